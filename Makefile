@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+#
+# make            build libraries, tools and fixtures into build/
+# make deps       install the Debian packages that the project needs
+# make demo       the tools at work on a real server
+# make check      every test            make check SAN=address|undefined|thread
+# make tidy       formatters and linters make check-layers check-names: the house rules
+# make install    PREFIX=/usr/local DESTDIR=    make uninstall
+#
+# Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), SAN=, OPT=, BUILD=.
+
+SAN    ?=
+ARCH   ?= $(if $(filter x86_64,$(shell uname -m)),x86_64,generic)
+OPT    ?= -O2
+BUILD  ?= build$(if $(SAN),/$(SAN))
+PREFIX ?= /usr/local
+CC     ?= cc
+.DEFAULT_GOAL := all
+VERSION := 0.1.0
+
+# What `deps` installs must be asked for before anything that needs it is looked at.
+include scripts/deps.mk
+
+ANNOUNCE := $(if $(filter address,$(SAN)),address,$(if $(filter thread,$(SAN)),thread,none))
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
+CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables -pthread $(SANFLAGS) $(WERROR)
+CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"'
+LDFLAGS  += -pthread $(SANFLAGS)
+
+LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE)
+PUB_INC  := -Ilibfiber/include
+
+# -- sources: a file in its folder is all it takes --
+LIB_DIRS := base wire layout os/linux context stack poll core sched sync io service runtime arch/$(ARCH)
+LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
+LIB_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(LIB_SRC))
+PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
+WALK_SRC := $(wildcard libfiber/wire/*.c libfiber/layout/*.c)
+INS_SRC  := $(wildcard inspect/*.c)
+INS_OBJ  := $(INS_SRC:%.c=$(BUILD)/obj/%.o) $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(WALK_SRC))
+CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fiberctl/*.c))
+TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fibertrace/*.c))
+FIX_SRC  := $(wildcard fixtures/*.c)
+FIX_BIN  := $(FIX_SRC:fixtures/%.c=$(BUILD)/bin/%)
+UNIT_SRC := $(wildcard tests/unit/*/*.c)
+SYS_SRC  := $(wildcard tests/system/*.c)
+CLI_SRC  := $(wildcard tests/cli/*.c)
+TEST_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(SYS_SRC) $(CLI_SRC))
+HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c))
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+BENCHES  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+
+TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson)
+
+.PHONY: all lib tools fixtures examples
+all: lib tools fixtures examples
+lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so
+tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace
+fixtures: $(FIX_BIN)
+examples: $(EXAMPLES)
+
+# -- libraries --
+$(BUILD)/lib/libfiber.a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/lib/libfiber.so.0: $(PIC_OBJ) libfiber/libfiber.map
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber.so.0 -Wl,--version-script=libfiber/libfiber.map \
+		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(PIC_OBJ)
+comma := ,
+
+$(BUILD)/lib/libfiber.so: $(BUILD)/lib/libfiber.so.0
+	ln -sf libfiber.so.0 $@
+
+$(BUILD)/obj/lib/%.o: libfiber/%
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/pic/%.o: libfiber/%
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
+
+# -- tools: inspect/ and the two libraries it shares with libfiber, not libfiber itself --
+$(BUILD)/obj/inspect/%.o $(BUILD)/obj/fiberctl/%.o $(BUILD)/obj/fibertrace/%.o: CPPFLAGS += -I. $(LIB_INC)
+
+$(BUILD)/bin/fiberctl: $(CTL_OBJ) $(INS_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+$(BUILD)/bin/fibertrace: $(TRACE_OBJ) $(INS_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+$(BUILD)/obj/%.o: %.c | tool-libraries
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# -- fixtures and examples: users of the public interface only --
+FIX_LIBS_httpd := -lhttp_parser
+$(BUILD)/bin/%: fixtures/%.c $(BUILD)/lib/libfiber.a
+	@mkdir -p $(@D) $(BUILD)/obj/fixtures
+	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) $(FIXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$*.d -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber.a $(FIX_LIBS_$*)
+
+$(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
+	@mkdir -p $(@D) $(BUILD)/obj/examples
+	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber.a
+
+$(BUILD)/bench/%: bench/%.c $(BUILD)/lib/libfiber.a
+	@mkdir -p $(@D) $(BUILD)/obj/bench
+	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/bench/$*.d -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber.a
+
+# -- tests --
+$(BUILD)/obj/tests/%.o: CPPFLAGS += -I. $(LIB_INC)
+$(BUILD)/tests/unit/inspect/%: $(BUILD)/obj/tests/unit/inspect/%.o $(HARNESS_OBJ) $(INS_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(TOOL_LIBS)
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*))
+
+include scripts/check.mk
+include scripts/install.mk
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+.SECONDARY:
+.PHONY: clean
+clean:
+	rm -rf build

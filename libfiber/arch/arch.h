@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch.h - what a port provides
+ *
+ * A port is a folder beside this file with frame.h (struct fib_context: sp, fp and pc first, at most
+ * 32 bytes), arch.c and, where it has its own switch, switch.S. Nothing else in the library knows
+ * an instruction set.
+ */
+#ifndef FIB_ARCH_ARCH_H
+#define FIB_ARCH_ARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame.h" /* of the port the Makefile chose */
+
+/* The folder's name, the ELF machine, and how a reader walks its stacks (layout.h). */
+extern const char fib_arch_name[];
+extern const uint32_t fib_arch_machine;
+extern const uint32_t fib_arch_recipe;
+
+/* The code range of the routine every walk ends in; 0, 0 where stacks cannot be walked. */
+void fib_arch_entry_range(uint64_t *ret_low, uint64_t *ret_high);
+
+/*
+ * Prepare a context that will call fn(arg) on the stack [low, low + size) when first switched to.
+ * fn must not return. The new context starts with the caller's FPU control words. 0 or a negative
+ * errno.
+ */
+int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn)(void *),
+		  void *arg);
+
+/*
+ * Save the caller in *from, go on where *to was saved. Returns when somebody switches back, perhaps
+ * on another thread. Call it from one place only (context/context.c): one call site keeps the CPU's
+ * return prediction right on both sides.
+ */
+void fib_arch_switch(struct fib_context *from, struct fib_context *to);
+
+/*
+ * Save the caller in *context as a switch would and call fn(arg) meanwhile, on the same stack. A
+ * reader can walk the context and the stack's bytes copied by fn like those of a suspended fiber.
+ */
+void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* compiler.h - the few things we ask of the compiler beyond C11. */
+#ifndef FIB_BASE_COMPILER_H
+#define FIB_BASE_COMPILER_H
+
+#include <stddef.h>
+
+#define FIB_CACHE_LINE 64
+
+#define fib_likely(x)	__builtin_expect(!!(x), 1)
+#define fib_unlikely(x) __builtin_expect(!!(x), 0)
+#define fib_noinline	__attribute__((noinline))
+#define fib_aligned(n)	__attribute__((aligned(n)))
+#define fib_printf(f, a) __attribute__((format(printf, f, a)))
+#define fib_container(p, type, member) ((type *)(void *)((char *)(p) - offsetof(type, member)))
+#define fib_countof(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Tell the CPU that this is a spin loop. */
+static inline void fib_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+#endif

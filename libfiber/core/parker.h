@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parker.h - who waits, and which of several wakers wins
+ *
+ * A fiber or a thread that waits can be woken by whoever grants what it waits for, by its deadline and
+ * by cancellation. Exactly one may win, and the losers must not touch it any more, since it may long
+ * wait for something else by then.
+ *
+ * The rule: a wait has a ticket, and the ticket and its outcome are one word. Waking is a
+ * compare-and-swap from (ticket, ARMED) to (ticket, outcome); it succeeds once per ticket. Only the
+ * waiter itself starts a new ticket, and only when the old one has an outcome. A parker inside a fiber's
+ * record is never unmapped, so a late waker can always read the word and find that the ticket has moved on.
+ */
+#ifndef FIB_CORE_PARKER_H
+#define FIB_CORE_PARKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "base/list.h"
+
+enum fib_outcome {
+	FIB_OUTCOME_ARMED,	 /* still waiting */
+	FIB_OUTCOME_ARMED_PARK, /* waiting in fiber_park: a token may wake it */
+	FIB_OUTCOME_WOKEN,
+	FIB_OUTCOME_TIMED_OUT,
+	FIB_OUTCOME_CANCELLED,
+	FIB_OUTCOME_IDLE, /* not waiting */
+};
+#define FIB_OUTCOME_BITS 3
+#define FIB_OUTCOME_MASK 7u
+
+struct fiber;
+
+struct fib_parker {
+	_Atomic uint32_t word; /* A: ticket << FIB_OUTCOME_BITS | outcome */
+	uint32_t blocks;       /* I while armed: a thread sleeps on word, wake it by futex */
+	struct fiber *fiber;   /* I: NULL for a plain thread */
+};
+
+/* One place in one wait queue. Lives on the waiter's stack. */
+struct fib_waiter {
+	struct fib_list link; /* L under the queue's lock */
+	struct fib_parker *parker;
+	uint32_t armed;	       /* the word while this wait is undecided */
+	struct fib_parker own; /* used by plain threads */
+};
+
+static inline enum fib_outcome fib_parker_outcome(struct fib_parker *p)
+{
+	/* pairs: parker.claim -- what the winner did before is visible. */
+	return (enum fib_outcome)(fib_load_acquire(&p->word) & FIB_OUTCOME_MASK);
+}
+
+/* Start a ticket. Only the waiter itself. Returns the armed word. */
+static inline uint32_t fib_parker_arm(struct fib_parker *p, enum fib_outcome armed)
+{
+	uint32_t word = ((fib_load(&p->word) >> FIB_OUTCOME_BITS) + 1) << FIB_OUTCOME_BITS | armed;
+
+	/* Sequentially consistent: fiber_park must see a token set by whoever did not see this
+	 * (pairs: park.token), and a canceller that misses it must be seen (pairs: cancel.flag). */
+	fib_store_seq(&p->word, word);
+	return word;
+}
+
+/* Try to decide the wait that was armed as `armed`. True for the one winner, who must then make the
+ * waiter run. */
+static inline bool fib_parker_claim(struct fib_parker *p, uint32_t armed, enum fib_outcome outcome)
+{
+	uint32_t expected = armed;
+
+	/* label: parker.claim */
+	return fib_cas(&p->word, &expected, (armed & ~FIB_OUTCOME_MASK) | outcome);
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - the fiber as an object
+ *
+ * A record is the fiber: its saved registers, its state, what it waits for, its stack, its result.
+ * Records live in the registry (registry.h), which never unmaps them, so a pointer to one can
+ * always be read, by late wakers inside the process and by the tools outside it.
+ *
+ * The rule for readers: seq is odd while the fiber runs and moves at every switch. Copy the
+ * record and the stack between two equal, even readings of seq and the copy is of one moment.
+ * The carrier stores an odd seq before the fiber's stack may change and an even one after its
+ * registers are saved (pairs: record.seq).
+ *
+ * The first cache line holds what a switch touches, the second what a wait touches.
+ */
+#ifndef FIB_CORE_RECORD_H
+#define FIB_CORE_RECORD_H
+
+#include <stdint.h>
+
+#include <fiber/fiber.h>
+#include <fiber/runtime.h>
+
+#include "arch/arch.h"
+#include "base/compiler.h"
+#include "core/parker.h"
+#include "layout/layout.h"
+#include "stack/stack.h"
+
+struct fib_sched;
+struct fib_timers;
+
+#define FIB_TIMER_NONE UINT32_MAX
+
+/* life: who still needs the record. */
+#define FIB_LIFE_DONE	   1u /* has ended, its stack is gone */
+#define FIB_LIFE_DETACHED  2u /* nobody will join */
+#define FIB_LIFE_SUBMITTED 4u
+#define FIB_LIFE_JOINING   8u /* somebody is in fiber_join */
+
+/* I set before it is submitted, then read-only · F the fiber itself or its carrier in its name ·
+ * A any thread, atomic · L under the lock named */
+struct fiber {
+	struct fib_context context; /* F: written by the switch */
+	struct fiber *link;	    /* whoever has the fiber: run queue or free list */
+	_Atomic uint64_t seq;	    /* F, A: readers (record.seq) */
+	_Atomic int64_t since;	    /* whoever changes state, A: readers */
+	_Atomic uint8_t state;	    /* enum fiber_state; F, and whoever makes it runnable */
+	_Atomic uint8_t wait_kind;  /* F: enum fib_wait_kind */
+	uint8_t flags;		    /* I: FIBER_DETACHED ... */
+	uint8_t unused0;
+	uint16_t carrier; /* F: index of the carrier that runs or last ran it */
+	uint16_t pins;	  /* F */
+
+	struct fib_parker parker;
+	uint64_t wait_object;  /* F */
+	uint64_t wait_arg;     /* F */
+	int64_t wait_deadline; /* F */
+	uint64_t cpu;	       /* F: ns, in steps of the coarse clock */
+	struct fib_timers *timers; /* L timers->lock: the heap that holds it, or NULL */
+	uint32_t timer_index;	   /* L timers->lock */
+	_Atomic uint32_t token;	   /* A: park.token */
+
+	uint64_t id;	       /* I; 0 in a free record */
+	uint64_t parent;       /* I */
+	struct fib_sched *sched; /* I: set when submitted */
+	fiber_fn *fn;	       /* I */
+	void *arg;	       /* I */
+	uint64_t spawn_pc;     /* I */
+	struct fib_stack stack; /* I */
+
+	struct fiber_result result;	  /* F, then the joiner */
+	_Atomic uint32_t life;		  /* A: FIB_LIFE_* */
+	_Atomic uint32_t cancelled;	  /* A: cancel.flag */
+	struct fib_parker *_Atomic joiner; /* A: join.handshake */
+	uint32_t joiner_armed;
+	uint32_t unused1;
+
+	char name[32];	  /* F or the owner of the handle; readers may see it half written */
+	char failure[96]; /* F: fiber_fail's text */
+} fib_aligned(FIB_CACHE_LINE);
+
+_Static_assert(sizeof(struct fiber) <= 512, "a million fibers are a normal number");
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry.h - where fiber records come from
+ *
+ * The registry is the allocator: to register a fiber is to take a record, to list fibers is to
+ * walk the range. One per process, shared by all runtimes.
+ */
+#ifndef FIB_CORE_REGISTRY_H
+#define FIB_CORE_REGISTRY_H
+
+#include "core/record.h"
+#include "layout/layout.h"
+
+/* The exported self-description. */
+extern struct fib_layout fiber_registry;
+
+/* Reserve the range and fill in fiber_registry, once; later calls return the first one's result.
+ * 0, -ENOMEM. Any thread. */
+int fib_registry_init(void);
+
+/*
+ * Take n records, linked through ->link, or as many as there are; at least one. Fields are as
+ * the last owner left them, id is 0, seq even. 0, -EAGAIN when the registry is full, -ENOMEM. Any thread.
+ */
+int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count);
+
+/* Give back a list of n records linked through ->link, last one's link NULL; ids are already 0. */
+void fib_registry_give(struct fiber *first, struct fiber *last);
+
+/* Give a taken record its identity: the next id. After this readers see it. */
+void fib_registry_name(struct fiber *fiber);
+
+/* The coarse clock: ns of CLOCK_MONOTONIC, at most about a millisecond old while something runs. */
+int64_t fib_coarse_now(void);
+void fib_coarse_set(int64_t now);
+
+/* How many records exist; record i is fib_registry_at(i). Records are never unmapped. */
+uint64_t fib_registry_committed(void);
+struct fiber *fib_registry_at(uint64_t i);
+
+#endif

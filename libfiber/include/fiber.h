@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fiber.h - libfiber: stackful fibers for C on Linux
+ *
+ * The umbrella header. Results are 0 or a count on success and a negative errno on failure; out
+ * parameters are named ret_*, may be NULL and are written on success only; deadlines are absolute
+ * nanoseconds on fiber_now()'s clock. See libfiber(7).
+ */
+#ifndef FIBER_H
+#define FIBER_H
+
+#include <fiber/api.h>
+#include <fiber/time.h>
+#include <fiber/fiber.h>
+#include <fiber/runtime.h>
+#include <fiber/sync.h>
+#include <fiber/io.h>
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* api.h - what every public header needs: visibility, C linkage, atomic fields. */
+#ifndef FIBER_API_H
+#define FIBER_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FIBER_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+#define FIBER_BEGIN_DECLS extern "C" {
+#define FIBER_END_DECLS }
+#define FIBER_NORETURN [[noreturn]]
+#define FIBER_ATOMIC(T) T /* same size and alignment; C++ callers never touch these fields */
+#else
+#define FIBER_BEGIN_DECLS
+#define FIBER_END_DECLS
+#define FIBER_NORETURN _Noreturn
+#define FIBER_ATOMIC(T) _Atomic(T)
+#endif
+
+#endif

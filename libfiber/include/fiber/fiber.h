@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* fiber.h - one fiber: its life, its name, its pins. */
+#ifndef FIBER_FIBER_H
+#define FIBER_FIBER_H
+
+#include <fiber/api.h>
+
+FIBER_BEGIN_DECLS
+
+struct fiber;
+struct fiber_runtime;
+
+typedef unsigned fiber_key_t;
+
+/* A pthread start routine fits unchanged. The value returned reaches whoever joins the fiber. */
+typedef void *fiber_fn(void *arg);
+
+/* How a fiber ended. error is 0, what fiber_fail() was given (negative), or -ECANCELED. */
+struct fiber_result {
+	void *value;
+	int error;
+};
+
+enum fiber_state {
+	FIBER_CREATED,   /* exists, has not been submitted */
+	FIBER_RUNNABLE,  /* waits for a carrier */
+	FIBER_RUNNING,   /* runs on a carrier */
+	FIBER_SUSPENDED, /* waits for something else */
+	FIBER_DEAD,      /* has ended, not yet joined */
+};
+
+enum {
+	FIBER_DETACHED = 1,   /* nobody will join it */
+	FIBER_BOUND = 2,      /* never migrates to another carrier */
+	FIBER_BACKGROUND = 4, /* does not keep the runtime alive */
+	FIBER_IDLE = 8,       /* runs only when nothing else is runnable */
+};
+
+/* Zero-initialise, then set size to sizeof(struct fiber_attr). */
+struct fiber_attr {
+	size_t size;
+	const char *name;  /* copied, up to 31 bytes; NULL: none */
+	size_t stack_size; /* bytes; 0: the runtime's default */
+	void *stack;       /* caller-owned stack of stack_size bytes, or NULL */
+	unsigned flags;    /* FIBER_DETACHED, ... */
+	const struct fiber_local {
+		fiber_key_t key;
+		const void *value;
+	} *locals; /* set before it first runs */
+	size_t nlocals;
+};
+
+/*
+ * Make a fiber without running it. attr may be NULL. From a fiber or a thread. *ret is the
+ * caller's until it is submitted and then joined or detached. -EINVAL for an attr that makes no
+ * sense, -ENOMEM without memory for a record or a stack, -EAGAIN when the registry is full,
+ * -ENOTSUP for an attribute this version does not serve (locals, FIBER_IDLE).
+ */
+FIBER_API int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg,
+			   struct fiber **ret);
+
+/* Make a created fiber runnable in rt; NULL: the caller's runtime. From a fiber or a thread.
+ * -EPERM with NULL outside a fiber, -EINVAL when it was submitted before, -ESHUTDOWN when the
+ * runtime is finishing. */
+FIBER_API int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber);
+
+/* Create and submit in the caller's runtime. ret NULL: detached. Errors as above, -EPERM outside a
+ * fiber. A failed spawn leaves nothing behind. */
+FIBER_API int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret);
+FIBER_API int fiber_spawn_attr(const struct fiber_attr *attr, fiber_fn *fn, void *arg,
+			       struct fiber **ret);
+
+/* Wait until the fiber has ended, take its result, release it. From a fiber or a thread.
+ * -ETIMEDOUT when the deadline (absolute ns) passes first: the fiber can be joined again. Joining
+ * oneself, a detached fiber or a fiber that somebody else joins is misuse and aborts. */
+FIBER_API int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline);
+
+/* Give the handle back; the fiber releases itself when it ends. Always 0. From anywhere but a
+ * signal handler. */
+FIBER_API int fiber_detach(struct fiber *fiber);
+
+/* The calling fiber, NULL outside a fiber. From anywhere, also a signal handler. */
+FIBER_API struct fiber *fiber_self(void);
+
+/* Counts up from 1, never reused in a process. From anywhere with a valid handle. */
+FIBER_API uint64_t fiber_id(const struct fiber *fiber);
+
+/* The name, "" when there is none. Valid as long as the handle; fiber_set_name() changes it in
+ * place. */
+FIBER_API const char *fiber_name(const struct fiber *fiber);
+
+/* Name the fiber for the tools; up to 31 bytes are copied, NULL clears. Returns 0, or the number
+ * of bytes that did not fit. From the fiber itself, or from whoever holds a handle to it. */
+FIBER_API int fiber_set_name(struct fiber *fiber, const char *name);
+
+FIBER_API enum fiber_state fiber_state(const struct fiber *fiber);
+
+/* Let every other runnable fiber of this carrier run once. 0; -EPERM pinned or outside a fiber. */
+FIBER_API int fiber_yield(void);
+
+/* Suspend until fiber_unpark() or the deadline (absolute ns). A token given early is kept, one at
+ * most, and makes the next park return at once. 0; -ETIMEDOUT; -ECANCELED; -EPERM pinned or
+ * outside a fiber. */
+FIBER_API int fiber_park(int64_t deadline);
+
+/* Wake a parked fiber or leave it a token. Always 0. From a fiber of any runtime or a thread. */
+FIBER_API int fiber_unpark(struct fiber *fiber);
+
+/* End the calling fiber with a value. Outside a fiber it is misuse and aborts. */
+FIBER_API FIBER_NORETURN void fiber_exit(void *value);
+
+/* End the calling fiber with an error (a negative errno; a positive one is negated, 0 becomes
+ * -EINVAL). The text is kept for the tools and cut at 95 bytes; fmt may be NULL. */
+FIBER_API FIBER_NORETURN void fiber_fail(int error, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A pinned fiber neither yields nor migrates; fiber_yield() and fiber_park() give -EPERM, any
+ * other wait follows the runtime's pinned-blocking policy. Pins nest. From a fiber; elsewhere no
+ * effect. Unpinning what is not pinned is misuse and aborts. */
+FIBER_API void fiber_pin(void);
+FIBER_API void fiber_unpin(void);
+
+/* Whether fiber_yield() would: inside a fiber that is not pinned. From anywhere. */
+FIBER_API bool fiber_can_yield(void);
+
+FIBER_END_DECLS
+
+#endif

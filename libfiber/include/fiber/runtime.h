@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* runtime.h - carriers, and the life of a program. */
+#ifndef FIBER_RUNTIME_H
+#define FIBER_RUNTIME_H
+
+#include <fiber/api.h>
+#include <fiber/fiber.h>
+
+FIBER_BEGIN_DECLS
+
+/* What happens when a pinned fiber would wait. WARN records the event, prints a rate-limited line
+ * on stderr and blocks the carrier; ERROR records it and returns -EDEADLK without waiting; SILENT
+ * counts it and blocks. */
+enum fiber_pinned_policy { FIBER_PINNED_WARN, FIBER_PINNED_ERROR, FIBER_PINNED_SILENT };
+
+/* Zero-initialise, then set size to sizeof(struct fiber_runtime_options). */
+struct fiber_runtime_options {
+	size_t size;
+	const char *name;  /* shown by the tools; NULL: the program's name */
+	unsigned carriers; /* 0: CPUs this process may use (affinity and cgroup quota) */
+	size_t stack_size; /* default for fibers, bytes; 0: 256 KiB */
+	enum fiber_pinned_policy pinned_policy;
+	int64_t long_run_ns;      /* report a fiber that holds its carrier longer */
+	const char *control_path; /* NULL: default path; "": no control socket */
+	int (*idle)(void *idle_arg, int64_t deadline); /* called instead of blocking; may be NULL */
+	void *idle_arg;
+};
+
+/*
+ * Run fn as the first fiber, wait until every fiber has ended, stop. options may be NULL. From a
+ * thread that is no fiber. 0 and *ret says how fn ended; -EINVAL for options that make no sense,
+ * -ENOTSUP for an option this version does not serve (idle), -ENOMEM, -EAGAIN without threads,
+ * -EPERM inside a fiber.
+ */
+FIBER_API int fiber_run(fiber_fn *fn, void *arg, const struct fiber_runtime_options *options,
+			struct fiber_result *ret);
+
+/* The same for n fibers at once; ret_results[i] belongs to fns[i] and may be NULL as a whole. */
+FIBER_API int fiber_run_many(fiber_fn *const fns[], void *const args[], size_t n,
+			     const struct fiber_runtime_options *options,
+			     struct fiber_result ret_results[]);
+
+/* Start carriers and return. From a thread. The runtime is the caller's until
+ * fiber_runtime_finish(). Errors as fiber_run(). */
+FIBER_API int fiber_runtime_start(const struct fiber_runtime_options *options,
+				  struct fiber_runtime **ret);
+
+/* Spawn into a runtime from any thread or fiber. ret NULL: detached. Errors as fiber_create(), and
+ * -ESHUTDOWN once the runtime is finishing and its last fiber has ended. */
+FIBER_API int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr,
+				  fiber_fn *fn, void *arg, struct fiber **ret);
+
+/* No live fiber: every one but background fibers has ended. From anywhere. */
+FIBER_API bool fiber_runtime_done(struct fiber_runtime *rt);
+
+/* Wait for all fibers, stop the carriers, free the runtime. From a thread that is no fiber of rt.
+ * -ETIMEDOUT when the deadline (absolute ns) passes first: the runtime goes on and this can be
+ * called again. */
+FIBER_API int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline);
+
+/* The policy for pinned fibers that would wait; a change holds from the next wait on. From
+ * anywhere. -EINVAL for a value that is no policy. */
+FIBER_API enum fiber_pinned_policy fiber_pinned_policy(struct fiber_runtime *rt);
+FIBER_API int fiber_set_pinned_policy(struct fiber_runtime *rt, enum fiber_pinned_policy policy);
+
+/* The runtime of the calling fiber, NULL outside a fiber. */
+FIBER_API struct fiber_runtime *fiber_runtime_self(void);
+
+FIBER_END_DECLS
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* layout.c - checking a registry that was read from memory that may be anything. */
+#include "layout/layout.h"
+
+#include <string.h>
+
+/* A record is at most a page and a program has at most 2^32 of them: more is garbage. */
+#define RECORD_MAX 4096u
+#define COUNT_MAX  (UINT64_C(1) << 32)
+
+bool fib_layout_has(const struct fib_layout *layout, enum fib_layout_field_id id, size_t size)
+{
+	return (unsigned)id < layout->field_count && layout->fields[id].size == size;
+}
+
+static bool terminated(const char *s, size_t size)
+{
+	return memchr(s, 0, size) != NULL;
+}
+
+static bool names_terminated(const struct fib_layout *layout)
+{
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		if (!terminated(layout->state_names[i], sizeof layout->state_names[i]))
+			return false;
+	for (i = 0; i < FIB_LAYOUT_WAITS; i++)
+		if (!terminated(layout->wait_names[i], sizeof layout->wait_names[i]))
+			return false;
+	return terminated(layout->program, sizeof layout->program) &&
+	       terminated(layout->port, sizeof layout->port);
+}
+
+static bool fields_inside(const struct fib_layout *layout)
+{
+	size_t i;
+
+	for (i = 0; i < FIB_LAYOUT_FIELDS; i++) {
+		struct fib_layout_field f = layout->fields[i];
+
+		if ((uint32_t)f.offset + f.size > layout->record_size)
+			return false;
+	}
+	return true;
+}
+
+/* The fields without which no fiber can be told from another or walked. */
+static bool essentials(const struct fib_layout *layout)
+{
+	static const struct {
+		enum fib_layout_field_id id;
+		size_t size;
+	} needed[] = {
+		{FIB_FIELD_SP, 8},	  {FIB_FIELD_PC, 8},	     {FIB_FIELD_SEQ, 8},
+		{FIB_FIELD_STATE, 1},	  {FIB_FIELD_ID, 8},	     {FIB_FIELD_STACK_LOW, 8},
+		{FIB_FIELD_STACK_SIZE, 8},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof needed / sizeof needed[0]; i++)
+		if (!fib_layout_has(layout, needed[i].id, needed[i].size))
+			return false;
+	return true;
+}
+
+const char *fib_layout_check(const struct fib_layout *layout)
+{
+	if (memcmp(layout->magic, FIB_LAYOUT_MAGIC, sizeof layout->magic) != 0)
+		return "the fiber registry has no magic: not initialised, or overwritten";
+	if (layout->version != FIB_LAYOUT_VERSION)
+		return "the fiber registry is of another version than this tool reads";
+	if (layout->size < sizeof *layout)
+		return "the fiber registry is smaller than version 1 defines";
+	if (layout->record_size < 64 || layout->record_size > RECORD_MAX ||
+	    layout->record_size % 8 != 0)
+		return "the fiber registry gives an impossible record size";
+	if (layout->committed > COUNT_MAX || layout->capacity > COUNT_MAX ||
+	    layout->committed > layout->capacity)
+		return "the fiber registry gives an impossible number of records";
+	if (layout->field_count > FIB_LAYOUT_FIELDS || layout->wait_count > FIB_LAYOUT_WAITS ||
+	    layout->state_count > 8)
+		return "the fiber registry's tables are larger than their room";
+	if (!fields_inside(layout))
+		return "the fiber registry describes a field outside its record";
+	if (!essentials(layout))
+		return "the fiber registry lacks a field that every reader needs";
+	if (!names_terminated(layout))
+		return "the fiber registry's names are not terminated";
+	return NULL;
+}

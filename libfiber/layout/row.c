@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * row.c - decoding a registry record
+ *
+ * The bytes come from a process that may be corrupt, so nothing read is used as an index or a
+ * length before it was checked. Fields are fetched by offset and size, never by a C struct: the
+ * reader and the program may be of different versions.
+ */
+#include "layout/row.h"
+
+#include <string.h>
+
+#include <fiber/fiber.h>
+
+static uint64_t field(const struct fib_layout *layout, const void *bytes,
+		      enum fib_layout_field_id id)
+{
+	struct fib_layout_field f = layout->fields[id];
+	const unsigned char *at = (const unsigned char *)bytes + f.offset;
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (f.size) {
+	case 8:
+		memcpy(&u64, at, sizeof u64);
+		return u64;
+	case 4:
+		memcpy(&u32, at, sizeof u32);
+		return u32;
+	case 2:
+		memcpy(&u16, at, sizeof u16);
+		return u16;
+	case 1:
+		return *at;
+	default:
+		return 0;
+	}
+}
+
+static void text(char *to, size_t size, const void *bytes, struct fib_layout_field f)
+{
+	size_t n = f.size < size - 1 ? f.size : size - 1;
+
+	memcpy(to, (const char *)bytes + f.offset, n);
+	to[n] = 0;
+}
+
+/* A fiber that yielded waits for its turn; one in a pinned wait runs and waits at once. */
+static bool waits(const struct fib_row *row, bool running)
+{
+	if (row->wait_kind == FIB_WAIT_NONE || row->wait_kind >= FIB_WAIT_COUNT)
+		return false;
+	if (running)
+		return row->pins > 0;
+	if (row->state == FIBER_RUNNABLE)
+		return row->wait_kind == FIB_WAIT_YIELD;
+	return row->state == FIBER_SUSPENDED;
+}
+
+bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
+		    int64_t now, struct fib_row *ret)
+{
+	bool running;
+
+	memset(ret, 0, sizeof *ret);
+	ret->id = field(layout, bytes, FIB_FIELD_ID);
+	if (!ret->id)
+		return false;
+	ret->record = address;
+	ret->parent = field(layout, bytes, FIB_FIELD_PARENT);
+	ret->seq = field(layout, bytes, FIB_FIELD_SEQ);
+	ret->sp = field(layout, bytes, FIB_FIELD_SP);
+	ret->fp = field(layout, bytes, FIB_FIELD_FP);
+	ret->pc = field(layout, bytes, FIB_FIELD_PC);
+	ret->state = (uint8_t)field(layout, bytes, FIB_FIELD_STATE);
+	ret->wait_kind = (uint8_t)field(layout, bytes, FIB_FIELD_WAIT_KIND);
+	ret->flags = (uint8_t)field(layout, bytes, FIB_FIELD_FLAGS);
+	ret->pins = (uint16_t)field(layout, bytes, FIB_FIELD_PINS);
+	ret->switches = (ret->seq + 1) / 2;
+	ret->cpu = field(layout, bytes, FIB_FIELD_CPU);
+	ret->stack_low = field(layout, bytes, FIB_FIELD_STACK_LOW);
+	ret->stack_size = field(layout, bytes, FIB_FIELD_STACK_SIZE);
+	ret->stack_high_water = FIB_ROW_UNKNOWN;
+	ret->spawn_pc = field(layout, bytes, FIB_FIELD_SPAWN_PC);
+	ret->entry = field(layout, bytes, FIB_FIELD_ENTRY);
+	ret->deadline = INT64_MAX;
+	ret->carrier = FIB_ROW_CARRIER_NONE;
+	text(ret->name, sizeof ret->name, bytes, layout->fields[FIB_FIELD_NAME]);
+
+	running = (ret->seq & 1) != 0;
+	if (running) {
+		ret->state = FIBER_RUNNING;
+		ret->carrier = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER);
+	}
+	ret->age = now - (int64_t)field(layout, bytes, FIB_FIELD_SINCE);
+	if (ret->age < 0)
+		ret->age = 0;
+	if (running)
+		ret->cpu += (uint64_t)ret->age;
+	if (waits(ret, running)) {
+		ret->wait_object = field(layout, bytes, FIB_FIELD_WAIT_OBJECT);
+		ret->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
+		ret->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
+	} else {
+		ret->wait_kind = FIB_WAIT_NONE;
+	}
+	if (!running && ret->sp - ret->stack_low <= ret->stack_size)
+		ret->stack_used = ret->stack_low + ret->stack_size - ret->sp;
+	return true;
+}
+
+int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
+		    void *reader)
+{
+	struct fib_layout_object o;
+	char name[sizeof row->object_name] = {0};
+	uint64_t holder = 0;
+	int rc;
+
+	if (row->wait_kind >= FIB_LAYOUT_WAITS || !row->wait_object)
+		return 0;
+	o = layout->objects[row->wait_kind];
+	if (o.name.size) {
+		size_t n = o.name.size < sizeof name - 1 ? o.name.size : sizeof name - 1;
+
+		rc = read(reader, row->wait_object + o.name.offset, name, n);
+		if (rc < 0)
+			return rc;
+	}
+	if (o.holder.size == sizeof holder) {
+		rc = read(reader, row->wait_object + o.holder.offset, &holder, sizeof holder);
+		if (rc < 0)
+			return rc;
+	}
+	memcpy(row->object_name, name, sizeof name);
+	row->holder = holder & ~FIB_HOLDER_CONTENDED;
+	return 0;
+}
+
+bool fib_row_walkable(const struct fib_row *row)
+{
+	return !(row->seq & 1) && row->state != FIBER_DEAD && row->stack_used != 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * row.h - one fiber as a plain record, decoded from the bytes of its registry record
+ *
+ * The service thread inside the process and the readers outside it take the same way: copy the
+ * record's bytes, decode them with the layout, look at the wait object through a read function that
+ * cannot fault. So both give the same answer by construction.
+ */
+#ifndef FIB_LAYOUT_ROW_H
+#define FIB_LAYOUT_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "layout/layout.h"
+
+#define FIB_ROW_CARRIER_NONE 0xffffu
+#define FIB_ROW_UNKNOWN	     UINT64_MAX /* high_water of a stack that could not be looked at */
+
+/* Sent over the control socket as it stands: natural alignment, no holes; new fields at the end. */
+struct fib_row {
+	uint64_t id;
+	uint64_t parent;
+	uint64_t record; /* address of the record in the process */
+	uint64_t seq;
+	uint64_t sp, fp, pc;
+	uint64_t wait_object; /* address; 0: the kind has none */
+	uint64_t wait_arg;    /* see FIB_FIELD_WAIT_ARG */
+	uint64_t holder;      /* fiber id, FIB_HOLDER_THREAD | tid, 0: none or unknown */
+	int64_t deadline;     /* absolute ns, INT64_MAX: none */
+	int64_t age;	      /* ns in its state */
+	uint64_t switches;
+	uint64_t cpu;
+	uint64_t stack_low;
+	uint64_t stack_size;
+	uint64_t stack_used;	   /* 0 while it runs */
+	uint64_t stack_high_water; /* FIB_ROW_UNKNOWN: could not be found out */
+	uint64_t spawn_pc;
+	uint64_t entry;
+	uint8_t state;	   /* enum fiber_state */
+	uint8_t wait_kind; /* FIB_WAIT_NONE when it does not wait */
+	uint8_t flags;
+	uint8_t unused;
+	uint16_t carrier; /* FIB_ROW_CARRIER_NONE when it does not run */
+	uint16_t pins;
+	char name[32];
+	char object_name[32];
+};
+
+/* Copy size bytes at address in the program to buf. 0, or a negative errno; never faults. */
+typedef int fib_read_fn(void *reader, uint64_t address, void *buf, size_t size);
+
+/*
+ * Decode one record. bytes holds layout->record_size bytes copied from address; layout has passed
+ * fib_layout_check(); now is the clock that ages are measured against. False for a free record.
+ * Does not look at the wait object nor at the stack's high-water mark (stays FIB_ROW_UNKNOWN).
+ */
+bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
+		    int64_t now, struct fib_row *ret);
+
+/* Fill object_name and holder by reading the wait object. 0, or the read function's error when
+ * the object cannot be read (it may have gone while we looked). */
+int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
+		    void *reader);
+
+/* Whether the row's stack holds still and can be walked: it exists and does not run. */
+bool fib_row_walkable(const struct fib_row *row);
+
+#endif

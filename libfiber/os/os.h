@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * os.h - what we ask of the operating system
+ *
+ * Every function here is a leaf out of line that returns the negative errno: a fiber that migrates
+ * would otherwise read another thread's errno. Nobody above this layer includes <errno.h> for the
+ * variable.
+ */
+#ifndef FIB_OS_OS_H
+#define FIB_OS_OS_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+/* -- clock.c -- */
+int64_t fib_os_now(void); /* ns, CLOCK_MONOTONIC */
+
+/* -- futex.c: private futexes -- */
+/* Sleep while *word == expected, until the absolute deadline (ns, INT64_MAX: none). 0, -EAGAIN when the word
+ * differs, -ETIMEDOUT, -EINTR. Spurious wake-ups happen. */
+int fib_os_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t deadline);
+void fib_os_futex_wake(_Atomic uint32_t *word, int count);
+
+/* -- pages.c -- */
+size_t fib_os_page_size(void);
+/* Reserve address space without access. NULL-free: 0 and *ret, or -ENOMEM. */
+int fib_os_reserve(size_t size, void **ret);
+int fib_os_commit(void *at, size_t size); /* make reserved pages readable and writable */
+/* Map memory for stacks: readable, writable, no huge pages, no swap reservation. */
+int fib_os_map_stacks(size_t size, void **ret);
+void fib_os_unmap(void *at, size_t size);
+/* Make [at, at + size) fault on access: MADV_GUARD_INSTALL where the kernel really does it, else mprotect. */
+int fib_os_guard(void *at, size_t size);
+void fib_os_discard(void *at, size_t size); /* give the pages back, contents become zero */
+
+/* -- memory.c -- */
+/* Copy size bytes of this process' own memory that may not be there: 0, or -EFAULT; never faults. Uses
+ * process_vm_readv, or a pipe where that is forbidden. One caller at a time (the service thread). */
+int fib_os_peek(uint64_t address, void *buf, size_t size);
+/* Resident bytes from the lowest resident page of [low, low + size) to its end, or -errno. */
+int64_t fib_os_high_water(uint64_t low, size_t size);
+
+/* -- process.c -- */
+unsigned fib_os_cpus(void); /* usable by this process: affinity and cgroup quota, at least 1 */
+uint32_t fib_os_tid(void);
+void fib_os_yield(void);
+void fib_os_thread_name(const char *name); /* of the calling thread, cut at 15 bytes */
+const char *fib_os_program(void);	   /* short name of the running program */
+
+/* -- signal.c -- */
+/* Install a handler for memory faults that runs on the thread's alternate stack, once. Called with the faulting
+ * address; it reports and returns. Then a previous handler is called, or the default action put back
+ * so that the fault repeats and a core shows the culprit. */
+int fib_os_fault_handler(void (*report)(uint64_t address));
+/* Give the calling thread an alternate signal stack; take it away again. */
+int fib_os_altstack_enter(void **ret);
+void fib_os_altstack_leave(void *stack);
+
+/* -- io.c: system calls that never block -- */
+ssize_t fib_os_read(int fd, void *buf, size_t size);	    /* -EAGAIN instead of blocking */
+ssize_t fib_os_write(int fd, const void *buf, size_t size); /* -EAGAIN instead of blocking; no SIGPIPE on sockets */
+int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen); /* close-on-exec */
+int fib_os_connect(int fd, const struct sockaddr *addr, socklen_t addrlen); /* -EINPROGRESS */
+int fib_os_socket_error(int fd); /* SO_ERROR as 0 or negative errno */
+int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline); /* restarts after signals */
+int fib_os_close(int fd);
+
+#endif

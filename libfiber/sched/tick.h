@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tick.h - what the service thread does for the schedulers
+ *
+ * The only interface between the service thread and the runtimes that run. None of these takes a
+ * lock that a fiber needs, none allocates.
+ */
+#ifndef FIB_SCHED_TICK_H
+#define FIB_SCHED_TICK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fib_sched;
+
+/*
+ * One tick: set the coarse clock, mend what only an observer can see (work while everybody who could
+ * take it sleeps), print what was recorded for printing. Called about every millisecond as long as it
+ * returns true; false means that every carrier sleeps and the caller may rest until its waker is called.
+ */
+bool fib_tick(int64_t now);
+
+/* How the first carrier that wakes reaches the resting caller of fib_tick. Async-signal-safe function. */
+void fib_tick_set_waker(void (*wake)(void));
+
+/* Totals over all runtimes of this process. */
+uint64_t fib_tick_fibers(void);	   /* live */
+uint32_t fib_tick_carriers(void);
+
+/* The pinned-blocking policy of the process: of the first runtime; setting it sets every runtime's.
+ * enum fiber_pinned_policy. Returns the policy before. -ESRCH when no runtime runs. */
+int fib_tick_policy(void);
+int fib_tick_set_policy(uint32_t policy);
+uint64_t fib_tick_pinned_events(void); /* counted so far, over all runtimes */
+
+#endif

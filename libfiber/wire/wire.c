@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.c - what both ends of the control protocol share. */
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+int fib_wire_check(const struct fib_wire_header *header, size_t limit)
+{
+	if (header->magic != FIB_WIRE_MAGIC || header->version != FIB_WIRE_VERSION)
+		return -EPROTO;
+	if (header->length > limit)
+		return -EMSGSIZE;
+	return 0;
+}
+
+int fib_wire_folder(char *buf, size_t size, const char *runtime_dir, uid_t uid)
+{
+	int n;
+
+	/* The specification wants an absolute path; anything else counts as unset. */
+	if (runtime_dir && runtime_dir[0] == '/')
+		n = snprintf(buf, size, "%s/fiber", runtime_dir);
+	else
+		n = snprintf(buf, size, "/tmp/fiber-%u", (unsigned)uid);
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : n;
+}

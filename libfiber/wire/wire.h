@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wire.h - the control protocol: frames over a Unix stream socket
+ *
+ * One request, then its answer: any number of ROWS or STACK frames and exactly one END or ERROR.
+ * A connection may carry several requests one after another. Numbers are in the host's byte order:
+ * both ends are on one machine. A receiver skips what it does not know at the end of a payload, so
+ * structs grow at the end only. What a row is, this layer does not know: it carries row_size and bytes.
+ *
+ * Requests are bounded (FIB_WIRE_REQUEST_MAX), answers are streamed. Anything else than a well-formed
+ * request ends the connection after one ERROR frame.
+ */
+#ifndef FIB_WIRE_WIRE_H
+#define FIB_WIRE_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define FIB_WIRE_MAGIC	     0x72626946u /* "Fibr" */
+#define FIB_WIRE_VERSION     1u
+#define FIB_WIRE_REQUEST_MAX 256u	/* bytes of a request's payload */
+#define FIB_WIRE_FRAME_MAX   (2u << 20) /* bytes of an answer frame's payload */
+
+/* Requests below 0x80, answers above. */
+enum fib_wire_type {
+	FIB_WIRE_HELLO = 0x01,	/* payload: none. Answer: PROCESS, END */
+	FIB_WIRE_LIST = 0x02,	/* none. PROCESS, LAYOUT, ROWS..., END */
+	FIB_WIRE_SHOW = 0x03,	/* struct fib_wire_id. PROCESS, LAYOUT, ROWS (one), END; or ERROR -ESRCH */
+	FIB_WIRE_STACK = 0x04,	/* struct fib_wire_id, id 0: all. PROCESS, LAYOUT, MAPS, STACKS..., END */
+	FIB_WIRE_POLICY = 0x05, /* struct fib_wire_policy. POLICY, END; or ERROR -EPERM, -EINVAL */
+
+	FIB_WIRE_PROCESS = 0x81,    /* struct fib_wire_process */
+	FIB_WIRE_LAYOUT = 0x82,	    /* the bytes of the process' struct fib_layout */
+	FIB_WIRE_MAPS = 0x83,	    /* text of /proc/self/maps, in pieces */
+	FIB_WIRE_ROWS = 0x84,	    /* struct fib_wire_rows, then count rows of row_size bytes */
+	FIB_WIRE_STACKS = 0x85,	    /* struct fib_wire_stack, then the row, then the stack's bytes */
+	FIB_WIRE_POLICY_IS = 0x86,  /* struct fib_wire_policy_is */
+	FIB_WIRE_END = 0x87,	    /* struct fib_wire_end */
+	FIB_WIRE_ERROR = 0x88,	    /* struct fib_wire_error */
+};
+
+struct fib_wire_header {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t type;
+	uint32_t length; /* of the payload that follows */
+};
+
+struct fib_wire_id {
+	uint64_t id;
+};
+
+#define FIB_WIRE_POLICY_READ 0xffffffffu
+struct fib_wire_policy {
+	uint32_t policy; /* enum fiber_pinned_policy, or FIB_WIRE_POLICY_READ to leave it */
+};
+
+struct fib_wire_policy_is {
+	uint32_t policy;   /* in force now, read back after the change */
+	uint32_t previous; /* in force before; equal to policy when only read */
+	uint64_t events;   /* pinned waits counted so far */
+};
+
+enum fib_wire_mode { FIB_WIRE_RO, FIB_WIRE_RW, FIB_WIRE_ADMIN };
+
+struct fib_wire_process {
+	int32_t pid;
+	uint32_t mode; /* enum fib_wire_mode */
+	uint32_t carriers;
+	uint32_t policy;
+	uint64_t fibers; /* live now */
+	int64_t now;	 /* ns, CLOCK_MONOTONIC */
+	char name[64];
+};
+
+struct fib_wire_rows {
+	uint32_t row_size;
+	uint32_t count;
+};
+
+struct fib_wire_stack {
+	uint32_t row_size;
+	uint32_t stack_size; /* bytes that follow the row, from its sp upwards */
+	uint32_t flags;	     /* FIB_WIRE_STACK_* */
+	uint32_t unused;
+};
+#define FIB_WIRE_STACK_MOVING 1u /* it ran each time we looked: no bytes */
+#define FIB_WIRE_STACK_CUT    2u /* deeper than a frame holds: the outermost part is missing */
+#define FIB_WIRE_STACK_GONE   4u /* its memory could not be read: no bytes */
+
+struct fib_wire_end {
+	uint64_t total; /* fibers that existed */
+	uint64_t shown; /* rows or stacks sent */
+	int64_t sampled_ns; /* from the first to the last record read */
+	uint64_t problems;  /* rows whose wait object could not be read, stacks without bytes */
+};
+
+struct fib_wire_error {
+	int32_t error; /* negative errno */
+	char text[252];
+};
+
+/* -- the client's side; used by the tools, from one thread each -- */
+
+struct fib_wire_client {
+	int fd;
+	int64_t timeout_ns; /* longest wait for any one piece of an answer */
+	unsigned char *payload; /* owned; of the last frame received */
+	size_t capacity;
+};
+
+/* Connect to the socket at path. 0, or a negative errno (-ENAMETOOLONG, -ECONNREFUSED when its
+ * process is dead, -EACCES, ...). */
+int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns);
+void fib_wire_disconnect(struct fib_wire_client *client);
+
+/* Send one request. 0 or a negative errno. */
+int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, const void *payload,
+		     size_t length);
+
+/* Receive the next frame. The payload stays valid until the next call. -EPROTO for anything that is
+ * no frame, -ETIMEDOUT when the other end is silent, -ECONNRESET when it closed. */
+int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret_header,
+		     const void **ret_payload);
+
+/* -- both sides -- */
+
+/* Check a header that was received. limit is the largest payload the caller accepts. 0, -EPROTO for
+ * a wrong magic or version, -EMSGSIZE past the limit. */
+int fib_wire_check(const struct fib_wire_header *header, size_t limit);
+
+/*
+ * The folder sockets live in for a uid, without a slash at the end: $XDG_RUNTIME_DIR/fiber, else
+ * /tmp/fiber-<uid>. runtime_dir is the value of XDG_RUNTIME_DIR or NULL. Returns the length, or
+ * -ENAMETOOLONG.
+ */
+int fib_wire_folder(char *buf, size_t size, const char *runtime_dir, uid_t uid);
+
+#endif

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# deps.sh PACKAGE... - install the Debian packages that are missing; nothing where all are there.
+# Elsewhere: name the packages under which other distributions have them, and fail.
+set -u
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+	cat >&2 <<'EOT'
+make deps: this system is not Debian or one of its relatives; install these and go on:
+  Fedora, RHEL:  gcc make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel jansson-devel
+                 libcmocka-devel http-parser-devel gdb elfutils binutils strace procps-ng
+                 clang-tools-extra cppcheck mandoc
+  Arch:          gcc make pkgconf libunwind elfutils jansson cmocka http-parser gdb binutils strace
+                 procps-ng clang cppcheck mandoc
+  Alpine:        gcc musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev cmocka-dev
+                 http-parser-dev gdb elfutils binutils strace procps clang-extra-tools cppcheck mandoc
+  openSUSE:      gcc make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel
+                 libcmocka-devel http-parser-devel gdb elfutils binutils strace procps
+                 clang-tools cppcheck mandoc
+EOT
+	exit 1
+fi
+
+missing=
+for package in "$@"; do
+	case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
+	*"ok installed") ;;
+	*) missing="$missing $package" ;;
+	esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+	command -v sudo >/dev/null 2>&1 || {
+		echo "make deps: not root and no sudo; as root: apt-get install$missing" >&2
+		exit 1
+	}
+	as_root=sudo
+fi
+echo "make deps: installing$missing"
+# shellcheck disable=SC2086 # the list is words on purpose
+$as_root apt-get update -q &&
+	$as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get install -q -y --no-install-recommends $missing
