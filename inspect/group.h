@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group.h - fibers that are in the same place, counted
+ *
+ * Two fibers belong together when state, wait kind and every address of their walk are equal. Fifty
+ * thousand connections become the dozen places they wait in.
+ */
+#ifndef INS_GROUP_H
+#define INS_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inspect/source.h"
+#include "inspect/unwind.h"
+
+#define INS_GROUP_SAMPLES 8
+
+struct ins_group {
+	uint64_t count;
+	uint64_t sample[INS_GROUP_SAMPLES]; /* ids, ascending: the lowest ones */
+	unsigned samples;
+	/* The first member; fields of its wait in which members differ are cleared. */
+	struct ins_fiber fiber;
+	bool same_wait; /* all members wait for the same object (or descriptor, or fiber) */
+	int64_t age_min, age_median, age_max; /* ns; median after ins_groups_sort() */
+	struct ins_walk *walk;
+	int64_t *ages; /* of all members */
+	size_t ages_room;
+};
+
+struct ins_groups;
+
+int ins_groups_new(struct ins_groups **ret); /* -ENOMEM */
+void ins_groups_free(struct ins_groups *groups);
+
+/* Put a fiber to its equals. Both are copied. -ENOMEM. */
+int ins_groups_add(struct ins_groups *groups, const struct ins_fiber *fiber,
+		   const struct ins_walk *walk);
+
+/* Largest first, then by lowest id; medians are computed. */
+void ins_groups_sort(struct ins_groups *groups);
+
+size_t ins_groups_count(const struct ins_groups *groups);
+const struct ins_group *ins_groups_at(const struct ins_groups *groups, size_t i);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render.h - fibers, groups and what is around them, as text for people or JSON for scripts
+ *
+ * Names come from a program that may be hostile or broken: the text renderer never lets a control
+ * character reach the terminal, the JSON renderer never writes invalid UTF-8.
+ *
+ * The text of a backtrace's header line is stable enough to grep; the JSON keys are a promise.
+ */
+#ifndef INS_RENDER_H
+#define INS_RENDER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "inspect/error.h"
+#include "inspect/group.h"
+#include "inspect/source.h"
+#include "inspect/symbolize.h"
+#include "inspect/unwind.h"
+
+/* -- words both renderers use: render_words.c -- */
+
+/* "2m14s", "1.2s", "350ms", "12us", "0s": at most two units. Returns buf. */
+const char *ins_words_duration(int64_t ns, char *buf, size_t size);
+
+/* A name from the program made harmless: control characters and bytes that are no UTF-8 become
+ * \xNN. Returns buf. */
+const char *ins_words_clean(const char *text, char *buf, size_t size);
+
+/* "suspended", ... and "mutex", ...; layout may be NULL or lack a name. */
+const char *ins_words_state(const struct fib_layout *layout, unsigned state);
+const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind);
+
+/* "read", "write", "read|write" for poll(2)'s bits. Returns buf. */
+const char *ins_words_events(unsigned events, char *buf, size_t size);
+
+/*
+ * What a fiber waits for: `mutex "cfg"@0x5f.. held by 88`, `mutex@0x5f.. held by thread 12`,
+ * `fd 17 read`, `sleep 1.2s left`, `join 41`; "" when it does not wait. address: show the object's
+ * address also when it has a name; without a name it is always shown. Returns buf.
+ */
+const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fiber *fiber,
+			   bool address, char *buf, size_t size);
+
+/* -- text: render_text.c -- */
+
+/* fiber 7741 "req-7741" [suspended: mutex "cfg" held by 88, 2m14s] and a newline. */
+void ins_text_header(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber);
+
+/* One line a frame, then a line that says so when the walk is truncated or there is none. */
+void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_walk *walk);
+
+/* A group's header line and its sample ids; the frames are ins_text_frames()'s. */
+void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins_group *group);
+
+/* Every problem, a line each, then "N of M fibers, sampled over T". */
+void ins_text_end(FILE *out, const struct ins_summary *summary,
+		  const struct ins_problems *problems);
+
+/* -- JSON: render_json.c -- */
+
+/*
+ * The answer is written as it comes: ins_json_begin() writes schemaVersion, pid, name, source;
+ * each ins_json_row() one element of the array `rows`; ins_json_end() the rest: sampledNs, total,
+ * shown, complete, problems.
+ */
+struct ins_json {
+	FILE *out;
+	bool rows; /* an array is open */
+	bool first;
+	bool failed; /* memory ran out; ins_json_end() says so by its result */
+};
+
+/* rows: "fibers", "groups", or NULL for an answer without an array. name may be "". */
+void ins_json_begin(struct ins_json *json, FILE *out, pid_t pid, const char *name,
+		    const char *source, const char *rows);
+/* Takes row over, also when NULL (which counts as out of memory). */
+void ins_json_row(struct ins_json *json, json_t *row);
+/* A key beside the rows, e.g. "policy"; takes value over. After the last row. */
+void ins_json_key(struct ins_json *json, const char *key, json_t *value);
+/* 0; -ENOMEM or -EIO when what was written is not whole. */
+int ins_json_end(struct ins_json *json, const struct ins_summary *summary,
+		 const struct ins_problems *problems);
+
+/* The fiber object. symbols: for spawn's function and the frames, may be NULL; walk: the frames,
+ * NULL when they were not asked for. NULL without memory. */
+json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *fiber,
+		       struct ins_symbols *symbols, const struct ins_walk *walk);
+
+/* The group object. */
+json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *group,
+		       struct ins_symbols *symbols);
+
+/* A string that is valid JSON whatever bytes text has; NULL text: null. An address: "0x...". */
+json_t *ins_json_text(const char *text);
+json_t *ins_json_address(uint64_t address);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source.h - where fibers come from: a control socket, a live process, a core file
+ *
+ * A source emits one fiber at a time to a callback, with its stack's bytes when asked for, so that
+ * a process with a million fibers needs no more room here than one with ten. What it emits was of
+ * one moment for each fiber: record and stack agree.
+ *
+ * Around the fibers a source knows the process' modules, and its memory where there is any.
+ */
+#ifndef INS_SOURCE_H
+#define INS_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "inspect/error.h"
+#include "inspect/modules.h"
+#include "layout/layout.h"
+#include "layout/row.h"
+
+#define INS_FIBER_MOVING 1u /* it ran each time we looked: reported as running, no stack */
+#define INS_FIBER_CUT	 2u /* deeper than what is copied: the outermost part is missing */
+#define INS_FIBER_GONE	 4u /* its stack's memory could not be read */
+
+/* One fiber as it was at one moment; valid during the callback. */
+struct ins_fiber {
+	struct fib_row row;
+	int64_t now;		    /* the clock that row.age is measured against */
+	const unsigned char *stack; /* bytes from row.sp upwards; NULL: none */
+	size_t stack_size;
+	unsigned flags; /* INS_FIBER_* */
+};
+
+struct ins_request {
+	uint64_t id; /* one fiber; 0: all */
+	bool stacks; /* copy the stacks of fibers that hold still */
+};
+
+/* What a read amounted to. */
+struct ins_summary {
+	uint64_t total;	    /* fibers that existed */
+	uint64_t shown;	    /* fibers emitted */
+	int64_t sampled_ns; /* from the first to the last look; 0 for a core */
+};
+
+/* Called for each fiber. Anything but 0 ends the read, which then returns it. */
+typedef int ins_fiber_fn(void *context, const struct ins_fiber *fiber);
+
+struct ins_source {
+	const char *kind; /* "control", "live", "core" */
+	pid_t pid;	  /* 0: unknown */
+	char name[64];	  /* of the program, as the tools show it */
+	/* Checked. A control source has it, and modules, from the first callback on. */
+	struct fib_layout layout;
+	struct ins_modules *modules; /* never NULL, perhaps empty */
+	struct ins_problems problems;
+	fib_read_fn *memory; /* NULL: this source has no memory */
+	const struct ins_source_ops *ops;
+};
+
+struct ins_source_ops {
+	int (*read)(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		    void *context, struct ins_summary *ret, struct ins_error *error);
+	void (*close)(struct ins_source *source);
+};
+
+/* Open the control socket at path of process pid (0: not known yet). Answers that do not come
+ * within timeout_ns are an error. 0, or a negative errno with error set: exit code 2. */
+int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
+			    struct ins_error *error, struct ins_source **ret);
+
+/* Open the memory of a live process: -ESRCH, -EPERM (error names the right that is missing),
+ * -ENOENT when it has no fibers, ... */
+int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source **ret);
+
+/* Open a core file. exe: the executable to use, NULL: what the core's own list says. -ENOENT,
+ * -EINVAL for a file that is no core of a fiber program, of another machine, ... */
+int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
+			 struct ins_source **ret);
+
+void ins_source_close(struct ins_source *source);
+
+/*
+ * Emit the fibers that the request asks for. 0, what the callback returned, or a negative errno
+ * with error set: -ESRCH when the one fiber asked for does not exist. What is missing from a read
+ * that succeeded is in source->problems. *ret counts what was emitted also when it fails.
+ */
+int ins_source_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		    void *context, struct ins_summary *ret, struct ins_error *error);
+
+/*
+ * Copy bytes of the process for a walk of fiber (may be NULL): from the copied stack, else from
+ * the unwritable part of a module's file, else from the source's memory, else from the file. 0 or a
+ * negative errno; never faults.
+ */
+int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
+		      void *buf, size_t size);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.h - the frames of one fiber that does not run
+ *
+ * A walk starts at the registers and stack bytes that a source copied and ends, when it is whole,
+ * in the routine every fiber starts in (layout.entry_low). libunwind walks first; when it does not
+ * arrive there, libdw walks; when that does not either, the longer walk is kept, marked truncated
+ * and says why. A truncated walk is never presented as a whole one.
+ */
+#ifndef INS_UNWIND_H
+#define INS_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/error.h"
+#include "inspect/source.h"
+
+#define INS_WALK_MAX 256
+
+struct ins_walk {
+	unsigned count;
+	bool truncated;
+	char reason[160];	   /* why truncated, or why there is no stack to walk; else "" */
+	uint64_t pc[INS_WALK_MAX]; /* innermost first; all but the first are return addresses */
+};
+
+struct ins_unwinder;
+
+/* For fibers of one source, which is borrowed. One thread. -ENOMEM, -ENOTSUP. */
+int ins_unwinder_new(struct ins_source *source, struct ins_unwinder **ret);
+void ins_unwinder_free(struct ins_unwinder *unwinder);
+
+/*
+ * Walk a fiber that was read with stacks. A running or dead one has no frames, is not truncated and
+ * reason says so. Adds the reason of a truncated walk to the source's problems.
+ */
+void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret);
+
+#endif
