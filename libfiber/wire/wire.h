@@ -2,10 +2,11 @@
 /*
  * wire.h - the control protocol: frames over a Unix stream socket
  *
- * One request, then its answer: any number of ROWS or STACK frames and exactly one END or ERROR.
- * A connection may carry several requests one after another. Numbers are in the host's byte order:
- * both ends are on one machine. A receiver skips what it does not know at the end of a payload, so
- * structs grow at the end only. What a row is, this layer does not know: it carries row_size and bytes.
+ * One request, then its answer: any number of frames, the last of them END or ERROR; an ERROR makes
+ * what came before it worthless. A connection may carry several requests one after another. Numbers
+ * are in the host's byte order: both ends are on one machine. A receiver skips what it does not know
+ * at the end of a payload, so structs grow at the end only. What a row is, this layer does not know:
+ * it carries row_size and bytes.
  *
  * Requests are bounded (FIB_WIRE_REQUEST_MAX), answers are streamed. Anything else than a well-formed
  * request ends the connection after one ERROR frame.
@@ -22,22 +23,35 @@
 #define FIB_WIRE_REQUEST_MAX 256u	/* bytes of a request's payload */
 #define FIB_WIRE_FRAME_MAX   (2u << 20) /* bytes of an answer frame's payload */
 
-/* Requests below 0x80, answers above. */
+/* What a request carries, and the frames of its answer. */
 enum fib_wire_type {
-	FIB_WIRE_HELLO = 0x01,	/* payload: none. Answer: PROCESS, END */
-	FIB_WIRE_LIST = 0x02,	/* none. PROCESS, LAYOUT, ROWS..., END */
-	FIB_WIRE_SHOW = 0x03,	/* struct fib_wire_id. PROCESS, LAYOUT, ROWS (one), END; or ERROR -ESRCH */
-	FIB_WIRE_STACK = 0x04,	/* struct fib_wire_id, id 0: all. PROCESS, LAYOUT, MAPS, STACKS..., END */
-	FIB_WIRE_POLICY = 0x05, /* struct fib_wire_policy. POLICY, END; or ERROR -EPERM, -EINVAL */
+	/* Nothing: PROCESS, END. */
+	FIB_WIRE_HELLO = 0x01,
+	/* Nothing: PROCESS, LAYOUT, MAPS..., ROWS..., END. */
+	FIB_WIRE_LIST = 0x02,
+	/* struct fib_wire_id: PROCESS, LAYOUT, MAPS..., ROWS, END; or ERROR -ESRCH. */
+	FIB_WIRE_SHOW = 0x03,
+	/* struct fib_wire_id, id 0 for all: PROCESS, LAYOUT, MAPS..., STACKS..., END; or ERROR -ESRCH. */
+	FIB_WIRE_STACK = 0x04,
+	/* struct fib_wire_policy: POLICY_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
+	FIB_WIRE_POLICY = 0x05,
 
-	FIB_WIRE_PROCESS = 0x81,    /* struct fib_wire_process */
-	FIB_WIRE_LAYOUT = 0x82,	    /* the bytes of the process' struct fib_layout */
-	FIB_WIRE_MAPS = 0x83,	    /* text of /proc/self/maps, in pieces */
-	FIB_WIRE_ROWS = 0x84,	    /* struct fib_wire_rows, then count rows of row_size bytes */
-	FIB_WIRE_STACKS = 0x85,	    /* struct fib_wire_stack, then the row, then the stack's bytes */
-	FIB_WIRE_POLICY_IS = 0x86,  /* struct fib_wire_policy_is */
-	FIB_WIRE_END = 0x87,	    /* struct fib_wire_end */
-	FIB_WIRE_ERROR = 0x88,	    /* struct fib_wire_error */
+	/* struct fib_wire_process */
+	FIB_WIRE_PROCESS = 0x81,
+	/* The bytes of the process' struct fib_layout. */
+	FIB_WIRE_LAYOUT = 0x82,
+	/* Text of /proc/self/maps in pieces that may end anywhere; none where that cannot be read. */
+	FIB_WIRE_MAPS = 0x83,
+	/* struct fib_wire_rows, then count rows of row_size bytes. */
+	FIB_WIRE_ROWS = 0x84,
+	/* struct fib_wire_stack, then the row, then the stack's bytes. */
+	FIB_WIRE_STACKS = 0x85,
+	/* struct fib_wire_policy_is */
+	FIB_WIRE_POLICY_IS = 0x86,
+	/* struct fib_wire_end */
+	FIB_WIRE_END = 0x87,
+	/* struct fib_wire_error */
+	FIB_WIRE_ERROR = 0x88,
 };
 
 struct fib_wire_header {
@@ -90,8 +104,8 @@ struct fib_wire_stack {
 #define FIB_WIRE_STACK_GONE   4u /* its memory could not be read: no bytes */
 
 struct fib_wire_end {
-	uint64_t total; /* fibers that existed */
-	uint64_t shown; /* rows or stacks sent */
+	uint64_t total;	    /* fibers that existed */
+	uint64_t shown;	    /* rows or stacks sent */
 	int64_t sampled_ns; /* from the first to the last record read */
 	uint64_t problems;  /* rows whose wait object could not be read, stacks without bytes */
 };
@@ -105,7 +119,7 @@ struct fib_wire_error {
 
 struct fib_wire_client {
 	int fd;
-	int64_t timeout_ns; /* longest wait for any one piece of an answer */
+	int64_t timeout_ns;	/* longest wait for any one piece of an answer */
 	unsigned char *payload; /* owned; of the last frame received */
 	size_t capacity;
 };
@@ -115,7 +129,8 @@ struct fib_wire_client {
 int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns);
 void fib_wire_disconnect(struct fib_wire_client *client);
 
-/* Send one request. 0 or a negative errno. */
+/* Send one request. 0, or a negative errno. 0 also when the other end has closed: why, is still to be
+ * received. */
 int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, const void *payload,
 		     size_t length);
 

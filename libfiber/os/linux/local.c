@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* local.c - local sockets, their folder, the waker: leaves out of line, like the rest of this folder. */
+#include "os/local.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+_Static_assert(FIB_OS_LOCAL_MAX == sizeof(((struct sockaddr_un *)0)->sun_path) - 1, "sun_path");
+
+static int address(struct sockaddr_un *at, const char *path)
+{
+	size_t n = strlen(path);
+
+	if (n > FIB_OS_LOCAL_MAX)
+		return -ENAMETOOLONG;
+	memset(at, 0, sizeof *at);
+	at->sun_family = AF_UNIX;
+	memcpy(at->sun_path, path, n);
+	return 0;
+}
+
+static int local_socket(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The mode is set before listen(), so nobody connects while the umask alone decides. */
+static int bind_and_listen(int fd, const struct sockaddr_un *at, int backlog)
+{
+	int rc;
+
+	if (bind(fd, (const struct sockaddr *)at, sizeof *at) < 0)
+		return -errno;
+	if (chmod(at->sun_path, 0600) == 0 && listen(fd, backlog) == 0)
+		return 0;
+	rc = -errno;
+	unlink(at->sun_path);
+	return rc;
+}
+
+fib_noinline int fib_os_local_listen(const char *path, int backlog)
+{
+	struct sockaddr_un at;
+	int fd, rc = address(&at, path);
+
+	if (rc < 0)
+		return rc;
+	fd = local_socket();
+	if (fd < 0)
+		return fd;
+	rc = bind_and_listen(fd, &at, backlog);
+	if (rc < 0)
+		close(fd);
+	return rc < 0 ? rc : fd;
+}
+
+fib_noinline int fib_os_local_probe(const char *path)
+{
+	struct sockaddr_un at;
+	struct stat st;
+	int fd, rc = address(&at, path);
+
+	if (rc < 0)
+		return rc;
+	if (lstat(path, &st) < 0)
+		return -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -ENOTSOCK;
+	fd = local_socket();
+	if (fd < 0)
+		return fd;
+	/* EAGAIN: its backlog is full, so it is alive. */
+	rc = connect(fd, (struct sockaddr *)&at, sizeof at) == 0 || errno == EAGAIN ? 0 : -errno;
+	close(fd);
+	return rc;
+}
+
+fib_noinline int fib_os_local_accept(int fd, uid_t *ret_uid)
+{
+	struct ucred who;
+	socklen_t size = sizeof who;
+	int got, rc;
+
+	do {
+		got = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	} while (got < 0 && (errno == EINTR || errno == ECONNABORTED));
+	if (got < 0)
+		return -errno;
+	if (getsockopt(got, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0) {
+		rc = -errno;
+		close(got);
+		return rc;
+	}
+	*ret_uid = who.uid;
+	return got;
+}
+
+fib_noinline int fib_os_event(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+fib_noinline void fib_os_event_set(int fd)
+{
+	int saved = errno;
+	uint64_t one = 1;
+	ssize_t n = write(fd, &one, sizeof one);
+
+	(void)n; /* EAGAIN: it is readable already */
+	errno = saved;
+}
+
+fib_noinline void fib_os_event_clear(int fd)
+{
+	uint64_t count;
+	ssize_t n = read(fd, &count, sizeof count);
+
+	(void)n;
+}
+
+fib_noinline int fib_os_look(const char *path, struct fib_os_entry *ret)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return -errno;
+	ret->folder = S_ISDIR(st.st_mode);
+	ret->socket = S_ISSOCK(st.st_mode);
+	ret->mode = st.st_mode & 07777;
+	ret->owner = st.st_uid;
+	ret->device = st.st_dev;
+	ret->inode = st.st_ino;
+	return 0;
+}
+
+fib_noinline int fib_os_make_folder(const char *path, mode_t mode)
+{
+	return mkdir(path, mode) < 0 ? -errno : 0;
+}
+
+fib_noinline int fib_os_rename(const char *from, const char *to)
+{
+	return rename(from, to) < 0 ? -errno : 0;
+}
+
+fib_noinline int fib_os_unlink(const char *path)
+{
+	return unlink(path) < 0 ? -errno : 0;
+}
+
+fib_noinline int fib_os_each_entry(const char *folder, void (*each)(void *arg, const char *name),
+				   void *arg)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir)))
+		each(arg, entry->d_name);
+	closedir(dir);
+	return 0;
+}
+
+fib_noinline int fib_os_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+fib_noinline bool fib_os_pid_exists(pid_t pid)
+{
+	return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+uid_t fib_os_uid(void)
+{
+	return geteuid();
+}
+
+const char *fib_os_setting(const char *name)
+{
+	return secure_getenv(name);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * local.h - what the control socket asks of the operating system
+ *
+ * Local sockets, the folder they live in, and the word that wakes a resting thread. Leaves that
+ * return the negative errno, like os.h.
+ */
+#ifndef FIB_OS_LOCAL_H
+#define FIB_OS_LOCAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The longest path a local socket can have, without its NUL. */
+#define FIB_OS_LOCAL_MAX 107
+
+/* -- sockets -- */
+/* A socket that listens at path, readable and writable by its owner only; non-blocking,
+ * close-on-exec. The descriptor, -ENAMETOOLONG past FIB_OS_LOCAL_MAX, -EADDRINUSE when path exists. */
+int fib_os_local_listen(const char *path, int backlog);
+/* Whether somebody listens at path: 0, -ECONNREFUSED when nobody does, -ENOTSOCK for what is no
+ * socket, -ENOENT, ... Never waits. */
+int fib_os_local_probe(const char *path);
+/* Accept one connection: non-blocking, close-on-exec. The descriptor and the other end's user. */
+int fib_os_local_accept(int fd, uid_t *ret_uid);
+
+/* -- the waker: an eventfd -- */
+int fib_os_event(void);
+void fib_os_event_set(int fd); /* makes it readable. Async-signal-safe; leaves errno as it was */
+void fib_os_event_clear(int fd);
+
+/* -- files and folders -- */
+struct fib_os_entry {
+	bool folder; /* a real directory: a symbolic link is none */
+	bool socket;
+	mode_t mode; /* permission bits */
+	uid_t owner;
+	uint64_t device, inode;
+};
+int fib_os_look(const char *path, struct fib_os_entry *ret); /* does not follow a link */
+int fib_os_make_folder(const char *path, mode_t mode);	     /* -EEXIST, ... */
+int fib_os_rename(const char *from, const char *to);
+int fib_os_unlink(const char *path);
+/* Call each(arg, name) for every entry of the folder. Allocates. */
+int fib_os_each_entry(const char *folder, void (*each)(void *arg, const char *name), void *arg);
+int fib_os_open(const char *path); /* to read; close-on-exec */
+
+/* -- processes -- */
+bool fib_os_pid_exists(pid_t pid);
+uid_t fib_os_uid(void);			      /* the effective one */
+const char *fib_os_setting(const char *name); /* of the environment; NULL in a setuid program */
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_stack.c - fibers with their registers and the bytes of their stacks
+ *
+ * We do not unwind: whoever asks does, with the program's files and as much time as it likes.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "service/answer.h"
+#include "service/command.h"
+#include "service/walk.h"
+
+/* A piece ends with the stack that passes this, so that it stays short whatever the stacks are. */
+#define PIECE (64u << 10)
+
+static bool begin(struct fib_peer *peer, const void *payload, size_t length)
+{
+	struct fib_wire_id request;
+
+	(void)length;
+	memcpy(&request, payload, sizeof request);
+	fib_walk_begin(&peer->cursor, request.id);
+	return true;
+}
+
+/* Append the fiber in record index. False when it has ended. */
+static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
+{
+	struct fib_cursor *c = &peer->cursor;
+	struct fib_wire_stack head = {.row_size = sizeof(struct fib_row)};
+	unsigned char *at;
+	struct fib_row row;
+	size_t room, before = sizeof head + sizeof row;
+
+	fib_peer_frame_open(peer, FIB_WIRE_STACKS);
+	at = fib_peer_at(peer, &room);
+	if (!fib_sample_stack(index, now, &row, at + before, room - before, &head.stack_size,
+			      &head.flags) ||
+	    (c->id && row.id != c->id)) {
+		fib_peer_frame_drop(peer);
+		return false;
+	}
+	if (fib_sample_details(&row, &c->object) < 0 || head.flags)
+		c->end.problems++;
+	memcpy(at, &head, sizeof head);
+	memcpy(at + sizeof head, &row, sizeof row);
+	fib_peer_add(peer, before + head.stack_size);
+	fib_peer_frame_close(peer);
+	return true;
+}
+
+static bool step(struct fib_peer *peer, int64_t now)
+{
+	struct fib_walk_budget budget = FIB_WALK_BUDGET;
+	struct fib_cursor *c = &peer->cursor;
+	uint64_t index;
+
+	if (!fib_answer_preface(peer, now))
+		return false;
+	memset(&c->object, 0, sizeof c->object);
+	while (fib_peer_filled(peer) < PIECE && fib_walk_next(c, &budget, &index)) {
+		if (append(peer, index, now))
+			c->end.shown++;
+		else
+			c->end.total--;
+	}
+	if (!fib_walk_done(c))
+		return false;
+	fib_walk_finish(c);
+	if (c->id && !c->end.shown)
+		fib_peer_error(peer, -ESRCH, "no fiber %" PRIu64 ": it has ended, or never was",
+			       c->id);
+	else
+		fib_answer_end(peer);
+	return true;
+}
+
+const struct fib_command fib_cmd_stack = {
+	.type = FIB_WIRE_STACK,
+	.name = "stack",
+	.least = sizeof(struct fib_wire_id),
+	.begin = begin,
+	.step = step,
+};

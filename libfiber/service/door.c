@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * door.c - making the control socket
+ *
+ * Who can connect can read every fiber's stack, so the socket must be ours from its first moment. /tmp is
+ * everybody's: another user may have put a folder, or a link to one, where we look for ours. So the
+ * folder must be a real directory, owned by us, closed to others, or we do without. The socket is bound under a
+ * name that nobody asks for, made private, and only then gets its real name: whoever finds it can
+ * use it.
+ *
+ * Programs that were killed leave their sockets behind. We remove those whose process is gone and on which
+ * nobody listens; both, because a container may share the folder and not the process numbers.
+ */
+#include "service/door.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "os/os.h"
+
+#define WITHOUT "going on without a control socket"
+#define BACKLOG 16
+
+static int refuse(const char *path, const char *why, int rc)
+{
+	fib_log("control socket: %.200s: %s; " WITHOUT, path, why);
+	return rc;
+}
+
+static int refuse_error(const char *path, int rc)
+{
+	return refuse(path, strerrordesc_np(-rc), rc);
+}
+
+static int check_folder(const char *folder)
+{
+	struct fib_os_entry entry;
+	int rc = fib_os_make_folder(folder, 0700);
+
+	if (rc < 0 && rc != -EEXIST)
+		return refuse_error(folder, rc);
+	rc = fib_os_look(folder, &entry);
+	if (rc < 0)
+		return refuse_error(folder, rc);
+	if (!entry.folder)
+		return refuse(folder, "is not a directory but a link or a file: remove it",
+			      -ENOTDIR);
+	if (entry.owner != fib_os_uid())
+		return refuse(folder, "belongs to another user: remove it or set XDG_RUNTIME_DIR",
+			      -EPERM);
+	if (entry.mode & 077)
+		return refuse(folder, "is open to other users: chmod 700 it", -EPERM);
+	return 0;
+}
+
+struct tidying {
+	const char *folder;
+};
+
+/* "<pid>.sock", or ".<pid>" of one that died before it was ready. 0: neither. */
+static pid_t pid_of(const char *name)
+{
+	const char *digits = name[0] == '.' ? name + 1 : name;
+	char *end;
+	long pid;
+
+	if (digits[0] < '1' || digits[0] > '9')
+		return 0;
+	pid = strtol(digits, &end, 10);
+	if (strcmp(end, name[0] == '.' ? "" : ".sock") != 0 || pid > INT32_MAX)
+		return 0;
+	return (pid_t)pid;
+}
+
+static void remove_if_stale(void *arg, const char *name)
+{
+	const struct tidying *t = arg;
+	pid_t pid = pid_of(name);
+	char path[4200];
+
+	if (!pid || fib_os_pid_exists(pid))
+		return;
+	snprintf(path, sizeof path, "%s/%s", t->folder, name);
+	if (fib_os_local_probe(path) == -ECONNREFUSED)
+		fib_os_unlink(path);
+}
+
+/* Make room at path: whatever is there must be a socket on which nobody listens. */
+static int clear_path(const char *path)
+{
+	int rc = fib_os_local_probe(path);
+
+	if (rc == -ENOENT)
+		return 0;
+	if (rc == 0)
+		return refuse(path, "another process listens there: set FIBER_CONTROL_PATH",
+			      -EADDRINUSE);
+	if (rc == -ENOTSOCK)
+		return refuse(path, "exists and is not a socket: remove it", -EEXIST);
+	if (rc != -ECONNREFUSED)
+		return refuse_error(path, rc);
+	return 0; /* rename() replaces it */
+}
+
+/* Listen under the draft's name; one left by a process that had our number is replaced. */
+static int listen_at(const char *draft)
+{
+	int fd = fib_os_local_listen(draft, BACKLOG);
+
+	if (fd != -EADDRINUSE || fib_os_local_probe(draft) != -ECONNREFUSED)
+		return fd;
+	fib_os_unlink(draft);
+	return fib_os_local_listen(draft, BACKLOG);
+}
+
+int fib_door_open(struct fib_door *door, const struct fib_place *place)
+{
+	struct tidying t = {.folder = place->folder};
+	struct fib_os_entry entry;
+	int fd, rc;
+
+	door->fd = -1;
+	rc = place->own_folder ? check_folder(place->folder) : 0;
+	if (rc < 0)
+		return rc;
+	if (place->own_folder)
+		fib_os_each_entry(place->folder, remove_if_stale, &t);
+	rc = clear_path(place->path);
+	if (rc < 0)
+		return rc;
+	fd = listen_at(place->draft);
+	if (fd < 0)
+		return refuse_error(place->draft, fd);
+	rc = fib_os_rename(place->draft, place->path);
+	if (rc == 0)
+		rc = fib_os_look(place->path, &entry);
+	if (rc < 0) {
+		fib_os_unlink(place->draft);
+		fib_os_close(fd);
+		return refuse_error(place->path, rc);
+	}
+	door->fd = fd;
+	door->device = entry.device;
+	door->inode = entry.inode;
+	strcpy(door->path, place->path);
+	return 0;
+}
+
+void fib_door_close(struct fib_door *door)
+{
+	struct fib_os_entry entry;
+
+	if (door->fd < 0)
+		return;
+	if (fib_os_look(door->path, &entry) == 0 && entry.device == door->device &&
+	    entry.inode == door->inode)
+		fib_os_unlink(door->path);
+	fib_os_close(door->fd);
+	door->fd = -1;
+}

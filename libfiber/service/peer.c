@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * peer.c - one connection to the control socket
+ *
+ * Whoever connects may be slow, silent, broken or gone, and neither the clock nor the next peer may notice. So
+ * nothing here waits: a turn does what is possible now and returns.
+ *
+ * The rule for time: a peer has FIB_PEER_PATIENCE for a whole request, however many pieces it comes
+ * in, and as long to take a whole buffer of answer. Moving a byte now and then buys nothing. While we are
+ * the slow ones, the limit moves along.
+ *
+ * The rule for garbage: one ERROR frame that says what was wrong, then the connection ends, since
+ * nobody knows where the next request would begin.
+ */
+#include "service/peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/check.h"
+#include "os/os.h"
+#include "service/command.h"
+
+/* One frame of the largest size and the small ones before it. */
+#define OUT_SIZE (FIB_WIRE_FRAME_MAX + (256u << 10))
+
+int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
+{
+	void *out;
+	int rc = fib_os_reserve(OUT_SIZE, &out);
+
+	if (rc < 0)
+		return rc;
+	rc = fib_os_commit(out, OUT_SIZE);
+	if (rc < 0) {
+		fib_os_unmap(out, OUT_SIZE);
+		return rc;
+	}
+	memset(&peer->cursor, 0, sizeof peer->cursor);
+	peer->cursor.file = -1;
+	peer->closing = false;
+	peer->command = NULL;
+	peer->deadline = now + FIB_PEER_PATIENCE;
+	peer->out = out;
+	peer->sent = peer->filled = peer->frame = peer->received = 0;
+	/* Last: a process forked in the middle of this closes what it finds (service.c). */
+	fib_fence_release();
+	peer->fd = fd;
+	return 0;
+}
+
+void fib_peer_close(struct fib_peer *peer)
+{
+	int fd = peer->fd;
+
+	if (fd < 0)
+		return;
+	peer->fd = -1;
+	fib_fence_release();
+	if (peer->cursor.file >= 0)
+		fib_os_close(peer->cursor.file);
+	fib_os_close(fd);
+	fib_os_unmap(peer->out, OUT_SIZE);
+}
+
+static bool drained(const struct fib_peer *peer)
+{
+	return peer->sent == peer->filled;
+}
+
+short fib_peer_events(const struct fib_peer *peer)
+{
+	if (!drained(peer))
+		return POLLOUT;
+	return peer->command || peer->closing ? 0 : POLLIN;
+}
+
+bool fib_peer_busy(const struct fib_peer *peer)
+{
+	return peer->command && drained(peer);
+}
+
+/* -- building an answer -- */
+
+size_t fib_peer_filled(const struct fib_peer *peer)
+{
+	return peer->filled;
+}
+
+void fib_peer_frame_open(struct fib_peer *peer, enum fib_wire_type type)
+{
+	struct fib_wire_header header = {
+		.magic = FIB_WIRE_MAGIC,
+		.version = FIB_WIRE_VERSION,
+		.type = (uint16_t)type,
+	};
+
+	fib_check(peer->filled + sizeof header <= OUT_SIZE);
+	peer->frame = peer->filled;
+	memcpy(peer->out + peer->filled, &header, sizeof header);
+	peer->filled += sizeof header;
+}
+
+void *fib_peer_at(struct fib_peer *peer, size_t *ret_room)
+{
+	size_t used = peer->filled - peer->frame - sizeof(struct fib_wire_header);
+	size_t room = OUT_SIZE - peer->filled;
+
+	*ret_room = room < FIB_WIRE_FRAME_MAX - used ? room : FIB_WIRE_FRAME_MAX - used;
+	return peer->out + peer->filled;
+}
+
+void fib_peer_add(struct fib_peer *peer, size_t length)
+{
+	peer->filled += length;
+	fib_check(peer->filled <= OUT_SIZE);
+}
+
+void fib_peer_frame_close(struct fib_peer *peer)
+{
+	size_t used = peer->filled - peer->frame - sizeof(struct fib_wire_header);
+	uint32_t length = (uint32_t)used;
+
+	memcpy(peer->out + peer->frame + offsetof(struct fib_wire_header, length), &length,
+	       sizeof length);
+}
+
+void fib_peer_frame_drop(struct fib_peer *peer)
+{
+	peer->filled = peer->frame;
+}
+
+void fib_peer_frame(struct fib_peer *peer, enum fib_wire_type type, const void *payload,
+		    size_t length)
+{
+	size_t room;
+	void *at;
+
+	fib_peer_frame_open(peer, type);
+	at = fib_peer_at(peer, &room);
+	fib_check(length <= room);
+	memcpy(at, payload, length);
+	fib_peer_add(peer, length);
+	fib_peer_frame_close(peer);
+}
+
+void fib_peer_error(struct fib_peer *peer, int error, const char *fmt, ...)
+{
+	struct fib_wire_error e = {.error = error};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e.text, sizeof e.text, fmt, ap);
+	va_end(ap);
+	fib_peer_frame(peer, FIB_WIRE_ERROR, &e, sizeof e);
+}
+
+void fib_peer_turn_away(int fd, int error, const char *text)
+{
+	struct {
+		struct fib_wire_header header;
+		struct fib_wire_error error;
+	} last = {
+		.header = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_ERROR, sizeof last.error},
+		.error = {.error = error},
+	};
+
+	_Static_assert(sizeof last == sizeof last.header + sizeof last.error, "no hole");
+	snprintf(last.error.text, sizeof last.error.text, "%s", text);
+	/* A fresh connection has room for it; if not, the end says enough. */
+	fib_os_write(fd, &last, sizeof last);
+	fib_os_close(fd);
+}
+
+/* -- taking requests -- */
+
+static void end_with_error(struct fib_peer *peer, int error, const char *text)
+{
+	fib_peer_error(peer, error, "%s", text);
+	peer->closing = true;
+}
+
+/* How many bytes of the request we know to want. */
+static size_t wanted(const struct fib_peer *peer)
+{
+	struct fib_wire_header header;
+
+	if (peer->received < sizeof header)
+		return sizeof header;
+	memcpy(&header, peer->in, sizeof header);
+	return sizeof header + header.length;
+}
+
+/* The header has come: can this become a request? */
+static bool check_header(struct fib_peer *peer)
+{
+	const struct fib_command *command;
+	struct fib_wire_header header;
+	int rc;
+
+	memcpy(&header, peer->in, sizeof header);
+	rc = fib_wire_check(&header, FIB_WIRE_REQUEST_MAX);
+	command = rc < 0 ? NULL : fib_command_find(header.type);
+	if (rc == -EMSGSIZE)
+		end_with_error(peer, rc, "this request is longer than any that there is");
+	else if (rc < 0)
+		end_with_error(peer, rc, "this is no request of fiberctl, or of another version");
+	else if (!command)
+		end_with_error(peer, -EOPNOTSUPP, "this program does not know that request");
+	else if (header.length < command->least)
+		end_with_error(peer, -EINVAL, "this request is too short");
+	return !peer->closing;
+}
+
+static void start_command(struct fib_peer *peer)
+{
+	const unsigned char *payload = peer->in + sizeof(struct fib_wire_header);
+	size_t length = peer->received - sizeof(struct fib_wire_header);
+	struct fib_wire_header header;
+	const struct fib_command *command;
+
+	memcpy(&header, peer->in, sizeof header);
+	command = fib_command_find(header.type);
+	memset(&peer->cursor, 0, sizeof peer->cursor);
+	peer->cursor.file = -1;
+	peer->received = 0;
+	if (command->begin(peer, payload, length))
+		peer->command = command;
+}
+
+/* Read one request and not a byte beyond it. False when the other end has closed. */
+static bool receive(struct fib_peer *peer)
+{
+	for (;;) {
+		size_t want = wanted(peer);
+		ssize_t n = fib_os_read(peer->fd, peer->in + peer->received, want - peer->received);
+
+		if (n == -EAGAIN)
+			return true;
+		if (n <= 0)
+			return false;
+		peer->received += (size_t)n;
+		if (peer->received < want)
+			continue;
+		if (want == sizeof(struct fib_wire_header) && !check_header(peer))
+			return true;
+		if (wanted(peer) > peer->received)
+			continue;
+		start_command(peer);
+		return true;
+	}
+}
+
+/* -- turns -- */
+
+/* Write what can be written. False when the other end is gone. */
+static bool flush(struct fib_peer *peer, int64_t now)
+{
+	ssize_t n;
+
+	if (drained(peer))
+		return true;
+	while (!drained(peer)) {
+		n = fib_os_write(peer->fd, peer->out + peer->sent, peer->filled - peer->sent);
+		if (n == -EAGAIN)
+			return true;
+		if (n < 0)
+			return false;
+		peer->sent += (size_t)n;
+	}
+	peer->sent = 0;
+	peer->filled = 0;
+	peer->deadline = now + FIB_PEER_PATIENCE;
+	return true;
+}
+
+static bool turn(struct fib_peer *peer, short revents, int64_t now)
+{
+	if (revents & (POLLERR | POLLHUP | POLLNVAL))
+		return false;
+	if (!flush(peer, now))
+		return false;
+	if (!peer->command && !peer->closing && (revents & POLLIN) && !receive(peer))
+		return false;
+	if (fib_peer_busy(peer)) {
+		peer->deadline = now + FIB_PEER_PATIENCE;
+		if (peer->command->step(peer, now))
+			peer->command = NULL;
+	}
+	if (!flush(peer, now))
+		return false;
+	if (peer->closing && drained(peer))
+		return false;
+	return now < peer->deadline;
+}
+
+void fib_peer_turn(struct fib_peer *peer, short revents, int64_t now)
+{
+	if (!turn(peer, revents, now))
+		fib_peer_close(peer);
+}

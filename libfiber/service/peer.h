@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * peer.h - one connection to the control socket
+ *
+ * A peer is in one of three states: it owes us a request, we owe it an answer, or it only has to take
+ * what is in its buffer before we close. Each state has a time limit. Times are ns of fib_os_now(), given by
+ * the caller.
+ */
+#ifndef FIB_SERVICE_PEER_H
+#define FIB_SERVICE_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "service/sample.h"
+#include "wire/wire.h"
+
+struct fib_command;
+
+/* How long a peer may owe us the rest of a request, or leave a buffer full of answer unread. */
+#define FIB_PEER_PATIENCE INT64_C(10000000000)
+
+/* How far an answer has come. Set to zero before a command begins. */
+struct fib_cursor {
+	unsigned stage;	    /* of the command's own counting */
+	uint64_t next;	    /* record to look at */
+	uint64_t committed; /* records there are */
+	uint64_t id;	    /* the fiber that is asked for, 0: all */
+	uint32_t policy;    /* of the request */
+	int file;	    /* /proc/self/maps, -1: not open */
+	struct fib_wire_end end;
+	int64_t began; /* the first record was looked at; 0: not yet */
+	struct fib_sample_object object;
+};
+
+struct fib_peer {
+	int fd;	      /* -1: this place is free */
+	bool closing; /* nothing more is read; close when the buffer is empty */
+	const struct fib_command *command; /* being answered, or NULL */
+	int64_t deadline;
+	struct fib_cursor cursor;
+	unsigned char *out;  /* mapped while fd >= 0 */
+	size_t sent, filled; /* out[sent, filled) waits to be written */
+	size_t frame;	     /* where the open frame's header is */
+	size_t received;
+	unsigned char in[sizeof(struct fib_wire_header) + FIB_WIRE_REQUEST_MAX];
+};
+
+/* Take over the connected descriptor. 0, or -ENOMEM: the descriptor is still the caller's. */
+int fib_peer_open(struct fib_peer *peer, int fd, int64_t now);
+void fib_peer_close(struct fib_peer *peer);
+
+/* The events to poll for: POLLIN, POLLOUT or 0. */
+short fib_peer_events(const struct fib_peer *peer);
+
+/* Whether there is an answer to go on with, so that nobody should sleep. */
+bool fib_peer_busy(const struct fib_peer *peer);
+
+/* Read, go on with the answer by one piece, write: whatever is possible without waiting. revents as
+ * poll() gave them. Closes the peer when it is finished, gone, or past its deadline. */
+void fib_peer_turn(struct fib_peer *peer, short revents, int64_t now);
+
+/* -- for commands: building the answer in the buffer -- */
+
+/* Append a frame. Commands begin a piece with an empty buffer, which has room for one frame of
+ * FIB_WIRE_FRAME_MAX bytes and for small ones besides. */
+void fib_peer_frame(struct fib_peer *peer, enum fib_wire_type type, const void *payload,
+		    size_t length);
+
+/* Append a frame piecewise: open, then the bytes at fib_peer_at() that fib_peer_add() counts, then close.
+ * *ret_room is what the frame may hold. */
+void fib_peer_frame_open(struct fib_peer *peer, enum fib_wire_type type);
+void *fib_peer_at(struct fib_peer *peer, size_t *ret_room);
+void fib_peer_add(struct fib_peer *peer, size_t length);
+void fib_peer_frame_close(struct fib_peer *peer);
+void fib_peer_frame_drop(struct fib_peer *peer); /* as if it had not been opened */
+
+/* Bytes in the buffer. */
+size_t fib_peer_filled(const struct fib_peer *peer);
+
+/* Append an ERROR frame. */
+void fib_peer_error(struct fib_peer *peer, int error, const char *fmt, ...) fib_printf(3, 4);
+
+/* One ERROR frame to a connection that gets no peer, then close it. */
+void fib_peer_turn_away(int fd, int error, const char *text);
+
+#endif

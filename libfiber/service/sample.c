@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample.c - a consistent copy of something that nobody stops
+ *
+ * A fiber may be switched to and away while we copy its record, and the record may be given to another
+ * fiber. Both show: a switch moves seq, a new owner has another id. So: read id and seq, copy, read them
+ * again; equal means that the copy is of one moment. A fiber that passes a few tries that way runs, for all that
+ * anybody can tell, and is reported so; its fields are then those of the last copy.
+ *
+ * A record is never unmapped, so it is read directly. Stacks and wait objects go away as the
+ * program likes; the kernel copies those for us and says so when they are gone.
+ */
+#include "service/sample.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "core/registry.h"
+#include "os/os.h"
+#include "wire/wire.h"
+
+#define TRIES 16
+
+/* A thread sanitizer must not look here: that the copy may be torn is the point, and seq tells. */
+#define unwatched fib_noinline __attribute__((no_sanitize("thread")))
+
+unwatched static void copy_record(const struct fiber *f, uint64_t *to)
+{
+	const volatile uint64_t *from = (const volatile void *)f;
+	size_t i;
+
+	for (i = 0; i < sizeof *f / sizeof *to; i++)
+		to[i] = from[i];
+}
+
+unwatched static uint64_t read_id(const struct fiber *f)
+{
+	return *(const volatile uint64_t *)&f->id;
+}
+
+union record_copy {
+	uint64_t words[sizeof(struct fiber) / 8];
+	unsigned char bytes[sizeof(struct fiber)];
+};
+
+/* One try. The id and the seq that the copy is of, and whether it is of one moment. */
+static bool copy_once(struct fiber *f, union record_copy *copy, uint64_t *ret_id, uint64_t *ret_seq)
+{
+	*ret_id = read_id(f);
+	/* pairs: record.seq -- the registers saved before it, the identity given before that. */
+	*ret_seq = fib_load_acquire(&f->seq);
+	copy_record(f, copy->words);
+	/* pairs: record.seq -- what we copied is older than what we read now. */
+	fib_fence_acquire();
+	return fib_load(&f->seq) == *ret_seq && read_id(f) == *ret_id;
+}
+
+static bool decode(const struct fiber *f, const union record_copy *copy, int64_t now,
+		   struct fib_row *ret)
+{
+	return fib_row_decode(&fiber_registry, copy->bytes, (uint64_t)(uintptr_t)f, now, ret);
+}
+
+/* It would not hold still: say that it runs. Odd is how a record says so. */
+static bool decode_moving(const struct fiber *f, union record_copy *copy, int64_t now,
+			  struct fib_row *ret)
+{
+	uint64_t seq;
+
+	memcpy(&seq, copy->bytes + offsetof(struct fiber, seq), sizeof seq);
+	seq |= 1;
+	memcpy(copy->bytes + offsetof(struct fiber, seq), &seq, sizeof seq);
+	return decode(f, copy, now, ret);
+}
+
+uint64_t fib_sample_id(uint64_t index)
+{
+	return read_id(fib_registry_at(index));
+}
+
+bool fib_sample_row(uint64_t index, int64_t now, struct fib_row *ret)
+{
+	struct fiber *f = fib_registry_at(index);
+	union record_copy copy;
+	uint64_t id, seq;
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		bool still = copy_once(f, &copy, &id, &seq);
+
+		if (!id)
+			return false;
+		if (still)
+			return decode(f, &copy, now, ret);
+	}
+	return decode_moving(f, &copy, now, ret);
+}
+
+static int peek(void *reader, uint64_t address, void *buf, size_t size)
+{
+	(void)reader;
+	return fib_os_peek(address, buf, size);
+}
+
+static int resolve(struct fib_row *row, struct fib_sample_object *last)
+{
+	if (!row->wait_object)
+		return 0;
+	if (last->row.wait_object != row->wait_object || last->row.wait_kind != row->wait_kind) {
+		last->row.wait_object = row->wait_object;
+		last->row.wait_kind = row->wait_kind;
+		last->row.holder = 0;
+		memset(last->row.object_name, 0, sizeof last->row.object_name);
+		last->rc = fib_row_resolve(&fiber_registry, &last->row, peek, NULL);
+	}
+	row->holder = last->row.holder;
+	memcpy(row->object_name, last->row.object_name, sizeof row->object_name);
+	return last->rc;
+}
+
+int fib_sample_details(struct fib_row *row, struct fib_sample_object *last)
+{
+	int64_t deepest;
+
+	/* A dead fiber's stack is somebody else's by now. */
+	if (row->state != FIBER_DEAD && row->stack_low && row->stack_size) {
+		deepest = fib_os_high_water(row->stack_low, (size_t)row->stack_size);
+		if (deepest >= 0)
+			row->stack_high_water = (uint64_t)deepest;
+	}
+	return resolve(row, last);
+}
+
+/* The stack of a copy that was of one moment. True when it still is of that moment afterwards. */
+static bool copy_stack(struct fiber *f, const struct fib_row *row, void *buf, uint32_t size,
+		       uint32_t *flags)
+{
+	int rc = fib_os_peek(row->sp, buf, size);
+
+	/* pairs: record.seq -- the bytes are older than the number. */
+	fib_fence_acquire();
+	if (fib_load(&f->seq) != row->seq || read_id(f) != row->id)
+		return false;
+	if (rc < 0)
+		*flags = FIB_WIRE_STACK_GONE;
+	return true;
+}
+
+bool fib_sample_stack(uint64_t index, int64_t now, struct fib_row *row, void *buf, size_t size,
+		      uint32_t *ret_size, uint32_t *ret_flags)
+{
+	struct fiber *f = fib_registry_at(index);
+	union record_copy copy;
+	uint64_t id, seq;
+	int i;
+
+	*ret_size = 0;
+	for (i = 0; i < TRIES; i++) {
+		bool still = copy_once(f, &copy, &id, &seq);
+		bool cut;
+		uint32_t n;
+
+		if (!id)
+			return false;
+		if (!still || (seq & 1))
+			continue;
+		if (!decode(f, &copy, now, row))
+			return false;
+		*ret_flags = 0;
+		if (!fib_row_walkable(row))
+			return true;
+		cut = row->stack_used > size;
+		n = (uint32_t)(cut ? size : row->stack_used);
+		if (!copy_stack(f, row, buf, n, ret_flags))
+			continue;
+		*ret_size = *ret_flags ? 0 : n;
+		if (*ret_size && cut)
+			*ret_flags = FIB_WIRE_STACK_CUT;
+		return true;
+	}
+	*ret_flags = FIB_WIRE_STACK_MOVING;
+	return decode_moving(f, &copy, now, row);
+}

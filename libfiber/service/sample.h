@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample.h - one fiber, looked at from inside the process while it may run
+ *
+ * The service thread only: the look at a wait object goes through fib_os_peek(), which has one caller.
+ */
+#ifndef FIB_SERVICE_SAMPLE_H
+#define FIB_SERVICE_SAMPLE_H
+
+#include "layout/row.h"
+
+/* The object that was looked at last: fifty thousand waiters on one mutex cost one look. */
+struct fib_sample_object {
+	struct fib_row row; /* wait_object 0: none yet */
+	int rc;
+};
+
+/* Sample record index of the registry; now is fib_os_now(). False when no fiber lives in it. The row
+ * knows neither its object nor its high-water mark. */
+bool fib_sample_row(uint64_t index, int64_t now, struct fib_row *ret);
+
+/* The id in record index, 0 when it is free. Cheap. */
+uint64_t fib_sample_id(uint64_t index);
+
+/* Fill in what the row's object is called, who holds it and how deep its stack went. last is the
+ * caller's and starts zeroed. 0, or a negative errno when the object could not be read. */
+int fib_sample_details(struct fib_row *row, struct fib_sample_object *last);
+
+/*
+ * Sample record index together with its stack: at most size bytes from its stack pointer upwards,
+ * of the same moment as the row. False when no fiber lives in it. *ret_size bytes were copied, and
+ * *ret_flags says why they are not all of them (FIB_WIRE_STACK_*).
+ */
+bool fib_sample_stack(uint64_t index, int64_t now, struct fib_row *row, void *buf, size_t size,
+		      uint32_t *ret_size, uint32_t *ret_flags);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * service.c - the thread beside the carriers
+ *
+ * It must answer while every carrier spins or hangs, so it shares nothing with them that could be
+ * held: it reads records without locks, waits in one poll(), and does everything else in short pieces between two
+ * ticks of the coarse clock.
+ *
+ * It must cost nothing while the program sleeps. When fib_tick() says that all carriers sleep, it rests
+ * without a timeout until the waker or a client. The danger is the gap between that answer and the rest: a
+ * carrier that wakes in it writes the eventfd, which then stays readable, so the rest ends before it begins.
+ *
+ * A forked child has none of this: no thread, and descriptors that belong to its parent. It closes
+ * them and forgets, and may start anew; the socket's file is the parent's.
+ */
+#include "service/service.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "os/local.h"
+#include "os/os.h"
+#include "sched/tick.h"
+#include "service/answer.h"
+#include "service/door.h"
+#include "service/peer.h"
+
+#define TICK	     INT64_C(1000000)
+#define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
+#define PEERS	     16
+#define STACK_SIZE   (256u << 10)
+
+enum { SLOT_EVENT, SLOT_DOOR, SLOT_PEERS, SLOTS = SLOT_PEERS + PEERS };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* enter and leave; never the thread */
+static unsigned users;					 /* L */
+static pthread_t thread;				 /* L */
+static _Atomic int event_fd = -1;			 /* A: service.waker */
+static _Atomic bool stop;				 /* A */
+
+/* T the thread only, while it runs */
+static struct fib_door door = {.fd = -1};
+static struct fib_peer peers[PEERS];
+static int64_t next_tick;    /* INT64_MAX: resting */
+static int64_t accept_after; /* 0: at once */
+
+static void wake(void)
+{
+	int fd = fib_load(&event_fd);
+
+	if (fd >= 0)
+		fib_os_event_set(fd);
+}
+
+static void tick(int64_t now)
+{
+	if (now >= next_tick)
+		next_tick = fib_tick(now) ? now + TICK : INT64_MAX;
+}
+
+/* -- waiting -- */
+
+static int64_t wait_until(int64_t now)
+{
+	int64_t until = next_tick;
+	int i;
+
+	if (accept_after && accept_after < until)
+		until = accept_after;
+	for (i = 0; i < PEERS; i++) {
+		if (peers[i].fd < 0)
+			continue;
+		if (fib_peer_busy(&peers[i]))
+			return now;
+		if (peers[i].deadline < until)
+			until = peers[i].deadline;
+	}
+	/* Without a waker (the program has closed our descriptors) there is no rest. */
+	if (fib_load(&event_fd) < 0 && until > now + TICK)
+		until = now + TICK;
+	return until;
+}
+
+static void fill(struct pollfd slots[SLOTS])
+{
+	int i;
+
+	slots[SLOT_EVENT] = (struct pollfd){.fd = fib_load(&event_fd), .events = POLLIN};
+	slots[SLOT_DOOR] = (struct pollfd){.fd = accept_after ? -1 : door.fd, .events = POLLIN};
+	for (i = 0; i < PEERS; i++) {
+		slots[SLOT_PEERS + i].fd = peers[i].fd;
+		slots[SLOT_PEERS + i].events = peers[i].fd < 0 ? 0 : fib_peer_events(&peers[i]);
+		slots[SLOT_PEERS + i].revents = 0;
+	}
+}
+
+/* -- clients -- */
+
+static struct fib_peer *free_place(void)
+{
+	int i;
+
+	for (i = 0; i < PEERS; i++)
+		if (peers[i].fd < 0)
+			return &peers[i];
+	return NULL;
+}
+
+static void admit(int fd, uid_t uid, int64_t now)
+{
+	struct fib_peer *place = free_place();
+
+	if (uid != 0 && uid != fib_os_uid())
+		fib_peer_turn_away(fd, -EPERM,
+				   "this process belongs to another user: be that user or root");
+	else if (!place)
+		fib_peer_turn_away(fd, -EBUSY, "too many clients at once: try again");
+	else if (fib_peer_open(place, fd, now) < 0)
+		fib_peer_turn_away(fd, -ENOMEM, "this process has no memory left to answer");
+}
+
+static void accept_all(int64_t now)
+{
+	uid_t uid;
+	int i, fd;
+
+	for (i = 0; i < PEERS; i++) {
+		fd = fib_os_local_accept(door.fd, &uid);
+		if (fd == -EAGAIN)
+			return;
+		if (fd < 0) {
+			accept_after = now + ACCEPT_PAUSE;
+			return;
+		}
+		admit(fd, uid, now);
+	}
+}
+
+/* What poll() said about our own descriptors. One that is not open was closed by the program, which takes
+ * every number it finds for its own: its new owner must not be touched, so it is forgotten. */
+static void look_at(const struct pollfd slots[SLOTS], int64_t now)
+{
+	if (slots[SLOT_EVENT].revents & POLLNVAL)
+		fib_store(&event_fd, -1);
+	else if (slots[SLOT_EVENT].revents) {
+		fib_os_event_clear(slots[SLOT_EVENT].fd);
+		if (next_tick == INT64_MAX)
+			next_tick = now;
+	}
+	if (slots[SLOT_DOOR].revents & POLLNVAL)
+		door.fd = -1;
+	else if (slots[SLOT_DOOR].revents)
+		accept_all(now);
+	if (accept_after && now >= accept_after)
+		accept_after = 0;
+}
+
+static void *serve(void *arg)
+{
+	struct pollfd slots[SLOTS];
+	int64_t now = fib_os_now();
+	int i;
+
+	(void)arg;
+	fib_os_thread_name("fiber-service");
+	/* pairs: service.stop -- nothing but the wish itself. */
+	while (!fib_load_acquire(&stop)) {
+		tick(now);
+		fill(slots);
+		fib_os_poll(slots, SLOTS, wait_until(now));
+		now = fib_os_now();
+		look_at(slots, now);
+		for (i = 0; i < PEERS; i++) {
+			/* A peer that was admitted just now has no slot yet. */
+			if (peers[i].fd < 0 || peers[i].fd != slots[SLOT_PEERS + i].fd)
+				continue;
+			fib_peer_turn(&peers[i], slots[SLOT_PEERS + i].revents, now);
+			now = fib_os_now();
+			tick(now);
+		}
+	}
+	return NULL;
+}
+
+/* -- life -- */
+
+/* In a forked child: nothing of this is ours any more. */
+static void forget(void)
+{
+	int fd = fib_load(&event_fd);
+	int i;
+
+	pthread_mutex_init(&lock, NULL);
+	users = 0;
+	fib_store(&event_fd, -1);
+	if (fd >= 0)
+		fib_os_close(fd);
+	if (door.fd >= 0)
+		fib_os_close(door.fd);
+	door.fd = -1;
+	for (i = 0; i < PEERS; i++)
+		fib_peer_close(&peers[i]);
+}
+
+static int start_thread(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int rc;
+
+	rc = pthread_attr_init(&attr);
+	if (rc)
+		return -rc;
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	sigfillset(&all);
+	/* The program's signals are for the program's threads. */
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	rc = pthread_create(&thread, &attr, serve, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return -rc;
+}
+
+static void close_all(void)
+{
+	int fd = fib_load(&event_fd);
+	int i;
+
+	fib_store(&event_fd, -1);
+	for (i = 0; i < PEERS; i++)
+		fib_peer_close(&peers[i]);
+	fib_door_close(&door);
+	if (fd >= 0)
+		fib_os_close(fd);
+}
+
+static int start(const char *path, const char *name)
+{
+	static bool watching_forks;
+	struct fib_place place;
+	int i, rc;
+
+	for (i = 0; i < PEERS; i++)
+		peers[i].fd = -1;
+	if (!watching_forks)
+		watching_forks = pthread_atfork(NULL, NULL, forget) == 0;
+	rc = fib_os_event();
+	if (rc < 0)
+		return rc;
+	fib_store(&event_fd, rc);
+	fib_store(&stop, false);
+	next_tick = 0;
+	accept_after = 0;
+	/* Both have said why not, and the program goes on without. */
+	door.fd = -1;
+	if (fib_place_choose(&place, path, getpid()) == 0 && place.wanted)
+		fib_door_open(&door, &place);
+	fib_answer_introduce(name ? name : fib_os_program(), place.mode);
+	fib_tick_set_waker(wake);
+	rc = start_thread();
+	if (rc < 0)
+		close_all();
+	return rc;
+}
+
+int fib_service_enter(const char *path, const char *name)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!users)
+		rc = start(path, name);
+	if (rc == 0)
+		users++;
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+void fib_service_leave(void)
+{
+	pthread_mutex_lock(&lock);
+	/* A forked child that finishes its parent's runtime finds no users. */
+	if (users && --users == 0) {
+		/* label: service.stop */
+		fib_store_release(&stop, true);
+		wake();
+		pthread_join(thread, NULL);
+		close_all();
+	}
+	pthread_mutex_unlock(&lock);
+}

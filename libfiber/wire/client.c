@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * client.c - the asking end of the control protocol
+ *
+ * The other end may be stopped by a debugger, hung, or no fiber program at all. So no call here waits longer
+ * than the client's timeout for any one step, and no length that was received is believed before it was
+ * compared with the largest that is allowed.
+ */
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int set_timeouts(int fd, int64_t timeout_ns)
+{
+	struct timeval t = {
+		.tv_sec = (time_t)(timeout_ns / 1000000000),
+		.tv_usec = (suseconds_t)(timeout_ns % 1000000000 / 1000),
+	};
+
+	/* Zero would mean for ever. */
+	if (!t.tv_sec && !t.tv_usec)
+		t.tv_usec = 1;
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof t) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t) < 0)
+		return -errno;
+	return 0;
+}
+
+/* The socket's timeouts expire as EAGAIN. */
+static int reason(void)
+{
+	return errno == EAGAIN || errno == EINPROGRESS ? -ETIMEDOUT : -errno;
+}
+
+int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int rc;
+
+	memset(client, 0, sizeof *client);
+	client->fd = -1;
+	if (strlen(path) >= sizeof at.sun_path)
+		return -ENAMETOOLONG;
+	strcpy(at.sun_path, path);
+	client->timeout_ns = timeout_ns;
+	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (client->fd < 0)
+		return -errno;
+	rc = set_timeouts(client->fd, timeout_ns);
+	while (rc == 0 && connect(client->fd, (struct sockaddr *)&at, sizeof at) < 0)
+		if (errno != EINTR)
+			rc = reason();
+	if (rc < 0)
+		fib_wire_disconnect(client);
+	return rc;
+}
+
+void fib_wire_disconnect(struct fib_wire_client *client)
+{
+	if (client->fd >= 0)
+		close(client->fd);
+	free(client->payload);
+	memset(client, 0, sizeof *client);
+	client->fd = -1;
+}
+
+static int send_all(int fd, const void *bytes, size_t length)
+{
+	const char *at = bytes;
+	ssize_t n;
+
+	while (length) {
+		n = send(fd, at, length, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return reason();
+		at += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, const void *payload,
+		     size_t length)
+{
+	unsigned char frame[sizeof(struct fib_wire_header) + FIB_WIRE_REQUEST_MAX];
+	struct fib_wire_header header = {
+		.magic = FIB_WIRE_MAGIC,
+		.version = FIB_WIRE_VERSION,
+		.type = (uint16_t)type,
+		.length = (uint32_t)length,
+	};
+	int rc;
+
+	if (length > FIB_WIRE_REQUEST_MAX)
+		return -EMSGSIZE;
+	memcpy(frame, &header, sizeof header);
+	if (length)
+		memcpy(frame + sizeof header, payload, length);
+	rc = send_all(client->fd, frame, sizeof header + length);
+	/* Whoever turned us away has said why before it closed: let that be received. */
+	return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc;
+}
+
+static int receive_all(int fd, void *bytes, size_t length)
+{
+	char *at = bytes;
+	ssize_t n;
+
+	while (length) {
+		n = recv(fd, at, length, 0);
+		if (n == 0)
+			return -ECONNRESET;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return reason();
+		at += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+static int make_room(struct fib_wire_client *client, size_t length)
+{
+	unsigned char *bigger;
+
+	if (length <= client->capacity)
+		return 0;
+	bigger = realloc(client->payload, length);
+	if (!bigger)
+		return -ENOMEM;
+	client->payload = bigger;
+	client->capacity = length;
+	return 0;
+}
+
+int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret_header,
+		     const void **ret_payload)
+{
+	struct fib_wire_header header;
+	int rc = receive_all(client->fd, &header, sizeof header);
+
+	if (rc < 0)
+		return rc;
+	if (fib_wire_check(&header, FIB_WIRE_FRAME_MAX) < 0)
+		return -EPROTO;
+	/* One byte at least, so that an empty payload has an address too. */
+	rc = make_room(client, header.length + 1);
+	if (rc == 0)
+		rc = receive_all(client->fd, client->payload, header.length);
+	if (rc < 0)
+		return rc;
+	*ret_header = header;
+	*ret_payload = client->payload;
+	return 0;
+}
