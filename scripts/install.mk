@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# install.mk - into a prefix and out of it again, and the scripts that keep the house
+
+INSTALL     ?= install
+DEST        := $(DESTDIR)$(PREFIX)
+PUB_HEADERS := $(wildcard libfiber/include/fiber/*.h)
+MAN_PAGES   := $(wildcard man/*.[137])
+
+.PHONY: install uninstall
+install: lib tools
+	$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
+	$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(DEST)/bin
+	$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(DEST)/lib
+	$(INSTALL) -m 755 $(BUILD)/lib/libfiber.so.0 $(DEST)/lib
+	ln -sf libfiber.so.0 $(DEST)/lib/libfiber.so
+	$(INSTALL) -m 644 libfiber/include/fiber.h $(DEST)/include
+	$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber/libfiber.pc.in \
+		>$(DEST)/lib/pkgconfig/libfiber.pc
+	@for page in $(MAN_PAGES); do \
+		dir=$(DEST)/share/man/man$${page##*.}; \
+		$(INSTALL) -d $$dir && $(INSTALL) -m 644 $$page $$dir || exit 1; \
+	done
+
+# What install put there, file by file; folders of others stay, fiber/ is ours.
+uninstall:
+	rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
+	rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
+	rm -f $(DEST)/include/fiber.h $(PUB_HEADERS:libfiber/include/%=$(DEST)/include/%)
+	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
+	rm -f $(DEST)/lib/pkgconfig/libfiber.pc
+	@for page in $(MAN_PAGES); do \
+		rm -f $(DEST)/share/man/man$${page##*.}/$${page##*/}; \
+	done
+
+# -- the house: design rules that a script can prove --
+.PHONY: check-layers check-names tidy
+check-layers:
+	@sh scripts/check-layers.sh --self-test
+	@sh scripts/check-layers.sh
+
+check-names: lib
+	@sh scripts/check-names.sh --self-test
+	@sh scripts/check-names.sh $(BUILD)
+
+tidy:
+	@sh scripts/tidy.sh $(CPPFLAGS) -I. $(LIB_INC)

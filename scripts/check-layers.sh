@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# check-layers.sh [--self-test] - prove that includes point down
+#
+#   base wire layout 0 · arch os 1 · context 2 · stack poll 3 · core 4 · sched 5 · sync 6 · io 7 · service 8 · runtime 9
+#
+# A file of libfiber/ includes headers of its own folder, of folders with a smaller number and the
+# public <fiber/...>; layout/ and wire/, which the tools link, only their own and the public ones. inspect/
+# sees layout/ and wire/; fiberctl/ and fibertrace/ see inspect/ too; fixtures/ and examples/ see <fiber.h>
+# and <fiber/...> only. On the way: <stdatomic.h> only in base/atomic.h, thread-locals only in base/tls.c,
+# the variable errno only in os/, poll/, wire/client.c and the programs outside libfiber/, and no #if on a
+# system, machine or sanitizer in shared code.
+#
+# Prints each offence as FILE:LINE: what: why and fails, else prints "layers: ok". --self-test plants one
+# offence of each kind in a tree of its own and fails unless every one, and nothing else, is found.
+set -u
+LC_ALL=C
+export LC_ALL
+
+scripts=$(cd "$(dirname "$0")" && pwd) || exit 1
+
+# check ROOT: the rules over every C and assembly file below ROOT
+check() (
+	cd "$1" || exit 1
+	# shellcheck disable=SC2046 # no file of the house has a blank in its name
+	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
+		find libfiber inspect fiberctl fibertrace fixtures examples bench tests \
+			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
+	)
+)
+
+# plant FILE CODE: one file of the tree that the self-test checks
+plant() {
+	mkdir -p "$tree/$(dirname "$1")"
+	printf '%s\n' "$2" >"$tree/$1"
+}
+
+self_test() {
+	tree=$(mktemp -d) || exit 1
+	trap 'rm -rf "$tree"' EXIT
+
+	# What is allowed must not be reported ...
+	plant libfiber/sched/good.c '#include "sched/good.h"
+#include "core/record.h"
+#include "base/list.h"
+#include <fiber/fiber.h>
+#include <errno.h>
+/* errno, _Thread_local and "#include "sync/mutex.h" in a comment
+#include "sync/mutex.h"
+errno */
+int good(void) { return -EAGAIN; }
+const char *text = "errno of _Thread_local";'
+	plant libfiber/os/linux/good.c '#include "os/os.h"
+#include <errno.h>
+int leaf(void) { return -errno; }'
+	plant libfiber/wire/client.c '#include "wire/wire.h"
+int last(void) { return -errno; }'
+	plant libfiber/arch/arch.h '#include "frame.h"'
+	plant libfiber/base/atomic.h '#include <stdatomic.h>'
+	plant libfiber/base/tls.c 'static _Thread_local void *self;'
+	plant libfiber/include/fiber/io.h '#include <fiber/api.h>'
+	plant inspect/good.c '#include "inspect/good.h"
+#include "layout/row.h"
+#include <fiber/fiber.h>'
+	plant fiberctl/good.c '#include "wire/wire.h"
+#include "inspect/source.h"
+int last(void) { return errno; }'
+	plant fixtures/good.c '#include "options.h"
+#include <fiber.h>'
+	plant tests/unit/sched/good.c '#include "sched/good.h"
+#include <stdatomic.h>'
+	if ! out=$(check "$tree"); then
+		echo "check-layers: self-test: reported what is allowed:" >&2
+		echo "$out" >&2
+		exit 1
+	fi
+
+	# ... and each of these must be, at its line.
+	plant libfiber/core/up.c '#include "sched/sched.h"'
+	plant libfiber/stack/beside.c '#include "poll/poller.h"'
+	plant libfiber/arch/x86_64/beside.c '#include "os/os.h"'
+	plant libfiber/base/tools.c '#include "wire/wire.h"'
+	plant libfiber/layout/base.c '#include "base/atomic.h"'
+	plant libfiber/wire/layout.c '#include "layout/layout.h"'
+	plant libfiber/os/chosen.c '#include "announce.h"'
+	plant libfiber/sync/angle.c '#include <base/list.h>'
+	plant libfiber/sync/outside.c '#include "inspect/source.h"'
+	plant libfiber/attic/file.c 'int attic;'
+	plant libfiber/include/fiber/private.h '#include "core/record.h"'
+	plant libfiber/core/atomic.c '#include <stdatomic.h>'
+	plant libfiber/core/local.c 'static _Thread_local int mine;'
+	plant libfiber/core/gnu.c 'static __thread int mine;'
+	plant libfiber/io/errno.c 'int last(void) { return -errno; }'
+	plant libfiber/wire/errno.c 'int last(void) { return -errno; }'
+	plant libfiber/sched/choice.c '#ifdef __x86_64__'
+	plant inspect/core.c '#include "core/record.h"'
+	plant inspect/command.c '#include "fiberctl/command.h"'
+	plant fiberctl/sched.c '#include "sched/tick.h"'
+	plant fibertrace/control.c '#include "fiberctl/command.h"'
+	plant fixtures/inside.c '#include "core/registry.h"'
+	plant examples/inside.c '#include "layout/layout.h"'
+	out=$(check "$tree")
+	for file in core/up stack/beside arch/x86_64/beside base/tools layout/base wire/layout os/chosen \
+		sync/angle sync/outside attic/file core/atomic core/local core/gnu io/errno wire/errno \
+		sched/choice; do
+		expect "libfiber/$file.c:1: "
+	done
+	for file in libfiber/include/fiber/private.h inspect/core.c inspect/command.c fiberctl/sched.c \
+		fibertrace/control.c fixtures/inside.c examples/inside.c; do
+		expect "$file:1: "
+	done
+	if [ "$(echo "$out" | wc -l)" -ne 23 ]; then
+		echo "check-layers: self-test: 23 offences were planted, reported were:" >&2
+		echo "$out" >&2
+		exit 1
+	fi
+	echo "layers: self-test ok: 23 planted offences found"
+}
+
+# expect PREFIX: the report has a line that begins so
+expect() {
+	case "
+$out" in
+	*"
+$1"*) ;;
+	*)
+		echo "check-layers: self-test: planted and not found: $1" >&2
+		exit 1
+		;;
+	esac
+}
+
+if [ "${1-}" = --self-test ]; then
+	self_test
+	exit 0
+fi
+if ! check "$scripts/.."; then
+	echo "check-layers: includes must point down (docs/contributing.md)" >&2
+	exit 1
+fi
+echo "layers: ok"

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+#
+# layers.awk - prints every line that breaks a rule of check-layers.sh, as FILE:LINE: what: why
+#
+# Runs after strip.awk over files named by their path from the root of the tree.
+
+BEGIN {
+	split("base wire layout arch os context stack poll core sched sync io service runtime", name)
+	split("0    0    0      1    1  2       3     3    4    5     6    7  8       9", number)
+	for (i in name)
+		layer[name[i]] = number[i]
+	# Headers that a -I chooses by folder.
+	chosen["frame.h"] = "arch"
+	chosen["announce.h"] = "context"
+	# What stands outside libfiber/ may see of the tree besides its own folder; * is everything.
+	split("layout wire", seen)
+	for (i in seen) {
+		sees["inspect", seen[i]] = 1
+		sees["fiberctl", seen[i]] = 1
+		sees["fibertrace", seen[i]] = 1
+	}
+	sees["fiberctl", "inspect"] = sees["fibertrace", "inspect"] = 1
+	sees["tests", "*"] = sees["bench", "*"] = 1
+}
+
+function bad(why)
+{
+	printf "%s:%d: %s\n", FILENAME, FNR, why
+	found = 1
+}
+
+# The house a file belongs to: a layer, "include" (the public headers) or a folder at the top.
+function place_of(path,    part, n)
+{
+	n = split(path, part, "/")
+	return part[1] == "libfiber" && n > 2 ? part[2] : part[1]
+}
+
+function check_include(header, angle,    part, n, to, known)
+{
+	n = split(header, part, "/")
+	to = n > 1 ? part[1] : ""
+	known = to in layer || to == "inspect" || to == "fiberctl" || to == "fibertrace"
+	if (angle) {
+		if (header == "stdatomic.h" && FILENAME != "libfiber/base/atomic.h" && top != "tests" &&
+		    top != "bench")
+			bad("<stdatomic.h>: only base/atomic.h opens that door")
+		if (to in layer && place != "include")
+			bad("<" header ">: headers of a layer are included in quotes")
+		return
+	}
+	if (place == "include") {
+		bad("\"" header "\": a public header includes <fiber/...> and the system's only")
+		return
+	}
+	if (header in chosen)
+		to = chosen[header]
+	else if (to == "")
+		return # beside the file
+	else if (!known && top != "libfiber")
+		return # a path below its own folder
+	if (top != "libfiber") {
+		if (to != top && !((top, to) in sees) && !((top, "*") in sees))
+			bad("\"" header "\": " top "/ may not see " to "/")
+		return
+	}
+	if (!(to in layer)) {
+		bad("\"" header "\": libfiber/ has no layer " to)
+		return
+	}
+	if (to == place)
+		return
+	if (place == "layout" || place == "wire")
+		bad("\"" header "\": " place "/ is linked into the tools and knows nothing else")
+	else if (layer[to] >= layer[place])
+		bad("\"" header "\": includes point down, and " to "/ (" layer[to] ") is not below " place "/ (" \
+		    layer[place] ")")
+}
+
+FNR == 1 {
+	strip_reset()
+	place = place_of(FILENAME)
+	top = FILENAME
+	sub("/.*", "", top)
+	if (top == "libfiber" && place != "include" && !(place in layer))
+		bad("libfiber/" place " is no layer of the design")
+	free_errno = top != "libfiber" || place == "os" || place == "poll" ||
+		FILENAME == "libfiber/wire/client.c"
+	free_if = top != "libfiber" || place == "arch" || place == "os" || place == "poll" ||
+		FILENAME ~ "^libfiber/context/announce/" || FILENAME == "libfiber/base/compiler.h"
+}
+
+{
+	raw = $0
+	was_open = strip_open
+	code = strip($0)
+}
+
+!was_open && raw ~ /^[ \t]*#[ \t]*include[ \t]*["<]/ {
+	header = raw
+	sub(/^[ \t]*#[ \t]*include[ \t]*/, "", header)
+	angle = substr(header, 1, 1) == "<"
+	header = substr(header, 2)
+	sub(/[">].*/, "", header)
+	check_include(header, angle)
+	next
+}
+
+!free_errno && code ~ /(^|[^A-Za-z0-9_])(errno|__errno_location|perror)([^A-Za-z0-9_]|$)/ {
+	bad("errno is a word of os/, poll/ and the tools: call a leaf that returns the negative number")
+}
+
+top == "libfiber" && FILENAME != "libfiber/base/tls.c" &&
+code ~ /(^|[^A-Za-z0-9_])(_Thread_local|thread_local|__thread)([^A-Za-z0-9_]|$)/ {
+	bad("a thread-local outside base/tls.c")
+}
+
+!free_if && code ~ /^[ \t]*#[ \t]*(if|elif)/ &&
+code ~ /__linux__|__x86_64__|__aarch64__|__i386__|__riscv|__SANITIZE_|__has_feature|__APPLE__|_WIN32|__FreeBSD__/ {
+	bad("a choice in shared code: make it by which files are compiled")
+}
+
+END {
+	exit found
+}

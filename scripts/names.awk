@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+#
+# names.awk - prints every line that breaks a rule of check-names.sh, as FILE:LINE: what
+#
+# Runs after strip.awk over files named by their path from the root of the tree. The patterns are
+# spelt so that they do not match this file.
+
+BEGIN {
+	n = split("coroutine task job util misc common helper manager", word)
+	for (i = 1; i <= n; i++)
+		banned[word[i]] = banned[word[i] "s"] = word[i]
+}
+
+function bad(at, why)
+{
+	printf "%s:%d: %s\n", FILENAME, at, why
+	found = 1
+}
+
+function check_file()
+{
+	if (is_code && lines && !spdx) {
+		printf "%s:1: no SPDX-License-Identifier line\n", file
+		found = 1
+	}
+	if (lines > 400) {
+		printf "%s:%d: %d lines; a file is one noun in at most 400\n", file, lines, lines
+		found = 1
+	}
+}
+
+# The words of an identifier: cut at _ and where a capital follows a small letter.
+function check_words(text, what,    part, n, i)
+{
+	gsub(/[^A-Za-z0-9]+/, " ", text)
+	while (match(text, /[a-z0-9][A-Z]/))
+		text = substr(text, 1, RSTART) " " substr(text, RSTART + 1)
+	n = split(tolower(text), part, " ")
+	for (i = 1; i <= n; i++)
+		if (part[i] in banned)
+			bad(FNR, "the word \"" banned[part[i]] "\" in " what)
+}
+
+FNR == 1 {
+	if (file != "")
+		check_file()
+	file = FILENAME
+	spdx = 0
+	body = 0
+	strip_reset()
+	is_c = FILENAME ~ /\.[chS]$/
+	is_code = is_c || FILENAME ~ /\.(sh|mk|awk|map|py)$|(^|\/)Makefile$|^\.ci\/run$|^\.clang-tidy$/
+	check_words(FILENAME, "a file's name")
+}
+
+{
+	lines = is_code ? FNR : 0
+}
+
+/SPDX-License-Identifier: MIT/ && FNR <= 3 {
+	spdx = 1
+}
+
+/\/wor[k]\/|\/hom[e]\/[a-z]|\/roo[t]\/|\/User[s]\// {
+	bad(FNR, "a path of somebody's machine")
+}
+is_code && /(^|[^A-Za-z0-9_])(TOD[O]|FIXM[E]|XX[X]|HAC[K])([^A-Za-z0-9_]|$)/ {
+	bad(FNR, "a mark for later: do it, or leave it out")
+}
+
+is_c {
+	code = strip($0)
+	if (code !~ /^[ \t]*#[ \t]*include/)
+		check_words(code, "an identifier")
+	if ($0 ~ /^{/)
+		body = FNR
+	else if ($0 ~ /^}/ && body) {
+		if (FNR - body > 61)
+			bad(body, "a function of " FNR - body - 1 " lines; at most 60")
+		body = 0
+	}
+}
+
+FILENAME ~ /^libfiber\/include\// && code ~ /^[ \t]*#[ \t]*define/ && code !~ /define[ \t]+FIBER_/ {
+	bad(FNR, "a public macro that does not begin with FIBER_")
+}
+
+END {
+	check_file()
+	exit found
+}

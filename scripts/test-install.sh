@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test-install.sh BUILD - install, use what was installed as a stranger would, uninstall, find nothing left
+#
+# Prints TAP. BUILD is a finished build without sanitizers; nothing outside a temporary folder is written.
+set -u
+LC_ALL=C
+export LC_ALL
+
+build=${1:?"test-install.sh: which build folder?"}
+cd "$(dirname "$0")/.." || exit 1
+cc=${CC:-cc}
+make=${MAKE:-make}
+unset MAKEFLAGS MFLAGS MAKELEVEL
+tmp=$(mktemp -d) || exit 1
+prefix=$tmp/prefix
+stage=$tmp/stage
+count=0
+failed=0
+pid=
+
+finish() {
+	[ -z "$pid" ] || kill "$pid" 2>/dev/null
+	rm -rf "$tmp"
+}
+trap finish EXIT
+
+# prove NAME COMMAND...: one line of TAP; what a failed command said goes to stderr
+prove() {
+	name=$1
+	shift
+	count=$((count + 1))
+	if "$@" >"$tmp/said" 2>&1; then
+		echo "ok $count - $name"
+	else
+		echo "not ok $count - $name"
+		sed 's/^/# /' "$tmp/said" >&2
+		failed=1
+	fi
+}
+
+# Everything but folders: install makes folders that others may use, uninstall leaves them.
+files_below() {
+	(cd "$1" && find . ! -type d | sort)
+}
+
+installed_as_listed() {
+	{
+		echo ./bin/fiberctl
+		echo ./bin/fibertrace
+		(cd libfiber/include && find . -name '*.h' | sed 's|^\.|./include|')
+		echo ./lib/libfiber.a
+		echo ./lib/libfiber.so
+		echo ./lib/libfiber.so.0
+		echo ./lib/pkgconfig/libfiber.pc
+		for page in man/*.[137]; do
+			[ ! -f "$page" ] || echo "./share/man/man${page##*.}/${page#man/}"
+		done
+	} | sort >"$tmp/expected"
+	files_below "$1" >"$tmp/found"
+	diff "$tmp/expected" "$tmp/found"
+}
+
+nothing_left() {
+	files_below "$1" >"$tmp/found"
+	[ ! -s "$tmp/found" ] || {
+		echo "left behind:"
+		cat "$tmp/found"
+		return 1
+	}
+	[ ! -d "$2/include/fiber" ]
+}
+
+cat >"$tmp/own.c" <<'END'
+#include <fiber.h>
+#include <stdio.h>
+
+static struct fiber_mutex lock;
+static int total;
+
+static void *add(void *arg)
+{
+	fiber_mutex_lock(&lock, FIBER_FOREVER);
+	fiber_sleep(1000000);
+	total += *(int *)arg;
+	fiber_mutex_unlock(&lock);
+	return NULL;
+}
+
+static void *stay(void *arg)
+{
+	(void)arg;
+	fiber_set_name(fiber_self(), "own-waiter");
+	fiber_park(FIBER_FOREVER);
+	return NULL;
+}
+
+static void *start(void *arg)
+{
+	int numbers[] = {1, 2, 3};
+	struct fiber *fibers[3];
+
+	for (int i = 0; i < 3; i++)
+		if (fiber_spawn(add, &numbers[i], &fibers[i]) < 0)
+			return NULL;
+	for (int i = 0; i < 3; i++)
+		fiber_join(fibers[i], NULL, FIBER_FOREVER);
+	printf("total %d\n", total);
+	fflush(stdout);
+	return *(int *)arg > 1 ? stay(NULL) : NULL;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	return fiber_run(start, &argc, NULL, NULL) < 0;
+}
+END
+
+# compile_own OUTPUT PKG-CONFIG-OPTION CC-OPTION...
+compile_own() {
+	output=$1 option=$2
+	shift 2
+	# shellcheck disable=SC2046 # flags are words
+	"$cc" -std=c11 -pedantic -Wall -Werror -o "$output" "$tmp/own.c" "$@" \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs $option libfiber)
+}
+
+adds_up() {
+	[ "$(LD_LIBRARY_PATH=$prefix/lib timeout 20 "$1")" = "total 6" ]
+}
+
+uses_shared() {
+	LD_LIBRARY_PATH=$prefix/lib ldd "$tmp/shared" | grep -F "$prefix/lib/libfiber.so.0"
+}
+
+# The installed tools see the program's one waiting fiber.
+tools_see_it() {
+	grep -q own-waiter "$tmp/said.list" || {
+		cat "$tmp/said.list"
+		return 1
+	}
+}
+
+prove "make install succeeds" "$make" -s install BUILD="$build" PREFIX="$prefix" DESTDIR=
+prove "make install puts every file where it belongs and no other" installed_as_listed "$prefix"
+prove "a program compiles with pkg-config libfiber" compile_own "$tmp/shared" --print-errors
+prove "it uses the installed shared library" uses_shared
+prove "it runs" adds_up "$tmp/shared"
+prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/static" --static -static
+prove "it runs without the shared library" adds_up "$tmp/static"
+
+mkfifo "$tmp/fifo"
+LD_LIBRARY_PATH=$prefix/lib FIBER_CONTROL_PATH=$tmp/own.sock "$tmp/shared" wait >"$tmp/fifo" &
+pid=$!
+read -r line <"$tmp/fifo"
+for try in 1 2 3 4 5 6 7 8 9 10; do # "total" is printed just before the fiber parks
+	"$prefix/bin/fibertrace" --each "$pid" >"$tmp/said.list" 2>&1 && grep -q own-waiter "$tmp/said.list" && break
+	sleep 0.2
+done
+prove "the installed fibertrace shows the program's fiber ($line, look $try)" tools_see_it
+kill "$pid"
+wait "$pid" 2>/dev/null
+pid=
+
+prove "make uninstall succeeds" "$make" -s uninstall BUILD="$build" PREFIX="$prefix" DESTDIR=
+prove "make uninstall leaves nothing" nothing_left "$prefix" "$prefix"
+
+prove "make install with DESTDIR succeeds" "$make" -s install BUILD="$build" PREFIX=/usr DESTDIR="$stage"
+prove "DESTDIR holds the same files" installed_as_listed "$stage/usr"
+prove "DESTDIR is not in libfiber.pc" grep -qx 'prefix=/usr' "$stage/usr/lib/pkgconfig/libfiber.pc"
+echo mine >"$stage/usr/lib/other.so"
+prove "make uninstall with DESTDIR succeeds" "$make" -s uninstall BUILD="$build" PREFIX=/usr DESTDIR="$stage"
+prove "make uninstall leaves what is not its own" rm "$stage/usr/lib/other.so"
+prove "make uninstall with DESTDIR leaves nothing else" nothing_left "$stage" "$stage/usr"
+
+echo "1..$count"
+exit $failed
