@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watchdog.c - a hang becomes a dump of every fiber and a failure
+ *
+ * The carriers may all hang, so a plain thread watches, and another process looks: fibertrace needs
+ * no cooperation, only the right to read this process, which is given to everybody of our uid.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/harness/paths.h"
+#include "tests/harness/process.h"
+#include "tests/harness/watchdog.h"
+
+#define DUMP_SECONDS 30
+
+static _Atomic time_t limit; /* seconds of CLOCK_MONOTONIC */
+static _Atomic unsigned given;
+
+static time_t now(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return at.tv_sec;
+}
+
+static void dump(void)
+{
+	char tool[HARNESS_PATH], pid[16];
+	const char *argv[] = {harness_program(tool, "fibertrace"), pid, NULL};
+	struct harness_process *p;
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	if (access(tool, X_OK))
+		return;
+	p = harness_run(argv, NULL, DUMP_SECONDS);
+	fprintf(stderr, "# %s %s (exit %d):\n%s%s", tool, pid, harness_exit_code(p), p->out.bytes,
+		p->err.bytes);
+}
+
+static void *watch(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		const time_t left = limit - now();
+
+		if (left <= 0)
+			break;
+		sleep((unsigned)left);
+	}
+	fprintf(stderr, "# watchdog: still running after %u s\n", given);
+	dump();
+	/* A handler of the program or of the test library must not turn this into something else. */
+	signal(SIGABRT, SIG_DFL);
+	abort();
+}
+
+static void start(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &attr, watch, NULL))
+		abort();
+	pthread_attr_destroy(&attr);
+}
+
+void harness_watchdog(unsigned seconds)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	given = seconds;
+	limit = now() + (time_t)seconds;
+	pthread_once(&once, start);
+}
