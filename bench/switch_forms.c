@@ -303,7 +303,7 @@ static double measure(const struct form *form, enum situation situation, uint64_
 	clock_gettime(CLOCK_MONOTONIC, &t1);
 	set_mxcsr(MXCSR_DEFAULT);
 	return ((double)(t1.tv_sec - t0.tv_sec) * 1e9 + (double)(t1.tv_nsec - t0.tv_nsec)) /
-	       (double)(rounds / n * n);
+	       (double)(rounds - rounds % n);
 }
 
 static int by_value(const void *a, const void *b)
