@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+# check.mk - every test, and the demonstration
+
+.PHONY: check tests demo crowds
+
+tests: $(TEST_BIN)
+
+# The walks of crowd must agree with gdb's whatever the compiler did to its frames.
+CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
+crowds: $(CROWDS)
+ifeq ($(SAN),)
+$(BUILD)/O0/bin/crowd: crowd-opt := -O0
+$(BUILD)/O2/bin/crowd: crowd-opt := -O2 -fomit-frame-pointer
+$(CROWDS): always
+	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) OPT='$(crowd-opt)' $@
+.PHONY: always
+endif
+
+check: lib tools fixtures examples tests crowds
+	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
+		scripts/run-tests.sh $(abspath $(sort $(TEST_BIN)))
+
+demo: lib tools fixtures
+	@FIBER_BUILD='$(abspath $(BUILD))' sh scripts/demo.sh

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# run-tests.sh PROGRAM... - run test programs one after another, print their TAP, count
+#
+# The last line is "N passed, N failed", with ", N skipped" when any were; the exit status is 1 when
+# anything failed. A program that dies, hangs, or does not run all it planned counts as one failure more.
+# System tests run once for each number of carriers in $CARRIERS, which they find in FIBER_TEST_CARRIERS.
+#
+# FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
+set -u
+
+LIMIT=${LIMIT:-120}
+CARRIERS=${CARRIERS:-1 2 4}
+: "${FIBER_BUILD:?the build folder}"
+export FIBER_BUILD FIBER_SAN="${FIBER_SAN:-}"
+export CMOCKA_MESSAGE_OUTPUT=TAP
+
+passed=0
+failed=0
+skipped=0
+failures=()
+launch=()
+if [ "$FIBER_SAN" = thread ]; then
+	# TSan's shadow collides with what the kernel's mmap randomness may choose.
+	launch=(setarch -R)
+fi
+
+folder=$(mktemp -d) || exit 1
+# A child that is killed before it has become another program still has these traps.
+trap '[ "$BASHPID" != $$ ] || rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
+
+# Run one program in the environment given by the caller; $1 names the run.
+run() {
+	local label=$1 log=$folder/log code timed_out='' planned ok bad skip
+	shift
+	echo "# $label"
+	"${launch[@]}" "$@" >"$log" 2>&1 &
+	local program=$!
+	sleep "$LIMIT" &
+	local clock=$!
+	wait -n "$program" "$clock" 2>/dev/null
+	if ! kill -0 "$clock" 2>/dev/null; then
+		timed_out=yes
+		{
+			echo "# still running after $LIMIT s; its fibers:"
+			timeout 30 "$FIBER_BUILD/bin/fibertrace" "$program" | sed 's/^/# /'
+		} >>"$log" 2>&1
+		kill -KILL "$program"
+	fi
+	wait "$program" 2>/dev/null
+	code=$?
+	kill -KILL "$clock" 2>/dev/null
+	wait "$clock" 2>/dev/null
+
+	cat "$log"
+	planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\).*/\1/p' "$log" | tail -n 1)
+	ok=$(grep -acE '^ok ' "$log")
+	skip=$(grep -acE '^(not )?ok [0-9]+ # SKIP' "$log")
+	bad=$(grep -aE '^not ok ' "$log" | grep -acvE '^not ok [0-9]+ # SKIP')
+	ok=$((ok - $(grep -acE '^ok [0-9]+ # SKIP' "$log")))
+	passed=$((passed + ok))
+	failed=$((failed + bad))
+	skipped=$((skipped + skip))
+
+	local why=
+	if [ -n "$timed_out" ]; then
+		why="did not end within $LIMIT s"
+	elif [ "$code" -gt 128 ]; then
+		why="died by signal $((code - 128))"
+	elif [ -z "$planned" ]; then
+		why="exit status $code and no plan"
+	elif [ "$planned" -ne $((ok + bad + skip)) ]; then
+		why="planned $planned tests and ran $((ok + bad + skip)), exit status $code"
+	elif [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then
+		why="exit status $code with no failed test"
+	fi
+	if [ -n "$why" ]; then
+		echo "not ok - $label: $why"
+		failed=$((failed + 1))
+		failures+=("$label: $why")
+	elif [ "$bad" -gt 0 ]; then
+		failures+=("$label: $(grep -aE '^not ok ' "$log" | grep -avE '# SKIP' | tr '\n' ';')")
+	fi
+}
+
+for program in "$@"; do
+	label=${program#"$FIBER_BUILD"/tests/}
+	case $program in
+	*/tests/system/*)
+		for carriers in $CARRIERS; do
+			FIBER_TEST_CARRIERS=$carriers run "$label, $carriers carriers" "$program"
+		done
+		;;
+	*)
+		run "$label" "$program"
+		;;
+	esac
+done
+
+for failure in "${failures[@]}"; do
+	echo "# failed: $failure"
+done
+echo "$passed passed, $failed failed$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
+[ "$failed" -eq 0 ]

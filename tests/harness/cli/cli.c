@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* cli.c - the tools and the fixtures, as a test of the command line uses them */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/cli.h"
+
+#define MOST_ARGUMENTS 16
+
+/* argv of MOST_ARGUMENTS + 2 from a variadic call; path is room for the program's. */
+static void collect(const char **argv, char *path, const char *program, va_list ap)
+{
+	int n = 1;
+
+	argv[0] = *program == '/' ? program : harness_program(path, program);
+	while ((argv[n] = va_arg(ap, const char *)))
+		assert_true(++n <= MOST_ARGUMENTS);
+}
+
+struct harness_process *cli_run(const char *program, ...)
+{
+	const char *argv[MOST_ARGUMENTS + 2];
+	char path[HARNESS_PATH];
+	va_list ap;
+
+	va_start(ap, program);
+	collect(argv, path, program, ap);
+	va_end(ap);
+	return harness_run(argv, NULL, CLI_SECONDS);
+}
+
+struct harness_process *cli_run_how(const struct harness_how *how, const char *program, ...)
+{
+	const char *argv[MOST_ARGUMENTS + 2];
+	char path[HARNESS_PATH];
+	va_list ap;
+
+	va_start(ap, program);
+	collect(argv, path, program, ap);
+	va_end(ap);
+	return harness_run(argv, how, CLI_SECONDS);
+}
+
+struct harness_process *cli_start(const struct harness_how *how, const char *ready,
+				  const char *program, ...)
+{
+	const char *argv[MOST_ARGUMENTS + 2];
+	struct harness_process *p;
+	char path[HARNESS_PATH];
+	va_list ap;
+
+	va_start(ap, program);
+	collect(argv, path, program, ap);
+	va_end(ap);
+	p = harness_start(argv, how);
+	if (!harness_wait_line(p, ready, CLI_SECONDS)) {
+		print_error("%s never said '%s'\n%s%s", argv[0], ready, p->out.bytes, p->err.bytes);
+		fail();
+	}
+	return p;
+}
+
+void cli_expect(const struct harness_process *p, int code)
+{
+	if (harness_exit_code(p) == code)
+		return;
+	print_error(
+		"exit status %d instead of %d%s\n--- stdout\n%.4000s\n--- stderr\n%.4000s\n---\n",
+		harness_exit_code(p), code, p->timed_out ? ", after its time was over" : "",
+		p->out.bytes, p->err.bytes);
+	assert_int_equal(harness_exit_code(p), code);
+}
+
+void cli_contains(const char *text, const char *what)
+{
+	if (strstr(text, what))
+		return;
+	print_error("'%s' is not in:\n%.4000s\n", what, text);
+	fail();
+}
+
+void cli_expect_error(struct harness_process *p, int code, const char *tool, const char *what)
+{
+	char prefix[64];
+
+	cli_expect(p, code);
+	snprintf(prefix, sizeof(prefix), "%s: ", tool);
+	cli_contains(p->err.bytes, prefix);
+	cli_contains(p->err.bytes, what);
+	harness_free(p);
+}
+
+const char *cli_number(uint64_t number)
+{
+	static char text[8][24];
+	static unsigned turn;
+
+	turn = (turn + 1) % 8;
+	snprintf(text[turn], sizeof(text[turn]), "%" PRIu64, number);
+	return text[turn];
+}
+
+void cli_skip(const char *why)
+{
+	print_message("# skipped: %s\n", why);
+	skip();
+}
+
+void cli_core(pid_t pid, const char *name, char *buf)
+{
+	char base[HARNESS_PATH], made[HARNESS_PATH + 16];
+	const char *const argv[] = {"gcore", "-o", harness_file(base, name),
+				    cli_number((uint64_t)pid), NULL};
+	struct harness_process *p = harness_run(argv, NULL, CLI_SECONDS);
+
+	/* gcore names the file after the pid and says nothing useful with its exit status. */
+	snprintf(made, sizeof(made), "%s.%d", base, pid);
+	if (access(made, R_OK)) {
+		print_error("gcore made no core:\n%s%s", p->out.bytes, p->err.bytes);
+		fail();
+	}
+	assert_int_equal(rename(made, base), 0);
+	strcpy(buf, base);
+	harness_free(p);
+}

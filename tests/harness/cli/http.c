@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* http.c - a client for the fixture httpd, one blocking connection at a time */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/http.h"
+
+struct harness_process *http_start(const struct harness_how *how, const char *first,
+				   const char *second, unsigned *ret_port)
+{
+	static const char says[] = "listening on 127.0.0.1:";
+	struct harness_process *p = cli_start(how, says, "httpd", first, second, NULL);
+
+	*ret_port = (unsigned)strtoul(p->line + strlen(says), NULL, 10);
+	assert_in_range(*ret_port, 1, 65535);
+	return p;
+}
+
+int http_connect(unsigned port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	const struct timeval limit = {.tv_sec = CLI_SECONDS};
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
+void http_send(int fd, const char *bytes)
+{
+	assert_int_equal(send(fd, bytes, strlen(bytes), MSG_NOSIGNAL), strlen(bytes));
+}
+
+int http_answer(int fd, char *body, size_t size)
+{
+	char head[1024];
+	size_t n = 0, length;
+	const char *field;
+	int status;
+
+	/* Byte by byte: what follows belongs to the next answer. */
+	do {
+		if (n == sizeof(head) - 1 || recv(fd, head + n, 1, 0) != 1)
+			return 0;
+		head[++n] = '\0';
+	} while (n < 4 || strcmp(head + n - 4, "\r\n\r\n"));
+	if (sscanf(head, "HTTP/1.1 %d ", &status) != 1)
+		return 0;
+	field = strstr(head, "Content-Length: ");
+	assert_non_null(field);
+	length = strtoul(field + 16, NULL, 10);
+	assert_true(length < size);
+	if (length && recv(fd, body, length, MSG_WAITALL) != (ssize_t)length)
+		return 0;
+	body[length] = '\0';
+	return status;
+}
+
+void http_alive(unsigned port)
+{
+	const int fd = http_connect(port);
+	char body[64];
+
+	http_send(fd, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	assert_int_equal(http_answer(fd, body, sizeof(body)), 200);
+	assert_string_equal(body, "hello\n");
+	close(fd);
+}

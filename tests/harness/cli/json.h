@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* json.h - the tools' JSON answers, checked against what is promised. */
+#ifndef HARNESS_CLI_JSON_H
+#define HARNESS_CLI_JSON_H
+
+#include <jansson.h>
+
+#include "tests/harness/cli/cli.h"
+
+/* Parse what a tool printed on stdout, which must be exactly one object. The caller's to json_decref(). */
+json_t *json_answer(const struct harness_process *p);
+
+/*
+ * Assert that an object has every key of a list "name:type name:type ...". Types: i integer, s string,
+ * x address "0x...", b boolean, o object, a array; a ? behind it allows null. where names the object in
+ * the message.
+ */
+void json_promise(const json_t *object, const char *where, const char *keys);
+
+/* The promises of every answer. */
+#define JSON_ANSWER "schemaVersion:i pid:i name:s source:s sampledNs:i total:i shown:i complete:b"
+#define JSON_FIBER                                                                             \
+	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i pins:i carrier:i? wait:o? " \
+	"stack:o spawn:o labels:o"
+#define JSON_WAIT                                                                    \
+	"kind:s object:x? objectName:s? holderId:i? holderThread:i? fd:i? events:* " \
+	"deadlineNs:i? targetId:i?"
+#define JSON_STACK "size:i used:i highWater:i?"
+#define JSON_SPAWN "pc:x? function:s? file:s? line:i?"
+#define JSON_FRAME "pc:x function:s? offset:i? module:s? file:s? line:i? inlined:b"
+#define JSON_GROUP "count:i fiberIds:a ageNs:o wait:o? frames:a"
+
+/* Check an answer's head, source and the rows of a fiber array; frames too where they are asked for. */
+void json_promise_answer(const json_t *answer, const char *source);
+void json_promise_fiber(const json_t *fiber, bool frames);
+void json_promise_frames(const json_t *frames);
+
+/* The row with that id in answer.fibers, or NULL. */
+json_t *json_fiber(const json_t *answer, uint64_t id);
+
+/* A string or integer member; "" and -1 where it is null or missing. */
+const char *json_text(const json_t *object, const char *key);
+json_int_t json_int(const json_t *object, const char *key);
+
+#endif
