@@ -19,9 +19,12 @@ static void *greet(void *name)
 static void *start(void *arg)
 {
 	struct fiber *ada, *ben;
+	int rc = fiber_spawn(greet, "Ada", &ada);
 
-	if (fiber_spawn(greet, "Ada", &ada) < 0 || fiber_spawn(greet, "Ben", &ben) < 0)
-		fiber_fail(0, "cannot spawn");
+	if (rc == 0)
+		rc = fiber_spawn(greet, "Ben", &ben);
+	if (rc < 0)
+		fiber_fail(rc, "cannot spawn");
 	fiber_join(ada, NULL, FIBER_FOREVER);
 	fiber_join(ben, NULL, FIBER_FOREVER);
 	return arg;
