@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* records.h - fibers that never run: records filled in by hand, for what a real one will not do on request. */
+#ifndef UNIT_SERVICE_RECORDS_H
+#define UNIT_SERVICE_RECORDS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/registry.h"
+#include "os/os.h"
+
+/* A suspended fiber with that name and used bytes on a stack of size bytes, all 0x5a. */
+static inline struct fiber *record_make(const char *name, size_t size, size_t used)
+{
+	struct fiber *f;
+	unsigned n;
+
+	if (fib_registry_init() < 0 || fib_registry_take(1, &f, &n) < 0)
+		abort();
+	memset(f->name, 0, sizeof f->name);
+	snprintf(f->name, sizeof f->name, "%s", name);
+	f->stack.size = size;
+	f->stack.low = size ? aligned_alloc(4096, size) : NULL;
+	if (size)
+		memset(f->stack.low, 0x5a, size);
+	f->context.sp = (uint64_t)(uintptr_t)f->stack.low + size - used;
+	fib_store(&f->seq, 8);
+	fib_store(&f->state, FIBER_SUSPENDED);
+	fib_store(&f->wait_kind, FIB_WAIT_PARK);
+	fib_store(&f->since, fib_os_now() - 5000000000);
+	f->wait_object = 0;
+	f->wait_arg = 0;
+	f->wait_deadline = INT64_MAX;
+	f->pins = 0;
+	fib_registry_name(f);
+	return f;
+}
+
+static inline void record_end(struct fiber *f)
+{
+	fib_publish(&f->id, 0);
+	free(f->stack.low);
+	f->stack.low = NULL;
+	fib_registry_give(f, f);
+}
+
+static inline uint64_t record_index(const struct fiber *f)
+{
+	return (uint64_t)(f - fib_registry_at(0));
+}
+
+#endif

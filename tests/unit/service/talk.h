@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* talk.h - one peer and its other end in one thread, with a clock that the test moves. */
+#ifndef UNIT_SERVICE_TALK_H
+#define UNIT_SERVICE_TALK_H
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "service/peer.h"
+
+#define TALK_ROOM (64u << 20)
+
+struct talk {
+	struct fib_peer peer;
+	int fd; /* the client's end */
+	int64_t now;
+	unsigned char *got; /* what the client has received */
+	size_t size, at;    /* at: the next frame that talk_frame() gives */
+	unsigned turns;
+};
+
+static inline void talk_begin(struct talk *t)
+{
+	int fds[2];
+
+	memset(t, 0, sizeof *t);
+	t->now = 1000;
+	t->got = malloc(TALK_ROOM);
+	if (!t->got || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
+	    fib_peer_open(&t->peer, fds[0], t->now) < 0)
+		abort();
+	t->fd = fds[1];
+}
+
+static inline void talk_end(struct talk *t)
+{
+	fib_peer_close(&t->peer);
+	close(t->fd);
+	free(t->got);
+}
+
+/* One turn of the peer with whatever poll() says now. */
+static inline void talk_turn(struct talk *t)
+{
+	struct pollfd p = {.fd = t->peer.fd, .events = fib_peer_events(&t->peer)};
+
+	if (poll(&p, 1, 0) < 0)
+		abort();
+	fib_peer_turn(&t->peer, p.revents, t->now);
+	t->turns++;
+}
+
+static inline bool talk_take(struct talk *t)
+{
+	ssize_t n = recv(t->fd, t->got + t->size, TALK_ROOM - t->size, MSG_DONTWAIT);
+
+	if (n <= 0)
+		return false;
+	t->size += (size_t)n;
+	return true;
+}
+
+/* Turn and take until both have nothing more to do. */
+static inline void talk_run(struct talk *t)
+{
+	struct pollfd p;
+
+	do {
+		if (t->peer.fd >= 0)
+			talk_turn(t);
+		while (talk_take(t))
+			;
+		p = (struct pollfd){.fd = t->peer.fd, .events = POLLIN};
+	} while (t->peer.fd >= 0 &&
+		 (t->peer.command || fib_peer_filled(&t->peer) || poll(&p, 1, 0) > 0));
+	while (talk_take(t))
+		;
+}
+
+static inline void talk_send(struct talk *t, const void *bytes, size_t length)
+{
+	if (send(t->fd, bytes, length, MSG_NOSIGNAL) != (ssize_t)length)
+		abort();
+}
+
+static inline void talk_request(struct talk *t, unsigned type, const void *payload, size_t length)
+{
+	struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, (uint16_t)type,
+				    (uint32_t)length};
+
+	talk_send(t, &h, sizeof h);
+	if (length)
+		talk_send(t, payload, length);
+}
+
+/* The next frame that was received: its type, 0 when there is none. */
+static inline unsigned talk_frame(struct talk *t, const void **ret, size_t *ret_length)
+{
+	struct fib_wire_header h;
+
+	*ret = NULL;
+	if (t->size - t->at < sizeof h)
+		return 0;
+	memcpy(&h, t->got + t->at, sizeof h);
+	if (fib_wire_check(&h, FIB_WIRE_FRAME_MAX) < 0 || t->size - t->at - sizeof h < h.length)
+		abort();
+	*ret = t->got + t->at + sizeof h;
+	*ret_length = h.length;
+	t->at += sizeof h + h.length;
+	return h.type;
+}
+
+/* Skip to the next frame of that type; NULL when there is none before the end. */
+static inline const void *talk_find(struct talk *t, unsigned type, size_t *ret_length)
+{
+	const void *payload;
+	unsigned got;
+
+	while ((got = talk_frame(t, &payload, ret_length)))
+		if (got == type)
+			return payload;
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* test_cmd_stack.c - fibers with the bytes of their stacks. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "layout/row.h"
+#include "records.h"
+#include "talk.h"
+#include "tests/harness/watchdog.h"
+
+static struct talk t;
+static struct fib_wire_stack head;
+static struct fib_row row;
+
+static void ask(uint64_t id)
+{
+	talk_begin(&t);
+	talk_request(&t, FIB_WIRE_STACK, &id, sizeof id);
+	talk_run(&t);
+}
+
+/* The next stack of the answer: its bytes, NULL when there is none. */
+static const unsigned char *next_stack(void)
+{
+	size_t length;
+	const unsigned char *payload = talk_find(&t, FIB_WIRE_STACKS, &length);
+
+	if (!payload)
+		return NULL;
+	memcpy(&head, payload, sizeof head);
+	memcpy(&row, payload + sizeof head, sizeof row);
+	assert_int_equal(head.row_size, sizeof row);
+	assert_int_equal(length, sizeof head + sizeof row + head.stack_size);
+	return payload + sizeof head + sizeof row;
+}
+
+static struct fib_wire_end end_of(void)
+{
+	struct fib_wire_end end;
+	const void *payload;
+	size_t length;
+
+	t.at = 0;
+	payload = talk_find(&t, FIB_WIRE_END, &length);
+	assert_non_null(payload);
+	memcpy(&end, payload, sizeof end);
+	return end;
+}
+
+static void test_stack_of_one_fiber_is_its_bytes(void **state)
+{
+	struct fiber *f = record_make("one", 65536, 4000), *g = record_make("two", 65536, 100);
+	const unsigned char *bytes;
+	struct fib_wire_end end;
+
+	(void)state;
+	ask(fiber_id(f));
+	bytes = next_stack();
+	assert_non_null(bytes);
+	assert_int_equal(row.id, fiber_id(f));
+	assert_int_equal(head.stack_size, 4000);
+	assert_int_equal(head.flags, 0);
+	assert_memory_equal(bytes, (void *)(uintptr_t)f->context.sp, 4000);
+	assert_null(next_stack());
+	end = end_of();
+	assert_int_equal(end.shown, 1);
+	assert_int_equal(end.total, 2);
+	talk_end(&t);
+	record_end(f);
+	record_end(g);
+}
+
+static void test_stack_of_all_counts_those_without_bytes(void **state)
+{
+	struct fiber *still = record_make("still", 65536, 4000),
+		     *runs = record_make("runs", 65536, 9);
+	struct fib_wire_end end;
+
+	(void)state;
+	fib_store(&runs->seq, 5);
+	ask(0);
+	while (next_stack()) {
+		bool moving = row.id == fiber_id(runs);
+
+		assert_int_equal(head.flags, moving ? FIB_WIRE_STACK_MOVING : 0);
+		assert_int_equal(head.stack_size, moving ? 0 : 4000);
+	}
+	end = end_of();
+	assert_int_equal(end.shown, 2);
+	assert_int_equal(end.problems, 1);
+	talk_end(&t);
+	record_end(runs);
+	record_end(still);
+}
+
+static void test_stack_larger_than_a_frame_is_cut_and_says_so(void **state)
+{
+	struct fiber *f = record_make("huge", 4u << 20, (4u << 20) - 4096);
+
+	(void)state;
+	ask(0);
+	assert_non_null(next_stack());
+	assert_int_equal(head.flags, FIB_WIRE_STACK_CUT);
+	assert_int_equal(head.stack_size, FIB_WIRE_FRAME_MAX - sizeof head - sizeof row);
+	assert_int_equal(end_of().problems, 1);
+	talk_end(&t);
+	record_end(f);
+}
+
+static void test_stack_of_no_such_fiber_is_an_error(void **state)
+{
+	const struct fib_wire_error *e;
+	size_t length;
+
+	(void)state;
+	ask(UINT64_C(1) << 40);
+	e = talk_find(&t, FIB_WIRE_ERROR, &length);
+	assert_non_null(e);
+	assert_int_equal(e->error, -ESRCH);
+	talk_end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stack_of_one_fiber_is_its_bytes),
+		cmocka_unit_test(test_stack_of_all_counts_those_without_bytes),
+		cmocka_unit_test(test_stack_larger_than_a_frame_is_cut_and_says_so),
+		cmocka_unit_test(test_stack_of_no_such_fiber_is_an_error),
+	};
+
+	harness_watchdog(60);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

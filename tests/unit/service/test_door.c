@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* test_door.c - the control socket's file is made with care and removed only when it is ours. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "hear.h"
+#include "service/door.h"
+#include "tests/harness/paths.h"
+#include "tests/harness/watchdog.h"
+
+static struct fib_place place;
+static struct fib_door door;
+static struct hearing heard;
+
+/* A new empty parent folder for each test; place is what a program in it would choose. */
+static int setup(void **state)
+{
+	static char parent[HARNESS_PATH];
+	static int count;
+	char name[16];
+
+	(void)state;
+	snprintf(name, sizeof name, "t%d", count++);
+	harness_file(parent, name);
+	if (mkdir(parent, 0700) < 0)
+		return -1;
+	setenv("XDG_RUNTIME_DIR", parent, 1);
+	unsetenv("FIBER_CONTROL");
+	unsetenv("FIBER_CONTROL_PATH");
+	return fib_place_choose(&place, NULL, getpid());
+}
+
+static int open_heard(void)
+{
+	int rc;
+
+	hear_begin(&heard);
+	rc = fib_door_open(&door, &place);
+	hear_end(&heard);
+	return rc;
+}
+
+static void bind_at(const char *path, int *ret_fd)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+	snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+	*ret_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(*ret_fd, (struct sockaddr *)&at, sizeof at), 0);
+	assert_int_equal(listen(*ret_fd, 1), 0);
+}
+
+/* The id of a process that has been, and is no more. */
+static pid_t dead_pid(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	return pid;
+}
+
+static void test_door_makes_private_folder_and_socket(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(open_heard(), 0);
+	assert_string_equal(heard.text, "");
+	assert_int_equal(stat(place.folder, &st), 0);
+	assert_int_equal(st.st_mode, S_IFDIR | 0700);
+	assert_int_equal(stat(place.path, &st), 0);
+	assert_int_equal(st.st_mode, S_IFSOCK | 0600);
+	assert_int_equal(access(place.draft, F_OK), -1);
+	fib_door_close(&door);
+	assert_int_equal(access(place.path, F_OK), -1);
+	assert_int_equal(door.fd, -1);
+}
+
+static void test_door_refuses_a_folder_that_is_a_link(void **state)
+{
+	(void)state;
+	assert_int_equal(symlink("/tmp", place.folder), 0);
+	assert_int_equal(open_heard(), -ENOTDIR);
+	assert_true(said(heard.text, "is not a directory but a link or a file: remove it"));
+	assert_int_equal(door.fd, -1);
+}
+
+static void test_door_refuses_a_folder_open_to_others(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	assert_int_equal(chmod(place.folder, 0750), 0);
+	assert_int_equal(open_heard(), -EPERM);
+	assert_true(said(heard.text, "is open to other users: chmod 700 it"));
+}
+
+static void test_door_refuses_a_folder_of_another_user(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	assert_int_equal(chown(place.folder, 65534, 65534), 0);
+	assert_int_equal(open_heard(), -EPERM);
+	assert_true(said(heard.text, "belongs to another user"));
+}
+
+static void test_door_removes_sockets_of_dead_processes_only(void **state)
+{
+	char dead[HARNESS_PATH], alive[HARNESS_PATH], other[HARNESS_PATH], far[HARNESS_PATH];
+	int fd, listening;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	snprintf(dead, sizeof dead, "%s/%d.sock", place.folder, (int)dead_pid());
+	bind_at(dead, &fd);
+	close(fd);
+	/* Somebody listens, though no process of that number is to be seen: another pid namespace. */
+	snprintf(far, sizeof far, "%s/%d.sock", place.folder, (int)dead_pid());
+	bind_at(far, &listening);
+	snprintf(alive, sizeof alive, "%s/%d.sock", place.folder, (int)getppid());
+	bind_at(alive, &fd);
+	close(fd);
+	snprintf(other, sizeof other, "%s/notes.sock", place.folder);
+	bind_at(other, &fd);
+	close(fd);
+	assert_int_equal(open_heard(), 0);
+	assert_int_equal(access(dead, F_OK), -1);
+	assert_int_equal(access(far, F_OK), 0);
+	assert_int_equal(access(alive, F_OK), 0);
+	assert_int_equal(access(other, F_OK), 0);
+	close(listening);
+	fib_door_close(&door);
+}
+
+static void test_door_replaces_what_an_earlier_process_of_our_number_left(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	bind_at(place.path, &fd);
+	close(fd);
+	bind_at(place.draft, &fd);
+	close(fd);
+	assert_int_equal(open_heard(), 0);
+	fib_door_close(&door);
+}
+
+static void test_door_does_not_take_over_a_socket_in_use(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	bind_at(place.path, &fd);
+	assert_int_equal(open_heard(), -EADDRINUSE);
+	assert_true(said(heard.text, "another process listens there"));
+	assert_int_equal(access(place.path, F_OK), 0);
+	close(fd);
+}
+
+static void test_door_does_not_overwrite_a_file(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	fd = open(place.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(open_heard(), -EEXIST);
+	assert_true(said(heard.text, "exists and is not a socket: remove it"));
+	assert_int_equal(access(place.path, F_OK), 0);
+}
+
+static void test_door_close_leaves_a_file_that_is_not_the_one_it_made(void **state)
+{
+	int fd;
+
+	(void)state;
+	assert_int_equal(open_heard(), 0);
+	assert_int_equal(unlink(place.path), 0);
+	bind_at(place.path, &fd);
+	fib_door_close(&door);
+	assert_int_equal(access(place.path, F_OK), 0);
+	close(fd);
+}
+
+static void test_door_says_when_the_folder_cannot_be_made(void **state)
+{
+	(void)state;
+	setenv("FIBER_CONTROL_PATH", "/proc/no/such/folder/x.sock", 1);
+	assert_int_equal(fib_place_choose(&place, NULL, getpid()), 0);
+	assert_int_equal(open_heard(), -ENOENT);
+	assert_true(said(heard.text, "No such file or directory; going on without"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_door_makes_private_folder_and_socket, setup),
+		cmocka_unit_test_setup(test_door_refuses_a_folder_that_is_a_link, setup),
+		cmocka_unit_test_setup(test_door_refuses_a_folder_open_to_others, setup),
+		cmocka_unit_test_setup(test_door_refuses_a_folder_of_another_user, setup),
+		cmocka_unit_test_setup(test_door_removes_sockets_of_dead_processes_only, setup),
+		cmocka_unit_test_setup(
+			test_door_replaces_what_an_earlier_process_of_our_number_left, setup),
+		cmocka_unit_test_setup(test_door_does_not_take_over_a_socket_in_use, setup),
+		cmocka_unit_test_setup(test_door_does_not_overwrite_a_file, setup),
+		cmocka_unit_test_setup(test_door_close_leaves_a_file_that_is_not_the_one_it_made,
+				       setup),
+		cmocka_unit_test_setup(test_door_says_when_the_folder_cannot_be_made, setup),
+	};
+
+	harness_watchdog(60);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
