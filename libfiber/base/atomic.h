@@ -32,6 +32,10 @@
 	atomic_compare_exchange_strong_explicit(p, expected, v, memory_order_seq_cst,              \
 						memory_order_acquire)
 
+/* For fields that C programs outside share as plain ones: the registry's self-description, ids. */
+#define fib_publish(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define fib_observe(p)	  __atomic_load_n(p, __ATOMIC_ACQUIRE)
+
 #define fib_fence_release() atomic_thread_fence(memory_order_release)
 #define fib_fence_acquire() atomic_thread_fence(memory_order_acquire)
 #define fib_fence_seq()	    atomic_thread_fence(memory_order_seq_cst)

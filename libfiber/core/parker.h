@@ -2,9 +2,9 @@
 /*
  * parker.h - who waits, and which of several wakers wins
  *
- * A fiber or a thread that waits can be woken by whoever grants what it waits for, by its deadline and
- * by cancellation. Exactly one may win, and the losers must not touch it any more, since it may long
- * wait for something else by then.
+ * A fiber or a thread that waits can be woken by whoever grants what it waits for and by its deadline.
+ * Exactly one may win, and the loser must not touch it any more, since it may long wait for
+ * something else by then.
  *
  * The rule: a wait has a ticket, and the ticket and its outcome are one word. Waking is a
  * compare-and-swap from (ticket, ARMED) to (ticket, outcome); it succeeds once per ticket. Only the
@@ -25,7 +25,6 @@ enum fib_outcome {
 	FIB_OUTCOME_ARMED_PARK, /* waiting in fiber_park: a token may wake it */
 	FIB_OUTCOME_WOKEN,
 	FIB_OUTCOME_TIMED_OUT,
-	FIB_OUTCOME_CANCELLED,
 	FIB_OUTCOME_IDLE, /* not waiting */
 };
 #define FIB_OUTCOME_BITS 3
@@ -42,7 +41,9 @@ struct fib_parker {
 /* One place in one wait queue. Lives on the waiter's stack. */
 struct fib_waiter {
 	struct fib_list link; /* L under the queue's lock */
+	bool linked;	      /* L */
 	struct fib_parker *parker;
+	uint64_t who;	       /* fiber id, or FIB_HOLDER_THREAD | tid */
 	uint32_t armed;	       /* the word while this wait is undecided */
 	struct fib_parker own; /* used by plain threads */
 };
@@ -58,9 +59,9 @@ static inline uint32_t fib_parker_arm(struct fib_parker *p, enum fib_outcome arm
 {
 	uint32_t word = ((fib_load(&p->word) >> FIB_OUTCOME_BITS) + 1) << FIB_OUTCOME_BITS | armed;
 
-	/* Sequentially consistent: fiber_park must see a token set by whoever did not see this
-	 * (pairs: park.token), and a canceller that misses it must be seen (pairs: cancel.flag). */
-	fib_store_seq(&p->word, word);
+	/* Release: whoever claims sees the wait record. fiber_park, which must also see a token left
+	 * by whoever did not see this word, adds its own fence (pairs: park.token). */
+	fib_store_release(&p->word, word);
 	return word;
 }
 

@@ -7,7 +7,8 @@
  * always be read, by late wakers inside the process and by the tools outside it.
  *
  * The rule for readers: seq is odd while the fiber runs and moves at every switch. Copy the
- * record and the stack between two equal, even readings of seq and the copy is of one moment.
+ * record and the stack between two readings of id and seq; when both are the same and seq is even,
+ * the copy is of one moment. (A record that is reused starts at seq 0 with another id.)
  * The carrier stores an odd seq before the fiber's stack may change and an even one after its
  * registers are saved (pairs: record.seq).
  *
@@ -20,9 +21,11 @@
 
 #include <fiber/fiber.h>
 #include <fiber/runtime.h>
+#include <fiber/sync.h>
 
 #include "arch/arch.h"
 #include "base/compiler.h"
+#include "context/context.h"
 #include "core/parker.h"
 #include "layout/layout.h"
 #include "stack/stack.h"
@@ -33,9 +36,9 @@ struct fib_timers;
 #define FIB_TIMER_NONE UINT32_MAX
 
 /* life: who still needs the record. */
-#define FIB_LIFE_DONE	   1u /* has ended, its stack is gone */
-#define FIB_LIFE_DETACHED  2u /* nobody will join */
-#define FIB_LIFE_SUBMITTED 4u
+#define FIB_LIFE_SUBMITTED 1u
+#define FIB_LIFE_DONE	   2u /* has ended, its stack is gone */
+#define FIB_LIFE_DETACHED  4u /* nobody will join */
 #define FIB_LIFE_JOINING   8u /* somebody is in fiber_join */
 
 /* I set before it is submitted, then read-only · F the fiber itself or its carrier in its name ·
@@ -69,15 +72,15 @@ struct fiber {
 	uint64_t spawn_pc;     /* I */
 	struct fib_stack stack; /* I */
 
-	struct fiber_result result;	  /* F, then the joiner */
-	_Atomic uint32_t life;		  /* A: FIB_LIFE_* */
-	_Atomic uint32_t cancelled;	  /* A: cancel.flag */
-	struct fib_parker *_Atomic joiner; /* A: join.handshake */
-	uint32_t joiner_armed;
+	struct fiber_result result;	 /* F, then the joiner */
+	struct fiber_wait_queue joiners; /* own lock */
+	uint32_t life;			 /* L joiners.lock: FIB_LIFE_* */
 	uint32_t unused1;
 
 	char name[32];	  /* F or the owner of the handle; readers may see it half written */
 	char failure[96]; /* F: fiber_fail's text */
+
+	struct fib_announce announce; /* F */
 } fib_aligned(FIB_CACHE_LINE);
 
 _Static_assert(sizeof(struct fiber) <= 512, "a million fibers are a normal number");

@@ -20,6 +20,17 @@ struct fib_sched;
  */
 bool fib_tick(int64_t now);
 
+/* A carrier has just got up from its sleep. */
+void fib_tick_awake(void);
+
+/* A scheduler comes and goes. From any thread; the service thread sees it from then on, and has let go
+ * of it when fib_tick_remove returns. */
+void fib_tick_add(struct fib_sched *s);
+void fib_tick_remove(struct fib_sched *s);
+
+/* Have the next tick come at once: something waits to be printed. */
+void fib_tick_hurry(void);
+
 /* How the first carrier that wakes reaches the resting caller of fib_tick. Async-signal-safe function. */
 void fib_tick_set_waker(void (*wake)(void));
 

@@ -17,6 +17,7 @@ struct fib_stack {
 };
 
 #define FIB_STACK_FOREIGN 0xffffu
+#define FIB_STACK_GUARD	  (16u << 10)
 #define FIB_STACK_MIN	  (16u << 10)
 #define FIB_STACK_DEFAULT (256u << 10)
 #define FIB_STACK_MAX	  ((size_t)1 << 30)

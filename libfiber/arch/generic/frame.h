@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frame.h - the port for machines without one of their own, on ucontext
+ *
+ * The registers are in a ucontext_t on the suspended stack, in a form only the C library knows, so
+ * readers learn how much of a stack is used but cannot walk it.
+ */
+#ifndef FIB_ARCH_FRAME_H
+#define FIB_ARCH_FRAME_H
+
+#include <stdint.h>
+
+struct fib_context {
+	uint64_t sp; /* close to the real one: the address of the saved ucontext_t */
+	uint64_t fp; /* unused */
+	uint64_t pc; /* unused */
+	void *saved; /* ucontext_t on the stack it belongs to */
+};
+
+_Static_assert(sizeof(void *) > 8 || sizeof(struct fib_context) <= 32, "half a cache line");
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* arch.c - x86-64: what a new fiber's stack looks like before it first runs. */
+#include "arch/arch.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "layout/layout.h"
+
+extern const char fib_arch_resume[], fib_arch_entry[], fib_arch_entry_start[], fib_arch_entry_end[];
+
+const char fib_arch_name[] = "x86_64";
+const uint32_t fib_arch_machine = EM_X86_64;
+const uint32_t fib_arch_recipe = FIB_RECIPE_CFI;
+
+void fib_arch_entry_range(uint64_t *ret_low, uint64_t *ret_high)
+{
+	*ret_low = (uint64_t)(uintptr_t)fib_arch_entry;
+	*ret_high = (uint64_t)(uintptr_t)fib_arch_entry_end;
+}
+
+/* What the switch pops, lowest address first. */
+struct first_frame {
+	uint64_t r15, r14, r13, r12, rbx, rbp;
+	uint64_t pc;
+	uint64_t zero[2]; /* above the entry's frame; two keep its call aligned to 16 */
+};
+
+int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn)(void *),
+		  void *arg)
+{
+	uintptr_t top = ((uintptr_t)low + size) & ~(uintptr_t)15;
+	struct first_frame *frame = (struct first_frame *)top - 1;
+
+	if (size < sizeof *frame + 16)
+		return -EINVAL;
+	memset(frame, 0, sizeof *frame);
+	frame->rbx = (uint64_t)(uintptr_t)fn;
+	frame->r12 = (uint64_t)(uintptr_t)arg;
+	frame->pc = (uint64_t)(uintptr_t)fib_arch_entry_start;
+
+	context->sp = (uint64_t)(uintptr_t)frame;
+	context->fp = 0;
+	context->pc = (uint64_t)(uintptr_t)fib_arch_resume;
+	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(context->mxcsr), "=m"(context->x87cw));
+	return 0;
+}

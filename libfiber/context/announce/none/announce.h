@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * announce.h - telling a sanitizer about switches; here nobody listens
+ *
+ * Which of the folders beside this one is compiled decides who is told.
+ */
+#ifndef FIB_CONTEXT_ANNOUNCE_H
+#define FIB_CONTEXT_ANNOUNCE_H
+
+#include <stddef.h>
+
+struct fib_announce {
+	char nothing;
+};
+
+/* A context on [low, low + size) exists; low NULL: it is the thread's own. */
+static inline void fib_announce_create(struct fib_announce *a, const void *low, size_t size)
+{
+	(void)a;
+	(void)low;
+	(void)size;
+}
+
+/* It will never run again. Called on another stack. */
+static inline void fib_announce_destroy(struct fib_announce *a)
+{
+	(void)a;
+}
+
+/* Just before the switch; dying: from will never be resumed. */
+static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, int dying)
+{
+	(void)from;
+	(void)to;
+	(void)dying;
+}
+
+/* Just after it, on the stack that was switched to. */
+static inline void fib_announce_enter(struct fib_announce *self)
+{
+	(void)self;
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* fiber.c - what can be asked of a fiber without knowing who runs it. */
+#include <fiber/fiber.h>
+
+#include <string.h>
+
+#include "core/names.h"
+#include "core/record.h"
+
+uint64_t fiber_id(const struct fiber *fiber)
+{
+	return fiber->id;
+}
+
+const char *fiber_name(const struct fiber *fiber)
+{
+	return fiber->name;
+}
+
+int fiber_set_name(struct fiber *fiber, const char *name)
+{
+	return fib_name_copy(fiber->name, sizeof fiber->name, name);
+}
+
+enum fiber_state fiber_state(const struct fiber *fiber)
+{
+	return (enum fiber_state)fib_load(&fiber->state);
+}

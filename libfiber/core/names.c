@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c - copying a name in front of readers. */
+#include "core/names.h"
+
+#include <string.h>
+
+#include <fiber/sync.h>
+
+int fib_name_copy(char *field, size_t size, const char *name)
+{
+	size_t length = name ? strlen(name) : 0;
+	size_t n = length < size ? length : size - 1;
+
+	/* Never half a character: step back over continuation bytes. */
+	if (n < length)
+		while (n && ((unsigned char)name[n] & 0xc0) == 0x80)
+			n--;
+	/* The last byte is 0 from the start and stays it. */
+	if (n)
+		memcpy(field, name, n);
+	memset(field + n, 0, size - n);
+	return (int)(length - n);
+}
+
+/* Every object of sync.h begins with its name. */
+int fiber_object_name(void *object, const char *name)
+{
+	return fib_name_copy(object, sizeof((struct fiber_mutex *)0)->name, name);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry.c - fiber records in one reserved range
+ *
+ * Address space for all records there will ever be is reserved at the start, and made readable chunk by
+ * chunk as it is needed. Nothing is ever given back, so a reader needs no lock: every address below
+ * `committed` can be read for ever, and a record whose id is 0 is free.
+ */
+#include "core/registry.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "os/spin.h"
+
+#define CAPACITY_MOST  (UINT64_C(1) << 24)
+#define CAPACITY_LEAST (UINT64_C(1) << 16)
+#define CHUNK	       4096u /* records */
+
+FIBER_API struct fib_layout fiber_registry = {.version = FIB_LAYOUT_VERSION};
+
+/* The same under a name that no other object can take over: the note needs a fixed distance. */
+extern struct fib_layout registry_here
+	__attribute__((alias("fiber_registry"), visibility("hidden")));
+
+__asm__(".pushsection .note.fiber, \"a\", %note\n"
+	".balign 4\n"
+	".long 6, 8, 1\n" /* name size, description size, FIB_LAYOUT_NOTE_TYPE */
+	".asciz \"fiber\"\n"
+	".balign 4\n"
+	"1: .quad registry_here - 1b\n"
+	".popsection\n");
+
+static struct {
+	_Atomic uint32_t lock;
+	int started;	      /* L: 0 not tried, 1 done, else what it returned */
+	struct fiber *free;   /* L */
+	uint64_t used;	      /* L: records ever taken */
+	_Atomic uint64_t ids; /* A: given out */
+	_Atomic int64_t clock; /* A: the coarse clock */
+} registry;
+
+static void field(enum fib_layout_field_id id, size_t offset, size_t size)
+{
+	fiber_registry.fields[id].offset = (uint16_t)offset;
+	fiber_registry.fields[id].size = (uint16_t)size;
+}
+
+#define FIELD(id, member)                                                                          \
+	field(id, offsetof(struct fiber, member), sizeof(((struct fiber *)0)->member))
+
+static void describe_fields(void)
+{
+	FIELD(FIB_FIELD_SP, context.sp);
+	FIELD(FIB_FIELD_FP, context.fp);
+	FIELD(FIB_FIELD_PC, context.pc);
+	FIELD(FIB_FIELD_SEQ, seq);
+	FIELD(FIB_FIELD_SINCE, since);
+	FIELD(FIB_FIELD_STATE, state);
+	FIELD(FIB_FIELD_WAIT_KIND, wait_kind);
+	FIELD(FIB_FIELD_FLAGS, flags);
+	FIELD(FIB_FIELD_CARRIER, carrier);
+	FIELD(FIB_FIELD_PINS, pins);
+	FIELD(FIB_FIELD_WAIT_OBJECT, wait_object);
+	FIELD(FIB_FIELD_WAIT_ARG, wait_arg);
+	FIELD(FIB_FIELD_DEADLINE, wait_deadline);
+	FIELD(FIB_FIELD_CPU, cpu);
+	FIELD(FIB_FIELD_ID, id);
+	FIELD(FIB_FIELD_PARENT, parent);
+	FIELD(FIB_FIELD_STACK_LOW, stack.low);
+	FIELD(FIB_FIELD_STACK_SIZE, stack.size);
+	FIELD(FIB_FIELD_SPAWN_PC, spawn_pc);
+	FIELD(FIB_FIELD_ENTRY, fn);
+	FIELD(FIB_FIELD_NAME, name);
+	FIELD(FIB_FIELD_FAILURE, failure);
+	fiber_registry.field_count = FIB_FIELD_COUNT;
+}
+
+static void object(enum fib_wait_kind kind, size_t name_size, size_t holder_at, size_t holder_size)
+{
+	fiber_registry.objects[kind].name.size = (uint16_t)name_size;
+	fiber_registry.objects[kind].holder.offset = (uint16_t)holder_at;
+	fiber_registry.objects[kind].holder.size = (uint16_t)holder_size;
+}
+
+/* Every object begins with its name. */
+static void describe_objects(void)
+{
+	object(FIB_WAIT_MUTEX, sizeof(((struct fiber_mutex *)0)->name),
+	       offsetof(struct fiber_mutex, owner), sizeof(((struct fiber_mutex *)0)->owner));
+	object(FIB_WAIT_COND, sizeof(((struct fiber_cond *)0)->name), 0, 0);
+	object(FIB_WAIT_SEM, sizeof(((struct fiber_sem *)0)->name), 0, 0);
+}
+
+static void describe_names(void)
+{
+	static const char states[][16] = {"created", "runnable", "running", "suspended", "dead"};
+	static const char waits[FIB_WAIT_COUNT][16] = {
+		"none",	     "yield",	    "sleep",	  "park",      "predicate", "join",
+		"mutex",     "rwlock-read", "rwlock-write", "cond",    "sem",	    "event",
+		"barrier",   "once",	    "waitgroup",  "group",     "chan-send", "chan-recv",
+		"select",    "fd",	    "timer",	  "offload",   "op",	    "pinned",
+	};
+
+	_Static_assert(sizeof states <= sizeof fiber_registry.state_names, "layout.h");
+	_Static_assert(sizeof waits <= sizeof fiber_registry.wait_names, "layout.h");
+	memcpy(fiber_registry.state_names, states, sizeof states);
+	memcpy(fiber_registry.wait_names, waits, sizeof waits);
+	fiber_registry.state_count = fib_countof(states);
+	fiber_registry.wait_count = FIB_WAIT_COUNT;
+	strncpy(fiber_registry.program, fib_os_program(), sizeof fiber_registry.program - 1);
+	strncpy(fiber_registry.port, fib_arch_name, sizeof fiber_registry.port - 1);
+}
+
+/* A process may be limited in address space: take what there is. */
+static int reserve(void)
+{
+	uint64_t capacity;
+	void *at;
+
+	for (capacity = CAPACITY_MOST; capacity >= CAPACITY_LEAST; capacity /= 2) {
+		if (fib_os_reserve(capacity * sizeof(struct fiber), &at) == 0) {
+			fiber_registry.records = (uint64_t)(uintptr_t)at;
+			fiber_registry.capacity = capacity;
+			return 0;
+		}
+	}
+	return -ENOMEM;
+}
+
+static int start(void)
+{
+	int rc = reserve();
+
+	if (rc < 0)
+		return rc;
+	fiber_registry.size = sizeof fiber_registry;
+	fiber_registry.machine = fib_arch_machine;
+	fiber_registry.recipe = fib_arch_recipe;
+	fiber_registry.record_size = sizeof(struct fiber);
+	fiber_registry.clock = (uint64_t)(uintptr_t)&registry.clock;
+	fib_arch_entry_range(&fiber_registry.entry_low, &fiber_registry.entry_high);
+	describe_fields();
+	describe_objects();
+	describe_names();
+	/* A reader outside may look at any moment: the magic says that the rest is there. */
+	fib_fence_release();
+	memcpy(fiber_registry.magic, FIB_LAYOUT_MAGIC, sizeof fiber_registry.magic);
+	return 0;
+}
+
+int fib_registry_init(void)
+{
+	int rc;
+
+	fib_spin_lock(&registry.lock);
+	if (registry.started == 0) {
+		rc = start();
+		registry.started = rc < 0 ? rc : 1;
+	}
+	rc = registry.started < 0 ? registry.started : 0;
+	fib_spin_unlock(&registry.lock);
+	return rc;
+}
+
+/* Make the next chunk readable. Under the lock. */
+static int grow(void)
+{
+	uint64_t committed = fiber_registry.committed;
+	char *at = (char *)(uintptr_t)fiber_registry.records + committed * sizeof(struct fiber);
+
+	if (committed == fiber_registry.capacity)
+		return -EAGAIN;
+	if (fib_os_commit(at, CHUNK * sizeof(struct fiber)) < 0)
+		return -ENOMEM;
+	/* Readers outside must not see the number before the pages. */
+	fib_fence_release();
+	fib_publish(&fiber_registry.committed, committed + CHUNK);
+	return 0;
+}
+
+int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count)
+{
+	struct fiber *first = NULL, *fiber;
+	unsigned count = 0;
+	int rc = 0;
+
+	fib_spin_lock(&registry.lock);
+	while (count < n) {
+		fiber = registry.free;
+		if (fiber) {
+			registry.free = fiber->link;
+		} else {
+			if (registry.used == fiber_registry.committed && (rc = grow()) < 0)
+				break;
+			fiber = fib_registry_at(registry.used++);
+		}
+		fiber->link = first;
+		first = fiber;
+		count++;
+	}
+	fib_spin_unlock(&registry.lock);
+	if (!count)
+		return rc;
+	*ret = first;
+	*ret_count = count;
+	return 0;
+}
+
+void fib_registry_give(struct fiber *first, struct fiber *last)
+{
+	fib_spin_lock(&registry.lock);
+	last->link = registry.free;
+	registry.free = first;
+	fib_spin_unlock(&registry.lock);
+}
+
+void fib_registry_name(struct fiber *fiber)
+{
+	uint64_t id = fib_add_relaxed(&registry.ids, 1) + 1;
+
+	/* Readers take a record with an id for whole. */
+	fib_publish(&fiber->id, id);
+}
+
+int64_t fib_coarse_now(void)
+{
+	return fib_load(&registry.clock);
+}
+
+void fib_coarse_set(int64_t now)
+{
+	/* Two carriers may set it at once; going back by the microseconds between them is harmless. */
+	fib_store(&registry.clock, now);
+}
+
+uint64_t fib_registry_committed(void)
+{
+	return fib_observe(&fiber_registry.committed);
+}
+
+struct fiber *fib_registry_at(uint64_t i)
+{
+	return (struct fiber *)(uintptr_t)(fiber_registry.records + i * sizeof(struct fiber));
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * descriptor.c - descriptors, edges and those who wait for them
+ *
+ * A descriptor is given to the poller once and reports edges: a change, not a state. Everybody tries
+ * first and waits only after EAGAIN, so the one danger is an edge between the two. The rule: edges are
+ * counted; whoever tries notes the count first, and joins the queue only if it has not moved since. An
+ * edge wakes all who wait in its direction, since one edge may stand for many bytes or connections.
+ *
+ * A number may be closed and used again while an event for the old descriptor is under way. Each entry
+ * counts its generations and the token carries one: a stale event is dropped.
+ *
+ * The program may also close(2) a descriptor behind our back and get its number again. Descriptors
+ * that came from fiber_accept or fiber_connect are known to be new; any other is registered afresh
+ * at each wait, which costs a system call and cannot miss.
+ */
+#include "io/descriptor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include <fiber/fiber.h>
+
+#include "base/atomic.h"
+#include "os/os.h"
+#include "os/spin.h"
+#include "sched/sched.h"
+#include "sched/wait.h"
+
+#define BLOCK  1024u
+#define BLOCKS 4096u
+
+#define READ_EVENTS  (POLLIN | POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
+#define WRITE_EVENTS (POLLOUT | POLLERR | POLLHUP)
+
+enum { READING, WRITING, DIRECTIONS };
+
+/* A any thread, atomic · L under waiters.lock */
+struct direction {
+	struct fiber_wait_queue waiters;
+	_Atomic uint32_t edges; /* L writes, A reads */
+};
+
+struct descriptor {
+	struct direction side[DIRECTIONS];
+	_Atomic uint32_t generation; /* A */
+	_Atomic uint32_t lock;	     /* fib_descriptor_lock */
+	_Atomic uint64_t watched_by; /* A: serial of the scheduler whose poller knows it */
+	_Atomic uint32_t fresh;	     /* A: known to be new since it was watched */
+};
+
+static struct descriptor *_Atomic blocks[BLOCKS];
+
+static struct descriptor *find(int fd)
+{
+	struct descriptor *block;
+
+	if (fd < 0 || (unsigned)fd >= BLOCK * BLOCKS)
+		return NULL;
+	block = fib_load_acquire(&blocks[(unsigned)fd / BLOCK]);
+	return block ? &block[(unsigned)fd % BLOCK] : NULL;
+}
+
+static struct descriptor *find_or_make(int fd)
+{
+	struct descriptor *d = find(fd), *block, *none = NULL;
+
+	if (d || fd < 0 || (unsigned)fd >= BLOCK * BLOCKS)
+		return d;
+	block = calloc(BLOCK, sizeof *block);
+	if (!block)
+		return NULL;
+	if (!fib_cas(&blocks[(unsigned)fd / BLOCK], &none, block))
+		free(block);
+	return find(fd);
+}
+
+static uint64_t token_of(int fd, struct descriptor *d)
+{
+	return (uint64_t)fib_load(&d->generation) << 32 | (uint32_t)fd;
+}
+
+/* Tell the poller of the caller's scheduler, unless it knows for sure. */
+static int watch(int fd, struct descriptor *d)
+{
+	struct fib_sched *s = fib_carrier_self()->sched;
+	int rc;
+
+	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh))
+		return 0;
+	fib_store(&s->watching, 1);
+	rc = s->poller->ops->watch(s->poller, fd, token_of(fd, d));
+	if (rc == 0)
+		fib_store_release(&d->watched_by, s->serial);
+	return rc;
+}
+
+/* Wake everybody on one side who came before now; whoever comes later has noted an older count. */
+static void wake_side(struct direction *side)
+{
+	uint32_t n;
+
+	fib_queue_lock(&side->waiters);
+	fib_store(&side->edges, fib_load(&side->edges) + 1);
+	n = side->waiters.length;
+	fib_queue_unlock(&side->waiters);
+	while (n-- && fib_queue_wake_one(&side->waiters))
+		;
+}
+
+void fib_descriptor_ready(uint64_t token, short events)
+{
+	int fd = (int)(uint32_t)token;
+	struct descriptor *d = find(fd);
+
+	if (!d || token != token_of(fd, d))
+		return;
+	if (events & READ_EVENTS)
+		wake_side(&d->side[READING]);
+	if (events & WRITE_EVENTS)
+		wake_side(&d->side[WRITING]);
+}
+
+void fib_descriptor_look(int fd, struct fib_look *ret)
+{
+	struct descriptor *d = find(fd);
+	int i;
+
+	for (i = 0; i < DIRECTIONS; i++)
+		ret->edges[i] = d ? fib_load_acquire(&d->side[i].edges) : 0;
+}
+
+/* Join the queue of a side, unless something has happened there since the look. */
+static bool join_side(struct direction *side, struct fib_waiter *w, uint32_t edges)
+{
+	bool same;
+
+	fib_queue_lock(&side->waiters);
+	same = fib_load(&side->edges) == edges;
+	if (same)
+		fib_queue_append(&side->waiters, w);
+	fib_queue_unlock(&side->waiters);
+	return same;
+}
+
+static int wait_parked(int fd, struct descriptor *d, short events, const struct fib_look *look,
+		       int64_t deadline)
+{
+	uint32_t generation = fib_load_acquire(&d->generation);
+	struct fib_waiter w[DIRECTIONS];
+	bool in[DIRECTIONS] = {(events & ~POLLOUT) != 0, (events & POLLOUT) != 0};
+	bool waiting = true;
+	int i, rc;
+
+	rc = fib_wait_begin(&w[0], FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
+			    deadline);
+	if (rc < 0)
+		return rc;
+	/* One wait, two places to be found in. */
+	w[1] = w[0];
+	for (i = 0; i < DIRECTIONS; i++)
+		if (in[i] && waiting)
+			waiting = join_side(&d->side[i], &w[i], look->edges[i]);
+	if (waiting || !fib_wait_retract(&w[0]))
+		rc = fib_wait(&w[0], deadline);
+	for (i = 0; i < DIRECTIONS; i++)
+		if (in[i])
+			fib_queue_forget(&d->side[i].waiters, &w[i]);
+	return fib_load_acquire(&d->generation) != generation ? -EBADF : rc;
+}
+
+/* A thread, or a pinned fiber: block in poll(2), since perhaps nobody else looks at the poller. */
+static int wait_blocking(int fd, short events, int64_t deadline)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n = fib_os_poll(&p, 1, deadline);
+
+	if (n < 0)
+		return n;
+	if (n == 0)
+		return -ETIMEDOUT;
+	return p.revents & POLLNVAL ? -EBADF : 0;
+}
+
+static int wait_pinned(int fd, short events, int64_t deadline)
+{
+	uint64_t event;
+	int rc = wait_blocking(fd, events, 0);
+
+	if (rc != -ETIMEDOUT || deadline <= 0)
+		return rc;
+	rc = fib_wait_enter_pinned(FIB_WAIT_FD, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
+				   deadline, &event);
+	if (rc < 0)
+		return rc;
+	rc = wait_blocking(fd, events, deadline);
+	fib_wait_leave_pinned(event);
+	return rc;
+}
+
+int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline)
+{
+	struct fiber *fiber = fiber_self();
+	struct descriptor *d;
+	int rc;
+
+	if (!fiber)
+		return wait_blocking(fd, events, deadline);
+	if (fiber->pins)
+		return wait_pinned(fd, events, deadline);
+	d = find_or_make(fd);
+	if (!d)
+		return fd < 0 || (unsigned)fd >= BLOCK * BLOCKS ? -EBADF : -ENOMEM;
+	rc = watch(fd, d);
+	/* What a poller does not take is always ready: a regular file. */
+	if (rc == -EPERM)
+		return 0;
+	return rc < 0 ? rc : wait_parked(fd, d, events, look, deadline);
+}
+
+/* A new generation: nothing that was under way for the old one counts. */
+static void renew(struct descriptor *d, uint32_t fresh)
+{
+	fib_store(&d->fresh, fresh);
+	fib_store(&d->watched_by, 0);
+	fib_add(&d->generation, 1);
+	wake_side(&d->side[READING]);
+	wake_side(&d->side[WRITING]);
+}
+
+void fib_descriptor_fresh(int fd)
+{
+	struct descriptor *d = find_or_make(fd);
+
+	if (d)
+		renew(d, 1);
+}
+
+void fib_descriptor_forget(int fd)
+{
+	struct descriptor *d = find(fd);
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (!d)
+		return;
+	/* Another descriptor may stand for the same open file and keep it in the poller. Elsewhere
+	 * than on one of its carriers we cannot know that the scheduler still exists; then the
+	 * generation sees to it that its events are dropped. */
+	if (c && fib_load_acquire(&d->watched_by) == c->sched->serial)
+		c->sched->poller->ops->forget(c->sched->poller, fd);
+	renew(d, 0);
+}
+
+void fib_descriptor_lock(int fd)
+{
+	struct descriptor *d = find_or_make(fd);
+
+	if (d)
+		fib_spin_lock(&d->lock);
+}
+
+void fib_descriptor_unlock(int fd)
+{
+	struct descriptor *d = find(fd);
+
+	if (d)
+		fib_spin_unlock(&d->lock);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * descriptor.h - who waits for which descriptor
+ */
+#ifndef FIB_IO_DESCRIPTOR_H
+#define FIB_IO_DESCRIPTOR_H
+
+#include <stdint.h>
+
+/* How many edges had been seen on each side of a descriptor when somebody began to try. */
+struct fib_look {
+	uint32_t edges[2];
+};
+
+/* Look before trying; again before each retry. */
+void fib_descriptor_look(int fd, struct fib_look *ret);
+
+/*
+ * Wait until fd may have become ready for events (poll(2)'s bits) since `look`. From a fiber or a thread.
+ * Returns 0: look and try again; -ETIMEDOUT, -EBADF (closed meanwhile, or no descriptor), -EDEADLK, -ENOMEM.
+ * It may return early.
+ */
+int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline);
+
+/* fd is a new descriptor: whatever was known under its number is of an earlier one. */
+void fib_descriptor_fresh(int fd);
+
+/* fd is about to be closed: nobody may wait for it any more; those who do get -EBADF. */
+void fib_descriptor_forget(int fd);
+
+/* Serialises calls that can only look first and act then (accept on a blocking socket). */
+void fib_descriptor_lock(int fd);
+void fib_descriptor_unlock(int fd);
+
+/* What the scheduler calls for a ready descriptor (fib_dispatch_fn). */
+void fib_descriptor_ready(uint64_t token, short events);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c - reading and writing bytes: try, wait, try again. */
+#include <errno.h>
+#include <poll.h>
+
+#include <fiber/io.h>
+
+#include "io/descriptor.h"
+#include "os/os.h"
+
+ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		ssize_t n;
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		n = fib_os_read(fd, buf, size);
+		if (n != -EAGAIN)
+			return n;
+		rc = fib_descriptor_wait(fd, POLLIN, &look, deadline);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		ssize_t n;
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		n = fib_os_write(fd, buf, size);
+		if (n != -EAGAIN)
+			return n;
+		rc = fib_descriptor_wait(fd, POLLOUT, &look, deadline);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int fiber_wait_fd(int fd, short events, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		struct pollfd p = {.fd = fd, .events = events};
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		rc = fib_os_poll(&p, 1, 0);
+		if (rc < 0)
+			return rc;
+		if (p.revents & POLLNVAL)
+			return -EBADF;
+		if (p.revents)
+			return p.revents;
+		rc = fib_descriptor_wait(fd, events, &look, deadline);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int fiber_close(int fd)
+{
+	fib_descriptor_forget(fd);
+	return fib_os_close(fd);
+}

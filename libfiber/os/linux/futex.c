@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* futex.c - threads that sleep on a word. Deadlines are absolute, so FUTEX_WAIT_BITSET. */
+#include "os/os.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+fib_noinline int fib_os_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t deadline)
+{
+	struct timespec t, *limit = NULL;
+
+	if (deadline != INT64_MAX) {
+		if (deadline < 0)
+			deadline = 0;
+		t.tv_sec = (time_t)(deadline / 1000000000);
+		t.tv_nsec = (long)(deadline % 1000000000);
+		limit = &t;
+	}
+	if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected, limit, NULL,
+		    FUTEX_BITSET_MATCH_ANY) < 0)
+		return -errno;
+	return 0;
+}
+
+fib_noinline void fib_os_futex_wake(_Atomic uint32_t *word, int count)
+{
+	/* Waking an address that has gone wakes nobody and is no error worth reporting. */
+	syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, NULL, NULL, 0);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c - reading our own memory that may not be there
+ *
+ * The service thread looks at wait objects and stacks that may vanish while it looks. The kernel
+ * copies for us and says EFAULT instead of raising a signal: process_vm_readv on ourselves, or, where
+ * a sandbox forbids that call, a write into a pipe and a read back out of it.
+ */
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+#define PIPE_PIECE 4096u /* always fits an empty pipe */
+
+static int peek_by_call(uint64_t address, void *buf, size_t size)
+{
+	struct iovec to = {buf, size};
+	struct iovec from = {(void *)(uintptr_t)address, size};
+	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EFAULT;
+}
+
+static void drain(int fd)
+{
+	char rest[PIPE_PIECE];
+
+	while (read(fd, rest, sizeof rest) > 0)
+		;
+}
+
+static int peek_by_pipe(const int fds[2], uint64_t address, void *buf, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		size_t n = size - done < PIPE_PIECE ? size - done : PIPE_PIECE;
+		ssize_t in, out;
+
+		/* A piece never crosses a page, so it is there as a whole or not at all. */
+		n = n < PIPE_PIECE - (address + done) % PIPE_PIECE
+			    ? n
+			    : PIPE_PIECE - (size_t)((address + done) % PIPE_PIECE);
+		in = write(fds[1], (const void *)(uintptr_t)(address + done), n);
+		if (in < 0 && errno == EINTR)
+			continue;
+		if (in < 0)
+			return -errno;
+		out = read(fds[0], (char *)buf + done, (size_t)in);
+		if (out != in) {
+			drain(fds[0]);
+			return -EIO;
+		}
+		done += (size_t)in;
+	}
+	return 0;
+}
+
+fib_noinline int fib_os_peek(uint64_t address, void *buf, size_t size)
+{
+	static bool forbidden;
+	static int fds[2] = {-1, -1};
+	int rc;
+
+	if (!forbidden) {
+		rc = peek_by_call(address, buf, size);
+		if (rc != -EPERM && rc != -ENOSYS && rc != -EACCES)
+			return rc;
+		forbidden = true;
+	}
+	if (fds[0] < 0 && pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	return peek_by_pipe(fds, address, buf, size);
+}
+
+fib_noinline int64_t fib_os_high_water(uint64_t low, size_t size)
+{
+	unsigned char resident[256];
+	size_t page = fib_os_page_size();
+	uint64_t at = (low + page - 1) & ~(uint64_t)(page - 1);
+	uint64_t end = low + size;
+
+	while (at < end) {
+		size_t n = (size_t)((end - at + page - 1) / page);
+		size_t i;
+
+		n = n < sizeof resident ? n : sizeof resident;
+		if (mincore((void *)(uintptr_t)at, n * page, resident) < 0)
+			return -errno;
+		for (i = 0; i < n; i++)
+			if (resident[i] & 1)
+				return (int64_t)(end - (at + i * page));
+		at += n * page;
+	}
+	return 0;
+}

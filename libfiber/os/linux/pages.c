@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pages.c - address space, and pages that fault on purpose
+ *
+ * A guard made with mprotect splits its mapping, and a process may have some 65,000 mappings:
+ * 32,753 stacks. MADV_GUARD_INSTALL (Linux 6.13) marks pages inside one mapping. Some emulators
+ * answer 0 to any advice without doing anything, so the kernel is believed only when it refuses a
+ * bogus advice too; and a guard that cannot be made is an error, never a stack without one.
+ */
+#include "os/os.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+#define MADV_BOGUS 9999
+
+size_t fib_os_page_size(void)
+{
+	static _Atomic size_t size;
+	size_t known = fib_load(&size);
+
+	if (!known) {
+		known = (size_t)sysconf(_SC_PAGESIZE);
+		fib_store(&size, known);
+	}
+	return known;
+}
+
+static int map(size_t size, int protection, int flags, void **ret)
+{
+	void *at = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	*ret = at;
+	return 0;
+}
+
+fib_noinline int fib_os_reserve(size_t size, void **ret)
+{
+	return map(size, PROT_NONE, MAP_NORESERVE, ret);
+}
+
+fib_noinline int fib_os_commit(void *at, size_t size)
+{
+	return mprotect(at, size, PROT_READ | PROT_WRITE) < 0 ? -errno : 0;
+}
+
+fib_noinline int fib_os_map_stacks(size_t size, void **ret)
+{
+	int rc = map(size, PROT_READ | PROT_WRITE, MAP_NORESERVE | MAP_STACK, ret);
+
+	/* Advice only: without it stacks cost more memory but work. */
+	if (rc == 0)
+		madvise(*ret, size, MADV_NOHUGEPAGE);
+	return rc;
+}
+
+fib_noinline void fib_os_unmap(void *at, size_t size)
+{
+	munmap(at, size);
+}
+
+static bool guards_are_real(void *at, size_t size)
+{
+	static _Atomic int known; /* 0 not asked, 1 yes, 2 no */
+	int answer = fib_load(&known);
+
+	if (!answer) {
+		answer = madvise(at, size, MADV_BOGUS) < 0 ? 1 : 2;
+		fib_store(&known, answer);
+	}
+	return answer == 1;
+}
+
+fib_noinline int fib_os_guard(void *at, size_t size)
+{
+	if (guards_are_real(at, size) && madvise(at, size, MADV_GUARD_INSTALL) == 0)
+		return 0;
+	return mprotect(at, size, PROT_NONE) < 0 ? -errno : 0;
+}
+
+fib_noinline void fib_os_discard(void *at, size_t size)
+{
+	madvise(at, size, MADV_DONTNEED);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c - what we ask about this process and its threads. */
+#include "os/os.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+/* CPUs allowed by a cgroup v2 quota, rounded up; 0: no quota that we can see. The process' own group
+ * is the root of what a container shows. */
+static unsigned quota(void)
+{
+	char text[64];
+	double limit, period;
+	unsigned n = 0;
+	FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
+
+	if (!file)
+		return 0;
+	if (fgets(text, sizeof text, file) && sscanf(text, "%lf %lf", &limit, &period) == 2 &&
+	    period > 0 && limit > 0)
+		n = (unsigned)((limit + period - 1) / period);
+	fclose(file);
+	return n;
+}
+
+unsigned fib_os_cpus(void)
+{
+	cpu_set_t set;
+	unsigned cpus = 1, limit = quota();
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		cpus = (unsigned)CPU_COUNT(&set);
+	if (limit && limit < cpus)
+		cpus = limit;
+	return cpus ? cpus : 1;
+}
+
+fib_noinline uint32_t fib_os_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+fib_noinline void fib_os_yield(void)
+{
+	sched_yield();
+}
+
+void fib_os_thread_name(const char *name)
+{
+	prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+const char *fib_os_program(void)
+{
+	return program_invocation_short_name;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.c - faults, reported from a stack that still has room
+ *
+ * The handler writes its report and gets out of the way: a previous handler is called directly; with
+ * the default action, that is put back and the handler returns, so that the instruction faults again
+ * and the core shows the culprit's own frames instead of ours.
+ */
+#include "os/os.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+static void (*fault_report)(uint64_t address);
+static struct sigaction previous_segv, previous_bus;
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	const struct sigaction *previous = number == SIGBUS ? &previous_bus : &previous_segv;
+	int saved = errno;
+
+	fault_report((uint64_t)(uintptr_t)info->si_addr);
+	if (previous->sa_flags & SA_SIGINFO) {
+		previous->sa_sigaction(number, info, context);
+	} else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN) {
+		previous->sa_handler(number);
+	} else {
+		/* An ignored fault would repeat for ever: the kernel treats it as the default too. */
+		struct sigaction fallback = {.sa_handler = SIG_DFL};
+
+		sigaction(number, &fallback, NULL);
+		/* One that was sent instead of caused does not repeat by itself. */
+		if (info->si_code <= 0)
+			raise(number);
+	}
+	errno = saved;
+}
+
+int fib_os_fault_handler(void (*report)(uint64_t address))
+{
+	static _Atomic int installed;
+	struct sigaction action = {.sa_sigaction = on_fault,
+				   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+	if (fib_swap(&installed, 1))
+		return 0;
+	fault_report = report;
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGSEGV, &action, &previous_segv) < 0 ||
+	    sigaction(SIGBUS, &action, &previous_bus) < 0)
+		return -errno;
+	return 0;
+}
+
+static size_t altstack_size(void)
+{
+	long least = sysconf(_SC_SIGSTKSZ);
+
+	return least > 65536 ? ((size_t)least + 4095) & ~(size_t)4095 : 65536;
+}
+
+int fib_os_altstack_enter(void **ret)
+{
+	stack_t stack = {.ss_size = altstack_size()};
+
+	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (stack.ss_sp == MAP_FAILED)
+		return -errno;
+	if (sigaltstack(&stack, NULL) < 0) {
+		int rc = -errno;
+
+		munmap(stack.ss_sp, stack.ss_size);
+		return rc;
+	}
+	*ret = stack.ss_sp;
+	return 0;
+}
+
+void fib_os_altstack_leave(void *stack)
+{
+	stack_t off = {.ss_flags = SS_DISABLE};
+
+	sigaltstack(&off, NULL);
+	munmap(stack, altstack_size());
+}

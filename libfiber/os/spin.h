@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spin.h - a lock for a few instructions, held by carriers, threads and the service thread alike
+ *
+ * Nobody waits, allocates or makes a system call under one. The holder may still lose its CPU to the
+ * system, so whoever spins for long lets others run.
+ */
+#ifndef FIB_OS_SPIN_H
+#define FIB_OS_SPIN_H
+
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "os/os.h"
+
+static inline void fib_spin_lock(_Atomic uint32_t *lock)
+{
+	unsigned turns = 0;
+
+	/* pairs: spin.unlock -- what the last holder wrote is visible. */
+	while (fib_unlikely(atomic_exchange_explicit(lock, 1, memory_order_acquire))) {
+		while (fib_load(lock)) {
+			if (++turns % 64 == 0)
+				fib_os_yield();
+			else
+				fib_relax();
+		}
+	}
+}
+
+static inline void fib_spin_unlock(_Atomic uint32_t *lock)
+{
+	/* label: spin.unlock */
+	fib_store_release(lock, 0);
+}
+
+#endif

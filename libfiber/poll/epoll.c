@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * epoll.c - the poller on epoll
+ *
+ * A descriptor is registered once, for both directions and edge-triggered; after that a wait costs no
+ * system call of its own. epoll_pwait2 takes nanoseconds, so a deadline is not rounded up to a
+ * millisecond; where the kernel lacks it, epoll_wait with the time rounded up.
+ */
+#include "poll/poller.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "os/os.h"
+
+#define BATCH	   128
+#define TOKEN_WAKE UINT64_MAX
+
+struct epoll {
+	struct fib_poller base;
+	int fd;
+	int wake_fd;
+	bool coarse; /* no epoll_pwait2 */
+};
+
+static void close_poller(struct fib_poller *p)
+{
+	struct epoll *e = (struct epoll *)p;
+
+	if (e->wake_fd >= 0)
+		close(e->wake_fd);
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e);
+}
+
+static int open_poller(struct fib_poller **ret)
+{
+	struct epoll_event wake = {.events = EPOLLIN, .data.u64 = TOKEN_WAKE};
+	struct epoll *e = calloc(1, sizeof *e);
+	int rc;
+
+	if (!e)
+		return -ENOMEM;
+	e->base.ops = &fib_poller_epoll;
+	e->fd = epoll_create1(EPOLL_CLOEXEC);
+	e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (e->fd < 0 || e->wake_fd < 0 || epoll_ctl(e->fd, EPOLL_CTL_ADD, e->wake_fd, &wake) < 0) {
+		rc = -errno;
+		close_poller(&e->base);
+		return rc;
+	}
+	*ret = &e->base;
+	return 0;
+}
+
+static fib_noinline int watch(struct fib_poller *p, int fd, uint64_t token)
+{
+	struct epoll *e = (struct epoll *)p;
+	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET,
+				    .data.u64 = token};
+
+	if (epoll_ctl(e->fd, EPOLL_CTL_ADD, fd, &event) == 0)
+		return 0;
+	if (errno == EEXIST && epoll_ctl(e->fd, EPOLL_CTL_MOD, fd, &event) == 0)
+		return 0;
+	return -errno;
+}
+
+static fib_noinline void forget(struct fib_poller *p, int fd)
+{
+	struct epoll *e = (struct epoll *)p;
+
+	epoll_ctl(e->fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static int wait_events(struct epoll *e, struct epoll_event *events, int max, int64_t deadline)
+{
+	struct timespec t = {0};
+	int64_t left = deadline == 0 || deadline == INT64_MAX ? 0 : deadline - fib_os_now();
+	int n;
+
+	if (left < 0)
+		left = 0;
+	t.tv_sec = (time_t)(left / 1000000000);
+	t.tv_nsec = (long)(left % 1000000000);
+	if (!e->coarse) {
+		n = epoll_pwait2(e->fd, events, max, deadline == INT64_MAX ? NULL : &t, NULL);
+		if (n >= 0 || errno != ENOSYS)
+			return n < 0 ? -errno : n;
+		e->coarse = true;
+	}
+	if (left > INT64_C(86400000000000))
+		left = INT64_C(86400000000000);
+	n = epoll_wait(e->fd, events, max,
+		       deadline == INT64_MAX ? -1 : (int)((left + 999999) / 1000000));
+	return n < 0 ? -errno : n;
+}
+
+static short to_poll(uint32_t events)
+{
+	short r = 0;
+
+	if (events & EPOLLIN)
+		r |= POLLIN;
+	if (events & EPOLLPRI)
+		r |= POLLPRI;
+	if (events & EPOLLOUT)
+		r |= POLLOUT;
+	if (events & EPOLLRDHUP)
+		r |= POLLIN | POLLRDHUP;
+	if (events & EPOLLERR)
+		r |= POLLERR;
+	if (events & EPOLLHUP)
+		r |= POLLHUP;
+	return r;
+}
+
+static fib_noinline int wait_poller(struct fib_poller *p, struct fib_poll_event *events, int max,
+				    int64_t deadline)
+{
+	struct epoll *e = (struct epoll *)p;
+	struct epoll_event raw[BATCH];
+	int i, n, kept = 0;
+
+	n = wait_events(e, raw, max < BATCH ? max : BATCH, deadline);
+	if (n < 0)
+		return n == -EINTR ? 0 : n;
+	for (i = 0; i < n; i++) {
+		if (raw[i].data.u64 == TOKEN_WAKE) {
+			uint64_t drained;
+			ssize_t done = read(e->wake_fd, &drained, sizeof drained);
+
+			(void)done; /* only that it is empty now matters */
+			continue;
+		}
+		events[kept].token = raw[i].data.u64;
+		events[kept].events = to_poll(raw[i].events);
+		kept++;
+	}
+	return kept;
+}
+
+static fib_noinline void wake(struct fib_poller *p)
+{
+	struct epoll *e = (struct epoll *)p;
+	uint64_t one = 1;
+	ssize_t done = write(e->wake_fd, &one, sizeof one);
+
+	(void)done; /* full means that a wake-up is pending already */
+}
+
+const struct fib_poller_ops fib_poller_epoll = {
+	.name = "epoll",
+	.open = open_poller,
+	.close = close_poller,
+	.watch = watch,
+	.forget = forget,
+	.wait = wait_poller,
+	.wake = wake,
+};

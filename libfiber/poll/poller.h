@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poller.h - waiting for descriptors
+ *
+ * A poller speaks tokens and knows no fiber. Each is one file that exports a struct fib_poller_ops;
+ * which one runs is chosen when a runtime starts.
+ */
+#ifndef FIB_POLL_POLLER_H
+#define FIB_POLL_POLLER_H
+
+#include <stdint.h>
+
+struct fib_poller;
+
+struct fib_poll_event {
+	uint64_t token;
+	short events; /* poll(2)'s bits */
+};
+
+struct fib_poller_ops {
+	const char *name;
+	/* 0 and *ret, or a negative errno. */
+	int (*open)(struct fib_poller **ret);
+	void (*close)(struct fib_poller *);
+	/*
+	 * Watch fd for reading and writing, edge-triggered, until it is forgotten or closed. Watching
+	 * it again with a new token replaces the old one, and tells once more what is ready. 0; -EPERM for a
+	 * descriptor that is always ready (a regular file); other negative errnos. Any thread.
+	 */
+	int (*watch)(struct fib_poller *, int fd, uint64_t token);
+	/* Stop watching; events under way may still come. Any thread. */
+	void (*forget)(struct fib_poller *, int fd);
+	/* Wait until something is ready, `wake` is called or the absolute deadline (ns; 0: do not
+	 * wait, INT64_MAX: none) has passed. The number of events written, or a negative errno. One thread at a
+	 * time. */
+	int (*wait)(struct fib_poller *, struct fib_poll_event *events, int max, int64_t deadline);
+	/* End a wait under way, or the next one. Any thread. */
+	void (*wake)(struct fib_poller *);
+};
+
+/* Every poller begins with this. */
+struct fib_poller {
+	const struct fib_poller_ops *ops;
+};
+
+extern const struct fib_poller_ops fib_poller_epoll;
+
+#endif

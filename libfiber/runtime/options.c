@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c - reading what a program asked for; an older program's struct is shorter, a newer one's longer. */
+#include <errno.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "runtime/runtime.h"
+
+static int check(const struct fiber_runtime_options *o)
+{
+	if (o->carriers > FIB_CARRIERS_MAX || o->stack_size > FIB_STACK_MAX)
+		return -EINVAL;
+	if ((unsigned)o->pinned_policy > FIBER_PINNED_SILENT)
+		return -EINVAL;
+	return o->idle ? -ENOTSUP : 0;
+}
+
+int fib_options_complete(const struct fiber_runtime_options *options,
+			 struct fiber_runtime_options *ret)
+{
+	size_t i, known = sizeof *ret;
+	int rc;
+
+	memset(ret, 0, sizeof *ret);
+	if (options) {
+		if (options->size < offsetof(struct fiber_runtime_options, carriers) ||
+		    options->size > 4096)
+			return -EINVAL;
+		/* Fields we do not know may be there as long as they ask for nothing. */
+		for (i = known; i < options->size; i++)
+			if (((const unsigned char *)options)[i])
+				return -EINVAL;
+		memcpy(ret, options, options->size < known ? options->size : known);
+		rc = check(ret);
+		if (rc < 0)
+			return rc;
+	}
+	ret->size = known;
+	if (!ret->name)
+		ret->name = fib_os_program();
+	if (!ret->carriers) {
+		ret->carriers = fib_os_cpus();
+		if (ret->carriers > FIB_CARRIERS_MAX)
+			ret->carriers = FIB_CARRIERS_MAX;
+	}
+	if (!ret->stack_size)
+		ret->stack_size = FIB_STACK_DEFAULT;
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c - the simple way in: start, run, finish. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <fiber/fiber.h>
+#include <fiber/runtime.h>
+#include <fiber/time.h>
+
+#include "base/check.h"
+#include "runtime/runtime.h"
+#include "sched/spawn.h"
+
+/* Make all, or none. */
+static int make_all(fiber_fn *const fns[], void *const args[], size_t n, size_t stack_size,
+		    const void *pc, struct fiber **fibers)
+{
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		rc = fib_make(NULL, stack_size, fns[i], args ? args[i] : NULL, pc, &fibers[i]);
+		if (rc < 0) {
+			while (i--)
+				fib_unmake(fibers[i]);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static int run_all(fiber_fn *const fns[], void *const args[], size_t n,
+		   const struct fiber_runtime_options *options, const void *pc,
+		   struct fiber **fibers, struct fiber_result *results)
+{
+	struct fiber_runtime *rt;
+	size_t i;
+	int rc = fiber_runtime_start(options, &rt);
+
+	if (rc < 0)
+		return rc;
+	rc = make_all(fns, args, n, rt->sched.stack_size, pc, fibers);
+	/* Nothing has run yet, so nobody can have closed the runtime. */
+	for (i = 0; rc == 0 && i < n; i++)
+		fib_check(fiber_submit(rt, fibers[i]) == 0);
+	for (i = 0; rc == 0 && i < n; i++)
+		fib_check(fiber_join(fibers[i], results ? &results[i] : NULL, FIBER_FOREVER) == 0);
+	fib_check(fiber_runtime_finish(rt, FIBER_FOREVER) == 0);
+	return rc;
+}
+
+static int run(fiber_fn *const fns[], void *const args[], size_t n,
+	       const struct fiber_runtime_options *options, const void *pc,
+	       struct fiber_result *results)
+{
+	struct fiber **fibers;
+	int rc;
+
+	if (fiber_self())
+		return -EPERM;
+	fibers = calloc(n ? n : 1, sizeof *fibers);
+	if (!fibers)
+		return -ENOMEM;
+	rc = run_all(fns, args, n, options, pc, fibers, results);
+	free(fibers);
+	return rc;
+}
+
+int fiber_run_many(fiber_fn *const fns[], void *const args[], size_t n,
+		   const struct fiber_runtime_options *options, struct fiber_result ret_results[])
+{
+	return run(fns, args, n, options, __builtin_return_address(0), ret_results);
+}
+
+int fiber_run(fiber_fn *fn, void *arg, const struct fiber_runtime_options *options,
+	      struct fiber_result *ret)
+{
+	return run(&fn, &arg, 1, options, __builtin_return_address(0), ret);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.c - starting, feeding and finishing a runtime
+ *
+ * A runtime is finished when its count of live fibers is swapped from 0 to "closed": from then on
+ * nothing can be submitted, so what the carriers do not find now they will never have to run.
+ */
+#include "runtime/runtime.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/registry.h"
+#include "io/descriptor.h"
+#include "os/os.h"
+#include "sched/spawn.h"
+#include "sched/tick.h"
+#include "service/service.h"
+
+static void name_program(const char *name)
+{
+	/* The first runtime names the process for readers outside. */
+	if (fib_tick_carriers() == 0) {
+		memset(fiber_registry.program, 0, sizeof fiber_registry.program);
+		strncpy(fiber_registry.program, name, sizeof fiber_registry.program - 1);
+	}
+}
+
+int fiber_runtime_start(const struct fiber_runtime_options *options, struct fiber_runtime **ret)
+{
+	struct fiber_runtime_options o;
+	struct fiber_runtime *rt;
+	int rc = fib_options_complete(options, &o);
+
+	if (rc == 0)
+		rc = fib_registry_init();
+	if (rc == 0)
+		rc = fib_fault_report();
+	if (rc < 0)
+		return rc;
+	rt = aligned_alloc(FIB_CACHE_LINE, (sizeof *rt + FIB_CACHE_LINE - 1) &
+						   ~(size_t)(FIB_CACHE_LINE - 1));
+	if (!rt)
+		return -ENOMEM;
+	name_program(o.name);
+	rc = fib_sched_start(&rt->sched, o.carriers, o.stack_size, o.pinned_policy,
+			     fib_descriptor_ready);
+	if (rc < 0) {
+		free(rt);
+		return rc;
+	}
+	rt->sched.runtime = rt;
+	rc = fib_service_enter(o.control_path, o.name);
+	if (rc < 0) {
+		fib_close(&rt->sched);
+		fib_sched_stop(&rt->sched);
+		free(rt);
+		return rc;
+	}
+	*ret = rt;
+	return 0;
+}
+
+int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber)
+{
+	if (!rt)
+		rt = fiber_runtime_self();
+	return rt ? fib_submit(&rt->sched, fiber) : -EPERM;
+}
+
+int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr, fiber_fn *fn,
+			void *arg, struct fiber **ret)
+{
+	struct fiber_attr detached = {.size = sizeof detached};
+	struct fiber *fiber;
+	int rc;
+
+	if (!ret) {
+		if (attr && attr->size == sizeof detached)
+			detached = *attr;
+		detached.flags |= FIBER_DETACHED;
+		if (!attr || attr->size == sizeof detached)
+			attr = &detached;
+	}
+	rc = fib_make(attr, rt->sched.stack_size, fn, arg, __builtin_return_address(0), &fiber);
+	if (rc < 0)
+		return rc;
+	if (ret)
+		*ret = fiber;
+	rc = fib_submit(&rt->sched, fiber);
+	if (rc < 0)
+		fib_unmake(fiber);
+	return rc;
+}
+
+bool fiber_runtime_done(struct fiber_runtime *rt)
+{
+	return (fib_load_acquire(&rt->sched.live) & ~FIB_LIVE_CLOSED) == 0;
+}
+
+int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
+{
+	struct fib_sched *s = &rt->sched;
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (c && c->sched == s)
+		return -EPERM;
+	for (;;) {
+		uint32_t ended = fib_load_acquire(&s->ended);
+
+		if (fib_close(s))
+			break;
+		if (fib_os_futex_wait(&s->ended, ended, deadline) == -ETIMEDOUT)
+			return -ETIMEDOUT;
+	}
+	fib_service_leave();
+	fib_sched_stop(s);
+	free(rt);
+	return 0;
+}
+
+enum fiber_pinned_policy fiber_pinned_policy(struct fiber_runtime *rt)
+{
+	return (enum fiber_pinned_policy)fib_load(&rt->sched.pinned.policy);
+}
+
+int fiber_set_pinned_policy(struct fiber_runtime *rt, enum fiber_pinned_policy policy)
+{
+	if ((unsigned)policy > FIBER_PINNED_SILENT)
+		return -EINVAL;
+	fib_store(&rt->sched.pinned.policy, (uint32_t)policy);
+	return 0;
+}

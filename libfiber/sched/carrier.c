@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * carrier.c - a carrier's life: find a fiber, run it, sleep when there is none
+ *
+ * Fibers switch to each other directly as long as the carrier's own queue has some. The idle context,
+ * on the thread's own stack, is entered when it has none, and every FIB_LOOK_EVERY fibers, to look at
+ * what comes from outside: due timers, ready descriptors, fibers submitted by other threads.
+ */
+#include "sched/sched.h"
+
+#include "base/rand.h"
+#include "base/tls.h"
+#include "core/registry.h"
+#include "os/os.h"
+
+#define SEARCH_ROUNDS 40
+#define RELAX_TURNS   40
+
+struct fib_carrier *fib_carrier_self(void)
+{
+	return fib_tls_carrier();
+}
+
+bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
+{
+	unsigned i;
+
+	if (!fib_inject_empty(&s->inject) || (c && !fib_inject_empty(&c->inbox)))
+		return true;
+	for (i = 0; i < s->carrier_count; i++)
+		if (!fib_runqueue_empty(&s->carriers[i].queue) || fib_load(&s->carriers[i].woken))
+			return true;
+	return false;
+}
+
+static void expire_timers(struct fib_carrier *c)
+{
+	struct fiber *fiber;
+	int64_t now;
+
+	if (fib_load(&c->timers.nearest) == INT64_MAX)
+		return;
+	now = fib_os_now();
+	fib_coarse_set(now);
+	while ((fiber = fib_timers_expire(&c->timers, now)))
+		fib_ready(fiber, false);
+}
+
+/* One pass over the others. The fiber a victim has woken last is probably about to run there, so it is
+ * taken only by a thief that has been looking for a while. */
+static struct fiber *steal(struct fib_carrier *c, bool patient)
+{
+	struct fib_sched *s = c->sched;
+	uint32_t start = fib_rand_below(&c->rand, s->carrier_count);
+	unsigned i;
+
+	for (i = 0; i < s->carrier_count; i++) {
+		struct fib_carrier *victim = &s->carriers[(start + i) % s->carrier_count];
+		struct fiber *fiber;
+
+		if (victim == c)
+			continue;
+		fiber = fib_runqueue_steal(&c->queue, &victim->queue);
+		if (!fiber && patient && fib_load(&victim->woken))
+			fiber = fib_swap(&victim->woken, NULL);
+		if (fiber)
+			return fiber;
+	}
+	return NULL;
+}
+
+static struct fiber *take_outside(struct fib_carrier *c)
+{
+	struct fiber *fiber = fib_inject_take(&c->inbox);
+
+	return fiber ? fiber : fib_inject_take(&c->sched->inject);
+}
+
+/* Spin for some tens of microseconds: waking a sleeping CPU costs more than that. */
+static struct fiber *search(struct fib_carrier *c)
+{
+	struct fiber *fiber = NULL;
+	int round, i;
+
+	fib_idle_search(c);
+	if (c->sched->carrier_count == 1)
+		return NULL;
+	for (round = 0; round < SEARCH_ROUNDS && !fiber; round++) {
+		fiber = steal(c, round >= SEARCH_ROUNDS / 2);
+		if (!fiber)
+			fiber = take_outside(c);
+		for (i = 0; i < RELAX_TURNS && !fiber; i++)
+			fib_relax();
+	}
+	return fiber;
+}
+
+/* The next fiber, from wherever one comes; NULL when the scheduler stops. */
+static struct fiber *find(struct fib_carrier *c)
+{
+	struct fiber *fiber;
+
+	for (;;) {
+		c->picks = FIB_LOOK_EVERY;
+		expire_timers(c);
+		fib_idle_poll(c);
+		fiber = take_outside(c);
+		if (!fiber)
+			fiber = fib_next_local(c);
+		if (!fiber)
+			fiber = search(c);
+		if (fiber)
+			break;
+		if (fib_load_acquire(&c->sched->stopping))
+			return NULL;
+		fib_stack_trim(fib_coarse_now());
+		fib_idle_sleep(c);
+	}
+	fib_idle_found(c);
+	return fiber;
+}
+
+/* Whoever put the fiber into a queue may still be on its way out of it, on another carrier. It is at
+ * most a few instructions away, and we stand on no fiber's stack, so nobody can be waiting for us. */
+static void await_left(struct fiber *fiber)
+{
+	unsigned turns = 0;
+
+	/* pairs: record.seq -- even: its registers are saved. */
+	while (fib_load_acquire(&fiber->seq) & 1) {
+		if (++turns % 64 == 0)
+			fib_os_yield();
+		else
+			fib_relax();
+	}
+}
+
+void *fib_carrier_main(void *arg)
+{
+	struct fib_carrier *c = arg;
+	struct fiber *fiber;
+
+	fib_tls_set_carrier(c);
+	fib_os_thread_name("fiber-carrier");
+	/* Without an alternate stack an overflow still ends the program, but says less. */
+	if (fib_os_altstack_enter(&c->altstack) < 0)
+		c->altstack = NULL;
+	fib_context_adopt(&c->announce);
+	c->picks = FIB_LOOK_EVERY;
+	for (;;) {
+		fiber = c->pending;
+		c->pending = NULL;
+		if (!fiber)
+			fiber = find(c);
+		if (!fiber)
+			break;
+		await_left(fiber);
+		fib_enter(c, fiber);
+	}
+	fib_stack_flush(&c->stacks);
+	fib_context_done(&c->announce);
+	if (c->altstack)
+		fib_os_altstack_leave(c->altstack);
+	fib_tls_set_carrier(NULL);
+	return NULL;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * idle.c - deciding who sleeps and who is woken
+ *
+ * A carrier that finds nothing to do must sleep, and a fiber that becomes runnable must never wait
+ * for a sleeping carrier while a CPU is free. The two meet in one word: how many search, how many sleep.
+ *
+ * The rule: as long as somebody searches, nobody is woken. A searcher that finds work and was the last
+ * one wakes a successor before it runs the work, so a burst of a thousand wake-ups wakes carriers one
+ * after another, as fast as they find something, and not all at once. (The scheme is that of tokio's
+ * and Go's schedulers.)
+ *
+ * The danger is the gap between "I looked everywhere" and "I sleep". So a carrier first announces that
+ * it sleeps and then looks once more; whoever publishes work does so first and reads the word after.
+ * One of the two always sees the other (pairs: idle.gap).
+ *
+ * One sleeper waits in the poller, the others on a futex: a single thread in epoll_wait means a single
+ * wake-up per event. Who comes to sleep first takes the poller; when all sleep, one is in it.
+ */
+#include "sched/idle.h"
+
+#include <errno.h>
+
+#include "core/registry.h"
+#include "os/os.h"
+#include "os/spin.h"
+#include "sched/sched.h"
+#include "sched/tick.h"
+
+enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
+
+#define SLEEPING    (UINT32_C(1) << 16)
+#define searching(w) ((w) & 0xffffu)
+#define sleeping(w)  ((w) >> 16)
+
+#define EVENTS 128
+
+static void wake(struct fib_carrier *c)
+{
+	/* label: idle.wake -- the sleeper sees what was done before it was notified. */
+	uint32_t how = fib_swap(&c->sleeper.how, NOTIFIED);
+
+	if (how == IN_FUTEX)
+		fib_os_futex_wake(&c->sleeper.how, 1);
+	else if (how == IN_POLLER)
+		c->sched->poller->ops->wake(c->sched->poller);
+}
+
+/* Under the lock. */
+static void unlist(struct fib_sched *s, struct fib_carrier *c)
+{
+	struct fib_carrier **at = &s->idle.sleepers;
+
+	while (*at != c)
+		at = &(*at)->sleeper.next;
+	*at = c->sleeper.next;
+	c->sleeper.listed = false;
+	/* From asleep to searching, in one step: nobody else is woken in between. */
+	fib_add(&s->idle.word, UINT32_C(1) - SLEEPING);
+}
+
+void fib_idle_notify(struct fib_sched *s)
+{
+	struct fib_carrier *c = NULL;
+	uint32_t word;
+
+	/* pairs: idle.gap -- the work is visible before the word is read. */
+	fib_fence_seq();
+	word = fib_load(&s->idle.word);
+	if (searching(word) || !sleeping(word))
+		return;
+	fib_spin_lock(&s->idle.lock);
+	if (!searching(fib_load(&s->idle.word)) && s->idle.sleepers) {
+		c = s->idle.sleepers;
+		unlist(s, c);
+	}
+	fib_spin_unlock(&s->idle.lock);
+	if (c)
+		wake(c);
+}
+
+void fib_idle_wake(struct fib_carrier *c)
+{
+	struct fib_sched *s = c->sched;
+	bool was_listed;
+
+	fib_fence_seq(); /* pairs: idle.gap */
+	fib_spin_lock(&s->idle.lock);
+	was_listed = c->sleeper.listed;
+	if (was_listed)
+		unlist(s, c);
+	fib_spin_unlock(&s->idle.lock);
+	if (was_listed)
+		wake(c);
+}
+
+void fib_idle_search(struct fib_carrier *c)
+{
+	if (!c->searching) {
+		c->searching = true;
+		fib_add(&c->sched->idle.word, 1);
+	}
+}
+
+void fib_idle_found(struct fib_carrier *c)
+{
+	struct fib_sched *s = c->sched;
+
+	if (!c->searching)
+		return;
+	c->searching = false;
+	if (searching(fib_sub(&s->idle.word, 1)) == 1 && fib_work_visible(s, NULL))
+		fib_idle_notify(s);
+}
+
+static bool take_poller(struct fib_sched *s)
+{
+	uint32_t free = 0;
+
+	return !fib_load(&s->polling) && fib_cas(&s->polling, &free, 1);
+}
+
+static void release_poller(struct fib_sched *s)
+{
+	/* label: idle.poll -- the next one in the poller comes after us. */
+	fib_store_release(&s->polling, 0);
+}
+
+static void deliver(struct fib_sched *s, const struct fib_poll_event *events, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		s->dispatch(events[i].token, events[i].events);
+}
+
+void fib_idle_poll(struct fib_carrier *c)
+{
+	struct fib_sched *s = c->sched;
+	struct fib_poll_event events[EVENTS];
+	int n;
+
+	if (!fib_load(&s->watching) || !take_poller(s))
+		return;
+	n = s->poller->ops->wait(s->poller, events, EVENTS, 0);
+	fib_add_relaxed(&s->polls, 1);
+	release_poller(s);
+	deliver(s, events, n);
+}
+
+/* Block until notified, or until something else ends the sleep. Returns the events that did. */
+static int block(struct fib_carrier *c, struct fib_poll_event *events, int64_t deadline)
+{
+	struct fib_sched *s = c->sched;
+	bool poller = take_poller(s);
+	uint32_t how = AWAKE;
+	int n = 0;
+
+	if (!fib_cas(&c->sleeper.how, &how, poller ? IN_POLLER : IN_FUTEX)) {
+		/* Notified before we lay down. */
+		if (poller)
+			release_poller(s);
+	} else if (poller) {
+		n = s->poller->ops->wait(s->poller, events, EVENTS, deadline);
+		fib_add_relaxed(&s->polls, 1);
+		release_poller(s);
+	} else {
+		while (fib_load(&c->sleeper.how) == IN_FUTEX &&
+		       fib_os_futex_wait(&c->sleeper.how, IN_FUTEX, deadline) != -ETIMEDOUT)
+			;
+	}
+	fib_swap(&c->sleeper.how, AWAKE); /* pairs: idle.wake */
+	return n;
+}
+
+static void lie_down(struct fib_sched *s, struct fib_carrier *c)
+{
+	fib_spin_lock(&s->idle.lock);
+	c->sleeper.next = s->idle.sleepers;
+	s->idle.sleepers = c;
+	c->sleeper.listed = true;
+	/* label: idle.gap -- announced before the last look. */
+	fib_add(&s->idle.word, SLEEPING - UINT32_C(1));
+	fib_spin_unlock(&s->idle.lock);
+	fib_fence_seq();
+}
+
+static void get_up(struct fib_sched *s, struct fib_carrier *c)
+{
+	fib_spin_lock(&s->idle.lock);
+	if (c->sleeper.listed)
+		unlist(s, c);
+	fib_spin_unlock(&s->idle.lock);
+	c->searching = true; /* whoever unlisted us counted us so */
+}
+
+void fib_idle_sleep(struct fib_carrier *c)
+{
+	struct fib_sched *s = c->sched;
+	struct fib_poll_event events[EVENTS];
+	int n = 0;
+
+	lie_down(s, c);
+	if (!fib_work_visible(s, c) && !fib_load(&s->stopping)) {
+		n = block(c, events, fib_load(&c->timers.nearest));
+		fib_coarse_set(fib_os_now());
+	}
+	/* Counted as searching before anything becomes runnable: one event wakes nobody else. */
+	get_up(s, c);
+	fib_tick_awake();
+	deliver(s, events, n);
+}
+
+bool fib_idle_all_asleep(struct fib_sched *s)
+{
+	return sleeping(fib_load_acquire(&s->idle.word)) == s->carrier_count;
+}

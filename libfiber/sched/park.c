@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * park.c - the calls of a fiber about itself: yield, park, sleep, pin
+ *
+ * A token left by fiber_unpark and the armed word of fiber_park are two words written by two sides that
+ * must not miss each other: the parker arms and then looks for a token, the unparker leaves the token
+ * and then looks whether somebody is armed (pairs: park.token).
+ */
+#include <errno.h>
+
+#include <fiber/fiber.h>
+#include <fiber/runtime.h>
+#include <fiber/time.h>
+
+#include "base/check.h"
+#include "os/os.h"
+#include "sched/sched.h"
+#include "sched/wait.h"
+
+struct fiber *fiber_self(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return c ? c->current : NULL;
+}
+
+struct fiber_runtime *fiber_runtime_self(void)
+{
+	struct fiber *fiber = fiber_self();
+
+	return fiber ? fiber->sched->runtime : NULL;
+}
+
+int fiber_yield(void)
+{
+	if (!fiber_can_yield())
+		return -EPERM;
+	fib_leave(FIB_AFTER_YIELD);
+	return 0;
+}
+
+int fiber_park(int64_t deadline)
+{
+	struct fiber *fiber = fiber_self();
+	struct fib_waiter w;
+	int rc;
+
+	if (!fiber || fiber->pins)
+		return -EPERM;
+	/* Acquire: what the unparker did before is visible, also below. */
+	if (fib_load(&fiber->token) && fib_swap(&fiber->token, 0))
+		return 0;
+	rc = fib_wait_begin(&w, FIB_WAIT_PARK, NULL, 0, deadline);
+	if (rc < 0)
+		return rc;
+	fib_fence_seq(); /* label: park.token -- armed before the token is looked for */
+	if (!fib_load(&fiber->token) || !fib_wait_retract(&w))
+		rc = fib_wait(&w, deadline);
+	if (rc == 0)
+		fib_swap(&fiber->token, 0);
+	return rc;
+}
+
+int fiber_unpark(struct fiber *fiber)
+{
+	uint32_t word;
+
+	fib_swap_seq(&fiber->token, 1);
+	fib_fence_seq(); /* pairs: park.token */
+	word = fib_load_acquire(&fiber->parker.word);
+	if ((word & FIB_OUTCOME_MASK) == FIB_OUTCOME_ARMED_PARK &&
+	    fib_parker_claim(&fiber->parker, word, FIB_OUTCOME_WOKEN))
+		fib_ready(fiber, true);
+	return 0;
+}
+
+int64_t fiber_now(void)
+{
+	return fib_os_now();
+}
+
+int64_t fiber_after(int64_t ns)
+{
+	int64_t now = fiber_now();
+
+	if (ns >= 0)
+		return ns > FIBER_FOREVER - now ? FIBER_FOREVER : now + ns;
+	return ns < -now ? 0 : now + ns;
+}
+
+int fiber_sleep_until(int64_t deadline)
+{
+	struct fib_waiter w;
+	int rc = fib_wait_begin(&w, FIB_WAIT_SLEEP, NULL, 0, deadline);
+
+	if (rc == 0)
+		rc = fib_wait(&w, deadline);
+	return rc == -ETIMEDOUT ? 0 : rc;
+}
+
+int fiber_sleep(int64_t ns)
+{
+	return ns <= 0 ? 0 : fiber_sleep_until(fiber_after(ns));
+}
+
+void fiber_pin(void)
+{
+	struct fiber *fiber = fiber_self();
+
+	if (!fiber)
+		return;
+	if (fiber->pins == UINT16_MAX)
+		fib_die("fiber_pin: fiber %llu \"%s\" is pinned %u times", /* nobody nests that deep */
+			(unsigned long long)fiber->id, fiber->name, (unsigned)fiber->pins);
+	fiber->pins++;
+}
+
+void fiber_unpin(void)
+{
+	struct fiber *fiber = fiber_self();
+
+	if (!fiber)
+		return;
+	if (!fiber->pins)
+		fib_die("fiber_unpin: fiber %llu \"%s\" is not pinned",
+			(unsigned long long)fiber->id, fiber->name);
+	fiber->pins--;
+}
+
+bool fiber_can_yield(void)
+{
+	struct fiber *fiber = fiber_self();
+
+	return fiber && !fiber->pins;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pinned.c - a fiber that must not leave its carrier, and wants to wait
+ *
+ * Blocking while pinned stops every fiber behind it, and is a bug as often as it is meant. The event
+ * goes into a ring with the stack as it was, and is printed by the service thread: the fiber itself is
+ * held up by a copy of a few kilobytes and nothing else.
+ *
+ * A slot belongs to the event whose number it carries. The writer takes a number, makes the slot's seq
+ * odd, fills it and makes it even; with 256 pinned waits beginning at once two writers could meet in a
+ * slot, and the later number wins: the earlier one finds the slot taken and counts as dropped.
+ */
+#include "sched/pinned.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "core/registry.h"
+#include "os/os.h"
+#include "sched/sched.h"
+#include "sched/tick.h"
+
+#define NO_EVENT     UINT64_MAX
+#define REPORT_EVERY INT64_C(1000000000)
+
+int fib_pinned_init(struct fib_pinned *p, enum fiber_pinned_policy policy)
+{
+	void *events;
+	int rc = fib_os_map_stacks(FIB_PINNED_EVENTS * sizeof(struct fib_pinned_event), &events);
+
+	if (rc < 0)
+		return rc;
+	memset(p, 0, sizeof *p);
+	fib_store(&p->policy, (uint32_t)policy);
+	p->events = events;
+	return 0;
+}
+
+void fib_pinned_release(struct fib_pinned *p)
+{
+	fib_os_unmap(p->events, FIB_PINNED_EVENTS * sizeof(struct fib_pinned_event));
+}
+
+/* Runs below the caller's frames, which the context describes. */
+static void copy_stack(void *arg)
+{
+	struct fib_pinned_event *e = arg;
+	struct fiber *fiber = fib_carrier_self()->current;
+	uint64_t top = (uint64_t)(uintptr_t)fiber->stack.low + fiber->stack.size;
+	uint64_t size = top - e->context.sp;
+
+	if (size > top - (uint64_t)(uintptr_t)fiber->stack.low)
+		size = 0;
+	e->stack_size = (uint32_t)(size < FIB_PINNED_STACK ? size : FIB_PINNED_STACK);
+	memcpy(e->stack, (const void *)(uintptr_t)e->context.sp, e->stack_size);
+}
+
+static uint64_t record(struct fiber *fiber, enum fib_wait_kind kind, int64_t duration)
+{
+	struct fib_pinned *p = &fiber->sched->pinned;
+	uint64_t number = fib_add_relaxed(&p->recorded, 1);
+	struct fib_pinned_event *e = &p->events[number % FIB_PINNED_EVENTS];
+	uint64_t seq = fib_load(&e->seq);
+
+	if ((seq & 1) || !fib_cas(&e->seq, &seq, seq + 1))
+		return NO_EVENT;
+	e->number = number;
+	e->fiber = fiber->id;
+	e->began = fib_os_now();
+	e->duration = duration;
+	e->object = fiber->wait_object;
+	e->arg = fiber->wait_arg;
+	e->kind = kind;
+	memcpy(e->name, fiber->name, sizeof e->name);
+	fib_arch_capture(&e->context, copy_stack, e);
+	/* A reader that finds seq even and unmoved has seen a whole event. */
+	fib_store_release(&e->seq, seq + 2);
+	fib_tick_hurry();
+	return number;
+}
+
+int fib_pinned_consult(struct fiber *fiber, enum fib_wait_kind kind)
+{
+	struct fib_pinned *p = &fiber->sched->pinned;
+
+	if (fib_load(&p->policy) != FIBER_PINNED_ERROR)
+		return 0;
+	fib_add_relaxed(&p->count, 1);
+	record(fiber, kind, 0);
+	return -EDEADLK;
+}
+
+uint64_t fib_pinned_begin(struct fiber *fiber, enum fib_wait_kind kind)
+{
+	struct fib_pinned *p = &fiber->sched->pinned;
+
+	fib_add_relaxed(&p->count, 1);
+	if (fib_load(&p->policy) == FIBER_PINNED_SILENT)
+		return NO_EVENT;
+	return record(fiber, kind, -1);
+}
+
+void fib_pinned_end(struct fiber *fiber, uint64_t event)
+{
+	struct fib_pinned *p = &fiber->sched->pinned;
+	struct fib_pinned_event *e = &p->events[event % FIB_PINNED_EVENTS];
+	uint64_t seq;
+
+	if (event == NO_EVENT)
+		return;
+	seq = fib_load(&e->seq);
+	if ((seq & 1) || !fib_cas(&e->seq, &seq, seq + 1))
+		return;
+	if (e->number == event)
+		e->duration = fib_os_now() - e->began;
+	fib_store_release(&e->seq, seq + 2);
+}
+
+void fib_pinned_report(struct fib_pinned *p, int64_t now)
+{
+	uint64_t recorded = fib_load_acquire(&p->recorded);
+	struct fib_pinned_event *e;
+	char name[32];
+	uint64_t seq, fiber;
+	uint32_t kind;
+
+	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY)
+		return;
+	e = &p->events[(recorded - 1) % FIB_PINNED_EVENTS];
+	seq = fib_load_acquire(&e->seq);
+	memcpy(name, e->name, sizeof name);
+	name[sizeof name - 1] = 0;
+	fiber = e->fiber;
+	kind = e->kind;
+	fib_fence_acquire();
+	if ((seq & 1) || fib_load(&e->seq) != seq || kind >= FIB_WAIT_COUNT)
+		return; /* still being written: the next tick prints it */
+	fib_log("fiber %llu \"%s\" waits while pinned and %s (%s; %llu since the last line)",
+		(unsigned long long)fiber, name,
+		fib_load(&p->policy) == FIBER_PINNED_ERROR ? "is refused" : "blocks its carrier",
+		fiber_registry.wait_names[kind], (unsigned long long)(recorded - p->reported));
+	p->reported = recorded;
+	p->reported_at = now;
+}

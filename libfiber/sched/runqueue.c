@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runqueue.c - a bounded ring that thieves can take from, and a list behind it
+ *
+ * The ring is the single-producer, multi-consumer queue of Go's and tokio's schedulers (Vyukov,
+ * "Scalable Go Scheduler Design Doc", 2012): the carrier writes the tail, whoever takes moves the head by
+ * compare-and-swap. A thief copies the slots first and owns them only when its swap succeeds; a slot is
+ * not written again before the head has passed it.
+ *
+ * What does not fit goes into a list under a lock. As long as the list is not empty everything new goes
+ * there, and the ring is refilled from its front, so the order is first in, first out however many
+ * fibers there are: N fibers that yield run once a round each.
+ */
+#include "sched/runqueue.h"
+
+#include "os/spin.h"
+
+static void overflow_put(struct fib_runqueue *q, struct fiber *fiber)
+{
+	fiber->link = NULL;
+	fib_spin_lock(&q->lock);
+	if (q->overflow_last)
+		q->overflow_last->link = fiber;
+	else
+		q->overflow_first = fiber;
+	q->overflow_last = fiber;
+	fib_store(&q->overflowing, fib_load(&q->overflowing) + 1);
+	fib_spin_unlock(&q->lock);
+}
+
+/* Unlink up to n from the front. */
+static struct fiber *overflow_take(struct fib_runqueue *q, uint32_t n)
+{
+	struct fiber *first, *last;
+	uint32_t count = 1;
+
+	fib_spin_lock(&q->lock);
+	first = last = q->overflow_first;
+	if (first) {
+		while (count < n && last->link) {
+			last = last->link;
+			count++;
+		}
+		q->overflow_first = last->link;
+		if (!q->overflow_first)
+			q->overflow_last = NULL;
+		last->link = NULL;
+		fib_store(&q->overflowing, fib_load(&q->overflowing) - count);
+	}
+	fib_spin_unlock(&q->lock);
+	return first;
+}
+
+/* Put into the ring, which has room. */
+static void ring_put(struct fib_runqueue *q, struct fiber *fiber)
+{
+	uint32_t tail = fib_load(&q->tail);
+
+	fib_store(&q->slots[tail % FIB_RING], fiber);
+	/* label: runqueue.publish -- a thief that sees the new tail sees the fiber in its slot. */
+	fib_store_release(&q->tail, tail + 1);
+}
+
+void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber)
+{
+	/* pairs: runqueue.take -- the slots before head have been read by whoever took them. */
+	uint32_t head = fib_load_acquire(&q->head);
+
+	if (fib_load(&q->overflowing) || fib_load(&q->tail) - head == FIB_RING)
+		overflow_put(q, fiber);
+	else
+		ring_put(q, fiber);
+}
+
+/* Move half a ring of fibers from the list into the empty ring; return the first. */
+static struct fiber *refill(struct fib_runqueue *q)
+{
+	struct fiber *first = overflow_take(q, FIB_RING / 2);
+	struct fiber *fiber, *next;
+
+	if (!first)
+		return NULL;
+	for (fiber = first->link; fiber; fiber = next) {
+		next = fiber->link;
+		ring_put(q, fiber);
+	}
+	return first;
+}
+
+struct fiber *fib_runqueue_take(struct fib_runqueue *q)
+{
+	uint32_t head = fib_load_acquire(&q->head);
+
+	while (head != fib_load(&q->tail)) {
+		struct fiber *fiber = fib_load(&q->slots[head % FIB_RING]);
+
+		/* label: runqueue.take -- the slot has been read before it can be written again. */
+		if (fib_cas(&q->head, &head, head + 1))
+			return fiber;
+	}
+	return fib_load(&q->overflowing) ? refill(q) : NULL;
+}
+
+struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *victim)
+{
+	/* Own ring is empty, so its slots can be written before anybody sees them. */
+	uint32_t tail = fib_load(&q->tail);
+	uint32_t head = fib_load_acquire(&victim->head);
+	uint32_t n, i;
+	struct fiber *first, *fiber, *next;
+
+	for (;;) {
+		/* pairs: runqueue.publish */
+		n = fib_load_acquire(&victim->tail) - head;
+		n -= n / 2;
+		if (n > FIB_RING / 2) {
+			/* head and tail were of different moments. */
+			head = fib_load_acquire(&victim->head);
+			continue;
+		}
+		if (!n)
+			break;
+		first = fib_load(&victim->slots[head % FIB_RING]);
+		for (i = 1; i < n; i++)
+			fib_store(&q->slots[(tail + i - 1) % FIB_RING],
+				  fib_load(&victim->slots[(head + i) % FIB_RING]));
+		if (fib_cas(&victim->head, &head, head + n)) {
+			/* pairs: runqueue.publish */
+			fib_store_release(&q->tail, tail + n - 1);
+			return first;
+		}
+	}
+	if (!fib_load(&victim->overflowing))
+		return NULL;
+	first = overflow_take(victim, FIB_RING / 2);
+	for (fiber = first ? first->link : NULL; fiber; fiber = next) {
+		next = fiber->link;
+		ring_put(q, fiber);
+	}
+	return first;
+}
+
+bool fib_runqueue_empty(struct fib_runqueue *q)
+{
+	return fib_load_acquire(&q->head) == fib_load_acquire(&q->tail) &&
+	       !fib_load(&q->overflowing);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* sched.c - starting and stopping a scheduler. */
+#include "sched/sched.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "sched/tick.h"
+
+static void init_carrier(struct fib_sched *s, unsigned i)
+{
+	struct fib_carrier *c = &s->carriers[i];
+
+	c->sched = s;
+	c->index = i;
+	c->rand = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+	fib_timers_init(&c->timers);
+	/* Carriers begin awake and searching. */
+	c->searching = true;
+	fib_add(&s->idle.word, 1);
+}
+
+/* Signals of the program stay with the program's own threads. */
+static int start_thread(struct fib_carrier *c)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&c->thread, NULL, fib_carrier_main, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -rc;
+}
+
+static void stop_threads(struct fib_sched *s, unsigned started)
+{
+	unsigned i;
+
+	fib_store_seq(&s->stopping, 1);
+	for (i = 0; i < started; i++)
+		fib_idle_wake(&s->carriers[i]);
+	for (i = 0; i < started; i++)
+		pthread_join(s->carriers[i].thread, NULL);
+}
+
+static void release(struct fib_sched *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->carrier_count; i++)
+		fib_timers_release(&s->carriers[i].timers);
+	free(s->carriers);
+	fib_pinned_release(&s->pinned);
+	s->poller->ops->close(s->poller);
+}
+
+static int start_threads(struct fib_sched *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->carrier_count; i++)
+		init_carrier(s, i);
+	for (i = 0; i < s->carrier_count; i++) {
+		int rc = start_thread(&s->carriers[i]);
+
+		if (rc < 0) {
+			stop_threads(s, i);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
+		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch)
+{
+	static _Atomic uint64_t serials;
+	int rc;
+
+	memset(s, 0, sizeof *s);
+	s->serial = fib_add_relaxed(&serials, 1) + 1;
+	s->stack_size = stack_size;
+	s->dispatch = dispatch;
+	rc = fib_pinned_init(&s->pinned, policy);
+	if (rc < 0)
+		return rc;
+	rc = fib_poller_epoll.open(&s->poller);
+	if (rc < 0) {
+		fib_pinned_release(&s->pinned);
+		return rc;
+	}
+	s->carriers = aligned_alloc(FIB_CACHE_LINE, n * sizeof *s->carriers);
+	if (s->carriers) {
+		memset(s->carriers, 0, n * sizeof *s->carriers);
+		s->carrier_count = n;
+		rc = start_threads(s);
+	} else {
+		rc = -ENOMEM;
+	}
+	if (rc < 0) {
+		release(s);
+		return rc;
+	}
+	fib_tick_add(s);
+	return 0;
+}
+
+void fib_sched_stop(struct fib_sched *s)
+{
+	fib_tick_remove(s);
+	stop_threads(s, s->carrier_count);
+	release(s);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched.h - a scheduler: some carriers, and what they share
+ *
+ * One per runtime. Each carrier is a thread that runs fibers from its own queue, takes from the
+ * others when it has none, and sleeps when nobody has.
+ */
+#ifndef FIB_SCHED_SCHED_H
+#define FIB_SCHED_SCHED_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "core/record.h"
+#include "poll/poller.h"
+#include "sched/idle.h"
+#include "sched/inject.h"
+#include "sched/pinned.h"
+#include "sched/runqueue.h"
+#include "sched/timers.h"
+#include "stack/pool.h"
+
+#define FIB_CARRIERS_MAX 256u
+
+/* What the next context on a carrier has to do for the fiber that was just left. */
+enum fib_after {
+	FIB_AFTER_NOTHING, /* the idle context was left */
+	FIB_AFTER_YIELD,   /* put it at the end of the queue */
+	FIB_AFTER_PARK,	   /* whoever wakes it has it */
+	FIB_AFTER_EXIT,	   /* it is dead: take it apart */
+};
+
+/* I set before start, then read-only · C its carrier only · A any thread, atomic · L under ->lock */
+struct fib_carrier {
+	struct fib_sched *sched; /* I */
+	unsigned index;		 /* I */
+	unsigned picks;		 /* C: counts down to the next look at the outside */
+	unsigned streak;	 /* C: fibers taken from `woken` in a row */
+	struct fiber *current;	 /* C, and this thread's signal handlers; NULL in the idle context */
+	struct fiber *pending;	 /* C: to run next, once it has been left elsewhere */
+	struct fiber *left;	 /* C: who was just left */
+	enum fib_after after;	 /* C */
+	bool searching;		 /* C: counted in idle.word */
+	struct fiber *_Atomic woken; /* A: the fiber that was woken last, taken first */
+	struct fib_runqueue queue;   /* C put and take, A:runqueue.* steal */
+	struct fib_inject inbox;     /* A: for fibers bound to this carrier */
+	struct fib_timers timers;    /* C add, A drop */
+	struct fib_sleeper sleeper;  /* see idle.h */
+	struct fib_stack_cache stacks; /* C */
+	struct fib_context idle;       /* C */
+	struct fib_announce announce;  /* C */
+	uint64_t rand;		       /* C */
+	pthread_t thread;	       /* I */
+	void *altstack;		       /* C */
+};
+
+/* Called for each ready descriptor: token and poll(2) events. On a carrier. */
+typedef void fib_dispatch_fn(uint64_t token, short events);
+
+struct fib_sched {
+	struct fib_carrier *carriers; /* I */
+	unsigned carrier_count;	      /* I */
+	uint64_t serial;	      /* I: counts up from 1, never reused in a process */
+	size_t stack_size;	      /* I: default for fibers */
+	void *runtime;		      /* I: struct fiber_runtime */
+	struct fib_poller *poller;    /* I */
+	fib_dispatch_fn *dispatch;    /* I: set by io */
+	struct fib_inject inject;     /* A */
+	struct fib_idle idle;	      /* A */
+	struct fib_pinned pinned;     /* A */
+	_Atomic uint32_t stopping;    /* A: carriers end when they find nothing */
+	_Atomic uint64_t live;	      /* A: fibers submitted or created for us, not yet ended */
+	_Atomic uint32_t ended;	      /* A, futex: moves when live falls to 0 */
+	_Atomic uint32_t polling;     /* A: somebody is in the poller (idle.poll) */
+	_Atomic uint64_t polls;	      /* A: counts looks into the poller, for the tick */
+	uint64_t polls_seen;	      /* the service thread only */
+	_Atomic uint32_t watching;    /* A: some descriptor has been given to the poller */
+	struct fib_sched *next;	      /* L: sched list of tick.c */
+};
+
+/* Make a scheduler of n carriers in *s and start them. dispatch is called for ready descriptors. 0, -ENOMEM,
+ * -EAGAIN without threads; on an error nothing is left. */
+int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
+		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);
+
+/* Stop the carriers and release everything; fib_close has said that no fiber is left. */
+void fib_sched_stop(struct fib_sched *s);
+
+/* The carrier this thread is, or NULL. Ask again after every switch. */
+struct fib_carrier *fib_carrier_self(void);
+
+/*
+ * Make a fiber that was claimed runnable. From a carrier of its scheduler it goes to the front of that
+ * carrier's line (front) or to its end; from elsewhere into the inject queue. Wakes a carrier if one
+ * sleeps and nobody searches.
+ */
+void fib_ready(struct fiber *fiber, bool front);
+
+/*
+ * Leave the calling fiber; `after` is done for it once its registers are saved. Returns when it runs
+ * again, except after FIB_AFTER_EXIT. fiber_yield's caller goes on at once when nobody else is runnable.
+ */
+void fib_leave(enum fib_after after);
+
+/* Run fiber from the idle context of c; returns when c is idle again. */
+void fib_enter(struct fib_carrier *c, struct fiber *fiber);
+
+/* The next fiber of c without looking outside, or NULL. Carrier c only. */
+struct fiber *fib_next_local(struct fib_carrier *c);
+
+/* Take a fiber that has ended, and was left, apart: its stack to the pool, its result to whoever joins. */
+void fib_reap(struct fib_carrier *c, struct fiber *fiber);
+
+/* What a new fiber runs first. */
+void fib_begin(void *fiber);
+
+/* A thread's life as carrier c. */
+void *fib_carrier_main(void *c);
+
+/* Whether any queue of s holds a fiber that carrier c could run. */
+bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c);
+
+/* How many fibers run between two looks at the outside (timers, poller, inject queue). */
+#define FIB_LOOK_EVERY 64u
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spawn.c - how a fiber comes into being
+ *
+ * A record, a stack, a context; then a place in a queue. Everything that can fail comes before the
+ * fiber gets its id, so a spawn that fails leaves nothing that anybody could have seen.
+ */
+#include "sched/spawn.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/names.h"
+#include "core/registry.h"
+
+#define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE)
+
+static struct fiber *self(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return c ? c->current : NULL;
+}
+
+static int check_attr(const struct fiber_attr *attr)
+{
+	const unsigned char *bytes = (const unsigned char *)attr;
+	size_t i;
+
+	if (attr->size < sizeof *attr || attr->size > 4096)
+		return -EINVAL;
+	/* A newer program may have fields that we do not know, as long as it does not use them. */
+	for (i = sizeof *attr; i < attr->size; i++)
+		if (bytes[i])
+			return -EINVAL;
+	if (attr->flags & ~(unsigned)FLAGS_KNOWN)
+		return -EINVAL;
+	if ((attr->flags & (FIBER_BACKGROUND | FIBER_IDLE)) || attr->nlocals)
+		return -ENOTSUP;
+	return 0;
+}
+
+static int take_stack(const struct fiber_attr *attr, size_t stack_size, struct fib_stack *ret)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (attr && attr->stack)
+		return fib_stack_foreign(attr->stack, attr->stack_size, ret);
+	if (attr && attr->stack_size)
+		stack_size = attr->stack_size;
+	return fib_stack_take(c ? &c->stacks : NULL, stack_size, ret);
+}
+
+static void give_stack(const struct fib_stack *stack)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	fib_stack_give(c ? &c->stacks : NULL, stack);
+}
+
+/* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. */
+static void clear(struct fiber *fiber)
+{
+	fib_store(&fiber->seq, 0);
+	fib_store(&fiber->since, fib_coarse_now());
+	fib_store(&fiber->state, (uint8_t)FIBER_CREATED);
+	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
+	fib_store(&fiber->token, 0);
+	fiber->link = NULL;
+	fiber->flags = 0;
+	fiber->carrier = 0;
+	fiber->pins = 0;
+	fiber->cpu = 0;
+	fiber->timers = NULL;
+	fiber->sched = NULL;
+	fiber->life = 0;
+	memset(&fiber->result, 0, sizeof fiber->result);
+	memset(&fiber->joiners, 0, sizeof fiber->joiners);
+	memset(fiber->name, 0, sizeof fiber->name);
+	memset(fiber->failure, 0, sizeof fiber->failure);
+}
+
+int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, void *arg,
+	     const void *pc, struct fiber **ret)
+{
+	struct fiber *fiber;
+	unsigned count;
+	int rc = attr ? check_attr(attr) : 0;
+
+	if (rc == 0 && !fn)
+		rc = -EINVAL;
+	if (rc == 0)
+		rc = fib_registry_init();
+	if (rc == 0)
+		rc = fib_registry_take(1, &fiber, &count);
+	if (rc < 0)
+		return rc;
+	clear(fiber);
+	rc = take_stack(attr, stack_size, &fiber->stack);
+	if (rc < 0) {
+		fib_registry_give(fiber, fiber);
+		return rc;
+	}
+	rc = fib_context_init(&fiber->context, &fiber->announce, fiber->stack.low,
+			      fib_stack_usable(&fiber->stack), fib_begin, fiber);
+	if (rc < 0) {
+		give_stack(&fiber->stack);
+		fib_registry_give(fiber, fiber);
+		return rc;
+	}
+	fiber->fn = fn;
+	fiber->arg = arg;
+	fiber->spawn_pc = (uint64_t)(uintptr_t)pc;
+	fiber->parent = self() ? self()->id : 0;
+	fiber->parker.fiber = fiber;
+	if (attr) {
+		fiber->flags = (uint8_t)attr->flags;
+		fib_name_copy(fiber->name, sizeof fiber->name, attr->name);
+		if (attr->flags & FIBER_DETACHED)
+			fiber->life = FIB_LIFE_DETACHED;
+	}
+	fib_registry_name(fiber);
+	*ret = fiber;
+	return 0;
+}
+
+void fib_free_record(struct fiber *fiber)
+{
+	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
+	fib_publish(&fiber->id, 0);
+	fib_registry_give(fiber, fiber);
+}
+
+void fib_unmake(struct fiber *fiber)
+{
+	struct fib_stack stack = fiber->stack;
+
+	fib_context_done(&fiber->announce);
+	fib_free_record(fiber);
+	give_stack(&stack);
+}
+
+/* One more fiber keeps s alive. */
+static int count_in(struct fib_sched *s)
+{
+	uint64_t live = fib_load(&s->live);
+
+	do {
+		if (live & FIB_LIVE_CLOSED)
+			return -ESHUTDOWN;
+	} while (!fib_cas(&s->live, &live, live + 1));
+	return 0;
+}
+
+bool fib_close(struct fib_sched *s)
+{
+	uint64_t none = 0;
+
+	return fib_cas(&s->live, &none, FIB_LIVE_CLOSED);
+}
+
+int fib_submit(struct fib_sched *s, struct fiber *fiber)
+{
+	bool before;
+	int rc = count_in(s);
+
+	if (rc < 0)
+		return rc;
+	fib_queue_lock(&fiber->joiners);
+	before = (fiber->life & FIB_LIFE_SUBMITTED) != 0;
+	fiber->life |= FIB_LIFE_SUBMITTED;
+	fib_queue_unlock(&fiber->joiners);
+	if (before) {
+		fib_uncount(s);
+		return -EINVAL;
+	}
+	fiber->sched = s;
+	/* Bound fibers are spread over the carriers by their number. */
+	fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
+	fib_ready(fiber, false);
+	return 0;
+}
+
+int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)
+{
+	struct fiber *me = self(), *fiber;
+	int rc = fib_make(attr, me ? me->sched->stack_size : FIB_STACK_DEFAULT, fn, arg,
+			  __builtin_return_address(0), &fiber);
+
+	if (rc < 0)
+		return rc;
+	if (!ret)
+		fib_unmake(fiber);
+	else
+		*ret = fiber;
+	return 0;
+}
+
+static int spawn(const struct fiber_attr *attr, fiber_fn *fn, void *arg, const void *pc,
+		 struct fiber **ret)
+{
+	struct fiber *me = self(), *fiber;
+	int rc;
+
+	if (!me)
+		return -EPERM;
+	rc = fib_make(attr, me->sched->stack_size, fn, arg, pc, &fiber);
+	if (rc < 0)
+		return rc;
+	if (!ret)
+		fiber->life |= FIB_LIFE_DETACHED;
+	else
+		*ret = fiber; /* before it runs: it may look at its own handle */
+	rc = fib_submit(me->sched, fiber);
+	if (rc < 0)
+		fib_unmake(fiber);
+	return rc;
+}
+
+int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret)
+{
+	return spawn(NULL, fn, arg, __builtin_return_address(0), ret);
+}
+
+int fiber_spawn_attr(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)
+{
+	return spawn(attr, fn, arg, __builtin_return_address(0), ret);
+}

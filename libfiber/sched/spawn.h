@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* spawn.h - making a fiber, for the public calls of this layer and of the runtime. */
+#ifndef FIB_SCHED_SPAWN_H
+#define FIB_SCHED_SPAWN_H
+
+#include "sched/sched.h"
+#include "sched/wait.h"
+
+/* fiber_create with the default stack size given; pc: the caller of the public function. */
+int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, void *arg,
+	     const void *pc, struct fiber **ret);
+
+/* Take apart a fiber that was made and never submitted. */
+void fib_unmake(struct fiber *fiber);
+
+/* Make a created fiber runnable in s. 0, -EINVAL when it was submitted before, -ESHUTDOWN. */
+int fib_submit(struct fib_sched *s, struct fiber *fiber);
+
+/* Nothing can be submitted any more, if no fiber is left now: true, and nothing ever will be. */
+bool fib_close(struct fib_sched *s);
+
+/* One fiber less keeps s alive. */
+void fib_uncount(struct fib_sched *s);
+
+/* Give back the record of a fiber that nobody needs. */
+void fib_free_record(struct fiber *fiber);
+
+#define FIB_LIVE_CLOSED (UINT64_C(1) << 63)
+
+#endif

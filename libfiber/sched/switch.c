@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * switch.c - from one fiber to the next, and what must be done in between
+ *
+ * A fiber that leaves cannot finish leaving: only when its registers are saved may others see it as
+ * suspended, run it, or take its stack. So it notes what is to be done (enum fib_after), and whoever
+ * runs next on this carrier does that first, in arrive().
+ *
+ * The sequence number carries it to everybody else: odd before the fiber's stack can change, even once
+ * its registers are saved. A carrier that takes a fiber with an odd number off a queue knows that it is
+ * still being left elsewhere and waits for that in its idle context, not on a fiber's stack: two
+ * fibers waiting for each other to be left would wait for ever.
+ */
+#include "sched/sched.h"
+
+#include "base/check.h"
+#include "core/registry.h"
+#include "os/os.h"
+
+#define STREAK_MAX 16u
+
+/* The state of a fiber as the registry shows it, and since when. By whoever has the fiber. */
+static void show(struct fiber *fiber, enum fiber_state state, int64_t now)
+{
+	fib_store(&fiber->since, now);
+	fib_store(&fiber->state, (uint8_t)state);
+}
+
+struct fiber *fib_next_local(struct fib_carrier *c)
+{
+	struct fiber *fiber;
+
+	/* Two fibers that wake each other must not keep the rest waiting. */
+	if (fib_load(&c->woken) && c->streak < STREAK_MAX) {
+		fiber = fib_swap(&c->woken, NULL);
+		if (fiber) {
+			c->streak++;
+			return fiber;
+		}
+	}
+	c->streak = 0;
+	fiber = fib_runqueue_take(&c->queue);
+	if (!fiber)
+		fiber = fib_inject_take(&c->inbox);
+	if (!fiber && fib_load(&c->woken))
+		fiber = fib_swap(&c->woken, NULL);
+	return fiber;
+}
+
+void fib_ready(struct fiber *fiber, bool front)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fib_sched *s = fiber->sched;
+	bool here = c && c->sched == s;
+
+	/* While every carrier sleeps nobody keeps the coarse clock. */
+	if (!here)
+		fib_coarse_set(fib_os_now());
+	show(fiber, FIBER_RUNNABLE, fib_coarse_now());
+	if (fiber->flags & FIBER_BOUND) {
+		struct fib_carrier *home = &s->carriers[fiber->carrier];
+
+		fib_inject_put(&home->inbox, fiber);
+		if (home != c)
+			fib_idle_wake(home);
+		return;
+	}
+	if (!here) {
+		fib_inject_put(&s->inject, fiber);
+	} else if (front) {
+		struct fiber *before = fib_swap(&c->woken, fiber);
+
+		if (before)
+			fib_runqueue_put(&c->queue, before);
+	} else {
+		fib_runqueue_put(&c->queue, fiber);
+	}
+	if (!here || s->carrier_count > 1)
+		fib_idle_notify(s);
+}
+
+/* On the stack that was switched to: finish for the fiber that was left. */
+static void arrive(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *left = c->left;
+	enum fib_after after = c->after;
+
+	c->left = NULL;
+	c->after = FIB_AFTER_NOTHING;
+	if (after == FIB_AFTER_NOTHING)
+		return;
+	/* label: record.seq -- its registers are saved before it counts as left. */
+	fib_store_release(&left->seq, fib_load(&left->seq) + 1);
+	if (after == FIB_AFTER_EXIT) {
+		fib_reap(c, left);
+	} else if (after == FIB_AFTER_YIELD) {
+		if (left->flags & FIBER_BOUND)
+			fib_inject_put(&c->inbox, left);
+		else
+			fib_runqueue_put(&c->queue, left);
+		if (c->sched->carrier_count > 1)
+			fib_idle_notify(c->sched);
+	}
+}
+
+/* c runs fiber from now on: its stack may change. */
+static void start_running(struct fib_carrier *c, struct fiber *fiber)
+{
+	fib_store(&fiber->seq, fib_load(&fiber->seq) + 1);
+	/* pairs: record.seq -- the odd number is out before anything else of the fiber changes. */
+	fib_fence_release();
+	show(fiber, FIBER_RUNNING, fib_coarse_now());
+	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
+	fiber->carrier = (uint16_t)c->index;
+	c->current = fiber;
+}
+
+void fib_enter(struct fib_carrier *c, struct fiber *fiber)
+{
+	start_running(c, fiber);
+	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, false);
+	arrive();
+}
+
+void fib_leave(enum fib_after after)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *fiber = c->current;
+	struct fiber *next = NULL;
+
+	if (--c->picks)
+		next = fib_next_local(c);
+	if (after == FIB_AFTER_YIELD) {
+		int64_t now = fib_coarse_now();
+
+		if (!next && c->picks)
+			return;
+		fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
+		fib_store(&fiber->wait_kind, FIB_WAIT_YIELD);
+		show(fiber, FIBER_RUNNABLE, now);
+	}
+	c->left = fiber;
+	c->after = after;
+	/* pairs: record.seq */
+	if (next && !(fib_load_acquire(&next->seq) & 1)) {
+		start_running(c, next);
+		fib_context_switch(&fiber->context, &fiber->announce, &next->context,
+				   &next->announce, after == FIB_AFTER_EXIT);
+	} else {
+		c->pending = next;
+		c->current = NULL;
+		fib_context_switch(&fiber->context, &fiber->announce, &c->idle, &c->announce,
+				   after == FIB_AFTER_EXIT);
+	}
+	arrive();
+}
+
+void fib_begin(void *arg)
+{
+	struct fiber *fiber = arg;
+
+	fib_context_begun(&fiber->announce);
+	arrive();
+	fiber_exit(fiber->fn(fiber->arg));
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tick.c - what only an observer can do for the schedulers
+ *
+ * The service thread rests when every carrier sleeps. The gap between "they all sleep" and "I rest" is
+ * closed like the one in idle.c: it announces that it rests and looks once more; a carrier that gets up
+ * says so in its idle word first and looks at the announcement after (pairs: tick.rest).
+ *
+ * It goes on for a few ticks after the last carrier has gone to sleep, so that a server with a request
+ * every few milliseconds does not pay a wake-up of this thread for each.
+ */
+#include "sched/tick.h"
+
+#include <errno.h>
+
+#include "core/registry.h"
+#include "os/os.h"
+#include "os/spin.h"
+#include "sched/sched.h"
+
+#define LINGER 20
+
+static struct {
+	_Atomic uint32_t lock; /* of the list; fibers never take it */
+	struct fib_sched *first;
+	_Atomic uint32_t resting; /* A: tick.rest */
+	unsigned idle_ticks;	  /* the service thread only */
+	void (*_Atomic wake)(void);
+} tick;
+
+void fib_tick_set_waker(void (*wake)(void))
+{
+	fib_store_release(&tick.wake, wake);
+}
+
+static void wake_service(void)
+{
+	void (*wake)(void) = fib_load_acquire(&tick.wake);
+
+	if (wake)
+		wake();
+}
+
+void fib_tick_awake(void)
+{
+	/* pairs: tick.rest -- our idle word has changed before this is read. */
+	fib_fence_seq();
+	if (fib_load(&tick.resting) && fib_swap(&tick.resting, 0))
+		wake_service();
+}
+
+void fib_tick_hurry(void)
+{
+	fib_store(&tick.resting, 0);
+	wake_service();
+}
+
+void fib_tick_add(struct fib_sched *s)
+{
+	fib_spin_lock(&tick.lock);
+	s->next = tick.first;
+	tick.first = s;
+	fib_publish(&fiber_registry.carriers, fiber_registry.carriers + s->carrier_count);
+	fib_spin_unlock(&tick.lock);
+	fib_tick_awake();
+}
+
+void fib_tick_remove(struct fib_sched *s)
+{
+	struct fib_sched **at;
+
+	fib_spin_lock(&tick.lock);
+	for (at = &tick.first; *at != s; at = &(*at)->next)
+		;
+	*at = s->next;
+	fib_publish(&fiber_registry.carriers, fiber_registry.carriers - s->carrier_count);
+	fib_spin_unlock(&tick.lock);
+}
+
+static bool all_asleep(void)
+{
+	struct fib_sched *s;
+
+	for (s = tick.first; s; s = s->next)
+		if (!fib_idle_all_asleep(s))
+			return false;
+	return true;
+}
+
+/* A carrier that computes for long looks at nothing. When nobody has been in the poller since the last
+ * tick, or work lies in a queue, somebody who sleeps can do better. */
+static void mend(struct fib_sched *s)
+{
+	uint64_t polls = fib_load(&s->polls);
+	bool unwatched = fib_load(&s->watching) && !fib_load(&s->polling) && polls == s->polls_seen;
+
+	s->polls_seen = polls;
+	if (s->carrier_count > 1 && (unwatched || fib_work_visible(s, NULL)))
+		fib_idle_notify(s);
+}
+
+bool fib_tick(int64_t now)
+{
+	struct fib_sched *s;
+	bool asleep;
+
+	fib_coarse_set(now);
+	fib_spin_lock(&tick.lock);
+	for (s = tick.first; s; s = s->next) {
+		mend(s);
+		fib_pinned_report(&s->pinned, now);
+	}
+	asleep = all_asleep();
+	tick.idle_ticks = asleep ? tick.idle_ticks + 1 : 0;
+	if (tick.idle_ticks > LINGER) {
+		/* label: tick.rest -- announced before the last look. */
+		fib_store_seq(&tick.resting, 1);
+		fib_fence_seq();
+		asleep = all_asleep();
+		if (!asleep)
+			fib_store(&tick.resting, 0);
+	} else {
+		asleep = false;
+	}
+	fib_spin_unlock(&tick.lock);
+	return !asleep;
+}
+
+uint64_t fib_tick_fibers(void)
+{
+	uint64_t i, fibers = 0, committed = fib_registry_committed();
+
+	for (i = 0; i < committed; i++)
+		if (fib_observe(&fib_registry_at(i)->id))
+			fibers++;
+	return fibers;
+}
+
+uint32_t fib_tick_carriers(void)
+{
+	return fib_observe(&fiber_registry.carriers);
+}
+
+int fib_tick_policy(void)
+{
+	int policy = -ESRCH;
+
+	fib_spin_lock(&tick.lock);
+	if (tick.first)
+		policy = (int)fib_load(&tick.first->pinned.policy);
+	fib_spin_unlock(&tick.lock);
+	return policy;
+}
+
+int fib_tick_set_policy(uint32_t policy)
+{
+	struct fib_sched *s;
+	int before = -ESRCH;
+
+	fib_spin_lock(&tick.lock);
+	for (s = tick.first; s; s = s->next) {
+		int old = (int)fib_swap(&s->pinned.policy, policy);
+
+		before = before < 0 ? old : before;
+	}
+	fib_spin_unlock(&tick.lock);
+	return before;
+}
+
+uint64_t fib_tick_pinned_events(void)
+{
+	struct fib_sched *s;
+	uint64_t events = 0;
+
+	fib_spin_lock(&tick.lock);
+	for (s = tick.first; s; s = s->next)
+		events += fib_load(&s->pinned.count);
+	fib_spin_unlock(&tick.lock);
+	return events;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timers.h - a carrier's deadlines, the nearest first
+ */
+#ifndef FIB_SCHED_TIMERS_H
+#define FIB_SCHED_TIMERS_H
+
+#include <stdint.h>
+
+#include "core/record.h"
+
+struct fib_timer_entry {
+	int64_t deadline;
+	struct fiber *fiber;
+	uint32_t armed; /* the parker's word this deadline belongs to */
+};
+
+/* C its carrier only · A any thread, atomic · L under lock */
+struct fib_timers {
+	_Atomic uint32_t lock;
+	uint32_t count;		       /* L */
+	uint32_t capacity;	       /* L writes, C reads */
+	struct fib_timer_entry *heap;  /* L; 4-ary */
+	_Atomic int64_t nearest;       /* L writes, A reads; INT64_MAX: none */
+};
+
+void fib_timers_init(struct fib_timers *t);
+void fib_timers_release(struct fib_timers *t);
+
+/* Wake the fiber's wait `armed` with a time-out at deadline (ns). By the carrier that owns t, in the
+ * fiber's name. 0, -ENOMEM. */
+int fib_timers_add(struct fib_timers *t, struct fiber *fiber, uint32_t armed, int64_t deadline);
+
+/* Take the fiber out of whatever heap holds it. By the fiber itself, on any carrier; after this no
+ * timer touches its wait. */
+void fib_timers_drop(struct fiber *fiber);
+
+/* Claim the nearest wait that is due at now and return its fiber, which must be made runnable; NULL
+ * when none is due. Waits that were woken otherwise meanwhile are dropped on the way. */
+struct fiber *fib_timers_expire(struct fib_timers *t, int64_t now);
+
+#endif

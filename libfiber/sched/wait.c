@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.c - parking a fiber, blocking a thread
+ *
+ * A fiber writes what it waits for into its record, arms its parker and leaves. A plain thread, and
+ * a pinned fiber that the policy lets block, sleep on the parker's word instead. The state in the
+ * record is set before the parker is armed: from then on it belongs to whoever claims the wait.
+ */
+#include "sched/wait.h"
+
+#include <errno.h>
+
+#include <fiber/time.h>
+
+#include "base/check.h"
+#include "core/registry.h"
+#include "os/os.h"
+#include "sched/sched.h"
+
+static struct fiber *caller(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return c ? c->current : NULL;
+}
+
+uint64_t fib_caller(void)
+{
+	struct fiber *fiber = caller();
+
+	return fiber ? fiber->id : FIB_HOLDER_THREAD | fib_os_tid();
+}
+
+static void write_record(struct fiber *fiber, enum fib_wait_kind kind, const void *object,
+			 uint64_t arg, int64_t deadline)
+{
+	int64_t now = fib_coarse_now();
+
+	fiber->wait_object = (uint64_t)(uintptr_t)object;
+	fiber->wait_arg = arg;
+	fiber->wait_deadline = deadline;
+	fib_store(&fiber->wait_kind, (uint8_t)kind);
+	if (fiber->pins)
+		return; /* it goes on running, in the eyes of everybody else */
+	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
+	fib_store(&fiber->since, now);
+	fib_store(&fiber->state, (uint8_t)FIBER_SUSPENDED);
+}
+
+static void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind)
+{
+	w->linked = false;
+	if (fiber) {
+		w->parker = &fiber->parker;
+		w->who = fiber->id;
+	} else {
+		w->parker = &w->own;
+		w->who = FIB_HOLDER_THREAD | fib_os_tid();
+		fib_store(&w->own.word, FIB_OUTCOME_IDLE);
+	}
+	w->parker->fiber = fiber;
+	w->parker->blocks = !fiber || fiber->pins;
+	w->armed = fib_parker_arm(w->parker, kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK
+								   : FIB_OUTCOME_ARMED);
+}
+
+int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
+		   int64_t deadline)
+{
+	struct fiber *fiber = caller();
+
+	if (deadline != FIBER_FOREVER && (deadline <= 0 || deadline <= fiber_now()))
+		return -ETIMEDOUT;
+	if (fiber && fiber->pins) {
+		int rc = fib_pinned_consult(fiber, kind);
+
+		if (rc < 0)
+			return rc;
+	}
+	if (fiber)
+		write_record(fiber, kind, object, arg, deadline);
+	arm(w, fiber, kind);
+	return 0;
+}
+
+void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object)
+{
+	struct fiber *fiber = caller();
+
+	if (fiber)
+		write_record(fiber, kind, object, 0, FIBER_FOREVER);
+	arm(w, fiber, kind);
+}
+
+/* The wait is over, or never came: the caller runs. */
+static void erase_record(struct fiber *fiber)
+{
+	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
+}
+
+bool fib_wait_retract(struct fib_waiter *w)
+{
+	if (!fib_parker_claim(w->parker, w->armed, FIB_OUTCOME_IDLE))
+		return false;
+	if (w->parker->fiber)
+		erase_record(w->parker->fiber);
+	return true;
+}
+
+void fib_wait_abort(struct fib_waiter *w)
+{
+	fib_check(fib_wait_retract(w));
+}
+
+static int result(struct fib_waiter *w)
+{
+	return fib_parker_outcome(w->parker) == FIB_OUTCOME_WOKEN ? 0 : -ETIMEDOUT;
+}
+
+/* Sleep on the word: a thread, or a pinned fiber that takes its carrier with it. */
+static int wait_blocking(struct fib_waiter *w, int64_t deadline)
+{
+	struct fib_parker *p = w->parker;
+
+	while (fib_load_acquire(&p->word) == w->armed) {
+		if (fib_os_futex_wait(&p->word, w->armed, deadline) == -ETIMEDOUT)
+			fib_parker_claim(p, w->armed, FIB_OUTCOME_TIMED_OUT);
+	}
+	return result(w);
+}
+
+static int wait_parked(struct fib_waiter *w, int64_t deadline)
+{
+	struct fiber *fiber = w->parker->fiber;
+	int rc = 0;
+
+	if (deadline != FIBER_FOREVER) {
+		rc = fib_timers_add(&fib_carrier_self()->timers, fiber, w->armed, deadline);
+		/* Without a timer the wait must end now, unless somebody has just decided it. */
+		if (rc < 0 && fib_wait_retract(w))
+			return rc;
+	}
+	fib_leave(FIB_AFTER_PARK);
+	if (deadline != FIBER_FOREVER)
+		fib_timers_drop(fiber);
+	return result(w);
+}
+
+int fib_wait(struct fib_waiter *w, int64_t deadline)
+{
+	struct fiber *fiber = w->parker->fiber;
+	uint64_t event;
+	int rc;
+
+	if (!w->parker->blocks)
+		return wait_parked(w, deadline);
+	if (!fiber)
+		return wait_blocking(w, deadline);
+	event = fib_pinned_begin(fiber, (enum fib_wait_kind)fib_load(&fiber->wait_kind));
+	rc = wait_blocking(w, deadline);
+	erase_record(fiber);
+	fib_pinned_end(fiber, event);
+	return rc;
+}
+
+int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadline,
+			  uint64_t *ret_event)
+{
+	struct fiber *fiber = caller();
+	int rc = fib_pinned_consult(fiber, kind);
+
+	if (rc < 0)
+		return rc;
+	write_record(fiber, kind, NULL, arg, deadline);
+	*ret_event = fib_pinned_begin(fiber, kind);
+	return 0;
+}
+
+void fib_wait_leave_pinned(uint64_t event)
+{
+	struct fiber *fiber = caller();
+
+	erase_record(fiber);
+	fib_pinned_end(fiber, event);
+}
+
+void fib_wake(const struct fib_wake *wake, bool front)
+{
+	if (wake->fiber)
+		fib_ready(wake->fiber, front);
+	else
+		fib_os_futex_wake(wake->word, 1);
+}

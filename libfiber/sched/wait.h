@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.h - the one place where a fiber or a thread waits
+ *
+ * The way of every waiting call:
+ *
+ *	struct fib_waiter w;
+ *	int rc = fib_wait_begin(&w, kind, object, arg, deadline);
+ *	if (rc < 0)
+ *		return rc;		     policy, or a deadline in the past
+ *	lock the queue
+ *	if (what we want is there) {
+ *		fib_wait_abort(&w);	     we do not wait after all
+ *		take it, unlock, return 0;
+ *	}
+ *	append w, unlock
+ *	rc = fib_wait(&w, deadline);
+ *	if (rc < 0)
+ *		fib_queue_forget(queue, &w); nobody granted us anything
+ *
+ * Between begin and wait the caller is armed: a waker may decide the wait at any moment.
+ */
+#ifndef FIB_SCHED_WAIT_H
+#define FIB_SCHED_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <fiber/sync.h>
+
+#include "core/parker.h"
+#include "core/record.h"
+#include "layout/layout.h"
+
+/*
+ * Prepare the calling fiber or thread to wait. object and arg go into the wait record (layout.h).
+ * deadline: ns, see time.h. 0; -ETIMEDOUT for a deadline in the past; -EDEADLK in a pinned fiber
+ * under FIBER_PINNED_ERROR. On an error nothing is armed.
+ */
+int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
+		   int64_t deadline);
+
+/* The same for a wait that must be, whatever the policy, and has no deadline. */
+void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object);
+
+/* Do not wait after all. True when nobody has decided the wait meanwhile; on false call fib_wait, which
+ * returns at once. */
+bool fib_wait_retract(struct fib_waiter *w);
+
+/* The same while w was never visible to a waker. */
+void fib_wait_abort(struct fib_waiter *w);
+
+/* Wait until the wait is decided. 0: woken; -ETIMEDOUT; -ENOMEM when no timer could be set (the wait is over). */
+int fib_wait(struct fib_waiter *w, int64_t deadline);
+
+/* A waiter that was claimed and must be made to run; a copy, since the waiter may be gone already. */
+struct fib_wake {
+	struct fiber *fiber;	   /* NULL: a thread, or a pinned fiber's, that sleeps on word */
+	_Atomic uint32_t *word;
+};
+
+/* Make it run. front: before the others of the calling carrier. */
+void fib_wake(const struct fib_wake *wake, bool front);
+
+/*
+ * For a wait that has to block in a system call of its own: a pinned fiber's for a descriptor. enter asks the
+ * policy and writes the wait record: 0 and *ret_event, or -EDEADLK. By a pinned fiber.
+ */
+int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadline,
+			  uint64_t *ret_event);
+void fib_wait_leave_pinned(uint64_t event);
+
+/* -- wait queues: first in, first out -- */
+
+void fib_queue_lock(struct fiber_wait_queue *q);
+void fib_queue_unlock(struct fiber_wait_queue *q);
+
+/* Under the lock: */
+void fib_queue_append(struct fiber_wait_queue *q, struct fib_waiter *w);
+struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q); /* NULL when empty */
+/* Unlink the first waiter and try to decide its wait. True: *ret must be woken after the unlock. */
+bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret);
+
+/* Unlink w if it is still there. Takes the lock. By the waiter itself. */
+void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w);
+
+/* Claim the first waiter that can be claimed and wake it. Takes the lock. False: nobody waits. */
+bool fib_queue_wake_one(struct fiber_wait_queue *q);
+
+/* Who the caller is for a holder field: its fiber's id, or FIB_HOLDER_THREAD | tid. */
+uint64_t fib_caller(void);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait_queue.c - waiters in the order in which they came
+ *
+ * A queue is a doubly linked list of nodes on the waiters' stacks, under a spin lock. The head's prev
+ * and the tail's next are NULL, so that a zeroed queue is an empty one.
+ *
+ * Under the lock a linked node is alive: a waiter that stops waiting unlinks itself, with the lock,
+ * before its stack frame ends; and a waker copies what it needs before it claims.
+ */
+#include "sched/wait.h"
+
+#include "os/spin.h"
+#include "sched/sched.h"
+
+static struct fib_waiter *waiter_of(void *link)
+{
+	return link ? fib_container(link, struct fib_waiter, link) : NULL;
+}
+
+void fib_queue_lock(struct fiber_wait_queue *q)
+{
+	fib_spin_lock(&q->lock);
+}
+
+void fib_queue_unlock(struct fiber_wait_queue *q)
+{
+	fib_spin_unlock(&q->lock);
+}
+
+void fib_queue_append(struct fiber_wait_queue *q, struct fib_waiter *w)
+{
+	struct fib_list *last = q->tail;
+
+	w->link.next = NULL;
+	w->link.prev = last;
+	w->linked = true;
+	if (last)
+		last->next = &w->link;
+	else
+		q->head = &w->link;
+	q->tail = &w->link;
+	q->length++;
+}
+
+static void unlink_waiter(struct fiber_wait_queue *q, struct fib_waiter *w)
+{
+	if (w->link.prev)
+		w->link.prev->next = w->link.next;
+	else
+		q->head = w->link.next;
+	if (w->link.next)
+		w->link.next->prev = w->link.prev;
+	else
+		q->tail = w->link.prev;
+	w->linked = false;
+	q->length--;
+}
+
+struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
+{
+	return waiter_of(q->head);
+}
+
+bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
+{
+	struct fib_waiter *w = waiter_of(q->head);
+	struct fib_parker *parker = w->parker;
+	uint32_t armed = w->armed;
+
+	unlink_waiter(q, w);
+	ret->fiber = parker->blocks ? NULL : parker->fiber;
+	ret->word = &parker->word;
+	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);
+}
+
+void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w)
+{
+	fib_spin_lock(&q->lock);
+	if (w->linked)
+		unlink_waiter(q, w);
+	fib_spin_unlock(&q->lock);
+}
+
+bool fib_queue_wake_one(struct fiber_wait_queue *q)
+{
+	struct fib_wake wake;
+	bool claimed = false;
+
+	fib_spin_lock(&q->lock);
+	while (q->head && !claimed)
+		claimed = fib_queue_claim_first(q, &wake);
+	fib_spin_unlock(&q->lock);
+	if (claimed)
+		fib_wake(&wake, true);
+	return claimed;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* overflow.h - is this faulting address somebody's guard? */
+#ifndef FIB_STACK_OVERFLOW_H
+#define FIB_STACK_OVERFLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stack/stack.h"
+
+/* Whether address lies in the guard below the stack. A foreign stack has no guard of ours: the page
+ * below it counts. Async-signal-safe. */
+bool fib_stack_overflowed(const struct fib_stack *stack, uint64_t address);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.h - where stacks come from and go to
+ */
+#ifndef FIB_STACK_POOL_H
+#define FIB_STACK_POOL_H
+
+#include "stack/stack.h"
+
+#define FIB_STACK_CACHE 32
+
+/* A carrier's own few stacks of the size it used last; touched by its carrier only. Zeroed is empty. */
+struct fib_stack_cache {
+	unsigned count;
+	unsigned class;
+	struct fib_stack stacks[FIB_STACK_CACHE];
+};
+
+/*
+ * Take a guarded stack of at least size usable bytes (rounded up to a power of two, at least
+ * FIB_STACK_MIN). Its contents are whatever the last user left. cache may be NULL. 0, -EINVAL for a
+ * size over FIB_STACK_MAX, -ENOMEM, also when the guard cannot be made.
+ */
+int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack *ret);
+
+/* Give it back; nobody runs on it any more. Nothing happens to a foreign one. */
+void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack);
+
+/* Empty a cache into the pool. */
+void fib_stack_flush(struct fib_stack_cache *cache);
+
+/* Give the memory of stacks that nobody took for a whole period back to the system. Called by a
+ * carrier that is about to sleep; does nothing more than once a second. now: ns. */
+void fib_stack_trim(int64_t now);
+
+/* Describe memory of the caller as a stack. 0, -EINVAL when it is too small to run on. */
+int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret);
+
+/* The end that contexts start at: the top, less the colour. */
+static inline size_t fib_stack_usable(const struct fib_stack *stack)
+{
+	return stack->size - stack->colour;
+}
+
+#endif

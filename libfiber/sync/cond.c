@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cond.c - waiting for something to change under a mutex
+ *
+ * The waiter is in the queue before it releases the mutex, so a signal sent under the mutex after that
+ * finds it.
+ */
+#include <fiber/sync.h>
+
+#include "sched/wait.h"
+#include "sync/mutex.h"
+
+int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t deadline)
+{
+	struct fib_waiter w;
+	int rc = fib_wait_begin(&w, FIB_WAIT_COND, cond, 0, deadline);
+
+	if (rc < 0)
+		return rc;
+	fib_queue_lock(&cond->waiters);
+	fib_queue_append(&cond->waiters, &w);
+	fib_queue_unlock(&cond->waiters);
+	fiber_mutex_unlock(mutex);
+	rc = fib_wait(&w, deadline);
+	if (rc < 0)
+		fib_queue_forget(&cond->waiters, &w);
+	fib_mutex_relock(mutex);
+	return rc;
+}
+
+int fiber_cond_signal(struct fiber_cond *cond)
+{
+	fib_queue_wake_one(&cond->waiters);
+	return 0;
+}
+
+int fiber_cond_broadcast(struct fiber_cond *cond)
+{
+	uint32_t n;
+
+	/* Those who come after the call began are not meant. */
+	fib_queue_lock(&cond->waiters);
+	n = cond->waiters.length;
+	fib_queue_unlock(&cond->waiters);
+	while (n-- && fib_queue_wake_one(&cond->waiters))
+		;
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mutex.c - a lock that is handed over
+ *
+ * The owner word says who holds it, for the tools as well as for us, and whether anybody may be waiting.
+ * Uncontended it is one compare-and-swap each way. With waiters the holder gives it to the one that
+ * waited longest, under the queue's lock: nobody who comes later can take it in between, so nobody starves.
+ *
+ * The new owner is written before its wait is claimed: from the claim on it runs and may unlock. When
+ * the claim fails (it timed out meanwhile) the next one is tried, and the lock is still ours to give.
+ */
+#include <errno.h>
+
+#include <fiber/sync.h>
+#include <fiber/time.h>
+
+#include "base/atomic.h"
+#include "base/check.h"
+#include "sched/wait.h"
+#include "sync/mutex.h"
+
+static bool take_free(struct fiber_mutex *mutex, uint64_t me)
+{
+	uint64_t nobody = 0;
+
+	return fib_cas(&mutex->owner, &nobody, me);
+}
+
+/* Under the queue's lock: take it if it is free now, else see that the holder will look at the queue. */
+static bool take_or_announce(struct fiber_mutex *mutex, uint64_t me)
+{
+	uint64_t owner = fib_load(&mutex->owner);
+
+	for (;;) {
+		if (!owner) {
+			if (fib_cas(&mutex->owner, &owner, me))
+				return true;
+		} else if ((owner & FIB_HOLDER_CONTENDED) ||
+			   fib_cas(&mutex->owner, &owner, owner | FIB_HOLDER_CONTENDED)) {
+			return false;
+		}
+	}
+}
+
+static int wait_for(struct fiber_mutex *mutex, struct fib_waiter *w, int64_t deadline)
+{
+	int rc;
+
+	fib_queue_lock(&mutex->waiters);
+	if (take_or_announce(mutex, w->who)) {
+		fib_queue_unlock(&mutex->waiters);
+		fib_wait_abort(w);
+		return 0;
+	}
+	fib_queue_append(&mutex->waiters, w);
+	fib_queue_unlock(&mutex->waiters);
+	rc = fib_wait(w, deadline);
+	if (rc < 0)
+		fib_queue_forget(&mutex->waiters, w);
+	return rc;
+}
+
+int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
+{
+	struct fib_waiter w;
+	int rc;
+
+	if (take_free(mutex, fib_caller()))
+		return 0;
+	rc = fib_wait_begin(&w, FIB_WAIT_MUTEX, mutex, 0, deadline);
+	return rc < 0 ? rc : wait_for(mutex, &w, deadline);
+}
+
+void fib_mutex_relock(struct fiber_mutex *mutex)
+{
+	struct fib_waiter w;
+
+	if (take_free(mutex, fib_caller()))
+		return;
+	fib_wait_begin_always(&w, FIB_WAIT_MUTEX, mutex);
+	fib_check(wait_for(mutex, &w, FIBER_FOREVER) == 0);
+}
+
+int fiber_mutex_trylock(struct fiber_mutex *mutex)
+{
+	return take_free(mutex, fib_caller()) ? 0 : -EBUSY;
+}
+
+static _Noreturn void die_not_owner(struct fiber_mutex *mutex, uint64_t me, uint64_t owner)
+{
+	owner &= ~FIB_HOLDER_CONTENDED;
+	fib_die("fiber_mutex_unlock: mutex \"%.31s\" is unlocked by %s %llu but held by %s%llu",
+		mutex->name, me & FIB_HOLDER_THREAD ? "thread" : "fiber",
+		(unsigned long long)(me & ~FIB_HOLDER_THREAD),
+		!owner ? "nobody, " : owner & FIB_HOLDER_THREAD ? "thread " : "fiber ",
+		(unsigned long long)(owner & ~FIB_HOLDER_THREAD));
+}
+
+/* Give the mutex to the first waiter that still waits, else free it. */
+static void hand_over(struct fiber_mutex *mutex)
+{
+	struct fib_wake wake;
+	struct fib_waiter *w;
+	bool claimed = false;
+
+	fib_queue_lock(&mutex->waiters);
+	while (!claimed && (w = fib_queue_first(&mutex->waiters))) {
+		uint64_t more = mutex->waiters.length > 1 ? FIB_HOLDER_CONTENDED : 0;
+
+		fib_store(&mutex->owner, w->who | more);
+		claimed = fib_queue_claim_first(&mutex->waiters, &wake);
+	}
+	/* pairs: mutex.take_free -- whoever takes it free sees what we did under it. */
+	if (!claimed)
+		fib_store_release(&mutex->owner, 0);
+	fib_queue_unlock(&mutex->waiters);
+	if (claimed)
+		fib_wake(&wake, true);
+}
+
+int fiber_mutex_unlock(struct fiber_mutex *mutex)
+{
+	uint64_t me = fib_caller(), owner = me;
+
+	if (fib_cas(&mutex->owner, &owner, 0))
+		return 0;
+	if (owner != (me | FIB_HOLDER_CONTENDED))
+		die_not_owner(mutex, me, owner);
+	hand_over(mutex);
+	return 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sem.c - a counting semaphore
+ *
+ * A post goes to the longest waiter directly and never through the count, so nobody who comes later
+ * can take it from under the waiter.
+ */
+#include <errno.h>
+
+#include <fiber/sync.h>
+
+#include "sched/wait.h"
+
+int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
+{
+	fib_queue_lock(&sem->waiters);
+	sem->count = count;
+	fib_queue_unlock(&sem->waiters);
+	return 0;
+}
+
+/* Take one now, or join the queue (w not NULL). */
+static bool take(struct fiber_sem *sem, struct fib_waiter *w)
+{
+	bool taken;
+
+	fib_queue_lock(&sem->waiters);
+	taken = sem->count > 0;
+	if (taken)
+		sem->count--;
+	else if (w)
+		fib_queue_append(&sem->waiters, w);
+	fib_queue_unlock(&sem->waiters);
+	return taken;
+}
+
+int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline)
+{
+	struct fib_waiter w;
+	int rc;
+
+	if (take(sem, NULL))
+		return 0;
+	rc = fib_wait_begin(&w, FIB_WAIT_SEM, sem, 0, deadline);
+	if (rc < 0)
+		return rc;
+	if (take(sem, &w)) {
+		fib_wait_abort(&w);
+		return 0;
+	}
+	rc = fib_wait(&w, deadline);
+	if (rc < 0)
+		fib_queue_forget(&sem->waiters, &w);
+	return rc;
+}
+
+int fiber_sem_post(struct fiber_sem *sem)
+{
+	struct fib_wake wake;
+	bool claimed = false;
+	int rc = 0;
+
+	fib_queue_lock(&sem->waiters);
+	while (!claimed && fib_queue_first(&sem->waiters))
+		claimed = fib_queue_claim_first(&sem->waiters, &wake);
+	if (!claimed && sem->count == UINT64_MAX)
+		rc = -EOVERFLOW;
+	else if (!claimed)
+		sem->count++;
+	fib_queue_unlock(&sem->waiters);
+	if (claimed)
+		fib_wake(&wake, true);
+	return rc;
+}
