@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fiberctl_list.c - the list is what is true about the crowd: every id, wait, object and holder. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static struct crowd crowd;
+static char pid[16];
+
+static int start(void **state)
+{
+	(void)state;
+	crowd = crowd_start(NULL, "crowd", "240", "--stuck");
+	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	crowd_end(&crowd);
+	return 0;
+}
+
+static void agree(const struct crowd_member *m, const json_t *fiber)
+{
+	static const char *const states[] = {"created", "dead", "running"};
+	const json_t *const wait = json_object_get(fiber, "wait");
+	const char *state = strcmp(m->kind, "yield") ? "suspended" : "runnable";
+	uint64_t tid;
+
+	assert_string_equal(json_text(fiber, "name"), m->name);
+	for (size_t i = 0; i < 3; i++)
+		if (!strcmp(m->kind, states[i]))
+			state = states[i];
+	assert_string_equal(json_text(fiber, "state"), state);
+	if (!strcmp(state, m->kind)) {
+		assert_true(json_is_null(wait));
+		return;
+	}
+	assert_string_equal(json_text(wait, "kind"), m->kind);
+	if (!strcmp(m->kind, "join")) {
+		assert_int_equal(json_int(wait, "targetId"), strtoull(m->object, NULL, 10));
+	} else if (!strcmp(m->kind, "fd")) {
+		assert_int_equal(json_int(wait, "fd"), strtoull(m->object, NULL, 10));
+	} else if (strcmp(m->object, "-")) {
+		assert_string_equal(json_text(wait, "objectName"), m->object);
+		assert_string_not_equal(json_text(wait, "object"), "");
+	}
+	if (sscanf(m->holder, "thread:%" SCNu64, &tid) == 1) {
+		assert_int_equal(json_int(wait, "holderThread"), tid);
+		assert_true(json_is_null(json_object_get(wait, "holderId")));
+	} else if (strcmp(m->holder, "-")) {
+		assert_int_equal(json_int(wait, "holderId"), strtoull(m->holder, NULL, 10));
+		assert_true(json_is_null(json_object_get(wait, "holderThread")));
+	} else {
+		assert_true(json_is_null(json_object_get(wait, "holderId")));
+		assert_true(json_is_null(json_object_get(wait, "holderThread")));
+	}
+	/* The kinds of crowd that wait with a deadline. */
+	if (!strcmp(m->kind, "sleep") || !strcmp(m->kind, "sem"))
+		assert_true(json_is_integer(json_object_get(wait, "deadlineNs")));
+	else
+		assert_true(json_is_null(json_object_get(wait, "deadlineNs")));
+}
+
+static void test_list_json_is_what_crowd_says_about_every_fiber(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "list", pid, "--json", NULL);
+	json_t *answer;
+
+	(void)state;
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, "control");
+	assert_int_equal(json_int(answer, "pid"), crowd.process->pid);
+	assert_string_equal(json_text(answer, "name"), "crowd");
+	assert_int_equal(json_int(answer, "total"), crowd.count);
+	assert_int_equal(json_int(answer, "shown"), crowd.count);
+	assert_true(json_is_true(json_object_get(answer, "complete")));
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), crowd.count);
+	for (size_t i = 0; i < crowd.count; i++) {
+		const json_t *const fiber = json_fiber(answer, crowd.members[i].id);
+
+		assert_non_null(fiber);
+		json_promise_fiber(fiber, false);
+		/* Stacks cost: a list has none. */
+		assert_null(json_object_get(fiber, "frames"));
+		agree(&crowd.members[i], fiber);
+	}
+	json_decref(answer);
+	harness_free(p);
+}
+
+/* The line of the table with that fiber's name, which is its last column. */
+static const char *row_of(const char *text, const struct crowd_member *m, char *buf, size_t size)
+{
+	const size_t length = strlen(m->name);
+
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+		const size_t n = (size_t)(end - text);
+		const char *const at = memmem(text, n, m->name, length);
+
+		if (!at || (at[length] >= '0' && at[length] <= '9'))
+			continue;
+		snprintf(buf, size, "%.*s", (int)n, text);
+		return buf;
+	}
+	print_error("no line for %s\n", m->name);
+	fail();
+	return "";
+}
+
+static void test_list_text_shows_wait_object_and_holder(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "list", pid, NULL);
+	const struct crowd_member *m;
+	char row[1024], wanted[128];
+
+	(void)state;
+	cli_expect(p, 0);
+	for (size_t i = 0; i < crowd.count; i++) {
+		m = &crowd.members[i];
+		row_of(p->out.bytes, m, row, sizeof(row));
+		assert_int_equal(strtoull(row, NULL, 10), m->id);
+		cli_contains(row, m->kind);
+	}
+	m = crowd_find(&crowd, "mutex", "mutex-1");
+	snprintf(wanted, sizeof(wanted), "mutex \"%s\"@0x", m->object);
+	cli_contains(row_of(p->out.bytes, m, row, sizeof(row)), wanted);
+	snprintf(wanted, sizeof(wanted), " held by %s", m->holder);
+	cli_contains(row, wanted);
+	m = crowd_find(&crowd, "fd", "fd-read-");
+	snprintf(wanted, sizeof(wanted), "fd %s read", m->object);
+	cli_contains(row_of(p->out.bytes, m, row, sizeof(row)), wanted);
+	m = crowd_find(&crowd, "fd", "fd-write-");
+	snprintf(wanted, sizeof(wanted), "fd %s write", m->object);
+	cli_contains(row_of(p->out.bytes, m, row, sizeof(row)), wanted);
+	m = crowd_find(&crowd, "join", "join-");
+	snprintf(wanted, sizeof(wanted), "join %s", m->object);
+	cli_contains(row_of(p->out.bytes, m, row, sizeof(row)), wanted);
+	m = crowd_find(&crowd, "sleep", "sleep-");
+	cli_contains(row_of(p->out.bytes, m, row, sizeof(row)), "sleep ");
+	cli_contains(row, " left");
+	m = crowd_find(&crowd, "mutex", "mutex-thread-");
+	snprintf(wanted, sizeof(wanted), "held by thread %s", m->holder + strlen("thread:"));
+	cli_contains(row_of(p->out.bytes, m, row, sizeof(row)), wanted);
+	harness_free(p);
+}
+
+static void test_list_always_ends_with_how_many_and_how_long(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "list", pid, NULL);
+	char wanted[64];
+	const char *last;
+
+	(void)state;
+	cli_expect(p, 0);
+	assert_true(p->out.size > 1);
+	p->out.bytes[p->out.size - 1] = '\0';
+	last = strrchr(p->out.bytes, '\n') + 1;
+	snprintf(wanted, sizeof(wanted), "%zu of %zu fibers, sampled over ", crowd.count,
+		 crowd.count);
+	assert_int_equal(strncmp(last, wanted, strlen(wanted)), 0);
+	harness_free(p);
+}
+
+static void test_list_finds_a_process_by_its_name(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "list", "crowd", "--json", NULL);
+	json_t *answer;
+
+	(void)state;
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	assert_int_equal(json_int(answer, "pid"), crowd.process->pid);
+	json_decref(answer);
+	harness_free(p);
+}
+
+static void test_list_refuses_a_name_that_two_processes_have(void **state)
+{
+	struct crowd other = crowd_start(NULL, "crowd", "2", NULL);
+
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "list", "crowd", NULL), 2, "fiberctl",
+			 cli_number((uint64_t)other.process->pid));
+	crowd_end(&other);
+}
+
+static void test_show_json_is_one_fiber_with_all_its_keys(void **state)
+{
+	const struct crowd_member *m = crowd_find(&crowd, "mutex", "mutex-");
+	struct harness_process *p =
+		cli_run("fiberctl", "show", pid, cli_number(m->id), "--json", NULL);
+	json_t *answer, *fiber;
+
+	(void)state;
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, "control");
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), 1);
+	fiber = json_fiber(answer, m->id);
+	json_promise_fiber(fiber, false);
+	agree(m, fiber);
+	assert_string_equal(json_text(json_object_get(fiber, "spawn"), "function"), "start_member");
+	assert_true(json_int(json_object_get(fiber, "stack"), "size") >= 65536);
+	assert_true(json_int(json_object_get(fiber, "stack"), "used") > 0);
+	assert_true(json_int(json_object_get(fiber, "stack"), "highWater") >=
+		    json_int(json_object_get(fiber, "stack"), "used"));
+	json_decref(answer);
+	harness_free(p);
+
+	p = cli_run("fiberctl", "show", pid, cli_number(m->id), NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, m->name);
+	cli_contains(p->out.bytes, m->object);
+	harness_free(p);
+}
+
+static void test_list_serves_twenty_thousand_fibers(void **state)
+{
+	const bool slow = *harness_sanitizer();
+	struct crowd big = crowd_start(NULL, "crowd", slow ? "2000" : "20000", NULL);
+	struct harness_process *p =
+		cli_run("fiberctl", "list", cli_number((uint64_t)big.process->pid), "--json", NULL);
+	json_t *answer;
+
+	(void)state;
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	assert_int_equal(json_int(answer, "total"), big.count);
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), big.count);
+	json_decref(answer);
+	harness_free(p);
+	crowd_end(&big);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_list_json_is_what_crowd_says_about_every_fiber),
+		cmocka_unit_test(test_list_text_shows_wait_object_and_holder),
+		cmocka_unit_test(test_list_always_ends_with_how_many_and_how_long),
+		cmocka_unit_test(test_list_finds_a_process_by_its_name),
+		cmocka_unit_test(test_list_refuses_a_name_that_two_processes_have),
+		cmocka_unit_test(test_show_json_is_one_fiber_with_all_its_keys),
+		cmocka_unit_test(test_list_serves_twenty_thousand_fibers),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}

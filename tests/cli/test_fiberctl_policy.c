@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fiberctl_policy.c - the policy for pinned fibers, read, changed from outside, in force. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/http.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static struct harness_process *server;
+static unsigned port;
+static char pid[16];
+
+static int start(void **state)
+{
+	(void)state;
+	server = http_start(NULL, NULL, NULL, &port);
+	snprintf(pid, sizeof(pid), "%d", server->pid);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	harness_free(server);
+	return 0;
+}
+
+/* GET /block, which waits while pinned. Its status. */
+static int block(void)
+{
+	const int fd = http_connect(port);
+	char body[128];
+	int status;
+
+	http_send(fd, "GET /block?ms=5 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	status = http_answer(fd, body, sizeof(body));
+	close(fd);
+	return status;
+}
+
+/* policy with an argument or NULL: pinnedBlocking, previous ("" when there is none), events. */
+static json_int_t ask(const char *change, const char *now, const char *previous)
+{
+	struct harness_process *p =
+		change ? cli_run("fiberctl", "policy", pid, change, "--json", NULL)
+		       : cli_run("fiberctl", "policy", pid, "--json", NULL);
+	json_t *answer, *policy;
+	json_int_t events;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise(answer, "answer", "schemaVersion:i pid:i name:s source:s policy:o");
+	policy = json_object_get(answer, "policy");
+	json_promise(policy, "policy", "pinnedBlocking:s events:i");
+	assert_string_equal(json_text(policy, "pinnedBlocking"), now);
+	assert_string_equal(json_text(policy, "previous"), previous);
+	events = json_int(policy, "events");
+	json_decref(answer);
+	harness_free(p);
+	return events;
+}
+
+static void test_policy_is_read_changed_and_read_back(void **state)
+{
+	(void)state;
+	ask(NULL, "warn", "");
+	ask("error", "error", "warn");
+	ask(NULL, "error", "");
+	ask("silent", "silent", "error");
+	ask("warn", "warn", "silent");
+	ask("warn", "warn", "warn");
+}
+
+static void test_policy_holds_from_the_next_wait_on(void **state)
+{
+	(void)state;
+	ask("silent", "silent", "warn");
+	assert_int_equal(block(), 200);
+	ask("error", "error", "silent");
+	assert_int_equal(block(), 503);
+	ask("silent", "silent", "error");
+	assert_int_equal(block(), 200);
+	ask("warn", "warn", "silent");
+}
+
+static void test_policy_counts_the_events_under_every_policy(void **state)
+{
+	const json_int_t before = ask(NULL, "warn", "");
+
+	(void)state;
+	assert_int_equal(block(), 200);
+	assert_int_equal(ask("error", "error", "warn"), before + 1);
+	assert_int_equal(block(), 503);
+	assert_int_equal(ask("silent", "silent", "error"), before + 2);
+	assert_int_equal(block(), 200);
+	assert_int_equal(ask("warn", "warn", "silent"), before + 3);
+}
+
+static void test_policy_text_shows_old_and_new(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "policy", pid, NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "warn");
+	harness_free(p);
+	p = cli_run("fiberctl", "policy", pid, "error", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "warn");
+	cli_contains(p->out.bytes, "error");
+	harness_free(p);
+	ask("warn", "warn", "error");
+}
+
+static void test_policy_that_does_not_exist_is_a_usage_error(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "policy", pid, "loud", NULL), 64, "fiberctl", "loud");
+	ask(NULL, "warn", "");
+}
+
+static void test_policy_is_not_changed_where_control_is_read_only(void **state)
+{
+	static const char *const env[] = {"FIBER_CONTROL=ro", NULL};
+	const struct harness_how how = {.env = env};
+	unsigned other_port;
+	struct harness_process *other = http_start(&how, NULL, NULL, &other_port), *p;
+	const char *const other_pid = cli_number((uint64_t)other->pid);
+
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "policy", other_pid, "error", NULL), 2, "fiberctl",
+			 "FIBER_CONTROL");
+	p = cli_run("fiberctl", "policy", other_pid, "--json", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "\"warn\"");
+	harness_free(p);
+	p = cli_run("fiberctl", "list", other_pid, NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	harness_free(other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_policy_is_read_changed_and_read_back),
+		cmocka_unit_test(test_policy_holds_from_the_next_wait_on),
+		cmocka_unit_test(test_policy_counts_the_events_under_every_policy),
+		cmocka_unit_test(test_policy_text_shows_old_and_new),
+		cmocka_unit_test(test_policy_that_does_not_exist_is_a_usage_error),
+		cmocka_unit_test(test_policy_is_not_changed_where_control_is_read_only),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}
