@@ -33,6 +33,7 @@ static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 	unsigned char *at;
 	struct fib_row row;
 	size_t room, before = sizeof head + sizeof row;
+	int rc;
 
 	fib_peer_frame_open(peer, FIB_WIRE_STACKS);
 	at = fib_peer_at(peer, &room);
@@ -42,7 +43,13 @@ static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 		fib_peer_frame_drop(peer);
 		return false;
 	}
-	if (fib_sample_details(&row, &c->object) < 0 || head.flags)
+	rc = fib_sample_details(&row, &c->object);
+	/* The stack is of the row's moment. What was read since may be of another. */
+	if (!fib_sample_current(&row)) {
+		fib_sample_forget_object(&row);
+		rc = 0;
+	}
+	if (rc < 0 || head.flags)
 		c->end.problems++;
 	memcpy(at, &head, sizeof head);
 	memcpy(at + sizeof head, &row, sizeof row);

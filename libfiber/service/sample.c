@@ -133,6 +133,22 @@ int fib_sample_details(struct fib_row *row, struct fib_sample_object *last)
 	return resolve(row, last);
 }
 
+bool fib_sample_current(const struct fib_row *row)
+{
+	struct fiber *f = (struct fiber *)(uintptr_t)row->record;
+
+	/* pairs: record.seq -- what was read before this is older than the number. */
+	fib_fence_acquire();
+	return fib_load(&f->seq) == row->seq && read_id(f) == row->id &&
+	       ((row->seq & 1) || fib_load(&f->state) == row->state);
+}
+
+void fib_sample_forget_object(struct fib_row *row)
+{
+	row->holder = 0;
+	memset(row->object_name, 0, sizeof row->object_name);
+}
+
 /* The stack of a copy that was of one moment. True when it still is of that moment afterwards. */
 static bool copy_stack(struct fiber *f, const struct fib_row *row, void *buf, uint32_t size,
 		       uint32_t *flags)

@@ -26,6 +26,13 @@ uint64_t fib_sample_id(uint64_t index);
  * caller's and starts zeroed. 0, or a negative errno when the object could not be read. */
 int fib_sample_details(struct fib_row *row, struct fib_sample_object *last);
 
+/* Whether the fiber has neither run nor been woken since row was taken: what was read meanwhile, its
+ * wait object, belongs to the row. */
+bool fib_sample_current(const struct fib_row *row);
+
+/* Nothing is known of the object but its address. */
+void fib_sample_forget_object(struct fib_row *row);
+
 /*
  * Sample record index together with its stack: at most size bytes from its stack pointer upwards,
  * of the same moment as the row. False when no fiber lives in it. *ret_size bytes were copied, and

@@ -14,6 +14,8 @@
 #include "core/registry.h"
 #include "os/os.h"
 
+#define TRIES 4
+
 void fib_walk_begin(struct fib_cursor *cursor, uint64_t id)
 {
 	cursor->next = 0;
@@ -54,6 +56,27 @@ void fib_walk_finish(struct fib_cursor *cursor)
 	cursor->end.sampled_ns = fib_os_now() - cursor->began;
 }
 
+/* A fiber with what it waits for. An object is only worth reading while the fiber waits for it: freed,
+ * it is somebody else's memory or nobody's. So look again when the fiber has moved on meanwhile. */
+static bool sample(struct fib_cursor *c, uint64_t index, int64_t now, struct fib_row *row)
+{
+	int rc = 0, i;
+
+	for (i = 0; i < TRIES; i++) {
+		if (!fib_sample_row(index, now, row) || (c->id && row->id != c->id))
+			return false;
+		rc = fib_sample_details(row, &c->object);
+		if (!row->wait_object || fib_sample_current(row))
+			break;
+		memset(&c->object, 0, sizeof c->object);
+	}
+	if (i == TRIES)
+		fib_sample_forget_object(row);
+	else if (rc < 0)
+		c->end.problems++;
+	return true;
+}
+
 bool fib_walk_rows(struct fib_peer *peer, int64_t now)
 {
 	struct fib_walk_budget budget = FIB_WALK_BUDGET;
@@ -70,12 +93,10 @@ bool fib_walk_rows(struct fib_peer *peer, int64_t now)
 	at = fib_peer_at(peer, &room);
 	fib_peer_add(peer, sizeof head);
 	while (fib_walk_next(c, &budget, &index)) {
-		if (!fib_sample_row(index, now, &row) || (c->id && row.id != c->id)) {
+		if (!sample(c, index, now, &row)) {
 			c->end.total--; /* it ended between the two looks */
 			continue;
 		}
-		if (fib_sample_details(&row, &c->object) < 0)
-			c->end.problems++;
 		memcpy(fib_peer_at(peer, &room), &row, sizeof row);
 		fib_peer_add(peer, sizeof row);
 		head.count++;

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -30,7 +29,9 @@ static int setup(void **state)
 
 	(void)state;
 	harness_file(path, "peer.sock");
-	snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+	if (strlen(path) >= sizeof at.sun_path)
+		return -1;
+	strcpy(at.sun_path, path);
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (bind(listener, (struct sockaddr *)&at, sizeof at) < 0 || listen(listener, 1) < 0 ||
 	    fib_wire_connect(&client, path, LONG) < 0)
@@ -209,7 +210,9 @@ static void test_client_connect_says_what_is_wrong(void **state)
 
 	(void)state;
 	assert_int_equal(fib_wire_connect(&c, harness_file(missing, "none.sock"), SHORT), -ENOENT);
-	snprintf(at.sun_path, sizeof at.sun_path, "%s", harness_file(dead, "dead.sock"));
+	harness_file(dead, "dead.sock");
+	assert_true(strlen(dead) < sizeof at.sun_path);
+	strcpy(at.sun_path, dead);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
 	close(fd);
