@@ -16,6 +16,7 @@
 #include "os/local.h"
 #include "os/os.h"
 #include "sched/tick.h"
+#include "service/walk.h"
 
 #define MAPS_PIECE (32u << 10)
 
@@ -44,7 +45,7 @@ void fib_answer_process(struct fib_peer *peer, int64_t now)
 	p.mode = self.mode;
 	p.carriers = fib_tick_carriers();
 	p.policy = policy < 0 ? 0 : (uint32_t)policy;
-	p.fibers = fib_tick_fibers();
+	p.fibers = peer->cursor.fibers;
 	p.now = now;
 	memcpy(p.name, self.name, sizeof p.name);
 	fib_peer_frame(peer, FIB_WIRE_PROCESS, &p, sizeof p);
@@ -103,13 +104,17 @@ static bool answer_maps(struct fib_peer *peer)
 	return true;
 }
 
-enum { STAGE_HEAD, STAGE_MAPS, STAGE_FIBERS };
+enum { STAGE_COUNT, STAGE_HEAD, STAGE_MAPS, STAGE_FIBERS };
 
 bool fib_answer_preface(struct fib_peer *peer, int64_t now)
 {
 	struct fib_cursor *c = &peer->cursor;
 
 	switch (c->stage) {
+	case STAGE_COUNT:
+		if (fib_walk_count(c))
+			c->stage = STAGE_HEAD;
+		return false;
 	case STAGE_HEAD:
 		fib_answer_process(peer, now);
 		fib_answer_layout(peer);

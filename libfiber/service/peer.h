@@ -24,12 +24,13 @@ struct fib_command;
 
 /* How far an answer has come. Set to zero before a command begins. */
 struct fib_cursor {
-	unsigned stage;	    /* of the command's own counting */
-	uint64_t next;	    /* record to look at */
-	uint64_t committed; /* records there are */
-	uint64_t id;	    /* the fiber that is asked for, 0: all */
-	uint32_t policy;    /* of the request */
-	int file;	    /* /proc/self/maps, -1: not open */
+	unsigned stage;		  /* of the command's own counting */
+	uint64_t counted, fibers; /* records looked at for the number of fibers; that number */
+	uint64_t next;		  /* record to look at */
+	uint64_t committed;	  /* records there are */
+	uint64_t id;		  /* the fiber that is asked for, 0: all */
+	uint32_t policy;	  /* of the request */
+	int file;		  /* /proc/self/maps, -1: not open */
 	struct fib_wire_end end;
 	int64_t began; /* the first record was looked at; 0: not yet */
 	struct fib_sample_object object;

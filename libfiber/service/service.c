@@ -42,6 +42,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* enter and leave; nev
 static unsigned users;					 /* L */
 static pthread_t thread;				 /* L */
 static _Atomic int event_fd = -1;			 /* A: service.waker */
+static _Atomic unsigned waking;				 /* A: in wake() now */
 static _Atomic bool stop;				 /* A */
 
 /* T the thread only, while it runs */
@@ -52,10 +53,29 @@ static int64_t accept_after; /* 0: at once */
 
 static void wake(void)
 {
-	int fd = fib_load(&event_fd);
+	int fd;
 
+	fib_add(&waking, 1);
+	/* pairs: service.waker -- either we see that it is closed, or it is closed after us. */
+	fib_fence_seq();
+	fd = fib_load(&event_fd);
 	if (fd >= 0)
 		fib_os_event_set(fd);
+	fib_sub(&waking, 1);
+}
+
+/* A carrier may be about to write to the waker, whose number somebody else gets once it is closed. */
+static void close_waker(void)
+{
+	int fd = fib_load(&event_fd);
+
+	/* label: service.waker */
+	fib_store_seq(&event_fd, -1);
+	fib_fence_seq();
+	while (fib_load_acquire(&waking))
+		fib_os_yield();
+	if (fd >= 0)
+		fib_os_close(fd);
 }
 
 static void tick(int64_t now)
@@ -193,14 +213,12 @@ static void *serve(void *arg)
 /* In a forked child: nothing of this is ours any more. */
 static void forget(void)
 {
-	int fd = fib_load(&event_fd);
 	int i;
 
 	pthread_mutex_init(&lock, NULL);
 	users = 0;
-	fib_store(&event_fd, -1);
-	if (fd >= 0)
-		fib_os_close(fd);
+	fib_store(&waking, 0);
+	close_waker();
 	if (door.fd >= 0)
 		fib_os_close(door.fd);
 	door.fd = -1;
@@ -229,15 +247,12 @@ static int start_thread(void)
 
 static void close_all(void)
 {
-	int fd = fib_load(&event_fd);
 	int i;
 
-	fib_store(&event_fd, -1);
+	close_waker();
 	for (i = 0; i < PEERS; i++)
 		fib_peer_close(&peers[i]);
 	fib_door_close(&door);
-	if (fd >= 0)
-		fib_os_close(fd);
 }
 
 static int start(const char *path, const char *name)

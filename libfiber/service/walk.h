@@ -15,7 +15,7 @@ struct fib_walk_budget {
 };
 #define FIB_WALK_BUDGET                         \
 	{                                       \
-		.fibers = 128, .records = 65536 \
+		.fibers = 128, .records = 16384 \
 	}
 
 /*
@@ -28,6 +28,9 @@ bool fib_walk_done(const struct fib_cursor *cursor);
 /* Append one ROWS frame with what a budget allows. True when the walk is done; the cursor's end is then
  * complete. */
 bool fib_walk_rows(struct fib_peer *peer, int64_t now);
+
+/* Count the fibers into cursor->fibers, a piece a call. True when they are counted. */
+bool fib_walk_count(struct fib_cursor *cursor);
 
 /* The walk is done: say how long it took. */
 void fib_walk_finish(struct fib_cursor *cursor);
