@@ -21,7 +21,7 @@
 FIBER_API struct fib_layout fiber_registry = {.version = FIB_LAYOUT_VERSION};
 
 /* The same under a name that no other object can take over: the note needs a fixed distance. */
-extern struct fib_layout registry_here
+extern struct fib_layout fib_registry_here
 	__attribute__((alias("fiber_registry"), visibility("hidden")));
 
 __asm__(".pushsection .note.fiber, \"a\", %note\n"
@@ -29,7 +29,7 @@ __asm__(".pushsection .note.fiber, \"a\", %note\n"
 	".long 6, 8, 1\n" /* name size, description size, FIB_LAYOUT_NOTE_TYPE */
 	".asciz \"fiber\"\n"
 	".balign 4\n"
-	"1: .quad registry_here - 1b\n"
+	"1: .quad fib_registry_here - 1b\n"
 	".popsection\n");
 
 static struct {

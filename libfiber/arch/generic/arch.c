@@ -42,7 +42,7 @@ int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn
 	if (size < sizeof(ucontext_t) + 4096)
 		return -EINVAL;
 	if (getcontext(saved) < 0)
-		return -errno;
+		return -ENOTSUP; /* a C library whose contexts are for show */
 	saved->uc_stack.ss_sp = low;
 	saved->uc_stack.ss_size = top - (uintptr_t)low;
 	saved->uc_link = NULL;
