@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_hostile_client.c - the control socket among peers that send garbage, half a request, or nothing
+ *
+ * Whatever they do, the server goes on, and a fiberctl that comes after them gets its answer.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/http.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+#include "wire/wire.h"
+
+static struct harness_process *server;
+static unsigned port;
+static char pid[16];
+
+static int start(void **state)
+{
+	(void)state;
+	server = http_start(NULL, NULL, NULL, &port);
+	snprintf(pid, sizeof(pid), "%d", server->pid);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	harness_free(server);
+	return 0;
+}
+
+static int attach(void)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	char path[HARNESS_PATH], name[64];
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(name, sizeof(name), "fiber/%s.sock", pid);
+	harness_file(path, name);
+	assert_true(strlen(path) < sizeof(at.sun_path));
+	strcpy(at.sun_path, path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
+static void all_is_well(void)
+{
+	struct harness_process *p = cli_run("fiberctl", "list", pid, NULL);
+
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "acceptor");
+	harness_free(p);
+	http_alive(port);
+}
+
+/* Read until the other end closes. False when it has not within the time. */
+static bool closes(int fd)
+{
+	struct pollfd one = {fd, POLLIN, 0};
+	char rest[4096];
+
+	while (poll(&one, 1, CLI_SECONDS * 1000) == 1)
+		if (recv(fd, rest, sizeof(rest), 0) <= 0)
+			return true;
+	return false;
+}
+
+static void test_garbage_ends_the_connection_and_nothing_else(void **state)
+{
+	unsigned char noise[4096];
+
+	(void)state;
+	srand(1);
+	for (int round = 0; round < 20; round++) {
+		const int fd = attach();
+
+		for (size_t i = 0; i < sizeof(noise); i++)
+			noise[i] = (unsigned char)rand();
+		send(fd, noise, sizeof(noise), MSG_NOSIGNAL);
+		assert_true(closes(fd));
+		close(fd);
+	}
+	all_is_well();
+}
+
+static void test_well_formed_headers_with_wrong_contents_are_refused(void **state)
+{
+	const struct fib_wire_header wrong[] = {
+		{FIB_WIRE_MAGIC, FIB_WIRE_VERSION + 1, FIB_WIRE_LIST, 0},
+		{FIB_WIRE_MAGIC, FIB_WIRE_VERSION, 0x7f, 0},
+		{FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_END, 0},
+		{FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_LIST, 0xffffffff},
+		{FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_LIST, FIB_WIRE_REQUEST_MAX + 1},
+		{FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_SHOW, 0},
+		{FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_POLICY, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const int fd = attach();
+
+		assert_int_equal(send(fd, &wrong[i], sizeof(wrong[i]), MSG_NOSIGNAL),
+				 sizeof(wrong[i]));
+		assert_true(closes(fd));
+		close(fd);
+	}
+	all_is_well();
+}
+
+static void test_silent_clients_do_not_keep_others_from_an_answer(void **state)
+{
+	enum { MANY = 40 };
+	int fds[MANY];
+
+	(void)state;
+	for (int i = 0; i < MANY; i++)
+		fds[i] = attach();
+	all_is_well();
+	for (int i = 0; i < MANY; i++)
+		close(fds[i]);
+	all_is_well();
+}
+
+static void test_half_a_request_does_not_keep_others_from_an_answer(void **state)
+{
+	const struct fib_wire_header list = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_LIST, 0};
+	int fds[8];
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		fds[i] = attach();
+		assert_int_equal(send(fds[i], &list, sizeof(list) / 2, MSG_NOSIGNAL),
+				 sizeof(list) / 2);
+	}
+	all_is_well();
+	for (int i = 0; i < 8; i++)
+		close(fds[i]);
+}
+
+static void test_a_client_that_asks_and_never_reads_is_dropped(void **state)
+{
+	const struct fib_wire_header all[] = {
+		{FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_STACK, sizeof(struct fib_wire_id)},
+		{0},
+	};
+	enum { MANY = 200 };
+	int fds[MANY], deaf;
+
+	(void)state;
+	for (int i = 0; i < MANY; i++)
+		fds[i] = http_connect(port);
+	http_alive(port);
+	deaf = attach();
+	for (int i = 0; i < 50; i++)
+		send(deaf, all, sizeof(all[0]) + sizeof(struct fib_wire_id),
+		     MSG_NOSIGNAL | MSG_DONTWAIT);
+	all_is_well();
+	close(deaf);
+	for (int i = 0; i < MANY; i++)
+		close(fds[i]);
+	all_is_well();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_garbage_ends_the_connection_and_nothing_else),
+		cmocka_unit_test(test_well_formed_headers_with_wrong_contents_are_refused),
+		cmocka_unit_test(test_silent_clients_do_not_keep_others_from_an_answer),
+		cmocka_unit_test(test_half_a_request_does_not_keep_others_from_an_answer),
+		cmocka_unit_test(test_a_client_that_asks_and_never_reads_is_dropped),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}

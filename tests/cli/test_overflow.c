@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* test_overflow.c - a stack overflow says which fiber it was and leaves a core with its frames. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/cli.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static void died_by_segv(const struct harness_process *p)
+{
+	assert_true(p->ended);
+	assert_false(p->timed_out);
+	assert_true(WIFSIGNALED(p->status));
+	assert_int_equal(WTERMSIG(p->status), SIGSEGV);
+}
+
+static void needs_the_default_fault_action(void)
+{
+	if (*harness_sanitizer() && strcmp(harness_sanitizer(), "undefined"))
+		cli_skip("this sanitizer handles the fault itself");
+}
+
+static void test_overflow_report_names_fiber_id_and_stack_size(void **state)
+{
+	struct harness_process *p;
+	char wanted[128];
+	unsigned id;
+
+	(void)state;
+	needs_the_default_fault_action();
+	p = cli_run("overflow", "--name", "request-4711", "--stack", "131072", NULL);
+	died_by_segv(p);
+	assert_int_equal(sscanf(p->out.bytes, "fiber %u descends", &id), 1);
+	snprintf(wanted, sizeof(wanted), "fiber %u \"request-4711\"", id);
+	cli_contains(p->err.bytes, wanted);
+	cli_contains(p->err.bytes, "131072 bytes");
+	cli_contains(p->err.bytes, "overflow");
+	harness_free(p);
+}
+
+/* Where the kernel puts the core of a process in its folder: true when that is a plain file there. */
+static bool core_file(pid_t pid, char *buf)
+{
+	char pattern[128] = "", name[160];
+	FILE *file = fopen("/proc/sys/kernel/core_pattern", "r");
+	int uses_pid = 0;
+
+	if (!file || !fgets(pattern, sizeof(pattern), file))
+		return false;
+	fclose(file);
+	pattern[strcspn(pattern, "\n")] = '\0';
+	if (!*pattern || strspn(pattern, "abcdefghijklmnopqrstuvwxyz.-_") != strlen(pattern))
+		return false;
+	file = fopen("/proc/sys/kernel/core_uses_pid", "r");
+	if (file && fscanf(file, "%d", &uses_pid) == 1 && uses_pid)
+		snprintf(name, sizeof(name), "%s.%d", pattern, pid);
+	else
+		snprintf(name, sizeof(name), "%s", pattern);
+	if (file)
+		fclose(file);
+	harness_file(buf, name);
+	return true;
+}
+
+static void test_overflow_core_of_the_kernel_has_the_fibers_frames(void **state)
+{
+	const struct harness_how how = {.folder = harness_folder(), .core = true};
+	char core[HARNESS_PATH], program[HARNESS_PATH];
+	struct harness_process *p;
+	json_t *answer, *fiber;
+	size_t i;
+	bool found = false;
+
+	(void)state;
+	needs_the_default_fault_action();
+	p = cli_run_how(&how, "overflow", NULL);
+	died_by_segv(p);
+	if (!core_file(p->pid, core) || access(core, R_OK)) {
+		harness_free(p);
+		cli_skip("the system writes no plain core file (kernel.core_pattern, ulimit -Hc)");
+	}
+	assert_true(WCOREDUMP(p->status));
+	harness_free(p);
+
+	/* The thread that faulted is in the fiber: its own calls, down to where it started. */
+	const char *const gdb[] = {"gdb",  "-nx", "-batch", "-ex",
+				   "bt 3", "-ex", "bt -4",  harness_program(program, "overflow"),
+				   core,   NULL};
+
+	p = harness_run(gdb, NULL, CLI_SECONDS);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "SIGSEGV");
+	cli_contains(p->out.bytes, "descend (level=");
+	cli_contains(p->out.bytes, "deep_main");
+	harness_free(p);
+
+	/* And fibertrace finds the others in the same core. */
+	p = cli_run("fibertrace", "--core", core, program, "--json", "--each", NULL);
+	assert_in_range(harness_exit_code(p), 0, 1);
+	answer = json_answer(p);
+	json_array_foreach (json_object_get(answer, "fibers"), i, fiber)
+		if (!strcmp(json_text(fiber, "name"), "bystander")) {
+			found = true;
+			assert_true(json_is_false(json_object_get(fiber, "truncated")));
+			assert_true(json_array_size(json_object_get(fiber, "frames")) > 2);
+		}
+	assert_true(found);
+	json_decref(answer);
+	harness_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_overflow_report_names_fiber_id_and_stack_size),
+		cmocka_unit_test(test_overflow_core_of_the_kernel_has_the_fibers_frames),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
