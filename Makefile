@@ -55,7 +55,7 @@ HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 BENCHES  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
-TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson)
+TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson) -liberty
 
 .PHONY: all lib tools fixtures examples
 all: lib tools fixtures examples

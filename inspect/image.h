@@ -39,6 +39,9 @@ struct ins_image {
 const char *ins_image_read(struct ins_image *ret, fib_read_fn *read, void *reader, uint64_t base,
 			   bool loaded);
 
+/* Whether eh begins a file of the class and byte order this tool reads: NULL, or what is wrong. */
+const char *ins_image_check(const Elf64_Ehdr *eh);
+
 /*
  * Find the allocated note `name` of `type`. Its first size bytes go to buf (zeros where it is
  * shorter); *ret_address is where its contents stand by p_vaddr plus bias (for a file: as linked,

@@ -24,12 +24,14 @@
 #include "layout/row.h"
 
 struct ins_module {
-	uint64_t start; /* address of the first mapping */
-	uint64_t end;	/* end of the last one */
-	uint64_t inode; /* as in maps, 0: unknown */
-	char *path;	/* as the process sees it, without " (deleted)"; "[vdso]"; "" unknown */
-	bool deleted;	/* maps says that the path no longer leads to it */
-	bool given;	/* file was set with ins_modules_give() */
+	uint64_t start;	    /* address of the first mapping */
+	uint64_t first_end; /* end of the first mapping */
+	uint64_t end;	    /* end of the last one */
+	uint64_t inode;	    /* as in maps, 0: unknown */
+	char *path;	    /* as the process sees it, without " (deleted)"; "[vdso]"; "" unknown */
+	bool deleted;	    /* maps says that the path no longer leads to it */
+	bool other;	    /* its path leads to another file than the one that was mapped */
+	bool unsure;	    /* nothing could confirm that its file is the one that was mapped */
 
 	bool looked;		    /* image and file were tried */
 	bool known;		    /* image is valid */
@@ -39,7 +41,8 @@ struct ins_module {
 	const unsigned char *bytes; /* the file, mapped read-only; NULL: none */
 	size_t bytes_size;
 	struct ins_image file_image; /* valid with bytes */
-	void *debug;		     /* debug.c's */
+	struct Dwfl_Module *debug;   /* debug.c's: NULL before reported, or when that failed */
+	bool reported;		     /* debug.c's */
 };
 
 struct ins_modules {
@@ -49,7 +52,7 @@ struct ins_modules {
 	fib_read_fn *read; /* the source's memory, NULL: none */
 	void *reader;
 	struct ins_problems *problems; /* where a missing or wrong file is named */
-	void *debug;		       /* debug.c's */
+	struct Dwfl *debug;	       /* debug.c's */
 };
 
 /* An empty list. All arguments are borrowed and must outlive it. -ENOMEM. */
@@ -68,7 +71,8 @@ int ins_modules_add(struct ins_modules *modules, uint64_t start, uint64_t end, u
 /* Sort after the last add; before anything is looked up. */
 void ins_modules_sort(struct ins_modules *modules);
 
-/* The module that address is in, looked at (image, file), or NULL. */
+/* The module that address is in, looked at (image, file), or NULL. A file that nothing confirms
+ * becomes a problem here, where it is used. */
 struct ins_module *ins_modules_find(struct ins_modules *modules, uint64_t address);
 
 /* Look at a module: read its headers, find its file. Idempotent; false when its headers are not to
@@ -82,8 +86,9 @@ bool ins_modules_look(struct ins_modules *modules, struct ins_module *module);
 int ins_modules_give(struct ins_modules *modules, struct ins_module *module, const char *path,
 		     struct ins_error *error);
 
-/* Copy bytes that a module's file has for [address, address + size): 0 or -EFAULT. Writable
- * segments are served as linked, not as they are now: ask the source's memory first for those. */
-int ins_modules_read(struct ins_modules *modules, uint64_t address, void *buf, size_t size);
+/* Copy bytes that a module's file has for [address, address + size): 0 or -EFAULT. writable: also
+ * from writable segments, which are served as linked and not as they are now. */
+int ins_modules_read(struct ins_modules *modules, uint64_t address, void *buf, size_t size,
+		     bool writable);
 
 #endif

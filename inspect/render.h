@@ -27,9 +27,12 @@
 /* "2m14s", "1.2s", "350ms", "12us", "0s": at most two units. Returns buf. */
 const char *ins_words_duration(int64_t ns, char *buf, size_t size);
 
-/* A name from the program made harmless: control characters and bytes that are no UTF-8 become
- * \xNN. Returns buf. */
+/* A name from the program made harmless and unambiguous in quotes: control characters and bytes that
+ * are no UTF-8 become \xNN, a quote and a backslash get a backslash. Returns buf. */
 const char *ins_words_clean(const char *text, char *buf, size_t size);
+
+/* The bytes of the UTF-8 character that text begins with, 1 to 4; 0 when it begins with none. */
+size_t ins_words_utf8(const char *text);
 
 /* "suspended", ... and "mutex", ...; layout may be NULL or lack a name. */
 const char *ins_words_state(const struct fib_layout *layout, unsigned state);
@@ -41,7 +44,8 @@ const char *ins_words_events(unsigned events, char *buf, size_t size);
 /*
  * What a fiber waits for: `mutex "cfg"@0x5f.. held by 88`, `mutex@0x5f.. held by thread 12`,
  * `fd 17 read`, `sleep 1.2s left`, `join 41`; "" when it does not wait. address: show the object's
- * address also when it has a name; without a name it is always shown. Returns buf.
+ * address also when it has a name; without a name it is always shown. What a group's members do not
+ * share is left out. Returns buf.
  */
 const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fiber *fiber,
 			   bool address, char *buf, size_t size);

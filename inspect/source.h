@@ -37,6 +37,9 @@ struct ins_fiber {
 struct ins_request {
 	uint64_t id; /* one fiber; 0: all */
 	bool stacks; /* copy the stacks of fibers that hold still */
+	/* Find out how deep each stack ever was: costs a look at all of it. The control source always
+	 * gives what the process says. */
+	bool high_water;
 };
 
 /* What a read amounted to. */
@@ -85,7 +88,8 @@ void ins_source_close(struct ins_source *source);
 
 /*
  * Emit the fibers that the request asks for. 0, what the callback returned, or a negative errno
- * with error set: -ESRCH when the one fiber asked for does not exist. What is missing from a read
+ * with error set: -ESRCH when the one fiber asked for does not exist. A control source that a
+ * callback ended early can only be closed. What is missing from a read
  * that succeeded is in source->problems. *ret counts what was emitted also when it fails.
  */
 int ins_source_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # deps.mk - the packages the project needs, and a clear word where one is missing
 
-DEBIAN_PACKAGES := gcc libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev \
+DEBIAN_PACKAGES := gcc libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libiberty-dev \
 	libcmocka-dev libhttp-parser-dev gdb elfutils binutils strace procps \
 	clang-format clang-tidy cppcheck mandoc
 

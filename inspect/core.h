@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.h - a core file: memory by address, and the notes that say whose it was
+ *
+ * Written by the kernel or by gdb's gcore; perhaps truncated, perhaps not a core at all.
+ */
+#ifndef INS_CORE_H
+#define INS_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "inspect/error.h"
+#include "inspect/modules.h"
+
+struct ins_core_load {
+	uint64_t address;
+	uint64_t size;	 /* bytes that the file has */
+	uint64_t memory; /* bytes that the process had */
+	uint64_t offset; /* in the file */
+};
+
+struct ins_core {
+	int fd;
+	uint64_t file_size;
+	struct ins_core_load *load; /* by ascending address */
+	size_t loads;
+	uint64_t missing; /* bytes of memory cut off by the end of the file */
+	pid_t pid;	  /* 0: unknown */
+	char program[17]; /* its short name; "": unknown */
+	uint64_t phdr;	  /* where the program's own headers are, its entry, the vdso; 0: unknown */
+	uint64_t entry;
+	uint64_t vdso;
+	uint64_t files_at; /* the NT_FILE note in the file; 0: none */
+	uint32_t files_size;
+};
+
+/* Open and index a core file. 0, or a negative errno with error set. */
+int ins_core_open(const char *path, struct ins_error *error, struct ins_core *ret);
+void ins_core_close(struct ins_core *core);
+
+/* Copy memory. All of it and 0, or -EFAULT. */
+int ins_core_read(const struct ins_core *core, uint64_t address, void *buf, size_t size);
+
+/* Copy as much as there is in a row from address on: the number of bytes. */
+size_t ins_core_read_some(const struct ins_core *core, uint64_t address, void *buf, size_t size);
+
+/* The first address in [low, high) whose page was ever written, as far as the file tells: high when
+ * none was; UINT64_MAX when the file does not have all of it. */
+uint64_t ins_core_lowest_used(const struct ins_core *core, uint64_t low, uint64_t high);
+
+/* Add the mapped files: from the NT_FILE note, and images in memory that it does not name. -ENOMEM. */
+int ins_core_modules(const struct ins_core *core, struct ins_modules *modules);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* debug.c - reporting modules to libdw. */
+#include "inspect/debug.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+Dwfl *ins_debug_session(struct ins_modules *modules)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+	};
+
+	if (!modules->debug)
+		modules->debug = dwfl_begin(&callbacks);
+	return modules->debug;
+}
+
+Dwfl_Module *ins_debug_module(struct ins_modules *modules, struct ins_module *module)
+{
+	Dwfl *dwfl = ins_debug_session(modules);
+	int fd;
+
+	if (!dwfl || module->reported || !module->bytes)
+		return module->debug;
+	module->reported = true;
+	fd = open(module->file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	dwfl_report_begin_add(dwfl);
+	/* libdw looks for the debug file beside the path it is told, so it is told the program's. */
+	module->debug = dwfl_report_elf(dwfl, module->path[0] ? module->path : module->file,
+					module->path[0] ? module->path : module->file, fd,
+					module->bias, true);
+	if (!module->debug)
+		close(fd);
+	dwfl_report_end(dwfl, NULL, NULL);
+	return module->debug;
+}
+
+void ins_debug_all(struct ins_modules *modules)
+{
+	size_t i;
+
+	for (i = 0; i < modules->count; i++) {
+		if (ins_modules_look(modules, &modules->at[i]))
+			ins_debug_module(modules, &modules->at[i]);
+	}
+}
+
+void ins_debug_free(struct ins_modules *modules)
+{
+	if (modules->debug)
+		dwfl_end(modules->debug);
+	modules->debug = NULL;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group.c - counting fibers that are in the same place
+ *
+ * A hash table from (state, wait kind, addresses) to group. What members do not share is cleared
+ * from the group's fiber, so that what is shown of a group is true of all of it. Ages are kept,
+ * eight bytes a fiber, for the median.
+ */
+#include "inspect/group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ins_groups {
+	struct ins_group **at;
+	size_t count;
+	size_t *slots; /* index + 1 into at; 0: free */
+	size_t room;   /* of slots, a power of two; at has room for half of it */
+};
+
+int ins_groups_new(struct ins_groups **ret)
+{
+	*ret = calloc(1, sizeof **ret);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void free_group(struct ins_group *g)
+{
+	if (g) {
+		free(g->walk);
+		free(g->ages);
+		free(g);
+	}
+}
+
+void ins_groups_free(struct ins_groups *groups)
+{
+	size_t i;
+
+	if (!groups)
+		return;
+	for (i = 0; i < groups->count; i++)
+		free_group(groups->at[i]);
+	free(groups->at);
+	free(groups->slots);
+	free(groups);
+}
+
+static uint64_t hash(const struct fib_row *row, const struct ins_walk *walk)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ row->state ^ (uint64_t)row->wait_kind << 8 ^
+		     (uint64_t)walk->truncated << 16;
+	unsigned i;
+
+	for (i = 0; i < walk->count; i++)
+		h = (h ^ walk->pc[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
+	return h ^ (h >> 32);
+}
+
+static bool equal(const struct ins_group *g, const struct fib_row *row, const struct ins_walk *walk)
+{
+	return g->fiber.row.state == row->state && g->fiber.row.wait_kind == row->wait_kind &&
+	       g->walk->truncated == walk->truncated && g->walk->count == walk->count &&
+	       memcmp(g->walk->pc, walk->pc, walk->count * sizeof walk->pc[0]) == 0;
+}
+
+static size_t *slot_of(struct ins_groups *groups, const struct fib_row *row,
+		       const struct ins_walk *walk)
+{
+	size_t i = (size_t)hash(row, walk) & (groups->room - 1);
+
+	while (groups->slots[i] && !equal(groups->at[groups->slots[i] - 1], row, walk))
+		i = (i + 1) & (groups->room - 1);
+	return &groups->slots[i];
+}
+
+static int make_room(struct ins_groups *groups)
+{
+	size_t room = 64, i;
+	struct ins_group **at;
+	size_t *slots;
+
+	if (groups->count * 2 < groups->room)
+		return 0;
+	while (room <= groups->count * 2)
+		room *= 2;
+	at = realloc(groups->at, room / 2 * sizeof(struct ins_group *));
+	if (!at)
+		return -ENOMEM;
+	groups->at = at;
+	slots = calloc(room, sizeof *slots);
+	if (!slots)
+		return -ENOMEM;
+	free(groups->slots);
+	groups->slots = slots;
+	groups->room = room;
+	for (i = 0; i < groups->count; i++)
+		*slot_of(groups, &at[i]->fiber.row, at[i]->walk) = i + 1;
+	return 0;
+}
+
+static struct ins_group *new_group(const struct ins_fiber *fiber, const struct ins_walk *walk)
+{
+	struct ins_group *g = calloc(1, sizeof *g);
+
+	if (!g)
+		return NULL;
+	g->walk = malloc(sizeof *g->walk);
+	if (!g->walk) {
+		free(g);
+		return NULL;
+	}
+	*g->walk = *walk;
+	g->fiber = *fiber;
+	g->fiber.stack = NULL;
+	g->fiber.stack_size = 0;
+	g->same_wait = true;
+	return g;
+}
+
+/* Keep of the group's wait what this member shares. */
+static void share(struct ins_group *g, const struct fib_row *row)
+{
+	struct fib_row *mine = &g->fiber.row;
+
+	if (mine->wait_object != row->wait_object || mine->wait_arg != row->wait_arg)
+		g->same_wait = false;
+	if (mine->wait_object != row->wait_object) {
+		mine->wait_object = 0;
+		mine->object_name[0] = 0;
+	}
+	if (mine->wait_arg != row->wait_arg) {
+		/* For a descriptor the events may still be shared. */
+		mine->wait_arg = mine->wait_kind == FIB_WAIT_FD &&
+						 mine->wait_arg >> 32 == row->wait_arg >> 32
+					 ? (mine->wait_arg & ~UINT64_C(0xffffffff)) | UINT32_MAX
+					 : FIB_ROW_UNKNOWN;
+	}
+	if (mine->holder != row->holder)
+		mine->holder = 0;
+	if (mine->deadline != row->deadline)
+		mine->deadline = INT64_MAX;
+	if (mine->carrier != row->carrier)
+		mine->carrier = FIB_ROW_CARRIER_NONE;
+}
+
+/* Ids are kept ascending, the lowest ones. */
+static void sample(struct ins_group *g, uint64_t id)
+{
+	unsigned i = g->samples;
+
+	if (i == INS_GROUP_SAMPLES) {
+		if (id > g->sample[i - 1])
+			return;
+		i--;
+	} else {
+		g->samples++;
+	}
+	for (; i > 0 && g->sample[i - 1] > id; i--)
+		g->sample[i] = g->sample[i - 1];
+	g->sample[i] = id;
+}
+
+static int count_in(struct ins_group *g, const struct fib_row *row)
+{
+	if (g->count == g->ages_room) {
+		size_t room = g->ages_room ? g->ages_room * 2 : 4;
+		int64_t *ages = realloc(g->ages, room * sizeof *ages);
+
+		if (!ages)
+			return -ENOMEM;
+		g->ages = ages;
+		g->ages_room = room;
+	}
+	if (!g->count || row->age < g->age_min)
+		g->age_min = row->age;
+	if (!g->count || row->age > g->age_max)
+		g->age_max = row->age;
+	g->ages[g->count++] = row->age;
+	sample(g, row->id);
+	return 0;
+}
+
+int ins_groups_add(struct ins_groups *groups, const struct ins_fiber *fiber,
+		   const struct ins_walk *walk)
+{
+	int rc = make_room(groups);
+	struct ins_group *g;
+	size_t *slot;
+
+	if (rc < 0)
+		return rc;
+	slot = slot_of(groups, &fiber->row, walk);
+	if (!*slot) {
+		g = new_group(fiber, walk);
+		if (!g)
+			return -ENOMEM;
+		rc = count_in(g, &fiber->row);
+		if (rc < 0) {
+			free_group(g);
+			return rc;
+		}
+		groups->at[groups->count++] = g;
+		*slot = groups->count;
+		return 0;
+	}
+	g = groups->at[*slot - 1];
+	share(g, &fiber->row);
+	return count_in(g, &fiber->row);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct ins_group *x = *(struct ins_group *const *)a;
+	const struct ins_group *y = *(struct ins_group *const *)b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->sample[0] < y->sample[0] ? -1 : x->sample[0] > y->sample[0];
+}
+
+void ins_groups_sort(struct ins_groups *groups)
+{
+	size_t i;
+
+	for (i = 0; i < groups->count; i++) {
+		struct ins_group *g = groups->at[i];
+
+		qsort(g->ages, g->count, sizeof *g->ages, by_age);
+		g->age_median = g->ages[(g->count - 1) / 2];
+	}
+	if (groups->count)
+		qsort(groups->at, groups->count, sizeof(struct ins_group *), by_size);
+	free(groups->slots); /* they name places that have moved */
+	groups->slots = NULL;
+	groups->room = 0;
+}
+
+size_t ins_groups_count(const struct ins_groups *groups)
+{
+	return groups->count;
+}
+
+const struct ins_group *ins_groups_at(const struct ins_groups *groups, size_t i)
+{
+	return groups->at[i];
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_text.c - for people
+ *
+ * The header line of a fiber is what a person greps for among fifty thousand: it has everything of
+ * the fiber in one line, in an order that does not change.
+ */
+#include "inspect/render.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_state(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	bool running = row->carrier != FIB_ROW_CARRIER_NONE;
+	char wait[256];
+
+	ins_words_wait(layout, fiber, false, wait, sizeof wait);
+	fprintf(out, "[%s", ins_words_state(layout, row->state));
+	if (running)
+		fprintf(out, ": carrier %u", row->carrier);
+	if (wait[0])
+		fprintf(out, "%s%s", running ? ", pinned in " : ": ", wait);
+}
+
+void ins_text_header(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber)
+{
+	char name[sizeof fiber->row.name * 4], age[32];
+
+	fprintf(out, "fiber %" PRIu64 " \"%s\" ", fiber->row.id,
+		ins_words_clean(fiber->row.name, name, sizeof name));
+	put_state(out, layout, fiber);
+	fprintf(out, ", %s]\n", ins_words_duration(fiber->row.age, age, sizeof age));
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
+{
+	char text[1024];
+
+	fprintf(out, "  #%-3u", number);
+	if (f->function) {
+		fprintf(out, "%s", ins_words_clean(f->function, text, sizeof text));
+		if (f->has_offset)
+			fprintf(out, "+0x%" PRIx64, f->offset);
+	} else {
+		fprintf(out, "0x%" PRIx64, f->pc);
+	}
+	if (f->inlined)
+		fprintf(out, " (inlined)");
+	if (f->file)
+		fprintf(out, " at %s:%d", ins_words_clean(f->file, text, sizeof text), f->line);
+	else if (f->module && f->module[0])
+		fprintf(out, " in %s", ins_words_clean(base_name(f->module), text, sizeof text));
+	if (!f->function && f->has_offset)
+		fprintf(out, "+0x%" PRIx64, f->offset);
+	fputc('\n', out);
+}
+
+void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_walk *walk)
+{
+	unsigned i, number = 0;
+	size_t k, count;
+
+	for (i = 0; i < walk->count; i++) {
+		const struct ins_frame *f = ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
+
+		for (k = 0; k < count; k++)
+			put_frame(out, number++, &f[k]);
+	}
+	if (walk->truncated)
+		fprintf(out, "  truncated: %s\n", walk->reason);
+	else if (walk->reason[0])
+		fprintf(out, "  no frames: %s\n", walk->reason);
+}
+
+void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins_group *group)
+{
+	char name[sizeof group->fiber.row.name * 4], min[32], median[32], max[32];
+	unsigned i;
+
+	fprintf(out, "%" PRIu64 " fiber%s ", group->count, group->count == 1 ? "" : "s");
+	put_state(out, layout, &group->fiber);
+	ins_words_duration(group->age_min, min, sizeof min);
+	ins_words_duration(group->age_max, max, sizeof max);
+	if (strcmp(min, max) == 0)
+		fprintf(out, ", %s]", max);
+	else
+		fprintf(out, ", %s to %s, median %s]", min, max,
+			ins_words_duration(group->age_median, median, sizeof median));
+	fputs(group->count == 1 ? " id" : " ids", out);
+	for (i = 0; i < group->samples; i++)
+		fprintf(out, "%s %" PRIu64, i ? "," : "", group->sample[i]);
+	if (group->count > group->samples)
+		fputs(", ...", out);
+	if (group->count == 1)
+		fprintf(out, " \"%s\"", ins_words_clean(group->fiber.row.name, name, sizeof name));
+	fputc('\n', out);
+}
+
+void ins_text_end(FILE *out, const struct ins_summary *summary, const struct ins_problems *problems)
+{
+	size_t i, lines = ins_problems_lines(problems);
+	char text[640], took[32];
+
+	for (i = 0; i < lines; i++)
+		fprintf(out, "incomplete: %s\n", ins_problems_text(problems, i, text, sizeof text));
+	fprintf(out, "%" PRIu64 " of %" PRIu64 " fibers, sampled over %s\n", summary->shown,
+		summary->total, ins_words_duration(summary->sampled_ns, took, sizeof took));
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_core.c - the fibers in a core file
+ *
+ * Everything stands still: what is there is of one moment. What is not there is the matter. Text
+ * is usually not in a core and comes from the files it names, or from the executable that was
+ * given; a truncated core lacks the upper part of memory. Each gap is named, none is filled.
+ */
+#include "inspect/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/core.h"
+#include "inspect/records.h"
+#include "inspect/registry.h"
+
+#define STACK_BYTES_MAX	 (16u << 20) /* copied of one stack */
+#define HIGH_WATER_BYTES (UINT64_C(1) << 30)
+
+struct dead {
+	struct ins_source source;
+	struct ins_core core;
+	int64_t clock;
+	unsigned char *stack;
+	size_t stack_room;
+	/* during a read */
+	const struct ins_request *request;
+	ins_fiber_fn *fn;
+	void *context;
+	struct ins_summary *summary;
+	uint64_t unresolved;
+};
+
+static int dead_memory(void *source, uint64_t address, void *buf, size_t size)
+{
+	return ins_core_read(&((struct dead *)source)->core, address, buf, size);
+}
+
+static uint64_t high_water(struct dead *d, const struct fib_row *row)
+{
+	uint64_t top = row->stack_low + row->stack_size, lowest;
+
+	if (!row->stack_size || top < row->stack_low || row->stack_size > HIGH_WATER_BYTES)
+		return FIB_ROW_UNKNOWN;
+	lowest = ins_core_lowest_used(&d->core, row->stack_low, top);
+	return lowest == UINT64_MAX ? FIB_ROW_UNKNOWN : top - lowest;
+}
+
+static void copy_stack(struct dead *d, struct ins_fiber *fiber)
+{
+	uint64_t want = fiber->row.stack_used;
+	size_t got;
+
+	want = want < STACK_BYTES_MAX ? want : STACK_BYTES_MAX;
+	if (want > d->stack_room) {
+		unsigned char *more = realloc(d->stack, want);
+
+		if (!more) {
+			fiber->flags |= INS_FIBER_GONE;
+			return;
+		}
+		d->stack = more;
+		d->stack_room = want;
+	}
+	got = ins_core_read_some(&d->core, fiber->row.sp, d->stack, want);
+	if (!got) {
+		fiber->flags |= INS_FIBER_GONE;
+		return;
+	}
+	fiber->stack = d->stack;
+	fiber->stack_size = got;
+	if (got < fiber->row.stack_used)
+		fiber->flags |= INS_FIBER_CUT;
+}
+
+static int each_record(void *context, uint64_t address, const void *bytes)
+{
+	struct dead *d = context;
+	const struct fib_layout *layout = &d->source.layout;
+	struct ins_fiber fiber = {.now = d->clock};
+
+	if (!fib_row_decode(layout, bytes, address, d->clock, &fiber.row))
+		return 0;
+	d->summary->total++;
+	if (!ins_records_wanted(d->request, &fiber.row))
+		return 0;
+	if (fib_row_resolve(layout, &fiber.row, dead_memory, d) < 0)
+		d->unresolved++;
+	if (d->request->stacks && fib_row_walkable(&fiber.row))
+		copy_stack(d, &fiber);
+	if (d->request->high_water)
+		fiber.row.stack_high_water = high_water(d, &fiber.row);
+	d->summary->shown++;
+	return d->fn(d->context, &fiber);
+}
+
+static int dead_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		     void *context, struct ins_summary *ret, struct ins_error *error)
+{
+	struct dead *d = (struct dead *)source;
+	int rc;
+
+	d->request = request;
+	d->fn = fn;
+	d->context = context;
+	d->summary = ret;
+	d->unresolved = 0;
+	rc = ins_records_each(source, each_record, d, error);
+	if (d->unresolved)
+		ins_problems_add(&source->problems,
+				 "what %llu fibers wait for is not in the core: holder and name of "
+				 "it are missing",
+				 (unsigned long long)d->unresolved);
+	if (rc == 0 && request->id && !ret->shown)
+		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in the core",
+				     (unsigned long long)request->id);
+	return rc;
+}
+
+static void dead_close(struct ins_source *source)
+{
+	struct dead *d = (struct dead *)source;
+
+	ins_modules_free(source->modules);
+	ins_problems_free(&source->problems);
+	ins_core_close(&d->core);
+	free(d->stack);
+	free(d);
+}
+
+static const struct ins_source_ops dead_ops = {dead_read, dead_close};
+
+/* The module of the program itself, or NULL. */
+static struct ins_module *program(struct dead *d)
+{
+	struct ins_modules *modules = d->source.modules;
+	struct ins_module *m = NULL;
+
+	if (d->core.phdr)
+		m = ins_modules_find(modules, d->core.phdr);
+	if (!m && d->core.entry)
+		m = ins_modules_find(modules, d->core.entry);
+	return m;
+}
+
+static int open_modules(struct dead *d, const char *core, const char *exe, struct ins_error *error)
+{
+	struct ins_module *m;
+	int rc = ins_modules_new(0, dead_memory, d, &d->source.problems, &d->source.modules);
+
+	if (rc == 0)
+		rc = ins_core_modules(&d->core, d->source.modules);
+	if (rc < 0)
+		return ins_error_set(error, rc, "out of memory");
+	if (!exe)
+		return 0;
+	m = program(d);
+	if (!m)
+		return ins_error_set(error, -EINVAL,
+				     "%s: does not say where its program was: %s cannot be used",
+				     core, exe);
+	return ins_modules_give(d->source.modules, m, exe, error);
+}
+
+static int open_registry(struct dead *d, const char *core, const char *exe, struct ins_error *error)
+{
+	struct ins_error why;
+	int rc = ins_registry_find(d->source.modules, &d->source.layout, &why);
+
+	if (rc < 0) {
+		struct ins_module *m = program(d);
+		bool hint = rc == -ENOENT && !exe && m && !m->bytes && !m->image.loaded;
+
+		return ins_error_set(error, rc, "%s: has no fibers to show: %s%s%s", core, why.text,
+				     d->core.missing ? " (the core is truncated)" : "",
+				     hint ? "; give the executable after the core" : "");
+	}
+	if (d->source.memory(d, d->source.layout.clock, &d->clock, sizeof d->clock) < 0) {
+		d->clock = 0;
+		ins_problems_add(&d->source.problems,
+				 "the clock is not in the core: how long fibers have waited is not "
+				 "known and shown as 0");
+	}
+	snprintf(d->source.name, sizeof d->source.name, "%s", d->source.layout.program);
+	return 0;
+}
+
+int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
+			 struct ins_source **ret)
+{
+	struct dead *d = calloc(1, sizeof *d);
+	int rc;
+
+	if (!d)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	d->source.kind = "core";
+	d->source.memory = dead_memory;
+	d->source.ops = &dead_ops;
+	d->core.fd = -1;
+	rc = ins_core_open(core, error, &d->core);
+	if (rc == 0)
+		rc = open_modules(d, core, exe, error);
+	if (rc == 0)
+		rc = open_registry(d, core, exe, error);
+	if (rc < 0) {
+		dead_close(&d->source);
+		return rc;
+	}
+	d->source.pid = d->core.pid;
+	if (d->core.missing)
+		ins_problems_add(&d->source.problems,
+				 "%s is truncated: %llu bytes of the process' memory are missing",
+				 core, (unsigned long long)d->core.missing);
+	*ret = &d->source;
+	return 0;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_live.c - the fibers of a live process, read from its memory
+ *
+ * The process is neither stopped nor asked: it may be stopped already, or hang with every carrier
+ * in a loop. Its memory is read with process_vm_readv, through /proc/PID/mem where a sandbox
+ * forbids that call.
+ *
+ * While we look, fibers run. A record's seq is odd while its fiber runs and moves at every switch,
+ * so one call copies, in this order: seq, the record, the stack, seq again. When all three seqs are
+ * equal and even, record and stack are of one moment. What moved is looked at again a few times;
+ * what never holds still is reported as running and never guessed.
+ */
+#include "inspect/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/memory.h"
+#include "inspect/slurp.h"
+#include "inspect/records.h"
+#include "inspect/registry.h"
+#include "inspect/rights.h"
+
+#define LOOKS_MAX	8
+#define STACK_BYTES_MAX (16u << 20) /* copied of one stack */
+#define PAGEMAP_MAX	(1u << 16)  /* pages of one stack that are looked at */
+
+struct live {
+	struct ins_source source;
+	struct ins_memory memory;
+	int pagemap; /* -1: not to be had */
+	unsigned char *record;
+	unsigned char *stack;
+	size_t stack_room;
+	/* during a read */
+	const struct ins_request *request;
+	ins_fiber_fn *fn;
+	void *context;
+	struct ins_summary *summary;
+	uint64_t unresolved;
+};
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static int live_memory(void *source, uint64_t address, void *buf, size_t size)
+{
+	struct live *l = source;
+	struct ins_memory_piece piece = {address, buf, size};
+
+	return ins_memory_read(&l->memory, &piece, 1);
+}
+
+/* From the lowest page that was ever touched to the stack's top. */
+static uint64_t high_water(struct live *l, const struct fib_row *row)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), entry[512];
+	uint64_t first = row->stack_low / page;
+	uint64_t top = row->stack_low + row->stack_size;
+	uint64_t pages, i, n, k;
+
+	if (l->pagemap < 0 || !row->stack_size || top < row->stack_low)
+		return FIB_ROW_UNKNOWN;
+	pages = (top - 1) / page - first + 1;
+	if (pages > PAGEMAP_MAX)
+		return FIB_ROW_UNKNOWN;
+	for (i = 0; i < pages; i += n) {
+		n = pages - i < 512 ? pages - i : 512;
+		if (pread(l->pagemap, entry, n * 8, (off_t)((first + i) * 8)) != (ssize_t)(n * 8))
+			return FIB_ROW_UNKNOWN;
+		for (k = 0; k < n; k++) {
+			if (entry[k] >> 62) { /* present or swapped */
+				uint64_t low = (first + i + k) * page;
+
+				return top - (low > row->stack_low ? low : row->stack_low);
+			}
+		}
+	}
+	return 0;
+}
+
+static bool make_room(struct live *l, size_t size)
+{
+	unsigned char *more;
+
+	if (size <= l->stack_room)
+		return true;
+	more = realloc(l->stack, size);
+	if (!more)
+		return false;
+	l->stack = more;
+	l->stack_room = size;
+	return true;
+}
+
+enum look { LOOK_GOOD, LOOK_MOVED, LOOK_UNREADABLE };
+
+/* One copy of what row said a moment ago; the fresh record ends up in l->record. */
+static enum look look_once(struct live *l, const struct fib_row *row, size_t stack)
+{
+	const struct fib_layout *layout = &l->source.layout;
+	uint64_t seq_at = row->record + layout->fields[FIB_FIELD_SEQ].offset;
+	uint64_t before, after, inside;
+	struct ins_memory_piece piece[4] = {
+		{seq_at, &before, sizeof before},
+		{row->record, l->record, layout->record_size},
+	};
+	unsigned n = 2;
+
+	if (stack)
+		piece[n++] = (struct ins_memory_piece){row->sp, l->stack, stack};
+	piece[n++] = (struct ins_memory_piece){seq_at, &after, sizeof after};
+	if (ins_memory_read(&l->memory, piece, n) < 0)
+		return LOOK_UNREADABLE;
+	memcpy(&inside, l->record + layout->fields[FIB_FIELD_SEQ].offset, sizeof inside);
+	return before == inside && inside == after ? LOOK_GOOD : LOOK_MOVED;
+}
+
+/* Whether the fiber still is where row says. */
+static bool still(struct live *l, const struct fib_row *row)
+{
+	uint64_t seq;
+
+	return live_memory(l, row->record + l->source.layout.fields[FIB_FIELD_SEQ].offset, &seq,
+			   sizeof seq) == 0 &&
+	       seq == row->seq;
+}
+
+/* Copy one fiber as row saw it a moment ago. True when fiber is of one moment now. */
+static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
+{
+	const struct fib_layout *layout = &l->source.layout;
+	struct fib_row *row = &fiber->row, was = *row;
+	bool walkable = fib_row_walkable(&was);
+	size_t size = 0;
+	enum look look;
+
+	fiber->flags = 0;
+	fiber->stack = NULL;
+	fiber->stack_size = 0;
+	if (l->request->stacks && walkable) {
+		size = was.stack_used < STACK_BYTES_MAX ? was.stack_used : STACK_BYTES_MAX;
+		if (!make_room(l, size))
+			size = 0;
+	}
+	look = look_once(l, &was, size);
+	if (look == LOOK_UNREADABLE && size) {
+		size = 0;
+		fiber->flags = INS_FIBER_GONE;
+		look = look_once(l, &was, 0);
+	}
+	if (look == LOOK_UNREADABLE)
+		return false;
+	fiber->now = now();
+	*ret_ended = !fib_row_decode(layout, l->record, was.record, fiber->now, row);
+	if (*ret_ended)
+		return true;
+	if (look == LOOK_MOVED || row->id != was.id || row->sp != was.sp ||
+	    row->stack_low != was.stack_low || row->stack_size != was.stack_size ||
+	    fib_row_walkable(row) != walkable)
+		return false;
+	if (row->wait_object) {
+		if (fib_row_resolve(layout, row, live_memory, l) < 0)
+			l->unresolved++;
+		if (!still(l, row))
+			return false;
+	}
+	if (size) {
+		fiber->stack = l->stack;
+		fiber->stack_size = size;
+		if (size < row->stack_used)
+			fiber->flags |= INS_FIBER_CUT;
+	}
+	return true;
+}
+
+/* It ran each time we looked. */
+static void call_moving(struct ins_fiber *fiber)
+{
+	fiber->flags = INS_FIBER_MOVING;
+	fiber->stack = NULL;
+	fiber->stack_size = 0;
+	fiber->row.state = FIBER_RUNNING;
+	fiber->row.wait_kind = FIB_WAIT_NONE;
+	fiber->row.wait_object = 0;
+	fiber->row.holder = 0;
+	fiber->row.stack_used = 0;
+}
+
+static int each_record(void *context, uint64_t address, const void *bytes)
+{
+	struct live *l = context;
+	struct ins_fiber fiber = {0};
+	bool ended = false, good = false;
+	unsigned looks;
+
+	fiber.now = now();
+	if (!fib_row_decode(&l->source.layout, bytes, address, fiber.now, &fiber.row))
+		return 0;
+	if (!ins_records_wanted(l->request, &fiber.row)) {
+		l->summary->total++;
+		return 0;
+	}
+	for (looks = 0; !good && looks < LOOKS_MAX; looks++)
+		good = copy_fiber(l, &fiber, &ended);
+	if (ended)
+		return 0;
+	if (!good)
+		call_moving(&fiber);
+	if (l->request->high_water)
+		fiber.row.stack_high_water = high_water(l, &fiber.row);
+	l->summary->total++;
+	l->summary->shown++;
+	return l->fn(l->context, &fiber);
+}
+
+static int live_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		     void *context, struct ins_summary *ret, struct ins_error *error)
+{
+	struct live *l = (struct live *)source;
+	int64_t start = now();
+	int rc;
+
+	l->request = request;
+	l->fn = fn;
+	l->context = context;
+	l->summary = ret;
+	l->unresolved = 0;
+	rc = ins_records_each(source, each_record, l, error);
+	ret->sampled_ns = now() - start;
+	if (kill(source->pid, 0) < 0 && errno == ESRCH) {
+		if (!ret->shown)
+			return ins_error_set(error, -ESRCH, "process %d: ended while it was read",
+					     (int)source->pid);
+		ins_problems_add(&source->problems, "process %d ended while it was read",
+				 (int)source->pid);
+	}
+	if (l->unresolved)
+		ins_problems_add(&source->problems,
+				 "what %llu fibers wait for could not be read: holder and name of "
+				 "it are missing",
+				 (unsigned long long)l->unresolved);
+	if (rc == 0 && request->id && !ret->shown)
+		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in process %d",
+				     (unsigned long long)request->id, (int)source->pid);
+	return rc;
+}
+
+static void live_close(struct ins_source *source)
+{
+	struct live *l = (struct live *)source;
+
+	ins_modules_free(source->modules);
+	ins_problems_free(&source->problems);
+	ins_memory_close(&l->memory);
+	if (l->pagemap >= 0)
+		close(l->pagemap);
+	free(l->record);
+	free(l->stack);
+	free(l);
+}
+
+static const struct ins_source_ops live_ops = {live_read, live_close};
+
+/* The modules of the process, and its memory. */
+static int open_memory(struct live *l, struct ins_error *error)
+{
+	pid_t pid = l->source.pid;
+	char path[64], *text;
+	size_t size;
+	int rc;
+
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	rc = ins_slurp(path, &text, &size);
+	if (rc == -EACCES || rc == -EPERM)
+		return ins_rights_explain(pid, rc, error);
+	if (rc < 0)
+		return ins_error_set(error, rc, "process %d: %s: %s", (int)pid, path,
+				     strerror(-rc));
+	rc = ins_modules_new(pid, live_memory, l, &l->source.problems, &l->source.modules);
+	if (rc == 0)
+		rc = ins_modules_parse_maps(l->source.modules, text, size);
+	free(text);
+	if (rc < 0)
+		return ins_error_set(error, rc, "out of memory");
+	ins_modules_sort(l->source.modules);
+	if (!l->source.modules->count)
+		return ins_error_set(error, -ENOENT,
+				     "process %d: has no program in memory: a kernel thread, or it "
+				     "is ending",
+				     (int)pid);
+	rc = ins_memory_open(&l->memory, pid, l->source.modules->at[0].start);
+	if (rc == -EPERM || rc == -EACCES)
+		return ins_rights_explain(pid, rc, error);
+	if (rc < 0)
+		return ins_error_set(error, rc, "process %d: its memory cannot be read: %s",
+				     (int)pid, strerror(-rc));
+	return 0;
+}
+
+static int open_registry(struct live *l, struct ins_error *error)
+{
+	struct ins_error why;
+	char path[64];
+	int rc = ins_registry_find(l->source.modules, &l->source.layout, &why);
+
+	if (rc < 0)
+		return ins_error_set(error, rc, "process %d: has no fibers to show: %s",
+				     (int)l->source.pid, why.text);
+	l->record = malloc(l->source.layout.record_size);
+	if (!l->record)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	snprintf(l->source.name, sizeof l->source.name, "%s", l->source.layout.program);
+	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)l->source.pid);
+	l->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source **ret)
+{
+	char state[64];
+	struct live *l;
+	int rc;
+
+	if (pid <= 0 || ins_rights_status(pid, "State", state, sizeof state) < 0)
+		return ins_error_set(error, -ESRCH, "process %d: no such process", (int)pid);
+	if (state[0] == 'Z' || state[0] == 'X')
+		return ins_error_set(error, -ESRCH,
+				     "process %d: has ended; its parent has not taken notice yet",
+				     (int)pid);
+	l = calloc(1, sizeof *l);
+	if (!l)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	l->source.kind = "live";
+	l->source.pid = pid;
+	l->source.memory = live_memory;
+	l->source.ops = &live_ops;
+	l->memory.file = -1;
+	l->pagemap = -1;
+	rc = open_memory(l, error);
+	if (rc == 0)
+		rc = open_registry(l, error);
+	if (rc < 0) {
+		live_close(&l->source);
+		return rc;
+	}
+	*ret = &l->source;
+	return 0;
+}

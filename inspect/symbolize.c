@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize.c - asking libdw what is at an address
+ *
+ * The debug information knows functions, inlined ones too, and lines; without it the ELF symbol
+ * table knows functions; without that the module and the offset in it are what can be said, and
+ * addr2line makes the rest of them on another machine.
+ *
+ * Inline scopes are what costs (55 us a frame and not cached by libdw), so every answer is kept.
+ */
+#include "inspect/symbolize.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <libiberty/demangle.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/debug.h"
+
+#define INLINED_MAX 32
+
+struct entry {
+	uint64_t pc;
+	bool returned;
+	size_t count; /* 0: free slot */
+	struct ins_frame *frames;
+};
+
+struct ins_symbols {
+	struct ins_modules *modules;
+	struct entry *slots;
+	size_t room; /* a power of two */
+	size_t used;
+	struct ins_frame unknown; /* served when memory runs out */
+};
+
+int ins_symbols_new(struct ins_modules *modules, struct ins_symbols **ret)
+{
+	struct ins_symbols *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return -ENOMEM;
+	s->modules = modules;
+	*ret = s;
+	return 0;
+}
+
+void ins_symbols_free(struct ins_symbols *symbols)
+{
+	size_t i, k;
+
+	if (!symbols)
+		return;
+	for (i = 0; i < symbols->room; i++) {
+		struct entry *e = &symbols->slots[i];
+
+		for (k = 0; k < e->count; k++) {
+			free((char *)e->frames[k].function);
+			free((char *)e->frames[k].file);
+		}
+		free(e->frames);
+	}
+	free(symbols->slots);
+	free(symbols);
+}
+
+/* A name as its author wrote it. */
+static char *demangled(const char *name)
+{
+	char *plain;
+
+	if (!name)
+		return NULL;
+	plain = name[0] == '_' ? cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI) : NULL;
+	return plain ? plain : strdup(name);
+}
+
+static const char *die_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *name = NULL;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
+		name = dwarf_formstring(&attr);
+	return name ? name : dwarf_diename(die);
+}
+
+/* The place an inlined function was called from. */
+static void call_site(Dwarf_Die *cu, Dwarf_Die *inlined, const char **ret_file, int *ret_line)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	Dwarf_Word value;
+	size_t count;
+
+	*ret_file = NULL;
+	*ret_line = 0;
+	if (dwarf_attr(inlined, DW_AT_call_file, &attr) && dwarf_formudata(&attr, &value) == 0 &&
+	    dwarf_getsrcfiles(cu, &files, &count) == 0 && value < count)
+		*ret_file = dwarf_filesrc(files, value, NULL, NULL);
+	if (dwarf_attr(inlined, DW_AT_call_line, &attr) && dwarf_formudata(&attr, &value) == 0 &&
+	    value <= INT32_MAX)
+		*ret_line = (int)value;
+}
+
+static bool is_function(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_subprogram || tag == DW_TAG_entry_point;
+}
+
+/* The scopes around address that really contain it, innermost first; the caller frees them. */
+static int scopes_at(Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die **ret)
+{
+	Dwarf_Die *found = NULL, innermost;
+	int n = dwarf_getscopes(cu, address, &found);
+
+	*ret = NULL;
+	if (n <= 0) {
+		free(found);
+		return 0;
+	}
+	/* Beyond an inlined function these are where it was written, not where it was inlined. */
+	innermost = found[0];
+	free(found);
+	n = dwarf_getscopes_die(&innermost, ret);
+	return n < 0 ? 0 : n;
+}
+
+/*
+ * Fill frames from the debug information: the file and line of each function are where it was when
+ * it called the one inside it, of the innermost one where the address is. Returns how many, 0 when
+ * nothing is known; the last one is the function that has the code.
+ */
+static size_t from_scopes(Dwfl_Module *module, uint64_t at, const char *file, int line,
+			  struct ins_frame *frames)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *cu = dwfl_module_addrdie(module, at, &bias);
+	Dwarf_Die *scopes;
+	size_t count = 0;
+	bool outermost = false;
+	int i, n;
+
+	if (!cu)
+		return 0;
+	n = scopes_at(cu, at - bias, &scopes);
+	for (i = 0; i < n && !outermost && count < INLINED_MAX; i++) {
+		bool inlined = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine;
+
+		outermost = is_function(&scopes[i]);
+		if (!inlined && !outermost)
+			continue;
+		frames[count].function = demangled(die_name(&scopes[i]));
+		frames[count].file = file ? strdup(file) : NULL;
+		frames[count].line = line;
+		frames[count].inlined = inlined;
+		count++;
+		if (inlined)
+			call_site(cu, &scopes[i], &file, &line);
+	}
+	free(scopes);
+	/* Without the function around them the inlined ones hang in the air. */
+	while (count && !outermost) {
+		count--;
+		free((char *)frames[count].function);
+		free((char *)frames[count].file);
+		memset(&frames[count], 0, sizeof frames[count]);
+	}
+	return count;
+}
+
+static size_t look_up(struct ins_symbols *s, uint64_t pc, bool returned, struct ins_frame *frames)
+{
+	uint64_t at = pc - returned;
+	struct ins_module *m = ins_modules_find(s->modules, at);
+	Dwfl_Module *module = m ? ins_debug_module(s->modules, m) : NULL;
+	const char *file = NULL, *symbol = NULL;
+	struct ins_frame *last;
+	GElf_Off offset = 0;
+	size_t i, count = 0;
+	Dwfl_Line *src;
+	int line = 0;
+	GElf_Sym sym;
+
+	if (module) {
+		src = dwfl_module_getsrc(module, at);
+		if (src)
+			file = dwfl_lineinfo(src, NULL, &line, NULL, NULL, NULL);
+		symbol = dwfl_module_addrinfo(module, at, &offset, &sym, NULL, NULL, NULL);
+		count = from_scopes(module, at, file, line, frames);
+	}
+	if (!count) {
+		frames[0].function = demangled(symbol);
+		frames[0].file = file ? strdup(file) : NULL;
+		frames[0].line = file ? line : 0;
+		count = 1;
+	}
+	last = &frames[count - 1];
+	if (!last->function)
+		last->function = demangled(symbol);
+	if (m) {
+		last->has_offset = symbol || !last->function;
+		last->offset = last->function ? offset + returned : pc - m->bias;
+	}
+	for (i = 0; i < count; i++) {
+		frames[i].pc = pc;
+		frames[i].module = m ? m->path : NULL;
+	}
+	return count;
+}
+
+static struct entry *slot_of(struct ins_symbols *s, uint64_t pc, bool returned)
+{
+	size_t i = (size_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (s->room - 1);
+
+	while (s->slots[i].count && (s->slots[i].pc != pc || s->slots[i].returned != returned))
+		i = (i + 1) & (s->room - 1);
+	return &s->slots[i];
+}
+
+static bool grow(struct ins_symbols *s)
+{
+	struct entry *old = s->slots;
+	size_t i, room = s->room;
+
+	if (s->used * 2 < room)
+		return true;
+	s->slots = calloc(room ? room * 2 : 256, sizeof *s->slots);
+	if (!s->slots) {
+		s->slots = old;
+		return false;
+	}
+	s->room = room ? room * 2 : 256;
+	for (i = 0; i < room; i++) {
+		if (old[i].count)
+			*slot_of(s, old[i].pc, old[i].returned) = old[i];
+	}
+	free(old);
+	return true;
+}
+
+const struct ins_frame *ins_symbols_at(struct ins_symbols *symbols, uint64_t pc, bool returned,
+				       size_t *ret_count)
+{
+	struct ins_frame frames[INLINED_MAX] = {{0}};
+	struct ins_frame *copy;
+	struct entry *e;
+	size_t count;
+
+	*ret_count = 1;
+	symbols->unknown.pc = pc;
+	if (!grow(symbols))
+		return &symbols->unknown;
+	e = slot_of(symbols, pc, returned);
+	if (!e->count) {
+		count = look_up(symbols, pc, returned, frames);
+		copy = malloc(count * sizeof *copy);
+		if (!copy)
+			return &symbols->unknown;
+		memcpy(copy, frames, count * sizeof *copy);
+		*e = (struct entry){pc, returned, count, copy};
+		symbols->used++;
+	}
+	*ret_count = e->count;
+	return e->frames;
+}

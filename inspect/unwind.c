@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.c - walking a copied stack
+ *
+ * libunwind is given a process that consists of two registers, the stack's bytes and the unwind
+ * tables of the modules. That is enough: the first pc is a label in the switch routine whose CFI
+ * says where everything else was saved.
+ *
+ * The danger is a walk that ends early and looks whole. libunwind ends cleanly, with one frame,
+ * where a module has no .eh_frame_hdr, and guesses by frame pointers where it knows nothing. So the
+ * only whole walk is one in which every step had its rule and the last frame is the routine that
+ * every fiber starts in. Any other is walked again by libdw, and if that does not arrive either,
+ * the longer of the two is called truncated, with the reason.
+ */
+#include "inspect/unwind.h"
+
+#include <errno.h>
+#include <fiber/fiber.h>
+#include <libunwind.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/unwind_dw.h"
+
+/* libunwind exports it and has no header for it; perf and others declare it the same way. */
+extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip,
+					      unw_dyn_info_t *di, unw_proc_info_t *pi,
+					      int need_unwind_info, void *arg);
+
+struct table {
+	bool looked;
+	unw_word_t base;  /* of .eh_frame_hdr */
+	unw_word_t data;  /* its sorted table */
+	uint64_t entries; /* 0: none */
+};
+
+struct ins_unwinder {
+	struct ins_source *source;
+	unw_addr_space_t space;
+	struct table *tables; /* one for each module */
+	size_t table_count;
+	const struct ins_fiber *fiber; /* of the walk that goes on */
+	bool lost;		       /* a step had no rule */
+	struct ins_unwind_dw dw;
+	struct ins_walk second;
+};
+
+/* Encodings of .eh_frame_hdr that every linker writes. */
+#define ENC_UDATA4	   0x03
+#define ENC_DATAREL_SDATA4 0x3b
+#define ENC_SIZE4(enc)	   (((enc)&0x0f) == 0x03 || ((enc)&0x0f) == 0x0b)
+
+static void find_table(struct ins_unwinder *u, const struct ins_module *m, struct table *ret)
+{
+	struct {
+		uint8_t version, eh_frame_enc, count_enc, table_enc;
+		uint32_t eh_frame, count;
+	} head;
+	unsigned i;
+
+	ret->looked = true;
+	for (i = 0; i < m->image.segments; i++) {
+		const Elf64_Phdr *ph = &m->image.segment[i];
+		uint64_t at = m->bias + ph->p_vaddr;
+
+		if (ph->p_type != PT_GNU_EH_FRAME || ph->p_memsz < sizeof head)
+			continue;
+		if (ins_source_memory(u->source, NULL, at, &head, sizeof head) < 0)
+			return;
+		if (head.version != 1 || !ENC_SIZE4(head.eh_frame_enc) ||
+		    head.count_enc != ENC_UDATA4 || head.table_enc != ENC_DATAREL_SDATA4)
+			return;
+		if (head.count > (ph->p_memsz - sizeof head) / 8)
+			return;
+		ret->base = at;
+		ret->data = at + sizeof head;
+		ret->entries = head.count;
+		return;
+	}
+}
+
+static struct table *table_of(struct ins_unwinder *u, const struct ins_module *m)
+{
+	const struct ins_modules *modules = u->source->modules;
+	size_t i = (size_t)(m - modules->at);
+
+	if (u->table_count != modules->count) {
+		free(u->tables);
+		u->tables = calloc(modules->count, sizeof *u->tables);
+		u->table_count = u->tables ? modules->count : 0;
+	}
+	if (i >= u->table_count)
+		return NULL;
+	if (!u->tables[i].looked)
+		find_table(u, m, &u->tables[i]);
+	return &u->tables[i];
+}
+
+static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need,
+			  void *arg)
+{
+	struct ins_unwinder *u = arg;
+	struct ins_module *m = ins_modules_find(u->source->modules, ip);
+	struct table *t = m && m->known ? table_of(u, m) : NULL;
+	int rc = -UNW_ENOINFO;
+
+	if (t && t->entries) {
+		unw_dyn_info_t di;
+
+		memset(&di, 0, sizeof di);
+		di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+		di.start_ip = m->start;
+		di.end_ip = m->end;
+		di.u.rti.segbase = t->base;
+		di.u.rti.table_data = t->data;
+		di.u.rti.table_len = t->entries * 8 / sizeof(unw_word_t);
+		rc = UNW_OBJ(dwarf_search_unwind_table)(as, ip, &di, pi, need, arg);
+	}
+	if (rc < 0)
+		u->lost = true;
+	return rc;
+}
+
+static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
+{
+	(void)as;
+	(void)pi;
+	(void)arg;
+}
+
+static int no_dynamic(unw_addr_space_t as, unw_word_t *ret, void *arg)
+{
+	(void)as;
+	(void)ret;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write,
+		      void *arg)
+{
+	struct ins_unwinder *u = arg;
+
+	(void)as;
+	if (write)
+		return -UNW_EINVAL;
+	if (ins_source_memory(u->source, u->fiber, address, value, sizeof *value) < 0)
+		return -UNW_EINVAL;
+	return 0;
+}
+
+static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write,
+		      void *arg)
+{
+	const struct ins_unwinder *u = arg;
+
+	(void)as;
+	if (write)
+		return -UNW_EREADONLYREG;
+	if (reg == UNW_REG_IP)
+		*value = u->fiber->row.pc;
+	else if (reg == UNW_REG_SP)
+		*value = u->fiber->row.sp;
+	else
+		return -UNW_EBADREG;
+	return 0;
+}
+
+static int no_fpreg(unw_addr_space_t as, unw_regnum_t reg, unw_fpreg_t *value, int write, void *arg)
+{
+	(void)as;
+	(void)reg;
+	(void)value;
+	(void)write;
+	(void)arg;
+	return -UNW_EBADREG;
+}
+
+static int no_resume(unw_addr_space_t as, unw_cursor_t *cursor, void *arg)
+{
+	(void)as;
+	(void)cursor;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int no_name(unw_addr_space_t as, unw_word_t ip, char *buf, size_t size, unw_word_t *offset,
+		   void *arg)
+{
+	(void)as;
+	(void)ip;
+	(void)buf;
+	(void)size;
+	(void)offset;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static unw_accessors_t accessors = {
+	.find_proc_info = find_proc_info,
+	.put_unwind_info = put_unwind_info,
+	.get_dyn_info_list_addr = no_dynamic,
+	.access_mem = access_mem,
+	.access_reg = access_reg,
+	.access_fpreg = no_fpreg,
+	.resume = no_resume,
+	.get_proc_name = no_name,
+};
+
+int ins_unwinder_new(struct ins_source *source, struct ins_unwinder **ret)
+{
+	struct ins_unwinder *u = calloc(1, sizeof *u);
+
+	if (!u)
+		return -ENOMEM;
+	u->source = source;
+	u->dw.source = source;
+	u->space = unw_create_addr_space(&accessors, 0);
+	if (!u->space) {
+		free(u);
+		return -ENOMEM;
+	}
+	/* Fibers stand in the same few places: what a rule says is kept by address. */
+	unw_set_caching_policy(u->space, UNW_CACHE_GLOBAL);
+	*ret = u;
+	return 0;
+}
+
+void ins_unwinder_free(struct ins_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	unw_destroy_addr_space(unwinder->space);
+	free(unwinder->tables);
+	free(unwinder);
+}
+
+static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
+{
+	unw_word_t pc, sp, last = fiber->row.sp;
+	unw_cursor_t cursor;
+
+	u->fiber = fiber;
+	u->lost = false;
+	ret->pc[0] = fiber->row.pc;
+	ret->count = 1;
+	if (unw_init_remote(&cursor, u->space, u) < 0)
+		return;
+	while (ret->count < INS_WALK_MAX) {
+		if (unw_step(&cursor) <= 0 || u->lost ||
+		    unw_get_reg(&cursor, UNW_REG_IP, &pc) < 0 ||
+		    unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0 || !pc)
+			return;
+		/* A caller's frame is above; a stack that goes in circles is a damaged one. */
+		if (sp <= last)
+			return;
+		last = sp;
+		ret->pc[ret->count++] = pc;
+	}
+}
+
+/* Whether the last frame is the routine that every fiber starts in. */
+static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk)
+{
+	uint64_t pc;
+
+	if (!walk->count)
+		return false;
+	pc = walk->pc[walk->count - 1] - (walk->count > 1);
+	return pc >= layout->entry_low && pc < layout->entry_high;
+}
+
+static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *walk)
+{
+	uint64_t pc = walk->count ? walk->pc[walk->count - 1] - (walk->count > 1) : fiber->row.pc;
+	const struct ins_module *m = ins_modules_find(u->source->modules, pc);
+	const char *path = m && m->path[0] ? m->path : "a module without a name";
+
+	if (fiber->flags & INS_FIBER_GONE)
+		snprintf(walk->reason, sizeof walk->reason, "its stack could not be read");
+	else if (walk->count == INS_WALK_MAX)
+		snprintf(walk->reason, sizeof walk->reason, "deeper than %d frames", INS_WALK_MAX);
+	else if (!m)
+		snprintf(walk->reason, sizeof walk->reason,
+			 "no module at 0x%llx: a damaged stack, or code that was unloaded",
+			 (unsigned long long)pc);
+	else if (!m->bytes && m->other)
+		snprintf(walk->reason, sizeof walk->reason,
+			 "the file that is now %.100s is not the one that ran", path);
+	else if (!m->bytes)
+		snprintf(walk->reason, sizeof walk->reason, "the file of %.100s is missing", path);
+	else if (fiber->flags & INS_FIBER_CUT)
+		snprintf(walk->reason, sizeof walk->reason,
+			 "the outer part of its stack could not be copied");
+	else
+		snprintf(walk->reason, sizeof walk->reason,
+			 "no unwind information leads on from 0x%llx in %.90s",
+			 (unsigned long long)(pc - m->bias), path);
+}
+
+void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
+{
+	const struct fib_layout *layout = &unwinder->source->layout;
+
+	ret->count = 0;
+	ret->truncated = false;
+	ret->reason[0] = 0;
+	if (!fib_row_walkable(&fiber->row)) {
+		snprintf(ret->reason, sizeof ret->reason, "%s",
+			 fiber->row.state == FIBER_DEAD ? "it has ended"
+			 : fiber->row.state == FIBER_RUNNING
+				 ? "it runs: its stack does not hold still"
+				 : "it has no stack");
+		return;
+	}
+	if (layout->recipe != FIB_RECIPE_CFI) {
+		ret->truncated = true;
+		snprintf(ret->reason, sizeof ret->reason,
+			 "stacks of port \"%s\" cannot be walked yet", layout->port);
+		ins_problems_add(&unwinder->source->problems, "no backtrace: %s", ret->reason);
+		return;
+	}
+	walk_unwind(unwinder, fiber, ret);
+	if (!unwinder->lost && arrived(layout, ret))
+		return;
+	if (fiber->stack) {
+		ins_unwind_dw(&unwinder->dw, fiber, &unwinder->second);
+		if (arrived(layout, &unwinder->second) || unwinder->second.count > ret->count) {
+			ret->count = unwinder->second.count;
+			memcpy(ret->pc, unwinder->second.pc, ret->count * sizeof ret->pc[0]);
+		}
+		if (arrived(layout, ret))
+			return;
+	}
+	ret->truncated = true;
+	explain(unwinder, fiber, ret);
+	ins_problems_add(&unwinder->source->problems, "a backtrace is truncated: %s", ret->reason);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind_dw.h - libdw's walk, for what libunwind cannot: .debug_frame, no .eh_frame_hdr. */
+#ifndef INS_UNWIND_DW_H
+#define INS_UNWIND_DW_H
+
+#include "inspect/source.h"
+#include "inspect/unwind.h"
+
+struct ins_unwind_dw {
+	struct ins_source *source;
+	const struct ins_fiber *fiber; /* of the walk that goes on */
+	struct ins_walk *walk;
+	bool tried;
+	bool attached;
+};
+
+/*
+ * Walk fiber into *ret, which is overwritten: count and pc only; whether it arrived is the caller's to
+ * judge. Frames that no unwind information leads to are not in it. dw is zeroed but for source
+ * before the first call and stays where it is.
+ */
+void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, struct ins_walk *ret);
+
+#endif
