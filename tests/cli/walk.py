@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+#
+# walk.py - gdb's own opinion about the stack of every fiber that does not run
+#
+# Run by gdb on a live process (gdb -nx -batch -p PID -x walk.py). It shares nothing with the tools it judges: the records
+# are read through the debug info of struct fiber, not through the registry's field table, and the frames are
+# gdb's. A fiber's registers are put into the stopped thread, as a switch would, and taken out again.
+#
+# Prints one line a fiber, tab-separated: walk, id, then function:line of its frames, innermost first,
+# inlined ones included; ?:0 where gdb knows neither.
+import gdb
+
+STATES = (0, 1, 3)  # created, runnable, suspended: a stack that holds still
+MOST = 256
+
+
+def frames():
+    frame = gdb.newest_frame()
+    found = []
+    while frame is not None and len(found) < MOST:
+        found.append("%s:%d" % (frame.name() or "?", frame.find_sal().line))
+        frame = frame.older()
+    return found
+
+
+def registers():
+    return {name: int(gdb.parse_and_eval("(unsigned long)$" + name)) for name in ("rsp", "rip", "orig_rax")}
+
+
+def set_registers(values):
+    for name, value in values.items():
+        gdb.execute("set $%s = %d" % (name, value), to_string=True)
+
+
+def walk():
+    gdb.execute("set confirm off")
+    gdb.execute("set backtrace limit unlimited")
+    registry = gdb.parse_and_eval("fiber_registry")
+    record = gdb.lookup_type("struct fiber")
+    if int(registry["record_size"]) != record.sizeof:
+        raise gdb.GdbError("struct fiber has %d bytes, a record %d" % (record.sizeof, int(registry["record_size"])))
+    before = registers()
+    try:
+        for i in range(int(registry["committed"])):
+            address = int(registry["records"]) + i * record.sizeof
+            fiber = gdb.Value(address).cast(record.pointer()).dereference()
+            if int(fiber["id"]) == 0 or int(fiber["state"]) not in STATES:
+                continue
+            context = fiber["context"]
+            # orig_rax: the kernel must not restart the system call of the thread we borrow.
+            set_registers({"orig_rax": -1, "rsp": int(context["sp"]), "rip": int(context["pc"])})
+            print("\t".join(["walk", str(int(fiber["id"]))] + frames()))
+    finally:
+        set_registers(before)
+
+
+walk()
