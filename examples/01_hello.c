@@ -21,9 +21,7 @@ static void *start(void *arg)
 	struct fiber *ada, *ben;
 	int rc = fiber_spawn(greet, "Ada", &ada);
 
-	if (rc == 0)
-		rc = fiber_spawn(greet, "Ben", &ben);
-	if (rc < 0)
+	if (rc < 0 || (rc = fiber_spawn(greet, "Ben", &ben)) < 0)
 		fiber_fail(rc, "cannot spawn");
 	fiber_join(ada, NULL, FIBER_FOREVER);
 	fiber_join(ben, NULL, FIBER_FOREVER);
