@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 	const char *core = NULL;
 	int c;
 
+	argv[0] = (char *)"fibertrace"; /* the name getopt's messages begin with */
 	while ((c = getopt_long(argc, argv, "ejhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'c':

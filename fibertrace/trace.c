@@ -40,8 +40,12 @@ static void begin(struct trace *t)
 	} else {
 		char name[sizeof s->name * 4];
 
-		printf("%s (%s, process %d)\n\n", ins_words_clean(s->name, name, sizeof name),
+		printf("%s (%s, process %d)\n", ins_words_clean(s->name, name, sizeof name),
 		       s->kind, (int)s->pid);
+		/* The program's clock rests while all of it sleeps, and a core has no other. */
+		if (strcmp(s->kind, "core") == 0)
+			puts("times are those of when anything last ran");
+		putchar('\n');
 	}
 }
 

@@ -58,7 +58,7 @@ static int check_header(const char *path, const struct ins_core *core, Elf64_Ehd
 		return ins_error_set(error, -EIO, "%s: cannot be read", path);
 	wrong = ins_image_check(eh);
 	if (wrong)
-		return ins_error_set(error, -EINVAL, "%s: %s", path, wrong);
+		return ins_error_set(error, -EINVAL, "%s: is not a core file: it %s", path, wrong);
 	if (core->file_size < sizeof *eh)
 		return ins_error_set(error, -EINVAL, "%s: is truncated within its ELF header",
 				     path);

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <fiber/fiber.h>
-
 json_t *ins_json_text(const char *text)
 {
 	char small[512], *clean = small;
@@ -28,6 +26,7 @@ json_t *ins_json_text(const char *text)
 		clean = malloc(room);
 	if (!clean)
 		return NULL;
+	clean[0] = 0;
 	while (*text) {
 		size_t n = ins_words_utf8(text);
 
@@ -144,7 +143,7 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 
 	stack = json_pack(
 		"{s:o, s:o, s:o}", "size", number(row->stack_size), "used",
-		number_if(row->state != FIBER_RUNNING, row->stack_used), "highWater",
+		number_if(fib_row_walkable(row), row->stack_used), "highWater",
 		number_if(row->stack_high_water != FIB_ROW_UNKNOWN, row->stack_high_water));
 	ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{}}", "id",
 			number(row->id), "parentId", number_if(row->parent != 0, row->parent),

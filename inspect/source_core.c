@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fiber/fiber.h>
+
 #include "inspect/core.h"
 #include "inspect/records.h"
 #include "inspect/registry.h"
@@ -91,7 +93,7 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 		d->unresolved++;
 	if (d->request->stacks && fib_row_walkable(&fiber.row))
 		copy_stack(d, &fiber);
-	if (d->request->high_water)
+	if (d->request->high_water && fiber.row.state != FIBER_DEAD)
 		fiber.row.stack_high_water = high_water(d, &fiber.row);
 	d->summary->shown++;
 	return d->fn(d->context, &fiber);
@@ -101,6 +103,7 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 		     void *context, struct ins_summary *ret, struct ins_error *error)
 {
 	struct dead *d = (struct dead *)source;
+	struct ins_error why = {""};
 	int rc;
 
 	d->request = request;
@@ -108,7 +111,12 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 	d->context = context;
 	d->summary = ret;
 	d->unresolved = 0;
-	rc = ins_records_each(source, each_record, d, error);
+	rc = ins_records_each(source, each_record, d, &why);
+	if (rc == -EFAULT)
+		return ins_error_set(error, rc, "%s%s", why.text,
+				     d->core.missing ? ": the core is truncated" : "");
+	if (rc < 0)
+		return ins_error_set(error, rc, "%s", why.text);
 	if (d->unresolved)
 		ins_problems_add(&source->problems,
 				 "what %llu fibers wait for is not in the core: holder and name of "

@@ -221,7 +221,7 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 		return 0;
 	if (!good)
 		call_moving(&fiber);
-	if (l->request->high_water)
+	if (l->request->high_water && fiber.row.state != FIBER_DEAD)
 		fiber.row.stack_high_water = high_water(l, &fiber.row);
 	l->summary->total++;
 	l->summary->shown++;

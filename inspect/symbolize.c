@@ -135,7 +135,7 @@ static int scopes_at(Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die **ret)
 /*
  * Fill frames from the debug information: the file and line of each function are where it was when
  * it called the one inside it, of the innermost one where the address is. Returns how many, 0 when
- * nothing is known; the last one is the function that has the code.
+ * nothing is known; the last one is the function that has the code, its offset that of at.
  */
 static size_t from_scopes(Dwfl_Module *module, uint64_t at, const char *file, int line,
 			  struct ins_frame *frames)
@@ -145,6 +145,7 @@ static size_t from_scopes(Dwfl_Module *module, uint64_t at, const char *file, in
 	Dwarf_Die *scopes;
 	size_t count = 0;
 	bool outermost = false;
+	Dwarf_Addr entry;
 	int i, n;
 
 	if (!cu)
@@ -160,6 +161,10 @@ static size_t from_scopes(Dwfl_Module *module, uint64_t at, const char *file, in
 		frames[count].file = file ? strdup(file) : NULL;
 		frames[count].line = line;
 		frames[count].inlined = inlined;
+		if (outermost && dwarf_entrypc(&scopes[i], &entry) == 0 && entry <= at - bias) {
+			frames[count].has_offset = true;
+			frames[count].offset = at - bias - entry;
+		}
 		count++;
 		if (inlined)
 			call_site(cu, &scopes[i], &file, &line);
@@ -204,7 +209,9 @@ static size_t look_up(struct ins_symbols *s, uint64_t pc, bool returned, struct 
 	last = &frames[count - 1];
 	if (!last->function)
 		last->function = demangled(symbol);
-	if (m) {
+	if (last->has_offset) {
+		last->offset += returned;
+	} else if (m) {
 		last->has_offset = symbol || !last->function;
 		last->offset = last->function ? offset + returned : pc - m->bias;
 	}

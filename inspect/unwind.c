@@ -271,6 +271,18 @@ static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk
 	return pc >= layout->entry_low && pc < layout->entry_high;
 }
 
+/* A suspended fiber's stack has at least a return address. */
+static bool all_zero(const struct ins_fiber *fiber)
+{
+	size_t i;
+
+	for (i = 0; i < fiber->stack_size; i++) {
+		if (fiber->stack[i])
+			return false;
+	}
+	return true;
+}
+
 static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *walk)
 {
 	uint64_t pc = walk->count ? walk->pc[walk->count - 1] - (walk->count > 1) : fiber->row.pc;
@@ -279,6 +291,10 @@ static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struc
 
 	if (fiber->flags & INS_FIBER_GONE)
 		snprintf(walk->reason, sizeof walk->reason, "its stack could not be read");
+	else if (all_zero(fiber))
+		snprintf(walk->reason, sizeof walk->reason,
+			 "its stack was not saved: all of it is zero (gdb's gcore stops at guard "
+			 "pages; the kernel's cores do not)");
 	else if (walk->count == INS_WALK_MAX)
 		snprintf(walk->reason, sizeof walk->reason, "deeper than %d frames", INS_WALK_MAX);
 	else if (!m)
