@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * answer.c - asking for fibers and printing them as they come
+ *
+ * Nothing is kept: a process with a million fibers needs no more room here than one with ten. The first fiber
+ * that arrives begins the answer, so an error before it leaves standard output empty.
+ */
+#include "fiberctl/answer.h"
+
+#include <string.h>
+
+#include "fiberctl/process.h"
+#include "inspect/unwind.h"
+
+struct answer {
+	const struct ctl_question *question;
+	struct ins_source *source;
+	struct ins_unwinder *unwinder;
+	struct ins_symbols *symbols;
+	struct ins_json json;
+	bool begun;
+	struct ins_walk walk;
+};
+
+static void begin(struct answer *a)
+{
+	const struct ins_source *s = a->source;
+
+	if (a->begun)
+		return;
+	a->begun = true;
+	if (a->question->json)
+		ins_json_begin(&a->json, stdout, s->pid, s->name, s->kind, "fibers");
+	else if (a->question->title)
+		puts(a->question->title);
+}
+
+static int take(void *context, const struct ins_fiber *fiber)
+{
+	struct answer *a = context;
+	const struct ins_walk *walk = NULL;
+
+	begin(a);
+	if (a->unwinder) {
+		ins_unwind(a->unwinder, fiber, &a->walk);
+		walk = &a->walk;
+	}
+	if (a->question->json)
+		ins_json_row(&a->json, ins_json_fiber(&a->source->layout, fiber, a->symbols, walk));
+	else
+		a->question->text(stdout, &a->source->layout, fiber, a->symbols, walk);
+	return 0;
+}
+
+static int finish(struct answer *a, const struct ins_summary *summary)
+{
+	int code = CTL_WELL;
+
+	begin(a);
+	if (a->question->json)
+		ins_json_end(&a->json, summary, &a->source->problems);
+	else
+		ins_text_end(stdout, summary, &a->source->problems);
+	if (ins_problems_lines(&a->source->problems) || a->json.failed)
+		code = CTL_PARTIAL;
+	return ctl_written(code);
+}
+
+static int ask(struct answer *a)
+{
+	const struct ctl_question *q = a->question;
+	const struct ins_request request = {.id = q->id, .stacks = q->walks, .high_water = true};
+	struct ins_error error = {""};
+	struct ins_summary summary;
+	int rc = 0;
+
+	if (q->walks)
+		rc = ins_unwinder_new(a->source, &a->unwinder);
+	if (rc == 0 && (q->symbols || q->walks))
+		rc = ins_symbols_new(a->source->modules, &a->symbols);
+	if (rc == 0)
+		rc = ins_source_read(a->source, &request, take, a, &summary, &error);
+	if (rc == 0)
+		return finish(a, &summary);
+	return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+}
+
+int ctl_answer(const struct ctl_question *question)
+{
+	struct answer a = {.question = question};
+	int code = ctl_process_open(question->process, &a.source);
+
+	if (code != CTL_WELL)
+		return code;
+	code = ask(&a);
+	ins_symbols_free(a.symbols);
+	ins_unwinder_free(a.unwinder);
+	ins_source_close(a.source);
+	return code;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* fiberctl.h - what the commands of fiberctl share: their table, their arguments, their exit codes. */
+#ifndef FIBERCTL_FIBERCTL_H
+#define FIBERCTL_FIBERCTL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/error.h"
+
+/* Exit codes, a promise to scripts. */
+enum { CTL_WELL = 0, CTL_PARTIAL = 1, CTL_CANNOT = 2, CTL_USAGE = 64 };
+
+/* Longest wait for any one piece of an answer, ns. */
+#define CTL_TIMEOUT INT64_C(5000000000)
+
+#define CTL_WORDS 3 /* after the command's name */
+
+struct ctl_arguments {
+	bool json;
+	bool all;
+	int words;
+	const char *word[CTL_WORDS];
+};
+
+struct ctl_command {
+	const char *name;
+	const char *usage;   /* what follows the name */
+	const char *summary; /* one line for fiberctl --help */
+	const char *help;    /* the rest for fiberctl help NAME */
+	int least, most;     /* words it takes */
+	bool takes_all;	     /* --all */
+	/* Does it. The exit code. */
+	int (*run)(const struct ctl_arguments *arguments);
+};
+
+extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_policy;
+
+/* One line on stderr, "fiberctl: what: why". The exit code for it. */
+int ctl_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int ctl_wrong(const struct ctl_command *command, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A fiber's id from the command line. False for anything else. */
+bool ctl_parse_id(const char *text, uint64_t *ret);
+
+/* The exit code after everything was printed to stdout: CTL_PARTIAL with a line on stderr when it could
+ * not be written. */
+int ctl_written(int code);
+
+#endif
