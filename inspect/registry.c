@@ -44,6 +44,13 @@ static uint64_t registry_of(struct ins_modules *modules, struct ins_module *m)
 	return at + (uint64_t)note.distance;
 }
 
+/* A port that runs on any machine says none; its stacks are not walked, so none is needed. */
+static bool machine_fits(const struct fib_layout *layout)
+{
+	return layout->machine == ins_machine_self() ||
+	       (layout->machine == EM_NONE && layout->recipe == FIB_RECIPE_NONE);
+}
+
 int ins_registry_find(struct ins_modules *modules, struct fib_layout *ret, struct ins_error *error)
 {
 	char theirs[32], ours[32];
@@ -74,7 +81,7 @@ int ins_registry_find(struct ins_modules *modules, struct fib_layout *ret, struc
 			rc = ins_error_set(error, -ENODATA, "%s: %s", m->path, wrong);
 			continue;
 		}
-		if (ret->machine != ins_machine_self()) {
+		if (!machine_fits(ret)) {
 			rc = ins_error_set(error, -ENODATA,
 					   "its fibers are %s code, this tool reads %s",
 					   ins_machine_name(ret->machine, theirs, sizeof theirs),

@@ -13,8 +13,20 @@ $(BUILD)/O0/bin/crowd: crowd-opt := -O0
 $(BUILD)/O2/bin/crowd: crowd-opt := -O2 -fomit-frame-pointer
 $(CROWDS): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) OPT='$(crowd-opt)' $@
-.PHONY: always
 endif
+
+# A crowd of the port for every other machine: its fibers are listed, its stacks cannot be walked yet.
+GENERIC := $(BUILD)/generic/bin/crowd
+# One without a sanitizer, whose shadow would make its core a file of terabytes.
+PLAIN := $(if $(SAN),$(BUILD)/plain/bin/crowd)
+crowds: $(GENERIC) $(PLAIN)
+$(GENERIC): always
+	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) ARCH=generic $@
+ifneq ($(PLAIN),)
+$(PLAIN): always
+	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) SAN= $@
+endif
+.PHONY: always
 
 check: lib tools fixtures examples tests crowds
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
