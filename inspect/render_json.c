@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fiber/fiber.h>
+
 json_t *ins_json_text(const char *text)
 {
 	char small[512], *clean = small;
@@ -97,11 +99,9 @@ static json_t *spawn_object(const struct fib_row *row, struct ins_symbols *symbo
 	const struct ins_frame *f = NULL;
 	size_t count;
 
-	if (!row->spawn_pc)
-		return json_null();
-	if (symbols)
+	if (symbols && row->spawn_pc)
 		f = ins_symbols_at(symbols, row->spawn_pc, true, &count);
-	return json_pack("{s:o, s:o, s:o, s:o}", "pc", ins_json_address(row->spawn_pc), "function",
+	return json_pack("{s:o, s:o, s:o, s:o}", "pc", address_if(row->spawn_pc), "function",
 			 ins_json_text(f ? f->function : NULL), "file",
 			 ins_json_text(f ? f->file : NULL), "line",
 			 number_if(f && f->file, f ? (uint64_t)f->line : 0));
@@ -143,11 +143,11 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 
 	stack = json_pack(
 		"{s:o, s:o, s:o}", "size", number(row->stack_size), "used",
-		number_if(fib_row_walkable(row), row->stack_used), "highWater",
+		number_if(row->state != FIBER_RUNNING, row->stack_used), "highWater",
 		number_if(row->stack_high_water != FIB_ROW_UNKNOWN, row->stack_high_water));
 	ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{}}", "id",
-			number(row->id), "parentId", number_if(row->parent != 0, row->parent),
-			"name", ins_json_text(row->name), "state",
+			number(row->id), "parentId", number(row->parent), "name",
+			ins_json_text(row->name), "state",
 			ins_json_text(ins_words_state(layout, row->state)), "ageNs",
 			number((uint64_t)row->age), "switches", number(row->switches), "cpuNs",
 			number(row->cpu), "pins", number(row->pins), "carrier",

@@ -25,7 +25,7 @@ void json_promise(const json_t *object, const char *where, const char *keys);
 #define JSON_WAIT                                                                    \
 	"kind:s object:x? objectName:s? holderId:i? holderThread:i? fd:i? events:* " \
 	"deadlineNs:i? targetId:i?"
-#define JSON_STACK "size:i used:i highWater:i?"
+#define JSON_STACK "size:i used:i? highWater:i?"
 #define JSON_SPAWN "pc:x? function:s? file:s? line:i?"
 #define JSON_FRAME "pc:x function:s? offset:i? module:s? file:s? line:i? inlined:b"
 #define JSON_GROUP "count:i fiberIds:a ageNs:o wait:o? frames:a"
