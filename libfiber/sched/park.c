@@ -127,6 +127,12 @@ void fiber_unpin(void)
 	fiber->pins--;
 }
 
+void fiber_pinned_scope_end(const int *scope)
+{
+	(void)scope;
+	fiber_unpin();
+}
+
 bool fiber_can_yield(void)
 {
 	struct fiber *fiber = fiber_self();

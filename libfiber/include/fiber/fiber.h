@@ -120,6 +120,15 @@ FIBER_API FIBER_NORETURN void fiber_fail(int error, const char *fmt, ...)
 FIBER_API void fiber_pin(void);
 FIBER_API void fiber_unpin(void);
 
+/* Pins until the enclosing block is left, by any way out: its end, break, goto, return, a C++
+ * exception. A declaration: { FIBER_PINNED_SCOPE; ... } */
+#define FIBER_PINNED_SCOPE FIBER_PINNED_SCOPE_AT(__LINE__)
+#define FIBER_PINNED_SCOPE_AT(line) FIBER_PINNED_SCOPE_NAMED(line)
+#define FIBER_PINNED_SCOPE_NAMED(line)                                                             \
+	__attribute__((cleanup(fiber_pinned_scope_end), unused))                                   \
+	const int fiber_pinned_at_##line = (fiber_pin(), 0)
+FIBER_API void fiber_pinned_scope_end(const int *scope); /* called where the block is left */
+
 /* Whether fiber_yield() would: inside a fiber that is not pinned. From anywhere. */
 FIBER_API bool fiber_can_yield(void);
 
