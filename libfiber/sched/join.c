@@ -93,11 +93,20 @@ static void die_joining(struct fiber *fiber, const char *what)
 		what);
 }
 
+/* A handle given back leads to a free record, or to a stranger: the first can be seen. */
+static void must_be_held(struct fiber *fiber, const char *call)
+{
+	if (!fib_observe(&fiber->id))
+		fib_die("%s: fiber \"%s\" has ended and was joined or detached before", call,
+			fiber->name);
+}
+
 /* Take the joiner's place. True when the fiber has ended already. */
 static bool begin_join(struct fiber *fiber, struct fib_waiter *w)
 {
 	bool done;
 
+	must_be_held(fiber, "fiber_join");
 	fib_queue_lock(&fiber->joiners);
 	if (fiber->life & FIB_LIFE_DETACHED)
 		die_joining(fiber, "is detached");
@@ -155,11 +164,13 @@ int fiber_detach(struct fiber *fiber)
 {
 	uint32_t life;
 
+	must_be_held(fiber, "fiber_detach");
 	fib_queue_lock(&fiber->joiners);
 	life = fiber->life;
 	if (life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING))
 		fib_die("fiber_detach: fiber %llu \"%s\" is %s", (unsigned long long)fiber->id,
-			fiber->name, life & FIB_LIFE_DETACHED ? "detached already" : "being joined");
+			fiber->name,
+			life & FIB_LIFE_DETACHED ? "detached already" : "being joined");
 	fiber->life |= FIB_LIFE_DETACHED;
 	fib_queue_unlock(&fiber->joiners);
 	if (life & FIB_LIFE_DONE)

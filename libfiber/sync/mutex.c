@@ -10,7 +10,9 @@
  * the claim fails (it timed out meanwhile) the next one is tried, and the lock is still ours to give.
  */
 #include <errno.h>
+#include <stdio.h>
 
+#include <fiber/fiber.h>
 #include <fiber/sync.h>
 #include <fiber/time.h>
 
@@ -86,14 +88,30 @@ int fiber_mutex_trylock(struct fiber_mutex *mutex)
 	return take_free(mutex, fib_caller()) ? 0 : -EBUSY;
 }
 
+/* "fiber 7 "worker"", "thread 4711", "nobody"; only the caller can still look at its own name. */
+static void describe(char *text, size_t size, uint64_t holder, const char *name)
+{
+	unsigned long long number = holder & ~(FIB_HOLDER_THREAD | FIB_HOLDER_CONTENDED);
+
+	if (!holder)
+		snprintf(text, size, "nobody");
+	else if (holder & FIB_HOLDER_THREAD)
+		snprintf(text, size, "thread %llu", number);
+	else if (name)
+		snprintf(text, size, "fiber %llu \"%.31s\"", number, name);
+	else
+		snprintf(text, size, "fiber %llu", number);
+}
+
 static _Noreturn void die_not_owner(struct fiber_mutex *mutex, uint64_t me, uint64_t owner)
 {
-	owner &= ~FIB_HOLDER_CONTENDED;
-	fib_die("fiber_mutex_unlock: mutex \"%.31s\" is unlocked by %s %llu but held by %s%llu",
-		mutex->name, me & FIB_HOLDER_THREAD ? "thread" : "fiber",
-		(unsigned long long)(me & ~FIB_HOLDER_THREAD),
-		!owner ? "nobody, " : owner & FIB_HOLDER_THREAD ? "thread " : "fiber ",
-		(unsigned long long)(owner & ~FIB_HOLDER_THREAD));
+	struct fiber *self = fiber_self();
+	char caller[80], holder[80];
+
+	describe(caller, sizeof caller, me, self ? fiber_name(self) : NULL);
+	describe(holder, sizeof holder, owner, NULL);
+	fib_die("fiber_mutex_unlock: mutex \"%.31s\" is unlocked by %s but held by %s", mutex->name,
+		caller, holder);
 }
 
 /* Give the mutex to the first waiter that still waits, else free it. */

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_misuse.c - misuse prints one line that names the fiber and the call, and aborts
+ *
+ * Each misuse is a program of its own: this one, started again with the name of the misuse.
+ */
+#include "carriers.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/harness/process.h"
+
+static struct fiber_mutex mutex = {.name = "config"};
+
+static struct fiber *named(fiber_fn *fn, const char *name)
+{
+	const struct fiber_attr attr = {.size = sizeof attr, .name = name};
+	struct fiber *fiber = NULL;
+
+	fiber_spawn_attr(&attr, fn, NULL, &fiber);
+	return fiber;
+}
+
+static void *unlock(void *arg)
+{
+	fiber_mutex_unlock(&mutex);
+	return arg;
+}
+
+static void *unlock_anothers(void *arg)
+{
+	fiber_mutex_lock(&mutex, FIBER_FOREVER);
+	fiber_join(named(unlock, "thief"), NULL, FIBER_FOREVER);
+	return arg;
+}
+
+static void *cond_without_mutex(void *arg)
+{
+	static struct fiber_cond cond;
+
+	fiber_set_name(fiber_self(), "thief");
+	fiber_cond_wait(&cond, &mutex, FIBER_FOREVER);
+	return arg;
+}
+
+static void *join_self(void *arg)
+{
+	fiber_set_name(fiber_self(), "narcissus");
+	fiber_join(fiber_self(), NULL, FIBER_FOREVER);
+	return arg;
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void *park(void *arg)
+{
+	fiber_park(FIBER_FOREVER);
+	return arg;
+}
+
+static void *join_twice(void *arg)
+{
+	struct fiber *other = named(nothing, "child");
+
+	fiber_join(other, NULL, FIBER_FOREVER);
+	fiber_join(other, NULL, FIBER_FOREVER);
+	return arg;
+}
+
+static void *join_twice_after_its_end(void *arg)
+{
+	struct fiber *other = named(nothing, "child");
+
+	while (fiber_state(other) != FIBER_DEAD)
+		fiber_yield();
+	return fiber_join(other, NULL, FIBER_FOREVER) ? NULL : join_twice(arg);
+}
+
+static void *detach_after_join(void *arg)
+{
+	struct fiber *other = named(nothing, "child");
+
+	fiber_join(other, NULL, FIBER_FOREVER);
+	fiber_detach(other);
+	return arg;
+}
+
+static void *join_detached(void *arg)
+{
+	struct fiber *other = named(park, "child");
+
+	fiber_detach(other);
+	fiber_join(other, NULL, FIBER_FOREVER);
+	return arg;
+}
+
+static void *detach_twice(void *arg)
+{
+	struct fiber *other = named(park, "child");
+
+	fiber_detach(other);
+	fiber_detach(other);
+	return arg;
+}
+
+static void *join_it(void *arg)
+{
+	fiber_join(arg, NULL, FIBER_FOREVER);
+	return NULL;
+}
+
+static void *join_by_two(void *arg)
+{
+	struct fiber *other = named(park, "child"), *first;
+
+	fiber_spawn(join_it, other, &first);
+	carriers_await_suspended(first);
+	fiber_join(other, NULL, FIBER_FOREVER);
+	return arg;
+}
+
+static void *detach_joined(void *arg)
+{
+	struct fiber *other = named(park, "child"), *first;
+
+	fiber_spawn(join_it, other, &first);
+	carriers_await_suspended(first);
+	fiber_detach(other);
+	return arg;
+}
+
+static void *unpin(void *arg)
+{
+	fiber_set_name(fiber_self(), "loose");
+	fiber_pin();
+	fiber_unpin();
+	fiber_unpin();
+	return arg;
+}
+
+static void exit_outside(void)
+{
+	fiber_exit(NULL);
+}
+
+static void fail_outside(void)
+{
+	fiber_fail(-1, "nothing");
+}
+
+static const struct misuse {
+	const char *name;
+	fiber_fn *fn;
+	void (*outside)(void);
+	const char *call, *who; /* both stand in the one line */
+	bool alone;		/* on one carrier: there a fiber that is suspended has joined */
+} misuses[] = {
+	{"unlock-free", unlock, NULL, "fiber_mutex_unlock", "fiber 1", false},
+	{"unlock-anothers", unlock_anothers, NULL, "fiber_mutex_unlock", "fiber 2 \"thief\"",
+	 false},
+	{"cond-without-mutex", cond_without_mutex, NULL, "fiber_mutex_unlock", "fiber 1 \"thief\"",
+	 false},
+	{"join-self", join_self, NULL, "fiber_join", "fiber 1 \"narcissus\"", false},
+	{"join-twice", join_twice, NULL, "fiber_join", "\"child\"", false},
+	{"join-twice-after-its-end", join_twice_after_its_end, NULL, "fiber_join", "\"child\"",
+	 false},
+	{"join-detached", join_detached, NULL, "fiber_join", "fiber 2 \"child\"", false},
+	{"join-by-two", join_by_two, NULL, "fiber_join", "fiber 2 \"child\"", true},
+	{"detach-after-join", detach_after_join, NULL, "fiber_detach", "\"child\"", false},
+	{"detach-twice", detach_twice, NULL, "fiber_detach", "fiber 2 \"child\"", false},
+	{"detach-joined", detach_joined, NULL, "fiber_detach", "fiber 2 \"child\"", true},
+	{"unpin", unpin, NULL, "fiber_unpin", "fiber 1 \"loose\"", false},
+	{"exit-outside", NULL, exit_outside, "fiber_exit", "outside a fiber", false},
+	{"fail-outside", NULL, fail_outside, "fiber_fail", "outside a fiber", false},
+};
+
+/* The other side: do it. */
+static int commit(const char *name)
+{
+	struct fiber_runtime_options options = carriers_options();
+
+	for (size_t i = 0; i < COUNT(misuses); i++) {
+		const struct misuse *const m = &misuses[i];
+
+		if (strcmp(m->name, name))
+			continue;
+		if (m->alone)
+			options.carriers = 1;
+		if (m->fn)
+			return fiber_run(m->fn, NULL, &options, NULL);
+		m->outside();
+	}
+	return 64;
+}
+
+static bool is_one_line(const char *text)
+{
+	const char *const end = strchr(text, '\n');
+
+	return end && !end[1];
+}
+
+static void test_misuse(void **state)
+{
+	const struct misuse *const m = *state;
+	const char *const argv[] = {"/proc/self/exe", m->name, NULL};
+	struct harness_process *p = harness_run(argv, NULL, 60);
+
+	assert_false(p->timed_out);
+	assert_true(WIFSIGNALED(p->status));
+	assert_int_equal(WTERMSIG(p->status), SIGABRT);
+	print_message("%s: %s", m->name, p->err.bytes);
+	assert_int_equal(strncmp(p->err.bytes, "libfiber: ", 10), 0);
+	assert_non_null(strstr(p->err.bytes, m->call));
+	assert_non_null(strstr(p->err.bytes, m->who));
+	assert_true(is_one_line(p->err.bytes));
+	harness_free(p);
+}
+
+int main(int argc, char **argv)
+{
+	struct CMUnitTest tests[COUNT(misuses)];
+	char names[COUNT(misuses)][64];
+
+	if (argc > 1)
+		return commit(argv[1]);
+	for (size_t i = 0; i < COUNT(misuses); i++) {
+		snprintf(names[i], sizeof names[i], "test_misuse_aborts_%s", misuses[i].name);
+		tests[i] = (struct CMUnitTest){names[i], test_misuse, NULL, NULL,
+					       (void *)(uintptr_t)&misuses[i]};
+	}
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
