@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* test_cond.c - the mutex is given up while waiting and held again after, whatever ended the wait. */
+#include "queue.h"
+
+struct box {
+	struct fiber_mutex m;
+	struct fiber_cond c;
+	int full;	 /* under m */
+	unsigned served; /* under m */
+};
+
+/* Whether the caller holds the mutex: then giving it up is no misuse. */
+static bool holds(struct fiber_mutex *m)
+{
+	return (fib_load(&m->owner) & ~FIB_HOLDER_CONTENDED) == fib_caller();
+}
+
+static void *wait_full(void *arg)
+{
+	struct box *b = arg;
+	int rc = 0;
+
+	fiber_mutex_lock(&b->m, FIBER_FOREVER);
+	while (!b->full && rc == 0)
+		rc = fiber_cond_wait(&b->c, &b->m, FIBER_FOREVER);
+	if (rc == 0 && !holds(&b->m))
+		rc = -EPERM;
+	else
+		fiber_mutex_unlock(&b->m);
+	return (void *)(intptr_t)rc;
+}
+
+static void fill(struct box *b)
+{
+	fiber_mutex_lock(&b->m, FIBER_FOREVER);
+	b->full = 1;
+	fiber_cond_signal(&b->c);
+	fiber_mutex_unlock(&b->m);
+}
+
+static void *fill_fiber(void *arg)
+{
+	queue_await(&((struct box *)arg)->c.waiters, 1);
+	fill(arg);
+	return NULL;
+}
+
+static void test_cond_signal_of_a_thread_reaches_a_fiber(void **state)
+{
+	struct box b = {0};
+	struct fiber *f = queue_spawn(wait_full, &b);
+
+	(void)state;
+	queue_await(&b.c.waiters, 1);
+	fill(&b);
+	assert_int_equal(queue_join(f), 0);
+	assert_int_equal(fib_load(&b.m.owner), 0);
+}
+
+static void test_cond_signal_of_a_fiber_reaches_a_thread(void **state)
+{
+	struct box b = {0};
+	struct fiber *f = queue_spawn(fill_fiber, &b);
+
+	(void)state;
+	assert_int_equal((intptr_t)wait_full(&b), 0);
+	queue_join(f);
+}
+
+struct place {
+	struct box *box;
+	unsigned turn;
+};
+
+static void *stand(void *arg)
+{
+	struct place *p = arg;
+	struct box *b = p->box;
+
+	fiber_mutex_lock(&b->m, FIBER_FOREVER);
+	if (fiber_cond_wait(&b->c, &b->m, FIBER_FOREVER) == 0)
+		p->turn = ++b->served;
+	fiber_mutex_unlock(&b->m);
+	return NULL;
+}
+
+static unsigned served(struct box *b)
+{
+	unsigned n;
+
+	fiber_mutex_lock(&b->m, FIBER_FOREVER);
+	n = b->served;
+	fiber_mutex_unlock(&b->m);
+	return n;
+}
+
+static void test_cond_signal_wakes_one_in_the_order_they_came(void **state)
+{
+	struct box b = {0};
+	struct place places[6];
+	struct fiber *fibers[6];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 6; i++) {
+		places[i] = (struct place){&b, 0};
+		fibers[i] = queue_spawn(stand, &places[i]);
+		queue_await(&b.c.waiters, i + 1);
+	}
+	for (i = 0; i < 6; i++) {
+		assert_int_equal(fiber_cond_signal(&b.c), 0);
+		assert_int_equal(queue_length(&b.c.waiters), 5 - i);
+		queue_join(fibers[i]);
+		assert_int_equal(places[i].turn, i + 1);
+		assert_int_equal(served(&b), i + 1);
+	}
+}
+
+static void test_cond_broadcast_wakes_all_that_wait(void **state)
+{
+	struct box b = {0};
+	struct place places[6];
+	struct fiber *fibers[5];
+	pthread_t thread;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 6; i++) {
+		places[i] = (struct place){&b, 0};
+		if (i < 5)
+			fibers[i] = queue_spawn(stand, &places[i]);
+		else
+			assert_int_equal(pthread_create(&thread, NULL, stand, &places[i]), 0);
+	}
+	queue_await(&b.c.waiters, 6);
+	assert_int_equal(fiber_cond_broadcast(&b.c), 0);
+	for (i = 0; i < 5; i++)
+		queue_join(fibers[i]);
+	pthread_join(thread, NULL);
+	assert_int_equal(b.served, 6);
+	assert_int_equal(queue_length(&b.c.waiters), 0);
+}
+
+static void test_cond_signal_to_nobody_is_not_kept(void **state)
+{
+	struct box b = {0};
+
+	(void)state;
+	fiber_cond_signal(&b.c);
+	fiber_cond_broadcast(&b.c);
+	fiber_mutex_lock(&b.m, 0);
+	assert_int_equal(fiber_cond_wait(&b.c, &b.m, fiber_after(MS)), -ETIMEDOUT);
+	assert_true(holds(&b.m));
+	fiber_mutex_unlock(&b.m);
+}
+
+static void test_cond_wait_with_deadline_passed_keeps_the_mutex(void **state)
+{
+	struct box b = {0};
+
+	(void)state;
+	fiber_mutex_lock(&b.m, 0);
+	assert_int_equal(fiber_cond_wait(&b.c, &b.m, 0), -ETIMEDOUT);
+	assert_int_equal(fiber_cond_wait(&b.c, &b.m, fiber_now()), -ETIMEDOUT);
+	assert_true(holds(&b.m));
+	assert_int_equal(queue_length(&b.c.waiters), 0);
+	fiber_mutex_unlock(&b.m);
+}
+
+struct late {
+	struct box b;
+	_Atomic bool waiting, holding;
+};
+
+static void *wait_late(void *arg)
+{
+	struct late *l = arg;
+	int rc;
+
+	fiber_mutex_lock(&l->b.m, FIBER_FOREVER);
+	fib_store_release(&l->waiting, true);
+	rc = fiber_cond_wait(&l->b.c, &l->b.m, fiber_after(100 * MS));
+	if (!holds(&l->b.m))
+		return (void *)(intptr_t)-EPERM;
+	fib_store_release(&l->holding, true);
+	fiber_mutex_unlock(&l->b.m);
+	return (void *)(intptr_t)rc;
+}
+
+/* The time is over while somebody else has the mutex: the wait ends only with it. */
+static void test_cond_wait_that_timed_out_returns_with_the_mutex(void **state)
+{
+	struct late l = {0};
+	struct fiber *f = queue_spawn(wait_late, &l);
+
+	(void)state;
+	while (!fib_load_acquire(&l.waiting))
+		sched_yield();
+	fiber_mutex_lock(&l.b.m, FIBER_FOREVER);
+	queue_await(&l.b.m.waiters, 1);
+	assert_int_equal(queue_length(&l.b.c.waiters), 0);
+	assert_false(fib_load_acquire(&l.holding));
+	fiber_mutex_unlock(&l.b.m);
+	assert_int_equal(queue_join(f), -ETIMEDOUT);
+}
+
+static void *wait_pinned(void *arg)
+{
+	struct box *b = arg;
+	int rc;
+
+	fiber_mutex_lock(&b->m, FIBER_FOREVER);
+	fiber_pin();
+	rc = fiber_cond_wait(&b->c, &b->m, FIBER_FOREVER);
+	fiber_unpin();
+	if (!holds(&b->m))
+		return (void *)(intptr_t)-EPERM;
+	fiber_mutex_unlock(&b->m);
+	return (void *)(intptr_t)rc;
+}
+
+static void test_cond_wait_of_a_pinned_fiber_follows_the_policy(void **state)
+{
+	struct box b = {0};
+	struct fiber *f;
+
+	(void)state;
+	fiber_set_pinned_policy(rt, FIBER_PINNED_ERROR);
+	assert_int_equal(queue_join(queue_spawn(wait_pinned, &b)), -EDEADLK);
+	assert_int_equal(queue_length(&b.c.waiters), 0);
+	fiber_set_pinned_policy(rt, FIBER_PINNED_SILENT);
+	f = queue_spawn(wait_pinned, &b);
+	queue_await(&b.c.waiters, 1);
+	fiber_cond_signal(&b.c);
+	assert_int_equal(queue_join(f), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cond_signal_of_a_thread_reaches_a_fiber),
+		cmocka_unit_test(test_cond_signal_of_a_fiber_reaches_a_thread),
+		cmocka_unit_test(test_cond_signal_wakes_one_in_the_order_they_came),
+		cmocka_unit_test(test_cond_broadcast_wakes_all_that_wait),
+		cmocka_unit_test(test_cond_signal_to_nobody_is_not_kept),
+		cmocka_unit_test(test_cond_wait_with_deadline_passed_keeps_the_mutex),
+		cmocka_unit_test(test_cond_wait_that_timed_out_returns_with_the_mutex),
+		cmocka_unit_test(test_cond_wait_of_a_pinned_fiber_follows_the_policy),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, queue_start, queue_stop);
+}
