@@ -93,17 +93,19 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->state = FIBER_RUNNING;
 		ret->carrier = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER);
 	}
-	ret->age = now - (int64_t)field(layout, bytes, FIB_FIELD_SINCE);
+	/* Unsigned: the field may hold anything, and its difference from now must not overflow. */
+	ret->age = (int64_t)((uint64_t)now - field(layout, bytes, FIB_FIELD_SINCE));
 	if (ret->age < 0)
 		ret->age = 0;
 	if (running)
 		ret->cpu += (uint64_t)ret->age;
-	if (waits(ret, running)) {
+	if (!waits(ret, running)) {
+		ret->wait_kind = FIB_WAIT_NONE;
+	} else if (ret->wait_kind != FIB_WAIT_YIELD) {
+		/* A yield waits for nothing: these would be those of the wait before it. */
 		ret->wait_object = field(layout, bytes, FIB_FIELD_WAIT_OBJECT);
 		ret->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
 		ret->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
-	} else {
-		ret->wait_kind = FIB_WAIT_NONE;
 	}
 	if (!running && ret->sp - ret->stack_low <= ret->stack_size)
 		ret->stack_used = ret->stack_low + ret->stack_size - ret->sp;
