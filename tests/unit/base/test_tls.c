@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_tls.c - the library's single thread-local is the thread's own, also for who just moved
+ *
+ * The compiler is free to keep the address of a thread-local across a call. A context that asks
+ * before and after a switch within one function, and goes on on another thread in between, must get
+ * the other thread's value: that is all tls.c is for.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/tls.h"
+#include "context/context.h"
+#include "stack/pool.h"
+#include "tests/harness/watchdog.h"
+
+struct side {
+	struct fib_context context;
+	struct fib_announce announce;
+};
+
+static struct side wanderer, home; /* home: the thread that runs it now */
+static void *seen[4];
+
+static void wander(void *arg)
+{
+	(void)arg;
+	fib_context_begun(&wanderer.announce);
+	seen[0] = fib_tls_carrier();
+	fib_context_switch(&wanderer.context, &wanderer.announce, &home.context, &home.announce,
+			   false);
+	seen[1] = fib_tls_carrier();
+	fib_tls_set_carrier(&seen[1]);
+	seen[2] = fib_tls_carrier();
+	fib_context_switch(&wanderer.context, &wanderer.announce, &home.context, &home.announce,
+			   false);
+	seen[3] = fib_tls_carrier();
+	fib_context_switch(&wanderer.context, &wanderer.announce, &home.context, &home.announce,
+			   true);
+}
+
+/* Let the wanderer run on this thread until it switches back. */
+static void host(void)
+{
+	fib_context_adopt(&home.announce);
+	fib_context_switch(&home.context, &home.announce, &wanderer.context, &wanderer.announce,
+			   false);
+	fib_context_done(&home.announce);
+}
+
+static void *host_elsewhere(void *arg)
+{
+	void *after;
+
+	fib_tls_set_carrier(arg);
+	host();
+	after = fib_tls_carrier();
+	return after;
+}
+
+static void test_tls_is_the_threads_that_runs_the_context_now(void **state)
+{
+	int here, there;
+	struct fib_stack stack;
+	pthread_t thread;
+	void *after;
+
+	(void)state;
+	assert_int_equal(fib_stack_take(NULL, FIB_STACK_DEFAULT, &stack), 0);
+	assert_int_equal(fib_context_init(&wanderer.context, &wanderer.announce, stack.low,
+					  fib_stack_usable(&stack), wander, NULL),
+			 0);
+	fib_tls_set_carrier(&here);
+	host();
+	pthread_create(&thread, NULL, host_elsewhere, &there);
+	pthread_join(thread, &after);
+	host();
+	fib_context_done(&wanderer.announce);
+	fib_stack_give(NULL, &stack);
+	fib_tls_set_carrier(NULL);
+
+	assert_ptr_equal(seen[0], &here);
+	assert_ptr_equal(seen[1], &there);
+	assert_ptr_equal(seen[2], &seen[1]);
+	assert_ptr_equal(after, &seen[1]);
+	assert_ptr_equal(seen[3], &here);
+}
+
+static void *ask(void *arg)
+{
+	(void)arg;
+	return fib_tls_carrier();
+}
+
+static void test_tls_is_null_on_a_plain_thread(void **state)
+{
+	pthread_t thread;
+	void *answer;
+	int mine;
+
+	(void)state;
+	fib_tls_set_carrier(&mine);
+	pthread_create(&thread, NULL, ask, NULL);
+	pthread_join(thread, &answer);
+	fib_tls_set_carrier(NULL);
+	assert_null(answer);
+}
+
+static void *volatile in_handler;
+
+static void on_signal(int number)
+{
+	(void)number;
+	in_handler = fib_tls_carrier();
+}
+
+static void test_tls_can_be_asked_in_a_signal_handler(void **state)
+{
+	int mine;
+
+	(void)state;
+	fib_tls_set_carrier(&mine);
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+	signal(SIGUSR1, SIG_DFL);
+	fib_tls_set_carrier(NULL);
+	assert_ptr_equal(in_handler, &mine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tls_is_the_threads_that_runs_the_context_now),
+		cmocka_unit_test(test_tls_is_null_on_a_plain_thread),
+		cmocka_unit_test(test_tls_can_be_asked_in_a_signal_handler),
+	};
+
+	harness_watchdog(60);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
