@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 # deps.mk - the packages the project needs, and a clear word where one is missing
 
-DEBIAN_PACKAGES := gcc libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libiberty-dev \
-	libcmocka-dev libhttp-parser-dev gdb elfutils binutils strace procps \
+DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libiberty-dev \
+	libcmocka-dev libhttp-parser-dev gdb elfutils binutils util-linux bash \
 	clang-format clang-tidy cppcheck mandoc
+
+# `make -j deps check` must not compile while it installs.
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
 
 .PHONY: deps tool-libraries
 deps:

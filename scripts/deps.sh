@@ -8,16 +8,17 @@ set -u
 if ! command -v dpkg-query >/dev/null 2>&1; then
 	cat >&2 <<'EOT'
 make deps: this system is not Debian or one of its relatives; install these and go on:
-  Fedora, RHEL:  gcc make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel jansson-devel
-                 libcmocka-devel http-parser-devel gdb elfutils binutils strace procps-ng
-                 clang-tools-extra cppcheck mandoc
-  Arch:          gcc make pkgconf libunwind elfutils jansson cmocka http-parser gdb binutils strace
-                 procps-ng clang cppcheck mandoc
-  Alpine:        gcc musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev cmocka-dev
-                 http-parser-dev gdb elfutils binutils strace procps clang-extra-tools cppcheck mandoc
-  openSUSE:      gcc make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel
-                 libcmocka-devel http-parser-devel gdb elfutils binutils strace procps
-                 clang-tools cppcheck mandoc
+  Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel
+                 jansson-devel binutils-devel libcmocka-devel http-parser-devel gdb elfutils binutils
+                 util-linux bash clang-tools-extra cppcheck mandoc; for SAN: libasan libubsan libtsan
+  Arch:          gcc make pkgconf libunwind elfutils jansson binutils cmocka http-parser gdb util-linux
+                 bash clang cppcheck mandoc
+  Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev binutils-dev
+                 cmocka-dev http-parser-dev gdb elfutils binutils util-linux bash coreutils
+                 clang-extra-tools cppcheck mandoc
+  openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel
+                 binutils-devel libcmocka-devel http-parser-devel gdb elfutils binutils util-linux
+                 bash clang-tools cppcheck mandoc; for SAN: libasan8 libubsan1 libtsan2
 EOT
 	exit 1
 fi
