@@ -19,7 +19,7 @@
 #include "inspect/image.h"
 
 #define SEGMENTS_MAX (1u << 20)
-#define NOTES_MAX    (1u << 20)
+#define NOTES_MAX    (1u << 20) /* looked at in all */
 
 static int read_at(const struct ins_core *core, uint64_t offset, void *buf, size_t size)
 {
@@ -122,16 +122,15 @@ static void take_auxv(struct ins_core *core, const struct ins_note *note)
 	}
 }
 
-static void take_notes(struct ins_core *core, const Elf64_Phdr *ph)
+static void take_notes(struct ins_core *core, const Elf64_Phdr *ph, unsigned *left)
 {
 	uint64_t at = ph->p_offset, end = ph->p_offset + ph->p_filesz;
 	struct elf_prpsinfo info;
 	struct ins_note note;
-	unsigned n;
 
 	if (end < at || end > core->file_size)
 		end = core->file_size;
-	for (n = 0; n < NOTES_MAX; n++) {
+	for (; *left; --*left) {
 		if (!ins_note_next(read_file, core, &at, end, ph->p_align == 8 ? 8 : 4, &note))
 			return;
 		if (strcmp(note.name, "CORE") != 0)
@@ -158,6 +157,7 @@ static int by_address(const void *a, const void *b)
 
 static int index_segments(const char *path, struct ins_core *core, struct ins_error *error)
 {
+	unsigned notes = NOTES_MAX;
 	uint32_t count, i;
 	Elf64_Ehdr eh;
 	Elf64_Phdr *ph;
@@ -182,7 +182,7 @@ static int index_segments(const char *path, struct ins_core *core, struct ins_er
 			if (ph[i].p_type == PT_LOAD && ph[i].p_memsz)
 				add_load(core, &ph[i]);
 			else if (ph[i].p_type == PT_NOTE)
-				take_notes(core, &ph[i]);
+				take_notes(core, &ph[i], &notes);
 		}
 		qsort(core->load, core->loads, sizeof *core->load, by_address);
 	}

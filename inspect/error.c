@@ -7,27 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/plain.h"
+
 int ins_error_set(struct ins_error *error, int rc, const char *fmt, ...)
 {
+	char text[sizeof error->text];
 	va_list ap;
 
 	if (!error)
 		return rc;
 	va_start(ap, fmt);
-	vsnprintf(error->text, sizeof error->text, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	ins_plain(text, error->text, sizeof error->text);
 	return rc;
 }
 
 void ins_problems_add(struct ins_problems *problems, const char *fmt, ...)
 {
-	char text[512];
+	char raw[512], text[sizeof raw];
 	va_list ap;
 	size_t i;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	vsnprintf(raw, sizeof raw, fmt, ap);
 	va_end(ap);
+	ins_plain(raw, text, sizeof text);
 	for (i = 0; i < problems->count; i++) {
 		if (strcmp(problems->at[i].text, text) == 0) {
 			problems->at[i].count++;

@@ -17,8 +17,11 @@ struct ins_error {
 	char text[768];
 };
 
-/* Set the text, printf style, cut where it does not fit; error may be NULL. Returns rc, so that a
- * caller can say "return ins_error_set(error, -ESRCH, ...)". */
+/*
+ * Set the text, printf style, cut where it does not fit, harmless for a terminal whatever the names
+ * in it are (plain.h); error may be NULL. Returns rc, so that a caller can say
+ * "return ins_error_set(error, -ESRCH, ...)".
+ */
 int ins_error_set(struct ins_error *error, int rc, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -36,7 +39,8 @@ struct ins_problems {
 	uint64_t lost; /* problems beyond INS_PROBLEMS_MAX different ones */
 };
 
-/* Add one problem, printf style; a text that is there already is counted once more. */
+/* Add one problem, printf style and harmless for a terminal like an error's text; a text that is
+ * there already is counted once more. */
 void ins_problems_add(struct ins_problems *problems, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

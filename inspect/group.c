@@ -103,15 +103,18 @@ static int make_room(struct ins_groups *groups)
 static struct ins_group *new_group(const struct ins_fiber *fiber, const struct ins_walk *walk)
 {
 	struct ins_group *g = calloc(1, sizeof *g);
+	size_t size;
 
 	if (!g)
 		return NULL;
-	g->walk = malloc(sizeof *g->walk);
+	/* Only as long as it is: a million fibers may be in as many places. */
+	size = offsetof(struct ins_walk, pc) + walk->count * sizeof walk->pc[0];
+	g->walk = malloc(size);
 	if (!g->walk) {
 		free(g);
 		return NULL;
 	}
-	*g->walk = *walk;
+	memcpy(g->walk, walk, size);
 	g->fiber = *fiber;
 	g->fiber.stack = NULL;
 	g->fiber.stack_size = 0;

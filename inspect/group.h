@@ -24,8 +24,8 @@ struct ins_group {
 	struct ins_fiber fiber;
 	bool same_wait; /* all members wait for the same object (or descriptor, or fiber) */
 	int64_t age_min, age_median, age_max; /* ns; median after ins_groups_sort() */
-	struct ins_walk *walk;
-	int64_t *ages; /* of all members */
+	struct ins_walk *walk; /* allocated up to the last pc: not to be copied as a whole */
+	int64_t *ages;	       /* of all members */
 	size_t ages_room;
 };
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOTES_MAX      (1u << 16) /* notes looked at in one segment */
+#define NOTES_MAX      256 /* notes looked at in one segment */
 #define NOTE_BYTES_MAX (1u << 30)
 
 const char *ins_image_check(const Elf64_Ehdr *eh)

@@ -35,20 +35,41 @@ static int read_bytes(void *reader, uint64_t address, void *buf, size_t size)
 	return 0;
 }
 
+/*
+ * Open a regular file; *ret_wrong says why not. A process may have mapped a device, or claim to have: to
+ * open one can make it act, so what it is is looked at without opening it.
+ */
+static int open_regular(const char *path, struct stat *ret_stat, const char **ret_wrong)
+{
+	int handle = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	char again[64];
+
+	if (handle < 0) {
+		*ret_wrong = strerror(errno);
+		return -1;
+	}
+	if (fstat(handle, ret_stat) < 0 || !S_ISREG(ret_stat->st_mode) || ret_stat->st_size <= 0) {
+		*ret_wrong = "is not a file with contents";
+	} else {
+		snprintf(again, sizeof again, "/proc/self/fd/%d", handle);
+		fd = open(again, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			*ret_wrong = strerror(errno);
+	}
+	close(handle);
+	return fd;
+}
+
 /* Map a regular file and read its headers. NULL, or what is wrong. */
 static const char *map_file(const char *path, struct bytes *ret, struct ins_image *ret_image)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	const char *wrong;
+	const char *wrong = NULL;
 	struct stat st;
 	void *at;
+	int fd = open_regular(path, &st, &wrong);
 
 	if (fd < 0)
-		return strerror(errno);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
-		close(fd);
-		return "is not a file with contents";
-	}
+		return wrong;
 	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (at == MAP_FAILED)

@@ -27,8 +27,8 @@ static int read_file(void *reader, uint64_t address, void *buf, size_t size)
 static uint64_t registry_of(struct ins_modules *modules, struct ins_module *m)
 {
 	struct fib_layout_note note;
-	uint64_t at;
-	uint32_t size;
+	uint64_t at = 0;
+	uint32_t size = 0;
 	int rc = -ENOENT;
 
 	if (m->image.loaded)

@@ -27,14 +27,11 @@
 /* "2m14s", "1.2s", "350ms", "12us", "0s": at most two units. Returns buf. */
 const char *ins_words_duration(int64_t ns, char *buf, size_t size);
 
-/* A name from the program made harmless and unambiguous in quotes: control characters and bytes that
- * are no UTF-8 become \xNN, a quote and a backslash get a backslash. Returns buf. */
+/* A name from the program for between quotes: ins_plain_quoted() of plain.h. Returns buf. */
 const char *ins_words_clean(const char *text, char *buf, size_t size);
 
-/* The bytes of the UTF-8 character that text begins with, 1 to 4; 0 when it begins with none. */
-size_t ins_words_utf8(const char *text);
-
-/* "suspended", ... and "mutex", ...; layout may be NULL or lack a name. */
+/* "suspended", ... and "mutex", ...; layout may be NULL or lack a name. A name of the layout's is as
+ * the program has it: not for a terminal. */
 const char *ins_words_state(const struct fib_layout *layout, unsigned state);
 const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind);
 

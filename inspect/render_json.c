@@ -15,6 +15,8 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/plain.h"
+
 json_t *ins_json_text(const char *text)
 {
 	char small[512], *clean = small;
@@ -30,7 +32,7 @@ json_t *ins_json_text(const char *text)
 		return NULL;
 	clean[0] = 0;
 	while (*text) {
-		size_t n = ins_words_utf8(text);
+		size_t n = ins_plain_utf8(text);
 
 		memcpy(clean + used, n ? text : "\xef\xbf\xbd", n ? n : 3);
 		used += n ? n : 3;

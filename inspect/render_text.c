@@ -10,14 +10,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "inspect/plain.h"
+
 static void put_state(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
 	bool running = row->carrier != FIB_ROW_CARRIER_NONE;
-	char wait[256];
+	char wait[256], state[64];
 
 	ins_words_wait(layout, fiber, false, wait, sizeof wait);
-	fprintf(out, "[%s", ins_words_state(layout, row->state));
+	fprintf(out, "[%s", ins_plain(ins_words_state(layout, row->state), state, sizeof state));
 	if (running)
 		fprintf(out, ": carrier %u", row->carrier);
 	if (wait[0])
@@ -47,7 +49,7 @@ static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
 
 	fprintf(out, "  #%-3u", number);
 	if (f->function) {
-		fprintf(out, "%s", ins_words_clean(f->function, text, sizeof text));
+		fprintf(out, "%s", ins_plain(f->function, text, sizeof text));
 		if (f->has_offset)
 			fprintf(out, "+0x%" PRIx64, f->offset);
 	} else {
@@ -56,9 +58,9 @@ static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
 	if (f->inlined)
 		fprintf(out, " (inlined)");
 	if (f->file)
-		fprintf(out, " at %s:%d", ins_words_clean(f->file, text, sizeof text), f->line);
+		fprintf(out, " at %s:%d", ins_plain(f->file, text, sizeof text), f->line);
 	else if (f->module && f->module[0])
-		fprintf(out, " in %s", ins_words_clean(base_name(f->module), text, sizeof text));
+		fprintf(out, " in %s", ins_plain(base_name(f->module), text, sizeof text));
 	if (!f->function && f->has_offset)
 		fprintf(out, "+0x%" PRIx64, f->offset);
 	fputc('\n', out);
@@ -67,6 +69,7 @@ static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
 void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_walk *walk)
 {
 	unsigned i, number = 0;
+	char reason[4 * sizeof walk->reason];
 	size_t k, count;
 
 	for (i = 0; i < walk->count; i++) {
@@ -75,10 +78,11 @@ void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_wa
 		for (k = 0; k < count; k++)
 			put_frame(out, number++, &f[k]);
 	}
+	ins_plain(walk->reason, reason, sizeof reason);
 	if (walk->truncated)
-		fprintf(out, "  truncated: %s\n", walk->reason);
-	else if (walk->reason[0])
-		fprintf(out, "  no frames: %s\n", walk->reason);
+		fprintf(out, "  truncated: %s\n", reason);
+	else if (reason[0])
+		fprintf(out, "  no frames: %s\n", reason);
 }
 
 void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins_group *group)

@@ -12,6 +12,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "inspect/plain.h"
+
 #define SECOND INT64_C(1000000000)
 
 const char *ins_words_duration(int64_t ns, char *buf, size_t size)
@@ -39,59 +41,9 @@ const char *ins_words_duration(int64_t ns, char *buf, size_t size)
 	return buf;
 }
 
-size_t ins_words_utf8(const char *text)
-{
-	const unsigned char *t = (const unsigned char *)text;
-	uint32_t c, least;
-	size_t n, i;
-
-	if (t[0] < 0x80)
-		return 1;
-	if (t[0] < 0xc2 || t[0] > 0xf4)
-		return 0;
-	n = t[0] < 0xe0 ? 2 : t[0] < 0xf0 ? 3 : 4;
-	least = n == 2 ? 0x80 : n == 3 ? 0x800 : 0x10000;
-	c = t[0] & (0x7fu >> n);
-	for (i = 1; i < n; i++) {
-		if ((t[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (t[i] & 0x3f);
-	}
-	if (c < least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	return n;
-}
-
-static bool control(const char *text, size_t n)
-{
-	const unsigned char *t = (const unsigned char *)text;
-
-	return (n == 1 && (t[0] < 0x20 || t[0] == 0x7f)) || (n == 2 && t[0] == 0xc2 && t[1] < 0xa0);
-}
-
 const char *ins_words_clean(const char *text, char *buf, size_t size)
 {
-	size_t used = 0;
-
-	while (*text) {
-		size_t n = ins_words_utf8(text);
-		char piece[8];
-
-		if (!n || control(text, n)) {
-			snprintf(piece, sizeof piece, "\\x%02x", (unsigned char)*text);
-			n = 1;
-		} else {
-			snprintf(piece, sizeof piece, "%s%.*s",
-				 *text == '"' || *text == '\\' ? "\\" : "", (int)n, text);
-		}
-		if (used + strlen(piece) >= size)
-			break;
-		memcpy(buf + used, piece, strlen(piece));
-		used += strlen(piece);
-		text += n;
-	}
-	buf[used] = 0;
-	return buf;
+	return ins_plain_quoted(text, buf, size);
 }
 
 const char *ins_words_state(const struct fib_layout *layout, unsigned state)
@@ -162,9 +114,14 @@ static void say_left(struct line *l, const struct ins_fiber *fiber)
 {
 	char left[32];
 
-	if (fiber->row.deadline != INT64_MAX)
-		say(l, " %s left",
-		    ins_words_duration(fiber->row.deadline - fiber->now, left, sizeof left));
+	int64_t ns;
+
+	if (fiber->row.deadline == INT64_MAX)
+		return;
+	/* Both may be anything. What would overflow is a deadline long past. */
+	if (__builtin_sub_overflow(fiber->row.deadline, fiber->now, &ns))
+		ns = fiber->row.deadline < 0 ? 0 : INT64_MAX;
+	say(l, " %s left", ins_words_duration(ns, left, sizeof left));
 }
 
 static void say_fd(struct line *l, const struct fib_row *row)
@@ -198,11 +155,12 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 {
 	const struct fib_row *row = &fiber->row;
 	struct line l = {buf, size, 0};
+	char kind[64];
 
 	buf[0] = 0;
 	if (row->wait_kind == FIB_WAIT_NONE)
 		return buf;
-	say(&l, "%s", ins_words_wait_kind(layout, row->wait_kind));
+	say(&l, "%s", ins_plain(ins_words_wait_kind(layout, row->wait_kind), kind, sizeof kind));
 	switch (row->wait_kind) {
 	case FIB_WAIT_SLEEP:
 	case FIB_WAIT_PARK:

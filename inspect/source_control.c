@@ -216,8 +216,11 @@ static int take_error(struct control *c, const void *payload, size_t length,
 	if (e.error == -ESRCH && c->request->id)
 		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in process %d",
 				     (unsigned long long)c->request->id, (int)c->source.pid);
-	return ins_error_set(error, e.error < 0 ? e.error : -EPROTO, "%s: %s", c->path,
-			     e.text[0] ? e.text : strerror(-e.error));
+	return ins_error_set(error, e.error < 0 && e.error > -4096 ? e.error : -EPROTO, "%s: %s",
+			     c->path,
+			     e.text[0]			      ? e.text
+			     : e.error < 0 && e.error > -4096 ? strerror(-e.error)
+							      : "it refused without a reason");
 }
 
 /* One frame. 0, what the callback returned, or a negative errno. */

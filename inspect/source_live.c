@@ -276,6 +276,18 @@ static void live_close(struct ins_source *source)
 
 static const struct ins_source_ops live_ops = {live_read, live_close};
 
+/* Find the way to its memory, trying it where a file is mapped that is no device and not protected. */
+static int find_memory(struct live *l)
+{
+	const struct ins_modules *modules = l->source.modules;
+	int rc = -EFAULT;
+	size_t i;
+
+	for (i = 0; i < modules->count && rc == -EFAULT; i++)
+		rc = ins_memory_open(&l->memory, l->source.pid, modules->at[i].start);
+	return rc;
+}
+
 /* The modules of the process, and its memory. */
 static int open_memory(struct live *l, struct ins_error *error)
 {
@@ -303,7 +315,7 @@ static int open_memory(struct live *l, struct ins_error *error)
 				     "process %d: has no program in memory: a kernel thread, or it "
 				     "is ending",
 				     (int)pid);
-	rc = ins_memory_open(&l->memory, pid, l->source.modules->at[0].start);
+	rc = find_memory(l);
 	if (rc == -EPERM || rc == -EACCES)
 		return ins_rights_explain(pid, rc, error);
 	if (rc < 0)

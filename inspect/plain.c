@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plain.c - escaping what a terminal would obey
+ *
+ * C0 and C1 control characters and DEL are what a terminal obeys; so are bytes that are no UTF-8,
+ * to a terminal that is set to another encoding. Characters that only confuse the reader, those that
+ * turn the direction of writing, are escaped too: a name must not be able to hide the one after it.
+ */
+#include "inspect/plain.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The character of n bytes at text, which is well-formed. */
+static uint32_t character(const char *text, size_t n)
+{
+	const unsigned char *t = (const unsigned char *)text;
+	uint32_t c = n == 1 ? t[0] : t[0] & (0x7fu >> n);
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		c = c << 6 | (t[i] & 0x3f);
+	return c;
+}
+
+size_t ins_plain_utf8(const char *text)
+{
+	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *t = (const unsigned char *)text;
+	uint32_t c;
+	size_t n, i;
+
+	if (t[0] < 0x80)
+		return 1;
+	if (t[0] < 0xc2 || t[0] > 0xf4)
+		return 0;
+	n = t[0] < 0xe0 ? 2 : t[0] < 0xf0 ? 3 : 4;
+	for (i = 1; i < n; i++) {
+		if ((t[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	c = character(text, n);
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	return n;
+}
+
+static bool obeyed(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+static const char *escape(const char *text, char *buf, size_t size, const char *marked)
+{
+	size_t used = 0;
+
+	while (*text) {
+		size_t n = ins_plain_utf8(text), room;
+		char piece[8];
+
+		if (!n || obeyed(character(text, n))) {
+			snprintf(piece, sizeof piece, "\\x%02x", (unsigned char)*text);
+			n = 1;
+		} else {
+			snprintf(piece, sizeof piece, "%s%.*s", strchr(marked, *text) ? "\\" : "",
+				 (int)n, text);
+		}
+		room = strlen(piece);
+		if (used + room >= size)
+			break;
+		memcpy(buf + used, piece, room);
+		used += room;
+		text += n;
+	}
+	buf[used] = 0;
+	return buf;
+}
+
+const char *ins_plain(const char *text, char *buf, size_t size)
+{
+	return escape(text, buf, size, "");
+}
+
+const char *ins_plain_quoted(const char *text, char *buf, size_t size)
+{
+	return escape(text, buf, size, "\"\\");
+}

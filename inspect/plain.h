@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plain.h - text from elsewhere, made harmless for a terminal
+ *
+ * Names, paths and messages come from programs that may be hostile or broken. No byte of them may
+ * move a cursor, and two different ones should not look the same.
+ */
+#ifndef INS_PLAIN_H
+#define INS_PLAIN_H
+
+#include <stddef.h>
+
+/* Control characters and bytes that are no UTF-8 become \xNN; cut at a whole character where it
+ * does not fit size, which is at least 1. Returns buf. */
+const char *ins_plain(const char *text, char *buf, size_t size);
+
+/* The same, and a quote and a backslash get a backslash: unambiguous between quotes. Returns buf. */
+const char *ins_plain_quoted(const char *text, char *buf, size_t size);
+
+/* The bytes of the UTF-8 character that text begins with, 1 to 4; 0 when it begins with none. */
+size_t ins_plain_utf8(const char *text);
+
+#endif
