@@ -3,9 +3,15 @@
  * pages.c - address space, and pages that fault on purpose
  *
  * A guard made with mprotect splits its mapping, and a process may have some 65,000 mappings:
- * 32,753 stacks. MADV_GUARD_INSTALL (Linux 6.13) marks pages inside one mapping. Some emulators
- * answer 0 to any advice without doing anything, so the kernel is believed only when it refuses a
- * bogus advice too; and a guard that cannot be made is an error, never a stack without one.
+ * 32,753 stacks. MADV_GUARD_INSTALL (Linux 6.13) marks pages inside one mapping, any number of them. But
+ * gdb's gcore, which saves a process mapping by mapping, gives a mapping up at the first page that
+ * it cannot read, and all stacks behind such a guard are lost to it. So the first guards are made
+ * with mprotect, as many as leave the program three quarters of its mappings, and the others with the
+ * advice: a core from gcore has every stack of a program of ordinary size; the kernel's own cores
+ * always have all.
+ *
+ * Some emulators answer 0 to any advice without doing anything, so the kernel is believed only when
+ * it refuses a bogus advice too; and a guard that cannot be made is an error, never a stack without one.
  */
 #include "os/os.h"
 
@@ -20,6 +26,9 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 #define MADV_BOGUS 9999
+
+/* Guards that split a mapping; two mappings each, of the 65,530 that vm.max_map_count allows. */
+#define SPLITS 8192
 
 size_t fib_os_page_size(void)
 {
@@ -82,6 +91,12 @@ static bool guards_are_real(void *at, size_t size)
 
 fib_noinline int fib_os_guard(void *at, size_t size)
 {
+	static _Atomic int splits;
+
+	if (fib_load(&splits) < SPLITS && mprotect(at, size, PROT_NONE) == 0) {
+		fib_add_relaxed(&splits, 1);
+		return 0;
+	}
 	if (guards_are_real(at, size) && madvise(at, size, MADV_GUARD_INSTALL) == 0)
 		return 0;
 	return mprotect(at, size, PROT_NONE) < 0 ? -errno : 0;
