@@ -122,24 +122,38 @@ static void fill(struct pollfd slots[SLOTS])
 
 /* -- clients -- */
 
-static struct fib_peer *free_place(void)
+/*
+ * A place for a new peer. When all are taken, the one that has owed us its request, or left its answer
+ * unread, for the longest gives way: those who connect and say nothing must not keep a person from an
+ * answer. NULL when every peer is being served.
+ */
+static struct fib_peer *find_place(void)
 {
+	struct fib_peer *victim = NULL;
 	int i;
 
-	for (i = 0; i < PEERS; i++)
+	for (i = 0; i < PEERS; i++) {
 		if (peers[i].fd < 0)
 			return &peers[i];
-	return NULL;
+		if (!fib_peer_busy(&peers[i]) && (!victim || peers[i].deadline < victim->deadline))
+			victim = &peers[i];
+	}
+	if (victim)
+		fib_peer_close(victim);
+	return victim;
 }
 
 static void admit(int fd, uid_t uid, int64_t now)
 {
-	struct fib_peer *place = free_place();
+	struct fib_peer *place;
 
-	if (uid != 0 && uid != fib_os_uid())
+	if (uid != 0 && uid != fib_os_uid()) {
 		fib_peer_turn_away(fd, -EPERM,
 				   "this process belongs to another user: be that user or root");
-	else if (!place)
+		return;
+	}
+	place = find_place();
+	if (!place)
 		fib_peer_turn_away(fd, -EBUSY, "too many clients at once: try again");
 	else if (fib_peer_open(place, fd, now) < 0)
 		fib_peer_turn_away(fd, -ENOMEM, "this process has no memory left to answer");
