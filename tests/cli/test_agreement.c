@@ -74,14 +74,14 @@ static void all_agree(const char *build)
 	struct harness_process *gdb;
 	json_t *answers[3];
 	struct crowd crowd;
-	const char *pid;
+	char pid[16];
 	size_t compared = 0;
 
 	snprintf(program, sizeof(program), "%s/%s/bin/crowd", harness_build(), build);
 	if (access(program, X_OK))
 		cli_skip("crowd is not built in this way here");
 	crowd = crowd_start(NULL, program, FIBERS, NULL);
-	pid = cli_number((uint64_t)crowd.process->pid);
+	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
 	answers[0] = answer_of(cli_run("fiberctl", "bt", pid, "--all", "--json", NULL));
 	answers[1] = answer_of(cli_run("fibertrace", pid, "--json", "--each", NULL));
 	cli_core(crowd.process->pid, build, core);

@@ -18,7 +18,9 @@ def frames():
     frame = gdb.newest_frame()
     found = []
     while frame is not None and len(found) < MOST:
-        found.append("%s:%d" % (frame.name() or "?", frame.find_sal().line))
+        # A function that ended in a jump has no frame; gdb adds what it guesses stood there.
+        if frame.type() != gdb.TAILCALL_FRAME:
+            found.append("%s:%d" % (frame.name() or "?", frame.find_sal().line))
         frame = frame.older()
     return found
 
