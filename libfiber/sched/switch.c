@@ -128,6 +128,8 @@ void fib_leave(enum fib_after after)
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *fiber = c->current;
 	struct fiber *next = NULL;
+	struct fib_context *to = &c->idle;
+	struct fib_announce *to_announce = &c->announce;
 
 	if (--c->picks)
 		next = fib_next_local(c);
@@ -145,14 +147,15 @@ void fib_leave(enum fib_after after)
 	/* pairs: record.seq */
 	if (next && !(fib_load_acquire(&next->seq) & 1)) {
 		start_running(c, next);
-		fib_context_switch(&fiber->context, &fiber->announce, &next->context,
-				   &next->announce, after == FIB_AFTER_EXIT);
+		to = &next->context;
+		to_announce = &next->announce;
 	} else {
 		c->pending = next;
 		c->current = NULL;
-		fib_context_switch(&fiber->context, &fiber->announce, &c->idle, &c->announce,
-				   after == FIB_AFTER_EXIT);
 	}
+	/* The only call, so that fibers in the same place have the same return addresses. */
+	fib_context_switch(&fiber->context, &fiber->announce, to, to_announce,
+			   after == FIB_AFTER_EXIT);
 	arrive();
 }
 
