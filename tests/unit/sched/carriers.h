@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * carriers.h - a scheduler alone, without the runtime and the service thread around it
+ *
+ * Nobody ticks unless the test does: a wake-up that is lost stays lost, where fib_tick() would mend it.
+ */
+#ifndef UNIT_SCHED_CARRIERS_H
+#define UNIT_SCHED_CARRIERS_H
+
+#include <stdlib.h>
+
+#include <fiber/time.h>
+
+#include "core/registry.h"
+#include "os/os.h"
+#include "sched/sched.h"
+#include "sched/spawn.h"
+
+#define LIMIT_S 60 /* for whatever must happen soon */
+
+static inline void carriers_ignore(uint64_t token, short events)
+{
+	(void)token;
+	(void)events;
+}
+
+static inline void carriers_start(struct fib_sched *s, unsigned n)
+{
+	if (fib_registry_init() < 0 ||
+	    fib_sched_start(s, n, FIB_STACK_DEFAULT, FIBER_PINNED_SILENT, carriers_ignore) < 0)
+		abort();
+}
+
+/* Wait until every fiber has ended, then stop. */
+static inline void carriers_stop(struct fib_sched *s)
+{
+	for (;;) {
+		uint32_t ended = fib_load_acquire(&s->ended);
+
+		if (fib_close(s))
+			break;
+		fib_os_futex_wait(&s->ended, ended, INT64_MAX);
+	}
+	fib_sched_stop(s);
+}
+
+static inline struct fiber *carriers_spawn_flags(struct fib_sched *s, const char *name,
+						 unsigned flags, fiber_fn *fn, void *arg)
+{
+	struct fiber_attr attr = {.size = sizeof attr, .name = name, .flags = flags};
+	struct fiber *fiber;
+
+	if (fib_make(&attr, s->stack_size, fn, arg, NULL, &fiber) < 0 || fib_submit(s, fiber) < 0)
+		abort();
+	return fiber;
+}
+
+static inline struct fiber *carriers_spawn(struct fib_sched *s, const char *name, fiber_fn *fn,
+					   void *arg)
+{
+	return carriers_spawn_flags(s, name, 0, fn, arg);
+}
+
+/* What fn(arg) returns, run as a fiber on n carriers of its own. */
+static inline void *carriers_run(unsigned n, fiber_fn *fn, void *arg)
+{
+	struct fib_sched s;
+	struct fiber_result result = {0};
+
+	carriers_start(&s, n);
+	if (fiber_join(carriers_spawn(&s, "first", fn, arg), &result, FIBER_FOREVER) < 0)
+		abort();
+	carriers_stop(&s);
+	return result.value;
+}
+
+/* Records with an id: fibers that exist in this process. */
+static inline unsigned carriers_fibers(void)
+{
+	uint64_t i, committed = fib_registry_committed();
+	unsigned n = 0;
+
+	for (i = 0; i < committed; i++)
+		if (fib_observe(&fib_registry_at(i)->id))
+			n++;
+	return n;
+}
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_idle_model.c - the gap between "I looked everywhere" and "I sleep", in every interleaving
+ *
+ * Two carriers and a publisher run the steps of idle.c; what happens under idle.lock is one step. An
+ * item of work, once taken, keeps its carrier busy for ever, so whoever has found one cannot make good
+ * what it did not hand on. Nothing may ever come to rest with work queued and a carrier asleep.
+ *
+ * Then each rule is left out, and the model must find the wake-up that is lost. Publishing after reading the word,
+ * and looking before counting oneself out, are also what a missing fence would allow.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "explore.h"
+#include "tests/harness/watchdog.h"
+
+#define CARRIERS  2u
+#define PUBLISHER CARRIERS
+
+enum { AWAKE, IN_FUTEX, NOTIFIED };
+
+enum at {
+	LOOK, /* find(): take from the queue */
+	SEARCH,
+	LOOK_AGAIN, /* search() */
+	LIE_DOWN,
+	LAST_LOOK,
+	BLOCK,
+	BLOCKED,
+	STIR,
+	GET_UP,
+	FOUND,
+	HAND_ON, /* the last searcher looks whether there is more */
+	NOTIFY_READ,
+	NOTIFY_PICK,
+	NOTIFY_WAKE,
+	DONE, /* busy, or nothing left to publish */
+	PUBLISH,
+};
+
+enum broken {
+	NOTHING,
+	NO_LAST_LOOK, /* lies down without looking once more */
+	LOOKS_FIRST,  /* takes the last look before it announces its sleep */
+	READS_FIRST,  /* the publisher reads the word before its work can be seen */
+	NO_SUCCESSOR, /* the last searcher hands nothing on */
+	LEAVES_LAST,  /* looks whether there is more, then counts itself out */
+};
+
+struct actor {
+	uint8_t at, searching, listed, how, picked, saw;
+};
+
+struct model {
+	uint8_t work, searching, sleeping, left; /* left: items to publish */
+	uint8_t order[CARRIERS];		 /* who sleeps, the last one first; 0 none */
+	struct actor actor[CARRIERS + 1];
+};
+
+static enum broken broken;
+
+static void unlist(struct model *m, unsigned c)
+{
+	unsigned i = m->order[0] == c + 1 ? 0 : 1;
+
+	m->actor[c].listed = 0;
+	m->order[i] = i ? 0 : m->order[1];
+	m->order[1] = 0;
+	m->sleeping--;
+	m->searching++;
+}
+
+static bool take(struct model *m)
+{
+	if (!m->work)
+		return false;
+	m->work--;
+	return true;
+}
+
+static void after_notify(struct model *m, unsigned who)
+{
+	struct actor *a = &m->actor[who];
+
+	if (who != PUBLISHER)
+		a->at = DONE;
+	else if (broken == READS_FIRST)
+		a->at = PUBLISH;
+	else
+		a->at = m->left ? PUBLISH : DONE;
+}
+
+static void step_notify(struct model *m, unsigned who)
+{
+	struct actor *a = &m->actor[who];
+
+	switch (a->at) {
+	case NOTIFY_READ:
+		a->at = NOTIFY_PICK;
+		if (m->searching || !m->sleeping)
+			after_notify(m, who);
+		return;
+	case NOTIFY_PICK:
+		if (m->searching || !m->order[0]) {
+			after_notify(m, who);
+			return;
+		}
+		a->picked = (uint8_t)(m->order[0] - 1);
+		unlist(m, a->picked);
+		a->at = NOTIFY_WAKE;
+		return;
+	default:
+		m->actor[a->picked].how = NOTIFIED;
+		a->picked = 0;
+		after_notify(m, who);
+	}
+}
+
+static void publish(struct model *m, struct actor *a)
+{
+	m->work++;
+	m->left--;
+	a->at = NOTIFY_READ;
+	if (broken == READS_FIRST && !m->left)
+		a->at = DONE;
+}
+
+/* From "I looked everywhere" to being up again. False: it sleeps. */
+static bool step_sleep(struct model *m, unsigned c)
+{
+	struct actor *a = &m->actor[c];
+
+	switch (a->at) {
+	case LIE_DOWN:
+		if (broken == LOOKS_FIRST && !a->saw) {
+			a->saw = 1 + (m->work > 0);
+			return true;
+		}
+		m->order[1] = m->order[0];
+		m->order[0] = (uint8_t)(c + 1);
+		a->listed = 1;
+		a->searching = 0;
+		m->searching--;
+		m->sleeping++;
+		a->at = LAST_LOOK;
+		if (broken == NO_LAST_LOOK || a->saw)
+			a->at = a->saw == 2 ? GET_UP : BLOCK;
+		a->saw = 0;
+		return true;
+	case LAST_LOOK:
+		a->at = m->work ? GET_UP : BLOCK;
+		return true;
+	case BLOCK:
+		a->at = STIR;
+		if (a->how == AWAKE) {
+			a->how = IN_FUTEX;
+			a->at = BLOCKED;
+		}
+		return true;
+	case BLOCKED:
+		if (a->how == IN_FUTEX)
+			return false;
+		a->at = STIR;
+		return true;
+	case STIR:
+		a->how = AWAKE;
+		a->at = GET_UP;
+		return true;
+	default: /* GET_UP */
+		if (a->listed)
+			unlist(m, c);
+		a->searching = 1;
+		a->at = LOOK;
+		return true;
+	}
+}
+
+static void step_found(struct model *m, struct actor *a)
+{
+	const bool last = m->searching == 1;
+
+	if (a->at == HAND_ON) {
+		a->at = m->work ? NOTIFY_READ : DONE;
+		return;
+	}
+	if (broken == LEAVES_LAST && !a->saw) {
+		a->saw = 1 + (m->work > 0);
+		return;
+	}
+	a->at = DONE;
+	if (a->searching) {
+		a->searching = 0;
+		m->searching--;
+		if (last && broken == LEAVES_LAST)
+			a->at = a->saw == 2 ? NOTIFY_READ : DONE;
+		else if (last && broken != NO_SUCCESSOR)
+			a->at = HAND_ON;
+	}
+	a->saw = 0;
+}
+
+static bool step(void *state, unsigned who)
+{
+	struct model *m = state;
+	struct actor *a = &m->actor[who];
+
+	switch (a->at) {
+	case LOOK:
+		a->at = take(m) ? FOUND : SEARCH;
+		return true;
+	case SEARCH:
+		if (!a->searching)
+			m->searching++;
+		a->searching = 1;
+		a->at = LOOK_AGAIN;
+		return true;
+	case LOOK_AGAIN:
+		a->at = take(m) ? FOUND : LIE_DOWN;
+		return true;
+	case FOUND:
+	case HAND_ON:
+		step_found(m, a);
+		return true;
+	case NOTIFY_READ:
+	case NOTIFY_PICK:
+	case NOTIFY_WAKE:
+		step_notify(m, who);
+		return true;
+	case PUBLISH:
+		publish(m, a);
+		return true;
+	case DONE:
+		return false;
+	default:
+		return step_sleep(m, who);
+	}
+}
+
+static const char *wrong(const void *state, bool final)
+{
+	const struct model *m = state;
+
+	if (m->searching > CARRIERS || m->sleeping > CARRIERS)
+		return "the word counts somebody twice";
+	return final && m->work && m->sleeping ? "work is queued and a carrier sleeps" : NULL;
+}
+
+static void run(enum broken rule, unsigned items, struct explore *e)
+{
+	struct model first = {0};
+	unsigned c;
+
+	*e = (struct explore){sizeof first, CARRIERS + 1, step, wrong, 0, 0, NULL, ""};
+	broken = rule;
+	first.left = (uint8_t)items;
+	first.searching = CARRIERS;
+	for (c = 0; c < CARRIERS; c++)
+		first.actor[c].searching = 1;
+	first.actor[PUBLISHER].at = rule == READS_FIRST ? NOTIFY_READ : PUBLISH;
+	explore(e, &first);
+}
+
+static void test_idle_model_never_rests_with_work_and_a_sleeper(void **state)
+{
+	struct explore e;
+	unsigned items;
+
+	(void)state;
+	for (items = 1; items <= 4; items++) {
+		run(NOTHING, items, &e);
+		if (e.found)
+			print_message("# %s: %s\n", e.found, e.way);
+		assert_null(e.found);
+		/* Not vacuous: many ways, that come to an end. */
+		assert_true(e.states > 200);
+		assert_true(e.finals > 0);
+	}
+}
+
+static void loses_a_wake_up(enum broken rule, unsigned items)
+{
+	struct explore e;
+
+	run(rule, items, &e);
+	assert_non_null(e.found);
+	assert_true(e.way[0]);
+}
+
+static void test_idle_model_without_the_last_look_loses_a_wake_up(void **state)
+{
+	(void)state;
+	loses_a_wake_up(NO_LAST_LOOK, 1);
+	loses_a_wake_up(LOOKS_FIRST, 1);
+}
+
+static void test_idle_model_with_the_word_read_too_early_loses_a_wake_up(void **state)
+{
+	(void)state;
+	loses_a_wake_up(READS_FIRST, 1);
+}
+
+static void test_idle_model_without_a_successor_loses_a_wake_up(void **state)
+{
+	(void)state;
+	loses_a_wake_up(NO_SUCCESSOR, 2);
+}
+
+static void test_idle_model_with_a_look_before_the_count_loses_a_wake_up(void **state)
+{
+	(void)state;
+	loses_a_wake_up(LEAVES_LAST, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_idle_model_never_rests_with_work_and_a_sleeper),
+		cmocka_unit_test(test_idle_model_without_the_last_look_loses_a_wake_up),
+		cmocka_unit_test(test_idle_model_with_the_word_read_too_early_loses_a_wake_up),
+		cmocka_unit_test(test_idle_model_without_a_successor_loses_a_wake_up),
+		cmocka_unit_test(test_idle_model_with_a_look_before_the_count_loses_a_wake_up),
+	};
+
+	harness_watchdog(120);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
