@@ -205,13 +205,16 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	struct descriptor *d;
 	int rc;
 
+	/* poll(2) waits for ever on what is negative. */
+	if (fd < 0)
+		return -EBADF;
 	if (!fiber)
 		return wait_blocking(fd, events, deadline);
 	if (fiber->pins)
 		return wait_pinned(fd, events, deadline);
 	d = find_or_make(fd);
 	if (!d)
-		return fd < 0 || (unsigned)fd >= BLOCK * BLOCKS ? -EBADF : -ENOMEM;
+		return (unsigned)fd >= BLOCK * BLOCKS ? -EBADF : -ENOMEM;
 	rc = watch(fd, d);
 	/* What a poller does not take is always ready: a regular file. */
 	if (rc == -EPERM)

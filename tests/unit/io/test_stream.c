@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stream.c - bytes in and out: counts, ends, errors, and descriptors left as they were. */
+#include "inside.h"
+
+#include <stdio.h>
+
+struct move {
+	int fd;
+	void *bytes;
+	size_t size;
+	int64_t deadline;
+};
+
+static void *do_read(void *arg)
+{
+	struct move *m = arg;
+
+	return (void *)(intptr_t)fiber_read(m->fd, m->bytes, m->size, m->deadline);
+}
+
+static void *do_write(void *arg)
+{
+	struct move *m = arg;
+
+	return (void *)(intptr_t)fiber_write(m->fd, m->bytes, m->size, m->deadline);
+}
+
+static void *do_close(void *arg)
+{
+	return (void *)(intptr_t)fiber_close(*(int *)arg);
+}
+
+struct watch {
+	int fd;
+	short events;
+	int64_t deadline;
+};
+
+static void *do_wait(void *arg)
+{
+	struct watch *w = arg;
+
+	return (void *)(intptr_t)fiber_wait_fd(w->fd, w->events, w->deadline);
+}
+
+static void test_stream_read_gives_what_is_there_and_0_at_the_end(void **state)
+{
+	char bytes[16];
+	int fds[2];
+	struct move m = {-1, bytes, sizeof bytes, FIBER_FOREVER};
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	m.fd = fds[0];
+	assert_int_equal(write(fds[1], "hello", 5), 5);
+	assert_int_equal(inside(do_read, &m), 5);
+	assert_memory_equal(bytes, "hello", 5);
+	close(fds[1]);
+	assert_int_equal(inside(do_read, &m), 0);
+	assert_int_equal(on_a_thread(do_read, &m), 0);
+	assert_int_equal(inside(do_close, &fds[0]), 0);
+}
+
+static void test_stream_read_times_out_not_before_its_deadline(void **state)
+{
+	char bytes[16];
+	int fds[2];
+	struct move m = {-1, bytes, sizeof bytes, 0};
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	m.fd = fds[0];
+	assert_int_equal(inside(do_read, &m), -ETIMEDOUT);
+	assert_int_equal(on_a_thread(do_read, &m), -ETIMEDOUT);
+	m.deadline = fiber_after(2 * MS);
+	assert_int_equal(inside(do_read, &m), -ETIMEDOUT);
+	assert_true(fiber_now() >= m.deadline);
+	m.deadline = fiber_after(2 * MS);
+	assert_int_equal(on_a_thread(do_read, &m), -ETIMEDOUT);
+	assert_true(fiber_now() >= m.deadline);
+	/* Past the deadline what is there is still given. */
+	assert_int_equal(write(fds[1], "late", 4), 4);
+	assert_int_equal(inside(do_read, &m), 4);
+	fiber_close(fds[0]);
+	close(fds[1]);
+}
+
+static void test_stream_write_to_nobody_is_epipe_and_no_signal(void **state)
+{
+	char bytes[4] = "abc";
+	int fds[2], pair[2];
+	struct move m = {-1, bytes, sizeof bytes, FIBER_FOREVER};
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	m.fd = fds[1];
+	assert_int_equal(inside(do_write, &m), -EPIPE);
+	fiber_close(fds[1]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	close(pair[0]);
+	m.fd = pair[1];
+	assert_int_equal(inside(do_write, &m), -EPIPE);
+	assert_int_equal(on_a_thread(do_write, &m), -EPIPE);
+	fiber_close(pair[1]);
+}
+
+static void test_stream_errors_of_the_system_come_through(void **state)
+{
+	char bytes[4] = "abc";
+	int fds[2], bad = -1;
+	struct watch w = {-1, POLLIN, FIBER_FOREVER};
+	struct move m = {-1, bytes, sizeof bytes, FIBER_FOREVER};
+
+	(void)state;
+	assert_int_equal(inside(do_read, &m), -EBADF);
+	assert_int_equal(inside(do_write, &m), -EBADF);
+	assert_int_equal(inside(do_wait, &w), -EBADF);
+	assert_int_equal(on_a_thread(do_wait, &w), -EBADF);
+	assert_int_equal(inside(do_close, &bad), -EBADF);
+	bad = 4321;
+	w.fd = m.fd = bad;
+	assert_int_equal(inside(do_read, &m), -EBADF);
+	assert_int_equal(inside(do_wait, &w), -EBADF);
+	assert_int_equal(inside(do_close, &bad), -EBADF);
+	assert_int_equal(pipe(fds), 0);
+	m.fd = fds[1];
+	assert_int_equal(inside(do_read, &m), -EBADF); /* the end for writing */
+	m.fd = fds[0];
+	assert_int_equal(inside(do_write, &m), -EBADF);
+	close(fds[0]);
+	close(fds[1]);
+	m.fd = open("/", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(inside(do_read, &m), -EISDIR);
+	close(m.fd);
+}
+
+static void test_stream_of_no_bytes_is_0(void **state)
+{
+	int fds[2];
+	struct move m = {-1, NULL, 0, FIBER_FOREVER};
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	m.fd = fds[1];
+	assert_int_equal(inside(do_write, &m), 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void test_stream_regular_file_is_written_and_read(void **state)
+{
+	char bytes[10000], back[10000];
+	FILE *file = tmpfile();
+	struct move m = {-1, bytes, sizeof bytes, FIBER_FOREVER};
+	ssize_t n, at;
+
+	(void)state;
+	assert_non_null(file);
+	memset(bytes, 'f', sizeof bytes);
+	m.fd = fileno(file);
+	for (at = 0; at < (ssize_t)sizeof bytes; at += n) {
+		m.bytes = bytes + at;
+		m.size = sizeof bytes - (size_t)at;
+		n = inside(do_write, &m);
+		assert_true(n > 0);
+	}
+	assert_int_equal(lseek(m.fd, 0, SEEK_SET), 0);
+	for (at = 0; at < (ssize_t)sizeof back; at += n) {
+		m.bytes = back + at;
+		m.size = sizeof back - (size_t)at;
+		n = inside(do_read, &m);
+		assert_true(n > 0);
+	}
+	assert_memory_equal(bytes, back, sizeof back);
+	assert_int_equal(inside(do_read, &m), 0);
+	fclose(file);
+}
+
+static void test_stream_wait_fd_says_which_events(void **state)
+{
+	struct watch w = {-1, POLLIN | POLLOUT, FIBER_FOREVER};
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	w.fd = pair[0];
+	assert_int_equal(inside(do_wait, &w), POLLOUT);
+	assert_int_equal(write(pair[1], "x", 1), 1);
+	assert_int_equal(inside(do_wait, &w), POLLIN | POLLOUT);
+	w.events = POLLIN;
+	assert_int_equal(inside(do_wait, &w), POLLIN);
+	w.events = POLLPRI;
+	w.deadline = fiber_after(2 * MS);
+	assert_int_equal(inside(do_wait, &w), -ETIMEDOUT);
+	assert_int_equal(on_a_thread(do_wait, &w), -ETIMEDOUT);
+	/* Not asked for, told all the same, as poll(2) does. */
+	w.deadline = FIBER_FOREVER;
+	close(pair[1]);
+	assert_true(inside(do_wait, &w) & POLLHUP);
+	fiber_close(pair[0]);
+}
+
+static void test_stream_wait_fd_is_woken_by_each_event(void **state)
+{
+	struct watch w = {-1, POLLIN, FIBER_FOREVER};
+	struct fiber *f;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	w.fd = fds[0];
+	f = inside_spawn(do_wait, &w);
+	while (fiber_state(f) != FIBER_SUSPENDED)
+		sched_yield();
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(inside_join(f), POLLIN);
+	assert_int_equal(read(fds[0], &(char){0}, 1), 1);
+	f = inside_spawn(do_wait, &w);
+	while (fiber_state(f) != FIBER_SUSPENDED)
+		sched_yield();
+	close(fds[1]);
+	assert_true(inside_join(f) & POLLHUP);
+	fiber_close(fds[0]);
+}
+
+static void test_stream_leaves_file_status_flags_as_they_were(void **state)
+{
+	static const int flags[] = {0, O_NONBLOCK};
+	char bytes[4] = "abc";
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct move m = {-1, bytes, sizeof bytes, fiber_after(MS)};
+		int pair[2], fds[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | flags[i], 0, pair), 0);
+		assert_int_equal(pipe2(fds, flags[i]), 0);
+		m.fd = pair[0];
+		assert_int_equal(inside(do_read, &m), -ETIMEDOUT);
+		assert_int_equal(inside(do_write, &m), sizeof bytes);
+		assert_int_equal(fcntl(pair[0], F_GETFL) & O_NONBLOCK, flags[i]);
+		m.deadline = fiber_after(MS);
+		m.fd = fds[0];
+		assert_int_equal(inside(do_read, &m), -ETIMEDOUT);
+		m.fd = fds[1];
+		assert_int_equal(inside(do_write, &m), sizeof bytes);
+		assert_int_equal(fcntl(fds[0], F_GETFL) & O_NONBLOCK, flags[i]);
+		assert_int_equal(fcntl(fds[1], F_GETFL) & O_NONBLOCK, flags[i]);
+		fiber_close(pair[0]);
+		fiber_close(pair[1]);
+		fiber_close(fds[0]);
+		fiber_close(fds[1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stream_read_gives_what_is_there_and_0_at_the_end),
+		cmocka_unit_test(test_stream_read_times_out_not_before_its_deadline),
+		cmocka_unit_test(test_stream_write_to_nobody_is_epipe_and_no_signal),
+		cmocka_unit_test(test_stream_errors_of_the_system_come_through),
+		cmocka_unit_test(test_stream_of_no_bytes_is_0),
+		cmocka_unit_test(test_stream_regular_file_is_written_and_read),
+		cmocka_unit_test(test_stream_wait_fd_says_which_events),
+		cmocka_unit_test(test_stream_wait_fd_is_woken_by_each_event),
+		cmocka_unit_test(test_stream_leaves_file_status_flags_as_they_were),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, inside_start, inside_stop);
+}
