@@ -124,6 +124,7 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 	char name[32];
 	uint64_t seq, fiber;
 	uint32_t kind;
+	bool refused;
 
 	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY)
 		return;
@@ -133,12 +134,13 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 	name[sizeof name - 1] = 0;
 	fiber = e->fiber;
 	kind = e->kind;
+	refused = e->duration == 0;
 	fib_fence_acquire();
 	if ((seq & 1) || fib_load(&e->seq) != seq || kind >= FIB_WAIT_COUNT)
 		return; /* still being written: the next tick prints it */
 	fib_log("fiber %llu \"%s\" waits while pinned and %s (%s; %llu since the last line)",
 		(unsigned long long)fiber, name,
-		fib_load(&p->policy) == FIBER_PINNED_ERROR ? "is refused" : "blocks its carrier",
+		refused ? "is refused" : "blocks its carrier",
 		fiber_registry.wait_names[kind], (unsigned long long)(recorded - p->reported));
 	p->reported = recorded;
 	p->reported_at = now;
