@@ -15,6 +15,13 @@ $(CROWDS): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) OPT='$(crowd-opt)' $@
 endif
 
+# Linked so that libunwind finds no table of its frames: the walks are libdw's.
+BARE := $(BUILD)/bare/bin/crowd
+crowds: $(BARE)
+$(BARE): always
+	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) SAN= \
+		LDFLAGS='-pthread -static -no-pie -Wl,--no-eh-frame-hdr' $@
+
 # A crowd of the port for every other machine: its fibers are listed, its stacks cannot be walked yet.
 GENERIC := $(BUILD)/generic/bin/crowd
 # One without a sanitizer, whose shadow would make its core a file of terabytes.

@@ -128,6 +128,12 @@ static void test_four_ways_agree_optimised_without_frame_pointers(void **state)
 	all_agree("O2");
 }
 
+static void test_four_ways_agree_where_only_libdw_can_walk(void **state)
+{
+	(void)state;
+	all_agree("bare");
+}
+
 /* walk.py stands beside this file in the tree. */
 static int find_script(void **state)
 {
@@ -144,6 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_four_ways_agree_without_optimisation),
 		cmocka_unit_test(test_four_ways_agree_optimised_without_frame_pointers),
+		cmocka_unit_test(test_four_ways_agree_where_only_libdw_can_walk),
 	};
 
 	harness_watchdog(110);
