@@ -84,7 +84,7 @@ static fib_noinline void forget(struct fib_poller *p, int fd)
 static int wait_events(struct epoll *e, struct epoll_event *events, int max, int64_t deadline)
 {
 	struct timespec t = {0};
-	int64_t left = deadline == 0 || deadline == INT64_MAX ? 0 : deadline - fib_os_now();
+	int64_t left = deadline <= 0 || deadline == INT64_MAX ? 0 : deadline - fib_os_now();
 	int n;
 
 	if (left < 0)

@@ -156,7 +156,7 @@ fib_noinline int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 
 	do {
 		if (deadline != INT64_MAX) {
-			int64_t left = deadline - fib_os_now();
+			int64_t left = deadline > 0 ? deadline - fib_os_now() : 0;
 
 			left = left > 0 ? left : 0;
 			t.tv_sec = (time_t)(left / 1000000000);
