@@ -133,7 +133,7 @@ $(BUILD)/tests/unit/inspect/%: $(BUILD)/obj/tests/unit/inspect/%.o $(HARNESS_OBJ
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o $(HARNESS_OBJ) $(HARNESS_CLI_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson
-TEST_LIBS_test_context := -lm
+TEST_LIBS_test_control_words := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*))

@@ -13,71 +13,17 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <fenv.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/compiler.h"
-#include "context/context.h"
 #include "layout/layout.h"
-#include "stack/pool.h"
+#include "sides.h"
 #include "tests/harness/watchdog.h"
 
 #define ROUNDS 1000u
 #define RING   100u
-
-struct side {
-	struct fib_context context;
-	struct fib_announce announce;
-	struct fib_stack stack;
-	struct side *other;
-	uint64_t seed;
-	unsigned wrong;
-};
-
-static struct side home, away;
-
-static void go(struct side *from, struct side *to)
-{
-	fib_context_switch(&from->context, &from->announce, &to->context, &to->announce, false);
-}
-
-static void end(struct side *from, struct side *to)
-{
-	fib_context_switch(&from->context, &from->announce, &to->context, &to->announce, true);
-}
-
-static void open_side(struct side *s, void (*fn)(void *))
-{
-	memset(s, 0, sizeof *s);
-	assert_int_equal(fib_stack_take(NULL, 64 << 10, &s->stack), 0);
-	assert_int_equal(fib_context_init(&s->context, &s->announce, s->stack.low,
-					  fib_stack_usable(&s->stack), fn, s),
-			 0);
-	s->other = &home;
-}
-
-static void close_side(struct side *s)
-{
-	fib_context_done(&s->announce);
-	fib_stack_give(NULL, &s->stack);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&home, 0, sizeof home);
-	fib_context_adopt(&home.announce);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fib_context_done(&home.announce);
-	return 0;
-}
 
 /* -- where it starts -- */
 
@@ -186,138 +132,6 @@ static void test_context_switch_keeps_registers(void **state)
 	assert_int_equal(away.wrong, 0);
 	close_side(&away);
 }
-
-/* -- FPU control words: double is one unit's work, long double the other's where there are two -- */
-
-static volatile double one = 1.0, three = 3.0;
-static volatile long double one_long = 1.0L, three_long = 3.0L;
-
-struct third {
-	double third;
-	long double third_long;
-	int rounding;
-};
-
-static void divide(struct third *ret)
-{
-	ret->third = one / three;
-	ret->third_long = one_long / three_long;
-	ret->rounding = fegetround();
-}
-
-static struct third first_away, then_away;
-
-static void round_up_away(void *arg)
-{
-	struct side *s = arg;
-
-	fib_context_begun(&s->announce);
-	divide(&first_away);
-	fesetround(FE_UPWARD);
-	go(s, s->other);
-	divide(&then_away);
-	end(s, s->other);
-}
-
-static void assert_same_third(const struct third *a, const struct third *b)
-{
-	assert_true(a->third == b->third);
-	assert_true(a->third_long == b->third_long);
-	assert_int_equal(a->rounding, b->rounding);
-}
-
-static void test_context_keeps_its_own_fpu_control_words(void **state)
-{
-	struct third up, down, nearest, here, there;
-
-	(void)state;
-	fesetround(FE_UPWARD);
-	divide(&up);
-	fesetround(FE_DOWNWARD);
-	divide(&down);
-	open_side(&away, round_up_away); /* it inherits what its maker has now */
-	fesetround(FE_TONEAREST);
-	divide(&nearest);
-	go(&home, &away);
-	divide(&here);
-	go(&home, &away);
-	divide(&there);
-	close_side(&away);
-
-	assert_true(up.third != down.third);
-	assert_same_third(&first_away, &down);
-	assert_same_third(&here, &nearest);
-	assert_same_third(&then_away, &up);
-	assert_same_third(&there, &nearest);
-}
-
-#ifdef __x86_64__
-/* Two words, compared one by one: each may be the only one that differs. */
-#define MXCSR_FLUSH   0x8040u /* flush to zero, denormals are zero */
-#define MXCSR_FLAGS   0x003fu
-#define X87_PRECISION 0x0300u
-#define X87_USUAL     0x037fu
-#define MXCSR_USUAL   0x1f80u
-
-struct words {
-	uint32_t mxcsr;
-	uint16_t x87;
-};
-
-static struct words get_words(void)
-{
-	struct words w;
-
-	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(w.mxcsr), "=m"(w.x87));
-	return w;
-}
-
-static void set_words(uint32_t mxcsr, uint16_t x87)
-{
-	struct words w = {mxcsr, x87};
-
-	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" ::"m"(w.mxcsr), "m"(w.x87));
-}
-
-static struct words wanted, had;
-
-static void words_away(void *arg)
-{
-	struct side *s = arg;
-
-	fib_context_begun(&s->announce);
-	set_words(wanted.mxcsr, wanted.x87);
-	go(s, s->other);
-	had = get_words();
-	end(s, s->other);
-}
-
-static void test_context_switch_compares_each_control_word_by_itself(void **state)
-{
-	static const struct words all[] = {
-		{MXCSR_USUAL | MXCSR_FLUSH, X87_USUAL},
-		{MXCSR_USUAL, X87_USUAL & ~X87_PRECISION},
-		{MXCSR_USUAL | MXCSR_FLAGS, X87_USUAL}, /* flags alone are no difference ... */
-		{MXCSR_USUAL | MXCSR_FLAGS | MXCSR_FLUSH, X87_USUAL}, /* ... and hide none */
-	};
-	struct words here;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < fib_countof(all); i++) {
-		wanted = all[i];
-		open_side(&away, words_away);
-		go(&home, &away);
-		here = get_words();
-		go(&home, &away);
-		close_side(&away);
-		assert_int_equal(here.mxcsr & ~MXCSR_FLAGS, MXCSR_USUAL);
-		assert_int_equal(here.x87, X87_USUAL);
-		assert_int_equal(had.mxcsr & ~MXCSR_FLAGS, wanted.mxcsr & ~MXCSR_FLAGS);
-		assert_int_equal(had.x87, wanted.x87);
-	}
-}
-#endif
 
 /* -- many, and on other threads -- */
 
@@ -436,7 +250,7 @@ static void test_context_capture_runs_the_function_below_a_frame_like_a_switchs(
 	close_side(&away);
 }
 
-#define CONTEXT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CONTEXT_TEST(name) cmocka_unit_test_setup_teardown(name, open_home, close_home)
 
 int main(void)
 {
@@ -445,10 +259,6 @@ int main(void)
 		CONTEXT_TEST(test_context_walk_ends_in_the_entry_routine),
 		CONTEXT_TEST(test_context_is_refused_a_stack_it_does_not_fit),
 		CONTEXT_TEST(test_context_switch_keeps_registers),
-		CONTEXT_TEST(test_context_keeps_its_own_fpu_control_words),
-#ifdef __x86_64__
-		CONTEXT_TEST(test_context_switch_compares_each_control_word_by_itself),
-#endif
 		CONTEXT_TEST(test_context_ring_runs_in_order),
 		CONTEXT_TEST(test_context_goes_on_on_any_thread),
 		CONTEXT_TEST(test_context_stack_is_used_again_after_the_end),
