@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* head.h - what each of these tests begins with. */
+#ifndef TEST_INSPECT_HEAD_H
+#define TEST_INSPECT_HEAD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/harness/watchdog.h"
+
+/* The last lines of main(). */
+#define HEAD_RUN(tests, setup, teardown)                                  \
+	(harness_watchdog(110), cmocka_set_message_output(CM_OUTPUT_TAP), \
+	 cmocka_run_group_tests(tests, setup, teardown))
+
+#endif
