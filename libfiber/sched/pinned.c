@@ -139,8 +139,7 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 	if ((seq & 1) || fib_load(&e->seq) != seq || kind >= FIB_WAIT_COUNT)
 		return; /* still being written: the next tick prints it */
 	fib_log("fiber %llu \"%s\" waits while pinned and %s (%s; %llu since the last line)",
-		(unsigned long long)fiber, name,
-		refused ? "is refused" : "blocks its carrier",
+		(unsigned long long)fiber, name, refused ? "is refused" : "blocks its carrier",
 		fiber_registry.wait_names[kind], (unsigned long long)(recorded - p->reported));
 	p->reported = recorded;
 	p->reported_at = now;
