@@ -83,7 +83,7 @@ static inline Elf64_Phdr *elf_add(struct elf_bytes *elf, uint32_t type, uint64_t
 	return ph;
 }
 
-/* Append one note's bytes; where its contents begin. */
+/* Append one note's bytes, right behind what is there; where its contents begin. */
 static inline uint64_t elf_note(struct elf_bytes *elf, const char *name, uint32_t type,
 				const void *contents, uint32_t size)
 {
@@ -92,9 +92,8 @@ static inline uint64_t elf_note(struct elf_bytes *elf, const char *name, uint32_
 	uint64_t at;
 
 	memcpy(padded, name, strlen(name));
-	elf_append(elf, &nh, sizeof nh);
-	/* The name's field, aligned to 4 from the header's end. */
-	assert((sizeof nh + ((nh.n_namesz + 3) & ~3u)) % 4 == 0);
+	memcpy(elf->at + elf->size, &nh, sizeof nh);
+	elf->size += sizeof nh;
 	memcpy(elf->at + elf->size, padded, (nh.n_namesz + 3) & ~3u);
 	elf->size += (nh.n_namesz + 3) & ~3u;
 	at = elf->size;
