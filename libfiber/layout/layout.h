@@ -121,7 +121,6 @@ struct fib_layout {
 	uint32_t carriers;     /* A: of all runtimes */
 	uint32_t state_count;
 	uint32_t wait_count;
-	uint32_t pinned_policy; /* A: of the first runtime; enum fiber_pinned_policy */
 	struct fib_layout_field fields[FIB_LAYOUT_FIELDS];
 	struct fib_layout_object objects[FIB_LAYOUT_WAITS]; /* by wait kind */
 	char state_names[8][16];
