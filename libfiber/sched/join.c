@@ -59,7 +59,10 @@ static struct fiber *must_be_fiber(const char *call)
 
 static _Noreturn void end(struct fiber *fiber)
 {
-	fib_store(&fiber->since, fib_coarse_now());
+	int64_t now = fib_coarse_now();
+
+	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
+	fib_store(&fiber->since, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
 	fib_leave(FIB_AFTER_EXIT);
 	fib_die("fiber %llu ran after its end", (unsigned long long)fiber->id);
