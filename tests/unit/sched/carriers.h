@@ -16,7 +16,19 @@
 #include "sched/sched.h"
 #include "sched/spawn.h"
 
-#define LIMIT_S 60 /* for whatever must happen soon */
+/* In a fiber that is run by prove(): end it, saying what did not hold. */
+#define must(condition)                                         \
+	do {                                                    \
+		if (!(condition))                               \
+			return (void *)(uintptr_t)(#condition); \
+	} while (0)
+
+/* Run fn(arg) as the first fiber of n carriers; it returns NULL, or what did not hold. */
+#define prove(n, fn, arg)                                                           \
+	do {                                                                        \
+		const char *broken_ = carriers_run(n, fn, arg);                     \
+		_assert_true(!broken_, broken_ ? broken_ : "", __FILE__, __LINE__); \
+	} while (0)
 
 static inline void carriers_ignore(uint64_t token, short events)
 {

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * misuse.h - programs that die of what they do wrong
+ *
+ * The test program runs itself again with the name of a case as its argument. That one must abort and
+ * have said why in exactly one line.
+ */
+#ifndef UNIT_SCHED_MISUSE_H
+#define UNIT_SCHED_MISUSE_H
+
+#include <fnmatch.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tests/harness/process.h"
+
+struct misuse {
+	const char *name;
+	void (*commit)(void);
+};
+
+/* In main(), when there is an argument: commit the one of that name. Returns only when nothing came of it. */
+static inline int misuse_main(const struct misuse *list, size_t n, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(list[i].name, name))
+			list[i].commit();
+	return 77;
+}
+
+/* pattern: as fnmatch(3), for all that is printed but the end of the line. */
+static inline void assert_misuse(const char *name, const char *pattern)
+{
+	const char *argv[] = {"/proc/self/exe", name, NULL};
+	struct harness_process *p = harness_run(argv, NULL, 60);
+	char *end = strchr(p->err.bytes, '\n');
+	bool aborted = p->ended && WIFSIGNALED(p->status) && WTERMSIG(p->status) == SIGABRT;
+	bool one_line = end && !end[1];
+	bool matches;
+
+	if (end)
+		*end = 0;
+	matches = !fnmatch(pattern, p->err.bytes, 0);
+	if (!aborted || !one_line || !matches)
+		print_message("# %s: status 0x%x, said: %s\n", name, (unsigned)p->status,
+			      p->err.bytes);
+	harness_free(p);
+	assert_true(aborted);
+	assert_true(one_line);
+	assert_true(matches);
+}
+
+#endif
