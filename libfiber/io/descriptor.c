@@ -127,6 +127,7 @@ void fib_descriptor_look(int fd, struct fib_look *ret)
 	struct descriptor *d = find(fd);
 	int i;
 
+	ret->generation = d ? fib_load_acquire(&d->generation) : 0;
 	for (i = 0; i < DIRECTIONS; i++)
 		ret->edges[i] = d ? fib_load_acquire(&d->side[i].edges) : 0;
 }
@@ -147,14 +148,13 @@ static bool join_side(struct direction *side, struct fib_waiter *w, uint32_t edg
 static int wait_parked(int fd, struct descriptor *d, short events, const struct fib_look *look,
 		       int64_t deadline)
 {
-	uint32_t generation = fib_load_acquire(&d->generation);
 	struct fib_waiter w[DIRECTIONS];
 	bool in[DIRECTIONS] = {(events & ~POLLOUT) != 0, (events & POLLOUT) != 0};
 	bool waiting = true;
 	int i, rc;
 
-	rc = fib_wait_begin(&w[0], FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
-			    deadline);
+	rc = fib_wait_begin(&w[0], FIB_WAIT_FD, NULL,
+			    (uint32_t)fd | (uint64_t)(uint16_t)events << 32, deadline);
 	if (rc < 0)
 		return rc;
 	/* One wait, two places to be found in. */
@@ -167,7 +167,7 @@ static int wait_parked(int fd, struct descriptor *d, short events, const struct 
 	for (i = 0; i < DIRECTIONS; i++)
 		if (in[i])
 			fib_queue_forget(&d->side[i].waiters, &w[i]);
-	return fib_load_acquire(&d->generation) != generation ? -EBADF : rc;
+	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
 }
 
 /* A thread, or a pinned fiber: block in poll(2), since perhaps nobody else looks at the poller. */
@@ -253,6 +253,18 @@ void fib_descriptor_forget(int fd)
 	if (c && fib_load_acquire(&d->watched_by) == c->sched->serial)
 		c->sched->poller->ops->forget(c->sched->poller, fd);
 	renew(d, 0);
+}
+
+/* Between forget and close(2) the number still works: whoever tried and came to wait then has joined the
+ * new generation, and no edge of a closed descriptor will wake him. */
+void fib_descriptor_closed(int fd)
+{
+	struct descriptor *d = find(fd);
+
+	if (!d)
+		return;
+	wake_side(&d->side[READING]);
+	wake_side(&d->side[WRITING]);
 }
 
 void fib_descriptor_lock(int fd)

@@ -7,8 +7,9 @@
 
 #include <stdint.h>
 
-/* How many edges had been seen on each side of a descriptor when somebody began to try. */
+/* Which descriptor it was, and how many edges had been seen on each side, when somebody began to try. */
 struct fib_look {
+	uint32_t generation;
 	uint32_t edges[2];
 };
 
@@ -25,8 +26,11 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 /* fd is a new descriptor: whatever was known under its number is of an earlier one. */
 void fib_descriptor_fresh(int fd);
 
-/* fd is about to be closed: nobody may wait for it any more; those who do get -EBADF. */
+/* fd is about to be closed: those who wait for it, or have looked at it, get -EBADF. */
 void fib_descriptor_forget(int fd);
+
+/* fd has been closed: those who have come since fib_descriptor_forget() look again. */
+void fib_descriptor_closed(int fd);
 
 /* Serialises calls that can only look first and act then (accept on a blocking socket). */
 void fib_descriptor_lock(int fd);

@@ -68,6 +68,10 @@ int fiber_wait_fd(int fd, short events, int64_t deadline)
 
 int fiber_close(int fd)
 {
+	int rc;
+
 	fib_descriptor_forget(fd);
-	return fib_os_close(fd);
+	rc = fib_os_close(fd);
+	fib_descriptor_closed(fd);
+	return rc;
 }

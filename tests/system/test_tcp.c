@@ -185,6 +185,41 @@ static void test_tcp_close_wakes_everybody_with_ebadf(void **state)
 	close(fds[1]);
 }
 
+struct opening {
+	int fds[2];
+	_Atomic int wrong;
+};
+
+/* The reader may be anywhere on its way into the wait when the descriptor is closed under it. */
+static void *close_under_a_read_that_begins(void *arg)
+{
+	struct opening *o = arg;
+	struct fiber_result r;
+	struct fiber *f;
+
+	for (int i = 0; i < 3000; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, o->fds) < 0 ||
+		    fiber_spawn(read_one, &o->fds[0], &f) < 0)
+			return NULL;
+		for (int turns = i % 200; turns; turns--)
+			o->wrong += fiber_id(f) == 0;
+		fiber_close(o->fds[0]);
+		fiber_join(f, &r, FIBER_FOREVER);
+		o->wrong += (intptr_t)r.value != -EBADF;
+		fiber_close(o->fds[1]);
+	}
+	return arg;
+}
+
+static void test_tcp_close_against_a_read_that_begins_leaves_nobody_waiting(void **state)
+{
+	struct opening o = {.wrong = 0};
+
+	(void)state;
+	assert_non_null(carriers_run(close_under_a_read_that_begins, &o).value);
+	assert_int_equal(o.wrong, 0);
+}
+
 /* -- the same number again -- */
 
 struct again {
@@ -291,6 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tcp_200_connections_are_echoed),
 		cmocka_unit_test(test_tcp_close_wakes_everybody_with_ebadf),
+		cmocka_unit_test(test_tcp_close_against_a_read_that_begins_leaves_nobody_waiting),
 		cmocka_unit_test(test_tcp_number_used_again_never_sees_the_old_event),
 		cmocka_unit_test(test_tcp_300_connections_one_after_another),
 		cmocka_unit_test(test_tcp_descriptor_goes_on_in_the_next_runtime),

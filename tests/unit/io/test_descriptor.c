@@ -69,7 +69,7 @@ static void *wait_pinned(void *arg)
 
 static struct wait look_at(int fd, short events, int64_t deadline)
 {
-	struct wait w = {fd, events, {{0}}, deadline};
+	struct wait w = {.fd = fd, .events = events, .deadline = deadline};
 
 	fib_descriptor_look(fd, &w.look);
 	return w;
