@@ -20,17 +20,13 @@
 
 FIBER_API struct fib_layout fiber_registry = {.version = FIB_LAYOUT_VERSION};
 
-/* The same under a name that no other object can take over: the note needs a fixed distance. */
+/* The same under a name that no other object can take over: note.S needs a fixed distance. */
 extern struct fib_layout fib_registry_here
-	__attribute__((alias("fiber_registry"), visibility("hidden")));
+	__attribute__((alias("fiber_registry"), visibility("hidden"), used));
 
-__asm__(".pushsection .note.fiber, \"a\", %note\n"
-	".balign 4\n"
-	".long 6, 8, 1\n" /* name size, description size, FIB_LAYOUT_NOTE_TYPE */
-	".asciz \"fiber\"\n"
-	".balign 4\n"
-	"1: .quad fib_registry_here - 1b\n"
-	".popsection\n");
+/* So that whoever links the registry from the archive links the note. */
+extern const char fib_registry_note[] __attribute__((visibility("hidden")));
+static const char *const note __attribute__((used)) = fib_registry_note;
 
 static struct {
 	_Atomic uint32_t lock;
