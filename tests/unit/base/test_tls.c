@@ -122,13 +122,14 @@ static void on_signal(int number)
 
 static void test_tls_can_be_asked_in_a_signal_handler(void **state)
 {
+	struct sigaction action = {.sa_handler = on_signal}, before;
 	int mine;
 
 	(void)state;
 	fib_tls_set_carrier(&mine);
-	signal(SIGUSR1, on_signal);
+	sigaction(SIGUSR1, &action, &before);
 	raise(SIGUSR1);
-	signal(SIGUSR1, SIG_DFL);
+	sigaction(SIGUSR1, &before, NULL);
 	fib_tls_set_carrier(NULL);
 	assert_ptr_equal(in_handler, &mine);
 }

@@ -78,7 +78,8 @@ static void test_context_keeps_its_own_fpu_control_words(void **state)
 
 #ifdef __x86_64__
 /* Two words, compared one by one: each may be the only one that differs. */
-#define MXCSR_FLUSH   0x8040u /* flush to zero, denormals are zero */
+#define MXCSR_FLUSH   0x8000u /* the highest of the control bits */
+#define MXCSR_DENORM  0x0040u /* the lowest */
 #define MXCSR_FLAGS   0x003fu
 #define X87_PRECISION 0x0300u
 #define X87_USUAL     0x037fu
@@ -121,6 +122,7 @@ static void test_context_switch_compares_each_control_word_by_itself(void **stat
 {
 	static const struct words all[] = {
 		{MXCSR_USUAL | MXCSR_FLUSH, X87_USUAL},
+		{MXCSR_USUAL | MXCSR_DENORM, X87_USUAL},
 		{MXCSR_USUAL, X87_USUAL & ~X87_PRECISION},
 		{MXCSR_USUAL | MXCSR_FLAGS, X87_USUAL}, /* flags alone are no difference ... */
 		{MXCSR_USUAL | MXCSR_FLAGS | MXCSR_FLUSH, X87_USUAL}, /* ... and hide none */

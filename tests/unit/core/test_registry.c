@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_registry.c - the registry is the allocator: records are reused, ids are not, nobody reads a torn one
+ * test_registry.c - the registry is the allocator: records are reused, ids are not
  *
  * What limits do to it is tried in children: those of the first tests inherit a registry that has not
  * been started yet, so these tests come first.
@@ -12,21 +12,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "core/names.h"
 #include "core/registry.h"
-#include "layout/row.h"
-#include "os/os.h"
 #include "tests/harness/child.h"
 #include "tests/harness/watchdog.h"
 
-#define CHUNK  4096u
-#define OWNERS 3u
-#define HELD   8u
-#define COPIES 20000u
+#define CHUNK 4096u
 
 static struct harness_child child;
 
@@ -169,6 +160,8 @@ static void test_registry_takes_and_gives_whole_lists(void **state)
 		f->wait_arg = 0;
 	}
 	fib_registry_give(list, last);
+	assert_int_equal(take(1, &f), 0);
+	fib_registry_give(f, f);
 	assert_int_equal(fib_registry_take(3 * CHUNK, &again, &count), 0);
 	assert_int_equal(count, 3 * CHUNK);
 	assert_int_equal(fib_registry_committed(), committed);
@@ -261,119 +254,6 @@ static void test_registry_gets_the_record_back_when_there_is_no_stack(void **sta
 	assert_child_was_content(create_without_a_stack);
 }
 
-/* -- readers -- */
-
-/* One life in a record: every field that is looked at says the same number. */
-static void live(struct fiber *f, uint64_t number)
-{
-	char name[32];
-
-	snprintf(name, sizeof name, "%llu", (unsigned long long)number);
-	fib_store(&f->seq, 0);
-	f->parent = number;
-	f->spawn_pc = number;
-	fib_name_copy(f->name, sizeof f->name, name);
-	f->wait_object = number;
-	f->wait_arg = number;
-	fib_store(&f->state, FIBER_SUSPENDED);
-	fib_store(&f->wait_kind, FIB_WAIT_PARK);
-	fib_registry_name(f);
-
-	/* It runs, and changes; then it is left. */
-	fib_store(&f->seq, 1);
-	fib_fence_release();
-	f->wait_object = number * 3;
-	f->wait_arg = number * 3;
-	fib_store_release(&f->seq, 2);
-}
-
-static _Atomic uint32_t read_enough;
-
-static void *own(void *arg)
-{
-	uint64_t number = (uint64_t)(uintptr_t)arg << 32;
-	struct fiber *held[HELD] = {0}, *f;
-	unsigned i;
-
-	for (i = 0; !fib_load(&read_enough); i++) {
-		f = held[i % HELD];
-		if (f) {
-			fib_publish(&f->id, 0);
-			f->link = NULL;
-			fib_registry_give(f, f);
-			held[i % HELD] = NULL;
-		}
-		if (take(1, &f) < 0)
-			break;
-		live(f, ++number);
-		held[i % HELD] = f;
-	}
-	for (i = 0; i < HELD; i++) {
-		if (held[i]) {
-			fib_publish(&held[i]->id, 0);
-			fib_registry_give(held[i], held[i]);
-		}
-	}
-	return NULL;
-}
-
-/* What record.h tells readers to do. 1: a copy of one moment is in *row; 0: free, running or moving. */
-static int sample(struct fiber *f, struct fib_row *row)
-{
-	static char copy[sizeof(struct fiber)];
-	uint64_t id = fib_observe(&f->id);
-	uint64_t seq = fib_load_acquire(&f->seq);
-
-	if (!id || seq & 1)
-		return 0;
-	if (fib_os_peek((uint64_t)(uintptr_t)f, copy, sizeof copy) < 0)
-		return -1;
-	fib_fence_acquire();
-	if (fib_load_acquire(&f->seq) != seq || fib_observe(&f->id) != id)
-		return 0;
-	return fib_row_decode(&fiber_registry, copy, (uint64_t)(uintptr_t)f, 0, row) &&
-	       row->id == id;
-}
-
-static bool whole(const struct fib_row *row)
-{
-	char name[32];
-
-	snprintf(name, sizeof name, "%llu", (unsigned long long)row->parent);
-	return row->parent == row->spawn_pc && strcmp(row->name, name) == 0 &&
-	       row->wait_object == row->wait_arg &&
-	       row->wait_arg == (row->seq ? row->parent * 3 : row->parent);
-}
-
-static void test_registry_reader_beside_owners_never_takes_a_torn_record(void **state)
-{
-	struct fiber *records[HELD * OWNERS], *list;
-	unsigned torn = 0, taken = 0, failed = 0, i;
-	pthread_t threads[OWNERS];
-	struct fib_row row;
-
-	(void)state;
-	/* The newest on the free list are what the owners will go round in. */
-	assert_int_equal(take(HELD * OWNERS, &list), 0);
-	for (i = 0; i < HELD * OWNERS; i++, list = list->link)
-		records[i] = list;
-	fib_registry_give(records[0], records[i - 1]);
-	for (i = 0; i < OWNERS; i++)
-		pthread_create(&threads[i], NULL, own, (void *)(uintptr_t)(i + 1));
-	for (i = 0; taken < COPIES && !failed; i++) {
-		int rc = sample(records[i % (HELD * OWNERS)], &row);
-
-		failed += rc < 0;
-		taken += rc > 0;
-		torn += rc > 0 && !whole(&row);
-	}
-	fib_store(&read_enough, 1);
-	for (i = 0; i < OWNERS; i++)
-		pthread_join(threads[i], NULL);
-	assert_int_equal(failed, 0);
-	assert_int_equal(torn, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,8 +264,6 @@ int main(void)
 		cmocka_unit_test_setup(test_registry_that_is_full_says_so_and_goes_on, setup),
 		cmocka_unit_test_setup(test_registry_that_cannot_grow_is_as_before, setup),
 		cmocka_unit_test_setup(test_registry_gets_the_record_back_when_there_is_no_stack,
-				       setup),
-		cmocka_unit_test_setup(test_registry_reader_beside_owners_never_takes_a_torn_record,
 				       setup),
 	};
 
