@@ -54,12 +54,20 @@ static int map(size_t size, int protection, int flags, void **ret)
 
 fib_noinline int fib_os_reserve(size_t size, void **ret)
 {
-	return map(size, PROT_NONE, MAP_NORESERVE, ret);
+	int rc = map(size, PROT_NONE, MAP_NORESERVE, ret);
+
+	/* gcore would write out all of it, gigabytes of nothing. */
+	if (rc == 0)
+		madvise(*ret, size, MADV_DONTDUMP);
+	return rc;
 }
 
 fib_noinline int fib_os_commit(void *at, size_t size)
 {
-	return mprotect(at, size, PROT_READ | PROT_WRITE) < 0 ? -errno : 0;
+	if (mprotect(at, size, PROT_READ | PROT_WRITE) < 0)
+		return -errno;
+	madvise(at, size, MADV_DODUMP);
+	return 0;
 }
 
 fib_noinline int fib_os_map_stacks(size_t size, void **ret)
