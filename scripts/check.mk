@@ -35,9 +35,12 @@ $(PLAIN): always
 endif
 .PHONY: always
 
+# Those who use what is installed; strangers do not link sanitizers.
+STRANGERS := scripts/test-headers.sh scripts/test-install.sh
+
 check: lib tools fixtures examples tests crowds
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
-		scripts/run-tests.sh $(abspath $(sort $(TEST_BIN)))
+		scripts/run-tests.sh $(abspath $(sort $(TEST_BIN)) $(if $(SAN),,$(STRANGERS)))
 
 demo: lib tools fixtures
 	@FIBER_BUILD='$(abspath $(BUILD))' sh scripts/demo.sh

@@ -87,6 +87,7 @@ run() {
 
 for program in "$@"; do
 	label=${program#"$FIBER_BUILD"/tests/}
+	label=${label#"$PWD"/}
 	case $program in
 	*/tests/system/*)
 		for carriers in $CARRIERS; do

@@ -127,7 +127,7 @@ compile_own() {
 	output=$1 option=$2
 	shift 2
 	# shellcheck disable=SC2046 # flags are words
-	"$cc" -std=c11 -pedantic -Wall -Werror -o "$output" "$tmp/own.c" "$@" \
+	"$cc" -g -std=c11 -pedantic -Wall -Werror -o "$output" "$tmp/own.c" "$@" \
 		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs $option libfiber)
 }
 
@@ -139,12 +139,33 @@ uses_shared() {
 	LD_LIBRARY_PATH=$prefix/lib ldd "$tmp/shared" | grep -F "$prefix/lib/libfiber.so.0"
 }
 
-# The installed tools see the program's one waiting fiber.
-tools_see_it() {
-	grep -q own-waiter "$tmp/said.list" || {
-		cat "$tmp/said.list"
-		return 1
-	}
+# control_lists, control_walks, trace_sees: the installed tools and the program's one waiting fiber
+control_lists() {
+	"$prefix/bin/fiberctl" list "$tmp/own.sock" >"$tmp/list" && cat "$tmp/list" &&
+		grep -Eq '^ *1 suspended .* park .*own-waiter$' "$tmp/list" &&
+		tail -n 1 "$tmp/list" | grep -q '^1 of 1 fibers, sampled over '
+}
+
+control_walks() {
+	"$prefix/bin/fiberctl" bt "$tmp/own.sock" 1 >"$tmp/bt" && cat "$tmp/bt" &&
+		grep -q '^fiber 1 "own-waiter" \[suspended: park, ' "$tmp/bt" &&
+		grep -Eq '^  #[0-9]+ +stay.* at .*own\.c:[0-9]+$' "$tmp/bt"
+}
+
+trace_sees() {
+	"$prefix/bin/fibertrace" "$pid" >"$tmp/trace" && cat "$tmp/trace" &&
+		grep -q '^1 fiber \[suspended: park, .* "own-waiter"$' "$tmp/trace" &&
+		grep -Eq '^  #[0-9]+ +stay.* at .*own\.c:[0-9]+$' "$tmp/trace"
+}
+
+# staged OUTPUT: compile against what was installed with DESTDIR, as one who makes packages does
+staged() {
+	# shellcheck disable=SC2046 # flags are words
+	"$cc" -g -std=c11 -pedantic -Wall -Werror -o "$1" "$tmp/own.c" $(
+		PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage \
+			PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
+			pkg-config --cflags --libs libfiber
+	) && [ "$(LD_LIBRARY_PATH=$stage/usr/lib timeout 20 "$1")" = "total 6" ]
 }
 
 prove "make install succeeds" "$make" -s install BUILD="$build" PREFIX="$prefix" DESTDIR=
@@ -155,15 +176,16 @@ prove "it runs" adds_up "$tmp/shared"
 prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/static" --static -static
 prove "it runs without the shared library" adds_up "$tmp/static"
 
-mkfifo "$tmp/fifo"
-LD_LIBRARY_PATH=$prefix/lib FIBER_CONTROL_PATH=$tmp/own.sock "$tmp/shared" wait >"$tmp/fifo" &
+LD_LIBRARY_PATH=$prefix/lib FIBER_CONTROL=rw FIBER_CONTROL_PATH=$tmp/own.sock \
+	"$tmp/shared" wait >"$tmp/total" &
 pid=$!
-read -r line <"$tmp/fifo"
-for try in 1 2 3 4 5 6 7 8 9 10; do # "total" is printed just before the fiber parks
-	"$prefix/bin/fibertrace" --each "$pid" >"$tmp/said.list" 2>&1 && grep -q own-waiter "$tmp/said.list" && break
-	sleep 0.2
+for try in $(seq 100); do # "total" is printed just before the fiber parks
+	control_lists >/dev/null 2>&1 && break
+	sleep 0.1
 done
-prove "the installed fibertrace shows the program's fiber ($line, look $try)" tools_see_it
+prove "the installed fiberctl lists the program's fiber (look $try)" control_lists
+prove "the installed fiberctl shows where it waits" control_walks
+prove "the installed fibertrace shows where it waits" trace_sees
 kill "$pid"
 wait "$pid" 2>/dev/null
 pid=
@@ -174,6 +196,7 @@ prove "make uninstall leaves nothing" nothing_left "$prefix" "$prefix"
 prove "make install with DESTDIR succeeds" "$make" -s install BUILD="$build" PREFIX=/usr DESTDIR="$stage"
 prove "DESTDIR holds the same files" installed_as_listed "$stage/usr"
 prove "DESTDIR is not in libfiber.pc" grep -qx 'prefix=/usr' "$stage/usr/lib/pkgconfig/libfiber.pc"
+prove "a program compiles with PKG_CONFIG_SYSROOT_DIR and runs" staged "$tmp/staged"
 echo mine >"$stage/usr/lib/other.so"
 prove "make uninstall with DESTDIR succeeds" "$make" -s uninstall BUILD="$build" PREFIX=/usr DESTDIR="$stage"
 prove "make uninstall leaves what is not its own" rm "$stage/usr/lib/other.so"
