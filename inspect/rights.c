@@ -91,7 +91,8 @@ int ins_rights_explain(pid_t pid, int rc, struct ins_error *error)
 	uid = (uid_t)strtoul(text, NULL, 10);
 	if (!all && uid != geteuid())
 		return explain_other_user(pid, uid, error);
-	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	/* The files of a process that is not dumpable are root's; the folder they are in is not. */
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
 	if (!all && stat(path, &st) == 0 && st.st_uid != uid)
 		return ins_error_set(error, -EPERM,
 				     "process %d: is not dumpable (set-user-ID, file capabilities, "
