@@ -116,6 +116,9 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 void fib_sched_stop(struct fib_sched *s)
 {
 	fib_tick_remove(s);
+	/* pairs: sched.visit -- whoever woke the last fiber from outside is out of s. */
+	while (fib_load_acquire(&s->visitors))
+		fib_os_yield();
 	stop_threads(s, s->carrier_count);
 	release(s);
 }

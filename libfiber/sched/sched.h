@@ -73,6 +73,7 @@ struct fib_sched {
 	_Atomic uint32_t stopping;    /* A: carriers end when they find nothing */
 	_Atomic uint64_t live;	      /* A: fibers submitted or created for us, not yet ended */
 	_Atomic uint32_t ended;	      /* A, futex: moves when live falls to 0 */
+	_Atomic uint32_t visitors;    /* A: threads from elsewhere in fib_ready() (sched.visit) */
 	_Atomic uint32_t polling;     /* A: somebody is in the poller (idle.poll) */
 	_Atomic uint64_t polls;	      /* A: counts looks into the poller, for the tick */
 	uint64_t polls_seen;	      /* the service thread only */

@@ -47,16 +47,9 @@ struct fiber *fib_next_local(struct fib_carrier *c)
 	return fiber;
 }
 
-void fib_ready(struct fiber *fiber, bool front)
+/* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
+static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber, bool front)
 {
-	struct fib_carrier *c = fib_carrier_self();
-	struct fib_sched *s = fiber->sched;
-	bool here = c && c->sched == s;
-
-	/* While every carrier sleeps nobody keeps the coarse clock. */
-	if (!here)
-		fib_coarse_set(fib_os_now());
-	show(fiber, FIBER_RUNNABLE, fib_coarse_now());
 	if (fiber->flags & FIBER_BOUND) {
 		struct fib_carrier *home = &s->carriers[fiber->carrier];
 
@@ -65,7 +58,7 @@ void fib_ready(struct fiber *fiber, bool front)
 			fib_idle_wake(home);
 		return;
 	}
-	if (!here) {
+	if (!c) {
 		fib_inject_put(&s->inject, fiber);
 	} else if (front) {
 		struct fiber *before = fib_swap(&c->woken, fiber);
@@ -75,8 +68,29 @@ void fib_ready(struct fiber *fiber, bool front)
 	} else {
 		fib_runqueue_put(&c->queue, fiber);
 	}
-	if (!here || s->carrier_count > 1)
+	if (!c || s->carrier_count > 1)
 		fib_idle_notify(s);
+}
+
+void fib_ready(struct fiber *fiber, bool front)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fib_sched *s = fiber->sched;
+
+	if (c && c->sched == s) {
+		show(fiber, FIBER_RUNNABLE, fib_coarse_now());
+		put(s, c, fiber, front);
+		return;
+	}
+	/* From the put on the fiber may run and end, and s be finished, which only its own carriers
+	 * would hold up. So whoever frees s looks here. */
+	fib_add_relaxed(&s->visitors, 1);
+	/* While every carrier sleeps nobody keeps the coarse clock. */
+	fib_coarse_set(fib_os_now());
+	show(fiber, FIBER_RUNNABLE, fib_coarse_now());
+	put(s, NULL, fiber, front);
+	/* label: sched.visit -- our last touch of s. */
+	fib_sub(&s->visitors, 1);
 }
 
 /* On the stack that was switched to: finish for the fiber that was left. */
