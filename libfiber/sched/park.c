@@ -47,18 +47,22 @@ int fiber_park(int64_t deadline)
 
 	if (!fiber || fiber->pins)
 		return -EPERM;
-	/* Acquire: what the unparker did before is visible, also below. */
-	if (fib_load(&fiber->token) && fib_swap(&fiber->token, 0))
-		return 0;
-	rc = fib_wait_begin(&w, FIB_WAIT_PARK, NULL, 0, deadline);
-	if (rc < 0)
-		return rc;
-	fib_fence_seq(); /* label: park.token -- armed before the token is looked for */
-	if (!fib_load(&fiber->token) || !fib_wait_retract(&w))
+	for (;;) {
+		/* Acquire: what the unparker did before is visible. */
+		if (fib_load(&fiber->token) && fib_swap(&fiber->token, 0))
+			return 0;
+		rc = fib_wait_begin(&w, FIB_WAIT_PARK, NULL, 0, deadline);
+		if (rc < 0)
+			return rc;
+		fib_fence_seq(); /* label: park.token -- armed before the token is looked for */
+		if (fib_load(&fiber->token) && fib_wait_retract(&w))
+			continue;
 		rc = fib_wait(&w, deadline);
-	if (rc == 0)
-		fib_swap(&fiber->token, 0);
-	return rc;
+		if (rc < 0)
+			return rc;
+		/* Woken: the token says by whom. There is none when the waker left his long ago, an
+		 * earlier park took it, and he only now came to see whether somebody is armed. */
+	}
 }
 
 int fiber_unpark(struct fiber *fiber)

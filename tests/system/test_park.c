@@ -196,8 +196,9 @@ static void *park_briefly(void *arg)
 	return NULL;
 }
 
-/* Each token is waited for before the next is sent, so each must be seen exactly once. */
-static void test_park_deadline_against_unpark_loses_no_token(void **state)
+/* Each token is waited for before the next is sent, so each must be seen exactly once: not twice either,
+ * when the unparker is held up between leaving the token and looking whether somebody is parked. */
+static void test_park_deadline_against_unpark_gives_each_token_once(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();
 	struct race r = {0};
@@ -206,7 +207,7 @@ static void test_park_deadline_against_unpark_loses_no_token(void **state)
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, park_briefly, &r, &r.sleeper), 0);
 	for (r.sent = 1; r.sent <= 2000; r.sent++) {
 		fiber_unpark(r.sleeper);
-		while (r.seen != r.sent)
+		while (r.seen < r.sent)
 			sched_yield();
 	}
 	r.over = true;
@@ -267,7 +268,7 @@ int main(void)
 		cmocka_unit_test(test_park_is_ended_by_a_plain_thread),
 		cmocka_unit_test(test_park_one_pair_plays_ping_pong),
 		cmocka_unit_test(test_park_1000_pairs_play_ping_pong),
-		cmocka_unit_test(test_park_deadline_against_unpark_loses_no_token),
+		cmocka_unit_test(test_park_deadline_against_unpark_gives_each_token_once),
 		cmocka_unit_test(test_park_is_ended_by_many_threads_at_once),
 	};
 

@@ -72,23 +72,11 @@ static void test_stealing_every_carrier_takes_part(void **state)
 	assert_int_equal(m.threads.count, carriers());
 }
 
-static void *attend_after_sleep(void *arg)
-{
-	fiber_sleep(MS);
-	return attend(arg);
-}
-
-/* All wake on the carrier that set their timers; the other carriers sleep by then. */
+/* While the caller sleeps the other carriers do so too; whoever is woken first must wake the next. */
 static void *meet_after_sleep(void *arg)
 {
-	struct fiber *f[256];
-
-	for (unsigned i = 0; i < carriers(); i++)
-		if (fiber_spawn(attend_after_sleep, arg, &f[i]) < 0)
-			return NULL;
-	for (unsigned i = 0; i < carriers(); i++)
-		fiber_join(f[i], NULL, FIBER_FOREVER);
-	return arg;
+	fiber_sleep(2 * MS);
+	return call_a_meeting(arg);
 }
 
 static void test_stealing_wakes_carriers_that_sleep(void **state)
