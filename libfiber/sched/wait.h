@@ -14,9 +14,7 @@
  *		take it, unlock, return 0;
  *	}
  *	append w, unlock
- *	rc = fib_wait(&w, deadline);
- *	if (rc < 0)
- *		fib_queue_forget(queue, &w); nobody granted us anything
+ *	return fib_queue_wait(queue, &w, deadline);
  *
  * Between begin and wait the caller is armed: a waker may decide the wait at any moment.
  */
@@ -83,6 +81,9 @@ bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret);
 
 /* Unlink w if it is still there. Takes the lock. By the waiter itself. */
 void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w);
+
+/* fib_wait() in q: after it w is in no queue, and whoever woke it touches q no more. */
+int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w, int64_t deadline);
 
 /* Claim the first waiter that can be claimed and wake it. Takes the lock. False: nobody waits. */
 bool fib_queue_wake_one(struct fiber_wait_queue *q);

@@ -82,6 +82,17 @@ void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w)
 	fib_spin_unlock(&q->lock);
 }
 
+int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w, int64_t deadline)
+{
+	int rc = fib_wait(w, deadline);
+
+	/* A fiber that is woken runs after the unlock. One that blocks may see its wait decided while its
+	 * waker holds the lock still, and free what the lock is in. */
+	if (rc < 0 || w->parker->blocks)
+		fib_queue_forget(q, w);
+	return rc;
+}
+
 bool fib_queue_wake_one(struct fiber_wait_queue *q)
 {
 	struct fib_wake wake;

@@ -21,9 +21,7 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 	fib_queue_append(&cond->waiters, &w);
 	fib_queue_unlock(&cond->waiters);
 	fiber_mutex_unlock(mutex);
-	rc = fib_wait(&w, deadline);
-	if (rc < 0)
-		fib_queue_forget(&cond->waiters, &w);
+	rc = fib_queue_wait(&cond->waiters, &w, deadline);
 	fib_mutex_relock(mutex);
 	return rc;
 }

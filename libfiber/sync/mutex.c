@@ -8,6 +8,9 @@
  *
  * The new owner is written before its wait is claimed: from the claim on it runs and may unlock. When
  * the claim fails (it timed out meanwhile) the next one is tried, and the lock is still ours to give.
+ *
+ * Whoever gets the mutex may be the last to use it and free it, so nobody touches it after giving it away:
+ * it becomes free by a swap of the owner word outside the queue's lock.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,8 +49,6 @@ static bool take_or_announce(struct fiber_mutex *mutex, uint64_t me)
 
 static int wait_for(struct fiber_mutex *mutex, struct fib_waiter *w, int64_t deadline)
 {
-	int rc;
-
 	fib_queue_lock(&mutex->waiters);
 	if (take_or_announce(mutex, w->who)) {
 		fib_queue_unlock(&mutex->waiters);
@@ -56,10 +57,7 @@ static int wait_for(struct fiber_mutex *mutex, struct fib_waiter *w, int64_t dea
 	}
 	fib_queue_append(&mutex->waiters, w);
 	fib_queue_unlock(&mutex->waiters);
-	rc = fib_wait(w, deadline);
-	if (rc < 0)
-		fib_queue_forget(&mutex->waiters, w);
-	return rc;
+	return fib_queue_wait(&mutex->waiters, w, deadline);
 }
 
 int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
@@ -114,8 +112,9 @@ static _Noreturn void die_not_owner(struct fiber_mutex *mutex, uint64_t me, uint
 		caller, holder);
 }
 
-/* Give the mutex to the first waiter that still waits, else free it. */
-static void hand_over(struct fiber_mutex *mutex)
+/* Give the mutex to the first waiter that still waits. False: nobody does, and it is ours as it was
+ * before anybody announced himself. */
+static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 {
 	struct fib_wake wake;
 	struct fib_waiter *w;
@@ -128,22 +127,25 @@ static void hand_over(struct fiber_mutex *mutex)
 		fib_store(&mutex->owner, w->who | more);
 		claimed = fib_queue_claim_first(&mutex->waiters, &wake);
 	}
-	/* pairs: mutex.take_free -- whoever takes it free sees what we did under it. */
 	if (!claimed)
-		fib_store_release(&mutex->owner, 0);
+		fib_store(&mutex->owner, me);
 	fib_queue_unlock(&mutex->waiters);
 	if (claimed)
 		fib_wake(&wake, true);
+	return claimed;
 }
 
 int fiber_mutex_unlock(struct fiber_mutex *mutex)
 {
-	uint64_t me = fib_caller(), owner = me;
+	uint64_t me = fib_caller(), owner;
 
-	if (fib_cas(&mutex->owner, &owner, 0))
-		return 0;
-	if (owner != (me | FIB_HOLDER_CONTENDED))
-		die_not_owner(mutex, me, owner);
-	hand_over(mutex);
+	do {
+		owner = me;
+		/* From the swap on it may be taken, released and gone: we touch it no more. */
+		if (fib_cas(&mutex->owner, &owner, 0))
+			return 0;
+		if (owner != (me | FIB_HOLDER_CONTENDED))
+			die_not_owner(mutex, me, owner);
+	} while (!hand_over(mutex, me));
 	return 0;
 }

@@ -48,10 +48,7 @@ int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline)
 		fib_wait_abort(&w);
 		return 0;
 	}
-	rc = fib_wait(&w, deadline);
-	if (rc < 0)
-		fib_queue_forget(&sem->waiters, &w);
-	return rc;
+	return fib_queue_wait(&sem->waiters, &w, deadline);
 }
 
 int fiber_sem_post(struct fiber_sem *sem)
