@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,11 +43,9 @@ static void *overflow(void *arg)
 	return (void *)descend((unsigned long)(uintptr_t)arg);
 }
 
-/* An address of nobody's: the first page is never mapped. */
-static void *touch_nothing(void *arg)
+static void *touch(void *arg)
 {
-	*(volatile char *volatile *)arg = NULL;
-	**(volatile char *volatile *)arg = 1;
+	*(volatile char *)arg = 1;
 	return arg;
 }
 
@@ -63,15 +62,15 @@ static int fault(const char *name)
 	const struct fiber_runtime_options options = {
 		.size = sizeof options, .carriers = 1, .stack_size = 65536, .control_path = ""};
 	struct fiber_runtime *rt;
-	char *nowhere;
+	void *forbidden = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (!strcmp(name, "handler"))
 		signal(SIGSEGV, on_fault);
 	if (!strcmp(name, "overflow"))
 		return fiber_run(overflow, NULL, &options, NULL);
 	if (!strcmp(name, "thread") && fiber_runtime_start(&options, &rt) == 0)
-		touch_nothing(&nowhere);
-	return fiber_run(touch_nothing, &nowhere, &options, NULL);
+		touch(forbidden);
+	return fiber_run(touch, forbidden, &options, NULL);
 }
 
 static struct harness_process *faulted(const char *name)
