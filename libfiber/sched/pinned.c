@@ -123,7 +123,7 @@ void fib_pinned_end(struct fiber *fiber, uint64_t event)
 	if ((seq & 1) || !fib_cas(&e->seq, &seq, seq + 1))
 		return;
 	if (e->number == event)
-		e->duration = fib_os_now() - e->began;
+		fib_publish(&e->duration, fib_os_now() - e->began);
 	fib_store_release(&e->seq, seq + 2);
 }
 
@@ -144,7 +144,7 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 	name[sizeof name - 1] = 0;
 	fiber = e->fiber;
 	kind = e->kind;
-	refused = e->duration == 0;
+	refused = fib_observe(&e->duration) == 0;
 	fib_fence_acquire();
 	if ((seq & 1) || fib_load(&e->seq) != seq || kind >= FIB_WAIT_COUNT)
 		return; /* still being written: the next tick prints it */
