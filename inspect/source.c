@@ -21,7 +21,7 @@ int ins_source_read(struct ins_source *source, const struct ins_request *request
 int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
 		      void *buf, size_t size)
 {
-	if (fiber && fiber->stack) {
+	if (fiber) {
 		uint64_t into = address - fiber->row.sp;
 
 		if (into < fiber->stack_size && size <= fiber->stack_size - into) {

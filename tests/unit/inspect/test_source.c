@@ -44,6 +44,10 @@ static void test_the_copied_stack_is_read_and_not_what_it_is_now(void **state)
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp - 4, word, 8), -EFAULT);
 	assert_int_equal(ins_source_memory(&source, &fiber, STACK + 0x3ffc, word, 8), -EFAULT);
 	assert_int_equal(ins_source_memory(&source, &fiber, STACK, word, 8), -EFAULT);
+	/* Nor when nothing could be copied. */
+	fiber.stack = NULL;
+	fiber.stack_size = 0;
+	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp, word, 8), -EFAULT);
 	/* Elsewhere, and without a fiber, memory is read. */
 	room_add(&room, 0x50000, now, sizeof now);
 	assert_int_equal(ins_source_memory(&source, &fiber, 0x50000, word, 8), 0);
