@@ -36,7 +36,7 @@ static inline Elf64_Phdr *elf_segment(struct elf_bytes *elf, unsigned i)
 }
 
 /* An image of this machine without segments; there is room for ELF_SEGMENTS headers. */
-static inline void elf_begin(struct elf_bytes *elf, uint16_t type)
+static inline void elf_start(struct elf_bytes *elf, uint16_t type)
 {
 	Elf64_Ehdr *eh = elf_header(elf);
 
@@ -91,7 +91,7 @@ static inline uint64_t elf_note(struct elf_bytes *elf, const char *name, uint32_
 	char padded[32] = "";
 	uint64_t at;
 
-	memcpy(padded, name, strlen(name));
+	memcpy(padded, name, nh.n_namesz);
 	memcpy(elf->at + elf->size, &nh, sizeof nh);
 	elf->size += sizeof nh;
 	memcpy(elf->at + elf->size, padded, (nh.n_namesz + 3) & ~3u);
@@ -106,7 +106,9 @@ static inline void elf_write(const struct elf_bytes *elf, const char *path, size
 {
 	FILE *file = fopen(path, "w");
 
-	assert(file && fwrite(elf->at, 1, size, file) == size && fclose(file) == 0);
+	assert(file);
+	assert(fwrite(elf->at, 1, size, file) == size);
+	assert(fclose(file) == 0);
 }
 
 #endif

@@ -33,7 +33,7 @@ static void make(void)
 	struct elf_prpsinfo info = {.pr_pid = 4711, .pr_fname = "sixteen-letters!"};
 	uint64_t notes, at;
 
-	elf_begin(&elf, ET_CORE);
+	elf_start(&elf, ET_CORE);
 	notes = elf_append(&elf, NULL, 0);
 	elf_note(&elf, "CORE", NT_PRPSINFO, &info, sizeof info);
 	elf_note(&elf, "CORE", NT_AUXV, auxv, sizeof auxv);

@@ -32,7 +32,7 @@ static void make(void)
 	Elf64_Ehdr *eh;
 	uint64_t notes, at;
 
-	elf_begin(&elf, ET_CORE);
+	elf_start(&elf, ET_CORE);
 	notes = elf_append(&elf, NULL, 0);
 	list_size = sizeof list;
 	list_at = elf_note(&elf, "CORE", NT_FILE, &list, list_size);

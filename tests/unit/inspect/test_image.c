@@ -21,7 +21,7 @@ static void make(void)
 {
 	uint64_t begin, contents;
 
-	elf_begin(&elf, ET_DYN);
+	elf_start(&elf, ET_DYN);
 	begin = elf_append(&elf, NULL, 0);
 	contents = elf_note(&elf, "GNU", NT_GNU_BUILD_ID, "\x01\x02\x03\x04\x05", 5);
 	assert_true(contents > begin);

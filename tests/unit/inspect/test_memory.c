@@ -61,7 +61,7 @@ static void test_what_is_not_mapped_is_an_error_and_no_crash(void **state)
 	char *two =
 		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ins_memory m;
-	char buf[16];
+	char buf[16] = "";
 	int way;
 
 	(void)state;

@@ -32,7 +32,7 @@ static void make(unsigned char id)
 	const unsigned char contents[4] = {id, 2, 3, 4};
 	uint64_t notes;
 
-	elf_begin(&elf, ET_DYN);
+	elf_start(&elf, ET_DYN);
 	notes = elf_append(&elf, NULL, 0);
 	elf_note(&elf, "GNU", NT_GNU_BUILD_ID, contents, sizeof contents);
 	elf_add(&elf, PT_LOAD, 0, VADDR, elf.size);

@@ -40,15 +40,16 @@ static int run(void)
 
 static int start(void **state)
 {
+	struct rows_record *records = calloc(MANY, sizeof *records);
 	uint64_t i;
 
 	(void)state;
 	rows_layout(&source.layout);
 	source.layout.records = RECORDS;
 	source.layout.committed = source.layout.capacity = MANY;
-	bytes = calloc(MANY, sizeof(struct rows_record));
-	for (i = 0; bytes && i < MANY; i++)
-		((struct rows_record *)bytes)[i].id = i;
+	bytes = (unsigned char *)records;
+	for (i = 0; records && i < MANY; i++)
+		records[i].id = i;
 	return bytes ? 0 : -1;
 }
 

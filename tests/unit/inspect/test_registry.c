@@ -24,7 +24,7 @@ static void make(void)
 	const struct fib_layout_note note = {DISTANCE};
 	uint64_t notes;
 
-	elf_begin(&elf, ET_DYN);
+	elf_start(&elf, ET_DYN);
 	notes = elf_append(&elf, NULL, 0);
 	note_at = elf_note(&elf, FIB_LAYOUT_NOTE_NAME, FIB_LAYOUT_NOTE_TYPE, &note, sizeof note);
 	elf_add(&elf, PT_LOAD, 0, 0, elf.size);

@@ -86,7 +86,7 @@ static void test_a_file_serves_what_memory_does_not_have(void **state)
 	uint64_t text, data;
 
 	(void)state;
-	elf_begin(&elf, ET_DYN);
+	elf_start(&elf, ET_DYN);
 	text = elf_append(&elf, "text", 4);
 	elf_add(&elf, PT_LOAD, 0, 0, elf.size);
 	data = elf_append(&elf, "data", 4);
