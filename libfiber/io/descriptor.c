@@ -8,7 +8,10 @@
  * edge wakes all who wait in its direction, since one edge may stand for many bytes or connections.
  *
  * A number may be closed and used again while an event for the old descriptor is under way. Each entry
- * counts its generations and the token carries one: a stale event is dropped.
+ * counts its generations and the token carries one: a stale event is dropped. It may also be closed and
+ * used again between somebody's try and his wait; he must not give the poller the new descriptor
+ * with the old one's token, or its owner would hear of nothing. So the generation is read again, and
+ * changed, under a lock that is held while the poller is told (the gate).
  *
  * The program may also close(2) a descriptor behind our back and get its number again. Descriptors
  * that came from fiber_accept or fiber_connect are known to be new; any other is registered afresh
@@ -39,15 +42,17 @@ enum { READING, WRITING, DIRECTIONS };
 /* A any thread, atomic · L under waiters.lock */
 struct direction {
 	struct fiber_wait_queue waiters;
-	_Atomic uint32_t edges; /* L writes, A reads */
+	_Atomic uint32_t edges; /* L writes, A reads: descriptor.look */
 };
 
+/* A any thread, atomic · G under gate */
 struct descriptor {
 	struct direction side[DIRECTIONS];
-	_Atomic uint32_t generation; /* A */
+	_Atomic uint32_t generation; /* G writes, A reads: descriptor.look */
 	_Atomic uint32_t lock;	     /* fib_descriptor_lock */
-	_Atomic uint64_t watched_by; /* A: serial of the scheduler whose poller knows it */
-	_Atomic uint32_t fresh;	     /* A: known to be new since it was watched */
+	_Atomic uint64_t watched_by; /* G writes, A reads: serial of the sched that watches it */
+	_Atomic uint32_t fresh;	     /* G writes, A reads: known new since it was watched */
+	_Atomic uint32_t gate;	     /* held for one epoll_ctl at most */
 };
 
 static struct descriptor *_Atomic blocks[BLOCKS];
@@ -81,8 +86,9 @@ static uint64_t token_of(int fd, struct descriptor *d)
 	return (uint64_t)fib_load(&d->generation) << 32 | (uint32_t)fd;
 }
 
-/* Tell the poller of the caller's scheduler, unless it knows for sure. */
-static int watch(int fd, struct descriptor *d)
+/* Tell the poller of the caller's scheduler, unless it knows for sure. -EBADF when fd is another descriptor
+ * than the one that was looked at. */
+static int watch(int fd, struct descriptor *d, const struct fib_look *look)
 {
 	struct fib_sched *s = fib_carrier_self()->sched;
 	int rc;
@@ -90,9 +96,13 @@ static int watch(int fd, struct descriptor *d)
 	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh))
 		return 0;
 	fib_store(&s->watching, 1);
-	rc = s->poller->ops->watch(s->poller, fd, token_of(fd, d));
+	fib_spin_lock(&d->gate);
+	rc = fib_load(&d->generation) == look->generation
+		     ? s->poller->ops->watch(s->poller, fd, token_of(fd, d))
+		     : -EBADF;
 	if (rc == 0)
 		fib_store_release(&d->watched_by, s->serial);
+	fib_spin_unlock(&d->gate);
 	return rc;
 }
 
@@ -102,7 +112,9 @@ static void wake_side(struct direction *side)
 	uint32_t n;
 
 	fib_queue_lock(&side->waiters);
-	fib_store(&side->edges, fib_load(&side->edges) + 1);
+	/* label: descriptor.look -- whoever sees the edge of a new generation sees that the poller does not
+	 * know the descriptor any more. */
+	fib_store_release(&side->edges, fib_load(&side->edges) + 1);
 	n = side->waiters.length;
 	fib_queue_unlock(&side->waiters);
 	while (n-- && fib_queue_wake_one(&side->waiters))
@@ -127,6 +139,7 @@ void fib_descriptor_look(int fd, struct fib_look *ret)
 	struct descriptor *d = find(fd);
 	int i;
 
+	/* pairs: descriptor.look -- the generation first: it may be older than the edges, never newer. */
 	ret->generation = d ? fib_load_acquire(&d->generation) : 0;
 	for (i = 0; i < DIRECTIONS; i++)
 		ret->edges[i] = d ? fib_load_acquire(&d->side[i].edges) : 0;
@@ -215,7 +228,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	d = find_or_make(fd);
 	if (!d)
 		return (unsigned)fd >= BLOCK * BLOCKS ? -EBADF : -ENOMEM;
-	rc = watch(fd, d);
+	rc = watch(fd, d, look);
 	/* What a poller does not take is always ready: a regular file. */
 	if (rc == -EPERM)
 		return 0;
@@ -225,9 +238,11 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 /* A new generation: nothing that was under way for the old one counts. */
 static void renew(struct descriptor *d, uint32_t fresh)
 {
+	fib_spin_lock(&d->gate);
 	fib_store(&d->fresh, fresh);
 	fib_store(&d->watched_by, 0);
-	fib_add(&d->generation, 1);
+	fib_add(&d->generation, 1); /* label: descriptor.look */
+	fib_spin_unlock(&d->gate);
 	wake_side(&d->side[READING]);
 	wake_side(&d->side[WRITING]);
 }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_race_reuse.c - a number is used again while somebody gives the poller what it stood for before
+ *
+ * The poller's watch is held up in the middle, between the token it was called with and the system
+ * call, for as long as it takes others to close the descriptor, get a new one under its number and wait
+ * for that: as a carrier that loses its CPU there would be. Where they cannot get past it they need
+ * not, so it goes on after a while.
+ */
+#include "inside.h"
+
+#include <stdlib.h>
+
+#include "io/descriptor.h"
+#include "runtime/runtime.h"
+#include "tests/harness/paths.h"
+
+#define NUMBER	 200
+#define PATIENCE (300 * MS)
+
+static const struct fib_poller_ops *real;
+static struct fib_poller_ops held;
+static pthread_t other;
+static int fresh[2];		    /* what NUMBER will stand for, and the end that is written to */
+static struct fiber *_Atomic owner; /* waits for the fresh one; NULL: not yet */
+static _Atomic int holding;	    /* the next watch is held up */
+
+static void *wait_readable(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)fiber_wait_fd(NUMBER, POLLIN, fiber_after(5000 * MS));
+}
+
+static void *use_again(void *arg)
+{
+	(void)arg;
+	if (dup2(fresh[0], NUMBER) < 0)
+		abort();
+	fib_descriptor_fresh(NUMBER);
+	owner = inside_spawn(wait_readable, NULL);
+	return NULL;
+}
+
+static int watch_held_up(struct fib_poller *p, int fd, uint64_t token)
+{
+	const int64_t until = fiber_after(PATIENCE);
+
+	if (fd == NUMBER && holding) {
+		holding = 0;
+		pthread_create(&other, NULL, use_again, NULL);
+		while (fiber_now() < until && !(owner && fiber_state(owner) == FIBER_SUSPENDED))
+			sched_yield();
+	}
+	return real->watch(p, fd, token);
+}
+
+static void *wait_for_the_old_one(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)fiber_wait_fd(NUMBER, POLLIN, FIBER_FOREVER);
+}
+
+static void test_descriptor_given_late_to_the_poller_keeps_nothing_from_its_next_owner(void **state)
+{
+	struct fib_poller *const p = rt->sched.poller;
+	int old[2];
+
+	(void)state;
+	/* The carriers read the operations that we exchange under them. */
+	if (!strcmp(harness_sanitizer(), "thread"))
+		skip();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, old), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fresh), 0);
+	assert_int_equal(dup2(old[0], NUMBER), NUMBER);
+	real = p->ops;
+	held = *real;
+	held.watch = watch_held_up;
+	p->ops = &held;
+	holding = 1;
+	assert_int_equal(inside(wait_for_the_old_one, NULL), -EBADF);
+	assert_int_equal(pthread_join(other, NULL), 0);
+	while (fiber_state(owner) != FIBER_SUSPENDED)
+		sched_yield();
+	assert_int_equal(write(fresh[1], "x", 1), 1);
+	assert_int_equal(inside_join(owner), POLLIN);
+	fiber_close(NUMBER);
+	close(old[0]);
+	close(old[1]);
+	close(fresh[0]);
+	close(fresh[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			test_descriptor_given_late_to_the_poller_keeps_nothing_from_its_next_owner),
+	};
+
+	harness_watchdog(60);
+	return cmocka_run_group_tests_name("race: reuse", tests, inside_start, inside_stop);
+}
