@@ -47,6 +47,7 @@ struct live {
 	void *context;
 	struct ins_summary *summary;
 	uint64_t unresolved;
+	uint64_t vanished;
 };
 
 static int64_t now(void)
@@ -140,7 +141,8 @@ static bool still(struct live *l, const struct fib_row *row)
 	       seq == row->seq;
 }
 
-/* Copy one fiber as row saw it a moment ago. True when fiber is of one moment now. */
+/* Copy one fiber as row saw it a moment ago. True when fiber is of one moment now, or is not there any
+ * more. */
 static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 {
 	const struct fib_layout *layout = &l->source.layout;
@@ -163,8 +165,13 @@ static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 		fiber->flags = INS_FIBER_GONE;
 		look = look_once(l, &was, 0);
 	}
-	if (look == LOOK_UNREADABLE)
-		return false;
+	if (look == LOOK_UNREADABLE) {
+		/* Records are never unmapped: the process has ended. */
+		l->vanished++;
+		l->summary->total++;
+		*ret_ended = true;
+		return true;
+	}
 	fiber->now = now();
 	*ret_ended = !fib_row_decode(layout, l->record, was.record, fiber->now, row);
 	if (*ret_ended)
@@ -239,7 +246,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 	l->fn = fn;
 	l->context = context;
 	l->summary = ret;
-	l->unresolved = 0;
+	l->unresolved = l->vanished = 0;
 	rc = ins_records_each(source, each_record, l, error);
 	ret->sampled_ns = now() - start;
 	if (kill(source->pid, 0) < 0 && errno == ESRCH) {
@@ -249,6 +256,9 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 		ins_problems_add(&source->problems, "process %d ended while it was read",
 				 (int)source->pid);
 	}
+	if (l->vanished)
+		ins_problems_add(&source->problems, "%llu fibers could not be read any more",
+				 (unsigned long long)l->vanished);
 	if (l->unresolved)
 		ins_problems_add(&source->problems,
 				 "what %llu fibers wait for could not be read: holder and name of "
