@@ -227,8 +227,12 @@ int64_t fib_coarse_now(void)
 
 void fib_coarse_set(int64_t now)
 {
-	/* Two carriers may set it at once; going back by the microseconds between them is harmless. */
-	fib_store(&registry.clock, now);
+	int64_t before = fib_load(&registry.clock);
+
+	/* Whoever lost its CPU since it read the clock must not put it back: a fiber that began to run
+	 * after that would have run for less than nothing. */
+	while (before < now && !fib_cas(&registry.clock, &before, now))
+		;
 }
 
 uint64_t fib_registry_committed(void)

@@ -30,7 +30,8 @@ void fib_registry_give(struct fiber *first, struct fiber *last);
 /* Give a taken record its identity: the next id. After this readers see it. */
 void fib_registry_name(struct fiber *fiber);
 
-/* The coarse clock: ns of CLOCK_MONOTONIC, at most about a millisecond old while something runs. */
+/* The coarse clock: ns of CLOCK_MONOTONIC, at most about a millisecond old while something runs. It
+ * never goes back: a time before the one it shows is ignored. */
 int64_t fib_coarse_now(void);
 void fib_coarse_set(int64_t now);
 
