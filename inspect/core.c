@@ -159,7 +159,7 @@ static int index_segments(const char *path, struct ins_core *core, struct ins_er
 {
 	unsigned notes = NOTES_MAX;
 	uint32_t count, i;
-	Elf64_Ehdr eh;
+	Elf64_Ehdr eh = {0};
 	Elf64_Phdr *ph;
 	int rc = check_header(path, core, &eh, error);
 

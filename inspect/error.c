@@ -25,22 +25,22 @@ int ins_error_set(struct ins_error *error, int rc, const char *fmt, ...)
 
 void ins_problems_add(struct ins_problems *problems, const char *fmt, ...)
 {
-	char raw[512], text[sizeof raw];
+	char raw[512], plain[sizeof raw];
 	va_list ap;
 	size_t i;
 
 	va_start(ap, fmt);
 	vsnprintf(raw, sizeof raw, fmt, ap);
 	va_end(ap);
-	ins_plain(raw, text, sizeof text);
+	ins_plain(raw, plain, sizeof plain);
 	for (i = 0; i < problems->count; i++) {
-		if (strcmp(problems->at[i].text, text) == 0) {
+		if (strcmp(problems->at[i].text, plain) == 0) {
 			problems->at[i].count++;
 			return;
 		}
 	}
 	if (problems->count < INS_PROBLEMS_MAX) {
-		char *copy = strdup(text);
+		char *copy = strdup(plain);
 
 		if (copy) {
 			problems->at[problems->count++] = (struct ins_problem){copy, 1};

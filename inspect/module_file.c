@@ -69,7 +69,7 @@ static const char *map_file(const char *path, struct bytes *ret, struct ins_imag
 	int fd = open_regular(path, &st, &wrong);
 
 	if (fd < 0)
-		return wrong;
+		return wrong ? wrong : "cannot be opened";
 	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (at == MAP_FAILED)

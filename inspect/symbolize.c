@@ -48,6 +48,12 @@ int ins_symbols_new(struct ins_modules *modules, struct ins_symbols **ret)
 	return 0;
 }
 
+static void drop_names(struct ins_frame *frame)
+{
+	free((char *)frame->function);
+	free((char *)frame->file);
+}
+
 void ins_symbols_free(struct ins_symbols *symbols)
 {
 	size_t i, k;
@@ -57,10 +63,8 @@ void ins_symbols_free(struct ins_symbols *symbols)
 	for (i = 0; i < symbols->room; i++) {
 		struct entry *e = &symbols->slots[i];
 
-		for (k = 0; k < e->count; k++) {
-			free((char *)e->frames[k].function);
-			free((char *)e->frames[k].file);
-		}
+		for (k = 0; k < e->count; k++)
+			drop_names(&e->frames[k]);
 		free(e->frames);
 	}
 	free(symbols->slots);
@@ -173,8 +177,7 @@ static size_t from_scopes(Dwfl_Module *module, uint64_t at, const char *file, in
 	/* Without the function around them the inlined ones hang in the air. */
 	while (count && !outermost) {
 		count--;
-		free((char *)frames[count].function);
-		free((char *)frames[count].file);
+		drop_names(&frames[count]);
 		memset(&frames[count], 0, sizeof frames[count]);
 	}
 	return count;
@@ -217,6 +220,7 @@ static size_t look_up(struct ins_symbols *s, uint64_t pc, bool returned, struct 
 	}
 	for (i = 0; i < count; i++) {
 		frames[i].pc = pc;
+		/* The frames own their names. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		frames[i].module = m ? m->path : NULL;
 	}
 	return count;
@@ -268,8 +272,11 @@ const struct ins_frame *ins_symbols_at(struct ins_symbols *symbols, uint64_t pc,
 	if (!e->count) {
 		count = look_up(symbols, pc, returned, frames);
 		copy = malloc(count * sizeof *copy);
-		if (!copy)
+		if (!copy) {
+			while (count)
+				drop_names(&frames[--count]);
 			return &symbols->unknown;
+		}
 		memcpy(copy, frames, count * sizeof *copy);
 		*e = (struct entry){pc, returned, count, copy};
 		symbols->used++;

@@ -276,7 +276,7 @@ static bool all_zero(const struct ins_fiber *fiber)
 {
 	size_t i;
 
-	for (i = 0; i < fiber->stack_size; i++) {
+	for (i = 0; fiber->stack && i < fiber->stack_size; i++) {
 		if (fiber->stack[i])
 			return false;
 	}

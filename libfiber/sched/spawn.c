@@ -91,8 +91,9 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 		rc = -EINVAL;
 	if (rc == 0)
 		rc = fib_registry_init();
-	if (rc == 0)
-		rc = fib_registry_take(1, &fiber, &count);
+	if (rc < 0)
+		return rc;
+	rc = fib_registry_take(1, &fiber, &count);
 	if (rc < 0)
 		return rc;
 	clear(fiber);

@@ -119,7 +119,7 @@ static int listen_at(const char *draft)
 int fib_door_open(struct fib_door *door, const struct fib_place *place)
 {
 	struct tidying t = {.folder = place->folder};
-	struct fib_os_entry entry;
+	struct fib_os_entry entry = {0};
 	int fd, rc;
 
 	door->fd = -1;

@@ -31,8 +31,6 @@
 
 #define GRACE 10 /* seconds between SIGTERM and SIGKILL */
 
-extern char **environ;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct harness_process *processes; /* under lock: all that were not freed */
 static pid_t owner;

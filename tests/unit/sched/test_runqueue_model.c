@@ -259,7 +259,7 @@ static bool step(void *state, unsigned actor)
 	struct actor *a = &m->actor[actor];
 	const char letter = programs[actor][a->letter];
 	struct queue *q = &m->queue[actor];
-	struct queue *from = letter >= '0' && letter <= '9' ? &m->queue[letter - '0'] : q;
+	struct queue *from = letter >= '0' && letter <= '2' ? &m->queue[letter - '0'] : q;
 
 	if (!letter)
 		return false;

@@ -273,7 +273,6 @@ static void test_timers_can_be_dropped_by_another_thread(void **state)
 	uint64_t seed = 6;
 	pthread_t thread;
 	unsigned op;
-	struct fiber *f;
 
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, dropper, NULL), 0);
@@ -287,7 +286,7 @@ static void test_timers_can_be_dropped_by_another_thread(void **state)
 				break;
 			fib_store_release(&in_heap[i], 1);
 		}
-		while ((f = fib_timers_expire(&t, op)))
+		while (fib_timers_expire(&t, op))
 			;
 	}
 	fib_store(&adding, 0);
