@@ -7,6 +7,8 @@
  */
 #include "fiberctl/fiberctl.h"
 
+#include "inspect/torn.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -153,6 +155,7 @@ int main(int argc, char **argv)
 	bool wants_help = false;
 	int c;
 
+	ins_torn_guard("fiberctl");
 	while ((c = getopt_long(argc, argv, "ajhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'a':

@@ -14,6 +14,7 @@
 
 #include "fibertrace/trace.h"
 #include "inspect/source.h"
+#include "inspect/torn.h"
 
 static const char usage[] =
 	"usage: fibertrace [--each] [--json] PID\n"
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
 	const char *core = NULL;
 	int c;
 
+	ins_torn_guard("fibertrace");
 	argv[0] = (char *)"fibertrace"; /* the name getopt's messages begin with */
 	while ((c = getopt_long(argc, argv, "ejhV", longs, NULL)) != -1) {
 		switch (c) {
