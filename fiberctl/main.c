@@ -7,14 +7,14 @@
  */
 #include "fiberctl/fiberctl.h"
 
-#include "inspect/torn.h"
-
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "inspect/torn.h"
 
 static const struct ctl_command *const commands[] = {&ctl_list, &ctl_show, &ctl_bt, &ctl_policy};
 
