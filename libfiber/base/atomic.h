@@ -11,25 +11,25 @@
 
 #include <stdatomic.h>
 
-#define fib_load(p)		 atomic_load_explicit(p, memory_order_relaxed)
-#define fib_load_acquire(p)	 atomic_load_explicit(p, memory_order_acquire)
-#define fib_load_seq(p)		 atomic_load_explicit(p, memory_order_seq_cst)
-#define fib_store(p, v)		 atomic_store_explicit(p, v, memory_order_relaxed)
-#define fib_store_release(p, v)	 atomic_store_explicit(p, v, memory_order_release)
-#define fib_store_seq(p, v)	 atomic_store_explicit(p, v, memory_order_seq_cst)
-#define fib_swap(p, v)		 atomic_exchange_explicit(p, v, memory_order_acq_rel)
-#define fib_swap_seq(p, v)	 atomic_exchange_explicit(p, v, memory_order_seq_cst)
-#define fib_add(p, v)		 atomic_fetch_add_explicit(p, v, memory_order_acq_rel)
-#define fib_add_relaxed(p, v)	 atomic_fetch_add_explicit(p, v, memory_order_relaxed)
-#define fib_sub(p, v)		 atomic_fetch_sub_explicit(p, v, memory_order_acq_rel)
-#define fib_or(p, v)		 atomic_fetch_or_explicit(p, v, memory_order_acq_rel)
+#define fib_load(p)		atomic_load_explicit(p, memory_order_relaxed)
+#define fib_load_acquire(p)	atomic_load_explicit(p, memory_order_acquire)
+#define fib_load_seq(p)		atomic_load_explicit(p, memory_order_seq_cst)
+#define fib_store(p, v)		atomic_store_explicit(p, v, memory_order_relaxed)
+#define fib_store_release(p, v) atomic_store_explicit(p, v, memory_order_release)
+#define fib_store_seq(p, v)	atomic_store_explicit(p, v, memory_order_seq_cst)
+#define fib_swap(p, v)		atomic_exchange_explicit(p, v, memory_order_acq_rel)
+#define fib_swap_seq(p, v)	atomic_exchange_explicit(p, v, memory_order_seq_cst)
+#define fib_add(p, v)		atomic_fetch_add_explicit(p, v, memory_order_acq_rel)
+#define fib_add_relaxed(p, v)	atomic_fetch_add_explicit(p, v, memory_order_relaxed)
+#define fib_sub(p, v)		atomic_fetch_sub_explicit(p, v, memory_order_acq_rel)
+#define fib_or(p, v)		atomic_fetch_or_explicit(p, v, memory_order_acq_rel)
 
 /* *expected is updated on failure. Success is acquire-release, failure acquire. */
-#define fib_cas(p, expected, v)                                                                    \
-	atomic_compare_exchange_strong_explicit(p, expected, v, memory_order_acq_rel,              \
+#define fib_cas(p, expected, v)                                                       \
+	atomic_compare_exchange_strong_explicit(p, expected, v, memory_order_acq_rel, \
 						memory_order_acquire)
-#define fib_cas_seq(p, expected, v)                                                                \
-	atomic_compare_exchange_strong_explicit(p, expected, v, memory_order_seq_cst,              \
+#define fib_cas_seq(p, expected, v)                                                   \
+	atomic_compare_exchange_strong_explicit(p, expected, v, memory_order_seq_cst, \
 						memory_order_acquire)
 
 /* For fields that C programs outside share as plain ones: the registry's self-description, ids. */

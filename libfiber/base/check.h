@@ -9,10 +9,10 @@
  * floating point, which nobody here uses. */
 _Noreturn void fib_die(const char *fmt, ...) fib_printf(1, 2);
 
-#define fib_check(condition)                                                                       \
-	do {                                                                                       \
-		if (fib_unlikely(!(condition)))                                                    \
-			fib_die("%s:%d: broken: %s", __FILE__, __LINE__, #condition);              \
+#define fib_check(condition)                                                          \
+	do {                                                                          \
+		if (fib_unlikely(!(condition)))                                       \
+			fib_die("%s:%d: broken: %s", __FILE__, __LINE__, #condition); \
 	} while (0)
 
 #endif

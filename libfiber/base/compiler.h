@@ -7,13 +7,13 @@
 
 #define FIB_CACHE_LINE 64
 
-#define fib_likely(x)	__builtin_expect(!!(x), 1)
-#define fib_unlikely(x) __builtin_expect(!!(x), 0)
-#define fib_noinline	__attribute__((noinline))
-#define fib_aligned(n)	__attribute__((aligned(n)))
-#define fib_printf(f, a) __attribute__((format(printf, f, a)))
-#define fib_container(p, type, member) ((type *)(void *)((char *)(p) - offsetof(type, member)))
-#define fib_countof(a) (sizeof(a) / sizeof((a)[0]))
+#define fib_likely(x)		       __builtin_expect(!!(x), 1)
+#define fib_unlikely(x)		       __builtin_expect(!!(x), 0)
+#define fib_noinline		       __attribute__((noinline))
+#define fib_aligned(n)		       __attribute__((aligned(n)))
+#define fib_printf(f, a)	       __attribute__((format(printf, f, a)))
+#define fib_container(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
+#define fib_countof(a)		       (sizeof(a) / sizeof((a)[0]))
 
 /* Tell the CPU that this is a spin loop. */
 static inline void fib_relax(void)

@@ -21,7 +21,7 @@
 #include "base/list.h"
 
 enum fib_outcome {
-	FIB_OUTCOME_ARMED,	 /* still waiting */
+	FIB_OUTCOME_ARMED,	/* still waiting */
 	FIB_OUTCOME_ARMED_PARK, /* waiting in fiber_park: a token may wake it */
 	FIB_OUTCOME_WOKEN,
 	FIB_OUTCOME_TIMED_OUT,

@@ -56,21 +56,21 @@ struct fiber {
 	uint16_t pins;	  /* F */
 
 	struct fib_parker parker;
-	uint64_t wait_object;  /* F */
-	uint64_t wait_arg;     /* F */
-	int64_t wait_deadline; /* F */
-	uint64_t cpu;	       /* F: ns, in steps of the coarse clock */
+	uint64_t wait_object;	   /* F */
+	uint64_t wait_arg;	   /* F */
+	int64_t wait_deadline;	   /* F */
+	uint64_t cpu;		   /* F: ns, in steps of the coarse clock */
 	struct fib_timers *timers; /* L timers->lock: the heap that holds it, or NULL */
 	uint32_t timer_index;	   /* L timers->lock */
 	_Atomic uint32_t token;	   /* A: park.token */
 
-	uint64_t id;	       /* I; 0 in a free record */
-	uint64_t parent;       /* I */
+	uint64_t id;		 /* I; 0 in a free record */
+	uint64_t parent;	 /* I */
 	struct fib_sched *sched; /* I: set when submitted */
-	fiber_fn *fn;	       /* I */
-	void *arg;	       /* I */
-	uint64_t spawn_pc;     /* I */
-	struct fib_stack stack; /* I */
+	fiber_fn *fn;		 /* I */
+	void *arg;		 /* I */
+	uint64_t spawn_pc;	 /* I */
+	struct fib_stack stack;	 /* I */
 
 	struct fiber_result result;	 /* F, then the joiner */
 	struct fiber_wait_queue joiners; /* own lock */

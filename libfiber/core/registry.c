@@ -30,10 +30,10 @@ static const char *const note __attribute__((used)) = fib_registry_note;
 
 static struct {
 	_Atomic uint32_t lock;
-	int started;	      /* L: 0 not tried, 1 done, else what it returned */
-	struct fiber *free;   /* L */
-	uint64_t used;	      /* L: records ever taken */
-	_Atomic uint64_t ids; /* A: given out */
+	int started;	       /* L: 0 not tried, 1 done, else what it returned */
+	struct fiber *free;    /* L */
+	uint64_t used;	       /* L: records ever taken */
+	_Atomic uint64_t ids;  /* A: given out */
 	_Atomic int64_t clock; /* A: the coarse clock */
 } registry;
 
@@ -43,7 +43,7 @@ static void field(enum fib_layout_field_id id, size_t offset, size_t size)
 	fiber_registry.fields[id].size = (uint16_t)size;
 }
 
-#define FIELD(id, member)                                                                          \
+#define FIELD(id, member) \
 	field(id, offsetof(struct fiber, member), sizeof(((struct fiber *)0)->member))
 
 static void describe_fields(void)
@@ -93,10 +93,10 @@ static void describe_names(void)
 {
 	static const char states[][16] = {"created", "runnable", "running", "suspended", "dead"};
 	static const char waits[FIB_WAIT_COUNT][16] = {
-		"none",	     "yield",	    "sleep",	  "park",      "predicate", "join",
-		"mutex",     "rwlock-read", "rwlock-write", "cond",    "sem",	    "event",
-		"barrier",   "once",	    "waitgroup",  "group",     "chan-send", "chan-recv",
-		"select",    "fd",	    "timer",	  "offload",   "op",	    "pinned",
+		"none",	   "yield",	  "sleep",	  "park",    "predicate", "join",
+		"mutex",   "rwlock-read", "rwlock-write", "cond",    "sem",	  "event",
+		"barrier", "once",	  "waitgroup",	  "group",   "chan-send", "chan-recv",
+		"select",  "fd",	  "timer",	  "offload", "op",	  "pinned",
 	};
 
 	_Static_assert(sizeof states <= sizeof fiber_registry.state_names, "layout.h");

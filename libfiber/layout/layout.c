@@ -52,8 +52,8 @@ static bool essentials(const struct fib_layout *layout)
 		enum fib_layout_field_id id;
 		size_t size;
 	} needed[] = {
-		{FIB_FIELD_SP, 8},	  {FIB_FIELD_PC, 8},	     {FIB_FIELD_SEQ, 8},
-		{FIB_FIELD_STATE, 1},	  {FIB_FIELD_ID, 8},	     {FIB_FIELD_STACK_LOW, 8},
+		{FIB_FIELD_SP, 8},	   {FIB_FIELD_PC, 8}, {FIB_FIELD_SEQ, 8},
+		{FIB_FIELD_STATE, 1},	   {FIB_FIELD_ID, 8}, {FIB_FIELD_STACK_LOW, 8},
 		{FIB_FIELD_STACK_SIZE, 8},
 	};
 	size_t i;

@@ -34,16 +34,16 @@ struct fib_layout_field {
 };
 
 enum fib_layout_field_id {
-	FIB_FIELD_SP,	       /* saved stack pointer */
-	FIB_FIELD_FP,	       /* saved frame pointer */
-	FIB_FIELD_PC,	       /* where a walk starts */
-	FIB_FIELD_SEQ,	       /* u64: odd while it runs, moves at every switch; switches = seq / 2 */
-	FIB_FIELD_SINCE,       /* i64 ns: in its state since (coarse clock) */
-	FIB_FIELD_STATE,       /* u8: enum fiber_state; DEAD with id 0 is a free record */
-	FIB_FIELD_WAIT_KIND,   /* u8: enum fib_wait_kind */
-	FIB_FIELD_FLAGS,       /* u8: FIBER_DETACHED ... */
-	FIB_FIELD_CARRIER,     /* u16: index, valid while it runs */
-	FIB_FIELD_PINS,	       /* u16: nesting depth */
+	FIB_FIELD_SP,	     /* saved stack pointer */
+	FIB_FIELD_FP,	     /* saved frame pointer */
+	FIB_FIELD_PC,	     /* where a walk starts */
+	FIB_FIELD_SEQ,	     /* u64: odd while it runs, moves at every switch; switches = seq / 2 */
+	FIB_FIELD_SINCE,     /* i64 ns: in its state since (coarse clock) */
+	FIB_FIELD_STATE,     /* u8: enum fiber_state; DEAD with id 0 is a free record */
+	FIB_FIELD_WAIT_KIND, /* u8: enum fib_wait_kind */
+	FIB_FIELD_FLAGS,     /* u8: FIBER_DETACHED ... */
+	FIB_FIELD_CARRIER,   /* u16: index, valid while it runs */
+	FIB_FIELD_PINS,	     /* u16: nesting depth */
 	FIB_FIELD_WAIT_OBJECT, /* u64: address of what it waits for */
 	FIB_FIELD_WAIT_ARG,    /* u64: join: target id; fd: descriptor | poll events << 32 */
 	FIB_FIELD_DEADLINE,    /* i64 ns, INT64_MAX: none */
@@ -105,20 +105,20 @@ enum fib_layout_recipe {
 };
 
 struct fib_layout {
-	char magic[8];	       /* written last: a reader that sees it sees the rest */
-	uint32_t version;      /* FIB_LAYOUT_VERSION */
-	uint32_t size;	       /* of this struct */
-	uint32_t machine;      /* ELF e_machine of the program */
-	uint32_t recipe;       /* enum fib_layout_recipe */
-	uint64_t records;      /* address of record 0 */
-	uint32_t record_size;  /* bytes from one record to the next */
-	uint32_t field_count;  /* entries of fields[] that mean something */
-	uint64_t committed;    /* A: records that can be read; grows only */
-	uint64_t capacity;     /* records reserved */
-	uint64_t entry_low;    /* code range in which a complete walk ends */
+	char magic[8];	      /* written last: a reader that sees it sees the rest */
+	uint32_t version;     /* FIB_LAYOUT_VERSION */
+	uint32_t size;	      /* of this struct */
+	uint32_t machine;     /* ELF e_machine of the program */
+	uint32_t recipe;      /* enum fib_layout_recipe */
+	uint64_t records;     /* address of record 0 */
+	uint32_t record_size; /* bytes from one record to the next */
+	uint32_t field_count; /* entries of fields[] that mean something */
+	uint64_t committed;   /* A: records that can be read; grows only */
+	uint64_t capacity;    /* records reserved */
+	uint64_t entry_low;   /* code range in which a complete walk ends */
 	uint64_t entry_high;
-	uint64_t clock;	       /* address of the coarse clock, i64 ns CLOCK_MONOTONIC */
-	uint32_t carriers;     /* A: of all runtimes */
+	uint64_t clock;	   /* address of the coarse clock, i64 ns CLOCK_MONOTONIC */
+	uint32_t carriers; /* A: of all runtimes */
 	uint32_t state_count;
 	uint32_t wait_count;
 	struct fib_layout_field fields[FIB_LAYOUT_FIELDS];

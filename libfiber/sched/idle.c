@@ -29,8 +29,8 @@
 
 enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
 
-#define SLEEPING    (UINT32_C(1) << 16)
-#define searching(w) ((w) & 0xffffu)
+#define SLEEPING     (UINT32_C(1) << 16)
+#define searching(w) ((w)&0xffffu)
 #define sleeping(w)  ((w) >> 16)
 
 #define EVENTS 128

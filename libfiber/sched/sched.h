@@ -38,16 +38,16 @@ struct fib_carrier {
 	unsigned index;		 /* I */
 	unsigned picks;		 /* C: counts down to the next look at the outside */
 	unsigned streak;	 /* C: fibers taken from `woken` in a row */
-	struct fiber *current;	 /* C, and this thread's signal handlers; NULL in the idle context */
-	struct fiber *pending;	 /* C: to run next, once it has been left elsewhere */
-	struct fiber *left;	 /* C: who was just left */
-	enum fib_after after;	 /* C */
-	bool searching;		 /* C: counted in idle.word */
-	struct fiber *_Atomic woken; /* A: the fiber that was woken last, taken first */
-	struct fib_runqueue queue;   /* C put and take, A:runqueue.* steal */
-	struct fib_inject inbox;     /* A: for fibers bound to this carrier */
-	struct fib_timers timers;    /* C add, A drop */
-	struct fib_sleeper sleeper;  /* see idle.h */
+	struct fiber *current; /* C, and this thread's signal handlers; NULL in the idle context */
+	struct fiber *pending; /* C: to run next, once it has been left elsewhere */
+	struct fiber *left;    /* C: who was just left */
+	enum fib_after after;  /* C */
+	bool searching;	       /* C: counted in idle.word */
+	struct fiber *_Atomic woken;   /* A: the fiber that was woken last, taken first */
+	struct fib_runqueue queue;     /* C put and take, A:runqueue.* steal */
+	struct fib_inject inbox;       /* A: for fibers bound to this carrier */
+	struct fib_timers timers;      /* C add, A drop */
+	struct fib_sleeper sleeper;    /* see idle.h */
 	struct fib_stack_cache stacks; /* C */
 	struct fib_context idle;       /* C */
 	struct fib_announce announce;  /* C */

@@ -35,7 +35,7 @@ void fib_tick_hurry(void);
 void fib_tick_set_waker(void (*wake)(void));
 
 /* Totals over all runtimes of this process. */
-uint64_t fib_tick_fibers(void);	   /* live */
+uint64_t fib_tick_fibers(void); /* live */
 uint32_t fib_tick_carriers(void);
 
 /* The pinned-blocking policy of the process: of the first runtime; setting it sets every runtime's.

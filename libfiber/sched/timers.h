@@ -18,10 +18,10 @@ struct fib_timer_entry {
 /* C its carrier only · A any thread, atomic · L under lock */
 struct fib_timers {
 	_Atomic uint32_t lock;
-	uint32_t count;		       /* L */
-	uint32_t capacity;	       /* L writes, C reads */
-	struct fib_timer_entry *heap;  /* L; 4-ary */
-	_Atomic int64_t nearest;       /* L writes, A reads; INT64_MAX: none */
+	uint32_t count;		      /* L */
+	uint32_t capacity;	      /* L writes, C reads */
+	struct fib_timer_entry *heap; /* L; 4-ary */
+	_Atomic int64_t nearest;      /* L writes, A reads; INT64_MAX: none */
 };
 
 void fib_timers_init(struct fib_timers *t);

@@ -53,7 +53,7 @@ int fib_wait(struct fib_waiter *w, int64_t deadline);
 
 /* A waiter that was claimed and must be made to run; a copy, since the waiter may be gone already. */
 struct fib_wake {
-	struct fiber *fiber;	   /* NULL: a thread, or a pinned fiber's, that sleeps on word */
+	struct fiber *fiber; /* NULL: a thread, or a pinned fiber's, that sleeps on word */
 	_Atomic uint32_t *word;
 };
 

@@ -20,12 +20,12 @@
 #include "os/os.h"
 #include "os/spin.h"
 
-#define CLASSES	     17 /* 16 KiB << 0 .. 16 KiB << 16 */
+#define CLASSES 17 /* 16 KiB << 0 .. 16 KiB << 16 */
 
-#define SLAB	     (16u << 20)
-#define COLOURS	     16u
-#define COLOUR_STEP  192u
-#define TRIM_EVERY   INT64_C(1000000000)
+#define SLAB	    (16u << 20)
+#define COLOURS	    16u
+#define COLOUR_STEP 192u
+#define TRIM_EVERY  INT64_C(1000000000)
 
 struct free_stack {
 	struct fib_list link;
@@ -57,7 +57,7 @@ static unsigned class_of(size_t size)
 	unsigned class = 0;
 
 	while (class_size(class) < size)
-		class++;
+		class ++;
 	return class;
 }
 
@@ -112,7 +112,7 @@ static int carve(struct stack_class *c, unsigned class, struct fib_stack *ret)
 	ret->low = c->next + FIB_STACK_GUARD;
 	ret->size = class_size(class);
 	ret->colour = c->colour++ % COLOURS * COLOUR_STEP;
-	ret->class = (uint16_t)class;
+	ret->class = (uint16_t) class;
 	c->next += stride;
 	return 0;
 }

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 struct fib_stack {
-	void *low;	  /* lowest usable byte; the guard ends here */
-	size_t size;	  /* usable bytes, the colour included */
-	uint32_t colour;  /* bytes left free at the top, so that tops do not share cache sets */
-	uint16_t class;	  /* of the pool; FIB_STACK_FOREIGN: the caller's memory */
+	void *low;	 /* lowest usable byte; the guard ends here */
+	size_t size;	 /* usable bytes, the colour included */
+	uint32_t colour; /* bytes left free at the top, so that tops do not share cache sets */
+	uint16_t class;	 /* of the pool; FIB_STACK_FOREIGN: the caller's memory */
 	uint16_t unused;
 };
 

@@ -11,13 +11,13 @@
 
 #ifdef __cplusplus
 #define FIBER_BEGIN_DECLS extern "C" {
-#define FIBER_END_DECLS }
-#define FIBER_NORETURN [[noreturn]]
-#define FIBER_ATOMIC(T) T /* same size and alignment; C++ callers never touch these fields */
+#define FIBER_END_DECLS	  }
+#define FIBER_NORETURN	  [[noreturn]]
+#define FIBER_ATOMIC(T)	  T /* same size and alignment; C++ callers never touch these fields */
 #else
 #define FIBER_BEGIN_DECLS
 #define FIBER_END_DECLS
-#define FIBER_NORETURN _Noreturn
+#define FIBER_NORETURN	_Noreturn
 #define FIBER_ATOMIC(T) _Atomic(T)
 #endif
 

@@ -22,18 +22,18 @@ struct fiber_result {
 };
 
 enum fiber_state {
-	FIBER_CREATED,   /* exists, has not been submitted */
-	FIBER_RUNNABLE,  /* waits for a carrier */
-	FIBER_RUNNING,   /* runs on a carrier */
+	FIBER_CREATED,	 /* exists, has not been submitted */
+	FIBER_RUNNABLE,	 /* waits for a carrier */
+	FIBER_RUNNING,	 /* runs on a carrier */
 	FIBER_SUSPENDED, /* waits for something else */
-	FIBER_DEAD,      /* has ended, not yet joined */
+	FIBER_DEAD,	 /* has ended, not yet joined */
 };
 
 enum {
 	FIBER_DETACHED = 1,   /* nobody will join it */
 	FIBER_BOUND = 2,      /* never migrates to another carrier */
 	FIBER_BACKGROUND = 4, /* does not keep the runtime alive */
-	FIBER_IDLE = 8,       /* runs only when nothing else is runnable */
+	FIBER_IDLE = 8,	      /* runs only when nothing else is runnable */
 };
 
 /* Zero-initialise, then set size to sizeof(struct fiber_attr). */
@@ -41,12 +41,12 @@ struct fiber_attr {
 	size_t size;
 	const char *name;  /* copied, up to 31 bytes; NULL: none */
 	size_t stack_size; /* bytes; 0: the runtime's default */
-	void *stack;       /* caller-owned stack of stack_size bytes, or NULL */
-	unsigned flags;    /* FIBER_DETACHED, ... */
+	void *stack;	   /* caller-owned stack of stack_size bytes, or NULL */
+	unsigned flags;	   /* FIBER_DETACHED, ... */
 	const struct fiber_local {
 		fiber_key_t key;
 		const void *value;
-	} *locals; /* set before it first runs */
+	} * locals; /* set before it first runs */
 	size_t nlocals;
 };
 
@@ -122,10 +122,10 @@ FIBER_API void fiber_unpin(void);
 
 /* Pins until the enclosing block is left, by any way out: its end, break, goto, return, a C++
  * exception. A declaration: { FIBER_PINNED_SCOPE; ... } */
-#define FIBER_PINNED_SCOPE FIBER_PINNED_SCOPE_AT(__LINE__)
+#define FIBER_PINNED_SCOPE	    FIBER_PINNED_SCOPE_AT(__LINE__)
 #define FIBER_PINNED_SCOPE_AT(line) FIBER_PINNED_SCOPE_NAMED(line)
-#define FIBER_PINNED_SCOPE_NAMED(line)                                                             \
-	__attribute__((cleanup(fiber_pinned_scope_end), unused))                                   \
+#define FIBER_PINNED_SCOPE_NAMED(line)                           \
+	__attribute__((cleanup(fiber_pinned_scope_end), unused)) \
 	const int fiber_pinned_at_##line = (fiber_pin(), 0)
 FIBER_API void fiber_pinned_scope_end(const int *scope); /* called where the block is left */
 

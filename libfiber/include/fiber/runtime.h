@@ -20,7 +20,7 @@ struct fiber_runtime_options {
 	unsigned carriers; /* 0: CPUs this process may use (affinity and cgroup quota) */
 	size_t stack_size; /* default for fibers, bytes; 0: 256 KiB */
 	enum fiber_pinned_policy pinned_policy;
-	int64_t long_run_ns;      /* report a fiber that holds its carrier longer */
+	int64_t long_run_ns;	  /* report a fiber that holds its carrier longer */
 	const char *control_path; /* NULL: default path; "": no control socket */
 	int (*idle)(void *idle_arg, int64_t deadline); /* called instead of blocking; may be NULL */
 	void *idle_arg;
