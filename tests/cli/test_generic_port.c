@@ -111,7 +111,7 @@ static void test_generic_bt_says_that_it_cannot_walk(void **state)
 {
 	const struct crowd_member *m = crowd_find(&crowd, "mutex", "mutex-1");
 	struct harness_process *p = cli_run("fiberctl", "bt", pid, cli_number(m->id), NULL);
-	char header[128];
+	char header[256];
 
 	(void)state;
 	cli_expect(p, 1);

@@ -17,8 +17,10 @@ struct talk {
 	struct fib_peer peer;
 	int fd; /* the client's end */
 	int64_t now;
-	unsigned char *got; /* what the client has received */
-	size_t size, at;    /* at: the next frame that talk_frame() gives */
+	unsigned char *got;   /* what the client has received */
+	size_t size, at;      /* at: the next frame that talk_frame() gives */
+	unsigned char *given; /* payloads again, each where any struct may begin */
+	size_t given_size;
 	unsigned turns;
 };
 
@@ -29,7 +31,8 @@ static inline void talk_begin(struct talk *t)
 	memset(t, 0, sizeof *t);
 	t->now = 1000;
 	t->got = malloc(TALK_ROOM);
-	if (!t->got || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
+	t->given = malloc(2 * TALK_ROOM);
+	if (!t->got || !t->given || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
 	    fib_peer_open(&t->peer, fds[0], t->now) < 0)
 		abort();
 	t->fd = fds[1];
@@ -40,6 +43,7 @@ static inline void talk_end(struct talk *t)
 	fib_peer_close(&t->peer);
 	close(t->fd);
 	free(t->got);
+	free(t->given);
 }
 
 /* One turn of the peer with whatever poll() says now. */
@@ -107,7 +111,8 @@ static inline unsigned talk_frame(struct talk *t, const void **ret, size_t *ret_
 	memcpy(&h, t->got + t->at, sizeof h);
 	if (fib_wire_check(&h, FIB_WIRE_FRAME_MAX) < 0 || t->size - t->at - sizeof h < h.length)
 		abort();
-	*ret = t->got + t->at + sizeof h;
+	*ret = memcpy(t->given + t->given_size, t->got + t->at + sizeof h, h.length);
+	t->given_size += (h.length + 15u) & ~15u;
 	*ret_length = h.length;
 	t->at += sizeof h + h.length;
 	return h.type;
