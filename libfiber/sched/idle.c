@@ -109,7 +109,12 @@ void fib_idle_found(struct fib_carrier *c)
 	if (!c->searching)
 		return;
 	c->searching = false;
-	if (searching(fib_sub(&s->idle.word, 1)) == 1 && fib_work_visible(s, NULL))
+	if (searching(fib_sub(&s->idle.word, 1)) != 1)
+		return;
+	/* pairs: idle.gap -- counted out before the look: work whose publisher has seen us search, and
+	 * woken nobody, is visible. */
+	fib_fence_seq();
+	if (fib_work_visible(s, NULL))
 		fib_idle_notify(s);
 }
 
