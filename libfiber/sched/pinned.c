@@ -75,6 +75,8 @@ static uint64_t record(struct fiber *fiber, enum fib_wait_kind kind, int64_t dur
 
 	if ((seq & 1) || !fib_cas(&e->seq, &seq, seq + 1))
 		return NO_EVENT;
+	/* The odd number is out before anything of the event changes. */
+	fib_fence_release();
 	e->number = number;
 	e->fiber = fiber->id;
 	e->began = fib_os_now();

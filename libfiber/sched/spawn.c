@@ -62,6 +62,8 @@ static void give_stack(const struct fib_stack *stack)
 static void clear(struct fiber *fiber)
 {
 	fib_store(&fiber->seq, 0);
+	/* pairs: record.seq -- the last owner's id and number have gone before anything else changes. */
+	fib_fence_release();
 	fib_store(&fiber->since, fib_coarse_now());
 	fib_store(&fiber->state, (uint8_t)FIBER_CREATED);
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);

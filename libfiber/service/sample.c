@@ -35,9 +35,10 @@ unwatched static void copy_record(const struct fiber *f, uint64_t *to)
 		to[i] = from[i];
 }
 
-unwatched static uint64_t read_id(const struct fiber *f)
+static uint64_t read_id(const struct fiber *f)
 {
-	return *(const volatile uint64_t *)&f->id;
+	/* Whoever sees an id sees what was there before it was given. */
+	return fib_observe(&f->id);
 }
 
 union record_copy {
@@ -49,7 +50,7 @@ union record_copy {
 static bool copy_once(struct fiber *f, union record_copy *copy, uint64_t *ret_id, uint64_t *ret_seq)
 {
 	*ret_id = read_id(f);
-	/* pairs: record.seq -- the registers saved before it, the identity given before that. */
+	/* pairs: record.seq -- the registers saved before it. */
 	*ret_seq = fib_load_acquire(&f->seq);
 	copy_record(f, copy->words);
 	/* pairs: record.seq -- what we copied is older than what we read now. */
