@@ -2,12 +2,30 @@
 # SPDX-License-Identifier: MIT
 #
 # deps.sh PACKAGE... - install the Debian packages that are missing; nothing where all are there.
-# Elsewhere: name the packages under which other distributions have them, and fail.
+# Elsewhere: nothing where all that they give is there, else name it, and the packages of other
+# distributions that give it, and fail.
 set -u
 
+# lacking: the programs and libraries of the packages that this system does not have
+lacking() {
+	for program in cc c++ pkg-config gdb gcore strip setarch bash clang-format clang-tidy cppcheck mandoc; do
+		command -v $program >/dev/null 2>&1 || echo $program
+	done
+	for library in libunwind-generic libdw libelf jansson cmocka; do
+		pkg-config --exists $library 2>/dev/null || echo $library
+	done
+	for library in http_parser iberty; do
+		echo 'int main(void) { return 0; }' |
+			cc -x c -o /dev/null - -l$library 2>/dev/null || echo lib$library
+	done
+}
+
 if ! command -v dpkg-query >/dev/null 2>&1; then
+	missing=$(lacking | tr '\n' ' ')
+	[ -n "$missing" ] || exit 0
+	echo "make deps: missing: $missing" >&2
 	cat >&2 <<'EOT'
-make deps: this system is not Debian or one of its relatives; install these and go on:
+This system is not Debian or one of its relatives; install these and go on:
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel
                  jansson-devel binutils-devel libcmocka-devel http-parser-devel gdb elfutils binutils
                  util-linux bash clang-tools-extra cppcheck mandoc; for SAN: libasan libubsan libtsan
