@@ -39,7 +39,8 @@ struct fib_pinned {
 int fib_pinned_init(struct fib_pinned *p, enum fiber_pinned_policy policy);
 void fib_pinned_release(struct fib_pinned *p);
 
-/* May this pinned fiber wait? 0: it may, blocking its carrier; -EDEADLK (recorded). By the fiber. */
+/* May this pinned fiber wait for what its record says? 0: it may, blocking its carrier; -EDEADLK
+ * (recorded). By the fiber. */
 int fib_pinned_consult(struct fiber *fiber, enum fib_wait_kind kind);
 
 /* Around a wait that blocks the carrier. By the fiber. begin returns what end is given. */

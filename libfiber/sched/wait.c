@@ -47,6 +47,23 @@ static void write_record(struct fiber *fiber, enum fib_wait_kind kind, const voi
 	fib_store(&fiber->state, (uint8_t)FIBER_SUSPENDED);
 }
 
+/* The wait is over, or never came: the caller runs. */
+static void erase_record(struct fiber *fiber)
+{
+	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
+}
+
+/* A pinned fiber asks the policy. What it wants is in its record already: the event is about that. */
+static int consult(struct fiber *fiber, enum fib_wait_kind kind)
+{
+	int rc = fib_pinned_consult(fiber, kind);
+
+	if (rc < 0)
+		erase_record(fiber);
+	return rc;
+}
+
 static void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind)
 {
 	w->linked = false;
@@ -71,14 +88,14 @@ int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *ob
 
 	if (deadline != FIBER_FOREVER && (deadline <= 0 || deadline <= fiber_now()))
 		return -ETIMEDOUT;
+	if (fiber)
+		write_record(fiber, kind, object, arg, deadline);
 	if (fiber && fiber->pins) {
-		int rc = fib_pinned_consult(fiber, kind);
+		int rc = consult(fiber, kind);
 
 		if (rc < 0)
 			return rc;
 	}
-	if (fiber)
-		write_record(fiber, kind, object, arg, deadline);
 	arm(w, fiber, kind);
 	return 0;
 }
@@ -90,13 +107,6 @@ void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const 
 	if (fiber)
 		write_record(fiber, kind, object, 0, FIBER_FOREVER);
 	arm(w, fiber, kind);
-}
-
-/* The wait is over, or never came: the caller runs. */
-static void erase_record(struct fiber *fiber)
-{
-	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
-	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
 }
 
 bool fib_wait_retract(struct fib_waiter *w)
@@ -168,11 +178,12 @@ int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadlin
 			  uint64_t *ret_event)
 {
 	struct fiber *fiber = caller();
-	int rc = fib_pinned_consult(fiber, kind);
+	int rc;
 
+	write_record(fiber, kind, NULL, arg, deadline);
+	rc = consult(fiber, kind);
 	if (rc < 0)
 		return rc;
-	write_record(fiber, kind, NULL, arg, deadline);
 	*ret_event = fib_pinned_begin(fiber, kind);
 	return 0;
 }

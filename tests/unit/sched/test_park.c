@@ -293,10 +293,11 @@ static void test_unpark_between_carriers_is_never_lost(void **state)
 		struct fiber *f[2];
 
 		carriers_start(&s, carriers);
-		for (i = 0; i < 2; i++) {
+		/* Both, before either looks for the other. */
+		for (i = 0; i < 2; i++)
 			fib_store(&players[i], NULL);
+		for (i = 0; i < 2; i++)
 			f[i] = carriers_spawn(&s, "player", plays, (void *)i);
-		}
 		for (i = 0; i < 2; i++)
 			fib_store_release(&players[i], f[i]);
 		for (i = 0; i < 2; i++) {
