@@ -16,6 +16,8 @@
 #include "sched/sched.h"
 #include "sched/spawn.h"
 
+#define LIMIT_S 60 /* for whatever must happen soon */
+
 /* In a fiber that is run by prove(): end it, saying what did not hold. */
 #define must(condition)                                         \
 	do {                                                    \

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_idle.c - who sleeps is woken when there is work, by whatever way it comes
+ *
+ * The rule itself is proved in test_idle_model.c; here real carriers sleep. Nobody ticks: a wake-up that
+ * is lost hangs the test.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <poll.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "carriers.h"
+#include "tests/harness/process.h"
+#include "tests/harness/watchdog.h"
+
+static struct fib_sched s;
+
+static bool asleep(void *arg)
+{
+	return fib_idle_all_asleep(arg);
+}
+
+static void await_sleep(void)
+{
+	assert_true(harness_until(asleep, &s, LIMIT_S));
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void join(struct fiber *f)
+{
+	struct fiber_result r;
+
+	assert_int_equal(fiber_join(f, &r, FIBER_FOREVER), 0);
+	_assert_true(!r.value, r.value ? r.value : "", __FILE__, __LINE__);
+}
+
+static void test_idle_carriers_all_go_to_sleep_one_of_them_in_the_poller(void **state)
+{
+	unsigned n, i, pollers;
+
+	(void)state;
+	for (n = 1; n <= 4; n++) {
+		carriers_start(&s, n);
+		await_sleep();
+		for (i = pollers = 0; i < n; i++)
+			pollers += fib_load(&s.carriers[i].sleeper.how) == 2;
+		/* It may still be on its way from the announcement to the poller. */
+		assert_in_range(pollers, 0, 1);
+		while (!fib_load(&s.polling))
+			sched_yield();
+		join(carriers_spawn(&s, "one", nothing, NULL));
+		await_sleep();
+		carriers_stop(&s);
+	}
+}
+
+static void test_idle_carriers_are_woken_for_every_fiber(void **state)
+{
+	unsigned n, i;
+
+	(void)state;
+	for (n = 1; n <= 4; n *= 2) {
+		carriers_start(&s, n);
+		for (i = 0; i < 2000; i++) {
+			/* At every distance from their going to sleep. */
+			if (i % 50 == 0)
+				await_sleep();
+			else if (i % 3 == 0)
+				sched_yield();
+			join(carriers_spawn(&s, "one", nothing, NULL));
+		}
+		carriers_stop(&s);
+	}
+}
+
+static _Atomic unsigned together;
+
+/* All must be on a carrier at the same time, or none goes on. */
+static void *meets(void *arg)
+{
+	unsigned n = fiber_self()->sched->carrier_count;
+
+	fib_add(&together, 1);
+	while (fib_load(&together) < n)
+		sched_yield();
+	return arg;
+}
+
+static void *calls_together(void *arg)
+{
+	struct fiber *f[4];
+	unsigned i, n = fiber_self()->sched->carrier_count;
+
+	fib_store(&together, 0);
+	for (i = 1; i < n; i++)
+		must(fiber_spawn(meets, NULL, &f[i]) == 0);
+	meets(NULL);
+	for (i = 1; i < n; i++)
+		must(fiber_join(f[i], NULL, FIBER_FOREVER) == 0);
+	return arg;
+}
+
+static void test_idle_who_finds_work_wakes_the_next_until_all_work(void **state)
+{
+	unsigned n, i;
+
+	(void)state;
+	for (n = 2; n <= 4; n++) {
+		carriers_start(&s, n);
+		for (i = 0; i < 200; i++) {
+			if (i % 20 == 0)
+				await_sleep();
+			join(carriers_spawn(&s, "caller", calls_together, NULL));
+		}
+		carriers_stop(&s);
+	}
+}
+
+static void test_idle_a_burst_from_outside_reaches_all_carriers(void **state)
+{
+	struct fiber *f[4];
+	unsigned i, turn;
+
+	(void)state;
+	carriers_start(&s, 4);
+	for (turn = 0; turn < 100; turn++) {
+		if (turn % 10 == 0)
+			await_sleep();
+		fib_store(&together, 0);
+		for (i = 0; i < 4; i++)
+			f[i] = carriers_spawn(&s, "burst", meets, NULL);
+		for (i = 0; i < 4; i++)
+			join(f[i]);
+	}
+	carriers_stop(&s);
+}
+
+static void *is_home(void *arg)
+{
+	must(fib_carrier_self()->index ==
+	     fiber_id(fiber_self()) % fiber_self()->sched->carrier_count);
+	return arg;
+}
+
+static void test_idle_wakes_the_carrier_a_fiber_is_bound_to(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	carriers_start(&s, 3);
+	for (i = 0; i < 600; i++) {
+		if (i % 30 == 0)
+			await_sleep();
+		join(carriers_spawn_flags(&s, "bound", FIBER_BOUND, is_home, NULL));
+	}
+	carriers_stop(&s);
+}
+
+static void *sleeps(void *arg)
+{
+	int64_t until = fiber_after(2000000);
+	unsigned home = fib_carrier_self()->index;
+
+	must(fiber_sleep_until(until) == 0);
+	must(fiber_now() >= until);
+	must(fib_carrier_self()->index == home);
+	return arg;
+}
+
+static void test_idle_sleep_ends_at_the_nearest_deadline_wherever_one_sleeps(void **state)
+{
+	struct fiber *f[9];
+	unsigned i;
+
+	(void)state;
+	carriers_start(&s, 3);
+	/* Three for each carrier: some sleep in the poller, some on a futex. */
+	for (i = 0; i < 9; i++)
+		f[i] = carriers_spawn_flags(&s, "sleeper", FIBER_BOUND, sleeps, NULL);
+	for (i = 0; i < 9; i++)
+		join(f[i]);
+	carriers_stop(&s);
+}
+
+/* -- descriptors -- */
+
+static _Atomic uint64_t seen_token;
+static _Atomic unsigned seen_times;
+
+static void sees(uint64_t token, short events)
+{
+	if (!(events & POLLIN))
+		return;
+	fib_store(&seen_token, token);
+	fib_add(&seen_times, 1);
+}
+
+static bool seen(void *arg)
+{
+	return fib_load(&seen_times) >= *(unsigned *)arg;
+}
+
+static void test_idle_sleeper_in_the_poller_delivers_what_is_ready(void **state)
+{
+	unsigned times;
+	int pipes[2];
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(fib_sched_start(&s, 2, FIB_STACK_DEFAULT, FIBER_PINNED_SILENT, sees), 0);
+	assert_int_equal(s.poller->ops->watch(s.poller, pipes[0], 4711), 0);
+	fib_store(&s.watching, 1);
+	for (times = 1; times <= 50; times++) {
+		await_sleep();
+		assert_int_equal(write(pipes[1], "x", 1), 1);
+		assert_true(harness_until(seen, &times, LIMIT_S));
+		assert_int_equal(read(pipes[0], &byte, 1), 1);
+	}
+	assert_int_equal(fib_load(&seen_token), 4711);
+	s.poller->ops->forget(s.poller, pipes[0]);
+	carriers_stop(&s);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void *yields_until_seen(void *arg)
+{
+	while (!fib_load(&seen_times))
+		must(fiber_yield() == 0);
+	return arg;
+}
+
+static void test_idle_poll_is_made_while_the_queue_is_hot(void **state)
+{
+	struct fiber *f[2];
+	int pipes[2];
+
+	(void)state;
+	fib_store(&seen_times, 0);
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(fib_sched_start(&s, 1, FIB_STACK_DEFAULT, FIBER_PINNED_SILENT, sees), 0);
+	f[0] = carriers_spawn(&s, "hot", yields_until_seen, NULL);
+	f[1] = carriers_spawn(&s, "hot", yields_until_seen, NULL);
+	assert_int_equal(s.poller->ops->watch(s.poller, pipes[0], 42), 0);
+	fib_store(&s.watching, 1);
+	assert_int_equal(write(pipes[1], "x", 1), 1);
+	join(f[0]);
+	join(f[1]);
+	assert_int_equal(fib_load(&seen_token), 42);
+	carriers_stop(&s);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+/* -- the word -- */
+
+static void test_idle_word_counts_everybody_once(void **state)
+{
+	uint32_t word;
+	unsigned i;
+
+	(void)state;
+	carriers_start(&s, 4);
+	for (i = 0; i < 20; i++) {
+		/* The word of one moment: when all sleep, nobody searches. */
+		while ((word = fib_load(&s.idle.word)) >> 16 < 4)
+			sched_yield();
+		assert_int_equal(word, 4u << 16);
+		join(carriers_spawn(&s, "caller", calls_together, NULL));
+	}
+	carriers_stop(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_idle_carriers_all_go_to_sleep_one_of_them_in_the_poller),
+		cmocka_unit_test(test_idle_carriers_are_woken_for_every_fiber),
+		cmocka_unit_test(test_idle_who_finds_work_wakes_the_next_until_all_work),
+		cmocka_unit_test(test_idle_a_burst_from_outside_reaches_all_carriers),
+		cmocka_unit_test(test_idle_wakes_the_carrier_a_fiber_is_bound_to),
+		cmocka_unit_test(test_idle_sleep_ends_at_the_nearest_deadline_wherever_one_sleeps),
+		cmocka_unit_test(test_idle_sleeper_in_the_poller_delivers_what_is_ready),
+		cmocka_unit_test(test_idle_poll_is_made_while_the_queue_is_hot),
+		cmocka_unit_test(test_idle_word_counts_everybody_once),
+	};
+
+	harness_watchdog(120);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
