@@ -300,6 +300,59 @@ static void test_spoilt_stacks_never_give_a_whole_walk_that_did_not_arrive(void 
 	spoil(at, 256, 150);
 }
 
+static bool is_sleep(pid_t pid)
+{
+	char name[64], path[64];
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+	f = fopen(path, "r");
+	if (!f || !fgets(name, sizeof name, f))
+		name[0] = 0;
+	if (f)
+		fclose(f);
+	return strcmp(name, "sleep\n") == 0;
+}
+
+static void test_a_core_of_a_program_without_fibers_is_refused(void **state)
+{
+	const struct harness_how how = {.folder = harness_folder(), .core = true};
+	const char *const argv[] = {"sleep", "100", NULL};
+	struct ins_error error = {""};
+	struct ins_source *source;
+	struct harness_process *p;
+	char foreign[HARNESS_PATH];
+
+	(void)state;
+	needs_core();
+	p = harness_start(argv, &how);
+	/* Before it has become sleep it would dump as this test. */
+	while (!is_sleep(p->pid))
+		usleep(1000);
+	assert_true(crowd_core(p, "foreign", foreign));
+	harness_free(p);
+	assert_int_equal(ins_source_open_core(foreign, NULL, &error, &source), -ENOENT);
+	assert_non_null(strstr(error.text, "not a fiber program"));
+	/* And another program cannot be passed off as the one that ran. */
+	assert_int_equal(ins_source_open_core(core, "/bin/sleep", &error, &source), -EINVAL);
+	assert_non_null(strstr(error.text, "not the program that ran"));
+}
+
+static void test_a_core_of_another_machine_is_refused_by_name(void **state)
+{
+	struct ins_error error = {""};
+	struct ins_source *source;
+
+	(void)state;
+	needs_core();
+	memcpy(bytes + 18, "\x16\x00", 2); /* e_machine: EM_S390 */
+	assert_int_equal(ins_source_open_core(spoilt, NULL, &error, &source), -EINVAL);
+	assert_non_null(strstr(error.text, "s390"));
+	bytes[4] = 1; /* EI_CLASS: 32 bit */
+	assert_int_equal(ins_source_open_core(spoilt, NULL, &error, &source), -EINVAL);
+	assert_non_null(strstr(error.text, "32-bit"));
+}
+
 static int start(void **state)
 {
 	struct harness_process *p = crowd_begin(NULL, FIBERS);
@@ -330,6 +383,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_whole_core_has_every_fiber_and_no_problem),
 		cmocka_unit_test(test_one_fiber_of_a_core_is_found_or_does_not_exist),
+		cmocka_unit_test(test_a_core_of_a_program_without_fibers_is_refused),
+		COPY_TEST(test_a_core_of_another_machine_is_refused_by_name),
 		COPY_TEST(test_a_core_cut_anywhere_is_an_error_or_partial),
 		COPY_TEST(test_spoilt_headers_and_notes_are_survived),
 		COPY_TEST(test_a_spoilt_registry_is_survived),
