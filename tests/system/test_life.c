@@ -60,9 +60,9 @@ static void *many_in_turn(void *arg)
 	return (void *)sum;
 }
 
-static void test_life_ten_thousand_one_after_another(void **state)
+static void test_life_thousands_one_after_another(void **state)
 {
-	const intptr_t n = 10000;
+	const intptr_t n = (intptr_t)carriers_scale(10000);
 
 	(void)state;
 	assert_int_equal((intptr_t)carriers_run(many_in_turn, (void *)n).value, n * (n - 1));
@@ -352,7 +352,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life_tree_of_fibers_adds_up),
-		cmocka_unit_test(test_life_ten_thousand_one_after_another),
+		cmocka_unit_test(test_life_thousands_one_after_another),
 		cmocka_unit_test(test_life_exit_gives_a_value_and_fail_an_error),
 		cmocka_unit_test(test_life_join_that_timed_out_can_be_repeated_from_a_fiber),
 		cmocka_unit_test(test_life_join_that_timed_out_can_be_repeated_from_a_thread),
