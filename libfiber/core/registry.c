@@ -220,6 +220,16 @@ void fib_registry_name(struct fiber *fiber)
 	fib_publish(&fiber->id, id);
 }
 
+void fib_registry_lock(void)
+{
+	fib_spin_lock(&registry.lock);
+}
+
+void fib_registry_unlock(void)
+{
+	fib_spin_unlock(&registry.lock);
+}
+
 int64_t fib_coarse_now(void)
 {
 	return fib_load(&registry.clock);

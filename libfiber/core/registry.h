@@ -30,6 +30,10 @@ void fib_registry_give(struct fiber *first, struct fiber *last);
 /* Give a taken record its identity: the next id. After this readers see it. */
 void fib_registry_name(struct fiber *fiber);
 
+/* Keep others out of the free list while the process forks. */
+void fib_registry_lock(void);
+void fib_registry_unlock(void);
+
 /* The coarse clock: ns of CLOCK_MONOTONIC, at most about a millisecond old while something runs. It
  * never goes back: a time before the one it shows is ignored. */
 int64_t fib_coarse_now(void);

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <fiber/fiber.h>
 
@@ -280,6 +281,18 @@ void fib_descriptor_closed(int fd)
 		return;
 	wake_side(&d->side[READING]);
 	wake_side(&d->side[WRITING]);
+}
+
+void fib_descriptor_forget_all(void)
+{
+	struct descriptor *block;
+	unsigned i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		block = fib_load(&blocks[i]);
+		if (block)
+			memset(block, 0, BLOCK * sizeof *block);
+	}
 }
 
 void fib_descriptor_lock(int fd)

@@ -32,6 +32,9 @@ void fib_descriptor_forget(int fd);
 /* fd has been closed: those who have come since fib_descriptor_forget() look again. */
 void fib_descriptor_closed(int fd);
 
+/* In a forked child: nobody waits for anything, and no poller of ours knows any descriptor. */
+void fib_descriptor_forget_all(void);
+
 /* Serialises calls that can only look first and act then (accept on a blocking socket). */
 void fib_descriptor_lock(int fd);
 void fib_descriptor_unlock(int fd);

@@ -39,6 +39,7 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 		rc = fib_fault_report();
 	if (rc < 0)
 		return rc;
+	fib_fork_watch();
 	rt = aligned_alloc(FIB_CACHE_LINE,
 			   (sizeof *rt + FIB_CACHE_LINE - 1) & ~(size_t)(FIB_CACHE_LINE - 1));
 	if (!rt)

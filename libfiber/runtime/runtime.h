@@ -15,6 +15,9 @@ struct fiber_runtime {
 int fib_options_complete(const struct fiber_runtime_options *options,
 			 struct fiber_runtime_options *ret);
 
+/* Have children that are forked from now on find what all runtimes share whole. */
+void fib_fork_watch(void);
+
 /* Report stack overflows of this process from now on. 0 or a negative errno. */
 int fib_fault_report(void);
 

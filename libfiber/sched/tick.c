@@ -70,11 +70,31 @@ void fib_tick_remove(struct fib_sched *s)
 	struct fib_sched **at;
 
 	fib_spin_lock(&tick.lock);
-	for (at = &tick.first; *at != s; at = &(*at)->next)
+	for (at = &tick.first; *at && *at != s; at = &(*at)->next)
 		;
-	*at = s->next;
-	fib_publish(&fiber_registry.carriers, fiber_registry.carriers - s->carrier_count);
+	/* A forked child that finishes its parent's runtime does not find it. */
+	if (*at) {
+		*at = s->next;
+		fib_publish(&fiber_registry.carriers, fiber_registry.carriers - s->carrier_count);
+	}
 	fib_spin_unlock(&tick.lock);
+}
+
+void fib_tick_lock(void)
+{
+	fib_spin_lock(&tick.lock);
+}
+
+void fib_tick_unlock(void)
+{
+	fib_spin_unlock(&tick.lock);
+}
+
+void fib_tick_forget(void)
+{
+	tick.first = NULL;
+	tick.idle_ticks = 0;
+	fib_publish(&fiber_registry.carriers, 0);
 }
 
 static bool all_asleep(void)

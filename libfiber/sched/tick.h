@@ -28,6 +28,12 @@ void fib_tick_awake(void);
 void fib_tick_add(struct fib_sched *s);
 void fib_tick_remove(struct fib_sched *s);
 
+/* Keep others out of the list of schedulers while the process forks; in the child, with the lock: forget
+ * the parent's. */
+void fib_tick_lock(void);
+void fib_tick_unlock(void);
+void fib_tick_forget(void);
+
 /* Have the next tick come at once: something waits to be printed. */
 void fib_tick_hurry(void);
 

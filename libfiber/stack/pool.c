@@ -218,6 +218,22 @@ void fib_stack_trim(int64_t now)
 		trim_class(&classes[i]);
 }
 
+void fib_stack_lock_pool(void)
+{
+	unsigned i;
+
+	for (i = 0; i < CLASSES; i++)
+		fib_spin_lock(&classes[i].lock);
+}
+
+void fib_stack_unlock_pool(void)
+{
+	unsigned i;
+
+	for (i = 0; i < CLASSES; i++)
+		fib_spin_unlock(&classes[i].lock);
+}
+
 int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret)
 {
 	if (size < FIB_STACK_MIN)

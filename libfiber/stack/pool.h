@@ -33,6 +33,10 @@ void fib_stack_flush(struct fib_stack_cache *cache);
  * carrier that is about to sleep; does nothing more than once a second. now: ns. */
 void fib_stack_trim(int64_t now);
 
+/* Keep others out of the pool while the process forks. */
+void fib_stack_lock_pool(void);
+void fib_stack_unlock_pool(void);
+
 /* Describe memory of the caller as a stack. 0, -EINVAL when it is too small to run on. */
 int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret);
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork.c - a forked child may start anew
+ *
+ * The child has one thread, and of its parent's carriers only the memory. What all runtimes of a process
+ * share must be whole in it: a lock that a carrier held at that moment would be held for ever, and a list
+ * be half changed. So fork() waits until nobody is in there. The schedulers and those who wait for
+ * descriptors are the parent's: the child forgets them. (The service thread's things are forgotten in
+ * service.c.) The parent's fibers cannot go on in the child, and what they hold stays held.
+ */
+#include <pthread.h>
+
+#include "base/atomic.h"
+#include "core/registry.h"
+#include "io/descriptor.h"
+#include "runtime/runtime.h"
+#include "sched/tick.h"
+#include "stack/pool.h"
+
+static void before(void)
+{
+	fib_tick_lock();
+	fib_registry_lock();
+	fib_stack_lock_pool();
+}
+
+static void in_parent(void)
+{
+	fib_stack_unlock_pool();
+	fib_registry_unlock();
+	fib_tick_unlock();
+}
+
+static void in_child(void)
+{
+	fib_tick_forget();
+	fib_descriptor_forget_all();
+	in_parent();
+}
+
+void fib_fork_watch(void)
+{
+	static _Atomic int watching;
+
+	/* Without memory for it a child that starts fibers may hang, and nothing else changes. */
+	if (!fib_swap(&watching, 1))
+		pthread_atfork(before, in_parent, in_child);
+}
