@@ -152,12 +152,12 @@ start() {
 	unset FIBER_CONTROL FIBER_CONTROL_PATH
 	XDG_RUNTIME_DIR=$folder/run
 	export XDG_RUNTIME_DIR
-	mkdir "$folder/run" "$folder/home"
+	mkdir "$folder/run" "$folder/server"
 	echo "# The programs are those of $bin, control sockets are in $XDG_RUNTIME_DIR."
 
 	title='httpd &'
 	printf '\n$ %s\n' "$title"
-	(cd "$folder/home" && ulimit -c "$(ulimit -H -c)" && exec "$bin/httpd") \
+	(cd "$folder/server" && ulimit -c "$(ulimit -H -c)" && exec "$bin/httpd") \
 		>"$folder/httpd" 2>"$folder/errors" &
 	httpd=$!
 	await "$httpd" "$folder/httpd" '^listening on 127\.0\.0\.1:[0-9]+$'
@@ -210,7 +210,7 @@ change_policy() {
 # How the program's core comes about: the kernel writes it into the program's own folder, unless this system
 # sends cores elsewhere or allows none; then gdb writes it.
 make_core() {
-	core=$folder/home/core.$httpd
+	core=$folder/server/core.$httpd
 	allowed=$(ulimit -H -c)
 	case $allowed:$(cat /proc/sys/kernel/core_pattern) in
 	unlimited:*[/\|]* | [0-9]*:*)
@@ -234,7 +234,7 @@ make_core() {
 		done
 		wait "$httpd" 2>/dev/null
 		httpd=
-		for file in "$folder"/home/*; do
+		for file in "$folder"/server/*; do
 			core=$file
 		done
 		[ -f "$core" ] || fail "the kernel wrote no core"

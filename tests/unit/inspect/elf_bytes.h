@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "inspect/image.h"
@@ -106,9 +107,8 @@ static inline void elf_write(const struct elf_bytes *elf, const char *path, size
 {
 	FILE *file = fopen(path, "w");
 
-	assert(file);
-	assert(fwrite(elf->at, 1, size, file) == size);
-	assert(fclose(file) == 0);
+	if (!file || fwrite(elf->at, 1, size, file) != size || fclose(file))
+		abort();
 }
 
 #endif

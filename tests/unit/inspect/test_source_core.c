@@ -8,6 +8,7 @@
  * that names the core, or fibers of which what is missing is a problem or a truncated walk; never a crash,
  * never a hang, and never a walk called whole that did not arrive.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -345,7 +346,8 @@ static void test_a_core_of_another_machine_is_refused_by_name(void **state)
 
 	(void)state;
 	needs_core();
-	memcpy(bytes + 18, "\x16\x00", 2); /* e_machine: EM_S390 */
+	bytes[18] = EM_S390; /* e_machine, its low byte */
+	bytes[19] = 0;
 	assert_int_equal(ins_source_open_core(spoilt, NULL, &error, &source), -EINVAL);
 	assert_non_null(strstr(error.text, "s390"));
 	bytes[4] = 1; /* EI_CLASS: 32 bit */
