@@ -33,17 +33,29 @@ bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 	return false;
 }
 
-static void expire_timers(struct fib_carrier *c)
+static void expire(struct fib_timers *t, int64_t now)
 {
 	struct fiber *fiber;
-	int64_t now;
 
-	if (fib_load(&c->timers.nearest) == INT64_MAX)
-		return;
-	now = fib_os_now();
-	fib_coarse_set(now);
-	while ((fiber = fib_timers_expire(&c->timers, now)))
+	while ((fiber = fib_timers_expire(t, now)))
 		fib_ready(fiber, false);
+}
+
+/* Our own, and those of a carrier that computes or blocks, and will not come to it. */
+static void expire_timers(struct fib_carrier *c)
+{
+	struct fib_sched *s = c->sched;
+	int64_t now = fib_coarse_now();
+	unsigned i;
+
+	if (fib_load(&c->timers.nearest) != INT64_MAX) {
+		now = fib_os_now();
+		fib_coarse_set(now);
+		expire(&c->timers, now);
+	}
+	for (i = 0; i < s->carrier_count; i++)
+		if (fib_timers_overdue(&s->carriers[i].timers, now))
+			expire(&s->carriers[i].timers, now);
 }
 
 /* One pass over the others. The fiber a victim has woken last is probably about to run there, so it is

@@ -46,7 +46,7 @@ struct fib_carrier {
 	struct fiber *_Atomic woken;   /* A: the fiber that was woken last, taken first */
 	struct fib_runqueue queue;     /* C put and take, A:runqueue.* steal */
 	struct fib_inject inbox;       /* A: for fibers bound to this carrier */
-	struct fib_timers timers;      /* C add, A drop */
+	struct fib_timers timers;      /* C add, A drop and expire */
 	struct fib_sleeper sleeper;    /* see idle.h */
 	struct fib_stack_cache stacks; /* C */
 	struct fib_context idle;       /* C */

@@ -107,15 +107,25 @@ static bool all_asleep(void)
 	return true;
 }
 
-/* A carrier that computes for long looks at nothing. When nobody has been in the poller since the last
- * tick, or work lies in a queue, somebody who sleeps can do better. */
-static void mend(struct fib_sched *s)
+static bool overdue(struct fib_sched *s, int64_t now)
+{
+	unsigned i;
+
+	for (i = 0; i < s->carrier_count; i++)
+		if (fib_timers_overdue(&s->carriers[i].timers, now))
+			return true;
+	return false;
+}
+
+/* A carrier that computes for long, or blocks, looks at nothing. When nobody has been in the poller since
+ * the last tick, work lies in a queue, or a deadline has passed, somebody who sleeps can do better. */
+static void mend(struct fib_sched *s, int64_t now)
 {
 	uint64_t polls = fib_load(&s->polls);
 	bool unwatched = fib_load(&s->watching) && !fib_load(&s->polling) && polls == s->polls_seen;
 
 	s->polls_seen = polls;
-	if (s->carrier_count > 1 && (unwatched || fib_work_visible(s, NULL)))
+	if (s->carrier_count > 1 && (unwatched || fib_work_visible(s, NULL) || overdue(s, now)))
 		fib_idle_notify(s);
 }
 
@@ -127,7 +137,7 @@ bool fib_tick(int64_t now)
 	fib_coarse_set(now);
 	fib_spin_lock(&tick.lock);
 	for (s = tick.first; s; s = s->next) {
-		mend(s);
+		mend(s, now);
 		fib_pinned_report(&s->pinned, now);
 	}
 	asleep = all_asleep();

@@ -6,8 +6,8 @@
  * index. A fiber that is woken otherwise takes itself out at once: a server that gives every read
  * a deadline would else drag a tail of dead entries.
  *
- * Only the owning carrier inserts; a fiber that has migrated removes itself from afar, so the heap
- * has a lock. fiber->timers says which heap, and is written under that heap's lock; only the fiber
+ * Only the owning carrier inserts; a fiber that has migrated removes itself from afar, and when the
+ * owner computes or blocks others wake what is overdue, so the heap has a lock. fiber->timers says which heap, and is written under that heap's lock; only the fiber
  * itself goes from NULL to a heap, so it may look at it without the lock.
  */
 #include "sched/timers.h"
@@ -18,7 +18,8 @@
 
 #include "os/spin.h"
 
-#define WAYS 4u
+#define WAYS	4u
+#define OVERDUE INT64_C(2000000) /* ns; two ticks */
 
 void fib_timers_init(struct fib_timers *t)
 {
@@ -161,4 +162,11 @@ struct fiber *fib_timers_expire(struct fib_timers *t, int64_t now)
 	}
 	fib_spin_unlock(&t->lock);
 	return found;
+}
+
+bool fib_timers_overdue(struct fib_timers *t, int64_t now)
+{
+	int64_t nearest = fib_load(&t->nearest);
+
+	return nearest < now && now - nearest > OVERDUE;
 }

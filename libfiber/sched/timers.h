@@ -5,6 +5,7 @@
 #ifndef FIB_SCHED_TIMERS_H
 #define FIB_SCHED_TIMERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/record.h"
@@ -36,7 +37,11 @@ int fib_timers_add(struct fib_timers *t, struct fiber *fiber, uint32_t armed, in
 void fib_timers_drop(struct fiber *fiber);
 
 /* Claim the nearest wait that is due at now and return its fiber, which must be made runnable; NULL
- * when none is due. Waits that were woken otherwise meanwhile are dropped on the way. */
+ * when none is due. Waits that were woken otherwise meanwhile are dropped on the way. Any carrier of
+ * the scheduler. */
 struct fiber *fib_timers_expire(struct fib_timers *t, int64_t now);
+
+/* Whether the nearest deadline passed so long before now that its carrier must be held up. Any thread. */
+bool fib_timers_overdue(struct fib_timers *t, int64_t now);
 
 #endif
