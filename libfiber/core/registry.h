@@ -30,7 +30,7 @@ void fib_registry_give(struct fiber *first, struct fiber *last);
 /* Give a taken record its identity: the next id. After this readers see it. */
 void fib_registry_name(struct fiber *fiber);
 
-/* Keep others out of the free list while the process forks. */
+/* Keep others out of the free list and the process' name: while it is set, while the process forks. */
 void fib_registry_lock(void);
 void fib_registry_unlock(void);
 

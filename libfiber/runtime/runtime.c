@@ -20,11 +20,13 @@
 
 static void name_program(const char *name)
 {
-	/* The first runtime names the process for readers outside. */
+	/* The first runtime names the process for readers outside. Two may be the first at once. */
+	fib_registry_lock();
 	if (fib_tick_carriers() == 0) {
 		memset(fiber_registry.program, 0, sizeof fiber_registry.program);
 		strncpy(fiber_registry.program, name, sizeof fiber_registry.program - 1);
 	}
+	fib_registry_unlock();
 }
 
 int fiber_runtime_start(const struct fiber_runtime_options *options, struct fiber_runtime **ret)
