@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -34,6 +35,16 @@ static int ready(int fd, short events)
 	return n ? 0 : -EAGAIN;
 }
 
+/* What RWF_NOWAIT calls EAGAIN of a disk is data that is not cached, which a short blocking call fetches; of
+ * anything else that there is nothing, and to look with poll and call then would block when another
+ * reader comes between. */
+static bool on_disk(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
+}
+
 /* A file that is no socket. */
 static ssize_t read_file(int fd, void *buf, size_t size)
 {
@@ -48,7 +59,8 @@ static ssize_t read_file(int fd, void *buf, size_t size)
 	n = preadv2(fd, &v, 1, -1, RWF_NOWAIT);
 	if (n >= 0 || (errno != EOPNOTSUPP && errno != EAGAIN))
 		return n < 0 ? -errno : n;
-	/* EAGAIN of a regular file means "not cached": poll calls it ready and the read is short. */
+	if (errno == EAGAIN && !on_disk(fd))
+		return -EAGAIN;
 	rc = ready(fd, POLLIN);
 	if (rc < 0)
 		return rc;
@@ -71,6 +83,8 @@ static ssize_t write_file(int fd, const void *buf, size_t size)
 	n = pwritev2(fd, &v, 1, -1, RWF_NOWAIT);
 	if (n >= 0 || (errno != EOPNOTSUPP && errno != EAGAIN))
 		return n < 0 ? -errno : n;
+	if (errno == EAGAIN && !on_disk(fd))
+		return -EAGAIN;
 	rc = ready(fd, POLLOUT);
 	if (rc < 0)
 		return rc;
