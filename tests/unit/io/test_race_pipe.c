@@ -13,15 +13,13 @@
 static int ends[2];
 static _Atomic int quicker; /* how often another reader is still to be quicker */
 
-int poll(struct pollfd *fds, nfds_t n, int limit)
+/* Apart: of what poll() itself is given the compiler thinks that nobody has set it. */
+static __attribute__((noinline)) int look(struct pollfd *fds, nfds_t n)
 {
-	/* volatile: the compiler takes what poll() is given for unset. */
-	const volatile struct pollfd *const first = fds;
-	const bool steal = quicker > 0 && n == 1 && first->fd == ends[0];
+	const bool steal = quicker > 0 && n == 1 && fds->fd == ends[0];
 	char byte = 'x';
 	int found;
 
-	(void)limit; /* the library only ever looks */
 	if (steal && write(ends[1], &byte, 1) != 1)
 		abort();
 	found = ppoll(fds, n, &(struct timespec){0}, NULL);
@@ -31,6 +29,13 @@ int poll(struct pollfd *fds, nfds_t n, int limit)
 			abort();
 	}
 	return found;
+}
+
+/* The library only ever looks. */
+int poll(struct pollfd *fds, nfds_t n, int limit)
+{
+	(void)limit;
+	return look(fds, n);
 }
 
 static void *read_one(void *deadline)
