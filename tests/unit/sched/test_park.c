@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "base/rand.h"
 #include "carriers.h"
 #include "misuse.h"
 #include "tests/harness/watchdog.h"
@@ -214,15 +215,6 @@ static _Atomic unsigned given;
 
 static void *follows(void *arg)
 {
-	(void)arg;
-	/* Every unpark after the last look must end the next park. */
-	while (fib_load(&given) < WAKES)
-		must(fiber_park(FIBER_FOREVER) == 0);
-	return NULL;
-}
-
-static void *follows_with_deadlines(void *arg)
-{
 	int rc;
 
 	(void)arg;
@@ -258,7 +250,42 @@ static void test_unpark_from_a_thread_is_never_lost(void **state)
 	(void)state;
 	unparked_by_a_thread(1, follows);
 	unparked_by_a_thread(2, follows);
-	unparked_by_a_thread(2, follows_with_deadlines);
+}
+
+/* Says that it will park, and parks: the answer comes just then, and there is only one. */
+static void *asks(void *arg)
+{
+	unsigned i;
+
+	for (i = 1; i <= WAKES; i++) {
+		fib_store_release(&given, i);
+		must(fiber_park(FIBER_FOREVER) == 0);
+	}
+	return arg;
+}
+
+static void test_unpark_at_the_moment_of_parking_is_never_lost(void **state)
+{
+	struct fiber_result result = {0};
+	uint64_t seed = 3;
+	struct fib_sched s;
+	struct fiber *f;
+	unsigned i, n;
+
+	(void)state;
+	fib_store(&given, 0);
+	carriers_start(&s, 1);
+	f = carriers_spawn(&s, "asker", asks, NULL);
+	for (i = 1; i <= WAKES; i++) {
+		for (n = 1; fib_load_acquire(&given) != i; n++)
+			n % 256 ? fib_relax() : fib_os_yield();
+		for (n = fib_rand_below(&seed, 40); n; n--)
+			(void)fib_load(&given);
+		fiber_unpark(f);
+	}
+	assert_int_equal(fiber_join(f, &result, FIBER_FOREVER), 0);
+	assert_null(result.value);
+	carriers_stop(&s);
 }
 
 static struct fiber *_Atomic players[2];
@@ -358,6 +385,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_sleep_ends_for_everybody),
 		cmocka_unit_test(test_after_saturates),
 		cmocka_unit_test(test_unpark_from_a_thread_is_never_lost),
+		cmocka_unit_test(test_unpark_at_the_moment_of_parking_is_never_lost),
 		cmocka_unit_test(test_unpark_between_carriers_is_never_lost),
 		cmocka_unit_test(test_unpin_of_what_is_not_pinned_aborts_with_one_line),
 	};
