@@ -91,7 +91,7 @@ static int read_or_change(struct fib_wire_client *client, const struct ctl_socke
 			  uint32_t wanted, bool json)
 {
 	bool changed = wanted != FIB_WIRE_POLICY_READ;
-	struct fib_wire_policy_is is, after;
+	struct fib_wire_policy_is is = {0}, after = {0};
 	struct fib_wire_process process;
 	struct ins_problems problems = {0};
 	int code, rc;

@@ -221,7 +221,7 @@ bool ctl_sockets_of(pid_t pid, struct ctl_socket *ret)
 int ctl_hello(const char *path, int64_t timeout_ns, struct fib_wire_process *ret)
 {
 	struct fib_wire_client client;
-	struct fib_wire_header header;
+	struct fib_wire_header header = {0};
 	const void *payload;
 	int rc = fib_wire_connect(&client, path, timeout_ns);
 
