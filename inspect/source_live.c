@@ -7,9 +7,10 @@
  * forbids that call.
  *
  * While we look, fibers run. A record's seq is odd while its fiber runs and moves at every switch,
- * so one call copies, in this order: seq, the record, the stack, seq again. When all three seqs are
- * equal and even, record and stack are of one moment. What moved is looked at again a few times;
- * what never holds still is reported as running and never guessed.
+ * so one call copies, in this order: seq, the record, the stack, seq and id again. When all three seqs
+ * are equal and even, and the id is still the record's, record and stack are of one moment: a
+ * record that is given to another fiber counts from 0 again, and soon has the same seq. What moved is looked at
+ * again a few times; what never holds still is reported as running and never guessed.
  */
 #include "inspect/source.h"
 
@@ -115,8 +116,9 @@ static enum look look_once(struct live *l, const struct fib_row *row, size_t sta
 {
 	const struct fib_layout *layout = &l->source.layout;
 	uint64_t seq_at = row->record + layout->fields[FIB_FIELD_SEQ].offset;
-	uint64_t before, after, inside;
-	struct ins_memory_piece piece[4] = {
+	uint64_t id_at = row->record + layout->fields[FIB_FIELD_ID].offset;
+	uint64_t before, after, inside, id, id_after;
+	struct ins_memory_piece piece[5] = {
 		{seq_at, &before, sizeof before},
 		{row->record, l->record, layout->record_size},
 	};
@@ -125,20 +127,23 @@ static enum look look_once(struct live *l, const struct fib_row *row, size_t sta
 	if (stack)
 		piece[n++] = (struct ins_memory_piece){row->sp, l->stack, stack};
 	piece[n++] = (struct ins_memory_piece){seq_at, &after, sizeof after};
+	piece[n++] = (struct ins_memory_piece){id_at, &id_after, sizeof id_after};
 	if (ins_memory_read(&l->memory, piece, n) < 0)
 		return LOOK_UNREADABLE;
 	memcpy(&inside, l->record + layout->fields[FIB_FIELD_SEQ].offset, sizeof inside);
-	return before == inside && inside == after ? LOOK_GOOD : LOOK_MOVED;
+	memcpy(&id, l->record + layout->fields[FIB_FIELD_ID].offset, sizeof id);
+	return before == inside && inside == after && id == id_after ? LOOK_GOOD : LOOK_MOVED;
 }
 
 /* Whether the fiber still is where row says. */
 static bool still(struct live *l, const struct fib_row *row)
 {
-	uint64_t seq;
+	const struct fib_layout_field *fields = l->source.layout.fields;
+	uint64_t seq, id;
 
-	return live_memory(l, row->record + l->source.layout.fields[FIB_FIELD_SEQ].offset, &seq,
-			   sizeof seq) == 0 &&
-	       seq == row->seq;
+	return live_memory(l, row->record + fields[FIB_FIELD_SEQ].offset, &seq, sizeof seq) == 0 &&
+	       live_memory(l, row->record + fields[FIB_FIELD_ID].offset, &id, sizeof id) == 0 &&
+	       seq == row->seq && id == row->id;
 }
 
 /* Copy one fiber as row saw it a moment ago. True when fiber is of one moment now, or is not there any
