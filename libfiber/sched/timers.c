@@ -6,9 +6,10 @@
  * index. A fiber that is woken otherwise takes itself out at once: a server that gives every read
  * a deadline would else drag a tail of dead entries.
  *
- * Only the owning carrier inserts; a fiber that has migrated removes itself from afar, and when the
- * owner computes or blocks others wake what is overdue, so the heap has a lock. fiber->timers says which heap, and is written under that heap's lock; only the fiber
- * itself goes from NULL to a heap, so it may look at it without the lock.
+ * Only the owning carrier inserts. A fiber that has migrated removes itself from afar, and when the
+ * owner computes or blocks others wake what is overdue, so the heap has a lock. fiber->timers says which
+ * heap, and is written under that heap's lock; only the fiber itself goes from NULL to a heap, so it may
+ * look at it without the lock.
  */
 #include "sched/timers.h"
 

@@ -35,9 +35,9 @@ static int ready(int fd, short events)
 	return n ? 0 : -EAGAIN;
 }
 
-/* What RWF_NOWAIT calls EAGAIN of a disk is data that is not cached, which a short blocking call fetches; of
- * anything else that there is nothing, and to look with poll and call then would block when another
- * reader comes between. */
+/* EAGAIN with RWF_NOWAIT: of a disk, data that is not cached, which a short blocking call fetches; of
+ * anything else, nothing there, and to look with poll and then call would block when another reader
+ * comes between. */
 static bool on_disk(int fd)
 {
 	struct stat st;
