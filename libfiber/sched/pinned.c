@@ -13,7 +13,10 @@
 #include "sched/pinned.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "core/registry.h"
@@ -129,30 +132,41 @@ void fib_pinned_end(struct fiber *fiber, uint64_t event)
 	fib_store_release(&e->seq, seq + 2);
 }
 
+/* The newest event without its stack. False while it is written: the next tick prints it. */
+static bool copy_newest(struct fib_pinned *p, uint64_t recorded, struct fib_pinned_event *ret)
+{
+	struct fib_pinned_event *e = &p->events[(recorded - 1) % FIB_PINNED_EVENTS];
+	uint64_t seq = fib_load_acquire(&e->seq);
+
+	/* Somebody may write while we copy; the kernel does not mind. */
+	if ((seq & 1) || fib_os_peek((uint64_t)(uintptr_t)e, ret,
+				     offsetof(struct fib_pinned_event, context)) < 0)
+		return false;
+	ret->name[sizeof ret->name - 1] = 0;
+	fib_fence_acquire();
+	return fib_load(&e->seq) == seq && ret->kind < FIB_WAIT_COUNT;
+}
+
+/* Nobody reads what we print: to wait for room would stop the clock and the control socket. */
+static bool room_to_print(void)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return fib_os_poll(&p, 1, 0) != 0;
+}
+
 void fib_pinned_report(struct fib_pinned *p, int64_t now)
 {
 	uint64_t recorded = fib_load_acquire(&p->recorded);
-	struct fib_pinned_event *e;
-	char name[32];
-	uint64_t seq, fiber;
-	uint32_t kind;
-	bool refused;
+	struct fib_pinned_event e;
 
-	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY)
+	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY || !room_to_print() ||
+	    !copy_newest(p, recorded, &e))
 		return;
-	e = &p->events[(recorded - 1) % FIB_PINNED_EVENTS];
-	seq = fib_load_acquire(&e->seq);
-	memcpy(name, e->name, sizeof name);
-	name[sizeof name - 1] = 0;
-	fiber = e->fiber;
-	kind = e->kind;
-	refused = fib_observe(&e->duration) == 0;
-	fib_fence_acquire();
-	if ((seq & 1) || fib_load(&e->seq) != seq || kind >= FIB_WAIT_COUNT)
-		return; /* still being written: the next tick prints it */
 	fib_log("fiber %llu \"%s\" waits while pinned and %s (%s; %llu since the last line)",
-		(unsigned long long)fiber, name, refused ? "is refused" : "blocks its carrier",
-		fiber_registry.wait_names[kind], (unsigned long long)(recorded - p->reported));
+		(unsigned long long)e.fiber, e.name,
+		e.duration == 0 ? "is refused" : "blocks its carrier",
+		fiber_registry.wait_names[e.kind], (unsigned long long)(recorded - p->reported));
 	p->reported = recorded;
 	p->reported_at = now;
 }

@@ -31,8 +31,8 @@ struct fib_pinned {
 	_Atomic uint64_t count;		 /* A: pinned waits of every kind */
 	_Atomic uint64_t recorded;	 /* A: those that went into the ring */
 	struct fib_pinned_event *events; /* I: the ring */
-	uint64_t reported;		 /* the service thread only: recorded, when it last printed */
-	int64_t reported_at;		 /* the service thread only: ns */
+	uint64_t reported;   /* the service thread only: recorded, when it last printed */
+	int64_t reported_at; /* the service thread only: ns */
 };
 
 /* 0, -ENOMEM. */
