@@ -35,7 +35,8 @@ FIBER_API int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrl
  * included. */
 FIBER_API int fiber_wait_fd(int fd, short events, int64_t deadline);
 
-/* close(2), after waking every fiber that waits on the descriptor with -EBADF. */
+/* close(2), after waking every fiber that waits on the descriptor with -EBADF. A pinned fiber, and a
+ * thread, waits for it in the operating system and is not woken. */
 FIBER_API int fiber_close(int fd);
 
 FIBER_END_DECLS
