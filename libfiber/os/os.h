@@ -33,8 +33,11 @@ int fib_os_commit(void *at, size_t size); /* make reserved pages readable and wr
 /* Map memory for stacks: readable, writable, no huge pages, no swap reservation. */
 int fib_os_map_stacks(size_t size, void **ret);
 void fib_os_unmap(void *at, size_t size);
-/* Make [at, at + size) fault on access. 0, or a negative errno. */
-int fib_os_guard(void *at, size_t size);
+/* Make [at, at + size) fault on access, as a mapping of its own or inside its mapping: -ENOSYS where the kernel
+ * cannot; or turn the first kind into the second. 0, or a negative errno. */
+int fib_os_guard_split(void *at, size_t size);
+int fib_os_guard_inside(void *at, size_t size);
+int fib_os_guard_join(void *at, size_t size);
 void fib_os_discard(void *at, size_t size); /* give the pages back, contents become zero */
 
 /* -- memory.c -- */

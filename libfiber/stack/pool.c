@@ -19,6 +19,7 @@
 #include "base/list.h"
 #include "os/os.h"
 #include "os/spin.h"
+#include "stack/guard.h"
 
 #define CLASSES 17 /* 16 KiB << 0 .. 16 KiB << 16 */
 
@@ -106,7 +107,7 @@ static int carve(struct stack_class *c, unsigned class, struct fib_stack *ret)
 		c->next = slab;
 		c->end = c->next + count * stride;
 	}
-	rc = fib_os_guard(c->next, FIB_STACK_GUARD);
+	rc = fib_guard(c->next, FIB_STACK_GUARD);
 	if (rc < 0)
 		return -ENOMEM;
 	ret->low = c->next + FIB_STACK_GUARD;
@@ -224,12 +225,14 @@ void fib_stack_lock_pool(void)
 
 	for (i = 0; i < CLASSES; i++)
 		fib_spin_lock(&classes[i].lock);
+	fib_guard_lock();
 }
 
 void fib_stack_unlock_pool(void)
 {
 	unsigned i;
 
+	fib_guard_unlock();
 	for (i = 0; i < CLASSES; i++)
 		fib_spin_unlock(&classes[i].lock);
 }

@@ -2,16 +2,8 @@
 /*
  * pages.c - address space, and pages that fault on purpose
  *
- * A guard made with mprotect splits its mapping, and a process may have some 65,000 mappings:
- * 32,753 stacks. MADV_GUARD_INSTALL (Linux 6.13) marks pages inside one mapping, any number of them. But
- * gdb's gcore, which saves a process mapping by mapping, gives a mapping up at the first page that
- * it cannot read, and all stacks behind such a guard are lost to it. So the first guards are made
- * with mprotect, as many as leave the program three quarters of its mappings, and the others with the
- * advice: a core from gcore has every stack of a program of ordinary size; the kernel's own cores
- * always have all.
- *
  * Some emulators answer 0 to any advice without doing anything, so the kernel is believed only when
- * it refuses a bogus advice too; and a guard that cannot be made is an error, never a stack without one.
+ * it refuses a bogus advice too.
  */
 #include "os/os.h"
 
@@ -26,9 +18,6 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 #define MADV_BOGUS 9999
-
-/* Guards that split a mapping; two mappings each, of the 65,530 that vm.max_map_count allows. */
-#define SPLITS 8192
 
 size_t fib_os_page_size(void)
 {
@@ -74,10 +63,14 @@ fib_noinline int fib_os_map_stacks(size_t size, void **ret)
 {
 	int rc = map(size, PROT_READ | PROT_WRITE, MAP_NORESERVE | MAP_STACK, ret);
 
+	if (rc < 0)
+		return rc;
 	/* Advice only: without it stacks cost more memory but work. */
-	if (rc == 0)
-		madvise(*ret, size, MADV_NOHUGEPAGE);
-	return rc;
+	madvise(*ret, size, MADV_NOHUGEPAGE);
+	/* A mapping that has a page before it is split can be joined again: its parts know that they
+	 * belong together. The last page is the first that a stack will want. */
+	*((volatile char *)*ret + size - 1) = 0;
+	return 0;
 }
 
 fib_noinline void fib_os_unmap(void *at, size_t size)
@@ -97,17 +90,26 @@ static bool guards_are_real(void *at, size_t size)
 	return answer == 1;
 }
 
-fib_noinline int fib_os_guard(void *at, size_t size)
+fib_noinline int fib_os_guard_split(void *at, size_t size)
 {
-	static _Atomic int splits;
-
-	if (fib_load(&splits) < SPLITS && mprotect(at, size, PROT_NONE) == 0) {
-		fib_add_relaxed(&splits, 1);
-		return 0;
-	}
-	if (guards_are_real(at, size) && madvise(at, size, MADV_GUARD_INSTALL) == 0)
-		return 0;
 	return mprotect(at, size, PROT_NONE) < 0 ? -errno : 0;
+}
+
+fib_noinline int fib_os_guard_inside(void *at, size_t size)
+{
+	if (!guards_are_real(at, size))
+		return -ENOSYS;
+	return madvise(at, size, MADV_GUARD_INSTALL) < 0 ? -errno : 0;
+}
+
+fib_noinline int fib_os_guard_join(void *at, size_t size)
+{
+	int rc = fib_os_guard_inside(at, size);
+
+	/* It faults already, so there is no moment without a guard. */
+	if (rc == 0 && mprotect(at, size, PROT_READ | PROT_WRITE) < 0)
+		rc = -errno;
+	return rc;
 }
 
 fib_noinline void fib_os_discard(void *at, size_t size)

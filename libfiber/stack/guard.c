@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guard.c - which kind of guard a stack gets
+ *
+ * A guard that is a mapping of its own (mprotect) splits the mapping it lies in, and a process may have some
+ * 65,000 mappings: 32,753 stacks. A guard inside a mapping (MADV_GUARD_INSTALL, Linux 6.13) costs none,
+ * and a million stacks are one mapping. But gdb's gcore, which saves a process mapping by mapping, gives
+ * a mapping up at the first page that it cannot read, and every stack behind such a guard is lost to it.
+ *
+ * So the first guards split, and gcore saves every stack of a program of ordinary size. When there are
+ * more, new guards are made inside, and with each of them two of the first ones are turned into guards
+ * inside as well, until a program of a million stacks has a few mappings again. (The kernel's own cores
+ * always have all stacks.)
+ *
+ * Where the kernel knows no guards inside a mapping, all of them split. A guard that cannot be made
+ * is an error, never a stack without one.
+ */
+#include "stack/guard.h"
+
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "os/os.h"
+#include "os/spin.h"
+
+/* Two mappings each: a quarter of what vm.max_map_count allows if nobody changed it. */
+#define SPLITS 8192
+
+/* L: all under lock */
+static struct {
+	_Atomic uint32_t lock;
+	uint32_t made; /* how many were ever split, up to SPLITS */
+	uint32_t kept; /* the first so many of these are split still */
+	struct {
+		void *at;
+		size_t size;
+	} split[SPLITS];
+} guards;
+
+void fib_guard_lock(void)
+{
+	fib_spin_lock(&guards.lock);
+}
+
+void fib_guard_unlock(void)
+{
+	fib_spin_unlock(&guards.lock);
+}
+
+static int split(void *at, size_t size)
+{
+	int rc = fib_os_guard_split(at, size);
+
+	if (rc == 0 && guards.made < SPLITS) {
+		guards.split[guards.made].at = at;
+		guards.split[guards.made].size = size;
+		guards.kept = ++guards.made;
+	}
+	return rc;
+}
+
+/* Nothing is lost where it does not work: the guard stays as it was. */
+static void turn_two(void)
+{
+	int i;
+
+	for (i = 0; i < 2 && guards.kept; i++) {
+		guards.kept--;
+		fib_os_guard_join(guards.split[guards.kept].at, guards.split[guards.kept].size);
+	}
+}
+
+int fib_guard(void *at, size_t size)
+{
+	int rc;
+
+	fib_spin_lock(&guards.lock);
+	if (guards.made < SPLITS) {
+		rc = split(at, size);
+	} else {
+		rc = fib_os_guard_inside(at, size);
+		if (rc == 0)
+			turn_two();
+		else
+			rc = split(at, size);
+	}
+	fib_spin_unlock(&guards.lock);
+	return rc;
+}
