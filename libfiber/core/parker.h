@@ -25,10 +25,14 @@ enum fib_outcome {
 	FIB_OUTCOME_ARMED_PARK, /* waiting in fiber_park: a token may wake it */
 	FIB_OUTCOME_WOKEN,
 	FIB_OUTCOME_TIMED_OUT,
-	FIB_OUTCOME_IDLE, /* not waiting */
+	FIB_OUTCOME_IDLE,    /* not waiting */
+	FIB_OUTCOME_CLAIMED, /* of one that blocks: woken soon, its waker still has its node */
+	FIB_OUTCOME_CANCELLED,
+	FIB_OUTCOME_ARMED_BLOCKING, /* still waiting, asleep on the word: wake it by futex */
+	FIB_OUTCOME_ARMED_FIRM,	    /* still waiting, and no cancellation ends it */
 };
-#define FIB_OUTCOME_BITS 3
-#define FIB_OUTCOME_MASK 7u
+#define FIB_OUTCOME_BITS 4
+#define FIB_OUTCOME_MASK 15u
 
 struct fiber;
 

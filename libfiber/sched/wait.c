@@ -131,10 +131,14 @@ static int result(struct fib_waiter *w)
 /* Sleep on the word: a thread, or a pinned fiber that takes its carrier with it. */
 static int wait_blocking(struct fib_waiter *w, int64_t deadline)
 {
+	const uint32_t claimed = (w->armed & ~FIB_OUTCOME_MASK) | FIB_OUTCOME_CLAIMED;
 	struct fib_parker *p = w->parker;
+	uint32_t word;
 
-	while (fib_load_acquire(&p->word) == w->armed) {
-		if (fib_os_futex_wait(&p->word, w->armed, deadline) == -ETIMEDOUT)
+	while ((word = fib_load_acquire(&p->word)) == w->armed || word == claimed) {
+		/* Once it is claimed the waker is about to come. */
+		if (fib_os_futex_wait(&p->word, word, word == claimed ? FIBER_FOREVER : deadline) ==
+		    -ETIMEDOUT)
 			fib_parker_claim(p, w->armed, FIB_OUTCOME_TIMED_OUT);
 	}
 	return result(w);

@@ -79,7 +79,21 @@ struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q); /* NULL when emp
 /* Unlink the first waiter and try to decide its wait. True: *ret must be woken after the unlock. */
 bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret);
 
-/* Unlink w if it is still there. Takes the lock. By the waiter itself. */
+/* Waiters that were claimed under one hold of the lock, through their nodes. Begins as {NULL, NULL}. */
+struct fib_wake_list {
+	struct fib_waiter *first, *last;
+};
+/* Unlink the first waiter and try to decide its wait. True: it is in list, and waits until fib_wake_all. */
+bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list);
+/* The same for every waiter there is. */
+void fib_queue_claim_all(struct fiber_wait_queue *q, struct fib_wake_list *list);
+
+/* After the unlock: wake all of list in the order in which they were claimed. Does not touch their queue,
+ * which any of them may free. */
+void fib_wake_all(struct fib_wake_list *list);
+
+/* Unlink w if it is still there. Under the lock; fib_queue_forget takes it. By the waiter itself. */
+void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w);
 void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w);
 
 /* fib_wait() in q: after it w is in no queue, and whoever woke it touches q no more. */

@@ -74,11 +74,61 @@ bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
 	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);
 }
 
+bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list)
+{
+	struct fib_waiter *w = waiter_of(q->head);
+
+	unlink_waiter(q, w);
+	/* A fiber stays where it is until it is put into a queue. One that blocks would see the outcome at
+	 * once and be gone, node and all, before its turn to be woken has come. */
+	if (!fib_parker_claim(w->parker, w->armed,
+			      w->parker->blocks ? FIB_OUTCOME_CLAIMED : FIB_OUTCOME_WOKEN))
+		return false;
+	w->link.next = NULL;
+	if (list->last)
+		list->last->link.next = &w->link;
+	else
+		list->first = w;
+	list->last = w;
+	return true;
+}
+
+void fib_queue_claim_all(struct fiber_wait_queue *q, struct fib_wake_list *list)
+{
+	while (q->head)
+		fib_queue_claim_next(q, list);
+}
+
+void fib_wake_all(struct fib_wake_list *list)
+{
+	struct fib_waiter *w, *next;
+	bool front = true;
+
+	for (w = list->first; w; w = next) {
+		struct fib_wake wake = {w->parker->blocks ? NULL : w->parker->fiber,
+					&w->parker->word};
+
+		next = waiter_of(w->link.next);
+		if (!wake.fiber)
+			/* pairs: parker.claim -- from here on its node may be gone. */
+			fib_store_release(wake.word,
+					  (w->armed & ~FIB_OUTCOME_MASK) | FIB_OUTCOME_WOKEN);
+		/* The first runs next and the others in their order behind whoever is runnable. */
+		fib_wake(&wake, front);
+		front = false;
+	}
+}
+
+void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w)
+{
+	if (w->linked)
+		unlink_waiter(q, w);
+}
+
 void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w)
 {
 	fib_spin_lock(&q->lock);
-	if (w->linked)
-		unlink_waiter(q, w);
+	fib_queue_remove(q, w);
 	fib_spin_unlock(&q->lock);
 }
 

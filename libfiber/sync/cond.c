@@ -32,15 +32,14 @@ int fiber_cond_signal(struct fiber_cond *cond)
 	return 0;
 }
 
+/* Whoever is woken last may free the condition, so all are claimed before the first is woken. */
 int fiber_cond_broadcast(struct fiber_cond *cond)
 {
-	uint32_t n;
+	struct fib_wake_list list = {NULL, NULL};
 
-	/* Those who come after the call began are not meant. */
 	fib_queue_lock(&cond->waiters);
-	n = cond->waiters.length;
+	fib_queue_claim_all(&cond->waiters, &list);
 	fib_queue_unlock(&cond->waiters);
-	while (n-- && fib_queue_wake_one(&cond->waiters))
-		;
+	fib_wake_all(&list);
 	return 0;
 }

@@ -129,6 +129,34 @@ static void test_wait_queue_wake_one_says_when_nobody_was_there_to_wake(void **s
 	holds("");
 }
 
+/* Threads that were claimed together sleep on until each is woken, and the queue is free for others by then. */
+static void test_wait_queue_claims_all_at_once_and_wakes_them_after(void **state)
+{
+	struct fib_wake_list list = {NULL, NULL};
+	unsigned i;
+
+	(void)state;
+	assert_true(fib_wait_retract(&w[2]));
+	assert_true(fib_queue_claim_next(&q, &list));
+	holds("12345");
+	fib_queue_claim_all(&q, &list);
+	holds("");
+	memset(&q, 0xff, sizeof q);
+	for (i = 0; i < N; i++) {
+		/* Too late for any other end. */
+		assert_false(fib_wait_retract(&w[i]));
+		assert_int_equal(fib_parker_outcome(w[i].parker),
+				 i == 2 ? FIB_OUTCOME_IDLE : FIB_OUTCOME_CLAIMED);
+	}
+	fib_wake_all(&list);
+	for (i = 0; i < N; i++) {
+		if (i == 2)
+			continue;
+		assert_int_equal(fib_parker_outcome(w[i].parker), FIB_OUTCOME_WOKEN);
+		assert_int_equal(fib_wait(&w[i], FIBER_FOREVER), 0);
+	}
+}
+
 /* -- fibers -- */
 
 static unsigned order[N], woken;
@@ -169,6 +197,36 @@ static void *wakes_in_order(void *arg)
 	return NULL;
 }
 
+static void *wakes_all_in_order(void *arg)
+{
+	struct fib_wake_list list = {NULL, NULL};
+	struct fiber *f[N];
+	uintptr_t i;
+
+	(void)arg;
+	woken = 0;
+	memset(&q, 0, sizeof q);
+	for (i = 0; i < N; i++)
+		must(fiber_spawn(waits, (void *)i, &f[i]) == 0);
+	fiber_yield();
+	must(q.length == N);
+	fib_queue_lock(&q);
+	fib_queue_claim_all(&q, &list);
+	fib_queue_unlock(&q);
+	fib_wake_all(&list);
+	for (i = 0; i < N; i++)
+		must(fiber_join(f[i], NULL, FIBER_FOREVER) == 0);
+	for (i = 0; i < N; i++)
+		must(order[i] == i);
+	return NULL;
+}
+
+static void test_wait_queue_wakes_all_fibers_in_the_order_in_which_they_came(void **state)
+{
+	(void)state;
+	prove(1, wakes_all_in_order, NULL);
+}
+
 static void test_wait_queue_wakes_fibers_in_the_order_in_which_they_came(void **state)
 {
 	(void)state;
@@ -184,6 +242,9 @@ int main(void)
 		cmocka_unit_test_setup(test_wait_queue_passes_over_waits_that_were_decided, setup),
 		cmocka_unit_test_setup(test_wait_queue_wake_one_says_when_nobody_was_there_to_wake,
 				       setup),
+		cmocka_unit_test_setup(test_wait_queue_claims_all_at_once_and_wakes_them_after,
+				       setup),
+		cmocka_unit_test(test_wait_queue_wakes_all_fibers_in_the_order_in_which_they_came),
 		cmocka_unit_test(test_wait_queue_wakes_fibers_in_the_order_in_which_they_came),
 	};
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cond.c - the mutex is given up while waiting and held again after, whatever ended the wait. */
+#include <stdlib.h>
+
 #include "queue.h"
 
 struct box {
@@ -141,6 +143,59 @@ static void test_cond_broadcast_wakes_all_that_wait(void **state)
 	assert_int_equal(queue_length(&b.c.waiters), 0);
 }
 
+struct shared {
+	struct fiber_cond c;
+	struct fiber_mutex *m; /* outlives it */
+	int left, impatient; /* under *m: whoever leaves last frees it; the next waits until soon */
+};
+
+static void *wait_and_free(void *arg)
+{
+	struct shared *s = arg;
+	struct fiber_mutex *const m = s->m;
+	bool last;
+
+	fiber_mutex_lock(m, FIBER_FOREVER);
+	fiber_cond_wait(&s->c, m, s->impatient++ ? FIBER_FOREVER : fiber_after(MS / 10));
+	last = --s->left == 0;
+	fiber_mutex_unlock(m);
+	if (last)
+		free(s);
+	return NULL;
+}
+
+/* For the sanitizers: the mutex is not held, and one of the waiters leaves by itself in the midst of it. */
+static void test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves(void **state)
+{
+	struct fiber_mutex m = {0};
+	struct fiber *fibers[3];
+	pthread_t thread;
+	int i, k;
+
+	(void)state;
+	for (i = 0; i < 200; i++) {
+		struct shared *s = calloc(1, sizeof *s);
+		uint32_t waiting = 0;
+
+		assert_non_null(s);
+		s->m = &m;
+		s->left = 4;
+		for (k = 0; k < 3; k++)
+			fibers[k] = queue_spawn(wait_and_free, s);
+		assert_int_equal(pthread_create(&thread, NULL, wait_and_free, s), 0);
+		/* Three are there until they are woken; the fourth comes and goes. */
+		while (waiting < 3) {
+			fiber_mutex_lock(&m, FIBER_FOREVER);
+			waiting = s->impatient == 4 ? queue_length(&s->c.waiters) : 0;
+			fiber_mutex_unlock(&m);
+		}
+		fiber_cond_broadcast(&s->c);
+		for (k = 0; k < 3; k++)
+			queue_join(fibers[k]);
+		pthread_join(thread, NULL);
+	}
+}
+
 static void test_cond_signal_to_nobody_is_not_kept(void **state)
 {
 	struct box b = {0};
@@ -242,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_cond_signal_of_a_fiber_reaches_a_thread),
 		cmocka_unit_test(test_cond_signal_wakes_one_in_the_order_they_came),
 		cmocka_unit_test(test_cond_broadcast_wakes_all_that_wait),
+		cmocka_unit_test(test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves),
 		cmocka_unit_test(test_cond_signal_to_nobody_is_not_kept),
 		cmocka_unit_test(test_cond_wait_with_deadline_passed_keeps_the_mutex),
 		cmocka_unit_test(test_cond_wait_that_timed_out_returns_with_the_mutex),
