@@ -14,6 +14,8 @@
 #include <fiber/fiber.h>
 #include <fiber/runtime.h>
 #include <fiber/sync.h>
+#include <fiber/chan.h>
 #include <fiber/io.h>
+#include <fiber/context.h>
 
 #endif

@@ -26,6 +26,7 @@
 #define SLAB	    (16u << 20)
 #define COLOURS	    16u
 #define COLOUR_STEP 192u
+_Static_assert(COLOURS * COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
 #define TRIM_EVERY  INT64_C(1000000000)
 
 struct free_stack {

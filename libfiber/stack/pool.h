@@ -37,6 +37,9 @@ void fib_stack_trim(int64_t now);
 void fib_stack_lock_pool(void);
 void fib_stack_unlock_pool(void);
 
+/* A take of that many bytes more leaves what was wanted below the colour. */
+#define FIB_STACK_COLOURS 3072u
+
 /* Describe memory of the caller as a stack. 0, -EINVAL when it is too small to run on. */
 int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret);
 

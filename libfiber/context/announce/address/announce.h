@@ -23,11 +23,16 @@ static inline void fib_announce_create(struct fib_announce *a, const void *low, 
 	a->came_from = NULL;
 }
 
+/* It was left in the middle of its frames, and the pool writes into the free stack. */
+static inline void fib_announce_clean(const void *low, size_t size)
+{
+	__asan_unpoison_memory_region(low, size);
+}
+
 static inline void fib_announce_destroy(struct fib_announce *a)
 {
-	/* It was left in the middle of its frames, and the pool writes into the free stack. */
 	if (a->low)
-		__asan_unpoison_memory_region(a->low, a->size);
+		fib_announce_clean(a->low, a->size);
 }
 
 static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, int dying)

@@ -27,6 +27,13 @@ static inline void fib_announce_destroy(struct fib_announce *a)
 	(void)a;
 }
 
+/* What was left on [low, low + size) is dropped; the memory may be written again. */
+static inline void fib_announce_clean(const void *low, size_t size)
+{
+	(void)low;
+	(void)size;
+}
+
 /* Just before the switch; dying: from will never be resumed. */
 static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, int dying)
 {

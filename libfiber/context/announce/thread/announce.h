@@ -26,6 +26,12 @@ static inline void fib_announce_destroy(struct fib_announce *a)
 	a->fiber = NULL;
 }
 
+static inline void fib_announce_clean(const void *low, size_t size)
+{
+	(void)low;
+	(void)size;
+}
+
 /* Flag 0: a switch synchronises, as the carrier that leaves and the fiber that goes on are one
  * thread of execution. */
 static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, int dying)

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * public.c - contexts for those who bring their own scheduler
+ *
+ * The storage that callers see is larger than what is in it, so that a port or a sanitizer can grow
+ * without a program being compiled anew. The way of a switch is the runtime's: the one call of
+ * fib_arch_switch() in the program, which keeps its return predicted for both.
+ */
+#include <fiber/context.h>
+
+#include <errno.h>
+
+#include "base/check.h"
+#include "base/compiler.h"
+#include "context/context.h"
+
+/* What is in a struct fiber_context. */
+struct execution {
+	struct fib_context context;
+	struct fib_announce announce;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+_Static_assert(sizeof(struct execution) <= sizeof(struct fiber_context), "fiber/context.h");
+_Static_assert(_Alignof(struct execution) <= _Alignof(struct fiber_context), "fiber/context.h");
+
+static struct execution *inside(struct fiber_context *context)
+{
+	return (struct execution *)(void *)context;
+}
+
+/* What a context runs first. */
+static void begin(void *arg)
+{
+	struct execution *e = arg;
+
+	fib_context_begun(&e->announce);
+	e->fn(e->arg);
+	fib_die("fiber_context_init: the function of context %p returned: leave it with "
+		"fiber_context_end",
+		arg);
+}
+
+int fiber_context_init(struct fiber_context *context, void *stack, size_t size, void (*fn)(void *),
+		       void *arg)
+{
+	struct execution *e = inside(context);
+	int rc;
+
+	if (!stack || !fn)
+		return -EINVAL;
+	/* Whoever ran on it before may have been dropped in the middle of its frames. */
+	fib_announce_clean(stack, size);
+	e->fn = fn;
+	e->arg = arg;
+	rc = fib_context_init(&e->context, &e->announce, stack, size, begin, e);
+	if (rc < 0)
+		fib_context_done(&e->announce);
+	return rc;
+}
+
+int fiber_thread_to_context(struct fiber_context *context)
+{
+	fib_context_adopt(&inside(context)->announce);
+	return 0;
+}
+
+void fiber_context_switch(struct fiber_context *from, struct fiber_context *to)
+{
+	struct execution *f = inside(from), *t = inside(to);
+
+	if (fib_unlikely(f == t))
+		return;
+	fib_context_switch(&f->context, &f->announce, &t->context, &t->announce, false);
+}
+
+_Noreturn void fiber_context_end(struct fiber_context *from, struct fiber_context *to)
+{
+	struct execution *f = inside(from), *t = inside(to);
+
+	if (f == t)
+		fib_die("fiber_context_end: context %p cannot end in itself", (void *)from);
+	fib_context_switch(&f->context, &f->announce, &t->context, &t->announce, true);
+	fib_die("fiber_context_end: context %p had ended and was switched to", (void *)from);
+}
+
+void fiber_context_release(struct fiber_context *context)
+{
+	fib_context_done(&inside(context)->announce);
+}

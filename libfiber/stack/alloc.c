@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alloc.c - stacks from the pool for contexts that are not fibers
+ *
+ * Callers are promised all the bytes they ask for, so the colour comes on top. What the pool must know to take
+ * the stack back lies in the caller's struct, not in a table that would have to be searched.
+ */
+#include <fiber/context.h>
+
+#include <errno.h>
+
+#include "context/context.h"
+#include "stack/pool.h"
+
+/* What is in the opaque part of a struct fiber_stack. */
+enum { OPAQUE_SIZE, OPAQUE_COLOUR, OPAQUE_CLASS };
+
+int fiber_stack_alloc(size_t size, struct fiber_stack *ret)
+{
+	struct fib_stack stack;
+	int rc;
+
+	if (!ret || size > FIB_STACK_MAX)
+		return -EINVAL;
+	rc = fib_stack_take(NULL, size + FIB_STACK_COLOURS, &stack);
+	if (rc < 0)
+		return rc;
+	ret->base = stack.low;
+	ret->size = fib_stack_usable(&stack);
+	ret->opaque[OPAQUE_SIZE] = stack.size;
+	ret->opaque[OPAQUE_COLOUR] = stack.colour;
+	ret->opaque[OPAQUE_CLASS] = stack.class;
+	return 0;
+}
+
+void fiber_stack_free(struct fiber_stack *stack)
+{
+	struct fib_stack give = {.low = stack->base,
+				 .size = stack->opaque[OPAQUE_SIZE],
+				 .colour = (uint32_t)stack->opaque[OPAQUE_COLOUR],
+				 .class = (uint16_t)stack->opaque[OPAQUE_CLASS]};
+
+	if (!stack->base)
+		return;
+	/* A context that was never released was left in the middle of its frames. */
+	fib_announce_clean(give.low, give.size);
+	fib_stack_give(NULL, &give);
+	stack->base = NULL;
+	stack->size = 0;
+}
