@@ -212,12 +212,9 @@ void fib_registry_give(struct fiber *first, struct fiber *last)
 	fib_spin_unlock(&registry.lock);
 }
 
-void fib_registry_name(struct fiber *fiber)
+uint64_t fib_registry_ids(unsigned n)
 {
-	uint64_t id = fib_add_relaxed(&registry.ids, 1) + 1;
-
-	/* Readers take a record with an id for whole. */
-	fib_publish(&fiber->id, id);
+	return fib_add_relaxed(&registry.ids, n) + 1;
 }
 
 void fib_registry_lock(void)

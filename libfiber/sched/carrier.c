@@ -170,6 +170,7 @@ void *fib_carrier_main(void *arg)
 		fib_enter(c, fiber);
 	}
 	fib_stack_flush(&c->stacks);
+	fib_record_flush(&c->records);
 	fib_context_done(&c->announce);
 	if (c->altstack)
 		fib_os_altstack_leave(c->altstack);

@@ -14,6 +14,7 @@
 
 #include "base/compiler.h"
 #include "core/record.h"
+#include "core/record_cache.h"
 #include "poll/poller.h"
 #include "sched/idle.h"
 #include "sched/inject.h"
@@ -43,17 +44,18 @@ struct fib_carrier {
 	struct fiber *left;    /* C: who was just left */
 	enum fib_after after;  /* C */
 	bool searching;	       /* C: counted in idle.word */
-	struct fiber *_Atomic woken;   /* A: the fiber that was woken last, taken first */
-	struct fib_runqueue queue;     /* C put and take, A:runqueue.* steal */
-	struct fib_inject inbox;       /* A: for fibers bound to this carrier */
-	struct fib_timers timers;      /* C add, A drop and expire */
-	struct fib_sleeper sleeper;    /* see idle.h */
-	struct fib_stack_cache stacks; /* C */
-	struct fib_context idle;       /* C */
-	struct fib_announce announce;  /* C */
-	uint64_t rand;		       /* C */
-	pthread_t thread;	       /* I */
-	void *altstack;		       /* C */
+	struct fiber *_Atomic woken;	 /* A: the fiber that was woken last, taken first */
+	struct fib_runqueue queue;	 /* C put and take, A:runqueue.* steal */
+	struct fib_inject inbox;	 /* A: for fibers bound to this carrier */
+	struct fib_timers timers;	 /* C add, A drop and expire */
+	struct fib_sleeper sleeper;	 /* see idle.h */
+	struct fib_stack_cache stacks;	 /* C */
+	struct fib_record_cache records; /* C */
+	struct fib_context idle;	 /* C */
+	struct fib_announce announce;	 /* C */
+	uint64_t rand;			 /* C */
+	pthread_t thread;		 /* I */
+	void *altstack;			 /* C */
 };
 
 /* Called for each ready descriptor: token and poll(2) events. On a carrier. */

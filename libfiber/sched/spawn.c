@@ -40,10 +40,9 @@ static int check_attr(const struct fiber_attr *attr)
 	return 0;
 }
 
-static int take_stack(const struct fiber_attr *attr, size_t stack_size, struct fib_stack *ret)
+static int take_stack(struct fib_carrier *c, const struct fiber_attr *attr, size_t stack_size,
+		      struct fib_stack *ret)
 {
-	struct fib_carrier *c = fib_carrier_self();
-
 	if (attr && attr->stack)
 		return fib_stack_foreign(attr->stack, attr->stack_size, ret);
 	if (attr && attr->stack_size)
@@ -51,10 +50,13 @@ static int take_stack(const struct fiber_attr *attr, size_t stack_size, struct f
 	return fib_stack_take(c ? &c->stacks : NULL, stack_size, ret);
 }
 
-static void give_stack(const struct fib_stack *stack)
+static struct fib_record_cache *records(struct fib_carrier *c)
 {
-	struct fib_carrier *c = fib_carrier_self();
+	return c ? &c->records : NULL;
+}
 
+static void give_stack(struct fib_carrier *c, const struct fib_stack *stack)
+{
 	fib_stack_give(c ? &c->stacks : NULL, stack);
 }
 
@@ -78,43 +80,43 @@ static void clear(struct fiber *fiber)
 	fiber->life = 0;
 	memset(&fiber->result, 0, sizeof fiber->result);
 	memset(&fiber->joiners, 0, sizeof fiber->joiners);
-	memset(fiber->name, 0, sizeof fiber->name);
-	memset(fiber->failure, 0, sizeof fiber->failure);
+	fiber->name[0] = 0;
+	fiber->failure[0] = 0;
 }
 
 int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, void *arg,
 	     const void *pc, struct fiber **ret)
 {
+	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *fiber;
-	unsigned count;
 	int rc = attr ? check_attr(attr) : 0;
 
 	if (rc == 0 && !fn)
 		rc = -EINVAL;
-	if (rc == 0)
+	if (rc == 0 && !c) /* who runs fibers has a registry */
 		rc = fib_registry_init();
 	if (rc < 0)
 		return rc;
-	rc = fib_registry_take(1, &fiber, &count);
+	rc = fib_record_take(records(c), &fiber);
 	if (rc < 0)
 		return rc;
 	clear(fiber);
-	rc = take_stack(attr, stack_size, &fiber->stack);
+	rc = take_stack(c, attr, stack_size, &fiber->stack);
 	if (rc < 0) {
-		fib_registry_give(fiber, fiber);
+		fib_record_give(records(c), fiber);
 		return rc;
 	}
 	rc = fib_context_init(&fiber->context, &fiber->announce, fiber->stack.low,
 			      fib_stack_usable(&fiber->stack), fib_begin, fiber);
 	if (rc < 0) {
-		give_stack(&fiber->stack);
-		fib_registry_give(fiber, fiber);
+		give_stack(c, &fiber->stack);
+		fib_record_give(records(c), fiber);
 		return rc;
 	}
 	fiber->fn = fn;
 	fiber->arg = arg;
 	fiber->spawn_pc = (uint64_t)(uintptr_t)pc;
-	fiber->parent = self() ? self()->id : 0;
+	fiber->parent = c && c->current ? c->current->id : 0;
 	fiber->parker.fiber = fiber;
 	if (attr) {
 		fiber->flags = (uint8_t)attr->flags;
@@ -122,7 +124,7 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 		if (attr->flags & FIBER_DETACHED)
 			fiber->life = FIB_LIFE_DETACHED;
 	}
-	fib_registry_name(fiber);
+	fib_record_name(records(c), fiber);
 	*ret = fiber;
 	return 0;
 }
@@ -131,7 +133,7 @@ void fib_free_record(struct fiber *fiber)
 {
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
 	fib_publish(&fiber->id, 0);
-	fib_registry_give(fiber, fiber);
+	fib_record_give(records(fib_carrier_self()), fiber);
 }
 
 void fib_unmake(struct fiber *fiber)
@@ -140,7 +142,7 @@ void fib_unmake(struct fiber *fiber)
 
 	fib_context_done(&fiber->announce);
 	fib_free_record(fiber);
-	give_stack(&stack);
+	give_stack(fib_carrier_self(), &stack);
 }
 
 /* One more fiber keeps s alive. */

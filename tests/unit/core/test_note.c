@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/record_cache.h"
 #include "core/registry.h"
 #include "layout/row.h"
 #include "os/os.h"
@@ -243,7 +244,7 @@ static struct fiber *make_record(void *object, enum fib_wait_kind kind)
 	f->fn = (fiber_fn *)1013;
 	fiber_set_name(f, "seen from outside");
 	strcpy(f->failure, "so it failed");
-	fib_registry_name(f);
+	fib_record_name(NULL, f);
 	return f;
 }
 

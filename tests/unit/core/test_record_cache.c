@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* test_record_cache.c - records and ids that go through a cache are still everybody's own. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "core/record_cache.h"
+#include "core/registry.h"
+#include "tests/harness/watchdog.h"
+
+#define MANY	1000u
+#define THREADS 4u
+#define ROUNDS	200u
+
+static struct fib_record_cache cache;
+
+static void test_record_cache_gives_each_record_once(void **state)
+{
+	static struct fiber *taken[MANY];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		assert_int_equal(fib_record_take(&cache, &taken[i]), 0);
+		assert_null(taken[i]->arg);
+		taken[i]->arg = taken[i]; /* another one would find it */
+	}
+	for (i = 0; i < MANY; i++) {
+		taken[i]->arg = NULL;
+		fib_record_give(&cache, taken[i]);
+	}
+	/* It keeps a few and not all. */
+	assert_in_range(cache.count, 1, 100);
+	fib_record_flush(&cache);
+	assert_int_equal(cache.count, 0);
+}
+
+static void test_record_cache_gives_the_warmest_first(void **state)
+{
+	struct fiber *a, *b, *again;
+
+	(void)state;
+	assert_int_equal(fib_record_take(&cache, &a), 0);
+	assert_int_equal(fib_record_take(&cache, &b), 0);
+	fib_record_give(&cache, b);
+	fib_record_give(&cache, a);
+	assert_int_equal(fib_record_take(&cache, &again), 0);
+	assert_ptr_equal(again, a);
+	fib_record_give(&cache, again);
+	fib_record_flush(&cache);
+}
+
+static void test_record_ids_count_up_and_are_not_given_twice(void **state)
+{
+	struct fib_record_cache other = {0};
+	struct fiber *f;
+	uint64_t last = 0, theirs;
+	unsigned i;
+
+	(void)state;
+	assert_int_equal(fib_record_take(NULL, &f), 0);
+	for (i = 0; i < MANY; i++) {
+		fib_record_name(&cache, f);
+		assert_true(f->id > last);
+		last = f->id;
+		fib_record_name(&other, f);
+		theirs = f->id;
+		assert_true(theirs != last);
+		fib_record_name(NULL, f);
+		assert_true(f->id > theirs && f->id > last);
+	}
+	fib_publish(&f->id, 0);
+	fib_record_give(NULL, f);
+	fib_record_flush(&cache);
+	fib_record_flush(&other);
+}
+
+/* A thread with a cache of its own takes and gives, and keeps what ids it gave. */
+static void *live(void *arg)
+{
+	struct fib_record_cache own = {0};
+	struct fiber *held[64];
+	uint64_t *ids = arg;
+	unsigned round, i;
+
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < fib_countof(held); i++) {
+			if (fib_record_take(&own, &held[i]) < 0)
+				abort();
+			fib_record_name(&own, held[i]);
+			*ids++ = held[i]->id;
+		}
+		for (i = 0; i < fib_countof(held); i++) {
+			fib_publish(&held[i]->id, 0);
+			fib_record_give(&own, held[i]);
+		}
+	}
+	fib_record_flush(&own);
+	return NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void test_record_ids_of_many_threads_are_all_different(void **state)
+{
+	const size_t each = (size_t)ROUNDS * 64, all = each * THREADS;
+	uint64_t *ids = calloc(all, sizeof *ids);
+	pthread_t threads[THREADS];
+	size_t i;
+
+	(void)state;
+	assert_non_null(ids);
+	for (i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, live, ids + i * each), 0);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	qsort(ids, all, sizeof *ids, by_value);
+	for (i = 1; i < all; i++)
+		assert_true(ids[i] > ids[i - 1]);
+	free(ids);
+}
+
+static int init(void **state)
+{
+	(void)state;
+	return fib_registry_init();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_record_cache_gives_each_record_once),
+		cmocka_unit_test(test_record_cache_gives_the_warmest_first),
+		cmocka_unit_test(test_record_ids_count_up_and_are_not_given_twice),
+		cmocka_unit_test(test_record_ids_of_many_threads_are_all_different),
+	};
+
+	harness_watchdog(60);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, init, NULL);
+}
