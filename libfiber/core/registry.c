@@ -87,6 +87,9 @@ static void describe_objects(void)
 	       offsetof(struct fiber_mutex, owner), sizeof(((struct fiber_mutex *)0)->owner));
 	object(FIB_WAIT_COND, sizeof(((struct fiber_cond *)0)->name), 0, 0);
 	object(FIB_WAIT_SEM, sizeof(((struct fiber_sem *)0)->name), 0, 0);
+	object(FIB_WAIT_CHAN_SEND, sizeof(((struct fiber_sem *)0)->name), 0, 0);
+	object(FIB_WAIT_CHAN_RECV, sizeof(((struct fiber_sem *)0)->name), 0, 0);
+	object(FIB_WAIT_SELECT, sizeof(((struct fiber_sem *)0)->name), 0, 0);
 	object(FIB_WAIT_TIMER, sizeof(((struct fiber_mutex *)0)->name), 0, 0);
 }
 

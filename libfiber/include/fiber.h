@@ -14,6 +14,7 @@
 #include <fiber/fiber.h>
 #include <fiber/runtime.h>
 #include <fiber/sync.h>
+#include <fiber/chan.h>
 #include <fiber/io.h>
 #include <fiber/context.h>
 

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chan.c - channels: elements handed from fiber to fiber
+ *
+ * One spin lock guards the ring of elements and the two queues, of those who wait to send and of those who
+ * wait to receive. Whoever finds a partner waiting does the partner's half too: a sender copies straight
+ * into the receiver's variable, a receiver takes the element from the sender's, or moves it into
+ * the ring when there was something older in it. So an element is copied once or twice, nobody who
+ * is woken has to look again, and nobody who comes later can take what was meant for a waiter.
+ *
+ * Two things hold whenever the lock is free: who waits to receive sees an empty ring, and who waits to
+ * send a full one. They make the order of elements the order of sends.
+ *
+ * The danger is a waiter that gives up at the same moment. The rule: claim first, copy after. A wait is decided
+ * by one compare-and-swap (parker.h); a partner whose claim fails was not given anything and did
+ * not give anything, and the next one is tried. A partner whose claim succeeds stays where it is until the copy
+ * is made: a fiber because it runs only when it is put into a run queue, after the unlock; a
+ * thread, which may see the claim at once, because it takes the lock before it goes away. And the
+ * deadline claims the same word, so a wait that timed out has sent nothing and received nothing.
+ *
+ * `ready` repeats, outside the lock, whether a side could go on at once. It may be old, so it decides nothing
+ * but the order of things: whoever expects to wait prepares for that before it takes the lock, and need not take
+ * it twice.
+ */
+#include "sync/chan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/check.h"
+#include "os/spin.h"
+
+_Static_assert(offsetof(struct fiber_chan, name) == 0, "fiber_object_name");
+
+int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
+{
+	struct fiber_chan *chan;
+	size_t size;
+
+	if (__builtin_mul_overflow(elem_size, capacity, &size) ||
+	    __builtin_add_overflow(size, sizeof *chan, &size))
+		return -ENOMEM;
+	chan = malloc(size);
+	if (!chan)
+		return -ENOMEM;
+	memset(chan, 0, sizeof *chan);
+	fib_store(&chan->refs, 1);
+	chan->elem_size = elem_size;
+	chan->capacity = capacity;
+	fib_store(&chan->ready, capacity ? 1u << FIB_CHAN_SEND : 0);
+	*ret = chan;
+	return 0;
+}
+
+struct fiber_chan *fiber_chan_ref(struct fiber_chan *chan)
+{
+	fib_add_relaxed(&chan->refs, 1);
+	return chan;
+}
+
+void fiber_chan_unref(struct fiber_chan *chan)
+{
+	/* Acquire and release: what everybody did with it is done before it goes. */
+	if (!chan || fib_sub(&chan->refs, 1) != 1)
+		return;
+	if (chan->sides[FIB_CHAN_SEND].head || chan->sides[FIB_CHAN_RECV].head)
+		fib_die("fiber_chan_unref: the last reference to channel \"%.31s\" is given back "
+			"while %u wait to send and %u to receive",
+			chan->name, chan->sides[FIB_CHAN_SEND].length,
+			chan->sides[FIB_CHAN_RECV].length);
+	free(chan);
+}
+
+static void unlock(struct fiber_chan *chan)
+{
+	bool send = chan->closed || chan->count < chan->capacity || chan->sides[FIB_CHAN_RECV].head;
+	bool recv = chan->closed || chan->count || chan->sides[FIB_CHAN_SEND].head;
+	uint32_t ready = (uint32_t)send << FIB_CHAN_SEND | (uint32_t)recv << FIB_CHAN_RECV;
+
+	if (fib_load(&chan->ready) != ready)
+		fib_store(&chan->ready, ready);
+	fib_spin_unlock(&chan->lock);
+}
+
+static void copy(struct fiber_chan *chan, void *to, const void *from)
+{
+	if (to && chan->elem_size)
+		memcpy(to, from, chan->elem_size);
+}
+
+static void *slot(struct fiber_chan *chan, size_t i)
+{
+	size_t at = chan->first + i;
+
+	return chan->elems + (at < chan->capacity ? at : at - chan->capacity) * chan->elem_size;
+}
+
+static void put(struct fiber_chan *chan, const void *elem)
+{
+	copy(chan, slot(chan, chan->count), elem);
+	chan->count++;
+}
+
+/* Decide the wait of the first one on a side that still waits; NULL: nobody does. */
+static struct fib_chan_waiter *claim(struct fiber_chan *chan, enum fib_chan_side side,
+				     struct fib_wake *ret, int result)
+{
+	struct fiber_wait_queue *q = &chan->sides[side];
+	struct fib_waiter *w;
+
+	while ((w = fib_queue_first(q))) {
+		struct fib_chan_waiter *other = fib_container(w, struct fib_chan_waiter, w);
+
+		if (fib_queue_claim_first(q, ret)) {
+			other->result = result;
+			other->served = true;
+			return other;
+		}
+	}
+	return NULL;
+}
+
+/* Under the lock; *ret_woken must be woken after it, where *ret_wakes. */
+struct outcome {
+	int result;
+	bool wakes;
+	struct fib_wake wake;
+};
+
+static bool send_now(struct fiber_chan *chan, const void *elem, struct outcome *ret)
+{
+	struct fib_chan_waiter *receiver;
+
+	if (chan->closed) {
+		ret->result = -EPIPE;
+		return true;
+	}
+	receiver = claim(chan, FIB_CHAN_RECV, &ret->wake, 0);
+	ret->wakes = receiver != NULL;
+	if (receiver)
+		copy(chan, receiver->elem, elem);
+	else if (chan->count < chan->capacity)
+		put(chan, elem);
+	else
+		return false;
+	return true;
+}
+
+static bool recv_now(struct fiber_chan *chan, void *elem, struct outcome *ret)
+{
+	/* Who waits to send into a closed channel is about to be told. */
+	struct fib_chan_waiter *sender =
+		chan->closed ? NULL : claim(chan, FIB_CHAN_SEND, &ret->wake, 0);
+
+	ret->wakes = sender != NULL;
+	if (chan->count) {
+		copy(chan, elem, slot(chan, 0));
+		chan->first = chan->first + 1 < chan->capacity ? chan->first + 1 : 0;
+		chan->count--;
+		if (sender)
+			put(chan, sender->elem);
+	} else if (sender) {
+		copy(chan, elem, sender->elem);
+	} else if (chan->closed) {
+		ret->result = -EPIPE;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool now(struct fiber_chan *chan, enum fib_chan_side side, void *elem, struct outcome *ret)
+{
+	ret->result = 0;
+	ret->wakes = false;
+	return side == FIB_CHAN_SEND ? send_now(chan, elem, ret) : recv_now(chan, elem, ret);
+}
+
+bool fib_chan_try(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int *ret)
+{
+	struct outcome outcome;
+	bool done;
+
+	fib_spin_lock(&chan->lock);
+	done = now(chan, side, elem, &outcome);
+	unlock(chan);
+	if (!done)
+		return false;
+	if (outcome.wakes)
+		fib_wake(&outcome.wake, true);
+	*ret = outcome.result;
+	return true;
+}
+
+static void append(struct fiber_chan *chan, enum fib_chan_side side, struct fib_chan_waiter *me)
+{
+	me->served = false;
+	fib_queue_append(&chan->sides[side], &me->w);
+}
+
+/* Whether somebody else than the wait of me stands on a side. */
+static bool others_wait(struct fiber_chan *chan, enum fib_chan_side side,
+			const struct fib_chan_waiter *me)
+{
+	struct fib_list *link;
+
+	for (link = chan->sides[side].head; link; link = link->next)
+		if (fib_container(link, struct fib_waiter, link)->parker != me->w.parker)
+			return true;
+	return false;
+}
+
+bool fib_chan_join(struct fiber_chan *chan, enum fib_chan_side side, struct fib_chan_waiter *me)
+{
+	bool ready;
+
+	fib_spin_lock(&chan->lock);
+	ready = chan->closed;
+	if (side == FIB_CHAN_SEND)
+		ready = ready || chan->count < chan->capacity ||
+			others_wait(chan, FIB_CHAN_RECV, me);
+	else
+		ready = ready || chan->count || others_wait(chan, FIB_CHAN_SEND, me);
+	if (!ready)
+		append(chan, side, me);
+	unlock(chan);
+	return !ready;
+}
+
+bool fib_chan_leave(struct fiber_chan *chan, enum fib_chan_side side, struct fib_chan_waiter *me)
+{
+	bool served;
+
+	fib_spin_lock(&chan->lock);
+	fib_queue_remove(&chan->sides[side], &me->w);
+	served = me->served;
+	unlock(chan);
+	return served;
+}
+
+static int wait_in(struct fiber_chan *chan, enum fib_chan_side side, struct fib_chan_waiter *me,
+		   int64_t deadline)
+{
+	int rc = fib_wait(&me->w, deadline);
+
+	/* A fiber that is woken runs after the unlock; one that blocks may be early, and its waker still
+	 * copies (see above). */
+	if (rc < 0 || me->w.parker->blocks)
+		fib_chan_leave(chan, side, me);
+	return rc < 0 ? rc : me->result;
+}
+
+static int operate(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int64_t deadline)
+{
+	struct fib_chan_waiter me;
+	struct outcome outcome;
+	bool tried = fib_load(&chan->ready) & 1u << side, done;
+	int rc, result;
+
+	if (tried && fib_chan_try(chan, side, elem, &result))
+		return result;
+	rc = fib_wait_begin(&me.w, side == FIB_CHAN_SEND ? FIB_WAIT_CHAN_SEND : FIB_WAIT_CHAN_RECV,
+			    chan, 0, deadline);
+	if (rc < 0)
+		return !tried && fib_chan_try(chan, side, elem, &result) ? result : rc;
+	me.elem = elem;
+	fib_spin_lock(&chan->lock);
+	done = now(chan, side, elem, &outcome);
+	if (!done)
+		append(chan, side, &me);
+	unlock(chan);
+	if (!done)
+		return wait_in(chan, side, &me, deadline);
+	fib_wait_abort(&me.w);
+	if (outcome.wakes)
+		fib_wake(&outcome.wake, true);
+	return outcome.result;
+}
+
+int fiber_chan_send(struct fiber_chan *chan, const void *elem, int64_t deadline)
+{
+	/* Nobody writes to what is sent. */
+	return operate(chan, FIB_CHAN_SEND, (void *)(uintptr_t)elem, deadline);
+}
+
+int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadline)
+{
+	return operate(chan, FIB_CHAN_RECV, elem, deadline);
+}
+
+/* Let one waiter go with -EPIPE. False: nobody waits. */
+static bool dismiss_one(struct fiber_chan *chan)
+{
+	struct fib_wake wake;
+	bool claimed;
+
+	fib_spin_lock(&chan->lock);
+	claimed = claim(chan, FIB_CHAN_SEND, &wake, -EPIPE) ||
+		  claim(chan, FIB_CHAN_RECV, &wake, -EPIPE);
+	unlock(chan);
+	if (claimed)
+		fib_wake(&wake, false);
+	return claimed;
+}
+
+int fiber_chan_close(struct fiber_chan *chan)
+{
+	bool closed;
+
+	fib_spin_lock(&chan->lock);
+	closed = chan->closed;
+	chan->closed = true;
+	unlock(chan);
+	/* Nobody joins a closed channel, so this ends. */
+	while (dismiss_one(chan))
+		;
+	return closed ? -EPIPE : 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* waiting.h - who waits in a channel. */
+#ifndef UNIT_SYNC_WAITING_H
+#define UNIT_SYNC_WAITING_H
+
+#include "os/spin.h"
+#include "queue.h"
+#include "sync/chan.h"
+
+/* How many wait on a side; one that has just timed out may still be counted. */
+static inline uint32_t waiting(struct fiber_chan *chan, enum fib_chan_side side)
+{
+	uint32_t length;
+
+	fib_spin_lock(&chan->lock);
+	length = chan->sides[side].length;
+	fib_spin_unlock(&chan->lock);
+	return length;
+}
+
+static inline void waiting_await(struct fiber_chan *chan, enum fib_chan_side side, uint32_t n)
+{
+	while (waiting(chan, side) != n)
+		if (fiber_yield() < 0)
+			sched_yield();
+}
+
+static inline struct fiber_chan *waiting_chan(size_t capacity)
+{
+	struct fiber_chan *chan = NULL;
+
+	assert_int_equal(fiber_chan_new(sizeof(int), capacity, &chan), 0);
+	return chan;
+}
+
+static inline int send_now(struct fiber_chan *chan, int value)
+{
+	return fiber_chan_send(chan, &value, 0);
+}
+
+/* What there is, or a negative error. */
+static inline int recv_now(struct fiber_chan *chan)
+{
+	int value = -1, rc = fiber_chan_recv(chan, &value, 0);
+
+	return rc < 0 ? rc : value;
+}
+
+#endif
