@@ -106,6 +106,16 @@ FIBER_API int fiber_park(int64_t deadline);
 /* Wake a parked fiber or leave it a token. Always 0. From a fiber of any runtime or a thread. */
 FIBER_API int fiber_unpark(struct fiber *fiber);
 
+/*
+ * Wait until ready(arg) returns true, for what nobody announces; what can be announced is better waited for with
+ * a condition or an event. This is the one primitive that polls: it asks at once, then after each of 32 yields,
+ * then after sleeps that grow from 10 us to 1 ms, and once more at the deadline (absolute ns). ready is called
+ * by the waiter itself and must not wait. From a fiber, which parks in between, or a thread, which blocks. 0;
+ * -ETIMEDOUT; -ECANCELED in a cancelled fiber; -EDEADLK in a pinned fiber under FIBER_PINNED_ERROR; -ENOMEM
+ * without memory for a deadline. The tools show arg as the object.
+ */
+FIBER_API int fiber_wait_until(bool (*ready)(void *), void *arg, int64_t deadline);
+
 /* End the calling fiber with a value. Outside a fiber it is misuse and aborts. */
 FIBER_API FIBER_NORETURN void fiber_exit(void *value);
 

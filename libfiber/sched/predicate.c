@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * predicate.c - waiting for what nobody announces
+ *
+ * Some things become true without anybody who could wake a waiter: a word that a device or another process
+ * writes, a counter of a library one cannot change. This is the one wait that polls.
+ *
+ * The predicate is called by the waiter itself, first at once, then after each of YIELDS yields, so that what
+ * another fiber is just about to do is seen without delay, then after sleeps that double from NAP_FIRST to
+ * NAP_LONGEST. So a wait that lasts costs at most a thousand calls a second, and is noticed a millisecond late.
+ *
+ * To the tools it is one wait from the first sleep on: its age and its deadline are the caller's, not
+ * those of the nap it is in.
+ */
+#include <errno.h>
+
+#include <fiber/fiber.h>
+#include <fiber/time.h>
+
+#include "core/registry.h"
+#include "os/os.h"
+#include "sched/sched.h"
+#include "sched/wait.h"
+
+#define YIELDS	    32u
+#define NAP_FIRST   INT64_C(10000)   /* ns */
+#define NAP_LONGEST INT64_C(1000000) /* ns */
+
+/* One look after the other, and the time between them. */
+struct polling {
+	bool (*ready)(void *);
+	void *arg;
+	int64_t deadline;
+	int64_t began; /* coarse */
+	int64_t now;   /* after the last look */
+	int64_t nap;   /* the next one's length */
+};
+
+/* Whether it is over: 0 when ready, -ETIMEDOUT, -EAGAIN when it goes on. The predicate has the last word. */
+static int look(struct polling *p)
+{
+	if (p->ready(p->arg))
+		return 0;
+	p->now = fiber_now();
+	return p->now >= p->deadline ? -ETIMEDOUT : -EAGAIN;
+}
+
+/* When the next nap ends. */
+static int64_t next_look(struct polling *p)
+{
+	int64_t nap = p->nap;
+
+	p->nap = nap * 2 < NAP_LONGEST ? nap * 2 : NAP_LONGEST;
+	return nap < p->deadline - p->now ? p->now + nap : p->deadline;
+}
+
+/* A thread, or a pinned fiber that takes its carrier with it. */
+static int poll_blocking(struct polling *p)
+{
+	int rc;
+
+	do {
+		_Atomic uint32_t never = 0;
+		int64_t until = next_look(p);
+
+		while (fib_os_now() < until)
+			fib_os_futex_wait(&never, 0, until);
+		rc = look(p);
+	} while (rc == -EAGAIN);
+	return rc;
+}
+
+/* The policy is asked once for all of it. */
+static int poll_pinned(struct polling *p)
+{
+	uint64_t event;
+	int rc = fib_wait_enter_pinned(FIB_WAIT_PREDICATE, 0, p->deadline, &event);
+
+	if (rc < 0)
+		return rc;
+	rc = poll_blocking(p);
+	fib_wait_leave_pinned(event);
+	return rc;
+}
+
+static int nap(struct polling *p, struct fiber *fiber)
+{
+	int64_t until = next_look(p);
+	struct fib_waiter w;
+	int rc = fib_wait_begin(&w, FIB_WAIT_PREDICATE, p->arg, 0, until);
+
+	if (rc == 0) {
+		/* Only the heap ends this wait, and it has not been told of it yet. */
+		fiber->wait_deadline = p->deadline;
+		fib_store(&fiber->since, p->began);
+		rc = fib_wait(&w, until);
+	}
+	return rc == -ETIMEDOUT ? 0 : rc;
+}
+
+static int poll_parked(struct polling *p, struct fiber *fiber)
+{
+	int rc = -EAGAIN;
+	unsigned i;
+
+	for (i = 0; i < YIELDS && rc == -EAGAIN; i++) {
+		fib_leave(FIB_AFTER_YIELD);
+		rc = look(p);
+	}
+	while (rc == -EAGAIN) {
+		rc = nap(p, fiber);
+		if (rc == 0)
+			rc = look(p);
+	}
+	return rc;
+}
+
+int fiber_wait_until(bool (*ready)(void *), void *arg, int64_t deadline)
+{
+	struct polling p = {.ready = ready, .arg = arg, .deadline = deadline, .nap = NAP_FIRST};
+	struct fiber *fiber = fiber_self();
+	int rc = look(&p);
+
+	if (rc != -EAGAIN)
+		return rc;
+	p.began = fib_coarse_now();
+	if (!fiber)
+		return poll_blocking(&p);
+	return fiber->pins ? poll_pinned(&p) : poll_parked(&p, fiber);
+}
