@@ -59,6 +59,10 @@ int main(void)
 	SAY(struct fiber_mutex);
 	SAY(struct fiber_cond);
 	SAY(struct fiber_sem);
+	SAY(struct fiber_rwlock);
+	SAY(struct fiber_event);
+	SAY(struct fiber_barrier);
+	SAY(struct fiber_waitgroup);
 	SAY(enum fiber_state);
 	SAY(enum fiber_pinned_policy);
 	return 0;

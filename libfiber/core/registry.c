@@ -87,10 +87,17 @@ static void describe_objects(void)
 	       offsetof(struct fiber_mutex, owner), sizeof(((struct fiber_mutex *)0)->owner));
 	object(FIB_WAIT_COND, sizeof(((struct fiber_cond *)0)->name), 0, 0);
 	object(FIB_WAIT_SEM, sizeof(((struct fiber_sem *)0)->name), 0, 0);
+	object(FIB_WAIT_TIMER, sizeof(((struct fiber_mutex *)0)->name), 0, 0);
+	object(FIB_WAIT_RWLOCK_READ, sizeof(((struct fiber_rwlock *)0)->name),
+	       offsetof(struct fiber_rwlock, owner), sizeof(((struct fiber_rwlock *)0)->owner));
+	object(FIB_WAIT_RWLOCK_WRITE, sizeof(((struct fiber_rwlock *)0)->name),
+	       offsetof(struct fiber_rwlock, owner), sizeof(((struct fiber_rwlock *)0)->owner));
+	object(FIB_WAIT_EVENT, sizeof(((struct fiber_event *)0)->name), 0, 0);
+	object(FIB_WAIT_BARRIER, sizeof(((struct fiber_barrier *)0)->name), 0, 0);
+	object(FIB_WAIT_WAITGROUP, sizeof(((struct fiber_waitgroup *)0)->name), 0, 0);
 	object(FIB_WAIT_CHAN_SEND, sizeof(((struct fiber_sem *)0)->name), 0, 0);
 	object(FIB_WAIT_CHAN_RECV, sizeof(((struct fiber_sem *)0)->name), 0, 0);
 	object(FIB_WAIT_SELECT, sizeof(((struct fiber_sem *)0)->name), 0, 0);
-	object(FIB_WAIT_TIMER, sizeof(((struct fiber_mutex *)0)->name), 0, 0);
 }
 
 static void describe_names(void)

@@ -13,15 +13,14 @@
  * it becomes free by a swap of the owner word outside the queue's lock.
  */
 #include <errno.h>
-#include <stdio.h>
 
-#include <fiber/fiber.h>
 #include <fiber/sync.h>
 #include <fiber/time.h>
 
 #include "base/atomic.h"
 #include "base/check.h"
 #include "sched/wait.h"
+#include "sync/holder.h"
 #include "sync/mutex.h"
 
 static bool take_free(struct fiber_mutex *mutex, uint64_t me)
@@ -86,28 +85,12 @@ int fiber_mutex_trylock(struct fiber_mutex *mutex)
 	return take_free(mutex, fib_caller()) ? 0 : -EBUSY;
 }
 
-/* "fiber 7 "worker"", "thread 4711", "nobody"; only the caller can still look at its own name. */
-static void describe(char *text, size_t size, uint64_t holder, const char *name)
-{
-	unsigned long long number = holder & ~(FIB_HOLDER_THREAD | FIB_HOLDER_CONTENDED);
-
-	if (!holder)
-		snprintf(text, size, "nobody");
-	else if (holder & FIB_HOLDER_THREAD)
-		snprintf(text, size, "thread %llu", number);
-	else if (name)
-		snprintf(text, size, "fiber %llu \"%.31s\"", number, name);
-	else
-		snprintf(text, size, "fiber %llu", number);
-}
-
 static _Noreturn void die_not_owner(struct fiber_mutex *mutex, uint64_t me, uint64_t owner)
 {
-	struct fiber *self = fiber_self();
-	char caller[80], holder[80];
+	char caller[FIB_HOLDER_TEXT], holder[FIB_HOLDER_TEXT];
 
-	describe(caller, sizeof caller, me, self ? fiber_name(self) : NULL);
-	describe(holder, sizeof holder, owner, NULL);
+	fib_holder_text(caller, me);
+	fib_holder_text(holder, owner);
 	fib_die("fiber_mutex_unlock: mutex \"%.31s\" is unlocked by %s but held by %s", mutex->name,
 		caller, holder);
 }

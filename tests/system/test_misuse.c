@@ -45,6 +45,31 @@ static void *cond_without_mutex(void *arg)
 	return arg;
 }
 
+static struct fiber_rwlock rwlock = {.name = "routes"};
+static struct fiber_waitgroup waitgroup = {.name = "requests"};
+
+static void *rw_unlock(void *arg)
+{
+	fiber_rwlock_unlock(&rwlock);
+	return arg;
+}
+
+static void *rw_unlock_anothers(void *arg)
+{
+	fiber_rwlock_wrlock(&rwlock, FIBER_FOREVER);
+	fiber_join(named(rw_unlock, "thief"), NULL, FIBER_FOREVER);
+	return arg;
+}
+
+static void *done_too_often(void *arg)
+{
+	fiber_set_name(fiber_self(), "eager");
+	fiber_waitgroup_add(&waitgroup, 1);
+	fiber_waitgroup_done(&waitgroup);
+	fiber_waitgroup_done(&waitgroup);
+	return arg;
+}
+
 static void *join_self(void *arg)
 {
 	fiber_set_name(fiber_self(), "narcissus");
@@ -165,6 +190,12 @@ static const struct misuse {
 	 false},
 	{"cond-without-mutex", cond_without_mutex, NULL, "fiber_mutex_unlock", "fiber 1 \"thief\"",
 	 false},
+	{"rwlock-unlock-free", rw_unlock, NULL, "fiber_rwlock_unlock: rwlock \"routes\"", "fiber 1",
+	 false},
+	{"rwlock-unlock-anothers", rw_unlock_anothers, NULL, "fiber_rwlock_unlock",
+	 "fiber 2 \"thief\" but held by fiber 1", false},
+	{"waitgroup-done-too-often", done_too_often, NULL,
+	 "fiber_waitgroup_done: fiber 1 \"eager\"", "waitgroup \"requests\"", false},
 	{"join-self", join_self, NULL, "fiber_join", "fiber 1 \"narcissus\"", false},
 	{"join-twice", join_twice, NULL, "fiber_join", "\"child\"", false},
 	{"join-twice-after-its-end", join_twice_after_its_end, NULL, "fiber_join", "\"child\"",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync.h - mutex, condition variable, semaphore
+ * sync.h - mutex, readers-writer lock, condition, semaphore, event, barrier, waitgroup
  *
  * A zero-initialised object is ready; none needs to be destroyed. Every call works from a fiber,
  * which parks, and from a plain thread, which blocks; the two may share an object. Waiters are
@@ -8,6 +8,9 @@
  * nanoseconds on fiber_now()'s clock. No call is async-signal-safe. Waiting calls return
  * -ETIMEDOUT past the deadline, -ECANCELED in a cancelled fiber, -EDEADLK in a pinned fiber under
  * FIBER_PINNED_ERROR; the fields belong to the library.
+ *
+ * An object may be freed when every call that waits on it has returned; a call that woke them need not
+ * have returned. An object must stay where it is: while it is in use it can be neither moved nor copied.
  */
 #ifndef FIBER_SYNC_H
 #define FIBER_SYNC_H
@@ -40,6 +43,31 @@ struct fiber_sem {
 	struct fiber_wait_queue waiters;
 };
 
+struct fiber_rwlock {
+	char name[32];
+	uint64_t owner;	  /* 0, or the writer; see layout.h */
+	uint64_t readers; /* how many hold it */
+	struct fiber_wait_queue waiters;
+};
+
+struct fiber_event {
+	char name[32];
+	uint64_t set;
+	struct fiber_wait_queue waiters;
+};
+
+struct fiber_barrier {
+	char name[32];
+	uint64_t count; /* how many go on together */
+	struct fiber_wait_queue waiters;
+};
+
+struct fiber_waitgroup {
+	char name[32];
+	uint64_t count; /* how many are not done */
+	struct fiber_wait_queue waiters;
+};
+
 /* Lock, waiting until the deadline. Not recursive: locking what one holds already waits like any
  * other lock (and the tools show the fiber waiting for itself). A mutex cannot starve a waiter:
  * unlocking hands it to the one that waited longest. */
@@ -67,6 +95,52 @@ FIBER_API int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline);
 
 /* Give one: to the longest waiter, else to the count. 0, or -EOVERFLOW at UINT64_MAX. */
 FIBER_API int fiber_sem_post(struct fiber_sem *sem);
+
+/* Lock for reading, together with other readers. Whoever waits is not overtaken: a reader that comes after
+ * a waiting writer waits behind it, also while others read. So a reader that locks once more may wait for
+ * a writer that waits for it: do not. */
+FIBER_API int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline);
+
+/* Lock for writing, alone. Not recursive, and not for one that reads already: it would wait for itself. */
+FIBER_API int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline);
+
+/* Unlock what the caller holds either way. Always 0. Lets in the longest waiting writer, or all readers
+ * that wait before the next writer. Unlocking what nobody reads and somebody else writes is misuse and
+ * aborts; of readers only their number is known. */
+FIBER_API int fiber_rwlock_unlock(struct fiber_rwlock *lock);
+
+/* Wait until the event is set. A zero-initialised one is not. */
+FIBER_API int fiber_event_wait(struct fiber_event *event, int64_t deadline);
+
+/* Set the event and wake all who wait; it stays set. They return 0 even if it is reset before they run.
+ * Always 0. */
+FIBER_API int fiber_event_set(struct fiber_event *event);
+
+/* From now on waiters wait again. Always 0. */
+FIBER_API int fiber_event_reset(struct fiber_event *event);
+
+/* How many callers a barrier that nobody waits on holds back. A zero-initialised one holds back nobody,
+ * as if n were 1. 0, or -EINVAL where n is 0. */
+FIBER_API int fiber_barrier_init(struct fiber_barrier *barrier, unsigned n);
+
+/*
+ * Wait until n callers have come. The one that came last gets FIBER_BARRIER_LAST and did not wait, the
+ * others get 0; then the barrier is ready for the next n. Whoever returns with an error has not come: the
+ * others go on waiting for n. A deadline that passes while the last one comes does not count.
+ */
+FIBER_API int fiber_barrier_wait(struct fiber_barrier *barrier, int64_t deadline);
+#define FIBER_BARRIER_LAST 1
+
+/* n more things are to be done; n < 0: as many are done. Add before what you count can be done, and not
+ * while the count is 0 and somebody may be about to wait. 0, or -EOVERFLOW. Taking away more than the
+ * count is misuse and aborts. */
+FIBER_API int fiber_waitgroup_add(struct fiber_waitgroup *group, int64_t n);
+
+/* One is done. Wakes all who wait when none is left. Always 0. */
+FIBER_API int fiber_waitgroup_done(struct fiber_waitgroup *group);
+
+/* Wait until the count is 0. */
+FIBER_API int fiber_waitgroup_wait(struct fiber_waitgroup *group, int64_t deadline);
 
 /* Give any object of this header a name for the tools: up to 31 bytes are copied, NULL clears. 0,
  * or the number of bytes that did not fit. */

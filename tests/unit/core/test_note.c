@@ -294,20 +294,35 @@ static void test_registry_describes_every_object_that_has_a_name(void **state)
 {
 	struct fiber_cond cond = {.name = "not-empty"};
 	struct fiber_sem sem = {.name = "slots"};
-	void *objects[] = {&cond, &sem};
-	enum fib_wait_kind kinds[] = {FIB_WAIT_COND, FIB_WAIT_SEM};
-	const char *names[] = {cond.name, sem.name};
+	struct fiber_rwlock rwlock = {.name = "routes", .owner = 99, .readers = 3};
+	struct fiber_event event = {.name = "started", .set = 1};
+	struct fiber_barrier barrier = {.name = "phase", .count = 5};
+	struct fiber_waitgroup waitgroup = {.name = "requests", .count = 7};
+	const struct {
+		void *object;
+		enum fib_wait_kind kind;
+		const char *name;
+		uint64_t holder;
+	} all[] = {
+		{&cond, FIB_WAIT_COND, cond.name, 0},
+		{&sem, FIB_WAIT_SEM, sem.name, 0},
+		{&rwlock, FIB_WAIT_RWLOCK_READ, rwlock.name, 99},
+		{&rwlock, FIB_WAIT_RWLOCK_WRITE, rwlock.name, 99},
+		{&event, FIB_WAIT_EVENT, event.name, 0},
+		{&barrier, FIB_WAIT_BARRIER, barrier.name, 0},
+		{&waitgroup, FIB_WAIT_WAITGROUP, waitgroup.name, 0},
+	};
 	struct fib_row row;
-	int i;
+	size_t i;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
-		struct fiber *f = make_record(objects[i], kinds[i]);
+	for (i = 0; i < sizeof all / sizeof *all; i++) {
+		struct fiber *f = make_record(all[i].object, all[i].kind);
 
 		assert_true(fib_row_decode(&fiber_registry, f, (uintptr_t)f, 2005, &row));
 		assert_int_equal(fib_row_resolve(&fiber_registry, &row, read_here, NULL), 0);
-		assert_string_equal(row.object_name, names[i]);
-		assert_int_equal(row.holder, 0);
+		assert_string_equal(row.object_name, all[i].name);
+		assert_int_equal(row.holder, all[i].holder);
 		fib_publish(&f->id, 0);
 		fib_registry_give(f, f);
 	}

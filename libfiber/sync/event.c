@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.c - a gate that is open or shut
+ *
+ * Setting it opens the gate and lets through everybody who stands before it: they are claimed under the same
+ * lock, so a reset that follows at once holds up nobody who was there.
+ */
+#include <fiber/sync.h>
+
+#include "sched/wait.h"
+
+/* Whether it is set, else join the queue (w not NULL). */
+static bool is_set(struct fiber_event *event, struct fib_waiter *w)
+{
+	bool set;
+
+	fib_queue_lock(&event->waiters);
+	set = event->set != 0;
+	if (!set && w)
+		fib_queue_append(&event->waiters, w);
+	fib_queue_unlock(&event->waiters);
+	return set;
+}
+
+int fiber_event_wait(struct fiber_event *event, int64_t deadline)
+{
+	struct fib_waiter w;
+	int rc;
+
+	if (is_set(event, NULL))
+		return 0;
+	rc = fib_wait_begin(&w, FIB_WAIT_EVENT, event, 0, deadline);
+	if (rc < 0)
+		return rc;
+	if (is_set(event, &w)) {
+		fib_wait_abort(&w);
+		return 0;
+	}
+	return fib_queue_wait(&event->waiters, &w, deadline);
+}
+
+int fiber_event_set(struct fiber_event *event)
+{
+	struct fib_wake_list list = {NULL, NULL};
+
+	fib_queue_lock(&event->waiters);
+	event->set = 1;
+	fib_queue_claim_all(&event->waiters, &list);
+	fib_queue_unlock(&event->waiters);
+	fib_wake_all(&list);
+	return 0;
+}
+
+int fiber_event_reset(struct fiber_event *event)
+{
+	fib_queue_lock(&event->waiters);
+	event->set = 0;
+	fib_queue_unlock(&event->waiters);
+	return 0;
+}
