@@ -30,6 +30,8 @@
 #include "layout/layout.h"
 #include "stack/stack.h"
 
+struct fib_exit;
+struct fib_locals;
 struct fib_sched;
 struct fib_timers;
 
@@ -73,6 +75,8 @@ struct fiber {
 	struct fib_stack stack;	 /* I */
 
 	struct fiber_result result;	 /* F, then the joiner */
+	struct fib_exit *exits;		 /* F: exit handlers, the last first */
+	struct fib_locals *locals;	 /* F: NULL: none set */
 	struct fiber_wait_queue joiners; /* own lock */
 	uint32_t life;			 /* L joiners.lock: FIB_LIFE_* */
 	uint32_t unused1;

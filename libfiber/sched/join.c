@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "sched/own.h"
 #include "sched/spawn.h"
 #include "sched/wait.h"
 
@@ -73,6 +74,8 @@ _Noreturn void fiber_exit(void *value)
 	struct fiber *fiber = must_be_fiber("fiber_exit");
 
 	fiber->result.value = value;
+	if (fib_unlikely(fib_own_any(fiber)))
+		fib_own_end(fiber);
 	end(fiber);
 }
 
@@ -87,6 +90,8 @@ _Noreturn void fiber_fail(int error, const char *fmt, ...)
 		va_end(ap);
 	}
 	fiber->result.error = error < 0 ? error : error > 0 ? -error : -EINVAL;
+	if (fib_unlikely(fib_own_any(fiber)))
+		fib_own_end(fiber);
 	end(fiber);
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/locals.h"
 #include "core/names.h"
 #include "core/registry.h"
 
@@ -35,8 +36,10 @@ static int check_attr(const struct fiber_attr *attr)
 			return -EINVAL;
 	if (attr->flags & ~(unsigned)FLAGS_KNOWN)
 		return -EINVAL;
-	if ((attr->flags & (FIBER_BACKGROUND | FIBER_IDLE)) || attr->nlocals)
+	if (attr->flags & (FIBER_BACKGROUND | FIBER_IDLE))
 		return -ENOTSUP;
+	if (attr->nlocals && !attr->locals)
+		return -EINVAL;
 	return 0;
 }
 
@@ -58,6 +61,13 @@ static struct fib_record_cache *records(struct fib_carrier *c)
 static void give_stack(struct fib_carrier *c, const struct fib_stack *stack)
 {
 	fib_stack_give(c ? &c->stacks : NULL, stack);
+}
+
+/* Without their destructors: the fiber has not run, and its values are still its maker's. */
+static void let_go_of_locals(struct fiber *fiber)
+{
+	fib_locals_free(fiber->locals);
+	fiber->locals = NULL;
 }
 
 /* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. */
@@ -106,9 +116,13 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 		fib_record_give(records(c), fiber);
 		return rc;
 	}
-	rc = fib_context_init(&fiber->context, &fiber->announce, fiber->stack.low,
-			      fib_stack_usable(&fiber->stack), fib_begin, fiber);
+	if (attr && attr->nlocals)
+		rc = fib_locals_preset(attr->locals, attr->nlocals, &fiber->locals);
+	if (rc == 0)
+		rc = fib_context_init(&fiber->context, &fiber->announce, fiber->stack.low,
+				      fib_stack_usable(&fiber->stack), fib_begin, fiber);
 	if (rc < 0) {
+		let_go_of_locals(fiber);
 		give_stack(c, &fiber->stack);
 		fib_record_give(records(c), fiber);
 		return rc;
@@ -140,6 +154,7 @@ void fib_unmake(struct fiber *fiber)
 {
 	struct fib_stack stack = fiber->stack;
 
+	let_go_of_locals(fiber);
 	fib_context_done(&fiber->announce);
 	fib_free_record(fiber);
 	give_stack(fib_carrier_self(), &stack);

@@ -10,7 +10,7 @@ FIBER_BEGIN_DECLS
 struct fiber;
 struct fiber_runtime;
 
-typedef unsigned fiber_key_t;
+typedef unsigned fiber_key_t; /* of a fiber-local value, see below; never 0 */
 
 /* A pthread start routine fits unchanged. The value returned reaches whoever joins the fiber. */
 typedef void *fiber_fn(void *arg);
@@ -46,15 +46,16 @@ struct fiber_attr {
 	const struct fiber_local {
 		fiber_key_t key;
 		const void *value;
-	} * locals; /* set before it first runs */
+	} * locals; /* fiber-local values it begins with, or NULL */
 	size_t nlocals;
 };
 
 /*
  * Make a fiber without running it. attr may be NULL. From a fiber or a thread. *ret is the
  * caller's until it is submitted and then joined or detached. -EINVAL for an attr that makes no
- * sense, -ENOMEM without memory for a record or a stack, -EAGAIN when the registry is full,
- * -ENOTSUP for an attribute this version does not serve (locals, FIBER_IDLE).
+ * sense or names a key that does not exist, -ENOMEM without memory for a record, a stack or locals,
+ * -EAGAIN when the registry is full, -ENOTSUP for an attribute this version does not serve
+ * (FIBER_IDLE). What locals name stays the caller's until the fiber runs.
  */
 FIBER_API int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg,
 			   struct fiber **ret);
@@ -138,6 +139,39 @@ FIBER_API void fiber_unpin(void);
 	__attribute__((cleanup(fiber_pinned_scope_end), unused)) \
 	const int fiber_pinned_at_##line = (fiber_pin(), 0)
 FIBER_API void fiber_pinned_scope_end(const int *scope); /* called where the block is left */
+
+/*
+ * Have fn(arg) called when the calling fiber ends: when its function returns, by fiber_exit() and by
+ * fiber_fail() alike. The handler added last is called first, once, on the fiber's own stack, before
+ * the fiber counts as ended: nobody's fiber_join() returns before. A handler may do what any code
+ * of the fiber may: wait, and add handlers, which are called next. One that calls fiber_exit() or
+ * fiber_fail() is left there and the handlers after it are called; the last value and the last error
+ * given are the fiber's, and fiber_exit() does not take an error back. -EPERM outside a fiber, -EINVAL
+ * without fn, -ENOMEM.
+ */
+FIBER_API int fiber_at_exit(void (*fn)(void *), void *arg);
+
+/*
+ * Fiber-local values, in the shape of pthread's. A key names one value in every fiber, NULL at
+ * first. There are up to 1024 keys in a process: -EAGAIN beyond. destroy, where it is not NULL, is called
+ * with each value that is not NULL when its fiber ends, after the exit handlers, on the fiber's own stack;
+ * the value reads as NULL by then. Destructors may wait, and may set values, which are destroyed in
+ * up to 3 more rounds and then forgotten. A handler that a destructor adds is called right after it; a
+ * destructor that ends the fiber again is left there. From a fiber or a thread, of any runtime or none.
+ */
+FIBER_API int fiber_key_create(fiber_key_t *ret, void (*destroy)(void *));
+
+/* Give the key back. The values set under it are forgotten, not destroyed, and no fiber may use the
+ * key again: fiber_setspecific() says -EINVAL, and so does a second deletion. Another thread's fiber may
+ * be in the key's destructor just now. From a fiber or a thread. */
+FIBER_API int fiber_key_delete(fiber_key_t key);
+
+/* Set the calling fiber's value. -EINVAL for a key that does not exist, -ENOMEM, -EPERM outside a
+ * fiber. Never waits. */
+FIBER_API int fiber_setspecific(fiber_key_t key, const void *value);
+
+/* The calling fiber's value: NULL when it set none, and outside a fiber. A few loads. */
+FIBER_API void *fiber_getspecific(fiber_key_t key);
 
 /* Whether fiber_yield() would: inside a fiber that is not pinned. From anywhere. */
 FIBER_API bool fiber_can_yield(void);

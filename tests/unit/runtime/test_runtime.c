@@ -167,11 +167,11 @@ static void test_runtime_spawn_that_fails_leaves_nothing(void **state)
 		{.size = sizeof wrong[0], .flags = 1024},
 		{.size = sizeof wrong[0], .stack_size = (size_t)1 << 40},
 		{.size = sizeof wrong[0], .stack = rt, .stack_size = 16},
+		{.size = sizeof wrong[0], .nlocals = 1},
 	};
 	const struct fiber_attr later[] = {
 		{.size = sizeof later[0], .flags = FIBER_BACKGROUND},
 		{.size = sizeof later[0], .flags = FIBER_IDLE},
-		{.size = sizeof later[0], .nlocals = 1},
 	};
 	struct fiber *fiber = NULL;
 	size_t i;

@@ -110,11 +110,12 @@ static void test_spawn_with_a_bad_attribute_leaves_nothing_behind(void **state)
 		{.size = sizeof(struct fiber_attr), .stack_size = FIB_STACK_MAX + 1},
 		{.size = sizeof(struct fiber_attr), .stack = small, .stack_size = sizeof small},
 		{.size = sizeof(struct fiber_attr), .stack = small},
+		{.size = sizeof(struct fiber_attr), .locals = &local, .nlocals = 1},
+		{.size = sizeof(struct fiber_attr), .nlocals = 1},
 	};
 	const struct fiber_attr unserved[] = {
 		{.size = sizeof(struct fiber_attr), .flags = FIBER_BACKGROUND},
 		{.size = sizeof(struct fiber_attr), .flags = FIBER_IDLE},
-		{.size = sizeof(struct fiber_attr), .locals = &local, .nlocals = 1},
 	};
 	size_t i;
 

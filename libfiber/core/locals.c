@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * locals.c - keys, and the values that a fiber has under them
+ *
+ * A key says two things: which slot is meant, and which use of that slot, since a slot is given out again
+ * after its key was deleted. A fiber's table is indexed by the slot and notes the whole key beside
+ * the value, so that a lookup is two comparisons in memory of the fiber's own, and what was set under a
+ * deleted key is never found under the one that got its slot.
+ *
+ * The keys are one array of words for the whole process, with no lock: a word says how often the slot was
+ * used and whether it is now. Whoever wins the word has the slot. The destructor is written after that,
+ * and nobody may ask for it yet, since nobody knows the key; but somebody may ask for the one before.
+ */
+#include "core/locals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+#define USED	 1u
+#define USES_MAX (UINT32_MAX >> FIB_KEY_BITS)
+#define LEAST	 8u /* slots of the smallest table */
+
+/* A any thread, atomic */
+static struct {
+	_Atomic uint32_t word;		    /* uses << 1 | USED */
+	void (*_Atomic destroy)(void *arg); /* A:locals.destroy */
+} keys[FIB_KEYS_MAX];
+
+/* What the slot's word is while key is in use. */
+static uint32_t word_of(fiber_key_t key)
+{
+	return (key >> FIB_KEY_BITS) << 1 | USED;
+}
+
+static bool in_use(fiber_key_t key)
+{
+	return fib_load_acquire(&keys[key % FIB_KEYS_MAX].word) == word_of(key);
+}
+
+int fiber_key_create(fiber_key_t *ret, void (*destroy)(void *))
+{
+	uint32_t slot, word, uses;
+
+	for (slot = 0; slot < FIB_KEYS_MAX; slot++) {
+		word = fib_load(&keys[slot].word);
+		uses = (word >> 1) + 1;
+		/* A slot that was used too often is never used again: its first key may be kept somewhere. */
+		if (word & USED || uses > USES_MAX ||
+		    !fib_cas(&keys[slot].word, &word, uses << 1 | USED))
+			continue;
+		/* label: locals.destroy -- whoever sees it sees that the key before has gone. */
+		fib_store_release(&keys[slot].destroy, destroy);
+		if (ret)
+			*ret = uses << FIB_KEY_BITS | slot;
+		return 0;
+	}
+	return -EAGAIN;
+}
+
+int fiber_key_delete(fiber_key_t key)
+{
+	uint32_t word = word_of(key);
+
+	if (!(key >> FIB_KEY_BITS) || !fib_cas(&keys[key % FIB_KEYS_MAX].word, &word, word & ~USED))
+		return -EINVAL;
+	return 0;
+}
+
+/* What destroys the values of key, NULL when nothing does or the key was deleted. */
+static void (*destructor(fiber_key_t key))(void *)
+{
+	/* pairs: locals.destroy */
+	void (*destroy)(void *) = fib_load_acquire(&keys[key % FIB_KEYS_MAX].destroy);
+
+	return in_use(key) ? destroy : NULL;
+}
+
+static int grow(struct fib_locals **locals, uint32_t slot)
+{
+	uint32_t before = *locals ? (*locals)->count : 0, count = LEAST;
+	struct fib_locals *more;
+
+	while (count <= slot)
+		count *= 2;
+	more = realloc(*locals, sizeof *more + count * sizeof more->at[0]);
+	if (!more)
+		return -ENOMEM;
+	if (!before)
+		memset(more, 0, sizeof *more);
+	memset(&more->at[before], 0, (count - before) * sizeof more->at[0]);
+	more->count = count;
+	*locals = more;
+	return 0;
+}
+
+int fib_locals_set(struct fib_locals **locals, fiber_key_t key, const void *value)
+{
+	uint32_t slot = key % FIB_KEYS_MAX;
+	int rc;
+
+	if (!(key >> FIB_KEY_BITS) || !in_use(key))
+		return -EINVAL;
+	if (!*locals || slot >= (*locals)->count) {
+		if (!value)
+			return 0;
+		rc = grow(locals, slot);
+		if (rc < 0)
+			return rc;
+	}
+	(*locals)->at[slot].key = key;
+	(*locals)->at[slot].value = (void *)(uintptr_t)value;
+	return 0;
+}
+
+int fib_locals_preset(const struct fiber_local *values, size_t n, struct fib_locals **ret)
+{
+	struct fib_locals *locals = NULL;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		rc = fib_locals_set(&locals, values[i].key, values[i].value);
+		if (rc < 0) {
+			fib_locals_free(locals);
+			return rc;
+		}
+	}
+	*ret = locals;
+	return 0;
+}
+
+bool fib_locals_next(struct fib_locals *locals, void (**ret_destroy)(void *), void **ret_value)
+{
+	for (; locals->round < FIB_KEY_ROUNDS; locals->round++) {
+		while (locals->next < locals->count) {
+			struct fib_local *l = &locals->at[locals->next++];
+			void (*destroy)(void *) = l->value ? destructor(l->key) : NULL;
+
+			if (!destroy)
+				continue;
+			*ret_destroy = destroy;
+			*ret_value = l->value;
+			l->value = NULL;
+			locals->again = true;
+			return true;
+		}
+		if (!locals->again)
+			return false;
+		locals->again = false;
+		locals->next = 0;
+	}
+	return false;
+}
+
+void fib_locals_free(struct fib_locals *locals)
+{
+	free(locals);
+}
