@@ -28,7 +28,7 @@ enum fib_outcome {
 	FIB_OUTCOME_IDLE,    /* not waiting */
 	FIB_OUTCOME_CLAIMED, /* of one that blocks: woken soon, its waker still has its node */
 	FIB_OUTCOME_CANCELLED,
-	FIB_OUTCOME_ARMED_BLOCKING, /* still waiting, asleep on the word: wake it by futex */
+	FIB_OUTCOME_ARMED_BLOCKING, /* still waiting, a pinned fiber: wake it by futex */
 	FIB_OUTCOME_ARMED_FIRM,	    /* still waiting, and no cancellation ends it */
 };
 #define FIB_OUTCOME_BITS 4

@@ -53,9 +53,9 @@ struct fiber {
 	_Atomic uint8_t state;	    /* enum fiber_state; F, and whoever makes it runnable */
 	_Atomic uint8_t wait_kind;  /* F: enum fib_wait_kind */
 	uint8_t flags;		    /* I: FIBER_DETACHED ... */
-	uint8_t unused0;
-	uint16_t carrier; /* F: index of the carrier that runs or last ran it */
-	uint16_t pins;	  /* F */
+	_Atomic uint8_t cancelled;  /* A: cancel.gap; never goes back to 0 */
+	uint16_t carrier;	    /* F: index of the carrier that runs or last ran it */
+	uint16_t pins;		    /* F */
 
 	struct fib_parker parker;
 	uint64_t wait_object;	   /* F */

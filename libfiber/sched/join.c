@@ -62,6 +62,8 @@ static _Noreturn void end(struct fiber *fiber)
 {
 	int64_t now = fib_coarse_now();
 
+	if (!fiber->result.error && fib_load(&fiber->cancelled))
+		fiber->result.error = -ECANCELED;
 	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
 	fib_store(&fiber->since, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);

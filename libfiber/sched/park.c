@@ -57,7 +57,7 @@ int fiber_park(int64_t deadline)
 		fib_fence_seq(); /* label: park.token -- armed before the token is looked for */
 		if (fib_load(&fiber->token) && fib_wait_retract(&w))
 			continue;
-		rc = fib_wait(&w, deadline);
+		rc = fib_wait_fenced(&w, deadline);
 		if (rc < 0)
 			return rc;
 		/* Woken: the token says by whom. There is none when the waker left his long ago, an
@@ -104,7 +104,7 @@ int fiber_sleep_until(int64_t deadline)
 
 int fiber_sleep(int64_t ns)
 {
-	return ns <= 0 ? 0 : fiber_sleep_until(fiber_after(ns));
+	return fiber_sleep_until(ns <= 0 ? 0 : fiber_after(ns));
 }
 
 void fiber_pin(void)

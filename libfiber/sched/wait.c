@@ -5,6 +5,9 @@
  * A fiber writes what it waits for into its record, arms its parker and leaves. A plain thread, and
  * a pinned fiber that the policy lets block, sleep on the parker's word instead. The state in the
  * record is set before the parker is armed: from then on it belongs to whoever claims the wait.
+ *
+ * Cancellation is here and nowhere else (cancel.c): a cancelled fiber does not begin to wait, and one that
+ * is cancelled after that is claimed like any waiter, with another outcome.
  */
 #include "sched/wait.h"
 
@@ -64,8 +67,11 @@ static int consult(struct fiber *fiber, enum fib_wait_kind kind)
 	return rc;
 }
 
-static void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind)
+/* firm: no cancellation ends it. */
+static void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind, bool firm)
 {
+	enum fib_outcome armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK : FIB_OUTCOME_ARMED;
+
 	w->linked = false;
 	if (fiber) {
 		w->parker = &fiber->parker;
@@ -77,15 +83,26 @@ static void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind ki
 	}
 	w->parker->fiber = fiber;
 	w->parker->blocks = !fiber || fiber->pins;
-	w->armed = fib_parker_arm(w->parker, kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK
-								   : FIB_OUTCOME_ARMED);
+	if (firm)
+		armed = FIB_OUTCOME_ARMED_FIRM;
+	else if (fiber && fiber->pins)
+		armed = FIB_OUTCOME_ARMED_BLOCKING;
+	w->armed = fib_parker_arm(w->parker, armed);
 }
 
-int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
-		   int64_t deadline)
+/* Acquire: what whoever cancelled it did before is visible. */
+static bool is_cancelled(struct fiber *fiber)
+{
+	return fib_unlikely(fib_load_acquire(&fiber->cancelled));
+}
+
+static int begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
+		 int64_t deadline, bool firm)
 {
 	struct fiber *fiber = caller();
 
+	if (fiber && !firm && is_cancelled(fiber))
+		return -ECANCELED;
 	if (deadline != FIBER_FOREVER && (deadline <= 0 || deadline <= fiber_now()))
 		return -ETIMEDOUT;
 	if (fiber)
@@ -96,8 +113,20 @@ int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *ob
 		if (rc < 0)
 			return rc;
 	}
-	arm(w, fiber, kind);
+	arm(w, fiber, kind, firm);
 	return 0;
+}
+
+int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
+		   int64_t deadline)
+{
+	return begin(w, kind, object, arg, deadline, false);
+}
+
+int fib_wait_begin_firm(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+			uint64_t arg, int64_t deadline)
+{
+	return begin(w, kind, object, arg, deadline, true);
 }
 
 void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object)
@@ -106,7 +135,7 @@ void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const 
 
 	if (fiber)
 		write_record(fiber, kind, object, 0, FIBER_FOREVER);
-	arm(w, fiber, kind);
+	arm(w, fiber, kind, true);
 }
 
 bool fib_wait_retract(struct fib_waiter *w)
@@ -125,7 +154,11 @@ void fib_wait_abort(struct fib_waiter *w)
 
 static int result(struct fib_waiter *w)
 {
-	return fib_parker_outcome(w->parker) == FIB_OUTCOME_WOKEN ? 0 : -ETIMEDOUT;
+	enum fib_outcome outcome = fib_parker_outcome(w->parker);
+
+	if (outcome == FIB_OUTCOME_WOKEN)
+		return 0;
+	return outcome == FIB_OUTCOME_CANCELLED ? -ECANCELED : -ETIMEDOUT;
 }
 
 /* Sleep on the word: a thread, or a pinned fiber that takes its carrier with it. */
@@ -163,10 +196,21 @@ static int wait_parked(struct fib_waiter *w, int64_t deadline)
 
 int fib_wait(struct fib_waiter *w, int64_t deadline)
 {
+	fib_fence_seq(); /* pairs: cancel.gap -- armed before the flag is read */
+	return fib_wait_fenced(w, deadline);
+}
+
+int fib_wait_fenced(struct fib_waiter *w, int64_t deadline)
+{
 	struct fiber *fiber = w->parker->fiber;
 	uint64_t event;
 	int rc;
 
+	/* Cancelled before it was armed: whoever did that may have seen no wait. When the retreat fails
+	 * somebody has decided the wait, and that holds. */
+	if (fiber && is_cancelled(fiber) &&
+	    (w->armed & FIB_OUTCOME_MASK) != FIB_OUTCOME_ARMED_FIRM && fib_wait_retract(w))
+		return -ECANCELED;
 	if (!w->parker->blocks)
 		return wait_parked(w, deadline);
 	if (!fiber)
@@ -184,6 +228,8 @@ int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadlin
 	struct fiber *fiber = caller();
 	int rc;
 
+	if (is_cancelled(fiber))
+		return -ECANCELED;
 	write_record(fiber, kind, NULL, arg, deadline);
 	rc = consult(fiber, kind);
 	if (rc < 0)

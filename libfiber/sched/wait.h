@@ -7,7 +7,7 @@
  *	struct fib_waiter w;
  *	int rc = fib_wait_begin(&w, kind, object, arg, deadline);
  *	if (rc < 0)
- *		return rc;		     policy, or a deadline in the past
+ *		return rc;		     cancelled, policy, or a deadline in the past
  *	lock the queue
  *	if (what we want is there) {
  *		fib_wait_abort(&w);	     we do not wait after all
@@ -32,13 +32,17 @@
 
 /*
  * Prepare the calling fiber or thread to wait. object and arg go into the wait record (layout.h).
- * deadline: ns, see time.h. 0; -ETIMEDOUT for a deadline in the past; -EDEADLK in a pinned fiber
- * under FIBER_PINNED_ERROR. On an error nothing is armed.
+ * deadline: ns, see time.h. 0; -ECANCELED in a cancelled fiber; -ETIMEDOUT for a deadline in the past;
+ * -EDEADLK in a pinned fiber under FIBER_PINNED_ERROR. On an error nothing is armed.
  */
 int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
 		   int64_t deadline);
 
-/* The same for a wait that must be, whatever the policy, and has no deadline. */
+/* The same for a wait that no cancellation ends. */
+int fib_wait_begin_firm(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+			uint64_t arg, int64_t deadline);
+
+/* A firm wait that must be, whatever the policy, and has no deadline. */
 void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object);
 
 /* Do not wait after all. True when nobody has decided the wait meanwhile; on false call fib_wait, which
@@ -48,8 +52,12 @@ bool fib_wait_retract(struct fib_waiter *w);
 /* The same while w was never visible to a waker. */
 void fib_wait_abort(struct fib_waiter *w);
 
-/* Wait until the wait is decided. 0: woken; -ETIMEDOUT; -ENOMEM when no timer could be set (the wait is over). */
+/* Wait until the wait is decided. 0: woken; -ETIMEDOUT; -ECANCELED; -ENOMEM when no timer could be set (the
+ * wait is over). */
 int fib_wait(struct fib_waiter *w, int64_t deadline);
+
+/* The same by a caller who had a full fence since begin (cancel.gap). */
+int fib_wait_fenced(struct fib_waiter *w, int64_t deadline);
 
 /* A waiter that was claimed and must be made to run; a copy, since the waiter may be gone already. */
 struct fib_wake {
@@ -62,7 +70,8 @@ void fib_wake(const struct fib_wake *wake, bool front);
 
 /*
  * For a wait that has to block in a system call of its own: a pinned fiber's for a descriptor. enter asks the
- * policy and writes the wait record: 0 and *ret_event, or -EDEADLK. By a pinned fiber.
+ * policy and writes the wait record: 0 and *ret_event, -EDEADLK or -ECANCELED. By a pinned fiber. No
+ * cancellation ends the system call.
  */
 int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadline,
 			  uint64_t *ret_event);

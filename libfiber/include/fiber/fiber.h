@@ -15,7 +15,9 @@ typedef unsigned fiber_key_t; /* of a fiber-local value, see below; never 0 */
 /* A pthread start routine fits unchanged. The value returned reaches whoever joins the fiber. */
 typedef void *fiber_fn(void *arg);
 
-/* How a fiber ended. error is 0, what fiber_fail() was given (negative), or -ECANCELED. */
+/* How a fiber ended. error is what fiber_fail() was given (negative); else -ECANCELED when it was cancelled
+ * before its end, whether it took notice or not; else 0. value is what it returned in any case but
+ * fiber_fail(). */
 struct fiber_result {
 	void *value;
 	int error;
@@ -72,7 +74,8 @@ FIBER_API int fiber_spawn_attr(const struct fiber_attr *attr, fiber_fn *fn, void
 			       struct fiber **ret);
 
 /* Wait until the fiber has ended, take its result, release it. From a fiber or a thread.
- * -ETIMEDOUT when the deadline (absolute ns) passes first: the fiber can be joined again. Joining
+ * -ETIMEDOUT when the deadline (absolute ns) passes first, -ECANCELED when the caller is cancelled while
+ * it would wait: the fiber can be joined again. Joining
  * oneself, a detached fiber or a fiber that somebody else joins is misuse and aborts. */
 FIBER_API int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline);
 
@@ -116,6 +119,23 @@ FIBER_API int fiber_unpark(struct fiber *fiber);
  * without memory for a deadline. The tools show arg as the object.
  */
 FIBER_API int fiber_wait_until(bool (*ready)(void *), void *arg, int64_t deadline);
+
+/*
+ * Ask a fiber to end. The wait it is in returns -ECANCELED, and so does every wait it begins from
+ * then on: the request is never withdrawn. Nothing is lost by that: bytes that were moved are returned first,
+ * a wait that ended with -ECANCELED was not granted anything, and fiber_cond_wait() holds the mutex again.
+ * Calls that need not wait work as ever, so a fiber can clean up, unlock and hand on what it has. A fiber
+ * that does not wait runs on until it asks fiber_cancelled(). A pinned fiber that blocks in the system for
+ * a descriptor learns of it when that call ends.
+ *
+ * The handle must be valid; a fiber that has ended or was not submitted yet may be cancelled, the latter never
+ * waits. A fiber may cancel itself. Always 0. From a fiber of any runtime or a thread.
+ */
+FIBER_API int fiber_cancel(struct fiber *fiber);
+
+/* Whether the calling fiber was cancelled; false outside a fiber. From anywhere but a signal
+ * handler. */
+FIBER_API bool fiber_cancelled(void);
 
 /* End the calling fiber with a value. Outside a fiber it is misuse and aborts. */
 FIBER_API FIBER_NORETURN void fiber_exit(void *value);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cancel.c - asking a fiber to end
+ *
+ * To cancel a fiber is to raise a flag in its record that is never lowered, and to claim the wait it is
+ * in. Its wait then returns -ECANCELED, and so does every wait that it begins afterwards: wait.c, through
+ * which all waiting goes, knows the flag and the outcome, and no primitive knows either. A claimed wait was
+ * not granted, and whoever grants meets a claimed waiter as he meets one that timed out: he goes on to the next.
+ *
+ * The danger is the gap between reading the flag and being armed. The two sides write one word each and
+ * then read the other's: the waiter arms and then reads the flag once more, in fib_wait(); we raise the
+ * flag and then look whether anything is armed. A full fence stands between write and read on both
+ * sides, so one of the two always sees the other (pairs: cancel.gap). When both do, the compare-and-swap
+ * decides: the waiter takes its wait back, or we have claimed it and make it run.
+ *
+ * Two waits are not ours to end. A condition's waiter takes its mutex back whatever happens, and whoever waits
+ * for a group waits for fibers that use his memory. Both arm themselves as firm.
+ *
+ * The armed word says how the waiter sleeps. Nothing else that a waiter writes may be read here: before
+ * the claim it may be gone and wait for something else, and after it too when it blocks a thread.
+ */
+#include <fiber/fiber.h>
+
+#include "base/check.h"
+#include "os/os.h"
+#include "sched/sched.h"
+
+int fiber_cancel(struct fiber *fiber)
+{
+	struct fib_parker *p = &fiber->parker;
+	uint32_t word;
+
+	if (!fib_observe(&fiber->id))
+		fib_die("fiber_cancel: fiber \"%s\" has ended and was joined or detached before",
+			fiber->name);
+	/* Release: what we did before is visible to a fiber that sees the flag. */
+	fib_store_release(&fiber->cancelled, 1);
+	fib_fence_seq(); /* label: cancel.gap -- the flag is up before the word is read */
+	word = fib_load_acquire(&p->word);
+	switch ((enum fib_outcome)(word & FIB_OUTCOME_MASK)) {
+	case FIB_OUTCOME_ARMED:
+	case FIB_OUTCOME_ARMED_PARK:
+		if (fib_parker_claim(p, word, FIB_OUTCOME_CANCELLED))
+			fib_ready(fiber, false);
+		break;
+	case FIB_OUTCOME_ARMED_BLOCKING:
+		if (fib_parker_claim(p, word, FIB_OUTCOME_CANCELLED))
+			fib_os_futex_wake(&p->word, 1);
+		break;
+	default: /* not waiting, decided already, or firm */
+		break;
+	}
+	return 0;
+}
+
+bool fiber_cancelled(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return c && c->current && fib_load_acquire(&c->current->cancelled);
+}
