@@ -5,7 +5,7 @@
 # make demo       the tools at work on a real server
 # make check      every test            make check SAN=address|undefined|thread
 # make tidy       formatters and linters make check-layers check-names: the house rules
-# make bench      build the benchmarks
+# make bench      libfiber beside its peers (make deps-bench)    make bench-instructions
 # make install    PREFIX=/usr/local DESTDIR=    make uninstall
 #
 # Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), SAN=, OPT=, BUILD=.
@@ -53,7 +53,6 @@ TEST_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(SYS_SRC) $(CLI_S
 HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c))
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-BENCHES  := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson) -liberty
 
@@ -114,16 +113,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
 		$(LDFLAGS) $(BUILD)/lib/libfiber.a
 
-# A bench may have assembly of the machine beside it, and a peer it is compared with where installed.
-BENCH_LIBS_switch_forms = $(shell echo 'int main(void){return 0;}' | \
-	$(CC) -x c - -o /dev/null -l:libboost_context.a 2>/dev/null && echo -DHAVE_FCONTEXT -l:libboost_context.a)
-$(BUILD)/bench/%: bench/%.c $(BUILD)/lib/libfiber.a
-	@mkdir -p $(@D) $(BUILD)/obj/bench
-	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/bench/$*.d -o $@ $< \
-		$(wildcard bench/$*_$(shell uname -m).S) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(BENCH_LIBS_$*)
-
-.PHONY: bench
-bench: $(BENCHES)
+include scripts/bench.mk
 
 # -- tests --
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -I. $(LIB_INC)

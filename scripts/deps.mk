@@ -3,16 +3,21 @@
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libiberty-dev \
 	libcmocka-dev libhttp-parser-dev gdb elfutils binutils util-linux bash \
-	clang-format clang-tidy cppcheck mandoc
+	clang-format clang-tidy cppcheck mandoc python3
 
 # `make -j deps check` must not compile while it installs.
-ifneq ($(filter deps,$(MAKECMDGOALS)),)
+ifneq ($(filter deps deps-bench,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-.PHONY: deps tool-libraries
+# The peers that `make bench` runs beside libfiber, and what counts instructions; it does without any of them.
+BENCH_PACKAGES := libboost-context-dev libboost-fiber-dev libst-dev libpth-dev golang-go valgrind
+
+.PHONY: deps deps-bench tool-libraries
 deps:
 	@sh scripts/deps.sh $(DEBIAN_PACKAGES)
+deps-bench:
+	@sh scripts/deps.sh $(DEBIAN_PACKAGES) $(BENCH_PACKAGES)
 
 # Said once, before the first file that needs them fails to find a header.
 tool-libraries:

@@ -8,7 +8,7 @@ set -u
 
 # lacking: the programs and libraries of the packages that this system does not have
 lacking() {
-	for program in cc c++ pkg-config gdb gcore strip setarch bash clang-format clang-tidy cppcheck mandoc; do
+	for program in cc c++ pkg-config gdb gcore strip setarch bash clang-format clang-tidy cppcheck mandoc python3; do
 		command -v $program >/dev/null 2>&1 || echo $program
 	done
 	for library in libunwind-generic libdw libelf jansson cmocka; do
@@ -28,12 +28,12 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 This system is not Debian or one of its relatives; install these and go on:
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel
                  jansson-devel binutils-devel libcmocka-devel http-parser-devel gdb elfutils binutils
-                 util-linux bash clang-tools-extra cppcheck mandoc; for SAN: libasan libubsan libtsan
+                 util-linux bash clang-tools-extra cppcheck mandoc python3; for SAN: libasan libubsan libtsan
   Arch:          gcc make pkgconf libunwind elfutils jansson binutils cmocka http-parser gdb util-linux
-                 bash clang cppcheck mandoc
+                 bash clang cppcheck mandoc python
   Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev binutils-dev
                  cmocka-dev http-parser-dev gdb elfutils binutils util-linux bash coreutils
-                 clang-extra-tools cppcheck mandoc
+                 clang-extra-tools cppcheck mandoc python3
   openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel
                  binutils-devel libcmocka-devel http-parser-devel gdb elfutils binutils util-linux
                  bash clang-tools cppcheck mandoc; for SAN: libasan8 libubsan1 libtsan2

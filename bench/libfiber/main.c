@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - the same works as the peers', on libfiber
+ *
+ * Nothing is switched off for a measurement: the registry, the record of every wait, the sequence
+ * numbers and counters that the tools read are part of what is measured. A work starts only after
+ * verify.c has seen them.
+ */
+#include "bench/libfiber/bench.h"
+
+void bench_run(fiber_fn *fn, void *arg, unsigned carriers)
+{
+	struct fiber_runtime_options options = {
+		.size = sizeof(options),
+		.name = "bench",
+		.carriers = carriers,
+		.long_run_ns = -1, /* a work that computes is no news */
+		.control_path = "",
+	};
+	int error = fiber_run(fn, arg, &options, NULL);
+
+	if (error)
+		work_die("fiber_run");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct work works[] = {
+		{"verify", bench_verify}, {"switch", bench_switch}, {"codes", bench_codes},
+		{"yield", bench_yield},	  {"spawn", bench_spawn},   {"cond", bench_cond},
+		{"mutex", bench_mutex},	  {"tree", bench_tree},	    {"memory", bench_memory},
+		{"naps", bench_naps},
+	};
+
+	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));
+}

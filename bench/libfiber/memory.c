@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c - many fibers that have run and wait
+ *
+ * Resident bytes are what the process has more than before, and page tables beside them: record,
+ * guarded stack and everything else that a fiber makes the library allocate.
+ */
+#include "bench/libfiber/bench.h"
+#include "bench/resident.h"
+
+static struct fiber_sem gate;
+
+static void *waiter(void *arg)
+{
+	fiber_sem_wait(&gate, FIBER_FOREVER);
+	return arg;
+}
+
+static void *memory_main(void *arg)
+{
+	long n = *(long *)arg;
+	struct resident before = resident_now(), after;
+	double cpu = work_cpu();
+
+	for (long i = 0; i < n; i++)
+		if (fiber_spawn(waiter, NULL, NULL))
+			work_die("fiber_spawn");
+	/* Each of them runs before this one does again. */
+	fiber_yield();
+	cpu = work_cpu() - cpu;
+	after = resident_now();
+	resident_report(&before, &after, n, cpu);
+	/* The end of so many is not what is measured, and takes as long. */
+	fflush(stdout);
+	_Exit(0);
+	return NULL;
+}
+
+void bench_memory(long fibers, long arg)
+{
+	(void)arg;
+	bench_run(memory_main, &fibers, 1);
+}

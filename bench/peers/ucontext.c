@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* ucontext.c - glibc's swapcontext, which changes the signal mask by a system call at every switch. */
+#include <ucontext.h>
+
+struct runner {
+	ucontext_t context;
+	struct runner *next, *home;
+	unsigned long left;
+};
+
+#define SWITCH(from, to) swapcontext(&(from)->context, &(to)->context)
+
+#include "bench/codes.h"
+
+/* makecontext() passes ints. */
+static void (*fns[2])(void *);
+
+static void start(int i)
+{
+	fns[i](&runners[i]);
+}
+
+static void prepare(struct runner *runner, char *low, void (*fn)(void *))
+{
+	int i = (int)(runner - runners);
+
+	fns[i] = fn;
+	if (getcontext(&runner->context))
+		work_die("getcontext");
+	runner->context.uc_stack.ss_sp = low;
+	runner->context.uc_stack.ss_size = CODE_STACK;
+	makecontext(&runner->context, (void (*)(void))start, 1, i);
+}
+
+static void run_codes(long count, long arg)
+{
+	(void)arg;
+	code_measure(count, prepare);
+}
+
+static void bounce(void *arg)
+{
+	(void)arg;
+	for (;;)
+		SWITCH(&runners[0], &home);
+}
+
+static void run_switch(long count, long arg)
+{
+	long rounds = count / 2;
+	double cpu;
+
+	(void)arg;
+	prepare(&runners[0], code_stacks[0], bounce);
+	cpu = work_cpu();
+	for (long i = 0; i < rounds; i++)
+		SWITCH(&home, &runners[0]);
+	work_report("ns", (work_cpu() - cpu) / (double)(rounds * 2));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct work works[] = {{"switch", run_switch}, {"codes", run_codes}};
+
+	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""rows.py - the works that are measured, who does them, and what libfiber must reach.
+
+A work runs PROGRAM NAME COUNT ARG for each of its participants and may give several lines of the
+table, one for each value that a run prints. COUNT is such that a run takes about a twentieth of a
+second; a participant that is much slower has a smaller one of its own.
+
+Targets, all on the median of libfiber's repeats:
+  ("fc", f)            at most f times boost.context's raw switch of the same run of the benchmark
+  ("who", name, f)     at most f times what that participant needs for the same work
+  ("at most", v)       at most v, in the line's unit
+  ("below", work)      less than libfiber needs for that other work
+"""
+
+OURS = "libfiber"
+FC = "boost.context"
+
+# Participant: (program below the build folder, what it is in Debian).
+PEERS = {
+    OURS: "libfiber",
+    FC: "peers/fcontext",
+    "boost.fiber": "peers/boost_fiber",
+    "State Threads": "peers/st",
+    "GNU Pth": "peers/pth",
+    "Go": "peers/go",
+    "ucontext": "peers/ucontext",
+    "pthread": "peers/pthread",
+}
+
+
+class Line:
+    """One value of a work: the key that a run prints, its unit, what libfiber must reach."""
+
+    def __init__(self, key, unit, *targets, text=""):
+        self.key, self.unit, self.targets, self.text = key, unit, targets, text
+
+
+class Work:
+    """name: for WORK=. runs: participant -> count, or (name, count). instructions: two counts."""
+
+    def __init__(self, name, text, program_work, arg, runs, lines, instructions=None):
+        self.name, self.text, self.program_work, self.arg = name, text, program_work, arg
+        self.runs, self.lines, self.instructions = runs, lines, instructions
+
+
+def ns(*targets):
+    return [Line("ns", "ns", *targets)]
+
+
+WORKS = [
+    Work("switch", "raw switch, one way", "switch", 0,
+         {OURS: 10_000_000, FC: 10_000_000, "ucontext": 400_000},
+         ns(("fc", 0.75)), (100_000, 200_000)),
+    Work("codes", "switch, two codes, three deep", "codes", 0,
+         {OURS: 3_000_000, FC: 3_000_000, "ucontext": 400_000},
+         ns(("who", FC, 0.5)), (100_000, 200_000)),
+    Work("yield-2", "yield, 2 fibers", "yield", 2,
+         {OURS: 3_000_000, "boost.fiber": 2_000_000, "Go": 2_000_000, "GNU Pth": 20_000,
+          "pthread": 50_000},
+         ns(("fc", 2)), (50_000, 100_000)),
+    Work("yield-1000", "yield, 1,000 fibers", "yield", 1000,
+         {OURS: 3_000_000, "boost.fiber": 2_000_000, "Go": 2_000_000, "GNU Pth": 20_000,
+          "pthread": 50_000},
+         ns(("fc", 3)), (50_000, 100_000)),
+    Work("spawn-1000", "spawn, run, join, 1,000 live", "spawn", 1000,
+         {OURS: 500_000, "boost.fiber": 100_000, "State Threads": 300_000, "Go": 400_000,
+          "GNU Pth": 10_000, "pthread": 5_000},
+         ns(("fc", 9)), (10_000, 20_000)),
+    Work("spawn-100000", "spawn, run, join, 100,000 live", "spawn", 100_000,
+         {OURS: 300_000, "boost.fiber": 200_000, "State Threads": 200_000, "Go": 300_000},
+         ns(("fc", 35))),
+    Work("cond", "ping-pong over a condition", "cond", 0,
+         {OURS: 1_000_000, "boost.fiber": 500_000, "State Threads": 2_000_000, "Go": 500_000,
+          "GNU Pth": 5_000, "pthread": 20_000},
+         ns(("fc", 5.5)), (20_000, 40_000)),
+    Work("mutex", "mutex lock and unlock, nobody waits", "mutex", 0,
+         {OURS: 5_000_000, "boost.fiber": 5_000_000, "State Threads": 10_000_000, "Go": 10_000_000,
+          "GNU Pth": 10_000_000, "pthread": 10_000_000},
+         ns(("fc", 3)), (50_000, 100_000)),
+    Work("tree-1", "tree, 1,000,000 leaves, 1 carrier", "tree", 1,
+         {OURS: 1_000_000, "Go": 1_000_000},
+         [Line("ms", "ms", ("who", "Go", 0.23))], (1_000, 10_000)),
+    Work("tree-2", "tree, 1,000,000 leaves, 2 carriers", "tree", 2,
+         {OURS: 1_000_000, "Go": 1_000_000},
+         [Line("ms", "ms", ("who", "Go", 0.27), ("below", "tree-1"))]),
+    Work("memory", "1,000,000 fibers alive", "memory", 0,
+         {OURS: 1_000_000, "Go": 1_000_000},
+         [Line("bytes", "B", ("at most", 4700), text="resident, each"),
+          Line("tables", "B", text="page tables, each"),
+          Line("maps", "maps", ("at most", 100), text="mappings of the process"),
+          Line("us", "us", ("at most", 3), text="made and run in, each")]),
+    Work("naps-10000", "10,000 fibers x 20 sleeps", "naps", 20,
+         {OURS: 10_000, "boost.fiber": 10_000, "State Threads": 10_000, "Go": 10_000},
+         [Line("p99", "us", ("at most", 130), text="late at p99"),
+          Line("cpu", "us", ("at most", 2), text="CPU each")]),
+    Work("naps-100000", "100,000 fibers x 3 sleeps", "naps", 3,
+         {OURS: 100_000, "boost.fiber": 100_000, "State Threads": 100_000, "Go": 100_000},
+         [Line("p99", "us", ("at most", 20_000), text="late at p99"),
+          Line("cpu", "us", ("at most", 1.3), text="CPU each")]),
+]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+#
+# bench.mk - the same works on libfiber and on its peers, interleaved
+#
+# make bench [WORK=name[,name]] [REPEATS=n] [BASE=build/bench/earlier.json]
+# make bench-instructions [WORK=...]    make bench-programs    make deps-bench
+#
+# A peer whose package is missing is not built; the table says so.
+
+WORK    ?=
+REPEATS ?= 7
+BASE    ?=
+
+BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c)
+PEERS := $(basename $(notdir $(wildcard bench/peers/*.c bench/peers/*.cpp bench/peers/*.go)))
+BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/libfiber
+PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
+BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
+
+.PHONY: bench bench-instructions bench-programs
+bench-programs: $(BENCHES) $(PEER_BINS)
+bench: bench-programs
+	@$(BENCH_RUN) $(if $(BASE),--base $(BASE))
+bench-instructions: $(BENCHES)
+	@$(BENCH_RUN) --instructions
+
+# Assembly of the machine beside it, and boost.context where installed.
+FCONTEXT = $(shell echo 'int main(void){return 0;}' | \
+	$(CC) -x c - -o /dev/null -l:libboost_context.a 2>/dev/null && echo -DHAVE_FCONTEXT -l:libboost_context.a)
+$(BUILD)/bench/switch_forms: bench/switch_forms.c $(BUILD)/lib/libfiber.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -o $@ $< \
+		$(wildcard bench/switch_forms_$(shell uname -m).S) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(FCONTEXT)
+
+$(BUILD)/obj/bench/%.o: CPPFLAGS += -I. $(LIB_INC)
+$(BUILD)/bench/libfiber: $(BENCH_LIBFIBER:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/libfiber.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
+
+# What a peer needs: a header to try, and libraries; boost is linked statically, as libfiber is.
+PEER_HEADER_fcontext := stdlib.h
+PEER_LIBS_fcontext := -l:libboost_context.a
+PEER_HEADER_boost_fiber := boost/fiber/fiber.hpp
+PEER_LIBS_boost_fiber := -l:libboost_fiber.a -l:libboost_context.a
+PEER_HEADER_st := st.h
+PEER_LIBS_st := -l:libst.a -Wl,-z,noexecstack
+PEER_HEADER_pth := pth.h
+PEER_LIBS_pth := -l:libpth.a
+PEER_HEADER_ucontext := ucontext.h
+PEER_HEADER_pthread := pthread.h
+PEER_FLAGS = $(OPT) -g -pthread -D_GNU_SOURCE -I.
+try = printf '\#include <%s>\nint main(void) { return 0; }\n' $(PEER_HEADER_$*) | \
+	$(1) -pthread - -x none -o /dev/null $(PEER_LIBS_$*) 2>/dev/null
+
+$(BUILD)/bench/peers/%: bench/peers/%.c $(wildcard bench/*.h)
+	@mkdir -p $(@D)
+	@rm -f $@
+	@! $(call try,$(CC) -x c) || \
+		$(CC) $(PEER_FLAGS) -std=gnu11 $(WARN) $(WERROR) -o $@ $< $(PEER_LIBS_$*)
+
+$(BUILD)/bench/peers/%: bench/peers/%.cpp $(wildcard bench/*.h)
+	@mkdir -p $(@D)
+	@rm -f $@
+	@! $(call try,$(CXX) -x c++) || \
+		$(CXX) $(PEER_FLAGS) -std=c++17 -Wall -Wextra $(WERROR) -o $@ $< $(PEER_LIBS_$*)
+
+# Nothing outside the build folder is written, nothing is fetched.
+$(BUILD)/bench/peers/%: bench/peers/%.go
+	@mkdir -p $(@D)
+	@rm -f $@
+	@! command -v go >/dev/null || \
+		GOCACHE=$(abspath $(BUILD))/obj/go GO111MODULE=off GOPROXY=off GOFLAGS= go build -o $@ $<
