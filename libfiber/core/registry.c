@@ -30,12 +30,13 @@ static const char *const note __attribute__((used)) = fib_registry_note;
 
 static struct {
 	_Atomic uint32_t lock;
-	int started;	       /* L: 0 not tried, 1 done, else what it returned */
-	struct fiber *free;    /* L */
-	uint64_t used;	       /* L: records ever taken */
-	_Atomic uint64_t ids;  /* A: given out */
-	_Atomic int64_t clock; /* A: the coarse clock */
+	int started;	      /* L: 0 not tried, 1 done, else what it returned */
+	struct fiber *free;   /* L */
+	uint64_t used;	      /* L: records ever taken */
+	_Atomic uint64_t ids; /* A: given out */
 } registry;
+
+_Atomic int64_t fib_coarse_clock fib_aligned(FIB_CACHE_LINE);
 
 static void field(enum fib_layout_field_id id, size_t offset, size_t size)
 {
@@ -146,7 +147,7 @@ static int start(void)
 	fiber_registry.machine = fib_arch_machine;
 	fiber_registry.recipe = fib_arch_recipe;
 	fiber_registry.record_size = sizeof(struct fiber);
-	fiber_registry.clock = (uint64_t)(uintptr_t)&registry.clock;
+	fiber_registry.clock = (uint64_t)(uintptr_t)&fib_coarse_clock;
 	fib_arch_entry_range(&fiber_registry.entry_low, &fiber_registry.entry_high);
 	describe_fields();
 	describe_objects();
@@ -238,18 +239,13 @@ void fib_registry_unlock(void)
 	fib_spin_unlock(&registry.lock);
 }
 
-int64_t fib_coarse_now(void)
-{
-	return fib_load(&registry.clock);
-}
-
 void fib_coarse_set(int64_t now)
 {
-	int64_t before = fib_load(&registry.clock);
+	int64_t before = fib_load(&fib_coarse_clock);
 
 	/* Whoever lost its CPU since it read the clock must not put it back: a fiber that began to run
 	 * after that would have run for less than nothing. */
-	while (before < now && !fib_cas(&registry.clock, &before, now))
+	while (before < now && !fib_cas(&fib_coarse_clock, &before, now))
 		;
 }
 

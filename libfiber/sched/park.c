@@ -33,7 +33,9 @@ struct fiber_runtime *fiber_runtime_self(void)
 
 int fiber_yield(void)
 {
-	if (!fiber_can_yield())
+	struct fiber *fiber = fiber_self();
+
+	if (!fiber || fiber->pins)
 		return -EPERM;
 	fib_leave(FIB_AFTER_YIELD);
 	return 0;

@@ -15,7 +15,7 @@
 
 #include "os/spin.h"
 
-static void overflow_put(struct fib_runqueue *q, struct fiber *fiber)
+void fib_runqueue_overflow(struct fib_runqueue *q, struct fiber *fiber)
 {
 	fiber->link = NULL;
 	fib_spin_lock(&q->lock);
@@ -51,29 +51,8 @@ static struct fiber *overflow_take(struct fib_runqueue *q, uint32_t n)
 	return first;
 }
 
-/* Put into the ring, which has room. */
-static void ring_put(struct fib_runqueue *q, struct fiber *fiber)
-{
-	uint32_t tail = fib_load(&q->tail);
-
-	fib_store(&q->slots[tail % FIB_RING], fiber);
-	/* label: runqueue.publish -- a thief that sees the new tail sees the fiber in its slot. */
-	fib_store_release(&q->tail, tail + 1);
-}
-
-void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber)
-{
-	/* pairs: runqueue.take -- the slots before head have been read by whoever took them. */
-	uint32_t head = fib_load_acquire(&q->head);
-
-	if (fib_load(&q->overflowing) || fib_load(&q->tail) - head == FIB_RING)
-		overflow_put(q, fiber);
-	else
-		ring_put(q, fiber);
-}
-
 /* Move half a ring of fibers from the list into the empty ring; return the first. */
-static struct fiber *refill(struct fib_runqueue *q)
+struct fiber *fib_runqueue_refill(struct fib_runqueue *q)
 {
 	struct fiber *first = overflow_take(q, FIB_RING / 2);
 	struct fiber *fiber, *next;
@@ -82,23 +61,9 @@ static struct fiber *refill(struct fib_runqueue *q)
 		return NULL;
 	for (fiber = first->link; fiber; fiber = next) {
 		next = fiber->link;
-		ring_put(q, fiber);
+		fib_runqueue_ring_put(q, fiber);
 	}
 	return first;
-}
-
-struct fiber *fib_runqueue_take(struct fib_runqueue *q)
-{
-	uint32_t head = fib_load_acquire(&q->head);
-
-	while (head != fib_load(&q->tail)) {
-		struct fiber *fiber = fib_load(&q->slots[head % FIB_RING]);
-
-		/* label: runqueue.take -- the slot has been read before it can be written again. */
-		if (fib_cas(&q->head, &head, head + 1))
-			return fiber;
-	}
-	return fib_load(&q->overflowing) ? refill(q) : NULL;
 }
 
 struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *victim)
@@ -135,7 +100,7 @@ struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *vi
 	first = overflow_take(victim, FIB_RING / 2);
 	for (fiber = first ? first->link : NULL; fiber; fiber = next) {
 		next = fiber->link;
-		ring_put(q, fiber);
+		fib_runqueue_ring_put(q, fiber);
 	}
 	return first;
 }

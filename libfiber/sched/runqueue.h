@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "core/record.h"
 
@@ -19,16 +20,21 @@ struct fib_runqueue {
 	_Atomic uint32_t tail fib_aligned(FIB_CACHE_LINE); /* C, A reads: runqueue.publish */
 	_Atomic uint32_t lock;
 	_Atomic uint32_t overflowing; /* L writes, A reads: fibers in the overflow list */
+	bool alone;		      /* I: there are no thieves */
 	struct fiber *overflow_first; /* L */
 	struct fiber *overflow_last;  /* L */
 	struct fiber *_Atomic slots[FIB_RING];
 };
 
 /* Append. Its carrier only. */
-void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber);
+static inline void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber);
 
 /* Take the oldest, NULL when empty. Its carrier only. */
-struct fiber *fib_runqueue_take(struct fib_runqueue *q);
+static inline struct fiber *fib_runqueue_take(struct fib_runqueue *q);
+
+/* The fiber that is n places behind the oldest, or NULL; perhaps no longer there. For prefetching. Its
+ * carrier only. */
+static inline struct fiber *fib_runqueue_peek(struct fib_runqueue *q, uint32_t n);
 
 /* Move about half of victim's fibers into q, which is empty, and return one of them to run; NULL when
  * there was nothing. By the carrier of q. */
@@ -36,5 +42,56 @@ struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *vi
 
 /* Whether anything is there. Any thread; a moment later it may be otherwise. */
 bool fib_runqueue_empty(struct fib_runqueue *q);
+
+/* -- what a yield goes through, in line -- */
+
+void fib_runqueue_overflow(struct fib_runqueue *q, struct fiber *fiber);
+struct fiber *fib_runqueue_refill(struct fib_runqueue *q);
+
+/* Put into the ring, which has room. */
+static inline void fib_runqueue_ring_put(struct fib_runqueue *q, struct fiber *fiber)
+{
+	uint32_t tail = fib_load(&q->tail);
+
+	fib_store(&q->slots[tail % FIB_RING], fiber);
+	/* label: runqueue.publish -- a thief that sees the new tail sees the fiber in its slot. */
+	fib_store_release(&q->tail, tail + 1);
+}
+
+static inline void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber)
+{
+	/* pairs: runqueue.take -- the slots before head have been read by whoever took them. */
+	uint32_t head = fib_load_acquire(&q->head);
+
+	if (fib_load(&q->overflowing) || fib_load(&q->tail) - head == FIB_RING)
+		fib_runqueue_overflow(q, fiber);
+	else
+		fib_runqueue_ring_put(q, fiber);
+}
+
+static inline struct fiber *fib_runqueue_take(struct fib_runqueue *q)
+{
+	uint32_t head = fib_load_acquire(&q->head);
+
+	while (head != fib_load(&q->tail)) {
+		struct fiber *fiber = fib_load(&q->slots[head % FIB_RING]);
+
+		if (q->alone) {
+			fib_store(&q->head, head + 1);
+			return fiber;
+		}
+		/* label: runqueue.take -- the slot has been read before it can be written again. */
+		if (fib_cas(&q->head, &head, head + 1))
+			return fiber;
+	}
+	return fib_load(&q->overflowing) ? fib_runqueue_refill(q) : NULL;
+}
+
+static inline struct fiber *fib_runqueue_peek(struct fib_runqueue *q, uint32_t n)
+{
+	uint32_t head = fib_load(&q->head);
+
+	return fib_load(&q->tail) - head > n ? fib_load(&q->slots[(head + n) % FIB_RING]) : NULL;
+}
 
 #endif
