@@ -75,20 +75,7 @@ int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber)
 int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr, fiber_fn *fn,
 			void *arg, struct fiber **ret)
 {
-	struct fiber *fiber;
-	int rc;
-
-	rc = fib_make(attr, rt->sched.stack_size, fn, arg, __builtin_return_address(0), &fiber);
-	if (rc < 0)
-		return rc;
-	if (!ret)
-		fiber->life |= FIB_LIFE_DETACHED;
-	else
-		*ret = fiber; /* before it runs: it may look at its own handle */
-	rc = fib_submit(&rt->sched, fiber);
-	if (rc < 0)
-		fib_unmake(fiber);
-	return rc;
+	return fib_spawn(&rt->sched, attr, fn, arg, __builtin_return_address(0), ret);
 }
 
 bool fiber_runtime_done(struct fiber_runtime *rt)

@@ -44,7 +44,8 @@ void fib_reap(struct fib_carrier *c, struct fiber *fiber)
 		joined = fib_queue_claim_first(&fiber->joiners, &wake);
 	fib_queue_unlock(&fiber->joiners);
 	if (joined)
-		fib_wake(&wake, true);
+		fib_wake(&wake,
+			 false); /* its turn: who joins many finds the others ended as well */
 	if (detached)
 		fib_free_record(fiber);
 }
@@ -131,39 +132,39 @@ static bool begin_join(struct fiber *fiber, struct fib_waiter *w)
 	return done;
 }
 
-static void give_up_join(struct fiber *fiber, struct fib_waiter *w)
+/* Wait for the end. The reaper is out of the lock when this returns 0. */
+static int await_end(struct fiber *fiber, int64_t deadline)
 {
-	fib_queue_forget(&fiber->joiners, w);
-	fib_queue_lock(&fiber->joiners);
-	fiber->life &= ~FIB_LIFE_JOINING;
-	fib_queue_unlock(&fiber->joiners);
+	struct fib_waiter w;
+	int rc = fib_wait_begin(&w, FIB_WAIT_JOIN, fiber, fiber->id, deadline);
+
+	if (rc < 0)
+		return rc;
+	if (begin_join(fiber, &w)) {
+		fib_wait_abort(&w);
+		return 0;
+	}
+	rc = fib_queue_wait(&fiber->joiners, &w, deadline);
+	if (rc < 0) {
+		fib_queue_lock(&fiber->joiners);
+		fiber->life &= ~FIB_LIFE_JOINING;
+		fib_queue_unlock(&fiber->joiners);
+	}
+	return rc;
 }
 
 int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
 {
 	struct fib_carrier *c = fib_carrier_self();
-	struct fib_waiter w;
 	int rc;
 
 	if (c && c->current == fiber)
 		die_joining(fiber, "joins itself");
 	if (!begin_join(fiber, NULL)) {
-		rc = fib_wait_begin(&w, FIB_WAIT_JOIN, fiber, fiber->id, deadline);
+		rc = await_end(fiber, deadline);
 		if (rc < 0)
 			return rc;
-		if (begin_join(fiber, &w)) {
-			fib_wait_abort(&w);
-		} else {
-			rc = fib_wait(&w, deadline);
-			if (rc < 0) {
-				give_up_join(fiber, &w);
-				return rc;
-			}
-		}
 	}
-	/* The reaper has let go of the lock. */
-	fib_queue_lock(&fiber->joiners);
-	fib_queue_unlock(&fiber->joiners);
 	if (ret)
 		*ret = fiber->result;
 	fib_free_record(fiber);

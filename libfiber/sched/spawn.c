@@ -89,10 +89,12 @@ static void clear(struct fiber *fiber)
 	fiber->timers = NULL;
 	fiber->sched = NULL;
 	fiber->life = 0;
+	/* Its text is in a cache line that is not touched for anything else. */
+	if (fiber->result.error)
+		fiber->failure[0] = 0;
 	memset(&fiber->result, 0, sizeof fiber->result);
 	memset(&fiber->joiners, 0, sizeof fiber->joiners);
 	fiber->name[0] = 0;
-	fiber->failure[0] = 0;
 }
 
 int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, void *arg,
@@ -180,6 +182,15 @@ bool fib_close(struct fib_sched *s)
 	return fib_cas(&s->live, &none, FIB_LIVE_CLOSED);
 }
 
+/* Counted in, and nobody else will submit it. */
+static void start(struct fib_sched *s, struct fiber *fiber)
+{
+	fiber->sched = s;
+	/* Bound fibers are spread over the carriers by their number. */
+	fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
+	fib_ready(fiber, false);
+}
+
 int fib_submit(struct fib_sched *s, struct fiber *fiber)
 {
 	bool before;
@@ -195,10 +206,7 @@ int fib_submit(struct fib_sched *s, struct fiber *fiber)
 		fib_uncount(s);
 		return -EINVAL;
 	}
-	fiber->sched = s;
-	/* Bound fibers are spread over the carriers by their number. */
-	fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
-	fib_ready(fiber, false);
+	start(s, fiber);
 	return 0;
 }
 
@@ -217,33 +225,37 @@ int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct 
 	return 0;
 }
 
-static int spawn(const struct fiber_attr *attr, fiber_fn *fn, void *arg, const void *pc,
-		 struct fiber **ret)
+int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, void *arg,
+	      const void *pc, struct fiber **ret)
 {
-	struct fiber *me = self(), *fiber;
-	int rc;
+	struct fiber *fiber;
+	int rc = count_in(s);
 
-	if (!me)
-		return -EPERM;
-	rc = fib_make(attr, me->sched->stack_size, fn, arg, pc, &fiber);
 	if (rc < 0)
 		return rc;
-	if (!ret)
-		fiber->life |= FIB_LIFE_DETACHED;
-	else
+	rc = fib_make(attr, s->stack_size, fn, arg, pc, &fiber);
+	if (rc < 0) {
+		fib_uncount(s);
+		return rc;
+	}
+	/* Nobody else knows the fiber yet, so its lock is not needed. */
+	fiber->life |= FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED);
+	if (ret)
 		*ret = fiber; /* before it runs: it may look at its own handle */
-	rc = fib_submit(me->sched, fiber);
-	if (rc < 0)
-		fib_unmake(fiber);
-	return rc;
+	start(s, fiber);
+	return 0;
 }
 
 int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret)
 {
-	return spawn(NULL, fn, arg, __builtin_return_address(0), ret);
+	struct fiber *me = self();
+
+	return me ? fib_spawn(me->sched, NULL, fn, arg, __builtin_return_address(0), ret) : -EPERM;
 }
 
 int fiber_spawn_attr(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)
 {
-	return spawn(attr, fn, arg, __builtin_return_address(0), ret);
+	struct fiber *me = self();
+
+	return me ? fib_spawn(me->sched, attr, fn, arg, __builtin_return_address(0), ret) : -EPERM;
 }

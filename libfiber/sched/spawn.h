@@ -10,6 +10,11 @@
 int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, void *arg,
 	     const void *pc, struct fiber **ret);
 
+/* Make a fiber and submit it to s. pc: the caller of the public function; ret NULL: detached. 0, or a negative
+ * errno, and then *ret is as it was. */
+int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, void *arg,
+	      const void *pc, struct fiber **ret);
+
 /* Take apart a fiber that was made and never submitted. */
 void fib_unmake(struct fiber *fiber);
 
