@@ -62,6 +62,7 @@ int main(void)
 	SAY(struct fiber_rwlock);
 	SAY(struct fiber_event);
 	SAY(struct fiber_barrier);
+	SAY(struct fiber_once);
 	SAY(struct fiber_waitgroup);
 	SAY(enum fiber_state);
 	SAY(enum fiber_pinned_policy);

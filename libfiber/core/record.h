@@ -37,6 +37,12 @@ struct fib_timers;
 
 #define FIB_TIMER_NONE UINT32_MAX
 
+/* Something on the fiber's own stack that must hear of its end, should it end in there. Newest first. */
+struct fib_ending {
+	struct fib_ending *outer;
+	void (*end)(struct fib_ending *ending); /* by the fiber itself; does not wait */
+};
+
 /* life: who still needs the record. */
 #define FIB_LIFE_SUBMITTED 1u
 #define FIB_LIFE_DONE	   2u /* has ended, its stack is gone */
@@ -75,6 +81,7 @@ struct fiber {
 	struct fib_stack stack;	 /* I */
 
 	struct fiber_result result;	 /* F, then the joiner */
+	struct fib_ending *endings;	 /* F */
 	struct fib_exit *exits;		 /* F: exit handlers, the last first */
 	struct fib_locals *locals;	 /* F: NULL: none set */
 	struct fiber_wait_queue joiners; /* own lock */

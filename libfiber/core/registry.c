@@ -95,6 +95,8 @@ static void describe_objects(void)
 	       offsetof(struct fiber_rwlock, owner), sizeof(((struct fiber_rwlock *)0)->owner));
 	object(FIB_WAIT_EVENT, sizeof(((struct fiber_event *)0)->name), 0, 0);
 	object(FIB_WAIT_BARRIER, sizeof(((struct fiber_barrier *)0)->name), 0, 0);
+	object(FIB_WAIT_ONCE, sizeof(((struct fiber_once *)0)->name),
+	       offsetof(struct fiber_once, runner), sizeof(((struct fiber_once *)0)->runner));
 	object(FIB_WAIT_WAITGROUP, sizeof(((struct fiber_waitgroup *)0)->name), 0, 0);
 	object(FIB_WAIT_CHAN_SEND, sizeof(((struct fiber_sem *)0)->name), 0, 0);
 	object(FIB_WAIT_CHAN_RECV, sizeof(((struct fiber_sem *)0)->name), 0, 0);

@@ -61,8 +61,14 @@ static struct fiber *must_be_fiber(const char *call)
 
 static _Noreturn void end(struct fiber *fiber)
 {
+	struct fib_ending *ending;
 	int64_t now = fib_coarse_now();
 
+	/* Before anything that may wait for what it leaves undone. */
+	while ((ending = fiber->endings)) {
+		fiber->endings = ending->outer;
+		ending->end(ending);
+	}
 	if (!fiber->result.error && fib_load(&fiber->cancelled))
 		fiber->result.error = -ECANCELED;
 	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));

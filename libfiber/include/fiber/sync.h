@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync.h - mutex, readers-writer lock, condition, semaphore, event, barrier, waitgroup
+ * sync.h - mutex, readers-writer lock, condition, semaphore, event, barrier, once, waitgroup
  *
  * A zero-initialised object is ready; none needs to be destroyed. Every call works from a fiber,
  * which parks, and from a plain thread, which blocks; the two may share an object. Waiters are
@@ -59,6 +59,13 @@ struct fiber_event {
 struct fiber_barrier {
 	char name[32];
 	uint64_t count; /* how many go on together */
+	struct fiber_wait_queue waiters;
+};
+
+struct fiber_once {
+	char name[32];
+	uint64_t runner;	      /* 0, or who runs the function; see layout.h */
+	FIBER_ATOMIC(uint64_t) state; /* 0, running, done */
 	struct fiber_wait_queue waiters;
 };
 
@@ -130,6 +137,18 @@ FIBER_API int fiber_barrier_init(struct fiber_barrier *barrier, unsigned n);
  */
 FIBER_API int fiber_barrier_wait(struct fiber_barrier *barrier, int64_t deadline);
 #define FIBER_BARRIER_LAST 1
+
+/*
+ * Run fn(arg) if that was never done for this object, and return when it is done: the first caller runs it, in
+ * the place of the call, and the others wait for it. 0 when fn has returned, once, and what it wrote can be
+ * seen; -ECANCELED or -EDEADLK where the call had to wait and could not.
+ *
+ * A fiber that ends in fn by fiber_exit or fiber_fail, and a thread that ends in it by pthread_exit or
+ * pthread_cancel, has not done it: whoever waited longest runs its own fn, or the next caller does. fn must
+ * not be left by longjmp or by an exception, nor call fiber_once for the same object: that waits for
+ * itself, as the tools then show. The object may be freed when every call has returned.
+ */
+FIBER_API int fiber_once(struct fiber_once *once, void (*fn)(void *), void *arg);
 
 /* n more things are to be done; n < 0: as many are done. Add before what you count can be done, and not
  * while the count is 0 and somebody may be about to wait. 0, or -EOVERFLOW. Taking away more than the

@@ -297,6 +297,7 @@ static void test_registry_describes_every_object_that_has_a_name(void **state)
 	struct fiber_rwlock rwlock = {.name = "routes", .owner = 99, .readers = 3};
 	struct fiber_event event = {.name = "started", .set = 1};
 	struct fiber_barrier barrier = {.name = "phase", .count = 5};
+	struct fiber_once once = {.name = "tables", .runner = 77};
 	struct fiber_waitgroup waitgroup = {.name = "requests", .count = 7};
 	const struct {
 		void *object;
@@ -310,6 +311,7 @@ static void test_registry_describes_every_object_that_has_a_name(void **state)
 		{&rwlock, FIB_WAIT_RWLOCK_WRITE, rwlock.name, 99},
 		{&event, FIB_WAIT_EVENT, event.name, 0},
 		{&barrier, FIB_WAIT_BARRIER, barrier.name, 0},
+		{&once, FIB_WAIT_ONCE, once.name, 77},
 		{&waitgroup, FIB_WAIT_WAITGROUP, waitgroup.name, 0},
 	};
 	struct fib_row row;

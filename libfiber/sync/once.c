@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * once.c - a function that runs once, whoever comes first
+ *
+ * The first caller runs it, and everybody else waits in the queue until it has returned. After that a call is
+ * one load.
+ *
+ * Whoever runs it may end in it: a fiber by fiber_exit or fiber_fail, a thread by pthread_exit. Then it was
+ * not done, as with pthread_once, and those who wait must not wait for ever: the longest waiter runs it
+ * instead. It is told so in its node before its wait is claimed.
+ */
+#include <pthread.h>
+
+#include <fiber/fiber.h>
+#include <fiber/sync.h>
+#include <fiber/time.h>
+
+#include "base/compiler.h"
+#include "sched/wait.h"
+
+/* state */
+#define RUNNING 1u
+#define DONE	2u
+
+struct once_waiter {
+	struct fib_waiter waiter;
+	bool runs; /* L: it has been done by nobody; it is the waiter's turn */
+};
+
+/* A run under way, on the stack of whoever runs it. */
+struct run {
+	struct fib_ending ending;
+	struct fiber_once *once;
+};
+
+/* Under the queue's lock. */
+static bool hand_over(struct fiber_once *once, struct fib_wake_list *list)
+{
+	struct fib_waiter *first;
+
+	while ((first = fib_queue_first(&once->waiters))) {
+		once->runner = first->who;
+		fib_container(first, struct once_waiter, waiter)->runs = true;
+		if (fib_queue_claim_next(&once->waiters, list))
+			return true;
+	}
+	return false;
+}
+
+/* The caller ends in the function. */
+static void give_up(void *arg)
+{
+	struct fiber_once *once = ((struct run *)arg)->once;
+	struct fib_wake_list list = {NULL, NULL};
+
+	fib_queue_lock(&once->waiters);
+	if (!hand_over(once, &list)) {
+		once->runner = 0;
+		fib_store(&once->state, 0);
+	}
+	fib_queue_unlock(&once->waiters);
+	fib_wake_all(&list);
+}
+
+static void give_up_fiber(struct fib_ending *ending)
+{
+	give_up(fib_container(ending, struct run, ending));
+}
+
+static void finish(struct fiber_once *once)
+{
+	struct fib_wake_list list = {NULL, NULL};
+
+	fib_queue_lock(&once->waiters);
+	once->runner = 0;
+	/* label: once.done -- what the function wrote is visible. */
+	fib_store_release(&once->state, DONE);
+	fib_queue_claim_all(&once->waiters, &list);
+	fib_queue_unlock(&once->waiters);
+	fib_wake_all(&list);
+}
+
+static void run(struct fiber_once *once, void (*fn)(void *), void *arg)
+{
+	struct fiber *self = fiber_self();
+	struct run r = {.ending.end = give_up_fiber, .once = once};
+
+	if (self) {
+		r.ending.outer = self->endings;
+		self->endings = &r.ending;
+		fn(arg);
+		self->endings = r.ending.outer;
+	} else {
+		pthread_cleanup_push(give_up, &r);
+		fn(arg);
+		pthread_cleanup_pop(0);
+	}
+	finish(once);
+}
+
+/* DONE; 0 when it has become the caller's to run; RUNNING by somebody, and then w is in the queue (w not NULL). */
+static uint64_t enter(struct fiber_once *once, struct once_waiter *w)
+{
+	uint64_t state;
+
+	fib_queue_lock(&once->waiters);
+	state = fib_load(&once->state);
+	if (!state) {
+		once->runner = fib_caller();
+		fib_store(&once->state, RUNNING);
+	} else if (state == RUNNING && w) {
+		fib_queue_append(&once->waiters, &w->waiter);
+	}
+	fib_queue_unlock(&once->waiters);
+	return state;
+}
+
+int fiber_once(struct fiber_once *once, void (*fn)(void *), void *arg)
+{
+	struct once_waiter w;
+	uint64_t state;
+	int rc;
+
+	/* pairs: once.done */
+	if (fib_likely(fib_load_acquire(&once->state) == DONE))
+		return 0;
+	state = enter(once, NULL);
+	if (state == RUNNING) {
+		rc = fib_wait_begin(&w.waiter, FIB_WAIT_ONCE, once, 0, FIBER_FOREVER);
+		if (rc < 0)
+			return rc;
+		w.runs = false;
+		state = enter(once, &w);
+		if (state == RUNNING) {
+			rc = fib_queue_wait(&once->waiters, &w.waiter, FIBER_FOREVER);
+			if (rc < 0 || !w.runs)
+				return rc;
+			state = 0;
+		} else {
+			fib_wait_abort(&w.waiter);
+		}
+	}
+	if (!state)
+		run(once, fn, arg);
+	return 0;
+}
