@@ -15,7 +15,6 @@
 
 #include <fiber/time.h>
 
-#include "base/check.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/sched.h"
@@ -149,7 +148,10 @@ bool fib_wait_retract(struct fib_waiter *w)
 
 void fib_wait_abort(struct fib_waiter *w)
 {
-	fib_check(fib_wait_retract(w));
+	/* Only a cancellation can have come in between, and it makes us run: we must have left for that. What we
+	 * found instead of waiting stays ours; the next wait says that we are cancelled. */
+	if (!fib_wait_retract(w))
+		fib_wait(w, FIBER_FOREVER);
 }
 
 static int result(struct fib_waiter *w)

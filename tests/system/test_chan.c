@@ -274,6 +274,77 @@ static void test_chan_ping_pong_does_not_starve_a_third(void **state)
 		assert_true(t.others >= t.rounds / 64);
 }
 
+/* -- cancelled while an element is on its way -- */
+
+struct round {
+	struct fiber_chan *chan, *other;
+	bool selects;
+	long got; /* 0: nothing */
+	int rc;
+};
+
+static void *receive_one(void *arg)
+{
+	struct round *r = arg;
+	struct fiber_select_case cases[] = {
+		{.op = FIBER_SELECT_RECV, .chan = r->other},
+		{.op = FIBER_SELECT_RECV, .chan = r->chan, .elem = &r->got},
+	};
+
+	if (r->selects)
+		r->rc = fiber_select(cases, 2, FIBER_FOREVER);
+	else
+		r->rc = fiber_chan_recv(r->chan, &r->got, FIBER_FOREVER);
+	return NULL;
+}
+
+static void *cancel_one(void *fiber)
+{
+	fiber_cancel(fiber);
+	return NULL;
+}
+
+static void *cancel_and_send(void *arg)
+{
+	int *wrong = arg;
+	const int rounds = (int)carriers_scale(4000);
+
+	for (int i = 1; i <= rounds; i++) {
+		struct round r = {.selects = i % 2};
+		struct fiber *receiver, *canceller;
+		long value = i, left = 0;
+		int sent;
+
+		fiber_chan_new(sizeof(long), i / 2 % 2, &r.chan);
+		fiber_chan_new(0, 0, &r.other);
+		fiber_spawn(receive_one, &r, &receiver);
+		fiber_spawn(cancel_one, receiver, &canceller);
+		for (int spin = i % 64 * 8; spin; spin--)
+			__asm__ volatile("");
+		if (i % 3 == 0)
+			fiber_yield();
+		sent = fiber_chan_send(r.chan, &value, 0);
+		fiber_join(canceller, NULL, FIBER_FOREVER);
+		fiber_join(receiver, NULL, FIBER_FOREVER);
+		fiber_chan_recv(r.chan, &left, 0);
+		/* Received by the one or still there; and who was told of a cancellation has nothing. */
+		*wrong += r.got + left != (sent == 0 ? i : 0);
+		*wrong += (r.rc == -ECANCELED) != (r.got == 0) || (r.rc < 0 && r.rc != -ECANCELED);
+		fiber_chan_unref(r.chan);
+		fiber_chan_unref(r.other);
+	}
+	return NULL;
+}
+
+static void test_chan_cancelled_receiver_has_the_element_or_the_error(void **state)
+{
+	int wrong = 0;
+
+	(void)state;
+	carriers_run(cancel_and_send, &wrong);
+	assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_chan_deadlines_that_race_lose_and_double_nothing),
 		cmocka_unit_test(test_chan_closed_in_the_middle_keeps_what_was_sent),
 		cmocka_unit_test(test_chan_select_merges_channels_until_it_is_told_to_stop),
+		cmocka_unit_test(test_chan_cancelled_receiver_has_the_element_or_the_error),
 		cmocka_unit_test(test_chan_ping_pong_does_not_starve_a_third),
 	};
 
