@@ -14,6 +14,7 @@
 #include "core/registry.h"
 #include "io/descriptor.h"
 #include "runtime/runtime.h"
+#include "sched/offload.h"
 #include "sched/tick.h"
 #include "stack/pool.h"
 
@@ -22,10 +23,12 @@ static void before(void)
 	fib_tick_lock();
 	fib_registry_lock();
 	fib_stack_lock_pool();
+	fib_offload_lock();
 }
 
 static void in_parent(void)
 {
+	fib_offload_unlock();
 	fib_stack_unlock_pool();
 	fib_registry_unlock();
 	fib_tick_unlock();
@@ -34,6 +37,7 @@ static void in_parent(void)
 static void in_child(void)
 {
 	fib_tick_forget();
+	fib_offload_forget();
 	fib_descriptor_forget_all();
 	in_parent();
 }

@@ -39,6 +39,21 @@ FIBER_API int fiber_wait_fd(int fd, short events, int64_t deadline);
  * thread, waits for it in the operating system and is not woken. */
 FIBER_API int fiber_close(int fd);
 
+/*
+ * Run fn(arg) on a thread of its own, for what can only block, and wait until it returns. A fiber parks, a
+ * thread blocks. *ret: what fn returned. Threads are made as they are needed, at most 64 in a process; what
+ * comes when all are busy is served first in, first out. A thread that has had nothing to do for 3 seconds ends. fn
+ * runs as on any plain thread, with signals blocked, on a stack of the system's default size, and must return.
+ *
+ * Once fn was handed over it runs to its end whatever happens to the caller. So after 0, -ETIMEDOUT and -ECANCELED
+ * fn has been called or will be, also when the deadline had passed before the call; after the last two its
+ * result is dropped and arg must last until fn is through with it, so with a deadline, or in a fiber that may be
+ * cancelled, arg best belongs to fn, which frees it. After -EAGAIN (no thread can be made, and there is none
+ * that would come to it), -ENOMEM and -EDEADLK (pinned, under FIBER_PINNED_ERROR) fn is never called and arg is
+ * the caller's. A runtime does not wait for calls whose callers have gone.
+ */
+FIBER_API int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline);
+
 FIBER_END_DECLS
 
 #endif

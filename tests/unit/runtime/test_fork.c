@@ -16,6 +16,7 @@
 #include "base/atomic.h"
 #include "core/registry.h"
 #include "runtime/runtime.h"
+#include "sched/offload.h"
 #include "sched/tick.h"
 #include "stack/pool.h"
 #include "tests/harness/paths.h"
@@ -54,6 +55,8 @@ static int locks_all(void)
 	fib_registry_unlock();
 	fib_stack_lock_pool();
 	fib_stack_unlock_pool();
+	fib_offload_lock();
+	fib_offload_unlock();
 	return 0;
 }
 
@@ -105,6 +108,41 @@ static void test_fork_waits_for_who_is_in_the_list_of_schedulers(void **state)
 	forks_beside(&h);
 }
 
+static void test_fork_waits_for_who_hands_something_to_a_thread(void **state)
+{
+	struct holder h = {fib_offload_lock, fib_offload_unlock, 0, 0};
+
+	(void)state;
+	forks_beside(&h);
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void test_fork_child_makes_offload_threads_of_its_own(void **state)
+{
+	int status = -1;
+	pid_t pid;
+
+	(void)state;
+	if (*harness_sanitizer())
+		skip(); /* they know no threads in a fork of a program with threads */
+	fib_fork_watch();
+	assert_int_equal(fiber_block(nothing, NULL, NULL, FIBER_FOREVER), 0);
+	assert_int_equal(fib_offload_threads(), 1);
+	pid = fork();
+	if (!pid)
+		_exit(fib_offload_threads()					   ? 1
+		      : fiber_block(nothing, NULL, NULL, fiber_after(20000000000)) ? 2
+										   : 0);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(fib_offload_threads(), 1);
+}
+
 static void test_fork_child_has_no_scheduler_and_the_parent_keeps_its_own(void **state)
 {
 	struct fiber_runtime *rt;
@@ -132,6 +170,8 @@ int main(void)
 		cmocka_unit_test(test_fork_waits_for_who_is_in_the_registry),
 		cmocka_unit_test(test_fork_waits_for_who_is_in_the_stack_pool),
 		cmocka_unit_test(test_fork_waits_for_who_is_in_the_list_of_schedulers),
+		cmocka_unit_test(test_fork_waits_for_who_hands_something_to_a_thread),
+		cmocka_unit_test(test_fork_child_makes_offload_threads_of_its_own),
 		cmocka_unit_test(test_fork_child_has_no_scheduler_and_the_parent_keeps_its_own),
 	};
 
