@@ -86,7 +86,12 @@ static void unlock(struct fiber_chan *chan)
 
 static void copy(struct fiber_chan *chan, void *to, const void *from)
 {
-	if (to && chan->elem_size)
+	if (!to || !chan->elem_size)
+		return;
+	/* Most channels carry a pointer: that is no call. */
+	if (chan->elem_size == sizeof(void *))
+		memcpy(to, from, sizeof(void *));
+	else
 		memcpy(to, from, chan->elem_size);
 }
 
