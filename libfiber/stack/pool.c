@@ -15,6 +15,7 @@
 #include "stack/pool.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/list.h"
 #include "os/os.h"
@@ -26,8 +27,8 @@
 #define SLAB	    (16u << 20)
 #define COLOURS	    16u
 #define COLOUR_STEP 192u
-_Static_assert(COLOURS * COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
-#define TRIM_EVERY  INT64_C(1000000000)
+_Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
+#define TRIM_EVERY INT64_C(1000000000)
 
 struct free_stack {
 	struct fib_list link;
@@ -119,6 +120,19 @@ static int carve(struct stack_class *c, unsigned class, struct fib_stack *ret)
 	return 0;
 }
 
+/* Move some that are free to the cache, which is empty: one lock for many. The newest will be taken first. */
+static void fill(struct stack_class *c, unsigned class, struct fib_stack_cache *cache)
+{
+	unsigned at = FIB_STACK_CACHE / 2;
+	struct free_stack *found;
+
+	while (at && (found = take_free(c)))
+		cache->stacks[--at] = found->stack;
+	cache->class = class;
+	cache->count = FIB_STACK_CACHE / 2 - at;
+	memmove(cache->stacks, cache->stacks + at, cache->count * sizeof *cache->stacks);
+}
+
 int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack *ret)
 {
 	struct stack_class *c;
@@ -137,43 +151,60 @@ int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack 
 	fib_spin_lock(&c->lock);
 	prepare(c);
 	found = take_free(c);
-	if (found)
+	if (found) {
 		*ret = found->stack;
-	else
+		if (cache && !cache->count)
+			fill(c, class, cache);
+	} else {
 		rc = carve(c, class, ret);
+	}
 	fib_spin_unlock(&c->lock);
 	return rc;
 }
 
-static void give_to_class(const struct fib_stack *stack)
+/* Give n stacks of one class to it. */
+static void give_to_class(const struct fib_stack *stacks, unsigned n)
 {
-	struct stack_class *c = &classes[stack->class];
-	struct free_stack *node = node_of(stack);
+	struct stack_class *c = &classes[stacks->class];
+	unsigned i;
 
-	node->stack = *stack;
 	fib_spin_lock(&c->lock);
-	/* Newest first: append at the head's front. */
-	fib_list_append(c->warm.next, &node->link);
-	c->warm_count++;
+	for (i = 0; i < n; i++) {
+		struct free_stack *node = node_of(&stacks[i]);
+
+		node->stack = stacks[i];
+		/* Newest first: append at the head's front. */
+		fib_list_append(c->warm.next, &node->link);
+	}
+	c->warm_count += n;
 	fib_spin_unlock(&c->lock);
 }
 
 void fib_stack_flush(struct fib_stack_cache *cache)
 {
-	while (cache->count)
-		give_to_class(&cache->stacks[--cache->count]);
+	if (cache->count)
+		give_to_class(cache->stacks, cache->count);
+	cache->count = 0;
 }
 
 void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack)
 {
+	unsigned half = FIB_STACK_CACHE / 2;
+
 	if (stack->class == FIB_STACK_FOREIGN)
 		return;
 	if (!cache) {
-		give_to_class(stack);
+		give_to_class(stack, 1);
 		return;
 	}
-	if (cache->class != stack->class || cache->count == FIB_STACK_CACHE)
+	if (cache->class != stack->class) {
 		fib_stack_flush(cache);
+	} else if (cache->count == FIB_STACK_CACHE) {
+		/* The older half; what was used last stays at hand. */
+		give_to_class(cache->stacks, half);
+		memmove(cache->stacks, cache->stacks + half, half * sizeof *cache->stacks);
+		cache->count = half;
+	}
 	cache->class = stack->class;
 	cache->stacks[cache->count++] = *stack;
 }
