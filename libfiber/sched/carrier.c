@@ -16,11 +16,6 @@
 #define SEARCH_ROUNDS 40
 #define RELAX_TURNS   40
 
-struct fib_carrier *fib_carrier_self(void)
-{
-	return fib_tls_carrier();
-}
-
 bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 {
 	unsigned i;

@@ -15,17 +15,30 @@
 
 #include "os/spin.h"
 
+/* Of the list. A carrier without thieves is alone with it. */
+static void lock(struct fib_runqueue *q)
+{
+	if (!q->alone)
+		fib_spin_lock(&q->lock);
+}
+
+static void unlock(struct fib_runqueue *q)
+{
+	if (!q->alone)
+		fib_spin_unlock(&q->lock);
+}
+
 void fib_runqueue_overflow(struct fib_runqueue *q, struct fiber *fiber)
 {
 	fiber->link = NULL;
-	fib_spin_lock(&q->lock);
+	lock(q);
 	if (q->overflow_last)
 		q->overflow_last->link = fiber;
 	else
 		q->overflow_first = fiber;
 	q->overflow_last = fiber;
 	fib_store(&q->overflowing, fib_load(&q->overflowing) + 1);
-	fib_spin_unlock(&q->lock);
+	unlock(q);
 }
 
 /* Unlink up to n from the front. */
@@ -34,7 +47,7 @@ static struct fiber *overflow_take(struct fib_runqueue *q, uint32_t n)
 	struct fiber *first, *last;
 	uint32_t count = 1;
 
-	fib_spin_lock(&q->lock);
+	lock(q);
 	first = last = q->overflow_first;
 	if (first) {
 		while (count < n && last->link) {
@@ -47,7 +60,7 @@ static struct fiber *overflow_take(struct fib_runqueue *q, uint32_t n)
 		last->link = NULL;
 		fib_store(&q->overflowing, fib_load(&q->overflowing) - count);
 	}
-	fib_spin_unlock(&q->lock);
+	unlock(q);
 	return first;
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/tls.h"
 #include "core/record.h"
 #include "core/record_cache.h"
 #include "poll/poller.h"
@@ -92,7 +93,10 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 void fib_sched_stop(struct fib_sched *s);
 
 /* The carrier this thread is, or NULL. Ask again after every switch. */
-struct fib_carrier *fib_carrier_self(void);
+static inline struct fib_carrier *fib_carrier_self(void)
+{
+	return fib_tls_carrier();
+}
 
 /*
  * Make a fiber that was claimed runnable. From a carrier of its scheduler it goes to the front of that

@@ -122,7 +122,7 @@ void fib_ready(struct fiber *fiber, bool front)
 }
 
 /* On the stack that was switched to: finish for the fiber that was left. */
-static void arrive(void)
+static inline void arrive(void)
 {
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *left = c->left;
@@ -147,7 +147,7 @@ static void arrive(void)
 }
 
 /* c runs fiber from now on: its stack may change. */
-static void start_running(struct fib_carrier *c, struct fiber *fiber)
+static inline void start_running(struct fib_carrier *c, struct fiber *fiber)
 {
 	fib_store(&fiber->seq, fib_load(&fiber->seq) + 1);
 	/* pairs: record.seq -- the odd number is out before anything else of the fiber changes. */
