@@ -17,5 +17,6 @@
 #include <fiber/chan.h>
 #include <fiber/io.h>
 #include <fiber/context.h>
+#include <fiber/introspect.h>
 
 #endif

@@ -42,10 +42,18 @@ void fib_os_discard(void *at, size_t size); /* give the pages back, contents bec
 
 /* -- memory.c -- */
 /* Copy size bytes of this process' own memory that may not be there: 0, or -EFAULT; never faults. Uses
- * process_vm_readv, or a pipe where that is forbidden. One caller at a time (the service thread). */
+ * process_vm_readv, or a pipe where that is forbidden. Any number of callers, also in signal handlers; errno
+ * does not survive it. */
 int fib_os_peek(uint64_t address, void *buf, size_t size);
 /* Resident bytes from the lowest resident page of [low, low + size) to its end, or -errno. */
 int64_t fib_os_high_water(uint64_t low, size_t size);
+
+/* -- report.c: for reports that may be made in a signal handler -- */
+int fib_os_error_kept(void); /* the interrupted one's errno, which is to be given back: */
+void fib_os_error_restore(int kept);
+/* Write all of it, waiting as the descriptor does; where it does not wait itself, a second for each piece.
+ * 0, or a negative errno. Async-signal-safe. */
+int fib_os_write_all(int fd, const void *buf, size_t size);
 
 /* -- process.c -- */
 unsigned fib_os_cpus(void); /* usable by this process: affinity and cgroup quota, at least 1 */

@@ -21,7 +21,8 @@
 #include "os/os.h"
 #include "wire/wire.h"
 
-#define TRIES 16
+#define TRIES	     16
+#define DETAIL_TRIES 4
 
 /* A thread sanitizer must not look here: that the copy may be torn is the point, and seq tells. */
 #define unwatched fib_noinline __attribute__((no_sanitize("thread")))
@@ -148,6 +149,41 @@ void fib_sample_forget_object(struct fib_row *row)
 {
 	row->holder = 0;
 	memset(row->object_name, 0, sizeof row->object_name);
+}
+
+/* An object is only worth reading while the fiber waits for it: freed, it is somebody else's memory or
+ * nobody's. */
+bool fib_sample_fiber(uint64_t index, int64_t now, struct fib_sample_object *last,
+		      struct fib_row *ret, int *ret_rc)
+{
+	int i;
+
+	for (i = 0; i < DETAIL_TRIES; i++) {
+		if (!fib_sample_row(index, now, ret))
+			return false;
+		*ret_rc = fib_sample_details(ret, last);
+		if (!ret->wait_object || fib_sample_current(ret))
+			return true;
+		memset(last, 0, sizeof *last);
+	}
+	fib_sample_forget_object(ret);
+	*ret_rc = 0;
+	return true;
+}
+
+unwatched static const struct fib_sched *read_sched(const struct fiber *f)
+{
+	return *(struct fib_sched *const volatile *)&f->sched;
+}
+
+const struct fib_sched *fib_sample_sched(const struct fib_row *row)
+{
+	struct fiber *f = (struct fiber *)(uintptr_t)row->record;
+	const struct fib_sched *sched = read_sched(f);
+
+	/* What was read is older than the id that is read now. */
+	fib_fence_acquire();
+	return read_id(f) == row->id ? sched : NULL;
 }
 
 /* The stack of a copy that was of one moment. True when it still is of that moment afterwards. */

@@ -2,12 +2,14 @@
 /*
  * sample.h - one fiber, looked at from inside the process while it may run
  *
- * The service thread only: the look at a wait object goes through fib_os_peek(), which has one caller.
+ * By any thread, and in a signal handler: nothing here locks, waits or allocates.
  */
 #ifndef FIB_SERVICE_SAMPLE_H
 #define FIB_SERVICE_SAMPLE_H
 
 #include "layout/row.h"
+
+struct fib_sched;
 
 /* The object that was looked at last: fifty thousand waiters on one mutex cost one look. */
 struct fib_sample_object {
@@ -25,6 +27,17 @@ uint64_t fib_sample_id(uint64_t index);
 /* Fill in what the row's object is called, who holds it and how deep its stack went. last is the
  * caller's and starts zeroed. 0, or a negative errno when the object could not be read. */
 int fib_sample_details(struct fib_row *row, struct fib_sample_object *last);
+
+/*
+ * A row with its details, all of one moment: for a fiber that has moved on meanwhile it looks again, and in the end
+ * says nothing of the object. last as above. False when no fiber lives in record index; *ret_rc is what
+ * fib_sample_details() said, 0 when that does not matter.
+ */
+bool fib_sample_fiber(uint64_t index, int64_t now, struct fib_sample_object *last,
+		      struct fib_row *ret, int *ret_rc);
+
+/* The scheduler of the row's fiber, NULL while it has none or when the fiber has ended meanwhile. */
+const struct fib_sched *fib_sample_sched(const struct fib_row *row);
 
 /* Whether the fiber has neither run nor been woken since row was taken: what was read meanwhile, its
  * wait object, belongs to the row. */

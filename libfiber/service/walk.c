@@ -14,8 +14,6 @@
 #include "core/registry.h"
 #include "os/os.h"
 
-#define TRIES 4
-
 void fib_walk_begin(struct fib_cursor *cursor, uint64_t id)
 {
 	cursor->next = 0;
@@ -67,23 +65,14 @@ void fib_walk_finish(struct fib_cursor *cursor)
 	cursor->end.sampled_ns = fib_os_now() - cursor->began;
 }
 
-/* A fiber with what it waits for. An object is only worth reading while the fiber waits for it: freed,
- * it is somebody else's memory or nobody's. So look again when the fiber has moved on meanwhile. */
+/* False when no fiber lives there any more, or another than is looked for. */
 static bool sample(struct fib_cursor *c, uint64_t index, int64_t now, struct fib_row *row)
 {
-	int rc = 0, i;
+	int rc;
 
-	for (i = 0; i < TRIES; i++) {
-		if (!fib_sample_row(index, now, row) || (c->id && row->id != c->id))
-			return false;
-		rc = fib_sample_details(row, &c->object);
-		if (!row->wait_object || fib_sample_current(row))
-			break;
-		memset(&c->object, 0, sizeof c->object);
-	}
-	if (i == TRIES)
-		fib_sample_forget_object(row);
-	else if (rc < 0)
+	if (!fib_sample_fiber(index, now, &c->object, row, &rc) || (c->id && row->id != c->id))
+		return false;
+	if (rc < 0)
 		c->end.problems++;
 	return true;
 }

@@ -2,9 +2,13 @@
 /*
  * memory.c - reading our own memory that may not be there
  *
- * The service thread looks at wait objects and stacks that may vanish while it looks. The kernel
+ * Whoever looks at fibers looks at wait objects and stacks that may vanish meanwhile. The kernel
  * copies for us and says EFAULT instead of raising a signal: process_vm_readv on ourselves, or, where
  * a sandbox forbids that call, a write into a pipe and a read back out of it.
+ *
+ * The pipe is kept, for whoever has it now; everybody else (another thread, a signal handler that
+ * interrupted the one who has it, a forked child that shares it with its parent) makes one of its own.
+ * Nobody waits for anybody.
  */
 #include "os/os.h"
 
@@ -67,21 +71,55 @@ static int peek_by_pipe(const int fds[2], uint64_t address, void *buf, size_t si
 	return 0;
 }
 
+static struct {
+	_Atomic uint32_t taken; /* A: memory.pipe */
+	pid_t owner;		/* L taken: whose pipe it is; 0: none yet */
+	int fds[2];		/* L taken */
+} kept;
+
+static int peek_by_own_pipe(uint64_t address, void *buf, size_t size)
+{
+	int fds[2], rc;
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	rc = peek_by_pipe(fds, address, buf, size);
+	close(fds[0]);
+	close(fds[1]);
+	return rc;
+}
+
+static int peek_by_kept_pipe(uint64_t address, void *buf, size_t size)
+{
+	pid_t self = getpid();
+
+	if (kept.owner != self) {
+		/* The other one's ends stay open: their numbers may be somebody else's by now. */
+		if (pipe2(kept.fds, O_CLOEXEC | O_NONBLOCK) < 0)
+			return -errno;
+		kept.owner = self;
+	}
+	return peek_by_pipe(kept.fds, address, buf, size);
+}
+
 fib_noinline int fib_os_peek(uint64_t address, void *buf, size_t size)
 {
-	static bool forbidden;
-	static int fds[2] = {-1, -1};
+	static _Atomic bool forbidden;
 	int rc;
 
-	if (!forbidden) {
+	if (!fib_load(&forbidden)) {
 		rc = peek_by_call(address, buf, size);
 		if (rc != -EPERM && rc != -ENOSYS && rc != -EACCES)
 			return rc;
-		forbidden = true;
+		fib_store(&forbidden, true);
 	}
-	if (fds[0] < 0 && pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
-		return -errno;
-	return peek_by_pipe(fds, address, buf, size);
+	/* pairs: memory.pipe -- the pipe that the last one made, and left empty. */
+	if (fib_swap(&kept.taken, 1))
+		return peek_by_own_pipe(address, buf, size);
+	rc = peek_by_kept_pipe(address, buf, size);
+	/* label: memory.pipe */
+	fib_store_release(&kept.taken, 0);
+	return rc;
 }
 
 fib_noinline int64_t fib_os_high_water(uint64_t low, size_t size)

@@ -232,6 +232,40 @@ static void test_sample_object_that_is_gone_is_an_error_every_time(void **state)
 	record_end(f);
 }
 
+static void test_sample_fiber_is_whole(void **state)
+{
+	struct fiber *f = record_make("waiter", STACK, 512);
+	struct fiber_mutex m = {.name = "first"};
+	struct fib_sample_object last = {0};
+	uint64_t index = record_index(f);
+	int rc = 77;
+
+	(void)state;
+	wait_for(f, &m);
+	assert_true(fib_sample_fiber(index, fib_os_now(), &last, &row, &rc));
+	assert_int_equal(rc, 0);
+	assert_string_equal(row.object_name, "first");
+	assert_int_equal(row.stack_high_water, STACK);
+	wait_for(f, (struct fiber_mutex *)16);
+	assert_true(fib_sample_fiber(index, fib_os_now(), &last, &row, &rc));
+	assert_int_equal(rc, -EFAULT);
+	record_end(f);
+	assert_false(fib_sample_fiber(index, fib_os_now(), &last, &row, &rc));
+}
+
+static void test_sample_sched_is_the_fibers_own(void **state)
+{
+	struct fiber *f = record_make("one", 0, 0);
+	char sched;
+
+	(void)state;
+	f->sched = (struct fib_sched *)(void *)&sched;
+	assert_true(fib_sample_row(record_index(f), fib_os_now(), &row));
+	assert_ptr_equal(fib_sample_sched(&row), &sched);
+	record_end(f);
+	assert_null(fib_sample_sched(&row));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +280,8 @@ int main(void)
 		cmocka_unit_test(test_sample_details_name_the_object_and_its_holder),
 		cmocka_unit_test(test_sample_details_look_once_at_an_object_that_many_wait_for),
 		cmocka_unit_test(test_sample_object_that_is_gone_is_an_error_every_time),
+		cmocka_unit_test(test_sample_fiber_is_whole),
+		cmocka_unit_test(test_sample_sched_is_the_fibers_own),
 	};
 
 	harness_watchdog(120);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* text.c - numbers and names in letters. */
+#include "base/text.h"
+
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+static void put(struct fib_text *t, const char *bytes, size_t n)
+{
+	if (n > t->size - t->used)
+		n = t->size - t->used;
+	memcpy(t->buf + t->used, bytes, n);
+	t->used += n;
+}
+
+void fib_text_put(struct fib_text *t, const char *string)
+{
+	put(t, string, strlen(string));
+}
+
+static void put_based(struct fib_text *t, uint64_t number, unsigned base)
+{
+	char digits[24];
+	size_t at = sizeof digits;
+
+	do {
+		digits[--at] = "0123456789abcdef"[number % base];
+		number /= base;
+	} while (number);
+	put(t, digits + at, sizeof digits - at);
+}
+
+void fib_text_number(struct fib_text *t, uint64_t number)
+{
+	put_based(t, number, 10);
+}
+
+void fib_text_hex(struct fib_text *t, uint64_t number)
+{
+	fib_text_put(t, "0x");
+	put_based(t, number, 16);
+}
+
+void fib_text_quoted(struct fib_text *t, const char *name, size_t size)
+{
+	size_t i;
+
+	fib_text_put(t, "\"");
+	for (i = 0; i < size && name[i]; i++) {
+		unsigned char c = (unsigned char)name[i];
+		const char escaped[] = {'\\', 'x', "0123456789abcdef"[c >> 4],
+					"0123456789abcdef"[c & 15]};
+
+		if (c < 0x20 || c >= 0x7f) {
+			put(t, escaped, sizeof escaped);
+			continue;
+		}
+		if (c == '"' || c == '\\')
+			fib_text_put(t, "\\");
+		put(t, &name[i], 1);
+	}
+	fib_text_put(t, "\"");
+}
+
+static void put_unit(struct fib_text *t, int64_t number, const char *unit)
+{
+	fib_text_number(t, (uint64_t)number);
+	fib_text_put(t, unit);
+}
+
+void fib_text_duration(struct fib_text *t, int64_t ns)
+{
+	int64_t s = ns / SECOND, tenths = ns % SECOND / (SECOND / 10);
+
+	if (ns <= 0) {
+		fib_text_put(t, "0s");
+	} else if (ns < 1000) {
+		put_unit(t, ns, "ns");
+	} else if (ns < 1000000) {
+		put_unit(t, ns / 1000, "us");
+	} else if (ns < SECOND) {
+		put_unit(t, ns / 1000000, "ms");
+	} else if (s < 60) {
+		fib_text_number(t, (uint64_t)s);
+		if (tenths) {
+			fib_text_put(t, ".");
+			fib_text_number(t, (uint64_t)tenths);
+		}
+		fib_text_put(t, "s");
+	} else if (s < 3600) {
+		put_unit(t, s / 60, "m");
+		put_unit(t, s % 60, "s");
+	} else if (s < 86400) {
+		put_unit(t, s / 3600, "h");
+		put_unit(t, s % 3600 / 60, "m");
+	} else {
+		put_unit(t, s / 86400, "d");
+		put_unit(t, s % 86400 / 3600, "h");
+	}
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * introspect.c - fibers as the program itself sees them
+ *
+ * The rows are those of the control socket, sampled by the same code: what a program says about itself
+ * and what fiberctl says about it are equal by construction. A snapshot keeps rows of the caller's form in one
+ * block that doubles; everything else works on one row at a time and allocates nothing.
+ */
+#include <fiber/introspect.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/registry.h"
+#include "os/os.h"
+#include "runtime/runtime.h"
+#include "service/sample.h"
+
+/* Fifty thousand waiters on one mutex cost one look at it, but not one that is old. */
+#define OBJECT_AGE INT64_C(1000000)
+
+struct fiber_snapshot {
+	struct fiber_info *infos;
+	size_t count, room, next;
+};
+
+static void *pointer(uint64_t address)
+{
+	return (void *)(uintptr_t)address;
+}
+
+static void describe_wait(const struct fib_row *row, struct fiber_info *info)
+{
+	info->wait_kind = fiber_registry.wait_names[row->wait_kind];
+	info->wait_object = pointer(row->wait_object);
+	memcpy(info->wait_object_name, row->object_name, sizeof info->wait_object_name);
+	if (row->holder & FIB_HOLDER_THREAD)
+		info->holder_thread = row->holder & ~FIB_HOLDER_THREAD;
+	else
+		info->holder_id = row->holder;
+	info->fd = -1;
+	if (row->wait_kind == FIB_WAIT_JOIN) {
+		info->target_id = row->wait_arg;
+	} else if (row->wait_kind == FIB_WAIT_FD) {
+		info->fd = (int)(uint32_t)row->wait_arg;
+		info->events = (short)(row->wait_arg >> 32);
+	}
+	info->deadline = row->deadline;
+}
+
+static void describe(const struct fib_row *row, int64_t now, struct fiber_info *info)
+{
+	memset(info, 0, sizeof *info);
+	info->id = row->id;
+	info->parent_id = row->parent;
+	memcpy(info->name, row->name, sizeof info->name);
+	info->state = (enum fiber_state)row->state;
+	info->flags = row->flags;
+	info->carrier = row->carrier == FIB_ROW_CARRIER_NONE ? -1 : row->carrier;
+	info->pins = row->pins;
+	describe_wait(row, info);
+	info->since = now - row->age;
+	info->switches = row->switches;
+	info->cpu_ns = row->cpu;
+	info->stack_size = row->stack_size;
+	info->stack_used = row->stack_used;
+	info->stack_high_water =
+		row->stack_high_water == FIB_ROW_UNKNOWN ? 0 : row->stack_high_water;
+	info->spawn_pc = pointer(row->spawn_pc);
+	info->entry = pointer(row->entry);
+}
+
+int fiber_foreach(struct fiber_runtime *rt, int (*fn)(const struct fiber_info *, void *), void *arg)
+{
+	/* Only records that existed at the beginning: a program that spawns without end must not keep us. */
+	uint64_t committed = fib_registry_committed(), i;
+	struct fib_sample_object last;
+	int64_t looked = 0;
+	struct fiber_info info;
+	struct fib_row row;
+	int rc;
+
+	for (i = 0; i < committed; i++) {
+		int64_t now;
+
+		if (!fib_sample_id(i))
+			continue;
+		now = fib_os_now();
+		if (now - looked > OBJECT_AGE) {
+			memset(&last, 0, sizeof last);
+			looked = now;
+		}
+		if (!fib_sample_fiber(i, now, &last, &row, &rc) ||
+		    (rt && fib_sample_sched(&row) != &rt->sched))
+			continue;
+		describe(&row, now, &info);
+		rc = fn(&info, arg);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int append(const struct fiber_info *info, void *arg)
+{
+	struct fiber_snapshot *s = arg;
+
+	if (s->count == s->room) {
+		size_t room = s->room ? s->room * 2 : 256;
+		struct fiber_info *infos = realloc(s->infos, room * sizeof *infos);
+
+		if (!infos)
+			return -ENOMEM;
+		s->infos = infos;
+		s->room = room;
+	}
+	s->infos[s->count++] = *info;
+	return 0;
+}
+
+int fiber_snapshot(struct fiber_runtime *rt, struct fiber_snapshot **ret)
+{
+	struct fiber_snapshot *s = calloc(1, sizeof *s);
+	int rc;
+
+	if (!s)
+		return -ENOMEM;
+	rc = fiber_foreach(rt, append, s);
+	if (rc < 0) {
+		fiber_snapshot_free(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+size_t fiber_snapshot_count(const struct fiber_snapshot *snapshot)
+{
+	return snapshot->count;
+}
+
+bool fiber_snapshot_next(struct fiber_snapshot *snapshot, struct fiber_info *ret)
+{
+	if (snapshot->next == snapshot->count)
+		return false;
+	*ret = snapshot->infos[snapshot->next++];
+	return true;
+}
+
+void fiber_snapshot_free(struct fiber_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	free(snapshot->infos);
+	free(snapshot);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* test_dump.c - a dump needs nothing that may be broken, held or gone. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fiber/introspect.h>
+
+#include "core/registry.h"
+#include "tests/harness/watchdog.h"
+#include "tests/unit/service/records.h"
+
+static char text[64 << 10];
+
+/* What fiber_dump() writes, and returns. */
+static int dump(void)
+{
+	int fd = memfd_create("dump", MFD_CLOEXEC), rc;
+	ssize_t n;
+
+	assert_true(fd >= 0);
+	rc = fiber_dump(fd);
+	n = pread(fd, text, sizeof text - 1, 0);
+	assert_true(n >= 0);
+	text[n] = '\0';
+	close(fd);
+	return rc;
+}
+
+static void assert_says(const char *line)
+{
+	if (!strstr(text, line)) {
+		print_error("not said: %s\nbut:\n%s", line, text);
+		fail();
+	}
+}
+
+static void test_dump_says_what_the_tools_say(void **state)
+{
+	static struct fiber_mutex lock = {.name = "config"};
+	struct fiber *f = record_make("a\"b\033", 64 << 10, 1000);
+	char line[256];
+
+	(void)state;
+	fib_store(&lock.owner, 99);
+	fib_store(&f->wait_kind, FIB_WAIT_MUTEX);
+	f->wait_object = (uint64_t)(uintptr_t)&lock;
+	f->parent = 3;
+	f->cpu = 2500000000;
+	f->spawn_pc = 0xabc;
+	f->fn = NULL;
+	assert_int_equal(dump(), 1);
+	snprintf(line, sizeof line,
+		 "fiber %" PRIu64 " \"a\\\"b\\x1b\" [suspended: mutex \"config\" held by 99, 5",
+		 fiber_id(f));
+	assert_says(line);
+	assert_says(
+		"  parent 3, switches 4, cpu 2.5s, stack 1000 of 65536, deepest 65536, runs 0x0, "
+		"spawned at 0xabc\n");
+	assert_says("\n1 fiber\n");
+	record_end(f);
+}
+
+static void test_dump_of_no_fibers_is_a_line(void **state)
+{
+	(void)state;
+	assert_int_equal(dump(), 0);
+	assert_string_equal(text, "0 fibers\n");
+}
+
+static void test_dump_survives_a_broken_record(void **state)
+{
+	struct fiber *f = record_make("broken", 0, 0);
+
+	(void)state;
+	memset(f->name, 0xff, sizeof f->name);
+	fib_store(&f->state, 200);
+	fib_store(&f->wait_kind, 250);
+	f->stack.low = NULL;
+	f->stack.size = SIZE_MAX;
+	f->context.sp = 8;
+	fib_store(&f->since, INT64_MIN);
+	assert_int_equal(dump(), 1);
+	assert_says("[unknown, ");
+	f->stack.size = 0;
+	record_end(f);
+}
+
+static void test_dump_takes_no_lock_and_leaves_errno_alone(void **state)
+{
+	struct fiber *f = record_make("there", 0, 0);
+
+	(void)state;
+	fib_registry_lock();
+	errno = ELOOP;
+	assert_int_equal(dump(), 1);
+	fib_registry_unlock();
+	assert_says("\"there\"");
+	errno = ELOOP;
+	assert_int_equal(fiber_dump(-1), -EBADF);
+	assert_int_equal(errno, ELOOP);
+	record_end(f);
+}
+
+static void test_dump_gives_up_on_who_does_not_read(void **state)
+{
+	static struct fiber *f[400];
+	size_t i, n = sizeof f / sizeof f[0];
+	int fds[2];
+
+	(void)state;
+	for (i = 0; i < n; i++)
+		f[i] = record_make("one of too many for a page", 0, 0);
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	assert_true(fcntl(fds[1], F_SETPIPE_SZ, 4096) > 0);
+	assert_int_equal(fiber_dump(fds[1]), -EAGAIN);
+	close(fds[0]);
+	close(fds[1]);
+	for (i = 0; i < n; i++)
+		record_end(f[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dump_of_no_fibers_is_a_line),
+		cmocka_unit_test(test_dump_says_what_the_tools_say),
+		cmocka_unit_test(test_dump_survives_a_broken_record),
+		cmocka_unit_test(test_dump_takes_no_lock_and_leaves_errno_alone),
+		cmocka_unit_test(test_dump_gives_up_on_who_does_not_read),
+	};
+
+	harness_watchdog(60);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
