@@ -51,6 +51,17 @@ static void put_stack(FILE *out, const struct fib_row *row)
 	fputc('\n', out);
 }
 
+static void put_labels(FILE *out, const struct fib_row *row)
+{
+	char k[sizeof row->label * 4], v[sizeof row->label * 4];
+	const char *key, *value;
+	size_t at = 0;
+
+	while (fib_row_label(row, &at, &key, &value))
+		fprintf(out, "%-12s %s=%s\n", "label", ins_words_clean(key, k, sizeof k),
+			ins_words_clean(value, v, sizeof v));
+}
+
 static void put(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
 		struct ins_symbols *symbols, const struct ins_walk *walk)
 {
@@ -62,6 +73,7 @@ static void put(FILE *out, const struct fib_layout *layout, const struct ins_fib
 	fprintf(out, "%-12s %s\n", "state", ins_words_state(layout, row->state));
 	fprintf(out, "%-12s %s\n", "since", ins_words_duration(row->age, text, sizeof text));
 	put_wait(out, layout, fiber);
+	put_labels(out, row);
 	if (row->carrier != FIB_ROW_CARRIER_NONE)
 		fprintf(out, "%-12s %u\n", "carrier", row->carrier);
 	fprintf(out, "%-12s %" PRIu64 "\n", "switches", row->switches);

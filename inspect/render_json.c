@@ -137,6 +137,26 @@ static json_t *frames_array(struct ins_symbols *symbols, const struct ins_walk *
 	return frames;
 }
 
+static json_t *labels_object(const struct fib_row *row)
+{
+	json_t *labels = json_object();
+	const char *key, *value;
+	size_t at = 0;
+
+	while (labels && fib_row_label(row, &at, &key, &value)) {
+		json_t *name = ins_json_text(key);
+
+		/* A key that is no text is cleaned as every text is. */
+		if (!name || json_object_set_new(labels, json_string_value(name),
+						 ins_json_text(value)) < 0) {
+			json_decref(labels);
+			labels = NULL;
+		}
+		json_decref(name);
+	}
+	return labels;
+}
+
 json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *fiber,
 		       struct ins_symbols *symbols, const struct ins_walk *walk)
 {
@@ -147,7 +167,7 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 		"{s:o, s:o, s:o}", "size", number(row->stack_size), "used",
 		number_if(row->state != FIBER_RUNNING, row->stack_used), "highWater",
 		number_if(row->stack_high_water != FIB_ROW_UNKNOWN, row->stack_high_water));
-	ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{}}", "id",
+	ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
 			number(row->id), "parentId", number(row->parent), "name",
 			ins_json_text(row->name), "state",
 			ins_json_text(ins_words_state(layout, row->state)), "ageNs",
@@ -155,7 +175,7 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 			number(row->cpu), "pins", number(row->pins), "carrier",
 			number_if(row->carrier != FIB_ROW_CARRIER_NONE, row->carrier), "wait",
 			wait_object(layout, row), "stack", stack, "spawn",
-			spawn_object(row, symbols), "labels");
+			spawn_object(row, symbols), "labels", labels_object(row));
 	if (ret && walk &&
 	    (json_object_set_new(ret, "frames", frames_array(symbols, walk)) < 0 ||
 	     json_object_set_new(ret, "truncated", json_boolean(walk->truncated)) < 0)) {

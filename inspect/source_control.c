@@ -121,6 +121,7 @@ static void take_row(const unsigned char *bytes, size_t size, struct fib_row *re
 	memcpy(ret, bytes, size < sizeof *ret ? size : sizeof *ret);
 	ret->name[sizeof ret->name - 1] = 0;
 	ret->object_name[sizeof ret->object_name - 1] = 0;
+	fib_row_end_labels(ret);
 }
 
 static int emit(struct control *c, const struct ins_fiber *fiber, struct ins_error *error)
@@ -197,10 +198,11 @@ static int take_end(struct control *c, const void *payload, size_t length, struc
 	if (end.shown != c->summary->shown)
 		return bad(c, "it counts other fibers than it sent", error);
 	if (end.problems)
-		ins_problems_add(&c->source.problems,
-				 "%llu fibers are incomplete: what they wait for, or their stack, "
-				 "could not be read",
-				 (unsigned long long)end.problems);
+		ins_problems_add(
+			&c->source.problems,
+			"%llu fibers are incomplete: what they wait for, their labels or their "
+			"stack could not be read",
+			(unsigned long long)end.problems);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct dead {
 	void *context;
 	struct ins_summary *summary;
 	uint64_t unresolved;
+	uint64_t unlabelled;
 };
 
 static int dead_memory(void *source, uint64_t address, void *buf, size_t size)
@@ -91,6 +92,8 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 		return 0;
 	if (fib_row_resolve(layout, &fiber.row, dead_memory, d) < 0)
 		d->unresolved++;
+	if (fib_row_labels(&fiber.row, dead_memory, d) < 0)
+		d->unlabelled++;
 	if (d->request->stacks && fib_row_walkable(&fiber.row))
 		copy_stack(d, &fiber);
 	if (d->request->high_water && fiber.row.state != FIBER_DEAD)
@@ -110,7 +113,7 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 	d->fn = fn;
 	d->context = context;
 	d->summary = ret;
-	d->unresolved = 0;
+	d->unresolved = d->unlabelled = 0;
 	rc = ins_records_each(source, each_record, d, &why);
 	if (rc == -EFAULT)
 		return ins_error_set(error, rc, "%s%s", why.text,
@@ -122,6 +125,9 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 				 "what %llu fibers wait for is not in the core: holder and name of "
 				 "it are missing",
 				 (unsigned long long)d->unresolved);
+	if (d->unlabelled)
+		ins_problems_add(&source->problems, "the labels of %llu fibers are not in the core",
+				 (unsigned long long)d->unlabelled);
 	if (rc == 0 && request->id && !ret->shown)
 		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in the core",
 				     (unsigned long long)request->id);

@@ -48,6 +48,7 @@ struct live {
 	void *context;
 	struct ins_summary *summary;
 	uint64_t unresolved;
+	uint64_t unlabelled;
 	uint64_t vanished;
 };
 
@@ -233,6 +234,8 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 		return 0;
 	if (!good)
 		call_moving(&fiber);
+	if (fib_row_labels(&fiber.row, live_memory, l) < 0)
+		l->unlabelled++;
 	if (l->request->high_water && fiber.row.state != FIBER_DEAD)
 		fiber.row.stack_high_water = high_water(l, &fiber.row);
 	l->summary->total++;
@@ -251,7 +254,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 	l->fn = fn;
 	l->context = context;
 	l->summary = ret;
-	l->unresolved = l->vanished = 0;
+	l->unresolved = l->unlabelled = l->vanished = 0;
 	rc = ins_records_each(source, each_record, l, error);
 	ret->sampled_ns = now() - start;
 	if (kill(source->pid, 0) < 0 && errno == ESRCH) {
@@ -269,6 +272,9 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 				 "what %llu fibers wait for could not be read: holder and name of "
 				 "it are missing",
 				 (unsigned long long)l->unresolved);
+	if (l->unlabelled)
+		ins_problems_add(&source->problems, "the labels of %llu fibers could not be read",
+				 (unsigned long long)l->unlabelled);
 	if (rc == 0 && request->id && !ret->shown)
 		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in process %d",
 				     (unsigned long long)request->id, (int)source->pid);

@@ -80,12 +80,13 @@ struct fiber {
 	uint64_t spawn_pc;	 /* I */
 	struct fib_stack stack;	 /* I */
 
-	struct fiber_result result;	 /* F, then the joiner */
-	struct fib_ending *endings;	 /* F */
-	struct fib_exit *exits;		 /* F: exit handlers, the last first */
-	struct fib_locals *locals;	 /* F: NULL: none set */
-	struct fiber_wait_queue joiners; /* own lock */
-	uint32_t life;			 /* L joiners.lock: FIB_LIFE_* */
+	struct fiber_result result;	  /* F, then the joiner */
+	struct fib_ending *endings;	  /* F */
+	struct fib_exit *exits;		  /* F: exit handlers, the last first */
+	struct fib_layout_labels *labels; /* F: NULL: none set yet; readers */
+	struct fib_locals *locals;	  /* F: NULL: none set */
+	struct fiber_wait_queue joiners;  /* own lock */
+	uint32_t life;			  /* L joiners.lock: FIB_LIFE_* */
 	uint32_t unused1;
 
 	char name[32];	  /* F or the owner of the handle; readers may see it half written */

@@ -71,6 +71,7 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_ENTRY, fn);
 	FIELD(FIB_FIELD_NAME, name);
 	FIELD(FIB_FIELD_FAILURE, failure);
+	FIELD(FIB_FIELD_LABELS, labels);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 

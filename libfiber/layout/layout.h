@@ -56,6 +56,7 @@ enum fib_layout_field_id {
 	FIB_FIELD_ENTRY,       /* u64: the function it runs */
 	FIB_FIELD_NAME,	       /* char[32], NUL-terminated */
 	FIB_FIELD_FAILURE,     /* char[]: fiber_fail's text */
+	FIB_FIELD_LABELS,      /* u64: address of a struct fib_layout_labels, 0: none */
 	FIB_FIELD_COUNT
 };
 #define FIB_LAYOUT_FIELDS 64 /* slots in the table, for fields to come */
@@ -93,6 +94,18 @@ enum fib_wait_kind {
 struct fib_layout_object {
 	struct fib_layout_field name;	/* char[], NUL-terminated unless full */
 	struct fib_layout_field holder; /* u64: 0, a fiber's id, or FIB_HOLDER_THREAD | tid */
+};
+
+/*
+ * A fiber's labels. The block is never unmapped, and serves another fiber when this one has gone: they are
+ * the labels of `owner` and of nobody else. text[generation % 2] counts; the other one may be being written.
+ * So read owner and generation, that text, and both again: when they are the same, it was whole.
+ */
+#define FIB_LAYOUT_LABELS 248
+struct fib_layout_labels {
+	uint64_t owner;			 /* A: id of the fiber, 0: of nobody */
+	uint64_t generation;		 /* A: counts up with every change, also of the owner */
+	char text[2][FIB_LAYOUT_LABELS]; /* key NUL value NUL ... and an empty key */
 };
 
 #define FIB_HOLDER_THREAD    (UINT64_C(1) << 63)

@@ -46,6 +46,8 @@ struct fib_row {
 	uint16_t pins;
 	char name[32];
 	char object_name[32];
+	uint64_t labels;	       /* address of the block in the process, 0: none */
+	char label[FIB_LAYOUT_LABELS]; /* key NUL value NUL ...; fib_row_labels() fills it in */
 };
 
 /* Copy size bytes at address in the program to buf. 0, or a negative errno; never faults. */
@@ -63,6 +65,17 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
  * the object cannot be read (it may have gone while we looked). */
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader);
+
+/* Fill in label from the block in the process. 0, the read function's error, or -EAGAIN when the fiber changes
+ * them faster than they can be read; then the row has none. */
+int fib_row_labels(struct fib_row *row, fib_read_fn *read, void *reader);
+
+/* The label at *at, which starts at 0 and is moved on. False behind the last. */
+bool fib_row_label(const struct fib_row *row, size_t *at, const char **ret_key,
+		   const char **ret_value);
+
+/* Make label safe to look at, whatever is in it. */
+void fib_row_end_labels(struct fib_row *row);
 
 /* Whether the row's stack holds still and can be walked: it exists and does not run. */
 bool fib_row_walkable(const struct fib_row *row);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "base/atomic.h"
+#include "core/labels.h"
 #include "core/registry.h"
 #include "io/descriptor.h"
 #include "runtime/runtime.h"
@@ -22,6 +23,7 @@ static void before(void)
 {
 	fib_tick_lock();
 	fib_registry_lock();
+	fib_labels_lock();
 	fib_stack_lock_pool();
 	fib_offload_lock();
 }
@@ -30,6 +32,7 @@ static void in_parent(void)
 {
 	fib_offload_unlock();
 	fib_stack_unlock_pool();
+	fib_labels_unlock();
 	fib_registry_unlock();
 	fib_tick_unlock();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own.c - exit handlers and fiber-local values, for the fiber itself
+ * own.c - exit handlers, fiber-local values and labels, for the fiber itself
  *
  * A fiber clears up on its own stack while it still counts as running, so whatever it calls may wait like
  * any other code of it. All of it must hold when a handler calls fiber_exit(): nothing ever returns to
@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/labels.h"
 #include "core/locals.h"
 #include "sched/sched.h"
 
@@ -58,6 +59,13 @@ void *fiber_getspecific(fiber_key_t key)
 	struct fiber *fiber = self();
 
 	return fiber ? fib_locals_get(fiber->locals, key) : NULL;
+}
+
+int fiber_label(const char *key, const char *value)
+{
+	struct fiber *fiber = self();
+
+	return fiber ? fib_labels_set(&fiber->labels, fiber->id, key, value) : -EPERM;
 }
 
 static void run_exits(struct fiber *fiber)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/labels.h"
 #include "core/locals.h"
 #include "core/names.h"
 #include "core/registry.h"
@@ -151,6 +152,8 @@ void fib_free_record(struct fiber *fiber)
 {
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
 	fib_publish(&fiber->id, 0);
+	if (fib_unlikely(fiber->labels != NULL))
+		fib_labels_drop(&fiber->labels);
 	fib_record_give(records(fib_carrier_self()), fiber);
 }
 

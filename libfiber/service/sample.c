@@ -125,6 +125,7 @@ static int resolve(struct fib_row *row, struct fib_sample_object *last)
 int fib_sample_details(struct fib_row *row, struct fib_sample_object *last)
 {
 	int64_t deepest;
+	int rc, labels;
 
 	/* A dead fiber's stack is somebody else's by now. */
 	if (row->state != FIBER_DEAD && row->stack_low && row->stack_size) {
@@ -132,7 +133,9 @@ int fib_sample_details(struct fib_row *row, struct fib_sample_object *last)
 		if (deepest >= 0)
 			row->stack_high_water = (uint64_t)deepest;
 	}
-	return resolve(row, last);
+	rc = resolve(row, last);
+	labels = fib_row_labels(row, peek, NULL);
+	return rc < 0 ? rc : labels;
 }
 
 bool fib_sample_current(const struct fib_row *row)

@@ -24,8 +24,8 @@ bool fib_sample_row(uint64_t index, int64_t now, struct fib_row *ret);
 /* The id in record index, 0 when it is free. Cheap. */
 uint64_t fib_sample_id(uint64_t index);
 
-/* Fill in what the row's object is called, who holds it and how deep its stack went. last is the
- * caller's and starts zeroed. 0, or a negative errno when the object could not be read. */
+/* Fill in what the row's object is called, who holds it, how deep its stack went, and its labels. last is the
+ * caller's and starts zeroed. 0, or a negative errno when the object or the labels could not be read. */
 int fib_sample_details(struct fib_row *row, struct fib_sample_object *last);
 
 /*

@@ -9,7 +9,7 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/watchdog.h"
 
-static const char *const fixtures[] = {"httpd", "load", "crowd", "spin", "overflow"};
+static const char *const fixtures[] = {"httpd", "load", "crowd", "spin", "overflow", "labels"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -46,6 +46,7 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"spin", "--unknown", NULL},
 		{"overflow", "--stack", "1000"},
 		{"overflow", "stray", NULL},
+		{"labels", "stray", NULL},
 	};
 
 	(void)state;

@@ -193,6 +193,17 @@ FIBER_API int fiber_setspecific(fiber_key_t key, const void *value);
 /* The calling fiber's value: NULL when it set none, and outside a fiber. A few loads. */
 FIBER_API void *fiber_getspecific(fiber_key_t key);
 
+/*
+ * Put a label key=value on the calling fiber, for the tools: "request" = "GET /", "user" = "4711". Setting a
+ * key again replaces its value, value NULL removes it. Both are copied. Labels stay until the fiber has
+ * been joined or, detached, has ended. A fiber's labels together take up to 246 bytes, each the length of
+ * its key and its value and 2 more: -ENOSPC when there is no room beside the others, -ENAMETOOLONG for one
+ * that would not fit alone; then nothing has changed. -EINVAL for a key that is NULL or empty or has
+ * a '=' in it, -ENOMEM when there is no memory for the first one, -EPERM outside a fiber.
+ * Never waits.
+ */
+FIBER_API int fiber_label(const char *key, const char *value);
+
 /* Whether fiber_yield() would: inside a fiber that is not pinned. From anywhere. */
 FIBER_API bool fiber_can_yield(void);
 

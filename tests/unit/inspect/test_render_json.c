@@ -102,6 +102,32 @@ static void test_what_does_not_apply_is_null(void **state)
 	json_decref(row);
 }
 
+static void test_labels_are_an_object_and_clean(void **state)
+{
+	static const char packed[] = "user\0"
+				     "7\0"
+				     "bad\xff\0"
+				     "\x80"
+				     "\0"
+				     "empty\0";
+	struct ins_fiber f = rows_fiber(7, "worker");
+	json_t *row, *labels;
+
+	(void)state;
+	row = fiber_of(&f, NULL);
+	assert_int_equal(json_object_size(json_object_get(row, "labels")), 0);
+	json_decref(row);
+	memcpy(f.row.label, packed, sizeof packed);
+	row = fiber_of(&f, NULL);
+	labels = json_object_get(row, "labels");
+	assert_int_equal(json_object_size(labels), 3);
+	assert_string_equal(json_string_value(json_object_get(labels, "user")), "7");
+	assert_string_equal(json_string_value(json_object_get(labels, "empty")), "");
+	assert_string_equal(json_string_value(json_object_get(labels, "bad\xef\xbf\xbd")),
+			    "\xef\xbf\xbd");
+	json_decref(row);
+}
+
 static void wait_promise(struct ins_fiber *f, const char *keys)
 {
 	json_t *row = fiber_of(f, NULL);
@@ -315,6 +341,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_waiting_fiber_has_every_key),
 		cmocka_unit_test(test_what_does_not_apply_is_null),
+		cmocka_unit_test(test_labels_are_an_object_and_clean),
 		cmocka_unit_test(test_each_kind_of_wait_fills_its_own_keys),
 		cmocka_unit_test(test_frames_are_there_only_where_asked_for),
 		cmocka_unit_test(test_a_group_has_every_key),

@@ -58,6 +58,7 @@ static int setup(void **state)
 	put(FIB_FIELD_STATE, FIBER_SUSPENDED);
 	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_MUTEX);
 	put(FIB_FIELD_FLAGS, FIBER_DETACHED);
+	put(FIB_FIELD_LABELS, 0xaaaa);
 	put(FIB_FIELD_CARRIER, 3);
 	put(FIB_FIELD_PINS, 0x102);
 	put(FIB_FIELD_WAIT_OBJECT, 0x5f00);
@@ -99,6 +100,7 @@ static void test_row_has_every_field_of_the_record(void **state)
 	assert_int_equal(row.spawn_pc, 0x8888);
 	assert_int_equal(row.entry, 0x9999);
 	assert_string_equal(row.name, "req-7741");
+	assert_int_equal(row.labels, 0xaaaa);
 	/* What a suspended fiber does not have, and what nobody looked at. */
 	assert_int_equal(row.carrier, FIB_ROW_CARRIER_NONE);
 	assert_true(row.stack_high_water == FIB_ROW_UNKNOWN);

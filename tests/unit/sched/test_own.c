@@ -97,6 +97,31 @@ static void test_own_handler_of_a_destructor_comes_right_after_it(void **state)
 	assert_string_equal(seen, "exhyh");
 }
 
+static void *labels_itself(void *arg)
+{
+	struct fiber *me = fiber_self();
+
+	must(fiber_label("key", NULL) == 0);
+	must(!me->labels);
+	must(fiber_label("key", "value") == 0);
+	must(me->labels && me->labels->owner == fiber_id(me));
+	must(fiber_label("a=b", "value") == -EINVAL);
+	*(struct fib_layout_labels **)arg = me->labels;
+	return NULL;
+}
+
+static void test_own_labels_go_when_the_fiber_was_joined(void **state)
+{
+	struct fib_layout_labels *labels = NULL;
+
+	(void)state;
+	prove(1, labels_itself, &labels);
+	assert_non_null(labels);
+	/* The block is still there to be read, and nobody's. */
+	assert_int_equal(labels->owner, 0);
+	assert_int_equal(fiber_label("key", "value"), -EPERM);
+}
+
 static void test_own_calls_outside_a_fiber_are_refused(void **state)
 {
 	fiber_key_t key;
@@ -115,6 +140,7 @@ int main(void)
 		cmocka_unit_test(test_own_is_nothing_at_first),
 		cmocka_unit_test(test_own_handlers_run_once_the_last_first),
 		cmocka_unit_test(test_own_handler_of_a_destructor_comes_right_after_it),
+		cmocka_unit_test(test_own_labels_go_when_the_fiber_was_joined),
 		cmocka_unit_test(test_own_calls_outside_a_fiber_are_refused),
 	};
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* test_labels.c - labels reach whoever asks, over the control socket, out of live memory and out of a core. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static struct crowd crowd;
+static char pid[16];
+
+static int start(void **state)
+{
+	(void)state;
+	crowd = crowd_start(NULL, "labels", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	crowd_end(&crowd);
+	return 0;
+}
+
+/* Both its labels are the same, or it was between setting the first and the second. */
+static void agree_changing(const json_t *labels)
+{
+	const char *const first = json_text(labels, "first"), *const second =
+								      json_text(labels, "second");
+
+	assert_true(json_object_size(labels) <= 2);
+	assert_string_not_equal(first, "");
+	assert_int_equal(strspn(first, (char[]){first[0], 0}), strlen(first));
+	if (json_object_get(labels, "second"))
+		assert_string_equal(first, second);
+}
+
+static void agree(const struct crowd_member *m, const json_t *labels)
+{
+	char wanted[64];
+	unsigned i;
+
+	assert_true(json_is_object(labels));
+	if (!strcmp(m->name, "changing")) {
+		agree_changing(labels);
+		return;
+	}
+	assert_int_equal(sscanf(m->name, "worker-%u", &i), 1);
+	assert_int_equal(json_object_size(labels), i ? 2 : 0);
+	if (!i)
+		return;
+	snprintf(wanted, sizeof(wanted), "%u", i);
+	assert_string_equal(json_text(labels, "worker"), wanted);
+	snprintf(wanted, sizeof(wanted), "GET /%u?a=b", i);
+	assert_string_equal(json_text(labels, "request"), wanted);
+}
+
+static void all_agree(struct harness_process *p, const char *source)
+{
+	json_t *answer;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, source);
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), crowd.count);
+	for (size_t i = 0; i < crowd.count; i++) {
+		const json_t *const fiber = json_fiber(answer, crowd.members[i].id);
+
+		assert_non_null(fiber);
+		agree(&crowd.members[i], json_object_get(fiber, "labels"));
+	}
+	json_decref(answer);
+	harness_free(p);
+}
+
+static void test_labels_over_the_control_socket(void **state)
+{
+	const struct crowd_member *m = crowd_find(&crowd, "park", "worker-6");
+	struct harness_process *p;
+	json_t *answer;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		all_agree(cli_run("fiberctl", "list", pid, "--json", NULL), "control");
+	/* Stacks travel in another frame. */
+	p = cli_run("fiberctl", "bt", pid, cli_number(m->id), "--json", NULL);
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	agree(m, json_object_get(json_fiber(answer, m->id), "labels"));
+	json_decref(answer);
+	harness_free(p);
+}
+
+static void test_labels_out_of_live_memory(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		all_agree(cli_run("fibertrace", pid, "--json", "--each", NULL), "live");
+}
+
+static void test_labels_out_of_a_core(void **state)
+{
+	char core[HARNESS_PATH];
+
+	(void)state;
+	cli_core(crowd.process->pid, "labels", core);
+	all_agree(cli_run("fibertrace", "--core", core, "--json", "--each", NULL), "core");
+}
+
+static void test_labels_of_one_fiber_for_people(void **state)
+{
+	const struct crowd_member *m = crowd_find(&crowd, "park", "worker-5");
+	struct harness_process *p = cli_run("fiberctl", "show", pid, cli_number(m->id), NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "label        worker=5\n");
+	cli_contains(p->out.bytes, "label        request=GET /5?a=b\n");
+	harness_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_labels_over_the_control_socket),
+		cmocka_unit_test(test_labels_out_of_live_memory),
+		cmocka_unit_test(test_labels_out_of_a_core),
+		cmocka_unit_test(test_labels_of_one_fiber_for_people),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, start, stop);
+}
