@@ -10,6 +10,7 @@
 #define fib_likely(x)		       __builtin_expect(!!(x), 1)
 #define fib_unlikely(x)		       __builtin_expect(!!(x), 0)
 #define fib_noinline		       __attribute__((noinline))
+#define fib_always_inline	       inline __attribute__((always_inline))
 #define fib_aligned(n)		       __attribute__((aligned(n)))
 #define fib_printf(f, a)	       __attribute__((format(printf, f, a)))
 #define fib_container(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))

@@ -257,7 +257,9 @@ static int wait_in(struct fiber_chan *chan, enum fib_chan_side side, struct fib_
 	return rc < 0 ? rc : me->result;
 }
 
-static int operate(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int64_t deadline)
+/* Inlined, so that a backtrace says which of the two calls it was. */
+static fib_always_inline int operate(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
+				     int64_t deadline)
 {
 	struct fib_chan_waiter me;
 	struct outcome outcome;

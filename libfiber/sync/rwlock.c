@@ -75,7 +75,8 @@ static void let_in(struct fiber_rwlock *lock, struct fib_wake_list *list)
 	}
 }
 
-static int lock_as(struct fiber_rwlock *lock, bool writes, int64_t deadline)
+/* Inlined, so that a backtrace says which of the two calls it was. */
+static fib_always_inline int lock_as(struct fiber_rwlock *lock, bool writes, int64_t deadline)
 {
 	struct fib_wake_list list = {NULL, NULL};
 	struct rw_waiter w;
