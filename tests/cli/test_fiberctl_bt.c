@@ -64,7 +64,7 @@ static void test_bt_has_one_greppable_header_and_the_calls_of_the_fiber(void **s
 	assert_non_null(at);
 	at = strstr(at, "member_main");
 	assert_non_null(at);
-	matches(p->out.bytes, "wait_for_mutex.*crowd\\.c:[0-9]+");
+	matches(p->out.bytes, "wait_for_mutex.*crowd_kinds\\.h:[0-9]+");
 	matches(p->out.bytes, "wait_for_mutex.*inline");
 	harness_free(p);
 }
@@ -81,6 +81,35 @@ static void test_bt_of_each_kind_of_wait_names_its_functions(void **state)
 		{"join", "join-", {"fiber_join", "wait_for_join", "join_inner", "join_outer"}},
 		{"cond", "cond-", {"fiber_cond_wait", "wait_for_cond", "cond_inner", "cond_outer"}},
 		{"sem", "sem-", {"fiber_sem_wait", "wait_for_sem", "sem_inner", "sem_outer"}},
+		{"rwlock-read",
+		 "rwlock-read-",
+		 {"fiber_rwlock_rdlock", "wait_for_rdlock", "rdlock_inner", "rdlock_outer"}},
+		{"rwlock-write",
+		 "rwlock-write-",
+		 {"fiber_rwlock_wrlock", "wait_for_wrlock", "wrlock_inner", "wrlock_outer"}},
+		{"event",
+		 "event-",
+		 {"fiber_event_wait", "wait_for_event", "event_inner", "event_outer"}},
+		{"barrier",
+		 "barrier-",
+		 {"fiber_barrier_wait", "wait_for_barrier", "barrier_inner", "barrier_outer"}},
+		{"once", "once-", {"fiber_once", "wait_for_once", "once_inner", "once_outer"}},
+		{"waitgroup",
+		 "waitgroup-",
+		 {"fiber_waitgroup_wait", "wait_for_waitgroup", "waitgroup_inner",
+		  "waitgroup_outer"}},
+		{"chan-send",
+		 "chan-send-",
+		 {"fiber_chan_send", "wait_for_sending", "sending_inner", "sending_outer"}},
+		{"chan-recv",
+		 "chan-recv-",
+		 {"fiber_chan_recv", "wait_for_receiving", "receiving_inner", "receiving_outer"}},
+		{"select",
+		 "select-",
+		 {"fiber_select", "wait_for_select", "select_inner", "select_outer"}},
+		{"timer",
+		 "timer-",
+		 {"fiber_timer_wait", "wait_for_timer", "timer_inner", "timer_outer"}},
 		{"fd", "fd-read-", {"fiber_read", "wait_for_reading", "reading_inner"}},
 		{"fd", "fd-write-", {"fiber_write", "wait_for_writing", "writing_inner"}},
 	};

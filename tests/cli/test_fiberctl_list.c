@@ -63,7 +63,7 @@ static void agree(const struct crowd_member *m, const json_t *fiber)
 		assert_true(json_is_null(json_object_get(wait, "holderThread")));
 	}
 	/* The kinds of crowd that wait with a deadline. */
-	if (!strcmp(m->kind, "sleep") || !strcmp(m->kind, "sem"))
+	if (!strcmp(m->kind, "sleep") || !strcmp(m->kind, "sem") || !strcmp(m->kind, "timer"))
 		assert_true(json_is_integer(json_object_get(wait, "deadlineNs")));
 	else
 		assert_true(json_is_null(json_object_get(wait, "deadlineNs")));

@@ -47,6 +47,36 @@ const struct crowd_member *crowd_find(const struct crowd *crowd, const char *kin
 	return NULL;
 }
 
+size_t crowd_count(const struct crowd *crowd, const char *kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < crowd->count; i++)
+		n += !strcmp(crowd->members[i].kind, kind);
+	return n;
+}
+
+/* "fd-read-7" is of the same kind as "fd-read-18". */
+static bool same_kind(const char *a, const char *b)
+{
+	const size_t length = (size_t)(strrchr(a, '-') - a) + 1;
+
+	return !strncmp(a, b, length) && strrchr(b, '-') == b + length - 1;
+}
+
+size_t crowd_kinds(const struct crowd *crowd)
+{
+	size_t n = 0;
+
+	for (size_t i = 0, k; i < crowd->count; i++) {
+		for (k = 0; k < i; k++)
+			if (same_kind(crowd->members[k].name, crowd->members[i].name))
+				break;
+		n += k == i;
+	}
+	return n;
+}
+
 bool crowd_walkable(const struct crowd_member *member)
 {
 	return strcmp(member->kind, "running") && strcmp(member->kind, "dead");

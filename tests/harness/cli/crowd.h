@@ -30,6 +30,10 @@ void crowd_end(struct crowd *crowd);
 const struct crowd_member *crowd_find(const struct crowd *crowd, const char *kind,
 				      const char *prefix);
 
+/* How many members are of a kind, and how many kinds of member there are, told apart by their names. */
+size_t crowd_count(const struct crowd *crowd, const char *kind);
+size_t crowd_kinds(const struct crowd *crowd);
+
 /* Whether its stack exists and holds still: neither running nor dead. */
 bool crowd_walkable(const struct crowd_member *member);
 
