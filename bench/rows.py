@@ -9,7 +9,7 @@ Targets, all on the median of libfiber's repeats:
   ("fc", f)            at most f times boost.context's raw switch of the same run of the benchmark
   ("who", name, f)     at most f times what that participant needs for the same work
   ("at most", v)       at most v, in the line's unit
-  ("below", work)      less than libfiber needs for that other work
+  ("below", work)      less than libfiber needs for that other work, by the same key
 """
 
 OURS = "libfiber"
@@ -73,13 +73,16 @@ WORKS = [
          {OURS: 1_000_000, "boost.fiber": 500_000, "State Threads": 2_000_000, "Go": 500_000,
           "GNU Pth": 5_000, "pthread": 20_000},
          ns(("fc", 5.5)), (20_000, 40_000)),
+    Work("channel", "ping-pong over channels without room", "channel", 0,
+         {OURS: 1_000_000, "boost.fiber": 500_000, "Go": 500_000},
+         ns(("fc", 5.5)), (20_000, 40_000)),
     Work("mutex", "mutex lock and unlock, nobody waits", "mutex", 0,
          {OURS: 5_000_000, "boost.fiber": 5_000_000, "State Threads": 10_000_000, "Go": 10_000_000,
           "GNU Pth": 10_000_000, "pthread": 10_000_000},
          ns(("fc", 3)), (50_000, 100_000)),
     Work("tree-1", "tree, 1,000,000 leaves, 1 carrier", "tree", 1,
          {OURS: 1_000_000, "Go": 1_000_000},
-         [Line("ms", "ms", ("who", "Go", 0.23))], (1_000, 10_000)),
+         [Line("cpu", "ms", ("who", "Go", 0.23))], (1_000, 10_000)),
     Work("tree-2", "tree, 1,000,000 leaves, 2 carriers", "tree", 2,
          {OURS: 1_000_000, "Go": 1_000_000},
          [Line("ms", "ms", ("who", "Go", 0.27), ("below", "tree-1"))]),

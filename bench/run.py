@@ -190,7 +190,7 @@ def change(row, base):
     if not was[key]:
         return [number(was[key]), ""]
     return [number(was[key]) + (" fc" if key == "fc" else ""),
-            f"{(row[key] / was[key] - 1) * 100:+.0f}%"]
+            f"{round((row[key] / was[key] - 1) * 100):+d}%"]
 
 
 def print_table(rows, base):
@@ -210,8 +210,9 @@ def print_table(rows, base):
     widths = [max(len(cells[i]) for cells in table) for i in range(len(head) - 1)]
     left = {0, 1, 4}
     for cells in table:
-        print("  ".join(c.ljust(w) if i in left else c.rjust(w)
-                        for i, (c, w) in enumerate(zip(cells, widths))) + "  " + cells[-1])
+        text = "  ".join(c.ljust(w) if i in left else c.rjust(w)
+                         for i, (c, w) in enumerate(zip(cells, widths)))
+        print(f"{text}  {cells[-1]}".rstrip())
 
 
 def machine():

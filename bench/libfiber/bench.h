@@ -13,6 +13,7 @@ void bench_codes(long count, long arg);
 void bench_yield(long count, long fibers);
 void bench_spawn(long count, long live);
 void bench_cond(long count, long arg);
+void bench_channel(long count, long arg);
 void bench_mutex(long count, long arg);
 void bench_tree(long leaves, long carriers);
 void bench_memory(long fibers, long arg);

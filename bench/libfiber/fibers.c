@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fibers.c - what a scheduler does all day, on one carrier: yield, spawn, hand over, lock. */
+#include <fiber/chan.h>
+
 #include "bench/libfiber/bench.h"
 
 struct load {
@@ -132,6 +134,47 @@ void bench_cond(long count, long arg)
 {
 	(void)arg;
 	bench_run(cond_main, &count, 1);
+}
+
+/* -- the same over two channels without room: a sender waits for its receiver -- */
+
+static struct fiber_chan *there, *back;
+
+static void *echo(void *arg)
+{
+	long message;
+
+	while (!fiber_chan_recv(there, &message, FIBER_FOREVER))
+		fiber_chan_send(back, &message, FIBER_FOREVER);
+	return arg;
+}
+
+static void *channel_main(void *arg)
+{
+	long messages = *(long *)arg / 2, answer = 0;
+	struct fiber *other;
+	double cpu;
+
+	if (fiber_chan_new(sizeof(long), 0, &there) || fiber_chan_new(sizeof(long), 0, &back))
+		work_die("fiber_chan_new");
+	spawn(echo, NULL, &other);
+	cpu = work_cpu();
+	for (long i = 0; i < messages; i++) {
+		fiber_chan_send(there, &i, FIBER_FOREVER);
+		fiber_chan_recv(back, &answer, FIBER_FOREVER);
+	}
+	work_report("ns", (work_cpu() - cpu) / (double)(messages * 2));
+	fiber_chan_close(there);
+	fiber_join(other, NULL, FIBER_FOREVER);
+	fiber_chan_unref(there);
+	fiber_chan_unref(back);
+	return NULL;
+}
+
+void bench_channel(long count, long arg)
+{
+	(void)arg;
+	bench_run(channel_main, &count, 1);
 }
 
 /* -- lock and unlock what nobody else wants -- */

@@ -26,10 +26,10 @@ void bench_run(fiber_fn *fn, void *arg, unsigned carriers)
 int main(int argc, char **argv)
 {
 	static const struct work works[] = {
-		{"verify", bench_verify}, {"switch", bench_switch}, {"codes", bench_codes},
-		{"yield", bench_yield},	  {"spawn", bench_spawn},   {"cond", bench_cond},
-		{"mutex", bench_mutex},	  {"tree", bench_tree},	    {"memory", bench_memory},
-		{"naps", bench_naps},
+		{"verify", bench_verify}, {"switch", bench_switch},   {"codes", bench_codes},
+		{"yield", bench_yield},	  {"spawn", bench_spawn},     {"cond", bench_cond},
+		{"mutex", bench_mutex},	  {"tree", bench_tree},	      {"memory", bench_memory},
+		{"naps", bench_naps},	  {"channel", bench_channel},
 	};
 
 	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));

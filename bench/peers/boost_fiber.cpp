@@ -85,6 +85,27 @@ static void run_cond(long count, long)
 	work_report("ns", (work_cpu() - cpu) / (double)(messages * 2));
 }
 
+static void run_channel(long count, long)
+{
+	long messages = count / 2, answer = 0;
+	bf::unbuffered_channel<long> there, back;
+	bf::fiber other = start([&] {
+		long message;
+
+		while (there.pop(message) == bf::channel_op_status::success)
+			back.push(message);
+	});
+	double cpu = work_cpu();
+
+	for (long i = 0; i < messages; i++) {
+		there.push(i);
+		back.pop(answer);
+	}
+	work_report("ns", (work_cpu() - cpu) / (double)(messages * 2));
+	there.close();
+	other.join();
+}
+
 static void run_mutex(long count, long)
 {
 	double cpu = work_cpu();
@@ -137,7 +158,7 @@ int main(int argc, char **argv)
 {
 	static const struct work works[] = {
 		{"yield", run_yield}, {"spawn", run_spawn}, {"cond", run_cond},
-		{"mutex", run_mutex}, {"naps", run_naps},
+		{"mutex", run_mutex}, {"naps", run_naps},   {"channel", run_channel},
 	};
 
 	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));
