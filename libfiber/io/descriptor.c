@@ -40,6 +40,12 @@
 
 enum { READING, WRITING, DIRECTIONS };
 
+/* Whether whoever waits for events waits on a side. */
+static bool concerns(short events, int side)
+{
+	return side == WRITING ? events & POLLOUT : events & ~POLLOUT;
+}
+
 /* A any thread, atomic · L under waiters.lock */
 struct direction {
 	struct fiber_wait_queue waiters;
@@ -159,13 +165,50 @@ static bool join_side(struct direction *side, struct fib_waiter *w, uint32_t edg
 	return same;
 }
 
+void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2])
+{
+	struct descriptor *d = find(fd);
+	int i;
+
+	for (i = 0; i < DIRECTIONS; i++)
+		if (concerns(events, i))
+			fib_queue_forget(&d->side[i].waiters, &w[i]);
+}
+
+/* Join both sides' queues. False: something has happened on one since the look; leave then. */
+static bool join_sides(struct descriptor *d, short events, const struct fib_look *look,
+		       struct fib_waiter w[2])
+{
+	bool waiting = true;
+	int i;
+
+	for (i = 0; i < DIRECTIONS; i++)
+		if (concerns(events, i) && waiting)
+			waiting = join_side(&d->side[i], &w[i], look->edges[i]);
+	return waiting;
+}
+
+int fib_descriptor_join(int fd, short events, const struct fib_look *look, struct fib_waiter w[2])
+{
+	struct descriptor *d = find_or_make(fd);
+	int rc;
+
+	if (!d)
+		return (unsigned)fd >= BLOCK * BLOCKS ? -EBADF : -ENOMEM;
+	rc = watch(fd, d, look);
+	if (rc < 0)
+		return rc;
+	if (join_sides(d, events, look, w))
+		return 0;
+	fib_descriptor_leave(fd, events, w);
+	return -EAGAIN;
+}
+
 static int wait_parked(int fd, struct descriptor *d, short events, const struct fib_look *look,
 		       int64_t deadline)
 {
 	struct fib_waiter w[DIRECTIONS];
-	bool in[DIRECTIONS] = {(events & ~POLLOUT) != 0, (events & POLLOUT) != 0};
-	bool waiting = true;
-	int i, rc;
+	int rc;
 
 	rc = fib_wait_begin(&w[0], FIB_WAIT_FD, NULL,
 			    (uint32_t)fd | (uint64_t)(uint16_t)events << 32, deadline);
@@ -173,14 +216,9 @@ static int wait_parked(int fd, struct descriptor *d, short events, const struct 
 		return rc;
 	/* One wait, two places to be found in. */
 	w[1] = w[0];
-	for (i = 0; i < DIRECTIONS; i++)
-		if (in[i] && waiting)
-			waiting = join_side(&d->side[i], &w[i], look->edges[i]);
-	if (waiting || !fib_wait_retract(&w[0]))
+	if (join_sides(d, events, look, w) || !fib_wait_retract(&w[0]))
 		rc = fib_wait(&w[0], deadline);
-	for (i = 0; i < DIRECTIONS; i++)
-		if (in[i])
-			fib_queue_forget(&d->side[i].waiters, &w[i]);
+	fib_descriptor_leave(fd, events, w);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
 }
 

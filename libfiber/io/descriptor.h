@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "core/parker.h"
+
 /* Which descriptor it was, and how many edges had been seen on each side, when somebody began to try. */
 struct fib_look {
 	uint32_t generation;
@@ -22,6 +24,14 @@ void fib_descriptor_look(int fd, struct fib_look *ret);
  * It may return early.
  */
 int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline);
+
+/*
+ * For a wait that stands in several queues: take two places of it, one for each side, unless something has
+ * happened since `look`. w: two unlinked copies of an armed waiter of an unpinned fiber. 0: joined, leave when
+ * the wait is over; -EAGAIN: look again; -EPERM: nothing to wait for, it is always ready; -EBADF, -ENOMEM.
+ */
+int fib_descriptor_join(int fd, short events, const struct fib_look *look, struct fib_waiter w[2]);
+void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2]);
 
 /* fd is a new descriptor: whatever was known under its number is of an earlier one. */
 void fib_descriptor_fresh(int fd);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/registry.h"
+#include "io/await.h"
 #include "io/descriptor.h"
 #include "os/os.h"
 #include "sched/spawn.h"
@@ -42,6 +43,7 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	if (rc < 0)
 		return rc;
 	fib_fork_watch();
+	fib_select_serve_fds(&fib_await_ops);
 	rt = aligned_alloc(FIB_CACHE_LINE,
 			   (sizeof *rt + FIB_CACHE_LINE - 1) & ~(size_t)(FIB_CACHE_LINE - 1));
 	if (!rt)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * select.c - the first of several channels
+ * select.c - the first of several channels, descriptors and points in time
  *
  * A select first looks at its cases one after another, in random order, and does the first that can be
  * done; so each of those that are ready is as likely as the others, and no channel can starve
@@ -19,6 +19,9 @@
  * and look again from the start. So we never hold two locks, and never offer ourselves while we are
  * claiming another: of two selects that want each other, the one that comes second claims the first.
  *
+ * A descriptor's edge claims the same word, but it is only a hint: woken by one, we look again from the start.
+ * Who blocks a thread cannot wait for one: perhaps nobody else looks at the poller (-ENOTSUP).
+ *
  * Each turn of that loop means that somebody else has done something meanwhile, or has given up in a
  * place that the next look clears away.
  */
@@ -27,6 +30,7 @@
 #include <stdlib.h>
 
 #include <fiber/chan.h>
+#include <fiber/fiber.h>
 #include <fiber/time.h>
 
 #include "base/atomic.h"
@@ -34,22 +38,36 @@
 #include "base/rand.h"
 #include "sched/sched.h"
 #include "sync/chan.h"
+#include "sync/select.h"
 
 /* So many cases need no allocation. */
 #define FEW 8u
 
 struct place {
-	struct fib_chan_waiter waiter;
+	union {
+		struct fib_chan_waiter chan;
+		struct fib_fd_place fd;
+	};
 	uint32_t turn; /* the index of the case that is looked at as the i-th */
 };
 
 struct select {
 	struct fiber_select_case *cases;
-	struct place *places; /* of case i: places[i].waiter; the first one's is the wait */
+	struct place *places;	/* of case i: places[i], but for its turn */
+	struct fib_waiter wait; /* the one there is; the places have copies of it */
 	unsigned count;
+	unsigned fds;  /* how many cases are descriptors */
 	int timer;     /* index of the earliest timer, -1: none */
 	int64_t limit; /* of the wait: the deadline or that timer */
 };
+
+static const struct fib_fd_ops *_Atomic fd_ops;
+
+void fib_select_serve_fds(const struct fib_fd_ops *ops)
+{
+	/* A constant: nothing else has to be seen with it. */
+	fib_store(&fd_ops, ops);
+}
 
 /* Uniform below n. */
 static uint32_t draw(uint32_t n)
@@ -78,7 +96,7 @@ static void shuffle(struct select *s)
 
 static bool is_channel(const struct fiber_select_case *c)
 {
-	return c->op != FIBER_SELECT_TIMER && c->chan;
+	return c->op <= FIBER_SELECT_RECV && c->chan;
 }
 
 static enum fib_chan_side side_of(const struct fiber_select_case *c)
@@ -86,55 +104,102 @@ static enum fib_chan_side side_of(const struct fiber_select_case *c)
 	return c->op == FIBER_SELECT_SEND ? FIB_CHAN_SEND : FIB_CHAN_RECV;
 }
 
+/* Do a case if that needs no waiting. now: the time, where there is a timer. */
+static bool try_one(struct fiber_select_case *c, struct place *place, int64_t now)
+{
+	switch (c->op) {
+	case FIBER_SELECT_TIMER:
+		if (c->at > now)
+			return false;
+		c->result = 0;
+		return true;
+	case FIBER_SELECT_FD: {
+		int rc = fib_load(&fd_ops)->look(c->fd, c->events, &place->fd);
+
+		if (rc)
+			c->result = rc;
+		return rc != 0;
+	}
+	default:
+		return c->chan && fib_chan_try(c->chan, side_of(c), c->elem, &c->result);
+	}
+}
+
 /* The first case, in this select's order, that can be done without waiting is done: its index, or -1. */
 static int try_each(struct select *s)
 {
 	int64_t now = s->timer >= 0 ? fiber_now() : 0;
-	struct fiber_select_case *c;
 	uint32_t i, at;
 
 	for (i = 0; i < s->count; i++) {
 		at = s->places[i].turn;
-		c = &s->cases[at];
-		if (is_channel(c) && fib_chan_try(c->chan, side_of(c), c->elem, &c->result))
+		if (try_one(&s->cases[at], &s->places[at], now))
 			return (int)at;
-		if (c->op == FIBER_SELECT_TIMER && c->at <= now) {
-			c->result = 0;
-			return (int)at;
-		}
 	}
 	return -1;
 }
 
-/* Join the queues of the first cases, up to one that is ready or the end. How many cases that were. */
-static uint32_t join_each(struct select *s)
+/* Before the first is in a queue: from then on others claim the wait. */
+static void copy_wait(struct select *s)
 {
-	struct fiber_select_case *c;
+	struct place *place;
 	uint32_t i;
 
-	/* Copied before any of them is linked. */
-	for (i = 1; i < s->count; i++)
-		s->places[i].waiter.w = s->places[0].waiter.w;
 	for (i = 0; i < s->count; i++) {
-		c = &s->cases[i];
-		s->places[i].waiter.elem = c->elem;
-		if (is_channel(c) && !fib_chan_join(c->chan, side_of(c), &s->places[i].waiter))
+		place = &s->places[i];
+		if (s->cases[i].op == FIBER_SELECT_FD) {
+			place->fd.w[0] = place->fd.w[1] = s->wait;
+		} else {
+			place->chan.w = s->wait;
+			place->chan.elem = s->cases[i].elem;
+		}
+	}
+}
+
+/* 0: joined, or there is nothing to join; -EAGAIN: it is ready; or an error, which the case reports. */
+static int join_one(struct fiber_select_case *c, struct place *place)
+{
+	if (c->op == FIBER_SELECT_FD)
+		return fib_load(&fd_ops)->join(c->fd, c->events, &place->fd);
+	if (!is_channel(c))
+		return 0;
+	return fib_chan_join(c->chan, side_of(c), &place->chan) ? 0 : -EAGAIN;
+}
+
+/* Join the queues of the first cases, up to one that is ready or the end. How many cases that were; *ret_error:
+ * what is wrong with the one after them, else 0. */
+static uint32_t join_each(struct select *s, int *ret_error)
+{
+	uint32_t i;
+	int rc;
+
+	*ret_error = 0;
+	copy_wait(s);
+	for (i = 0; i < s->count; i++) {
+		rc = join_one(&s->cases[i], &s->places[i]);
+		if (rc < 0) {
+			*ret_error = rc == -EAGAIN ? 0 : rc;
 			break;
+		}
 	}
 	return i;
 }
 
-/* Leave the queues of the first n cases. The index of the one that was served, or -1. */
+/* Leave the queues of the first n cases. The index of the channel's that was served, or -1. */
 static int leave_each(struct select *s, uint32_t n)
 {
 	struct fiber_select_case *c;
+	struct place *place;
 	int served = -1;
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
 		c = &s->cases[i];
-		if (is_channel(c) && fib_chan_leave(c->chan, side_of(c), &s->places[i].waiter)) {
-			c->result = s->places[i].waiter.result;
+		place = &s->places[i];
+		if (c->op == FIBER_SELECT_FD) {
+			fib_load(&fd_ops)->leave(c->fd, c->events, &place->fd);
+		} else if (is_channel(c) && fib_chan_leave(c->chan, side_of(c), &place->chan)) {
+			c->result = place->chan.result;
 			served = (int)i;
 		}
 	}
@@ -160,34 +225,46 @@ static struct fiber_chan *first_channel(struct select *s)
 	return NULL;
 }
 
-static int run(struct select *s, int64_t deadline)
+/* Wait in all places: the index of the case that was served or is wrong; -EAGAIN: look again; or an error. */
+static int wait_for_one(struct select *s, int64_t deadline)
 {
-	struct fib_waiter *w = &s->places[0].waiter.w;
+	int rc, error, served;
 	uint32_t joined;
-	int rc, served;
 
-	for (;;) {
-		rc = try_each(s);
-		if (rc >= 0)
-			return rc;
-		rc = fib_wait_begin(w, FIB_WAIT_SELECT, first_channel(s), s->count, s->limit);
-		if (rc < 0)
-			return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
-		joined = join_each(s);
-		if (joined < s->count && fib_wait_retract(w)) {
-			leave_each(s, joined);
-			continue;
-		}
-		rc = fib_wait(w, s->limit);
-		served = leave_each(s, joined);
-		if (rc < 0)
-			return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
-		fib_check(served >= 0);
-		return served;
+	if (s->fds && !fiber_can_yield())
+		return s->limit <= fiber_now() ? time_out(s, deadline) : -ENOTSUP;
+	rc = fib_wait_begin(&s->wait, FIB_WAIT_SELECT, first_channel(s), s->count, s->limit);
+	if (rc < 0)
+		return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
+	joined = join_each(s, &error);
+	if (joined < s->count && fib_wait_retract(&s->wait)) {
+		leave_each(s, joined);
+		if (!error)
+			return -EAGAIN;
+		s->cases[joined].result = error;
+		return (int)joined;
 	}
+	rc = fib_wait(&s->wait, s->limit);
+	served = leave_each(s, joined);
+	if (rc < 0)
+		return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
+	fib_check(served >= 0 || s->fds);
+	return served >= 0 ? served : -EAGAIN;
 }
 
-/* What can be said before anything is done: 0, -EINVAL. */
+static int run(struct select *s, int64_t deadline)
+{
+	int rc;
+
+	do {
+		rc = try_each(s);
+		if (rc < 0)
+			rc = wait_for_one(s, deadline);
+	} while (rc == -EAGAIN);
+	return rc;
+}
+
+/* What can be said before anything is done: 0, -EINVAL, -ENOTSUP. */
 static int prepare(struct select *s, int64_t deadline)
 {
 	struct fiber_select_case *c;
@@ -197,9 +274,14 @@ static int prepare(struct select *s, int64_t deadline)
 	s->limit = deadline;
 	for (i = 0; i < s->count; i++) {
 		c = &s->cases[i];
-		if (c->op != FIBER_SELECT_SEND && c->op != FIBER_SELECT_RECV &&
-		    c->op != FIBER_SELECT_TIMER)
+		if ((unsigned)c->op > FIBER_SELECT_FD)
 			return -EINVAL;
+		if (c->op == FIBER_SELECT_FD) {
+			s->fds++;
+			s->places[i].fd.looked = false;
+			if (!c->events)
+				return -EINVAL;
+		}
 		if (c->op != FIBER_SELECT_TIMER)
 			continue;
 		if (s->timer < 0 || c->at < s->cases[s->timer].at)
@@ -207,26 +289,29 @@ static int prepare(struct select *s, int64_t deadline)
 		if (c->at < s->limit)
 			s->limit = c->at;
 	}
-	return 0;
+	/* Without a runtime nobody watches descriptors. */
+	return s->fds && !fib_load(&fd_ops) ? -ENOTSUP : 0;
 }
 
 int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
 {
 	struct place few[FEW];
-	struct select s = {.cases = cases, .places = few, .count = (unsigned)n};
+	struct select s;
 	int rc;
 
 	if (n == 0 || n > INT_MAX)
 		return -EINVAL;
-	rc = prepare(&s, deadline);
-	if (rc < 0)
-		return rc;
-	if (n > FEW)
-		s.places = calloc(n, sizeof *s.places);
+	s.cases = cases;
+	s.places = n > FEW ? calloc(n, sizeof *s.places) : few;
+	s.count = (unsigned)n;
+	s.fds = 0;
 	if (!s.places)
 		return -ENOMEM;
-	shuffle(&s);
-	rc = run(&s, deadline);
+	rc = prepare(&s, deadline);
+	if (rc == 0) {
+		shuffle(&s);
+		rc = run(&s, deadline);
+	}
 	if (s.places != few)
 		free(s.places);
 	return rc;

@@ -59,25 +59,30 @@ enum fiber_select_op {
 	FIBER_SELECT_SEND,  /* send *elem into chan */
 	FIBER_SELECT_RECV,  /* receive from chan into *elem; NULL: forget it */
 	FIBER_SELECT_TIMER, /* the time `at` has come */
+	FIBER_SELECT_FD,    /* fd is ready for one of events; it is not read or written */
 };
 
 struct fiber_select_case {
 	enum fiber_select_op op;
-	int result;		 /* written in the case that fired: 0, or -EPIPE: chan is closed */
+	int result;		 /* written in the case that fired; 0, but see below */
 	struct fiber_chan *chan; /* NULL: this case never fires */
 	void *elem;		 /* only read by a send */
 	int64_t at;		 /* ns on fiber_now()'s clock */
+	int fd;
+	short events; /* poll(2)'s bits; not 0 */
 };
 
 /*
  * Wait until one of n cases can be done, and do it: exactly one. Among several that are ready
  * each is as likely as the others. A case whose channel is closed is ready (a receive once
  * the channel is drained too) and reports -EPIPE in its result. The same channel may stand in several cases; a
- * select never sends to itself.
+ * select never sends to itself. A descriptor's case reports poll(2)'s bits that are set, or a negative error:
+ * -EBADF when it is or becomes closed.
  *
- * Returns the index of the case that fired; -ETIMEDOUT when the deadline passed first (one in the past: each
- * case is looked at once, one after another); -EINVAL without cases, with more than INT_MAX or an unknown op;
- * -ENOMEM; and what waiting calls return. When it is not an index, no case was done.
+ * Returns the index of the case that fired; -ETIMEDOUT when the deadline passed first (one in the past:
+ * each case is looked at once, one after another); -EINVAL without cases, with more than INT_MAX, an unknown
+ * op or no events; -ENOTSUP where a plain thread or a pinned fiber would have to wait and one case is a
+ * descriptor; -ENOMEM; and what waiting calls return. When it is not an index, no case was done.
  */
 FIBER_API int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline);
 
