@@ -52,12 +52,12 @@ int fib_row_labels(struct fib_row *row, fib_read_fn *read, void *reader)
 	return -EAGAIN;
 }
 
-bool fib_row_label(const struct fib_row *row, size_t *at, const char **ret_key,
-		   const char **ret_value)
+bool fib_label_next(const char label[FIB_LAYOUT_LABELS], size_t *at, const char **ret_key,
+		    const char **ret_value)
 {
-	const char *key = row->label + *at;
+	const char *key = label + *at;
 
-	if (*at >= sizeof row->label || !key[0])
+	if (*at >= FIB_LAYOUT_LABELS || !key[0])
 		return false;
 	/* Both end inside: the last two bytes are 0. */
 	*ret_key = key;
@@ -65,4 +65,10 @@ bool fib_row_label(const struct fib_row *row, size_t *at, const char **ret_key,
 	*at += strlen(key) + 1;
 	*at += strlen(*ret_value) + 1;
 	return true;
+}
+
+bool fib_row_label(const struct fib_row *row, size_t *at, const char **ret_key,
+		   const char **ret_value)
+{
+	return fib_label_next(row->label, at, ret_key, ret_value);
 }

@@ -70,7 +70,12 @@ int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_re
  * them faster than they can be read; then the row has none. */
 int fib_row_labels(struct fib_row *row, fib_read_fn *read, void *reader);
 
-/* The label at *at, which starts at 0 and is moved on. False behind the last. */
+/* The label at *at in a row's labels, or in a copy of them: *at starts at 0 and is moved on. False behind the
+ * last. The last two bytes are 0. */
+bool fib_label_next(const char label[FIB_LAYOUT_LABELS], size_t *at, const char **ret_key,
+		    const char **ret_value);
+
+/* The same of a row. */
 bool fib_row_label(const struct fib_row *row, size_t *at, const char **ret_key,
 		   const char **ret_value);
 

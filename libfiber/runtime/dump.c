@@ -16,8 +16,9 @@
 #include "core/registry.h"
 #include "os/os.h"
 
-#define ROOM  3072u
-#define A_ROW 1024u /* the longest there is takes less */
+#define ROOM   2560u
+#define A_ROW  1024u /* the longest there is takes less */
+#define LABELS 1280u /* the same of its labels: four bytes for each of theirs */
 
 struct dump {
 	int fd;
@@ -125,13 +126,35 @@ static void put_rest(struct fib_text *t, const struct fiber_info *info)
 	fib_text_put(t, "\n");
 }
 
+static void put_labels(struct fib_text *t, const struct fiber_info *info)
+{
+	const char *key, *value, *before = "  labels ";
+	size_t at = 0;
+
+	while (fiber_info_label(info, &at, &key, &value)) {
+		fib_text_put(t, before);
+		fib_text_quoted(t, key, sizeof info->labels);
+		fib_text_put(t, "=");
+		fib_text_quoted(t, value, sizeof info->labels);
+		before = " ";
+	}
+	fib_text_put(t, "\n");
+}
+
 static int put_fiber(const struct fiber_info *info, void *arg)
 {
 	struct dump *d = arg;
+	int rc;
 
 	put_header(&d->text, info, fib_os_now());
 	put_rest(&d->text, info);
 	d->fibers++;
+	if (info->labels[0]) {
+		rc = d->text.used > ROOM - LABELS ? flush(d) : 0;
+		if (rc < 0)
+			return rc;
+		put_labels(&d->text, info);
+	}
 	return d->text.used > ROOM - A_ROW ? flush(d) : 0;
 }
 

@@ -69,6 +69,15 @@ static void describe(const struct fib_row *row, int64_t now, struct fiber_info *
 		row->stack_high_water == FIB_ROW_UNKNOWN ? 0 : row->stack_high_water;
 	info->spawn_pc = pointer(row->spawn_pc);
 	info->entry = pointer(row->entry);
+	memcpy(info->labels, row->label, sizeof info->labels);
+}
+
+_Static_assert(sizeof((struct fiber_info *)0)->labels == FIB_LAYOUT_LABELS, "introspect.h");
+
+bool fiber_info_label(const struct fiber_info *info, size_t *at, const char **ret_key,
+		      const char **ret_value)
+{
+	return fib_label_next(info->labels, at, ret_key, ret_value);
 }
 
 int fiber_foreach(struct fiber_runtime *rt, int (*fn)(const struct fiber_info *, void *), void *arg)

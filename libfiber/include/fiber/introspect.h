@@ -44,9 +44,15 @@ struct fiber_info {
 	size_t stack_high_water; /* deepest use so far, in pages; 0: could not be found out */
 	const void *spawn_pc;	 /* where it was spawned: the address after the call */
 	const void *entry;	 /* the function it runs */
+	char labels[248];	 /* of fiber_label(); see fiber_info_label() */
 
 	uint64_t reserved[8];
 };
+
+/* The label at *at, which starts at 0 and is moved on to the next; false behind the last one. The texts are in
+ * info. From anywhere. */
+FIBER_API bool fiber_info_label(const struct fiber_info *info, size_t *at, const char **ret_key,
+				const char **ret_value);
 
 /* All fibers of a runtime at about one time. */
 struct fiber_snapshot;
@@ -78,7 +84,7 @@ FIBER_API int fiber_foreach(struct fiber_runtime *rt,
 			    int (*fn)(const struct fiber_info *info, void *arg), void *arg);
 
 /*
- * Write every fiber of the process to fd as text, two lines a fiber. The number of fibers, or a negative errno
+ * Write every fiber of the process to fd as text, two lines a fiber and a third for its labels. The number of fibers, or a negative errno
  * of write(2); -EAGAIN when a descriptor that does not wait took nothing for a second. From anywhere and
  * async-signal-safe: only write(2) and looks through the kernel, no allocation, no lock, whatever the
  * interrupted thread holds. Takes 8 KiB of stack.

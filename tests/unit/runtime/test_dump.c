@@ -16,6 +16,7 @@
 #include <fiber/introspect.h>
 
 #include "core/registry.h"
+#include "core/labels.h"
 #include "tests/harness/watchdog.h"
 #include "tests/unit/service/records.h"
 
@@ -67,6 +68,36 @@ static void test_dump_says_what_the_tools_say(void **state)
 		"  parent 3, switches 4, cpu 2.5s, stack 1000 of 65536, deepest 65536, runs 0x0, "
 		"spawned at 0xabc\n");
 	assert_says("\n1 fiber\n");
+	record_end(f);
+}
+
+static void test_dump_says_labels_in_quotes_and_has_room_for_all(void **state)
+{
+	struct fiber *f = record_make("labelled", 64 << 10, 1000);
+	char key[] = "\x01", value[200];
+	int i;
+
+	(void)state;
+	assert_int_equal(fib_labels_set(&f->labels, fiber_id(f), "a", "b\"c"), 0);
+	assert_int_equal(fib_labels_set(&f->labels, fiber_id(f), "d", "\033[2J"), 0);
+	assert_int_equal(dump(), 1);
+	assert_says("  labels \"a\"=\"b\\\"c\" \"d\"=\"\\x1b[2J\"\n");
+	/* The longest there are: as many as there is room for, and one with as much. */
+	fib_labels_drop(&f->labels);
+	for (i = 0; i < 82; i++, key[0]++) {
+		key[0] += key[0] == '=';
+		assert_int_equal(fib_labels_set(&f->labels, fiber_id(f), key, ""), 0);
+	}
+	assert_int_equal(dump(), 1);
+	assert_says(" \"S\"=\"\"\n");
+	assert_says("\n1 fiber\n");
+	fib_labels_drop(&f->labels);
+	memset(value, 0xff, sizeof value - 1);
+	value[sizeof value - 1] = 0;
+	assert_int_equal(fib_labels_set(&f->labels, fiber_id(f), value, "end"), 0);
+	assert_int_equal(dump(), 1);
+	assert_says("\\xff\"=\"end\"\n");
+	fib_labels_drop(&f->labels);
 	record_end(f);
 }
 
@@ -132,6 +163,7 @@ static void test_dump_gives_up_on_who_does_not_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dump_says_labels_in_quotes_and_has_room_for_all),
 		cmocka_unit_test(test_dump_of_no_fibers_is_a_line),
 		cmocka_unit_test(test_dump_says_what_the_tools_say),
 		cmocka_unit_test(test_dump_survives_a_broken_record),

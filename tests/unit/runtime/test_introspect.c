@@ -10,6 +10,7 @@
 
 #include <fiber.h>
 
+#include "core/labels.h"
 #include "tests/harness/watchdog.h"
 #include "tests/unit/service/records.h"
 
@@ -55,6 +56,8 @@ static void test_introspect_info_is_what_the_record_says(void **state)
 	struct fiber *f = record_make("by hand", 64 << 10, 1000);
 	const struct fiber_info *info;
 	int64_t now = fib_os_now();
+	const char *key, *value;
+	size_t at = 0;
 
 	(void)state;
 	f->parent = 3;
@@ -63,9 +66,19 @@ static void test_introspect_info_is_what_the_record_says(void **state)
 	f->wait_deadline = now + 5000;
 	f->spawn_pc = 0x1234;
 	f->flags = FIBER_DETACHED;
+	assert_int_equal(fib_labels_set(&f->labels, fiber_id(f), "user", "7"), 0);
+	assert_int_equal(fib_labels_set(&f->labels, fiber_id(f), "zone", ""), 0);
 	assert_int_equal(look(NULL), 0);
 	info = info_of(f);
 	assert_non_null(info);
+	assert_true(fiber_info_label(info, &at, &key, &value));
+	assert_string_equal(key, "user");
+	assert_string_equal(value, "7");
+	assert_true(fiber_info_label(info, &at, &key, &value));
+	assert_string_equal(key, "zone");
+	assert_string_equal(value, "");
+	assert_false(fiber_info_label(info, &at, &key, &value));
+	fib_labels_drop(&f->labels);
 	assert_int_equal(info->parent_id, 3);
 	assert_string_equal(info->name, "by hand");
 	assert_int_equal(info->state, FIBER_SUSPENDED);
