@@ -36,11 +36,14 @@ struct polling {
 	int64_t nap;   /* the next one's length */
 };
 
-/* Whether it is over: 0 when ready, -ETIMEDOUT, -EAGAIN when it goes on. The predicate has the last word. */
+/* Whether it is over: 0 when ready, -ETIMEDOUT, -ECANCELED, -EAGAIN when it goes on. The predicate has the last
+ * word. */
 static int look(struct polling *p)
 {
 	if (p->ready(p->arg))
 		return 0;
+	if (fiber_cancelled())
+		return -ECANCELED;
 	p->now = fiber_now();
 	return p->now >= p->deadline ? -ETIMEDOUT : -EAGAIN;
 }

@@ -49,7 +49,8 @@ void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const 
  * returns at once. */
 bool fib_wait_retract(struct fib_waiter *w);
 
-/* The same while w was never visible to a waker. */
+/* The same while no waker has seen w: only a cancellation may come between, and then the caller leaves for a
+ * moment. What it took instead of waiting stays its own. Not under a lock. */
 void fib_wait_abort(struct fib_waiter *w);
 
 /* Wait until the wait is decided. 0: woken; -ETIMEDOUT; -ECANCELED; -ENOMEM when no timer could be set (the

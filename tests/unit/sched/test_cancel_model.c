@@ -25,7 +25,9 @@ enum { IDLE, ARMED, WOKEN, CANCELLED };
 enum at {
 	BEGIN,
 	ARM,
-	JOIN, /* take a unit, or stand in the queue */
+	JOIN,  /* take a unit, or stand in the queue */
+	ABORT, /* a unit was there: take the wait back */
+	ABORTED,
 	LOOK,
 	RETRACT,
 	ASLEEP,
@@ -45,6 +47,7 @@ enum broken {
 	READS_FIRST,	/* the canceller reads the word before its flag is up */
 	NO_COMPARISON,	/* the canceller decides a wait that somebody else may have decided */
 	NO_RETREAT,	/* whoever sees the flag leaves without taking the wait back */
+	SURE_ABORT,	/* whoever found a unit takes it for granted that nobody claimed him */
 };
 
 struct model {
@@ -57,11 +60,16 @@ struct model {
 
 static enum broken broken;
 
+static uint8_t next(const struct model *m)
+{
+	return m->rounds ? BEGIN : END;
+}
+
 static void leave(struct model *m)
 {
 	if (m->outcome == WOKEN) {
 		m->got++;
-		m->at[WAITER] = m->rounds ? BEGIN : END;
+		m->at[WAITER] = next(m);
 	} else {
 		m->at[WAITER] = FORGET;
 	}
@@ -92,11 +100,10 @@ static bool step_waiter(struct model *m)
 		m->at[WAITER] = JOIN;
 		return true;
 	case JOIN:
-		if (m->units && m->outcome == ARMED) {
+		if (m->units) {
 			m->units--;
 			m->got++;
-			m->outcome = IDLE;
-			m->at[WAITER] = m->rounds ? BEGIN : END;
+			m->at[WAITER] = ABORT;
 			m->saw = 0;
 			return true;
 		}
@@ -105,6 +112,16 @@ static bool step_waiter(struct model *m)
 		if (broken == NO_SECOND_LOOK || m->saw)
 			m->at[WAITER] = m->saw == 2 ? RETRACT : ASLEEP;
 		m->saw = 0;
+		return true;
+	case ABORT:
+		m->at[WAITER] = m->outcome == ARMED || broken == SURE_ABORT ? next(m) : ABORTED;
+		m->outcome = IDLE;
+		return true;
+	case ABORTED:
+		if (!m->runs)
+			return false;
+		m->runs--;
+		m->at[WAITER] = next(m);
 		return true;
 	case LOOK:
 		look(m);
@@ -283,6 +300,12 @@ static void test_cancel_model_that_leaves_without_retreat_is_made_to_run_later(v
 	goes_wrong(NO_RETREAT, 0, "a fiber that does not sleep is in a run queue");
 }
 
+static void test_cancel_model_that_aborts_for_sure_is_made_to_run_later(void **state)
+{
+	(void)state;
+	goes_wrong(SURE_ABORT, 1, "a fiber that does not sleep is in a run queue");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +318,7 @@ int main(void)
 			test_cancel_model_that_decides_without_comparing_runs_a_fiber_twice),
 		cmocka_unit_test(
 			test_cancel_model_that_leaves_without_retreat_is_made_to_run_later),
+		cmocka_unit_test(test_cancel_model_that_aborts_for_sure_is_made_to_run_later),
 	};
 
 	harness_watchdog(120);
