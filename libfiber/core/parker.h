@@ -21,11 +21,11 @@
 #include "base/list.h"
 
 enum fib_outcome {
+	FIB_OUTCOME_IDLE,	/* not waiting; 0: nor is a record that nobody has used yet */
 	FIB_OUTCOME_ARMED,	/* still waiting */
 	FIB_OUTCOME_ARMED_PARK, /* waiting in fiber_park: a token may wake it */
 	FIB_OUTCOME_WOKEN,
 	FIB_OUTCOME_TIMED_OUT,
-	FIB_OUTCOME_IDLE,    /* not waiting */
 	FIB_OUTCOME_CLAIMED, /* of one that blocks: woken soon, its waker still has its node */
 	FIB_OUTCOME_CANCELLED,
 	FIB_OUTCOME_ARMED_BLOCKING, /* still waiting, a pinned fiber: wake it by futex */

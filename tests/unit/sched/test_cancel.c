@@ -150,6 +150,26 @@ static void test_cancel_before_it_runs_lets_it_run_and_never_wait(void **state)
 	prove(1, before_it_runs, NULL);
 }
 
+/* More of them than the tests before have used records. */
+static void test_cancel_of_a_fiber_in_a_new_record_finds_no_wait(void **state)
+{
+	static struct fiber *f[2000];
+	struct fib_sched s;
+	size_t i;
+
+	(void)state;
+	carriers_start(&s, 1);
+	for (i = 0; i < fib_countof(f); i++) {
+		assert_int_equal(fiber_create(NULL, joins, NULL, &f[i]), 0);
+		assert_int_equal(fiber_cancel(f[i]), 0);
+	}
+	for (i = 0; i < fib_countof(f); i++) {
+		assert_int_equal(fiber_state(f[i]), FIBER_CREATED);
+		fiber_detach(f[i]);
+	}
+	carriers_stop(&s);
+}
+
 static void *fails(void *arg)
 {
 	(void)arg;
@@ -341,6 +361,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cancel_ends_each_kind_of_wait_and_all_that_follow),
 		cmocka_unit_test(test_cancel_before_it_runs_lets_it_run_and_never_wait),
+		cmocka_unit_test(test_cancel_of_a_fiber_in_a_new_record_finds_no_wait),
 		cmocka_unit_test(test_cancel_changes_neither_a_failure_nor_what_has_ended),
 		cmocka_unit_test(test_cancel_does_not_take_a_token),
 		cmocka_unit_test(test_cancel_leaves_the_grant_to_the_next_and_a_firm_wait_alone),
