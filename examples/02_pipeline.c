@@ -55,7 +55,7 @@ static void *start(void *arg)
 
 	for (i = 0; rc == 0 && i < 3; i++)
 		rc = fiber_spawn(square, p, &squarers[i]);
-	if (rc < 0 || (rc = fiber_spawn(add_up, p, &adder)) < 0)
+	if (rc != 0 || (rc = fiber_spawn(add_up, p, &adder)) != 0)
 		fiber_fail(rc, "cannot spawn");
 	for (i = 0; i < 3; i++)
 		fiber_join(squarers[i], NULL, FIBER_FOREVER);

@@ -88,6 +88,7 @@ static void shuffle(struct select *s)
 	uint32_t i, j;
 
 	for (i = 0; i < s->count; i++) {
+		s->places[i].turn = i;
 		j = i ? draw(i + 1) : 0;
 		s->places[i].turn = s->places[j].turn;
 		s->places[j].turn = i;

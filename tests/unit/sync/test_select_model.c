@@ -214,11 +214,11 @@ static void run(enum broken rule, uint8_t clocked, struct explore *e)
 static void test_select_model_serves_each_once_and_leaves_nobody_waiting(void **state)
 {
 	struct explore e;
-	uint8_t clocked;
+	unsigned clocked;
 
 	(void)state;
 	for (clocked = 0; clocked < 1u << WAITERS; clocked++) {
-		run(NOTHING, clocked, &e);
+		run(NOTHING, (uint8_t)clocked, &e);
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
