@@ -128,6 +128,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*))
 
+include scripts/backtrace.mk
 include scripts/check.mk
 include scripts/install.mk
 

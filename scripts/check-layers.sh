@@ -25,7 +25,7 @@ check() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file of the house has a blank in its name
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
-		find libfiber inspect fiberctl fibertrace fixtures examples bench tests \
+		find libfiber backtrace inspect fiberctl fibertrace fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )

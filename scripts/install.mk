@@ -13,10 +13,15 @@ install: lib tools
 	$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(DEST)/lib
 	$(INSTALL) -m 755 $(BUILD)/lib/libfiber.so.0 $(DEST)/lib
 	ln -sf libfiber.so.0 $(DEST)/lib/libfiber.so
+	$(INSTALL) -m 644 $(BUILD)/lib/libfiber-backtrace.a $(DEST)/lib
+	$(INSTALL) -m 755 $(BUILD)/lib/libfiber-backtrace.so.0 $(DEST)/lib
+	ln -sf libfiber-backtrace.so.0 $(DEST)/lib/libfiber-backtrace.so
 	$(INSTALL) -m 644 libfiber/include/fiber.h $(DEST)/include
 	$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber/libfiber.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' backtrace/libfiber-backtrace.pc.in \
+		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	@for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		$(INSTALL) -d $$dir && $(INSTALL) -m 644 $$page $$dir || exit 1; \
@@ -26,9 +31,10 @@ install: lib tools
 uninstall:
 	rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
 	rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
+	rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
 	rm -f $(DEST)/include/fiber.h $(PUB_HEADERS:libfiber/include/%=$(DEST)/include/%)
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
-	rm -f $(DEST)/lib/pkgconfig/libfiber.pc
+	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	@for page in $(MAN_PAGES); do \
 		rm -f $(DEST)/share/man/man$${page##*.}/$${page##*/}; \
 	done

@@ -18,6 +18,7 @@ BEGIN {
 		sees["inspect", seen[i]] = 1
 		sees["fiberctl", seen[i]] = 1
 		sees["fibertrace", seen[i]] = 1
+		sees["backtrace", seen[i]] = 1
 	}
 	sees["fiberctl", "inspect"] = sees["fibertrace", "inspect"] = 1
 	sees["tests", "*"] = sees["bench", "*"] = 1

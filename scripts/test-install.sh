@@ -54,9 +54,13 @@ installed_as_listed() {
 		echo ./bin/fiberctl
 		echo ./bin/fibertrace
 		(cd libfiber/include && find . -name '*.h' | sed 's|^\.|./include|')
+		echo ./lib/libfiber-backtrace.a
+		echo ./lib/libfiber-backtrace.so
+		echo ./lib/libfiber-backtrace.so.0
 		echo ./lib/libfiber.a
 		echo ./lib/libfiber.so
 		echo ./lib/libfiber.so.0
+		echo ./lib/pkgconfig/libfiber-backtrace.pc
 		echo ./lib/pkgconfig/libfiber.pc
 		for page in man/*.[137]; do
 			[ ! -f "$page" ] || echo "./share/man/man${page##*.}/${page#man/}"

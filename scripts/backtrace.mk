@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# backtrace.mk - libfiber-backtrace, apart from libfiber because it needs libunwind
+
+BACKTRACE_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard backtrace/*.c))
+BACKTRACE_LIBS = $(shell pkg-config --libs libunwind-generic)
+
+tools: $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber-backtrace.so
+
+$(BUILD)/obj/backtrace/%.o: CPPFLAGS += $(LIB_INC)
+$(BUILD)/obj/backtrace/%.o: CFLAGS += -fPIC -fvisibility=hidden
+
+# What it decodes records with is in libfiber.a, and hidden in libfiber.so: that one brings its own.
+$(BUILD)/lib/libfiber-backtrace.a: $(BACKTRACE_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/lib/libfiber-backtrace.so.0: $(BACKTRACE_OBJ) $(BUILD)/obj/pic/layout/row.c.o $(BUILD)/lib/libfiber.so
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-backtrace.so.0 -o $@ $(BACKTRACE_OBJ) \
+		$(BUILD)/obj/pic/layout/row.c.o -L$(BUILD)/lib -lfiber $(BACKTRACE_LIBS)
+
+$(BUILD)/lib/libfiber-backtrace.so: $(BUILD)/lib/libfiber-backtrace.so.0
+	ln -sf libfiber-backtrace.so.0 $@
+
+# Its test, over the archives: libfiber.a once more, behind the one that needs it.
+TEST_LIBS_test_backtrace = $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber.a $(BACKTRACE_LIBS)
+$(BUILD)/tests/unit/backtrace/test_backtrace: $(BUILD)/lib/libfiber-backtrace.a

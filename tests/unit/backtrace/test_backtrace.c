@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* test_backtrace.c - a program prints the frames of its own fibers, and says where it cannot. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <fiber.h>
+#include <fiber/backtrace.h>
+
+#include "layout/layout.h"
+#include "tests/harness/watchdog.h"
+
+extern struct fib_layout fiber_registry;
+
+static char text[32 << 10];
+static struct fiber_mutex lock;
+static struct fiber_runtime *rt;
+static _Atomic bool stop;
+
+static int print(struct fiber *fiber, int max)
+{
+	FILE *out = fmemopen(text, sizeof text, "w");
+	int rc = fiber_print_backtrace(fiber, out, max);
+
+	fclose(out);
+	return rc;
+}
+
+static bool walkable(void)
+{
+	return fiber_registry.recipe == FIB_RECIPE_CFI;
+}
+
+static __attribute__((noipa)) int innermost(void)
+{
+	return fiber_mutex_lock(&lock, FIBER_FOREVER) + 1;
+}
+
+static __attribute__((noipa)) int around(void)
+{
+	return innermost() + 1;
+}
+
+static void *wait_deep(void *arg)
+{
+	around();
+	fiber_mutex_unlock(&lock);
+	return arg;
+}
+
+static struct fiber *spawn(fiber_fn *fn)
+{
+	const struct fiber_attr attr = {.size = sizeof attr, .name = "one \"x\""};
+	struct fiber *fiber = NULL;
+
+	assert_int_equal(fiber_runtime_spawn(rt, &attr, fn, NULL, &fiber), 0);
+	return fiber;
+}
+
+static void test_backtrace_of_a_suspended_fiber_goes_to_its_beginning(void **state)
+{
+	struct fiber *fiber;
+	int n, cut;
+
+	(void)state;
+	fiber_mutex_lock(&lock, FIBER_FOREVER);
+	fiber = spawn(wait_deep);
+	while (fiber_state(fiber) != FIBER_SUSPENDED)
+		sched_yield();
+	cut = print(fiber, 2);
+	n = print(fiber, 0);
+	fiber_mutex_unlock(&lock);
+	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
+	assert_non_null(strstr(text, "\"one \\\"x\\\"\" [suspended: mutex, "));
+	if (!walkable()) {
+		assert_int_equal(n, -ENOTSUP);
+		assert_non_null(strstr(text, "no frames: the stacks of this port"));
+		return;
+	}
+	assert_int_equal(cut, 2);
+	assert_in_range(n, 6, 50);
+	assert_non_null(strstr(text, "innermost+0x"));
+	assert_non_null(strstr(strstr(text, "innermost+0x"), "around+0x"));
+	assert_non_null(strstr(strstr(text, "around+0x"), "wait_deep+0x"));
+	assert_non_null(strstr(text, "fib_arch_entry+0x"));
+	assert_null(strstr(text, "truncated"));
+}
+
+static int own;
+
+static void *print_self(void *arg)
+{
+	own = print(fiber_self(), 0);
+	return arg;
+}
+
+static void test_backtrace_of_the_calling_fiber_begins_with_the_call(void **state)
+{
+	(void)state;
+	assert_int_equal(fiber_join(spawn(print_self), NULL, FIBER_FOREVER), 0);
+	assert_non_null(strstr(text, "[running, "));
+	if (!walkable())
+		return;
+	assert_in_range(own, 3, 50);
+	assert_non_null(strstr(text, "print_self+0x"));
+	assert_null(strstr(text, "truncated"));
+}
+
+static void *spin(void *arg)
+{
+	while (!stop)
+		sched_yield();
+	return arg;
+}
+
+static void test_backtrace_of_a_running_and_of_an_ended_fiber_says_so(void **state)
+{
+	struct fiber *fiber;
+
+	(void)state;
+	stop = false;
+	fiber = spawn(spin);
+	while (fiber_state(fiber) != FIBER_RUNNING)
+		sched_yield();
+	if (walkable()) {
+		assert_int_equal(print(fiber, 0), -EBUSY);
+		assert_non_null(strstr(text, "no frames: it runs"));
+	}
+	stop = true;
+	while (fiber_state(fiber) != FIBER_DEAD)
+		sched_yield();
+	if (walkable()) {
+		assert_int_equal(print(fiber, 0), -ESRCH);
+		assert_non_null(strstr(text, "no frames: it has ended"));
+	}
+	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
+}
+
+static void *yield_on(void *arg)
+{
+	while (!stop)
+		fiber_yield();
+	return arg;
+}
+
+static void test_backtrace_of_fibers_that_move_is_whole_or_refused(void **state)
+{
+	struct fiber *fibers[2];
+	unsigned i, wrong = 0;
+
+	(void)state;
+	stop = false;
+	fibers[0] = spawn(yield_on);
+	fibers[1] = spawn(yield_on);
+	for (i = 0; i < 300; i++) {
+		int n = print(fibers[i % 2], 0);
+
+		if (walkable() && n != -EBUSY)
+			wrong += n < 2 || !strstr(text, "fib_arch_entry+0x");
+	}
+	stop = true;
+	fiber_join(fibers[0], NULL, FIBER_FOREVER);
+	fiber_join(fibers[1], NULL, FIBER_FOREVER);
+	assert_int_equal(wrong, 0);
+}
+
+static int start(void **state)
+{
+	const struct fiber_runtime_options options = {
+		.size = sizeof options, .carriers = 1, .control_path = ""};
+
+	(void)state;
+	return fiber_runtime_start(&options, &rt);
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	return fiber_runtime_finish(rt, FIBER_FOREVER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_backtrace_of_a_suspended_fiber_goes_to_its_beginning),
+		cmocka_unit_test(test_backtrace_of_the_calling_fiber_begins_with_the_call),
+		cmocka_unit_test(test_backtrace_of_a_running_and_of_an_ended_fiber_says_so),
+		cmocka_unit_test(test_backtrace_of_fibers_that_move_is_whole_or_refused),
+	};
+
+	harness_watchdog(90);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, start, finish);
+}
