@@ -89,6 +89,10 @@ struct fiber {
 	uint32_t life;			  /* L joiners.lock: FIB_LIFE_* */
 	uint32_t unused1;
 
+	void *group;		       /* I: the struct fiber_group it is a member of, or NULL */
+	void (*ended)(struct fiber *); /* I: with a group: told when it has ended */
+	struct fib_list group_link;    /* L the group's lock */
+
 	char name[32];	  /* F or the owner of the handle; readers may see it half written */
 	char failure[96]; /* F: fiber_fail's text */
 

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <fiber/group.h>
+
 #include "os/os.h"
 #include "os/spin.h"
 
@@ -89,6 +91,7 @@ static void describe_objects(void)
 	       offsetof(struct fiber_mutex, owner), sizeof(((struct fiber_mutex *)0)->owner));
 	object(FIB_WAIT_COND, sizeof(((struct fiber_cond *)0)->name), 0, 0);
 	object(FIB_WAIT_SEM, sizeof(((struct fiber_sem *)0)->name), 0, 0);
+	object(FIB_WAIT_GROUP, sizeof(((struct fiber_group *)0)->name), 0, 0);
 	object(FIB_WAIT_TIMER, sizeof(((struct fiber_mutex *)0)->name), 0, 0);
 	object(FIB_WAIT_RWLOCK_READ, sizeof(((struct fiber_rwlock *)0)->name),
 	       offsetof(struct fiber_rwlock, owner), sizeof(((struct fiber_rwlock *)0)->owner));

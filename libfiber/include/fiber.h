@@ -15,6 +15,7 @@
 #include <fiber/runtime.h>
 #include <fiber/sync.h>
 #include <fiber/chan.h>
+#include <fiber/group.h>
 #include <fiber/io.h>
 #include <fiber/context.h>
 #include <fiber/introspect.h>

@@ -22,34 +22,37 @@
 #include <fiber/fiber.h>
 
 #include "base/check.h"
-#include "os/os.h"
 #include "sched/sched.h"
+#include "sched/wait.h"
 
-int fiber_cancel(struct fiber *fiber)
+bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret)
 {
 	struct fib_parker *p = &fiber->parker;
 	uint32_t word;
+	enum fib_outcome armed;
 
-	if (!fib_observe(&fiber->id))
-		fib_die("fiber_cancel: fiber \"%s\" has ended and was joined or detached before",
-			fiber->name);
 	/* Release: what we did before is visible to a fiber that sees the flag. */
 	fib_store_release(&fiber->cancelled, 1);
 	fib_fence_seq(); /* label: cancel.gap -- the flag is up before the word is read */
 	word = fib_load_acquire(&p->word);
-	switch ((enum fib_outcome)(word & FIB_OUTCOME_MASK)) {
-	case FIB_OUTCOME_ARMED:
-	case FIB_OUTCOME_ARMED_PARK:
-		if (fib_parker_claim(p, word, FIB_OUTCOME_CANCELLED))
-			fib_ready(fiber, false);
-		break;
-	case FIB_OUTCOME_ARMED_BLOCKING:
-		if (fib_parker_claim(p, word, FIB_OUTCOME_CANCELLED))
-			fib_os_futex_wake(&p->word, 1);
-		break;
-	default: /* not waiting, decided already, or firm */
-		break;
-	}
+	armed = (enum fib_outcome)(word & FIB_OUTCOME_MASK);
+	if (armed != FIB_OUTCOME_ARMED && armed != FIB_OUTCOME_ARMED_PARK &&
+	    armed != FIB_OUTCOME_ARMED_BLOCKING)
+		return false; /* not waiting, decided already, or firm */
+	ret->fiber = armed == FIB_OUTCOME_ARMED_BLOCKING ? NULL : fiber;
+	ret->word = &p->word;
+	return fib_parker_claim(p, word, FIB_OUTCOME_CANCELLED);
+}
+
+int fiber_cancel(struct fiber *fiber)
+{
+	struct fib_wake wake;
+
+	if (!fib_observe(&fiber->id))
+		fib_die("fiber_cancel: fiber \"%s\" has ended and was joined or detached before",
+			fiber->name);
+	if (fib_cancel_claim(fiber, &wake))
+		fib_wake(&wake, false);
 	return 0;
 }
 

@@ -37,6 +37,8 @@ void fib_reap(struct fib_carrier *c, struct fiber *fiber)
 	/* Before anybody can learn of the end: then fiber_runtime_done() says so too. Finishing the
 	 * runtime waits for this carrier anyway. */
 	fib_uncount(c->sched);
+	if (fib_unlikely(fiber->group != NULL))
+		fiber->ended(fiber);
 	fib_queue_lock(&fiber->joiners);
 	fiber->life |= FIB_LIFE_DONE;
 	detached = (fiber->life & FIB_LIFE_DETACHED) != 0;

@@ -82,6 +82,7 @@ static void clear(struct fiber *fiber)
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fib_store(&fiber->token, 0);
 	fib_store(&fiber->cancelled, 0);
+	fiber->group = NULL;
 	fiber->link = NULL;
 	fiber->flags = 0;
 	fiber->carrier = 0;

@@ -69,6 +69,10 @@ struct fib_wake {
 /* Make it run. front: before the others of the calling carrier. */
 void fib_wake(const struct fib_wake *wake, bool front);
 
+/* fiber_cancel() but for the waking: raise the flag and claim the wait. True: *ret must be woken, which may be
+ * after a lock that keeps the fiber from ending is let go. */
+bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret);
+
 /*
  * For a wait that has to block in a system call of its own: a pinned fiber's for a descriptor. enter asks the
  * policy and writes the wait record: 0 and *ret_event, -EDEADLK or -ECANCELED. By a pinned fiber. No

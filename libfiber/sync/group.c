@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group.c - fibers that are begun and ended together
+ *
+ * Members are linked through their records, under the lock of the group's queue of waiters. Nobody has a handle
+ * to a member, so it is spawned detached, and when it has ended, its stack gone and its record not yet given
+ * back, the carrier that takes it apart tells us.
+ *
+ * Whoever takes `live` to 0 claims all waiters under the lock and touches the group no more after the
+ * unlock: it lies on a waiter's stack, most often. So a member that fails is counted until it has cancelled
+ * the others.
+ *
+ * To cancel all is to take the first, put it at the end and cancel it, as often as there are members, so that
+ * the lock is held for one at a time. A member cannot end while we hold the lock, and one whose wait was claimed
+ * cannot run before we wake it, after the unlock.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <fiber/group.h>
+#include <fiber/time.h>
+
+#include "sched/spawn.h"
+#include "sched/wait.h"
+
+int fiber_group_init(struct fiber_group *group)
+{
+	memset(group, 0, sizeof *group);
+	return 0;
+}
+
+int fiber_group_set_flags(struct fiber_group *group, unsigned flags)
+{
+	if (flags & ~(unsigned)FIBER_GROUP_KEEP)
+		return -EINVAL;
+	group->flags = flags;
+	return 0;
+}
+
+static struct fiber *member_of(void *link)
+{
+	return link ? fib_container(link, struct fiber, group_link) : NULL;
+}
+
+/* Under the lock. */
+static void link_member(struct fiber_group *group, struct fiber *fiber)
+{
+	struct fib_list *last = group->last;
+
+	fiber->group_link.next = NULL;
+	fiber->group_link.prev = last;
+	if (last)
+		last->next = &fiber->group_link;
+	else
+		group->first = &fiber->group_link;
+	group->last = &fiber->group_link;
+}
+
+/* Under the lock. */
+static void unlink_member(struct fiber_group *group, struct fiber *fiber)
+{
+	struct fib_list *link = &fiber->group_link;
+
+	if (link->prev)
+		link->prev->next = link->next;
+	else
+		group->first = link->next;
+	if (link->next)
+		link->next->prev = link->prev;
+	else
+		group->last = link->prev;
+}
+
+static void cancel_first(struct fiber_group *group)
+{
+	struct fib_wake wake;
+	struct fiber *fiber;
+	bool claimed = false;
+
+	fib_queue_lock(&group->waiters);
+	fiber = member_of(group->first);
+	if (fiber) {
+		unlink_member(group, fiber);
+		link_member(group, fiber);
+		claimed = fib_cancel_claim(fiber, &wake);
+	}
+	fib_queue_unlock(&group->waiters);
+	if (claimed)
+		fib_wake(&wake, false);
+}
+
+/* By somebody for whom the group stays. */
+static void cancel_all(struct fiber_group *group)
+{
+	uint32_t n;
+
+	fib_queue_lock(&group->waiters);
+	group->cancelled = 1;
+	n = group->live;
+	fib_queue_unlock(&group->waiters);
+	while (n--)
+		cancel_first(group);
+}
+
+/* One member less keeps the group alive. It may be gone when this returns. */
+static void uncount(struct fiber_group *group)
+{
+	struct fib_wake_list list = {NULL, NULL};
+
+	fib_queue_lock(&group->waiters);
+	if (--group->live == 0)
+		fib_queue_claim_all(&group->waiters, &list);
+	fib_queue_unlock(&group->waiters);
+	fib_wake_all(&list);
+}
+
+/* A member has ended: on the carrier that takes it apart. */
+static void member_ended(struct fiber *fiber)
+{
+	struct fiber_group *group = fiber->group;
+	const int error = fiber->result.error;
+	bool cancels;
+
+	fib_queue_lock(&group->waiters);
+	unlink_member(group, fiber);
+	if (!group->error)
+		group->error = error;
+	cancels = error && !(group->flags & FIBER_GROUP_KEEP) && !group->cancelled;
+	fib_queue_unlock(&group->waiters);
+	if (cancels)
+		cancel_all(group);
+	uncount(group);
+}
+
+/* Let a fiber that was made be a member. False: the group is cancelled. */
+static bool enter(struct fiber_group *group, struct fiber *fiber)
+{
+	bool open;
+
+	fiber->group = group;
+	fiber->ended = member_ended;
+	fiber->life |= FIB_LIFE_DETACHED;
+	fib_queue_lock(&group->waiters);
+	open = !group->cancelled;
+	if (open) {
+		link_member(group, fiber);
+		group->live++;
+	}
+	fib_queue_unlock(&group->waiters);
+	return open;
+}
+
+int fiber_group_spawn(struct fiber_group *group, fiber_fn *fn, void *arg)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *fiber;
+	struct fib_sched *s;
+	int rc;
+
+	if (!c || !c->current)
+		return -EPERM;
+	s = c->sched;
+	rc = fib_make(NULL, s->stack_size, fn, arg, __builtin_return_address(0), &fiber);
+	if (rc < 0)
+		return rc;
+	if (!enter(group, fiber)) {
+		fib_unmake(fiber);
+		return -ECANCELED;
+	}
+	rc = fib_submit(s, fiber);
+	if (rc < 0) {
+		fib_queue_lock(&group->waiters);
+		unlink_member(group, fiber);
+		fib_queue_unlock(&group->waiters);
+		fib_unmake(fiber);
+		uncount(group);
+	}
+	return rc;
+}
+
+/* Whether every member has ended; if not, and w is given, stand in the queue. */
+static bool has_ended(struct fiber_group *group, struct fib_waiter *w)
+{
+	bool ended;
+
+	fib_queue_lock(&group->waiters);
+	ended = group->live == 0;
+	if (!ended && w)
+		fib_queue_append(&group->waiters, w);
+	fib_queue_unlock(&group->waiters);
+	return ended;
+}
+
+static int wait_for(struct fiber_group *group, int64_t deadline, bool firm)
+{
+	struct fib_waiter w;
+	int rc;
+
+	if (has_ended(group, NULL))
+		return 0;
+	rc = firm ? fib_wait_begin_firm(&w, FIB_WAIT_GROUP, group, 0, deadline)
+		  : fib_wait_begin(&w, FIB_WAIT_GROUP, group, 0, deadline);
+	if (rc < 0)
+		return rc;
+	if (has_ended(group, &w)) {
+		fib_wait_abort(&w);
+		return 0;
+	}
+	return fib_queue_wait(&group->waiters, &w, deadline);
+}
+
+int fiber_group_wait(struct fiber_group *group, int64_t deadline)
+{
+	int rc = wait_for(group, deadline, false);
+
+	if (rc == -ECANCELED) {
+		cancel_all(group);
+		rc = wait_for(group, deadline, true);
+		return rc < 0 ? rc : -ECANCELED;
+	}
+	return rc < 0 ? rc : group->error;
+}
+
+int fiber_group_cancel(struct fiber_group *group)
+{
+	cancel_all(group);
+	return 0;
+}
+
+unsigned fiber_group_live(struct fiber_group *group)
+{
+	unsigned live;
+
+	fib_queue_lock(&group->waiters);
+	live = group->live;
+	fib_queue_unlock(&group->waiters);
+	return live;
+}
