@@ -115,32 +115,42 @@ static uint64_t enter(struct fiber_once *once, struct once_waiter *w)
 	return state;
 }
 
-int fiber_once(struct fiber_once *once, void (*fn)(void *), void *arg)
+/* Wait until it is done, or has become the caller's to run: then *ret_mine. */
+static int await(struct fiber_once *once, bool *ret_mine)
 {
 	struct once_waiter w;
 	uint64_t state;
-	int rc;
+	int rc = fib_wait_begin(&w.waiter, FIB_WAIT_ONCE, once, 0, FIBER_FOREVER);
+
+	if (rc < 0)
+		return rc;
+	w.runs = false;
+	state = enter(once, &w);
+	if (state != RUNNING) {
+		fib_wait_abort(&w.waiter);
+		*ret_mine = !state;
+		return 0;
+	}
+	rc = fib_queue_wait(&once->waiters, &w.waiter, FIBER_FOREVER);
+	if (rc == 0)
+		*ret_mine = w.runs;
+	return rc;
+}
+
+int fiber_once(struct fiber_once *once, void (*fn)(void *), void *arg)
+{
+	uint64_t state;
+	bool mine;
+	int rc = 0;
 
 	/* pairs: once.done */
 	if (fib_likely(fib_load_acquire(&once->state) == DONE))
 		return 0;
 	state = enter(once, NULL);
-	if (state == RUNNING) {
-		rc = fib_wait_begin(&w.waiter, FIB_WAIT_ONCE, once, 0, FIBER_FOREVER);
-		if (rc < 0)
-			return rc;
-		w.runs = false;
-		state = enter(once, &w);
-		if (state == RUNNING) {
-			rc = fib_queue_wait(&once->waiters, &w.waiter, FIBER_FOREVER);
-			if (rc < 0 || !w.runs)
-				return rc;
-			state = 0;
-		} else {
-			fib_wait_abort(&w.waiter);
-		}
-	}
-	if (!state)
+	mine = !state;
+	if (state == RUNNING)
+		rc = await(once, &mine);
+	if (rc == 0 && mine)
 		run(once, fn, arg);
-	return 0;
+	return rc;
 }
