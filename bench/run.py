@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -90,6 +91,10 @@ class Bench:
 
     def count_instructions(self):
         """Instructions of one operation: two runs of different length, so that start and end cancel."""
+        if not shutil.which("valgrind"):
+            print("bench: no instruction counts: valgrind is missing: make deps-bench",
+                  file=sys.stderr)
+            return
         for work in self.works:
             if not work.instructions:
                 continue
