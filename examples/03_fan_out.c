@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* 03_fan_out.c - ask several at once, with one deadline for all; who is late is cancelled. */
+#include <fiber.h>
+#include <stdio.h>
+
+#define MS 1000000
+
+struct question {
+	const char *whom;
+	int64_t takes; /* ns */
+	int answer;    /* 0: none came */
+};
+
+static void *ask(void *arg)
+{
+	struct question *q = arg;
+
+	if (fiber_sleep(q->takes) == 0) /* -ECANCELED when the group gives up */
+		q->answer = 42;
+	return NULL;
+}
+
+static void *start(void *arg)
+{
+	struct question questions[] = {
+		{"near", 5 * MS, 0}, {"far", 10 * MS, 0}, {"lost", 60000LL * MS, 0}};
+	struct fiber_group group;
+	int rc = 0;
+
+	fiber_group_init(&group);
+	for (int i = 0; i < 3 && rc == 0; i++)
+		rc = fiber_group_spawn(&group, ask, &questions[i]);
+	if (rc == 0)
+		rc = fiber_group_wait(&group, fiber_after(100 * MS));
+	/* They write into our stack: whatever happened, wait for all before it goes. */
+	fiber_group_cancel(&group);
+	fiber_group_wait(&group, FIBER_FOREVER);
+	for (int i = 0; i < 3; i++)
+		printf("%s: %s\n", questions[i].whom,
+		       questions[i].answer ? "answered" : "too late");
+	return rc < 0 ? NULL : arg;
+}
+
+int main(void)
+{
+	return fiber_run(start, NULL, NULL, NULL) < 0;
+}
