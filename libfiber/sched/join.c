@@ -64,13 +64,16 @@ static struct fiber *must_be_fiber(const char *call)
 static _Noreturn void end(struct fiber *fiber)
 {
 	struct fib_ending *ending;
-	int64_t now = fib_coarse_now();
+	int64_t now;
 
 	/* Before anything that may wait for what it leaves undone. */
-	while ((ending = fiber->endings)) {
+	while (fib_unlikely((ending = fiber->endings) != NULL)) {
 		fiber->endings = ending->outer;
 		ending->end(ending);
 	}
+	if (fib_unlikely(fib_own_any(fiber)))
+		fib_own_end(fiber);
+	now = fib_coarse_now();
 	if (!fiber->result.error && fib_load(&fiber->cancelled))
 		fiber->result.error = -ECANCELED;
 	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
@@ -85,8 +88,6 @@ _Noreturn void fiber_exit(void *value)
 	struct fiber *fiber = must_be_fiber("fiber_exit");
 
 	fiber->result.value = value;
-	if (fib_unlikely(fib_own_any(fiber)))
-		fib_own_end(fiber);
 	end(fiber);
 }
 
@@ -101,8 +102,6 @@ _Noreturn void fiber_fail(int error, const char *fmt, ...)
 		va_end(ap);
 	}
 	fiber->result.error = error < 0 ? error : error > 0 ? -error : -EINVAL;
-	if (fib_unlikely(fib_own_any(fiber)))
-		fib_own_end(fiber);
 	end(fiber);
 }
 

@@ -144,6 +144,31 @@ static void test_once_is_run_by_the_next_when_the_thread_exits_in_it(void **stat
 	assert_int_equal(queue_join(f), 42);
 }
 
+static void call_at_exit(void *arg)
+{
+	struct work *w = arg;
+
+	fiber_once(&w->once, work, w);
+}
+
+static void *exit_with_handler(void *arg)
+{
+	fiber_at_exit(call_at_exit, arg);
+	call(arg);
+	return NULL;
+}
+
+/* It would else wait for itself. */
+static void test_once_can_be_run_by_an_exit_handler_of_the_one_that_ended_in_it(void **state)
+{
+	struct work w = {.first = EXIT, .go = true};
+
+	(void)state;
+	assert_int_equal(queue_join(queue_spawn(exit_with_handler, &w)), 7);
+	assert_int_equal(w.product, 42);
+	assert_int_equal(fib_load(&w.began), 2);
+}
+
 struct nested {
 	struct work inner;
 	struct fiber_once outer;
@@ -217,6 +242,8 @@ int main(void)
 		cmocka_unit_test(test_once_is_run_by_the_next_when_the_fiber_fails_in_it),
 		cmocka_unit_test(test_once_is_run_by_a_later_caller_when_nobody_waited),
 		cmocka_unit_test(test_once_is_run_by_the_next_when_the_thread_exits_in_it),
+		cmocka_unit_test(
+			test_once_can_be_run_by_an_exit_handler_of_the_one_that_ended_in_it),
 		cmocka_unit_test(test_once_in_once_is_undone_from_the_inside_out),
 		cmocka_unit_test(test_once_that_a_pinned_fiber_waits_for_follows_the_policy),
 	};
