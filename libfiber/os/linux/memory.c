@@ -37,7 +37,7 @@ static int peek_by_call(uint64_t address, void *buf, size_t size)
 
 static void drain(int fd)
 {
-	char rest[PIPE_PIECE];
+	char rest[256]; /* a dump promises to need little stack */
 
 	while (read(fd, rest, sizeof rest) > 0)
 		;
