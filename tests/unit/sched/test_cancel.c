@@ -180,13 +180,14 @@ static void *fails(void *arg)
 static void *errors(void *arg)
 {
 	struct fiber_result r = {NULL, 1};
+	bool ran = false;
 	struct fiber *f;
 
 	(void)arg;
 	must(fiber_spawn(fails, NULL, &f) == 0);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
 	must(r.error == -EIO);
-	must(fiber_spawn(cancelled_early, &(bool){false}, &f) == 0);
+	must(fiber_spawn(cancelled_early, &ran, &f) == 0);
 	while (fiber_state(f) != FIBER_DEAD)
 		fiber_yield();
 	fiber_cancel(f);
