@@ -25,6 +25,7 @@
 
 #include "arch/arch.h"
 #include "base/compiler.h"
+#include "base/list.h"
 #include "context/context.h"
 #include "core/parker.h"
 #include "layout/layout.h"
@@ -43,6 +44,11 @@ struct fib_ending {
 	void (*end)(struct fib_ending *ending); /* by the fiber itself; does not wait */
 };
 
+/* cancelled: by whom, and what came of it. */
+#define FIB_CANCELLED	     1u
+#define FIB_CANCELLED_FINISH 2u /* its runtime finishes: it must end (background.c) */
+#define FIB_CANCELLED_TOLD   4u /* it has been told since */
+
 /* life: who still needs the record. */
 #define FIB_LIFE_SUBMITTED 1u
 #define FIB_LIFE_DONE	   2u /* has ended, its stack is gone */
@@ -59,7 +65,7 @@ struct fiber {
 	_Atomic uint8_t state;	    /* enum fiber_state; F, and whoever makes it runnable */
 	_Atomic uint8_t wait_kind;  /* F: enum fib_wait_kind */
 	uint8_t flags;		    /* I: FIBER_DETACHED ... */
-	_Atomic uint8_t cancelled;  /* A: cancel.gap; never goes back to 0 */
+	_Atomic uint8_t cancelled;  /* A: FIB_CANCELLED_*, cancel.gap; never goes back to 0 */
 	uint16_t carrier;	    /* F: index of the carrier that runs or last ran it */
 	uint16_t pins;		    /* F */
 
@@ -95,6 +101,9 @@ struct fiber {
 
 	char name[32];	  /* F or the owner of the handle; readers may see it half written */
 	char failure[96]; /* F: fiber_fail's text */
+
+	struct fib_list
+		background; /* L sched->background.lock: its place among those, while it is in there */
 
 	struct fib_announce announce; /* F */
 } fib_aligned(FIB_CACHE_LINE);

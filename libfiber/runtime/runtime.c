@@ -2,8 +2,9 @@
 /*
  * runtime.c - starting, feeding and finishing a runtime
  *
- * A runtime is finished when its count of live fibers is swapped from 0 to "closed": from then on
- * nothing can be submitted, so what the carriers do not find now they will never have to run.
+ * A runtime is finished when its count of fibers, but for background ones, is swapped from 0 to "closed":
+ * from then on nothing can be submitted. Background fibers are made to end, and what the carriers do not find
+ * after that they will never have to run.
  */
 #include "runtime/runtime.h"
 
@@ -82,7 +83,7 @@ int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr,
 
 bool fiber_runtime_done(struct fiber_runtime *rt)
 {
-	return (fib_load_acquire(&rt->sched.live) & ~FIB_LIVE_CLOSED) == 0;
+	return (fib_load_acquire(&rt->sched.live) & FIB_LIVE_MASK) == 0;
 }
 
 int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
@@ -95,7 +96,17 @@ int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 	for (;;) {
 		uint32_t ended = fib_load_acquire(&s->ended);
 
-		if (fib_close(s))
+		/* Or closed by a call before this one, whose deadline passed. */
+		if (fib_close(s) || fib_load_acquire(&s->live) & FIB_LIVE_CLOSED)
+			break;
+		if (fib_os_futex_wait(&s->ended, ended, deadline) == -ETIMEDOUT)
+			return -ETIMEDOUT;
+	}
+	fib_background_finish(s);
+	for (;;) {
+		uint32_t ended = fib_load_acquire(&s->ended);
+
+		if (fib_load_acquire(&s->live) == FIB_LIVE_CLOSED)
 			break;
 		if (fib_os_futex_wait(&s->ended, ended, deadline) == -ETIMEDOUT)
 			return -ETIMEDOUT;

@@ -32,7 +32,7 @@ bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret)
 	enum fib_outcome armed;
 
 	/* Release: what we did before is visible to a fiber that sees the flag. */
-	fib_store_release(&fiber->cancelled, 1);
+	fib_or(&fiber->cancelled, FIB_CANCELLED);
 	fib_fence_seq(); /* label: cancel.gap -- the flag is up before the word is read */
 	word = fib_load_acquire(&p->word);
 	armed = (enum fib_outcome)(word & FIB_OUTCOME_MASK);

@@ -18,10 +18,11 @@
 #include "sched/spawn.h"
 #include "sched/wait.h"
 
-/* One fiber less keeps s alive. */
-void fib_uncount(struct fib_sched *s)
+void fib_uncount(struct fib_sched *s, unsigned flags)
 {
-	if (fib_sub(&s->live, 1) == 1) {
+	uint64_t one = fib_live_one(flags);
+
+	if (((fib_sub(&s->live, one) - one) & FIB_LIVE_MASK) == 0) {
 		fib_add(&s->ended, 1);
 		fib_os_futex_wake(&s->ended, INT32_MAX);
 	}
@@ -36,7 +37,9 @@ void fib_reap(struct fib_carrier *c, struct fiber *fiber)
 	fib_stack_give(&c->stacks, &fiber->stack);
 	/* Before anybody can learn of the end: then fiber_runtime_done() says so too. Finishing the
 	 * runtime waits for this carrier anyway. */
-	fib_uncount(c->sched);
+	if (fiber->flags & FIBER_BACKGROUND)
+		fib_background_leave(c->sched, fiber);
+	fib_uncount(c->sched, fiber->flags);
 	if (fib_unlikely(fiber->group != NULL))
 		fiber->ended(fiber);
 	fib_queue_lock(&fiber->joiners);

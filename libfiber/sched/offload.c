@@ -221,19 +221,20 @@ static struct offload *make(void *(*fn)(void *), void *arg)
 
 int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 {
-	struct offload *o = make(fn, arg);
+	struct offload *o;
 	struct fib_waiter w;
 	bool done;
 	int rc, begun;
 
-	if (!o)
-		return -ENOMEM;
 	begun = fib_wait_begin(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0, deadline);
+	if (begun == -EDEADLK)
+		return begun;
 	/* Without time to wait it is begun all the same: who is told -ETIMEDOUT knows that fn has arg. */
-	rc = begun == -EDEADLK ? begun : hand_over(o);
+	o = make(fn, arg);
+	rc = o ? hand_over(o) : -ENOMEM;
 	if (rc < 0) {
-		if (begun == 0 && !fib_wait_retract(&w))
-			fib_wait(&w, deadline);
+		if (begun == 0)
+			fib_wait_abort(&w);
 		free(o);
 		return rc;
 	}

@@ -124,6 +124,8 @@ int fiber_wait_until(bool (*ready)(void *), void *arg, int64_t deadline)
 	struct fiber *fiber = fiber_self();
 	int rc = look(&p);
 
+	if (rc == -ECANCELED)
+		fib_background_tell(fiber);
 	if (rc != -EAGAIN)
 		return rc;
 	p.began = fib_coarse_now();

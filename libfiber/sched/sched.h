@@ -17,6 +17,7 @@
 #include "core/record.h"
 #include "core/record_cache.h"
 #include "poll/poller.h"
+#include "sched/background.h"
 #include "sched/idle.h"
 #include "sched/inject.h"
 #include "sched/pinned.h"
@@ -74,7 +75,7 @@ struct fib_sched {
 	struct fib_idle idle;	      /* A */
 	struct fib_pinned pinned;     /* A */
 	_Atomic uint32_t stopping;    /* A: carriers end when they find nothing */
-	_Atomic uint64_t live;	      /* A: fibers submitted or created for us, not yet ended */
+	_Atomic uint64_t live;	      /* A: fibers submitted, not yet ended: spawn.h */
 	_Atomic uint32_t ended;	      /* A, futex: moves when live falls to 0 */
 	_Atomic uint32_t visitors;    /* A: threads from elsewhere in fib_ready() (sched.visit) */
 	_Atomic uint32_t polling;     /* A: somebody is in the poller (idle.poll) */
@@ -82,6 +83,8 @@ struct fib_sched {
 	uint64_t polls_seen;	      /* the service thread only */
 	_Atomic uint32_t watching;    /* A: some descriptor has been given to the poller */
 	struct fib_sched *next;	      /* L: sched list of tick.c */
+
+	struct fib_background background; /* own lock */
 };
 
 /* Make a scheduler of n carriers in *s and start them. dispatch is called for ready descriptors. 0, -ENOMEM,

@@ -37,7 +37,7 @@ static int check_attr(const struct fiber_attr *attr)
 			return -EINVAL;
 	if (attr->flags & ~(unsigned)FLAGS_KNOWN)
 		return -EINVAL;
-	if (attr->flags & (FIBER_BACKGROUND | FIBER_IDLE))
+	if (attr->flags & FIBER_IDLE)
 		return -ENOTSUP;
 	if (attr->nlocals && !attr->locals)
 		return -EINVAL;
@@ -168,23 +168,27 @@ void fib_unmake(struct fiber *fiber)
 	give_stack(fib_carrier_self(), &stack);
 }
 
-/* One more fiber keeps s alive. */
-static int count_in(struct fib_sched *s)
+/* One more fiber in s, with these flags. */
+static int count_in(struct fib_sched *s, unsigned flags)
 {
 	uint64_t live = fib_load(&s->live);
 
 	do {
 		if (live & FIB_LIVE_CLOSED)
 			return -ESHUTDOWN;
-	} while (!fib_cas(&s->live, &live, live + 1));
+	} while (!fib_cas(&s->live, &live, live + fib_live_one(flags)));
 	return 0;
 }
 
 bool fib_close(struct fib_sched *s)
 {
-	uint64_t none = 0;
+	uint64_t live = fib_load(&s->live);
 
-	return fib_cas(&s->live, &none, FIB_LIVE_CLOSED);
+	do {
+		if (live & (FIB_LIVE_CLOSED | FIB_LIVE_MASK))
+			return false;
+	} while (!fib_cas(&s->live, &live, live | FIB_LIVE_CLOSED));
+	return true;
 }
 
 /* Counted in, and nobody else will submit it. */
@@ -193,13 +197,15 @@ static void start(struct fib_sched *s, struct fiber *fiber)
 	fiber->sched = s;
 	/* Bound fibers are spread over the carriers by their number. */
 	fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
+	if (fiber->flags & FIBER_BACKGROUND)
+		fib_background_enter(s, fiber);
 	fib_ready(fiber, false);
 }
 
 int fib_submit(struct fib_sched *s, struct fiber *fiber)
 {
 	bool before;
-	int rc = count_in(s);
+	int rc = count_in(s, fiber->flags);
 
 	if (rc < 0)
 		return rc;
@@ -208,7 +214,7 @@ int fib_submit(struct fib_sched *s, struct fiber *fiber)
 	fiber->life |= FIB_LIFE_SUBMITTED;
 	fib_queue_unlock(&fiber->joiners);
 	if (before) {
-		fib_uncount(s);
+		fib_uncount(s, fiber->flags);
 		return -EINVAL;
 	}
 	start(s, fiber);
@@ -233,14 +239,15 @@ int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct 
 int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, void *arg,
 	      const void *pc, struct fiber **ret)
 {
+	unsigned flags = attr && attr->size >= sizeof *attr ? attr->flags : 0;
 	struct fiber *fiber;
-	int rc = count_in(s);
+	int rc = count_in(s, flags);
 
 	if (rc < 0)
 		return rc;
 	rc = fib_make(attr, s->stack_size, fn, arg, pc, &fiber);
 	if (rc < 0) {
-		fib_uncount(s);
+		fib_uncount(s, flags);
 		return rc;
 	}
 	/* Nobody else knows the fiber yet, so its lock is not needed. */

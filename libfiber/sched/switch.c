@@ -173,8 +173,13 @@ void fib_leave(enum fib_after after)
 	struct fib_context *to = &c->idle;
 	struct fib_announce *to_announce = &c->announce;
 
-	if (--c->picks)
+	if (--c->picks) {
 		next = fib_next_local(c);
+	} else if (after == FIB_AFTER_YIELD && fib_load(&fiber->cancelled)) {
+		c->picks = 1; /* should it end here */
+		fib_background_tell(fiber);
+		c->picks = 0;
+	}
 	if (after == FIB_AFTER_YIELD) {
 		int64_t now = fib_coarse_now();
 

@@ -100,8 +100,10 @@ static int begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *obje
 {
 	struct fiber *fiber = caller();
 
-	if (fiber && !firm && is_cancelled(fiber))
+	if (fiber && !firm && is_cancelled(fiber)) {
+		fib_background_tell(fiber);
 		return -ECANCELED;
+	}
 	if (deadline != FIBER_FOREVER && (deadline <= 0 || deadline <= fiber_now()))
 		return -ETIMEDOUT;
 	if (fiber)
@@ -230,8 +232,10 @@ int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadlin
 	struct fiber *fiber = caller();
 	int rc;
 
-	if (is_cancelled(fiber))
+	if (is_cancelled(fiber)) {
+		fib_background_tell(fiber);
 		return -ECANCELED;
+	}
 	write_record(fiber, kind, NULL, arg, deadline);
 	rc = consult(fiber, kind);
 	if (rc < 0)

@@ -19,6 +19,7 @@
 
 #include "base/atomic.h"
 #include "base/check.h"
+#include "sched/background.h"
 #include "sched/wait.h"
 #include "sync/holder.h"
 #include "sync/mutex.h"
@@ -67,7 +68,9 @@ int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 	if (take_free(mutex, fib_caller()))
 		return 0;
 	rc = fib_wait_begin(&w, FIB_WAIT_MUTEX, mutex, 0, deadline);
-	return rc < 0 ? rc : wait_for(mutex, &w, deadline);
+	if (rc == 0)
+		rc = wait_for(mutex, &w, deadline);
+	return rc < 0 ? fib_background_refuse(rc) : 0;
 }
 
 void fib_mutex_relock(struct fiber_mutex *mutex)

@@ -17,6 +17,7 @@
 
 #include "base/check.h"
 #include "base/compiler.h"
+#include "sched/background.h"
 #include "sched/wait.h"
 #include "sync/holder.h"
 
@@ -87,7 +88,7 @@ static fib_always_inline int lock_as(struct fiber_rwlock *lock, bool writes, int
 	rc = fib_wait_begin(&w.waiter, writes ? FIB_WAIT_RWLOCK_WRITE : FIB_WAIT_RWLOCK_READ, lock,
 			    0, deadline);
 	if (rc < 0)
-		return rc;
+		return fib_background_refuse(rc);
 	w.writes = writes;
 	if (take(lock, writes, &w)) {
 		fib_wait_abort(&w.waiter);
@@ -100,7 +101,7 @@ static fib_always_inline int lock_as(struct fiber_rwlock *lock, bool writes, int
 		fib_queue_unlock(&lock->waiters);
 		fib_wake_all(&list);
 	}
-	return rc;
+	return rc < 0 ? fib_background_refuse(rc) : 0;
 }
 
 int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline)

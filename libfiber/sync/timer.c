@@ -28,17 +28,18 @@ struct fiber_timer {
 	int64_t first;	 /* L: FIBER_FOREVER: not armed */
 	int64_t period;	 /* L: 0: one-shot */
 	uint64_t told;	 /* L: expirations of this arming that somebody was given */
-	uint64_t arming; /* L: counts how often it was armed */
-	uint32_t inside; /* L: callers of fiber_timer_wait that will look at it again */
+	uint64_t arming; /* L: counts how often it was armed, from 1 */
+	uint32_t inside; /* L: those who stood in the line and will look at it again */
 	struct fiber_wait_queue waiters;
 };
 
 /* L under the timer's lock */
 struct waiter {
 	struct fib_waiter node;
-	uint64_t arming; /* L: that `seen` counts in */
+	uint64_t arming; /* L: that `seen` counts in; 0: just came */
 	uint64_t seen;	 /* L: expirations that are not ours any more */
 	uint64_t given;	 /* L: expirations we waited for, of an arming that is gone */
+	bool inside;	 /* L: counted in the timer's inside */
 };
 
 int fiber_timer_new(struct fiber_timer **ret)
@@ -48,6 +49,7 @@ int fiber_timer_new(struct fiber_timer **ret)
 	if (!t)
 		return -ENOMEM;
 	t->first = FIBER_FOREVER;
+	t->arming = 1;
 	*ret = t;
 	return 0;
 }
@@ -126,6 +128,12 @@ static bool look(struct fiber_timer *t, struct waiter *w, bool queue, int64_t *r
 	bool given;
 
 	fib_queue_lock(&t->waiters);
+	t->inside -= w->inside;
+	w->inside = false;
+	if (!w->arming) {
+		w->arming = t->arming;
+		w->seen = t->told;
+	}
 	if (w->arming != t->arming) {
 		/* Armed while we waited: all that has come of it came while we waited. */
 		w->arming = t->arming;
@@ -134,8 +142,11 @@ static bool look(struct fiber_timer *t, struct waiter *w, bool queue, int64_t *r
 	tell(t, w, count(t, now));
 	given = w->given > 0;
 	*ret_next = next(t, now);
-	if (!given && queue)
+	if (!given && queue) {
 		fib_queue_append(&t->waiters, &w->node);
+		t->inside++;
+		w->inside = true;
+	}
 	fib_queue_unlock(&t->waiters);
 	return given;
 }
@@ -162,22 +173,6 @@ static int wait_once(struct fiber_timer *t, struct waiter *w, int64_t expiration
 	return rc == -ETIMEDOUT && fiber_now() < deadline ? 0 : rc;
 }
 
-static void enter(struct fiber_timer *t, struct waiter *w)
-{
-	fib_queue_lock(&t->waiters);
-	t->inside++;
-	w->arming = t->arming;
-	w->seen = t->told;
-	fib_queue_unlock(&t->waiters);
-}
-
-static void leave(struct fiber_timer *t)
-{
-	fib_queue_lock(&t->waiters);
-	t->inside--;
-	fib_queue_unlock(&t->waiters);
-}
-
 int fiber_timer_wait(struct fiber_timer *t, uint64_t *ret_expirations, int64_t deadline)
 {
 	struct waiter w = {0};
@@ -185,14 +180,12 @@ int fiber_timer_wait(struct fiber_timer *t, uint64_t *ret_expirations, int64_t d
 	bool given;
 	int rc = 0;
 
-	enter(t, &w);
 	given = look(t, &w, false, &expiration);
 	while (!given && rc == 0) {
 		rc = wait_once(t, &w, expiration, deadline);
 		/* After an error too: what has come is not lost. */
 		given = look(t, &w, false, &expiration);
 	}
-	leave(t);
 	if (!given)
 		return rc;
 	if (ret_expirations)

@@ -34,7 +34,7 @@ enum fiber_state {
 enum {
 	FIBER_DETACHED = 1,   /* nobody will join it */
 	FIBER_BOUND = 2,      /* never migrates to another carrier */
-	FIBER_BACKGROUND = 4, /* does not keep the runtime alive */
+	FIBER_BACKGROUND = 4, /* does not keep the runtime alive: fiber_runtime_finish() */
 	FIBER_IDLE = 8,	      /* runs only when nothing else is runnable */
 };
 

@@ -27,7 +27,7 @@ struct fiber_runtime_options {
 };
 
 /*
- * Run fn as the first fiber, wait until every fiber has ended, stop. options may be NULL. From a
+ * Run fn as the first fiber, wait until every fiber but background ones has ended, make those end, stop. options may be NULL. From a
  * thread that is no fiber. 0 and *ret says how fn ended; -EINVAL for options that make no sense,
  * -ENOTSUP for an option this version does not serve (idle), -ENOMEM, -EAGAIN without threads,
  * -EPERM inside a fiber.
@@ -53,9 +53,19 @@ FIBER_API int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_a
 /* No live fiber: every one but background fibers has ended. From anywhere. */
 FIBER_API bool fiber_runtime_done(struct fiber_runtime *rt);
 
-/* Wait for all fibers, stop the carriers, free the runtime. From a thread that is no fiber of rt.
+/*
+ * Wait for all fibers, stop the carriers, free the runtime. From a thread that is no fiber of rt.
  * -ETIMEDOUT when the deadline (absolute ns) passes first: the runtime goes on and this can be
- * called again. */
+ * called again.
+ *
+ * Fibers with FIBER_BACKGROUND are not waited for. When only they are left nothing can be spawned any more
+ * (-ESHUTDOWN) and they are cancelled: the wait each is in returns -ECANCELED, so it can clean up and end. One
+ * that goes on is ended, as by fiber_fail(-ECANCELED), in one of the next calls in which it would wait or
+ * yield, or at once where it waits for a mutex or a rwlock: its exit handlers and the destructors of its locals run, what its functions had still to do does not, and
+ * mutexes that it holds stay held. Nothing of it is left in any queue, and its handle is as valid as that of any
+ * fiber that has ended. A background fiber that computes without waiting or yielding, or blocks its carrier, holds
+ * the finish up until the deadline; nothing can be spawned after that either.
+ */
 FIBER_API int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline);
 
 /* The policy for pinned fibers that would wait; a change holds from the next wait on. From

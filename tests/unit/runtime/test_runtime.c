@@ -170,7 +170,6 @@ static void test_runtime_spawn_that_fails_leaves_nothing(void **state)
 		{.size = sizeof wrong[0], .nlocals = 1},
 	};
 	const struct fiber_attr later[] = {
-		{.size = sizeof later[0], .flags = FIBER_BACKGROUND},
 		{.size = sizeof later[0], .flags = FIBER_IDLE},
 	};
 	struct fiber *fiber = NULL;

@@ -114,7 +114,6 @@ static void test_spawn_with_a_bad_attribute_leaves_nothing_behind(void **state)
 		{.size = sizeof(struct fiber_attr), .nlocals = 1},
 	};
 	const struct fiber_attr unserved[] = {
-		{.size = sizeof(struct fiber_attr), .flags = FIBER_BACKGROUND},
 		{.size = sizeof(struct fiber_attr), .flags = FIBER_IDLE},
 	};
 	size_t i;

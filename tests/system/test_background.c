@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* test_background.c - a program ends when its work is done, whatever serves it in the background. */
+#include "carriers.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+struct flusher {
+	struct fiber_mutex mutex;
+	atomic_int flushed, told, ended;
+	int dirty; /* under mutex */
+	int pipe[2];
+};
+
+static const struct fiber_attr in_background = {.size = sizeof in_background,
+						.name = "background",
+						.flags = FIBER_BACKGROUND | FIBER_DETACHED};
+
+static void count_end(void *arg)
+{
+	((struct flusher *)arg)->ended++;
+}
+
+/* Looks at no result. */
+static void *flush_for_ever(void *arg)
+{
+	struct flusher *f = arg;
+
+	fiber_at_exit(count_end, f);
+	for (;;) {
+		fiber_mutex_lock(&f->mutex, FIBER_FOREVER);
+		f->flushed += f->dirty;
+		f->dirty = 0;
+		fiber_mutex_unlock(&f->mutex);
+		fiber_sleep(MS / 10);
+	}
+	return NULL;
+}
+
+/* Looks at each. */
+static void *serve(void *arg)
+{
+	struct flusher *f = arg;
+	char byte;
+
+	fiber_at_exit(count_end, f);
+	while (fiber_read(f->pipe[0], &byte, 1, FIBER_FOREVER) > 0)
+		f->flushed++;
+	f->told++;
+	return NULL;
+}
+
+static void *spin(void *arg)
+{
+	fiber_at_exit(count_end, arg);
+	while (fiber_yield() == 0)
+		;
+	return NULL;
+}
+
+static void *work(void *arg)
+{
+	struct flusher *f = arg;
+
+	for (int i = 0; i < 50; i++) {
+		fiber_mutex_lock(&f->mutex, FIBER_FOREVER);
+		f->dirty++;
+		fiber_mutex_unlock(&f->mutex);
+		fiber_sleep(MS / 20);
+	}
+	return arg;
+}
+
+static void *work_with_servants(void *arg)
+{
+	static fiber_fn *const servants[] = {flush_for_ever, serve, spin};
+	intptr_t rc = 0;
+
+	for (int i = 0; i < 30; i++)
+		rc |= fiber_spawn_attr(&in_background, servants[i % 3], arg, NULL);
+	return rc ? NULL : work(arg);
+}
+
+static void test_background_fibers_do_not_keep_the_program(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		struct flusher f = {0};
+		struct fiber_result r;
+
+		assert_int_equal(pipe(f.pipe), 0);
+		r = carriers_run(work_with_servants, &f);
+		assert_ptr_equal(r.value, &f);
+		assert_int_equal(f.ended, 30);
+		assert_int_equal(f.told, 10);
+		/* Nobody of them is left in the mutex. */
+		assert_int_equal(fiber_mutex_trylock(&f.mutex), 0);
+		assert_int_equal(f.flushed + f.dirty, 50);
+		close(f.pipe[0]);
+		close(f.pipe[1]);
+	}
+}
+
+/* Ten thousand of them, wherever they are. */
+static void test_background_fibers_in_great_number_end(void **state)
+{
+	struct fiber_runtime *rt = carriers_start();
+	const size_t n = carriers_scale(10000);
+	struct flusher f = {0};
+
+	(void)state;
+	assert_int_equal(pipe(f.pipe), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(fiber_runtime_spawn(
+					 rt, &in_background,
+					 i % 100 ? i % 2 ? serve : flush_for_ever : spin, &f, NULL),
+				 0);
+	carriers_finish(rt);
+	assert_int_equal(f.ended, n);
+	close(f.pipe[0]);
+	close(f.pipe[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_background_fibers_do_not_keep_the_program),
+		cmocka_unit_test(test_background_fibers_in_great_number_end),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
