@@ -62,9 +62,15 @@ static void *rounds_of_groups(void *arg)
 	return NULL;
 }
 
+/* TSan takes a millisecond for a fiber. */
+static int rounds(void)
+{
+	return *harness_sanitizer() ? 30 : 300;
+}
+
 static void test_group_has_none_alive_after_the_wait(void **state)
 {
-	struct crowd c = {.members = 40, .failing = 40, .rounds = 300};
+	struct crowd c = {.members = 40, .failing = 40, .rounds = rounds()};
 
 	(void)state;
 	assert_int_equal(carriers_run(rounds_of_groups, &c).error, 0);
@@ -75,7 +81,7 @@ static void test_group_with_a_failing_member_ends_those_that_wait(void **state)
 {
 	(void)state;
 	for (unsigned failing = 0; failing < 40; failing += 13) {
-		struct crowd c = {.members = 40, .failing = failing, .rounds = 100};
+		struct crowd c = {.members = 40, .failing = failing, .rounds = rounds() / 3};
 
 		assert_int_equal(carriers_run(rounds_of_groups, &c).error, 0);
 		assert_int_equal(c.wrong, 0);
