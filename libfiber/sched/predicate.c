@@ -86,7 +86,7 @@ static int poll_pinned(struct polling *p)
 	return rc;
 }
 
-static int nap(struct polling *p, struct fiber *fiber)
+static int take_nap(struct polling *p, struct fiber *fiber)
 {
 	int64_t until = next_look(p);
 	struct fib_waiter w;
@@ -111,7 +111,7 @@ static int poll_parked(struct polling *p, struct fiber *fiber)
 		rc = look(p);
 	}
 	while (rc == -EAGAIN) {
-		rc = nap(p, fiber);
+		rc = take_nap(p, fiber);
 		if (rc == 0)
 			rc = look(p);
 	}
