@@ -67,7 +67,7 @@ WORKS = [
           "GNU Pth": 10_000, "pthread": 5_000},
          ns(("fc", 9)), (10_000, 20_000)),
     Work("spawn-100000", "spawn, run, join, 100,000 live", "spawn", 100_000,
-         {OURS: 300_000, "boost.fiber": 200_000, "State Threads": 100_000, "Go": 200_000},
+         {OURS: 300_000, "boost.fiber": 200_000, "State Threads": 200_000, "Go": 200_000},
          ns(("fc", 35))),
     Work("cond", "ping-pong over a condition", "cond", 0,
          {OURS: 1_000_000, "boost.fiber": 500_000, "State Threads": 2_000_000, "Go": 500_000,

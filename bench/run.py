@@ -134,7 +134,8 @@ class Bench:
                 limit, factor = self.median(work.name, what[0], line.key), what[1]
                 text = f"{factor:g} x {what[0]}"
             elif kind == "below":
-                limit, factor, text = self.median(what[0], OURS, line.key), 1, what[0]
+                limit, factor = self.median(what[0], OURS, line.key), 1
+                text = f"{what[0]}'s {number(limit)} {line.unit}"
             else:
                 limit, factor, text = what[0], 1, f"{what[0]:,} {line.unit}"
             text = f"< {text}" if kind == "below" else f"<= {text}"
