@@ -34,7 +34,7 @@ static void *square(void *arg)
 static void *add_up(void *arg)
 {
 	struct pipeline *p = arg;
-	long n, sum = 0;
+	long n = 0, sum = 0;
 	struct fiber_select_case cases[] = {
 		{.op = FIBER_SELECT_RECV, .chan = p->squares, .elem = &n},
 		{.op = FIBER_SELECT_TIMER, .at = fiber_after(10 * INT64_C(1000000000))},

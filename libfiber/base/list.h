@@ -28,12 +28,12 @@ static inline void fib_list_append(struct fib_list *head, struct fib_list *node)
 	head->prev = node;
 }
 
-/* Unlinks and marks the node as in no list. */
+/* Unlinks: the node is a ring of its own then. */
 static inline void fib_list_remove(struct fib_list *node)
 {
 	node->prev->next = node->next;
 	node->next->prev = node->prev;
-	node->next = node->prev = NULL;
+	node->next = node->prev = node;
 }
 
 static inline struct fib_list *fib_list_take(struct fib_list *head)

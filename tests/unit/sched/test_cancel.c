@@ -336,7 +336,7 @@ static void test_cancel_against_arming_and_unpark_always_ends_the_loop(void **st
 
 static void *cancels_twice(void *arg)
 {
-	struct fiber *f;
+	struct fiber *f = NULL;
 
 	if (fiber_spawn(cancelled_early, &(bool){false}, &f) == 0 &&
 	    fiber_join(f, NULL, FIBER_FOREVER) == 0)
