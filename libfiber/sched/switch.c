@@ -39,16 +39,18 @@ static struct fiber *swap_woken(struct fib_carrier *c, struct fiber *fiber)
 }
 
 /* What runs after the next one should not have to wait for its memory: its stack, now that its record is
- * here, and the record of the one behind it. */
+ * here, and the record of the one behind it. Where there are thieves it may be gone and be another fiber by now,
+ * so nothing of it is read. */
 static void prefetch(struct fib_carrier *c)
 {
 	struct fiber *after = fib_runqueue_peek(&c->queue, 0);
 	struct fiber *behind = fib_runqueue_peek(&c->queue, 1);
 
-	if (behind) {
+	if (!behind)
+		return;
+	if (c->queue.alone)
 		__builtin_prefetch((const void *)(uintptr_t)after->context.sp);
-		__builtin_prefetch(behind, 1);
-	}
+	__builtin_prefetch(behind, 1);
 }
 
 struct fiber *fib_next_local(struct fib_carrier *c)
