@@ -133,9 +133,11 @@ static void *wait_for_one(void *arg)
 	return (void *)(intptr_t)(rc < 0 ? rc : (int)n);
 }
 
+/* Until it stands in the line: it shows what it will wait for a little earlier. */
 static void await_timer_wait(struct fiber *f)
 {
-	while (fiber_state(f) != FIBER_SUSPENDED || fib_load(&f->wait_kind) != FIB_WAIT_TIMER)
+	while (fiber_state(f) != FIBER_SUSPENDED || fib_load(&f->wait_kind) != FIB_WAIT_TIMER ||
+	       (fib_load_acquire(&f->seq) & 1))
 		sched_yield();
 }
 
