@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_cache.c - records and ids, some at a time
+ * record_cache.c - records, some at a time
  *
- * A carrier that spawns and reaps takes and gives a record for each fiber, and the registry has one lock
- * and one counter. So a carrier keeps a few: what was given last, and is warm, is taken first. Ids are taken by
- * the block, too; they are unique and count up on each carrier, and those that a carrier does not use
- * are left out.
+ * A carrier that spawns and reaps takes and gives a record for each fiber, and the registry has one lock. So
+ * a carrier keeps a few: what was given last, and is warm, is taken first. Ids are taken one by one: a
+ * person reads them, and they tell which fiber is older.
  */
 #include "core/record_cache.h"
 
@@ -13,7 +12,6 @@
 
 #define BATCH 32u
 #define MOST  (2 * BATCH)
-#define IDS   64u
 
 int fib_record_take(struct fib_record_cache *cache, struct fiber **ret)
 {
@@ -59,26 +57,14 @@ void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber)
 		give_back(cache, BATCH);
 }
 
-void fib_record_name(struct fib_record_cache *cache, struct fiber *fiber)
+void fib_record_name(struct fiber *fiber)
 {
-	uint64_t id;
-
-	if (!cache) {
-		id = fib_registry_ids(1);
-	} else {
-		if (cache->next_id == cache->end_id) {
-			cache->next_id = fib_registry_ids(IDS);
-			cache->end_id = cache->next_id + IDS;
-		}
-		id = cache->next_id++;
-	}
 	/* Readers take a record with an id for whole. */
-	fib_publish(&fiber->id, id);
+	fib_publish(&fiber->id, fib_registry_next_id());
 }
 
 void fib_record_flush(struct fib_record_cache *cache)
 {
 	if (cache->count)
 		give_back(cache, cache->count);
-	cache->next_id = cache->end_id = 0;
 }

@@ -196,7 +196,7 @@ static int grow(void)
 
 int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count)
 {
-	struct fiber *first = NULL, *fiber;
+	struct fiber *first = NULL, **last = &first, *fiber;
 	unsigned count = 0;
 	int rc = 0;
 
@@ -210,10 +210,12 @@ int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count)
 				break;
 			fiber = fib_registry_at(registry.used++);
 		}
-		fiber->link = first;
-		first = fiber;
+		/* In the order of their addresses: a list of fibers walks the range. */
+		*last = fiber;
+		last = &fiber->link;
 		count++;
 	}
+	*last = NULL;
 	fib_spin_unlock(&registry.lock);
 	if (!count)
 		return rc;
@@ -230,9 +232,9 @@ void fib_registry_give(struct fiber *first, struct fiber *last)
 	fib_spin_unlock(&registry.lock);
 }
 
-uint64_t fib_registry_ids(unsigned n)
+uint64_t fib_registry_next_id(void)
 {
-	return fib_add_relaxed(&registry.ids, n) + 1;
+	return fib_add_relaxed(&registry.ids, 1) + 1;
 }
 
 void fib_registry_lock(void)

@@ -27,8 +27,8 @@ int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count);
 /* Give back a list of n records linked through ->link, last one's link NULL; ids are already 0. */
 void fib_registry_give(struct fiber *first, struct fiber *last);
 
-/* The first of n ids in a row that nobody else gets. */
-uint64_t fib_registry_ids(unsigned n);
+/* An id that nobody else gets, one more than the last one. */
+uint64_t fib_registry_next_id(void);
 
 /* Keep others out of the free list and the process' name: while it is set, while the process forks. */
 void fib_registry_lock(void);

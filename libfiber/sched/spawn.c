@@ -144,7 +144,7 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 		if (attr->flags & FIBER_DETACHED)
 			fiber->life = FIB_LIFE_DETACHED;
 	}
-	fib_record_name(records(c), fiber);
+	fib_record_name(fiber);
 	*ret = fiber;
 	return 0;
 }

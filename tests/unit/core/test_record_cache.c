@@ -65,13 +65,13 @@ static void test_record_ids_count_up_and_are_not_given_twice(void **state)
 	(void)state;
 	assert_int_equal(fib_record_take(NULL, &f), 0);
 	for (i = 0; i < MANY; i++) {
-		fib_record_name(&cache, f);
+		fib_record_name(f);
 		assert_true(f->id > last);
 		last = f->id;
-		fib_record_name(&other, f);
+		fib_record_name(f);
 		theirs = f->id;
 		assert_true(theirs != last);
-		fib_record_name(NULL, f);
+		fib_record_name(f);
 		assert_true(f->id > theirs && f->id > last);
 	}
 	fib_publish(&f->id, 0);
@@ -92,7 +92,7 @@ static void *live(void *arg)
 		for (i = 0; i < fib_countof(held); i++) {
 			if (fib_record_take(&own, &held[i]) < 0)
 				abort();
-			fib_record_name(&own, held[i]);
+			fib_record_name(held[i]);
 			*ids++ = held[i]->id;
 		}
 		for (i = 0; i < fib_countof(held); i++) {
