@@ -195,7 +195,8 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 
 	if (!d)
 		return (unsigned)fd >= BLOCK * BLOCKS ? -EBADF : -ENOMEM;
-	rc = watch(fd, d, look);
+	/* Who blocks looks himself; here he only hears that it is closed. */
+	rc = w->parker->blocks ? 0 : watch(fd, d, look);
 	if (rc < 0)
 		return rc;
 	if (join_sides(d, events, look, w))

@@ -27,7 +27,8 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 
 /*
  * For a wait that stands in several queues: take two places of it, one for each side, unless something has
- * happened since `look`. w: two unlinked copies of an armed waiter of an unpinned fiber. 0: joined, leave when
+ * happened since `look`. w: two unlinked copies of an armed waiter; one that blocks is only told of edges that somebody else
+ * waits for, and of the descriptor's end. 0: joined, leave when
  * the wait is over; -EAGAIN: look again; -EPERM: nothing to wait for, it is always ready; -EBADF, -ENOMEM.
  */
 int fib_descriptor_join(int fd, short events, const struct fib_look *look, struct fib_waiter w[2]);

@@ -17,6 +17,7 @@
 #include "runtime/runtime.h"
 #include "sched/offload.h"
 #include "sched/tick.h"
+#include "sched/vigil.h"
 #include "stack/pool.h"
 
 static void before(void)
@@ -26,10 +27,12 @@ static void before(void)
 	fib_labels_lock();
 	fib_stack_lock_pool();
 	fib_offload_lock();
+	fib_vigil_lock();
 }
 
 static void in_parent(void)
 {
+	fib_vigil_unlock();
 	fib_offload_unlock();
 	fib_stack_unlock_pool();
 	fib_labels_unlock();
@@ -41,6 +44,7 @@ static void in_child(void)
 {
 	fib_tick_forget();
 	fib_offload_forget();
+	fib_vigil_forget();
 	fib_descriptor_forget_all();
 	in_parent();
 }

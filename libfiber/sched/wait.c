@@ -18,6 +18,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/sched.h"
+#include "sched/vigil.h"
 
 static struct fiber *caller(void)
 {
@@ -165,20 +166,53 @@ static int result(struct fib_waiter *w)
 	return outcome == FIB_OUTCOME_CANCELLED ? -ECANCELED : -ETIMEDOUT;
 }
 
-/* Sleep on the word: a thread, or a pinned fiber that takes its carrier with it. */
-static int wait_blocking(struct fib_waiter *w, int64_t deadline)
+/* Sleep on the word, and in a vigil if there is one: a thread, or a pinned fiber that takes its carrier with it. */
+static int wait_blocking(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil)
 {
 	const uint32_t claimed = (w->armed & ~FIB_OUTCOME_MASK) | FIB_OUTCOME_CLAIMED;
 	struct fib_parker *p = w->parker;
 	uint32_t word;
+	int rc;
 
 	while ((word = fib_load_acquire(&p->word)) == w->armed || word == claimed) {
 		/* Once it is claimed the waker is about to come. */
-		if (fib_os_futex_wait(&p->word, word, word == claimed ? FIBER_FOREVER : deadline) ==
-		    -ETIMEDOUT)
+		if (vigil && word != claimed)
+			rc = fib_vigil_sleep(vigil, word, deadline);
+		else
+			rc = fib_os_futex_wait(&p->word, word,
+					       word == claimed ? FIBER_FOREVER : deadline);
+		if (rc == -ETIMEDOUT)
 			fib_parker_claim(p, w->armed, FIB_OUTCOME_TIMED_OUT);
+		else if (rc > 0)
+			fib_parker_claim(p, w->armed, FIB_OUTCOME_WOKEN);
 	}
 	return result(w);
+}
+
+/* The same with what a pinned fiber's policy wants to know. */
+static int wait_in_os(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil)
+{
+	struct fiber *fiber = w->parker->fiber;
+	uint64_t event;
+	int rc;
+
+	if (!fiber)
+		return wait_blocking(w, deadline, vigil);
+	event = fib_pinned_begin(fiber, (enum fib_wait_kind)fib_load(&fiber->wait_kind));
+	rc = wait_blocking(w, deadline, vigil);
+	erase_record(fiber);
+	fib_pinned_end(fiber, event);
+	return rc;
+}
+
+/* Cancelled before it was armed: whoever did that may have seen no wait. When the retreat fails somebody has
+ * decided the wait, and that holds. */
+static bool retreats(struct fib_waiter *w)
+{
+	struct fiber *fiber = w->parker->fiber;
+
+	return fiber && is_cancelled(fiber) &&
+	       (w->armed & FIB_OUTCOME_MASK) != FIB_OUTCOME_ARMED_FIRM && fib_wait_retract(w);
 }
 
 static int wait_parked(struct fib_waiter *w, int64_t deadline)
@@ -206,23 +240,21 @@ int fib_wait(struct fib_waiter *w, int64_t deadline)
 
 int fib_wait_fenced(struct fib_waiter *w, int64_t deadline)
 {
-	struct fiber *fiber = w->parker->fiber;
-	uint64_t event;
+	if (retreats(w))
+		return -ECANCELED;
+	return w->parker->blocks ? wait_in_os(w, deadline, NULL) : wait_parked(w, deadline);
+}
+
+int fib_wait_watching(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil)
+{
 	int rc;
 
-	/* Cancelled before it was armed: whoever did that may have seen no wait. When the retreat fails
-	 * somebody has decided the wait, and that holds. */
-	if (fiber && is_cancelled(fiber) &&
-	    (w->armed & FIB_OUTCOME_MASK) != FIB_OUTCOME_ARMED_FIRM && fib_wait_retract(w))
+	fib_fence_seq(); /* pairs: cancel.gap */
+	if (retreats(w))
 		return -ECANCELED;
-	if (!w->parker->blocks)
-		return wait_parked(w, deadline);
-	if (!fiber)
-		return wait_blocking(w, deadline);
-	event = fib_pinned_begin(fiber, (enum fib_wait_kind)fib_load(&fiber->wait_kind));
-	rc = wait_blocking(w, deadline);
-	erase_record(fiber);
-	fib_pinned_end(fiber, event);
+	fib_vigil_enter(vigil, &w->parker->word);
+	rc = wait_in_os(w, deadline, vigil);
+	fib_vigil_leave(vigil);
 	return rc;
 }
 
@@ -254,8 +286,10 @@ void fib_wait_leave_pinned(uint64_t event)
 
 void fib_wake(const struct fib_wake *wake, bool front)
 {
-	if (wake->fiber)
+	if (wake->fiber) {
 		fib_ready(wake->fiber, front);
-	else
-		fib_os_futex_wake(wake->word, 1);
+		return;
+	}
+	fib_os_futex_wake(wake->word, 1);
+	fib_vigil_end(wake->word);
 }

@@ -60,6 +60,10 @@ int fib_wait(struct fib_waiter *w, int64_t deadline);
 /* The same by a caller who had a full fence since begin (cancel.gap). */
 int fib_wait_fenced(struct fib_waiter *w, int64_t deadline);
 
+/* fib_wait() by a waiter that blocks (w->parker->blocks) and that a ready descriptor of the vigil ends too, with 0. */
+struct fib_vigil;
+int fib_wait_watching(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil);
+
 /* A waiter that was claimed and must be made to run; a copy, since the waiter may be gone already. */
 struct fib_wake {
 	struct fiber *fiber; /* NULL: a thread, or a pinned fiber's, that sleeps on word */

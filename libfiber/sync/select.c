@@ -20,7 +20,8 @@
  * claiming another: of two selects that want each other, the one that comes second claims the first.
  *
  * A descriptor's edge claims the same word, but it is only a hint: woken by one, we look again from the start.
- * Who blocks a thread cannot wait for one: perhaps nobody else looks at the poller (-ENOTSUP).
+ * Who blocks a thread looks at his descriptors himself, with poll(2), since perhaps nobody else looks at the
+ * poller (vigil.c). Before the first runtime has started there is no io to ask at all, and poll(2) is all there is.
  *
  * Each turn of that loop means that somebody else has done something meanwhile, or has given up in a
  * place that the next look clears away.
@@ -36,7 +37,9 @@
 #include "base/atomic.h"
 #include "base/check.h"
 #include "base/rand.h"
+#include "os/os.h"
 #include "sched/sched.h"
+#include "sched/vigil.h"
 #include "sync/chan.h"
 #include "sync/select.h"
 
@@ -56,9 +59,11 @@ struct select {
 	struct place *places;	/* of case i: places[i], but for its turn */
 	struct fib_waiter wait; /* the one there is; the places have copies of it */
 	unsigned count;
-	unsigned fds;  /* how many cases are descriptors */
-	int timer;     /* index of the earliest timer, -1: none */
-	int64_t limit; /* of the wait: the deadline or that timer */
+	const struct fib_fd_ops *ops; /* of descriptors */
+	struct fib_vigil vigil;	      /* of who blocks and waits for descriptors; fds NULL: none */
+	unsigned fds;		      /* how many cases are descriptors */
+	int timer;		      /* index of the earliest timer, -1: none */
+	int64_t limit;		      /* of the wait: the deadline or that timer */
 };
 
 static const struct fib_fd_ops *_Atomic fd_ops;
@@ -68,6 +73,33 @@ void fib_select_serve_fds(const struct fib_fd_ops *ops)
 	/* A constant: nothing else has to be seen with it. */
 	fib_store(&fd_ops, ops);
 }
+
+static int look_alone(int fd, short events, struct fib_fd_place *place)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n = fd < 0 ? -EBADF : fib_os_poll(&p, 1, 0);
+
+	(void)place;
+	if (n <= 0)
+		return n;
+	return p.revents & POLLNVAL ? -EBADF : p.revents;
+}
+
+static int join_alone(int fd, short events, struct fib_fd_place *place)
+{
+	(void)fd;
+	(void)events;
+	(void)place;
+	return 0;
+}
+
+static void leave_alone(int fd, short events, struct fib_fd_place *place)
+{
+	join_alone(fd, events, place);
+}
+
+/* Without a runtime: nobody else can know anything about a descriptor. */
+static const struct fib_fd_ops alone = {look_alone, join_alone, leave_alone};
 
 /* Uniform below n. */
 static uint32_t draw(uint32_t n)
@@ -106,7 +138,7 @@ static enum fib_chan_side side_of(const struct fiber_select_case *c)
 }
 
 /* Do a case if that needs no waiting. now: the time, where there is a timer. */
-static bool try_one(struct fiber_select_case *c, struct place *place, int64_t now)
+static bool try_one(struct select *s, struct fiber_select_case *c, struct place *place, int64_t now)
 {
 	switch (c->op) {
 	case FIBER_SELECT_TIMER:
@@ -115,7 +147,7 @@ static bool try_one(struct fiber_select_case *c, struct place *place, int64_t no
 		c->result = 0;
 		return true;
 	case FIBER_SELECT_FD: {
-		int rc = fib_load(&fd_ops)->look(c->fd, c->events, &place->fd);
+		int rc = s->ops->look(c->fd, c->events, &place->fd);
 
 		if (rc)
 			c->result = rc;
@@ -134,7 +166,7 @@ static int try_each(struct select *s)
 
 	for (i = 0; i < s->count; i++) {
 		at = s->places[i].turn;
-		if (try_one(&s->cases[at], &s->places[at], now))
+		if (try_one(s, &s->cases[at], &s->places[at], now))
 			return (int)at;
 	}
 	return -1;
@@ -158,10 +190,10 @@ static void copy_wait(struct select *s)
 }
 
 /* 0: joined, or there is nothing to join; -EAGAIN: it is ready; or an error, which the case reports. */
-static int join_one(struct fiber_select_case *c, struct place *place)
+static int join_one(struct select *s, struct fiber_select_case *c, struct place *place)
 {
 	if (c->op == FIBER_SELECT_FD)
-		return fib_load(&fd_ops)->join(c->fd, c->events, &place->fd);
+		return s->ops->join(c->fd, c->events, &place->fd);
 	if (!is_channel(c))
 		return 0;
 	return fib_chan_join(c->chan, side_of(c), &place->chan) ? 0 : -EAGAIN;
@@ -177,7 +209,7 @@ static uint32_t join_each(struct select *s, int *ret_error)
 	*ret_error = 0;
 	copy_wait(s);
 	for (i = 0; i < s->count; i++) {
-		rc = join_one(&s->cases[i], &s->places[i]);
+		rc = join_one(s, &s->cases[i], &s->places[i]);
 		if (rc < 0) {
 			*ret_error = rc == -EAGAIN ? 0 : rc;
 			break;
@@ -198,7 +230,7 @@ static int leave_each(struct select *s, uint32_t n)
 		c = &s->cases[i];
 		place = &s->places[i];
 		if (c->op == FIBER_SELECT_FD) {
-			fib_load(&fd_ops)->leave(c->fd, c->events, &place->fd);
+			s->ops->leave(c->fd, c->events, &place->fd);
 		} else if (is_channel(c) && fib_chan_leave(c->chan, side_of(c), &place->chan)) {
 			c->result = place->chan.result;
 			served = (int)i;
@@ -226,17 +258,54 @@ static struct fiber_chan *first_channel(struct select *s)
 	return NULL;
 }
 
+/* What a thread that blocks sleeps on: every descriptor. Kept for the next turn. 0, or a negative error. */
+static int make_vigil(struct select *s)
+{
+	struct pollfd *p;
+	uint32_t i;
+	int rc;
+
+	if (s->vigil.fds)
+		return 0;
+	p = s->vigil.fds = calloc(s->fds + 1, sizeof *p);
+	if (!p)
+		return -ENOMEM;
+	for (i = 0; i < s->count; i++)
+		if (s->cases[i].op == FIBER_SELECT_FD)
+			*++p = (struct pollfd){.fd = s->cases[i].fd, .events = s->cases[i].events};
+	s->vigil.count = s->fds + 1;
+	rc = fib_vigil_make(&s->vigil);
+	if (rc < 0) {
+		free(s->vigil.fds);
+		s->vigil.fds = NULL;
+	}
+	return rc;
+}
+
+/* The same, when the select is over. */
+static void free_vigil(struct select *s)
+{
+	if (s->vigil.fds)
+		fib_vigil_free(&s->vigil);
+	free(s->vigil.fds);
+}
+
 /* Wait in all places: the index of the case that was served or is wrong; -EAGAIN: look again; or an error. */
 static int wait_for_one(struct select *s, int64_t deadline)
 {
 	int rc, error, served;
 	uint32_t joined;
+	bool watches;
 
-	if (s->fds && !fiber_can_yield())
-		return s->limit <= fiber_now() ? time_out(s, deadline) : -ENOTSUP;
 	rc = fib_wait_begin(&s->wait, FIB_WAIT_SELECT, first_channel(s), s->count, s->limit);
 	if (rc < 0)
 		return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
+	watches = s->fds && s->wait.parker->blocks;
+	rc = watches ? make_vigil(s) : 0;
+	if (rc < 0) {
+		fib_wait_abort(&s->wait);
+		return rc;
+	}
 	joined = join_each(s, &error);
 	if (joined < s->count && fib_wait_retract(&s->wait)) {
 		leave_each(s, joined);
@@ -245,11 +314,14 @@ static int wait_for_one(struct select *s, int64_t deadline)
 		s->cases[joined].result = error;
 		return (int)joined;
 	}
-	rc = fib_wait(&s->wait, s->limit);
+	rc = watches ? fib_wait_watching(&s->wait, s->limit, &s->vigil)
+		     : fib_wait(&s->wait, s->limit);
 	served = leave_each(s, joined);
 	if (rc < 0)
 		return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
 	fib_check(served >= 0 || s->fds);
+	if (served < 0 && watches && s->vigil.failed)
+		return s->vigil.failed;
 	return served >= 0 ? served : -EAGAIN;
 }
 
@@ -265,12 +337,16 @@ static int run(struct select *s, int64_t deadline)
 	return rc;
 }
 
-/* What can be said before anything is done: 0, -EINVAL, -ENOTSUP. */
+/* What can be said before anything is done: 0, -EINVAL. */
 static int prepare(struct select *s, int64_t deadline)
 {
 	struct fiber_select_case *c;
 	uint32_t i;
 
+	s->ops = fib_load(&fd_ops);
+	if (!s->ops)
+		s->ops = &alone;
+	s->vigil.fds = NULL;
 	s->timer = -1;
 	s->limit = deadline;
 	for (i = 0; i < s->count; i++) {
@@ -290,8 +366,7 @@ static int prepare(struct select *s, int64_t deadline)
 		if (c->at < s->limit)
 			s->limit = c->at;
 	}
-	/* Without a runtime nobody watches descriptors. */
-	return s->fds && !fib_load(&fd_ops) ? -ENOTSUP : 0;
+	return 0;
 }
 
 int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
@@ -312,6 +387,7 @@ int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
 	if (rc == 0) {
 		shuffle(&s);
 		rc = run(&s, deadline);
+		free_vigil(&s);
 	}
 	if (s.places != few)
 		free(s.places);

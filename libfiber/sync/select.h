@@ -25,7 +25,7 @@ struct fib_fd_ops {
 	/* poll(2)'s bits that are set now, 0 when none is, or a negative error. Begins a look. */
 	int (*look)(int fd, short events, struct fib_fd_place *place);
 	/* Take the places, unless something has happened since the look: 0; -EAGAIN: look again; or another
-	 * error. Not by who blocks. */
+	 * error. Who blocks is told when the descriptor is closed, of readiness perhaps. */
 	int (*join)(int fd, short events, struct fib_fd_place *place);
 	/* Leave them, after a join that returned 0. */
 	void (*leave)(int fd, short events, struct fib_fd_place *place);

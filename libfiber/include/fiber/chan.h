@@ -77,12 +77,13 @@ struct fiber_select_case {
  * each is as likely as the others. A case whose channel is closed is ready (a receive once
  * the channel is drained too) and reports -EPIPE in its result. The same channel may stand in several cases; a
  * select never sends to itself. A descriptor's case reports poll(2)'s bits that are set, or a negative error:
- * -EBADF when it is or becomes closed.
+ * -EBADF when it is or becomes closed. A plain thread and a pinned fiber wait for descriptors in poll(2), beside a descriptor
+ * of the library's own; until the first runtime has started nobody wakes a thread there when one is closed.
  *
  * Returns the index of the case that fired; -ETIMEDOUT when the deadline passed first (one in the past:
  * each case is looked at once, one after another); -EINVAL without cases, with more than INT_MAX, an unknown
- * op or no events; -ENOTSUP where a plain thread or a pinned fiber would have to wait and one case is a
- * descriptor; -ENOMEM; and what waiting calls return. When it is not an index, no case was done.
+ * op or no events; -ENOMEM; where a plain thread or a pinned fiber has to wait and one case is a descriptor, -EMFILE and -ENFILE
+ * without one for itself; and what waiting calls return. When it is not an index, no case was done.
  */
 FIBER_API int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline);
 
