@@ -45,9 +45,10 @@ void fib_pinned_release(struct fib_pinned *p)
 	fib_os_unmap(p->events, FIB_PINNED_EVENTS * sizeof(struct fib_pinned_event));
 }
 
-/* Frames have gaps that AddressSanitizer lets nobody touch, and they are copied as they are. volatile:
- * else the compiler makes a memcpy of it, which asks. */
-fib_noinline __attribute__((no_sanitize("address"))) static void copy_frames(
+/* Frames have gaps that AddressSanitizer lets nobody touch, and they are copied as they are; a waker may change the
+ * places that we hold in queues meanwhile, and the copy has them one way or the other. volatile: else the compiler
+ * makes a memcpy of it, which asks. */
+fib_noinline __attribute__((no_sanitize("address", "thread"))) static void copy_frames(
 	unsigned char *to, const volatile unsigned char *from, size_t size)
 {
 	while (size--)
