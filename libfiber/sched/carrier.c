@@ -20,7 +20,8 @@ bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 {
 	unsigned i;
 
-	if (!fib_inject_empty(&s->inject) || (c && !fib_inject_empty(&c->inbox)))
+	if (!fib_inject_empty(&s->inject) || (c && !fib_inject_empty(&c->inbox)) ||
+	    fib_spare_visible(s, c))
 		return true;
 	for (i = 0; i < s->carrier_count; i++)
 		if (!fib_runqueue_empty(&s->carriers[i].queue) || fib_load(&s->carriers[i].woken))
@@ -83,7 +84,8 @@ static struct fiber *take_outside(struct fib_carrier *c)
 	return fiber ? fiber : fib_inject_take(&c->sched->inject);
 }
 
-/* Spin for some tens of microseconds: waking a sleeping CPU costs more than that. */
+/* Spin for some tens of microseconds: waking a sleeping CPU costs more than that. But not while an idle fiber
+ * could run. */
 static struct fiber *search(struct fib_carrier *c)
 {
 	struct fiber *fiber = NULL;
@@ -93,9 +95,13 @@ static struct fiber *search(struct fib_carrier *c)
 	if (c->sched->carrier_count == 1)
 		return NULL;
 	for (round = 0; round < SEARCH_ROUNDS && !fiber; round++) {
-		fiber = steal(c, round >= SEARCH_ROUNDS / 2);
+		bool spare = round > 0 && fib_spare_visible(c->sched, c);
+
+		fiber = steal(c, spare || round >= SEARCH_ROUNDS / 2);
 		if (!fiber)
 			fiber = take_outside(c);
+		if (spare)
+			break;
 		for (i = 0; i < RELAX_TURNS && !fiber; i++)
 			fib_relax();
 	}
@@ -116,6 +122,8 @@ static struct fiber *find(struct fib_carrier *c)
 			fiber = fib_next_local(c);
 		if (!fiber)
 			fiber = search(c);
+		if (!fiber)
+			fiber = fib_spare_take(c);
 		if (fiber)
 			break;
 		if (fib_load_acquire(&c->sched->stopping))
@@ -124,6 +132,9 @@ static struct fiber *find(struct fib_carrier *c)
 		fib_idle_sleep(c);
 	}
 	fib_idle_found(c);
+	/* An idle fiber that came back here told nobody. */
+	if (c->sched->carrier_count > 1 && fib_spare_visible(c->sched, NULL))
+		fib_idle_notify(c->sched);
 	return fiber;
 }
 

@@ -22,6 +22,7 @@
 #include "sched/inject.h"
 #include "sched/pinned.h"
 #include "sched/runqueue.h"
+#include "sched/spare.h"
 #include "sched/timers.h"
 #include "stack/pool.h"
 
@@ -49,6 +50,8 @@ struct fib_carrier {
 	struct fiber *_Atomic woken;	 /* A: the fiber that was woken last, taken first */
 	struct fib_runqueue queue;	 /* C put and take, A:runqueue.* steal */
 	struct fib_inject inbox;	 /* A: for fibers bound to this carrier */
+	struct fib_inject spare;	 /* A: for idle ones bound to it: spare.c */
+	bool spare_turn;		 /* C: it is their turn */
 	struct fib_timers timers;	 /* C add, A drop and expire */
 	struct fib_sleeper sleeper;	 /* see idle.h */
 	struct fib_stack_cache stacks;	 /* C */
@@ -72,6 +75,7 @@ struct fib_sched {
 	struct fib_poller *poller;    /* I */
 	fib_dispatch_fn *dispatch;    /* I: set by io */
 	struct fib_inject inject;     /* A */
+	struct fib_inject spare;      /* A: idle fibers that wait: spare.c */
 	struct fib_idle idle;	      /* A */
 	struct fib_pinned pinned;     /* A */
 	_Atomic uint32_t stopping;    /* A: carriers end when they find nothing */
@@ -131,6 +135,9 @@ void *fib_carrier_main(void *c);
 
 /* Whether any queue of s holds a fiber that carrier c could run. */
 bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c);
+
+/* Flags of fibers that never stand in a run queue. */
+#define FIB_APART (FIBER_BOUND | FIBER_IDLE)
 
 /* How many fibers run between two looks at the outside (timers, poller, inject queue). */
 #define FIB_LOOK_EVERY 64u

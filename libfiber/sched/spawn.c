@@ -37,8 +37,6 @@ static int check_attr(const struct fiber_attr *attr)
 			return -EINVAL;
 	if (attr->flags & ~(unsigned)FLAGS_KNOWN)
 		return -EINVAL;
-	if (attr->flags & FIBER_IDLE)
-		return -ENOTSUP;
 	if (attr->nlocals && !attr->locals)
 		return -EINVAL;
 	return 0;

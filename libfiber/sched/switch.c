@@ -77,15 +77,27 @@ struct fiber *fib_next_local(struct fib_carrier *c)
 	return fiber;
 }
 
+/* The same for one that no run queue takes. */
+static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
+{
+	struct fib_carrier *home = &s->carriers[fiber->carrier];
+	bool bound = fiber->flags & FIBER_BOUND;
+
+	if (fiber->flags & FIBER_IDLE)
+		fib_spare_put(s, fiber);
+	else
+		fib_inject_put(&home->inbox, fiber);
+	if (!bound)
+		fib_idle_notify(s);
+	else if (home != c)
+		fib_idle_wake(home);
+}
+
 /* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
 static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber, bool front)
 {
-	if (fiber->flags & FIBER_BOUND) {
-		struct fib_carrier *home = &s->carriers[fiber->carrier];
-
-		fib_inject_put(&home->inbox, fiber);
-		if (home != c)
-			fib_idle_wake(home);
+	if (fiber->flags & FIB_APART) {
+		put_apart(s, c, fiber);
 		return;
 	}
 	if (!c) {
@@ -123,6 +135,16 @@ void fib_ready(struct fiber *fiber, bool front)
 	fib_sub(&s->visitors, 1);
 }
 
+/* One that no run queue takes has yielded. Only its own carrier runs a bound one, and c is about to look
+ * for something to run itself when it has left an idle one. */
+static void put_back(struct fib_carrier *c, struct fiber *fiber)
+{
+	if (fiber->flags & FIBER_IDLE)
+		fib_spare_put(c->sched, fiber);
+	else
+		fib_inject_put(&c->inbox, fiber);
+}
+
 /* On the stack that was switched to: finish for the fiber that was left. */
 static inline void arrive(void)
 {
@@ -139,10 +161,11 @@ static inline void arrive(void)
 	if (after == FIB_AFTER_EXIT) {
 		fib_reap(c, left);
 	} else if (after == FIB_AFTER_YIELD) {
-		if (left->flags & FIBER_BOUND)
-			fib_inject_put(&c->inbox, left);
-		else
-			fib_runqueue_put(&c->queue, left);
+		if (left->flags & FIB_APART) {
+			put_back(c, left);
+			return;
+		}
+		fib_runqueue_put(&c->queue, left);
 		if (c->sched->carrier_count > 1)
 			fib_idle_notify(c->sched);
 	}

@@ -35,8 +35,20 @@ enum {
 	FIBER_DETACHED = 1,   /* nobody will join it */
 	FIBER_BOUND = 2,      /* never migrates to another carrier */
 	FIBER_BACKGROUND = 4, /* does not keep the runtime alive: fiber_runtime_finish() */
-	FIBER_IDLE = 8,	      /* runs only when nothing else is runnable */
+	FIBER_IDLE = 8,	      /* runs only when nothing else is runnable, see below */
 };
+
+/*
+ * An idle fiber, one with FIBER_IDLE, is given a carrier only where that would go to sleep otherwise: nothing else is
+ * runnable there, nothing has come from outside, and no other carrier has a fiber to give away. It is as
+ * cooperative as any: it keeps its carrier until it yields or waits, so one that computes yields now and
+ * then, and by that lets everything go first that has become runnable meanwhile. Its yield costs more than another
+ * fiber's, since the carrier looks everywhere each time. Several take turns, one yield each. A fiber that
+ * yields in a loop is runnable all the time: beside it, on one carrier, no idle fiber ever runs.
+ *
+ * It can wait for anything and be waited for; whoever holds a lock that others want should not be idle. It keeps its
+ * runtime alive unless FIBER_BACKGROUND is set too. With FIBER_BOUND it is one carrier's.
+ */
 
 /* Zero-initialise, then set size to sizeof(struct fiber_attr). */
 struct fiber_attr {
@@ -56,8 +68,7 @@ struct fiber_attr {
  * Make a fiber without running it. attr may be NULL. From a fiber or a thread. *ret is the
  * caller's until it is submitted and then joined or detached. -EINVAL for an attr that makes no
  * sense or names a key that does not exist, -ENOMEM without memory for a record, a stack or locals,
- * -EAGAIN when the registry is full, -ENOTSUP for an attribute this version does not serve
- * (FIBER_IDLE). What locals name stays the caller's until the fiber runs.
+ * -EAGAIN when the registry is full. What locals name stays the caller's until the fiber runs.
  */
 FIBER_API int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg,
 			   struct fiber **ret);

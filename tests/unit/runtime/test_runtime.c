@@ -169,17 +169,12 @@ static void test_runtime_spawn_that_fails_leaves_nothing(void **state)
 		{.size = sizeof wrong[0], .stack = rt, .stack_size = 16},
 		{.size = sizeof wrong[0], .nlocals = 1},
 	};
-	const struct fiber_attr later[] = {
-		{.size = sizeof later[0], .flags = FIBER_IDLE},
-	};
 	struct fiber *fiber = NULL;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		assert_int_equal(fiber_runtime_spawn(rt, &wrong[i], give, NULL, &fiber), -EINVAL);
-	for (i = 0; i < sizeof later / sizeof later[0]; i++)
-		assert_int_equal(fiber_runtime_spawn(rt, &later[i], give, NULL, &fiber), -ENOTSUP);
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, NULL, NULL, &fiber), -EINVAL);
 	assert_null(fiber);
 	assert_true(fiber_runtime_done(rt));

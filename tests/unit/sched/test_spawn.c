@@ -113,16 +113,11 @@ static void test_spawn_with_a_bad_attribute_leaves_nothing_behind(void **state)
 		{.size = sizeof(struct fiber_attr), .locals = &local, .nlocals = 1},
 		{.size = sizeof(struct fiber_attr), .nlocals = 1},
 	};
-	const struct fiber_attr unserved[] = {
-		{.size = sizeof(struct fiber_attr), .flags = FIBER_IDLE},
-	};
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < fib_countof(bad); i++)
 		fails(&bad[i], nothing, -EINVAL);
-	for (i = 0; i < fib_countof(unserved); i++)
-		fails(&unserved[i], nothing, -ENOTSUP);
 	fails(NULL, NULL, -EINVAL);
 	fails(&newer.known, nothing, -EINVAL);
 }
