@@ -4,6 +4,7 @@
 # make deps       install the Debian packages that the project needs
 # make demo       the tools at work on a real server
 # make check      every test            make check SAN=address|undefined|thread
+# make stress     every primitive at once for STRESS_SECONDS=600; SAN= as above
 # make tidy       formatters and linters make check-layers check-names: the house rules
 # make bench      libfiber beside its peers (make deps-bench)    make bench-instructions
 # make install    PREFIX=/usr/local DESTDIR=    make uninstall
@@ -50,6 +51,8 @@ UNIT_SRC := $(wildcard tests/unit/*/*.c)
 SYS_SRC  := $(wildcard tests/system/*.c)
 CLI_SRC  := $(wildcard tests/cli/*.c)
 TEST_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(SYS_SRC) $(CLI_SRC))
+STRESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/stress/*.c))
+STRESS_BIN := $(BUILD)/tests/stress/stress
 HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c))
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
@@ -123,6 +126,9 @@ $(BUILD)/tests/unit/inspect/%: $(BUILD)/obj/tests/unit/inspect/%.o $(HARNESS_OBJ
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o $(HARNESS_OBJ) $(HARNESS_CLI_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson
+$(STRESS_BIN): $(STRESS_OBJ) $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
 TEST_LIBS_test_control_words := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # check.mk - every test, and the demonstration
 
-.PHONY: check tests demo crowds
+.PHONY: check tests demo crowds stress
 
-tests: $(TEST_BIN)
+tests: $(TEST_BIN) $(STRESS_BIN)
 
 # The walks of crowd must agree with gdb's whatever the compiler did to its frames.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
@@ -40,7 +40,12 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh
 
 check: lib tools fixtures examples tests crowds
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
-		scripts/run-tests.sh $(abspath $(sort $(TEST_BIN)) $(if $(SAN),,$(STRANGERS)))
+		scripts/run-tests.sh $(abspath $(sort $(TEST_BIN)) $(STRESS_BIN) $(if $(SAN),,$(STRANGERS)))
+
+# A few seconds of it are part of `check`. STRESS='--seed 4711 mutex' and the like for a rerun.
+STRESS_SECONDS ?= 600
+stress: $(STRESS_BIN)
+	$(if $(filter thread,$(SAN)),setarch -R) $(STRESS_BIN) --seconds $(STRESS_SECONDS) $(STRESS)
 
 demo: lib tools fixtures
 	@FIBER_BUILD='$(abspath $(BUILD))' sh scripts/demo.sh
