@@ -114,7 +114,7 @@ $(BUILD)/bin/%: fixtures/%.c $(BUILD)/lib/libfiber.a
 $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D) $(BUILD)/obj/examples
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
-		$(LDFLAGS) $(BUILD)/lib/libfiber.a
+		$(LDFLAGS) $(EXAMPLE_LIBS_$*) $(BUILD)/lib/libfiber.a
 
 include scripts/bench.mk
 

@@ -26,3 +26,6 @@ $(BUILD)/lib/libfiber-backtrace.so: $(BUILD)/lib/libfiber-backtrace.so.0
 # Its test, over the archives: libfiber.a once more, behind the one that needs it.
 TEST_LIBS_test_backtrace = $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber.a $(BACKTRACE_LIBS)
 $(BUILD)/tests/unit/backtrace/test_backtrace: $(BUILD)/lib/libfiber-backtrace.a
+
+EXAMPLE_LIBS_15_backtrace = $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber.a $(BACKTRACE_LIBS)
+$(BUILD)/examples/15_backtrace: $(BUILD)/lib/libfiber-backtrace.a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 08_shared_table.c - a table that is made by whoever needs it first, read by many and changed by one
+ * 02_shared_table.c - a table that is made by whoever needs it first, read by many and changed by one
  *
  * fiber_once makes it, a readers-writer lock guards it, a waitgroup says when all have had their turn. The
  * names are what fiberctl and fibertrace show of a fiber that waits for one of them.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 03_fan_out.c - ask several at once, with one deadline for all; who is late is cancelled. */
+/* 04_fan_out.c - ask several at once, with one deadline for all; who is late is cancelled. */
 #include <fiber.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 05_generator.c - values out of the middle of a recursion: do two trees hold the same words in the same order?
+ * 16_generator.c - values out of the middle of a recursion: do two trees hold the same words in the same order?
  *
  * The context layer needs no runtime. Each tree is walked on a stack of its own, one word at a time, so the
  * comparison stops at the first difference and neither tree is copied.
@@ -27,8 +27,8 @@ static void visit(struct walk *w, const struct tree *t)
 		return;
 	visit(w, t->left);
 	w->word = t->word;
-	fiber_context_switch(&w->inside,
-			     &w->outside); /* here is one; go on when the next is wanted */
+	/* Here is one; go on when the next is wanted. */
+	fiber_context_switch(&w->inside, &w->outside);
 	visit(w, t->right);
 }
 

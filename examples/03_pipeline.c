@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 02_pipeline.c - numbers flow through channels: made by one fiber, squared by three, added up by another. */
+/* 03_pipeline.c - numbers flow through channels: made by one fiber, squared by three, added up by another. */
 #include <fiber.h>
 #include <stdio.h>
 
@@ -11,10 +11,9 @@ static void *count(void *arg)
 {
 	struct pipeline *p = arg;
 
-	for (long i = 1; i <= 1000; i++)
-		fiber_chan_send(p->numbers, &i,
-				FIBER_FOREVER); /* waits while the channel is full */
-	fiber_chan_close(p->numbers);		/* what is in it can still be received */
+	for (long i = 1; i <= 1000; i++) /* waits while the channel is full */
+		fiber_chan_send(p->numbers, &i, FIBER_FOREVER);
+	fiber_chan_close(p->numbers); /* what is in it can still be received */
 	return NULL;
 }
 

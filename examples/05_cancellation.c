@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 04_cancellation.c - a worker is asked to end, and hands over what it has. */
+/* 05_cancellation.c - a worker is asked to end, and hands over what it has. */
 #include <fiber.h>
 #include <stdio.h>
 

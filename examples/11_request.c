@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 11_request.c - what belongs to a fiber: values, exit handlers, labels
+ *
+ * A fiber may go on in another thread after each wait, so a thread-local variable is not its own. And it may
+ * end in the middle of a call: what must happen then in any case is said beforehand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber.h>
+
+static fiber_key_t buffer_key; /* its destructor is free() */
+
+/* A buffer for each fiber, made when it is first asked for. */
+static char *buffer(void)
+{
+	char *b = fiber_getspecific(buffer_key);
+
+	if (b)
+		return b;
+	b = aligned_alloc(64, 256); /* on cache lines of its own */
+	if (fiber_setspecific(buffer_key, b) == 0)
+		return b;
+	free(b);
+	return NULL;
+}
+
+static void hang_up(void *arg)
+{
+	printf("%s: the line is free again\n", (const char *)arg);
+}
+
+static void answer(const char *request)
+{
+	char *text = buffer();
+
+	if (!text)
+		fiber_fail(-12, "no memory");
+	if (!strchr(request, '/')) /* however deep we are: the fiber ends here */
+		fiber_fail(-71, "%s: not a request", request);
+	snprintf(text, 256, "answer to %s", request);
+}
+
+static void *serve(void *arg)
+{
+	if (fiber_at_exit(hang_up, arg) < 0)
+		return NULL;
+	fiber_label("request", arg); /* the tools show it until it is replaced */
+	answer(arg);
+	printf("%s\n", buffer());
+	return arg;
+}
+
+static void *start(void *arg)
+{
+	static char *const requests[] = {"GET /", "nonsense"};
+	struct fiber_result result;
+	struct fiber *fiber;
+
+	for (int i = 0; i < 2; i++) {
+		if (fiber_spawn(serve, requests[i], &fiber) < 0)
+			return NULL;
+		fiber_join(fiber, &result, FIBER_FOREVER); /* after its exit handlers */
+		printf("%s: ended with %d\n", requests[i], result.error);
+	}
+	return arg;
+}
+
+int main(void)
+{
+	return fiber_key_create(&buffer_key, free) < 0 || fiber_run(start, NULL, NULL, NULL) < 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * 15_backtrace.c - a program that says where one of its fibers stands
+ *
+ * With libfiber-backtrace, a library of its own. fiberctl and fibertrace say more, and need nothing in the
+ * program; this is for a program that must speak for itself.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include <fiber.h>
+#include <fiber/backtrace.h>
+
+static struct fiber_mutex config = {.name = "config"};
+
+static void *store(void *arg)
+{
+	fiber_set_name(fiber_self(), "worker");
+	fiber_mutex_lock(&config, FIBER_FOREVER);
+	fiber_mutex_unlock(&config);
+	return arg;
+}
+
+static void *start(void *arg)
+{
+	struct fiber *worker;
+	int rc;
+
+	fiber_mutex_lock(&config, FIBER_FOREVER);
+	rc = fiber_spawn(store, NULL, &worker);
+	if (rc < 0)
+		fiber_fail(rc, "cannot spawn");
+	rc = fiber_join(worker, NULL, fiber_after(100000000));
+	if (rc == -ETIMEDOUT)
+		fiber_print_backtrace(worker, stdout, 0);
+	fiber_mutex_unlock(&config);
+	fiber_join(worker, NULL, FIBER_FOREVER);
+	return arg;
+}
+
+int main(void)
+{
+	struct fiber_result result = {NULL, 0};
+
+	return fiber_run(start, NULL, NULL, &result) < 0 || result.error < 0;
+}

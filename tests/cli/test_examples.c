@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* test_examples.c - every example does what it says: all of what it prints. That it is in this table is for
+ * scripts/test-man.sh to prove. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness/cli/cli.h"
+#include "tests/harness/watchdog.h"
+
+/* Its whole output as fnmatch(3) has it: "*" where a run has times, addresses or an order of its own. */
+static const struct example {
+	const char *name, *prints;
+} examples[] = {
+	{"01_hello", "* says hello (1)\n*Ada says hello (3)\n*"},
+	{"02_shared_table", "14 14 14, then 100\n"},
+	{"03_pipeline", "the squares of 1 to 1000 add up to 333833500\n"},
+	{"04_fan_out", "near: answered\nfar: answered\nlost: too late\n"},
+	{"05_cancellation", "the worker stops: cancelled\ndone: 3, error: -125\n"},
+	{"06_echo", "the server says: hello\nthe server ends: its socket was closed\n"},
+	{"07_ticker", "6 beats, some were late\n"},
+	{"08_offload", "flushed: 0\nno file: EBADF\n"},
+	{"09_threads", "cooked: 5050\nall fibers have ended: yes\n"},
+	{"10_callback", "called back: 42\nflag seen: 42\n"},
+	{"11_request", "answer to GET /\n"
+		       "GET /: the line is free again\n"
+		       "GET /: ended with 0\n"
+		       "nonsense: the line is free again\n"
+		       "nonsense: ended with -71\n"},
+	{"12_pinned_library", "one über naïveté strength Ångströms \n"
+			      "waits while pinned: refused, the neighbour: undisturbed\n"},
+	{"13_take_over", "Ada: customer 1 served\n"
+			 "Ada: customer 2 served\n"
+			 "Ada leaves the counter after customer 2\n"
+			 "Ada has ended with -125\n"
+			 "Ben: customer 3 said nothing\n"
+			 "Ben: customer 4 served\n"
+			 "Ben: customer 5 served\n"
+			 "the same thread: yes\n"
+			 "Ben leaves the counter after customer 5\n"},
+	{"14_look_around",
+	 "2 fibers wait for a mutex\n"
+	 "reader mutex config\n"
+	 "reader mutex config\n"
+	 "fiber 1 \"reader\" [[]suspended: mutex \"config\" held by thread *[]]\n*"
+	 "fiber 2 \"reader\" [[]suspended: mutex \"config\" held by thread *[]]\n"
+	 "  parent 0, switches 1, *\n"
+	 "2 fibers\n"},
+	{"15_backtrace", "fiber 2 \"worker\" [[]suspended: mutex, *[]]\n"
+			 "  #0  fib_arch_switch+0x*\n"
+			 "  #* fiber_mutex_lock+0x*\n"
+			 "  #* store+0x*\n"
+			 "  #* fib_arch_entry+0x*\n"},
+	{"16_generator", "another shape: the same words\nother words: \"fir\" against \"yew\"\n"},
+};
+#define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
+
+static void test_examples_print_what_they_should(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < EXAMPLES; i++) {
+		char path[2 * HARNESS_PATH];
+		struct harness_process *p;
+
+		snprintf(path, sizeof(path), "%s/examples/%s", harness_build(), examples[i].name);
+		p = cli_run(path, NULL);
+		cli_expect(p, 0);
+		if (fnmatch(examples[i].prints, p->out.bytes, 0) != 0)
+			fprintf(stderr, "%s printed:\n%s", examples[i].name, p->out.bytes);
+		assert_int_equal(fnmatch(examples[i].prints, p->out.bytes, 0), 0);
+		assert_int_equal(p->out.size, strlen(p->out.bytes));
+		harness_free(p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_examples_print_what_they_should),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
