@@ -6,7 +6,6 @@
  * only sets a flag, the fiber asks again and again, which fiber_wait_until() does with patience.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 
