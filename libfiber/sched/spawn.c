@@ -72,8 +72,9 @@ static void let_go_of_locals(struct fiber *fiber)
 /* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. */
 static void clear(struct fiber *fiber)
 {
-	fib_store(&fiber->seq, 0);
-	/* pairs: record.seq -- the last owner's id and number have gone before anything else changes. */
+	/* label: record.owner -- the last owner's id has gone before his first number is seen again. */
+	fib_store_release(&fiber->seq, 0);
+	/* pairs: record.seq -- both have gone before anything else changes. */
 	fib_fence_release();
 	fib_store(&fiber->since, fib_coarse_now());
 	fib_store(&fiber->state, (uint8_t)FIBER_CREATED);

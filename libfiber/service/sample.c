@@ -42,6 +42,16 @@ static uint64_t read_id(const struct fiber *f)
 	return fib_observe(&f->id);
 }
 
+/* Whether f is still at seq, and still that fiber. The number first: another owner's first number, which may be the
+ * same, is seen after the id has gone. */
+static bool unmoved(struct fiber *f, uint64_t seq, uint64_t id)
+{
+	/* pairs: record.seq -- what was read before this is older than the number. */
+	fib_fence_acquire();
+	/* pairs: record.owner */
+	return fib_load_acquire(&f->seq) == seq && read_id(f) == id;
+}
+
 union record_copy {
 	uint64_t words[sizeof(struct fiber) / 8];
 	unsigned char bytes[sizeof(struct fiber)];
@@ -54,9 +64,7 @@ static bool copy_once(struct fiber *f, union record_copy *copy, uint64_t *ret_id
 	/* pairs: record.seq -- the registers saved before it. */
 	*ret_seq = fib_load_acquire(&f->seq);
 	copy_record(f, copy->words);
-	/* pairs: record.seq -- what we copied is older than what we read now. */
-	fib_fence_acquire();
-	return fib_load(&f->seq) == *ret_seq && read_id(f) == *ret_id;
+	return unmoved(f, *ret_seq, *ret_id);
 }
 
 static bool decode(const struct fiber *f, const union record_copy *copy, int64_t now,
@@ -142,9 +150,7 @@ bool fib_sample_current(const struct fib_row *row)
 {
 	struct fiber *f = (struct fiber *)(uintptr_t)row->record;
 
-	/* pairs: record.seq -- what was read before this is older than the number. */
-	fib_fence_acquire();
-	return fib_load(&f->seq) == row->seq && read_id(f) == row->id &&
+	return unmoved(f, row->seq, row->id) &&
 	       ((row->seq & 1) || fib_load(&f->state) == row->state);
 }
 
@@ -195,9 +201,7 @@ static bool copy_stack(struct fiber *f, const struct fib_row *row, void *buf, ui
 {
 	int rc = fib_os_peek(row->sp, buf, size);
 
-	/* pairs: record.seq -- the bytes are older than the number. */
-	fib_fence_acquire();
-	if (fib_load(&f->seq) != row->seq || read_id(f) != row->id)
+	if (!unmoved(f, row->seq, row->id))
 		return false;
 	if (rc < 0)
 		*flags = FIB_WIRE_STACK_GONE;
