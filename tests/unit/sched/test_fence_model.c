@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fence_model.c - two sides that write a word each and then read the other's
+ *
+ * Three arguments of the scheduler have this one form: who waits arms, and looks whether he was cancelled, while who
+ * cancels raises the flag, and looks whether somebody is armed (cancel.gap); who parks and who unparks (park.token,
+ * whose tokens have a model of their own); and a carrier that lies down or the tick that rests, and who has work for
+ * them (idle.gap, tick.rest). One of the two must see the other, or a fiber sleeps for ever.
+ *
+ * Stores are buffered here. So each full fence can be left out, and the model must find what it was for;
+ * and it is shown that one side may do without when the other makes everybody's stores seen, as
+ * membarrier(2) does.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "explore.h"
+#include "memory.h"
+#include "tests/harness/watchdog.h"
+
+/* The waiter announces itself and looks; the caller calls and looks. */
+enum { WAITER, CALLER, SIDES };
+enum { ARMED, FLAG }; /* places */
+enum { ANNOUNCE, FENCE, LOOK, ASLEEP, END };
+
+enum how {
+	NONE,	    /* nothing between store and load but the compiler's order */
+	RELEASE,    /* a release fence */
+	FULL,	    /* a full fence */
+	MEMBARRIER, /* a full fence on this side and, before it goes on, on the other */
+};
+
+struct model {
+	struct memory memory;
+	uint8_t at[SIDES];
+	uint8_t woken, calls;
+};
+
+static struct {
+	enum how waiter, caller;
+	bool caller_swaps; /* the flag is raised by a read-modify-write */
+} rule;
+
+/* What stands between the store and the load. False: not yet. */
+static bool fence(struct memory *m, unsigned who, enum how how)
+{
+	if (how == RELEASE)
+		memory_fence_release(m, who);
+	if (how == FULL || how == MEMBARRIER) {
+		if (!memory_drained(m, who))
+			return false;
+		if (how == MEMBARRIER)
+			memory_drain(m, !who);
+	}
+	return true;
+}
+
+static bool step_waiter(struct model *m)
+{
+	uint8_t *at = &m->at[WAITER];
+
+	switch (*at) {
+	case ANNOUNCE:
+		memory_store_release(&m->memory, WAITER, ARMED, 1);
+		*at = FENCE;
+		return true;
+	case FENCE:
+		*at = LOOK;
+		if (fence(&m->memory, WAITER, rule.waiter))
+			return true;
+		*at = FENCE;
+		return false;
+	case LOOK:
+		*at = memory_load(&m->memory, WAITER, FLAG) ? END : ASLEEP;
+		return true;
+	case ASLEEP:
+		if (!m->woken)
+			return false;
+		*at = END;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool step_caller(struct model *m)
+{
+	uint8_t *at = &m->at[CALLER];
+
+	switch (*at) {
+	case ANNOUNCE:
+		if (rule.caller_swaps)
+			memory_swap(&m->memory, FLAG, 1);
+		else
+			memory_store_release(&m->memory, CALLER, FLAG, 1);
+		*at = FENCE;
+		return true;
+	case FENCE:
+		*at = LOOK;
+		if (fence(&m->memory, CALLER, rule.caller))
+			return true;
+		*at = FENCE;
+		return false;
+	case LOOK:
+		m->woken = memory_load(&m->memory, CALLER, ARMED);
+		*at = END;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool step(void *state, unsigned actor)
+{
+	struct model *m = state;
+
+	if (actor >= SIDES)
+		return memory_flush(&m->memory, actor - SIDES);
+	return actor == WAITER ? step_waiter(m) : step_caller(m);
+}
+
+static const char *wrong(const void *state, bool final)
+{
+	const struct model *m = state;
+
+	return final && m->at[WAITER] != END ? "whoever was called sleeps" : NULL;
+}
+
+static bool fails(enum how waiter, enum how caller, bool caller_swaps)
+{
+	const struct model first = {.calls = 1};
+	struct explore e = {
+		sizeof first, SIDES + MEMORY_FLUSHERS(SIDES), step, wrong, 0, 0, NULL, ""};
+	bool failed = false;
+
+	rule.waiter = waiter;
+	rule.caller = caller;
+	rule.caller_swaps = caller_swaps;
+	for (memory_model = MEMORY_TSO; memory_model <= MEMORY_WEAK; memory_model++) {
+		explore(&e, &first);
+		assert_true(e.found || e.finals > 0);
+		assert_true(!failed || e.found); /* weaker memory cannot help */
+		failed = failed || e.found;
+	}
+	return failed;
+}
+
+static void test_fence_model_with_a_full_fence_on_both_sides_misses_nobody(void **state)
+{
+	(void)state;
+	assert_false(fails(FULL, FULL, false));
+	assert_false(fails(FULL, FULL, true));
+}
+
+static void test_fence_model_without_a_fence_on_one_side_leaves_a_sleeper(void **state)
+{
+	(void)state;
+	assert_true(fails(NONE, FULL, false));
+	assert_true(fails(NONE, FULL, true));
+	assert_true(fails(FULL, NONE, false));
+	assert_true(fails(NONE, NONE, true));
+}
+
+static void test_fence_model_with_a_release_fence_only_leaves_a_sleeper(void **state)
+{
+	(void)state;
+	assert_true(fails(RELEASE, FULL, true));
+	assert_true(fails(FULL, RELEASE, false));
+}
+
+/* Without a fence on one side, where the other makes it take one. */
+static void test_fence_model_with_a_membarrier_on_one_side_misses_nobody(void **state)
+{
+	(void)state;
+	assert_false(fails(NONE, MEMBARRIER, false));
+	assert_false(fails(NONE, MEMBARRIER, true));
+	assert_false(fails(MEMBARRIER, NONE, false));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fence_model_with_a_full_fence_on_both_sides_misses_nobody),
+		cmocka_unit_test(test_fence_model_without_a_fence_on_one_side_leaves_a_sleeper),
+		cmocka_unit_test(test_fence_model_with_a_release_fence_only_leaves_a_sleeper),
+		cmocka_unit_test(test_fence_model_with_a_membarrier_on_one_side_misses_nobody),
+	};
+
+	harness_watchdog(120);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
