@@ -36,7 +36,7 @@ endif
 .PHONY: always
 
 # Those who use what is installed; strangers do not link sanitizers.
-STRANGERS := scripts/test-headers.sh scripts/test-install.sh
+STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py
 
 check: lib tools fixtures examples tests crowds
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \

@@ -6,6 +6,11 @@ DEST        := $(DESTDIR)$(PREFIX)
 PUB_HEADERS := $(wildcard libfiber/include/fiber/*.h)
 MAN_PAGES   := $(wildcard man/*.[137])
 
+# The other names that a page has, so that `man fiber_join` finds it.
+names_of = sed -n '/^\.Sh SYNOPSIS/q; s/^\.Nm \([A-Za-z_]*\).*/\1/p' $$page
+MAN_LINKS = for name in $$($(names_of)); do \
+	[ "$$name" = $$(basename $${page%.*}) ] || echo $$dir/$$name.$${page\#\#*.}; done
+
 .PHONY: install uninstall
 install: lib tools
 	$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
@@ -25,6 +30,7 @@ install: lib tools
 	@for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		$(INSTALL) -d $$dir && $(INSTALL) -m 644 $$page $$dir || exit 1; \
+		for link in $$($(MAN_LINKS)); do ln -sf $${page##*/} $$link || exit 1; done; \
 	done
 
 # What install put there, file by file; folders of others stay, fiber/ is ours.
@@ -36,7 +42,8 @@ uninstall:
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	@for page in $(MAN_PAGES); do \
-		rm -f $(DEST)/share/man/man$${page##*.}/$${page##*/}; \
+		dir=$(DEST)/share/man/man$${page##*.}; \
+		rm -f $$dir/$${page##*/} $$($(MAN_LINKS)); \
 	done
 
 # -- the house: design rules that a script can prove --

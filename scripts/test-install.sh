@@ -63,11 +63,27 @@ installed_as_listed() {
 		echo ./lib/pkgconfig/libfiber-backtrace.pc
 		echo ./lib/pkgconfig/libfiber.pc
 		for page in man/*.[137]; do
-			[ ! -f "$page" ] || echo "./share/man/man${page##*.}/${page#man/}"
+			[ -f "$page" ] || continue
+			echo "./share/man/man${page##*.}/${page#man/}"
+			sed -n "/^\.Sh SYNOPSIS/q; s|^\.Nm \([A-Za-z_]*\).*|./share/man/man${page##*.}/\1.${page##*.}|p" "$page"
 		done
-	} | sort >"$tmp/expected"
+	} | sort -u >"$tmp/expected"
 	files_below "$1" >"$tmp/found"
 	diff "$tmp/expected" "$tmp/found"
+}
+
+# every_function_has_a_page PREFIX: under its own name, and the page is about it
+every_function_has_a_page() {
+	nm -D --defined-only "$1/lib/libfiber.so" "$1/lib/libfiber-backtrace.so" |
+		sed -n 's/.* T \(fiber_[a-z_]*\)$/\1/p' | sort -u >"$tmp/functions"
+	[ -s "$tmp/functions" ] || return 1
+	while read -r function; do
+		mandoc -T utf8 "$1/share/man/man3/$function.3" | col -b | grep -q "^NAME" &&
+			grep -qx "\.F[no] $function.*" "$1/share/man/man3/$function.3" || {
+			echo "no page of $function"
+			return 1
+		}
+	done <"$tmp/functions"
 }
 
 nothing_left() {
@@ -174,6 +190,7 @@ staged() {
 
 prove "make install succeeds" "$make" -s install BUILD="$build" PREFIX="$prefix" DESTDIR=
 prove "make install puts every file where it belongs and no other" installed_as_listed "$prefix"
+prove "every function has a manual page under its name" every_function_has_a_page "$prefix"
 prove "a program compiles with pkg-config libfiber" compile_own "$tmp/shared" --print-errors
 prove "it uses the installed shared library" uses_shared
 prove "it runs" adds_up "$tmp/shared"

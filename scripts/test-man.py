@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test-man.py - what the manual says of functions and examples is so
+
+Over man/*.3, the public headers and examples/, as TAP:
+
+  synopsis     every public function is in the SYNOPSIS of one page, with the declaration of its header
+  names        NAME lists what SYNOPSIS declares, so that `man fiber_join` finds its page
+  sections     every page has the same sections, in the same order
+  concurrency  the table in CONCURRENCY has a row for every function of the page: who may call it
+  examples     a block in EXAMPLES is some lines of a file in examples/, or of what it prints
+  tried        every example is run by tests/cli/test_examples.c, and numbered without a gap
+  index        libfiber(7) names every page, and what may be called in a signal handler
+
+A block in EXAMPLES says where it is from in a comment before it: `.\\" from 01_hello.c` for lines of that
+file, less indented perhaps; `.\\" printed by 01_hello` for lines of its output, where numbers may
+differ. The build folder is $FIBER_BUILD. At last, offences of each kind are planted in a copy and must be found.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
+SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUES", "EXAMPLES", "ERRORS", "CONCURRENCY", "SEE ALSO"]
+CALLERS = 4  # columns of the table: fiber, pinned fiber, thread, signal handler
+CELLS = {"yes", "no", "waits", "policy", "aborts", "nothing", "Er -EPERM", "Dv NULL"}
+
+
+def squeeze(text):
+    """A declaration without what does not count: blanks beside signs."""
+    return re.sub(r"\s*([*(),])\s*", r"\1", " ".join(text.split()))
+
+
+def declared(root):
+    """Public functions by name: their declarations."""
+    found = {}
+    for header in sorted((root / "libfiber/include/fiber").glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", " ", header.read_text(), flags=re.S)
+        for one in re.findall(r"^FIBER_API\s+(.*?);", text, flags=re.S | re.M):
+            one = re.sub(r"__attribute__\(\(.*\)\)\s*$", "", one, flags=re.S)
+            one = squeeze(one.replace("FIBER_NORETURN", ""))
+            found[re.search(r"(fiber_\w+)\(", one).group(1)] = one
+    return found
+
+
+def macros(root):
+    text = "".join(h.read_text() for h in (root / "libfiber/include/fiber").glob("*.h"))
+    return set(re.findall(r"^#define (FIBER_\w+)", text, flags=re.M))
+
+
+def sections(page):
+    """Its sections: name, lines."""
+    found = []
+    for line in page.read_text().splitlines():
+        if line.startswith(".Sh "):
+            found.append((line[4:], []))
+        elif found:
+            found[-1][1].append(line)
+    return found
+
+
+def words(line):
+    """The arguments of a macro."""
+    return [a or b for a, b in re.findall(r'"([^"]*)"|(\S+)', line)]
+
+
+def synopsis(lines):
+    """Declarations by name, as the page has them, and whether one occurs twice."""
+    found, kind, name, args = {}, "", None, []
+    for line in lines:
+        macro, *rest = words(line) or [""]
+        if macro == ".Ft":
+            kind = " ".join(rest)
+        elif macro == ".Fn":
+            found[rest[0]] = squeeze(f"{kind} {rest[0]}({', '.join(rest[1:])})")
+        elif macro == ".Fo":
+            name, args = rest[0], []
+        elif macro == ".Fa" and name:
+            args.append(" ".join(rest))
+        elif macro == ".Fc":
+            found[name] = squeeze(f"{kind} {name}({', '.join(args)})")
+            name = None
+    return found
+
+
+def callers(found):
+    """The rows of the table in CONCURRENCY: the cells by function."""
+    rows = [line[7:].split(" Ta ") for line in found.get("CONCURRENCY", []) if line.startswith(".It Fn ")]
+    return {row[0]: row[1:] for row in rows if len(row) == CALLERS + 1 and CELLS.issuperset(row[1:])}
+
+
+def handlers_may(lines):
+    """What libfiber(7) says may be called in a signal handler."""
+    said = "\n".join(lines).partition("In a signal handler")[2]
+    return set(re.findall(r"^\.Fn (\w+)", said, flags=re.M))
+
+
+def blocks(lines):
+    """The literal blocks of EXAMPLES: the comment before them, their lines as they are printed."""
+    origin, block = None, None
+    for line in lines:
+        if line.startswith('.\\" '):
+            origin = line[4:]
+        elif line.startswith(".Bd"):
+            block = []
+        elif line == ".Ed":
+            yield origin, block
+            origin, block = None, None
+        elif block is not None:
+            block.append(line.replace("\\&", "").replace("\\e", "\\"))
+
+
+def is_excerpt(block, text):
+    """Whether the block is some lines of the text, indented by as many tabs less."""
+    lines = text.splitlines()
+    for depth in range(4):
+        less = [line[depth:] if line[:depth] == "\t" * depth else None if line else "" for line in lines]
+        for at in range(len(less) - len(block) + 1):
+            if less[at:at + len(block)] == block:
+                return True
+    return False
+
+
+def without_numbers(text):
+    return re.sub(r"0x[0-9a-f]+|[0-9]+(\.[0-9]+)?", "N", text)
+
+
+def check_example(root, origin, block):
+    words_of = (origin or "").split()
+    if len(words_of) == 2 and words_of[0] == "from":
+        path = root / "examples" / words_of[1]
+        if not path.is_file():
+            return f"there is no {path.name}"
+        return None if is_excerpt(block, path.read_text()) else f"not in {path.name}: {block[0]}"
+    if len(words_of) == 3 and words_of[:2] == ["printed", "by"]:
+        program = BUILD / "examples" / words_of[2]
+        said = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True).stdout
+        if "cannot be walked" in said:
+            return None  # pages show what the ports with walkable stacks print
+        block = without_numbers("\n".join(block)).splitlines()
+        return None if is_excerpt(block, without_numbers(said)) else f"{program.name} does not print: {block[0]}"
+    return f"a block that does not say where it is from: {block[0]}"
+
+
+def check_page(root, page, known):
+    """What is wrong with one page, as (check, text)."""
+    found = sections(page)
+    if [name for name, _ in found] != SECTIONS:
+        yield "sections", f"has {[name for name, _ in found]}"
+    found = dict(found)
+    functions = synopsis(found.get("SYNOPSIS", []))
+    for name, declaration in functions.items():
+        if declaration != known.get(name):
+            yield "synopsis", f"{declaration} is declared {known.get(name)}"
+    names = {words(line)[1] for line in found.get("NAME", []) if line.startswith(".Nm")}
+    for name in names ^ set(functions):
+        if name not in macros(root):
+            yield "names", f"{name} is not in both NAME and SYNOPSIS"
+    for name in set(functions) ^ set(callers(found)):
+        yield "concurrency", f"{name} has no row of {CALLERS} words, or one too many"
+    given = list(blocks(found.get("EXAMPLES", [])))
+    if not given:
+        yield "examples", "there is none"
+    for origin, block in given:
+        wrong = check_example(root, origin, block)
+        if wrong:
+            yield "examples", wrong
+
+
+def check_tree(root):
+    known = declared(root)
+    index = (root / "man/libfiber.7").read_text()
+    where, signals = {}, set()
+    for page in sorted((root / "man").glob("*.3")):
+        for check, text in check_page(root, page, known):
+            yield check, f"{page.name}: {text}"
+        for name in synopsis(dict(sections(page)).get("SYNOPSIS", [])):
+            where.setdefault(name, []).append(page.name)
+        if f".Xr {page.stem} 3" not in index:
+            yield "index", f"{page.name} is not named in libfiber.7"
+        rows = callers(dict(sections(page)))
+        signals |= {name for name, cells in rows.items() if cells[-1] == "yes"}
+    for name in signals ^ handlers_may(dict(sections(root / "man/libfiber.7"))["CONCURRENCY"]):
+        yield "index", f"{name}: its page and libfiber.7 disagree about signal handlers"
+    for name in known:
+        if len(where.get(name, [])) != 1:
+            yield "synopsis", f"{name} is in {len(where.get(name, []))} pages, should be in one"
+    tried = (root / "tests/cli/test_examples.c").read_text()
+    for i, example in enumerate(sorted((root / "examples").glob("*.c")), 1):
+        if f'{{"{example.stem}",' not in tried or not example.name.startswith(f"{i:02}_"):
+            yield "tried", f"{example.name} is not number {i}, or not in tests/cli/test_examples.c"
+
+
+CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "index"]
+# One offence of each kind: check, file, what is replaced in it, by what.
+PLANTED = [
+    ("synopsis", "man/fiber_chan.3", '"const void *elem"', '"void *elem"'),
+    ("synopsis", "libfiber/include/fiber/chan.h", "FIBER_API int fiber_chan_close(",
+     "FIBER_API int fiber_chan_other(void);\nFIBER_API int fiber_chan_close("),
+    ("names", "man/fiber_chan.3", ".Nm fiber_chan_recv ,\n", ""),
+    ("sections", "man/fiber_chan.3", ".Sh ERRORS", ".Sh MISTAKES"),
+    ("concurrency", "man/fiber_chan.3", "policy Ta", "maybe Ta"),
+    ("examples", "man/fiber_chan.3", "sum += n;", "sum -= n;"),
+    ("tried", "tests/cli/test_examples.c", '"03_pipeline"', '"03_pipe"'),
+    ("index", "man/libfiber.7", ".Xr fiber_chan 3", ".Xr fiber_chan 7"),
+    ("index", "man/fiber_park.3", ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta no",
+     ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta yes"),
+]
+
+
+def self_test():
+    """The offences that are planted and not found."""
+    for check, name, before, after in PLANTED:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for part in ["man", "examples", "libfiber/include/fiber"]:
+                shutil.copytree(ROOT / part, root / part)
+            (root / "tests/cli").mkdir(parents=True)
+            shutil.copy(ROOT / "tests/cli/test_examples.c", root / "tests/cli")
+            text = (root / name).read_text()
+            (root / name).write_text(text.replace(before, after))
+            if before not in text or check not in {c for c, _ in check_tree(root)}:
+                yield f"{check}: {name}: {before!r}"
+
+
+def main():
+    if os.environ.get("FIBER_SAN"):
+        print("1..0 # SKIP the manual is the same under a sanitizer")
+        return 0
+    wrong = list(check_tree(ROOT)) + [("self-test", text) for text in self_test()]
+    for number, check in enumerate(CHECKS + ["self-test"], 1):
+        said = [text for c, text in wrong if c == check]
+        print(f"{'not ok' if said else 'ok'} {number} - the manual: {check}")
+        for text in said:
+            print(f"# {text}", file=sys.stderr)
+    print(f"1..{len(CHECKS) + 1}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
