@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* mutex_steps.h - the steps of mutex.c, one access to what the users share at a time. See test_mutex_model.c. */
+#ifndef UNIT_SYNC_MUTEX_STEPS_H
+#define UNIT_SYNC_MUTEX_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define USERS 3u
+#define CLOCK USERS
+
+enum { IDLE, ARMED, WOKEN, TIMED_OUT };
+
+#define CONTENDED 0x80u
+
+/* RELEASE: from owner to nobody; NOBODY: nobody waits any more, it is ours again. */
+enum at {
+	TAKE_FREE,
+	ARM,
+	LOCK_QUEUE,
+	READ_OWNER,
+	TAKE_OR_ANNOUNCE,
+	APPEND,
+	UNLOCK_TAKEN,
+	UNLOCK_QUEUED,
+	ASLEEP,
+	FORGET,
+	INSIDE,
+	RELEASE,
+	LOCK_HAND_OVER,
+	STORE_NEXT,
+	CLAIM_NEXT,
+	NOBODY,
+	UNLOCK_HAND_OVER,
+	WAKE,
+	END
+};
+
+enum broken {
+	NOTHING,
+	CLAIMS_FIRST,	 /* decides the wait, then writes the new owner */
+	NOT_RESTORED,	 /* when nobody could be claimed the owner stays who timed out */
+	NOT_ANNOUNCED,	 /* joins the queue and does not say so in the owner word */
+	STORES_FREE,	 /* releases without comparing */
+	NO_COMPARISON,	 /* hands it to one whose wait may be over */
+	FREES_AND_WAKES, /* makes it free and wakes the first, who tries again */
+	NEWEST_FIRST,
+};
+
+struct user {
+	uint8_t at, rounds, outcome, woken, saw, next;
+	uint8_t came; /* its place among the arrivals */
+};
+
+struct model {
+	struct user user[USERS];
+	uint8_t owner, locked;
+	uint8_t queue[USERS], length;
+	uint8_t arrivals; /* into the queue */
+	uint8_t clocked;  /* a bit for everybody whose wait the clock may end */
+	uint8_t fault;
+};
+
+enum { OTHERS_INSIDE = 1, NOT_OWNER, OVERTAKEN };
+
+static enum broken broken;
+
+#define ME(who) ((uint8_t)((who) + 1))
+
+static void remove_from(uint8_t *list, uint8_t *length, uint8_t what)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < *length; i++)
+		if (list[i] != what)
+			list[n++] = list[i];
+	memset(list + n, 0, *length - n);
+	*length = (uint8_t)n;
+}
+
+/* who becomes the owner, having come to the queue as number `came`; LATER: it was not in there. */
+#define LATER 0xffu
+static void grant(struct model *m, unsigned who, unsigned came)
+{
+	unsigned i;
+
+	for (i = 0; i < USERS; i++) {
+		const struct user *u = &m->user[i];
+
+		if (i != who && (u->at == UNLOCK_QUEUED || u->at == ASLEEP) &&
+		    u->outcome == ARMED && u->came < came)
+			m->fault = OVERTAKEN;
+	}
+}
+
+static void enter(struct model *m, unsigned who)
+{
+	unsigned i;
+
+	for (i = 0; i < USERS; i++)
+		if (i != who && m->user[i].at == INSIDE)
+			m->fault = OTHERS_INSIDE;
+	m->user[who].at = INSIDE;
+}
+
+static void next_round(struct user *u)
+{
+	u->outcome = IDLE;
+	u->at = --u->rounds ? TAKE_FREE : END;
+}
+
+static bool lock(struct model *m, unsigned who, uint8_t then)
+{
+	if (m->locked)
+		return false;
+	m->locked = ME(who);
+	m->user[who].at = then;
+	return true;
+}
+
+/* fiber_mutex_lock up to the queue. */
+static bool step_lock(struct model *m, unsigned who)
+{
+	struct user *u = &m->user[who];
+
+	switch (u->at) {
+	case TAKE_FREE:
+		u->at = ARM;
+		if (!m->owner) {
+			m->owner = ME(who);
+			grant(m, who, LATER);
+			enter(m, who);
+		}
+		return true;
+	case ARM:
+		u->outcome = ARMED;
+		u->at = LOCK_QUEUE;
+		return true;
+	case LOCK_QUEUE:
+		return lock(m, who, READ_OWNER);
+	case READ_OWNER:
+		u->saw = m->owner;
+		u->at = TAKE_OR_ANNOUNCE;
+		return true;
+	case TAKE_OR_ANNOUNCE:
+		if (broken == NOT_ANNOUNCED && u->saw) {
+			u->at = APPEND;
+		} else if (u->saw & CONTENDED) {
+			u->at = APPEND;
+		} else if (u->saw != m->owner) {
+			u->saw = m->owner; /* the swap failed and has read it again */
+		} else {
+			m->owner = u->saw ? u->saw | CONTENDED : ME(who);
+			u->at = u->saw ? APPEND : UNLOCK_TAKEN;
+			if (!u->saw)
+				grant(m, who, LATER);
+		}
+		return true;
+	default: /* APPEND */
+		m->queue[m->length++] = ME(who);
+		u->came = ++m->arrivals;
+		u->at = UNLOCK_QUEUED;
+		return true;
+	}
+}
+
+/* From the queue to the end of fiber_mutex_lock. */
+static bool step_wait(struct model *m, unsigned who)
+{
+	struct user *u = &m->user[who];
+
+	switch (u->at) {
+	case UNLOCK_TAKEN:
+		/* And takes its wait back, which nobody knows of. */
+		m->locked = 0;
+		u->outcome = IDLE;
+		enter(m, who);
+		return true;
+	case UNLOCK_QUEUED:
+		m->locked = 0;
+		u->at = ASLEEP;
+		return true;
+	case ASLEEP:
+		if (!u->woken)
+			return false;
+		u->woken = 0;
+		u->at = u->outcome == TIMED_OUT ? FORGET : TAKE_FREE;
+		if (u->at == FORGET || broken == FREES_AND_WAKES)
+			return true;
+		if ((m->owner & ~CONTENDED) != ME(who))
+			m->fault = NOT_OWNER;
+		enter(m, who);
+		return true;
+	default: /* FORGET */
+		if (m->locked)
+			return false;
+		remove_from(m->queue, &m->length, ME(who));
+		next_round(u);
+		return true;
+	}
+}
+
+/* Under the queue's lock: the first of the queue. */
+static bool step_next(struct model *m, unsigned who)
+{
+	struct user *u = &m->user[who];
+	unsigned first = m->length ? m->queue[broken == NEWEST_FIRST ? m->length - 1u : 0] : 0;
+
+	if (u->at == STORE_NEXT) {
+		u->at = m->length ? CLAIM_NEXT : NOBODY;
+		if (m->length && broken != CLAIMS_FIRST)
+			m->owner = (uint8_t)(first | (m->length > 1 ? CONTENDED : 0));
+		if (broken == FREES_AND_WAKES)
+			m->owner = 0;
+		return true;
+	}
+	/* CLAIM_NEXT: unlinked in any case. */
+	remove_from(m->queue, &m->length, (uint8_t)first);
+	u->at = STORE_NEXT;
+	u->next = (uint8_t)first;
+	if (m->user[first - 1].outcome == ARMED || broken == NO_COMPARISON) {
+		m->user[first - 1].outcome = WOKEN;
+		if (broken != FREES_AND_WAKES)
+			grant(m, first - 1, m->user[first - 1].came);
+		/* A waiter that blocks goes on from here. */
+		if (broken == CLAIMS_FIRST)
+			m->user[first - 1].woken = 1;
+		u->at = UNLOCK_HAND_OVER;
+	}
+	return true;
+}
+
+/* fiber_mutex_unlock */
+static bool step_unlock(struct model *m, unsigned who)
+{
+	struct user *u = &m->user[who];
+
+	switch (u->at) {
+	case INSIDE:
+		u->at = RELEASE;
+		return true;
+	case RELEASE:
+		if (m->owner == ME(who) || broken == STORES_FREE) {
+			m->owner = 0;
+			next_round(u);
+		} else {
+			if (m->owner != (ME(who) | CONTENDED))
+				m->fault = NOT_OWNER;
+			u->at = LOCK_HAND_OVER;
+		}
+		return true;
+	case LOCK_HAND_OVER:
+		return lock(m, who, STORE_NEXT);
+	case NOBODY:
+		if (broken != NOT_RESTORED)
+			m->owner = ME(who);
+		m->locked = 0;
+		u->at = RELEASE;
+		return true;
+	case UNLOCK_HAND_OVER:
+		if (broken == CLAIMS_FIRST)
+			m->owner = (uint8_t)(u->next | (m->length ? CONTENDED : 0));
+		m->locked = 0;
+		u->at = WAKE;
+		return true;
+	case WAKE:
+		m->user[u->next - 1].woken = 1;
+		next_round(u);
+		return true;
+	default:
+		return step_next(m, who);
+	}
+}
+
+/* Ends the wait of one whom it may, once. */
+static bool step_clock(struct model *m)
+{
+	unsigned i;
+
+	for (i = 0; i < USERS; i++)
+		if ((m->clocked >> i & 1) && m->user[i].outcome == ARMED && m->user[i].at == ASLEEP)
+			break;
+	if (i == USERS)
+		return false;
+	m->clocked &= (uint8_t) ~(1u << i);
+	m->user[i].outcome = TIMED_OUT;
+	m->user[i].woken = 1;
+	return true;
+}
+
+static bool step(void *state, unsigned who)
+{
+	struct model *m = state;
+
+	if (who == CLOCK)
+		return step_clock(m);
+	if (m->user[who].at == END)
+		return false;
+	if (m->user[who].at <= APPEND)
+		return step_lock(m, who);
+	return m->user[who].at <= FORGET ? step_wait(m, who) : step_unlock(m, who);
+}
+
+#endif
