@@ -157,6 +157,11 @@ static fib_noinline void wake(struct fib_poller *p)
 	(void)done; /* full means that a wake-up is pending already */
 }
 
+static int descriptor(struct fib_poller *p)
+{
+	return ((struct epoll *)p)->fd;
+}
+
 const struct fib_poller_ops fib_poller_epoll = {
 	.name = "epoll",
 	.open = open_poller,
@@ -165,4 +170,5 @@ const struct fib_poller_ops fib_poller_epoll = {
 	.forget = forget,
 	.wait = wait_poller,
 	.wake = wake,
+	.descriptor = descriptor,
 };

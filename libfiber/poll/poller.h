@@ -36,6 +36,9 @@ struct fib_poller_ops {
 	int (*wait)(struct fib_poller *, struct fib_poll_event *events, int max, int64_t deadline);
 	/* End a wait under way, or the next one. Any thread. */
 	void (*wake)(struct fib_poller *);
+	/* A descriptor that poll(2) finds readable as long as `wait` would return at once. The poller's own. Any
+	 * thread. */
+	int (*descriptor)(struct fib_poller *);
 };
 
 /* Every poller begins with this. */

@@ -12,7 +12,7 @@ static int check(const struct fiber_runtime_options *o)
 		return -EINVAL;
 	if ((unsigned)o->pinned_policy > FIBER_PINNED_SILENT)
 		return -EINVAL;
-	return o->idle ? -ENOTSUP : 0;
+	return 0;
 }
 
 int fib_options_complete(const struct fiber_runtime_options *options,

@@ -65,7 +65,21 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 		return rc;
 	}
 	*ret = rt;
+	if (o.idle)
+		fib_idle_serve(&rt->sched, o.idle, o.idle_arg);
 	return 0;
+}
+
+int fiber_runtime_fd(struct fiber_runtime *rt)
+{
+	struct fib_poller *poller;
+
+	if (!rt)
+		rt = fiber_runtime_self();
+	if (!rt)
+		return -EPERM;
+	poller = rt->sched.poller;
+	return poller->ops->descriptor(poller);
 }
 
 int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber)

@@ -11,7 +11,7 @@ struct fiber_runtime {
 	struct fib_sched sched;
 };
 
-/* What the caller asked for, with every default filled in. options may be NULL. 0, -EINVAL, -ENOTSUP. */
+/* What the caller asked for, with every default filled in. options may be NULL. 0, -EINVAL. */
 int fib_options_complete(const struct fiber_runtime_options *options,
 			 struct fiber_runtime_options *ret);
 

@@ -16,6 +16,11 @@
  *
  * One sleeper waits in the poller, the others on a futex: a single thread in epoll_wait means a single
  * wake-up per event. Who comes to sleep first takes the poller; when all sleep, one is in it.
+ *
+ * A program that has descriptors of its own to wait for takes the poller's place with a hook. To everybody else the
+ * carrier in there sleeps in the poller, which it still has and empties when the hook returns; what would end its
+ * sleep makes the poller's descriptor readable, which the hook must heed. It may make fibers runnable itself, on
+ * a carrier that is alone; so then that is told too (sched->tells).
  */
 #include "sched/idle.h"
 
@@ -153,6 +158,26 @@ void fib_idle_poll(struct fib_carrier *c)
 	deliver(s, events, n);
 }
 
+void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
+{
+	s->idle.hook_arg = arg;
+	fib_store(&s->tells, 1);
+	/* label: idle.hook -- its argument, and what its program did before. */
+	fib_store_release(&s->idle.hook, hook);
+	/* Whoever is in the poller already comes back for it. */
+	s->poller->ops->wake(s->poller);
+}
+
+/* In the poller, or as the program wishes; what is ready after that is collected in any case. */
+static int wait_in_poller(struct fib_sched *s, struct fib_poll_event *events, int64_t deadline)
+{
+	fib_idle_hook *hook = fib_load_acquire(&s->idle.hook); /* pairs: idle.hook */
+
+	if (hook && hook(s->idle.hook_arg, deadline) >= 0)
+		deadline = 0;
+	return s->poller->ops->wait(s->poller, events, EVENTS, deadline);
+}
+
 /* Block until notified, or until something else ends the sleep. Returns the events that did. */
 static int block(struct fib_carrier *c, struct fib_poll_event *events, int64_t deadline)
 {
@@ -166,7 +191,7 @@ static int block(struct fib_carrier *c, struct fib_poll_event *events, int64_t d
 		if (poller)
 			release_poller(s);
 	} else if (poller) {
-		n = s->poller->ops->wait(s->poller, events, EVENTS, deadline);
+		n = wait_in_poller(s, events, deadline);
 		fib_add_relaxed(&s->polls, 1);
 		release_poller(s);
 	} else {

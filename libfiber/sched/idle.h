@@ -16,12 +16,21 @@ struct fib_sleeper {
 	bool listed;		  /* L idle.lock */
 };
 
+/* Waits in its own way, and returns when `deadline` has come or the poller's descriptor is readable. */
+typedef int fib_idle_hook(void *arg, int64_t deadline);
+
 /* One per scheduler. */
 struct fib_idle {
 	_Atomic uint32_t word; /* A: searching | sleeping << 16 (idle.gap) */
 	_Atomic uint32_t lock;
 	struct fib_carrier *sleepers; /* L: the one that fell asleep last is woken first */
+	fib_idle_hook *_Atomic hook;  /* A: idle.hook; NULL: the poller's own way */
+	void *hook_arg;		      /* I once there is a hook */
 };
+
+/* From now on have whoever would block in the poller of s call hook instead. Once, before the first fiber. Not on a
+ * carrier. */
+void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg);
 
 /* Something became runnable that any carrier may run: wake one if that is needed. Any thread. Call after the
  * work can be seen. */

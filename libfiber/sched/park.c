@@ -26,9 +26,9 @@ struct fiber *fiber_self(void)
 
 struct fiber_runtime *fiber_runtime_self(void)
 {
-	struct fiber *fiber = fiber_self();
+	struct fib_carrier *c = fib_carrier_self();
 
-	return fiber ? fiber->sched->runtime : NULL;
+	return c ? c->sched->runtime : NULL;
 }
 
 int fiber_yield(void)

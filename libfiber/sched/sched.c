@@ -90,6 +90,7 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 	s->serial = fib_add_relaxed(&serials, 1) + 1;
 	s->stack_size = stack_size;
 	s->dispatch = dispatch;
+	fib_store(&s->tells, n > 1);
 	rc = fib_pinned_init(&s->pinned, policy);
 	if (rc < 0)
 		return rc;

@@ -69,6 +69,7 @@ typedef void fib_dispatch_fn(uint64_t token, short events);
 struct fib_sched {
 	struct fib_carrier *carriers; /* I */
 	unsigned carrier_count;	      /* I */
+	_Atomic uint32_t tells;	      /* A: a carrier that makes a fiber runnable notifies */
 	uint64_t serial;	      /* I: counts up from 1, never reused in a process */
 	size_t stack_size;	      /* I: default for fibers */
 	void *runtime;		      /* I: struct fiber_runtime */

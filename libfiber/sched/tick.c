@@ -118,11 +118,13 @@ static bool overdue(struct fib_sched *s, int64_t now)
 }
 
 /* A carrier that computes for long, or blocks, looks at nothing. When nobody has been in the poller since
- * the last tick, work lies in a queue, or a deadline has passed, somebody who sleeps can do better. */
+ * the last tick, work lies in a queue, or a deadline has passed, somebody who sleeps can do better. So he can
+ * when nobody serves the program's hook. */
 static void mend(struct fib_sched *s, int64_t now)
 {
 	uint64_t polls = fib_load(&s->polls);
-	bool unwatched = fib_load(&s->watching) && !fib_load(&s->polling) && polls == s->polls_seen;
+	bool wanted = fib_load(&s->watching) || fib_load(&s->idle.hook);
+	bool unwatched = wanted && !fib_load(&s->polling) && polls == s->polls_seen;
 
 	s->polls_seen = polls;
 	if (s->carrier_count > 1 && (unwatched || fib_work_visible(s, NULL) || overdue(s, now)))

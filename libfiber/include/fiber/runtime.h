@@ -27,10 +27,31 @@ struct fiber_runtime_options {
 };
 
 /*
+ * The option idle: for a runtime that lives inside a program with an event loop of its own, or with things to wait for
+ * that no descriptor stands for. A carrier that has nothing to run, and would wait for descriptors, timers and
+ * other threads in the operating system, calls it and lets it wait instead. It must return
+ *
+ *  - when deadline has come (absolute ns, FIBER_FOREVER: none), which is when this carrier's next timer is due;
+ *  - when fiber_runtime_fd() is readable: a descriptor of some fiber is ready, another thread has made a fiber
+ *    runnable, or the runtime stops. A hook that has this descriptor in its poll(2) misses nothing.
+ *
+ * It may return earlier, at any time: nothing happens but that it is soon called again. 0 and more: go on. Negative:
+ * the hook cannot wait now, and the runtime waits in its own way this time, as it would without a hook.
+ *
+ * It is called on a carrier's thread, whose signals are blocked, never by two threads at once, and by several one after
+ * another where there are several carriers: with one carrier it is always the same thread. While one carrier is
+ * in it the other ones that have nothing to run sleep; while all are busy nobody calls it. It is called first when
+ * fiber_runtime_start() has stored *ret, perhaps before that returns.
+ *
+ * In it the thread is no fiber: it may call whatever a plain thread may, unpark, spawn with fiber_runtime_spawn() and
+ * post, and what it makes runnable runs when it returns (and makes the descriptor readable). fiber_runtime_self()
+ * is its runtime. It must not wait for a fiber of its runtime, which it may keep from running.
+ */
+
+/*
  * Run fn as the first fiber, wait until every fiber but background ones has ended, make those end, stop. options may be NULL. From a
  * thread that is no fiber. 0 and *ret says how fn ended; -EINVAL for options that make no sense,
- * -ENOTSUP for an option this version does not serve (idle), -ENOMEM, -EAGAIN without threads,
- * -EPERM inside a fiber.
+ * -ENOMEM, -EAGAIN without threads, -EPERM inside a fiber.
  */
 FIBER_API int fiber_run(fiber_fn *fn, void *arg, const struct fiber_runtime_options *options,
 			struct fiber_result *ret);
@@ -73,8 +94,16 @@ FIBER_API int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline);
 FIBER_API enum fiber_pinned_policy fiber_pinned_policy(struct fiber_runtime *rt);
 FIBER_API int fiber_set_pinned_policy(struct fiber_runtime *rt, enum fiber_pinned_policy policy);
 
-/* The runtime of the calling fiber, NULL outside a fiber. */
+/* The runtime of the calling fiber or idle hook, NULL elsewhere. */
 FIBER_API struct fiber_runtime *fiber_runtime_self(void);
+
+/*
+ * A descriptor that is readable as long as a carrier which waits in the option idle should return. For
+ * poll(2), select(2) and epoll_ctl(2) only: it is the runtime's, must neither be read nor closed, and is gone when the
+ * runtime has finished. The same for a runtime's whole life. rt NULL: the caller's, in a fiber or an idle
+ * hook. -EPERM with NULL elsewhere. From anywhere.
+ */
+FIBER_API int fiber_runtime_fd(struct fiber_runtime *rt);
 
 FIBER_END_DECLS
 

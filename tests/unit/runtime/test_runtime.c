@@ -240,6 +240,28 @@ static void test_runtime_two_at_once_keep_their_fibers_apart(void **state)
 	assert_string_equal(fiber_registry.program, "third");
 }
 
+static void *asks_for_the_descriptor(void *arg)
+{
+	*(int *)arg = fiber_runtime_fd(NULL) - fiber_runtime_fd(fiber_runtime_self());
+	return NULL;
+}
+
+static void test_runtime_fd_is_known_to_fibers_and_whoever_has_the_runtime(void **state)
+{
+	struct fiber_runtime *rt = start(NULL, 1);
+	struct fiber *f;
+	int difference = 1;
+
+	(void)state;
+	assert_int_equal(fiber_runtime_fd(NULL), -EPERM);
+	assert_true(fiber_runtime_fd(rt) >= 0);
+	assert_int_equal(fiber_runtime_spawn(rt, NULL, asks_for_the_descriptor, &difference, &f),
+			 0);
+	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
+	assert_int_equal(difference, 0);
+	finish(rt);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_runtime_that_is_closed_takes_nothing),
 		cmocka_unit_test(test_runtime_spawn_that_fails_leaves_nothing),
 		cmocka_unit_test(test_runtime_spawn_without_a_handle_is_detached),
+		cmocka_unit_test(test_runtime_fd_is_known_to_fibers_and_whoever_has_the_runtime),
 		cmocka_unit_test(test_runtime_policy_is_what_was_asked_for_and_set),
 		cmocka_unit_test(test_runtime_two_at_once_keep_their_fibers_apart),
 	};

@@ -263,6 +263,72 @@ static void test_idle_poll_is_made_while_the_queue_is_hot(void **state)
 	close(pipes[1]);
 }
 
+/* -- the program's own way to wait -- */
+
+static _Atomic unsigned hook_calls, hook_in, hook_crowded;
+static _Atomic int64_t hook_deadline;
+
+static int waits_itself(void *arg, int64_t deadline)
+{
+	struct fib_poller *p = s.poller;
+	struct pollfd fd = {.fd = p->ops->descriptor(p), .events = POLLIN};
+
+	fib_add(&hook_crowded, fib_add(&hook_in, 1) != 0);
+	fib_store(&hook_deadline, deadline);
+	fib_add(&hook_calls, 1);
+	if (arg == &s)
+		fib_os_poll(&fd, 1, deadline);
+	fib_sub(&hook_in, 1);
+	return arg == &s ? 0 : -1;
+}
+
+/* By the poller's descriptor (arg s), or not at all, which leaves it to the scheduler. */
+static void waits_by_hook(unsigned n, void *arg)
+{
+	unsigned i;
+
+	fib_store(&hook_calls, 0);
+	fib_store(&hook_crowded, 0);
+	carriers_start(&s, n);
+	/* Though it may sleep already, and nobody wakes it. */
+	if (n % 2)
+		await_sleep();
+	fib_idle_serve(&s, waits_itself, arg);
+	for (i = 0; i < 100; i++) {
+		if (i % 2)
+			await_sleep();
+		while (i % 2 && arg == &s && !fib_load(&hook_in))
+			sched_yield();
+		join(carriers_spawn_flags(&s, "woken", i % 3 ? 0 : FIBER_BOUND, nothing, NULL));
+	}
+	await_sleep();
+	while (arg == &s && (!fib_load(&hook_in) || fib_load(&hook_deadline) != INT64_MAX))
+		sched_yield();
+	assert_int_equal(fib_load(&hook_crowded), 0);
+	/* Each sleep of the one with the poller is one call: 100 fibers cannot make it many more. */
+	assert_in_range(fib_load(&hook_calls), 1, 1000);
+	carriers_stop(&s);
+	assert_int_equal(fib_load(&hook_in), 0);
+}
+
+static void test_idle_hook_takes_the_pollers_place(void **state)
+{
+	unsigned n;
+
+	(void)state;
+	for (n = 1; n <= 4; n++)
+		waits_by_hook(n, &s);
+}
+
+static void test_idle_hook_that_fails_leaves_the_waiting_to_the_poller(void **state)
+{
+	unsigned n;
+
+	(void)state;
+	for (n = 1; n <= 4; n++)
+		waits_by_hook(n, NULL);
+}
+
 /* -- the word -- */
 
 static void test_idle_word_counts_everybody_once(void **state)
@@ -293,6 +359,8 @@ int main(void)
 		cmocka_unit_test(test_idle_sleep_ends_at_the_nearest_deadline_wherever_one_sleeps),
 		cmocka_unit_test(test_idle_sleeper_in_the_poller_delivers_what_is_ready),
 		cmocka_unit_test(test_idle_poll_is_made_while_the_queue_is_hot),
+		cmocka_unit_test(test_idle_hook_takes_the_pollers_place),
+		cmocka_unit_test(test_idle_hook_that_fails_leaves_the_waiting_to_the_poller),
 		cmocka_unit_test(test_idle_word_counts_everybody_once),
 	};
 
