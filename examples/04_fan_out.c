@@ -31,7 +31,7 @@ static void *start(void *arg)
 	for (int i = 0; i < 3 && rc == 0; i++)
 		rc = fiber_group_spawn(&group, ask, &questions[i]);
 	if (rc == 0)
-		rc = fiber_group_wait(&group, fiber_after(100 * MS));
+		rc = fiber_group_wait(&group, fiber_after(300 * MS));
 	/* They write into our stack: whatever happened, wait for all before it goes. */
 	fiber_group_cancel(&group);
 	fiber_group_wait(&group, FIBER_FOREVER);

@@ -30,7 +30,7 @@ static void *start(void *arg)
 	rc = fiber_spawn(store, NULL, &worker);
 	if (rc < 0)
 		fiber_fail(rc, "cannot spawn");
-	rc = fiber_join(worker, NULL, fiber_after(100000000));
+	rc = fiber_join(worker, NULL, fiber_after(300000000));
 	if (rc == -ETIMEDOUT)
 		fiber_print_backtrace(worker, stdout, 0);
 	fiber_mutex_unlock(&config);

@@ -2,10 +2,10 @@
 /*
  * introspect.h - the program looking at itself
  *
- * The same records that fiberctl and fibertrace read, seen from inside: fibers go on while they are looked at,
- * none is stopped and none notices. Each info is of one moment of its fiber; a fiber that would not hold
- * still is reported as running. Two infos may be of two moments. Looking costs a few microseconds a
- * fiber, most of them in the kernel.
+ * The same records that fiberctl and fibertrace read, seen from inside: fibers go on while they
+ * are looked at, none is stopped and none notices. Each info is of one moment of its fiber; a
+ * fiber that would not hold still is reported as running. Two infos may be of two moments.
+ * Looking costs a few microseconds a fiber, most of them in the kernel.
  */
 #ifndef FIBER_INTROSPECT_H
 #define FIBER_INTROSPECT_H
@@ -16,7 +16,8 @@
 
 FIBER_BEGIN_DECLS
 
-/* One fiber. Times are nanoseconds; texts are terminated; new fields take the place of reserved ones. */
+/* One fiber. Times are nanoseconds; texts are terminated; new fields take the place of reserved
+ * ones. */
 struct fiber_info {
 	uint64_t id;
 	uint64_t parent_id; /* who spawned it; 0: a thread did */
@@ -49,8 +50,8 @@ struct fiber_info {
 	uint64_t reserved[8];
 };
 
-/* The label at *at, which starts at 0 and is moved on to the next; false behind the last one. The texts are in
- * info. From anywhere. */
+/* The label at *at, which starts at 0 and is moved on to the next; false behind the last one. The
+ * texts are in info. From anywhere, also a signal handler. */
 FIBER_API bool fiber_info_label(const struct fiber_info *info, size_t *at, const char **ret_key,
 				const char **ret_value);
 
@@ -58,36 +59,37 @@ FIBER_API bool fiber_info_label(const struct fiber_info *info, size_t *at, const
 struct fiber_snapshot;
 
 /*
- * Take a snapshot of the fibers of rt that exist now, those that ended and were not joined yet included; rt NULL: of every
- * fiber of the process, also those that were created and not submitted. From a fiber or a thread;
- * does not wait. *ret is the caller's. 0 or -ENOMEM.
+ * Take a snapshot of the fibers of rt that exist now, those that ended and were not joined yet
+ * included; rt NULL: of every fiber of the process, also those that were created and not
+ * submitted. From a fiber or a thread; does not wait. *ret is the caller's. 0 or -ENOMEM.
  */
 FIBER_API int fiber_snapshot(struct fiber_runtime *rt, struct fiber_snapshot **ret);
 
-/* How many fibers are in it. */
+/* How many fibers are in it. From anywhere, also a signal handler. */
 FIBER_API size_t fiber_snapshot_count(const struct fiber_snapshot *snapshot);
 
-/* Copy the next fiber to *ret. True; false after the last one, and *ret is as it was. One thread or fiber at
- * a time. */
+/* Copy the next fiber to *ret. True; false after the last one, and *ret is as it was. From a fiber
+ * or a thread, one at a time. */
 FIBER_API bool fiber_snapshot_next(struct fiber_snapshot *snapshot, struct fiber_info *ret);
 
-/* NULL is fine. */
+/* Release it; NULL is fine. From a fiber or a thread. */
 FIBER_API void fiber_snapshot_free(struct fiber_snapshot *snapshot);
 
 /*
- * Call fn(info, arg) for each fiber of rt (NULL: of the process), until it returns something other than
- * 0, which is then returned; else 0. Nothing is allocated and no lock is held: fn may do anything,
- * and fibers that come and go meanwhile are seen or not, each at most once. From anywhere, in a signal
- * handler if fn allows that.
+ * Call fn(info, arg) for each fiber of rt (NULL: of the process), until it returns something
+ * other than 0, which is then returned; else 0. Nothing is allocated and no lock is held: fn may
+ * do anything, and fibers that come and go meanwhile are seen or not, each at most once. From
+ * anywhere, in a signal handler if fn allows that.
  */
 FIBER_API int fiber_foreach(struct fiber_runtime *rt,
 			    int (*fn)(const struct fiber_info *info, void *arg), void *arg);
 
 /*
- * Write every fiber of the process to fd as text, two lines a fiber and a third for its labels. The number of fibers, or a negative errno
- * of write(2); -EAGAIN when a descriptor that does not wait took nothing for a second. From anywhere and
- * async-signal-safe: only write(2) and looks through the kernel, no allocation, no lock, whatever the
- * interrupted thread holds. Takes 8 KiB of stack.
+ * Write every fiber of the process to fd as text, two lines a fiber and a third for its labels.
+ * The number of fibers, or a negative errno of write(2); -EAGAIN when a descriptor that does not
+ * wait took nothing for a second. From anywhere and async-signal-safe: only write(2) and looks
+ * through the kernel, no allocation, no lock, whatever the interrupted thread holds. Takes 8 KiB
+ * of stack.
  */
 FIBER_API int fiber_dump(int fd);
 

@@ -3,12 +3,13 @@
  * io.h - plain descriptors
  *
  * Each call tries first and parks the fiber where the descriptor is not ready; a plain thread
- * blocks in poll(2). File status flags stay as the program set them: a blocking descriptor does not
- * block a carrier. Deadlines are absolute nanoseconds on fiber_now()'s clock. Besides the errors of
- * the system call of the same name: -ETIMEDOUT past the deadline, -ECANCELED in a cancelled fiber,
- * -EBADF when the descriptor is closed with fiber_close() meanwhile, -EDEADLK in a pinned fiber
- * under FIBER_PINNED_ERROR. EINTR is never returned. A descriptor that fibers have waited on is
- * closed with fiber_close(). No call is async-signal-safe.
+ * blocks in poll(2). File status flags stay as the program set them: a blocking descriptor does
+ * not block a carrier. Deadlines are absolute nanoseconds on fiber_now()'s clock. Besides the
+ * errors of the system call of the same name: -ETIMEDOUT past the deadline, -ECANCELED in a
+ * cancelled fiber, -EBADF when the descriptor is closed with fiber_close() meanwhile, -EDEADLK
+ * in a pinned fiber under FIBER_PINNED_ERROR, -ENOMEM without memory to wait. EINTR is never
+ * returned. A descriptor that fibers have waited on is closed with fiber_close(). No call is
+ * async-signal-safe.
  */
 #ifndef FIBER_IO_H
 #define FIBER_IO_H
@@ -27,7 +28,8 @@ FIBER_API ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t dead
 /* The new descriptor, close-on-exec and otherwise with the flags accept(2) gives it. */
 FIBER_API int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t deadline);
 
-/* 0 when connected. After -ETIMEDOUT the attempt goes on in the system: close the socket. */
+/* 0 when connected. After -ETIMEDOUT the attempt goes on in the system: close the socket. -EAGAIN
+ * from a Unix socket whose peer's backlog is full: nothing announces room there. */
 FIBER_API int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrlen,
 			    int64_t deadline);
 
@@ -35,22 +37,24 @@ FIBER_API int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrl
  * included. */
 FIBER_API int fiber_wait_fd(int fd, short events, int64_t deadline);
 
-/* close(2), after waking every fiber that waits on the descriptor with -EBADF. A pinned fiber, and a
- * thread, waits for it in the operating system and is not woken. */
+/* close(2), after waking every fiber that waits on the descriptor with -EBADF. A pinned fiber, and
+ * a thread, waits for it in the operating system and is not woken. */
 FIBER_API int fiber_close(int fd);
 
 /*
- * Run fn(arg) on a thread of its own, for what can only block, and wait until it returns. A fiber parks, a
- * thread blocks. *ret: what fn returned. Threads are made as they are needed, at most 64 in a process; what
- * comes when all are busy is served first in, first out. A thread that has had nothing to do for 3 seconds ends. fn
- * runs as on any plain thread, with signals blocked, on a stack of the system's default size, and must return.
+ * Run fn(arg) on a thread of its own, for what can only block, and wait until it returns. A
+ * fiber parks, a thread blocks. *ret: what fn returned. Threads are made as they are needed, at
+ * most 64 in a process; what comes when all are busy is served first in, first out. A thread
+ * that has had nothing to do for 3 seconds ends. fn runs as on any plain thread, with signals
+ * blocked, on a stack of the system's default size, and must return.
  *
- * Once fn was handed over it runs to its end whatever happens to the caller. So after 0, -ETIMEDOUT and -ECANCELED
- * fn has been called or will be, also when the deadline had passed before the call; after the last two its
- * result is dropped and arg must last until fn is through with it, so with a deadline, or in a fiber that may be
- * cancelled, arg best belongs to fn, which frees it. After -EAGAIN (no thread can be made, and there is none
- * that would come to it), -ENOMEM and -EDEADLK (pinned, under FIBER_PINNED_ERROR) fn is never called and arg is
- * the caller's. A runtime does not wait for calls whose callers have gone.
+ * Once fn was handed over it runs to its end whatever happens to the caller. So after 0,
+ * -ETIMEDOUT and -ECANCELED fn has been called or will be, also when the deadline had passed
+ * before the call; after the last two its result is dropped and arg must last until fn is
+ * through with it, so with a deadline, or in a fiber that may be cancelled, arg best belongs to
+ * fn, which frees it. After -EAGAIN (no thread can be made, and there is none that would come to
+ * it), -ENOMEM and -EDEADLK (pinned, under FIBER_PINNED_ERROR) fn is never called and arg is the
+ * caller's. A runtime does not wait for calls whose callers have gone.
  */
 FIBER_API int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline);
 

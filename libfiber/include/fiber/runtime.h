@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime.h - carriers, and the life of a program. */
+/*
+ * runtime.h - carriers, and the life of a program
+ *
+ * Carriers are threads that block all signals but SIGSEGV, SIGBUS, SIGFPE and SIGILL: the
+ * program's signals are handled in its own threads. Whoever passes a runtime sees to it that it
+ * is not finished meanwhile. No call is async-signal-safe but those that say so.
+ */
 #ifndef FIBER_RUNTIME_H
 #define FIBER_RUNTIME_H
 
@@ -13,45 +19,53 @@ FIBER_BEGIN_DECLS
  * counts it and blocks. */
 enum fiber_pinned_policy { FIBER_PINNED_WARN, FIBER_PINNED_ERROR, FIBER_PINNED_SILENT };
 
-/* Zero-initialise, then set size to sizeof(struct fiber_runtime_options). */
+/* Zero-initialise, then set size to sizeof(struct fiber_runtime_options). What it points to may go
+ * when the call that took it returns, but idle_arg. */
 struct fiber_runtime_options {
 	size_t size;
 	const char *name;  /* shown by the tools; NULL: the program's name */
-	unsigned carriers; /* 0: CPUs this process may use (affinity and cgroup quota) */
-	size_t stack_size; /* default for fibers, bytes; 0: 256 KiB */
+	unsigned carriers; /* up to 256; 0: CPUs this process may use (affinity and cgroup quota) */
+	size_t stack_size; /* default for fibers, bytes, up to 1 GiB; 0: 256 KiB */
 	enum fiber_pinned_policy pinned_policy;
-	int64_t long_run_ns;	  /* report a fiber that holds its carrier longer */
+	int64_t long_run_ns; /* to report a fiber that holds its carrier longer; no effect yet */
 	const char *control_path; /* NULL: default path; "": no control socket */
 	int (*idle)(void *idle_arg, int64_t deadline); /* called instead of blocking; may be NULL */
 	void *idle_arg;
 };
 
 /*
- * The option idle: for a runtime that lives inside a program with an event loop of its own, or with things to wait for
- * that no descriptor stands for. A carrier that has nothing to run, and would wait for descriptors, timers and
- * other threads in the operating system, calls it and lets it wait instead. It must return
+ * The option idle: for a runtime that lives inside a program with an event loop of its own, or
+ * with things to wait for that no descriptor stands for. A carrier that has nothing to run, and
+ * would wait for descriptors, timers and other threads in the operating system, calls it and
+ * lets it wait instead. It must return
  *
- *  - when deadline has come (absolute ns, FIBER_FOREVER: none), which is when this carrier's next timer is due;
- *  - when fiber_runtime_fd() is readable: a descriptor of some fiber is ready, another thread has made a fiber
- *    runnable, or the runtime stops. A hook that has this descriptor in its poll(2) misses nothing.
+ *  - when deadline has come (absolute ns, FIBER_FOREVER: none), which is when this carrier's
+ *    next timer is due;
+ *  - when fiber_runtime_fd() is readable: a descriptor of some fiber is ready, another thread has
+ *    made a fiber runnable, or the runtime stops. A hook that has this descriptor in its poll(2)
+ *    misses nothing.
  *
- * It may return earlier, at any time: nothing happens but that it is soon called again. 0 and more: go on. Negative:
- * the hook cannot wait now, and the runtime waits in its own way this time, as it would without a hook.
+ * It may return earlier, at any time: nothing happens but that it is soon called again. 0 and
+ * more: go on. Negative: the hook cannot wait now, and the runtime waits in its own way this
+ * time, as it would without a hook.
  *
- * It is called on a carrier's thread, whose signals are blocked, never by two threads at once, and by several one after
- * another where there are several carriers: with one carrier it is always the same thread. While one carrier is
- * in it the other ones that have nothing to run sleep; while all are busy nobody calls it. It is called first when
- * fiber_runtime_start() has stored *ret, perhaps before that returns.
+ * It is called on a carrier's thread, whose signals are blocked, never by two threads at once,
+ * and by several one after another where there are several carriers: with one carrier it is
+ * always the same thread. While one carrier is in it the other ones that have nothing to run
+ * sleep; while all are busy nobody calls it. It is called first when fiber_runtime_start() has
+ * stored *ret, perhaps before that returns.
  *
- * In it the thread is no fiber: it may call whatever a plain thread may, unpark, spawn with fiber_runtime_spawn() and
- * post, and what it makes runnable runs when it returns (and makes the descriptor readable). fiber_runtime_self()
- * is its runtime. It must not wait for a fiber of its runtime, which it may keep from running.
+ * In it the thread is no fiber: it may call whatever a plain thread may, unpark, spawn with
+ * fiber_runtime_spawn() and post, and what it makes runnable runs when it returns (and makes the
+ * descriptor readable). fiber_runtime_self() is its runtime. It must not wait for a fiber of its
+ * runtime, which it may keep from running.
  */
 
 /*
- * Run fn as the first fiber, wait until every fiber but background ones has ended, make those end, stop. options may be NULL. From a
- * thread that is no fiber. 0 and *ret says how fn ended; -EINVAL for options that make no sense,
- * -ENOMEM, -EAGAIN without threads, -EPERM inside a fiber.
+ * Run fn as the first fiber, wait until every fiber but background ones has ended, make those
+ * end, stop. options may be NULL. From a thread that is no fiber. 0 and *ret says how fn ended;
+ * -EINVAL for options that make no sense, -ENOMEM, -EAGAIN without threads, -EPERM inside a
+ * fiber.
  */
 FIBER_API int fiber_run(fiber_fn *fn, void *arg, const struct fiber_runtime_options *options,
 			struct fiber_result *ret);
@@ -71,37 +85,41 @@ FIBER_API int fiber_runtime_start(const struct fiber_runtime_options *options,
 FIBER_API int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr,
 				  fiber_fn *fn, void *arg, struct fiber **ret);
 
-/* No live fiber: every one but background fibers has ended. From anywhere. */
+/* No live fiber: every one but background fibers has ended. From anywhere, also a signal handler. */
 FIBER_API bool fiber_runtime_done(struct fiber_runtime *rt);
 
 /*
- * Wait for all fibers, stop the carriers, free the runtime. From a thread that is no fiber of rt.
- * -ETIMEDOUT when the deadline (absolute ns) passes first: the runtime goes on and this can be
- * called again.
+ * Wait for all fibers, stop the carriers, free the runtime. From a thread; a fiber of another
+ * runtime would block its carrier. 0; -EPERM in a fiber of rt; -ETIMEDOUT when the deadline
+ * (absolute ns) passes first: the runtime goes on and this can be called again.
  *
- * Fibers with FIBER_BACKGROUND are not waited for. When only they are left nothing can be spawned any more
- * (-ESHUTDOWN) and they are cancelled: the wait each is in returns -ECANCELED, so it can clean up and end. One
- * that goes on is ended, as by fiber_fail(-ECANCELED), in one of the next calls in which it would wait or
- * yield, or at once where it waits for a mutex or a rwlock: its exit handlers and the destructors of its locals run, what its functions had still to do does not, and
- * mutexes that it holds stay held. Nothing of it is left in any queue, and its handle is as valid as that of any
- * fiber that has ended. A background fiber that computes without waiting or yielding, or blocks its carrier, holds
- * the finish up until the deadline; nothing can be spawned after that either.
+ * Fibers with FIBER_BACKGROUND are not waited for. When only they are left nothing can be
+ * spawned any more (-ESHUTDOWN) and they are cancelled: the wait each is in returns -ECANCELED,
+ * so it can clean up and end. One that goes on is ended, as by fiber_fail(-ECANCELED), in one of
+ * the next calls in which it would wait or yield, or at once where it waits for a mutex or a
+ * rwlock: its exit handlers and the destructors of its locals run, what its functions had still
+ * to do does not, and mutexes that it holds stay held. Nothing of it is left in any queue, and
+ * its handle is as valid as that of any fiber that has ended. A background fiber that computes
+ * without waiting or yielding, or blocks its carrier, holds the finish up until the deadline;
+ * nothing can be spawned after that either.
  */
 FIBER_API int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline);
 
 /* The policy for pinned fibers that would wait; a change holds from the next wait on. From
- * anywhere. -EINVAL for a value that is no policy. */
+ * anywhere, also a signal handler. -EINVAL for a value that is no policy. */
 FIBER_API enum fiber_pinned_policy fiber_pinned_policy(struct fiber_runtime *rt);
 FIBER_API int fiber_set_pinned_policy(struct fiber_runtime *rt, enum fiber_pinned_policy policy);
 
-/* The runtime of the calling fiber or idle hook, NULL elsewhere. */
+/* The runtime of the calling fiber or idle hook, NULL elsewhere. From anywhere, also a signal
+ * handler. */
 FIBER_API struct fiber_runtime *fiber_runtime_self(void);
 
 /*
- * A descriptor that is readable as long as a carrier which waits in the option idle should return. For
- * poll(2), select(2) and epoll_ctl(2) only: it is the runtime's, must neither be read nor closed, and is gone when the
- * runtime has finished. The same for a runtime's whole life. rt NULL: the caller's, in a fiber or an idle
- * hook. -EPERM with NULL elsewhere. From anywhere.
+ * A descriptor that is readable as long as a carrier which waits in the option idle should
+ * return. For poll(2), select(2) and epoll_ctl(2) only: it is the runtime's, must neither be
+ * read nor closed, and is gone when the runtime has finished. The same for a runtime's whole
+ * life. rt NULL: the caller's, in a fiber or an idle hook. -EPERM with NULL elsewhere. From
+ * anywhere, also a signal handler.
  */
 FIBER_API int fiber_runtime_fd(struct fiber_runtime *rt);
 

@@ -7,10 +7,11 @@
  * served in FIFO order and a wake-up goes straight to one waiter. Deadlines are absolute
  * nanoseconds on fiber_now()'s clock. No call is async-signal-safe. Waiting calls return
  * -ETIMEDOUT past the deadline, -ECANCELED in a cancelled fiber, -EDEADLK in a pinned fiber under
- * FIBER_PINNED_ERROR; the fields belong to the library.
+ * FIBER_PINNED_ERROR, -ENOMEM without memory for the deadline; the fields belong to the library.
  *
- * An object may be freed when every call that waits on it has returned; a call that woke them need not
- * have returned. An object must stay where it is: while it is in use it can be neither moved nor copied.
+ * An object may be freed when every call that waits on it has returned; a call that woke them
+ * need not have returned. An object must stay where it is: while it is in use it can be neither
+ * moved nor copied.
  */
 #ifndef FIBER_SYNC_H
 #define FIBER_SYNC_H
@@ -103,56 +104,60 @@ FIBER_API int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline);
 /* Give one: to the longest waiter, else to the count. 0, or -EOVERFLOW at UINT64_MAX. */
 FIBER_API int fiber_sem_post(struct fiber_sem *sem);
 
-/* Lock for reading, together with other readers. Whoever waits is not overtaken: a reader that comes after
- * a waiting writer waits behind it, also while others read. So a reader that locks once more may wait for
- * a writer that waits for it: do not. */
+/* Lock for reading, together with other readers. Whoever waits is not overtaken: a reader that
+ * comes after a waiting writer waits behind it, also while others read. So a reader that locks
+ * once more may wait for a writer that waits for it: do not. */
 FIBER_API int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline);
 
-/* Lock for writing, alone. Not recursive, and not for one that reads already: it would wait for itself. */
+/* Lock for writing, alone. Not recursive, and not for one that reads already: it would wait for
+ * itself. */
 FIBER_API int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline);
 
-/* Unlock what the caller holds either way. Always 0. Lets in the longest waiting writer, or all readers
- * that wait before the next writer. Unlocking what nobody reads and somebody else writes is misuse and
- * aborts; of readers only their number is known. */
+/* Unlock what the caller holds either way. Always 0. Lets in the longest waiting writer, or all
+ * readers that wait before the next writer. Unlocking what nobody reads and somebody else writes
+ * is misuse and aborts; of readers only their number is known. */
 FIBER_API int fiber_rwlock_unlock(struct fiber_rwlock *lock);
 
 /* Wait until the event is set. A zero-initialised one is not. */
 FIBER_API int fiber_event_wait(struct fiber_event *event, int64_t deadline);
 
-/* Set the event and wake all who wait; it stays set. They return 0 even if it is reset before they run.
- * Always 0. */
+/* Set the event and wake all who wait; it stays set. They return 0 even if it is reset before they
+ * run. Always 0. */
 FIBER_API int fiber_event_set(struct fiber_event *event);
 
 /* From now on waiters wait again. Always 0. */
 FIBER_API int fiber_event_reset(struct fiber_event *event);
 
-/* How many callers a barrier that nobody waits on holds back. A zero-initialised one holds back nobody,
- * as if n were 1. 0, or -EINVAL where n is 0. */
+/* How many callers a barrier that nobody waits on holds back. A zero-initialised one holds back
+ * nobody, as if n were 1. 0, or -EINVAL where n is 0. */
 FIBER_API int fiber_barrier_init(struct fiber_barrier *barrier, unsigned n);
 
 /*
- * Wait until n callers have come. The one that came last gets FIBER_BARRIER_LAST and did not wait, the
- * others get 0; then the barrier is ready for the next n. Whoever returns with an error has not come: the
- * others go on waiting for n. A deadline that passes while the last one comes does not count.
+ * Wait until n callers have come. The one that came last gets FIBER_BARRIER_LAST and did not
+ * wait, the others get 0; then the barrier is ready for the next n. Whoever returns with an
+ * error has not come: the others go on waiting for n. A deadline that passes while the last one
+ * comes does not count.
  */
 FIBER_API int fiber_barrier_wait(struct fiber_barrier *barrier, int64_t deadline);
 #define FIBER_BARRIER_LAST 1
 
 /*
- * Run fn(arg) if that was never done for this object, and return when it is done: the first caller runs it, in
- * the place of the call, and the others wait for it. 0 when fn has returned, once, and what it wrote can be
- * seen; -ECANCELED or -EDEADLK where the call had to wait and could not.
+ * Run fn(arg) if that was never done for this object, and return when it is done: the first
+ * caller runs it, in the place of the call, and the others wait for it. 0 when fn has returned,
+ * once, and what it wrote can be seen; -ECANCELED or -EDEADLK where the call had to wait and
+ * could not.
  *
- * A fiber that ends in fn by fiber_exit or fiber_fail, and a thread that ends in it by pthread_exit or
- * pthread_cancel, has not done it: whoever waited longest runs its own fn, or the next caller does. fn must
- * not be left by longjmp or by an exception, nor call fiber_once for the same object: that waits for
- * itself, as the tools then show. The object may be freed when every call has returned.
+ * A fiber that ends in fn by fiber_exit or fiber_fail, and a thread that ends in it by
+ * pthread_exit or pthread_cancel, has not done it: whoever waited longest runs its own fn, or
+ * the next caller does. fn must not be left by longjmp or by an exception, nor call fiber_once
+ * for the same object: that waits for itself, as the tools then show. The object may be freed
+ * when every call has returned.
  */
 FIBER_API int fiber_once(struct fiber_once *once, void (*fn)(void *), void *arg);
 
-/* n more things are to be done; n < 0: as many are done. Add before what you count can be done, and not
- * while the count is 0 and somebody may be about to wait. 0, or -EOVERFLOW. Taking away more than the
- * count is misuse and aborts. */
+/* n more things are to be done; n < 0: as many are done. Add before what you count can be done,
+ * and not while the count is 0 and somebody may be about to wait. 0, or -EOVERFLOW. Taking away
+ * more than the count is misuse and aborts. */
 FIBER_API int fiber_waitgroup_add(struct fiber_waitgroup *group, int64_t n);
 
 /* One is done. Wakes all who wait when none is left. Always 0. */
@@ -161,8 +166,9 @@ FIBER_API int fiber_waitgroup_done(struct fiber_waitgroup *group);
 /* Wait until the count is 0. */
 FIBER_API int fiber_waitgroup_wait(struct fiber_waitgroup *group, int64_t deadline);
 
-/* Give any object of this header a name for the tools: up to 31 bytes are copied, NULL clears. 0,
- * or the number of bytes that did not fit. */
+/* Give any object of this header, a channel, a group or a timer a name for the tools: up to 31
+ * bytes are copied, NULL clears. 0, or the number of bytes that did not fit. Two callers who name
+ * one object at once make a mixture. */
 FIBER_API int fiber_object_name(void *object, const char *name);
 
 FIBER_END_DECLS
