@@ -10,8 +10,14 @@
  * its own carrier. Arming anew wakes the waiters by the queue, and they wait for the new expiration.
  *
  * The rule: an expiration belongs to everybody who waits when it comes, and those that come while nobody waits
- * belong to the next one who does. So `told` says how many were given to anybody, a waiter remembers what
- * `told` was when it came, and whoever arms anew first tells the waiters what had come until then.
+ * belong to the next one who does. So expirations are numbered through all armings: whoever arms anew adds what had
+ * come by then to `past`, a waiter remembers how many there were when it came, and has waited for all that come
+ * after, however often the timer is armed before it runs again. `told` is the last one that is nobody's to come for: that
+ * was given to somebody, or forgotten by arming anew. While somebody waits the next one to come finds none: they
+ * are that waiter's, though it may not have run yet.
+ *
+ * The clock is read under the lock, so the number of expirations only grows for those who read it one after
+ * another.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,8 +33,8 @@ struct fiber_timer {
 	char name[32];
 	int64_t first;	 /* L: FIBER_FOREVER: not armed */
 	int64_t period;	 /* L: 0: one-shot */
-	uint64_t told;	 /* L: expirations of this arming that somebody was given */
-	uint64_t arming; /* L: counts how often it was armed, from 1 */
+	uint64_t past;	 /* L: expirations of the armings before this one */
+	uint64_t told;	 /* L: the first one that is kept comes after this */
 	uint32_t inside; /* L: those who stood in the line and will look at it again */
 	struct fiber_wait_queue waiters;
 };
@@ -36,10 +42,10 @@ struct fiber_timer {
 /* L under the timer's lock */
 struct waiter {
 	struct fib_waiter node;
-	uint64_t arming; /* L: that `seen` counts in; 0: just came */
-	uint64_t seen;	 /* L: expirations that are not ours any more */
-	uint64_t given;	 /* L: expirations we waited for, of an arming that is gone */
-	bool inside;	 /* L: counted in the timer's inside */
+	uint64_t seen;	/* L: expirations that are not ours */
+	uint64_t given; /* L: how many are */
+	bool came;	/* L: seen is set */
+	bool inside;	/* L: counted in the timer's inside */
 };
 
 int fiber_timer_new(struct fiber_timer **ret)
@@ -49,7 +55,6 @@ int fiber_timer_new(struct fiber_timer **ret)
 	if (!t)
 		return -ENOMEM;
 	t->first = FIBER_FOREVER;
-	t->arming = 1;
 	*ret = t;
 	return 0;
 }
@@ -77,40 +82,17 @@ static int64_t next(const struct fiber_timer *t, int64_t now)
 	return rest > (uint64_t)(FIBER_FOREVER - now) ? FIBER_FOREVER : now + (int64_t)rest;
 }
 
-/* Give w what has come since it came, if it counts in this arming. Under the lock. */
-static void tell(struct fiber_timer *t, struct waiter *w, uint64_t n)
-{
-	if (w->arming == t->arming && n > w->seen) {
-		w->given += n - w->seen;
-		w->seen = n;
-		if (t->told < n)
-			t->told = n;
-	}
-}
-
-/* The waiter behind this one. Under the lock. */
-static struct fib_waiter *after(struct fib_waiter *node)
-{
-	return node->link.next ? fib_container(node->link.next, struct fib_waiter, link) : NULL;
-}
-
 int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 {
-	int64_t now = fiber_now();
-	struct fib_waiter *node;
-	uint64_t n;
 	uint32_t waiting;
 
 	if (period < 0)
 		return -EINVAL;
 	fib_queue_lock(&t->waiters);
-	n = count(t, now);
-	for (node = fib_queue_first(&t->waiters); node; node = after(node))
-		tell(t, fib_container(node, struct waiter, node), n);
+	t->past += count(t, fiber_now());
+	t->told = t->past;
 	t->first = first;
 	t->period = period;
-	t->told = 0;
-	t->arming++;
 	waiting = t->waiters.length;
 	fib_queue_unlock(&t->waiters);
 	while (waiting-- && fib_queue_wake_one(&t->waiters))
@@ -124,31 +106,29 @@ int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
  */
 static bool look(struct fiber_timer *t, struct waiter *w, bool queue, int64_t *ret_next)
 {
-	int64_t now = fiber_now();
-	bool given;
+	int64_t now;
+	uint64_t n;
 
 	fib_queue_lock(&t->waiters);
+	now = fiber_now();
+	n = t->past + count(t, now);
 	t->inside -= w->inside;
 	w->inside = false;
-	if (!w->arming) {
-		w->arming = t->arming;
-		w->seen = t->told;
+	if (!w->came) {
+		w->came = true;
+		w->seen = t->inside ? n : t->told;
 	}
-	if (w->arming != t->arming) {
-		/* Armed while we waited: all that has come of it came while we waited. */
-		w->arming = t->arming;
-		w->seen = 0;
-	}
-	tell(t, w, count(t, now));
-	given = w->given > 0;
+	w->given = n - w->seen;
+	if (w->given)
+		t->told = n;
 	*ret_next = next(t, now);
-	if (!given && queue) {
+	if (!w->given && queue) {
 		fib_queue_append(&t->waiters, &w->node);
 		t->inside++;
 		w->inside = true;
 	}
 	fib_queue_unlock(&t->waiters);
-	return given;
+	return w->given > 0;
 }
 
 static int64_t earlier(int64_t a, int64_t b)

@@ -217,6 +217,42 @@ static void test_timer_is_given_to_every_fiber_and_thread_that_waits(void **stat
 	fiber_timer_free(t);
 }
 
+/* One carrier: whoever waits does not run before all has been done to the timer. */
+static void *arms_often_before_the_waiter_runs(void *arg)
+{
+	struct fiber_timer *t = arg;
+	struct fiber_result r = {NULL, 1};
+	struct fiber *f;
+	intptr_t given = 0;
+
+	for (int i = 0; i < 3; i++) {
+		fiber_timer_arm(t, i ? fiber_after(3600 * 1000 * MS) : FIBER_FOREVER, 0);
+		fiber_spawn(wait_for_one, t, &f);
+		fiber_yield();
+		for (int k = 0; k <= i; k++)
+			fiber_timer_arm(t, FOREVER_AGO, 0);
+		fiber_timer_arm(t, FIBER_FOREVER, 0);
+		/* They are that waiter's, and not for somebody who comes now. */
+		given += fiber_timer_wait(t, NULL, 0) == -ETIMEDOUT ? 0 : 100;
+		fiber_join(f, &r, FIBER_FOREVER);
+		given = given * 10 + (intptr_t)r.value;
+	}
+	return (void *)given;
+}
+
+static void test_timer_armed_again_before_a_waiter_runs_loses_no_expiration(void **state)
+{
+	const struct fiber_runtime_options o = {
+		.size = sizeof o, .carriers = 1, .control_path = ""};
+	struct fiber_timer *t = timer_new();
+	struct fiber_result r = {NULL, 1};
+
+	(void)state;
+	assert_int_equal(fiber_run(arms_often_before_the_waiter_runs, t, &o, &r), 0);
+	assert_int_equal((intptr_t)r.value, 123);
+	fiber_timer_free(t);
+}
+
 struct chaos {
 	struct fiber_timer *timer;
 	_Atomic int over;
@@ -333,6 +369,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_timer_armed_anew_wakes_waiters_for_the_new_deadline),
 		cmocka_unit_test(test_timer_armed_to_something_later_does_not_expire_before),
 		cmocka_unit_test(test_timer_is_given_to_every_fiber_and_thread_that_waits),
+		cmocka_unit_test(test_timer_armed_again_before_a_waiter_runs_loses_no_expiration),
 		cmocka_unit_test(test_timer_armed_by_some_while_others_wait_stays_whole),
 		cmocka_unit_test(test_timer_wait_of_a_pinned_fiber_follows_the_policy),
 		cmocka_unit_test(test_timer_freed_while_somebody_waits_aborts),
