@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "fiberctl/fiberctl.h"
@@ -43,8 +44,11 @@ static int ask(struct fib_wire_client *client, const struct ctl_socket *socket, 
 			error.text[sizeof error.text - 1] = 0;
 			return refused(socket, error.error, error.text);
 		}
-		if (header.type == FIB_WIRE_POLICY_IS && header.length >= sizeof *ret) {
-			memcpy(ret, payload, sizeof *ret);
+		if (header.type == FIB_WIRE_POLICY_IS &&
+		    header.length >= offsetof(struct fib_wire_policy_is, dropped)) {
+			memset(ret, 0, sizeof *ret);
+			memcpy(ret, payload,
+			       header.length < sizeof *ret ? header.length : sizeof *ret);
 			got = true;
 		}
 		if (header.type == FIB_WIRE_END && got)
@@ -62,8 +66,8 @@ static void put_json(const struct fib_wire_process *process, bool changed,
 	struct ins_json json;
 	json_t *policy;
 
-	policy = json_pack("{s:s, s:I}", "pinnedBlocking", ctl_policy_name(is->policy), "events",
-			   (json_int_t)is->events);
+	policy = json_pack("{s:s, s:I, s:I}", "pinnedBlocking", ctl_policy_name(is->policy),
+			   "events", (json_int_t)is->events, "dropped", (json_int_t)is->dropped);
 	if (policy && changed)
 		json_object_set_new(policy, "previous", json_string(ctl_policy_name(is->previous)));
 	ins_json_begin(&json, stdout, process->pid, process->name, "control", NULL);
@@ -82,7 +86,10 @@ static void put_text(bool changed, const struct fib_wire_policy_is *is,
 		       ctl_policy_name(is->previous));
 	else
 		printf("pinned blocking: %s", ctl_policy_name(is->policy));
-	printf(" (%" PRIu64 " event%s so far)\n", is->events, is->events == 1 ? "" : "s");
+	printf(" (%" PRIu64 " event%s so far", is->events, is->events == 1 ? "" : "s");
+	if (is->dropped)
+		printf(", %" PRIu64 " dropped", is->dropped);
+	printf(")\n");
 	for (i = 0; i < ins_problems_lines(problems); i++)
 		printf("incomplete: %s\n", ins_problems_text(problems, i, text, sizeof text));
 }
@@ -104,6 +111,7 @@ static int read_or_change(struct fib_wire_client *client, const struct ctl_socke
 		code = ask(client, socket, FIB_WIRE_POLICY_READ, &after);
 		is.policy = after.policy;
 		is.events = after.events;
+		is.dropped = after.dropped;
 	}
 	if (code != CTL_WELL)
 		return code;

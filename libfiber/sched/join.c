@@ -69,6 +69,8 @@ static _Noreturn void end(struct fiber *fiber)
 	struct fib_ending *ending;
 	int64_t now;
 
+	/* Every pinned scope it was in is left by this. */
+	fiber->pins = 0;
 	/* Before anything that may wait for what it leaves undone. */
 	while (fib_unlikely((ending = fiber->endings) != NULL)) {
 		fiber->endings = ending->outer;

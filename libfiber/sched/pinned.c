@@ -7,8 +7,9 @@
  * held up by a copy of a few kilobytes and nothing else.
  *
  * A slot belongs to the event whose number it carries. The writer takes a number, makes the slot's seq
- * odd, fills it and makes it even; with 256 pinned waits beginning at once two writers could meet in a
- * slot, and the later number wins: the earlier one finds the slot taken and counts as dropped.
+ * odd, fills it and makes it even. With 256 pinned waits beginning at once two writers could meet in a
+ * slot: who finds it taken, or finds a later number in it, drops his event. What is dropped, and what gave way to
+ * something newer, is counted: all that were recorded are in the ring or among the dropped.
  */
 #include "sched/pinned.h"
 
@@ -70,17 +71,38 @@ static void copy_stack(void *arg)
 		    e->stack_size);
 }
 
+/* Make the slot ours until its seq is even again; *ret_seq: the odd number. False: it stays another's. */
+static bool take_slot(struct fib_pinned *p, struct fib_pinned_event *e, uint64_t number,
+		      uint64_t *ret_seq)
+{
+	uint64_t seq = fib_load(&e->seq);
+
+	if ((seq & 1) || !fib_cas(&e->seq, &seq, seq + 1)) {
+		fib_add_relaxed(&p->dropped, 1);
+		return false;
+	}
+	/* Ours, or the one that is there. */
+	if (seq)
+		fib_add_relaxed(&p->dropped, 1);
+	if (seq && e->number > number) {
+		fib_store_release(&e->seq, seq + 2);
+		return false;
+	}
+	/* The odd number is out before anything of the event changes. */
+	fib_fence_release();
+	*ret_seq = seq + 1;
+	return true;
+}
+
 static uint64_t record(struct fiber *fiber, enum fib_wait_kind kind, int64_t duration)
 {
 	struct fib_pinned *p = &fiber->sched->pinned;
 	uint64_t number = fib_add_relaxed(&p->recorded, 1);
 	struct fib_pinned_event *e = &p->events[number % FIB_PINNED_EVENTS];
-	uint64_t seq = fib_load(&e->seq);
+	uint64_t seq;
 
-	if ((seq & 1) || !fib_cas(&e->seq, &seq, seq + 1))
+	if (!take_slot(p, e, number, &seq))
 		return NO_EVENT;
-	/* The odd number is out before anything of the event changes. */
-	fib_fence_release();
 	e->number = number;
 	e->fiber = fiber->id;
 	e->began = fib_os_now();
@@ -91,7 +113,7 @@ static uint64_t record(struct fiber *fiber, enum fib_wait_kind kind, int64_t dur
 	memcpy(e->name, fiber->name, sizeof e->name);
 	fib_arch_capture(&e->context, copy_stack, e);
 	/* A reader that finds seq even and unmoved has seen a whole event. */
-	fib_store_release(&e->seq, seq + 2);
+	fib_store_release(&e->seq, seq + 1);
 	fib_tick_hurry();
 	return number;
 }

@@ -199,14 +199,17 @@ int fib_tick_set_policy(uint32_t policy)
 	return before;
 }
 
-uint64_t fib_tick_pinned_events(void)
+uint64_t fib_tick_pinned_events(uint64_t *ret_dropped)
 {
 	struct fib_sched *s;
 	uint64_t events = 0;
 
+	*ret_dropped = 0;
 	fib_spin_lock(&tick.lock);
-	for (s = tick.first; s; s = s->next)
+	for (s = tick.first; s; s = s->next) {
 		events += fib_load(&s->pinned.count);
+		*ret_dropped += fib_load(&s->pinned.dropped);
+	}
 	fib_spin_unlock(&tick.lock);
 	return events;
 }

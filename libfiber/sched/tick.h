@@ -48,6 +48,7 @@ uint32_t fib_tick_carriers(void);
  * enum fiber_pinned_policy. Returns the policy before. -ESRCH when no runtime runs. */
 int fib_tick_policy(void);
 int fib_tick_set_policy(uint32_t policy);
-uint64_t fib_tick_pinned_events(void); /* counted so far, over all runtimes */
+/* Counted so far over all runtimes, and how many of them the rings of events have dropped. */
+uint64_t fib_tick_pinned_events(uint64_t *ret_dropped);
 
 #endif

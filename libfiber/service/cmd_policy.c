@@ -47,7 +47,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 	}
 	is.policy = (uint32_t)current;
 	is.previous = (uint32_t)previous;
-	is.events = fib_tick_pinned_events();
+	is.events = fib_tick_pinned_events(&is.dropped);
 	fib_peer_frame(peer, FIB_WIRE_POLICY_IS, &is, sizeof is);
 	fib_answer_end(peer);
 	return true;

@@ -74,6 +74,8 @@ struct fib_wire_policy_is {
 	uint32_t policy;   /* in force now, read back after the change */
 	uint32_t previous; /* in force before; equal to policy when only read */
 	uint64_t events;   /* pinned waits counted so far */
+	uint64_t
+		dropped; /* of those, recorded and no more in the ring of events; younger than the rest */
 };
 
 enum fib_wire_mode { FIB_WIRE_RO, FIB_WIRE_RW, FIB_WIRE_ADMIN };

@@ -53,7 +53,7 @@ static json_int_t ask(const char *change, const char *now, const char *previous)
 	answer = json_answer(p);
 	json_promise(answer, "answer", "schemaVersion:i pid:i name:s source:s policy:o");
 	policy = json_object_get(answer, "policy");
-	json_promise(policy, "policy", "pinnedBlocking:s events:i");
+	json_promise(policy, "policy", "pinnedBlocking:s events:i dropped:i");
 	assert_string_equal(json_text(policy, "pinnedBlocking"), now);
 	assert_string_equal(json_text(policy, "previous"), previous);
 	events = json_int(policy, "events");
@@ -96,6 +96,82 @@ static void test_policy_counts_the_events_under_every_policy(void **state)
 	assert_int_equal(ask("silent", "silent", "error"), before + 2);
 	assert_int_equal(block(), 200);
 	assert_int_equal(ask("warn", "warn", "silent"), before + 3);
+}
+
+/* One GET /block on a connection that is kept: refused at once. */
+static int refuse(int fd)
+{
+	char body[128];
+
+	http_send(fd, "GET /block?ms=5 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	return http_answer(fd, body, sizeof(body));
+}
+
+static void test_policy_says_how_many_events_the_ring_dropped(void **state)
+{
+	struct harness_process *other, *p;
+	unsigned other_port, i;
+	const char *text;
+	int fd;
+
+	(void)state;
+	other = http_start(NULL, NULL, NULL, &other_port);
+	text = cli_number((uint64_t)other->pid);
+	p = cli_run("fiberctl", "policy", text, "error", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "(0 events so far)\n");
+	harness_free(p);
+	fd = http_connect(other_port);
+	for (i = 0; i < 300; i++)
+		assert_int_equal(refuse(fd), 503);
+	close(fd);
+	p = cli_run("fiberctl", "policy", text, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "(300 events so far, 44 dropped)\n");
+	harness_free(p);
+	p = cli_run("fiberctl", "policy", text, "--json", NULL);
+	cli_contains(p->out.bytes, "\"dropped\":44");
+	harness_free(p);
+	harness_free(other);
+}
+
+/* While a fiber blocks pinned, each change holds for the next one; the one that blocks gets what it waits for. */
+static void change_while_it_blocks(const char *carriers)
+{
+	struct harness_process *other, *p;
+	const char *text;
+	unsigned other_port;
+	char body[128];
+	int blocked, fd;
+
+	other = http_start(NULL, "--carriers", carriers, &other_port);
+	text = cli_number((uint64_t)other->pid);
+	blocked = http_connect(other_port);
+	http_send(blocked, "GET /block?ms=1500 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	do {
+		p = cli_run("fiberctl", "policy", text, NULL);
+		cli_expect(p, 0);
+		fd = strstr(p->out.bytes, "(1 event ") != NULL;
+		harness_free(p);
+	} while (!fd);
+	p = cli_run("fiberctl", "policy", text, "error", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "pinned blocking: error, was warn");
+	harness_free(p);
+	fd = http_connect(other_port);
+	assert_int_equal(refuse(fd), 503);
+	close(fd);
+	assert_int_equal(http_answer(blocked, body, sizeof(body)), 200);
+	close(blocked);
+	harness_free(other);
+}
+
+static void test_policy_changes_while_fibers_wait_pinned(void **state)
+{
+	(void)state;
+	change_while_it_blocks("1");
+	change_while_it_blocks("2");
+	change_while_it_blocks("4");
 }
 
 static void test_policy_text_shows_old_and_new(void **state)
@@ -148,6 +224,8 @@ int main(void)
 		cmocka_unit_test(test_policy_is_read_changed_and_read_back),
 		cmocka_unit_test(test_policy_holds_from_the_next_wait_on),
 		cmocka_unit_test(test_policy_counts_the_events_under_every_policy),
+		cmocka_unit_test(test_policy_says_how_many_events_the_ring_dropped),
+		cmocka_unit_test(test_policy_changes_while_fibers_wait_pinned),
 		cmocka_unit_test(test_policy_text_shows_old_and_new),
 		cmocka_unit_test(test_policy_that_does_not_exist_is_a_usage_error),
 		cmocka_unit_test(test_policy_is_not_changed_where_control_is_read_only),
