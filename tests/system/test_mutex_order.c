@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_mutex_order.c - a contended mutex is handed over first in, first out, and to nobody who has gone
+ *
+ * Each waiter is in the queue before the next one comes, fibers and threads mixed, on every number of carriers.
+ * Who got it writes himself down while he holds it.
+ */
+#include "carriers.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#define LINE 48
+
+struct line {
+	struct fiber_mutex mutex;
+	unsigned served[LINE], count; /* under mutex */
+	unsigned inside, crowded;     /* under mutex */
+};
+
+struct place {
+	struct line *line;
+	unsigned number;
+	bool is_thread;
+	int64_t deadline;
+	int rc;
+	pthread_t thread;
+	struct fiber *fiber;
+};
+
+/* From outside, without the lock that the number is under. */
+__attribute__((noinline, no_sanitize("thread"))) static unsigned queued(struct line *l)
+{
+	return *(volatile uint32_t *)&l->mutex.waiters.length;
+}
+
+static void *stand(void *arg)
+{
+	struct place *p = arg;
+	struct line *l = p->line;
+
+	p->rc = fiber_mutex_lock(&l->mutex, p->deadline);
+	if (p->rc < 0)
+		return NULL;
+	l->crowded += l->inside++ != 0;
+	l->served[l->count++] = p->number;
+	/* Held over a switch, so that others come meanwhile. */
+	if (p->number % 3 == 0)
+		carriers_pause();
+	l->inside--;
+	fiber_mutex_unlock(&l->mutex);
+	return NULL;
+}
+
+/* It stands in the line behind all who came before; false when somebody may have gone before that. */
+static bool come(struct fiber_runtime *rt, struct place *p, int64_t until)
+{
+	p->rc = 1;
+	if (p->is_thread)
+		assert_int_equal(pthread_create(&p->thread, NULL, stand, p), 0);
+	else
+		assert_int_equal(fiber_runtime_spawn(rt, NULL, stand, p, &p->fiber), 0);
+	while (queued(p->line) != p->number + 1)
+		if (fiber_now() >= until)
+			return false;
+	return fiber_now() < until;
+}
+
+static void go(struct place *p)
+{
+	if (p->is_thread)
+		pthread_join(p->thread, NULL);
+	else
+		assert_int_equal(fiber_join(p->fiber, NULL, FIBER_FOREVER), 0);
+}
+
+/* Whoever was told that he got it did, in the order in which they came, one at a time; and it is free. */
+static unsigned assert_in_order(struct line *l, const struct place *places, unsigned n)
+{
+	unsigned i, granted = 0;
+
+	for (i = 0; i < n; i++) {
+		if (places[i].rc == 0) {
+			assert_true(granted < l->count);
+			assert_int_equal(l->served[granted], i);
+			granted++;
+		} else {
+			assert_true(places[i].rc == -ETIMEDOUT || places[i].rc == -ECANCELED);
+		}
+	}
+	assert_int_equal(l->count, granted);
+	assert_int_equal(l->crowded, 0);
+	assert_int_equal(queued(l), 0);
+	assert_int_equal(fiber_mutex_trylock(&l->mutex), 0);
+	fiber_mutex_unlock(&l->mutex);
+	return granted;
+}
+
+static void test_mutex_order_of_fibers_and_threads_is_the_one_in_which_they_came(void **state)
+{
+	struct fiber_runtime *rt = carriers_start();
+	static struct place places[LINE];
+	unsigned i, round;
+
+	(void)state;
+	for (round = 0; round < 20; round++) {
+		struct line line = {.count = 0};
+
+		fiber_mutex_lock(&line.mutex, FIBER_FOREVER);
+		for (i = 0; i < LINE; i++) {
+			places[i] = (struct place){
+				&line, i, (i + round) % 6 == 5, FIBER_FOREVER, 1, 0, NULL};
+			come(rt, &places[i], FIBER_FOREVER);
+		}
+		fiber_mutex_unlock(&line.mutex);
+		for (i = 0; i < LINE; i++)
+			go(&places[i]);
+		assert_int_equal(assert_in_order(&line, places, LINE), LINE);
+	}
+	carriers_finish(rt);
+}
+
+static bool times_out(unsigned i)
+{
+	return i % 6 == 1;
+}
+
+static bool is_cancelled(const struct place *p)
+{
+	return p->number % 6 == 4 && !p->is_thread;
+}
+
+/* False when the line was not complete before the first one's time was over. */
+static bool pass_over(struct fiber_runtime *rt, int64_t patience)
+{
+	static struct place places[LINE];
+	struct line line = {.count = 0};
+	const int64_t deadline = fiber_after(patience);
+	bool complete = true;
+	unsigned i;
+
+	fiber_mutex_lock(&line.mutex, FIBER_FOREVER);
+	for (i = 0; i < LINE; i++) {
+		places[i] = (struct place){
+			&line, i, i % 4 == 1, times_out(i) ? deadline : FIBER_FOREVER, 1, 0, NULL};
+		complete = come(rt, &places[i], deadline) && complete;
+	}
+	for (i = 0; i < LINE; i++) {
+		if (is_cancelled(&places[i]))
+			fiber_cancel(places[i].fiber);
+		if (is_cancelled(&places[i]) || times_out(i))
+			go(&places[i]);
+	}
+	fiber_mutex_unlock(&line.mutex);
+	for (i = 0; i < LINE; i++) {
+		const bool gone = is_cancelled(&places[i]) || times_out(i);
+
+		if (!gone)
+			go(&places[i]);
+		assert_int_equal(places[i].rc, times_out(i) ? -ETIMEDOUT : gone ? -ECANCELED : 0);
+	}
+	if (complete)
+		assert_in_order(&line, places, LINE);
+	return complete;
+}
+
+/* One in three has gone when the mutex comes free, by its deadline or cancelled. */
+static void test_mutex_order_passes_over_those_who_have_gone(void **state)
+{
+	struct fiber_runtime *rt = carriers_start();
+	int64_t patience = 20 * MS;
+
+	(void)state;
+	while (!pass_over(rt, patience))
+		patience *= 2;
+	carriers_finish(rt);
+}
+
+/* -- the deadline, the cancellation and the grant at one moment -- */
+
+#define FEW 9
+
+struct axe {
+	struct place *places;
+	int64_t at;
+};
+
+static void spin_until(int64_t at)
+{
+	while (fiber_now() < at)
+		;
+}
+
+static void *cancel_some(void *arg)
+{
+	struct axe *axe = arg;
+
+	spin_until(axe->at);
+	for (unsigned i = 2; i < FEW; i += 3)
+		if (!axe->places[i].is_thread)
+			fiber_cancel(axe->places[i].fiber);
+	return NULL;
+}
+
+/* How many were granted it, and how many not; false when the line was not complete in time. */
+static bool end_at_once(struct fiber_runtime *rt, unsigned round, int64_t patience,
+			unsigned *granted, unsigned *gone)
+{
+	const int64_t at = fiber_after(patience), before = 60000;
+	struct line line = {.count = 0};
+	struct place places[FEW];
+	struct axe axe = {places, at};
+	bool complete = true;
+	pthread_t thread;
+	unsigned i;
+
+	fiber_mutex_lock(&line.mutex, FIBER_FOREVER);
+	for (i = 0; i < FEW; i++) {
+		/* From a little before to a little after. */
+		const int64_t deadline = at + (int64_t)(round % 20) * 5000 - 50000;
+
+		places[i] = (struct place){&line,
+					   i,
+					   i == (round % 2 ? 4 : 6),
+					   i % 3 == 1 ? deadline : FIBER_FOREVER,
+					   1,
+					   0,
+					   NULL};
+		complete = come(rt, &places[i], at - before) && complete;
+	}
+	assert_int_equal(pthread_create(&thread, NULL, cancel_some, &axe), 0);
+	spin_until(at);
+	fiber_mutex_unlock(&line.mutex);
+	pthread_join(thread, NULL);
+	for (i = 0; i < FEW; i++)
+		go(&places[i]);
+	if (!complete)
+		return false;
+	i = assert_in_order(&line, places, FEW);
+	*granted += i;
+	*gone += FEW - i;
+	return true;
+}
+
+static void test_mutex_order_grants_nobody_who_times_out_or_is_cancelled_meanwhile(void **state)
+{
+	struct fiber_runtime *rt = carriers_start();
+	unsigned round, granted = 0, gone = 0;
+	const int64_t limit = fiber_after(40000 * MS);
+	int64_t patience = MS;
+
+	(void)state;
+	for (round = 0; round < 120 || ((granted < 100 || gone < 50) && fiber_now() < limit);
+	     round++)
+		if (!end_at_once(rt, round, patience, &granted, &gone) && patience < 50 * MS)
+			patience += patience / 4;
+	/* Both happened, or this proved nothing. */
+	assert_true(granted >= 100 && gone >= 50);
+	carriers_finish(rt);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			test_mutex_order_of_fibers_and_threads_is_the_one_in_which_they_came),
+		cmocka_unit_test(test_mutex_order_passes_over_those_who_have_gone),
+		cmocka_unit_test(
+			test_mutex_order_grants_nobody_who_times_out_or_is_cancelled_meanwhile),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
