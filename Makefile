@@ -61,7 +61,7 @@ TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson) -l
 
 .PHONY: all lib tools fixtures examples
 all: lib tools fixtures examples
-lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so
+lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a
 tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace
 fixtures: $(FIX_BIN)
 examples: $(EXAMPLES)
@@ -72,9 +72,16 @@ $(BUILD)/lib/libfiber.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# For whoever has libfiber inside a shared library of his own.
+$(BUILD)/lib/libfiber_pic.a: $(PIC_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Never unloaded: see libfiber/os/linux/loaded.c.
 $(BUILD)/lib/libfiber.so.0: $(PIC_OBJ) libfiber/libfiber.map
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber.so.0 -Wl,--version-script=libfiber/libfiber.map \
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber.so.0 -Wl,-z,nodelete -Wl,--version-script=libfiber/libfiber.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(PIC_OBJ)
 comma := ,
 
@@ -116,6 +123,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
 		$(LDFLAGS) $(EXAMPLE_LIBS_$*) $(BUILD)/lib/libfiber.a
 
+include scripts/plugins.mk
 include scripts/bench.mk
 
 # -- tests --

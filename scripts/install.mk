@@ -15,7 +15,7 @@ MAN_LINKS = for name in $$($(names_of)); do \
 install: lib tools
 	$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
 	$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(DEST)/bin
-	$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(DEST)/lib
+	$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber_pic.a $(DEST)/lib
 	$(INSTALL) -m 755 $(BUILD)/lib/libfiber.so.0 $(DEST)/lib
 	ln -sf libfiber.so.0 $(DEST)/lib/libfiber.so
 	$(INSTALL) -m 644 $(BUILD)/lib/libfiber-backtrace.a $(DEST)/lib
@@ -36,7 +36,7 @@ install: lib tools
 # What install put there, file by file; folders of others stay, fiber/ is ours.
 uninstall:
 	rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
-	rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
+	rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
 	rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
 	rm -f $(DEST)/include/fiber.h $(PUB_HEADERS:libfiber/include/%=$(DEST)/include/%)
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber

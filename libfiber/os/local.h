@@ -23,6 +23,8 @@ int fib_os_local_listen(const char *path, int backlog);
 /* Whether somebody listens at path: 0, -ECONNREFUSED when nobody does, -ENOTSOCK for what is no
  * socket, -ENOENT, ... Never waits. */
 int fib_os_local_probe(const char *path);
+/* Whether who listens there is this process. */
+bool fib_os_local_ours(const char *path);
 /* Accept one connection: non-blocking, close-on-exec. The descriptor and the other end's user. */
 int fib_os_local_accept(int fd, uid_t *ret_uid);
 

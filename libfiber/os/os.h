@@ -62,6 +62,11 @@ void fib_os_yield(void);
 void fib_os_thread_name(const char *name); /* of the calling thread, cut at 15 bytes */
 const char *fib_os_program(void);	   /* short name of the running program */
 
+/* -- loaded.c -- */
+/* From now on the library or program that this code is in is never unloaded; dlclose() leaves it mapped. Not with
+ * a lock held. */
+void fib_os_stay_loaded(void);
+
 /* -- signal.c -- */
 /* Install a handler for memory faults that runs on the thread's alternate stack, once. Called with the faulting
  * address; it reports and returns. Then a previous handler is called, or the default action put back

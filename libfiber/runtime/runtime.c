@@ -39,8 +39,10 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 
 	if (rc == 0)
 		rc = fib_registry_init();
-	if (rc == 0)
+	if (rc == 0) {
+		fib_os_stay_loaded();
 		rc = fib_fault_report();
+	}
 	if (rc < 0)
 		return rc;
 	fib_fork_watch();

@@ -131,6 +131,7 @@ static int start_thread(void)
 	pthread_t thread;
 	int rc;
 
+	fib_os_stay_loaded();
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);

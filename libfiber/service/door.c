@@ -95,6 +95,11 @@ static int clear_path(const char *path)
 
 	if (rc == -ENOENT)
 		return 0;
+	if (rc == 0 && fib_os_local_ours(path))
+		return refuse(path,
+			      "another copy of libfiber in this process listens there: link the "
+			      "program and its libraries with libfiber.so",
+			      -EADDRINUSE);
 	if (rc == 0)
 		return refuse(path, "another process listens there: set FIBER_CONTROL_PATH",
 			      -EADDRINUSE);

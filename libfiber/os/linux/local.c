@@ -89,6 +89,21 @@ fib_noinline int fib_os_local_probe(const char *path)
 	return rc;
 }
 
+fib_noinline bool fib_os_local_ours(const char *path)
+{
+	struct sockaddr_un at;
+	struct ucred who = {.pid = 0};
+	socklen_t size = sizeof who;
+	int fd = address(&at, path) < 0 ? -1 : local_socket();
+
+	if (fd < 0)
+		return false;
+	if (connect(fd, (struct sockaddr *)&at, sizeof at) == 0)
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+	close(fd);
+	return who.pid == getpid();
+}
+
 fib_noinline int fib_os_local_accept(int fd, uid_t *ret_uid)
 {
 	struct ucred who;

@@ -160,7 +160,8 @@ static void test_door_replaces_what_an_earlier_process_of_our_number_left(void *
 	fib_door_close(&door);
 }
 
-static void test_door_does_not_take_over_a_socket_in_use(void **state)
+/* A copy of the library in a plugin, where the program has its own. */
+static void test_door_says_when_the_listener_is_in_this_process(void **state)
 {
 	int fd;
 
@@ -168,9 +169,37 @@ static void test_door_does_not_take_over_a_socket_in_use(void **state)
 	assert_int_equal(mkdir(place.folder, 0700), 0);
 	bind_at(place.path, &fd);
 	assert_int_equal(open_heard(), -EADDRINUSE);
-	assert_true(said(heard.text, "another process listens there"));
+	assert_true(said(heard.text, "another copy of libfiber in this process"));
 	assert_int_equal(access(place.path, F_OK), 0);
 	close(fd);
+}
+
+static void test_door_does_not_take_over_a_socket_in_use(void **state)
+{
+	int ready[2], fd, rc;
+	char byte = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		bind_at(place.path, &fd);
+		rc = (int)write(ready[1], "x", 1);
+		for (; rc == 1;)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	rc = open_heard();
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(ready[0]);
+	close(ready[1]);
+	assert_int_equal(rc, -EADDRINUSE);
+	assert_true(said(heard.text, "another process listens there"));
+	assert_int_equal(access(place.path, F_OK), 0);
 }
 
 static void test_door_does_not_overwrite_a_file(void **state)
@@ -220,6 +249,7 @@ int main(void)
 		cmocka_unit_test_setup(
 			test_door_replaces_what_an_earlier_process_of_our_number_left, setup),
 		cmocka_unit_test_setup(test_door_does_not_take_over_a_socket_in_use, setup),
+		cmocka_unit_test_setup(test_door_says_when_the_listener_is_in_this_process, setup),
 		cmocka_unit_test_setup(test_door_does_not_overwrite_a_file, setup),
 		cmocka_unit_test_setup(test_door_close_leaves_a_file_that_is_not_the_one_it_made,
 				       setup),

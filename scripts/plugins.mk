@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# plugins.mk - the fixture that a program loads with dlopen: over libfiber.so, and with libfiber inside
+
+PLUGINS := $(BUILD)/plugins/shared.so $(BUILD)/plugins/inside.so
+fixtures: $(PLUGINS)
+
+$(BUILD)/plugins/shared.so: fixtures/plugins/plugin.c $(BUILD)/lib/libfiber.so
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -fPIC -shared -o $@ $< $(LDFLAGS) \
+		-L$(BUILD)/lib -lfiber -Wl,-rpath,'$$ORIGIN/../lib'
+
+# Its libfiber is its own: no name of it is seen outside.
+$(BUILD)/plugins/inside.so: fixtures/plugins/plugin.c $(BUILD)/lib/libfiber_pic.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -fPIC -shared -o $@ $< $(LDFLAGS) \
+		$(BUILD)/lib/libfiber_pic.a -Wl,--exclude-libs,ALL

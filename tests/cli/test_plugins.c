@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_plugins.c - fibers in a library that a program loads with dlopen, unloads and loads again
+ *
+ * The program, host, knows nothing of fibers. The library comes twice: over libfiber.so, and with a libfiber of
+ * its own inside. Both tools find the note in the library.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/cli.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+#define ROUNDS 5
+#define WORKED 20 /* fibers a round and plugin */
+#define HELD   7
+
+/* A library of the build. Valid until the next but one call. */
+static const char *plugin(const char *name)
+{
+	static char paths[2][HARNESS_PATH];
+	static int turn;
+	char *const path = paths[turn++ % 2];
+
+	snprintf(path, HARNESS_PATH, "%s/plugins/%s.so", harness_build(), name);
+	return path;
+}
+
+/* It has loaded and unloaded the plugins several times, and holds fibers in all of them now. */
+static struct harness_process *start(int count, const char *first, const char *second)
+{
+	struct harness_process *host =
+		cli_start(NULL, "worked", "host", cli_number(ROUNDS), cli_number(HELD),
+			  plugin(first), second ? plugin(second) : NULL, NULL);
+	char worked[32];
+
+	snprintf(worked, sizeof(worked), "worked %d", count * ROUNDS * WORKED);
+	assert_string_equal(host->line, worked);
+	assert_non_null(harness_wait_line(host, "held", CLI_SECONDS));
+	return host;
+}
+
+/* Unload everything and wait until every thread of the library's has ended; what is on its stderr stays. */
+static void stop(struct harness_process *host)
+{
+	assert_int_equal(kill(host->pid, SIGUSR1), 0);
+	assert_non_null(harness_wait_line(host, "over", CLI_SECONDS));
+	assert_true(harness_wait_end(host, CLI_SECONDS));
+	assert_int_equal(harness_exit_code(host), 0);
+}
+
+static void shows(struct harness_process *p, const char *source)
+{
+	json_t *answer;
+	size_t i;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, source);
+	assert_string_equal(json_text(answer, "name"), "plugin");
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), HELD);
+	for (i = 0; i < HELD; i++) {
+		const json_t *const fiber = json_array_get(json_object_get(answer, "fibers"), i);
+
+		assert_string_equal(json_text(fiber, "name"), "held");
+		assert_string_equal(json_text(json_object_get(fiber, "wait"), "objectName"),
+				    "end of the plugin");
+	}
+	json_decref(answer);
+	harness_free(p);
+}
+
+/* The stacks are walked too: through the plugin's own function. */
+static void shows_frames(const struct harness_process *host)
+{
+	struct harness_process *p =
+		cli_run("fiberctl", "bt", cli_number((uint64_t)host->pid), "--all", NULL);
+
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "wait_for_the_end");
+	harness_free(p);
+}
+
+static void lives(const char *name)
+{
+	struct harness_process *host = start(1, name, NULL);
+	const char *const pid = cli_number((uint64_t)host->pid);
+
+	shows(cli_run("fiberctl", "list", pid, "--json", NULL), "control");
+	shows(cli_run("fibertrace", pid, "--json", "--each", NULL), "live");
+	shows_frames(host);
+	stop(host);
+	assert_string_equal(host->err.bytes, "");
+	harness_free(host);
+}
+
+static void test_plugin_over_the_shared_library_comes_and_goes_and_is_seen(void **state)
+{
+	(void)state;
+	lives("shared");
+}
+
+static void test_plugin_with_the_library_inside_comes_and_goes_and_is_seen(void **state)
+{
+	(void)state;
+	lives("inside");
+}
+
+/* One of them has the control socket, the other says why not, and nothing else is between them. */
+static void test_plugins_with_a_library_each_get_on_with_each_other(void **state)
+{
+	struct harness_process *host = start(2, "shared", "inside");
+	const char *const pid = cli_number((uint64_t)host->pid);
+
+	(void)state;
+	shows(cli_run("fiberctl", "list", pid, "--json", NULL), "control");
+	shows(cli_run("fibertrace", pid, "--json", "--each", NULL), "live");
+	stop(host);
+	cli_contains(host->err.bytes, "another copy of libfiber in this process listens there");
+	harness_free(host);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plugin_over_the_shared_library_comes_and_goes_and_is_seen),
+		cmocka_unit_test(test_plugin_with_the_library_inside_comes_and_goes_and_is_seen),
+		cmocka_unit_test(test_plugins_with_a_library_each_get_on_with_each_other),
+	};
+
+	harness_watchdog(300);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
