@@ -102,10 +102,34 @@ bool fiber_runtime_done(struct fiber_runtime *rt)
 	return (fib_load_acquire(&rt->sched.live) & FIB_LIVE_MASK) == 0;
 }
 
+/* Wait until live has fallen to 0 since `ended` was read: 0, or an error. A fiber, of another runtime, parks. */
+static int await_end(struct fib_sched *s, uint32_t ended, int64_t deadline)
+{
+	struct fib_waiter w;
+	bool moved;
+	int rc;
+
+	if (!fiber_self())
+		return fib_os_futex_wait(&s->ended, ended, deadline) == -ETIMEDOUT ? -ETIMEDOUT : 0;
+	rc = fib_wait_begin(&w, FIB_WAIT_OP, s->runtime, 0, deadline);
+	if (rc < 0)
+		return rc;
+	fib_queue_lock(&s->finishers);
+	moved = fib_load_acquire(&s->ended) != ended;
+	if (!moved)
+		fib_queue_append(&s->finishers, &w);
+	fib_queue_unlock(&s->finishers);
+	if (!moved)
+		return fib_queue_wait(&s->finishers, &w, deadline);
+	fib_wait_abort(&w);
+	return 0;
+}
+
 int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 {
 	struct fib_sched *s = &rt->sched;
 	struct fib_carrier *c = fib_carrier_self();
+	int rc;
 
 	if (c && c->sched == s)
 		return -EPERM;
@@ -115,8 +139,9 @@ int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 		/* Or closed by a call before this one, whose deadline passed. */
 		if (fib_close(s) || fib_load_acquire(&s->live) & FIB_LIVE_CLOSED)
 			break;
-		if (fib_os_futex_wait(&s->ended, ended, deadline) == -ETIMEDOUT)
-			return -ETIMEDOUT;
+		rc = await_end(s, ended, deadline);
+		if (rc < 0)
+			return rc;
 	}
 	fib_background_finish(s);
 	for (;;) {
@@ -124,8 +149,9 @@ int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 
 		if (fib_load_acquire(&s->live) == FIB_LIVE_CLOSED)
 			break;
-		if (fib_os_futex_wait(&s->ended, ended, deadline) == -ETIMEDOUT)
-			return -ETIMEDOUT;
+		rc = await_end(s, ended, deadline);
+		if (rc < 0)
+			return rc;
 	}
 	fib_service_leave();
 	fib_sched_stop(s);

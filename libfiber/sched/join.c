@@ -18,6 +18,17 @@
 #include "sched/spawn.h"
 #include "sched/wait.h"
 
+/* Fibers of other runtimes that wait for the end of this one. */
+static void tell_finishers(struct fib_sched *s)
+{
+	struct fib_wake_list list = {NULL, NULL};
+
+	fib_queue_lock(&s->finishers);
+	fib_queue_claim_all(&s->finishers, &list);
+	fib_queue_unlock(&s->finishers);
+	fib_wake_all(&list);
+}
+
 void fib_uncount(struct fib_sched *s, unsigned flags)
 {
 	uint64_t one = fib_live_one(flags);
@@ -25,6 +36,7 @@ void fib_uncount(struct fib_sched *s, unsigned flags)
 	if (((fib_sub(&s->live, one) - one) & FIB_LIVE_MASK) == 0) {
 		fib_add(&s->ended, 1);
 		fib_os_futex_wake(&s->ended, INT32_MAX);
+		tell_finishers(s);
 	}
 }
 

@@ -67,27 +67,28 @@ struct fib_carrier {
 typedef void fib_dispatch_fn(uint64_t token, short events);
 
 struct fib_sched {
-	struct fib_carrier *carriers; /* I */
-	unsigned carrier_count;	      /* I */
-	_Atomic uint32_t tells;	      /* A: a carrier that makes a fiber runnable notifies */
-	uint64_t serial;	      /* I: counts up from 1, never reused in a process */
-	size_t stack_size;	      /* I: default for fibers */
-	void *runtime;		      /* I: struct fiber_runtime */
-	struct fib_poller *poller;    /* I */
-	fib_dispatch_fn *dispatch;    /* I: set by io */
-	struct fib_inject inject;     /* A */
-	struct fib_inject spare;      /* A: idle fibers that wait: spare.c */
-	struct fib_idle idle;	      /* A */
-	struct fib_pinned pinned;     /* A */
-	_Atomic uint32_t stopping;    /* A: carriers end when they find nothing */
-	_Atomic uint64_t live;	      /* A: fibers submitted, not yet ended: spawn.h */
-	_Atomic uint32_t ended;	      /* A, futex: moves when live falls to 0 */
-	_Atomic uint32_t visitors;    /* A: threads from elsewhere in fib_ready() (sched.visit) */
-	_Atomic uint32_t polling;     /* A: somebody is in the poller (idle.poll) */
-	_Atomic uint64_t polls;	      /* A: counts looks into the poller, for the tick */
-	uint64_t polls_seen;	      /* the service thread only */
-	_Atomic uint32_t watching;    /* A: some descriptor has been given to the poller */
-	struct fib_sched *next;	      /* L: sched list of tick.c */
+	struct fib_carrier *carriers;	   /* I */
+	unsigned carrier_count;		   /* I */
+	_Atomic uint32_t tells;		   /* A: a carrier that makes a fiber runnable notifies */
+	uint64_t serial;		   /* I: counts up from 1, never reused in a process */
+	size_t stack_size;		   /* I: default for fibers */
+	void *runtime;			   /* I: struct fiber_runtime */
+	struct fib_poller *poller;	   /* I */
+	fib_dispatch_fn *dispatch;	   /* I: set by io */
+	struct fib_inject inject;	   /* A */
+	struct fib_inject spare;	   /* A: idle fibers that wait: spare.c */
+	struct fib_idle idle;		   /* A */
+	struct fib_pinned pinned;	   /* A */
+	_Atomic uint32_t stopping;	   /* A: carriers end when they find nothing */
+	_Atomic uint64_t live;		   /* A: fibers submitted, not yet ended: spawn.h */
+	_Atomic uint32_t ended;		   /* A, futex: moves when live falls to 0 */
+	struct fiber_wait_queue finishers; /* own lock: fibers that wait for that */
+	_Atomic uint32_t visitors; /* A: threads from elsewhere in fib_ready() (sched.visit) */
+	_Atomic uint32_t polling;  /* A: somebody is in the poller (idle.poll) */
+	_Atomic uint64_t polls;	   /* A: counts looks into the poller, for the tick */
+	uint64_t polls_seen;	   /* the service thread only */
+	_Atomic uint32_t watching; /* A: some descriptor has been given to the poller */
+	struct fib_sched *next;	   /* L: sched list of tick.c */
 
 	struct fib_background background; /* own lock */
 };

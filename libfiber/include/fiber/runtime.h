@@ -75,7 +75,7 @@ FIBER_API int fiber_run_many(fiber_fn *const fns[], void *const args[], size_t n
 			     const struct fiber_runtime_options *options,
 			     struct fiber_result ret_results[]);
 
-/* Start carriers and return. From a thread. The runtime is the caller's until
+/* Start carriers and return. From a thread or a fiber. The runtime is the caller's until
  * fiber_runtime_finish(). Errors as fiber_run(). */
 FIBER_API int fiber_runtime_start(const struct fiber_runtime_options *options,
 				  struct fiber_runtime **ret);
@@ -89,9 +89,12 @@ FIBER_API int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_a
 FIBER_API bool fiber_runtime_done(struct fiber_runtime *rt);
 
 /*
- * Wait for all fibers, stop the carriers, free the runtime. From a thread; a fiber of another
- * runtime would block its carrier. 0; -EPERM in a fiber of rt; -ETIMEDOUT when the deadline
- * (absolute ns) passes first: the runtime goes on and this can be called again.
+ * Wait for all fibers, stop the carriers, free the runtime. From a thread, which blocks, or a
+ * fiber of another runtime, which parks until no fiber is left and then blocks its carrier for
+ * the moment that threads take to end. One caller at a time. 0; -EPERM in a fiber of rt;
+ * -ETIMEDOUT when the deadline (absolute ns) passes first, -ECANCELED in a cancelled fiber,
+ * -EDEADLK in a pinned one under FIBER_PINNED_ERROR: the runtime goes on and this can be called
+ * again.
  *
  * Fibers with FIBER_BACKGROUND are not waited for. When only they are left nothing can be
  * spawned any more (-ESHUTDOWN) and they are cancelled: the wait each is in returns -ECANCELED,
@@ -100,8 +103,9 @@ FIBER_API bool fiber_runtime_done(struct fiber_runtime *rt);
  * rwlock: its exit handlers and the destructors of its locals run, what its functions had still
  * to do does not, and mutexes that it holds stay held. Nothing of it is left in any queue, and
  * its handle is as valid as that of any fiber that has ended. A background fiber that computes
- * without waiting or yielding, or blocks its carrier, holds the finish up until the deadline;
- * nothing can be spawned after that either.
+ * without waiting or yielding, blocks its carrier, or waits in what no cancellation ends (for
+ * the members of a group, or for a condition's mutex whose holder has ended) holds the finish up
+ * until the deadline; nothing can be spawned after that either.
  */
 FIBER_API int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline);
 
