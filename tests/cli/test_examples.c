@@ -51,7 +51,8 @@ static const struct example {
 			 "  #* fiber_mutex_lock+0x*\n"
 			 "  #* store+0x*\n"
 			 "  #* fib_arch_entry+0x*\n"},
-	{"16_generator", "another shape: the same words\nother words: \"fir\" against \"yew\"\n"},
+	{"16_event_loop", "key 1\nkey 2\nkey 3\n"},
+	{"17_generator", "another shape: the same words\nother words: \"fir\" against \"yew\"\n"},
 };
 #define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
 

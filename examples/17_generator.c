@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 16_generator.c - values out of the middle of a recursion: do two trees hold the same words in the same order?
+ * 17_generator.c - values out of the middle of a recursion: do two trees hold the same words in the same order?
  *
  * The context layer needs no runtime. Each tree is walked on a stack of its own, one word at a time, so the
  * comparison stops at the first difference and neither tree is copied.
