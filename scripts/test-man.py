@@ -147,6 +147,16 @@ def check_example(root, origin, block):
     return f"a block that does not say where it is from: {block[0]}"
 
 
+def check_examples(root, found):
+    given = list(blocks(found.get("EXAMPLES", [])))
+    if not given:
+        yield "there is none"
+    for origin, block in given:
+        wrong = check_example(root, origin, block)
+        if wrong:
+            yield wrong
+
+
 def check_page(root, page, known):
     """What is wrong with one page, as (check, text)."""
     found = sections(page)
@@ -163,13 +173,8 @@ def check_page(root, page, known):
             yield "names", f"{name} is not in both NAME and SYNOPSIS"
     for name in set(functions) ^ set(callers(found)):
         yield "concurrency", f"{name} has no row of {CALLERS} words, or one too many"
-    given = list(blocks(found.get("EXAMPLES", [])))
-    if not given:
-        yield "examples", "there is none"
-    for origin, block in given:
-        wrong = check_example(root, origin, block)
-        if wrong:
-            yield "examples", wrong
+    for wrong in check_examples(root, found):
+        yield "examples", wrong
 
 
 def check_tree(root):
@@ -185,7 +190,10 @@ def check_tree(root):
             yield "index", f"{page.name} is not named in libfiber.7"
         rows = callers(dict(sections(page)))
         signals |= {name for name, cells in rows.items() if cells[-1] == "yes"}
-    for name in signals ^ handlers_may(dict(sections(root / "man/libfiber.7"))["CONCURRENCY"]):
+    found = dict(sections(root / "man/libfiber.7"))
+    for wrong in check_examples(root, found):
+        yield "examples", f"libfiber.7: {wrong}"
+    for name in signals ^ handlers_may(found["CONCURRENCY"]):
         yield "index", f"{name}: its page and libfiber.7 disagree about signal handlers"
     for name in known:
         if len(where.get(name, [])) != 1:
