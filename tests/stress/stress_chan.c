@@ -132,7 +132,7 @@ static void select_receive(struct stress_actor *a)
 	cases[CHANNELS + 1] = (struct fiber_select_case){
 		.op = FIBER_SELECT_FD, .fd = silent[0], .events = POLLIN};
 	while (open && !fiber_cancelled()) {
-		struct element e;
+		struct element e = {0};
 
 		stress_at(a, "fiber_select, receives");
 		cases[0].elem = cases[1].elem = cases[2].elem = &e;

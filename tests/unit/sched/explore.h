@@ -6,9 +6,9 @@
  * actor: one access to what they share. Breadth first over all states that can be reached, each
  * looked at once, so what is found first is also the shortest way to it.
  *
- * The steps are taken in one order that all actors agree on. What an access may see of an older
- * moment is the C memory model's business, not this one's; a missing fence is modelled as the two accesses in
- * the other order.
+ * The steps are taken in one order that all actors agree on. Where an argument rests on a fence or on a release, the
+ * model's stores go through memory.h, which delays and reorders them; elsewhere a missing fence is modelled as the
+ * two accesses in the other order.
  */
 #ifndef UNIT_SCHED_EXPLORE_H
 #define UNIT_SCHED_EXPLORE_H
