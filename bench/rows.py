@@ -100,4 +100,8 @@ WORKS = [
          {OURS: 100_000, "boost.fiber": 100_000, "State Threads": 100_000, "Go": 100_000},
          [Line("p99", "us", ("at most", 20_000), text="late at p99"),
           Line("cpu", "us", ("at most", 1.3), text="CPU each")]),
+    Work("beside-1000", "sleeps beside 1,000 that yield", "beside", 1000,
+         {OURS: 100},
+         [Line("p50", "us", text="late at p50"),
+          Line("p99", "us", ("at most", 1000), text="late at p99")]),
 ]

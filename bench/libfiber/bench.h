@@ -18,6 +18,7 @@ void bench_mutex(long count, long arg);
 void bench_tree(long leaves, long carriers);
 void bench_memory(long fibers, long arg);
 void bench_naps(long fibers, long naps);
+void bench_beside(long sleeps, long yielders);
 
 /* Everything that the tools live on is compiled in: says what is missing and exits with 2. */
 void bench_verify(long count, long arg);

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 		{"verify", bench_verify}, {"switch", bench_switch},   {"codes", bench_codes},
 		{"yield", bench_yield},	  {"spawn", bench_spawn},     {"cond", bench_cond},
 		{"mutex", bench_mutex},	  {"tree", bench_tree},	      {"memory", bench_memory},
-		{"naps", bench_naps},	  {"channel", bench_channel},
+		{"naps", bench_naps},	  {"channel", bench_channel}, {"beside", bench_beside},
 	};
 
 	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));

@@ -4,6 +4,9 @@
  *
  * Lateness is from the moment a sleep should have ended to the moment the fiber sees it. The fibers
  * exist before the first one sleeps: what is measured is timers, not spawning.
+ *
+ * And one that sleeps beside many that do nothing but yield, whose carrier is never idle: how long a deadline that
+ * has come waits for its turn.
  */
 #include "bench/libfiber/bench.h"
 
@@ -56,4 +59,45 @@ void bench_naps(long fibers, long times)
 {
 	naps = times;
 	bench_run(naps_main, &fibers, 1);
+}
+
+static volatile bool over;
+
+static void *yielder(void *arg)
+{
+	while (!over)
+		fiber_yield();
+	return arg;
+}
+
+static void *beside_main(void *arg)
+{
+	long n = *(long *)arg, yielders = naps;
+	uint32_t state = 1;
+	double cpu;
+
+	late = calloc((size_t)n, sizeof(*late));
+	if (!late)
+		work_die("calloc");
+	for (long i = 0; i < yielders; i++)
+		if (fiber_spawn(yielder, NULL, NULL))
+			work_die("fiber_spawn");
+	fiber_yield();
+	cpu = work_cpu();
+	for (long i = 0; i < n; i++) {
+		int64_t until = fiber_after(work_nap(&state) / 50);
+
+		fiber_sleep_until(until);
+		late[i] = (float)(fiber_now() - until) / 1e3f;
+	}
+	over = true;
+	work_report_naps(late, (size_t)n, work_cpu() - cpu);
+	free(late);
+	return NULL;
+}
+
+void bench_beside(long sleeps, long yielders)
+{
+	naps = yielders;
+	bench_run(beside_main, &sleeps, 1);
 }
