@@ -7,7 +7,7 @@
  * the value, so that a lookup is two comparisons in memory of the fiber's own, and what was set under a
  * deleted key is never found under the one that got its slot.
  *
- * The keys are one array of words for the whole process, with no lock: a word says how often the slot was
+ * The keys are one array of words for the whole process, with no lock, as glibc's pthread keys are: a word says how often the slot was
  * used and whether it is now. Whoever wins the word has the slot. The destructor is written after that,
  * and nobody may ask for it yet, since nobody knows the key; but somebody may ask for the one before.
  */
