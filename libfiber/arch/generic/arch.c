@@ -2,7 +2,8 @@
 /*
  * arch.c - switching with ucontext, on any machine with a C library
  *
- * Slow (each switch is a system call for the signal mask) and not walkable, but it runs everywhere. The
+ * Slow (each switch is two system calls for the signal mask) and not walkable, but it runs everywhere. ucontext
+ * counts the mask as part of a context; we do not: it is the thread's, and a fiber runs on many. The
  * saved context lives in the frame of fib_arch_switch itself, on the stack that is being left, so a
  * context needs no memory of its own.
  */
@@ -10,6 +11,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <ucontext.h>
 
 #include "layout/layout.h"
@@ -56,11 +58,13 @@ int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn
 
 void fib_arch_switch(struct fib_context *from, struct fib_context *to)
 {
-	ucontext_t here;
+	ucontext_t here, *there = to->saved;
 
 	from->sp = (uint64_t)(uintptr_t)&here;
 	from->saved = &here;
-	swapcontext(&here, to->saved);
+	/* It comes with the mask of the thread that made or left it, and must go on with ours. */
+	pthread_sigmask(SIG_SETMASK, NULL, &there->uc_sigmask);
+	swapcontext(&here, there);
 }
 
 void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg)

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -250,6 +251,46 @@ static void test_context_capture_runs_the_function_below_a_frame_like_a_switchs(
 	close_side(&away);
 }
 
+/* -- the signal mask is the thread's -- */
+
+static struct {
+	sigset_t first, second;
+} masks;
+
+static void look_at_mask(void *arg)
+{
+	struct side *s = arg;
+
+	fib_context_begun(&s->announce);
+	pthread_sigmask(SIG_BLOCK, NULL, &masks.first);
+	go(s, s->other);
+	pthread_sigmask(SIG_BLOCK, NULL, &masks.second);
+	end(s, s->other);
+}
+
+static void test_context_runs_with_the_signal_mask_of_its_thread(void **state)
+{
+	sigset_t usr1, usr2, before, after;
+
+	(void)state;
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	sigemptyset(&usr2);
+	sigaddset(&usr2, SIGUSR2);
+	open_side(&away, look_at_mask);
+	pthread_sigmask(SIG_BLOCK, &usr1, &before);
+	go(&home, &away);
+	pthread_sigmask(SIG_BLOCK, &usr2, NULL);
+	go(&home, &away);
+	pthread_sigmask(SIG_SETMASK, &before, &after);
+	close_side(&away);
+	assert_int_equal(sigismember(&masks.first, SIGUSR1), 1);
+	assert_int_equal(sigismember(&masks.first, SIGUSR2), 0);
+	assert_int_equal(sigismember(&masks.second, SIGUSR2), 1);
+	assert_int_equal(sigismember(&after, SIGUSR1), 1);
+	assert_int_equal(sigismember(&after, SIGUSR2), 1);
+}
+
 #define CONTEXT_TEST(name) cmocka_unit_test_setup_teardown(name, open_home, close_home)
 
 int main(void)
@@ -263,6 +304,7 @@ int main(void)
 		CONTEXT_TEST(test_context_goes_on_on_any_thread),
 		CONTEXT_TEST(test_context_stack_is_used_again_after_the_end),
 		CONTEXT_TEST(test_context_capture_runs_the_function_below_a_frame_like_a_switchs),
+		CONTEXT_TEST(test_context_runs_with_the_signal_mask_of_its_thread),
 	};
 
 	harness_watchdog(90);
