@@ -247,6 +247,31 @@ void fib_registry_unlock(void)
 	fib_spin_unlock(&registry.lock);
 }
 
+/* Some record that is in use, or NULL. */
+static struct fiber *first_in_use(void)
+{
+	uint64_t i;
+
+	for (i = 0; i < registry.used; i++)
+		if (fib_registry_at(i)->id)
+			return fib_registry_at(i);
+	return NULL;
+}
+
+void fib_registry_forget(void)
+{
+	void *records = fib_registry_at(0);
+	struct fiber *fiber = first_in_use();
+
+	/* Pages that were never touched are all zeros, and so is a record that nobody has used. An emulator may
+	 * promise that and not do it, and locked memory keeps its contents. */
+	fib_os_discard(records, registry.used * sizeof(struct fiber));
+	if (fiber && fiber->id)
+		memset(records, 0, registry.used * sizeof(struct fiber));
+	registry.free = NULL;
+	registry.used = 0;
+}
+
 void fib_coarse_set(int64_t now)
 {
 	int64_t before = fib_load(&fib_coarse_clock);

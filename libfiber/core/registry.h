@@ -34,6 +34,9 @@ uint64_t fib_registry_next_id(void);
 void fib_registry_lock(void);
 void fib_registry_unlock(void);
 
+/* In a forked child, under that lock: the fibers of the parent are the parent's; every record is free. */
+void fib_registry_forget(void);
+
 /* The coarse clock: ns of CLOCK_MONOTONIC, at most about a millisecond old while something runs. It
  * never goes back: a time before the one it shows is ignored. */
 extern _Atomic int64_t fib_coarse_clock;

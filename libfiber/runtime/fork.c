@@ -4,13 +4,19 @@
  *
  * The child has one thread, and of its parent's carriers only the memory. What all runtimes of a process
  * share must be whole in it: a lock that a carrier held at that moment would be held for ever, and a list
- * be half changed. So fork() waits until nobody is in there. The schedulers and those who wait for
- * descriptors are the parent's: the child forgets them. (The service thread's things are forgotten in
- * service.c.) The parent's fibers cannot go on in the child, and what they hold stays held.
+ * be half changed. So fork() waits until nobody is in there.
+ *
+ * The parent's fibers cannot go on in the child: those that waited wait for what happens in the parent, and those
+ * that ran have no thread. So there are none: the child forgets the schedulers, the records and those who wait
+ * for descriptors, its registry is empty, and its tools show the fibers that it makes itself. (The service
+ * thread's things are forgotten in service.c.) What the parent's fibers held stays held, and their stacks stay mapped, since
+ * whoever called fork() may stand on one: a fiber that forks goes on in the child as a plain thread, on the
+ * stack it had, until it calls exec or _exit.
  */
 #include <pthread.h>
 
 #include "base/atomic.h"
+#include "base/tls.h"
 #include "core/labels.h"
 #include "core/registry.h"
 #include "io/descriptor.h"
@@ -42,7 +48,9 @@ static void in_parent(void)
 
 static void in_child(void)
 {
+	fib_tls_set_carrier(NULL);
 	fib_tick_forget();
+	fib_registry_forget();
 	fib_offload_forget();
 	fib_vigil_forget();
 	fib_descriptor_forget_all();

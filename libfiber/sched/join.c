@@ -72,7 +72,9 @@ static struct fiber *must_be_fiber(const char *call)
 	struct fib_carrier *c = fib_carrier_self();
 
 	if (!c || !c->current)
-		fib_die("%s called outside a fiber", call);
+		fib_die("%s called outside a fiber (a forked child has none: leave it by exec or "
+			"_exit)",
+			call);
 	return c->current;
 }
 

@@ -255,6 +255,34 @@ static void test_registry_gets_the_record_back_when_there_is_no_stack(void **sta
 	assert_child_was_content(create_without_a_stack);
 }
 
+/* In a child: what a record was used for does not come back, and numbers go on. */
+static int forgets(void *arg)
+{
+	struct fiber *fiber, *again;
+	uint64_t id;
+
+	(void)arg;
+	must(fib_registry_init() == 0);
+	must(take(1, &fiber) == 0);
+	id = fiber->id = fib_registry_next_id();
+	fiber->name[0] = 'x';
+	fiber->labels = (void *)1;
+	fib_registry_lock();
+	fib_registry_forget();
+	fib_registry_unlock();
+	must(fiber->id == 0 && fiber->name[0] == 0 && !fiber->labels);
+	must(take(1, &again) == 0);
+	must(again == fib_registry_at(0));
+	must(fib_registry_next_id() == id + 1);
+	return 0;
+}
+
+static void test_registry_in_a_forked_child_is_empty(void **state)
+{
+	(void)state;
+	assert_child_was_content(forgets);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup(test_registry_that_cannot_grow_is_as_before, setup),
 		cmocka_unit_test_setup(test_registry_gets_the_record_back_when_there_is_no_stack,
 				       setup),
+		cmocka_unit_test(test_registry_in_a_forked_child_is_empty),
 	};
 
 	harness_watchdog(100);
