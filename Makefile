@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# make            build libraries, tools and fixtures into build/
+# make            build libraries, tools, fixtures and examples into build/
 # make deps       install the Debian packages that the project needs
 # make demo       the tools at work on a real server
 # make check      every test            make check SAN=address|undefined|thread

@@ -21,7 +21,8 @@
 
 FIBER_BEGIN_DECLS
 
-/* Bytes moved, 0 at end of file; short counts as with read(2) and write(2). */
+/* Bytes moved, 0 at end of file; short counts as with read(2) and write(2). A socket without a
+ * reader gives -EPIPE and no SIGPIPE. */
 FIBER_API ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline);
 FIBER_API ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline);
 
