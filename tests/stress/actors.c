@@ -129,13 +129,19 @@ struct fiber_runtime *stress_runtime(void)
 	return show.rt;
 }
 
-void stress_spawn(const char *name, fiber_fn *fn, void *arg, struct fiber **ret)
+static void spawn(const char *name, unsigned flags, fiber_fn *fn, void *arg, struct fiber **ret)
 {
-	const struct fiber_attr attr = {.size = sizeof attr, .name = name, .stack_size = 64 << 10};
+	const struct fiber_attr attr = {
+		.size = sizeof attr, .name = name, .stack_size = 64 << 10, .flags = flags};
 	int rc = fiber_runtime_spawn(show.rt, &attr, fn, arg, ret);
 
 	if (rc < 0)
 		stress_wrong("no fiber can be spawned: %s", strerror(-rc));
+}
+
+void stress_spawn(const char *name, fiber_fn *fn, void *arg, struct fiber **ret)
+{
+	spawn(name, 0, fn, arg, ret);
 }
 
 void stress_expect(int rc, const char *call)
@@ -258,7 +264,8 @@ void stress_start(void)
 		if (a->flags & STRESS_MORTAL)
 			stress_spawn("keeper", keep, a, &a->fiber);
 		else if (!(a->flags & STRESS_THREAD))
-			stress_spawn(a->name, live, a, &a->fiber);
+			spawn(a->name, a->flags & STRESS_BOUND ? FIBER_BOUND : 0, live, a,
+			      &a->fiber);
 		else if (pthread_create(&a->thread, NULL, live, a))
 			stress_wrong("no thread can be made");
 	}

@@ -9,7 +9,7 @@
  *
  * A client goes on until time is up. A server, who gives what the clients wait for, goes on until
  * every client of its theme has ended. A mortal is a fiber that is cancelled now and then, in whatever it does,
- * and begins anew.
+ * and begins anew. One that is bound stays on one carrier, those that follow each other on different ones.
  */
 #ifndef STRESS_STRESS_H
 #define STRESS_STRESS_H
@@ -23,7 +23,7 @@
 struct stress_actor;
 typedef void stress_body(struct stress_actor *actor);
 
-enum { STRESS_SERVER = 1, STRESS_MORTAL = 2, STRESS_THREAD = 4 };
+enum { STRESS_SERVER = 1, STRESS_MORTAL = 2, STRESS_THREAD = 4, STRESS_BOUND = 8 };
 
 struct stress_theme {
 	const char *name;
@@ -33,7 +33,8 @@ struct stress_theme {
 
 extern const struct stress_theme stress_mutex, stress_park, stress_cond, stress_chan, stress_close,
 	stress_sem, stress_rwlock, stress_event, stress_barrier, stress_waitgroup, stress_life,
-	stress_group, stress_time, stress_block, stress_stream, stress_runtimes, stress_stall;
+	stress_group, stress_time, stress_block, stress_stream, stress_runtimes, stress_call,
+	stress_cancel, stress_stall;
 
 /* In begin: n more actors of the theme. arg is found in stress_arg(). */
 void stress_add(const char *name, unsigned flags, unsigned n, stress_body *body, void *arg);
