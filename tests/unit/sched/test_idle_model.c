@@ -6,6 +6,9 @@
  * item of work, once taken, keeps its carrier busy for ever, so whoever has found one cannot make good
  * what it did not hand on. Nothing may ever come to rest with work queued and a carrier asleep.
  *
+ * In some runs the first carrier begins with an idle fiber (spare.c), which yields and tells nobody, and beside it a fiber
+ * that is bound to that carrier, of which nobody else was told either.
+ *
  * Then each rule is left out, and the model must find the wake-up that is lost. Publishing after reading the word,
  * and looking before counting oneself out, are also what a missing fence would allow.
  */
@@ -20,6 +23,7 @@
 
 #define CARRIERS  2u
 #define PUBLISHER CARRIERS
+#define NOBODY	  CARRIERS
 
 enum { AWAKE, IN_FUTEX, NOTIFIED };
 
@@ -35,6 +39,7 @@ enum at {
 	GET_UP,
 	FOUND,
 	HAND_ON, /* the last searcher looks whether there is more */
+	TELL,	 /* whoever has found something looks for an idle fiber that waits */
 	NOTIFY_READ,
 	NOTIFY_PICK,
 	NOTIFY_WAKE,
@@ -49,14 +54,16 @@ enum broken {
 	READS_FIRST,  /* the publisher reads the word before its work can be seen */
 	NO_SUCCESSOR, /* the last searcher hands nothing on */
 	LEAVES_LAST,  /* looks whether there is more, then counts itself out */
+	TELLS_NOBODY, /* says nothing of an idle fiber that came back meanwhile */
 };
 
 struct actor {
-	uint8_t at, searching, listed, how, picked, saw;
+	uint8_t at, searching, listed, how, picked, saw, idle; /* idle: runs an idle fiber */
 };
 
 struct model {
 	uint8_t work, searching, sleeping, left; /* left: items to publish */
+	uint8_t spare, bound, yields;		 /* wait idly; for carrier 0 alone; left to make */
 	uint8_t order[CARRIERS];		 /* who sleeps, the last one first; 0 none */
 	struct actor actor[CARRIERS + 1];
 };
@@ -74,12 +81,26 @@ static void unlist(struct model *m, unsigned c)
 	m->searching++;
 }
 
-static bool take(struct model *m)
+/* all: idle fibers too. */
+static bool take(struct model *m, unsigned c, bool all)
 {
-	if (!m->work)
+	if (m->work) {
+		m->work--;
+	} else if (c == 0 && m->bound) {
+		m->bound--;
+	} else if (all && m->spare) {
+		m->spare--;
+		m->actor[c].idle = 1;
+	} else {
 		return false;
-	m->work--;
+	}
 	return true;
+}
+
+/* fib_work_visible(); c: to that carrier. */
+static bool visible(const struct model *m, unsigned c)
+{
+	return m->work || m->spare || (c == 0 && m->bound);
 }
 
 static void after_notify(struct model *m, unsigned who)
@@ -137,7 +158,7 @@ static bool step_sleep(struct model *m, unsigned c)
 	switch (a->at) {
 	case LIE_DOWN:
 		if (broken == LOOKS_FIRST && !a->saw) {
-			a->saw = 1 + (m->work > 0);
+			a->saw = 1 + visible(m, c);
 			return true;
 		}
 		m->order[1] = m->order[0];
@@ -152,7 +173,7 @@ static bool step_sleep(struct model *m, unsigned c)
 		a->saw = 0;
 		return true;
 	case LAST_LOOK:
-		a->at = m->work ? GET_UP : BLOCK;
+		a->at = visible(m, c) ? GET_UP : BLOCK;
 		return true;
 	case BLOCK:
 		a->at = STIR;
@@ -184,14 +205,18 @@ static void step_found(struct model *m, struct actor *a)
 	const bool last = m->searching == 1;
 
 	if (a->at == HAND_ON) {
-		a->at = m->work ? NOTIFY_READ : DONE;
+		a->at = visible(m, NOBODY) ? NOTIFY_READ : DONE;
+		return;
+	}
+	if (a->at == TELL) {
+		a->at = m->spare ? NOTIFY_READ : DONE;
 		return;
 	}
 	if (broken == LEAVES_LAST && !a->saw) {
-		a->saw = 1 + (m->work > 0);
+		a->saw = 1 + visible(m, NOBODY);
 		return;
 	}
-	a->at = DONE;
+	a->at = broken == TELLS_NOBODY ? DONE : TELL;
 	if (a->searching) {
 		a->searching = 0;
 		m->searching--;
@@ -210,7 +235,7 @@ static bool step(void *state, unsigned who)
 
 	switch (a->at) {
 	case LOOK:
-		a->at = take(m) ? FOUND : SEARCH;
+		a->at = take(m, who, false) ? FOUND : SEARCH;
 		return true;
 	case SEARCH:
 		if (!a->searching)
@@ -219,10 +244,11 @@ static bool step(void *state, unsigned who)
 		a->at = LOOK_AGAIN;
 		return true;
 	case LOOK_AGAIN:
-		a->at = take(m) ? FOUND : LIE_DOWN;
+		a->at = take(m, who, true) ? FOUND : LIE_DOWN;
 		return true;
 	case FOUND:
 	case HAND_ON:
+	case TELL:
 		step_found(m, a);
 		return true;
 	case NOTIFY_READ:
@@ -234,7 +260,13 @@ static bool step(void *state, unsigned who)
 		publish(m, a);
 		return true;
 	case DONE:
-		return false;
+		if (!a->idle || !m->yields)
+			return false;
+		m->yields--;
+		m->spare++;
+		a->idle = 0;
+		a->at = LOOK;
+		return true;
 	default:
 		return step_sleep(m, who);
 	}
@@ -246,10 +278,14 @@ static const char *wrong(const void *state, bool final)
 
 	if (m->searching > CARRIERS || m->sleeping > CARRIERS)
 		return "the word counts somebody twice";
-	return final && m->work && m->sleeping ? "work is queued and a carrier sleeps" : NULL;
+	if (final && m->actor[0].listed && m->bound)
+		return "work is queued for a carrier that sleeps";
+	return final && visible(m, NOBODY) && m->sleeping ? "work is queued and a carrier sleeps"
+							  : NULL;
 }
 
-static void run(enum broken rule, unsigned items, struct explore *e)
+/* yields: of the idle fiber on the first carrier; 0: there is none. */
+static void run(enum broken rule, unsigned items, unsigned yields, struct explore *e)
 {
 	struct model first = {0};
 	unsigned c;
@@ -260,7 +296,13 @@ static void run(enum broken rule, unsigned items, struct explore *e)
 	first.searching = CARRIERS;
 	for (c = 0; c < CARRIERS; c++)
 		first.actor[c].searching = 1;
-	first.actor[PUBLISHER].at = rule == READS_FIRST ? NOTIFY_READ : PUBLISH;
+	if (yields) {
+		first.searching--;
+		first.actor[0] = (struct actor){.at = DONE, .idle = 1};
+		first.bound = 1;
+		first.yields = (uint8_t)yields;
+	}
+	first.actor[PUBLISHER].at = !items ? DONE : rule == READS_FIRST ? NOTIFY_READ : PUBLISH;
 	explore(e, &first);
 }
 
@@ -271,7 +313,7 @@ static void test_idle_model_never_rests_with_work_and_a_sleeper(void **state)
 
 	(void)state;
 	for (items = 1; items <= 4; items++) {
-		run(NOTHING, items, &e);
+		run(NOTHING, items, 0, &e);
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
@@ -281,11 +323,28 @@ static void test_idle_model_never_rests_with_work_and_a_sleeper(void **state)
 	}
 }
 
-static void loses_a_wake_up(enum broken rule, unsigned items)
+static void test_idle_model_never_rests_with_an_idle_fiber_and_a_sleeper(void **state)
+{
+	struct explore e;
+	unsigned items, yields;
+
+	(void)state;
+	for (yields = 1; yields <= 3; yields++)
+		for (items = 0; items <= 3; items++) {
+			run(NOTHING, items, yields, &e);
+			if (e.found)
+				print_message("# %s: %s\n", e.found, e.way);
+			assert_null(e.found);
+			assert_true(e.states > 20);
+			assert_true(e.finals > 0);
+		}
+}
+
+static void loses_a_wake_up(enum broken rule, unsigned items, unsigned yields)
 {
 	struct explore e;
 
-	run(rule, items, &e);
+	run(rule, items, yields, &e);
 	assert_non_null(e.found);
 	assert_true(e.way[0]);
 }
@@ -293,36 +352,45 @@ static void loses_a_wake_up(enum broken rule, unsigned items)
 static void test_idle_model_without_the_last_look_loses_a_wake_up(void **state)
 {
 	(void)state;
-	loses_a_wake_up(NO_LAST_LOOK, 1);
-	loses_a_wake_up(LOOKS_FIRST, 1);
+	loses_a_wake_up(NO_LAST_LOOK, 1, 0);
+	loses_a_wake_up(LOOKS_FIRST, 1, 0);
 }
 
 static void test_idle_model_with_the_word_read_too_early_loses_a_wake_up(void **state)
 {
 	(void)state;
-	loses_a_wake_up(READS_FIRST, 1);
+	loses_a_wake_up(READS_FIRST, 1, 0);
 }
 
 static void test_idle_model_without_a_successor_loses_a_wake_up(void **state)
 {
 	(void)state;
-	loses_a_wake_up(NO_SUCCESSOR, 2);
+	loses_a_wake_up(NO_SUCCESSOR, 2, 0);
 }
 
 static void test_idle_model_with_a_look_before_the_count_loses_a_wake_up(void **state)
 {
 	(void)state;
-	loses_a_wake_up(LEAVES_LAST, 2);
+	loses_a_wake_up(LEAVES_LAST, 2, 0);
+}
+
+static void test_idle_model_with_nobody_told_of_an_idle_fiber_leaves_it_waiting(void **state)
+{
+	(void)state;
+	loses_a_wake_up(TELLS_NOBODY, 0, 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_idle_model_never_rests_with_work_and_a_sleeper),
+		cmocka_unit_test(test_idle_model_never_rests_with_an_idle_fiber_and_a_sleeper),
 		cmocka_unit_test(test_idle_model_without_the_last_look_loses_a_wake_up),
 		cmocka_unit_test(test_idle_model_with_the_word_read_too_early_loses_a_wake_up),
 		cmocka_unit_test(test_idle_model_without_a_successor_loses_a_wake_up),
 		cmocka_unit_test(test_idle_model_with_a_look_before_the_count_loses_a_wake_up),
+		cmocka_unit_test(
+			test_idle_model_with_nobody_told_of_an_idle_fiber_leaves_it_waiting),
 	};
 
 	harness_watchdog(120);

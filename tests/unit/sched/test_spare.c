@@ -341,27 +341,36 @@ static void test_spare_ones_spread_over_carriers_that_sleep(void **state)
 		}
 }
 
-static void *holds_its_carrier(void *arg)
+static _Atomic unsigned where;
+
+static void *holds_that_carrier(void *arg)
 {
-	while (!fib_load(&seen))
+	while (!fib_load(&seen) && fiber_self()->carrier == fib_load(&where))
 		sched_yield();
 	return arg;
 }
 
-/* Its carrier finds the other one first, which does not end before this one has run again. */
+/* Its carrier finds the other one first, which does not end before this one has run again. Nobody was woken for one
+ * that is bound. */
 static void *yields_to_one_that_waits_for_it(void *arg)
 {
+	struct fiber_attr attr = {.size = sizeof attr, .flags = (unsigned)(uintptr_t)arg};
 	struct fiber *f;
 	unsigned i;
 
 	for (i = 0; i < 200; i++) {
 		fib_store(&seen, false);
-		must(fiber_spawn(holds_its_carrier, NULL, &f) == 0);
+		fib_store(&where, fib_carrier_self()->index);
+		must(fiber_spawn_attr(&attr, holds_that_carrier, NULL, &f) == 0);
+		/* Let the other carrier fall asleep, now and then. */
+		while (i % 8 == 0 && fib_load(&f->state) == FIBER_RUNNABLE &&
+		       !(fib_load(&f->sched->idle.word) >> 16))
+			sched_yield();
 		fiber_yield();
 		fib_store(&seen, true);
 		fiber_join(f, NULL, FIBER_FOREVER);
 	}
-	return arg;
+	return NULL;
 }
 
 static void test_spare_that_yielded_to_a_busy_one_goes_on_elsewhere(void **state)
@@ -369,13 +378,17 @@ static void test_spare_that_yielded_to_a_busy_one_goes_on_elsewhere(void **state
 	struct fib_sched s;
 	struct fiber_result r;
 	struct fiber *f;
+	unsigned flags;
 
 	(void)state;
-	carriers_start(&s, 2);
-	f = carriers_spawn_flags(&s, "idle", FIBER_IDLE, yields_to_one_that_waits_for_it, NULL);
-	assert_int_equal(fiber_join(f, &r, FIBER_FOREVER), 0);
-	_assert_true(!r.value, r.value ? r.value : "", __FILE__, __LINE__);
-	carriers_stop(&s);
+	for (flags = 0; flags <= FIBER_BOUND; flags += FIBER_BOUND) {
+		carriers_start(&s, 2);
+		f = carriers_spawn_flags(&s, "idle", FIBER_IDLE, yields_to_one_that_waits_for_it,
+					 (void *)(uintptr_t)flags);
+		assert_int_equal(fiber_join(f, &r, FIBER_FOREVER), 0);
+		_assert_true(!r.value, r.value ? r.value : "", __FILE__, __LINE__);
+		carriers_stop(&s);
+	}
 }
 
 int main(void)
