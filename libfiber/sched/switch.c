@@ -89,7 +89,7 @@ static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *
 		fib_inject_put(&home->inbox, fiber);
 	if (!bound)
 		fib_idle_notify(s);
-	else if (home != c || !c->current) /* in its idle hook it counts as asleep */
+	else if (!c || home != c || !c->current) /* in its idle hook it counts as asleep */
 		fib_idle_wake(home);
 }
 

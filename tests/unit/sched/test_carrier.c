@@ -198,6 +198,58 @@ static void test_carrier_with_a_hot_queue_expires_its_timers(void **state)
 	carriers_stop(&s);
 }
 
+/* -- an idle fiber that gave way -- */
+
+static _Atomic unsigned where;
+
+static void *holds_that_carrier(void *arg)
+{
+	while (!fib_load(&ran) && fiber_self()->carrier == fib_load(&where))
+		sched_yield();
+	return arg;
+}
+
+/* Its carrier finds the other one first, which does not end before this one has run again. Nobody was woken for one
+ * that is bound. */
+static void *yields_to_one_that_waits_for_it(void *arg)
+{
+	struct fiber_attr attr = {.size = sizeof attr, .flags = (unsigned)(uintptr_t)arg};
+	struct fiber *f;
+	unsigned i;
+
+	for (i = 0; i < 200; i++) {
+		fib_store(&ran, false);
+		fib_store(&where, fib_carrier_self()->index);
+		must(fiber_spawn_attr(&attr, holds_that_carrier, NULL, &f) == 0);
+		/* Let the other carrier fall asleep, now and then. */
+		while (i % 8 == 0 && fib_load(&f->state) == FIBER_RUNNABLE &&
+		       !(fib_load(&f->sched->idle.word) >> 16))
+			sched_yield();
+		fiber_yield();
+		fib_store(&ran, true);
+		fiber_join(f, NULL, FIBER_FOREVER);
+	}
+	return NULL;
+}
+
+static void test_carrier_that_found_work_tells_of_the_idle_fiber_it_put_back(void **state)
+{
+	struct fib_sched s;
+	struct fiber_result r;
+	struct fiber *f;
+	unsigned flags;
+
+	(void)state;
+	for (flags = 0; flags <= FIBER_BOUND; flags += FIBER_BOUND) {
+		carriers_start(&s, 2);
+		f = carriers_spawn_flags(&s, "idle", FIBER_IDLE, yields_to_one_that_waits_for_it,
+					 (void *)(uintptr_t)flags);
+		assert_int_equal(fiber_join(f, &r, FIBER_FOREVER), 0);
+		_assert_true(!r.value, r.value ? r.value : "", __FILE__, __LINE__);
+		carriers_stop(&s);
+	}
+}
+
 /* -- fib_work_visible, over carriers that do not run -- */
 
 static struct fib_sched still;
@@ -282,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_carrier_keeps_what_is_bound_to_it),
 		cmocka_unit_test(test_carrier_with_a_hot_queue_looks_outside),
 		cmocka_unit_test(test_carrier_with_a_hot_queue_expires_its_timers),
+		cmocka_unit_test(test_carrier_that_found_work_tells_of_the_idle_fiber_it_put_back),
 		cmocka_unit_test(test_carrier_sees_work_wherever_it_lies),
 		cmocka_unit_test(test_carriers_run_everything_to_its_end),
 	};

@@ -341,56 +341,6 @@ static void test_spare_ones_spread_over_carriers_that_sleep(void **state)
 		}
 }
 
-static _Atomic unsigned where;
-
-static void *holds_that_carrier(void *arg)
-{
-	while (!fib_load(&seen) && fiber_self()->carrier == fib_load(&where))
-		sched_yield();
-	return arg;
-}
-
-/* Its carrier finds the other one first, which does not end before this one has run again. Nobody was woken for one
- * that is bound. */
-static void *yields_to_one_that_waits_for_it(void *arg)
-{
-	struct fiber_attr attr = {.size = sizeof attr, .flags = (unsigned)(uintptr_t)arg};
-	struct fiber *f;
-	unsigned i;
-
-	for (i = 0; i < 200; i++) {
-		fib_store(&seen, false);
-		fib_store(&where, fib_carrier_self()->index);
-		must(fiber_spawn_attr(&attr, holds_that_carrier, NULL, &f) == 0);
-		/* Let the other carrier fall asleep, now and then. */
-		while (i % 8 == 0 && fib_load(&f->state) == FIBER_RUNNABLE &&
-		       !(fib_load(&f->sched->idle.word) >> 16))
-			sched_yield();
-		fiber_yield();
-		fib_store(&seen, true);
-		fiber_join(f, NULL, FIBER_FOREVER);
-	}
-	return NULL;
-}
-
-static void test_spare_that_yielded_to_a_busy_one_goes_on_elsewhere(void **state)
-{
-	struct fib_sched s;
-	struct fiber_result r;
-	struct fiber *f;
-	unsigned flags;
-
-	(void)state;
-	for (flags = 0; flags <= FIBER_BOUND; flags += FIBER_BOUND) {
-		carriers_start(&s, 2);
-		f = carriers_spawn_flags(&s, "idle", FIBER_IDLE, yields_to_one_that_waits_for_it,
-					 (void *)(uintptr_t)flags);
-		assert_int_equal(fiber_join(f, &r, FIBER_FOREVER), 0);
-		_assert_true(!r.value, r.value ? r.value : "", __FILE__, __LINE__);
-		carriers_stop(&s);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,7 +351,6 @@ int main(void)
 		cmocka_unit_test(test_spare_that_yields_does_not_hold_up_what_comes_from_outside),
 		cmocka_unit_test(test_spare_wakes_a_carrier_when_all_sleep),
 		cmocka_unit_test(test_spare_ones_spread_over_carriers_that_sleep),
-		cmocka_unit_test(test_spare_that_yielded_to_a_busy_one_goes_on_elsewhere),
 	};
 
 	harness_watchdog(120);
