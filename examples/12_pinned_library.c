@@ -66,9 +66,10 @@ int main(void)
 {
 	struct fiber_runtime_options options = {
 		.size = sizeof(options), .carriers = 1, .pinned_policy = FIBER_PINNED_ERROR};
+	fiber_fn *fns[] = {neighbour, sort};
 	bool disturbed = false;
-	int rc = fiber_run_many((fiber_fn *[]){neighbour, sort}, (void *[]){&disturbed, NULL}, 2,
-				&options, NULL);
+	void *args[] = {&disturbed, NULL};
+	int rc = fiber_run_many(fns, args, 2, &options, NULL);
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		printf("%s ", words[i]);

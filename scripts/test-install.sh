@@ -60,6 +60,7 @@ installed_as_listed() {
 		echo ./lib/libfiber.a
 		echo ./lib/libfiber.so
 		echo ./lib/libfiber.so.0
+		echo ./lib/libfiber_pic.a
 		echo ./lib/pkgconfig/libfiber-backtrace.pc
 		echo ./lib/pkgconfig/libfiber.pc
 		for page in man/*.[137]; do
@@ -192,6 +193,9 @@ prove "make install succeeds" "$make" -s install BUILD="$build" PREFIX="$prefix"
 prove "make install puts every file where it belongs and no other" installed_as_listed "$prefix"
 prove "every function has a manual page under its name" every_function_has_a_page "$prefix"
 prove "a program compiles with pkg-config libfiber" compile_own "$tmp/shared" --print-errors
+sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$tmp/readme.c"
+prove "the program in the README compiles" "$cc" -std=c11 -pedantic -Wall -Wextra -Werror -I"$prefix/include" \
+	-fsyntax-only "$tmp/readme.c"
 prove "it uses the installed shared library" uses_shared
 prove "it runs" adds_up "$tmp/shared"
 prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/static" --static -static
