@@ -5,6 +5,7 @@
  * It measures on a thread of its own. Where it calls back, the fiber parks and the callback unparks it; where it
  * only sets a flag, the fiber asks again and again, which fiber_wait_until() does with patience.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -48,7 +49,7 @@ static void *parks(void *arg)
 	pthread_t thread;
 
 	if (begin(&m, &thread))
-		fiber_fail(-1, "no thread");
+		fiber_fail(-EAGAIN, "no thread");
 	while (!m.ready) /* somebody else may have left a token */
 		fiber_park(FIBER_FOREVER);
 	printf("called back: %d\n", m.value);
@@ -72,7 +73,7 @@ static void *polls(void *arg)
 	pthread_t thread;
 
 	if (begin(&m, &thread))
-		fiber_fail(-1, "no thread");
+		fiber_fail(-EAGAIN, "no thread");
 	fiber_wait_until(is_ready, &m, FIBER_FOREVER);
 	printf("flag seen: %d\n", m.value);
 	pthread_join(thread, NULL);

@@ -5,6 +5,7 @@
  * A fiber may go on in another thread after each wait, so a thread-local variable is not its own. And it may
  * end in the middle of a call: what must happen then in any case is said beforehand.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +38,9 @@ static void answer(const char *request)
 	char *text = buffer();
 
 	if (!text)
-		fiber_fail(-12, "no memory");
+		fiber_fail(-ENOMEM, "no memory");
 	if (!strchr(request, '/')) /* however deep we are: the fiber ends here */
-		fiber_fail(-71, "%s: not a request", request);
+		fiber_fail(-EPROTO, "%s: not a request", request);
 	snprintf(text, 256, "answer to %s", request);
 }
 
