@@ -93,8 +93,9 @@ struct fiber {
 	struct fib_locals *locals;	  /* F: NULL: none set */
 	struct fiber_wait_queue joiners;  /* own lock */
 	uint32_t life;			  /* L joiners.lock: FIB_LIFE_* */
-	uint32_t unused1;
+	_Atomic uint32_t members;	  /* A: how many live in groups that lie on its stack */
 
+	struct fiber *group_owner;     /* I: with a group: whose stack it lies on, or NULL */
 	void *group;		       /* I: the struct fiber_group it is a member of, or NULL */
 	void (*ended)(struct fiber *); /* I: with a group: told when it has ended */
 	struct fib_list group_link;    /* L the group's lock */

@@ -92,6 +92,8 @@ static _Noreturn void end(struct fiber *fiber)
 	}
 	if (fib_unlikely(fib_own_any(fiber)))
 		fib_own_end(fiber);
+	if (fib_unlikely(fib_load(&fiber->members)))
+		fib_own_check_groups(fiber);
 	now = fib_coarse_now();
 	if (!fiber->result.error && fib_load(&fiber->cancelled))
 		fiber->result.error = -ECANCELED;

@@ -13,8 +13,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "core/labels.h"
 #include "core/locals.h"
+#include "core/registry.h"
 #include "sched/sched.h"
 
 struct fib_exit {
@@ -92,4 +94,38 @@ void fib_own_end(struct fiber *fiber)
 	}
 	fib_locals_free(fiber->locals);
 	fiber->locals = NULL;
+}
+
+/* Some member of a group that lies on the fiber's stack. */
+static struct fiber *some_member(const struct fiber *fiber)
+{
+	uint64_t i, committed = fib_registry_committed();
+
+	for (i = 0; i < committed; i++) {
+		struct fiber *member = fib_registry_at(i);
+
+		if (fib_observe(&member->id) && member->group && member->group_owner == fiber)
+			return member;
+	}
+	return NULL;
+}
+
+void fib_own_check_groups(struct fiber *fiber)
+{
+	uint32_t live = fib_load(&fiber->members);
+	struct fiber *member;
+
+	if (fib_likely(!live))
+		return;
+	member = some_member(fiber);
+	if (!member)
+		fib_die("fiber %llu \"%s\" ended before %u members of its groups: "
+			"fiber_group_wait() "
+			"was left out",
+			(unsigned long long)fiber->id, fiber->name, live);
+	fib_die("fiber %llu \"%s\" ended before %u members of the group %p, one is fiber %llu "
+		"\"%s\": "
+		"fiber_group_wait() was left out",
+		(unsigned long long)fiber->id, fiber->name, live, member->group,
+		(unsigned long long)member->id, member->name);
 }

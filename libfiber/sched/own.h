@@ -20,4 +20,8 @@ static inline bool fib_own_any(const struct fiber *fiber)
  */
 void fib_own_end(struct fiber *fiber);
 
+/* Before a fiber leaves its stack: members of a group that lies there would go on using it. Does not return where
+ * there are some. */
+void fib_own_check_groups(struct fiber *fiber);
+
 #endif

@@ -10,6 +10,10 @@
  * unlock: it lies on a waiter's stack, most often. So a member that fails is counted until it has cancelled
  * the others.
  *
+ * A group lies on a stack, most often, and that stack must not end before the members. Nobody is told when a
+ * function returns, but a fiber's end is noticed: so a fiber counts the live members of the groups on its stack, in its
+ * record, since the group may be gone by then.
+ *
  * To cancel all is to take the first, put it at the end and cancel it, as often as there are members, so that
  * the lock is held for one at a time. A member cannot end while we hold the lock, and one whose wait was claimed
  * cannot run before we wake it, after the unlock.
@@ -114,6 +118,14 @@ static void uncount(struct fiber_group *group)
 	fib_wake_all(&list);
 }
 
+/* A member's owner need not wait for it any more. Before the group hears of that. */
+static void disown(struct fiber *fiber)
+{
+	/* Release: the owner that finds none sees what they did to the group. */
+	if (fiber->group_owner)
+		fib_sub(&fiber->group_owner->members, 1);
+}
+
 /* A member has ended: on the carrier that takes it apart. */
 static void member_ended(struct fiber *fiber)
 {
@@ -129,15 +141,27 @@ static void member_ended(struct fiber *fiber)
 	fib_queue_unlock(&group->waiters);
 	if (cancels)
 		cancel_all(group);
+	disown(fiber);
 	uncount(group);
 }
 
+/* Whose stack the group lies on, as far as its spawner knows. */
+static struct fiber *owner_of(struct fiber_group *group, struct fiber *spawner)
+{
+	const uintptr_t at = (uintptr_t)group - (uintptr_t)spawner->stack.low;
+
+	if (at < spawner->stack.size)
+		return spawner;
+	return spawner->group == group ? spawner->group_owner : NULL;
+}
+
 /* Let a fiber that was made be a member. False: the group is cancelled. */
-static bool enter(struct fiber_group *group, struct fiber *fiber)
+static bool enter(struct fiber_group *group, struct fiber *spawner, struct fiber *fiber)
 {
 	bool open;
 
 	fiber->group = group;
+	fiber->group_owner = owner_of(group, spawner);
 	fiber->ended = member_ended;
 	fiber->life |= FIB_LIFE_DETACHED;
 	fib_queue_lock(&group->waiters);
@@ -147,6 +171,8 @@ static bool enter(struct fiber_group *group, struct fiber *fiber)
 		group->live++;
 	}
 	fib_queue_unlock(&group->waiters);
+	if (open && fiber->group_owner)
+		fib_add_relaxed(&fiber->group_owner->members, 1);
 	return open;
 }
 
@@ -163,7 +189,7 @@ int fiber_group_spawn(struct fiber_group *group, fiber_fn *fn, void *arg)
 	rc = fib_make(NULL, s->stack_size, fn, arg, __builtin_return_address(0), &fiber);
 	if (rc < 0)
 		return rc;
-	if (!enter(group, fiber)) {
+	if (!enter(group, c->current, fiber)) {
 		fib_unmake(fiber);
 		return -ECANCELED;
 	}
@@ -172,6 +198,7 @@ int fiber_group_spawn(struct fiber_group *group, fiber_fn *fn, void *arg)
 		fib_queue_lock(&group->waiters);
 		unlink_member(group, fiber);
 		fib_queue_unlock(&group->waiters);
+		disown(fiber);
 		fib_unmake(fiber);
 		uncount(group);
 	}

@@ -168,6 +168,36 @@ static void *unpin(void *arg)
 	return arg;
 }
 
+static void *leave_group(void *arg)
+{
+	struct fiber_group group;
+
+	fiber_set_name(fiber_self(), "leaver");
+	fiber_group_init(&group);
+	fiber_group_spawn(&group, park, NULL);
+	fiber_group_spawn(&group, park, NULL);
+	return arg;
+}
+
+static void *spawn_into(void *arg)
+{
+	fiber_group_spawn(arg, park, NULL);
+	return NULL;
+}
+
+/* Its member is a member's child. */
+static void *leave_group_of_strangers(void *arg)
+{
+	struct fiber_group group;
+
+	fiber_group_init(&group);
+	fiber_group_spawn(&group, spawn_into, &group);
+	fiber_sleep(MS);
+	while (fiber_group_live(&group) > 1)
+		fiber_yield();
+	fiber_exit(arg);
+}
+
 static void exit_outside(void)
 {
 	fiber_exit(NULL);
@@ -206,6 +236,10 @@ static const struct misuse {
 	{"detach-twice", detach_twice, NULL, "fiber_detach", "fiber 2 \"child\"", false},
 	{"detach-joined", detach_joined, NULL, "fiber_detach", "fiber 2 \"child\"", true},
 	{"unpin", unpin, NULL, "fiber_unpin", "fiber 1 \"loose\"", false},
+	{"group-left", leave_group, NULL, "fiber 1 \"leaver\" ended before 2 members",
+	 "fiber_group_wait() was left out", false},
+	{"group-left-to-grandchildren", leave_group_of_strangers, NULL,
+	 "fiber 1 \"\" ended before 1 members", "one is fiber 3", false},
 	{"exit-outside", NULL, exit_outside, "fiber_exit", "outside a fiber", false},
 	{"fail-outside", NULL, fail_outside, "fiber_fail", "outside a fiber", false},
 };

@@ -5,8 +5,9 @@
  * A group owns the fibers that are spawned into it: nobody joins them, the group waits for all.
  * The first that fails cancels the others. A group cannot be left with live fibers: they use its
  * memory, so its storage must stay until fiber_group_wait() has returned something else than
- * -ETIMEDOUT or -EDEADLK. To leave early is to cancel and then to wait. No call is
- * async-signal-safe. A zero-initialised group is ready; the fields belong to the library.
+ * -ETIMEDOUT or -EDEADLK. To leave early is to cancel and then to wait. A fiber that ends while
+ * a group on its stack has live members is misuse, prints one line and aborts; that the function
+ * with the group has returned is not noticed before that. No call is async-signal-safe. A zero-initialised group is ready; the fields belong to the library.
  */
 #ifndef FIBER_GROUP_H
 #define FIBER_GROUP_H

@@ -216,6 +216,46 @@ static void test_group_is_waited_for_and_cancelled_by_threads(void **state)
 	}
 }
 
+static void wait_for_group(void *arg)
+{
+	fiber_group_wait(arg, FIBER_FOREVER);
+}
+
+static void *yield_some(void *arg)
+{
+	for (int i = 0; i < 10; i++)
+		fiber_yield();
+	return arg;
+}
+
+/* A handler runs while the stack still stands. */
+static void *leave_to_a_handler(void *arg)
+{
+	struct fiber_group group;
+
+	fiber_group_init(&group);
+	fiber_at_exit(wait_for_group, &group);
+	for (int i = 0; i < 5; i++)
+		fiber_group_spawn(&group, yield_some, NULL);
+	fiber_exit(arg);
+}
+
+static struct fiber_group elsewhere;
+
+static void *leave_one_elsewhere(void *arg)
+{
+	fiber_group_spawn(&elsewhere, yield_some, NULL);
+	return arg;
+}
+
+static void test_group_may_be_left_to_an_exit_handler_and_one_elsewhere_to_others(void **state)
+{
+	(void)state;
+	assert_int_equal(queue_join(queue_spawn(leave_to_a_handler, (void *)3)), 3);
+	assert_int_equal(queue_join(queue_spawn(leave_one_elsewhere, (void *)4)), 4);
+	assert_int_equal(fiber_group_wait(&elsewhere, FIBER_FOREVER), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +265,8 @@ int main(void)
 		cmocka_unit_test(test_group_lives_on_past_a_deadline),
 		cmocka_unit_test(test_group_whose_waiter_is_cancelled_is_cancelled_and_waited_for),
 		cmocka_unit_test(test_group_is_waited_for_and_cancelled_by_threads),
+		cmocka_unit_test(
+			test_group_may_be_left_to_an_exit_handler_and_one_elsewhere_to_others),
 	};
 
 	harness_watchdog(110);
