@@ -168,14 +168,29 @@ void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
 	s->poller->ops->wake(s->poller);
 }
 
-/* In the poller, or as the program wishes; what is ready after that is collected in any case. */
-static int wait_in_poller(struct fib_sched *s, struct fib_poll_event *events, int64_t deadline)
+/* As the program wishes. It may come back for reasons of its own: that is no reason to get up. */
+static int wait_by_hook(struct fib_carrier *c, fib_idle_hook *hook, struct fib_poll_event *events,
+			int64_t deadline)
 {
-	fib_idle_hook *hook = fib_load_acquire(&s->idle.hook); /* pairs: idle.hook */
+	struct fib_sched *s = c->sched;
+	int n;
 
-	if (hook && hook(s->idle.hook_arg, deadline) >= 0)
-		deadline = 0;
-	return s->poller->ops->wait(s->poller, events, EVENTS, deadline);
+	do {
+		bool waited = hook(s->idle.hook_arg, deadline) >= 0;
+
+		n = s->poller->ops->wait(s->poller, events, EVENTS, waited ? 0 : deadline);
+	} while (!n && fib_load(&c->sleeper.how) == IN_POLLER &&
+		 (deadline == INT64_MAX || fib_os_now() < deadline));
+	return n;
+}
+
+static int wait_in_poller(struct fib_carrier *c, struct fib_poll_event *events, int64_t deadline)
+{
+	fib_idle_hook *hook = fib_load_acquire(&c->sched->idle.hook); /* pairs: idle.hook */
+
+	if (hook)
+		return wait_by_hook(c, hook, events, deadline);
+	return c->sched->poller->ops->wait(c->sched->poller, events, EVENTS, deadline);
 }
 
 /* Block until notified, or until something else ends the sleep. Returns the events that did. */
@@ -191,7 +206,7 @@ static int block(struct fib_carrier *c, struct fib_poll_event *events, int64_t d
 		if (poller)
 			release_poller(s);
 	} else if (poller) {
-		n = wait_in_poller(s, events, deadline);
+		n = wait_in_poller(c, events, deadline);
 		fib_add_relaxed(&s->polls, 1);
 		release_poller(s);
 	} else {

@@ -45,7 +45,7 @@ struct fiber_runtime_options {
  *    made a fiber runnable, or the runtime stops. A hook that has this descriptor in its poll(2)
  *    misses nothing.
  *
- * It may return earlier, at any time: nothing happens but that it is soon called again. 0 and
+ * It may return earlier, at any time: nothing happens but that it is called again. 0 and
  * more: go on. Negative: the hook cannot wait now, and the runtime waits in its own way this
  * time, as it would without a hook.
  *
