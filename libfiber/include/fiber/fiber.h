@@ -183,8 +183,9 @@ FIBER_API FIBER_NORETURN void fiber_fail(int error, const char *fmt, ...)
 FIBER_API void fiber_pin(void);
 FIBER_API void fiber_unpin(void);
 
-/* Pins until the enclosing block is left, by any way out: its end, break, goto, return, fiber_exit(), a C++
- * exception. A fiber that ends is pinned no more: its exit handlers may wait. A declaration: { FIBER_PINNED_SCOPE; ... } */
+/* Pins until the enclosing block is left, by any way out: its end, break, goto, return,
+ * fiber_exit(), a C++ exception. A fiber that ends is pinned no more: its exit handlers may wait.
+ * A declaration: { FIBER_PINNED_SCOPE; ... } */
 #define FIBER_PINNED_SCOPE	    FIBER_PINNED_SCOPE_AT(__LINE__)
 #define FIBER_PINNED_SCOPE_AT(line) FIBER_PINNED_SCOPE_NAMED(line)
 #define FIBER_PINNED_SCOPE_NAMED(line)                           \
