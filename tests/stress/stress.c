@@ -31,7 +31,7 @@ static const struct stress_theme *const themes[] = {
 	&stress_mutex,	  &stress_park,	  &stress_cond,	  &stress_chan,	   &stress_close,
 	&stress_sem,	  &stress_rwlock, &stress_event,  &stress_barrier, &stress_waitgroup,
 	&stress_life,	  &stress_group,  &stress_time,	  &stress_block,   &stress_stream,
-	&stress_runtimes, &stress_call,	  &stress_cancel,
+	&stress_runtimes, &stress_call,	  &stress_cancel, &stress_crowd,   &stress_look,
 };
 
 static struct {
