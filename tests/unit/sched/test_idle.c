@@ -329,6 +329,34 @@ static void test_idle_hook_that_fails_leaves_the_waiting_to_the_poller(void **st
 		waits_by_hook(n, NULL);
 }
 
+static int returns_at_once(void *arg, int64_t deadline)
+{
+	(void)deadline;
+	fib_add((_Atomic unsigned *)arg, 1);
+	return 0;
+}
+
+static void test_idle_hook_that_comes_back_for_nothing_does_not_get_its_carrier_up(void **state)
+{
+	uint64_t polls;
+	unsigned calls;
+
+	(void)state;
+	carriers_start(&s, 2);
+	fib_idle_serve(&s, returns_at_once, &hook_calls);
+	join(carriers_spawn(&s, "first", nothing, NULL));
+	/* The poke for those that were in the poller before there was a hook may still be under way. */
+	do {
+		await_sleep();
+		polls = fib_load(&s.polls);
+		calls = fib_load(&hook_calls);
+		while (fib_load(&hook_calls) < calls + 1000)
+			sched_yield();
+	} while (fib_load(&s.polls) != polls);
+	assert_true(fib_idle_all_asleep(&s));
+	carriers_stop(&s);
+}
+
 /* -- the word -- */
 
 static void test_idle_word_counts_everybody_once(void **state)
@@ -361,6 +389,8 @@ int main(void)
 		cmocka_unit_test(test_idle_poll_is_made_while_the_queue_is_hot),
 		cmocka_unit_test(test_idle_hook_takes_the_pollers_place),
 		cmocka_unit_test(test_idle_hook_that_fails_leaves_the_waiting_to_the_poller),
+		cmocka_unit_test(
+			test_idle_hook_that_comes_back_for_nothing_does_not_get_its_carrier_up),
 		cmocka_unit_test(test_idle_word_counts_everybody_once),
 	};
 
