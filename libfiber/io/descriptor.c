@@ -152,13 +152,16 @@ void fib_descriptor_look(int fd, struct fib_look *ret)
 		ret->edges[i] = d ? fib_load_acquire(&d->side[i].edges) : 0;
 }
 
-/* Join the queue of a side, unless something has happened there since the look. */
-static bool join_side(struct direction *side, struct fib_waiter *w, uint32_t edges)
+/* Join the queue of a side, unless something has happened there since the look. The edges may have been noted
+ * after the descriptor was closed, and the number be another's by now: then he would hear of that one's edges only.
+ * Whoever changes the generation wakes the side after it, so no later change is missed. */
+static bool join_side(struct descriptor *d, struct direction *side, struct fib_waiter *w,
+		      const struct fib_look *look, uint32_t edges)
 {
 	bool same;
 
 	fib_queue_lock(&side->waiters);
-	same = fib_load(&side->edges) == edges;
+	same = fib_load(&side->edges) == edges && fib_load(&d->generation) == look->generation;
 	if (same)
 		fib_queue_append(&side->waiters, w);
 	fib_queue_unlock(&side->waiters);
@@ -184,7 +187,7 @@ static bool join_sides(struct descriptor *d, short events, const struct fib_look
 
 	for (i = 0; i < DIRECTIONS; i++)
 		if (concerns(events, i) && waiting)
-			waiting = join_side(&d->side[i], &w[i], look->edges[i]);
+			waiting = join_side(d, &d->side[i], &w[i], look, look->edges[i]);
 	return waiting;
 }
 

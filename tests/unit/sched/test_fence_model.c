@@ -5,7 +5,7 @@
  * Three arguments of the scheduler have this one form: who waits arms, and looks whether he was cancelled, while who
  * cancels raises the flag, and looks whether somebody is armed (cancel.gap); who parks and who unparks (park.token,
  * whose tokens have a model of their own); and a carrier that lies down or the tick that rests, and who has work for
- * them (idle.gap, tick.rest). One of the two must see the other, or a fiber sleeps for ever.
+ * them (idle.gap, tick.rest, vigil.gap). One of the two must see the other, or a fiber sleeps for ever.
  *
  * The service thread that closes its waker's descriptor, and whoever writes to it, have it too (service.waker).
  *
