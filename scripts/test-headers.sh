@@ -76,50 +76,36 @@ sizes_agree() {
 		"$tmp/sizes-c" >"$tmp/c" && "$tmp/sizes-cxx" >"$tmp/cxx" && diff "$tmp/c" "$tmp/cxx"
 }
 
-cat >"$tmp/throws.cc" <<'END'
-#include <fiber.h>
-#include <stdexcept>
-#include <string>
-
-static void *thrower(void *arg)
-{
-	try {
-		fiber_yield();
-		throw std::runtime_error("caught");
-	} catch (const std::exception &e) {
-		fiber_yield();
-		*static_cast<std::string *>(arg) = e.what();
-	}
-	return nullptr;
+# names LANGUAGE STANDARD COMPILER: compile, link and run the program that has every name in it
+names() {
+	"$3" -x "$1" -std="$2" $strict -o "$tmp/names" tests/strangers/names.c -x none \
+		"$build/lib/libfiber.a" -pthread && timeout 20 "$tmp/names"
 }
 
-int main()
-{
-	std::string one, two;
-	fiber_fn *fns[] = {thrower, thrower};
-	void *args[] = {&one, &two};
-
-	if (fiber_run_many(fns, args, 2, nullptr, nullptr) < 0)
-		return 1;
-	return one == "caught" && two == "caught" ? 0 : 2;
+# Against the shared library too: there the map says what is exported.
+names_are_exported() {
+	"$cc" -std=c11 $strict -o "$tmp/names" tests/strangers/names.c "-L$build/lib" -lfiber \
+		"-Wl,-rpath,$build/lib" -pthread && timeout 20 "$tmp/names"
 }
-END
 
 exceptions_work() {
-	"$cxx" -std=c++17 $strict -o "$tmp/throws" "$tmp/throws.cc" "$build/lib/libfiber.a" -pthread &&
-		timeout 20 "$tmp/throws"
+	"$cxx" -std=c++17 $strict -o "$tmp/throws" tests/strangers/throws.cc "$build/lib/libfiber.a" -pthread &&
+		timeout 60 "$tmp/throws"
 }
 
 headers="fiber.h $(cd libfiber/include && echo fiber/*.h)"
 for header in $headers; do
 	prove "<$header> alone is strict C11" alone c c11 "$cc" "$header"
 done
+prove "every name has its type, in strict C11" names c c11 "$cc"
+prove "every name is exported by the shared library" names_are_exported
 if command -v "$cxx" >/dev/null 2>&1; then
+	prove "every name has its type, in C++17" names c++ c++17 "$cxx"
 	for header in $headers; do
 		prove "<$header> alone is C++17" alone c++ c++17 "$cxx" "$header"
 	done
 	prove "public structs have one size in C and C++" sizes_agree
-	prove "an exception is thrown and caught inside a fiber" exceptions_work
+	prove "exceptions are thrown and caught inside fibers, across waits and out of pinned scopes" exceptions_work
 else
 	skip "public headers are C++17"
 fi

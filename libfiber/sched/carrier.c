@@ -153,6 +153,9 @@ static void await_left(struct fiber *fiber)
 	}
 }
 
+/* There where the program, or a library that was loaded before us, has C++. */
+extern void *__cxa_get_globals(void) __attribute__((weak));
+
 void *fib_carrier_main(void *arg)
 {
 	struct fib_carrier *c = arg;
@@ -160,6 +163,8 @@ void *fib_carrier_main(void *arg)
 
 	fib_tls_set_carrier(c);
 	fib_os_thread_name("fiber-carrier");
+	if (__cxa_get_globals)
+		c->exceptions = __cxa_get_globals();
 	/* Without an alternate stack an overflow still ends the program, but says less. */
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;

@@ -36,6 +36,13 @@ enum fib_after {
 	FIB_AFTER_EXIT,	   /* it is dead: take it apart */
 };
 
+/* What the C++ runtime keeps for each thread: exceptions that are being handled, and how many are under way. The
+ * layout is the C++ ABI's (__cxa_eh_globals). */
+struct fib_exceptions {
+	void *caught;
+	unsigned uncaught;
+};
+
 /* I set before start, then read-only · C its carrier only · A any thread, atomic · L under ->lock */
 struct fib_carrier {
 	struct fib_sched *sched; /* I */
@@ -46,7 +53,9 @@ struct fib_carrier {
 	struct fiber *pending; /* C: to run next, once it has been left elsewhere */
 	struct fiber *left;    /* C: who was just left */
 	enum fib_after after;  /* C */
-	bool searching;	       /* C: counted in idle.word */
+	/* I: this thread's; NULL without C++ */
+	struct fib_exceptions *exceptions;
+	bool searching;			 /* C: counted in idle.word */
 	struct fiber *_Atomic woken;	 /* A: the fiber that was woken last, taken first */
 	struct fib_runqueue queue;	 /* C put and take, A:runqueue.* steal */
 	struct fib_inject inbox;	 /* A: for fibers bound to this carrier */

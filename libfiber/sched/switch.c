@@ -190,6 +190,17 @@ void fib_enter(struct fib_carrier *c, struct fiber *fiber)
 	arrive();
 }
 
+/* A fiber that leaves in the middle of a C++ exception takes along what the C++ runtime has noted of it for the thread;
+ * everybody else finds nothing noted. */
+static fib_noinline void leave_in_exception(struct fib_carrier *c, enum fib_after after)
+{
+	const struct fib_exceptions mine = *c->exceptions;
+
+	*c->exceptions = (struct fib_exceptions){NULL, 0};
+	fib_leave(after);
+	*fib_carrier_self()->exceptions = mine;
+}
+
 void fib_leave(enum fib_after after)
 {
 	struct fib_carrier *c = fib_carrier_self();
@@ -198,6 +209,11 @@ void fib_leave(enum fib_after after)
 	struct fib_context *to = &c->idle;
 	struct fib_announce *to_announce = &c->announce;
 
+	if (fib_unlikely(c->exceptions != NULL) &&
+	    (c->exceptions->caught || c->exceptions->uncaught)) {
+		leave_in_exception(c, after);
+		return;
+	}
 	if (--c->picks) {
 		next = fib_next_local(c);
 	} else if (after == FIB_AFTER_YIELD && fib_load(&fiber->cancelled)) {

@@ -5,7 +5,9 @@
  * A context is an execution with a stack of its own. Any context may switch to any other: there
  * is no caller to return to, and who runs next is the program's choice. Nothing here needs a
  * runtime, nothing waits, and contexts are not fibers: the tools do not list them. A switch
- * keeps the callee-saved registers and the FPU control words, and makes no system call.
+ * keeps the callee-saved registers and the FPU control words, and makes no system call. It does
+ * not keep what C++ notes of exceptions for the thread: do not switch in a catch block, nor in a
+ * destructor that an exception calls (a fiber may wait there).
  *
  * Two threads must not run one context at once; a suspended one may go on on another thread, so
  * nothing thread-local may be kept across a switch. A thread's own context goes on on that

@@ -59,6 +59,12 @@ enum {
  * one carrier's.
  */
 
+/* A fiber-local value; declared out here so that it has one name in C and C++. */
+struct fiber_local {
+	fiber_key_t key;
+	const void *value;
+};
+
 /* Zero-initialise, then set size to sizeof(struct fiber_attr). */
 struct fiber_attr {
 	size_t size;
@@ -67,11 +73,8 @@ struct fiber_attr {
 	/* The caller's memory to run on, of stack_size bytes, 16 KiB at least; or NULL. It has no
 	 * guard, and stays until the fiber was joined or, detached, its runtime was finished. */
 	void *stack;
-	unsigned flags; /* FIBER_DETACHED, ... */
-	const struct fiber_local {
-		fiber_key_t key;
-		const void *value;
-	} * locals; /* fiber-local values it begins with, or NULL */
+	unsigned flags;			  /* FIBER_DETACHED, ... */
+	const struct fiber_local *locals; /* values it begins with, or NULL */
 	size_t nlocals;
 };
 

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.c - every name of the public interface but io.h's, with its exact type, as a program outside uses it
+ *
+ * scripts/test-headers.sh compiles it as strict C11 and as C++17, links it and runs it. A function whose type
+ * has changed does not compile here, one that is not exported does not link.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <fiber.h>
+
+#define FUNCTION(result, name, arguments)    \
+	{                                    \
+		result(*f) arguments = name; \
+		count += f != NULL;          \
+	}
+#define FIELD(type, structure, name)                \
+	{                                           \
+		struct structure s;                 \
+		type *field = &s.name;              \
+		memset(&s, 0, sizeof s);            \
+		count += sizeof s >= sizeof *field; \
+	}
+#define CONSTANT(what, value) count += (what) == (value)
+
+static unsigned use_time(void)
+{
+	unsigned count = 0;
+
+	CONSTANT(FIBER_FOREVER, INT64_MAX);
+	FUNCTION(int64_t, fiber_now, (void))
+	FUNCTION(int64_t, fiber_after, (int64_t))
+	FUNCTION(int, fiber_sleep, (int64_t))
+	FUNCTION(int, fiber_sleep_until, (int64_t))
+	FUNCTION(int, fiber_timer_new, (struct fiber_timer **))
+	FUNCTION(int, fiber_timer_arm, (struct fiber_timer *, int64_t, int64_t))
+	FUNCTION(int, fiber_timer_wait, (struct fiber_timer *, uint64_t *, int64_t))
+	FUNCTION(void, fiber_timer_free, (struct fiber_timer *))
+	return count - 9;
+}
+
+static unsigned use_runtime(void)
+{
+	typedef int idle_fn(void *, int64_t);
+	unsigned count = 0;
+
+	FIELD(void *, fiber_result, value)
+	FIELD(int, fiber_result, error)
+	FIELD(size_t, fiber_runtime_options, size)
+	FIELD(const char *, fiber_runtime_options, name)
+	FIELD(unsigned, fiber_runtime_options, carriers)
+	FIELD(size_t, fiber_runtime_options, stack_size)
+	FIELD(enum fiber_pinned_policy, fiber_runtime_options, pinned_policy)
+	FIELD(int64_t, fiber_runtime_options, long_run_ns)
+	FIELD(const char *, fiber_runtime_options, control_path)
+	FIELD(idle_fn *, fiber_runtime_options, idle)
+	FIELD(void *, fiber_runtime_options, idle_arg)
+	CONSTANT(FIBER_PINNED_WARN, 0);
+	CONSTANT(FIBER_PINNED_ERROR, 1);
+	CONSTANT(FIBER_PINNED_SILENT, 2);
+	FUNCTION(int, fiber_run,
+		 (fiber_fn *, void *, const struct fiber_runtime_options *, struct fiber_result *))
+	FUNCTION(int, fiber_run_many,
+		 (fiber_fn *const[], void *const[], size_t, const struct fiber_runtime_options *,
+		  struct fiber_result[]))
+	FUNCTION(int, fiber_runtime_start,
+		 (const struct fiber_runtime_options *, struct fiber_runtime **))
+	FUNCTION(int, fiber_runtime_spawn,
+		 (struct fiber_runtime *, const struct fiber_attr *, fiber_fn *, void *,
+		  struct fiber **))
+	FUNCTION(bool, fiber_runtime_done, (struct fiber_runtime *))
+	FUNCTION(int, fiber_runtime_finish, (struct fiber_runtime *, int64_t))
+	FUNCTION(enum fiber_pinned_policy, fiber_pinned_policy, (struct fiber_runtime *))
+	FUNCTION(int, fiber_set_pinned_policy, (struct fiber_runtime *, enum fiber_pinned_policy))
+	FUNCTION(struct fiber_runtime *, fiber_runtime_self, (void))
+	return count - 23;
+}
+
+static unsigned use_fiber_types(void)
+{
+	unsigned count = 0;
+	fiber_key_t key = 0u;
+	struct fiber_local local = {0, NULL};
+	fiber_key_t *local_key = &local.key;
+	const void **local_value = &local.value;
+
+	CONSTANT(FIBER_CREATED, 0);
+	CONSTANT(FIBER_RUNNABLE, 1);
+	CONSTANT(FIBER_RUNNING, 2);
+	CONSTANT(FIBER_SUSPENDED, 3);
+	CONSTANT(FIBER_DEAD, 4);
+	CONSTANT(FIBER_DETACHED, 1);
+	CONSTANT(FIBER_BOUND, 2);
+	CONSTANT(FIBER_BACKGROUND, 4);
+	CONSTANT(FIBER_IDLE, 8);
+	FIELD(size_t, fiber_attr, size)
+	FIELD(const char *, fiber_attr, name)
+	FIELD(size_t, fiber_attr, stack_size)
+	FIELD(void *, fiber_attr, stack)
+	FIELD(unsigned, fiber_attr, flags)
+	FIELD(const struct fiber_local *, fiber_attr, locals)
+	FIELD(size_t, fiber_attr, nlocals)
+	CONSTANT(*local_key, key);
+	CONSTANT(*local_value, NULL);
+	return count - 18;
+}
+
+static unsigned use_fiber(void)
+{
+	unsigned count = 0;
+
+	FUNCTION(int, fiber_create,
+		 (const struct fiber_attr *, fiber_fn *, void *, struct fiber **))
+	FUNCTION(int, fiber_submit, (struct fiber_runtime *, struct fiber *))
+	FUNCTION(int, fiber_spawn, (fiber_fn *, void *, struct fiber **))
+	FUNCTION(int, fiber_spawn_attr,
+		 (const struct fiber_attr *, fiber_fn *, void *, struct fiber **))
+	FUNCTION(int, fiber_join, (struct fiber *, struct fiber_result *, int64_t))
+	FUNCTION(int, fiber_detach, (struct fiber *))
+	FUNCTION(struct fiber *, fiber_self, (void))
+	FUNCTION(uint64_t, fiber_id, (const struct fiber *))
+	FUNCTION(const char *, fiber_name, (const struct fiber *))
+	FUNCTION(int, fiber_set_name, (struct fiber *, const char *))
+	FUNCTION(enum fiber_state, fiber_state, (const struct fiber *))
+	FUNCTION(int, fiber_yield, (void))
+	FUNCTION(int, fiber_park, (int64_t))
+	FUNCTION(int, fiber_unpark, (struct fiber *))
+	FUNCTION(int, fiber_wait_until, (bool (*)(void *), void *, int64_t))
+	FUNCTION(int, fiber_cancel, (struct fiber *))
+	FUNCTION(bool, fiber_cancelled, (void))
+	FUNCTION(void, fiber_exit, (void *))
+	FUNCTION(void, fiber_fail, (int, const char *, ...))
+	FUNCTION(int, fiber_at_exit, (void (*)(void *), void *))
+	FUNCTION(void, fiber_pin, (void))
+	FUNCTION(void, fiber_unpin, (void))
+	FUNCTION(bool, fiber_can_yield, (void))
+	FUNCTION(int, fiber_key_create, (fiber_key_t *, void (*)(void *)))
+	FUNCTION(int, fiber_key_delete, (fiber_key_t))
+	FUNCTION(int, fiber_setspecific, (fiber_key_t, const void *))
+	FUNCTION(void *, fiber_getspecific, (fiber_key_t))
+	FUNCTION(int, fiber_label, (const char *, const char *))
+	return count - 28;
+}
+
+static unsigned use_sync(void)
+{
+	unsigned count = 0;
+
+	FUNCTION(int, fiber_mutex_lock, (struct fiber_mutex *, int64_t))
+	FUNCTION(int, fiber_mutex_trylock, (struct fiber_mutex *))
+	FUNCTION(int, fiber_mutex_unlock, (struct fiber_mutex *))
+	FUNCTION(int, fiber_rwlock_rdlock, (struct fiber_rwlock *, int64_t))
+	FUNCTION(int, fiber_rwlock_wrlock, (struct fiber_rwlock *, int64_t))
+	FUNCTION(int, fiber_rwlock_unlock, (struct fiber_rwlock *))
+	FUNCTION(int, fiber_cond_wait, (struct fiber_cond *, struct fiber_mutex *, int64_t))
+	FUNCTION(int, fiber_cond_signal, (struct fiber_cond *))
+	FUNCTION(int, fiber_cond_broadcast, (struct fiber_cond *))
+	FUNCTION(int, fiber_sem_init, (struct fiber_sem *, uint64_t))
+	FUNCTION(int, fiber_sem_wait, (struct fiber_sem *, int64_t))
+	FUNCTION(int, fiber_sem_post, (struct fiber_sem *))
+	FUNCTION(int, fiber_event_wait, (struct fiber_event *, int64_t))
+	FUNCTION(int, fiber_event_set, (struct fiber_event *))
+	FUNCTION(int, fiber_event_reset, (struct fiber_event *))
+	FUNCTION(int, fiber_barrier_init, (struct fiber_barrier *, unsigned))
+	FUNCTION(int, fiber_barrier_wait, (struct fiber_barrier *, int64_t))
+	FUNCTION(int, fiber_once, (struct fiber_once *, void (*)(void *), void *))
+	FUNCTION(int, fiber_waitgroup_add, (struct fiber_waitgroup *, int64_t))
+	FUNCTION(int, fiber_waitgroup_done, (struct fiber_waitgroup *))
+	FUNCTION(int, fiber_waitgroup_wait, (struct fiber_waitgroup *, int64_t))
+	FUNCTION(int, fiber_object_name, (void *, const char *))
+	return count - 22;
+}
+
+static unsigned use_groups_and_channels(void)
+{
+	unsigned count = 0;
+
+	FUNCTION(int, fiber_group_init, (struct fiber_group *))
+	FUNCTION(int, fiber_group_spawn, (struct fiber_group *, fiber_fn *, void *))
+	FUNCTION(int, fiber_group_wait, (struct fiber_group *, int64_t))
+	FUNCTION(int, fiber_group_cancel, (struct fiber_group *))
+	FUNCTION(int, fiber_chan_new, (size_t, size_t, struct fiber_chan **))
+	FUNCTION(int, fiber_chan_send, (struct fiber_chan *, const void *, int64_t))
+	FUNCTION(int, fiber_chan_recv, (struct fiber_chan *, void *, int64_t))
+	FUNCTION(int, fiber_chan_close, (struct fiber_chan *))
+	FUNCTION(struct fiber_chan *, fiber_chan_ref, (struct fiber_chan *))
+	FUNCTION(void, fiber_chan_unref, (struct fiber_chan *))
+	FUNCTION(int, fiber_select, (struct fiber_select_case *, size_t, int64_t))
+	return count - 11;
+}
+
+static unsigned use_context(void)
+{
+	unsigned count = 0;
+
+	FUNCTION(int, fiber_context_init,
+		 (struct fiber_context *, void *, size_t, void (*)(void *), void *))
+	FUNCTION(void, fiber_context_switch, (struct fiber_context *, struct fiber_context *))
+	FUNCTION(int, fiber_thread_to_context, (struct fiber_context *))
+	FUNCTION(int, fiber_stack_alloc, (size_t, struct fiber_stack *))
+	FUNCTION(void, fiber_stack_free, (struct fiber_stack *))
+	return count - 5;
+}
+
+static unsigned use_introspection(void)
+{
+	unsigned count = 0;
+
+	FIELD(uint64_t, fiber_info, id)
+	FIELD(uint64_t, fiber_info, parent_id)
+	FIELD(enum fiber_state, fiber_info, state)
+	FIELD(const char *, fiber_info, wait_kind)
+	FIELD(const void *, fiber_info, wait_object)
+	FIELD(uint64_t, fiber_info, holder_id)
+	FIELD(int64_t, fiber_info, since)
+	FIELD(int64_t, fiber_info, deadline)
+	FIELD(unsigned, fiber_info, pins)
+	FIELD(uint64_t, fiber_info, switches)
+	FIELD(uint64_t, fiber_info, cpu_ns)
+	FIELD(size_t, fiber_info, stack_size)
+	FIELD(size_t, fiber_info, stack_high_water)
+	FIELD(int, fiber_info, carrier)
+	FIELD(const void *, fiber_info, spawn_pc)
+	FUNCTION(int, fiber_snapshot, (struct fiber_runtime *, struct fiber_snapshot **))
+	FUNCTION(bool, fiber_snapshot_next, (struct fiber_snapshot *, struct fiber_info *))
+	FUNCTION(void, fiber_snapshot_free, (struct fiber_snapshot *))
+	FUNCTION(int, fiber_foreach,
+		 (struct fiber_runtime *, int (*)(const struct fiber_info *, void *), void *))
+	FUNCTION(int, fiber_dump, (int))
+	return count - 20;
+}
+
+static void *pin_in_a_block(void *arg)
+{
+	int wrong = !fiber_can_yield();
+
+	{
+		FIBER_PINNED_SCOPE;
+		FIBER_PINNED_SCOPE; /* two in one block are two pins, if not on one line */
+		wrong += fiber_can_yield();
+	}
+	wrong += !fiber_can_yield();
+	*(int *)arg += wrong;
+	return arg;
+}
+
+int main(void)
+{
+	const unsigned missing = use_time() + use_runtime() + use_fiber_types() + use_fiber() +
+				 use_sync() + use_groups_and_channels() + use_context() +
+				 use_introspection();
+	struct fiber_result result = {NULL, 1};
+	int wrong = 0;
+
+	if (fiber_run(pin_in_a_block, &wrong, NULL, &result) < 0 || result.value != &wrong)
+		wrong++;
+	if (missing || wrong || result.error)
+		printf("%u names, %d pins\n", missing, wrong);
+	return missing || wrong || result.error;
+}
