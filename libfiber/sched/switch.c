@@ -78,7 +78,7 @@ struct fiber *fib_next_local(struct fib_carrier *c)
 }
 
 /* The same for one that no run queue takes. */
-static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
+static fib_noinline void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
 {
 	struct fib_carrier *home = &s->carriers[fiber->carrier];
 	bool bound = fiber->flags & FIBER_BOUND;
@@ -96,7 +96,7 @@ static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *
 /* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
 static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber, bool front)
 {
-	if (fiber->flags & FIB_APART) {
+	if (fib_unlikely(fiber->flags & FIB_APART)) {
 		put_apart(s, c, fiber);
 		return;
 	}
@@ -137,7 +137,7 @@ void fib_ready(struct fiber *fiber, bool front)
 
 /* One that no run queue takes has yielded. Only its own carrier runs a bound one, and c is about to look
  * for something to run itself when it has left an idle one. */
-static void put_back(struct fib_carrier *c, struct fiber *fiber)
+static fib_noinline void put_back(struct fib_carrier *c, struct fiber *fiber)
 {
 	if (fiber->flags & FIBER_IDLE)
 		fib_spare_put(c->sched, fiber);
@@ -146,7 +146,7 @@ static void put_back(struct fib_carrier *c, struct fiber *fiber)
 }
 
 /* On the stack that was switched to: finish for the fiber that was left. */
-static inline void arrive(void)
+static fib_always_inline void arrive(void)
 {
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *left = c->left;
@@ -161,7 +161,7 @@ static inline void arrive(void)
 	if (after == FIB_AFTER_EXIT) {
 		fib_reap(c, left);
 	} else if (after == FIB_AFTER_YIELD) {
-		if (left->flags & FIB_APART) {
+		if (fib_unlikely(left->flags & FIB_APART)) {
 			put_back(c, left);
 			return;
 		}
