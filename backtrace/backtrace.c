@@ -228,6 +228,13 @@ static int print_copy(FILE *out, struct walk *w, int max, bool *ret_whole)
 	return n;
 }
 
+/* It has no stack yet: where it will begin. */
+static int print_beginning(FILE *out, struct walk *w, bool *ret_whole)
+{
+	w->row.pc = w->row.entry;
+	return print_copy(out, w, 1, ret_whole);
+}
+
 static int print_self(FILE *out, int max, bool *ret_whole)
 {
 	unw_context_t here;
@@ -265,6 +272,8 @@ int fiber_print_backtrace(struct fiber *fiber, FILE *out, int max_frames)
 		rc = -ENOTSUP;
 	else if (fiber == fiber_self())
 		rc = print_self(out, max, &whole);
+	else if (rc == 0 && fib_row_fresh(&w.row))
+		rc = print_beginning(out, &w, &whole);
 	else if (rc == 0)
 		rc = print_copy(out, &w, max, &whole);
 	if (rc < 0)

@@ -322,7 +322,7 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 	ret->count = 0;
 	ret->truncated = false;
 	ret->reason[0] = 0;
-	if (!fib_row_walkable(&fiber->row)) {
+	if (!fib_row_walkable(&fiber->row) && !fib_row_fresh(&fiber->row)) {
 		snprintf(ret->reason, sizeof ret->reason, "%s",
 			 fiber->row.state == FIBER_DEAD ? "it has ended"
 			 : fiber->row.state == FIBER_RUNNING
@@ -335,6 +335,11 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 		snprintf(ret->reason, sizeof ret->reason,
 			 "stacks of port \"%s\" cannot be walked yet", layout->port);
 		ins_problems_add(&unwinder->source->problems, "no backtrace: %s", ret->reason);
+		return;
+	}
+	if (fib_row_fresh(&fiber->row)) {
+		/* Where it will begin: all there is to say, and enough to group it by. */
+		ret->pc[ret->count++] = fiber->row.entry;
 		return;
 	}
 	walk_unwind(unwinder, fiber, ret);

@@ -108,7 +108,8 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
 		ret->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
 	}
-	if (!running && ret->sp - ret->stack_low <= ret->stack_size)
+	/* One that has not begun, or has ended, has no sp. */
+	if (!running && ret->sp && ret->sp - ret->stack_low <= ret->stack_size)
 		ret->stack_used = ret->stack_low + ret->stack_size - ret->sp;
 	return true;
 }
@@ -144,4 +145,10 @@ int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_re
 bool fib_row_walkable(const struct fib_row *row)
 {
 	return !(row->seq & 1) && row->state != FIBER_DEAD && row->stack_used != 0;
+}
+
+bool fib_row_fresh(const struct fib_row *row)
+{
+	return (row->state == FIBER_CREATED || row->state == FIBER_RUNNABLE) && !row->sp &&
+	       !row->stack_low && row->entry;
 }

@@ -25,6 +25,12 @@ def frames():
     return found
 
 
+def beginning(pc):
+    """A fiber that has not begun has no stack: the function that it will begin in, and the first line there."""
+    lines = gdb.find_pc_line(pc).symtab.linetable()
+    return "%s:%d" % (gdb.block_for_pc(pc).function.name, next(at.line for at in lines if at.pc == pc))
+
+
 def registers():
     return {name: int(gdb.parse_and_eval("(unsigned long)$" + name)) for name in ("rsp", "rip", "orig_rax")}
 
@@ -49,6 +55,9 @@ def walk():
             if int(fiber["id"]) == 0 or int(fiber["state"]) not in STATES:
                 continue
             context = fiber["context"]
+            if int(context["sp"]) == 0:
+                print("\t".join(["walk", str(int(fiber["id"])), beginning(int(fiber["fn"]))]))
+                continue
             # orig_rax: the kernel must not restart the system call of the thread we borrow.
             set_registers({"orig_rax": -1, "rsp": int(context["sp"]), "rip": int(context["pc"])})
             print("\t".join(["walk", str(int(fiber["id"]))] + frames()))
