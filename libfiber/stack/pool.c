@@ -3,21 +3,25 @@
  * pool.c - stacks by power-of-two class
  *
  * A class grows by slabs: one mapping of many stacks, each with a guard below it. A new stack is
- * guarded when it is first taken. A returned stack keeps its pages, since the next fiber wants them
+ * guarded when it is cut from its slab. A returned stack keeps its pages, since the next fiber wants them
  * warm, and is taken again last in, first out; what nobody took for a whole period loses its pages
  * and keeps its address.
+ *
+ * A fiber that has not begun needs no stack yet, but it must be sure to get one: by then nobody could be told
+ * that there is none. So its maker gets a promise. The rule: there are never fewer free stacks than
+ * promises, and who has no promise takes none of those. A stack that lies in a carrier's cache is not counted as
+ * free, so a fiber that begins there takes it and leaves its promise to the carrier, for the next spawn.
  *
  * Tops are coloured: page-aligned tops would put the hot ends of all stacks into the same few cache
  * sets. A colour is a property of the place, so a stack keeps it for life.
  *
- * Free stacks are linked through a node at their own top, which is resident anyway.
+ * Free stacks stand in a table beside them: none is touched while nobody runs on it.
  */
 #include "stack/pool.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "base/list.h"
 #include "os/os.h"
 #include "os/spin.h"
 #include "stack/guard.h"
@@ -29,20 +33,20 @@
 #define COLOUR_STEP 192u
 _Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
 #define TRIM_EVERY INT64_C(1000000000)
-
-struct free_stack {
-	struct fib_list link;
-	struct fib_stack stack;
-};
+#define PROMISES   32u /* as many as a carrier gets or gives back at a time */
 
 /* L: all under lock */
 struct stack_class {
 	_Atomic uint32_t lock;
-	struct fib_list warm; /* newest first */
-	struct fib_list cold; /* without pages but the top one */
-	unsigned warm_count;
-	unsigned idle; /* the fewest warm ones there were since the last trim */
-	char *next;    /* in the newest slab */
+	/* Below `cold` those without pages, then the warm ones, newest last. Has room for all that were cut. */
+	struct fib_stack *free;
+	size_t room;
+	size_t count;
+	size_t cold;
+	size_t promised; /* at most count */
+	size_t cut;	 /* ever */
+	size_t idle;	 /* the fewest warm ones there were since the last trim */
+	char *next;	 /* in the newest slab */
 	char *end;
 	unsigned colour;
 };
@@ -64,33 +68,47 @@ static unsigned class_of(size_t size)
 	return class;
 }
 
-static struct free_stack *node_of(const struct fib_stack *stack)
+static void push(struct stack_class *c, const struct fib_stack *stack)
 {
-	uintptr_t top = (uintptr_t)stack->low + stack->size - stack->colour;
-
-	return (struct free_stack *)(top & ~(uintptr_t)63) - 1;
+	c->free[c->count++] = *stack;
 }
 
-static void prepare(struct stack_class *c)
+/* As the last that will be taken. */
+static void push_cold(struct stack_class *c, const struct fib_stack *stack)
 {
-	if (!c->warm.next) {
-		fib_list_init(&c->warm);
-		fib_list_init(&c->cold);
-	}
+	c->free[c->count++] = c->free[c->cold];
+	c->free[c->cold++] = *stack;
 }
 
-static struct free_stack *take_free(struct stack_class *c)
+/* There is one. */
+static void pop(struct stack_class *c, struct fib_stack *ret)
 {
-	struct fib_list *node = fib_list_take(&c->warm);
+	*ret = c->free[--c->count];
+	if (c->cold > c->count)
+		c->cold = c->count;
+	if (c->count - c->cold < c->idle)
+		c->idle = c->count - c->cold;
+}
 
-	if (node) {
-		c->warm_count--;
-		if (c->warm_count < c->idle)
-			c->idle = c->warm_count;
-	} else {
-		node = fib_list_take(&c->cold);
+/* Room in the table for n more. */
+static int make_room(struct stack_class *c, size_t n)
+{
+	size_t room = c->room ? c->room : 512;
+	void *table;
+
+	if (c->cut + n <= c->room)
+		return 0;
+	while (room < c->cut + n)
+		room *= 2;
+	if (fib_os_map_stacks(room * sizeof *c->free, &table) < 0)
+		return -ENOMEM;
+	if (c->free) {
+		memcpy(table, c->free, c->count * sizeof *c->free);
+		fib_os_unmap(c->free, c->room * sizeof *c->free);
 	}
-	return node ? fib_container(node, struct free_stack, link) : NULL;
+	c->free = table;
+	c->room = room;
+	return 0;
 }
 
 /* Cut the next stack from the slab. Under the lock: growing is rare and must happen once. */
@@ -103,8 +121,7 @@ static int carve(struct stack_class *c, unsigned class, struct fib_stack *ret)
 		size_t count = SLAB / stride ? SLAB / stride : 1;
 		void *slab;
 
-		rc = fib_os_map_stacks(count * stride, &slab);
-		if (rc < 0)
+		if (make_room(c, count) < 0 || fib_os_map_stacks(count * stride, &slab) < 0)
 			return -ENOMEM;
 		c->next = slab;
 		c->end = c->next + count * stride;
@@ -117,42 +134,47 @@ static int carve(struct stack_class *c, unsigned class, struct fib_stack *ret)
 	ret->colour = c->colour++ % COLOURS * COLOUR_STEP;
 	ret->class = (uint16_t) class;
 	c->next += stride;
+	c->cut++;
 	return 0;
 }
 
-/* Move some that are free to the cache, which is empty: one lock for many. The newest will be taken first. */
+/* Move some that nobody was promised to the cache, which is empty: one lock for many. The newest will be taken
+ * first. */
 static void fill(struct stack_class *c, unsigned class, struct fib_stack_cache *cache)
 {
-	unsigned at = FIB_STACK_CACHE / 2;
-	struct free_stack *found;
+	size_t n = c->count - c->promised, i;
 
-	while (at && (found = take_free(c)))
-		cache->stacks[--at] = found->stack;
+	if (n > FIB_STACK_CACHE / 2)
+		n = FIB_STACK_CACHE / 2;
+	for (i = n; i; i--)
+		pop(c, &cache->stacks[i - 1]);
 	cache->class = class;
-	cache->count = FIB_STACK_CACHE / 2 - at;
-	memmove(cache->stacks, cache->stacks + at, cache->count * sizeof *cache->stacks);
+	cache->count = (unsigned)n;
+}
+
+static bool take_cached(struct fib_stack_cache *cache, unsigned class, struct fib_stack *ret)
+{
+	if (!cache || !cache->count || cache->class != class)
+		return false;
+	*ret = cache->stacks[--cache->count];
+	return true;
 }
 
 int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack *ret)
 {
 	struct stack_class *c;
-	struct free_stack *found;
 	unsigned class;
 	int rc = 0;
 
 	if (size > FIB_STACK_MAX)
 		return -EINVAL;
 	class = class_of(size);
-	if (cache && cache->count && cache->class == class) {
-		*ret = cache->stacks[--cache->count];
+	if (take_cached(cache, class, ret))
 		return 0;
-	}
 	c = &classes[class];
 	fib_spin_lock(&c->lock);
-	prepare(c);
-	found = take_free(c);
-	if (found) {
-		*ret = found->stack;
+	if (c->count > c->promised) {
+		pop(c, ret);
 		if (cache && !cache->count)
 			fill(c, class, cache);
 	} else {
@@ -162,6 +184,92 @@ int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack 
 	return rc;
 }
 
+/* -- promises -- */
+
+static int promise(unsigned class, unsigned n)
+{
+	struct stack_class *c = &classes[class];
+	struct fib_stack stack;
+	int rc = 0;
+
+	fib_spin_lock(&c->lock);
+	while (rc == 0 && c->count < c->promised + n) {
+		rc = carve(c, class, &stack);
+		if (rc == 0)
+			push_cold(c, &stack);
+	}
+	if (rc == 0)
+		c->promised += n;
+	fib_spin_unlock(&c->lock);
+	return rc;
+}
+
+static void unpromise(unsigned class, unsigned n)
+{
+	struct stack_class *c = &classes[class];
+
+	fib_spin_lock(&c->lock);
+	c->promised -= n;
+	fib_spin_unlock(&c->lock);
+}
+
+int fib_stack_promise(struct fib_stack_cache *cache, unsigned class)
+{
+	int rc;
+
+	if (!cache || (cache->promises && cache->promised_class != class))
+		return promise(class, 1);
+	if (!cache->promises) {
+		rc = promise(class, PROMISES);
+		if (rc < 0)
+			return promise(class, 1);
+		cache->promises = PROMISES;
+		cache->promised_class = class;
+	}
+	cache->promises--;
+	return 0;
+}
+
+void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class)
+{
+	if (!cache || (cache->promises && cache->promised_class != class)) {
+		unpromise(class, 1);
+		return;
+	}
+	cache->promised_class = class;
+	if (++cache->promises > 2 * PROMISES) {
+		cache->promises -= PROMISES;
+		unpromise(class, PROMISES);
+	}
+}
+
+void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, struct fib_stack *ret)
+{
+	struct stack_class *c = &classes[class];
+
+	if (take_cached(cache, class, ret)) {
+		fib_stack_unpromise(cache, class);
+		return;
+	}
+	fib_spin_lock(&c->lock);
+	c->promised--;
+	pop(c, ret);
+	if (cache && !cache->count)
+		fill(c, class, cache);
+	fib_spin_unlock(&c->lock);
+}
+
+int fib_stack_class(size_t size, unsigned *ret_class, size_t *ret_size)
+{
+	if (size > FIB_STACK_MAX)
+		return -EINVAL;
+	*ret_class = class_of(size);
+	*ret_size = class_size(*ret_class);
+	return 0;
+}
+
+/* -- back -- */
+
 /* Give n stacks of one class to it. */
 static void give_to_class(const struct fib_stack *stacks, unsigned n)
 {
@@ -169,22 +277,24 @@ static void give_to_class(const struct fib_stack *stacks, unsigned n)
 	unsigned i;
 
 	fib_spin_lock(&c->lock);
-	for (i = 0; i < n; i++) {
-		struct free_stack *node = node_of(&stacks[i]);
-
-		node->stack = stacks[i];
-		/* Newest first: append at the head's front. */
-		fib_list_append(c->warm.next, &node->link);
-	}
-	c->warm_count += n;
+	for (i = 0; i < n; i++)
+		push(c, &stacks[i]);
 	fib_spin_unlock(&c->lock);
 }
 
-void fib_stack_flush(struct fib_stack_cache *cache)
+static void flush_stacks(struct fib_stack_cache *cache)
 {
 	if (cache->count)
 		give_to_class(cache->stacks, cache->count);
 	cache->count = 0;
+}
+
+void fib_stack_flush(struct fib_stack_cache *cache)
+{
+	flush_stacks(cache);
+	if (cache->promises)
+		unpromise(cache->promised_class, cache->promises);
+	cache->promises = 0;
 }
 
 void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack)
@@ -198,7 +308,7 @@ void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack
 		return;
 	}
 	if (cache->class != stack->class) {
-		fib_stack_flush(cache);
+		flush_stacks(cache);
 	} else if (cache->count == FIB_STACK_CACHE) {
 		/* The older half; what was used last stays at hand. */
 		give_to_class(cache->stacks, half);
@@ -209,34 +319,22 @@ void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack
 	cache->stacks[cache->count++] = *stack;
 }
 
-/* Drop the pages of the stacks that lay idle for the whole period: the oldest ones. */
+/* Drop the pages of the stacks that lay idle for the whole period: the oldest ones. One at a time under the lock,
+ * so that nobody takes it meanwhile, or waits for long. */
 static void trim_class(struct stack_class *c)
 {
-	struct fib_list idle;
-	struct fib_list *node;
-	unsigned n;
+	size_t n;
 
-	fib_list_init(&idle);
 	fib_spin_lock(&c->lock);
-	prepare(c);
-	for (n = c->idle; n && !fib_list_empty(&c->warm); n--) {
-		node = c->warm.prev;
-		fib_list_remove(node);
-		c->warm_count--;
-		fib_list_append(&idle, node);
-	}
-	c->idle = c->warm_count;
-	fib_spin_unlock(&c->lock);
+	for (n = c->idle; n && c->cold < c->count; n--) {
+		const struct fib_stack *stack = &c->free[c->cold++];
 
-	while ((node = fib_list_take(&idle))) {
-		struct free_stack *free = fib_container(node, struct free_stack, link);
-		uintptr_t keep = (uintptr_t)free & ~(uintptr_t)(fib_os_page_size() - 1);
-
-		fib_os_discard(free->stack.low, keep - (uintptr_t)free->stack.low);
-		fib_spin_lock(&c->lock);
-		fib_list_append(&c->cold, node);
+		fib_os_discard(stack->low, stack->size);
 		fib_spin_unlock(&c->lock);
+		fib_spin_lock(&c->lock);
 	}
+	c->idle = c->count - c->cold;
+	fib_spin_unlock(&c->lock);
 }
 
 void fib_stack_trim(int64_t now)

@@ -13,6 +13,8 @@
 struct fib_stack_cache {
 	unsigned count;
 	unsigned class;
+	unsigned promises; /* that nobody has been given yet */
+	unsigned promised_class;
 	struct fib_stack stacks[FIB_STACK_CACHE];
 };
 
@@ -23,10 +25,20 @@ struct fib_stack_cache {
  */
 int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack *ret);
 
-/* Give it back; nobody runs on it any more. Nothing happens to a foreign one. */
+/* The class for that many bytes, and how many its stacks have. 0, -EINVAL for a size over FIB_STACK_MAX. */
+int fib_stack_class(size_t size, unsigned *ret_class, size_t *ret_size);
+
+/* Make sure that there is a stack of that class when it is asked for: 0, -ENOMEM. A promise is kept
+ * (take_promised, which cannot fail) or given back. cache may be NULL. */
+int fib_stack_promise(struct fib_stack_cache *cache, unsigned class);
+void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, struct fib_stack *ret);
+void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class);
+
+/* Give it back; nobody runs on it any more, or the owner of the cache is about to leave it: another thread
+ * cannot get it before that. Nothing happens to a foreign one. */
 void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack);
 
-/* Empty a cache into the pool. */
+/* Empty a cache into the pool, promises too. */
 void fib_stack_flush(struct fib_stack_cache *cache);
 
 /* Give the memory of stacks that nobody took for a whole period back to the system. Called by a
