@@ -24,18 +24,29 @@ void fib_arch_entry_range(uint64_t *ret_low, uint64_t *ret_high);
 
 /*
  * Prepare a context that will call fn(arg) on the stack [low, low + size) when first switched to.
- * fn must not return. The new context starts with the caller's FPU control words. 0 or a negative
+ * fn must not return. It starts with the FPU control words that the context has inherited. 0 or a negative
  * errno.
  */
 int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn)(void *),
 		  void *arg);
 
+/* Give the context the caller's FPU control words. */
+void fib_arch_inherit(struct fib_context *context);
+
 /*
  * Save the caller in *from, go on where *to was saved. Returns when somebody switches back, perhaps
- * on another thread. Call it from one place only (context/context.c): one call site keeps the CPU's
- * return prediction right on both sides.
+ * on another thread. Where both sides called it from the same place the CPU predicts its return. *left is
+ * raised by one, with release, when all of the caller is saved and its stack not needed any more: from
+ * then on another thread may go on in *from. Nobody else writes *left meanwhile.
  */
-void fib_arch_switch(struct fib_context *from, struct fib_context *to);
+void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic uint64_t *left);
+
+/* Go on where *to was saved, or begin there. The caller is not saved and never continued; *to may have been
+ * made by fib_arch_init on the very stack that the caller runs on. */
+_Noreturn void fib_arch_jump(struct fib_context *to);
+
+/* Give the context the caller's FPU control words. */
+void fib_arch_inherit(struct fib_context *context);
 
 /*
  * Save the caller in *context as a switch would and call fn(arg) meanwhile, on the same stack. A

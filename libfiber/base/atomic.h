@@ -23,6 +23,7 @@
 #define fib_add_relaxed(p, v)	atomic_fetch_add_explicit(p, v, memory_order_relaxed)
 #define fib_sub(p, v)		atomic_fetch_sub_explicit(p, v, memory_order_acq_rel)
 #define fib_or(p, v)		atomic_fetch_or_explicit(p, v, memory_order_acq_rel)
+#define fib_and(p, v)		atomic_fetch_and_explicit(p, v, memory_order_acq_rel)
 
 /* *expected is updated on failure. Success is acquire-release, failure acquire. */
 #define fib_cas(p, expected, v)                                                       \
@@ -39,5 +40,7 @@
 #define fib_fence_release() atomic_thread_fence(memory_order_release)
 #define fib_fence_acquire() atomic_thread_fence(memory_order_acquire)
 #define fib_fence_seq()	    atomic_thread_fence(memory_order_seq_cst)
+/* For the side of a pair whose other side makes every thread fence (os.h, fib_os_barrier). */
+#define fib_fence_compiler() atomic_signal_fence(memory_order_seq_cst)
 
 #endif

@@ -7,11 +7,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "announce.h" /* of the sanitizer the Makefile chose */
 #include "arch/arch.h"
 
-/* Make a context that will call fn(arg), which must not return, on [low, low + size). */
+/* Give it the caller's FPU control words. */
+static inline void fib_context_inherit(struct fib_context *context)
+{
+	fib_arch_inherit(context);
+}
+
+/* Let it call fn(arg), which must not return, on [low, low + size), when it is first switched to. It has
+ * inherited. 0, or a negative errno. */
+int fib_context_begin(struct fib_context *context, struct fib_announce *announce, void *low,
+		      size_t size, void (*fn)(void *), void *arg);
+
+/* Both. */
 int fib_context_init(struct fib_context *context, struct fib_announce *announce, void *low,
 		     size_t size, void (*fn)(void *), void *arg);
 
@@ -21,10 +33,16 @@ void fib_context_adopt(struct fib_announce *announce);
 /* The context will never run again; its stack may be reused after this. From another stack. */
 void fib_context_done(struct fib_announce *announce);
 
-/* Leave from, go on in to. dying: from will never be switched to again. Returns when somebody switches back,
- * perhaps on another thread: nothing thread-local may be kept across. */
+/* Leave from, go on in to. Returns when somebody switches back, perhaps on another thread: nothing
+ * thread-local may be kept across. *left is raised when from may be switched to (arch.h). */
 void fib_context_switch(struct fib_context *from, struct fib_announce *from_announce,
-			struct fib_context *to, struct fib_announce *to_announce, bool dying);
+			struct fib_context *to, struct fib_announce *to_announce,
+			_Atomic uint64_t *left);
+
+/* Go on in to, and never come back: whoever was announced as from has ended, and needs no
+ * fib_context_done(). Where fib_announce_restarts() says so, to may begin on the very stack that is left. */
+_Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *to,
+				 struct fib_announce *to_announce);
 
 /* The first thing that runs in a new context calls this. */
 void fib_context_begun(struct fib_announce *announce);

@@ -3,8 +3,7 @@
  * public.c - contexts for those who bring their own scheduler
  *
  * The storage that callers see is larger than what is in it, so that a port or a sanitizer can grow
- * without a program being compiled anew. The way of a switch is the runtime's: the one call of
- * fib_arch_switch() in the program, which keeps its return predicted for both.
+ * without a program being compiled anew. The way of a switch is the runtime's.
  */
 #include <fiber/context.h>
 
@@ -18,6 +17,7 @@
 struct execution {
 	struct fib_context context;
 	struct fib_announce announce;
+	_Atomic uint64_t left; /* counts how often; nobody asks */
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -72,7 +72,7 @@ void fiber_context_switch(struct fiber_context *from, struct fiber_context *to)
 
 	if (fib_unlikely(f == t))
 		return;
-	fib_context_switch(&f->context, &f->announce, &t->context, &t->announce, false);
+	fib_context_switch(&f->context, &f->announce, &t->context, &t->announce, &f->left);
 }
 
 _Noreturn void fiber_context_end(struct fiber_context *from, struct fiber_context *to)
@@ -81,7 +81,9 @@ _Noreturn void fiber_context_end(struct fiber_context *from, struct fiber_contex
 
 	if (f == t)
 		fib_die("fiber_context_end: context %p cannot end in itself", (void *)from);
-	fib_context_switch(&f->context, &f->announce, &t->context, &t->announce, true);
+	/* Saved, so that who switches back hears of it. */
+	fib_announce_leave(&f->announce, &t->announce, true);
+	fib_arch_switch(&f->context, &t->context, &f->left);
 	fib_die("fiber_context_end: context %p had ended and was switched to", (void *)from);
 }
 

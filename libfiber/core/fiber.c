@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/atomic.h"
 #include "core/names.h"
 #include "core/record.h"
 
@@ -19,6 +20,7 @@ const char *fiber_name(const struct fiber *fiber)
 
 int fiber_set_name(struct fiber *fiber, const char *name)
 {
+	fib_or(&fiber->life, FIB_LIFE_NAMED);
 	return fib_name_copy(fiber->name, sizeof fiber->name, name);
 }
 

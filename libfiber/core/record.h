@@ -12,7 +12,8 @@
  * The carrier stores an odd seq before the fiber's stack may change and an even one after its
  * registers are saved (pairs: record.seq).
  *
- * The first cache line holds what a switch touches, the second what a wait touches.
+ * The first cache line holds what a switch touches, the second what a wait touches; a spawn and an end
+ * touch these and the two after them. What lies behind is as every fiber leaves it: empty.
  */
 #ifndef FIB_CORE_RECORD_H
 #define FIB_CORE_RECORD_H
@@ -49,62 +50,78 @@ struct fib_ending {
 #define FIB_CANCELLED_FINISH 2u /* its runtime finishes: it must end (background.c) */
 #define FIB_CANCELLED_TOLD   4u /* it has been told since */
 
-/* life: who still needs the record. */
+/* life: who still needs the record (join.c). */
 #define FIB_LIFE_SUBMITTED 1u
-#define FIB_LIFE_DONE	   2u /* has ended, its stack is gone */
-#define FIB_LIFE_DETACHED  4u /* nobody will join */
-#define FIB_LIFE_JOINING   8u /* somebody is in fiber_join */
+#define FIB_LIFE_DONE	   2u	/* has ended, its stack is gone */
+#define FIB_LIFE_DETACHED  4u	/* nobody will join */
+#define FIB_LIFE_JOINING   8u	/* `joiner` waits for it */
+#define FIB_LIFE_NAMED	   16u	/* its name is to be cleared before the next one's */
+#define FIB_LIFE_JOINER	   256u /* above: how often somebody has come to join */
 
 /* I set before it is submitted, then read-only · F the fiber itself or its carrier in its name ·
  * A any thread, atomic · L under the lock named */
 struct fiber {
-	struct fib_context context; /* F: written by the switch */
-	struct fiber *link;	    /* whoever has the fiber: run queue or free list */
-	_Atomic uint64_t seq;	    /* F, A: readers (record.seq) */
-	_Atomic int64_t since;	    /* whoever changes state, A: readers */
-	_Atomic uint8_t state;	    /* enum fiber_state; F, and whoever makes it runnable */
-	_Atomic uint8_t wait_kind;  /* F: enum fib_wait_kind */
-	uint8_t flags;		    /* I: FIBER_DETACHED ... */
-	_Atomic uint8_t cancelled;  /* A: FIB_CANCELLED_*, cancel.gap; never goes back to 0 */
-	uint16_t carrier;	    /* F: index of the carrier that runs or last ran it */
-	uint16_t pins;		    /* F */
+	struct fib_context
+		context;       /* F: written by the switch; sp 0: it has not begun, or has ended */
+	struct fiber *link;    /* whoever has the fiber: run queue or free list */
+	_Atomic uint64_t seq;  /* F, A: readers (record.seq) */
+	_Atomic int64_t since; /* whoever changes state, A: readers */
+	_Atomic uint8_t state; /* enum fiber_state; F, and whoever makes it runnable */
+	_Atomic uint8_t wait_kind; /* F: enum fib_wait_kind */
+	uint8_t flags;		   /* I: FIBER_DETACHED ... */
+	_Atomic uint8_t cancelled; /* A: FIB_CANCELLED_*, cancel.gap; never goes back to 0 */
+	uint16_t carrier;	   /* F: index of the carrier that runs or last ran it */
+	uint16_t pins;		   /* F */
 
 	struct fib_parker parker;
-	uint64_t wait_object;	   /* F */
-	uint64_t wait_arg;	   /* F */
+	union {
+		struct {
+			uint64_t wait_object; /* F */
+			uint64_t wait_arg;    /* F */
+		};
+		/* Of one that has not begun: its place in line, L fresh.lock (fresh.h). */
+		struct {
+			struct fiber *before;
+			uint64_t place;
+		} fresh;
+	};
 	int64_t wait_deadline;	   /* F */
 	uint64_t cpu;		   /* F: ns, in steps of the coarse clock */
 	struct fib_timers *timers; /* L timers->lock: the heap that holds it, or NULL */
 	uint32_t timer_index;	   /* L timers->lock */
 	_Atomic uint32_t token;	   /* A: park.token */
 
-	uint64_t id;		 /* I; 0 in a free record */
-	uint64_t parent;	 /* I */
-	struct fib_sched *sched; /* I: set when submitted */
-	fiber_fn *fn;		 /* I */
-	void *arg;		 /* I */
-	uint64_t spawn_pc;	 /* I */
-	struct fib_stack stack;	 /* I */
+	uint64_t id;		    /* I; 0 in a free record */
+	uint64_t parent;	    /* I */
+	struct fib_sched *sched;    /* I: set when submitted */
+	fiber_fn *fn;		    /* I */
+	void *arg;		    /* I */
+	uint64_t spawn_pc;	    /* I */
+	struct fiber_result result; /* F, then the joiner */
 
-	struct fiber_result result;	  /* F, then the joiner */
-	struct fib_ending *endings;	  /* F */
-	struct fib_exit *exits;		  /* F: exit handlers, the last first */
+	struct fib_stack stack;	       /* F: from its begin on; low NULL: the size it will have */
+	_Atomic uint32_t life;	       /* A: FIB_LIFE_* */
+	_Atomic uint32_t joiner_armed; /* A: join.meet: the ticket of the wait */
+	_Atomic uintptr_t joiner;      /* A: join.meet: its parker, + 1 when it blocks */
+	struct fib_ending *endings;    /* F; NULL in a free record, like what follows */
+	struct fib_exit *exits;	       /* F: exit handlers, the last first */
 	struct fib_layout_labels *labels; /* F: NULL: none set yet; readers */
-	struct fib_locals *locals;	  /* F: NULL: none set */
-	struct fiber_wait_queue joiners;  /* own lock */
-	uint32_t life;			  /* L joiners.lock: FIB_LIFE_* */
-	_Atomic uint32_t members;	  /* A: how many live in groups that lie on its stack */
 
+	struct fib_locals *locals; /* F: NULL: none set */
+	_Atomic uint32_t members;  /* A: how many live in groups that lie on its stack */
+	uint32_t unused;
 	struct fiber *group_owner;     /* I: with a group: whose stack it lies on, or NULL */
 	void *group;		       /* I: the struct fiber_group it is a member of, or NULL */
 	void (*ended)(struct fiber *); /* I: with a group: told when it has ended */
 	struct fib_list group_link;    /* L the group's lock */
+	uint64_t unused1;
 
-	char name[32];	  /* F or the owner of the handle; readers may see it half written */
+	/* L sched->background.lock: its place among those, while it is in there */
+	struct fib_list background;
+	char name[32]; /* F or the owner of the handle; readers may see it half written */
+	/* In a thread's name that joins it: its own would be gone while a reaper still looks at it. */
+	struct fib_parker thread_joiner;
 	char failure[96]; /* F: fiber_fail's text */
-
-	struct fib_list
-		background; /* L sched->background.lock: its place among those, while it is in there */
 
 	struct fib_announce announce; /* F */
 } fib_aligned(FIB_CACHE_LINE);

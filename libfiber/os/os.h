@@ -59,6 +59,10 @@ int fib_os_write_all(int fd, const void *buf, size_t size);
 unsigned fib_os_cpus(void); /* usable by this process: affinity and cgroup quota, at least 1 */
 uint32_t fib_os_tid(void);
 void fib_os_yield(void);
+/* Make every running thread of this process pass a full fence before it returns: 0, or -EPERM in a process that has
+ * not called _prepare, which returns a negative errno where there is no such thing. A forked child prepares anew. */
+int fib_os_barrier_prepare(void);
+int fib_os_barrier(void);
 void fib_os_thread_name(const char *name); /* of the calling thread, cut at 15 bytes */
 const char *fib_os_program(void);	   /* short name of the running program */
 

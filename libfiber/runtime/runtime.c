@@ -2,7 +2,7 @@
 /*
  * runtime.c - starting, feeding and finishing a runtime
  *
- * A runtime is finished when its count of fibers, but for background ones, is swapped from 0 to "closed":
+ * A runtime is finished when it has no fibers but background ones, and has been closed (live.c):
  * from then on nothing can be submitted. Background fibers are made to end, and what the carriers do not find
  * after that they will never have to run.
  */
@@ -16,6 +16,7 @@
 #include "io/await.h"
 #include "io/descriptor.h"
 #include "os/os.h"
+#include "sched/live.h"
 #include "sched/spawn.h"
 #include "sched/tick.h"
 #include "service/service.h"
@@ -99,30 +100,7 @@ int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr,
 
 bool fiber_runtime_done(struct fiber_runtime *rt)
 {
-	return (fib_load_acquire(&rt->sched.live) & FIB_LIVE_MASK) == 0;
-}
-
-/* Wait until live has fallen to 0 since `ended` was read: 0, or an error. A fiber, of another runtime, parks. */
-static int await_end(struct fib_sched *s, uint32_t ended, int64_t deadline)
-{
-	struct fib_waiter w;
-	bool moved;
-	int rc;
-
-	if (!fiber_self())
-		return fib_os_futex_wait(&s->ended, ended, deadline) == -ETIMEDOUT ? -ETIMEDOUT : 0;
-	rc = fib_wait_begin(&w, FIB_WAIT_OP, s->runtime, 0, deadline);
-	if (rc < 0)
-		return rc;
-	fib_queue_lock(&s->finishers);
-	moved = fib_load_acquire(&s->ended) != ended;
-	if (!moved)
-		fib_queue_append(&s->finishers, &w);
-	fib_queue_unlock(&s->finishers);
-	if (!moved)
-		return fib_queue_wait(&s->finishers, &w, deadline);
-	fib_wait_abort(&w);
-	return 0;
+	return fib_live_none(&rt->sched);
 }
 
 int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
@@ -133,26 +111,16 @@ int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 
 	if (c && c->sched == s)
 		return -EPERM;
-	for (;;) {
-		uint32_t ended = fib_load_acquire(&s->ended);
-
-		/* Or closed by a call before this one, whose deadline passed. */
-		if (fib_close(s) || fib_load_acquire(&s->live) & FIB_LIVE_CLOSED)
-			break;
-		rc = await_end(s, ended, deadline);
+	/* Or closed by a call before this one, whose deadline passed. */
+	while (!fib_close(s) && !fib_closed(s)) {
+		rc = fib_live_await(s, false, deadline);
 		if (rc < 0)
 			return rc;
 	}
 	fib_background_finish(s);
-	for (;;) {
-		uint32_t ended = fib_load_acquire(&s->ended);
-
-		if (fib_load_acquire(&s->live) == FIB_LIVE_CLOSED)
-			break;
-		rc = await_end(s, ended, deadline);
-		if (rc < 0)
-			return rc;
-	}
+	rc = fib_live_await(s, true, deadline);
+	if (rc < 0)
+		return rc;
 	fib_service_leave();
 	fib_sched_stop(s);
 	free(rt);

@@ -9,9 +9,13 @@
  *
  * The danger is the gap between reading the flag and being armed. The two sides write one word each and
  * then read the other's: the waiter arms and then reads the flag once more, in fib_wait(); we raise the
- * flag and then look whether anything is armed. A full fence stands between write and read on both
- * sides, so one of the two always sees the other (pairs: cancel.gap). When both do, the compare-and-swap
+ * flag and then look whether anything is armed. With a full fence between write and read on both
+ * sides one of the two always sees the other (pairs: cancel.gap). When both do, the compare-and-swap
  * decides: the waiter takes its wait back, or we have claimed it and make it run.
+ *
+ * There are millions of waits for each cancellation, so we bear the cost of both fences: who sees nothing
+ * armed has the kernel make every thread of the process fence, and looks again. Where the kernel cannot, waiters
+ * fence themselves. (Asymmetric fences: Dice, Huang and Yang, "Asymmetric Dekker Synchronization", 2001.)
  *
  * Two waits are not ours to end. A condition's waiter takes its mutex back whatever happens, and whoever waits
  * for a group waits for fibers that use his memory. Both arm themselves as firm.
@@ -22,19 +26,34 @@
 #include <fiber/fiber.h>
 
 #include "base/check.h"
+#include "os/os.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
 
-bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret)
+_Atomic uint32_t fib_cancel_fenced_by_waiters = 1;
+
+void fib_cancel_prepare(void)
+{
+	fib_store(&fib_cancel_fenced_by_waiters, fib_os_barrier_prepare() < 0);
+}
+
+/* Let the waiter be past its fence, whether it has one or not. */
+static void fence_everybody(void)
+{
+	_Atomic uint32_t never = 0;
+
+	if (fib_load(&fib_cancel_fenced_by_waiters) || fib_os_barrier() == 0)
+		return;
+	/* Somebody has forbidden since what worked when we prepared. What is stored is not kept back for long: */
+	fib_os_futex_wait(&never, 0, fib_os_now() + 1000000);
+}
+
+static bool claim(struct fiber *fiber, struct fib_wake *ret)
 {
 	struct fib_parker *p = &fiber->parker;
-	uint32_t word;
+	uint32_t word = fib_load_acquire(&p->word);
 	enum fib_outcome armed;
 
-	/* Release: what we did before is visible to a fiber that sees the flag. */
-	fib_or(&fiber->cancelled, FIB_CANCELLED);
-	fib_fence_seq(); /* label: cancel.gap -- the flag is up before the word is read */
-	word = fib_load_acquire(&p->word);
 	armed = (enum fib_outcome)(word & FIB_OUTCOME_MASK);
 	if (armed != FIB_OUTCOME_ARMED && armed != FIB_OUTCOME_ARMED_PARK &&
 	    armed != FIB_OUTCOME_ARMED_BLOCKING)
@@ -42,6 +61,17 @@ bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret)
 	ret->fiber = armed == FIB_OUTCOME_ARMED_BLOCKING ? NULL : fiber;
 	ret->word = &p->word;
 	return fib_parker_claim(p, word, FIB_OUTCOME_CANCELLED);
+}
+
+bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret)
+{
+	/* Release: what we did before is visible to a fiber that sees the flag. */
+	fib_or(&fiber->cancelled, FIB_CANCELLED);
+	fib_fence_seq(); /* label: cancel.gap -- the flag is up before the word is read */
+	if (claim(fiber, ret))
+		return true;
+	fence_everybody(); /* pairs: cancel.gap */
+	return claim(fiber, ret);
 }
 
 int fiber_cancel(struct fiber *fiber)

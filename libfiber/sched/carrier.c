@@ -12,6 +12,7 @@
 #include "base/tls.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "sched/live.h"
 
 #define SEARCH_ROUNDS 40
 #define RELAX_TURNS   40
@@ -24,7 +25,8 @@ bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 	    fib_spare_visible(s, c))
 		return true;
 	for (i = 0; i < s->carrier_count; i++)
-		if (!fib_runqueue_empty(&s->carriers[i].queue) || fib_load(&s->carriers[i].woken))
+		if (!fib_runqueue_empty(&s->carriers[i].queue) ||
+		    !fib_fresh_empty(&s->carriers[i].fresh) || fib_load(&s->carriers[i].woken))
 			return true;
 	return false;
 }
@@ -69,6 +71,8 @@ static struct fiber *steal(struct fib_carrier *c, bool patient)
 		if (victim == c)
 			continue;
 		fiber = fib_runqueue_steal(&c->queue, &victim->queue);
+		if (!fiber)
+			fiber = fib_fresh_steal(&c->fresh, &c->queue, &victim->fresh);
 		if (!fiber && patient && fib_load(&victim->woken))
 			fiber = fib_swap(&victim->woken, NULL);
 		if (fiber)
@@ -115,6 +119,7 @@ static struct fiber *find(struct fib_carrier *c)
 
 	for (;;) {
 		c->picks = FIB_LOOK_EVERY;
+		fib_live_tell(c->sched);
 		expire_timers(c);
 		fib_idle_poll(c);
 		fiber = take_outside(c);
@@ -179,6 +184,8 @@ void *fib_carrier_main(void *arg)
 			break;
 		await_left(fiber);
 		fib_enter(c, fiber);
+		if (c->departed)
+			fib_bury(c);
 	}
 	fib_stack_flush(&c->stacks);
 	fib_record_flush(&c->records);

@@ -2,10 +2,15 @@
 /*
  * join.c - the end of a fiber, and who waits for it
  *
- * A fiber that ends cannot take itself apart: it stands on the stack that must go. It marks itself dead,
- * leaves, and whoever runs next on its carrier reaps it. Reaping and joining meet under the lock of the
- * record's joiner queue; `life` says under it who still needs the record. The reaper's last touch of a
- * record that somebody joins is the unlock, so the joiner takes the lock once more before it frees it.
+ * A fiber that ends takes itself apart: it says that it is dead, lets go of what it has, and leaves for good.
+ * `life` says who still needs the record. The one swap that adds DONE is the fiber's last touch of it, unless it
+ * is detached: then the record is its own to give back. After the swap a joiner may free it at any time, and memory of
+ * his that the fiber stands on: from there the carrier's idle context does it, when that has been left.
+ *
+ * A joiner writes down which wait is to be ended before it adds JOINING, and the fiber reads that before it adds
+ * DONE (join.meet). Joiners that gave up have left a count in `life`, so the swap succeeds only when it is the same
+ * one still. What the fiber wakes after that is a parker, and those are never unmapped and tell a late waker by
+ * their ticket. A plain thread's parker lies on its stack, so a thread that joins uses one in the record.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -14,58 +19,10 @@
 #include "base/check.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "sched/live.h"
 #include "sched/own.h"
 #include "sched/spawn.h"
 #include "sched/wait.h"
-
-/* Fibers of other runtimes that wait for the end of this one. */
-static void tell_finishers(struct fib_sched *s)
-{
-	struct fib_wake_list list = {NULL, NULL};
-
-	fib_queue_lock(&s->finishers);
-	fib_queue_claim_all(&s->finishers, &list);
-	fib_queue_unlock(&s->finishers);
-	fib_wake_all(&list);
-}
-
-void fib_uncount(struct fib_sched *s, unsigned flags)
-{
-	uint64_t one = fib_live_one(flags);
-
-	if (((fib_sub(&s->live, one) - one) & FIB_LIVE_MASK) == 0) {
-		fib_add(&s->ended, 1);
-		fib_os_futex_wake(&s->ended, INT32_MAX);
-		tell_finishers(s);
-	}
-}
-
-void fib_reap(struct fib_carrier *c, struct fiber *fiber)
-{
-	struct fib_wake wake;
-	bool joined = false, detached;
-
-	fib_context_done(&fiber->announce);
-	fib_stack_give(&c->stacks, &fiber->stack);
-	/* Before anybody can learn of the end: then fiber_runtime_done() says so too. Finishing the
-	 * runtime waits for this carrier anyway. */
-	if (fiber->flags & FIBER_BACKGROUND)
-		fib_background_leave(c->sched, fiber);
-	fib_uncount(c->sched, fiber->flags);
-	if (fib_unlikely(fiber->group != NULL))
-		fiber->ended(fiber);
-	fib_queue_lock(&fiber->joiners);
-	fiber->life |= FIB_LIFE_DONE;
-	detached = (fiber->life & FIB_LIFE_DETACHED) != 0;
-	while (fib_queue_first(&fiber->joiners) && !joined)
-		joined = fib_queue_claim_first(&fiber->joiners, &wake);
-	fib_queue_unlock(&fiber->joiners);
-	if (joined)
-		fib_wake(&wake,
-			 false); /* its turn: who joins many finds the others ended as well */
-	if (detached)
-		fib_free_record(fiber);
-}
 
 static struct fiber *must_be_fiber(const char *call)
 {
@@ -78,10 +35,82 @@ static struct fiber *must_be_fiber(const char *call)
 	return c->current;
 }
 
+static void wake_joiner(uintptr_t joiner, uint32_t armed)
+{
+	bool blocks = joiner & 1;
+	struct fib_parker *parker = (struct fib_parker *)(joiner - blocks);
+	struct fib_wake wake = {blocks ? NULL : fib_container(parker, struct fiber, parker),
+				&parker->word};
+
+	/* In its turn: who joins many finds the others ended as well. */
+	if (fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN))
+		fib_wake(&wake, false);
+}
+
+/* Whoever joins may go on, and nobody else needs the record: it is not touched after this. */
+static void let_go(struct fiber *fiber)
+{
+	uint32_t life = fib_load_acquire(&fiber->life), armed;
+	uintptr_t joiner;
+
+	do {
+		if (life & FIB_LIFE_DETACHED) {
+			fib_free_record(fiber);
+			return;
+		}
+		/* pairs: join.meet */
+		joiner = fib_load(&fiber->joiner);
+		armed = fib_load(&fiber->joiner_armed);
+		/* label: join.done -- the result is there, and we are gone. */
+	} while (!fib_cas(&fiber->life, &life, life | FIB_LIFE_DONE));
+	if (life & FIB_LIFE_JOINING)
+		wake_joiner(joiner, armed);
+}
+
+void fib_bury(struct fib_carrier *c)
+{
+	struct fiber *fiber = c->departed;
+
+	c->departed = NULL;
+	let_go(fiber);
+}
+
+static _Noreturn void leave(struct fiber *fiber)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fib_stack stack = fiber->stack;
+	int64_t now = fib_coarse_now();
+
+	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
+	fib_store(&fiber->since, now);
+	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
+	fiber->context.sp = 0;
+	c->gone = fiber->announce;
+	/* pairs: record.seq -- it holds still, and has no stack any more. */
+	fib_store_release(&fiber->seq, fib_load(&fiber->seq) + 1);
+	/* Before anybody can learn of the end: then fiber_runtime_done() says so too. Finishing the
+	 * runtime waits for this carrier anyway. */
+	if (fib_unlikely(fiber->flags & FIBER_BACKGROUND))
+		fib_background_leave(c->sched, fiber);
+	fib_live_leave(c, fiber->flags);
+	if (fib_unlikely(fiber->group != NULL)) {
+		fiber->ended(fiber);
+		fiber->group = NULL;
+	}
+	c->current = NULL;
+	if (fib_unlikely(stack.class == FIB_STACK_FOREIGN)) {
+		/* Its owner takes it back as soon as he hears of the end. */
+		c->departed = fiber;
+		c->picks = 1;
+	} else {
+		let_go(fiber);
+	}
+	fib_leave_dead(c, &stack);
+}
+
 static _Noreturn void end(struct fiber *fiber)
 {
 	struct fib_ending *ending;
-	int64_t now;
 
 	/* Every pinned scope it was in is left by this. */
 	fiber->pins = 0;
@@ -94,14 +123,9 @@ static _Noreturn void end(struct fiber *fiber)
 		fib_own_end(fiber);
 	if (fib_unlikely(fib_load(&fiber->members)))
 		fib_own_check_groups(fiber);
-	now = fib_coarse_now();
 	if (!fiber->result.error && fib_load(&fiber->cancelled))
 		fiber->result.error = -ECANCELED;
-	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
-	fib_store(&fiber->since, now);
-	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
-	fib_leave(FIB_AFTER_EXIT);
-	fib_die("fiber %llu ran after its end", (unsigned long long)fiber->id);
+	leave(fiber);
 }
 
 _Noreturn void fiber_exit(void *value)
@@ -140,44 +164,51 @@ static void must_be_held(struct fiber *fiber, const char *call)
 			fiber->name);
 }
 
-/* Take the joiner's place. True when the fiber has ended already. */
-static bool begin_join(struct fiber *fiber, struct fib_waiter *w)
+/* Whether the fiber has ended; dies of a second joiner. */
+static bool has_ended(struct fiber *fiber)
 {
-	bool done;
+	uint32_t life;
 
 	must_be_held(fiber, "fiber_join");
-	fib_queue_lock(&fiber->joiners);
-	if (fiber->life & FIB_LIFE_DETACHED)
-		die_joining(fiber, "is detached");
-	if (fiber->life & FIB_LIFE_JOINING)
-		die_joining(fiber, "is joined by somebody else already");
-	done = (fiber->life & FIB_LIFE_DONE) != 0;
-	if (!done && w) {
-		fiber->life |= FIB_LIFE_JOINING;
-		fib_queue_append(&fiber->joiners, w);
-	}
-	fib_queue_unlock(&fiber->joiners);
-	return done;
+	/* pairs: join.done */
+	life = fib_load_acquire(&fiber->life);
+	if (fib_unlikely(life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING)))
+		die_joining(fiber, life & FIB_LIFE_DETACHED ? "is detached"
+							    : "is joined by somebody else already");
+	return life & FIB_LIFE_DONE;
 }
 
-/* Wait for the end. The reaper is out of the lock when this returns 0. */
+/* Take the joiner's place. False when the fiber has ended meanwhile. */
+static bool take_place(struct fiber *fiber, const struct fib_waiter *w)
+{
+	uint32_t life = fib_load_acquire(&fiber->life); /* pairs: join.done */
+
+	fib_store(&fiber->joiner, (uintptr_t)w->parker + (w->parker->blocks != 0));
+	fib_store(&fiber->joiner_armed, w->armed);
+	do {
+		if (life & FIB_LIFE_DONE)
+			return false;
+		/* label: join.meet -- who sees JOINING sees whom to wake. */
+	} while (!fib_cas(&fiber->life, &life, (life | FIB_LIFE_JOINING) + FIB_LIFE_JOINER));
+	return true;
+}
+
+/* Wait for the end. */
 static int await_end(struct fiber *fiber, int64_t deadline)
 {
 	struct fib_waiter w;
-	int rc = fib_wait_begin(&w, FIB_WAIT_JOIN, fiber, fiber->id, deadline);
+	int rc = fib_wait_begin_at(&w, &fiber->thread_joiner, FIB_WAIT_JOIN, fiber, fiber->id,
+				   deadline);
 
 	if (rc < 0)
 		return rc;
-	if (begin_join(fiber, &w)) {
+	if (!take_place(fiber, &w)) {
 		fib_wait_abort(&w);
 		return 0;
 	}
-	rc = fib_queue_wait(&fiber->joiners, &w, deadline);
-	if (rc < 0) {
-		fib_queue_lock(&fiber->joiners);
-		fiber->life &= ~FIB_LIFE_JOINING;
-		fib_queue_unlock(&fiber->joiners);
-	}
+	rc = fib_wait(&w, deadline);
+	if (rc < 0)
+		fib_and(&fiber->life, ~FIB_LIFE_JOINING);
 	return rc;
 }
 
@@ -188,7 +219,7 @@ int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
 
 	if (c && c->current == fiber)
 		die_joining(fiber, "joins itself");
-	if (!begin_join(fiber, NULL)) {
+	if (!has_ended(fiber)) {
 		rc = await_end(fiber, deadline);
 		if (rc < 0)
 			return rc;
@@ -204,14 +235,11 @@ int fiber_detach(struct fiber *fiber)
 	uint32_t life;
 
 	must_be_held(fiber, "fiber_detach");
-	fib_queue_lock(&fiber->joiners);
-	life = fiber->life;
+	life = fib_or(&fiber->life, FIB_LIFE_DETACHED);
 	if (life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING))
 		fib_die("fiber_detach: fiber %llu \"%s\" is %s", (unsigned long long)fiber->id,
 			fiber->name,
 			life & FIB_LIFE_DETACHED ? "detached already" : "being joined");
-	fiber->life |= FIB_LIFE_DETACHED;
-	fib_queue_unlock(&fiber->joiners);
 	if (life & FIB_LIFE_DONE)
 		fib_free_record(fiber);
 	else if (!(life & FIB_LIFE_SUBMITTED))

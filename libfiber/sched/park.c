@@ -33,11 +33,12 @@ struct fiber_runtime *fiber_runtime_self(void)
 
 int fiber_yield(void)
 {
-	struct fiber *fiber = fiber_self();
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *fiber = c ? c->current : NULL;
 
 	if (!fiber || fiber->pins)
 		return -EPERM;
-	fib_leave(FIB_AFTER_YIELD);
+	fib_yield(c, fiber);
 	return 0;
 }
 
@@ -59,7 +60,7 @@ int fiber_park(int64_t deadline)
 		fib_fence_seq(); /* label: park.token -- armed before the token is looked for */
 		if (fib_load(&fiber->token) && fib_wait_retract(&w))
 			continue;
-		rc = fib_wait_fenced(&w, deadline);
+		rc = fib_wait(&w, deadline);
 		if (rc < 0)
 			return rc;
 		/* Woken: the token says by whom. There is none when the waker left his long ago, an

@@ -107,7 +107,7 @@ static int poll_parked(struct polling *p, struct fiber *fiber)
 	unsigned i;
 
 	for (i = 0; i < YIELDS && rc == -EAGAIN; i++) {
-		fib_leave(FIB_AFTER_YIELD);
+		fib_yield(fib_carrier_self(), fiber);
 		rc = look(p);
 	}
 	while (rc == -EAGAIN) {

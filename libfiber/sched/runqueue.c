@@ -64,19 +64,19 @@ static struct fiber *overflow_take(struct fib_runqueue *q, uint32_t n)
 	return first;
 }
 
-/* Move half a ring of fibers from the list into the empty ring; return the first. */
+/* Move half a ring of fibers from the list into the empty ring, and take the first. All go through the ring, whose
+ * head counts them (fresh.h). */
 struct fiber *fib_runqueue_refill(struct fib_runqueue *q)
 {
-	struct fiber *first = overflow_take(q, FIB_RING / 2);
-	struct fiber *fiber, *next;
+	struct fiber *fiber = overflow_take(q, FIB_RING / 2), *next;
 
-	if (!first)
+	if (!fiber)
 		return NULL;
-	for (fiber = first->link; fiber; fiber = next) {
+	for (; fiber; fiber = next) {
 		next = fiber->link;
 		fib_runqueue_ring_put(q, fiber);
 	}
-	return first;
+	return fib_runqueue_take(q);
 }
 
 struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *victim)

@@ -9,13 +9,14 @@
 
 #include "os/os.h"
 #include "sched/tick.h"
+#include "sched/wait.h"
 
 static void init_carrier(struct fib_sched *s, unsigned i)
 {
 	struct fib_carrier *c = &s->carriers[i];
 
 	c->sched = s;
-	c->queue.alone = s->carrier_count == 1;
+	c->queue.alone = c->fresh.alone = s->carrier_count == 1;
 	c->index = i;
 	c->rand = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
 	fib_timers_init(&c->timers);
@@ -91,6 +92,7 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 	s->stack_size = stack_size;
 	s->dispatch = dispatch;
 	fib_store(&s->tells, n > 1);
+	fib_cancel_prepare();
 	rc = fib_pinned_init(&s->pinned, policy);
 	if (rc < 0)
 		return rc;

@@ -18,6 +18,7 @@
 #include "core/record_cache.h"
 #include "poll/poller.h"
 #include "sched/background.h"
+#include "sched/fresh.h"
 #include "sched/idle.h"
 #include "sched/inject.h"
 #include "sched/pinned.h"
@@ -27,14 +28,6 @@
 #include "stack/pool.h"
 
 #define FIB_CARRIERS_MAX 256u
-
-/* What the next context on a carrier has to do for the fiber that was just left. */
-enum fib_after {
-	FIB_AFTER_NOTHING, /* the idle context was left */
-	FIB_AFTER_YIELD,   /* put it at the end of the queue */
-	FIB_AFTER_PARK,	   /* whoever wakes it has it */
-	FIB_AFTER_EXIT,	   /* it is dead: take it apart */
-};
 
 /* What the C++ runtime keeps for each thread: exceptions that are being handled, and how many are under way. The
  * layout is the C++ ABI's (__cxa_eh_globals). */
@@ -51,12 +44,13 @@ struct fib_carrier {
 	unsigned streak;	 /* C: fibers taken from `woken` in a row */
 	struct fiber *current; /* C, and this thread's signal handlers; NULL in the idle context */
 	struct fiber *pending; /* C: to run next, once it has been left elsewhere */
-	struct fiber *left;    /* C: who was just left */
-	enum fib_after after;  /* C */
 	/* I: this thread's; NULL without C++ */
 	struct fib_exceptions *exceptions;
 	bool searching;			 /* C: counted in idle.word */
 	struct fiber *_Atomic woken;	 /* A: the fiber that was woken last, taken first */
+	_Atomic uint64_t spawned;	 /* C writes, A reads: live.c */
+	_Atomic uint64_t ended;		 /* C writes, A reads: live.c */
+	struct fib_fresh fresh;		 /* own lock: have not begun */
 	struct fib_runqueue queue;	 /* C put and take, A:runqueue.* steal */
 	struct fib_inject inbox;	 /* A: for fibers bound to this carrier */
 	struct fib_inject spare;	 /* A: for idle ones bound to it: spare.c */
@@ -66,10 +60,13 @@ struct fib_carrier {
 	struct fib_stack_cache stacks;	 /* C */
 	struct fib_record_cache records; /* C */
 	struct fib_context idle;	 /* C */
+	_Atomic uint64_t left;		 /* C: counts how often `idle` was left; nobody asks */
 	struct fib_announce announce;	 /* C */
-	uint64_t rand;			 /* C */
-	pthread_t thread;		 /* I */
-	void *altstack;			 /* C */
+	struct fib_announce gone;	 /* C: of a fiber that has just ended */
+	struct fiber *departed; /* C: has ended, and its joiner is to be told in the idle context */
+	uint64_t rand;		/* C */
+	pthread_t thread;	/* I */
+	void *altstack;		/* C */
 };
 
 /* Called for each ready descriptor: token and poll(2) events. On a carrier. */
@@ -89,8 +86,10 @@ struct fib_sched {
 	struct fib_idle idle;		   /* A */
 	struct fib_pinned pinned;	   /* A */
 	_Atomic uint32_t stopping;	   /* A: carriers end when they find nothing */
-	_Atomic uint64_t live;		   /* A: fibers submitted, not yet ended: spawn.h */
-	_Atomic uint32_t ended;		   /* A, futex: moves when live falls to 0 */
+	_Atomic uint64_t submitted;	   /* A: live.c */
+	_Atomic uint64_t background_live;  /* A: background fibers submitted, not yet ended */
+	_Atomic uint32_t awaited;	   /* A: how many wait for `ended` (live.told) */
+	_Atomic uint32_t ended;		   /* A, futex: moves when no fiber is left that counts */
 	struct fiber_wait_queue finishers; /* own lock: fibers that wait for that */
 	_Atomic uint32_t visitors; /* A: threads from elsewhere in fib_ready() (sched.visit) */
 	_Atomic uint32_t polling;  /* A: somebody is in the poller (idle.poll) */
@@ -123,11 +122,19 @@ static inline struct fib_carrier *fib_carrier_self(void)
  */
 void fib_ready(struct fiber *fiber, bool front);
 
-/*
- * Leave the calling fiber; `after` is done for it once its registers are saved. Returns when it runs
- * again, except after FIB_AFTER_EXIT. fiber_yield's caller goes on at once when nobody else is runnable.
- */
-void fib_leave(enum fib_after after);
+/* Let the others of c run, and go on behind them; at once when there are none. fiber: c's current one, not
+ * pinned. */
+void fib_yield(struct fib_carrier *c, struct fiber *fiber);
+
+/* Leave the calling fiber, whose wait is armed. Returns when it was woken and runs again. */
+void fib_leave(struct fiber *fiber);
+
+/* Make fiber, which has not begun and whose sched is set, runnable at the end of the line. */
+void fib_ready_fresh(struct fiber *fiber);
+
+/* Leave a fiber that has ended, for good: give its stack away and run somebody else. c->gone is what was
+ * announced of it; its record may be somebody else's. By the fiber itself. */
+_Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *stack);
 
 /* Run fiber from the idle context of c; returns when c is idle again. */
 void fib_enter(struct fib_carrier *c, struct fiber *fiber);
@@ -135,11 +142,11 @@ void fib_enter(struct fib_carrier *c, struct fiber *fiber);
 /* The next fiber of c without looking outside, or NULL. Carrier c only. */
 struct fiber *fib_next_local(struct fib_carrier *c);
 
-/* Take a fiber that has ended, and was left, apart: its stack to the pool, its result to whoever joins. */
-void fib_reap(struct fib_carrier *c, struct fiber *fiber);
+/* Make fiber begin on stack when it is first switched to. 0, or what fib_context_begin() returns. */
+int fib_begin_on(struct fiber *fiber, const struct fib_stack *stack);
 
-/* What a new fiber runs first. */
-void fib_begin(void *fiber);
+/* Tell who waits for the end of c->departed. In the idle context. */
+void fib_bury(struct fib_carrier *c);
 
 /* A thread's life as carrier c. */
 void *fib_carrier_main(void *c);

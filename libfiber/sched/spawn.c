@@ -14,6 +14,7 @@
 #include "core/locals.h"
 #include "core/names.h"
 #include "core/registry.h"
+#include "sched/live.h"
 
 #define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE)
 
@@ -42,24 +43,39 @@ static int check_attr(const struct fiber_attr *attr)
 	return 0;
 }
 
-static int take_stack(struct fib_carrier *c, const struct fiber_attr *attr, size_t stack_size,
-		      struct fib_stack *ret)
-{
-	if (attr && attr->stack)
-		return fib_stack_foreign(attr->stack, attr->stack_size, ret);
-	if (attr && attr->stack_size)
-		stack_size = attr->stack_size;
-	return fib_stack_take(c ? &c->stacks : NULL, stack_size, ret);
-}
-
 static struct fib_record_cache *records(struct fib_carrier *c)
 {
 	return c ? &c->records : NULL;
 }
 
-static void give_stack(struct fib_carrier *c, const struct fib_stack *stack)
+/* Memory of the caller is what the fiber begins on; of the pool it gets a promise, and begins on what is warm
+ * when its turn comes. */
+static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr, size_t size,
+			 struct fiber *fiber)
 {
-	fib_stack_give(c ? &c->stacks : NULL, stack);
+	unsigned class;
+	int rc;
+
+	if (attr && attr->stack) {
+		rc = fib_stack_foreign(attr->stack, attr->stack_size, &fiber->stack);
+		return rc < 0 ? rc : fib_begin_on(fiber, &fiber->stack);
+	}
+	if (attr && attr->stack_size)
+		size = attr->stack_size;
+	fiber->stack.low = NULL;
+	rc = fib_stack_class(size, &class, &fiber->stack.size);
+	if (rc == 0)
+		rc = fib_stack_promise(c ? &c->stacks : NULL, class);
+	fiber->stack.class = (uint16_t) class;
+	return rc;
+}
+
+static void withdraw_stack(struct fib_carrier *c, struct fiber *fiber)
+{
+	if (fiber->stack.low)
+		fib_context_done(&fiber->announce);
+	else
+		fib_stack_unpromise(c ? &c->stacks : NULL, fiber->stack.class);
 }
 
 /* Without their destructors: the fiber has not run, and its values are still its maker's. */
@@ -69,34 +85,42 @@ static void let_go_of_locals(struct fiber *fiber)
 	fiber->locals = NULL;
 }
 
-/* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. */
+/* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. What an end leaves
+ * empty is empty, and in cache lines that are not touched for anything else. */
 static void clear(struct fiber *fiber)
 {
 	/* label: record.owner -- the last owner's id has gone before his first number is seen again. */
 	fib_store_release(&fiber->seq, 0);
 	/* pairs: record.seq -- both have gone before anything else changes. */
 	fib_fence_release();
+	fiber->context.sp = 0;
 	fib_store(&fiber->since, fib_coarse_now());
 	fib_store(&fiber->state, (uint8_t)FIBER_CREATED);
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fib_store(&fiber->token, 0);
 	fib_store(&fiber->cancelled, 0);
-	fiber->group = NULL;
-	fiber->link = NULL;
 	fiber->flags = 0;
 	fiber->carrier = 0;
 	fiber->pins = 0;
 	fiber->cpu = 0;
 	fiber->timers = NULL;
-	fiber->sched = NULL;
-	fiber->life = 0;
-	/* Its text is in a cache line that is not touched for anything else. */
-	if (fiber->result.error)
+	if (fib_unlikely(fiber->result.error))
 		fiber->failure[0] = 0;
-	memset(&fiber->result, 0, sizeof fiber->result);
-	fiber->endings = NULL;
-	memset(&fiber->joiners, 0, sizeof fiber->joiners);
-	fiber->name[0] = 0;
+	if (fib_unlikely(fib_load(&fiber->life) & FIB_LIFE_NAMED))
+		fiber->name[0] = 0;
+	fib_store(&fiber->life, 0);
+	fiber->result = (struct fiber_result){NULL, 0};
+}
+
+static fib_noinline void apply(const struct fiber_attr *attr, struct fiber *fiber)
+{
+	fiber->flags = (uint8_t)attr->flags;
+	if (attr->name) {
+		fib_name_copy(fiber->name, sizeof fiber->name, attr->name);
+		fib_or(&fiber->life, FIB_LIFE_NAMED);
+	}
+	if (attr->flags & FIBER_DETACHED)
+		fib_or(&fiber->life, FIB_LIFE_DETACHED);
 }
 
 int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, void *arg,
@@ -116,33 +140,26 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 	if (rc < 0)
 		return rc;
 	clear(fiber);
-	rc = take_stack(c, attr, stack_size, &fiber->stack);
-	if (rc < 0) {
-		fib_record_give(records(c), fiber);
-		return rc;
-	}
-	if (attr && attr->nlocals)
+	fib_context_inherit(&fiber->context);
+	rc = provide_stack(c, attr, stack_size, fiber);
+	if (rc == 0 && attr && attr->nlocals) {
 		rc = fib_locals_preset(attr->locals, attr->nlocals, &fiber->locals);
-	if (rc == 0)
-		rc = fib_context_init(&fiber->context, &fiber->announce, fiber->stack.low,
-				      fib_stack_usable(&fiber->stack), fib_begin, fiber);
+		if (rc < 0)
+			withdraw_stack(c, fiber);
+	}
 	if (rc < 0) {
 		let_go_of_locals(fiber);
-		give_stack(c, &fiber->stack);
 		fib_record_give(records(c), fiber);
 		return rc;
 	}
 	fiber->fn = fn;
 	fiber->arg = arg;
+	fiber->sched = NULL;
 	fiber->spawn_pc = (uint64_t)(uintptr_t)pc;
 	fiber->parent = c && c->current ? c->current->id : 0;
 	fiber->parker.fiber = fiber;
-	if (attr) {
-		fiber->flags = (uint8_t)attr->flags;
-		fib_name_copy(fiber->name, sizeof fiber->name, attr->name);
-		if (attr->flags & FIBER_DETACHED)
-			fiber->life = FIB_LIFE_DETACHED;
-	}
+	if (attr)
+		apply(attr, fiber);
 	fib_record_name(fiber);
 	*ret = fiber;
 	return 0;
@@ -150,44 +167,21 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 
 void fib_free_record(struct fiber *fiber)
 {
+	struct fib_carrier *c = fib_carrier_self();
+
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
 	fib_publish(&fiber->id, 0);
 	if (fib_unlikely(fiber->labels != NULL))
 		fib_labels_drop(&fiber->labels);
-	fib_record_give(records(fib_carrier_self()), fiber);
+	fib_record_give(records(c), fiber);
 }
 
 void fib_unmake(struct fiber *fiber)
 {
-	struct fib_stack stack = fiber->stack;
-
 	let_go_of_locals(fiber);
-	fib_context_done(&fiber->announce);
+	withdraw_stack(fib_carrier_self(), fiber);
+	fiber->group = NULL;
 	fib_free_record(fiber);
-	give_stack(fib_carrier_self(), &stack);
-}
-
-/* One more fiber in s, with these flags. */
-static int count_in(struct fib_sched *s, unsigned flags)
-{
-	uint64_t live = fib_load(&s->live);
-
-	do {
-		if (live & FIB_LIVE_CLOSED)
-			return -ESHUTDOWN;
-	} while (!fib_cas(&s->live, &live, live + fib_live_one(flags)));
-	return 0;
-}
-
-bool fib_close(struct fib_sched *s)
-{
-	uint64_t live = fib_load(&s->live);
-
-	do {
-		if (live & (FIB_LIVE_CLOSED | FIB_LIVE_MASK))
-			return false;
-	} while (!fib_cas(&s->live, &live, live | FIB_LIVE_CLOSED));
-	return true;
 }
 
 /* Counted in, and nobody else will submit it. */
@@ -195,25 +189,22 @@ static void start(struct fib_sched *s, struct fiber *fiber)
 {
 	fiber->sched = s;
 	/* Bound fibers are spread over the carriers by their number. */
-	fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
+	if (fiber->flags & FIBER_BOUND)
+		fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
 	if (fiber->flags & FIBER_BACKGROUND)
 		fib_background_enter(s, fiber);
-	fib_ready(fiber, false);
+	fib_ready_fresh(fiber);
 }
 
 int fib_submit(struct fib_sched *s, struct fiber *fiber)
 {
-	bool before;
-	int rc = count_in(s, fiber->flags);
+	const unsigned flags = fiber->flags;
+	int rc = fib_live_enter(s, flags);
 
 	if (rc < 0)
 		return rc;
-	fib_queue_lock(&fiber->joiners);
-	before = (fiber->life & FIB_LIFE_SUBMITTED) != 0;
-	fiber->life |= FIB_LIFE_SUBMITTED;
-	fib_queue_unlock(&fiber->joiners);
-	if (before) {
-		fib_uncount(s, fiber->flags);
+	if (fib_or(&fiber->life, FIB_LIFE_SUBMITTED) & FIB_LIFE_SUBMITTED) {
+		fib_live_withdraw(s, flags);
 		return -EINVAL;
 	}
 	start(s, fiber);
@@ -240,17 +231,18 @@ int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, 
 {
 	unsigned flags = attr && attr->size >= sizeof *attr ? attr->flags : 0;
 	struct fiber *fiber;
-	int rc = count_in(s, flags);
+	int rc = fib_live_enter(s, flags);
 
 	if (rc < 0)
 		return rc;
 	rc = fib_make(attr, s->stack_size, fn, arg, pc, &fiber);
 	if (rc < 0) {
-		fib_uncount(s, flags);
+		fib_live_withdraw(s, flags);
 		return rc;
 	}
-	/* Nobody else knows the fiber yet, so its lock is not needed. */
-	fiber->life |= FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED);
+	/* Nobody else knows the fiber yet. */
+	fib_store(&fiber->life,
+		  fib_load(&fiber->life) | FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED));
 	if (ret)
 		*ret = fiber; /* before it runs: it may look at its own handle */
 	start(s, fiber);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switch.c - from one fiber to the next, and what must be done in between
+ * switch.c - from one fiber to the next
  *
- * A fiber that leaves cannot finish leaving: only when its registers are saved may others see it as
- * suspended, run it, or take its stack. So it notes what is to be done (enum fib_after), and whoever
- * runs next on this carrier does that first, in arrive().
+ * The sequence number says what state a fiber is in to everybody else: odd before its stack can change, even
+ * once its registers are saved. The switch itself makes it even, as the last thing before it lets go of the
+ * stack, so a fiber that yields may stand in a queue before it has left. A carrier that takes a fiber with an
+ * odd number off a queue waits for that in its idle context, not on a fiber's stack: two fibers waiting
+ * for each other to be left would wait for ever.
  *
- * The sequence number carries it to everybody else: odd before the fiber's stack can change, even once
- * its registers are saved. A carrier that takes a fiber with an odd number off a queue knows that it is
- * still being left elsewhere and waits for that in its idle context, not on a fiber's stack: two
- * fibers waiting for each other to be left would wait for ever.
+ * A fiber that ends needs no saving and no stack any more. It gives both away itself, to its own carrier, which
+ * takes nothing from there before it has left. Where the next one has not begun yet, it begins on
+ * the same stack.
  */
 #include "sched/sched.h"
 
 #include "base/check.h"
+#include "base/compiler.h"
 #include "core/registry.h"
 #include "os/os.h"
 
@@ -41,7 +43,7 @@ static struct fiber *swap_woken(struct fib_carrier *c, struct fiber *fiber)
 /* What runs after the next one should not have to wait for its memory: its stack, now that its record is
  * here, and the record of the one behind it. Where there are thieves it may be gone and be another fiber by now,
  * so nothing of it is read. */
-static void prefetch(struct fib_carrier *c)
+static inline void prefetch(struct fib_carrier *c)
 {
 	struct fiber *after = fib_runqueue_peek(&c->queue, 0);
 	struct fiber *behind = fib_runqueue_peek(&c->queue, 1);
@@ -53,7 +55,7 @@ static void prefetch(struct fib_carrier *c)
 	__builtin_prefetch(behind, 1);
 }
 
-struct fiber *fib_next_local(struct fib_carrier *c)
+static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
 {
 	struct fiber *fiber;
 
@@ -66,19 +68,33 @@ struct fiber *fib_next_local(struct fib_carrier *c)
 		}
 	}
 	c->streak = 0;
+	if (fib_unlikely(fib_fresh_due(&c->fresh, &c->queue))) {
+		fiber = fib_fresh_take(&c->fresh, fair);
+		if (fiber)
+			return fiber;
+	}
 	fiber = fib_runqueue_take(&c->queue);
 	if (fiber) {
 		prefetch(c);
 		return fiber;
 	}
-	fiber = fib_inject_take(&c->inbox);
+	fiber = fib_fresh_take(&c->fresh, fair);
+	if (!fiber)
+		fiber = fib_inject_take(&c->inbox);
 	if (!fiber && fib_load(&c->woken))
 		fiber = swap_woken(c, NULL);
 	return fiber;
 }
 
+struct fiber *fib_next_local(struct fib_carrier *c)
+{
+	return next_local(c, true);
+}
+
+/* -- becoming runnable -- */
+
 /* The same for one that no run queue takes. */
-static fib_noinline void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
+static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
 {
 	struct fib_carrier *home = &s->carriers[fiber->carrier];
 	bool bound = fiber->flags & FIBER_BOUND;
@@ -96,7 +112,7 @@ static fib_noinline void put_apart(struct fib_sched *s, struct fib_carrier *c, s
 /* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
 static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber, bool front)
 {
-	if (fib_unlikely(fiber->flags & FIB_APART)) {
+	if (fiber->flags & FIB_APART) {
 		put_apart(s, c, fiber);
 		return;
 	}
@@ -114,61 +130,78 @@ static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber,
 		fib_idle_notify(s);
 }
 
-void fib_ready(struct fiber *fiber, bool front)
+/* From a thread that is no carrier of s. */
+static void ready_from_outside(struct fib_sched *s, struct fiber *fiber)
 {
-	struct fib_carrier *c = fib_carrier_self();
-	struct fib_sched *s = fiber->sched;
-
-	if (c && c->sched == s) {
-		show(fiber, FIBER_RUNNABLE, fib_coarse_now());
-		put(s, c, fiber, front);
-		return;
-	}
 	/* From the put on the fiber may run and end, and s be finished, which only its own carriers
 	 * would hold up. So whoever frees s looks here. */
 	fib_add_relaxed(&s->visitors, 1);
 	/* While every carrier sleeps nobody keeps the coarse clock. */
 	fib_coarse_set(fib_os_now());
 	show(fiber, FIBER_RUNNABLE, fib_coarse_now());
-	put(s, NULL, fiber, front);
+	put(s, NULL, fiber, false);
 	/* label: sched.visit -- our last touch of s. */
 	fib_sub(&s->visitors, 1);
 }
 
-/* One that no run queue takes has yielded. Only its own carrier runs a bound one, and c is about to look
- * for something to run itself when it has left an idle one. */
-static fib_noinline void put_back(struct fib_carrier *c, struct fiber *fiber)
-{
-	if (fiber->flags & FIBER_IDLE)
-		fib_spare_put(c->sched, fiber);
-	else
-		fib_inject_put(&c->inbox, fiber);
-}
-
-/* On the stack that was switched to: finish for the fiber that was left. */
-static fib_always_inline void arrive(void)
+void fib_ready(struct fiber *fiber, bool front)
 {
 	struct fib_carrier *c = fib_carrier_self();
-	struct fiber *left = c->left;
-	enum fib_after after = c->after;
+	struct fib_sched *s = fiber->sched;
 
-	c->left = NULL;
-	c->after = FIB_AFTER_NOTHING;
-	if (after == FIB_AFTER_NOTHING)
+	if (!c || c->sched != s) {
+		ready_from_outside(s, fiber);
 		return;
-	/* label: record.seq -- its registers are saved before it counts as left. */
-	fib_store_release(&left->seq, fib_load(&left->seq) + 1);
-	if (after == FIB_AFTER_EXIT) {
-		fib_reap(c, left);
-	} else if (after == FIB_AFTER_YIELD) {
-		if (fib_unlikely(left->flags & FIB_APART)) {
-			put_back(c, left);
-			return;
-		}
-		fib_runqueue_put(&c->queue, left);
-		if (c->sched->carrier_count > 1)
-			fib_idle_notify(c->sched);
 	}
+	show(fiber, FIBER_RUNNABLE, fib_coarse_now());
+	put(s, c, fiber, front);
+}
+
+void fib_ready_fresh(struct fiber *fiber)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fib_sched *s = fiber->sched;
+
+	if (!c || c->sched != s || (fiber->flags & FIB_APART)) {
+		fib_ready(fiber, false);
+		return;
+	}
+	/* It was made a moment ago. */
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
+	fib_fresh_put(&c->fresh, &c->queue, fiber);
+	if (fib_load(&s->tells))
+		fib_idle_notify(s);
+}
+
+/* -- running -- */
+
+static inline bool begun(const struct fiber *fiber)
+{
+	return fiber->context.sp != 0;
+}
+
+/* What a fiber runs first. */
+static void run(void *arg)
+{
+	struct fiber *fiber = arg;
+
+	fib_context_begun(&fiber->announce);
+	fiber_exit(fiber->fn(fiber->arg));
+}
+
+int fib_begin_on(struct fiber *fiber, const struct fib_stack *stack)
+{
+	fiber->stack = *stack;
+	return fib_context_begin(&fiber->context, &fiber->announce, stack->low,
+				 fib_stack_usable(stack), run, fiber);
+}
+
+static fib_noinline void begin(struct fib_carrier *c, struct fiber *fiber)
+{
+	struct fib_stack stack;
+
+	fib_stack_take_promised(&c->stacks, fiber->stack.class, &stack);
+	fib_check(fib_begin_on(fiber, &stack) == 0);
 }
 
 /* c runs fiber from now on: its stack may change. */
@@ -183,57 +216,16 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber)
 	c->current = fiber;
 }
 
-void fib_enter(struct fib_carrier *c, struct fiber *fiber)
+/* Leave fiber for next, or for the idle context when there is none or it has not been left elsewhere. */
+static inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *next)
 {
-	start_running(c, fiber);
-	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, false);
-	arrive();
-}
-
-/* A fiber that leaves in the middle of a C++ exception takes along what the C++ runtime has noted of it for the thread;
- * everybody else finds nothing noted. */
-static fib_noinline void leave_in_exception(struct fib_carrier *c, enum fib_after after)
-{
-	const struct fib_exceptions mine = *c->exceptions;
-
-	*c->exceptions = (struct fib_exceptions){NULL, 0};
-	fib_leave(after);
-	*fib_carrier_self()->exceptions = mine;
-}
-
-void fib_leave(enum fib_after after)
-{
-	struct fib_carrier *c = fib_carrier_self();
-	struct fiber *fiber = c->current;
-	struct fiber *next = NULL;
 	struct fib_context *to = &c->idle;
 	struct fib_announce *to_announce = &c->announce;
 
-	if (fib_unlikely(c->exceptions != NULL) &&
-	    (c->exceptions->caught || c->exceptions->uncaught)) {
-		leave_in_exception(c, after);
-		return;
-	}
-	if (--c->picks) {
-		next = fib_next_local(c);
-	} else if (after == FIB_AFTER_YIELD && fib_load(&fiber->cancelled)) {
-		c->picks = 1; /* should it end here */
-		fib_background_tell(fiber);
-		c->picks = 0;
-	}
-	if (after == FIB_AFTER_YIELD) {
-		int64_t now = fib_coarse_now();
-
-		if (!next && c->picks)
-			return;
-		fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
-		fib_store(&fiber->wait_kind, FIB_WAIT_YIELD);
-		show(fiber, FIBER_RUNNABLE, now);
-	}
-	c->left = fiber;
-	c->after = after;
 	/* pairs: record.seq */
 	if (next && !(fib_load_acquire(&next->seq) & 1)) {
+		if (fib_unlikely(!begun(next)))
+			begin(c, next);
 		start_running(c, next);
 		to = &next->context;
 		to_announce = &next->announce;
@@ -241,17 +233,135 @@ void fib_leave(enum fib_after after)
 		c->pending = next;
 		c->current = NULL;
 	}
-	/* The only call, so that fibers in the same place have the same return addresses. */
-	fib_context_switch(&fiber->context, &fiber->announce, to, to_announce,
-			   after == FIB_AFTER_EXIT);
-	arrive();
+	fib_context_switch(&fiber->context, &fiber->announce, to, to_announce, &fiber->seq);
 }
 
-void fib_begin(void *arg)
+static inline bool in_exception(const struct fib_carrier *c)
 {
-	struct fiber *fiber = arg;
+	return fib_unlikely(c->exceptions != NULL) &&
+	       (c->exceptions->caught || c->exceptions->uncaught);
+}
 
-	fib_context_begun(&fiber->announce);
-	arrive();
-	fiber_exit(fiber->fn(fiber->arg));
+/* A fiber that leaves in the middle of a C++ exception takes along what the C++ runtime has noted of it for the thread;
+ * everybody else finds nothing noted. */
+static fib_noinline void go_in_exception(struct fib_carrier *c, struct fiber *fiber,
+					 struct fiber *next)
+{
+	const struct fib_exceptions mine = *c->exceptions;
+
+	*c->exceptions = (struct fib_exceptions){NULL, 0};
+	go(c, fiber, next);
+	*fib_carrier_self()->exceptions = mine;
+}
+
+static inline void leave_for(struct fib_carrier *c, struct fiber *fiber, struct fiber *next)
+{
+	if (in_exception(c))
+		go_in_exception(c, fiber, next);
+	else
+		go(c, fiber, next);
+}
+
+void fib_enter(struct fib_carrier *c, struct fiber *fiber)
+{
+	if (!begun(fiber))
+		begin(c, fiber);
+	start_running(c, fiber);
+	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, &c->left);
+}
+
+/* One that no run queue takes has yielded. Only its own carrier runs a bound one, and c is about to look
+ * for something to run itself when it has left an idle one. */
+static void put_back(struct fib_carrier *c, struct fiber *fiber)
+{
+	if (fiber->flags & FIBER_IDLE)
+		fib_spare_put(c->sched, fiber);
+	else
+		fib_inject_put(&c->inbox, fiber);
+}
+
+static inline void show_yield(struct fiber *fiber)
+{
+	int64_t now = fib_coarse_now();
+
+	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
+	fib_store(&fiber->wait_kind, FIB_WAIT_YIELD);
+	show(fiber, FIBER_RUNNABLE, now);
+}
+
+/* Through the idle context, which looks at the outside. */
+static fib_noinline void yield_outside(struct fib_carrier *c, struct fiber *fiber)
+{
+	c->picks = 1; /* should it end here */
+	if (fib_load(&fiber->cancelled))
+		fib_background_tell(fiber);
+	c->picks = 0;
+	show_yield(fiber);
+	if (fiber->flags & FIB_APART)
+		put_back(c, fiber);
+	else
+		fib_runqueue_put(&c->queue, fiber);
+	leave_for(c, fiber, NULL);
+}
+
+static bool alone_on(struct fib_carrier *c)
+{
+	return fib_runqueue_empty(&c->queue) && fib_fresh_empty(&c->fresh) &&
+	       fib_inject_empty(&c->inbox) && !fib_load(&c->woken);
+}
+
+void fib_yield(struct fib_carrier *c, struct fiber *fiber)
+{
+	struct fiber *next;
+
+	if (fib_unlikely(!--c->picks)) {
+		yield_outside(c, fiber);
+		return;
+	}
+	if (alone_on(c))
+		return;
+	/* It stands in line before another one is taken, so that the line is never empty for a moment in which a
+	 * thief looks and goes to sleep. Thieves may take it, and wait until it has left. */
+	if (fib_unlikely(fiber->flags & FIB_APART))
+		put_back(c, fiber);
+	else
+		fib_runqueue_put(&c->queue, fiber);
+	next = next_local(c, false);
+	if (next == fiber)
+		return;
+	show_yield(fiber);
+	leave_for(c, fiber, next);
+}
+
+void fib_leave(struct fiber *fiber)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	leave_for(c, fiber, --c->picks ? next_local(c, false) : NULL);
+}
+
+_Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *stack)
+{
+	struct fiber *next = --c->picks ? next_local(c, false) : NULL;
+
+	c->current = NULL;
+	if (in_exception(c)) /* it ends in a catch block */
+		*c->exceptions = (struct fib_exceptions){NULL, 0};
+	/* pairs: record.seq */
+	if (!next || (fib_load_acquire(&next->seq) & 1)) {
+		c->pending = next;
+		fib_stack_give(&c->stacks, stack);
+		fib_context_leave(&c->gone, &c->idle, &c->announce);
+	}
+	if (begun(next)) {
+		fib_stack_give(&c->stacks, stack);
+	} else if (fib_announce_restarts() && stack->class == next->stack.class) {
+		fib_check(fib_begin_on(next, stack) == 0);
+		fib_stack_unpromise(&c->stacks, stack->class);
+	} else {
+		begin(c, next);
+		fib_stack_give(&c->stacks, stack);
+	}
+	start_running(c, next);
+	fib_context_leave(&c->gone, &next->context, &next->announce);
 }

@@ -68,26 +68,33 @@ static int consult(struct fiber *fiber, enum fib_wait_kind kind)
 }
 
 /* firm: no cancellation ends it. */
-static void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind, bool firm)
+static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind,
+		       bool firm)
 {
 	enum fib_outcome armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK : FIB_OUTCOME_ARMED;
 
 	w->linked = false;
-	if (fiber) {
-		w->parker = &fiber->parker;
-		w->who = fiber->id;
-	} else {
-		w->parker = &w->own;
-		w->who = FIB_HOLDER_THREAD | fib_os_tid();
-		fib_store(&w->own.word, FIB_OUTCOME_IDLE);
-	}
-	w->parker->fiber = fiber;
-	w->parker->blocks = !fiber || fiber->pins;
+	w->parker = &fiber->parker;
+	w->who = fiber->id;
+	fiber->parker.blocks = fiber->pins;
 	if (firm)
 		armed = FIB_OUTCOME_ARMED_FIRM;
-	else if (fiber && fiber->pins)
+	else if (fib_unlikely(fiber->pins))
 		armed = FIB_OUTCOME_ARMED_BLOCKING;
 	w->armed = fib_parker_arm(w->parker, armed);
+}
+
+/* A plain thread. own NULL: in the waiter itself. */
+static fib_noinline void arm_thread(struct fib_waiter *w, struct fib_parker *own)
+{
+	w->linked = false;
+	w->who = FIB_HOLDER_THREAD | fib_os_tid();
+	w->parker = own ? own : &w->own;
+	if (!own)
+		fib_store(&w->own.word, FIB_OUTCOME_IDLE);
+	w->parker->fiber = NULL;
+	w->parker->blocks = true;
+	w->armed = fib_parker_arm(w->parker, FIB_OUTCOME_ARMED);
 }
 
 /* Acquire: what whoever cancelled it did before is visible. */
@@ -96,20 +103,30 @@ static bool is_cancelled(struct fiber *fiber)
 	return fib_unlikely(fib_load_acquire(&fiber->cancelled));
 }
 
-static int begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
-		 int64_t deadline, bool firm)
+static bool is_over(int64_t deadline)
+{
+	return deadline != FIBER_FOREVER && (deadline <= 0 || deadline <= fiber_now());
+}
+
+static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
+			const void *object, uint64_t arg, int64_t deadline, bool firm)
 {
 	struct fiber *fiber = caller();
 
-	if (fiber && !firm && is_cancelled(fiber)) {
+	if (!fiber) {
+		if (is_over(deadline))
+			return -ETIMEDOUT;
+		arm_thread(w, own);
+		return 0;
+	}
+	if (!firm && is_cancelled(fiber)) {
 		fib_background_tell(fiber);
 		return -ECANCELED;
 	}
-	if (deadline != FIBER_FOREVER && (deadline <= 0 || deadline <= fiber_now()))
+	if (is_over(deadline))
 		return -ETIMEDOUT;
-	if (fiber)
-		write_record(fiber, kind, object, arg, deadline);
-	if (fiber && fiber->pins) {
+	write_record(fiber, kind, object, arg, deadline);
+	if (fib_unlikely(fiber->pins)) {
 		int rc = consult(fiber, kind);
 
 		if (rc < 0)
@@ -122,21 +139,30 @@ static int begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *obje
 int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
 		   int64_t deadline)
 {
-	return begin(w, kind, object, arg, deadline, false);
+	return begin(w, NULL, kind, object, arg, deadline, false);
+}
+
+int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
+		      const void *object, uint64_t arg, int64_t deadline)
+{
+	return begin(w, own, kind, object, arg, deadline, false);
 }
 
 int fib_wait_begin_firm(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
 			uint64_t arg, int64_t deadline)
 {
-	return begin(w, kind, object, arg, deadline, true);
+	return begin(w, NULL, kind, object, arg, deadline, true);
 }
 
 void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object)
 {
 	struct fiber *fiber = caller();
 
-	if (fiber)
-		write_record(fiber, kind, object, 0, FIBER_FOREVER);
+	if (!fiber) {
+		arm_thread(w, NULL);
+		return;
+	}
+	write_record(fiber, kind, object, 0, FIBER_FOREVER);
 	arm(w, fiber, kind, true);
 }
 
@@ -207,10 +233,14 @@ static int wait_in_os(struct fib_waiter *w, int64_t deadline, struct fib_vigil *
 
 /* Cancelled before it was armed: whoever did that may have seen no wait. When the retreat fails somebody has
  * decided the wait, and that holds. */
-static bool retreats(struct fib_waiter *w)
+static inline bool retreats(struct fib_waiter *w)
 {
 	struct fiber *fiber = w->parker->fiber;
 
+	/* pairs: cancel.gap -- armed before the flag is read; who raises it sees to the rest. */
+	fib_fence_compiler();
+	if (fib_unlikely(fib_load(&fib_cancel_fenced_by_waiters)))
+		fib_fence_seq();
 	return fiber && is_cancelled(fiber) &&
 	       (w->armed & FIB_OUTCOME_MASK) != FIB_OUTCOME_ARMED_FIRM && fib_wait_retract(w);
 }
@@ -226,19 +256,13 @@ static int wait_parked(struct fib_waiter *w, int64_t deadline)
 		if (rc < 0 && fib_wait_retract(w))
 			return rc;
 	}
-	fib_leave(FIB_AFTER_PARK);
+	fib_leave(fiber);
 	if (deadline != FIBER_FOREVER)
 		fib_timers_drop(fiber);
 	return result(w);
 }
 
 int fib_wait(struct fib_waiter *w, int64_t deadline)
-{
-	fib_fence_seq(); /* pairs: cancel.gap -- armed before the flag is read */
-	return fib_wait_fenced(w, deadline);
-}
-
-int fib_wait_fenced(struct fib_waiter *w, int64_t deadline)
 {
 	if (retreats(w))
 		return -ECANCELED;
@@ -249,7 +273,6 @@ int fib_wait_watching(struct fib_waiter *w, int64_t deadline, struct fib_vigil *
 {
 	int rc;
 
-	fib_fence_seq(); /* pairs: cancel.gap */
 	if (retreats(w))
 		return -ECANCELED;
 	fib_vigil_enter(vigil, &w->parker->word);

@@ -38,6 +38,10 @@
 int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
 		   int64_t deadline);
 
+/* The same, but a plain thread sleeps on own, which may outlast the wait, and whose tickets count on. */
+int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
+		      const void *object, uint64_t arg, int64_t deadline);
+
 /* The same for a wait that no cancellation ends. */
 int fib_wait_begin_firm(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
 			uint64_t arg, int64_t deadline);
@@ -57,9 +61,6 @@ void fib_wait_abort(struct fib_waiter *w);
  * wait is over). */
 int fib_wait(struct fib_waiter *w, int64_t deadline);
 
-/* The same by a caller who had a full fence since begin (cancel.gap). */
-int fib_wait_fenced(struct fib_waiter *w, int64_t deadline);
-
 /* fib_wait() by a waiter that blocks (w->parker->blocks) and that a ready descriptor of the vigil ends too, with 0. */
 struct fib_vigil;
 int fib_wait_watching(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil);
@@ -72,6 +73,10 @@ struct fib_wake {
 
 /* Make it run. front: before the others of the calling carrier. */
 void fib_wake(const struct fib_wake *wake, bool front);
+
+/* Before the carriers of a scheduler start: find out who fences (cancel.c). */
+void fib_cancel_prepare(void);
+extern _Atomic uint32_t fib_cancel_fenced_by_waiters;
 
 /* fiber_cancel() but for the waking: raise the flag and claim the wait. True: *ret must be woken, which may be
  * after a lock that keeps the fiber from ending is let go. */

@@ -3,8 +3,7 @@
  * group.c - fibers that are begun and ended together
  *
  * Members are linked through their records, under the lock of the group's queue of waiters. Nobody has a handle
- * to a member, so it is spawned detached, and when it has ended, its stack gone and its record not yet given
- * back, the carrier that takes it apart tells us.
+ * to a member, so it is spawned detached, and when it has ended, and has its record still, it tells us.
  *
  * Whoever takes `live` to 0 claims all waiters under the lock and touches the group no more after the
  * unlock: it lies on a waiter's stack, most often. So a member that fails is counted until it has cancelled
@@ -126,7 +125,7 @@ static void disown(struct fiber *fiber)
 		fib_sub(&fiber->group_owner->members, 1);
 }
 
-/* A member has ended: on the carrier that takes it apart. */
+/* A member has ended: by itself, as the last thing it does. */
 static void member_ended(struct fiber *fiber)
 {
 	struct fiber_group *group = fiber->group;
@@ -163,7 +162,7 @@ static bool enter(struct fiber_group *group, struct fiber *spawner, struct fiber
 	fiber->group = group;
 	fiber->group_owner = owner_of(group, spawner);
 	fiber->ended = member_ended;
-	fiber->life |= FIB_LIFE_DETACHED;
+	fib_or(&fiber->life, FIB_LIFE_DETACHED);
 	fib_queue_lock(&group->waiters);
 	open = !group->cancelled;
 	if (open) {

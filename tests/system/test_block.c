@@ -13,7 +13,7 @@ struct line {
 	int end[2];
 	atomic_int turns;
 	ssize_t got;
-	int rc;
+	int rc, wrote;
 };
 
 static void *read_a_byte(void *arg)
@@ -57,14 +57,14 @@ static void *turn_and_write(void *arg)
 		fiber_spawn(turn, l, &f[i]);
 	for (int i = 0; i < 8; i++)
 		fiber_join(f[i], NULL, FIBER_FOREVER);
-	l->rc = write(l->end[1], "", 1) == 1 ? 0 : -errno;
+	l->wrote = write(l->end[1], "", 1) == 1 ? 0 : -errno;
 	fiber_join(f[8], NULL, FIBER_FOREVER);
 	return NULL;
 }
 
 static void test_block_leaves_the_carriers_to_the_others(void **state)
 {
-	struct line l = {.got = -1, .rc = 1};
+	struct line l = {.got = -1, .rc = 1, .wrote = 1};
 
 	(void)state;
 	assert_int_equal(pipe(l.end), 0);
@@ -72,6 +72,7 @@ static void test_block_leaves_the_carriers_to_the_others(void **state)
 	assert_int_equal(l.turns, 8000);
 	assert_int_equal(l.got, 1);
 	assert_int_equal(l.rc, 0);
+	assert_int_equal(l.wrote, 0);
 	close(l.end[0]);
 	close(l.end[1]);
 }

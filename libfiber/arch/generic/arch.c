@@ -6,14 +6,19 @@
  * counts the mask as part of a context; we do not: it is the thread's, and a fiber runs on many. The
  * saved context lives in the frame of fib_arch_switch itself, on the stack that is being left, so a
  * context needs no memory of its own.
+ *
+ * swapcontext() saves and leaves in one, so whoever arrives says that the other one has left: it finds the
+ * counter in its own context, in the place of the frame pointer.
  */
 #include "arch/arch.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <ucontext.h>
 
+#include "base/atomic.h"
 #include "layout/layout.h"
 
 const char fib_arch_name[] = "generic";
@@ -25,38 +30,65 @@ void fib_arch_entry_range(uint64_t *ret_low, uint64_t *ret_high)
 	*ret_low = *ret_high = 0;
 }
 
-/* makecontext passes ints only: a pointer travels in two halves. */
-static void start(unsigned fn_high, unsigned fn_low, unsigned arg_high, unsigned arg_low)
-{
-	uintptr_t fn = (uintptr_t)((uint64_t)fn_high << 32 | fn_low);
-	uintptr_t arg = (uintptr_t)((uint64_t)arg_high << 32 | arg_low);
+/* What a new context begins with; above its first frame. */
+struct beginning {
+	ucontext_t saved;
+	struct fib_context *self;
+	void (*fn)(void *);
+	void *arg;
+};
 
-	((void (*)(void *))fn)((void *)arg);
+/* On the stack of self, which was just switched to. */
+static void arrive(struct fib_context *self)
+{
+	_Atomic uint64_t *left = (_Atomic uint64_t *)(uintptr_t)self->fp;
+
+	self->fp = 0;
+	if (left)
+		/* label: record.seq */
+		fib_store_release(left, fib_load(left) + 1);
+}
+
+/* makecontext passes ints only: a pointer travels in two halves. */
+static void start(unsigned high, unsigned low)
+{
+	struct beginning *b = (struct beginning *)(uintptr_t)((uint64_t)high << 32 | low);
+
+	arrive(b->self);
+	b->fn(b->arg);
 }
 
 int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn)(void *),
 		  void *arg)
 {
-	uintptr_t top = ((uintptr_t)low + size - sizeof(ucontext_t)) & ~(uintptr_t)63;
-	ucontext_t *saved = (ucontext_t *)top;
-	uint64_t f = (uint64_t)(uintptr_t)fn, a = (uint64_t)(uintptr_t)arg;
+	struct beginning *b;
+	uint64_t at;
 
-	if (size < sizeof(ucontext_t) + 4096)
+	if (size < sizeof *b + 4096)
 		return -EINVAL;
-	if (getcontext(saved) < 0)
+	b = (struct beginning *)(((uintptr_t)low + size - sizeof *b) & ~(uintptr_t)63);
+	at = (uint64_t)(uintptr_t)b;
+	if (getcontext(&b->saved) < 0)
 		return -ENOTSUP; /* a C library whose contexts are for show */
-	saved->uc_stack.ss_sp = low;
-	saved->uc_stack.ss_size = top - (uintptr_t)low;
-	saved->uc_link = NULL;
-	makecontext(saved, (void (*)(void))start, 4, (unsigned)(f >> 32), (unsigned)f,
-		    (unsigned)(a >> 32), (unsigned)a);
-	context->sp = (uint64_t)top;
+	b->self = context;
+	b->fn = fn;
+	b->arg = arg;
+	b->saved.uc_stack.ss_sp = low;
+	b->saved.uc_stack.ss_size = (uintptr_t)b - (uintptr_t)low;
+	b->saved.uc_link = NULL;
+	makecontext(&b->saved, (void (*)(void))start, 2, (unsigned)(at >> 32), (unsigned)at);
+	context->sp = at;
 	context->fp = context->pc = 0;
-	context->saved = saved;
+	context->saved = &b->saved;
 	return 0;
 }
 
-void fib_arch_switch(struct fib_context *from, struct fib_context *to)
+void fib_arch_inherit(struct fib_context *context)
+{
+	(void)context; /* makecontext() leaves it to the machine: whoever begins has those of whom it follows */
+}
+
+void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic uint64_t *left)
 {
 	ucontext_t here, *there = to->saved;
 
@@ -64,7 +96,18 @@ void fib_arch_switch(struct fib_context *from, struct fib_context *to)
 	from->saved = &here;
 	/* It comes with the mask of the thread that made or left it, and must go on with ours. */
 	pthread_sigmask(SIG_SETMASK, NULL, &there->uc_sigmask);
+	to->fp = (uint64_t)(uintptr_t)left;
 	swapcontext(&here, there);
+	arrive(from);
+}
+
+_Noreturn void fib_arch_jump(struct fib_context *to)
+{
+	ucontext_t *there = to->saved;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &there->uc_sigmask);
+	setcontext(there);
+	abort(); /* what was saved here can be set here */
 }
 
 void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg)

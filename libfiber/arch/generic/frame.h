@@ -12,7 +12,7 @@
 
 struct fib_context {
 	uint64_t sp; /* close to the real one: the address of the saved ucontext_t */
-	uint64_t fp; /* unused */
+	uint64_t fp; /* until its owner has arrived: the address of the counter of whom it left */
 	uint64_t pc; /* unused */
 	void *saved; /* ucontext_t on the stack it belongs to */
 };

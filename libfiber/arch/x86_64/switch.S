@@ -2,96 +2,141 @@
 /*
  * switch.S - leaving one stack for another on x86-64
  *
- * What costs is a mispredicted return, not the registers. So the switch is a plain routine that is
- * called from one place in the whole program and left by `ret`: whatever fiber comes back returns to
- * that same place, which is what the CPU predicts, and calls and returns stay balanced above it.
+ * What costs is a mispredicted return, not the registers. Fibers wait in one place of the scheduler, and
+ * whoever comes back there returns to the address that the CPU expects, since the last call of this
+ * routine was from there: `ret` is free and keeps calls and returns balanced above it. A context that was
+ * left in another place than its successor is continued by an indirect jump, which the CPU predicts from
+ * history, where a `ret` would be wrong for certain; the functions above it return wrongly either way.
  *
- * The FPU control words belong to a fiber. Loading mxcsr is slow when its value differs, and the sticky
- * exception flags make it differ all the time: only the control bits are compared, each word by
- * itself, and loaded on a difference only.
+ * The FPU control words belong to a fiber. Loading mxcsr is slow on many CPUs when its value differs, and
+ * the sticky exception flags make it differ all the time: there only the control bits are compared, and
+ * it is loaded on a difference. Where loading costs no more than reading back what was stored, it is just
+ * loaded (fib_arch_mxcsr_loads_freely, arch.c). The x87 word is always compared.
  *
  * A saved context always resumes at fib_arch_resume, where the CFI describes the frame completely: a
  * walk needs sp and pc and nothing else. It ends in fib_arch_entry, which has no caller and says so.
  */
 #include "frame.h"
 
+	.macro	push_one reg
+	pushq	\reg
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset \reg, 0
+	.endm
+	.macro	pop_one reg
+	popq	\reg
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore \reg
+	.endm
+
+/* The registers that the ABI makes the callee keep: FIB_FRAME_SAVED bytes of them. */
+	.macro	push_saved
+	.irp	reg, %rbp, %rbx, %r12, %r13, %r14, %r15
+	push_one \reg
+	.endr
+	.endm
+	.macro	pop_saved
+	.irp	reg, %r15, %r14, %r13, %r12, %rbx, %rbp
+	pop_one \reg
+	.endr
+	.endm
+
+	.hidden	fib_arch_mxcsr_loads_freely
+
 	.text
 
-/* void fib_arch_switch(struct fib_context *from, struct fib_context *to) */
+/* void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic uint64_t *left) */
 	.globl	fib_arch_switch
 	.hidden	fib_arch_switch
 	.type	fib_arch_switch, @function
 	.p2align 5
 fib_arch_switch:
 	.cfi_startproc
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %rbp, 0
-	pushq	%rbx
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %rbx, 0
-	pushq	%r12
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %r12, 0
-	pushq	%r13
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %r13, 0
-	pushq	%r14
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %r14, 0
-	pushq	%r15
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %r15, 0
+	push_saved
 
 	stmxcsr	FIB_FRAME_MXCSR(%rdi)
 	fnstcw	FIB_FRAME_X87CW(%rdi)
 	movq	%rsp, FIB_FRAME_SP(%rdi)
 	movq	%rbp, FIB_FRAME_FP(%rdi)
 
-	movl	FIB_FRAME_MXCSR(%rdi), %eax
-	movzwl	FIB_FRAME_X87CW(%rdi), %ecx
-	xorl	FIB_FRAME_MXCSR(%rsi), %eax
-	testl	$FIB_FRAME_MXCSR_CONTROL, %eax
-	jnz	.Lload_mxcsr
+	movq	FIB_FRAME_SAVED(%rsp), %r8
+	cmpb	$0, fib_arch_mxcsr_loads_freely(%rip)
+	je	.Lcompare_mxcsr
+.Lload_mxcsr:
+	ldmxcsr	FIB_FRAME_MXCSR(%rsi)
 .Lmxcsr_done:
+	movzwl	FIB_FRAME_X87CW(%rdi), %ecx
 	cmpw	FIB_FRAME_X87CW(%rsi), %cx
 	jne	.Lload_x87cw
 .Lx87cw_done:
+	/* label: record.seq -- all of the fiber is saved before this store, and from it to the next line its
+	 * stack is not touched: from here on another thread may run it. (Stores become visible in order.) */
+	incq	(%rdx)
 	movq	FIB_FRAME_SP(%rsi), %rsp
 
 	.globl	fib_arch_resume
 	.hidden	fib_arch_resume
 fib_arch_resume:
-	popq	%r15
 	.cfi_remember_state
+	cmpq	%r8, FIB_FRAME_SAVED(%rsp)
+	je	.Lhere
+	pop_saved
+	popq	%rcx
 	.cfi_adjust_cfa_offset -8
-	.cfi_restore %r15
-	popq	%r14
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore %r14
-	popq	%r13
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore %r13
-	popq	%r12
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore %r12
-	popq	%rbx
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore %rbx
-	popq	%rbp
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore %rbp
+	.cfi_register %rip, %rcx
+	jmp	*%rcx
+
+.Lhere:
+	.cfi_restore_state
+	.cfi_remember_state
+	pop_saved
 	ret
 
-.Lload_mxcsr:
+.Lcompare_mxcsr:
 	.cfi_restore_state
-	ldmxcsr	FIB_FRAME_MXCSR(%rsi)
-	jmp	.Lmxcsr_done
+	movl	FIB_FRAME_MXCSR(%rdi), %eax
+	xorl	FIB_FRAME_MXCSR(%rsi), %eax
+	testl	$FIB_FRAME_MXCSR_CONTROL, %eax
+	jz	.Lmxcsr_done
+	jmp	.Lload_mxcsr
 .Lload_x87cw:
 	fldcw	FIB_FRAME_X87CW(%rsi)
 	jmp	.Lx87cw_done
 	.cfi_endproc
 	.size	fib_arch_switch, .-fib_arch_switch
+
+/*
+ * void fib_arch_jump(struct fib_context *to)
+ *
+ * The second half of a switch, for a caller who is never continued.
+ */
+	.globl	fib_arch_jump
+	.hidden	fib_arch_jump
+	.type	fib_arch_jump, @function
+	.p2align 4
+fib_arch_jump:
+	.cfi_startproc
+	fnstcw	-8(%rsp)
+	movzwl	-8(%rsp), %ecx
+	cmpw	FIB_FRAME_X87CW(%rdi), %cx
+	je	.Ljump_x87cw_done
+	fldcw	FIB_FRAME_X87CW(%rdi)
+.Ljump_x87cw_done:
+	cmpb	$0, fib_arch_mxcsr_loads_freely(%rip)
+	jne	.Ljump_load_mxcsr
+	stmxcsr	-8(%rsp)
+	movl	-8(%rsp), %eax
+	xorl	FIB_FRAME_MXCSR(%rdi), %eax
+	testl	$FIB_FRAME_MXCSR_CONTROL, %eax
+	jz	.Ljump_mxcsr_done
+.Ljump_load_mxcsr:
+	ldmxcsr	FIB_FRAME_MXCSR(%rdi)
+.Ljump_mxcsr_done:
+	xorl	%r8d, %r8d
+	movq	FIB_FRAME_SP(%rdi), %rsp
+	jmp	fib_arch_resume
+	.cfi_endproc
+	.size	fib_arch_jump, .-fib_arch_jump
 
 /*
  * void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg)
@@ -104,24 +149,7 @@ fib_arch_resume:
 	.p2align 4
 fib_arch_capture:
 	.cfi_startproc
-	pushq	%rbp
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %rbp, 0
-	pushq	%rbx
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %rbx, 0
-	pushq	%r12
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %r12, 0
-	pushq	%r13
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %r13, 0
-	pushq	%r14
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %r14, 0
-	pushq	%r15
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset %r15, 0
+	push_saved
 	leaq	fib_arch_resume(%rip), %rax
 	movq	%rax, FIB_FRAME_PC(%rdi)
 	movq	%rsp, FIB_FRAME_SP(%rdi)

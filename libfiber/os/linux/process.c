@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,4 +61,15 @@ void fib_os_thread_name(const char *name)
 const char *fib_os_program(void)
 {
 	return program_invocation_short_name;
+}
+
+fib_noinline int fib_os_barrier_prepare(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) < 0 ? -errno
+											    : 0;
+}
+
+fib_noinline int fib_os_barrier(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) < 0 ? -errno : 0;
 }

@@ -23,6 +23,7 @@
 struct side {
 	struct fib_context context;
 	struct fib_announce announce;
+	_Atomic uint64_t left;
 };
 
 static struct side wanderer, home; /* home: the thread that runs it now */
@@ -34,15 +35,14 @@ static void wander(void *arg)
 	fib_context_begun(&wanderer.announce);
 	seen[0] = fib_tls_carrier();
 	fib_context_switch(&wanderer.context, &wanderer.announce, &home.context, &home.announce,
-			   false);
+			   &wanderer.left);
 	seen[1] = fib_tls_carrier();
 	fib_tls_set_carrier(&seen[1]);
 	seen[2] = fib_tls_carrier();
 	fib_context_switch(&wanderer.context, &wanderer.announce, &home.context, &home.announce,
-			   false);
+			   &wanderer.left);
 	seen[3] = fib_tls_carrier();
-	fib_context_switch(&wanderer.context, &wanderer.announce, &home.context, &home.announce,
-			   true);
+	fib_context_leave(&wanderer.announce, &home.context, &home.announce);
 }
 
 /* Let the wanderer run on this thread until it switches back. */
@@ -50,7 +50,7 @@ static void host(void)
 {
 	fib_context_adopt(&home.announce);
 	fib_context_switch(&home.context, &home.announce, &wanderer.context, &wanderer.announce,
-			   false);
+			   &home.left);
 	fib_context_done(&home.announce);
 }
 

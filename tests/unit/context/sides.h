@@ -13,6 +13,7 @@ struct side {
 	struct fib_announce announce;
 	struct fib_stack stack;
 	struct side *other;
+	_Atomic uint64_t left;
 	uint64_t seed;
 	unsigned wrong;
 };
@@ -21,12 +22,13 @@ static struct side home, away;
 
 static inline void go(struct side *from, struct side *to)
 {
-	fib_context_switch(&from->context, &from->announce, &to->context, &to->announce, false);
+	fib_context_switch(&from->context, &from->announce, &to->context, &to->announce,
+			   &from->left);
 }
 
 static inline void end(struct side *from, struct side *to)
 {
-	fib_context_switch(&from->context, &from->announce, &to->context, &to->announce, true);
+	fib_context_leave(&from->announce, &to->context, &to->announce);
 }
 
 static inline void open_side(struct side *s, void (*fn)(void *))

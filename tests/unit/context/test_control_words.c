@@ -118,7 +118,7 @@ static void words_away(void *arg)
 	end(s, s->other);
 }
 
-static void test_context_switch_compares_each_control_word_by_itself(void **state)
+static void check_each_word_by_itself(void)
 {
 	static const struct words all[] = {
 		{MXCSR_USUAL | MXCSR_FLUSH, X87_USUAL},
@@ -130,7 +130,6 @@ static void test_context_switch_compares_each_control_word_by_itself(void **stat
 	struct words here;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < fib_countof(all); i++) {
 		wanted = all[i];
 		open_side(&away, words_away);
@@ -144,6 +143,25 @@ static void test_context_switch_compares_each_control_word_by_itself(void **stat
 		assert_int_equal(had.x87, wanted.x87);
 	}
 }
+
+/* Which way this CPU takes is decided before main(); the generic port has none. */
+extern unsigned char fib_arch_mxcsr_loads_freely __attribute__((weak));
+
+static void test_context_switch_keeps_each_control_word_by_itself(void **state)
+{
+	unsigned char as_found, i;
+
+	(void)state;
+	check_each_word_by_itself();
+	if (!&fib_arch_mxcsr_loads_freely)
+		return;
+	as_found = fib_arch_mxcsr_loads_freely;
+	for (i = 0; i < 2; i++) {
+		fib_arch_mxcsr_loads_freely = i;
+		check_each_word_by_itself();
+	}
+	fib_arch_mxcsr_loads_freely = as_found;
+}
 #endif
 
 #define WORDS_TEST(name) cmocka_unit_test_setup_teardown(name, open_home, close_home)
@@ -153,7 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORDS_TEST(test_context_keeps_its_own_fpu_control_words),
 #ifdef __x86_64__
-		WORDS_TEST(test_context_switch_compares_each_control_word_by_itself),
+		WORDS_TEST(test_context_switch_keeps_each_control_word_by_itself),
 #endif
 	};
 

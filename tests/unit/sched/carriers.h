@@ -14,6 +14,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/sched.h"
+#include "sched/live.h"
 #include "sched/spawn.h"
 
 #define LIMIT_S 60 /* for whatever must happen soon */
@@ -48,13 +49,8 @@ static inline void carriers_start(struct fib_sched *s, unsigned n)
 /* Wait until every fiber has ended, then stop. */
 static inline void carriers_stop(struct fib_sched *s)
 {
-	for (;;) {
-		uint32_t ended = fib_load_acquire(&s->ended);
-
-		if (fib_close(s))
-			break;
-		fib_os_futex_wait(&s->ended, ended, INT64_MAX);
-	}
+	while (!fib_close(s))
+		fib_live_await(s, false, INT64_MAX);
 	fib_sched_stop(s);
 }
 

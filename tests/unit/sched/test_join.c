@@ -103,7 +103,7 @@ static void *joins_with_deadlines(void *arg)
 	must(fiber_join(f, &r, soon) == -ETIMEDOUT);
 	must(fiber_now() >= soon);
 	must(r.value == (void *)1 && r.error == 1); /* written on success only */
-	must(f->joiners.length == 0);
+	must((fib_load(&f->life) & FIB_LIFE_JOINING) == 0);
 	/* It can be joined again. */
 	fiber_unpark(f);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
@@ -287,15 +287,9 @@ static void *joins_it(void *arg)
 /* Until the first fiber is in fiber_join. */
 static void await_joiner(struct fiber *f)
 {
-	uint32_t joiners = 0;
-
 	carriers_spawn(&wronged, "first", joins_it, f);
-	while (!joiners) {
+	while (!(fib_load(&f->life) & FIB_LIFE_JOINING))
 		sched_yield();
-		fib_queue_lock(&f->joiners);
-		joiners = f->joiners.length;
-		fib_queue_unlock(&f->joiners);
-	}
 }
 
 static void join_twice(void)

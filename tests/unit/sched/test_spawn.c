@@ -58,7 +58,7 @@ static void test_spawn_reused_record_remembers_nothing(void **state)
 	fib_store(&f->token, 1);
 	f->pins = 3;
 	f->cpu = 99;
-	strcpy(f->name, "before");
+	assert_int_equal(fiber_set_name(f, "before"), 0);
 	strcpy(f->failure, "failed");
 	f->result.error = -5;
 	fib_unmake(f);
@@ -188,7 +188,7 @@ static void test_submit_twice_is_refused_and_counts_once(void **state)
 	assert_int_equal(fib_submit(&s, f), 0);
 	assert_int_equal(fib_submit(&s, f), -EINVAL);
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
-	assert_int_equal(fib_load(&s.live), 0);
+	assert_int_equal(fib_live_count(&s), 0);
 	carriers_stop(&s);
 }
 
@@ -241,16 +241,16 @@ static void *spawns(void *arg)
 	must(fiber_spawn(NULL, NULL, &f) == -EINVAL);
 	must(f == (void *)0x5555);
 	must(carriers_fibers() == fibers);
-	must(fib_load(&me->sched->live) == 1);
+	must(fib_live_count(me->sched) == 1);
 	must(fiber_spawn_attr(&attr, nothing, arg, &f) == 0);
 	must(f->parent == fiber_id(me));
 	must(f->sched == me->sched);
 	must(f->spawn_pc != 0);
 	must(fiber_state(f) == FIBER_RUNNABLE);
-	must(fib_load(&me->sched->live) == 2);
+	must(fib_live_count(me->sched) == 2);
 	must(fiber_join(f, &result, FIBER_FOREVER) == 0);
 	must(result.value == arg && result.error == 0);
-	must(fib_load(&me->sched->live) == 1);
+	must(fib_live_count(me->sched) == 1);
 	/* Detached: gone when it has run. */
 	must(fiber_spawn(nothing, NULL, NULL) == 0);
 	must(carriers_fibers() == fibers + 1);

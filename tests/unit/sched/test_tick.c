@@ -178,9 +178,9 @@ static void test_tick_wakes_somebody_for_work_that_lies_about(void **state)
 	assert_true(harness_until(asleep, &s, LIMIT_S));
 	/* Into the queue without a word to anybody: as if its wake-up had been lost. */
 	assert_int_equal(fib_make(NULL, s.stack_size, nothing, NULL, NULL, &f), 0);
-	fib_add(&s.live, 1);
+	assert_int_equal(fib_live_enter(&s, 0), 0);
 	f->sched = &s;
-	f->life |= FIB_LIFE_SUBMITTED;
+	fib_or(&f->life, FIB_LIFE_SUBMITTED);
 	fib_store(&f->state, (uint8_t)FIBER_RUNNABLE);
 	fib_inject_put(&s.inject, f);
 	fib_tick(fib_os_now());

@@ -87,6 +87,7 @@ static void test_overflow_is_never_that_of_the_neighbour(void **state)
 struct side {
 	struct fib_context context;
 	struct fib_announce announce;
+	_Atomic uint64_t left;
 };
 
 static struct side home, away;
@@ -130,7 +131,8 @@ static int run(void *arg)
 	if (fib_context_init(&away.context, &away.announce, stack.low, fib_stack_usable(&stack),
 			     fall, arg) < 0)
 		return 2;
-	fib_context_switch(&home.context, &home.announce, &away.context, &away.announce, false);
+	fib_context_switch(&home.context, &home.announce, &away.context, &away.announce,
+			   &home.left);
 	return 3;
 }
 

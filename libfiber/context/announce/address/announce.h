@@ -3,6 +3,7 @@
 #ifndef FIB_CONTEXT_ANNOUNCE_H
 #define FIB_CONTEXT_ANNOUNCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <sanitizer/asan_interface.h>
@@ -13,7 +14,15 @@ struct fib_announce {
 	const void *low; /* of the thread's own stack: learnt when it is first left */
 	size_t size;
 	struct fib_announce *came_from;
+	const void *dead_low; /* the stack of a context that ended in our favour, to be cleaned */
+	size_t dead_size;
 };
+
+/* What a dying context has poisoned on its stack is cleaned when it is left. */
+static inline bool fib_announce_restarts(void)
+{
+	return false;
+}
 
 static inline void fib_announce_create(struct fib_announce *a, const void *low, size_t size)
 {
@@ -21,6 +30,7 @@ static inline void fib_announce_create(struct fib_announce *a, const void *low, 
 	a->low = low;
 	a->size = size;
 	a->came_from = NULL;
+	a->dead_low = NULL;
 }
 
 /* It was left in the middle of its frames, and the pool writes into the free stack. */
@@ -35,9 +45,16 @@ static inline void fib_announce_destroy(struct fib_announce *a)
 		fib_announce_clean(a->low, a->size);
 }
 
-static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, int dying)
+static inline void fib_announce_bury(struct fib_announce *from, struct fib_announce *to)
 {
-	to->came_from = from;
+	to->dead_low = from->low;
+	to->dead_size = from->size;
+	from->low = NULL;
+}
+
+static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, bool dying)
+{
+	to->came_from = dying ? NULL : from;
 	__sanitizer_start_switch_fiber(dying ? NULL : &from->fake, to->low, to->size);
 }
 
@@ -52,6 +69,9 @@ static inline void fib_announce_enter(struct fib_announce *self)
 		self->came_from->low = low;
 		self->came_from->size = size;
 	}
+	if (self->dead_low)
+		fib_announce_clean(self->dead_low, self->dead_size);
+	self->dead_low = NULL;
 }
 
 #endif

@@ -7,11 +7,16 @@
 #ifndef FIB_CONTEXT_ANNOUNCE_H
 #define FIB_CONTEXT_ANNOUNCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-struct fib_announce {
-	char nothing;
-};
+struct fib_announce {};
+
+/* Whether a context may begin on the stack that another one is about to leave for good. */
+static inline bool fib_announce_restarts(void)
+{
+	return true;
+}
 
 /* A context on [low, low + size) exists; low NULL: it is the thread's own. */
 static inline void fib_announce_create(struct fib_announce *a, const void *low, size_t size)
@@ -34,8 +39,15 @@ static inline void fib_announce_clean(const void *low, size_t size)
 	(void)size;
 }
 
+/* Before the last switch out of from: to destroys it when it has arrived. */
+static inline void fib_announce_bury(struct fib_announce *from, struct fib_announce *to)
+{
+	(void)from;
+	(void)to;
+}
+
 /* Just before the switch; dying: from will never be resumed. */
-static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, int dying)
+static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, bool dying)
 {
 	(void)from;
 	(void)to;

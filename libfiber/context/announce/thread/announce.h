@@ -3,6 +3,7 @@
 #ifndef FIB_CONTEXT_ANNOUNCE_H
 #define FIB_CONTEXT_ANNOUNCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <sanitizer/tsan_interface.h>
@@ -10,12 +11,20 @@
 struct fib_announce {
 	void *fiber; /* TSan's */
 	int owned;
+	void *dead; /* TSan's, of a context that ended in our favour, to be destroyed on our stack */
 };
+
+/* A history for each. */
+static inline bool fib_announce_restarts(void)
+{
+	return false;
+}
 
 static inline void fib_announce_create(struct fib_announce *a, const void *low, size_t size)
 {
 	(void)size;
 	a->owned = low != NULL;
+	a->dead = NULL;
 	a->fiber = low ? __tsan_create_fiber(0) : __tsan_get_current_fiber();
 }
 
@@ -23,6 +32,7 @@ static inline void fib_announce_destroy(struct fib_announce *a)
 {
 	if (a->owned)
 		__tsan_destroy_fiber(a->fiber);
+	a->owned = 0;
 	a->fiber = NULL;
 }
 
@@ -32,9 +42,15 @@ static inline void fib_announce_clean(const void *low, size_t size)
 	(void)size;
 }
 
+static inline void fib_announce_bury(struct fib_announce *from, struct fib_announce *to)
+{
+	to->dead = from->owned ? from->fiber : NULL;
+	from->owned = 0;
+}
+
 /* Flag 0: a switch synchronises, as the carrier that leaves and the fiber that goes on are one
  * thread of execution. */
-static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, int dying)
+static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, bool dying)
 {
 	(void)from;
 	(void)dying;
@@ -43,7 +59,9 @@ static inline void fib_announce_leave(struct fib_announce *from, struct fib_anno
 
 static inline void fib_announce_enter(struct fib_announce *self)
 {
-	(void)self;
+	if (self->dead)
+		__tsan_destroy_fiber(self->dead);
+	self->dead = NULL;
 }
 
 #endif

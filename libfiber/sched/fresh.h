@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fresh.h - a carrier's fibers that have not begun
+ */
+#ifndef FIB_SCHED_FRESH_H
+#define FIB_SCHED_FRESH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "core/record.h"
+#include "sched/runqueue.h"
+
+/* So many that wait to begin, and the newest begins first (fresh.c). */
+#define FIB_FRESH_MANY 1024u
+
+/* L under lock · A any thread, atomic */
+struct fib_fresh {
+	_Atomic uint32_t lock;
+	_Atomic uint32_t count; /* L writes, A reads */
+	_Atomic uint32_t due;	/* L writes, A reads: the place of the oldest */
+	bool alone;		/* I: there are no thieves, and no lock is needed */
+	struct fiber *oldest;	/* L */
+	struct fiber *newest;	/* L */
+};
+
+/* Append fiber to the line in which q's fibers stand, too. Its carrier only. */
+void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber);
+
+/* Whether there is one whose turn is before that of q's first. Its carrier only. */
+static inline bool fib_fresh_due(struct fib_fresh *fresh, struct fib_runqueue *q)
+{
+	return fib_load(&fresh->count) &&
+	       (int32_t)(fib_load(&fresh->due) - fib_load(&q->head)) <= 0;
+}
+
+/* Take the one that begins next: the oldest, or the newest while there are many and `fair` is false. NULL when
+ * there is none. Its carrier only. */
+struct fiber *fib_fresh_take(struct fib_fresh *fresh, bool fair);
+
+/* Move some of victim's, the oldest, into fresh, which is empty, and return one of them; NULL when there were
+ * none. q: that of the calling carrier, which owns fresh. */
+struct fiber *fib_fresh_steal(struct fib_fresh *fresh, struct fib_runqueue *q,
+			      struct fib_fresh *victim);
+
+/* Any thread; a moment later it may be otherwise. */
+static inline bool fib_fresh_empty(struct fib_fresh *fresh)
+{
+	return fib_load(&fresh->count) == 0;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* live.h - how many fibers a scheduler has, and when none is left. */
+#ifndef FIB_SCHED_LIVE_H
+#define FIB_SCHED_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fib_carrier;
+struct fib_sched;
+
+/* One fiber with these flags more in s. From anywhere. 0, -ESHUTDOWN when s is closed. */
+int fib_live_enter(struct fib_sched *s, unsigned flags);
+
+/* It will not be submitted after all. By whoever called fib_live_enter, before anything else. */
+void fib_live_withdraw(struct fib_sched *s, unsigned flags);
+
+/* A fiber with these flags ends on carrier c. */
+void fib_live_leave(struct fib_carrier *c, unsigned flags);
+
+/* Whether none is left but background fibers. Any thread. */
+bool fib_live_none(struct fib_sched *s);
+
+/* All of them, background fibers too. Any thread; a moment later it may be otherwise. */
+uint64_t fib_live_count(struct fib_sched *s);
+
+/* Nothing can be submitted any more, if only background fibers are left now: true, and nothing ever will be. False
+ * too when that was so before. */
+bool fib_close(struct fib_sched *s);
+bool fib_closed(struct fib_sched *s);
+
+/* Wait until none is left (all: no background fiber either), or until deadline (ns): 0, -ETIMEDOUT, or in a fiber,
+ * which is not of s, what fib_wait() returns. */
+int fib_live_await(struct fib_sched *s, bool all, int64_t deadline);
+
+/* A carrier of s comes by its idle context: tell whoever waits when none is left. */
+void fib_live_tell(struct fib_sched *s);
+
+#endif
