@@ -69,10 +69,11 @@ fib_arch_switch:
 	cmpw	FIB_FRAME_X87CW(%rsi), %cx
 	jne	.Lload_x87cw
 .Lx87cw_done:
-	/* label: record.seq -- all of the fiber is saved before this store, and from it to the next line its
-	 * stack is not touched: from here on another thread may run it. (Stores become visible in order.) */
-	incq	(%rdx)
+	/* label: record.seq -- all of the fiber is saved before this store and its stack is left: from here on another
+	 * thread may run it. (Stores become visible in order.) Not before the stack pointer has changed: a signal
+	 * in between would put its handler's frame where the fiber already runs. */
 	movq	FIB_FRAME_SP(%rsi), %rsp
+	incq	(%rdx)
 
 	.globl	fib_arch_resume
 	.hidden	fib_arch_resume
