@@ -15,8 +15,8 @@
  * background fibers and idle hooks submit, are counted in one word of the scheduler, which is also closed:
  * the swap to "closed" succeeds only if nobody submitted since it was read.
  *
- * Who waits for the end says so and looks; a carrier that comes by its idle context counts, fences and looks whether
- * anybody waits. One of the two sees the other (pairs: live.told).
+ * Who waits for the end says so and looks; a carrier that comes by its idle context, or goes from a fiber's end to a
+ * background fiber, fences, looks whether anybody waits, and counts. One of the two sees the other (pairs: live.told).
  */
 #include "sched/live.h"
 

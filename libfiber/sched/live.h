@@ -33,7 +33,8 @@ bool fib_closed(struct fib_sched *s);
  * which is not of s, what fib_wait() returns. */
 int fib_live_await(struct fib_sched *s, bool all, int64_t deadline);
 
-/* A carrier of s comes by its idle context: tell whoever waits when none is left. */
+/* A carrier of s comes by its idle context, or goes from a fiber's end to a background fiber: tell whoever waits when
+ * none is left. */
 void fib_live_tell(struct fib_sched *s);
 
 #endif

@@ -18,6 +18,7 @@
 #include "base/compiler.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "sched/live.h"
 
 #define STREAK_MAX 16u
 
@@ -345,6 +346,10 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 	struct fiber *next = --c->picks ? next_local(c, false) : NULL;
 
 	c->current = NULL;
+	/* It may compute or block for long, and whoever waits for the end of those that count is told by the idle
+	 * context only. */
+	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
+		fib_live_tell(c->sched);
 	if (in_exception(c)) /* it ends in a catch block */
 		*c->exceptions = (struct fib_exceptions){NULL, 0};
 	/* pairs: record.seq */

@@ -122,11 +122,66 @@ static void test_background_fibers_in_great_number_end(void **state)
 	close(f.pipe[1]);
 }
 
+/* -- one that blocks its carrier -- */
+
+struct blocker {
+	struct fiber_sem never;
+	struct fiber *fiber;
+	int woken;
+};
+
+static void *block_pinned(void *arg)
+{
+	struct blocker *b = arg;
+
+	fiber_park(FIBER_FOREVER);
+	b->woken++;
+	fiber_pin();
+	fiber_sem_wait(&b->never, FIBER_FOREVER);
+	fiber_unpin();
+	return NULL;
+}
+
+static void *wake_and_end(void *arg)
+{
+	struct blocker *b = arg;
+
+	fiber_sleep(20 * MS); /* by then somebody waits for the end */
+	fiber_unpark(b->fiber);
+	fiber_detach(b->fiber);
+	return NULL;
+}
+
+static void *start_blocker(void *arg)
+{
+	const struct fiber_attr attr = {.size = sizeof attr, .flags = FIBER_BACKGROUND};
+	struct blocker *b = arg;
+
+	if (fiber_spawn_attr(&attr, block_pinned, b, &b->fiber) == 0)
+		fiber_spawn(wake_and_end, b, NULL);
+	return NULL;
+}
+
+/* The last fiber that counts ends, and the next one on its carrier blocks that for ever. */
+static void test_background_fiber_that_blocks_its_carrier_does_not_hold_up_the_end(void **state)
+{
+	struct fiber_runtime_options options = carriers_options();
+	struct blocker b = {.woken = 0};
+
+	(void)state;
+	options.pinned_policy = FIBER_PINNED_SILENT;
+	fiber_sem_init(&b.never, 0);
+	assert_int_equal(fiber_run(start_blocker, &b, &options, NULL), 0);
+	assert_int_equal(b.woken, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_background_fibers_do_not_keep_the_program),
 		cmocka_unit_test(test_background_fibers_in_great_number_end),
+		cmocka_unit_test(
+			test_background_fiber_that_blocks_its_carrier_does_not_hold_up_the_end),
 	};
 
 	harness_watchdog(110);
