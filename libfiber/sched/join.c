@@ -164,7 +164,15 @@ static void must_be_held(struct fiber *fiber, const char *call)
 			fiber->name);
 }
 
-/* Whether the fiber has ended; dies of a second joiner. */
+/* Not by two, and not what nobody may join. */
+static void must_be_joinable(struct fiber *fiber, uint32_t life)
+{
+	if (fib_unlikely(life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING)))
+		die_joining(fiber, life & FIB_LIFE_DETACHED ? "is detached"
+							    : "is joined by somebody else already");
+}
+
+/* Whether the fiber has ended. */
 static bool has_ended(struct fiber *fiber)
 {
 	uint32_t life;
@@ -172,9 +180,7 @@ static bool has_ended(struct fiber *fiber)
 	must_be_held(fiber, "fiber_join");
 	/* pairs: join.done */
 	life = fib_load_acquire(&fiber->life);
-	if (fib_unlikely(life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING)))
-		die_joining(fiber, life & FIB_LIFE_DETACHED ? "is detached"
-							    : "is joined by somebody else already");
+	must_be_joinable(fiber, life);
 	return life & FIB_LIFE_DONE;
 }
 
@@ -186,6 +192,7 @@ static bool take_place(struct fiber *fiber, const struct fib_waiter *w)
 	fib_store(&fiber->joiner, (uintptr_t)w->parker + (w->parker->blocks != 0));
 	fib_store(&fiber->joiner_armed, w->armed);
 	do {
+		must_be_joinable(fiber, life);
 		if (life & FIB_LIFE_DONE)
 			return false;
 		/* label: join.meet -- who sees JOINING sees whom to wake. */
