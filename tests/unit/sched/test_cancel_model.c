@@ -8,7 +8,8 @@
  * unit must be in its hands or in the count.
  *
  * Then each rule is left out, and the model must find what goes wrong. The second look taken before arming,
- * and the word read before the flag is up, are also what a missing fence would allow.
+ * and the word read before the flag is up, are also what a missing fence would allow; that who cancels can fence
+ * for the waiters, too, is shown in test_fence_model.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +56,7 @@ struct model {
 	uint8_t runs; /* how often the fiber was put into a run queue and not taken out */
 	uint8_t at[ACTORS];
 	uint8_t rounds, got, posts, saw;
-	uint8_t seen_ticket, seen_outcome;
+	uint8_t seen_ticket, seen_outcome, looks;
 };
 
 static enum broken broken;
@@ -161,7 +162,8 @@ static bool step_canceller(struct model *m)
 		*at = broken == READS_FIRST ? RAISE : CLAIM;
 		break;
 	case CLAIM:
-		*at = END;
+		/* Who sees nothing armed looks again, behind a fence of everybody's. */
+		*at = m->looks++ || broken == READS_FIRST ? END : READ;
 		if (m->seen_outcome != ARMED)
 			break;
 		if (broken != NO_COMPARISON && (m->ticket != m->seen_ticket || m->outcome != ARMED))

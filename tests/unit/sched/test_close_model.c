@@ -2,11 +2,11 @@
 /*
  * test_close_model.c - the end of a scheduler beside those who still come to it, in every interleaving
  *
- * A thread wakes the last fiber, another spawns one, and a third finishes the scheduler and frees it; a
- * carrier runs what is runnable. The steps are those of spawn.c (count_in, fib_close), switch.c (fib_ready), join.c
- * (fib_uncount) and sched.c. A fiber that was counted in runs to its end, nobody is counted in after the
- * close, and nobody touches what was freed (sched.visit): who wakes from outside counts himself before the
- * fiber can run, since its end may be the last thing that the finisher waits for.
+ * A thread wakes the last fiber, another spawns one, and a third finishes the scheduler and frees it; a carrier
+ * runs what is runnable. The steps are those of live.c (enter_from_outside, fib_close), of switch.c (fib_ready) and
+ * of sched.c; how carriers count has a model of its own (test_live_model). A fiber that was counted in runs to its
+ * end, nobody is counted in after the close, and nobody touches what was freed (sched.visit): who wakes from outside
+ * counts himself before the fiber can run, since its end may be the last thing that the finisher waits for.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,11 +24,12 @@ enum at {
 	PUT,   /* the fiber can be found, and a carrier is woken through s */
 	NOTIFY,
 	GO, /* his last touch of s */
-	READ_LIVE,
+	READ_WORD,
 	COUNT_IN,
 	RUN,
-	UNCOUNT,
-	AWAIT_LIVE,
+	COUNT_OUT,
+	AWAIT_NONE,
+	READ_ENDED,
 	CLOSE,
 	AWAIT_VISITORS,
 	STOP, /* join the carriers */
@@ -42,13 +43,13 @@ enum broken {
 	VISITS_LATE,	/* puts the fiber first */
 	GOES_EARLY,	/* looks at s once more after he has said that he goes */
 	NO_COMPARISON,	/* counts in what was counted when he looked */
-	CLOSES_BLINDLY, /* closes without comparing that nobody is live */
+	CLOSES_BLINDLY, /* closes without comparing what was submitted since */
 	VISITORS_FIRST, /* the finisher looks for visitors before it closes */
 };
 
 struct model {
 	uint8_t at[ACTORS], saw[ACTORS];
-	uint8_t live, closed, visitors, runnable, stopped, freed;
+	uint8_t submitted, ended, saw_ended, closed, visitors, runnable, stopped, freed;
 	uint8_t ran, entered; /* fibers; entered: by the spawner */
 	uint8_t fault;
 };
@@ -97,18 +98,18 @@ static bool step_spawner(struct model *m)
 	uint8_t *at = &m->at[SPAWNER];
 
 	switch (*at) {
-	case READ_LIVE:
+	case READ_WORD:
 		touch(m);
-		m->saw[SPAWNER] = m->live;
+		m->saw[SPAWNER] = m->submitted;
 		*at = m->closed ? END : COUNT_IN;
 		return true;
 	case COUNT_IN:
 		touch(m);
-		if (broken != NO_COMPARISON && (m->live != m->saw[SPAWNER] || m->closed)) {
-			*at = READ_LIVE;
+		if (broken != NO_COMPARISON && (m->submitted != m->saw[SPAWNER] || m->closed)) {
+			*at = READ_WORD;
 			return true;
 		}
-		m->live = (uint8_t)(m->saw[SPAWNER] + 1);
+		m->submitted = (uint8_t)(m->saw[SPAWNER] + 1);
 		m->entered = 1;
 		*at = VISIT;
 		return true;
@@ -138,16 +139,16 @@ static bool step_carrier(struct model *m)
 		if (m->runnable) {
 			m->runnable--;
 			m->ran++;
-			m->at[CARRIER] = UNCOUNT;
+			m->at[CARRIER] = COUNT_OUT;
 			return true;
 		}
 		if (!m->stopped)
 			return false;
 		m->at[CARRIER] = END;
 		return true;
-	case UNCOUNT:
+	case COUNT_OUT:
 		touch(m);
-		m->live--;
+		m->ended++;
 		m->at[CARRIER] = RUN;
 		return true;
 	default:
@@ -160,14 +161,22 @@ static bool step_finisher(struct model *m)
 	uint8_t *at = &m->at[FINISHER];
 
 	switch (*at) {
-	case AWAIT_LIVE:
-		if (m->live)
+	case AWAIT_NONE:
+		if (m->ended != m->submitted)
 			return false;
-		*at = CLOSE;
+		*at = READ_ENDED;
+		return true;
+	case READ_ENDED:
+		m->saw_ended = m->ended;
+		*at = READ_WORD;
+		return true;
+	case READ_WORD:
+		m->saw[FINISHER] = m->submitted;
+		*at = m->submitted == m->saw_ended ? CLOSE : AWAIT_NONE;
 		return true;
 	case CLOSE:
-		if (m->live && broken != CLOSES_BLINDLY) {
-			*at = AWAIT_LIVE;
+		if (m->submitted != m->saw[FINISHER] && broken != CLOSES_BLINDLY) {
+			*at = AWAIT_NONE;
 			return true;
 		}
 		m->closed = 1;
@@ -176,7 +185,7 @@ static bool step_finisher(struct model *m)
 	case AWAIT_VISITORS:
 		if (m->visitors)
 			return false;
-		*at = broken == VISITORS_FIRST ? AWAIT_LIVE : STOP;
+		*at = broken == VISITORS_FIRST ? AWAIT_NONE : STOP;
 		return true;
 	case STOP:
 		m->stopped = 1;
@@ -186,7 +195,7 @@ static bool step_finisher(struct model *m)
 		if (m->at[CARRIER] != END)
 			return false;
 		/* Whoever comes with a handle must not come now; who was turned away or counted in may. */
-		if (m->at[SPAWNER] == READ_LIVE || m->at[SPAWNER] == COUNT_IN)
+		if (m->at[SPAWNER] == READ_WORD || m->at[SPAWNER] == COUNT_IN)
 			return false;
 		m->freed = 1;
 		*at = END;
@@ -219,14 +228,14 @@ static const char *wrong(const void *state, bool final)
 
 static void run(enum broken rule, bool spawns, struct explore *e)
 {
-	struct model first = {.live = 1}; /* the fiber that waits to be woken */
+	struct model first = {.submitted = 1}; /* the fiber that waits to be woken */
 
 	*e = (struct explore){sizeof first, ACTORS, step, wrong, 0, 0, NULL, ""};
 	broken = rule;
 	first.at[WAKER] = rule == VISITS_LATE ? PUT : VISIT;
-	first.at[SPAWNER] = spawns ? READ_LIVE : END;
+	first.at[SPAWNER] = spawns ? READ_WORD : END;
 	first.at[CARRIER] = RUN;
-	first.at[FINISHER] = rule == VISITORS_FIRST ? AWAIT_VISITORS : AWAIT_LIVE;
+	first.at[FINISHER] = rule == VISITORS_FIRST ? AWAIT_VISITORS : AWAIT_NONE;
 	explore(e, &first);
 }
 
