@@ -13,7 +13,7 @@ static struct harness_process *stress(const char *option)
 	char path[HARNESS_PATH + 32];
 
 	snprintf(path, sizeof path, "%s/tests/stress/stress", harness_build());
-	return cli_run(path, "--seconds", "50", "--patience", "1", "--seed", "4711", "--carriers",
+	return cli_run(path, "--seconds", "50", "--patience", "3", "--seed", "4711", "--carriers",
 		       "2", option, NULL);
 }
 
@@ -26,7 +26,7 @@ static void test_stress_turns_a_stall_into_a_dump_of_all_fibers(void **state)
 	assert_true(WIFSIGNALED(p->status));
 	assert_int_equal(WTERMSIG(p->status), SIGABRT);
 	/* Who it is, and what of: */
-	cli_contains(p->err.bytes, "stall: stall with 2 carriers: nothing for 1 s from:");
+	cli_contains(p->err.bytes, "stall: stall with 2 carriers: nothing for 3 s from:");
 	cli_contains(p->err.bytes, "stall: in-vain-0, fiber ");
 	cli_contains(p->err.bytes, "fiber_sem_wait, in vain");
 	/* The dump has it with its wait, and those who go on as well: */
