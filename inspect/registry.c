@@ -4,8 +4,8 @@
  *
  * The note holds a distance from itself to fiber_registry, so it is right wherever the module was
  * loaded, and needs no relocation. A program may contain several such notes (a static libfiber in
- * the program and a shared one in a plugin): the first registry that has been used is taken. When
- * none has, the most useful complaint is the one of a note that was found.
+ * the program and a shared one in a plugin): the first registry whose carriers run now is taken, else the first that
+ * has been used. When none has, the most useful complaint is the one of a note that was found.
  */
 #include "inspect/registry.h"
 
@@ -51,10 +51,33 @@ static bool machine_fits(const struct fib_layout *layout)
 	       (layout->machine == EM_NONE && layout->recipe == FIB_RECIPE_NONE);
 }
 
-int ins_registry_find(struct ins_modules *modules, struct fib_layout *ret, struct ins_error *error)
+/* Read one registry that was found: 0, or what is wrong with it. */
+static int look_at(struct ins_modules *modules, const struct ins_module *m, uint64_t at,
+		   struct fib_layout *ret, struct ins_error *error)
 {
 	char theirs[32], ours[32];
 	const char *wrong;
+
+	if (modules->read(modules->reader, at, ret, sizeof *ret) < 0)
+		return ins_error_set(error, -ENODATA,
+				     "the fiber registry of %s at 0x%llx cannot be read", m->path,
+				     (unsigned long long)at);
+	wrong = fib_layout_check(ret);
+	if (wrong && memcmp(ret->magic, "\0\0\0\0\0\0\0\0", sizeof ret->magic) == 0)
+		wrong = "no fiber runtime has been started yet";
+	if (wrong)
+		return ins_error_set(error, -ENODATA, "%s: %s", m->path, wrong);
+	if (!machine_fits(ret))
+		return ins_error_set(error, -ENODATA, "its fibers are %s code, this tool reads %s",
+				     ins_machine_name(ret->machine, theirs, sizeof theirs),
+				     ins_machine_name(ins_machine_self(), ours, sizeof ours));
+	return 0;
+}
+
+int ins_registry_find(struct ins_modules *modules, struct fib_layout *ret, struct ins_error *error)
+{
+	struct fib_layout first;
+	bool used = false;
 	int rc = ins_error_set(error, -ENOENT,
 			       "no module of it carries a fiber registry: not a fiber program");
 	size_t i;
@@ -68,27 +91,17 @@ int ins_registry_find(struct ins_modules *modules, struct fib_layout *ret, struc
 		at = registry_of(modules, m);
 		if (!at)
 			continue;
-		if (modules->read(modules->reader, at, ret, sizeof *ret) < 0) {
-			rc = ins_error_set(error, -ENODATA,
-					   "the fiber registry of %s at 0x%llx cannot be read",
-					   m->path, (unsigned long long)at);
+		if (look_at(modules, m, at, ret, error) < 0) {
+			rc = -ENODATA;
 			continue;
 		}
-		wrong = fib_layout_check(ret);
-		if (wrong && memcmp(ret->magic, "\0\0\0\0\0\0\0\0", sizeof ret->magic) == 0)
-			wrong = "no fiber runtime has been started yet";
-		if (wrong) {
-			rc = ins_error_set(error, -ENODATA, "%s: %s", m->path, wrong);
-			continue;
-		}
-		if (!machine_fits(ret)) {
-			rc = ins_error_set(error, -ENODATA,
-					   "its fibers are %s code, this tool reads %s",
-					   ins_machine_name(ret->machine, theirs, sizeof theirs),
-					   ins_machine_name(ins_machine_self(), ours, sizeof ours));
-			continue;
-		}
-		return 0;
+		if (ret->carriers)
+			return 0;
+		if (!used)
+			first = *ret;
+		used = true;
 	}
-	return rc;
+	if (used)
+		*ret = first;
+	return used ? 0 : rc;
 }

@@ -167,6 +167,41 @@ static void test_every_flipped_byte_is_survived(void **state)
 	}
 }
 
+/* A second copy, in another module: what runs is shown, wherever it stands. */
+static int find_of_two(uint32_t first_runs, uint32_t second_runs, const char *expected)
+{
+	const uint64_t other = BASE + 0x1000000;
+	struct fib_layout second;
+	int rc;
+
+	make();
+	second = layout;
+	layout.carriers = first_runs;
+	second.carriers = second_runs;
+	strcpy(layout.program, "first");
+	strcpy(second.program, "second");
+	room_add(&room, other, elf.at, elf.size);
+	room_add(&room, other + note_at + (uint64_t)DISTANCE, &second, sizeof second);
+	assert_int_equal(ins_modules_new(0, room_read, &room, NULL, &modules), 0);
+	assert_int_equal(ins_modules_add(modules, BASE, BASE + 0x1000, 0, 1, "/nonexistent/a"), 0);
+	assert_int_equal(ins_modules_add(modules, other, other + 0x1000, 0, 2, "/nonexistent/b"),
+			 0);
+	ins_modules_sort(modules);
+	rc = ins_registry_find(modules, &found, &error);
+	ins_modules_free(modules);
+	assert_string_equal(found.program, expected);
+	return rc;
+}
+
+static void test_of_two_registries_the_one_whose_carriers_run_is_shown(void **state)
+{
+	(void)state;
+	assert_int_equal(find_of_two(2, 0, "first"), 0);
+	assert_int_equal(find_of_two(0, 2, "second"), 0);
+	assert_int_equal(find_of_two(1, 2, "first"), 0);
+	assert_int_equal(find_of_two(0, 0, "first"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +212,7 @@ int main(void)
 		cmocka_unit_test(test_fibers_of_another_machine_are_refused_by_name),
 		cmocka_unit_test(test_the_registry_that_is_used_is_taken_of_several),
 		cmocka_unit_test(test_every_flipped_byte_is_survived),
+		cmocka_unit_test(test_of_two_registries_the_one_whose_carriers_run_is_shown),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);
