@@ -213,16 +213,26 @@ static void unpromise(unsigned class, unsigned n)
 	fib_spin_unlock(&c->lock);
 }
 
+static void flush_stacks(struct fib_stack_cache *cache);
+
+/* Where there is no memory for another stack, those at hand are free ones too. */
+static int promise_one(struct fib_stack_cache *cache, unsigned class)
+{
+	int rc = promise(class, 1);
+
+	if (rc == 0 || !cache || !cache->count)
+		return rc;
+	flush_stacks(cache);
+	return promise(class, 1);
+}
+
 int fib_stack_promise(struct fib_stack_cache *cache, unsigned class)
 {
-	int rc;
-
 	if (!cache || (cache->promises && cache->promised_class != class))
-		return promise(class, 1);
+		return promise_one(cache, class);
 	if (!cache->promises) {
-		rc = promise(class, PROMISES);
-		if (rc < 0)
-			return promise(class, 1);
+		if (promise(class, PROMISES) < 0)
+			return promise_one(cache, class);
 		cache->promises = PROMISES;
 		cache->promised_class = class;
 	}
