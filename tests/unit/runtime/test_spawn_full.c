@@ -13,6 +13,7 @@
 
 #include "core/registry.h"
 #include "runtime/runtime.h"
+#include "sched/live.h"
 #include "sched/tick.h"
 #include "tests/harness/watchdog.h"
 
@@ -34,7 +35,7 @@ struct full {
 static void *fill(void *arg)
 {
 	struct full *full = arg;
-	const struct fib_sched *s = &fiber_runtime_self()->sched;
+	struct fib_sched *s = &fiber_runtime_self()->sched;
 	struct fiber *const mark = (struct fiber *)full;
 	struct fiber *fiber = mark;
 	struct fiber_group group;
@@ -42,7 +43,7 @@ static void *fill(void *arg)
 
 	while ((full->last = fiber_spawn(park, NULL, &full->fibers[full->count])) == 0)
 		full->count++;
-	full->live = fib_load(&s->live);
+	full->live = fib_live_count(s);
 	full->alive = fib_tick_fibers();
 	fiber_group_init(&group);
 	for (i = 0; i < 100; i++) {
@@ -52,7 +53,7 @@ static void *fill(void *arg)
 		full->wrong += fiber_group_spawn(&group, park, NULL) != -EAGAIN;
 	}
 	full->wrong += fiber != mark || fiber_group_live(&group) != 0;
-	full->wrong += fib_load(&s->live) != full->live || fib_tick_fibers() != full->alive;
+	full->wrong += fib_live_count(s) != full->live || fib_tick_fibers() != full->alive;
 	return NULL;
 }
 
