@@ -42,6 +42,11 @@ static void put_wait(FILE *out, const struct fib_layout *layout, const struct in
 
 static void put_stack(FILE *out, const struct fib_row *row)
 {
+	if (!row->stack_low) {
+		fprintf(out, "%-12s none yet, %" PRIu64 " bytes once it begins\n", "stack",
+			row->stack_size);
+		return;
+	}
 	fprintf(out, "%-12s %" PRIu64 " bytes from 0x%" PRIx64, "stack", row->stack_size,
 		row->stack_low);
 	if (fib_row_walkable(row))
