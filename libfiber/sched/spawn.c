@@ -2,8 +2,9 @@
 /*
  * spawn.c - how a fiber comes into being
  *
- * A record, a stack, a context; then a place in a queue. Everything that can fail comes before the
- * fiber gets its id, so a spawn that fails leaves nothing that anybody could have seen.
+ * A record, and the promise of a stack; then a place in line. Everything that can fail comes before the
+ * fiber gets its id, so a spawn that fails leaves nothing that anybody could have seen. It gets its stack and its
+ * context when it begins (switch.c), which cannot fail any more.
  */
 #include "sched/spawn.h"
 
@@ -14,6 +15,7 @@
 #include "core/locals.h"
 #include "core/names.h"
 #include "core/registry.h"
+#include "os/os.h"
 #include "sched/live.h"
 
 #define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE)
@@ -132,8 +134,10 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 
 	if (rc == 0 && !fn)
 		rc = -EINVAL;
-	if (rc == 0 && !c) /* who runs fibers has a registry */
+	if (rc == 0 && !c) { /* who runs fibers has a registry, and the time */
 		rc = fib_registry_init();
+		fib_coarse_set(fib_os_now());
+	}
 	if (rc < 0)
 		return rc;
 	rc = fib_record_take(records(c), &fiber);

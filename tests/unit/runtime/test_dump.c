@@ -101,6 +101,30 @@ static void test_dump_says_labels_in_quotes_and_has_room_for_all(void **state)
 	record_end(f);
 }
 
+static void *never(void *arg)
+{
+	return arg;
+}
+
+static void test_dump_of_a_fiber_that_has_not_begun_says_its_function_and_no_stack(void **state)
+{
+	const struct fiber_attr attr = {.size = sizeof attr, .name = "fresh"};
+	struct fiber *fiber;
+	char line[256];
+
+	(void)state;
+	assert_int_equal(fiber_create(&attr, never, NULL, &fiber), 0);
+	assert_int_equal(dump(), 1);
+	snprintf(line, sizeof line, "fiber %" PRIu64 " \"fresh\" [created, ", fiber_id(fiber));
+	assert_says(line);
+	snprintf(line, sizeof line, "switches 0, cpu 0s, stack 0 of 262144, runs 0x%" PRIx64 ",",
+		 (uint64_t)(uintptr_t)never);
+	assert_says(line);
+	/* Also where no runtime has kept the coarse clock yet. */
+	assert_in_range(fib_os_now() - fib_load(&fiber->since), 0, INT64_C(60000000000));
+	assert_int_equal(fiber_detach(fiber), 0);
+}
+
 static void test_dump_of_no_fibers_is_a_line(void **state)
 {
 	(void)state;
@@ -166,6 +190,8 @@ int main(void)
 		cmocka_unit_test(test_dump_says_labels_in_quotes_and_has_room_for_all),
 		cmocka_unit_test(test_dump_of_no_fibers_is_a_line),
 		cmocka_unit_test(test_dump_says_what_the_tools_say),
+		cmocka_unit_test(
+			test_dump_of_a_fiber_that_has_not_begun_says_its_function_and_no_stack),
 		cmocka_unit_test(test_dump_survives_a_broken_record),
 		cmocka_unit_test(test_dump_takes_no_lock_and_leaves_errno_alone),
 		cmocka_unit_test(test_dump_gives_up_on_who_does_not_read),
