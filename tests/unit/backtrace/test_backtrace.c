@@ -143,6 +143,38 @@ static void test_backtrace_of_a_running_and_of_an_ended_fiber_says_so(void **sta
 	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
 }
 
+/* One frame: the function that it will begin in. */
+static bool prints_beginning(struct fiber *fiber, const char *state)
+{
+	const int n = print(fiber, 0);
+
+	if (!walkable())
+		return n == -ENOTSUP;
+	return n == 1 && strstr(text, state) && strstr(text, "wait_deep+0x0") &&
+	       !strstr(text, "truncated");
+}
+
+static void test_backtrace_of_a_fiber_that_has_not_begun_is_its_function(void **state)
+{
+	struct fiber *busy, *waiting, *created;
+	bool right, right_created;
+
+	(void)state;
+	stop = false;
+	busy = spawn(spin); /* on the only carrier */
+	while (fiber_state(busy) != FIBER_RUNNING)
+		sched_yield();
+	waiting = spawn(wait_deep);
+	assert_int_equal(fiber_create(NULL, wait_deep, NULL, &created), 0);
+	right = prints_beginning(waiting, "[runnable, ");
+	right_created = prints_beginning(created, "[created, ");
+	stop = true;
+	assert_int_equal(fiber_detach(created), 0);
+	assert_int_equal(fiber_join(waiting, NULL, FIBER_FOREVER), 0);
+	assert_int_equal(fiber_join(busy, NULL, FIBER_FOREVER), 0);
+	assert_true(right && right_created);
+}
+
 static void *yield_on(void *arg)
 {
 	while (!stop)
@@ -193,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_backtrace_of_a_suspended_fiber_goes_to_its_beginning),
 		cmocka_unit_test(test_backtrace_of_the_calling_fiber_begins_with_the_call),
 		cmocka_unit_test(test_backtrace_of_a_running_and_of_an_ended_fiber_says_so),
+		cmocka_unit_test(test_backtrace_of_a_fiber_that_has_not_begun_is_its_function),
 		cmocka_unit_test(test_backtrace_of_fibers_that_move_is_whole_or_refused),
 	};
 
