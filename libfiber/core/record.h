@@ -76,16 +76,11 @@ struct fiber {
 
 	struct fib_parker parker;
 	union {
-		struct {
-			uint64_t wait_object; /* F */
-			uint64_t wait_arg;    /* F */
-		};
-		/* Of one that has not begun: its place in line, L fresh.lock (fresh.h). */
-		struct {
-			struct fiber *before;
-			uint64_t place;
-		} fresh;
+		uint64_t wait_object; /* F */
+		struct fiber
+			*before; /* L fresh.lock, of one that has not begun: who came before it */
 	};
+	uint64_t wait_arg;	   /* F */
 	int64_t wait_deadline;	   /* F */
 	uint64_t cpu;		   /* F: ns, in steps of the coarse clock */
 	struct fib_timers *timers; /* L timers->lock: the heap that holds it, or NULL */

@@ -6,12 +6,16 @@
  * often the warm one that another fiber has just left. So a hundred thousand of them cost no more memory
  * than their records, as long as those that have begun get done.
  *
- * That is what the order is about. First in, first out is fair, and so the place of each in the line of the run
- * queue is noted: of the two the older one goes first. But when fibers make fibers and wait for them, first
- * in, first out begins all of a generation before it ends one, and each of those that have begun holds a stack.
- * So with more than FIB_FRESH_MANY waiting to begin the newest goes first: a fiber's children are done
- * before its siblings begin. Now and then the oldest goes first all the same (`fair`), and no one waits for
- * ever. Thieves take the oldest, which have the most work behind them.
+ * That is what the order is about. First in, first out is fair, and so it is noted at which place in the line of the
+ * run queue somebody came: those in the queue and those that begin take turns as if they stood in one line. But
+ * when fibers make fibers and wait for them, first in, first out begins all of a generation before it ends one, and
+ * each of those that have begun holds a stack. So with more than FIB_FRESH_MANY waiting to begin the newest
+ * begins when it is the oldest one's turn: a fiber's children are done before its siblings begin, and those in the
+ * queue wait no longer for it. Now and then the oldest goes first all the same (`fair`), and no one waits for ever.
+ * Thieves take the oldest, which have the most work behind them.
+ *
+ * Turns are kept apart from who takes them, as runs of turns at the same place. When there are more runs than
+ * room the last two become one: somebody in the queue has his turn a little later.
  *
  * (Depth first for the owner, oldest first for the thief: Blumofe and Leiserson, "Scheduling Multithreaded
  * Computations by Work Stealing", 1999.)
@@ -34,25 +38,48 @@ static void unlock(struct fib_fresh *fresh)
 		fib_spin_unlock(&fresh->lock);
 }
 
-static void count(struct fib_fresh *fresh, uint32_t n)
+/* -- turns: all under the lock -- */
+
+static void add_turn(struct fib_fresh *fresh, uint32_t place)
 {
-	fib_store(&fresh->count, n);
-	if (fresh->oldest)
-		fib_store(&fresh->due, (uint32_t)fresh->oldest->fresh.place);
+	struct fib_turns *last =
+		&fresh->turns[(fresh->first_run + fresh->runs - 1) % FIB_FRESH_RUNS];
+
+	if (fresh->runs && (last->place == place || fresh->runs == FIB_FRESH_RUNS)) {
+		last->n++;
+	} else {
+		last = &fresh->turns[(fresh->first_run + fresh->runs++) % FIB_FRESH_RUNS];
+		*last = (struct fib_turns){place, 1};
+		if (fresh->runs == 1)
+			fib_store(&fresh->due, place);
+	}
+	fib_store(&fresh->count, fib_load(&fresh->count) + 1);
+}
+
+/* The first one is over. */
+static void take_turn(struct fib_fresh *fresh)
+{
+	struct fib_turns *first = &fresh->turns[fresh->first_run];
+
+	fib_store(&fresh->count, fib_load(&fresh->count) - 1);
+	if (--first->n)
+		return;
+	fresh->first_run = (fresh->first_run + 1) % FIB_FRESH_RUNS;
+	fresh->runs--;
+	fib_store(&fresh->due, fresh->turns[fresh->first_run].place);
 }
 
 void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber)
 {
 	lock(fresh);
-	fiber->fresh.place = fib_load(&q->tail) + fib_load(&q->overflowing);
-	fiber->fresh.before = fresh->newest;
+	fiber->before = fresh->newest;
 	fiber->link = NULL;
 	if (fresh->newest)
 		fresh->newest->link = fiber;
 	else
 		fresh->oldest = fiber;
 	fresh->newest = fiber;
-	count(fresh, fib_load(&fresh->count) + 1);
+	add_turn(fresh, fib_load(&q->tail) + fib_load(&q->overflowing));
 	unlock(fresh);
 }
 
@@ -63,10 +90,10 @@ static struct fiber *take_oldest(struct fib_fresh *fresh)
 
 	fresh->oldest = fiber->link;
 	if (fresh->oldest)
-		fresh->oldest->fresh.before = NULL;
+		fresh->oldest->before = NULL;
 	else
 		fresh->newest = NULL;
-	count(fresh, fib_load(&fresh->count) - 1);
+	take_turn(fresh);
 	return fiber;
 }
 
@@ -75,12 +102,12 @@ static struct fiber *take_newest(struct fib_fresh *fresh)
 {
 	struct fiber *fiber = fresh->newest;
 
-	fresh->newest = fiber->fresh.before;
+	fresh->newest = fiber->before;
 	if (fresh->newest)
 		fresh->newest->link = NULL;
 	else
 		fresh->oldest = NULL;
-	count(fresh, fib_load(&fresh->count) - 1);
+	take_turn(fresh);
 	return fiber;
 }
 
@@ -92,8 +119,7 @@ struct fiber *fib_fresh_take(struct fib_fresh *fresh, bool fair)
 		return NULL;
 	lock(fresh);
 	if (fresh->oldest)
-		fiber = fair || fib_load(&fresh->count) <= FIB_FRESH_MANY ? take_oldest(fresh)
-									  : take_newest(fresh);
+		fiber = fair || !fib_fresh_many(fresh) ? take_oldest(fresh) : take_newest(fresh);
 	unlock(fresh);
 	if (fiber)
 		__builtin_prefetch(fiber->link, 1);

@@ -16,18 +16,36 @@
 /* So many that wait to begin, and the newest begins first (fresh.c). */
 #define FIB_FRESH_MANY 1024u
 
+/* How many runs of turns are told apart (fresh.c). */
+#define FIB_FRESH_RUNS 64u
+
+/* Turns to begin, n of them after the same fiber of the run queue. */
+struct fib_turns {
+	uint32_t place;
+	uint32_t n;
+};
+
 /* L under lock · A any thread, atomic */
 struct fib_fresh {
 	_Atomic uint32_t lock;
-	_Atomic uint32_t count; /* L writes, A reads */
-	_Atomic uint32_t due;	/* L writes, A reads: the place of the oldest */
-	bool alone;		/* I: there are no thieves, and no lock is needed */
-	struct fiber *oldest;	/* L */
-	struct fiber *newest;	/* L */
+	_Atomic uint32_t count;			/* L writes, A reads */
+	_Atomic uint32_t due;			/* L writes, A reads: the place of the first turn */
+	bool alone;				/* I: there are no thieves, and no lock is needed */
+	struct fiber *oldest;			/* L */
+	struct fiber *newest;			/* L */
+	uint32_t first_run;			/* L */
+	uint32_t runs;				/* L */
+	struct fib_turns turns[FIB_FRESH_RUNS]; /* L: a ring, from first_run on */
 };
 
 /* Append fiber to the line in which q's fibers stand, too. Its carrier only. */
 void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber);
+
+/* Whether there are so many that the newest goes first. Its carrier only. */
+static inline bool fib_fresh_many(struct fib_fresh *fresh)
+{
+	return fib_load(&fresh->count) > FIB_FRESH_MANY;
+}
 
 /* Whether there is one whose turn is before that of q's first. Its carrier only. */
 static inline bool fib_fresh_due(struct fib_fresh *fresh, struct fib_runqueue *q)

@@ -35,20 +35,21 @@ static struct fiber *must_be_fiber(const char *call)
 	return c->current;
 }
 
-static void wake_joiner(uintptr_t joiner, uint32_t armed)
+static void wake_joiner(struct fib_carrier *c, uintptr_t joiner, uint32_t armed)
 {
 	bool blocks = joiner & 1;
 	struct fib_parker *parker = (struct fib_parker *)(joiner - blocks);
 	struct fib_wake wake = {blocks ? NULL : fib_container(parker, struct fiber, parker),
 				&parker->word};
 
-	/* In its turn: who joins many finds the others ended as well. */
+	/* In its turn, since who joins many finds the others ended as well; or at once, to be done before more of them
+	 * begin (fresh.c). */
 	if (fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN))
-		fib_wake(&wake, false);
+		fib_wake(&wake, fib_fresh_many(&c->fresh));
 }
 
 /* Whoever joins may go on, and nobody else needs the record: it is not touched after this. */
-static void let_go(struct fiber *fiber)
+static void let_go(struct fib_carrier *c, struct fiber *fiber)
 {
 	uint32_t life = fib_load_acquire(&fiber->life), armed;
 	uintptr_t joiner;
@@ -64,7 +65,7 @@ static void let_go(struct fiber *fiber)
 		/* label: join.done -- the result is there, and we are gone. */
 	} while (!fib_cas(&fiber->life, &life, life | FIB_LIFE_DONE));
 	if (life & FIB_LIFE_JOINING)
-		wake_joiner(joiner, armed);
+		wake_joiner(c, joiner, armed);
 }
 
 void fib_bury(struct fib_carrier *c)
@@ -72,7 +73,7 @@ void fib_bury(struct fib_carrier *c)
 	struct fiber *fiber = c->departed;
 
 	c->departed = NULL;
-	let_go(fiber);
+	let_go(c, fiber);
 }
 
 static _Noreturn void leave(struct fiber *fiber)
@@ -103,7 +104,7 @@ static _Noreturn void leave(struct fiber *fiber)
 		c->departed = fiber;
 		c->picks = 1;
 	} else {
-		let_go(fiber);
+		let_go(c, fiber);
 	}
 	fib_leave_dead(c, &stack);
 }
