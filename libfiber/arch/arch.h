@@ -41,9 +41,12 @@ void fib_arch_inherit(struct fib_context *context);
  */
 void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic uint64_t *left);
 
-/* Go on where *to was saved, or begin there. The caller is not saved and never continued; *to may have been
- * made by fib_arch_init on the very stack that the caller runs on. */
+/* Go on where *to was saved, or begin there. The caller is not saved and never continued. */
 _Noreturn void fib_arch_jump(struct fib_context *to);
+
+/* Begin fn(arg) below top, on the stack that the caller stands on, with what *context has inherited. The caller is
+ * not saved and never continued. */
+_Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *), void *arg);
 
 /* Give the context the caller's FPU control words. */
 void fib_arch_inherit(struct fib_context *context);

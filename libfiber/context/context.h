@@ -23,6 +23,14 @@ static inline void fib_context_inherit(struct fib_context *context)
 int fib_context_begin(struct fib_context *context, struct fib_announce *announce, void *low,
 		      size_t size, void (*fn)(void *), void *arg);
 
+/* The same on the stack that the caller stands on and leaves for good, at once: where fib_announce_restarts(). */
+static inline _Noreturn void fib_context_restart(struct fib_context *context, void *top,
+						 void (*fn)(void *), void *arg)
+{
+	context->sp = (uint64_t)(uintptr_t)top;
+	fib_arch_start(context, top, fn, arg);
+}
+
 /* Both. */
 int fib_context_init(struct fib_context *context, struct fib_announce *announce, void *low,
 		     size_t size, void (*fn)(void *), void *arg);
@@ -40,7 +48,7 @@ void fib_context_switch(struct fib_context *from, struct fib_announce *from_anno
 			_Atomic uint64_t *left);
 
 /* Go on in to, and never come back: whoever was announced as from has ended, and needs no
- * fib_context_done(). Where fib_announce_restarts() says so, to may begin on the very stack that is left. */
+ * fib_context_done(). */
 _Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *to,
 				 struct fib_announce *to_announce);
 

@@ -25,9 +25,7 @@ int fib_record_take(struct fib_record_cache *cache, struct fiber **ret)
 		if (rc < 0)
 			return rc;
 	}
-	*ret = cache->first;
-	cache->first = (*ret)->link;
-	cache->count--;
+	*ret = fib_record_pop(cache);
 	return 0;
 }
 
@@ -55,12 +53,6 @@ void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber)
 	cache->first = fiber;
 	if (++cache->count > MOST)
 		give_back(cache, BATCH);
-}
-
-void fib_record_name(struct fiber *fiber)
-{
-	/* Readers take a record with an id for whole. */
-	fib_publish(&fiber->id, fib_registry_next_id());
 }
 
 void fib_record_flush(struct fib_record_cache *cache)

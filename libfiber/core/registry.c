@@ -32,13 +32,14 @@ static const char *const note __attribute__((used)) = fib_registry_note;
 
 static struct {
 	_Atomic uint32_t lock;
-	int started;	      /* L: 0 not tried, 1 done, else what it returned */
-	struct fiber *free;   /* L */
-	uint64_t used;	      /* L: records ever taken */
-	_Atomic uint64_t ids; /* A: given out */
+	int started;	    /* L: 0 not tried, 1 done, else what it returned */
+	struct fiber *free; /* L */
+	uint64_t used;	    /* L: records ever taken */
 } registry;
 
 _Atomic int64_t fib_coarse_clock fib_aligned(FIB_CACHE_LINE);
+
+_Atomic uint64_t fib_registry_ids fib_aligned(FIB_CACHE_LINE);
 
 static void field(enum fib_layout_field_id id, size_t offset, size_t size)
 {
@@ -230,11 +231,6 @@ void fib_registry_give(struct fiber *first, struct fiber *last)
 	last->link = registry.free;
 	registry.free = first;
 	fib_spin_unlock(&registry.lock);
-}
-
-uint64_t fib_registry_next_id(void)
-{
-	return fib_add_relaxed(&registry.ids, 1) + 1;
 }
 
 void fib_registry_lock(void)

@@ -28,7 +28,11 @@ int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count);
 void fib_registry_give(struct fiber *first, struct fiber *last);
 
 /* An id that nobody else gets, one more than the last one. */
-uint64_t fib_registry_next_id(void);
+extern _Atomic uint64_t fib_registry_ids; /* given out */
+static inline uint64_t fib_registry_next_id(void)
+{
+	return fib_add_relaxed(&fib_registry_ids, 1) + 1;
+}
 
 /* Keep others out of the free list and the process' name: while it is set, while the process forks. */
 void fib_registry_lock(void);

@@ -40,20 +40,16 @@ static void unlock(struct fib_fresh *fresh)
 
 /* -- turns: all under the lock -- */
 
-static void add_turn(struct fib_fresh *fresh, uint32_t place)
+void fib_fresh_new_run(struct fib_fresh *fresh, uint32_t place)
 {
-	struct fib_turns *last =
-		&fresh->turns[(fresh->first_run + fresh->runs - 1) % FIB_FRESH_RUNS];
-
-	if (fresh->runs && (last->place == place || fresh->runs == FIB_FRESH_RUNS)) {
-		last->n++;
-	} else {
-		last = &fresh->turns[(fresh->first_run + fresh->runs++) % FIB_FRESH_RUNS];
-		*last = (struct fib_turns){place, 1};
-		if (fresh->runs == 1)
-			fib_store(&fresh->due, place);
+	if (fresh->runs == FIB_FRESH_RUNS) {
+		fib_fresh_last_run(fresh)->n++;
+		return;
 	}
-	fib_store(&fresh->count, fib_load(&fresh->count) + 1);
+	fresh->runs++;
+	*fib_fresh_last_run(fresh) = (struct fib_turns){place, 1};
+	if (fresh->runs == 1)
+		fib_store(&fresh->due, place);
 }
 
 /* The first one is over. */
@@ -69,18 +65,11 @@ static void take_turn(struct fib_fresh *fresh)
 	fib_store(&fresh->due, fresh->turns[fresh->first_run].place);
 }
 
-void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber)
+void fib_fresh_put_locked(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber)
 {
-	lock(fresh);
-	fiber->before = fresh->newest;
-	fiber->link = NULL;
-	if (fresh->newest)
-		fresh->newest->link = fiber;
-	else
-		fresh->oldest = fiber;
-	fresh->newest = fiber;
-	add_turn(fresh, fib_load(&q->tail) + fib_load(&q->overflowing));
-	unlock(fresh);
+	fib_spin_lock(&fresh->lock);
+	fib_fresh_append(fresh, q, fiber);
+	fib_spin_unlock(&fresh->lock);
 }
 
 /* Under the lock; there are some. */

@@ -39,7 +39,8 @@ struct fib_fresh {
 };
 
 /* Append fiber to the line in which q's fibers stand, too. Its carrier only. */
-void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber);
+static inline void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q,
+				 struct fiber *fiber);
 
 /* Whether there are so many that the newest goes first. Its carrier only. */
 static inline bool fib_fresh_many(struct fib_fresh *fresh)
@@ -67,6 +68,46 @@ struct fiber *fib_fresh_steal(struct fib_fresh *fresh, struct fib_runqueue *q,
 static inline bool fib_fresh_empty(struct fib_fresh *fresh)
 {
 	return fib_load(&fresh->count) == 0;
+}
+
+/* -- what a spawn goes through, in line -- */
+
+void fib_fresh_new_run(struct fib_fresh *fresh, uint32_t place);
+void fib_fresh_put_locked(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber);
+
+/* There is one. */
+static inline struct fib_turns *fib_fresh_last_run(struct fib_fresh *fresh)
+{
+	return &fresh->turns[(fresh->first_run + fresh->runs - 1) % FIB_FRESH_RUNS];
+}
+
+/* Under the lock. */
+static inline void fib_fresh_append(struct fib_fresh *fresh, struct fib_runqueue *q,
+				    struct fiber *fiber)
+{
+	uint32_t place = fib_load(&q->tail) + fib_load(&q->overflowing);
+
+	fiber->before = fresh->newest;
+	fiber->link = NULL;
+	if (fresh->newest)
+		fresh->newest->link = fiber;
+	else
+		fresh->oldest = fiber;
+	fresh->newest = fiber;
+	if (fresh->runs && fib_fresh_last_run(fresh)->place == place)
+		fib_fresh_last_run(fresh)->n++;
+	else
+		fib_fresh_new_run(fresh, place);
+	fib_store(&fresh->count, fib_load(&fresh->count) + 1);
+}
+
+static inline void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q,
+				 struct fiber *fiber)
+{
+	if (fresh->alone)
+		fib_fresh_append(fresh, q, fiber);
+	else
+		fib_fresh_put_locked(fresh, q, fiber);
 }
 
 #endif

@@ -56,7 +56,7 @@ static void let_go(struct fib_carrier *c, struct fiber *fiber)
 
 	do {
 		if (life & FIB_LIFE_DETACHED) {
-			fib_free_record(fiber);
+			fib_free_record(c, fiber);
 			return;
 		}
 		/* pairs: join.meet */
@@ -91,9 +91,12 @@ static _Noreturn void leave(struct fiber *fiber)
 	fib_store_release(&fiber->seq, fib_load(&fiber->seq) + 1);
 	/* Before anybody can learn of the end: then fiber_runtime_done() says so too. Finishing the
 	 * runtime waits for this carrier anyway. */
-	if (fib_unlikely(fiber->flags & FIBER_BACKGROUND))
+	if (fib_unlikely(fiber->flags & FIBER_BACKGROUND)) {
 		fib_background_leave(c->sched, fiber);
-	fib_live_leave(c, fiber->flags);
+		fib_live_leave_background(c->sched);
+	} else {
+		fib_live_raise(&c->ended);
+	}
 	if (fib_unlikely(fiber->group != NULL)) {
 		fiber->ended(fiber);
 		fiber->group = NULL;
@@ -109,7 +112,7 @@ static _Noreturn void leave(struct fiber *fiber)
 	fib_leave_dead(c, &stack);
 }
 
-static _Noreturn void end(struct fiber *fiber)
+_Noreturn void fib_end(struct fiber *fiber)
 {
 	struct fib_ending *ending;
 
@@ -134,7 +137,7 @@ _Noreturn void fiber_exit(void *value)
 	struct fiber *fiber = must_be_fiber("fiber_exit");
 
 	fiber->result.value = value;
-	end(fiber);
+	fib_end(fiber);
 }
 
 _Noreturn void fiber_fail(int error, const char *fmt, ...)
@@ -148,7 +151,7 @@ _Noreturn void fiber_fail(int error, const char *fmt, ...)
 		va_end(ap);
 	}
 	fiber->result.error = error < 0 ? error : error > 0 ? -error : -EINVAL;
-	end(fiber);
+	fib_end(fiber);
 }
 
 static void die_joining(struct fiber *fiber, const char *what)
@@ -234,7 +237,7 @@ int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
 	}
 	if (ret)
 		*ret = fiber->result;
-	fib_free_record(fiber);
+	fib_free_record(fib_carrier_self(), fiber);
 	return 0;
 }
 
@@ -249,7 +252,7 @@ int fiber_detach(struct fiber *fiber)
 			fiber->name,
 			life & FIB_LIFE_DETACHED ? "detached already" : "being joined");
 	if (life & FIB_LIFE_DONE)
-		fib_free_record(fiber);
+		fib_free_record(fib_carrier_self(), fiber);
 	else if (!(life & FIB_LIFE_SUBMITTED))
 		fib_unmake(fiber);
 	return 0;

@@ -28,13 +28,6 @@
 
 #define CLOSED (UINT64_C(1) << 63)
 
-/* By the only one who writes it. */
-static void raise_own(_Atomic uint64_t *count)
-{
-	/* label: live.count */
-	fib_store_release(count, fib_load(count) + 1);
-}
-
 /* Whether the caller is a fiber that keeps s alive, and so sees it open. */
 static struct fib_carrier *counting_carrier(struct fib_sched *s, unsigned flags)
 {
@@ -72,7 +65,7 @@ int fib_live_enter(struct fib_sched *s, unsigned flags)
 
 	if (!c)
 		return enter_from_outside(s, flags);
-	raise_own(&c->spawned);
+	fib_live_raise(&c->spawned);
 	return 0;
 }
 
@@ -93,7 +86,7 @@ void fib_live_withdraw(struct fib_sched *s, unsigned flags)
 	struct fib_carrier *c = counting_carrier(s, flags);
 
 	if (c)
-		raise_own(&c->ended);
+		fib_live_raise(&c->ended);
 	else if (flags & FIBER_BACKGROUND)
 		fib_sub(&s->background_live, 1);
 	else
@@ -101,12 +94,10 @@ void fib_live_withdraw(struct fib_sched *s, unsigned flags)
 	tell(s);
 }
 
-void fib_live_leave(struct fib_carrier *c, unsigned flags)
+void fib_live_leave_background(struct fib_sched *s)
 {
-	if (!(flags & FIBER_BACKGROUND))
-		raise_own(&c->ended);
-	else if (fib_sub(&c->sched->background_live, 1) == 1)
-		tell(c->sched);
+	if (fib_sub(&s->background_live, 1) == 1)
+		tell(s);
 }
 
 /* What has ended. */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
+
 struct fib_carrier;
 struct fib_sched;
 
@@ -15,8 +17,16 @@ int fib_live_enter(struct fib_sched *s, unsigned flags);
 /* It will not be submitted after all. By whoever called fib_live_enter, before anything else. */
 void fib_live_withdraw(struct fib_sched *s, unsigned flags);
 
-/* A fiber with these flags ends on carrier c. */
-void fib_live_leave(struct fib_carrier *c, unsigned flags);
+/* A background fiber ends on a carrier of s. Any other: fib_live_raise(&c->ended). */
+void fib_live_leave_background(struct fib_sched *s);
+
+/* One more in a carrier's own count, `spawned` or `ended`. By that carrier: only by a fiber that is no
+ * background fiber, and of one that is none. */
+static inline void fib_live_raise(_Atomic uint64_t *count)
+{
+	/* label: live.count */
+	fib_store_release(count, fib_load(count) + 1);
+}
 
 /* Whether none is left but background fibers. Any thread. */
 bool fib_live_none(struct fib_sched *s);

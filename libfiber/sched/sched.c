@@ -89,11 +89,12 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 
 	memset(s, 0, sizeof *s);
 	s->serial = fib_add_relaxed(&serials, 1) + 1;
-	s->stack_size = stack_size;
 	s->dispatch = dispatch;
 	fib_store(&s->tells, n > 1);
 	fib_cancel_prepare();
-	rc = fib_pinned_init(&s->pinned, policy);
+	rc = fib_stack_class(stack_size, &s->stack_class, &s->stack_size);
+	if (rc == 0)
+		rc = fib_pinned_init(&s->pinned, policy);
 	if (rc < 0)
 		return rc;
 	rc = fib_poller_epoll.open(&s->poller);

@@ -77,7 +77,8 @@ struct fib_sched {
 	unsigned carrier_count;		   /* I */
 	_Atomic uint32_t tells;		   /* A: a carrier that makes a fiber runnable notifies */
 	uint64_t serial;		   /* I: counts up from 1, never reused in a process */
-	size_t stack_size;		   /* I: default for fibers */
+	size_t stack_size;		   /* I: default for fibers: all that its class has */
+	unsigned stack_class;		   /* I */
 	void *runtime;			   /* I: struct fiber_runtime */
 	struct fib_poller *poller;	   /* I */
 	fib_dispatch_fn *dispatch;	   /* I: set by io */
@@ -144,6 +145,9 @@ struct fiber *fib_next_local(struct fib_carrier *c);
 
 /* Make fiber begin on stack when it is first switched to. 0, or what fib_context_begin() returns. */
 int fib_begin_on(struct fiber *fiber, const struct fib_stack *stack);
+
+/* End the calling fiber, whose result stands in its record. */
+_Noreturn void fib_end(struct fiber *fiber);
 
 /* Tell who waits for the end of c->departed. In the idle context. */
 void fib_bury(struct fib_carrier *c);

@@ -89,7 +89,7 @@ static void let_go_of_locals(struct fiber *fiber)
 
 /* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. What an end leaves
  * empty is empty, and in cache lines that are not touched for anything else. */
-static void clear(struct fiber *fiber)
+static inline void clear(struct fiber *fiber)
 {
 	/* label: record.owner -- the last owner's id has gone before his first number is seen again. */
 	fib_store_release(&fiber->seq, 0);
@@ -112,6 +112,16 @@ static void clear(struct fiber *fiber)
 		fiber->name[0] = 0;
 	fib_store(&fiber->life, 0);
 	fiber->result = (struct fiber_result){NULL, 0};
+}
+
+static inline void describe(struct fiber *fiber, const struct fib_carrier *c, fiber_fn *fn,
+			    void *arg, const void *pc)
+{
+	fiber->fn = fn;
+	fiber->arg = arg;
+	fiber->spawn_pc = (uint64_t)(uintptr_t)pc;
+	fiber->parent = c && c->current ? c->current->id : 0;
+	fiber->parker.fiber = fiber;
 }
 
 static fib_noinline void apply(const struct fiber_attr *attr, struct fiber *fiber)
@@ -156,12 +166,8 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 		fib_record_give(records(c), fiber);
 		return rc;
 	}
-	fiber->fn = fn;
-	fiber->arg = arg;
+	describe(fiber, c, fn, arg, pc);
 	fiber->sched = NULL;
-	fiber->spawn_pc = (uint64_t)(uintptr_t)pc;
-	fiber->parent = c && c->current ? c->current->id : 0;
-	fiber->parker.fiber = fiber;
 	if (attr)
 		apply(attr, fiber);
 	fib_record_name(fiber);
@@ -169,10 +175,8 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 	return 0;
 }
 
-void fib_free_record(struct fiber *fiber)
+void fib_free_record(struct fib_carrier *c, struct fiber *fiber)
 {
-	struct fib_carrier *c = fib_carrier_self();
-
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
 	fib_publish(&fiber->id, 0);
 	if (fib_unlikely(fiber->labels != NULL))
@@ -185,7 +189,7 @@ void fib_unmake(struct fiber *fiber)
 	let_go_of_locals(fiber);
 	withdraw_stack(fib_carrier_self(), fiber);
 	fiber->group = NULL;
-	fib_free_record(fiber);
+	fib_free_record(fib_carrier_self(), fiber);
 }
 
 /* Counted in, and nobody else will submit it. */
@@ -253,11 +257,45 @@ int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, 
 	return 0;
 }
 
+/* What a fiber asks for most: one like itself, with what its carrier has at hand. NULL: the long way. */
+static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, void *arg,
+					  const void *pc, uint32_t life, struct fiber **ret)
+{
+	struct fib_sched *s = c->sched;
+	struct fiber *fiber;
+
+	if (!fn || (c->current->flags & FIBER_BACKGROUND) || !c->records.first ||
+	    !fib_stack_promise_cached(&c->stacks, s->stack_class))
+		return NULL;
+	fiber = fib_record_pop(&c->records);
+	clear(fiber);
+	fib_context_inherit(&fiber->context);
+	fiber->stack = (struct fib_stack){NULL, s->stack_size, 0, (uint16_t)s->stack_class, 0};
+	describe(fiber, c, fn, arg, pc);
+	fiber->sched = s;
+	fib_store(&fiber->life, life);
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
+	fib_record_name(fiber);
+	fib_live_raise(&c->spawned);
+	if (ret)
+		*ret = fiber;
+	fib_fresh_put(&c->fresh, &c->queue, fiber);
+	if (fib_load(&s->tells))
+		fib_idle_notify(s);
+	return fiber;
+}
+
 int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret)
 {
-	struct fiber *me = self();
+	const void *pc = __builtin_return_address(0);
+	const uint32_t life = FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED);
+	struct fib_carrier *c = fib_carrier_self();
 
-	return me ? fib_spawn(me->sched, NULL, fn, arg, __builtin_return_address(0), ret) : -EPERM;
+	if (!c || !c->current)
+		return -EPERM;
+	return spawn_at_hand(c, fn, arg, pc, life, ret)
+		       ? 0
+		       : fib_spawn(c->sched, NULL, fn, arg, pc, ret);
 }
 
 int fiber_spawn_attr(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)

@@ -21,7 +21,7 @@ void fib_unmake(struct fiber *fiber);
 /* Make a created fiber runnable in s. 0, -EINVAL when it was submitted before, -ESHUTDOWN. */
 int fib_submit(struct fib_sched *s, struct fiber *fiber);
 
-/* Give back the record of a fiber that nobody needs. */
-void fib_free_record(struct fiber *fiber);
+/* Give back the record of a fiber that nobody needs. c: the calling carrier, or NULL. */
+void fib_free_record(struct fib_carrier *c, struct fiber *fiber);
 
 #endif

@@ -187,7 +187,8 @@ static void run(void *arg)
 	struct fiber *fiber = arg;
 
 	fib_context_begun(&fiber->announce);
-	fiber_exit(fiber->fn(fiber->arg));
+	fiber->result.value = fiber->fn(fiber->arg);
+	fib_end(fiber);
 }
 
 int fib_begin_on(struct fiber *fiber, const struct fib_stack *stack)
@@ -361,8 +362,11 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 	if (begun(next)) {
 		fib_stack_give(&c->stacks, stack);
 	} else if (fib_announce_restarts() && stack->class == next->stack.class) {
-		fib_check(fib_begin_on(next, stack) == 0);
+		next->stack = *stack;
 		fib_stack_unpromise(&c->stacks, stack->class);
+		start_running(c, next);
+		fib_context_restart(&next->context, (char *)stack->low + fib_stack_usable(stack),
+				    run, next);
 	} else {
 		begin(c, next);
 		fib_stack_give(&c->stacks, stack);

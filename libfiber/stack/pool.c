@@ -61,11 +61,9 @@ static size_t class_size(unsigned class)
 
 static unsigned class_of(size_t size)
 {
-	unsigned class = 0;
-
-	while (class_size(class) < size)
-		class ++;
-	return class;
+	if (size <= FIB_STACK_MIN)
+		return 0;
+	return 64 - (unsigned)__builtin_clzll((size - 1) / FIB_STACK_MIN);
 }
 
 static void push(struct stack_class *c, const struct fib_stack *stack)

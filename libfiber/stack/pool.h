@@ -5,6 +5,8 @@
 #ifndef FIB_STACK_POOL_H
 #define FIB_STACK_POOL_H
 
+#include <stdbool.h>
+
 #include "stack/stack.h"
 
 #define FIB_STACK_CACHE 32
@@ -31,6 +33,14 @@ int fib_stack_class(size_t size, unsigned *ret_class, size_t *ret_size);
 /* Make sure that there is a stack of that class when it is asked for: 0, -ENOMEM. A promise is kept
  * (take_promised, which cannot fail) or given back. cache may be NULL. */
 int fib_stack_promise(struct fib_stack_cache *cache, unsigned class);
+/* The same where the cache has one of that class. */
+static inline bool fib_stack_promise_cached(struct fib_stack_cache *cache, unsigned class)
+{
+	if (!cache->promises || cache->promised_class != class)
+		return false;
+	cache->promises--;
+	return true;
+}
 void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, struct fib_stack *ret);
 void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class);
 

@@ -110,6 +110,14 @@ _Noreturn void fib_arch_jump(struct fib_context *to)
 	abort(); /* what was saved here can be set here */
 }
 
+_Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *), void *arg)
+{
+	/* A first frame is written over the caller's oldest ones, which nobody returns to. */
+	if (fib_arch_init(context, (char *)top - FIB_FRAME_START, FIB_FRAME_START, fn, arg) < 0)
+		abort();
+	fib_arch_jump(context);
+}
+
 void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg)
 {
 	context->sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);

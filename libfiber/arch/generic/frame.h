@@ -17,6 +17,8 @@ struct fib_context {
 	void *saved; /* ucontext_t on the stack it belongs to */
 };
 
+#define FIB_FRAME_START 8192 /* of a stack that is begun anew: room for the first frame */
+
 _Static_assert(sizeof(void *) > 8 || sizeof(struct fib_context) <= 32, "half a cache line");
 
 #endif

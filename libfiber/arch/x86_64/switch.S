@@ -43,6 +43,26 @@
 
 	.hidden	fib_arch_mxcsr_loads_freely
 
+/* Where nobody is saved: the control words of the context in rdi. rax is lost. */
+	.macro	load_control label
+	fnstcw	-8(%rsp)
+	movzwl	-8(%rsp), %eax
+	cmpw	FIB_FRAME_X87CW(%rdi), %ax
+	je	\label\()_x87cw_done
+	fldcw	FIB_FRAME_X87CW(%rdi)
+\label\()_x87cw_done:
+	cmpb	$0, fib_arch_mxcsr_loads_freely(%rip)
+	jne	\label\()_load_mxcsr
+	stmxcsr	-8(%rsp)
+	movl	-8(%rsp), %eax
+	xorl	FIB_FRAME_MXCSR(%rdi), %eax
+	testl	$FIB_FRAME_MXCSR_CONTROL, %eax
+	jz	\label\()_mxcsr_done
+\label\()_load_mxcsr:
+	ldmxcsr	FIB_FRAME_MXCSR(%rdi)
+\label\()_mxcsr_done:
+	.endm
+
 	.text
 
 /* void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic uint64_t *left) */
@@ -117,27 +137,35 @@ fib_arch_resume:
 	.p2align 4
 fib_arch_jump:
 	.cfi_startproc
-	fnstcw	-8(%rsp)
-	movzwl	-8(%rsp), %ecx
-	cmpw	FIB_FRAME_X87CW(%rdi), %cx
-	je	.Ljump_x87cw_done
-	fldcw	FIB_FRAME_X87CW(%rdi)
-.Ljump_x87cw_done:
-	cmpb	$0, fib_arch_mxcsr_loads_freely(%rip)
-	jne	.Ljump_load_mxcsr
-	stmxcsr	-8(%rsp)
-	movl	-8(%rsp), %eax
-	xorl	FIB_FRAME_MXCSR(%rdi), %eax
-	testl	$FIB_FRAME_MXCSR_CONTROL, %eax
-	jz	.Ljump_mxcsr_done
-.Ljump_load_mxcsr:
-	ldmxcsr	FIB_FRAME_MXCSR(%rdi)
-.Ljump_mxcsr_done:
+	load_control .Ljump
 	xorl	%r8d, %r8d
 	movq	FIB_FRAME_SP(%rdi), %rsp
 	jmp	fib_arch_resume
 	.cfi_endproc
 	.size	fib_arch_jump, .-fib_arch_jump
+
+/*
+ * void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *), void *arg)
+ *
+ * Begin fn(arg) below top, on the stack that the caller stands on and never comes back to.
+ */
+	.globl	fib_arch_start
+	.hidden	fib_arch_start
+	.type	fib_arch_start, @function
+	.p2align 4
+fib_arch_start:
+	.cfi_startproc
+	load_control .Lstart
+	movq	%rdx, %rbx
+	movq	%rcx, %r12
+	xorl	%ebp, %ebp
+	andq	$-16, %rsi
+	leaq	-16(%rsi), %rsp
+	movq	%rbp, (%rsp)
+	movq	%rbp, 8(%rsp)
+	jmp	fib_arch_entry_start
+	.cfi_endproc
+	.size	fib_arch_start, .-fib_arch_start
 
 /*
  * void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg)
