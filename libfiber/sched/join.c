@@ -76,13 +76,12 @@ void fib_bury(struct fib_carrier *c)
 	let_go(c, fiber);
 }
 
-static _Noreturn void leave(struct fiber *fiber)
+static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 {
-	struct fib_carrier *c = fib_carrier_self();
 	struct fib_stack stack = fiber->stack;
 	int64_t now = fib_coarse_now();
 
-	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
+	fib_count_cpu(fiber, now);
 	fib_store(&fiber->since, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
 	fiber->context.sp = 0;
@@ -112,24 +111,36 @@ static _Noreturn void leave(struct fiber *fiber)
 	fib_leave_dead(c, &stack);
 }
 
-_Noreturn void fib_end(struct fiber *fiber)
+/* Before anything that may wait for what it leaves undone. */
+static fib_noinline void tidy_up(struct fiber *fiber)
 {
 	struct fib_ending *ending;
 
-	/* Every pinned scope it was in is left by this. */
-	fiber->pins = 0;
-	/* Before anything that may wait for what it leaves undone. */
-	while (fib_unlikely((ending = fiber->endings) != NULL)) {
+	while ((ending = fiber->endings) != NULL) {
 		fiber->endings = ending->outer;
 		ending->end(ending);
 	}
-	if (fib_unlikely(fib_own_any(fiber)))
+	if (fib_own_any(fiber))
 		fib_own_end(fiber);
-	if (fib_unlikely(fib_load(&fiber->members)))
+	if (fib_load(&fiber->members))
 		fib_own_check_groups(fiber);
-	if (!fiber->result.error && fib_load(&fiber->cancelled))
+}
+
+_Noreturn void fib_end(struct fiber *fiber)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (fib_unlikely(!c))
+		must_be_fiber("fiber_exit");
+	/* Every pinned scope it was in is left by this. */
+	fiber->pins = 0;
+	if (fib_unlikely(fiber->endings || fib_own_any(fiber) || fib_load(&fiber->members))) {
+		tidy_up(fiber);
+		c = fib_carrier_self();
+	}
+	if (fib_unlikely(fib_load(&fiber->cancelled)) && !fiber->result.error)
 		fiber->result.error = -ECANCELED;
-	leave(fiber);
+	leave(c, fiber);
 }
 
 _Noreturn void fiber_exit(void *value)

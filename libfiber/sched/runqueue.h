@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 #include "core/record.h"
 
-#define FIB_RING 256u
+#define FIB_RING 1024u
 
 /* C its carrier only · A any thread, atomic · L under lock */
 struct fib_runqueue {
@@ -31,6 +31,10 @@ static inline void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber)
 
 /* Take the oldest, NULL when empty. Its carrier only. */
 static inline struct fiber *fib_runqueue_take(struct fib_runqueue *q);
+
+/* Put fiber and take the oldest in one, where there are no thieves: NULL when it takes more than that, and then nothing
+ * has been done. Its carrier only. */
+static inline struct fiber *fib_runqueue_turn(struct fib_runqueue *q, struct fiber *fiber);
 
 /* The fiber that is n places behind the oldest, or NULL; perhaps no longer there. For prefetching. Its
  * carrier only. */
@@ -85,6 +89,20 @@ static inline struct fiber *fib_runqueue_take(struct fib_runqueue *q)
 			return fiber;
 	}
 	return fib_load(&q->overflowing) ? fib_runqueue_refill(q) : NULL;
+}
+
+static inline struct fiber *fib_runqueue_turn(struct fib_runqueue *q, struct fiber *fiber)
+{
+	uint32_t head = fib_load(&q->head), tail = fib_load(&q->tail);
+	struct fiber *first;
+
+	if (!q->alone || head == tail || fib_load(&q->overflowing))
+		return NULL;
+	first = fib_load(&q->slots[head % FIB_RING]);
+	fib_store(&q->slots[tail % FIB_RING], fiber);
+	fib_store(&q->head, head + 1);
+	fib_store(&q->tail, tail + 1);
+	return first;
 }
 
 static inline struct fiber *fib_runqueue_peek(struct fib_runqueue *q, uint32_t n)

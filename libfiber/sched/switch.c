@@ -286,7 +286,7 @@ static inline void show_yield(struct fiber *fiber)
 {
 	int64_t now = fib_coarse_now();
 
-	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
+	fib_count_cpu(fiber, now);
 	fib_store(&fiber->wait_kind, FIB_WAIT_YIELD);
 	show(fiber, FIBER_RUNNABLE, now);
 }
@@ -320,6 +320,17 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		yield_outside(c, fiber);
 		return;
 	}
+	/* Most often nobody was woken, or has still to begin, or stands apart. */
+	if (!fib_load(&c->woken) && fib_fresh_empty(&c->fresh) && !(fiber->flags & FIB_APART)) {
+		next = fib_runqueue_turn(&c->queue, fiber);
+		if (next) {
+			c->streak = 0;
+			prefetch(c);
+			show_yield(fiber);
+			leave_for(c, fiber, next);
+			return;
+		}
+	}
 	if (alone_on(c))
 		return;
 	/* It stands in line before another one is taken, so that the line is never empty for a moment in which a
@@ -338,8 +349,18 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 void fib_leave(struct fiber *fiber)
 {
 	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *next = NULL;
 
-	leave_for(c, fiber, --c->picks ? next_local(c, false) : NULL);
+	if (fib_unlikely(!--c->picks)) {
+		next = NULL;
+	} else if (c->queue.alone && fib_load(&c->woken) && c->streak < STREAK_MAX) {
+		/* Most often we have just woken somebody. */
+		next = swap_woken(c, NULL);
+		c->streak++;
+	} else {
+		next = next_local(c, false);
+	}
+	leave_for(c, fiber, next);
 }
 
 _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *stack)

@@ -27,27 +27,23 @@ static struct fiber *caller(void)
 	return c ? c->current : NULL;
 }
 
-uint64_t fib_caller(void)
+uint64_t fib_caller_thread(void)
 {
-	struct fiber *fiber = caller();
-
-	return fiber ? fiber->id : FIB_HOLDER_THREAD | fib_os_tid();
+	return FIB_HOLDER_THREAD | fib_os_tid();
 }
 
 static void write_record(struct fiber *fiber, enum fib_wait_kind kind, const void *object,
 			 uint64_t arg, int64_t deadline)
 {
-	int64_t now = fib_coarse_now();
-
+	if (!fiber->pins) {
+		fib_wait_record(fiber, kind, object, arg, deadline);
+		return;
+	}
+	/* It goes on running, in the eyes of everybody else. */
 	fiber->wait_object = (uint64_t)(uintptr_t)object;
 	fiber->wait_arg = arg;
 	fiber->wait_deadline = deadline;
 	fib_store(&fiber->wait_kind, (uint8_t)kind);
-	if (fiber->pins)
-		return; /* it goes on running, in the eyes of everybody else */
-	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
-	fib_store(&fiber->since, now);
-	fib_store(&fiber->state, (uint8_t)FIBER_SUSPENDED);
 }
 
 /* The wait is over, or never came: the caller runs. */
@@ -136,8 +132,8 @@ static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_w
 	return 0;
 }
 
-int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
-		   int64_t deadline)
+int fib_wait_begin_at_length(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+			     uint64_t arg, int64_t deadline)
 {
 	return begin(w, NULL, kind, object, arg, deadline, false);
 }
@@ -183,7 +179,7 @@ void fib_wait_abort(struct fib_waiter *w)
 		fib_wait(w, FIBER_FOREVER);
 }
 
-static int result(struct fib_waiter *w)
+int fib_wait_result(struct fib_waiter *w)
 {
 	enum fib_outcome outcome = fib_parker_outcome(w->parker);
 
@@ -212,7 +208,7 @@ static int wait_blocking(struct fib_waiter *w, int64_t deadline, struct fib_vigi
 		else if (rc > 0)
 			fib_parker_claim(p, w->armed, FIB_OUTCOME_WOKEN);
 	}
-	return result(w);
+	return fib_wait_result(w);
 }
 
 /* The same with what a pinned fiber's policy wants to know. */
@@ -259,10 +255,10 @@ static int wait_parked(struct fib_waiter *w, int64_t deadline)
 	fib_leave(fiber);
 	if (deadline != FIBER_FOREVER)
 		fib_timers_drop(fiber);
-	return result(w);
+	return fib_wait_result(w);
 }
 
-int fib_wait(struct fib_waiter *w, int64_t deadline)
+int fib_wait_at_length(struct fib_waiter *w, int64_t deadline)
 {
 	if (retreats(w))
 		return -ECANCELED;
@@ -307,12 +303,8 @@ void fib_wait_leave_pinned(uint64_t event)
 	fib_pinned_end(fiber, event);
 }
 
-void fib_wake(const struct fib_wake *wake, bool front)
+void fib_wake_thread(_Atomic uint32_t *word)
 {
-	if (wake->fiber) {
-		fib_ready(wake->fiber, front);
-		return;
-	}
-	fib_os_futex_wake(wake->word, 1);
-	fib_vigil_end(wake->word);
+	fib_os_futex_wake(word, 1);
+	fib_vigil_end(word);
 }

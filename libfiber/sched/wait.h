@@ -25,18 +25,22 @@
 #include <stdint.h>
 
 #include <fiber/sync.h>
+#include <fiber/time.h>
 
 #include "core/parker.h"
 #include "core/record.h"
+#include "core/registry.h"
 #include "layout/layout.h"
+#include "os/spin.h"
+#include "sched/sched.h"
 
 /*
  * Prepare the calling fiber or thread to wait. object and arg go into the wait record (layout.h).
  * deadline: ns, see time.h. 0; -ECANCELED in a cancelled fiber; -ETIMEDOUT for a deadline in the past;
  * -EDEADLK in a pinned fiber under FIBER_PINNED_ERROR. On an error nothing is armed.
  */
-int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object, uint64_t arg,
-		   int64_t deadline);
+static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+				 uint64_t arg, int64_t deadline);
 
 /* The same, but a plain thread sleeps on own, which may outlast the wait, and whose tickets count on. */
 int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
@@ -59,7 +63,7 @@ void fib_wait_abort(struct fib_waiter *w);
 
 /* Wait until the wait is decided. 0: woken; -ETIMEDOUT; -ECANCELED; -ENOMEM when no timer could be set (the
  * wait is over). */
-int fib_wait(struct fib_waiter *w, int64_t deadline);
+static inline int fib_wait(struct fib_waiter *w, int64_t deadline);
 
 /* fib_wait() by a waiter that blocks (w->parker->blocks) and that a ready descriptor of the vigil ends too, with 0. */
 struct fib_vigil;
@@ -72,7 +76,7 @@ struct fib_wake {
 };
 
 /* Make it run. front: before the others of the calling carrier. */
-void fib_wake(const struct fib_wake *wake, bool front);
+static inline void fib_wake(const struct fib_wake *wake, bool front);
 
 /* Before the carriers of a scheduler start: find out who fences (cancel.c). */
 void fib_cancel_prepare(void);
@@ -93,14 +97,70 @@ void fib_wait_leave_pinned(uint64_t event);
 
 /* -- wait queues: first in, first out -- */
 
-void fib_queue_lock(struct fiber_wait_queue *q);
-void fib_queue_unlock(struct fiber_wait_queue *q);
+static inline void fib_queue_lock(struct fiber_wait_queue *q)
+{
+	fib_spin_lock(&q->lock);
+}
+
+static inline void fib_queue_unlock(struct fiber_wait_queue *q)
+{
+	fib_spin_unlock(&q->lock);
+}
 
 /* Under the lock: */
-void fib_queue_append(struct fiber_wait_queue *q, struct fib_waiter *w);
-struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q); /* NULL when empty */
+
+static inline struct fib_waiter *fib_waiter_of(void *link)
+{
+	return link ? fib_container(link, struct fib_waiter, link) : NULL;
+}
+
+static inline void fib_queue_append(struct fiber_wait_queue *q, struct fib_waiter *w)
+{
+	struct fib_list *last = q->tail;
+
+	w->link.next = NULL;
+	w->link.prev = last;
+	w->linked = true;
+	if (last)
+		last->next = &w->link;
+	else
+		q->head = &w->link;
+	q->tail = &w->link;
+	q->length++;
+}
+
+static inline void fib_queue_unlink(struct fiber_wait_queue *q, struct fib_waiter *w)
+{
+	if (w->link.prev)
+		w->link.prev->next = w->link.next;
+	else
+		q->head = w->link.next;
+	if (w->link.next)
+		w->link.next->prev = w->link.prev;
+	else
+		q->tail = w->link.prev;
+	w->linked = false;
+	q->length--;
+}
+
+/* NULL when empty. */
+static inline struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
+{
+	return fib_waiter_of(q->head);
+}
+
 /* Unlink the first waiter and try to decide its wait. True: *ret must be woken after the unlock. */
-bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret);
+static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
+{
+	struct fib_waiter *w = fib_queue_first(q);
+	struct fib_parker *parker = w->parker;
+	uint32_t armed = w->armed;
+
+	fib_queue_unlink(q, w);
+	ret->fiber = parker->blocks ? NULL : parker->fiber;
+	ret->word = &parker->word;
+	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);
+}
 
 /* Waiters that were claimed under one hold of the lock, through their nodes. Begins as {NULL, NULL}. */
 struct fib_wake_list {
@@ -120,12 +180,98 @@ void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w);
 void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w);
 
 /* fib_wait() in q: after it w is in no queue, and whoever woke it touches q no more. */
-int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w, int64_t deadline);
+static inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
+				 int64_t deadline);
 
 /* Claim the first waiter that can be claimed and wake it. Takes the lock. False: nobody waits. */
 bool fib_queue_wake_one(struct fiber_wait_queue *q);
 
 /* Who the caller is for a holder field: its fiber's id, or FIB_HOLDER_THREAD | tid. */
-uint64_t fib_caller(void);
+static inline uint64_t fib_caller(void);
+
+/* -- what a wait without deadline of a fiber that is not pinned goes through, in line; the rest is in wait.c -- */
+
+int fib_wait_begin_at_length(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+			     uint64_t arg, int64_t deadline);
+int fib_wait_at_length(struct fib_waiter *w, int64_t deadline);
+int fib_wait_result(struct fib_waiter *w);
+uint64_t fib_caller_thread(void);
+void fib_wake_thread(_Atomic uint32_t *word);
+
+/* The fiber parks from now on, in the eyes of everybody else. */
+static inline void fib_wait_record(struct fiber *fiber, enum fib_wait_kind kind, const void *object,
+				   uint64_t arg, int64_t deadline)
+{
+	int64_t now = fib_coarse_now();
+
+	fiber->wait_object = (uint64_t)(uintptr_t)object;
+	fiber->wait_arg = arg;
+	fiber->wait_deadline = deadline;
+	fib_count_cpu(fiber, now);
+	fib_store(&fiber->since, now);
+	fib_store(&fiber->wait_kind, (uint8_t)kind);
+	fib_store(&fiber->state, (uint8_t)FIBER_SUSPENDED);
+}
+
+static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+				 uint64_t arg, int64_t deadline)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *fiber = c ? c->current : NULL;
+
+	/* Acquire: what whoever cancelled it did before is visible. */
+	if (fib_unlikely(!fiber || fiber->pins || deadline != FIBER_FOREVER ||
+			 fib_load_acquire(&fiber->cancelled)))
+		return fib_wait_begin_at_length(w, kind, object, arg, deadline);
+	fib_wait_record(fiber, kind, object, arg, deadline);
+	w->linked = false;
+	w->parker = &fiber->parker;
+	w->who = fiber->id;
+	fiber->parker.blocks = 0;
+	w->armed = fib_parker_arm(&fiber->parker, kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK
+									: FIB_OUTCOME_ARMED);
+	return 0;
+}
+
+static inline int fib_wait(struct fib_waiter *w, int64_t deadline)
+{
+	struct fiber *fiber = w->parker->fiber;
+
+	/* pairs: cancel.gap -- armed before the flag is read; who raises it sees to the rest. */
+	fib_fence_compiler();
+	if (fib_unlikely(w->parker->blocks || deadline != FIBER_FOREVER ||
+			 fib_load(&fib_cancel_fenced_by_waiters) || fib_load(&fiber->cancelled)))
+		return fib_wait_at_length(w, deadline);
+	fib_leave(fiber);
+	return fib_likely(fib_parker_outcome(&fiber->parker) == FIB_OUTCOME_WOKEN)
+		       ? 0
+		       : fib_wait_result(w);
+}
+
+static inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w, int64_t deadline)
+{
+	int rc = fib_wait(w, deadline);
+
+	/* A fiber that is woken runs after the unlock. One that blocks may see its wait decided while its
+	 * waker holds the lock still, and free what the lock is in. */
+	if (fib_unlikely(rc < 0 || w->parker->blocks))
+		fib_queue_forget(q, w);
+	return rc;
+}
+
+static inline uint64_t fib_caller(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return c && c->current ? c->current->id : fib_caller_thread();
+}
+
+static inline void fib_wake(const struct fib_wake *wake, bool front)
+{
+	if (wake->fiber)
+		fib_ready(wake->fiber, front);
+	else
+		fib_wake_thread(wake->word);
+}
 
 #endif

@@ -13,72 +13,11 @@
 #include "os/spin.h"
 #include "sched/sched.h"
 
-static struct fib_waiter *waiter_of(void *link)
-{
-	return link ? fib_container(link, struct fib_waiter, link) : NULL;
-}
-
-void fib_queue_lock(struct fiber_wait_queue *q)
-{
-	fib_spin_lock(&q->lock);
-}
-
-void fib_queue_unlock(struct fiber_wait_queue *q)
-{
-	fib_spin_unlock(&q->lock);
-}
-
-void fib_queue_append(struct fiber_wait_queue *q, struct fib_waiter *w)
-{
-	struct fib_list *last = q->tail;
-
-	w->link.next = NULL;
-	w->link.prev = last;
-	w->linked = true;
-	if (last)
-		last->next = &w->link;
-	else
-		q->head = &w->link;
-	q->tail = &w->link;
-	q->length++;
-}
-
-static void unlink_waiter(struct fiber_wait_queue *q, struct fib_waiter *w)
-{
-	if (w->link.prev)
-		w->link.prev->next = w->link.next;
-	else
-		q->head = w->link.next;
-	if (w->link.next)
-		w->link.next->prev = w->link.prev;
-	else
-		q->tail = w->link.prev;
-	w->linked = false;
-	q->length--;
-}
-
-struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
-{
-	return waiter_of(q->head);
-}
-
-bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
-{
-	struct fib_waiter *w = waiter_of(q->head);
-	struct fib_parker *parker = w->parker;
-	uint32_t armed = w->armed;
-
-	unlink_waiter(q, w);
-	ret->fiber = parker->blocks ? NULL : parker->fiber;
-	ret->word = &parker->word;
-	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);
-}
-
 bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list)
 {
-	struct fib_waiter *w = waiter_of(q->head);
+	struct fib_waiter *w = fib_waiter_of(q->head);
 
-	unlink_waiter(q, w);
+	fib_queue_unlink(q, w);
 	/* A fiber stays where it is until it is put into a queue. One that blocks would see the outcome at
 	 * once and be gone, node and all, before its turn to be woken has come. */
 	if (!fib_parker_claim(w->parker, w->armed,
@@ -108,7 +47,7 @@ void fib_wake_all(struct fib_wake_list *list)
 		struct fib_wake wake = {w->parker->blocks ? NULL : w->parker->fiber,
 					&w->parker->word};
 
-		next = waiter_of(w->link.next);
+		next = fib_waiter_of(w->link.next);
 		if (!wake.fiber)
 			/* pairs: parker.claim -- from here on its node may be gone. */
 			fib_store_release(wake.word,
@@ -122,7 +61,7 @@ void fib_wake_all(struct fib_wake_list *list)
 void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w)
 {
 	if (w->linked)
-		unlink_waiter(q, w);
+		fib_queue_unlink(q, w);
 }
 
 void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w)
@@ -130,17 +69,6 @@ void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w)
 	fib_spin_lock(&q->lock);
 	fib_queue_remove(q, w);
 	fib_spin_unlock(&q->lock);
-}
-
-int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w, int64_t deadline)
-{
-	int rc = fib_wait(w, deadline);
-
-	/* A fiber that is woken runs after the unlock. One that blocks may see its wait decided while its
-	 * waker holds the lock still, and free what the lock is in. */
-	if (rc < 0 || w->parker->blocks)
-		fib_queue_forget(q, w);
-	return rc;
 }
 
 bool fib_queue_wake_one(struct fiber_wait_queue *q)

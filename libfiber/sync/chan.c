@@ -73,18 +73,23 @@ void fiber_chan_unref(struct fiber_chan *chan)
 	free(chan);
 }
 
-static void unlock(struct fiber_chan *chan)
+/* Whether a call on that side would not have to wait: under the lock. Without a branch, since who plays with whom is
+ * hard to predict. */
+static inline uint32_t can(const struct fiber_chan *chan, enum fib_chan_side side)
 {
-	bool send = chan->closed || chan->count < chan->capacity || chan->sides[FIB_CHAN_RECV].head;
-	bool recv = chan->closed || chan->count || chan->sides[FIB_CHAN_SEND].head;
-	uint32_t ready = (uint32_t)send << FIB_CHAN_SEND | (uint32_t)recv << FIB_CHAN_RECV;
+	uint32_t room = side == FIB_CHAN_SEND ? chan->count < chan->capacity : chan->count != 0;
 
-	if (fib_load(&chan->ready) != ready)
-		fib_store(&chan->ready, ready);
+	return room | chan->closed | (chan->sides[!side].head != NULL);
+}
+
+static inline void unlock(struct fiber_chan *chan)
+{
+	fib_store(&chan->ready, can(chan, FIB_CHAN_SEND) << FIB_CHAN_SEND |
+					can(chan, FIB_CHAN_RECV) << FIB_CHAN_RECV);
 	fib_spin_unlock(&chan->lock);
 }
 
-static void copy(struct fiber_chan *chan, void *to, const void *from)
+static inline void copy(struct fiber_chan *chan, void *to, const void *from)
 {
 	if (!to || !chan->elem_size)
 		return;
@@ -109,8 +114,9 @@ static void put(struct fiber_chan *chan, const void *elem)
 }
 
 /* Decide the wait of the first one on a side that still waits; NULL: nobody does. */
-static struct fib_chan_waiter *claim(struct fiber_chan *chan, enum fib_chan_side side,
-				     struct fib_wake *ret, int result)
+static fib_always_inline struct fib_chan_waiter *claim(struct fiber_chan *chan,
+						       enum fib_chan_side side,
+						       struct fib_wake *ret, int result)
 {
 	struct fiber_wait_queue *q = &chan->sides[side];
 	struct fib_waiter *w;
@@ -123,18 +129,19 @@ static struct fib_chan_waiter *claim(struct fiber_chan *chan, enum fib_chan_side
 			other->served = true;
 			return other;
 		}
+		ret->word = NULL;
 	}
 	return NULL;
 }
 
-/* Under the lock; *ret_woken must be woken after it, where *ret_wakes. */
+/* Under the lock; wake must be woken after it, where it has a word. */
 struct outcome {
 	int result;
-	bool wakes;
 	struct fib_wake wake;
 };
 
-static bool send_now(struct fiber_chan *chan, const void *elem, struct outcome *ret)
+static fib_always_inline bool send_now(struct fiber_chan *chan, const void *elem,
+				       struct outcome *ret)
 {
 	struct fib_chan_waiter *receiver;
 
@@ -143,7 +150,6 @@ static bool send_now(struct fiber_chan *chan, const void *elem, struct outcome *
 		return true;
 	}
 	receiver = claim(chan, FIB_CHAN_RECV, &ret->wake, 0);
-	ret->wakes = receiver != NULL;
 	if (receiver)
 		copy(chan, receiver->elem, elem);
 	else if (chan->count < chan->capacity)
@@ -153,13 +159,12 @@ static bool send_now(struct fiber_chan *chan, const void *elem, struct outcome *
 	return true;
 }
 
-static bool recv_now(struct fiber_chan *chan, void *elem, struct outcome *ret)
+static fib_always_inline bool recv_now(struct fiber_chan *chan, void *elem, struct outcome *ret)
 {
 	/* Who waits to send into a closed channel is about to be told. */
 	struct fib_chan_waiter *sender =
 		chan->closed ? NULL : claim(chan, FIB_CHAN_SEND, &ret->wake, 0);
 
-	ret->wakes = sender != NULL;
 	if (chan->count) {
 		copy(chan, elem, slot(chan, 0));
 		chan->first = chan->first + 1 < chan->capacity ? chan->first + 1 : 0;
@@ -176,14 +181,16 @@ static bool recv_now(struct fiber_chan *chan, void *elem, struct outcome *ret)
 	return true;
 }
 
-static bool now(struct fiber_chan *chan, enum fib_chan_side side, void *elem, struct outcome *ret)
+static fib_always_inline bool now(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
+				  struct outcome *ret)
 {
 	ret->result = 0;
-	ret->wakes = false;
+	ret->wake = (struct fib_wake){NULL, NULL};
 	return side == FIB_CHAN_SEND ? send_now(chan, elem, ret) : recv_now(chan, elem, ret);
 }
 
-bool fib_chan_try(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int *ret)
+static fib_always_inline bool try(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
+				  int *ret)
 {
 	struct outcome outcome;
 	bool done;
@@ -193,13 +200,19 @@ bool fib_chan_try(struct fiber_chan *chan, enum fib_chan_side side, void *elem, 
 	unlock(chan);
 	if (!done)
 		return false;
-	if (outcome.wakes)
+	if (outcome.wake.word)
 		fib_wake(&outcome.wake, true);
 	*ret = outcome.result;
 	return true;
 }
 
-static void append(struct fiber_chan *chan, enum fib_chan_side side, struct fib_chan_waiter *me)
+bool fib_chan_try(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int *ret)
+{
+	return try(chan, side, elem, ret);
+}
+
+static inline void append(struct fiber_chan *chan, enum fib_chan_side side,
+			  struct fib_chan_waiter *me)
 {
 	me->served = false;
 	fib_queue_append(&chan->sides[side], &me->w);
@@ -245,8 +258,8 @@ bool fib_chan_leave(struct fiber_chan *chan, enum fib_chan_side side, struct fib
 	return served;
 }
 
-static int wait_in(struct fiber_chan *chan, enum fib_chan_side side, struct fib_chan_waiter *me,
-		   int64_t deadline)
+static inline int wait_in(struct fiber_chan *chan, enum fib_chan_side side,
+			  struct fib_chan_waiter *me, int64_t deadline)
 {
 	int rc = fib_wait(&me->w, deadline);
 
@@ -266,7 +279,7 @@ static fib_always_inline int operate(struct fiber_chan *chan, enum fib_chan_side
 	bool tried = fib_load(&chan->ready) & 1u << side, done;
 	int rc, result;
 
-	if (tried && fib_chan_try(chan, side, elem, &result))
+	if (tried && try(chan, side, elem, &result))
 		return result;
 	rc = fib_wait_begin(&me.w, side == FIB_CHAN_SEND ? FIB_WAIT_CHAN_SEND : FIB_WAIT_CHAN_RECV,
 			    chan, 0, deadline);
@@ -274,14 +287,14 @@ static fib_always_inline int operate(struct fiber_chan *chan, enum fib_chan_side
 		return !tried && fib_chan_try(chan, side, elem, &result) ? result : rc;
 	me.elem = elem;
 	fib_spin_lock(&chan->lock);
-	done = now(chan, side, elem, &outcome);
+	done = can(chan, side) && now(chan, side, elem, &outcome);
 	if (!done)
 		append(chan, side, &me);
 	unlock(chan);
 	if (!done)
 		return wait_in(chan, side, &me, deadline);
 	fib_wait_abort(&me.w);
-	if (outcome.wakes)
+	if (outcome.wake.word)
 		fib_wake(&outcome.wake, true);
 	return outcome.result;
 }

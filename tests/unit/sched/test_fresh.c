@@ -11,7 +11,7 @@
 #include "sched/fresh.h"
 #include "tests/harness/watchdog.h"
 
-#define MANY (FIB_FRESH_MANY + 500u)
+#define MANY (FIB_FRESH_MANY + FIB_RING * 2)
 
 static struct fib_runqueue queue, other_queue;
 static struct fib_fresh fresh, other;

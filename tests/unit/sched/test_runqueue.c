@@ -135,11 +135,11 @@ static void test_runqueue_works_across_the_end_of_its_counters(void **state)
 	fib_store(&q.tail, UINT32_MAX - 100);
 	fib_store(&own.head, UINT32_MAX - 2);
 	fib_store(&own.tail, UINT32_MAX - 2);
-	put(0, 300);
+	put(0, FIB_RING + 44);
 	assert_int_equal(in_ring(&q), FIB_RING);
 	assert_int_equal(number(fib_runqueue_steal(&own, &q)), 0);
 	assert_int_equal(in_ring(&own), FIB_RING / 2 - 1);
-	takes(FIB_RING / 2, 300);
+	takes(FIB_RING / 2, FIB_RING + 44);
 	assert_null(fib_runqueue_take(&q));
 }
 
