@@ -37,7 +37,13 @@ void fib_os_unmap(void *at, size_t size);
  * cannot; or turn the first kind into the second. 0, or a negative errno. */
 int fib_os_guard_split(void *at, size_t size);
 int fib_os_guard_inside(void *at, size_t size);
+/* The second kind n times, at, at + stride ...: in one system call where there is such a thing. How many were made from
+ * the first on, at least one, or a negative errno. */
+int fib_os_guard_inside_many(void *at, size_t size, size_t stride, unsigned n);
 int fib_os_guard_join(void *at, size_t size);
+/* Have the kernel provide the pages that the n addresses lie in, at once where it can; else each comes with the first
+ * touch. Their contents stay. */
+void fib_os_provide(void *const *at, unsigned n);
 void fib_os_discard(void *at, size_t size); /* give the pages back, contents become zero */
 
 /* -- memory.c -- */

@@ -100,6 +100,15 @@ static struct fiber *take_newest(struct fib_fresh *fresh)
 	return fiber;
 }
 
+/* A fiber touches the first four cache lines of its record when it begins, and was made a while ago. */
+static inline void prefetch(const struct fiber *fiber)
+{
+	unsigned i;
+
+	for (i = 0; fiber && i < 4; i++)
+		__builtin_prefetch((const char *)fiber + i * FIB_CACHE_LINE, 1);
+}
+
 struct fiber *fib_fresh_take(struct fib_fresh *fresh, bool fair)
 {
 	struct fiber *fiber = NULL;
@@ -107,11 +116,13 @@ struct fiber *fib_fresh_take(struct fib_fresh *fresh, bool fair)
 	if (!fib_load(&fresh->count))
 		return NULL;
 	lock(fresh);
-	if (fresh->oldest)
-		fiber = fair || !fib_fresh_many(fresh) ? take_oldest(fresh) : take_newest(fresh);
+	if (fresh->oldest) {
+		bool newest = !fair && fib_fresh_many(fresh);
+
+		fiber = newest ? take_newest(fresh) : take_oldest(fresh);
+		prefetch(newest ? fresh->newest : fresh->oldest);
+	}
 	unlock(fresh);
-	if (fiber)
-		__builtin_prefetch(fiber->link, 1);
 	return fiber;
 }
 

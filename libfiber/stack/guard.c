@@ -70,20 +70,27 @@ static void turn_two(void)
 	}
 }
 
-int fib_guard(void *at, size_t size)
+static int split_one(void *at, size_t size)
 {
-	int rc;
+	int rc = split(at, size);
+
+	return rc < 0 ? rc : 1;
+}
+
+int fib_guard(void *at, size_t size, size_t stride, unsigned n)
+{
+	int made, i;
 
 	fib_spin_lock(&guards.lock);
 	if (guards.made < SPLITS) {
-		rc = split(at, size);
+		made = split_one(at, size);
 	} else {
-		rc = fib_os_guard_inside(at, size);
-		if (rc == 0)
+		made = fib_os_guard_inside_many(at, size, stride, n);
+		for (i = 0; i < made && guards.kept; i++)
 			turn_two();
-		else
-			rc = split(at, size);
+		if (made < 0)
+			made = split_one(at, size);
 	}
 	fib_spin_unlock(&guards.lock);
-	return rc;
+	return made;
 }

@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -102,6 +104,31 @@ fib_noinline int fib_os_guard_inside(void *at, size_t size)
 	return madvise(at, size, MADV_GUARD_INSTALL) < 0 ? -errno : 0;
 }
 
+#define VECTOR	      64u
+#define OUR_OWN_PIDFD -10001 /* PIDFD_SELF_THREAD_GROUP, Linux 6.14 */
+
+fib_noinline int fib_os_guard_inside_many(void *at, size_t size, size_t stride, unsigned n)
+{
+	struct iovec guards[VECTOR];
+	unsigned i;
+	ssize_t done;
+	int rc;
+
+	if (n > VECTOR)
+		n = VECTOR;
+	if (!guards_are_real(at, size))
+		return -ENOSYS;
+	for (i = 0; i < n; i++)
+		guards[i] = (struct iovec){(char *)at + i * stride, size};
+	done = syscall(SYS_process_madvise, OUR_OWN_PIDFD, guards, (size_t)n, MADV_GUARD_INSTALL,
+		       0u);
+	if (done >= (ssize_t)size)
+		return (int)((size_t)done / size);
+	/* Not this kernel: one by one, as the stacks are needed. */
+	rc = fib_os_guard_inside(at, size);
+	return rc < 0 ? rc : 1;
+}
+
 fib_noinline int fib_os_guard_join(void *at, size_t size)
 {
 	int rc = fib_os_guard_inside(at, size);
@@ -110,6 +137,19 @@ fib_noinline int fib_os_guard_join(void *at, size_t size)
 	if (rc == 0 && mprotect(at, size, PROT_READ | PROT_WRITE) < 0)
 		rc = -errno;
 	return rc;
+}
+
+fib_noinline void fib_os_provide(void *const *at, unsigned n)
+{
+	const uintptr_t page = fib_os_page_size();
+	struct iovec pages[VECTOR];
+	unsigned i;
+
+	if (n > VECTOR)
+		n = VECTOR;
+	for (i = 0; i < n; i++)
+		pages[i] = (struct iovec){(void *)((uintptr_t)at[i] & ~(page - 1)), page};
+	syscall(SYS_process_madvise, OUR_OWN_PIDFD, pages, (size_t)n, MADV_POPULATE_WRITE, 0u);
 }
 
 fib_noinline void fib_os_discard(void *at, size_t size)

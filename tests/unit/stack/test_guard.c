@@ -55,7 +55,7 @@ static void guard_some(unsigned from, unsigned to)
 	unsigned i;
 
 	for (i = from; i < to; i++) {
-		assert_int_equal(fib_guard(place(i), FIB_STACK_GUARD), 0);
+		assert_int_equal(fib_guard(place(i), FIB_STACK_GUARD, 0, 1), 1);
 		assert_true(faults(i, 0));
 		assert_true(faults(i, FIB_STACK_GUARD - 1));
 		/* A stack that is used, as stacks are: pages between the guards. */
@@ -101,17 +101,38 @@ static void test_guard_many_faults_and_leave_few_mappings(void **state)
 	fib_os_unmap(slab, (size_t)ALL * STRIDE);
 }
 
+/* After the one above: guards are made inside, where the kernel can. */
+static void test_guard_several_at_once_are_as_many_as_it_says(void **state)
+{
+	const unsigned wanted = 50;
+	unsigned i, made;
+	void *at;
+	int rc;
+
+	(void)state;
+	assert_int_equal(fib_os_map_stacks((size_t)ALL * STRIDE, &at), 0);
+	slab = at;
+	rc = fib_guard(place(0), FIB_STACK_GUARD, STRIDE, wanted);
+	assert_in_range(rc, 1, wanted);
+	made = (unsigned)rc;
+	assert_all_fault(made);
+	for (i = made; i < wanted + 1; i++)
+		assert_false(faults(i, 0));
+	fib_os_unmap(slab, (size_t)ALL * STRIDE);
+}
+
 static void test_guard_that_cannot_be_made_is_an_error(void **state)
 {
 	(void)state;
 	/* Nothing is mapped there. */
-	assert_true(fib_guard(place(0), FIB_STACK_GUARD) < 0);
+	assert_true(fib_guard(place(0), FIB_STACK_GUARD, 0, 1) < 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_guard_many_faults_and_leave_few_mappings),
+		cmocka_unit_test(test_guard_several_at_once_are_as_many_as_it_says),
 		cmocka_unit_test(test_guard_that_cannot_be_made_is_an_error),
 	};
 
