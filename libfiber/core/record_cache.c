@@ -3,8 +3,12 @@
  * record_cache.c - records, some at a time
  *
  * A carrier that spawns and reaps takes and gives a record for each fiber, and the registry has one lock. So
- * a carrier keeps a few: what was given last, and is warm, is taken first. Ids are taken one by one: a
- * person reads them, and they tell which fiber is older.
+ * a carrier keeps a few: what was given last, and is warm, is taken first.
+ *
+ * Ids are taken one by one, since a person reads them, and they tell which fiber is older. But when several
+ * carriers spawn hundreds of fibers in a millisecond, the word that counts ids goes to and fro between their CPUs,
+ * and nobody can tell which of those is older. So a carrier that comes for more within the same tick of the
+ * clock gets twice as many as the last time; what it has left when the clock has moved on it forgets.
  */
 #include "core/record_cache.h"
 
@@ -59,4 +63,23 @@ void fib_record_flush(struct fib_record_cache *cache)
 {
 	if (cache->count)
 		give_back(cache, cache->count);
+}
+
+#define IDS_MOST 64u
+
+uint64_t fib_record_shared_id(struct fib_record_cache *cache)
+{
+	int64_t now = fib_coarse_now();
+	bool busy = now == cache->ids_since;
+
+	if (!cache->ids || !busy) {
+		cache->ids_most = !busy			       ? 1
+				  : cache->ids_most < IDS_MOST ? cache->ids_most * 2
+							       : IDS_MOST;
+		cache->ids = cache->ids_most;
+		cache->ids_since = now;
+		cache->next_id = fib_registry_take_ids(cache->ids);
+	}
+	cache->ids--;
+	return cache->next_id++;
 }

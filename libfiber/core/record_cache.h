@@ -3,6 +3,8 @@
 #ifndef FIB_CORE_RECORD_CACHE_H
 #define FIB_CORE_RECORD_CACHE_H
 
+#include <stdbool.h>
+
 #include "core/record.h"
 #include "core/registry.h"
 
@@ -10,6 +12,11 @@
 struct fib_record_cache {
 	struct fiber *first; /* linked through ->link, the one given last first */
 	unsigned count;
+	bool shares;	   /* I: there are other carriers, who want ids, too */
+	unsigned ids;	   /* ids that are left */
+	unsigned ids_most; /* how many there were */
+	uint64_t next_id;
+	int64_t ids_since; /* when they were taken: ns of the coarse clock */
 };
 
 /* fib_registry_take() for one record, and its opposite. cache may be NULL. Any thread. */
@@ -28,11 +35,15 @@ static inline struct fiber *fib_record_pop(struct fib_record_cache *cache)
 	return fiber;
 }
 
-/* Give a taken record its identity: the next id. After this readers see it. */
-static inline void fib_record_name(struct fiber *fiber)
+/* The next id, where carriers stand in each other's way: see record_cache.c. */
+uint64_t fib_record_shared_id(struct fib_record_cache *cache);
+
+/* Give a taken record its identity: the next id. After this readers see it. cache may be NULL. */
+static inline void fib_record_name(struct fib_record_cache *cache, struct fiber *fiber)
 {
 	/* Readers take a record with an id for whole. */
-	fib_publish(&fiber->id, fib_registry_next_id());
+	fib_publish(&fiber->id,
+		    cache && cache->shares ? fib_record_shared_id(cache) : fib_registry_next_id());
 }
 
 /* Give all of it back. */

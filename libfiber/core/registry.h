@@ -34,6 +34,12 @@ static inline uint64_t fib_registry_next_id(void)
 	return fib_add_relaxed(&fib_registry_ids, 1) + 1;
 }
 
+/* n of them that follow each other: the first one. */
+static inline uint64_t fib_registry_take_ids(unsigned n)
+{
+	return fib_add_relaxed(&fib_registry_ids, n) + 1;
+}
+
 /* Keep others out of the free list and the process' name: while it is set, while the process forks. */
 void fib_registry_lock(void);
 void fib_registry_unlock(void);

@@ -17,6 +17,7 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 
 	c->sched = s;
 	c->queue.alone = c->fresh.alone = s->carrier_count == 1;
+	c->records.shares = s->carrier_count > 1;
 	c->index = i;
 	c->rand = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
 	fib_timers_init(&c->timers);

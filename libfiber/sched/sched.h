@@ -42,6 +42,7 @@ struct fib_carrier {
 	unsigned index;		 /* I */
 	unsigned picks;		 /* C: counts down to the next look at the outside */
 	unsigned streak;	 /* C: fibers taken from `woken` in a row */
+	unsigned looks;		 /* C: at the outside, so far */
 	struct fiber *current; /* C, and this thread's signal handlers; NULL in the idle context */
 	struct fiber *pending; /* C: to run next, once it has been left elsewhere */
 	/* I: this thread's; NULL without C++ */
@@ -132,6 +133,18 @@ void fib_leave(struct fiber *fiber);
 
 /* Make fiber, which has not begun and whose sched is set, runnable at the end of the line. */
 void fib_ready_fresh(struct fiber *fiber);
+
+/* Put it there, on carrier c of s, which runs. As long as there are others to begin nobody lies down for want of
+ * work, and whoever has lain down before has been told of the first: the last one that searches and finds something
+ * has another one woken (idle.c). */
+static inline void fib_put_fresh(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
+{
+	bool first = fib_fresh_empty(&c->fresh);
+
+	fib_fresh_put(&c->fresh, &c->queue, fiber);
+	if (first && fib_load(&s->tells))
+		fib_idle_notify(s);
+}
 
 /* Leave a fiber that has ended, for good: give its stack away and run somebody else. c->gone is what was
  * announced of it; its record may be somebody else's. By the fiber itself. */

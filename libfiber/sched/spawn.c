@@ -170,7 +170,7 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 	fiber->sched = NULL;
 	if (attr)
 		apply(attr, fiber);
-	fib_record_name(fiber);
+	fib_record_name(records(c), fiber);
 	*ret = fiber;
 	return 0;
 }
@@ -275,13 +275,11 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	fiber->sched = s;
 	fib_store(&fiber->life, life);
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
-	fib_record_name(fiber);
+	fib_record_name(&c->records, fiber);
 	fib_live_raise(&c->spawned);
 	if (ret)
 		*ret = fiber;
-	fib_fresh_put(&c->fresh, &c->queue, fiber);
-	if (fib_load(&s->tells))
-		fib_idle_notify(s);
+	fib_put_fresh(s, c, fiber);
 	return fiber;
 }
 

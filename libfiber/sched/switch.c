@@ -21,6 +21,7 @@
 #include "sched/live.h"
 
 #define STREAK_MAX 16u
+#define FAIR_EVERY 16u /* looks at the outside; see fresh.c */
 
 /* The state of a fiber as the registry shows it, and since when. By whoever has the fiber. */
 static void show(struct fiber *fiber, enum fiber_state state, int64_t now)
@@ -89,7 +90,7 @@ static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
 
 struct fiber *fib_next_local(struct fib_carrier *c)
 {
-	return next_local(c, true);
+	return next_local(c, ++c->looks % FAIR_EVERY == 0);
 }
 
 /* -- becoming runnable -- */
@@ -169,9 +170,7 @@ void fib_ready_fresh(struct fiber *fiber)
 	}
 	/* It was made a moment ago. */
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
-	fib_fresh_put(&c->fresh, &c->queue, fiber);
-	if (fib_load(&s->tells))
-		fib_idle_notify(s);
+	fib_put_fresh(s, c, fiber);
 }
 
 /* -- running -- */

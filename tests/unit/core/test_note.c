@@ -244,7 +244,7 @@ static struct fiber *make_record(void *object, enum fib_wait_kind kind)
 	f->fn = (fiber_fn *)1013;
 	fiber_set_name(f, "seen from outside");
 	strcpy(f->failure, "so it failed");
-	fib_record_name(f);
+	fib_record_name(NULL, f);
 	return f;
 }
 

@@ -58,7 +58,7 @@ static void live(struct fiber *f, uint64_t number)
 	f->wait_arg = number;
 	fib_store(&f->state, FIBER_SUSPENDED);
 	fib_store(&f->wait_kind, FIB_WAIT_PARK);
-	fib_record_name(f);
+	fib_record_name(NULL, f);
 
 	/* It runs, and changes for a while; then it is left. */
 	fib_store(&f->seq, 1);

@@ -65,13 +65,13 @@ static void test_record_ids_count_up_and_are_not_given_twice(void **state)
 	(void)state;
 	assert_int_equal(fib_record_take(NULL, &f), 0);
 	for (i = 0; i < MANY; i++) {
-		fib_record_name(f);
+		fib_record_name(NULL, f);
 		assert_true(f->id > last);
 		last = f->id;
-		fib_record_name(f);
+		fib_record_name(NULL, f);
 		theirs = f->id;
 		assert_true(theirs != last);
-		fib_record_name(f);
+		fib_record_name(NULL, f);
 		assert_true(f->id > theirs && f->id > last);
 	}
 	fib_publish(&f->id, 0);
@@ -80,10 +80,45 @@ static void test_record_ids_count_up_and_are_not_given_twice(void **state)
 	fib_record_flush(&other);
 }
 
+static void test_record_ids_of_carriers_come_one_by_one_when_few_and_together_when_many(void **state)
+{
+	struct fib_record_cache one = {.shares = true}, two = {.shares = true};
+	int64_t now = fib_coarse_now();
+	uint64_t id = 0, next;
+	unsigned i, together = 0;
+
+	(void)state;
+	/* A new tick for each: they take turns, and no id is left out. */
+	for (i = 0; i < 10; i++) {
+		fib_coarse_set(now += 1000000);
+		next = fib_record_shared_id(i % 2 ? &one : &two);
+		assert_true(!id || next == id + 1);
+		id = next;
+	}
+	/* All in one tick: more and more of them follow each other. */
+	for (i = 0; i < 1000; i++) {
+		uint64_t a = fib_record_shared_id(&one), b = fib_record_shared_id(&two);
+
+		assert_true(a != b);
+		assert_true(a > id || i);
+		together += a == id + 1;
+		id = a;
+	}
+	assert_true(together > 900);
+	/* What was left over is forgotten: who comes later has a higher number. */
+	next = fib_record_shared_id(&two);
+	fib_coarse_set(now += 1000000);
+	id = fib_record_shared_id(&one);
+	assert_true(id > next);
+	assert_true(fib_record_shared_id(&two) > next);
+	fib_coarse_set(now += 1000000);
+	assert_true(fib_record_shared_id(&two) > id);
+}
+
 /* A thread with a cache of its own takes and gives, and keeps what ids it gave. */
 static void *live(void *arg)
 {
-	struct fib_record_cache own = {0};
+	struct fib_record_cache own = {.shares = true};
 	struct fiber *held[64];
 	uint64_t *ids = arg;
 	unsigned round, i;
@@ -92,7 +127,7 @@ static void *live(void *arg)
 		for (i = 0; i < fib_countof(held); i++) {
 			if (fib_record_take(&own, &held[i]) < 0)
 				abort();
-			fib_record_name(held[i]);
+			fib_record_name(&own, held[i]);
 			*ids++ = held[i]->id;
 		}
 		for (i = 0; i < fib_countof(held); i++) {
@@ -142,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_record_cache_gives_each_record_once),
 		cmocka_unit_test(test_record_cache_gives_the_warmest_first),
 		cmocka_unit_test(test_record_ids_count_up_and_are_not_given_twice),
+		cmocka_unit_test(test_record_ids_of_carriers_come_one_by_one_when_few_and_together_when_many),
 		cmocka_unit_test(test_record_ids_of_many_threads_are_all_different),
 	};
 

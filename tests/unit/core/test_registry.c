@@ -128,7 +128,7 @@ static void test_registry_reuses_a_record_and_never_an_id(void **state)
 		assert_int_equal(take(1, &fiber), 0);
 		assert_ptr_equal(fiber, first);
 		assert_int_equal(fiber->id, 0);
-		fib_record_name(fiber);
+		fib_record_name(NULL, fiber);
 		assert_true(fiber->id > last);
 		last = fiber->id;
 		fib_publish(&fiber->id, 0);
@@ -179,7 +179,7 @@ static int fill(void *arg)
 
 	(void)arg;
 	must(take(1, &mine) == 0);
-	fib_record_name(mine);
+	fib_record_name(NULL, mine);
 	id = mine->id;
 	take_all_committed();
 	must(take(1, &fiber) == -EAGAIN);
@@ -190,7 +190,7 @@ static int fill(void *arg)
 	fib_registry_give(mine, mine);
 	must(fib_registry_take(10, &fiber, &count) == 0);
 	must(count == 1 && fiber == mine && !fiber->link);
-	fib_record_name(fiber);
+	fib_record_name(NULL, fiber);
 	must(fiber->id == id + 1);
 	return 0;
 }

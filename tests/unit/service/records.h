@@ -34,7 +34,7 @@ static inline struct fiber *record_make(const char *name, size_t size, size_t us
 	f->wait_arg = 0;
 	f->wait_deadline = INT64_MAX;
 	f->pins = 0;
-	fib_record_name(f);
+	fib_record_name(NULL, f);
 	return f;
 }
 
