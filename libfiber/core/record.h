@@ -115,7 +115,7 @@ struct fiber {
 	/* L sched->background.lock: its place among those, while it is in there */
 	struct fib_list background;
 	char name[32]; /* F or the owner of the handle; readers may see it half written */
-	/* In a thread's name that joins it: its own would be gone while a reaper still looks at it. */
+	/* In a thread's name that joins it: its own would be gone while the fiber still looks at it. */
 	struct fib_parker thread_joiner;
 	char failure[96]; /* F: fiber_fail's text */
 

@@ -2,7 +2,7 @@
 /*
  * record_cache.c - records, some at a time
  *
- * A carrier that spawns and reaps takes and gives a record for each fiber, and the registry has one lock. So
+ * A carrier whose fibers spawn and end takes and gives a record for each fiber, and the registry has one lock. So
  * a carrier keeps a few: what was given last, and is warm, is taken first.
  *
  * Ids are taken one by one, since a person reads them, and they tell which fiber is older. But when several

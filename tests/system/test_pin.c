@@ -237,7 +237,7 @@ static void *do_what_needs_no_wait(void *arg)
 	wrong += fiber_read(fds[0], &byte, 1, FIBER_FOREVER) != 1;
 	wrong += fiber_sleep(0) != 0;
 	wrong += fiber_sem_wait(&one, 0) != -ETIMEDOUT;
-	/* The reaper may be a moment behind the state. */
+	/* Its last steps may be a moment behind the state. */
 	while (fiber_join(other, NULL, 0) == -ETIMEDOUT && carriers() > 1)
 		sched_yield();
 	fiber_unpin();

@@ -192,7 +192,7 @@ static void test_detach_frees_a_fiber_at_its_end_or_at_once(void **state)
 	prove(1, detaches, NULL);
 }
 
-/* -- the reaper and the joiner meet at every possible moment -- */
+/* -- who ends and who joins meet at every possible moment -- */
 
 #define MEETINGS 4000u
 
