@@ -11,8 +11,8 @@
  * when fibers make fibers and wait for them, first in, first out begins all of a generation before it ends one, and
  * each of those that have begun holds a stack. So with more than FIB_FRESH_MANY waiting to begin the newest
  * begins when it is the oldest one's turn: a fiber's children are done before its siblings begin, and those in the
- * queue wait no longer for it. Now and then, once in a thousand, the oldest goes first all the same (`fair`), and no one waits for ever; but what it
- * begins in its turn waits beside what was begun before it, so it must not be often.
+ * queue wait no longer for it. Now and then, once in a thousand, the oldest goes first all the same (`fair`), and no
+ * one waits for ever; but what it begins in its turn waits beside what was begun before it, so it must not be often.
  * Thieves take the oldest, which have the most work behind them.
  *
  * Turns are kept apart from who takes them, as runs of turns at the same place. When there are more runs than
@@ -66,11 +66,14 @@ static void take_turn(struct fib_fresh *fresh)
 	fib_store(&fresh->due, fresh->turns[fresh->first_run].place);
 }
 
-void fib_fresh_put_locked(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber)
+bool fib_fresh_put_locked(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber)
 {
+	bool only;
+
 	fib_spin_lock(&fresh->lock);
-	fib_fresh_append(fresh, q, fiber);
+	only = fib_fresh_append(fresh, q, fiber);
 	fib_spin_unlock(&fresh->lock);
+	return only;
 }
 
 /* Under the lock; there are some. */

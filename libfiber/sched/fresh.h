@@ -38,8 +38,8 @@ struct fib_fresh {
 	struct fib_turns turns[FIB_FRESH_RUNS]; /* L: a ring, from first_run on */
 };
 
-/* Append fiber to the line in which q's fibers stand, too. Its carrier only. */
-static inline void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q,
+/* Append fiber to the line in which q's fibers stand, too. Whether it is the only one now. Its carrier only. */
+static inline bool fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q,
 				 struct fiber *fiber);
 
 /* Whether there are so many that the newest goes first. Its carrier only. */
@@ -73,7 +73,7 @@ static inline bool fib_fresh_empty(struct fib_fresh *fresh)
 /* -- what a spawn goes through, in line -- */
 
 void fib_fresh_new_run(struct fib_fresh *fresh, uint32_t place);
-void fib_fresh_put_locked(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber);
+bool fib_fresh_put_locked(struct fib_fresh *fresh, struct fib_runqueue *q, struct fiber *fiber);
 
 /* There is one. */
 static inline struct fib_turns *fib_fresh_last_run(struct fib_fresh *fresh)
@@ -82,9 +82,10 @@ static inline struct fib_turns *fib_fresh_last_run(struct fib_fresh *fresh)
 }
 
 /* Under the lock. */
-static inline void fib_fresh_append(struct fib_fresh *fresh, struct fib_runqueue *q,
+static inline bool fib_fresh_append(struct fib_fresh *fresh, struct fib_runqueue *q,
 				    struct fiber *fiber)
 {
+	uint32_t count = fib_load(&fresh->count);
 	uint32_t place = fib_load(&q->tail) + fib_load(&q->overflowing);
 
 	fiber->before = fresh->newest;
@@ -98,16 +99,15 @@ static inline void fib_fresh_append(struct fib_fresh *fresh, struct fib_runqueue
 		fib_fresh_last_run(fresh)->n++;
 	else
 		fib_fresh_new_run(fresh, place);
-	fib_store(&fresh->count, fib_load(&fresh->count) + 1);
+	fib_store(&fresh->count, count + 1);
+	return !count;
 }
 
-static inline void fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q,
+static inline bool fib_fresh_put(struct fib_fresh *fresh, struct fib_runqueue *q,
 				 struct fiber *fiber)
 {
-	if (fresh->alone)
-		fib_fresh_append(fresh, q, fiber);
-	else
-		fib_fresh_put_locked(fresh, q, fiber);
+	return fresh->alone ? fib_fresh_append(fresh, q, fiber)
+			    : fib_fresh_put_locked(fresh, q, fiber);
 }
 
 #endif

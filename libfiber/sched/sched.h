@@ -136,13 +136,11 @@ void fib_ready_fresh(struct fiber *fiber);
 
 /* Put it there, on carrier c of s, which runs. As long as there are others to begin nobody lies down for want of
  * work, and whoever has lain down before has been told of the first: the last one that searches and finds something
- * has another one woken (idle.c). */
+ * has another one woken (idle.c). Which one is the first is decided under the lock: a thief that takes all others
+ * before has looked too early to see it. */
 static inline void fib_put_fresh(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
 {
-	bool first = fib_fresh_empty(&c->fresh);
-
-	fib_fresh_put(&c->fresh, &c->queue, fiber);
-	if (first && fib_load(&s->tells))
+	if (fib_fresh_put(&c->fresh, &c->queue, fiber) && fib_load(&s->tells))
 		fib_idle_notify(s);
 }
 
