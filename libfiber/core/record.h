@@ -84,7 +84,7 @@ struct fiber {
 	int64_t wait_deadline;	   /* F */
 	uint64_t cpu;		   /* F: ns, in steps of the coarse clock */
 	struct fib_timers *timers; /* L timers->lock: the heap that holds it, or NULL */
-	uint32_t timer_index;	   /* L timers->lock */
+	uint32_t timer_slot;	   /* L timers->lock: its slot in it */
 	_Atomic uint32_t token;	   /* A: park.token */
 
 	uint64_t id;		    /* I; 0 in a free record */

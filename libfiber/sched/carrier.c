@@ -31,12 +31,18 @@ bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 	return false;
 }
 
+/* Not more than will run before the next look: what waits in the heap is in order, and those who are woken should run
+ * while their memory is still at hand. */
 static void expire(struct fib_timers *t, int64_t now)
 {
-	struct fiber *fiber;
+	struct fiber *due[FIB_TIMERS_BATCH];
+	unsigned n, i, woken = 0;
 
-	while ((fiber = fib_timers_expire(t, now)))
-		fib_ready(fiber, false);
+	while (woken < FIB_LOOK_EVERY && (n = fib_timers_expire(t, now, due, FIB_TIMERS_BATCH))) {
+		for (i = 0; i < n; i++)
+			fib_ready(due[i], false);
+		woken += n;
+	}
 }
 
 /* Our own, and those of a carrier that computes or blocks, and will not come to it. */

@@ -10,8 +10,14 @@
  * What does not fit goes into a list under a lock. As long as the list is not empty everything new goes
  * there, and the ring is refilled from its front, so the order is first in, first out however many
  * fibers there are: N fibers that yield run once a round each.
+ *
+ * A list of fibers that nobody has touched for long is slow to walk: each must be fetched from memory to learn which is
+ * the next. Where there are no thieves the ring can just grow, and tell long before who comes; the list is for the
+ * moment at which there is no memory for that.
  */
 #include "sched/runqueue.h"
+
+#include <stdlib.h>
 
 #include "os/spin.h"
 
@@ -28,8 +34,41 @@ static void unlock(struct fib_runqueue *q)
 		fib_spin_unlock(&q->lock);
 }
 
+void fib_runqueue_init(struct fib_runqueue *q, bool alone)
+{
+	q->alone = alone;
+	q->slots = q->fixed;
+	q->mask = FIB_RING - 1;
+}
+
+void fib_runqueue_release(struct fib_runqueue *q)
+{
+	if (q->slots != q->fixed)
+		free(q->slots);
+}
+
+/* To twice its size, without thieves. */
+static bool grow(struct fib_runqueue *q)
+{
+	uint32_t mask = q->mask * 2 + 1, i;
+	struct fiber *_Atomic *slots = malloc(((size_t)mask + 1) * sizeof *slots);
+
+	if (!slots)
+		return false;
+	for (i = fib_load(&q->head); i != fib_load(&q->tail); i++)
+		fib_store(&slots[i & mask], fib_load(&q->slots[i & q->mask]));
+	fib_runqueue_release(q);
+	q->slots = slots;
+	q->mask = mask;
+	return true;
+}
+
 void fib_runqueue_overflow(struct fib_runqueue *q, struct fiber *fiber)
 {
+	if (q->alone && !fib_load(&q->overflowing) && grow(q)) {
+		fib_runqueue_ring_put(q, fiber);
+		return;
+	}
 	fiber->link = NULL;
 	lock(q);
 	if (q->overflow_last)
@@ -98,10 +137,10 @@ struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *vi
 		}
 		if (!n)
 			break;
-		first = fib_load(&victim->slots[head % FIB_RING]);
+		first = fib_load(&victim->slots[head & victim->mask]);
 		for (i = 1; i < n; i++)
-			fib_store(&q->slots[(tail + i - 1) % FIB_RING],
-				  fib_load(&victim->slots[(head + i) % FIB_RING]));
+			fib_store(&q->slots[(tail + i - 1) & q->mask],
+				  fib_load(&victim->slots[(head + i) & victim->mask]));
 		if (fib_cas(&victim->head, &head, head + n)) {
 			/* pairs: runqueue.publish */
 			fib_store_release(&q->tail, tail + n - 1);

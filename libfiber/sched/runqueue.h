@@ -23,8 +23,14 @@ struct fib_runqueue {
 	bool alone;		      /* I: there are no thieves */
 	struct fiber *overflow_first; /* L */
 	struct fiber *overflow_last;  /* L */
-	struct fiber *_Atomic slots[FIB_RING];
+	uint32_t mask;		      /* C where alone, else I: the slots there are, less one */
+	struct fiber *_Atomic *slots; /* C where alone, else I; A: their contents */
+	struct fiber *_Atomic fixed[FIB_RING];
 };
+
+/* Before it is used, zeroed; alone: there will be no thieves. */
+void fib_runqueue_init(struct fib_runqueue *q, bool alone);
+void fib_runqueue_release(struct fib_runqueue *q);
 
 /* Append. Its carrier only. */
 static inline void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber);
@@ -57,7 +63,7 @@ static inline void fib_runqueue_ring_put(struct fib_runqueue *q, struct fiber *f
 {
 	uint32_t tail = fib_load(&q->tail);
 
-	fib_store(&q->slots[tail % FIB_RING], fiber);
+	fib_store(&q->slots[tail & q->mask], fiber);
 	/* label: runqueue.publish -- a thief that sees the new tail sees the fiber in its slot. */
 	fib_store_release(&q->tail, tail + 1);
 }
@@ -67,7 +73,7 @@ static inline void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber)
 	/* pairs: runqueue.take -- the slots before head have been read by whoever took them. */
 	uint32_t head = fib_load_acquire(&q->head);
 
-	if (fib_load(&q->overflowing) || fib_load(&q->tail) - head == FIB_RING)
+	if (fib_load(&q->overflowing) || fib_load(&q->tail) - head > q->mask)
 		fib_runqueue_overflow(q, fiber);
 	else
 		fib_runqueue_ring_put(q, fiber);
@@ -78,7 +84,7 @@ static inline struct fiber *fib_runqueue_take(struct fib_runqueue *q)
 	uint32_t head = fib_load_acquire(&q->head);
 
 	while (head != fib_load(&q->tail)) {
-		struct fiber *fiber = fib_load(&q->slots[head % FIB_RING]);
+		struct fiber *fiber = fib_load(&q->slots[head & q->mask]);
 
 		if (q->alone) {
 			fib_store(&q->head, head + 1);
@@ -98,8 +104,8 @@ static inline struct fiber *fib_runqueue_turn(struct fib_runqueue *q, struct fib
 
 	if (!q->alone || head == tail || fib_load(&q->overflowing))
 		return NULL;
-	first = fib_load(&q->slots[head % FIB_RING]);
-	fib_store(&q->slots[tail % FIB_RING], fiber);
+	first = fib_load(&q->slots[head & q->mask]);
+	fib_store(&q->slots[tail & q->mask], fiber);
 	fib_store(&q->head, head + 1);
 	fib_store(&q->tail, tail + 1);
 	return first;
@@ -109,7 +115,7 @@ static inline struct fiber *fib_runqueue_peek(struct fib_runqueue *q, uint32_t n
 {
 	uint32_t head = fib_load(&q->head);
 
-	return fib_load(&q->tail) - head > n ? fib_load(&q->slots[(head + n) % FIB_RING]) : NULL;
+	return fib_load(&q->tail) - head > n ? fib_load(&q->slots[(head + n) & q->mask]) : NULL;
 }
 
 #endif

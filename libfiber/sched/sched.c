@@ -16,7 +16,8 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 	struct fib_carrier *c = &s->carriers[i];
 
 	c->sched = s;
-	c->queue.alone = c->fresh.alone = s->carrier_count == 1;
+	fib_runqueue_init(&c->queue, s->carrier_count == 1);
+	c->fresh.alone = s->carrier_count == 1;
 	c->records.shares = s->carrier_count > 1;
 	c->index = i;
 	c->rand = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
@@ -58,8 +59,10 @@ static void release(struct fib_sched *s)
 {
 	unsigned i;
 
-	for (i = 0; i < s->carrier_count; i++)
+	for (i = 0; i < s->carrier_count; i++) {
 		fib_timers_release(&s->carriers[i].timers);
+		fib_runqueue_release(&s->carriers[i].queue);
+	}
 	free(s->carriers);
 	fib_pinned_release(&s->pinned);
 	s->poller->ops->close(s->poller);

@@ -47,14 +47,20 @@ static struct fiber *swap_woken(struct fib_carrier *c, struct fiber *fiber)
  * so nothing of it is read. */
 static inline void prefetch(struct fib_carrier *c)
 {
-	struct fiber *after = fib_runqueue_peek(&c->queue, 0);
-	struct fiber *behind = fib_runqueue_peek(&c->queue, 1);
+	struct fiber *after = fib_runqueue_peek(&c->queue, 1);
+	struct fiber *behind = fib_runqueue_peek(&c->queue, 6);
 
-	if (!behind)
+	if (!after)
 		return;
-	if (c->queue.alone)
-		__builtin_prefetch((const void *)(uintptr_t)after->context.sp);
-	__builtin_prefetch(behind, 1);
+	if (c->queue.alone) {
+		const char *sp = (const char *)(uintptr_t)after->context.sp;
+
+		__builtin_prefetch(sp, 1);
+		__builtin_prefetch(sp + FIB_CACHE_LINE, 1);
+		__builtin_prefetch(sp + 2 * FIB_CACHE_LINE, 1);
+	}
+	if (behind)
+		__builtin_prefetch(behind, 1);
 }
 
 static inline struct fiber *next_local(struct fib_carrier *c, bool fair)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timers.c - a 4-ary heap with the index kept in the fiber
+ * timers.c - a 4-ary heap that touches no fiber while it is sifted
  *
- * The deadline stands in the heap's own array, so that sifting touches no fiber but to tell it its new
- * index; four ways, because a heap is slow by its cache misses (LaMarca and Ladner, "The Influence of Caches on
- * the Performance of Heaps", 1996). A fiber that is woken otherwise takes itself out at once: a server that gives every read
- * a deadline would else drag a tail of dead entries.
+ * The deadline stands in the heap's own array, 16 bytes an entry, and the four children of one lie in one cache
+ * line. Where an entry stands is kept in a table of four bytes each, and the fiber knows its place in that table, its
+ * slot: with a hundred thousand sleepers a heap that told each fiber of every move would miss the cache
+ * eight times for one wake-up. A fiber that is woken otherwise takes itself out at once: a server that
+ * gives every read a deadline would else drag a tail of dead entries.
+ *
+ * Those that are due are taken out some at a time, so that the memory of all of them is under way before the first one
+ * is looked at.
  *
  * Only the owning carrier inserts. A fiber that has migrated removes itself from afar, and when the
  * owner computes or blocks others wake what is overdue, so the heap has a lock. fiber->timers says which
@@ -18,10 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "os/spin.h"
 
 #define WAYS	4u
 #define OVERDUE INT64_C(2000000) /* ns; two ticks */
+/* Of 16 bytes before the heap: so that children 1 to 4 begin a cache line. */
+#define PAD 3u
 
 void fib_timers_init(struct fib_timers *t)
 {
@@ -31,14 +38,16 @@ void fib_timers_init(struct fib_timers *t)
 
 void fib_timers_release(struct fib_timers *t)
 {
-	free(t->heap);
-	t->heap = NULL;
+	free(t->memory);
+	free(t->slots);
+	t->memory = NULL;
+	t->slots = NULL;
 }
 
 static void place(struct fib_timers *t, uint32_t i, struct fib_timer_entry e)
 {
 	t->heap[i] = e;
-	e.fiber->timer_index = i;
+	t->at[e.slot] = i;
 }
 
 static void sift_up(struct fib_timers *t, uint32_t i, struct fib_timer_entry e)
@@ -82,10 +91,11 @@ static void publish_nearest(struct fib_timers *t)
 /* Under the lock. */
 static void take_out(struct fib_timers *t, uint32_t i)
 {
-	struct fib_timer_entry last;
+	uint32_t slot = t->heap[i].slot;
+	struct fib_timer_entry last = t->heap[--t->count];
 
-	fib_publish(&t->heap[i].fiber->timers, NULL);
-	last = t->heap[--t->count];
+	t->at[slot] = t->free_slot;
+	t->free_slot = slot;
 	if (i < t->count) {
 		if (i && last.deadline < t->heap[(i - 1) / WAYS].deadline)
 			sift_up(t, i, last);
@@ -95,28 +105,59 @@ static void take_out(struct fib_timers *t, uint32_t i)
 	publish_nearest(t);
 }
 
+struct room {
+	struct fib_timer_entry *memory;
+	struct fib_timer_slot *slots;
+	uint32_t *at; /* in the memory of slots */
+};
+
+static int make_room(struct room *room, uint32_t capacity)
+{
+	size_t size = (PAD + capacity) * sizeof *room->memory;
+
+	room->memory = aligned_alloc(FIB_CACHE_LINE,
+				     (size + FIB_CACHE_LINE - 1) & ~(size_t)(FIB_CACHE_LINE - 1));
+	room->slots = malloc(capacity * (sizeof *room->slots + sizeof *room->at));
+	if (room->memory && room->slots)
+		return 0;
+	free(room->memory);
+	free(room->slots);
+	return -ENOMEM;
+}
+
 /* Allocates outside the lock: only this carrier inserts, so nobody else needs the room meanwhile. */
 static int grow(struct fib_timers *t)
 {
-	uint32_t capacity = t->capacity ? t->capacity * 2 : 64;
-	struct fib_timer_entry *heap = malloc(capacity * sizeof *heap), *old;
+	uint32_t capacity = t->capacity ? t->capacity * 2 : 64, i;
+	struct room room, old = {t->memory, t->slots, t->at};
 
-	if (!heap)
+	if (make_room(&room, capacity) < 0)
 		return -ENOMEM;
+	room.at = (uint32_t *)(room.slots + capacity);
 	fib_spin_lock(&t->lock);
-	if (t->count)
-		memcpy(heap, t->heap, t->count * sizeof *heap);
-	old = t->heap;
-	t->heap = heap;
+	if (t->capacity) {
+		memcpy(room.memory + PAD, t->heap, t->count * sizeof *t->heap);
+		memcpy(room.slots, t->slots, t->capacity * sizeof *t->slots);
+		memcpy(room.at, t->at, t->capacity * sizeof *t->at);
+	}
+	for (i = t->capacity; i < capacity; i++)
+		room.at[i] = i + 1; /* free ones are linked; all others are taken */
+	if (!t->capacity)
+		t->free_slot = 0;
+	t->memory = room.memory;
+	t->heap = room.memory + PAD;
+	t->slots = room.slots;
+	t->at = room.at;
 	t->capacity = capacity;
 	fib_spin_unlock(&t->lock);
-	free(old);
+	free(old.memory);
+	free(old.slots);
 	return 0;
 }
 
 int fib_timers_add(struct fib_timers *t, struct fiber *fiber, uint32_t armed, int64_t deadline)
 {
-	struct fib_timer_entry e = {deadline, fiber, armed};
+	uint32_t slot;
 
 	fib_spin_lock(&t->lock);
 	while (t->count == t->capacity) {
@@ -128,9 +169,13 @@ int fib_timers_add(struct fib_timers *t, struct fiber *fiber, uint32_t armed, in
 			return rc;
 		fib_spin_lock(&t->lock);
 	}
+	slot = t->free_slot;
+	t->free_slot = t->at[slot];
+	t->slots[slot] = (struct fib_timer_slot){fiber, armed};
+	fiber->timer_slot = slot;
 	fib_publish(&fiber->timers, t);
 	t->count++;
-	sift_up(t, t->count - 1, e);
+	sift_up(t, t->count - 1, (struct fib_timer_entry){deadline, slot});
 	publish_nearest(t);
 	fib_spin_unlock(&t->lock);
 	return 0;
@@ -143,25 +188,45 @@ void fib_timers_drop(struct fiber *fiber)
 	if (!t)
 		return;
 	fib_spin_lock(&t->lock);
-	if (fiber->timers)
-		take_out(t, fiber->timer_index);
+	if (fiber->timers) {
+		fib_publish(&fiber->timers, NULL);
+		take_out(t, t->at[fiber->timer_slot]);
+	}
 	fib_spin_unlock(&t->lock);
 }
 
-struct fiber *fib_timers_expire(struct fib_timers *t, int64_t now)
+/* Take out those that are due, at most n, and have what they will be asked for brought. Under the lock. */
+static unsigned take_due(struct fib_timers *t, int64_t now, struct fib_timer_slot *due, unsigned n)
 {
-	struct fiber *found = NULL;
+	unsigned i;
+
+	for (i = 0; i < n && t->count && t->heap[0].deadline <= now; i++) {
+		due[i] = t->slots[t->heap[0].slot];
+		__builtin_prefetch(due[i].fiber, 1);
+		__builtin_prefetch(&due[i].fiber->parker, 1);
+		take_out(t, 0);
+	}
+	return i;
+}
+
+unsigned fib_timers_expire(struct fib_timers *t, int64_t now, struct fiber **ret, unsigned n)
+{
+	struct fib_timer_slot due[FIB_TIMERS_BATCH];
+	unsigned count, i, found = 0;
 
 	if (fib_load(&t->nearest) > now)
-		return NULL;
+		return 0;
 	fib_spin_lock(&t->lock);
-	while (!found && t->count && t->heap[0].deadline <= now) {
-		struct fib_timer_entry e = t->heap[0];
+	do {
+		count = take_due(t, now, due, n < FIB_TIMERS_BATCH ? n : FIB_TIMERS_BATCH);
+		for (i = 0; i < count; i++) {
+			struct fiber *fiber = due[i].fiber;
 
-		take_out(t, 0);
-		if (fib_parker_claim(&e.fiber->parker, e.armed, FIB_OUTCOME_TIMED_OUT))
-			found = e.fiber;
-	}
+			fib_publish(&fiber->timers, NULL);
+			if (fib_parker_claim(&fiber->parker, due[i].armed, FIB_OUTCOME_TIMED_OUT))
+				ret[found++] = fiber;
+		}
+	} while (count && !found);
 	fib_spin_unlock(&t->lock);
 	return found;
 }

@@ -262,6 +262,8 @@ static void test_carrier_sees_work_wherever_it_lies(void **state)
 	(void)state;
 	assert_true(c && f);
 	memset(c, 0, 2 * sizeof *c);
+	fib_runqueue_init(&c[0].queue, false);
+	fib_runqueue_init(&c[1].queue, false);
 	memset(f, 0, sizeof *f);
 	still.carriers = c;
 	still.carrier_count = 2;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sched/fresh.h"
 #include "tests/harness/watchdog.h"
@@ -20,7 +21,10 @@ static struct fiber *fibers;
 static int setup(void **state)
 {
 	(void)state;
-	queue = other_queue = (struct fib_runqueue){.alone = false};
+	memset(&queue, 0, sizeof queue);
+	memset(&other_queue, 0, sizeof other_queue);
+	fib_runqueue_init(&queue, false);
+	fib_runqueue_init(&other_queue, false);
 	fresh = other = (struct fib_fresh){.alone = false};
 	fibers = aligned_alloc(FIB_CACHE_LINE, (MANY + 1) * sizeof *fibers);
 	return fibers ? 0 : -1;

@@ -27,6 +27,8 @@ static int setup(void **state)
 	(void)state;
 	memset(&q, 0, sizeof q);
 	memset(&own, 0, sizeof own);
+	fib_runqueue_init(&q, false);
+	fib_runqueue_init(&own, false);
 	return 0;
 }
 
@@ -126,6 +128,29 @@ static void test_runqueue_gives_everybody_one_turn_a_round(void **state)
 			fib_runqueue_put(&q, fiber);
 		}
 	}
+}
+
+static void test_runqueue_without_thieves_grows_and_keeps_its_order(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	fib_runqueue_init(&q, true);
+	/* So that the counters wrap, and the ring does not begin with its first slot. */
+	fib_store(&q.head, UINT32_MAX - 100);
+	fib_store(&q.tail, UINT32_MAX - 100);
+	put(0, 150);
+	takes(0, 100);
+	put(150, FIB_RING * 3);
+	assert_int_equal(in_ring(&q), FIB_RING * 3 - 100);
+	assert_int_equal(fib_load(&q.overflowing), 0);
+	assert_true(q.mask >= FIB_RING * 3 - 101);
+	for (i = 100; i < FIB_RING * 3; i++)
+		assert_int_equal(number(fib_runqueue_turn(&q, &fibers[i])), i);
+	takes(100, FIB_RING * 3);
+	assert_null(fib_runqueue_turn(&q, &fibers[0]));
+	assert_true(fib_runqueue_empty(&q));
+	fib_runqueue_release(&q);
 }
 
 static void test_runqueue_works_across_the_end_of_its_counters(void **state)
@@ -255,6 +280,8 @@ static void test_runqueue_loses_and_doubles_nothing_under_three_thieves(void **s
 	unsigned i, disorder, wrong = 0;
 
 	(void)state;
+	for (i = 0; i <= THIEVES; i++)
+		fib_runqueue_init(&queues[i], false);
 	for (i = 0; i < THIEVES; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, thief, &queues[i + 1]), 0);
 	disorder = own_all();
@@ -277,6 +304,8 @@ int main(void)
 				       setup),
 		cmocka_unit_test_setup(test_runqueue_keeps_its_order_while_it_overflows, setup),
 		cmocka_unit_test_setup(test_runqueue_gives_everybody_one_turn_a_round, setup),
+		cmocka_unit_test_setup(test_runqueue_without_thieves_grows_and_keeps_its_order,
+				       setup),
 		cmocka_unit_test_setup(test_runqueue_works_across_the_end_of_its_counters, setup),
 		cmocka_unit_test_setup(test_runqueue_steal_takes_the_older_half, setup),
 		cmocka_unit_test_setup(

@@ -17,7 +17,7 @@
 #define FIBERS 500u
 #define OPS    10000u
 
-static struct fiber *fibers; /* never run: a heap touches their parker, timers and timer_index */
+static struct fiber *fibers; /* never run: a heap touches their parker, timers and timer_slot */
 static struct fib_timers t;
 
 /* What the heap should hold, kept the simple way. */
@@ -53,6 +53,13 @@ static uint32_t add(unsigned i, int64_t deadline)
 	return armed;
 }
 
+static struct fiber *expire_one(struct fib_timers *timers, int64_t now)
+{
+	struct fiber *fiber;
+
+	return fib_timers_expire(timers, now, &fiber, 1) ? fiber : NULL;
+}
+
 static void drop(unsigned i)
 {
 	fib_timers_drop(&fibers[i]);
@@ -83,9 +90,10 @@ static void check_heap(void)
 		}
 		n++;
 		assert_ptr_equal(f->timers, &t);
-		assert_in_range(f->timer_index, 0, t.count - 1);
-		assert_ptr_equal(t.heap[f->timer_index].fiber, f);
-		assert_true(t.heap[f->timer_index].deadline == expected[i]);
+		assert_ptr_equal(t.slots[f->timer_slot].fiber, f);
+		assert_in_range(t.at[f->timer_slot], 0, t.count - 1);
+		assert_int_equal(t.heap[t.at[f->timer_slot]].slot, f->timer_slot);
+		assert_true(t.heap[t.at[f->timer_slot]].deadline == expected[i]);
 	}
 	assert_int_equal(t.count, n);
 	for (i = 1; i < t.count; i++)
@@ -97,7 +105,7 @@ static void check_heap(void)
 static bool expire(int64_t now)
 {
 	int64_t least = expected[nearest()];
-	struct fiber *f = fib_timers_expire(&t, now);
+	struct fiber *f = expire_one(&t, now);
 
 	if (!f) {
 		assert_true(least > now);
@@ -115,7 +123,7 @@ static void test_timers_are_empty_at_first(void **state)
 {
 	(void)state;
 	assert_true(fib_load(&t.nearest) == INT64_MAX);
-	assert_null(fib_timers_expire(&t, INT64_MAX - 1));
+	assert_null(expire_one(&t, INT64_MAX - 1));
 	fib_timers_drop(&fibers[0]);
 	check_heap();
 }
@@ -161,6 +169,31 @@ static void test_timers_with_equal_deadlines_all_expire_once(void **state)
 	assert_false(expire(6));
 }
 
+static void test_timers_expire_many_at_a_time_the_nearest_first(void **state)
+{
+	struct fiber *due[FIB_TIMERS_BATCH];
+	unsigned i, n, next = 0;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		add(i, 100 - (int64_t)i);
+	drop(70); /* deadline 30 */
+	while ((n = fib_timers_expire(&t, 50, due, next ? FIB_TIMERS_BATCH : 3))) {
+		assert_in_range(n, 1, next ? FIB_TIMERS_BATCH : 3);
+		for (i = 0; i < n; i++) {
+			unsigned which = (unsigned)(due[i] - fibers);
+
+			next += next == 29 ? 2 : 1;
+			assert_int_equal(which, 100 - next);
+			expected[which] = INT64_MAX;
+		}
+		check_heap();
+	}
+	assert_int_equal(next, 50);
+	assert_int_equal(t.count, 50);
+	assert_int_equal(fib_timers_expire(&t, 1000, due, FIB_TIMERS_BATCH), FIB_TIMERS_BATCH);
+}
+
 static void test_timers_any_element_can_be_dropped(void **state)
 {
 	unsigned victim, i;
@@ -171,7 +204,7 @@ static void test_timers_any_element_can_be_dropped(void **state)
 		for (i = 0; i < 60; i++)
 			add(i, 1 + fib_rand_below(&seed, 50));
 		/* The one at this place of the heap, whoever it is. */
-		i = (unsigned)(t.heap[victim].fiber - fibers);
+		i = (unsigned)(t.slots[t.heap[victim].slot].fiber - fibers);
 		drop(i);
 		check_heap();
 		drop(i); /* which does nothing more */
@@ -190,10 +223,10 @@ static void test_timers_leave_a_wait_alone_that_was_woken_otherwise(void **state
 	armed = add(0, 10);
 	add(1, 20);
 	assert_true(fib_parker_claim(&fibers[0].parker, armed, FIB_OUTCOME_WOKEN));
-	assert_ptr_equal(fib_timers_expire(&t, 30), &fibers[1]);
+	assert_ptr_equal(expire_one(&t, 30), &fibers[1]);
 	assert_int_equal(fib_parker_outcome(&fibers[0].parker), FIB_OUTCOME_WOKEN);
 	assert_null(fibers[0].timers);
-	assert_null(fib_timers_expire(&t, 30));
+	assert_null(expire_one(&t, 30));
 }
 
 static void test_timers_leave_a_later_wait_of_the_same_fiber_alone(void **state)
@@ -205,7 +238,7 @@ static void test_timers_leave_a_later_wait_of_the_same_fiber_alone(void **state)
 	assert_true(fib_parker_claim(&fibers[0].parker, armed, FIB_OUTCOME_WOKEN));
 	/* It waits for something else by now, and has not yet dropped the old entry. */
 	fib_parker_arm(&fibers[0].parker, FIB_OUTCOME_ARMED);
-	assert_null(fib_timers_expire(&t, 30));
+	assert_null(expire_one(&t, 30));
 	assert_int_equal(fib_parker_outcome(&fibers[0].parker), FIB_OUTCOME_ARMED);
 }
 
@@ -286,7 +319,7 @@ static void test_timers_can_be_dropped_by_another_thread(void **state)
 				break;
 			fib_store_release(&in_heap[i], 1);
 		}
-		while (fib_timers_expire(&t, op))
+		while (expire_one(&t, op))
 			;
 	}
 	fib_store(&adding, 0);
@@ -307,6 +340,7 @@ int main(void)
 		TEST(test_timers_expire_in_the_order_of_their_deadlines),
 		TEST(test_timers_expire_nothing_before_its_time),
 		TEST(test_timers_with_equal_deadlines_all_expire_once),
+		TEST(test_timers_expire_many_at_a_time_the_nearest_first),
 		TEST(test_timers_any_element_can_be_dropped),
 		TEST(test_timers_leave_a_wait_alone_that_was_woken_otherwise),
 		TEST(test_timers_leave_a_later_wait_of_the_same_fiber_alone),
