@@ -122,6 +122,13 @@ struct fiber {
 	struct fib_announce announce; /* F */
 } fib_aligned(FIB_CACHE_LINE);
 
+/* Its state as the registry shows it, and since when. By whoever has the fiber. */
+static inline void fib_show(struct fiber *fiber, enum fiber_state state, int64_t now)
+{
+	fib_store(&fiber->since, now);
+	fib_store(&fiber->state, (uint8_t)state);
+}
+
 /* It leaves the CPU at now, ns of the coarse clock. Most often it came in the same tick, and its second cache line is
  * not touched. By the fiber itself. */
 static inline void fib_count_cpu(struct fiber *fiber, int64_t now)

@@ -117,6 +117,18 @@ static inline struct fib_carrier *fib_carrier_self(void)
 	return fib_tls_carrier();
 }
 
+/* Exchange what is in the slot for the fiber woken last. Carrier c only. */
+static inline struct fiber *fib_swap_woken(struct fib_carrier *c, struct fiber *fiber)
+{
+	struct fiber *before;
+
+	if (!c->queue.alone)
+		return fib_swap(&c->woken, fiber);
+	before = fib_load(&c->woken);
+	fib_store(&c->woken, fiber);
+	return before;
+}
+
 /*
  * Make a fiber that was claimed runnable. From a carrier of its scheduler it goes to the front of that
  * carrier's line (front) or to its end; from elsewhere into the inject queue. Wakes a carrier if one

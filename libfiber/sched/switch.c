@@ -23,25 +23,6 @@
 #define STREAK_MAX 16u
 #define FAIR_EVERY 16u /* looks at the outside; see fresh.c */
 
-/* The state of a fiber as the registry shows it, and since when. By whoever has the fiber. */
-static void show(struct fiber *fiber, enum fiber_state state, int64_t now)
-{
-	fib_store(&fiber->since, now);
-	fib_store(&fiber->state, (uint8_t)state);
-}
-
-/* Exchange what is in the slot for the fiber woken last. */
-static struct fiber *swap_woken(struct fib_carrier *c, struct fiber *fiber)
-{
-	struct fiber *before;
-
-	if (!c->queue.alone)
-		return fib_swap(&c->woken, fiber);
-	before = fib_load(&c->woken);
-	fib_store(&c->woken, fiber);
-	return before;
-}
-
 /* What runs after the next one should not have to wait for its memory: its stack, now that its record is
  * here, and the record of the one behind it. Where there are thieves it may be gone and be another fiber by now,
  * so nothing of it is read. */
@@ -69,7 +50,7 @@ static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
 
 	/* Two fibers that wake each other must not keep the rest waiting. */
 	if (fib_load(&c->woken) && c->streak < STREAK_MAX) {
-		fiber = swap_woken(c, NULL);
+		fiber = fib_swap_woken(c, NULL);
 		if (fiber) {
 			c->streak++;
 			return fiber;
@@ -90,7 +71,7 @@ static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
 	if (!fiber)
 		fiber = fib_inject_take(&c->inbox);
 	if (!fiber && fib_load(&c->woken))
-		fiber = swap_woken(c, NULL);
+		fiber = fib_swap_woken(c, NULL);
 	return fiber;
 }
 
@@ -98,88 +79,6 @@ struct fiber *fib_next_local(struct fib_carrier *c)
 {
 	return next_local(c, ++c->looks % FAIR_EVERY == 0);
 }
-
-/* -- becoming runnable -- */
-
-/* The same for one that no run queue takes. */
-static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
-{
-	struct fib_carrier *home = &s->carriers[fiber->carrier];
-	bool bound = fiber->flags & FIBER_BOUND;
-
-	if (fiber->flags & FIBER_IDLE)
-		fib_spare_put(s, fiber);
-	else
-		fib_inject_put(&home->inbox, fiber);
-	if (!bound)
-		fib_idle_notify(s);
-	else if (!c || home != c || !c->current) /* in its idle hook it counts as asleep */
-		fib_idle_wake(home);
-}
-
-/* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
-static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber, bool front)
-{
-	if (fiber->flags & FIB_APART) {
-		put_apart(s, c, fiber);
-		return;
-	}
-	if (!c) {
-		fib_inject_put(&s->inject, fiber);
-	} else if (front) {
-		struct fiber *before = swap_woken(c, fiber);
-
-		if (before)
-			fib_runqueue_put(&c->queue, before);
-	} else {
-		fib_runqueue_put(&c->queue, fiber);
-	}
-	if (!c || fib_load(&s->tells))
-		fib_idle_notify(s);
-}
-
-/* From a thread that is no carrier of s. */
-static void ready_from_outside(struct fib_sched *s, struct fiber *fiber)
-{
-	/* From the put on the fiber may run and end, and s be finished, which only its own carriers
-	 * would hold up. So whoever frees s looks here. */
-	fib_add_relaxed(&s->visitors, 1);
-	/* While every carrier sleeps nobody keeps the coarse clock. */
-	fib_coarse_set(fib_os_now());
-	show(fiber, FIBER_RUNNABLE, fib_coarse_now());
-	put(s, NULL, fiber, false);
-	/* label: sched.visit -- our last touch of s. */
-	fib_sub(&s->visitors, 1);
-}
-
-void fib_ready(struct fiber *fiber, bool front)
-{
-	struct fib_carrier *c = fib_carrier_self();
-	struct fib_sched *s = fiber->sched;
-
-	if (!c || c->sched != s) {
-		ready_from_outside(s, fiber);
-		return;
-	}
-	show(fiber, FIBER_RUNNABLE, fib_coarse_now());
-	put(s, c, fiber, front);
-}
-
-void fib_ready_fresh(struct fiber *fiber)
-{
-	struct fib_carrier *c = fib_carrier_self();
-	struct fib_sched *s = fiber->sched;
-
-	if (!c || c->sched != s || (fiber->flags & FIB_APART)) {
-		fib_ready(fiber, false);
-		return;
-	}
-	/* It was made a moment ago. */
-	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
-	fib_put_fresh(s, c, fiber);
-}
-
-/* -- running -- */
 
 static inline bool begun(const struct fiber *fiber)
 {
@@ -217,7 +116,7 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber)
 	fib_store(&fiber->seq, fib_load(&fiber->seq) + 1);
 	/* pairs: record.seq -- the odd number is out before anything else of the fiber changes. */
 	fib_fence_release();
-	show(fiber, FIBER_RUNNING, fib_coarse_now());
+	fib_show(fiber, FIBER_RUNNING, fib_coarse_now());
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fiber->carrier = (uint16_t)c->index;
 	c->current = fiber;
@@ -293,7 +192,7 @@ static inline void show_yield(struct fiber *fiber)
 
 	fib_count_cpu(fiber, now);
 	fib_store(&fiber->wait_kind, FIB_WAIT_YIELD);
-	show(fiber, FIBER_RUNNABLE, now);
+	fib_show(fiber, FIBER_RUNNABLE, now);
 }
 
 /* Through the idle context, which looks at the outside. */
@@ -360,7 +259,7 @@ void fib_leave(struct fiber *fiber)
 		next = NULL;
 	} else if (c->queue.alone && fib_load(&c->woken) && c->streak < STREAK_MAX) {
 		/* Most often we have just woken somebody. */
-		next = swap_woken(c, NULL);
+		next = fib_swap_woken(c, NULL);
 		c->streak++;
 	} else {
 		next = next_local(c, false);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ready.c - where a fiber that has become runnable waits for its turn
+ *
+ * On the carrier that made it so: waking a CPU that sleeps costs more than most fibers run, and what they share
+ * is in this one's cache. There the one woken last goes before the others (front), and the one it displaces to
+ * the end of the line; one that has not begun has a line of its own (fresh.c); one that is bound goes to its carrier, and
+ * an idle one waits apart (spare.c). From a thread that is no carrier of the scheduler everything goes into the
+ * inject queue. Whoever may sleep beside it is told (idle.c).
+ */
+#include "sched/sched.h"
+
+#include "core/registry.h"
+#include "os/os.h"
+
+/* The same for one that no run queue takes. */
+static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
+{
+	struct fib_carrier *home = &s->carriers[fiber->carrier];
+	bool bound = fiber->flags & FIBER_BOUND;
+
+	if (fiber->flags & FIBER_IDLE)
+		fib_spare_put(s, fiber);
+	else
+		fib_inject_put(&home->inbox, fiber);
+	if (!bound)
+		fib_idle_notify(s);
+	else if (!c || home != c || !c->current) /* in its idle hook it counts as asleep */
+		fib_idle_wake(home);
+}
+
+/* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
+static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber, bool front)
+{
+	if (fiber->flags & FIB_APART) {
+		put_apart(s, c, fiber);
+		return;
+	}
+	if (!c) {
+		fib_inject_put(&s->inject, fiber);
+	} else if (front) {
+		struct fiber *before = fib_swap_woken(c, fiber);
+
+		if (before)
+			fib_runqueue_put(&c->queue, before);
+	} else {
+		fib_runqueue_put(&c->queue, fiber);
+	}
+	if (!c || fib_load(&s->tells))
+		fib_idle_notify(s);
+}
+
+/* From a thread that is no carrier of s. */
+static void ready_from_outside(struct fib_sched *s, struct fiber *fiber)
+{
+	/* From the put on the fiber may run and end, and s be finished, which only its own carriers
+	 * would hold up. So whoever frees s looks here. */
+	fib_add_relaxed(&s->visitors, 1);
+	/* While every carrier sleeps nobody keeps the coarse clock. */
+	fib_coarse_set(fib_os_now());
+	fib_show(fiber, FIBER_RUNNABLE, fib_coarse_now());
+	put(s, NULL, fiber, false);
+	/* label: sched.visit -- our last touch of s. */
+	fib_sub(&s->visitors, 1);
+}
+
+void fib_ready(struct fiber *fiber, bool front)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fib_sched *s = fiber->sched;
+
+	if (!c || c->sched != s) {
+		ready_from_outside(s, fiber);
+		return;
+	}
+	fib_show(fiber, FIBER_RUNNABLE, fib_coarse_now());
+	put(s, c, fiber, front);
+}
+
+void fib_ready_fresh(struct fiber *fiber)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fib_sched *s = fiber->sched;
+
+	if (!c || c->sched != s || (fiber->flags & FIB_APART)) {
+		fib_ready(fiber, false);
+		return;
+	}
+	/* It was made a moment ago. */
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
+	fib_put_fresh(s, c, fiber);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * class.c - cutting, keeping and cooling the stacks of one size
+ *
+ * A class grows by slabs: one mapping of many stacks, each with a guard below it. A new stack is cut from its slab with
+ * its guard, which is made for several at once where that is cheaper. A returned stack keeps its pages, since the
+ * next fiber wants them warm, and is taken again last in, first out; what nobody took for a whole period
+ * loses its pages and keeps its address.
+ *
+ * Tops are coloured: page-aligned tops would put the hot ends of all stacks into the same few cache
+ * sets. A colour is a property of the place, so a stack keeps it for life.
+ *
+ * Free stacks stand in a table beside them: none is touched while nobody runs on it.
+ */
+#include "stack/class.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "os/os.h"
+#include "os/spin.h"
+#include "stack/guard.h"
+#include "stack/pool.h"
+
+#define SLAB	    (16u << 20)
+#define COLOURS	    16u
+#define COLOUR_STEP 192u
+_Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
+#define WARM_UP 16u
+#define AHEAD	64u /* guards */
+
+void fib_class_push(struct fib_stack_class *c, const struct fib_stack *stack)
+{
+	c->free[c->count++] = *stack;
+}
+
+void fib_class_push_cold(struct fib_stack_class *c, const struct fib_stack *stack)
+{
+	c->free[c->count++] = c->free[c->cold];
+	c->free[c->cold++] = *stack;
+}
+
+/* Those that will be taken next get the page that they begin on: that costs less than a fault for each. */
+static void warm_up(struct fib_stack_class *c)
+{
+	void *tops[WARM_UP];
+	unsigned n = 0;
+
+	while (n < WARM_UP && c->cold) {
+		const struct fib_stack *stack = &c->free[--c->cold];
+
+		tops[n++] = (char *)stack->low + fib_stack_usable(stack) - 1;
+	}
+	fib_os_provide(tops, n);
+}
+
+void fib_class_pop(struct fib_stack_class *c, struct fib_stack *ret)
+{
+	if (c->cold == c->count)
+		warm_up(c);
+	*ret = c->free[--c->count];
+	if (c->count - c->cold < c->idle)
+		c->idle = c->count - c->cold;
+}
+
+/* Room in the table for n more. */
+static int make_room(struct fib_stack_class *c, size_t n)
+{
+	size_t room = c->room ? c->room : 512;
+	void *table;
+
+	if (c->cut + n <= c->room)
+		return 0;
+	while (room < c->cut + n)
+		room *= 2;
+	if (fib_os_map_stacks(room * sizeof *c->free, &table) < 0)
+		return -ENOMEM;
+	if (c->free) {
+		memcpy(table, c->free, c->count * sizeof *c->free);
+		fib_os_unmap(c->free, c->room * sizeof *c->free);
+	}
+	c->free = table;
+	c->room = room;
+	return 0;
+}
+
+int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *ret)
+{
+	size_t stride = fib_class_size(class) + FIB_STACK_GUARD;
+	int rc;
+
+	if (c->next == c->end) {
+		size_t count = SLAB / stride ? SLAB / stride : 1;
+		void *slab;
+
+		if (make_room(c, count) < 0 || fib_os_map_stacks(count * stride, &slab) < 0)
+			return -ENOMEM;
+		c->next = c->guarded = slab;
+		c->end = c->next + count * stride;
+	}
+	if (c->next == c->guarded) {
+		size_t left = (size_t)(c->end - c->next) / stride;
+
+		rc = fib_guard(c->next, FIB_STACK_GUARD, stride,
+			       left < AHEAD ? (unsigned)left : AHEAD);
+		if (rc < 0)
+			return -ENOMEM;
+		c->guarded += (size_t)rc * stride;
+	}
+	ret->low = c->next + FIB_STACK_GUARD;
+	ret->size = fib_class_size(class);
+	ret->colour = c->colour++ % COLOURS * COLOUR_STEP;
+	ret->class = (uint16_t) class;
+	c->next += stride;
+	c->cut++;
+	return 0;
+}
+
+void fib_class_trim(struct fib_stack_class *c)
+{
+	size_t n;
+
+	fib_spin_lock(&c->lock);
+	for (n = c->idle; n && c->cold < c->count; n--) {
+		const struct fib_stack *stack = &c->free[c->cold++];
+
+		fib_os_discard(stack->low, stack->size);
+		fib_spin_unlock(&c->lock);
+		fib_spin_lock(&c->lock);
+	}
+	c->idle = c->count - c->cold;
+	fib_spin_unlock(&c->lock);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ready.c - who becomes runnable goes where it will be found, and in its turn. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "carriers.h"
+#include "tests/harness/watchdog.h"
+
+static unsigned order[8], ran;
+
+/* Where there is nobody to return it to. */
+static void insist(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void *parks(void *arg)
+{
+	fiber_park(FIBER_FOREVER);
+	order[ran++] = (unsigned)(uintptr_t)arg;
+	return NULL;
+}
+
+/* Parks n fibers numbered from 1. */
+static void park_some(struct fiber **f, unsigned n)
+{
+	ran = 0;
+	for (unsigned i = 0; i < n; i++)
+		insist(fiber_spawn(parks, (void *)(uintptr_t)(i + 1), &f[i]) == 0);
+	fiber_yield();
+}
+
+/* Takes f out of its park without making it runnable. */
+static void claim(struct fiber *f)
+{
+	uint32_t word = fib_load_acquire(&f->parker.word);
+
+	fib_store(&f->token, 1);
+	insist(fib_parker_claim(&f->parker, word, FIB_OUTCOME_WOKEN));
+}
+
+static void join_all(struct fiber **f, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		insist(fiber_join(f[i], NULL, FIBER_FOREVER) == 0);
+}
+
+static void *readies_in_order(void *arg)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *f[4];
+
+	park_some(f, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		must(fiber_state(f[i]) == FIBER_SUSPENDED);
+		claim(f[i]);
+	}
+	fib_ready(f[0], false);
+	fib_ready(f[1], true);
+	must(fib_load(&c->woken) == f[1]);
+	fib_ready(f[2], false);
+	fib_ready(f[3], true); /* takes the place of the second, which goes to the end */
+	must(fib_load(&c->woken) == f[3]);
+	for (unsigned i = 0; i < 4; i++)
+		must(fiber_state(f[i]) == FIBER_RUNNABLE);
+	join_all(f, 4);
+	must(order[0] == 4 && order[1] == 1 && order[2] == 3 && order[3] == 2);
+	return arg;
+}
+
+static void test_ready_front_goes_first_and_displaces_to_the_end(void **state)
+{
+	(void)state;
+	prove(1, readies_in_order, NULL);
+}
+
+static void *notes(void *arg)
+{
+	order[ran++] = (unsigned)(uintptr_t)arg;
+	return NULL;
+}
+
+static void *readies_fresh(void *arg)
+{
+	struct fiber *f[3];
+
+	park_some(f, 1);
+	claim(f[0]);
+	must(fiber_spawn(notes, (void *)2, &f[1]) == 0);
+	fib_ready(f[0], false);
+	must(fiber_spawn(notes, (void *)3, &f[2]) == 0);
+	must(fiber_state(f[1]) == FIBER_RUNNABLE);
+	join_all(f, 3);
+	must(order[0] == 2 && order[1] == 1 && order[2] == 3);
+	return arg;
+}
+
+static void test_ready_fresh_stands_in_one_line_with_the_others(void **state)
+{
+	(void)state;
+	prove(1, readies_fresh, NULL);
+}
+
+static void *readies_from_outside(void *arg)
+{
+	fib_ready(arg, true);
+	return NULL;
+}
+
+static void *is_readied_from_outside(void *arg)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	pthread_t thread;
+	struct fiber *f;
+
+	park_some(&f, 1);
+	claim(f);
+	must(pthread_create(&thread, NULL, readies_from_outside, f) == 0);
+	must(pthread_join(thread, NULL) == 0);
+	must(fib_load(&c->woken) == NULL);
+	must(fib_runqueue_empty(&c->queue));
+	must(!fib_inject_empty(&c->sched->inject));
+	must(fib_load(&c->sched->visitors) == 0);
+	join_all(&f, 1);
+	return arg;
+}
+
+static void test_ready_from_a_thread_goes_into_the_inject_queue(void **state)
+{
+	(void)state;
+	prove(1, is_readied_from_outside, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ready_front_goes_first_and_displaces_to_the_end),
+		cmocka_unit_test(test_ready_fresh_stands_in_one_line_with_the_others),
+		cmocka_unit_test(test_ready_from_a_thread_goes_into_the_inject_queue),
+	};
+
+	harness_watchdog(60);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
