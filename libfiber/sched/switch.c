@@ -9,8 +9,7 @@
  * for each other to be left would wait for ever.
  *
  * A fiber that ends needs no saving and no stack any more. It gives both away itself, to its own carrier, which
- * takes nothing from there before it has left. Where the next one has not begun yet, it begins on
- * the same stack.
+ * takes nothing from there before it has left. Where the next one has not begun yet, it begins on that stack.
  */
 #include "sched/sched.h"
 
@@ -272,8 +271,7 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 	struct fiber *next = --c->picks ? next_local(c, false) : NULL;
 
 	c->current = NULL;
-	/* It may compute or block for long, and whoever waits for the end of those that count is told by the idle
-	 * context only. */
+	/* It may block for long, and who waits for the end is told in the idle context only. */
 	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
 		fib_live_tell(c->sched);
 	if (in_exception(c)) /* it ends in a catch block */
