@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc.c - stacks of the pool for contexts that are not fibers, and stacks for fibers that are not the pool's
+ * alloc.c - stacks from the pool for contexts that are not fibers
  *
  * Callers are promised all the bytes they ask for, so the colour comes on top. What the pool must know to take
  * the stack back lies in the caller's struct, not in a table that would have to be searched.
@@ -47,16 +47,4 @@ void fiber_stack_free(struct fiber_stack *stack)
 	fib_stack_give(NULL, &give);
 	stack->base = NULL;
 	stack->size = 0;
-}
-
-int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret)
-{
-	if (size < FIB_STACK_MIN)
-		return -EINVAL;
-	ret->low = memory;
-	ret->size = size;
-	ret->colour = 0;
-	ret->class = FIB_STACK_FOREIGN;
-	ret->unused = 0;
-	return 0;
 }

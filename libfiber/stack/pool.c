@@ -254,3 +254,15 @@ void fib_stack_unlock_pool(void)
 	for (i = 0; i < CLASSES; i++)
 		fib_spin_unlock(&classes[i].lock);
 }
+
+int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret)
+{
+	if (size < FIB_STACK_MIN)
+		return -EINVAL;
+	ret->low = memory;
+	ret->size = size;
+	ret->colour = 0;
+	ret->class = FIB_STACK_FOREIGN;
+	ret->unused = 0;
+	return 0;
+}
