@@ -48,9 +48,6 @@ _Noreturn void fib_arch_jump(struct fib_context *to);
  * not saved and never continued. */
 _Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *), void *arg);
 
-/* Give the context the caller's FPU control words. */
-void fib_arch_inherit(struct fib_context *context);
-
 /*
  * Save the caller in *context as a switch would and call fn(arg) meanwhile, on the same stack. A
  * reader can walk the context and the stack's bytes copied by fn like those of a suspended fiber.

@@ -24,14 +24,18 @@
 #include "sched/spawn.h"
 #include "sched/wait.h"
 
+static _Noreturn void die_outside(const char *call)
+{
+	fib_die("%s called outside a fiber (a forked child has none: leave it by exec or _exit)",
+		call);
+}
+
 static struct fiber *must_be_fiber(const char *call)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
 	if (!c || !c->current)
-		fib_die("%s called outside a fiber (a forked child has none: leave it by exec or "
-			"_exit)",
-			call);
+		die_outside(call);
 	return c->current;
 }
 
@@ -131,7 +135,7 @@ _Noreturn void fib_end(struct fiber *fiber)
 	struct fib_carrier *c = fib_carrier_self();
 
 	if (fib_unlikely(!c))
-		must_be_fiber("fiber_exit");
+		die_outside("fiber_exit");
 	/* Every pinned scope it was in is left by this. */
 	fiber->pins = 0;
 	if (fib_unlikely(fiber->endings || fib_own_any(fiber) || fib_load(&fiber->members))) {

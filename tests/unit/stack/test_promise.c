@@ -58,9 +58,11 @@ static int keep(void *arg)
 {
 	const unsigned class = class_for(LARGE);
 	struct fib_stack promised[2], other;
+	unsigned i;
 
 	(void)arg;
-	must(fib_stack_promise(NULL, class) == 0 && fib_stack_promise(NULL, class) == 0);
+	for (i = 0; i < 2; i++)
+		must(fib_stack_promise(NULL, class) == 0);
 	harness_limit_space(1 << 20);
 	/* No more are promised than there can be. */
 	must(fib_stack_promise(NULL, class) == -ENOMEM);
@@ -77,7 +79,8 @@ static int keep(void *arg)
 	must(fib_stack_take(NULL, LARGE, &other) == 0 && other.low == promised[0].low);
 	fib_stack_give(NULL, &other);
 	/* Given back, too. */
-	must(fib_stack_promise(NULL, class) == 0 && fib_stack_promise(NULL, class) == -ENOMEM);
+	must(fib_stack_promise(NULL, class) == 0);
+	must(fib_stack_promise(NULL, class) == -ENOMEM);
 	must(fib_stack_take(NULL, LARGE, &other) == -ENOMEM);
 	fib_stack_unpromise(NULL, class);
 	must(fib_stack_take(NULL, LARGE, &other) == 0);
