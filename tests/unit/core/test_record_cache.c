@@ -80,7 +80,7 @@ static void test_record_ids_count_up_and_are_not_given_twice(void **state)
 	fib_record_flush(&other);
 }
 
-static void test_record_ids_of_carriers_come_one_by_one_when_few_and_together_when_many(void **state)
+static void test_record_ids_come_one_by_one_when_few_and_together_when_many(void **state)
 {
 	struct fib_record_cache one = {.shares = true}, two = {.shares = true};
 	int64_t now = fib_coarse_now();
@@ -111,7 +111,7 @@ static void test_record_ids_of_carriers_come_one_by_one_when_few_and_together_wh
 	id = fib_record_shared_id(&one);
 	assert_true(id > next);
 	assert_true(fib_record_shared_id(&two) > next);
-	fib_coarse_set(now += 1000000);
+	fib_coarse_set(now + 1000000);
 	assert_true(fib_record_shared_id(&two) > id);
 }
 
@@ -177,7 +177,7 @@ int main(void)
 		cmocka_unit_test(test_record_cache_gives_each_record_once),
 		cmocka_unit_test(test_record_cache_gives_the_warmest_first),
 		cmocka_unit_test(test_record_ids_count_up_and_are_not_given_twice),
-		cmocka_unit_test(test_record_ids_of_carriers_come_one_by_one_when_few_and_together_when_many),
+		cmocka_unit_test(test_record_ids_come_one_by_one_when_few_and_together_when_many),
 		cmocka_unit_test(test_record_ids_of_many_threads_are_all_different),
 	};
 
