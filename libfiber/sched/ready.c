@@ -69,12 +69,17 @@ void fib_ready(struct fiber *fiber, bool front)
 	struct fib_carrier *c = fib_carrier_self();
 	struct fib_sched *s = fiber->sched;
 
-	if (!c || c->sched != s) {
+	if (fib_unlikely(!c || c->sched != s)) {
 		ready_from_outside(s, fiber);
 		return;
 	}
 	fib_show(fiber, FIBER_RUNNABLE, fib_coarse_now());
-	put(s, c, fiber, front);
+	/* Most often it is the only one, and nobody needs to be told. */
+	if (fib_likely(front && !fib_load(&c->woken) && !(fiber->flags & FIB_APART) &&
+		       !fib_load(&s->tells)))
+		fib_store(&c->woken, fiber);
+	else
+		put(s, c, fiber, front);
 }
 
 void fib_ready_fresh(struct fiber *fiber)

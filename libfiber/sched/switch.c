@@ -252,16 +252,15 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 void fib_leave(struct fiber *fiber)
 {
 	struct fib_carrier *c = fib_carrier_self();
-	struct fiber *next = NULL;
+	struct fiber *next = fib_load(&c->woken);
 
-	if (fib_unlikely(!--c->picks)) {
-		next = NULL;
-	} else if (c->queue.alone && fib_load(&c->woken) && c->streak < STREAK_MAX) {
-		/* Most often we have just woken somebody. */
-		next = fib_swap_woken(c, NULL);
+	/* Most often we have just woken somebody. */
+	if (fib_likely(next && c->queue.alone && c->streak < STREAK_MAX && c->picks > 1)) {
+		c->picks--;
 		c->streak++;
+		fib_store(&c->woken, NULL);
 	} else {
-		next = next_local(c, false);
+		next = --c->picks ? next_local(c, false) : NULL;
 	}
 	leave_for(c, fiber, next);
 }

@@ -227,22 +227,34 @@ static bool pump(struct harness_process *p, int64_t until)
 	return true;
 }
 
+/* The first whole line of its output that begins so; NULL: none yet. */
+static const char *find_line(struct harness_process *p, const char *prefix)
+{
+	const size_t length = strlen(prefix);
+
+	for (const char *at = p->out.bytes, *end; (end = strchr(at, '\n')); at = end + 1) {
+		if (strncmp(at, prefix, length))
+			continue;
+		snprintf(p->line, sizeof(p->line), "%.*s", (int)(end - at), at);
+		return p->line;
+	}
+	return NULL;
+}
+
 const char *harness_wait_line(struct harness_process *p, const char *prefix, int seconds)
 {
 	const int64_t until = now_ms() + seconds * 1000;
-	const size_t length = strlen(prefix);
-	bool last;
+	/* It may have come together with what was waited for before. */
+	const char *line = find_line(p, prefix);
 
-	do {
-		last = p->ended || !pump(p, until);
-		for (const char *at = p->out.bytes, *end; (end = strchr(at, '\n')); at = end + 1) {
-			if (strncmp(at, prefix, length))
-				continue;
-			snprintf(p->line, sizeof(p->line), "%.*s", (int)(end - at), at);
-			return p->line;
-		}
-	} while (!last);
-	return NULL;
+	while (!line) {
+		bool last = p->ended || !pump(p, until);
+
+		line = find_line(p, prefix);
+		if (last)
+			break;
+	}
+	return line;
 }
 
 bool harness_wait_end(struct harness_process *p, int seconds)
