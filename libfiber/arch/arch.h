@@ -46,7 +46,8 @@ _Noreturn void fib_arch_jump(struct fib_context *to);
 
 /* Begin fn(arg) below top, on the stack that the caller stands on, with what *context has inherited. The caller is
  * not saved and never continued. */
-_Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *), void *arg);
+_Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *),
+			      void *arg);
 
 /*
  * Save the caller in *context as a switch would and call fn(arg) meanwhile, on the same stack. A

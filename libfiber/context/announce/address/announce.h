@@ -52,7 +52,8 @@ static inline void fib_announce_bury(struct fib_announce *from, struct fib_annou
 	from->low = NULL;
 }
 
-static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, bool dying)
+static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to,
+				      bool dying)
 {
 	to->came_from = dying ? NULL : from;
 	__sanitizer_start_switch_fiber(dying ? NULL : &from->fake, to->low, to->size);

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct fib_announce {};
+struct fib_announce {
+};
 
 /* Whether a context may begin on the stack that another one is about to leave for good. */
 static inline bool fib_announce_restarts(void)
@@ -47,7 +48,8 @@ static inline void fib_announce_bury(struct fib_announce *from, struct fib_annou
 }
 
 /* Just before the switch; dying: from will never be resumed. */
-static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, bool dying)
+static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to,
+				      bool dying)
 {
 	(void)from;
 	(void)to;

@@ -50,7 +50,8 @@ static inline void fib_announce_bury(struct fib_announce *from, struct fib_annou
 
 /* Flag 0: a switch synchronises, as the carrier that leaves and the fiber that goes on are one
  * thread of execution. */
-static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to, bool dying)
+static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to,
+				      bool dying)
 {
 	(void)from;
 	(void)dying;
