@@ -180,8 +180,8 @@ void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w);
 void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w);
 
 /* fib_wait() in q: after it w is in no queue, and whoever woke it touches q no more. */
-static inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
-				 int64_t deadline);
+static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
+					    int64_t deadline);
 
 /* Claim the first waiter that can be claimed and wake it. Takes the lock. False: nobody waits. */
 bool fib_queue_wake_one(struct fiber_wait_queue *q);
@@ -233,7 +233,7 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 	return 0;
 }
 
-static inline int fib_wait(struct fib_waiter *w, int64_t deadline)
+static fib_always_inline int fib_wait(struct fib_waiter *w, int64_t deadline)
 {
 	struct fiber *fiber = w->parker->fiber;
 
@@ -248,7 +248,8 @@ static inline int fib_wait(struct fib_waiter *w, int64_t deadline)
 		       : fib_wait_result(w);
 }
 
-static inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w, int64_t deadline)
+static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
+					    int64_t deadline)
 {
 	int rc = fib_wait(w, deadline);
 
