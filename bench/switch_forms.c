@@ -9,7 +9,7 @@
  * different code are what programs are made of.
  *
  *   inline jmp   inline assembly with a clobber list in one noinline function, left by jmp
- *   single site  push, swap, ret out of line; one C function makes the only call (what libfiber does)
+ *   single site  push, swap, ret out of line; one C function makes the only call
  *   many sites   the same routine, called directly from wherever a fiber waits
  *   fcontext     boost.context's jump_fcontext, for reference, where its library is installed
  *

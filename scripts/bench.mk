@@ -13,7 +13,7 @@ BASE    ?=
 
 BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c)
 PEERS := $(basename $(notdir $(wildcard bench/peers/*.c bench/peers/*.cpp bench/peers/*.go)))
-BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/libfiber
+BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/libfiber
 PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
 
@@ -31,6 +31,11 @@ $(BUILD)/bench/switch_forms: bench/switch_forms.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -o $@ $< \
 		$(wildcard bench/switch_forms_$(shell uname -m).S) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(FCONTEXT)
+
+# It keeps its frame pointer for itself.
+$(BUILD)/bench/control_words: bench/control_words.c $(wildcard bench/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -I. $(CFLAGS) -fno-omit-frame-pointer -o $@ $< $(LDFLAGS)
 
 $(BUILD)/obj/bench/%.o: CPPFLAGS += -I. $(LIB_INC)
 $(BUILD)/bench/libfiber: $(BENCH_LIBFIBER:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/libfiber.a

@@ -27,8 +27,8 @@
  * so nothing of it is read. */
 static inline void prefetch(struct fib_carrier *c)
 {
-	struct fiber *after = fib_runqueue_peek(&c->queue, 1);
-	struct fiber *behind = fib_runqueue_peek(&c->queue, 6);
+	struct fiber *after = fib_runqueue_peek(&c->queue, 3);
+	struct fiber *behind = fib_runqueue_peek(&c->queue, 9);
 
 	if (!after)
 		return;

@@ -26,7 +26,7 @@
 #define COLOURS	    16u
 #define COLOUR_STEP 192u
 _Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
-#define WARM_UP 16u
+#define WARM_UP 32u
 #define AHEAD	64u /* guards */
 
 void fib_class_push(struct fib_stack_class *c, const struct fib_stack *stack)
