@@ -90,14 +90,19 @@ static void *spawn_to_the_end(void *arg)
 {
 	struct end *e = arg;
 	struct fiber_result r;
-	unsigned i, maps;
+	unsigned i, maps, before;
 	int rc = 0;
 
-	while (e->count < MOST && (rc = fiber_spawn(park_once, e, &e->fibers[e->count])) == 0)
-		e->count++;
+	/* Until this carrier has nothing at hand any more: a yield may lead to another one, which has. */
+	do {
+		before = e->count;
+		while (e->count < MOST &&
+		       (rc = fiber_spawn(park_once, e, &e->fibers[e->count])) == 0)
+			e->count++;
+		while (e->parked < e->count)
+			fiber_yield();
+	} while (e->count > before);
 	must(e, rc == -ENOMEM && e->count > 10);
-	while (e->parked < e->count)
-		fiber_yield();
 	must(e, alive() == e->count + 1);
 	fail_in_every_way(e);
 	maps = mappings();
