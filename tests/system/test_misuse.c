@@ -7,6 +7,7 @@
 #include "carriers.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,9 +180,12 @@ static void *leave_group(void *arg)
 	return arg;
 }
 
+static atomic_bool spawned_into;
+
 static void *spawn_into(void *arg)
 {
 	fiber_group_spawn(arg, park, NULL);
+	spawned_into = true;
 	return NULL;
 }
 
@@ -192,9 +196,8 @@ static void *leave_group_of_strangers(void *arg)
 
 	fiber_group_init(&group);
 	fiber_group_spawn(&group, spawn_into, &group);
-	fiber_sleep(MS);
-	while (fiber_group_live(&group) > 1)
-		fiber_yield();
+	while (!spawned_into || fiber_group_live(&group) > 1)
+		fiber_sleep(MS);
 	fiber_exit(arg);
 }
 
