@@ -129,9 +129,9 @@ static inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *
 
 	/* pairs: record.seq */
 	if (next && !(fib_load_acquire(&next->seq) & 1)) {
+		start_running(c, next);
 		if (fib_unlikely(!begun(next)))
 			begin(c, next);
-		start_running(c, next);
 		to = &next->context;
 		to_announce = &next->announce;
 	} else {
@@ -169,9 +169,9 @@ static inline void leave_for(struct fib_carrier *c, struct fiber *fiber, struct 
 
 void fib_enter(struct fib_carrier *c, struct fiber *fiber)
 {
+	start_running(c, fiber);
 	if (!begun(fiber))
 		begin(c, fiber);
-	start_running(c, fiber);
 	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, &c->left);
 }
 
@@ -281,18 +281,18 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 		fib_stack_give(&c->stacks, stack);
 		fib_context_leave(&c->gone, &c->idle, &c->announce);
 	}
+	/* Odd from here on: nobody takes for whole what a beginning has half written. */
+	start_running(c, next);
 	if (begun(next)) {
 		fib_stack_give(&c->stacks, stack);
 	} else if (fib_announce_restarts() && stack->class == next->stack.class) {
 		next->stack = *stack;
 		fib_stack_unpromise(&c->stacks, stack->class);
-		start_running(c, next);
 		fib_context_restart(&next->context, (char *)stack->low + fib_stack_usable(stack),
 				    run, next);
 	} else {
 		begin(c, next);
 		fib_stack_give(&c->stacks, stack);
 	}
-	start_running(c, next);
 	fib_context_leave(&c->gone, &next->context, &next->announce);
 }
