@@ -103,7 +103,8 @@ static void test_wait_with_a_deadline_in_the_past_does_not_begin(void **state)
 
 static void *takes_back(void *arg)
 {
-	static struct fib_waiter w; /* the analyser does not see that it is out of the queue again */
+	static struct fib_waiter
+		w; /* the analyser does not see that it is out of the queue again */
 	struct fiber *me = fiber_self();
 	struct fib_wake wake;
 
