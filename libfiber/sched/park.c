@@ -95,7 +95,8 @@ int64_t fiber_after(int64_t ns)
 	return ns < -now ? 0 : now + ns;
 }
 
-int fiber_sleep_until(int64_t deadline)
+/* Inlined, so that a backtrace says which of the two calls it was. */
+static fib_always_inline int sleep_until(int64_t deadline)
 {
 	struct fib_waiter w;
 	int rc = fib_wait_begin(&w, FIB_WAIT_SLEEP, NULL, 0, deadline);
@@ -105,9 +106,14 @@ int fiber_sleep_until(int64_t deadline)
 	return rc == -ETIMEDOUT ? 0 : rc;
 }
 
+int fiber_sleep_until(int64_t deadline)
+{
+	return sleep_until(deadline);
+}
+
 int fiber_sleep(int64_t ns)
 {
-	return fiber_sleep_until(ns <= 0 ? 0 : fiber_after(ns));
+	return sleep_until(ns <= 0 ? 0 : fiber_after(ns));
 }
 
 void fiber_pin(void)

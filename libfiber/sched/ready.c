@@ -13,7 +13,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 
-/* The same for one that no run queue takes. */
+/* Put one that no run queue takes where it will be found, and see that it is. c: as in put(). */
 static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
 {
 	struct fib_carrier *home = &s->carriers[fiber->carrier];

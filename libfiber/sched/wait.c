@@ -86,7 +86,7 @@ static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_
 static fib_noinline void arm_thread(struct fib_waiter *w, struct fib_parker *own)
 {
 	w->linked = false;
-	w->who = FIB_HOLDER_THREAD | fib_os_tid();
+	w->who = fib_caller_thread();
 	w->parker = own ? own : &w->own;
 	if (!own)
 		fib_store(&w->own.word, FIB_OUTCOME_IDLE);
@@ -101,9 +101,14 @@ static bool is_cancelled(struct fiber *fiber)
 	return fib_unlikely(fib_load_acquire(&fiber->cancelled));
 }
 
-/* A deadline that is far away is so whatever the clock says: that saves reading it. Should nobody have set the coarse clock
- * for that long, the wait ends as soon as it has begun. */
 static bool is_over(int64_t deadline)
+{
+	return deadline != FIBER_FOREVER && (deadline <= 0 || deadline <= fiber_now());
+}
+
+/* The same for a fiber that parks. A deadline that is far away is so whatever the clock says: that saves reading it. Should
+ * nobody have set the coarse clock for that long, the wait ends as soon as it has begun. */
+static bool is_surely_over(int64_t deadline)
 {
 	if (deadline <= 0)
 		return true;
@@ -125,7 +130,7 @@ static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_w
 		fib_background_tell(fiber);
 		return -ECANCELED;
 	}
-	if (is_over(deadline))
+	if (fiber->pins ? is_over(deadline) : is_surely_over(deadline))
 		return -ETIMEDOUT;
 	write_record(fiber, kind, object, arg, deadline);
 	if (fib_unlikely(fiber->pins)) {
