@@ -107,6 +107,12 @@ static inline void fib_queue_unlock(struct fiber_wait_queue *q)
 	fib_spin_unlock(&q->lock);
 }
 
+/* Whether somebody stands in it. Without the lock: a moment later it may be otherwise. */
+static inline bool fib_queue_occupied(const struct fiber_wait_queue *q)
+{
+	return fib_load(&q->head) != NULL;
+}
+
 /* Under the lock: */
 
 static inline struct fib_waiter *fib_waiter_of(void *link)
@@ -124,7 +130,7 @@ static inline void fib_queue_append(struct fiber_wait_queue *q, struct fib_waite
 	if (last)
 		last->next = &w->link;
 	else
-		q->head = &w->link;
+		fib_store(&q->head, &w->link);
 	q->tail = &w->link;
 	q->length++;
 }
@@ -134,7 +140,7 @@ static inline void fib_queue_unlink(struct fiber_wait_queue *q, struct fib_waite
 	if (w->link.prev)
 		w->link.prev->next = w->link.next;
 	else
-		q->head = w->link.next;
+		fib_store(&q->head, w->link.next);
 	if (w->link.next)
 		w->link.next->prev = w->link.prev;
 	else
@@ -146,7 +152,7 @@ static inline void fib_queue_unlink(struct fiber_wait_queue *q, struct fib_waite
 /* NULL when empty. */
 static inline struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
 {
-	return fib_waiter_of(q->head);
+	return fib_waiter_of(fib_load(&q->head));
 }
 
 /* Unlink the first waiter and try to decide its wait. True: *ret must be woken after the unlock. */
@@ -154,9 +160,16 @@ static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_
 {
 	struct fib_waiter *w = fib_queue_first(q);
 	struct fib_parker *parker = w->parker;
+	struct fib_list *second = w->link.next;
 	uint32_t armed = w->armed;
 
-	fib_queue_unlink(q, w);
+	fib_store(&q->head, second);
+	if (second)
+		second->prev = NULL;
+	else
+		q->tail = NULL;
+	q->length--;
+	w->linked = false;
 	ret->fiber = parker->blocks ? NULL : parker->fiber;
 	ret->word = &parker->word;
 	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);

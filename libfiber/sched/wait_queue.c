@@ -15,7 +15,7 @@
 
 bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list)
 {
-	struct fib_waiter *w = fib_waiter_of(q->head);
+	struct fib_waiter *w = fib_queue_first(q);
 
 	fib_queue_unlink(q, w);
 	/* A fiber stays where it is until it is put into a queue. One that blocks would see the outcome at
@@ -34,7 +34,7 @@ bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list
 
 void fib_queue_claim_all(struct fiber_wait_queue *q, struct fib_wake_list *list)
 {
-	while (q->head)
+	while (fib_queue_occupied(q))
 		fib_queue_claim_next(q, list);
 }
 
@@ -77,7 +77,7 @@ bool fib_queue_wake_one(struct fiber_wait_queue *q)
 	bool claimed = false;
 
 	fib_spin_lock(&q->lock);
-	while (q->head && !claimed)
+	while (fib_queue_occupied(q) && !claimed)
 		claimed = fib_queue_claim_first(q, &wake);
 	fib_spin_unlock(&q->lock);
 	if (claimed)

@@ -29,7 +29,7 @@ struct rw_waiter {
 /* Take it now, else join the queue (w not NULL). Under the queue's lock. */
 static bool take_or_join(struct fiber_rwlock *lock, uint64_t me, bool writes, struct rw_waiter *w)
 {
-	if (!lock->waiters.head && !lock->owner && !(writes && lock->readers)) {
+	if (!fib_queue_occupied(&lock->waiters) && !lock->owner && !(writes && lock->readers)) {
 		if (writes)
 			lock->owner = me;
 		else

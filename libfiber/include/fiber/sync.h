@@ -23,7 +23,7 @@ FIBER_BEGIN_DECLS
 struct fiber_wait_queue {
 	FIBER_ATOMIC(uint32_t) lock;
 	uint32_t length;
-	void *head;
+	FIBER_ATOMIC(void *) head;
 	void *tail;
 };
 
