@@ -18,9 +18,10 @@
  * thread, which may see the claim at once, because it takes the lock before it goes away. And the
  * deadline claims the same word, so a wait that timed out has sent nothing and received nothing.
  *
- * `ready` repeats, outside the lock, whether a side could go on at once. It may be old, so it decides nothing
- * but the order of things: whoever expects to wait prepares for that before it takes the lock, and need not take
- * it twice.
+ * Whoever calls looks first, without the lock, whether it could go on at once. What it sees may be old, so it
+ * decides nothing but the order of things: whoever expects to wait prepares for that before it takes the lock,
+ * and need not take it twice. Who finds under the lock that it was wrong begins anew: somebody else has got on
+ * meanwhile, so that cannot go on for ever.
  */
 #include "sync/chan.h"
 
@@ -49,7 +50,6 @@ int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
 	fib_store(&chan->refs, 1);
 	chan->elem_size = elem_size;
 	chan->capacity = capacity;
-	fib_store(&chan->ready, capacity ? 1u << FIB_CHAN_SEND : 0);
 	*ret = chan;
 	return 0;
 }
@@ -65,7 +65,8 @@ void fiber_chan_unref(struct fiber_chan *chan)
 	/* Acquire and release: what everybody did with it is done before it goes. */
 	if (!chan || fib_sub(&chan->refs, 1) != 1)
 		return;
-	if (chan->sides[FIB_CHAN_SEND].head || chan->sides[FIB_CHAN_RECV].head)
+	if (fib_queue_occupied(&chan->sides[FIB_CHAN_SEND]) ||
+	    fib_queue_occupied(&chan->sides[FIB_CHAN_RECV]))
 		fib_die("fiber_chan_unref: the last reference to channel \"%.31s\" is given back "
 			"while %u wait to send and %u to receive",
 			chan->name, chan->sides[FIB_CHAN_SEND].length,
@@ -73,20 +74,14 @@ void fiber_chan_unref(struct fiber_chan *chan)
 	free(chan);
 }
 
-/* Whether a call on that side would not have to wait: under the lock. Without a branch, since who plays with whom is
- * hard to predict. */
-static inline uint32_t can(const struct fiber_chan *chan, enum fib_chan_side side)
+/* Whether a call on that side would not have to wait: under the lock for certain, else perhaps no longer. Without a
+ * branch, since who plays with whom is hard to predict. */
+static inline bool promising(const struct fiber_chan *chan, enum fib_chan_side side)
 {
-	uint32_t room = side == FIB_CHAN_SEND ? chan->count < chan->capacity : chan->count != 0;
+	size_t count = fib_load(&chan->count);
+	bool room = side == FIB_CHAN_SEND ? count < chan->capacity : count != 0;
 
-	return room | chan->closed | (chan->sides[!side].head != NULL);
-}
-
-static inline void unlock(struct fiber_chan *chan)
-{
-	fib_store(&chan->ready, can(chan, FIB_CHAN_SEND) << FIB_CHAN_SEND |
-					can(chan, FIB_CHAN_RECV) << FIB_CHAN_RECV);
-	fib_spin_unlock(&chan->lock);
+	return room | fib_load(&chan->closed) | fib_queue_occupied(&chan->sides[!side]);
 }
 
 static inline void copy(struct fiber_chan *chan, void *to, const void *from)
@@ -109,8 +104,8 @@ static void *slot(struct fiber_chan *chan, size_t i)
 
 static void put(struct fiber_chan *chan, const void *elem)
 {
-	copy(chan, slot(chan, chan->count), elem);
-	chan->count++;
+	copy(chan, slot(chan, fib_load(&chan->count)), elem);
+	fib_store(&chan->count, fib_load(&chan->count) + 1);
 }
 
 /* Decide the wait of the first one on a side that still waits; NULL: nobody does. */
@@ -140,40 +135,39 @@ struct outcome {
 	struct fib_wake wake;
 };
 
-static fib_always_inline bool send_now(struct fiber_chan *chan, const void *elem,
-				       struct outcome *ret)
+static fib_always_inline bool give(struct fiber_chan *chan, const void *elem, struct outcome *ret)
 {
 	struct fib_chan_waiter *receiver;
 
-	if (chan->closed) {
+	if (fib_load(&chan->closed)) {
 		ret->result = -EPIPE;
 		return true;
 	}
 	receiver = claim(chan, FIB_CHAN_RECV, &ret->wake, 0);
 	if (receiver)
 		copy(chan, receiver->elem, elem);
-	else if (chan->count < chan->capacity)
+	else if (fib_load(&chan->count) < chan->capacity)
 		put(chan, elem);
 	else
 		return false;
 	return true;
 }
 
-static fib_always_inline bool recv_now(struct fiber_chan *chan, void *elem, struct outcome *ret)
+static fib_always_inline bool take(struct fiber_chan *chan, void *elem, struct outcome *ret)
 {
 	/* Who waits to send into a closed channel is about to be told. */
 	struct fib_chan_waiter *sender =
-		chan->closed ? NULL : claim(chan, FIB_CHAN_SEND, &ret->wake, 0);
+		fib_load(&chan->closed) ? NULL : claim(chan, FIB_CHAN_SEND, &ret->wake, 0);
 
-	if (chan->count) {
+	if (fib_load(&chan->count)) {
 		copy(chan, elem, slot(chan, 0));
 		chan->first = chan->first + 1 < chan->capacity ? chan->first + 1 : 0;
-		chan->count--;
+		fib_store(&chan->count, fib_load(&chan->count) - 1);
 		if (sender)
 			put(chan, sender->elem);
 	} else if (sender) {
 		copy(chan, elem, sender->elem);
-	} else if (chan->closed) {
+	} else if (fib_load(&chan->closed)) {
 		ret->result = -EPIPE;
 	} else {
 		return false;
@@ -186,7 +180,7 @@ static fib_always_inline bool now(struct fiber_chan *chan, enum fib_chan_side si
 {
 	ret->result = 0;
 	ret->wake = (struct fib_wake){NULL, NULL};
-	return side == FIB_CHAN_SEND ? send_now(chan, elem, ret) : recv_now(chan, elem, ret);
+	return side == FIB_CHAN_SEND ? give(chan, elem, ret) : take(chan, elem, ret);
 }
 
 static fib_always_inline bool try(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
@@ -197,7 +191,7 @@ static fib_always_inline bool try(struct fiber_chan *chan, enum fib_chan_side si
 
 	fib_spin_lock(&chan->lock);
 	done = now(chan, side, elem, &outcome);
-	unlock(chan);
+	fib_spin_unlock(&chan->lock);
 	if (!done)
 		return false;
 	if (outcome.wake.word)
@@ -224,7 +218,7 @@ static bool others_wait(struct fiber_chan *chan, enum fib_chan_side side,
 {
 	struct fib_list *link;
 
-	for (link = chan->sides[side].head; link; link = link->next)
+	for (link = fib_load(&chan->sides[side].head); link; link = link->next)
 		if (fib_container(link, struct fib_waiter, link)->parker != me->w.parker)
 			return true;
 	return false;
@@ -235,15 +229,15 @@ bool fib_chan_join(struct fiber_chan *chan, enum fib_chan_side side, struct fib_
 	bool ready;
 
 	fib_spin_lock(&chan->lock);
-	ready = chan->closed;
+	ready = fib_load(&chan->closed);
 	if (side == FIB_CHAN_SEND)
-		ready = ready || chan->count < chan->capacity ||
+		ready = ready || fib_load(&chan->count) < chan->capacity ||
 			others_wait(chan, FIB_CHAN_RECV, me);
 	else
-		ready = ready || chan->count || others_wait(chan, FIB_CHAN_SEND, me);
+		ready = ready || fib_load(&chan->count) || others_wait(chan, FIB_CHAN_SEND, me);
 	if (!ready)
 		append(chan, side, me);
-	unlock(chan);
+	fib_spin_unlock(&chan->lock);
 	return !ready;
 }
 
@@ -254,60 +248,78 @@ bool fib_chan_leave(struct fiber_chan *chan, enum fib_chan_side side, struct fib
 	fib_spin_lock(&chan->lock);
 	fib_queue_remove(&chan->sides[side], &me->w);
 	served = me->served;
-	unlock(chan);
+	fib_spin_unlock(&chan->lock);
 	return served;
 }
 
-static inline int wait_in(struct fiber_chan *chan, enum fib_chan_side side,
-			  struct fib_chan_waiter *me, int64_t deadline)
-{
-	int rc = fib_wait(&me->w, deadline);
-
-	/* A fiber that is woken runs after the unlock; one that blocks may be early, and its waker still
-	 * copies (see above). */
-	if (rc < 0 || me->w.parker->blocks)
-		fib_chan_leave(chan, side, me);
-	return rc < 0 ? rc : me->result;
-}
-
-/* Inlined, so that a backtrace says which of the two calls it was. */
+/* What promises success and then fails begins anew. */
 static fib_always_inline int operate(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
 				     int64_t deadline)
 {
+	return side == FIB_CHAN_SEND ? fiber_chan_send(chan, elem, deadline)
+				     : fiber_chan_recv(chan, elem, deadline);
+}
+
+static fib_always_inline int go_on(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
+				   int64_t deadline)
+{
+	int result;
+
+	return fib_likely(try(chan, side, elem, &result)) ? result
+							  : operate(chan, side, elem, deadline);
+}
+
+/* Inlined, so that a backtrace says which of the two calls it was. */
+static fib_always_inline int wait_on(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
+				     int64_t deadline)
+{
 	struct fib_chan_waiter me;
-	struct outcome outcome;
-	bool tried = fib_load(&chan->ready) & 1u << side, done;
 	int rc, result;
 
-	if (tried && try(chan, side, elem, &result))
-		return result;
 	rc = fib_wait_begin(&me.w, side == FIB_CHAN_SEND ? FIB_WAIT_CHAN_SEND : FIB_WAIT_CHAN_RECV,
 			    chan, 0, deadline);
-	if (rc < 0)
-		return !tried && fib_chan_try(chan, side, elem, &result) ? result : rc;
+	if (fib_unlikely(rc < 0))
+		return fib_chan_try(chan, side, elem, &result) ? result : rc;
 	me.elem = elem;
 	fib_spin_lock(&chan->lock);
-	done = can(chan, side) && now(chan, side, elem, &outcome);
-	if (!done)
-		append(chan, side, &me);
-	unlock(chan);
-	if (!done)
-		return wait_in(chan, side, &me, deadline);
-	fib_wait_abort(&me.w);
-	if (outcome.wake.word)
-		fib_wake(&outcome.wake, true);
-	return outcome.result;
+	if (fib_unlikely(promising(chan, side))) {
+		fib_spin_unlock(&chan->lock);
+		fib_wait_abort(&me.w);
+		return operate(chan, side, elem, deadline);
+	}
+	append(chan, side, &me);
+	fib_spin_unlock(&chan->lock);
+	rc = fib_wait(&me.w, deadline);
+	/* A fiber that is woken runs after the unlock; one that blocks may be early, and its waker still
+	 * copies (see above). */
+	if (fib_unlikely(rc < 0 || me.w.parker->blocks))
+		fib_chan_leave(chan, side, &me);
+	return rc < 0 ? rc : me.result;
+}
+
+/* Out of line, so that they need not save what a wait needs. */
+static fib_noinline int send_now(struct fiber_chan *chan, void *elem, int64_t deadline)
+{
+	return go_on(chan, FIB_CHAN_SEND, elem, deadline);
+}
+
+static fib_noinline int recv_now(struct fiber_chan *chan, void *elem, int64_t deadline)
+{
+	return go_on(chan, FIB_CHAN_RECV, elem, deadline);
 }
 
 int fiber_chan_send(struct fiber_chan *chan, const void *elem, int64_t deadline)
 {
-	/* Nobody writes to what is sent. */
-	return operate(chan, FIB_CHAN_SEND, (void *)(uintptr_t)elem, deadline);
+	void *from = (void *)(uintptr_t)elem; /* nobody writes to it */
+
+	return promising(chan, FIB_CHAN_SEND) ? send_now(chan, from, deadline)
+					      : wait_on(chan, FIB_CHAN_SEND, from, deadline);
 }
 
 int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadline)
 {
-	return operate(chan, FIB_CHAN_RECV, elem, deadline);
+	return promising(chan, FIB_CHAN_RECV) ? recv_now(chan, elem, deadline)
+					      : wait_on(chan, FIB_CHAN_RECV, elem, deadline);
 }
 
 /* Let one waiter go with -EPIPE. False: nobody waits. */
@@ -319,7 +331,7 @@ static bool dismiss_one(struct fiber_chan *chan)
 	fib_spin_lock(&chan->lock);
 	claimed = claim(chan, FIB_CHAN_SEND, &wake, -EPIPE) ||
 		  claim(chan, FIB_CHAN_RECV, &wake, -EPIPE);
-	unlock(chan);
+	fib_spin_unlock(&chan->lock);
 	if (claimed)
 		fib_wake(&wake, false);
 	return claimed;
@@ -330,9 +342,9 @@ int fiber_chan_close(struct fiber_chan *chan)
 	bool closed;
 
 	fib_spin_lock(&chan->lock);
-	closed = chan->closed;
-	chan->closed = true;
-	unlock(chan);
+	closed = fib_load(&chan->closed);
+	fib_store(&chan->closed, true);
+	fib_spin_unlock(&chan->lock);
 	/* Nobody joins a closed channel, so this ends. */
 	while (dismiss_one(chan))
 		;

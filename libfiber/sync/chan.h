@@ -18,15 +18,16 @@ enum fib_chan_side { FIB_CHAN_SEND, FIB_CHAN_RECV };
 
 /* I set when it is made, then read-only · A any thread, atomic · L under lock */
 struct fiber_chan {
-	char name[32];			  /* first, as in every object */
-	_Atomic uint32_t lock;		  /* of both queues too: their own are not used */
-	_Atomic uint32_t refs;		  /* A */
-	_Atomic uint32_t ready;		  /* L writes, A reads: a bit for each side, see chan.c */
-	bool closed;			  /* L */
-	struct fiber_wait_queue sides[2]; /* L: who waits to send, who waits to receive */
-	size_t elem_size, capacity;	  /* I */
-	size_t first, count;		  /* L: a ring in elems */
-	unsigned char elems[];		  /* L */
+	char name[32];	       /* first, as in every object */
+	_Atomic uint32_t lock; /* of both queues too: their own are not used */
+	_Atomic uint32_t refs; /* A */
+	_Atomic bool closed;   /* L writes, A reads: `promising` in chan.c */
+	struct fiber_wait_queue
+		sides[2];	    /* L: who waits to send, to receive; A reads their heads */
+	size_t elem_size, capacity; /* I */
+	size_t first;		    /* L: a ring in elems */
+	_Atomic size_t count;	    /* L writes, A reads */
+	unsigned char elems[];	    /* L */
 };
 
 /*
