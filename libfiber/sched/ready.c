@@ -30,7 +30,8 @@ static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *
 }
 
 /* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
-static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber, bool front)
+static fib_noinline void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber,
+			     bool front)
 {
 	if (fiber->flags & FIB_APART) {
 		put_apart(s, c, fiber);
@@ -51,7 +52,7 @@ static void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber,
 }
 
 /* From a thread that is no carrier of s. */
-static void ready_from_outside(struct fib_sched *s, struct fiber *fiber)
+static fib_noinline void ready_from_outside(struct fib_sched *s, struct fiber *fiber)
 {
 	/* From the put on the fiber may run and end, and s be finished, which only its own carriers
 	 * would hold up. So whoever frees s looks here. */
@@ -67,19 +68,18 @@ static void ready_from_outside(struct fib_sched *s, struct fiber *fiber)
 void fib_ready(struct fiber *fiber, bool front)
 {
 	struct fib_carrier *c = fib_carrier_self();
-	struct fib_sched *s = fiber->sched;
 
-	if (fib_unlikely(!c || c->sched != s)) {
-		ready_from_outside(s, fiber);
+	if (fib_unlikely(!c || c->sched != fiber->sched)) {
+		ready_from_outside(fiber->sched, fiber);
 		return;
 	}
 	fib_show(fiber, FIBER_RUNNABLE, fib_coarse_now());
 	/* Most often it is the only one, and nobody needs to be told. */
 	if (fib_likely(front && !fib_load(&c->woken) && !(fiber->flags & FIB_APART) &&
-		       !fib_load(&s->tells)))
+		       !fib_load(&c->sched->tells)))
 		fib_store(&c->woken, fiber);
 	else
-		put(s, c, fiber, front);
+		put(c->sched, c, fiber, front);
 }
 
 void fib_ready_fresh(struct fiber *fiber)
