@@ -63,22 +63,43 @@ static void sift_up(struct fib_timers *t, uint32_t i, struct fib_timer_entry e)
 	place(t, i, e);
 }
 
+static bool before(const struct fib_timer_entry *a, const struct fib_timer_entry *b)
+{
+	return a->deadline < b->deadline;
+}
+
+/* The nearest of four. Without a branch: a CPU could only guess, and be wrong at every second level. */
+static inline const struct fib_timer_entry *nearest_of(const struct fib_timer_entry *four)
+{
+	const struct fib_timer_entry *low = four + before(four + 1, four);
+	const struct fib_timer_entry *high = four + 2 + before(four + 3, four + 2);
+
+	return low + (high - low) * before(high, low);
+}
+
+static const struct fib_timer_entry *nearest_child(const struct fib_timers *t, uint32_t first)
+{
+	const struct fib_timer_entry *child = t->heap + first, *least = child;
+
+	if (first + WAYS <= t->count)
+		return nearest_of(child);
+	while (++child < t->heap + t->count)
+		if (before(child, least))
+			least = child;
+	return least;
+}
+
 static void sift_down(struct fib_timers *t, uint32_t i, struct fib_timer_entry e)
 {
-	for (;;) {
-		uint32_t child = i * WAYS + 1, least = child, end = child + WAYS;
+	uint32_t first;
 
-		if (child >= t->count)
+	while ((first = i * WAYS + 1) < t->count) {
+		const struct fib_timer_entry *least = nearest_child(t, first);
+
+		if (!before(least, &e))
 			break;
-		if (end > t->count)
-			end = t->count;
-		for (; child < end; child++)
-			if (t->heap[child].deadline < t->heap[least].deadline)
-				least = child;
-		if (t->heap[least].deadline >= e.deadline)
-			break;
-		place(t, i, t->heap[least]);
-		i = least;
+		place(t, i, *least);
+		i = (uint32_t)(least - t->heap);
 	}
 	place(t, i, e);
 }
