@@ -19,6 +19,7 @@
 #include "os/os.h"
 #include "sched/live.h"
 
+#define TOGETHER 4u
 #define STREAK_MAX 16u
 #define FAIR_EVERY 16u /* looks at the outside; see fresh.c */
 
@@ -43,6 +44,22 @@ static inline void prefetch(struct fib_carrier *c)
 		__builtin_prefetch(behind, 1);
 }
 
+/* The same where fibers have been away for long. What takes longest then is to look up where a stack lies, its page being new
+ * to the CPU, and a prefetch waits for that; but it looks up several at the same time. So they are asked for together. */
+static inline void prefetch_together(struct fib_carrier *c)
+{
+	if (c->queue.alone && fib_load(&c->queue.head) % TOGETHER == 0) {
+		for (uint32_t i = TOGETHER; i < 2 * TOGETHER; i++) {
+			struct fiber *soon = fib_runqueue_peek(&c->queue, i);
+
+			if (!soon)
+				break;
+			__builtin_prefetch((const char *)(uintptr_t)soon->context.sp, 1);
+		}
+	}
+	prefetch(c);
+}
+
 static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
 {
 	struct fiber *fiber;
@@ -63,7 +80,7 @@ static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
 	}
 	fiber = fib_runqueue_take(&c->queue);
 	if (fiber) {
-		prefetch(c);
+		prefetch_together(c);
 		return fiber;
 	}
 	fiber = fib_fresh_take(&c->fresh, fair);
