@@ -55,15 +55,18 @@ enum broken {
 	WAKES_BEFORE,	  /* wakes, and then counts the edge */
 };
 
+/* What a reader has noted and needs no more is 0, so that states which differ in nothing else are one state. */
 struct reader {
-	uint8_t at, generation, edges, woken, queued, file; /* file: that it tried */
+	uint8_t at, generation, woken, queued;
+	uint8_t missed; /* an edge came since it looked at how many there were */
+	uint8_t file;	/* that it tried */
 };
 
 struct model {
 	uint8_t fresh, accepts; /* the number is from fiber_accept; the next one will be */
 	struct reader r[READERS];
 	uint8_t closer, number; /* where the number leads to now */
-	uint8_t generation, edges;
+	uint8_t generation;
 	uint8_t watched;      /* the poller has it; not for which generation */
 	uint8_t token[FILES]; /* of who registered the file, 0 none */
 	uint8_t bytes[FILES], to_come[FILES];
@@ -83,10 +86,24 @@ static void wake_all(struct model *m)
 	}
 }
 
+static void count_edge(struct model *m)
+{
+	unsigned i;
+
+	for (i = 0; i < READERS; i++)
+		m->r[i].missed = m->r[i].at == TRY || m->r[i].at == WATCH || m->r[i].at == TOLD ||
+				 m->r[i].at == JOIN;
+}
+
 static void wake_side(struct model *m)
 {
-	m->edges++;
+	count_edge(m);
 	wake_all(m);
+}
+
+static void end(struct reader *r)
+{
+	*r = (struct reader){.at = END};
 }
 
 static void register_file(struct model *m, uint8_t generation)
@@ -103,7 +120,7 @@ static void watch(struct model *m, struct reader *r)
 	if (m->watched && m->fresh)
 		return;
 	if (m->generation != r->generation || !m->number) {
-		r->at = END; /* -EBADF */
+		end(r); /* -EBADF */
 	} else if (broken == WATCHES_OPENLY) {
 		r->at = TOLD;
 	} else {
@@ -120,7 +137,7 @@ static bool step_reader(struct model *m, struct reader *r)
 		r->at = broken == TRIES_FIRST ? TRY : LOOK_EDGES;
 		return true;
 	case LOOK_EDGES:
-		r->edges = m->edges;
+		r->missed = 0;
 		r->at = broken == TRIES_FIRST ? WATCH : TRY;
 		return true;
 	case TRY:
@@ -128,7 +145,7 @@ static bool step_reader(struct model *m, struct reader *r)
 		r->at = broken == TRIES_FIRST ? LOOK_EDGES : WATCH;
 		if (!m->number || m->bytes[m->number]) {
 			m->bytes[m->number] -= m->number && m->bytes[m->number];
-			r->at = END;
+			end(r);
 		}
 		return true;
 	case WATCH:
@@ -141,11 +158,12 @@ static bool step_reader(struct model *m, struct reader *r)
 		return true;
 	case JOIN:
 		r->at = ASLEEP;
-		if ((m->edges == r->edges || broken == JOINS_BLINDLY) &&
+		if ((!r->missed || broken == JOINS_BLINDLY) &&
 		    (m->generation == r->generation || broken == JOINS_A_STRANGER))
 			r->queued = 1;
 		else
 			r->at = CHECK;
+		r->missed = 0;
 		return true;
 	case ASLEEP:
 		if (!r->woken)
@@ -153,8 +171,7 @@ static bool step_reader(struct model *m, struct reader *r)
 		r->at = CHECK;
 		return true;
 	case CHECK:
-		r->woken = 0;
-		r->at = m->generation == r->generation ? LOOK_GENERATION : END;
+		*r = (struct reader){.at = m->generation == r->generation ? LOOK_GENERATION : END};
 		return true;
 	default:
 		return false;
@@ -229,7 +246,7 @@ static bool step_poller(struct model *m)
 
 	if (m->half) {
 		m->half = 0;
-		m->edges++;
+		count_edge(m);
 		return true;
 	}
 	for (file = OLD; file < FILES; file++) {
