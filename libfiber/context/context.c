@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context.c - the one place that switches
+ * context.c - how a context begins and ends
  *
- * fib_arch_switch is called from fib_context_switch only, and that is never inlined: a single place tells the
- * sanitizers, and where nobody listens it is a jump.
+ * What is done to contexts is told to the sanitizers here, in context.h and in public.c, and nowhere else. Where nobody
+ * listens nothing of it is left.
  */
 #include "context/context.h"
-
-#include "base/compiler.h"
 
 int fib_context_begin(struct fib_context *context, struct fib_announce *announce, void *low,
 		      size_t size, void (*fn)(void *), void *arg)
@@ -31,15 +29,6 @@ void fib_context_adopt(struct fib_announce *announce)
 void fib_context_done(struct fib_announce *announce)
 {
 	fib_announce_destroy(announce);
-}
-
-fib_noinline void fib_context_switch(struct fib_context *from, struct fib_announce *from_announce,
-				     struct fib_context *to, struct fib_announce *to_announce,
-				     _Atomic uint64_t *left)
-{
-	fib_announce_leave(from_announce, to_announce, false);
-	fib_arch_switch(from, to, left);
-	fib_announce_enter(from_announce);
 }
 
 _Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *to,
