@@ -14,19 +14,14 @@
 #include "base/compiler.h"
 #include "os/os.h"
 
+/* Wait until nobody holds it. Out of line: most locks are free. */
+void fib_spin_wait(_Atomic uint32_t *lock);
+
 static inline void fib_spin_lock(_Atomic uint32_t *lock)
 {
-	unsigned turns = 0;
-
 	/* pairs: spin.unlock -- what the last holder wrote is visible. */
-	while (fib_unlikely(atomic_exchange_explicit(lock, 1, memory_order_acquire))) {
-		while (fib_load(lock)) {
-			if (++turns % 64 == 0)
-				fib_os_yield();
-			else
-				fib_relax();
-		}
-	}
+	while (fib_unlikely(atomic_exchange_explicit(lock, 1, memory_order_acquire)))
+		fib_spin_wait(lock);
 }
 
 static inline void fib_spin_unlock(_Atomic uint32_t *lock)
