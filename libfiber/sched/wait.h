@@ -246,29 +246,43 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 	return 0;
 }
 
-static fib_always_inline int fib_wait(struct fib_waiter *w, int64_t deadline)
+/* True: a fiber has parked and was woken. Else how the wait ended is in *ret. */
+static fib_always_inline bool fib_wait_plainly(struct fib_waiter *w, int64_t deadline, int *ret)
 {
-	struct fiber *fiber = w->parker->fiber;
+	struct fib_parker *parker = w->parker;
+	struct fiber *fiber = parker->fiber;
 
 	/* pairs: cancel.gap -- armed before the flag is read; who raises it sees to the rest. */
 	fib_fence_compiler();
-	if (fib_unlikely(w->parker->blocks || deadline != FIBER_FOREVER ||
-			 fib_load(&fib_cancel_fenced_by_waiters) || fib_load(&fiber->cancelled)))
-		return fib_wait_at_length(w, deadline);
+	if (fib_unlikely(parker->blocks || deadline != FIBER_FOREVER ||
+			 fib_load(&fib_cancel_fenced_by_waiters) || fib_load(&fiber->cancelled))) {
+		*ret = fib_wait_at_length(w, deadline);
+		return false;
+	}
 	fib_leave(fiber);
-	return fib_likely(fib_parker_outcome(&fiber->parker) == FIB_OUTCOME_WOKEN)
-		       ? 0
-		       : fib_wait_result(w);
+	if (fib_likely(fib_parker_outcome(parker) == FIB_OUTCOME_WOKEN))
+		return true;
+	*ret = fib_wait_result(w);
+	return false;
+}
+
+static fib_always_inline int fib_wait(struct fib_waiter *w, int64_t deadline)
+{
+	int rc;
+
+	return fib_wait_plainly(w, deadline, &rc) ? 0 : rc;
 }
 
 static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
 					    int64_t deadline)
 {
-	int rc = fib_wait(w, deadline);
+	int rc;
 
 	/* A fiber that is woken runs after the unlock. One that blocks may see its wait decided while its
 	 * waker holds the lock still, and free what the lock is in. */
-	if (fib_unlikely(rc < 0 || w->parker->blocks))
+	if (fib_likely(fib_wait_plainly(w, deadline, &rc)))
+		return 0;
+	if (rc < 0 || w->parker->blocks)
 		fib_queue_forget(q, w);
 	return rc;
 }

@@ -289,10 +289,11 @@ static fib_always_inline int wait_on(struct fiber_chan *chan, enum fib_chan_side
 	}
 	append(chan, side, &me);
 	fib_spin_unlock(&chan->lock);
-	rc = fib_wait(&me.w, deadline);
 	/* A fiber that is woken runs after the unlock; one that blocks may be early, and its waker still
 	 * copies (see above). */
-	if (fib_unlikely(rc < 0 || me.w.parker->blocks))
+	if (fib_likely(fib_wait_plainly(&me.w, deadline, &rc)))
+		return me.result;
+	if (rc < 0 || me.w.parker->blocks)
 		fib_chan_leave(chan, side, &me);
 	return rc < 0 ? rc : me.result;
 }
