@@ -39,8 +39,8 @@ struct fib_exceptions {
 /* I set before start, then read-only · C its carrier only · A any thread, atomic · L under ->lock */
 struct fib_carrier {
 	struct fib_sched *sched; /* I */
-	unsigned index;		 /* I */
 	unsigned picks;		 /* C: counts down to the next look at the outside */
+	unsigned index;		 /* I */
 	unsigned streak;	 /* C: fibers taken from `woken` in a row */
 	unsigned looks;		 /* C: at the outside, so far */
 	struct fiber *current; /* C, and this thread's signal handlers; NULL in the idle context */
