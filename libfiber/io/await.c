@@ -38,7 +38,8 @@ static int look(int fd, short events, struct fib_fd_place *place)
 
 static int join(int fd, short events, struct fib_fd_place *place)
 {
-	const struct fib_look then = {place->generation, {place->edges[0], place->edges[1]}};
+	const struct fib_look then = {.generation = place->generation,
+				      .edges = {place->edges[0], place->edges[1]}};
 
 	return fib_descriptor_join(fd, events, &then, place->w);
 }

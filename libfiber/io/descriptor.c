@@ -13,6 +13,9 @@
  * with the old one's token, or its owner would hear of nothing. So the generation is read again, and
  * changed, under a lock that is held while the poller is told (the gate).
  *
+ * A TCP socket that gives less than it was asked for is empty: the next to read need not ask before he waits. But what has been
+ * announced already is not announced again, so where the end, an error or urgent data has been, everybody asks.
+ *
  * The program may also close(2) a descriptor behind our back and get its number again. Descriptors
  * that came from fiber_accept or fiber_connect are known to be new; any other is registered afresh
  * at each wait, which costs a system call and cannot miss.
@@ -21,24 +24,26 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <fiber/fiber.h>
 
 #include "base/atomic.h"
+#include "io/table.h"
 #include "os/os.h"
 #include "os/spin.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
 
-#define BLOCK  1024u
-#define BLOCKS 4096u
-
 #define READ_EVENTS  (POLLIN | POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
 #define WRITE_EVENTS (POLLOUT | POLLERR | POLLHUP)
 
-enum { READING, WRITING, DIRECTIONS };
+/* After these a read that waits would wait in vain. */
+#define LAST_EVENTS (POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
+
+/* Above 32 bits of edges: they were noted. */
+#define DRAINED (UINT64_C(1) << 32)
+
+enum { KIND_UNKNOWN, KIND_TCP, KIND_OTHER, KIND_BITS = 2 };
 
 /* Whether whoever waits for events waits on a side. */
 static bool concerns(short events, int side)
@@ -46,56 +51,14 @@ static bool concerns(short events, int side)
 	return side == WRITING ? events & POLLOUT : events & ~POLLOUT;
 }
 
-/* A any thread, atomic · L under waiters.lock */
-struct direction {
-	struct fiber_wait_queue waiters;
-	_Atomic uint32_t edges; /* L writes, A reads: descriptor.look */
-};
-
-/* A any thread, atomic · G under gate */
-struct descriptor {
-	struct direction side[DIRECTIONS];
-	_Atomic uint32_t generation; /* G writes, A reads: descriptor.look */
-	_Atomic uint32_t lock;	     /* fib_descriptor_lock */
-	_Atomic uint64_t watched_by; /* G writes, A reads: serial of the sched that watches it */
-	_Atomic uint32_t fresh;	     /* G writes, A reads: known new since it was watched */
-	_Atomic uint32_t gate;	     /* held for one epoll_ctl at most */
-};
-
-static struct descriptor *_Atomic blocks[BLOCKS];
-
-static struct descriptor *find(int fd)
-{
-	struct descriptor *block;
-
-	if (fd < 0 || (unsigned)fd >= BLOCK * BLOCKS)
-		return NULL;
-	block = fib_load_acquire(&blocks[(unsigned)fd / BLOCK]);
-	return block ? &block[(unsigned)fd % BLOCK] : NULL;
-}
-
-static struct descriptor *find_or_make(int fd)
-{
-	struct descriptor *d = find(fd), *block, *none = NULL;
-
-	if (d || fd < 0 || (unsigned)fd >= BLOCK * BLOCKS)
-		return d;
-	block = calloc(BLOCK, sizeof *block);
-	if (!block)
-		return NULL;
-	if (!fib_cas(&blocks[(unsigned)fd / BLOCK], &none, block))
-		free(block);
-	return find(fd);
-}
-
-static uint64_t token_of(int fd, struct descriptor *d)
+static uint64_t token_of(int fd, struct fib_descriptor *d)
 {
 	return (uint64_t)fib_load(&d->generation) << 32 | (uint32_t)fd;
 }
 
 /* Tell the poller of the caller's scheduler, unless it knows for sure. -EBADF when fd is another descriptor
  * than the one that was looked at. */
-static int watch(int fd, struct descriptor *d, const struct fib_look *look)
+static int watch(int fd, struct fib_descriptor *d, const struct fib_look *look)
 {
 	struct fib_sched *s = fib_carrier_self()->sched;
 	int rc;
@@ -113,9 +76,11 @@ static int watch(int fd, struct descriptor *d, const struct fib_look *look)
 	return rc;
 }
 
-/* Wake everybody on one side who came before now; whoever comes later has noted an older count. */
-static void wake_side(struct direction *side)
+/* Wake everybody on one side who came before now; whoever comes later has noted an older count. Most often it is one. */
+static void wake_side(struct fib_direction *side)
 {
+	struct fib_wake wake;
+	bool claimed;
 	uint32_t n;
 
 	fib_queue_lock(&side->waiters);
@@ -123,18 +88,23 @@ static void wake_side(struct direction *side)
 	 * know the descriptor any more. */
 	fib_store_release(&side->edges, fib_load(&side->edges) + 1);
 	n = side->waiters.length;
+	claimed = n && fib_queue_claim_first(&side->waiters, &wake);
 	fib_queue_unlock(&side->waiters);
-	while (n-- && fib_queue_wake_one(&side->waiters))
+	if (claimed)
+		fib_wake(&wake, false);
+	while (n-- > 1 && fib_queue_wake_one(&side->waiters))
 		;
 }
 
 void fib_descriptor_ready(uint64_t token, short events)
 {
 	int fd = (int)(uint32_t)token;
-	struct descriptor *d = find(fd);
+	struct fib_descriptor *d = fib_descriptor_find(fd);
 
 	if (!d || token != token_of(fd, d))
 		return;
+	if (events & LAST_EVENTS)
+		fib_store(&d->last, 1);
 	if (events & READ_EVENTS)
 		wake_side(&d->side[READING]);
 	if (events & WRITE_EVENTS)
@@ -143,19 +113,43 @@ void fib_descriptor_ready(uint64_t token, short events)
 
 void fib_descriptor_look(int fd, struct fib_look *ret)
 {
-	struct descriptor *d = find(fd);
+	struct fib_descriptor *d = fib_descriptor_find(fd);
 	int i;
 
 	/* pairs: descriptor.look -- the generation first: it may be older than the edges, never newer. */
 	ret->generation = d ? fib_load_acquire(&d->generation) : 0;
 	for (i = 0; i < DIRECTIONS; i++)
 		ret->edges[i] = d ? fib_load_acquire(&d->side[i].edges) : 0;
+	ret->drained = d && fib_load(&d->drained) == (DRAINED | ret->edges[READING]) &&
+		       !fib_load(&d->last);
+}
+
+static bool is_tcp(int fd, struct fib_descriptor *d, uint32_t generation)
+{
+	uint64_t kind = fib_load(&d->kind);
+
+	if (kind >> KIND_BITS != generation || !(kind & (KIND_TCP | KIND_OTHER))) {
+		kind = (uint64_t)generation << KIND_BITS |
+		       (fib_os_is_tcp(fd) ? KIND_TCP : KIND_OTHER);
+		fib_store(&d->kind, kind);
+	}
+	return kind & KIND_TCP;
+}
+
+/* One that was not known to be new is registered afresh at each wait: then asking costs little, and needs no trust in
+ * what was here before. Should it be closed meanwhile the edges move on, and this is about the past. */
+void fib_descriptor_gave_less(int fd, const struct fib_look *look)
+{
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+
+	if (d && fib_load(&d->fresh) && is_tcp(fd, d, look->generation))
+		fib_store(&d->drained, DRAINED | look->edges[READING]);
 }
 
 /* Join the queue of a side, unless something has happened there since the look. The edges may have been noted
  * after the descriptor was closed, and the number be another's by now: then he would hear of that one's edges only.
  * Whoever changes the generation wakes the side after it, so no later change is missed. */
-static bool join_side(struct descriptor *d, struct direction *side, struct fib_waiter *w,
+static bool join_side(struct fib_descriptor *d, struct fib_direction *side, struct fib_waiter *w,
 		      const struct fib_look *look, uint32_t edges)
 {
 	bool same;
@@ -170,7 +164,7 @@ static bool join_side(struct descriptor *d, struct direction *side, struct fib_w
 
 void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2])
 {
-	struct descriptor *d = find(fd);
+	struct fib_descriptor *d = fib_descriptor_find(fd);
 	int i;
 
 	for (i = 0; i < DIRECTIONS; i++)
@@ -179,7 +173,7 @@ void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2])
 }
 
 /* Join both sides' queues. False: something has happened on one since the look; leave then. */
-static bool join_sides(struct descriptor *d, short events, const struct fib_look *look,
+static bool join_sides(struct fib_descriptor *d, short events, const struct fib_look *look,
 		       struct fib_waiter w[2])
 {
 	bool waiting = true;
@@ -193,11 +187,11 @@ static bool join_sides(struct descriptor *d, short events, const struct fib_look
 
 int fib_descriptor_join(int fd, short events, const struct fib_look *look, struct fib_waiter w[2])
 {
-	struct descriptor *d = find_or_make(fd);
+	struct fib_descriptor *d = fib_descriptor_make(fd);
 	int rc;
 
 	if (!d)
-		return (unsigned)fd >= BLOCK * BLOCKS ? -EBADF : -ENOMEM;
+		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 	/* Who blocks looks himself; here he only hears that it is closed. */
 	rc = w->parker->blocks ? 0 : watch(fd, d, look);
 	if (rc < 0)
@@ -208,10 +202,12 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 	return -EAGAIN;
 }
 
-static int wait_parked(int fd, struct descriptor *d, short events, const struct fib_look *look,
+static int wait_parked(int fd, struct fib_descriptor *d, short events, const struct fib_look *look,
 		       int64_t deadline)
 {
+	const bool both = concerns(events, READING) && concerns(events, WRITING);
 	struct fib_waiter w[DIRECTIONS];
+	bool woken = false;
 	int rc;
 
 	rc = fib_wait_begin(&w[0], FIB_WAIT_FD, NULL,
@@ -221,8 +217,10 @@ static int wait_parked(int fd, struct descriptor *d, short events, const struct 
 	/* One wait, two places to be found in. */
 	w[1] = w[0];
 	if (join_sides(d, events, look, w) || !fib_wait_retract(&w[0]))
-		rc = fib_wait(&w[0], deadline);
-	fib_descriptor_leave(fd, events, w);
+		woken = fib_wait_plainly(&w[0], deadline, &rc);
+	/* Whoever was woken has been taken out of the queue he was found in. */
+	if (both || !woken)
+		fib_descriptor_leave(fd, events, w);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
 }
 
@@ -258,7 +256,7 @@ static int wait_pinned(int fd, short events, int64_t deadline)
 int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline)
 {
 	struct fiber *fiber = fiber_self();
-	struct descriptor *d;
+	struct fib_descriptor *d;
 	int rc;
 
 	/* poll(2) waits for ever on what is negative. */
@@ -268,9 +266,9 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 		return wait_blocking(fd, events, deadline);
 	if (fiber->pins)
 		return wait_pinned(fd, events, deadline);
-	d = find_or_make(fd);
+	d = fib_descriptor_make(fd);
 	if (!d)
-		return (unsigned)fd >= BLOCK * BLOCKS ? -EBADF : -ENOMEM;
+		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 	rc = watch(fd, d, look);
 	/* What a poller does not take is always ready: a regular file. */
 	if (rc == -EPERM)
@@ -279,11 +277,13 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 }
 
 /* A new generation: nothing that was under way for the old one counts. */
-static void renew(struct descriptor *d, uint32_t fresh)
+static void renew(struct fib_descriptor *d, uint32_t fresh)
 {
 	fib_spin_lock(&d->gate);
 	fib_store(&d->fresh, fresh);
 	fib_store(&d->watched_by, 0);
+	fib_store(&d->last, 0);
+	fib_store(&d->drained, 0);
 	fib_add(&d->generation, 1); /* label: descriptor.look */
 	fib_spin_unlock(&d->gate);
 	wake_side(&d->side[READING]);
@@ -292,7 +292,7 @@ static void renew(struct descriptor *d, uint32_t fresh)
 
 void fib_descriptor_fresh(int fd)
 {
-	struct descriptor *d = find_or_make(fd);
+	struct fib_descriptor *d = fib_descriptor_make(fd);
 
 	if (d)
 		renew(d, 1);
@@ -300,7 +300,7 @@ void fib_descriptor_fresh(int fd)
 
 void fib_descriptor_forget(int fd)
 {
-	struct descriptor *d = find(fd);
+	struct fib_descriptor *d = fib_descriptor_find(fd);
 	struct fib_carrier *c = fib_carrier_self();
 
 	if (!d)
@@ -317,7 +317,7 @@ void fib_descriptor_forget(int fd)
  * new generation, and no edge of a closed descriptor will wake him. */
 void fib_descriptor_closed(int fd)
 {
-	struct descriptor *d = find(fd);
+	struct fib_descriptor *d = fib_descriptor_find(fd);
 
 	if (!d)
 		return;
@@ -325,21 +325,9 @@ void fib_descriptor_closed(int fd)
 	wake_side(&d->side[WRITING]);
 }
 
-void fib_descriptor_forget_all(void)
-{
-	struct descriptor *block;
-	unsigned i;
-
-	for (i = 0; i < BLOCKS; i++) {
-		block = fib_load(&blocks[i]);
-		if (block)
-			memset(block, 0, BLOCK * sizeof *block);
-	}
-}
-
 void fib_descriptor_lock(int fd)
 {
-	struct descriptor *d = find_or_make(fd);
+	struct fib_descriptor *d = fib_descriptor_make(fd);
 
 	if (d)
 		fib_spin_lock(&d->lock);
@@ -347,7 +335,7 @@ void fib_descriptor_lock(int fd)
 
 void fib_descriptor_unlock(int fd)
 {
-	struct descriptor *d = find(fd);
+	struct fib_descriptor *d = fib_descriptor_find(fd);
 
 	if (d)
 		fib_spin_unlock(&d->lock);

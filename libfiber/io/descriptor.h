@@ -5,6 +5,7 @@
 #ifndef FIB_IO_DESCRIPTOR_H
 #define FIB_IO_DESCRIPTOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/parker.h"
@@ -13,10 +14,14 @@
 struct fib_look {
 	uint32_t generation;
 	uint32_t edges[2];
+	bool drained; /* it was read empty, and no edge has come since: to read would be -EAGAIN */
 };
 
 /* Look before trying; again before each retry. */
 void fib_descriptor_look(int fd, struct fib_look *ret);
+
+/* After the look fd gave something, but less than was asked of it. */
+void fib_descriptor_gave_less(int fd, const struct fib_look *look);
 
 /*
  * Wait until fd may have become ready for events (poll(2)'s bits) since `look`. From a fiber or a thread.
@@ -42,9 +47,6 @@ void fib_descriptor_forget(int fd);
 
 /* fd has been closed: those who have come since fib_descriptor_forget() look again. */
 void fib_descriptor_closed(int fd);
-
-/* In a forked child: nobody waits for anything, and no poller of ours knows any descriptor. */
-void fib_descriptor_forget_all(void);
 
 /* Serialises calls that can only look first and act then (accept on a blocking socket). */
 void fib_descriptor_lock(int fd);

@@ -8,21 +8,35 @@
 #include "io/descriptor.h"
 #include "os/os.h"
 
+/* Read when something may be there: -EAGAIN otherwise. */
+static ssize_t read_after(int fd, void *buf, size_t size, const struct fib_look *look)
+{
+	ssize_t n = fib_os_read(fd, buf, size);
+
+	if (n > 0 && (size_t)n < size)
+		fib_descriptor_gave_less(fd, look);
+	return n;
+}
+
 ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 {
 	struct fib_look look;
 
 	for (;;) {
-		ssize_t n;
+		ssize_t n = -EAGAIN;
 		int rc;
 
 		fib_descriptor_look(fd, &look);
-		n = fib_os_read(fd, buf, size);
+		if (!look.drained || !size)
+			n = read_after(fd, buf, size, &look);
 		if (n != -EAGAIN)
 			return n;
 		rc = fib_descriptor_wait(fd, POLLIN, &look, deadline);
+		/* What has come without having been announced yet is in time. */
+		if (rc == -ETIMEDOUT && look.drained)
+			n = read_after(fd, buf, size, &look);
 		if (rc < 0)
-			return rc;
+			return n != -EAGAIN ? n : rc;
 	}
 }
 

@@ -92,6 +92,7 @@ ssize_t fib_os_write(int fd, const void *buf,
 		     size_t size); /* -EAGAIN instead of blocking; no SIGPIPE on sockets */
 int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen);	    /* close-on-exec */
 int fib_os_connect(int fd, const struct sockaddr *addr, socklen_t addrlen); /* -EINPROGRESS */
+bool fib_os_is_tcp(int fd);
 int fib_os_socket_error(int fd); /* SO_ERROR as 0 or negative errno */
 int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline); /* restarts after signals */
 int fib_os_close(int fd);

@@ -19,7 +19,7 @@
 #include "base/tls.h"
 #include "core/labels.h"
 #include "core/registry.h"
-#include "io/descriptor.h"
+#include "io/table.h"
 #include "runtime/runtime.h"
 #include "sched/offload.h"
 #include "sched/tick.h"

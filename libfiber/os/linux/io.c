@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -96,6 +97,11 @@ fib_noinline ssize_t fib_os_read(int fd, void *buf, size_t size)
 {
 	ssize_t n;
 
+	/* recv() would wait for something to give nothing of. */
+	if (!size) {
+		n = read(fd, buf, 0);
+		return n < 0 ? -errno : n;
+	}
 	do {
 		n = recv(fd, buf, size, MSG_DONTWAIT);
 		if (n < 0 && errno == ENOTSOCK)
@@ -151,6 +157,15 @@ fib_noinline int fib_os_connect(int fd, const struct sockaddr *addr, socklen_t a
 	if (!(flags & O_NONBLOCK))
 		fcntl(fd, F_SETFL, flags);
 	return rc == -EINTR ? -EINPROGRESS : rc;
+}
+
+fib_noinline bool fib_os_is_tcp(int fd)
+{
+	int protocol = 0;
+	socklen_t size = sizeof protocol;
+
+	return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0 &&
+	       protocol == IPPROTO_TCP;
 }
 
 fib_noinline int fib_os_socket_error(int fd)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_drained.c - a TCP socket that gave less than it was asked for is not asked again before something has come, and
+ * nothing that comes is missed for that
+ *
+ * The C library's recv() is ours here, and counts.
+ */
+#include "inside.h"
+
+#include <arpa/inet.h>
+#include <sys/syscall.h>
+
+static _Atomic unsigned asked;
+
+ssize_t recv(int fd, void *buf, size_t size, int flags)
+{
+	asked++;
+	return syscall(SYS_recvfrom, fd, buf, size, flags, NULL, NULL);
+}
+
+/* -- a connection over loopback, of which the fiber's end came from fiber_accept -- */
+
+static int listener, client, server;
+
+static void *do_accept(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)fiber_accept(listener, NULL, NULL, FIBER_FOREVER);
+}
+
+static int connect_both(void **state)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	socklen_t size = sizeof to;
+
+	(void)state;
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	client = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(listener, (struct sockaddr *)&to, size) < 0 || listen(listener, 1) < 0 ||
+	    getsockname(listener, (struct sockaddr *)&to, &size) < 0 ||
+	    connect(client, (struct sockaddr *)&to, size) < 0)
+		return -1;
+	server = (int)inside(do_accept, NULL);
+	asked = 0;
+	return server < 0 ? -1 : 0;
+}
+
+static void *do_close(void *arg)
+{
+	return (void *)(intptr_t)fiber_close(*(int *)arg);
+}
+
+static int disconnect_both(void **state)
+{
+	(void)state;
+	close(client);
+	close(listener);
+	return (int)inside(do_close, &server);
+}
+
+struct reading {
+	size_t size;
+	int64_t deadline;
+	char bytes[64];
+};
+
+static void *do_read(void *arg)
+{
+	struct reading *r = arg;
+
+	return (void *)(intptr_t)fiber_read(server, r->bytes, r->size, r->deadline);
+}
+
+/* Read with room to spare what has come already. */
+static void drain(void)
+{
+	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
+
+	assert_int_equal(send(client, "first", 5, 0), 5);
+	assert_int_equal(inside(do_read, &r), 5);
+}
+
+static void until_it_waits(struct fiber *fiber)
+{
+	while (fiber_state(fiber) != FIBER_SUSPENDED)
+		sched_yield();
+}
+
+static void test_drained_socket_is_asked_once_for_each_message(void **state)
+{
+	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
+	const unsigned messages = 100;
+	unsigned i;
+
+	(void)state;
+	drain();
+	asked = 0;
+	for (i = 0; i < messages; i++) {
+		struct fiber *fiber = inside_spawn(do_read, &r);
+
+		until_it_waits(fiber);
+		assert_int_equal(send(client, "more", 4, 0), 4);
+		assert_int_equal(inside_join(fiber), 4);
+	}
+	/* The first wait made the poller look, which tells of the first message once more. */
+	assert_in_range(asked, messages, messages + 2);
+}
+
+static void test_drained_socket_gives_what_came_before_anybody_waited(void **state)
+{
+	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 50; i++) {
+		drain();
+		assert_int_equal(send(client, "second", 6, 0), 6);
+		assert_int_equal(inside(do_read, &r), 6);
+		assert_memory_equal(r.bytes, "second", 6);
+	}
+}
+
+/* They come together, are announced together, and the bytes are less than what was asked for. */
+static void test_drained_socket_tells_of_an_end_that_came_with_its_last_bytes(void **state)
+{
+	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
+	struct fiber *fiber;
+
+	(void)state;
+	drain();
+	fiber = inside_spawn(do_read, &r);
+	until_it_waits(fiber);
+	assert_int_equal(send(client, "last", 4, MSG_MORE), 4);
+	assert_int_equal(shutdown(client, SHUT_WR), 0);
+	assert_int_equal(inside_join(fiber), 4);
+	assert_int_equal(inside(do_read, &r), 0);
+	assert_int_equal(inside(do_read, &r), 0);
+}
+
+static void test_drained_socket_tells_of_an_end_that_came_before_it_was_read(void **state)
+{
+	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
+
+	(void)state;
+	assert_int_equal(send(client, "all", 3, 0), 3);
+	assert_int_equal(shutdown(client, SHUT_WR), 0);
+	assert_int_equal(inside(do_read, &r), 3);
+	assert_int_equal(inside(do_read, &r), 0);
+}
+
+static void test_drained_socket_tells_of_a_reset(void **state)
+{
+	const struct linger at_once = {1, 0};
+	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
+	struct fiber *fiber;
+
+	(void)state;
+	drain();
+	fiber = inside_spawn(do_read, &r);
+	until_it_waits(fiber);
+	assert_int_equal(setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+	close(client);
+	client = -1;
+	assert_int_equal(inside_join(fiber), -ECONNRESET);
+	assert_int_equal(inside(do_read, &r), 0);
+}
+
+/* A read stops before an urgent byte however much is behind it. */
+static void test_drained_socket_gives_what_stands_behind_an_urgent_byte(void **state)
+{
+	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
+	struct fiber *fiber;
+	size_t got = 0;
+
+	(void)state;
+	drain();
+	fiber = inside_spawn(do_read, &r);
+	until_it_waits(fiber);
+	assert_int_equal(send(client, "before!", 7, MSG_OOB), 7);
+	assert_int_equal(send(client, "behind", 6, 0), 6);
+	got += (size_t)inside_join(fiber);
+	while (got < 12) {
+		const intptr_t n = inside(do_read, &r);
+
+		assert_true(n > 0);
+		got += (size_t)n;
+	}
+	assert_memory_equal(r.bytes, "behind", 6);
+}
+
+static void test_drained_socket_is_asked_for_nothing_and_after_a_deadline(void **state)
+{
+	struct reading r = {sizeof r.bytes, 0, ""};
+	int i;
+
+	(void)state;
+	drain();
+	r.size = 0;
+	r.deadline = FIBER_FOREVER;
+	assert_int_equal(inside(do_read, &r), 0);
+	r.size = sizeof r.bytes;
+	r.deadline = 0;
+	assert_int_equal(inside(do_read, &r), -ETIMEDOUT);
+	r.deadline = fiber_after(MS);
+	assert_int_equal(inside(do_read, &r), -ETIMEDOUT);
+	/* Whether or not it has been announced by now. */
+	for (i = 0; i < 50; i++) {
+		drain();
+		assert_int_equal(send(client, "there", 5, 0), 5);
+		r.deadline = 0;
+		assert_int_equal(inside(do_read, &r), 5);
+	}
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, connect_both, disconnect_both)
+	const struct CMUnitTest tests[] = {
+		EACH(test_drained_socket_is_asked_once_for_each_message),
+		EACH(test_drained_socket_gives_what_came_before_anybody_waited),
+		EACH(test_drained_socket_tells_of_an_end_that_came_with_its_last_bytes),
+		EACH(test_drained_socket_tells_of_an_end_that_came_before_it_was_read),
+		EACH(test_drained_socket_tells_of_a_reset),
+		EACH(test_drained_socket_gives_what_stands_behind_an_urgent_byte),
+		EACH(test_drained_socket_is_asked_for_nothing_and_after_a_deadline),
+	};
+
+	harness_watchdog(60);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, inside_start, inside_stop);
+}
