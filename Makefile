@@ -5,6 +5,7 @@
 # make demo       the tools at work on a real server
 # make check      every test            make check SAN=address|undefined|thread
 # make stress     every primitive at once for STRESS_SECONDS=600; SAN= as above
+# make soak       a server whose clients leave at any moment, for SOAK_SECONDS=3600; SAN= as above
 # make tidy       formatters and linters make check-layers check-names: the house rules
 # make bench      libfiber beside its peers (make deps-bench)    make bench-instructions
 # make install    PREFIX=/usr/local DESTDIR=    make uninstall

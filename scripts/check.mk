@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # check.mk - every test, and the demonstration
 
-.PHONY: check tests demo crowds stress
+.PHONY: check tests demo crowds stress soak
 
 tests: $(TEST_BIN) $(STRESS_BIN)
 
@@ -46,6 +46,11 @@ check: lib tools fixtures examples tests crowds
 STRESS_SECONDS ?= 600
 stress: $(STRESS_BIN)
 	$(if $(filter thread,$(SAN)),setarch -R) $(STRESS_BIN) --seconds $(STRESS_SECONDS) $(STRESS)
+
+# A server whose clients leave at any moment; a few seconds of it are part of `check`.
+SOAK_SECONDS ?= 3600
+soak: lib tools fixtures
+	@FIBER_SAN='$(SAN)' $(if $(filter thread,$(SAN)),setarch -R) scripts/soak.py $(BUILD)/bin $(SOAK_SECONDS)
 
 demo: lib tools fixtures
 	@FIBER_BUILD='$(abspath $(BUILD))' sh scripts/demo.sh
