@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_faults.c - what the kernel may answer at any time, and seldom does
+ *
+ * The system calls of the library are ours here: each fault is armed for so many calls and then gone.
+ */
+#include "inside.h"
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
+static struct fault {
+	_Atomic int error;
+	_Atomic unsigned calls;	 /* how many more fail */
+	_Atomic unsigned failed; /* so far */
+	_Atomic size_t at_most;	 /* bytes that a call moves, 0: as it likes */
+} watching, receiving, sending;
+
+static void arm(struct fault *fault, int error, unsigned calls)
+{
+	fault->error = error;
+	fault->failed = 0;
+	fault->calls = calls;
+}
+
+static bool fails(struct fault *fault)
+{
+	if (!fault->calls)
+		return false;
+	fault->calls--;
+	fault->failed++;
+	errno = fault->error;
+	return true;
+}
+
+int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+	if (op != EPOLL_CTL_DEL && fails(&watching))
+		return -1;
+	return (int)syscall(SYS_epoll_ctl, epoll, op, fd, event);
+}
+
+ssize_t recv(int fd, void *buf, size_t size, int flags)
+{
+	if (fails(&receiving))
+		return -1;
+	if (receiving.at_most && size > receiving.at_most)
+		size = receiving.at_most;
+	return syscall(SYS_recvfrom, fd, buf, size, flags, NULL, NULL);
+}
+
+ssize_t send(int fd, const void *buf, size_t size, int flags)
+{
+	if (fails(&sending))
+		return -1;
+	if (sending.at_most && size > sending.at_most)
+		size = sending.at_most;
+	return syscall(SYS_sendto, fd, buf, size, flags, NULL, 0);
+}
+
+static int pair[2];
+
+static int make_pair(void **state)
+{
+	(void)state;
+	watching.calls = receiving.calls = sending.calls = 0;
+	watching.at_most = receiving.at_most = sending.at_most = 0;
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+}
+
+static void *do_close(void *arg)
+{
+	return (void *)(intptr_t)fiber_close(*(int *)arg);
+}
+
+static int end_pair(void **state)
+{
+	(void)state;
+	close(pair[1]);
+	return (int)inside(do_close, &pair[0]);
+}
+
+struct move {
+	char bytes[16];
+	size_t size;
+	int64_t deadline;
+};
+
+static void *do_read(void *arg)
+{
+	struct move *m = arg;
+
+	return (void *)(intptr_t)fiber_read(pair[0], m->bytes, m->size, m->deadline);
+}
+
+static void *do_write(void *arg)
+{
+	struct move *m = arg;
+
+	return (void *)(intptr_t)fiber_write(pair[0], m->bytes, m->size, m->deadline);
+}
+
+static void test_faults_of_a_registration_are_told_and_lose_nothing(void **state)
+{
+	static const int errors[] = {ENOMEM, ENOSPC};
+	struct move m = {"", sizeof m.bytes, FIBER_FOREVER};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+		arm(&watching, errors[i], 1);
+		assert_int_equal(inside(do_read, &m), -errors[i]);
+		assert_int_equal(watching.failed, 1);
+		/* Once there is room again it waits as ever. */
+		m.deadline = fiber_after(MS);
+		assert_int_equal(inside(do_read, &m), -ETIMEDOUT);
+		m.deadline = FIBER_FOREVER;
+		assert_int_equal(send(pair[1], "bytes", 5, 0), 5);
+		assert_int_equal(inside(do_read, &m), 5);
+	}
+}
+
+static void *do_wait(void *arg)
+{
+	return (void *)(intptr_t)fiber_wait_fd(pair[0], POLLIN, *(int64_t *)arg);
+}
+
+static void test_faults_of_a_registration_reach_who_waits_for_readiness(void **state)
+{
+	int64_t deadline = FIBER_FOREVER;
+
+	(void)state;
+	arm(&watching, ENOMEM, 1);
+	assert_int_equal(inside(do_wait, &deadline), -ENOMEM);
+	assert_int_equal(send(pair[1], "bytes", 5, 0), 5);
+	assert_int_equal(inside(do_wait, &deadline), POLLIN);
+}
+
+static void test_faults_that_are_interruptions_are_seen_by_nobody(void **state)
+{
+	struct move m = {"here", 4, FIBER_FOREVER};
+
+	(void)state;
+	arm(&sending, EINTR, 5);
+	assert_int_equal(inside(do_write, &m), 4);
+	assert_int_equal(sending.failed, 5);
+	assert_int_equal(send(pair[1], "there", 5, 0), 5);
+	m.size = sizeof m.bytes;
+	arm(&receiving, EINTR, 5);
+	assert_int_equal(inside(do_read, &m), 5);
+	assert_int_equal(receiving.failed, 5);
+}
+
+static void test_faults_without_buffers_come_through_and_move_nothing(void **state)
+{
+	static const int errors[] = {ENOBUFS, ENOMEM};
+	struct move m = {"here", 4, FIBER_FOREVER};
+	char got[16];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+		arm(&sending, errors[i], 1);
+		assert_int_equal(inside(do_write, &m), -errors[i]);
+		assert_int_equal(inside(do_write, &m), 4);
+		assert_int_equal(recv(pair[1], got, sizeof got, 0), 4);
+	}
+}
+
+static void test_faults_of_a_wait_that_says_ready_and_is_not_are_waited_out(void **state)
+{
+	struct move m = {"", sizeof m.bytes, FIBER_FOREVER};
+
+	(void)state;
+	/* As when somebody else was quicker: each time it finds nothing it waits again. */
+	arm(&receiving, EAGAIN, 3);
+	assert_int_equal(send(pair[1], "bytes", 5, 0), 5);
+	assert_int_equal(inside(do_read, &m), 5);
+	assert_int_equal(receiving.failed, 3);
+}
+
+static void test_faults_that_are_short_counts_are_counts(void **state)
+{
+	struct move m = {"0123456789", 10, FIBER_FOREVER};
+	char got[16];
+	int i;
+
+	(void)state;
+	sending.at_most = 3;
+	assert_int_equal(inside(do_write, &m), 3);
+	sending.at_most = 0;
+	assert_int_equal(recv(pair[1], got, sizeof got, 0), 3);
+	receiving.at_most = 1;
+	assert_int_equal(send(pair[1], "abcde", 5, 0), 5);
+	for (i = 0; i < 5; i++) {
+		assert_int_equal(inside(do_read, &m), 1);
+		assert_int_equal(m.bytes[0], 'a' + i);
+	}
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, make_pair, end_pair)
+	const struct CMUnitTest tests[] = {
+		EACH(test_faults_of_a_registration_are_told_and_lose_nothing),
+		EACH(test_faults_of_a_registration_reach_who_waits_for_readiness),
+		EACH(test_faults_that_are_interruptions_are_seen_by_nobody),
+		EACH(test_faults_without_buffers_come_through_and_move_nothing),
+		EACH(test_faults_of_a_wait_that_says_ready_and_is_not_are_waited_out),
+		EACH(test_faults_that_are_short_counts_are_counts),
+	};
+
+	harness_watchdog(60);
+	/* It is its registration that fails here. */
+	setenv("FIBER_POLLER", "epoll", 1);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, inside_start, inside_stop);
+}
