@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include <fiber/io.h>
@@ -26,6 +25,7 @@
 #include "base/list.h"
 #include "os/os.h"
 #include "os/spin.h"
+#include "os/threads.h"
 #include "sched/wait.h"
 
 /* I set before it is handed over · A atomic · L under waiters.lock · P under the pool's lock */
@@ -124,25 +124,14 @@ static void *thread_main(void *arg)
 	return arg;
 }
 
-/* Signals of the program stay with the program's own threads. */
 static int start_thread(void)
 {
-	sigset_t all, before;
 	pthread_t thread;
-	int rc;
+	int rc = fib_os_thread_start(&thread, thread_main, NULL);
 
-	fib_os_stay_loaded();
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&thread, NULL, thread_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc == 0)
 		pthread_detach(thread);
-	return -rc;
+	return rc;
 }
 
 /* No thread could be made: does not matter as long as there is another. Takes o back otherwise. */

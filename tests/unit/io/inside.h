@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -55,6 +56,16 @@ static inline intptr_t inside_join(struct fiber *fiber)
 
 	assert_int_equal(fiber_join(fiber, &result, FIBER_FOREVER), 0);
 	assert_int_equal(result.error, 0);
+	return (intptr_t)result.value;
+}
+
+/* What a fiber returned that was cancelled, which is then also how it ended. */
+static inline intptr_t inside_join_cancelled(struct fiber *fiber)
+{
+	struct fiber_result result = {NULL, 1};
+
+	assert_int_equal(fiber_join(fiber, &result, FIBER_FOREVER), 0);
+	assert_int_equal(result.error, -ECANCELED);
 	return (intptr_t)result.value;
 }
 

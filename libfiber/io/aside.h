@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* aside.h - one call that blocks, on a thread that ends with the wait. See aside.c for the rule. */
+#ifndef FIB_IO_ASIDE_H
+#define FIB_IO_ASIDE_H
+
+#include <stdint.h>
+
+/* Before anything is made for a wait: 0, -ECANCELED in a cancelled fiber, -ETIMEDOUT past the deadline. A fiber that is
+ * to end here does, and in no wait that begins after it: so what is made need not be found again. */
+int fib_worth_waiting(int64_t deadline);
+
+/*
+ * Call fn(arg) on a thread of its own and wait until it returns. fn blocks in cancellation points of the system only,
+ * and may be ended in each of them. name: what the tools say is waited for. From a fiber or a thread.
+ *
+ * 0: fn has returned, perhaps when the deadline had passed. -ETIMEDOUT, -ECANCELED, -EDEADLK (pinned): it was ended or
+ * never called; -EAGAIN: no thread can be made. Either way nobody uses arg any more.
+ */
+int fib_aside(const char *name, void (*fn)(void *arg), void *arg, int64_t deadline);
+
+#endif
