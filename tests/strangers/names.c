@@ -231,6 +231,15 @@ static unsigned use_introspection(void)
 	return count - 20;
 }
 
+static unsigned use_waiting(void)
+{
+	unsigned count = 0;
+
+	FUNCTION(int, fiber_waitpid, (pid_t, int *, int, int64_t))
+	FUNCTION(int, fiber_thread_join, (pthread_t, void **, int64_t))
+	return count - 2;
+}
+
 static void *pin_in_a_block(void *arg)
 {
 	int wrong = !fiber_can_yield();
@@ -249,7 +258,7 @@ int main(void)
 {
 	const unsigned missing = use_time() + use_runtime() + use_fiber_types() + use_fiber() +
 				 use_sync() + use_groups_and_channels() + use_context() +
-				 use_introspection();
+				 use_introspection() + use_waiting();
 	struct fiber_result result = {NULL, 1};
 	int wrong = 0;
 

@@ -14,6 +14,7 @@
 #ifndef FIBER_IO_H
 #define FIBER_IO_H
 
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -58,6 +59,25 @@ FIBER_API int fiber_close(int fd);
  * caller's. A runtime does not wait for calls whose callers have gone.
  */
 FIBER_API int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline);
+
+/*
+ * waitpid(2): the pid of the child and its status, or 0 where options has WNOHANG and no child has
+ * anything to tell. A child that ended before is found whatever the deadline. -ECHILD: no such
+ * child, or somebody else has waited for it meanwhile; -EINVAL: options that are none, or
+ * __WNOTHREAD. The end of one child is waited for by a descriptor of that moment. Where pid is 0
+ * or negative, or options has WUNTRACED or WCONTINUED, the system has none, and a thread is made
+ * for as long as the wait lasts: -EAGAIN where it cannot be.
+ */
+FIBER_API int fiber_waitpid(pid_t pid, int *ret_status, int options, int64_t deadline);
+
+/*
+ * pthread_join(3): wait until the thread has ended, and join it. *ret: what it returned. On every
+ * error it has not been joined and still can be, here or with pthread_join(3). -EDEADLK: it is the
+ * calling thread, or pinned; -EINVAL: detached, or somebody joins it already. As with
+ * pthread_join(3), two must not join the same thread. Before Linux 6.9 a thread is made for as
+ * long as the wait lasts: -EAGAIN where it cannot be.
+ */
+FIBER_API int fiber_thread_join(pthread_t thread, void **ret, int64_t deadline);
 
 FIBER_END_DECLS
 

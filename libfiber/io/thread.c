@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - waiting for the end of a thread
+ *
+ * pthread_join(3) blocks, and can be done once. Done behind a fiber that gives up, it would leave a thread that the caller
+ * was told to be running and must not join any more. So what is waited for is the end of the thread, and the
+ * joining is done by the caller, at once, when it has come: after -ETIMEDOUT and -ECANCELED nothing has happened to it.
+ *
+ * Where the system has no descriptor for a thread's end (Linux before 6.9), a thread joins for us. It is ended with
+ * the wait, and the system promises that a joiner who is ended in pthread_join(3) leaves the other joinable.
+ */
+#include <errno.h>
+#include <poll.h>
+
+#include <fiber/io.h>
+
+#include "io/aside.h"
+#include "io/descriptor.h"
+#include "os/threads.h"
+
+struct joining {
+	pthread_t thread;
+	void *value;
+	int rc;
+};
+
+static void join(void *arg)
+{
+	struct joining *j = arg;
+
+	j->rc = fib_os_thread_join(j->thread, &j->value);
+}
+
+static int join_by_thread(pthread_t thread, void **ret, int64_t deadline)
+{
+	struct joining j = {.thread = thread};
+	int rc = fib_aside("the end of a thread", join, &j, deadline);
+
+	*ret = j.value;
+	return rc < 0 ? rc : j.rc;
+}
+
+/* Wait for its end. 0: it has ended; -ENOSYS: there is nothing to wait for. */
+static int await_end(pthread_t thread, int64_t deadline)
+{
+	int rc = fib_worth_waiting(deadline), fd;
+
+	if (rc < 0)
+		return rc;
+	fd = fib_os_thread_open(thread);
+	if (fd < 0)
+		return fd == -ESRCH ? 0 : -ENOSYS;
+	fib_descriptor_fresh(fd);
+	rc = fiber_wait_fd(fd, POLLIN, deadline);
+	fiber_close(fd);
+	return rc < 0 ? rc : 0;
+}
+
+int fiber_thread_join(pthread_t thread, void **ret, int64_t deadline)
+{
+	void *value = NULL;
+	int rc = fib_os_thread_try_join(thread, &value);
+
+	if (rc == -EBUSY) {
+		rc = await_end(thread, deadline);
+		if (rc == 0)
+			rc = fib_os_thread_try_join(thread, &value);
+		else if (rc == -ENOSYS)
+			rc = -EBUSY;
+		if (rc == -EBUSY)
+			rc = join_by_thread(thread, &value, deadline);
+	}
+	if (rc == 0 && ret)
+		*ret = value;
+	return rc;
+}
