@@ -10,10 +10,13 @@
 # make bench      libfiber beside its peers (make deps-bench)    make bench-instructions
 # make install    PREFIX=/usr/local DESTDIR=    make uninstall
 #
-# Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), SAN=, OPT=, BUILD=.
+# Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), URING=uring|no_uring (of
+# libfiber/poll; by default whether liburing is there), SAN=, OPT=, BUILD=.
 
 SAN    ?=
 ARCH   ?= $(if $(filter x86_64,$(shell uname -m)),x86_64,generic)
+URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo uring || echo no_uring)
+URING  := $(URING)
 OPT    ?= -O2
 BUILD  ?= build$(if $(SAN),/$(SAN))
 PREFIX ?= /usr/local
@@ -37,7 +40,7 @@ LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/con
 PUB_INC  := -Ilibfiber/include
 
 # -- sources: a file in its folder is all it takes --
-LIB_DIRS := base wire layout os/linux context stack poll core sched sync io service runtime arch/$(ARCH)
+LIB_DIRS := base wire layout os/linux context stack poll core sched sync io service runtime arch/$(ARCH) poll/$(URING)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 LIB_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(LIB_SRC))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
@@ -58,6 +61,8 @@ HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c))
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 
+# What a program that is linked with an archive of libfiber needs too.
+LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing))
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson) -liberty
 
 .PHONY: all lib tools fixtures examples
@@ -83,7 +88,7 @@ $(BUILD)/lib/libfiber_pic.a: $(PIC_OBJ)
 $(BUILD)/lib/libfiber.so.0: $(PIC_OBJ) libfiber/libfiber.map
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber.so.0 -Wl,-z,nodelete -Wl,--version-script=libfiber/libfiber.map \
-		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(PIC_OBJ)
+		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(PIC_OBJ) $(LIB_LIBS)
 comma := ,
 
 $(BUILD)/lib/libfiber.so: $(BUILD)/lib/libfiber.so.0
@@ -117,12 +122,12 @@ FIX_LIBS_httpd := -lhttp_parser
 $(BUILD)/bin/%: fixtures/%.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) $(FIXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$*.d -o $@ $< \
-		$(LDFLAGS) $(BUILD)/lib/libfiber.a $(FIX_LIBS_$*)
+		$(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS) $(FIX_LIBS_$*)
 
 $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D) $(BUILD)/obj/examples
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
-		$(LDFLAGS) $(EXAMPLE_LIBS_$*) $(BUILD)/lib/libfiber.a
+		$(LDFLAGS) $(EXAMPLE_LIBS_$*) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
 include scripts/plugins.mk
 include scripts/bench.mk
@@ -137,11 +142,11 @@ $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o $(HARNESS_OBJ) $(HARNESS_CLI_OB
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson
 $(STRESS_BIN): $(STRESS_OBJ) $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 TEST_LIBS_test_control_words := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*))
+	$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*)) $(LIB_LIBS)
 
 include scripts/backtrace.mk
 include scripts/check.mk

@@ -30,7 +30,7 @@ FCONTEXT = $(shell echo 'int main(void){return 0;}' | \
 $(BUILD)/bench/switch_forms: bench/switch_forms.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -o $@ $< \
-		$(wildcard bench/switch_forms_$(shell uname -m).S) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(FCONTEXT)
+		$(wildcard bench/switch_forms_$(shell uname -m).S) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS) $(FCONTEXT)
 
 # It keeps its frame pointer for itself.
 $(BUILD)/bench/control_words: bench/control_words.c $(wildcard bench/*.h)
@@ -40,7 +40,7 @@ $(BUILD)/bench/control_words: bench/control_words.c $(wildcard bench/*.h)
 $(BUILD)/obj/bench/%.o: CPPFLAGS += -I. $(LIB_INC)
 $(BUILD)/bench/libfiber: $(BENCH_LIBFIBER:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 # What a peer needs: a header to try, and libraries; boost is linked statically, as libfiber is.
 PEER_HEADER_fcontext := stdlib.h

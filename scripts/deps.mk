@@ -2,7 +2,7 @@
 # deps.mk - the packages the project needs, and a clear word where one is missing
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libiberty-dev \
-	libcmocka-dev libhttp-parser-dev gdb elfutils binutils util-linux bash \
+	libcmocka-dev libhttp-parser-dev liburing-dev gdb elfutils binutils util-linux bash \
 	clang-format clang-tidy cppcheck mandoc python3
 
 # `make -j deps check` must not compile while it installs.

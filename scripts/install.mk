@@ -23,8 +23,8 @@ install: lib tools
 	ln -sf libfiber-backtrace.so.0 $(DEST)/lib/libfiber-backtrace.so
 	$(INSTALL) -m 644 libfiber/include/fiber.h $(DEST)/include
 	$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber/libfiber.pc.in \
-		>$(DEST)/lib/pkgconfig/libfiber.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
+		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	@for page in $(MAN_PAGES); do \

@@ -13,4 +13,4 @@ $(BUILD)/plugins/shared.so: fixtures/plugins/plugin.c $(BUILD)/lib/libfiber.so
 $(BUILD)/plugins/inside.so: fixtures/plugins/plugin.c $(BUILD)/lib/libfiber_pic.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -fPIC -shared -o $@ $< $(LDFLAGS) \
-		$(BUILD)/lib/libfiber_pic.a -Wl,--exclude-libs,ALL
+		$(BUILD)/lib/libfiber_pic.a $(LIB_LIBS) -Wl,--exclude-libs,ALL

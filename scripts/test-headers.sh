@@ -17,6 +17,8 @@ cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 cxx=${CXX:-c++}
 strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include"
+# What the archive needs beside it.
+needs=$(nm "$build/lib/libfiber.a" | grep -q ' U io_uring_' && echo -luring)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 count=0
@@ -79,7 +81,7 @@ sizes_agree() {
 # names LANGUAGE STANDARD COMPILER: compile, link and run the program that has every name in it
 names() {
 	"$3" -x "$1" -std="$2" $strict -o "$tmp/names" tests/strangers/names.c -x none \
-		"$build/lib/libfiber.a" -pthread && timeout 20 "$tmp/names"
+		"$build/lib/libfiber.a" -pthread $needs && timeout 20 "$tmp/names"
 }
 
 # Against the shared library too: there the map says what is exported.
@@ -89,7 +91,7 @@ names_are_exported() {
 }
 
 exceptions_work() {
-	"$cxx" -std=c++17 $strict -o "$tmp/throws" tests/strangers/throws.cc "$build/lib/libfiber.a" -pthread &&
+	"$cxx" -std=c++17 $strict -o "$tmp/throws" tests/strangers/throws.cc "$build/lib/libfiber.a" -pthread $needs &&
 		timeout 60 "$tmp/throws"
 }
 

@@ -12,9 +12,12 @@
 
 struct fib_poller;
 
+struct fib_ring;
+
 struct fib_poll_event {
 	uint64_t token;
-	short events; /* poll(2)'s bits */
+	/* poll(2)'s bits; 0: the token is the address of a struct fib_ring_op that has ended */
+	short events;
 };
 
 struct fib_poller_ops {
@@ -28,7 +31,8 @@ struct fib_poller_ops {
 	 * descriptor that is always ready (a regular file); other negative errnos. Any thread.
 	 */
 	int (*watch)(struct fib_poller *, int fd, uint64_t token);
-	/* Stop watching; events under way may still come. Any thread. */
+	/* Stop watching; events under way may still come. Before the descriptor is closed: a poller may keep its file
+	 * open. Any thread. */
 	void (*forget)(struct fib_poller *, int fd);
 	/* Wait until something is ready, `wake` is called or the absolute deadline (ns; 0: do not
 	 * wait, INT64_MAX: none) has passed. The number of events written, or a negative errno. One thread at a
@@ -39,6 +43,9 @@ struct fib_poller_ops {
 	/* A descriptor that poll(2) finds readable as long as `wait` would return at once. The poller's own. Any
 	 * thread. */
 	int (*descriptor)(struct fib_poller *);
+	/* NULL, or a poller that is a ring for other operations too, which `wait` gives out when they have ended.
+	 * Any thread. */
+	struct fib_ring *(*ring)(struct fib_poller *);
 };
 
 /* Every poller begins with this. */
@@ -47,5 +54,7 @@ struct fib_poller {
 };
 
 extern const struct fib_poller_ops fib_poller_epoll;
+/* Opening it gives -ENOSYS, or -EPERM, where there is no io_uring. */
+extern const struct fib_poller_ops fib_poller_uring;
 
 #endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.c - a ring of io_uring that several threads use
+ *
+ * io_uring wants one submitter at a time and one taker at a time. Submitting is under a lock, and whoever fills an entry
+ * submits it before he lets go: so the submission queue is empty whenever the lock is free, and what the kernel
+ * did not take is known to be the caller's own, who takes it back.
+ *
+ * The completion queue may be full. The kernel then keeps what comes (IORING_FEAT_NODROP) and hands it over when
+ * it is entered for completions; whoever finds the queue empty looks at the flag for that.
+ *
+ * Flags that tie a ring to one thread are not for us: carriers take turns. Nor is it asked to put off the work that
+ * a completion needs until its thread enters the kernel: a fiber may compute for long there.
+ *
+ * An operation may have several completions (a zero-copy send has two: sent, and the memory is free). It has ended
+ * with the last, and its result is the first one's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "os/os.h"
+#include "poll/uring/inner.h"
+
+#define ENTRIES	    64u
+#define COMPLETIONS 4096u
+#define NEEDED                                                                  \
+	(IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_EXT_ARG | \
+	 IORING_FEAT_RSRC_TAGS | IORING_FEAT_CQE_SKIP)
+
+_Static_assert(sizeof(struct io_uring_sqe) == FIB_RING_ENTRY, "an entry has another size");
+
+int fib_ring_setup(struct fib_ring *ring)
+{
+	struct io_uring_params params = {.flags = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP,
+					 .cq_entries = COMPLETIONS};
+	int rc = io_uring_queue_init_params(ENTRIES, &ring->uring, &params);
+
+	if (rc < 0)
+		return rc;
+	if ((params.features & NEEDED) != NEEDED) {
+		io_uring_queue_exit(&ring->uring);
+		return -ENOSYS;
+	}
+	return 0;
+}
+
+void fib_ring_release(struct fib_ring *ring)
+{
+	io_uring_queue_exit(&ring->uring);
+}
+
+struct io_uring_sqe *fib_ring_entry(struct fib_ring *ring, uint64_t known)
+{
+	struct io_uring_sqe *entry = io_uring_get_sqe(&ring->uring);
+
+	memset(entry, 0, sizeof *entry);
+	entry->user_data = known;
+	return entry;
+}
+
+/* The kernel reads the tail in io_uring_enter only, and nobody else enters: to move it back is to take back. */
+static void take_back(struct io_uring_sq *sq)
+{
+	sq->sqe_tail = sq->sqe_head = *sq->khead;
+	*sq->ktail = *sq->khead;
+}
+
+int fib_ring_submit(struct fib_ring *ring)
+{
+	while (io_uring_sq_ready(&ring->uring)) {
+		int n = io_uring_submit(&ring->uring);
+
+		if (n == -EINTR)
+			continue;
+		if (n <= 0) {
+			take_back(&ring->uring.sq);
+			return n == 0 || n == -EBUSY ? -EAGAIN : n;
+		}
+	}
+	return 0;
+}
+
+void fib_ring_submit_surely(struct fib_ring *ring)
+{
+	while (io_uring_sq_ready(&ring->uring)) {
+		int n = io_uring_submit(&ring->uring);
+
+		if (n > 0)
+			continue;
+		if (n != 0 && n != -EINTR && n != -EAGAIN && n != -EBUSY && n != -ENOMEM) {
+			take_back(&ring->uring.sq);
+			return;
+		}
+		fib_os_yield();
+	}
+}
+
+bool fib_ring_answer(struct fib_ring_op *op, const struct io_uring_cqe *cqe)
+{
+	if (!op->answered) {
+		op->answered = true;
+		op->result = cqe->res;
+	}
+	return !(cqe->flags & IORING_CQE_F_MORE);
+}
+
+void fib_ring_refresh(struct fib_ring *ring)
+{
+	if (!io_uring_cq_ready(&ring->uring) && io_uring_cq_has_overflow(&ring->uring))
+		io_uring_get_events(&ring->uring);
+}
+
+int fib_ring_sleep(struct fib_ring *ring, int64_t deadline)
+{
+	struct __kernel_timespec t = {0};
+	struct io_uring_cqe *first;
+	int64_t left;
+
+	if (deadline == INT64_MAX)
+		return io_uring_wait_cqes(&ring->uring, &first, 1, NULL, NULL);
+	left = deadline - fib_os_now();
+	if (left <= 0)
+		return -ETIME;
+	t.tv_sec = left / 1000000000;
+	t.tv_nsec = left % 1000000000;
+	return io_uring_wait_cqes(&ring->uring, &first, 1, &t, NULL);
+}
+
+int fib_ring_open(struct fib_ring **ret)
+{
+	struct fib_ring *ring = calloc(1, sizeof *ring);
+	int rc = ring ? fib_ring_setup(ring) : -ENOMEM;
+
+	if (rc < 0) {
+		free(ring);
+		return rc;
+	}
+	*ret = ring;
+	return 0;
+}
+
+void fib_ring_close(struct fib_ring *ring)
+{
+	fib_ring_release(ring);
+	free(ring);
+}
+
+int fib_ring_descriptor(struct fib_ring *ring)
+{
+	return ring->uring.ring_fd;
+}
+
+int fib_ring_begin(struct fib_ring *ring, const struct io_uring_sqe *entry, struct fib_ring_op *op)
+{
+	struct io_uring_sqe *own;
+	int rc;
+
+	op->answered = false;
+	fib_spin_lock(&ring->lock);
+	own = fib_ring_entry(ring, 0);
+	*own = *entry;
+	own->user_data = (uint64_t)(uintptr_t)op;
+	rc = fib_ring_submit(ring);
+	fib_spin_unlock(&ring->lock);
+	return rc;
+}
+
+void fib_ring_cancel(struct fib_ring *ring, const struct fib_ring_op *op)
+{
+	struct io_uring_sqe *entry;
+
+	fib_spin_lock(&ring->lock);
+	entry = fib_ring_entry(ring, KIND_NOTHING);
+	io_uring_prep_cancel64(entry, (uint64_t)(uintptr_t)op, 0);
+	entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
+	entry->user_data = KIND_NOTHING;
+	fib_ring_submit_surely(ring);
+	fib_spin_unlock(&ring->lock);
+}
+
+int fib_ring_take(struct fib_ring *ring, struct fib_ring_op **ended, int max)
+{
+	struct io_uring_cqe *cqe;
+	unsigned head, seen = 0;
+	int n = 0;
+
+	fib_spin_lock(&ring->take);
+	fib_ring_refresh(ring);
+	/* What was begun was written under it. */
+	fib_spin_lock(&ring->lock);
+	fib_spin_unlock(&ring->lock);
+	io_uring_for_each_cqe(&ring->uring, head, cqe)
+	{
+		struct fib_ring_op *op = (struct fib_ring_op *)(uintptr_t)cqe->user_data;
+
+		if (n == max)
+			break;
+		seen++;
+		if ((cqe->user_data & KIND_MASK) == KIND_OP && fib_ring_answer(op, cqe))
+			ended[n++] = op;
+	}
+	io_uring_cq_advance(&ring->uring, seen);
+	fib_spin_unlock(&ring->take);
+	return n;
+}
+
+int fib_ring_perform(const struct io_uring_sqe *entry, int64_t deadline)
+{
+	struct fib_ring ring = {0};
+	struct fib_ring_op op = {0}, *ended;
+	bool late = false;
+	int rc = fib_ring_setup(&ring);
+
+	if (rc < 0)
+		return rc;
+	rc = fib_ring_begin(&ring, entry, &op);
+	while (rc == 0 && !fib_ring_take(&ring, &ended, 1)) {
+		if (fib_ring_sleep(&ring, late ? INT64_MAX : deadline) == -ETIME && !late) {
+			late = true;
+			fib_ring_cancel(&ring, &op);
+		}
+	}
+	fib_ring_release(&ring);
+	if (rc < 0)
+		return rc;
+	return late && (op.result == -ECANCELED || op.result == -EINTR) ? -ETIMEDOUT : op.result;
+}
