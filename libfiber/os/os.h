@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /* -- clock.c -- */
 int64_t fib_os_now(void); /* ns, CLOCK_MONOTONIC */
@@ -86,15 +87,38 @@ int fib_os_fault_handler(void (*report)(uint64_t address));
 int fib_os_altstack_enter(void **ret);
 void fib_os_altstack_leave(void *stack);
 
-/* -- io.c: system calls that never block -- */
-ssize_t fib_os_read(int fd, void *buf, size_t size); /* -EAGAIN instead of blocking */
-ssize_t fib_os_write(int fd, const void *buf,
-		     size_t size); /* -EAGAIN instead of blocking; no SIGPIPE on sockets */
+/* -- file.c: reading and writing; -EAGAIN instead of blocking, and no SIGPIPE on sockets -- */
+/* What a file that is no socket may say besides: no errno. */
+enum {
+	FIB_OS_UNSURE =
+		-5000,	    /* it blocks when nothing is there, and only poll(2) knows: _unsure */
+	FIB_OS_SLOW = -5001 /* on a disk, and not in memory: _slow */
+};
+ssize_t fib_os_read(int fd, void *buf, size_t size);
+ssize_t fib_os_write(int fd, const void *buf, size_t size);
+ssize_t fib_os_readv(int fd, const struct iovec *v, int count);
+ssize_t fib_os_writev(int fd, const struct iovec *v, int count);
+/* After FIB_OS_UNSURE: poll(2), then the call. Blocks if somebody else comes in between. */
+ssize_t fib_os_read_unsure(int fd, const struct iovec *v, int count);
+ssize_t fib_os_write_unsure(int fd, const struct iovec *v, int count);
+/* After FIB_OS_SLOW: the plain call, which waits for the disk. */
+ssize_t fib_os_read_slow(int fd, const struct iovec *v, int count);
+ssize_t fib_os_write_slow(int fd, const struct iovec *v, int count);
+int fib_os_open_file(const char *path, int flags, mode_t mode); /* may block for ever */
+int fib_os_close(int fd);
+
+/* -- io.c: sockets; -EAGAIN instead of blocking, and no SIGPIPE -- */
+ssize_t fib_os_recv(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+		    socklen_t *addrlen);
+ssize_t fib_os_send(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
+		    socklen_t addrlen);
+ssize_t fib_os_recvmsg(int fd, struct msghdr *msg, int flags);
+ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags);
+bool fib_os_is_stream(int fd); /* a socket whose messages have no ends */
 int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen);	    /* close-on-exec */
 int fib_os_connect(int fd, const struct sockaddr *addr, socklen_t addrlen); /* -EINPROGRESS */
 bool fib_os_is_tcp(int fd);
 int fib_os_socket_error(int fd); /* SO_ERROR as 0 or negative errno */
 int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline); /* restarts after signals */
-int fib_os_close(int fd);
 
 #endif

@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include <fiber/fiber.h>
 #include <fiber/io.h>
 #include <fiber/time.h>
 
@@ -26,6 +27,7 @@
 #include "os/os.h"
 #include "os/spin.h"
 #include "os/threads.h"
+#include "sched/background.h"
 #include "sched/wait.h"
 
 /* I set before it is handed over · A atomic · L under waiters.lock · P under the pool's lock */
@@ -236,6 +238,34 @@ int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 	fib_queue_unlock(&o->waiters);
 	disown(o);
 	return done ? 0 : rc;
+}
+
+int fib_offload_firmly(void *(*fn)(void *), void *arg, int64_t deadline)
+{
+	struct fib_waiter w;
+	struct offload *o;
+	int rc;
+
+	if (deadline != FIBER_FOREVER && deadline <= fiber_now())
+		return -ETIMEDOUT;
+	if (fiber_cancelled()) {
+		fib_background_tell(fiber_self());
+		return -ECANCELED;
+	}
+	rc = fib_wait_begin_firm(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0,
+				 FIBER_FOREVER);
+	if (rc < 0)
+		return rc;
+	o = make(fn, arg);
+	rc = o ? hand_over(o) : -ENOMEM;
+	if (rc < 0) {
+		fib_wait_abort(&w);
+		free(o);
+		return rc;
+	}
+	rc = await(o, &w, FIBER_FOREVER);
+	disown(o);
+	return rc;
 }
 
 unsigned fib_offload_threads(void)

@@ -3,9 +3,18 @@
 #ifndef FIB_SCHED_OFFLOAD_H
 #define FIB_SCHED_OFFLOAD_H
 
+#include <stdint.h>
+
 /* At most so many offload threads in a process, and how long one rests before it ends. */
 #define FIB_OFFLOAD_THREADS_MAX 64u
 #define FIB_OFFLOAD_REST	INT64_C(3000000000) /* ns */
+
+/*
+ * fiber_block() for what works on the caller's memory: once it is handed over the wait ends with fn and with
+ * nothing else. Before that, 0 becomes -ECANCELED in a cancelled fiber, and -ETIMEDOUT when the deadline has passed; after
+ * these, and after -EAGAIN, -ENOMEM and -EDEADLK, fn is never called.
+ */
+int fib_offload_firmly(void *(*fn)(void *), void *arg, int64_t deadline);
 
 /* How many there are. Any thread. */
 unsigned fib_offload_threads(void);

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io.c - reading and writing without ever blocking, whatever the descriptor's flags say
+ * io.c - sockets that never block, whatever their flags say, and poll(2)
  *
- * The file status flags belong to the program: a blocking descriptor must not block a carrier and must
- * be blocking afterwards. Sockets take the wish per call (MSG_DONTWAIT); for everything else
- * RWF_NOWAIT where the file knows it, and else a look with poll first.
+ * Messages take the wish not to wait per call (MSG_DONTWAIT). Accepting and connecting know no such flag: a
+ * blocking socket is looked at first, or made non-blocking for the call and put back. What is no socket: file.c.
  */
 #include "os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/compiler.h"
 
@@ -36,94 +32,46 @@ static int ready(int fd, short events)
 	return n ? 0 : -EAGAIN;
 }
 
-/* EAGAIN with RWF_NOWAIT: of a disk, data that is not cached, which a short blocking call fetches; of
- * anything else, nothing there, and to look with poll and then call would block when another reader
- * comes between. */
-static bool on_disk(int fd)
+fib_noinline ssize_t fib_os_recv(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+				 socklen_t *addrlen)
 {
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
-}
-
-/* A file that is no socket. */
-static ssize_t read_file(int fd, void *buf, size_t size)
-{
-	struct iovec v = {buf, size};
 	ssize_t n;
-	int rc;
 
-	if (nonblocking(fd)) {
-		n = read(fd, buf, size);
-		return n < 0 ? -errno : n;
-	}
-	n = preadv2(fd, &v, 1, -1, RWF_NOWAIT);
-	if (n >= 0 || (errno != EOPNOTSUPP && errno != EAGAIN))
-		return n < 0 ? -errno : n;
-	if (errno == EAGAIN && !on_disk(fd))
-		return -EAGAIN;
-	rc = ready(fd, POLLIN);
-	if (rc < 0)
-		return rc;
-	n = read(fd, buf, size);
+	do
+		n = recvfrom(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen);
+	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
 
-/* A pipe that has room for one byte blocks on the second, so what cannot be asked not to wait is
- * given no more than poll promises: PIPE_BUF bytes for a pipe, and a terminal takes as little. */
-static ssize_t write_file(int fd, const void *buf, size_t size)
+fib_noinline ssize_t fib_os_send(int fd, const void *buf, size_t size, int flags,
+				 const struct sockaddr *addr, socklen_t addrlen)
 {
-	struct iovec v = {(void *)(uintptr_t)buf, size};
 	ssize_t n;
-	int rc;
 
-	if (nonblocking(fd)) {
-		n = write(fd, buf, size);
-		return n < 0 ? -errno : n;
-	}
-	n = pwritev2(fd, &v, 1, -1, RWF_NOWAIT);
-	if (n >= 0 || (errno != EOPNOTSUPP && errno != EAGAIN))
-		return n < 0 ? -errno : n;
-	if (errno == EAGAIN && !on_disk(fd))
-		return -EAGAIN;
-	rc = ready(fd, POLLOUT);
-	if (rc < 0)
-		return rc;
-	n = write(fd, buf, size < 4096 ? size : 4096);
+	do
+		n = sendto(fd, buf, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL, addr, addrlen);
+	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
 
-fib_noinline ssize_t fib_os_read(int fd, void *buf, size_t size)
+fib_noinline ssize_t fib_os_recvmsg(int fd, struct msghdr *msg, int flags)
 {
 	ssize_t n;
 
-	/* recv() would wait for something to give nothing of. */
-	if (!size) {
-		n = read(fd, buf, 0);
-		return n < 0 ? -errno : n;
-	}
-	do {
-		n = recv(fd, buf, size, MSG_DONTWAIT);
-		if (n < 0 && errno == ENOTSOCK)
-			n = read_file(fd, buf, size);
-		else if (n < 0)
-			n = -errno;
-	} while (n == -EINTR);
-	return n;
+	do
+		n = recvmsg(fd, msg, flags | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
 }
 
-fib_noinline ssize_t fib_os_write(int fd, const void *buf, size_t size)
+fib_noinline ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	ssize_t n;
 
-	do {
-		n = send(fd, buf, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0 && errno == ENOTSOCK)
-			n = write_file(fd, buf, size);
-		else if (n < 0)
-			n = -errno;
-	} while (n == -EINTR);
-	return n;
+	do
+		n = sendmsg(fd, msg, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
 }
 
 fib_noinline int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
@@ -168,6 +116,14 @@ fib_noinline bool fib_os_is_tcp(int fd)
 	       protocol == IPPROTO_TCP;
 }
 
+fib_noinline bool fib_os_is_stream(int fd)
+{
+	int type = 0;
+	socklen_t size = sizeof type;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
 fib_noinline int fib_os_socket_error(int fd)
 {
 	int error = 0;
@@ -195,10 +151,4 @@ fib_noinline int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 		rc = ppoll(fds, n, limit, NULL);
 	} while (rc < 0 && errno == EINTR);
 	return rc < 0 ? -errno : rc;
-}
-
-fib_noinline int fib_os_close(int fd)
-{
-	/* Linux has closed the descriptor even when it says EINTR. */
-	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c - reading and writing without ever blocking, whatever the descriptor's flags say
+ *
+ * The file status flags belong to the program: a blocking descriptor must not block a carrier and must
+ * be blocking afterwards. Sockets take the wish per call (MSG_DONTWAIT). Everything else is asked with RWF_NOWAIT, and
+ * there are files that do not know it, or know it and have nothing at hand. What then is to be done depends on the kind:
+ *
+ * A file on a disk is always ready for poll(2), and whatever its flags say a call for data that is not in memory
+ * waits for the disk. The caller is told so (FIB_OS_SLOW) and does it on another thread.
+ *
+ * Others (terminals, inotify) are asked by their own flags where those say so. Where not, only poll(2) can be
+ * asked first, and the call be made then, and somebody else may take in between what was there. The caller is told so
+ * (FIB_OS_UNSURE) and sees to it that at least nobody of this process does.
+ */
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+/* What poll(2) promises room for. A pipe: PIPE_BUF bytes. A terminal: some hundred columns, and one byte can be as
+ * many as a tab has. */
+#define PIPE_PIECE     4096u
+#define TERMINAL_PIECE 32u
+
+static ssize_t result(ssize_t n)
+{
+	return n < 0 ? -errno : n;
+}
+
+static bool nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && (flags & O_NONBLOCK);
+}
+
+static bool on_disk(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
+}
+
+static int ready(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n = poll(&p, 1, 0);
+
+	if (n < 0)
+		return -errno;
+	if (n && (p.revents & POLLNVAL))
+		return -EBADF;
+	return n ? 0 : -EAGAIN;
+}
+
+/* What RWF_NOWAIT has refused, with errno: how it can be done. 0: its own flags say that it does not block. */
+static ssize_t refused(int fd)
+{
+	const int error = errno;
+
+	if (error != EOPNOTSUPP && error != EAGAIN)
+		return -error;
+	if (on_disk(fd))
+		return FIB_OS_SLOW;
+	if (error == EAGAIN)
+		return -EAGAIN;
+	return nonblocking(fd) ? 0 : FIB_OS_UNSURE;
+}
+
+static ssize_t read_file(int fd, const struct iovec *v, int count)
+{
+	ssize_t n = preadv2(fd, v, count, -1, RWF_NOWAIT);
+
+	if (n >= 0)
+		return n;
+	n = refused(fd);
+	return n < 0 ? n : result(readv(fd, v, count));
+}
+
+static ssize_t write_file(int fd, const struct iovec *v, int count)
+{
+	ssize_t n = pwritev2(fd, v, count, -1, RWF_NOWAIT);
+
+	if (n >= 0)
+		return n;
+	n = refused(fd);
+	return n < 0 ? n : result(writev(fd, v, count));
+}
+
+fib_noinline ssize_t fib_os_read(int fd, void *buf, size_t size)
+{
+	const struct iovec v = {buf, size};
+	ssize_t n;
+
+	/* No bytes are there at once, and of a socket recv(2) would wait for them. */
+	if (!size)
+		return result(read(fd, buf, 0));
+	do {
+		n = recv(fd, buf, size, MSG_DONTWAIT);
+		if (n < 0 && errno == ENOTSOCK)
+			n = read_file(fd, &v, 1);
+		else if (n < 0)
+			n = -errno;
+	} while (n == -EINTR);
+	return n;
+}
+
+fib_noinline ssize_t fib_os_write(int fd, const void *buf, size_t size)
+{
+	const struct iovec v = {(void *)(uintptr_t)buf, size};
+	ssize_t n;
+
+	do {
+		n = send(fd, buf, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0 && errno == ENOTSOCK)
+			n = write_file(fd, &v, 1);
+		else if (n < 0)
+			n = -errno;
+	} while (n == -EINTR);
+	return n;
+}
+
+static bool any(const struct iovec *v, int count)
+{
+	while (count && !v[count - 1].iov_len)
+		count--;
+	return count;
+}
+
+fib_noinline ssize_t fib_os_readv(int fd, const struct iovec *v, int count)
+{
+	struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v};
+	ssize_t n;
+
+	if (count < 0 || count > IOV_MAX)
+		return -EINVAL;
+	if (!any(v, count))
+		return result(readv(fd, v, count));
+	m.msg_iovlen = (size_t)count;
+	do {
+		n = recvmsg(fd, &m, MSG_DONTWAIT);
+		if (n < 0 && errno == ENOTSOCK)
+			n = read_file(fd, v, count);
+		else if (n < 0)
+			n = -errno;
+	} while (n == -EINTR);
+	return n;
+}
+
+fib_noinline ssize_t fib_os_writev(int fd, const struct iovec *v, int count)
+{
+	struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v};
+	ssize_t n;
+
+	if (count < 0 || count > IOV_MAX)
+		return -EINVAL;
+	m.msg_iovlen = (size_t)count;
+	do {
+		n = sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0 && errno == ENOTSOCK)
+			n = write_file(fd, v, count);
+		else if (n < 0)
+			n = -errno;
+	} while (n == -EINTR);
+	return n;
+}
+
+fib_noinline ssize_t fib_os_read_slow(int fd, const struct iovec *v, int count)
+{
+	ssize_t n;
+
+	do
+		n = result(readv(fd, v, count));
+	while (n == -EINTR);
+	return n;
+}
+
+fib_noinline ssize_t fib_os_write_slow(int fd, const struct iovec *v, int count)
+{
+	ssize_t n;
+
+	do
+		n = result(writev(fd, v, count));
+	while (n == -EINTR);
+	return n;
+}
+
+fib_noinline ssize_t fib_os_read_unsure(int fd, const struct iovec *v, int count)
+{
+	ssize_t n;
+
+	do {
+		n = ready(fd, POLLIN);
+		if (n == 0)
+			n = result(readv(fd, v, count));
+	} while (n == -EINTR);
+	return n;
+}
+
+/* Write from the first piece that has bytes, as much as there is surely room for. */
+fib_noinline ssize_t fib_os_write_unsure(int fd, const struct iovec *v, int count)
+{
+	const size_t piece = isatty(fd) ? TERMINAL_PIECE : PIPE_PIECE;
+	ssize_t n, done = 0;
+	size_t size;
+
+	while (count > 1 && !v->iov_len) {
+		v++;
+		count--;
+	}
+	do {
+		n = ready(fd, POLLOUT);
+		if (n == 0) {
+			size = count ? v->iov_len - (size_t)done : 0;
+			n = result(write(fd, count ? (char *)v->iov_base + done : NULL,
+					 size < piece ? size : piece));
+		}
+		if (n > 0)
+			done += n;
+	} while (n == -EINTR || (n > 0 && piece == TERMINAL_PIECE && (size_t)done < v->iov_len));
+	return done ? done : n;
+}
+
+fib_noinline int fib_os_open_file(const char *path, int flags, mode_t mode)
+{
+	int fd;
+
+	do
+		fd = open(path, flags, mode);
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+fib_noinline int fib_os_close(int fd)
+{
+	/* Linux has closed the descriptor even when it says EINTR. */
+	return close(fd) < 0 && errno != EINTR ? -errno : 0;
+}
