@@ -26,6 +26,7 @@
 #include <poll.h>
 
 #include <fiber/fiber.h>
+#include <fiber/time.h>
 
 #include "base/atomic.h"
 #include "io/table.h"
@@ -274,6 +275,29 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	if (rc == -EPERM)
 		return 0;
 	return rc < 0 ? rc : wait_parked(fd, d, events, look, deadline);
+}
+
+int fib_descriptor_rest(int fd, const struct fib_look *look, int64_t time, int64_t deadline)
+{
+	const int64_t end = fiber_after(time);
+	int rc = fib_descriptor_wait(fd, 0, look, end < deadline ? end : deadline);
+
+	return rc == -ETIMEDOUT && end < deadline ? 0 : rc;
+}
+
+int fib_descriptor_notice(int fd)
+{
+	if (fib_descriptor_make(fd))
+		return 0;
+	return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
+}
+
+bool fib_descriptor_same(int fd, const struct fib_look *look)
+{
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+
+	/* pairs: descriptor.look */
+	return (d ? fib_load_acquire(&d->generation) : 0) == look->generation;
 }
 
 /* A new generation: nothing that was under way for the old one counts. */

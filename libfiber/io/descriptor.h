@@ -30,6 +30,10 @@ void fib_descriptor_gave_less(int fd, const struct fib_look *look);
  */
 int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline);
 
+/* Wait for a time (ns) in which nothing of fd is waited for, but its end: where there is something to do and no means.
+ * Returns 0: try again; and as fib_descriptor_wait(). */
+int fib_descriptor_rest(int fd, const struct fib_look *look, int64_t time, int64_t deadline);
+
 /*
  * For a wait that stands in several queues: take two places of it, one for each side, unless something has
  * happened since `look`. w: two unlinked copies of an armed waiter; one that blocks is only told of edges that somebody else
@@ -38,6 +42,12 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
  */
 int fib_descriptor_join(int fd, short events, const struct fib_look *look, struct fib_waiter w[2]);
 void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2]);
+
+/* Have it noticed from now on when fd becomes another descriptor: 0, -ENOMEM, -EBADF. */
+int fib_descriptor_notice(int fd);
+
+/* Whether fd is still the descriptor that was looked at, as far as anybody has told. Any thread. */
+bool fib_descriptor_same(int fd, const struct fib_look *look);
 
 /* fd is a new descriptor: whatever was known under its number is of an earlier one. */
 void fib_descriptor_fresh(int fd);

@@ -5,7 +5,9 @@
 
 #include <fiber/io.h>
 
+#include "base/compiler.h"
 #include "io/descriptor.h"
+#include "io/file.h"
 #include "os/os.h"
 
 /* Read when something may be there: -EAGAIN otherwise. */
@@ -20,6 +22,7 @@ static ssize_t read_after(int fd, void *buf, size_t size, const struct fib_look 
 
 ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 {
+	const struct iovec v = {buf, size};
 	struct fib_look look;
 
 	for (;;) {
@@ -29,6 +32,8 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 		fib_descriptor_look(fd, &look);
 		if (!look.drained || !size)
 			n = read_after(fd, buf, size, &look);
+		if (fib_unlikely(n <= FIB_OS_UNSURE))
+			n = fib_file_read(fd, &v, 1, n, &look, deadline);
 		if (n != -EAGAIN)
 			return n;
 		rc = fib_descriptor_wait(fd, POLLIN, &look, deadline);
@@ -42,6 +47,7 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 
 ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 {
+	const struct iovec v = {(void *)(uintptr_t)buf, size};
 	struct fib_look look;
 
 	for (;;) {
@@ -50,12 +56,40 @@ ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 
 		fib_descriptor_look(fd, &look);
 		n = fib_os_write(fd, buf, size);
+		if (fib_unlikely(n <= FIB_OS_UNSURE))
+			n = fib_file_write(fd, &v, 1, n, &look, deadline);
 		if (n != -EAGAIN)
 			return n;
 		rc = fib_descriptor_wait(fd, POLLOUT, &look, deadline);
 		if (rc < 0)
 			return rc;
 	}
+}
+
+ssize_t fiber_read_full(int fd, void *buf, size_t size, int64_t deadline)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = fiber_read(fd, (char *)buf + done, size - done, deadline);
+		if (n > 0)
+			done += (size_t)n;
+	} while (n > 0 && done < size);
+	return done ? (ssize_t)done : n;
+}
+
+ssize_t fiber_write_full(int fd, const void *buf, size_t size, int64_t deadline)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = fiber_write(fd, (const char *)buf + done, size - done, deadline);
+		if (n > 0)
+			done += (size_t)n;
+	} while (n > 0 && done < size);
+	return done ? (ssize_t)done : n;
 }
 
 int fiber_wait_fd(int fd, short events, int64_t deadline)

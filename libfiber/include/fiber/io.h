@@ -14,20 +14,54 @@
 #ifndef FIBER_IO_H
 #define FIBER_IO_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <fiber/api.h>
 
 FIBER_BEGIN_DECLS
 
-/* Bytes moved, 0 at end of file; short counts as with read(2) and write(2). A socket without a
- * reader gives -EPIPE and no SIGPIPE. */
+/*
+ * Bytes moved, 0 at end of file; short counts as with read(2) and write(2). A socket without a
+ * reader gives -EPIPE and no SIGPIPE. count: at most IOV_MAX, else -EINVAL.
+ *
+ * Of a regular file or a block device what is not in memory is moved by a thread of fiber_block(),
+ * and no carrier waits for the disk. Such a call is not given up once it has begun: a deadline, a
+ * cancellation and fiber_close() count before that, so it moves the file's offset only by
+ * what it returns. With a deadline in the past it gives what is in memory, or -ETIMEDOUT.
+ */
 FIBER_API ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline);
 FIBER_API ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline);
+FIBER_API ssize_t fiber_readv(int fd, const struct iovec *pieces, int count, int64_t deadline);
+FIBER_API ssize_t fiber_writev(int fd, const struct iovec *pieces, int count, int64_t deadline);
 
-/* The new descriptor, close-on-exec and otherwise with the flags accept(2) gives it. */
+/* All of size bytes: fewer only at the end of the file, past the deadline, in a cancelled fiber or
+ * after an error. Those are told when nothing has been moved; else the bytes that have, and the
+ * next call tells. */
+FIBER_API ssize_t fiber_read_full(int fd, void *buf, size_t size, int64_t deadline);
+FIBER_API ssize_t fiber_write_full(int fd, const void *buf, size_t size, int64_t deadline);
+
+/*
+ * recv(2), send(2) and their kin, with their flags. MSG_DONTWAIT gives -EAGAIN where the call would
+ * wait. MSG_WAITALL is for fiber_recv of a stream, which then is fiber_read_full; the others pass
+ * over it. Nothing sends SIGPIPE. Descriptors that fiber_recvmsg brings are close-on-exec with
+ * MSG_CMSG_CLOEXEC and not otherwise.
+ */
+FIBER_API ssize_t fiber_recv(int fd, void *buf, size_t size, int flags, int64_t deadline);
+FIBER_API ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t deadline);
+FIBER_API ssize_t fiber_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+				 socklen_t *addrlen, int64_t deadline);
+FIBER_API ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags,
+			       const struct sockaddr *addr, socklen_t addrlen, int64_t deadline);
+FIBER_API ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline);
+FIBER_API ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int64_t deadline);
+
+/* The new descriptor, close-on-exec and otherwise with the flags accept(2) gives it. Where the
+ * process or the system has no descriptor or no memory left for somebody who has come, it tries
+ * again every 10 ms; past the deadline it then gives -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM. */
 FIBER_API int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t deadline);
 
 /* 0 when connected. After -ETIMEDOUT the attempt goes on in the system: close the socket. -EAGAIN
@@ -38,6 +72,23 @@ FIBER_API int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrl
 /* Wait until one of events (poll(2)'s bits) is so; returns those that are, POLLERR and POLLHUP
  * included. */
 FIBER_API int fiber_wait_fd(int fd, short events, int64_t deadline);
+
+/* poll(2): how many have revents. Without any of them by the deadline -ETIMEDOUT and not 0. What is
+ * closed with fiber_close() meanwhile has POLLNVAL. There may be as many as one likes; where a
+ * thread or a pinned fiber waits, as many as the process may have descriptors. */
+FIBER_API int fiber_poll(struct pollfd *fds, nfds_t n, int64_t deadline);
+
+/* The same for two arrays of n: the lowest index of those that are ready, -EBADF when that is not
+ * an open descriptor, or one is negative. n of 0: -EINVAL. */
+FIBER_API int fiber_await_fds(const int *fds, const short *events, size_t n, int64_t deadline);
+
+/*
+ * open(2), on a thread of fiber_block(): of a FIFO or on a network it may take for ever. The new
+ * descriptor, close-on-exec only with O_CLOEXEC. After -ETIMEDOUT and -ECANCELED the attempt goes
+ * on there, and a descriptor that comes of it is closed; with a deadline in the past, and in a
+ * fiber that is cancelled already, nothing is attempted. -EAGAIN: no thread can be made.
+ */
+FIBER_API int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline);
 
 /* close(2), after waking every fiber that waits on the descriptor with -EBADF. A pinned fiber, and
  * a thread, waits for it in the operating system and is not woken. */

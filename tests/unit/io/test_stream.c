@@ -144,6 +144,8 @@ static void test_stream_of_no_bytes_is_0(void **state)
 	assert_int_equal(pipe(fds), 0);
 	m.fd = fds[1];
 	assert_int_equal(inside(do_write, &m), 0);
+	m.fd = fds[0];
+	assert_int_equal(inside(do_read, &m), 0);
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -175,6 +177,94 @@ static void test_stream_regular_file_is_written_and_read(void **state)
 	assert_memory_equal(bytes, back, sizeof back);
 	assert_int_equal(inside(do_read, &m), 0);
 	fclose(file);
+}
+
+static void *do_read_full(void *arg)
+{
+	struct move *m = arg;
+
+	return (void *)(intptr_t)fiber_read_full(m->fd, m->bytes, m->size, m->deadline);
+}
+
+static void *do_write_full(void *arg)
+{
+	struct move *m = arg;
+
+	return (void *)(intptr_t)fiber_write_full(m->fd, m->bytes, m->size, m->deadline);
+}
+
+static void test_stream_full_calls_move_all_of_it(void **state)
+{
+	static char sent[300000], got[300000];
+	struct move in = {-1, got, sizeof got, FIBER_FOREVER};
+	struct move out = {-1, sent, sizeof sent, FIBER_FOREVER};
+	struct fiber *reader;
+	FILE *file = tmpfile();
+	int fds[2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sent; i++)
+		sent[i] = (char)(i * 7 + i / 256);
+	assert_int_equal(pipe(fds), 0);
+	in.fd = fds[0];
+	out.fd = fds[1];
+	reader = inside_spawn(do_read_full, &in);
+	assert_int_equal(inside(do_write_full, &out), sizeof sent);
+	assert_int_equal(inside_join(reader), sizeof got);
+	assert_memory_equal(got, sent, sizeof got);
+	in.size = out.size = 0;
+	assert_int_equal(inside(do_read_full, &in), 0);
+	assert_int_equal(inside(do_write_full, &out), 0);
+	fiber_close(fds[0]);
+	fiber_close(fds[1]);
+	memset(got, 0, sizeof got);
+	assert_non_null(file);
+	in = (struct move){fileno(file), got, sizeof got, FIBER_FOREVER};
+	out = (struct move){fileno(file), sent, sizeof sent, FIBER_FOREVER};
+	assert_int_equal(inside(do_write_full, &out), sizeof sent);
+	assert_int_equal(lseek(in.fd, 0, SEEK_SET), 0);
+	assert_int_equal(inside(do_read_full, &in), sizeof got);
+	assert_memory_equal(got, sent, sizeof got);
+	fclose(file);
+}
+
+/* What has been moved is told first, whatever has happened then; the next call tells that. */
+static void test_stream_full_calls_tell_what_was_moved_first(void **state)
+{
+	static char much[4 << 20];
+	char bytes[16];
+	int fds[2];
+	struct move m = {-1, bytes, sizeof bytes, 0}, out = {-1, much, sizeof much, 0};
+	struct fiber *f;
+	intptr_t n;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	m.fd = fds[0];
+	assert_int_equal(write(fds[1], "abc", 3), 3);
+	m.deadline = fiber_after(2 * MS);
+	assert_int_equal(inside(do_read_full, &m), 3);
+	assert_int_equal(inside(do_read_full, &m), -ETIMEDOUT);
+	assert_int_equal(write(fds[1], "de", 2), 2);
+	m.deadline = FIBER_FOREVER;
+	f = inside_spawn(do_read_full, &m);
+	while (fiber_state(f) != FIBER_SUSPENDED)
+		sched_yield();
+	assert_int_equal(fiber_cancel(f), 0);
+	assert_int_equal(inside_join_cancelled(f), 2);
+	assert_int_equal(write(fds[1], "f", 1), 1);
+	f = inside_spawn(do_read_full, &m);
+	while (fiber_state(f) != FIBER_SUSPENDED)
+		sched_yield();
+	out.fd = fds[0];
+	out.deadline = fiber_after(2 * MS);
+	n = inside(do_write_full, &out);
+	assert_true(n > 0 && n < (intptr_t)sizeof much);
+	assert_int_equal(inside(do_write_full, &out), -ETIMEDOUT);
+	close(fds[1]);
+	assert_int_equal(inside(do_write_full, &out), -EPIPE);
+	assert_int_equal(inside_join(f), 1);
+	fiber_close(fds[0]);
 }
 
 static void test_stream_wait_fd_says_which_events(void **state)
@@ -264,6 +354,8 @@ int main(void)
 		cmocka_unit_test(test_stream_errors_of_the_system_come_through),
 		cmocka_unit_test(test_stream_of_no_bytes_is_0),
 		cmocka_unit_test(test_stream_regular_file_is_written_and_read),
+		cmocka_unit_test(test_stream_full_calls_move_all_of_it),
+		cmocka_unit_test(test_stream_full_calls_tell_what_was_moved_first),
 		cmocka_unit_test(test_stream_wait_fd_says_which_events),
 		cmocka_unit_test(test_stream_wait_fd_is_woken_by_each_event),
 		cmocka_unit_test(test_stream_leaves_file_status_flags_as_they_were),

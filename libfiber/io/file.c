@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c - files on disks, and others that block when they are asked
+ *
+ * Data on a disk that is not in memory makes whoever asks for it wait, and no poller tells when it has come. So a
+ * thread that may block asks (offload.c), and the fiber parks.
+ *
+ * That thread reads into the caller's memory and moves the file's offset, and a disk answers. So the wait
+ * ends with the call and not before: no thread writes into memory that the caller has long used for something
+ * else, and no bytes are read that nobody gets. A deadline or a cancellation counts until the thread is asked.
+ *
+ * To open a file is another matter. A pipe with a name opens when somebody comes to the other end, a file of a
+ * network when a server answers, perhaps never. So what it takes belongs to the call, and a caller who does not wait any
+ * longer leaves it behind; the descriptor that comes then is closed. Who was first is one word: the
+ * thread moves it to OPEN, the caller to GONE, and the one who finds it moved by the other cleans up.
+ *
+ * When there is no thread to be had, a call for a disk is made where we are: slow is better than failed.
+ */
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber/fiber.h>
+#include <fiber/io.h>
+#include <fiber/time.h>
+
+#include "base/atomic.h"
+#include "os/os.h"
+#include "sched/background.h"
+#include "sched/offload.h"
+
+struct move {
+	int fd, count;
+	const struct iovec *v;
+	struct fib_look look;
+	ssize_t (*slow)(int fd, const struct iovec *v, int count);
+	ssize_t result;
+};
+
+/* On another thread. It may have come to that late: the number may be another descriptor's by now. */
+static void *do_move(void *arg)
+{
+	struct move *m = arg;
+
+	m->result = fib_descriptor_same(m->fd, &m->look) ? m->slow(m->fd, m->v, m->count) : -EBADF;
+	return m;
+}
+
+static ssize_t move_slowly(struct move *m, int64_t deadline)
+{
+	int rc;
+
+	if (!fiber_self()) {
+		if (deadline != FIBER_FOREVER && deadline <= fiber_now())
+			return -ETIMEDOUT;
+		return m->slow(m->fd, m->v, m->count);
+	}
+	rc = fib_descriptor_notice(m->fd);
+	if (rc == 0)
+		rc = fib_offload_firmly(do_move, m, deadline);
+	if (rc == -EAGAIN || rc == -ENOMEM)
+		return m->slow(m->fd, m->v, m->count);
+	return rc < 0 ? rc : m->result;
+}
+
+ssize_t fib_file_read(int fd, const struct iovec *v, int count, ssize_t why,
+		      const struct fib_look *look, int64_t deadline)
+{
+	struct move m = {fd, count, v, *look, fib_os_read_slow, 0};
+	ssize_t n;
+
+	if (why == FIB_OS_SLOW)
+		return move_slowly(&m, deadline);
+	/* Nobody comes between the look and the call. */
+	fib_descriptor_lock(fd);
+	n = fib_os_read_unsure(fd, v, count);
+	fib_descriptor_unlock(fd);
+	return n;
+}
+
+ssize_t fib_file_write(int fd, const struct iovec *v, int count, ssize_t why,
+		       const struct fib_look *look, int64_t deadline)
+{
+	struct move m = {fd, count, v, *look, fib_os_write_slow, 0};
+	ssize_t n;
+
+	if (why == FIB_OS_SLOW)
+		return move_slowly(&m, deadline);
+	fib_descriptor_lock(fd);
+	n = fib_os_write_unsure(fd, v, count);
+	fib_descriptor_unlock(fd);
+	return n;
+}
+
+/* -- opening -- */
+
+enum { OPENING, OPEN, GONE };
+
+/* I set before it is handed over · A atomic */
+struct opening {
+	_Atomic uint32_t state; /* A */
+	int flags;		/* I */
+	mode_t mode;		/* I */
+	int fd;			/* the thread's, before OPEN; the caller's after that */
+	char path[];		/* I */
+};
+
+/* True: the other has not come to its end yet, and cleans up. */
+static bool move_on(struct opening *o, uint32_t to)
+{
+	uint32_t state = OPENING;
+
+	/* label: opening.state -- whoever is second sees what the first has written. */
+	return fib_cas(&o->state, &state, to);
+}
+
+static void *do_open(void *arg)
+{
+	struct opening *o = arg;
+
+	o->fd = fib_os_open_file(o->path, o->flags, o->mode);
+	if (!move_on(o, OPEN)) {
+		if (o->fd >= 0)
+			fib_os_close(o->fd);
+		free(o);
+	}
+	return NULL;
+}
+
+static int open_elsewhere(const char *path, int flags, mode_t mode, int64_t deadline)
+{
+	const size_t size = strlen(path) + 1;
+	struct opening *o = calloc(1, sizeof *o + size);
+	int rc;
+
+	if (!o)
+		return -ENOMEM;
+	o->flags = flags;
+	o->mode = mode;
+	memcpy(o->path, path, size);
+	rc = fiber_block(do_open, o, NULL, deadline);
+	/* It will be done, by a thread that finds nobody there. */
+	if ((rc == -ETIMEDOUT || rc == -ECANCELED) && move_on(o, GONE))
+		return rc;
+	/* Done at the last moment, or at once, or never. */
+	if (rc == 0 || rc == -ETIMEDOUT || rc == -ECANCELED)
+		rc = o->fd;
+	free(o);
+	return rc;
+}
+
+int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline)
+{
+	int fd;
+
+	/* Nothing is handed over that would be done although it was too late. */
+	if (deadline != FIBER_FOREVER && deadline <= fiber_now())
+		return -ETIMEDOUT;
+	if (fiber_cancelled()) {
+		fib_background_tell(fiber_self());
+		return -ECANCELED;
+	}
+	fd = open_elsewhere(path, flags, mode, deadline);
+	if (fd >= 0)
+		fib_descriptor_fresh(fd);
+	return fd;
+}
