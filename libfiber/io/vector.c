@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* vector.c - reading and writing bytes in several pieces: stream.c with more than one. */
+#include <errno.h>
+#include <poll.h>
+
+#include <fiber/io.h>
+
+#include "base/compiler.h"
+#include "io/descriptor.h"
+#include "io/file.h"
+#include "os/os.h"
+
+ssize_t fiber_readv(int fd, const struct iovec *pieces, int count, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		ssize_t n;
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		n = fib_os_readv(fd, pieces, count);
+		if (fib_unlikely(n <= FIB_OS_UNSURE))
+			n = fib_file_read(fd, pieces, count, n, &look, deadline);
+		if (n != -EAGAIN)
+			return n;
+		rc = fib_descriptor_wait(fd, POLLIN, &look, deadline);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+ssize_t fiber_writev(int fd, const struct iovec *pieces, int count, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		ssize_t n;
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		n = fib_os_writev(fd, pieces, count);
+		if (fib_unlikely(n <= FIB_OS_UNSURE))
+			n = fib_file_write(fd, pieces, count, n, &look, deadline);
+		if (n != -EAGAIN)
+			return n;
+		rc = fib_descriptor_wait(fd, POLLOUT, &look, deadline);
+		if (rc < 0)
+			return rc;
+	}
+}
