@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * message.c - messages: with flags, addresses and descriptors in them
+ *
+ * As with bytes: try, wait, try again. The system is always asked not to wait (MSG_DONTWAIT), and never to signal a
+ * missing reader (MSG_NOSIGNAL), so of the flags only two have something for us to do: a caller who says MSG_DONTWAIT
+ * himself does not wait, and MSG_WAITALL, which is nothing to the system when it must not wait, is done here.
+ *
+ * Two things are not as with bytes. A datagram to the address of a Unix socket finds that one's queue full, which our
+ * own socket knows nothing of: it is ready for writing all the time and no edge ever comes. So where it says
+ * that it is ready and refuses, the fiber rests for a moment instead. And descriptors that come in a message
+ * are new, whatever was known under their numbers.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include <fiber/io.h>
+
+#include "io/descriptor.h"
+#include "os/os.h"
+
+#define REST INT64_C(1000000) /* ns */
+
+/* What tells that something of this kind has come. */
+static short coming(int flags)
+{
+	if (flags & MSG_ERRQUEUE)
+		return POLLERR;
+	return flags & MSG_OOB ? POLLPRI : POLLIN;
+}
+
+/* Receive when something may be there. What a plain call finds less of than it asked for is drained, as with read. */
+static ssize_t receive_after(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+			     socklen_t *addrlen, const struct fib_look *look)
+{
+	ssize_t n = fib_os_recv(fd, buf, size, flags, addr, addrlen);
+
+	if (n > 0 && (size_t)n < size && !flags)
+		fib_descriptor_gave_less(fd, look);
+	return n;
+}
+
+static ssize_t receive(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+		       socklen_t *addrlen, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		ssize_t n = -EAGAIN;
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		if (!look.drained || flags || !size)
+			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
+		if (n != -EAGAIN || flags & MSG_DONTWAIT)
+			return n;
+		rc = fib_descriptor_wait(fd, coming(flags), &look, deadline);
+		/* What has come without having been announced yet is in time. */
+		if (rc == -ETIMEDOUT && look.drained)
+			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
+		if (rc < 0)
+			return n != -EAGAIN ? n : rc;
+	}
+}
+
+/* MSG_WAITALL. */
+static ssize_t receive_all(int fd, void *buf, size_t size, int flags, int64_t deadline)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = receive(fd, (char *)buf + done, size - done, flags, NULL, NULL, deadline);
+		if (n > 0)
+			done += (size_t)n;
+	} while (n > 0 && done < size);
+	return done ? (ssize_t)done : n;
+}
+
+ssize_t fiber_recv(int fd, void *buf, size_t size, int flags, int64_t deadline)
+{
+	const int other = MSG_DONTWAIT | MSG_PEEK | MSG_OOB | MSG_TRUNC | MSG_ERRQUEUE;
+
+	if (flags & MSG_WAITALL && !(flags & other) && fib_os_is_stream(fd))
+		return receive_all(fd, buf, size, flags, deadline);
+	return receive(fd, buf, size, flags, NULL, NULL, deadline);
+}
+
+ssize_t fiber_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+		       socklen_t *addrlen, int64_t deadline)
+{
+	return receive(fd, buf, size, flags, addr, addrlen, deadline);
+}
+
+/* Wait for room to send, perhaps to an address. */
+static int await_room(int fd, const struct sockaddr *addr, const struct fib_look *look,
+		      int64_t deadline)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+	if (addr && addr->sa_family == AF_UNIX && fib_os_poll(&p, 1, 0) == 1 && p.revents & POLLOUT)
+		return fib_descriptor_rest(fd, look, REST, deadline);
+	return fib_descriptor_wait(fd, POLLOUT, look, deadline);
+}
+
+ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
+		     socklen_t addrlen, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		ssize_t n;
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		n = fib_os_send(fd, buf, size, flags, addr, addrlen);
+		if (n != -EAGAIN || flags & MSG_DONTWAIT)
+			return n;
+		rc = await_room(fd, addr, &look, deadline);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t deadline)
+{
+	return fiber_sendto(fd, buf, size, flags, NULL, 0, deadline);
+}
+
+/* Nothing that was known under the numbers of the descriptors in a message holds for them. */
+static void meet_descriptors(struct msghdr *msg)
+{
+	struct cmsghdr *c;
+	size_t at;
+	int fd;
+
+	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (at = CMSG_LEN(0); at + sizeof fd <= c->cmsg_len; at += sizeof fd) {
+			memcpy(&fd, (char *)c + at, sizeof fd);
+			fib_descriptor_fresh(fd);
+		}
+	}
+}
+
+ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		ssize_t n;
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		n = fib_os_recvmsg(fd, msg, flags);
+		if (n >= 0 && msg->msg_controllen)
+			meet_descriptors(msg);
+		if (n != -EAGAIN || flags & MSG_DONTWAIT)
+			return n;
+		rc = fib_descriptor_wait(fd, coming(flags), &look, deadline);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int64_t deadline)
+{
+	struct fib_look look;
+
+	for (;;) {
+		ssize_t n;
+		int rc;
+
+		fib_descriptor_look(fd, &look);
+		n = fib_os_sendmsg(fd, msg, flags);
+		if (n != -EAGAIN || flags & MSG_DONTWAIT)
+			return n;
+		rc = await_room(fd, msg->msg_namelen ? msg->msg_name : NULL, &look, deadline);
+		if (rc < 0)
+			return rc;
+	}
+}
