@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* socket.c - making connections. */
+/*
+ * socket.c - making connections
+ *
+ * A process, or the system, runs out of descriptors, and somebody waits to be accepted: an edge has come, none will
+ * follow, and to try again at once would be to spin until some connection ends. The rule: who accepts rests for a moment
+ * and tries again, until the deadline. The others wait in the listener's queue meanwhile, where the system
+ * keeps them. So a server that has too many connections serves those it has, and needs to do nothing about it.
+ */
 #include <errno.h>
 #include <poll.h>
 
@@ -7,6 +14,8 @@
 
 #include "io/descriptor.h"
 #include "os/os.h"
+
+#define REST INT64_C(10000000) /* ns */
 
 static int try_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
@@ -19,6 +28,31 @@ static int try_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 	return n;
 }
 
+/* There is nothing to accept with. */
+static bool is_short(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM;
+}
+
+/* What try_accept said, when there may be nobody to accept: Linux wants a descriptor first. */
+static int shortage(int fd, int error)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return fib_os_poll(&p, 1, 0) == 0 ? -EAGAIN : error;
+}
+
+/* Wait for what was missing. */
+static int await_accept(int fd, const struct fib_look *look, int error, int64_t deadline)
+{
+	int rc;
+
+	if (error == -EAGAIN)
+		return fib_descriptor_wait(fd, POLLIN, look, deadline);
+	rc = fib_descriptor_rest(fd, look, REST, deadline);
+	return rc == -ETIMEDOUT ? error : rc;
+}
+
 int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t deadline)
 {
 	struct fib_look look;
@@ -27,9 +61,11 @@ int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t dead
 	for (;;) {
 		fib_descriptor_look(fd, &look);
 		n = try_accept(fd, addr, addrlen);
-		if (n != -EAGAIN)
+		if (is_short(n))
+			n = shortage(fd, n);
+		if (n != -EAGAIN && !is_short(n))
 			break;
-		rc = fib_descriptor_wait(fd, POLLIN, &look, deadline);
+		rc = await_accept(fd, &look, n, deadline);
 		if (rc < 0)
 			return rc;
 	}

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/un.h>
 
 struct call {
@@ -182,6 +183,64 @@ static void test_socket_errors_of_the_system_come_through(void **state)
 	close(call.fd);
 }
 
+/* Leave the process `more` descriptors above those it has; the limit before. */
+static struct rlimit limit_descriptors(int more)
+{
+	struct rlimit before, now;
+	const int lowest = dup(0);
+
+	assert_true(lowest >= 0);
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	now = before;
+	now.rlim_cur = (rlim_t)(lowest + more);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+	return before;
+}
+
+static void test_socket_accept_without_a_descriptor_rests_and_tries_again(void **state)
+{
+	static const int types[] = {0, SOCK_NONBLOCK};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct call peer, call;
+		const int server = bound(types[i], &peer);
+		struct rlimit before;
+		struct fiber *f;
+		int fd;
+
+		assert_int_equal(listen(server, 8), 0);
+		peer.fd = socket(AF_INET, SOCK_STREAM, 0);
+		before = limit_descriptors(0);
+		/* Nobody has come: that there is no descriptor does not matter. */
+		call = (struct call){server, {0}, 0, 0};
+		assert_int_equal(inside(do_accept_nameless, &call), -ETIMEDOUT);
+		assert_int_equal(inside(do_connect, &peer), 0);
+		assert_int_equal(inside(do_accept_nameless, &call), -EMFILE);
+		call.deadline = fiber_after(15 * MS);
+		assert_int_equal(inside(do_accept_nameless, &call), -EMFILE);
+		assert_true(fiber_now() >= call.deadline);
+		call.deadline = fiber_after(15 * MS);
+		assert_int_equal(on_a_thread(do_accept_nameless, &call), -EMFILE);
+		call.deadline = FIBER_FOREVER;
+		f = inside_spawn(do_accept_nameless, &call);
+		while (fiber_state(f) != FIBER_SUSPENDED)
+			sched_yield();
+		assert_int_equal(fiber_cancel(f), 0);
+		assert_int_equal(inside_join_cancelled(f), -ECANCELED);
+		f = inside_spawn(do_accept_nameless, &call);
+		while (fiber_state(f) != FIBER_SUSPENDED)
+			sched_yield();
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		fd = (int)inside_join(f);
+		assert_true(fd >= 0);
+		fiber_close(fd);
+		fiber_close(peer.fd);
+		fiber_close(server);
+	}
+}
+
 static void *connect_unix(void *arg)
 {
 	const char *const path = arg;
@@ -224,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_socket_accept_times_out_not_before_its_deadline),
 		cmocka_unit_test(test_socket_connect_times_out_where_nobody_answers),
 		cmocka_unit_test(test_socket_errors_of_the_system_come_through),
+		cmocka_unit_test(test_socket_accept_without_a_descriptor_rests_and_tries_again),
 		cmocka_unit_test(test_socket_connects_to_a_local_name),
 	};
 
