@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - every name of the public interface but io.h's, with its exact type, as a program outside uses it
+ * names.c - every name of the public interface, with its exact type, as a program outside uses it
  *
  * scripts/test-headers.sh compiles it as strict C11 and as C++17, links it and runs it. A function whose type
  * has changed does not compile here, one that is not exported does not link.
@@ -190,6 +190,42 @@ static unsigned use_groups_and_channels(void)
 	return count - 11;
 }
 
+static unsigned use_bytes(void)
+{
+	unsigned count = 0;
+
+	FUNCTION(ssize_t, fiber_read, (int, void *, size_t, int64_t))
+	FUNCTION(ssize_t, fiber_write, (int, const void *, size_t, int64_t))
+	FUNCTION(ssize_t, fiber_readv, (int, const struct iovec *, int, int64_t))
+	FUNCTION(ssize_t, fiber_writev, (int, const struct iovec *, int, int64_t))
+	FUNCTION(ssize_t, fiber_read_full, (int, void *, size_t, int64_t))
+	FUNCTION(ssize_t, fiber_write_full, (int, const void *, size_t, int64_t))
+	FUNCTION(ssize_t, fiber_recv, (int, void *, size_t, int, int64_t))
+	FUNCTION(ssize_t, fiber_send, (int, const void *, size_t, int, int64_t))
+	FUNCTION(ssize_t, fiber_recvfrom,
+		 (int, void *, size_t, int, struct sockaddr *, socklen_t *, int64_t))
+	FUNCTION(ssize_t, fiber_sendto,
+		 (int, const void *, size_t, int, const struct sockaddr *, socklen_t, int64_t))
+	FUNCTION(ssize_t, fiber_recvmsg, (int, struct msghdr *, int, int64_t))
+	FUNCTION(ssize_t, fiber_sendmsg, (int, const struct msghdr *, int, int64_t))
+	return count - 12;
+}
+
+static unsigned use_descriptors(void)
+{
+	unsigned count = 0;
+
+	FUNCTION(int, fiber_accept, (int, struct sockaddr *, socklen_t *, int64_t))
+	FUNCTION(int, fiber_connect, (int, const struct sockaddr *, socklen_t, int64_t))
+	FUNCTION(int, fiber_wait_fd, (int, short, int64_t))
+	FUNCTION(int, fiber_poll, (struct pollfd *, nfds_t, int64_t))
+	FUNCTION(int, fiber_await_fds, (const int *, const short *, size_t, int64_t))
+	FUNCTION(int, fiber_open, (const char *, int, mode_t, int64_t))
+	FUNCTION(int, fiber_close, (int))
+	FUNCTION(int, fiber_block, (void *(*)(void *), void *, void **, int64_t))
+	return count - 8;
+}
+
 static unsigned use_context(void)
 {
 	unsigned count = 0;
@@ -257,8 +293,9 @@ static void *pin_in_a_block(void *arg)
 int main(void)
 {
 	const unsigned missing = use_time() + use_runtime() + use_fiber_types() + use_fiber() +
-				 use_sync() + use_groups_and_channels() + use_context() +
-				 use_introspection() + use_waiting();
+				 use_sync() + use_groups_and_channels() + use_bytes() +
+				 use_descriptors() + use_context() + use_introspection() +
+				 use_waiting();
 	struct fiber_result result = {NULL, 1};
 	int wrong = 0;
 
