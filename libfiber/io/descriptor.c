@@ -18,7 +18,7 @@
  *
  * The program may also close(2) a descriptor behind our back and get its number again. Descriptors
  * that came from fiber_accept or fiber_connect are known to be new; any other is registered afresh
- * at each wait, which costs a system call and cannot miss.
+ * at each wait, which costs a system call and cannot miss. A poller without edges of its own is told of each wait.
  */
 #include "io/descriptor.h"
 
@@ -57,19 +57,25 @@ static uint64_t token_of(int fd, struct fib_descriptor *d)
 	return (uint64_t)fib_load(&d->generation) << 32 | (uint32_t)fd;
 }
 
-/* Tell the poller of the caller's scheduler, unless it knows for sure. -EBADF when fd is another descriptor
- * than the one that was looked at. */
-static int watch(int fd, struct fib_descriptor *d, const struct fib_look *look)
+static int tell_poller(struct fib_poller *p, int fd, uint64_t token, short events)
+{
+	return p->ops->want ? p->ops->want(p, fd, token, events) : p->ops->watch(p, fd, token);
+}
+
+/* Tell the poller of the caller's scheduler that somebody will wait for events, unless it knows for sure.
+ * -EBADF when fd is another descriptor than the one that was looked at. */
+static int watch(int fd, struct fib_descriptor *d, short events, const struct fib_look *look)
 {
 	struct fib_sched *s = fib_carrier_self()->sched;
 	int rc;
 
-	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh))
+	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
+	    !s->poller->ops->want)
 		return 0;
 	fib_store(&s->watching, 1);
 	fib_spin_lock(&d->gate);
 	rc = fib_load(&d->generation) == look->generation
-		     ? s->poller->ops->watch(s->poller, fd, token_of(fd, d))
+		     ? tell_poller(s->poller, fd, token_of(fd, d), events)
 		     : -EBADF;
 	if (rc == 0)
 		fib_store_release(&d->watched_by, s->serial);
@@ -194,7 +200,7 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 	if (!d)
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 	/* Who blocks looks himself; here he only hears that it is closed. */
-	rc = w->parker->blocks ? 0 : watch(fd, d, look);
+	rc = w->parker->blocks ? 0 : watch(fd, d, events, look);
 	if (rc < 0)
 		return rc;
 	if (join_sides(d, events, look, w))
@@ -270,7 +276,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	d = fib_descriptor_make(fd);
 	if (!d)
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
-	rc = watch(fd, d, look);
+	rc = watch(fd, d, events, look);
 	/* What a poller does not take is always ready: a regular file. */
 	if (rc == -EPERM)
 		return 0;

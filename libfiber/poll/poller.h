@@ -31,6 +31,13 @@ struct fib_poller_ops {
 	 * descriptor that is always ready (a regular file); other negative errnos. Any thread.
 	 */
 	int (*watch)(struct fib_poller *, int fd, uint64_t token);
+	/*
+	 * NULL for a poller that tells every edge of what is watched. The others tell of an event once, and again only
+	 * after it was wanted again: then this is called instead of `watch`, each time before somebody waits
+	 * for events (poll(2)'s bits) of fd. What is there is told, also if it was before; at least these events are,
+	 * and errors and hang-ups. Returns what `watch` does. Any thread.
+	 */
+	int (*want)(struct fib_poller *, int fd, uint64_t token, short events);
 	/* Stop watching; events under way may still come. Before the descriptor is closed: a poller may keep its file
 	 * open. Any thread. */
 	void (*forget)(struct fib_poller *, int fd);
@@ -40,8 +47,10 @@ struct fib_poller_ops {
 	int (*wait)(struct fib_poller *, struct fib_poll_event *events, int max, int64_t deadline);
 	/* End a wait under way, or the next one. Any thread. */
 	void (*wake)(struct fib_poller *);
-	/* A descriptor that poll(2) finds readable as long as `wait` would return at once. The poller's own. Any
-	 * thread. */
+	/* NULL, or: from now on somebody waits for `descriptor`. Once. 0, or a negative errno. */
+	int (*lend)(struct fib_poller *);
+	/* A descriptor that poll(2) finds readable as long as `wait` would return at once, or soon after that has
+	 * begun. The poller's own. Any thread. */
 	int (*descriptor)(struct fib_poller *);
 	/* NULL, or a poller that is a ring for other operations too, which `wait` gives out when they have ended.
 	 * Any thread. */
@@ -53,7 +62,7 @@ struct fib_poller {
 	const struct fib_poller_ops *ops;
 };
 
-extern const struct fib_poller_ops fib_poller_epoll;
+extern const struct fib_poller_ops fib_poller_epoll, fib_poller_poll;
 /* Opening it gives -ENOSYS, or -EPERM, where there is no io_uring. */
 extern const struct fib_poller_ops fib_poller_uring;
 

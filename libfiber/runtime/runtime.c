@@ -61,6 +61,11 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	}
 	rt->sched.runtime = rt;
 	rc = fib_service_enter(o.control_path, o.name);
+	if (rc == 0 && o.idle) {
+		rc = fib_idle_lend(&rt->sched);
+		if (rc < 0)
+			fib_service_leave();
+	}
 	if (rc < 0) {
 		fib_close(&rt->sched);
 		fib_sched_stop(&rt->sched);

@@ -158,6 +158,11 @@ void fib_idle_poll(struct fib_carrier *c)
 	deliver(s, events, n);
 }
 
+int fib_idle_lend(struct fib_sched *s)
+{
+	return s->poller->ops->lend ? s->poller->ops->lend(s->poller) : 0;
+}
+
 void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
 {
 	s->idle.hook_arg = arg;

@@ -28,6 +28,10 @@ struct fib_idle {
 	void *hook_arg;		      /* I once there is a hook */
 };
 
+/* Have the poller's descriptor be one that others can wait for: before fib_idle_serve(), once. 0, or a negative
+ * errno. */
+int fib_idle_lend(struct fib_sched *s);
+
 /* From now on have whoever would block in the poller of s call hook instead. Once, before the first fiber. Not on a
  * carrier. */
 void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg);

@@ -41,7 +41,7 @@ static void *use_again(void *arg)
 	return NULL;
 }
 
-static int watch_held_up(struct fib_poller *p, int fd, uint64_t token)
+static void hold_up(int fd)
 {
 	const int64_t until = fiber_after(PATIENCE);
 
@@ -51,7 +51,18 @@ static int watch_held_up(struct fib_poller *p, int fd, uint64_t token)
 		while (fiber_now() < until && !(owner && fiber_state(owner) == FIBER_SUSPENDED))
 			sched_yield();
 	}
+}
+
+static int watch_held_up(struct fib_poller *p, int fd, uint64_t token)
+{
+	hold_up(fd);
 	return real->watch(p, fd, token);
+}
+
+static int want_held_up(struct fib_poller *p, int fd, uint64_t token, short events)
+{
+	hold_up(fd);
+	return real->want(p, fd, token, events);
 }
 
 static void *wait_for_the_old_one(void *arg)
@@ -75,6 +86,7 @@ static void test_descriptor_given_late_to_the_poller_keeps_nothing_from_its_next
 	real = p->ops;
 	held = *real;
 	held.watch = watch_held_up;
+	held.want = real->want ? want_held_up : NULL;
 	p->ops = &held;
 	holding = 1;
 	assert_int_equal(inside(wait_for_the_old_one, NULL), -EBADF);

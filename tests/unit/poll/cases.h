@@ -68,6 +68,13 @@ static int look(void)
 	return ops->wait(poller, events, MANY, 0);
 }
 
+/* Somebody is about to wait for events of fd, whose token is given. */
+static void again(int fd, uint64_t token, short wanted)
+{
+	if (ops->want)
+		assert_int_equal(ops->want(poller, fd, token, wanted), 0);
+}
+
 static void put(int fd)
 {
 	assert_int_equal(write(fd, "x", 1), 1);
@@ -89,6 +96,7 @@ static void test_poller_tells_an_edge_once_and_each_new_one(void **state)
 	assert_int_equal(events[0].token, 7);
 	assert_true(events[0].events & POLLIN);
 	assert_int_equal(look(), 0); /* unread, but no news */
+	again(a, 7, POLLIN);
 	put(b);
 	assert_int_equal(look(), 1);
 	assert_int_equal(read(a, &byte, 1), 1);
@@ -138,6 +146,7 @@ static void test_poller_wakes_readers_of_a_peer_that_hung_up(void **state)
 	assert_int_equal(events[0].events & POLLHUP, 0);
 	close(b);
 	b = dup(a);
+	again(a, 1, POLLIN);
 	assert_int_equal(look(), 1);
 	assert_int_equal(events[0].events & (POLLIN | POLLHUP), POLLIN | POLLHUP);
 }
@@ -162,6 +171,8 @@ static void test_poller_refuses_what_it_cannot_watch(void **state)
 
 	(void)state;
 	assert_int_equal(ops->watch(poller, file, 1), -EPERM);
+	if (ops->want)
+		assert_int_equal(ops->want(poller, file, 1, POLLIN), -EPERM);
 	close(file);
 	assert_int_equal(ops->watch(poller, file, 1), -EBADF);
 	assert_int_equal(ops->watch(poller, -1, 1), -EBADF);

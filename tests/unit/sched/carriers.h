@@ -46,6 +46,14 @@ static inline void carriers_start(struct fib_sched *s, unsigned n)
 		abort();
 }
 
+/* Have hook wait instead of the poller. */
+static inline void carriers_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
+{
+	if (fib_idle_lend(s) < 0)
+		abort();
+	fib_idle_serve(s, hook, arg);
+}
+
 /* Wait until every fiber has ended, then stop. */
 static inline void carriers_stop(struct fib_sched *s)
 {

@@ -219,9 +219,9 @@ static void test_idle_sleeper_in_the_poller_delivers_what_is_ready(void **state)
 	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(fib_sched_start(&s, 2, FIB_STACK_DEFAULT, FIBER_PINNED_SILENT, sees), 0);
-	assert_int_equal(s.poller->ops->watch(s.poller, pipes[0], 4711), 0);
 	fib_store(&s.watching, 1);
 	for (times = 1; times <= 50; times++) {
+		assert_int_equal(s.poller->ops->watch(s.poller, pipes[0], 4711), 0);
 		await_sleep();
 		assert_int_equal(write(pipes[1], "x", 1), 1);
 		assert_true(harness_until(seen, &times, LIMIT_S));
@@ -293,7 +293,7 @@ static void waits_by_hook(unsigned n, void *arg)
 	/* Though it may sleep already, and nobody wakes it. */
 	if (n % 2)
 		await_sleep();
-	fib_idle_serve(&s, waits_itself, arg);
+	carriers_serve(&s, waits_itself, arg);
 	for (i = 0; i < 100; i++) {
 		if (i % 2)
 			await_sleep();
@@ -343,7 +343,7 @@ static void test_idle_hook_that_comes_back_for_nothing_does_not_get_its_carrier_
 
 	(void)state;
 	carriers_start(&s, 2);
-	fib_idle_serve(&s, returns_at_once, &hook_calls);
+	carriers_serve(&s, returns_at_once, &hook_calls);
 	join(carriers_spawn(&s, "first", nothing, NULL));
 	/* The poke for those that were in the poller before there was a hook may still be under way. */
 	do {

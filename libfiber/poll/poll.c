@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poll.c - the poller on poll(2), which every system has
+ *
+ * The reference: no descriptor of the kernel's watches the others, and each wait costs as much as there are
+ * descriptors wanted. It knows no edges: what was told once is not asked for again until somebody wants it (set.c).
+ * Whoever is about to park wants it, and since that asks for the state nothing that came meanwhile is missed.
+ *
+ * A thread in poll(2) does not see the set change. So whoever changes it while somebody waits makes an
+ * eventfd readable, and the wait begins again. That also has the kernel let go of what was forgotten: poll(2)
+ * holds a file open while it waits, and the other end of a connection would not hear of its end. What the
+ * program closes behind our back while it is wanted stays open in that way until the next change; then it is
+ * told as an error, and dropped.
+ *
+ * For a program that waits itself (`lend`) a thread, the lookout, waits for the same set and makes an
+ * eventfd readable when something has come. It says so only if the set is still the one that it asked for: what a
+ * wait has taken meanwhile is not told again.
+ */
+#include "poll/poller.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "os/local.h"
+#include "os/os.h"
+#include "poll/set.h"
+
+#define ALL (POLLIN | POLLOUT | POLLPRI | POLLRDHUP)
+
+/* I set when opened · L under lock · W whoever waits · T the lookout · A any thread, atomic */
+struct poll {
+	struct fib_poller base; /* I */
+	pthread_mutex_t lock;
+	struct fib_poll_set set;	/* L */
+	bool waiting;			/* L: somebody is in poll(2) with what was the set */
+	struct fib_poll_question asked; /* W */
+	int changed_fd;			/* I: ends that poll(2) */
+	_Atomic uint32_t woken;		/* A: `wake` was called since the last wait (poll.woken) */
+
+	_Atomic uint32_t lent;		/* A: there is a lookout (poll.lent) */
+	_Atomic uint32_t ending;	/* A: it shall end */
+	pthread_t lookout;		/* I once lent */
+	pid_t owner;			/* I once lent: the process that it is a thread of */
+	struct fib_poll_question ahead; /* T */
+	int turn_fd;			/* I: ends its poll(2) */
+	bool told;   /* L: it has seen something that no wait has looked for since */
+	int told_fd; /* I: readable as long as a wait would return. L clears, any thread sets */
+};
+
+static void close_poller(struct fib_poller *base)
+{
+	struct poll *p = (struct poll *)base;
+	const int fds[] = {p->changed_fd, p->turn_fd, p->told_fd};
+	size_t i;
+
+	/* A forked child has no such thread, only its memory. */
+	if (fib_load_acquire(&p->lent) && p->owner == getpid()) {
+		fib_store_release(&p->ending, 1); /* label: poll.ending */
+		fib_os_event_set(p->turn_fd);
+		pthread_join(p->lookout, NULL);
+	}
+	for (i = 0; i < fib_countof(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	fib_poll_set_close(&p->set);
+	fib_poll_question_close(&p->asked);
+	fib_poll_question_close(&p->ahead);
+	free(p);
+}
+
+static int open_all(struct poll *p)
+{
+	int rc = fib_poll_set_open(&p->set);
+
+	if (rc == 0)
+		rc = fib_poll_question_open(&p->asked);
+	if (rc == 0)
+		rc = fib_poll_question_open(&p->ahead);
+	if (rc == 0)
+		rc = p->changed_fd = fib_os_event();
+	if (rc >= 0)
+		rc = p->turn_fd = fib_os_event();
+	if (rc >= 0)
+		rc = p->told_fd = fib_os_event();
+	return rc < 0 ? rc : 0;
+}
+
+static int open_poller(struct fib_poller **ret)
+{
+	struct poll *p = calloc(1, sizeof *p);
+	int rc;
+
+	if (!p)
+		return -ENOMEM;
+	p->base.ops = &fib_poller_poll;
+	pthread_mutex_init(&p->lock, NULL);
+	p->changed_fd = p->turn_fd = p->told_fd = -1;
+	rc = open_all(p);
+	if (rc < 0) {
+		close_poller(&p->base);
+		return rc;
+	}
+	*ret = &p->base;
+	return 0;
+}
+
+/* Under the lock: the set is another one than those in poll(2) know. */
+static void changed(struct poll *p)
+{
+	if (p->waiting)
+		fib_os_event_set(p->changed_fd);
+	if (fib_load(&p->lent))
+		fib_os_event_set(p->turn_fd);
+}
+
+static int want(struct fib_poller *base, int fd, uint64_t token, short events)
+{
+	struct poll *p = (struct poll *)base;
+	struct stat is;
+	int rc;
+
+	if (fstat(fd, &is) < 0)
+		return -errno;
+	if (S_ISREG(is.st_mode) || S_ISDIR(is.st_mode))
+		return -EPERM;
+	pthread_mutex_lock(&p->lock);
+	rc = fib_poll_set_ask(&p->set, fd, token, events);
+	if (rc == 0)
+		changed(p);
+	pthread_mutex_unlock(&p->lock);
+	return rc;
+}
+
+static int watch(struct fib_poller *base, int fd, uint64_t token)
+{
+	return want(base, fd, token, ALL);
+}
+
+static void forget(struct fib_poller *base, int fd)
+{
+	struct poll *p = (struct poll *)base;
+
+	pthread_mutex_lock(&p->lock);
+	if (fib_poll_set_drop(&p->set, fd))
+		changed(p);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* -- waiting -- */
+
+static int poll_until(struct fib_poll_question *q, int64_t deadline)
+{
+	int64_t left = deadline <= 0 || deadline == INT64_MAX ? 0 : deadline - fib_os_now();
+	struct timespec t = {0};
+	int n;
+
+	if (left > 0) {
+		t.tv_sec = (time_t)(left / 1000000000);
+		t.tv_nsec = (long)(left % 1000000000);
+	}
+	n = ppoll(q->fds, q->n, deadline == INT64_MAX ? NULL : &t, NULL);
+	return n < 0 ? -errno : n;
+}
+
+/* The lookout sees anew; who was woken and has not heard of it yet still is. */
+static void untell(struct poll *p)
+{
+	if (!fib_load_acquire(&p->lent))
+		return;
+	p->told = false;
+	fib_os_event_clear(p->told_fd);
+	/* pairs: poll.woken -- either we see that he was woken, or what he writes comes after. */
+	fib_fence_seq();
+	if (fib_load(&p->woken))
+		fib_os_event_set(p->told_fd);
+	fib_os_event_set(p->turn_fd);
+}
+
+static fib_noinline int wait_poller(struct fib_poller *base, struct fib_poll_event *events, int max,
+				    int64_t deadline)
+{
+	struct poll *p = (struct poll *)base;
+	bool woken;
+	int n, kept = 0;
+
+	do {
+		pthread_mutex_lock(&p->lock);
+		fib_poll_set_copy(&p->set, &p->asked, p->changed_fd);
+		p->waiting = true;
+		pthread_mutex_unlock(&p->lock);
+		n = poll_until(&p->asked, deadline);
+		pthread_mutex_lock(&p->lock);
+		p->waiting = false;
+		if (n > 0 && p->asked.fds[0].revents)
+			fib_os_event_clear(p->changed_fd);
+		/* pairs: poll.woken -- what was done before we were woken is visible. */
+		woken = fib_swap_seq(&p->woken, 0);
+		if (n > 0)
+			kept = fib_poll_set_tell(&p->set, &p->asked, events, max);
+		if (kept || woken || n <= 0)
+			untell(p);
+		pthread_mutex_unlock(&p->lock);
+	} while (n > 0 && !kept && !woken);
+	return n < 0 && n != -EINTR ? n : kept;
+}
+
+static void wake(struct fib_poller *base)
+{
+	struct poll *p = (struct poll *)base;
+
+	/* label: poll.woken -- before the descriptors are written. */
+	fib_store_seq(&p->woken, 1);
+	fib_os_event_set(p->changed_fd);
+	if (fib_load_acquire(&p->lent))
+		fib_os_event_set(p->told_fd);
+}
+
+/* -- for a program that waits itself -- */
+
+static void *look_out(void *arg)
+{
+	struct poll *p = arg;
+	struct fib_poll_question *const q = &p->ahead;
+
+	fib_os_thread_name("fiber-lookout");
+	while (!fib_load_acquire(&p->ending)) { /* pairs: poll.ending */
+		pthread_mutex_lock(&p->lock);
+		fib_poll_set_copy(&p->set, q, p->turn_fd);
+		/* As long as it stands told nobody needs to hear more. */
+		if (p->told)
+			q->n = 1;
+		pthread_mutex_unlock(&p->lock);
+		if (poll_until(q, INT64_MAX) < 0)
+			continue;
+		if (q->fds[0].revents) {
+			fib_os_event_clear(p->turn_fd);
+			continue;
+		}
+		pthread_mutex_lock(&p->lock);
+		if (p->set.version == q->version) {
+			p->told = true;
+			fib_os_event_set(p->told_fd);
+		}
+		pthread_mutex_unlock(&p->lock);
+	}
+	return NULL;
+}
+
+static int lend(struct fib_poller *base)
+{
+	struct poll *p = (struct poll *)base;
+	sigset_t all, before;
+	int rc;
+
+	p->owner = getpid();
+	/* label: poll.lent -- whoever wakes us from now on, or changes the set, says so there too. Who woke us before
+	 * stands in `woken`. */
+	fib_store_seq(&p->lent, 1);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&p->lookout, NULL, look_out, p);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc) {
+		fib_store_release(&p->lent, 0);
+		return -rc;
+	}
+	if (fib_load_seq(&p->woken))
+		fib_os_event_set(p->told_fd);
+	return 0;
+}
+
+static int descriptor(struct fib_poller *base)
+{
+	return ((struct poll *)base)->told_fd;
+}
+
+const struct fib_poller_ops fib_poller_poll = {
+	.name = "poll",
+	.open = open_poller,
+	.close = close_poller,
+	.watch = watch,
+	.want = want,
+	.forget = forget,
+	.wait = wait_poller,
+	.wake = wake,
+	.lend = lend,
+	.descriptor = descriptor,
+};
