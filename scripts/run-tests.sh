@@ -5,13 +5,15 @@
 #
 # The last line is "N passed, N failed", with ", N skipped" when any were; the exit status is 1 when
 # anything failed. A program that dies, hangs, or does not run all it planned counts as one failure more.
-# System tests run once for each number of carriers in $CARRIERS, which they find in FIBER_TEST_CARRIERS.
+# System tests run once for each number of carriers in $CARRIERS, which they find in FIBER_TEST_CARRIERS; what waits for
+# descriptors, once for each poller in $POLLERS, which its runtimes find in FIBER_POLLER.
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
 set -u
 
 LIMIT=${LIMIT:-120}
 CARRIERS=${CARRIERS:-1 2 4}
+POLLERS=${POLLERS:-${FIBER_POLLER:-epoll poll}}
 : "${FIBER_BUILD:?the build folder}"
 export FIBER_BUILD FIBER_SAN="${FIBER_SAN:-}"
 export CMOCKA_MESSAGE_OUTPUT=TAP
@@ -85,17 +87,41 @@ run() {
 	fi
 }
 
+# Whether a test program waits for descriptors, by what its source calls.
+source=$(cd "$(dirname "$0")/.." && pwd)
+waits_for_descriptors() {
+	case $1 in
+	*/tests/unit/io/* | */tests/unit/sched/test_idle | */tests/cli/test_httpd) return 0 ;;
+	*/tests/system/*) ;;
+	*) return 1 ;;
+	esac
+	grep -qsE 'fiber_(read|write|recv|send|accept|connect|wait_fd|poll|await_fds|runtime_fd|waitpid)|FIBER_SELECT_FD' \
+		"$source/tests/${1##*/tests/}.c"
+}
+
+# run(), for each poller where that matters.
+run_pollers() {
+	local label=$1 poller
+	if ! waits_for_descriptors "$2"; then
+		run "$label" "$2"
+		return
+	fi
+	for poller in $POLLERS; do
+		FIBER_POLLER=$poller run "$label, $poller" "$2"
+	done
+}
+
 for program in "$@"; do
 	label=${program#"$FIBER_BUILD"/tests/}
 	label=${label#"$PWD"/}
 	case $program in
 	*/tests/system/*)
 		for carriers in $CARRIERS; do
-			FIBER_TEST_CARRIERS=$carriers run "$label, $carriers carriers" "$program"
+			FIBER_TEST_CARRIERS=$carriers run_pollers "$label, $carriers carriers" "$program"
 		done
 		;;
 	*)
-		run "$label" "$program"
+		run_pollers "$label" "$program"
 		;;
 	esac
 done

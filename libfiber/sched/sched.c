@@ -101,7 +101,7 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 		rc = fib_pinned_init(&s->pinned, policy);
 	if (rc < 0)
 		return rc;
-	rc = fib_poller_epoll.open(&s->poller);
+	rc = fib_poller_choose(&s->poller, &s->poller_note);
 	if (rc < 0) {
 		fib_pinned_release(&s->pinned);
 		return rc;

@@ -16,6 +16,7 @@
 #include "base/tls.h"
 #include "core/record.h"
 #include "core/record_cache.h"
+#include "poll/choose.h"
 #include "poll/poller.h"
 #include "sched/background.h"
 #include "sched/fresh.h"
@@ -99,6 +100,7 @@ struct fib_sched {
 	uint64_t polls_seen;	   /* the service thread only */
 	_Atomic uint32_t watching; /* A: some descriptor has been given to the poller */
 	struct fib_sched *next;	   /* L: sched list of tick.c */
+	struct fib_poller_note poller_note; /* I */
 
 	struct fib_background background; /* own lock */
 };

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choose.c - which poller a runtime gets
+ *
+ * The first of the table that can be opened, unless the administrator names one. A name that nobody has is a
+ * mistake, and a program that starts with another poller than it was measured with hides it: so it does not
+ * start. A poller that this machine forbids is no mistake of anybody's: the next one serves, and the tools can say
+ * why. Having run out of descriptors is no reason to try another, which would need some too.
+ */
+#include "poll/choose.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/log.h"
+#include "os/local.h"
+
+#define SETTING "FIBER_POLLER"
+
+/* In order of preference. */
+static const struct fib_poller_ops *const table[] = {
+	&fib_poller_epoll,
+	&fib_poller_uring,
+	&fib_poller_poll,
+};
+
+/* "epoll, poll" */
+static void list(const struct fib_poller_ops *const pollers[], size_t n, char *buf, size_t size)
+{
+	size_t i, at = 0;
+
+	buf[0] = 0;
+	for (i = 0; i < n && at < size; i++)
+		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? ", " : "",
+				       pollers[i]->name);
+}
+
+static const struct fib_poller_ops *find(const struct fib_poller_ops *const pollers[], size_t n,
+					 const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(pollers[i]->name, name) == 0)
+			return pollers[i];
+	return NULL;
+}
+
+static bool run_out(int rc)
+{
+	return rc == -EMFILE || rc == -ENFILE;
+}
+
+int fib_poller_choose_from(const struct fib_poller_ops *const pollers[], size_t n,
+			   const char *wanted, struct fib_poller **ret,
+			   struct fib_poller_note *ret_note)
+{
+	const struct fib_poller_ops *first = pollers[0];
+	const bool named = wanted && *wanted;
+	char names[128];
+	size_t i;
+	int rc, why;
+
+	ret_note->text[0] = 0;
+	if (named)
+		first = find(pollers, n, wanted);
+	if (!first) {
+		list(pollers, n, names, sizeof names);
+		fib_log(SETTING "=%.40s: no such poller, it is one of %s", wanted, names);
+		return -EINVAL;
+	}
+	why = rc = first->open(ret);
+	for (i = 0; i < n && rc < 0 && !run_out(rc); i++) {
+		if (pollers[i] == first)
+			continue;
+		rc = pollers[i]->open(ret);
+		if (rc == 0)
+			snprintf(ret_note->text, sizeof ret_note->text,
+				 "%s%s cannot be used here (%s), so %s is",
+				 named ? SETTING "=" : "", first->name, strerror(-why),
+				 pollers[i]->name);
+	}
+	return rc;
+}
+
+int fib_poller_choose(struct fib_poller **ret, struct fib_poller_note *ret_note)
+{
+	return fib_poller_choose_from(table, fib_countof(table), fib_os_setting(SETTING), ret,
+				      ret_note);
+}
