@@ -19,7 +19,7 @@
 #include "os/os.h"
 #include "sched/live.h"
 
-#define TOGETHER 4u
+#define TOGETHER   4u
 #define STREAK_MAX 16u
 #define FAIR_EVERY 16u /* looks at the outside; see fresh.c */
 
