@@ -20,6 +20,7 @@
 #include "core/labels.h"
 #include "core/registry.h"
 #include "io/table.h"
+#include "io/name.h"
 #include "runtime/runtime.h"
 #include "sched/offload.h"
 #include "sched/tick.h"
@@ -54,6 +55,7 @@ static void in_child(void)
 	fib_offload_forget();
 	fib_vigil_forget();
 	fib_descriptor_forget_all();
+	fib_name_forget();
 	in_parent();
 }
 

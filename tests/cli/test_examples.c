@@ -54,6 +54,7 @@ static const struct example {
 	{"16_event_loop", "key 1\nkey 2\nkey 3\n"},
 	{"17_generator", "another shape: the same words\nother words: \"fir\" against \"yew\"\n"},
 	{"18_children", "the thread: 42\nthe first: exit code 3\nthe second: ended by signal 9\n"},
+	{"19_names", "192.0.2.1: 192.0.2.1\nlocalhost: *\n"},
 };
 #define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
 

@@ -273,7 +273,9 @@ static unsigned use_waiting(void)
 
 	FUNCTION(int, fiber_waitpid, (pid_t, int *, int, int64_t))
 	FUNCTION(int, fiber_thread_join, (pthread_t, void **, int64_t))
-	return count - 2;
+	FUNCTION(int, fiber_getaddrinfo,
+		 (const char *, const char *, const struct addrinfo *, struct addrinfo **, int64_t))
+	return count - 3;
 }
 
 static void *pin_in_a_block(void *arg)

@@ -24,6 +24,8 @@
 
 FIBER_BEGIN_DECLS
 
+struct addrinfo; /* <netdb.h>, which strict C11 keeps it from */
+
 /*
  * Bytes moved, 0 at end of file; short counts as with read(2) and write(2). A socket without a
  * reader gives -EPIPE and no SIGPIPE. count: at most IOV_MAX, else -EINVAL.
@@ -110,6 +112,24 @@ FIBER_API int fiber_close(int fd);
  * caller's. A runtime does not wait for calls whose callers have gone.
  */
 FIBER_API int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline);
+
+/*
+ * getaddrinfo(3): 0 and a list for freeaddrinfo(3). Names are looked up on threads of fiber_block(),
+ * at most 32 at once; who comes then waits for his turn. Past the deadline it returns whatever name
+ * servers do: the lookup goes on alone, and frees what it used and finds. The arguments are copied.
+ * Numeric addresses and ports are read at once, without a thread. Errors are the negative errno
+ * instead of EAI_*:
+ *
+ *	EAI_NONAME  -ENOENT    EAI_ADDRFAMILY  -EADDRNOTAVAIL  EAI_SERVICE   -EPROTONOSUPPORT
+ *	EAI_NODATA  -ENODATA   EAI_FAMILY      -EAFNOSUPPORT   EAI_SOCKTYPE  -ESOCKTNOSUPPORT
+ *	EAI_AGAIN   -EAGAIN    EAI_MEMORY      -ENOMEM         EAI_BADFLAGS  -EINVAL
+ *	EAI_FAIL    -EIO       EAI_OVERFLOW    -EOVERFLOW      EAI_SYSTEM    its errno
+ *
+ * -EAGAIN also where no thread can be made: either way it may work later. -ETIMEDOUT and
+ * -ECANCELED are always about the caller's wait.
+ */
+FIBER_API int fiber_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+				struct addrinfo **ret, int64_t deadline);
 
 /*
  * waitpid(2): the pid of the child and its status, or 0 where options has WNOHANG and no child has
