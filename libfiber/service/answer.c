@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/registry.h"
@@ -90,7 +91,10 @@ static bool answer_maps(struct fib_peer *peer)
 	fib_peer_frame_open(peer, FIB_WIRE_MAPS);
 	at = fib_peer_at(peer, &room);
 	while (done < MAPS_PIECE) {
-		n = fib_os_read(c->file, at + done, MAPS_PIECE - done);
+		const struct iovec piece = {at + done, MAPS_PIECE - done};
+
+		/* It is on no disk, but is not known to be there at once. */
+		n = fib_os_read_slow(c->file, &piece, 1);
 		if (n <= 0)
 			break;
 		done += (size_t)n;
