@@ -15,15 +15,6 @@
 #include "fiberctl/process.h"
 #include "inspect/render.h"
 
-static int refused(const struct ctl_socket *socket, int rc, const char *why)
-{
-	if (rc == -ETIMEDOUT)
-		why = "no answer: the process is stopped, or its service thread hangs";
-	else if (rc == -ECONNREFUSED)
-		why = "nobody listens: its process is dead";
-	return ctl_cannot("%s: %s", socket->path, why && why[0] ? why : strerror(-rc));
-}
-
 /* One request and its answer. CTL_WELL, or what ctl_cannot() returned. */
 static int ask(struct fib_wire_client *client, const struct ctl_socket *socket, uint32_t wanted,
 	       struct fib_wire_policy_is *ret)
@@ -42,7 +33,7 @@ static int ask(struct fib_wire_client *client, const struct ctl_socket *socket, 
 		if (header.type == FIB_WIRE_ERROR && header.length >= sizeof error) {
 			memcpy(&error, payload, sizeof error);
 			error.text[sizeof error.text - 1] = 0;
-			return refused(socket, error.error, error.text);
+			return ctl_refused(socket, error.error, error.text);
 		}
 		if (header.type == FIB_WIRE_POLICY_IS &&
 		    header.length >= offsetof(struct fib_wire_policy_is, dropped)) {
@@ -56,7 +47,7 @@ static int ask(struct fib_wire_client *client, const struct ctl_socket *socket, 
 		if (header.type == FIB_WIRE_END || header.type == FIB_WIRE_ERROR)
 			rc = -EPROTO;
 	}
-	return refused(socket, rc, NULL);
+	return ctl_refused(socket, rc, NULL);
 }
 
 static void put_json(const struct fib_wire_process *process, bool changed,
@@ -105,7 +96,7 @@ static int read_or_change(struct fib_wire_client *client, const struct ctl_socke
 
 	rc = ctl_hello(socket->path, CTL_TIMEOUT, &process);
 	if (rc < 0)
-		return refused(socket, rc, NULL);
+		return ctl_refused(socket, rc, NULL);
 	code = ask(client, socket, wanted, &is);
 	if (code == CTL_WELL && changed) {
 		code = ask(client, socket, FIB_WIRE_POLICY_READ, &after);
@@ -153,7 +144,7 @@ static int run(const struct ctl_arguments *arguments)
 		return code;
 	rc = fib_wire_connect(&client, socket.path, CTL_TIMEOUT);
 	if (rc < 0)
-		return refused(&socket, rc, NULL);
+		return ctl_refused(&socket, rc, NULL);
 	code = read_or_change(&client, &socket, wanted, arguments->json);
 	fib_wire_disconnect(&client);
 	return code;

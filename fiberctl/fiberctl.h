@@ -34,7 +34,7 @@ struct ctl_command {
 	int (*run)(const struct ctl_arguments *arguments);
 };
 
-extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_policy;
+extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_policy, ctl_carriers;
 
 /* One line on stderr, "fiberctl: what: why". The exit code for it. */
 int ctl_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

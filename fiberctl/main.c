@@ -16,7 +16,8 @@
 
 #include "inspect/torn.h"
 
-static const struct ctl_command *const commands[] = {&ctl_list, &ctl_show, &ctl_bt, &ctl_policy};
+static const struct ctl_command *const commands[] = {&ctl_list, &ctl_show, &ctl_bt, &ctl_policy,
+						     &ctl_carriers};
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -93,7 +94,7 @@ static int help(const struct ctl_command *command)
 	     "command: list the programs that can be asked. PROCESS is a process id, the name\n"
 	     "of a program, or the path of a control socket (with a '/').\n");
 	for (i = 0; i < COMMANDS; i++)
-		printf("  %-6s %-36s %s\n", commands[i]->name, commands[i]->usage,
+		printf("  %-8s %-34s %s\n", commands[i]->name, commands[i]->usage,
 		       commands[i]->summary);
 	puts("\n"
 	     "  -j, --json     print one JSON object\n"

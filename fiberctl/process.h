@@ -22,4 +22,8 @@ int ctl_process_open(const char *who, struct ins_source **ret);
  * buf. */
 const char *ctl_process_command(pid_t pid, char *buf, size_t size);
 
+/* Say that the process behind socket does not answer, or refuses: rc, a negative errno, or in its own words (may be
+ * NULL). What ctl_cannot() returns. */
+int ctl_refused(const struct ctl_socket *socket, int rc, const char *why);
+
 #endif

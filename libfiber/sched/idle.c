@@ -265,3 +265,11 @@ bool fib_idle_all_asleep(struct fib_sched *s)
 {
 	return sleeping(fib_load_acquire(&s->idle.word)) == s->carrier_count;
 }
+
+bool fib_idle_lies(struct fib_carrier *c, bool *ret_polls)
+{
+	const uint32_t how = fib_load(&c->sleeper.how);
+
+	*ret_polls = how == IN_POLLER;
+	return how == IN_POLLER || how == IN_FUTEX;
+}

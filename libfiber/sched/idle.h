@@ -53,6 +53,9 @@ void fib_idle_sleep(struct fib_carrier *c);
 /* Look into the poller without waiting; makes fibers runnable. */
 void fib_idle_poll(struct fib_carrier *c);
 
+/* Whether c has lain down to sleep, and if so whether in the poller. */
+bool fib_idle_lies(struct fib_carrier *c, bool *ret_polls);
+
 /* Every carrier sleeps. */
 bool fib_idle_all_asleep(struct fib_sched *s);
 

@@ -97,6 +97,20 @@ void fib_tick_forget(void)
 	fib_publish(&fiber_registry.carriers, 0);
 }
 
+bool fib_tick_next(uint64_t after, void (*fn)(struct fib_sched *s, void *arg), void *arg)
+{
+	struct fib_sched *s, *next = NULL;
+
+	fib_spin_lock(&tick.lock);
+	for (s = tick.first; s; s = s->next)
+		if (s->serial > after && (!next || s->serial < next->serial))
+			next = s;
+	if (next)
+		fn(next, arg);
+	fib_spin_unlock(&tick.lock);
+	return next != NULL;
+}
+
 static bool all_asleep(void)
 {
 	struct fib_sched *s;

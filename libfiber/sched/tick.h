@@ -34,6 +34,10 @@ void fib_tick_lock(void);
 void fib_tick_unlock(void);
 void fib_tick_forget(void);
 
+/* Call fn with the scheduler that has the lowest serial above `after`, which does not go meanwhile. False when there is
+ * none. fn takes no lock and does not wait. */
+bool fib_tick_next(uint64_t after, void (*fn)(struct fib_sched *s, void *arg), void *arg);
+
 /* Have the next tick come at once: something waits to be printed. */
 void fib_tick_hurry(void);
 

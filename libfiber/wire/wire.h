@@ -35,6 +35,8 @@ enum fib_wire_type {
 	FIB_WIRE_STACK = 0x04,
 	/* struct fib_wire_policy: POLICY_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
 	FIB_WIRE_POLICY = 0x05,
+	/* Nothing: RUNTIME..., END, which counts carriers. */
+	FIB_WIRE_CARRIERS = 0x06,
 
 	/* struct fib_wire_process */
 	FIB_WIRE_PROCESS = 0x81,
@@ -52,6 +54,8 @@ enum fib_wire_type {
 	FIB_WIRE_END = 0x87,
 	/* struct fib_wire_error */
 	FIB_WIRE_ERROR = 0x88,
+	/* struct fib_wire_runtime, then `carriers` carriers of carrier_size bytes. */
+	FIB_WIRE_RUNTIME = 0x89,
 };
 
 struct fib_wire_header {
@@ -104,6 +108,33 @@ struct fib_wire_stack {
 #define FIB_WIRE_STACK_MOVING 1u /* it ran each time we looked: no bytes */
 #define FIB_WIRE_STACK_CUT    2u /* deeper than a frame holds: the outermost part is missing */
 #define FIB_WIRE_STACK_GONE   4u /* its memory could not be read: no bytes */
+
+/* A carrier sleeps in the poller, sleeps elsewhere, looks for something to run, or runs a fiber. */
+enum fib_wire_carrier_state {
+	FIB_WIRE_CARRIER_POLLING,
+	FIB_WIRE_CARRIER_IDLE,
+	FIB_WIRE_CARRIER_SEARCHING,
+	FIB_WIRE_CARRIER_RUNNING,
+};
+
+struct fib_wire_carrier {
+	uint32_t index;
+	uint32_t state;	 /* enum fib_wire_carrier_state */
+	uint64_t fiber;	 /* that it runs, 0: none */
+	uint32_t queued; /* runnable fibers in its line */
+	uint32_t unused;
+};
+
+struct fib_wire_runtime {
+	uint64_t serial; /* counts the runtimes of a process, from 1 */
+	uint64_t polls;	 /* looks into its poller so far */
+	uint32_t carriers;
+	uint32_t carrier_size;
+	uint32_t queued; /* runnable fibers in no carrier's line */
+	uint32_t unused;
+	char poller[16];
+	char note[160]; /* why it is not the poller that was wanted; empty when it is */
+};
 
 struct fib_wire_end {
 	uint64_t total;	    /* fibers that existed */

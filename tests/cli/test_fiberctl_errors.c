@@ -52,6 +52,8 @@ static void test_fiberctl_usage_errors_are_64(void **state)
 		{"bt", "1"},
 		{"bt", "1", "-7"},
 		{"bt", "1", "0"},
+		{"carriers"},
+		{"carriers", "1", "2"},
 		{"policy"},
 		{"policy", "1", "loud"},
 		{"policy", "1", "warn", "error"},

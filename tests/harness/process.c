@@ -59,11 +59,11 @@ static void end_all(void)
 
 /* -- the child's side: nothing but system calls between fork and exec -- */
 
-static void forbid_peeking(void)
+static void forbid(unsigned call)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0 /* offset of nr in struct seccomp_data */),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -95,7 +95,9 @@ static void become(const char *const argv[], char **env, const struct harness_ho
 	/* After setuid, which clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (how->forbid_peeking)
-		forbid_peeking();
+		forbid(SYS_process_vm_readv);
+	if (how->forbid)
+		forbid(how->forbid);
 	execvpe(argv[0], (char *const *)argv, env);
 	_exit(127);
 }

@@ -36,6 +36,7 @@ struct harness_how {
 	const char *folder;	/* to start in */
 	uid_t user;		/* to run as, when not 0; needs root */
 	bool forbid_peeking;	/* a seccomp filter makes process_vm_readv fail with EPERM */
+	unsigned forbid;	/* a system call that fails with EPERM; 0: none */
 	bool core;		/* let it dump core */
 };
 

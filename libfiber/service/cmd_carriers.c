@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_carriers.c - the runtimes, how each waits for descriptors, and what its carriers do; one runtime a step. */
+#include <string.h>
+
+#include "sched/census.h"
+#include "sched/sched.h"
+#include "service/answer.h"
+#include "service/command.h"
+
+static bool begin(struct fib_peer *peer, const void *payload, size_t length)
+{
+	(void)payload;
+	(void)length;
+	peer->cursor.next = 0;
+	return true;
+}
+
+static bool step(struct fib_peer *peer, int64_t now)
+{
+	struct fib_wire_carrier carriers[FIB_CARRIERS_MAX];
+	struct fib_wire_runtime runtime;
+	struct fib_cursor *c = &peer->cursor;
+	size_t room, size;
+	char *at;
+
+	(void)now;
+	if (!fib_census_next(c->next, &runtime, carriers)) {
+		fib_answer_end(peer);
+		return true;
+	}
+	c->next = runtime.serial;
+	c->end.total += runtime.carriers;
+	c->end.shown += runtime.carriers;
+	size = runtime.carriers * sizeof carriers[0];
+	fib_peer_frame_open(peer, FIB_WIRE_RUNTIME);
+	at = fib_peer_at(peer, &room);
+	memcpy(at, &runtime, sizeof runtime);
+	memcpy(at + sizeof runtime, carriers, size);
+	fib_peer_add(peer, sizeof runtime + size);
+	fib_peer_frame_close(peer);
+	return false;
+}
+
+const struct fib_command fib_cmd_carriers = {
+	.type = FIB_WIRE_CARRIERS,
+	.name = "carriers",
+	.begin = begin,
+	.step = step,
+};

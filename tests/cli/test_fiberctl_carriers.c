@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fiberctl_carriers.c - which poller a runtime got, why, and what its carriers do. */
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "tests/harness/cli/cli.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static struct harness_process *start(const char *setting, unsigned forbid)
+{
+	const char *const env[] = {setting, NULL};
+	const struct harness_how how = {.env = env, .forbid = forbid};
+
+	return cli_start(&how, "ready", "runtimes", NULL);
+}
+
+/* The answer, whose promises hold, with one runtime of 1 carrier and one of 2. */
+static json_t *ask(const struct harness_process *process)
+{
+	struct harness_process *p =
+		cli_run("fiberctl", "carriers", cli_number((uint64_t)process->pid), "--json", NULL);
+	const json_t *carriers, *runtimes;
+	json_t *answer;
+	size_t i;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, "control");
+	assert_string_equal(json_text(answer, "name"), "one");
+	assert_int_equal(json_int(answer, "total"), 3);
+	assert_int_equal(json_int(answer, "shown"), 3);
+	carriers = json_object_get(answer, "carriers");
+	runtimes = json_object_get(answer, "runtimes");
+	assert_int_equal(json_array_size(carriers), 3);
+	assert_int_equal(json_array_size(runtimes), 2);
+	for (i = 0; i < 3; i++)
+		json_promise(json_array_get(carriers, i), "carrier",
+			     "runtime:i index:i state:s fiberId:i? queued:i");
+	for (i = 0; i < 2; i++) {
+		json_promise(json_array_get(runtimes, i), "runtime",
+			     "id:i carriers:i polls:i queued:i poller:o");
+		json_promise(json_object_get(json_array_get(runtimes, i), "poller"), "poller",
+			     "name:s note:s?");
+	}
+	harness_free(p);
+	return answer;
+}
+
+/* Every runtime runs with this poller, and says so much about it; NULL: nothing. */
+static void expect_poller(json_t *answer, const char *name, const char *note)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		const json_t *const poller = json_object_get(
+			json_array_get(json_object_get(answer, "runtimes"), i), "poller");
+
+		assert_string_equal(json_text(poller, "name"), name);
+		if (note)
+			cli_contains(json_text(poller, "note"), note);
+		else
+			assert_true(json_is_null(json_object_get(poller, "note")));
+	}
+	json_decref(answer);
+}
+
+static void test_carriers_are_shown_by_runtime_and_index(void **state)
+{
+	static const json_int_t expected[][2] = {{1, 0}, {2, 0}, {2, 1}};
+	struct harness_process *process = start("FIBER_POLLER=", 0);
+	json_t *answer = ask(process);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		const json_t *const c = json_array_get(json_object_get(answer, "carriers"), i);
+
+		assert_int_equal(json_int(c, "runtime"), expected[i][0]);
+		assert_int_equal(json_int(c, "index"), expected[i][1]);
+		assert_int_equal(json_int(c, "queued"), 0);
+	}
+	expect_poller(answer, "epoll", NULL);
+	harness_free(process);
+}
+
+static void test_carriers_name_the_poller_of_the_environment(void **state)
+{
+	struct harness_process *process = start("FIBER_POLLER=poll", 0);
+
+	(void)state;
+	expect_poller(ask(process), "poll", NULL);
+	harness_free(process);
+}
+
+static const char *count_lines(const char *text, const char *prefix, unsigned *ret)
+{
+	const char *at, *last = NULL;
+
+	*ret = 0;
+	for (at = text; at && *at; at = strchr(at, '\n'), at = at ? at + 1 : NULL)
+		if (strncmp(at, prefix, strlen(prefix)) == 0) {
+			last = at;
+			++*ret;
+		}
+	return last;
+}
+
+static void test_carriers_say_once_for_each_runtime_why_it_is_another_poller(void **state)
+{
+	struct harness_process *process = start("FIBER_POLLER=uring", SYS_io_uring_setup), *p;
+	unsigned n;
+
+	(void)state;
+	expect_poller(ask(process), "epoll", "FIBER_POLLER=uring cannot be used here (");
+	p = cli_run("fiberctl", "carriers", cli_number((uint64_t)process->pid), NULL);
+	cli_expect(p, 0);
+	assert_non_null(strstr(count_lines(p->out.bytes, "note: ", &n), "), so epoll is\n"));
+	assert_int_equal(n, 2);
+	count_lines(p->out.bytes, "runtime ", &n);
+	assert_int_equal(n, 2);
+	cli_contains(p->out.bytes, "poller epoll");
+	harness_free(p);
+	/* And it waits as well. */
+	p = cli_run("fiberctl", "list", cli_number((uint64_t)process->pid), NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	harness_free(process);
+}
+
+static void test_carriers_that_run_name_their_fibers(void **state)
+{
+	struct harness_process *process = cli_start(NULL, "ready", "spin", "--carriers", "3", NULL), *p;
+	const json_t *carriers, *c;
+	json_t *answer;
+	size_t i;
+
+	(void)state;
+	p = cli_run("fiberctl", "carriers", cli_number((uint64_t)process->pid), "--json", NULL);
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	carriers = json_object_get(answer, "carriers");
+	assert_int_equal(json_array_size(carriers), 3);
+	json_array_foreach (carriers, i, c) {
+		assert_string_equal(json_text(c, "state"), "running");
+		assert_true(json_int(c, "fiberId") > 0);
+	}
+	json_decref(answer);
+	harness_free(p);
+	harness_free(process);
+}
+
+static void test_carriers_of_a_process_that_is_none_cannot_be_shown(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "carriers", "no-such-program", NULL), 2, "fiberctl",
+			 "no-such-program");
+}
+
+static void test_carriers_of_a_name_that_is_no_poller_never_start(void **state)
+{
+	static const char *const env[] = {"FIBER_POLLER=select", NULL};
+	const struct harness_how how = {.env = env};
+	struct harness_process *p = cli_run_how(&how, "runtimes", NULL);
+
+	(void)state;
+	assert_int_not_equal(p->status, 0);
+	cli_contains(p->err.bytes,
+		     "libfiber: FIBER_POLLER=select: no such poller, it is one of epoll, ");
+	harness_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_carriers_are_shown_by_runtime_and_index),
+		cmocka_unit_test(test_carriers_name_the_poller_of_the_environment),
+		cmocka_unit_test(test_carriers_say_once_for_each_runtime_why_it_is_another_poller),
+		cmocka_unit_test(test_carriers_that_run_name_their_fibers),
+		cmocka_unit_test(test_carriers_of_a_process_that_is_none_cannot_be_shown),
+		cmocka_unit_test(test_carriers_of_a_name_that_is_no_poller_never_start),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

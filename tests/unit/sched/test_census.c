@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* test_census.c - what the carriers are said to do is what they do. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <sched.h>
+#include <string.h>
+
+#include "carriers.h"
+#include "sched/census.h"
+#include "tests/harness/process.h"
+#include "tests/harness/watchdog.h"
+
+#define LIMIT_S 60
+
+static struct fib_sched s, other;
+static struct fib_wire_runtime runtime;
+static struct fib_wire_carrier rows[FIB_CARRIERS_MAX];
+static _Atomic uint64_t runner; /* the id of the fiber that runs */
+static _Atomic int enough;
+
+static unsigned in_state(enum fib_wire_carrier_state state)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < runtime.carriers; i++)
+		n += rows[i].state == (uint32_t)state;
+	return n;
+}
+
+static void *runs(void *arg)
+{
+	fib_store(&runner, fiber_id(fiber_self()));
+	while (!fib_load(&enough))
+		sched_yield();
+	return arg;
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* Ask again until it is so: carriers are on the way. */
+static bool all_but_one_idle(void *arg)
+{
+	(void)arg;
+	return fib_census_next(0, &runtime, rows) && in_state(FIB_WIRE_CARRIER_POLLING) == 1 &&
+	       in_state(FIB_WIRE_CARRIER_IDLE) == runtime.carriers - 1;
+}
+
+static bool one_runs(void *arg)
+{
+	(void)arg;
+	return fib_census_next(0, &runtime, rows) && in_state(FIB_WIRE_CARRIER_RUNNING) == 1;
+}
+
+static bool three_queued(void *arg)
+{
+	(void)arg;
+	return fib_census_next(0, &runtime, rows) && rows[0].queued + runtime.queued == 3;
+}
+
+static void test_census_of_sleepers_has_one_in_the_poller(void **state)
+{
+	unsigned n, i;
+
+	(void)state;
+	for (n = 1; n <= 4; n++) {
+		carriers_start(&s, n);
+		assert_true(harness_until(all_but_one_idle, NULL, LIMIT_S));
+		assert_int_equal(runtime.carriers, n);
+		assert_int_equal(runtime.serial, s.serial);
+		assert_int_equal(runtime.carrier_size, sizeof rows[0]);
+		assert_string_equal(runtime.poller, s.poller->ops->name);
+		assert_string_equal(runtime.note, "");
+		for (i = 0; i < n; i++) {
+			assert_int_equal(rows[i].index, i);
+			assert_int_equal(rows[i].fiber, 0);
+			assert_int_equal(rows[i].queued, 0);
+		}
+		carriers_stop(&s);
+	}
+}
+
+static void test_census_shows_who_runs_and_how_many_wait_behind_it(void **state)
+{
+	struct fiber *f[4];
+	int i;
+
+	(void)state;
+	fib_store(&enough, 0);
+	fib_store(&runner, 0);
+	carriers_start(&s, 1);
+	f[0] = carriers_spawn(&s, "runs", runs, NULL);
+	while (!fib_load(&runner))
+		sched_yield();
+	assert_true(harness_until(one_runs, NULL, LIMIT_S));
+	assert_int_equal(rows[0].fiber, fib_load(&runner));
+	for (i = 1; i < 4; i++)
+		f[i] = carriers_spawn(&s, "queued", nothing, NULL);
+	assert_true(harness_until(three_queued, NULL, LIMIT_S));
+	fib_store(&enough, 1);
+	for (i = 0; i < 4; i++)
+		fiber_join(f[i], NULL, FIBER_FOREVER);
+	carriers_stop(&s);
+}
+
+static void test_census_goes_through_the_runtimes_in_the_order_of_their_start(void **state)
+{
+	(void)state;
+	assert_false(fib_census_next(0, &runtime, rows));
+	carriers_start(&s, 1);
+	carriers_start(&other, 2);
+	assert_true(fib_census_next(0, &runtime, rows));
+	assert_int_equal(runtime.serial, s.serial);
+	assert_int_equal(runtime.carriers, 1);
+	assert_true(fib_census_next(runtime.serial, &runtime, rows));
+	assert_int_equal(runtime.serial, other.serial);
+	assert_int_equal(runtime.carriers, 2);
+	assert_false(fib_census_next(runtime.serial, &runtime, rows));
+	carriers_stop(&s);
+	assert_true(fib_census_next(0, &runtime, rows));
+	assert_int_equal(runtime.serial, other.serial);
+	carriers_stop(&other);
+	assert_false(fib_census_next(0, &runtime, rows));
+}
+
+static void test_census_hands_the_note_on(void **state)
+{
+	(void)state;
+	carriers_start(&s, 1);
+	strcpy(s.poller_note.text, "another one cannot be used here");
+	assert_true(fib_census_next(0, &runtime, rows));
+	assert_string_equal(runtime.note, "another one cannot be used here");
+	carriers_stop(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_census_of_sleepers_has_one_in_the_poller),
+		cmocka_unit_test(test_census_shows_who_runs_and_how_many_wait_behind_it),
+		cmocka_unit_test(test_census_goes_through_the_runtimes_in_the_order_of_their_start),
+		cmocka_unit_test(test_census_hands_the_note_on),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
