@@ -293,9 +293,14 @@ int fib_descriptor_rest(int fd, const struct fib_look *look, int64_t time, int64
 
 int fib_descriptor_notice(int fd)
 {
-	if (fib_descriptor_make(fd))
-		return 0;
-	return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
+	struct fib_descriptor *d = fib_descriptor_make(fd);
+
+	if (!d)
+		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
+	/* Whoever closes it passes here too: what the caller has done with the number so far comes before that. */
+	fib_spin_lock(&d->gate);
+	fib_spin_unlock(&d->gate);
+	return 0;
 }
 
 bool fib_descriptor_same(int fd, const struct fib_look *look)

@@ -256,6 +256,50 @@ static void test_descriptor_wait_of_a_pinned_fiber_follows_the_policy(void **sta
 	done(&e);
 }
 
+static void *rest_on(void *arg)
+{
+	struct wait *w = arg;
+
+	return (void *)(intptr_t)fib_descriptor_rest(w->fd, &w->look, 5 * MS, w->deadline);
+}
+
+static void test_descriptor_rest_lasts_its_time_whatever_is_ready(void **state)
+{
+	struct ends e = make();
+	struct wait w;
+	int64_t began;
+
+	(void)state;
+	introduce(e.fd);
+	assert_int_equal(send(e.other, "x", 1, 0), 1);
+	began = fiber_now();
+	w = look_at(e.fd, POLLIN, FIBER_FOREVER);
+	assert_int_equal(inside(rest_on, &w), 0);
+	assert_true(fiber_now() - began >= 5 * MS);
+	w.deadline = fiber_after(MS);
+	assert_int_equal(inside(rest_on, &w), -ETIMEDOUT);
+	assert_true(fiber_now() >= w.deadline);
+	assert_int_equal(fiber_close(e.fd), 0);
+	w.deadline = FIBER_FOREVER;
+	assert_int_equal(inside(rest_on, &w), -EBADF);
+	close(e.other);
+}
+
+static void test_descriptor_is_the_same_until_it_is_closed(void **state)
+{
+	struct ends e = make();
+	struct fib_look look;
+
+	(void)state;
+	assert_int_equal(fib_descriptor_notice(-1), -EBADF);
+	assert_int_equal(fib_descriptor_notice(e.fd), 0);
+	fib_descriptor_look(e.fd, &look);
+	assert_true(fib_descriptor_same(e.fd, &look));
+	assert_int_equal(fiber_close(e.fd), 0);
+	assert_false(fib_descriptor_same(e.fd, &look));
+	close(e.other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +314,8 @@ int main(void)
 		cmocka_unit_test(test_descriptor_that_no_poller_takes_is_ready),
 		cmocka_unit_test(test_descriptor_wait_of_a_thread_blocks_until_ready_or_deadline),
 		cmocka_unit_test(test_descriptor_wait_of_a_pinned_fiber_follows_the_policy),
+		cmocka_unit_test(test_descriptor_rest_lasts_its_time_whatever_is_ready),
+		cmocka_unit_test(test_descriptor_is_the_same_until_it_is_closed),
 	};
 
 	harness_watchdog(110);

@@ -198,6 +198,30 @@ static struct rlimit limit_descriptors(int more)
 	return before;
 }
 
+struct self {
+	uint64_t id, switches;
+};
+
+static int find_self(const struct fiber_info *info, void *arg)
+{
+	struct self *self = arg;
+
+	if (info->id == self->id)
+		self->switches = info->switches;
+	return 0;
+}
+
+/* How often the fiber went away while it tried. */
+static void *count_rests(void *arg)
+{
+	struct self before = {fiber_id(fiber_self()), 0}, after = before;
+
+	fiber_foreach(rt, find_self, &before);
+	do_accept_nameless(arg);
+	fiber_foreach(rt, find_self, &after);
+	return (void *)(intptr_t)(after.switches - before.switches);
+}
+
 static void test_socket_accept_without_a_descriptor_rests_and_tries_again(void **state)
 {
 	static const int types[] = {0, SOCK_NONBLOCK};
@@ -223,6 +247,8 @@ static void test_socket_accept_without_a_descriptor_rests_and_tries_again(void *
 		assert_true(fiber_now() >= call.deadline);
 		call.deadline = fiber_after(15 * MS);
 		assert_int_equal(on_a_thread(do_accept_nameless, &call), -EMFILE);
+		call.deadline = fiber_after(55 * MS);
+		assert_in_range(inside(count_rests, &call), 1, 7);
 		call.deadline = FIBER_FOREVER;
 		f = inside_spawn(do_accept_nameless, &call);
 		while (fiber_state(f) != FIBER_SUSPENDED)

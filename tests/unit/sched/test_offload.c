@@ -175,6 +175,50 @@ static void test_offload_goes_on_when_its_caller_is_cancelled(void **state)
 		fib_os_yield();
 }
 
+static void *firm_caller(void *arg)
+{
+	return (void *)(intptr_t)fib_offload_firmly(go_through, arg, fiber_after(MS));
+}
+
+static void *firm_caller_cancelled(void *arg)
+{
+	fiber_cancel(fiber_self());
+	return (void *)(intptr_t)fib_offload_firmly(go_through, arg, FIBER_FOREVER);
+}
+
+static void *firm_calls(void *arg)
+{
+	struct gate *g = arg;
+	struct fiber_result r;
+	struct fiber *f;
+
+	/* Neither the deadline nor a cancellation ends it once it has begun. */
+	must(fiber_spawn(firm_caller, g, &f) == 0);
+	while (fib_load(&g->inside) < 1)
+		fiber_sleep(MS / 10);
+	fiber_sleep(2 * MS);
+	must(fiber_cancel(f) == 0);
+	must(fiber_join(f, NULL, fiber_after(2 * MS)) == -ETIMEDOUT);
+	open_gate(g);
+	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
+	must(!r.value);
+	/* Before that both do, and nothing is begun. */
+	must(fib_offload_firmly(go_through, g, 0) == -ETIMEDOUT);
+	must(fiber_spawn(firm_caller_cancelled, g, &f) == 0);
+	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
+	must((intptr_t)r.value == -ECANCELED);
+	must(fib_load(&g->inside) == 1);
+	return NULL;
+}
+
+static void test_offload_that_is_firm_ends_with_the_call_and_nothing_else(void **state)
+{
+	static struct gate g;
+
+	(void)state;
+	prove(1, firm_calls, &g);
+}
+
 static void *quick(void *arg)
 {
 	fib_add((_Atomic unsigned *)arg, 1);
@@ -325,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_offload_grows_to_its_limit_and_the_rest_take_turns),
 		cmocka_unit_test(test_offload_goes_on_when_its_caller_gave_up),
 		cmocka_unit_test(test_offload_goes_on_when_its_caller_is_cancelled),
+		cmocka_unit_test(test_offload_that_is_firm_ends_with_the_call_and_nothing_else),
 		cmocka_unit_test(test_offload_and_deadline_that_come_together_agree),
 		cmocka_unit_test(test_offload_of_a_pinned_fiber_follows_the_policy),
 		cmocka_unit_test(test_offload_leaves_signals_to_the_program),
