@@ -118,11 +118,15 @@ $(BUILD)/obj/%.o: %.c | tool-libraries
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # -- fixtures and examples: users of the public interface only --
-FIX_LIBS_httpd := -lhttp_parser
+HTTP_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fixtures/http/*.c))
+HTTP_BIN := $(BUILD)/bin/httpd $(BUILD)/bin/httpd-threads $(BUILD)/bin/httpd-epoll
+$(HTTP_BIN): FIX_LIBS := -lhttp_parser
+$(HTTP_BIN): $(HTTP_OBJ)
+$(BUILD)/bin/httpd-epoll: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fixtures/epoll/*.c))
 $(BUILD)/bin/%: fixtures/%.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) $(FIXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$*.d -o $@ $< \
-		$(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS) $(FIX_LIBS_$*)
+		$(filter %.o,$^) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS) $(FIX_LIBS)
 
 $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D) $(BUILD)/obj/examples

@@ -146,9 +146,9 @@ static void test_httpd_hold_makes_others_wait_for_the_mutex(void **state)
 
 	(void)state;
 	http_send(holder, GET("/hold?ms=1000"));
-	/* The mutex is held once an answer that counts itself no longer comes. */
+	/* The mutex is held once the counters are no longer to be had. */
 	do
-		http_send(waiter, GET("/"));
+		http_send(waiter, GET("/stats"));
 	while (readable_within(waiter, 200) && http_answer(waiter, body, sizeof(body)) == 200);
 	assert_int_equal(http_answer(holder, body, sizeof(body)), 200);
 	assert_string_equal(body, "held\n");
