@@ -9,7 +9,8 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/watchdog.h"
 
-static const char *const fixtures[] = {"httpd", "load", "crowd", "spin", "overflow", "labels"};
+static const char *const fixtures[] = {"httpd", "httpd-threads", "httpd-epoll", "load",
+				       "crowd", "spin",		 "overflow",	"labels"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -34,6 +35,10 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"httpd", "--port", "x"},
 		{"httpd", "--carriers", "0"},
 		{"httpd", "stray", NULL},
+		{"httpd", "--patience", "0"},
+		{"httpd-threads", "--carriers", "2"},
+		{"httpd-epoll", "--workers", "0"},
+		{"httpd-epoll", "stray", NULL},
 		{"load", NULL, NULL},
 		{"load", "0", NULL},
 		{"load", "80", "--hold"},

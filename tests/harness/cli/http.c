@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http.c - a client for the fixture httpd, one blocking connection at a time */
+/* http.c - clients for the HTTP servers among the fixtures, one blocking connection at a time */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -20,6 +20,52 @@ struct harness_process *http_start(const struct harness_how *how, const char *fi
 	*ret_port = (unsigned)strtoul(p->line + strlen(says), NULL, 10);
 	assert_in_range(*ret_port, 1, 65535);
 	return p;
+}
+
+void http_start_all(const char *file, const char *patience,
+		    struct http_server ret_servers[HTTP_SERVERS])
+{
+	static const char *const programs[HTTP_SERVERS] = {"httpd", "httpd-threads", "httpd-epoll"};
+	static const char says[] = "listening on 127.0.0.1:";
+
+	for (size_t i = 0; i < HTTP_SERVERS; i++) {
+		struct harness_process *p = cli_start(NULL, says, programs[i], "--patience",
+						      patience, file ? "--file" : NULL, file, NULL);
+
+		ret_servers[i].process = p;
+		ret_servers[i].port = (unsigned)strtoul(p->line + strlen(says), NULL, 10);
+	}
+}
+
+void http_end_all(struct http_server servers[HTTP_SERVERS])
+{
+	for (size_t i = 0; i < HTTP_SERVERS; i++)
+		harness_free(servers[i].process);
+}
+
+void http_make_file(const char *name, size_t size, char *buf)
+{
+	FILE *const file = fopen(harness_file(buf, name), "w");
+	uint32_t x = 1;
+
+	assert_non_null(file);
+	for (size_t i = 0; i < size; i++) {
+		x = x * 1664525 + 1013904223;
+		assert_int_not_equal(fputc((int)(x >> 24), file), EOF);
+	}
+	assert_int_equal(fclose(file), 0);
+}
+
+size_t http_rest(int fd, char *bytes, size_t room)
+{
+	size_t size = 0;
+	ssize_t n;
+
+	while (size < room && (n = recv(fd, bytes + size, room - size, 0)) > 0)
+		size += (size_t)n;
+	assert_true(size < room);
+	bytes[size] = '\0';
+	return size;
 }
 
 int http_connect(unsigned port)
