@@ -87,7 +87,7 @@ int fib_os_fault_handler(void (*report)(uint64_t address));
 int fib_os_altstack_enter(void **ret);
 void fib_os_altstack_leave(void *stack);
 
-/* -- file.c: reading and writing; -EAGAIN instead of blocking, and no SIGPIPE on sockets -- */
+/* -- file.c: reading and writing; -EAGAIN instead of blocking, and no SIGPIPE -- */
 /* What a file that is no socket may say besides: no errno. */
 enum {
 	FIB_OS_UNSURE =

@@ -27,8 +27,9 @@ FIBER_BEGIN_DECLS
 struct addrinfo; /* <netdb.h>, which strict C11 keeps it from */
 
 /*
- * Bytes moved, 0 at end of file; short counts as with read(2) and write(2). A socket without a
- * reader gives -EPIPE and no SIGPIPE. count: at most IOV_MAX, else -EINVAL.
+ * Bytes moved, 0 at end of file; short counts as with read(2) and write(2). A socket or a pipe that
+ * nobody reads gives -EPIPE and no SIGPIPE, whatever the program does with that. count: at most
+ * IOV_MAX, else -EINVAL.
  *
  * Of a regular file or a block device what is not in memory is moved by a thread of fiber_block(),
  * and no carrier waits for the disk. Such a call is not given up once it has begun: a deadline, a

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/quiet.h"
 
 /* What poll(2) promises room for. A pipe: PIPE_BUF bytes. A terminal: some hundred columns, and one byte can be as
  * many as a tab has. */
@@ -86,12 +87,12 @@ static ssize_t read_file(int fd, const struct iovec *v, int count)
 
 static ssize_t write_file(int fd, const struct iovec *v, int count)
 {
-	ssize_t n = pwritev2(fd, v, count, -1, RWF_NOWAIT);
+	ssize_t n = fib_os_quiet_writev(fd, v, count, RWF_NOWAIT);
 
 	if (n >= 0)
 		return n;
 	n = refused(fd);
-	return n < 0 ? n : result(writev(fd, v, count));
+	return n < 0 ? n : result(fib_os_quiet_writev(fd, v, count, 0));
 }
 
 fib_noinline ssize_t fib_os_read(int fd, void *buf, size_t size)
@@ -208,6 +209,7 @@ fib_noinline ssize_t fib_os_read_unsure(int fd, const struct iovec *v, int count
 fib_noinline ssize_t fib_os_write_unsure(int fd, const struct iovec *v, int count)
 {
 	const size_t piece = isatty(fd) ? TERMINAL_PIECE : PIPE_PIECE;
+	struct iovec one;
 	ssize_t n, done = 0;
 	size_t size;
 
@@ -219,8 +221,9 @@ fib_noinline ssize_t fib_os_write_unsure(int fd, const struct iovec *v, int coun
 		n = ready(fd, POLLOUT);
 		if (n == 0) {
 			size = count ? v->iov_len - (size_t)done : 0;
-			n = result(write(fd, count ? (char *)v->iov_base + done : NULL,
-					 size < piece ? size : piece));
+			one.iov_base = count ? (char *)v->iov_base + done : NULL;
+			one.iov_len = size < piece ? size : piece;
+			n = result(fib_os_quiet_writev(fd, &one, 1, 0));
 		}
 		if (n > 0)
 			done += n;
