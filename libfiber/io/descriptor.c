@@ -18,7 +18,8 @@
  *
  * The program may also close(2) a descriptor behind our back and get its number again. Descriptors
  * that came from fiber_accept or fiber_connect are known to be new; any other is registered afresh
- * at each wait, which costs a system call and cannot miss. A poller without edges of its own is told of each wait.
+ * at each wait, which costs a system call and cannot miss. An edge of the new one wakes those who wait for the old one
+ * too: they look whether the number still stands for the file they wait for. A poller without edges of its own is told of each wait.
  */
 #include "io/descriptor.h"
 
@@ -209,6 +210,13 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 	return -EAGAIN;
 }
 
+/* One that was closed behind our back, and whose number is in use again, has its edges from a stranger. Known
+ * new ones are closed by us. */
+static uint64_t identity(int fd, struct fib_descriptor *d)
+{
+	return fib_load(&d->fresh) ? 0 : fib_os_identity(fd);
+}
+
 static int wait_parked(int fd, struct fib_descriptor *d, short events, const struct fib_look *look,
 		       int64_t deadline)
 {
@@ -264,6 +272,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 {
 	struct fiber *fiber = fiber_self();
 	struct fib_descriptor *d;
+	uint64_t who;
 	int rc;
 
 	/* poll(2) waits for ever on what is negative. */
@@ -276,11 +285,14 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	d = fib_descriptor_make(fd);
 	if (!d)
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
-	rc = watch(fd, d, events, look);
+	who = identity(fd, d);
+	rc = events ? watch(fd, d, events, look) : 0;
 	/* What a poller does not take is always ready: a regular file. */
 	if (rc == -EPERM)
 		return 0;
-	return rc < 0 ? rc : wait_parked(fd, d, events, look, deadline);
+	if (rc == 0)
+		rc = wait_parked(fd, d, events, look, deadline);
+	return rc == 0 && who != identity(fd, d) ? -EBADF : rc;
 }
 
 int fib_descriptor_rest(int fd, const struct fib_look *look, int64_t time, int64_t deadline)

@@ -106,6 +106,9 @@ ssize_t fib_os_read_slow(int fd, const struct iovec *v, int count);
 ssize_t fib_os_write_slow(int fd, const struct iovec *v, int count);
 int fib_os_open_file(const char *path, int flags, mode_t mode); /* may block for ever */
 int fib_os_close(int fd);
+/* Differs where fd is another open file than it was, and both have a place in a file system, or are sockets or pipes.
+ * 0: fd is not open. */
+uint64_t fib_os_identity(int fd);
 
 /* -- io.c: sockets; -EAGAIN instead of blocking, and no SIGPIPE -- */
 ssize_t fib_os_recv(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,

@@ -246,3 +246,13 @@ fib_noinline int fib_os_close(int fd)
 	/* Linux has closed the descriptor even when it says EINTR. */
 	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
+
+fib_noinline uint64_t fib_os_identity(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return 0;
+	/* Devices have small numbers, and inodes seldom have more than half of the bits. */
+	return ((uint64_t)st.st_dev << 40 ^ (uint64_t)st.st_ino) | UINT64_C(1) << 63;
+}
