@@ -130,7 +130,8 @@ static void test_carriers_say_once_for_each_runtime_why_it_is_another_poller(voi
 
 static void test_carriers_that_run_name_their_fibers(void **state)
 {
-	struct harness_process *process = cli_start(NULL, "ready", "spin", "--carriers", "3", NULL), *p;
+	struct harness_process *process = cli_start(NULL, "ready", "spin", "--carriers", "3", NULL),
+			       *p;
 	const json_t *carriers, *c;
 	json_t *answer;
 	size_t i;

@@ -9,8 +9,9 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/watchdog.h"
 
-static const char *const fixtures[] = {"httpd", "httpd-threads", "httpd-epoll", "load",
-				       "crowd", "spin",		 "overflow",	"labels"};
+static const char *const fixtures[] = {"httpd",	   "httpd-threads", "httpd-epoll", "proxy",
+				       "idle",	   "load",	    "crowd",	   "spin",
+				       "overflow", "labels"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -39,6 +40,10 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"httpd-threads", "--carriers", "2"},
 		{"httpd-epoll", "--workers", "0"},
 		{"httpd-epoll", "stray", NULL},
+		{"proxy", NULL, NULL},
+		{"proxy", "--to", "0"},
+		{"idle", NULL, NULL},
+		{"idle", "10", NULL},
 		{"load", NULL, NULL},
 		{"load", "0", NULL},
 		{"load", "80", "--hold"},
