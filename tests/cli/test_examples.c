@@ -55,6 +55,8 @@ static const struct example {
 	{"17_generator", "another shape: the same words\nother words: \"fir\" against \"yew\"\n"},
 	{"18_children", "the thread: 42\nthe first: exit code 3\nthe second: ended by signal 9\n"},
 	{"19_names", "192.0.2.1: 192.0.2.1\nlocalhost: *\n"},
+	{"20_frames",
+	 "18 bytes: to be or not to be\n20 bytes: that is the question\nthen: cut off\n"},
 };
 #define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
 
