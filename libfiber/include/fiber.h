@@ -17,6 +17,7 @@
 #include <fiber/chan.h>
 #include <fiber/group.h>
 #include <fiber/io.h>
+#include <fiber/op.h>
 #include <fiber/context.h>
 #include <fiber/introspect.h>
 

@@ -9,8 +9,9 @@
 #ifndef FIB_POLL_RING_H
 #define FIB_POLL_RING_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "base/atomic.h"
 
 struct io_uring_sqe;
 struct fib_ring;
@@ -21,7 +22,8 @@ struct fib_ring;
 /* One operation. The ring's from fib_ring_begin() until it is given out as ended. */
 struct fib_ring_op {
 	int32_t result; /* count or negative errno, once it has ended */
-	bool answered;	/* the result is there, but the kernel is not through with the memory */
+	_Atomic uint32_t
+		answered; /* the result is there; the kernel may not be through with the memory */
 };
 
 /* 0 and *ret; -ENOSYS, -EPERM where the machine has none, or forbids it; -ENOMEM, -EMFILE, -ENFILE. */
@@ -35,8 +37,8 @@ int fib_ring_descriptor(struct fib_ring *ring);
 
 /*
  * Begin the operation that entry describes; its user_data is the ring's. Any thread, but one that ends takes what it
- * has begun with it: such an operation ends with -ECANCELED. 0: op is given out some time. A negative errno:
- * nothing was begun. What the kernel thinks of the entry comes as the result.
+ * has begun with it: such an operation ends with -ECANCELED. 0: op is given out some time. A negative errno, -EINVAL for flags that tie it to
+ * others: nothing was begun. What the kernel thinks of the entry comes as the result.
  */
 int fib_ring_begin(struct fib_ring *ring, const struct io_uring_sqe *entry, struct fib_ring_op *op);
 

@@ -15,6 +15,7 @@
 #include "core/registry.h"
 #include "io/await.h"
 #include "io/descriptor.h"
+#include "io/op.h"
 #include "os/os.h"
 #include "sched/live.h"
 #include "sched/spawn.h"
@@ -30,6 +31,17 @@ static void name_program(const char *name)
 		strncpy(fiber_registry.program, name, sizeof fiber_registry.program - 1);
 	}
 	fib_registry_unlock();
+}
+
+/* What the poller gave out: for whom it is. */
+static void dispatch(uint64_t token, short events)
+{
+	if (fib_unlikely(!events))
+		fib_op_ended(token);
+	else if (fib_unlikely(token == FIB_OP_RING))
+		fib_op_reap();
+	else
+		fib_descriptor_ready(token, events);
 }
 
 int fiber_runtime_start(const struct fiber_runtime_options *options, struct fiber_runtime **ret)
@@ -53,8 +65,7 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	if (!rt)
 		return -ENOMEM;
 	name_program(o.name);
-	rc = fib_sched_start(&rt->sched, o.carriers, o.stack_size, o.pinned_policy,
-			     fib_descriptor_ready);
+	rc = fib_sched_start(&rt->sched, o.carriers, o.stack_size, o.pinned_policy, dispatch);
 	if (rc < 0) {
 		free(rt);
 		return rc;
@@ -124,10 +135,13 @@ int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 	}
 	fib_background_finish(s);
 	rc = fib_live_await(s, true, deadline);
+	if (rc == 0)
+		rc = fib_op_finish(s, deadline);
 	if (rc < 0)
 		return rc;
 	fib_service_leave();
 	fib_sched_stop(s);
+	fib_op_release(s);
 	free(rt);
 	return 0;
 }

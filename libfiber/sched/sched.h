@@ -84,6 +84,7 @@ struct fib_sched {
 	void *runtime;			   /* I: struct fiber_runtime */
 	struct fib_poller *poller;	   /* I */
 	fib_dispatch_fn *dispatch;	   /* I: set by io */
+	void *_Atomic ops;		   /* A: io's (op.c); NULL before the first operation */
 	struct fib_inject inject;	   /* A */
 	struct fib_inject spare;	   /* A: idle fibers that wait: spare.c */
 	struct fib_idle idle;		   /* A */

@@ -226,6 +226,16 @@ static unsigned use_descriptors(void)
 	return count - 8;
 }
 
+static unsigned use_operations(void)
+{
+	unsigned count = 0;
+
+	FUNCTION(int, fiber_op_prepare, (struct fiber_op **, struct io_uring_sqe **))
+	FUNCTION(int, fiber_op_await, (struct fiber_op *, int64_t))
+	FUNCTION(int, fiber_op_detach, (struct fiber_op *, void (*)(void *, int), void *))
+	return count - 3;
+}
+
 static unsigned use_context(void)
 {
 	unsigned count = 0;
@@ -297,7 +307,7 @@ int main(void)
 	const unsigned missing = use_time() + use_runtime() + use_fiber_types() + use_fiber() +
 				 use_sync() + use_groups_and_channels() + use_bytes() +
 				 use_descriptors() + use_context() + use_introspection() +
-				 use_waiting();
+				 use_waiting() + use_operations();
 	struct fiber_result result = {NULL, 1};
 	int wrong = 0;
 

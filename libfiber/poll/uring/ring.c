@@ -29,6 +29,9 @@
 	(IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_EXT_ARG | \
 	 IORING_FEAT_RSRC_TAGS | IORING_FEAT_CQE_SKIP)
 
+/* Its neighbours in the queue are others', and one without a completion would never end. */
+#define NOT_ALONE (IOSQE_IO_LINK | IOSQE_IO_HARDLINK | IOSQE_IO_DRAIN | IOSQE_CQE_SKIP_SUCCESS)
+
 _Static_assert(sizeof(struct io_uring_sqe) == FIB_RING_ENTRY, "an entry has another size");
 
 int fib_ring_setup(struct fib_ring *ring)
@@ -99,8 +102,9 @@ void fib_ring_submit_surely(struct fib_ring *ring)
 
 bool fib_ring_answer(struct fib_ring_op *op, const struct io_uring_cqe *cqe)
 {
-	if (!op->answered) {
-		op->answered = true;
+	/* pairs: ring.begin */
+	if (!fib_load_acquire(&op->answered)) {
+		fib_store(&op->answered, 1);
 		op->result = cqe->res;
 	}
 	return !(cqe->flags & IORING_CQE_F_MORE);
@@ -157,11 +161,14 @@ int fib_ring_begin(struct fib_ring *ring, const struct io_uring_sqe *entry, stru
 	struct io_uring_sqe *own;
 	int rc;
 
-	op->answered = false;
+	if (entry->flags & NOT_ALONE)
+		return -EINVAL;
 	fib_spin_lock(&ring->lock);
 	own = fib_ring_entry(ring, 0);
 	*own = *entry;
 	own->user_data = (uint64_t)(uintptr_t)op;
+	/* label: ring.begin -- whoever is given its completion comes after everything that led to it. */
+	fib_store_release(&op->answered, 0);
 	rc = fib_ring_submit(ring);
 	fib_spin_unlock(&ring->lock);
 	return rc;
@@ -188,9 +195,6 @@ int fib_ring_take(struct fib_ring *ring, struct fib_ring_op **ended, int max)
 
 	fib_spin_lock(&ring->take);
 	fib_ring_refresh(ring);
-	/* What was begun was written under it. */
-	fib_spin_lock(&ring->lock);
-	fib_spin_unlock(&ring->lock);
 	io_uring_for_each_cqe(&ring->uring, head, cqe)
 	{
 		struct fib_ring_op *op = (struct fib_ring_op *)(uintptr_t)cqe->user_data;
