@@ -118,7 +118,9 @@ ssize_t fib_os_send(int fd, const void *buf, size_t size, int flags, const struc
 ssize_t fib_os_recvmsg(int fd, struct msghdr *msg, int flags);
 ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags);
 bool fib_os_is_stream(int fd); /* a socket whose messages have no ends */
-int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen);	    /* close-on-exec */
+int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen); /* close-on-exec */
+/* Whether that holds for a blocking socket, too, that other processes accept from at the same time. */
+bool fib_os_accept_is_sure(void);
 int fib_os_connect(int fd, const struct sockaddr *addr, socklen_t addrlen); /* -EINPROGRESS */
 bool fib_os_is_tcp(int fd);
 int fib_os_socket_error(int fd); /* SO_ERROR as 0 or negative errno */

@@ -64,7 +64,10 @@ FIBER_API ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int
 
 /* The new descriptor, close-on-exec and otherwise with the flags accept(2) gives it. Where the
  * process or the system has no descriptor or no memory left for somebody who has come, it tries
- * again every 10 ms; past the deadline it then gives -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM. */
+ * again every 10 ms; past the deadline it then gives -EMFILE, -ENFILE, -ENOBUFS or -ENOMEM. Other
+ * processes may accept from the same listener: one that comes too late goes on waiting as it should.
+ * Before Linux 6.10, and without io_uring, that is so for a non-blocking listener only; with a
+ * blocking one it may then hold up its carrier until somebody else connects. */
 FIBER_API int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t deadline);
 
 /* 0 when connected. After -ETIMEDOUT the attempt goes on in the system: close the socket. -EAGAIN

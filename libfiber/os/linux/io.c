@@ -2,8 +2,8 @@
 /*
  * io.c - sockets that never block, whatever their flags say, and poll(2)
  *
- * Messages take the wish not to wait per call (MSG_DONTWAIT). Accepting and connecting know no such flag: a
- * blocking socket is looked at first, or made non-blocking for the call and put back. What is no socket: file.c.
+ * Messages take the wish not to wait per call (MSG_DONTWAIT). Connecting knows no such flag: a
+ * blocking socket is made non-blocking for the call and put back. Accepting: accept.c. What is no socket: file.c.
  */
 #include "os/os.h"
 
@@ -12,25 +12,6 @@
 #include <netinet/in.h>
 
 #include "base/compiler.h"
-
-static bool nonblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	return flags >= 0 && (flags & O_NONBLOCK);
-}
-
-static int ready(int fd, short events)
-{
-	struct pollfd p = {.fd = fd, .events = events};
-	int n = poll(&p, 1, 0);
-
-	if (n < 0)
-		return -errno;
-	if (n && (p.revents & POLLNVAL))
-		return -EBADF;
-	return n ? 0 : -EAGAIN;
-}
 
 fib_noinline ssize_t fib_os_recv(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 				 socklen_t *addrlen)
@@ -72,23 +53,6 @@ fib_noinline ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags)
 		n = sendmsg(fd, msg, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
-}
-
-fib_noinline int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
-{
-	int n;
-
-	do {
-		if (!nonblocking(fd)) {
-			n = ready(fd, POLLIN);
-			if (n < 0)
-				return n;
-		}
-		n = accept4(fd, addr, addrlen, SOCK_CLOEXEC);
-		n = n < 0 ? -errno : n;
-		/* The connection died in the queue: there may be another. */
-	} while (n == -EINTR || n == -ECONNABORTED);
-	return n;
 }
 
 /* There is no flag for one connect: the socket is made non-blocking for the call and put back. */
