@@ -50,7 +50,9 @@ enum { KIND_UNKNOWN, KIND_TCP, KIND_OTHER, KIND_BITS = 2 };
 /* Whether whoever waits for events waits on a side. */
 static bool concerns(short events, int side)
 {
-	return side == WRITING ? events & POLLOUT : events & ~POLLOUT;
+	const short writing = POLLOUT | POLLWRNORM | POLLWRBAND;
+
+	return side == WRITING ? events & writing : events & ~writing;
 }
 
 static uint64_t token_of(int fd, struct fib_descriptor *d)

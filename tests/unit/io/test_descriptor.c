@@ -197,6 +197,25 @@ static void test_descriptor_wait_for_both_directions_ends_with_either(void **sta
 	done(&e);
 }
 
+static void test_descriptor_wait_knows_every_name_of_an_event(void **state)
+{
+	struct ends e = make();
+	char piece[65536];
+	struct wait w;
+
+	(void)state;
+	introduce(e.fd);
+	w = look_at(e.fd, POLLRDNORM, FIBER_FOREVER);
+	assert_int_equal(write(e.other, "x", 1), 1);
+	assert_int_equal(inside(wait_on, &w), 0);
+	assert_int_equal(read(e.fd, piece, 1), 1);
+	w = look_at(e.fd, POLLWRNORM, FIBER_FOREVER);
+	while (recv(e.other, piece, sizeof piece, MSG_DONTWAIT) > 0)
+		;
+	assert_int_equal(inside(wait_on, &w), 0);
+	done(&e);
+}
+
 static void test_descriptor_bad_numbers_are_ebadf(void **state)
 {
 	struct wait w = look_at(-1, POLLIN, FIBER_FOREVER);
@@ -310,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_descriptor_event_for_an_unknown_number_is_dropped),
 		cmocka_unit_test(test_descriptor_forget_wakes_both_sides_with_ebadf),
 		cmocka_unit_test(test_descriptor_wait_for_both_directions_ends_with_either),
+		cmocka_unit_test(test_descriptor_wait_knows_every_name_of_an_event),
 		cmocka_unit_test(test_descriptor_bad_numbers_are_ebadf),
 		cmocka_unit_test(test_descriptor_that_no_poller_takes_is_ready),
 		cmocka_unit_test(test_descriptor_wait_of_a_thread_blocks_until_ready_or_deadline),
