@@ -8,8 +8,9 @@
  * errors of the system call of the same name: -ETIMEDOUT past the deadline, -ECANCELED in a
  * cancelled fiber, -EBADF when the descriptor is closed with fiber_close() meanwhile, -EDEADLK
  * in a pinned fiber under FIBER_PINNED_ERROR, -ENOMEM without memory to wait. EINTR is never
- * returned. A descriptor that fibers have waited on is closed with fiber_close(). No call is
- * async-signal-safe.
+ * returned. A descriptor that fibers have waited on is closed with fiber_close(): who waits for one
+ * that is closed otherwise waits on until the deadline, or gets -EBADF when something happens to
+ * the next that has its number, and nothing of it. No call is async-signal-safe.
  */
 #ifndef FIBER_IO_H
 #define FIBER_IO_H
