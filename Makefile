@@ -39,8 +39,10 @@ LDFLAGS  += -pthread $(SANFLAGS)
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE)
 PUB_INC  := -Ilibfiber/include
 
+CALLS    := $(if $(SAN),watched,plain)
+
 # -- sources: a file in its folder is all it takes --
-LIB_DIRS := base wire layout os/linux context stack poll core sched sync io service runtime arch/$(ARCH) poll/$(URING)
+LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched sync io service runtime arch/$(ARCH) poll/$(URING)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 LIB_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(LIB_SRC))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))

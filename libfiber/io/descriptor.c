@@ -30,6 +30,7 @@
 #include <fiber/time.h>
 
 #include "base/atomic.h"
+#include "io/blocking.h"
 #include "io/table.h"
 #include "os/os.h"
 #include "os/spin.h"
@@ -45,7 +46,7 @@
 /* Above 32 bits of edges: they were noted. */
 #define DRAINED (UINT64_C(1) << 32)
 
-enum { KIND_UNKNOWN, KIND_TCP, KIND_OTHER, KIND_BITS = 2 };
+enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };
 
 /* Whether whoever waits for events waits on a side. */
 static bool concerns(short events, int side)
@@ -65,6 +66,18 @@ static int tell_poller(struct fib_poller *p, int fd, uint64_t token, short event
 	return p->ops->want ? p->ops->want(p, fd, token, events) : p->ops->watch(p, fd, token);
 }
 
+/* Most descriptors take all they are given, and to each of their events it is said that they would take more. That counts
+ * as an edge only from when somebody has looked who may come to wait for it. He says so before he tries, and an edge that was
+ * dropped because he had not said so yet was there before he tried: the kernel answers him after it, or
+ * refuses him and announces the next one. */
+static void expect_writers(struct fib_descriptor *d)
+{
+	if (fib_load(&d->writers))
+		return;
+	fib_store(&d->writers, 1);
+	fib_fence_seq(); /* label: descriptor.writers -- seen by whoever hears of an edge after the try */
+}
+
 /* Tell the poller of the caller's scheduler that somebody will wait for events, unless it knows for sure.
  * -EBADF when fd is another descriptor than the one that was looked at. */
 static int watch(int fd, struct fib_descriptor *d, short events, const struct fib_look *look)
@@ -72,6 +85,9 @@ static int watch(int fd, struct fib_descriptor *d, short events, const struct fi
 	struct fib_sched *s = fib_carrier_self()->sched;
 	int rc;
 
+	/* Whoever looked before there was an entry has not said so yet; nor was it watched. */
+	if (concerns(events, WRITING))
+		expect_writers(d);
 	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
 	    !s->poller->ops->want)
 		return 0;
@@ -116,22 +132,36 @@ void fib_descriptor_ready(uint64_t token, short events)
 	if (events & LAST_EVENTS)
 		fib_store(&d->last, 1);
 	if (events & READ_EVENTS)
-		wake_side(&d->side[READING]);
-	if (events & WRITE_EVENTS)
-		wake_side(&d->side[WRITING]);
+		wake_side(&d->reading);
+	/* pairs: descriptor.writers */
+	if (events & WRITE_EVENTS && fib_load(&d->writers))
+		wake_side(&d->writing);
+}
+
+void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
+{
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+
+	*ret = (struct fib_look){0, {0, 0}, false};
+	if (!d)
+		return;
+	/* pairs: descriptor.look -- the generation first: it may be older than the edges, never newer. */
+	ret->generation = fib_load_acquire(&d->generation);
+	ret->edges[READING] = fib_load_acquire(&d->reading.edges);
+	ret->drained =
+		fib_load(&d->drained) == (DRAINED | ret->edges[READING]) && !fib_load(&d->last);
 }
 
 void fib_descriptor_look(int fd, struct fib_look *ret)
 {
 	struct fib_descriptor *d = fib_descriptor_find(fd);
-	int i;
 
-	/* pairs: descriptor.look -- the generation first: it may be older than the edges, never newer. */
-	ret->generation = d ? fib_load_acquire(&d->generation) : 0;
-	for (i = 0; i < DIRECTIONS; i++)
-		ret->edges[i] = d ? fib_load_acquire(&d->side[i].edges) : 0;
-	ret->drained = d && fib_load(&d->drained) == (DRAINED | ret->edges[READING]) &&
-		       !fib_load(&d->last);
+	if (d)
+		expect_writers(d);
+	fib_descriptor_look_to_read(fd, ret);
+	/* pairs: descriptor.look */
+	if (d)
+		ret->edges[WRITING] = fib_load_acquire(&d->writing.edges);
 }
 
 static bool is_tcp(int fd, struct fib_descriptor *d, uint32_t generation)
@@ -159,13 +189,15 @@ void fib_descriptor_gave_less(int fd, const struct fib_look *look)
 /* Join the queue of a side, unless something has happened there since the look. The edges may have been noted
  * after the descriptor was closed, and the number be another's by now: then he would hear of that one's edges only.
  * Whoever changes the generation wakes the side after it, so no later change is missed. */
-static bool join_side(struct fib_descriptor *d, struct fib_direction *side, struct fib_waiter *w,
-		      const struct fib_look *look, uint32_t edges)
+static bool join_side(struct fib_descriptor *d, int which, struct fib_waiter *w,
+		      const struct fib_look *look)
 {
+	struct fib_direction *side = fib_descriptor_side(d, which);
 	bool same;
 
 	fib_queue_lock(&side->waiters);
-	same = fib_load(&side->edges) == edges && fib_load(&d->generation) == look->generation;
+	same = fib_load(&side->edges) == look->edges[which] &&
+	       fib_load(&d->generation) == look->generation;
 	if (same)
 		fib_queue_append(&side->waiters, w);
 	fib_queue_unlock(&side->waiters);
@@ -179,7 +211,7 @@ void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2])
 
 	for (i = 0; i < DIRECTIONS; i++)
 		if (concerns(events, i))
-			fib_queue_forget(&d->side[i].waiters, &w[i]);
+			fib_queue_forget(&fib_descriptor_side(d, i)->waiters, &w[i]);
 }
 
 /* Join both sides' queues. False: something has happened on one since the look; leave then. */
@@ -191,7 +223,7 @@ static bool join_sides(struct fib_descriptor *d, short events, const struct fib_
 
 	for (i = 0; i < DIRECTIONS; i++)
 		if (concerns(events, i) && waiting)
-			waiting = join_side(d, &d->side[i], &w[i], look, look->edges[i]);
+			waiting = join_side(d, i, &w[i], look);
 	return waiting;
 }
 
@@ -219,55 +251,46 @@ static uint64_t identity(int fd, struct fib_descriptor *d)
 	return fib_load(&d->fresh) ? 0 : fib_os_identity(fd);
 }
 
+/* One wait, two places to be found in. */
+static int wait_on_both(int fd, struct fib_descriptor *d, short events, const struct fib_look *look,
+			struct fib_waiter *first, int64_t deadline)
+{
+	struct fib_waiter w[DIRECTIONS] = {*first, *first};
+	int rc = 0;
+
+	if (join_sides(d, events, look, w) || !fib_wait_retract(first))
+		rc = fib_wait(&w[0], deadline);
+	fib_descriptor_leave(fd, events, w);
+	return rc;
+}
+
+static int wait_on_one(struct fib_descriptor *d, int side, const struct fib_look *look,
+		       struct fib_waiter *w, int64_t deadline)
+{
+	if (join_side(d, side, w, look) || !fib_wait_retract(w))
+		return fib_queue_wait(&fib_descriptor_side(d, side)->waiters, w, deadline);
+	return 0;
+}
+
 static int wait_parked(int fd, struct fib_descriptor *d, short events, const struct fib_look *look,
 		       int64_t deadline)
 {
-	const bool both = concerns(events, READING) && concerns(events, WRITING);
-	struct fib_waiter w[DIRECTIONS];
-	bool woken = false;
+	struct fib_waiter w;
 	int rc;
 
-	rc = fib_wait_begin(&w[0], FIB_WAIT_FD, NULL,
-			    (uint32_t)fd | (uint64_t)(uint16_t)events << 32, deadline);
+	rc = fib_wait_begin(&w, FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
+			    deadline);
 	if (rc < 0)
 		return rc;
-	/* One wait, two places to be found in. */
-	w[1] = w[0];
-	if (join_sides(d, events, look, w) || !fib_wait_retract(&w[0]))
-		woken = fib_wait_plainly(&w[0], deadline, &rc);
-	/* Whoever was woken has been taken out of the queue he was found in. */
-	if (both || !woken)
-		fib_descriptor_leave(fd, events, w);
+	if (concerns(events, READING) && concerns(events, WRITING))
+		rc = wait_on_both(fd, d, events, look, &w, deadline);
+	else if (concerns(events, WRITING))
+		rc = wait_on_one(d, WRITING, look, &w, deadline);
+	else if (concerns(events, READING))
+		rc = wait_on_one(d, READING, look, &w, deadline);
+	else
+		rc = fib_wait(&w, deadline);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
-}
-
-/* A thread, or a pinned fiber: block in poll(2), since perhaps nobody else looks at the poller. */
-static int wait_blocking(int fd, short events, int64_t deadline)
-{
-	struct pollfd p = {.fd = fd, .events = events};
-	int n = fib_os_poll(&p, 1, deadline);
-
-	if (n < 0)
-		return n;
-	if (n == 0)
-		return -ETIMEDOUT;
-	return p.revents & POLLNVAL ? -EBADF : 0;
-}
-
-static int wait_pinned(int fd, short events, int64_t deadline)
-{
-	uint64_t event;
-	int rc = wait_blocking(fd, events, 0);
-
-	if (rc != -ETIMEDOUT || deadline <= 0)
-		return rc;
-	rc = fib_wait_enter_pinned(FIB_WAIT_FD, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
-				   deadline, &event);
-	if (rc < 0)
-		return rc;
-	rc = wait_blocking(fd, events, deadline);
-	fib_wait_leave_pinned(event);
-	return rc;
 }
 
 int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline)
@@ -281,9 +304,9 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	if (fd < 0)
 		return -EBADF;
 	if (!fiber)
-		return wait_blocking(fd, events, deadline);
+		return fib_block_for_fd(fd, events, deadline);
 	if (fiber->pins)
-		return wait_pinned(fd, events, deadline);
+		return fib_block_for_fd_pinned(fd, events, deadline);
 	d = fib_descriptor_make(fd);
 	if (!d)
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
@@ -335,8 +358,8 @@ static void renew(struct fib_descriptor *d, uint32_t fresh)
 	fib_store(&d->drained, 0);
 	fib_add(&d->generation, 1); /* label: descriptor.look */
 	fib_spin_unlock(&d->gate);
-	wake_side(&d->side[READING]);
-	wake_side(&d->side[WRITING]);
+	wake_side(&d->reading);
+	wake_side(&d->writing);
 }
 
 void fib_descriptor_fresh(int fd)
@@ -370,22 +393,6 @@ void fib_descriptor_closed(int fd)
 
 	if (!d)
 		return;
-	wake_side(&d->side[READING]);
-	wake_side(&d->side[WRITING]);
-}
-
-void fib_descriptor_lock(int fd)
-{
-	struct fib_descriptor *d = fib_descriptor_make(fd);
-
-	if (d)
-		fib_spin_lock(&d->lock);
-}
-
-void fib_descriptor_unlock(int fd)
-{
-	struct fib_descriptor *d = fib_descriptor_find(fd);
-
-	if (d)
-		fib_spin_unlock(&d->lock);
+	wake_side(&d->reading);
+	wake_side(&d->writing);
 }

@@ -20,6 +20,9 @@ struct fib_look {
 /* Look before trying; again before each retry. */
 void fib_descriptor_look(int fd, struct fib_look *ret);
 
+/* The same for who only reads: for waits without POLLOUT. */
+void fib_descriptor_look_to_read(int fd, struct fib_look *ret);
+
 /* After the look fd gave something, but less than was asked of it. */
 void fib_descriptor_gave_less(int fd, const struct fib_look *look);
 
@@ -57,10 +60,6 @@ void fib_descriptor_forget(int fd);
 
 /* fd has been closed: those who have come since fib_descriptor_forget() look again. */
 void fib_descriptor_closed(int fd);
-
-/* Serialises calls that can only look first and act then (accept on a blocking socket). */
-void fib_descriptor_lock(int fd);
-void fib_descriptor_unlock(int fd);
 
 /* What the scheduler calls for a ready descriptor (fib_dispatch_fn). */
 void fib_descriptor_ready(uint64_t token, short events);

@@ -28,6 +28,7 @@
 #include <fiber/time.h>
 
 #include "base/atomic.h"
+#include "io/table.h"
 #include "os/os.h"
 #include "sched/background.h"
 #include "sched/offload.h"

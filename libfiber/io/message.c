@@ -17,6 +17,7 @@
 
 #include <fiber/io.h>
 
+#include "base/compiler.h"
 #include "io/descriptor.h"
 #include "os/os.h"
 
@@ -50,7 +51,7 @@ static ssize_t receive(int fd, void *buf, size_t size, int flags, struct sockadd
 		ssize_t n = -EAGAIN;
 		int rc;
 
-		fib_descriptor_look(fd, &look);
+		fib_descriptor_look_to_read(fd, &look);
 		if (!look.drained || flags || !size)
 			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
 		if (n != -EAGAIN || flags & MSG_DONTWAIT)
@@ -104,8 +105,9 @@ static int await_room(int fd, const struct sockaddr *addr, const struct fib_look
 	return fib_descriptor_wait(fd, POLLOUT, look, deadline);
 }
 
-ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
-		     socklen_t addrlen, int64_t deadline)
+static fib_noinline ssize_t send_or_wait(int fd, const void *buf, size_t size, int flags,
+					 const struct sockaddr *addr, socklen_t addrlen,
+					 int64_t deadline)
 {
 	struct fib_look look;
 
@@ -115,12 +117,23 @@ ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const stru
 
 		fib_descriptor_look(fd, &look);
 		n = fib_os_send(fd, buf, size, flags, addr, addrlen);
-		if (n != -EAGAIN || flags & MSG_DONTWAIT)
+		if (n != -EAGAIN)
 			return n;
 		rc = await_room(fd, addr, &look, deadline);
 		if (rc < 0)
 			return rc;
 	}
+}
+
+ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
+		     socklen_t addrlen, int64_t deadline)
+{
+	ssize_t n = fib_os_send(fd, buf, size, flags, addr, addrlen);
+
+	/* Most sockets take what they are given: nobody needs to have looked before. */
+	if (fib_likely(n != -EAGAIN || flags & MSG_DONTWAIT))
+		return n;
+	return send_or_wait(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
 ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t deadline)

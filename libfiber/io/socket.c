@@ -13,6 +13,7 @@
 #include <fiber/io.h>
 
 #include "io/descriptor.h"
+#include "io/table.h"
 #include "os/os.h"
 
 #define REST INT64_C(10000000) /* ns */

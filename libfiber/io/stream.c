@@ -29,7 +29,7 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 		ssize_t n = -EAGAIN;
 		int rc;
 
-		fib_descriptor_look(fd, &look);
+		fib_descriptor_look_to_read(fd, &look);
 		if (!look.drained || !size)
 			n = read_after(fd, buf, size, &look);
 		if (fib_unlikely(n <= FIB_OS_UNSURE))
@@ -45,7 +45,7 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 	}
 }
 
-ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
+static fib_noinline ssize_t write_or_wait(int fd, const void *buf, size_t size, int64_t deadline)
 {
 	const struct iovec v = {(void *)(uintptr_t)buf, size};
 	struct fib_look look;
@@ -64,6 +64,16 @@ ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 		if (rc < 0)
 			return rc;
 	}
+}
+
+ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
+{
+	ssize_t n = fib_os_write(fd, buf, size);
+
+	/* Most descriptors take what they are given: nobody needs to have looked before. */
+	if (fib_likely(n != -EAGAIN && n > FIB_OS_UNSURE))
+		return n;
+	return write_or_wait(fd, buf, size, deadline);
 }
 
 ssize_t fiber_read_full(int fd, void *buf, size_t size, int64_t deadline)

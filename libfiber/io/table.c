@@ -10,26 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK  1024u
-#define BLOCKS 4096u
+#include "os/spin.h"
 
-static struct fib_descriptor *_Atomic blocks[BLOCKS];
-
-bool fib_descriptor_possible(int fd)
-{
-	return fd >= 0 && (unsigned)fd < BLOCK * BLOCKS;
-}
-
-struct fib_descriptor *fib_descriptor_find(int fd)
-{
-	struct fib_descriptor *block;
-
-	if (!fib_descriptor_possible(fd))
-		return NULL;
-	/* pairs: table.block -- zeroed before it is found. */
-	block = fib_load_acquire(&blocks[(unsigned)fd / BLOCK]);
-	return block ? &block[(unsigned)fd % BLOCK] : NULL;
-}
+struct fib_descriptor *_Atomic fib_table_blocks[FIB_TABLE_BLOCKS];
 
 struct fib_descriptor *fib_descriptor_make(int fd)
 {
@@ -37,10 +20,12 @@ struct fib_descriptor *fib_descriptor_make(int fd)
 
 	if (d || !fib_descriptor_possible(fd))
 		return d;
-	block = calloc(BLOCK, sizeof *block);
+	block = aligned_alloc(FIB_CACHE_LINE, FIB_TABLE_BLOCK * sizeof *block);
 	if (!block)
 		return NULL;
-	if (!fib_cas(&blocks[(unsigned)fd / BLOCK], &none, block)) /* label: table.block */
+	memset((void *)block, 0, FIB_TABLE_BLOCK * sizeof *block);
+	/* label: table.block */
+	if (!fib_cas(&fib_table_blocks[(unsigned)fd / FIB_TABLE_BLOCK], &none, block))
 		free(block);
 	return fib_descriptor_find(fd);
 }
@@ -50,9 +35,25 @@ void fib_descriptor_forget_all(void)
 	struct fib_descriptor *block;
 	unsigned i;
 
-	for (i = 0; i < BLOCKS; i++) {
-		block = fib_load(&blocks[i]);
+	for (i = 0; i < FIB_TABLE_BLOCKS; i++) {
+		block = fib_load(&fib_table_blocks[i]);
 		if (block)
-			memset((void *)block, 0, BLOCK * sizeof *block);
+			memset((void *)block, 0, FIB_TABLE_BLOCK * sizeof *block);
 	}
+}
+
+void fib_descriptor_lock(int fd)
+{
+	struct fib_descriptor *d = fib_descriptor_make(fd);
+
+	if (d)
+		fib_spin_lock(&d->lock);
+}
+
+void fib_descriptor_unlock(int fd)
+{
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+
+	if (d)
+		fib_spin_unlock(&d->lock);
 }

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/linux/calls/calls.h"
 #include "os/quiet.h"
 
 /* What poll(2) promises room for. A pipe: PIPE_BUF bytes. A terminal: some hundred columns, and one byte can be as
@@ -104,11 +105,9 @@ fib_noinline ssize_t fib_os_read(int fd, void *buf, size_t size)
 	if (!size)
 		return result(read(fd, buf, 0));
 	do {
-		n = recv(fd, buf, size, MSG_DONTWAIT);
-		if (n < 0 && errno == ENOTSOCK)
+		n = fib_os_recv_now(fd, buf, size, MSG_DONTWAIT);
+		if (n == -ENOTSOCK)
 			n = read_file(fd, &v, 1);
-		else if (n < 0)
-			n = -errno;
 	} while (n == -EINTR);
 	return n;
 }
@@ -119,11 +118,9 @@ fib_noinline ssize_t fib_os_write(int fd, const void *buf, size_t size)
 	ssize_t n;
 
 	do {
-		n = send(fd, buf, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0 && errno == ENOTSOCK)
+		n = fib_os_send_now(fd, buf, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n == -ENOTSOCK)
 			n = write_file(fd, &v, 1);
-		else if (n < 0)
-			n = -errno;
 	} while (n == -EINTR);
 	return n;
 }

@@ -12,16 +12,25 @@
 #include <netinet/in.h>
 
 #include "base/compiler.h"
+#include "os/linux/calls/calls.h"
+
+static ssize_t result(ssize_t n)
+{
+	return n < 0 ? -errno : n;
+}
 
 fib_noinline ssize_t fib_os_recv(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 				 socklen_t *addrlen)
 {
 	ssize_t n;
 
-	do
-		n = recvfrom(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	do {
+		if (!addr)
+			n = fib_os_recv_now(fd, buf, size, flags | MSG_DONTWAIT);
+		else
+			n = result(recvfrom(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen));
+	} while (n == -EINTR);
+	return n;
 }
 
 fib_noinline ssize_t fib_os_send(int fd, const void *buf, size_t size, int flags,
@@ -29,10 +38,14 @@ fib_noinline ssize_t fib_os_send(int fd, const void *buf, size_t size, int flags
 {
 	ssize_t n;
 
-	do
-		n = sendto(fd, buf, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL, addr, addrlen);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	flags |= MSG_DONTWAIT | MSG_NOSIGNAL;
+	do {
+		if (!addr)
+			n = fib_os_send_now(fd, buf, size, flags);
+		else
+			n = result(sendto(fd, buf, size, flags, addr, addrlen));
+	} while (n == -EINTR);
+	return n;
 }
 
 fib_noinline ssize_t fib_os_recvmsg(int fd, struct msghdr *msg, int flags)
