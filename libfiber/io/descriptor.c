@@ -36,6 +36,7 @@
 #include "os/spin.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
+#include "sched/watch.h"
 
 #define READ_EVENTS  (POLLIN | POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
 #define WRITE_EVENTS (POLLOUT | POLLERR | POLLHUP)
@@ -374,14 +375,16 @@ void fib_descriptor_forget(int fd)
 {
 	struct fib_descriptor *d = fib_descriptor_find(fd);
 	struct fib_carrier *c = fib_carrier_self();
+	uint64_t serial;
 
 	if (!d)
 		return;
-	/* Another descriptor may stand for the same open file and keep it in the poller. Elsewhere
-	 * than on one of its carriers we cannot know that the scheduler still exists; then the
-	 * generation sees to it that its events are dropped. */
-	if (c && fib_load_acquire(&d->watched_by) == c->sched->serial)
+	/* A poller may keep the file open; another descriptor may stand for it too and keep it in the poller. */
+	serial = fib_load_acquire(&d->watched_by);
+	if (c && serial == c->sched->serial)
 		c->sched->poller->ops->forget(c->sched->poller, fd);
+	else if (serial)
+		fib_watch_forget(serial, fd);
 	renew(d, 0);
 }
 

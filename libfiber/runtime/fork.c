@@ -25,10 +25,12 @@
 #include "sched/offload.h"
 #include "sched/tick.h"
 #include "sched/vigil.h"
+#include "sched/watch.h"
 #include "stack/pool.h"
 
 static void before(void)
 {
+	fib_watch_lock();
 	fib_tick_lock();
 	fib_registry_lock();
 	fib_labels_lock();
@@ -45,11 +47,13 @@ static void in_parent(void)
 	fib_labels_unlock();
 	fib_registry_unlock();
 	fib_tick_unlock();
+	fib_watch_unlock();
 }
 
 static void in_child(void)
 {
 	fib_tls_set_carrier(NULL);
+	fib_watch_clear();
 	fib_tick_forget();
 	fib_registry_forget();
 	fib_offload_forget();

@@ -10,6 +10,7 @@
 #include "os/os.h"
 #include "sched/tick.h"
 #include "sched/wait.h"
+#include "sched/watch.h"
 
 static void init_carrier(struct fib_sched *s, unsigned i)
 {
@@ -119,11 +120,13 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 		return rc;
 	}
 	fib_tick_add(s);
+	fib_watch_add(s);
 	return 0;
 }
 
 void fib_sched_stop(struct fib_sched *s)
 {
+	fib_watch_remove(s);
 	fib_tick_remove(s);
 	/* pairs: sched.visit -- whoever woke the last fiber from outside is out of s. */
 	while (fib_load_acquire(&s->visitors))

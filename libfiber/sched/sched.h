@@ -101,6 +101,7 @@ struct fib_sched {
 	uint64_t polls_seen;	   /* the service thread only */
 	_Atomic uint32_t watching; /* A: some descriptor has been given to the poller */
 	struct fib_sched *next;	   /* L: sched list of tick.c */
+	struct fib_sched *next_watching;    /* L: watch.c */
 	struct fib_poller_note poller_note; /* I */
 
 	struct fib_background background; /* own lock */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.c - reaching the poller of another scheduler. */
+#include "sched/watch.h"
+
+#include "os/spin.h"
+#include "sched/sched.h"
+
+static struct {
+	_Atomic uint32_t lock; /* held for one call of a poller at most */
+	struct fib_sched *first;
+} list;
+
+void fib_watch_add(struct fib_sched *s)
+{
+	fib_spin_lock(&list.lock);
+	s->next_watching = list.first;
+	list.first = s;
+	fib_spin_unlock(&list.lock);
+}
+
+void fib_watch_remove(struct fib_sched *s)
+{
+	struct fib_sched **at;
+
+	fib_spin_lock(&list.lock);
+	for (at = &list.first; *at && *at != s; at = &(*at)->next_watching)
+		;
+	/* A forked child that finishes its parent's runtime does not find it. */
+	if (*at)
+		*at = s->next_watching;
+	fib_spin_unlock(&list.lock);
+}
+
+void fib_watch_forget(uint64_t serial, int fd)
+{
+	struct fib_sched *s;
+
+	fib_spin_lock(&list.lock);
+	for (s = list.first; s && s->serial != serial; s = s->next_watching)
+		;
+	if (s)
+		s->poller->ops->forget(s->poller, fd);
+	fib_spin_unlock(&list.lock);
+}
+
+void fib_watch_lock(void)
+{
+	fib_spin_lock(&list.lock);
+}
+
+void fib_watch_unlock(void)
+{
+	fib_spin_unlock(&list.lock);
+}
+
+void fib_watch_clear(void)
+{
+	list.first = NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch.h - reaching the poller of another scheduler
+ *
+ * A poller may keep the file of what it watches open. So whoever closes a descriptor has it forgotten first,
+ * also elsewhere than on a carrier of the scheduler that watches it, which may have ended by then.
+ */
+#ifndef FIB_SCHED_WATCH_H
+#define FIB_SCHED_WATCH_H
+
+#include <stdint.h>
+
+struct fib_sched;
+
+/* A scheduler comes and goes. Its poller is used by others from the one until the other has returned. */
+void fib_watch_add(struct fib_sched *s);
+void fib_watch_remove(struct fib_sched *s);
+
+/* Have the poller of the scheduler with that serial number forget fd. Nothing when it has gone. Any thread. */
+void fib_watch_forget(uint64_t serial, int fd);
+
+/* Keep others out while the process forks; in the child, with the lock: there is no scheduler any more. */
+void fib_watch_lock(void);
+void fib_watch_unlock(void);
+void fib_watch_clear(void);
+
+#endif
