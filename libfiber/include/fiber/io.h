@@ -92,8 +92,9 @@ FIBER_API int fiber_await_fds(const int *fds, const short *events, size_t n, int
 /*
  * open(2), on a thread of fiber_block(): of a FIFO or on a network it may take for ever. The new
  * descriptor, close-on-exec only with O_CLOEXEC. After -ETIMEDOUT and -ECANCELED the attempt goes
- * on there, and a descriptor that comes of it is closed; with a deadline in the past, and in a
- * fiber that is cancelled already, nothing is attempted. -EAGAIN: no thread can be made.
+ * on there and keeps its thread for as long; a descriptor that comes of it is closed. With a
+ * deadline in the past, and in a fiber that is cancelled already, nothing is attempted. -EAGAIN:
+ * no thread can be made.
  */
 FIBER_API int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline);
 
