@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fiberctl_carriers.c - which poller a runtime got, why, and what its carriers do. */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "tests/harness/cli/cli.h"
 #include "tests/harness/cli/json.h"
@@ -171,6 +175,37 @@ static void test_carriers_of_a_name_that_is_no_poller_never_start(void **state)
 	harness_free(p);
 }
 
+#define NOBODY 65534
+
+/* Whoever starts a program of somebody else's does not decide how it waits. Without the rule it would not start. */
+static void test_carriers_of_a_setuid_program_do_not_hear_who_starts_it(void **state)
+{
+	static const char *const env[] = {"FIBER_POLLER=select", NULL};
+	const struct harness_how how = {.env = env, .user = NOBODY};
+	char folder[] = "/tmp/fiber-setuid-XXXXXX", from[HARNESS_PATH], path[sizeof folder + 16];
+	struct harness_process *process;
+	struct statvfs fs;
+
+	(void)state;
+	if (geteuid() != 0 || statvfs("/tmp", &fs) < 0 || fs.f_flag & (ST_NOSUID | ST_NOEXEC))
+		cli_skip("needs root, and a folder for setuid programs");
+	/* The kernel gives a setuid program random addresses again. */
+	if (!strcmp(harness_sanitizer(), "thread"))
+		cli_skip("ThreadSanitizer wants its addresses");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/runtimes", folder);
+	harness_free(cli_run("/bin/cp", harness_program(from, "runtimes"), path, NULL));
+	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(chmod(path, 04755), 0);
+	process = cli_start(&how, "ready", path, NULL);
+	expect_poller(ask(process), "epoll", NULL);
+	harness_free(process);
+	unlink(path);
+	rmdir(folder);
+	/* Its socket is not in the test's own folder. */
+	harness_free(cli_run("fiberctl", NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_carriers_that_run_name_their_fibers),
 		cmocka_unit_test(test_carriers_of_a_process_that_is_none_cannot_be_shown),
 		cmocka_unit_test(test_carriers_of_a_name_that_is_no_poller_never_start),
+		cmocka_unit_test(test_carriers_of_a_setuid_program_do_not_hear_who_starts_it),
 	};
 
 	harness_watchdog(110);
