@@ -36,6 +36,9 @@ struct addrinfo; /* <netdb.h>, which strict C11 keeps it from */
  * and no carrier waits for the disk. Such a call is not given up once it has begun: a deadline, a
  * cancellation and fiber_close() count before that, so it moves the file's offset only by
  * what it returns. With a deadline in the past it gives what is in memory, or -ETIMEDOUT.
+ *
+ * A terminal, and whatever else cannot be asked not to wait and is in blocking mode, is looked at
+ * with poll(2) first: where another process reads or writes it too, that may hold up a carrier.
  */
 FIBER_API ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline);
 FIBER_API ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline);
