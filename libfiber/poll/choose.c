@@ -58,16 +58,14 @@ int fib_poller_choose_from(const struct fib_poller_ops *const pollers[], size_t 
 			   const char *wanted, struct fib_poller **ret,
 			   struct fib_poller_note *ret_note)
 {
-	const struct fib_poller_ops *first = pollers[0];
 	const bool named = wanted && *wanted;
+	const struct fib_poller_ops *const first = named ? find(pollers, n, wanted) : pollers[0];
 	char names[128];
 	size_t i;
 	int rc, why;
 
 	ret_note->text[0] = 0;
-	if (named)
-		first = find(pollers, n, wanted);
-	if (!first) {
+	if (named && !first) {
 		list(pollers, n, names, sizeof names);
 		fib_log(SETTING "=%.40s: no such poller, it is one of %s", wanted, names);
 		return -EINVAL;

@@ -115,9 +115,12 @@ bool fib_poll_set_drop(struct fib_poll_set *set, int fd)
 /* Without memory for all, as many as there is room for: the rest has its turn when some of those were told. */
 void fib_poll_set_copy(struct fib_poll_set *set, struct fib_poll_question *q, int own_fd)
 {
-	struct pollfd *fds = grow(q->fds, &q->room, set->n, sizeof *q->fds);
+	struct pollfd *bigger = NULL;
 
-	q->fds = fds ? fds : q->fds;
+	if (set->n >= q->room)
+		bigger = grow(q->fds, &q->room, set->n, sizeof *q->fds);
+	if (bigger)
+		q->fds = bigger;
 	q->n = set->n < q->room ? set->n : q->room;
 	memcpy(q->fds, set->fds, q->n * sizeof *q->fds);
 	q->fds[0] = (struct pollfd){.fd = own_fd, .events = POLLIN};
