@@ -13,7 +13,7 @@ set -u
 
 LIMIT=${LIMIT:-120}
 CARRIERS=${CARRIERS:-1 2 4}
-POLLERS=${POLLERS:-${FIBER_POLLER:-epoll poll}}
+POLLERS=${POLLERS:-${FIBER_POLLER:-epoll uring poll}}
 : "${FIBER_BUILD:?the build folder}"
 export FIBER_BUILD FIBER_SAN="${FIBER_SAN:-}"
 export CMOCKA_MESSAGE_OUTPUT=TAP
