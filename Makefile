@@ -7,7 +7,7 @@
 # make stress     every primitive at once for STRESS_SECONDS=600; SAN= as above
 # make soak       a server whose clients leave at any moment, for SOAK_SECONDS=3600; SAN= as above
 # make tidy       formatters and linters make check-layers check-names: the house rules
-# make bench      libfiber beside its peers (make deps-bench)    make bench-instructions
+# make bench      libfiber beside its peers (make deps-bench)    make bench-instructions    make bench-http
 # make install    PREFIX=/usr/local DESTDIR=    make uninstall
 #
 # Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), URING=uring|no_uring (of
@@ -137,6 +137,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 
 include scripts/plugins.mk
 include scripts/bench.mk
+include scripts/bench-http.mk
 
 # -- tests --
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -I. $(LIB_INC)

@@ -10,8 +10,10 @@ ifneq ($(filter deps deps-bench,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-# The peers that `make bench` runs beside libfiber, and what counts instructions; it does without any of them.
-BENCH_PACKAGES := libboost-context-dev libboost-fiber-dev libst-dev libpth-dev golang-go valgrind
+# The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts
+# instructions and system calls; `make bench` does without any of them, `make bench-http` needs wrk.
+BENCH_PACKAGES := libboost-context-dev libboost-fiber-dev libst-dev libpth-dev golang-go valgrind \
+	wrk nginx-light strace
 
 .PHONY: deps deps-bench tool-libraries
 deps:

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+#
+# bench-http.mk - HTTP servers side by side: fibers, threads, an event loop, nginx, Go
+#
+# make bench-http [REPEATS=3] [SECONDS=8] [CONNECTIONS=100,1000,10000] [IDLE=19900]
+#
+# What is not installed (make deps-bench) is left out; the table says so. wrk is needed.
+
+SECONDS     ?= 8
+CONNECTIONS ?= 100,1000,10000
+IDLE        ?= 19900
+
+HTTP_BENCH := $(BUILD)/bench/http/client $(BUILD)/bench/http/net_http
+
+.PHONY: bench-http bench-http-programs
+bench-http-programs: $(HTTP_BENCH) $(HTTP_BIN) $(BUILD)/bin/idle
+# Three repeats where `make bench` has seven, unless it is said how many.
+bench-http: bench-http-programs
+	@python3 -B bench/http/run.py --build $(abspath $(BUILD)) --seconds $(SECONDS) --connections $(CONNECTIONS) \
+		--idle $(IDLE) --repeats $(if $(filter file,$(origin REPEATS)),3,$(REPEATS))
+
+$(BUILD)/bench/http/client: bench/http/client.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LDFLAGS)
+
+# Nothing outside the build folder is written, nothing is fetched.
+$(BUILD)/bench/http/net_http: bench/http/net_http.go
+	@mkdir -p $(@D)
+	@rm -f $@
+	@! command -v go >/dev/null || \
+		GOCACHE=$(abspath $(BUILD))/obj/go GO111MODULE=off GOPROXY=off GOFLAGS= go build -o $@ $<
