@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -89,22 +90,26 @@ static void *neighbour(void *arg)
 static void *ask(void *arg)
 {
 	int server = *(int *)arg, rc;
-	int64_t deadline = fiber_after(50 * MS);
+	int64_t limit = 50 * MS, deadline;
 	unsigned turns = 0;
 	struct fiber *other;
 	char query[512];
 
 	if (fiber_spawn(neighbour, &turns, &other) < 0)
 		return (void *)1;
-	if (fiber_getaddrinfo("silent.example", "80", NULL, NULL, deadline) != -ETIMEDOUT)
-		return (void *)2;
-	if (fiber_now() < deadline)
-		return (void *)3;
+	/* Until the server has been asked: on a busy machine nobody may have come to it by then. */
+	do {
+		deadline = fiber_after(limit);
+		if (fiber_getaddrinfo("silent.example", "80", NULL, NULL, deadline) != -ETIMEDOUT)
+			return (void *)2;
+		if (fiber_now() < deadline)
+			return (void *)3;
+		limit *= 2;
+	} while (fiber_wait_fd(server, POLLIN, fiber_after(limit)) < 0 && limit < 20000 * MS);
 	fiber_cancel(other);
 	fiber_join(other, NULL, FIBER_FOREVER);
 	if (!turns)
 		return (void *)4;
-	/* The server was asked, and still is. */
 	if (fiber_read(server, query, sizeof query, fiber_after(30000 * MS)) <= 0)
 		return (void *)5;
 	if (!memmem(query, sizeof query, "\6silent\7example", 15))
