@@ -13,7 +13,7 @@ IDLE        ?= 19900
 HTTP_BENCH := $(BUILD)/bench/http/client $(BUILD)/bench/http/net_http
 
 .PHONY: bench-http bench-http-programs
-bench-http-programs: $(HTTP_BENCH) $(HTTP_BIN) $(BUILD)/bin/idle
+bench-http-programs: $(HTTP_BENCH) $(HTTP_BIN) $(BUILD)/bin/idle $(BUILD)/bin/fiberctl
 # Three repeats where `make bench` has seven, unless it is said how many.
 bench-http: bench-http-programs
 	@python3 -B bench/http/run.py --build $(abspath $(BUILD)) --seconds $(SECONDS) --connections $(CONNECTIONS) \

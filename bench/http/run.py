@@ -10,12 +10,13 @@ time beginning with another one; the table has medians. The lines:
   even    the answers of the slowest connection, over the mean of all, seen by that client
   rate, p50, p99 as wrk has them; rss: the most memory that the server had resident
 
-Beside it: system calls per request (strace -c) and what idle connections cost (fixtures/idle). Targets
-stand beside what they are about. Everything goes into last-http.json. Exit status: 0, also where a
+Beside it: system calls per request (strace -c), what idle connections cost (fixtures/idle) and what
+it costs to be looked at (fiberctl list). Targets stand beside what they are about. Everything goes into last-http.json. Exit status: 0, also where a
 target is missed; 1 where the fibers' server could not be measured; 64 usage.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -24,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from servers import OURS, Missing, Server
@@ -35,6 +37,7 @@ AT_LEAST = {"rate", "even"}  # else at most
 UNITS = {"us": 1, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 FILES = 20000  # the most descriptors a process is taken to have
 SPARE = 100
+WATCHED = 1000  # busy connections while the server is looked at
 
 
 def limits(connections, cpus):
@@ -182,29 +185,61 @@ class Bench:
             count = sum(n for call, n in calls.items() if re.fullmatch(names, call))
             self.add(f"{kind} per request", who, count / requests, "calls", limit.get(kind))
 
+    @contextlib.contextmanager
+    def idle_connections(self, server, n):
+        """While n connections that have asked once are open to a server."""
+        idle = [os.path.join(self.options.build, "bin/idle"), str(n), "--ask", "--port"]
+        with subprocess.Popen(["taskset", "-c", "1", *idle, str(server.port)],
+                              stdout=subprocess.PIPE, text=True) as holder:
+            try:
+                if not holder.stdout.readline().startswith("open"):
+                    raise RuntimeError("idle could not open its connections")
+                yield
+            finally:
+                holder.terminate()
+
     def measure_idle(self, who):
         """As many idle connections as one server may have; what each costs, and a new request."""
         n = min(self.options.idle, FILES - SPARE)
-        idle = [os.path.join(self.options.build, "bin/idle"), str(n), "--ask", "--port"]
         with Server(who, self.options.build, [0]) as server:
             before = server.status_kb("VmRSS")
-            with subprocess.Popen(["taskset", "-c", "1", *idle, str(server.port)],
-                                  stdout=subprocess.PIPE, text=True) as holder:
-                try:
-                    if not holder.stdout.readline().startswith("open"):
-                        raise RuntimeError("idle could not open its connections")
-                    each = (server.status_kb("VmRSS") - before) / n
-                    values = self.even(server, 10, min(self.options.seconds, 5))
-                finally:
-                    holder.terminate()
+            with self.idle_connections(server, n):
+                each = (server.status_kb("VmRSS") - before) / n
+                values = self.even(server, 10, min(self.options.seconds, 5))
         ours = who == OURS
         self.add(f"one of {n} idle connections", who, each, "KB", 6.5 if ours else None)
         self.add(f"p99 beside {n} idle ones", who, values["p99_us"] / 1000, "ms",
                  5 if ours else None)
 
+    def measure_watched(self, who):
+        """What it costs to be looked at once a second: `fiberctl list` over all of these fibers."""
+        n = min(self.options.idle, FILES - SPARE - WATCHED)
+        fiberctl = os.path.join(self.options.build, "bin/fiberctl")
+        over = threading.Event()
+
+        def look(pid):
+            while not over.wait(1):
+                subprocess.run(["taskset", "-c", "1", fiberctl, "list", str(pid)], check=False,
+                               stdout=subprocess.DEVNULL)
+
+        with Server(who, self.options.build, [0]) as server, self.idle_connections(server, n):
+            alone = self.even(server, WATCHED, self.options.seconds)
+            watcher = threading.Thread(target=look, args=(server.process.pid,))
+            watcher.start()
+            try:
+                watched = self.even(server, WATCHED, self.options.seconds)
+            finally:
+                over.set()
+                watcher.join()
+        what = f"listed each second, {n + WATCHED} fibers"
+        lost = 1 - watched["requests"] / watched["seconds"] * alone["seconds"] / alone["requests"]
+        self.add(f"{what}: rate", who, 100 * lost, "% lost", 1)
+        self.add(f"{what}: p99", who, 100 * (watched["p99_us"] / alone["p99_us"] - 1), "% more", 5)
+
     def measure_extra(self):
         steps = [(self.count_calls, "strace", ["fiber", "epoll"]),
-                 (self.measure_idle, None, ["fiber", "epoll", "threads"])]
+                 (self.measure_idle, None, ["fiber", "epoll", "threads"]),
+                 (self.measure_watched, None, ["fiber"])]
         for measure, needs, servers in steps:
             if needs and not shutil.which(needs):
                 print(f"bench-http: {needs} is missing: make deps-bench", file=sys.stderr)
@@ -236,7 +271,7 @@ def print_rows(rows, extra):
               f" {r['text']}".rstrip())
         last = head
     for r in extra:
-        print(f"{r['what']:34} {r['who']:8}{number(r['value']):>10} {r['unit']:12}"
+        print(f"{r['what']:42} {r['who']:8}{number(r['value']):>10} {r['unit']:12}"
               f" {r['text']}".rstrip())
 
 
