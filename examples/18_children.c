@@ -12,8 +12,6 @@
 
 #define MS INT64_C(1000000)
 
-extern char **environ;
-
 /* The status of a command, which is ended when it takes longer than `limit` ns. */
 static int run(const char *command, int64_t limit)
 {

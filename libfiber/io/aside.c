@@ -58,7 +58,7 @@ int fib_worth_waiting(int64_t deadline)
 int fib_aside(const char *name, void (*fn)(void *arg), void *arg, int64_t deadline)
 {
 	struct aside a = {.fn = fn, .arg = arg};
-	pthread_t thread;
+	pthread_t thread = {0};
 	int rc;
 
 	rc = fib_worth_waiting(deadline);

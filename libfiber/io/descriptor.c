@@ -103,7 +103,7 @@ static int watch(int fd, struct fib_descriptor *d, short events, const struct fi
 	return rc;
 }
 
-/* Wake everybody on one side who came before now; whoever comes later has noted an older count. Most often it is one. */
+/* Wake everybody on one side who came before now, most often one; whoever comes later has noted an older count. */
 static void wake_side(struct fib_direction *side)
 {
 	struct fib_wake wake;
@@ -231,12 +231,11 @@ static bool join_sides(struct fib_descriptor *d, short events, const struct fib_
 int fib_descriptor_join(int fd, short events, const struct fib_look *look, struct fib_waiter w[2])
 {
 	struct fib_descriptor *d = fib_descriptor_make(fd);
-	int rc;
+	int rc = fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 
-	if (!d)
-		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 	/* Who blocks looks himself; here he only hears that it is closed. */
-	rc = w->parker->blocks ? 0 : watch(fd, d, events, look);
+	if (d)
+		rc = w->parker->blocks ? 0 : watch(fd, d, events, look);
 	if (rc < 0)
 		return rc;
 	if (join_sides(d, events, look, w))
