@@ -13,6 +13,18 @@
 # Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), URING=uring|no_uring (of
 # libfiber/poll; by default whether liburing is there), SAN=, OPT=, BUILD=.
 
+.DEFAULT_GOAL := all
+include scripts/deps.mk
+
+ifneq ($(filter deps deps-bench,$(MAKECMDGOALS)),)
+# What there is to compile with is looked at when a makefile is read: so whatever is to be made after the packages are
+# installed is made by another make.
+AFTER_DEPS := $(filter-out deps deps-bench,$(MAKECMDGOALS))
+.PHONY: $(AFTER_DEPS)
+$(AFTER_DEPS): $(filter deps deps-bench,$(MAKECMDGOALS))
+	@$(MAKE) --no-print-directory $@
+else
+
 SAN    ?=
 ARCH   ?= $(if $(filter x86_64,$(shell uname -m)),x86_64,generic)
 URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo uring || echo no_uring)
@@ -21,11 +33,7 @@ OPT    ?= -O2
 BUILD  ?= build$(if $(SAN),/$(SAN))
 PREFIX ?= /usr/local
 CC     ?= cc
-.DEFAULT_GOAL := all
 VERSION := 0.1.0
-
-# What `deps` installs must be asked for before anything that needs it is looked at.
-include scripts/deps.mk
 
 ANNOUNCE := $(if $(filter address,$(SAN)),address,$(if $(filter thread,$(SAN)),thread,none))
 # TSan does not model fences; where one carries an argument, an atomic beside it carries TSan.
@@ -164,3 +172,5 @@ include scripts/install.mk
 .PHONY: clean
 clean:
 	rm -rf build
+
+endif

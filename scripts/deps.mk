@@ -5,11 +5,6 @@ DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-d
 	libcmocka-dev libhttp-parser-dev liburing-dev gdb elfutils binutils util-linux bash \
 	clang-format clang-tidy cppcheck mandoc python3
 
-# `make -j deps check` must not compile while it installs.
-ifneq ($(filter deps deps-bench,$(MAKECMDGOALS)),)
-.NOTPARALLEL:
-endif
-
 # The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts
 # instructions and system calls; `make bench` does without any of them, `make bench-http` needs wrk.
 BENCH_PACKAGES := libboost-context-dev libboost-fiber-dev libst-dev libpth-dev golang-go valgrind \
