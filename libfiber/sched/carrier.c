@@ -13,6 +13,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/live.h"
+#include "sched/tick.h"
 
 #define SEARCH_ROUNDS 40
 #define RELAX_TURNS   40
@@ -54,7 +55,7 @@ static void expire_timers(struct fib_carrier *c)
 
 	if (fib_load(&c->timers.nearest) != INT64_MAX) {
 		now = fib_os_now();
-		fib_coarse_set(now);
+		fib_tick_clock(c, now);
 		expire(&c->timers, now);
 	}
 	for (i = 0; i < s->carrier_count; i++)

@@ -155,6 +155,8 @@ void fib_idle_poll(struct fib_carrier *c)
 	n = s->poller->ops->wait(s->poller, events, EVENTS, 0);
 	fib_add_relaxed(&s->polls, 1);
 	release_poller(s);
+	if (n > 0)
+		fib_tick_clock(c, fib_os_now());
 	deliver(s, events, n);
 }
 
@@ -253,12 +255,19 @@ void fib_idle_sleep(struct fib_carrier *c)
 	lie_down(s, c);
 	if (!fib_work_visible(s, c) && !fib_load(&s->stopping)) {
 		n = block(c, events, fib_load(&c->timers.nearest));
-		fib_coarse_set(fib_os_now());
+		fib_tick_clock(c, fib_os_now());
 	}
 	/* Counted as searching before anything becomes runnable: one event wakes nobody else. */
 	get_up(s, c);
 	fib_tick_awake();
 	deliver(s, events, n);
+}
+
+bool fib_idle_asleep(struct fib_carrier *c)
+{
+	uint32_t how = fib_load(&c->sleeper.how);
+
+	return how == IN_FUTEX || how == IN_POLLER;
 }
 
 bool fib_idle_all_asleep(struct fib_sched *s)

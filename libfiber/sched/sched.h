@@ -50,6 +50,8 @@ struct fib_carrier {
 	struct fib_exceptions *exceptions;
 	bool searching;			 /* C: counted in idle.word */
 	struct fiber *_Atomic woken;	 /* A: the fiber that was woken last, taken first */
+	_Atomic uint32_t clocked;	 /* C writes, A reads: how often it has set the clock */
+	uint32_t clocked_seen;		 /* the service thread's */
 	_Atomic uint64_t spawned;	 /* C writes, A reads: live.c */
 	_Atomic uint64_t ended;		 /* C writes, A reads: live.c */
 	struct fib_fresh fresh;		 /* own lock: have not begun */

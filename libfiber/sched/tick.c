@@ -6,6 +6,10 @@
  * closed like the one in idle.c: it announces that it rests and looks once more; a carrier that gets up
  * says so in its idle word first and looks at the announcement after (pairs: tick.rest).
  *
+ * A server that is busy hears from its poller all the time, reads the clock each time it does, and sets it: then
+ * the service thread would only take the CPU from it, and ticks less often. As soon as a carrier that does not sleep has not done
+ * so since the last tick it ticks as ever.
+ *
  * It goes on for a few ticks after the last carrier has gone to sleep, so that a server with a request
  * every few milliseconds does not pay a wake-up of this thread for each.
  */
@@ -25,6 +29,7 @@ static struct {
 	struct fib_sched *first;
 	_Atomic uint32_t resting; /* A: tick.rest */
 	unsigned idle_ticks;	  /* the service thread only */
+	int64_t pause;		  /* the service thread only: until the next tick */
 	void (*_Atomic wake)(void);
 } tick;
 
@@ -94,6 +99,7 @@ void fib_tick_forget(void)
 {
 	tick.first = NULL;
 	tick.idle_ticks = 0;
+	tick.pause = 0;
 	fib_publish(&fiber_registry.carriers, 0);
 }
 
@@ -145,31 +151,63 @@ static void mend(struct fib_sched *s, int64_t now)
 		fib_idle_notify(s);
 }
 
-bool fib_tick(int64_t now)
+void fib_tick_clock(struct fib_carrier *c, int64_t now)
 {
+	fib_store(&c->clocked, fib_load(&c->clocked) + 1);
+	fib_coarse_set(now);
+}
+
+/* Whether every carrier that does not sleep has set the clock since the last tick. One that sleeps is as good as one that
+ * has: it sets it when it gets up. */
+static bool keep_the_clock(struct fib_sched *s)
+{
+	bool kept = true;
+	unsigned i;
+
+	for (i = 0; i < s->carrier_count; i++) {
+		struct fib_carrier *c = &s->carriers[i];
+		uint32_t clocked = fib_load(&c->clocked);
+
+		if (clocked == c->clocked_seen && !fib_idle_asleep(c))
+			kept = false;
+		c->clocked_seen = clocked;
+	}
+	return kept;
+}
+
+/* Announce that we rest, unless somebody is awake after all. */
+static bool rest(void)
+{
+	/* label: tick.rest -- announced before the last look. */
+	fib_store_seq(&tick.resting, 1);
+	fib_fence_seq();
+	if (all_asleep())
+		return true;
+	fib_store(&tick.resting, 0);
+	return false;
+}
+
+int64_t fib_tick(int64_t now)
+{
+	bool kept = true, resting;
 	struct fib_sched *s;
-	bool asleep;
 
 	fib_coarse_set(now);
 	fib_spin_lock(&tick.lock);
 	for (s = tick.first; s; s = s->next) {
 		mend(s, now);
 		fib_pinned_report(&s->pinned, now);
+		kept = keep_the_clock(s) && kept;
 	}
-	asleep = all_asleep();
-	tick.idle_ticks = asleep ? tick.idle_ticks + 1 : 0;
-	if (tick.idle_ticks > LINGER) {
-		/* label: tick.rest -- announced before the last look. */
-		fib_store_seq(&tick.resting, 1);
-		fib_fence_seq();
-		asleep = all_asleep();
-		if (!asleep)
-			fib_store(&tick.resting, 0);
-	} else {
-		asleep = false;
-	}
+	tick.idle_ticks = all_asleep() ? tick.idle_ticks + 1 : 0;
+	resting = tick.idle_ticks > LINGER && rest();
 	fib_spin_unlock(&tick.lock);
-	return !asleep;
+	if (resting)
+		return 0;
+	tick.pause = kept && tick.pause ? tick.pause * 2 : FIB_TICK;
+	if (tick.pause > FIB_TICK_LONG)
+		tick.pause = FIB_TICK_LONG;
+	return tick.pause;
 }
 
 uint64_t fib_tick_fibers(void)

@@ -11,14 +11,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct fib_carrier;
 struct fib_sched;
+
+/* The time between two ticks, ns: most often, and while the carriers themselves keep the clock. */
+#define FIB_TICK      INT64_C(1000000)
+#define FIB_TICK_LONG INT64_C(4000000)
 
 /*
  * One tick: set the coarse clock, mend what only an observer can see (work while everybody who could
- * take it sleeps), print what was recorded for printing. Called about every millisecond as long as it
- * returns true; false means that every carrier sleeps and the caller may rest until its waker is called.
+ * take it sleeps), print what was recorded for printing. How long until the next one, ns; 0 means that every carrier sleeps
+ * and the caller may rest until its waker is called.
  */
-bool fib_tick(int64_t now);
+int64_t fib_tick(int64_t now);
+
+/* c has read the clock, for reasons of its own. By its carrier. */
+void fib_tick_clock(struct fib_carrier *c, int64_t now);
 
 /* A carrier has just got up from its sleep. */
 void fib_tick_awake(void);

@@ -31,7 +31,6 @@
 #include "service/door.h"
 #include "service/peer.h"
 
-#define TICK	     INT64_C(1000000)
 #define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
 #define PEERS	     16
 #define STACK_SIZE   (256u << 10)
@@ -80,8 +79,12 @@ static void close_waker(void)
 
 static void tick(int64_t now)
 {
-	if (now >= next_tick)
-		next_tick = fib_tick(now) ? now + TICK : INT64_MAX;
+	int64_t pause;
+
+	if (now < next_tick)
+		return;
+	pause = fib_tick(now);
+	next_tick = pause ? now + pause : INT64_MAX;
 }
 
 /* -- waiting -- */
@@ -102,8 +105,8 @@ static int64_t wait_until(int64_t now)
 			until = peers[i].deadline;
 	}
 	/* Without a waker (the program has closed our descriptors) there is no rest. */
-	if (fib_load(&event_fd) < 0 && until > now + TICK)
-		until = now + TICK;
+	if (fib_load(&event_fd) < 0 && until > now + FIB_TICK)
+		until = now + FIB_TICK;
 	return until;
 }
 

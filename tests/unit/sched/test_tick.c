@@ -100,6 +100,37 @@ static void test_tick_sets_the_clock_and_goes_on_while_something_runs(void **sta
 	carriers_stop(&s);
 }
 
+static void test_tick_comes_less_often_while_the_carriers_keep_the_clock(void **state)
+{
+	struct fiber *f;
+	int64_t now;
+	unsigned i;
+
+	(void)state;
+	fib_store(&on, false);
+	fib_store(&stop, false);
+	carriers_start(&s, 2);
+	f = carriers_spawn(&s, "spins", spins, NULL);
+	while (!fib_load(&on))
+		sched_yield();
+	now = fib_os_now();
+	/* The one that spins says nothing; in its name we do, as a busy server's carriers do. */
+	fib_tick(now); /* it has just got up, and said so */
+	assert_int_equal(fib_tick(now), FIB_TICK);
+	for (i = 0; i < 10; i++) {
+		now += FIB_TICK_LONG;
+		fib_tick_clock(&s.carriers[0], now);
+		fib_tick_clock(&s.carriers[1], now);
+		assert_int_equal(fib_tick(now), i ? FIB_TICK_LONG : 2 * FIB_TICK);
+	}
+	/* When one of them does not any more it comes as often as ever. */
+	now += FIB_TICK_LONG;
+	assert_int_equal(fib_tick(now), FIB_TICK);
+	fib_store(&stop, true);
+	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
+	carriers_stop(&s);
+}
+
 /* Everybody lies in a futex or in the poller, and is not just on the way there. */
 static bool asleep(void *arg)
 {
@@ -311,6 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_tick_sets_the_clock_and_goes_on_while_something_runs),
+		TEST(test_tick_comes_less_often_while_the_carriers_keep_the_clock),
 		TEST(test_tick_rests_a_few_ticks_after_all_have_gone_to_sleep),
 		TEST(test_tick_that_rests_is_woken_by_the_first_carrier_and_only_by_that),
 		TEST(test_tick_that_rests_is_woken_by_a_new_scheduler),
