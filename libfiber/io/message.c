@@ -42,8 +42,9 @@ static ssize_t receive_after(int fd, void *buf, size_t size, int flags, struct s
 	return n;
 }
 
-static ssize_t receive(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
-		       socklen_t *addrlen, int64_t deadline)
+static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int flags,
+					 struct sockaddr *addr, socklen_t *addrlen,
+					 int64_t deadline)
 {
 	struct fib_look look;
 
@@ -105,40 +106,37 @@ static int await_room(int fd, const struct sockaddr *addr, const struct fib_look
 	return fib_descriptor_wait(fd, POLLOUT, look, deadline);
 }
 
-static fib_noinline ssize_t send_or_wait(int fd, const void *buf, size_t size, int flags,
+/* Inlined, like its sister above, so that a backtrace says which call it was. */
+static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, int flags,
 					 const struct sockaddr *addr, socklen_t addrlen,
 					 int64_t deadline)
 {
+	ssize_t n = fib_os_send(fd, buf, size, flags, addr, addrlen);
 	struct fib_look look;
+	int rc;
 
-	for (;;) {
-		ssize_t n;
-		int rc;
-
+	/* Most sockets take what they are given: nobody needs to have looked before. */
+	while (fib_unlikely(n == -EAGAIN && !(flags & MSG_DONTWAIT))) {
 		fib_descriptor_look(fd, &look);
 		n = fib_os_send(fd, buf, size, flags, addr, addrlen);
 		if (n != -EAGAIN)
-			return n;
+			break;
 		rc = await_room(fd, addr, &look, deadline);
 		if (rc < 0)
 			return rc;
 	}
+	return n;
 }
 
 ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
 		     socklen_t addrlen, int64_t deadline)
 {
-	ssize_t n = fib_os_send(fd, buf, size, flags, addr, addrlen);
-
-	/* Most sockets take what they are given: nobody needs to have looked before. */
-	if (fib_likely(n != -EAGAIN || flags & MSG_DONTWAIT))
-		return n;
-	return send_or_wait(fd, buf, size, flags, addr, addrlen, deadline);
+	return send_to(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
 ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t deadline)
 {
-	return fiber_sendto(fd, buf, size, flags, NULL, 0, deadline);
+	return send_to(fd, buf, size, flags, NULL, 0, deadline);
 }
 
 /* Nothing that was known under the numbers of the descriptors in a message holds for them. */

@@ -45,35 +45,26 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 	}
 }
 
-static fib_noinline ssize_t write_or_wait(int fd, const void *buf, size_t size, int64_t deadline)
+ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 {
 	const struct iovec v = {(void *)(uintptr_t)buf, size};
+	ssize_t n = fib_os_write(fd, buf, size);
 	struct fib_look look;
+	int rc;
 
-	for (;;) {
-		ssize_t n;
-		int rc;
-
+	/* Most descriptors take what they are given: nobody needs to have looked before. */
+	while (fib_unlikely(n == -EAGAIN || n <= FIB_OS_UNSURE)) {
 		fib_descriptor_look(fd, &look);
 		n = fib_os_write(fd, buf, size);
-		if (fib_unlikely(n <= FIB_OS_UNSURE))
+		if (n <= FIB_OS_UNSURE)
 			n = fib_file_write(fd, &v, 1, n, &look, deadline);
 		if (n != -EAGAIN)
-			return n;
+			break;
 		rc = fib_descriptor_wait(fd, POLLOUT, &look, deadline);
 		if (rc < 0)
 			return rc;
 	}
-}
-
-ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
-{
-	ssize_t n = fib_os_write(fd, buf, size);
-
-	/* Most descriptors take what they are given: nobody needs to have looked before. */
-	if (fib_likely(n != -EAGAIN && n > FIB_OS_UNSURE))
-		return n;
-	return write_or_wait(fd, buf, size, deadline);
+	return n;
 }
 
 ssize_t fiber_read_full(int fd, void *buf, size_t size, int64_t deadline)
