@@ -143,7 +143,7 @@ void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
 {
 	struct fib_descriptor *d = fib_descriptor_find(fd);
 
-	*ret = (struct fib_look){0, {0, 0}, false};
+	*ret = (struct fib_look){0, {0, 0}, 0};
 	if (!d)
 		return;
 	/* pairs: descriptor.look -- the generation first: it may be older than the edges, never newer. */

@@ -14,7 +14,7 @@
 struct fib_look {
 	uint32_t generation;
 	uint32_t edges[2];
-	bool drained; /* it was read empty, and no edge has come since: to read would be -EAGAIN */
+	uint32_t drained; /* it was read empty, and no edge has come since: to read is -EAGAIN */
 };
 
 /* Look before trying; again before each retry. */
