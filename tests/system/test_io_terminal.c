@@ -99,7 +99,7 @@ static void *type(void *arg)
 static void *type_a_line(void *arg)
 {
 	struct line *l = arg;
-	char bytes[16];
+	char bytes[16] = "";
 	struct fiber *typist;
 	ssize_t n;
 
