@@ -25,7 +25,7 @@
 
 #include "os/os.h"
 #include "os/threads.h"
-#include "sched/background.h"
+#include "sched/wait.h"
 
 struct aside {
 	void (*fn)(void *arg);
@@ -44,15 +44,6 @@ static void *aside_main(void *arg)
 	a->done = true;
 	fiber_event_set(&a->over);
 	return NULL;
-}
-
-int fib_worth_waiting(int64_t deadline)
-{
-	if (fiber_cancelled()) {
-		fib_background_tell(fiber_self());
-		return -ECANCELED;
-	}
-	return deadline <= 0 || deadline <= fiber_now() ? -ETIMEDOUT : 0;
 }
 
 int fib_aside(const char *name, void (*fn)(void *arg), void *arg, int64_t deadline)

@@ -5,10 +5,6 @@
 
 #include <stdint.h>
 
-/* Before anything is made for a wait: 0, -ECANCELED in a cancelled fiber, -ETIMEDOUT past the deadline. A fiber that is
- * to end here does, and in no wait that begins after it: so what is made need not be found again. */
-int fib_worth_waiting(int64_t deadline);
-
 /*
  * Call fn(arg) on a thread of its own and wait until it returns. fn blocks in cancellation points of the system only,
  * and may be ended in each of them. name: what the tools say is waited for. From a fiber or a thread.

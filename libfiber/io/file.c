@@ -30,14 +30,16 @@
 #include "base/atomic.h"
 #include "io/table.h"
 #include "os/os.h"
-#include "sched/background.h"
 #include "sched/offload.h"
+#include "sched/wait.h"
+
+typedef ssize_t piecewise(int fd, const struct iovec *v, int count);
 
 struct move {
 	int fd, count;
 	const struct iovec *v;
 	struct fib_look look;
-	ssize_t (*slow)(int fd, const struct iovec *v, int count);
+	piecewise *slow;
 	ssize_t result;
 };
 
@@ -67,33 +69,34 @@ static ssize_t move_slowly(struct move *m, int64_t deadline)
 	return rc < 0 ? rc : m->result;
 }
 
+/* why: what the system said of a try that does not wait (os.h). */
+static ssize_t move(struct move *m, piecewise *unsure, ssize_t why, int64_t deadline)
+{
+	ssize_t n;
+
+	if (why == FIB_OS_SLOW)
+		return move_slowly(m, deadline);
+	/* Nobody comes between the look and the call. */
+	fib_descriptor_lock(m->fd);
+	n = unsure(m->fd, m->v, m->count);
+	fib_descriptor_unlock(m->fd);
+	return n;
+}
+
 ssize_t fib_file_read(int fd, const struct iovec *v, int count, ssize_t why,
 		      const struct fib_look *look, int64_t deadline)
 {
 	struct move m = {fd, count, v, *look, fib_os_read_slow, 0};
-	ssize_t n;
 
-	if (why == FIB_OS_SLOW)
-		return move_slowly(&m, deadline);
-	/* Nobody comes between the look and the call. */
-	fib_descriptor_lock(fd);
-	n = fib_os_read_unsure(fd, v, count);
-	fib_descriptor_unlock(fd);
-	return n;
+	return move(&m, fib_os_read_unsure, why, deadline);
 }
 
 ssize_t fib_file_write(int fd, const struct iovec *v, int count, ssize_t why,
 		       const struct fib_look *look, int64_t deadline)
 {
 	struct move m = {fd, count, v, *look, fib_os_write_slow, 0};
-	ssize_t n;
 
-	if (why == FIB_OS_SLOW)
-		return move_slowly(&m, deadline);
-	fib_descriptor_lock(fd);
-	n = fib_os_write_unsure(fd, v, count);
-	fib_descriptor_unlock(fd);
-	return n;
+	return move(&m, fib_os_write_unsure, why, deadline);
 }
 
 /* -- opening -- */
@@ -155,15 +158,11 @@ static int open_elsewhere(const char *path, int flags, mode_t mode, int64_t dead
 
 int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline)
 {
-	int fd;
-
 	/* Nothing is handed over that would be done although it was too late. */
-	if (deadline != FIBER_FOREVER && deadline <= fiber_now())
-		return -ETIMEDOUT;
-	if (fiber_cancelled()) {
-		fib_background_tell(fiber_self());
-		return -ECANCELED;
-	}
+	int fd = fib_worth_waiting(deadline);
+
+	if (fd < 0)
+		return fd;
 	fd = open_elsewhere(path, flags, mode, deadline);
 	if (fd >= 0)
 		fib_descriptor_fresh(fd);

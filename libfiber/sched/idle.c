@@ -263,13 +263,6 @@ void fib_idle_sleep(struct fib_carrier *c)
 	deliver(s, events, n);
 }
 
-bool fib_idle_asleep(struct fib_carrier *c)
-{
-	uint32_t how = fib_load(&c->sleeper.how);
-
-	return how == IN_FUTEX || how == IN_POLLER;
-}
-
 bool fib_idle_all_asleep(struct fib_sched *s)
 {
 	return sleeping(fib_load_acquire(&s->idle.word)) == s->carrier_count;

@@ -56,9 +56,6 @@ void fib_idle_poll(struct fib_carrier *c);
 /* Whether c has lain down to sleep, and if so whether in the poller. */
 bool fib_idle_lies(struct fib_carrier *c, bool *ret_polls);
 
-/* Whether c sleeps, or is about to. Any thread. */
-bool fib_idle_asleep(struct fib_carrier *c);
-
 /* Every carrier sleeps. */
 bool fib_idle_all_asleep(struct fib_sched *s);
 

@@ -27,7 +27,6 @@
 #include "os/os.h"
 #include "os/spin.h"
 #include "os/threads.h"
-#include "sched/background.h"
 #include "sched/wait.h"
 
 /* I set before it is handed over · A atomic · L under waiters.lock · P under the pool's lock */
@@ -244,14 +243,10 @@ int fib_offload_firmly(void *(*fn)(void *), void *arg, int64_t deadline)
 {
 	struct fib_waiter w;
 	struct offload *o;
-	int rc;
+	int rc = fib_worth_waiting(deadline);
 
-	if (deadline != FIBER_FOREVER && deadline <= fiber_now())
-		return -ETIMEDOUT;
-	if (fiber_cancelled()) {
-		fib_background_tell(fiber_self());
-		return -ECANCELED;
-	}
+	if (rc < 0)
+		return rc;
 	rc = fib_wait_begin_firm(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0,
 				 FIBER_FOREVER);
 	if (rc < 0)

@@ -161,14 +161,14 @@ void fib_tick_clock(struct fib_carrier *c, int64_t now)
  * has: it sets it when it gets up. */
 static bool keep_the_clock(struct fib_sched *s)
 {
-	bool kept = true;
+	bool kept = true, polls;
 	unsigned i;
 
 	for (i = 0; i < s->carrier_count; i++) {
 		struct fib_carrier *c = &s->carriers[i];
 		uint32_t clocked = fib_load(&c->clocked);
 
-		if (clocked == c->clocked_seen && !fib_idle_asleep(c))
+		if (clocked == c->clocked_seen && !fib_idle_lies(c, &polls))
 			kept = false;
 		c->clocked_seen = clocked;
 	}

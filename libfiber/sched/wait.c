@@ -115,6 +115,17 @@ static bool is_surely_over(int64_t deadline)
 	return deadline - FAR < fib_coarse_now() && deadline <= fiber_now();
 }
 
+int fib_worth_waiting(int64_t deadline)
+{
+	struct fiber *fiber = caller();
+
+	if (fiber && is_cancelled(fiber)) {
+		fib_background_tell(fiber);
+		return -ECANCELED;
+	}
+	return is_over(deadline) ? -ETIMEDOUT : 0;
+}
+
 static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
 			const void *object, uint64_t arg, int64_t deadline, bool firm)
 {

@@ -50,6 +50,10 @@ int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wai
 int fib_wait_begin_firm(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
 			uint64_t arg, int64_t deadline);
 
+/* Before anything is made for a wait: 0, -ECANCELED in a cancelled fiber, -ETIMEDOUT past the deadline. A fiber that is
+ * to end here does, and in no wait that begins after it: so what is made need not be found again. */
+int fib_worth_waiting(int64_t deadline);
+
 /* A firm wait that must be, whatever the policy, and has no deadline. */
 void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object);
 

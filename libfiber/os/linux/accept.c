@@ -181,25 +181,13 @@ fib_noinline bool fib_os_accept_is_sure(void)
 	return sure;
 }
 
-/* Whether somebody has come. To accept where nobody has costs four times as much: a file is made first. */
-static int look(int fd)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	int n = poll(&p, 1, 0);
-
-	if (n < 0)
-		return -errno;
-	if (n && (p.revents & POLLNVAL))
-		return -EBADF;
-	return n ? 0 : -EAGAIN;
-}
-
 static int try(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
 	int flags = fcntl(fd, F_GETFL), n;
 
 	if (flags >= 0 && !(flags & O_NONBLOCK)) {
-		n = look(fd);
+		/* To accept where nobody has come costs four times as much: a file is made first. */
+		n = fib_os_ready(fd, POLLIN);
 		if (n == 0)
 			n = accept_by_ring(fd, addr, addrlen);
 		if (n != -ENOSYS)

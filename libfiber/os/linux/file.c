@@ -50,18 +50,6 @@ static bool on_disk(int fd)
 	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
-static int ready(int fd, short events)
-{
-	struct pollfd p = {.fd = fd, .events = events};
-	int n = poll(&p, 1, 0);
-
-	if (n < 0)
-		return -errno;
-	if (n && (p.revents & POLLNVAL))
-		return -EBADF;
-	return n ? 0 : -EAGAIN;
-}
-
 /* What RWF_NOWAIT has refused, with errno: how it can be done. 0: its own flags say that it does not block. */
 static ssize_t refused(int fd)
 {
@@ -195,7 +183,7 @@ fib_noinline ssize_t fib_os_read_unsure(int fd, const struct iovec *v, int count
 	ssize_t n;
 
 	do {
-		n = ready(fd, POLLIN);
+		n = fib_os_ready(fd, POLLIN);
 		if (n == 0)
 			n = result(readv(fd, v, count));
 	} while (n == -EINTR);
@@ -215,7 +203,7 @@ fib_noinline ssize_t fib_os_write_unsure(int fd, const struct iovec *v, int coun
 		count--;
 	}
 	do {
-		n = ready(fd, POLLOUT);
+		n = fib_os_ready(fd, POLLOUT);
 		if (n == 0) {
 			size = count ? v->iov_len - (size_t)done : 0;
 			one.iov_base = count ? (char *)v->iov_base + done : NULL;

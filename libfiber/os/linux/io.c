@@ -111,6 +111,18 @@ fib_noinline int fib_os_socket_error(int fd)
 	return -error;
 }
 
+fib_noinline int fib_os_ready(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n = poll(&p, 1, 0);
+
+	if (n < 0)
+		return -errno;
+	if (n && (p.revents & POLLNVAL))
+		return -EBADF;
+	return n ? 0 : -EAGAIN;
+}
+
 fib_noinline int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 {
 	struct timespec t, *limit = NULL;

@@ -75,6 +75,26 @@ static void *spins(void *arg)
 	return arg;
 }
 
+static struct fiber *start_spinning(unsigned carriers)
+{
+	struct fiber *f;
+
+	fib_store(&on, false);
+	fib_store(&stop, false);
+	carriers_start(&s, carriers);
+	f = carriers_spawn(&s, "spins", spins, NULL);
+	while (!fib_load(&on))
+		sched_yield();
+	return f;
+}
+
+static void stop_spinning(struct fiber *f)
+{
+	fib_store(&stop, true);
+	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
+	carriers_stop(&s);
+}
+
 static void test_tick_sets_the_clock_and_goes_on_while_something_runs(void **state)
 {
 	struct fiber *f;
@@ -82,12 +102,7 @@ static void test_tick_sets_the_clock_and_goes_on_while_something_runs(void **sta
 	unsigned i;
 
 	(void)state;
-	fib_store(&on, false);
-	fib_store(&stop, false);
-	carriers_start(&s, 1);
-	f = carriers_spawn(&s, "spins", spins, NULL);
-	while (!fib_load(&on))
-		sched_yield();
+	f = start_spinning(1);
 	now = fib_os_now();
 	for (i = 0; i < 3 * FEW_TICKS; i++) {
 		now += 1000000;
@@ -95,9 +110,7 @@ static void test_tick_sets_the_clock_and_goes_on_while_something_runs(void **sta
 		assert_true(fib_coarse_now() == now);
 	}
 	assert_int_equal(fib_load(&wakes), 0);
-	fib_store(&stop, true);
-	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
-	carriers_stop(&s);
+	stop_spinning(f);
 }
 
 static void test_tick_comes_less_often_while_the_carriers_keep_the_clock(void **state)
@@ -107,12 +120,7 @@ static void test_tick_comes_less_often_while_the_carriers_keep_the_clock(void **
 	unsigned i;
 
 	(void)state;
-	fib_store(&on, false);
-	fib_store(&stop, false);
-	carriers_start(&s, 2);
-	f = carriers_spawn(&s, "spins", spins, NULL);
-	while (!fib_load(&on))
-		sched_yield();
+	f = start_spinning(2);
 	now = fib_os_now();
 	/* The one that spins says nothing; in its name we do, as a busy server's carriers do. */
 	fib_tick(now); /* it has just got up, and said so */
@@ -126,9 +134,7 @@ static void test_tick_comes_less_often_while_the_carriers_keep_the_clock(void **
 	/* When one of them does not any more it comes as often as ever. */
 	now += FIB_TICK_LONG;
 	assert_int_equal(fib_tick(now), FIB_TICK);
-	fib_store(&stop, true);
-	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
-	carriers_stop(&s);
+	stop_spinning(f);
 }
 
 /* Everybody lies in a futex or in the poller, and is not just on the way there. */
