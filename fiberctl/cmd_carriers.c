@@ -96,8 +96,19 @@ static int take(struct answer *a, const char *payload, size_t length)
 		memcpy(&c, payload + length - (size_t)(r.carriers - i) * r.carrier_size, sizeof c);
 		put_carrier(a, &r, &c);
 	}
-	a->summary.total += r.carriers;
-	a->summary.shown += r.carriers;
+	return 0;
+}
+
+static int finish(struct answer *a, const void *payload, size_t length)
+{
+	struct fib_wire_end end;
+
+	if (length < sizeof end)
+		return -EPROTO;
+	memcpy(&end, payload, sizeof end);
+	a->summary.total = end.total;
+	a->summary.shown = end.shown;
+	a->summary.sampled_ns = end.sampled_ns;
 	return 0;
 }
 
@@ -117,12 +128,15 @@ static int ask(struct fib_wire_client *client, const struct ctl_socket *socket, 
 			error.text[sizeof error.text - 1] = 0;
 			return ctl_refused(socket, error.error, error.text);
 		}
-		if (header.type == FIB_WIRE_RUNTIME)
+		if (header.type == FIB_WIRE_END) {
+			rc = finish(a, payload, header.length);
+			if (rc == 0)
+				return CTL_WELL;
+		} else if (header.type == FIB_WIRE_RUNTIME) {
 			rc = take(a, payload, header.length);
-		else if (header.type == FIB_WIRE_END)
-			return CTL_WELL;
-		else if (header.type == FIB_WIRE_ERROR)
+		} else if (header.type == FIB_WIRE_ERROR) {
 			rc = -EPROTO;
+		}
 	}
 	return ctl_refused(socket, rc, NULL);
 }

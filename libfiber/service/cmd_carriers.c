@@ -2,6 +2,7 @@
 /* cmd_carriers.c - the runtimes, how each waits for descriptors, and what its carriers do; one runtime a step. */
 #include <string.h>
 
+#include "os/os.h"
 #include "sched/census.h"
 #include "sched/sched.h"
 #include "service/answer.h"
@@ -12,6 +13,7 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	(void)payload;
 	(void)length;
 	peer->cursor.next = 0;
+	peer->cursor.began = fib_os_now();
 	return true;
 }
 
@@ -25,6 +27,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 
 	(void)now;
 	if (!fib_census_next(c->next, &runtime, carriers)) {
+		c->end.sampled_ns = fib_os_now() - c->began;
 		fib_answer_end(peer);
 		return true;
 	}

@@ -33,6 +33,7 @@ static json_t *ask(const struct harness_process *process)
 	json_promise_answer(answer, "control");
 	assert_string_equal(json_text(answer, "name"), "one");
 	assert_int_equal(json_int(answer, "total"), 3);
+	assert_true(json_int(answer, "sampledNs") > 0);
 	assert_int_equal(json_int(answer, "shown"), 3);
 	carriers = json_object_get(answer, "carriers");
 	runtimes = json_object_get(answer, "runtimes");
