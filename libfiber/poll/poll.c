@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -32,6 +31,7 @@
 #include "base/compiler.h"
 #include "os/local.h"
 #include "os/os.h"
+#include "os/threads.h"
 #include "poll/set.h"
 
 #define ALL (POLLIN | POLLOUT | POLLPRI | POLLRDHUP)
@@ -258,20 +258,16 @@ static void *look_out(void *arg)
 static int lend(struct fib_poller *base)
 {
 	struct poll *p = (struct poll *)base;
-	sigset_t all, before;
 	int rc;
 
 	p->owner = getpid();
 	/* label: poll.lent -- whoever wakes us from now on, or changes the set, says so there too. Who woke us before
 	 * stands in `woken`. */
 	fib_store_seq(&p->lent, 1);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&p->lookout, NULL, look_out, p);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc) {
+	rc = fib_os_thread_start(&p->lookout, look_out, p);
+	if (rc < 0) {
 		fib_store_release(&p->lent, 0);
-		return -rc;
+		return rc;
 	}
 	if (fib_load_seq(&p->woken))
 		fib_os_event_set(p->told_fd);

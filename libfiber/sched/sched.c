@@ -3,11 +3,11 @@
 #include "sched/sched.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "os/os.h"
+#include "os/threads.h"
 #include "sched/tick.h"
 #include "sched/wait.h"
 #include "sched/watch.h"
@@ -26,23 +26,6 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 	/* Carriers begin awake and searching. */
 	c->searching = true;
 	fib_add(&s->idle.word, 1);
-}
-
-/* Signals of the program stay with the program's own threads. */
-static int start_thread(struct fib_carrier *c)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&c->thread, NULL, fib_carrier_main, c);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -rc;
 }
 
 static void stop_threads(struct fib_sched *s, unsigned started)
@@ -76,7 +59,8 @@ static int start_threads(struct fib_sched *s)
 	for (i = 0; i < s->carrier_count; i++)
 		init_carrier(s, i);
 	for (i = 0; i < s->carrier_count; i++) {
-		int rc = start_thread(&s->carriers[i]);
+		int rc = fib_os_thread_start(&s->carriers[i].thread, fib_carrier_main,
+					     &s->carriers[i]);
 
 		if (rc < 0) {
 			stop_threads(s, i);
