@@ -29,6 +29,8 @@
 #define UNIT	  10000	  /* ns of one latency step */
 #define STEPS	  1000000 /* 10 s */
 #define ADDRESSES 16
+#define OPENING \
+	512 /* connections without an answer while more are opened: what a listener takes at once */
 
 struct connection {
 	int fd;
@@ -187,6 +189,8 @@ int main(int argc, char **argv)
 		start(&connections[i], epoll, i, strtoul(argv[1], NULL, 10));
 		if (i % 64 == 0)
 			look(epoll, 0);
+		while (i - first_answers > OPENING && i > first_answers)
+			look(epoll, -1);
 	}
 	while (first_answers < n)
 		look(epoll, -1);
@@ -195,7 +199,7 @@ int main(int argc, char **argv)
 	began = now();
 	end = began + (int64_t)(strtod(argv[3], NULL) * 1e9);
 	while (now() < end)
-		look(epoll, 100);
+		look(epoll, 0);
 	report(n, (double)(now() - began) / 1e9, cpu_us(argv[4]) - cpu);
 	return 0;
 }
