@@ -82,14 +82,14 @@ struct fiber {
 	};
 	uint64_t wait_arg;	   /* F */
 	int64_t wait_deadline;	   /* F */
-	uint64_t cpu;		   /* F: ns, in steps of the coarse clock */
+	struct fib_sched *sched;   /* I: set when submitted */
 	struct fib_timers *timers; /* L timers->lock: the heap that holds it, or NULL */
 	uint32_t timer_slot;	   /* L timers->lock: its slot in it */
 	_Atomic uint32_t token;	   /* A: park.token */
 
 	uint64_t id;		    /* I; 0 in a free record */
 	uint64_t parent;	    /* I */
-	struct fib_sched *sched;    /* I: set when submitted */
+	uint64_t cpu;		    /* F: ns, in steps of the coarse clock */
 	fiber_fn *fn;		    /* I */
 	void *arg;		    /* I */
 	uint64_t spawn_pc;	    /* I */

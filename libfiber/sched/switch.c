@@ -19,33 +19,38 @@
 #include "os/os.h"
 #include "sched/live.h"
 
-#define TOGETHER   4u
+#define TOGETHER 4u
+#define YIELD_LINES \
+	3 /* cache lines below which a fiber that yields most often has its frames ... */
+#define WAIT_LINES 12 /* ... and one that waits in a call of the library */
 #define STREAK_MAX 16u
 #define FAIR_EVERY 16u /* looks at the outside; see fresh.c */
 
-/* What runs after the next one should not have to wait for its memory: its stack, now that its record is
- * here, and the record of the one behind it. Where there are thieves it may be gone and be another fiber by now,
+/* What runs after the next one should not have to wait for its memory: so many lines of its stack, now that its record
+ * is here, and the record of one behind it. Where there are thieves it may be gone and be another fiber by now,
  * so nothing of it is read. */
-static inline void prefetch(struct fib_carrier *c)
+static fib_always_inline void prefetch(struct fib_carrier *c, int lines)
 {
-	struct fiber *after = fib_runqueue_peek(&c->queue, 3);
+	struct fiber *after = fib_runqueue_peek(&c->queue, 2);
 	struct fiber *behind = fib_runqueue_peek(&c->queue, 9);
 
 	if (!after)
 		return;
 	if (c->queue.alone) {
 		const char *sp = (const char *)(uintptr_t)after->context.sp;
+		int i;
 
-		__builtin_prefetch(sp, 1);
-		__builtin_prefetch(sp + FIB_CACHE_LINE, 1);
-		__builtin_prefetch(sp + 2 * FIB_CACHE_LINE, 1);
+#pragma GCC unroll 16
+		for (i = 0; i < lines; i++)
+			__builtin_prefetch(sp + i * FIB_CACHE_LINE, 1);
 	}
 	if (behind)
 		__builtin_prefetch(behind, 1);
 }
 
-/* The same where fibers have been away for long. What takes longest then is to look up where a stack lies, its page being new
- * to the CPU, and a prefetch waits for that; but it looks up several at the same time. So they are asked for together. */
+/* The same where fibers have been away for long, in calls that wait. What takes longest then is to look up where a stack
+ * lies, its page being new to the CPU, and a prefetch waits for that; but it looks up several at the same time. So they
+ * are asked for together. */
 static inline void prefetch_together(struct fib_carrier *c)
 {
 	if (c->queue.alone && fib_load(&c->queue.head) % TOGETHER == 0) {
@@ -57,7 +62,7 @@ static inline void prefetch_together(struct fib_carrier *c)
 			__builtin_prefetch((const char *)(uintptr_t)soon->context.sp, 1);
 		}
 	}
-	prefetch(c);
+	prefetch(c, WAIT_LINES);
 }
 
 static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
@@ -245,7 +250,7 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		next = fib_runqueue_turn(&c->queue, fiber);
 		if (next) {
 			c->streak = 0;
-			prefetch(c);
+			prefetch(c, YIELD_LINES);
 			show_yield(fiber);
 			leave_for(c, fiber, next);
 			return;
