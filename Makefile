@@ -47,7 +47,7 @@ LDFLAGS  += -pthread $(SANFLAGS)
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE)
 PUB_INC  := -Ilibfiber/include
 
-CALLS    := $(if $(SAN),watched,plain)
+CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
 
 # -- sources: a file in its folder is all it takes --
 LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched sync io service runtime arch/$(ARCH) poll/$(URING)

@@ -38,15 +38,6 @@
 #include "sched/wait.h"
 #include "sched/watch.h"
 
-#define READ_EVENTS  (POLLIN | POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
-#define WRITE_EVENTS (POLLOUT | POLLERR | POLLHUP)
-
-/* After these a read that waits would wait in vain. */
-#define LAST_EVENTS (POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
-
-/* Above 32 bits of edges: they were noted. */
-#define DRAINED (UINT64_C(1) << 32)
-
 enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };
 
 /* Whether whoever waits for events waits on a side. */
@@ -55,11 +46,6 @@ static bool concerns(short events, int side)
 	const short writing = POLLOUT | POLLWRNORM | POLLWRBAND;
 
 	return side == WRITING ? events & writing : events & ~writing;
-}
-
-static uint64_t token_of(int fd, struct fib_descriptor *d)
-{
-	return (uint64_t)fib_load(&d->generation) << 32 | (uint32_t)fd;
 }
 
 static int tell_poller(struct fib_poller *p, int fd, uint64_t token, short events)
@@ -95,48 +81,12 @@ static int watch(int fd, struct fib_descriptor *d, short events, const struct fi
 	fib_store(&s->watching, 1);
 	fib_spin_lock(&d->gate);
 	rc = fib_load(&d->generation) == look->generation
-		     ? tell_poller(s->poller, fd, token_of(fd, d), events)
+		     ? tell_poller(s->poller, fd, fib_descriptor_token(fd, d), events)
 		     : -EBADF;
 	if (rc == 0)
 		fib_store_release(&d->watched_by, s->serial);
 	fib_spin_unlock(&d->gate);
 	return rc;
-}
-
-/* Wake everybody on one side who came before now, most often one; whoever comes later has noted an older count. */
-static void wake_side(struct fib_direction *side)
-{
-	struct fib_wake wake;
-	bool claimed;
-	uint32_t n;
-
-	fib_queue_lock(&side->waiters);
-	/* label: descriptor.look -- whoever sees the edge of a new generation sees that the poller does not
-	 * know the descriptor any more. */
-	fib_store_release(&side->edges, fib_load(&side->edges) + 1);
-	n = side->waiters.length;
-	claimed = n && fib_queue_claim_first(&side->waiters, &wake);
-	fib_queue_unlock(&side->waiters);
-	if (claimed)
-		fib_wake(&wake, false);
-	while (n-- > 1 && fib_queue_wake_one(&side->waiters))
-		;
-}
-
-void fib_descriptor_ready(uint64_t token, short events)
-{
-	int fd = (int)(uint32_t)token;
-	struct fib_descriptor *d = fib_descriptor_find(fd);
-
-	if (!d || token != token_of(fd, d))
-		return;
-	if (events & LAST_EVENTS)
-		fib_store(&d->last, 1);
-	if (events & READ_EVENTS)
-		wake_side(&d->reading);
-	/* pairs: descriptor.writers */
-	if (events & WRITE_EVENTS && fib_load(&d->writers))
-		wake_side(&d->writing);
 }
 
 void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
@@ -150,7 +100,7 @@ void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
 	ret->generation = fib_load_acquire(&d->generation);
 	ret->edges[READING] = fib_load_acquire(&d->reading.edges);
 	ret->drained =
-		fib_load(&d->drained) == (DRAINED | ret->edges[READING]) && !fib_load(&d->last);
+		fib_load(&d->drained) == (FIB_DRAINED | ret->edges[READING]) && !fib_load(&d->last);
 }
 
 void fib_descriptor_look(int fd, struct fib_look *ret)
@@ -184,7 +134,7 @@ void fib_descriptor_gave_less(int fd, const struct fib_look *look)
 	struct fib_descriptor *d = fib_descriptor_find(fd);
 
 	if (d && fib_load(&d->fresh) && is_tcp(fd, d, look->generation))
-		fib_store(&d->drained, DRAINED | look->edges[READING]);
+		fib_store(&d->drained, FIB_DRAINED | look->edges[READING]);
 }
 
 /* Join the queue of a side, unless something has happened there since the look. The edges may have been noted
@@ -252,8 +202,9 @@ static uint64_t identity(int fd, struct fib_descriptor *d)
 }
 
 /* One wait, two places to be found in. */
-static int wait_on_both(int fd, struct fib_descriptor *d, short events, const struct fib_look *look,
-			struct fib_waiter *first, int64_t deadline)
+static fib_noinline int wait_on_both(int fd, struct fib_descriptor *d, short events,
+				     const struct fib_look *look, struct fib_waiter *first,
+				     int64_t deadline)
 {
 	struct fib_waiter w[DIRECTIONS] = {*first, *first};
 	int rc = 0;
@@ -273,27 +224,28 @@ static int wait_on_one(struct fib_descriptor *d, int side, const struct fib_look
 }
 
 static int wait_parked(int fd, struct fib_descriptor *d, short events, const struct fib_look *look,
-		       int64_t deadline)
+		       int64_t deadline, struct fib_waiter *w, bool receives)
 {
-	struct fib_waiter w;
 	int rc;
 
-	rc = fib_wait_begin(&w, FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
+	rc = fib_wait_begin(w, FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
 			    deadline);
 	if (rc < 0)
 		return rc;
+	w->receives = receives;
 	if (concerns(events, READING) && concerns(events, WRITING))
-		rc = wait_on_both(fd, d, events, look, &w, deadline);
+		rc = wait_on_both(fd, d, events, look, w, deadline);
 	else if (concerns(events, WRITING))
-		rc = wait_on_one(d, WRITING, look, &w, deadline);
+		rc = wait_on_one(d, WRITING, look, w, deadline);
 	else if (concerns(events, READING))
-		rc = wait_on_one(d, READING, look, &w, deadline);
+		rc = wait_on_one(d, READING, look, w, deadline);
 	else
-		rc = fib_wait(&w, deadline);
+		rc = fib_wait(w, deadline);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
 }
 
-int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline)
+static fib_always_inline int wait_for(int fd, short events, const struct fib_look *look,
+				      int64_t deadline, struct fib_waiter *w, bool receives)
 {
 	struct fiber *fiber = fiber_self();
 	struct fib_descriptor *d;
@@ -316,8 +268,27 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	if (rc == -EPERM)
 		return 0;
 	if (rc == 0)
-		rc = wait_parked(fd, d, events, look, deadline);
+		rc = wait_parked(fd, d, events, look, deadline, w, receives);
 	return rc == 0 && who != identity(fd, d) ? -EBADF : rc;
+}
+
+int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline)
+{
+	struct fib_waiter w;
+
+	return wait_for(fd, events, look, deadline, &w, false);
+}
+
+int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look *look,
+			   int64_t deadline, ssize_t *ret_n)
+{
+	struct fib_receiver r = {.buf = buf, .size = size, .n = -EAGAIN};
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+	bool drained = d && fib_load(&d->drained) == (FIB_DRAINED | look->edges[READING]);
+	int rc = wait_for(fd, POLLIN, look, deadline, &r.waiter, drained);
+
+	*ret_n = r.n;
+	return rc;
 }
 
 int fib_descriptor_rest(int fd, const struct fib_look *look, int64_t time, int64_t deadline)
@@ -358,8 +329,8 @@ static void renew(struct fib_descriptor *d, uint32_t fresh)
 	fib_store(&d->drained, 0);
 	fib_add(&d->generation, 1); /* label: descriptor.look */
 	fib_spin_unlock(&d->gate);
-	wake_side(&d->reading);
-	wake_side(&d->writing);
+	fib_descriptor_wake_side(&d->reading);
+	fib_descriptor_wake_side(&d->writing);
 }
 
 void fib_descriptor_fresh(int fd)
@@ -395,6 +366,6 @@ void fib_descriptor_closed(int fd)
 
 	if (!d)
 		return;
-	wake_side(&d->reading);
-	wake_side(&d->writing);
+	fib_descriptor_wake_side(&d->reading);
+	fib_descriptor_wake_side(&d->writing);
 }

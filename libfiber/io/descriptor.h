@@ -6,9 +6,12 @@
 #define FIB_IO_DESCRIPTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "core/parker.h"
+#include "poll/poller.h"
 
 /* Which descriptor it was, and how many edges had been seen on each side, when somebody began to try. */
 struct fib_look {
@@ -23,7 +26,7 @@ void fib_descriptor_look(int fd, struct fib_look *ret);
 /* The same for who only reads: for waits without POLLOUT. */
 void fib_descriptor_look_to_read(int fd, struct fib_look *ret);
 
-/* After the look fd gave something, but less than was asked of it. */
+/* After the look fd gave less than was asked of it. */
 void fib_descriptor_gave_less(int fd, const struct fib_look *look);
 
 /*
@@ -32,6 +35,21 @@ void fib_descriptor_gave_less(int fd, const struct fib_look *look);
  * It may return early.
  */
 int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline);
+
+/*
+ * The same for who reads bytes, size > 0. Of what is known to be drained *ret_n is what was received meanwhile, as
+ * recv(2) or a negative errno, and that is what counts, whatever this returns; -EAGAIN: nothing was.
+ */
+int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look *look,
+			   int64_t deadline, ssize_t *ret_n);
+
+/* One who waits so. The rest is written by whoever decides the wait, before he makes its fiber run. */
+struct fib_receiver {
+	struct fib_waiter waiter;
+	void *buf;   /* I */
+	size_t size; /* I */
+	ssize_t n;
+};
 
 /* Wait for a time (ns) in which nothing of fd is waited for, but its end: where there is something to do and no means.
  * Returns 0: try again; and as fib_descriptor_wait(). */
@@ -61,7 +79,10 @@ void fib_descriptor_forget(int fd);
 /* fd has been closed: those who have come since fib_descriptor_forget() look again. */
 void fib_descriptor_closed(int fd);
 
-/* What the scheduler calls for a ready descriptor (fib_dispatch_fn). */
+/* A descriptor is ready: token and events as the poller gave them. */
 void fib_descriptor_ready(uint64_t token, short events);
+
+/* Before that: have the memory come that it will go through for some events. foresee.c */
+void fib_descriptor_foresee(const struct fib_poll_event *events, int n);
 
 #endif

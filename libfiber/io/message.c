@@ -19,6 +19,7 @@
 
 #include "base/compiler.h"
 #include "io/descriptor.h"
+#include "os/calls.h"
 #include "os/os.h"
 
 #define REST INT64_C(1000000) /* ns */
@@ -31,13 +32,41 @@ static short coming(int flags)
 	return flags & MSG_OOB ? POLLPRI : POLLIN;
 }
 
-/* Receive when something may be there. What a plain call finds less of than it asked for is drained, as with read. */
-static ssize_t receive_after(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
-			     socklen_t *addrlen, const struct fib_look *look)
+/* The calls that a server makes for each request. In line, down to the system call: calls.h. */
+static fib_always_inline ssize_t receive_now(int fd, void *buf, size_t size, int flags,
+					     struct sockaddr *addr, socklen_t *addrlen)
 {
-	ssize_t n = fib_os_recv(fd, buf, size, flags, addr, addrlen);
+	ssize_t n;
 
-	if (n > 0 && (size_t)n < size && !flags)
+	if (addr)
+		return fib_os_recvfrom(fd, buf, size, flags, addr, addrlen);
+	do
+		n = fib_os_recv_now(fd, buf, size, flags | MSG_DONTWAIT);
+	while (n == -EINTR);
+	return n;
+}
+
+static fib_always_inline ssize_t send_now(int fd, const void *buf, size_t size, int flags,
+					  const struct sockaddr *addr, socklen_t addrlen)
+{
+	ssize_t n;
+
+	if (addr)
+		return fib_os_sendto(fd, buf, size, flags, addr, addrlen);
+	do
+		n = fib_os_send_now(fd, buf, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (n == -EINTR);
+	return n;
+}
+
+/* Receive when something may be there. What gives less than it was asked for, or nothing, is drained, as with read. */
+static fib_always_inline ssize_t receive_after(int fd, void *buf, size_t size, int flags,
+					       struct sockaddr *addr, socklen_t *addrlen,
+					       const struct fib_look *look)
+{
+	ssize_t n = receive_now(fd, buf, size, flags, addr, addrlen);
+
+	if (!flags && (n == -EAGAIN || (n > 0 && (size_t)n < size)))
 		fib_descriptor_gave_less(fd, look);
 	return n;
 }
@@ -46,6 +75,7 @@ static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int fla
 					 struct sockaddr *addr, socklen_t *addrlen,
 					 int64_t deadline)
 {
+	const bool plain = !flags && !addr && size;
 	struct fib_look look;
 
 	for (;;) {
@@ -53,15 +83,16 @@ static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int fla
 		int rc;
 
 		fib_descriptor_look_to_read(fd, &look);
-		if (!look.drained || flags || !size)
+		if (!look.drained || !plain)
 			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
 		if (n != -EAGAIN || flags & MSG_DONTWAIT)
 			return n;
-		rc = fib_descriptor_wait(fd, coming(flags), &look, deadline);
+		rc = plain ? fib_descriptor_receive(fd, buf, size, &look, deadline, &n)
+			   : fib_descriptor_wait(fd, coming(flags), &look, deadline);
 		/* What has come without having been announced yet is in time. */
-		if (rc == -ETIMEDOUT && look.drained)
+		if (rc == -ETIMEDOUT && look.drained && n == -EAGAIN)
 			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
-		if (rc < 0)
+		if (n != -EAGAIN || rc < 0)
 			return n != -EAGAIN ? n : rc;
 	}
 }
@@ -111,14 +142,14 @@ static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, i
 					 const struct sockaddr *addr, socklen_t addrlen,
 					 int64_t deadline)
 {
-	ssize_t n = fib_os_send(fd, buf, size, flags, addr, addrlen);
+	ssize_t n = send_now(fd, buf, size, flags, addr, addrlen);
 	struct fib_look look;
 	int rc;
 
 	/* Most sockets take what they are given: nobody needs to have looked before. */
 	while (fib_unlikely(n == -EAGAIN && !(flags & MSG_DONTWAIT))) {
 		fib_descriptor_look(fd, &look);
-		n = fib_os_send(fd, buf, size, flags, addr, addrlen);
+		n = send_now(fd, buf, size, flags, addr, addrlen);
 		if (n != -EAGAIN)
 			break;
 		rc = await_room(fd, addr, &look, deadline);

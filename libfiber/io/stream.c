@@ -15,7 +15,7 @@ static ssize_t read_after(int fd, void *buf, size_t size, const struct fib_look 
 {
 	ssize_t n = fib_os_read(fd, buf, size);
 
-	if (n > 0 && (size_t)n < size)
+	if (n == -EAGAIN || (n > 0 && (size_t)n < size))
 		fib_descriptor_gave_less(fd, look);
 	return n;
 }
@@ -36,11 +36,11 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 			n = fib_file_read(fd, &v, 1, n, &look, deadline);
 		if (n != -EAGAIN)
 			return n;
-		rc = fib_descriptor_wait(fd, POLLIN, &look, deadline);
+		rc = fib_descriptor_receive(fd, buf, size, &look, deadline, &n);
 		/* What has come without having been announced yet is in time. */
-		if (rc == -ETIMEDOUT && look.drained)
+		if (rc == -ETIMEDOUT && look.drained && n == -EAGAIN)
 			n = read_after(fd, buf, size, &look);
-		if (rc < 0)
+		if (n != -EAGAIN || rc < 0)
 			return n != -EAGAIN ? n : rc;
 	}
 }

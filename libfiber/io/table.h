@@ -30,9 +30,9 @@ struct fib_descriptor {
 	_Atomic uint32_t generation; /* G writes, A reads: descriptor.look */
 	_Atomic uint32_t fresh;	     /* G writes, A reads: known new since it was watched */
 	_Atomic uint64_t watched_by; /* G writes, A reads: serial of the sched that watches it */
-	_Atomic uint64_t drained;    /* A: DRAINED | the edges of the reading side it is so at */
-	_Atomic uint32_t last;	     /* A: nothing more will be announced; edges publishes it */
-	_Atomic uint32_t writers;    /* A: somebody has waited to write: descriptor.writers */
+	_Atomic uint64_t drained; /* A: FIB_DRAINED | the edges of the reading side it is so at */
+	_Atomic uint32_t last;	  /* A: nothing more will be announced; edges publishes it */
+	_Atomic uint32_t writers; /* A: somebody has waited to write: descriptor.writers */
 
 	struct fib_direction writing;
 	_Atomic uint64_t kind; /* A: its generation << KIND_BITS | KIND_* */
@@ -42,6 +42,9 @@ struct fib_descriptor {
 } fib_aligned(FIB_CACHE_LINE);
 
 _Static_assert(sizeof(struct fib_descriptor) == 2 * FIB_CACHE_LINE, "two cache lines");
+
+/* Above 32 bits of edges: they were noted. */
+#define FIB_DRAINED (UINT64_C(1) << 32)
 
 static inline struct fib_direction *fib_descriptor_side(struct fib_descriptor *d, int side)
 {
@@ -71,7 +74,16 @@ static inline struct fib_descriptor *fib_descriptor_find(int fd)
 	return block ? &block[(unsigned)fd % FIB_TABLE_BLOCK] : NULL;
 }
 
-/* The same, but NULL without memory, or when no descriptor can have that number. */
+/* What the poller is told to call fd by, as long as it is this descriptor. */
+static inline uint64_t fib_descriptor_token(int fd, struct fib_descriptor *d)
+{
+	return (uint64_t)fib_load(&d->generation) << 32 | (uint32_t)fd;
+}
+
+/* Wake everybody on one side who came before now, most often one; whoever comes later has noted an older count. */
+void fib_descriptor_wake_side(struct fib_direction *side);
+
+/* fib_descriptor_find(), but NULL without memory, or when no descriptor can have that number. */
 struct fib_descriptor *fib_descriptor_make(int fd);
 
 /* Serialises calls that can only look first and act then (accept on a blocking socket). */

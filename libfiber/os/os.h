@@ -111,10 +111,10 @@ int fib_os_close(int fd);
 uint64_t fib_os_identity(int fd);
 
 /* -- io.c: sockets; -EAGAIN instead of blocking, and no SIGPIPE -- */
-ssize_t fib_os_recv(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
-		    socklen_t *addrlen);
-ssize_t fib_os_send(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
-		    socklen_t addrlen);
+ssize_t fib_os_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+			socklen_t *addrlen);
+ssize_t fib_os_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
+		      socklen_t addrlen);
 ssize_t fib_os_recvmsg(int fd, struct msghdr *msg, int flags);
 ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags);
 bool fib_os_is_stream(int fd); /* a socket whose messages have no ends */

@@ -33,15 +33,24 @@ static void name_program(const char *name)
 	fib_registry_unlock();
 }
 
-/* What the poller gave out: for whom it is. */
-static void dispatch(uint64_t token, short events)
+static inline void dispatch_one(const struct fib_poll_event *event)
 {
-	if (fib_unlikely(!events))
-		fib_op_ended(token);
-	else if (fib_unlikely(token == FIB_OP_RING))
+	if (fib_unlikely(!event->events))
+		fib_op_ended(event->token);
+	else if (fib_unlikely(event->token == FIB_OP_RING))
 		fib_op_reap();
 	else
-		fib_descriptor_ready(token, events);
+		fib_descriptor_ready(event->token, event->events);
+}
+
+/* What the poller gave out: for whom it is. */
+static void dispatch(const struct fib_poll_event *events, int n)
+{
+	int i;
+
+	fib_descriptor_foresee(events, n);
+	for (i = 0; i < n; i++)
+		dispatch_one(&events[i]);
 }
 
 int fiber_runtime_start(const struct fiber_runtime_options *options, struct fiber_runtime **ret)

@@ -73,8 +73,8 @@ struct fib_carrier {
 	void *altstack;		/* C */
 };
 
-/* Called for each ready descriptor: token and poll(2) events. On a carrier. */
-typedef void fib_dispatch_fn(uint64_t token, short events);
+/* Called with what the poller gave out. On a carrier. */
+typedef void fib_dispatch_fn(const struct fib_poll_event *events, int n);
 
 struct fib_sched {
 	struct fib_carrier *carriers;	   /* I */
@@ -109,7 +109,7 @@ struct fib_sched {
 	struct fib_background background; /* own lock */
 };
 
-/* Make a scheduler of n carriers in *s and start them. dispatch is called for ready descriptors. 0, -ENOMEM,
+/* Make a scheduler of n carriers in *s and start them. dispatch is called with what the poller gives out. 0, -ENOMEM,
  * -EAGAIN without threads; on an error nothing is left. */
 int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);

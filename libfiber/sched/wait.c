@@ -71,7 +71,7 @@ static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_
 {
 	enum fib_outcome armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK : FIB_OUTCOME_ARMED;
 
-	w->linked = false;
+	w->linked = w->receives = false;
 	w->parker = &fiber->parker;
 	w->who = fiber->id;
 	fiber->parker.blocks = fiber->pins;
@@ -85,7 +85,7 @@ static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_
 /* A plain thread. own NULL: in the waiter itself. */
 static fib_noinline void arm_thread(struct fib_waiter *w, struct fib_parker *own)
 {
-	w->linked = false;
+	w->linked = w->receives = false;
 	w->who = fib_caller_thread();
 	w->parker = own ? own : &w->own;
 	if (!own)

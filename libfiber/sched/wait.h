@@ -241,9 +241,11 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 			 fib_load_acquire(&fiber->cancelled)))
 		return fib_wait_begin_at_length(w, kind, object, arg, deadline);
 	fib_wait_record(fiber, kind, object, arg, deadline);
-	w->linked = false;
+	w->linked = w->receives = false;
 	w->parker = &fiber->parker;
-	w->who = fiber->id;
+	if (kind !=
+	    FIB_WAIT_FD) /* nobody is handed a descriptor, and its cache line stays untouched */
+		w->who = fiber->id;
 	fiber->parker.blocks = 0;
 	w->armed = fib_parker_arm(&fiber->parker, kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK
 									: FIB_OUTCOME_ARMED);

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "os/linux/calls/calls.h"
+#include "os/calls.h"
 #include "os/quiet.h"
 
 /* What poll(2) promises room for. A pipe: PIPE_BUF bytes. A terminal: some hundred columns, and one byte can be as

@@ -12,40 +12,32 @@
 #include <netinet/in.h>
 
 #include "base/compiler.h"
-#include "os/linux/calls/calls.h"
 
 static ssize_t result(ssize_t n)
 {
 	return n < 0 ? -errno : n;
 }
 
-fib_noinline ssize_t fib_os_recv(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
-				 socklen_t *addrlen)
+fib_noinline ssize_t fib_os_recvfrom(int fd, void *buf, size_t size, int flags,
+				     struct sockaddr *addr, socklen_t *addrlen)
 {
 	ssize_t n;
 
-	do {
-		if (!addr)
-			n = fib_os_recv_now(fd, buf, size, flags | MSG_DONTWAIT);
-		else
-			n = result(recvfrom(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen));
-	} while (n == -EINTR);
-	return n;
+	do
+		n = recvfrom(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen);
+	while (n < 0 && errno == EINTR);
+	return result(n);
 }
 
-fib_noinline ssize_t fib_os_send(int fd, const void *buf, size_t size, int flags,
-				 const struct sockaddr *addr, socklen_t addrlen)
+fib_noinline ssize_t fib_os_sendto(int fd, const void *buf, size_t size, int flags,
+				   const struct sockaddr *addr, socklen_t addrlen)
 {
 	ssize_t n;
 
-	flags |= MSG_DONTWAIT | MSG_NOSIGNAL;
-	do {
-		if (!addr)
-			n = fib_os_send_now(fd, buf, size, flags);
-		else
-			n = result(sendto(fd, buf, size, flags, addr, addrlen));
-	} while (n == -EINTR);
-	return n;
+	do
+		n = sendto(fd, buf, size, flags | MSG_DONTWAIT | MSG_NOSIGNAL, addr, addrlen);
+	while (n < 0 && errno == EINTR);
+	return result(n);
 }
 
 fib_noinline ssize_t fib_os_recvmsg(int fd, struct msghdr *msg, int flags)
@@ -55,7 +47,7 @@ fib_noinline ssize_t fib_os_recvmsg(int fd, struct msghdr *msg, int flags)
 	do
 		n = recvmsg(fd, msg, flags | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	return result(n);
 }
 
 fib_noinline ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags)
@@ -65,7 +57,7 @@ fib_noinline ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags)
 	do
 		n = sendmsg(fd, msg, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	return result(n);
 }
 
 /* There is no flag for one connect: the socket is made non-blocking for the call and put back. */

@@ -5,12 +5,11 @@
  *
  * The system call that receives is ours here, and counts.
  */
-#include "inside.h"
+#include "accepted.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 
-#include "os/linux/calls/calls.h"
+#include "os/calls.h"
 
 static _Atomic unsigned asked;
 
@@ -28,75 +27,6 @@ ssize_t fib_os_send_now(int fd, const void *buf, size_t size, int flags)
 	const ssize_t n = send(fd, buf, size, flags);
 
 	return n < 0 ? -errno : n;
-}
-
-/* -- a connection over loopback, of which the fiber's end came from fiber_accept -- */
-
-static int listener, client, server;
-
-static void *do_accept(void *arg)
-{
-	(void)arg;
-	return (void *)(intptr_t)fiber_accept(listener, NULL, NULL, FIBER_FOREVER);
-}
-
-static int connect_both(void **state)
-{
-	struct sockaddr_in to = {.sin_family = AF_INET};
-	socklen_t size = sizeof to;
-
-	(void)state;
-	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	listener = socket(AF_INET, SOCK_STREAM, 0);
-	client = socket(AF_INET, SOCK_STREAM, 0);
-	if (bind(listener, (struct sockaddr *)&to, size) < 0 || listen(listener, 1) < 0 ||
-	    getsockname(listener, (struct sockaddr *)&to, &size) < 0 ||
-	    connect(client, (struct sockaddr *)&to, size) < 0)
-		return -1;
-	server = (int)inside(do_accept, NULL);
-	asked = 0;
-	return server < 0 ? -1 : 0;
-}
-
-static void *do_close(void *arg)
-{
-	return (void *)(intptr_t)fiber_close(*(int *)arg);
-}
-
-static int disconnect_both(void **state)
-{
-	(void)state;
-	close(client);
-	close(listener);
-	return (int)inside(do_close, &server);
-}
-
-struct reading {
-	size_t size;
-	int64_t deadline;
-	char bytes[64];
-};
-
-static void *do_read(void *arg)
-{
-	struct reading *r = arg;
-
-	return (void *)(intptr_t)fiber_read(server, r->bytes, r->size, r->deadline);
-}
-
-/* Read with room to spare what has come already. */
-static void drain(void)
-{
-	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
-
-	assert_int_equal(send(client, "first", 5, 0), 5);
-	assert_int_equal(inside(do_read, &r), 5);
-}
-
-static void until_it_waits(struct fiber *fiber)
-{
-	while (fiber_state(fiber) != FIBER_SUSPENDED)
-		sched_yield();
 }
 
 static void test_drained_socket_is_asked_once_for_each_message(void **state)

@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
-#include "os/linux/calls/calls.h"
+#include "os/calls.h"
 
 static struct fault {
 	_Atomic int error;

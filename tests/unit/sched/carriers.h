@@ -33,10 +33,10 @@
 		_assert_true(!broken_, broken_ ? broken_ : "", __FILE__, __LINE__); \
 	} while (0)
 
-static inline void carriers_ignore(uint64_t token, short events)
+static inline void carriers_ignore(const struct fib_poll_event *events, int n)
 {
-	(void)token;
 	(void)events;
+	(void)n;
 }
 
 static inline void carriers_start(struct fib_sched *s, unsigned n)

@@ -197,12 +197,14 @@ static void test_idle_sleep_ends_at_the_nearest_deadline_wherever_one_sleeps(voi
 static _Atomic uint64_t seen_token;
 static _Atomic unsigned seen_times;
 
-static void sees(uint64_t token, short events)
+static void sees(const struct fib_poll_event *events, int n)
 {
-	if (!(events & POLLIN))
-		return;
-	fib_store(&seen_token, token);
-	fib_add(&seen_times, 1);
+	for (int i = 0; i < n; i++) {
+		if (!(events[i].events & POLLIN))
+			continue;
+		fib_store(&seen_token, events[i].token);
+		fib_add(&seen_times, 1);
+	}
 }
 
 static bool seen(void *arg)

@@ -5,7 +5,7 @@
  * Its recv() and send() are points where a thread may be cancelled, which a program with threads pays two locked
  * instructions for, each time. These never wait, so there is nothing to be cancelled in.
  */
-#include "os/linux/calls/calls.h"
+#include "os/calls.h"
 
 #include <errno.h>
 #include <sys/syscall.h>

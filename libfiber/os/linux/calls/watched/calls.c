@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* calls.c - the same by way of the C library, where a sanitizer wants to know what is read and written. */
-#include "os/linux/calls/calls.h"
+#include "os/calls.h"
 
 #include <errno.h>
 #include <sys/socket.h>

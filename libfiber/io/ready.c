@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ready.c - what the poller tells of a descriptor: the edge is counted, and who waits is woken
+ *
+ * Whoever waits to receive from a socket that was empty when he came would, once he runs, do nothing but ask for what has
+ * come. So it is asked for him, here, before he runs: one descriptor after the other, while the CPU still knows the
+ * kernel's way of receiving, instead of between one fiber's work and the next one's.
+ *
+ * He cannot go on meanwhile: his wait is decided, and only we make him run. That the number still stands for the
+ * descriptor he waits for is looked at under its gate, which whoever closes it must pass first. And an edge that comes
+ * after ours is another one: what we find drained is drained as of ours.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "io/descriptor.h"
+#include "io/table.h"
+#include "os/calls.h"
+#include "os/spin.h"
+#include "sched/wait.h"
+
+#define READ_EVENTS  (POLLIN | POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
+#define WRITE_EVENTS (POLLOUT | POLLERR | POLLHUP)
+
+/* After these a read that waits would wait in vain. */
+#define LAST_EVENTS (POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
+
+/* label: descriptor.look -- whoever sees the edge of a new generation sees that the poller does not
+ * know the descriptor any more. Under the lock. */
+static inline uint32_t count_edge(struct fib_direction *side)
+{
+	const uint32_t edges = fib_load(&side->edges) + 1;
+
+	fib_store_release(&side->edges, edges);
+	return edges;
+}
+
+/* Everybody but the first of n. */
+static inline void wake_others(struct fib_direction *side, uint32_t n)
+{
+	while (n-- > 1 && fib_queue_wake_one(&side->waiters))
+		;
+}
+
+void fib_descriptor_wake_side(struct fib_direction *side)
+{
+	struct fib_wake wake;
+	bool claimed;
+	uint32_t n;
+
+	fib_queue_lock(&side->waiters);
+	count_edge(side);
+	n = side->waiters.length;
+	claimed = n && fib_queue_claim_first(&side->waiters, &wake);
+	fib_queue_unlock(&side->waiters);
+	if (claimed)
+		fib_wake(&wake, false);
+	wake_others(side, n);
+}
+
+static inline struct fib_receiver *receiver(struct fib_waiter *w)
+{
+	return w && w->receives ? fib_container(w, struct fib_receiver, waiter) : NULL;
+}
+
+/* On behalf of one whose wait has been decided. edges: the count with the edge that tells of what has come. */
+static inline void receive_for(struct fib_receiver *r, uint64_t token, struct fib_descriptor *d,
+			       uint32_t edges)
+{
+	const int fd = (int)(uint32_t)token;
+
+	fib_spin_lock(&d->gate);
+	if (token == fib_descriptor_token(fd, d))
+		r->n = fib_os_recv_now(fd, r->buf, r->size, MSG_DONTWAIT);
+	fib_spin_unlock(&d->gate);
+	if (r->n > 0 && (size_t)r->n < r->size)
+		fib_store(&d->drained, FIB_DRAINED | edges);
+}
+
+static void wake_readers(uint64_t token, struct fib_descriptor *d)
+{
+	struct fib_direction *side = &d->reading;
+	struct fib_receiver *r;
+	struct fib_wake wake;
+	bool claimed;
+	uint32_t n, edges;
+
+	fib_queue_lock(&side->waiters);
+	edges = count_edge(side);
+	n = side->waiters.length;
+	r = receiver(fib_queue_first(&side->waiters));
+	claimed = n && fib_queue_claim_first(&side->waiters, &wake);
+	fib_queue_unlock(&side->waiters);
+	if (claimed) {
+		if (r)
+			receive_for(r, token, d, edges);
+		fib_wake(&wake, false);
+	}
+	wake_others(side, n);
+}
+
+void fib_descriptor_ready(uint64_t token, short events)
+{
+	int fd = (int)(uint32_t)token;
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+
+	if (!d || token != fib_descriptor_token(fd, d))
+		return;
+	if (events & LAST_EVENTS)
+		fib_store(&d->last, 1);
+	if (events & READ_EVENTS)
+		wake_readers(token, d);
+	/* pairs: descriptor.writers */
+	if (events & WRITE_EVENTS && fib_load(&d->writers))
+		fib_descriptor_wake_side(&d->writing);
+}
