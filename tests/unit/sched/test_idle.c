@@ -199,12 +199,9 @@ static _Atomic unsigned seen_times;
 
 static void sees(const struct fib_poll_event *events, int n)
 {
-	for (int i = 0; i < n; i++) {
-		if (!(events[i].events & POLLIN))
-			continue;
-		fib_store(&seen_token, events[i].token);
-		fib_add(&seen_times, 1);
-	}
+	for (; n; n--, events++)
+		if (events->events & POLLIN)
+			fib_store(&seen_token, events->token), fib_add(&seen_times, 1);
 }
 
 static bool seen(void *arg)
