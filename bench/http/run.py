@@ -211,30 +211,43 @@ class Bench:
         self.add(f"p99 beside {n} idle ones", who, values["p99_us"] / 1000, "ms",
                  5 if ours else None)
 
-    def measure_watched(self, who):
-        """What it costs to be looked at once a second: `fiberctl list` over all of these fibers."""
-        n = min(self.options.idle, FILES - SPARE - WATCHED)
-        fiberctl = os.path.join(self.options.build, "bin/fiberctl")
+    def look_once_a_second(self, server):
+        """Start looking; returns what ends it."""
         over = threading.Event()
+        command = ["taskset", "-c", "1", os.path.join(self.options.build, "bin/fiberctl"), "list",
+                   str(server.process.pid)]
 
-        def look(pid):
+        def look():
             while not over.wait(1):
-                subprocess.run(["taskset", "-c", "1", fiberctl, "list", str(pid)], check=False,
-                               stdout=subprocess.DEVNULL)
+                subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
 
+        watcher = threading.Thread(target=look)
+        watcher.start()
+
+        def end():
+            over.set()
+            watcher.join()
+        return end
+
+    def measure_watched(self, who):
+        """What it costs to be looked at once a second: `fiberctl list` over all of these fibers. By turns
+        without and with, so that what else the machine does is in both."""
+        n = min(self.options.idle, FILES - SPARE - WATCHED)
+        lost, more = [], []
         with Server(who, self.options.build, [0]) as server, self.idle_connections(server, n):
-            alone = self.even(server, WATCHED, self.options.seconds)
-            watcher = threading.Thread(target=look, args=(server.process.pid,))
-            watcher.start()
-            try:
-                watched = self.even(server, WATCHED, self.options.seconds)
-            finally:
-                over.set()
-                watcher.join()
+            for _ in range(2 * self.options.repeats + 1):
+                alone = self.even(server, WATCHED, self.options.seconds)
+                end = self.look_once_a_second(server)
+                try:
+                    watched = self.even(server, WATCHED, self.options.seconds)
+                finally:
+                    end()
+                lost.append(1 - watched["requests"] / watched["seconds"]
+                            * alone["seconds"] / alone["requests"])
+                more.append(watched["p99_us"] / alone["p99_us"] - 1)
         what = f"listed each second, {n + WATCHED} fibers"
-        lost = 1 - watched["requests"] / watched["seconds"] * alone["seconds"] / alone["requests"]
-        self.add(f"{what}: rate", who, 100 * lost, "% lost", 1)
-        self.add(f"{what}: p99", who, 100 * (watched["p99_us"] / alone["p99_us"] - 1), "% more", 5)
+        self.add(f"{what}: rate", who, 100 * statistics.median(lost), "% lost", 1)
+        self.add(f"{what}: p99", who, 100 * statistics.median(more), "% more", 5)
 
     def measure_extra(self):
         steps = [(self.count_calls, "strace", ["fiber", "epoll"]),
