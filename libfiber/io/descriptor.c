@@ -65,19 +65,11 @@ static void expect_writers(struct fib_descriptor *d)
 	fib_fence_seq(); /* label: descriptor.writers -- seen by whoever hears of an edge after the try */
 }
 
-/* Tell the poller of the caller's scheduler that somebody will wait for events, unless it knows for sure.
- * -EBADF when fd is another descriptor than the one that was looked at. */
-static int watch(int fd, struct fib_descriptor *d, short events, const struct fib_look *look)
+static fib_noinline int tell(struct fib_sched *s, int fd, struct fib_descriptor *d, short events,
+			     const struct fib_look *look)
 {
-	struct fib_sched *s = fib_carrier_self()->sched;
 	int rc;
 
-	/* Whoever looked before there was an entry has not said so yet; nor was it watched. */
-	if (concerns(events, WRITING))
-		expect_writers(d);
-	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
-	    !s->poller->ops->want)
-		return 0;
 	fib_store(&s->watching, 1);
 	fib_spin_lock(&d->gate);
 	rc = fib_load(&d->generation) == look->generation
@@ -87,6 +79,20 @@ static int watch(int fd, struct fib_descriptor *d, short events, const struct fi
 		fib_store_release(&d->watched_by, s->serial);
 	fib_spin_unlock(&d->gate);
 	return rc;
+}
+
+/* Tell the poller of s, the caller's scheduler, that somebody will wait for events, unless it knows for sure.
+ * -EBADF when fd is another descriptor than the one that was looked at. */
+static inline int watch(struct fib_sched *s, int fd, struct fib_descriptor *d, short events,
+			const struct fib_look *look)
+{
+	/* Whoever looked before there was an entry has not said so yet; nor was it watched. */
+	if (concerns(events, WRITING))
+		expect_writers(d);
+	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
+	    !s->poller->ops->want)
+		return 0;
+	return tell(s, fd, d, events, look);
 }
 
 void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
@@ -140,8 +146,8 @@ void fib_descriptor_gave_less(int fd, const struct fib_look *look)
 /* Join the queue of a side, unless something has happened there since the look. The edges may have been noted
  * after the descriptor was closed, and the number be another's by now: then he would hear of that one's edges only.
  * Whoever changes the generation wakes the side after it, so no later change is missed. */
-static bool join_side(struct fib_descriptor *d, int which, struct fib_waiter *w,
-		      const struct fib_look *look)
+static inline bool join_side(struct fib_descriptor *d, int which, struct fib_waiter *w,
+			     const struct fib_look *look)
 {
 	struct fib_direction *side = fib_descriptor_side(d, which);
 	bool same;
@@ -185,7 +191,7 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 
 	/* Who blocks looks himself; here he only hears that it is closed. */
 	if (d)
-		rc = w->parker->blocks ? 0 : watch(fd, d, events, look);
+		rc = w->parker->blocks ? 0 : watch(fib_carrier_self()->sched, fd, d, events, look);
 	if (rc < 0)
 		return rc;
 	if (join_sides(d, events, look, w))
@@ -224,28 +230,27 @@ static int wait_on_one(struct fib_descriptor *d, int side, const struct fib_look
 }
 
 static int wait_parked(int fd, struct fib_descriptor *d, short events, const struct fib_look *look,
-		       int64_t deadline, struct fib_waiter *w, bool receives)
+		       int64_t deadline)
 {
+	struct fib_waiter w;
 	int rc;
 
-	rc = fib_wait_begin(w, FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
+	rc = fib_wait_begin(&w, FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)(uint16_t)events << 32,
 			    deadline);
 	if (rc < 0)
 		return rc;
-	w->receives = receives;
 	if (concerns(events, READING) && concerns(events, WRITING))
-		rc = wait_on_both(fd, d, events, look, w, deadline);
+		rc = wait_on_both(fd, d, events, look, &w, deadline);
 	else if (concerns(events, WRITING))
-		rc = wait_on_one(d, WRITING, look, w, deadline);
+		rc = wait_on_one(d, WRITING, look, &w, deadline);
 	else if (concerns(events, READING))
-		rc = wait_on_one(d, READING, look, w, deadline);
+		rc = wait_on_one(d, READING, look, &w, deadline);
 	else
-		rc = fib_wait(w, deadline);
+		rc = fib_wait(&w, deadline);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
 }
 
-static fib_always_inline int wait_for(int fd, short events, const struct fib_look *look,
-				      int64_t deadline, struct fib_waiter *w, bool receives)
+int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline)
 {
 	struct fiber *fiber = fiber_self();
 	struct fib_descriptor *d;
@@ -263,30 +268,50 @@ static fib_always_inline int wait_for(int fd, short events, const struct fib_loo
 	if (!d)
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 	who = identity(fd, d);
-	rc = events ? watch(fd, d, events, look) : 0;
+	rc = events ? watch(fiber->sched, fd, d, events, look) : 0;
 	/* What a poller does not take is always ready: a regular file. */
 	if (rc == -EPERM)
 		return 0;
 	if (rc == 0)
-		rc = wait_parked(fd, d, events, look, deadline, w, receives);
+		rc = wait_parked(fd, d, events, look, deadline);
 	return rc == 0 && who != identity(fd, d) ? -EBADF : rc;
 }
 
-int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline)
+/* What each request of a server goes through: a wait for bytes, and for no more than that. */
+static fib_always_inline int await_bytes(int fd, struct fib_descriptor *d,
+					 const struct fib_look *look, int64_t deadline,
+					 struct fib_waiter *w)
 {
-	struct fib_waiter w;
+	int rc = fib_wait_begin(w, FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)POLLIN << 32,
+				deadline);
 
-	return wait_for(fd, events, look, deadline, &w, false);
+	if (rc < 0)
+		return rc;
+	w->receives = true;
+	if (join_side(d, READING, w, look) || !fib_wait_retract(w))
+		rc = fib_queue_wait(&d->reading.waiters, w, deadline);
+	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
 }
 
 int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look *look,
 			   int64_t deadline, ssize_t *ret_n)
 {
-	struct fib_receiver r = {.buf = buf, .size = size, .n = -EAGAIN};
 	struct fib_descriptor *d = fib_descriptor_find(fd);
-	bool drained = d && fib_load(&d->drained) == (FIB_DRAINED | look->edges[READING]);
-	int rc = wait_for(fd, POLLIN, look, deadline, &r.waiter, drained);
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *fiber = c ? c->current : NULL;
+	struct fib_receiver r;
+	int rc;
 
+	if (!fiber || fiber->pins || !d ||
+	    fib_load(&d->drained) != (FIB_DRAINED | look->edges[READING]))
+		return fib_descriptor_wait(fd, POLLIN, look, deadline);
+	rc = watch(c->sched, fd, d, POLLIN, look);
+	if (rc < 0)
+		return rc;
+	r.buf = buf;
+	r.size = size;
+	r.n = -EAGAIN;
+	rc = await_bytes(fd, d, look, deadline, &r.waiter);
 	*ret_n = r.n;
 	return rc;
 }

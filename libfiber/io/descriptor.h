@@ -38,7 +38,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 
 /*
  * The same for who reads bytes, size > 0. Of what is known to be drained *ret_n is what was received meanwhile, as
- * recv(2) or a negative errno, and that is what counts, whatever this returns; -EAGAIN: nothing was.
+ * recv(2) or a negative errno, and that is what counts, whatever this returns; else *ret_n stays.
  */
 int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look *look,
 			   int64_t deadline, ssize_t *ret_n);

@@ -78,6 +78,9 @@ void fib_ready(struct fiber *fiber, bool front)
 	if (fib_likely(front && !fib_load(&c->woken) && !(fiber->flags & FIB_APART) &&
 		       !fib_load(&c->sched->tells)))
 		fib_store(&c->woken, fiber);
+	else if (fib_likely(!front && c->queue.alone && !(fiber->flags & FIB_APART) &&
+			    !fib_load(&c->sched->tells)))
+		fib_runqueue_put(&c->queue, fiber);
 	else
 		put(c->sched, c, fiber, front);
 }
