@@ -47,6 +47,7 @@ struct fib_waiter {
 	struct fib_list link; /* L under the queue's lock */
 	bool linked;	      /* L */
 	bool receives;	      /* I: it is a struct fib_receiver's (io/descriptor.h) */
+	short events;	      /* I once linked, of who waits for a descriptor (io/waiters.h) */
 	struct fib_parker *parker;
 	uint64_t who;	       /* fiber id, or FIB_HOLDER_THREAD | tid */
 	uint32_t armed;	       /* the word while this wait is undecided */

@@ -5,13 +5,12 @@
  * A descriptor is given to the poller once and reports edges: a change, not a state. Everybody tries
  * first and waits only after EAGAIN, so the one danger is an edge between the two. The rule: edges are
  * counted; whoever tries notes the count first, and joins the queue only if it has not moved since. An
- * edge wakes all who wait in its direction, since one edge may stand for many bytes or connections.
+ * edge wakes all who wait in its direction (but see waiters.h), since one edge may stand for many bytes or connections.
  *
- * A number may be closed and used again while an event for the old descriptor is under way. Each entry
- * counts its generations and the token carries one: a stale event is dropped. It may also be closed and
- * used again between somebody's try and his wait; he must not give the poller the new descriptor
- * with the old one's token, or its owner would hear of nothing. So the generation is read again, and
- * changed, under a lock that is held while the poller is told (the gate).
+ * A number may be closed and used again while an event for the old descriptor is under way. Each entry counts its
+ * generations and the token carries one: a stale event is dropped. It may also be closed and used again between
+ * somebody's try and his wait; he must not give the poller the new descriptor with the old one's token, or its owner would
+ * hear of nothing. So the generation is read again, and changed, under a lock that is held while the poller is told (the gate).
  *
  * A TCP socket that gives less than it was asked for is empty: the next to read need not ask before he waits. But what has been
  * announced already is not announced again, so where the end, an error or urgent data has been, everybody asks.
@@ -32,6 +31,7 @@
 #include "base/atomic.h"
 #include "io/blocking.h"
 #include "io/table.h"
+#include "io/waiters.h"
 #include "os/os.h"
 #include "os/spin.h"
 #include "sched/sched.h"
@@ -146,12 +146,13 @@ void fib_descriptor_gave_less(int fd, const struct fib_look *look)
 /* Join the queue of a side, unless something has happened there since the look. The edges may have been noted
  * after the descriptor was closed, and the number be another's by now: then he would hear of that one's edges only.
  * Whoever changes the generation wakes the side after it, so no later change is missed. */
-static inline bool join_side(struct fib_descriptor *d, int which, struct fib_waiter *w,
-			     const struct fib_look *look)
+static inline bool join_side(struct fib_descriptor *d, int which, short events,
+			     struct fib_waiter *w, const struct fib_look *look)
 {
 	struct fib_direction *side = fib_descriptor_side(d, which);
 	bool same;
 
+	w->events = events;
 	fib_queue_lock(&side->waiters);
 	same = fib_load(&side->edges) == look->edges[which] &&
 	       fib_load(&d->generation) == look->generation;
@@ -180,7 +181,7 @@ static bool join_sides(struct fib_descriptor *d, short events, const struct fib_
 
 	for (i = 0; i < DIRECTIONS; i++)
 		if (concerns(events, i) && waiting)
-			waiting = join_side(d, i, &w[i], look);
+			waiting = join_side(d, i, events, &w[i], look);
 	return waiting;
 }
 
@@ -221,10 +222,10 @@ static fib_noinline int wait_on_both(int fd, struct fib_descriptor *d, short eve
 	return rc;
 }
 
-static int wait_on_one(struct fib_descriptor *d, int side, const struct fib_look *look,
-		       struct fib_waiter *w, int64_t deadline)
+static int wait_on_one(struct fib_descriptor *d, int side, short events,
+		       const struct fib_look *look, struct fib_waiter *w, int64_t deadline)
 {
-	if (join_side(d, side, w, look) || !fib_wait_retract(w))
+	if (join_side(d, side, events, w, look) || !fib_wait_retract(w))
 		return fib_queue_wait(&fib_descriptor_side(d, side)->waiters, w, deadline);
 	return 0;
 }
@@ -242,9 +243,9 @@ static int wait_parked(int fd, struct fib_descriptor *d, short events, const str
 	if (concerns(events, READING) && concerns(events, WRITING))
 		rc = wait_on_both(fd, d, events, look, &w, deadline);
 	else if (concerns(events, WRITING))
-		rc = wait_on_one(d, WRITING, look, &w, deadline);
+		rc = wait_on_one(d, WRITING, events, look, &w, deadline);
 	else if (concerns(events, READING))
-		rc = wait_on_one(d, READING, look, &w, deadline);
+		rc = wait_on_one(d, READING, events, look, &w, deadline);
 	else
 		rc = fib_wait(&w, deadline);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
@@ -288,7 +289,7 @@ static fib_always_inline int await_bytes(int fd, struct fib_descriptor *d,
 	if (rc < 0)
 		return rc;
 	w->receives = true;
-	if (join_side(d, READING, w, look) || !fib_wait_retract(w))
+	if (join_side(d, READING, POLLIN, w, look) || !fib_wait_retract(w))
 		rc = fib_queue_wait(&d->reading.waiters, w, deadline);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
 }
@@ -354,8 +355,8 @@ static void renew(struct fib_descriptor *d, uint32_t fresh)
 	fib_store(&d->drained, 0);
 	fib_add(&d->generation, 1); /* label: descriptor.look */
 	fib_spin_unlock(&d->gate);
-	fib_descriptor_wake_side(&d->reading);
-	fib_descriptor_wake_side(&d->writing);
+	fib_descriptor_wake_side(&d->reading, FIB_EVERY_EVENT);
+	fib_descriptor_wake_side(&d->writing, FIB_EVERY_EVENT);
 }
 
 void fib_descriptor_fresh(int fd)
@@ -391,6 +392,6 @@ void fib_descriptor_closed(int fd)
 
 	if (!d)
 		return;
-	fib_descriptor_wake_side(&d->reading);
-	fib_descriptor_wake_side(&d->writing);
+	fib_descriptor_wake_side(&d->reading, FIB_EVERY_EVENT);
+	fib_descriptor_wake_side(&d->writing, FIB_EVERY_EVENT);
 }

@@ -18,6 +18,7 @@
 #include "base/compiler.h"
 #include "io/descriptor.h"
 #include "io/table.h"
+#include "io/waiters.h"
 #include "os/calls.h"
 #include "os/spin.h"
 #include "sched/wait.h"
@@ -38,32 +39,20 @@ static inline uint32_t count_edge(struct fib_direction *side)
 	return edges;
 }
 
-/* Everybody but the first of n. */
-static inline void wake_others(struct fib_direction *side, uint32_t n)
-{
-	while (n-- > 1 && fib_queue_wake_one(&side->waiters))
-		;
-}
-
-void fib_descriptor_wake_side(struct fib_direction *side)
+void fib_descriptor_wake_side(struct fib_direction *side, short events)
 {
 	struct fib_wake wake;
-	bool claimed;
+	struct fib_waiter *w;
 	uint32_t n;
 
 	fib_queue_lock(&side->waiters);
 	count_edge(side);
 	n = side->waiters.length;
-	claimed = n && fib_queue_claim_first(&side->waiters, &wake);
+	w = fib_waiters_claim(&side->waiters, events, &n, &wake);
 	fib_queue_unlock(&side->waiters);
-	if (claimed)
+	if (w)
 		fib_wake(&wake, false);
-	wake_others(side, n);
-}
-
-static inline struct fib_receiver *receiver(struct fib_waiter *w)
-{
-	return w && w->receives ? fib_container(w, struct fib_receiver, waiter) : NULL;
+	fib_waiters_wake(&side->waiters, events, n);
 }
 
 /* On behalf of one whose wait has been decided. edges: the count with the edge that tells of what has come. */
@@ -80,26 +69,24 @@ static inline void receive_for(struct fib_receiver *r, uint64_t token, struct fi
 		fib_store(&d->drained, FIB_DRAINED | edges);
 }
 
-static void wake_readers(uint64_t token, struct fib_descriptor *d)
+static void wake_readers(uint64_t token, struct fib_descriptor *d, short events)
 {
 	struct fib_direction *side = &d->reading;
-	struct fib_receiver *r;
 	struct fib_wake wake;
-	bool claimed;
+	struct fib_waiter *w;
 	uint32_t n, edges;
 
 	fib_queue_lock(&side->waiters);
 	edges = count_edge(side);
 	n = side->waiters.length;
-	r = receiver(fib_queue_first(&side->waiters));
-	claimed = n && fib_queue_claim_first(&side->waiters, &wake);
+	w = fib_waiters_claim(&side->waiters, events, &n, &wake);
 	fib_queue_unlock(&side->waiters);
-	if (claimed) {
-		if (r)
-			receive_for(r, token, d, edges);
+	if (w) {
+		if (wake.fiber && w->receives)
+			receive_for(fib_container(w, struct fib_receiver, waiter), token, d, edges);
 		fib_wake(&wake, false);
 	}
-	wake_others(side, n);
+	fib_waiters_wake(&side->waiters, events, n);
 }
 
 void fib_descriptor_ready(uint64_t token, short events)
@@ -112,8 +99,8 @@ void fib_descriptor_ready(uint64_t token, short events)
 	if (events & LAST_EVENTS)
 		fib_store(&d->last, 1);
 	if (events & READ_EVENTS)
-		wake_readers(token, d);
+		wake_readers(token, d, events);
 	/* pairs: descriptor.writers */
 	if (events & WRITE_EVENTS && fib_load(&d->writers))
-		fib_descriptor_wake_side(&d->writing);
+		fib_descriptor_wake_side(&d->writing, FIB_EVERY_EVENT);
 }

@@ -80,8 +80,9 @@ static inline uint64_t fib_descriptor_token(int fd, struct fib_descriptor *d)
 	return (uint64_t)fib_load(&d->generation) << 32 | (uint32_t)fd;
 }
 
-/* Wake everybody on one side who came before now, most often one; whoever comes later has noted an older count. */
-void fib_descriptor_wake_side(struct fib_direction *side);
+/* Wake whom the events are for (waiters.h) of those who came to a side before now, most often one; whoever comes later has
+ * noted an older count. */
+void fib_descriptor_wake_side(struct fib_direction *side, short events);
 
 /* fib_descriptor_find(), but NULL without memory, or when no descriptor can have that number. */
 struct fib_descriptor *fib_descriptor_make(int fd);
