@@ -4,6 +4,7 @@
 # make deps       install the Debian packages that the project needs
 # make demo       the tools at work on a real server
 # make check      every test            make check SAN=address|undefined|thread
+# make check-no-uring    the tests of what is another without liburing, which is not compiled in then
 # make stress     every primitive at once for STRESS_SECONDS=600; SAN= as above
 # make soak       a server whose clients leave at any moment, for SOAK_SECONDS=3600; SAN= as above
 # make tidy       formatters and linters make check-layers check-names: the house rules

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # check.mk - every test, and the demonstration
 
-.PHONY: check tests demo crowds stress soak
+.PHONY: check check-no-uring no-uring tests demo crowds stress soak
 
 tests: $(TEST_BIN) $(STRESS_BIN)
 
@@ -41,6 +41,18 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py
 check: lib tools fixtures examples tests crowds
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
 		scripts/run-tests.sh $(abspath $(sort $(TEST_BIN)) $(STRESS_BIN) $(if $(SAN),,$(STRANGERS)))
+
+# What a machine without liburing compiles, and the tests of what is another there: which poller there is, and what
+# becomes of operations. FIBER_POLLER=uring is run too, and must lead to the next poller.
+NO_URING := $(BUILD)/no_uring
+NO_URING_TESTS := $(addprefix $(NO_URING)/tests/,unit/poll/test_choose unit/io/test_op system/test_op system/test_tcp \
+	cli/test_fiberctl_carriers)
+NO_URING_BIN := $(addprefix $(NO_URING)/bin/,fiberctl runtimes spin)
+no-uring:
+	@$(MAKE) --no-print-directory BUILD=$(NO_URING) URING=no_uring lib $(NO_URING_BIN) $(NO_URING_TESTS)
+
+check-no-uring: no-uring
+	@FIBER_BUILD='$(abspath $(NO_URING))' FIBER_SAN='$(SAN)' scripts/run-tests.sh $(abspath $(NO_URING_TESTS))
 
 # A few seconds of it are part of `check`. STRESS='--seed 4711 mutex' and the like for a rerun.
 STRESS_SECONDS ?= 600
