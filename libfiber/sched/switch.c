@@ -26,12 +26,12 @@
 #define STREAK_MAX 16u
 #define FAIR_EVERY 16u /* looks at the outside; see fresh.c */
 
-/* What runs after the next one should not have to wait for its memory: so many lines of its stack, now that its record
- * is here, and the record of one behind it. Where there are thieves it may be gone and be another fiber by now,
+/* What runs `ahead` after the next one should not have to wait for its memory: so many lines of its stack, now that its
+ * record is here, and the record of one behind it. Where there are thieves it may be gone and be another fiber by now,
  * so nothing of it is read. */
-static fib_always_inline void prefetch(struct fib_carrier *c, int lines)
+static fib_always_inline void prefetch(struct fib_carrier *c, uint32_t ahead, int lines)
 {
-	struct fiber *after = fib_runqueue_peek(&c->queue, 2);
+	struct fiber *after = fib_runqueue_peek(&c->queue, ahead);
 	struct fiber *behind = fib_runqueue_peek(&c->queue, 9);
 
 	if (!after)
@@ -62,7 +62,7 @@ static inline void prefetch_together(struct fib_carrier *c)
 			__builtin_prefetch((const char *)(uintptr_t)soon->context.sp, 1);
 		}
 	}
-	prefetch(c, WAIT_LINES);
+	prefetch(c, 2, WAIT_LINES);
 }
 
 static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
@@ -250,7 +250,7 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		next = fib_runqueue_turn(&c->queue, fiber);
 		if (next) {
 			c->streak = 0;
-			prefetch(c, YIELD_LINES);
+			prefetch(c, 3, YIELD_LINES);
 			show_yield(fiber);
 			leave_for(c, fiber, next);
 			return;
