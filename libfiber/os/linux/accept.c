@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -197,13 +198,31 @@ static int try(int fd, struct sockaddr *addr, socklen_t *addrlen)
 	return n < 0 ? -errno : n;
 }
 
+/* The connection died in the queue, of one thing or another that accept(2) lists: there may be another. A listener
+ * that cannot accept at all says EINVAL or EOPNOTSUPP. */
+static bool died(int n)
+{
+	switch (-n) {
+	case ECONNABORTED:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
+	case ENETDOWN:
+	case ENETUNREACH:
+	case ENONET:
+	case ENOPROTOOPT:
+	case EPROTO:
+		return true;
+	default:
+		return false;
+	}
+}
+
 fib_noinline int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
 	int n;
 
-	/* The connection died in the queue: there may be another. */
 	do
 		n = try(fd, addr, addrlen);
-	while (n == -EINTR || n == -ECONNABORTED);
+	while (n == -EINTR || died(n));
 	return n;
 }

@@ -321,12 +321,13 @@ static void test_shortage_is_rested_through_until_closed(void **state)
 /* Neither is a shortage: the connection died in the queue, or a signal came. */
 static void test_shortage_is_not_what_is_tried_again_at_once(void **state)
 {
-	static const int others[] = {ECONNABORTED, EINTR};
+	static const int others[] = {ECONNABORTED, EINTR,  EHOSTDOWN,	EHOSTUNREACH, ENETDOWN,
+				     ENETUNREACH,  ENONET, ENOPROTOOPT, EPROTO};
 	int64_t deadline = 0;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < sizeof others / sizeof others[0]; i++) {
 		come();
 		arm(&accepting, others[i], 3);
 		serve(inside_spawn(do_accept, &deadline));
