@@ -6,11 +6,12 @@
 #include <linux/stat.h>
 #include <linux/time_types.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 /* -- files -- */
 
 struct file {
-	int opened, written, read, looked, closed;
+	int opened, written, synced, read, looked, closed;
 	char bytes[6];
 	struct statx status;
 };
@@ -24,6 +25,7 @@ static void *goes_through_a_file(void *arg)
 	sqe->open_flags = O_TMPFILE | O_RDWR | O_CLOEXEC;
 	f->opened = fiber_op_await(op, FIBER_FOREVER);
 	f->written = perform(IORING_OP_WRITE, f->opened, "bytes", 6, FIBER_FOREVER);
+	f->synced = perform(IORING_OP_FSYNC, f->opened, NULL, 0, FIBER_FOREVER);
 	f->read = perform(IORING_OP_READ, f->opened, f->bytes, 6, FIBER_FOREVER);
 	op = make(IORING_OP_STATX, f->opened, "", STATX_SIZE, &sqe);
 	sqe->statx_flags = AT_EMPTY_PATH;
@@ -33,7 +35,7 @@ static void *goes_through_a_file(void *arg)
 	return NULL;
 }
 
-static void test_op_opens_writes_reads_looks_at_and_closes_a_file(void **state)
+static void test_op_opens_writes_syncs_reads_looks_at_and_closes_a_file(void **state)
 {
 	struct file f = {0};
 
@@ -41,6 +43,7 @@ static void test_op_opens_writes_reads_looks_at_and_closes_a_file(void **state)
 	assert_int_equal(carriers_run(goes_through_a_file, &f).error, 0);
 	assert_true(f.opened >= 0);
 	assert_int_equal(f.written, 6);
+	assert_int_equal(f.synced, 0);
 	assert_int_equal(f.read, 6);
 	assert_string_equal(f.bytes, "bytes");
 	assert_int_equal(f.looked, 0);
@@ -156,6 +159,69 @@ static void test_op_of_a_cancelled_fiber_does_not_begin(void **state)
 	close(r.fd[1]);
 }
 
+/* -- splicing -- */
+
+struct splices {
+	int in[2], out[2], pair[2];
+	int there, back, neither;
+	char bytes[8];
+};
+
+/* Neither has an offset; of where it comes from that is where an address is elsewhere. */
+static int splice_to(int to, int from)
+{
+	struct io_uring_sqe *sqe;
+	struct fiber_op *op = make(IORING_OP_SPLICE, to, (void *)-1, 64, &sqe);
+
+	sqe->off = (uint64_t)-1;
+	sqe->splice_fd_in = from;
+	return fiber_op_await(op, FIBER_FOREVER);
+}
+
+static void *splices_to_a_socket(void *arg)
+{
+	struct splices *s = arg;
+
+	s->there = splice_to(s->pair[0], s->in[0]);
+	return NULL;
+}
+
+static void *splices_there_and_back(void *arg)
+{
+	struct splices *s = arg;
+	struct fiber *first;
+	ssize_t n;
+
+	fiber_spawn(splices_to_a_socket, s, &first);
+	carriers_await_suspended(first);
+	n = write(s->in[1], "spliced", 8);
+	s->back = splice_to(s->out[1], s->pair[1]);
+	fiber_join(first, NULL, FIBER_FOREVER);
+	s->neither = splice_to(s->pair[0], s->pair[1]);
+	return n == 8 ? NULL : arg;
+}
+
+static void test_op_splices_a_pipe_into_a_socket_and_back(void **state)
+{
+	struct splices s = {.there = 0};
+
+	(void)state;
+	assert_int_equal(pipe(s.in), 0);
+	assert_int_equal(pipe(s.out), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, s.pair), 0);
+	assert_null(carriers_run(splices_there_and_back, &s).value);
+	assert_int_equal(s.there, 8);
+	assert_int_equal(s.back, 8);
+	assert_int_equal(s.neither, -EINVAL);
+	assert_int_equal(read(s.out[0], s.bytes, sizeof s.bytes), 8);
+	assert_string_equal(s.bytes, "spliced");
+	for (int i = 0; i < 2; i++) {
+		close(s.in[i]);
+		close(s.out[i]);
+		close(s.pair[i]);
+	}
+}
+
 /* -- results -- */
 
 struct results {
@@ -252,11 +318,12 @@ static void test_op_is_for_fibers_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OP_TEST(test_op_opens_writes_reads_looks_at_and_closes_a_file),
+		OP_TEST(test_op_opens_writes_syncs_reads_looks_at_and_closes_a_file),
 		OP_TEST(test_op_waits_until_a_pipe_has_bytes),
 		OP_TEST(test_op_that_was_cancelled_writes_nothing_any_more),
 		OP_TEST(test_op_past_its_deadline_writes_nothing_any_more),
 		OP_TEST(test_op_of_a_cancelled_fiber_does_not_begin),
+		OP_TEST(test_op_splices_a_pipe_into_a_socket_and_back),
 		OP_TEST(test_op_gives_what_the_kernel_gave),
 		OP_TEST(test_op_of_a_pinned_fiber_follows_the_policy),
 		OP_TEST(test_op_is_for_fibers_only),
