@@ -3,7 +3,8 @@
  * file.c - files on disks, and others that block when they are asked
  *
  * Data on a disk that is not in memory makes whoever asks for it wait, and no poller tells when it has come. So a
- * thread that may block asks (offload.c), and the fiber parks.
+ * thread that may block asks (offload.c), and the fiber parks. Where the poller is a ring the kernel does it (disk.c), and a
+ * thread only what that does not do.
  *
  * That thread reads into the caller's memory and moves the file's offset, and a disk answers. So the wait
  * ends with the call and not before: no thread writes into memory that the caller has long used for something
@@ -28,6 +29,7 @@
 #include <fiber/time.h>
 
 #include "base/atomic.h"
+#include "io/disk.h"
 #include "io/table.h"
 #include "os/os.h"
 #include "sched/offload.h"
@@ -40,6 +42,7 @@ struct move {
 	const struct iovec *v;
 	struct fib_look look;
 	piecewise *slow;
+	bool writing;
 	ssize_t result;
 };
 
@@ -50,6 +53,16 @@ static void *do_move(void *arg)
 
 	m->result = fib_descriptor_same(m->fd, &m->look) ? m->slow(m->fd, m->v, m->count) : -EBADF;
 	return m;
+}
+
+static int move_elsewhere(struct move *m, int64_t deadline)
+{
+	int rc = fib_worth_waiting(deadline);
+
+	if (rc < 0)
+		return rc;
+	m->result = fib_disk_move(m->fd, m->v, m->count, m->writing, &m->look);
+	return m->result == -EAGAIN ? fib_offload_firmly(do_move, m, deadline) : 0;
 }
 
 static ssize_t move_slowly(struct move *m, int64_t deadline)
@@ -63,7 +76,7 @@ static ssize_t move_slowly(struct move *m, int64_t deadline)
 	}
 	rc = fib_descriptor_notice(m->fd);
 	if (rc == 0)
-		rc = fib_offload_firmly(do_move, m, deadline);
+		rc = move_elsewhere(m, deadline);
 	if (rc == -EAGAIN || rc == -ENOMEM)
 		return m->slow(m->fd, m->v, m->count);
 	return rc < 0 ? rc : m->result;
@@ -86,7 +99,7 @@ static ssize_t move(struct move *m, piecewise *unsure, ssize_t why, int64_t dead
 ssize_t fib_file_read(int fd, const struct iovec *v, int count, ssize_t why,
 		      const struct fib_look *look, int64_t deadline)
 {
-	struct move m = {fd, count, v, *look, fib_os_read_slow, 0};
+	struct move m = {fd, count, v, *look, fib_os_read_slow, false, 0};
 
 	return move(&m, fib_os_read_unsure, why, deadline);
 }
@@ -94,7 +107,7 @@ ssize_t fib_file_read(int fd, const struct iovec *v, int count, ssize_t why,
 ssize_t fib_file_write(int fd, const struct iovec *v, int count, ssize_t why,
 		       const struct fib_look *look, int64_t deadline)
 {
-	struct move m = {fd, count, v, *look, fib_os_write_slow, 0};
+	struct move m = {fd, count, v, *look, fib_os_write_slow, true, 0};
 
 	return move(&m, fib_os_write_unsure, why, deadline);
 }
@@ -163,7 +176,12 @@ int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline)
 
 	if (fd < 0)
 		return fd;
-	fd = open_elsewhere(path, flags, mode, deadline);
+	fd = fib_disk_open(path, flags, mode, deadline);
+	if (fd == -EAGAIN) {
+		fd = fib_worth_waiting(deadline);
+		if (fd == 0)
+			fd = open_elsewhere(path, flags, mode, deadline);
+	}
 	if (fd >= 0)
 		fib_descriptor_fresh(fd);
 	return fd;

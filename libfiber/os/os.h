@@ -104,6 +104,14 @@ ssize_t fib_os_write_unsure(int fd, const struct iovec *v, int count);
 /* After FIB_OS_SLOW: the plain call, which waits for the disk. */
 ssize_t fib_os_read_slow(int fd, const struct iovec *v, int count);
 ssize_t fib_os_write_slow(int fd, const struct iovec *v, int count);
+/*
+ * The same for a call that names its place in the file itself: have the next bytes of a regular file for oneself, by moving
+ * the offset that all share past them at once. size: how many are wanted. How many they are, which when reading is no more than the
+ * file has, and where (*ret_at; -1: at the end, wherever that is, and the call moves the offset); 0: for _slow.
+ */
+size_t fib_os_claim(int fd, size_t size, bool writing, int64_t *ret_at);
+/* Only those before `moved` were moved: put the offset back to there, unless it is not at `end` any more. */
+void fib_os_unclaim(int fd, int64_t moved, int64_t end);
 int fib_os_open_file(const char *path, int flags, mode_t mode); /* may block for ever */
 int fib_os_close(int fd);
 /* Differs where fd is another open file than it was, and both have a place in a file system, or are sockets or pipes.

@@ -9,7 +9,10 @@
 #ifndef FIB_POLL_RING_H
 #define FIB_POLL_RING_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 #include "base/atomic.h"
 
@@ -53,5 +56,13 @@ int fib_ring_take(struct fib_ring *ring, struct fib_ring_op **ended, int max);
 /* Perform one operation in a ring of its own and block the thread until it has ended, or until the deadline has
  * passed and it was cancelled. Its result; -ETIMEDOUT; what opening a ring gives. */
 int fib_ring_perform(const struct io_uring_sqe *entry, int64_t deadline);
+
+/* -- entries that libfiber uses itself; what they point to is read while they are begun -- */
+
+/* readv(2), or writev(2), at an offset (-1: the file's own, which is not locked meanwhile). */
+void fib_ring_fill_move(struct io_uring_sqe *entry, int fd, const struct iovec *v, int count,
+			bool writing, int64_t at);
+/* open(2). It waits where open(2) waits. */
+void fib_ring_fill_open(struct io_uring_sqe *entry, const char *path, int flags, mode_t mode);
 
 #endif

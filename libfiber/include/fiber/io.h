@@ -33,9 +33,11 @@ struct addrinfo; /* <netdb.h>, which strict C11 keeps it from */
  * IOV_MAX, else -EINVAL.
  *
  * Of a regular file or a block device what is not in memory is moved by a thread of fiber_block(),
- * and no carrier waits for the disk. Such a call is not given up once it has begun: a deadline, a
+ * or, for a regular file where the poller is uring, by the kernel, and no carrier waits for the
+ * disk. Such a call is not given up once it has begun: a deadline, a
  * cancellation and fiber_close() count before that, so it moves the file's offset only by
- * what it returns. With a deadline in the past it gives what is in memory, or -ETIMEDOUT.
+ * what it returns: with uring it moves it first, and puts it back when less came of it, unless
+ * somebody else has moved it since. With a deadline in the past it gives what is in memory, or -ETIMEDOUT.
  *
  * A terminal, and whatever else cannot be asked not to wait and is in blocking mode, is looked at
  * with poll(2) first: where another process reads or writes it too, that may hold up a carrier.
@@ -93,9 +95,10 @@ FIBER_API int fiber_poll(struct pollfd *fds, nfds_t n, int64_t deadline);
 FIBER_API int fiber_await_fds(const int *fds, const short *events, size_t n, int64_t deadline);
 
 /*
- * open(2), on a thread of fiber_block(): of a FIFO or on a network it may take for ever. The new
+ * open(2), on a thread of fiber_block(), or by the kernel where the poller is uring: of a FIFO or on a network it may take for ever. The new
  * descriptor, close-on-exec only with O_CLOEXEC. After -ETIMEDOUT and -ECANCELED the attempt goes
- * on there and keeps its thread for as long; a descriptor that comes of it is closed. With a
+ * on there and keeps its thread for as long, or the kernel is asked to give it up, which a runtime
+ * that finishes waits for; a descriptor that comes of it all the same is closed. With a
  * deadline in the past, and in a fiber that is cancelled already, nothing is attempted. -EAGAIN:
  * no thread can be made.
  */

@@ -7,7 +7,7 @@
  * there are files that do not know it, or know it and have nothing at hand. What then is to be done depends on the kind:
  *
  * A file on a disk is always ready for poll(2), and whatever its flags say a call for data that is not in memory
- * waits for the disk. The caller is told so (FIB_OS_SLOW) and does it on another thread.
+ * waits for the disk. The caller is told so (FIB_OS_SLOW) and has it done elsewhere.
  *
  * Others (terminals, inotify) are asked by their own flags where those say so. Where not, only poll(2) can be
  * asked first, and the call be made then, and somebody else may take in between what was there. The caller is told so
@@ -30,6 +30,9 @@
  * many as a tab has. */
 #define PIPE_PIECE     4096u
 #define TERMINAL_PIECE 32u
+
+/* What one call moves at most, whatever it is asked for. */
+#define CALL_MAX 0x7ffff000u
 
 static ssize_t result(ssize_t n)
 {
@@ -214,6 +217,39 @@ fib_noinline ssize_t fib_os_write_unsure(int fd, const struct iovec *v, int coun
 			done += n;
 	} while (n == -EINTR || (n > 0 && piece == TERMINAL_PIECE && (size_t)done < v->iov_len));
 	return done ? done : n;
+}
+
+fib_noinline size_t fib_os_claim(int fd, size_t size, bool writing, int64_t *ret_at)
+{
+	const int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+	off_t at, end;
+
+	if (flags < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (size > CALL_MAX)
+		size = CALL_MAX;
+	*ret_at = -1;
+	if (writing && (flags & O_APPEND))
+		return flags & O_DIRECT ? 0 : size; /* that one would leave the offset as it is */
+	at = lseek(fd, 0, SEEK_CUR);
+	if (at < 0)
+		return 0;
+	/* Files that the kernel makes up, in /proc, say that they have nothing. */
+	if (!writing && (off_t)size > st.st_size - at)
+		size = st.st_size > at ? (size_t)(st.st_size - at) : 0;
+	end = size ? lseek(fd, (off_t)size, SEEK_CUR) : 0;
+	if (end < (off_t)size || !size)
+		return 0;
+	/* Not `at`: somebody may have come in between. */
+	*ret_at = end - (off_t)size;
+	return size;
+}
+
+fib_noinline void fib_os_unclaim(int fd, int64_t moved, int64_t end)
+{
+	if (lseek(fd, 0, SEEK_CUR) == end)
+		lseek(fd, moved, SEEK_SET);
 }
 
 fib_noinline int fib_os_open_file(const char *path, int flags, mode_t mode)

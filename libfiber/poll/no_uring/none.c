@@ -59,3 +59,22 @@ int fib_ring_perform(const struct io_uring_sqe *entry, int64_t deadline)
 	(void)deadline;
 	return -ENOSYS;
 }
+
+void fib_ring_fill_move(struct io_uring_sqe *entry, int fd, const struct iovec *v, int count,
+			bool writing, int64_t at)
+{
+	(void)entry;
+	(void)fd;
+	(void)v;
+	(void)count;
+	(void)writing;
+	(void)at;
+}
+
+void fib_ring_fill_open(struct io_uring_sqe *entry, const char *path, int flags, mode_t mode)
+{
+	(void)entry;
+	(void)path;
+	(void)flags;
+	(void)mode;
+}

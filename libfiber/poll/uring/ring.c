@@ -25,6 +25,9 @@
 
 #define ENTRIES	    64u
 #define COMPLETIONS 4096u
+/* What files and opening may hold up of the kernel's threads, for each thread that begins: by default four for each CPU, and so
+ * many FIFOs that nobody else opens would stop everything. */
+#define WORKERS 64u
 #define NEEDED                                                                  \
 	(IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_EXT_ARG | \
 	 IORING_FEAT_RSRC_TAGS | IORING_FEAT_CQE_SKIP)
@@ -32,12 +35,17 @@
 /* Its neighbours in the queue are others', and one without a completion would never end. */
 #define NOT_ALONE (IOSQE_IO_LINK | IOSQE_IO_HARDLINK | IOSQE_IO_DRAIN | IOSQE_CQE_SKIP_SUCCESS)
 
+/* ERESTARTSYS and its kin, which no header for programs has. */
+#define RESTART_FIRST 512
+#define RESTART_LAST  516
+
 _Static_assert(sizeof(struct io_uring_sqe) == FIB_RING_ENTRY, "an entry has another size");
 
 int fib_ring_setup(struct fib_ring *ring)
 {
 	struct io_uring_params params = {.flags = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP,
 					 .cq_entries = COMPLETIONS};
+	unsigned workers[2] = {WORKERS, 0 /* as it is */};
 	int rc = io_uring_queue_init_params(ENTRIES, &ring->uring, &params);
 
 	if (rc < 0)
@@ -46,6 +54,8 @@ int fib_ring_setup(struct fib_ring *ring)
 		io_uring_queue_exit(&ring->uring);
 		return -ENOSYS;
 	}
+	/* Without this it works too. */
+	io_uring_register_iowq_max_workers(&ring->uring, workers);
 	return 0;
 }
 
@@ -100,12 +110,18 @@ void fib_ring_submit_surely(struct fib_ring *ring)
 	}
 }
 
+/* An interrupted open says it in the words that the kernel has for itself. */
+static int32_t result(const struct io_uring_cqe *cqe)
+{
+	return cqe->res <= -RESTART_FIRST && cqe->res >= -RESTART_LAST ? -EINTR : cqe->res;
+}
+
 bool fib_ring_answer(struct fib_ring_op *op, const struct io_uring_cqe *cqe)
 {
 	/* pairs: ring.begin */
 	if (!fib_load_acquire(&op->answered)) {
 		fib_store(&op->answered, 1);
-		op->result = cqe->res;
+		op->result = result(cqe);
 	}
 	return !(cqe->flags & IORING_CQE_F_MORE);
 }
