@@ -2,9 +2,9 @@
 /*
  * client.c - what wrk does not tell: how evenly a server serves its connections
  *
- * client PORT CONNECTIONS SECONDS [PID]: keeps one request under way on each connection, one thread
- * with epoll. Nothing is counted until every connection has had its first answer, so that opening them
- * does not count; then, for SECONDS, each answer is, for its connection and with its latency. Prints
+ * client PORT CONNECTIONS SECONDS [PID]: opens the connections, some at a time, each with one request, and when all have
+ * had an answer keeps one under way on each, one thread with epoll. Those that are open say nothing while others come: a server
+ * that serves them first would never get to the others. Opening does not count; then, for SECONDS, each answer is, for its connection and with its latency. Prints
  * "name value" lines: requests, seconds, least and mean answers of a connection, p50_us and p99_us, and
  * cpu_us, what the process PID used meanwhile.
  */
@@ -122,9 +122,11 @@ static void hear(struct connection *c)
 		return;
 	if (n <= 0 || strncmp(bytes, "HTTP/1.1 200", 12))
 		die("no answer");
-	if (!c->answered)
+	if (!c->answered) {
 		first_answers++;
-	c->answered = true;
+		c->answered = true;
+		return;
+	}
 	if (counting) {
 		step = (now() - c->asked) / UNIT;
 		steps[step < STEPS ? step : STEPS - 1]++;
@@ -194,6 +196,8 @@ int main(int argc, char **argv)
 	}
 	while (first_answers < n)
 		look(epoll, -1);
+	for (unsigned long i = 0; i < n; i++)
+		ask(&connections[i]);
 	counting = true;
 	cpu = cpu_us(argv[4]);
 	began = now();
