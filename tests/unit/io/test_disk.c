@@ -186,7 +186,7 @@ static void *writes_records(void *arg)
 
 static void *reads_records(void *arg)
 {
-	char text[SIZE];
+	char text[SIZE] = "";
 	ssize_t n;
 
 	do {
