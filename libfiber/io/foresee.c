@@ -40,6 +40,9 @@ void fib_descriptor_foresee(const struct fib_poll_event *events, int n)
 	struct fib_descriptor *d[TOGETHER];
 	int i;
 
+	/* One alone would be waited for here as well as there. */
+	if (n < 2)
+		return;
 	if (n > TOGETHER)
 		n = TOGETHER;
 	for (i = 0; i < n; i++) {

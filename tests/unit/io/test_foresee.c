@@ -44,7 +44,8 @@ static void test_foresee_wakes_nobody_and_loses_nobody(void **state)
 static void test_foresee_beside_those_who_wait(void **state)
 {
 	struct reading r = {sizeof r.bytes, 0, ""};
-	struct fib_poll_event event = {(uint32_t)server, POLLIN};
+	const struct fib_poll_event events[2] = {{(uint32_t)server, POLLIN},
+						 {(uint32_t)server, POLLIN}};
 	struct fiber *fiber;
 	int i, j;
 
@@ -54,7 +55,7 @@ static void test_foresee_beside_those_who_wait(void **state)
 		r.deadline = fiber_after(MS / 10);
 		fiber = inside_spawn(do_read, &r);
 		for (j = 0; j < 200; j++)
-			fib_descriptor_foresee(&event, 1);
+			fib_descriptor_foresee(events, 2);
 		assert_int_equal(inside_join(fiber), -ETIMEDOUT);
 	}
 }
