@@ -2,8 +2,8 @@
 /*
  * calls.c - the same, as the instruction itself
  *
- * The kernel, to protect itself, leaves the CPU without a memory of who called whom: each return after a system call is
- * mispredicted, up to the function that goes on working. So there are none here that need not be.
+ * syscall(2) would move every argument to another register and look at errno, which is the thread's, and the caller would
+ * make a negative number of it again. Here the kernel's answer is the caller's.
  */
 #include "os/calls.h"
 
