@@ -69,6 +69,23 @@ static inline intptr_t inside_join_cancelled(struct fiber *fiber)
 	return (intptr_t)result.value;
 }
 
+/* For the fiber of a test: as one that is pinned, or has been cancelled. */
+static inline void *as_pinned(fiber_fn *fn, void *arg)
+{
+	void *value;
+
+	fiber_pin();
+	value = fn(arg);
+	fiber_unpin();
+	return value;
+}
+
+static inline void *as_cancelled(fiber_fn *fn, void *arg)
+{
+	fiber_cancel(fiber_self());
+	return fn(arg);
+}
+
 static inline intptr_t inside(fiber_fn *fn, void *arg)
 {
 	return inside_join(inside_spawn(fn, arg));

@@ -114,8 +114,7 @@ static void test_aside_ends_the_call_of_a_cancelled_fiber(void **state)
 
 static void *cancelled_before(void *arg)
 {
-	fiber_cancel(fiber_self());
-	return read_aside(arg);
+	return as_cancelled(read_aside, arg);
 }
 
 static void test_aside_without_time_makes_no_call(void **state)

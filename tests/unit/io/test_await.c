@@ -158,12 +158,7 @@ static void test_await_both_directions_and_a_deadline(void **state)
 /* Who blocks a thread waits in poll(2), and is told of the end all the same. */
 static void *selects_pinned(void *arg)
 {
-	void *rc;
-
-	fiber_pin();
-	rc = selects(arg);
-	fiber_unpin();
-	return rc;
+	return as_pinned(selects, arg);
 }
 
 static bool somebody_waits(struct fiber_chan *chan)

@@ -59,12 +59,7 @@ static void *wait_on(void *arg)
 
 static void *wait_pinned(void *arg)
 {
-	void *rc;
-
-	fiber_pin();
-	rc = wait_on(arg);
-	fiber_unpin();
-	return rc;
+	return as_pinned(wait_on, arg);
 }
 
 static struct wait look_at(int fd, short events, int64_t deadline)

@@ -59,18 +59,12 @@ static void *moves(void *arg)
 
 static void *moves_pinned(void *arg)
 {
-	void *n;
-
-	fiber_pin();
-	n = moves(arg);
-	fiber_unpin();
-	return n;
+	return as_pinned(moves, arg);
 }
 
 static void *moves_cancelled(void *arg)
 {
-	fiber_cancel(fiber_self());
-	return moves(arg);
+	return as_cancelled(moves, arg);
 }
 
 static void *writes_plainly(void *arg)

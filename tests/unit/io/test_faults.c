@@ -4,6 +4,7 @@
  *
  * The system calls of the library are ours here: each fault is armed for so many calls and then gone.
  */
+#include "fault.h"
 #include "inside.h"
 
 #include <stdlib.h>
@@ -12,29 +13,7 @@
 
 #include "os/calls.h"
 
-static struct fault {
-	_Atomic int error;
-	_Atomic unsigned calls;	 /* how many more fail */
-	_Atomic unsigned failed; /* so far */
-	_Atomic size_t at_most;	 /* bytes that a call moves, 0: as it likes */
-} watching, receiving, sending;
-
-static void arm(struct fault *fault, int error, unsigned calls)
-{
-	fault->error = error;
-	fault->failed = 0;
-	fault->calls = calls;
-}
-
-static bool fails(struct fault *fault)
-{
-	if (!fault->calls)
-		return false;
-	fault->calls--;
-	fault->failed++;
-	errno = fault->error;
-	return true;
-}
+static struct fault watching, receiving, sending;
 
 int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {

@@ -72,18 +72,12 @@ static void *do_read(void *arg)
 
 static void *do_read_pinned(void *arg)
 {
-	void *rc;
-
-	fiber_pin();
-	rc = do_read(arg);
-	fiber_unpin();
-	return rc;
+	return as_pinned(do_read, arg);
 }
 
 static void *do_read_cancelled(void *arg)
 {
-	fiber_cancel(fiber_self());
-	return do_read(arg);
+	return as_cancelled(do_read, arg);
 }
 
 static void *do_write(void *arg)
@@ -242,8 +236,7 @@ static void *do_open(void *arg)
 
 static void *do_open_cancelled(void *arg)
 {
-	fiber_cancel(fiber_self());
-	return do_open(arg);
+	return as_cancelled(do_open, arg);
 }
 
 static int descriptors(void)

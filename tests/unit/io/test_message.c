@@ -48,19 +48,9 @@ static void *do_sendto(void *arg)
 					      m->deadline);
 }
 
-static void *pinned(fiber_fn *fn, void *arg)
-{
-	void *rc;
-
-	fiber_pin();
-	rc = fn(arg);
-	fiber_unpin();
-	return rc;
-}
-
 static void *do_recv_pinned(void *arg)
 {
-	return pinned(do_recv, arg);
+	return as_pinned(do_recv, arg);
 }
 
 static struct message message(int fd, const char *text, int64_t deadline)

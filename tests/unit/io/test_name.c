@@ -263,8 +263,7 @@ static void test_name_lookup_outlives_its_waiter_and_frees_what_it_finds(void **
 
 static void *cancelled_before(void *arg)
 {
-	fiber_cancel(fiber_self());
-	return do_find(arg);
+	return as_cancelled(do_find, arg);
 }
 
 static void test_name_without_time_is_not_looked_up(void **state)

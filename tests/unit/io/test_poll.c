@@ -20,12 +20,7 @@ static void *do_poll(void *arg)
 
 static void *do_poll_pinned(void *arg)
 {
-	void *rc;
-
-	fiber_pin();
-	rc = do_poll(arg);
-	fiber_unpin();
-	return rc;
+	return as_pinned(do_poll, arg);
 }
 
 struct first {

@@ -6,6 +6,7 @@
  * that does with a ring of one entry, where there is one: what it asks for there we turn into nothing, and put
  * the error where the answer stands.
  */
+#include "fault.h"
 #include "inside.h"
 
 #include <dlfcn.h>
@@ -17,31 +18,7 @@
 
 #include "os/os.h"
 
-#define FOR_EVER UINT32_MAX
-
-static struct fault {
-	_Atomic int error;
-	_Atomic uint32_t calls;	 /* how many more fail */
-	_Atomic uint32_t failed; /* so far */
-} accepting, entering;
-
-static void arm(struct fault *fault, int error, uint32_t calls)
-{
-	fault->calls = 0;
-	fault->error = error;
-	fault->failed = 0;
-	fault->calls = calls;
-}
-
-static bool fails(struct fault *fault)
-{
-	if (!fault->calls)
-		return false;
-	if (fault->calls != FOR_EVER)
-		fault->calls--;
-	fault->failed++;
-	return true;
-}
+static struct fault accepting, entering;
 
 /* The library's ring, as the kernel laid it out. */
 static struct io_uring_params layout;

@@ -29,12 +29,7 @@ static void *do_writev(void *arg)
 
 static void *do_readv_pinned(void *arg)
 {
-	void *rc;
-
-	fiber_pin();
-	rc = do_readv(arg);
-	fiber_unpin();
-	return rc;
+	return as_pinned(do_readv, arg);
 }
 
 /* "hello, world" from three pieces, one of them empty, into two. */

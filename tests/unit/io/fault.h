@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* fault.h - an error that some calls of the system's give, instead of doing what they are there for */
+#ifndef TESTS_UNIT_IO_FAULT_H
+#define TESTS_UNIT_IO_FAULT_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOR_EVER UINT32_MAX
+
+struct fault {
+	_Atomic int error;
+	_Atomic uint32_t calls;	 /* how many more fail */
+	_Atomic uint32_t failed; /* so far */
+	_Atomic size_t at_most;	 /* bytes that a call moves, 0: as it likes */
+};
+
+static inline void arm(struct fault *fault, int error, uint32_t calls)
+{
+	fault->calls = 0;
+	fault->error = error;
+	fault->failed = 0;
+	fault->calls = calls;
+}
+
+/* Whether the call that asks is one of these; errno is set. */
+static inline bool fails(struct fault *fault)
+{
+	if (!fault->calls)
+		return false;
+	if (fault->calls != FOR_EVER)
+		fault->calls--;
+	fault->failed++;
+	errno = fault->error;
+	return true;
+}
+
+#endif
