@@ -69,7 +69,13 @@ static int finish(struct answer *a, const struct ins_summary *summary)
 static int ask(struct answer *a)
 {
 	const struct ctl_question *q = a->question;
-	const struct ins_request request = {.id = q->id, .stacks = q->walks, .high_water = true};
+	const struct ins_request request = {
+		.id = q->id,
+		.stacks = q->walks,
+		.high_water = q->json,
+		.labels = q->json,
+		.modules = q->symbols,
+	};
 	struct ins_error error = {""};
 	struct ins_summary summary;
 	int rc = 0;

@@ -1,42 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_list.c - every fiber in a line: what it does, since when, what it waits for and who holds that. */
-#include <inttypes.h>
-
 #include "fiberctl/answer.h"
+#include "inspect/line.h"
 
 /* "912", "5.3k", "256k", "8m": bytes in at most four characters and a unit. */
-static const char *short_size(uint64_t bytes, char *buf, size_t size)
+static void say_size(struct ins_line *l, uint64_t bytes)
 {
-	if (bytes < 1024)
-		snprintf(buf, size, "%" PRIu64, bytes);
-	else if (bytes < 10240)
-		snprintf(buf, size, "%" PRIu64 ".%" PRIu64 "k", bytes / 1024,
-			 bytes % 1024 * 10 / 1024);
-	else if (bytes < 10u << 20)
-		snprintf(buf, size, "%" PRIu64 "k", bytes / 1024);
-	else
-		snprintf(buf, size, "%" PRIu64 "m", bytes >> 20);
-	return buf;
+	ins_line_number(l, bytes < 1024 ? bytes : bytes < 10u << 20 ? bytes / 1024 : bytes >> 20);
+	if (bytes >= 1024 && bytes < 10240) {
+		ins_line_text(l, ".");
+		ins_line_number(l, bytes % 1024 * 10 / 1024);
+	}
+	if (bytes >= 1024)
+		ins_line_text(l, bytes < 10u << 20 ? "k" : "m");
+}
+
+static void say_wait(struct ins_line *l, const struct fib_layout *layout,
+		     const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	char wait[256];
+
+	ins_words_wait(layout, fiber, true, wait, sizeof wait);
+	if (wait[0]) {
+		ins_line_text(l, wait);
+	} else if (row->carrier != FIB_ROW_CARRIER_NONE) {
+		ins_line_text(l, "on carrier ");
+		ins_line_number(l, row->carrier);
+	} else {
+		ins_line_text(l, "-");
+	}
 }
 
 static void put(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
 		struct ins_symbols *symbols, const struct ins_walk *walk)
 {
 	const struct fib_row *row = &fiber->row;
-	char age[32], used[32], size[32], stack[72], wait[256], name[sizeof row->name * 4];
+	char buf[512], age[32], *at;
+	struct ins_line l = ins_line(buf, sizeof buf);
 
 	(void)symbols;
 	(void)walk;
-	ins_words_wait(layout, fiber, true, wait, sizeof wait);
-	if (row->carrier != FIB_ROW_CARRIER_NONE && !wait[0])
-		snprintf(wait, sizeof wait, "on carrier %u", row->carrier);
-	snprintf(stack, sizeof stack, "%s/%s",
-		 fib_row_walkable(row) ? short_size(row->stack_used, used, sizeof used) : "-",
-		 short_size(row->stack_size, size, sizeof size));
-	fprintf(out, "%10" PRIu64 " %-9s %8s %10" PRIu64 " %10s  %-44s %s\n", row->id,
-		ins_words_state(layout, row->state), ins_words_duration(row->age, age, sizeof age),
-		row->switches, stack, wait[0] ? wait : "-",
-		ins_words_clean(row->name, name, sizeof name));
+	ins_line_number(&l, row->id);
+	ins_line_right(&l, buf, 10);
+	ins_line_text(&l, " ");
+	at = l.at;
+	ins_line_text(&l, ins_words_state(layout, row->state));
+	ins_line_fill(&l, at, 10);
+	at = l.at;
+	ins_line_text(&l, ins_words_duration(row->age, age, sizeof age));
+	ins_line_right(&l, at, 8);
+	at = l.at;
+	ins_line_number(&l, row->switches);
+	ins_line_right(&l, at, 11);
+	at = l.at;
+	ins_line_text(&l, " ");
+	if (fib_row_walkable(row))
+		say_size(&l, row->stack_used);
+	else
+		ins_line_text(&l, "-");
+	ins_line_text(&l, "/");
+	say_size(&l, row->stack_size);
+	ins_line_right(&l, at, 11);
+	ins_line_text(&l, "  ");
+	at = l.at;
+	say_wait(&l, layout, fiber);
+	ins_line_fill(&l, at, 44);
+	ins_line_text(&l, " ");
+	ins_line_quoted(&l, row->name);
+	ins_line_text(&l, "\n");
+	fwrite(buf, 1, (size_t)(l.at - buf), out);
 }
 
 static int run(const struct ctl_arguments *arguments)

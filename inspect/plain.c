@@ -53,22 +53,30 @@ static bool obeyed(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
+/* The piece of text that stands for its first character. Returns its length; *ret_n is that of the character. */
+static size_t escape_one(const char *text, const char *marked, char piece[8], size_t *ret_n)
+{
+	size_t n = ins_plain_utf8(text), used = 0;
+
+	*ret_n = 1;
+	if (!n || obeyed(character(text, n)))
+		return (size_t)snprintf(piece, 8, "\\x%02x", (unsigned char)*text);
+	if (*text == marked[0] || (marked[0] && *text == marked[1]))
+		piece[used++] = '\\';
+	memcpy(piece + used, text, n);
+	*ret_n = n;
+	return used + n;
+}
+
+/* marked: none, or two characters. */
 static const char *escape(const char *text, char *buf, size_t size, const char *marked)
 {
 	size_t used = 0;
 
 	while (*text) {
-		size_t n = ins_plain_utf8(text), room;
 		char piece[8];
+		size_t n, room = escape_one(text, marked, piece, &n);
 
-		if (!n || obeyed(character(text, n))) {
-			snprintf(piece, sizeof piece, "\\x%02x", (unsigned char)*text);
-			n = 1;
-		} else {
-			snprintf(piece, sizeof piece, "%s%.*s", strchr(marked, *text) ? "\\" : "",
-				 (int)n, text);
-		}
-		room = strlen(piece);
 		if (used + room >= size)
 			break;
 		memcpy(buf + used, piece, room);

@@ -7,37 +7,65 @@
  */
 #include "inspect/render.h"
 
-#include <inttypes.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <string.h>
 
+#include "inspect/line.h"
 #include "inspect/plain.h"
 
 #define SECOND INT64_C(1000000000)
 
-const char *ins_words_duration(int64_t ns, char *buf, size_t size)
+/* "2m14s": a number and its unit, then what is left of it in the next smaller one. */
+static void say_two(struct ins_line *l, int64_t big, const char *unit, int64_t small,
+		    const char *small_unit)
+{
+	ins_line_number(l, (uint64_t)big);
+	ins_line_text(l, unit);
+	ins_line_number(l, (uint64_t)small);
+	ins_line_text(l, small_unit);
+}
+
+static void say_one_after(struct ins_line *l, const char *words, uint64_t number)
+{
+	ins_line_text(l, words);
+	ins_line_number(l, number);
+}
+
+static void say_one(struct ins_line *l, int64_t number, const char *unit)
+{
+	ins_line_number(l, (uint64_t)number);
+	ins_line_text(l, unit);
+}
+
+static void say_duration(struct ins_line *l, int64_t ns)
 {
 	int64_t s = ns / SECOND;
 
 	if (ns <= 0)
-		snprintf(buf, size, "0s");
+		ins_line_text(l, "0s");
 	else if (ns < 1000)
-		snprintf(buf, size, "%" PRId64 "ns", ns);
+		say_one(l, ns, "ns");
 	else if (ns < 1000000)
-		snprintf(buf, size, "%" PRId64 "us", ns / 1000);
+		say_one(l, ns / 1000, "us");
 	else if (ns < SECOND)
-		snprintf(buf, size, "%" PRId64 "ms", ns / 1000000);
+		say_one(l, ns / 1000000, "ms");
 	else if (s < 60 && ns % SECOND / 100000000)
-		snprintf(buf, size, "%" PRId64 ".%" PRId64 "s", s, ns % SECOND / 100000000);
+		say_two(l, s, ".", ns % SECOND / 100000000, "s");
 	else if (s < 60)
-		snprintf(buf, size, "%" PRId64 "s", s);
+		say_one(l, s, "s");
 	else if (s < 3600)
-		snprintf(buf, size, "%" PRId64 "m%" PRId64 "s", s / 60, s % 60);
+		say_two(l, s / 60, "m", s % 60, "s");
 	else if (s < 86400)
-		snprintf(buf, size, "%" PRId64 "h%" PRId64 "m", s / 3600, s % 3600 / 60);
+		say_two(l, s / 3600, "h", s % 3600 / 60, "m");
 	else
-		snprintf(buf, size, "%" PRId64 "d%" PRId64 "h", s / 86400, s % 86400 / 3600);
+		say_two(l, s / 86400, "d", s % 86400 / 3600, "h");
+}
+
+const char *ins_words_duration(int64_t ns, char *buf, size_t size)
+{
+	struct ins_line l = ins_line(buf, size);
+
+	say_duration(&l, ns);
 	return buf;
 }
 
@@ -75,45 +103,25 @@ const char *ins_words_events(unsigned events, char *buf, size_t size)
 		unsigned bit;
 		const char *name;
 	} known[] = {{POLLIN, "read"}, {POLLOUT, "write"}, {POLLPRI, "priority"}};
-	size_t i, used = 0;
+	struct ins_line l = ins_line(buf, size);
+	size_t i;
 
-	buf[0] = 0;
 	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
-		if (!(events & known[i].bit) || used >= size)
+		if (!(events & known[i].bit))
 			continue;
-		snprintf(buf + used, size - used, "%s%s", used ? "|" : "", known[i].name);
-		used += strlen(buf + used);
+		if (l.at > buf)
+			ins_line_text(&l, "|");
+		ins_line_text(&l, known[i].name);
 	}
-	if (!used)
-		snprintf(buf, size, "events 0x%x", events);
+	if (l.at == buf) {
+		ins_line_text(&l, "events ");
+		ins_line_hex(&l, events);
+	}
 	return buf;
 }
 
-/* A text that grows in a buffer and is cut at its end. */
-struct line {
-	char *buf;
-	size_t size, used;
-};
-
-static void say(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct line *l, const char *fmt, ...)
+static void say_left(struct ins_line *l, const struct ins_fiber *fiber)
 {
-	va_list ap;
-	int n;
-
-	if (l->used >= l->size)
-		return;
-	va_start(ap, fmt);
-	n = vsnprintf(l->buf + l->used, l->size - l->used, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		l->used += (size_t)n;
-}
-
-static void say_left(struct line *l, const struct ins_fiber *fiber)
-{
-	char left[32];
-
 	int64_t ns;
 
 	if (fiber->row.deadline == INT64_MAX)
@@ -121,10 +129,12 @@ static void say_left(struct line *l, const struct ins_fiber *fiber)
 	/* Both may be anything. What would overflow is a deadline long past. */
 	if (__builtin_sub_overflow(fiber->row.deadline, fiber->now, &ns))
 		ns = fiber->row.deadline < 0 ? 0 : INT64_MAX;
-	say(l, " %s left", ins_words_duration(ns, left, sizeof left));
+	ins_line_text(l, " ");
+	say_duration(l, ns);
+	ins_line_text(l, " left");
 }
 
-static void say_fd(struct line *l, const struct fib_row *row)
+static void say_fd(struct ins_line *l, const struct fib_row *row)
 {
 	uint32_t fd = (uint32_t)row->wait_arg;
 	char events[64];
@@ -132,35 +142,39 @@ static void say_fd(struct line *l, const struct fib_row *row)
 	if (row->wait_arg == FIB_ROW_UNKNOWN)
 		return;
 	if (fd != UINT32_MAX)
-		say(l, " %" PRIu32, fd);
-	say(l, " %s", ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events));
+		say_one_after(l, " ", fd);
+	ins_line_text(l, " ");
+	ins_line_text(l, ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events));
 }
 
-static void say_object(struct line *l, const struct fib_row *row, bool address)
+static void say_object(struct ins_line *l, const struct fib_row *row, bool address)
 {
-	char name[sizeof row->object_name * 4];
-
-	if (row->object_name[0])
-		say(l, " \"%s\"", ins_words_clean(row->object_name, name, sizeof name));
-	if (row->wait_object && (address || !row->object_name[0]))
-		say(l, "@0x%" PRIx64, row->wait_object);
+	if (row->object_name[0]) {
+		ins_line_text(l, " \"");
+		ins_line_quoted(l, row->object_name);
+		ins_line_text(l, "\"");
+	}
+	if (row->wait_object && (address || !row->object_name[0])) {
+		ins_line_text(l, "@");
+		ins_line_hex(l, row->wait_object);
+	}
 	if (row->holder & FIB_HOLDER_THREAD)
-		say(l, " held by thread %" PRIu64, row->holder & ~FIB_HOLDER_THREAD);
+		say_one_after(l, " held by thread ", row->holder & ~FIB_HOLDER_THREAD);
 	else if (row->holder)
-		say(l, " held by %" PRIu64, row->holder);
+		say_one_after(l, " held by ", row->holder);
 }
 
 const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fiber *fiber,
 			   bool address, char *buf, size_t size)
 {
 	const struct fib_row *row = &fiber->row;
-	struct line l = {buf, size, 0};
+	struct ins_line l = ins_line(buf, size);
 	char kind[64];
 
-	buf[0] = 0;
 	if (row->wait_kind == FIB_WAIT_NONE)
 		return buf;
-	say(&l, "%s", ins_plain(ins_words_wait_kind(layout, row->wait_kind), kind, sizeof kind));
+	ins_line_text(&l,
+		      ins_plain(ins_words_wait_kind(layout, row->wait_kind), kind, sizeof kind));
 	switch (row->wait_kind) {
 	case FIB_WAIT_SLEEP:
 	case FIB_WAIT_PARK:
@@ -169,7 +183,7 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 		break;
 	case FIB_WAIT_JOIN:
 		if (row->wait_arg != FIB_ROW_UNKNOWN)
-			say(&l, " %" PRIu64, row->wait_arg);
+			say_one_after(&l, " ", row->wait_arg);
 		break;
 	case FIB_WAIT_FD:
 		say_fd(&l, row);

@@ -35,11 +35,13 @@ struct ins_fiber {
 };
 
 struct ins_request {
-	uint64_t id; /* one fiber; 0: all */
-	bool stacks; /* copy the stacks of fibers that hold still */
-	/* Find out how deep each stack ever was: costs a look at all of it. The control source always
-	 * gives what the process says. */
-	bool high_water;
+	uint64_t id;	 /* one fiber; 0: all */
+	bool stacks;	 /* copy the stacks of fibers that hold still */
+	bool high_water; /* find out how deep each stack ever was: costs a look at all of it */
+	/* Of a process that answers for itself these cost something too; other sources give them always.
+	 * With stacks, and of one fiber, it gives all there is. */
+	bool labels;
+	bool modules; /* for the names of places */
 };
 
 /* What a read amounted to. */

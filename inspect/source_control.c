@@ -283,7 +283,12 @@ static int control_read(struct ins_source *source, const struct ins_request *req
 			struct ins_error *error)
 {
 	struct control *c = (struct control *)source;
-	struct fib_wire_id id = {request->id};
+	const struct fib_wire_list list = {
+		(request->high_water ? FIB_WIRE_WANT_HIGH_WATER : 0) |
+			(request->labels ? FIB_WIRE_WANT_LABELS : 0) |
+			(request->modules ? FIB_WIRE_WANT_MAPS : 0),
+	};
+	const struct fib_wire_id id = {request->id};
 	int rc;
 
 	c->request = request;
@@ -295,7 +300,7 @@ static int control_read(struct ins_source *source, const struct ins_request *req
 	else if (request->id)
 		rc = fib_wire_request(&c->client, FIB_WIRE_SHOW, &id, sizeof id);
 	else
-		rc = fib_wire_request(&c->client, FIB_WIRE_LIST, NULL, 0);
+		rc = fib_wire_request(&c->client, FIB_WIRE_LIST, &list, sizeof list);
 	if (rc < 0)
 		return ins_error_set(error, rc, "%s: %s", c->path, strerror(-rc));
 	return receive_all(c, error);

@@ -54,7 +54,7 @@ def free_port():
 class Server:
     """One run of one server, pinned to CPUs; a context that ends it."""
 
-    def __init__(self, who, build, cpus, before=()):
+    def __init__(self, who, build, cpus, before=(), more=()):
         self.port = free_port()
         self.folder = tempfile.mkdtemp(prefix="bench-http-")
         self.process = None
@@ -72,7 +72,8 @@ class Server:
         arguments = {"fiber": port + ["--carriers", str(workers)], "threads": port,
                      "epoll": port + ["--workers", str(workers)], "Go": [str(self.port)],
                      "nginx": ["-p", self.folder, "-e", "stderr", "-c", self.configure(workers)]}
-        command = [*before, "taskset", "-c", ",".join(map(str, cpus)), program, *arguments[who]]
+        command = [*before, "taskset", "-c", ",".join(map(str, cpus)), program, *arguments[who],
+                   *more]
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL)
         try:

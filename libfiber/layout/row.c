@@ -63,7 +63,8 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 {
 	bool running;
 
-	memset(ret, 0, sizeof *ret);
+	memset(ret, 0, offsetof(struct fib_row, label) + 1); /* no labels: the rest says nothing */
+	fib_row_end_labels(ret);
 	ret->id = field(layout, bytes, FIB_FIELD_ID);
 	if (!ret->id)
 		return false;

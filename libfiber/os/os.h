@@ -18,7 +18,8 @@
 #include <sys/uio.h>
 
 /* -- clock.c -- */
-int64_t fib_os_now(void); /* ns, CLOCK_MONOTONIC */
+int64_t fib_os_now(void);	 /* ns, CLOCK_MONOTONIC */
+int64_t fib_os_thread_cpu(void); /* ns that the calling thread has run; a system call */
 
 /* -- futex.c: private futexes -- */
 /* Sleep while *word == expected, until the absolute deadline (ns, INT64_MAX: none). 0, -EAGAIN when the word
@@ -52,6 +53,15 @@ void fib_os_discard(void *at, size_t size); /* give the pages back, contents bec
  * process_vm_readv, or a pipe where that is forbidden. Any number of callers, also in signal handlers; errno
  * does not survive it. */
 int fib_os_peek(uint64_t address, void *buf, size_t size);
+
+/* The same for n pieces with as few system calls as there are pieces that are missing, and one. n <= 1024. */
+struct fib_os_piece {
+	uint64_t address;
+	void *buf;
+	size_t size;
+	int rc; /* what fib_os_peek() would have returned */
+};
+void fib_os_peek_many(struct fib_os_piece pieces[], size_t n);
 /* Resident bytes from the lowest resident page of [low, low + size) to its end, or -errno. */
 int64_t fib_os_high_water(uint64_t low, size_t size);
 

@@ -225,6 +225,20 @@ uint32_t fib_tick_carriers(void)
 	return fib_observe(&fiber_registry.carriers);
 }
 
+unsigned fib_tick_awake_carriers(void)
+{
+	unsigned i, awake = 0;
+	struct fib_sched *s;
+	bool polls;
+
+	fib_spin_lock(&tick.lock);
+	for (s = tick.first; s; s = s->next)
+		for (i = 0; i < s->carrier_count; i++)
+			awake += !fib_idle_lies(&s->carriers[i], &polls);
+	fib_spin_unlock(&tick.lock);
+	return awake;
+}
+
 int fib_tick_policy(void)
 {
 	int policy = -ESRCH;

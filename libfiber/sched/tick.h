@@ -49,6 +49,9 @@ bool fib_tick_next(uint64_t after, void (*fn)(struct fib_sched *s, void *arg), v
 /* Have the next tick come at once: something waits to be printed. */
 void fib_tick_hurry(void);
 
+/* How many carriers are awake. */
+unsigned fib_tick_awake_carriers(void);
+
 /* How the first carrier that wakes reaches the resting caller of fib_tick. Async-signal-safe function. */
 void fib_tick_set_waker(void (*wake)(void));
 

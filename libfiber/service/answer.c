@@ -122,7 +122,7 @@ bool fib_answer_preface(struct fib_peer *peer, int64_t now)
 	case STAGE_HEAD:
 		fib_answer_process(peer, now);
 		fib_answer_layout(peer);
-		c->stage = STAGE_MAPS;
+		c->stage = c->wanted & FIB_WIRE_WANT_MAPS ? STAGE_MAPS : STAGE_FIBERS;
 		return false;
 	case STAGE_MAPS:
 		if (answer_maps(peer))

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_list.c - every fiber, without its stack. */
+#include <string.h>
+
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/walk.h"
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
-	(void)payload;
-	(void)length;
+	struct fib_wire_list request = {FIB_WIRE_WANT_ALL};
+
+	if (length >= sizeof request)
+		memcpy(&request, payload, sizeof request);
 	fib_walk_begin(&peer->cursor, 0);
+	peer->cursor.wanted = request.wanted;
 	return true;
 }
 

@@ -3,8 +3,8 @@
  * command.h - what can be asked over the control socket
  *
  * A command is a file cmd_<name>.c and a line in command.c. It answers in pieces, so that the clock
- * ticks and other peers are served while a million fibers are listed: step() is called with an
- * empty buffer, looks at a bounded number of fibers, and says whether the answer is complete.
+ * ticks and other peers are served while a million fibers are listed: step() looks at a bounded number of fibers,
+ * and says whether the answer is complete.
  */
 #ifndef FIB_SERVICE_COMMAND_H
 #define FIB_SERVICE_COMMAND_H

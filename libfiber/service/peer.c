@@ -25,8 +25,12 @@
 #include "os/os.h"
 #include "service/command.h"
 
-/* One frame of the largest size and the small ones before it. */
+/* A frame of the largest size, the small ones before it, and what had been gathered before. */
 #define OUT_SIZE (FIB_WIRE_FRAME_MAX + (256u << 10))
+
+/* Pieces are gathered, so that the other end is woken for many at once: this many bytes, or for this long. */
+#define GATHER_BYTES (64u << 10)
+#define GATHER_NS    INT64_C(25000)
 
 int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 {
@@ -278,6 +282,18 @@ static bool flush(struct fib_peer *peer, int64_t now)
 	return true;
 }
 
+/* Go on with the answer by what one turn may cost. */
+static void answer(struct fib_peer *peer, int64_t now)
+{
+	const int64_t began = now;
+
+	do {
+		if (peer->command->step(peer, now))
+			peer->command = NULL;
+		now = fib_os_now();
+	} while (peer->command && peer->filled < GATHER_BYTES && now - began < GATHER_NS);
+}
+
 static bool turn(struct fib_peer *peer, short revents, int64_t now)
 {
 	if (revents & (POLLERR | POLLHUP | POLLNVAL))
@@ -288,8 +304,7 @@ static bool turn(struct fib_peer *peer, short revents, int64_t now)
 		return false;
 	if (fib_peer_busy(peer)) {
 		peer->deadline = now + FIB_PEER_PATIENCE;
-		if (peer->command->step(peer, now))
-			peer->command = NULL;
+		answer(peer, now);
 	}
 	if (!flush(peer, now))
 		return false;

@@ -30,6 +30,7 @@ struct fib_cursor {
 	uint64_t committed;	  /* records there are */
 	uint64_t id;		  /* the fiber that is asked for, 0: all */
 	uint32_t policy;	  /* of the request */
+	uint32_t wanted;	  /* FIB_WIRE_WANT_* */
 	int file;		  /* /proc/self/maps, -1: not open */
 	struct fib_wire_end end;
 	int64_t began; /* the first record was looked at; 0: not yet */
@@ -65,8 +66,8 @@ void fib_peer_turn(struct fib_peer *peer, short revents, int64_t now);
 
 /* -- for commands: building the answer in the buffer -- */
 
-/* Append a frame. Commands begin a piece with an empty buffer, which has room for one frame of
- * FIB_WIRE_FRAME_MAX bytes and for small ones besides. */
+/* Append a frame. Commands begin a piece with a buffer that has room for one frame of FIB_WIRE_FRAME_MAX bytes and
+ * for small ones besides. */
 void fib_peer_frame(struct fib_peer *peer, enum fib_wire_type type, const void *payload,
 		    size_t length);
 

@@ -27,12 +27,16 @@
 /* A thread sanitizer must not look here: that the copy may be torn is the point, and seq tells. */
 #define unwatched fib_noinline __attribute__((no_sanitize("thread")))
 
+/* What a row is made of ends with the name. */
+#define COPIED (offsetof(struct fiber, name) + sizeof(((struct fiber *)0)->name))
+_Static_assert(COPIED % sizeof(uint64_t) == 0, "copied in words");
+
 unwatched static void copy_record(const struct fiber *f, uint64_t *to)
 {
 	const volatile uint64_t *from = (const volatile void *)f;
 	size_t i;
 
-	for (i = 0; i < sizeof *f / sizeof *to; i++)
+	for (i = 0; i < COPIED / sizeof *to; i++)
 		to[i] = from[i];
 }
 
@@ -54,7 +58,7 @@ static bool unmoved(struct fiber *f, uint64_t seq, uint64_t id)
 
 union record_copy {
 	uint64_t words[sizeof(struct fiber) / 8];
-	unsigned char bytes[sizeof(struct fiber)];
+	unsigned char bytes[sizeof(struct fiber)]; /* what is not copied is no field of a row */
 };
 
 /* One try. The id and the seq that the copy is of, and whether it is of one moment. */
@@ -83,6 +87,15 @@ static bool decode_moving(const struct fiber *f, union record_copy *copy, int64_
 	seq |= 1;
 	memcpy(copy->bytes + offsetof(struct fiber, seq), &seq, sizeof seq);
 	return decode(f, copy, now, ret);
+}
+
+void fib_sample_foresee(uint64_t index)
+{
+	const char *record = (const char *)fib_registry_at(index);
+	size_t i;
+
+	for (i = 0; i < COPIED; i += FIB_CACHE_LINE)
+		__builtin_prefetch(record + i, 0, 0);
 }
 
 uint64_t fib_sample_id(uint64_t index)
@@ -130,20 +143,25 @@ static int resolve(struct fib_row *row, struct fib_sample_object *last)
 	return last->rc;
 }
 
-int fib_sample_details(struct fib_row *row, struct fib_sample_object *last)
+int fib_sample_extras(struct fib_row *row, unsigned wanted)
 {
 	int64_t deepest;
-	int rc, labels;
 
 	/* A dead fiber's stack is somebody else's by now. */
-	if (row->state != FIBER_DEAD && row->stack_low && row->stack_size) {
+	if ((wanted & FIB_WIRE_WANT_HIGH_WATER) && row->state != FIBER_DEAD && row->stack_low &&
+	    row->stack_size) {
 		deepest = fib_os_high_water(row->stack_low, (size_t)row->stack_size);
 		if (deepest >= 0)
 			row->stack_high_water = (uint64_t)deepest;
 	}
-	rc = resolve(row, last);
-	labels = fib_row_labels(row, peek, NULL);
-	return rc < 0 ? rc : labels;
+	return wanted & FIB_WIRE_WANT_LABELS ? fib_row_labels(row, peek, NULL) : 0;
+}
+
+int fib_sample_details(struct fib_row *row, struct fib_sample_object *last)
+{
+	int rc = resolve(row, last), extras = fib_sample_extras(row, FIB_WIRE_WANT_ALL);
+
+	return rc < 0 ? rc : extras;
 }
 
 bool fib_sample_current(const struct fib_row *row)

@@ -21,8 +21,20 @@ struct fib_sample_object {
  * knows neither its object nor its high-water mark. */
 bool fib_sample_row(uint64_t index, int64_t now, struct fib_row *ret);
 
+/* Record index will be sampled soon: have its memory fetched. It need not exist. */
+void fib_sample_foresee(uint64_t index);
+
 /* The id in record index, 0 when it is free. Cheap. */
 uint64_t fib_sample_id(uint64_t index);
+
+/* Fill in the part of a row's details that is wanted (FIB_WIRE_WANT_HIGH_WATER, _LABELS) and has nothing to do with
+ * its object. 0, or a negative errno. */
+int fib_sample_extras(struct fib_row *row, unsigned wanted);
+
+/* What the objects of n rows, at most FIB_SAMPLE_OBJECTS, are called and who holds them, with few system
+ * calls. ret_rcs[i]: 0, or a negative errno when that of rows[i] could not be read. */
+#define FIB_SAMPLE_OBJECTS 64
+void fib_sample_objects(struct fib_row rows[], unsigned n, int ret_rcs[]);
 
 /* Fill in what the row's object is called, who holds it, how deep its stack went, and its labels. last is the
  * caller's and starts zeroed. 0, or a negative errno when the object or the labels could not be read. */

@@ -10,6 +10,11 @@
  * without a timeout until the waker or a client. The danger is the gap between that answer and the rest: a
  * carrier that wakes in it writes the eventfd, which then stays readable, so the rest ends before it begins.
  *
+ * Where every CPU has a carrier to run, answering takes the CPU from one of them, and from the fiber that it was
+ * about to run. So it answers in stints that are shorter than a fiber notices, with pauses between them in which the
+ * carrier runs. And it has an allowance, a token bucket: what it has not used of its share of the time lets the next
+ * answer come soon, but whoever asks without end, or for millions, gets no more than that share.
+ *
  * A forked child has none of this: no thread, and descriptors that belong to its parent. It closes
  * them and forgets, and may start anew; the socket's file is the parent's.
  */
@@ -34,6 +39,10 @@
 #define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
 #define PEERS	     16
 #define STACK_SIZE   (256u << 10)
+#define STINT	     INT64_C(75000)   /* ns of answering without a pause */
+#define PAUSE	     (8 * STINT)      /* until the next */
+#define SHARE	     125	      /* one in so many ns may be spent on answers */
+#define ALLOWANCE    INT64_C(8000000) /* ns that can be saved up */
 
 enum { SLOT_EVENT, SLOT_DOOR, SLOT_PEERS, SLOTS = SLOT_PEERS + PEERS };
 
@@ -49,6 +58,12 @@ static struct fib_door door = {.fd = -1};
 static struct fib_peer peers[PEERS];
 static int64_t next_tick;    /* INT64_MAX: resting */
 static int64_t accept_after; /* 0: at once */
+static unsigned cpus;
+static int64_t answered;  /* ns of this stint */
+static int64_t allowance; /* ns that may still be spent on answers, at allowed_at */
+static int64_t allowed_at;
+static int64_t cpu_counted; /* ns of this thread's CPU time */
+static int64_t pause_until; /* 0: no pause */
 
 static void wake(void)
 {
@@ -89,6 +104,12 @@ static void tick(int64_t now)
 
 /* -- waiting -- */
 
+/* Whether there is more to answer to this peer, but not now. */
+static bool pauses(const struct fib_peer *peer, int64_t now)
+{
+	return peer->command && now < pause_until;
+}
+
 static int64_t wait_until(int64_t now)
 {
 	int64_t until = next_tick;
@@ -99,7 +120,9 @@ static int64_t wait_until(int64_t now)
 	for (i = 0; i < PEERS; i++) {
 		if (peers[i].fd < 0)
 			continue;
-		if (fib_peer_busy(&peers[i]))
+		if (pauses(&peers[i], now))
+			until = pause_until < until ? pause_until : until;
+		else if (fib_peer_busy(&peers[i]))
 			return now;
 		if (peers[i].deadline < until)
 			until = peers[i].deadline;
@@ -110,7 +133,7 @@ static int64_t wait_until(int64_t now)
 	return until;
 }
 
-static void fill(struct pollfd slots[SLOTS])
+static void fill(struct pollfd slots[SLOTS], int64_t now)
 {
 	int i;
 
@@ -118,9 +141,32 @@ static void fill(struct pollfd slots[SLOTS])
 	slots[SLOT_DOOR] = (struct pollfd){.fd = accept_after ? -1 : door.fd, .events = POLLIN};
 	for (i = 0; i < PEERS; i++) {
 		slots[SLOT_PEERS + i].fd = peers[i].fd;
-		slots[SLOT_PEERS + i].events = peers[i].fd < 0 ? 0 : fib_peer_events(&peers[i]);
+		slots[SLOT_PEERS + i].events =
+			peers[i].fd < 0 || pauses(&peers[i], now) ? 0 : fib_peer_events(&peers[i]);
 		slots[SLOT_PEERS + i].revents = 0;
 	}
+}
+
+/* An answer has taken ns, and it is now. */
+static void count_answer(int64_t ns, int64_t now)
+{
+	int64_t cpu, spent;
+
+	answered += ns;
+	if (answered < STINT)
+		return;
+	answered = 0;
+	cpu = fib_os_thread_cpu();
+	spent = cpu - cpu_counted;
+	cpu_counted = cpu;
+	allowance += (now - allowed_at) / SHARE;
+	allowed_at = now;
+	if (allowance > ALLOWANCE)
+		allowance = ALLOWANCE;
+	if (fib_tick_awake_carriers() < cpus)
+		return; /* a CPU is free: nobody pays for this */
+	allowance -= spent;
+	pause_until = now + PAUSE + (allowance < 0 ? -allowance * SHARE : 0);
 }
 
 /* -- clients -- */
@@ -198,29 +244,42 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 		accept_after = 0;
 }
 
+/* The time after it. */
+static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
+{
+	int64_t after;
+	int i;
+
+	for (i = 0; i < PEERS; i++) {
+		/* A peer that was admitted just now has no slot yet. */
+		if (peers[i].fd < 0 || peers[i].fd != slots[SLOT_PEERS + i].fd)
+			continue;
+		if (pauses(&peers[i], now) && !slots[SLOT_PEERS + i].revents)
+			continue;
+		fib_peer_turn(&peers[i], slots[SLOT_PEERS + i].revents, now);
+		after = fib_os_now();
+		count_answer(after - now, after);
+		now = after;
+		tick(now);
+	}
+	return now;
+}
+
 static void *serve(void *arg)
 {
 	struct pollfd slots[SLOTS];
 	int64_t now = fib_os_now();
-	int i;
 
 	(void)arg;
 	fib_os_thread_name("fiber-service");
 	/* pairs: service.stop -- nothing but the wish itself. */
 	while (!fib_load_acquire(&stop)) {
 		tick(now);
-		fill(slots);
+		fill(slots, now);
 		fib_os_poll(slots, SLOTS, wait_until(now));
 		now = fib_os_now();
 		look_at(slots, now);
-		for (i = 0; i < PEERS; i++) {
-			/* A peer that was admitted just now has no slot yet. */
-			if (peers[i].fd < 0 || peers[i].fd != slots[SLOT_PEERS + i].fd)
-				continue;
-			fib_peer_turn(&peers[i], slots[SLOT_PEERS + i].revents, now);
-			now = fib_os_now();
-			tick(now);
-		}
+		now = serve_peers(slots, now);
 	}
 	return NULL;
 }
@@ -289,6 +348,12 @@ static int start(const char *path, const char *name)
 	fib_store(&stop, false);
 	next_tick = 0;
 	accept_after = 0;
+	answered = 0;
+	allowance = ALLOWANCE;
+	allowed_at = fib_os_now();
+	cpu_counted = 0;
+	pause_until = 0;
+	cpus = fib_os_cpus();
 	/* Both have said why not, and the program goes on without. */
 	door.fd = -1;
 	if (fib_place_choose(&place, path, getpid()) == 0 && place.wanted)

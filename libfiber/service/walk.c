@@ -19,6 +19,7 @@ void fib_walk_begin(struct fib_cursor *cursor, uint64_t id)
 	cursor->next = 0;
 	cursor->committed = fib_registry_committed();
 	cursor->id = id;
+	cursor->wanted = FIB_WIRE_WANT_ALL;
 	cursor->began = 0;
 	memset(&cursor->end, 0, sizeof cursor->end);
 }
@@ -65,48 +66,111 @@ void fib_walk_finish(struct fib_cursor *cursor)
 	cursor->end.sampled_ns = fib_os_now() - cursor->began;
 }
 
-/* False when no fiber lives there any more, or another than is looked for. */
-static bool sample(struct fib_cursor *c, uint64_t index, int64_t now, struct fib_row *row)
-{
-	int rc;
+#define AHEAD 4 /* records that are fetched while one is sampled */
 
-	if (!fib_sample_fiber(index, now, &c->object, row, &rc) || (c->id && row->id != c->id))
-		return false;
-	if (rc < 0)
+/* A frame of rows in the making, and the rows that still lack what their objects know. */
+struct piece {
+	struct fib_peer *peer;
+	int64_t now;
+	struct fib_wire_rows head;
+	unsigned waiting;
+	struct fib_row rows[FIB_SAMPLE_OBJECTS];
+	uint64_t index[FIB_SAMPLE_OBJECTS]; /* where in the registry each is from */
+};
+
+/* Labels are the last thing in a row, and as long as the rest. */
+static uint32_t row_size(uint32_t wanted)
+{
+	if (wanted & FIB_WIRE_WANT_LABELS)
+		return sizeof(struct fib_row);
+	return offsetof(struct fib_row, labels);
+}
+
+/* rc: what came of its object. */
+static void append(struct piece *p, struct fib_row *row, int rc)
+{
+	struct fib_cursor *c = &p->peer->cursor;
+	size_t room;
+
+	if (fib_sample_extras(row, c->wanted) < 0 || rc < 0)
 		c->end.problems++;
-	return true;
+	memcpy(fib_peer_at(p->peer, &room), row, p->head.row_size);
+	fib_peer_add(p->peer, p->head.row_size);
+	p->head.count++;
+}
+
+/* The records first: they are what must be of one moment. */
+static void sample_records(struct piece *p)
+{
+	struct fib_walk_budget budget = {.fibers = FIB_SAMPLE_OBJECTS, .records = FIB_WALK_RECORDS};
+	struct fib_cursor *c = &p->peer->cursor;
+	uint64_t index;
+
+	while (fib_walk_next(c, &budget, &index)) {
+		struct fib_row *row = &p->rows[p->waiting];
+
+		fib_sample_foresee(index + AHEAD);
+		if (!fib_sample_row(index, p->now, row) || (c->id && row->id != c->id))
+			c->end.total--; /* it ended between the two looks */
+		else if (!row->wait_object)
+			append(p, row, 0);
+		else
+			p->index[p->waiting++] = index;
+	}
+}
+
+/*
+ * Whether what was read of the fiber's object belongs to its row. If the fiber has moved on meanwhile it is looked at
+ * again, alone; false when it has ended.
+ */
+static bool settle(struct piece *p, unsigned i, int *rc)
+{
+	const struct fib_cursor *c = &p->peer->cursor;
+	struct fib_sample_object alone = {0};
+	struct fib_row *row = &p->rows[i];
+
+	if (fib_sample_current(row))
+		return true;
+	return fib_sample_fiber(p->index[i], p->now, &alone, row, rc) &&
+	       (!c->id || row->id == c->id);
+}
+
+static void sample_objects(struct piece *p)
+{
+	int rcs[FIB_SAMPLE_OBJECTS];
+	unsigned i;
+
+	fib_sample_objects(p->rows, p->waiting, rcs);
+	for (i = 0; i < p->waiting; i++) {
+		if (settle(p, i, &rcs[i]))
+			append(p, &p->rows[i], rcs[i]);
+		else
+			p->peer->cursor.end.total--;
+	}
 }
 
 bool fib_walk_rows(struct fib_peer *peer, int64_t now)
 {
-	struct fib_walk_budget budget = FIB_WALK_BUDGET;
 	struct fib_cursor *c = &peer->cursor;
-	struct fib_wire_rows head = {.row_size = sizeof(struct fib_row)};
 	struct fib_wire_rows *at;
-	struct fib_row row;
-	uint64_t index;
+	struct piece p;
 	size_t room;
 
-	/* An object's holder is at most as old as this piece. */
-	memset(&c->object, 0, sizeof c->object);
+	p.peer = peer;
+	p.now = now;
+	p.head = (struct fib_wire_rows){row_size(c->wanted), 0};
+	p.waiting = 0;
 	fib_peer_frame_open(peer, FIB_WIRE_ROWS);
 	at = fib_peer_at(peer, &room);
-	fib_peer_add(peer, sizeof head);
-	while (fib_walk_next(c, &budget, &index)) {
-		if (!sample(c, index, now, &row)) {
-			c->end.total--; /* it ended between the two looks */
-			continue;
-		}
-		memcpy(fib_peer_at(peer, &room), &row, sizeof row);
-		fib_peer_add(peer, sizeof row);
-		head.count++;
-	}
-	memcpy(at, &head, sizeof head);
-	if (head.count)
+	fib_peer_add(peer, sizeof p.head);
+	sample_records(&p);
+	sample_objects(&p);
+	memcpy(at, &p.head, sizeof p.head);
+	if (p.head.count)
 		fib_peer_frame_close(peer);
 	else
 		fib_peer_frame_drop(peer);
-	c->end.shown += head.count;
+	c->end.shown += p.head.count;
 	if (fib_walk_done(c))
 		fib_walk_finish(c);
 	return fib_walk_done(c);

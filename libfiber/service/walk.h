@@ -13,9 +13,10 @@ struct fib_walk_budget {
 	unsigned fibers;  /* sampled, a few system calls each */
 	unsigned records; /* looked at: a load each */
 };
-#define FIB_WALK_BUDGET                         \
-	{                                       \
-		.fibers = 128, .records = 16384 \
+#define FIB_WALK_RECORDS 16384
+#define FIB_WALK_BUDGET                                   \
+	{                                                 \
+		.fibers = 16, .records = FIB_WALK_RECORDS \
 	}
 
 /*

@@ -27,7 +27,7 @@
 enum fib_wire_type {
 	/* Nothing: PROCESS, END. */
 	FIB_WIRE_HELLO = 0x01,
-	/* Nothing: PROCESS, LAYOUT, MAPS..., ROWS..., END. */
+	/* struct fib_wire_list, or nothing for all there is: PROCESS, LAYOUT, MAPS..., ROWS..., END. */
 	FIB_WIRE_LIST = 0x02,
 	/* struct fib_wire_id: PROCESS, LAYOUT, MAPS..., ROWS, END; or ERROR -ESRCH. */
 	FIB_WIRE_SHOW = 0x03,
@@ -63,6 +63,15 @@ struct fib_wire_header {
 	uint16_t version;
 	uint16_t type;
 	uint32_t length; /* of the payload that follows */
+};
+
+/* What a list is to have besides the records themselves. Rows end before what is not wanted. */
+#define FIB_WIRE_WANT_MAPS	 1u
+#define FIB_WIRE_WANT_LABELS	 2u
+#define FIB_WIRE_WANT_HIGH_WATER 4u /* a system call a fiber */
+#define FIB_WIRE_WANT_ALL	 7u
+struct fib_wire_list {
+	uint32_t wanted; /* FIB_WIRE_WANT_* */
 };
 
 struct fib_wire_id {

@@ -27,6 +27,7 @@ static void test_answer_preface_is_process_layout_and_maps(void **state)
 	fib_answer_introduce("the name", FIB_WIRE_ADMIN);
 	assert_int_equal(fib_answer_mode(), FIB_WIRE_ADMIN);
 	talk_begin(&t);
+	t.peer.cursor.wanted = FIB_WIRE_WANT_MAPS;
 	while (!fib_answer_preface(&t.peer, 4711))
 		talk_turn(&t);
 	talk_run(&t);

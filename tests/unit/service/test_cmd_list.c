@@ -71,6 +71,34 @@ static void test_list_has_every_fiber_with_its_wait(void **state)
 	free(rows);
 }
 
+static void test_list_without_extras_has_shorter_rows_and_no_maps(void **state)
+{
+	const struct fib_wire_list request = {0};
+	struct fiber *f = record_make("brief", 0, 0);
+	struct fib_wire_rows head;
+	const unsigned char *payload;
+	struct fib_row row;
+	size_t length;
+
+	(void)state;
+	talk_begin(&t);
+	talk_request(&t, FIB_WIRE_LIST, &request, sizeof request);
+	talk_run(&t);
+	payload = talk_find(&t, FIB_WIRE_ROWS, &length);
+	assert_non_null(payload);
+	memcpy(&head, payload, sizeof head);
+	assert_int_equal(head.count, 1);
+	assert_int_equal(head.row_size, offsetof(struct fib_row, labels));
+	assert_int_equal(length, sizeof head + head.row_size);
+	memcpy(&row, payload + sizeof head, head.row_size);
+	assert_string_equal(row.name, "brief");
+	assert_true(row.stack_high_water == FIB_ROW_UNKNOWN);
+	t.at = 0;
+	assert_null(talk_find(&t, FIB_WIRE_MAPS, &length));
+	talk_end(&t);
+	record_end(f);
+}
+
 static void test_list_counts_objects_that_cannot_be_read(void **state)
 {
 	struct fiber *f = record_make("lost", 0, 0);
@@ -108,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_list_of_nothing_is_an_end),
 		cmocka_unit_test(test_list_has_every_fiber_with_its_wait),
+		cmocka_unit_test(test_list_without_extras_has_shorter_rows_and_no_maps),
 		cmocka_unit_test(test_list_counts_objects_that_cannot_be_read),
 	};
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * objects.c - what many fibers wait for, looked at together
+ *
+ * A wait object lies in the program's memory, where only the kernel may look without the risk of a fault, and a system call
+ * for each of a hundred thousand fibers is what a list would cost most. So the objects of a piece of it
+ * are copied in one call, and each is then read out of its copy in the one way there is for reading it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "core/registry.h"
+#include "os/os.h"
+#include "service/sample.h"
+
+#define ROOM 128u /* an object's name and holder lie closer together than this */
+
+struct copy {
+	uint64_t address;
+	size_t size;
+	unsigned char bytes[ROOM];
+};
+
+static uint64_t least(struct fib_layout_field a, struct fib_layout_field b)
+{
+	if (!a.size || !b.size)
+		return a.size ? a.offset : b.offset;
+	return a.offset < b.offset ? a.offset : b.offset;
+}
+
+static uint64_t end_of(struct fib_layout_field f)
+{
+	return f.size ? (uint64_t)f.offset + f.size : 0;
+}
+
+/* The part of the row's object that matters; size 0: none does. */
+static void find(const struct fib_row *row, struct copy *ret)
+{
+	const struct fib_layout_object *o;
+	uint64_t from, to;
+
+	ret->size = 0;
+	if (!row->wait_object || row->wait_kind >= FIB_LAYOUT_WAITS)
+		return;
+	o = &fiber_registry.objects[row->wait_kind];
+	from = least(o->name, o->holder);
+	to = end_of(o->name) > end_of(o->holder) ? end_of(o->name) : end_of(o->holder);
+	if (to <= from || to - from > ROOM)
+		return;
+	ret->address = row->wait_object + from;
+	ret->size = (size_t)(to - from);
+}
+
+/* Out of the copy, and what is not in it out of the memory itself. */
+static int read_copy(void *reader, uint64_t address, void *buf, size_t size)
+{
+	const struct copy *copy = reader;
+	uint64_t at = address - copy->address;
+
+	if (at > copy->size || size > copy->size - at)
+		return fib_os_peek(address, buf, size);
+	memcpy(buf, copy->bytes + at, size);
+	return 0;
+}
+
+void fib_sample_objects(struct fib_row rows[], unsigned n, int ret_rcs[])
+{
+	struct fib_os_piece pieces[FIB_SAMPLE_OBJECTS];
+	struct copy copies[FIB_SAMPLE_OBJECTS];
+	unsigned of[FIB_SAMPLE_OBJECTS];
+	unsigned i, count = 0;
+
+	for (i = 0; i < n; i++) {
+		struct copy *copy = &copies[count];
+
+		ret_rcs[i] = 0;
+		find(&rows[i], copy);
+		if (!copy->size)
+			continue;
+		pieces[count] = (struct fib_os_piece){copy->address, copy->bytes, copy->size, 0};
+		of[count++] = i;
+	}
+	fib_os_peek_many(pieces, count);
+	for (i = 0; i < count; i++) {
+		struct fib_row *row = &rows[of[i]];
+
+		ret_rcs[of[i]] = pieces[i].rc < 0 ? pieces[i].rc
+						  : fib_row_resolve(&fiber_registry, row, read_copy,
+								    &copies[i]);
+	}
+}

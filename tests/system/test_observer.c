@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_observer.c - who is asked without end gives no more than a small share of the time to it
+ *
+ * Every CPU runs a carrier that computes, so the service thread takes what it uses from a fiber. How much that is
+ * says the kernel, in CPU time, however fast the machine is.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber.h>
+
+#include "tests/harness/paths.h"
+#include "tests/harness/watchdog.h"
+#include "wire/wire.h"
+
+#define THREADS "/proc/self/task"
+#define WAITING 5000
+#define TIME	INT64_C(1500000000)
+#define MOST	20 /* at most one ns in so many: several times the share, which ticks come on top of */
+
+static char path[HARNESS_PATH];
+static _Atomic bool over;
+static int64_t asked_for, spent;
+static unsigned answers;
+static int failure;
+
+/* CPU time of the thread of that name, ns, or -1. */
+static int64_t thread_cpu(const char *name)
+{
+	DIR *threads = opendir(THREADS);
+	const struct dirent *entry;
+	char file[300], comm[32];
+	int64_t ns = -1;
+	FILE *f;
+
+	while (ns < 0 && threads && (entry = readdir(threads))) {
+		snprintf(file, sizeof file, THREADS "/%s/comm", entry->d_name);
+		f = fopen(file, "r");
+		if (!f || !fgets(comm, sizeof comm, f) || strncmp(comm, name, strlen(name)) != 0) {
+			if (f)
+				fclose(f);
+			continue;
+		}
+		fclose(f);
+		snprintf(file, sizeof file, THREADS "/%s/schedstat", entry->d_name);
+		f = fopen(file, "r");
+		if (!f || fscanf(f, "%" SCNd64, &ns) != 1)
+			ns = -1;
+		if (f)
+			fclose(f);
+	}
+	if (threads)
+		closedir(threads);
+	return ns;
+}
+
+/* One list, to its end. */
+static int ask(struct fib_wire_client *c)
+{
+	struct fib_wire_header h = {0};
+	const void *payload;
+	int rc = fib_wire_request(c, FIB_WIRE_LIST, NULL, 0);
+
+	while (rc == 0 && h.type != FIB_WIRE_END && h.type != FIB_WIRE_ERROR && !atomic_load(&over))
+		rc = fib_wire_receive(c, &h, &payload);
+	return rc == 0 && h.type == FIB_WIRE_ERROR ? -1 : rc;
+}
+
+static void *observer(void *arg)
+{
+	int64_t began = fiber_now(), before = thread_cpu("fiber-service");
+	struct fib_wire_client c;
+	int rc = fib_wire_connect(&c, path, TIME);
+
+	while (rc == 0 && fiber_now() - began < TIME) {
+		rc = ask(&c);
+		answers++;
+	}
+	fib_wire_disconnect(&c);
+	asked_for = fiber_now() - began;
+	spent = thread_cpu("fiber-service") - before;
+	failure = before < 0 ? -1 : rc;
+	atomic_store(&over, true);
+	return arg;
+}
+
+static void *waits(void *arg)
+{
+	fiber_park(FIBER_FOREVER);
+	return arg;
+}
+
+static void *computes(void *arg)
+{
+	while (!atomic_load(&over))
+		;
+	return arg;
+}
+
+static void *begin(void *arg)
+{
+	const struct fiber_attr waiting = {
+		.size = sizeof waiting, .name = "waiting", .flags = FIBER_BACKGROUND};
+	const unsigned *carriers = arg;
+	pthread_t thread;
+	unsigned i;
+
+	for (i = 0; i < WAITING; i++)
+		failure |= fiber_spawn_attr(&waiting, waits, NULL, NULL);
+	for (i = 0; i + 1 < *carriers; i++)
+		failure |= fiber_spawn(computes, NULL, NULL);
+	failure |= pthread_create(&thread, NULL, observer, NULL);
+	computes(NULL);
+	pthread_join(thread, NULL);
+	return NULL;
+}
+
+static void test_observer_without_end_takes_only_its_share(void **state)
+{
+	struct fiber_runtime_options options = {.size = sizeof options,
+						.name = "observed",
+						.control_path = path,
+						.long_run_ns = -1};
+	cpu_set_t cpus;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+	options.carriers = (unsigned)CPU_COUNT(&cpus);
+	harness_file(path, "observed.sock");
+	assert_int_equal(fiber_run(begin, &options.carriers, &options, NULL), 0);
+	assert_int_equal(failure, 0);
+	assert_true(answers > 1);
+	print_message("# %u lists, %" PRId64 " us of %" PRId64 " ms\n", answers, spent / 1000,
+		      asked_for / 1000000);
+	assert_true(spent < asked_for / MOST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_observer_without_end_takes_only_its_share),
+	};
+
+	harness_watchdog(60);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
