@@ -59,10 +59,9 @@ static struct fib_peer peers[PEERS];
 static int64_t next_tick;    /* INT64_MAX: resting */
 static int64_t accept_after; /* 0: at once */
 static unsigned cpus;
-static int64_t answered;  /* ns of this stint */
-static int64_t allowance; /* ns that may still be spent on answers, at allowed_at */
+static int64_t stint;	  /* ns of CPU time spent on answers since the last pause */
+static int64_t allowance; /* ns of CPU time that may still be spent on answers, at allowed_at */
 static int64_t allowed_at;
-static int64_t cpu_counted; /* ns of this thread's CPU time */
 static int64_t pause_until; /* 0: no pause */
 
 static void wake(void)
@@ -147,26 +146,22 @@ static void fill(struct pollfd slots[SLOTS], int64_t now)
 	}
 }
 
-/* An answer has taken ns, and it is now. */
+/* An answer has taken ns of CPU time, and it is now. */
 static void count_answer(int64_t ns, int64_t now)
 {
-	int64_t cpu, spent;
-
-	answered += ns;
-	if (answered < STINT)
+	stint += ns;
+	if (stint < STINT)
 		return;
-	answered = 0;
-	cpu = fib_os_thread_cpu();
-	spent = cpu - cpu_counted;
-	cpu_counted = cpu;
 	allowance += (now - allowed_at) / SHARE;
 	allowed_at = now;
 	if (allowance > ALLOWANCE)
 		allowance = ALLOWANCE;
-	if (fib_tick_awake_carriers() < cpus)
-		return; /* a CPU is free: nobody pays for this */
-	allowance -= spent;
-	pause_until = now + PAUSE + (allowance < 0 ? -allowance * SHARE : 0);
+	/* While a CPU is free nobody pays for it. */
+	if (fib_tick_awake_carriers() >= cpus) {
+		allowance -= stint;
+		pause_until = now + PAUSE + (allowance < 0 ? -allowance * SHARE : 0);
+	}
+	stint = 0;
 }
 
 /* -- clients -- */
@@ -247,7 +242,7 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 /* The time after it. */
 static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 {
-	int64_t after;
+	int64_t cpu;
 	int i;
 
 	for (i = 0; i < PEERS; i++) {
@@ -256,10 +251,11 @@ static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 			continue;
 		if (pauses(&peers[i], now) && !slots[SLOT_PEERS + i].revents)
 			continue;
+		cpu = fib_os_thread_cpu();
 		fib_peer_turn(&peers[i], slots[SLOT_PEERS + i].revents, now);
-		after = fib_os_now();
-		count_answer(after - now, after);
-		now = after;
+		cpu = fib_os_thread_cpu() - cpu;
+		now = fib_os_now();
+		count_answer(cpu, now);
 		tick(now);
 	}
 	return now;
@@ -348,10 +344,9 @@ static int start(const char *path, const char *name)
 	fib_store(&stop, false);
 	next_tick = 0;
 	accept_after = 0;
-	answered = 0;
+	stint = 0;
 	allowance = ALLOWANCE;
 	allowed_at = fib_os_now();
-	cpu_counted = 0;
 	pause_until = 0;
 	cpus = fib_os_cpus();
 	/* Both have said why not, and the program goes on without. */

@@ -102,10 +102,13 @@ static void append(struct piece *p, struct fib_row *row, int rc)
 /* The records first: they are what must be of one moment. */
 static void sample_records(struct piece *p)
 {
-	struct fib_walk_budget budget = {.fibers = FIB_SAMPLE_OBJECTS, .records = FIB_WALK_RECORDS};
+	struct fib_walk_budget budget = FIB_WALK_BUDGET;
 	struct fib_cursor *c = &p->peer->cursor;
 	uint64_t index;
 
+	/* What costs a system call each makes for small pieces. */
+	if (!(c->wanted & (FIB_WIRE_WANT_HIGH_WATER | FIB_WIRE_WANT_LABELS)))
+		budget.fibers = FIB_SAMPLE_OBJECTS;
 	while (fib_walk_next(c, &budget, &index)) {
 		struct fib_row *row = &p->rows[p->waiting];
 
