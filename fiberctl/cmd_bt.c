@@ -19,10 +19,12 @@ static int run(const struct ctl_arguments *arguments)
 		.text = put,
 	};
 
-	if (arguments->all == (arguments->words == 2))
+	const bool all = arguments->option[CTL_OPT_ALL] != NULL;
+
+	if (all == (arguments->words == 2))
 		return ctl_wrong(&ctl_bt, "bt: needs %s",
-				 arguments->all ? "either an id or --all" : "an id, or --all");
-	if (!arguments->all && !ctl_parse_id(arguments->word[1], &question.id))
+				 all ? "either an id or --all" : "an id, or --all");
+	if (!all && !ctl_parse_id(arguments->word[1], &question.id))
 		return ctl_wrong(&ctl_bt, "%s: is no fiber id: see 'fiberctl list %s'",
 				 arguments->word[1], arguments->word[0]);
 	return ctl_answer(&question);
@@ -38,6 +40,6 @@ const struct ctl_command ctl_bt = {
 		"runs has no stack that holds still and is reported as running.\n",
 	.least = 1,
 	.most = 2,
-	.takes_all = true,
+	.options = CTL_TAKES(CTL_OPT_ALL),
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fiberctl/options.h"
 #include "inspect/error.h"
 
 /* Exit codes, a promise to scripts. */
@@ -14,25 +15,19 @@ enum { CTL_WELL = 0, CTL_PARTIAL = 1, CTL_CANNOT = 2, CTL_USAGE = 64 };
 /* Longest wait for any one piece of an answer, ns. */
 #define CTL_TIMEOUT INT64_C(5000000000)
 
-#define CTL_WORDS 3 /* after the command's name */
-
-struct ctl_arguments {
-	bool json;
-	bool all;
-	int words;
-	const char *word[CTL_WORDS];
-};
-
 struct ctl_command {
 	const char *name;
 	const char *usage;   /* what follows the name */
 	const char *summary; /* one line for fiberctl --help */
 	const char *help;    /* the rest for fiberctl help NAME */
 	int least, most;     /* words it takes */
-	bool takes_all;	     /* --all */
+	uint64_t options;    /* CTL_TAKES() of those it takes */
 	/* Does it. The exit code. */
 	int (*run)(const struct ctl_arguments *arguments);
 };
+
+/* In the order of the help; ends with NULL. ctl_processes is what runs without a command. */
+extern const struct ctl_command *const ctl_commands[];
 
 extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_policy, ctl_carriers;
 

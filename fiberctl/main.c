@@ -8,7 +8,6 @@
 #include "fiberctl/fiberctl.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +15,9 @@
 
 #include "inspect/torn.h"
 
-static const struct ctl_command *const commands[] = {&ctl_list, &ctl_show, &ctl_bt, &ctl_policy,
-						     &ctl_carriers};
-
-#define COMMANDS (sizeof commands / sizeof commands[0])
+const struct ctl_command *const ctl_commands[] = {
+	&ctl_list, &ctl_show, &ctl_bt, &ctl_policy, &ctl_carriers, NULL,
+};
 
 int ctl_cannot(const char *fmt, ...)
 {
@@ -72,109 +70,110 @@ static const struct ctl_command *find_command(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < COMMANDS; i++)
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
+	for (i = 0; ctl_commands[i]; i++)
+		if (strcmp(ctl_commands[i]->name, name) == 0)
+			return ctl_commands[i];
 	return NULL;
 }
 
-static int help(const struct ctl_command *command)
+static int no_command(const char *name)
+{
+	return ctl_wrong(NULL, "%s: no such command", name);
+}
+
+static void put_option(const struct ctl_option *o)
+{
+	char letter[8] = "", name[64];
+
+	if (o->letter)
+		snprintf(letter, sizeof letter, "-%c,", o->letter);
+	snprintf(name, sizeof name, "--%s%s%s", o->name, o->argument ? " " : "",
+		 o->argument ? o->argument : "");
+	printf("  %-3s %-20s %s\n", letter, name, o->summary);
+}
+
+static int help_command(const struct ctl_command *command)
+{
+	int i;
+
+	printf("usage: fiberctl %s %s%s\n\n%s\n\n%s", command->name, command->usage,
+	       command->options ? " [OPTION]..." : "", command->summary, command->help);
+	if (command->options)
+		putchar('\n');
+	for (i = 0; i < CTL_OPT_COUNT; i++)
+		if (command->options & CTL_TAKES(i))
+			put_option(&ctl_options[i]);
+	return ctl_written(CTL_WELL);
+}
+
+static int help_all(void)
 {
 	size_t i;
 
-	if (command) {
-		printf("usage: fiberctl %s %s\n\n%s\n\n%s", command->name, command->usage,
-		       command->summary, command->help);
-		return ctl_written(CTL_WELL);
-	}
 	puts("usage: fiberctl [--json]\n"
-	     "       fiberctl COMMAND PROCESS [ARGUMENTS] [--json]\n"
+	     "       fiberctl COMMAND PROCESS [ARGUMENTS] [OPTION]...\n"
 	     "\n"
 	     "Ask running programs about their fibers, over their control sockets. Without a\n"
 	     "command: list the programs that can be asked. PROCESS is a process id, the name\n"
 	     "of a program, or the path of a control socket (with a '/').\n");
-	for (i = 0; i < COMMANDS; i++)
-		printf("  %-8s %-34s %s\n", commands[i]->name, commands[i]->usage,
-		       commands[i]->summary);
+	for (i = 0; ctl_commands[i]; i++)
+		printf("  %-9s %-24s %s\n", ctl_commands[i]->name, ctl_commands[i]->usage,
+		       ctl_commands[i]->summary);
 	puts("\n"
-	     "  -j, --json     print one JSON object\n"
-	     "  -h, --help     print this text; 'fiberctl help COMMAND' says more\n"
-	     "  -V, --version  print the version\n"
+	     "  -j, --json[=lines]   print one JSON object, or an object a line\n"
+	     "      --color WHEN     auto, always or never\n"
+	     "  -h, --help           print this text; 'fiberctl help COMMAND' says more\n"
+	     "  -V, --version        print the version\n"
 	     "\n"
 	     "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
 	     "2 cannot reach the process or no such fiber, 64 wrong usage.");
 	return ctl_written(CTL_WELL);
 }
 
-/* The words after the command's name are in arguments; are they what it takes? */
+static int help(const struct ctl_arguments *arguments)
+{
+	const char *name = arguments->command;
+
+	if (name && strcmp(name, "help") == 0)
+		name = arguments->words ? arguments->word[0] : NULL;
+	if (!name)
+		return help_all();
+	return find_command(name) ? help_command(find_command(name)) : no_command(name);
+}
+
+/* Are the words and options what the command takes? */
 static int run(const struct ctl_command *command, const struct ctl_arguments *arguments)
 {
-	if (arguments->all && !command->takes_all)
-		return ctl_wrong(command, "--all: does not go with this command");
+	int i;
+
+	for (i = 0; i < CTL_OPT_COUNT; i++)
+		if (arguments->given & ~command->options & CTL_TAKES(i))
+			return ctl_wrong(command, "--%s: does not go with this command",
+					 ctl_options[i].name);
+	if (arguments->words > command->most)
+		return ctl_wrong(command, "%s: one argument too many",
+				 arguments->word[command->most]);
 	if (arguments->words < command->least)
 		return ctl_wrong(command, "%s: needs %s", command->name, command->usage);
 	return command->run(arguments);
 }
 
-static int take_words(int n, char **words, struct ctl_arguments *arguments, bool wants_help)
-{
-	const struct ctl_command *command;
-	int i, most;
-
-	if (!n)
-		return wants_help ? help(NULL) : run(&ctl_processes, arguments);
-	if (strcmp(words[0], "help") == 0) {
-		command = n > 1 ? find_command(words[1]) : NULL;
-		if (n > 1 && !command)
-			return ctl_wrong(NULL, "%s: no such command", words[1]);
-		return help(command);
-	}
-	command = find_command(words[0]);
-	if (!command)
-		return ctl_wrong(NULL, "%s: no such command", words[0]);
-	if (wants_help)
-		return help(command);
-	most = command->most;
-	for (i = 1; i < n; i++) {
-		if (i > most)
-			return ctl_wrong(command, "%s: one argument too many", words[i]);
-		arguments->word[arguments->words++] = words[i];
-	}
-	return run(command, arguments);
-}
-
 int main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{"all", no_argument, NULL, 'a'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},
-		{NULL, 0, NULL, 0},
-	};
-	struct ctl_arguments arguments = {0};
-	bool wants_help = false;
-	int c;
+	struct ctl_arguments arguments;
 
 	ins_torn_guard("fiberctl");
-	while ((c = getopt_long(argc, argv, "ajhV", longs, NULL)) != -1) {
-		switch (c) {
-		case 'a':
-			arguments.all = true;
-			break;
-		case 'j':
-			arguments.json = true;
-			break;
-		case 'h':
-			wants_help = true;
-			break;
-		case 'V':
-			puts("fiberctl " FIBER_VERSION);
-			return ctl_written(CTL_WELL);
-		default:
-			fputs("Try 'fiberctl --help'.\n", stderr);
-			return CTL_USAGE;
-		}
+	if (!ctl_options_parse(argc, argv, &arguments))
+		return CTL_USAGE;
+	if (arguments.version) {
+		puts("fiberctl " FIBER_VERSION);
+		return ctl_written(CTL_WELL);
 	}
-	return take_words(argc - optind, argv + optind, &arguments, wants_help);
+	if (arguments.help || (arguments.command && strcmp(arguments.command, "help") == 0))
+		return help(&arguments);
+	if (!arguments.command)
+		return run(&ctl_processes, &arguments);
+	if (!find_command(arguments.command))
+		return no_command(arguments.command);
+	return run(find_command(arguments.command), &arguments);
 }

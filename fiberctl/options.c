@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c - every option of fiberctl, and taking a command line apart. */
+#include "fiberctl/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fiberctl/fiberctl.h"
+#include "inspect/duration.h"
+
+const struct ctl_option ctl_options[CTL_OPT_COUNT] = {
+	[CTL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},
+	[CTL_OPT_COLUMNS] = {"columns", 'c', "NAMES", "what to show of each, with commas between"},
+	[CTL_OPT_DOT] = {"dot", 0, NULL, "print a graph for dot(1)"},
+	[CTL_OPT_FOLDED] = {"folded", 0, NULL, "print folded stacks for flame graphs"},
+	[CTL_OPT_FOLLOW] = {"follow", 'f', NULL, "go on with what comes, until interrupted"},
+	[CTL_OPT_FORCE] = {"force", 0, NULL, "replace the file"},
+	[CTL_OPT_GROUP_BY] = {"group-by", 'g', "NAME", "count the fibers that share it"},
+	[CTL_OPT_INTERVAL] = {"interval", 'n', "SECONDS", "the time between two looks"},
+	[CTL_OPT_LIMIT] = {"limit", 'l', "N", "show no more than N"},
+	[CTL_OPT_MIN] = {"min", 'm', "N", "leave out groups of fewer than N"},
+	[CTL_OPT_ONCE] = {"once", '1', NULL, "print one screen and end"},
+	[CTL_OPT_OUTPUT] = {"output", 'o', "FILE", "write to FILE"},
+	[CTL_OPT_SORT] = {"sort", 's', "NAME", "order by it; '-' before it: the largest first"},
+	[CTL_OPT_THRESHOLD] = {"threshold", 't', "TIME", "how long a fiber may hold its carrier"},
+	[CTL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
+};
+
+enum { JSON = CTL_OPT_COUNT + 256, COLOR, HELP, VERSION };
+
+/* getopt's tables, made of ours. */
+static void fill(struct option longs[CTL_OPT_COUNT + 5], char letters[2 * CTL_OPT_COUNT + 8])
+{
+	static const struct option common[] = {
+		{"json", optional_argument, NULL, JSON},
+		{"color", required_argument, NULL, COLOR},
+		{"help", no_argument, NULL, HELP},
+		{"version", no_argument, NULL, VERSION},
+		{NULL, 0, NULL, 0},
+	};
+	char *letter = letters;
+	int i;
+
+	for (i = 0; i < CTL_OPT_COUNT; i++) {
+		const struct ctl_option *o = &ctl_options[i];
+
+		longs[i] = (struct option){o->name, o->argument ? required_argument : no_argument,
+					   NULL, 256 + i};
+		if (o->letter)
+			*letter++ = o->letter;
+		if (o->letter && o->argument)
+			*letter++ = ':';
+	}
+	memcpy(letter, "jhV", 4);
+	memcpy(longs + CTL_OPT_COUNT, common, sizeof common);
+}
+
+static int by_letter(int c)
+{
+	int i;
+
+	for (i = 0; i < CTL_OPT_COUNT; i++)
+		if (ctl_options[i].letter == c)
+			return i;
+	return -1;
+}
+
+static bool take_json(struct ctl_arguments *a, const char *how)
+{
+	a->json = true;
+	a->lines = how && strcmp(how, "lines") == 0;
+	if (how && !a->lines)
+		ctl_wrong(NULL, "--json=%s: only 'lines', or nothing", how);
+	return !how || a->lines;
+}
+
+static bool take_color(struct ctl_arguments *a, const char *when)
+{
+	if (strcmp(when, "never") == 0)
+		a->color = false;
+	else if (strcmp(when, "always") == 0)
+		a->color = true;
+	else if (strcmp(when, "auto") != 0)
+		return ctl_wrong(NULL, "--color=%s: auto, always or never", when), false;
+	return true;
+}
+
+static bool take(struct ctl_arguments *a, int c)
+{
+	int i;
+
+	if (c == '?')
+		return fputs("Try 'fiberctl --help'.\n", stderr), false;
+	if (c == JSON || c == 'j')
+		return take_json(a, c == JSON ? optarg : NULL);
+	if (c == COLOR)
+		return take_color(a, optarg);
+	if (c == HELP || c == 'h')
+		return a->help = true;
+	if (c == VERSION || c == 'V')
+		return a->version = true;
+	i = c >= 256 ? c - 256 : by_letter(c);
+	a->given |= CTL_TAKES(i);
+	a->option[i] = optarg ? optarg : "";
+	return true;
+}
+
+bool ctl_options_parse(int argc, char **argv, struct ctl_arguments *ret)
+{
+	struct option longs[CTL_OPT_COUNT + 5];
+	char letters[2 * CTL_OPT_COUNT + 8];
+	int c;
+
+	*ret = (struct ctl_arguments){.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+	fill(longs, letters);
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1)
+		if (!take(ret, c))
+			return false;
+	if (optind < argc)
+		ret->command = argv[optind++];
+	for (; optind < argc; optind++) {
+		if (ret->words == CTL_WORDS)
+			return ctl_wrong(NULL, "%s: one argument too many", argv[optind]), false;
+		ret->word[ret->words++] = argv[optind];
+	}
+	return true;
+}
+
+bool ctl_option_number(const struct ctl_arguments *arguments, enum ctl_option_id id, uint64_t least,
+		       uint64_t most, uint64_t fallback, uint64_t *ret)
+{
+	const char *text = arguments->option[id];
+	char *end;
+
+	*ret = fallback;
+	if (!text)
+		return true;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret >= least && *ret <= most)
+		return true;
+	ctl_wrong(NULL, "--%s %s: a number from %llu to %llu", ctl_options[id].name, text,
+		  (unsigned long long)least, (unsigned long long)most);
+	return false;
+}
+
+bool ctl_option_duration(const struct ctl_arguments *arguments, enum ctl_option_id id,
+			 int64_t fallback, int64_t *ret)
+{
+	const char *text = arguments->option[id];
+
+	*ret = fallback;
+	if (!text || ins_duration_parse(text, ret))
+		return true;
+	ctl_wrong(NULL, "--%s %s: a length of time like 20ms, 1.5s or 2m", ctl_options[id].name,
+		  text);
+	return false;
+}
