@@ -1,89 +1,273 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_list.c - every fiber in a line: what it does, since when, what it waits for and who holds that. */
-#include "fiberctl/answer.h"
-#include "inspect/line.h"
+/*
+ * cmd_list.c - every fiber in a line, or those that are asked for, or how many share a value
+ *
+ * Without an order the lines are printed as the fibers come, and nothing is kept.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
 
-/* "912", "5.3k", "256k", "8m": bytes in at most four characters and a unit. */
-static void say_size(struct ins_line *l, uint64_t bytes)
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/process.h"
+#include "inspect/columns.h"
+#include "inspect/order.h"
+#include "inspect/render.h"
+#include "inspect/select.h"
+#include "inspect/tally.h"
+
+#define SCREENFUL 200 /* lines on a terminal, unless told */
+
+struct list {
+	const struct ctl_arguments *arguments;
+	struct ins_source *source;
+	struct ins_request request;
+	struct ins_select *select; /* NULL: all */
+	struct ins_order *order;   /* NULL: as they come */
+	struct ins_tally *tally;   /* NULL: each fiber */
+	struct ins_columns columns;
+	struct ins_symbols *symbols;
+	struct ins_json json;
+	uint64_t limit; /* 0: none */
+	uint64_t matched, shown;
+	bool begun, failed;
+};
+
+static struct ins_sight sight_of(const struct list *l, const struct ins_fiber *fiber)
 {
-	ins_line_number(l, bytes < 1024 ? bytes : bytes < 10u << 20 ? bytes / 1024 : bytes >> 20);
-	if (bytes >= 1024 && bytes < 10240) {
-		ins_line_text(l, ".");
-		ins_line_number(l, bytes % 1024 * 10 / 1024);
-	}
-	if (bytes >= 1024)
-		ins_line_text(l, bytes < 10u << 20 ? "k" : "m");
+	struct ins_sight sight;
+
+	sight.layout = &l->source->layout;
+	sight.symbols = l->symbols;
+	sight.fiber = fiber;
+	return sight;
 }
 
-static void say_wait(struct ins_line *l, const struct fib_layout *layout,
-		     const struct ins_fiber *fiber)
+static void put_line(const struct list *l, const struct ins_line *line, const char *buf, bool bold)
 {
-	const struct fib_row *row = &fiber->row;
-	char wait[256];
-
-	ins_words_wait(layout, fiber, true, wait, sizeof wait);
-	if (wait[0]) {
-		ins_line_text(l, wait);
-	} else if (row->carrier != FIB_ROW_CARRIER_NONE) {
-		ins_line_text(l, "on carrier ");
-		ins_line_number(l, row->carrier);
-	} else {
-		ins_line_text(l, "-");
-	}
+	bold = bold && l->arguments->color;
+	if (bold)
+		fputs("\033[1m", stdout);
+	fwrite(buf, 1, (size_t)(line->at - buf), stdout);
+	fputs(bold ? "\033[0m\n" : "\n", stdout);
 }
 
-static void put(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
-		struct ins_symbols *symbols, const struct ins_walk *walk)
+/* Before the first fiber: an error that comes earlier leaves standard output empty. */
+static void begin(struct list *l)
 {
-	const struct fib_row *row = &fiber->row;
-	char buf[512], age[32], *at;
-	struct ins_line l = ins_line(buf, sizeof buf);
+	const struct ins_source *s = l->source;
+	char buf[1024];
+	struct ins_line line = ins_line(buf, sizeof buf);
 
-	(void)symbols;
-	(void)walk;
-	ins_line_number(&l, row->id);
-	ins_line_right(&l, buf, 10);
-	ins_line_text(&l, " ");
-	at = l.at;
-	ins_line_text(&l, ins_words_state(layout, row->state));
-	ins_line_fill(&l, at, 10);
-	at = l.at;
-	ins_line_text(&l, ins_words_duration(row->age, age, sizeof age));
-	ins_line_right(&l, at, 8);
-	at = l.at;
-	ins_line_number(&l, row->switches);
-	ins_line_right(&l, at, 11);
-	at = l.at;
-	ins_line_text(&l, " ");
-	if (fib_row_walkable(row))
-		say_size(&l, row->stack_used);
+	if (l->begun)
+		return;
+	l->begun = true;
+	if (l->arguments->json) {
+		ins_json_begin(&l->json, stdout, s->pid, s->name, s->kind,
+			       l->tally ? "groups" : "fibers");
+		return;
+	}
+	if (l->tally)
+		ins_line_text(&line, "     COUNT      MIN   MEDIAN      MAX       CPU  VALUE");
 	else
-		ins_line_text(&l, "-");
-	ins_line_text(&l, "/");
-	say_size(&l, row->stack_size);
-	ins_line_right(&l, at, 11);
-	ins_line_text(&l, "  ");
-	at = l.at;
-	say_wait(&l, layout, fiber);
-	ins_line_fill(&l, at, 44);
-	ins_line_text(&l, " ");
-	ins_line_quoted(&l, row->name);
-	ins_line_text(&l, "\n");
-	fwrite(buf, 1, (size_t)(l.at - buf), out);
+		ins_columns_title(&l->columns, &line);
+	put_line(l, &line, buf, true);
+}
+
+static int put(void *context, const struct ins_fiber *fiber)
+{
+	struct list *l = context;
+	struct ins_sight sight = sight_of(l, fiber);
+	char buf[4096];
+	struct ins_line line = ins_line(buf, sizeof buf);
+
+	l->shown++;
+	if (l->arguments->json) {
+		ins_json_row(&l->json, ins_json_fiber(&l->source->layout, fiber, l->symbols, NULL));
+		return 0;
+	}
+	ins_columns_row(&l->columns, &sight, &line);
+	put_line(l, &line, buf, false);
+	return 0;
+}
+
+/* The symbols cannot be had before the first fiber has brought the modules. */
+static int take(void *context, const struct ins_fiber *fiber)
+{
+	struct list *l = context;
+	struct ins_sight sight;
+
+	if (!l->symbols && l->request.modules &&
+	    ins_symbols_new(l->source->modules, &l->symbols) < 0)
+		return -ENOMEM;
+	sight = sight_of(l, fiber);
+	if (l->select && !ins_select_test(l->select, &sight))
+		return 0;
+	l->matched++;
+	if (l->tally)
+		return ins_tally_add(l->tally, &sight);
+	if (l->order)
+		return ins_order_add(l->order, &sight);
+	begin(l);
+	return l->limit && l->shown == l->limit ? 0 : put(l, fiber);
+}
+
+static void put_count(struct list *l, const struct ins_count *c)
+{
+	char min[32], median[32], max[32], cpu[32];
+	unsigned i;
+
+	if (l->arguments->json) {
+		ins_json_row(&l->json, ins_json_count(l->arguments->option[CTL_OPT_GROUP_BY], c));
+		return;
+	}
+	printf("%10" PRIu64 " %8s %8s %8s %9s  %-24s ids", c->count,
+	       ins_words_duration(c->age_min, min, sizeof min),
+	       ins_words_duration(c->age_median, median, sizeof median),
+	       ins_words_duration(c->age_max, max, sizeof max),
+	       ins_words_duration((int64_t)c->cpu, cpu, sizeof cpu), c->value);
+	for (i = 0; i < c->samples; i++)
+		printf("%s %" PRIu64, i ? "," : "", c->sample[i]);
+	puts(c->count > c->samples ? ", ..." : "");
+}
+
+static void put_counts(struct list *l)
+{
+	size_t i, count = ins_tally_count(l->tally);
+
+	ins_tally_sort(l->tally);
+	for (i = 0; i < count && !(l->limit && i == l->limit); i++)
+		put_count(l, ins_tally_at(l->tally, i));
+	l->shown = i;
+	if (!l->arguments->json)
+		printf("shown %zu of %zu values of %s; ", i, count,
+		       l->arguments->option[CTL_OPT_GROUP_BY]);
+}
+
+static int finish(struct list *l, struct ins_summary *summary)
+{
+	struct ins_problems *problems = &l->source->problems;
+	int code;
+
+	begin(l);
+	if (l->order)
+		ins_order_each(l->order, put, l);
+	if (l->tally)
+		put_counts(l);
+	summary->shown = l->tally ? l->matched : l->shown;
+	if (l->arguments->json) {
+		if (l->select || l->limit)
+			ins_json_key(&l->json, "matched", json_integer((json_int_t)l->matched));
+		l->failed = ins_json_end(&l->json, summary, problems) < 0;
+	} else {
+		ins_text_list_end(stdout, summary, l->matched, problems);
+	}
+	code = ins_problems_lines(problems) || l->failed ? CTL_PARTIAL : CTL_WELL;
+	return ctl_written(code);
+}
+
+/* -- what was asked for -- */
+
+static bool parse_field(const char *option, const char *name, struct ins_field *ret)
+{
+	if (ins_field_find(name, strlen(name), ret))
+		return true;
+	ctl_wrong(&ctl_list, "--%s: '%s': no such field; there are: %s", option, name,
+		  ins_field_names());
+	return false;
+}
+
+static int prepare_order(struct list *l, const char *name)
+{
+	const bool backwards = name[0] == '-';
+	struct ins_field field;
+
+	if (!parse_field("sort", name + backwards, &field))
+		return CTL_USAGE;
+	ins_field_wants(&field, &l->request);
+	return ins_order_new(&field, backwards, l->limit, &l->order) < 0
+		       ? ctl_cannot("out of memory")
+		       : CTL_WELL;
+}
+
+static int prepare_tally(struct list *l, const char *name)
+{
+	struct ins_field field;
+
+	if (!parse_field("group-by", name, &field))
+		return CTL_USAGE;
+	ins_field_wants(&field, &l->request);
+	return ins_tally_new(&field, &l->tally) < 0 ? ctl_cannot("out of memory") : CTL_WELL;
+}
+
+/* A person at a terminal wants to see the end of it, with the number of the rest. */
+static bool prepare_limit(struct list *l)
+{
+	const struct ctl_arguments *a = l->arguments;
+	const bool person = isatty(STDOUT_FILENO) && !a->json;
+
+	if (!ctl_option_number(a, CTL_OPT_LIMIT, 1, UINT32_MAX, person ? SCREENFUL : 0, &l->limit))
+		return false;
+	if (a->option[CTL_OPT_ALL])
+		l->limit = 0;
+	return true;
+}
+
+static int prepare(struct list *l)
+{
+	const struct ctl_arguments *a = l->arguments;
+	const char *where = a->option[CTL_OPT_WHERE], *sort = a->option[CTL_OPT_SORT];
+	const char *group = a->option[CTL_OPT_GROUP_BY];
+	struct ins_error error = {""};
+	int code = CTL_WELL;
+
+	if (group && (sort || a->option[CTL_OPT_COLUMNS]))
+		return ctl_wrong(&ctl_list, "--group-by: goes neither with --sort nor --columns");
+	if (!prepare_limit(l))
+		return CTL_USAGE;
+	if (where && ins_select_parse(where, &l->select, &error) < 0)
+		return ctl_wrong(&ctl_list, "%s", error.text);
+	if (ins_columns_parse(a->option[CTL_OPT_COLUMNS], &l->columns, &error) < 0)
+		return ctl_wrong(&ctl_list, "%s", error.text);
+	if (a->json)
+		l->request.high_water = l->request.labels = l->request.modules = true;
+	ins_columns_want(&l->columns, &l->request);
+	if (l->select)
+		ins_select_wants(l->select, &l->request);
+	if (sort)
+		code = prepare_order(l, sort);
+	return code == CTL_WELL && group ? prepare_tally(l, group) : code;
+}
+
+static int ask(struct list *l)
+{
+	struct ins_error error = {""};
+	struct ins_summary summary;
+	int rc, code = prepare(l);
+
+	if (code == CTL_WELL)
+		code = ctl_process_open(l->arguments->word[0], &l->source);
+	if (code != CTL_WELL)
+		return code;
+	rc = ins_source_read(l->source, &l->request, take, l, &summary, &error);
+	if (rc == 0)
+		return finish(l, &summary);
+	return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 }
 
 static int run(const struct ctl_arguments *arguments)
 {
-	const struct ctl_question question = {
-		.process = arguments->word[0],
-		.json = arguments->json,
-		.symbols = arguments->json, /* for the place of the spawn */
-		.text = put,
-		.title = "        ID STATE          AGE   SWITCHES      STACK  "
-			 "WAIT                                         NAME",
-	};
+	struct list l = {.arguments = arguments};
+	int code = ask(&l);
 
-	return ctl_answer(&question);
+	ins_symbols_free(l.symbols);
+	ins_tally_free(l.tally);
+	ins_order_free(l.order);
+	ins_select_free(l.select);
+	if (l.source)
+		ins_source_close(l.source);
+	return code;
 }
 
 const struct ctl_command ctl_list = {
@@ -97,8 +281,16 @@ const struct ctl_command ctl_list = {
 		"what it waits for and who holds that, its name. The last line says how many "
 		"fibers\n"
 		"there were and how long it took to look at them; the program is not stopped\n"
-		"meanwhile, each line is of one moment but not all lines of the same.\n",
+		"meanwhile, each line is of one moment but not all lines of the same.\n"
+		"\n"
+		"On a terminal no more than 200 lines are printed unless --limit or --all says "
+		"so.\n"
+		"For the fields of --where, --sort, --columns and --group-by see\n"
+		"'fiberctl help where'.\n",
 	.least = 1,
 	.most = 1,
+	.options = CTL_TAKES(CTL_OPT_ALL) | CTL_TAKES(CTL_OPT_COLUMNS) |
+		   CTL_TAKES(CTL_OPT_GROUP_BY) | CTL_TAKES(CTL_OPT_LIMIT) |
+		   CTL_TAKES(CTL_OPT_SORT) | CTL_TAKES(CTL_OPT_WHERE),
 	.run = run,
 };

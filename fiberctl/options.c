@@ -11,6 +11,7 @@
 
 #include "fiberctl/fiberctl.h"
 #include "inspect/duration.h"
+#include "inspect/render.h"
 
 const struct ctl_option ctl_options[CTL_OPT_COUNT] = {
 	[CTL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},
@@ -73,6 +74,8 @@ static bool take_json(struct ctl_arguments *a, const char *how)
 {
 	a->json = true;
 	a->lines = how && strcmp(how, "lines") == 0;
+	if (a->lines)
+		ins_json_lines();
 	if (how && !a->lines)
 		ctl_wrong(NULL, "--json=%s: only 'lines', or nothing", how);
 	return !how || a->lines;

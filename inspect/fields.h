@@ -13,11 +13,23 @@
 #include "inspect/source.h"
 #include "inspect/symbolize.h"
 
-enum ins_field_kind { INS_NUMBER, INS_DURATION, INS_SIZE, INS_ADDRESS, INS_TEXT };
+enum ins_field_kind {
+	INS_NUMBER,
+	INS_TIME, /* ns */
+	INS_SIZE, /* bytes */
+	INS_ADDRESS,
+	INS_HOLDER, /* a fiber's id, or FIB_HOLDER_THREAD | tid */
+	INS_TEXT,   /* of the program's: anything may be in it */
+	INS_WORDS,  /* our own, made harmless already */
+};
+
+/* What of struct ins_request a field cannot do without; of symbols, the names. */
+enum { INS_NEEDS_LABELS = 1, INS_NEEDS_HIGH_WATER = 2, INS_NEEDS_SYMBOLS = 4 };
 
 struct ins_value {
 	bool known; /* false: the fiber has nothing there */
 	uint64_t number;
+	uint64_t of;	  /* the number is a part of this; 0: of nothing */
 	const char *text; /* of a text: valid until the next look at any field */
 };
 
@@ -40,10 +52,8 @@ struct ins_field_info {
 	const char *title; /* over its column */
 	const char *help;
 	enum ins_field_kind kind;
-	unsigned width;	   /* of its column */
-	bool needs_labels; /* which of them it needs: see struct ins_request */
-	bool needs_high_water;
-	bool needs_symbols;
+	unsigned width; /* of its column; 0: it is the last one */
+	unsigned needs; /* INS_NEEDS_* */
 	struct ins_value (*get)(struct ins_sight *sight, const struct ins_field *field);
 };
 
@@ -54,6 +64,23 @@ extern const struct ins_field_info ins_field_infos[];
 bool ins_field_find(const char *text, size_t n, struct ins_field *ret);
 
 struct ins_value ins_field_get(struct ins_sight *sight, const struct ins_field *field);
+
+/* A value as it is typed, of a field that is no text: "20ms", "64k", "0x5f0a", "thread:812". False when it is none. */
+bool ins_field_parse(const struct ins_field *field, const char *text, uint64_t *ret);
+
+/* "number", "length of time": what a value has to be. */
+const char *ins_field_kind_name(enum ins_field_kind kind);
+
+/* All names, with commas between. */
+const char *ins_field_names(void);
+
+/* What stands over its column. May be anything: a label's key. */
+const char *ins_field_title(const struct ins_field *field);
+
+bool ins_field_is_text(const struct ins_field *field); /* else a number */
+
+/* Add to the request what the field needs. */
+void ins_field_wants(const struct ins_field *field, struct ins_request *request);
 
 /* Append a value as a person reads it: "2m14s", "5.3k", "0x5f0a", a text made harmless; "-" for nothing. */
 void ins_field_say(struct ins_line *line, const struct ins_field *field, struct ins_value value);

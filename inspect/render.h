@@ -20,6 +20,7 @@
 #include "inspect/group.h"
 #include "inspect/source.h"
 #include "inspect/symbolize.h"
+#include "inspect/tally.h"
 #include "inspect/unwind.h"
 
 /* -- words both renderers use: render_words.c -- */
@@ -62,6 +63,10 @@ void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins
 void ins_text_end(FILE *out, const struct ins_summary *summary,
 		  const struct ins_problems *problems);
 
+/* The same for a list of those that matched a condition. */
+void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t matched,
+		       const struct ins_problems *problems);
+
 /* -- JSON: render_json.c -- */
 
 /*
@@ -71,10 +76,16 @@ void ins_text_end(FILE *out, const struct ins_summary *summary,
  */
 struct ins_json {
 	FILE *out;
-	bool rows; /* an array is open */
+	bool rows; /* an array is open; of lines: the head is closed */
 	bool first;
 	bool failed; /* memory ran out; ins_json_end() says so by its result */
 };
+
+/*
+ * From now on write JSON Lines: a head ({"schemaVersion":1, ... "rows":"fibers"}), an object for each row, and an end
+ * ({"end":true, ... "total":..}), each in a line. An answer without rows is one line.
+ */
+void ins_json_lines(void);
 
 /* rows: "fibers", "groups", or NULL for an answer without an array. name may be "". */
 void ins_json_begin(struct ins_json *json, FILE *out, pid_t pid, const char *name,
@@ -95,6 +106,9 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 /* The group object. */
 json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *group,
 		       struct ins_symbols *symbols);
+
+/* The object of fibers that share a value of a field. */
+json_t *ins_json_count(const char *field, const struct ins_count *count);
 
 /* A string that is valid JSON whatever bytes text has; NULL text: null. An address: "0x...". */
 json_t *ins_json_text(const char *text);

@@ -202,6 +202,21 @@ json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *
 		frames_array(symbols, group->walk), "truncated", group->walk->truncated);
 }
 
+json_t *ins_json_count(const char *field, const struct ins_count *count)
+{
+	json_t *ids = json_array();
+	unsigned i;
+
+	for (i = 0; ids && i < count->samples; i++)
+		json_array_append_new(ids, number(count->sample[i]));
+	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "field",
+			 ins_json_text(field), "value", ins_json_text(count->value), "count",
+			 number(count->count), "fiberIds", ids, "ageNs", "min",
+			 number((uint64_t)count->age_min), "median",
+			 number((uint64_t)count->age_median), "max",
+			 number((uint64_t)count->age_max), "cpuNs", number(count->cpu));
+}
+
 static void dump(struct ins_json *json, json_t *value, size_t flags)
 {
 	if (!value || json_dumpf(value, json->out, flags | JSON_COMPACT | JSON_ENCODE_ANY) < 0)
@@ -209,9 +224,16 @@ static void dump(struct ins_json *json, json_t *value, size_t flags)
 	json_decref(value);
 }
 
+static bool as_lines;
+
+void ins_json_lines(void)
+{
+	as_lines = true;
+}
+
 static void put_key(struct ins_json *json, const char *key, json_t *value)
 {
-	fprintf(json->out, "%s\"%s\":", json->first ? "" : ",\n", key);
+	fprintf(json->out, "%s\"%s\":", json->first ? "" : as_lines ? "," : ",\n", key);
 	json->first = false;
 	dump(json, value, 0);
 }
@@ -225,24 +247,31 @@ void ins_json_begin(struct ins_json *json, FILE *out, pid_t pid, const char *nam
 	put_key(json, "pid", number_if(pid > 0, (uint64_t)pid));
 	put_key(json, "name", ins_json_text(name));
 	put_key(json, "source", ins_json_text(source));
-	if (rows) {
-		fprintf(out, ",\n\"%s\":[", rows);
-		json->rows = true;
-		json->first = true;
-	}
+	if (!rows)
+		return;
+	if (as_lines)
+		put_key(json, "rows", ins_json_text(rows));
+	fprintf(out, as_lines ? "}" : ",\n\"%s\":[", rows);
+	json->rows = true;
+	json->first = true;
 }
 
 void ins_json_row(struct ins_json *json, json_t *row)
 {
-	fputs(json->first ? "\n" : ",\n", json->out);
+	fputs(json->first || as_lines ? "\n" : ",\n", json->out);
 	json->first = false;
 	dump(json, row, 0);
 }
 
 void ins_json_key(struct ins_json *json, const char *key, json_t *value)
 {
-	if (json->rows)
+	if (json->rows && as_lines) {
+		fputs("\n{", json->out);
+		json->first = true;
+		put_key(json, "end", json_true());
+	} else if (json->rows) {
 		fputc(']', json->out);
+	}
 	json->rows = false;
 	json->first = false;
 	put_key(json, key, value);

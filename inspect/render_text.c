@@ -109,13 +109,30 @@ void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins
 	fputc('\n', out);
 }
 
-void ins_text_end(FILE *out, const struct ins_summary *summary, const struct ins_problems *problems)
+static void put_problems(FILE *out, const struct ins_problems *problems)
 {
 	size_t i, lines = ins_problems_lines(problems);
-	char text[640], took[32];
+	char text[640];
 
 	for (i = 0; i < lines; i++)
 		fprintf(out, "incomplete: %s\n", ins_problems_text(problems, i, text, sizeof text));
-	fprintf(out, "%" PRIu64 " of %" PRIu64 " fibers, sampled over %s\n", summary->shown,
+}
+
+void ins_text_end(FILE *out, const struct ins_summary *summary, const struct ins_problems *problems)
+{
+	ins_text_list_end(out, summary, summary->shown, problems);
+}
+
+void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t matched,
+		       const struct ins_problems *problems)
+{
+	char took[32];
+
+	put_problems(out, problems);
+	fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fibers, sampled over %s", summary->shown,
 		summary->total, ins_words_duration(summary->sampled_ns, took, sizeof took));
+	if (matched > summary->shown)
+		fprintf(out, "; %" PRIu64 " more match: --all shows them",
+			matched - summary->shown);
+	fputc('\n', out);
 }

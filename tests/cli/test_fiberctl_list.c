@@ -164,7 +164,7 @@ static void test_list_always_ends_with_how_many_and_how_long(void **state)
 	assert_true(p->out.size > 1);
 	p->out.bytes[p->out.size - 1] = '\0';
 	last = strrchr(p->out.bytes, '\n') + 1;
-	snprintf(wanted, sizeof(wanted), "%zu of %zu fibers, sampled over ", crowd.count,
+	snprintf(wanted, sizeof(wanted), "shown %zu of %zu fibers, sampled over ", crowd.count,
 		 crowd.count);
 	assert_int_equal(strncmp(last, wanted, strlen(wanted)), 0);
 	harness_free(p);

@@ -167,7 +167,7 @@ static void test_the_end_names_every_problem_and_the_numbers(void **state)
 	fclose(out);
 	assert_string_equal(text, "incomplete: /lib/\\x0ax: is missing\n"
 				  "incomplete: again (2 times)\n"
-				  "8 of 10 fibers, sampled over 2ms\n");
+				  "shown 8 of 10 fibers, sampled over 2ms\n");
 	ins_problems_free(&problems);
 }
 

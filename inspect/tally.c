@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* tally.c - fibers counted by the value of one of their fields: a tree from words to counts. */
+#include "inspect/tally.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ins_tally {
+	struct ins_field field;
+	void *tree; /* tsearch(3)'s, of struct ins_count */
+	struct ins_count **at;
+	size_t count, room;
+};
+
+int ins_tally_new(const struct ins_field *field, struct ins_tally **ret)
+{
+	*ret = calloc(1, sizeof **ret);
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->field = *field;
+	return 0;
+}
+
+static void forget(void *node)
+{
+	(void)node;
+}
+
+void ins_tally_free(struct ins_tally *tally)
+{
+	size_t i;
+
+	if (!tally)
+		return;
+	tdestroy(tally->tree, forget);
+	for (i = 0; i < tally->count; i++) {
+		free(tally->at[i]->value);
+		free(tally->at[i]->ages);
+		free(tally->at[i]);
+	}
+	free(tally->at);
+	free(tally);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	return strcmp(((const struct ins_count *)a)->value, ((const struct ins_count *)b)->value);
+}
+
+static int make_room(struct ins_tally *tally)
+{
+	size_t room = tally->room ? 2 * tally->room : 32;
+	struct ins_count **at;
+
+	if (tally->count < tally->room)
+		return 0;
+	at = realloc(tally->at, room * sizeof(struct ins_count *));
+	if (!at)
+		return -ENOMEM;
+	tally->at = at;
+	tally->room = room;
+	return 0;
+}
+
+/* The count of that value, a new one if need be. NULL without memory. */
+static struct ins_count *find(struct ins_tally *tally, char *value)
+{
+	struct ins_count key = {.value = value}, *c;
+	struct ins_count *const *found = tfind(&key, &tally->tree, by_value);
+
+	if (found)
+		return *found;
+	if (make_room(tally) < 0)
+		return NULL;
+	c = calloc(1, sizeof *c);
+	if (c)
+		c->value = strdup(value);
+	if (!c || !c->value || !tsearch(c, &tally->tree, by_value)) {
+		if (c)
+			free(c->value);
+		free(c);
+		return NULL;
+	}
+	return tally->at[tally->count++] = c;
+}
+
+static int count_in(struct ins_count *c, const struct fib_row *row)
+{
+	if (c->count == c->ages_room) {
+		size_t room = c->ages_room ? 2 * c->ages_room : 4;
+		int64_t *ages = realloc(c->ages, room * sizeof *ages);
+
+		if (!ages)
+			return -ENOMEM;
+		c->ages = ages;
+		c->ages_room = room;
+	}
+	if (!c->count || row->age < c->age_min)
+		c->age_min = row->age;
+	if (!c->count || row->age > c->age_max)
+		c->age_max = row->age;
+	c->ages[c->count++] = row->age;
+	c->cpu += row->cpu;
+	if (c->samples < INS_TALLY_SAMPLES)
+		c->sample[c->samples++] = row->id;
+	return 0;
+}
+
+int ins_tally_add(struct ins_tally *tally, struct ins_sight *sight)
+{
+	char value[512];
+	struct ins_line l = ins_line(value, sizeof value);
+	struct ins_count *c;
+
+	ins_field_say(&l, &tally->field, ins_field_get(sight, &tally->field));
+	c = find(tally, value);
+	return c ? count_in(c, &sight->fiber->row) : -ENOMEM;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct ins_count *x = *(struct ins_count *const *)a;
+	const struct ins_count *y = *(struct ins_count *const *)b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return strcmp(x->value, y->value);
+}
+
+void ins_tally_sort(struct ins_tally *tally)
+{
+	size_t i;
+
+	for (i = 0; i < tally->count; i++) {
+		struct ins_count *c = tally->at[i];
+
+		qsort(c->ages, c->count, sizeof *c->ages, by_age);
+		c->age_median = c->ages[(c->count - 1) / 2];
+	}
+	if (tally->count)
+		qsort(tally->at, tally->count, sizeof(struct ins_count *), by_count);
+}
+
+size_t ins_tally_count(const struct ins_tally *tally)
+{
+	return tally->count;
+}
+
+const struct ins_count *ins_tally_at(const struct ins_tally *tally, size_t i)
+{
+	return tally->at[i];
+}
