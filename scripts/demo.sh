@@ -94,8 +94,8 @@ says() {
 
 # counts: what was said ends with the number of fibers, all of them
 counts() {
-	tail -n 1 "$said" | grep -Eq "^$FIBERS of $FIBERS fibers, sampled over [0-9]" ||
-		fail "it does not end with: $FIBERS of $FIBERS fibers, sampled over T"
+	tail -n 1 "$said" | grep -Eq "^shown $FIBERS of $FIBERS fibers, sampled over [0-9]" ||
+		fail "it does not end with: shown $FIBERS of $FIBERS fibers, sampled over T"
 }
 
 # groups: its groups have the stacks of all fibers, each walked to its end

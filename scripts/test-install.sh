@@ -164,7 +164,7 @@ uses_shared() {
 control_lists() {
 	"$prefix/bin/fiberctl" list "$tmp/own.sock" >"$tmp/list" && cat "$tmp/list" &&
 		grep -Eq '^ *1 suspended .* park .*own-waiter$' "$tmp/list" &&
-		tail -n 1 "$tmp/list" | grep -q '^1 of 1 fibers, sampled over '
+		tail -n 1 "$tmp/list" | grep -q '^shown 1 of 1 fibers, sampled over '
 }
 
 control_walks() {
