@@ -27,48 +27,6 @@ static int stop(void **state)
 	return 0;
 }
 
-static void agree(const struct crowd_member *m, const json_t *fiber)
-{
-	static const char *const states[] = {"created", "dead", "running"};
-	const json_t *const wait = json_object_get(fiber, "wait");
-	const char *state = strcmp(m->kind, "yield") ? "suspended" : "runnable";
-	uint64_t tid;
-
-	assert_string_equal(json_text(fiber, "name"), m->name);
-	for (size_t i = 0; i < 3; i++)
-		if (!strcmp(m->kind, states[i]))
-			state = states[i];
-	assert_string_equal(json_text(fiber, "state"), state);
-	if (!strcmp(state, m->kind)) {
-		assert_true(json_is_null(wait));
-		return;
-	}
-	assert_string_equal(json_text(wait, "kind"), m->kind);
-	if (!strcmp(m->kind, "join")) {
-		assert_int_equal(json_int(wait, "targetId"), strtoull(m->object, NULL, 10));
-	} else if (!strcmp(m->kind, "fd")) {
-		assert_int_equal(json_int(wait, "fd"), strtoull(m->object, NULL, 10));
-	} else if (strcmp(m->object, "-")) {
-		assert_string_equal(json_text(wait, "objectName"), m->object);
-		assert_string_not_equal(json_text(wait, "object"), "");
-	}
-	if (sscanf(m->holder, "thread:%" SCNu64, &tid) == 1) {
-		assert_int_equal(json_int(wait, "holderThread"), tid);
-		assert_true(json_is_null(json_object_get(wait, "holderId")));
-	} else if (strcmp(m->holder, "-")) {
-		assert_int_equal(json_int(wait, "holderId"), strtoull(m->holder, NULL, 10));
-		assert_true(json_is_null(json_object_get(wait, "holderThread")));
-	} else {
-		assert_true(json_is_null(json_object_get(wait, "holderId")));
-		assert_true(json_is_null(json_object_get(wait, "holderThread")));
-	}
-	/* The kinds of crowd that wait with a deadline. */
-	if (!strcmp(m->kind, "sleep") || !strcmp(m->kind, "sem") || !strcmp(m->kind, "timer"))
-		assert_true(json_is_integer(json_object_get(wait, "deadlineNs")));
-	else
-		assert_true(json_is_null(json_object_get(wait, "deadlineNs")));
-}
-
 static void test_list_json_is_what_crowd_says_about_every_fiber(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", pid, "--json", NULL);
@@ -91,7 +49,7 @@ static void test_list_json_is_what_crowd_says_about_every_fiber(void **state)
 		json_promise_fiber(fiber, false);
 		/* Stacks cost: a list has none. */
 		assert_null(json_object_get(fiber, "frames"));
-		agree(&crowd.members[i], fiber);
+		crowd_agree(&crowd.members[i], fiber);
 	}
 	json_decref(answer);
 	harness_free(p);
@@ -207,7 +165,7 @@ static void test_show_json_is_one_fiber_with_all_its_keys(void **state)
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), 1);
 	fiber = json_fiber(answer, m->id);
 	json_promise_fiber(fiber, false);
-	agree(m, fiber);
+	crowd_agree(m, fiber);
 	assert_string_equal(json_text(json_object_get(fiber, "spawn"), "function"), "start_member");
 	assert_true(json_int(json_object_get(fiber, "stack"), "size") >= 65536);
 	assert_true(json_int(json_object_get(fiber, "stack"), "used") > 0);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
 
 struct crowd crowd_start(const struct harness_how *how, const char *program, const char *first,
 			 const char *second)
@@ -15,10 +16,10 @@ struct crowd crowd_start(const struct harness_how *how, const char *program, con
 	crowd.process = cli_start(how, "ready ", program, first, second, NULL);
 	for (const char *at = crowd.process->out.bytes, *end; (end = strchr(at, '\n'));
 	     at = end + 1) {
-		struct crowd_member m;
+		struct crowd_member m = {0};
 
-		if (sscanf(at, "%" SCNu64 "\t%23[^\t]\t%31[^\t]\t%31[^\t]\t%31[^\n]", &m.id, m.kind,
-			   m.object, m.holder, m.name) != 5)
+		if (sscanf(at, "%" SCNu64 "\t%23[^\t]\t%31[^\t]\t%31[^\t]\t%31[^\t\n]\t%" SCNd64,
+			   &m.id, m.kind, m.object, m.holder, m.name, &m.since) < 5)
 			continue;
 		crowd.members = realloc(crowd.members, (crowd.count + 1) * sizeof(m));
 		assert_non_null(crowd.members);
@@ -26,6 +27,48 @@ struct crowd crowd_start(const struct harness_how *how, const char *program, con
 	}
 	assert_true(crowd.count > 0);
 	return crowd;
+}
+
+void crowd_agree(const struct crowd_member *m, const json_t *fiber)
+{
+	static const char *const states[] = {"created", "dead", "running"};
+	const json_t *const wait = json_object_get(fiber, "wait");
+	const char *state = strcmp(m->kind, "yield") ? "suspended" : "runnable";
+	uint64_t tid;
+
+	assert_string_equal(json_text(fiber, "name"), m->name);
+	for (size_t i = 0; i < 3; i++)
+		if (!strcmp(m->kind, states[i]))
+			state = states[i];
+	assert_string_equal(json_text(fiber, "state"), state);
+	if (!strcmp(state, m->kind)) {
+		assert_true(json_is_null(wait));
+		return;
+	}
+	assert_string_equal(json_text(wait, "kind"), m->kind);
+	if (!strcmp(m->kind, "join")) {
+		assert_int_equal(json_int(wait, "targetId"), strtoull(m->object, NULL, 10));
+	} else if (!strcmp(m->kind, "fd")) {
+		assert_int_equal(json_int(wait, "fd"), strtoull(m->object, NULL, 10));
+	} else if (strcmp(m->object, "-")) {
+		assert_string_equal(json_text(wait, "objectName"), m->object);
+		assert_string_not_equal(json_text(wait, "object"), "");
+	}
+	if (sscanf(m->holder, "thread:%" SCNu64, &tid) == 1) {
+		assert_int_equal(json_int(wait, "holderThread"), tid);
+		assert_true(json_is_null(json_object_get(wait, "holderId")));
+	} else if (strcmp(m->holder, "-")) {
+		assert_int_equal(json_int(wait, "holderId"), strtoull(m->holder, NULL, 10));
+		assert_true(json_is_null(json_object_get(wait, "holderThread")));
+	} else {
+		assert_true(json_is_null(json_object_get(wait, "holderId")));
+		assert_true(json_is_null(json_object_get(wait, "holderThread")));
+	}
+	/* The kinds of crowd that wait with a deadline. */
+	if (!strcmp(m->kind, "sleep") || !strcmp(m->kind, "sem") || !strcmp(m->kind, "timer"))
+		assert_true(json_is_integer(json_object_get(wait, "deadlineNs")));
+	else
+		assert_true(json_is_null(json_object_get(wait, "deadlineNs")));
 }
 
 void crowd_end(struct crowd *crowd)

@@ -3,6 +3,8 @@
 #ifndef HARNESS_CLI_CROWD_H
 #define HARNESS_CLI_CROWD_H
 
+#include <jansson.h>
+
 #include "tests/harness/cli/cli.h"
 
 struct crowd_member {
@@ -11,6 +13,7 @@ struct crowd_member {
 	char object[32]; /* name, descriptor or joined id; "-": none */
 	char holder[32]; /* fiber id, "thread:TID"; "-": none */
 	char name[32];
+	int64_t since; /* ns of the monotonic clock; 0: it does not wait, or it is not known */
 };
 
 struct crowd {
@@ -22,6 +25,9 @@ struct crowd {
 /* Start `program` (crowd, spin, or a path) with up to two arguments, wait until it is ready, read its lines. */
 struct crowd crowd_start(const struct harness_how *how, const char *program, const char *first,
 			 const char *second);
+
+/* Assert that a fiber of an answer is what the crowd says of it: name, state, wait, object, holder. */
+void crowd_agree(const struct crowd_member *member, const json_t *fiber);
 
 /* End it and free the members. */
 void crowd_end(struct crowd *crowd);
