@@ -14,6 +14,7 @@ Targets, all on the median of libfiber's repeats:
 
 OURS = "libfiber"
 FC = "boost.context"
+UNWATCHABLE = "no socket"  # ourselves, where nobody can look
 
 # Participant: (program below the build folder, what it is in Debian).
 PEERS = {
@@ -25,7 +26,11 @@ PEERS = {
     "Go": "peers/go",
     "ucontext": "peers/ucontext",
     "pthread": "peers/pthread",
+    UNWATCHABLE: "libfiber",
 }
+
+# What a participant finds in its environment besides.
+ENVIRONMENT = {UNWATCHABLE: {"FIBER_CONTROL": "off"}}
 
 
 class Line:
@@ -62,6 +67,8 @@ WORKS = [
          {OURS: 3_000_000, "boost.fiber": 2_000_000, "Go": 2_000_000, "GNU Pth": 20_000,
           "pthread": 50_000},
          ns(("fc", 3)), (50_000, 100_000)),
+    Work("watchable", "yield, 1,000 fibers, nobody looks", "yield", 1000,
+         {OURS: 12_000_000, UNWATCHABLE: 12_000_000}, ns(("who", UNWATCHABLE, 1.01))),
     Work("spawn-1000", "spawn, run, join, 1,000 live", "spawn", 1000,
          {OURS: 500_000, "boost.fiber": 100_000, "State Threads": 300_000, "Go": 400_000,
           "GNU Pth": 10_000, "pthread": 5_000},

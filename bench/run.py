@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 
-from rows import FC, OURS, PEERS, WORKS
+from rows import ENVIRONMENT, FC, OURS, PEERS, WORKS
 
 TIMEOUT = 180  # s, for one run of one program
 
@@ -31,10 +31,11 @@ class Failed(Exception):
     """A run that gave no values; the text says why."""
 
 
-def run(command):
+def run(command, more=None):
     """The values that one run of a program prints: {name: number}."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False,
+                              env={**os.environ, **(more or {})})
     except subprocess.TimeoutExpired:
         raise Failed(f"not done after {TIMEOUT} s") from None
     except OSError as error:
@@ -82,7 +83,7 @@ class Bench:
                 continue
             command = [self.program(who), work.program_work, str(work.runs[who]), str(work.arg)]
             try:
-                values = run(command)
+                values = run(command, ENVIRONMENT.get(who))
             except Failed as why:
                 self.problems[at] = str(why)
                 continue
