@@ -27,7 +27,7 @@
 #include "wire/wire.h"
 
 #define THREADS "/proc/self/task"
-#define WAITING 5000
+#define WAITING 2000
 #define TIME	INT64_C(1500000000)
 #define MOST	20 /* at most one ns in so many: several times the share, which ticks come on top of */
 
@@ -35,7 +35,7 @@ static char path[HARNESS_PATH];
 static _Atomic bool over;
 static int64_t asked_for, spent;
 static unsigned answers;
-static int failure;
+static int failure, observers_failure;
 
 /* CPU time of the thread of that name, ns, or -1. */
 static int64_t thread_cpu(const char *name)
@@ -92,7 +92,7 @@ static void *observer(void *arg)
 	fib_wire_disconnect(&c);
 	asked_for = fiber_now() - began;
 	spent = thread_cpu("fiber-service") - before;
-	failure = before < 0 ? -1 : rc;
+	observers_failure = before < 0 ? -1 : rc;
 	atomic_store(&over, true);
 	return arg;
 }
@@ -142,7 +142,8 @@ static void test_observer_without_end_takes_only_its_share(void **state)
 	harness_file(path, "observed.sock");
 	assert_int_equal(fiber_run(begin, &options.carriers, &options, NULL), 0);
 	assert_int_equal(failure, 0);
-	assert_true(answers > 1);
+	assert_int_equal(observers_failure, 0);
+	assert_true(answers > 0);
 	print_message("# %u lists, %" PRId64 " us of %" PRId64 " ms\n", answers, spent / 1000,
 		      asked_for / 1000000);
 	assert_true(spent < asked_for / MOST);
