@@ -10,10 +10,8 @@
  * without a timeout until the waker or a client. The danger is the gap between that answer and the rest: a
  * carrier that wakes in it writes the eventfd, which then stays readable, so the rest ends before it begins.
  *
- * Where every CPU has a carrier to run, answering takes the CPU from one of them, and from the fiber that it was
- * about to run. So it answers in stints that are shorter than a fiber notices, with pauses between them in which the
- * carrier runs. And it has an allowance, a token bucket: what it has not used of its share of the time lets the next
- * answer come soon, but whoever asks without end, or for millions, gets no more than that share.
+ * Answers take the CPU from the program where none is free, and keep to an allowance (allowance.c): between two pieces there
+ * may be a pause.
  *
  * A forked child has none of this: no thread, and descriptors that belong to its parent. It closes
  * them and forgets, and may start anew; the socket's file is the parent's.
@@ -32,6 +30,7 @@
 #include "os/local.h"
 #include "os/os.h"
 #include "sched/tick.h"
+#include "service/allowance.h"
 #include "service/answer.h"
 #include "service/door.h"
 #include "service/peer.h"
@@ -39,10 +38,6 @@
 #define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
 #define PEERS	     16
 #define STACK_SIZE   (256u << 10)
-#define STINT	     INT64_C(75000)   /* ns of answering without a pause */
-#define PAUSE	     (8 * STINT)      /* until the next */
-#define SHARE	     125	      /* one in so many ns may be spent on answers */
-#define ALLOWANCE    INT64_C(8000000) /* ns that can be saved up */
 
 enum { SLOT_EVENT, SLOT_DOOR, SLOT_PEERS, SLOTS = SLOT_PEERS + PEERS };
 
@@ -58,10 +53,7 @@ static struct fib_door door = {.fd = -1};
 static struct fib_peer peers[PEERS];
 static int64_t next_tick;    /* INT64_MAX: resting */
 static int64_t accept_after; /* 0: at once */
-static unsigned cpus;
-static int64_t stint;	  /* ns of CPU time spent on answers since the last pause */
-static int64_t allowance; /* ns of CPU time that may still be spent on answers, at allowed_at */
-static int64_t allowed_at;
+static struct fib_allowance allowance;
 static int64_t pause_until; /* 0: no pause */
 
 static void wake(void)
@@ -146,24 +138,6 @@ static void fill(struct pollfd slots[SLOTS], int64_t now)
 	}
 }
 
-/* An answer has taken ns of CPU time, and it is now. */
-static void count_answer(int64_t ns, int64_t now)
-{
-	stint += ns;
-	if (stint < STINT)
-		return;
-	allowance += (now - allowed_at) / SHARE;
-	allowed_at = now;
-	if (allowance > ALLOWANCE)
-		allowance = ALLOWANCE;
-	/* While a CPU is free nobody pays for it. */
-	if (fib_tick_awake_carriers() >= cpus) {
-		allowance -= stint;
-		pause_until = now + PAUSE + (allowance < 0 ? -allowance * SHARE : 0);
-	}
-	stint = 0;
-}
-
 /* -- clients -- */
 
 /*
@@ -242,7 +216,7 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 /* The time after it. */
 static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 {
-	int64_t cpu;
+	int64_t cpu, until;
 	int i;
 
 	for (i = 0; i < PEERS; i++) {
@@ -255,7 +229,9 @@ static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 		fib_peer_turn(&peers[i], slots[SLOT_PEERS + i].revents, now);
 		cpu = fib_os_thread_cpu() - cpu;
 		now = fib_os_now();
-		count_answer(cpu, now);
+		until = fib_allowance_spend(&allowance, cpu, now);
+		if (until)
+			pause_until = until;
 		tick(now);
 	}
 	return now;
@@ -267,6 +243,7 @@ static void *serve(void *arg)
 	int64_t now = fib_os_now();
 
 	(void)arg;
+	fib_allowance_begin(&allowance, now);
 	fib_os_thread_name("fiber-service");
 	/* pairs: service.stop -- nothing but the wish itself. */
 	while (!fib_load_acquire(&stop)) {
@@ -344,11 +321,7 @@ static int start(const char *path, const char *name)
 	fib_store(&stop, false);
 	next_tick = 0;
 	accept_after = 0;
-	stint = 0;
-	allowance = ALLOWANCE;
-	allowed_at = fib_os_now();
 	pause_until = 0;
-	cpus = fib_os_cpus();
 	/* Both have said why not, and the program goes on without. */
 	door.fd = -1;
 	if (fib_place_choose(&place, path, getpid()) == 0 && place.wanted)

@@ -21,3 +21,8 @@ int64_t fib_os_thread_cpu(void)
 {
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
+
+int64_t fib_os_process_cpu(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * allowance.c - how much CPU time answers may take from the program
+ *
+ * Where every CPU has a carrier to run, answering takes the CPU from one of them, and from the fiber that it was about to
+ * run. So it is done in stints that are shorter than a fiber notices, with pauses between them in which the
+ * carrier runs. And there is an allowance, a token bucket: a share of the time may go into answers, what has not been
+ * used of it is saved up to a limit and lets the next answer come soon, but whoever asks without end, or for
+ * millions, gets no more than the share.
+ *
+ * While a CPU is free nobody pays: the program has fewer carriers awake than CPUs, or they do not use them, as those of a
+ * server that hangs, each in a system call. Whether they do is what the process has used without this thread. While
+ * this thread has their only CPU for itself they use none, so that is looked at over a time in which they would
+ * have had their turn.
+ */
+#include "service/allowance.h"
+
+#include "os/os.h"
+#include "sched/tick.h"
+
+#define STINT INT64_C(75000)	/* ns of answering without a pause */
+#define PAUSE INT64_C(600000)	/* ns until the next */
+#define SHARE 125		/* one in so many ns may be spent on answers */
+#define MOST  INT64_C(8000000)	/* ns that can be saved up */
+#define LOOK  INT64_C(10000000) /* ns over which the use of the CPUs is looked at */
+
+static void look(struct fib_allowance *a, int64_t now)
+{
+	int64_t process = fib_os_process_cpu(), own = fib_os_thread_cpu();
+	int64_t carriers = process - a->process_cpu - (own - a->own_cpu);
+
+	a->busy = carriers > (now - a->looked_at) / 4;
+	a->looked_at = now;
+	a->process_cpu = process;
+	a->own_cpu = own;
+}
+
+static bool pays(struct fib_allowance *a, int64_t now)
+{
+	if (now - a->looked_at >= LOOK)
+		look(a, now);
+	return a->busy && fib_tick_awake_carriers() >= a->cpus;
+}
+
+void fib_allowance_begin(struct fib_allowance *a, int64_t now)
+{
+	*a = (struct fib_allowance){.cpus = fib_os_cpus(), .saved = MOST, .saved_at = now};
+	look(a, now);
+	a->busy = true;
+}
+
+int64_t fib_allowance_spend(struct fib_allowance *a, int64_t ns, int64_t now)
+{
+	int64_t until = 0;
+
+	a->stint += ns;
+	if (a->stint < STINT)
+		return 0;
+	a->saved += (now - a->saved_at) / SHARE;
+	a->saved_at = now;
+	if (a->saved > MOST)
+		a->saved = MOST;
+	if (pays(a, now)) {
+		a->saved -= a->stint;
+		until = now + PAUSE + (a->saved < 0 ? -a->saved * SHARE : 0);
+	}
+	a->stint = 0;
+	return until;
+}
