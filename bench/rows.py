@@ -67,7 +67,7 @@ WORKS = [
          {OURS: 3_000_000, "boost.fiber": 2_000_000, "Go": 2_000_000, "GNU Pth": 20_000,
           "pthread": 50_000},
          ns(("fc", 3)), (50_000, 100_000)),
-    Work("watchable", "yield, 1,000 fibers, nobody looks", "yield", 1000,
+    Work("watchable", "yield, 1,000 fibers, nobody looks", "watchable", 1000,
          {OURS: 12_000_000, UNWATCHABLE: 12_000_000}, ns(("who", UNWATCHABLE, 1.01))),
     Work("spawn-1000", "spawn, run, join, 1,000 live", "spawn", 1000,
          {OURS: 500_000, "boost.fiber": 100_000, "State Threads": 300_000, "Go": 400_000,

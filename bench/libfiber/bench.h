@@ -23,7 +23,13 @@ void bench_beside(long sleeps, long yielders);
 /* Everything that the tools live on is compiled in: says what is missing and exits with 2. */
 void bench_verify(long count, long arg);
 
-/* fn(arg) as the first fiber of a runtime with that many carriers and no control socket. */
+/* Yielding, and being looked at: see watched.c. */
+void bench_watchable_yield(long count, long fibers);
+void bench_observed(long waiting, long seconds);
+
+/* fn(arg) as the first fiber of a runtime with that many carriers; without a control socket and a watchdog, unless
+ * bench_watchable is set. */
+extern bool bench_watchable;
 void bench_run(fiber_fn *fn, void *arg, unsigned carriers);
 
 #endif

@@ -8,14 +8,17 @@
  */
 #include "bench/libfiber/bench.h"
 
+bool bench_watchable;
+
 void bench_run(fiber_fn *fn, void *arg, unsigned carriers)
 {
 	struct fiber_runtime_options options = {
 		.size = sizeof(options),
 		.name = "bench",
 		.carriers = carriers,
-		.long_run_ns = -1, /* a work that computes is no news */
-		.control_path = "",
+		/* a work that computes is no news */
+		.long_run_ns = bench_watchable ? 0 : -1,
+		.control_path = bench_watchable ? NULL : "",
 	};
 	int error = fiber_run(fn, arg, &options, NULL);
 
@@ -26,10 +29,20 @@ void bench_run(fiber_fn *fn, void *arg, unsigned carriers)
 int main(int argc, char **argv)
 {
 	static const struct work works[] = {
-		{"verify", bench_verify}, {"switch", bench_switch},   {"codes", bench_codes},
-		{"yield", bench_yield},	  {"spawn", bench_spawn},     {"cond", bench_cond},
-		{"mutex", bench_mutex},	  {"tree", bench_tree},	      {"memory", bench_memory},
-		{"naps", bench_naps},	  {"channel", bench_channel}, {"beside", bench_beside},
+		{"verify", bench_verify},
+		{"switch", bench_switch},
+		{"codes", bench_codes},
+		{"yield", bench_yield},
+		{"spawn", bench_spawn},
+		{"cond", bench_cond},
+		{"mutex", bench_mutex},
+		{"tree", bench_tree},
+		{"memory", bench_memory},
+		{"naps", bench_naps},
+		{"channel", bench_channel},
+		{"beside", bench_beside},
+		{"watchable", bench_watchable_yield},
+		{"observed", bench_observed},
 	};
 
 	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""observer.py - what looking at a busy program costs it
+
+The program has one carrier that never rests, on a CPU of its own that it shares with nobody but its service thread, and many
+fibers that wait. By turns of a few seconds nobody looks, and fiberctl looks without end from the other CPU: how many turns
+the fiber does, and how long it was kept from its next one at most. What the machine takes is in both.
+"""
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import threading
+
+SECONDS = 2  # of each turn
+LOOKS = [("list", ["list"]), ("stacks", ["stacks"])]
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--fibers", type=int, default=100000)
+    parser.add_argument("--repeats", type=int, default=5)
+    return parser.parse_args()
+
+
+class Looker:
+    """fiberctl over and over while `wanted` is set."""
+
+    def __init__(self, command):
+        self.command, self.wanted, self.over, self.looks = command, None, False, 0
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        idle = threading.Event()
+        while not self.over:
+            if not self.wanted:
+                idle.wait(0.01)
+                continue
+            subprocess.run(self.command(self.wanted), check=False, stdout=subprocess.DEVNULL)
+            self.looks += 1
+
+
+def main():
+    options = parse()
+    if (os.cpu_count() or 1) < 2:
+        sys.exit("bench-observer: needs two CPUs, one for the program and one for who looks")
+    seconds = SECONDS * (1 + len(LOOKS)) * options.repeats
+    program = subprocess.Popen(
+        ["taskset", "-c", "0", os.path.join(options.build, "bench/libfiber"), "observed",
+         str(options.fibers), str(seconds + 1)], stdout=subprocess.PIPE, text=True)
+    looker = Looker(lambda what: ["taskset", "-c", "1", os.path.join(options.build, "bin/fiberctl"),
+                                  *what, str(program.pid)])
+    samples = {}
+    program.stdout.readline()  # warm
+    for _ in range(options.repeats):
+        for name, command in [("nobody", None), *LOOKS]:
+            looker.wanted = command
+            for second in range(SECONDS):
+                said = re.findall(r"[\d.]+", program.stdout.readline())
+                if second:  # the first one may still have the look before it
+                    samples.setdefault(name, []).append(tuple(map(float, said)))
+    looker.over = True
+    looker.thread.join()
+    program.wait()
+    alone = statistics.median(turns for turns, _, _ in samples["nobody"])
+    print(f"{options.fibers:,} fibers       turns/s   of alone   longest gap, us (median, worst)"
+          "   gaps > 100 us a second")
+    for name, rows in samples.items():
+        turns = statistics.median(row[0] for row in rows)
+        gaps = [row[1] for row in rows]
+        print(f"{name:14} {turns:14,.0f} {turns / alone:10.3f} {statistics.median(gaps):16.0f}"
+              f" {max(gaps):6.0f} {statistics.mean(row[2] for row in rows):24.1f}")
+
+
+if __name__ == "__main__":
+    main()
