@@ -36,7 +36,7 @@ enum { JSON = CTL_OPT_COUNT + 256, COLOR, HELP, VERSION };
 /* getopt's tables, made of ours. */
 static void fill(struct option longs[CTL_OPT_COUNT + 5], char letters[2 * CTL_OPT_COUNT + 8])
 {
-	static const struct option common[] = {
+	static const struct option shared[] = {
 		{"json", optional_argument, NULL, JSON},
 		{"color", required_argument, NULL, COLOR},
 		{"help", no_argument, NULL, HELP},
@@ -57,7 +57,7 @@ static void fill(struct option longs[CTL_OPT_COUNT + 5], char letters[2 * CTL_OP
 			*letter++ = ':';
 	}
 	memcpy(letter, "jhV", 4);
-	memcpy(longs + CTL_OPT_COUNT, common, sizeof common);
+	memcpy(longs + CTL_OPT_COUNT, shared, sizeof shared);
 }
 
 static int by_letter(int c)
