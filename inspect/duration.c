@@ -53,11 +53,13 @@ static bool add(int64_t *sum, int64_t whole, int64_t billionths, int64_t ns)
 
 bool ins_duration_parse(const char *text, int64_t *ret)
 {
+	const char *first;
 	int64_t sum = 0;
 
 	if (!digit(*text))
 		return false;
-	while (*text) {
+	for (first = text; *text;) {
+		const bool alone = text == first;
 		int64_t whole = 0, billionths = 0, place = 100000000, ns = 1000000000;
 
 		if (!digit(*text))
@@ -73,6 +75,8 @@ bool ins_duration_parse(const char *text, int64_t *ret)
 			text = unit(text, &ns);
 			if (!text)
 				return false;
+		} else if (!alone) {
+			return false; /* "2m14": of what? */
 		}
 		if (!add(&sum, whole, billionths, ns))
 			return false;
