@@ -43,6 +43,8 @@ static bool parse_holder(const char *text, uint64_t *ret)
 
 	if (!parse_number(is_thread ? text + strlen(thread) : text, 10, ret, &end) || *end)
 		return false;
+	if (*ret & FIB_HOLDER_THREAD)
+		return false; /* no number of a fiber nor of a thread: it would look like the other */
 	if (is_thread)
 		*ret |= FIB_HOLDER_THREAD;
 	return true;

@@ -54,7 +54,8 @@ FIELD(get_state)
 FIELD(get_age)
 {
 	UNUSED;
-	return number((uint64_t)row_of(sight)->age);
+	/* A clock that is not ours may be behind: less than nothing would be the oldest of all. */
+	return number(row_of(sight)->age > 0 ? (uint64_t)row_of(sight)->age : 0);
 }
 
 FIELD(get_switches)
@@ -150,7 +151,9 @@ FIELD(get_fd)
 FIELD(get_target)
 {
 	UNUSED;
-	return number_if(row_of(sight)->wait_kind == FIB_WAIT_JOIN, row_of(sight)->wait_arg);
+	return number_if(row_of(sight)->wait_kind == FIB_WAIT_JOIN &&
+				 row_of(sight)->wait_arg != FIB_ROW_UNKNOWN,
+			 row_of(sight)->wait_arg);
 }
 
 FIELD(get_left)
@@ -161,9 +164,10 @@ FIELD(get_left)
 	UNUSED;
 	if (row->deadline == INT64_MAX || row->wait_kind == FIB_WAIT_NONE)
 		return number_if(false, 0);
-	if (__builtin_sub_overflow(row->deadline, sight->fiber->now, &ns) || ns < 0)
-		ns = 0;
-	return number((uint64_t)ns);
+	/* Both may be anything. What would overflow is a deadline long past, or one that never comes. */
+	if (__builtin_sub_overflow(row->deadline, sight->fiber->now, &ns))
+		ns = row->deadline < 0 ? 0 : INT64_MAX;
+	return number(ns > 0 ? (uint64_t)ns : 0);
 }
 
 FIELD(get_name)
