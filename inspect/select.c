@@ -43,8 +43,15 @@ struct parser {
 
 static int wrong(struct parser *p, const char *why)
 {
-	return ins_error_set(p->error, -EINVAL, "--where: %s at '%s'", why,
-			     p->scan.start[0] ? p->scan.start : "the end");
+	const char *at = p->scan.start;
+
+	if (p->scan.token == INS_SCAN_BROKEN)
+		why = at[0] == '"'   ? "a quote that is not closed, or a text that is too long"
+		      : at[0] == '!' ? "no such operator"
+				     : "a word that is too long";
+	if (!at[0])
+		return ins_error_set(p->error, -EINVAL, "--where: %s at the end", why);
+	return ins_error_set(p->error, -EINVAL, "--where: %s at '%s'", why, at);
 }
 
 static int add(struct parser *p, struct node **ret)
@@ -63,7 +70,7 @@ static int add_two(struct parser *p, enum node_kind kind, int left, int right)
 	struct node *n = NULL;
 	int at = add(p, &n);
 
-	if (at < 0)
+	if (!n)
 		return at;
 	n->kind = kind;
 	n->left = (unsigned)left;
@@ -112,12 +119,12 @@ static int take_value(struct parser *p, struct node *n)
 static int comparison(struct parser *p)
 {
 	struct node *n = NULL;
-	int at;
+	int at, rc;
 
 	if (p->scan.token != INS_SCAN_WORD)
 		return wrong(p, "a field is missing");
 	at = add(p, &n);
-	if (at < 0)
+	if (!n)
 		return at;
 	n->kind = HAS;
 	if (!ins_field_find(p->scan.text, strlen(p->scan.text), &n->field))
@@ -128,9 +135,8 @@ static int comparison(struct parser *p)
 		return at;
 	n->op = p->scan.op;
 	ins_scan_next(&p->scan);
-	if (take_value(p, n) < 0)
-		return -EINVAL;
-	return at;
+	rc = take_value(p, n);
+	return rc < 0 ? rc : at;
 }
 
 static int parse_or(struct parser *p);
