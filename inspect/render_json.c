@@ -210,8 +210,11 @@ json_t *ins_json_count(const char *field, const struct ins_count *count)
 	for (i = 0; ids && i < count->samples; i++)
 		json_array_append_new(ids, number(count->sample[i]));
 	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "field",
-			 ins_json_text(field), "value", ins_json_text(count->value), "count",
-			 number(count->count), "fiberIds", ids, "ageNs", "min",
+			 ins_json_text(field), "value",
+			 ins_json_text(!count->known ? NULL
+				       : count->text ? count->text
+						     : count->value),
+			 "count", number(count->count), "fiberIds", ids, "ageNs", "min",
 			 number((uint64_t)count->age_min), "median",
 			 number((uint64_t)count->age_median), "max",
 			 number((uint64_t)count->age_max), "cpuNs", number(count->cpu));

@@ -23,6 +23,13 @@ int ins_tally_new(const struct ins_field *field, struct ins_tally **ret)
 	return 0;
 }
 
+static void drop(struct ins_count *c)
+{
+	free(c->value);
+	free(c->text);
+	free(c);
+}
+
 static void forget(void *node)
 {
 	(void)node;
@@ -36,17 +43,26 @@ void ins_tally_free(struct ins_tally *tally)
 		return;
 	tdestroy(tally->tree, forget);
 	for (i = 0; i < tally->count; i++) {
-		free(tally->at[i]->value);
 		free(tally->at[i]->ages);
-		free(tally->at[i]);
+		drop(tally->at[i]);
 	}
 	free(tally->at);
 	free(tally);
 }
 
+/* A text as it is: what is said of it may be cut, and "-" may be one. */
+static const char *words_of(const struct ins_count *c)
+{
+	return c->text ? c->text : c->value;
+}
+
 static int by_value(const void *a, const void *b)
 {
-	return strcmp(((const struct ins_count *)a)->value, ((const struct ins_count *)b)->value);
+	const struct ins_count *x = a, *y = b;
+
+	if (x->known != y->known)
+		return x->known ? -1 : 1;
+	return strcmp(words_of(x), words_of(y));
 }
 
 static int make_room(struct ins_tally *tally)
@@ -64,23 +80,22 @@ static int make_room(struct ins_tally *tally)
 	return 0;
 }
 
-/* The count of that value, a new one if need be. NULL without memory. */
-static struct ins_count *find(struct ins_tally *tally, char *value)
+/* The count like key, a new one if need be. NULL without memory. */
+static struct ins_count *find(struct ins_tally *tally, const struct ins_count *key)
 {
-	struct ins_count key = {.value = value}, *c;
-	struct ins_count *const *found = tfind(&key, &tally->tree, by_value);
+	struct ins_count *const *found = tfind(key, &tally->tree, by_value);
+	struct ins_count *c;
 
 	if (found)
 		return *found;
-	if (make_room(tally) < 0)
+	c = make_room(tally) < 0 ? NULL : calloc(1, sizeof *c);
+	if (!c)
 		return NULL;
-	c = calloc(1, sizeof *c);
-	if (c)
-		c->value = strdup(value);
-	if (!c || !c->value || !tsearch(c, &tally->tree, by_value)) {
-		if (c)
-			free(c->value);
-		free(c);
+	c->known = key->known;
+	c->value = strdup(key->value);
+	c->text = key->text ? strdup(key->text) : NULL;
+	if (!c->value || (key->text && !c->text) || !tsearch(c, &tally->tree, by_value)) {
+		drop(c);
 		return NULL;
 	}
 	return tally->at[tally->count++] = c;
@@ -110,12 +125,15 @@ static int count_in(struct ins_count *c, const struct fib_row *row)
 
 int ins_tally_add(struct ins_tally *tally, struct ins_sight *sight)
 {
-	char value[512];
-	struct ins_line l = ins_line(value, sizeof value);
-	struct ins_count *c;
+	const struct ins_value value = ins_field_get(sight, &tally->field);
+	char said[512];
+	struct ins_line l = ins_line(said, sizeof said);
+	struct ins_count key = {.known = value.known, .value = said}, *c;
 
-	ins_field_say(&l, &tally->field, ins_field_get(sight, &tally->field));
-	c = find(tally, value);
+	ins_field_say(&l, &tally->field, value);
+	if (value.known && ins_field_is_text(&tally->field))
+		key.text = (char *)value.text;
+	c = find(tally, &key);
 	return c ? count_in(c, &sight->fiber->row) : -ENOMEM;
 }
 
@@ -133,7 +151,7 @@ static int by_count(const void *a, const void *b)
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return strcmp(x->value, y->value);
+	return by_value(x, y);
 }
 
 void ins_tally_sort(struct ins_tally *tally)

@@ -9,7 +9,9 @@
 
 /* The fibers that share a value. */
 struct ins_count {
+	bool known;  /* false: those that have nothing there */
 	char *value; /* as ins_field_say() says it; "-" for nothing */
+	char *text;  /* of a text: as the program has it, perhaps not for a terminal; else NULL */
 	uint64_t count;
 	int64_t age_min, age_median, age_max; /* ns; median after ins_tally_sort() */
 	uint64_t cpu;			      /* ns, of all of them */
