@@ -34,7 +34,7 @@ bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 
 /* Not more than will run before the next look: what waits in the heap is in order, and those who are woken should run
  * while their memory is still at hand. */
-static void expire(struct fib_timers *t, int64_t now)
+static void expire(struct fib_carrier *c, struct fib_timers *t, int64_t now)
 {
 	struct fiber *due[FIB_TIMERS_BATCH];
 	unsigned n, i, woken = 0;
@@ -44,6 +44,8 @@ static void expire(struct fib_timers *t, int64_t now)
 			fib_ready(due[i], false);
 		woken += n;
 	}
+	if (woken)
+		fib_meter_raise(&c->meter.timeouts, woken);
 }
 
 /* Our own, and those of a carrier that computes or blocks, and will not come to it. */
@@ -56,11 +58,11 @@ static void expire_timers(struct fib_carrier *c)
 	if (fib_load(&c->timers.nearest) != INT64_MAX) {
 		now = fib_os_now();
 		fib_tick_clock(c, now);
-		expire(&c->timers, now);
+		expire(c, &c->timers, now);
 	}
 	for (i = 0; i < s->carrier_count; i++)
 		if (fib_timers_overdue(&s->carriers[i].timers, now))
-			expire(&s->carriers[i].timers, now);
+			expire(c, &s->carriers[i].timers, now);
 }
 
 /* One pass over the others. The fiber a victim has woken last is probably about to run there, so it is
@@ -82,8 +84,10 @@ static struct fiber *steal(struct fib_carrier *c, bool patient)
 			fiber = fib_fresh_steal(&c->fresh, &c->queue, &victim->fresh);
 		if (!fiber && patient && fib_load(&victim->woken))
 			fiber = fib_swap(&victim->woken, NULL);
-		if (fiber)
+		if (fiber) {
+			fib_meter_raise(&c->meter.steals, 1);
 			return fiber;
+		}
 	}
 	return NULL;
 }
@@ -125,7 +129,7 @@ static struct fiber *find(struct fib_carrier *c)
 	struct fiber *fiber;
 
 	for (;;) {
-		c->picks = FIB_LOOK_EVERY;
+		fib_meter_give(c);
 		fib_live_tell(c->sched);
 		expire_timers(c);
 		fib_idle_poll(c);
@@ -181,7 +185,7 @@ void *fib_carrier_main(void *arg)
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
 	fib_context_adopt(&c->announce);
-	c->picks = FIB_LOOK_EVERY;
+	fib_meter_give(c);
 	for (;;) {
 		fiber = c->pending;
 		c->pending = NULL;

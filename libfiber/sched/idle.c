@@ -137,6 +137,12 @@ static void release_poller(struct fib_sched *s)
 	fib_store_release(&s->polling, 0);
 }
 
+static void count_poll(struct fib_carrier *c)
+{
+	fib_add_relaxed(&c->sched->polls, 1);
+	fib_meter_raise(&c->meter.polls, 1);
+}
+
 void fib_idle_poll(struct fib_carrier *c)
 {
 	struct fib_sched *s = c->sched;
@@ -146,7 +152,7 @@ void fib_idle_poll(struct fib_carrier *c)
 	if (!fib_load(&s->watching) || !take_poller(s))
 		return;
 	n = s->poller->ops->wait(s->poller, events, EVENTS, 0);
-	fib_add_relaxed(&s->polls, 1);
+	count_poll(c);
 	release_poller(s);
 	if (n > 0)
 		fib_tick_clock(c, fib_os_now());
@@ -207,12 +213,14 @@ static int block(struct fib_carrier *c, struct fib_poll_event *events, int64_t d
 			release_poller(s);
 	} else if (poller) {
 		n = wait_in_poller(c, events, deadline);
-		fib_add_relaxed(&s->polls, 1);
+		count_poll(c);
+		fib_meter_raise(&c->meter.wakeups, 1);
 		release_poller(s);
 	} else {
 		while (fib_load(&c->sleeper.how) == IN_FUTEX &&
 		       fib_os_futex_wait(&c->sleeper.how, IN_FUTEX, deadline) != -ETIMEDOUT)
 			;
+		fib_meter_raise(&c->meter.wakeups, 1);
 	}
 	fib_swap(&c->sleeper.how, AWAKE); /* pairs: idle.wake */
 	return n;

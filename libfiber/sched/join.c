@@ -108,7 +108,7 @@ static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 	if (fib_unlikely(stack.class == FIB_STACK_FOREIGN)) {
 		/* Its owner takes it back as soon as he hears of the end. */
 		c->departed = fiber;
-		c->picks = 1;
+		fib_meter_last(c);
 	} else {
 		let_go(c, fiber);
 	}

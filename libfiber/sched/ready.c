@@ -12,6 +12,7 @@
 
 #include "core/registry.h"
 #include "os/os.h"
+#include "sched/tick.h"
 
 /* Put one that no run queue takes where it will be found, and see that it is. c: as in put(). */
 static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
@@ -29,10 +30,24 @@ static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *
 		fib_idle_wake(home);
 }
 
+/* In the program's hook, where c counts as asleep, nobody keeps the clock, and the fiber would seem to have waited since it
+ * rests. */
+static void wake_clock(struct fib_carrier *c, struct fiber *fiber)
+{
+	bool polls;
+
+	if (!fib_idle_lies(c, &polls))
+		return;
+	fib_tick_clock(c, fib_os_now());
+	fib_store(&fiber->since, fib_coarse_now());
+}
+
 /* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
 static fib_noinline void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber,
 			     bool front)
 {
+	if (c && !c->current)
+		wake_clock(c, fiber);
 	if (fiber->flags & FIB_APART) {
 		put_apart(s, c, fiber);
 		return;
@@ -95,6 +110,8 @@ void fib_ready_fresh(struct fiber *fiber)
 		return;
 	}
 	/* It was made a moment ago. */
+	if (fib_unlikely(!c->current))
+		wake_clock(c, fiber);
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
 	fib_put_fresh(s, c, fiber);
 }

@@ -22,6 +22,7 @@
 #include "sched/fresh.h"
 #include "sched/idle.h"
 #include "sched/inject.h"
+#include "sched/meter.h"
 #include "sched/pinned.h"
 #include "sched/runqueue.h"
 #include "sched/spare.h"
@@ -65,6 +66,7 @@ struct fib_carrier {
 	struct fib_record_cache records; /* C */
 	struct fib_context idle;	 /* C */
 	_Atomic uint64_t left;		 /* C: counts how often `idle` was left; nobody asks */
+	struct fib_meter meter;		 /* see meter.h */
 	struct fib_announce announce;	 /* C */
 	struct fib_announce gone;	 /* C: of a fiber that has just ended */
 	struct fiber *departed; /* C: has ended, and its joiner is to be told in the idle context */
@@ -94,6 +96,8 @@ struct fib_sched {
 	_Atomic uint32_t stopping;	   /* A: carriers end when they find nothing */
 	_Atomic uint64_t submitted;	   /* A: live.c */
 	_Atomic uint64_t background_live;  /* A: background fibers submitted, not yet ended */
+	_Atomic uint64_t background_in;	   /* A: background fibers submitted so far */
+	_Atomic uint64_t background_out;   /* A: background fibers ended so far */
 	_Atomic uint32_t awaited;	   /* A: how many wait for `ended` (live.told) */
 	_Atomic uint32_t ended;		   /* A, futex: moves when no fiber is left that counts */
 	struct fiber_wait_queue finishers; /* own lock: fibers that wait for that */

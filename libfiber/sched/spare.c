@@ -37,7 +37,7 @@ struct fiber *fib_spare_take(struct fib_carrier *c)
 	if (!fiber)
 		fiber = fib_inject_take(second);
 	if (fiber)
-		c->picks = 1;
+		fib_meter_last(c);
 	return fiber;
 }
 

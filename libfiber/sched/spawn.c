@@ -215,6 +215,7 @@ int fib_submit(struct fib_sched *s, struct fiber *fiber)
 		fib_live_withdraw(s, flags);
 		return -EINVAL;
 	}
+	fib_store(&fiber->since, fib_coarse_now()); /* it may have been made long ago */
 	start(s, fiber);
 	return 0;
 }

@@ -131,27 +131,32 @@ static fib_noinline void begin(struct fib_carrier *c, struct fiber *fiber)
 	fib_check(fib_begin_on(fiber, &stack) == 0);
 }
 
-/* c runs fiber from now on: its stack may change. */
-static inline void start_running(struct fib_carrier *c, struct fiber *fiber)
+/* c runs fiber from now on: its stack may change. now: ns of the coarse clock. */
+static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int64_t now)
 {
 	fib_store(&fiber->seq, fib_load(&fiber->seq) + 1);
 	/* pairs: record.seq -- the odd number is out before anything else of the fiber changes. */
 	fib_fence_release();
-	fib_show(fiber, FIBER_RUNNING, fib_coarse_now());
+	/* Most often it has become runnable in the same tick. */
+	if (fib_unlikely(fib_load(&fiber->since) != now)) {
+		fib_meter_delay(&c->meter, now - fib_load(&fiber->since));
+		fib_store(&fiber->since, now);
+	}
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fiber->carrier = (uint16_t)c->index;
 	c->current = fiber;
 }
 
 /* Leave fiber for next, or for the idle context when there is none or it has not been left elsewhere. */
-static inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *next)
+static inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *next, int64_t now)
 {
 	struct fib_context *to = &c->idle;
 	struct fib_announce *to_announce = &c->announce;
 
 	/* pairs: record.seq */
 	if (next && !(fib_load_acquire(&next->seq) & 1)) {
-		start_running(c, next);
+		start_running(c, next, now);
 		if (fib_unlikely(!begun(next)))
 			begin(c, next);
 		to = &next->context;
@@ -172,26 +177,27 @@ static inline bool in_exception(const struct fib_carrier *c)
 /* A fiber that leaves in the middle of a C++ exception takes along what the C++ runtime has noted of it for the thread;
  * everybody else finds nothing noted. */
 static fib_noinline void go_in_exception(struct fib_carrier *c, struct fiber *fiber,
-					 struct fiber *next)
+					 struct fiber *next, int64_t now)
 {
 	const struct fib_exceptions mine = *c->exceptions;
 
 	*c->exceptions = (struct fib_exceptions){NULL, 0};
-	go(c, fiber, next);
+	go(c, fiber, next, now);
 	*fib_carrier_self()->exceptions = mine;
 }
 
-static inline void leave_for(struct fib_carrier *c, struct fiber *fiber, struct fiber *next)
+static inline void leave_for(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
+			     int64_t now)
 {
 	if (in_exception(c))
-		go_in_exception(c, fiber, next);
+		go_in_exception(c, fiber, next, now);
 	else
-		go(c, fiber, next);
+		go(c, fiber, next, now);
 }
 
 void fib_enter(struct fib_carrier *c, struct fiber *fiber)
 {
-	start_running(c, fiber);
+	start_running(c, fiber, fib_coarse_now());
 	if (!begun(fiber))
 		begin(c, fiber);
 	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, &c->left);
@@ -207,13 +213,18 @@ static void put_back(struct fib_carrier *c, struct fiber *fiber)
 		fib_inject_put(&c->inbox, fiber);
 }
 
-static inline void show_yield(struct fiber *fiber)
+/* The time of the coarse clock. */
+static inline int64_t show_yield(struct fiber *fiber)
 {
 	int64_t now = fib_coarse_now();
 
-	fib_count_cpu(fiber, now);
+	if (fib_unlikely(fib_load(&fiber->since) != now)) {
+		fib_count_cpu(fiber, now);
+		fib_store(&fiber->since, now);
+	}
 	fib_store(&fiber->wait_kind, FIB_WAIT_YIELD);
-	fib_show(fiber, FIBER_RUNNABLE, now);
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
+	return now;
 }
 
 /* Through the idle context, which looks at the outside. */
@@ -228,7 +239,7 @@ static fib_noinline void yield_outside(struct fib_carrier *c, struct fiber *fibe
 		put_back(c, fiber);
 	else
 		fib_runqueue_put(&c->queue, fiber);
-	leave_for(c, fiber, NULL);
+	leave_for(c, fiber, NULL, 0);
 }
 
 static bool alone_on(struct fib_carrier *c)
@@ -251,13 +262,14 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		if (next) {
 			c->streak = 0;
 			prefetch(c, 3, YIELD_LINES);
-			show_yield(fiber);
-			leave_for(c, fiber, next);
+			leave_for(c, fiber, next, show_yield(fiber));
 			return;
 		}
 	}
-	if (alone_on(c))
+	if (alone_on(c)) {
+		c->meter.unused++;
 		return;
+	}
 	/* It stands in line before another one is taken, so that the line is never empty for a moment in which a
 	 * thief looks and goes to sleep. Thieves may take it, and wait until it has left. */
 	if (fib_unlikely(fiber->flags & FIB_APART))
@@ -266,9 +278,9 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		fib_runqueue_put(&c->queue, fiber);
 	next = next_local(c, false);
 	if (next == fiber)
-		return;
-	show_yield(fiber);
-	leave_for(c, fiber, next);
+		c->meter.unused++;
+	else
+		leave_for(c, fiber, next, show_yield(fiber));
 }
 
 void fib_leave(struct fiber *fiber)
@@ -284,7 +296,7 @@ void fib_leave(struct fiber *fiber)
 	} else {
 		next = --c->picks ? next_local(c, false) : NULL;
 	}
-	leave_for(c, fiber, next);
+	leave_for(c, fiber, next, fib_coarse_now());
 }
 
 _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *stack)
@@ -304,7 +316,7 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 		fib_context_leave(&c->gone, &c->idle, &c->announce);
 	}
 	/* Odd from here on: nobody takes for whole what a beginning has half written. */
-	start_running(c, next);
+	start_running(c, next, fib_coarse_now());
 	if (begun(next)) {
 		fib_stack_give(&c->stacks, stack);
 	} else if (fib_announce_restarts() && stack->class == next->stack.class) {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "carriers.h"
@@ -138,12 +139,59 @@ static void test_ready_from_a_thread_goes_into_the_inject_queue(void **state)
 	prove(1, is_readied_from_outside, NULL);
 }
 
+static struct fiber *for_hook[2];
+static _Atomic int by_hook; /* 1: one is wanted, 2: it is done, -1: at a time that had passed */
+
+/* Once: wakes one and makes one, long after anybody has looked at the clock. */
+static int hook_readies(void *arg, int64_t deadline)
+{
+	struct fiber *f[2] = {for_hook[0], NULL};
+	int64_t now = fib_os_now();
+	bool right;
+
+	(void)deadline;
+	if (fib_load_acquire(&by_hook) != 1)
+		return -1;
+	insist(fib_coarse_now() < now);
+	fiber_unpark(f[0]);
+	insist(fib_spawn(arg, NULL, parks, NULL, NULL, &f[1]) == 0);
+	right = fib_load(&f[0]->since) >= now && fib_load(&f[1]->since) >= now;
+	for_hook[1] = f[1];
+	fib_store_release(&by_hook, right ? 2 : -1);
+	return 0;
+}
+
+static void test_ready_in_a_hook_is_of_that_moment(void **state)
+{
+	struct fib_sched s;
+	int64_t began;
+
+	(void)state;
+	ran = 0;
+	carriers_start(&s, 1);
+	carriers_serve(&s, hook_readies, &s);
+	for_hook[0] = carriers_spawn(&s, "parks", parks, NULL);
+	while (fib_load(&for_hook[0]->state) != FIBER_SUSPENDED || !fib_idle_all_asleep(&s))
+		sched_yield();
+	for (began = fib_os_now(); fib_os_now() <= began + 1000000;)
+		;
+	fib_store_release(&by_hook, 1);
+	s.poller->ops->wake(s.poller);
+	while (fib_load_acquire(&by_hook) == 1)
+		sched_yield();
+	assert_int_equal(fib_load(&by_hook), 2);
+	fiber_unpark(for_hook[1]);
+	join_all(for_hook, 2);
+	carriers_stop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ready_front_goes_first_and_displaces_to_the_end),
 		cmocka_unit_test(test_ready_fresh_stands_in_one_line_with_the_others),
 		cmocka_unit_test(test_ready_from_a_thread_goes_into_the_inject_queue),
+		cmocka_unit_test(test_ready_in_a_hook_is_of_that_moment),
 	};
 
 	harness_watchdog(60);
