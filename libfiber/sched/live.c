@@ -54,8 +54,11 @@ static int enter_from_outside(struct fib_sched *s, unsigned flags)
 				fib_sub(&s->background_live, 1);
 			return -ESHUTDOWN;
 		}
-		if (fib_cas(&s->submitted, &word, more))
-			return 0;
+		if (!fib_cas(&s->submitted, &word, more))
+			continue;
+		if (flags & FIBER_BACKGROUND)
+			fib_add_relaxed(&s->background_in, 1);
+		return 0;
 	}
 }
 
@@ -87,15 +90,18 @@ void fib_live_withdraw(struct fib_sched *s, unsigned flags)
 
 	if (c)
 		fib_live_raise(&c->ended);
-	else if (flags & FIBER_BACKGROUND)
+	else if (flags & FIBER_BACKGROUND) {
+		fib_add_relaxed(&s->background_out, 1);
 		fib_sub(&s->background_live, 1);
-	else
+	} else {
 		fib_sub(&s->submitted, 1);
+	}
 	tell(s);
 }
 
 void fib_live_leave_background(struct fib_sched *s)
 {
+	fib_add_relaxed(&s->background_out, 1);
 	if (fib_sub(&s->background_live, 1) == 1)
 		tell(s);
 }
@@ -136,6 +142,13 @@ uint64_t fib_live_count(struct fib_sched *s)
 
 	return spawned + (fib_load(&s->submitted) & ~CLOSED) - ended +
 	       fib_load(&s->background_live);
+}
+
+void fib_live_totals(struct fib_sched *s, uint64_t *ret_spawned, uint64_t *ret_ended)
+{
+	*ret_ended = fib_load_acquire(&s->background_out) + count_out(s);
+	*ret_spawned =
+		count_in(s) + (fib_load(&s->submitted) & ~CLOSED) + fib_load(&s->background_in);
 }
 
 bool fib_close(struct fib_sched *s)

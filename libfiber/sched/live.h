@@ -34,6 +34,10 @@ bool fib_live_none(struct fib_sched *s);
 /* All of them, background fibers too. Any thread; a moment later it may be otherwise. */
 uint64_t fib_live_count(struct fib_sched *s);
 
+/* How many have been spawned so far, and how many of them have ended, background fibers too. One for which there was no
+ * memory may count as both. Any thread. */
+void fib_live_totals(struct fib_sched *s, uint64_t *ret_spawned, uint64_t *ret_ended);
+
 /* Nothing can be submitted any more, if only background fibers are left now: true, and nothing ever will be. False
  * too when that was so before. */
 bool fib_close(struct fib_sched *s);

@@ -22,15 +22,15 @@ static void *spawns_five(void *arg)
 	struct fib_sched *s = arg;
 	struct fiber *f[5];
 
-	must(fib_live_count(s) == 1);
+	must(fib_live_count(s) == 1 + fib_load(&s->background_live));
 	for (int i = 0; i < 5; i++)
 		must(fiber_spawn(parks, NULL, &f[i]) == 0);
-	must(fib_live_count(s) == 6);
+	must(fib_live_count(s) == 6 + fib_load(&s->background_live));
 	must(!fib_live_none(s));
 	for (int i = 0; i < 5; i++) {
 		fiber_unpark(f[i]);
 		must(fiber_join(f[i], NULL, FIBER_FOREVER) == 0);
-		must(fib_live_count(s) == 5 - (uint64_t)i);
+		must(fib_live_count(s) == 5 - (uint64_t)i + fib_load(&s->background_live));
 	}
 	return NULL;
 }
@@ -67,6 +67,28 @@ static void test_live_background_fibers_count_apart(void **state)
 	assert_int_equal(fib_live_await(&s, true, FIBER_FOREVER), 0);
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(fib_live_count(&s), 0);
+	carriers_stop(&s);
+}
+
+static void test_live_totals_count_everybody_once(void **state)
+{
+	uint64_t spawned, ended;
+	struct fib_sched s;
+	struct fiber *f[2];
+
+	(void)state;
+	carriers_start(&s, 2);
+	f[0] = carriers_spawn_flags(&s, "background", FIBER_BACKGROUND, parks, NULL);
+	f[1] = carriers_spawn(&s, "spawns", spawns_five, &s);
+	assert_int_equal(fiber_join(f[1], NULL, FIBER_FOREVER), 0);
+	fib_live_totals(&s, &spawned, &ended);
+	assert_int_equal(spawned, 7);
+	assert_int_equal(ended, 6);
+	fiber_unpark(f[0]);
+	assert_int_equal(fiber_join(f[0], NULL, FIBER_FOREVER), 0);
+	fib_live_totals(&s, &spawned, &ended);
+	assert_int_equal(spawned, 7);
+	assert_int_equal(ended, 7);
 	carriers_stop(&s);
 }
 
@@ -124,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_counts_those_from_outside_and_those_of_fibers),
 		cmocka_unit_test(test_live_background_fibers_count_apart),
+		cmocka_unit_test(test_live_totals_count_everybody_once),
 		cmocka_unit_test(test_live_withdrawn_never_was),
 		cmocka_unit_test(test_live_end_is_told_once_all_are_gone),
 	};
