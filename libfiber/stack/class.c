@@ -124,6 +124,7 @@ void fib_class_trim(struct fib_stack_class *c)
 	for (n = c->idle; n && c->cold < c->count; n--) {
 		const struct fib_stack *stack = &c->free[c->cold++];
 
+		c->trimmed++;
 		fib_os_discard(stack->low, stack->size);
 		fib_spin_unlock(&c->lock);
 		fib_spin_lock(&c->lock);

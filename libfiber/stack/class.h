@@ -19,6 +19,7 @@ struct fib_stack_class {
 	size_t cold;
 	size_t promised; /* at most count */
 	size_t cut;	 /* ever */
+	size_t trimmed;	 /* ever: those that lost their pages */
 	size_t idle;	 /* the fewest warm ones there were since the last trim */
 	char *next;	 /* in the newest slab */
 	char *guarded;	 /* as far as this stacks from next on have their guard */

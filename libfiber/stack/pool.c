@@ -237,6 +237,39 @@ void fib_stack_trim(int64_t now)
 		fib_class_trim(&classes[i]);
 }
 
+/* -- for those who watch -- */
+
+/* Whoever has the lock, or the cache, writes them while we look: what is read is a word that was there. */
+#define unwatched fib_noinline __attribute__((no_sanitize("thread")))
+
+unwatched static size_t look(const size_t *at)
+{
+	return *(const volatile size_t *)at;
+}
+
+unwatched unsigned fib_stack_cached(const struct fib_stack_cache *cache)
+{
+	return *(const volatile unsigned *)&cache->count;
+}
+
+void fib_stack_count(struct fib_stack_totals *ret)
+{
+	unsigned i;
+
+	*ret = (struct fib_stack_totals){0};
+	for (i = 0; i < CLASSES; i++) {
+		const struct fib_stack_class *c = &classes[i];
+		const uint64_t made = look(&c->cut);
+
+		ret->made += made;
+		ret->bytes += made * fib_class_size(i);
+		ret->free += look(&c->count);
+		ret->cold += look(&c->cold);
+		ret->promised += look(&c->promised);
+		ret->trimmed += look(&c->trimmed);
+	}
+}
+
 void fib_stack_lock_pool(void)
 {
 	unsigned i;

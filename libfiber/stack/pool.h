@@ -55,6 +55,22 @@ void fib_stack_flush(struct fib_stack_cache *cache);
  * carrier that is about to sleep; does nothing more than once a second. now: ns. */
 void fib_stack_trim(int64_t now);
 
+/* Of all sizes together. */
+struct fib_stack_totals {
+	uint64_t made;	   /* ever; none is ever unmade */
+	uint64_t bytes;	   /* of address space that they have, without guards */
+	uint64_t free;	   /* in the pool; what lies in the caches of carriers is not */
+	uint64_t cold;	   /* of the free ones: those without memory */
+	uint64_t promised; /* of the free ones: for fibers that have not begun */
+	uint64_t trimmed;  /* ever: how often one lost its memory for want of use */
+};
+
+/* Look without a lock: each number was true a moment ago, but not all at the same. Any thread. */
+void fib_stack_count(struct fib_stack_totals *ret);
+
+/* How many lie in a carrier's cache. Any thread, while there is the carrier. */
+unsigned fib_stack_cached(const struct fib_stack_cache *cache);
+
 /* Keep others out of the pool while the process forks. */
 void fib_stack_lock_pool(void);
 void fib_stack_unlock_pool(void);
