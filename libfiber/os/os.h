@@ -63,6 +63,7 @@ struct fib_os_piece {
 	int rc; /* what fib_os_peek() would have returned */
 };
 void fib_os_peek_many(struct fib_os_piece pieces[], size_t n);
+int64_t fib_os_resident(void); /* bytes of this process that are in memory, or -errno */
 /* Resident bytes from the lowest resident page of [low, low + size) to its end, or -errno. */
 int64_t fib_os_high_water(uint64_t low, size_t size);
 

@@ -4,6 +4,7 @@
 #define FIB_OS_THREADS_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 /* Make a joinable thread on which the program's signals do not arrive; faults still do. 0, -EAGAIN, ... */
 int fib_os_thread_start(pthread_t *ret, void *(*fn)(void *), void *arg);
@@ -22,5 +23,8 @@ int fib_os_thread_join(pthread_t thread, void **ret);
 /* A descriptor, close-on-exec, that is readable once the thread has ended; by then fib_os_thread_try_join() does
  * not say -EBUSY. -ESRCH when it has ended already; another error where there is no such thing. */
 int fib_os_thread_open(pthread_t thread);
+
+/* ns that a thread has run which nobody has joined, or a negative errno; a system call. */
+int64_t fib_os_thread_cpu_of(pthread_t thread);
 
 #endif

@@ -2,24 +2,36 @@
 /*
  * census.c - what the carriers do, for the service thread
  *
- * Nothing is counted for this on the way of a fiber: it reads what the scheduler keeps for itself, while
- * that changes. The list of schedulers is locked meanwhile, so that none goes; fibers never take that lock.
+ * It reads what the scheduler keeps for itself (meter.c), while that changes. The list of schedulers is locked meanwhile, so that none goes; fibers never take that lock.
  */
 #include "sched/census.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "core/registry.h"
+#include "os/os.h"
+#include "os/threads.h"
+#include "sched/live.h"
+#include "sched/meter.h"
 #include "sched/sched.h"
 #include "sched/tick.h"
 
+_Static_assert(FIB_WIRE_DELAYS == FIB_METER_DELAYS, "the same steps");
+
+#define unwatched fib_noinline __attribute__((no_sanitize("thread")))
+
 /* A carrier's own pointer, of which only it knows when it changes; what it points to, a record, is never unmapped. So
  * the worst is the id of a fiber that has just been left. */
-fib_noinline __attribute__((no_sanitize("thread"))) static uint64_t current_id(
-	struct fib_carrier *c)
+unwatched static struct fiber *current(struct fib_carrier *c)
 {
-	struct fiber *const fiber = *(struct fiber *volatile *)&c->current;
+	return *(struct fiber *volatile *)&c->current;
+}
 
-	return fiber ? fib_observe(&fiber->id) : 0;
+/* Under a lock that we must not take. */
+unwatched static uint32_t timers(const struct fib_carrier *c)
+{
+	return *(const volatile uint32_t *)&c->timers.count;
 }
 
 static uint32_t queued(struct fib_carrier *c)
@@ -32,22 +44,51 @@ static uint32_t queued(struct fib_carrier *c)
 	       fib_load(&c->inbox.count) + fib_load(&c->spare.count) + !!fib_load(&c->woken);
 }
 
-static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)
+static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret)
 {
+	struct fiber *fiber;
 	bool polls;
 
-	ret->index = c->index;
-	ret->queued = queued(c);
-	ret->fiber = 0;
 	if (fib_idle_lies(c, &polls)) {
 		ret->state = polls ? FIB_WIRE_CARRIER_POLLING : FIB_WIRE_CARRIER_IDLE;
 		return;
 	}
-	ret->fiber = current_id(c);
+	fiber = current(c);
+	ret->fiber = fiber ? fib_observe(&fiber->id) : 0;
 	ret->state = ret->fiber ? FIB_WIRE_CARRIER_RUNNING : FIB_WIRE_CARRIER_SEARCHING;
+	if (!ret->fiber)
+		return;
+	/* It runs when its number is odd: then that is when it began to, or the last time that it was counted. */
+	ret->since = fib_coarse_now() - fib_load(&fiber->since);
+	if (ret->since < 0 || current(c) != fiber)
+		ret->since = 0;
+}
+
+static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)
+{
+	struct fib_metered m;
+	int64_t cpu = fib_os_thread_cpu_of(c->thread);
+
+	fib_meter_read(c, &m);
+	*ret = (struct fib_wire_carrier){
+		.index = c->index,
+		.queued = queued(c),
+		.timers = timers(c),
+		.switches = m.switches,
+		.steals = m.steals,
+		.wakeups = m.wakeups,
+		.polls = m.polls,
+		.timeouts = m.timeouts,
+		.cpu = cpu < 0 ? -1 : cpu,
+		.stacks = fib_stack_cached(&c->stacks),
+		.delayed = m.delayed,
+	};
+	memcpy(ret->delays, m.delays, sizeof ret->delays);
+	see_what_it_does(c, ret);
 }
 
 struct count {
+	unsigned first;
 	struct fib_wire_runtime *runtime;
 	struct fib_wire_carrier *carriers;
 };
@@ -59,19 +100,28 @@ static void count_runtime(struct fib_sched *s, void *arg)
 	unsigned i;
 
 	*r = (struct fib_wire_runtime){.serial = s->serial, .polls = fib_load(&s->polls)};
-	r->carriers = s->carrier_count;
+	r->now = fib_os_now();
+	r->all = s->carrier_count;
+	r->first = count->first;
+	if (r->first < r->all)
+		r->carriers = r->all - r->first;
+	if (r->carriers > FIB_CENSUS_CARRIERS)
+		r->carriers = FIB_CENSUS_CARRIERS;
+	fib_live_totals(s, &r->spawned, &r->ended);
+	r->pinned = fib_load(&s->pinned.count);
+	r->pinned_dropped = fib_load(&s->pinned.dropped);
 	r->queued = fib_load(&s->inject.count) + fib_load(&s->spare.count);
 	r->carrier_size = sizeof *count->carriers;
 	snprintf(r->poller, sizeof r->poller, "%s", s->poller->ops->name);
 	snprintf(r->note, sizeof r->note, "%s", s->poller_note.text);
-	for (i = 0; i < s->carrier_count; i++)
-		count_carrier(&s->carriers[i], &count->carriers[i]);
+	for (i = 0; i < r->carriers; i++)
+		count_carrier(&s->carriers[r->first + i], &count->carriers[i]);
 }
 
-bool fib_census_next(uint64_t after, struct fib_wire_runtime *ret,
-		     struct fib_wire_carrier *ret_carriers)
+bool fib_census_next(uint64_t after, unsigned first, struct fib_wire_runtime *ret,
+		     struct fib_wire_carrier ret_carriers[FIB_CENSUS_CARRIERS])
 {
-	struct count count = {ret, ret_carriers};
+	struct count count = {first, ret, ret_carriers};
 
 	return fib_tick_next(after, count_runtime, &count);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_carriers.c - the runtimes, how each waits for descriptors, and what its carriers do; one runtime a step. */
+/* cmd_carriers.c - the runtimes, how each waits for descriptors, and what its carriers do; some carriers a step. */
 #include <string.h>
 
 #include "os/os.h"
@@ -17,21 +17,32 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	return true;
 }
 
+/* c->next is the last runtime whose carriers have all been told; of the one after it c->counted have. */
 static bool step(struct fib_peer *peer, int64_t now)
 {
-	struct fib_wire_carrier carriers[FIB_CARRIERS_MAX];
+	struct fib_wire_carrier carriers[FIB_CENSUS_CARRIERS];
 	struct fib_wire_runtime runtime;
 	struct fib_cursor *c = &peer->cursor;
 	size_t room, size;
 	char *at;
 
 	(void)now;
-	if (!fib_census_next(c->next, &runtime, carriers)) {
+	if (!fib_census_next(c->next, (unsigned)c->counted, &runtime, carriers)) {
 		c->end.sampled_ns = fib_os_now() - c->began;
 		fib_answer_end(peer);
 		return true;
 	}
-	c->next = runtime.serial;
+	/* The other one has gone meanwhile. */
+	if (c->counted && runtime.serial != c->id) {
+		c->counted = 0;
+		return false;
+	}
+	c->id = runtime.serial;
+	c->counted += runtime.carriers;
+	if (c->counted >= runtime.all) {
+		c->next = runtime.serial;
+		c->counted = 0;
+	}
 	c->end.total += runtime.carriers;
 	c->end.shown += runtime.carriers;
 	size = runtime.carriers * sizeof carriers[0];

@@ -37,6 +37,8 @@ enum fib_wire_type {
 	FIB_WIRE_POLICY = 0x05,
 	/* Nothing: RUNTIME..., END, which counts carriers. */
 	FIB_WIRE_CARRIERS = 0x06,
+	/* Nothing: PROCESS, LAYOUT, COUNTERS_ARE, END, which counts fibers. */
+	FIB_WIRE_COUNTERS = 0x09,
 
 	/* struct fib_wire_process */
 	FIB_WIRE_PROCESS = 0x81,
@@ -54,8 +56,10 @@ enum fib_wire_type {
 	FIB_WIRE_END = 0x87,
 	/* struct fib_wire_error */
 	FIB_WIRE_ERROR = 0x88,
-	/* struct fib_wire_runtime, then `carriers` carriers of carrier_size bytes. */
+	/* struct fib_wire_runtime, then `carriers` carriers of carrier_size bytes. One that has many comes in several. */
 	FIB_WIRE_RUNTIME = 0x89,
+	/* struct fib_wire_counters */
+	FIB_WIRE_COUNTERS_ARE = 0x8c,
 };
 
 struct fib_wire_header {
@@ -126,12 +130,26 @@ enum fib_wire_carrier_state {
 	FIB_WIRE_CARRIER_RUNNING,
 };
 
+/* How long runnable fibers waited: number 0 up to 1 ms, number n up to 2^n ms, the last one longer. */
+#define FIB_WIRE_DELAYS 16u
+
+/* Counts are of all that it has done so far, and never go back. */
 struct fib_wire_carrier {
 	uint32_t index;
 	uint32_t state;	 /* enum fib_wire_carrier_state */
 	uint64_t fiber;	 /* that it runs, 0: none */
 	uint32_t queued; /* runnable fibers in its line */
-	uint32_t unused;
+	uint32_t timers; /* deadlines of fibers that it will wake */
+	int64_t since;	 /* ns that it has run this fiber, in steps of the coarse clock */
+	uint64_t switches;
+	uint64_t steals;   /* times that it took fibers from another one's line */
+	uint64_t wakeups;  /* sleeps that it got up from */
+	uint64_t polls;	   /* looks into the poller */
+	uint64_t timeouts; /* waits that it ended by their deadline */
+	int64_t cpu;	   /* ns of CPU time of its thread, -1: unknown */
+	uint64_t stacks;   /* free ones that it keeps */
+	uint64_t delayed;  /* ns that fibers waited before they ran on it, in all */
+	uint64_t delays[FIB_WIRE_DELAYS];
 };
 
 struct fib_wire_runtime {
@@ -140,9 +158,40 @@ struct fib_wire_runtime {
 	uint32_t carriers;
 	uint32_t carrier_size;
 	uint32_t queued; /* runnable fibers in no carrier's line */
-	uint32_t unused;
+	uint32_t first;	 /* index of the first carrier that follows */
 	char poller[16];
 	char note[160]; /* why it is not the poller that was wanted; empty when it is */
+	int64_t now;	/* ns, CLOCK_MONOTONIC */
+	uint64_t spawned;
+	uint64_t ended;		 /* of those */
+	uint64_t pinned;	 /* waits of pinned fibers */
+	uint64_t pinned_dropped; /* see struct fib_wire_policy_is */
+	uint32_t all;		 /* carriers that it has; `carriers` follow */
+	uint32_t unused;
+};
+
+/* What is true of the process as a whole. Numbers of states and kinds are those of the layout. */
+#define FIB_WIRE_STATES 8u
+#define FIB_WIRE_WAITS	64u
+struct fib_wire_counters {
+	int64_t now;		/* ns, CLOCK_MONOTONIC */
+	int64_t service_cpu;	/* ns of CPU time of the service thread ... */
+	int64_t service_began;	/* ... since then, ns */
+	uint64_t fibers;	/* all that there are, created ones that were never submitted too */
+	uint64_t records;	/* places in the registry that have memory ... */
+	uint64_t record_size;	/* ... of so many bytes each */
+	uint64_t resident;	/* bytes of the process that are in memory, 0: unknown */
+	uint64_t stacks;	/* made so far; none is ever unmade */
+	uint64_t stacks_free;	/* of those, without what carriers keep */
+	uint64_t stacks_cold;	/* of the free ones: without memory */
+	uint64_t stacks_wanted; /* of the free ones: for fibers that have not begun */
+	uint64_t stack_bytes;	/* address space of all stacks */
+	uint64_t trimmed;	/* times that a stack's memory was given back so far */
+	uint64_t slow;	  /* fibers that held their carrier for too long; 0 where nobody watches */
+	uint32_t watched; /* somebody watches for that */
+	uint32_t unused;
+	uint64_t states[FIB_WIRE_STATES]; /* fibers in each */
+	uint64_t waits[FIB_WIRE_WAITS];	  /* fibers that wait so */
 };
 
 struct fib_wire_end {

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -179,4 +180,22 @@ fib_noinline int64_t fib_os_high_water(uint64_t low, size_t size)
 		at += n * page;
 	}
 	return 0;
+}
+
+fib_noinline int64_t fib_os_resident(void)
+{
+	char text[128], *second;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return -EIO;
+	text[n] = 0;
+	/* Pages: all, resident, ... */
+	strtoull(text, &second, 10);
+	return (int64_t)(strtoull(second, NULL, 10) * fib_os_page_size());
 }

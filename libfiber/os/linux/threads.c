@@ -115,3 +115,16 @@ fib_noinline int fib_os_thread_open(pthread_t thread)
 		close(fd);
 	return -ESRCH;
 }
+
+fib_noinline int64_t fib_os_thread_cpu_of(pthread_t thread)
+{
+	struct timespec t;
+	clockid_t clock;
+	int rc = pthread_getcpuclockid(thread, &clock);
+
+	if (rc)
+		return -rc;
+	if (clock_gettime(clock, &t) < 0)
+		return -errno;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}

@@ -18,7 +18,7 @@
 
 static struct fib_sched s, other;
 static struct fib_wire_runtime runtime;
-static struct fib_wire_carrier rows[FIB_CARRIERS_MAX];
+static struct fib_wire_carrier rows[FIB_CENSUS_CARRIERS];
 static _Atomic uint64_t runner; /* the id of the fiber that runs */
 static _Atomic int enough;
 
@@ -48,20 +48,20 @@ static void *nothing(void *arg)
 static bool all_but_one_idle(void *arg)
 {
 	(void)arg;
-	return fib_census_next(0, &runtime, rows) && in_state(FIB_WIRE_CARRIER_POLLING) == 1 &&
+	return fib_census_next(0, 0, &runtime, rows) && in_state(FIB_WIRE_CARRIER_POLLING) == 1 &&
 	       in_state(FIB_WIRE_CARRIER_IDLE) == runtime.carriers - 1;
 }
 
 static bool one_runs(void *arg)
 {
 	(void)arg;
-	return fib_census_next(0, &runtime, rows) && in_state(FIB_WIRE_CARRIER_RUNNING) == 1;
+	return fib_census_next(0, 0, &runtime, rows) && in_state(FIB_WIRE_CARRIER_RUNNING) == 1;
 }
 
 static bool three_queued(void *arg)
 {
 	(void)arg;
-	return fib_census_next(0, &runtime, rows) && rows[0].queued + runtime.queued == 3;
+	return fib_census_next(0, 0, &runtime, rows) && rows[0].queued + runtime.queued == 3;
 }
 
 static void test_census_of_sleepers_has_one_in_the_poller(void **state)
@@ -112,21 +112,21 @@ static void test_census_shows_who_runs_and_how_many_wait_behind_it(void **state)
 static void test_census_goes_through_the_runtimes_in_the_order_of_their_start(void **state)
 {
 	(void)state;
-	assert_false(fib_census_next(0, &runtime, rows));
+	assert_false(fib_census_next(0, 0, &runtime, rows));
 	carriers_start(&s, 1);
 	carriers_start(&other, 2);
-	assert_true(fib_census_next(0, &runtime, rows));
+	assert_true(fib_census_next(0, 0, &runtime, rows));
 	assert_int_equal(runtime.serial, s.serial);
 	assert_int_equal(runtime.carriers, 1);
-	assert_true(fib_census_next(runtime.serial, &runtime, rows));
+	assert_true(fib_census_next(runtime.serial, 0, &runtime, rows));
 	assert_int_equal(runtime.serial, other.serial);
 	assert_int_equal(runtime.carriers, 2);
-	assert_false(fib_census_next(runtime.serial, &runtime, rows));
+	assert_false(fib_census_next(runtime.serial, 0, &runtime, rows));
 	carriers_stop(&s);
-	assert_true(fib_census_next(0, &runtime, rows));
+	assert_true(fib_census_next(0, 0, &runtime, rows));
 	assert_int_equal(runtime.serial, other.serial);
 	carriers_stop(&other);
-	assert_false(fib_census_next(0, &runtime, rows));
+	assert_false(fib_census_next(0, 0, &runtime, rows));
 }
 
 static void test_census_hands_the_note_on(void **state)
@@ -134,8 +134,80 @@ static void test_census_hands_the_note_on(void **state)
 	(void)state;
 	carriers_start(&s, 1);
 	strcpy(s.poller_note.text, "another one cannot be used here");
-	assert_true(fib_census_next(0, &runtime, rows));
+	assert_true(fib_census_next(0, 0, &runtime, rows));
 	assert_string_equal(runtime.note, "another one cannot be used here");
+	carriers_stop(&s);
+}
+
+static void *sleeps_long(void *arg)
+{
+	fiber_sleep(3600 * INT64_C(1000000000));
+	return arg;
+}
+
+static bool three_sleep(void *arg)
+{
+	(void)arg;
+	return fib_census_next(0, 0, &runtime, rows) && rows[0].timers == 3;
+}
+
+static void test_census_counts_what_each_carrier_has_done(void **state)
+{
+	struct fiber *f[4];
+	int64_t before;
+	int i;
+
+	(void)state;
+	fib_store(&enough, 0);
+	fib_store(&runner, 0);
+	carriers_start(&s, 1);
+	for (i = 0; i < 3; i++)
+		f[i] = carriers_spawn(&s, "sleeps", sleeps_long, NULL);
+	assert_true(harness_until(three_sleep, NULL, LIMIT_S));
+	f[3] = carriers_spawn(&s, "runs", runs, NULL);
+	while (!fib_load(&runner))
+		sched_yield();
+	before = fib_coarse_now();
+	fib_coarse_set(before + 7000000);
+	assert_true(fib_census_next(0, 0, &runtime, rows));
+	assert_int_equal(rows[0].fiber, fib_load(&runner));
+	assert_in_range(rows[0].since, 7000000, INT64_MAX);
+	assert_int_equal(rows[0].switches, 3);
+	assert_int_equal(rows[0].timeouts, 0);
+	assert_true(rows[0].cpu > 0);
+	assert_int_equal(runtime.spawned, 4);
+	assert_int_equal(runtime.ended, 0);
+	assert_true(runtime.now > 0);
+	fib_store(&enough, 1);
+	for (i = 0; i < 4; i++) {
+		fiber_cancel(f[i]);
+		fiber_join(f[i], NULL, FIBER_FOREVER);
+	}
+	assert_true(harness_until(all_but_one_idle, NULL, LIMIT_S));
+	assert_int_equal(rows[0].timers, 0);
+	assert_int_equal(rows[0].switches, 7);
+	assert_true(rows[0].wakeups > 0);
+	assert_int_equal(rows[0].polls, runtime.polls);
+	assert_int_equal(runtime.ended, 4);
+	carriers_stop(&s);
+}
+
+static void test_census_of_many_carriers_comes_in_pieces(void **state)
+{
+	unsigned first, i;
+
+	(void)state;
+	carriers_start(&s, FIB_CENSUS_CARRIERS + 3);
+	for (first = 0; first < s.carrier_count; first += runtime.carriers) {
+		assert_true(fib_census_next(0, first, &runtime, rows));
+		assert_int_equal(runtime.all, s.carrier_count);
+		assert_int_equal(runtime.first, first);
+		assert_int_equal(runtime.carriers, first ? 3 : FIB_CENSUS_CARRIERS);
+		for (i = 0; i < runtime.carriers; i++)
+			assert_int_equal(rows[i].index, first + i);
+	}
+	assert_true(fib_census_next(0, s.carrier_count, &runtime, rows));
+	assert_int_equal(runtime.carriers, 0);
 	carriers_stop(&s);
 }
 
@@ -146,6 +218,8 @@ int main(void)
 		cmocka_unit_test(test_census_shows_who_runs_and_how_many_wait_behind_it),
 		cmocka_unit_test(test_census_goes_through_the_runtimes_in_the_order_of_their_start),
 		cmocka_unit_test(test_census_hands_the_note_on),
+		cmocka_unit_test(test_census_counts_what_each_carrier_has_done),
+		cmocka_unit_test(test_census_of_many_carriers_comes_in_pieces),
 	};
 
 	harness_watchdog(110);
