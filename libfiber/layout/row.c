@@ -47,15 +47,15 @@ static void text(char *to, size_t size, const void *bytes, struct fib_layout_fie
 }
 
 /* A fiber that yielded waits for its turn; one in a pinned wait runs and waits at once. */
-static bool waits(const struct fib_row *row, bool running)
+bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins)
 {
-	if (row->wait_kind == FIB_WAIT_NONE || row->wait_kind >= FIB_WAIT_COUNT)
+	if (wait_kind == FIB_WAIT_NONE || wait_kind >= FIB_WAIT_COUNT)
 		return false;
 	if (running)
-		return row->pins > 0;
-	if (row->state == FIBER_RUNNABLE)
-		return row->wait_kind == FIB_WAIT_YIELD;
-	return row->state == FIBER_SUSPENDED;
+		return pins > 0;
+	if (state == FIBER_RUNNABLE)
+		return wait_kind == FIB_WAIT_YIELD;
+	return state == FIBER_SUSPENDED;
 }
 
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
@@ -101,7 +101,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->age = 0;
 	if (running)
 		ret->cpu += (uint64_t)ret->age;
-	if (!waits(ret, running)) {
+	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
 		ret->wait_kind = FIB_WAIT_NONE;
 	} else if (ret->wait_kind != FIB_WAIT_YIELD) {
 		/* A yield waits for nothing: these would be those of the wait before it. */

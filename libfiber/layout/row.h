@@ -61,6 +61,10 @@ typedef int fib_read_fn(void *reader, uint64_t address, void *buf, size_t size);
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
 		    int64_t now, struct fib_row *ret);
 
+/* Whether a fiber in that state waits in the way that its record names. running: its number is odd, whatever the state
+ * says; pins: how often it is pinned. */
+bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins);
+
 /* Fill object_name and holder by reading the wait object. 0, or the read function's error when
  * the object cannot be read (it may have gone while we looked). */
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,

@@ -24,17 +24,24 @@
 static struct {
 	char name[sizeof(((struct fib_wire_process *)0)->name)];
 	enum fib_wire_mode mode;
+	int64_t began;
 } self;
 
 void fib_answer_introduce(const char *name, enum fib_wire_mode mode)
 {
 	snprintf(self.name, sizeof self.name, "%s", name);
 	self.mode = mode;
+	self.began = fib_os_now();
 }
 
 enum fib_wire_mode fib_answer_mode(void)
 {
 	return self.mode;
+}
+
+int64_t fib_answer_began(void)
+{
+	return self.began;
 }
 
 void fib_answer_process(struct fib_peer *peer, int64_t now)

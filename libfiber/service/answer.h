@@ -8,6 +8,7 @@
 /* What this process is called and what it allows; once, before the thread starts. */
 void fib_answer_introduce(const char *name, enum fib_wire_mode mode);
 enum fib_wire_mode fib_answer_mode(void);
+int64_t fib_answer_began(void); /* when that was said: ns */
 
 /* Append the frame. PROCESS says how many fibers fib_walk_count() has counted. */
 void fib_answer_process(struct fib_peer *peer, int64_t now);

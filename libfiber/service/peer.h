@@ -35,6 +35,7 @@ struct fib_cursor {
 	struct fib_wire_end end;
 	int64_t began; /* the first record was looked at; 0: not yet */
 	struct fib_sample_object object;
+	struct fib_wire_counters counters; /* of an answer to COUNTERS */
 };
 
 struct fib_peer {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_counters.c - numbers about the process as a whole, for whoever watches many. */
+#include "base/compiler.h"
+#include "core/registry.h"
+#include "os/os.h"
+#include "service/answer.h"
+#include "service/command.h"
+#include "service/tally.h"
+#include "stack/pool.h"
+
+#define PIECE 512u /* records, some tens of ns each where they are in no cache */
+
+static bool begin(struct fib_peer *peer, const void *payload, size_t length)
+{
+	(void)payload;
+	(void)length;
+	peer->cursor.committed = fib_registry_committed();
+	peer->cursor.began = fib_os_now();
+	return true;
+}
+
+static void count_stacks(struct fib_wire_counters *c)
+{
+	struct fib_stack_totals stacks;
+
+	fib_stack_count(&stacks);
+	c->stacks = stacks.made;
+	c->stacks_free = stacks.free;
+	c->stacks_cold = stacks.cold;
+	c->stacks_wanted = stacks.promised;
+	c->stack_bytes = stacks.bytes;
+	c->trimmed = stacks.trimmed;
+}
+
+static void finish(struct fib_peer *peer, int64_t now)
+{
+	struct fib_cursor *cursor = &peer->cursor;
+	struct fib_wire_counters *c = &cursor->counters;
+	int64_t resident = fib_os_resident();
+
+	c->now = fib_os_now();
+	c->service_cpu = fib_os_thread_cpu();
+	c->service_began = fib_answer_began();
+	c->records = cursor->committed;
+	c->record_size = sizeof(struct fiber);
+	c->resident = resident < 0 ? 0 : (uint64_t)resident;
+	count_stacks(c);
+	cursor->fibers = cursor->end.total = cursor->end.shown = c->fibers;
+	cursor->end.sampled_ns = c->now - cursor->began;
+	fib_answer_process(peer, now);
+	fib_answer_layout(peer);
+	fib_peer_frame(peer, FIB_WIRE_COUNTERS_ARE, c, sizeof *c);
+	fib_answer_end(peer);
+}
+
+static bool step(struct fib_peer *peer, int64_t now)
+{
+	struct fib_cursor *c = &peer->cursor;
+	uint64_t n = c->committed - c->next;
+
+	if (!n) {
+		finish(peer, now);
+		return true;
+	}
+	if (n > PIECE)
+		n = PIECE;
+	fib_tally(c->next, n, &c->counters);
+	c->next += n;
+	return false;
+}
+
+const struct fib_command fib_cmd_counters = {
+	.type = FIB_WIRE_COUNTERS,
+	.name = "counters",
+	.begin = begin,
+	.step = step,
+};
