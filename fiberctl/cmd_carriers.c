@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_carriers.c - the carriers of each runtime, and how it waits for descriptors
+ * cmd_carriers.c - what the carriers of each runtime do, and how it waits for descriptors
+ *
+ * A program counts what it has done so far. How much that is a second takes two looks, with a pause between them.
  *
  * A runtime may wait in another way than it was meant to, because the machine forbids that one: here it says so, once for
  * each runtime.
@@ -9,16 +11,68 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "fiberctl/fiberctl.h"
+#include "fiberctl/meter.h"
 #include "fiberctl/process.h"
-#include "inspect/render.h"
+
+#define INTERVAL      INT64_C(200000000)
+#define INTERVAL_MOST INT64_C(3600000000000)
 
 struct answer {
-	bool json;
-	json_t *carriers, *runtimes; /* with json */
-	struct ins_summary summary;
+	struct ctl_meter before, now; /* before: empty with --once */
+	const struct fib_wire_process *process;
 };
+
+/* -- rates -- */
+
+/* -1: unknown. */
+static double per_second(uint64_t before, uint64_t now, int64_t ns)
+{
+	if (ns <= 0 || now < before)
+		return -1;
+	return (double)(now - before) * 1e9 / (double)ns;
+}
+
+static int64_t between(const struct answer *a, const struct fib_wire_runtime *r)
+{
+	const struct fib_wire_runtime *b = ctl_meter_runtime(&a->before, r->serial);
+
+	return b ? r->now - b->now : 0;
+}
+
+/* A share of one CPU; -1: unknown. */
+static double share(int64_t before, int64_t now, int64_t ns)
+{
+	if (ns <= 0 || before < 0 || now < before)
+		return -1;
+	return (double)(now - before) / (double)ns;
+}
+
+struct rates {
+	double switches, cpu; /* a second; of a CPU; -1: unknown */
+};
+
+static struct rates rates(const struct answer *a, const struct fib_wire_runtime *r,
+			  const struct fib_wire_carrier *c)
+{
+	const struct fib_wire_carrier *b = ctl_meter_carrier(&a->before, r->serial, c->index);
+	const int64_t ns = between(a, r);
+
+	if (!b)
+		return (struct rates){-1, -1};
+	return (struct rates){per_second(b->switches, c->switches, ns), share(b->cpu, c->cpu, ns)};
+}
+
+static double service_share(const struct answer *a)
+{
+	const struct fib_wire_counters *b = &a->before.counters, *c = &a->now.counters;
+
+	return a->before.counted ? share(b->service_cpu, c->service_cpu, c->now - b->now) : -1;
+}
+
+/* -- text -- */
 
 static const char *state_name(uint32_t state)
 {
@@ -32,152 +86,248 @@ static const char *state_name(uint32_t state)
 	return state < sizeof names / sizeof names[0] ? names[state] : "unknown";
 }
 
-static json_t *number_or_null(uint64_t n)
-{
-	return n ? json_integer((json_int_t)n) : json_null();
-}
-
-static void put_runtime(struct answer *a, const struct fib_wire_runtime *r)
-{
-	char name[sizeof r->poller * 4], note[sizeof r->note * 4];
-
-	if (a->json) {
-		json_array_append_new(a->runtimes,
-				      json_pack("{s:I, s:i, s:I, s:i, s:{s:o, s:o}}", "id",
-						(json_int_t)r->serial, "carriers", (int)r->carriers,
-						"polls", (json_int_t)r->polls, "queued",
-						(int)r->queued, "poller", "name",
-						ins_json_text(r->poller), "note",
-						r->note[0] ? ins_json_text(r->note) : json_null()));
-		return;
-	}
-	printf("runtime %" PRIu64 ": poller %s, %" PRIu64 " poll%s, %u queued for any carrier\n",
-	       r->serial, ins_words_clean(r->poller, name, sizeof name), r->polls,
-	       r->polls == 1 ? "" : "s", r->queued);
-	if (r->note[0])
-		printf("note: %s\n", ins_words_clean(r->note, note, sizeof note));
-	printf("%10s %-10s %10s %10s\n", "CARRIER", "STATE", "FIBER", "QUEUED");
-}
-
-static void put_carrier(struct answer *a, const struct fib_wire_runtime *r,
+static void put_carrier(const struct answer *a, const struct fib_wire_runtime *r,
 			const struct fib_wire_carrier *c)
 {
-	char fiber[24] = "-";
+	char fiber[24] = "-", since[32] = "-", cpu[32] = "-", switches[32] = "-";
+	const struct rates rate = rates(a, r, c);
 
-	if (a->json) {
-		json_array_append_new(
-			a->carriers,
-			json_pack("{s:I, s:i, s:s, s:o, s:i}", "runtime", (json_int_t)r->serial,
-				  "index", (int)c->index, "state", state_name(c->state), "fiberId",
-				  number_or_null(c->fiber), "queued", (int)c->queued));
-		return;
-	}
-	if (c->fiber)
+	if (c->fiber) {
 		snprintf(fiber, sizeof fiber, "%" PRIu64, c->fiber);
-	printf("%10u %-10s %10s %10u\n", c->index, state_name(c->state), fiber, c->queued);
+		ins_words_duration(c->since, since, sizeof since);
+	}
+	if (!a->before.count) {
+		snprintf(switches, sizeof switches, "%" PRIu64, c->switches);
+		if (c->cpu >= 0)
+			ins_words_duration(c->cpu, cpu, sizeof cpu);
+	}
+	if (rate.switches >= 0)
+		snprintf(switches, sizeof switches, "%.0f", rate.switches);
+	if (rate.cpu >= 0)
+		snprintf(cpu, sizeof cpu, "%.1f%%", rate.cpu * 100);
+	printf("%7u %-9s %10s %8s %8u %8u %12s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8s\n",
+	       c->index, state_name(c->state), fiber, since, c->queued, c->timers, switches,
+	       c->steals, c->wakeups, c->polls, cpu);
 }
 
-/* A runtime and its carriers. What a newer program says besides is skipped. */
-static int take(struct answer *a, const char *payload, size_t length)
+static void put_runtime(const struct answer *a, const struct ctl_meter_runtime *runtime)
 {
-	struct fib_wire_runtime r;
-	struct fib_wire_carrier c;
+	const struct fib_wire_runtime *r = &runtime->is;
+	char name[sizeof r->poller * 4], note[sizeof r->note * 4];
 	uint32_t i;
 
-	if (length < sizeof r)
-		return -EPROTO;
-	memcpy(&r, payload, sizeof r);
-	r.poller[sizeof r.poller - 1] = 0;
-	r.note[sizeof r.note - 1] = 0;
-	if (r.carrier_size < sizeof c || (length - sizeof r) / r.carrier_size < r.carriers)
-		return -EPROTO;
-	put_runtime(a, &r);
-	for (i = 0; i < r.carriers; i++) {
-		memcpy(&c, payload + length - (size_t)(r.carriers - i) * r.carrier_size, sizeof c);
-		put_carrier(a, &r, &c);
-	}
-	return 0;
+	printf("runtime %" PRIu64 ": poller %s, %" PRIu64
+	       " poll%s, %u queued for any carrier, %" PRIu64 " spawned, %" PRIu64 " ended\n",
+	       r->serial, ins_words_clean(r->poller, name, sizeof name), r->polls,
+	       r->polls == 1 ? "" : "s", r->queued, r->spawned, r->ended);
+	if (r->note[0])
+		printf("note: %s\n", ins_words_clean(r->note, note, sizeof note));
+	printf("%7s %-9s %10s %8s %8s %8s %12s %8s %8s %8s %8s\n", "CARRIER", "STATE", "FIBER",
+	       "FOR", "QUEUED", "TIMERS", a->before.count ? "SWITCHES/S" : "SWITCHES", "STEALS",
+	       "WAKE-UPS", "POLLS", "CPU");
+	for (i = 0; i < runtime->count; i++)
+		put_carrier(a, r, &runtime->carriers[i]);
 }
 
-static int finish(struct answer *a, const void *payload, size_t length)
+static void put_rest(const struct answer *a)
 {
-	struct fib_wire_end end;
+	const struct fib_wire_counters *c = &a->now.counters;
+	const double cpu = service_share(a);
+	char used[32], age[32];
 
-	if (length < sizeof end)
-		return -EPROTO;
-	memcpy(&end, payload, sizeof end);
-	a->summary.total = end.total;
-	a->summary.shown = end.shown;
-	a->summary.sampled_ns = end.sampled_ns;
-	return 0;
+	printf("stacks: %" PRIu64 " made, %" PRIu64 " in use, %" PRIu64
+	       " kept by carriers, %" PRIu64 " free, of them %" PRIu64
+	       " without memory; memory given back %" PRIu64 " time%s\n",
+	       c->stacks, ctl_meter_stacks_used(&a->now), ctl_meter_stacks_cached(&a->now),
+	       c->stacks_free, c->stacks_cold, c->trimmed, c->trimmed == 1 ? "" : "s");
+	printf("service thread: %s of CPU in %s",
+	       ins_words_duration(c->service_cpu, used, sizeof used),
+	       ins_words_duration(c->now - c->service_began, age, sizeof age));
+	if (cpu >= 0)
+		printf(", %.1f%% now", cpu * 100);
+	putchar('\n');
 }
 
-static int ask(struct fib_wire_client *client, const struct ctl_socket *socket, struct answer *a)
+static int put_text(const struct answer *a)
 {
-	struct fib_wire_header header;
-	struct fib_wire_error error;
-	const void *payload;
-	int rc = fib_wire_request(client, FIB_WIRE_CARRIERS, NULL, 0);
+	size_t i;
 
-	while (rc == 0) {
-		rc = fib_wire_receive(client, &header, &payload);
-		if (rc < 0)
-			break;
-		if (header.type == FIB_WIRE_ERROR && header.length >= sizeof error) {
-			memcpy(&error, payload, sizeof error);
-			error.text[sizeof error.text - 1] = 0;
-			return ctl_refused(socket, error.error, error.text);
-		}
-		if (header.type == FIB_WIRE_END) {
-			rc = finish(a, payload, header.length);
-			if (rc == 0)
-				return CTL_WELL;
-		} else if (header.type == FIB_WIRE_RUNTIME) {
-			rc = take(a, payload, header.length);
-		} else if (header.type == FIB_WIRE_ERROR) {
-			rc = -EPROTO;
-		}
-	}
-	return ctl_refused(socket, rc, NULL);
+	for (i = 0; i < a->now.count; i++)
+		put_runtime(a, &a->now.runtimes[i]);
+	if (a->now.counted)
+		put_rest(a);
+	else
+		puts("incomplete: the program is older than this tool, and tells nothing of stacks "
+		     "and "
+		     "its service thread");
+	return ctl_written(a->now.counted ? CTL_WELL : CTL_PARTIAL);
 }
 
-static void put_json(const struct answer *a, const struct fib_wire_process *process)
+/* -- JSON -- */
+
+static json_t *number(uint64_t n)
 {
-	const struct ins_problems problems = {0};
+	return json_integer((json_int_t)n);
+}
+
+static json_t *known(bool is, json_t *value)
+{
+	if (is)
+		return value;
+	json_decref(value);
+	return json_null();
+}
+
+static json_t *json_delays(const struct fib_wire_carrier *c)
+{
+	json_t *delays = json_array();
+	unsigned i;
+
+	for (i = 0; i < FIB_WIRE_DELAYS; i++)
+		json_array_append_new(delays, number(c->delays[i]));
+	return delays;
+}
+
+static json_t *json_carrier(const struct answer *a, const struct fib_wire_runtime *r,
+			    const struct fib_wire_carrier *c)
+{
+	const struct rates rate = rates(a, r, c);
+	const bool runs = c->fiber != 0;
+
+	return json_pack("{s:o, s:i, s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+			 "s:o, s:o, s:o, "
+			 "s:o}",
+			 "runtime", number(r->serial), "index", (int)c->index, "state",
+			 state_name(c->state), "fiberId", known(runs, number(c->fiber)),
+			 "runningNs", known(runs, json_integer(c->since)), "queued", (int)c->queued,
+			 "timers", (int)c->timers, "switches", number(c->switches),
+			 "switchesPerSecond", known(rate.switches >= 0, json_real(rate.switches)),
+			 "steals", number(c->steals), "wakeUps", number(c->wakeups), "polls",
+			 number(c->polls), "timeouts", number(c->timeouts), "cpuNs",
+			 known(c->cpu >= 0, json_integer(c->cpu)), "cpuShare",
+			 known(rate.cpu >= 0, json_real(rate.cpu)), "stacks", number(c->stacks),
+			 "delayedNs", number(c->delayed), "delays", json_delays(c));
+}
+
+static json_t *json_runtime(const struct fib_wire_runtime *r)
+{
+	return json_pack("{s:o, s:i, s:o, s:i, s:o, s:o, s:o, s:{s:o, s:o}}", "id",
+			 number(r->serial), "carriers", (int)(r->all ? r->all : r->carriers),
+			 "polls", number(r->polls), "queued", (int)r->queued, "spawned",
+			 number(r->spawned), "ended", number(r->ended), "pinnedEvents",
+			 number(r->pinned), "poller", "name", ins_json_text(r->poller), "note",
+			 r->note[0] ? ins_json_text(r->note) : json_null());
+}
+
+static void put_json_rest(const struct answer *a, struct ins_json *json)
+{
+	const struct fib_wire_counters *c = &a->now.counters;
+	const double cpu = service_share(a);
+	const bool is = a->now.counted;
+	json_t *stacks, *service;
+
+	stacks = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "made", number(c->stacks),
+			   "bytes", number(c->stack_bytes), "used",
+			   number(ctl_meter_stacks_used(&a->now)), "cached",
+			   number(ctl_meter_stacks_cached(&a->now)), "free", number(c->stacks_free),
+			   "cold", number(c->stacks_cold), "promised", number(c->stacks_wanted),
+			   "trimmed", number(c->trimmed));
+	service = json_pack("{s:o, s:o, s:o}", "cpuNs", json_integer(c->service_cpu), "ageNs",
+			    json_integer(c->now - c->service_began), "cpuShare",
+			    known(cpu >= 0, json_real(cpu)));
+	ins_json_key(json, "stacks", known(is, stacks));
+	ins_json_key(json, "service", known(is, service));
+}
+
+static int put_json(const struct answer *a)
+{
+	json_t *runtimes = json_array(), *carriers = json_array();
+	struct ins_problems problems = {0};
 	struct ins_json json;
+	size_t i;
+	uint32_t k;
 
-	ins_json_begin(&json, stdout, process->pid, process->name, "control", NULL);
-	ins_json_key(&json, "runtimes", json_incref(a->runtimes));
-	ins_json_key(&json, "carriers", json_incref(a->carriers));
-	ins_json_end(&json, &a->summary, &problems);
+	if (!a->now.counted)
+		ins_problems_add(&problems, "the program is older than this tool");
+	for (i = 0; i < a->now.count; i++) {
+		const struct ctl_meter_runtime *r = &a->now.runtimes[i];
+
+		json_array_append_new(runtimes, json_runtime(&r->is));
+		for (k = 0; k < r->count; k++)
+			json_array_append_new(carriers, json_carrier(a, &r->is, &r->carriers[k]));
+	}
+	ins_json_begin(&json, stdout, a->process->pid, a->process->name, "control", NULL);
+	ins_json_key(&json, "runtimes", runtimes);
+	ins_json_key(&json, "carriers", carriers);
+	put_json_rest(a, &json);
+	ins_json_end(&json, &a->now.summary, &problems);
+	ins_problems_free(&problems);
+	return ctl_written(a->now.counted ? CTL_WELL : CTL_PARTIAL);
+}
+
+/* -- asking -- */
+
+static int look(const struct ctl_socket *socket, struct ctl_meter *ret)
+{
+	struct fib_wire_client client;
+	char why[256] = "";
+	int rc = fib_wire_connect(&client, socket->path, CTL_TIMEOUT);
+
+	if (rc == 0) {
+		rc = ctl_meter_read(&client, ret, why, sizeof why);
+		fib_wire_disconnect(&client);
+	}
+	return rc < 0 ? ctl_refused(socket, rc, why) : CTL_WELL;
+}
+
+static void pause_for(int64_t ns)
+{
+	struct timespec t = {ns / 1000000000, ns % 1000000000};
+
+	while (nanosleep(&t, &t) < 0 && errno == EINTR)
+		;
+}
+
+/* Both looks, and who was asked. */
+static int ask(const struct ctl_socket *socket, bool once, int64_t interval, struct answer *a,
+	       struct fib_wire_process *old)
+{
+	int code = CTL_WELL, rc;
+
+	if (!once)
+		code = look(socket, &a->before);
+	if (code == CTL_WELL && !once)
+		pause_for(interval);
+	if (code == CTL_WELL)
+		code = look(socket, &a->now);
+	if (code != CTL_WELL || a->now.counted)
+		return code;
+	rc = ctl_hello(socket->path, CTL_TIMEOUT, old);
+	a->process = old;
+	return rc < 0 ? ctl_refused(socket, rc, NULL) : CTL_WELL;
 }
 
 static int run(const struct ctl_arguments *arguments)
 {
-	struct answer a = {.json = arguments->json};
-	struct fib_wire_process process;
-	struct fib_wire_client client;
+	struct answer a = {.process = &a.now.process};
+	const bool once = arguments->option[CTL_OPT_ONCE];
+	struct fib_wire_process old;
 	struct ctl_socket socket;
-	int code, rc;
+	int64_t interval;
+	int code;
 
+	if (!ctl_option_duration(arguments, CTL_OPT_INTERVAL, INTERVAL, &interval))
+		return CTL_USAGE;
+	if (interval <= 0 || interval > INTERVAL_MOST)
+		return ctl_wrong(NULL, "--interval %s: more than 0, and at most an hour",
+				 arguments->option[CTL_OPT_INTERVAL]);
 	code = ctl_process_find(arguments->word[0], &socket);
-	if (code != CTL_WELL)
-		return code;
-	rc = ctl_hello(socket.path, CTL_TIMEOUT, &process);
-	if (rc == 0)
-		rc = fib_wire_connect(&client, socket.path, CTL_TIMEOUT);
-	if (rc < 0)
-		return ctl_refused(&socket, rc, NULL);
-	a.carriers = json_array();
-	a.runtimes = json_array();
-	code = ask(&client, &socket, &a);
-	if (code == CTL_WELL && a.json)
-		put_json(&a, &process);
 	if (code == CTL_WELL)
-		code = ctl_written(CTL_WELL);
-	json_decref(a.carriers);
-	json_decref(a.runtimes);
-	fib_wire_disconnect(&client);
+		code = ask(&socket, once, interval, &a, &old);
+	if (code == CTL_WELL)
+		code = arguments->json ? put_json(&a) : put_text(&a);
+	ctl_meter_free(&a.before);
+	ctl_meter_free(&a.now);
 	return code;
 }
 
@@ -185,15 +335,26 @@ const struct ctl_command ctl_carriers = {
 	.name = "carriers",
 	.usage = "PROCESS",
 	.summary = "what each carrier does, and the poller",
-	.help = "For each runtime: how it waits for descriptors, how often it has looked, and how\n"
-		"many runnable fibers stand in no carrier's line. A note says why it is another\n"
-		"poller than was wanted (FIBER_POLLER). Then a line for each carrier:\n"
-		"  running    a fiber, whose id is shown\n"
+	.help = "For each runtime: how it waits for descriptors, how often it has looked, how "
+		"many\n"
+		"runnable fibers stand in no carrier's line, and how many fibers were spawned and\n"
+		"have ended. A note says why it is another poller than was wanted (FIBER_POLLER).\n"
+		"Then a line for each carrier:\n"
+		"  running    a fiber, whose id is shown, and for how long it has run it\n"
 		"  searching  it looks for something to run\n"
 		"  polling    it sleeps until a descriptor is ready\n"
 		"  idle       it sleeps until it is needed\n"
-		"and how many runnable fibers stand in its line.\n",
+		"how many runnable fibers stand in its line, how many deadlines it keeps, how "
+		"many\n"
+		"fibers left it in a second, how often it took fibers from another one's line, "
+		"got\n"
+		"up from a sleep and looked into the poller so far, and its share of a CPU. For "
+		"the\n"
+		"numbers a second it looks twice, --interval apart (200ms); with --once there are\n"
+		"totals in their place. Then the pool of stacks, and what the thread that answers\n"
+		"has cost, this question included.\n",
 	.least = 1,
 	.most = 1,
+	.options = CTL_TAKES(CTL_OPT_INTERVAL) | CTL_TAKES(CTL_OPT_ONCE),
 	.run = run,
 };

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* meter.h - what a program's runtimes and carriers have done so far, read from its socket into memory. */
+#ifndef FIBERCTL_METER_H
+#define FIBERCTL_METER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "inspect/render.h"
+#include "layout/layout.h"
+#include "wire/wire.h"
+
+struct ctl_meter_runtime {
+	struct fib_wire_runtime is; /* poller and note end with a NUL */
+	struct fib_wire_carrier *carriers;
+	uint32_t count; /* of carriers; all that it has, unless the answer was cut */
+};
+
+/* Zeroed is empty. */
+struct ctl_meter {
+	struct fib_wire_process process; /* name ends with a NUL; with `counted` */
+	struct fib_layout layout;	 /* with `counted` */
+	struct fib_wire_counters counters;
+	bool counted; /* the program is new enough to tell those */
+	struct ctl_meter_runtime *runtimes;
+	size_t count;
+	struct ins_summary summary; /* of carriers */
+};
+
+/* Read all of it over a connection; what a newer program says besides is skipped, and what an older one does not say is
+ * 0. ret is empty before, and to be freed also after an error: a negative errno, and in why, which may stay
+ * empty, what the program says about it. */
+int ctl_meter_read(struct fib_wire_client *client, struct ctl_meter *ret, char *why, size_t size);
+void ctl_meter_free(struct ctl_meter *meter);
+
+/* The same runtime and carrier in an earlier reading, or NULL: the runtime has come since. */
+const struct fib_wire_runtime *ctl_meter_runtime(const struct ctl_meter *meter, uint64_t serial);
+const struct fib_wire_carrier *ctl_meter_carrier(const struct ctl_meter *meter, uint64_t serial,
+						 uint32_t index);
+
+/* Stacks that the carriers keep, and those that neither they nor the pool has. */
+uint64_t ctl_meter_stacks_cached(const struct ctl_meter *meter);
+uint64_t ctl_meter_stacks_used(const struct ctl_meter *meter);
+
+#endif
