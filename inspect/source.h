@@ -39,7 +39,7 @@ struct ins_request {
 	bool stacks;	 /* copy the stacks of fibers that hold still */
 	bool high_water; /* find out how deep each stack ever was: costs a look at all of it */
 	/* Of a process that answers for itself these cost something too; other sources give them always.
-	 * With stacks, and of one fiber, it gives all there is. */
+	 * Of one fiber it gives all there is, and with stacks it always gives the modules. */
 	bool labels;
 	bool modules; /* for the names of places */
 };

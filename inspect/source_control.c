@@ -289,6 +289,7 @@ static int control_read(struct ins_source *source, const struct ins_request *req
 			(request->modules ? FIB_WIRE_WANT_MAPS : 0),
 	};
 	const struct fib_wire_id id = {request->id};
+	const struct fib_wire_stack_of stack = {request->id, list.wanted | FIB_WIRE_WANT_MAPS, 0};
 	int rc;
 
 	c->request = request;
@@ -296,7 +297,7 @@ static int control_read(struct ins_source *source, const struct ins_request *req
 	c->context = context;
 	c->summary = ret;
 	if (request->stacks)
-		rc = fib_wire_request(&c->client, FIB_WIRE_STACK, &id, sizeof id);
+		rc = fib_wire_request(&c->client, FIB_WIRE_STACK, &stack, sizeof stack);
 	else if (request->id)
 		rc = fib_wire_request(&c->client, FIB_WIRE_SHOW, &id, sizeof id);
 	else

@@ -17,11 +17,12 @@
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
-	struct fib_wire_id request;
+	struct fib_wire_stack_of request = {.wanted = FIB_WIRE_WANT_ALL};
 
-	(void)length;
-	memcpy(&request, payload, sizeof request);
+	memcpy(&request, payload,
+	       length < sizeof request ? sizeof(struct fib_wire_id) : sizeof request);
 	fib_walk_begin(&peer->cursor, request.id);
+	peer->cursor.wanted = request.wanted;
 	return true;
 }
 
@@ -29,10 +30,10 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 {
 	struct fib_cursor *c = &peer->cursor;
-	struct fib_wire_stack head = {.row_size = sizeof(struct fib_row)};
+	struct fib_wire_stack head = {.row_size = fib_walk_row_size(c->wanted)};
 	unsigned char *at;
 	struct fib_row row;
-	size_t room, before = sizeof head + sizeof row;
+	size_t room, before = sizeof head + head.row_size;
 	int rc;
 
 	fib_peer_frame_open(peer, FIB_WIRE_STACKS);
@@ -43,7 +44,7 @@ static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 		fib_peer_frame_drop(peer);
 		return false;
 	}
-	rc = fib_sample_details(&row, &c->object);
+	rc = fib_sample_details(&row, &c->object, c->wanted);
 	/* The stack is of the row's moment. What was read since may be of another. */
 	if (!fib_sample_current(&row)) {
 		fib_sample_forget_object(&row);
@@ -52,7 +53,7 @@ static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 	if (rc < 0 || head.flags)
 		c->end.problems++;
 	memcpy(at, &head, sizeof head);
-	memcpy(at + sizeof head, &row, sizeof row);
+	memcpy(at + sizeof head, &row, head.row_size);
 	fib_peer_add(peer, before + head.stack_size);
 	fib_peer_frame_close(peer);
 	return true;

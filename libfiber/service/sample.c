@@ -157,9 +157,9 @@ int fib_sample_extras(struct fib_row *row, unsigned wanted)
 	return wanted & FIB_WIRE_WANT_LABELS ? fib_row_labels(row, peek, NULL) : 0;
 }
 
-int fib_sample_details(struct fib_row *row, struct fib_sample_object *last)
+int fib_sample_details(struct fib_row *row, struct fib_sample_object *last, unsigned wanted)
 {
-	int rc = resolve(row, last), extras = fib_sample_extras(row, FIB_WIRE_WANT_ALL);
+	int rc = resolve(row, last), extras = fib_sample_extras(row, wanted);
 
 	return rc < 0 ? rc : extras;
 }
@@ -188,7 +188,7 @@ bool fib_sample_fiber(uint64_t index, int64_t now, struct fib_sample_object *las
 	for (i = 0; i < DETAIL_TRIES; i++) {
 		if (!fib_sample_row(index, now, ret))
 			return false;
-		*ret_rc = fib_sample_details(ret, last);
+		*ret_rc = fib_sample_details(ret, last, FIB_WIRE_WANT_ALL);
 		if (!ret->wait_object || fib_sample_current(ret))
 			return true;
 		memset(last, 0, sizeof *last);

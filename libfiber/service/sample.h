@@ -36,9 +36,9 @@ int fib_sample_extras(struct fib_row *row, unsigned wanted);
 #define FIB_SAMPLE_OBJECTS 64
 void fib_sample_objects(struct fib_row rows[], unsigned n, int ret_rcs[]);
 
-/* Fill in what the row's object is called, who holds it, how deep its stack went, and its labels. last is the
- * caller's and starts zeroed. 0, or a negative errno when the object or the labels could not be read. */
-int fib_sample_details(struct fib_row *row, struct fib_sample_object *last);
+/* Fill in what the row's object is called and who holds it, and the extras that are wanted. last is the caller's and
+ * starts zeroed. 0, or a negative errno when the object or the labels could not be read. */
+int fib_sample_details(struct fib_row *row, struct fib_sample_object *last, unsigned wanted);
 
 /*
  * A row with its details, all of one moment: for a fiber that has moved on meanwhile it looks again, and in the end

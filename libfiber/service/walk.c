@@ -79,7 +79,7 @@ struct piece {
 };
 
 /* Labels are the last thing in a row, and as long as the rest. */
-static uint32_t row_size(uint32_t wanted)
+uint32_t fib_walk_row_size(uint32_t wanted)
 {
 	if (wanted & FIB_WIRE_WANT_LABELS)
 		return sizeof(struct fib_row);
@@ -161,7 +161,7 @@ bool fib_walk_rows(struct fib_peer *peer, int64_t now)
 
 	p.peer = peer;
 	p.now = now;
-	p.head = (struct fib_wire_rows){row_size(c->wanted), 0};
+	p.head = (struct fib_wire_rows){fib_walk_row_size(c->wanted), 0};
 	p.waiting = 0;
 	fib_peer_frame_open(peer, FIB_WIRE_ROWS);
 	at = fib_peer_at(peer, &room);

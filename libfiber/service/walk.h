@@ -26,6 +26,9 @@ struct fib_walk_budget {
 bool fib_walk_next(struct fib_cursor *cursor, struct fib_walk_budget *budget, uint64_t *ret_index);
 bool fib_walk_done(const struct fib_cursor *cursor);
 
+/* The bytes of a row that are sent when no more than `wanted` (FIB_WIRE_WANT_*) is. */
+uint32_t fib_walk_row_size(uint32_t wanted);
+
 /* Append one ROWS frame with what a budget allows. True when the walk is done; the cursor's end is then
  * complete. */
 bool fib_walk_rows(struct fib_peer *peer, int64_t now);

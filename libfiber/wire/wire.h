@@ -31,7 +31,8 @@ enum fib_wire_type {
 	FIB_WIRE_LIST = 0x02,
 	/* struct fib_wire_id: PROCESS, LAYOUT, MAPS..., ROWS, END; or ERROR -ESRCH. */
 	FIB_WIRE_SHOW = 0x03,
-	/* struct fib_wire_id, id 0 for all: PROCESS, LAYOUT, MAPS..., STACKS..., END; or ERROR -ESRCH. */
+	/* struct fib_wire_stack_of, or struct fib_wire_id for all there is; id 0: all fibers. PROCESS, LAYOUT, MAPS...,
+	 * STACKS..., END; or ERROR -ESRCH. */
 	FIB_WIRE_STACK = 0x04,
 	/* struct fib_wire_policy: POLICY_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
 	FIB_WIRE_POLICY = 0x05,
@@ -80,6 +81,12 @@ struct fib_wire_list {
 
 struct fib_wire_id {
 	uint64_t id;
+};
+
+struct fib_wire_stack_of {
+	uint64_t id;
+	uint32_t wanted; /* FIB_WIRE_WANT_* */
+	uint32_t unused;
 };
 
 #define FIB_WIRE_POLICY_READ 0xffffffffu

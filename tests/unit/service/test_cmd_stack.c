@@ -98,6 +98,43 @@ static void test_stack_of_all_counts_those_without_bytes(void **state)
 	record_end(still);
 }
 
+static void test_stacks_are_asked_for_without_labels_and_high_water_marks(void **state)
+{
+	struct fiber *f = record_make("lean", 65536, 4000);
+	struct fib_wire_stack_of request = {.id = fiber_id(f)};
+	const uint32_t lean = offsetof(struct fib_row, labels);
+	const unsigned char *payload;
+	size_t length;
+
+	(void)state;
+	talk_begin(&t);
+	talk_request(&t, FIB_WIRE_STACK, &request, sizeof request);
+	talk_run(&t);
+	assert_null(talk_find(&t, FIB_WIRE_MAPS, &length));
+	t.at = 0;
+	payload = talk_find(&t, FIB_WIRE_STACKS, &length);
+	assert_non_null(payload);
+	memcpy(&head, payload, sizeof head);
+	memset(&row, 0, sizeof row);
+	memcpy(&row, payload + sizeof head, lean);
+	assert_int_equal(head.row_size, lean);
+	assert_int_equal(length, sizeof head + lean + 4000);
+	assert_int_equal(row.id, fiber_id(f));
+	assert_true(row.stack_high_water == FIB_ROW_UNKNOWN);
+	assert_memory_equal(payload + sizeof head + lean, (void *)(uintptr_t)f->context.sp, 4000);
+	talk_end(&t);
+
+	/* And with them, when they are. */
+	request.wanted = FIB_WIRE_WANT_ALL;
+	talk_begin(&t);
+	talk_request(&t, FIB_WIRE_STACK, &request, sizeof request);
+	talk_run(&t);
+	assert_non_null(next_stack());
+	assert_true(row.stack_high_water != FIB_ROW_UNKNOWN);
+	talk_end(&t);
+	record_end(f);
+}
+
 static void test_stack_larger_than_a_frame_is_cut_and_says_so(void **state)
 {
 	struct fiber *f = record_make("huge", 4u << 20, (4u << 20) - 4096);
@@ -130,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stack_of_one_fiber_is_its_bytes),
 		cmocka_unit_test(test_stack_of_all_counts_those_without_bytes),
+		cmocka_unit_test(test_stacks_are_asked_for_without_labels_and_high_water_marks),
 		cmocka_unit_test(test_stack_larger_than_a_frame_is_cut_and_says_so),
 		cmocka_unit_test(test_stack_of_no_such_fiber_is_an_error),
 	};

@@ -169,7 +169,7 @@ static void test_sample_dead_fiber_has_no_stack_and_no_fault(void **state)
 	assert_true(stack_of(f, STACK));
 	assert_int_equal(flags, 0);
 	assert_int_equal(size, 0);
-	assert_int_equal(fib_sample_details(&row, &last), 0);
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), 0);
 	assert_true(row.stack_high_water == FIB_ROW_UNKNOWN);
 	record_end(f);
 }
@@ -190,7 +190,7 @@ static void test_sample_details_name_the_object_and_its_holder(void **state)
 	fib_store(&m.owner, 88 | FIB_HOLDER_CONTENDED);
 	wait_for(f, &m);
 	assert_true(fib_sample_row(record_index(f), fib_os_now(), &row));
-	assert_int_equal(fib_sample_details(&row, &last), 0);
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), 0);
 	assert_string_equal(row.object_name, "cfg");
 	assert_int_equal(row.holder, 88);
 	assert_int_equal(row.stack_high_water, STACK);
@@ -206,14 +206,14 @@ static void test_sample_details_look_once_at_an_object_that_many_wait_for(void *
 	(void)state;
 	wait_for(f, &m);
 	assert_true(fib_sample_row(record_index(f), fib_os_now(), &row));
-	assert_int_equal(fib_sample_details(&row, &last), 0);
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), 0);
 	strcpy(m.name, "second");
 	row.object_name[0] = 0;
-	assert_int_equal(fib_sample_details(&row, &last), 0);
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), 0);
 	assert_string_equal(row.object_name, "first");
 	wait_for(f, &other);
 	assert_true(fib_sample_row(record_index(f), fib_os_now(), &row));
-	assert_int_equal(fib_sample_details(&row, &last), 0);
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), 0);
 	assert_string_equal(row.object_name, "other");
 	record_end(f);
 }
@@ -226,8 +226,8 @@ static void test_sample_object_that_is_gone_is_an_error_every_time(void **state)
 	(void)state;
 	wait_for(f, (struct fiber_mutex *)16);
 	assert_true(fib_sample_row(record_index(f), fib_os_now(), &row));
-	assert_int_equal(fib_sample_details(&row, &last), -EFAULT);
-	assert_int_equal(fib_sample_details(&row, &last), -EFAULT);
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), -EFAULT);
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), -EFAULT);
 	assert_string_equal(row.object_name, "");
 	record_end(f);
 }
