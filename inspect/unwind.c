@@ -11,6 +11,9 @@
  * only whole walk is one in which every step had its rule and the last frame is the routine that
  * every fiber starts in. Any other is walked again by libdw, and if that does not arrive either,
  * the longer of the two is called truncated, with the reason.
+ *
+ * A walk that was whole leaves the rules of its steps in a cache (walk_cache.h), by which the next fiber in the same
+ * places is walked first.
  */
 #include "inspect/unwind.h"
 
@@ -22,6 +25,7 @@
 #include <string.h>
 
 #include "inspect/unwind_dw.h"
+#include "inspect/walk_cache.h"
 
 /* libunwind exports it and has no header for it; perf and others declare it the same way. */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip,
@@ -44,6 +48,7 @@ struct ins_unwinder {
 	bool lost;		       /* a step had no rule */
 	struct ins_unwind_dw dw;
 	struct ins_walk second;
+	struct ins_walk_cache *cache; /* NULL: without one */
 };
 
 /* Encodings of .eh_frame_hdr that every linker writes. */
@@ -217,8 +222,8 @@ int ins_unwinder_new(struct ins_source *source, struct ins_unwinder **ret)
 	u->source = source;
 	u->dw.source = source;
 	u->space = unw_create_addr_space(&accessors, 0);
-	if (!u->space) {
-		free(u);
+	if (!u->space || ins_walk_cache_new(source, &u->cache) < 0) {
+		ins_unwinder_free(u);
 		return -ENOMEM;
 	}
 	/* Fibers stand in the same few places: what a rule says is kept by address. */
@@ -231,9 +236,17 @@ void ins_unwinder_free(struct ins_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	unw_destroy_addr_space(unwinder->space);
+	if (unwinder->space)
+		unw_destroy_addr_space(unwinder->space);
+	ins_walk_cache_free(unwinder->cache);
 	free(unwinder->tables);
 	free(unwinder);
+}
+
+void ins_unwinder_drop_cache(struct ins_unwinder *unwinder)
+{
+	ins_walk_cache_free(unwinder->cache);
+	unwinder->cache = NULL;
 }
 
 static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
@@ -315,6 +328,24 @@ static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struc
 			 (unsigned long long)(pc - m->bias), path);
 }
 
+/* By both unwinders, as far as it takes. True when the walk is whole. */
+static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
+{
+	const struct fib_layout *layout = &u->source->layout;
+
+	walk_unwind(u, fiber, ret);
+	if (!u->lost && arrived(layout, ret))
+		return true;
+	if (!fiber->stack)
+		return false;
+	ins_unwind_dw(&u->dw, fiber, &u->second);
+	if (arrived(layout, &u->second) || u->second.count > ret->count) {
+		ret->count = u->second.count;
+		memcpy(ret->pc, u->second.pc, ret->count * sizeof ret->pc[0]);
+	}
+	return arrived(layout, ret);
+}
+
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &unwinder->source->layout;
@@ -342,17 +373,12 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 		ret->pc[ret->count++] = fiber->row.entry;
 		return;
 	}
-	walk_unwind(unwinder, fiber, ret);
-	if (!unwinder->lost && arrived(layout, ret))
+	if (unwinder->cache && ins_walk_cache_walk(unwinder->cache, fiber, ret))
 		return;
-	if (fiber->stack) {
-		ins_unwind_dw(&unwinder->dw, fiber, &unwinder->second);
-		if (arrived(layout, &unwinder->second) || unwinder->second.count > ret->count) {
-			ret->count = unwinder->second.count;
-			memcpy(ret->pc, unwinder->second.pc, ret->count * sizeof ret->pc[0]);
-		}
-		if (arrived(layout, ret))
-			return;
+	if (walk_whole(unwinder, fiber, ret)) {
+		if (unwinder->cache)
+			ins_walk_cache_learn(unwinder->cache, fiber, ret);
+		return;
 	}
 	ret->truncated = true;
 	explain(unwinder, fiber, ret);

@@ -31,6 +31,9 @@ struct ins_unwinder;
 int ins_unwinder_new(struct ins_source *source, struct ins_unwinder **ret);
 void ins_unwinder_free(struct ins_unwinder *unwinder);
 
+/* From here on walk every fiber with the unwinders: for whoever doubts the cache. */
+void ins_unwinder_drop_cache(struct ins_unwinder *unwinder);
+
 /*
  * Walk a fiber that was read with stacks. A running or dead one has no frames, is not truncated and
  * reason says so. Adds the reason of a truncated walk to the source's problems.
