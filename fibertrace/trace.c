@@ -55,7 +55,7 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 
 	ins_unwind(t->unwinder, fiber, &t->walk);
 	if (t->groups)
-		return ins_groups_add(t->groups, fiber, &t->walk);
+		return ins_groups_add(t->groups, NULL, fiber, &t->walk);
 	begin(t);
 	if (t->options->json) {
 		ins_json_row(&t->json,

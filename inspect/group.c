@@ -2,7 +2,7 @@
 /*
  * group.c - counting fibers that are in the same place
  *
- * A hash table from (state, wait kind, addresses) to group. What members do not share is cleared
+ * A hash table from (key, state, wait kind, addresses) to group. What members do not share is cleared
  * from the group's fiber, so that what is shown of a group is true of all of it. Ages are kept,
  * eight bytes a fiber, for the median.
  */
@@ -13,6 +13,7 @@
 #include <string.h>
 
 struct ins_groups {
+	struct ins_texts *keys;
 	struct ins_group **at;
 	size_t count;
 	size_t *slots; /* index + 1 into at; 0: free */
@@ -21,8 +22,16 @@ struct ins_groups {
 
 int ins_groups_new(struct ins_groups **ret)
 {
-	*ret = calloc(1, sizeof **ret);
-	return *ret ? 0 : -ENOMEM;
+	struct ins_groups *g = calloc(1, sizeof *g);
+
+	*ret = g;
+	if (!g)
+		return -ENOMEM;
+	if (ins_texts_new(&g->keys) == 0)
+		return 0;
+	ins_groups_free(g);
+	*ret = NULL;
+	return -ENOMEM;
 }
 
 static void free_group(struct ins_group *g)
@@ -42,15 +51,17 @@ void ins_groups_free(struct ins_groups *groups)
 		return;
 	for (i = 0; i < groups->count; i++)
 		free_group(groups->at[i]);
+	ins_texts_free(groups->keys);
 	free(groups->at);
 	free(groups->slots);
 	free(groups);
 }
 
-static uint64_t hash(const struct fib_row *row, const struct ins_walk *walk)
+static uint64_t hash(const struct ins_text_kept *key, const struct fib_row *row,
+		     const struct ins_walk *walk)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ row->state ^ (uint64_t)row->wait_kind << 8 ^
-		     (uint64_t)walk->truncated << 16;
+	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(uintptr_t)key << 20 ^ row->state ^
+		     (uint64_t)row->wait_kind << 8 ^ (uint64_t)walk->truncated << 16;
 	unsigned i;
 
 	for (i = 0; i < walk->count; i++)
@@ -58,19 +69,21 @@ static uint64_t hash(const struct fib_row *row, const struct ins_walk *walk)
 	return h ^ (h >> 32);
 }
 
-static bool equal(const struct ins_group *g, const struct fib_row *row, const struct ins_walk *walk)
+static bool equal(const struct ins_group *g, const struct ins_text_kept *key,
+		  const struct fib_row *row, const struct ins_walk *walk)
 {
-	return g->fiber.row.state == row->state && g->fiber.row.wait_kind == row->wait_kind &&
-	       g->walk->truncated == walk->truncated && g->walk->count == walk->count &&
+	return g->key == key && g->fiber.row.state == row->state &&
+	       g->fiber.row.wait_kind == row->wait_kind && g->walk->truncated == walk->truncated &&
+	       g->walk->count == walk->count &&
 	       memcmp(g->walk->pc, walk->pc, walk->count * sizeof walk->pc[0]) == 0;
 }
 
-static size_t *slot_of(struct ins_groups *groups, const struct fib_row *row,
-		       const struct ins_walk *walk)
+static size_t *slot_of(struct ins_groups *groups, const struct ins_text_kept *key,
+		       const struct fib_row *row, const struct ins_walk *walk)
 {
-	size_t i = (size_t)hash(row, walk) & (groups->room - 1);
+	size_t i = (size_t)hash(key, row, walk) & (groups->room - 1);
 
-	while (groups->slots[i] && !equal(groups->at[groups->slots[i] - 1], row, walk))
+	while (groups->slots[i] && !equal(groups->at[groups->slots[i] - 1], key, row, walk))
 		i = (i + 1) & (groups->room - 1);
 	return &groups->slots[i];
 }
@@ -96,11 +109,12 @@ static int make_room(struct ins_groups *groups)
 	groups->slots = slots;
 	groups->room = room;
 	for (i = 0; i < groups->count; i++)
-		*slot_of(groups, &at[i]->fiber.row, at[i]->walk) = i + 1;
+		*slot_of(groups, at[i]->key, &at[i]->fiber.row, at[i]->walk) = i + 1;
 	return 0;
 }
 
-static struct ins_group *new_group(const struct ins_fiber *fiber, const struct ins_walk *walk)
+static struct ins_group *new_group(const struct ins_text_kept *key, const struct ins_fiber *fiber,
+				   const struct ins_walk *walk)
 {
 	struct ins_group *g = calloc(1, sizeof *g);
 	size_t size;
@@ -115,6 +129,7 @@ static struct ins_group *new_group(const struct ins_fiber *fiber, const struct i
 		return NULL;
 	}
 	memcpy(g->walk, walk, size);
+	g->key = key;
 	g->fiber = *fiber;
 	g->fiber.stack = NULL;
 	g->fiber.stack_size = 0;
@@ -185,18 +200,24 @@ static int count_in(struct ins_group *g, const struct fib_row *row)
 	return 0;
 }
 
-int ins_groups_add(struct ins_groups *groups, const struct ins_fiber *fiber,
+int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_fiber *fiber,
 		   const struct ins_walk *walk)
 {
+	const struct ins_text_kept *text = NULL;
 	int rc = make_room(groups);
 	struct ins_group *g;
 	size_t *slot;
 
 	if (rc < 0)
 		return rc;
-	slot = slot_of(groups, &fiber->row, walk);
+	if (key) {
+		text = ins_texts_add(groups->keys, key, 1);
+		if (!text)
+			return -ENOMEM;
+	}
+	slot = slot_of(groups, text, &fiber->row, walk);
 	if (!*slot) {
-		g = new_group(fiber, walk);
+		g = new_group(text, fiber, walk);
 		if (!g)
 			return -ENOMEM;
 		rc = count_in(g, &fiber->row);
@@ -225,6 +246,13 @@ static int by_size(const void *a, const void *b)
 	const struct ins_group *x = *(struct ins_group *const *)a;
 	const struct ins_group *y = *(struct ins_group *const *)b;
 
+	if (x->key != y->key) {
+		if (!x->key || !y->key)
+			return x->key ? -1 : 1;
+		if (x->key->count != y->key->count)
+			return x->key->count > y->key->count ? -1 : 1;
+		return strcmp(x->key->text, y->key->text);
+	}
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return x->sample[0] < y->sample[0] ? -1 : x->sample[0] > y->sample[0];

@@ -194,7 +194,8 @@ json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *
 	for (i = 0; ids && i < group->samples; i++)
 		json_array_append_new(ids, number(group->sample[i]));
 	return json_pack(
-		"{s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:b}", "count", number(group->count),
+		"{s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:b}", "key",
+		ins_json_text(group->key ? group->key->text : NULL), "count", number(group->count),
 		"fiberIds", ids, "ageNs", "min", number((uint64_t)group->age_min), "median",
 		number((uint64_t)group->age_median), "max", number((uint64_t)group->age_max),
 		"state", ins_json_text(ins_words_state(layout, group->fiber.row.state)), "wait",

@@ -10,10 +10,12 @@
 static struct ins_groups *groups;
 static struct ins_walk walk;
 static struct ins_fiber fiber;
+static const char *key;
 
 static int begin(void **state)
 {
 	(void)state;
+	key = NULL;
 	fiber = rows_fiber(10, "a");
 	fiber.row.wait_kind = FIB_WAIT_MUTEX;
 	fiber.row.wait_object = 0x5000;
@@ -36,7 +38,7 @@ static int end(void **state)
 static void add(uint64_t id)
 {
 	fiber.row.id = id;
-	assert_int_equal(ins_groups_add(groups, &fiber, &walk), 0);
+	assert_int_equal(ins_groups_add(groups, key, &fiber, &walk), 0);
 }
 
 static const struct ins_group *at(size_t i)
@@ -190,6 +192,31 @@ static void test_fifty_thousand_fibers_in_as_many_places_are_told_apart(void **s
 	assert_int_equal(at(49999)->count, 1);
 }
 
+static void test_keys_of_most_fibers_stand_first_and_together(void **state)
+{
+	(void)state;
+	key = "few";
+	add(1);
+	add(2);
+	key = "many";
+	add(3);
+	walk.pc[0] = 2;
+	add(4);
+	add(5);
+	key = "also few";
+	add(6);
+	add(7);
+	ins_groups_sort(groups);
+	assert_int_equal(ins_groups_count(groups), 4);
+	assert_string_equal(at(0)->key->text, "many");
+	assert_int_equal(at(0)->key->count, 3);
+	assert_int_equal(at(0)->count, 2);
+	assert_ptr_equal(at(1)->key, at(0)->key);
+	assert_int_equal(at(1)->count, 1);
+	assert_string_equal(at(2)->key->text, "also few");
+	assert_string_equal(at(3)->key->text, "few");
+}
+
 static void test_nothing_sorts_and_frees(void **state)
 {
 	(void)state;
@@ -211,6 +238,7 @@ int main(void)
 		GROUP_TEST(test_ages_are_least_middle_and_most),
 		GROUP_TEST(test_order_is_by_size_then_by_lowest_id),
 		GROUP_TEST(test_fifty_thousand_fibers_in_as_many_places_are_told_apart),
+		GROUP_TEST(test_keys_of_most_fibers_stand_first_and_together),
 		GROUP_TEST(test_nothing_sorts_and_frees),
 	};
 

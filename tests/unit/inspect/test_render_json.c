@@ -185,12 +185,12 @@ static void test_a_group_has_every_key(void **state)
 	(void)state;
 	f.row.wait_kind = FIB_WAIT_SEM;
 	assert_int_equal(ins_groups_new(&groups), 0);
-	ins_groups_add(groups, &f, &walk);
+	ins_groups_add(groups, NULL, &f, &walk);
 	f.row.id = 5;
-	ins_groups_add(groups, &f, &walk);
+	ins_groups_add(groups, NULL, &f, &walk);
 	ins_groups_sort(groups);
 	row = ins_json_group(&layout, ins_groups_at(groups, 0), symbols);
-	promise(row, "count:i fiberIds:a ageNs:o state:s wait:o frames:a truncated:b");
+	promise(row, "key:n count:i fiberIds:a ageNs:o state:s wait:o frames:a truncated:b");
 	promise(json_object_get(row, "ageNs"), "min:i median:i max:i");
 	assert_int_equal(json_integer_value(json_array_get(json_object_get(row, "fiberIds"), 0)),
 			 5);

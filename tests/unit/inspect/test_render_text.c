@@ -132,7 +132,7 @@ static void test_a_group_is_one_line(void **state)
 
 	(void)state;
 	assert_int_equal(ins_groups_new(&groups), 0);
-	assert_int_equal(ins_groups_add(groups, &f, &walk), 0);
+	assert_int_equal(ins_groups_add(groups, NULL, &f, &walk), 0);
 	ins_groups_sort(groups);
 	out = begin();
 	ins_text_group(out, &layout, ins_groups_at(groups, 0));
@@ -141,7 +141,7 @@ static void test_a_group_is_one_line(void **state)
 	for (i = 4; i < 14; i++) {
 		f.row.id = i;
 		f.row.age = i * INT64_C(1000000000);
-		assert_int_equal(ins_groups_add(groups, &f, &walk), 0);
+		assert_int_equal(ins_groups_add(groups, NULL, &f, &walk), 0);
 	}
 	ins_groups_sort(groups);
 	out = begin();
