@@ -1,8 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_show.c - everything that is known about one fiber. */
+/*
+ * cmd_show.c - everything that is known about one fiber
+ *
+ * Why it does not run is a question about others too: who holds what it waits for, and what that one does. So after the
+ * fiber itself all others are asked for, without what would cost much of each.
+ */
 #include <inttypes.h>
+#include <string.h>
 
-#include "fiberctl/answer.h"
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/process.h"
+#include "inspect/plain.h"
+#include "inspect/render.h"
+#include "inspect/why.h"
+
+struct show {
+	const struct ctl_arguments *arguments;
+	uint64_t id;
+	struct ins_source *source;
+	struct ins_symbols *symbols;
+	struct ins_table *others; /* and the fiber itself, as it was a moment later */
+	struct ins_fiber fiber;
+	struct ins_waiters waiters;
+	char why[INS_WHY_SIZE];
+};
 
 static void put_place(FILE *out, const char *label, struct ins_symbols *symbols, uint64_t pc,
 		      bool returned)
@@ -67,17 +88,39 @@ static void put_labels(FILE *out, const struct fib_row *row)
 			ins_words_clean(value, v, sizeof v));
 }
 
-static void put(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
-		struct ins_symbols *symbols, const struct ins_walk *walk)
+/* "41, 42, 43, ..." */
+static void put_waiters(FILE *out, const struct ins_waiters *waiters)
 {
-	const struct fib_row *row = &fiber->row;
+	uint64_t count = waiters->joining + waiters->wanting;
+	unsigned i;
+
+	if (!count)
+		return;
+	fprintf(out, "%-12s %" PRIu64 " fiber%s:", "waited for", count, count == 1 ? "" : "s");
+	if (waiters->joining)
+		fprintf(out, " %" PRIu64 " join%s it%s", waiters->joining,
+			waiters->joining == 1 ? "s" : "", waiters->wanting ? "," : ";");
+	if (waiters->wanting)
+		fprintf(out, " %" PRIu64 " want%s what it holds;", waiters->wanting,
+			waiters->wanting == 1 ? "s" : "");
+	for (i = 0; i < waiters->samples; i++)
+		fprintf(out, "%s%" PRIu64, i ? ", " : " ", waiters->sample[i]);
+	fprintf(out, "%s\n", count > waiters->samples ? ", ..." : "");
+}
+
+static void put(FILE *out, const struct show *s)
+{
+	const struct fib_layout *layout = &s->source->layout;
+	const struct fib_row *row = &s->fiber.row;
 	char text[sizeof row->name * 4];
 
-	(void)walk;
-	ins_text_header(out, layout, fiber);
-	fprintf(out, "%-12s %s\n", "state", ins_words_state(layout, row->state));
+	ins_text_header(out, layout, &s->fiber);
+	fprintf(out, "%s\n", s->why);
+	fprintf(out, "%-12s %s\n", "state",
+		ins_plain(ins_words_state(layout, row->state), text, sizeof text));
 	fprintf(out, "%-12s %s\n", "since", ins_words_duration(row->age, text, sizeof text));
-	put_wait(out, layout, fiber);
+	put_wait(out, layout, &s->fiber);
+	put_waiters(out, &s->waiters);
 	put_labels(out, row);
 	if (row->carrier != FIB_ROW_CARRIER_NONE)
 		fprintf(out, "%-12s %u\n", "carrier", row->carrier);
@@ -86,33 +129,102 @@ static void put(FILE *out, const struct fib_layout *layout, const struct ins_fib
 	fprintf(out, "%-12s %u\n", "pins", row->pins);
 	put_stack(out, row);
 	if (row->parent)
-		fprintf(out, "%-12s %" PRIu64 "\n", "parent", row->parent);
-	put_place(out, "spawned in", symbols, row->spawn_pc, true);
-	put_place(out, "runs", symbols, row->entry, false);
+		fprintf(out, "%-12s %" PRIu64 "%s\n", "parent", row->parent,
+			ins_table_find(s->others, row->parent) < 0 ? " (has ended)" : "");
+	put_place(out, "spawned in", s->symbols, row->spawn_pc, true);
+	put_place(out, "runs", s->symbols, row->entry, false);
+}
+
+static json_t *row_of(const struct show *s)
+{
+	json_t *row = ins_json_fiber(&s->source->layout, &s->fiber, s->symbols, NULL);
+	json_t *ids = json_array();
+	unsigned i;
+
+	for (i = 0; ids && i < s->waiters.samples; i++)
+		json_array_append_new(ids, json_integer((json_int_t)s->waiters.sample[i]));
+	if (row && json_object_set_new(row, "why", ins_json_text(s->why)) == 0 &&
+	    json_object_set_new(row, "waiters",
+				json_pack("{s:I, s:I, s:o}", "joining",
+					  (json_int_t)s->waiters.joining, "wanting",
+					  (json_int_t)s->waiters.wanting, "fiberIds", ids)) == 0)
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
+static int put_json(struct show *s, const struct ins_summary *summary)
+{
+	const struct ins_source *source = s->source;
+	struct ins_json json;
+
+	ins_json_begin(&json, stdout, source->pid, source->name, source->kind, "fibers");
+	ins_json_row(&json, row_of(s));
+	return ins_json_end(&json, summary, &source->problems);
+}
+
+static int take(void *context, const struct ins_fiber *fiber)
+{
+	struct show *s = context;
+
+	s->fiber = *fiber;
+	return 0;
+}
+
+static int ask(struct show *s)
+{
+	const struct ins_request one = {
+		.id = s->id, .high_water = true, .labels = true, .modules = true};
+	const struct ins_request all = {0};
+	struct ins_problems *problems = &s->source->problems;
+	struct ins_error error = {""};
+	struct ins_summary summary;
+	int rc = ins_source_read(s->source, &one, take, s, &summary, &error);
+
+	if (rc == 0)
+		rc = ins_symbols_new(s->source->modules, &s->symbols);
+	if (rc == 0)
+		rc = ins_table_read(s->source, &all, &error, &s->others);
+	if (rc < 0)
+		return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	ins_why(s->others, &s->source->layout, &s->fiber, s->why, sizeof s->why);
+	ins_waiters_find(s->others, s->id, &s->waiters);
+	if (!s->arguments->json) {
+		put(stdout, s);
+		ins_text_end(stdout, &summary, problems);
+	} else if (put_json(s, &summary) < 0) {
+		return ctl_written(CTL_PARTIAL);
+	}
+	return ctl_written(ins_problems_lines(problems) ? CTL_PARTIAL : CTL_WELL);
 }
 
 static int run(const struct ctl_arguments *arguments)
 {
-	struct ctl_question question = {
-		.process = arguments->word[0],
-		.json = arguments->json,
-		.symbols = true,
-		.text = put,
-	};
+	struct show s = {.arguments = arguments};
+	int code;
 
-	if (!ctl_parse_id(arguments->word[1], &question.id))
+	if (!ctl_parse_id(arguments->word[1], &s.id))
 		return ctl_wrong(&ctl_show, "%s: is no fiber id: see 'fiberctl list %s'",
 				 arguments->word[1], arguments->word[0]);
-	return ctl_answer(&question);
+	code = ctl_process_open(arguments->word[0], &s.source);
+	if (code != CTL_WELL)
+		return code;
+	code = ask(&s);
+	ins_table_free(s.others);
+	ins_symbols_free(s.symbols);
+	ins_source_close(s.source);
+	return code;
 }
 
 const struct ctl_command ctl_show = {
 	.name = "show",
 	.usage = "PROCESS ID",
-	.summary = "everything about one fiber",
-	.help = "State, wait, processor time (as of when it last gave way), stack and where it "
-		"was\n"
-		"spawned. For the calls it is in: bt.\n",
+	.summary = "everything about one fiber, and why it does not run",
+	.help = "Why it does not run, in a sentence that goes on to who holds what it waits for; "
+		"who\n"
+		"waits for it; state, labels, processor time (as of when it last gave way), stack "
+		"and\n"
+		"where it was spawned. For the calls it is in: bt.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

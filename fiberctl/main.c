@@ -16,7 +16,7 @@
 #include "inspect/torn.h"
 
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_list, &ctl_show, &ctl_bt, &ctl_policy, &ctl_carriers, NULL,
+	&ctl_list, &ctl_show, &ctl_bt, &ctl_stacks, &ctl_tree, &ctl_policy, &ctl_carriers, NULL,
 };
 
 int ctl_cannot(const char *fmt, ...)

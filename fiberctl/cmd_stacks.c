@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_stacks.c - where all fibers are: equal stacks once, the largest group first
+ *
+ * Fibers are walked as they come and only their places and ages are kept, so that a million fibers take eight bytes
+ * each. Names are looked up for the groups, when the program has long been left alone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/process.h"
+#include "inspect/render.h"
+
+enum by { BY_NOTHING, BY_STATE, BY_WAIT, BY_LABEL };
+
+#define LABEL "label."
+
+struct stacks {
+	const struct ctl_arguments *arguments;
+	enum by by;
+	const char *label; /* whose values are the keys */
+	uint64_t min;
+	struct ins_source *source;
+	struct ins_unwinder *unwinder;
+	struct ins_symbols *symbols;
+	struct ins_groups *groups;
+	struct ins_texts *lines;    /* folded */
+	uint64_t few_groups, fewer; /* groups that are smaller than min, and fibers in them */
+	struct ins_walk walk;
+};
+
+/* What the fiber is grouped by first; NULL: it has none. */
+static const char *key_of(const struct stacks *s, const struct ins_fiber *fiber)
+{
+	const struct fib_layout *layout = &s->source->layout;
+	const char *key, *value;
+	size_t at = 0;
+
+	if (s->by == BY_STATE)
+		return ins_words_state(layout, fiber->row.state);
+	if (s->by == BY_WAIT && fiber->row.wait_kind != FIB_WAIT_NONE)
+		return ins_words_wait_kind(layout, fiber->row.wait_kind);
+	while (s->by == BY_LABEL && fib_row_label(&fiber->row, &at, &key, &value))
+		if (strcmp(key, s->label) == 0)
+			return value;
+	return NULL;
+}
+
+static int take(void *context, const struct ins_fiber *fiber)
+{
+	struct stacks *s = context;
+
+	ins_unwind(s->unwinder, fiber, &s->walk);
+	return ins_groups_add(s->groups, key_of(s, fiber), fiber, &s->walk);
+}
+
+/* The fibers of the groups from i on that have its key, small groups too. */
+static uint64_t fibers_of_key(const struct stacks *s, size_t i)
+{
+	const struct ins_text_kept *key = ins_groups_at(s->groups, i)->key;
+	uint64_t n = 0;
+
+	for (; i < ins_groups_count(s->groups) && ins_groups_at(s->groups, i)->key == key; i++)
+		n += ins_groups_at(s->groups, i)->count;
+	return n;
+}
+
+/* == label.user "bob": 17 fibers */
+static void put_key(const struct stacks *s, size_t i)
+{
+	const char *by = s->arguments->option[CTL_OPT_GROUP_BY];
+	const struct ins_text_kept *key = ins_groups_at(s->groups, i)->key;
+	uint64_t n = fibers_of_key(s, i);
+	char text[1024];
+
+	fputs("== ", stdout);
+	if (!key)
+		fputs("no ", stdout);
+	fputs(ins_words_clean(by, text, sizeof text), stdout);
+	if (key)
+		printf(" \"%s\"", ins_words_clean(key->text, text, sizeof text));
+	printf(": %" PRIu64 " fiber%s\n\n", n, n == 1 ? "" : "s");
+}
+
+/* Print the groups that are large enough in one of three ways. */
+static int put_groups(struct stacks *s, struct ins_json *json)
+{
+	const struct fib_layout *layout = &s->source->layout;
+	const struct ins_text_kept *key = NULL;
+	bool begun = false;
+	size_t i;
+
+	for (i = 0; i < ins_groups_count(s->groups); i++) {
+		const struct ins_group *g = ins_groups_at(s->groups, i);
+
+		if (g->count < s->min) {
+			s->few_groups++;
+			s->fewer += g->count;
+			continue;
+		}
+		if (json) {
+			ins_json_row(json, ins_json_group(layout, g, s->symbols));
+			continue;
+		}
+		if (s->lines) {
+			if (ins_folded_group(s->lines, layout, g, s->by != BY_NOTHING, s->symbols) <
+			    0)
+				return -ENOMEM;
+			continue;
+		}
+		if (s->by != BY_NOTHING && (!begun || g->key != key))
+			put_key(s, i);
+		key = g->key;
+		begun = true;
+		ins_text_group(stdout, layout, g);
+		ins_text_frames(stdout, s->symbols, g->walk);
+		putchar('\n');
+	}
+	return 0;
+}
+
+static int put_json(struct stacks *s, struct ins_summary *summary)
+{
+	const struct ins_source *source = s->source;
+	struct ins_json json;
+
+	ins_json_begin(&json, stdout, source->pid, source->name, source->kind, "groups");
+	put_groups(s, &json);
+	summary->shown -= s->fewer;
+	if (s->min > 1)
+		ins_json_key(&json, "leftOut",
+			     json_pack("{s:I, s:I}", "groups", (json_int_t)s->few_groups, "fibers",
+				       (json_int_t)s->fewer));
+	return ins_json_end(&json, summary, &source->problems);
+}
+
+/* Nothing but stacks goes to standard output then. */
+static int put_folded(struct stacks *s)
+{
+	const struct ins_problems *problems = &s->source->problems;
+	char text[640];
+	size_t i;
+
+	if (put_groups(s, NULL) < 0)
+		return -ENOMEM;
+	ins_folded_put(stdout, s->lines);
+	for (i = 0; i < ins_problems_lines(problems); i++)
+		ctl_cannot("incomplete: %s", ins_problems_text(problems, i, text, sizeof text));
+	return 0;
+}
+
+static void put_text(struct stacks *s, struct ins_summary *summary)
+{
+	put_groups(s, NULL);
+	summary->shown -= s->fewer;
+	if (s->fewer)
+		printf("left out: %" PRIu64 " fibers in %" PRIu64 " groups of fewer than %" PRIu64
+		       "\n",
+		       s->fewer, s->few_groups, s->min);
+	ins_text_end(stdout, summary, &s->source->problems);
+}
+
+static int put(struct stacks *s, struct ins_summary *summary)
+{
+	int rc = 0;
+
+	ins_groups_sort(s->groups);
+	if (s->arguments->json)
+		rc = put_json(s, summary);
+	else if (s->lines)
+		rc = put_folded(s);
+	else
+		put_text(s, summary);
+	if (rc == -ENOMEM)
+		return ctl_cannot("out of memory");
+	return ctl_written(ins_problems_lines(&s->source->problems) ? CTL_PARTIAL : CTL_WELL);
+}
+
+static int ask(struct stacks *s)
+{
+	const struct ins_request request = {.stacks = true, .labels = s->by == BY_LABEL};
+	struct ins_error error = {""};
+	struct ins_summary summary;
+	int rc = ins_unwinder_new(s->source, &s->unwinder);
+
+	if (rc == 0)
+		rc = ins_symbols_new(s->source->modules, &s->symbols);
+	if (rc == 0)
+		rc = ins_groups_new(&s->groups);
+	if (rc == 0 && s->arguments->option[CTL_OPT_FOLDED])
+		rc = ins_texts_new(&s->lines);
+	if (rc == 0)
+		rc = ins_source_read(s->source, &request, take, s, &summary, &error);
+	if (rc == 0)
+		return put(s, &summary);
+	return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+}
+
+static bool take_by(struct stacks *s, const char *by)
+{
+	s->by = BY_NOTHING;
+	if (!by)
+		return true;
+	if (strcmp(by, "state") == 0)
+		s->by = BY_STATE;
+	else if (strcmp(by, "wait") == 0)
+		s->by = BY_WAIT;
+	else if (strncmp(by, LABEL, sizeof LABEL - 1) == 0 && by[sizeof LABEL - 1])
+		s->by = BY_LABEL;
+	s->label = by + sizeof LABEL - 1;
+	return s->by != BY_NOTHING;
+}
+
+static int run(const struct ctl_arguments *arguments)
+{
+	const char *by = arguments->option[CTL_OPT_GROUP_BY];
+	struct stacks s = {.arguments = arguments};
+	int code;
+
+	if (!take_by(&s, by))
+		return ctl_wrong(&ctl_stacks, "--group-by %s: state, wait or label.KEY", by);
+	if (arguments->json && arguments->option[CTL_OPT_FOLDED])
+		return ctl_wrong(&ctl_stacks, "--folded: is no JSON: one of the two");
+	if (!ctl_option_number(arguments, CTL_OPT_MIN, 1, UINT64_MAX, 1, &s.min))
+		return CTL_USAGE;
+	code = ctl_process_open(arguments->word[0], &s.source);
+	if (code != CTL_WELL)
+		return code;
+	code = ask(&s);
+	ins_texts_free(s.lines);
+	ins_groups_free(s.groups);
+	ins_symbols_free(s.symbols);
+	ins_unwinder_free(s.unwinder);
+	ins_source_close(s.source);
+	return code;
+}
+
+const struct ctl_command ctl_stacks = {
+	.name = "stacks",
+	.usage = "PROCESS",
+	.summary = "all fibers, equal stacks once",
+	.help = "Fibers in the same calls and the same wait are one group, and the largest group\n"
+		"comes first: how many they are, what all of them wait for, the least, middle and\n"
+		"greatest time they have been there, the ids of some.\n"
+		"--group-by state, wait or label.KEY: by that first, then by stack.\n"
+		"--folded: a line a stack, outermost function first, for flame graphs.\n",
+	.least = 1,
+	.most = 1,
+	.options = CTL_TAKES(CTL_OPT_FOLDED) | CTL_TAKES(CTL_OPT_GROUP_BY) | CTL_TAKES(CTL_OPT_MIN),
+	.run = run,
+};

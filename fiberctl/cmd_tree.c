@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_tree.c - who spawned whom: every fiber below the one that spawned it, orphans below where that one was. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/process.h"
+#include "inspect/render.h"
+#include "inspect/table.h"
+#include "inspect/tree.h"
+
+#define INDENT_MAX 24 /* levels; deeper ones are numbered instead */
+
+struct tree {
+	const struct ctl_arguments *arguments;
+	uint64_t limit;
+	struct ins_source *source;
+	struct ins_table *table;
+	struct ins_tree *tree;
+	struct ins_symbols *symbols;
+	uint64_t orphans, ended; /* those whose parent has ended, and how many parents that are */
+	uint64_t left;		 /* not shown: past the limit */
+	uint64_t last;		 /* parent of the orphan seen last */
+	bool below;		 /* what is shown now hangs from a line of its own */
+};
+
+/* Count it if it is an orphan. Whether it is the first of its parent's. */
+static bool note_orphan(struct tree *t, const struct ins_tree_place *place,
+			const struct ins_fiber *fiber)
+{
+	bool first;
+
+	if (!place->depth)
+		t->below = place->kind == INS_TREE_ORPHAN;
+	if (place->kind != INS_TREE_ORPHAN)
+		return false;
+	first = !t->orphans || fiber->row.parent != t->last;
+	t->orphans++;
+	t->ended += first;
+	t->last = fiber->row.parent;
+	return first;
+}
+
+static void put_line(const struct tree *t, const struct ins_tree_place *place,
+		     const struct ins_fiber *fiber)
+{
+	uint64_t level = place->depth + t->below;
+
+	if (level > INDENT_MAX)
+		printf("%*s[%" PRIu64 "] ", 2 * INDENT_MAX, "", level);
+	else
+		printf("%*s", (int)(2 * level), "");
+	if (place->kind == INS_TREE_CIRCLE)
+		printf("(parents in a circle: %" PRIu64 ") ", fiber->row.parent);
+	ins_text_header(stdout, &t->source->layout, fiber);
+}
+
+static json_t *row_of(const struct tree *t, const struct ins_tree_place *place,
+		      const struct ins_fiber *fiber)
+{
+	json_t *row = ins_json_fiber(&t->source->layout, fiber, t->symbols, NULL);
+
+	if (row && json_object_set_new(row, "depth", json_integer((json_int_t)place->depth)) == 0 &&
+	    json_object_set_new(row, "children", json_integer((json_int_t)place->children)) == 0 &&
+	    json_object_set_new(row, "orphan", json_boolean(place->kind == INS_TREE_ORPHAN)) == 0)
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
+static void put_all(struct tree *t, struct ins_json *json)
+{
+	struct ins_tree_place place;
+	struct ins_fiber fiber;
+	uint64_t shown = 0;
+
+	while (ins_tree_next(t->tree, &place)) {
+		bool first;
+
+		ins_table_get(t->table, place.fiber, &fiber);
+		first = note_orphan(t, &place, &fiber);
+		if (shown++ >= t->limit) {
+			t->left++;
+		} else if (json) {
+			ins_json_row(json, row_of(t, &place, &fiber));
+		} else {
+			if (first)
+				printf("(ended %" PRIu64 ")\n", fiber.row.parent);
+			put_line(t, &place, &fiber);
+		}
+	}
+}
+
+static int put_json(struct tree *t, struct ins_summary *summary)
+{
+	const struct ins_source *s = t->source;
+	struct ins_json json;
+
+	ins_json_begin(&json, stdout, s->pid, s->name, s->kind, "fibers");
+	put_all(t, &json);
+	summary->shown -= t->left;
+	return ins_json_end(&json, summary, &s->problems);
+}
+
+static void put_text(struct tree *t, struct ins_summary *summary)
+{
+	put_all(t, NULL);
+	summary->shown -= t->left;
+	if (t->orphans)
+		printf("orphans: %" PRIu64 ", of %" PRIu64 " fibers that have ended\n", t->orphans,
+		       t->ended);
+	if (t->left)
+		printf("left out: %" PRIu64 " fibers past the limit of %" PRIu64 "\n", t->left,
+		       t->limit);
+	ins_text_end(stdout, summary, &t->source->problems);
+}
+
+static int ask(struct tree *t)
+{
+	const struct ins_request request = {
+		.labels = t->arguments->json,
+		.modules = t->arguments->json,
+	};
+	struct ins_error error = {""};
+	struct ins_summary summary;
+	int rc = ins_table_read(t->source, &request, &error, &t->table);
+
+	if (rc == 0)
+		rc = ins_tree_new(t->table, &t->tree);
+	if (rc == 0 && t->arguments->json)
+		rc = ins_symbols_new(t->source->modules, &t->symbols);
+	if (rc < 0)
+		return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	summary = *ins_table_summary(t->table);
+	if (t->arguments->json && put_json(t, &summary) < 0)
+		ins_problems_add(&t->source->problems, "the answer is not whole");
+	if (!t->arguments->json)
+		put_text(t, &summary);
+	return ctl_written(ins_problems_lines(&t->source->problems) ? CTL_PARTIAL : CTL_WELL);
+}
+
+static int run(const struct ctl_arguments *arguments)
+{
+	struct tree t = {.arguments = arguments};
+	int code;
+
+	if (!ctl_option_number(arguments, CTL_OPT_LIMIT, 1, UINT64_MAX, UINT64_MAX, &t.limit))
+		return CTL_USAGE;
+	code = ctl_process_open(arguments->word[0], &t.source);
+	if (code != CTL_WELL)
+		return code;
+	code = ask(&t);
+	ins_symbols_free(t.symbols);
+	ins_tree_free(t.tree);
+	ins_table_free(t.table);
+	ins_source_close(t.source);
+	return code;
+}
+
+const struct ctl_command ctl_tree = {
+	.name = "tree",
+	.usage = "PROCESS",
+	.summary = "who spawned whom",
+	.help = "Every fiber once, below the one that spawned it; one that a thread spawned stands "
+		"at\n"
+		"the left. A fiber whose parent has ended is an orphan, and stands below '(ended "
+		"ID)'.\n"
+		"Past 24 levels the depth is a number before the line.\n",
+	.least = 1,
+	.most = 1,
+	.options = CTL_TAKES(CTL_OPT_LIMIT),
+	.run = run,
+};
