@@ -107,8 +107,8 @@ static void put_text(struct tree *t, struct ins_summary *summary)
 	put_all(t, NULL);
 	summary->shown -= t->left;
 	if (t->orphans)
-		printf("orphans: %" PRIu64 ", of %" PRIu64 " fibers that have ended\n", t->orphans,
-		       t->ended);
+		printf("orphans: %" PRIu64 ", of %" PRIu64 " fiber%s ended\n", t->orphans, t->ended,
+		       t->ended == 1 ? " that has" : "s that have");
 	if (t->left)
 		printf("left out: %" PRIu64 " fibers past the limit of %" PRIu64 "\n", t->left,
 		       t->limit);

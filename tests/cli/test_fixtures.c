@@ -11,7 +11,7 @@
 
 static const char *const fixtures[] = {"httpd",	   "httpd-threads", "httpd-epoll", "proxy",
 				       "idle",	   "load",	    "crowd",	   "spin",
-				       "overflow", "labels"};
+				       "overflow", "labels",	    "places",	   "family"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -57,6 +57,10 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"overflow", "--stack", "1000"},
 		{"overflow", "stray", NULL},
 		{"labels", "stray", NULL},
+		{"places", NULL, NULL},
+		{"places", "10", "--places=2000"},
+		{"family", "stray", NULL},
+		{"family", "--links", "0"},
 	};
 
 	(void)state;
