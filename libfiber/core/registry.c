@@ -13,6 +13,7 @@
 
 #include <fiber/group.h>
 
+#include "core/hold.h"
 #include "os/os.h"
 #include "os/spin.h"
 
@@ -266,6 +267,7 @@ void fib_registry_forget(void)
 		memset(records, 0, registry.used * sizeof(struct fiber));
 	registry.free = NULL;
 	registry.used = 0;
+	fib_hold_forget();
 }
 
 void fib_coarse_set(int64_t now)

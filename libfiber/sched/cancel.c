@@ -26,6 +26,7 @@
 #include <fiber/fiber.h>
 
 #include "base/check.h"
+#include "core/hold.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
@@ -34,7 +35,11 @@ _Atomic uint32_t fib_cancel_fenced_by_waiters = 1;
 
 void fib_cancel_prepare(void)
 {
-	fib_store(&fib_cancel_fenced_by_waiters, fib_os_barrier_prepare() < 0);
+	const bool cannot = fib_os_barrier_prepare() < 0;
+
+	fib_store(&fib_cancel_fenced_by_waiters, cannot);
+	if (cannot)
+		fib_hold_fence_ends();
 }
 
 /* Let the waiter be past its fence, whether it has one or not. */

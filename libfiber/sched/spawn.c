@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/hold.h"
 #include "core/labels.h"
 #include "core/locals.h"
 #include "core/names.h"
@@ -181,7 +182,8 @@ void fib_free_record(struct fib_carrier *c, struct fiber *fiber)
 	fib_publish(&fiber->id, 0);
 	if (fib_unlikely(fiber->labels != NULL))
 		fib_labels_drop(&fiber->labels);
-	fib_record_give(records(c), fiber);
+	if (!fib_hold_keeps(fiber))
+		fib_record_give(records(c), fiber);
 }
 
 void fib_unmake(struct fiber *fiber)

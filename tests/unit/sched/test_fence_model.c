@@ -7,6 +7,9 @@
  * whose tokens have a model of their own); and a carrier that lies down or the tick that rests, and who has work for
  * them (idle.gap, tick.rest, vigil.gap). One of the two must see the other, or a fiber sleeps for ever.
  *
+ * Whoever holds a record announces it and reads its id, while an end takes the id away and reads the announcement
+ * (hold.gap): ends do not fence, and the holder makes them.
+ *
  * The service thread that closes its waker's descriptor, and whoever writes to it, have it too (service.waker).
  *
  * Stores are buffered here. So each full fence can be left out, and the model must find what it was for;

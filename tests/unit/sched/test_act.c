@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_act.c - whoever is cancelled or woken by number is the one that was meant
+ *
+ * The race: fibers that live for a moment, in records that are used again at once, while their numbers are cancelled from
+ * outside. Each looks at the end whether it was cancelled, and only those may have been whose number was given.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "carriers.h"
+#include "sched/act.h"
+#include "sched/wait.h"
+#include "tests/harness/watchdog.h"
+
+static uint64_t index_of(const struct fiber *fiber)
+{
+	return (uint64_t)(fiber - fib_registry_at(0));
+}
+
+static void await(struct fiber *fiber, enum fiber_state state)
+{
+	while (fiber_state(fiber) != state)
+		fib_os_yield();
+}
+
+static void *parks(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)fiber_park(FIBER_FOREVER);
+}
+
+static void *sleeps_and_parks(void *arg)
+{
+	(void)arg;
+	if (fiber_sleep(INT64_C(3600000000000)) != -ECANCELED)
+		return NULL;
+	return (void *)(intptr_t)fiber_park(FIBER_FOREVER);
+}
+
+static intptr_t joined(struct fiber *fiber)
+{
+	struct fiber_result result = {0};
+
+	assert_int_equal(fiber_join(fiber, &result, FIBER_FOREVER), 0);
+	return (intptr_t)result.value;
+}
+
+static void test_act_cancel_ends_the_wait_and_those_that_follow(void **state)
+{
+	struct fib_sched s;
+	struct fiber *f;
+
+	(void)state;
+	carriers_start(&s, 1);
+	f = carriers_spawn(&s, "sleeper", sleeps_and_parks, NULL);
+	await(f, FIBER_SUSPENDED);
+	assert_int_equal(fib_act_cancel(index_of(f), f->id), 1);
+	assert_int_equal(joined(f), -ECANCELED);
+	carriers_stop(&s);
+}
+
+static void test_act_wake_ends_a_park_and_leaves_nothing_behind(void **state)
+{
+	struct fib_sched s;
+	struct fiber *f;
+
+	(void)state;
+	carriers_start(&s, 1);
+	f = carriers_spawn(&s, "parker", parks, NULL);
+	await(f, FIBER_SUSPENDED);
+	assert_int_equal(fib_act_wake(index_of(f), f->id), 0);
+	assert_int_equal(joined(f), 0);
+	carriers_stop(&s);
+}
+
+static void test_act_wake_is_refused_for_any_other_wait(void **state)
+{
+	struct fib_sched s;
+	struct fiber *f;
+
+	(void)state;
+	carriers_start(&s, 1);
+	f = carriers_spawn(&s, "sleeper", sleeps_and_parks, NULL);
+	await(f, FIBER_SUSPENDED);
+	assert_int_equal(fib_act_wake(index_of(f), f->id), -EINVAL);
+	assert_int_equal(fib_load(&f->token), 0);
+	fiber_cancel(f);
+	assert_int_equal(joined(f), -ECANCELED);
+	carriers_stop(&s);
+}
+
+static void test_act_on_a_fiber_that_has_ended_is_refused(void **state)
+{
+	struct fib_sched s;
+	struct fiber *f;
+	uint64_t id;
+
+	(void)state;
+	carriers_start(&s, 1);
+	f = carriers_spawn(&s, "parker", parks, NULL);
+	id = f->id;
+	await(f, FIBER_SUSPENDED);
+	fiber_unpark(f);
+	await(f, FIBER_DEAD);
+	assert_int_equal(fib_act_cancel(index_of(f), id), -ESRCH);
+	assert_int_equal(fib_act_wake(index_of(f), id), -ESRCH);
+	assert_int_equal(joined(f), 0);
+	assert_int_equal(fib_act_cancel(index_of(f), id), -ESRCH);
+	assert_int_equal(fib_act_wake(index_of(f), id), -ESRCH);
+	carriers_stop(&s);
+}
+
+static void test_act_cancel_of_one_that_does_not_wait_is_told_by_its_next_wait(void **state)
+{
+	struct fib_sched s;
+	struct fiber *f;
+
+	(void)state;
+	carriers_start(&s, 1);
+	assert_int_equal(fib_make(NULL, s.stack_size, parks, NULL, NULL, &f), 0);
+	assert_int_equal(fib_act_cancel(index_of(f), f->id), 0);
+	assert_int_equal(fib_submit(&s, f), 0);
+	assert_int_equal(joined(f), -ECANCELED);
+	carriers_stop(&s);
+}
+
+/* -- the race -- */
+
+#define NUMBERS	 (UINT64_C(1) << 22) /* more ids than fibers here */
+#define TIMES	 100000u
+#define LIVES	 8u /* at the same time, for each carrier */
+#define CARRIERS 2u
+
+static struct {
+	_Atomic uint8_t asked[NUMBERS]; /* by id: its cancellation was asked for */
+	_Atomic uint32_t wrong, cancelled, ended;
+	_Atomic bool stop;
+} race;
+
+/* Some yield, some park for a moment, some end at once: held records are met in all of them. */
+static void *lives(void *arg)
+{
+	struct fiber *self = fiber_self();
+	const uint64_t id = self->id;
+
+	(void)arg;
+	if (id % 3 == 0)
+		fiber_yield();
+	else if (id % 3 == 1)
+		fiber_park(fiber_after(20000));
+	if (fiber_cancelled()) {
+		fib_add(&race.cancelled, 1);
+		if (!fib_load(&race.asked[id % NUMBERS]))
+			fib_add(&race.wrong, 1);
+	}
+	fib_add(&race.ended, 1);
+	return NULL;
+}
+
+static void *spawns(void *arg)
+{
+	struct fiber *made[LIVES];
+	unsigned i;
+
+	while (!fib_load(&race.stop)) {
+		for (i = 0; i < LIVES; i++)
+			must(fiber_spawn(lives, NULL, i % 2 ? &made[i] : NULL) == 0);
+		for (i = 1; i < LIVES; i += 2)
+			must(fiber_join(made[i], NULL, FIBER_FOREVER) == 0);
+		must(!fiber_cancelled());
+	}
+	return arg;
+}
+
+/* Cancel every second number that is seen, once; the others must be left alone. How many were hit. */
+static unsigned cancel_at_random(void)
+{
+	unsigned i, hits = 0;
+	uint64_t at = 0;
+
+	for (i = 0; i < TIMES;) {
+		uint64_t id = fib_observe(&fib_registry_at(at)->id);
+
+		/* The two that spawn have the first ids and live in the first records. */
+		if (id > CARRIERS && id % 2 && !fib_swap_seq(&race.asked[id % NUMBERS], 1)) {
+			hits += fib_act_cancel(at, id) >= 0;
+			i++;
+		}
+		at = (at + 1) % 256;
+	}
+	return hits;
+}
+
+static void test_act_cancel_hits_nobody_else_when_records_are_used_again(void **state)
+{
+	struct fiber *spawners[CARRIERS];
+	struct fib_sched s;
+	unsigned i, hits;
+
+	(void)state;
+	carriers_start(&s, CARRIERS);
+	for (i = 0; i < CARRIERS; i++)
+		spawners[i] = carriers_spawn(&s, "spawner", spawns, NULL);
+	assert_true(fib_load(&fib_registry_ids) <= UINT32_MAX);
+	hits = cancel_at_random();
+	fib_store(&race.stop, true);
+	for (i = 0; i < CARRIERS; i++)
+		assert_int_equal(joined(spawners[i]), 0);
+	carriers_stop(&s);
+	assert_int_equal(fib_load(&race.wrong), 0);
+	assert_true(hits > 0);
+	assert_true(fib_load(&race.cancelled) > 0);
+	assert_true(fib_load(&race.cancelled) <= hits);
+	assert_int_equal(carriers_fibers(), 0); /* what was held has come back, all of it */
+	print_message("# %u asked, %u hit, %u of %u fibers saw it\n", TIMES, hits,
+		      fib_load(&race.cancelled), fib_load(&race.ended));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		/* First: its spawners have the lowest ids. */
+		cmocka_unit_test(test_act_cancel_hits_nobody_else_when_records_are_used_again),
+		cmocka_unit_test(test_act_cancel_ends_the_wait_and_those_that_follow),
+		cmocka_unit_test(test_act_wake_ends_a_park_and_leaves_nothing_behind),
+		cmocka_unit_test(test_act_wake_is_refused_for_any_other_wait),
+		cmocka_unit_test(test_act_on_a_fiber_that_has_ended_is_refused),
+		cmocka_unit_test(
+			test_act_cancel_of_one_that_does_not_wait_is_told_by_its_next_wait),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
