@@ -25,8 +25,13 @@ int fib_os_local_listen(const char *path, int backlog);
 int fib_os_local_probe(const char *path);
 /* Whether who listens there is this process. */
 bool fib_os_local_ours(const char *path);
-/* Accept one connection: non-blocking, close-on-exec. The descriptor and the other end's user. */
-int fib_os_local_accept(int fd, uid_t *ret_uid);
+/* Who is at the other end, as the kernel says. */
+struct fib_os_who {
+	pid_t pid; /* 0: of another pid namespace, and cannot be seen from here */
+	uid_t uid;
+};
+/* Accept one connection: non-blocking, close-on-exec. The descriptor and who has connected. */
+int fib_os_local_accept(int fd, struct fib_os_who *ret);
 
 /* -- the waker: an eventfd -- */
 int fib_os_event(void);

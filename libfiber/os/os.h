@@ -21,6 +21,8 @@
 int64_t fib_os_now(void);	  /* ns, CLOCK_MONOTONIC */
 int64_t fib_os_thread_cpu(void);  /* ns that the calling thread has run; a system call */
 int64_t fib_os_process_cpu(void); /* the same of all threads together */
+int64_t fib_os_now(void);	  /* ns, CLOCK_MONOTONIC */
+int64_t fib_os_wall(void);	  /* ns, CLOCK_REALTIME */
 
 /* -- futex.c: private futexes -- */
 /* Sleep while *word == expected, until the absolute deadline (ns, INT64_MAX: none). 0, -EAGAIN when the word

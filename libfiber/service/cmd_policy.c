@@ -7,7 +7,16 @@
 
 #include "sched/tick.h"
 #include "service/answer.h"
+#include "service/audit.h"
 #include "service/command.h"
+
+static void refused(const struct fib_peer *peer, int why)
+{
+	const int policy = fib_tick_policy();
+
+	fib_audit(peer, FIB_WIRE_AUDIT_POLICY, policy < 0 ? 0 : (uint64_t)policy,
+		  peer->cursor.policy, why);
+}
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
@@ -22,9 +31,11 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 		fib_peer_error(peer, -EPERM,
 			       "this process lets nobody change settings (FIBER_CONTROL=ro): start "
 			       "it with FIBER_CONTROL=rw");
+		refused(peer, -EPERM);
 		return false;
 	}
 	if (request.policy > FIBER_PINNED_SILENT) {
+		refused(peer, -EINVAL);
 		fib_peer_error(peer, -EINVAL, "no such policy: %u", request.policy);
 		return false;
 	}
@@ -40,6 +51,9 @@ static bool step(struct fib_peer *peer, int64_t now)
 	(void)now;
 	previous = wanted == FIB_WIRE_POLICY_READ ? fib_tick_policy() : fib_tick_set_policy(wanted);
 	current = fib_tick_policy();
+	if (wanted != FIB_WIRE_POLICY_READ)
+		fib_audit(peer, FIB_WIRE_AUDIT_POLICY, previous < 0 ? 0 : (uint64_t)previous,
+			  wanted, previous < 0 ? previous : 0);
 	if (previous < 0 || current < 0) {
 		fib_peer_error(peer, previous < 0 ? previous : current,
 			       "no runtime runs in this process now");

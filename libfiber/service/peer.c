@@ -49,6 +49,7 @@ int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 	peer->closing = false;
 	peer->command = NULL;
 	peer->deadline = now + FIB_PEER_PATIENCE;
+	peer->who = (struct fib_os_who){0};
 	peer->out = out;
 	peer->sent = peer->filled = peer->frame = peer->received = 0;
 	/* Last: a process forked in the middle of this closes what it finds (service.c). */

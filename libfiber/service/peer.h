@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "os/local.h"
 #include "service/sample.h"
 #include "wire/wire.h"
 
@@ -30,6 +31,7 @@ struct fib_cursor {
 	uint64_t committed;	  /* records there are */
 	uint64_t id;		  /* the fiber that is asked for, 0: all */
 	uint32_t policy;	  /* of the request */
+	uint32_t act;		  /* of the request: enum fib_wire_act_what */
 	uint32_t wanted;	  /* FIB_WIRE_WANT_* */
 	int file;		  /* /proc/self/maps, -1: not open */
 	struct fib_wire_end end;
@@ -43,6 +45,7 @@ struct fib_peer {
 	bool closing; /* nothing more is read; close when the buffer is empty */
 	const struct fib_command *command; /* being answered, or NULL */
 	int64_t deadline;
+	struct fib_os_who who; /* set once it is open */
 	struct fib_cursor cursor;
 	unsigned char *out;  /* mapped while fd >= 0 */
 	size_t sent, filled; /* out[sent, filled) waits to be written */

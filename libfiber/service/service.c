@@ -32,6 +32,7 @@
 #include "sched/tick.h"
 #include "service/allowance.h"
 #include "service/answer.h"
+#include "service/audit.h"
 #include "service/door.h"
 #include "service/peer.h"
 
@@ -161,11 +162,11 @@ static struct fib_peer *find_place(void)
 	return victim;
 }
 
-static void admit(int fd, uid_t uid, int64_t now)
+static void admit(int fd, const struct fib_os_who *who, int64_t now)
 {
 	struct fib_peer *place;
 
-	if (uid != 0 && uid != fib_os_uid()) {
+	if (who->uid != 0 && who->uid != fib_os_uid()) {
 		fib_peer_turn_away(fd, -EPERM,
 				   "this process belongs to another user: be that user or root");
 		return;
@@ -175,22 +176,24 @@ static void admit(int fd, uid_t uid, int64_t now)
 		fib_peer_turn_away(fd, -EBUSY, "too many clients at once: try again");
 	else if (fib_peer_open(place, fd, now) < 0)
 		fib_peer_turn_away(fd, -ENOMEM, "this process has no memory left to answer");
+	else
+		place->who = *who;
 }
 
 static void accept_all(int64_t now)
 {
-	uid_t uid;
+	struct fib_os_who who;
 	int i, fd;
 
 	for (i = 0; i < PEERS; i++) {
-		fd = fib_os_local_accept(door.fd, &uid);
+		fd = fib_os_local_accept(door.fd, &who);
 		if (fd == -EAGAIN)
 			return;
 		if (fd < 0) {
 			accept_after = now + ACCEPT_PAUSE;
 			return;
 		}
-		admit(fd, uid, now);
+		admit(fd, &who, now);
 	}
 }
 
@@ -273,6 +276,7 @@ static void forget(void)
 	door.fd = -1;
 	for (i = 0; i < PEERS; i++)
 		fib_peer_close(&peers[i]);
+	fib_audit_forget();
 }
 
 static int start_thread(void)

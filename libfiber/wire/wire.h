@@ -40,6 +40,10 @@ enum fib_wire_type {
 	FIB_WIRE_CARRIERS = 0x06,
 	/* Nothing: PROCESS, LAYOUT, COUNTERS_ARE, END, which counts fibers. */
 	FIB_WIRE_COUNTERS = 0x09,
+	/* struct fib_wire_act: ACTED, END; or ERROR -EPERM, -EINVAL, -ESRCH. */
+	FIB_WIRE_ACT = 0x0a,
+	/* Nothing: AUDITED, END, which counts entries. */
+	FIB_WIRE_AUDIT = 0x0b,
 
 	/* struct fib_wire_process */
 	FIB_WIRE_PROCESS = 0x81,
@@ -61,6 +65,10 @@ enum fib_wire_type {
 	FIB_WIRE_RUNTIME = 0x89,
 	/* struct fib_wire_counters */
 	FIB_WIRE_COUNTERS_ARE = 0x8c,
+	/* struct fib_wire_acted */
+	FIB_WIRE_ACTED = 0x8d,
+	/* struct fib_wire_audited, then count entries of entry_size bytes, the oldest first. */
+	FIB_WIRE_AUDITED = 0x8e,
 };
 
 struct fib_wire_header {
@@ -100,6 +108,49 @@ struct fib_wire_policy_is {
 	uint64_t events;   /* pinned waits counted so far */
 	uint64_t
 		dropped; /* of those, recorded and no more in the ring of events; younger than the rest */
+};
+
+enum fib_wire_act_what { FIB_WIRE_ACT_CANCEL = 1, FIB_WIRE_ACT_WAKE = 2 };
+
+struct fib_wire_act {
+	uint64_t id;
+	uint32_t what; /* enum fib_wire_act_what */
+	uint32_t unused;
+};
+
+struct fib_wire_acted {
+	uint64_t id;
+	uint32_t what;
+	uint32_t ended_wait; /* 0: a cancellation that the fiber is told by its next wait */
+	uint32_t state;	     /* enum fiber_state, as it was found */
+	uint32_t wait_kind;  /* what it waited for then */
+	char name[32];
+};
+
+/* What was changed, or was to be. */
+enum fib_wire_audit_what {
+	FIB_WIRE_AUDIT_POLICY = 1,    /* before and after: enum fiber_pinned_policy */
+	FIB_WIRE_AUDIT_THRESHOLD = 2, /* ns */
+	FIB_WIRE_AUDIT_CANCEL = 3,    /* fiber */
+	FIB_WIRE_AUDIT_WAKE = 4,      /* fiber */
+};
+
+struct fib_wire_audit_entry {
+	uint64_t serial; /* counts from 1 over all there were */
+	int64_t when;	 /* ns, CLOCK_MONOTONIC */
+	int64_t wall;	 /* ns, CLOCK_REALTIME */
+	int32_t pid;	 /* of the client, as the kernel says; 0: it could not be seen from here */
+	uint32_t uid;
+	uint32_t what;	/* enum fib_wire_audit_what */
+	int32_t result; /* 0: done; negative errno: refused, nothing was changed */
+	uint64_t fiber; /* 0: none */
+	uint64_t before, after;
+};
+
+struct fib_wire_audited {
+	uint32_t entry_size;
+	uint32_t count;
+	uint64_t total; /* ever; the older ones are gone */
 };
 
 enum fib_wire_mode { FIB_WIRE_RO, FIB_WIRE_RW, FIB_WIRE_ADMIN };

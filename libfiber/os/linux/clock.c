@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - the monotonic clock. */
+/* clock.c - the clocks. */
 #include "os/os.h"
 
 #include <time.h>
@@ -15,6 +15,11 @@ static int64_t read_clock(clockid_t clock)
 int64_t fib_os_now(void)
 {
 	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t fib_os_wall(void)
+{
+	return read_clock(CLOCK_REALTIME);
 }
 
 int64_t fib_os_thread_cpu(void)

@@ -104,7 +104,7 @@ fib_noinline bool fib_os_local_ours(const char *path)
 	return who.pid == getpid();
 }
 
-fib_noinline int fib_os_local_accept(int fd, uid_t *ret_uid)
+fib_noinline int fib_os_local_accept(int fd, struct fib_os_who *ret)
 {
 	struct ucred who;
 	socklen_t size = sizeof who;
@@ -120,7 +120,8 @@ fib_noinline int fib_os_local_accept(int fd, uid_t *ret_uid)
 		close(got);
 		return rc;
 	}
-	*ret_uid = who.uid;
+	ret->pid = who.pid;
+	ret->uid = who.uid;
 	return got;
 }
 
