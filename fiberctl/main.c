@@ -13,22 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fiberctl/topics.h"
+#include "inspect/plain.h"
 #include "inspect/torn.h"
 
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_list, &ctl_show, &ctl_bt, &ctl_stacks, &ctl_tree, &ctl_policy, &ctl_carriers, NULL,
+	&ctl_list,     &ctl_show,   &ctl_bt,   &ctl_stacks, &ctl_tree,	     &ctl_policy,
+	&ctl_carriers, &ctl_cancel, &ctl_wake, &ctl_audit,  &ctl_completion, NULL,
 };
 
 int ctl_cannot(const char *fmt, ...)
 {
+	char text[8192], plain[4 * sizeof text];
 	va_list ap;
 
 	fflush(stdout);
-	fputs("fiberctl: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	/* A program that refuses says why in its own words. */
+	fprintf(stderr, "fiberctl: %s\n", ins_plain(text, plain, sizeof plain));
 	return CTL_CANNOT;
 }
 
@@ -117,8 +121,11 @@ static int help_all(void)
 	     "command: list the programs that can be asked. PROCESS is a process id, the name\n"
 	     "of a program, or the path of a control socket (with a '/').\n");
 	for (i = 0; ctl_commands[i]; i++)
-		printf("  %-9s %-24s %s\n", ctl_commands[i]->name, ctl_commands[i]->usage,
+		printf("  %-10s %-24s %s\n", ctl_commands[i]->name, ctl_commands[i]->usage,
 		       ctl_commands[i]->summary);
+	puts("\nfiberctl help TOPIC:");
+	for (i = 0; ctl_topics[i]; i++)
+		printf("  %-35s %s\n", ctl_topics[i]->name, ctl_topics[i]->summary);
 	puts("\n"
 	     "  -j, --json[=lines]   print one JSON object, or an object a line\n"
 	     "      --color WHEN     auto, always or never\n"
@@ -133,12 +140,19 @@ static int help_all(void)
 static int help(const struct ctl_arguments *arguments)
 {
 	const char *name = arguments->command;
+	const struct ctl_topic *topic;
 
 	if (name && strcmp(name, "help") == 0)
 		name = arguments->words ? arguments->word[0] : NULL;
 	if (!name)
 		return help_all();
-	return find_command(name) ? help_command(find_command(name)) : no_command(name);
+	if (find_command(name))
+		return help_command(find_command(name));
+	topic = ctl_topic_find(name);
+	if (!topic)
+		return ctl_wrong(NULL, "%s: no such command or topic", name);
+	topic->print();
+	return ctl_written(CTL_WELL);
 }
 
 /* Are the words and options what the command takes? */

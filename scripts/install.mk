@@ -6,6 +6,11 @@ DEST        := $(DESTDIR)$(PREFIX)
 PUB_HEADERS := $(wildcard libfiber/include/fiber/*.h)
 MAN_PAGES   := $(wildcard man/*.[137])
 
+# Where the shells look for what completes a command.
+BASH_COMPLETIONS := $(DEST)/share/bash-completion/completions
+ZSH_COMPLETIONS  := $(DEST)/share/zsh/site-functions
+FISH_COMPLETIONS := $(DEST)/share/fish/vendor_completions.d
+
 # The other names that a page has, so that `man fiber_join` finds it.
 names_of = sed -n '/^\.Sh SYNOPSIS/q; s/^\.Nm \([A-Za-z_]*\).*/\1/p' $$page
 MAN_LINKS = for name in $$($(names_of)); do \
@@ -27,6 +32,10 @@ install: lib tools
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
+	$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
+	$(BUILD)/bin/fiberctl completion bash >$(BASH_COMPLETIONS)/fiberctl
+	$(BUILD)/bin/fiberctl completion zsh >$(ZSH_COMPLETIONS)/_fiberctl
+	$(BUILD)/bin/fiberctl completion fish >$(FISH_COMPLETIONS)/fiberctl.fish
 	@for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		$(INSTALL) -d $$dir && $(INSTALL) -m 644 $$page $$dir || exit 1; \
@@ -41,6 +50,7 @@ uninstall:
 	rm -f $(DEST)/include/fiber.h $(PUB_HEADERS:libfiber/include/%=$(DEST)/include/%)
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
+	rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish
 	@for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		rm -f $$dir/$${page##*/} $$($(MAN_LINKS)); \

@@ -11,6 +11,8 @@ Over man/*.3, the public headers and examples/, as TAP:
   examples     a block in EXAMPLES is some lines of a file in examples/, or of what it prints
   tried        every example is run by tests/cli/test_examples.c, and numbered without a gap
   index        libfiber(7) names every page, and what may be called in a signal handler
+  commands     fiberctl(1) has every command, with its line in SYNOPSIS, every topic and every option that
+               `fiberctl --help` and the help of each command name, and no other
 
 A block in EXAMPLES says where it is from in a comment before it: `.\\" from 01_hello.c` for lines of that
 file, less indented perhaps; `.\\" printed by 01_hello` for lines of its output, where numbers may
@@ -177,8 +179,10 @@ def check_page(root, page, known):
         yield "examples", wrong
 
 
-def check_tree(root):
+def check_tree(root, offer):
     known = declared(root)
+    for wrong in check_commands(root, offer):
+        yield "commands", f"fiberctl.1: {wrong}"
     index = (root / "man/libfiber.7").read_text()
     where, signals = {}, set()
     for page in sorted((root / "man").glob("*.3")):
@@ -204,7 +208,41 @@ def check_tree(root):
             yield "tried", f"{example.name} is not number {i}, or not in tests/cli/test_examples.c"
 
 
-CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "index"]
+def tool(*arguments):
+    """What fiberctl prints."""
+    return subprocess.run([BUILD / "bin/fiberctl", *arguments], capture_output=True, text=True, timeout=60,
+                          check=True).stdout
+
+
+def offered():
+    """The commands, topics and options of fiberctl, as its help has them."""
+    before, _, rest = tool("--help").partition("\nfiberctl help TOPIC:\n")
+    commands = re.findall(r"^  ([a-z][a-z-]*) ", before, flags=re.M)
+    topics = re.findall(r"^  ([a-z][a-z-]*) ", rest, flags=re.M)
+    options = set(re.findall(r"--([a-z-]+)", rest.partition("Exit status")[0]))
+    for command in commands:
+        options |= set(re.findall(r"^  ...\s+--([a-z-]+)", tool("help", command), flags=re.M))
+    return commands, topics, options
+
+
+def check_commands(root, offer):
+    commands, topics, options = offer
+    found = dict(sections(root / "man/fiberctl.1"))
+    text = "\n".join(found["DESCRIPTION"])
+    described = set(re.findall(r"^\.It Cm ([a-z-]+)\b", text, flags=re.M)) - {"help"}
+    called = set(re.findall(r"^\.Cm ([a-z-]+)$", "\n".join(found["SYNOPSIS"]), flags=re.M)) - {"help"}
+    for name in described ^ set(commands):
+        yield f"{name}: a command without a section, or a section without a command"
+    for name in called ^ set(commands):
+        yield f"{name}: not in both SYNOPSIS and `fiberctl --help`"
+    for name in set(re.findall(r"^\.It Cm help ([a-z-]+)$", text, flags=re.M)) ^ set(topics):
+        yield f"{name}: a topic that is not in the page, or no topic"
+    flags = {name for line in re.findall(r"^\.It (Fl .*)$", text, flags=re.M) for name in re.findall(r"Fl -([a-z-]+)", line)}
+    for name in flags ^ options:
+        yield f"--{name}: an option that is not in the page, or no option"
+
+
+CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "index", "commands"]
 # One offence of each kind: check, file, what is replaced in it, by what.
 PLANTED = [
     ("synopsis", "man/fiber_chan.3", '"const void *elem"', '"void *elem"'),
@@ -218,10 +256,13 @@ PLANTED = [
     ("index", "man/libfiber.7", ".Xr fiber_chan 3", ".Xr fiber_chan 7"),
     ("index", "man/fiber_park.3", ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta no",
      ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta yes"),
+    ("commands", "man/fiberctl.1", ".It Cm cancel Ar process id\n", ".Pp\n"),
+    ("commands", "man/fiberctl.1", ".It Fl a , Fl -all\n", ".It Fl a , Fl -every\n"),
+    ("commands", "man/fiberctl.1", ".It Cm help wait-kinds\n", ".It Cm help waits\n"),
 ]
 
 
-def self_test():
+def self_test(offer):
     """The offences that are planted and not found."""
     for check, name, before, after in PLANTED:
         with tempfile.TemporaryDirectory() as folder:
@@ -232,7 +273,7 @@ def self_test():
             shutil.copy(ROOT / "tests/cli/test_examples.c", root / "tests/cli")
             text = (root / name).read_text()
             (root / name).write_text(text.replace(before, after))
-            if before not in text or check not in {c for c, _ in check_tree(root)}:
+            if before not in text or check not in {c for c, _ in check_tree(root, offer)}:
                 yield f"{check}: {name}: {before!r}"
 
 
@@ -240,7 +281,8 @@ def main():
     if os.environ.get("FIBER_SAN"):
         print("1..0 # SKIP the manual is the same under a sanitizer")
         return 0
-    wrong = list(check_tree(ROOT)) + [("self-test", text) for text in self_test()]
+    offer = offered()
+    wrong = list(check_tree(ROOT, offer)) + [("self-test", text) for text in self_test(offer)]
     for number, check in enumerate(CHECKS + ["self-test"], 1):
         said = [text for c, text in wrong if c == check]
         print(f"{'not ok' if said else 'ok'} {number} - the manual: {check}")

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* act.h - what `cancel` and `wake` have in common. */
+#ifndef FIBERCTL_ACT_H
+#define FIBERCTL_ACT_H
+
+#include "fiberctl/fiberctl.h"
+#include "wire/wire.h"
+
+/* Do `what` to the fiber of the command line and say what came of it. The exit code. */
+int ctl_act(const struct ctl_command *command, enum fib_wire_act_what what,
+	    const struct ctl_arguments *arguments);
+
+#endif

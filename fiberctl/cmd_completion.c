@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_completion.c - the completion of a shell, made of the tables of this program. */
+#include <string.h>
+
+#include "fiberctl/completion.h"
+
+static int run(const struct ctl_arguments *arguments)
+{
+	static const struct {
+		const char *shell;
+		void (*print)(void);
+	} shells[] = {
+		{"bash", ctl_completion_bash},
+		{"zsh", ctl_completion_zsh},
+		{"fish", ctl_completion_fish},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof shells / sizeof shells[0]; i++) {
+		if (strcmp(shells[i].shell, arguments->word[0]) == 0) {
+			shells[i].print();
+			return ctl_written(CTL_WELL);
+		}
+	}
+	return ctl_wrong(&ctl_completion, "%s: bash, zsh or fish", arguments->word[0]);
+}
+
+const struct ctl_command ctl_completion = {
+	.name = "completion",
+	.usage = "bash|zsh|fish",
+	.summary = "print the completion of a shell",
+	.help = "Completes commands, their options, the processes that can be asked, and "
+		"settings.\n"
+		"'make install' puts it where shells look for it. To try it in bash:\n"
+		"  eval \"$(fiberctl completion bash)\"\n",
+	.least = 1,
+	.most = 1,
+	.run = run,
+};

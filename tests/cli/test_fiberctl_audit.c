@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fiberctl_audit.c - what was changed from outside, by whom, and what was refused. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static const char *pid;
+
+static json_t *audit(void)
+{
+	struct harness_process *p = cli_run("fiberctl", "audit", pid, "--json", NULL);
+	json_t *answer, *row;
+	size_t i;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise(answer, "answer", JSON_ANSWER " audit:a");
+	json_array_foreach (json_object_get(answer, "audit"), i, row) {
+		json_promise(row, "row",
+			     "serial:i whenNs:i wallNs:i pid:i uid:i what:s fiberId:i? before:* "
+			     "after:* done:b error:s?");
+		assert_int_equal(json_int(row, "serial"), i + 1);
+		assert_int_equal(json_int(row, "uid"), geteuid());
+	}
+	harness_free(p);
+	return answer;
+}
+
+static json_t *row_of(const json_t *answer, size_t i)
+{
+	return json_array_get(json_object_get(answer, "audit"), i);
+}
+
+static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
+{
+	static const char *const env[] = {"FIBER_CONTROL=admin", NULL};
+	const struct harness_how how = {.env = env};
+	struct crowd crowd = crowd_start(&how, "crowd", "60", NULL);
+	const struct crowd_member *m = crowd_find(&crowd, "sleep", "");
+	const char *const id = cli_number(m->id);
+	struct harness_process *p;
+	pid_t by[3];
+	json_t *answer;
+
+	(void)state;
+	pid = cli_number((uint64_t)crowd.process->pid);
+	answer = audit();
+	assert_int_equal(json_int(answer, "total"), 0);
+	json_decref(answer);
+	p = cli_run("fiberctl", "policy", pid, "error", NULL);
+	cli_expect(p, 0);
+	by[0] = p->pid;
+	harness_free(p);
+	p = cli_run("fiberctl", "wake", pid, id, NULL);
+	cli_expect(p, 2);
+	by[1] = p->pid;
+	harness_free(p);
+	p = cli_run("fiberctl", "cancel", pid, id, NULL);
+	cli_expect(p, 0);
+	by[2] = p->pid;
+	harness_free(p);
+
+	answer = audit();
+	assert_int_equal(json_int(answer, "shown"), 3);
+	assert_string_equal(json_text(row_of(answer, 0), "what"), "policy");
+	assert_string_equal(json_text(row_of(answer, 0), "before"), "warn");
+	assert_string_equal(json_text(row_of(answer, 0), "after"), "error");
+	assert_string_equal(json_text(row_of(answer, 1), "what"), "wake");
+	assert_true(json_is_false(json_object_get(row_of(answer, 1), "done")));
+	assert_string_equal(json_text(row_of(answer, 2), "what"), "cancel");
+	assert_int_equal(json_int(row_of(answer, 2), "fiberId"), m->id);
+	assert_true(json_is_true(json_object_get(row_of(answer, 2), "done")));
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(json_int(row_of(answer, i), "pid"), by[i]);
+	json_decref(answer);
+
+	p = cli_run("fiberctl", "audit", pid, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "warn -> error");
+	cli_contains(p->out.bytes, "refused: Invalid argument");
+	cli_contains(p->out.bytes, cli_number((uint64_t)by[2]));
+	cli_contains(p->out.bytes, "3 of 3 changes\n");
+	harness_free(p);
+	/* Nothing of it was printed by the program. */
+	assert_string_equal(crowd.process->err.bytes, "");
+	crowd_end(&crowd);
+}
+
+static void test_audit_can_be_read_where_nothing_can_be_changed(void **state)
+{
+	static const char *const env[] = {"FIBER_CONTROL=ro", NULL};
+	const struct harness_how how = {.env = env};
+	struct crowd crowd = crowd_start(&how, "crowd", "10", NULL);
+	json_t *answer;
+
+	(void)state;
+	pid = cli_number((uint64_t)crowd.process->pid);
+	cli_expect_error(cli_run("fiberctl", "policy", pid, "silent", NULL), 2, "fiberctl", "=ro");
+	answer = audit();
+	assert_int_equal(json_int(answer, "shown"), 1);
+	assert_string_equal(json_text(row_of(answer, 0), "after"), "silent");
+	assert_string_equal(json_text(row_of(answer, 0), "error"), "Operation not permitted");
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_audit_has_a_line_for_each_change_with_who_asked),
+		cmocka_unit_test(test_audit_can_be_read_where_nothing_can_be_changed),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fiberctl_completion.c - what the shells offer, asked of a real bash, and of zsh and fish where they are
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/watchdog.h"
+
+/* The folder of fiberctl first in PATH, as for a person who has installed it. */
+static const char *path_with_fiberctl(void)
+{
+	static char path[4096];
+
+	snprintf(path, sizeof(path), "PATH=%s/bin:%s", harness_build(), getenv("PATH"));
+	return path;
+}
+
+/* What bash offers for words that end with the one being typed; a word a line. */
+static struct harness_process *offered(const char *words)
+{
+	const char *const env[] = {path_with_fiberctl(), NULL};
+	const struct harness_how how = {.env = env};
+	char script[1024];
+
+	snprintf(script, sizeof(script),
+		 "set -u; eval \"$(fiberctl completion bash)\"; COMP_WORDS=(fiberctl %s); "
+		 "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _fiberctl; "
+		 "for w in \"${COMPREPLY[@]}\"; do echo \"<$w>\"; done",
+		 words);
+	return harness_run((const char *[]){"bash", "-c", script, NULL}, &how, CLI_SECONDS);
+}
+
+/* Exactly these, each in < and >, a line each. */
+static void expect_offered(const char *words, const char *expected)
+{
+	struct harness_process *p = offered(words);
+
+	cli_expect(p, 0);
+	assert_string_equal(p->err.bytes, "");
+	assert_string_equal(p->out.bytes, expected);
+	harness_free(p);
+}
+
+static void expect_among(const char *words, const char *expected)
+{
+	struct harness_process *p = offered(words);
+
+	cli_expect(p, 0);
+	assert_string_equal(p->err.bytes, "");
+	cli_contains(p->out.bytes, expected);
+	harness_free(p);
+}
+
+static void test_completion_of_bash_offers_commands_and_topics(void **state)
+{
+	(void)state;
+	expect_offered("pol", "<policy>\n");
+	expect_offered("help wait", "<wait-kinds>\n");
+	expect_offered("help can", "<cancel>\n");
+	expect_among("''", "<help>\n");
+	expect_among("''", "<audit>\n");
+	expect_among("--json ''", "<list>\n");
+	expect_offered("nonsense ''", "");
+}
+
+static void test_completion_of_bash_offers_the_options_that_a_command_takes(void **state)
+{
+	struct harness_process *p;
+
+	(void)state;
+	expect_offered("bt --al", "<--all>\n");
+	expect_among("list -", "<--json>\n");
+	expect_offered("wake --al", "");
+	expect_offered("--vers", "<--version>\n");
+	expect_offered("--color ''", "<auto>\n<always>\n<never>\n");
+	/* The argument of an option is no word of the command. */
+	expect_among("--color never pol", "<policy>\n");
+	p = offered("cancel -");
+	assert_null(strstr(p->out.bytes, "--all"));
+	harness_free(p);
+}
+
+static void test_completion_of_bash_offers_processes_and_settings_but_no_fibers(void **state)
+{
+	struct crowd crowd = crowd_start(NULL, "crowd", "10", NULL);
+	char pid[32], start[64];
+
+	(void)state;
+	snprintf(pid, sizeof(pid), "<%d>\n", crowd.process->pid);
+	snprintf(start, sizeof(start), "list %d", crowd.process->pid);
+	expect_offered("list cro", "<crowd>\n");
+	expect_among("show ''", pid);
+	expect_offered(start, pid);
+	expect_among("bt --all ''", pid);
+	expect_offered("policy crowd ''", "<warn>\n<error>\n<silent>\n");
+	expect_offered("policy crowd e", "<error>\n");
+	expect_offered("show crowd ''", "");
+	expect_offered("completion f", "<fish>\n");
+	crowd_end(&crowd);
+}
+
+static void test_completion_offers_no_name_that_a_shell_would_read_as_more(void **state)
+{
+	char program[HARNESS_PATH], odd[HARNESS_PATH + 32];
+	struct harness_process *p;
+	struct crowd crowd;
+
+	(void)state;
+	harness_file(odd, "a $(touch x)");
+	assert_int_equal(symlink(harness_program(program, "crowd"), odd), 0);
+	crowd = crowd_start(NULL, odd, "10", NULL);
+	p = offered("list ''");
+	cli_expect(p, 0);
+	assert_null(strchr(p->out.bytes, '$'));
+	assert_null(strchr(p->out.bytes, '('));
+	cli_contains(p->out.bytes, cli_number((uint64_t)crowd.process->pid));
+	harness_free(p);
+	crowd_end(&crowd);
+}
+
+/* Whether a shell takes the script; skipped where the shell is not installed. */
+static void parsed_by(const char *shell, const char *option)
+{
+	const char *const env[] = {path_with_fiberctl(), NULL};
+	const struct harness_how how = {.env = env};
+	struct harness_process *p;
+	char script[256];
+
+	snprintf(
+		script, sizeof(script),
+		"command -v %s >/dev/null || exit 77; t=$(mktemp) && fiberctl completion %s >$t && "
+		"%s %s $t; r=$?; rm -f $t; exit $r",
+		shell, shell, shell, option);
+	p = harness_run((const char *[]){"sh", "-c", script, NULL}, &how, CLI_SECONDS);
+	if (harness_exit_code(p) == 77) {
+		harness_free(p);
+		cli_skip("that shell is not installed");
+	}
+	cli_expect(p, 0);
+	assert_string_equal(p->err.bytes, "");
+	harness_free(p);
+}
+
+static void test_completion_is_parsed_by_bash(void **state)
+{
+	(void)state;
+	parsed_by("bash", "-n");
+}
+
+static void test_completion_is_parsed_by_zsh(void **state)
+{
+	(void)state;
+	parsed_by("zsh", "-n");
+}
+
+static void test_completion_is_parsed_by_fish(void **state)
+{
+	(void)state;
+	parsed_by("fish", "-n");
+}
+
+/* fish answers what it would offer; the words it knows are the tables'. */
+static void test_completion_of_fish_offers_what_bash_does(void **state)
+{
+	const char *const env[] = {path_with_fiberctl(), NULL};
+	const struct harness_how how = {.env = env};
+	struct harness_process *p;
+
+	(void)state;
+	p = harness_run(
+		(const char *[]){"sh", "-c",
+				 "command -v fish >/dev/null || exit 77; fish --no-config -c '"
+				 "fiberctl completion fish | source; complete -C \"fiberctl "
+				 "pol\"; complete -C \"fiberctl policy 1 \"; complete -C "
+				 "\"fiberctl bt --al\"'",
+				 NULL},
+		&how, CLI_SECONDS);
+	if (harness_exit_code(p) == 77) {
+		harness_free(p);
+		cli_skip("fish is not installed");
+	}
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "policy\t");
+	cli_contains(p->out.bytes, "silent");
+	cli_contains(p->out.bytes, "--all\t");
+	harness_free(p);
+}
+
+static void test_completion_of_another_shell_is_a_usage_error(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "completion", "tcsh", NULL), 64, "fiberctl", "tcsh");
+	cli_expect_error(cli_run("fiberctl", "completion", NULL), 64, "fiberctl", "bash");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_completion_of_bash_offers_commands_and_topics),
+		cmocka_unit_test(test_completion_of_bash_offers_the_options_that_a_command_takes),
+		cmocka_unit_test(
+			test_completion_of_bash_offers_processes_and_settings_but_no_fibers),
+		cmocka_unit_test(test_completion_offers_no_name_that_a_shell_would_read_as_more),
+		cmocka_unit_test(test_completion_is_parsed_by_bash),
+		cmocka_unit_test(test_completion_is_parsed_by_zsh),
+		cmocka_unit_test(test_completion_is_parsed_by_fish),
+		cmocka_unit_test(test_completion_of_fish_offers_what_bash_does),
+		cmocka_unit_test(test_completion_of_another_shell_is_a_usage_error),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fiberctl_help.c - every command has its help with its options, every wait kind is explained. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+#define MOST 64
+
+static struct {
+	char name[MOST][32];
+	size_t count;
+} commands, topics;
+
+/* "  NAME   [USAGE]   SUMMARY" of fiberctl --help, up to the lines of the options. */
+static int read_tables(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "--help", NULL);
+	char *at, *save = NULL;
+	bool of_topics = false;
+
+	(void)state;
+	cli_expect(p, 0);
+	for (at = strtok_r(p->out.bytes, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
+		char name[32];
+
+		if (strncmp(at, "fiberctl help TOPIC:", 20) == 0)
+			of_topics = true;
+		if (strncmp(at, "  ", 2) != 0 || at[2] == ' ' || at[2] == '-' ||
+		    sscanf(at, "%31s", name) != 1)
+			continue;
+		snprintf(of_topics ? topics.name[topics.count++] : commands.name[commands.count++],
+			 32, "%s", name);
+	}
+	harness_free(p);
+	return commands.count > 5 && topics.count > 0 && commands.count < MOST ? 0 : -1;
+}
+
+static struct harness_process *help(const char *a, const char *b)
+{
+	struct harness_process *p = cli_run("fiberctl", a, b, NULL);
+
+	cli_expect(p, 0);
+	assert_string_equal(p->err.bytes, "");
+	return p;
+}
+
+static void test_help_of_every_command_has_usage_summary_and_text(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < commands.count; i++) {
+		struct harness_process *p = help(commands.name[i], "--help");
+		struct harness_process *same = help("help", commands.name[i]);
+		char start[64];
+		const char *paragraph;
+
+		snprintf(start, sizeof(start), "usage: fiberctl %s ", commands.name[i]);
+		assert_memory_equal(p->out.bytes, start, strlen(start));
+		paragraph = strstr(p->out.bytes, "\n\n");
+		assert_non_null(paragraph); /* the summary */
+		assert_true(paragraph[2] && paragraph[2] != '\n');
+		paragraph = strstr(paragraph + 2, "\n\n");
+		assert_non_null(paragraph); /* the text */
+		assert_true(strlen(paragraph) > 40);
+		assert_string_equal(p->out.bytes, same->out.bytes);
+		harness_free(p);
+		harness_free(same);
+	}
+}
+
+/* The options that a command takes, as they are completed. */
+#define OPTIONS_OF                                                                            \
+	"\"$0\" completion bash | sed -n \"s/^\t$1) words='//p\" | tr \"' ;\" '\\n\\n\\n' | " \
+	"grep -e '^--'"
+
+static void test_help_names_every_option_that_a_command_takes(void **state)
+{
+	struct harness_process *p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < commands.count; i++) {
+		struct harness_process *all = harness_run(
+			(const char *[]){"sh", "-c", OPTIONS_OF,
+					 harness_program((char[HARNESS_PATH]){0}, "fiberctl"),
+					 commands.name[i], NULL},
+			NULL, CLI_SECONDS);
+		char *at, *save = NULL;
+
+		cli_expect(all, 0);
+		p = help(commands.name[i], "--help");
+		for (at = strtok_r(all->out.bytes, "\n", &save); at;
+		     at = strtok_r(NULL, "\n", &save))
+			if (strcmp(at, "--json") && strcmp(at, "--help") && strcmp(at, "--color"))
+				cli_contains(p->out.bytes, at);
+		harness_free(p);
+		harness_free(all);
+	}
+	p = help("bt", "--help");
+	cli_contains(p->out.bytes, "-a, --all");
+	harness_free(p);
+}
+
+static void test_help_of_every_topic_is_there(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < topics.count; i++) {
+		struct harness_process *p = help("help", topics.name[i]);
+
+		assert_true(strlen(p->out.bytes) > 200);
+		harness_free(p);
+	}
+}
+
+static void test_help_of_nothing_known_is_a_usage_error(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "help", "nonsense", NULL), 64, "fiberctl", "nonsense");
+}
+
+/* The words of the program itself, in its layout, are all of them explained, and those of the fixture among them. */
+static void test_help_explains_every_wait_kind_of_a_program(void **state)
+{
+	struct crowd crowd = crowd_start(NULL, "crowd", "80", "--stuck");
+	struct harness_process *p = help("help", "wait-kinds");
+	static const char *const all[] = {
+		"yield",       "sleep",	       "park",	  "predicate", "join",	    "mutex",
+		"rwlock-read", "rwlock-write", "cond",	  "sem",       "event",	    "barrier",
+		"once",	       "waitgroup",    "group",	  "chan-send", "chan-recv", "select",
+		"fd",	       "timer",	       "offload", "op",	       "pinned",
+	};
+	char line[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		snprintf(line, sizeof(line), "\n\n%s\n  waits   ", all[i]);
+		cli_contains(p->out.bytes, line);
+	}
+	for (size_t i = 0; i < crowd.count; i++) {
+		const char *kind = crowd.members[i].kind;
+
+		if (!strcmp(kind, "created") || !strcmp(kind, "dead") || !strcmp(kind, "running") ||
+		    !strcmp(kind, "runnable"))
+			continue;
+		snprintf(line, sizeof(line), "\n\n%s\n  waits   ", kind);
+		cli_contains(p->out.bytes, line);
+	}
+	harness_free(p);
+	crowd_end(&crowd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_help_of_every_command_has_usage_summary_and_text),
+		cmocka_unit_test(test_help_names_every_option_that_a_command_takes),
+		cmocka_unit_test(test_help_of_every_topic_is_there),
+		cmocka_unit_test(test_help_of_nothing_known_is_a_usage_error),
+		cmocka_unit_test(test_help_explains_every_wait_kind_of_a_program),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, read_tables, NULL);
+}
