@@ -63,6 +63,9 @@ installed_as_listed() {
 		echo ./lib/libfiber_pic.a
 		echo ./lib/pkgconfig/libfiber-backtrace.pc
 		echo ./lib/pkgconfig/libfiber.pc
+		echo ./share/bash-completion/completions/fiberctl
+		echo ./share/fish/vendor_completions.d/fiberctl.fish
+		echo ./share/zsh/site-functions/_fiberctl
 		for page in man/*.[137]; do
 			[ -f "$page" ] || continue
 			echo "./share/man/man${page##*.}/${page#man/}"

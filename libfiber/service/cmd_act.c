@@ -58,7 +58,8 @@ static void refuse(struct fib_peer *peer, const struct fib_row *row, int rc)
 			       c->id);
 	else if (rc == -ESRCH)
 		fib_peer_error(peer, rc, "no fiber %" PRIu64 ": it has ended, or never was", c->id);
-	else if (row->wait_kind != FIB_WAIT_NONE && row->wait_kind != FIB_WAIT_PARK)
+	else if (row->wait_kind != FIB_WAIT_NONE && row->wait_kind != FIB_WAIT_PARK &&
+		 row->wait_kind < FIB_WAIT_COUNT)
 		fib_peer_error(peer, rc,
 			       "fiber %" PRIu64 " waits for something that nobody has granted "
 			       "(%s); only one that waits in fiber_park can be woken",

@@ -71,9 +71,9 @@ static void test_help_of_every_command_has_usage_summary_and_text(void **state)
 }
 
 /* The options that a command takes, as they are completed. */
-#define OPTIONS_OF                                                                            \
-	"\"$0\" completion bash | sed -n \"s/^\t$1) words='//p\" | tr \"' ;\" '\\n\\n\\n' | " \
-	"grep -e '^--'"
+static const char options_of[] =
+	"\"$0\" completion bash | sed -n \"s/^\t$1) words='//p\" | tr \"' ;\" '\\n\\n\\n' | "
+	"grep -e '^--'";
 
 static void test_help_names_every_option_that_a_command_takes(void **state)
 {
@@ -83,7 +83,7 @@ static void test_help_names_every_option_that_a_command_takes(void **state)
 	(void)state;
 	for (i = 0; i < commands.count; i++) {
 		struct harness_process *all = harness_run(
-			(const char *[]){"sh", "-c", OPTIONS_OF,
+			(const char *[]){"sh", "-c", options_of,
 					 harness_program((char[HARNESS_PATH]){0}, "fiberctl"),
 					 commands.name[i], NULL},
 			NULL, CLI_SECONDS);

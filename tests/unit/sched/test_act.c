@@ -133,10 +133,12 @@ static void test_act_cancel_of_one_that_does_not_wait_is_told_by_its_next_wait(v
 
 /* -- the race -- */
 
-#define NUMBERS	 (UINT64_C(1) << 22) /* more ids than fibers here */
+#define NUMBERS	 (UINT64_C(1) << 22) /* by the lowest bits of the id */
 #define TIMES	 100000u
 #define LIVES	 8u /* at the same time, for each carrier */
 #define CARRIERS 2u
+#define AGAIN	 4u
+#define RECORDS	 256u
 
 static struct {
 	_Atomic uint8_t asked[NUMBERS]; /* by id: its cancellation was asked for */
@@ -179,21 +181,27 @@ static void *spawns(void *arg)
 	return arg;
 }
 
-/* Cancel every second number that is seen, once; the others must be left alone. How many were hit. */
+/* Cancel every second number that is seen, and again when three others have been: its fiber is in the middle of its
+ * life, at the end of it, or its record has another one. How many were hit. */
 static unsigned cancel_at_random(void)
 {
-	unsigned i, hits = 0;
-	uint64_t at = 0;
+	struct {
+		uint64_t at, id;
+	} seen[AGAIN] = {{0, 0}};
+	unsigned i, k, asked = 0, hits = 0;
+	uint64_t at = 0, id;
 
-	for (i = 0; i < TIMES;) {
-		uint64_t id = fib_observe(&fib_registry_at(at)->id);
-
-		/* The two that spawn have the first ids and live in the first records. */
-		if (id > CARRIERS && id % 2 && !fib_swap_seq(&race.asked[id % NUMBERS], 1)) {
-			hits += fib_act_cancel(at, id) >= 0;
-			i++;
+	for (i = 0; asked < TIMES; at = (at + 1) % RECORDS) {
+		id = fib_observe(&fib_registry_at(at)->id);
+		/* The two that spawn have the first ids. */
+		if (id <= CARRIERS || id % 2 == 0 || fib_swap_seq(&race.asked[id % NUMBERS], 1))
+			continue;
+		seen[i % AGAIN].at = at;
+		seen[i++ % AGAIN].id = id;
+		for (k = 0; k < AGAIN; k++) {
+			hits += fib_act_cancel(seen[k].at, seen[k].id) >= 0;
+			asked++;
 		}
-		at = (at + 1) % 256;
 	}
 	return hits;
 }
