@@ -10,7 +10,7 @@
 #include "inspect/error.h"
 
 /* Exit codes, a promise to scripts. */
-enum { CTL_WELL = 0, CTL_PARTIAL = 1, CTL_CANNOT = 2, CTL_USAGE = 64 };
+enum { CTL_WELL = 0, CTL_PARTIAL = 1, CTL_CANNOT = 2, CTL_FOUND = 3, CTL_USAGE = 64 };
 
 /* Longest wait for any one piece of an answer, ns. */
 #define CTL_TIMEOUT INT64_C(5000000000)
@@ -32,6 +32,7 @@ extern const struct ctl_command *const ctl_commands[];
 extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_policy, ctl_carriers;
 extern const struct ctl_command ctl_stacks, ctl_tree;
 extern const struct ctl_command ctl_cancel, ctl_wake, ctl_audit, ctl_completion;
+extern const struct ctl_command ctl_waits, ctl_deadlock;
 
 /* One line on stderr, "fiberctl: what: why". The exit code for it. */
 int ctl_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -18,8 +18,9 @@
 #include "inspect/torn.h"
 
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_list,     &ctl_show,   &ctl_bt,   &ctl_stacks, &ctl_tree,	     &ctl_policy,
-	&ctl_carriers, &ctl_cancel, &ctl_wake, &ctl_audit,  &ctl_completion, NULL,
+	&ctl_list,	 &ctl_show,	&ctl_bt,       &ctl_stacks, &ctl_tree,
+	&ctl_policy,	 &ctl_carriers, &ctl_cancel,   &ctl_wake,   &ctl_audit,
+	&ctl_completion, &ctl_waits,	&ctl_deadlock, NULL,
 };
 
 int ctl_cannot(const char *fmt, ...)
@@ -133,7 +134,8 @@ static int help_all(void)
 	     "  -V, --version        print the version\n"
 	     "\n"
 	     "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
-	     "2 cannot reach the process or no such fiber, 64 wrong usage.");
+	     "2 cannot reach the process or no such fiber, 3 a deadlock was found, 64 wrong\n"
+	     "usage.");
 	return ctl_written(CTL_WELL);
 }
 

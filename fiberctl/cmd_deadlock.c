@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_deadlock.c - fibers that will never go on, and their stacks. */
+#include <string.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/process.h"
+#include "inspect/stuck.h"
+
+static int run(const struct ctl_arguments *arguments)
+{
+	struct ins_stuck stuck = {.json = arguments->json, .out = stdout};
+	struct ins_error error = {""};
+	size_t found = 0;
+	int code, rc;
+
+	code = ctl_process_open(arguments->word[0], &stuck.source);
+	if (code != CTL_WELL)
+		return code;
+	stuck.pid = stuck.source->modules->pid;
+	rc = ins_stuck_answer(&stuck, &found, &error);
+	if (rc < 0)
+		code = ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	else if (found)
+		code = ctl_written(CTL_FOUND);
+	else
+		code = ctl_written(ins_problems_lines(&stuck.source->problems) ? CTL_PARTIAL
+									       : CTL_WELL);
+	ins_source_close(stuck.source);
+	return code;
+}
+
+const struct ctl_command ctl_deadlock = {
+	.name = "deadlock",
+	.usage = "PROCESS",
+	.summary = "fibers that will never go on",
+	.help = "Looks for fibers that wait for each other in a cycle, for what they hold\n"
+		"themselves, or for a lock whose holder has ended, and for joins on an ancestor\n"
+		"none of whose descendants can go on. What is found is looked for again, and only\n"
+		"reported when no fiber of it has run in between; then their stacks are printed.\n"
+		"\n"
+		"Reported too, but no deadlock that will last for certain:\n"
+		"  timed    a cycle in which a wait has a deadline\n"
+		"  suspect  a join on an ancestor that may still go on\n"
+		"  thread   a lock that is held by a thread which is no fiber: what that waits "
+		"for\n"
+		"           is not known here\n"
+		"A lock that is held for reading has no holder that is known, and is not seen.\n"
+		"\n"
+		"Exit status: 3 when there is a deadlock, 0 when there is none.\n",
+	.least = 1,
+	.most = 1,
+	.run = run,
+};

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stuck.c - why a program does not go on
+ *
+ * The graph needs no stacks, so a reading of a hundred thousand fibers is short. A second one is only made when the first
+ * shows something. Then the stacks of those that are shown are read one by one; a source may have to look for each
+ * among all the others, so there is a limit to how many.
+ */
+#include "inspect/stuck.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <time.h>
+
+#include "inspect/render_deadlock.h"
+#include "inspect/unwind.h"
+
+/* What looks like a lock that waits for itself may be one that is handed over by a thread that had to leave its CPU. */
+#define HANDED_OVER_NS 100000000
+
+struct reading {
+	struct ins_table *table;
+	struct ins_graph *graph;
+};
+
+struct answer {
+	const struct ins_stuck *stuck;
+	struct reading first, second;
+	unsigned readings;
+	struct ins_deadlocks *found;
+	struct ins_unwinder *unwinder;
+	struct ins_symbols *symbols;
+	struct ins_walk walk;
+	json_t *fibers; /* of what is being shown */
+	size_t shown;	/* fibers, in all */
+};
+
+static int read_once(const struct ins_stuck *stuck, struct reading *ret, struct ins_error *error)
+{
+	const struct ins_request request = {0};
+	int rc = ins_table_read(stuck->source, &request, error, &ret->table);
+
+	if (rc < 0)
+		return rc;
+	rc = ins_graph_new(ret->table, &ret->graph);
+	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+}
+
+static void free_reading(struct reading *r)
+{
+	ins_graph_free(r->graph);
+	ins_table_free(r->table);
+}
+
+static int look(struct answer *a, struct ins_error *error)
+{
+	const struct timespec pause = {.tv_nsec = HANDED_OVER_NS};
+	const struct ins_stuck *stuck = a->stuck;
+	bool fleeting;
+	int rc = read_once(stuck, &a->first, error);
+
+	if (rc < 0)
+		return rc;
+	a->readings = 1;
+	rc = ins_deadlocks_find(a->first.graph, NULL, stuck->pid, &a->found);
+	if (rc < 0)
+		return ins_error_set(error, rc, "out of memory");
+	if (stuck->still || !ins_deadlocks_count(a->found))
+		return 0;
+	fleeting = ins_deadlocks_fleeting(a->found);
+	ins_deadlocks_free(a->found);
+	a->found = NULL;
+	if (fleeting)
+		nanosleep(&pause, NULL);
+	rc = read_once(stuck, &a->second, error);
+	if (rc < 0)
+		return rc;
+	a->readings = 2;
+	rc = ins_deadlocks_find(a->second.graph, a->first.graph, stuck->pid, &a->found);
+	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+}
+
+static int take(void *context, const struct ins_fiber *fiber)
+{
+	const struct fib_layout *layout;
+	struct answer *a = context;
+
+	layout = &a->stuck->source->layout;
+	ins_unwind(a->unwinder, fiber, &a->walk);
+	if (a->stuck->json) {
+		json_array_append_new(a->fibers,
+				      ins_json_fiber(layout, fiber, a->symbols, &a->walk));
+	} else {
+		ins_text_header(a->stuck->out, layout, fiber);
+		ins_text_frames(a->stuck->out, a->symbols, &a->walk);
+	}
+	return 0;
+}
+
+/* A fiber with its stack. One that has gone since, which a deadlock's do not, is said to have. */
+static int show_fiber(struct answer *a, uint64_t id, struct ins_error *error)
+{
+	const struct ins_request request = {.id = id, .stacks = true};
+	struct ins_summary summary;
+	int rc;
+
+	rc = ins_source_read(a->stuck->source, &request, take, a, &summary, error);
+	if (rc != -ESRCH)
+		return rc;
+	if (!a->stuck->json)
+		fprintf(a->stuck->out, "fiber %" PRIu64 " has ended since\n", id);
+	return 0;
+}
+
+/* How many of its fibers are shown with their stacks. */
+static size_t most(const struct answer *a, const struct ins_deadlock *d)
+{
+	bool lock = d->kind == INS_DEADLOCK_ORPHAN || d->kind == INS_DEADLOCK_THREAD;
+	size_t n = lock ? INS_STUCK_LOCK : INS_STUCK_CYCLE;
+
+	if (n > INS_STUCK_ALL - a->shown)
+		n = INS_STUCK_ALL - a->shown;
+	return d->count < n ? d->count : n;
+}
+
+static int show(struct answer *a, struct ins_json *json, const struct ins_deadlock *d,
+		struct ins_error *error)
+{
+	const struct ins_stuck *s = a->stuck;
+	size_t i, n = most(a, d);
+	int rc = 0;
+
+	a->fibers = s->json ? json_array() : NULL;
+	if (!s->json)
+		ins_text_deadlock(s->out, &s->source->layout, a->found, d, s->pid);
+	for (i = 0; rc == 0 && i < n; i++)
+		rc = show_fiber(a, ins_graph_at(ins_deadlocks_graph(a->found), d->fibers[i])->id,
+				error);
+	a->shown += n;
+	if (s->json) {
+		ins_json_row(json,
+			     ins_json_deadlock(&s->source->layout, a->found, d, s->pid, a->fibers));
+		return rc;
+	}
+	if (n < d->count)
+		fprintf(s->out, "... and %zu more of these %zu fibers, without their stacks\n",
+			d->count - n, d->count);
+	fputc('\n', s->out);
+	return rc;
+}
+
+static struct ins_summary sum(const struct answer *a)
+{
+	struct ins_summary ret = *ins_table_summary(a->first.table);
+
+	if (a->readings > 1) {
+		int64_t before = ret.sampled_ns;
+
+		ret = *ins_table_summary(a->second.table);
+		ret.sampled_ns += before;
+	}
+	return ret;
+}
+
+static int print(struct answer *a, struct ins_error *error)
+{
+	const struct ins_stuck *s = a->stuck;
+	struct ins_summary summary = sum(a);
+	struct ins_json json;
+	size_t i;
+	int rc = 0;
+
+	if (s->json)
+		ins_json_begin(&json, s->out, s->source->pid, s->source->name, s->source->kind,
+			       "findings");
+	for (i = 0; rc == 0 && i < ins_deadlocks_count(a->found); i++)
+		rc = show(a, &json, ins_deadlocks_at(a->found, i), error);
+	if (!s->json) {
+		ins_text_deadlocks_end(s->out, a->found, a->readings);
+		ins_text_end(s->out, &summary, &s->source->problems);
+		return rc;
+	}
+	ins_json_key(&json, "found", json_integer((json_int_t)ins_deadlocks_lasting(a->found)));
+	ins_json_key(&json, "readings", json_integer(a->readings));
+	if (ins_json_end(&json, &summary, &s->source->problems) < 0 && rc == 0)
+		rc = ins_error_set(error, -EIO, "what was written is not whole");
+	return rc;
+}
+
+int ins_stuck_answer(const struct ins_stuck *stuck, size_t *ret_found, struct ins_error *error)
+{
+	struct answer a = {.stuck = stuck};
+	int rc = look(&a, error);
+
+	if (rc == 0)
+		rc = ins_unwinder_new(stuck->source, &a.unwinder);
+	if (rc == 0)
+		rc = ins_symbols_new(stuck->source->modules, &a.symbols);
+	if (rc == 0) {
+		*ret_found = ins_deadlocks_lasting(a.found);
+		rc = print(&a, error);
+	}
+	ins_symbols_free(a.symbols);
+	ins_unwinder_free(a.unwinder);
+	ins_deadlocks_free(a.found);
+	free_reading(&a.first);
+	free_reading(&a.second);
+	return rc;
+}

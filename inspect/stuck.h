@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stuck.h - the answer to "why does it not go on?" for any source
+ *
+ * Reads the fibers twice, looks for deadlocks, reads the stacks of those that it shows, and prints.
+ */
+#ifndef INS_STUCK_H
+#define INS_STUCK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "inspect/source.h"
+
+/* Fibers shown with their stacks: of a cycle, of those that wait for one lock, of all. More are counted. */
+enum { INS_STUCK_CYCLE = 16, INS_STUCK_LOCK = 2, INS_STUCK_ALL = 64 };
+
+struct ins_stuck {
+	struct ins_source *source;
+	pid_t pid;  /* whose threads can be looked at; 0: none */
+	bool still; /* nothing moves in it, as in a core: one reading tells all */
+	bool json;
+	FILE *out;
+};
+
+/* Print the answer. *ret_found: deadlocks that last. 0; a negative errno with error set; -EIO or -ENOMEM also when the
+ * JSON that was written is not whole. */
+int ins_stuck_answer(const struct ins_stuck *stuck, size_t *ret_found, struct ins_error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* thread.h - a plain thread of a process, of which only the system knows anything. */
+#ifndef INS_THREAD_H
+#define INS_THREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define INS_THREAD_NAME 64
+
+enum ins_thread {
+	INS_THREAD_UNKNOWN, /* no live process, not ours to look at, or of another pid namespace */
+	INS_THREAD_ALIVE,
+	INS_THREAD_ENDED,
+};
+
+/*
+ * What became of thread tid of process pid (0: there is none, as of a core). The number is the process' own: where it
+ * knows itself by another one than we do, nothing is known of it. name: as the system has it, not made harmless; "".
+ */
+enum ins_thread ins_thread_look(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME]);
+
+#endif
