@@ -22,15 +22,16 @@
 struct ins_node {
 	uint64_t id, parent, seq;
 	uint64_t object; /* address of what it waits for, 0: it has none */
-	uint64_t
-		holder; /* whom it waits for: a fiber's id, FIB_HOLDER_THREAD | tid, 0: not known */
+	uint64_t holder; /* whom it waits for: a fiber's id, FIB_HOLDER_THREAD | tid, 0: unknown */
 	int64_t deadline, age;
 	uint8_t kind; /* enum fib_wait_kind */
 	bool dead;    /* it has ended */
 	size_t to;    /* the holder in the table */
-	size_t root; /* where the way ends that leads on from here; of a way into a cycle, its first fiber */
-	size_t cycle;	 /* of which cycle it is */
-	uint64_t behind; /* fibers that wait for it, at length; without those of its own cycle */
+	size_t root;  /* where the way from here ends; of one into a cycle, its first fiber */
+	size_t cycle; /* of which cycle it is */
+	/* fibers that wait for it, at length. In a cycle everybody waits for everybody: there it is those that come
+	 * into the cycle at this fiber, without the cycle itself. */
+	uint64_t behind;
 };
 
 struct ins_graph;
