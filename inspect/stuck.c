@@ -98,7 +98,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 }
 
 /* A fiber with its stack. One that has gone since, which a deadlock's do not, is said to have. */
-static int show_fiber(struct answer *a, uint64_t id, struct ins_error *error)
+static int show_whole(struct answer *a, uint64_t id, struct ins_error *error)
 {
 	const struct ins_request request = {.id = id, .stacks = true};
 	struct ins_summary summary;
@@ -112,14 +112,45 @@ static int show_fiber(struct answer *a, uint64_t id, struct ins_error *error)
 	return 0;
 }
 
-/* How many of its fibers are shown with their stacks. */
-static size_t most(const struct answer *a, const struct ins_deadlock *d)
+/* What the reading knows of it. */
+static void show_row(struct answer *a, size_t i)
+{
+	const struct fib_layout *layout = &a->stuck->source->layout;
+	struct ins_fiber fiber;
+
+	ins_table_get(ins_graph_table(ins_deadlocks_graph(a->found)), i, &fiber);
+	if (a->stuck->json) {
+		json_array_append_new(a->fibers, ins_json_fiber(layout, &fiber, a->symbols, NULL));
+		return;
+	}
+	ins_text_header(a->stuck->out, layout, &fiber);
+	fprintf(a->stuck->out, "  no frames: %d stacks are shown already\n", INS_STUCK_ALL);
+}
+
+static int show_fibers(struct answer *a, const struct ins_deadlock *d, size_t n,
+		       struct ins_error *error)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < n; i++) {
+		if (a->shown < INS_STUCK_ALL)
+			rc = show_whole(
+				a, ins_graph_at(ins_deadlocks_graph(a->found), d->fibers[i])->id,
+				error);
+		else
+			show_row(a, d->fibers[i]);
+		a->shown++;
+	}
+	return rc;
+}
+
+/* How many of its fibers are shown. */
+static size_t most(const struct ins_deadlock *d)
 {
 	bool lock = d->kind == INS_DEADLOCK_ORPHAN || d->kind == INS_DEADLOCK_THREAD;
 	size_t n = lock ? INS_STUCK_LOCK : INS_STUCK_CYCLE;
 
-	if (n > INS_STUCK_ALL - a->shown)
-		n = INS_STUCK_ALL - a->shown;
 	return d->count < n ? d->count : n;
 }
 
@@ -127,23 +158,20 @@ static int show(struct answer *a, struct ins_json *json, const struct ins_deadlo
 		struct ins_error *error)
 {
 	const struct ins_stuck *s = a->stuck;
-	size_t i, n = most(a, d);
-	int rc = 0;
+	size_t n = most(d);
+	int rc;
 
-	a->fibers = s->json ? json_array() : NULL;
-	if (!s->json)
-		ins_text_deadlock(s->out, &s->source->layout, a->found, d, s->pid);
-	for (i = 0; rc == 0 && i < n; i++)
-		rc = show_fiber(a, ins_graph_at(ins_deadlocks_graph(a->found), d->fibers[i])->id,
-				error);
-	a->shown += n;
 	if (s->json) {
+		a->fibers = json_array();
+		rc = show_fibers(a, d, n, error);
 		ins_json_row(json,
 			     ins_json_deadlock(&s->source->layout, a->found, d, s->pid, a->fibers));
 		return rc;
 	}
+	ins_text_deadlock(s->out, &s->source->layout, a->found, d, s->pid);
+	rc = show_fibers(a, d, n, error);
 	if (n < d->count)
-		fprintf(s->out, "... and %zu more of these %zu fibers, without their stacks\n",
+		fprintf(s->out, "... and %zu more of these %zu fibers: --json has their ids\n",
 			d->count - n, d->count);
 	fputc('\n', s->out);
 	return rc;

@@ -13,7 +13,7 @@
 
 #include "inspect/source.h"
 
-/* Fibers shown with their stacks: of a cycle, of those that wait for one lock, of all. More are counted. */
+/* Fibers that are shown, of a cycle and of those that wait for one lock; the others are counted. And stacks in all. */
 enum { INS_STUCK_CYCLE = 16, INS_STUCK_LOCK = 2, INS_STUCK_ALL = 64 };
 
 struct ins_stuck {
