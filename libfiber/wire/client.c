@@ -70,6 +70,16 @@ void fib_wire_disconnect(struct fib_wire_client *client)
 	client->fd = -1;
 }
 
+pid_t fib_wire_peer(const struct fib_wire_client *client)
+{
+	struct ucred cred;
+	socklen_t size = sizeof cred;
+
+	if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0 || cred.pid <= 0)
+		return 0;
+	return cred.pid;
+}
+
 static int send_all(int fd, const void *bytes, size_t length)
 {
 	const char *at = bytes;

@@ -278,6 +278,9 @@ struct fib_wire_client {
 int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns);
 void fib_wire_disconnect(struct fib_wire_client *client);
 
+/* The pid of the other end as we see it, which may know itself by another one inside a container; 0: not known. */
+pid_t fib_wire_peer(const struct fib_wire_client *client);
+
 /* Send one request. 0, or a negative errno. 0 also when the other end has closed: why, is still to be
  * received. */
 int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, const void *payload,

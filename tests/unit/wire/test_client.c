@@ -225,6 +225,15 @@ static void test_client_connect_says_what_is_wrong(void **state)
 	unlink(dead);
 }
 
+static void test_client_knows_who_the_other_end_is(void **state)
+{
+	struct fib_wire_client nobody = {.fd = -1};
+
+	(void)state;
+	assert_int_equal(fib_wire_peer(&client), getpid());
+	assert_int_equal(fib_wire_peer(&nobody), 0);
+}
+
 #define CLIENT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -240,6 +249,7 @@ int main(void)
 		CLIENT_TEST(test_client_does_not_wait_longer_than_its_timeout),
 		CLIENT_TEST(test_client_does_not_wait_for_ever_for_a_full_backlog),
 		CLIENT_TEST(test_client_connect_says_what_is_wrong),
+		CLIENT_TEST(test_client_knows_who_the_other_end_is),
 	};
 
 	harness_watchdog(120);
