@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frames.c - from the frames of an answer about fibers to fibers
+ *
+ * The process sends rows and raw stacks; it never unwinds itself. Its memory cannot be read from
+ * here, so code and unwind tables come from the files it has mapped. Everything that arrives is
+ * checked like a stranger's: sizes against the frame that carries them, the layout like one read
+ * from memory. Rows of another version are longer or shorter; what both know is kept.
+ */
+#include "inspect/frames.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/slurp.h"
+
+#define MAPS_MAX ((size_t)64 << 20)
+
+static int bad(struct ins_frames *f, const char *what, struct ins_error *error)
+{
+	return ins_error_set(error, -EPROTO, "%s: the answer makes no sense: %s", f->path, what);
+}
+
+static int take_process(struct ins_frames *f, const void *payload, size_t length,
+			struct ins_error *error)
+{
+	struct fib_wire_process p;
+
+	if (length < sizeof p)
+		return bad(f, "a short process frame", error);
+	memcpy(&p, payload, sizeof p);
+	f->source->pid = p.pid;
+	f->now = p.now;
+	memcpy(f->source->name, p.name, sizeof f->source->name);
+	f->source->name[sizeof f->source->name - 1] = 0;
+	return 0;
+}
+
+static int take_layout(struct ins_frames *f, const void *payload, size_t length,
+		       struct ins_error *error)
+{
+	const char *wrong;
+
+	if (length < sizeof f->source->layout)
+		return bad(f, "a short layout frame", error);
+	memcpy(&f->source->layout, payload, sizeof f->source->layout);
+	wrong = fib_layout_check(&f->source->layout);
+	if (wrong)
+		return bad(f, wrong, error);
+	f->has_layout = true;
+	return 0;
+}
+
+static int take_maps(struct ins_frames *f, const void *payload, size_t length,
+		     struct ins_error *error)
+{
+	char *more;
+
+	if (f->mapped)
+		return 0;
+	if (length > MAPS_MAX - f->maps_size)
+		return bad(f, "an endless list of mappings", error);
+	more = realloc(f->maps, f->maps_size + length + 1);
+	if (!more)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	f->maps = more;
+	memcpy(more + f->maps_size, payload, length);
+	f->maps_size += length;
+	return 0;
+}
+
+/* A request without stacks does not send the mappings; then /proc is asked, and where that is refused, spawn sites
+ * stay addresses. */
+int ins_frames_map(struct ins_frames *f, struct ins_error *error)
+{
+	struct ins_modules *modules = f->source->modules;
+	char path[64];
+	int rc = 0;
+
+	if (f->mapped)
+		return 0;
+	if (!f->maps && modules->pid) {
+		snprintf(path, sizeof path, "/proc/%d/maps", (int)modules->pid);
+		if (ins_slurp(path, &f->maps, &f->maps_size) < 0)
+			f->maps = NULL;
+	}
+	if (f->maps)
+		rc = ins_modules_parse_maps(modules, f->maps, f->maps_size);
+	ins_modules_sort(modules);
+	free(f->maps);
+	f->maps = NULL;
+	f->mapped = true;
+	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+}
+
+static void take_row(const unsigned char *bytes, size_t size, struct fib_row *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	memcpy(ret, bytes, size < sizeof *ret ? size : sizeof *ret);
+	ret->name[sizeof ret->name - 1] = 0;
+	ret->object_name[sizeof ret->object_name - 1] = 0;
+	fib_row_end_labels(ret);
+}
+
+/* A fiber that is whole or not, of which more may have been sent than was asked for. */
+static int emit(struct ins_frames *f, struct ins_fiber *fiber, struct ins_error *error)
+{
+	bool torn = fiber->flags != 0;
+	int rc;
+
+	if (!f->has_layout)
+		return bad(f, "fibers before the layout", error);
+	f->sent++;
+	f->torn += torn;
+	if (f->request->id && fiber->row.id != f->request->id)
+		return 0;
+	rc = ins_frames_map(f, error);
+	if (rc < 0)
+		return rc;
+	if (!f->request->stacks) {
+		fiber->stack = NULL;
+		fiber->stack_size = 0;
+		fiber->flags = 0;
+	}
+	f->summary->shown++;
+	f->torn_shown += torn;
+	return f->fn(f->context, fiber);
+}
+
+static int take_rows(struct ins_frames *f, const unsigned char *payload, size_t length,
+		     struct ins_error *error)
+{
+	struct fib_wire_rows rows;
+	uint32_t i;
+	int rc;
+
+	if (length < sizeof rows)
+		return bad(f, "a short frame of rows", error);
+	memcpy(&rows, payload, sizeof rows);
+	if (!rows.row_size || rows.count > (length - sizeof rows) / rows.row_size)
+		return bad(f, "more rows than bytes", error);
+	for (i = 0; i < rows.count; i++) {
+		struct ins_fiber fiber = {.now = f->now};
+
+		take_row(payload + sizeof rows + (size_t)i * rows.row_size, rows.row_size,
+			 &fiber.row);
+		rc = emit(f, &fiber, error);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int take_stack(struct ins_frames *f, const unsigned char *payload, size_t length,
+		      struct ins_error *error)
+{
+	struct ins_fiber fiber = {.now = f->now};
+	struct fib_wire_stack s;
+
+	if (length < sizeof s)
+		return bad(f, "a short frame of a stack", error);
+	memcpy(&s, payload, sizeof s);
+	if (s.row_size > length - sizeof s || s.stack_size > length - sizeof s - s.row_size)
+		return bad(f, "a stack larger than its frame", error);
+	take_row(payload + sizeof s, s.row_size, &fiber.row);
+	if (s.stack_size) {
+		fiber.stack = payload + sizeof s + s.row_size;
+		fiber.stack_size = s.stack_size;
+	}
+	if (s.flags & FIB_WIRE_STACK_MOVING)
+		fiber.flags |= INS_FIBER_MOVING;
+	if (s.flags & FIB_WIRE_STACK_CUT)
+		fiber.flags |= INS_FIBER_CUT;
+	if (s.flags & FIB_WIRE_STACK_GONE)
+		fiber.flags |= INS_FIBER_GONE;
+	return emit(f, &fiber, error);
+}
+
+static int no_such_fiber(const struct ins_frames *f, struct ins_error *error)
+{
+	return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in process %d%s%s",
+			     (unsigned long long)f->request->id, (int)f->source->pid,
+			     f->file ? " when it was written to " : "", f->file ? f->path : "");
+}
+
+/* Of the problems that END counts, those that matter to whoever asked for less than was sent. */
+static uint64_t problems_of(const struct ins_frames *f, const struct fib_wire_end *end)
+{
+	if (f->summary->shown != f->sent)
+		return f->request->stacks ? f->torn_shown : 0;
+	if (f->request->stacks)
+		return end->problems;
+	return end->problems - (f->torn < end->problems ? f->torn : end->problems);
+}
+
+static int take_end(struct ins_frames *f, const void *payload, size_t length,
+		    struct ins_error *error)
+{
+	struct fib_wire_end end;
+	uint64_t problems;
+
+	if (length < sizeof end)
+		return bad(f, "a short end", error);
+	memcpy(&end, payload, sizeof end);
+	f->summary->total = end.total;
+	f->summary->sampled_ns = end.sampled_ns;
+	if (end.shown != f->sent)
+		return bad(f, "it counts other fibers than it sent", error);
+	if (f->request->id && !f->summary->shown)
+		return no_such_fiber(f, error);
+	problems = problems_of(f, &end);
+	if (problems)
+		ins_problems_add(
+			&f->source->problems,
+			"%llu fibers are incomplete: what they wait for, their labels or their "
+			"stack could not be read",
+			(unsigned long long)problems);
+	return 0;
+}
+
+static int is_error(int32_t number)
+{
+	return number < 0 && number > -4096;
+}
+
+static int take_error(struct ins_frames *f, const void *payload, size_t length,
+		      struct ins_error *error)
+{
+	struct fib_wire_error e;
+
+	if (length < sizeof e)
+		return bad(f, "a short error", error);
+	memcpy(&e, payload, sizeof e);
+	e.text[sizeof e.text - 1] = 0;
+	if (e.error == -ESRCH && f->request->id)
+		return no_such_fiber(f, error);
+	return ins_error_set(error, is_error(e.error) ? e.error : -EPROTO, "%s: %s", f->path,
+			     e.text[0]		 ? e.text
+			     : is_error(e.error) ? strerror(-e.error)
+						 : "it refused without a reason");
+}
+
+int ins_frames_take(struct ins_frames *f, const struct fib_wire_header *header, const void *payload,
+		    struct ins_error *error)
+{
+	size_t length = header->length;
+
+	switch (header->type) {
+	case FIB_WIRE_PROCESS:
+		return take_process(f, payload, length, error);
+	case FIB_WIRE_LAYOUT:
+		return take_layout(f, payload, length, error);
+	case FIB_WIRE_MAPS:
+		return take_maps(f, payload, length, error);
+	case FIB_WIRE_ROWS:
+		return take_rows(f, payload, length, error);
+	case FIB_WIRE_STACKS:
+		return take_stack(f, payload, length, error);
+	case FIB_WIRE_ERROR:
+		return take_error(f, payload, length, error);
+	case FIB_WIRE_END:
+		f->done = true;
+		return take_end(f, payload, length, error);
+	default:
+		return 0; /* of a later version: skipped */
+	}
+}
+
+void ins_frames_init(struct ins_frames *f, struct ins_source *source, const char *path)
+{
+	memset(f, 0, sizeof *f);
+	f->source = source;
+	f->path = path;
+}
+
+void ins_frames_free(struct ins_frames *f)
+{
+	free(f->maps);
+	f->maps = NULL;
+}
+
+void ins_frames_begin(struct ins_frames *f, const struct ins_request *request, ins_fiber_fn *fn,
+		      void *context, struct ins_summary *summary)
+{
+	f->done = false;
+	f->sent = f->torn = f->torn_shown = 0;
+	f->request = request;
+	f->fn = fn;
+	f->context = context;
+	f->summary = summary;
+}
