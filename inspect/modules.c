@@ -205,9 +205,10 @@ struct ins_module *ins_modules_find(struct ins_modules *modules, uint64_t addres
 	ins_modules_look(modules, m);
 	if (m->unsure) {
 		m->unsure = false;
-		ins_problems_add(modules->problems,
-				 "%s: taken for the file that ran; nothing in the core confirms it",
-				 m->path);
+		ins_problems_add(
+			modules->problems,
+			"%s: taken for the file that ran; nothing that was kept confirms it",
+			m->path);
 	}
 	return m;
 }

@@ -48,6 +48,9 @@ const char *ins_words_events(unsigned events, char *buf, size_t size);
 const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fiber *fiber,
 			   bool address, char *buf, size_t size);
 
+/* Of a snapshot's summary: "snapshot of vm1, taken 2026-11-21 22:47:52 +0000"; "" of any other. Returns buf. */
+const char *ins_words_taken(const struct ins_summary *summary, char *buf, size_t size);
+
 /* -- text: render_text.c -- */
 
 /* fiber 7741 "req-7741" [suspended: mutex "cfg" held by 88, 2m14s] and a newline. */
@@ -59,7 +62,7 @@ void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_wa
 /* A group's header line and its sample ids; the frames are ins_text_frames()'s. */
 void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins_group *group);
 
-/* Every problem, a line each, then "N of M fibers, sampled over T". */
+/* Every problem, a line each, then "N of M fibers, sampled over T"; of a snapshot it goes on with which one. */
 void ins_text_end(FILE *out, const struct ins_summary *summary,
 		  const struct ins_problems *problems);
 

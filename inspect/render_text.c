@@ -126,7 +126,7 @@ void ins_text_end(FILE *out, const struct ins_summary *summary, const struct ins
 void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t matched,
 		       const struct ins_problems *problems)
 {
-	char took[32];
+	char took[32], text[128];
 
 	put_problems(out, problems);
 	fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fibers, sampled over %s", summary->shown,
@@ -134,5 +134,7 @@ void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t ma
 	if (matched > summary->shown)
 		fprintf(out, "; %" PRIu64 " more match: --all shows them",
 			matched - summary->shown);
+	if (summary->taken)
+		fprintf(out, "; %s", ins_words_taken(summary, text, sizeof text));
 	fputc('\n', out);
 }

@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <string.h>
+#include <time.h>
 
 #include "inspect/line.h"
 #include "inspect/plain.h"
@@ -192,5 +193,24 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 		say_object(&l, row, address);
 		break;
 	}
+	return buf;
+}
+
+const char *ins_words_taken(const struct ins_summary *summary, char *buf, size_t size)
+{
+	const time_t seconds = (time_t)(summary->taken / SECOND);
+	char host[256], when[64];
+	struct tm local;
+
+	buf[0] = 0;
+	if (!summary->taken)
+		return buf;
+	if (!localtime_r(&seconds, &local) ||
+	    !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", &local))
+		snprintf(when, sizeof when, "at a time that makes no sense");
+	snprintf(buf, size, "snapshot of %s, taken %s",
+		 summary->host && summary->host[0] ? ins_plain(summary->host, host, sizeof host)
+						   : "a machine without a name",
+		 when);
 	return buf;
 }

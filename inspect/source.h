@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - where fibers come from: a control socket, a live process, a core file
+ * source.h - where fibers come from: a control socket, a live process, a core file, a snapshot
  *
  * A source emits one fiber at a time to a callback, with its stack's bytes when asked for, so that
  * a process with a million fibers needs no more room here than one with ten. What it emits was of
@@ -49,13 +49,16 @@ struct ins_summary {
 	uint64_t total;	    /* fibers that existed */
 	uint64_t shown;	    /* fibers emitted */
 	int64_t sampled_ns; /* from the first to the last look; 0 for a core */
+	/* Of a snapshot: when it was taken, ns of CLOCK_REALTIME, and where; else 0. Lives as long as the source. */
+	int64_t taken;
+	const char *host;
 };
 
 /* Called for each fiber. Anything but 0 ends the read, which then returns it. */
 typedef int ins_fiber_fn(void *context, const struct ins_fiber *fiber);
 
 struct ins_source {
-	const char *kind; /* "control", "live", "core" */
+	const char *kind; /* "control", "live", "core", "snapshot" */
 	pid_t pid;	  /* 0: unknown */
 	char name[64];	  /* of the program, as the tools show it */
 	/* Checked. A control source has it, and modules, from the first callback on. */
@@ -85,6 +88,9 @@ int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source *
  * -EINVAL for a file that is no core of a fiber program, of another machine, ... */
 int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
 			 struct ins_source **ret);
+
+/* Open a snapshot (snapshot.h). Layout and modules are there at once; it can be read any number of times. */
+int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret);
 
 void ins_source_close(struct ins_source *source);
 

@@ -242,7 +242,7 @@ static void test_long_texts_and_none_are_json(void **state)
 
 static json_t *answer(const char *rows, int count, struct ins_problems *problems, int *ret_rc)
 {
-	const struct ins_summary summary = {10, 8, 77};
+	const struct ins_summary summary = {.total = 10, .shown = 8, .sampled_ns = 77};
 	struct ins_json json;
 	FILE *out = open_memstream(&text, &size);
 	json_t *ret;

@@ -155,7 +155,7 @@ static void test_a_group_is_one_line(void **state)
 
 static void test_the_end_names_every_problem_and_the_numbers(void **state)
 {
-	const struct ins_summary summary = {10, 8, 2000000};
+	const struct ins_summary summary = {.total = 10, .shown = 8, .sampled_ns = 2000000};
 	struct ins_problems problems = {0};
 	FILE *out = begin();
 
@@ -169,6 +169,20 @@ static void test_the_end_names_every_problem_and_the_numbers(void **state)
 				  "incomplete: again (2 times)\n"
 				  "shown 8 of 10 fibers, sampled over 2ms\n");
 	ins_problems_free(&problems);
+}
+
+static void test_the_last_line_says_that_it_is_of_a_snapshot(void **state)
+{
+	const struct ins_summary summary = {8, 8, 2000000, INT64_C(1700000000000000000), "vm"};
+	const struct ins_problems none = {0};
+	FILE *out = begin();
+
+	(void)state;
+	ins_text_end(out, &summary, &none);
+	fclose(out);
+	assert_memory_equal(text, "8 of 8 fibers, sampled over 2ms; snapshot of vm, taken 2023-",
+			    60);
+	assert_string_equal(strchr(text, '\n'), "\n");
 }
 
 static int start(void **state)
@@ -196,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_a_truncated_walk_says_so_and_why),
 		cmocka_unit_test(test_a_group_is_one_line),
 		cmocka_unit_test(test_the_end_names_every_problem_and_the_numbers),
+		cmocka_unit_test(test_the_last_line_says_that_it_is_of_a_snapshot),
 	};
 
 	return HEAD_RUN(tests, start, stop);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_render_words.c - durations, waits and states in words. */
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "head.h"
 #include "inspect/render.h"
@@ -150,6 +152,24 @@ static void test_events_are_those_of_poll(void **state)
 	assert_string_equal(ins_words_events(0x4000, buf, sizeof buf), "events 0x4000");
 }
 
+static void test_a_snapshot_says_where_and_when_it_was_taken(void **state)
+{
+	struct ins_summary summary = {.host = "vm\n1"};
+	char buf[512];
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	assert_string_equal(ins_words_taken(&summary, buf, sizeof buf), "");
+	summary.taken = INT64_C(1700000000999999999);
+	assert_string_equal(ins_words_taken(&summary, buf, sizeof buf),
+			    "snapshot of vm\\x0a1, taken 2023-11-14 22:13:20 +0000");
+	summary.host = NULL;
+	summary.taken = INT64_MIN;
+	ins_words_taken(&summary, buf, sizeof buf);
+	assert_memory_equal(buf, "snapshot of a machine without a name, taken ", 44);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_words_come_from_the_program_and_are_bounded),
 		cmocka_unit_test(test_every_wait_kind_has_the_promised_word),
 		cmocka_unit_test(test_events_are_those_of_poll),
+		cmocka_unit_test(test_a_snapshot_says_where_and_when_it_was_taken),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);

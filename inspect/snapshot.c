@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot.c - reading what a process answered from a file
+ *
+ * The file is mapped, and nothing in it is believed: opening it walks over all headers, each against what is left of
+ * what it lies in. A file that passes can be walked without looking at lengths again; that it is cut
+ * later, while it is mapped, is what torn.h is for.
+ */
+#include "inspect/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LEAST_HEAD offsetof(struct ins_snapshot_head, host)
+
+struct ins_snapshot {
+	const unsigned char *bytes;
+	size_t size;
+	const unsigned char *sections; /* the first one */
+	struct ins_snapshot_head head;
+};
+
+bool ins_snapshot_meant(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int bad(const char *path, struct ins_error *error, const char *why)
+{
+	ins_error_set(error, -EINVAL, "%s: %s", path, why);
+	return -EINVAL;
+}
+
+/* A system call failed. */
+static int failed(const char *path, struct ins_error *error)
+{
+	const int why = errno;
+
+	ins_error_set(error, -why, "%s: %s", path, strerror(why));
+	return why > 0 ? -why : -EIO;
+}
+
+static int map(const char *path, struct ins_snapshot *s, struct ins_error *error)
+{
+	struct stat st;
+	void *at;
+	int fd, rc;
+
+	if (stat(path, &st) < 0)
+		return failed(path, error);
+	if (!S_ISREG(st.st_mode))
+		return bad(path, error, "is no file");
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return failed(path, error);
+	if (fstat(fd, &st) < 0) {
+		rc = failed(path, error);
+		close(fd);
+		return rc;
+	}
+	if ((uint64_t)st.st_size < LEAST_HEAD) {
+		close(fd);
+		return bad(path, error, "is no snapshot: it is too short");
+	}
+	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	rc = at == MAP_FAILED ? failed(path, error) : 0;
+	close(fd);
+	if (rc < 0)
+		return rc;
+	s->bytes = at;
+	s->size = (size_t)st.st_size;
+	return 0;
+}
+
+static int take_head(const char *path, struct ins_snapshot *s, struct ins_error *error)
+{
+	struct ins_snapshot_head *h = &s->head;
+
+	memcpy(h, s->bytes, s->size < sizeof *h ? s->size : sizeof *h);
+	if (memcmp(h->magic, ELFMAG, SELFMAG) == 0)
+		return bad(path, error, "is no snapshot: a core is read by 'fibertrace --core'");
+	if (memcmp(h->magic, INS_SNAPSHOT_MAGIC, sizeof h->magic) != 0)
+		return bad(path, error,
+			   "is no snapshot: 'fiberctl snapshot PROCESS -o FILE' writes one");
+	if (h->version == __builtin_bswap32(INS_SNAPSHOT_VERSION))
+		return bad(path, error, "is of a machine with another byte order");
+	if (h->version != INS_SNAPSHOT_VERSION) {
+		ins_error_set(error, -EINVAL,
+			      "%s: is a snapshot of version %u, this tool reads version %u", path,
+			      h->version, INS_SNAPSHOT_VERSION);
+		return -EINVAL;
+	}
+	if (h->size != s->size) {
+		ins_error_set(error, -EINVAL, "%s: is cut: it has %llu of %llu bytes", path,
+			      (unsigned long long)s->size, (unsigned long long)h->size);
+		return -EINVAL;
+	}
+	if (h->head_size < LEAST_HEAD || h->head_size > s->size)
+		return bad(path, error, "is damaged: its header has no sensible length");
+	if (h->head_size < sizeof *h)
+		memset((char *)h + h->head_size, 0, sizeof *h - h->head_size);
+	h->name[sizeof h->name - 1] = 0;
+	h->host[sizeof h->host - 1] = 0;
+	s->sections = s->bytes + h->head_size;
+	return 0;
+}
+
+/* The section at *at, which is moved behind it. False at the end, and where no section fits. */
+static bool next_section(const struct ins_snapshot *s, const unsigned char **at,
+			 struct ins_snapshot_section *ret, const unsigned char **ret_bytes)
+{
+	size_t left = (size_t)(s->bytes + s->size - *at);
+
+	if (left < sizeof *ret)
+		return false;
+	memcpy(ret, *at, sizeof *ret);
+	if (ret->magic != INS_SNAPSHOT_SECTION || ret->size > left - sizeof *ret)
+		return false;
+	*ret_bytes = *at + sizeof *ret;
+	*at = *ret_bytes + ret->size;
+	return true;
+}
+
+bool ins_snapshot_next(struct ins_snapshot_frames *frames, struct fib_wire_header *ret_header,
+		       const void **ret_payload)
+{
+	size_t left = (size_t)(frames->end - frames->at);
+
+	if (left < sizeof *ret_header)
+		return false;
+	memcpy(ret_header, frames->at, sizeof *ret_header);
+	if (fib_wire_check(ret_header, FIB_WIRE_FRAME_MAX) < 0 ||
+	    ret_header->length > left - sizeof *ret_header)
+		return false;
+	*ret_payload = frames->at + sizeof *ret_header;
+	frames->at += sizeof *ret_header + ret_header->length;
+	return true;
+}
+
+/* Whole frames, the last of them the first that can be the last. */
+static bool is_answer(const unsigned char *bytes, uint64_t size)
+{
+	struct ins_snapshot_frames frames = {bytes, bytes + size};
+	struct fib_wire_header header;
+	const void *payload;
+
+	while (ins_snapshot_next(&frames, &header, &payload))
+		if (header.type == FIB_WIRE_END || header.type == FIB_WIRE_ERROR)
+			return frames.at == frames.end;
+	return false;
+}
+
+static int check_sections(const char *path, const struct ins_snapshot *s, struct ins_error *error)
+{
+	const unsigned char *at = s->sections, *bytes;
+	struct ins_snapshot_section section;
+
+	while (next_section(s, &at, &section, &bytes)) {
+		if (section.type < INS_SNAPSHOT_FILES && !is_answer(bytes, section.size))
+			return ins_error_set(error, -EINVAL,
+					     "%s: is damaged: the answer at byte %llu is not whole",
+					     path, (unsigned long long)(bytes - s->bytes));
+	}
+	if (at != s->bytes + s->size)
+		return ins_error_set(error, -EINVAL, "%s: is damaged at byte %llu", path,
+				     (unsigned long long)(at - s->bytes));
+	return 0;
+}
+
+int ins_snapshot_open(const char *path, struct ins_error *error, struct ins_snapshot **ret)
+{
+	struct ins_snapshot *s = calloc(1, sizeof *s);
+	int rc;
+
+	if (!s)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	rc = map(path, s, error);
+	if (s->bytes)
+		rc = take_head(path, s, error);
+	if (rc == 0)
+		rc = check_sections(path, s, error);
+	if (rc < 0) {
+		ins_snapshot_close(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+void ins_snapshot_close(struct ins_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	if (snapshot->bytes)
+		munmap((void *)snapshot->bytes, snapshot->size);
+	free(snapshot);
+}
+
+const struct ins_snapshot_head *ins_snapshot_head(const struct ins_snapshot *snapshot)
+{
+	return &snapshot->head;
+}
+
+static bool find(const struct ins_snapshot *s, uint32_t type, struct ins_snapshot_frames *ret)
+{
+	const unsigned char *at = s->sections, *bytes;
+	struct ins_snapshot_section section;
+
+	while (next_section(s, &at, &section, &bytes)) {
+		if (section.type != type)
+			continue;
+		*ret = (struct ins_snapshot_frames){bytes, bytes + section.size};
+		return true;
+	}
+	return false;
+}
+
+bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
+			 struct ins_snapshot_frames *ret)
+{
+	return type < INS_SNAPSHOT_FILES && find(snapshot, type, ret);
+}
+
+static void tell(struct ins_modules *modules, const struct ins_snapshot_file *f,
+		 const unsigned char *segments)
+{
+	size_t i;
+
+	for (i = 0; i < modules->count; i++) {
+		struct ins_module *m = &modules->at[i];
+
+		if (m->start != f->start || m->looked || m->known)
+			continue;
+		m->image.type = f->type;
+		m->image.machine = f->machine;
+		m->image.loaded = true; /* what is to be believed, as if it had been in memory */
+		m->image.base = f->start;
+		m->image.bias = m->bias = f->bias;
+		m->image.segments = f->segments;
+		memcpy(m->image.segment, segments, f->segments * sizeof(Elf64_Phdr));
+		m->image.build_id_size = f->build_id_size;
+		memcpy(m->image.build_id, f->build_id, f->build_id_size);
+		m->known = true;
+	}
+}
+
+void ins_snapshot_files(const struct ins_snapshot *snapshot, struct ins_modules *modules)
+{
+	struct ins_snapshot_frames all;
+	struct ins_snapshot_file file;
+
+	if (!find(snapshot, INS_SNAPSHOT_FILES, &all))
+		return;
+	while ((size_t)(all.end - all.at) >= sizeof file) {
+		size_t left = (size_t)(all.end - all.at) - sizeof file;
+
+		memcpy(&file, all.at, sizeof file);
+		if (file.segments > INS_IMAGE_SEGMENTS || file.build_id_size > INS_BUILD_ID_MAX ||
+		    file.segments * sizeof(Elf64_Phdr) > left)
+			return;
+		tell(modules, &file, all.at + sizeof file);
+		all.at += sizeof file + file.segments * sizeof(Elf64_Phdr);
+	}
+}

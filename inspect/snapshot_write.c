@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot_write.c - asking a process for all there is, and keeping it
+ *
+ * The answers go to the file as they come, and those about fibers through the decoder too, so that nothing is
+ * kept that could not be read again. A process with a million fibers needs no more room here than one with ten.
+ *
+ * The file is a draft beside the place it is meant for until all of it is on the disk: a disk that is full, a process that
+ * ends, a Ctrl-C leave what was there before. It holds what was on the stacks of the program, passwords too, and is its
+ * owner's alone.
+ */
+#include "inspect/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inspect/frames.h"
+
+char ins_snapshot_draft[4096];
+
+/* What is asked for, in this order. A program that is too old for one of them says so, and that is kept. */
+static const struct fib_wire_id all_fibers = {0};
+static const struct fib_wire_policy policy_read = {FIB_WIRE_POLICY_READ};
+static const struct question {
+	enum fib_wire_type type;
+	const void *payload;
+	size_t size;
+} questions[] = {
+	{FIB_WIRE_STACK, &all_fibers,
+	 sizeof all_fibers}, /* the first: the rest is nothing without it */
+	{FIB_WIRE_CARRIERS, NULL, 0},
+	{FIB_WIRE_POLICY, &policy_read, sizeof policy_read},
+};
+
+struct writer {
+	const char *socket, *path;
+	int64_t timeout_ns;
+	FILE *out;
+	struct ins_source source; /* for the decoder */
+	struct ins_frames frames;
+	struct ins_summary summary;
+	struct ins_snapshot_taken *taken;
+	struct ins_error *error;
+};
+
+static int cannot_write(struct writer *w, int rc)
+{
+	return ins_error_set(w->error, rc, "%s: cannot be written: %s", w->path, strerror(-rc));
+}
+
+static int put(struct writer *w, const void *bytes, size_t size)
+{
+	if (fwrite(bytes, 1, size, w->out) != size)
+		return cannot_write(w, errno ? -errno : -EIO);
+	return 0;
+}
+
+/* Write over what is at an offset, and go on at the end. */
+static int put_at(struct writer *w, long offset, const void *bytes, size_t size)
+{
+	int rc = 0;
+
+	if (fseek(w->out, offset, SEEK_SET) < 0)
+		return cannot_write(w, -errno);
+	rc = put(w, bytes, size);
+	if (rc == 0 && fseek(w->out, 0, SEEK_END) < 0)
+		rc = cannot_write(w, -errno);
+	return rc;
+}
+
+static int begin_section(struct writer *w, uint32_t type, long *ret_at)
+{
+	const struct ins_snapshot_section section = {INS_SNAPSHOT_SECTION, type, 0};
+
+	*ret_at = ftell(w->out);
+	return put(w, &section, sizeof section);
+}
+
+static int end_section(struct writer *w, uint32_t type, long at)
+{
+	struct ins_snapshot_section section = {INS_SNAPSHOT_SECTION, type, 0};
+
+	section.size = (uint64_t)(ftell(w->out) - at) - sizeof section;
+	return put_at(w, at, &section, sizeof section);
+}
+
+static int no_answer(struct writer *w, int rc)
+{
+	if (rc == -ECONNRESET)
+		return ins_error_set(w->error, rc,
+				     "%s: the process ended or closed the connection before the "
+				     "answer was whole",
+				     w->socket);
+	if (rc == -ETIMEDOUT)
+		return ins_error_set(w->error, rc,
+				     "%s: no answer: the process is stopped, or its service thread "
+				     "hangs; try fibertrace",
+				     w->socket);
+	if (rc == -ECONNREFUSED)
+		return ins_error_set(w->error, rc, "%s: nobody listens: its process is dead",
+				     w->socket);
+	return ins_error_set(w->error, rc, "%s: %s", w->socket, strerror(-rc));
+}
+
+static int look_away(void *context, const struct ins_fiber *fiber)
+{
+	(void)context;
+	(void)fiber;
+	return 0;
+}
+
+/* Keep the frames of an answer up to its last one. */
+static int keep_frames(struct writer *w, struct fib_wire_client *client, const struct question *q)
+{
+	struct fib_wire_header header;
+	const void *payload;
+	int rc;
+
+	do {
+		rc = fib_wire_receive(client, &header, &payload);
+		if (rc < 0)
+			return no_answer(w, rc);
+		if (q->type == FIB_WIRE_STACK)
+			rc = ins_frames_take(&w->frames, &header, payload, w->error);
+		if (rc == 0)
+			rc = put(w, &header, sizeof header);
+		if (rc == 0)
+			rc = put(w, payload, header.length);
+	} while (rc == 0 && header.type != FIB_WIRE_END && header.type != FIB_WIRE_ERROR);
+	return rc;
+}
+
+/* Each over a connection of its own: whoever does not know a request ends the connection. */
+static int ask(struct writer *w, const struct question *q)
+{
+	struct fib_wire_client client;
+	long at;
+	int rc = fib_wire_connect(&client, w->socket, w->timeout_ns);
+
+	if (rc < 0)
+		return no_answer(w, rc);
+	if (q->type == FIB_WIRE_STACK)
+		w->source.modules->pid = fib_wire_peer(&client);
+	rc = begin_section(w, q->type, &at);
+	if (rc == 0) {
+		rc = fib_wire_request(&client, q->type, q->payload, q->size);
+		rc = rc < 0 ? no_answer(w, rc) : keep_frames(w, &client, q);
+	}
+	if (rc == 0)
+		rc = end_section(w, q->type, at);
+	fib_wire_disconnect(&client);
+	return rc;
+}
+
+/* What the process has mapped is still there now, and is it: here, and perhaps nowhere else. */
+static int put_files(struct writer *w)
+{
+	struct ins_modules *modules = w->source.modules;
+	size_t i;
+	long at;
+	int rc = begin_section(w, INS_SNAPSHOT_FILES, &at);
+
+	for (i = 0; rc == 0 && i < modules->count; i++) {
+		struct ins_module *m = &modules->at[i];
+		struct ins_snapshot_file file = {.start = m->start};
+
+		if (!ins_modules_look(modules, m))
+			continue;
+		file.bias = m->bias;
+		file.type = m->image.type;
+		file.machine = m->image.machine;
+		file.segments = m->image.segments;
+		file.build_id_size = m->image.build_id_size;
+		memcpy(file.build_id, m->image.build_id, m->image.build_id_size);
+		rc = put(w, &file, sizeof file);
+		if (rc == 0)
+			rc = put(w, m->image.segment, file.segments * sizeof(Elf64_Phdr));
+	}
+	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_FILES, at);
+}
+
+static void fill_head(struct writer *w)
+{
+	struct ins_snapshot_head *h = &w->taken->head;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	memcpy(h->magic, INS_SNAPSHOT_MAGIC, sizeof h->magic);
+	h->version = INS_SNAPSHOT_VERSION;
+	h->head_size = sizeof *h;
+	h->taken = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	h->machine = ins_machine_self();
+	if (gethostname(h->host, sizeof h->host - 1) < 0)
+		h->host[0] = 0;
+}
+
+/* Everything. The header comes last, and without it this is no snapshot. */
+static int write_all(struct writer *w)
+{
+	static const struct ins_request request = {.stacks = true};
+	static const struct ins_snapshot_head nothing;
+	struct ins_snapshot_head *h = &w->taken->head;
+	size_t i;
+	int rc = put(w, &nothing, sizeof nothing);
+
+	fill_head(w);
+	ins_frames_begin(&w->frames, &request, look_away, NULL, &w->summary);
+	for (i = 0; rc == 0 && i < sizeof questions / sizeof questions[0]; i++)
+		rc = ask(w, &questions[i]);
+	if (rc == 0)
+		rc = ins_frames_map(&w->frames, w->error);
+	if (rc == 0)
+		rc = put_files(w);
+	if (rc < 0)
+		return rc;
+	h->size = (uint64_t)ftell(w->out);
+	h->now = w->frames.now;
+	h->pid = w->source.pid;
+	memcpy(h->name, w->source.name, sizeof h->name);
+	w->taken->total = w->summary.total;
+	w->taken->shown = w->summary.shown;
+	w->taken->sampled_ns = w->summary.sampled_ns;
+	rc = put_at(w, 0, h, sizeof *h);
+	if (rc == 0 && (fflush(w->out) != 0 || fsync(fileno(w->out)) < 0))
+		rc = cannot_write(w, -errno);
+	return rc;
+}
+
+static int in_the_way(struct writer *w, bool replace)
+{
+	struct stat st;
+
+	if (lstat(w->path, &st) < 0)
+		return errno == ENOENT ? 0 : cannot_write(w, -errno);
+	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+		return ins_error_set(w->error, -EEXIST, "%s: is there, and is no file", w->path);
+	if (!replace)
+		return ins_error_set(w->error, -EEXIST, "%s: is there: --force replaces it",
+				     w->path);
+	return 0;
+}
+
+static int open_draft(struct writer *w)
+{
+	char *draft = ins_snapshot_draft;
+	int fd;
+
+	if ((size_t)snprintf(draft, sizeof ins_snapshot_draft, "%s.XXXXXX", w->path) >=
+	    sizeof ins_snapshot_draft) {
+		draft[0] = 0;
+		return cannot_write(w, -ENAMETOOLONG);
+	}
+	fd = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
+	if (fd < 0) {
+		draft[0] = 0;
+		return cannot_write(w, -errno);
+	}
+	w->out = fdopen(fd, "w+");
+	if (!w->out) {
+		close(fd);
+		return cannot_write(w, -ENOMEM);
+	}
+	return 0;
+}
+
+/* The draft becomes the file; somebody may have been faster. */
+static int publish(struct writer *w, bool replace)
+{
+	const char *draft = ins_snapshot_draft;
+	int rc = renameat2(AT_FDCWD, draft, AT_FDCWD, w->path, replace ? 0 : RENAME_NOREPLACE);
+
+	if (rc < 0 && !replace && errno == EINVAL) { /* a file system that cannot */
+		rc = in_the_way(w, replace);
+		if (rc < 0)
+			return rc;
+		rc = rename(draft, w->path);
+	}
+	return rc < 0 ? cannot_write(w, -errno) : 0;
+}
+
+static int write_draft(struct writer *w, bool replace)
+{
+	int rc = in_the_way(w, replace);
+
+	if (rc == 0)
+		rc = open_draft(w);
+	if (rc == 0)
+		rc = write_all(w);
+	if (w->out && fclose(w->out) != 0 && rc == 0)
+		rc = cannot_write(w, -errno);
+	if (rc == 0)
+		rc = publish(w, replace);
+	if (rc < 0 && ins_snapshot_draft[0])
+		unlink(ins_snapshot_draft);
+	ins_snapshot_draft[0] = 0;
+	return rc;
+}
+
+int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const char *path,
+		       bool replace, struct ins_snapshot_taken *ret, struct ins_error *error)
+{
+	struct writer w = {
+		.socket = socket,
+		.path = path,
+		.timeout_ns = timeout_ns,
+		.source = {.kind = "control", .pid = pid},
+		.taken = ret,
+		.error = error,
+	};
+	int rc;
+
+	memset(ret, 0, sizeof *ret);
+	rc = ins_modules_new(pid, NULL, NULL, &w.source.problems, &w.source.modules);
+	if (rc < 0)
+		return ins_error_set(error, rc, "out of memory");
+	ins_frames_init(&w.frames, &w.source, socket);
+	rc = write_draft(&w, replace);
+	ins_frames_free(&w.frames);
+	ins_modules_free(w.source.modules);
+	ret->problems = w.source.problems;
+	return rc;
+}

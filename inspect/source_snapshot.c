@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_snapshot.c - the fibers of a process as they were when they were written to a file
+ *
+ * The file has one answer about fibers, to the request for all of them with their stacks; every other request is
+ * served from that. The process may have ended, its pid may be another's by now, and this may be
+ * another machine: so nothing is looked up there, and a module's file counts only when it is the one that was written down.
+ */
+#include "inspect/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/frames.h"
+#include "inspect/snapshot.h"
+
+struct kept {
+	struct ins_source source;
+	struct ins_snapshot *snapshot;
+	struct ins_frames frames;
+	char *path;
+};
+
+static int incomplete(const struct kept *k, struct ins_error *error)
+{
+	return ins_error_set(error, -EINVAL, "%s: is damaged: it has no answer about fibers",
+			     k->path);
+}
+
+static int kept_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		     void *context, struct ins_summary *ret, struct ins_error *error)
+{
+	struct kept *k = (struct kept *)source;
+	const struct ins_snapshot_head *head = ins_snapshot_head(k->snapshot);
+	struct ins_snapshot_frames frames;
+	struct fib_wire_header header;
+	const void *payload;
+	int rc = 0;
+
+	ret->taken = head->taken;
+	ret->host = head->host;
+	if (!ins_snapshot_answer(k->snapshot, FIB_WIRE_STACK, &frames))
+		return incomplete(k, error);
+	ins_frames_begin(&k->frames, request, fn, context, ret);
+	while (rc == 0 && !k->frames.done && ins_snapshot_next(&frames, &header, &payload))
+		rc = ins_frames_take(&k->frames, &header, payload, error);
+	if (rc == 0 && !k->frames.done)
+		return incomplete(k, error);
+	return rc;
+}
+
+/* What stands before the first fiber: who it is, the layout, the modules. */
+static int take_preface(struct kept *k, struct ins_error *error)
+{
+	const struct ins_request all = {0};
+	struct ins_snapshot_frames frames;
+	struct fib_wire_header header;
+	struct ins_summary summary;
+	const void *payload;
+	int rc = 0;
+
+	if (!ins_snapshot_answer(k->snapshot, FIB_WIRE_STACK, &frames))
+		return incomplete(k, error);
+	ins_frames_begin(&k->frames, &all, NULL, NULL, &summary);
+	while (rc == 0 && ins_snapshot_next(&frames, &header, &payload)) {
+		if (header.type == FIB_WIRE_STACKS || header.type == FIB_WIRE_ROWS ||
+		    header.type == FIB_WIRE_END)
+			break;
+		rc = ins_frames_take(&k->frames, &header, payload, error);
+	}
+	if (rc == 0)
+		rc = ins_frames_map(&k->frames, error);
+	if (rc == 0)
+		ins_snapshot_files(k->snapshot, k->source.modules);
+	return rc;
+}
+
+static void kept_close(struct ins_source *source)
+{
+	struct kept *k = (struct kept *)source;
+
+	ins_frames_free(&k->frames);
+	if (k->source.modules)
+		ins_modules_free(k->source.modules);
+	ins_problems_free(&k->source.problems);
+	ins_snapshot_close(k->snapshot);
+	free(k->path);
+	free(k);
+}
+
+static const struct ins_source_ops kept_ops = {kept_read, kept_close};
+
+int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret)
+{
+	struct kept *k = calloc(1, sizeof *k);
+	int rc;
+
+	if (!k)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	k->path = strdup(path);
+	if (!k->path || ins_modules_new(0, NULL, NULL, &k->source.problems, &k->source.modules) < 0)
+		rc = ins_error_set(error, -ENOMEM, "out of memory");
+	else
+		rc = ins_snapshot_open(path, error, &k->snapshot);
+	k->source.kind = "snapshot";
+	k->source.ops = &kept_ops;
+	ins_frames_init(&k->frames, &k->source, k->path);
+	k->frames.file = true;
+	if (rc == 0)
+		rc = take_preface(k, error);
+	if (rc < 0) {
+		kept_close(&k->source);
+		return rc;
+	}
+	*ret = &k->source;
+	return 0;
+}

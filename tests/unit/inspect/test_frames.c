@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_frames.c - from frames to fibers, when more comes than was asked for
+ *
+ * Answers that fit their request, and hostile ones, are in test_source_control.c; damaged ones in
+ * test_source_snapshot.c.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "head.h"
+#include "inspect/frames.h"
+#include "snapshots.h"
+
+static struct snapshot_file bytes;
+static struct ins_source source;
+static struct ins_frames frames;
+static struct ins_summary summary;
+static struct ins_error error;
+static unsigned fibers, stacks;
+
+static int each(void *context, const struct ins_fiber *fiber)
+{
+	(void)context;
+	fibers++;
+	stacks += fiber->stack != NULL;
+	return 0;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&source, 0, sizeof source);
+	memset(&summary, 0, sizeof summary);
+	bytes.size = 0;
+	fibers = stacks = 0;
+	ins_frames_init(&frames, &source, "somewhere");
+	return ins_modules_new(0, NULL, NULL, &source.problems, &source.modules);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	ins_frames_free(&frames);
+	ins_modules_free(source.modules);
+	ins_problems_free(&source.problems);
+	return 0;
+}
+
+/* Take all of the bytes for a request. */
+static int take(const struct ins_request *request)
+{
+	struct ins_snapshot_frames all = {bytes.at, bytes.at + bytes.size};
+	struct fib_wire_header header;
+	const void *payload;
+	int rc = 0;
+
+	ins_frames_begin(&frames, request, each, NULL, &summary);
+	while (rc == 0 && !frames.done && ins_snapshot_next(&all, &header, &payload))
+		rc = ins_frames_take(&frames, &header, payload, &error);
+	return rc;
+}
+
+static const char *problem(void)
+{
+	static char text[256];
+
+	return ins_problems_text(&source.problems, 0, text, sizeof text);
+}
+
+static void put_three(void)
+{
+	snapshot_preface(&bytes);
+	snapshot_fiber(&bytes, 7, 0);
+	snapshot_fiber(&bytes, 8, FIB_WIRE_STACK_GONE);
+	snapshot_fiber(&bytes, 9, FIB_WIRE_STACK_MOVING);
+	snapshot_end(&bytes, 5, 3, 3);
+}
+
+static void test_only_the_fiber_that_was_asked_for_is_handed_on(void **state)
+{
+	const struct ins_request one = {.id = 8, .stacks = true};
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&one), 0);
+	assert_true(frames.done);
+	assert_int_equal(fibers, 1);
+	assert_int_equal(stacks, 1);
+	assert_int_equal(summary.shown, 1);
+	assert_int_equal(summary.total, 5);
+	/* Of the three problems it is the one of this fiber. */
+	assert_non_null(strstr(problem(), "1 fibers are incomplete"));
+}
+
+static void test_stacks_that_were_not_asked_for_are_not_missed(void **state)
+{
+	const struct ins_request list = {0};
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&list), 0);
+	assert_int_equal(fibers, 3);
+	assert_int_equal(stacks, 0);
+	/* Two of the three problems were stacks. */
+	assert_non_null(strstr(problem(), "1 fibers are incomplete"));
+}
+
+static void test_a_fiber_that_did_not_come_is_no_such_fiber(void **state)
+{
+	const struct ins_request one = {.id = 12};
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&one), -ESRCH);
+	assert_string_equal(error.text, "fiber 12: no such fiber in process 42");
+}
+
+static void test_modules_can_be_had_before_the_first_fiber(void **state)
+{
+	const struct ins_request list = {0};
+
+	(void)state;
+	snapshot_preface(&bytes);
+	assert_int_equal(take(&list), 0);
+	assert_false(frames.done);
+	assert_int_equal(source.modules->count, 0);
+	assert_int_equal(ins_frames_map(&frames, &error), 0);
+	assert_int_equal(source.modules->count, 1);
+	assert_int_equal(ins_frames_map(&frames, &error), 0);
+	assert_int_equal(source.modules->count, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+		TEST(test_only_the_fiber_that_was_asked_for_is_handed_on),
+		TEST(test_stacks_that_were_not_asked_for_are_not_missed),
+		TEST(test_a_fiber_that_did_not_come_is_no_such_fiber),
+		TEST(test_modules_can_be_had_before_the_first_fiber),
+	};
+
+	return HEAD_RUN(tests, NULL, NULL);
+}
