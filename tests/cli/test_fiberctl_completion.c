@@ -59,7 +59,7 @@ static void test_completion_of_bash_offers_commands_and_topics(void **state)
 {
 	(void)state;
 	expect_offered("pol", "<policy>\n");
-	expect_offered("help wait", "<wait-kinds>\n");
+	expect_offered("help wait-", "<wait-kinds>\n");
 	expect_offered("help can", "<cancel>\n");
 	expect_among("''", "<help>\n");
 	expect_among("''", "<audit>\n");

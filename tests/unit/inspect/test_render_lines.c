@@ -36,7 +36,7 @@ static void write_answer(struct ins_json *json, const char *rows, unsigned count
 
 static struct lines answer(const char *rows, unsigned count, bool key)
 {
-	const struct ins_summary summary = {10, 8, 77};
+	const struct ins_summary summary = {.total = 10, .shown = 8, .sampled_ns = 77};
 	const struct ins_problems none = {0};
 	struct lines ret = {.count = 0};
 	char *text, *line, *next;

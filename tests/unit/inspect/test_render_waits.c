@@ -110,7 +110,7 @@ static void test_nobody_waits(void **state)
 static json_t *answer(size_t limit, pid_t pid)
 {
 	static const struct ins_problems none;
-	const struct ins_summary summary = {2, 2, 100};
+	const struct ins_summary summary = {.total = 2, .shown = 2, .sampled_ns = 100};
 	const struct ins_waits say = waits(limit, pid);
 	struct ins_json json;
 	char *text;

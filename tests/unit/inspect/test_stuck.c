@@ -117,7 +117,7 @@ static void test_without_a_suspicion_one_reading_is_enough(void **state)
 	assert_int_equal(ask(false, false), 0);
 	assert_int_equal(fake.read, 1);
 	assert_int_equal(found, 0);
-	assert_string_equal(text, "no deadlock\n1 of 1 fibers, sampled over 10ns\n");
+	assert_string_equal(text, "no deadlock\nshown 1 of 1 fibers, sampled over 10ns\n");
 	waiting_free(&w);
 }
 
@@ -136,7 +136,7 @@ static void test_what_stands_in_two_readings_is_found(void **state)
 	assert_non_null(
 		strstr(text, "\nfiber 2 \"f2\" [suspended: mutex \"o2\" held by 1, 1.5s]\n"));
 	assert_non_null(strstr(text, "\n1 deadlock; unchanged in 2 readings\n"));
-	assert_non_null(strstr(text, "\n2 of 2 fibers, sampled over 20ns\n"));
+	assert_non_null(strstr(text, "\nshown 2 of 2 fibers, sampled over 20ns\n"));
 	waiting_free(&w);
 }
 
@@ -151,7 +151,7 @@ static void test_what_moved_between_two_readings_is_not(void **state)
 	assert_int_equal(fake.read, 2);
 	assert_int_equal(fake.stacks, 0);
 	assert_int_equal(found, 0);
-	assert_string_equal(text, "no deadlock\n2 of 2 fibers, sampled over 20ns\n");
+	assert_string_equal(text, "no deadlock\nshown 2 of 2 fibers, sampled over 20ns\n");
 	waiting_free(&first);
 	waiting_free(&second);
 }
