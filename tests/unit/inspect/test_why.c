@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* test_why.c - the sentence names who is behind a wait, and behind that one, to the end or around the circle. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "head.h"
+#include "inspect/why.h"
+#include "rows.h"
+
+#define SECOND INT64_C(1000000000)
+
+static struct ins_table *table;
+static struct ins_fiber fiber;
+static char text[INS_WHY_SIZE];
+
+/* A fiber that waits; add() puts it into the table. */
+static void make(uint64_t id, const char *name, unsigned kind)
+{
+	fiber = rows_fiber(id, name);
+	fiber.row.wait_kind = (uint8_t)kind;
+	fiber.row.wait_arg = FIB_ROW_UNKNOWN;
+	fiber.row.age = 3 * SECOND;
+}
+
+static void add(void)
+{
+	assert_int_equal(ins_table_add(table, &fiber), 0);
+}
+
+static void add_mutex(uint64_t id, const char *name, const char *object, uint64_t holder)
+{
+	make(id, name, FIB_WAIT_MUTEX);
+	snprintf(fiber.row.object_name, sizeof fiber.row.object_name, "%s", object);
+	fiber.row.wait_object = 0x5000;
+	fiber.row.holder = holder;
+	add();
+}
+
+static void add_join(uint64_t id, uint64_t target)
+{
+	make(id, "", FIB_WAIT_JOIN);
+	fiber.row.wait_arg = target;
+	add();
+}
+
+static const char *why(uint64_t id)
+{
+	ssize_t at = ins_table_find(table, id);
+	struct ins_fiber asked;
+
+	assert_true(at >= 0);
+	ins_table_get(table, (size_t)at, &asked);
+	return ins_why(table, NULL, &asked, text, sizeof text);
+}
+
+static void test_the_holder_of_a_mutex_is_told_and_what_he_waits_for(void **state)
+{
+	(void)state;
+	add_mutex(7, "reader", "cfg", 88);
+	make(88, "writer", FIB_WAIT_FD);
+	fiber.row.wait_arg = UINT64_C(1) << 32 | 17;
+	fiber.row.age = 134 * SECOND;
+	add();
+	assert_string_equal(why(7),
+			    "It waits for the mutex \"cfg\" since 3s, which fiber 88 \"writer\" "
+			    "holds; fiber 88 itself waits for fd 17 read since 2m14s.");
+	assert_string_equal(why(88), "It waits for fd 17 read since 2m14s.");
+}
+
+static void test_who_is_joined_is_told_and_what_he_does(void **state)
+{
+	(void)state;
+	add_join(7, 41);
+	make(41, "busy", FIB_WAIT_NONE);
+	fiber.row.state = FIBER_RUNNING;
+	fiber.row.carrier = 0;
+	fiber.row.age = 3000000;
+	add();
+	assert_string_equal(why(7), "It joins fiber 41 \"busy\" since 3s; fiber 41 runs on carrier "
+				    "0 since 3ms.");
+	assert_string_equal(why(41), "It runs on carrier 0 since 3ms.");
+}
+
+static void test_two_that_hold_what_the_other_wants_are_a_deadlock(void **state)
+{
+	(void)state;
+	add_mutex(1, "a", "left", 2);
+	add_mutex(2, "b", "right", 1);
+	add_join(3, 1); /* stands behind it */
+	assert_string_equal(
+		why(1),
+		"It waits for the mutex \"left\" since 3s, which fiber 2 \"b\" holds; fiber 2 "
+		"itself waits for the mutex \"right\" since 3s, which fiber 1 \"a\" holds, which "
+		"is a deadlock: see 'fiberctl deadlock'.");
+	assert_non_null(strstr(why(3), "which is a deadlock"));
+}
+
+static void test_a_circle_with_a_deadline_in_it_is_no_deadlock_yet(void **state)
+{
+	(void)state;
+	add_mutex(1, "a", "left", 2);
+	make(2, "b", FIB_WAIT_MUTEX);
+	fiber.row.holder = 1;
+	fiber.row.wait_object = 0x5000;
+	fiber.row.deadline = fiber.now + 2 * SECOND;
+	add();
+	assert_null(strstr(why(1), "deadlock"));
+	assert_non_null(strstr(text, "a circle, until"));
+	assert_non_null(strstr(text, "the mutex at 0x5000 since 3s, for another 2s at most"));
+}
+
+static void test_a_deadline_before_the_circle_does_not_end_it(void **state)
+{
+	(void)state;
+	make(9, "", FIB_WAIT_JOIN);
+	fiber.row.wait_arg = 1;
+	fiber.row.deadline = fiber.now + SECOND;
+	add();
+	add_mutex(1, "a", "left", 2);
+	add_mutex(2, "b", "right", 1);
+	assert_non_null(strstr(why(9), "which is a deadlock"));
+}
+
+static void test_who_waits_for_himself_is_a_deadlock(void **state)
+{
+	(void)state;
+	add_mutex(1, "me", "m", 1);
+	assert_string_equal(why(1), "It waits for the mutex \"m\" since 3s, which fiber 1 \"me\" "
+				    "holds, which is a deadlock: see 'fiberctl deadlock'.");
+}
+
+static void test_a_long_chain_is_told_in_part_and_says_so(void **state)
+{
+	const char *at;
+	uint64_t id;
+	int links = 0;
+
+	(void)state;
+	for (id = 1; id <= 100; id++)
+		add_join(id, id + 1);
+	make(101, "", FIB_WAIT_PARK);
+	add();
+	why(1);
+	assert_string_equal(text + strlen(text) - strlen("; and so on."), "; and so on.");
+	for (at = text; (at = strstr(at, "itself")); at++)
+		links++;
+	assert_int_equal(links, INS_WHY_LINKS - 1);
+}
+
+static void test_who_is_not_there_any_more_and_who_is_no_fiber(void **state)
+{
+	(void)state;
+	add_join(1, 500);
+	assert_string_equal(why(1),
+			    "It joins fiber 500 since 3s; fiber 500 is not there any more.");
+	add_mutex(2, "", "m", FIB_HOLDER_THREAD | 12);
+	assert_string_equal(why(2), "It waits for the mutex \"m\" since 3s, which thread 12, no "
+				    "fiber, holds.");
+}
+
+static void test_who_could_run_is_behind_others(void **state)
+{
+	(void)state;
+	make(1, "", FIB_WAIT_YIELD);
+	fiber.row.state = FIBER_RUNNABLE;
+	fiber.row.age = 12000000;
+	add();
+	assert_string_equal(why(1),
+			    "It is runnable and waits for its turn since 12ms, behind nobody.");
+	for (unsigned i = 2; i < 6; i++) {
+		make(i, "", FIB_WAIT_NONE);
+		fiber.row.state = FIBER_RUNNABLE;
+		fiber.row.age = i * 5000000;
+		add();
+	}
+	make(9, "hog", FIB_WAIT_NONE);
+	fiber.row.state = FIBER_RUNNING;
+	fiber.row.carrier = 1;
+	add();
+	make(10, "fresh", FIB_WAIT_NONE);
+	fiber.row.state = FIBER_RUNNING;
+	fiber.row.carrier = 0;
+	fiber.row.age = 1;
+	add();
+	assert_string_equal(
+		why(1), "It is runnable and waits for its turn since 12ms, behind 3 others that "
+			"have waited longer; longest runs fiber 9 \"hog\", on carrier 1 since 3s.");
+}
+
+static void test_each_state_and_wait_has_its_words(void **state)
+{
+	static const struct {
+		unsigned state, kind;
+		int64_t deadline;
+		const char *text;
+	} cases[] = {
+		{FIBER_CREATED, 0, 0, "It was made 3s ago and waits to be started."},
+		{FIBER_DEAD, 0, 0, "It has ended 3s ago and waits to be joined."},
+		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, 2,
+		 "It sleeps since 3s, and will for another 2s."},
+		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, -1, "It sleeps since 3s, and its time is over."},
+		{FIBER_SUSPENDED, FIB_WAIT_PARK, 0,
+		 "It has parked since 3s, until it is unparked."},
+		{FIBER_SUSPENDED, FIB_WAIT_TIMER, 2,
+		 "It waits for the timer since 3s, which is due in 2s."},
+		{FIBER_SUSPENDED, FIB_WAIT_COND, 2,
+		 "It waits for the condition since 3s, for another 2s at most."},
+		{FIBER_SUSPENDED, FIB_WAIT_CHAN_SEND, 0,
+		 "It waits for room in the channel since 3s."},
+		{FIBER_SUSPENDED, FIB_WAIT_NONE, 0,
+		 "It is suspended since 3s, and what for is not known."},
+		{FIBER_SUSPENDED, 200, 0, "It waits for unknown since 3s."},
+		{99, 0, 0, "It is in a state that this tool does not know."},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		make(1, "", cases[i].kind);
+		fiber.row.state = (uint8_t)cases[i].state;
+		if (cases[i].deadline)
+			fiber.row.deadline = fiber.now + cases[i].deadline * SECOND;
+		assert_string_equal(ins_why(table, NULL, &fiber, text, sizeof text), cases[i].text);
+	}
+}
+
+static void test_a_pinned_fiber_runs_and_waits(void **state)
+{
+	(void)state;
+	make(5, "holder", FIB_WAIT_SLEEP);
+	add();
+	make(1, "", FIB_WAIT_MUTEX);
+	fiber.row.state = FIBER_RUNNING;
+	fiber.row.carrier = 3;
+	fiber.row.holder = 5;
+	strcpy(fiber.row.object_name, "m");
+	add();
+	assert_string_equal(why(1),
+			    "It is pinned to carrier 3, which waits with it: it waits for the "
+			    "mutex \"m\" since 3s, which fiber 5 \"holder\" holds; fiber 5 "
+			    "sleeps since 3s.");
+}
+
+static void test_no_name_leaves_its_quotes_and_no_sentence_its_buffer(void **state)
+{
+	char small[40];
+	uint64_t id;
+	char *at;
+
+	(void)state;
+	for (id = 1; id < 30; id++)
+		add_mutex(id, "\x1b\x1b\"\\\x1b\x1b\x1b\x1b\x1b\n", "\n\n\n\"\x1b\x1b\xff\xff",
+			  id + 1);
+	for (at = (char *)why(1); *at; at++)
+		assert_true(*at >= 0x20 && *at < 0x7f);
+	assert_string_equal(text + strlen(text) - strlen("; and so on."), "; and so on.");
+	make(1, "", FIB_WAIT_JOIN);
+	fiber.row.wait_arg = 2;
+	ins_why(table, NULL, &fiber, small, sizeof small);
+	assert_int_equal(strlen(small), sizeof small - 1);
+}
+
+static void test_those_who_wait_for_a_fiber_are_counted_and_the_lowest_named(void **state)
+{
+	struct ins_waiters waiters;
+	uint64_t id;
+
+	(void)state;
+	for (id = 100; id < 120; id++)
+		add_join(id, 5);
+	add_mutex(7, "", "m", 5);
+	add_mutex(8, "", "m", 6);
+	make(9, "", FIB_WAIT_NONE); /* runs; what its object was does not matter */
+	fiber.row.holder = 5;
+	add();
+	ins_waiters_find(table, 5, &waiters);
+	assert_int_equal(waiters.joining, 20);
+	assert_int_equal(waiters.wanting, 1);
+	assert_int_equal(waiters.samples, INS_WHY_SAMPLES);
+	assert_int_equal(waiters.sample[0], 7);
+	assert_int_equal(waiters.sample[1], 100);
+	assert_int_equal(waiters.sample[7], 106);
+	ins_waiters_find(table, 12345, &waiters);
+	assert_int_equal(waiters.joining + waiters.wanting + waiters.samples, 0);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return ins_table_new(&table);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	ins_table_free(table);
+	return 0;
+}
+
+#define WHY_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WHY_TEST(test_the_holder_of_a_mutex_is_told_and_what_he_waits_for),
+		WHY_TEST(test_who_is_joined_is_told_and_what_he_does),
+		WHY_TEST(test_two_that_hold_what_the_other_wants_are_a_deadlock),
+		WHY_TEST(test_a_circle_with_a_deadline_in_it_is_no_deadlock_yet),
+		WHY_TEST(test_a_deadline_before_the_circle_does_not_end_it),
+		WHY_TEST(test_who_waits_for_himself_is_a_deadlock),
+		WHY_TEST(test_a_long_chain_is_told_in_part_and_says_so),
+		WHY_TEST(test_who_is_not_there_any_more_and_who_is_no_fiber),
+		WHY_TEST(test_who_could_run_is_behind_others),
+		WHY_TEST(test_each_state_and_wait_has_its_words),
+		WHY_TEST(test_a_pinned_fiber_runs_and_waits),
+		WHY_TEST(test_no_name_leaves_its_quotes_and_no_sentence_its_buffer),
+		WHY_TEST(test_those_who_wait_for_a_fiber_are_counted_and_the_lowest_named),
+	};
+
+	return HEAD_RUN(tests, NULL, NULL);
+}
