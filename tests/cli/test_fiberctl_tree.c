@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fiberctl_tree.c - the tree is what family says of each fiber, and has every one of them once. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+#define LINKS	 40 /* deeper than lines are indented */
+#define CHILDREN 5
+
+static struct crowd family; /* the holder's column has the parent */
+static char pid[16];
+
+static int start(void **state)
+{
+	(void)state;
+	family = crowd_start(NULL, "family", "--links=40", "--children=5");
+	snprintf(pid, sizeof(pid), "%d", family.process->pid);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	crowd_end(&family);
+	return 0;
+}
+
+static void test_tree_has_every_fiber_once_below_its_parent(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "tree", pid, "--json", NULL);
+	json_t *answer, *fiber;
+	size_t i;
+
+	(void)state;
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, "control");
+	assert_int_equal(family.count, LINKS + CHILDREN);
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), family.count);
+	assert_int_equal(json_int(answer, "shown"), family.count);
+	json_array_foreach (json_object_get(answer, "fibers"), i, fiber) {
+		/* family prints the chain from the top, then the brood: the order of the tree. */
+		const struct crowd_member *const m = &family.members[i];
+		const bool link = i < LINKS;
+
+		json_promise_fiber(fiber, false);
+		json_promise(fiber, "fiber", "depth:i children:i orphan:b");
+		assert_int_equal(json_int(fiber, "id"), m->id);
+		assert_int_equal(json_int(fiber, "parentId"), strtoull(m->holder, NULL, 10));
+		assert_int_equal(json_int(fiber, "depth"), link ? i : 0);
+		assert_int_equal(json_int(fiber, "children"), link && i + 1 < LINKS);
+		assert_int_equal(json_is_true(json_object_get(fiber, "orphan")), !link);
+		assert_string_equal(json_text(json_object_get(fiber, "spawn"), "function"),
+				    i ? "spawn" : "start");
+	}
+	json_decref(answer);
+	harness_free(p);
+}
+
+/* The beginning of the line of member i. */
+static void expect_line(const char *text, size_t i)
+{
+	const struct crowd_member *const m = &family.members[i];
+	const size_t level = i < LINKS ? i : 1;
+	char wanted[160];
+
+	if (level > 24)
+		snprintf(wanted, sizeof(wanted),
+			 "\n%48s[%zu] fiber %" PRIu64 " \"%s\" [suspended: park, ", "", level,
+			 m->id, m->name);
+	else
+		snprintf(wanted, sizeof(wanted), "\n%*sfiber %" PRIu64 " \"%s\" [suspended: park, ",
+			 (int)level * 2, "", m->id, m->name);
+	/* The first line has none before it. */
+	cli_contains(text, wanted + !i);
+}
+
+static void test_text_indents_marks_orphans_and_counts(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "tree", pid, NULL);
+	char wanted[64];
+
+	(void)state;
+	cli_expect(p, 0);
+	for (size_t i = 0; i < family.count; i++)
+		expect_line(p->out.bytes, i);
+	snprintf(wanted, sizeof(wanted), "\n(ended %s)\n  fiber ", family.members[LINKS].holder);
+	cli_contains(p->out.bytes, wanted);
+	cli_contains(p->out.bytes, "\norphans: 5, of 1 fiber that has ended\n45 of 45 fibers, ");
+	harness_free(p);
+}
+
+static void test_a_limit_leaves_out_and_says_how_many(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "tree", pid, "--limit", "7", NULL);
+	json_t *answer;
+
+	(void)state;
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "\"link-6\"");
+	assert_null(strstr(p->out.bytes, "\"link-7\""));
+	cli_contains(p->out.bytes, "\norphans: 5, of 1 fiber that has ended\n"
+				   "left out: 38 fibers past the limit of 7\n7 of 45 fibers, ");
+	harness_free(p);
+	p = cli_run("fiberctl", "tree", pid, "--json", "--limit=7", NULL);
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), 7);
+	assert_int_equal(json_int(answer, "shown"), 7);
+	assert_int_equal(json_int(answer, "total"), family.count);
+	json_decref(answer);
+	harness_free(p);
+	cli_expect_error(cli_run("fiberctl", "tree", pid, "--limit=0", NULL), 64, "fiberctl",
+			 "--limit");
+}
+
+static void test_whom_threads_spawned_stand_at_the_left(void **state)
+{
+	struct crowd crowd = crowd_start(NULL, "crowd", "44", NULL);
+	struct harness_process *p =
+		cli_run("fiberctl", "tree", cli_number((uint64_t)crowd.process->pid), NULL);
+	size_t lines = 0;
+
+	(void)state;
+	cli_expect(p, 0);
+	for (const char *at = p->out.bytes; (at = strstr(at, "fiber ")); at++) {
+		assert_true(at == p->out.bytes || at[-1] == '\n');
+		lines++;
+	}
+	assert_int_equal(lines, crowd.count);
+	harness_free(p);
+	crowd_end(&crowd);
+}
+
+static void test_a_chain_of_twenty_thousand_is_told_to_its_end(void **state)
+{
+	const bool slow = *harness_sanitizer();
+	struct crowd deep =
+		crowd_start(NULL, "family", slow ? "--links=2000" : "--links=20000", NULL);
+	struct harness_process *p =
+		cli_run("fiberctl", "tree", cli_number((uint64_t)deep.process->pid), NULL);
+	char wanted[64];
+
+	(void)state;
+	cli_expect(p, 0);
+	snprintf(wanted, sizeof(wanted), "[%d] fiber ", slow ? 1999 : 19999);
+	cli_contains(p->out.bytes, wanted);
+	harness_free(p);
+	crowd_end(&deep);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tree_has_every_fiber_once_below_its_parent),
+		cmocka_unit_test(test_text_indents_marks_orphans_and_counts),
+		cmocka_unit_test(test_a_limit_leaves_out_and_says_how_many),
+		cmocka_unit_test(test_whom_threads_spawned_stand_at_the_left),
+		cmocka_unit_test(test_a_chain_of_twenty_thousand_is_told_to_its_end),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}
