@@ -2,7 +2,8 @@
 /*
  * test_walk_cache.c - a walk by kept rules is the walk that the unwinders make, or none
  *
- * The fibers are crowd's, read live. The cache has learned from one of each two fibers of a kind; the others, and then
+ * The fibers are crowd's, read live: of the usual one, whose frames are found from the stack pointer, and of one without
+ * optimisation, whose frames are found from frame pointers. The cache has learned from one of each two fibers of a kind; the others, and then
  * all of them with each word of their stacks damaged in turn, are walked both ways.
  */
 #include <stdio.h>
@@ -19,27 +20,39 @@
 #define COUNT	  42 /* two of each kind */
 #define STACK_MAX 8192
 
-static struct harness_process *crowd;
-static struct ins_source *source;
-static struct ins_unwinder *unwinder; /* without a cache */
-static struct ins_walk_cache *cache;
-static struct ins_walk by_rules, by_unwinder;
-static struct {
+struct kept {
 	struct ins_fiber fiber;
 	unsigned char stack[STACK_MAX];
-} kept[COUNT];
+};
+
+static struct target {
+	struct harness_process *crowd;
+	struct ins_source *source;
+	struct ins_unwinder *unwinder; /* without a cache */
+	struct kept kept[COUNT];
+	unsigned count;
+} usual, framed;
+
+/* Of the target that is looked at. */
+static struct ins_source *source;
+static struct ins_unwinder *unwinder;
+static struct kept *kept;
 static unsigned count;
+
+static struct ins_walk_cache *cache;
+static struct ins_walk by_rules, by_unwinder;
 
 static int keep(void *context, const struct ins_fiber *fiber)
 {
-	(void)context;
-	assert_true(count < COUNT && fiber->stack_size <= STACK_MAX);
-	kept[count].fiber = *fiber;
+	struct target *t = context;
+	struct kept *k = &t->kept[t->count++];
+
+	assert_true(t->count <= COUNT && fiber->stack_size <= STACK_MAX);
+	k->fiber = *fiber;
 	if (fiber->stack) {
-		memcpy(kept[count].stack, fiber->stack, fiber->stack_size);
-		kept[count].fiber.stack = kept[count].stack;
+		memcpy(k->stack, fiber->stack, fiber->stack_size);
+		k->fiber.stack = k->stack;
 	}
-	count++;
 	return 0;
 }
 
@@ -206,13 +219,18 @@ static void test_rules_that_lead_elsewhere_than_the_walk_are_none(void **state)
 	assert_false(ins_walk_cache_walk(cache, &kept[i].fiber, &by_rules));
 }
 
-static int new_cache(void **state)
+static int begin(void **state)
 {
-	(void)state;
+	struct target *t = *state;
+
+	source = t->source;
+	unwinder = t->unwinder;
+	kept = t->kept;
+	count = t->count;
 	return ins_walk_cache_new(source, &cache);
 }
 
-static int drop_cache(void **state)
+static int end(void **state)
 {
 	(void)state;
 	ins_walk_cache_free(cache);
@@ -220,44 +238,64 @@ static int drop_cache(void **state)
 	return 0;
 }
 
-static int start(void **state)
+static int start_target(struct target *t, const char *path)
 {
 	const struct ins_request request = {.stacks = true};
 	struct ins_error error = {""};
 	struct ins_summary summary;
 
-	(void)state;
-	crowd = crowd_begin(NULL, "42");
-	if (!crowd || ins_source_open_live(crowd->pid, &error, &source) < 0 ||
-	    ins_unwinder_new(source, &unwinder) < 0 ||
-	    ins_source_read(source, &request, keep, NULL, &summary, &error) < 0) {
+	t->crowd = crowd_begin(path, "42");
+	if (!t->crowd || ins_source_open_live(t->crowd->pid, &error, &t->source) < 0 ||
+	    ins_unwinder_new(t->source, &t->unwinder) < 0 ||
+	    ins_source_read(t->source, &request, keep, t, &summary, &error) < 0) {
 		print_error("%s\n", error.text);
 		return -1;
 	}
-	ins_unwinder_drop_cache(unwinder);
-	return count == COUNT ? 0 : -1;
+	ins_unwinder_drop_cache(t->unwinder);
+	return t->count == COUNT ? 0 : -1;
+}
+
+static int start(void **state)
+{
+	char path[HARNESS_PATH];
+
+	(void)state;
+	/* The build of a sanitizer has one crowd only. */
+	snprintf(path, sizeof path, "%s/O0/bin/crowd", harness_build());
+	return start_target(&usual, NULL) < 0 ||
+	       start_target(&framed, *harness_sanitizer() ? NULL : path) < 0;
+}
+
+static void stop_target(struct target *t)
+{
+	ins_unwinder_free(t->unwinder);
+	ins_source_close(t->source);
+	harness_free(t->crowd);
 }
 
 static int stop(void **state)
 {
 	(void)state;
-	ins_unwinder_free(unwinder);
-	ins_source_close(source);
-	harness_free(crowd);
+	stop_target(&usual);
+	stop_target(&framed);
 	return 0;
 }
 
-#define CACHE_TEST(name) cmocka_unit_test_setup_teardown(name, new_cache, drop_cache)
+#define CACHE_TEST(name, target)                                  \
+	{                                                         \
+#name " of " #target, name, begin, end, &(target) \
+	}
+#define BOTH(name) CACHE_TEST(name, usual), CACHE_TEST(name, framed)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CACHE_TEST(test_a_cache_that_learned_nothing_walks_nothing),
-		CACHE_TEST(test_who_stands_where_another_stood_is_walked_by_rules),
-		CACHE_TEST(test_a_stack_damaged_at_any_word_is_walked_as_the_unwinders_do_or_not),
-		CACHE_TEST(test_a_stack_cut_at_any_word_is_walked_as_the_unwinders_do_or_not),
-		CACHE_TEST(test_registers_that_lie_are_not_walked_by_rules),
-		CACHE_TEST(test_rules_that_lead_elsewhere_than_the_walk_are_none),
+		BOTH(test_a_cache_that_learned_nothing_walks_nothing),
+		BOTH(test_who_stands_where_another_stood_is_walked_by_rules),
+		BOTH(test_a_stack_damaged_at_any_word_is_walked_as_the_unwinders_do_or_not),
+		BOTH(test_a_stack_cut_at_any_word_is_walked_as_the_unwinders_do_or_not),
+		BOTH(test_registers_that_lie_are_not_walked_by_rules),
+		BOTH(test_rules_that_lead_elsewhere_than_the_walk_are_none),
 	};
 
 	return HEAD_RUN(tests, start, stop);
