@@ -290,6 +290,38 @@ static void pass(struct why *w, const struct ins_fiber *fiber)
 	w->passed[w->count++] = fiber->row.id;
 }
 
+/* The rest of a long chain, from that fiber on: where it ends, or that it does not. The number that a fiber is compared with
+ * is moved up after 1, 2, 4, ... steps, so one in the circle is met again (Brent). */
+static void say_rest(struct why *w, uint64_t id)
+{
+	uint64_t mark = id, steps = 0, more = 1, far = 1;
+	struct ins_fiber fiber;
+	ssize_t at = ins_table_find(w->table, id);
+
+	for (; at >= 0; more++) {
+		ins_table_get(w->table, (size_t)at, &fiber);
+		if (!behind(&fiber.row))
+			break;
+		id = behind(&fiber.row);
+		at = ins_table_find(w->table, id);
+		if (id == mark) {
+			say(w, "; and so on, into a circle: see 'fiberctl deadlock'");
+			return;
+		}
+		if (++steps == far) {
+			mark = id;
+			far *= 2;
+			steps = 0;
+		}
+	}
+	say_number(w, "; and so on to fiber ", id, "");
+	say_number(w, " after ", more, " more, which ");
+	if (at < 0)
+		say(w, "is not there any more");
+	else
+		say_doing(w, &fiber, true);
+}
+
 /* Who is behind the wait of the fiber that was told last, and so on. */
 static void say_chain(struct why *w, struct ins_fiber *fiber)
 {
@@ -303,7 +335,7 @@ static void say_chain(struct why *w, struct ins_fiber *fiber)
 			return;
 		}
 		if (w->count == INS_WHY_LINKS) {
-			say(w, "; and so on");
+			say_rest(w, id);
 			return;
 		}
 		say_number(w, "; fiber ", id, " ");

@@ -130,7 +130,15 @@ static void test_who_waits_for_himself_is_a_deadlock(void **state)
 				    "holds, which is a deadlock: see 'fiberctl deadlock'.");
 }
 
-static void test_a_long_chain_is_told_in_part_and_says_so(void **state)
+static void expect_end(const char *end)
+{
+	if (strlen(text) < strlen(end) || strcmp(text + strlen(text) - strlen(end), end) != 0)
+		print_error("'%s' does not end with '%s'\n", text, end);
+	assert_true(strlen(text) >= strlen(end));
+	assert_string_equal(text + strlen(text) - strlen(end), end);
+}
+
+static void test_a_long_chain_is_told_in_part_and_where_it_ends(void **state)
 {
 	const char *at;
 	uint64_t id;
@@ -142,10 +150,31 @@ static void test_a_long_chain_is_told_in_part_and_says_so(void **state)
 	make(101, "", FIB_WAIT_PARK);
 	add();
 	why(1);
-	assert_string_equal(text + strlen(text) - strlen("; and so on."), "; and so on.");
+	/* 1 to 12 one by one, 13 to 101 in one. */
+	expect_end("; and so on to fiber 101 after 89 more, which has parked since 3s, until it is "
+		   "unparked.");
 	for (at = text; (at = strstr(at, "itself")); at++)
 		links++;
 	assert_int_equal(links, INS_WHY_LINKS - 1);
+}
+
+static void test_a_long_chain_that_does_not_end_is_a_circle(void **state)
+{
+	uint64_t id;
+
+	(void)state;
+	for (id = 1; id < 1000; id++)
+		add_join(id, id + 1);
+	add_join(1000, 900); /* far from the beginning */
+	why(1);
+	expect_end("; and so on, into a circle: see 'fiberctl deadlock'.");
+	why(950);
+	expect_end("; and so on, into a circle: see 'fiberctl deadlock'.");
+	/* And one that ends with who is not there. */
+	for (id = 2000; id < 2020; id++)
+		add_join(id, id + 1);
+	why(2000);
+	expect_end("; and so on to fiber 2020 after 9 more, which is not there any more.");
 }
 
 static void test_who_is_not_there_any_more_and_who_is_no_fiber(void **state)
@@ -254,7 +283,7 @@ static void test_no_name_leaves_its_quotes_and_no_sentence_its_buffer(void **sta
 			  id + 1);
 	for (at = (char *)why(1); *at; at++)
 		assert_true(*at >= 0x20 && *at < 0x7f);
-	assert_string_equal(text + strlen(text) - strlen("; and so on."), "; and so on.");
+	expect_end(" more, which is not there any more.");
 	make(1, "", FIB_WAIT_JOIN);
 	fiber.row.wait_arg = 2;
 	ins_why(table, NULL, &fiber, small, sizeof small);
@@ -309,7 +338,8 @@ int main(void)
 		WHY_TEST(test_a_circle_with_a_deadline_in_it_is_no_deadlock_yet),
 		WHY_TEST(test_a_deadline_before_the_circle_does_not_end_it),
 		WHY_TEST(test_who_waits_for_himself_is_a_deadlock),
-		WHY_TEST(test_a_long_chain_is_told_in_part_and_says_so),
+		WHY_TEST(test_a_long_chain_is_told_in_part_and_where_it_ends),
+		WHY_TEST(test_a_long_chain_that_does_not_end_is_a_circle),
 		WHY_TEST(test_who_is_not_there_any_more_and_who_is_no_fiber),
 		WHY_TEST(test_who_could_run_is_behind_others),
 		WHY_TEST(test_each_state_and_wait_has_its_words),
