@@ -74,8 +74,6 @@ static bool take_json(struct ctl_arguments *a, const char *how)
 {
 	a->json = true;
 	a->lines = how && strcmp(how, "lines") == 0;
-	if (a->lines)
-		ins_json_lines();
 	if (how && !a->lines)
 		ctl_wrong(NULL, "--json=%s: only 'lines', or nothing", how);
 	return !how || a->lines;
@@ -123,6 +121,8 @@ bool ctl_options_parse(int argc, char **argv, struct ctl_arguments *ret)
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1)
 		if (!take(ret, c))
 			return false;
+	if (ret->lines)
+		ins_json_lines();
 	if (optind < argc)
 		ret->command = argv[optind++];
 	for (; optind < argc; optind++) {
