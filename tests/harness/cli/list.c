@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* list.c - lists of fibers, as tests ask for them. */
+#include "tests/harness/cli/list.h"
+
+json_t *list_where(const char *process, const char *where)
+{
+	struct harness_process *p =
+		cli_run("fiberctl", "list", process, "--where", where, "--json", NULL);
+	json_t *answer;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, "control");
+	assert_int_equal(json_int(answer, "matched"),
+			 json_array_size(json_object_get(answer, "fibers")));
+	assert_int_equal(json_int(answer, "matched"), json_int(answer, "shown"));
+	harness_free(p);
+	return answer;
+}
