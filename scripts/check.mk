@@ -35,8 +35,8 @@ $(PLAIN): always
 endif
 .PHONY: always
 
-# Those who use what is installed; strangers do not link sanitizers.
-STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py
+# Those who use what is installed or read what is printed; strangers do not link sanitizers.
+STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py
 
 check: lib tools fixtures examples tests crowds
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \

@@ -14,6 +14,7 @@ lacking() {
 	for library in libunwind-generic libdw libelf jansson cmocka liburing; do
 		pkg-config --exists $library 2>/dev/null || echo $library
 	done
+	python3 -c 'import jsonschema' 2>/dev/null || echo python3-jsonschema
 	for library in http_parser iberty; do
 		echo 'int main(void) { return 0; }' |
 			cc -x c -o /dev/null - -l$library 2>/dev/null || echo lib$library
@@ -28,15 +29,15 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 This system is not Debian or one of its relatives; install these and go on:
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel
                  jansson-devel binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils
-                 util-linux bash clang-tools-extra cppcheck mandoc python3; for SAN: libasan libubsan libtsan
+                 util-linux bash clang-tools-extra cppcheck mandoc python3 python3-jsonschema; for SAN: libasan libubsan libtsan
   Arch:          gcc make pkgconf libunwind elfutils jansson binutils cmocka http-parser liburing gdb util-linux
-                 bash clang cppcheck mandoc python
+                 bash clang cppcheck mandoc python python-jsonschema
   Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev binutils-dev
                  cmocka-dev http-parser-dev liburing-dev gdb elfutils binutils util-linux bash coreutils
-                 clang-extra-tools cppcheck mandoc python3
+                 clang-extra-tools cppcheck mandoc python3 py3-jsonschema
   openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel
                  binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils util-linux
-                 bash clang-tools cppcheck mandoc; for SAN: libasan8 libubsan1 libtsan2
+                 bash clang-tools cppcheck mandoc python3 python3-jsonschema; for SAN: libasan8 libubsan1 libtsan2
 EOT
 	exit 1
 fi
