@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* topic_where.c - `fiberctl help where`: the language of --where, and the fields that other options speak of too. */
+#include "fiberctl/topic_where.h"
+
+#include <string.h>
+
+#include "inspect/fields.h"
+
+static const char *value_of(enum ins_field_kind kind)
+{
+	static const char *const names[] = {
+		[INS_NUMBER] = "number",   [INS_TIME] = "time",	    [INS_SIZE] = "size",
+		[INS_ADDRESS] = "address", [INS_HOLDER] = "holder", [INS_TEXT] = "text",
+		[INS_WORDS] = "text",
+	};
+
+	return names[kind];
+}
+
+static void put_fields(FILE *out)
+{
+	static const char label[] = "label.";
+	const struct ins_field_info *info;
+
+	for (info = ins_field_infos; info->name; info++) {
+		/* Its help says for itself what KEY is. */
+		if (strcmp(info->name, label) == 0)
+			fprintf(out, "  %-10s %-8s %s\n", "label.KEY", value_of(info->kind),
+				info->help + strlen("label.KEY: "));
+		else
+			fprintf(out, "  %-10s %-8s %s\n", info->name, value_of(info->kind),
+				info->help);
+	}
+}
+
+static void put_language(FILE *out)
+{
+	fputs("Which fibers are meant: an expression for --where.\n"
+	      "\n"
+	      "  FIELD OPERATOR VALUE        a comparison; false where the fiber has no such "
+	      "thing\n"
+	      "  FIELD                       true where the fiber has it\n"
+	      "  (EXPRESSION)\n"
+	      "  not EXPRESSION              'not' binds strongest,\n"
+	      "  EXPRESSION and EXPRESSION   then 'and',\n"
+	      "  EXPRESSION or EXPRESSION    then 'or'\n"
+	      "\n"
+	      "Operators:\n"
+	      "  = == !=      equal, not equal\n"
+	      "  < <= > >=    less, more; texts are compared byte by byte\n"
+	      "  ~ =~ !~      matches, does not match an extended regular expression: anywhere\n"
+	      "               in the text, unless ^ and $ say where. Only of texts\n"
+	      "\n"
+	      "Values:\n"
+	      "  number       17\n"
+	      "  time         150ns 20us 20ms 1.5s 2m 3h 1d 2m14s; a number alone is seconds\n"
+	      "  size         bytes: 912 64k 8m 1g\n"
+	      "  address      0x5f0a\n"
+	      "  holder       the id of a fiber, or thread:TID\n"
+	      "  text         req-7; with blanks, parentheses or operators in it between double\n"
+	      "               quotes, where a backslash stands before a quote or a backslash\n",
+	      out);
+}
+
+static void put_examples(FILE *out)
+{
+	fputs("\n"
+	      "Examples:\n"
+	      "  fiberctl list httpd --where 'state=suspended and age>1m'\n"
+	      "  fiberctl list httpd --where 'wait=mutex and object=cfg' --sort -age\n"
+	      "  fiberctl list httpd --where 'holder=88 or holder=thread:812'\n"
+	      "  fiberctl list httpd --where '(name~\"^req-[0-9]+$\" or label.tenant=acme) and not "
+	      "holder'\n"
+	      "  fiberctl list httpd --where 'stack>64k' --columns id,stack,high-water,fn,name\n"
+	      "  fiberctl list httpd --where 'waiting~\"fd [0-9]+ read\"' --group-by fn\n",
+	      out);
+}
+
+void ctl_topic_where(FILE *out)
+{
+	put_language(out);
+	fputs("\nFields, also of --sort, --columns and --group-by:\n", out);
+	put_fields(out);
+	put_examples(out);
+}
