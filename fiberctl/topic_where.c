@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* topic_where.c - `fiberctl help where`: the language of --where, and the fields that other options speak of too. */
-#include "fiberctl/topic_where.h"
+#include "fiberctl/topics.h"
 
 #include <string.h>
 
@@ -76,10 +76,21 @@ static void put_examples(FILE *out)
 	      out);
 }
 
-void ctl_topic_where(FILE *out)
+static void put(FILE *out)
 {
 	put_language(out);
 	fputs("\nFields, also of --sort, --columns and --group-by:\n", out);
 	put_fields(out);
 	put_examples(out);
 }
+
+static void print(void)
+{
+	put(stdout);
+}
+
+const struct ctl_topic ctl_topic_where = {
+	.name = "where",
+	.summary = "the fields, and the language of --where",
+	.print = print,
+};

@@ -7,6 +7,7 @@
 
 const struct ctl_topic *const ctl_topics[] = {
 	&ctl_topic_wait_kinds,
+	&ctl_topic_where,
 	NULL,
 };
 

@@ -16,7 +16,7 @@ struct ctl_topic {
 /* Ends with NULL. */
 extern const struct ctl_topic *const ctl_topics[];
 
-extern const struct ctl_topic ctl_topic_wait_kinds;
+extern const struct ctl_topic ctl_topic_wait_kinds, ctl_topic_where;
 
 /* The topic of that name, or NULL. */
 const struct ctl_topic *ctl_topic_find(const char *name);

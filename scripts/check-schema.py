@@ -218,7 +218,7 @@ def without_schema():
     """Commands that none of ANSWERS is about."""
     helped = subprocess.run([BUILD / "bin/fiberctl", "--help"], capture_output=True, text=True, check=True).stdout
     known = {command.split()[1] for _, command in ANSWERS if command.startswith("fiberctl ")}
-    return [line.split()[0] for line in helped.splitlines()
+    return [line.split()[0] for line in helped.partition("fiberctl help TOPIC")[0].splitlines()
             if line.startswith("  ") and line[2:3].isalpha() and line.split()[0] not in known]
 
 
