@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dice.h"
 #include "head.h"
 #include "inspect/select.h"
 #include "rows.h"
 
 static struct fib_layout layout;
 static struct ins_fiber waiting, running; /* what the expressions are about */
+static uint64_t seed = 4711;
 
 static bool holds(const char *text, const struct ins_fiber *fiber)
 {
@@ -230,6 +232,84 @@ static void test_select_survives_what_is_too_much(void **state)
 	free(text);
 }
 
+static const char *const pieces[] = {"\"",
+				     "\\",
+				     "\"abc",
+				     "!",
+				     "!=",
+				     "~",
+				     "~\"[\"",
+				     "name~",
+				     "label.",
+				     "(((",
+				     ")))",
+				     "not",
+				     "and",
+				     "or",
+				     "\xff\xfe",
+				     "\033[2J",
+				     "id=99999999999999999999999",
+				     "name~\"a{1,\"",
+				     "name~\"\\\\\"",
+				     "name~\"(((((((((((((\"",
+				     "=",
+				     "<",
+				     ">",
+				     "\t",
+				     "age>9e9",
+				     "name~\"[[:foo:]]\"",
+				     "name~\"[b-a]\"",
+				     "fn",
+				     "holder=thread:",
+				     "address=0x",
+				     "name~\"^*\"",
+				     "name~\"(|)+$\"",
+				     "id",
+				     "id=1",
+				     "stack>1k"};
+
+/* Some pieces in memory of just their size, where a sanitizer sees a look behind their end. */
+static char *make_any(void)
+{
+	const unsigned n = dice(&seed, 14);
+	char text[1000] = "", *ret;
+
+	for (unsigned k = 0; k < n; k++) {
+		strcat(text, pieces[dice(&seed, sizeof pieces / sizeof pieces[0])]);
+		strcat(text, dice(&seed, 2) ? " " : "");
+	}
+	ret = strdup(text);
+	assert_non_null(ret);
+	return ret;
+}
+
+/* Nothing to compare with: it must not fall. */
+static void test_select_survives_any_text(void **state)
+{
+	unsigned read = 0;
+
+	(void)state;
+	for (int i = 0; i < 50000; i++) {
+		char *const text = make_any();
+		struct ins_error error = {""};
+		struct ins_select *s;
+
+		if (ins_select_parse(text, &s, &error) == 0) {
+			struct ins_sight sight = {.layout = &layout, .fiber = &waiting};
+
+			ins_select_test(s, &sight);
+			read++;
+		} else {
+			assert_null(s);
+			assert_true(error.text[0]);
+			assert_null(strchr(error.text, '\033'));
+		}
+		ins_select_free(s);
+		free(text);
+	}
+	assert_in_range(read, 100, 50000);
+}
+
 static void wants(const char *text, bool labels, bool modules, bool high_water)
 {
 	struct ins_request r = {0};
@@ -282,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_select_takes_its_own_words_as_values),
 		cmocka_unit_test(test_select_says_what_is_wrong_and_where),
 		cmocka_unit_test(test_select_survives_what_is_too_much),
+		cmocka_unit_test(test_select_survives_any_text),
 		cmocka_unit_test(test_select_wants_what_its_fields_need),
 	};
 

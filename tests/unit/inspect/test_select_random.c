@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_select_random.c - expressions at random: none is too much, and those that are read mean what they say
+ * test_select_random.c - expressions at random mean what they say
  *
  * What an expression means is decided here once more, in the plainest way: cut at the last `or` that is in no parentheses,
  * else at the last `and`, else behind a `not`, else within parentheses; what is left is a comparison. It knows the words
@@ -244,16 +244,40 @@ static bool agree(struct word *w, size_t n)
 	return true;
 }
 
+/* Whether a value can be one of the field. */
+static bool fits(const struct word *w)
+{
+	const bool text = strchr("nols", w[0].text[0]) && strcmp(w[0].text, "switches") != 0;
+
+	if (text)
+		return true;
+	if (strchr(w[1].text, '~'))
+		return false;
+	if (!strcmp(w[0].text, "holder") && !strcmp(w[2].text, "thread:3"))
+		return true;
+	return w[2].text[0] >= '0' && w[2].text[0] <= '9';
+}
+
 static void test_select_by_the_grammar_means_what_it_says(void **state)
 {
 	struct word w[WORDS];
-	unsigned read = 0;
+	unsigned read = 0, wrong = 0;
 
 	(void)state;
-	for (int i = 0; i < ROUNDS; i++)
-		read += agree(w, make(w, 0, dice(&seed, 6)));
-	/* Values that are none of their field are many. */
+	for (int i = 0; i < ROUNDS; i++) {
+		const size_t n = make(w, 0, dice(&seed, 6));
+		bool good = n < WORDS;
+
+		for (size_t k = 0; k + 2 < n; k++)
+			good = good && (w[k].kind != FIELD || w[k + 1].kind != OP || fits(w + k));
+		if (agree(w, n))
+			read++;
+		else
+			wrong += good;
+	}
+	/* Values that are none of their field are many; what has none of them is read. */
 	assert_in_range(read, ROUNDS / 10, ROUNDS - 1);
+	assert_int_equal(wrong, 0);
 }
 
 static void test_select_of_words_in_disorder_means_what_it_says(void **state)
@@ -276,86 +300,6 @@ static void test_select_of_words_in_disorder_means_what_it_says(void **state)
 		read += agree(w, n);
 	}
 	assert_in_range(read, 100, ROUNDS - 100);
-}
-
-static const char *const pieces[] = {"\"",
-				     "\\",
-				     "\"abc",
-				     "!",
-				     "!=",
-				     "~",
-				     "~\"[\"",
-				     "name~",
-				     "label.",
-				     "(((",
-				     ")))",
-				     "not",
-				     "and",
-				     "or",
-				     "\xff\xfe",
-				     "\033[2J",
-				     "id=99999999999999999999999",
-				     "name~\"a{1,\"",
-				     "name~\"\\\\\"",
-				     "name~\"(((((((((((((\"",
-				     "=",
-				     "<",
-				     ">",
-				     "\t",
-				     "age>9e9",
-				     "name~\"[[:foo:]]\"",
-				     "name~\"[b-a]\"",
-				     "fn",
-				     "holder=thread:",
-				     "address=0x",
-				     "name~\"^*\"",
-				     "name~\"(|)+$\"",
-				     "id",
-				     "id=1",
-				     "stack>1k"};
-
-/* Some pieces in memory of just their size, where a sanitizer sees a look behind their end. */
-static char *make_any(void)
-{
-	const unsigned n = dice(&seed, 14);
-	char text[1000] = "", *ret;
-
-	for (unsigned k = 0; k < n; k++) {
-		strcat(text, pieces[dice(&seed, sizeof pieces / sizeof pieces[0])]);
-		strcat(text, dice(&seed, 2) ? " " : "");
-	}
-	ret = strdup(text);
-	assert_non_null(ret);
-	return ret;
-}
-
-/* Nothing to compare with: it must not fall. */
-static void test_select_survives_any_text(void **state)
-{
-	unsigned read = 0;
-
-	(void)state;
-	for (int i = 0; i < ROUNDS; i++) {
-		char *const text = make_any();
-		struct ins_error error = {""};
-		struct ins_select *s;
-
-		if (ins_select_parse(text, &s, &error) == 0) {
-			for (size_t k = 0; k < FIBERS; k++) {
-				struct ins_sight sight = {.layout = &layout, .fiber = &fibers[k]};
-
-				ins_select_test(s, &sight);
-			}
-			read++;
-		} else {
-			assert_null(s);
-			assert_true(error.text[0]);
-			assert_null(strchr(error.text, '\033'));
-		}
-		ins_select_free(s);
-		free(text);
-	}
-	assert_in_range(read, 100, ROUNDS);
 }
 
 static int start(void **state)
@@ -387,7 +331,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_select_by_the_grammar_means_what_it_says),
 		cmocka_unit_test(test_select_of_words_in_disorder_means_what_it_says),
-		cmocka_unit_test(test_select_survives_any_text),
 	};
 
 	return HEAD_RUN(tests, start, NULL);
