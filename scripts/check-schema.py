@@ -17,10 +17,13 @@ import subprocess
 import sys
 import tempfile
 
+SYSTEM = "/usr/bin/python3"  # which `make deps` installs it for; env(1) may have found another one
 try:
     import jsonschema
 except ImportError:
-    sys.exit("check-schema.py: python3-jsonschema is missing: run 'make deps'")
+    if os.path.realpath(sys.executable) == os.path.realpath(SYSTEM) or not os.path.exists(SYSTEM):
+        sys.exit("check-schema.py: python3-jsonschema is missing: run 'make deps'")
+    os.execv(SYSTEM, [SYSTEM, *sys.argv])
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
