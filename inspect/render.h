@@ -124,7 +124,7 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *group,
 		       struct ins_symbols *symbols);
 
-/* The object of fibers that share a value of a field. */
+/* The object of fibers that share a value of a field: a text as the program has it, a number as a person reads it, null. */
 json_t *ins_json_count(const char *field, const struct ins_count *count);
 
 /* A string that is valid JSON whatever bytes text has; NULL text: null. An address: "0x...". */

@@ -198,6 +198,29 @@ static void test_a_group_has_every_key(void **state)
 	ins_groups_free(groups);
 }
 
+static void test_a_count_has_the_text_itself_or_null(void **state)
+{
+	struct ins_count c = {.known = true, .value = "a\\x1b", .text = "a\033", .count = 2};
+	json_t *row;
+
+	(void)state;
+	c.samples = 1;
+	c.sample[0] = 7;
+	for (int i = 0; i < 3; i++) {
+		row = ins_json_count("name", &c);
+		promise(row, i < 2 ? "field:s value:s count:i fiberIds:a ageNs:o cpuNs:i"
+				   : "field:s value:n count:i fiberIds:a ageNs:o cpuNs:i");
+		promise(json_object_get(row, "ageNs"), "min:i median:i max:i");
+		if (i < 2)
+			assert_string_equal(json_string_value(json_object_get(row, "value")),
+					    i ? "2m14s" : "a\033");
+		json_decref(row);
+		c.text = NULL;
+		c.value = i ? "-" : "2m14s";
+		c.known = !i;
+	}
+}
+
 static void test_any_byte_in_a_name_gives_valid_json(void **state)
 {
 	struct ins_fiber f = rows_fiber(7, "");
@@ -345,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_each_kind_of_wait_fills_its_own_keys),
 		cmocka_unit_test(test_frames_are_there_only_where_asked_for),
 		cmocka_unit_test(test_a_group_has_every_key),
+		cmocka_unit_test(test_a_count_has_the_text_itself_or_null),
 		cmocka_unit_test(test_any_byte_in_a_name_gives_valid_json),
 		cmocka_unit_test(test_long_texts_and_none_are_json),
 		cmocka_unit_test(test_an_answer_is_one_object_with_every_key),
