@@ -75,6 +75,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)
 # What a program that is linked with an archive of libfiber needs too.
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing))
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson) -liberty
+CTL_LIBS = $(shell pkg-config --libs ncursesw)
 
 .PHONY: all lib tools fixtures examples
 all: lib tools fixtures examples
@@ -118,7 +119,7 @@ $(BUILD)/obj/inspect/%.o $(BUILD)/obj/fiberctl/%.o $(BUILD)/obj/fibertrace/%.o: 
 
 $(BUILD)/bin/fiberctl: $(CTL_OBJ) $(INS_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS) $(CTL_LIBS)
 
 $(BUILD)/bin/fibertrace: $(TRACE_OBJ) $(INS_OBJ)
 	@mkdir -p $(@D)

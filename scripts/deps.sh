@@ -11,7 +11,7 @@ lacking() {
 	for program in cc c++ pkg-config gdb gcore strip setarch bash clang-format clang-tidy cppcheck mandoc python3; do
 		command -v $program >/dev/null 2>&1 || echo $program
 	done
-	for library in libunwind-generic libdw libelf jansson cmocka liburing; do
+	for library in libunwind-generic libdw libelf jansson ncursesw cmocka liburing; do
 		pkg-config --exists $library 2>/dev/null || echo $library
 	done
 	python3 -c 'import jsonschema' 2>/dev/null || echo python3-jsonschema
@@ -28,14 +28,14 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 	cat >&2 <<'EOT'
 This system is not Debian or one of its relatives; install these and go on:
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel
-                 jansson-devel binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils
+                 jansson-devel ncurses-devel binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils
                  util-linux bash clang-tools-extra cppcheck mandoc python3 python3-jsonschema; for SAN: libasan libubsan libtsan
-  Arch:          gcc make pkgconf libunwind elfutils jansson binutils cmocka http-parser liburing gdb util-linux
+  Arch:          gcc make pkgconf libunwind elfutils jansson ncurses binutils cmocka http-parser liburing gdb util-linux
                  bash clang cppcheck mandoc python python-jsonschema
-  Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev binutils-dev
+  Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev ncurses-dev binutils-dev
                  cmocka-dev http-parser-dev liburing-dev gdb elfutils binutils util-linux bash coreutils
                  clang-extra-tools cppcheck mandoc python3 py3-jsonschema
-  openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel
+  openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel ncurses-devel
                  binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils util-linux
                  bash clang-tools cppcheck mandoc python3 python3-jsonschema; for SAN: libasan8 libubsan1 libtsan2
 EOT
