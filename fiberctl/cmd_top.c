@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_top.c - a live screen of what all fibers do, the busiest ones and groups; or one such screen as text or JSON. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "fiberctl/process.h"
+#include "fiberctl/top.h"
+#include "inspect/render.h"
+
+enum { KEPT = 500, LINES_ONCE = 20, GROUPS_ONCE = 20 };
+
+#define LIVE	 INT64_C(2000000000) /* ns between looks */
+#define ONCE	 INT64_C(200000000)
+#define SHORTEST INT64_C(10000000)
+
+int ctl_top_where(struct ctl_top *top, const char *text, struct ins_error *error)
+{
+	struct ins_select *select = NULL;
+	int rc;
+
+	if (strlen(text) >= sizeof top->where)
+		return ins_error_set(error, -EINVAL, "--where: longer than %zu bytes",
+				     sizeof top->where - 1);
+	if (text[strspn(text, " ")]) {
+		rc = ins_select_parse(text, &select, error);
+		if (rc < 0)
+			return rc;
+	}
+	ins_select_free(top->select);
+	top->wish.select = top->select = select;
+	strcpy(top->where, select ? text : "");
+	return 0;
+}
+
+static bool parse_field(const char *option, const char *name, struct ins_field *ret)
+{
+	if (ins_field_find(name, strlen(name), ret))
+		return true;
+	ctl_wrong(&ctl_top, "--%s: '%s': no such field; there are: %s", option, name,
+		  ins_field_names());
+	return false;
+}
+
+struct choices {
+	int64_t interval;
+	uint64_t limit, groups;
+};
+
+static int choose(struct ctl_top *top, const struct ctl_arguments *a, struct choices *ret)
+{
+	const char *sort = a->option[CTL_OPT_SORT], *group = a->option[CTL_OPT_GROUP_BY];
+	const bool once = a->option[CTL_OPT_ONCE] || a->json;
+	struct ins_error error;
+
+	if (!sort)
+		sort = "-cpu";
+	top->wish.backwards = sort[0] == '-';
+	if (!parse_field("sort", sort + top->wish.backwards, &top->wish.sort) ||
+	    !parse_field("group-by", group ? group : "wait", &top->wish.group))
+		return CTL_USAGE;
+	if (!ctl_option_number(a, CTL_OPT_LIMIT, 1, 1000000, once ? LINES_ONCE : KEPT,
+			       &ret->limit) ||
+	    !ctl_option_duration(a, CTL_OPT_INTERVAL, once ? ONCE : LIVE, &ret->interval))
+		return CTL_USAGE;
+	ret->groups = a->option[CTL_OPT_LIMIT] ? ret->limit : GROUPS_ONCE;
+	if (ret->interval < SHORTEST)
+		return ctl_wrong(&ctl_top, "--interval %s: no less than 0.01",
+				 a->option[CTL_OPT_INTERVAL]);
+	if (a->option[CTL_OPT_WHERE] && ctl_top_where(top, a->option[CTL_OPT_WHERE], &error) < 0)
+		return ctl_wrong(&ctl_top, "%s", error.text);
+	return CTL_WELL;
+}
+
+/* -- one screen -- */
+
+static void put(struct ins_line *line, char *buf)
+{
+	ins_line_text(line, "\n");
+	fputs(buf, stdout);
+}
+
+static void put_carriers(const struct ctl_top *top)
+{
+	char buf[1024];
+	struct ins_line line = ins_line(buf, sizeof buf);
+	size_t i;
+
+	ctl_top_carrier_title(&line);
+	put(&line, buf);
+	for (i = 0; i < top->carriers && i < CTL_TOP_CARRIERS; i++) {
+		line = ins_line(buf, sizeof buf);
+		ctl_top_carrier_line(top, i, &line);
+		put(&line, buf);
+	}
+}
+
+static void put_groups(const struct ctl_top *top, size_t limit)
+{
+	char buf[1024];
+	struct ins_line line = ins_line(buf, sizeof buf);
+	size_t i, count = ins_watch_shares(top->watch);
+
+	ctl_top_group_title(top, &line);
+	put(&line, buf);
+	for (i = 0; i < count && i < limit; i++) {
+		line = ins_line(buf, sizeof buf);
+		ctl_top_group_line(top, i, &line);
+		put(&line, buf);
+	}
+	if (count > i)
+		printf("shown %zu of %zu values of %s\n", i, count,
+		       ctl_top_field(&top->wish.group));
+}
+
+static void put_fibers(const struct ctl_top *top)
+{
+	char buf[2048];
+	struct ins_line line = ins_line(buf, sizeof buf);
+	size_t i;
+
+	ctl_top_fiber_title(top, &line);
+	put(&line, buf);
+	for (i = 0; i < ins_watch_leaders(top->watch); i++) {
+		line = ins_line(buf, sizeof buf);
+		ctl_top_fiber_line(top, i, &line);
+		put(&line, buf);
+	}
+}
+
+static int put_text(const struct ctl_top *top, size_t groups)
+{
+	const struct ins_problems *problems = &top->source->problems;
+	struct ins_summary summary = top->summary;
+	char buf[1024];
+	unsigned i;
+
+	for (i = 0; i < CTL_TOP_HEAD; i++) {
+		struct ins_line line = ins_line(buf, sizeof buf);
+
+		ctl_top_head(top, i, &line);
+		put(&line, buf);
+	}
+	putchar('\n');
+	put_carriers(top);
+	putchar('\n');
+	put_groups(top, groups);
+	putchar('\n');
+	put_fibers(top);
+	summary.shown = ins_watch_leaders(top->watch);
+	ins_text_list_end(stdout, &summary, summary.shown, problems);
+	return ctl_written(ins_problems_lines(problems) ? CTL_PARTIAL : CTL_WELL);
+}
+
+static int once(struct ctl_top *top, const struct choices *choices, bool json)
+{
+	struct timespec wait = {.tv_sec = (time_t)(choices->interval / 1000000000),
+				.tv_nsec = choices->interval % 1000000000};
+	struct ins_error error;
+	int rc = ctl_top_look(top, &error);
+
+	if (rc == 0) {
+		nanosleep(&wait, NULL);
+		if (json)
+			top->extra.high_water = top->extra.labels = true;
+		rc = ctl_top_look(top, &error);
+	}
+	if (rc < 0)
+		return ctl_cannot("%s", error.text);
+	return json ? ctl_top_json(top, choices->groups) : put_text(top, choices->groups);
+}
+
+static int ask(struct ctl_top *top, const struct ctl_arguments *arguments)
+{
+	struct choices choices;
+	int code = choose(top, arguments, &choices);
+
+	if (code != CTL_WELL)
+		return code;
+	if (ins_watch_new(choices.limit, &top->watch) < 0)
+		return ctl_cannot("out of memory");
+	code = ctl_process_find(arguments->word[0], &top->socket);
+	if (code != CTL_WELL)
+		return code;
+	if (arguments->option[CTL_OPT_ONCE] || arguments->json)
+		return once(top, &choices, arguments->json);
+	return ctl_top_live(top, choices.interval);
+}
+
+static int run(const struct ctl_arguments *arguments)
+{
+	static struct ctl_top top;
+	int code;
+
+	top.client.fd = -1;
+	code = ask(&top, arguments);
+	ctl_top_close(&top);
+	return code;
+}
+
+const struct ctl_command ctl_top = {
+	.name = "top",
+	.usage = "PROCESS",
+	.summary = "a live screen: totals, carriers, busiest fibers",
+	.help = "Looks at all fibers every two seconds, or as often as -n says, and shows what "
+		"has\n"
+		"changed: totals of all fibers, what each carrier does, groups of fibers that\n"
+		"share a value (what they wait for, unless --group-by says else), and the fibers\n"
+		"that were on a carrier for the longest time since the look before. With --sort,\n"
+		"cpu and switches are since then, too. The keys are under 'h'; Enter shows the\n"
+		"backtrace of the marked fiber.\n"
+		"\n"
+		"--once prints one such screen, of two looks that are 0.2 seconds apart unless -n\n"
+		"says else, 20 fibers and 20 groups unless --limit does. --json is that for\n"
+		"scripts.\n"
+		"\n"
+		"No more than a twentieth of a CPU is used, whatever -n says.\n",
+	.least = 1,
+	.most = 1,
+	.options = CTL_TAKES(CTL_OPT_GROUP_BY) | CTL_TAKES(CTL_OPT_INTERVAL) |
+		   CTL_TAKES(CTL_OPT_LIMIT) | CTL_TAKES(CTL_OPT_ONCE) | CTL_TAKES(CTL_OPT_SORT) |
+		   CTL_TAKES(CTL_OPT_WHERE),
+	.run = run,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top.h - the parts of `fiberctl top`
+ *
+ * top_link.c asks the process, top_carriers.c for its carriers; inspect/watch.h makes of it what is shown; top_text.c makes lines of
+ * that and top_json.c an object. top_screen.c has the terminal and top_keys.c what a person does there.
+ */
+#ifndef FIBERCTL_TOP_H
+#define FIBERCTL_TOP_H
+
+#include <stdio.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/sockets.h"
+#include "inspect/line.h"
+#include "inspect/watch.h"
+
+#define CTL_TOP_CARRIERS 256 /* that are kept */
+
+struct ctl_top_carrier {
+	uint64_t runtime; /* its serial */
+	uint32_t index;
+	const char *state;
+	uint64_t fiber; /* 0: none */
+	uint32_t queued;
+};
+
+struct ctl_top {
+	struct ctl_socket socket;
+	pid_t pid;     /* of whom answered first; 0: nobody has */
+	char name[64]; /* the same one's */
+	struct ins_source *source;
+	struct fib_wire_client client; /* for the carriers; fd -1: not connected */
+	struct ins_symbols *symbols;
+	struct ins_unwinder *unwinder;
+	int64_t used; /* our clock, when it was last asked: idle connections are dropped */
+	struct ins_request extra;  /* wanted besides what the wish needs */
+	char where[256];	   /* the condition as it was typed; "": none */
+	struct ins_select *select; /* the same; owned */
+	struct ins_watch_wish wish;
+	struct ins_watch *watch;
+	struct ins_summary summary; /* of the last look */
+	size_t carriers;	    /* there are; no more than CTL_TOP_CARRIERS are in carrier */
+	struct ctl_top_carrier carrier[CTL_TOP_CARRIERS];
+};
+
+/* -- top_link.c -- */
+
+/* Look at all fibers and carriers. 0, or a negative errno with error set. Connects, and again where the connection has been idle
+ * for too long. */
+int ctl_top_look(struct ctl_top *top, struct ins_error *error);
+
+/* Write the header line and the backtrace of a fiber to out. The same results; -ESRCH: there is no such fiber. */
+int ctl_top_backtrace(struct ctl_top *top, uint64_t id, FILE *out, struct ins_error *error);
+
+/* Disconnect and free what is here. */
+void ctl_top_close(struct ctl_top *top);
+
+/* -- top_carriers.c -- */
+
+/* Fill in carriers over top->client, which is connected. 0 or a negative errno. */
+int ctl_top_carriers(struct ctl_top *top);
+
+/* -- top_text.c: lines without a newline -- */
+
+#define CTL_TOP_HEAD 3 /* lines of totals */
+void ctl_top_head(const struct ctl_top *top, unsigned i, struct ins_line *line);
+void ctl_top_carrier_title(struct ins_line *line);
+void ctl_top_carrier_line(const struct ctl_top *top, size_t i, struct ins_line *line);
+void ctl_top_group_title(const struct ctl_top *top, struct ins_line *line);
+void ctl_top_group_line(const struct ctl_top *top, size_t i, struct ins_line *line);
+void ctl_top_fiber_title(const struct ctl_top *top, struct ins_line *line);
+void ctl_top_fiber_line(const struct ctl_top *top, size_t i, struct ins_line *line);
+
+/* "by cpu, largest first; 12 of 100 fibers match state=running": harmless for a terminal. */
+void ctl_top_wish(const struct ctl_top *top, struct ins_line *line);
+
+/* A field as it is typed, label.KEY too; valid until the next call. Harmless for a terminal it is not. */
+const char *ctl_top_field(const struct ins_field *field);
+
+/* -- top_json.c -- */
+
+/* Print the last look as one object with up to `limit` groups. The exit code. */
+int ctl_top_json(const struct ctl_top *top, size_t limit);
+
+/* -- cmd_top.c -- */
+
+/* Take another condition, "" for none. 0, or -EINVAL with error set; then the one before holds. */
+int ctl_top_where(struct ctl_top *top, const char *text, struct ins_error *error);
+
+/* -- top_keys.c -- */
+
+/* The live screen, a look each `interval` ns, until a person or a signal ends it. The exit code. */
+int ctl_top_live(struct ctl_top *top, int64_t interval);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* top_json.c - one look for scripts: plain differences and the time they are of, rates are the reader's to compute. */
+#include <string.h>
+
+#include <fiber/fiber.h>
+
+#include "fiberctl/top.h"
+#include "inspect/render.h"
+
+static json_t *number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static json_t *did_object(const struct ins_did *did)
+{
+	if (!did->known)
+		return json_null();
+	return json_pack("{s:o, s:o, s:b}", "cpuNs", number(did->cpu), "switches",
+			 number(did->switches), "new", did->fresh);
+}
+
+static json_t *fiber_object(const struct ctl_top *top, const struct ins_leader *leader)
+{
+	json_t *fiber = ins_json_fiber(&top->source->layout, &leader->fiber, top->symbols, NULL);
+
+	if (fiber && json_object_set_new(fiber, "change", did_object(&leader->did)) < 0) {
+		json_decref(fiber);
+		return NULL;
+	}
+	return fiber;
+}
+
+static json_t *carriers_array(const struct ctl_top *top)
+{
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < top->carriers && i < CTL_TOP_CARRIERS; i++) {
+		const struct ctl_top_carrier *c = &top->carrier[i];
+
+		json_array_append_new(array, json_pack("{s:o, s:i, s:s, s:o, s:i}", "runtime",
+						       number(c->runtime), "index", (int)c->index,
+						       "state", c->state, "fiberId",
+						       c->fiber ? number(c->fiber) : json_null(),
+						       "queued", (int)c->queued));
+	}
+	return array;
+}
+
+/* The keys of ins_json_count() as far as they are known here. */
+static json_t *group_object(const struct ctl_top *top, size_t i)
+{
+	const struct ins_shares *shares = ins_watch_groups(top->watch);
+	const struct ins_share *s = ins_shares_at(shares, i);
+	char value[512];
+	struct ins_line line = ins_line(value, sizeof value);
+
+	ins_shares_say(shares, i, &line);
+	return json_pack("{s:o, s:o, s:o, s:[o], s:{s:o}, s:{s:o, s:o}}", "field",
+			 ins_json_text(ctl_top_field(&top->wish.group)), "value",
+			 ins_json_text(value), "count", number(s->count), "fiberIds",
+			 number(s->sample), "ageNs", "max", number((uint64_t)s->age_max), "change",
+			 "cpuNs", number(s->cpu), "switches", number(s->switches));
+}
+
+static json_t *groups_array(const struct ctl_top *top, size_t limit)
+{
+	size_t i, count = ins_watch_shares(top->watch);
+	json_t *array = json_array();
+
+	for (i = 0; i < count && i < limit; i++)
+		json_array_append_new(array, group_object(top, i));
+	return array;
+}
+
+static json_t *states_object(const struct ctl_top *top)
+{
+	const struct ins_watch_totals *t = ins_watch_totals(top->watch);
+	json_t *states = json_object();
+	unsigned i;
+
+	for (i = FIBER_CREATED; i <= FIBER_DEAD; i++)
+		json_object_set_new(states, ins_words_state(NULL, i), number(t->state[i]));
+	return states;
+}
+
+static json_t *waits_object(const struct ctl_top *top)
+{
+	const struct ins_watch_totals *t = ins_watch_totals(top->watch);
+	json_t *waits = json_object();
+	unsigned i;
+
+	for (i = 0; i < INS_WATCH_WAITS; i++)
+		if (t->wait[i])
+			json_object_set_new(waits, ins_words_wait_kind(NULL, i),
+					    number(t->wait[i]));
+	return waits;
+}
+
+int ctl_top_json(const struct ctl_top *top, size_t limit)
+{
+	const struct ins_watch_totals *t = ins_watch_totals(top->watch);
+	const struct ins_source *s = top->source;
+	struct ins_summary summary = top->summary;
+	struct ins_json json;
+	bool failed;
+	size_t i;
+
+	summary.shown = ins_watch_leaders(top->watch);
+	ins_json_begin(&json, stdout, s->pid, s->name, s->kind, "fibers");
+	for (i = 0; i < summary.shown; i++)
+		ins_json_row(&json, fiber_object(top, ins_watch_leader(top->watch, i)));
+	ins_json_key(&json, "groups", groups_array(top, limit));
+	ins_json_key(&json, "carriers", carriers_array(top));
+	ins_json_key(&json, "states", states_object(top));
+	ins_json_key(&json, "waits", waits_object(top));
+	ins_json_key(&json, "intervalNs", number((uint64_t)t->ns));
+	ins_json_key(&json, "change",
+		     json_pack("{s:o, s:o, s:o, s:o}", "cpuNs", number(t->cpu), "switches",
+			       number(t->switches), "new", number(t->fresh), "gone",
+			       number(t->gone)));
+	ins_json_key(&json, "matched", number(t->matched));
+	failed = ins_json_end(&json, &summary, &s->problems) < 0;
+	return ctl_written(ins_problems_lines(&s->problems) || failed ? CTL_PARTIAL : CTL_WELL);
+}

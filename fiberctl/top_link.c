@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * top_link.c - looking at one process again and again
+ *
+ * One connection carries all looks. But a program drops whoever has asked nothing for ten seconds, and drops the one that has been idle
+ * the longest when others want its place; so a connection that was idle for a while, or turns out to be gone before a fiber has
+ * come, is made again once. Only when that fails, too, the process has ended.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fiberctl/top.h"
+#include "inspect/render.h"
+
+#define IDLE INT64_C(5000000000)
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void disconnect(struct ctl_top *top)
+{
+	ins_symbols_free(top->symbols);
+	ins_unwinder_free(top->unwinder);
+	if (top->source) {
+		ins_source_close(top->source);
+		fib_wire_disconnect(&top->client);
+	}
+	top->symbols = NULL;
+	top->unwinder = NULL;
+	top->source = NULL;
+}
+
+static int connect_to(struct ctl_top *top, struct ins_error *error)
+{
+	const char *path = top->socket.path;
+	int rc = ins_source_open_control(path, top->socket.pid, CTL_TIMEOUT, error, &top->source);
+
+	if (rc < 0)
+		return rc;
+	rc = fib_wire_connect(&top->client, path, CTL_TIMEOUT);
+	if (rc < 0) {
+		disconnect(top);
+		return ins_error_set(error, rc, "%s: %s", path, strerror(-rc));
+	}
+	return 0;
+}
+
+/* Whether an error only says that nobody is at the other end of this connection any more. */
+static bool dropped(int rc)
+{
+	return rc == -ECONNRESET || rc == -EPIPE;
+}
+
+static int ended(const struct ctl_top *top, int rc, struct ins_error *error)
+{
+	if (!top->pid || (!dropped(rc) && rc != -ECONNREFUSED && rc != -ENOENT))
+		return rc;
+	return ins_error_set(error, rc, "process %d: it has ended", (int)top->pid);
+}
+
+/*
+ * Do one thing over the connection; ask() sets *ret_begun when there is no way back. What a stranger answers who has taken the
+ * process' place is not taken for its own.
+ */
+typedef int ask_fn(struct ctl_top *top, void *context, bool *ret_begun, struct ins_error *error);
+
+static int over_link(struct ctl_top *top, ask_fn *ask, void *context, struct ins_error *error)
+{
+	bool begun = false, again = top->source != NULL;
+	int rc = 0;
+
+	if (top->source && now_ns() - top->used > IDLE)
+		disconnect(top);
+	for (;;) {
+		if (!top->source)
+			rc = connect_to(top, error);
+		if (rc == 0)
+			rc = ask(top, context, &begun, error);
+		if (!dropped(rc) || begun || !again)
+			break;
+		again = false;
+		disconnect(top);
+		rc = 0;
+	}
+	top->used = now_ns();
+	if (rc < 0 || !top->source)
+		return ended(top, rc, error);
+	if (top->pid && top->source->pid != top->pid)
+		return ended(top, -ECONNREFUSED, error);
+	top->pid = top->source->pid;
+	memcpy(top->name, top->source->name, sizeof top->name);
+	return rc;
+}
+
+/* -- a look -- */
+
+struct look {
+	struct ctl_top *top;
+	bool *begun;
+};
+
+/* The symbols cannot be had before the first fiber has brought the modules. */
+static int take(void *context, const struct ins_fiber *fiber)
+{
+	struct look *look = context;
+	struct ctl_top *top = look->top;
+	struct ins_sight sight;
+
+	*look->begun = true;
+	if (!top->symbols && ins_symbols_new(top->source->modules, &top->symbols) < 0)
+		return -ENOMEM;
+	sight.layout = &top->source->layout;
+	sight.symbols = top->symbols;
+	sight.fiber = fiber;
+	return ins_watch_add(top->watch, &sight);
+}
+
+static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_error *error)
+{
+	struct look look = {top, ret_begun};
+	struct ins_request request = top->extra;
+	int rc;
+
+	(void)context;
+	ins_watch_wants(&top->wish, &request);
+	/* Sent once: the names that a later field or a backtrace needs are those of the same modules. */
+	request.modules = !top->symbols;
+	ins_problems_free(&top->source->problems);
+	/* First, since it can be asked again. */
+	rc = ctl_top_carriers(top);
+	if (rc < 0)
+		return ins_error_set(error, rc, "%s: %s", top->socket.path, strerror(-rc));
+	rc = ins_source_read(top->source, &request, take, &look, &top->summary, error);
+	return rc < 0 && !error->text[0] ? ins_error_set(error, rc, "%s", strerror(-rc)) : rc;
+}
+
+int ctl_top_look(struct ctl_top *top, struct ins_error *error)
+{
+	int rc;
+
+	*error = (struct ins_error){""};
+	ins_watch_begin(top->watch, &top->wish);
+	rc = over_link(top, look, NULL, error);
+	ins_watch_end(top->watch);
+	return rc;
+}
+
+/* -- a backtrace -- */
+
+struct backtrace {
+	uint64_t id;
+	FILE *out;
+	bool *begun;
+	struct ctl_top *top;
+};
+
+static int take_stack(void *context, const struct ins_fiber *fiber)
+{
+	struct backtrace *b = context;
+	struct ctl_top *top = b->top;
+	struct ins_walk walk;
+
+	*b->begun = true;
+	if (!top->symbols && ins_symbols_new(top->source->modules, &top->symbols) < 0)
+		return -ENOMEM;
+	if (!top->unwinder && ins_unwinder_new(top->source, &top->unwinder) < 0)
+		return -ENOMEM;
+	ins_unwind(top->unwinder, fiber, &walk);
+	ins_text_header(b->out, &top->source->layout, fiber);
+	ins_text_frames(b->out, top->symbols, &walk);
+	return 0;
+}
+
+static int backtrace(struct ctl_top *top, void *context, bool *ret_begun, struct ins_error *error)
+{
+	struct backtrace *b = context;
+	const struct ins_request request = {.id = b->id, .stacks = true};
+	struct ins_summary summary;
+
+	b->begun = ret_begun;
+	return ins_source_read(top->source, &request, take_stack, b, &summary, error);
+}
+
+int ctl_top_backtrace(struct ctl_top *top, uint64_t id, FILE *out, struct ins_error *error)
+{
+	struct backtrace b = {.id = id, .out = out, .top = top};
+
+	*error = (struct ins_error){""};
+	return over_link(top, backtrace, &b, error);
+}
+
+void ctl_top_close(struct ctl_top *top)
+{
+	disconnect(top);
+	ins_select_free(top->select);
+	ins_watch_free(top->watch);
+}
