@@ -105,8 +105,11 @@ static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_ho
 			ins_words_holder(ins_graph_table(graph), h->id, h->at, w->pid, text,
 					 sizeof text));
 	}
-	for (i = 0; i < h->queue_count; i++)
+	for (i = 0; i < h->queue_count && i < w->limit; i++)
 		put_queue(out, w, &h->queues[i]);
+	if (i < h->queue_count)
+		fprintf(out, "         and for %zu more things (--limit shows more)\n",
+			h->queue_count - i);
 }
 
 static size_t shown(const struct ins_waits *w)

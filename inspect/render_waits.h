@@ -18,7 +18,7 @@ struct ins_waits {
 	const struct fib_layout *layout;
 	const struct ins_queues *queues;
 	pid_t pid;    /* whose threads can be looked at, 0: none */
-	size_t limit; /* holders */
+	size_t limit; /* holders; as text, things of each holder as well */
 };
 
 /* render_waits.c: each holder and what waits for it, then how many were shown. */

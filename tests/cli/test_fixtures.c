@@ -9,9 +9,9 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/watchdog.h"
 
-static const char *const fixtures[] = {"httpd",	   "httpd-threads", "httpd-epoll", "proxy",
-				       "idle",	   "load",	    "crowd",	   "spin",
-				       "overflow", "labels",	    "places",	   "family"};
+static const char *const fixtures[] = {
+	"httpd", "httpd-threads", "httpd-epoll", "proxy",  "idle",   "load",	"crowd",
+	"spin",	 "overflow",	  "labels",	 "places", "family", "deadlock"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -61,6 +61,9 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"places", "10", "--places=2000"},
 		{"family", "stray", NULL},
 		{"family", "--links", "0"},
+		{"deadlock", "--ring", "1"},
+		{"deadlock", "--behind", "1"},
+		{"deadlock", "stray", NULL},
 	};
 
 	(void)state;

@@ -11,9 +11,13 @@
 struct crowd crowd_start(const struct harness_how *how, const char *program, const char *first,
 			 const char *second)
 {
-	struct crowd crowd = {0};
+	return crowd_of(cli_start(how, "ready ", program, first, second, NULL));
+}
 
-	crowd.process = cli_start(how, "ready ", program, first, second, NULL);
+struct crowd crowd_of(struct harness_process *process)
+{
+	struct crowd crowd = {.process = process};
+
 	for (const char *at = crowd.process->out.bytes, *end; (end = strchr(at, '\n'));
 	     at = end + 1) {
 		struct crowd_member m = {0};

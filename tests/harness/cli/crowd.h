@@ -28,6 +28,8 @@ struct crowd crowd_start(const struct harness_how *how, const char *program, con
 
 /* Assert that a fiber of an answer is what the crowd says of it: name, state, wait, object, holder. */
 void crowd_agree(const struct crowd_member *member, const json_t *fiber);
+/* The same of one that was started and is ready. */
+struct crowd crowd_of(struct harness_process *process);
 
 /* End it and free the members. */
 void crowd_end(struct crowd *crowd);

@@ -79,9 +79,11 @@ static void test_what_is_left_out_is_said(void **state)
 	(void)state;
 	waiting_lock(&w, 1, 1, 70);
 	waiting_lock(&w, 2, 2, 80);
-	expect(1, "1 fiber waits for fiber 70, which has ended\n"
+	waiting_lock(&w, 3, 3, 70);
+	expect(1, "2 fibers wait for fiber 70, which has ended\n"
 		  "       1 for mutex \"o1\"@0x1000, 1.5s: 1\n"
-		  "shown 1 of 2 holders (--limit shows more); 2 of 2 fibers wait for others\n");
+		  "         and for 1 more things (--limit shows more)\n"
+		  "shown 1 of 2 holders (--limit shows more); 3 of 3 fibers wait for others\n");
 }
 
 static void test_a_cycle_and_what_nobody_holds_are_said(void **state)
