@@ -189,16 +189,16 @@ static json_t *holder_object(const struct ins_waits *w, const struct ins_holder 
 {
 	const struct ins_graph *graph = ins_queues_graph(w->queues);
 	bool cycle = h->at != INS_NOBODY && ins_graph_at(graph, h->at)->cycle != INS_NOBODY;
-	json_t *objects = json_array(), *ret = json_object();
+	json_t *queues = json_array(), *ret = json_object();
 	size_t i;
 
-	for (i = 0; objects && i < h->queue_count; i++)
-		json_array_append_new(objects, queue_object(w, &h->queues[i]));
+	for (i = 0; queues && i < h->queue_count; i++)
+		json_array_append_new(queues, queue_object(w, &h->queues[i]));
 	if (ret && ins_json_holder(ret, w->layout, ins_graph_table(graph), h->id, h->at, w->pid) &&
 	    json_object_set_new(ret, "waiting", number(h->waiting)) == 0 &&
 	    json_object_set_new(ret, "behind", number(h->behind)) == 0 &&
 	    json_object_set_new(ret, "cycle", json_boolean(cycle)) == 0 &&
-	    json_object_set_new(ret, "objects", objects) == 0)
+	    json_object_set_new(ret, "objects", queues) == 0)
 		return ret;
 	json_decref(ret);
 	return NULL;
