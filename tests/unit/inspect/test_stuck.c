@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "inspect/stuck.h"
+#include "tests/harness/paths.h"
+#include "tests/harness/process.h"
 #include "waiting.h"
 
 #include <jansson.h>
@@ -241,6 +243,33 @@ static void test_a_source_that_fails_says_why_and_nothing_is_printed(void **stat
 	waiting_free(&w);
 }
 
+/* Nothing of this knows about sockets: the memory of a process has the same deadlocks. */
+static void test_the_memory_of_a_live_process_has_the_same_deadlocks(void **state)
+{
+	char path[HARNESS_PATH], *said;
+	const char *const argv[] = {harness_program(path, "deadlock"), "--philosophers", "5",
+				    "--gone", NULL};
+	struct harness_process *p = harness_start(argv, NULL);
+	struct ins_stuck stuck = {0};
+	size_t size;
+
+	(void)state;
+	assert_non_null(harness_wait_line(p, "ready ", 30));
+	assert_int_equal(ins_source_open_live(p->pid, &error, &stuck.source), 0);
+	stuck.pid = p->pid;
+	stuck.out = open_memstream(&said, &size);
+	assert_int_equal(ins_stuck_answer(&stuck, &found, &error), 0);
+	fclose(stuck.out);
+	assert_int_equal(found, 2);
+	assert_non_null(strstr(said, "deadlock: 5 fibers wait for each other in a cycle\n"));
+	assert_non_null(strstr(said, ", which has ended; 1 fiber waits for it\n"));
+	assert_non_null(strstr(said, " member_main"));
+	assert_non_null(strstr(said, "\n2 deadlocks; unchanged in 2 readings\n"));
+	free(said);
+	ins_source_close(stuck.source);
+	harness_free(p);
+}
+
 #define STUCK_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -253,6 +282,7 @@ int main(void)
 		STUCK_TEST(test_of_a_large_cycle_the_first_are_shown_and_the_others_counted),
 		STUCK_TEST(test_of_very_many_findings_all_are_said_and_not_all_stacks_read),
 		STUCK_TEST(test_a_fiber_that_ended_before_its_stack_was_read_is_said_to_have),
+		STUCK_TEST(test_the_memory_of_a_live_process_has_the_same_deadlocks),
 		STUCK_TEST(test_a_source_that_fails_says_why_and_nothing_is_printed),
 	};
 
