@@ -9,11 +9,13 @@
 #include "inspect/thread.h"
 
 struct ins_deadlocks {
-	const struct ins_graph *graph, *before;
+	const struct ins_graph *graph;
+	const struct ins_deadlocks *before; /* during the call */
 	struct ins_deadlock *at;
 	size_t count, lasting;
 	size_t *fibers;
-	size_t used; /* of fibers */
+	size_t used;	/* of fibers */
+	uint8_t *kinds; /* of each fiber in the table: 1 << kind of what it is part of */
 };
 
 void ins_deadlocks_free(struct ins_deadlocks *found)
@@ -22,6 +24,7 @@ void ins_deadlocks_free(struct ins_deadlocks *found)
 		return;
 	free(found->at);
 	free(found->fibers);
+	free(found->kinds);
 	free(found);
 }
 
@@ -32,15 +35,18 @@ static const struct ins_node *node_at(const struct ins_deadlocks *found, size_t 
 
 /* -- what the earlier reading says -- */
 
-/* The fiber as it was before, if it has not run since and waits for the same thing of the same holder. */
-static const struct ins_node *unmoved(const struct ins_deadlocks *found, size_t i)
+/* The fiber as it was before, if it was part of such a thing, has not run since and waits for the same object of the same
+ * holder. */
+static const struct ins_node *unmoved(const struct ins_deadlocks *found, size_t i,
+				      enum ins_deadlock_kind kind)
 {
+	const struct ins_graph *before = found->before->graph;
 	const struct ins_node *now = node_at(found, i), *then;
-	ssize_t at = ins_table_find(ins_graph_table(found->before), now->id);
+	ssize_t at = ins_table_find(ins_graph_table(before), now->id);
 
-	if (at < 0)
+	if (at < 0 || !(found->before->kinds[at] & 1u << kind))
 		return NULL;
-	then = ins_graph_at(found->before, (size_t)at);
+	then = ins_graph_at(before, (size_t)at);
 	return then->seq == now->seq && then->kind == now->kind && then->object == now->object &&
 			       then->holder == now->holder
 		       ? then
@@ -50,18 +56,17 @@ static const struct ins_node *unmoved(const struct ins_deadlocks *found, size_t 
 static bool confirmed(const struct ins_deadlocks *found, const struct ins_deadlock *d)
 {
 	bool lock = d->kind == INS_DEADLOCK_ORPHAN || d->kind == INS_DEADLOCK_THREAD;
-	const struct ins_node *then;
 	size_t i;
 
 	if (!found->before)
 		return true;
 	for (i = 0; i < d->count; i++) {
-		then = unmoved(found, d->fibers[i]);
+		bool stayed = unmoved(found, d->fibers[i], d->kind) != NULL;
+
 		/* Who came since waits for the same lock: one who stayed is enough. */
-		if (lock && then &&
-		    (d->holder & FIB_HOLDER_THREAD || ins_node_orphaned(found->before, then)))
+		if (lock && stayed)
 			return true;
-		if (!lock && !then)
+		if (!lock && !stayed)
 			return false;
 	}
 	return !lock;
@@ -88,8 +93,12 @@ static void add(struct ins_deadlocks *found, struct ins_deadlock *d, size_t i)
 
 static void finish(struct ins_deadlocks *found, const struct ins_deadlock *d)
 {
+	size_t i;
+
 	if (!confirmed(found, d))
 		return;
+	for (i = 0; i < d->count; i++)
+		found->kinds[d->fibers[i]] |= (uint8_t)(1u << d->kind);
 	found->used += d->count;
 	found->lasting += d->lasting;
 	found->count++;
@@ -278,7 +287,7 @@ static int find_all(struct ins_deadlocks *found, pid_t pid)
 	return rc;
 }
 
-int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_graph *before, pid_t pid,
+int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_deadlocks *before, pid_t pid,
 		       struct ins_deadlocks **ret)
 {
 	struct ins_deadlocks *found = calloc(1, sizeof *found);
@@ -293,8 +302,10 @@ int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_graph *be
 	/* A fiber's wait makes it part of one thing, and of one more as somebody's ancestor. */
 	found->at = calloc(count + 1, sizeof *found->at);
 	found->fibers = calloc(2 * count + 2, sizeof *found->fibers);
-	if (found->at && found->fibers)
+	found->kinds = calloc(count + 1, sizeof *found->kinds);
+	if (found->at && found->fibers && found->kinds)
 		rc = find_all(found, pid);
+	found->before = NULL;
 	if (rc < 0)
 		ins_deadlocks_free(found);
 	else
@@ -322,12 +333,26 @@ const struct ins_graph *ins_deadlocks_graph(const struct ins_deadlocks *found)
 	return found->graph;
 }
 
+static bool all_run(const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->count; i++)
+		if (!node_at(found, d->fibers[i])->runs)
+			return false;
+	return true;
+}
+
 bool ins_deadlocks_fleeting(const struct ins_deadlocks *found)
 {
 	size_t i;
 
-	for (i = 0; i < found->count; i++)
-		if (found->at[i].kind == INS_DEADLOCK_SELF)
+	for (i = 0; i < found->count; i++) {
+		const struct ins_deadlock *d = &found->at[i];
+
+		if (d->kind == INS_DEADLOCK_SELF ||
+		    (d->kind == INS_DEADLOCK_CYCLE && all_run(found, d)))
 			return true;
+	}
 	return false;
 }

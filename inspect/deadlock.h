@@ -17,6 +17,11 @@
  * Rows are not of one moment, and a cycle that is seen in one reading need never have been. In two readings, one after the
  * other, with the same switch counts, objects and holders it was: no fiber of it ran between, so whatever
  * it waited for in the first it held and waited for all the time. So what one reading shows is not reported.
+ *
+ * Two of these are less sure. A lock that is handed over belongs to its next holder a moment before that is said to wait no
+ * more, and looks like one that waits for itself. And the switch count of a fiber that waits pinned does not move, so
+ * that a cycle of nothing but these may have been another one in between. They are called fleeting, and
+ * want a third reading, and some time between.
  */
 #ifndef INS_DEADLOCK_H
 #define INS_DEADLOCK_H
@@ -51,11 +56,11 @@ struct ins_deadlock {
 struct ins_deadlocks;
 
 /*
- * What there is in a graph, as far as the graph of an earlier reading confirms it; before NULL: all of it. pid: of the process
- * whose threads can be looked at, 0: none. Both graphs are borrowed. Lasting ones first, then by how many fibers they
- * stop. -ENOMEM.
+ * What there is in a graph, as far as it was in `before`, what was found in an earlier reading; NULL: all of it. pid: of the
+ * process whose threads can be looked at, 0: none. The graph is borrowed; before is needed only for the call. Lasting ones
+ * first, then by how many fibers they stop. -ENOMEM.
  */
-int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_graph *before, pid_t pid,
+int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_deadlocks *before, pid_t pid,
 		       struct ins_deadlocks **ret);
 void ins_deadlocks_free(struct ins_deadlocks *found); /* NULL: nothing */
 
@@ -64,10 +69,7 @@ size_t ins_deadlocks_lasting(const struct ins_deadlocks *found); /* the first so
 const struct ins_deadlock *ins_deadlocks_at(const struct ins_deadlocks *found, size_t i);
 const struct ins_graph *ins_deadlocks_graph(const struct ins_deadlocks *found);
 
-/*
- * A lock that is handed over belongs to its next holder a moment before that is said to wait no more, and looks like
- * one that waits for itself. So a second reading that is to tell should be a while later: is there such a one?
- */
+/* Whether there is a fleeting one. */
 bool ins_deadlocks_fleeting(const struct ins_deadlocks *found);
 
 #endif

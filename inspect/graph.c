@@ -46,6 +46,7 @@ static void take_row(struct ins_table *table, size_t i, struct ins_node *ret)
 		.age = row->age,
 		.kind = row->wait_kind,
 		.dead = row->state == FIBER_DEAD,
+		.runs = row->carrier != FIB_ROW_CARRIER_NONE,
 		.to = INS_NOBODY,
 		.root = i,
 		.cycle = INS_NOBODY,

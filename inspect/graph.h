@@ -26,6 +26,7 @@ struct ins_node {
 	int64_t deadline, age;
 	uint8_t kind; /* enum fib_wait_kind */
 	bool dead;    /* it has ended */
+	bool runs;    /* it does not leave its carrier while it waits: it is pinned */
 	size_t to;    /* the holder in the table */
 	size_t root;  /* where the way from here ends; of one into a cycle, its first fiber */
 	size_t cycle; /* of which cycle it is */

@@ -2,8 +2,8 @@
 /*
  * stuck.c - why a program does not go on
  *
- * The graph needs no stacks, so a reading of a hundred thousand fibers is short. A second one is only made when the first
- * shows something. Then the stacks of those that are shown are read one by one; a source may have to look for each
+ * The graph needs no stacks, so a reading of a hundred thousand fibers is short. Another one is only made while there is
+ * something to confirm. Then the stacks of those that are shown are read one by one; a source may have to look for each
  * among all the others, so there is a limit to how many.
  */
 #include "inspect/stuck.h"
@@ -15,8 +15,9 @@
 #include "inspect/render_deadlock.h"
 #include "inspect/unwind.h"
 
-/* What looks like a lock that waits for itself may be one that is handed over by a thread that had to leave its CPU. */
-#define HANDED_OVER_NS 100000000
+/* Readings of what is fleeting, and the time between: a thread that hands over a lock may have had to leave its CPU. */
+#define FLEETING_READINGS 3
+#define FLEETING_NS	  50000000
 
 struct reading {
 	struct ins_table *table;
@@ -25,8 +26,9 @@ struct reading {
 
 struct answer {
 	const struct ins_stuck *stuck;
-	struct reading first, second;
+	struct reading now; /* the last one */
 	unsigned readings;
+	int64_t sampled_ns; /* of all of them */
 	struct ins_deadlocks *found;
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
@@ -52,32 +54,46 @@ static void free_reading(struct reading *r)
 	ins_table_free(r->table);
 }
 
+/* Read, and keep of what was found what is there still. */
+static int look_once(struct answer *a, struct ins_error *error)
+{
+	struct ins_deadlocks *before = a->found;
+	struct reading earlier = a->now;
+	int rc;
+
+	a->found = NULL;
+	a->now = (struct reading){0};
+	rc = read_once(a->stuck, &a->now, error);
+	if (rc == 0) {
+		rc = ins_deadlocks_find(a->now.graph, before, a->stuck->pid, &a->found);
+		if (rc < 0)
+			ins_error_set(error, rc, "out of memory");
+	}
+	if (rc == 0) {
+		a->readings++;
+		a->sampled_ns += ins_table_summary(a->now.table)->sampled_ns;
+	}
+	ins_deadlocks_free(before);
+	free_reading(&earlier);
+	return rc;
+}
+
 static int look(struct answer *a, struct ins_error *error)
 {
-	const struct timespec pause = {.tv_nsec = HANDED_OVER_NS};
-	const struct ins_stuck *stuck = a->stuck;
-	bool fleeting;
-	int rc = read_once(stuck, &a->first, error);
+	const struct timespec pause = {.tv_nsec = FLEETING_NS};
+	int rc = look_once(a, error);
+	unsigned wanted = 2;
 
-	if (rc < 0)
+	if (a->stuck->still)
 		return rc;
-	a->readings = 1;
-	rc = ins_deadlocks_find(a->first.graph, NULL, stuck->pid, &a->found);
-	if (rc < 0)
-		return ins_error_set(error, rc, "out of memory");
-	if (stuck->still || !ins_deadlocks_count(a->found))
-		return 0;
-	fleeting = ins_deadlocks_fleeting(a->found);
-	ins_deadlocks_free(a->found);
-	a->found = NULL;
-	if (fleeting)
-		nanosleep(&pause, NULL);
-	rc = read_once(stuck, &a->second, error);
-	if (rc < 0)
-		return rc;
-	a->readings = 2;
-	rc = ins_deadlocks_find(a->second.graph, a->first.graph, stuck->pid, &a->found);
-	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+	while (rc == 0 && a->readings < wanted && ins_deadlocks_count(a->found)) {
+		if (ins_deadlocks_fleeting(a->found)) {
+			wanted = FLEETING_READINGS;
+			nanosleep(&pause, NULL);
+		}
+		rc = look_once(a, error);
+	}
+	return rc;
 }
 
 static int take(void *context, const struct ins_fiber *fiber)
@@ -177,27 +193,15 @@ static int show(struct answer *a, struct ins_json *json, const struct ins_deadlo
 	return rc;
 }
 
-static struct ins_summary sum(const struct answer *a)
-{
-	struct ins_summary ret = *ins_table_summary(a->first.table);
-
-	if (a->readings > 1) {
-		int64_t before = ret.sampled_ns;
-
-		ret = *ins_table_summary(a->second.table);
-		ret.sampled_ns += before;
-	}
-	return ret;
-}
-
 static int print(struct answer *a, struct ins_error *error)
 {
 	const struct ins_stuck *s = a->stuck;
-	struct ins_summary summary = sum(a);
+	struct ins_summary summary = *ins_table_summary(a->now.table);
 	struct ins_json json;
 	size_t i;
 	int rc = 0;
 
+	summary.sampled_ns = a->sampled_ns;
 	if (s->json)
 		ins_json_begin(&json, s->out, s->source->pid, s->source->name, s->source->kind,
 			       "findings");
@@ -231,7 +235,6 @@ int ins_stuck_answer(const struct ins_stuck *stuck, size_t *ret_found, struct in
 	ins_symbols_free(a.symbols);
 	ins_unwinder_free(a.unwinder);
 	ins_deadlocks_free(a.found);
-	free_reading(&a.first);
-	free_reading(&a.second);
+	free_reading(&a.now);
 	return rc;
 }

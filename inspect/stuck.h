@@ -2,7 +2,7 @@
 /*
  * stuck.h - the answer to "why does it not go on?" for any source
  *
- * Reads the fibers twice, looks for deadlocks, reads the stacks of those that it shows, and prints.
+ * Reads the fibers as often as it takes to be sure, looks for deadlocks, reads the stacks of those that it shows, and prints.
  */
 #ifndef INS_STUCK_H
 #define INS_STUCK_H

@@ -158,6 +158,43 @@ static void test_what_moved_between_two_readings_is_not(void **state)
 	waiting_free(&second);
 }
 
+static struct waiting self_lock(void)
+{
+	struct waiting w = waiting_new();
+
+	waiting_lock(&w, 1, 1, 1);
+	return w;
+}
+
+static void test_what_is_fleeting_is_read_three_times(void **state)
+{
+	struct waiting w = self_lock();
+
+	(void)state;
+	fake.readings[0] = fake.readings[1] = fake.readings[2] = &w;
+	assert_int_equal(ask(false, false), 0);
+	assert_int_equal(fake.read, 3);
+	assert_int_equal(found, 1);
+	assert_non_null(strstr(text, "\n1 deadlock; unchanged in 3 readings\n"));
+	assert_non_null(strstr(text, "\n1 of 1 fibers, sampled over 30ns\n"));
+	waiting_free(&w);
+}
+
+static void test_what_was_handed_over_by_the_third_reading_is_not_found(void **state)
+{
+	struct waiting w = self_lock(), last = waiting_new();
+
+	(void)state;
+	waiting_free_one(&last, 1, 0);
+	fake.readings[0] = fake.readings[1] = &w;
+	fake.readings[2] = &last;
+	assert_int_equal(ask(false, false), 0);
+	assert_int_equal(fake.read, 3);
+	assert_int_equal(found, 0);
+	waiting_free(&w);
+	waiting_free(&last);
+}
+
 static void test_what_does_not_move_needs_one_reading(void **state)
 {
 	struct waiting w = ring(2, 4);
@@ -278,6 +315,8 @@ int main(void)
 		STUCK_TEST(test_without_a_suspicion_one_reading_is_enough),
 		STUCK_TEST(test_what_stands_in_two_readings_is_found),
 		STUCK_TEST(test_what_moved_between_two_readings_is_not),
+		STUCK_TEST(test_what_is_fleeting_is_read_three_times),
+		STUCK_TEST(test_what_was_handed_over_by_the_third_reading_is_not_found),
 		STUCK_TEST(test_what_does_not_move_needs_one_reading),
 		STUCK_TEST(test_of_a_large_cycle_the_first_are_shown_and_the_others_counted),
 		STUCK_TEST(test_of_very_many_findings_all_are_said_and_not_all_stacks_read),
