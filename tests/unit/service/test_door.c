@@ -98,6 +98,46 @@ static void test_door_refuses_a_folder_that_is_a_link(void **state)
 	assert_int_equal(door.fd, -1);
 }
 
+/* Made before us, by us: as good as one that we make. */
+static void test_door_takes_a_folder_that_is_there_and_private(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	assert_int_equal(open_heard(), 0);
+	assert_string_equal(heard.text, "");
+	assert_int_equal(stat(place.path, &st), 0);
+	assert_int_equal(st.st_mode, S_IFSOCK | 0600);
+	fib_door_close(&door);
+}
+
+/* A link where the socket or its draft would be, to a file that somebody wants to see replaced. */
+static void test_door_follows_no_link_in_its_folder(void **state)
+{
+	char target[HARNESS_PATH];
+	struct stat st;
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	harness_file(target, "precious");
+	fd = open(target, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(symlink(target, place.path), 0);
+	assert_int_equal(open_heard(), -EEXIST);
+	assert_true(said(heard.text, "exists and is not a socket: remove it"));
+	assert_int_equal(unlink(place.path), 0);
+	assert_int_equal(symlink(target, place.draft), 0);
+	assert_true(open_heard() < 0);
+	assert_true(said(heard.text, place.draft));
+	assert_int_equal(door.fd, -1);
+	assert_int_equal(stat(target, &st), 0);
+	assert_int_equal(st.st_mode, S_IFREG | 0644);
+	assert_int_equal(unlink(target), 0);
+}
+
 static void test_door_refuses_a_folder_open_to_others(void **state)
 {
 	(void)state;
@@ -242,6 +282,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_door_makes_private_folder_and_socket, setup),
 		cmocka_unit_test_setup(test_door_refuses_a_folder_that_is_a_link, setup),
+		cmocka_unit_test_setup(test_door_takes_a_folder_that_is_there_and_private, setup),
+		cmocka_unit_test_setup(test_door_follows_no_link_in_its_folder, setup),
 		cmocka_unit_test_setup(test_door_refuses_a_folder_open_to_others, setup),
 		cmocka_unit_test_setup(test_door_refuses_a_folder_of_another_user, setup),
 		cmocka_unit_test_setup(test_door_removes_sockets_of_dead_processes_only, setup),

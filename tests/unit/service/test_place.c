@@ -149,6 +149,26 @@ static void test_place_path_too_long_is_said_with_the_remedy(void **state)
 	assert_string_equal(place.path, path);
 }
 
+static void test_place_runtime_folder_too_deep_is_said_with_the_remedy(void **state)
+{
+	char folder[HARNESS_PATH], deep[128];
+	struct hearing h;
+	int rc;
+
+	(void)state;
+	memset(deep, 'd', FIB_OS_LOCAL_MAX);
+	deep[FIB_OS_LOCAL_MAX] = 0;
+	assert_int_equal(mkdir(harness_file(folder, deep), 0700), 0);
+	setenv("XDG_RUNTIME_DIR", folder, 1);
+	hear_begin(&h);
+	rc = fib_place_choose(&place, NULL, 77);
+	hear_end(&h);
+	rmdir(folder);
+	assert_int_equal(rc, -ENAMETOOLONG);
+	assert_false(place.wanted);
+	assert_true(said(h.text, "set FIBER_CONTROL_PATH to a shorter one"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +189,8 @@ int main(void)
 			test_place_program_that_wants_none_has_none_unless_asked_from_outside,
 			forget_settings),
 		cmocka_unit_test_setup(test_place_path_too_long_is_said_with_the_remedy,
+				       forget_settings),
+		cmocka_unit_test_setup(test_place_runtime_folder_too_deep_is_said_with_the_remedy,
 				       forget_settings),
 	};
 

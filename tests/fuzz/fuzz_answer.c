@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_answer.c - fiberctl among programs that answer anything
+ *
+ * The first byte of an input chooses a command of fiberctl, the second whether it prints JSON; the rest is what the
+ * process sends to each connection, whatever it is asked, before it closes. The command runs to its end as it would for
+ * a person; what it says is not looked at, but it must have said how it ended by one of its exit codes.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fuzz.h"
+
+static struct {
+	int fd;
+	char folder[64], path[96];
+	pthread_mutex_t lock; /* of what follows */
+	const uint8_t *data;  /* while a command runs */
+	size_t size;
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* How each is called besides the process and --json. None that goes on until it is interrupted. */
+static const struct {
+	const char *name, *word;
+	uint64_t options;
+} calls[] = {
+	{"list", NULL, 0},     {"show", "7", 0},
+	{"bt", "7", 0},	       {"bt", NULL, CTL_TAKES(CTL_OPT_ALL)},
+	{"policy", NULL, 0},   {"policy", "error", 0},
+	{"carriers", NULL, 0}, {"cancel", "7", 0},
+	{"wake", "7", 0},      {"audit", NULL, 0},
+	{"stacks", NULL, 0},   {"graph", NULL, 0},
+	{"watchdog", NULL, 0}, {"metrics", NULL, 0},
+};
+
+static void answer(int fd)
+{
+	char rest[512];
+	size_t at = 0;
+	ssize_t n = 1;
+
+	pthread_mutex_lock(&process.lock);
+	while (at < process.size && n > 0) {
+		n = send(fd, process.data + at, process.size - at, MSG_NOSIGNAL);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	pthread_mutex_unlock(&process.lock);
+	shutdown(fd, SHUT_WR);
+	while (recv(fd, rest, sizeof rest, 0) > 0)
+		;
+	close(fd);
+}
+
+static void *serve(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		int fd = accept(process.fd, NULL, NULL);
+
+		if (fd >= 0)
+			answer(fd);
+	}
+	return NULL;
+}
+
+static void tidy_up(void)
+{
+	unlink(process.path);
+	rmdir(process.folder);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	pthread_t thread;
+
+	(void)argc;
+	(void)argv;
+	snprintf(process.folder, sizeof process.folder, "/tmp/fiber-fuzz-%d", (int)getpid());
+	snprintf(process.path, sizeof process.path, "%s/it.sock", process.folder);
+	snprintf(at.sun_path, sizeof at.sun_path, "%s", process.path);
+	fuzz_must(mkdir(process.folder, 0700) == 0);
+	atexit(tidy_up);
+	process.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fuzz_must(bind(process.fd, (struct sockaddr *)&at, sizeof at) == 0);
+	fuzz_must(listen(process.fd, 8) == 0);
+	fuzz_must(pthread_create(&thread, NULL, serve, NULL) == 0);
+	/* What the tool prints goes nowhere; who runs us has descriptors 1 and 2. */
+	stdout = fopen("/dev/null", "we");
+	stderr = fopen("/dev/null", "we");
+	fuzz_must(stdout && stderr);
+	return 0;
+}
+
+static const struct ctl_command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; ctl_commands[i]; i++)
+		if (strcmp(ctl_commands[i]->name, name) == 0)
+			return ctl_commands[i];
+	return NULL;
+}
+
+static void give(const uint8_t *data, size_t size)
+{
+	pthread_mutex_lock(&process.lock);
+	process.data = data;
+	process.size = size;
+	pthread_mutex_unlock(&process.lock);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ctl_arguments arguments = {.words = 1};
+	const struct ctl_command *command;
+	size_t call;
+	int code, i;
+
+	if (size < 2)
+		return 0;
+	call = data[0] % (sizeof calls / sizeof calls[0]);
+	command = find(calls[call].name);
+	if (!command)
+		return 0;
+	arguments.json = data[1] & 1;
+	arguments.word[0] = process.path;
+	arguments.word[1] = calls[call].word;
+	arguments.words += calls[call].word != NULL;
+	arguments.given = calls[call].options;
+	for (i = 0; i < CTL_OPT_COUNT; i++)
+		if (arguments.given & CTL_TAKES(i))
+			arguments.option[i] = "";
+	give(data + 2, size - 2);
+	code = command->run(&arguments);
+	give(NULL, 0); /* who connected and did not stay may not have been served yet */
+	fuzz_must(code == CTL_WELL || code == CTL_PARTIAL || code == CTL_CANNOT);
+	return 0;
+}

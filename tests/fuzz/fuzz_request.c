@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_request.c - the program among peers that send anything
+ *
+ * The first byte of an input says what FIBER_CONTROL allows, the second how many bytes come at a time; the rest is what
+ * the peer sends. Whatever it is, what comes back is whole frames, an answer ends once, and in the end the
+ * connection is closed and all it took is given back.
+ */
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fiber.h>
+
+#include "fuzz.h"
+#include "os/os.h"
+#include "service/answer.h"
+#include "service/peer.h"
+#include "tests/unit/service/records.h"
+
+#define FIBERS 6
+#define TURNS  200000u /* more than any input needs */
+
+static struct fiber_runtime *rt; /* with a carrier and a policy */
+static void *stacks[FIBERS];	 /* a leak checker does not look into the registry */
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const struct fiber_runtime_options o = {.size = sizeof o,
+						.carriers = 1,
+						.control_path = "",
+						.pinned_policy = FIBER_PINNED_SILENT};
+	static const char *const names[FIBERS] = {"a", "", "\033[2J", "\xff\xfe", "name", "stuck"};
+	size_t i;
+
+	(void)argc;
+	(void)argv;
+	setenv("FIBER_CONTROL", "off", 1);
+	fuzz_must(fiber_runtime_start(&o, &rt) == 0);
+	for (i = 0; i < FIBERS; i++)
+		stacks[i] =
+			record_make(names[i], i % 2 ? 16384 : 0, i % 2 ? 512 * i : 0)->stack.low;
+	return 0;
+}
+
+/* What the peer at the other end has received, and where in it the frames are. */
+struct received {
+	unsigned char bytes[1u << 20];
+	size_t size, whole;
+	unsigned ends; /* END and ERROR frames */
+};
+static struct received got;
+
+static void check_frames(void)
+{
+	struct fib_wire_header h;
+
+	while (got.size - got.whole >= sizeof h) {
+		memcpy(&h, got.bytes + got.whole, sizeof h);
+		fuzz_must(fib_wire_check(&h, FIB_WIRE_FRAME_MAX) == 0);
+		fuzz_must(h.type >= FIB_WIRE_PROCESS);
+		if (got.size - got.whole - sizeof h < h.length)
+			break;
+		if (h.type == FIB_WIRE_END || h.type == FIB_WIRE_ERROR)
+			got.ends++;
+		got.whole += sizeof h + h.length;
+	}
+	memmove(got.bytes, got.bytes + got.whole, got.size - got.whole);
+	got.size -= got.whole;
+	got.whole = 0;
+}
+
+/* Take what is there. False when there is nothing. */
+static bool take(int fd)
+{
+	ssize_t n = recv(fd, got.bytes + got.size, sizeof got.bytes - got.size, MSG_DONTWAIT);
+
+	if (n <= 0)
+		return false;
+	got.size += (size_t)n;
+	check_frames();
+	return true;
+}
+
+static bool turn(struct fib_peer *peer, int64_t now)
+{
+	struct pollfd p = {.fd = peer->fd, .events = fib_peer_events(peer)};
+
+	if (peer->fd < 0)
+		return false;
+	fuzz_must(poll(&p, 1, 0) >= 0);
+	if (!p.revents && !fib_peer_busy(peer))
+		return false;
+	fib_peer_turn(peer, p.revents, now);
+	return true;
+}
+
+/* Turn and take until nothing moves any more. */
+static void settle(struct fib_peer *peer, int fd, int64_t now)
+{
+	unsigned turns = 0;
+	bool moved;
+
+	do {
+		moved = turn(peer, now);
+		moved = take(fd) || moved;
+		fuzz_must(++turns < TURNS);
+	} while (moved);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct fib_peer peer;
+	size_t at = 2, step, n;
+	int64_t now = 1000;
+	int fds[2];
+
+	if (size < 2)
+		return 0;
+	fib_answer_introduce("fuzz", (enum fib_wire_mode)(data[0] % 3));
+	step = data[1] ? data[1] : size;
+	got.size = got.whole = got.ends = 0;
+	fuzz_must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
+	fuzz_must(fib_peer_open(&peer, fds[0], now) == 0);
+	while (at < size && peer.fd >= 0) {
+		n = size - at < step ? size - at : step;
+		if (send(fds[1], data + at, n, MSG_NOSIGNAL) != (ssize_t)n)
+			break;
+		at += n;
+		settle(&peer, fds[1], now);
+	}
+	/* A request is 12 bytes at least, and none has more than one end. */
+	fuzz_must(got.ends <= (size - 2) / sizeof(struct fib_wire_header) + 1);
+	fuzz_must(got.size == 0);
+	/* Half a request is waited for, but not for ever. */
+	if (peer.fd >= 0)
+		fib_peer_turn(&peer, 0, now + 2 * FIB_PEER_PATIENCE);
+	fuzz_must(peer.fd < 0);
+	close(fds[1]);
+	return 0;
+}
