@@ -6,6 +6,7 @@
 # make check      every test            make check SAN=address|undefined|thread
 # make check-no-uring    the tests of what is another without liburing, which is not compiled in then
 # make stress     every primitive at once for STRESS_SECONDS=600; SAN= as above
+# make fuzz       inputs of strangers, for FUZZ_SECONDS=60 each (clang)
 # make soak       a server whose clients leave at any moment, for SOAK_SECONDS=3600; SAN= as above
 # make tidy       formatters and linters make check-layers check-names: the house rules
 # make bench      libfiber beside its peers (make deps-bench)    make bench-instructions    make bench-http
@@ -166,6 +167,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*)) $(LIB_LIBS)
 
 include scripts/backtrace.mk
+include scripts/fuzz.mk
 include scripts/check.mk
 include scripts/install.mk
 

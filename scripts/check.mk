@@ -3,7 +3,7 @@
 
 .PHONY: check check-no-uring no-uring tests demo crowds stress soak
 
-tests: $(TEST_BIN) $(STRESS_BIN)
+tests: $(TEST_BIN) $(STRESS_BIN) $(FUZZ_REPLAY)
 
 # The walks of crowd must agree with gdb's whatever the compiler did to its frames.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
@@ -40,7 +40,7 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py
 
 check: lib tools fixtures examples tests crowds
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
-		scripts/run-tests.sh $(abspath $(sort $(TEST_BIN)) $(STRESS_BIN) $(if $(SAN),,$(STRANGERS)))
+		scripts/run-tests.sh $(abspath $(sort $(TEST_BIN)) $(STRESS_BIN) $(FUZZ_REPLAY) $(if $(SAN),,$(STRANGERS)))
 
 # What a machine without liburing compiles, and the tests of what is another there: which poller there is, and what
 # becomes of operations. FIBER_POLLER=uring is run too, and must lead to the next poller.

@@ -3,7 +3,7 @@
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
 	libiberty-dev libcmocka-dev libhttp-parser-dev liburing-dev gdb elfutils binutils util-linux bash \
-	clang-format clang-tidy cppcheck mandoc python3 python3-jsonschema
+	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc python3 python3-jsonschema
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts
 # instructions and system calls; `make bench` does without any of them, `make bench-http` needs wrk.

@@ -29,15 +29,15 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 This system is not Debian or one of its relatives; install these and go on:
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel
                  jansson-devel ncurses-devel binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils
-                 util-linux bash clang-tools-extra cppcheck mandoc python3 python3-jsonschema; for SAN: libasan libubsan libtsan
+                 util-linux bash clang compiler-rt clang-tools-extra cppcheck mandoc python3 python3-jsonschema; for SAN: libasan libubsan libtsan
   Arch:          gcc make pkgconf libunwind elfutils jansson ncurses binutils cmocka http-parser liburing gdb util-linux
-                 bash clang cppcheck mandoc python python-jsonschema
+                 bash clang compiler-rt cppcheck mandoc python python-jsonschema
   Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev ncurses-dev binutils-dev
                  cmocka-dev http-parser-dev liburing-dev gdb elfutils binutils util-linux bash coreutils
-                 clang-extra-tools cppcheck mandoc python3 py3-jsonschema
+                 clang compiler-rt clang-extra-tools cppcheck mandoc python3 py3-jsonschema
   openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel ncurses-devel
                  binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils util-linux
-                 bash clang-tools cppcheck mandoc python3 python3-jsonschema; for SAN: libasan8 libubsan1 libtsan2
+                 bash clang clang-tools cppcheck mandoc python3 python3-jsonschema; for SAN: libasan8 libubsan1 libtsan2
 EOT
 	exit 1
 fi

@@ -16,6 +16,8 @@
 #include "fiberctl/fiberctl.h"
 #include "fuzz.h"
 
+#define OPEN 4 /* connections */
+
 static struct {
 	int fd;
 	char folder[64], path[96];
@@ -38,12 +40,18 @@ static const struct {
 	{"watchdog", NULL, 0}, {"metrics", NULL, 0},
 };
 
+/* A command may have two connections at the same time: each is answered at once, and closed when others have come. */
 static void answer(int fd)
 {
-	char rest[512];
+	static int open_fds[OPEN];
+	static unsigned count;
+	int *place = &open_fds[count++ % OPEN];
 	size_t at = 0;
 	ssize_t n = 1;
 
+	if (*place)
+		close(*place);
+	*place = fd;
 	pthread_mutex_lock(&process.lock);
 	while (at < process.size && n > 0) {
 		n = send(fd, process.data + at, process.size - at, MSG_NOSIGNAL);
@@ -51,9 +59,6 @@ static void answer(int fd)
 	}
 	pthread_mutex_unlock(&process.lock);
 	shutdown(fd, SHUT_WR);
-	while (recv(fd, rest, sizeof rest, 0) > 0)
-		;
-	close(fd);
 }
 
 static void *serve(void *arg)

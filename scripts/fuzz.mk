@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# fuzz.mk - inputs of strangers: what a peer sends to a program, what a program sends to fiberctl
+#
+# make fuzz runs libFuzzer over both for FUZZ_SECONDS each, from the corpus in fixtures/fuzz; what it finds is put
+# into build/fuzz/findings, new inputs into build/fuzz/corpus. `make check` replays the corpus without libFuzzer.
+
+FUZZ_SECONDS ?= 60
+FUZZ_CLANG   ?= clang
+FUZZ_TARGETS := request answer
+FUZZ_REPLAY  := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/replay_%)
+FUZZ_BIN     := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzz_%)
+FUZZ_BUILD   := build/fuzz
+FUZZ_FLAGS   := -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=16384 -print_final_stats=1 -verbosity=1
+
+# fiberctl without its main.
+FUZZ_CTL_OBJ := $(filter-out %/main.o,$(CTL_OBJ)) $(BUILD)/obj/fuzz/ctl_main.o
+$(BUILD)/obj/fuzz/ctl_main.o: fiberctl/main.c
+	@mkdir -p $(@D)
+	$(CC) -I. $(LIB_INC) $(CPPFLAGS) -Dmain=ctl_main $(CFLAGS) -Wno-missing-prototypes -MMD -MP -c -o $@ $<
+
+$(FUZZ_TARGETS:%=$(BUILD)/obj/fuzz/replay_%.o): $(BUILD)/obj/fuzz/replay_%.o: tests/fuzz/replay.c
+	@mkdir -p $(@D)
+	$(CC) -I. -Itests/fuzz $(LIB_INC) $(CPPFLAGS) -DFUZZ_CORPUS='"$(CURDIR)/fixtures/fuzz/$*"' $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZ_REPLAY): $(BUILD)/tests/fuzz/replay_%: $(BUILD)/obj/fuzz/replay_%.o $(BUILD)/obj/tests/fuzz/fuzz_%.o $(HARNESS_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(LIB_LIBS)
+
+$(FUZZ_BIN): $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(LIB_LIBS)
+
+$(BUILD)/tests/fuzz/replay_request $(BUILD)/tests/fuzz/fuzz_request: $(BUILD)/lib/libfiber.a
+$(BUILD)/tests/fuzz/replay_answer $(BUILD)/tests/fuzz/fuzz_answer: $(FUZZ_CTL_OBJ) $(INS_OBJ)
+
+.PHONY: fuzz fuzz-programs fuzz-clang
+fuzz-programs: $(FUZZ_BIN)
+
+fuzz-clang:
+	@echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n ? 0 : 0; }' | \
+		$(FUZZ_CLANG) -x c -fsanitize=fuzzer,address -o /dev/null - 2>/dev/null || { \
+		echo "make fuzz: $(FUZZ_CLANG) with libFuzzer is missing: install it" \
+			"(Debian: clang libclang-rt-dev, or 'make deps') or set FUZZ_CLANG" >&2; exit 1; }
+
+fuzz: fuzz-clang
+	@CFLAGS=-fsanitize=fuzzer-no-link $(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) SAN=address CC='$(FUZZ_CLANG)' \
+		WERROR= fuzz-programs
+	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p $(FUZZ_BUILD)/corpus/$$target $(FUZZ_BUILD)/findings && \
+		echo "fuzz: $$target for $(FUZZ_SECONDS) s" && \
+		$(FUZZ_BUILD)/tests/fuzz/fuzz_$$target $(FUZZ_FLAGS) -artifact_prefix=$(FUZZ_BUILD)/findings/$$target- \
+			$(FUZZ_BUILD)/corpus/$$target fixtures/fuzz/$$target || { \
+		echo "fuzz: $$target: found something, see $(FUZZ_BUILD)/findings" >&2; exit 1; }; \
+	done
