@@ -59,6 +59,9 @@ static int take_runtime(struct ctl_meter *m, const char *payload, size_t length)
 	copy(&is, sizeof is, payload, length - n * size);
 	is.poller[sizeof is.poller - 1] = 0;
 	is.note[sizeof is.note - 1] = 0;
+	/* They come in their order, each once. */
+	if (m->count && m->runtimes[m->count - 1].is.serial > is.serial)
+		return -EPROTO;
 	r = place(m, &is);
 	carriers = r ? realloc(r->carriers, (r->count + n + 1) * sizeof *carriers) : NULL;
 	if (!carriers)
@@ -68,6 +71,8 @@ static int take_runtime(struct ctl_meter *m, const char *payload, size_t length)
 		struct fib_wire_carrier *c = &carriers[r->count++];
 
 		copy(c, sizeof *c, payload + length - (n - i) * size, size);
+		if (c->index != r->count - 1)
+			return -EPROTO;
 		/* What stood there before there were more fields was nothing. */
 		if (size <= offsetof(struct fib_wire_carrier, since)) {
 			c->timers = 0;

@@ -230,7 +230,7 @@ struct fib_wire_runtime {
 
 /* What is true of the process as a whole. Numbers of states and kinds are those of the layout. */
 #define FIB_WIRE_STATES 8u
-#define FIB_WIRE_WAITS	64u
+#define FIB_WIRE_WAITS	32u
 struct fib_wire_counters {
 	int64_t now;		/* ns, CLOCK_MONOTONIC */
 	int64_t service_cpu;	/* ns of CPU time of the service thread ... */

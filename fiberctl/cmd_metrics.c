@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_metrics.c - the numbers of one program, or of all of them, for Prometheus
+ *
+ * The node exporter reads what others write into its folder, at any moment: so a file appears there whole or not at all.
+ * One program that does not answer must not keep the numbers of the others from being seen: it is a number itself, 0.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/metrics.h"
+#include "fiberctl/process.h"
+
+struct fleet {
+	struct ctl_metered *all;
+	size_t count;
+	int64_t timeout;
+	int code;
+};
+
+/* Ask over its socket. 0, or a negative errno. */
+static int read_one(const struct ctl_socket *socket, int64_t timeout, struct ctl_metered *ret,
+		    char *why, size_t size)
+{
+	struct fib_wire_client client;
+	int rc = fib_wire_connect(&client, socket->path, timeout);
+
+	why[0] = 0;
+	if (rc < 0)
+		return rc;
+	rc = ctl_meter_read(&client, &ret->meter, why, size);
+	fib_wire_disconnect(&client);
+	if (rc < 0)
+		ctl_meter_free(&ret->meter);
+	ret->answered = rc == 0;
+	return rc;
+}
+
+static bool is_known(const struct fleet *fleet, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < fleet->count; i++)
+		if (fleet->all[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* A place for one more; NULL without memory, said. */
+static struct ctl_metered *add(struct fleet *fleet, pid_t pid)
+{
+	struct ctl_metered *all = realloc(fleet->all, (fleet->count + 1) * sizeof *all);
+
+	if (!all) {
+		fleet->code = ctl_cannot("out of memory");
+		return NULL;
+	}
+	fleet->all = all;
+	all[fleet->count] = (struct ctl_metered){.pid = pid};
+	return &all[fleet->count++];
+}
+
+/* One of all: those that have ended are passed over. */
+static int ask_each(void *context, const struct ctl_socket *socket)
+{
+	struct fleet *fleet = context;
+	struct ctl_metered *one;
+	char why[256];
+	int rc;
+
+	if (is_known(fleet, socket->pid))
+		return 0;
+	one = add(fleet, socket->pid);
+	if (!one)
+		return -1;
+	rc = read_one(socket, fleet->timeout, one, why, sizeof why);
+	if (rc == -ECONNREFUSED || rc == -ENOENT || rc == -ECONNRESET) {
+		fleet->count--;
+		ctl_sockets_tidy(socket);
+		return 0;
+	}
+	if (rc < 0 || !one->meter.counted) {
+		ctl_cannot("process %d: %s", (int)socket->pid,
+			   rc == 0 ? "it is older than this tool, and has no numbers"
+			   : rc == -ETIMEDOUT
+				   ? "no answer: it is stopped, or its service thread hangs"
+			   : why[0] ? why
+				    : strerror(-rc));
+		fleet->code = CTL_PARTIAL;
+	}
+	return 0;
+}
+
+static int ask_one(struct fleet *fleet, const char *who)
+{
+	struct ctl_socket socket;
+	struct ctl_metered *one;
+	char why[256];
+	int code = ctl_process_find(who, &socket), rc;
+
+	if (code != CTL_WELL)
+		return code;
+	one = add(fleet, socket.pid);
+	if (!one)
+		return CTL_CANNOT;
+	rc = read_one(&socket, CTL_TIMEOUT, one, why, sizeof why);
+	if (rc < 0)
+		return ctl_refused(&socket, rc, why);
+	if (!one->meter.counted)
+		return ctl_cannot("%s: this program is older than this tool, and has no numbers",
+				  socket.path);
+	one->pid = one->meter.process.pid;
+	return CTL_WELL;
+}
+
+/* -- writing -- */
+
+static int write_to(FILE *out, const struct fleet *fleet)
+{
+	ctl_metrics_write(out, fleet->all, fleet->count);
+	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
+}
+
+/* 0, or a negative errno; nothing is left behind then. */
+static int write_beside(const char *path, char *temporary, const struct fleet *fleet)
+{
+	int fd = mkstemp(temporary), rc;
+	FILE *out;
+
+	if (fd < 0)
+		return -errno;
+	out = fchmod(fd, 0644) == 0 ? fdopen(fd, "w") : NULL;
+	rc = out ? write_to(out, fleet) : -errno;
+	if (!out)
+		close(fd);
+	else if (fclose(out) != 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && rename(temporary, path) < 0)
+		rc = -errno;
+	if (rc < 0)
+		unlink(temporary);
+	return rc;
+}
+
+static int write_file(const char *path, const struct fleet *fleet)
+{
+	char *temporary;
+	int rc = -ENOMEM;
+
+	/* No name that the node exporter would read (*.prom). */
+	if (asprintf(&temporary, "%s.XXXXXX", path) >= 0) {
+		rc = write_beside(path, temporary, fleet);
+		free(temporary);
+	}
+	return rc < 0 ? ctl_cannot("%s: cannot be written: %s", path, strerror(-rc)) : CTL_WELL;
+}
+
+static int write_all(const struct ctl_arguments *arguments, const struct fleet *fleet)
+{
+	const char *path = arguments->option[CTL_OPT_OUTPUT];
+	int code = CTL_WELL;
+
+	if (path)
+		code = write_file(path, fleet);
+	else
+		ctl_metrics_write(stdout, fleet->all, fleet->count);
+	return code == CTL_WELL ? ctl_written(fleet->code) : code;
+}
+
+static int run(const struct ctl_arguments *arguments)
+{
+	struct fleet fleet = {.timeout = CTL_HELLO_TIMEOUT, .code = CTL_WELL};
+	int code = CTL_WELL;
+	size_t i;
+
+	if (arguments->json)
+		return ctl_wrong(&ctl_metrics,
+				 "--json: metrics are in the text format of Prometheus");
+	if (arguments->option[CTL_OPT_OUTPUT] && !arguments->option[CTL_OPT_OUTPUT][0])
+		return ctl_wrong(&ctl_metrics, "--output: needs the name of a file");
+	if (arguments->words)
+		code = ask_one(&fleet, arguments->word[0]);
+	else
+		ctl_sockets_each(ask_each, &fleet);
+	if (code == CTL_WELL && fleet.code != CTL_CANNOT)
+		code = write_all(arguments, &fleet);
+	else if (code == CTL_WELL)
+		code = fleet.code;
+	for (i = 0; i < fleet.count; i++)
+		ctl_meter_free(&fleet.all[i].meter);
+	free(fleet.all);
+	return code;
+}
+
+const struct ctl_command ctl_metrics = {
+	.name = "metrics",
+	.usage = "[PROCESS]",
+	.summary = "numbers for Prometheus, of one or of all",
+	.help = "Prints what the process has done so far in the text format that Prometheus "
+		"reads:\n"
+		"fibers by state and by what they wait for, spawned and ended ones, and for each\n"
+		"carrier switches, steals, wake-ups, polls, time-outs and CPU time; how long\n"
+		"runnable fibers waited; pinned waits, stacks and memory. Without PROCESS: of all\n"
+		"processes of this user; one that does not answer has libfiber_up 0.\n"
+		"With --output the file is replaced at once when all is written, so that it can "
+		"be\n"
+		"read at any time; its temporary name does not end in '.prom'. A timer for the "
+		"node\n"
+		"exporter and a dashboard for Grafana are installed in share/libfiber.\n",
+	.least = 0,
+	.most = 1,
+	.options = CTL_TAKES(CTL_OPT_OUTPUT),
+	.run = run,
+};

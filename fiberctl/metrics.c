@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metrics.c - what programs say of themselves, as families of numbers
+ *
+ * All samples of a family stand together, so all programs have been asked before the first line is written. Every name of
+ * a state or of a kind of wait is there at all times, with 0 where there is none: what comes and goes cannot be
+ * watched. What is counted for each carrier has the carrier's number, what is of a runtime the runtime's, and so no
+ * count ever falls when a runtime ends: it is gone.
+ */
+#include "fiberctl/metrics.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include <fiber/fiber.h>
+
+#include "fiberctl/exposition.h"
+
+/* Whose numbers a family is made of. */
+enum of { OF_PROCESS, OF_RUNTIME, OF_CARRIER };
+
+/* Where in the struct of that the number lies. */
+struct family {
+	const char *name;
+	enum ctl_family_type type;
+	enum of of;
+	size_t offset;
+	unsigned size; /* 4 or 8; 0: 8, in ns */
+	const char *help;
+};
+
+#define PROCESS(field) OF_PROCESS, offsetof(struct fib_wire_counters, field)
+#define RUNTIME(field) OF_RUNTIME, offsetof(struct fib_wire_runtime, field)
+#define CARRIER(field) OF_CARRIER, offsetof(struct fib_wire_carrier, field)
+
+static const struct family families[] = {
+	{"libfiber_fibers_spawned_total", CTL_COUNTER, RUNTIME(spawned), 8,
+	 "Fibers that were submitted to the runtime."},
+	{"libfiber_fibers_ended_total", CTL_COUNTER, RUNTIME(ended), 8,
+	 "Fibers of the runtime that have ended."},
+	{"libfiber_runtime_queue_length", CTL_GAUGE, RUNTIME(queued), 4,
+	 "Runnable fibers in the line of no carrier."},
+	{"libfiber_pinned_events_total", CTL_COUNTER, RUNTIME(pinned), 8,
+	 "Waits of pinned fibers, which hold up their carrier."},
+	{"libfiber_pinned_events_dropped_total", CTL_COUNTER, RUNTIME(pinned_dropped), 8,
+	 "Waits of pinned fibers that were overwritten in the ring of events."},
+	{"libfiber_carrier_switches_total", CTL_COUNTER, CARRIER(switches), 8,
+	 "Times that a fiber left the carrier."},
+	{"libfiber_carrier_steals_total", CTL_COUNTER, CARRIER(steals), 8,
+	 "Times that the carrier took fibers from the line of another one."},
+	{"libfiber_carrier_wakeups_total", CTL_COUNTER, CARRIER(wakeups), 8,
+	 "Sleeps that the carrier got up from."},
+	{"libfiber_carrier_polls_total", CTL_COUNTER, CARRIER(polls), 8,
+	 "Looks of the carrier into the poller."},
+	{"libfiber_carrier_timeouts_total", CTL_COUNTER, CARRIER(timeouts), 8,
+	 "Waits that the carrier ended by their deadline."},
+	{"libfiber_carrier_timers", CTL_GAUGE, CARRIER(timers), 4,
+	 "Deadlines of waiting fibers that the carrier keeps."},
+	{"libfiber_carrier_queue_length", CTL_GAUGE, CARRIER(queued), 4,
+	 "Runnable fibers in the line of the carrier."},
+	{"libfiber_stacks_made_total", CTL_COUNTER, PROCESS(stacks), 8,
+	 "Stacks that were ever made; none is ever unmade."},
+	{"libfiber_stacks_cold", CTL_GAUGE, PROCESS(stacks_cold), 8,
+	 "Free stacks in the pool that have no memory."},
+	{"libfiber_stacks_promised", CTL_GAUGE, PROCESS(stacks_wanted), 8,
+	 "Free stacks in the pool that are kept for fibers which have not begun."},
+	{"libfiber_stacks_trimmed_total", CTL_COUNTER, PROCESS(trimmed), 8,
+	 "Times that the memory of an idle stack was given back."},
+	{"libfiber_stack_bytes", CTL_GAUGE, PROCESS(stack_bytes), 8,
+	 "Address space of all stacks."},
+	{"libfiber_registry_records", CTL_GAUGE, PROCESS(records), 8,
+	 "Records for fibers that have memory."},
+	{"libfiber_resident_bytes", CTL_GAUGE, PROCESS(resident), 8,
+	 "Memory of the process that is resident."},
+	{"libfiber_service_cpu_seconds_total", CTL_COUNTER, PROCESS(service_cpu), 0,
+	 "CPU time of the thread that keeps the clock and answers questions."},
+};
+
+_Static_assert(FIB_WIRE_WAITS <= FIB_LAYOUT_WAITS, "each has a name");
+
+/* The labels that all samples of one have; free ones behind them. */
+enum { PROGRAM, PID, SERIAL, INDEX, FREE = SERIAL, LABELS = 6 };
+
+struct labels {
+	char pid[16], runtime[24], index[16];
+	struct ctl_label at[LABELS];
+};
+
+static void label_process(struct labels *l, const struct ctl_metered *p)
+{
+	memset(l->at, 0, sizeof l->at);
+	snprintf(l->pid, sizeof l->pid, "%d", (int)p->pid);
+	l->at[PROGRAM] = (struct ctl_label){"program", p->meter.process.name};
+	l->at[PID] = (struct ctl_label){"pid", l->pid};
+}
+
+static void label_runtime(struct labels *l, const struct ctl_meter_runtime *r)
+{
+	snprintf(l->runtime, sizeof l->runtime, "%llu", (unsigned long long)r->is.serial);
+	l->at[SERIAL] = (struct ctl_label){"runtime", l->runtime};
+}
+
+static void label_carrier(struct labels *l, const struct fib_wire_carrier *c)
+{
+	snprintf(l->index, sizeof l->index, "%u", c->index);
+	l->at[INDEX] = (struct ctl_label){"carrier", l->index};
+}
+
+static void put(FILE *out, const struct family *f, const struct labels *l, const void *of)
+{
+	const char *at = (const char *)of + f->offset;
+	uint64_t u64 = 0;
+	uint32_t u32 = 0;
+
+	if (f->size == 4)
+		memcpy(&u32, at, sizeof u32);
+	else
+		memcpy(&u64, at, sizeof u64);
+	if (f->size)
+		ctl_sample(out, f->name, "", l->at, u32 + u64);
+	else
+		ctl_sample_seconds(out, f->name, "", l->at, u64);
+}
+
+static void put_runtime(FILE *out, const struct family *f, struct labels *l,
+			const struct ctl_meter_runtime *r)
+{
+	uint32_t i;
+
+	label_runtime(l, r);
+	if (f->of == OF_RUNTIME)
+		put(out, f, l, &r->is);
+	for (i = 0; f->of == OF_CARRIER && i < r->count; i++) {
+		label_carrier(l, &r->carriers[i]);
+		put(out, f, l, &r->carriers[i]);
+	}
+}
+
+static void put_family(FILE *out, const struct family *f, const struct ctl_metered *p)
+{
+	struct labels l;
+	size_t i;
+
+	label_process(&l, p);
+	if (f->of == OF_PROCESS)
+		put(out, f, &l, &p->meter.counters);
+	for (i = 0; f->of != OF_PROCESS && i < p->meter.count; i++)
+		put_runtime(out, f, &l, &p->meter.runtimes[i]);
+}
+
+/* -- those that are no field -- */
+
+typedef const char *name_fn(const struct fib_layout *layout, unsigned i);
+
+/* What number i of a table of names is called: what this tool calls it, so that no program can give two the same name. One
+ * that a newer program has besides goes by its own, if nobody has that. NULL: there is none. */
+static const char *name_of(name_fn *ours, unsigned known, const char names[][16], unsigned i)
+{
+	unsigned k;
+
+	if (i < known)
+		return ours(NULL, i);
+	for (k = 0; k < i; k++)
+		if (strcmp(k < known ? ours(NULL, k) : names[k], names[i]) == 0)
+			return NULL;
+	return names[i][0] ? names[i] : NULL;
+}
+
+static void put_states(FILE *out, const char *name, const struct ctl_metered *p)
+{
+	struct labels l;
+	unsigned i;
+
+	label_process(&l, p);
+	for (i = 0; i < FIB_WIRE_STATES; i++) {
+		const char *state =
+			name_of(ins_words_state, FIBER_DEAD + 1, p->meter.layout.state_names, i);
+
+		if (!state)
+			continue;
+		l.at[FREE] = (struct ctl_label){"state", state};
+		ctl_sample(out, name, "", l.at, p->meter.counters.states[i]);
+	}
+}
+
+static void put_waits(FILE *out, const char *name, const struct ctl_metered *p)
+{
+	struct labels l;
+	unsigned i;
+
+	label_process(&l, p);
+	for (i = FIB_WAIT_NONE + 1; i < FIB_WIRE_WAITS; i++) {
+		const char *wait =
+			name_of(ins_words_wait_kind, FIB_WAIT_COUNT, p->meter.layout.wait_names, i);
+
+		if (!wait)
+			continue;
+		l.at[FREE] = (struct ctl_label){"wait", wait};
+		ctl_sample(out, name, "", l.at, p->meter.counters.waits[i]);
+	}
+}
+
+static void put_carriers(FILE *out, const char *name, const struct ctl_metered *p)
+{
+	static const char *const names[] = {"polling", "idle", "searching", "running"};
+	struct labels l;
+	size_t i, k, state;
+
+	label_process(&l, p);
+	for (i = 0; i < p->meter.count; i++) {
+		const struct ctl_meter_runtime *r = &p->meter.runtimes[i];
+
+		label_runtime(&l, r);
+		for (state = 0; state < sizeof names / sizeof names[0]; state++) {
+			uint64_t n = 0;
+
+			for (k = 0; k < r->count; k++)
+				n += r->carriers[k].state == state;
+			l.at[INDEX] = (struct ctl_label){"state", names[state]};
+			ctl_sample(out, name, "", l.at, n);
+		}
+	}
+}
+
+static void put_carrier_cpu(FILE *out, const char *name, const struct ctl_metered *p)
+{
+	struct labels l;
+	size_t i, k;
+
+	label_process(&l, p);
+	for (i = 0; i < p->meter.count; i++) {
+		const struct ctl_meter_runtime *r = &p->meter.runtimes[i];
+
+		label_runtime(&l, r);
+		for (k = 0; k < r->count; k++) {
+			label_carrier(&l, &r->carriers[k]);
+			if (r->carriers[k].cpu >= 0)
+				ctl_sample_seconds(out, name, "", l.at,
+						   (uint64_t)r->carriers[k].cpu);
+		}
+	}
+}
+
+static void put_stacks(FILE *out, const char *name, const struct ctl_metered *p)
+{
+	const struct {
+		const char *use;
+		uint64_t n;
+	} uses[] = {{"used", ctl_meter_stacks_used(&p->meter)},
+		    {"cached", ctl_meter_stacks_cached(&p->meter)},
+		    {"free", p->meter.counters.stacks_free}};
+	struct labels l;
+	size_t i;
+
+	label_process(&l, p);
+	for (i = 0; i < sizeof uses / sizeof uses[0]; i++) {
+		l.at[FREE] = (struct ctl_label){"use", uses[i].use};
+		ctl_sample(out, name, "", l.at, uses[i].n);
+	}
+}
+
+static void put_registry(FILE *out, const char *name, const struct ctl_metered *p)
+{
+	struct labels l;
+
+	label_process(&l, p);
+	ctl_sample(out, name, "", l.at, p->meter.counters.records * p->meter.counters.record_size);
+}
+
+/* Where nobody watches for them there is nothing to be 0. */
+static void put_slow(FILE *out, const char *name, const struct ctl_metered *p)
+{
+	struct labels l;
+
+	label_process(&l, p);
+	if (p->meter.counters.watched)
+		ctl_sample(out, name, "", l.at, p->meter.counters.slow);
+}
+
+static void put_delays(FILE *out, const char *name, const struct ctl_metered *p)
+{
+	struct labels l;
+	char bound[24];
+	size_t i, k, n;
+
+	label_process(&l, p);
+	for (i = 0; i < p->meter.count; i++) {
+		const struct ctl_meter_runtime *r = &p->meter.runtimes[i];
+		uint64_t count = 0, sum = 0;
+
+		label_runtime(&l, r);
+		for (k = 0; k < r->count; k++)
+			sum += r->carriers[k].delayed;
+		for (n = 0; n < FIB_WIRE_DELAYS; n++) {
+			for (k = 0; k < r->count; k++)
+				count += r->carriers[k].delays[n];
+			snprintf(bound, sizeof bound, "%u.%03u", (1u << n) / 1000,
+				 (1u << n) % 1000);
+			l.at[INDEX] =
+				(struct ctl_label){"le", n + 1 < FIB_WIRE_DELAYS ? bound : "+Inf"};
+			ctl_sample(out, name, "_bucket", l.at, count);
+		}
+		l.at[INDEX] = (struct ctl_label){NULL, NULL};
+		ctl_sample_seconds(out, name, "_sum", l.at, sum);
+		ctl_sample(out, name, "_count", l.at, count);
+	}
+}
+
+static const struct {
+	const char *name;
+	enum ctl_family_type type;
+	void (*put)(FILE *out, const char *name, const struct ctl_metered *p);
+	const char *help;
+} others[] = {
+	{"libfiber_fibers", CTL_GAUGE, put_states, "Fibers in each state."},
+	{"libfiber_fibers_waiting", CTL_GAUGE, put_waits,
+	 "Fibers that wait, by what they wait for."},
+	{"libfiber_carriers", CTL_GAUGE, put_carriers, "Carriers in each state."},
+	{"libfiber_carrier_cpu_seconds_total", CTL_COUNTER, put_carrier_cpu,
+	 "CPU time of the carrier."},
+	{"libfiber_run_queue_delay_seconds", CTL_HISTOGRAM, put_delays,
+	 "How long runnable fibers waited before they ran, each to within a tick of 1 ms."},
+	{"libfiber_stacks", CTL_GAUGE, put_stacks,
+	 "Stacks that are used, kept by carriers, or free in the pool."},
+	{"libfiber_registry_bytes", CTL_GAUGE, put_registry, "Memory of the records for fibers."},
+	{"libfiber_slow_events_total", CTL_COUNTER, put_slow,
+	 "Fibers that held their carrier for longer than they should."},
+};
+
+static void put_up(FILE *out, const struct ctl_metered *all, size_t n)
+{
+	size_t i;
+
+	ctl_family(out, "libfiber_up", CTL_GAUGE, "Whether the process has answered.");
+	for (i = 0; i < n; i++) {
+		struct labels l;
+
+		label_process(&l, &all[i]);
+		ctl_sample(out, "libfiber_up", "", &l.at[PID], all[i].answered);
+	}
+}
+
+/* What an older program does not tell is not 0. */
+static bool tells(const struct ctl_metered *p)
+{
+	return p->answered && p->meter.counted;
+}
+
+static bool any_watches(const struct ctl_metered *all, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (tells(&all[i]) && all[i].meter.counters.watched)
+			return true;
+	return false;
+}
+
+void ctl_metrics_write(FILE *out, const struct ctl_metered *all, size_t n)
+{
+	size_t i, k;
+
+	if (!n)
+		return;
+	put_up(out, all, n);
+	for (i = 0; i < sizeof others / sizeof others[0]; i++) {
+		if (others[i].put == put_slow && !any_watches(all, n))
+			continue;
+		ctl_family(out, others[i].name, others[i].type, others[i].help);
+		for (k = 0; k < n; k++)
+			if (tells(&all[k]))
+				others[i].put(out, others[i].name, &all[k]);
+	}
+	for (i = 0; i < sizeof families / sizeof families[0]; i++) {
+		ctl_family(out, families[i].name, families[i].type, families[i].help);
+		for (k = 0; k < n; k++)
+			if (tells(&all[k]))
+				put_family(out, &families[i], &all[k]);
+	}
+}

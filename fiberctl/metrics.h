@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics.h - what many programs have done so far, as families of numbers for Prometheus. */
+#ifndef FIBERCTL_METRICS_H
+#define FIBERCTL_METRICS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "fiberctl/meter.h"
+
+/* One program that was asked. */
+struct ctl_metered {
+	pid_t pid;
+	bool answered; /* else the rest means nothing */
+	struct ctl_meter meter;
+};
+
+/* Write every family with the samples of all of them. No two have the same pid. */
+void ctl_metrics_write(FILE *out, const struct ctl_metered *all, size_t n);
+
+#endif
