@@ -12,6 +12,9 @@
 static const char *const fixtures[] = {
 	"httpd", "httpd-threads", "httpd-epoll", "proxy",  "idle",   "load",	"crowd",
 	"spin",	 "overflow",	  "labels",	 "places", "family", "deadlock"};
+static const char *const fixtures[] = {"httpd",	   "httpd-threads", "httpd-epoll", "proxy",
+				       "idle",	   "load",	    "crowd",	   "spin",
+				       "overflow", "labels",	    "figures"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -64,6 +67,8 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"deadlock", "--ring", "1"},
 		{"deadlock", "--behind", "1"},
 		{"deadlock", "stray", NULL},
+		{"figures", "stray", NULL},
+		{"figures", "--carriers", "0"},
 	};
 
 	(void)state;
