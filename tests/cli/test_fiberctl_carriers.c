@@ -11,6 +11,11 @@
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
+#define CARRIER                                                                                   \
+	"runtime:i index:i state:s fiberId:i? runningNs:i? queued:i timers:i switches:i "         \
+	"switchesPerSecond:* steals:i wakeUps:i polls:i timeouts:i cpuNs:i? cpuShare:* stacks:i " \
+	"delayedNs:i delays:a"
+
 static struct harness_process *start(const char *setting, unsigned forbid)
 {
 	const char *const env[] = {setting, NULL};
@@ -40,11 +45,11 @@ static json_t *ask(const struct harness_process *process)
 	assert_int_equal(json_array_size(carriers), 3);
 	assert_int_equal(json_array_size(runtimes), 2);
 	for (i = 0; i < 3; i++)
-		json_promise(json_array_get(carriers, i), "carrier",
-			     "runtime:i index:i state:s fiberId:i? queued:i");
+		json_promise(json_array_get(carriers, i), "carrier", CARRIER);
 	for (i = 0; i < 2; i++) {
 		json_promise(json_array_get(runtimes, i), "runtime",
-			     "id:i carriers:i polls:i queued:i poller:o");
+			     "id:i carriers:i polls:i queued:i spawned:i ended:i pinnedEvents:i "
+			     "poller:o");
 		json_promise(json_object_get(json_array_get(runtimes, i), "poller"), "poller",
 			     "name:s note:s?");
 	}
@@ -156,6 +161,110 @@ static void test_carriers_that_run_name_their_fibers(void **state)
 	harness_free(process);
 }
 
+/* option may be NULL. */
+static json_t *ask_figures(const struct harness_process *process, const char *option)
+{
+	struct harness_process *p = cli_run(
+		"fiberctl", "carriers", cli_number((uint64_t)process->pid), "--json", option, NULL);
+	json_t *answer;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, "control");
+	harness_free(p);
+	return answer;
+}
+
+static double real(const json_t *object, const char *key)
+{
+	assert_true(json_is_real(json_object_get(object, key)));
+	return json_real_value(json_object_get(object, key));
+}
+
+static bool unknown(const json_t *object, const char *key)
+{
+	return json_is_null(json_object_get(object, key));
+}
+
+/* Nothing moves any more, so nothing that moves is said of it. */
+static void test_carriers_say_what_they_have_done_and_what_they_do(void **state)
+{
+	struct harness_process *process = cli_start(NULL, "ready", "figures", NULL);
+	const json_t *c, *stacks, *service, *delays;
+	json_int_t sum = 0;
+	json_t *answer;
+	size_t i;
+
+	(void)state;
+	answer = ask_figures(process, NULL);
+	c = json_array_get(json_object_get(answer, "carriers"), 0);
+	json_promise(c, "carrier", CARRIER);
+	assert_true(json_int(c, "switches") > 200);
+	assert_int_equal(json_int(c, "timers"), 5);
+	assert_int_equal(json_int(c, "steals"), 0);
+	assert_true(json_int(c, "wakeUps") > 0);
+	assert_true(json_int(c, "polls") > 0);
+	assert_true(json_int(c, "cpuNs") > 0);
+	assert_true(unknown(c, "fiberId") && unknown(c, "runningNs"));
+	assert_true(real(c, "switchesPerSecond") == 0);
+	assert_true(real(c, "cpuShare") >= 0);
+	delays = json_object_get(c, "delays");
+	assert_int_equal(json_array_size(delays), 16);
+	for (i = 0; i < 16; i++)
+		sum += json_integer_value(json_array_get(delays, i));
+	assert_int_equal(sum, json_int(c, "switches"));
+	stacks = json_object_get(answer, "stacks");
+	json_promise(stacks, "stacks",
+		     "made:i bytes:i used:i cached:i free:i cold:i promised:i trimmed:i");
+	assert_int_equal(json_int(stacks, "used"), 10);
+	assert_int_equal(json_int(stacks, "made"),
+			 10 + json_int(stacks, "cached") + json_int(stacks, "free"));
+	service = json_object_get(answer, "service");
+	json_promise(service, "service", "cpuNs:i ageNs:i cpuShare:*");
+	assert_true(json_int(service, "cpuNs") > 0);
+	assert_true(json_int(service, "ageNs") >= json_int(service, "cpuNs"));
+	assert_true(real(service, "cpuShare") >= 0);
+	json_decref(answer);
+	/* One look knows nothing of a second. */
+	answer = ask_figures(process, "--once");
+	c = json_array_get(json_object_get(answer, "carriers"), 0);
+	assert_true(json_int(c, "switches") > 200);
+	assert_true(unknown(c, "switchesPerSecond") && unknown(c, "cpuShare"));
+	assert_true(unknown(json_object_get(answer, "service"), "cpuShare"));
+	json_decref(answer);
+	harness_free(process);
+}
+
+static void test_carriers_that_are_busy_have_a_share_of_the_cpu(void **state)
+{
+	struct harness_process *process = cli_start(NULL, "ready", "spin", "--carriers", "1", NULL);
+	const json_t *c;
+	json_t *first, *second;
+
+	(void)state;
+	first = ask_figures(process, "--once");
+	second = ask_figures(process, "--interval=50ms");
+	c = json_array_get(json_object_get(second, "carriers"), 0);
+	assert_true(real(c, "cpuShare") > 0);
+	assert_true(real(c, "switchesPerSecond") == 0);
+	assert_true(json_int(c, "runningNs") >=
+		    json_int(json_array_get(json_object_get(first, "carriers"), 0), "runningNs"));
+	json_decref(first);
+	json_decref(second);
+	harness_free(process);
+}
+
+static void test_carriers_refuse_a_time_that_is_none(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "carriers", "1", "--interval", "0", NULL), 64,
+			 "fiberctl", "--interval");
+	cli_expect_error(cli_run("fiberctl", "carriers", "1", "--interval", "2h", NULL), 64,
+			 "fiberctl", "--interval");
+	cli_expect_error(cli_run("fiberctl", "carriers", "1", "--interval", "soon", NULL), 64,
+			 "fiberctl", "--interval");
+}
+
 static void test_carriers_of_a_process_that_is_none_cannot_be_shown(void **state)
 {
 	(void)state;
@@ -214,6 +323,9 @@ int main(void)
 		cmocka_unit_test(test_carriers_name_the_poller_of_the_environment),
 		cmocka_unit_test(test_carriers_say_once_for_each_runtime_why_it_is_another_poller),
 		cmocka_unit_test(test_carriers_that_run_name_their_fibers),
+		cmocka_unit_test(test_carriers_say_what_they_have_done_and_what_they_do),
+		cmocka_unit_test(test_carriers_that_are_busy_have_a_share_of_the_cpu),
+		cmocka_unit_test(test_carriers_refuse_a_time_that_is_none),
 		cmocka_unit_test(test_carriers_of_a_process_that_is_none_cannot_be_shown),
 		cmocka_unit_test(test_carriers_of_a_name_that_is_no_poller_never_start),
 		cmocka_unit_test(test_carriers_of_a_setuid_program_do_not_hear_who_starts_it),
