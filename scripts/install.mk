@@ -5,6 +5,8 @@ INSTALL     ?= install
 DEST        := $(DESTDIR)$(PREFIX)
 PUB_HEADERS := $(wildcard libfiber/include/fiber/*.h)
 MAN_PAGES   := $(wildcard man/*.[137])
+DASHBOARDS  := $(wildcard fiberctl/share/*.json)
+UNITS       := $(wildcard fiberctl/share/*.service fiberctl/share/*.timer)
 
 # Where the shells look for what completes a command.
 BASH_COMPLETIONS := $(DEST)/share/bash-completion/completions
@@ -36,6 +38,11 @@ install: lib tools
 	$(BUILD)/bin/fiberctl completion bash >$(BASH_COMPLETIONS)/fiberctl
 	$(BUILD)/bin/fiberctl completion zsh >$(ZSH_COMPLETIONS)/_fiberctl
 	$(BUILD)/bin/fiberctl completion fish >$(FISH_COMPLETIONS)/fiberctl.fish
+	$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
+	$(INSTALL) -m 644 $(DASHBOARDS) $(DEST)/share/libfiber
+	@for unit in $(UNITS); do \
+		sed -e 's|@PREFIX@|$(PREFIX)|' $$unit >$(DEST)/lib/systemd/system/$${unit##*/} || exit 1; \
+	done
 	@for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		$(INSTALL) -d $$dir && $(INSTALL) -m 644 $$page $$dir || exit 1; \
@@ -49,6 +56,9 @@ uninstall:
 	rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
 	rm -f $(DEST)/include/fiber.h $(PUB_HEADERS:libfiber/include/%=$(DEST)/include/%)
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
+	rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)
+	rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)
+	[ ! -d $(DEST)/share/libfiber ] || rmdir --ignore-fail-on-non-empty $(DEST)/share/libfiber
 	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish
 	@for page in $(MAN_PAGES); do \

@@ -66,6 +66,9 @@ installed_as_listed() {
 		echo ./share/bash-completion/completions/fiberctl
 		echo ./share/fish/vendor_completions.d/fiberctl.fish
 		echo ./share/zsh/site-functions/_fiberctl
+		echo ./lib/systemd/system/libfiber-metrics.service
+		echo ./lib/systemd/system/libfiber-metrics.timer
+		echo ./share/libfiber/libfiber-dashboard.json
 		for page in man/*.[137]; do
 			[ -f "$page" ] || continue
 			echo "./share/man/man${page##*.}/${page#man/}"
@@ -182,6 +185,35 @@ trace_sees() {
 		grep -Eq '^  #[0-9]+ +stay.* at .*own\.c:[0-9]+$' "$tmp/trace"
 }
 
+# The dashboard has every number that there is, and no other; one is there only where somebody watches for it.
+dashboard_shows_the_numbers() {
+	"$prefix/bin/fiberctl" metrics "$tmp/own.sock" >"$tmp/metrics" || return 1
+	python3 -B - "$tmp/metrics" "$prefix/share/libfiber/libfiber-dashboard.json" <<'END'
+import json, re, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    there = set(re.findall(r"^# HELP (\w+)", file.read(), re.M)) | {"libfiber_slow_events_total"}
+with open(sys.argv[2], encoding="utf-8") as file:
+    board = json.load(file)
+panels = [p for p in board["panels"] if p["type"] != "row"]
+shown = " ".join(t["expr"] for p in panels for t in p["targets"])
+shown = {re.sub("_(bucket|sum|count)$", "", name) for name in re.findall(r"libfiber_\w+", shown)}
+assert shown == there, shown ^ there
+assert board["uid"] and board["templating"]["list"][0]["type"] == "datasource"
+assert all(p["datasource"]["uid"] == "${datasource}" for p in panels)
+ids = [p["id"] for p in board["panels"]]
+assert len(set(ids)) == len(ids)
+END
+}
+
+# The timer's service runs what was installed; systemd, where there is one, understands both.
+units_are_understood() {
+	units=$1/lib/systemd/system
+	grep -q "^ExecStart=$2/bin/fiberctl metrics --output " "$units/libfiber-metrics.service" || return 1
+	! grep @ "$units"/libfiber-metrics.* || return 1
+	! command -v systemd-analyze >/dev/null ||
+		systemd-analyze --man=no verify "$units/libfiber-metrics.service" "$units/libfiber-metrics.timer"
+}
+
 # staged OUTPUT: compile against what was installed with DESTDIR, as one who makes packages does
 staged() {
 	# shellcheck disable=SC2046 # flags are words
@@ -214,6 +246,8 @@ done
 prove "the installed fiberctl lists the program's fiber (look $try)" control_lists
 prove "the installed fiberctl shows where it waits" control_walks
 prove "the installed fibertrace shows where it waits" trace_sees
+prove "the installed dashboard shows the numbers that there are" dashboard_shows_the_numbers
+prove "the installed timer and its service are well-formed" units_are_understood "$prefix" "$prefix"
 kill "$pid"
 wait "$pid" 2>/dev/null
 pid=
