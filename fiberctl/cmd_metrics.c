@@ -212,7 +212,7 @@ const struct ctl_command ctl_metrics = {
 		"be\n"
 		"read at any time; its temporary name does not end in '.prom'. A timer for the "
 		"node\n"
-		"exporter and a dashboard for Grafana are installed in share/libfiber.\n",
+		"exporter and a dashboard for Grafana are installed: see fiberctl(1).\n",
 	.least = 0,
 	.most = 1,
 	.options = CTL_TAKES(CTL_OPT_OUTPUT),

@@ -69,7 +69,7 @@ static const struct family families[] = {
 	{"libfiber_stack_bytes", CTL_GAUGE, PROCESS(stack_bytes), 8,
 	 "Address space of all stacks."},
 	{"libfiber_registry_records", CTL_GAUGE, PROCESS(records), 8,
-	 "Records for fibers that have memory."},
+	 "Places for fibers that there are so far."},
 	{"libfiber_resident_bytes", CTL_GAUGE, PROCESS(resident), 8,
 	 "Memory of the process that is resident."},
 	{"libfiber_service_cpu_seconds_total", CTL_COUNTER, PROCESS(service_cpu), 0,
@@ -322,7 +322,8 @@ static const struct {
 	 "How long runnable fibers waited before they ran, each to within a tick of 1 ms."},
 	{"libfiber_stacks", CTL_GAUGE, put_stacks,
 	 "Stacks that are used, kept by carriers, or free in the pool."},
-	{"libfiber_registry_bytes", CTL_GAUGE, put_registry, "Memory of the records for fibers."},
+	{"libfiber_registry_bytes", CTL_GAUGE, put_registry,
+	 "Address space of the places for fibers."},
 	{"libfiber_slow_events_total", CTL_COUNTER, put_slow,
 	 "Fibers that held their carrier for longer than they should."},
 };
