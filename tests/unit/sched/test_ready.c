@@ -145,7 +145,7 @@ static _Atomic int by_hook; /* 1: one is wanted, 2: it is done, -1: at a time th
 /* Once: wakes one and makes one, long after anybody has looked at the clock. */
 static int hook_readies(void *arg, int64_t deadline)
 {
-	struct fiber *f[2] = {for_hook[0], NULL};
+	struct fiber *f[2];
 	int64_t now = fib_os_now();
 	bool right;
 
@@ -153,6 +153,7 @@ static int hook_readies(void *arg, int64_t deadline)
 	if (fib_load_acquire(&by_hook) != 1)
 		return -1;
 	insist(fib_coarse_now() < now);
+	f[0] = for_hook[0];
 	fiber_unpark(f[0]);
 	insist(fib_spawn(arg, NULL, parks, NULL, NULL, &f[1]) == 0);
 	right = fib_load(&f[0]->since) >= now && fib_load(&f[1]->since) >= now;
