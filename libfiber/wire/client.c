@@ -5,6 +5,8 @@
  * The other end may be stopped by a debugger, hung, or no fiber program at all. So no call here waits longer
  * than the client's timeout for any one step, and no length that was received is believed before it was
  * compared with the largest that is allowed.
+ *
+ * Or there is no other end any more, and what it once answered is kept.
  */
 #include "wire/wire.h"
 
@@ -80,6 +82,14 @@ pid_t fib_wire_peer(const struct fib_wire_client *client)
 	return cred.pid;
 }
 
+void fib_wire_recall(struct fib_wire_client *client, fib_wire_kept_fn *kept, void *keeper)
+{
+	memset(client, 0, sizeof *client);
+	client->fd = -1;
+	client->kept = kept;
+	client->keeper = keeper;
+}
+
 static int send_all(int fd, const void *bytes, size_t length)
 {
 	const char *at = bytes;
@@ -111,6 +121,8 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 
 	if (length > FIB_WIRE_REQUEST_MAX)
 		return -EMSGSIZE;
+	if (client->kept)
+		return client->kept(client->keeper, type, &client->at, &client->end) ? 0 : -ENOENT;
 	memcpy(frame, &header, sizeof header);
 	if (length)
 		memcpy(frame + sizeof header, payload, length);
@@ -119,13 +131,25 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 	return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc;
 }
 
-static int receive_all(int fd, void *bytes, size_t length)
+static int recall_all(struct fib_wire_client *client, void *bytes, size_t length)
+{
+	if (length > (size_t)(client->end - client->at))
+		return -EPROTO;
+	if (length)
+		memcpy(bytes, client->at, length);
+	client->at += length;
+	return 0;
+}
+
+static int receive_all(struct fib_wire_client *client, void *bytes, size_t length)
 {
 	char *at = bytes;
 	ssize_t n;
 
+	if (client->kept)
+		return recall_all(client, bytes, length);
 	while (length) {
-		n = recv(fd, at, length, 0);
+		n = recv(client->fd, at, length, 0);
 		if (n == 0)
 			return -ECONNRESET;
 		if (n < 0 && errno == EINTR)
@@ -156,7 +180,7 @@ int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret
 		     const void **ret_payload)
 {
 	struct fib_wire_header header;
-	int rc = receive_all(client->fd, &header, sizeof header);
+	int rc = receive_all(client, &header, sizeof header);
 
 	if (rc < 0)
 		return rc;
@@ -165,7 +189,7 @@ int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret
 	/* One byte at least, so that an empty payload has an address too. */
 	rc = make_room(client, header.length + 1);
 	if (rc == 0)
-		rc = receive_all(client->fd, client->payload, header.length);
+		rc = receive_all(client, client->payload, header.length);
 	if (rc < 0)
 		return rc;
 	*ret_header = header;

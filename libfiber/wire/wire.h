@@ -14,6 +14,7 @@
 #ifndef FIB_WIRE_WIRE_H
 #define FIB_WIRE_WIRE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -266,17 +267,28 @@ struct fib_wire_error {
 
 /* -- the client's side; used by the tools, from one thread each -- */
 
+/* The frames of an answer that somebody has in memory: to a request of that type. False: it has none. */
+typedef bool fib_wire_kept_fn(void *context, enum fib_wire_type type, const unsigned char **ret_at,
+			      const unsigned char **ret_end);
+
 struct fib_wire_client {
 	int fd;
 	int64_t timeout_ns;	/* longest wait for any one piece of an answer */
 	unsigned char *payload; /* owned; of the last frame received */
 	size_t capacity;
+	fib_wire_kept_fn *kept; /* NULL: the other end is a process */
+	void *keeper;
+	const unsigned char *at, *end; /* of the answer that is kept */
 };
 
 /* Connect to the socket at path. 0, or a negative errno (-ENAMETOOLONG, -ECONNREFUSED when its
  * process is dead, -EACCES, ...). */
 int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns);
 void fib_wire_disconnect(struct fib_wire_client *client);
+
+/* Be connected with answers that are kept in memory and stay there: requests, whatever their payload, are answered from
+ * them, or are -ENOENT. Whoever asks need not know. */
+void fib_wire_recall(struct fib_wire_client *client, fib_wire_kept_fn *kept, void *keeper);
 
 /* The pid of the other end as we see it, which may know itself by another one inside a container; 0: not known. */
 pid_t fib_wire_peer(const struct fib_wire_client *client);

@@ -234,6 +234,52 @@ static void test_client_knows_who_the_other_end_is(void **state)
 	assert_int_equal(fib_wire_peer(&nobody), 0);
 }
 
+static struct {
+	unsigned char bytes[256];
+	size_t size;
+} kept;
+
+static bool recall(void *keeper, enum fib_wire_type type, const unsigned char **ret_at,
+		   const unsigned char **ret_end)
+{
+	assert_ptr_equal(keeper, &kept);
+	*ret_at = kept.bytes;
+	*ret_end = kept.bytes + kept.size;
+	return type == FIB_WIRE_HELLO;
+}
+
+static void test_client_answers_itself_from_what_is_kept(void **state)
+{
+	const struct fib_wire_header one = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_PROCESS, 3},
+				     end = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_END, 0};
+	struct fib_wire_header header;
+	struct fib_wire_client c;
+	const void *payload;
+
+	(void)state;
+	memcpy(kept.bytes, &one, sizeof one);
+	memcpy(kept.bytes + sizeof one, "abc", 3);
+	memcpy(kept.bytes + sizeof one + 3, &end, sizeof end);
+	kept.size = 2 * sizeof one + 3;
+	fib_wire_recall(&c, recall, &kept);
+	assert_int_equal(fib_wire_request(&c, FIB_WIRE_LIST, NULL, 0), -ENOENT);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(fib_wire_request(&c, FIB_WIRE_HELLO, NULL, 0), 0);
+		assert_int_equal(fib_wire_receive(&c, &header, &payload), 0);
+		assert_int_equal(header.type, FIB_WIRE_PROCESS);
+		assert_memory_equal(payload, "abc", 3);
+		assert_int_equal(fib_wire_receive(&c, &header, &payload), 0);
+		assert_int_equal(header.type, FIB_WIRE_END);
+		assert_int_equal(fib_wire_receive(&c, &header, &payload), -EPROTO);
+	}
+	/* Cut in the payload, and in the header. */
+	for (kept.size = sizeof one + 2; kept.size > 0; kept.size--) {
+		assert_int_equal(fib_wire_request(&c, FIB_WIRE_HELLO, NULL, 0), 0);
+		assert_int_equal(fib_wire_receive(&c, &header, &payload), -EPROTO);
+	}
+	fib_wire_disconnect(&c);
+}
+
 #define CLIENT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -250,6 +296,7 @@ int main(void)
 		CLIENT_TEST(test_client_does_not_wait_for_ever_for_a_full_backlog),
 		CLIENT_TEST(test_client_connect_says_what_is_wrong),
 		CLIENT_TEST(test_client_knows_who_the_other_end_is),
+		CLIENT_TEST(test_client_answers_itself_from_what_is_kept),
 	};
 
 	harness_watchdog(120);
