@@ -12,29 +12,26 @@
 #include <string.h>
 
 #include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "fiberctl/reply.h"
 #include "inspect/render.h"
 
 /* One request and its answer. CTL_WELL, or what ctl_cannot() returned. */
-static int ask(struct fib_wire_client *client, const struct ctl_socket *socket, uint32_t wanted,
-	       struct fib_wire_policy_is *ret)
+static int ask(struct ctl_reply *reply, uint32_t wanted, struct fib_wire_policy_is *ret)
 {
 	const struct fib_wire_policy request = {wanted};
 	struct fib_wire_header header;
-	struct fib_wire_error error;
 	const void *payload;
 	bool got = false;
-	int rc = fib_wire_request(client, FIB_WIRE_POLICY, &request, sizeof request);
+	int code;
 
-	while (rc == 0) {
-		rc = fib_wire_receive(client, &header, &payload);
-		if (rc < 0)
+	if (reply->snapshot && wanted != FIB_WIRE_POLICY_READ)
+		return ctl_reply_refused(reply, -EROFS,
+					 "is a snapshot: nothing can be changed in it");
+	code = ctl_reply_ask(reply, FIB_WIRE_POLICY, &request, sizeof request);
+	while (code == CTL_WELL) {
+		code = ctl_reply_next(reply, &header, &payload);
+		if (code != CTL_WELL)
 			break;
-		if (header.type == FIB_WIRE_ERROR && header.length >= sizeof error) {
-			memcpy(&error, payload, sizeof error);
-			error.text[sizeof error.text - 1] = 0;
-			return ctl_refused(socket, error.error, error.text);
-		}
 		if (header.type == FIB_WIRE_POLICY_IS &&
 		    header.length >= offsetof(struct fib_wire_policy_is, dropped)) {
 			memset(ret, 0, sizeof *ret);
@@ -42,18 +39,16 @@ static int ask(struct fib_wire_client *client, const struct ctl_socket *socket, 
 			       header.length < sizeof *ret ? header.length : sizeof *ret);
 			got = true;
 		}
-		if (header.type == FIB_WIRE_END && got)
-			return CTL_WELL;
-		if (header.type == FIB_WIRE_END || header.type == FIB_WIRE_ERROR)
-			rc = -EPROTO;
+		if (header.type == FIB_WIRE_END)
+			return got ? CTL_WELL : ctl_reply_refused(reply, -EPROTO, NULL);
 	}
-	return ctl_refused(socket, rc, NULL);
+	return code;
 }
 
-static void put_json(const struct fib_wire_process *process, bool changed,
+static void put_json(const struct ctl_reply *reply, bool changed,
 		     const struct fib_wire_policy_is *is, const struct ins_problems *problems)
 {
-	const struct ins_summary summary = {.total = process->fibers};
+	struct ins_summary summary = reply->summary;
 	struct ins_json json;
 	json_t *policy;
 
@@ -61,15 +56,16 @@ static void put_json(const struct fib_wire_process *process, bool changed,
 			   "events", (json_int_t)is->events, "dropped", (json_int_t)is->dropped);
 	if (policy && changed)
 		json_object_set_new(policy, "previous", json_string(ctl_policy_name(is->previous)));
-	ins_json_begin(&json, stdout, process->pid, process->name, "control", NULL);
+	summary.total = reply->process.fibers;
+	ins_json_begin(&json, stdout, reply->process.pid, reply->process.name, reply->source, NULL);
 	ins_json_key(&json, "policy", policy);
 	ins_json_end(&json, &summary, problems);
 }
 
-static void put_text(bool changed, const struct fib_wire_policy_is *is,
-		     const struct ins_problems *problems)
+static void put_text(const struct ctl_reply *reply, bool changed,
+		     const struct fib_wire_policy_is *is, const struct ins_problems *problems)
 {
-	char text[256];
+	char text[512];
 	size_t i;
 
 	if (changed)
@@ -83,23 +79,19 @@ static void put_text(bool changed, const struct fib_wire_policy_is *is,
 	printf(")\n");
 	for (i = 0; i < ins_problems_lines(problems); i++)
 		printf("incomplete: %s\n", ins_problems_text(problems, i, text, sizeof text));
+	if (reply->summary.taken)
+		puts(ins_words_taken(&reply->summary, text, sizeof text));
 }
 
-static int read_or_change(struct fib_wire_client *client, const struct ctl_socket *socket,
-			  uint32_t wanted, bool json)
+static int read_or_change(struct ctl_reply *reply, uint32_t wanted, bool json)
 {
 	bool changed = wanted != FIB_WIRE_POLICY_READ;
 	struct fib_wire_policy_is is = {0}, after = {0};
-	struct fib_wire_process process;
 	struct ins_problems problems = {0};
-	int code, rc;
+	int code = ask(reply, wanted, &is);
 
-	rc = ctl_hello(socket->path, CTL_TIMEOUT, &process);
-	if (rc < 0)
-		return ctl_refused(socket, rc, NULL);
-	code = ask(client, socket, wanted, &is);
 	if (code == CTL_WELL && changed) {
-		code = ask(client, socket, FIB_WIRE_POLICY_READ, &after);
+		code = ask(reply, FIB_WIRE_POLICY_READ, &after);
 		is.policy = after.policy;
 		is.events = after.events;
 		is.dropped = after.dropped;
@@ -109,9 +101,9 @@ static int read_or_change(struct fib_wire_client *client, const struct ctl_socke
 	if (changed && is.policy != wanted)
 		ins_problems_add(&problems, "somebody else changed it meanwhile");
 	if (json)
-		put_json(&process, changed, &is, &problems);
+		put_json(reply, changed, &is, &problems);
 	else
-		put_text(changed, &is, &problems);
+		put_text(reply, changed, &is, &problems);
 	code = ctl_written(ins_problems_lines(&problems) ? CTL_PARTIAL : CTL_WELL);
 	ins_problems_free(&problems);
 	return code;
@@ -132,21 +124,17 @@ static bool parse(const char *text, uint32_t *ret)
 static int run(const struct ctl_arguments *arguments)
 {
 	uint32_t wanted = FIB_WIRE_POLICY_READ;
-	struct fib_wire_client client;
-	struct ctl_socket socket;
-	int code, rc;
+	struct ctl_reply reply;
+	int code;
 
 	if (arguments->words > 1 && !parse(arguments->word[1], &wanted))
 		return ctl_wrong(&ctl_policy, "%s: is no policy: warn, error or silent",
 				 arguments->word[1]);
-	code = ctl_process_find(arguments->word[0], &socket);
+	code = ctl_reply_open(&reply, arguments->word[0]);
 	if (code != CTL_WELL)
 		return code;
-	rc = fib_wire_connect(&client, socket.path, CTL_TIMEOUT);
-	if (rc < 0)
-		return ctl_refused(&socket, rc, NULL);
-	code = read_or_change(&client, &socket, wanted, arguments->json);
-	fib_wire_disconnect(&client);
+	code = read_or_change(&reply, wanted, arguments->json);
+	ctl_reply_close(&reply);
 	return code;
 }
 

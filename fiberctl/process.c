@@ -5,6 +5,8 @@
  * The person who types a pid knows that the process is there; "no such file" would not help them. So when
  * there is no socket we look at the process itself: is it alive, is it ours, does it have fibers at all?
  * Each answer has another remedy, and where fibertrace would do, it is named.
+ *
+ * A file stands for a process too, a snapshot of it: by its path, or by a name that no process has.
  */
 #include "fiberctl/process.h"
 
@@ -21,6 +23,7 @@
 #include "inspect/render.h"
 #include "inspect/rights.h"
 #include "inspect/slurp.h"
+#include "inspect/snapshot.h"
 
 #define NAMED 16 /* processes of one name that are listed in a message */
 
@@ -126,6 +129,13 @@ static int look_at(void *context, const struct ctl_socket *socket)
 	return 0;
 }
 
+static unsigned count_named(const char *name, struct search *search)
+{
+	*search = (struct search){.name = name};
+	ctl_sockets_each(look_at, search);
+	return search->count;
+}
+
 static int find_name(const char *name, struct ctl_socket *ret)
 {
 	static struct search search;
@@ -133,9 +143,8 @@ static int find_name(const char *name, struct ctl_socket *ret)
 	size_t used = 0;
 	unsigned i;
 
-	search = (struct search){.name = name};
 	ins_words_clean(name, clean, sizeof clean);
-	ctl_sockets_each(look_at, &search);
+	count_named(name, &search);
 	if (search.count == 1) {
 		*ret = search.at[0];
 		return CTL_WELL;
@@ -151,11 +160,30 @@ static int find_name(const char *name, struct ctl_socket *ret)
 			  search.count, places, search.count > NAMED ? ", ..." : "");
 }
 
+/* Whether it is a file that is meant and no process. */
+static bool is_file(const char *who)
+{
+	static struct search search;
+	uint64_t number;
+
+	if (!ins_snapshot_meant(who))
+		return false;
+	if (strchr(who, '/'))
+		return true;
+	if (ctl_parse_id(who, &number) && number <= INT32_MAX)
+		return !alive((pid_t)number);
+	return !count_named(who, &search);
+}
+
 int ctl_process_find(const char *who, struct ctl_socket *ret)
 {
+	char clean[256];
 	uint64_t number;
 
 	*ret = (struct ctl_socket){.owner = geteuid()};
+	if (is_file(who))
+		return ctl_cannot("%s: is a snapshot: this needs the process itself",
+				  ins_words_clean(who, clean, sizeof clean));
 	if (strchr(who, '/')) {
 		snprintf(ret->path, sizeof ret->path, "%s", who);
 		return CTL_WELL;
@@ -165,17 +193,26 @@ int ctl_process_find(const char *who, struct ctl_socket *ret)
 	return find_name(who, ret);
 }
 
+int ctl_process_look(const char *who, struct ctl_socket *ret, bool *ret_snapshot)
+{
+	*ret_snapshot = is_file(who);
+	return *ret_snapshot ? CTL_WELL : ctl_process_find(who, ret);
+}
+
 int ctl_process_open(const char *who, struct ins_source **ret)
 {
 	struct ctl_socket socket;
 	struct ins_error error;
-	int rc = ctl_process_find(who, &socket);
+	bool snapshot;
+	int rc = ctl_process_look(who, &socket, &snapshot);
 
 	if (rc != CTL_WELL)
 		return rc;
-	if (ins_source_open_control(socket.path, socket.pid, CTL_TIMEOUT, &error, ret) < 0)
-		return ctl_cannot("%s", error.text);
-	return CTL_WELL;
+	if (snapshot)
+		rc = ins_source_open_snapshot(who, &error, ret);
+	else
+		rc = ins_source_open_control(socket.path, socket.pid, CTL_TIMEOUT, &error, ret);
+	return rc < 0 ? ctl_cannot("%s", error.text) : CTL_WELL;
 }
 
 int ctl_refused(const struct ctl_socket *socket, int rc, const char *why)

@@ -10,12 +10,15 @@
 #define CTL_HELLO_TIMEOUT INT64_C(1000000000)
 
 /*
- * Find the one process that `who` names: a pid, a name, or the path of a socket. CTL_WELL, or what
+ * Find the one process that `who` names: a pid, a name, or the path of a socket; not a snapshot. CTL_WELL, or what
  * ctl_cannot() returned after it said what is missing and what would help.
  */
 int ctl_process_find(const char *who, struct ctl_socket *ret);
 
-/* Find it and open it as a source. The same results. */
+/* The same, or *ret_snapshot: `who` is the path of a file, or a name that no process has and a file. */
+int ctl_process_look(const char *who, struct ctl_socket *ret, bool *ret_snapshot);
+
+/* Find it, or its snapshot, and open it as a source. The same results. */
 int ctl_process_open(const char *who, struct ins_source **ret);
 
 /* The command line of a process, or its short name; "" when it cannot be read. Not made harmless. Returns

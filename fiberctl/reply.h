@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reply.h - asking a process, or its snapshot, for what is not about fibers
+ *
+ * Those come from a source (process.h). Here is a client that does not care which of the two answers.
+ */
+#ifndef FIBERCTL_REPLY_H
+#define FIBERCTL_REPLY_H
+
+#include "fiberctl/process.h"
+#include "inspect/snapshot.h"
+#include "wire/wire.h"
+
+struct ctl_reply {
+	struct fib_wire_client client;	 /* to ask with */
+	struct fib_wire_process process; /* who it is; its name ends with a NUL */
+	const char *source;		 /* "control", "snapshot": for the JSON */
+	struct ins_snapshot *snapshot;	 /* NULL: it is a process, and may be asked to change */
+	struct ins_summary summary; /* says where a snapshot is from, and when; the rest is zero */
+	struct ctl_socket socket;   /* of a process */
+	const char *who;
+};
+
+/* Find `who`, find out who it is, be ready to ask. CTL_WELL, or the exit code after saying why not. A snapshot has the
+ * answers to the requests that inspect/snapshot_write.c makes. */
+int ctl_reply_open(struct ctl_reply *reply, const char *who);
+void ctl_reply_close(struct ctl_reply *reply);
+
+/* Ask. CTL_WELL, or the exit code after saying why not. */
+int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *payload,
+		  size_t length);
+
+/* The next frame of the answer; the last one is FIB_WIRE_END. CTL_WELL, or the exit code after saying why not: that it
+ * was an ERROR too, and what it said. */
+int ctl_reply_next(struct ctl_reply *reply, struct fib_wire_header *ret_header,
+		   const void **ret_payload);
+
+/* Say that it does not answer, or refuses: rc, a negative errno, or in its own words (may be NULL). What ctl_cannot()
+ * returns. */
+int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why);
+
+#endif
