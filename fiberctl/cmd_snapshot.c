@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_snapshot.c - all there is to know about a process, stacks included, into a file. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/process.h"
+#include "inspect/plain.h"
+#include "inspect/render.h"
+#include "inspect/snapshot.h"
+
+/* Whoever ends us does not find half a file. */
+static void end(int number)
+{
+	if (ins_snapshot_draft[0])
+		unlink(ins_snapshot_draft);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void guard(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = end};
+	size_t i;
+
+	for (i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		sigaction(numbers[i], &action, NULL);
+	/* A limit on the size of files is an error like a disk that is full. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static void put_json(const struct ins_snapshot_taken *taken, const char *path)
+{
+	const struct ins_snapshot_head *h = &taken->head;
+	const struct ins_summary summary = {
+		.total = taken->total,
+		.shown = taken->shown,
+		.sampled_ns = taken->sampled_ns,
+	};
+	struct ins_json json;
+
+	ins_json_begin(&json, stdout, h->pid, h->name, "control", NULL);
+	ins_json_key(&json, "snapshot",
+		     json_pack("{s:o, s:I, s:I, s:o}", "file", ins_json_text(path), "bytes",
+			       (json_int_t)h->size, "takenNs", (json_int_t)h->taken, "host",
+			       ins_json_text(h->host)));
+	ins_json_end(&json, &summary, &taken->problems);
+}
+
+static void put_text(const struct ins_snapshot_taken *taken, const char *path)
+{
+	const struct ins_snapshot_head *h = &taken->head;
+	const struct ins_summary summary = {
+		.total = taken->total,
+		.shown = taken->shown,
+		.sampled_ns = taken->sampled_ns,
+	};
+	char file[4096], name[sizeof h->name * 4];
+
+	printf("%s: %" PRIu64 " bytes: %s, process %d\n", ins_plain(path, file, sizeof file),
+	       h->size, ins_plain(h->name, name, sizeof name), (int)h->pid);
+	ins_text_end(stdout, &summary, &taken->problems);
+}
+
+static int run(const struct ctl_arguments *arguments)
+{
+	const char *path = arguments->option[CTL_OPT_OUTPUT];
+	bool replace = arguments->option[CTL_OPT_FORCE] != NULL;
+	struct ins_snapshot_taken taken;
+	struct ctl_socket socket;
+	struct ins_error error;
+	int code, rc;
+
+	if (!path || !path[0])
+		return ctl_wrong(&ctl_snapshot, "snapshot: needs -o FILE");
+	code = ctl_process_find(arguments->word[0], &socket);
+	if (code != CTL_WELL)
+		return code;
+	guard();
+	rc = ins_snapshot_write(socket.path, socket.pid, CTL_TIMEOUT, path, replace, &taken,
+				&error);
+	if (rc < 0)
+		code = ctl_cannot("%s", error.text);
+	else if (arguments->json)
+		put_json(&taken, path);
+	else
+		put_text(&taken, path);
+	if (rc == 0)
+		code = ctl_written(ins_problems_lines(&taken.problems) ? CTL_PARTIAL : CTL_WELL);
+	ins_problems_free(&taken.problems);
+	return code;
+}
+
+const struct ctl_command ctl_snapshot = {
+	.name = "snapshot",
+	.usage = "PROCESS -o FILE",
+	.summary = "keep all there is to know in a file",
+	.help = "Fibers with their stacks, carriers and policy go to FILE, which every command "
+		"and\n"
+		"fibertrace take in place of a PROCESS: later, or on another machine, where the\n"
+		"program's files are needed for names and backtraces. It has what was on the\n"
+		"stacks of the program, so nobody else may read it. A file that is there already\n"
+		"is only replaced with --force, and only by a whole one.\n",
+	.least = 1,
+	.most = 1,
+	.options = CTL_TAKES(CTL_OPT_OUTPUT) | CTL_TAKES(CTL_OPT_FORCE),
+	.run = run,
+};
