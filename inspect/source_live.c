@@ -76,7 +76,8 @@ static uint64_t high_water(struct live *l, const struct fib_row *row)
 	uint64_t top = row->stack_low + row->stack_size;
 	uint64_t pages, i, n, k;
 
-	if (l->pagemap < 0 || !row->stack_size || top < row->stack_low)
+	/* One that has not begun has no stack: the service says the same. */
+	if (l->pagemap < 0 || !row->stack_low || !row->stack_size || top < row->stack_low)
 		return FIB_ROW_UNKNOWN;
 	pages = (top - 1) / page - first + 1;
 	if (pages > PAGEMAP_MAX)
