@@ -37,6 +37,7 @@ extern const struct ctl_command ctl_top;
 extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_policy, ctl_carriers,
 	ctl_metrics;
 extern const struct ctl_command ctl_snapshot;
+extern const struct ctl_command ctl_snapshot, ctl_diff;
 
 /* One line on stderr, "fiberctl: what: why". The exit code for it. */
 int ctl_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -15,6 +15,10 @@ static const char *const fixtures[] = {
 static const char *const fixtures[] = {"httpd",	   "httpd-threads", "httpd-epoll", "proxy",
 				       "idle",	   "load",	    "crowd",	   "spin",
 				       "overflow", "labels",	    "figures"};
+"httpd", "httpd-threads", "httpd-epoll", "proxy", "idle", "load", "crowd", "spin", "overflow",
+	"labels", "places", "family", "drift"
+}
+;
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -69,6 +73,7 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"deadlock", "stray", NULL},
 		{"figures", "stray", NULL},
 		{"figures", "--carriers", "0"},
+		{"drift", "stray", NULL},
 	};
 
 	(void)state;

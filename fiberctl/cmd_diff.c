@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_diff.c - what is new, what is gone, what has not moved between snapshots
+ *
+ * A fiber is stuck when it is in all of them, was not switched to in between, and stands in the same stack. That is
+ * what tells a fiber that waits for something that never comes from one of fifty thousand that wait for something that
+ * always does.
+ *
+ * Each snapshot is read once, from the first to the last. Of one only a number for each fiber is kept to hold the next
+ * against, and only what may still be stuck is walked.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber/fiber.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fiberctl/process.h"
+#include "inspect/group.h"
+#include "inspect/plain.h"
+#include "inspect/render.h"
+#include "inspect/table.h"
+#include "inspect/unwind.h"
+
+#define SHOWN 20 /* new or gone fibers that are shown in text, without --limit */
+
+/* A fiber of a snapshot that may be stuck. */
+struct mark {
+	uint64_t id, seq;
+	uint64_t stack; /* a hash of its walk */
+};
+
+struct look {
+	const char *who;
+	struct ins_source *source;
+	struct ins_unwinder *unwinder;
+	struct ins_table *table;
+	struct ins_summary summary;
+	int64_t now;
+	struct mark *marks; /* by id once it is read */
+	size_t count, room;
+};
+
+struct diff {
+	struct look at[CTL_WORDS];
+	int count;
+	struct look *look; /* that is read now */
+	struct ins_groups *stuck;
+	uint64_t stuck_count;
+	struct ins_symbols *symbols; /* of the last */
+	struct ins_problems problems;
+	uint64_t limit;
+	struct ins_walk walk;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static uint64_t hash(const struct ins_walk *walk)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ walk->truncated;
+	unsigned i;
+
+	for (i = 0; i < walk->count; i++)
+		h = (h ^ walk->pc[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
+	return h;
+}
+
+static int add_mark(struct look *look, const struct mark *mark)
+{
+	if (look->count == look->room) {
+		size_t room = look->room ? look->room * 2 : 1024;
+		struct mark *more = realloc(look->marks, room * sizeof *more);
+
+		if (!more)
+			return -ENOMEM;
+		look->marks = more;
+		look->room = room;
+	}
+	look->marks[look->count++] = *mark;
+	return 0;
+}
+
+/* What this fiber was in the look before this one. NULL: not there, or not stuck. */
+static const struct mark *before(const struct look *look, const struct fib_row *row)
+{
+	const struct mark wanted = {.id = row->id}, *found = NULL;
+
+	if (look[-1].count)
+		found = bsearch(&wanted, look[-1].marks, look[-1].count, sizeof wanted, by_id);
+	return found && found->seq == row->seq ? found : NULL;
+}
+
+static int take(void *context, const struct ins_fiber *fiber)
+{
+	struct diff *d = context;
+	struct look *look = d->look;
+	bool first = look == d->at, last = look == &d->at[d->count - 1];
+	struct mark mark = {.id = fiber->row.id, .seq = fiber->row.seq};
+	const struct mark *old;
+	int rc = first || last ? ins_table_add(look->table, fiber) : 0;
+
+	look->now = fiber->now;
+	/* One that has ended waits for its joiner and is not stuck itself. */
+	if (rc < 0 || fiber->row.state == FIBER_DEAD)
+		return rc;
+	old = first ? &mark : before(look, &fiber->row);
+	if (!old)
+		return 0;
+	ins_unwind(look->unwinder, fiber, &d->walk);
+	mark.stack = hash(&d->walk);
+	if (old->stack != mark.stack)
+		return 0;
+	if (!last)
+		return add_mark(look, &mark);
+	d->stuck_count++;
+	return ins_groups_add(d->stuck, NULL, fiber, &d->walk);
+}
+
+/* The ids of two processes, or of two runs of a program, have nothing to do with each other. */
+static int check_same(const struct look *first, const struct look *look)
+{
+	const struct ins_modules *a = first->source->modules, *b = look->source->modules;
+	const char *host = first->summary.host, *other = look->summary.host;
+	char one[256], two[256];
+
+	ins_plain(first->who, one, sizeof one);
+	ins_plain(look->who, two, sizeof two);
+	if (first->source->pid != look->source->pid ||
+	    strcmp(first->source->name, look->source->name) != 0 ||
+	    (host && other && strcmp(host, other) != 0) ||
+	    (a->count && b->count && a->at[0].start != b->at[0].start))
+		return ctl_cannot("%s: is of another process than %s, or of another run of it", two,
+				  one);
+	if (look[-1].now && look->now && look->now < look[-1].now)
+		return ctl_cannot("%s: was taken before %s: the first goes first", two,
+				  ins_plain(look[-1].who, one, sizeof one));
+	return CTL_WELL;
+}
+
+static void keep_problems(struct diff *d, const struct look *look)
+{
+	char text[640], who[256];
+	size_t i;
+
+	for (i = 0; i < ins_problems_lines(&look->source->problems); i++)
+		ins_problems_add(&d->problems, "%s: %s", ins_plain(look->who, who, sizeof who),
+				 ins_problems_text(&look->source->problems, i, text, sizeof text));
+}
+
+static int read_one(struct diff *d, struct look *look)
+{
+	const struct ins_request request = {.stacks = true, .labels = true, .modules = true};
+	struct ins_error error = {""};
+	int rc = CTL_WELL, code = ctl_process_open(look->who, &look->source);
+
+	if (code != CTL_WELL)
+		return code;
+	d->look = look;
+	rc = ins_unwinder_new(look->source, &look->unwinder);
+	if (rc == 0)
+		rc = ins_table_new(&look->table);
+	if (rc == 0)
+		rc = ins_source_read(look->source, &request, take, d, &look->summary, &error);
+	if (rc < 0)
+		return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	if (look->count)
+		qsort(look->marks, look->count, sizeof *look->marks, by_id);
+	keep_problems(d, look);
+	return look == d->at ? CTL_WELL : check_same(d->at, look);
+}
+
+/* Fibers of one look that are not in the other: each is given to put(), which may be NULL. How many. */
+static uint64_t only_in(const struct look *look, const struct look *other,
+			void (*put)(void *context, const struct ins_fiber *fiber), void *context)
+{
+	size_t i, n = ins_table_count(look->table);
+	struct ins_fiber fiber;
+	uint64_t found = 0;
+
+	for (i = 0; i < n; i++) {
+		ins_table_get(look->table, i, &fiber);
+		if (ins_table_find(other->table, fiber.row.id) >= 0)
+			continue;
+		found++;
+		if (put)
+			put(context, &fiber);
+	}
+	return found;
+}
+
+static void put_row(void *context, const struct ins_fiber *fiber)
+{
+	struct diff *d = context;
+
+	if (!d->limit)
+		return;
+	d->limit--;
+	fputs("  ", stdout);
+	ins_text_header(stdout, &d->look->source->layout, fiber);
+}
+
+static void put_rows(struct diff *d, const char *what, struct look *look, const struct look *other)
+{
+	const uint64_t limit = d->limit;
+	uint64_t found = only_in(look, other, NULL, NULL);
+
+	printf("%" PRIu64 " %s%s\n", found, what, found ? ":" : "");
+	d->look = look;
+	only_in(look, other, put_row, d);
+	if (found > limit)
+		printf("  and %" PRIu64 " more\n", found - limit);
+	d->limit = limit;
+}
+
+static void put_text(struct diff *d)
+{
+	struct look *first = &d->at[0], *last = &d->at[d->count - 1];
+	char text[512], name[sizeof last->source->name * 4];
+	size_t i;
+	int k;
+
+	printf("%s, process %d\n", ins_words_clean(last->source->name, name, sizeof name),
+	       (int)last->source->pid);
+	for (k = 0; k < d->count; k++) {
+		const struct look *look = &d->at[k];
+
+		printf("  %s: %" PRIu64 " fibers", ins_plain(look->who, text, sizeof text),
+		       look->summary.shown);
+		if (k && look->now && first->now)
+			printf(", %s later",
+			       ins_words_duration(look->now - first->now, text, sizeof text));
+		else if (look->summary.taken)
+			printf(", %s", ins_words_taken(&look->summary, text, sizeof text));
+		putchar('\n');
+	}
+	put_rows(d, "new", last, first);
+	put_rows(d, "gone", first, last);
+	printf("%" PRIu64 " stuck\n\n", d->stuck_count);
+	for (i = 0; i < ins_groups_count(d->stuck); i++) {
+		const struct ins_group *g = ins_groups_at(d->stuck, i);
+
+		ins_text_group(stdout, &last->source->layout, g);
+		ins_text_frames(stdout, d->symbols, g->walk);
+		putchar('\n');
+	}
+	ins_text_end(stdout, &last->summary, &d->problems);
+}
+
+struct rows {
+	const struct look *look;
+	json_t *array;
+};
+
+static void add_row(void *context, const struct ins_fiber *fiber)
+{
+	struct rows *rows = context;
+
+	json_array_append_new(rows->array,
+			      ins_json_fiber(&rows->look->source->layout, fiber, NULL, NULL));
+}
+
+static json_t *rows_of(const struct look *look, const struct look *other)
+{
+	struct rows rows = {look, json_array()};
+
+	only_in(look, other, add_row, &rows);
+	return rows.array;
+}
+
+static json_t *snapshots_of(const struct diff *d)
+{
+	json_t *all = json_array();
+	int k;
+
+	for (k = 0; k < d->count; k++) {
+		const struct look *look = &d->at[k];
+		const int64_t taken = look->summary.taken;
+
+		json_array_append_new(
+			all, json_pack("{s:o, s:s, s:o, s:I, s:I}", "process",
+				       ins_json_text(look->who), "source", look->source->kind,
+				       "takenNs", taken ? json_integer(taken) : json_null(),
+				       "laterNs", (json_int_t)(look->now - d->at[0].now), "fibers",
+				       (json_int_t)look->summary.shown));
+	}
+	return all;
+}
+
+static void put_json(struct diff *d)
+{
+	const struct look *first = &d->at[0], *last = &d->at[d->count - 1];
+	struct ins_json json;
+	size_t i;
+
+	ins_json_begin(&json, stdout, last->source->pid, last->source->name, last->source->kind,
+		       "stuck");
+	for (i = 0; i < ins_groups_count(d->stuck); i++)
+		ins_json_row(&json, ins_json_group(&last->source->layout,
+						   ins_groups_at(d->stuck, i), d->symbols));
+	ins_json_key(&json, "stuckCount", json_integer((json_int_t)d->stuck_count));
+	ins_json_key(&json, "new", rows_of(last, first));
+	ins_json_key(&json, "gone", rows_of(first, last));
+	ins_json_key(&json, "snapshots", snapshots_of(d));
+	ins_json_end(&json, &last->summary, &d->problems);
+}
+
+static int compare(struct diff *d, bool json)
+{
+	int i, code = CTL_WELL;
+
+	for (i = 0; code == CTL_WELL && i < d->count; i++)
+		code = read_one(d, &d->at[i]);
+	if (code != CTL_WELL)
+		return code;
+	if (ins_symbols_new(d->at[d->count - 1].source->modules, &d->symbols) < 0)
+		return ctl_cannot("out of memory");
+	ins_groups_sort(d->stuck);
+	if (json)
+		put_json(d);
+	else
+		put_text(d);
+	return ctl_written(ins_problems_lines(&d->problems) ? CTL_PARTIAL : CTL_WELL);
+}
+
+static void free_look(struct look *look)
+{
+	ins_unwinder_free(look->unwinder);
+	ins_table_free(look->table);
+	ins_source_close(look->source);
+	free(look->marks);
+}
+
+static int run(const struct ctl_arguments *arguments)
+{
+	static struct diff d;
+	int i, code;
+
+	d.count = arguments->words;
+	if (!ctl_option_number(arguments, CTL_OPT_LIMIT, 0, UINT32_MAX, SHOWN, &d.limit))
+		return CTL_USAGE;
+	for (i = 0; i < d.count; i++)
+		d.at[i].who = arguments->word[i];
+	if (ins_groups_new(&d.stuck) < 0)
+		return ctl_cannot("out of memory");
+	code = compare(&d, arguments->json);
+	ins_symbols_free(d.symbols);
+	ins_groups_free(d.stuck);
+	for (i = 0; i < d.count; i++)
+		free_look(&d.at[i]);
+	ins_problems_free(&d.problems);
+	return code;
+}
+
+const struct ctl_command ctl_diff = {
+	.name = "diff",
+	.usage = "A B [C]...",
+	.summary = "what is new, gone or stuck between snapshots",
+	.help = "A, B and C are snapshots of one process, the oldest first; the last may be the\n"
+		"process itself. Shown are the fibers that the last has and the first does not,\n"
+		"those that the first has and the last does not, and those that are stuck: they "
+		"are\n"
+		"in all of them, were not switched to in between, and stand in the same stack.\n"
+		"These are grouped by their stacks, the most first, with their ages in the last.\n",
+	.least = 2,
+	.most = CTL_WORDS,
+	.options = CTL_TAKES(CTL_OPT_LIMIT),
+	.run = run,
+};
