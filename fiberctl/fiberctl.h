@@ -22,6 +22,7 @@ struct ctl_command {
 	const char *help;    /* the rest for fiberctl help NAME */
 	int least, most;     /* words it takes */
 	uint64_t options;    /* CTL_TAKES() of those it takes */
+	bool passes;	     /* it passes the others on to another command */
 	/* Does it. The exit code. */
 	int (*run)(const struct ctl_arguments *arguments);
 };
@@ -38,6 +39,13 @@ extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_p
 	ctl_metrics;
 extern const struct ctl_command ctl_snapshot;
 extern const struct ctl_command ctl_snapshot, ctl_diff;
+extern const struct ctl_command ctl_snapshot, ctl_diff, ctl_watch;
+
+/* The command of that name, or NULL. */
+const struct ctl_command *ctl_command_find(const char *name);
+
+/* Whether the words and options are what the command takes: CTL_WELL, or the exit code after saying what is wrong. */
+int ctl_command_takes(const struct ctl_command *command, const struct ctl_arguments *arguments);
 
 /* One line on stderr, "fiberctl: what: why". The exit code for it. */
 int ctl_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

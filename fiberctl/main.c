@@ -18,9 +18,10 @@
 #include "inspect/torn.h"
 
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_list,     &ctl_show,   &ctl_bt,	  &ctl_stacks,	 &ctl_tree,	  &ctl_policy,
-	&ctl_carriers, &ctl_cancel, &ctl_wake,	  &ctl_audit,	 &ctl_completion, &ctl_waits,
-	&ctl_deadlock, &ctl_top,    &ctl_metrics, &ctl_snapshot, &ctl_diff,	  NULL,
+	&ctl_list,	 &ctl_show,	&ctl_bt,       &ctl_stacks, &ctl_tree,
+	&ctl_policy,	 &ctl_carriers, &ctl_cancel,   &ctl_wake,   &ctl_audit,
+	&ctl_completion, &ctl_waits,	&ctl_deadlock, &ctl_top,    &ctl_metrics,
+	&ctl_snapshot,	 &ctl_diff,	&ctl_watch,    NULL,
 };
 
 int ctl_cannot(const char *fmt, ...)
@@ -71,7 +72,7 @@ bool ctl_parse_id(const char *text, uint64_t *ret)
 	return !*end && !errno && *ret > 0;
 }
 
-static const struct ctl_command *find_command(const char *name)
+const struct ctl_command *ctl_command_find(const char *name)
 {
 	size_t i;
 
@@ -148,8 +149,8 @@ static int help(const struct ctl_arguments *arguments)
 		name = arguments->words ? arguments->word[0] : NULL;
 	if (!name)
 		return help_all();
-	if (find_command(name))
-		return help_command(find_command(name));
+	if (ctl_command_find(name))
+		return help_command(ctl_command_find(name));
 	topic = ctl_topic_find(name);
 	if (!topic)
 		return ctl_wrong(NULL, "%s: no such command or topic", name);
@@ -157,12 +158,11 @@ static int help(const struct ctl_arguments *arguments)
 	return ctl_written(CTL_WELL);
 }
 
-/* Are the words and options what the command takes? */
-static int run(const struct ctl_command *command, const struct ctl_arguments *arguments)
+int ctl_command_takes(const struct ctl_command *command, const struct ctl_arguments *arguments)
 {
 	int i;
 
-	for (i = 0; i < CTL_OPT_COUNT; i++)
+	for (i = 0; i < CTL_OPT_COUNT && !command->passes; i++)
 		if (arguments->given & ~command->options & CTL_TAKES(i))
 			return ctl_wrong(command, "--%s: does not go with this command",
 					 ctl_options[i].name);
@@ -171,7 +171,14 @@ static int run(const struct ctl_command *command, const struct ctl_arguments *ar
 				 arguments->word[command->most]);
 	if (arguments->words < command->least)
 		return ctl_wrong(command, "%s: needs %s", command->name, command->usage);
-	return command->run(arguments);
+	return CTL_WELL;
+}
+
+static int run(const struct ctl_command *command, const struct ctl_arguments *arguments)
+{
+	const int code = ctl_command_takes(command, arguments);
+
+	return code == CTL_WELL ? command->run(arguments) : code;
 }
 
 int main(int argc, char **argv)
@@ -189,7 +196,7 @@ int main(int argc, char **argv)
 		return help(&arguments);
 	if (!arguments.command)
 		return run(&ctl_processes, &arguments);
-	if (!find_command(arguments.command))
+	if (!ctl_command_find(arguments.command))
 		return no_command(arguments.command);
-	return run(find_command(arguments.command), &arguments);
+	return run(ctl_command_find(arguments.command), &arguments);
 }
