@@ -166,10 +166,11 @@ static bool is_file(const char *who)
 	static struct search search;
 	uint64_t number;
 
-	if (!ins_snapshot_meant(who))
-		return false;
 	if (strchr(who, '/'))
-		return true;
+		return ins_snapshot_meant(who);
+	/* The program itself may lie here, under its name. */
+	if (!ins_snapshot_begins(who))
+		return false;
 	if (ctl_parse_id(who, &number) && number <= INT32_MAX)
 		return !alive((pid_t)number);
 	return !count_named(who, &search);

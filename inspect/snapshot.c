@@ -32,6 +32,18 @@ bool ins_snapshot_meant(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+bool ins_snapshot_begins(const char *path)
+{
+	char magic[sizeof((struct ins_snapshot_head *)0)->magic];
+	int fd = ins_snapshot_meant(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	bool begins = fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic &&
+		      memcmp(magic, INS_SNAPSHOT_MAGIC, sizeof magic) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return begins;
+}
+
 static int bad(const char *path, struct ins_error *error, const char *why)
 {
 	ins_error_set(error, -EINVAL, "%s: %s", path, why);

@@ -61,8 +61,9 @@ struct ins_snapshot_file {
 
 struct ins_snapshot;
 
-/* Whether path is a regular file, so that it can only be meant as a snapshot. */
+/* Whether path is a regular file, so that it can only be meant as a snapshot; whether it begins as one. */
 bool ins_snapshot_meant(const char *path);
+bool ins_snapshot_begins(const char *path);
 
 /*
  * Open one: all of it is there, each section is made of whole frames and ends with the last one of an answer. What is in

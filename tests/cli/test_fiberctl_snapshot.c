@@ -176,38 +176,6 @@ static void test_a_snapshot_changes_nothing_and_is_no_process(void **state)
 			 "fiber 999999");
 }
 
-static void test_a_file_is_only_replaced_by_force(void **state)
-{
-	struct stat before, after;
-	char folder[HARNESS_PATH + 16];
-	struct harness_process *p;
-	json_t *answer;
-
-	(void)state;
-	assert_int_equal(stat(file, &before), 0);
-	assert_int_equal(before.st_mode & 0777, 0600);
-	cli_expect_error(cli_run("fiberctl", "snapshot", pid, "-o", file, NULL), 2, "fiberctl",
-			 "--force");
-	assert_int_equal(stat(file, &after), 0);
-	assert_int_equal(after.st_ino, before.st_ino);
-	p = cli_run("fiberctl", "snapshot", pid, "-o", file, "--force", "--json", NULL);
-	answer = answer_of(p, 0);
-	json_promise_answer(answer, "control");
-	json_promise(json_object_get(answer, "snapshot"), "snapshot",
-		     "file:s bytes:i takenNs:i host:s");
-	assert_int_equal(stat(file, &after), 0);
-	assert_int_not_equal(after.st_ino, before.st_ino);
-	assert_int_equal(json_int(json_object_get(answer, "snapshot"), "bytes"), after.st_size);
-	json_decref(answer);
-	cli_expect_error(cli_run("fiberctl", "snapshot", pid, NULL), 64, "fiberctl", "-o FILE");
-	snprintf(folder, sizeof(folder), "%s/none/x.snap", harness_folder());
-	cli_expect_error(cli_run("fiberctl", "snapshot", pid, "-o", folder, NULL), 2, "fiberctl",
-			 folder);
-	cli_expect_error(
-		cli_run("fiberctl", "snapshot", pid, "-o", harness_folder(), "--force", NULL), 2,
-		"fiberctl", "is no file");
-}
-
 static void test_damaged_ones_are_refused_and_never_crash(void **state)
 {
 	char other[HARNESS_PATH];
@@ -342,7 +310,6 @@ int main(void)
 		cmocka_unit_test(test_fibertrace_reads_it_as_it_reads_the_process),
 		cmocka_unit_test(test_the_last_line_says_when_it_was_taken),
 		cmocka_unit_test(test_a_snapshot_changes_nothing_and_is_no_process),
-		cmocka_unit_test(test_a_file_is_only_replaced_by_force),
 		cmocka_unit_test(test_damaged_ones_are_refused_and_never_crash),
 		cmocka_unit_test(test_another_program_at_the_path_is_not_taken_for_it),
 		cmocka_unit_test(test_a_busy_server_is_caught_whole),

@@ -86,7 +86,10 @@ static void test_what_is_none_is_called_so(void **state)
 	file.size = 0;
 	expect_error("too short");
 	assert_true(ins_snapshot_meant(path));
+	assert_false(ins_snapshot_begins(path));
 	snapshot_whole(&file);
+	snapshot_save(&file, path);
+	assert_true(ins_snapshot_begins(path));
 	memcpy(file.at,
 	       "\x7f"
 	       "ELF",
