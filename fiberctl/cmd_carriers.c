@@ -15,14 +15,14 @@
 
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/meter.h"
-#include "fiberctl/process.h"
+#include "fiberctl/reply.h"
 
 #define INTERVAL      INT64_C(200000000)
 #define INTERVAL_MOST INT64_C(3600000000000)
 
 struct answer {
 	struct ctl_meter before, now; /* before: empty with --once */
-	const struct fib_wire_process *process;
+	const struct ctl_reply *reply;
 };
 
 /* -- rates -- */
@@ -150,6 +150,7 @@ static void put_rest(const struct answer *a)
 
 static int put_text(const struct answer *a)
 {
+	char taken[512];
 	size_t i;
 
 	for (i = 0; i < a->now.count; i++)
@@ -160,6 +161,8 @@ static int put_text(const struct answer *a)
 		puts("incomplete: the program is older than this tool, and tells nothing of stacks "
 		     "and "
 		     "its service thread");
+	if (a->reply->snapshot)
+		puts(ins_words_taken(&a->reply->summary, taken, sizeof taken));
 	return ctl_written(a->now.counted ? CTL_WELL : CTL_PARTIAL);
 }
 
@@ -256,7 +259,8 @@ static int put_json(const struct answer *a)
 		for (k = 0; k < r->count; k++)
 			json_array_append_new(carriers, json_carrier(a, &r->is, &r->carriers[k]));
 	}
-	ins_json_begin(&json, stdout, a->process->pid, a->process->name, "control", NULL);
+	ins_json_begin(&json, stdout, a->reply->process.pid, a->reply->process.name,
+		       a->reply->source, NULL);
 	ins_json_key(&json, "runtimes", runtimes);
 	ins_json_key(&json, "carriers", carriers);
 	put_json_rest(a, &json);
@@ -267,17 +271,12 @@ static int put_json(const struct answer *a)
 
 /* -- asking -- */
 
-static int look(const struct ctl_socket *socket, struct ctl_meter *ret)
+static int look(struct ctl_reply *reply, struct ctl_meter *ret)
 {
-	struct fib_wire_client client;
 	char why[256] = "";
-	int rc = fib_wire_connect(&client, socket->path, CTL_TIMEOUT);
+	int rc = ctl_meter_read(&reply->client, ret, why, sizeof why);
 
-	if (rc == 0) {
-		rc = ctl_meter_read(&client, ret, why, sizeof why);
-		fib_wire_disconnect(&client);
-	}
-	return rc < 0 ? ctl_refused(socket, rc, why) : CTL_WELL;
+	return rc < 0 ? ctl_reply_refused(reply, rc, why) : CTL_WELL;
 }
 
 static void pause_for(int64_t ns)
@@ -288,31 +287,23 @@ static void pause_for(int64_t ns)
 		;
 }
 
-/* Both looks, and who was asked. */
-static int ask(const struct ctl_socket *socket, bool once, int64_t interval, struct answer *a,
-	       struct fib_wire_process *old)
+/* Both looks. */
+static int ask(struct ctl_reply *reply, bool once, int64_t interval, struct answer *a)
 {
-	int code = CTL_WELL, rc;
+	int code = CTL_WELL;
 
 	if (!once)
-		code = look(socket, &a->before);
+		code = look(reply, &a->before);
 	if (code == CTL_WELL && !once)
 		pause_for(interval);
-	if (code == CTL_WELL)
-		code = look(socket, &a->now);
-	if (code != CTL_WELL || a->now.counted)
-		return code;
-	rc = ctl_hello(socket->path, CTL_TIMEOUT, old);
-	a->process = old;
-	return rc < 0 ? ctl_refused(socket, rc, NULL) : CTL_WELL;
+	return code == CTL_WELL ? look(reply, &a->now) : code;
 }
 
 static int run(const struct ctl_arguments *arguments)
 {
-	struct answer a = {.process = &a.now.process};
 	const bool once = arguments->option[CTL_OPT_ONCE];
-	struct fib_wire_process old;
-	struct ctl_socket socket;
+	struct answer a = {.reply = NULL};
+	struct ctl_reply reply;
 	int64_t interval;
 	int code;
 
@@ -321,13 +312,17 @@ static int run(const struct ctl_arguments *arguments)
 	if (interval <= 0 || interval > INTERVAL_MOST)
 		return ctl_wrong(NULL, "--interval %s: more than 0, and at most an hour",
 				 arguments->option[CTL_OPT_INTERVAL]);
-	code = ctl_process_find(arguments->word[0], &socket);
-	if (code == CTL_WELL)
-		code = ask(&socket, once, interval, &a, &old);
+	code = ctl_reply_open(&reply, arguments->word[0]);
+	if (code != CTL_WELL)
+		return code;
+	a.reply = &reply;
+	/* Nothing goes on in a snapshot. */
+	code = ask(&reply, once || reply.snapshot, interval, &a);
 	if (code == CTL_WELL)
 		code = arguments->json ? put_json(&a) : put_text(&a);
 	ctl_meter_free(&a.before);
 	ctl_meter_free(&a.now);
+	ctl_reply_close(&reply);
 	return code;
 }
 

@@ -35,6 +35,7 @@ static const struct question {
 	{FIB_WIRE_STACK, &all_fibers,
 	 sizeof all_fibers}, /* the first: the rest is nothing without it */
 	{FIB_WIRE_CARRIERS, NULL, 0},
+	{FIB_WIRE_COUNTERS, NULL, 0},
 	{FIB_WIRE_POLICY, &policy_read, sizeof policy_read},
 };
 

@@ -116,6 +116,7 @@ static void test_every_reader_says_the_same_of_process_and_snapshot(void **state
 	/* The two that run have no stack to walk: the exit status says so. */
 	same("fiberctl", (const char *[4]){"bt", "--all"}, "control", 1);
 	same("fiberctl", (const char *[4]){"policy"}, "control", 0);
+	same("fiberctl", (const char *[4]){"carriers"}, "control", 0);
 }
 
 static void test_fibertrace_reads_it_as_it_reads_the_process(void **state)
@@ -147,10 +148,11 @@ static void test_fibertrace_reads_it_as_it_reads_the_process(void **state)
 
 static void test_the_last_line_says_when_it_was_taken(void **state)
 {
-	static const char *const commands[][3] = {{"list"}, {"bt", "--all"}, {"policy"}};
+	static const char *const commands[][3] = {
+		{"list"}, {"bt", "--all"}, {"policy"}, {"carriers"}};
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		struct harness_process *p =
 			cli_run("fiberctl", commands[i][0], file, commands[i][1], NULL);
 		const char *last;
