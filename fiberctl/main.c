@@ -121,7 +121,8 @@ static int help_all(void)
 	     "\n"
 	     "Ask running programs about their fibers, over their control sockets. Without a\n"
 	     "command: list the programs that can be asked. PROCESS is a process id, the name\n"
-	     "of a program, or the path of a control socket (with a '/').\n");
+	     "of a program, or the path of a control socket (with a '/'); or a file that\n"
+	     "'fiberctl snapshot' wrote.\n");
 	for (i = 0; ctl_commands[i]; i++)
 		printf("  %-10s %-24s %s\n", ctl_commands[i]->name, ctl_commands[i]->usage,
 		       ctl_commands[i]->summary);

@@ -6,6 +6,7 @@
  * test_source_snapshot.c.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "head.h"
@@ -18,12 +19,15 @@ static struct ins_frames frames;
 static struct ins_summary summary;
 static struct ins_error error;
 static unsigned fibers, stacks;
+static volatile unsigned sum;
 
 static int each(void *context, const struct ins_fiber *fiber)
 {
 	(void)context;
 	fibers++;
 	stacks += fiber->stack != NULL;
+	for (size_t i = 0; i < fiber->stack_size; i++)
+		sum += fiber->stack[i];
 	return 0;
 }
 
@@ -131,6 +135,58 @@ static void test_modules_can_be_had_before_the_first_fiber(void **state)
 	assert_int_equal(source.modules->count, 1);
 }
 
+static uint64_t state_of_chance = 815;
+
+static uint64_t chance(uint64_t below)
+{
+	state_of_chance = state_of_chance * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (state_of_chance >> 33) % below;
+}
+
+/* Each payload in memory of its own, damaged, perhaps cut: a sanitizer sees who reads past its end. */
+static int take_damaged(const struct ins_request *request)
+{
+	struct ins_snapshot_frames all = {bytes.at, bytes.at + bytes.size};
+	struct fib_wire_header header;
+	const void *payload;
+	int rc = 0;
+
+	ins_frames_begin(&frames, request, each, NULL, &summary);
+	while (rc == 0 && !frames.done && ins_snapshot_next(&all, &header, &payload)) {
+		const size_t cut = chance(8) ? 0 : chance(header.length + 1);
+		const size_t length = header.length - cut;
+		unsigned char *own = malloc(length ? length : 1);
+
+		assert_non_null(own);
+		memcpy(own, payload, length);
+		if (length && !chance(3))
+			own[chance(length < 64 ? length : 64)] ^= (unsigned char)chance(256);
+		header.length = (uint32_t)length;
+		rc = ins_frames_take(&frames, &header, own, &error);
+		free(own);
+	}
+	return rc;
+}
+
+static void test_frames_are_never_read_past_their_end(void **state)
+{
+	const struct ins_request whole = {.stacks = true};
+	unsigned well = 0, wrong = 0;
+
+	stop(state);
+	for (unsigned i = 0; i < 20000; i++) {
+		assert_int_equal(start(state), 0);
+		put_three();
+		if (take_damaged(&whole) < 0)
+			wrong++;
+		else
+			well++;
+		stop(state);
+	}
+	assert_true(well > 1000 && wrong > 1000);
+	assert_int_equal(start(state), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +195,7 @@ int main(void)
 		TEST(test_stacks_that_were_not_asked_for_are_not_missed),
 		TEST(test_a_fiber_that_did_not_come_is_no_such_fiber),
 		TEST(test_modules_can_be_had_before_the_first_fiber),
+		TEST(test_frames_are_never_read_past_their_end),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);
