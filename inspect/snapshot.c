@@ -240,27 +240,39 @@ bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
 	return type < INS_SNAPSHOT_FILES && find(snapshot, type, ret);
 }
 
+/* The module that begins there. */
+static struct ins_module *module_at(struct ins_modules *modules, uint64_t start)
+{
+	size_t low = 0, high = modules->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (modules->at[middle].start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < modules->count && modules->at[low].start == start ? &modules->at[low] : NULL;
+}
+
 static void tell(struct ins_modules *modules, const struct ins_snapshot_file *f,
 		 const unsigned char *segments)
 {
-	size_t i;
+	struct ins_module *m = module_at(modules, f->start);
 
-	for (i = 0; i < modules->count; i++) {
-		struct ins_module *m = &modules->at[i];
-
-		if (m->start != f->start || m->looked || m->known)
-			continue;
-		m->image.type = f->type;
-		m->image.machine = f->machine;
-		m->image.loaded = true; /* what is to be believed, as if it had been in memory */
-		m->image.base = f->start;
-		m->image.bias = m->bias = f->bias;
-		m->image.segments = f->segments;
-		memcpy(m->image.segment, segments, f->segments * sizeof(Elf64_Phdr));
-		m->image.build_id_size = f->build_id_size;
-		memcpy(m->image.build_id, f->build_id, f->build_id_size);
-		m->known = true;
-	}
+	if (!m || m->looked || m->known)
+		return;
+	m->image.type = f->type;
+	m->image.machine = f->machine;
+	m->image.loaded = true; /* what is to be believed, as if it had been in memory */
+	m->image.base = f->start;
+	m->image.bias = m->bias = f->bias;
+	m->image.segments = f->segments;
+	memcpy(m->image.segment, segments, f->segments * sizeof(Elf64_Phdr));
+	m->image.build_id_size = f->build_id_size;
+	memcpy(m->image.build_id, f->build_id, f->build_id_size);
+	m->known = true;
 }
 
 void ins_snapshot_files(const struct ins_snapshot *snapshot, struct ins_modules *modules)

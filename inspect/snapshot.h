@@ -88,7 +88,7 @@ bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
 bool ins_snapshot_next(struct ins_snapshot_frames *frames, struct fib_wire_header *ret_header,
 		       const void **ret_payload);
 
-/* Tell each of the modules what its file was, where that was written down: another one is then not taken for it. */
+/* Tell each of the modules, which are sorted, what its file was, where that was written down: another one is then not taken for it. */
 void ins_snapshot_files(const struct ins_snapshot *snapshot, struct ins_modules *modules);
 
 /* -- writing: snapshot_write.c -- */
