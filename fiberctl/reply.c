@@ -15,9 +15,9 @@ int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)
 	if (!reply->snapshot)
 		return ctl_refused(&reply->socket, rc, why);
 	if (!why || !why[0])
-		why = rc == -EPROTO   ? "the answer makes no sense"
-		      : rc == -ENOENT ? "this was not asked for when it was taken"
-				      : strerror(-rc);
+		why = rc == -EPROTO	  ? "the answer makes no sense"
+		      : rc == -EOPNOTSUPP ? "this was not asked for when it was taken"
+					  : strerror(-rc);
 	return ctl_cannot("%s: %s", ins_plain(reply->who, who, sizeof who),
 			  ins_plain(why, clean, sizeof clean));
 }

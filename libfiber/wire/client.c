@@ -122,7 +122,8 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 	if (length > FIB_WIRE_REQUEST_MAX)
 		return -EMSGSIZE;
 	if (client->kept)
-		return client->kept(client->keeper, type, &client->at, &client->end) ? 0 : -ENOENT;
+		return client->kept(client->keeper, type, &client->at, &client->end) ? 0
+										     : -EOPNOTSUPP;
 	memcpy(frame, &header, sizeof header);
 	if (length)
 		memcpy(frame + sizeof header, payload, length);

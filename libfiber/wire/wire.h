@@ -287,7 +287,7 @@ int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t t
 void fib_wire_disconnect(struct fib_wire_client *client);
 
 /* Be connected with answers that are kept in memory and stay there: requests, whatever their payload, are answered from
- * them, or are -ENOENT. Whoever asks need not know. */
+ * them, or are -EOPNOTSUPP, as those are that an older program does not know. Whoever asks need not know. */
 void fib_wire_recall(struct fib_wire_client *client, fib_wire_kept_fn *kept, void *keeper);
 
 /* The pid of the other end as we see it, which may know itself by another one inside a container; 0: not known. */
