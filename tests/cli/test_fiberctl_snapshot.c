@@ -65,6 +65,7 @@ static void cut_times(json_t *answer, json_int_t ages[ROOM])
 		assert_in_range(id, 1, ROOM - 1);
 		ages[id] = json_int(fiber, "ageNs");
 		json_object_del(fiber, "ageNs");
+		json_object_del(fiber, "why"); /* ages, in words */
 		/* One that runs goes on with that. */
 		if (!json_is_null(json_object_get(fiber, "carrier")))
 			json_object_del(fiber, "cpuNs");
@@ -107,16 +108,36 @@ static void same(const char *tool, const char *const words[4], const char *sourc
 
 static void test_every_reader_says_the_same_of_process_and_snapshot(void **state)
 {
-	const char *const id = cli_number(crowd_find(&crowd, "mutex", "mutex-")->id);
+	char id[24];
 
 	(void)state;
+	snprintf(id, sizeof(id), "%s", cli_number(crowd_find(&crowd, "mutex", "mutex-")->id));
 	same("fiberctl", (const char *[4]){"list"}, "control", 0);
 	same("fiberctl", (const char *[4]){"show", id}, "control", 0);
 	same("fiberctl", (const char *[4]){"bt", id}, "control", 0);
 	/* The two that run have no stack to walk: the exit status says so. */
 	same("fiberctl", (const char *[4]){"bt", "--all"}, "control", 1);
 	same("fiberctl", (const char *[4]){"policy"}, "control", 0);
-	same("fiberctl", (const char *[4]){"carriers"}, "control", 0);
+}
+
+static void test_carriers_are_those_that_it_had(void **state)
+{
+	json_t *answer = answer_of(cli_run("fiberctl", "carriers", file, "--json", NULL), 0);
+	const json_t *carrier;
+	size_t i;
+
+	(void)state;
+	json_promise_answer(answer, "snapshot");
+	assert_int_equal(json_array_size(json_object_get(answer, "runtimes")), 1);
+	assert_int_equal(json_array_size(json_object_get(answer, "carriers")), 2);
+	json_array_foreach (json_object_get(answer, "carriers"), i, carrier) {
+		const json_int_t id = json_int(carrier, "fiberId");
+
+		assert_string_equal(json_text(carrier, "state"), "running");
+		assert_true(id == (json_int_t)crowd_find(&crowd, "running", "running-0")->id ||
+			    id == (json_int_t)crowd_find(&crowd, "running", "running-1")->id);
+	}
+	json_decref(answer);
 }
 
 static void test_fibertrace_reads_it_as_it_reads_the_process(void **state)
@@ -309,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_reader_says_the_same_of_process_and_snapshot),
+		cmocka_unit_test(test_carriers_are_those_that_it_had),
 		cmocka_unit_test(test_fibertrace_reads_it_as_it_reads_the_process),
 		cmocka_unit_test(test_the_last_line_says_when_it_was_taken),
 		cmocka_unit_test(test_a_snapshot_changes_nothing_and_is_no_process),
