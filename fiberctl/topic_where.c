@@ -2,6 +2,7 @@
 /* topic_where.c - `fiberctl help where`: the language of --where, and the fields that other options speak of too. */
 #include "fiberctl/topics.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "inspect/fields.h"
