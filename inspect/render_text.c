@@ -126,7 +126,7 @@ void ins_text_end(FILE *out, const struct ins_summary *summary, const struct ins
 void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t matched,
 		       const struct ins_problems *problems)
 {
-	char took[32], text[128];
+	char took[32], text[512];
 
 	put_problems(out, problems);
 	fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fibers, sampled over %s", summary->shown,
