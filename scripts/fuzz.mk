@@ -24,11 +24,11 @@ $(FUZZ_TARGETS:%=$(BUILD)/obj/fuzz/replay_%.o): $(BUILD)/obj/fuzz/replay_%.o: te
 
 $(FUZZ_REPLAY): $(BUILD)/tests/fuzz/replay_%: $(BUILD)/obj/fuzz/replay_%.o $(BUILD)/obj/tests/fuzz/fuzz_%.o $(HARNESS_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(LIB_LIBS)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(CTL_LIBS) $(LIB_LIBS)
 
 $(FUZZ_BIN): $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(LIB_LIBS)
+	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(CTL_LIBS) $(LIB_LIBS)
 
 $(BUILD)/tests/fuzz/replay_request $(BUILD)/tests/fuzz/fuzz_request: $(BUILD)/lib/libfiber.a
 $(BUILD)/tests/fuzz/replay_answer $(BUILD)/tests/fuzz/fuzz_answer: $(FUZZ_CTL_OBJ) $(INS_OBJ)

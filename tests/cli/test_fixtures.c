@@ -9,16 +9,10 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/watchdog.h"
 
-static const char *const fixtures[] = {
-	"httpd", "httpd-threads", "httpd-epoll", "proxy",  "idle",   "load",	"crowd",
-	"spin",	 "overflow",	  "labels",	 "places", "family", "deadlock"};
 static const char *const fixtures[] = {"httpd",	   "httpd-threads", "httpd-epoll", "proxy",
 				       "idle",	   "load",	    "crowd",	   "spin",
-				       "overflow", "labels",	    "figures"};
-"httpd", "httpd-threads", "httpd-epoll", "proxy", "idle", "load", "crowd", "spin", "overflow",
-	"labels", "places", "family", "drift"
-}
-;
+				       "overflow", "labels",	    "places",	   "family",
+				       "deadlock", "figures",	    "drift"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
