@@ -140,7 +140,7 @@ static void test_act_cancel_of_one_that_does_not_wait_is_told_by_its_next_wait(v
 #define TIMES	 100000u
 #define LIVES	 8u /* at the same time, for each carrier */
 #define CARRIERS 2u
-#define AGAIN	 16u /* at most */
+#define AGAIN	 32u /* at most */
 #define RECORDS	 256u
 
 static struct {
