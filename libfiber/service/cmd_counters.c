@@ -8,7 +8,9 @@
 #include "service/tally.h"
 #include "stack/pool.h"
 
-#define PIECE 512u /* records, some tens of ns each where they are in no cache */
+#define PIECE 256u /* records, some tens of ns each where they are in no cache */
+
+enum { STAGE_FIBERS, STAGE_MEMORY, STAGE_END };
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
@@ -36,14 +38,11 @@ static void finish(struct fib_peer *peer, int64_t now)
 {
 	struct fib_cursor *cursor = &peer->cursor;
 	struct fib_wire_counters *c = &cursor->counters;
-	int64_t resident = fib_os_resident();
-
 	c->now = fib_os_now();
 	c->service_cpu = fib_os_thread_cpu();
 	c->service_began = fib_answer_began();
 	c->records = cursor->committed;
 	c->record_size = sizeof(struct fiber);
-	c->resident = resident < 0 ? 0 : (uint64_t)resident;
 	count_stacks(c);
 	cursor->fibers = cursor->end.total = cursor->end.shown = c->fibers;
 	cursor->end.sampled_ns = c->now - cursor->began;
@@ -53,20 +52,37 @@ static void finish(struct fib_peer *peer, int64_t now)
 	fib_answer_end(peer);
 }
 
-static bool step(struct fib_peer *peer, int64_t now)
+/* Some more. True when all have been counted. */
+static bool count_fibers(struct fib_cursor *c)
 {
-	struct fib_cursor *c = &peer->cursor;
 	uint64_t n = c->committed - c->next;
 
-	if (!n) {
-		finish(peer, now);
-		return true;
-	}
 	if (n > PIECE)
 		n = PIECE;
 	fib_tally(c->next, n, &c->counters);
 	c->next += n;
-	return false;
+	return c->next == c->committed;
+}
+
+static bool step(struct fib_peer *peer, int64_t now)
+{
+	struct fib_cursor *c = &peer->cursor;
+	int64_t resident;
+
+	switch (c->stage) {
+	case STAGE_FIBERS:
+		if (count_fibers(c))
+			c->stage = STAGE_MEMORY;
+		return false;
+	case STAGE_MEMORY:
+		resident = fib_os_resident();
+		c->counters.resident = resident < 0 ? 0 : (uint64_t)resident;
+		c->stage = STAGE_END;
+		return false;
+	default:
+		finish(peer, now);
+		return true;
+	}
 }
 
 const struct fib_command fib_cmd_counters = {
