@@ -122,7 +122,7 @@ static void test_waits_text_is_holders_with_what_they_hold_and_who_waits(void **
 	say_crossing(out);
 	say_others(out);
 	fprintf(out, "shown 6 of 6 holders; 20 of 24 fibers wait for others\n"
-		     "24 of 24 fibers, sampled over T\n");
+		     "shown 24 of 24 fibers, sampled over T\n");
 	fclose(out);
 	cli_expect(p, 0);
 	golden_text(p->out.bytes);
@@ -147,7 +147,7 @@ static void test_waits_limit_says_what_it_leaves_out(void **state)
 	end = strstr(expected, "\n1 fiber waits, and ") + 1;
 	snprintf(end, (size_t)(expected + size - end),
 		 "shown 1 of 6 holders (--limit shows more); 20 of 24 fibers wait for others\n"
-		 "24 of 24 fibers, sampled over T\n");
+		 "shown 24 of 24 fibers, sampled over T\n");
 	cli_expect(p, 0);
 	golden_text(p->out.bytes);
 	one_time(p->out.bytes);

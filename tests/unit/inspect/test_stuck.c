@@ -176,7 +176,7 @@ static void test_what_is_fleeting_is_read_three_times(void **state)
 	assert_int_equal(fake.read, 3);
 	assert_int_equal(found, 1);
 	assert_non_null(strstr(text, "\n1 deadlock; unchanged in 3 readings\n"));
-	assert_non_null(strstr(text, "\n1 of 1 fibers, sampled over 30ns\n"));
+	assert_non_null(strstr(text, "\nshown 1 of 1 fibers, sampled over 30ns\n"));
 	waiting_free(&w);
 }
 
