@@ -91,7 +91,7 @@ static void test_text_indents_marks_orphans_and_counts(void **state)
 		expect_line(p->out.bytes, i);
 	snprintf(wanted, sizeof(wanted), "\n(ended %s)\n  fiber ", family.members[LINKS].holder);
 	cli_contains(p->out.bytes, wanted);
-	cli_contains(p->out.bytes, "\norphans: 5, of 1 fiber that has ended\n45 of 45 fibers, ");
+	cli_contains(p->out.bytes, "\norphans: 5, of 1 fiber that has ended\nshown 45 of 45 fibers, ");
 	harness_free(p);
 }
 
