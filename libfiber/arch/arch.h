@@ -9,6 +9,7 @@
 #ifndef FIB_ARCH_ARCH_H
 #define FIB_ARCH_ARCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,5 +55,12 @@ _Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)
  * reader can walk the context and the stack's bytes copied by fn like those of a suspended fiber.
  */
 void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg);
+
+/*
+ * Where a signal handler has interrupted its thread, from the ucontext_t that it was called with: sp, fp and pc, from which a
+ * walk can start. A system call that the signal made fail with EINTR is made again when the handler returns, where that is
+ * possible. False: this port does not know. Async-signal-safe.
+ */
+bool fib_arch_interrupted(void *ucontext, struct fib_context *ret);
 
 #endif

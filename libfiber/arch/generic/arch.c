@@ -125,3 +125,10 @@ void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg
 	context->saved = NULL;
 	fn(arg);
 }
+
+bool fib_arch_interrupted(void *ucontext, struct fib_context *ret)
+{
+	(void)ucontext;
+	(void)ret;
+	return false;
+}
