@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample.c - what another thread does, without a debugger
+ *
+ * A thread that sleeps in the system is not to be disturbed: a signal would end its sleep(3) or poll(2) early. The kernel
+ * says in /proc where it sleeps, and with which stack.
+ *
+ * A thread that computes has its registers for itself, and only a signal handler gets at them. The signal is SIGURG:
+ * nobody is ended by it should it arrive where there is no handler, debuggers pass it on, and hardly a program has any
+ * use for it. One that has keeps it: as soon as its disposition is not the default, none is sent.
+ */
+#include "os/sample.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+#define INTERRUPT SIGURG
+
+/* See threads.c: the name of the clock of a thread's CPU time. */
+#define CLOCK_OF(tid) ((clockid_t)(~(tid) << 3 | 6u))
+
+static fib_os_interrupt_fn *interrupt;
+
+static void on_interrupt(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	(void)number;
+	(void)info;
+	interrupt(context);
+	errno = saved;
+}
+
+/* "running", "-1 SP PC" or "NR 6 arguments SP PC". */
+static int parse(char *text, struct fib_os_place *ret)
+{
+	char *at = text;
+	int i;
+
+	if (strncmp(text, "running", 7) == 0)
+		return 0;
+	ret->call = strtol(text, &at, 10);
+	if (at == text)
+		return -EPROTO;
+	for (i = 0; ret->call >= 0 && i < 6; i++)
+		strtoull(at, &at, 16);
+	ret->sp = strtoull(at, &at, 16);
+	ret->pc = strtoull(at, &at, 16);
+	return *at == '\n' && ret->sp && ret->pc ? 1 : -EPROTO;
+}
+
+fib_noinline int fib_os_thread_place(uint32_t tid, struct fib_os_place *ret)
+{
+	char path[48], text[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/self/task/%u/syscall", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof text - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n <= 0)
+		return n < 0 ? (int)n : -ESRCH;
+	text[n] = 0;
+	return parse(text, ret);
+}
+
+fib_noinline int64_t fib_os_thread_used(uint32_t tid)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_OF(tid), &t) < 0)
+		return -errno;
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static bool is_default(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL;
+}
+
+static bool is_ours(const struct sigaction *action)
+{
+	return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_interrupt;
+}
+
+/* The handler is put where there is none, when it is needed first. */
+static int claim_signal(void)
+{
+	struct sigaction ours = {.sa_sigaction = on_interrupt,
+				 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction before;
+
+	if (sigaction(INTERRUPT, NULL, &before) < 0)
+		return -errno;
+	if (is_ours(&before))
+		return 0;
+	if (!is_default(&before))
+		return -EBUSY;
+	sigemptyset(&ours.sa_mask);
+	if (sigaction(INTERRUPT, &ours, &before) < 0)
+		return -errno;
+	if (is_default(&before) || is_ours(&before))
+		return 0;
+	/* The program has put its own there just now. */
+	sigaction(INTERRUPT, &before, NULL);
+	return -EBUSY;
+}
+
+fib_noinline int fib_os_interrupt(uint32_t tid, fib_os_interrupt_fn *fn)
+{
+	int rc;
+
+	interrupt = fn;
+	rc = claim_signal();
+	if (rc < 0)
+		return rc;
+	return syscall(SYS_tgkill, getpid(), tid, INTERRUPT) < 0 ? -errno : 0;
+}
+
+fib_noinline bool fib_os_may_interrupt(void)
+{
+	struct sigaction action;
+	sigset_t blocked;
+
+	return sigaction(INTERRUPT, NULL, &action) == 0 &&
+	       (is_default(&action) || is_ours(&action)) &&
+	       pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, INTERRUPT);
+}
+
+fib_noinline void fib_os_take_interrupts(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, INTERRUPT);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
