@@ -43,6 +43,8 @@ int fib_options_complete(const struct fiber_runtime_options *options,
 		if (ret->carriers > FIB_CARRIERS_MAX)
 			ret->carriers = FIB_CARRIERS_MAX;
 	}
+	if (!ret->long_run_ns)
+		ret->long_run_ns = FIB_LONGRUN_DEFAULT;
 	if (!ret->stack_size)
 		ret->stack_size = FIB_STACK_DEFAULT;
 	return 0;

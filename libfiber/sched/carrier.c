@@ -184,6 +184,7 @@ void *fib_carrier_main(void *arg)
 	/* Without an alternate stack an overflow still ends the program, but says less. */
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
+	fib_longrun_enter(c);
 	fib_context_adopt(&c->announce);
 	fib_meter_give(c);
 	for (;;) {

@@ -47,6 +47,7 @@ static void release(struct fib_sched *s)
 		fib_timers_release(&s->carriers[i].timers);
 		fib_runqueue_release(&s->carriers[i].queue);
 	}
+	fib_longrun_release(s);
 	free(s->carriers);
 	fib_pinned_release(&s->pinned);
 	s->poller->ops->close(s->poller);
@@ -95,7 +96,9 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 	if (s->carriers) {
 		memset(s->carriers, 0, n * sizeof *s->carriers);
 		s->carrier_count = n;
-		rc = start_threads(s);
+		rc = fib_longrun_init(s);
+		if (rc == 0)
+			rc = start_threads(s);
 	} else {
 		rc = -ENOMEM;
 	}

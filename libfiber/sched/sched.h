@@ -23,6 +23,7 @@
 #include "sched/idle.h"
 #include "sched/inject.h"
 #include "sched/meter.h"
+#include "sched/longrun.h"
 #include "sched/pinned.h"
 #include "sched/runqueue.h"
 #include "sched/spare.h"
@@ -73,6 +74,11 @@ struct fib_carrier {
 	uint64_t rand;		/* C */
 	pthread_t thread;	/* I */
 	void *altstack;		/* C */
+
+	_Atomic uint32_t tid;		   /* C writes, A reads; 0: not there yet */
+	_Atomic uint32_t interruptible;	   /* C writes, A reads: it may be sent longrun's signal */
+	struct fib_longrun_hold hold;	   /* the service thread's */
+	struct fib_longrun_sample *sample; /* I: longrun.sample */
 };
 
 /* Called with what the poller gave out. On a carrier. */
@@ -111,6 +117,8 @@ struct fib_sched {
 	struct fib_poller_note poller_note; /* I */
 
 	struct fib_background background; /* own lock */
+	_Atomic int64_t long_run;	  /* A: ns a fiber may hold its carrier; 0: any time */
+	bool interruptible;		  /* I: carriers may take longrun's signal */
 };
 
 /* Make a scheduler of n carriers in *s and start them. dispatch is called with what the poller gives out. 0, -ENOMEM,

@@ -79,6 +79,7 @@ void fib_tick_remove(struct fib_sched *s)
 		;
 	/* A forked child that finishes its parent's runtime does not find it. */
 	if (*at) {
+		fib_longrun_close(s);
 		*at = s->next;
 		fib_publish(&fiber_registry.carriers, fiber_registry.carriers - s->carrier_count);
 	}
@@ -100,6 +101,7 @@ void fib_tick_forget(void)
 	tick.first = NULL;
 	tick.idle_ticks = 0;
 	tick.pause = 0;
+	fib_longrun_forget();
 	fib_publish(&fiber_registry.carriers, 0);
 }
 
@@ -197,8 +199,10 @@ int64_t fib_tick(int64_t now)
 	for (s = tick.first; s; s = s->next) {
 		mend(s, now);
 		fib_pinned_report(&s->pinned, now);
+		fib_longrun_look(s, now);
 		kept = keep_the_clock(s) && kept;
 	}
+	fib_longrun_report(now);
 	tick.idle_ticks = all_asleep() ? tick.idle_ticks + 1 : 0;
 	resting = tick.idle_ticks > LINGER && rest();
 	fib_spin_unlock(&tick.lock);
@@ -278,4 +282,29 @@ uint64_t fib_tick_pinned_events(uint64_t *ret_dropped)
 	}
 	fib_spin_unlock(&tick.lock);
 	return events;
+}
+
+int64_t fib_tick_long_run(void)
+{
+	int64_t ns = -ESRCH;
+
+	fib_spin_lock(&tick.lock);
+	if (tick.first)
+		ns = fib_longrun_threshold(tick.first);
+	fib_spin_unlock(&tick.lock);
+	return ns;
+}
+
+int64_t fib_tick_set_long_run(int64_t ns)
+{
+	int64_t before = -ESRCH;
+	struct fib_sched *s;
+
+	fib_spin_lock(&tick.lock);
+	if (tick.first)
+		before = fib_longrun_threshold(tick.first);
+	for (s = tick.first; s; s = s->next)
+		fib_longrun_set(s, ns);
+	fib_spin_unlock(&tick.lock);
+	return before;
 }

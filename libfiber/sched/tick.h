@@ -66,4 +66,8 @@ int fib_tick_set_policy(uint32_t policy);
 /* Counted so far over all runtimes, and how many of them the rings of events have dropped. */
 uint64_t fib_tick_pinned_events(uint64_t *ret_dropped);
 
+/* How long a fiber may hold its carrier, ns, 0: any time; as with the policy. */
+int64_t fib_tick_long_run(void);
+int64_t fib_tick_set_long_run(int64_t ns);
+
 #endif

@@ -3,7 +3,9 @@
  * runtime.h - carriers, and the life of a program
  *
  * Carriers are threads that block all signals but SIGSEGV, SIGBUS, SIGFPE and SIGILL: the
- * program's signals are handled in its own threads. Whoever passes a runtime sees to it that it
+ * program's signals are handled in its own threads. Where SIGURG has its default action and is
+ * not blocked when a runtime starts, its carriers take that too: with it the stack of a fiber
+ * is copied that computes for long (long_run_ns). Whoever passes a runtime sees to it that it
  * is not finished meanwhile. No call is async-signal-safe but those that say so.
  */
 #ifndef FIBER_RUNTIME_H
@@ -27,7 +29,9 @@ struct fiber_runtime_options {
 	unsigned carriers; /* up to 256; 0: CPUs this process may use (affinity and cgroup quota) */
 	size_t stack_size; /* default for fibers, bytes, up to 1 GiB; 0: 256 KiB */
 	enum fiber_pinned_policy pinned_policy;
-	int64_t long_run_ns; /* to report a fiber that holds its carrier longer; no effect yet */
+	/* A fiber that holds its carrier longer than this is reported once, with a rate-limited line
+	 * on stderr; its stack is shown by 'fiberctl slow'. 0: 20 ms; negative: none is. */
+	int64_t long_run_ns;
 	const char *control_path; /* NULL: default path; "": no control socket */
 	int (*idle)(void *idle_arg, int64_t deadline); /* called instead of blocking; may be NULL */
 	void *idle_arg;

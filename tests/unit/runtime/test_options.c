@@ -35,6 +35,7 @@ static void expect_defaults(void)
 	assert_int_equal(got.carriers, fib_os_cpus());
 	assert_int_equal(got.stack_size, 256 << 10);
 	assert_int_equal(got.pinned_policy, FIBER_PINNED_WARN);
+	assert_int_equal(got.long_run_ns, 20000000);
 	assert_null(got.control_path);
 }
 

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * longrun.c - a fiber that keeps its carrier, and everybody behind it, waiting
+ *
+ * Nobody on the carrier's side counts anything. The service thread looks at each carrier at every tick: a record's sequence
+ * number moves at every switch, so a fiber that is seen twice with the same odd number has held its carrier in between. (One
+ * that yields where nobody else wants to run does not switch, but counts down `picks`.) The time that counts
+ * begins with the look that saw it first: the coarse clock stands still while this thread gets no CPU, and a record's
+ * own time would make a long run of that.
+ *
+ * A long run is recorded once, with what the fiber does and its stack. A fiber that sleeps in a system call is left in
+ * peace: the kernel says where its stack is (os/sample.h), and nobody else changes that meanwhile. One that computes is
+ * interrupted by a signal, and its carrier copies the stack (longrun_sample.c). One that neither sleeps nor gets a CPU is no
+ * news: what keeps it is the machine.
+ *
+ * All of it is the service thread's; the lock of the list of schedulers keeps out who asks from elsewhere.
+ */
+#include "sched/longrun.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/registry.h"
+#include "os/os.h"
+#include "os/sample.h"
+#include "sched/longrun_ring.h"
+#include "sched/longrun_sample.h"
+#include "sched/sched.h"
+
+#define PATIENCE    INT64_C(2000000000) /* ns that a carrier may take to answer the signal */
+#define CLOSE_LOOKS INT64_C(6000000)	/* ns between two looks that follow each other closely */
+#define STOPPED	    INT64_C(1000000000) /* between two looks: all of the process stood still */
+#define CPU_PART    8 /* at least one in so many ns must have been on a CPU to count as computing */
+
+enum { SEEN, ASKED, RECORDED };
+
+static struct {
+	int64_t before, now; /* the look before this one, and this one */
+} looks;
+
+/* A fiber at a glance: it runs, so nothing but the numbers is sure to belong together. */
+struct glimpse {
+	uint64_t fiber, seq;
+	unsigned picks;
+	int64_t since;
+	uint8_t wait_kind;
+	bool pinned;
+	uint64_t object, arg;
+	uint64_t stack_low, stack_room;
+	char name[32];
+};
+
+int fib_longrun_init(struct fib_sched *s)
+{
+	void *samples = NULL;
+	unsigned i;
+	int rc = fib_longrun_ring_map();
+
+	if (rc == 0)
+		rc = fib_os_map_stacks(s->carrier_count * sizeof *s->carriers->sample, &samples);
+	if (rc < 0)
+		return rc;
+	for (i = 0; i < s->carrier_count; i++)
+		s->carriers[i].sample = (struct fib_longrun_sample *)samples + i;
+	s->interruptible = fib_os_may_interrupt();
+	return 0;
+}
+
+void fib_longrun_release(struct fib_sched *s)
+{
+	if (s->carrier_count && s->carriers->sample)
+		fib_os_unmap(s->carriers->sample, s->carrier_count * sizeof *s->carriers->sample);
+}
+
+void fib_longrun_set(struct fib_sched *s, int64_t ns)
+{
+	fib_store(&s->long_run, ns < 0 ? 0 : ns);
+}
+
+int64_t fib_longrun_threshold(struct fib_sched *s)
+{
+	return fib_load(&s->long_run);
+}
+
+/* Of what the carrier and its fiber change as they like; both are always there. */
+fib_noinline __attribute__((no_sanitize("thread"))) static bool glance(struct fib_carrier *c,
+								       struct glimpse *ret)
+{
+	struct fiber *const f = *(struct fiber *volatile *)&c->current;
+	const volatile char *name;
+	size_t i;
+
+	if (!f)
+		return false;
+	ret->fiber = fib_observe(&f->id);
+	ret->seq = fib_load_acquire(&f->seq);
+	ret->picks = *(volatile unsigned *)&c->picks;
+	ret->since = fib_load(&f->since);
+	ret->wait_kind = fib_load(&f->wait_kind);
+	ret->pinned = *(volatile uint16_t *)&f->pins > 0;
+	ret->object = *(volatile uint64_t *)&f->wait_object;
+	ret->arg = *(volatile uint64_t *)&f->wait_arg;
+	ret->stack_low = (uint64_t)(uintptr_t) * (void *volatile *)&f->stack.low;
+	ret->stack_room = *(volatile size_t *)&f->stack.size;
+	name = f->name;
+	for (i = 0; i < sizeof ret->name - 1; i++)
+		ret->name[i] = name[i];
+	ret->name[i] = 0;
+	return ret->fiber && (ret->seq & 1);
+}
+
+static bool same(const struct fib_longrun_hold *h, const struct glimpse *g)
+{
+	return h->fiber == g->fiber && h->seq == g->seq && h->picks == g->picks;
+}
+
+/* -- recording -- */
+
+/* The next event, about what c's hold has become, without a stack. */
+static struct fib_longrun_event *record(struct fib_carrier *c, const struct glimpse *g,
+					enum fib_longrun_doing doing, enum fib_longrun_lack lack)
+{
+	struct fib_longrun_hold *h = &c->hold;
+	struct fib_longrun_event *e = fib_longrun_ring_add();
+
+	e->fiber = h->fiber;
+	e->began = h->began;
+	e->duration = h->last - h->began;
+	e->doing = doing;
+	e->lack = lack;
+	e->carrier = c->index;
+	e->lasts = 1;
+	e->stack_low = g->stack_low;
+	e->stack_room = g->stack_room;
+	memcpy(e->name, g->name, sizeof e->name);
+	if (doing == FIB_LONGRUN_WAITS) {
+		e->wait_kind = g->wait_kind;
+		e->object = g->object;
+		e->arg = g->arg;
+	}
+	h->event = e->number;
+	h->stage = RECORDED;
+	return e;
+}
+
+/* The stack of one that sleeps, as long as it still does. */
+static void copy_sleeper(struct fib_longrun_event *e, const struct fib_os_place *place)
+{
+	uint64_t size = e->stack_low + e->stack_room - place->sp;
+
+	e->context.sp = place->sp;
+	e->context.pc = place->pc;
+	e->lack = FIB_LONGRUN_MEMORY;
+	e->stack_size = fib_longrun_copy(place->sp, size <= e->stack_room ? size : 0, e->stack);
+	if (e->stack_size)
+		e->lack = FIB_LONGRUN_NOTHING;
+}
+
+static void record_sleeper(struct fib_carrier *c, const struct glimpse *g,
+			   const struct fib_os_place *place)
+{
+	const bool waits = g->pinned && g->wait_kind != FIB_WAIT_NONE;
+	struct fib_longrun_event *e = record(c, g,
+					     waits	       ? FIB_LONGRUN_WAITS
+					     : place->call < 0 ? FIB_LONGRUN_FAULTS
+							       : FIB_LONGRUN_CALLS,
+					     FIB_LONGRUN_MISSED);
+	struct fib_os_place after = {0};
+	struct glimpse now;
+
+	e->call = place->call;
+	if (fib_arch_recipe == FIB_RECIPE_NONE) {
+		e->lack = FIB_LONGRUN_PORT;
+		return;
+	}
+	copy_sleeper(e, place);
+	if (glance(c, &now) && same(&c->hold, &now) &&
+	    fib_os_thread_place(fib_load(&c->tid), &after) == 1 && after.call == place->call &&
+	    after.sp == place->sp && after.pc == place->pc)
+		return;
+	/* It got up meanwhile: these bytes may be of two moments. */
+	e->lack = FIB_LONGRUN_MISSED;
+	e->stack_size = 0;
+}
+
+/* What the carrier has handed over. */
+static void record_sample(struct fib_carrier *c, const struct glimpse *g,
+			  const struct fib_longrun_sample *sample)
+{
+	struct fib_longrun_event *e = record(c, g, FIB_LONGRUN_COMPUTES, sample->lack);
+
+	e->context = sample->context;
+	e->stack_size = sample->stack_size;
+	memcpy(e->stack, sample->stack, sample->stack_size);
+}
+
+/* -- looking -- */
+
+/* It runs on without a system call. */
+static void ask(struct fib_carrier *c, const struct glimpse *g, int64_t now)
+{
+	struct fib_longrun_hold *h = &c->hold;
+	const int64_t threshold = fib_load(&c->sched->long_run);
+	int64_t used = fib_os_thread_used(fib_load(&c->tid));
+	int rc;
+
+	if (used >= 0 && h->used >= 0 && used - h->used < threshold / CPU_PART)
+		return;
+	rc = fib_arch_recipe == FIB_RECIPE_NONE ? -ENOSYS
+	     : !fib_load(&c->interruptible)	? -EBUSY
+						: fib_longrun_sample_ask(c, h->fiber, h->seq);
+	if (rc < 0 && rc != -EAGAIN)
+		record(c, g, FIB_LONGRUN_COMPUTES,
+		       rc == -ENOSYS ? FIB_LONGRUN_PORT : FIB_LONGRUN_SIGNAL);
+	if (rc < 0)
+		return;
+	h->asked_at = now;
+	h->stage = ASKED;
+}
+
+/* It has held its carrier for longer than the threshold. */
+static void look_closer(struct fib_carrier *c, const struct glimpse *g, int64_t now)
+{
+	struct fib_os_place place;
+
+	if (fib_os_thread_place(fib_load(&c->tid), &place) == 1)
+		record_sleeper(c, g, &place);
+	else
+		ask(c, g, now);
+}
+
+/* A sample is under way, or there. gone: the fiber has gone on. */
+static void collect(struct fib_carrier *c, const struct glimpse *g, int64_t now, bool gone)
+{
+	const struct fib_longrun_sample *sample = fib_longrun_sample_get(c);
+	enum fib_longrun_lack lack = gone ? FIB_LONGRUN_MISSED : FIB_LONGRUN_SIGNAL;
+
+	if (sample) {
+		record_sample(c, g, sample);
+		fib_longrun_sample_done(c);
+	} else if (gone || now - c->hold.asked_at > PATIENCE) {
+		/* Should it be at it just now: what it hands over is nobody's. */
+		fib_longrun_sample_cancel(c);
+		record(c, g, FIB_LONGRUN_COMPUTES, lack);
+	}
+}
+
+/* When the fiber of a hold, which was there at h->last, began or went away. */
+static int64_t between(int64_t low, int64_t said, int64_t high)
+{
+	return said < low ? low : said > high ? high : said;
+}
+
+static void end_hold(struct fib_carrier *c, int64_t now)
+{
+	struct fib_longrun_hold *h = &c->hold;
+	struct fib_longrun_event *e;
+	struct glimpse gone = {.fiber = h->fiber};
+
+	memcpy(gone.name, h->name, sizeof gone.name);
+	if (h->stage == ASKED)
+		collect(c, &gone, now, true);
+	if (h->stage == RECORDED) {
+		e = fib_longrun_ring_at(h->event);
+		if (e) {
+			/* Between two looks; where these are close, in the middle. */
+			e->duration = (now - h->last < CLOSE_LOOKS ? h->last + (now - h->last) / 2
+								   : h->last) -
+				      h->began;
+			e->lasts = 0;
+		}
+	}
+	h->fiber = 0;
+}
+
+static void begin_hold(struct fib_carrier *c, const struct glimpse *g, int64_t now)
+{
+	struct fib_longrun_hold *h = &c->hold;
+
+	memset(h, 0, sizeof *h);
+	h->fiber = g->fiber;
+	h->seq = g->seq;
+	h->picks = g->picks;
+	h->first = h->last = now;
+	h->began = now - looks.before < CLOSE_LOOKS ? between(looks.before, g->since, now) : now;
+	h->stage = SEEN;
+	h->used = fib_os_thread_used(fib_load(&c->tid));
+	memcpy(h->name, g->name, sizeof h->name);
+}
+
+static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
+{
+	struct fib_longrun_hold *h = &c->hold;
+	struct fib_longrun_event *e;
+	struct glimpse g;
+	bool runs = fib_load(&c->tid) && glance(c, &g);
+
+	if (h->fiber && (!runs || !same(h, &g)))
+		end_hold(c, now);
+	if (!runs)
+		return;
+	if (!h->fiber)
+		begin_hold(c, &g, now);
+	h->last = now;
+	if (h->stage == ASKED)
+		collect(c, &g, now, false);
+	e = h->stage == RECORDED ? fib_longrun_ring_at(h->event) : NULL;
+	if (e)
+		e->duration = now - h->began;
+	if (h->stage == SEEN && threshold && now - h->first >= threshold)
+		look_closer(c, &g, now);
+}
+
+void fib_longrun_look(struct fib_sched *s, int64_t now)
+{
+	const int64_t threshold = fib_load(&s->long_run);
+	unsigned i;
+
+	if (now != looks.now) {
+		looks.before = looks.now;
+		looks.now = now;
+	}
+	for (i = 0; i < s->carrier_count; i++) {
+		struct fib_longrun_hold *h = &s->carriers[i].hold;
+
+		/* All of the process has been stopped; who computes has not done so meanwhile. */
+		if (now - looks.before > STOPPED && h->fiber && h->stage == SEEN)
+			h->first = h->began = now;
+		look_at(&s->carriers[i], threshold, now);
+	}
+}
+
+void fib_longrun_close(struct fib_sched *s)
+{
+	const int64_t now = fib_os_now();
+	unsigned i;
+
+	for (i = 0; i < s->carrier_count; i++)
+		if (s->carriers[i].hold.fiber)
+			end_hold(&s->carriers[i], now);
+}
+
+void fib_longrun_forget(void)
+{
+	fib_longrun_ring_clear();
+	looks.before = looks.now = 0;
+}

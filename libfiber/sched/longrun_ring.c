@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * longrun_ring.c - the long runs that were recorded last, and the line about them
+ *
+ * One for the process, whatever runtimes come and go. Its memory is provided by the kernel as it is first written to: a
+ * program whose fibers behave has none of it.
+ */
+#include "sched/longrun_ring.h"
+
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/log.h"
+#include "os/os.h"
+
+#define REPORT_EVERY INT64_C(1000000000)
+
+static struct {
+	struct fib_longrun_event *_Atomic events;
+	uint64_t recorded;
+	uint64_t reported; /* of them, when a line was printed last */
+	int64_t reported_at;
+} ring;
+
+int fib_longrun_ring_map(void)
+{
+	struct fib_longrun_event *none = NULL;
+	size_t size = FIB_LONGRUN_EVENTS * sizeof *none;
+	void *events;
+	int rc;
+
+	if (fib_load(&ring.events))
+		return 0;
+	rc = fib_os_map_stacks(size, &events);
+	if (rc == 0 && !fib_cas(&ring.events, &none, events))
+		fib_os_unmap(events, size); /* another runtime has begun at the same time */
+	return rc;
+}
+
+static struct fib_longrun_event *slot(uint64_t number)
+{
+	/* pairs: longrun.ring -- mapped by fib_cas() of whoever came first. */
+	return fib_load_acquire(&ring.events) + number % FIB_LONGRUN_EVENTS;
+}
+
+struct fib_longrun_event *fib_longrun_ring_add(void)
+{
+	struct fib_longrun_event *e = slot(ring.recorded);
+
+	memset(e, 0, offsetof(struct fib_longrun_event, stack));
+	e->number = ring.recorded++;
+	return e;
+}
+
+struct fib_longrun_event *fib_longrun_ring_at(uint64_t number)
+{
+	if (number >= ring.recorded || ring.recorded - number > FIB_LONGRUN_EVENTS)
+		return NULL;
+	return slot(number);
+}
+
+void fib_longrun_ring_clear(void)
+{
+	ring.recorded = ring.reported = 0;
+}
+
+uint64_t fib_longrun_recorded(void)
+{
+	return ring.recorded;
+}
+
+const struct fib_longrun_event *fib_longrun_event(uint64_t number)
+{
+	return fib_longrun_ring_at(number);
+}
+
+/* Nobody reads what we print: to wait for room would stop the clock and the control socket. */
+static bool room_to_print(void)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return fib_os_poll(&p, 1, 0) != 0;
+}
+
+/* The newest one that there is no line about. Waits while pinned have their own (pinned.c). */
+static const struct fib_longrun_event *newest(void)
+{
+	uint64_t number;
+
+	for (number = ring.recorded; number > ring.reported; number--) {
+		const struct fib_longrun_event *e = fib_longrun_ring_at(number - 1);
+
+		if (!e || e->doing != FIB_LONGRUN_WAITS)
+			return e;
+	}
+	ring.reported = ring.recorded;
+	return NULL;
+}
+
+void fib_longrun_report(int64_t now)
+{
+	static const char *const doing[] = {"computing", "in a system call", "waiting for memory",
+					    "waiting while pinned"};
+	const struct fib_longrun_event *e;
+
+	if (ring.recorded == ring.reported || now - ring.reported_at < REPORT_EVERY)
+		return;
+	e = newest();
+	if (!e || !room_to_print())
+		return;
+	fib_log("fiber %llu \"%s\" holds carrier %u for %llu ms and more, %s (%llu since the last "
+		"line)",
+		(unsigned long long)e->fiber, e->name, e->carrier,
+		(unsigned long long)(e->duration / 1000000), doing[e->doing],
+		(unsigned long long)(ring.recorded - ring.reported));
+	ring.reported = ring.recorded;
+	ring.reported_at = now;
+}

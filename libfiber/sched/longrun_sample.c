@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * longrun_sample.c - a fiber that computes, stopped for as long as it takes to copy its stack
+ *
+ * Each carrier has a place for one sample. The service thread writes into it which fiber it means, says so and sends the
+ * signal; whoever changes ASKED to something else has the place: the handler to fill it in, or the service thread to
+ * take the question back. A handler that finds no question, a late one for instance, does nothing.
+ *
+ * By the time the signal arrives the carrier may run something else, or be on its way between two stacks. So the
+ * handler compares the fiber and its sequence number, and copies within the fiber's stack only if it stands on it. One
+ * that stands elsewhere is in a context that the program has made itself: the kernel is asked to copy what there is.
+ */
+#include "sched/longrun_sample.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/compiler.h"
+#include "os/os.h"
+#include "os/sample.h"
+#include "sched/sched.h"
+
+enum { IDLE, ASKED, TAKING, TAKEN };
+
+#define PAGE 4096u
+
+uint32_t fib_longrun_copy(uint64_t sp, uint64_t size, unsigned char *to)
+{
+	uint64_t most = size && size < FIB_LONGRUN_STACK ? size : FIB_LONGRUN_STACK;
+
+	if (fib_os_peek(sp, to, most) == 0)
+		return (uint32_t)most;
+	/* Not all of it is there: what is left of its page, then. */
+	if (PAGE - sp % PAGE < most)
+		most = PAGE - sp % PAGE;
+	return fib_os_peek(sp, to, most) == 0 ? (uint32_t)most : 0;
+}
+
+/* Frames have gaps that AddressSanitizer lets nobody touch; volatile, else this is memcpy(), which asks. */
+fib_noinline __attribute__((no_sanitize("address", "thread"))) static void copy_frames(
+	unsigned char *to, const volatile unsigned char *from, size_t size)
+{
+	while (size--)
+		*to++ = *from++;
+}
+
+static void take(struct fib_longrun_sample *sample, const struct fiber *fiber)
+{
+	const uint64_t low = (uint64_t)(uintptr_t)fiber->stack.low;
+	uint64_t size = low + fiber->stack.size - sample->context.sp;
+
+	sample->lack = FIB_LONGRUN_NOTHING;
+	if (size <= fiber->stack.size) {
+		if (size > FIB_LONGRUN_STACK)
+			size = FIB_LONGRUN_STACK;
+		copy_frames(sample->stack,
+			    (const volatile unsigned char *)(uintptr_t)sample->context.sp, size);
+		sample->stack_size = (uint32_t)size;
+	} else {
+		sample->stack_size = fib_longrun_copy(sample->context.sp, 0, sample->stack);
+	}
+	if (!sample->stack_size)
+		sample->lack = FIB_LONGRUN_MEMORY;
+}
+
+/* In the signal handler, on the carrier. */
+static void interrupted(void *ucontext)
+{
+	struct fib_context context = {0};
+	const bool known = fib_arch_interrupted(ucontext, &context);
+	struct fib_carrier *c = fib_carrier_self();
+	struct fib_longrun_sample *sample = c ? c->sample : NULL;
+	uint32_t asked = ASKED;
+
+	/* pairs: longrun.sample -- which fiber is meant. */
+	if (!sample || !fib_cas(&sample->state, &asked, TAKING))
+		return;
+	sample->stack_size = 0;
+	sample->context = context;
+	sample->lack = known ? FIB_LONGRUN_MISSED : FIB_LONGRUN_PORT;
+	if (known && c->current && c->current->id == sample->fiber &&
+	    fib_load(&c->current->seq) == sample->seq)
+		take(sample, c->current);
+	/* label: longrun.taken */
+	fib_store_release(&sample->state, TAKEN);
+}
+
+int fib_longrun_sample_ask(struct fib_carrier *c, uint64_t fiber, uint64_t seq)
+{
+	struct fib_longrun_sample *sample = c->sample;
+	int rc;
+
+	/* An answer that nobody has waited for. */
+	if (fib_load(&sample->state) == TAKEN)
+		fib_longrun_sample_done(c);
+	if (fib_load(&sample->state) != IDLE)
+		return -EAGAIN;
+	sample->fiber = fiber;
+	sample->seq = seq;
+	/* label: longrun.sample */
+	fib_store_release(&sample->state, ASKED);
+	rc = fib_os_interrupt(fib_load(&c->tid), interrupted);
+	if (rc < 0)
+		fib_longrun_sample_cancel(c);
+	return rc;
+}
+
+const struct fib_longrun_sample *fib_longrun_sample_get(struct fib_carrier *c)
+{
+	/* pairs: longrun.taken */
+	if (fib_load_acquire(&c->sample->state) != TAKEN)
+		return NULL;
+	/* Of another fiber: the question before, given up while it was being answered. */
+	return c->sample->fiber == c->hold.fiber && c->sample->seq == c->hold.seq ? c->sample
+										  : NULL;
+}
+
+void fib_longrun_sample_done(struct fib_carrier *c)
+{
+	fib_store(&c->sample->state, IDLE);
+}
+
+bool fib_longrun_sample_cancel(struct fib_carrier *c)
+{
+	uint32_t asked = ASKED;
+
+	/* pairs: longrun.sample -- either the handler finds no question, or we leave it the answer. */
+	return fib_cas(&c->sample->state, &asked, IDLE);
+}
+
+void fib_longrun_enter(struct fib_carrier *c)
+{
+	if (c->altstack && c->sched->interruptible) {
+		fib_os_take_interrupts();
+		fib_store(&c->interruptible, 1);
+	}
+	fib_store(&c->tid, fib_os_tid());
+}
