@@ -28,6 +28,8 @@
 #define NO_EVENT     UINT64_MAX
 #define REPORT_EVERY INT64_C(1000000000)
 
+static _Atomic uint64_t stamps; /* A: events recorded in all rings */
+
 int fib_pinned_init(struct fib_pinned *p, enum fiber_pinned_policy policy)
 {
 	void *events;
@@ -66,6 +68,7 @@ static void copy_stack(void *arg)
 
 	if (size > top - (uint64_t)(uintptr_t)fiber->stack.low)
 		size = 0;
+	e->stack_all = size;
 	e->stack_size = (uint32_t)(size < FIB_PINNED_STACK ? size : FIB_PINNED_STACK);
 	copy_frames(e->stack, (const volatile unsigned char *)(uintptr_t)e->context.sp,
 		    e->stack_size);
@@ -104,6 +107,7 @@ static uint64_t record(struct fiber *fiber, enum fib_wait_kind kind, int64_t dur
 	if (!take_slot(p, e, number, &seq))
 		return NO_EVENT;
 	e->number = number;
+	e->stamp = fib_add_relaxed(&stamps, 1);
 	e->fiber = fiber->id;
 	e->began = fib_os_now();
 	e->duration = duration;
@@ -168,6 +172,25 @@ static bool copy_newest(struct fib_pinned *p, uint64_t recorded, struct fib_pinn
 	ret->name[sizeof ret->name - 1] = 0;
 	fib_fence_acquire();
 	return fib_load(&e->seq) == seq && ret->kind < FIB_WAIT_COUNT;
+}
+
+int fib_pinned_copy(struct fib_pinned *p, unsigned slot, struct fib_pinned_event *ret)
+{
+	struct fib_pinned_event *e = &p->events[slot];
+	uint64_t seq = fib_load_acquire(&e->seq);
+
+	if (!seq)
+		return -ENOENT;
+	if ((seq & 1) || fib_os_peek((uint64_t)(uintptr_t)e, ret, sizeof *ret) < 0)
+		return -EAGAIN;
+	ret->name[sizeof ret->name - 1] = 0;
+	fib_fence_acquire();
+	return fib_load(&e->seq) == seq ? 0 : -EAGAIN;
+}
+
+uint64_t fib_pinned_stamps(void)
+{
+	return fib_load(&stamps);
 }
 
 /* Nobody reads what we print: to wait for room would stop the clock and the control socket. */

@@ -24,6 +24,8 @@ struct fib_pinned_event {
 	char name[32];
 	struct fib_context context; /* the walk starts here */
 	unsigned char stack[FIB_PINNED_STACK];
+	uint64_t stamp;	    /* counts from 0 over all runtimes of the process */
+	uint64_t stack_all; /* bytes of it that there were */
 };
 
 struct fib_pinned {
@@ -47,6 +49,13 @@ int fib_pinned_consult(struct fiber *fiber, enum fib_wait_kind kind);
 /* Around a wait that blocks the carrier. By the fiber. begin returns what end is given. */
 uint64_t fib_pinned_begin(struct fiber *fiber, enum fib_wait_kind kind);
 void fib_pinned_end(struct fiber *fiber, uint64_t event);
+
+/* The event in a slot of the ring, below FIB_PINNED_EVENTS. 0; -ENOENT: there never was one; -EAGAIN: it is being written.
+ * By the service thread. */
+int fib_pinned_copy(struct fib_pinned *p, unsigned slot, struct fib_pinned_event *ret);
+
+/* How many events were recorded so far, in all rings of the process. */
+uint64_t fib_pinned_stamps(void);
 
 /* Print a line about what was recorded since the last one, at most one a second. By the service thread. */
 void fib_pinned_report(struct fib_pinned *p, int64_t now);
