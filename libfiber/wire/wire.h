@@ -46,6 +46,11 @@ enum fib_wire_type {
 	/* Nothing: AUDITED, END, which counts entries. */
 	FIB_WIRE_AUDIT = 0x0b,
 
+	/* struct fib_wire_events: PROCESS, LAYOUT, MAPS... unless bare, EVENT..., END. */
+	FIB_WIRE_EVENTS = 0x07,
+	/* struct fib_wire_watchdog: WATCHDOG_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
+	FIB_WIRE_WATCHDOG = 0x08,
+
 	/* struct fib_wire_process */
 	FIB_WIRE_PROCESS = 0x81,
 	/* The bytes of the process' struct fib_layout. */
@@ -70,6 +75,10 @@ enum fib_wire_type {
 	FIB_WIRE_ACTED = 0x8d,
 	/* struct fib_wire_audited, then count entries of entry_size bytes, the oldest first. */
 	FIB_WIRE_AUDITED = 0x8e,
+	/* struct fib_wire_event, then the stack's bytes from its sp upwards. */
+	FIB_WIRE_EVENT = 0x8a,
+	/* struct fib_wire_watchdog_is */
+	FIB_WIRE_WATCHDOG_IS = 0x8b,
 };
 
 struct fib_wire_header {
@@ -251,6 +260,65 @@ struct fib_wire_counters {
 	uint32_t unused;
 	uint64_t states[FIB_WIRE_STATES]; /* fibers in each */
 	uint64_t waits[FIB_WIRE_WAITS];	  /* fibers that wait so */
+};
+
+/* What is recorded of fibers that keep others waiting: pinned waits, and long runs. */
+enum fib_wire_ring { FIB_WIRE_RING_PINNED, FIB_WIRE_RING_SLOW };
+
+struct fib_wire_events {
+	uint32_t ring; /* enum fib_wire_ring */
+	uint32_t bare; /* not 0: only the events, for who has asked before */
+	uint64_t from; /* the first number that is wanted */
+};
+
+/* What the fiber did. */
+enum fib_wire_doing {
+	FIB_WIRE_DOING_COMPUTES,
+	FIB_WIRE_DOING_CALLS,  /* sleeps in a system call */
+	FIB_WIRE_DOING_FAULTS, /* sleeps until memory of its own is there */
+	FIB_WIRE_DOING_WAITS,  /* waits while pinned */
+};
+
+/* Why there is no stack. */
+enum fib_wire_lack {
+	FIB_WIRE_LACK_NOTHING, /* there is one */
+	FIB_WIRE_LACK_MISSED,  /* the fiber went on before it was copied */
+	FIB_WIRE_LACK_SIGNAL,  /* the program keeps SIGURG for itself, or blocks it */
+	FIB_WIRE_LACK_PORT,    /* this port of the library cannot */
+	FIB_WIRE_LACK_MEMORY,  /* it could not be read */
+};
+
+struct fib_wire_event {
+	uint64_t number; /* counts from 0 in its ring; in order of their beginning, more or less */
+	uint64_t fiber;
+	int64_t began;	  /* ns, CLOCK_MONOTONIC */
+	int64_t duration; /* ns; so far, while it lasts */
+	int64_t call;	  /* CALLS: number of the system call */
+	uint64_t object;  /* WAITS: see struct fib_row */
+	uint64_t arg;
+	uint64_t sp, fp, pc; /* fp 0: not known */
+	uint32_t doing;	     /* enum fib_wire_doing */
+	uint32_t lack;	     /* enum fib_wire_lack */
+	uint32_t wait_kind;  /* WAITS */
+	uint32_t carrier;    /* FIB_WIRE_EVENT_NO_CARRIER: not recorded */
+	uint32_t flags;	     /* FIB_WIRE_EVENT_* */
+	uint32_t stack_size; /* bytes that follow */
+	uint64_t stack_all;  /* bytes there were */
+	char name[32];
+};
+#define FIB_WIRE_EVENT_LASTS	  1u /* it goes on */
+#define FIB_WIRE_EVENT_REFUSED	  2u /* a pinned wait that was refused */
+#define FIB_WIRE_EVENT_NO_CARRIER 0xffffffffu
+
+#define FIB_WIRE_WATCHDOG_READ INT64_MIN
+struct fib_wire_watchdog {
+	int64_t threshold; /* ns, 0: off; FIB_WIRE_WATCHDOG_READ to leave it */
+};
+
+struct fib_wire_watchdog_is {
+	int64_t threshold; /* in force now, ns, 0: off */
+	int64_t previous;  /* in force before */
+	uint64_t events;   /* long runs recorded so far */
 };
 
 struct fib_wire_end {
