@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/vdso.h"
+
 struct bytes {
 	const unsigned char *at;
 	size_t size;
@@ -171,6 +173,8 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 	bool other = false;
 	int pid = (int)modules->pid;
 
+	if (pid && strcmp(m->path, "[vdso]") == 0 && ins_vdso_path(path, sizeof path) == 0)
+		try_file(m, path, true, &other);
 	if (m->path[0] != '/')
 		return;
 	if (pid) {
