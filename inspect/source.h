@@ -24,6 +24,7 @@
 #define INS_FIBER_MOVING 1u /* it ran each time we looked: reported as running, no stack */
 #define INS_FIBER_CUT	 2u /* deeper than what is copied: the outermost part is missing */
 #define INS_FIBER_GONE	 4u /* its stack's memory could not be read */
+#define INS_FIBER_FP	 8u /* row.fp is what the register holds at row.pc, where that matters */
 
 /* One fiber as it was at one moment; valid during the callback. */
 struct ins_fiber {

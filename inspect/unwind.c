@@ -167,6 +167,8 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 		*value = u->fiber->row.pc;
 	else if (reg == UNW_REG_SP)
 		*value = u->fiber->row.sp;
+	else if ((u->fiber->flags & INS_FIBER_FP) && reg == ins_unwind_dw_frame_pointer())
+		*value = u->fiber->row.fp;
 	else
 		return -UNW_EBADREG;
 	return 0;
@@ -383,4 +385,28 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 	ret->truncated = true;
 	explain(unwinder, fiber, ret);
 	ins_problems_add(&unwinder->source->problems, "a backtrace is truncated: %s", ret->reason);
+}
+
+bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
+		      struct ins_walk *ret)
+{
+	ret->truncated = false;
+	ret->reason[0] = 0;
+	walk_unwind(unwinder, fiber, ret);
+	return !unwinder->lost && arrived(&unwinder->source->layout, ret);
+}
+
+bool ins_unwind_function(struct ins_unwinder *unwinder, uint64_t pc, uint64_t *ret)
+{
+	unw_proc_info_t info;
+
+	if (unw_get_proc_info_by_ip(unwinder->space, pc, &info, unwinder) < 0)
+		return false;
+	*ret = info.start_ip;
+	return true;
+}
+
+struct ins_source *ins_unwind_source(struct ins_unwinder *unwinder)
+{
+	return unwinder->source;
 }

@@ -40,4 +40,14 @@ void ins_unwinder_drop_cache(struct ins_unwinder *unwinder);
  */
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret);
 
+/* Walk a fiber with a stack by libunwind alone. Whether the walk is whole; else *ret says nothing, and it is no problem. */
+bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
+		      struct ins_walk *ret);
+
+/* Where the function that has pc begins. False: no unwind information says so. */
+bool ins_unwind_function(struct ins_unwinder *unwinder, uint64_t pc, uint64_t *ret);
+
+/* The source that its fibers are of. */
+struct ins_source *ins_unwind_source(struct ins_unwinder *unwinder);
+
 #endif

@@ -26,6 +26,16 @@ static const struct {
 	{EM_RISCV, 2, 8},
 };
 
+int ins_unwind_dw_frame_pointer(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof registers / sizeof registers[0]; i++)
+		if (registers[i].machine == ins_machine_self())
+			return registers[i].fp;
+	return -1;
+}
+
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 {
 	(void)dwfl;

@@ -21,4 +21,7 @@ struct ins_unwind_dw {
  */
 void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, struct ins_walk *ret);
 
+/* DWARF's number of this machine's frame pointer, which libunwind shares; -1: not known. */
+int ins_unwind_dw_frame_pointer(void);
+
 #endif
