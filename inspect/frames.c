@@ -178,6 +178,22 @@ static int take_stack(struct ins_frames *f, const unsigned char *payload, size_t
 	return emit(f, &fiber, error);
 }
 
+static int take_event(struct ins_frames *f, const void *payload, size_t length,
+		      struct ins_error *error)
+{
+	struct ins_event event;
+	int rc = f->has_layout ? ins_frames_map(f, error)
+			       : bad(f, "events before the layout", error);
+
+	if (rc < 0 || !f->event_fn)
+		return rc;
+	if (!ins_event_take(payload, length, &event))
+		return bad(f, "an event larger than its frame", error);
+	f->sent++;
+	f->summary->shown++;
+	return f->event_fn(f->context, &event);
+}
+
 static int no_such_fiber(const struct ins_frames *f, struct ins_error *error)
 {
 	return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in process %d%s%s",
@@ -258,6 +274,8 @@ int ins_frames_take(struct ins_frames *f, const struct fib_wire_header *header, 
 		return take_rows(f, payload, length, error);
 	case FIB_WIRE_STACKS:
 		return take_stack(f, payload, length, error);
+	case FIB_WIRE_EVENT:
+		return take_event(f, payload, length, error);
 	case FIB_WIRE_ERROR:
 		return take_error(f, payload, length, error);
 	case FIB_WIRE_END:
@@ -288,6 +306,16 @@ void ins_frames_begin(struct ins_frames *f, const struct ins_request *request, i
 	f->sent = f->torn = f->torn_shown = 0;
 	f->request = request;
 	f->fn = fn;
+	f->event_fn = NULL;
 	f->context = context;
 	f->summary = summary;
+}
+
+void ins_frames_begin_events(struct ins_frames *f, ins_event_fn *fn, void *context,
+			     struct ins_summary *summary)
+{
+	static const struct ins_request all;
+
+	ins_frames_begin(f, &all, NULL, context, summary);
+	f->event_fn = fn;
 }

@@ -8,6 +8,7 @@
 #ifndef INS_FRAMES_H
 #define INS_FRAMES_H
 
+#include "inspect/events.h"
 #include "inspect/source.h"
 #include "wire/wire.h"
 
@@ -27,6 +28,7 @@ struct ins_frames {
 	uint64_t torn_shown;
 	const struct ins_request *request;
 	ins_fiber_fn *fn;
+	ins_event_fn *event_fn; /* NULL: events are passed over */
 	void *context;
 	struct ins_summary *summary;
 };
@@ -38,6 +40,10 @@ void ins_frames_free(struct ins_frames *frames);
 /* An answer to request begins. All are borrowed until its end; summary is zero. */
 void ins_frames_begin(struct ins_frames *frames, const struct ins_request *request,
 		      ins_fiber_fn *fn, void *context, struct ins_summary *summary);
+
+/* The same of a request for events. */
+void ins_frames_begin_events(struct ins_frames *frames, ins_event_fn *fn, void *context,
+			     struct ins_summary *summary);
 
 /*
  * Take one frame, whose payload has header->length bytes and need not be aligned. Of an answer that has more than the

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* render_events.c - events and the places they happened in, as text or JSON. */
+#include "inspect/render_events.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "inspect/plain.h"
+
+static const struct ins_frame *frame_at(struct ins_symbols *symbols, const struct ins_walk *walk,
+					unsigned frame)
+{
+	size_t count;
+
+	return frame < walk->count ? ins_symbols_at(symbols, walk->pc[frame], frame > 0, &count)
+				   : NULL;
+}
+
+const char *ins_text_site(struct ins_symbols *symbols, const struct ins_walk *walk, unsigned frame,
+			  char *buf, size_t size)
+{
+	const struct ins_frame *f = frame_at(symbols, walk, frame);
+	char function[512], file[1024];
+
+	buf[0] = 0;
+	if (!f)
+		return buf;
+	if (f->function)
+		ins_plain(f->function, function, sizeof function);
+	else
+		snprintf(function, sizeof function, "0x%" PRIx64, f->pc);
+	if (f->file)
+		snprintf(buf, size, "%s at %s:%d", function, ins_plain(f->file, file, sizeof file),
+			 f->line);
+	else
+		snprintf(buf, size, "%s", function);
+	return buf;
+}
+
+void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
+		    const struct ins_event *event, const struct ins_walk *walk)
+{
+	char took[32], name[sizeof event->e.name * 4], doing[320], site[1600];
+
+	ins_text_site(symbols, walk, ins_event_site(symbols, walk), site, sizeof site);
+	fprintf(out, "%8s%s fiber %" PRIu64 " \"%s\" %s",
+		ins_words_duration(event->fiber.row.age, took, sizeof took),
+		event->e.flags & FIB_WIRE_EVENT_LASTS ? " and on" : "", event->e.fiber,
+		ins_words_clean(event->e.name, name, sizeof name),
+		ins_event_doing(layout, event, doing, sizeof doing));
+	if (site[0])
+		fprintf(out, ": %s", site);
+	else if (walk->reason[0])
+		fprintf(out, ": no frames: %s", walk->reason);
+	fputc('\n', out);
+}
+
+void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
+			  const struct ins_site *s)
+{
+	char doing[320], site[1600], total[32], min[32], median[32], max[32];
+	unsigned i;
+
+	ins_text_site(symbols, &s->walk, s->frame, site, sizeof site);
+	fprintf(out, "%" PRIu64 " time%s %s", s->count, s->count == 1 ? "" : "s",
+		ins_event_doing(layout, &s->event, doing, sizeof doing));
+	if (site[0])
+		fprintf(out, ": %s", site);
+	ins_words_duration(s->max, max, sizeof max);
+	if (s->count == 1)
+		fprintf(out, " [%s", max);
+	else
+		fprintf(out, " [%s in all, %s to %s, median %s",
+			ins_words_duration(s->total, total, sizeof total),
+			ins_words_duration(s->min, min, sizeof min), max,
+			ins_words_duration(s->median, median, sizeof median));
+	if (s->lasting)
+		fprintf(out, ", %" PRIu64 " of them going on", s->lasting);
+	fprintf(out, "] fiber%s", s->samples == 1 ? "" : "s");
+	for (i = 0; i < s->samples; i++)
+		fprintf(out, "%s %" PRIu64, i ? "," : "", s->sample[i]);
+	if (s->count > s->samples && s->samples == INS_SITE_SAMPLES)
+		fputs(", ...", out);
+	fputc('\n', out);
+	ins_text_frames(out, symbols, &s->walk);
+}
+
+static json_t *site_object(struct ins_symbols *symbols, const struct ins_walk *walk, unsigned frame)
+{
+	const struct ins_frame *f = frame_at(symbols, walk, frame);
+
+	if (!f)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o}", "pc", ins_json_address(f->pc), "function",
+			 f->function ? ins_json_text(f->function) : json_null(), "file",
+			 f->file ? ins_json_text(f->file) : json_null(), "line",
+			 f->line ? json_integer(f->line) : json_null());
+}
+
+/* What it did, in the keys that both objects have. */
+static int put_doing(json_t *to, const struct fib_layout *layout, const struct ins_event *event)
+{
+	const char *call = ins_event_call(event->e.call);
+	const bool calls = event->e.doing == FIB_WIRE_DOING_CALLS;
+	json_t *fiber = ins_json_fiber(layout, &event->fiber, NULL, NULL);
+	json_t *wait = fiber ? json_object_get(fiber, "wait") : NULL;
+	int rc = json_object_set_new(to, "kind", json_string(ins_event_kind(event)));
+
+	rc |= json_object_set_new(to, "systemCall",
+				  !calls ? json_null()
+				  : call ? json_string(call)
+					 : json_integer((json_int_t)event->e.call));
+	if (event->e.doing == FIB_WIRE_DOING_WAITS && wait)
+		rc |= json_object_set(to, "wait", wait);
+	else
+		rc |= json_object_set_new(to, "wait", json_null());
+	rc |= json_object_set_new(to, "refused",
+				  json_boolean(event->e.flags & FIB_WIRE_EVENT_REFUSED));
+	json_decref(fiber);
+	return rc;
+}
+
+json_t *ins_json_event(const struct fib_layout *layout, struct ins_symbols *symbols,
+		       const struct ins_event *event, const struct ins_walk *walk)
+{
+	const struct fib_wire_event *e = &event->e;
+	json_t *ret;
+
+	ret = json_pack(
+		"{s:I, s:I, s:o, s:I, s:I, s:b, s:o, s:o, s:b}", "number", (json_int_t)e->number,
+		"fiberId", (json_int_t)e->fiber, "name", ins_json_text(e->name), "beganNs",
+		(json_int_t)e->began, "durationNs", (json_int_t)event->fiber.row.age, "lasts",
+		(e->flags & FIB_WIRE_EVENT_LASTS) != 0, "carrier",
+		e->carrier == FIB_WIRE_EVENT_NO_CARRIER ? json_null() : json_integer(e->carrier),
+		"site", site_object(symbols, walk, ins_event_site(symbols, walk)), "truncated",
+		walk->truncated);
+	if (ret && put_doing(ret, layout, event) == 0)
+		return ret;
+	json_decref(ret);
+	return NULL;
+}
+
+static json_t *ids_array(const struct ins_site *s)
+{
+	json_t *ids = json_array();
+	unsigned i;
+
+	for (i = 0; ids && i < s->samples; i++)
+		json_array_append_new(ids, json_integer((json_int_t)s->sample[i]));
+	return ids;
+}
+
+json_t *ins_json_site(const struct fib_layout *layout, struct ins_symbols *symbols,
+		      const struct ins_site *s)
+{
+	/* The fiber's object knows how frames are written. */
+	json_t *fiber = ins_json_fiber(layout, &s->event.fiber, symbols, &s->walk);
+	json_t *ret;
+
+	ret = json_pack("{s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:O?, s:b, s:o}", "count",
+			(json_int_t)s->count, "lasting", (json_int_t)s->lasting, "fiberIds",
+			ids_array(s), "durationNs", "total", (json_int_t)s->total, "min",
+			(json_int_t)s->min, "median", (json_int_t)s->median, "max",
+			(json_int_t)s->max, "site", site_object(symbols, &s->walk, s->frame),
+			"frames", json_object_get(fiber, "frames"), "truncated", s->walk.truncated,
+			"reason", s->walk.reason[0] ? ins_json_text(s->walk.reason) : json_null());
+	json_decref(fiber);
+	if (ret && put_doing(ret, layout, &s->event) == 0)
+		return ret;
+	json_decref(ret);
+	return NULL;
+}

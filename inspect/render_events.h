@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* render_events.h - events and the places they happened in, as text or JSON. */
+#ifndef INS_RENDER_EVENTS_H
+#define INS_RENDER_EVENTS_H
+
+#include "inspect/render.h"
+#include "inspect/sites.h"
+
+/* "hog_spin at fixtures/hog.c:35" for the frame of a walk that ins_event_site() has named; "" without one. Returns buf. */
+const char *ins_text_site(struct ins_symbols *symbols, const struct ins_walk *walk, unsigned frame,
+			  char *buf, size_t size);
+
+/* A line: how long, who, doing what, where. */
+void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
+		    const struct ins_event *event, const struct ins_walk *walk);
+
+/* A header line, and the frames. */
+void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
+			  const struct ins_site *site);
+
+/* The event object, without its frames, and the site object. NULL without memory. */
+json_t *ins_json_event(const struct fib_layout *layout, struct ins_symbols *symbols,
+		       const struct ins_event *event, const struct ins_walk *walk);
+json_t *ins_json_site(const struct fib_layout *layout, struct ins_symbols *symbols,
+		      const struct ins_site *site);
+
+#endif

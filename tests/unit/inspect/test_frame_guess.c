@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_frame_guess.c - a frame pointer that nobody knows is found where it is, and nowhere else
+ *
+ * The fixture hog has a fiber in poll(2) below a frame of variable size, and its program has recorded that.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "head.h"
+#include "inspect/events.h"
+#include "inspect/frame_guess.h"
+#include "tests/harness/paths.h"
+#include "tests/harness/process.h"
+
+static struct harness_process *hog;
+static struct ins_source *source;
+static struct ins_unwinder *unwinder;
+static struct ins_symbols *symbols;
+static struct ins_event kept;
+static unsigned char stack[65536];
+static struct ins_walk walk;
+static uint64_t other_call; /* the return address of hold's call of hog_sleep */
+
+static uint64_t into_hold(void);
+
+static int keep(void *context, const struct ins_event *event)
+{
+	(void)context;
+	assert_true(event->fiber.stack_size <= sizeof stack);
+	if (strcmp(event->e.name, "sleep-0") == 0) {
+		ins_event_walk(unwinder, event, &walk);
+		other_call = into_hold();
+	}
+	if (strcmp(event->e.name, "poll-0") != 0)
+		return 0;
+	kept = *event;
+	memcpy(stack, event->fiber.stack, event->fiber.stack_size);
+	kept.fiber.stack = stack;
+	return 0;
+}
+
+static int start(void **state)
+{
+	static const struct fib_wire_events request = {.ring = FIB_WIRE_RING_SLOW};
+	char program[HARNESS_PATH], path[HARNESS_PATH], name[64];
+	const char *const argv[] = {harness_program(program, "hog"),
+				    "--sleep",
+				    "1",
+				    "--poll",
+				    "1",
+				    "--ms",
+				    "500",
+				    NULL};
+	struct ins_summary summary;
+	struct ins_error error;
+
+	(void)state;
+	hog = harness_start(argv, NULL);
+	if (!harness_wait_line(hog, "ready ", 60))
+		return -1;
+	snprintf(name, sizeof name, "fiber/%d.sock", (int)hog->pid);
+	if (ins_source_open_control(harness_file(path, name), hog->pid, INT64_C(5000000000), &error,
+				    &source) < 0 ||
+	    ins_unwinder_new(source, &unwinder) < 0 ||
+	    ins_symbols_new(source->modules, &symbols) < 0)
+		return -1;
+	return ins_events_read(source, &request, keep, NULL, &summary, &error);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	ins_symbols_free(symbols);
+	ins_unwinder_free(unwinder);
+	ins_source_close(source);
+	harness_free(hog);
+	return 0;
+}
+
+static bool has(const char *function)
+{
+	size_t count;
+	unsigned i;
+
+	for (i = 0; i < walk.count; i++) {
+		const struct ins_frame *f = ins_symbols_at(symbols, walk.pc[i], i > 0, &count);
+
+		if (f[count - 1].function && strcmp(f[count - 1].function, function) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void test_the_walk_needs_the_frame_pointer_and_finds_it(void **state)
+{
+	struct ins_fiber fiber = kept.fiber;
+
+	(void)state;
+	assert_int_equal(kept.e.doing, FIB_WIRE_DOING_CALLS);
+	assert_false(ins_unwind_whole(unwinder, &fiber, &walk));
+	assert_true(ins_frame_guess(unwinder, &fiber, &walk));
+	assert_true(has("hog_poll") && has("hold") && has("fib_arch_entry"));
+	assert_string_equal(walk.reason, "");
+}
+
+/* Where the frame of hog_poll keeps its caller's frame pointer. */
+static size_t record_at(void)
+{
+	struct ins_fiber fiber = kept.fiber;
+	size_t at;
+
+	fiber.flags |= INS_FIBER_FP;
+	for (at = 0; at + 16 <= fiber.stack_size; at += 8) {
+		fiber.row.fp = fiber.row.sp + at;
+		if (ins_unwind_whole(unwinder, &fiber, &walk) && has("hog_poll") && has("hold"))
+			return at;
+	}
+	fail();
+	return 0;
+}
+
+/* The return address into hold in the walk. */
+static uint64_t into_hold(void)
+{
+	size_t count;
+	unsigned i;
+
+	for (i = 1; i < walk.count; i++) {
+		const struct ins_frame *f = ins_symbols_at(symbols, walk.pc[i], true, &count);
+
+		if (f[count - 1].function && strcmp(f[count - 1].function, "hold") == 0)
+			return walk.pc[i];
+	}
+	return 0;
+}
+
+/* What hold called before may have left its frame in the room of hog_poll's, and all of hold's callers above it. */
+static void test_an_old_frame_of_another_call_is_passed_over(void **state)
+{
+	static unsigned char doubled[3 * sizeof stack];
+	struct ins_fiber fiber = kept.fiber;
+	const size_t at = record_at(), outer = fiber.stack_size - at;
+	uint64_t right;
+
+	(void)state;
+	assert_true(ins_frame_guess(unwinder, &fiber, &walk));
+	right = into_hold();
+	assert_true(right && other_call && right != other_call);
+	memcpy(doubled, stack, at + outer);
+	memcpy(doubled + at + 8, &other_call, sizeof other_call);
+	memcpy(doubled + at + outer, stack + at, outer);
+	fiber.stack = doubled;
+	fiber.stack_size = at + 2 * outer;
+	fiber.row.stack_size = fiber.row.stack_used = fiber.stack_size;
+	assert_true(ins_frame_guess(unwinder, &fiber, &walk));
+	assert_true(has("hog_poll"));
+	assert_int_equal(into_hold(), right);
+}
+
+static void test_a_stack_without_a_frame_gives_no_walk(void **state)
+{
+	struct ins_fiber fiber = kept.fiber;
+
+	(void)state;
+	memset(stack + record_at(), 0, 16);
+	assert_false(ins_frame_guess(unwinder, &fiber, &walk));
+	memset(stack, 0xff, sizeof stack);
+	assert_false(ins_frame_guess(unwinder, &fiber, &walk));
+	fiber.stack_size = 5;
+	assert_false(ins_frame_guess(unwinder, &fiber, &walk));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_walk_needs_the_frame_pointer_and_finds_it),
+		cmocka_unit_test(test_an_old_frame_of_another_call_is_passed_over),
+		cmocka_unit_test(test_a_stack_without_a_frame_gives_no_walk),
+	};
+
+	return HEAD_RUN(tests, start, stop);
+}

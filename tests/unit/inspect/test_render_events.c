@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* test_render_events.c - events as lines and objects, whatever their fibers are called. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "head.h"
+#include "inspect/render_events.h"
+
+static struct ins_modules *modules;
+static struct ins_symbols *symbols;
+static struct ins_problems problems;
+static struct ins_event event;
+static struct ins_walk walk;
+
+static int begin(void **state)
+{
+	struct fib_wire_event e = {.number = 7,
+				   .fiber = 41,
+				   .began = 5,
+				   .duration = 21000000,
+				   .doing = FIB_WIRE_DOING_CALLS,
+				   .call = 99999,
+				   .carrier = 1};
+
+	(void)state;
+	strcpy(e.name, "bad\033[2J");
+	memset(&walk, 0, sizeof walk);
+	walk.count = 1;
+	walk.pc[0] = 0x100;
+	return ins_event_take(&e, sizeof e, &event) &&
+			       ins_modules_new(0, NULL, NULL, &problems, &modules) == 0 &&
+			       ins_symbols_new(modules, &symbols) == 0
+		       ? 0
+		       : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	ins_symbols_free(symbols);
+	ins_modules_free(modules);
+	return 0;
+}
+
+static const char *line(void)
+{
+	static char text[4096];
+	FILE *out = fmemopen(text, sizeof text, "w");
+
+	assert_non_null(out);
+	ins_text_event(out, NULL, symbols, &event, &walk);
+	fclose(out);
+	return text;
+}
+
+static void test_a_line_has_everything_and_nothing_harmful(void **state)
+{
+	(void)state;
+	assert_string_equal(line(),
+			    "    21ms fiber 41 \"bad\\x1b[2J\" in system call 99999: 0x100\n");
+	event.e.flags = FIB_WIRE_EVENT_LASTS;
+	assert_non_null(strstr(line(), "21ms and on fiber 41"));
+	walk.count = 0;
+	strcpy(walk.reason, "because");
+	assert_non_null(strstr(line(), ": no frames: because\n"));
+}
+
+static void test_an_object_has_the_promised_keys(void **state)
+{
+	json_t *object = ins_json_event(NULL, symbols, &event, &walk);
+
+	(void)state;
+	assert_non_null(object);
+	assert_int_equal(json_integer_value(json_object_get(object, "fiberId")), 41);
+	assert_int_equal(json_integer_value(json_object_get(object, "durationNs")), 21000000);
+	assert_int_equal(json_integer_value(json_object_get(object, "carrier")), 1);
+	assert_int_equal(json_integer_value(json_object_get(object, "systemCall")), 99999);
+	assert_string_equal(json_string_value(json_object_get(object, "kind")), "system-call");
+	assert_true(json_is_false(json_object_get(object, "lasts")));
+	assert_true(json_is_null(json_object_get(object, "wait")));
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(object, "site"), "pc")), "0x100");
+	json_decref(object);
+	event.e.carrier = FIB_WIRE_EVENT_NO_CARRIER;
+	walk.count = 0;
+	object = ins_json_event(NULL, symbols, &event, &walk);
+	assert_true(json_is_null(json_object_get(object, "carrier")));
+	assert_true(json_is_null(json_object_get(object, "site")));
+	json_decref(object);
+}
+
+static void test_a_place_has_its_numbers_and_frames(void **state)
+{
+	struct ins_site site = {.count = 2,
+				.samples = 2,
+				.sample = {41, 40},
+				.total = 60000000,
+				.min = 20000000,
+				.median = 20000000,
+				.max = 40000000};
+	char text[4096];
+	FILE *out = fmemopen(text, sizeof text, "w");
+	json_t *object;
+
+	(void)state;
+	site.event = event;
+	site.walk = walk;
+	ins_text_site_events(out, NULL, symbols, &site);
+	fclose(out);
+	assert_non_null(strstr(text, "2 times in system call 99999: 0x100 [60ms in all, 20ms to "
+				     "40ms, median 20ms] fibers 41, 40\n  #0  0x100\n"));
+	object = ins_json_site(NULL, symbols, &site);
+	assert_int_equal(json_integer_value(json_object_get(object, "count")), 2);
+	assert_int_equal(json_array_size(json_object_get(object, "fiberIds")), 2);
+	assert_int_equal(json_array_size(json_object_get(object, "frames")), 1);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(object, "durationNs"), "total")),
+		60000000);
+	json_decref(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_line_has_everything_and_nothing_harmful,
+						begin, end),
+		cmocka_unit_test_setup_teardown(test_an_object_has_the_promised_keys, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_place_has_its_numbers_and_frames, begin,
+						end),
+	};
+
+	return HEAD_RUN(tests, NULL, NULL);
+}
