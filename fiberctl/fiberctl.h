@@ -46,6 +46,7 @@ const struct ctl_command *ctl_command_find(const char *name);
 
 /* Whether the words and options are what the command takes: CTL_WELL, or the exit code after saying what is wrong. */
 int ctl_command_takes(const struct ctl_command *command, const struct ctl_arguments *arguments);
+extern const struct ctl_command ctl_pinned, ctl_slow, ctl_watchdog;
 
 /* One line on stderr, "fiberctl: what: why". The exit code for it. */
 int ctl_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

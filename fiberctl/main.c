@@ -18,10 +18,10 @@
 #include "inspect/torn.h"
 
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_list,	 &ctl_show,	&ctl_bt,       &ctl_stacks, &ctl_tree,
-	&ctl_policy,	 &ctl_carriers, &ctl_cancel,   &ctl_wake,   &ctl_audit,
-	&ctl_completion, &ctl_waits,	&ctl_deadlock, &ctl_top,    &ctl_metrics,
-	&ctl_snapshot,	 &ctl_diff,	&ctl_watch,    NULL,
+	&ctl_list,     &ctl_show,   &ctl_bt,	   &ctl_stacks,	  &ctl_tree,	   &ctl_policy,
+	&ctl_carriers, &ctl_cancel, &ctl_wake,	   &ctl_audit,	  &ctl_completion, &ctl_waits,
+	&ctl_deadlock, &ctl_top,    &ctl_metrics,  &ctl_snapshot, &ctl_diff,	   &ctl_watch,
+	&ctl_pinned,   &ctl_slow,   &ctl_watchdog, NULL,
 };
 
 int ctl_cannot(const char *fmt, ...)

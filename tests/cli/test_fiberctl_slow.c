@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fiberctl_slow.c - long runs that were injected are reported, each with its fiber and function, and nobody else
+ *
+ * Where the machine has no CPU for the program for as long as a run takes, nobody can see it: one in a hundred may be missing.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+#define TIMES "100"
+
+static json_t *ask(pid_t pid)
+{
+	struct harness_process *p =
+		cli_run("fiberctl", "slow", cli_number((uint64_t)pid), "--json", NULL);
+	json_t *answer;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	harness_free(p);
+	json_promise(answer, "answer", JSON_ANSWER " sites:a events:a");
+	assert_string_equal(json_text(answer, "source"), "control");
+	return answer;
+}
+
+static json_t *event_of(json_t *answer, json_int_t fiber)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "events"), i, event) {
+		if (json_int(event, "fiberId") == fiber)
+			return event;
+	}
+	return NULL;
+}
+
+/* Whether the event is what the fixture's line says about its fiber. */
+static bool matches(json_t *event, const char *name, const char *function, const char *kind)
+{
+	json_promise(event, "event",
+		     "number:i fiberId:i name:s beganNs:i durationNs:i lasts:b carrier:i? site:o? "
+		     "truncated:b kind:s wait:o? refused:b");
+	return strcmp(json_text(event, "name"), name) == 0 &&
+	       strcmp(json_text(json_object_get(event, "site"), "function"), function) == 0 &&
+	       strcmp(json_text(event, "kind"), kind) == 0 &&
+	       json_int(event, "durationNs") >= 20000000 &&
+	       !json_is_true(json_object_get(event, "lasts"));
+}
+
+/* Have so many fibers hold their carrier in that way; every one is found, but for one in a hundred. */
+static void inject(const char *option, const char *kind)
+{
+	struct harness_process *hog = cli_start(NULL, "ready ", "hog", option, TIMES, NULL);
+	json_t *answer = ask(hog->pid);
+	unsigned right = 0, injected = 0;
+	char *line, *rest = hog->out.bytes;
+
+	while ((line = strsep(&rest, "\n")) && strncmp(line, "ready ", 6) != 0) {
+		char name[32], function[32];
+		unsigned long id;
+		long result;
+		json_t *event;
+
+		assert_int_equal(sscanf(line, "%lu %31s %31s %ld", &id, name, function, &result),
+				 4);
+		/* Nobody's sleep was cut short. */
+		assert_int_equal(result, 0);
+		injected++;
+		event = event_of(answer, (json_int_t)id);
+		right += event && matches(event, name, function, kind);
+	}
+	assert_int_equal(injected, atoi(TIMES));
+	if (right < injected - injected / 100)
+		print_error("%u of %u\n", right, injected);
+	assert_true(right >= injected - injected / 100);
+	/* Each once, and nobody else. */
+	assert_true(json_int(answer, "total") <= (json_int_t)injected);
+	json_decref(answer);
+	harness_free(hog);
+}
+
+static void test_fibers_that_compute_for_long_are_reported(void **state)
+{
+	(void)state;
+	inject("--spin", "computing");
+}
+
+static void test_fibers_that_sleep_in_the_system_are_reported_and_not_woken(void **state)
+{
+	(void)state;
+	inject("--sleep", "system-call");
+}
+
+static void test_frames_of_variable_size_are_walked_out_of_a_system_call(void **state)
+{
+	(void)state;
+	inject("--poll", "system-call");
+}
+
+static void test_a_clean_run_reports_nothing(void **state)
+{
+	struct harness_process *hog = cli_start(NULL, "ready ", "hog", "--clean", "3000", NULL), *p;
+	json_t *answer = ask(hog->pid);
+
+	(void)state;
+	assert_int_equal(json_int(answer, "total"), 0);
+	json_decref(answer);
+	p = cli_run("fiberctl", "slow", cli_number((uint64_t)hog->pid), NULL);
+	cli_expect(p, 0);
+	assert_string_equal(p->out.bytes, "0 of 0 long runs, in 0 places\n");
+	harness_free(p);
+	harness_end(hog);
+	assert_string_equal(hog->err.bytes, "");
+	harness_free(hog);
+}
+
+static void test_runs_of_one_place_are_counted_together(void **state)
+{
+	struct harness_process *hog =
+		cli_start(NULL, "ready ", "hog", "--spin", "4", "--sleep", "3", NULL);
+	json_t *answer = ask(hog->pid), *site;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(answer, "sites")), 2);
+	json_array_foreach (json_object_get(answer, "sites"), i, site) {
+		const bool spins = strcmp(json_text(site, "kind"), "computing") == 0;
+		json_t *took = json_object_get(site, "durationNs");
+
+		json_promise(
+			site, "site",
+			"count:i lasting:i fiberIds:a durationNs:o site:o frames:a truncated:b "
+			"reason:s? kind:s wait:o? refused:b");
+		json_promise_frames(json_object_get(site, "frames"));
+		assert_int_equal(json_int(site, "count"), spins ? 4 : 3);
+		assert_string_equal(json_text(json_object_get(site, "site"), "function"),
+				    spins ? "hog_spin" : "hog_sleep");
+		assert_true(json_int(took, "min") <= json_int(took, "median") &&
+			    json_int(took, "median") <= json_int(took, "max") &&
+			    json_int(took, "max") <= json_int(took, "total"));
+		assert_false(json_is_true(json_object_get(site, "truncated")));
+		if (!spins)
+			cli_contains(json_text(site, "systemCall"), "nanosleep");
+	}
+	json_decref(answer);
+	harness_free(hog);
+}
+
+struct told {
+	struct harness_process *follow;
+	const char *what;
+};
+
+/* A second is only how long it looks each time. */
+static bool is_told(void *arg)
+{
+	const struct told *told = arg;
+
+	harness_wait_line(told->follow, told->what, 1);
+	return strstr(told->follow->out.bytes, told->what) != NULL;
+}
+
+/* Whoever follows is told `what`, sooner or later. */
+static void expect_told(struct harness_process *follow, const char *what)
+{
+	struct told told = {follow, what};
+
+	assert_true(harness_until(is_told, &told, CLI_SECONDS));
+}
+
+static void test_what_goes_on_is_said_to_go_on_and_follow_tells_each(void **state)
+{
+	struct harness_process *hog =
+		cli_start(NULL, "ready ", "hog", "--sleep", "2", "--forever", NULL);
+	const char *const pid = cli_number((uint64_t)hog->pid);
+	char tool[HARNESS_PATH];
+	const char *const argv[] = {harness_program(tool, "fiberctl"), "slow", pid, "--follow",
+				    NULL};
+	struct harness_process *follow = harness_start(argv, NULL), *p;
+	const char *out, *line;
+
+	(void)state;
+	expect_told(follow, "\"sleep-0\" in system call ");
+	expect_told(follow, "\"sleep-1\" in system call ");
+	expect_told(follow, "\"forever\" computing: hog_forever at ");
+	cli_contains(follow->out.bytes, " and on fiber ");
+	p = cli_run("fiberctl", "slow", pid, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "1 of them going on] fiber ");
+	harness_free(p);
+	/* Nothing is told twice. */
+	harness_end(hog);
+	assert_true(harness_wait_end(follow, CLI_SECONDS));
+	assert_int_equal(harness_exit_code(follow), 2);
+	out = follow->out.bytes;
+	line = strstr(out, "\"forever\"");
+	assert_null(line ? strstr(line + 1, "\"forever\"") : NULL);
+	harness_free(follow);
+	harness_free(hog);
+}
+
+static void test_a_program_that_handles_the_signal_is_left_alone(void **state)
+{
+	struct harness_process *hog = cli_start(NULL, "ready ", "hog", "--spin", "2", "--sleep",
+						"1", "--own-signal", NULL),
+			       *p;
+
+	(void)state;
+	p = cli_run("fiberctl", "slow", cli_number((uint64_t)hog->pid), NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "2 times computing [");
+	cli_contains(p->out.bytes, "no frames: the program handles or blocks SIGURG");
+	cli_contains(p->out.bytes, "hog_sleep at ");
+	harness_free(p);
+	assert_non_null(harness_wait_line(hog, "signals 0", CLI_SECONDS));
+	harness_free(hog);
+}
+
+static void test_lines_on_stderr_are_at_most_one_a_second(void **state)
+{
+	struct harness_process *hog = cli_start(NULL, "ready ", "hog", "--sleep", "30", NULL);
+	unsigned lines = 0;
+	const char *at;
+
+	(void)state;
+	harness_end(hog);
+	for (at = hog->err.bytes; (at = strstr(at, "holds carrier")); at++)
+		lines++;
+	/* 1.5 s at the least; on a busy machine more. */
+	assert_in_range(lines, 1, 29);
+	cli_contains(hog->err.bytes, "in a system call (1 since the last line)");
+	harness_free(hog);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fibers_that_compute_for_long_are_reported),
+		cmocka_unit_test(test_fibers_that_sleep_in_the_system_are_reported_and_not_woken),
+		cmocka_unit_test(test_frames_of_variable_size_are_walked_out_of_a_system_call),
+		cmocka_unit_test(test_a_clean_run_reports_nothing),
+		cmocka_unit_test(test_runs_of_one_place_are_counted_together),
+		cmocka_unit_test(test_what_goes_on_is_said_to_go_on_and_follow_tells_each),
+		cmocka_unit_test(test_a_program_that_handles_the_signal_is_left_alone),
+		cmocka_unit_test(test_lines_on_stderr_are_at_most_one_a_second),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fiberctl_watchdog.c - the threshold of a long run, read, changed from outside, in force. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static struct harness_process *hog;
+static char pid[16];
+
+static int start(void **state)
+{
+	(void)state;
+	hog = cli_start(NULL, "ready ", "hog", NULL);
+	snprintf(pid, sizeof pid, "%d", hog->pid);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	harness_free(hog);
+	return 0;
+}
+
+/* watchdog with an argument or NULL. The long runs so far. */
+static json_int_t ask(const char *change, json_int_t now, json_int_t previous)
+{
+	struct harness_process *p =
+		change ? cli_run("fiberctl", "watchdog", pid, change, "--json", NULL)
+		       : cli_run("fiberctl", "watchdog", pid, "--json", NULL);
+	json_t *answer, *watchdog;
+	json_int_t events;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise(answer, "answer", JSON_ANSWER " watchdog:o");
+	watchdog = json_object_get(answer, "watchdog");
+	json_promise(watchdog, "watchdog", "on:b thresholdNs:i events:i");
+	assert_int_equal(json_int(watchdog, "thresholdNs"), now);
+	assert_int_equal(json_is_true(json_object_get(watchdog, "on")), now != 0);
+	assert_int_equal(json_int(watchdog, "previousNs"), previous);
+	events = json_int(watchdog, "events");
+	json_decref(answer);
+	harness_free(p);
+	return events;
+}
+
+static void test_threshold_is_read_changed_and_read_back(void **state)
+{
+	(void)state;
+	ask(NULL, 20000000, -1);
+	ask("5ms", 5000000, 20000000);
+	ask("off", 0, 5000000);
+	ask(NULL, 0, -1);
+	ask("1.5s", 1500000000, 0);
+	ask("20ms", 20000000, 1500000000);
+}
+
+static void test_threshold_text_shows_old_and_new(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "watchdog", pid, "off", NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "watchdog: off, was 20ms (0 long runs so far)\n");
+	harness_free(p);
+	p = cli_run("fiberctl", "watchdog", pid, "20ms", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "watchdog: 20ms, was off (");
+	harness_free(p);
+}
+
+static void test_threshold_that_is_none_is_a_usage_error(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "watchdog", pid, "soon", NULL), 64, "fiberctl",
+			 "soon");
+	cli_expect_error(cli_run("fiberctl", "watchdog", pid, "0", NULL), 64, "fiberctl", "off");
+	ask(NULL, 20000000, -1);
+}
+
+static bool reported(void *arg)
+{
+	const struct harness_process *other = arg;
+	struct harness_process *p =
+		cli_run("fiberctl", "slow", cli_number((uint64_t)other->pid), NULL);
+	const bool yes = strstr(p->out.bytes, "hog_forever") != NULL;
+
+	harness_free(p);
+	return yes;
+}
+
+/* One fiber computes all the time, and the program was told not to look for that. */
+static void test_threshold_that_is_set_holds_for_what_runs_already(void **state)
+{
+	struct harness_process *other = cli_start(NULL, "ready ", "hog", "--threshold", "0",
+						  "--spin", "2", "--forever", NULL);
+	struct harness_process *p =
+		cli_run("fiberctl", "slow", cli_number((uint64_t)other->pid), NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	assert_string_equal(p->out.bytes, "0 of 0 long runs, in 0 places\n");
+	harness_free(p);
+	p = cli_run("fiberctl", "watchdog", cli_number((uint64_t)other->pid), "30ms", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "watchdog: 30ms, was off");
+	harness_free(p);
+	assert_true(harness_until(reported, other, CLI_SECONDS));
+	harness_free(other);
+}
+
+static void test_threshold_is_not_changed_where_control_is_read_only(void **state)
+{
+	static const char *const env[] = {"FIBER_CONTROL=ro", NULL};
+	const struct harness_how how = {.env = env};
+	struct harness_process *other = cli_start(&how, "ready ", "hog", NULL), *p;
+	const char *const other_pid = cli_number((uint64_t)other->pid);
+
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "watchdog", other_pid, "5ms", NULL), 2, "fiberctl",
+			 "FIBER_CONTROL");
+	p = cli_run("fiberctl", "watchdog", other_pid, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "watchdog: 20ms (");
+	harness_free(p);
+	harness_free(other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threshold_is_read_changed_and_read_back),
+		cmocka_unit_test(test_threshold_text_shows_old_and_new),
+		cmocka_unit_test(test_threshold_that_is_none_is_a_usage_error),
+		cmocka_unit_test(test_threshold_that_is_set_holds_for_what_runs_already),
+		cmocka_unit_test(test_threshold_is_not_changed_where_control_is_read_only),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}
