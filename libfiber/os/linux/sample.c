@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 
 #define INTERRUPT SIGURG
@@ -29,7 +30,7 @@
 /* See threads.c: the name of the clock of a thread's CPU time. */
 #define CLOCK_OF(tid) ((clockid_t)(~(tid) << 3 | 6u))
 
-static fib_os_interrupt_fn *interrupt;
+static fib_os_interrupt_fn *_Atomic interrupt; /* A: what the handler calls */
 
 static void on_interrupt(int number, siginfo_t *info, void *context)
 {
@@ -37,7 +38,8 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
 
 	(void)number;
 	(void)info;
-	interrupt(context);
+	/* pairs: sample.interrupt -- set before the first signal was sent. */
+	fib_load_acquire (&interrupt)(context);
 	errno = saved;
 }
 
@@ -125,7 +127,8 @@ fib_noinline int fib_os_interrupt(uint32_t tid, fib_os_interrupt_fn *fn)
 {
 	int rc;
 
-	interrupt = fn;
+	/* label: sample.interrupt */
+	fib_store_release(&interrupt, fn);
 	rc = claim_signal();
 	if (rc < 0)
 		return rc;
