@@ -27,7 +27,6 @@ const struct ctl_option ctl_options[CTL_OPT_COUNT] = {
 	[CTL_OPT_ONCE] = {"once", '1', NULL, "print one screen and end"},
 	[CTL_OPT_OUTPUT] = {"output", 'o', "FILE", "write to FILE"},
 	[CTL_OPT_SORT] = {"sort", 's', "NAME", "order by it; '-' before it: the largest first"},
-	[CTL_OPT_THRESHOLD] = {"threshold", 't', "TIME", "how long a fiber may hold its carrier"},
 	[CTL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
 };
 

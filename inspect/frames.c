@@ -126,7 +126,7 @@ static int emit(struct ins_frames *f, struct ins_fiber *fiber, struct ins_error 
 	}
 	f->summary->shown++;
 	f->torn_shown += torn;
-	return f->fn(f->context, fiber);
+	return f->fn ? f->fn(f->context, fiber) : bad(f, "fibers among events", error);
 }
 
 static int take_rows(struct ins_frames *f, const unsigned char *payload, size_t length,

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "inspect/unwind_dw.h"
+#include "inspect/unwind_refused.h"
 #include "inspect/walk_cache.h"
 
 /* libunwind exports it and has no header for it; perf and others declare it the same way. */
@@ -134,14 +135,6 @@ static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
 	(void)arg;
 }
 
-static int no_dynamic(unw_addr_space_t as, unw_word_t *ret, void *arg)
-{
-	(void)as;
-	(void)ret;
-	(void)arg;
-	return -UNW_ENOINFO;
-}
-
 static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write,
 		      void *arg)
 {
@@ -172,36 +165,6 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 	else
 		return -UNW_EBADREG;
 	return 0;
-}
-
-static int no_fpreg(unw_addr_space_t as, unw_regnum_t reg, unw_fpreg_t *value, int write, void *arg)
-{
-	(void)as;
-	(void)reg;
-	(void)value;
-	(void)write;
-	(void)arg;
-	return -UNW_EBADREG;
-}
-
-static int no_resume(unw_addr_space_t as, unw_cursor_t *cursor, void *arg)
-{
-	(void)as;
-	(void)cursor;
-	(void)arg;
-	return -UNW_EINVAL;
-}
-
-static int no_name(unw_addr_space_t as, unw_word_t ip, char *buf, size_t size, unw_word_t *offset,
-		   void *arg)
-{
-	(void)as;
-	(void)ip;
-	(void)buf;
-	(void)size;
-	(void)offset;
-	(void)arg;
-	return -UNW_ENOINFO;
 }
 
 static unw_accessors_t accessors = {

@@ -3,6 +3,8 @@
 #include "base/compiler.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "sched/longrun.h"
+#include "sched/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/tally.h"
@@ -38,12 +40,17 @@ static void finish(struct fib_peer *peer, int64_t now)
 {
 	struct fib_cursor *cursor = &peer->cursor;
 	struct fib_wire_counters *c = &cursor->counters;
+
 	c->now = fib_os_now();
 	c->service_cpu = fib_os_thread_cpu();
 	c->service_began = fib_answer_began();
 	c->records = cursor->committed;
 	c->record_size = sizeof(struct fiber);
 	count_stacks(c);
+	c->watched = fib_tick_long_run() > 0;
+	fib_tick_lock();
+	c->slow = fib_longrun_recorded();
+	fib_tick_unlock();
 	cursor->fibers = cursor->end.total = cursor->end.shown = c->fibers;
 	cursor->end.sampled_ns = c->now - cursor->began;
 	fib_answer_process(peer, now);
