@@ -283,13 +283,15 @@ static json_t *snapshots_of(const struct diff *d)
 	for (k = 0; k < d->count; k++) {
 		const struct look *look = &d->at[k];
 		const int64_t taken = look->summary.taken;
+		const bool dated = look->now && d->at[0].now; /* by the fibers in it */
 
 		json_array_append_new(
-			all, json_pack("{s:o, s:s, s:o, s:I, s:I}", "process",
-				       ins_json_text(look->who), "source", look->source->kind,
-				       "takenNs", taken ? json_integer(taken) : json_null(),
-				       "laterNs", (json_int_t)(look->now - d->at[0].now), "fibers",
-				       (json_int_t)look->summary.shown));
+			all,
+			json_pack("{s:o, s:s, s:o, s:o, s:I}", "process", ins_json_text(look->who),
+				  "source", look->source->kind, "takenNs",
+				  taken ? json_integer(taken) : json_null(), "laterNs",
+				  dated ? json_integer(look->now - d->at[0].now) : json_null(),
+				  "fibers", (json_int_t)look->summary.shown));
 	}
 	return all;
 }

@@ -129,10 +129,9 @@ static int put_json(struct stacks *s, struct ins_summary *summary)
 	ins_json_begin(&json, stdout, source->pid, source->name, source->kind, "groups");
 	put_groups(s, &json);
 	summary->shown -= s->fewer;
-	if (s->min > 1)
-		ins_json_key(&json, "leftOut",
-			     json_pack("{s:I, s:I}", "groups", (json_int_t)s->few_groups, "fibers",
-				       (json_int_t)s->fewer));
+	ins_json_key(&json, "leftOut",
+		     json_pack("{s:I, s:I}", "groups", (json_int_t)s->few_groups, "fibers",
+			       (json_int_t)s->fewer));
 	return ins_json_end(&json, summary, &source->problems);
 }
 

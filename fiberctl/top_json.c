@@ -53,15 +53,19 @@ static json_t *group_object(const struct ctl_top *top, size_t i)
 {
 	const struct ins_shares *shares = ins_watch_groups(top->watch);
 	const struct ins_share *s = ins_shares_at(shares, i);
+	const struct ins_value is = ins_shares_value(shares, i);
 	char value[512];
 	struct ins_line line = ins_line(value, sizeof value);
 
 	ins_shares_say(shares, i, &line);
 	return json_pack("{s:o, s:o, s:o, s:[o], s:{s:o}, s:{s:o, s:o}}", "field",
 			 ins_json_text(ctl_top_field(&top->wish.group)), "value",
-			 ins_json_text(value), "count", number(s->count), "fiberIds",
-			 number(s->sample), "ageNs", "max", number((uint64_t)s->age_max), "change",
-			 "cpuNs", number(s->cpu), "switches", number(s->switches));
+			 ins_json_text(!is.known ? NULL
+				       : is.text ? is.text
+						 : value),
+			 "count", number(s->count), "fiberIds", number(s->sample), "ageNs", "max",
+			 number((uint64_t)s->age_max), "change", "cpuNs", number(s->cpu),
+			 "switches", number(s->switches));
 }
 
 static json_t *groups_array(const struct ctl_top *top, size_t limit)

@@ -211,6 +211,11 @@ const struct ins_share *ins_shares_at(const struct ins_shares *shares, size_t i)
 	return &shares->share[i];
 }
 
+struct ins_value ins_shares_value(const struct ins_shares *shares, size_t i)
+{
+	return value_at(shares, &shares->share[i]);
+}
+
 void ins_shares_say(const struct ins_shares *shares, size_t i, struct ins_line *line)
 {
 	ins_field_say(line, &shares->field, value_at(shares, &shares->share[i]));

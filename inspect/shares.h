@@ -36,6 +36,9 @@ size_t ins_shares_end(struct ins_shares *shares);
 
 const struct ins_share *ins_shares_at(const struct ins_shares *shares, size_t i);
 
+/* The value, of a text the text itself, valid until another is added. */
+struct ins_value ins_shares_value(const struct ins_shares *shares, size_t i);
+
 /* Append the value as a person reads it. */
 void ins_shares_say(const struct ins_shares *shares, size_t i, struct ins_line *line);
 

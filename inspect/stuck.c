@@ -132,11 +132,12 @@ static int show_whole(struct answer *a, uint64_t id, struct ins_error *error)
 static void show_row(struct answer *a, size_t i)
 {
 	const struct fib_layout *layout = &a->stuck->source->layout;
+	static const struct ins_walk none = {.truncated = true};
 	struct ins_fiber fiber;
 
 	ins_table_get(ins_graph_table(ins_deadlocks_graph(a->found)), i, &fiber);
 	if (a->stuck->json) {
-		json_array_append_new(a->fibers, ins_json_fiber(layout, &fiber, a->symbols, NULL));
+		json_array_append_new(a->fibers, ins_json_fiber(layout, &fiber, a->symbols, &none));
 		return;
 	}
 	ins_text_header(a->stuck->out, layout, &fiber);

@@ -124,8 +124,11 @@ static bool has_frame(const json_t *group, const char *function)
 static void test_diff_finds_what_came_and_what_went(void **state)
 {
 	json_t *answer = diff(files[0], files[3], NULL);
+	const json_t *of = json_object_get(answer, "snapshots");
 
 	(void)state;
+	assert_int_equal(json_int(json_array_get(of, 0), "laterNs"), 0);
+	assert_true(json_int(json_array_get(of, 1), "laterNs") > 0);
 	assert_int_equal(json_array_size(json_object_get(answer, "new")), 6);
 	assert_int_equal(named(json_object_get(answer, "new"), "new-"), 6);
 	assert_int_equal(json_array_size(json_object_get(answer, "gone")), 4);

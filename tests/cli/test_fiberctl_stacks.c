@@ -212,6 +212,10 @@ static void test_min_leaves_out_small_groups_and_says_how_many(void **state)
 	assert_int_equal(json_int(left, "fibers"), 2);
 	assert_int_equal(json_int(answer, "shown"), crowd.count - 2);
 	json_decref(answer);
+	answer = ask(pid, NULL);
+	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "groups"), 0);
+	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "fibers"), 0);
+	json_decref(answer);
 	cli_expect(p, code_of(pid));
 	cli_contains(p->out.bytes, "left out: 2 fibers in 1 groups of fewer than 3\n");
 	snprintf(wanted, sizeof(wanted), "%zu of %zu fibers", crowd.count - 2, crowd.count);

@@ -55,6 +55,8 @@ static void test_shares_sum_what_their_fibers_did(void **state)
 	assert_int_equal(ins_shares_at(shares, 0)->sample, 11);
 	expect(shares, 1, "sem", 2);
 	expect(shares, 2, "-", 1);
+	assert_string_equal(ins_shares_value(shares, 1).text, "sem");
+	assert_false(ins_shares_value(shares, 2).known);
 	ins_shares_free(shares);
 }
 

@@ -255,6 +255,28 @@ static void test_of_very_many_findings_all_are_said_and_not_all_stacks_read(void
 	waiting_free(&w);
 }
 
+static void test_a_fiber_whose_stack_was_not_read_has_all_keys_too(void **state)
+{
+	struct waiting w = waiting_new();
+	json_t *root, *findings, *fiber;
+
+	(void)state;
+	for (uint64_t id = 1; id <= INS_STUCK_ALL + 1; id++)
+		waiting_lock(&w, id, id, id);
+	fake.readings[0] = &w;
+	assert_int_equal(ask(true, true), 0);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	findings = json_object_get(root, "findings");
+	assert_int_equal(json_array_size(findings), INS_STUCK_ALL + 1);
+	fiber = json_array_get(json_object_get(json_array_get(findings, INS_STUCK_ALL), "fibers"),
+			       0);
+	assert_true(json_is_array(json_object_get(fiber, "frames")));
+	assert_int_equal(json_array_size(json_object_get(fiber, "frames")), 0);
+	assert_true(json_is_true(json_object_get(fiber, "truncated")));
+	json_decref(root);
+	waiting_free(&w);
+}
+
 static void test_a_fiber_that_ended_before_its_stack_was_read_is_said_to_have(void **state)
 {
 	struct waiting w = ring(2, 4);
@@ -320,6 +342,7 @@ int main(void)
 		STUCK_TEST(test_what_does_not_move_needs_one_reading),
 		STUCK_TEST(test_of_a_large_cycle_the_first_are_shown_and_the_others_counted),
 		STUCK_TEST(test_of_very_many_findings_all_are_said_and_not_all_stacks_read),
+		STUCK_TEST(test_a_fiber_whose_stack_was_not_read_has_all_keys_too),
 		STUCK_TEST(test_a_fiber_that_ended_before_its_stack_was_read_is_said_to_have),
 		STUCK_TEST(test_the_memory_of_a_live_process_has_the_same_deadlocks),
 		STUCK_TEST(test_a_source_that_fails_says_why_and_nothing_is_printed),
