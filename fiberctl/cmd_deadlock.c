@@ -17,6 +17,7 @@ static int run(const struct ctl_arguments *arguments)
 	if (code != CTL_WELL)
 		return code;
 	stuck.pid = stuck.source->modules->pid;
+	stuck.still = strcmp(stuck.source->kind, "snapshot") == 0;
 	rc = ins_stuck_answer(&stuck, &found, &error);
 	if (rc < 0)
 		code = ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
@@ -37,13 +38,13 @@ const struct ctl_command ctl_deadlock = {
 		"themselves, or for a lock whose holder has ended, and for joins on an ancestor\n"
 		"none of whose descendants can go on. What is found is looked for again, and only\n"
 		"reported when no fiber of it has run in between; then their stacks are printed.\n"
+		"A snapshot can be read once only: what it shows may have passed since.\n"
 		"\n"
 		"Reported too, but no deadlock that will last for certain:\n"
 		"  timed    a cycle in which a wait has a deadline\n"
 		"  suspect  a join on an ancestor that may still go on\n"
-		"  thread   a lock that is held by a thread which is no fiber: what that waits "
-		"for\n"
-		"           is not known here\n"
+		"  thread   a lock that is held by a thread which is no fiber: what that waits\n"
+		"           for is not known here\n"
 		"A lock that is held for reading has no holder that is known, and is not seen.\n"
 		"\n"
 		"Exit status: 3 when there is a deadlock, 0 when there is none.\n",

@@ -120,6 +120,24 @@ static void test_every_reader_says_the_same_of_process_and_snapshot(void **state
 	same("fiberctl", (const char *[4]){"policy"}, "control", 0);
 }
 
+static void test_a_deadlock_in_it_is_found_in_one_reading(void **state)
+{
+	struct crowd stuck = crowd_start(NULL, "deadlock", "--crossing", NULL);
+	char kept[HARNESS_PATH], number[24];
+	json_t *answer;
+
+	(void)state;
+	snprintf(number, sizeof(number), "%d", stuck.process->pid);
+	harness_file(kept, "stuck.snap");
+	take(number, kept, 0);
+	crowd_end(&stuck);
+	answer = answer_of(cli_run("fiberctl", "deadlock", kept, "--json", NULL), 3);
+	json_promise_answer(answer, "snapshot");
+	assert_int_equal(json_int(answer, "found"), 1);
+	assert_int_equal(json_int(answer, "readings"), 1);
+	json_decref(answer);
+}
+
 static void test_carriers_are_those_that_it_had(void **state)
 {
 	json_t *answer = answer_of(cli_run("fiberctl", "carriers", file, "--json", NULL), 0);
@@ -330,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_reader_says_the_same_of_process_and_snapshot),
+		cmocka_unit_test(test_a_deadlock_in_it_is_found_in_one_reading),
 		cmocka_unit_test(test_carriers_are_those_that_it_had),
 		cmocka_unit_test(test_fibertrace_reads_it_as_it_reads_the_process),
 		cmocka_unit_test(test_the_last_line_says_when_it_was_taken),
