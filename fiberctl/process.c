@@ -150,8 +150,9 @@ static int find_name(const char *name, struct ctl_socket *ret)
 		return CTL_WELL;
 	}
 	if (!search.count)
-		return ctl_cannot("%s: no process of that name has a control socket in %s", clean,
-				  ctl_sockets_places(places, sizeof places));
+		return ctl_cannot("%s: no process of that name has a control socket in %s: "
+				  "'fiberctl' lists those that have",
+				  clean, ctl_sockets_places(places, sizeof places));
 	places[0] = 0;
 	for (i = 0; i < search.count && i < NAMED && used < sizeof places; i++)
 		used += (size_t)snprintf(places + used, sizeof places - used, "%s%d", i ? ", " : "",
