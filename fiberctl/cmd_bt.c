@@ -35,9 +35,8 @@ const struct ctl_command ctl_bt = {
 	.usage = "PROCESS ID | PROCESS --all",
 	.summary = "the backtrace of one fiber, or of all",
 	.help = "The program hands over the bytes of the stack; this tool walks it and looks up\n"
-		"functions, files and lines, so debug information is only needed here. A fiber "
-		"that\n"
-		"runs has no stack that holds still and is reported as running.\n",
+		"functions, files and lines, so debug information is only needed here. A fiber\n"
+		"that runs has no stack that holds still and is reported as running.\n",
 	.least = 1,
 	.most = 2,
 	.options = CTL_TAKES(CTL_OPT_ALL),

@@ -15,9 +15,8 @@ const struct ctl_command ctl_cancel = {
 		"ends with -ECANCELED. It ends when it acts on that; nothing forces it to. A\n"
 		"wait that it may not leave yet, since others use its memory, goes on to its end.\n"
 		"\n"
-		"Refused unless the program was started with FIBER_CONTROL=admin. Either way it "
-		"is\n"
-		"noted: see 'fiberctl audit'.\n",
+		"Refused unless the program was started with FIBER_CONTROL=admin. Either way it\n"
+		"is noted: see 'fiberctl audit'.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

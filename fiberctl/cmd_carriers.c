@@ -330,24 +330,20 @@ const struct ctl_command ctl_carriers = {
 	.name = "carriers",
 	.usage = "PROCESS",
 	.summary = "what each carrier does, and the poller",
-	.help = "For each runtime: how it waits for descriptors, how often it has looked, how "
-		"many\n"
-		"runnable fibers stand in no carrier's line, and how many fibers were spawned and\n"
-		"have ended. A note says why it is another poller than was wanted (FIBER_POLLER).\n"
-		"Then a line for each carrier:\n"
+	.help = "For each runtime: how it waits for descriptors, how often it has looked, how\n"
+		"many runnable fibers stand in no carrier's line, and how many fibers were\n"
+		"spawned and have ended. A note says why it is another poller than was wanted\n"
+		"(FIBER_POLLER). Then a line for each carrier:\n"
 		"  running    a fiber, whose id is shown, and for how long it has run it\n"
 		"  searching  it looks for something to run\n"
 		"  polling    it sleeps until a descriptor is ready\n"
 		"  idle       it sleeps until it is needed\n"
-		"how many runnable fibers stand in its line, how many deadlines it keeps, how "
-		"many\n"
-		"fibers left it in a second, how often it took fibers from another one's line, "
-		"got\n"
-		"up from a sleep and looked into the poller so far, and its share of a CPU. For "
-		"the\n"
-		"numbers a second it looks twice, --interval apart (200ms); with --once there are\n"
-		"totals in their place. Then the pool of stacks, and what the thread that answers\n"
-		"has cost, this question included.\n",
+		"how many runnable fibers stand in its line, how many deadlines it keeps, how\n"
+		"many fibers left it in a second, how often it took fibers from another one's\n"
+		"line, got up from a sleep and looked into the poller so far, and its share of a\n"
+		"CPU. For the numbers a second it looks twice, --interval apart (200ms); with\n"
+		"--once there are totals in their place. Then the pool of stacks, and what the\n"
+		"thread that answers has cost, this question included.\n",
 	.least = 1,
 	.most = 1,
 	.options = CTL_TAKES(CTL_OPT_INTERVAL) | CTL_TAKES(CTL_OPT_ONCE),

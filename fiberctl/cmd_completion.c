@@ -29,9 +29,8 @@ const struct ctl_command ctl_completion = {
 	.name = "completion",
 	.usage = "bash|zsh|fish",
 	.summary = "print the completion of a shell",
-	.help = "Completes commands, their options, the processes that can be asked, and "
-		"settings.\n"
-		"'make install' puts it where shells look for it. To try it in bash:\n"
+	.help = "Completes commands, their options, the processes that can be asked, and\n"
+		"settings. 'make install' puts it where shells look for it. To try it in bash:\n"
 		"  eval \"$(fiberctl completion bash)\"\n",
 	.least = 1,
 	.most = 1,

@@ -367,10 +367,10 @@ const struct ctl_command ctl_diff = {
 	.summary = "what is new, gone or stuck between snapshots",
 	.help = "A, B and C are snapshots of one process, the oldest first; the last may be the\n"
 		"process itself. Shown are the fibers that the last has and the first does not,\n"
-		"those that the first has and the last does not, and those that are stuck: they "
-		"are\n"
-		"in all of them, were not switched to in between, and stand in the same stack.\n"
-		"These are grouped by their stacks, the most first, with their ages in the last.\n",
+		"those that the first has and the last does not, and those that are stuck: they\n"
+		"are in all of them, were not switched to in between, and stand in the same\n"
+		"stack. These are grouped by their stacks, the most first, with their ages in\n"
+		"the last.\n",
 	.least = 2,
 	.most = CTL_WORDS,
 	.options = CTL_TAKES(CTL_OPT_LIMIT),

@@ -274,19 +274,15 @@ const struct ctl_command ctl_list = {
 	.name = "list",
 	.usage = "PROCESS",
 	.summary = "every fiber and what it waits for",
-	.help = "One line a fiber: its id, state, the time it has been in that state, how often "
-		"it\n"
-		"was switched to, the part of its stack in use (- while it runs) and the size of "
-		"it,\n"
-		"what it waits for and who holds that, its name. The last line says how many "
-		"fibers\n"
-		"there were and how long it took to look at them; the program is not stopped\n"
-		"meanwhile, each line is of one moment but not all lines of the same.\n"
+	.help = "One line a fiber: its id, state, the time it has been in that state, how often\n"
+		"it was switched to, the part of its stack in use (- while it runs) and the size\n"
+		"of it, what it waits for and who holds that, its name. The last line says how\n"
+		"many fibers there were and how long it took to look at them; the program is not\n"
+		"stopped meanwhile, each line is of one moment but not all lines of the same.\n"
 		"\n"
-		"On a terminal no more than 200 lines are printed unless --limit or --all says "
-		"so.\n"
-		"For the fields of --where, --sort, --columns and --group-by see\n"
-		"'fiberctl help where'.\n",
+		"On a terminal no more than 200 lines are printed unless --limit or --all says\n"
+		"so. For the fields of --where, --sort, --columns and --group-by see 'fiberctl\n"
+		"help where'.\n",
 	.least = 1,
 	.most = 1,
 	.options = CTL_TAKES(CTL_OPT_ALL) | CTL_TAKES(CTL_OPT_COLUMNS) |

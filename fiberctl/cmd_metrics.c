@@ -202,17 +202,14 @@ const struct ctl_command ctl_metrics = {
 	.name = "metrics",
 	.usage = "[PROCESS]",
 	.summary = "numbers for Prometheus, of one or of all",
-	.help = "Prints what the process has done so far in the text format that Prometheus "
-		"reads:\n"
-		"fibers by state and by what they wait for, spawned and ended ones, and for each\n"
-		"carrier switches, steals, wake-ups, polls, time-outs and CPU time; how long\n"
-		"runnable fibers waited; pinned waits, stacks and memory. Without PROCESS: of all\n"
-		"processes of this user; one that does not answer has libfiber_up 0.\n"
-		"With --output the file is replaced at once when all is written, so that it can "
-		"be\n"
-		"read at any time; its temporary name does not end in '.prom'. A timer for the "
-		"node\n"
-		"exporter and a dashboard for Grafana are installed: see fiberctl(1).\n",
+	.help = "Prints what the process has done so far in the text format that Prometheus\n"
+		"reads: fibers by state and by what they wait for, spawned and ended ones, and\n"
+		"for each carrier switches, steals, wake-ups, polls, time-outs and CPU time; how\n"
+		"long runnable fibers waited; pinned waits, stacks and memory. Without PROCESS:\n"
+		"of all processes of this user; one that does not answer has libfiber_up 0. With\n"
+		"--output the file is replaced at once when all is written, so that it can be\n"
+		"read at any time; its temporary name does not end in '.prom'. A timer for the\n"
+		"node exporter and a dashboard for Grafana are installed: see fiberctl(1).\n",
 	.least = 0,
 	.most = 1,
 	.options = CTL_TAKES(CTL_OPT_OUTPUT),

@@ -219,12 +219,10 @@ static int run(const struct ctl_arguments *arguments)
 const struct ctl_command ctl_show = {
 	.name = "show",
 	.usage = "PROCESS ID",
-	.summary = "everything about one fiber, and why it does not run",
-	.help = "Why it does not run, in a sentence that goes on to who holds what it waits for; "
-		"who\n"
-		"waits for it; state, labels, processor time (as of when it last gave way), stack "
-		"and\n"
-		"where it was spawned. For the calls it is in: bt.\n",
+	.summary = "one fiber, and why it does not run",
+	.help = "Why it does not run, in a sentence that goes on to who holds what it waits for;\n"
+		"who waits for it; state, labels, processor time (as of when it last gave way),\n"
+		"stack and where it was spawned. For the calls it is in: bt.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

@@ -203,14 +203,13 @@ static int run(const struct ctl_arguments *arguments)
 const struct ctl_command ctl_top = {
 	.name = "top",
 	.usage = "PROCESS",
-	.summary = "a live screen: totals, carriers, busiest fibers",
-	.help = "Looks at all fibers every two seconds, or as often as -n says, and shows what "
-		"has\n"
-		"changed: totals of all fibers, what each carrier does, groups of fibers that\n"
-		"share a value (what they wait for, unless --group-by says else), and the fibers\n"
-		"that were on a carrier for the longest time since the look before. With --sort,\n"
-		"cpu and switches are since then, too. The keys are under 'h'; Enter shows the\n"
-		"backtrace of the marked fiber.\n"
+	.summary = "live screen: totals, carriers, busiest fibers",
+	.help = "Looks at all fibers every two seconds, or as often as -n says, and shows what\n"
+		"has changed: totals of all fibers, what each carrier does, groups of fibers\n"
+		"that share a value (what they wait for, unless --group-by says else), and the\n"
+		"fibers that were on a carrier for the longest time since the look before. With\n"
+		"--sort, cpu and switches are since then, too. The keys are under 'h'; Enter\n"
+		"shows the backtrace of the marked fiber.\n"
 		"\n"
 		"--once prints one such screen, of two looks that are 0.2 seconds apart unless -n\n"
 		"says else, 20 fibers and 20 groups unless --limit does. --json is that for\n"

@@ -161,11 +161,9 @@ const struct ctl_command ctl_tree = {
 	.name = "tree",
 	.usage = "PROCESS",
 	.summary = "who spawned whom",
-	.help = "Every fiber once, below the one that spawned it; one that a thread spawned stands "
-		"at\n"
-		"the left. A fiber whose parent has ended is an orphan, and stands below '(ended "
-		"ID)'.\n"
-		"Past 24 levels the depth is a number before the line.\n",
+	.help = "Every fiber once, below the one that spawned it; one that a thread spawned\n"
+		"stands at the left. A fiber whose parent has ended is an orphan, and stands\n"
+		"below '(ended ID)'. Past 24 levels the depth is a number before the line.\n",
 	.least = 1,
 	.most = 1,
 	.options = CTL_TAKES(CTL_OPT_LIMIT),

@@ -15,9 +15,8 @@ const struct ctl_command ctl_wake = {
 		"other: any other wait that returned would say that something was granted, a lock\n"
 		"or a byte, which nobody has granted.\n"
 		"\n"
-		"Refused unless the program was started with FIBER_CONTROL=admin. Either way it "
-		"is\n"
-		"noted: see 'fiberctl audit'.\n",
+		"Refused unless the program was started with FIBER_CONTROL=admin. Either way it\n"
+		"is noted: see 'fiberctl audit'.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

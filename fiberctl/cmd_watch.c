@@ -325,12 +325,11 @@ const struct ctl_command ctl_watch = {
 	.usage = "COMMAND PROCESS ...",
 	.summary = "a command again and again",
 	.help = "Runs COMMAND with its words and options every 2 seconds, or as -n says, until\n"
-		"Ctrl-C, or until the command cannot reach its process any more, and ends with "
-		"its\n"
-		"exit status then. On a terminal each output takes the place of the one before;\n"
-		"elsewhere it goes below it, behind a line '--- WHEN'; behind an empty line with\n"
-		"--json. -n is for watch, every other option for COMMAND, wherever they stand.\n"
-		"Without COMMAND: the processes that can be asked.\n",
+		"Ctrl-C, or until the command cannot reach its process any more, and ends with\n"
+		"its exit status then. On a terminal each output takes the place of the one\n"
+		"before; elsewhere it goes below it, behind a line '--- WHEN'; behind an empty\n"
+		"line with --json. -n is for watch, every other option for COMMAND, wherever\n"
+		"they stand. Without COMMAND: the processes that can be asked.\n",
 	.least = 0,
 	.most = CTL_WORDS,
 	.options = CTL_TAKES(CTL_OPT_INTERVAL),

@@ -30,16 +30,13 @@ struct ctl_command {
 /* In the order of the help; ends with NULL. ctl_processes is what runs without a command. */
 extern const struct ctl_command *const ctl_commands[];
 
-extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_policy, ctl_carriers;
-extern const struct ctl_command ctl_stacks, ctl_tree;
-extern const struct ctl_command ctl_cancel, ctl_wake, ctl_audit, ctl_completion;
+extern const struct ctl_command ctl_processes;
+extern const struct ctl_command ctl_list, ctl_show, ctl_bt, ctl_stacks, ctl_tree;
 extern const struct ctl_command ctl_waits, ctl_deadlock;
-extern const struct ctl_command ctl_top;
-extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_policy, ctl_carriers,
-	ctl_metrics;
-extern const struct ctl_command ctl_snapshot;
-extern const struct ctl_command ctl_snapshot, ctl_diff;
+extern const struct ctl_command ctl_top, ctl_carriers, ctl_metrics;
 extern const struct ctl_command ctl_snapshot, ctl_diff, ctl_watch;
+extern const struct ctl_command ctl_policy, ctl_cancel, ctl_wake, ctl_audit;
+extern const struct ctl_command ctl_completion;
 
 /* The command of that name, or NULL. */
 const struct ctl_command *ctl_command_find(const char *name);

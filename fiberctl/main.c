@@ -17,11 +17,37 @@
 #include "inspect/plain.h"
 #include "inspect/torn.h"
 
+#define USAGE_WIDTH 19 /* in the list of all commands, which fits into 80 columns */
+
 const struct ctl_command *const ctl_commands[] = {
-	&ctl_list,     &ctl_show,   &ctl_bt,	   &ctl_stacks,	  &ctl_tree,	   &ctl_policy,
-	&ctl_carriers, &ctl_cancel, &ctl_wake,	   &ctl_audit,	  &ctl_completion, &ctl_waits,
-	&ctl_deadlock, &ctl_top,    &ctl_metrics,  &ctl_snapshot, &ctl_diff,	   &ctl_watch,
-	&ctl_pinned,   &ctl_slow,   &ctl_watchdog, NULL,
+	/* look */
+	&ctl_list,
+	&ctl_show,
+	&ctl_bt,
+	&ctl_stacks,
+	&ctl_tree,
+	/* why */
+	&ctl_waits,
+	&ctl_deadlock,
+	&ctl_slow,
+	&ctl_pinned,
+	/* load */
+	&ctl_top,
+	&ctl_carriers,
+	&ctl_metrics,
+	/* keep, compare, repeat */
+	&ctl_snapshot,
+	&ctl_diff,
+	&ctl_watch,
+	/* change */
+	&ctl_policy,
+	&ctl_watchdog,
+	&ctl_cancel,
+	&ctl_wake,
+	&ctl_audit,
+	/* shells */
+	&ctl_completion,
+	NULL,
 };
 
 int ctl_cannot(const char *fmt, ...)
@@ -112,6 +138,15 @@ static int help_command(const struct ctl_command *command)
 	return ctl_written(CTL_WELL);
 }
 
+/* A usage that is too long for its column has a line to itself. */
+static void put_command(const struct ctl_command *command)
+{
+	const char *end = strlen(command->usage) > USAGE_WIDTH ? "\n" : "";
+
+	printf("  %-10s %-*s%s", command->name, *end ? 0 : USAGE_WIDTH + 1, command->usage, end);
+	printf("%*s%s\n", *end ? 2 + 10 + 1 + USAGE_WIDTH + 1 : 0, "", command->summary);
+}
+
 static int help_all(void)
 {
 	size_t i;
@@ -124,11 +159,10 @@ static int help_all(void)
 	     "of a program, or the path of a control socket (with a '/'); or a file that\n"
 	     "'fiberctl snapshot' wrote.\n");
 	for (i = 0; ctl_commands[i]; i++)
-		printf("  %-10s %-24s %s\n", ctl_commands[i]->name, ctl_commands[i]->usage,
-		       ctl_commands[i]->summary);
+		put_command(ctl_commands[i]);
 	puts("\nfiberctl help TOPIC:");
 	for (i = 0; ctl_topics[i]; i++)
-		printf("  %-35s %s\n", ctl_topics[i]->name, ctl_topics[i]->summary);
+		printf("  %-30s %s\n", ctl_topics[i]->name, ctl_topics[i]->summary);
 	puts("\n"
 	     "  -j, --json[=lines]   print one JSON object, or an object a line\n"
 	     "      --color WHEN     auto, always or never\n"

@@ -12,7 +12,8 @@
 #include "tests/harness/watchdog.h"
 #include "wire/wire.h"
 
-#define MOST 64
+#define MOST	64
+#define COLUMNS 80 /* of a terminal that nobody made wider */
 
 static struct {
 	char name[MOST][32];
@@ -119,6 +120,27 @@ static void test_help_of_every_topic_is_there(void **state)
 	}
 }
 
+static void expect_fits(struct harness_process *p)
+{
+	char *at, *save = NULL;
+
+	cli_expect(p, 0);
+	for (at = strtok_r(p->out.bytes, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
+		if (strlen(at) > COLUMNS)
+			print_error("too wide: %s\n", at);
+		assert_true(strlen(at) <= COLUMNS);
+	}
+	harness_free(p);
+}
+
+static void test_help_fits_a_terminal(void **state)
+{
+	(void)state;
+	expect_fits(cli_run("fiberctl", "--help", NULL));
+	for (size_t i = 0; i < commands.count; i++)
+		expect_fits(cli_run("fiberctl", "help", commands.name[i], NULL));
+}
+
 static void test_help_of_nothing_known_is_a_usage_error(void **state)
 {
 	(void)state;
@@ -197,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_help_of_every_command_has_usage_summary_and_text),
 		cmocka_unit_test(test_help_names_every_option_that_a_command_takes),
 		cmocka_unit_test(test_help_of_every_topic_is_there),
+		cmocka_unit_test(test_help_fits_a_terminal),
 		cmocka_unit_test(test_help_of_nothing_known_is_a_usage_error),
 		cmocka_unit_test(test_help_explains_every_wait_kind_of_a_program),
 	};
