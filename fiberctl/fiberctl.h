@@ -30,20 +30,16 @@ struct ctl_command {
 /* In the order of the help; ends with NULL. ctl_processes is what runs without a command. */
 extern const struct ctl_command *const ctl_commands[];
 
-extern const struct ctl_command ctl_processes;
-extern const struct ctl_command ctl_list, ctl_show, ctl_bt, ctl_stacks, ctl_tree;
-extern const struct ctl_command ctl_waits, ctl_deadlock;
-extern const struct ctl_command ctl_top, ctl_carriers, ctl_metrics;
-extern const struct ctl_command ctl_snapshot, ctl_diff, ctl_watch;
-extern const struct ctl_command ctl_policy, ctl_cancel, ctl_wake, ctl_audit;
-extern const struct ctl_command ctl_completion;
+extern const struct ctl_command ctl_processes, ctl_list, ctl_show, ctl_bt, ctl_stacks, ctl_tree,
+	ctl_waits, ctl_deadlock, ctl_top, ctl_carriers, ctl_metrics, ctl_snapshot, ctl_diff,
+	ctl_watch, ctl_policy, ctl_cancel, ctl_wake, ctl_audit, ctl_completion, ctl_slow,
+	ctl_pinned, ctl_watchdog;
 
 /* The command of that name, or NULL. */
 const struct ctl_command *ctl_command_find(const char *name);
 
 /* Whether the words and options are what the command takes: CTL_WELL, or the exit code after saying what is wrong. */
 int ctl_command_takes(const struct ctl_command *command, const struct ctl_arguments *arguments);
-extern const struct ctl_command ctl_pinned, ctl_slow, ctl_watchdog;
 
 /* One line on stderr, "fiberctl: what: why". The exit code for it. */
 int ctl_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

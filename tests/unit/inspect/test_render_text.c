@@ -180,8 +180,8 @@ static void test_the_last_line_says_that_it_is_of_a_snapshot(void **state)
 	(void)state;
 	ins_text_end(out, &summary, &none);
 	fclose(out);
-	assert_memory_equal(text, "shown 8 of 8 fibers, sampled over 2ms; snapshot of vm, taken 2023-",
-			    60);
+	assert_memory_equal(
+		text, "shown 8 of 8 fibers, sampled over 2ms; snapshot of vm, taken 2023-", 60);
 	assert_string_equal(strchr(text, '\n'), "\n");
 }
 
