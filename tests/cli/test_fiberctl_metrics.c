@@ -144,9 +144,16 @@ static void test_metrics_are_what_happened_on_two_carriers(void **state)
 static void test_metrics_have_no_slow_events_where_nobody_watches(void **state)
 {
 	struct harness_process *process = start("1");
+	struct harness_process *off;
 	char *text = metrics(process);
 
 	(void)state;
+	assert_non_null(strstr(text, "libfiber_slow_events_total"));
+	free(text);
+	off = cli_run("fiberctl", "watchdog", cli_number((uint64_t)process->pid), "off", NULL);
+	cli_expect(off, 0);
+	harness_free(off);
+	text = metrics(process);
 	assert_null(strstr(text, "libfiber_slow_events_total"));
 	free(text);
 	harness_free(process);
