@@ -36,6 +36,7 @@ FIXTURES = {
     "labels": "labels",
     "family": "family --links 4 --children 8",
     "drift": "drift",
+    "hog": "hog --spin 1 --sleep 1 --pin 1",
     # In the order of its options; the 80 that wait for the same come after more stacks than are read.
     "deadlock": "deadlock --crossing --ring 4 --timed --self --dead --gone --ancestor --suspect --thread --thread-ended "
                 "--behind 3 --others 3",
@@ -77,15 +78,19 @@ ANSWERS = [
     ("cancel", "fiberctl cancel {family} {parked}"),
     ("wake", "fiberctl wake {family} {parked}"),
     ("audit", "fiberctl audit {family}"),
+    ("events", "fiberctl slow {hog}"),
+    ("events", "fiberctl pinned {hog}"),
+    ("watchdog", "fiberctl watchdog {hog}"),
+    ("watchdog", "fiberctl watchdog {hog} 30ms"),
     ("fibertrace", "fibertrace {crowd}"),
     ("fibertrace-each", "fibertrace --each {crowd}"),
 ]
 # Commands that have no answer of their own: two know no JSON, watch has that of another command.
 WITHOUT_SCHEMA = {"completion", "metrics", "watch"}
 # Commands to come, the schemas of which are still to be written. To be emptied.
-SCHEMA_TO_COME = {"slow", "pinned", "watchdog"}
+SCHEMA_TO_COME = set()
 # Keys that an answer may do without.
-OPTIONAL = {"matched", "policy.previous"}
+OPTIONAL = {"matched", "policy.previous", "watchdog.previousNs"}
 MAPS = {"labels", "states", "waits"}  # objects of which nobody knows the keys
 WITHOUT_LINES = {"fibertrace"}  # programs that do not know --json=lines
 
