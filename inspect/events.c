@@ -217,7 +217,8 @@ static bool is_system(const struct ins_frame *f)
 	const char *base = slash ? slash + 1 : f->module;
 
 	return begins(base, "libc.") || begins(base, "libc-") || begins(base, "libpthread") ||
-	       begins(base, "ld-") || begins(base, "[vdso]");
+	       begins(base, "ld-") || begins(base, "[vdso]") || begins(base, "libasan.") ||
+	       begins(base, "libtsan.") || begins(base, "libubsan.");
 }
 
 enum whose { PROGRAM, SYSTEM, INSIDE, PUBLIC };

