@@ -220,7 +220,8 @@ int ctl_process_open(const char *who, struct ins_source **ret)
 int ctl_refused(const struct ctl_socket *socket, int rc, const char *why)
 {
 	if (rc == -ETIMEDOUT)
-		why = "no answer: the process is stopped, or its service thread hangs";
+		why = "no answer: the process is stopped, or its service thread hangs; try "
+		      "fibertrace";
 	else if (rc == -ECONNREFUSED)
 		why = "nobody listens: its process is dead";
 	return ctl_cannot("%s: %s", socket->path, why && why[0] ? why : strerror(-rc));
