@@ -11,16 +11,12 @@ const struct ctl_command ctl_pinned = {
 	.name = "pinned",
 	.usage = "PROCESS",
 	.summary = "pinned waits, by the place they happened in",
-	.help = "A fiber that is pinned and calls something that has to wait blocks its carrier, "
-		"or "
-		"is\n"
-		"refused ('fiberctl policy'). Each place where that happened: how often, for how "
-		"long,\n"
-		"which fibers, what they waited for, and the stack. The program keeps the last 256 "
-		"of\n"
-		"each runtime; under the policy silent it records none. --follow prints a line "
-		"for\n"
-		"each as it happens, and one more with the whole time when it has ended.\n",
+	.help = "A fiber that is pinned and calls something that has to wait blocks its carrier,\n"
+		"or is refused ('fiberctl policy'). Each place where that happened: how often,\n"
+		"for how long, which fibers, what they waited for, and the stack. The program\n"
+		"keeps the last 256 of each runtime; under the policy silent it records none.\n"
+		"--follow prints a line for each as it happens, and one more with the whole time\n"
+		"when it has ended.\n",
 	.least = 1,
 	.most = 1,
 	.options = CTL_TAKES(CTL_OPT_FOLLOW),

@@ -11,15 +11,12 @@ const struct ctl_command ctl_slow = {
 	.name = "slow",
 	.usage = "PROCESS",
 	.summary = "fibers that held their carrier for long",
-	.help = "A fiber that computes without a pause, or blocks in a system call, keeps "
-		"everybody\n"
-		"behind it waiting. The program reports each that takes longer than a threshold\n"
-		"('fiberctl watchdog'), once. Each place where that happened: how often, for how "
-		"long,\n"
-		"which fibers, whether it computed or in which system call it sat, and the stack.\n"
-		"The program keeps the last 128. --follow prints a line for each as it happens, "
-		"and\n"
-		"one more with the whole time when it has ended.\n",
+	.help = "A fiber that computes without a pause, or blocks in a system call, keeps\n"
+		"everybody behind it waiting. The program reports each that takes longer than a\n"
+		"threshold ('fiberctl watchdog'), once. Each place where that happened: how\n"
+		"often, for how long, which fibers, whether it computed or in which system call\n"
+		"it sat, and the stack. The program keeps the last 128. --follow prints a line\n"
+		"for each as it happens, and one more with the whole time when it has ended.\n",
 	.least = 1,
 	.most = 1,
 	.options = CTL_TAKES(CTL_OPT_FOLLOW),

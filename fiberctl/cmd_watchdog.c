@@ -122,9 +122,9 @@ const struct ctl_command ctl_watchdog = {
 	.usage = "PROCESS [TIME|off]",
 	.summary = "read or change what counts as a long run",
 	.help = "How long a fiber may hold its carrier before the program reports it: see\n"
-		"'fiberctl help slow'. A change holds at once, also for what runs already, in all\n"
-		"runtimes of the process. Programs started with FIBER_CONTROL=ro let nobody change "
-		"it.\n",
+		"'fiberctl help slow'. A change holds at once, also for what runs already, in\n"
+		"all runtimes of the process. Programs started with FIBER_CONTROL=ro let nobody\n"
+		"change it.\n",
 	.least = 1,
 	.most = 2,
 	.run = run,
