@@ -21,7 +21,6 @@
 int64_t fib_os_now(void);	  /* ns, CLOCK_MONOTONIC */
 int64_t fib_os_thread_cpu(void);  /* ns that the calling thread has run; a system call */
 int64_t fib_os_process_cpu(void); /* the same of all threads together */
-int64_t fib_os_now(void);	  /* ns, CLOCK_MONOTONIC */
 int64_t fib_os_wall(void);	  /* ns, CLOCK_REALTIME */
 
 /* -- futex.c: private futexes -- */

@@ -77,7 +77,9 @@ static void say_cycle(FILE *out, const struct crowd *crowd, size_t n, size_t beh
 
 static void say_end(FILE *out, const struct crowd *crowd, size_t cycles)
 {
-	fprintf(out, "%zu deadlock%s; unchanged in 2 readings\nshown %zu of %zu fibers, sampled over T\n",
+	fprintf(out,
+		"%zu deadlock%s; unchanged in 2 readings\nshown %zu of %zu fibers, sampled over "
+		"T\n",
 		cycles, cycles == 1 ? "" : "s", crowd->count, crowd->count);
 }
 

@@ -91,7 +91,8 @@ static void test_text_indents_marks_orphans_and_counts(void **state)
 		expect_line(p->out.bytes, i);
 	snprintf(wanted, sizeof(wanted), "\n(ended %s)\n  fiber ", family.members[LINKS].holder);
 	cli_contains(p->out.bytes, wanted);
-	cli_contains(p->out.bytes, "\norphans: 5, of 1 fiber that has ended\nshown 45 of 45 fibers, ");
+	cli_contains(p->out.bytes,
+		     "\norphans: 5, of 1 fiber that has ended\nshown 45 of 45 fibers, ");
 	harness_free(p);
 }
 
@@ -104,8 +105,9 @@ static void test_a_limit_leaves_out_and_says_how_many(void **state)
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "\"link-6\"");
 	assert_null(strstr(p->out.bytes, "\"link-7\""));
-	cli_contains(p->out.bytes, "\norphans: 5, of 1 fiber that has ended\n"
-				   "left out: 38 fibers past the limit of 7\nshown 7 of 45 fibers, ");
+	cli_contains(p->out.bytes,
+		     "\norphans: 5, of 1 fiber that has ended\n"
+		     "left out: 38 fibers past the limit of 7\nshown 7 of 45 fibers, ");
 	harness_free(p);
 	p = cli_run("fiberctl", "tree", pid, "--json", "--limit=7", NULL);
 	cli_expect(p, 0);
