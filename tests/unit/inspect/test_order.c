@@ -75,7 +75,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 static void agree(const char *name, bool back, size_t count, size_t limit)
 {
 	static struct taken taken;
-	const struct ins_fiber *sorted[MOST];
+	const struct ins_fiber *sorted[MOST] = {NULL};
 	struct ins_order *order;
 	size_t i;
 
