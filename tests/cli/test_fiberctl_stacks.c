@@ -72,6 +72,13 @@ static size_t of_the_kind(const struct crowd_member *m)
 	return n;
 }
 
+/* A fiber that yields stands in one of two places: most often it goes straight to the next one, now and then its carrier looks
+ * around before. So this kind may be in two groups. */
+static bool yields(const json_t *group)
+{
+	return strcmp(json_text(group, "state"), "runnable") == 0;
+}
+
 static void expect_group(const json_t *group)
 {
 	const json_t *const ids = json_object_get(group, "fiberIds");
@@ -84,7 +91,8 @@ static void expect_group(const json_t *group)
 	json_promise(group, "group", JSON_GROUP);
 	json_promise_frames(json_object_get(group, "frames"));
 	assert_true(json_is_null(json_object_get(group, "key")));
-	assert_int_equal(json_int(group, "count"), of_the_kind(first));
+	assert_true(json_int(group, "count") <= (json_int_t)of_the_kind(first));
+	assert_true(yields(group) || json_int(group, "count") == (json_int_t)of_the_kind(first));
 	json_array_foreach (ids, i, id)
 		assert_int_equal(of_the_kind(member((uint64_t)json_integer_value(id))),
 				 of_the_kind(first));
@@ -100,16 +108,18 @@ static void test_stacks_are_the_kinds_of_crowd_largest_first(void **state)
 {
 	json_t *answer = ask(pid, NULL), *group;
 	json_int_t last = INT64_MAX, sum = 0;
-	size_t i;
+	size_t i, yielding = 0;
 
 	(void)state;
-	assert_int_equal(json_array_size(json_object_get(answer, "groups")), crowd_kinds(&crowd));
 	json_array_foreach (json_object_get(answer, "groups"), i, group) {
 		expect_group(group);
+		yielding += yields(group);
 		assert_true(json_int(group, "count") <= last);
 		last = json_int(group, "count");
 		sum += last;
 	}
+	assert_in_range(yielding, 1, 2);
+	assert_int_equal(i - yielding, crowd_kinds(&crowd) - 1);
 	assert_int_equal(sum, crowd.count);
 	assert_int_equal(json_int(answer, "total"), crowd.count);
 	assert_int_equal(json_int(answer, "shown"), crowd.count);
@@ -202,23 +212,35 @@ static void test_group_by_a_label_counts_its_values_and_who_has_none(void **stat
 static void test_min_leaves_out_small_groups_and_says_how_many(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "stacks", pid, "--min", "3", NULL);
-	json_t *answer = ask(pid, "--min=3");
-	const json_t *const left = json_object_get(answer, "leftOut");
+	json_t *answer = ask(pid, NULL), *group;
+	json_int_t groups = 0, fibers = 0;
+	const json_t *left;
 	char wanted[64];
+	size_t i;
 
 	(void)state;
-	/* Of crowd's own fibers there are ten of a kind or more; two hold the carriers. */
-	assert_int_equal(json_int(left, "groups"), 1);
-	assert_int_equal(json_int(left, "fibers"), 2);
-	assert_int_equal(json_int(answer, "shown"), crowd.count - 2);
+	json_array_foreach (json_object_get(answer, "groups"), i, group) {
+		groups += json_int(group, "count") < 3;
+		fibers += json_int(group, "count") < 3 ? json_int(group, "count") : 0;
+	}
+	assert_true(fibers >= 2); /* those that hold the carriers */
+	json_decref(answer);
+	answer = ask(pid, "--min=3");
+	left = json_object_get(answer, "leftOut");
+	assert_int_equal(json_int(left, "groups"), groups);
+	assert_int_equal(json_int(left, "fibers"), fibers);
+	assert_int_equal(json_int(answer, "shown"), (json_int_t)crowd.count - fibers);
 	json_decref(answer);
 	answer = ask(pid, NULL);
 	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "groups"), 0);
 	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "fibers"), 0);
 	json_decref(answer);
 	cli_expect(p, code_of(pid));
-	cli_contains(p->out.bytes, "left out: 2 fibers in 1 groups of fewer than 3\n");
-	snprintf(wanted, sizeof(wanted), "%zu of %zu fibers", crowd.count - 2, crowd.count);
+	snprintf(wanted, sizeof(wanted), "left out: %d fibers in %d groups of fewer than 3\n",
+		 (int)fibers, (int)groups);
+	cli_contains(p->out.bytes, wanted);
+	snprintf(wanted, sizeof(wanted), "%zu of %zu fibers", crowd.count - (size_t)fibers,
+		 crowd.count);
 	cli_contains(p->out.bytes, wanted);
 	harness_free(p);
 }
