@@ -72,6 +72,8 @@ class Server:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=60)
+        # That a fiber held its carrier for long says how busy the machine is, or how slow a sanitizer.
+        errors = "".join(line for line in errors.splitlines(True) if " holds carrier " not in line)
         if self.process.returncode or errors:
             raise Lost("the server ended with %d: %s" % (self.process.returncode, errors))
 

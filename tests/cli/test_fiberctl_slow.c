@@ -92,14 +92,16 @@ static unsigned missing_of(const char *option, const char *kind)
 	return injected - right;
 }
 
-/* All are found but for one in a hundred. */
+/* All are found but for one in a hundred. A sanitizer makes looking so slow that a few more are not seen twice; what it
+ * is there to find is something else. */
 static void inject(const char *option, const char *kind)
 {
+	const unsigned most = *harness_sanitizer() ? 10 : 1;
 	unsigned missing = missing_of(option, kind);
 
 	if (missing)
 		print_message("# %u of %s missing\n", missing, TIMES);
-	assert_true(missing <= 1);
+	assert_true(missing <= most);
 }
 
 static void test_fibers_that_compute_for_long_are_reported(void **state)

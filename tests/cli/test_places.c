@@ -39,11 +39,12 @@ static struct harness_process *start(void)
 	return cli_start(&how, "ready ", "spin", "--carriers", "1", NULL);
 }
 
-/* It runs, has said one line with these words, and the tool cannot ask it but says what would do. */
+/* It runs, has said once, with these words, that nobody can ask it, and the tool cannot ask it but says what would do. */
 static void goes_on_without(const char *said)
 {
 	struct harness_process *p = start(), *asked;
-	const char *end;
+	static const char consequence[] = "going on without a control socket";
+	const char *once;
 
 	asked = cli_run_how(&how, "fiberctl", "list", cli_number((uint64_t)p->pid), NULL);
 	cli_expect(asked, 2);
@@ -52,9 +53,10 @@ static void goes_on_without(const char *said)
 	harness_end(p);
 	cli_contains(p->err.bytes, "control socket: ");
 	cli_contains(p->err.bytes, said);
-	cli_contains(p->err.bytes, "going on without a control socket");
-	end = strchr(p->err.bytes, '\n');
-	assert_true(end && !end[1]);
+	/* On a slow machine it may have more to say, but of other things. */
+	once = strstr(p->err.bytes, consequence);
+	assert_non_null(once);
+	assert_null(strstr(once + 1, consequence));
 	harness_free(p);
 }
 
