@@ -17,7 +17,8 @@
 #include "inspect/select.h"
 #include "inspect/tally.h"
 
-#define SCREENFUL 200 /* lines on a terminal, unless told */
+#define SCREENFUL 200	       /* lines on a terminal, unless told */
+#define BUFFER	  (256u << 10) /* of standard output: a million lines are a hundred million bytes */
 
 struct list {
 	const struct ctl_arguments *arguments;
@@ -259,7 +260,11 @@ static int ask(struct list *l)
 static int run(const struct ctl_arguments *arguments)
 {
 	struct list l = {.arguments = arguments};
-	int code = ask(&l);
+	int code;
+
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, NULL, _IOFBF, BUFFER);
+	code = ask(&l);
 
 	ins_symbols_free(l.symbols);
 	ins_tally_free(l.tally);

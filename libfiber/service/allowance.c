@@ -18,8 +18,8 @@
 #include "os/os.h"
 #include "sched/tick.h"
 
-#define STINT INT64_C(75000)	/* ns of answering without a pause */
-#define PAUSE INT64_C(600000)	/* ns until the next */
+#define STINT INT64_C(40000)	/* ns of answering without a pause */
+#define PAUSE INT64_C(400000)	/* ns until the next */
 #define SHARE 125		/* one in so many ns may be spent on answers */
 #define MOST  INT64_C(8000000)	/* ns that can be saved up */
 #define LOOK  INT64_C(10000000) /* ns over which the use of the CPUs is looked at */

@@ -30,9 +30,9 @@ static void test_allowance_pauses_after_each_stint(void **state)
 	struct fib_allowance a = begin(S);
 
 	(void)state;
-	assert_int_equal(fib_allowance_spend(&a, 30 * US, S), 0);
-	assert_int_equal(fib_allowance_spend(&a, 30 * US, S), 0);
-	assert_true(fib_allowance_spend(&a, 30 * US, S) > S + 100 * US);
+	assert_int_equal(fib_allowance_spend(&a, 15 * US, S), 0);
+	assert_int_equal(fib_allowance_spend(&a, 15 * US, S), 0);
+	assert_true(fib_allowance_spend(&a, 15 * US, S) > S + 100 * US);
 }
 
 static void test_allowance_lasts_then_only_the_share_is_left(void **state)
