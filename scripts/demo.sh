@@ -127,7 +127,7 @@ waiting() {
 	asked=$(sed -n 's/^round 1: asked \([0-9]*\)$/\1/p' "$folder/first" "$folder/others" |
 		awk '{ n += $1 } END { print n + 0 }')
 	timeout -k 2 5 "$bin/fibertrace" "$httpd" >"$said" 2>/dev/null &&
-		tail -n 1 "$said" | grep -q "^$1 of $1 " &&
+		tail -n 1 "$said" | grep -q "^shown $1 of $1 " &&
 		awk -v asked="$asked" '/^[0-9]+ fibers? \[suspended: (sleep|mutex)/ { n += $1 }
 			END { exit !n || n != asked }' "$said"
 }
