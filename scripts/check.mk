@@ -6,6 +6,7 @@
 # The tools' own files have one thread, and ThreadSanitizer nothing to see in them; what they look at is in tests/cli.
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(BUILD)/tests/unit/inspect/%)
 TEST_RUN := $(filter-out $(ONE_THREAD),$(TEST_BIN))
+NOT_RUN := \# not run with SAN=thread: tests/unit/inspect, programs of one thread
 
 tests: $(TEST_RUN) $(STRESS_BIN) $(FUZZ_REPLAY)
 
@@ -43,7 +44,7 @@ endif
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py
 
 check: lib tools fixtures examples tests crowds
-	@$(if $(ONE_THREAD),echo "# not run: tests/unit/inspect, programs of one thread, with SAN=thread")
+	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
 		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_REPLAY) $(if $(SAN),,$(STRANGERS)))
 
