@@ -53,7 +53,7 @@ check: lib tools fixtures examples tests crowds
 NO_URING := $(BUILD)/no_uring
 NO_URING_TESTS := $(addprefix $(NO_URING)/tests/,unit/poll/test_choose unit/io/test_op system/test_op system/test_tcp \
 	cli/test_fiberctl_carriers)
-NO_URING_BIN := $(addprefix $(NO_URING)/bin/,fiberctl runtimes spin)
+NO_URING_BIN := $(addprefix $(NO_URING)/bin/,fiberctl figures runtimes spin)
 no-uring:
 	@$(MAKE) --no-print-directory BUILD=$(NO_URING) URING=no_uring lib $(NO_URING_BIN) $(NO_URING_TESTS)
 
