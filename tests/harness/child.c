@@ -86,8 +86,11 @@ void harness_child(int (*fn)(void *arg), void *arg, int seconds, struct harness_
 		live(fn, arg, fds[1]);
 	}
 	close(fds[1]);
-	if (!collect(fds[0], seconds, ret->text, sizeof(ret->text)))
+	if (!collect(fds[0], seconds, ret->text, sizeof(ret->text))) {
+		fprintf(stderr, "# harness: the child is still running after %d s: killed\n",
+			seconds);
 		kill(pid, SIGKILL);
+	}
 	close(fds[0]);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)

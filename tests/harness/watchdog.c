@@ -4,8 +4,14 @@
  *
  * The carriers may all hang, so a plain thread watches, and another process looks: fibertrace needs
  * no cooperation, only the right to read this process, which is given to everybody of our uid.
+ *
+ * Tests fork, and the child has every lock as it was at that moment, held by threads that it does not have. The C library
+ * frees its own; the allocator of AddressSanitizer (before LLVM 18) does not, and a thread that begins uses it. A child
+ * that was forked then hangs as soon as it wants memory of the same size. So the watchdog's thread has begun, and
+ * sleeps, or is about to without touching anything, before the test gets its turn.
  */
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +27,7 @@
 
 static _Atomic time_t limit; /* seconds of CLOCK_MONOTONIC */
 static _Atomic unsigned given;
+static sem_t begun;
 
 static time_t now(void)
 {
@@ -47,6 +54,8 @@ static void dump(void)
 static void *watch(void *arg)
 {
 	(void)arg;
+	pthread_setname_np(pthread_self(), HARNESS_WATCHDOG_THREAD);
+	sem_post(&begun);
 	for (;;) {
 		const time_t left = limit - now();
 
@@ -70,9 +79,11 @@ static void start(void)
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	if (pthread_create(&thread, &attr, watch, NULL))
+	if (sem_init(&begun, 0, 0) || pthread_create(&thread, &attr, watch, NULL))
 		abort();
 	pthread_attr_destroy(&attr);
+	while (sem_wait(&begun))
+		;
 }
 
 void harness_watchdog(unsigned seconds)

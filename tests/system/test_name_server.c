@@ -124,7 +124,7 @@ static int with_silent_server(void *arg)
 {
 	const struct fiber_runtime_options options = carriers_options();
 	struct fiber_result result = {(void *)8, 0};
-	int server;
+	int server, rc;
 
 	(void)arg;
 	if (!alone())
@@ -132,8 +132,11 @@ static int with_silent_server(void *arg)
 	server = silent_server();
 	if (server < 0)
 		return NOT_ALLOWED;
-	if (fiber_run(ask, &server, &options, &result) < 0 || result.error)
+	rc = fiber_run(ask, &server, &options, &result);
+	if (rc < 0 || result.error) {
+		fprintf(stderr, "fiber_run: %d, its fiber: %d\n", rc, result.error);
 		return 9;
+	}
 	return (int)(intptr_t)result.value;
 }
 
@@ -148,6 +151,8 @@ static void test_name_server_that_never_answers_holds_nobody_past_the_deadline(v
 	harness_child(with_silent_server, NULL, 100, &child);
 	if (child.code == NOT_ALLOWED)
 		skip();
+	if (child.signal || child.code)
+		print_message("# the child said: %s\n", child.text);
 	assert_int_equal(child.signal, 0);
 	assert_int_equal(child.code, 0);
 }
