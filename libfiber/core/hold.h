@@ -18,9 +18,9 @@ extern _Atomic uintptr_t fib_hold;
 void fib_hold_fence_ends(void);
 
 /*
- * Hold record index, as long as the fiber with that id, which is not 0, lives in it: until fib_hold_release() the record belongs to
- * this fiber and to no other, even when it ends. NULL when the fiber is not there, or not any more. By the service
- * thread only, one record at a time; what it does meanwhile is short and does not wait.
+ * Hold record index, as long as the fiber with that id, which is not 0, lives in it: until fib_hold_release() the record
+ * belongs to this fiber and to no other, even when it ends. NULL when the fiber is not there, or not any more. By the
+ * service thread only, one record at a time; what it does meanwhile is short and does not wait.
  */
 struct fiber *fib_hold_take(uint64_t index, uint64_t id);
 void fib_hold_release(struct fiber *fiber);

@@ -16,9 +16,6 @@ struct fib_os_place {
  * nobody may know. */
 int fib_os_thread_place(uint32_t tid, struct fib_os_place *ret);
 
-/* CPU time that thread tid has used, ns, or a negative errno. */
-int64_t fib_os_thread_used(uint32_t tid);
-
 /*
  * Have fn called on thread tid, in between two of its instructions, with its registers as the ucontext_t of a signal
  * handler. 0: it will be, if the thread takes interrupts; -EBUSY: the program uses the signal for itself. fn is

@@ -24,7 +24,8 @@ int fib_os_thread_join(pthread_t thread, void **ret);
  * not say -EBUSY. -ESRCH when it has ended already; another error where there is no such thing. */
 int fib_os_thread_open(pthread_t thread);
 
-/* ns that a thread has run which nobody has joined, or a negative errno; a system call. */
-int64_t fib_os_thread_cpu_of(pthread_t thread);
+/* ns that thread tid of this process has run, or a negative errno: it has ended, or, 0, not begun. A system call. The
+ * caller's own: fib_os_thread_cpu(). */
+int64_t fib_os_thread_cpu_of(uint32_t tid);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * census.c - what the carriers do, for the service thread
  *
- * It reads what the scheduler keeps for itself (meter.c), while that changes. The list of schedulers is locked meanwhile, so that none goes; fibers never take that lock.
+ * It reads what the scheduler keeps for itself (meter.c), while that changes. The list of schedulers is locked meanwhile, so
+ * that none goes; fibers never take that lock.
  */
 #include "sched/census.h"
 
@@ -67,7 +68,7 @@ static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret
 static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)
 {
 	struct fib_metered m;
-	int64_t cpu = fib_os_thread_cpu_of(c->thread);
+	int64_t cpu = fib_os_thread_cpu_of(fib_load(&c->tid));
 
 	fib_meter_read(c, &m);
 	*ret = (struct fib_wire_carrier){

@@ -13,8 +13,8 @@
 
 /*
  * The runtime that started next after the one with this serial (0: the first), and its carriers from number `first` on;
- * false when there is none. ret->carriers says how many those are, 0 when it has no such number. Neither allocates nor takes a
- * lock that a fiber needs. Carriers go on meanwhile: each number was true at some moment, but not all at the same. By one
+ * false when there is none. ret->carriers says how many those are, 0 when it has no such number. Neither allocates nor takes
+ * a lock that a fiber needs. Carriers go on meanwhile: each number was true at some moment, but not all at the same. By one
  * thread at a time.
  */
 bool fib_census_next(uint64_t after, unsigned first, struct fib_wire_runtime *ret,

@@ -23,6 +23,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "os/sample.h"
+#include "os/threads.h"
 #include "sched/longrun_ring.h"
 #include "sched/longrun_sample.h"
 #include "sched/sched.h"
@@ -201,7 +202,7 @@ static void ask(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 {
 	struct fib_longrun_hold *h = &c->hold;
 	const int64_t threshold = fib_load(&c->sched->long_run);
-	int64_t used = fib_os_thread_used(fib_load(&c->tid));
+	int64_t used = fib_os_thread_cpu_of(fib_load(&c->tid));
 	int rc;
 
 	if (used >= 0 && h->used >= 0 && used - h->used < threshold / CPU_PART)
@@ -284,7 +285,7 @@ static void begin_hold(struct fib_carrier *c, const struct glimpse *g, int64_t n
 	h->first = h->last = now;
 	h->began = now - looks.before < CLOSE_LOOKS ? between(looks.before, g->since, now) : now;
 	h->stage = SEEN;
-	h->used = fib_os_thread_used(fib_load(&c->tid));
+	h->used = fib_os_thread_cpu_of(fib_load(&c->tid));
 	memcpy(h->name, g->name, sizeof h->name);
 }
 

@@ -19,16 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/compiler.h"
 
 #define INTERRUPT SIGURG
-
-/* See threads.c: the name of the clock of a thread's CPU time. */
-#define CLOCK_OF(tid) ((clockid_t)(~(tid) << 3 | 6u))
 
 static fib_os_interrupt_fn *_Atomic interrupt; /* A: what the handler calls */
 
@@ -79,15 +75,6 @@ fib_noinline int fib_os_thread_place(uint32_t tid, struct fib_os_place *ret)
 		return n < 0 ? (int)n : -ESRCH;
 	text[n] = 0;
 	return parse(text, ret);
-}
-
-fib_noinline int64_t fib_os_thread_used(uint32_t tid)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_OF(tid), &t) < 0)
-		return -errno;
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
 static bool is_default(const struct sigaction *action)

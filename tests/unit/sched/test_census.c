@@ -191,6 +191,61 @@ static void test_census_counts_what_each_carrier_has_done(void **state)
 	carriers_stop(&s);
 }
 
+static _Atomic int64_t burnt; /* CPU time of the thread that the fiber runs on */
+
+static void *burns(void *arg)
+{
+	while (!fib_load(&enough))
+		fib_store(&burnt, fib_os_thread_cpu());
+	return arg;
+}
+
+/* So that the one is not taken for the other. */
+static bool more_than_we(void *arg)
+{
+	(void)arg;
+	return fib_load(&burnt) > fib_os_thread_cpu() + 5000000;
+}
+
+static bool as_much_as_was_said(void *arg)
+{
+	(void)arg;
+	return fib_load(&burnt) >= rows[0].cpu;
+}
+
+static void test_census_cpu_time_is_that_of_the_carriers_own_thread(void **state)
+{
+	struct fiber *f;
+	int64_t before;
+
+	(void)state;
+	fib_store(&enough, 0);
+	carriers_start(&s, 1);
+	f = carriers_spawn(&s, "burns", burns, NULL);
+	assert_true(harness_until(more_than_we, NULL, LIMIT_S));
+	before = fib_load(&burnt);
+	assert_true(fib_census_next(0, 0, &runtime, rows));
+	assert_true(rows[0].cpu >= before);
+	assert_true(harness_until(as_much_as_was_said, NULL, LIMIT_S));
+	fib_store(&enough, 1);
+	fiber_join(f, NULL, FIBER_FOREVER);
+	carriers_stop(&s);
+}
+
+static void test_census_of_carriers_that_have_not_begun_knows_no_cpu_time(void **state)
+{
+	uint32_t tid;
+
+	(void)state;
+	carriers_start(&s, 1);
+	assert_true(harness_until(all_but_one_idle, NULL, LIMIT_S));
+	tid = fib_swap(&s.carriers[0].tid, 0);
+	assert_true(fib_census_next(0, 0, &runtime, rows));
+	assert_int_equal(rows[0].cpu, -1);
+	fib_store(&s.carriers[0].tid, tid);
+	carriers_stop(&s);
+}
+
 static void test_census_of_many_carriers_comes_in_pieces(void **state)
 {
 	unsigned first, i;
@@ -218,6 +273,8 @@ int main(void)
 		cmocka_unit_test(test_census_goes_through_the_runtimes_in_the_order_of_their_start),
 		cmocka_unit_test(test_census_hands_the_note_on),
 		cmocka_unit_test(test_census_counts_what_each_carrier_has_done),
+		cmocka_unit_test(test_census_cpu_time_is_that_of_the_carriers_own_thread),
+		cmocka_unit_test(test_census_of_carriers_that_have_not_begun_knows_no_cpu_time),
 		cmocka_unit_test(test_census_of_many_carriers_comes_in_pieces),
 	};
 
