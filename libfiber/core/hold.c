@@ -69,6 +69,14 @@ void fib_hold_release(struct fiber *fiber)
 
 	if (!(word & LEFT))
 		return;
+	/*
+	 * The lock is one that carriers take, and who looks at fibers takes none of those. But we have acted on one, as
+	 * any thread of the program may, and are in for such a lock anyway: the queue's into which a fiber is put
+	 * that is made to run (sched/act.c). It is a spin lock for a few instructions (os/spin.h): no holder waits, so we
+	 * wait for nobody who hangs, and a carrier waits for us no longer than for another carrier that was about to
+	 * fetch a record. That happens once for each request of somebody with admin rights, and only if the fiber has ended
+	 * within the microseconds of the hold.
+	 */
 	fiber->link = NULL;
 	fib_registry_give(fiber, fiber);
 }

@@ -4,8 +4,12 @@
  *
  * While its record is held (core/hold.c) it is nobody else's, so a flag that is raised and a wait that is claimed are
  * those of the fiber that was meant. Making it run comes after the release: a fiber whose wait was claimed has
- * not ended, and does not before it runs; and the word of a thread that blocks is never unmapped. So nothing that
- * takes a lock or a system call of its own is done while an end may be waiting to be given its record back.
+ * not ended, and does not before it runs; and the word of a thread that blocks is never unmapped. So a record is not
+ * kept back for longer than it takes to look at it.
+ *
+ * To make a fiber run is to put it into a queue, under its lock. The service thread takes no lock that a fiber needs
+ * while it looks at fibers, which goes on for as long as somebody watches. This is no look: it is done once for each
+ * request that an administrator has allowed, and is what any thread of the program does that wakes a fiber.
  *
  * A wake-up is for fiber_park alone. Whoever waits there looks again at why it waits. Elsewhere a wait that returns says
  * that something was granted, a lock or a byte, which here nobody has granted.
