@@ -27,14 +27,14 @@ static bool is_called(const char *tid, const char *name)
 
 static unsigned threads_called(const char *name)
 {
-	DIR *const tasks = opendir("/proc/self/task");
-	struct dirent *task;
+	DIR *const threads = opendir("/proc/self/task");
+	struct dirent *thread;
 	unsigned n = 0;
 
-	while (tasks && (task = readdir(tasks)))
-		n += is_called(task->d_name, name);
-	if (tasks)
-		closedir(tasks);
+	while (threads && (thread = readdir(threads)))
+		n += is_called(thread->d_name, name);
+	if (threads)
+		closedir(threads);
 	return n;
 }
 
