@@ -16,6 +16,10 @@
 #define fib_container(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
 #define fib_countof(a)		       (sizeof(a) / sizeof((a)[0]))
 
+/* For a function that reads, through volatile, what others write meanwhile: that is its point, and no thread sanitizer need
+ * look. Out of line, or it would be looked at in its caller. */
+#define fib_unwatched fib_noinline __attribute__((no_sanitize("thread")))
+
 /* Tell the CPU that this is a spin loop. */
 static inline void fib_relax(void)
 {

@@ -65,4 +65,8 @@ _Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *
 /* The first thing that runs in a new context calls this. */
 void fib_context_begun(struct fib_announce *announce);
 
+/* Copy size bytes of frames from sp upwards, which are there, as they are, gaps and all. The frames may be the caller's own,
+ * or those that a signal has interrupted. Async-signal-safe. */
+void fib_context_copy_frames(unsigned char *to, uint64_t sp, size_t size);
+
 #endif

@@ -20,17 +20,15 @@
 
 _Static_assert(FIB_WIRE_DELAYS == FIB_METER_DELAYS, "the same steps");
 
-#define unwatched fib_noinline __attribute__((no_sanitize("thread")))
-
 /* A carrier's own pointer, of which only it knows when it changes; what it points to, a record, is never unmapped. So
  * the worst is the id of a fiber that has just been left. */
-unwatched static struct fiber *current(struct fib_carrier *c)
+fib_unwatched static struct fiber *current(struct fib_carrier *c)
 {
 	return *(struct fiber *volatile *)&c->current;
 }
 
 /* Under a lock that we must not take. */
-unwatched static uint32_t timers(const struct fib_carrier *c)
+fib_unwatched static uint32_t timers(const struct fib_carrier *c)
 {
 	return *(const volatile uint32_t *)&c->timers.count;
 }

@@ -84,8 +84,7 @@ int64_t fib_longrun_threshold(struct fib_sched *s)
 }
 
 /* Of what the carrier and its fiber change as they like; both are always there. */
-fib_noinline __attribute__((no_sanitize("thread"))) static bool glance(struct fib_carrier *c,
-								       struct glimpse *ret)
+fib_unwatched static bool glance(struct fib_carrier *c, struct glimpse *ret)
 {
 	struct fiber *const f = *(struct fiber *volatile *)&c->current;
 	const volatile char *name;

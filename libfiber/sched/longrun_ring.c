@@ -7,14 +7,13 @@
  */
 #include "sched/longrun_ring.h"
 
-#include <poll.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/log.h"
 #include "os/os.h"
+#include "sched/tick.h"
 
 #define REPORT_EVERY INT64_C(1000000000)
 
@@ -77,14 +76,6 @@ const struct fib_longrun_event *fib_longrun_event(uint64_t number)
 	return fib_longrun_ring_at(number);
 }
 
-/* Nobody reads what we print: to wait for room would stop the clock and the control socket. */
-static bool room_to_print(void)
-{
-	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
-
-	return fib_os_poll(&p, 1, 0) != 0;
-}
-
 /* The newest one that there is no line about. Waits while pinned have their own (pinned.c). */
 static const struct fib_longrun_event *newest(void)
 {
@@ -109,7 +100,7 @@ void fib_longrun_report(int64_t now)
 	if (ring.recorded == ring.reported || now - ring.reported_at < REPORT_EVERY)
 		return;
 	e = newest();
-	if (!e || !room_to_print())
+	if (!e || !fib_tick_may_print())
 		return;
 	fib_log("fiber %llu \"%s\" holds carrier %u for %llu ms and more, %s (%llu since the last "
 		"line)",

@@ -36,14 +36,6 @@ uint32_t fib_longrun_copy(uint64_t sp, uint64_t size, unsigned char *to)
 	return fib_os_peek(sp, to, most) == 0 ? (uint32_t)most : 0;
 }
 
-/* Frames have gaps that AddressSanitizer lets nobody touch; volatile, else this is memcpy(), which asks. */
-fib_noinline __attribute__((no_sanitize("address", "thread"))) static void copy_frames(
-	unsigned char *to, const volatile unsigned char *from, size_t size)
-{
-	while (size--)
-		*to++ = *from++;
-}
-
 static void take(struct fib_longrun_sample *sample, const struct fiber *fiber)
 {
 	const uint64_t low = (uint64_t)(uintptr_t)fiber->stack.low;
@@ -53,8 +45,7 @@ static void take(struct fib_longrun_sample *sample, const struct fiber *fiber)
 	if (size <= fiber->stack.size) {
 		if (size > FIB_LONGRUN_STACK)
 			size = FIB_LONGRUN_STACK;
-		copy_frames(sample->stack,
-			    (const volatile unsigned char *)(uintptr_t)sample->context.sp, size);
+		fib_context_copy_frames(sample->stack, sample->context.sp, size);
 		sample->stack_size = (uint32_t)size;
 	} else {
 		sample->stack_size = fib_longrun_copy(sample->context.sp, 0, sample->stack);

@@ -14,10 +14,8 @@
 #include "sched/pinned.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "core/registry.h"
@@ -48,16 +46,6 @@ void fib_pinned_release(struct fib_pinned *p)
 	fib_os_unmap(p->events, FIB_PINNED_EVENTS * sizeof(struct fib_pinned_event));
 }
 
-/* Frames have gaps that AddressSanitizer lets nobody touch, and they are copied as they are; a waker may change the
- * places that we hold in queues meanwhile, and the copy has them one way or the other. volatile: else the compiler
- * makes a memcpy of it, which asks. */
-fib_noinline __attribute__((no_sanitize("address", "thread"))) static void copy_frames(
-	unsigned char *to, const volatile unsigned char *from, size_t size)
-{
-	while (size--)
-		*to++ = *from++;
-}
-
 /* Runs below the caller's frames, which the context describes. */
 static void copy_stack(void *arg)
 {
@@ -70,8 +58,7 @@ static void copy_stack(void *arg)
 		size = 0;
 	e->stack_all = size;
 	e->stack_size = (uint32_t)(size < FIB_PINNED_STACK ? size : FIB_PINNED_STACK);
-	copy_frames(e->stack, (const volatile unsigned char *)(uintptr_t)e->context.sp,
-		    e->stack_size);
+	fib_context_copy_frames(e->stack, e->context.sp, e->stack_size);
 }
 
 /* Make the slot ours until its seq is even again; *ret_seq: the odd number. False: it stays another's. */
@@ -193,21 +180,13 @@ uint64_t fib_pinned_stamps(void)
 	return fib_load(&stamps);
 }
 
-/* Nobody reads what we print: to wait for room would stop the clock and the control socket. */
-static bool room_to_print(void)
-{
-	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
-
-	return fib_os_poll(&p, 1, 0) != 0;
-}
-
 void fib_pinned_report(struct fib_pinned *p, int64_t now)
 {
 	uint64_t recorded = fib_load_acquire(&p->recorded);
 	struct fib_pinned_event e;
 
-	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY || !room_to_print() ||
-	    !copy_newest(p, recorded, &e))
+	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY ||
+	    !fib_tick_may_print() || !copy_newest(p, recorded, &e))
 		return;
 	fib_log("fiber %llu \"%s\" waits while pinned and %s (%s; %llu since the last line)",
 		(unsigned long long)e.fiber, e.name,

@@ -16,6 +16,8 @@
 #include "sched/tick.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include "core/registry.h"
 #include "os/os.h"
@@ -175,6 +177,11 @@ static bool keep_the_clock(struct fib_sched *s)
 		c->clocked_seen = clocked;
 	}
 	return kept;
+}
+
+bool fib_tick_may_print(void)
+{
+	return fib_os_ready(STDERR_FILENO, POLLOUT) != -EAGAIN;
 }
 
 /* Announce that we rest, unless somebody is awake after all. */

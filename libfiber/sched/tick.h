@@ -46,6 +46,10 @@ void fib_tick_forget(void);
  * none. fn takes no lock and does not wait. */
 bool fib_tick_next(uint64_t after, void (*fn)(struct fib_sched *s, void *arg), void *arg);
 
+/* Whether a line can be printed now: where nobody reads stderr, to wait for room in it would stop the clock and the control
+ * socket. */
+bool fib_tick_may_print(void);
+
 /* Have the next tick come at once: something waits to be printed. */
 void fib_tick_hurry(void);
 

@@ -60,7 +60,7 @@ void fib_answer_process(struct fib_peer *peer, int64_t now)
 }
 
 /* The counters in it are set by others while we copy. */
-fib_noinline __attribute__((no_sanitize("thread"))) static void copy_layout(struct fib_layout *to)
+fib_unwatched static void copy_layout(struct fib_layout *to)
 {
 	const volatile unsigned char *from = (const volatile void *)&fiber_registry;
 	unsigned char *at = (unsigned char *)to;

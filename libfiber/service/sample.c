@@ -24,14 +24,11 @@
 #define TRIES	     16
 #define DETAIL_TRIES 4
 
-/* A thread sanitizer must not look here: that the copy may be torn is the point, and seq tells. */
-#define unwatched fib_noinline __attribute__((no_sanitize("thread")))
-
 /* What a row is made of ends with the name. */
 #define COPIED (offsetof(struct fiber, name) + sizeof(((struct fiber *)0)->name))
 _Static_assert(COPIED % sizeof(uint64_t) == 0, "copied in words");
 
-unwatched static void copy_record(const struct fiber *f, uint64_t *to)
+fib_unwatched static void copy_record(const struct fiber *f, uint64_t *to)
 {
 	const volatile uint64_t *from = (const volatile void *)f;
 	size_t i;
@@ -198,7 +195,7 @@ bool fib_sample_fiber(uint64_t index, int64_t now, struct fib_sample_object *las
 	return true;
 }
 
-unwatched static const struct fib_sched *read_sched(const struct fiber *f)
+fib_unwatched static const struct fib_sched *read_sched(const struct fiber *f)
 {
 	return *(struct fib_sched *const volatile *)&f->sched;
 }

@@ -17,7 +17,7 @@
 #define AHEAD 8 /* records whose memory is under way */
 
 /* A thread sanitizer must not look here: that it may change is the point, and seq tells. */
-fib_noinline __attribute__((no_sanitize("thread"))) static uint16_t read_pins(const struct fiber *f)
+fib_unwatched static uint16_t read_pins(const struct fiber *f)
 {
 	return *(const volatile uint16_t *)&f->pins;
 }

@@ -240,14 +240,12 @@ void fib_stack_trim(int64_t now)
 /* -- for those who watch -- */
 
 /* Whoever has the lock, or the cache, writes them while we look: what is read is a word that was there. */
-#define unwatched fib_noinline __attribute__((no_sanitize("thread")))
-
-unwatched static size_t look(const size_t *at)
+fib_unwatched static size_t look(const size_t *at)
 {
 	return *(const volatile size_t *)at;
 }
 
-unwatched unsigned fib_stack_cached(const struct fib_stack_cache *cache)
+fib_unwatched unsigned fib_stack_cached(const struct fib_stack_cache *cache)
 {
 	return *(const volatile unsigned *)&cache->count;
 }

@@ -291,6 +291,21 @@ static void test_context_runs_with_the_signal_mask_of_its_thread(void **state)
 	assert_int_equal(sigismember(&after, SIGUSR2), 1);
 }
 
+static void test_context_frames_are_copied_with_the_gaps_between_what_is_in_them(void **state)
+{
+	unsigned char one[24], other[40], copy[1024];
+	const uintptr_t a = (uintptr_t)one, b = (uintptr_t)other, low = a < b ? a : b;
+	const size_t size = (a < b ? b + sizeof other : a + sizeof one) - low;
+
+	(void)state;
+	assert_in_range(size, sizeof one + sizeof other, sizeof copy);
+	memset(one, 'a', sizeof one);
+	memset(other, 'b', sizeof other);
+	fib_context_copy_frames(copy, low, size);
+	assert_memory_equal(copy + (a - low), one, sizeof one);
+	assert_memory_equal(copy + (b - low), other, sizeof other);
+}
+
 #define CONTEXT_TEST(name) cmocka_unit_test_setup_teardown(name, open_home, close_home)
 
 int main(void)
@@ -305,6 +320,7 @@ int main(void)
 		CONTEXT_TEST(test_context_stack_is_used_again_after_the_end),
 		CONTEXT_TEST(test_context_capture_runs_the_function_below_a_frame_like_a_switchs),
 		CONTEXT_TEST(test_context_runs_with_the_signal_mask_of_its_thread),
+		CONTEXT_TEST(test_context_frames_are_copied_with_the_gaps_between_what_is_in_them),
 	};
 
 	harness_watchdog(90);
