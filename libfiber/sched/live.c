@@ -91,7 +91,7 @@ void fib_live_withdraw(struct fib_sched *s, unsigned flags)
 	if (c)
 		fib_live_raise(&c->ended);
 	else if (flags & FIBER_BACKGROUND) {
-		fib_add_relaxed(&s->background_out, 1);
+		fib_add(&s->background_out, 1); /* label: live.count */
 		fib_sub(&s->background_live, 1);
 	} else {
 		fib_sub(&s->submitted, 1);
@@ -101,7 +101,8 @@ void fib_live_withdraw(struct fib_sched *s, unsigned flags)
 
 void fib_live_leave_background(struct fib_sched *s)
 {
-	fib_add_relaxed(&s->background_out, 1);
+	/* label: live.count -- who sees it counted out sees that it was counted in. */
+	fib_add(&s->background_out, 1);
 	if (fib_sub(&s->background_live, 1) == 1)
 		tell(s);
 }
@@ -146,6 +147,7 @@ uint64_t fib_live_count(struct fib_sched *s)
 
 void fib_live_totals(struct fib_sched *s, uint64_t *ret_spawned, uint64_t *ret_ended)
 {
+	/* pairs: live.count */
 	*ret_ended = fib_load_acquire(&s->background_out) + count_out(s);
 	*ret_spawned =
 		count_in(s) + (fib_load(&s->submitted) & ~CLOSED) + fib_load(&s->background_in);

@@ -81,8 +81,8 @@ int fib_longrun_sample_ask(struct fib_carrier *c, uint64_t fiber, uint64_t seq)
 	struct fib_longrun_sample *sample = c->sample;
 	int rc;
 
-	/* An answer that nobody has waited for. */
-	if (fib_load(&sample->state) == TAKEN)
+	/* An answer that nobody has waited for. pairs: longrun.taken -- the handler has read what is asked anew below. */
+	if (fib_load_acquire(&sample->state) == TAKEN)
 		fib_longrun_sample_done(c);
 	if (fib_load(&sample->state) != IDLE)
 		return -EAGAIN;
