@@ -10,6 +10,9 @@
  * the service thread would only take the CPU from it, and ticks less often. As soon as a carrier that does not sleep has not done
  * so since the last tick it ticks as ever.
  *
+ * Unlike under other spin locks (os/spin.h), a look makes system calls under that of the list: to wake, to print, to ask
+ * what a carrier does. It is waited for by who starts or finishes a runtime or forks, not by a fiber on its way.
+ *
  * It goes on for a few ticks after the last carrier has gone to sleep, so that a server with a request
  * every few milliseconds does not pay a wake-up of this thread for each.
  */
@@ -27,7 +30,7 @@
 #define LINGER 20
 
 static struct {
-	_Atomic uint32_t lock; /* of the list; fibers never take it */
+	_Atomic uint32_t lock; /* of the list: see above */
 	struct fib_sched *first;
 	_Atomic uint32_t resting; /* A: tick.rest */
 	unsigned idle_ticks;	  /* the service thread only */
