@@ -216,6 +216,14 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 		accept_after = 0;
 }
 
+/* Whether there is anything to do for this peer: most of the time it only stays connected. */
+static bool wants_turn(const struct fib_peer *peer, short revents, int64_t now)
+{
+	if (revents || now >= peer->deadline)
+		return true;
+	return fib_peer_busy(peer) && !pauses(peer, now);
+}
+
 /* The time after it. */
 static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 {
@@ -226,7 +234,7 @@ static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 		/* A peer that was admitted just now has no slot yet. */
 		if (peers[i].fd < 0 || peers[i].fd != slots[SLOT_PEERS + i].fd)
 			continue;
-		if (pauses(&peers[i], now) && !slots[SLOT_PEERS + i].revents)
+		if (!wants_turn(&peers[i], slots[SLOT_PEERS + i].revents, now))
 			continue;
 		cpu = fib_os_thread_cpu();
 		fib_peer_turn(&peers[i], slots[SLOT_PEERS + i].revents, now);
