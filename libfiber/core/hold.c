@@ -26,16 +26,16 @@
 #define FENCED ((uintptr_t)2) /* ends fence */
 #define MARKS  (LEFT | FENCED)
 
-_Atomic uintptr_t fib_hold fib_aligned(FIB_CACHE_LINE);
+struct fib_held fib_hold;
 
 void fib_hold_fence_ends(void)
 {
-	fib_or(&fib_hold, FENCED);
+	fib_or(&fib_hold.word, FENCED);
 }
 
 void fib_hold_forget(void)
 {
-	fib_and(&fib_hold, FENCED);
+	fib_and(&fib_hold.word, FENCED);
 }
 
 /* Let every end that began before be past its look at the word, or see what we have written. */
@@ -44,7 +44,7 @@ static void fence_everybody(void)
 	_Atomic uint32_t never = 0;
 
 	fib_fence_seq(); /* label: hold.gap -- announced before the id is read */
-	if (fib_load(&fib_hold) & FENCED || fib_os_barrier() == 0)
+	if (fib_load(&fib_hold.word) & FENCED || fib_os_barrier() == 0)
 		return;
 	/* Somebody has forbidden since what worked before. What is stored is not kept back for long: */
 	fib_hold_fence_ends();
@@ -55,7 +55,7 @@ struct fiber *fib_hold_take(uint64_t index, uint64_t id)
 {
 	struct fiber *fiber = fib_registry_at(index);
 
-	fib_or(&fib_hold, (uintptr_t)fiber);
+	fib_or(&fib_hold.word, (uintptr_t)fiber);
 	fence_everybody();
 	if (fib_observe(&fiber->id) == id)
 		return fiber;
@@ -65,7 +65,7 @@ struct fiber *fib_hold_take(uint64_t index, uint64_t id)
 
 void fib_hold_release(struct fiber *fiber)
 {
-	uintptr_t word = fib_and(&fib_hold, FENCED);
+	uintptr_t word = fib_and(&fib_hold.word, FENCED);
 
 	if (!(word & LEFT))
 		return;
@@ -86,11 +86,11 @@ bool fib_hold_passed_on(struct fiber *fiber)
 	uintptr_t word;
 
 	fib_fence_seq(); /* pairs: hold.gap -- where nobody makes us fence */
-	word = fib_load(&fib_hold);
+	word = fib_load(&fib_hold.word);
 	do {
 		if ((word & ~MARKS) != (uintptr_t)fiber)
 			return false;
 		/* Release: what the fiber left in the record is there for whoever gets it from the holder. */
-	} while (!fib_cas(&fib_hold, &word, word | LEFT));
+	} while (!fib_cas(&fib_hold.word, &word, word | LEFT));
 	return true;
 }
