@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/harness/child.h"
+#include "tests/harness/threads.h"
 
 static void *park_labelled(void *arg)
 {
@@ -106,6 +107,9 @@ static void test_fork_child_of_a_thread_has_no_fibers_and_makes_its_own(void **s
 	}
 	assert_int_equal(fiber_create(NULL, park_labelled, NULL, &last), 0);
 	a.last_id = fiber_id(last);
+	/* Later ones than those that ran the fibers may still be about to begin. */
+	while (harness_threads_called("fiber-carrier") < carriers())
+		carriers_pause();
 	pid = fork();
 	if (!pid)
 		_exit(starts_anew(&a));

@@ -6,37 +6,7 @@
  */
 #include "carriers.h"
 
-#include <dirent.h>
-#include <unistd.h>
-
-static bool is_called(const char *tid, const char *name)
-{
-	char path[300], text[32] = "";
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/self/task/%s/comm", tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (!fgets(text, sizeof text, file))
-		text[0] = 0;
-	fclose(file);
-	text[strcspn(text, "\n")] = 0;
-	return !strcmp(text, name);
-}
-
-static unsigned threads_called(const char *name)
-{
-	DIR *const threads = opendir("/proc/self/task");
-	struct dirent *thread;
-	unsigned n = 0;
-
-	while (threads && (thread = readdir(threads)))
-		n += is_called(thread->d_name, name);
-	if (threads)
-		closedir(threads);
-	return n;
-}
+#include "tests/harness/threads.h"
 
 static unsigned watching; /* when the test got its turn */
 
@@ -57,6 +27,6 @@ int main(void)
 	CPU_SET(sched_getcpu(), &here);
 	sched_setaffinity(0, sizeof here, &here);
 	harness_watchdog(100);
-	watching = threads_called(HARNESS_WATCHDOG_THREAD);
+	watching = harness_threads_called(HARNESS_WATCHDOG_THREAD);
 	return cmocka_run_group_tests_name("watchdog", tests, NULL, NULL);
 }

@@ -198,6 +198,7 @@ static void test_service_refuses_another_user_even_when_the_files_let_him_in(voi
 	(void)state;
 	if (geteuid() != 0)
 		skip();
+	assert_served(); /* so the thread has begun: see the harness' threads.h */
 	assert_int_equal(asked_as_nobody(), EACCES);
 	assert_int_equal(chmod(harness_folder(), 0711), 0);
 	assert_int_equal(chmod(path, 0666), 0);
@@ -217,6 +218,7 @@ static void test_service_is_the_parents_after_fork(void **state)
 	if (strcmp(harness_sanitizer(), "thread") == 0)
 		skip();
 	harness_file(own, "child.sock");
+	assert_served(); /* so the thread has begun */
 	pid = fork();
 	if (pid == 0) {
 		fib_service_leave(); /* of the parent's runtime, which is gone here */
