@@ -92,7 +92,6 @@ static void put_labels(FILE *out, const struct fib_row *row)
 static void put_waiters(FILE *out, const struct ins_waiters *waiters)
 {
 	uint64_t count = waiters->joining + waiters->wanting;
-	unsigned i;
 
 	if (!count)
 		return;
@@ -103,9 +102,8 @@ static void put_waiters(FILE *out, const struct ins_waiters *waiters)
 	if (waiters->wanting)
 		fprintf(out, " %" PRIu64 " want%s what it holds;", waiters->wanting,
 			waiters->wanting == 1 ? "s" : "");
-	for (i = 0; i < waiters->samples; i++)
-		fprintf(out, "%s%" PRIu64, i ? ", " : " ", waiters->sample[i]);
-	fprintf(out, "%s\n", count > waiters->samples ? ", ..." : "");
+	ins_text_sample(out, &waiters->ids, count > waiters->ids.count);
+	fputc('\n', out);
 }
 
 static void put(FILE *out, const struct show *s)
@@ -138,16 +136,13 @@ static void put(FILE *out, const struct show *s)
 static json_t *row_of(const struct show *s)
 {
 	json_t *row = ins_json_fiber(&s->source->layout, &s->fiber, s->symbols, NULL);
-	json_t *ids = json_array();
-	unsigned i;
 
-	for (i = 0; ids && i < s->waiters.samples; i++)
-		json_array_append_new(ids, json_integer((json_int_t)s->waiters.sample[i]));
 	if (row && json_object_set_new(row, "why", ins_json_text(s->why)) == 0 &&
 	    json_object_set_new(row, "waiters",
 				json_pack("{s:I, s:I, s:o}", "joining",
 					  (json_int_t)s->waiters.joining, "wanting",
-					  (json_int_t)s->waiters.wanting, "fiberIds", ids)) == 0)
+					  (json_int_t)s->waiters.wanting, "fiberIds",
+					  ins_json_sample(&s->waiters.ids))) == 0)
 		return row;
 	json_decref(row);
 	return NULL;

@@ -38,7 +38,7 @@ static void free_group(struct ins_group *g)
 {
 	if (g) {
 		free(g->walk);
-		free(g->ages);
+		ins_spread_drop(&g->ages);
 		free(g);
 	}
 }
@@ -163,41 +163,11 @@ static void share(struct ins_group *g, const struct fib_row *row)
 		mine->carrier = FIB_ROW_CARRIER_NONE;
 }
 
-/* Ids are kept ascending, the lowest ones. */
-static void sample(struct ins_group *g, uint64_t id)
-{
-	unsigned i = g->samples;
-
-	if (i == INS_GROUP_SAMPLES) {
-		if (id > g->sample[i - 1])
-			return;
-		i--;
-	} else {
-		g->samples++;
-	}
-	for (; i > 0 && g->sample[i - 1] > id; i--)
-		g->sample[i] = g->sample[i - 1];
-	g->sample[i] = id;
-}
-
 static int count_in(struct ins_group *g, const struct fib_row *row)
 {
-	if (g->count == g->ages_room) {
-		size_t room = g->ages_room ? g->ages_room * 2 : 4;
-		int64_t *ages = realloc(g->ages, room * sizeof *ages);
-
-		if (!ages)
-			return -ENOMEM;
-		g->ages = ages;
-		g->ages_room = room;
-	}
-	if (!g->count || row->age < g->age_min)
-		g->age_min = row->age;
-	if (!g->count || row->age > g->age_max)
-		g->age_max = row->age;
-	g->ages[g->count++] = row->age;
-	sample(g, row->id);
-	return 0;
+	g->count++;
+	ins_sample_lowest(&g->ids, row->id);
+	return ins_spread_add(&g->ages, row->age);
 }
 
 int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_fiber *fiber,
@@ -234,13 +204,6 @@ int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_
 	return count_in(g, &fiber->row);
 }
 
-static int by_age(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int by_size(const void *a, const void *b)
 {
 	const struct ins_group *x = *(struct ins_group *const *)a;
@@ -255,19 +218,15 @@ static int by_size(const void *a, const void *b)
 	}
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return x->sample[0] < y->sample[0] ? -1 : x->sample[0] > y->sample[0];
+	return x->ids.id[0] < y->ids.id[0] ? -1 : x->ids.id[0] > y->ids.id[0];
 }
 
 void ins_groups_sort(struct ins_groups *groups)
 {
 	size_t i;
 
-	for (i = 0; i < groups->count; i++) {
-		struct ins_group *g = groups->at[i];
-
-		qsort(g->ages, g->count, sizeof *g->ages, by_age);
-		g->age_median = g->ages[(g->count - 1) / 2];
-	}
+	for (i = 0; i < groups->count; i++)
+		ins_spread_settle(&groups->at[i]->ages);
 	if (groups->count)
 		qsort(groups->at, groups->count, sizeof(struct ins_group *), by_size);
 	free(groups->slots); /* they name places that have moved */

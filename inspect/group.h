@@ -12,25 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inspect/sample.h"
 #include "inspect/source.h"
+#include "inspect/spread.h"
 #include "inspect/texts.h"
 #include "inspect/unwind.h"
-
-#define INS_GROUP_SAMPLES 8
 
 struct ins_group {
 	const struct ins_text_kept
 		*key; /* NULL: none; it counts the fibers of all groups that have it */
 	uint64_t count;
-	uint64_t sample[INS_GROUP_SAMPLES]; /* ids, ascending: the lowest ones */
-	unsigned samples;
+	struct ins_sample ids;	/* the lowest ones */
+	struct ins_spread ages; /* ns */
 	/* The first member; fields of its wait in which members differ are cleared. */
 	struct ins_fiber fiber;
-	bool same_wait; /* all members wait for the same object (or descriptor, or fiber) */
-	int64_t age_min, age_median, age_max; /* ns; median after ins_groups_sort() */
+	bool same_wait;	       /* all members wait for the same object (or descriptor, or fiber) */
 	struct ins_walk *walk; /* allocated up to the last pc: not to be copied as a whole */
-	int64_t *ages;	       /* of all members */
-	size_t ages_room;
 };
 
 struct ins_groups;
@@ -43,7 +40,7 @@ int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_
 		   const struct ins_walk *walk);
 
 /* The keys of most fibers first, then by their texts, no key last; within a key the largest group first, then by lowest id. Medians
- * are computed. */
+ * are found. */
 void ins_groups_sort(struct ins_groups *groups);
 
 size_t ins_groups_count(const struct ins_groups *groups);

@@ -18,7 +18,9 @@
 
 #include "inspect/error.h"
 #include "inspect/group.h"
+#include "inspect/sample.h"
 #include "inspect/source.h"
+#include "inspect/spread.h"
 #include "inspect/symbolize.h"
 #include "inspect/tally.h"
 #include "inspect/unwind.h"
@@ -58,6 +60,9 @@ void ins_text_header(FILE *out, const struct fib_layout *layout, const struct in
 
 /* One line a frame, then a line that says so when the walk is truncated or there is none. */
 void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_walk *walk);
+
+/* " 41, 42, 43", and ", ..." where there are more. */
+void ins_text_sample(FILE *out, const struct ins_sample *ids, bool more);
 
 /* A group's header line and its sample ids; the frames are ins_text_frames()'s. */
 void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins_group *group);
@@ -114,6 +119,10 @@ void ins_json_key(struct ins_json *json, const char *key, json_t *value);
 /* 0; -ENOMEM or -EIO when what was written is not whole. */
 int ins_json_end(struct ins_json *json, const struct ins_summary *summary,
 		 const struct ins_problems *problems);
+
+/* The numbers of a spread, put into an object, which is taken over; an array of ids. NULL without memory. */
+json_t *ins_json_spread(json_t *to, const struct ins_spread *spread);
+json_t *ins_json_sample(const struct ins_sample *ids);
 
 /* The fiber object. symbols: for spawn's function and the frames, may be NULL; walk: the frames,
  * NULL when they were not asked for. NULL without memory. */

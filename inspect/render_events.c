@@ -59,28 +59,24 @@ void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins
 			  const struct ins_site *s)
 {
 	char doing[320], site[1600], total[32], min[32], median[32], max[32];
-	unsigned i;
 
 	ins_text_site(symbols, &s->walk, s->frame, site, sizeof site);
 	fprintf(out, "%" PRIu64 " time%s %s", s->count, s->count == 1 ? "" : "s",
 		ins_event_doing(layout, &s->event, doing, sizeof doing));
 	if (site[0])
 		fprintf(out, ": %s", site);
-	ins_words_duration(s->max, max, sizeof max);
+	ins_words_duration(s->durations.max, max, sizeof max);
 	if (s->count == 1)
 		fprintf(out, " [%s", max);
 	else
 		fprintf(out, " [%s in all, %s to %s, median %s",
 			ins_words_duration(s->total, total, sizeof total),
-			ins_words_duration(s->min, min, sizeof min), max,
-			ins_words_duration(s->median, median, sizeof median));
+			ins_words_duration(s->durations.min, min, sizeof min), max,
+			ins_words_duration(s->durations.median, median, sizeof median));
 	if (s->lasting)
 		fprintf(out, ", %" PRIu64 " of them going on", s->lasting);
-	fprintf(out, "] fiber%s", s->samples == 1 ? "" : "s");
-	for (i = 0; i < s->samples; i++)
-		fprintf(out, "%s %" PRIu64, i ? "," : "", s->sample[i]);
-	if (s->count > s->samples && s->samples == INS_SITE_SAMPLES)
-		fputs(", ...", out);
+	fprintf(out, "] fiber%s", s->ids.count == 1 ? "" : "s");
+	ins_text_sample(out, &s->ids, s->count > INS_SAMPLE && s->ids.count == INS_SAMPLE);
 	fputc('\n', out);
 	ins_text_frames(out, symbols, &s->walk);
 }
@@ -140,16 +136,6 @@ json_t *ins_json_event(const struct fib_layout *layout, struct ins_symbols *symb
 	return NULL;
 }
 
-static json_t *ids_array(const struct ins_site *s)
-{
-	json_t *ids = json_array();
-	unsigned i;
-
-	for (i = 0; ids && i < s->samples; i++)
-		json_array_append_new(ids, json_integer((json_int_t)s->sample[i]));
-	return ids;
-}
-
 json_t *ins_json_site(const struct fib_layout *layout, struct ins_symbols *symbols,
 		      const struct ins_site *s)
 {
@@ -157,13 +143,14 @@ json_t *ins_json_site(const struct fib_layout *layout, struct ins_symbols *symbo
 	json_t *fiber = ins_json_fiber(layout, &s->event.fiber, symbols, &s->walk);
 	json_t *ret;
 
-	ret = json_pack("{s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:O?, s:b, s:o}", "count",
-			(json_int_t)s->count, "lasting", (json_int_t)s->lasting, "fiberIds",
-			ids_array(s), "durationNs", "total", (json_int_t)s->total, "min",
-			(json_int_t)s->min, "median", (json_int_t)s->median, "max",
-			(json_int_t)s->max, "site", site_object(symbols, &s->walk, s->frame),
-			"frames", json_object_get(fiber, "frames"), "truncated", s->walk.truncated,
-			"reason", s->walk.reason[0] ? ins_json_text(s->walk.reason) : json_null());
+	ret = json_pack(
+		"{s:I, s:I, s:o, s:o, s:o, s:O?, s:b, s:o}", "count", (json_int_t)s->count,
+		"lasting", (json_int_t)s->lasting, "fiberIds", ins_json_sample(&s->ids),
+		"durationNs",
+		ins_json_spread(json_pack("{s:I}", "total", (json_int_t)s->total), &s->durations),
+		"site", site_object(symbols, &s->walk, s->frame), "frames",
+		json_object_get(fiber, "frames"), "truncated", s->walk.truncated, "reason",
+		s->walk.reason[0] ? ins_json_text(s->walk.reason) : json_null());
 	json_decref(fiber);
 	if (ret && put_doing(ret, layout, &s->event) == 0)
 		return ret;

@@ -185,40 +185,47 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 	return ret;
 }
 
+json_t *ins_json_spread(json_t *to, const struct ins_spread *spread)
+{
+	if (json_object_set_new(to, "min", number((uint64_t)spread->min)) == 0 &&
+	    json_object_set_new(to, "median", number((uint64_t)spread->median)) == 0 &&
+	    json_object_set_new(to, "max", number((uint64_t)spread->max)) == 0)
+		return to;
+	json_decref(to);
+	return NULL;
+}
+
+json_t *ins_json_sample(const struct ins_sample *ids)
+{
+	json_t *ret = json_array();
+	unsigned i;
+
+	for (i = 0; ret && i < ids->count; i++)
+		json_array_append_new(ret, number(ids->id[i]));
+	return ret;
+}
+
 json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *group,
 		       struct ins_symbols *symbols)
 {
-	json_t *ids = json_array();
-	unsigned i;
-
-	for (i = 0; ids && i < group->samples; i++)
-		json_array_append_new(ids, number(group->sample[i]));
-	return json_pack(
-		"{s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:b}", "key",
-		ins_json_text(group->key ? group->key->text : NULL), "count", number(group->count),
-		"fiberIds", ids, "ageNs", "min", number((uint64_t)group->age_min), "median",
-		number((uint64_t)group->age_median), "max", number((uint64_t)group->age_max),
-		"state", ins_json_text(ins_words_state(layout, group->fiber.row.state)), "wait",
-		wait_object(layout, &group->fiber.row), "frames",
-		frames_array(symbols, group->walk), "truncated", group->walk->truncated);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "key",
+			 ins_json_text(group->key ? group->key->text : NULL), "count",
+			 number(group->count), "fiberIds", ins_json_sample(&group->ids), "ageNs",
+			 ins_json_spread(json_object(), &group->ages), "state",
+			 ins_json_text(ins_words_state(layout, group->fiber.row.state)), "wait",
+			 wait_object(layout, &group->fiber.row), "frames",
+			 frames_array(symbols, group->walk), "truncated", group->walk->truncated);
 }
 
 json_t *ins_json_count(const char *field, const struct ins_count *count)
 {
-	json_t *ids = json_array();
-	unsigned i;
-
-	for (i = 0; ids && i < count->samples; i++)
-		json_array_append_new(ids, number(count->sample[i]));
-	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "field",
-			 ins_json_text(field), "value",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "field", ins_json_text(field), "value",
 			 ins_json_text(!count->known ? NULL
 				       : count->text ? count->text
 						     : count->value),
-			 "count", number(count->count), "fiberIds", ids, "ageNs", "min",
-			 number((uint64_t)count->age_min), "median",
-			 number((uint64_t)count->age_median), "max",
-			 number((uint64_t)count->age_max), "cpuNs", number(count->cpu));
+			 "count", number(count->count), "fiberIds", ins_json_sample(&count->ids),
+			 "ageNs", ins_json_spread(json_object(), &count->ages), "cpuNs",
+			 number(count->cpu));
 }
 
 static void dump(struct ins_json *json, json_t *value, size_t flags)

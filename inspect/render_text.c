@@ -85,25 +85,31 @@ void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_wa
 		fprintf(out, "  no frames: %s\n", reason);
 }
 
+void ins_text_sample(FILE *out, const struct ins_sample *ids, bool more)
+{
+	unsigned i;
+
+	for (i = 0; i < ids->count; i++)
+		fprintf(out, "%s %" PRIu64, i ? "," : "", ids->id[i]);
+	if (more)
+		fputs(", ...", out);
+}
+
 void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins_group *group)
 {
 	char name[sizeof group->fiber.row.name * 4], min[32], median[32], max[32];
-	unsigned i;
 
 	fprintf(out, "%" PRIu64 " fiber%s ", group->count, group->count == 1 ? "" : "s");
 	put_state(out, layout, &group->fiber);
-	ins_words_duration(group->age_min, min, sizeof min);
-	ins_words_duration(group->age_max, max, sizeof max);
+	ins_words_duration(group->ages.min, min, sizeof min);
+	ins_words_duration(group->ages.max, max, sizeof max);
 	if (strcmp(min, max) == 0)
 		fprintf(out, ", %s]", max);
 	else
 		fprintf(out, ", %s to %s, median %s]", min, max,
-			ins_words_duration(group->age_median, median, sizeof median));
+			ins_words_duration(group->ages.median, median, sizeof median));
 	fputs(group->count == 1 ? " id" : " ids", out);
-	for (i = 0; i < group->samples; i++)
-		fprintf(out, "%s %" PRIu64, i ? "," : "", group->sample[i]);
-	if (group->count > group->samples)
-		fputs(", ...", out);
+	ins_text_sample(out, &group->ids, group->count > group->ids.count);
 	if (group->count == 1)
 		fprintf(out, " \"%s\"", ins_words_clean(group->fiber.row.name, name, sizeof name));
 	fputc('\n', out);

@@ -25,7 +25,7 @@ void ins_sites_free(struct ins_sites *sites)
 	if (!sites)
 		return;
 	for (i = 0; i < sites->count; i++) {
-		free(sites->at[i]->durations);
+		ins_spread_drop(&sites->at[i]->durations);
 		free(sites->at[i]);
 	}
 	free(sites->at);
@@ -72,28 +72,12 @@ static struct ins_site *new_site(struct ins_sites *sites)
 	return at[sites->count] ? at[sites->count++] : NULL;
 }
 
-/* The newest to the front, each id once. */
-static void sample(struct ins_site *s, uint64_t id)
-{
-	unsigned i;
-
-	for (i = 0; i < s->samples && s->sample[i] != id; i++)
-		;
-	if (i == s->samples && s->samples < INS_SITE_SAMPLES)
-		s->samples++;
-	if (i == INS_SITE_SAMPLES)
-		i--;
-	memmove(s->sample + 1, s->sample, i * sizeof s->sample[0]);
-	s->sample[0] = id;
-}
-
 int ins_sites_add(struct ins_sites *sites, struct ins_symbols *symbols,
 		  const struct ins_event *event, const struct ins_walk *walk)
 {
 	const unsigned frame = ins_event_site(symbols, walk);
 	const int64_t duration = event->fiber.row.age;
 	struct ins_site *s = NULL;
-	int64_t *durations;
 	size_t i;
 
 	sites->symbols = symbols;
@@ -102,29 +86,18 @@ int ins_sites_add(struct ins_sites *sites, struct ins_symbols *symbols,
 			s = sites->at[i];
 	if (!s)
 		s = new_site(sites);
-	durations = s ? realloc(s->durations, (s->count + 1) * sizeof *durations) : NULL;
-	if (!durations)
+	if (!s || ins_spread_add(&s->durations, duration) < 0)
 		return -ENOMEM;
-	s->durations = durations;
-	durations[s->count++] = duration;
+	s->count++;
 	s->total += duration;
-	s->min = s->count == 1 || duration < s->min ? duration : s->min;
-	s->max = duration > s->max ? duration : s->max;
 	s->lasting += (event->e.flags & FIB_WIRE_EVENT_LASTS) != 0;
-	sample(s, event->e.fiber);
+	ins_sample_latest(&s->ids, event->e.fiber);
 	s->event = *event;
 	s->event.fiber.stack = NULL;
 	s->event.fiber.stack_size = 0;
 	s->walk = *walk;
 	s->frame = frame;
 	return 0;
-}
-
-static int by_duration(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static int by_total(const void *a, const void *b)
@@ -141,12 +114,8 @@ void ins_sites_sort(struct ins_sites *sites)
 {
 	size_t i;
 
-	for (i = 0; i < sites->count; i++) {
-		struct ins_site *s = sites->at[i];
-
-		qsort(s->durations, s->count, sizeof *s->durations, by_duration);
-		s->median = s->durations[(s->count - 1) / 2];
-	}
+	for (i = 0; i < sites->count; i++)
+		ins_spread_settle(&sites->at[i]->durations);
 	if (sites->count)
 		qsort(sites->at, sites->count, sizeof(struct ins_site *), by_total);
 }

@@ -9,18 +9,17 @@
 #define INS_SITES_H
 
 #include "inspect/events.h"
-
-#define INS_SITE_SAMPLES 8
+#include "inspect/sample.h"
+#include "inspect/spread.h"
 
 struct ins_site {
 	uint64_t count, lasting;
-	uint64_t sample[INS_SITE_SAMPLES]; /* ids of fibers, each once, the latest events first */
-	unsigned samples;
-	struct ins_event event;		 /* the latest one, without its stack */
-	struct ins_walk walk;		 /* its frames */
-	unsigned frame;			 /* the program's innermost in it */
-	int64_t total, min, median, max; /* ns; median after ins_sites_sort() */
-	int64_t *durations;		 /* of all its events */
+	struct ins_sample ids;	/* of fibers, those of the latest events */
+	struct ins_event event; /* the latest one, without its stack */
+	struct ins_walk walk;	/* its frames */
+	unsigned frame;		/* the program's innermost in it */
+	int64_t total;		/* ns */
+	struct ins_spread durations;
 };
 
 struct ins_sites;
@@ -32,7 +31,7 @@ void ins_sites_free(struct ins_sites *sites);
 int ins_sites_add(struct ins_sites *sites, struct ins_symbols *symbols,
 		  const struct ins_event *event, const struct ins_walk *walk);
 
-/* The longest time in all first; medians are computed. */
+/* The longest time in all first. Medians are found. */
 void ins_sites_sort(struct ins_sites *sites);
 
 size_t ins_sites_count(const struct ins_sites *sites);

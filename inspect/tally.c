@@ -25,6 +25,7 @@ int ins_tally_new(const struct ins_field *field, struct ins_tally **ret)
 
 static void drop(struct ins_count *c)
 {
+	ins_spread_drop(&c->ages);
 	free(c->value);
 	free(c->text);
 	free(c);
@@ -42,10 +43,8 @@ void ins_tally_free(struct ins_tally *tally)
 	if (!tally)
 		return;
 	tdestroy(tally->tree, forget);
-	for (i = 0; i < tally->count; i++) {
-		free(tally->at[i]->ages);
+	for (i = 0; i < tally->count; i++)
 		drop(tally->at[i]);
-	}
 	free(tally->at);
 	free(tally);
 }
@@ -103,24 +102,10 @@ static struct ins_count *find(struct ins_tally *tally, const struct ins_count *k
 
 static int count_in(struct ins_count *c, const struct fib_row *row)
 {
-	if (c->count == c->ages_room) {
-		size_t room = c->ages_room ? 2 * c->ages_room : 4;
-		int64_t *ages = realloc(c->ages, room * sizeof *ages);
-
-		if (!ages)
-			return -ENOMEM;
-		c->ages = ages;
-		c->ages_room = room;
-	}
-	if (!c->count || row->age < c->age_min)
-		c->age_min = row->age;
-	if (!c->count || row->age > c->age_max)
-		c->age_max = row->age;
-	c->ages[c->count++] = row->age;
+	c->count++;
 	c->cpu += row->cpu;
-	if (c->samples < INS_TALLY_SAMPLES)
-		c->sample[c->samples++] = row->id;
-	return 0;
+	ins_sample_lowest(&c->ids, row->id);
+	return ins_spread_add(&c->ages, row->age);
 }
 
 int ins_tally_add(struct ins_tally *tally, struct ins_sight *sight)
@@ -137,13 +122,6 @@ int ins_tally_add(struct ins_tally *tally, struct ins_sight *sight)
 	return c ? count_in(c, &sight->fiber->row) : -ENOMEM;
 }
 
-static int by_age(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int by_count(const void *a, const void *b)
 {
 	const struct ins_count *x = *(struct ins_count *const *)a;
@@ -158,12 +136,8 @@ void ins_tally_sort(struct ins_tally *tally)
 {
 	size_t i;
 
-	for (i = 0; i < tally->count; i++) {
-		struct ins_count *c = tally->at[i];
-
-		qsort(c->ages, c->count, sizeof *c->ages, by_age);
-		c->age_median = c->ages[(c->count - 1) / 2];
-	}
+	for (i = 0; i < tally->count; i++)
+		ins_spread_settle(&tally->at[i]->ages);
 	if (tally->count)
 		qsort(tally->at, tally->count, sizeof(struct ins_count *), by_count);
 }

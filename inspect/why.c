@@ -377,7 +377,6 @@ void ins_waiters_find(struct ins_table *table, uint64_t id, struct ins_waiters *
 			ret->joining++;
 		else
 			ret->wanting++;
-		if (ret->samples < INS_WHY_SAMPLES)
-			ret->sample[ret->samples++] = fiber.row.id;
+		ins_sample_lowest(&ret->ids, fiber.row.id);
 	}
 }

@@ -7,11 +7,11 @@
 #ifndef INS_WHY_H
 #define INS_WHY_H
 
+#include "inspect/sample.h"
 #include "inspect/table.h"
 
-#define INS_WHY_SIZE	8192 /* no sentence is longer */
-#define INS_WHY_LINKS	12   /* fibers of a chain that are told one by one */
-#define INS_WHY_SAMPLES 8
+#define INS_WHY_SIZE  8192 /* no sentence is longer */
+#define INS_WHY_LINKS 12   /* fibers of a chain that are told one by one */
 
 /*
  * The sentence for a fiber, which need not be in the table; the others that it speaks of are looked for there. The
@@ -24,8 +24,7 @@ const char *ins_why(struct ins_table *table, const struct fib_layout *layout,
 /* Those who wait for one fiber: they join it, or want what it holds. */
 struct ins_waiters {
 	uint64_t joining, wanting;
-	uint64_t sample[INS_WHY_SAMPLES]; /* ids, ascending: the lowest ones */
-	unsigned samples;
+	struct ins_sample ids; /* the lowest ones */
 };
 void ins_waiters_find(struct ins_table *table, uint64_t id, struct ins_waiters *ret);
 

@@ -134,9 +134,9 @@ static void test_samples_are_the_lowest_ids_ascending(void **state)
 	for (i = 0; i < 143; i++)
 		add(1000 - 7 * i); /* 1000, 993, ... 6 */
 	ins_groups_sort(groups);
-	assert_int_equal(at(0)->samples, INS_GROUP_SAMPLES);
-	for (i = 0; i < INS_GROUP_SAMPLES; i++)
-		assert_int_equal(at(0)->sample[i], 6 + 7 * i);
+	assert_int_equal(at(0)->ids.count, INS_SAMPLE);
+	for (i = 0; i < INS_SAMPLE; i++)
+		assert_int_equal(at(0)->ids.id[i], 6 + 7 * i);
 }
 
 static void test_ages_are_least_middle_and_most(void **state)
@@ -150,9 +150,9 @@ static void test_ages_are_least_middle_and_most(void **state)
 		add(i + 1);
 	}
 	ins_groups_sort(groups);
-	assert_int_equal(at(0)->age_min, 10);
-	assert_int_equal(at(0)->age_median, 30);
-	assert_int_equal(at(0)->age_max, 50);
+	assert_int_equal(at(0)->ages.min, 10);
+	assert_int_equal(at(0)->ages.median, 30);
+	assert_int_equal(at(0)->ages.max, 50);
 }
 
 static void test_order_is_by_size_then_by_lowest_id(void **state)
@@ -188,7 +188,7 @@ static void test_fifty_thousand_fibers_in_as_many_places_are_told_apart(void **s
 	ins_groups_sort(groups);
 	assert_int_equal(ins_groups_count(groups), 50000);
 	assert_int_equal(at(0)->count, 2);
-	assert_int_equal(at(0)->sample[0], 5);
+	assert_int_equal(at(0)->ids.id[0], 5);
 	assert_int_equal(at(49999)->count, 1);
 }
 

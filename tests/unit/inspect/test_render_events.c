@@ -92,13 +92,11 @@ static void test_an_object_has_the_promised_keys(void **state)
 
 static void test_a_place_has_its_numbers_and_frames(void **state)
 {
-	struct ins_site site = {.count = 2,
-				.samples = 2,
-				.sample = {41, 40},
-				.total = 60000000,
-				.min = 20000000,
-				.median = 20000000,
-				.max = 40000000};
+	struct ins_site site = {
+		.count = 2,
+		.ids = {.count = 2, .id = {41, 40}},
+		.total = 60000000,
+		.durations = {.min = 20000000, .median = 20000000, .max = 40000000}};
 	char text[4096];
 	FILE *out = fmemopen(text, sizeof text, "w");
 	json_t *object;

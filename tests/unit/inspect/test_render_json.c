@@ -204,8 +204,7 @@ static void test_a_count_has_the_text_itself_or_null(void **state)
 	json_t *row;
 
 	(void)state;
-	c.samples = 1;
-	c.sample[0] = 7;
+	ins_sample_lowest(&c.ids, 7);
 	for (int i = 0; i < 3; i++) {
 		row = ins_json_count("name", &c);
 		promise(row, i < 2 ? "field:s value:s count:i fiberIds:a ageNs:o cpuNs:i"

@@ -59,12 +59,12 @@ static void test_equal_stacks_of_equal_doings_are_one_place(void **state)
 	assert_int_equal(s->count, 3);
 	assert_int_equal(s->lasting, 1);
 	assert_int_equal(s->total, 90);
-	assert_int_equal(s->min, 10);
-	assert_int_equal(s->median, 30);
-	assert_int_equal(s->max, 50);
-	assert_int_equal(s->samples, 2);
-	assert_int_equal(s->sample[0], 5);
-	assert_int_equal(s->sample[1], 6);
+	assert_int_equal(s->durations.min, 10);
+	assert_int_equal(s->durations.median, 30);
+	assert_int_equal(s->durations.max, 50);
+	assert_int_equal(s->ids.count, 2);
+	assert_int_equal(s->ids.id[0], 5);
+	assert_int_equal(s->ids.id[1], 6);
 }
 
 static void test_what_differs_is_another_place_and_the_longest_comes_first(void **state)
@@ -83,8 +83,8 @@ static void test_what_differs_is_another_place_and_the_longest_comes_first(void 
 	add(6, 60);
 	ins_sites_sort(sites);
 	assert_int_equal(ins_sites_count(sites), 6);
-	assert_int_equal(ins_sites_at(sites, 0)->sample[0], 6);
-	assert_int_equal(ins_sites_at(sites, 5)->sample[0], 1);
+	assert_int_equal(ins_sites_at(sites, 0)->ids.id[0], 6);
+	assert_int_equal(ins_sites_at(sites, 5)->ids.id[0], 1);
 }
 
 static void test_without_a_stack_the_reason_is_the_place(void **state)
@@ -105,15 +105,15 @@ static void test_the_latest_ids_are_kept_each_once(void **state)
 	unsigned i;
 
 	(void)state;
-	for (i = 1; i <= INS_SITE_SAMPLES + 2; i++)
+	for (i = 1; i <= INS_SAMPLE + 2; i++)
 		add(i, 10);
 	add(4, 10);
 	s = ins_sites_at(sites, 0);
-	assert_int_equal(s->samples, INS_SITE_SAMPLES);
-	assert_int_equal(s->sample[0], 4);
-	assert_int_equal(s->sample[1], INS_SITE_SAMPLES + 2);
-	for (i = 1; i < s->samples; i++)
-		assert_int_not_equal(s->sample[i], 4);
+	assert_int_equal(s->ids.count, INS_SAMPLE);
+	assert_int_equal(s->ids.id[0], 4);
+	assert_int_equal(s->ids.id[1], INS_SAMPLE + 2);
+	for (i = 1; i < s->ids.count; i++)
+		assert_int_not_equal(s->ids.id[i], 4);
 }
 
 int main(void)

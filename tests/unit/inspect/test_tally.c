@@ -59,8 +59,8 @@ static void agree(const struct ins_count *c, unsigned k, const unsigned *value, 
 	for (unsigned i = 0; i < FIBERS; i++) {
 		if (value[i] != k)
 			continue;
-		if (count < INS_TALLY_SAMPLES)
-			assert_int_equal(c->sample[count], i + 1);
+		if (count < INS_SAMPLE)
+			assert_int_equal(c->ids.id[count], i + 1);
 		ages[count++] = age[i];
 		cpu += i;
 	}
@@ -70,10 +70,10 @@ static void agree(const struct ins_count *c, unsigned k, const unsigned *value, 
 	assert_int_equal(c->known, k != 0);
 	assert_int_equal(c->count, count);
 	assert_int_equal(c->cpu, cpu);
-	assert_int_equal(c->samples, count < INS_TALLY_SAMPLES ? count : INS_TALLY_SAMPLES);
-	assert_int_equal(c->age_min, ages[0]);
-	assert_int_equal(c->age_max, ages[count - 1]);
-	assert_int_equal(c->age_median, ages[(count - 1) / 2]);
+	assert_int_equal(c->ids.count, count < INS_SAMPLE ? count : INS_SAMPLE);
+	assert_int_equal(c->ages.min, ages[0]);
+	assert_int_equal(c->ages.max, ages[count - 1]);
+	assert_int_equal(c->ages.median, ages[(count - 1) / 2]);
 }
 
 static void test_tally_is_what_counting_by_hand_gives(void **state)
@@ -168,6 +168,24 @@ static void test_tally_keeps_texts_apart_that_look_the_same(void **state)
 	ins_tally_free(t);
 }
 
+static void test_ids_are_the_lowest_ascending(void **state)
+{
+	struct ins_tally *t = tally_of("name");
+	uint64_t i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		struct ins_fiber f = rows_fiber(1 + i * 37 % 100, "x");
+
+		add(t, &f);
+	}
+	ins_tally_sort(t);
+	assert_int_equal(ins_tally_at(t, 0)->ids.count, INS_SAMPLE);
+	for (i = 0; i < INS_SAMPLE; i++)
+		assert_int_equal(ins_tally_at(t, 0)->ids.id[i], i + 1);
+	ins_tally_free(t);
+}
+
 static void test_tally_counts_numbers_as_they_are_said(void **state)
 {
 	struct ins_tally *t = tally_of("age");
@@ -183,7 +201,7 @@ static void test_tally_counts_numbers_as_they_are_said(void **state)
 	ins_tally_sort(t);
 	assert_int_equal(ins_tally_count(t), 1);
 	assert_string_equal(ins_tally_at(t, 0)->value, "1m0s");
-	assert_int_equal(ins_tally_at(t, 0)->age_median, INT64_C(60000000004));
+	assert_int_equal(ins_tally_at(t, 0)->ages.median, INT64_C(60000000004));
 	assert_null(ins_tally_at(t, 0)->text);
 	ins_tally_free(t);
 }
@@ -202,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_tally_is_what_counting_by_hand_gives),
 		cmocka_unit_test(test_tally_orders_equal_counts_by_value),
 		cmocka_unit_test(test_tally_keeps_texts_apart_that_look_the_same),
+		cmocka_unit_test(test_ids_are_the_lowest_ascending),
 		cmocka_unit_test(test_tally_counts_numbers_as_they_are_said),
 	};
 

@@ -306,12 +306,12 @@ static void test_those_who_wait_for_a_fiber_are_counted_and_the_lowest_named(voi
 	ins_waiters_find(table, 5, &waiters);
 	assert_int_equal(waiters.joining, 20);
 	assert_int_equal(waiters.wanting, 1);
-	assert_int_equal(waiters.samples, INS_WHY_SAMPLES);
-	assert_int_equal(waiters.sample[0], 7);
-	assert_int_equal(waiters.sample[1], 100);
-	assert_int_equal(waiters.sample[7], 106);
+	assert_int_equal(waiters.ids.count, INS_SAMPLE);
+	assert_int_equal(waiters.ids.id[0], 7);
+	assert_int_equal(waiters.ids.id[1], 100);
+	assert_int_equal(waiters.ids.id[7], 106);
 	ins_waiters_find(table, 12345, &waiters);
-	assert_int_equal(waiters.joining + waiters.wanting + waiters.samples, 0);
+	assert_int_equal(waiters.joining + waiters.wanting + waiters.ids.count, 0);
 }
 
 static int begin(void **state)
