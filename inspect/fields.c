@@ -355,6 +355,19 @@ void ins_field_say(struct ins_line *line, const struct ins_field *field, struct 
 	}
 }
 
+const char *ins_field_words(const struct ins_field *field, struct ins_value value,
+			    char buf[INS_FIELD_WORDS])
+{
+	struct ins_line l = ins_line(buf, INS_FIELD_WORDS);
+
+	if (!value.known)
+		return NULL;
+	if (ins_field_is_text(field))
+		return value.text;
+	ins_field_say(&l, field, value);
+	return buf;
+}
+
 int ins_field_compare(const struct ins_field *field, struct ins_value a, struct ins_value b)
 {
 	if (a.known != b.known)

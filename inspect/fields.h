@@ -85,6 +85,12 @@ void ins_field_wants(const struct ins_field *field, struct ins_request *request)
 /* Append a value as a person reads it: "2m14s", "5.3k", "0x5f0a", a text made harmless; "-" for nothing. */
 void ins_field_say(struct ins_line *line, const struct ins_field *field, struct ins_value value);
 
+#define INS_FIELD_WORDS 64 /* no number is longer when it is said */
+
+/* What tells a value from others: a text as the program has it, a number as it is said (then in buf). NULL for nothing. */
+const char *ins_field_words(const struct ins_field *field, struct ins_value value,
+			    char buf[INS_FIELD_WORDS]);
+
 /* Less than 0, 0, more than 0. Nothing comes after everything. */
 int ins_field_compare(const struct ins_field *field, struct ins_value a, struct ins_value b);
 

@@ -12,7 +12,7 @@ struct ins_count {
 	bool known;  /* false: those that have nothing there */
 	char *value; /* as ins_field_say() says it; "-" for nothing */
 	/* Of a text: as the program has it, perhaps not for a terminal. Else NULL. */
-	char *text;
+	const char *text;
 	uint64_t count;
 	uint64_t cpu; /* ns, of all of them */
 	union {
@@ -36,10 +36,11 @@ int ins_tally_new(const struct ins_field *field, struct ins_tally **ret); /* -EN
 void ins_tally_free(struct ins_tally *tally);				  /* NULL: nothing */
 int ins_tally_add(struct ins_tally *tally, struct ins_sight *sight);	  /* -ENOMEM */
 
-/* The most first, then by value. Medians are found. */
+/* After the last add: the most first, then by value. Medians are found. */
 void ins_tally_sort(struct ins_tally *tally);
 
 size_t ins_tally_count(const struct ins_tally *tally);
+/* After the sort. */
 const struct ins_count *ins_tally_at(const struct ins_tally *tally, size_t i);
 
 #endif

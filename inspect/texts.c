@@ -90,6 +90,7 @@ const struct ins_text_kept *ins_texts_add(struct ins_texts *texts, const char *t
 		if (!t)
 			return NULL;
 		t->count = 0;
+		t->number = texts->count;
 		memcpy(t->text, text, size);
 		texts->at[texts->count++] = t;
 		*slot = texts->count;

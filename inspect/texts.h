@@ -8,6 +8,7 @@
 
 struct ins_text_kept {
 	uint64_t count;
+	size_t number; /* how many others were kept before it */
 	char text[];
 };
 

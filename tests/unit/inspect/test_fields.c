@@ -221,6 +221,27 @@ static void test_fields_say_sizes_short(void **state)
 	shows(&f, "size", "17592186044415m");
 }
 
+static void test_fields_tell_values_apart_by_words(void **state)
+{
+	char buf[INS_FIELD_WORDS];
+	struct ins_field f;
+
+	(void)state;
+	assert_true(ins_field_find("name", 4, &f));
+	assert_string_equal(
+		ins_field_words(&f, (struct ins_value){.known = true, .text = "\033 x"}, buf),
+		"\033 x");
+	assert_null(ins_field_words(&f, (struct ins_value){.known = false}, buf));
+	assert_true(ins_field_find("stack", 5, &f));
+	assert_string_equal(
+		ins_field_words(
+			&f,
+			(struct ins_value){.known = true, .number = UINT64_MAX, .of = UINT64_MAX},
+			buf),
+		"17592186044415m/17592186044415m");
+	assert_null(ins_field_words(&f, (struct ins_value){.known = false}, buf));
+}
+
 static void test_fields_compare_with_nothing_last(void **state)
 {
 	const struct ins_field id = field_of("id"), name = field_of("name");
@@ -319,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_fields_of_times_that_cannot_be),
 		cmocka_unit_test(test_fields_of_labels),
 		cmocka_unit_test(test_fields_say_sizes_short),
+		cmocka_unit_test(test_fields_tell_values_apart_by_words),
 		cmocka_unit_test(test_fields_compare_with_nothing_last),
 		cmocka_unit_test(test_fields_want_no_more_than_they_need),
 		cmocka_unit_test(test_fields_of_a_hostile_row_are_harmless),

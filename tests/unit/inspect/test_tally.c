@@ -97,6 +97,7 @@ static void test_tally_is_what_counting_by_hand_gives(void **state)
 		f.row.cpu = i;
 		add(t, &f);
 	}
+	assert_int_equal(ins_tally_count(t), VALUES);
 	ins_tally_sort(t);
 	assert_int_equal(ins_tally_count(t), VALUES);
 	for (k = 0; k < VALUES; k++) {

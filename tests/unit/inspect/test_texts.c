@@ -32,6 +32,8 @@ static void test_equal_texts_are_one_and_counted(void **state)
 	assert_string_equal(first->text, "a;b");
 	assert_ptr_not_equal(ins_texts_add(texts, "a;b ", 1), first);
 	assert_ptr_not_equal(ins_texts_add(texts, "", 1), first);
+	assert_int_equal(first->number, 0);
+	assert_int_equal(ins_texts_add(texts, "", 1)->number, 2);
 	assert_int_equal(ins_texts_count(texts), 3);
 }
 
