@@ -268,7 +268,7 @@ void ctl_top_fiber_line(const struct ctl_top *top, size_t i, struct ins_line *li
 
 const char *ctl_top_field(const struct ins_field *field)
 {
-	static char name[128];
+	static char name[16 + sizeof field->key];
 	struct ins_line line = ins_line(name, sizeof name);
 
 	ins_line_text(&line, field->info->name);

@@ -44,7 +44,7 @@ struct ins_sight {
 /* A field as it was named: label.KEY keeps its key. */
 struct ins_field {
 	const struct ins_field_info *info;
-	char key[64];
+	char key[FIB_LAYOUT_LABELS]; /* no label has a longer one */
 };
 
 struct ins_field_info {

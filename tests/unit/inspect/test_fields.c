@@ -43,7 +43,7 @@ static void test_fields_are_found_by_their_whole_name(void **state)
 {
 	static const char *const bad[] = {"",	    "i",   "idx", "ID", "label",
 					  "label.", " id", "fn ", "."};
-	char key[80] = "label.";
+	char key[FIB_LAYOUT_LABELS + 8] = "label.";
 	struct ins_field f;
 	size_t i;
 
