@@ -3,7 +3,8 @@
  * cmd_stacks.c - where all fibers are: equal stacks once, the largest group first
  *
  * Fibers are walked as they come and only their places and ages are kept, so that a million fibers take eight bytes
- * each. Names are looked up for the groups, when the program has long been left alone.
+ * each. Names are looked up for the groups, when the program has long been left alone; where a name is what they are grouped by,
+ * once for each address.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,14 +14,9 @@
 #include "fiberctl/process.h"
 #include "inspect/render.h"
 
-enum by { BY_NOTHING, BY_STATE, BY_WAIT, BY_LABEL };
-
-#define LABEL "label."
-
 struct stacks {
 	const struct ctl_arguments *arguments;
-	enum by by;
-	const char *label; /* whose values are the keys */
+	struct ins_field by; /* its values are the keys; without info: there are none */
 	uint64_t min;
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
@@ -31,29 +27,18 @@ struct stacks {
 	struct ins_walk walk;
 };
 
-/* What the fiber is grouped by first; NULL: it has none. */
-static const char *key_of(const struct stacks *s, const struct ins_fiber *fiber)
-{
-	const struct fib_layout *layout = &s->source->layout;
-	const char *key, *value;
-	size_t at = 0;
-
-	if (s->by == BY_STATE)
-		return ins_words_state(layout, fiber->row.state);
-	if (s->by == BY_WAIT && fiber->row.wait_kind != FIB_WAIT_NONE)
-		return ins_words_wait_kind(layout, fiber->row.wait_kind);
-	while (s->by == BY_LABEL && fib_row_label(&fiber->row, &at, &key, &value))
-		if (strcmp(key, s->label) == 0)
-			return value;
-	return NULL;
-}
-
 static int take(void *context, const struct ins_fiber *fiber)
 {
 	struct stacks *s = context;
+	struct ins_sight sight = {
+		.layout = &s->source->layout, .symbols = s->symbols, .fiber = fiber};
+	char buf[INS_FIELD_WORDS];
+	const char *key = NULL;
 
 	ins_unwind(s->unwinder, fiber, &s->walk);
-	return ins_groups_add(s->groups, key_of(s, fiber), fiber, &s->walk);
+	if (s->by.info)
+		key = ins_field_words(&s->by, ins_field_get(&sight, &s->by), buf);
+	return ins_groups_add(s->groups, key, fiber, &s->walk);
 }
 
 /* The fibers of the groups from i on that have its key, small groups too. */
@@ -67,7 +52,8 @@ static uint64_t fibers_of_key(const struct stacks *s, size_t i)
 	return n;
 }
 
-/* == label.user "bob": 17 fibers */
+/* == label.user "bob": 17 fibers
+ * == holder 3: 17 fibers */
 static void put_key(const struct stacks *s, size_t i)
 {
 	const char *by = s->arguments->option[CTL_OPT_GROUP_BY];
@@ -79,8 +65,10 @@ static void put_key(const struct stacks *s, size_t i)
 	if (!key)
 		fputs("no ", stdout);
 	fputs(ins_words_clean(by, text, sizeof text), stdout);
-	if (key)
+	if (key && s->by.info->kind == INS_TEXT)
 		printf(" \"%s\"", ins_words_clean(key->text, text, sizeof text));
+	else if (key)
+		printf(" %s", key->text);
 	printf(": %" PRIu64 " fiber%s\n\n", n, n == 1 ? "" : "s");
 }
 
@@ -105,12 +93,12 @@ static int put_groups(struct stacks *s, struct ins_json *json)
 			continue;
 		}
 		if (s->lines) {
-			if (ins_folded_group(s->lines, layout, g, s->by != BY_NOTHING, s->symbols) <
+			if (ins_folded_group(s->lines, layout, g, s->by.info != NULL, s->symbols) <
 			    0)
 				return -ENOMEM;
 			continue;
 		}
-		if (s->by != BY_NOTHING && (!begun || g->key != key))
+		if (s->by.info && (!begun || g->key != key))
 			put_key(s, i);
 		key = g->key;
 		begun = true;
@@ -179,7 +167,7 @@ static int put(struct stacks *s, struct ins_summary *summary)
 
 static int ask(struct stacks *s)
 {
-	const struct ins_request request = {.stacks = true, .labels = s->by == BY_LABEL};
+	struct ins_request request = {.stacks = true};
 	struct ins_error error = {""};
 	struct ins_summary summary;
 	int rc = ins_unwinder_new(s->source, &s->unwinder);
@@ -190,26 +178,13 @@ static int ask(struct stacks *s)
 		rc = ins_groups_new(&s->groups);
 	if (rc == 0 && s->arguments->option[CTL_OPT_FOLDED])
 		rc = ins_texts_new(&s->lines);
+	if (s->by.info)
+		ins_field_wants(&s->by, &request);
 	if (rc == 0)
 		rc = ins_source_read(s->source, &request, take, s, &summary, &error);
 	if (rc == 0)
 		return put(s, &summary);
 	return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
-}
-
-static bool take_by(struct stacks *s, const char *by)
-{
-	s->by = BY_NOTHING;
-	if (!by)
-		return true;
-	if (strcmp(by, "state") == 0)
-		s->by = BY_STATE;
-	else if (strcmp(by, "wait") == 0)
-		s->by = BY_WAIT;
-	else if (strncmp(by, LABEL, sizeof LABEL - 1) == 0 && by[sizeof LABEL - 1])
-		s->by = BY_LABEL;
-	s->label = by + sizeof LABEL - 1;
-	return s->by != BY_NOTHING;
 }
 
 static int run(const struct ctl_arguments *arguments)
@@ -218,8 +193,8 @@ static int run(const struct ctl_arguments *arguments)
 	struct stacks s = {.arguments = arguments};
 	int code;
 
-	if (!take_by(&s, by))
-		return ctl_wrong(&ctl_stacks, "--group-by %s: state, wait or label.KEY", by);
+	if (by && !ctl_option_field(&ctl_stacks, CTL_OPT_GROUP_BY, by, &s.by))
+		return CTL_USAGE;
 	if (arguments->json && arguments->option[CTL_OPT_FOLDED])
 		return ctl_wrong(&ctl_stacks, "--folded: is no JSON: one of the two");
 	if (!ctl_option_number(arguments, CTL_OPT_MIN, 1, UINT64_MAX, 1, &s.min))
@@ -243,7 +218,7 @@ const struct ctl_command ctl_stacks = {
 	.help = "Fibers in the same calls and the same wait are one group, and the largest group\n"
 		"comes first: how many they are, what all of them wait for, the least, middle and\n"
 		"greatest time they have been there, the ids of some.\n"
-		"--group-by state, wait or label.KEY: by that first, then by stack.\n"
+		"--group-by NAME: by that field first (see 'fiberctl help where'), then by stack.\n"
 		"--folded: a line a stack, outermost function first, for flame graphs.\n",
 	.least = 1,
 	.most = 1,

@@ -35,15 +35,6 @@ int ctl_top_where(struct ctl_top *top, const char *text, struct ins_error *error
 	return 0;
 }
 
-static bool parse_field(const char *option, const char *name, struct ins_field *ret)
-{
-	if (ins_field_find(name, strlen(name), ret))
-		return true;
-	ctl_wrong(&ctl_top, "--%s: '%s': no such field; there are: %s", option, name,
-		  ins_field_names());
-	return false;
-}
-
 struct choices {
 	int64_t interval;
 	uint64_t limit, groups;
@@ -58,8 +49,9 @@ static int choose(struct ctl_top *top, const struct ctl_arguments *a, struct cho
 	if (!sort)
 		sort = "-cpu";
 	top->wish.backwards = sort[0] == '-';
-	if (!parse_field("sort", sort + top->wish.backwards, &top->wish.sort) ||
-	    !parse_field("group-by", group ? group : "wait", &top->wish.group))
+	if (!ctl_option_field(&ctl_top, CTL_OPT_SORT, sort + top->wish.backwards,
+			      &top->wish.sort) ||
+	    !ctl_option_field(&ctl_top, CTL_OPT_GROUP_BY, group ? group : "wait", &top->wish.group))
 		return CTL_USAGE;
 	if (!ctl_option_number(a, CTL_OPT_LIMIT, 1, 1000000, once ? LINES_ONCE : KEPT,
 			       &ret->limit) ||

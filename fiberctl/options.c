@@ -11,6 +11,7 @@
 
 #include "fiberctl/fiberctl.h"
 #include "inspect/duration.h"
+#include "inspect/fields.h"
 #include "inspect/render.h"
 
 const struct ctl_option ctl_options[CTL_OPT_COUNT] = {
@@ -160,5 +161,15 @@ bool ctl_option_duration(const struct ctl_arguments *arguments, enum ctl_option_
 		return true;
 	ctl_wrong(NULL, "--%s %s: a length of time like 20ms, 1.5s or 2m", ctl_options[id].name,
 		  text);
+	return false;
+}
+
+bool ctl_option_field(const struct ctl_command *command, enum ctl_option_id id, const char *name,
+		      struct ins_field *ret)
+{
+	if (ins_field_find(name, strlen(name), ret))
+		return true;
+	ctl_wrong(command, "--%s: '%s': no such field; there are: %s", ctl_options[id].name, name,
+		  ins_field_names());
 	return false;
 }

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ctl_command;
+struct ins_field;
+
 enum ctl_option_id {
 	CTL_OPT_ALL,
 	CTL_OPT_COLUMNS,
@@ -64,5 +67,9 @@ bool ctl_option_number(const struct ctl_arguments *arguments, enum ctl_option_id
 /* The same as a length of time: "20ms", "1.5s", "2m"; a number alone is seconds. *ret in ns. */
 bool ctl_option_duration(const struct ctl_arguments *arguments, enum ctl_option_id id,
 			 int64_t fallback, int64_t *ret);
+
+/* The field of that name, which an option of the command was given. False after a line on stderr. */
+bool ctl_option_field(const struct ctl_command *command, enum ctl_option_id id, const char *name,
+		      struct ins_field *ret);
 
 #endif

@@ -176,15 +176,19 @@ static void test_group_by_state_and_wait_keep_the_equal_together(void **state)
 	}
 }
 
-static json_int_t of_team(const json_t *answer, const char *team)
+/* The fibers of the groups of a key; NULL: of those that have none. */
+static json_int_t of_key(const json_t *answer, const char *key)
 {
 	const json_t *group;
 	json_int_t n = 0;
 	size_t i;
 
-	json_array_foreach (json_object_get(answer, "groups"), i, group)
-		if (!strcmp(json_text(group, "key"), team))
+	json_array_foreach (json_object_get(answer, "groups"), i, group) {
+		const char *const is = json_string_value(json_object_get(group, "key"));
+
+		if (key ? is && !strcmp(is, key) : !is)
 			n += json_int(group, "count");
+	}
 	return n;
 }
 
@@ -196,9 +200,9 @@ static void test_group_by_a_label_counts_its_values_and_who_has_none(void **stat
 	(void)state;
 	/* 900 fibers in 300 places, by i % 3: each team is in a place of its own. */
 	assert_int_equal(json_array_size(json_object_get(answer, "groups")), 300);
-	assert_int_equal(of_team(answer, "t0"), FIBERS / 3);
-	assert_int_equal(of_team(answer, "t1"), FIBERS / 3);
-	assert_int_equal(of_team(answer, ""), FIBERS / 3);
+	assert_int_equal(of_key(answer, "t0"), FIBERS / 3);
+	assert_int_equal(of_key(answer, "t1"), FIBERS / 3);
+	assert_int_equal(of_key(answer, NULL), FIBERS / 3);
 	json_decref(answer);
 
 	p = cli_run("fiberctl", "stacks", places_pid, "--group-by", "label.team", NULL);
@@ -206,6 +210,51 @@ static void test_group_by_a_label_counts_its_values_and_who_has_none(void **stat
 	cli_contains(p->out.bytes, "== label.team \"t0\": 300 fibers\n");
 	cli_contains(p->out.bytes, "== label.team \"t1\": 300 fibers\n");
 	cli_contains(p->out.bytes, "== no label.team: 300 fibers\n");
+	harness_free(p);
+}
+
+static void test_group_by_any_field_counts_as_the_list_does(void **state)
+{
+	static const char *const fields[] = {"id",     "object", "address", "holder",
+					     "target", "fd",	 "carrier", "fn",
+					     "spawn",  "size",	 "name",    "label.none"};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++) {
+		char option[64];
+		struct harness_process *p =
+			cli_run("fiberctl", "list", pid, "--group-by", fields[k], "--json", NULL);
+		json_t *answer, *list;
+		const json_t *value;
+		size_t i;
+
+		snprintf(option, sizeof(option), "--group-by=%s", fields[k]);
+		answer = ask(pid, option);
+		cli_expect(p, 0);
+		list = json_answer(p);
+		json_array_foreach (json_object_get(list, "groups"), i, value)
+			assert_int_equal(
+				of_key(answer, json_string_value(json_object_get(value, "value"))),
+				json_int(value, "count"));
+		assert_true(i > 0);
+		json_decref(answer);
+		json_decref(list);
+		harness_free(p);
+	}
+}
+
+static void test_a_key_that_is_a_number_stands_without_quotes(void **state)
+{
+	struct harness_process *p =
+		cli_run("fiberctl", "stacks", pid, "--group-by", "carrier", NULL);
+	char wanted[64];
+
+	(void)state;
+	cli_expect(p, code_of(pid));
+	cli_contains(p->out.bytes, "== carrier 0: 1 fiber\n");
+	cli_contains(p->out.bytes, "== carrier 1: 1 fiber\n");
+	snprintf(wanted, sizeof(wanted), "== no carrier: %zu fibers\n", crowd.count - 2);
+	cli_contains(p->out.bytes, wanted);
 	harness_free(p);
 }
 
@@ -316,9 +365,9 @@ static void test_stacks_refuses_what_it_does_not_understand(void **state)
 {
 	(void)state;
 	cli_expect_error(cli_run("fiberctl", "stacks", pid, "--group-by=weather", NULL), 64,
-			 "fiberctl", "state, wait or label.KEY");
+			 "fiberctl", "--group-by: 'weather': no such field; there are: id, ");
 	cli_expect_error(cli_run("fiberctl", "stacks", pid, "--group-by=label.", NULL), 64,
-			 "fiberctl", "state, wait or label.KEY");
+			 "fiberctl", "--group-by: 'label.': no such field");
 	cli_expect_error(cli_run("fiberctl", "stacks", pid, "--folded", "--json", NULL), 64,
 			 "fiberctl", "--folded");
 	cli_expect_error(cli_run("fiberctl", "stacks", pid, "--min=0", NULL), 64, "fiberctl",
@@ -335,6 +384,8 @@ int main(void)
 		cmocka_unit_test(test_three_hundred_places_are_three_hundred_groups),
 		cmocka_unit_test(test_group_by_state_and_wait_keep_the_equal_together),
 		cmocka_unit_test(test_group_by_a_label_counts_its_values_and_who_has_none),
+		cmocka_unit_test(test_group_by_any_field_counts_as_the_list_does),
+		cmocka_unit_test(test_a_key_that_is_a_number_stands_without_quotes),
 		cmocka_unit_test(test_min_leaves_out_small_groups_and_says_how_many),
 		cmocka_unit_test(test_text_says_how_many_wait_for_what_and_where),
 		cmocka_unit_test(test_folded_lines_count_every_fiber),
