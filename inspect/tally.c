@@ -22,10 +22,7 @@ int ins_tally_new(const struct ins_field *field, struct ins_tally **ret)
 	if (!*ret)
 		return -ENOMEM;
 	(*ret)->field = *field;
-	/* One more place than there are values: for nothing. */
-	(*ret)->room = 32;
-	(*ret)->at = malloc((*ret)->room * sizeof(struct ins_count *));
-	if ((*ret)->at && ins_texts_new(&(*ret)->values) == 0)
+	if (ins_texts_new(&(*ret)->values) == 0)
 		return 0;
 	ins_tally_free(*ret);
 	*ret = NULL;
@@ -75,17 +72,19 @@ static struct ins_count *new_count(const struct ins_tally *tally, struct ins_val
 	return NULL;
 }
 
+/* For one more value, and for nothing. */
 static int make_room(struct ins_tally *tally)
 {
+	size_t room = tally->room ? 2 * tally->room : 32;
 	struct ins_count **at;
 
 	if (tally->count + 1 < tally->room)
 		return 0;
-	at = realloc(tally->at, 2 * tally->room * sizeof(struct ins_count *));
+	at = realloc(tally->at, room * sizeof(struct ins_count *));
 	if (!at)
 		return -ENOMEM;
 	tally->at = at;
-	tally->room *= 2;
+	tally->room = room;
 	return 0;
 }
 
@@ -98,7 +97,7 @@ static struct ins_count *count_of(struct ins_tally *tally, struct ins_value valu
 	struct ins_count *c;
 
 	if (!words) {
-		if (!tally->nothing)
+		if (!tally->nothing && make_room(tally) == 0)
 			tally->nothing = new_count(tally, value, NULL);
 		return tally->nothing;
 	}
