@@ -16,8 +16,9 @@ static const struct ins_frame *frame_at(struct ins_symbols *symbols, const struc
 				   : NULL;
 }
 
-const char *ins_text_site(struct ins_symbols *symbols, const struct ins_walk *walk, unsigned frame,
-			  char *buf, size_t size)
+/* "hog_spin at fixtures/hog.c:35"; "" when the walk has no such frame. Returns buf. */
+static const char *say_site(struct ins_symbols *symbols, const struct ins_walk *walk,
+			    unsigned frame, char *buf, size_t size)
 {
 	const struct ins_frame *f = frame_at(symbols, walk, frame);
 	char function[512], file[1024];
@@ -42,7 +43,7 @@ void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbo
 {
 	char took[32], name[sizeof event->e.name * 4], doing[320], site[1600];
 
-	ins_text_site(symbols, walk, ins_event_site(symbols, walk), site, sizeof site);
+	say_site(symbols, walk, ins_event_site(symbols, walk), site, sizeof site);
 	fprintf(out, "%8s%s fiber %" PRIu64 " \"%s\" %s",
 		ins_words_duration(event->fiber.row.age, took, sizeof took),
 		event->e.flags & FIB_WIRE_EVENT_LASTS ? " and on" : "", event->e.fiber,
@@ -60,7 +61,7 @@ void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins
 {
 	char doing[320], site[1600], total[32], min[32], median[32], max[32];
 
-	ins_text_site(symbols, &s->walk, s->frame, site, sizeof site);
+	say_site(symbols, &s->walk, s->frame, site, sizeof site);
 	fprintf(out, "%" PRIu64 " time%s %s", s->count, s->count == 1 ? "" : "s",
 		ins_event_doing(layout, &s->event, doing, sizeof doing));
 	if (site[0])

@@ -6,10 +6,6 @@
 #include "inspect/render.h"
 #include "inspect/sites.h"
 
-/* "hog_spin at fixtures/hog.c:35" for the frame of a walk that ins_event_site() has named; "" without one. Returns buf. */
-const char *ins_text_site(struct ins_symbols *symbols, const struct ins_walk *walk, unsigned frame,
-			  char *buf, size_t size);
-
 /* A line: how long, who, doing what, where. */
 void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
 		    const struct ins_event *event, const struct ins_walk *walk);
