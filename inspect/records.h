@@ -16,7 +16,7 @@ typedef int ins_record_fn(void *context, uint64_t address, const void *bytes);
 int ins_records_each(struct ins_source *source, ins_record_fn *fn, void *context,
 		     struct ins_error *error);
 
-/* Whether the summary's reader wants this row: all, or the one it asked for. */
+/* Whether the request is for this row: for all, or for the one of that id. */
 bool ins_records_wanted(const struct ins_request *request, const struct fib_row *row);
 
 #endif

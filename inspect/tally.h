@@ -15,6 +15,7 @@ struct ins_count {
 	const char *text;
 	uint64_t count;
 	uint64_t cpu; /* ns, of all of them */
+	/* The names behind each are those that the list prints them by. */
 	union {
 		struct ins_spread ages; /* ns */
 		struct {
