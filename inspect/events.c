@@ -213,12 +213,11 @@ static bool begins(const char *text, const char *with)
 /* What every program is linked with, and knows nothing of fibers. */
 static bool is_system(const struct ins_frame *f)
 {
-	const char *slash = f->module ? strrchr(f->module, '/') : NULL;
-	const char *base = slash ? slash + 1 : f->module;
+	const char *module = ins_frame_module(f);
 
-	return begins(base, "libc.") || begins(base, "libc-") || begins(base, "libpthread") ||
-	       begins(base, "ld-") || begins(base, "[vdso]") || begins(base, "libasan.") ||
-	       begins(base, "libtsan.") || begins(base, "libubsan.");
+	return begins(module, "libc.") || begins(module, "libc-") || begins(module, "libpthread") ||
+	       begins(module, "ld-") || begins(module, "[vdso]") || begins(module, "libasan.") ||
+	       begins(module, "libtsan.") || begins(module, "libubsan.");
 }
 
 enum whose { PROGRAM, SYSTEM, INSIDE, PUBLIC };

@@ -31,22 +31,16 @@ static int put_name(FILE *out, const char *name)
 	return 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static int put_frame(FILE *out, const struct ins_frame *f)
 {
+	const char *module = ins_frame_module(f);
 	int rc = 0;
 
 	if (f->function)
 		return put_name(out, f->function);
-	if (!f->module || !f->module[0] || !f->has_offset)
+	if (!module || !f->has_offset)
 		return fprintf(out, "0x%" PRIx64, f->pc) < 0 ? -ENOMEM : 0;
-	rc = put_name(out, base_name(f->module));
+	rc = put_name(out, module);
 	fprintf(out, "+0x%" PRIx64, f->offset);
 	return rc;
 }

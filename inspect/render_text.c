@@ -36,13 +36,6 @@ void ins_text_header(FILE *out, const struct fib_layout *layout, const struct in
 	fprintf(out, ", %s]\n", ins_words_duration(fiber->row.age, age, sizeof age));
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
 {
 	char text[1024];
@@ -59,8 +52,8 @@ static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
 		fprintf(out, " (inlined)");
 	if (f->file)
 		fprintf(out, " at %s:%d", ins_plain(f->file, text, sizeof text), f->line);
-	else if (f->module && f->module[0])
-		fprintf(out, " in %s", ins_plain(base_name(f->module), text, sizeof text));
+	else if (ins_frame_module(f))
+		fprintf(out, " in %s", ins_plain(ins_frame_module(f), text, sizeof text));
 	if (!f->function && f->has_offset)
 		fprintf(out, "+0x%" PRIx64, f->offset);
 	fputc('\n', out);

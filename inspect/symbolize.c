@@ -284,3 +284,13 @@ const struct ins_frame *ins_symbols_at(struct ins_symbols *symbols, uint64_t pc,
 	*ret_count = e->count;
 	return e->frames;
 }
+
+const char *ins_frame_module(const struct ins_frame *frame)
+{
+	const char *slash;
+
+	if (!frame->module || !frame->module[0])
+		return NULL;
+	slash = strrchr(frame->module, '/');
+	return slash && slash[1] ? slash + 1 : frame->module;
+}

@@ -41,4 +41,7 @@ void ins_symbols_free(struct ins_symbols *symbols);
 const struct ins_frame *ins_symbols_at(struct ins_symbols *symbols, uint64_t pc, bool returned,
 				       size_t *ret_count);
 
+/* The name of its module without the folders, as the program has it; NULL: in no module, or in one without a name. */
+const char *ins_frame_module(const struct ins_frame *frame);
+
 #endif

@@ -170,6 +170,27 @@ static void test_an_address_in_data_has_its_module_and_offset(void **state)
 	assert_int_equal(f->offset, m->start + 4 - m->bias);
 }
 
+static void test_a_module_is_called_by_the_end_of_its_path(void **state)
+{
+	static const char *const name[][2] = {
+		{"/lib/x86_64/libc.so.6", "libc.so.6"},
+		{"[vdso]", "[vdso]"},
+		{"a/b", "b"},
+		{"/odd/", "/odd/"},
+	};
+	struct ins_frame f = {.module = ""};
+	size_t i;
+
+	(void)state;
+	assert_null(ins_frame_module(&f));
+	f.module = NULL;
+	assert_null(ins_frame_module(&f));
+	for (i = 0; i < sizeof name / sizeof name[0]; i++) {
+		f.module = name[i][0];
+		assert_string_equal(ins_frame_module(&f), name[i][1]);
+	}
+}
+
 static void test_answers_are_kept(void **state)
 {
 	const struct ins_frame *first, *again;
@@ -230,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_a_function_without_debug_information_has_its_symbol),
 		cmocka_unit_test(test_an_unknown_address_is_one_frame_with_nothing_but_the_address),
 		cmocka_unit_test(test_an_address_in_data_has_its_module_and_offset),
+		cmocka_unit_test(test_a_module_is_called_by_the_end_of_its_path),
 		cmocka_unit_test(test_answers_are_kept),
 	};
 
