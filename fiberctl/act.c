@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fiberctl/exchange.h"
+#include "fiberctl/reply.h"
 #include "inspect/render.h"
 
 static int take(void *context, const void *payload, size_t length)
@@ -71,34 +71,22 @@ int ctl_act(const struct ctl_command *command, enum fib_wire_act_what what,
 {
 	struct fib_wire_act request = {.what = what};
 	struct fib_wire_acted acted = {0};
-	struct fib_wire_process process;
-	struct ctl_socket socket;
-	const struct ctl_exchange exchange = {
-		.request = FIB_WIRE_ACT,
-		.answer = FIB_WIRE_ACTED,
-		.payload = &request,
-		.length = sizeof request,
-		.take = take,
-		.context = &acted,
-	};
-	int code, rc;
+	struct ctl_reply reply;
+	int code;
 
 	if (!ctl_parse_id(arguments->word[1], &request.id))
 		return ctl_wrong(command, "%s: is no fiber id: see 'fiberctl list %s'",
 				 arguments->word[1], arguments->word[0]);
-	code = ctl_process_find(arguments->word[0], &socket);
+	code = ctl_reply_open_process(&reply, arguments->word[0]);
 	if (code != CTL_WELL)
 		return code;
-	rc = ctl_hello(socket.path, CTL_TIMEOUT, &process);
-	if (rc < 0)
-		return ctl_refused(&socket, rc, NULL);
-	code = ctl_exchange(&socket, &exchange);
-	if (code != CTL_WELL)
-		return code;
+	code = ctl_reply_ask(&reply, FIB_WIRE_ACT, &request, sizeof request, FIB_WIRE_ACTED, take,
+			     &acted);
 	acted.what = what;
-	if (arguments->json)
-		put_json(command->name, &process, &acted);
-	else
+	if (code == CTL_WELL && arguments->json)
+		put_json(command->name, &reply.process, &acted);
+	else if (code == CTL_WELL)
 		put_text(&acted);
-	return ctl_written(CTL_WELL);
+	ctl_reply_close(&reply);
+	return code == CTL_WELL ? ctl_written(CTL_WELL) : code;
 }

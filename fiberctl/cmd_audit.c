@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "fiberctl/exchange.h"
 #include "fiberctl/fiberctl.h"
+#include "fiberctl/reply.h"
 #include "inspect/render.h"
 
 struct answer {
@@ -151,30 +151,21 @@ static void put_json(const struct fib_wire_process *process, const struct answer
 static int run(const struct ctl_arguments *arguments)
 {
 	struct answer a = {.entries = NULL};
-	const struct ctl_exchange exchange = {
-		.request = FIB_WIRE_AUDIT,
-		.answer = FIB_WIRE_AUDITED,
-		.take = take,
-		.context = &a,
-	};
-	struct fib_wire_process process;
-	struct ctl_socket socket;
-	int code = ctl_process_find(arguments->word[0], &socket), rc;
+	struct ctl_reply reply;
+	int code = ctl_reply_open_process(&reply, arguments->word[0]);
 
 	if (code != CTL_WELL)
 		return code;
-	rc = ctl_hello(socket.path, CTL_TIMEOUT, &process);
-	if (rc < 0)
-		return ctl_refused(&socket, rc, NULL);
-	code = ctl_exchange(&socket, &exchange);
+	code = ctl_reply_ask(&reply, FIB_WIRE_AUDIT, NULL, 0, FIB_WIRE_AUDITED, take, &a);
 	if (code == CTL_WELL) {
 		if (arguments->json)
-			put_json(&process, &a);
+			put_json(&reply.process, &a);
 		else
 			put_text(&a);
 		code = ctl_written(CTL_WELL);
 	}
 	free(a.entries);
+	ctl_reply_close(&reply);
 	return code;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fiberctl/fiberctl.h"
+#include "fiberctl/frames.h"
 #include "inspect/plain.h"
 
 int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)
@@ -40,17 +41,9 @@ static bool recall(void *keeper, enum fib_wire_type type, const unsigned char **
 /* Who it was. */
 static int introduce(struct ctl_reply *r)
 {
-	struct fib_wire_header header = {0};
-	const void *payload;
-	int rc = fib_wire_request(&r->client, FIB_WIRE_HELLO, NULL, 0);
-
-	if (rc == 0)
-		rc = fib_wire_receive(&r->client, &header, &payload);
-	if (rc < 0 || header.type != FIB_WIRE_PROCESS || header.length < sizeof r->process)
+	if (ctl_frames_hello(&r->client, &r->process) < 0)
 		return ctl_reply_refused(r, -EPROTO,
 					 "is damaged: it does not say of which process it is");
-	memcpy(&r->process, payload, sizeof r->process);
-	r->process.name[sizeof r->process.name - 1] = 0;
 	return CTL_WELL;
 }
 
@@ -77,17 +70,35 @@ static int connect_to(struct ctl_reply *r)
 	return rc < 0 ? ctl_refused(&r->socket, rc, NULL) : CTL_WELL;
 }
 
+static void prepare(struct ctl_reply *r, const char *who)
+{
+	memset(r, 0, sizeof *r);
+	r->client.fd = -1;
+	r->who = who;
+}
+
 int ctl_reply_open(struct ctl_reply *reply, const char *who)
 {
 	bool snapshot;
 	int code;
 
-	memset(reply, 0, sizeof *reply);
-	reply->client.fd = -1;
-	reply->who = who;
+	prepare(reply, who);
 	code = ctl_process_look(who, &reply->socket, &snapshot);
 	if (code == CTL_WELL)
 		code = snapshot ? open_snapshot(reply) : connect_to(reply);
+	if (code != CTL_WELL)
+		ctl_reply_close(reply);
+	return code;
+}
+
+int ctl_reply_open_process(struct ctl_reply *reply, const char *who)
+{
+	int code;
+
+	prepare(reply, who);
+	code = ctl_process_find(who, &reply->socket);
+	if (code == CTL_WELL)
+		code = connect_to(reply);
 	if (code != CTL_WELL)
 		ctl_reply_close(reply);
 	return code;
@@ -100,27 +111,40 @@ void ctl_reply_close(struct ctl_reply *reply)
 	reply->snapshot = NULL;
 }
 
-int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *payload,
-		  size_t length)
-{
-	int rc = fib_wire_request(&reply->client, type, payload, length);
+struct wanted {
+	enum fib_wire_type answer;
+	ctl_reply_fn *take;
+	void *context;
+	bool taken;
+};
 
-	return rc < 0 ? ctl_reply_refused(reply, rc, NULL) : CTL_WELL;
+static int take_frame(void *context, enum fib_wire_type type, const void *payload, size_t length)
+{
+	struct wanted *w = context;
+
+	if (type == FIB_WIRE_END)
+		return w->taken ? 0 : -EPROTO;
+	if (type != w->answer)
+		return 0;
+	if (w->taken)
+		return -EPROTO;
+	w->taken = true;
+	return w->take(w->context, payload, length);
 }
 
-int ctl_reply_next(struct ctl_reply *reply, struct fib_wire_header *ret_header,
-		   const void **ret_payload)
+int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *payload,
+		  size_t length, enum fib_wire_type answer, ctl_reply_fn *take, void *context)
 {
-	struct fib_wire_error error;
-	int rc = fib_wire_receive(&reply->client, ret_header, ret_payload);
+	struct wanted wanted = {answer, take, context, false};
+	const struct ctl_request request = {
+		.type = type,
+		.payload = payload,
+		.length = length,
+		.take = take_frame,
+		.context = &wanted,
+	};
+	char why[256];
+	int rc = ctl_frames(&reply->client, &request, why, sizeof why);
 
-	if (rc < 0)
-		return ctl_reply_refused(reply, rc, NULL);
-	if (ret_header->type != FIB_WIRE_ERROR)
-		return CTL_WELL;
-	if (ret_header->length < sizeof error)
-		return ctl_reply_refused(reply, -EPROTO, NULL);
-	memcpy(&error, *ret_payload, sizeof error);
-	error.text[sizeof error.text - 1] = 0;
-	return ctl_reply_refused(reply, error.error, error.text);
+	return rc < 0 ? ctl_reply_refused(reply, rc, why) : CTL_WELL;
 }

@@ -24,16 +24,18 @@ struct ctl_reply {
 /* Find `who`, find out who it is, be ready to ask. CTL_WELL, or the exit code after saying why not. A snapshot has the
  * answers to the requests that inspect/snapshot_write.c makes. */
 int ctl_reply_open(struct ctl_reply *reply, const char *who);
+
+/* The same for what only the process itself can answer: a snapshot is refused. */
+int ctl_reply_open_process(struct ctl_reply *reply, const char *who);
 void ctl_reply_close(struct ctl_reply *reply);
 
-/* Ask. CTL_WELL, or the exit code after saying why not. */
-int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *payload,
-		  size_t length);
+/* Takes the frame that is the answer. 0, or a negative errno: -EPROTO when it makes no sense. */
+typedef int ctl_reply_fn(void *context, const void *payload, size_t length);
 
-/* The next frame of the answer; the last one is FIB_WIRE_END. CTL_WELL, or the exit code after saying why not: that it
- * was an ERROR too, and what it said. */
-int ctl_reply_next(struct ctl_reply *reply, struct fib_wire_header *ret_header,
-		   const void **ret_payload);
+/* Ask with length bytes at payload for one frame of type `answer`; END without it is no answer. CTL_WELL, or the exit code after
+ * saying why not. */
+int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *payload,
+		  size_t length, enum fib_wire_type answer, ctl_reply_fn *take, void *context);
 
 /* Say that it does not answer, or refuses: rc, a negative errno, or in its own words (may be NULL). What ctl_cannot()
  * returns. */

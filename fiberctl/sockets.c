@@ -22,6 +22,7 @@
 #include <fiber/runtime.h>
 
 #include "fiberctl/fiberctl.h"
+#include "fiberctl/frames.h"
 #include "inspect/slurp.h"
 
 #define FOLDERS 256
@@ -221,22 +222,10 @@ bool ctl_sockets_of(pid_t pid, struct ctl_socket *ret)
 int ctl_hello(const char *path, int64_t timeout_ns, struct fib_wire_process *ret)
 {
 	struct fib_wire_client client;
-	struct fib_wire_header header = {0};
-	const void *payload;
 	int rc = fib_wire_connect(&client, path, timeout_ns);
 
 	if (rc == 0)
-		rc = fib_wire_request(&client, FIB_WIRE_HELLO, NULL, 0);
-	if (rc == 0)
-		rc = fib_wire_receive(&client, &header, &payload);
-	if (rc == 0 && header.type == FIB_WIRE_ERROR && header.length >= sizeof(int32_t))
-		rc = *(const int32_t *)payload < 0 ? *(const int32_t *)payload : -EPROTO;
-	else if (rc == 0 && (header.type != FIB_WIRE_PROCESS || header.length < sizeof *ret))
-		rc = -EPROTO;
-	if (rc == 0) {
-		memcpy(ret, payload, sizeof *ret);
-		ret->name[sizeof ret->name - 1] = 0;
-	}
+		rc = ctl_frames_hello(&client, ret);
 	fib_wire_disconnect(&client);
 	return rc;
 }
