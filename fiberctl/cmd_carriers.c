@@ -25,72 +25,13 @@ struct answer {
 	const struct ctl_reply *reply;
 };
 
-/* -- rates -- */
-
-/* -1: unknown. */
-static double per_second(uint64_t before, uint64_t now, int64_t ns)
-{
-	if (ns <= 0 || now < before)
-		return -1;
-	return (double)(now - before) * 1e9 / (double)ns;
-}
-
-static int64_t between(const struct answer *a, const struct fib_wire_runtime *r)
-{
-	const struct fib_wire_runtime *b = ctl_meter_runtime(&a->before, r->serial);
-
-	return b ? r->now - b->now : 0;
-}
-
-/* A share of one CPU; -1: unknown. */
-static double share(int64_t before, int64_t now, int64_t ns)
-{
-	if (ns <= 0 || before < 0 || now < before)
-		return -1;
-	return (double)(now - before) / (double)ns;
-}
-
-struct rates {
-	double switches, cpu; /* a second; of a CPU; -1: unknown */
-};
-
-static struct rates rates(const struct answer *a, const struct fib_wire_runtime *r,
-			  const struct fib_wire_carrier *c)
-{
-	const struct fib_wire_carrier *b = ctl_meter_carrier(&a->before, r->serial, c->index);
-	const int64_t ns = between(a, r);
-
-	if (!b)
-		return (struct rates){-1, -1};
-	return (struct rates){per_second(b->switches, c->switches, ns), share(b->cpu, c->cpu, ns)};
-}
-
-static double service_share(const struct answer *a)
-{
-	const struct fib_wire_counters *b = &a->before.counters, *c = &a->now.counters;
-
-	return a->before.counted ? share(b->service_cpu, c->service_cpu, c->now - b->now) : -1;
-}
-
 /* -- text -- */
-
-static const char *state_name(uint32_t state)
-{
-	static const char *const names[] = {
-		[FIB_WIRE_CARRIER_POLLING] = "polling",
-		[FIB_WIRE_CARRIER_IDLE] = "idle",
-		[FIB_WIRE_CARRIER_SEARCHING] = "searching",
-		[FIB_WIRE_CARRIER_RUNNING] = "running",
-	};
-
-	return state < sizeof names / sizeof names[0] ? names[state] : "unknown";
-}
 
 static void put_carrier(const struct answer *a, const struct fib_wire_runtime *r,
 			const struct fib_wire_carrier *c)
 {
 	char fiber[24] = "-", since[32] = "-", cpu[32] = "-", switches[32] = "-";
-	const struct rates rate = rates(a, r, c);
+	const struct ctl_meter_rates rate = ctl_meter_rates(&a->before, r, c);
 
 	if (c->fiber) {
 		snprintf(fiber, sizeof fiber, "%" PRIu64, c->fiber);
@@ -106,7 +47,7 @@ static void put_carrier(const struct answer *a, const struct fib_wire_runtime *r
 	if (rate.cpu >= 0)
 		snprintf(cpu, sizeof cpu, "%.1f%%", rate.cpu * 100);
 	printf("%7u %-9s %10s %8s %8u %8u %12s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8s\n",
-	       c->index, state_name(c->state), fiber, since, c->queued, c->timers, switches,
+	       c->index, ctl_meter_state(c->state), fiber, since, c->queued, c->timers, switches,
 	       c->steals, c->wakeups, c->polls, cpu);
 }
 
@@ -132,7 +73,7 @@ static void put_runtime(const struct answer *a, const struct ctl_meter_runtime *
 static void put_rest(const struct answer *a)
 {
 	const struct fib_wire_counters *c = &a->now.counters;
-	const double cpu = service_share(a);
+	const double cpu = ctl_meter_service(&a->before, &a->now);
 	char used[32], age[32];
 
 	printf("stacks: %" PRIu64 " made, %" PRIu64 " in use, %" PRIu64
@@ -194,14 +135,14 @@ static json_t *json_delays(const struct fib_wire_carrier *c)
 static json_t *json_carrier(const struct answer *a, const struct fib_wire_runtime *r,
 			    const struct fib_wire_carrier *c)
 {
-	const struct rates rate = rates(a, r, c);
+	const struct ctl_meter_rates rate = ctl_meter_rates(&a->before, r, c);
 	const bool runs = c->fiber != 0;
 
 	return json_pack("{s:o, s:i, s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 			 "s:o, s:o, s:o, "
 			 "s:o}",
 			 "runtime", number(r->serial), "index", (int)c->index, "state",
-			 state_name(c->state), "fiberId", known(runs, number(c->fiber)),
+			 ctl_meter_state(c->state), "fiberId", known(runs, number(c->fiber)),
 			 "runningNs", known(runs, json_integer(c->since)), "queued", (int)c->queued,
 			 "timers", (int)c->timers, "switches", number(c->switches),
 			 "switchesPerSecond", known(rate.switches >= 0, json_real(rate.switches)),
@@ -225,7 +166,7 @@ static json_t *json_runtime(const struct fib_wire_runtime *r)
 static void put_json_rest(const struct answer *a, struct ins_json *json)
 {
 	const struct fib_wire_counters *c = &a->now.counters;
-	const double cpu = service_share(a);
+	const double cpu = ctl_meter_service(&a->before, &a->now);
 	const bool is = a->now.counted;
 	json_t *stacks, *service;
 

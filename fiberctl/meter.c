@@ -10,20 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fiberctl/frames.h"
+
 #define CARRIERS_MAX 65536u /* of one runtime; a larger number is none */
-
-struct reading {
-	struct ctl_meter *to;
-	char *why;
-	size_t size;
-};
-
-/* What there is of a struct that may be longer or shorter at the other end. */
-static void copy(void *to, size_t size, const void *from, size_t length)
-{
-	memset(to, 0, size);
-	memcpy(to, from, length < size ? length : size);
-}
 
 /* The runtime that these carriers are of: most often a new one. NULL without memory. */
 static struct ctl_meter_runtime *place(struct ctl_meter *m, const struct fib_wire_runtime *is)
@@ -56,7 +45,7 @@ static int take_runtime(struct ctl_meter *m, const char *payload, size_t length)
 	if (n > CARRIERS_MAX || size < offsetof(struct fib_wire_carrier, timers) ||
 	    (length - offsetof(struct fib_wire_runtime, now)) / size < n)
 		return -EPROTO;
-	copy(&is, sizeof is, payload, length - n * size);
+	ctl_frames_copy(&is, sizeof is, payload, length - n * size);
 	is.poller[sizeof is.poller - 1] = 0;
 	is.note[sizeof is.note - 1] = 0;
 	/* They come in their order, each once. */
@@ -70,7 +59,7 @@ static int take_runtime(struct ctl_meter *m, const char *payload, size_t length)
 	for (i = 0; i < n; i++) {
 		struct fib_wire_carrier *c = &carriers[r->count++];
 
-		copy(c, sizeof *c, payload + length - (n - i) * size, size);
+		ctl_frames_copy(c, sizeof *c, payload + length - (n - i) * size, size);
 		if (c->index != r->count - 1)
 			return -EPROTO;
 		/* What stood there before there were more fields was nothing. */
@@ -84,89 +73,67 @@ static int take_runtime(struct ctl_meter *m, const char *payload, size_t length)
 
 static int take_layout(struct ctl_meter *m, const char *payload, size_t length)
 {
-	copy(&m->layout, sizeof m->layout, payload, length);
+	ctl_frames_copy(&m->layout, sizeof m->layout, payload, length);
 	return fib_layout_check(&m->layout) ? -EPROTO : 0;
 }
 
-static int take_end(struct ctl_meter *m, const char *payload, size_t length, bool counters)
+static int take_carriers(void *context, enum fib_wire_type type, const void *payload, size_t length)
 {
+	struct ctl_meter *m = context;
 	struct fib_wire_end end;
 
+	if (type == FIB_WIRE_RUNTIME)
+		return take_runtime(m, payload, length);
+	if (type != FIB_WIRE_END)
+		return 0;
 	if (length < sizeof end)
 		return -EPROTO;
 	memcpy(&end, payload, sizeof end);
-	if (counters)
-		m->counted = true;
-	else
-		m->summary = (struct ins_summary){
-			.total = end.total, .shown = end.shown, .sampled_ns = end.sampled_ns};
-	return 1;
+	m->summary = (struct ins_summary){
+		.total = end.total, .shown = end.shown, .sampled_ns = end.sampled_ns};
+	return 0;
 }
 
-static int take_error(const struct reading *r, const char *payload, size_t length)
+static int take_counters(void *context, enum fib_wire_type type, const void *payload, size_t length)
 {
-	struct fib_wire_error e;
+	struct ctl_meter *m = context;
 
-	if (length < sizeof e)
-		return -EPROTO;
-	memcpy(&e, payload, sizeof e);
-	e.text[sizeof e.text - 1] = 0;
-	ins_words_clean(e.text, r->why, r->size);
-	return e.error < 0 && e.error > -4096 ? e.error : -EPROTO;
-}
-
-/* 0; 1 after the last frame; a negative errno. */
-static int take(const struct reading *r, const struct fib_wire_header *header, const void *payload,
-		bool counters)
-{
-	struct ctl_meter *m = r->to;
-	const size_t length = header->length;
-
-	switch (header->type) {
-	case FIB_WIRE_RUNTIME:
-		return take_runtime(m, payload, length);
+	switch (type) {
 	case FIB_WIRE_PROCESS:
-		copy(&m->process, sizeof m->process, payload, length);
+		ctl_frames_copy(&m->process, sizeof m->process, payload, length);
 		m->process.name[sizeof m->process.name - 1] = 0;
 		return 0;
 	case FIB_WIRE_LAYOUT:
 		return take_layout(m, payload, length);
 	case FIB_WIRE_COUNTERS_ARE:
-		copy(&m->counters, sizeof m->counters, payload, length);
+		ctl_frames_copy(&m->counters, sizeof m->counters, payload, length);
 		return 0;
-	case FIB_WIRE_ERROR:
-		return take_error(r, payload, length);
 	case FIB_WIRE_END:
-		return take_end(m, payload, length, counters);
+		m->counted = length >= sizeof(struct fib_wire_end);
+		return m->counted ? 0 : -EPROTO;
 	default:
-		return 0; /* of a later version */
+		return 0;
 	}
 }
 
-static int ask(const struct reading *r, struct fib_wire_client *client, enum fib_wire_type type)
+int ctl_meter_read_carriers(struct fib_wire_client *client, struct ctl_meter *ret, char *why,
+			    size_t size)
 {
-	struct fib_wire_header header;
-	const void *payload;
-	int rc = fib_wire_request(client, type, NULL, 0);
+	const struct ctl_request request = {
+		.type = FIB_WIRE_CARRIERS, .take = take_carriers, .context = ret};
 
-	while (rc == 0) {
-		rc = fib_wire_receive(client, &header, &payload);
-		if (rc == 0)
-			rc = take(r, &header, payload, type == FIB_WIRE_COUNTERS);
-	}
-	return rc < 0 ? rc : 0;
+	return ctl_frames(client, &request, why, size);
 }
 
 int ctl_meter_read(struct fib_wire_client *client, struct ctl_meter *ret, char *why, size_t size)
 {
-	const struct reading r = {ret, why, size};
-	int rc;
+	const struct ctl_request request = {
+		.type = FIB_WIRE_COUNTERS, .take = take_counters, .context = ret};
+	int rc = ctl_meter_read_carriers(client, ret, why, size);
 
-	why[0] = 0;
-	rc = ask(&r, client, FIB_WIRE_CARRIERS);
 	if (rc < 0)
 		return rc;
-	rc = ask(&r, client, FIB_WIRE_COUNTERS);
+	rc = ctl_frames(client, &request, why, size);
 	/* An older program. */
 	return rc == -EOPNOTSUPP ? 0 : rc;
 }
@@ -204,6 +171,51 @@ const struct fib_wire_carrier *ctl_meter_carrier(const struct ctl_meter *meter, 
 	const struct ctl_meter_runtime *r = find(meter, serial);
 
 	return r && index < r->count ? &r->carriers[index] : NULL;
+}
+
+/* -1: unknown. */
+static double per_ns(int64_t before, int64_t now, int64_t ns)
+{
+	if (ns <= 0 || before < 0 || now < before)
+		return -1;
+	return (double)(now - before) / (double)ns;
+}
+
+struct ctl_meter_rates ctl_meter_rates(const struct ctl_meter *before,
+				       const struct fib_wire_runtime *runtime,
+				       const struct fib_wire_carrier *carrier)
+{
+	const struct fib_wire_runtime *r = ctl_meter_runtime(before, runtime->serial);
+	const struct fib_wire_carrier *c =
+		ctl_meter_carrier(before, runtime->serial, carrier->index);
+	struct ctl_meter_rates rates = {-1, -1};
+	double switches;
+
+	if (!r || !c)
+		return rates;
+	switches = per_ns((int64_t)c->switches, (int64_t)carrier->switches, runtime->now - r->now);
+	rates.switches = switches < 0 ? -1 : switches * 1e9;
+	rates.cpu = per_ns(c->cpu, carrier->cpu, runtime->now - r->now);
+	return rates;
+}
+
+double ctl_meter_service(const struct ctl_meter *before, const struct ctl_meter *now)
+{
+	const struct fib_wire_counters *b = &before->counters, *c = &now->counters;
+
+	return before->counted ? per_ns(b->service_cpu, c->service_cpu, c->now - b->now) : -1;
+}
+
+const char *ctl_meter_state(uint32_t state)
+{
+	static const char *const names[] = {
+		[FIB_WIRE_CARRIER_POLLING] = "polling",
+		[FIB_WIRE_CARRIER_IDLE] = "idle",
+		[FIB_WIRE_CARRIER_SEARCHING] = "searching",
+		[FIB_WIRE_CARRIER_RUNNING] = "running",
+	};
+
+	return state < sizeof names / sizeof names[0] ? names[state] : "unknown";
 }
 
 uint64_t ctl_meter_stacks_cached(const struct ctl_meter *meter)

@@ -31,12 +31,32 @@ struct ctl_meter {
  * 0. ret is empty before, and to be freed also after an error: a negative errno, and in why, which may stay
  * empty, what the program says about it. */
 int ctl_meter_read(struct fib_wire_client *client, struct ctl_meter *ret, char *why, size_t size);
+
+/* The same of the carriers alone: that costs a program with many fibers no more than one with few. */
+int ctl_meter_read_carriers(struct fib_wire_client *client, struct ctl_meter *ret, char *why,
+			    size_t size);
 void ctl_meter_free(struct ctl_meter *meter);
 
 /* The same runtime and carrier in an earlier reading, or NULL: the runtime has come since. */
 const struct fib_wire_runtime *ctl_meter_runtime(const struct ctl_meter *meter, uint64_t serial);
 const struct fib_wire_carrier *ctl_meter_carrier(const struct ctl_meter *meter, uint64_t serial,
 						 uint32_t index);
+
+struct ctl_meter_rates {
+	double switches; /* a second */
+	double cpu;	 /* of one processor */
+};
+
+/* What a carrier of a later reading has done since an earlier one; -1: unknown. */
+struct ctl_meter_rates ctl_meter_rates(const struct ctl_meter *before,
+				       const struct fib_wire_runtime *runtime,
+				       const struct fib_wire_carrier *carrier);
+
+/* The share of one processor that the service thread had between them; -1: unknown. */
+double ctl_meter_service(const struct ctl_meter *before, const struct ctl_meter *now);
+
+/* "polling", "idle", "searching", "running"; "unknown". */
+const char *ctl_meter_state(uint32_t state);
 
 /* Stacks that the carriers keep, and those that neither they nor the pool has. */
 uint64_t ctl_meter_stacks_cached(const struct ctl_meter *meter);

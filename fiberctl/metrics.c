@@ -202,21 +202,21 @@ static void put_waits(FILE *out, const char *name, const struct ctl_metered *p)
 
 static void put_carriers(FILE *out, const char *name, const struct ctl_metered *p)
 {
-	static const char *const names[] = {"polling", "idle", "searching", "running"};
 	struct labels l;
-	size_t i, k, state;
+	uint32_t state;
+	size_t i, k;
 
 	label_process(&l, p);
 	for (i = 0; i < p->meter.count; i++) {
 		const struct ctl_meter_runtime *r = &p->meter.runtimes[i];
 
 		label_runtime(&l, r);
-		for (state = 0; state < sizeof names / sizeof names[0]; state++) {
+		for (state = 0; state <= FIB_WIRE_CARRIER_RUNNING; state++) {
 			uint64_t n = 0;
 
 			for (k = 0; k < r->count; k++)
 				n += r->carriers[k].state == state;
-			l.at[INDEX] = (struct ctl_label){"state", names[state]};
+			l.at[INDEX] = (struct ctl_label){"state", ctl_meter_state(state)};
 			ctl_sample(out, name, "", l.at, n);
 		}
 	}
