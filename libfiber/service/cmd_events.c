@@ -41,7 +41,7 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 		return false;
 	}
 	fib_walk_begin(c, request.from);
-	c->policy = request.ring;
+	c->ring = request.ring;
 	c->wanted = request.bare ? 0 : FIB_WIRE_WANT_ALL;
 	return true;
 }
@@ -194,7 +194,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 
 	if (c->wanted && !fib_answer_preface(peer, now))
 		return false;
-	if (c->policy == FIB_WIRE_RING_SLOW ? !step_runs(peer) : !step_waits(peer, now))
+	if (c->ring == FIB_WIRE_RING_SLOW ? !step_runs(peer) : !step_waits(peer, now))
 		return false;
 	fib_answer_end(peer);
 	return true;

@@ -7,16 +7,25 @@
 
 #include "sched/tick.h"
 #include "service/answer.h"
-#include "service/audit.h"
 #include "service/command.h"
+#include "service/setting.h"
 
-static void refused(const struct fib_peer *peer, int why)
+static int64_t current(void)
 {
-	const int policy = fib_tick_policy();
-
-	fib_audit(peer, FIB_WIRE_AUDIT_POLICY, policy < 0 ? 0 : (uint64_t)policy,
-		  peer->cursor.policy, why);
+	return fib_tick_policy();
 }
+
+static int64_t change(int64_t wanted)
+{
+	return fib_tick_set_policy((uint32_t)wanted);
+}
+
+static const struct fib_setting policy = {
+	.what = FIB_WIRE_AUDIT_POLICY,
+	.leave = FIB_WIRE_POLICY_READ,
+	.read = current,
+	.change = change,
+};
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
@@ -24,43 +33,25 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 
 	(void)length;
 	memcpy(&request, payload, sizeof request);
-	peer->cursor.policy = request.policy;
-	if (request.policy == FIB_WIRE_POLICY_READ)
+	if (!fib_setting_begin(peer, &policy, request.policy))
+		return false;
+	if (request.policy == FIB_WIRE_POLICY_READ || request.policy <= FIBER_PINNED_SILENT)
 		return true;
-	if (fib_answer_mode() < FIB_WIRE_RW) {
-		fib_peer_error(peer, -EPERM,
-			       "this process lets nobody change settings (FIBER_CONTROL=ro): start "
-			       "it with FIBER_CONTROL=rw");
-		refused(peer, -EPERM);
-		return false;
-	}
-	if (request.policy > FIBER_PINNED_SILENT) {
-		refused(peer, -EINVAL);
-		fib_peer_error(peer, -EINVAL, "no such policy: %u", request.policy);
-		return false;
-	}
-	return true;
+	fib_setting_refused(peer, &policy);
+	fib_peer_error(peer, -EINVAL, "no such policy: %u", request.policy);
+	return false;
 }
 
 static bool step(struct fib_peer *peer, int64_t now)
 {
 	struct fib_wire_policy_is is = {0};
-	uint32_t wanted = peer->cursor.policy;
-	int previous, current;
+	int64_t before, after;
 
 	(void)now;
-	previous = wanted == FIB_WIRE_POLICY_READ ? fib_tick_policy() : fib_tick_set_policy(wanted);
-	current = fib_tick_policy();
-	if (wanted != FIB_WIRE_POLICY_READ)
-		fib_audit(peer, FIB_WIRE_AUDIT_POLICY, previous < 0 ? 0 : (uint64_t)previous,
-			  wanted, previous < 0 ? previous : 0);
-	if (previous < 0 || current < 0) {
-		fib_peer_error(peer, previous < 0 ? previous : current,
-			       "no runtime runs in this process now");
+	if (!fib_setting_apply(peer, &policy, &before, &after))
 		return true;
-	}
-	is.policy = (uint32_t)current;
-	is.previous = (uint32_t)previous;
+	is.policy = (uint32_t)after;
+	is.previous = (uint32_t)before;
 	is.events = fib_tick_pinned_events(&is.dropped);
 	fib_peer_frame(peer, FIB_WIRE_POLICY_IS, &is, sizeof is);
 	fib_answer_end(peer);

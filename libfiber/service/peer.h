@@ -30,7 +30,8 @@ struct fib_cursor {
 	uint64_t next;		  /* record to look at */
 	uint64_t committed;	  /* records there are */
 	uint64_t id;		  /* the fiber that is asked for, 0: all */
-	uint32_t policy;	  /* of the request */
+	int64_t setting;	  /* of the request: the value that is wanted */
+	uint32_t ring;		  /* of the request: enum fib_wire_ring */
 	uint32_t act;		  /* of the request: enum fib_wire_act_what */
 	uint32_t wanted;	  /* FIB_WIRE_WANT_* */
 	int file;		  /* /proc/self/maps, -1: not open */

@@ -3,6 +3,7 @@
 #ifndef UNIT_SERVICE_TALK_H
 #define UNIT_SERVICE_TALK_H
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,29 @@ static inline const void *talk_find(struct talk *t, unsigned type, size_t *ret_l
 		if (got == type)
 			return payload;
 	return NULL;
+}
+
+/* One request of a fresh peer whose answer is one frame of that type and size: 0 with it in ret, or the error that came in its
+ * place. */
+static inline int talk_ask(unsigned type, const void *request, size_t length, unsigned answer,
+			   void *ret, size_t size)
+{
+	struct fib_wire_error e = {0};
+	const void *payload;
+	struct talk t;
+	size_t got;
+
+	talk_begin(&t);
+	talk_request(&t, type, request, length);
+	talk_run(&t);
+	payload = talk_find(&t, answer, &got);
+	if (payload)
+		memcpy(ret, payload, size);
+	t.at = 0;
+	if (!payload && (payload = talk_find(&t, FIB_WIRE_ERROR, &got)))
+		memcpy(&e, payload, sizeof e);
+	talk_end(&t);
+	return payload ? e.error : -EIO;
 }
 
 #endif

@@ -38,23 +38,10 @@ static int teardown(void **state)
 static int ask(uint32_t policy, enum fib_wire_mode mode)
 {
 	struct fib_wire_policy request = {policy};
-	struct fib_wire_error e = {0};
-	const void *payload;
-	struct talk t;
-	size_t length;
 
 	fib_answer_introduce("unit", mode);
-	talk_begin(&t);
-	talk_request(&t, FIB_WIRE_POLICY, &request, sizeof request);
-	talk_run(&t);
-	payload = talk_find(&t, FIB_WIRE_POLICY_IS, &length);
-	if (payload)
-		memcpy(&is, payload, sizeof is);
-	t.at = 0;
-	if (!payload && (payload = talk_find(&t, FIB_WIRE_ERROR, &length)))
-		memcpy(&e, payload, sizeof e);
-	talk_end(&t);
-	return payload ? e.error : -EIO;
+	return talk_ask(FIB_WIRE_POLICY, &request, sizeof request, FIB_WIRE_POLICY_IS, &is,
+			sizeof is);
 }
 
 static void test_policy_is_read(void **state)

@@ -43,23 +43,10 @@ static int teardown(void **state)
 static int ask(int64_t threshold, enum fib_wire_mode mode)
 {
 	struct fib_wire_watchdog request = {threshold};
-	struct fib_wire_error e = {0};
-	const void *payload;
-	struct talk t;
-	size_t length;
 
 	fib_answer_introduce("unit", mode);
-	talk_begin(&t);
-	talk_request(&t, FIB_WIRE_WATCHDOG, &request, sizeof request);
-	talk_run(&t);
-	payload = talk_find(&t, FIB_WIRE_WATCHDOG_IS, &length);
-	if (payload)
-		memcpy(&is, payload, sizeof is);
-	t.at = 0;
-	if (!payload && (payload = talk_find(&t, FIB_WIRE_ERROR, &length)))
-		memcpy(&e, payload, sizeof e);
-	talk_end(&t);
-	return payload ? e.error : -EIO;
+	return talk_ask(FIB_WIRE_WATCHDOG, &request, sizeof request, FIB_WIRE_WATCHDOG_IS, &is,
+			sizeof is);
 }
 
 static void test_threshold_is_20_ms_unless_told_otherwise(void **state)
