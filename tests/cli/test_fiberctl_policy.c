@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tests/harness/cli/http.h"
-#include "tests/harness/cli/json.h"
+#include "tests/harness/cli/setting.h"
 #include "tests/harness/watchdog.h"
 
 static struct harness_process *server;
@@ -43,22 +43,14 @@ static int block(void)
 /* policy with an argument or NULL: pinnedBlocking, previous ("" when there is none), events. */
 static json_int_t ask(const char *change, const char *now, const char *previous)
 {
-	struct harness_process *p =
-		change ? cli_run("fiberctl", "policy", pid, change, "--json", NULL)
-		       : cli_run("fiberctl", "policy", pid, "--json", NULL);
-	json_t *answer, *policy;
+	json_t *policy =
+		setting_ask("policy", server->pid, change, "pinnedBlocking:s events:i dropped:i");
 	json_int_t events;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	json_promise(answer, "answer", "schemaVersion:i pid:i name:s source:s policy:o");
-	policy = json_object_get(answer, "policy");
-	json_promise(policy, "policy", "pinnedBlocking:s events:i dropped:i");
 	assert_string_equal(json_text(policy, "pinnedBlocking"), now);
 	assert_string_equal(json_text(policy, "previous"), previous);
 	events = json_int(policy, "events");
-	json_decref(answer);
-	harness_free(p);
+	json_decref(policy);
 	return events;
 }
 
@@ -109,29 +101,24 @@ static int refuse(int fd)
 
 static void test_policy_says_how_many_events_the_ring_dropped(void **state)
 {
-	struct harness_process *other, *p;
+	struct harness_process *other;
 	unsigned other_port, i;
-	const char *text;
+	json_t *policy;
 	int fd;
 
 	(void)state;
 	other = http_start(NULL, NULL, NULL, &other_port);
-	text = cli_number((uint64_t)other->pid);
-	p = cli_run("fiberctl", "policy", text, "error", NULL);
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "(0 events so far)\n");
-	harness_free(p);
+	setting_says("policy", other->pid, "error",
+		     "pinned blocking: error, was warn (0 events so far)\n");
 	fd = http_connect(other_port);
 	for (i = 0; i < 300; i++)
 		assert_int_equal(refuse(fd), 503);
 	close(fd);
-	p = cli_run("fiberctl", "policy", text, NULL);
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "(300 events so far, 44 dropped)\n");
-	harness_free(p);
-	p = cli_run("fiberctl", "policy", text, "--json", NULL);
-	cli_contains(p->out.bytes, "\"dropped\":44");
-	harness_free(p);
+	setting_says("policy", other->pid, NULL,
+		     "pinned blocking: error (300 events so far, 44 dropped)\n");
+	policy = setting_ask("policy", other->pid, NULL, "dropped:i");
+	assert_int_equal(json_int(policy, "dropped"), 44);
+	json_decref(policy);
 	harness_free(other);
 }
 
@@ -154,10 +141,7 @@ static void change_while_it_blocks(const char *carriers)
 		fd = strstr(p->out.bytes, "(1 event ") != NULL;
 		harness_free(p);
 	} while (!fd);
-	p = cli_run("fiberctl", "policy", text, "error", NULL);
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "pinned blocking: error, was warn");
-	harness_free(p);
+	setting_says("policy", other->pid, "error", "pinned blocking: error, was warn");
 	fd = http_connect(other_port);
 	assert_int_equal(refuse(fd), 503);
 	close(fd);
@@ -176,17 +160,9 @@ static void test_policy_changes_while_fibers_wait_pinned(void **state)
 
 static void test_policy_text_shows_old_and_new(void **state)
 {
-	struct harness_process *p = cli_run("fiberctl", "policy", pid, NULL);
-
 	(void)state;
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "warn");
-	harness_free(p);
-	p = cli_run("fiberctl", "policy", pid, "error", NULL);
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "warn");
-	cli_contains(p->out.bytes, "error");
-	harness_free(p);
+	setting_says("policy", server->pid, NULL, "pinned blocking: warn (");
+	setting_says("policy", server->pid, "error", "pinned blocking: error, was warn (");
 	ask("warn", "warn", "error");
 }
 
@@ -197,25 +173,17 @@ static void test_policy_that_does_not_exist_is_a_usage_error(void **state)
 	ask(NULL, "warn", "");
 }
 
+static struct harness_process *start_server(const struct harness_how *how)
+{
+	unsigned other_port;
+
+	return http_start(how, NULL, NULL, &other_port);
+}
+
 static void test_policy_is_not_changed_where_control_is_read_only(void **state)
 {
-	static const char *const env[] = {"FIBER_CONTROL=ro", NULL};
-	const struct harness_how how = {.env = env};
-	unsigned other_port;
-	struct harness_process *other = http_start(&how, NULL, NULL, &other_port), *p;
-	const char *const other_pid = cli_number((uint64_t)other->pid);
-
 	(void)state;
-	cli_expect_error(cli_run("fiberctl", "policy", other_pid, "error", NULL), 2, "fiberctl",
-			 "FIBER_CONTROL");
-	p = cli_run("fiberctl", "policy", other_pid, "--json", NULL);
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "\"warn\"");
-	harness_free(p);
-	p = cli_run("fiberctl", "list", other_pid, NULL);
-	cli_expect(p, 0);
-	harness_free(p);
-	harness_free(other);
+	setting_refused_read_only("policy", "error", "pinned blocking: warn (", start_server);
 }
 
 int main(void)

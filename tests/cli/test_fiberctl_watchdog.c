@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/json.h"
+#include "tests/harness/cli/setting.h"
 #include "tests/harness/watchdog.h"
 
 static struct harness_process *hog;
@@ -25,27 +25,15 @@ static int stop(void **state)
 	return 0;
 }
 
-/* watchdog with an argument or NULL. The long runs so far. */
-static json_int_t ask(const char *change, json_int_t now, json_int_t previous)
+/* watchdog with an argument or NULL. */
+static void ask(const char *change, json_int_t now, json_int_t previous)
 {
-	struct harness_process *p =
-		change ? cli_run("fiberctl", "watchdog", pid, change, "--json", NULL)
-		       : cli_run("fiberctl", "watchdog", pid, "--json", NULL);
-	json_t *answer, *watchdog;
-	json_int_t events;
+	json_t *watchdog = setting_ask("watchdog", hog->pid, change, "on:b thresholdNs:i events:i");
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	json_promise(answer, "answer", JSON_ANSWER " watchdog:o");
-	watchdog = json_object_get(answer, "watchdog");
-	json_promise(watchdog, "watchdog", "on:b thresholdNs:i events:i");
 	assert_int_equal(json_int(watchdog, "thresholdNs"), now);
 	assert_int_equal(json_is_true(json_object_get(watchdog, "on")), now != 0);
 	assert_int_equal(json_int(watchdog, "previousNs"), previous);
-	events = json_int(watchdog, "events");
-	json_decref(answer);
-	harness_free(p);
-	return events;
+	json_decref(watchdog);
 }
 
 static void test_threshold_is_read_changed_and_read_back(void **state)
@@ -61,16 +49,9 @@ static void test_threshold_is_read_changed_and_read_back(void **state)
 
 static void test_threshold_text_shows_old_and_new(void **state)
 {
-	struct harness_process *p = cli_run("fiberctl", "watchdog", pid, "off", NULL);
-
 	(void)state;
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "watchdog: off, was 20ms (0 long runs so far)\n");
-	harness_free(p);
-	p = cli_run("fiberctl", "watchdog", pid, "20ms", NULL);
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "watchdog: 20ms, was off (");
-	harness_free(p);
+	setting_says("watchdog", hog->pid, "off", "watchdog: off, was 20ms (0 long runs so far)\n");
+	setting_says("watchdog", hog->pid, "20ms", "watchdog: 20ms, was off (");
 }
 
 static void test_threshold_that_is_none_is_a_usage_error(void **state)
@@ -105,29 +86,20 @@ static void test_threshold_that_is_set_holds_for_what_runs_already(void **state)
 	cli_expect(p, 0);
 	assert_string_equal(p->out.bytes, "0 of 0 long runs, in 0 places\n");
 	harness_free(p);
-	p = cli_run("fiberctl", "watchdog", cli_number((uint64_t)other->pid), "30ms", NULL);
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "watchdog: 30ms, was off");
-	harness_free(p);
+	setting_says("watchdog", other->pid, "30ms", "watchdog: 30ms, was off");
 	assert_true(harness_until(reported, other, CLI_SECONDS));
 	harness_free(other);
 }
 
+static struct harness_process *start_hog(const struct harness_how *how)
+{
+	return cli_start(how, "ready ", "hog", NULL);
+}
+
 static void test_threshold_is_not_changed_where_control_is_read_only(void **state)
 {
-	static const char *const env[] = {"FIBER_CONTROL=ro", NULL};
-	const struct harness_how how = {.env = env};
-	struct harness_process *other = cli_start(&how, "ready ", "hog", NULL), *p;
-	const char *const other_pid = cli_number((uint64_t)other->pid);
-
 	(void)state;
-	cli_expect_error(cli_run("fiberctl", "watchdog", other_pid, "5ms", NULL), 2, "fiberctl",
-			 "FIBER_CONTROL");
-	p = cli_run("fiberctl", "watchdog", other_pid, NULL);
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "watchdog: 20ms (");
-	harness_free(p);
-	harness_free(other);
+	setting_refused_read_only("watchdog", "5ms", "watchdog: 20ms (", start_hog);
 }
 
 int main(void)
