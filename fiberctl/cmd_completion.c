@@ -16,6 +16,9 @@ static int run(const struct ctl_arguments *arguments)
 	};
 	size_t i;
 
+	if (arguments->json)
+		return ctl_wrong(&ctl_completion,
+				 "--json: a completion is a script of its shell: leave --json out");
 	for (i = 0; i < sizeof shells / sizeof shells[0]; i++) {
 		if (strcmp(shells[i].shell, arguments->word[0]) == 0) {
 			shells[i].print();

@@ -197,6 +197,20 @@ static void test_completion_of_another_shell_is_a_usage_error(void **state)
 	cli_expect_error(cli_run("fiberctl", "completion", NULL), 64, "fiberctl", "bash");
 }
 
+static void test_completion_as_json_is_a_usage_error_and_prints_nothing(void **state)
+{
+	static const char *const shells[] = {"bash", "zsh", "fish"};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct harness_process *p =
+			cli_run("fiberctl", "completion", shells[i], "--json", NULL);
+
+		assert_string_equal(p->out.bytes, "");
+		cli_expect_error(p, 64, "fiberctl", "leave --json out");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_completion_is_parsed_by_fish),
 		cmocka_unit_test(test_completion_of_fish_offers_what_bash_does),
 		cmocka_unit_test(test_completion_of_another_shell_is_a_usage_error),
+		cmocka_unit_test(test_completion_as_json_is_a_usage_error_and_prints_nothing),
 	};
 
 	harness_watchdog(110);
