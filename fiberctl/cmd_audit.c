@@ -106,7 +106,7 @@ static void put_text(const struct answer *a)
 	       "RESULT");
 	for (i = 0; i < a->head.count; i++)
 		put_line(&a->entries[i]);
-	printf("%u of %" PRIu64 " changes\n", a->head.count, a->head.total);
+	printf("shown %u of %" PRIu64 " changes\n", a->head.count, a->head.total);
 }
 
 static json_t *text_or_null(bool there, const char *text)

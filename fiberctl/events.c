@@ -74,8 +74,9 @@ static void put_text(struct look *l, const struct ins_summary *summary)
 	for (i = 0; i < ins_problems_lines(&l->source->problems); i++)
 		printf("incomplete: %s\n",
 		       ins_problems_text(&l->source->problems, i, text, sizeof text));
-	printf("%" PRIu64 " of %" PRIu64 " %s%s, in %zu place%s\n", summary->shown, summary->total,
-	       l->what, summary->total == 1 ? "" : "s", sites, sites == 1 ? "" : "s");
+	printf("shown %" PRIu64 " of %" PRIu64 " %s%s, in %zu place%s\n", summary->shown,
+	       summary->total, l->what, summary->total == 1 ? "" : "s", sites,
+	       sites == 1 ? "" : "s");
 }
 
 static int group(struct look *l, enum fib_wire_ring ring)

@@ -83,7 +83,7 @@ static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
 	cli_contains(p->out.bytes, "warn -> error");
 	cli_contains(p->out.bytes, "refused: Invalid argument");
 	cli_contains(p->out.bytes, cli_number((uint64_t)by[2]));
-	cli_contains(p->out.bytes, "3 of 3 changes\n");
+	cli_contains(p->out.bytes, "\nshown 3 of 3 changes\n");
 	harness_free(p);
 	/* Nothing of it was printed by the program. */
 	assert_string_equal(crowd.process->err.bytes, "");

@@ -133,7 +133,7 @@ static void test_a_clean_run_reports_nothing(void **state)
 	json_decref(answer);
 	p = cli_run("fiberctl", "slow", cli_number((uint64_t)hog->pid), NULL);
 	cli_expect(p, 0);
-	assert_string_equal(p->out.bytes, "0 of 0 long runs, in 0 places\n");
+	assert_string_equal(p->out.bytes, "shown 0 of 0 long runs, in 0 places\n");
 	harness_free(p);
 	harness_end(hog);
 	assert_string_equal(hog->err.bytes, "");
