@@ -122,37 +122,6 @@ static json_t *known(bool is, json_t *value)
 	return json_null();
 }
 
-static json_t *json_delays(const struct fib_wire_carrier *c)
-{
-	json_t *delays = json_array();
-	unsigned i;
-
-	for (i = 0; i < FIB_WIRE_DELAYS; i++)
-		json_array_append_new(delays, number(c->delays[i]));
-	return delays;
-}
-
-static json_t *json_carrier(const struct answer *a, const struct fib_wire_runtime *r,
-			    const struct fib_wire_carrier *c)
-{
-	const struct ctl_meter_rates rate = ctl_meter_rates(&a->before, r, c);
-	const bool runs = c->fiber != 0;
-
-	return json_pack("{s:o, s:i, s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-			 "s:o, s:o, s:o, "
-			 "s:o}",
-			 "runtime", number(r->serial), "index", (int)c->index, "state",
-			 ctl_meter_state(c->state), "fiberId", known(runs, number(c->fiber)),
-			 "runningNs", known(runs, json_integer(c->since)), "queued", (int)c->queued,
-			 "timers", (int)c->timers, "switches", number(c->switches),
-			 "switchesPerSecond", known(rate.switches >= 0, json_real(rate.switches)),
-			 "steals", number(c->steals), "wakeUps", number(c->wakeups), "polls",
-			 number(c->polls), "timeouts", number(c->timeouts), "cpuNs",
-			 known(c->cpu >= 0, json_integer(c->cpu)), "cpuShare",
-			 known(rate.cpu >= 0, json_real(rate.cpu)), "stacks", number(c->stacks),
-			 "delayedNs", number(c->delayed), "delays", json_delays(c));
-}
-
 static json_t *json_runtime(const struct fib_wire_runtime *r)
 {
 	return json_pack("{s:o, s:i, s:o, s:i, s:o, s:o, s:o, s:{s:o, s:o}}", "id",
@@ -198,7 +167,8 @@ static int put_json(const struct answer *a)
 
 		json_array_append_new(runtimes, json_runtime(&r->is));
 		for (k = 0; k < r->count; k++)
-			json_array_append_new(carriers, json_carrier(a, &r->is, &r->carriers[k]));
+			json_array_append_new(carriers,
+					      ctl_meter_json(&a->before, &r->is, &r->carriers[k]));
 	}
 	ins_json_begin(&json, stdout, a->reply->process.pid, a->reply->process.name,
 		       a->reply->source, NULL);

@@ -82,7 +82,7 @@ static void put_carriers(const struct ctl_top *top)
 
 	ctl_top_carrier_title(&line);
 	put(&line, buf);
-	for (i = 0; i < top->carriers && i < CTL_TOP_CARRIERS; i++) {
+	for (i = 0; i < ctl_top_carriers(top); i++) {
 		line = ins_line(buf, sizeof buf);
 		ctl_top_carrier_line(top, i, &line);
 		put(&line, buf);
@@ -197,11 +197,11 @@ const struct ctl_command ctl_top = {
 	.usage = "PROCESS",
 	.summary = "live screen: totals, carriers, busiest fibers",
 	.help = "Looks at all fibers every two seconds, or as often as -n says, and shows what\n"
-		"has changed: totals of all fibers, what each carrier does, groups of fibers\n"
-		"that share a value (what they wait for, unless --group-by says else), and the\n"
-		"fibers that were on a carrier for the longest time since the look before. With\n"
-		"--sort, cpu and switches are since then, too. The keys are under 'h'; Enter\n"
-		"shows the backtrace of the marked fiber.\n"
+		"has changed: totals of all fibers, what each carrier does and how busy it was,\n"
+		"groups of fibers that share a value (what they wait for, unless --group-by says\n"
+		"else), and the fibers that were on a carrier for the longest time since the look\n"
+		"before. With --sort, cpu and switches are since then, too. The keys are under\n"
+		"'h'; Enter shows the backtrace of the marked fiber.\n"
 		"\n"
 		"--once prints one such screen, of two looks that are 0.2 seconds apart unless -n\n"
 		"says else, 20 fibers and 20 groups unless --limit does. --json is that for\n"

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <jansson.h>
+
 #include "inspect/render.h"
 #include "layout/layout.h"
 #include "wire/wire.h"
@@ -61,5 +63,11 @@ const char *ctl_meter_state(uint32_t state);
 /* Stacks that the carriers keep, and those that neither they nor the pool has. */
 uint64_t ctl_meter_stacks_cached(const struct ctl_meter *meter);
 uint64_t ctl_meter_stacks_used(const struct ctl_meter *meter);
+
+/* -- meter_json.c -- */
+
+/* A carrier as an object, with its rates as above. */
+json_t *ctl_meter_json(const struct ctl_meter *before, const struct fib_wire_runtime *runtime,
+		       const struct fib_wire_carrier *c);
 
 #endif

@@ -11,18 +11,15 @@
 #include <stdio.h>
 
 #include "fiberctl/fiberctl.h"
+#include "fiberctl/meter.h"
 #include "fiberctl/sockets.h"
 #include "inspect/line.h"
 #include "inspect/watch.h"
 
-#define CTL_TOP_CARRIERS 256 /* that are kept */
-
+/* Both are those of the last look. */
 struct ctl_top_carrier {
-	uint64_t runtime; /* its serial */
-	uint32_t index;
-	const char *state;
-	uint64_t fiber; /* 0: none */
-	uint32_t queued;
+	const struct fib_wire_runtime *runtime;
+	const struct fib_wire_carrier *is;
 };
 
 struct ctl_top {
@@ -39,9 +36,8 @@ struct ctl_top {
 	struct ins_select *select; /* the same; owned */
 	struct ins_watch_wish wish;
 	struct ins_watch *watch;
-	struct ins_summary summary; /* of the last look */
-	size_t carriers;	    /* there are; no more than CTL_TOP_CARRIERS are in carrier */
-	struct ctl_top_carrier carrier[CTL_TOP_CARRIERS];
+	struct ins_summary summary;   /* of the last look */
+	struct ctl_meter before, now; /* carriers at the last two looks; owned */
 };
 
 /* -- top_link.c -- */
@@ -58,8 +54,15 @@ void ctl_top_close(struct ctl_top *top);
 
 /* -- top_carriers.c -- */
 
-/* Fill in carriers over top->client, which is connected. 0 or a negative errno. */
-int ctl_top_carriers(struct ctl_top *top);
+/* Read the carriers over top->client, which is connected. 0, or a negative errno with error set; ret is to be freed then, too. */
+int ctl_top_carriers_read(struct ctl_top *top, struct ctl_meter *ret, struct ins_error *error);
+
+/* They are the last look's now, and its are the ones before. They are top's to free. */
+void ctl_top_carriers_keep(struct ctl_top *top, const struct ctl_meter *read);
+
+/* How many the last look found; number i of them. */
+size_t ctl_top_carriers(const struct ctl_top *top);
+struct ctl_top_carrier ctl_top_carrier(const struct ctl_top *top, size_t i);
 
 /* -- top_text.c: lines without a newline -- */
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* top_json.c - one look for scripts: plain differences and the time they are of, rates are the reader's to compute. */
+/*
+ * top_json.c - one look for scripts
+ *
+ * Plain differences and the time they are of: rates are the reader's to compute. Carriers are as `fiberctl carriers` shows
+ * them, whose counts are of another moment.
+ */
 #include <string.h>
 
 #include <fiber/fiber.h>
@@ -36,14 +41,10 @@ static json_t *carriers_array(const struct ctl_top *top)
 	json_t *array = json_array();
 	size_t i;
 
-	for (i = 0; i < top->carriers && i < CTL_TOP_CARRIERS; i++) {
-		const struct ctl_top_carrier *c = &top->carrier[i];
+	for (i = 0; i < ctl_top_carriers(top); i++) {
+		const struct ctl_top_carrier c = ctl_top_carrier(top, i);
 
-		json_array_append_new(array, json_pack("{s:o, s:i, s:s, s:o, s:i}", "runtime",
-						       number(c->runtime), "index", (int)c->index,
-						       "state", c->state, "fiberId",
-						       c->fiber ? number(c->fiber) : json_null(),
-						       "queued", (int)c->queued));
+		json_array_append_new(array, ctl_meter_json(&top->before, c.runtime, c.is));
 	}
 	return array;
 }

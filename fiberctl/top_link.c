@@ -126,6 +126,7 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 {
 	struct look look = {top, ret_begun};
 	struct ins_request request = top->extra;
+	struct ctl_meter carriers = {.count = 0};
 	int rc;
 
 	(void)context;
@@ -134,10 +135,13 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 	request.modules = !top->symbols;
 	ins_problems_free(&top->source->problems);
 	/* First, since it can be asked again. */
-	rc = ctl_top_carriers(top);
-	if (rc < 0)
-		return ins_error_set(error, rc, "%s: %s", top->socket.path, strerror(-rc));
-	rc = ins_source_read(top->source, &request, take, &look, &top->summary, error);
+	rc = ctl_top_carriers_read(top, &carriers, error);
+	if (rc == 0)
+		rc = ins_source_read(top->source, &request, take, &look, &top->summary, error);
+	if (rc == 0)
+		ctl_top_carriers_keep(top, &carriers);
+	else
+		ctl_meter_free(&carriers);
 	return rc < 0 && !error->text[0] ? ins_error_set(error, rc, "%s", strerror(-rc)) : rc;
 }
 
@@ -199,6 +203,8 @@ int ctl_top_backtrace(struct ctl_top *top, uint64_t id, FILE *out, struct ins_er
 void ctl_top_close(struct ctl_top *top)
 {
 	disconnect(top);
+	ctl_meter_free(&top->before);
+	ctl_meter_free(&top->now);
 	ins_select_free(top->select);
 	ins_watch_free(top->watch);
 }

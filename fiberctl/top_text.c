@@ -26,13 +26,12 @@ static void say_time(struct ins_line *line, int64_t ns, size_t width)
 	ins_line_right(line, at, width);
 }
 
-/* "12.3": of one CPU, in percent; "-" without a look before. */
-static void say_share(struct ins_line *line, uint64_t cpu, int64_t ns, size_t width)
+/* "12.3"; "-" without a look before. */
+static void say_percent(struct ins_line *line, bool known, uint64_t permille, size_t width)
 {
-	const uint64_t permille = ins_watch_permille(cpu, ns);
 	char *at = line->at;
 
-	if (ns > 0) {
+	if (known) {
 		ins_line_number(line, permille / 10);
 		ins_line_text(line, ".");
 		ins_line_number(line, permille % 10);
@@ -42,15 +41,26 @@ static void say_share(struct ins_line *line, uint64_t cpu, int64_t ns, size_t wi
 	ins_line_right(line, at, width);
 }
 
-static void say_rate(struct ins_line *line, uint64_t n, int64_t ns, size_t width)
+/* Of one CPU. */
+static void say_share(struct ins_line *line, uint64_t cpu, int64_t ns, size_t width)
+{
+	say_percent(line, ns > 0, ins_watch_permille(cpu, ns), width);
+}
+
+static void say_known(struct ins_line *line, bool known, uint64_t n, size_t width)
 {
 	char *at = line->at;
 
-	if (ns > 0)
-		ins_line_number(line, ins_watch_rate(n, ns));
+	if (known)
+		ins_line_number(line, n);
 	else
 		ins_line_text(line, "-");
 	ins_line_right(line, at, width);
+}
+
+static void say_rate(struct ins_line *line, uint64_t n, int64_t ns, size_t width)
+{
+	say_known(line, ns > 0, ins_watch_rate(n, ns), width);
 }
 
 /* The program's name for a state or a kind of wait. */
@@ -71,7 +81,7 @@ static void say_head(const struct ctl_top *top, struct ins_line *line)
 	ins_line_text(line, ": ");
 	ins_line_number(line, t->fibers);
 	ins_line_text(line, " fibers, ");
-	ins_line_number(line, top->carriers);
+	ins_line_number(line, ctl_top_carriers(top));
 	ins_line_text(line, " carriers");
 	if (!t->ns)
 		return;
@@ -139,30 +149,40 @@ void ctl_top_head(const struct ctl_top *top, unsigned i, struct ins_line *line)
 
 void ctl_top_carrier_title(struct ins_line *line)
 {
-	ins_line_text(line, "   RUNTIME    CARRIER STATE           FIBER     QUEUED");
+	ins_line_text(line,
+		      "   RUNTIME    CARRIER STATE           FIBER     QUEUED   CPU%   SWITCH/S"
+		      "     STEALS");
+}
+
+/* A rate that a program may have invented, as a number. -1 is not known. */
+static uint64_t whole(double rate)
+{
+	return rate < 0 ? 0 : rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
 }
 
 void ctl_top_carrier_line(const struct ctl_top *top, size_t i, struct ins_line *line)
 {
-	const struct ctl_top_carrier *c = &top->carrier[i];
+	const struct ctl_top_carrier c = ctl_top_carrier(top, i);
+	const struct ctl_meter_rates rates = ctl_meter_rates(&top->before, c.runtime, c.is);
 	char *at;
 
-	say_number(line, c->runtime, 10);
+	say_number(line, c.runtime->serial, 10);
 	ins_line_text(line, " ");
-	say_number(line, c->index, 10);
+	say_number(line, c.is->index, 10);
 	ins_line_text(line, " ");
 	at = line->at;
-	ins_line_text(line, c->state);
+	ins_line_text(line, ctl_meter_state(c.is->state));
 	ins_line_fill(line, at, 10);
 	ins_line_text(line, " ");
-	at = line->at;
-	if (c->fiber)
-		ins_line_number(line, c->fiber);
-	else
-		ins_line_text(line, "-");
-	ins_line_right(line, at, 10);
+	say_known(line, c.is->fiber != 0, c.is->fiber, 10);
 	ins_line_text(line, " ");
-	say_number(line, c->queued, 10);
+	say_number(line, c.is->queued, 10);
+	ins_line_text(line, " ");
+	say_percent(line, rates.cpu >= 0, whole(rates.cpu * 1000), 6);
+	ins_line_text(line, " ");
+	say_known(line, rates.switches >= 0, whole(rates.switches), 10);
+	ins_line_text(line, " ");
+	say_number(line, c.is->steals, 10);
 }
 
 void ctl_top_group_title(const struct ctl_top *top, struct ins_line *line)

@@ -36,17 +36,17 @@ static size_t least(size_t a, size_t b)
 
 static unsigned put_carriers(const struct ctl_top *top, unsigned row, size_t most)
 {
-	const size_t count = least(least(top->carriers, CTL_TOP_CARRIERS), most);
+	const size_t all = ctl_top_carriers(top), count = least(all, most);
 	char buf[1024];
 	struct ins_line line = ins_line(buf, sizeof buf);
 	size_t i;
 
 	ctl_top_carrier_title(&line);
-	if (count < top->carriers) {
+	if (count < all) {
 		ins_line_text(&line, "   the first ");
 		ins_line_number(&line, count);
 		ins_line_text(&line, " of ");
-		ins_line_number(&line, top->carriers);
+		ins_line_number(&line, all);
 	}
 	ctl_screen_line(row++, CTL_BOLD, buf);
 	for (i = 0; i < count; i++) {
@@ -154,7 +154,7 @@ static void show_list(struct ctl_top_view *view)
 	unsigned row = put_head(top, rows < LOW ? 1 : CTL_TOP_HEAD);
 	const size_t most = rows > LOW ? (rows - LOW) / 4 + 2 : 2;
 
-	if (rows >= LOW && top->carriers)
+	if (rows >= LOW && ctl_top_carriers(top))
 		row = put_carriers(top, row, most);
 	if (rows >= LOW && ins_watch_shares(top->watch))
 		row = put_groups(top, row, most);

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/http.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
@@ -104,6 +106,93 @@ static void test_top_json_carriers_run_the_fibers_that_hold_them(void **state)
 	harness_free(p);
 }
 
+/* The carriers of an answer of a command, of which the caller drops the answer. */
+static json_t *carriers_of(const char *command, pid_t of, json_t **ret_answer)
+{
+	struct harness_process *p =
+		cli_run("fiberctl", command, cli_number((uint64_t)of), "--json", NULL);
+
+	cli_expect(p, 0);
+	*ret_answer = json_answer(p);
+	harness_free(p);
+	return json_object_get(*ret_answer, "carriers");
+}
+
+/* One program that has done what it did and holds still, so two commands find the same. */
+static void test_top_json_carriers_have_done_what_carriers_says(void **state)
+{
+	static const char *const counts[] = {"runtime", "index",    "timers",	"switches",
+					     "steals",	"timeouts", "delayedNs"};
+	struct harness_process *figures =
+		cli_start(NULL, "ready", "figures", "--carriers", "2", NULL);
+	json_t *top, *carriers, *one, *other;
+	json_int_t steals = 0;
+	size_t i, k;
+
+	(void)state;
+	one = carriers_of("top", figures->pid, &top);
+	other = carriers_of("carriers", figures->pid, &carriers);
+	assert_int_equal(json_array_size(one), 2);
+	assert_int_equal(json_array_size(other), 2);
+	for (i = 0; i < 2; i++) {
+		const json_t *a = json_array_get(one, i), *b = json_array_get(other, i);
+
+		json_promise(a, "carrier",
+			     "runningNs:i? switches:i switchesPerSecond:* steals:i wakeUps:i "
+			     "polls:i cpuNs:i? cpuShare:* stacks:i delays:a");
+		for (k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
+			assert_int_equal(json_int(a, counts[k]), json_int(b, counts[k]));
+		assert_true(json_int(a, "cpuNs") > 0);
+		assert_true(json_is_real(json_object_get(a, "cpuShare")));
+		assert_true(json_real_value(json_object_get(a, "switchesPerSecond")) == 0);
+		steals += json_int(a, "steals");
+	}
+	assert_true(steals > 0);
+	json_decref(top);
+	json_decref(carriers);
+	harness_free(figures);
+}
+
+static bool goes_on(const struct harness_process *p)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	assert_int_equal(waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+	return info.si_pid == 0;
+}
+
+static void test_top_carriers_switch_while_there_is_work(void **state)
+{
+	char program[HARNESS_PATH];
+	unsigned port;
+	struct harness_process *server = http_start(NULL, NULL, NULL, &port), *top;
+	const char *const argv[] = {harness_program(program, "fiberctl"),
+				    "top",
+				    cli_number((uint64_t)server->pid),
+				    "--json",
+				    "-n",
+				    "1s",
+				    NULL};
+	json_t *answer, *carrier;
+	double rate = 0;
+	size_t i;
+
+	(void)state;
+	top = harness_start(argv, NULL);
+	do
+		http_alive(port);
+	while (goes_on(top));
+	assert_true(harness_wait_end(top, CLI_SECONDS));
+	cli_expect(top, 0);
+	answer = json_answer(top);
+	json_array_foreach (json_object_get(answer, "carriers"), i, carrier)
+		rate += json_real_value(json_object_get(carrier, "switchesPerSecond"));
+	assert_true(rate > 0);
+	json_decref(answer);
+	harness_free(top);
+	harness_free(server);
+}
+
 static void test_top_puts_those_that_spin_first(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "top", spin_pid, "--json", NULL);
@@ -175,7 +264,8 @@ static void test_top_once_is_a_screen_of_text(void **state)
 	cli_contains(p->out.bytes, wanted);
 	cli_contains(p->out.bytes, "states: 2 running, 0 runnable, 8 suspended");
 	cli_contains(p->out.bytes, "waits: 4 park, 4 mutex");
-	cli_contains(p->out.bytes, "CARRIER STATE");
+	cli_contains(p->out.bytes, "CARRIER STATE           FIBER     QUEUED   CPU%   SWITCH/S     "
+				   "STEALS\n         1          0 running ");
 	cli_contains(p->out.bytes, "COUNT   CPU%   SWITCH/S   OLDEST  KIND");
 	cli_contains(p->out.bytes, "mutex \"runaway\"@0x");
 	snprintf(wanted, sizeof(wanted), "shown %zu of %zu fibers", spin.count, spin.count);
@@ -216,6 +306,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_top_json_totals_are_what_crowd_says),
 		cmocka_unit_test(test_top_json_carriers_run_the_fibers_that_hold_them),
+		cmocka_unit_test(test_top_json_carriers_have_done_what_carriers_says),
+		cmocka_unit_test(test_top_carriers_switch_while_there_is_work),
 		cmocka_unit_test(test_top_puts_those_that_spin_first),
 		cmocka_unit_test(test_top_takes_a_condition_an_order_a_limit_and_a_group),
 		cmocka_unit_test(test_top_once_is_a_screen_of_text),
