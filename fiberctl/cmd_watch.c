@@ -7,7 +7,7 @@
  *
  * Each time the command runs in a child with its output in a pipe: so a screen is drawn at once and does not
  * flicker, and nothing that a command leaves behind adds up. On a terminal that is the other screen, which goes away with us
- * and takes nothing along; whatever ends us, it is left first.
+ * and takes nothing along; whatever ends us, or stops us for a while, it is left first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,7 @@ struct watch {
 	sigset_t old; /* the signals that were blocked before */
 	int signals;  /* a descriptor from which they are read */
 	int ended_by; /* one of them; 0: none */
+	bool again;   /* what was on the screen is gone */
 	int errors;   /* with a screen: a file for what the command says on standard error */
 	char *text;   /* of the command */
 	size_t size, room;
@@ -75,14 +77,38 @@ static int be_child(struct watch *w, int out)
 	return w->command->run(&w->arguments);
 }
 
-/* The number of a signal that came, or 0. */
-static int signal_of(struct watch *w)
+/* Ctrl-Z: the terminal is as it was until somebody has us go on. The command was stopped, too, if it runs. */
+static void stop(struct watch *w)
+{
+	sigset_t set;
+
+	fputs(WRAP LEAVE, stdout);
+	fflush(stdout);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* In the background this stops us again, until the terminal is ours. */
+	while (tcdrain(STDOUT_FILENO) < 0 && errno == EINTR)
+		;
+	fputs(ENTER, stdout);
+	fflush(stdout);
+	w->again = true;
+}
+
+/* Take a signal that came. Whether it ends us. */
+static bool take_signal(struct watch *w)
 {
 	struct signalfd_siginfo info;
 
-	if (read(w->signals, &info, sizeof info) == (ssize_t)sizeof info)
+	if (read(w->signals, &info, sizeof info) != (ssize_t)sizeof info)
+		return false;
+	if (info.ssi_signo == SIGTSTP)
+		stop(w);
+	else
 		w->ended_by = (int)info.ssi_signo;
-	return w->ended_by;
+	return w->ended_by != 0;
 }
 
 /* Some more of what the command prints. False at its end. */
@@ -129,7 +155,7 @@ static bool run_once(struct watch *w)
 
 		if (poll(both, 2, -1) < 0 && errno != EINTR)
 			break;
-		if (both[1].revents && signal_of(w))
+		if (both[1].revents && take_signal(w))
 			break;
 		more = !both[0].revents || collect(w, pipes[0]);
 	}
@@ -214,16 +240,17 @@ static void append(struct watch *w, bool first)
 	fwrite(w->text, 1, w->size, stdout);
 }
 
-/* Until the interval is over. False when a signal came. */
+/* Until the interval is over, or nothing is on the screen. False when a signal ends us. */
 static bool rest(struct watch *w, int64_t until)
 {
 	struct pollfd one = {w->signals, POLLIN, 0};
 	int64_t left;
 
-	while ((left = until - now()) > 0) {
+	w->again = false;
+	while (!w->again && (left = until - now()) > 0) {
 		const struct timespec t = {left / 1000000000, left % 1000000000};
 
-		if (ppoll(&one, 1, &t, NULL) > 0 && signal_of(w))
+		if (ppoll(&one, 1, &t, NULL) > 0 && take_signal(w))
 			return false;
 	}
 	return true;
@@ -250,7 +277,7 @@ static void repeat(struct watch *w)
 	}
 }
 
-/* From here on the signals that end us are read, so that the screen can be left. */
+/* From here on the signals that end or stop us are read, so that the screen can be left. */
 static int hold_signals(struct watch *w)
 {
 	sigset_t set;
@@ -259,6 +286,8 @@ static int hold_signals(struct watch *w)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	if (w->screen)
+		sigaddset(&set, SIGTSTP);
 	if (sigprocmask(SIG_BLOCK, &set, &w->old) < 0)
 		return -1;
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

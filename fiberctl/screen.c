@@ -4,7 +4,8 @@
  *
  * Signals that end us are blocked but for the time in which we wait for a key, so none is lost between a look at the flag and
  * the wait, and none comes in the middle of a picture. Once the terminal is as it was, the signal is sent once more with its
- * default action: whoever started us sees of what we died.
+ * default action: whoever started us sees of what we died. The one of ctrl-z is left to curses, which gives the terminal back, stops
+ * us, and draws again when we go on; but it, too, comes only while we wait.
  */
 #include "fiberctl/screen.h"
 
@@ -47,6 +48,7 @@ static void catch_signals(void)
 		sigaddset(&block, ending[i]);
 	/* Curses notes it; here it must end the wait for a key, too. */
 	sigaddset(&block, SIGWINCH);
+	sigaddset(&block, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &block, &mask);
 	for (i = 0; i < sizeof ending / sizeof ending[0]; i++)
 		sigaction(ending[i], &action, NULL);

@@ -3,7 +3,7 @@
  * screen.h - a terminal as lines and keys
  *
  * The only one that knows curses. Between open and close the terminal is in another mode, and nothing else may be written to it;
- * SIGINT, SIGTERM and SIGHUP come as a key then, so that it is always closed.
+ * SIGINT, SIGTERM and SIGHUP come as a key then, so that it is always closed. While we are stopped (ctrl-z) it is as it was.
  */
 #ifndef FIBERCTL_SCREEN_H
 #define FIBERCTL_SCREEN_H

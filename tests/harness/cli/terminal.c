@@ -40,7 +40,7 @@ struct terminal *terminal_start(const char *kind, const char *program, ...)
 	int n = 1;
 
 	assert_non_null(t);
-	argv[0] = harness_program(path, program);
+	argv[0] = *program == '/' ? program : harness_program(path, program);
 	va_start(ap, program);
 	while ((argv[n] = va_arg(ap, const char *)))
 		assert_true(++n <= MOST_ARGUMENTS);
@@ -116,10 +116,17 @@ static void expect_mode(const struct termios *now, const struct termios *before)
 	assert_memory_equal(now->c_cc, before->c_cc, sizeof(now->c_cc));
 }
 
+void terminal_expect_mode(const struct terminal *t)
+{
+	struct termios now;
+
+	assert_int_equal(tcgetattr(t->lines, &now), 0);
+	expect_mode(&now, &t->before);
+}
+
 int terminal_end_saying(struct terminal *t, const char *last)
 {
 	const time_t end = time(NULL) + CLI_SECONDS;
-	struct termios now;
 	int status;
 	pid_t pid;
 
@@ -138,8 +145,7 @@ int terminal_end_saying(struct terminal *t, const char *last)
 	if (!terminal_has(t, last))
 		print_error("not said: %s\n--- but:\n%.*s\n", last, (int)t->used, t->seen);
 	assert_true(terminal_has(t, last));
-	assert_int_equal(tcgetattr(t->lines, &now), 0);
-	expect_mode(&now, &t->before);
+	terminal_expect_mode(t);
 	close(t->keys);
 	close(t->lines);
 	free(t);

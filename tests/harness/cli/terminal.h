@@ -22,7 +22,7 @@ struct terminal {
 	char seen[TERMINAL_SEEN];
 };
 
-/* Start a built program with arguments up to NULL on a terminal of that kind ($TERM), of 40 lines of 120 characters. */
+/* Start a built program, or an absolute path, with arguments up to NULL on a terminal of that kind ($TERM), of 40 lines of 120 characters. */
 struct terminal *terminal_start(const char *kind, const char *program, ...)
 	__attribute__((sentinel));
 
@@ -35,6 +35,9 @@ void terminal_type(struct terminal *t, const char *keys);
 void terminal_await(struct terminal *t, const char *text);
 void terminal_forget(struct terminal *t);
 bool terminal_has(const struct terminal *t, const char *text);
+
+/* Assert that the terminal is in the mode it was in before the start. */
+void terminal_expect_mode(const struct terminal *t);
 
 /* Wait for the tool's end; its status as waitpid(2) gives it. Asserts that the terminal is in the mode it was in before, and frees. */
 int terminal_end(struct terminal *t);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fiberctl_stop.c - ctrl-z gives the terminal back, and who goes on draws again
+ *
+ * A shell is between the terminal and the tool: whoever leads a session, and has no parent in it, is not stopped by ctrl-z.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/terminal.h"
+#include "tests/harness/watchdog.h"
+
+#define ENTER  "\033[?1049h"
+#define LEAVE  "\033[?1049l"
+#define CURSOR "\033[?25h"
+
+/* 128 and the number of SIGTSTP is what it says of one that is stopped. A line has it go on. */
+#define SHELL "set -m; \"$@\"; echo \"stopped: $?\"; read go; fg; exit"
+
+static struct crowd crowd;
+static char pid[16];
+
+static int start(void **state)
+{
+	(void)state;
+	crowd = crowd_start(NULL, "crowd", "20", NULL);
+	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	crowd_end(&crowd);
+	return 0;
+}
+
+/* Where the last `what` ends in what was drawn; NULL: nowhere. */
+static const char *behind_last(const struct terminal *t, const char *what)
+{
+	const size_t length = strlen(what);
+	const char *at = t->seen, *last = NULL;
+
+	while ((at = memmem(at, t->used - (size_t)(at - t->seen), what, length)))
+		last = at += length;
+	return last;
+}
+
+/* Stop what draws `picture`, look at the terminal, have it go on, and wait until it draws again. */
+static void stop_and_go_on(struct terminal *t, const char *picture)
+{
+	const char *left, *text, *cursor;
+
+	terminal_await(t, picture);
+	terminal_await(t, ENTER);
+	terminal_type(t, "\032");
+	terminal_await(t, "stopped: 148");
+	terminal_expect_mode(t);
+	left = behind_last(t, LEAVE);
+	cursor = behind_last(t, CURSOR);
+	text = behind_last(t, "stopped: ");
+	assert_non_null(left);
+	assert_non_null(cursor);
+	assert_true(behind_last(t, ENTER) < left);
+	assert_true(behind_last(t, picture) < left);
+	assert_true(cursor < text && left < text);
+	terminal_forget(t);
+	terminal_type(t, "\n");
+	terminal_await(t, ENTER);
+	terminal_await(t, picture);
+	assert_false(terminal_has(t, LEAVE));
+}
+
+static void end(struct terminal *t, const char *key)
+{
+	int status;
+
+	terminal_type(t, key);
+	status = terminal_end_saying(t, LEAVE);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_top_that_is_stopped_gives_the_terminal_back(void **state)
+{
+	char program[HARNESS_PATH];
+	struct terminal *t =
+		terminal_start("xterm", "/bin/sh", "-c", SHELL, "sh",
+			       harness_program(program, "fiberctl"), "top", pid, "-n", "60", NULL);
+
+	(void)state;
+	stop_and_go_on(t, "h: help");
+	end(t, "q");
+}
+
+/* It draws by itself when it goes on, long before its next look. */
+static void test_watch_that_is_stopped_gives_the_terminal_back(void **state)
+{
+	char program[HARNESS_PATH];
+	struct terminal *t = terminal_start("xterm", "/bin/sh", "-c", SHELL, "sh",
+					    harness_program(program, "fiberctl"), "watch", "-n",
+					    "1h", "list", pid, NULL);
+
+	(void)state;
+	stop_and_go_on(t, "every 1h0m: list ");
+	end(t, "\003");
+}
+
+/* Carriers are looked at for 200 ms, so most often it is the command that ctrl-z finds. */
+static void test_watch_that_is_stopped_within_a_look_goes_on_with_it(void **state)
+{
+	char program[HARNESS_PATH];
+	struct terminal *t = terminal_start("xterm", "/bin/sh", "-c", SHELL, "sh",
+					    harness_program(program, "fiberctl"), "watch", "-n",
+					    "10ms", "carriers", pid, NULL);
+
+	(void)state;
+	stop_and_go_on(t, "every 10ms: carriers ");
+	end(t, "\003");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_top_that_is_stopped_gives_the_terminal_back),
+		cmocka_unit_test(test_watch_that_is_stopped_gives_the_terminal_back),
+		cmocka_unit_test(test_watch_that_is_stopped_within_a_look_goes_on_with_it),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}
