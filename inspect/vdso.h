@@ -9,4 +9,8 @@
  * processes. 0, or a negative errno. */
 int ins_vdso_path(char *buf, size_t size);
 
+/* A file in memory with the bytes of another kernel's: its descriptor, or a negative errno; -EINVAL where there are none, or more
+ * than any has. */
+int ins_vdso_keep(const void *bytes, size_t length);
+
 #endif
