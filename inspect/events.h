@@ -2,7 +2,8 @@
 /*
  * events.h - what a process has recorded of fibers that keep others waiting
  *
- * Pinned waits and long runs, each with the stack as it was. Only a process that answers for itself has them.
+ * Pinned waits and long runs, each with the stack as it was. Only a process that answers for itself has them, and its
+ * snapshot.
  */
 #ifndef INS_EVENTS_H
 #define INS_EVENTS_H
@@ -20,12 +21,10 @@ struct ins_event {
 /* Decode a frame's payload, which holds the stack that *ret then points to. False when it makes no sense. */
 bool ins_event_take(const void *payload, size_t length, struct ins_event *ret);
 
-/* Called for each event. Anything but 0 ends the read, which then returns it. */
-typedef int ins_event_fn(void *context, const struct ins_event *event);
-
 /*
- * Emit the events that are asked for, in no order. For a control source; a bare request comes after one that was not. *ret
- * counts those that were ever recorded, and those emitted. Else as ins_source_read(). In source_control.c.
+ * Emit the events that are asked for, in no order. For a control source, where a bare request comes after one that was not,
+ * and for a snapshot, which emits all that it has. *ret counts those that were ever recorded, and those emitted. Else as
+ * ins_source_read(): -EOPNOTSUPP where there are none to be had. In source.c.
  */
 int ins_events_read(struct ins_source *source, const struct fib_wire_events *request,
 		    ins_event_fn *fn, void *context, struct ins_summary *ret,

@@ -227,7 +227,11 @@ static int take_end(struct ins_frames *f, const void *payload, size_t length,
 	if (f->request->id && !f->summary->shown)
 		return no_such_fiber(f, error);
 	problems = problems_of(f, &end);
-	if (problems)
+	if (problems && f->event_fn)
+		ins_problems_add(&f->source->problems,
+				 "%llu events are missing: they were being written",
+				 (unsigned long long)problems);
+	else if (problems)
 		ins_problems_add(
 			&f->source->problems,
 			"%llu fibers are incomplete: what they wait for, their labels or their "

@@ -167,14 +167,30 @@ static bool is_exe(pid_t pid, const struct ins_module *m)
 	       ((size_t)got == n + 10 && memcmp(target + n, " (deleted)", 10) == 0);
 }
 
+/* This machine's is that of its processes, and of a snapshot when it is what was written down there. */
+static void find_vdso(const struct ins_modules *modules, struct ins_module *m)
+{
+	const bool kept = m->known && !modules->read;
+	char path[64];
+	bool other;
+
+	if ((modules->pid || kept) && ins_vdso_path(path, sizeof path) == 0 &&
+	    try_file(m, path, true, &other))
+		return;
+	if (!kept || modules->vdso < 0)
+		return;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", modules->vdso);
+	try_file(m, path, true, &other);
+}
+
 static void find_file(struct ins_modules *modules, struct ins_module *m)
 {
 	char path[4096 + 64];
 	bool other = false;
 	int pid = (int)modules->pid;
 
-	if (pid && strcmp(m->path, "[vdso]") == 0 && ins_vdso_path(path, sizeof path) == 0)
-		try_file(m, path, true, &other);
+	if (strcmp(m->path, "[vdso]") == 0)
+		find_vdso(modules, m);
 	if (m->path[0] != '/')
 		return;
 	if (pid) {

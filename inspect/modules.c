@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "inspect/debug.h"
 
@@ -29,6 +30,7 @@ int ins_modules_new(pid_t pid, fib_read_fn *read, void *reader, struct ins_probl
 	m->read = read;
 	m->reader = reader;
 	m->problems = problems;
+	m->vdso = -1;
 	*ret = m;
 	return 0;
 }
@@ -48,6 +50,8 @@ void ins_modules_free(struct ins_modules *modules)
 		free(m->path);
 		free(m->file);
 	}
+	if (modules->vdso >= 0)
+		close(modules->vdso);
 	free(modules->at);
 	free(modules);
 }

@@ -53,6 +53,7 @@ struct ins_modules {
 	void *reader;
 	struct ins_problems *problems; /* where a missing or wrong file is named */
 	struct Dwfl *debug;	       /* debug.c's */
+	int vdso; /* owned; a file to take for "[vdso]" where this machine's is another; -1: none */
 };
 
 /* An empty list. All arguments are borrowed and must outlive it. -ENOMEM. */

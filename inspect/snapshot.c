@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/vdso.h"
+
 #define LEAST_HEAD offsetof(struct ins_snapshot_head, host)
 
 struct ins_snapshot {
@@ -280,6 +282,8 @@ void ins_snapshot_files(const struct ins_snapshot *snapshot, struct ins_modules 
 	struct ins_snapshot_frames all;
 	struct ins_snapshot_file file;
 
+	if (modules->vdso < 0 && find(snapshot, INS_SNAPSHOT_VDSO, &all))
+		modules->vdso = ins_vdso_keep(all.at, (size_t)(all.end - all.at));
 	if (!find(snapshot, INS_SNAPSHOT_FILES, &all))
 		return;
 	while ((size_t)(all.end - all.at) >= sizeof file) {

@@ -4,8 +4,8 @@
  *
  * A file is a header, then sections. A section is the answer to one request, frame by frame as it came over the control
  * socket, so that whoever reads an answer reads it from here too; or, once, what is known of the files that the process had
- * mapped, so that on another machine nobody takes another file for them. Sections that are not known are
- * skipped; headers grow at their ends only.
+ * mapped, so that on another machine nobody takes another file for them; or, once, the kernel's library, which has none.
+ * Sections that are not known are skipped; headers grow at their ends only.
  *
  * Numbers are in the byte order of the machine that wrote it, which must be ours.
  */
@@ -41,9 +41,14 @@ struct ins_snapshot_head {
 
 struct ins_snapshot_section {
 	uint32_t magic;
-	uint32_t type; /* enum fib_wire_type of the request, or INS_SNAPSHOT_FILES */
+	uint32_t
+		type; /* enum fib_wire_type of the request, INS_SNAPSHOT_EVENTS(), or INS_SNAPSHOT_FILES */
 	uint64_t size; /* of what follows, up to the next one */
 };
+
+/* Events are asked for ring by ring: the answer about one, an enum fib_wire_ring. It is bare, since who it is and what it
+ * has mapped is said with the fibers. */
+#define INS_SNAPSHOT_EVENTS(ring) (FIB_WIRE_EVENTS | (uint32_t)(ring) << 8)
 
 /* Any number of struct ins_snapshot_file, each with its segments behind it. */
 #define INS_SNAPSHOT_FILES 0x10001u
@@ -56,6 +61,9 @@ struct ins_snapshot_file {
 	uint32_t unused;
 	unsigned char build_id[INS_BUILD_ID_MAX];
 };
+
+/* Once: what the process had mapped as "[vdso]", which has no file that another machine could have, too. */
+#define INS_SNAPSHOT_VDSO 0x10002u
 
 /* -- reading: snapshot.c -- */
 
@@ -80,7 +88,10 @@ struct ins_snapshot_frames {
 	const unsigned char *at, *end;
 };
 
-/* The answer to a request of that type. False: it has none. */
+/* What is said of an answer that it does not have. */
+#define INS_SNAPSHOT_LACKS "this snapshot does not have it: the fiberctl that wrote it did not ask"
+
+/* The answer to a request of that type, or INS_SNAPSHOT_EVENTS(). False: it has none. */
 bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
 			 struct ins_snapshot_frames *ret);
 

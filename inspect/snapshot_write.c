@@ -27,16 +27,25 @@ char ins_snapshot_draft[4096];
 /* What is asked for, in this order. A program that is too old for one of them says so, and that is kept. */
 static const struct fib_wire_id all_fibers = {0};
 static const struct fib_wire_policy policy_read = {FIB_WIRE_POLICY_READ};
+static const struct fib_wire_watchdog watchdog_read = {FIB_WIRE_WATCHDOG_READ};
+static const struct fib_wire_events pinned_waits = {FIB_WIRE_RING_PINNED, 1, 0};
+static const struct fib_wire_events long_runs = {FIB_WIRE_RING_SLOW, 1, 0};
 static const struct question {
 	enum fib_wire_type type;
+	uint32_t section;
 	const void *payload;
 	size_t size;
 } questions[] = {
-	{FIB_WIRE_STACK, &all_fibers,
-	 sizeof all_fibers}, /* the first: the rest is nothing without it */
-	{FIB_WIRE_CARRIERS, NULL, 0},
-	{FIB_WIRE_COUNTERS, NULL, 0},
-	{FIB_WIRE_POLICY, &policy_read, sizeof policy_read},
+	/* The first: the rest is nothing without it. */
+	{FIB_WIRE_STACK, FIB_WIRE_STACK, &all_fibers, sizeof all_fibers},
+	{FIB_WIRE_CARRIERS, FIB_WIRE_CARRIERS, NULL, 0},
+	{FIB_WIRE_COUNTERS, FIB_WIRE_COUNTERS, NULL, 0},
+	{FIB_WIRE_POLICY, FIB_WIRE_POLICY, &policy_read, sizeof policy_read},
+	{FIB_WIRE_WATCHDOG, FIB_WIRE_WATCHDOG, &watchdog_read, sizeof watchdog_read},
+	{FIB_WIRE_EVENTS, INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_PINNED), &pinned_waits,
+	 sizeof pinned_waits},
+	{FIB_WIRE_EVENTS, INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_SLOW), &long_runs, sizeof long_runs},
+	{FIB_WIRE_AUDIT, FIB_WIRE_AUDIT, NULL, 0},
 };
 
 struct writer {
@@ -148,13 +157,13 @@ static int ask(struct writer *w, const struct question *q)
 		return no_answer(w, rc);
 	if (q->type == FIB_WIRE_STACK)
 		w->source.modules->pid = fib_wire_peer(&client);
-	rc = begin_section(w, q->type, &at);
+	rc = begin_section(w, q->section, &at);
 	if (rc == 0) {
 		rc = fib_wire_request(&client, q->type, q->payload, q->size);
 		rc = rc < 0 ? no_answer(w, rc) : keep_frames(w, &client, q);
 	}
 	if (rc == 0)
-		rc = end_section(w, q->type, at);
+		rc = end_section(w, q->section, at);
 	fib_wire_disconnect(&client);
 	return rc;
 }
@@ -184,6 +193,25 @@ static int put_files(struct writer *w)
 			rc = put(w, m->image.segment, file.segments * sizeof(Elf64_Phdr));
 	}
 	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_FILES, at);
+}
+
+/* Runs that look at the clock are often met in it. */
+static int put_vdso(struct writer *w)
+{
+	const struct ins_modules *modules = w->source.modules;
+	size_t i;
+	long at;
+	int rc;
+
+	for (i = 0; i < modules->count; i++)
+		if (modules->at[i].bytes && strcmp(modules->at[i].path, "[vdso]") == 0)
+			break;
+	if (i == modules->count)
+		return 0;
+	rc = begin_section(w, INS_SNAPSHOT_VDSO, &at);
+	if (rc == 0)
+		rc = put(w, modules->at[i].bytes, modules->at[i].bytes_size);
+	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_VDSO, at);
 }
 
 static void fill_head(struct writer *w)
@@ -218,6 +246,8 @@ static int write_all(struct writer *w)
 		rc = ins_frames_map(&w->frames, w->error);
 	if (rc == 0)
 		rc = put_files(w);
+	if (rc == 0)
+		rc = put_vdso(w);
 	if (rc < 0)
 		return rc;
 	h->size = (uint64_t)ftell(w->out);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "inspect/events.h"
+
 void ins_source_close(struct ins_source *source)
 {
 	if (source)
@@ -16,6 +18,19 @@ int ins_source_read(struct ins_source *source, const struct ins_request *request
 {
 	memset(ret, 0, sizeof *ret);
 	return source->ops->read(source, request, fn, context, ret, error);
+}
+
+int ins_events_read(struct ins_source *source, const struct fib_wire_events *request,
+		    ins_event_fn *fn, void *context, struct ins_summary *ret,
+		    struct ins_error *error)
+{
+	memset(ret, 0, sizeof *ret);
+	if (!source->ops->events)
+		return ins_error_set(
+			error, -EOPNOTSUPP,
+			"process %d: only a process that answers for itself has events",
+			(int)source->pid);
+	return source->ops->events(source, request, fn, context, ret, error);
 }
 
 int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,

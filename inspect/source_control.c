@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/events.h"
 #include "inspect/frames.h"
 
 struct control {
@@ -81,25 +80,21 @@ static void control_close(struct ins_source *source)
 	free(c);
 }
 
-static const struct ins_source_ops control_ops = {control_read, control_close};
-
-int ins_events_read(struct ins_source *source, const struct fib_wire_events *request,
-		    ins_event_fn *fn, void *context, struct ins_summary *ret,
-		    struct ins_error *error)
+static int control_events(struct ins_source *source, const struct fib_wire_events *request,
+			  ins_event_fn *fn, void *context, struct ins_summary *ret,
+			  struct ins_error *error)
 {
 	struct control *c = (struct control *)source;
 	int rc;
 
-	memset(ret, 0, sizeof *ret);
-	if (source->ops != &control_ops)
-		return ins_error_set(error, -EOPNOTSUPP,
-				     "events are not kept in a snapshot: ask the process itself");
 	ins_frames_begin_events(&c->frames, fn, context, ret);
 	rc = fib_wire_request(&c->client, FIB_WIRE_EVENTS, request, sizeof *request);
 	if (rc < 0)
 		return ins_error_set(error, rc, "%s: %s", c->path, strerror(-rc));
 	return receive_all(c, error);
 }
+
+static const struct ins_source_ops control_ops = {control_read, control_close, control_events};
 
 int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 			    struct ins_error *error, struct ins_source **ret)

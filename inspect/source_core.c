@@ -145,7 +145,7 @@ static void dead_close(struct ins_source *source)
 	free(d);
 }
 
-static const struct ins_source_ops dead_ops = {dead_read, dead_close};
+static const struct ins_source_ops dead_ops = {.read = dead_read, .close = dead_close};
 
 /* The module of the program itself, or NULL. */
 static struct ins_module *program(struct dead *d)

@@ -296,7 +296,7 @@ static void live_close(struct ins_source *source)
 	free(l);
 }
 
-static const struct ins_source_ops live_ops = {live_read, live_close};
+static const struct ins_source_ops live_ops = {.read = live_read, .close = live_close};
 
 /* Find the way to its memory, trying it where a file is mapped that is no device and not protected. */
 static int find_memory(struct live *l)

@@ -3,7 +3,7 @@
  * source_snapshot.c - the fibers of a process as they were when they were written to a file
  *
  * The file has one answer about fibers, to the request for all of them with their stacks; every other request is
- * served from that. The process may have ended, its pid may be another's by now, and this may be
+ * served from that. Events have an answer for each ring, which one of an older fiberctl does not have. The process may have ended, its pid may be another's by now, and this may be
  * another machine: so nothing is looked up there, and a module's file counts only when it is the one that was written down.
  */
 #include "inspect/source.h"
@@ -22,32 +22,59 @@ struct kept {
 	char *path;
 };
 
+static void say_taken(const struct kept *k, struct ins_summary *ret)
+{
+	const struct ins_snapshot_head *head = ins_snapshot_head(k->snapshot);
+
+	ret->taken = head->taken;
+	ret->host = head->host;
+}
+
 static int incomplete(const struct kept *k, struct ins_error *error)
 {
 	return ins_error_set(error, -EINVAL, "%s: is damaged: it has no answer about fibers",
 			     k->path);
 }
 
-static int kept_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
-		     void *context, struct ins_summary *ret, struct ins_error *error)
+/* Up to the end of an answer. */
+static int take_all(struct kept *k, struct ins_snapshot_frames *frames, struct ins_error *error)
 {
-	struct kept *k = (struct kept *)source;
-	const struct ins_snapshot_head *head = ins_snapshot_head(k->snapshot);
-	struct ins_snapshot_frames frames;
 	struct fib_wire_header header;
 	const void *payload;
 	int rc = 0;
 
-	ret->taken = head->taken;
-	ret->host = head->host;
-	if (!ins_snapshot_answer(k->snapshot, FIB_WIRE_STACK, &frames))
-		return incomplete(k, error);
-	ins_frames_begin(&k->frames, request, fn, context, ret);
-	while (rc == 0 && !k->frames.done && ins_snapshot_next(&frames, &header, &payload))
+	while (rc == 0 && !k->frames.done && ins_snapshot_next(frames, &header, &payload))
 		rc = ins_frames_take(&k->frames, &header, payload, error);
 	if (rc == 0 && !k->frames.done)
 		return incomplete(k, error);
 	return rc;
+}
+
+static int kept_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		     void *context, struct ins_summary *ret, struct ins_error *error)
+{
+	struct kept *k = (struct kept *)source;
+	struct ins_snapshot_frames frames;
+
+	say_taken(k, ret);
+	if (!ins_snapshot_answer(k->snapshot, FIB_WIRE_STACK, &frames))
+		return incomplete(k, error);
+	ins_frames_begin(&k->frames, request, fn, context, ret);
+	return take_all(k, &frames, error);
+}
+
+static int kept_events(struct ins_source *source, const struct fib_wire_events *request,
+		       ins_event_fn *fn, void *context, struct ins_summary *ret,
+		       struct ins_error *error)
+{
+	struct kept *k = (struct kept *)source;
+	struct ins_snapshot_frames frames;
+
+	say_taken(k, ret);
+	if (!ins_snapshot_answer(k->snapshot, INS_SNAPSHOT_EVENTS(request->ring), &frames))
+		return ins_error_set(error, -EOPNOTSUPP, "%s: " INS_SNAPSHOT_LACKS, k->path);
+	ins_frames_begin_events(&k->frames, fn, context, ret);
+	return take_all(k, &frames, error);
 }
 
 /* What stands before the first fiber: who it is, the layout, the modules. */
@@ -89,7 +116,7 @@ static void kept_close(struct ins_source *source)
 	free(k);
 }
 
-static const struct ins_source_ops kept_ops = {kept_read, kept_close};
+static const struct ins_source_ops kept_ops = {kept_read, kept_close, kept_events};
 
 int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret)
 {

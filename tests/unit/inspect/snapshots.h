@@ -118,6 +118,26 @@ static inline void snapshot_end(struct snapshot_file *f, uint64_t total, uint64_
 	snapshot_frame(f, FIB_WIRE_END, &e, sizeof e, "", 0);
 }
 
+/* An event of fiber 7 with sixteen bytes of stack, whose innermost frame is in the library. */
+static inline void snapshot_event(struct snapshot_file *f, uint64_t number, uint32_t doing)
+{
+	const struct fib_wire_event e = {
+		.number = number,
+		.fiber = 7,
+		.duration = 50000000,
+		.sp = 0x5000,
+		.fp = 0x5008,
+		.pc = UINT64_C(0x7f0000000123),
+		.doing = doing,
+		.wait_kind = FIB_WAIT_SLEEP,
+		.stack_size = 16,
+		.stack_all = 16,
+		.name = "kept",
+	};
+
+	snapshot_frame(f, FIB_WIRE_EVENT, &e, sizeof e, "0123456789abcdef", 16);
+}
+
 /* What was known of the file of a module: no segments. */
 static inline void snapshot_module(struct snapshot_file *f, uint64_t start, const char *build_id)
 {
@@ -134,7 +154,7 @@ static inline void snapshot_module(struct snapshot_file *f, uint64_t start, cons
 	snapshot_put(f, &file, sizeof file);
 }
 
-/* A whole one: fibers 7, 8 and 9, of which 9 runs, and a policy. */
+/* A whole one: fibers 7, 8 and 9, of which 9 runs, a policy, two pinned waits, and two long runs of five. */
 static inline void snapshot_whole(struct snapshot_file *f)
 {
 	const struct fib_wire_policy_is policy = {1, 1, 3, 0};
@@ -150,6 +170,16 @@ static inline void snapshot_whole(struct snapshot_file *f)
 	snapshot_section(f, FIB_WIRE_POLICY);
 	snapshot_frame(f, FIB_WIRE_POLICY_IS, &policy, sizeof policy, "", 0);
 	snapshot_end(f, 0, 0, 0);
+	snapshot_section_end(f);
+	snapshot_section(f, INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_PINNED));
+	snapshot_event(f, 0, FIB_WIRE_DOING_WAITS);
+	snapshot_event(f, 1, FIB_WIRE_DOING_WAITS);
+	snapshot_end(f, 2, 2, 0);
+	snapshot_section_end(f);
+	snapshot_section(f, INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_SLOW));
+	snapshot_event(f, 3, FIB_WIRE_DOING_CALLS);
+	snapshot_event(f, 4, FIB_WIRE_DOING_COMPUTES);
+	snapshot_end(f, 5, 2, 0);
 	snapshot_section_end(f);
 	snapshot_section(f, INS_SNAPSHOT_FILES);
 	snapshot_module(f, UINT64_C(0x7f0000000000), "a build id");

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf_bytes.h"
 #include "head.h"
 #include "snapshots.h"
 
@@ -198,6 +199,57 @@ static void test_a_module_is_told_what_its_file_was(void **state)
 	ins_problems_free(&problems);
 }
 
+/* A vdso whose build id is eight bytes, in a file where it is written down by the other. */
+static struct ins_modules *kept_vdso(const char *build_id, const char *written,
+				     struct ins_problems *problems)
+{
+	static struct elf_bytes elf;
+	struct ins_modules *modules;
+	uint64_t note;
+
+	elf_start(&elf, ET_DYN);
+	note = elf.size;
+	elf_note(&elf, "GNU", NT_GNU_BUILD_ID, build_id, 8);
+	elf_add(&elf, PT_NOTE, note, note, elf.size - note);
+	elf_add(&elf, PT_LOAD, 0, 0, elf.size)->p_flags = PF_R | PF_X;
+	snapshot_begin(&file);
+	snapshot_section(&file, INS_SNAPSHOT_FILES);
+	snapshot_module(&file, UINT64_C(0x7f0000000000), written);
+	snapshot_section_end(&file);
+	snapshot_section(&file, INS_SNAPSHOT_VDSO);
+	snapshot_put(&file, elf.at, elf.size);
+	snapshot_section_end(&file);
+	snapshot_save(&file, path);
+	assert_int_equal(ins_snapshot_open(path, &error, &snapshot), 0);
+	assert_int_equal(ins_modules_new(0, NULL, NULL, problems, &modules), 0);
+	assert_int_equal(ins_modules_add(modules, UINT64_C(0x7f0000000000),
+					 UINT64_C(0x7f0000002000), 0, 0, "[vdso]"),
+			 0);
+	ins_modules_sort(modules);
+	ins_snapshot_files(snapshot, modules);
+	ins_modules_look(modules, &modules->at[0]);
+	ins_snapshot_close(snapshot);
+	return modules;
+}
+
+static void test_the_vdso_of_another_kernel_is_in_it(void **state)
+{
+	struct ins_problems problems = {0};
+	struct ins_modules *modules = kept_vdso("its vdso", "its vdso", &problems);
+	unsigned char bytes[4];
+
+	(void)state;
+	assert_non_null(modules->at[0].bytes);
+	assert_int_equal(ins_modules_read(modules, UINT64_C(0x7f0000000000), bytes, 4, false), 0);
+	assert_memory_equal(bytes, ELFMAG, SELFMAG);
+	ins_modules_free(modules);
+	/* Neither it nor this machine's is what was written down. */
+	modules = kept_vdso("its vdso", "another.", &problems);
+	assert_null(modules->at[0].bytes);
+	ins_modules_free(modules);
+	ins_problems_free(&problems);
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -215,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_one_that_is_cut_anywhere_is_refused),
 		cmocka_unit_test(test_sections_and_frames_that_do_not_fit_are_refused),
 		cmocka_unit_test(test_a_module_is_told_what_its_file_was),
+		cmocka_unit_test(test_the_vdso_of_another_kernel_is_in_it),
 	};
 
 	return HEAD_RUN(tests, start, NULL);

@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #include "head.h"
-#include "inspect/source.h"
+#include "inspect/events.h"
 #include "snapshots.h"
 
 #define TIMEOUT INT64_C(20000000000)
-#define ANSWERS 4
+#define ANSWERS 8
 
 static char path[HARNESS_PATH], socket_path[HARNESS_PATH];
 static int listener;
@@ -53,7 +53,7 @@ static void serve(void)
 	_exit(0);
 }
 
-/* Answers as a program of today gives them: two fibers, no carriers known, a policy. */
+/* Answers as a program of some version gives them: two fibers, no carriers known, a policy, a pinned wait, a long run. */
 static void good_answers(void)
 {
 	const struct fib_wire_error unknown = {-ENOSYS, "no such request"};
@@ -69,6 +69,12 @@ static void good_answers(void)
 	snapshot_frame(&answers[2], FIB_WIRE_ERROR, &unknown, sizeof unknown, "", 0);
 	snapshot_frame(&answers[3], FIB_WIRE_POLICY_IS, &policy, sizeof policy, "", 0);
 	snapshot_end(&answers[3], 0, 0, 0);
+	snapshot_frame(&answers[4], FIB_WIRE_ERROR, &unknown, sizeof unknown, "", 0);
+	snapshot_event(&answers[5], 0, FIB_WIRE_DOING_WAITS);
+	snapshot_end(&answers[5], 9, 1, 0);
+	snapshot_event(&answers[6], 3, FIB_WIRE_DOING_COMPUTES);
+	snapshot_end(&answers[6], 4, 1, 0);
+	snapshot_frame(&answers[7], FIB_WIRE_ERROR, &unknown, sizeof unknown, "", 0);
 }
 
 static int ask(bool replace)
@@ -125,6 +131,42 @@ static int nothing(void *context, const struct ins_fiber *fiber)
 	(void)context;
 	(void)fiber;
 	return 0;
+}
+
+static int nothing_happened(void *context, const struct ins_event *event)
+{
+	*(uint64_t *)context += event->e.number;
+	return 0;
+}
+
+/* The rings are told apart, though both are asked for in the same way. */
+static void test_each_ring_is_kept(void **state)
+{
+	static const struct fib_wire_events pinned = {.ring = FIB_WIRE_RING_PINNED},
+					    slow = {.ring = FIB_WIRE_RING_SLOW};
+	struct ins_snapshot_frames frames;
+	struct ins_snapshot *snapshot;
+	struct ins_summary summary;
+	struct ins_source *source;
+	uint64_t numbers = 0;
+
+	(void)state;
+	good_answers();
+	assert_int_equal(ask(false), 0);
+	assert_int_equal(ins_source_open_snapshot(path, &error, &source), 0);
+	assert_int_equal(
+		ins_events_read(source, &pinned, nothing_happened, &numbers, &summary, &error), 0);
+	assert_int_equal(summary.total, 9);
+	assert_int_equal(numbers, 0);
+	assert_int_equal(
+		ins_events_read(source, &slow, nothing_happened, &numbers, &summary, &error), 0);
+	assert_int_equal(summary.total, 4);
+	assert_int_equal(numbers, 3);
+	ins_source_close(source);
+	assert_int_equal(ins_snapshot_open(path, &error, &snapshot), 0);
+	assert_true(ins_snapshot_answer(snapshot, FIB_WIRE_WATCHDOG, &frames));
+	assert_true(ins_snapshot_answer(snapshot, FIB_WIRE_AUDIT, &frames));
+	ins_snapshot_close(snapshot);
 }
 
 static void test_what_was_answered_can_be_read_again(void **state)
@@ -263,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup(name, clean)
 		TEST(test_what_was_answered_can_be_read_again),
+		TEST(test_each_ring_is_kept),
 		TEST(test_a_file_that_is_there_stays_unless_it_may_go),
 		TEST(test_a_process_that_ends_leaves_what_was_there),
 		TEST(test_an_answer_that_cannot_be_read_is_not_kept),

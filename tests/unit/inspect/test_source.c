@@ -5,7 +5,7 @@
 
 #include "elf_bytes.h"
 #include "head.h"
-#include "inspect/source.h"
+#include "inspect/events.h"
 #include "room.h"
 #include "rows.h"
 #include "tests/harness/paths.h"
@@ -121,12 +121,28 @@ static int stop(void **state)
 	return 0;
 }
 
+static void test_a_source_without_events_says_so(void **state)
+{
+	static const struct ins_source_ops ops = {0};
+	static struct ins_source none = {.pid = 42, .ops = &ops};
+	static const struct fib_wire_events request = {.ring = FIB_WIRE_RING_SLOW};
+	struct ins_summary summary = {.total = 7};
+	struct ins_error error;
+
+	(void)state;
+	assert_int_equal(ins_events_read(&none, &request, NULL, NULL, &summary, &error),
+			 -EOPNOTSUPP);
+	assert_int_equal(summary.total, 0);
+	assert_non_null(strstr(error.text, "process 42"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_copied_stack_is_read_and_not_what_it_is_now),
 		cmocka_unit_test(test_a_stack_whose_numbers_lie_is_not_read_past),
 		cmocka_unit_test(test_a_file_serves_what_memory_does_not_have),
+		cmocka_unit_test(test_a_source_without_events_says_so),
 	};
 
 	return HEAD_RUN(tests, start, stop);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "head.h"
-#include "inspect/render.h"
+#include "inspect/render_events.h"
 #include "inspect/unwind.h"
 #include "snapshots.h"
 
@@ -119,6 +119,82 @@ static void test_the_callback_can_end_it_and_begin_again(void **state)
 	ins_source_close(source);
 }
 
+static int count_event(void *context, const struct ins_event *event)
+{
+	(void)context;
+	assert_true(fibers < 8);
+	ids[fibers++] = event->e.number;
+	stacks += event->fiber.stack && memcmp(event->fiber.stack, "0123456789abcdef", 16) == 0;
+	assert_int_equal(event->fiber.row.id, 7);
+	return fibers == stop_at ? 77 : 0;
+}
+
+static int read_events(enum fib_wire_ring ring)
+{
+	const struct fib_wire_events request = {.ring = ring};
+
+	fibers = stacks = 0;
+	error.text[0] = 0;
+	return ins_events_read(source, &request, count_event, NULL, &summary, &error);
+}
+
+static void test_each_ring_of_events_is_there_with_stacks(void **state)
+{
+	(void)state;
+	open_whole();
+	assert_int_equal(read_events(FIB_WIRE_RING_PINNED), 0);
+	assert_int_equal(fibers, 2);
+	assert_int_equal(stacks, 2);
+	assert_int_equal(summary.total, 2);
+	assert_int_equal(summary.taken, INT64_C(1700000000000000000));
+	assert_string_equal(summary.host, "elsewhere");
+	assert_int_equal(read_events(FIB_WIRE_RING_SLOW), 0);
+	assert_int_equal(fibers, 2);
+	assert_int_equal(ids[1], 4);
+	assert_int_equal(summary.total, 5);
+	assert_int_equal(summary.shown, 2);
+	/* Again, also after one that was ended. */
+	stop_at = 1;
+	assert_int_equal(read_events(FIB_WIRE_RING_PINNED), 77);
+	stop_at = 0;
+	assert_int_equal(read_events(FIB_WIRE_RING_PINNED), 0);
+	assert_int_equal(fibers, 2);
+	assert_int_equal(ins_problems_lines(&source->problems), 0);
+	ins_source_close(source);
+}
+
+static void test_one_without_events_says_so_and_has_its_fibers(void **state)
+{
+	const struct ins_request list = {0};
+
+	(void)state;
+	snapshot_begin(&file);
+	snapshot_section(&file, FIB_WIRE_STACK);
+	snapshot_preface(&file);
+	snapshot_fiber(&file, 7, 0);
+	snapshot_end(&file, 1, 1, 0);
+	snapshot_section_end(&file);
+	snapshot_section(&file, INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_PINNED));
+	snapshot_event(&file, 0, FIB_WIRE_DOING_WAITS);
+	/* One was being written: it is missing, and no fiber is. */
+	snapshot_end(&file, 2, 1, 1);
+	snapshot_section_end(&file);
+	snapshot_save(&file, path);
+	assert_int_equal(ins_source_open_snapshot(path, &error, &source), 0);
+	assert_int_equal(read_events(FIB_WIRE_RING_SLOW), -EOPNOTSUPP);
+	assert_int_equal(fibers, 0);
+	assert_non_null(strstr(error.text, path));
+	assert_non_null(strstr(error.text, "does not have it"));
+	assert_int_equal(read_with(&list), 0);
+	assert_int_equal(fibers, 1);
+	assert_int_equal(ins_problems_lines(&source->problems), 0);
+	assert_int_equal(read_events(FIB_WIRE_RING_PINNED), 0);
+	assert_int_equal(ins_problems_lines(&source->problems), 1);
+	assert_string_equal(source->problems.at[0].text,
+			    "1 events are missing: they were being written");
+	ins_source_close(source);
+}
+
 static void expect_refused(const char *why)
 {
 	const struct ins_request list = {0};
@@ -171,6 +247,7 @@ static void test_answers_that_make_no_sense_are_refused(void **state)
 struct look {
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
+	struct ins_sites *sites;
 	FILE *out;
 	struct ins_walk walk;
 };
@@ -187,12 +264,42 @@ static int use(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
+/* And with an event. */
+static int use_event(void *context, const struct ins_event *event)
+{
+	struct look *look = context;
+
+	ins_event_walk(look->unwinder, event, &look->walk);
+	ins_text_event(look->out, &source->layout, look->symbols, event, &look->walk);
+	json_decref(ins_json_event(&source->layout, look->symbols, event, &look->walk));
+	return ins_sites_add(look->sites, look->symbols, event, &look->walk);
+}
+
+static int use_ring(struct look *look, enum fib_wire_ring ring)
+{
+	const struct fib_wire_events request = {.ring = ring};
+	int rc;
+	size_t i;
+
+	assert_int_equal(ins_sites_new(&look->sites), 0);
+	rc = ins_events_read(source, &request, use_event, look, &summary, &error);
+	ins_sites_sort(look->sites);
+	for (i = 0; i < ins_sites_count(look->sites); i++) {
+		ins_text_site_events(look->out, &source->layout, look->symbols,
+				     ins_sites_at(look->sites, i));
+		json_decref(ins_json_site(&source->layout, look->symbols,
+					  ins_sites_at(look->sites, i)));
+	}
+	ins_sites_free(look->sites);
+	return rc;
+}
+
 /* True when it was read to its end. */
 static bool survive(FILE *out)
 {
 	static const struct ins_request whole = {.stacks = true};
 	struct look look = {.out = out};
-	int rc = ins_source_open_snapshot(path, &error, &source);
+	int rc = ins_source_open_snapshot(path, &error, &source), ring;
 
 	if (rc < 0)
 		return false;
@@ -200,6 +307,8 @@ static bool survive(FILE *out)
 	assert_int_equal(ins_unwinder_new(source, &look.unwinder), 0);
 	assert_int_equal(ins_symbols_new(source->modules, &look.symbols), 0);
 	rc = ins_source_read(source, &whole, use, &look, &summary, &error);
+	for (ring = FIB_WIRE_RING_PINNED; rc == 0 && ring <= FIB_WIRE_RING_SLOW; ring++)
+		rc = use_ring(&look, (enum fib_wire_ring)ring);
 	ins_symbols_free(look.symbols);
 	ins_unwinder_free(look.unwinder);
 	ins_source_close(source);
@@ -274,6 +383,8 @@ int main(void)
 		cmocka_unit_test(test_one_answer_serves_every_request_any_number_of_times),
 		cmocka_unit_test(test_a_fiber_that_was_not_there_is_an_error),
 		cmocka_unit_test(test_the_callback_can_end_it_and_begin_again),
+		cmocka_unit_test(test_each_ring_of_events_is_there_with_stacks),
+		cmocka_unit_test(test_one_without_events_says_so_and_has_its_fibers),
 		cmocka_unit_test(test_answers_that_make_no_sense_are_refused),
 		cmocka_unit_test(test_twenty_thousand_damaged_ones_end_well_or_with_an_error),
 	};
