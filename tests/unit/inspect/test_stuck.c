@@ -60,7 +60,7 @@ static void fake_close(struct ins_source *source)
 	(void)source;
 }
 
-static const struct ins_source_ops ops = {fake_read, fake_close};
+static const struct ins_source_ops ops = {.read = fake_read, .close = fake_close};
 
 static int begin(void **state)
 {
