@@ -68,15 +68,37 @@ static size_t escape_one(const char *text, const char *marked, char piece[8], si
 	return used + n;
 }
 
-/* marked: none, or two characters. */
-static const char *escape(const char *text, char *buf, size_t size, const char *marked)
+/* What needs no look at it: all that is in most names. The two marks are no part of it. */
+static const bool harmless[256] = {
+	[' ' ... '!'] = true,
+	['#' ... '['] = true,
+	[']' ... '~'] = true,
+};
+
+/* Copy the beginning of text that is harmless, at most room bytes of it. Returns its length. */
+static size_t copy_harmless(const char *text, char *to, size_t room)
+{
+	size_t n;
+
+	for (n = 0; n < room && harmless[(unsigned char)text[n]]; n++)
+		to[n] = text[n];
+	return n;
+}
+
+/* marked: none, or two characters. Returns where the NUL is. */
+static char *escape(const char *text, char *buf, size_t size, const char *marked)
 {
 	size_t used = 0;
 
-	while (*text) {
+	for (;;) {
+		size_t n = copy_harmless(text, buf + used, size - 1 - used), room;
 		char piece[8];
-		size_t n, room = escape_one(text, marked, piece, &n);
 
+		text += n;
+		used += n;
+		if (!*text)
+			break;
+		room = escape_one(text, marked, piece, &n);
 		if (used + room >= size)
 			break;
 		memcpy(buf + used, piece, room);
@@ -84,15 +106,27 @@ static const char *escape(const char *text, char *buf, size_t size, const char *
 		text += n;
 	}
 	buf[used] = 0;
-	return buf;
+	return buf + used;
 }
 
 const char *ins_plain(const char *text, char *buf, size_t size)
 {
-	return escape(text, buf, size, "");
+	escape(text, buf, size, "");
+	return buf;
 }
 
 const char *ins_plain_quoted(const char *text, char *buf, size_t size)
+{
+	escape(text, buf, size, "\"\\");
+	return buf;
+}
+
+char *ins_plain_append(const char *text, char *buf, size_t size)
+{
+	return escape(text, buf, size, "");
+}
+
+char *ins_plain_append_quoted(const char *text, char *buf, size_t size)
 {
 	return escape(text, buf, size, "\"\\");
 }

@@ -17,6 +17,10 @@ const char *ins_plain(const char *text, char *buf, size_t size);
 /* The same, and a quote and a backslash get a backslash: unambiguous between quotes. Returns buf. */
 const char *ins_plain_quoted(const char *text, char *buf, size_t size);
 
+/* Each of them for who goes on behind it: returns where the NUL is. */
+char *ins_plain_append(const char *text, char *buf, size_t size);
+char *ins_plain_append_quoted(const char *text, char *buf, size_t size);
+
 /* The bytes of the UTF-8 character that text begins with, 1 to 4; 0 when it begins with none. */
 size_t ins_plain_utf8(const char *text);
 

@@ -110,6 +110,28 @@ static void test_cut_text_is_terminated_and_whole_in_its_characters(void **state
 	}
 }
 
+/* Harmless characters, one that is not, harmless ones again: cut anywhere. */
+static void test_text_that_is_appended_goes_on_where_it_ends(void **state)
+{
+	const char *text = "harmless \"\xe2\x82\xac\" \x01 again", *end;
+	char buf[64], same[64];
+	size_t size;
+
+	(void)state;
+	for (size = 1; size < sizeof buf; size++) {
+		memset(buf, '#', sizeof buf);
+		end = ins_plain_append(text, buf, size);
+		assert_ptr_equal(end, buf + strlen(buf));
+		assert_string_equal(buf, ins_plain(text, same, size));
+		assert_int_equal(buf[size], '#');
+		end = ins_plain_append_quoted(text, buf, size);
+		assert_ptr_equal(end, buf + strlen(buf));
+		assert_string_equal(buf, ins_plain_quoted(text, same, size));
+		assert_int_equal(buf[size], '#');
+	}
+	assert_string_equal(buf, "harmless \\\"\xe2\x82\xac\\\" \\x01 again");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +140,7 @@ int main(void)
 		cmocka_unit_test(test_bytes_that_are_no_utf8_are_escaped),
 		cmocka_unit_test(test_quoted_text_is_unambiguous),
 		cmocka_unit_test(test_cut_text_is_terminated_and_whole_in_its_characters),
+		cmocka_unit_test(test_text_that_is_appended_goes_on_where_it_ends),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);
