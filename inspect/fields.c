@@ -306,22 +306,18 @@ static void say_size(struct ins_line *l, uint64_t bytes)
 {
 	ins_line_number(l, bytes < 1024 ? bytes : bytes < 10u << 20 ? bytes / 1024 : bytes >> 20);
 	if (bytes >= 1024 && bytes < 10240) {
-		ins_line_text(l, ".");
+		ins_line_char(l, '.');
 		ins_line_number(l, bytes % 1024 * 10 / 1024);
 	}
 	if (bytes >= 1024)
-		ins_line_text(l, bytes < 10u << 20 ? "k" : "m");
+		ins_line_char(l, bytes < 10u << 20 ? 'k' : 'm');
 }
 
 static void say_number(struct ins_line *line, enum ins_field_kind kind, uint64_t number)
 {
-	char buf[32];
-
 	switch (kind) {
 	case INS_TIME:
-		ins_line_text(line,
-			      ins_words_duration(number > INT64_MAX ? INT64_MAX : (int64_t)number,
-						 buf, sizeof buf));
+		ins_words_say_duration(line, number > INT64_MAX ? INT64_MAX : (int64_t)number);
 		break;
 	case INS_SIZE:
 		say_size(line, number);
@@ -342,7 +338,7 @@ static void say_number(struct ins_line *line, enum ins_field_kind kind, uint64_t
 void ins_field_say(struct ins_line *line, const struct ins_field *field, struct ins_value value)
 {
 	if (!value.known)
-		ins_line_text(line, "-");
+		ins_line_char(line, '-');
 	else if (field->info->kind == INS_WORDS)
 		ins_line_text(line, value.text);
 	else if (field->info->kind == INS_TEXT)
@@ -350,7 +346,7 @@ void ins_field_say(struct ins_line *line, const struct ins_field *field, struct 
 	else
 		say_number(line, field->info->kind, value.number);
 	if (value.of) {
-		ins_line_text(line, "/");
+		ins_line_char(line, '/');
 		say_number(line, field->info->kind, value.of);
 	}
 }

@@ -23,10 +23,12 @@ struct ins_line ins_line(char *buf, size_t size);
 
 void ins_line_text(struct ins_line *line, const char *text);
 void ins_line_bytes(struct ins_line *line, const char *bytes, size_t n);
+void ins_line_char(struct ins_line *line, char c);
 void ins_line_number(struct ins_line *line, uint64_t number);
 void ins_line_hex(struct ins_line *line, uint64_t number); /* "0x..." */
 
-/* A text that may be anything, between quotes: see plain.h. */
+/* A text that may be anything, made harmless; the second one between quotes: see plain.h. */
+void ins_line_plain(struct ins_line *line, const char *text);
 void ins_line_quoted(struct ins_line *line, const char *text);
 
 /* Blanks until what was put since `from` fills width columns: behind it, or before it. */

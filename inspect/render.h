@@ -18,6 +18,7 @@
 
 #include "inspect/error.h"
 #include "inspect/group.h"
+#include "inspect/line.h"
 #include "inspect/sample.h"
 #include "inspect/source.h"
 #include "inspect/spread.h"
@@ -27,8 +28,9 @@
 
 /* -- words both renderers use: render_words.c -- */
 
-/* "2m14s", "1.2s", "350ms", "12us", "0s": at most two units. Returns buf. */
+/* "2m14s", "1.2s", "350ms", "12us", "0s": at most two units. Returns buf; the second one appends it. */
 const char *ins_words_duration(int64_t ns, char *buf, size_t size);
+void ins_words_say_duration(struct ins_line *line, int64_t ns);
 
 /* A name from the program for between quotes: ins_plain_quoted() of plain.h. Returns buf. */
 const char *ins_words_clean(const char *text, char *buf, size_t size);

@@ -11,19 +11,17 @@
 #include <string.h>
 #include <time.h>
 
-#include "inspect/line.h"
 #include "inspect/plain.h"
 
 #define SECOND INT64_C(1000000000)
 
 /* "2m14s": a number and its unit, then what is left of it in the next smaller one. */
-static void say_two(struct ins_line *l, int64_t big, const char *unit, int64_t small,
-		    const char *small_unit)
+static void say_two(struct ins_line *l, int64_t big, char unit, int64_t small, char small_unit)
 {
 	ins_line_number(l, (uint64_t)big);
-	ins_line_text(l, unit);
+	ins_line_char(l, unit);
 	ins_line_number(l, (uint64_t)small);
-	ins_line_text(l, small_unit);
+	ins_line_char(l, small_unit);
 }
 
 static void say_one_after(struct ins_line *l, const char *words, uint64_t number)
@@ -38,7 +36,7 @@ static void say_one(struct ins_line *l, int64_t number, const char *unit)
 	ins_line_text(l, unit);
 }
 
-static void say_duration(struct ins_line *l, int64_t ns)
+void ins_words_say_duration(struct ins_line *l, int64_t ns)
 {
 	int64_t s = ns / SECOND;
 
@@ -51,22 +49,22 @@ static void say_duration(struct ins_line *l, int64_t ns)
 	else if (ns < SECOND)
 		say_one(l, ns / 1000000, "ms");
 	else if (s < 60 && ns % SECOND / 100000000)
-		say_two(l, s, ".", ns % SECOND / 100000000, "s");
+		say_two(l, s, '.', ns % SECOND / 100000000, 's');
 	else if (s < 60)
 		say_one(l, s, "s");
 	else if (s < 3600)
-		say_two(l, s / 60, "m", s % 60, "s");
+		say_two(l, s / 60, 'm', s % 60, 's');
 	else if (s < 86400)
-		say_two(l, s / 3600, "h", s % 3600 / 60, "m");
+		say_two(l, s / 3600, 'h', s % 3600 / 60, 'm');
 	else
-		say_two(l, s / 86400, "d", s % 86400 / 3600, "h");
+		say_two(l, s / 86400, 'd', s % 86400 / 3600, 'h');
 }
 
 const char *ins_words_duration(int64_t ns, char *buf, size_t size)
 {
 	struct ins_line l = ins_line(buf, size);
 
-	say_duration(&l, ns);
+	ins_words_say_duration(&l, ns);
 	return buf;
 }
 
@@ -130,8 +128,8 @@ static void say_left(struct ins_line *l, const struct ins_fiber *fiber)
 	/* Both may be anything. What would overflow is a deadline long past. */
 	if (__builtin_sub_overflow(fiber->row.deadline, fiber->now, &ns))
 		ns = fiber->row.deadline < 0 ? 0 : INT64_MAX;
-	ins_line_text(l, " ");
-	say_duration(l, ns);
+	ins_line_char(l, ' ');
+	ins_words_say_duration(l, ns);
 	ins_line_text(l, " left");
 }
 
@@ -144,7 +142,7 @@ static void say_fd(struct ins_line *l, const struct fib_row *row)
 		return;
 	if (fd != UINT32_MAX)
 		say_one_after(l, " ", fd);
-	ins_line_text(l, " ");
+	ins_line_char(l, ' ');
 	ins_line_text(l, ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events));
 }
 
@@ -153,10 +151,10 @@ static void say_object(struct ins_line *l, const struct fib_row *row, bool addre
 	if (row->object_name[0]) {
 		ins_line_text(l, " \"");
 		ins_line_quoted(l, row->object_name);
-		ins_line_text(l, "\"");
+		ins_line_char(l, '"');
 	}
 	if (row->wait_object && (address || !row->object_name[0])) {
-		ins_line_text(l, "@");
+		ins_line_char(l, '@');
 		ins_line_hex(l, row->wait_object);
 	}
 	if (row->holder & FIB_HOLDER_THREAD)
@@ -170,12 +168,10 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 {
 	const struct fib_row *row = &fiber->row;
 	struct ins_line l = ins_line(buf, size);
-	char kind[64];
 
 	if (row->wait_kind == FIB_WAIT_NONE)
 		return buf;
-	ins_line_text(&l,
-		      ins_plain(ins_words_wait_kind(layout, row->wait_kind), kind, sizeof kind));
+	ins_line_plain(&l, ins_words_wait_kind(layout, row->wait_kind));
 	switch (row->wait_kind) {
 	case FIB_WAIT_SLEEP:
 	case FIB_WAIT_PARK:
