@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define NO_WIDTH 16 /* of a text that has none, where it is not the last */
+
 static const char plain[] = "id,state,age,switches,stack,waiting,name";
 
 /* Every field that has a name of its own, the last one last. */
@@ -14,14 +16,14 @@ static void take_all(struct ins_columns *ret)
 
 	for (info = ins_field_infos; info->name; info++)
 		if (info->title[0])
-			ret->field[ret->count++] = (struct ins_field){.info = info};
+			ret->column[ret->count++].field = (struct ins_field){.info = info};
 }
 
 static int take(const char *name, size_t n, struct ins_columns *ret, struct ins_error *error)
 {
 	if (ret->count == INS_COLUMNS)
 		return ins_error_set(error, -EINVAL, "--columns: no more than %d", INS_COLUMNS);
-	if (!ins_field_find(name, n, &ret->field[ret->count]))
+	if (!ins_field_find(name, n, &ret->column[ret->count].field))
 		return ins_error_set(error, -EINVAL,
 				     "--columns: '%.*s': no such field; there are: %s", (int)n,
 				     name, ins_field_names());
@@ -29,24 +31,53 @@ static int take(const char *name, size_t n, struct ins_columns *ret, struct ins_
 	return 0;
 }
 
+static int take_each(const char *names, struct ins_columns *ret, struct ins_error *error)
+{
+	for (;;) {
+		size_t n = strcspn(names, ",");
+		int rc = take(names, n, ret, error);
+
+		if (rc < 0 || !names[n])
+			return rc;
+		names += n + 1;
+	}
+}
+
+/* Where a column ends: found out once, and not again for each of a million lines. */
+static void lay_out(struct ins_columns *columns)
+{
+	unsigned i;
+
+	for (i = 0; i < columns->count; i++) {
+		struct ins_column *c = &columns->column[i];
+		const bool last = i + 1 == columns->count;
+
+		c->right = !ins_field_is_text(&c->field);
+		c->width = c->field.info->width;
+		if (!c->right && !c->width)
+			c->width = NO_WIDTH;
+		if (!c->right && last)
+			c->width = 0;
+		/* A text after a number stands off, or they would look like one. */
+		if (!last && i > 0 && c->right && ins_field_is_text(&c[1].field))
+			c->gap = "  ";
+		else
+			c->gap = last ? "" : " ";
+	}
+}
+
 int ins_columns_parse(const char *names, struct ins_columns *ret, struct ins_error *error)
 {
-	const char *name = names ? names : plain;
 	int rc = 0;
 
 	ret->count = 0;
-	if (names && strcmp(names, "all") == 0) {
+	if (names && strcmp(names, "all") == 0)
 		take_all(ret);
-		return 0;
-	}
-	for (;;) {
-		size_t n = strcspn(name, ",");
-
-		rc = take(name, n, ret, error);
-		if (rc < 0 || !name[n])
-			return rc;
-		name += n + 1;
-	}
+	else
+		rc = take_each(names ? names : plain, ret, error);
+	if (rc == 0)
+		lay_out(ret);
+	return rc;
 }
 
 void ins_columns_want(const struct ins_columns *columns, struct ins_request *request)
@@ -54,24 +85,20 @@ void ins_columns_want(const struct ins_columns *columns, struct ins_request *req
 	unsigned i;
 
 	for (i = 0; i < columns->count; i++)
-		ins_field_wants(&columns->field[i], request);
+		ins_field_wants(&columns->column[i].field, request);
 }
 
-/* What was put since at becomes column i. */
-static void align(const struct ins_columns *columns, unsigned i, struct ins_line *line, char *at)
+/* What was put since at becomes a column. */
+static void align(const struct ins_column *c, struct ins_line *line, char *at)
 {
-	const struct ins_field *f = &columns->field[i];
+	const char *gap;
 
-	if (!ins_field_is_text(f))
-		ins_line_right(line, at, f->info->width);
-	else if (i + 1 < columns->count)
-		ins_line_fill(line, at, f->info->width ? f->info->width : 16);
-	if (i + 1 < columns->count)
-		/* A text after a number stands off, or they would look like one. */
-		ins_line_text(line, f->info->width && ins_field_is_text(&columns->field[i + 1]) &&
-						    !ins_field_is_text(f) && i > 0
-					    ? "  "
-					    : " ");
+	if (c->right)
+		ins_line_right(line, at, c->width);
+	else
+		ins_line_fill(line, at, c->width);
+	for (gap = c->gap; *gap; gap++)
+		ins_line_char(line, *gap);
 }
 
 void ins_columns_title(const struct ins_columns *columns, struct ins_line *line)
@@ -79,10 +106,11 @@ void ins_columns_title(const struct ins_columns *columns, struct ins_line *line)
 	unsigned i;
 
 	for (i = 0; i < columns->count; i++) {
+		const struct ins_column *c = &columns->column[i];
 		char *at = line->at;
 
-		ins_line_quoted(line, ins_field_title(&columns->field[i]));
-		align(columns, i, line, at);
+		ins_line_quoted(line, ins_field_title(&c->field));
+		align(c, line, at);
 	}
 }
 
@@ -92,9 +120,10 @@ void ins_columns_row(const struct ins_columns *columns, struct ins_sight *sight,
 	unsigned i;
 
 	for (i = 0; i < columns->count; i++) {
+		const struct ins_column *c = &columns->column[i];
 		char *at = line->at;
 
-		ins_field_say(line, &columns->field[i], ins_field_get(sight, &columns->field[i]));
-		align(columns, i, line, at);
+		ins_field_say(line, &c->field, ins_field_get(sight, &c->field));
+		align(c, line, at);
 	}
 }

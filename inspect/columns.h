@@ -7,9 +7,16 @@
 
 #define INS_COLUMNS 32
 
+struct ins_column {
+	struct ins_field field;
+	unsigned width;	 /* 0: as wide as what is in it */
+	bool right;	 /* to the right of it */
+	const char *gap; /* blanks before the next one */
+};
+
 struct ins_columns {
 	unsigned count;
-	struct ins_field field[INS_COLUMNS];
+	struct ins_column column[INS_COLUMNS];
 };
 
 /* names: fields with commas between, "all", or NULL for what a plain list has. -EINVAL with error set. */

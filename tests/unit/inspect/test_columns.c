@@ -66,9 +66,9 @@ static void test_columns_all_are_every_field_once(void **state)
 	assert_int_equal(ins_columns_parse("all", &columns, &error), 0);
 	for (info = ins_field_infos; info->name; info++)
 		if (info->name[strlen(info->name) - 1] != '.')
-			assert_ptr_equal(columns.field[i++].info, info);
+			assert_ptr_equal(columns.column[i++].field.info, info);
 	assert_int_equal(columns.count, i);
-	assert_string_equal(columns.field[i - 1].info->name, "name");
+	assert_string_equal(columns.column[i - 1].field.info->name, "name");
 }
 
 static void test_columns_of_labels_have_their_keys_for_titles(void **state)
