@@ -95,9 +95,9 @@ int ins_frames_map(struct ins_frames *f, struct ins_error *error)
 	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
 }
 
+/* Into a row of zeros, or over one of the same size. */
 static void take_row(const unsigned char *bytes, size_t size, struct fib_row *ret)
 {
-	memset(ret, 0, sizeof *ret);
 	memcpy(ret, bytes, size < sizeof *ret ? size : sizeof *ret);
 	ret->name[sizeof ret->name - 1] = 0;
 	ret->object_name[sizeof ret->object_name - 1] = 0;
@@ -132,6 +132,7 @@ static int emit(struct ins_frames *f, struct ins_fiber *fiber, struct ins_error 
 static int take_rows(struct ins_frames *f, const unsigned char *payload, size_t length,
 		     struct ins_error *error)
 {
+	struct ins_fiber fiber = {.now = f->now};
 	struct fib_wire_rows rows;
 	uint32_t i;
 	int rc;
@@ -142,8 +143,6 @@ static int take_rows(struct ins_frames *f, const unsigned char *payload, size_t 
 	if (!rows.row_size || rows.count > (length - sizeof rows) / rows.row_size)
 		return bad(f, "more rows than bytes", error);
 	for (i = 0; i < rows.count; i++) {
-		struct ins_fiber fiber = {.now = f->now};
-
 		take_row(payload + sizeof rows + (size_t)i * rows.row_size, rows.row_size,
 			 &fiber.row);
 		rc = emit(f, &fiber, error);
