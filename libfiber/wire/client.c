@@ -18,6 +18,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define BUFFER ((size_t)256 << 10) /* as much as a socket holds for us */
+
 static int set_timeouts(int fd, int64_t timeout_ns)
 {
 	struct timeval t = {
@@ -67,6 +69,7 @@ void fib_wire_disconnect(struct fib_wire_client *client)
 {
 	if (client->fd >= 0)
 		close(client->fd);
+	free(client->buffer);
 	free(client->payload);
 	memset(client, 0, sizeof *client);
 	client->fd = -1;
@@ -132,33 +135,45 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 	return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc;
 }
 
-static int recall_all(struct fib_wire_client *client, void *bytes, size_t length)
+/* Whatever has come, or comes first: many small frames at once. */
+static int refill(struct fib_wire_client *client)
 {
-	if (length > (size_t)(client->end - client->at))
-		return -EPROTO;
-	if (length)
-		memcpy(bytes, client->at, length);
-	client->at += length;
+	ssize_t n;
+
+	if (!client->buffer)
+		client->buffer = malloc(BUFFER);
+	if (!client->buffer)
+		return -ENOMEM;
+	do
+		n = recv(client->fd, client->buffer, BUFFER, 0);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 ? reason() : -ECONNRESET;
+	client->at = client->buffer;
+	client->end = client->buffer + n;
 	return 0;
 }
 
 static int receive_all(struct fib_wire_client *client, void *bytes, size_t length)
 {
-	char *at = bytes;
-	ssize_t n;
+	unsigned char *to = bytes;
 
-	if (client->kept)
-		return recall_all(client, bytes, length);
 	while (length) {
-		n = recv(client->fd, at, length, 0);
-		if (n == 0)
-			return -ECONNRESET;
-		if (n < 0 && errno == EINTR)
+		size_t n = (size_t)(client->end - client->at);
+		int rc;
+
+		if (!n) {
+			rc = client->kept ? -EPROTO : refill(client);
+			if (rc < 0)
+				return rc;
 			continue;
-		if (n < 0)
-			return reason();
-		at += n;
-		length -= (size_t)n;
+		}
+		if (n > length)
+			n = length;
+		memcpy(to, client->at, n);
+		client->at += n;
+		to += n;
+		length -= n;
 	}
 	return 0;
 }

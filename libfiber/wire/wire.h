@@ -344,9 +344,11 @@ struct fib_wire_client {
 	int64_t timeout_ns;	/* longest wait for any one piece of an answer */
 	unsigned char *payload; /* owned; of the last frame received */
 	size_t capacity;
+	unsigned char *buffer;	/* owned; of what has come */
 	fib_wire_kept_fn *kept; /* NULL: the other end is a process */
 	void *keeper;
-	const unsigned char *at, *end; /* of the answer that is kept */
+	const unsigned char *at,
+		*end; /* not taken yet: of the buffer, or of the answer that is kept */
 };
 
 /* Connect to the socket at path. 0, or a negative errno (-ENAMETOOLONG, -ECONNREFUSED when its

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -122,6 +124,50 @@ static void test_client_receives_frames_one_after_another(void **state)
 	assert_int_equal(got.type, FIB_WIRE_END);
 	assert_int_equal(got.length, 0);
 	assert_non_null(payload);
+}
+
+#define LARGE ((size_t)1 << 20)
+
+/* What is more than a socket holds has to be said while somebody listens. */
+static void *say_large(void *frame)
+{
+	const struct fib_wire_header end = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_END, 0};
+	const size_t size = sizeof end + LARGE;
+	size_t done;
+	ssize_t n = 1;
+
+	for (done = 0; done < size && n > 0; done += (size_t)n)
+		n = send(other, (char *)frame + done, size - done, MSG_NOSIGNAL);
+	send(other, &end, sizeof end, MSG_NOSIGNAL);
+	return NULL;
+}
+
+static void test_client_receives_a_frame_in_pieces_and_pieces_of_several(void **state)
+{
+	struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_MAPS, 3}, got;
+	unsigned char *frame = malloc(sizeof h + LARGE);
+	const void *payload;
+	pthread_t thread;
+	size_t i;
+
+	(void)state;
+	say(&h, sizeof h);
+	say("one", 3);
+	h.length = LARGE;
+	memcpy(frame, &h, sizeof h);
+	for (i = 0; i < LARGE; i++)
+		frame[sizeof h + i] = (unsigned char)(i * 7 / 3);
+	assert_int_equal(pthread_create(&thread, NULL, say_large, frame), 0);
+	assert_int_equal(fib_wire_receive(&client, &got, &payload), 0);
+	assert_int_equal(got.length, 3);
+	assert_memory_equal(payload, "one", 3);
+	assert_int_equal(fib_wire_receive(&client, &got, &payload), 0);
+	assert_int_equal(got.length, LARGE);
+	assert_memory_equal(payload, frame + sizeof h, LARGE);
+	assert_int_equal(fib_wire_receive(&client, &got, &payload), 0);
+	assert_int_equal(got.type, FIB_WIRE_END);
+	pthread_join(thread, NULL);
+	free(frame);
 }
 
 static void test_client_takes_garbage_for_no_frame(void **state)
@@ -288,6 +334,7 @@ int main(void)
 		CLIENT_TEST(test_client_sends_header_and_payload),
 		CLIENT_TEST(test_client_does_not_send_what_no_one_takes),
 		CLIENT_TEST(test_client_receives_frames_one_after_another),
+		CLIENT_TEST(test_client_receives_a_frame_in_pieces_and_pieces_of_several),
 		CLIENT_TEST(test_client_takes_garbage_for_no_frame),
 		CLIENT_TEST(test_client_believes_no_length_beyond_the_limit),
 		CLIENT_TEST(test_client_hears_when_the_other_end_closes_in_a_frame),
