@@ -45,13 +45,9 @@ static struct ins_sight sight_of(const struct list *l, const struct ins_fiber *f
 	return sight;
 }
 
-static void put_line(const struct list *l, const struct ins_line *line, const char *buf, bool bold)
+static void put_title(const struct list *l, const char *title)
 {
-	bold = bold && l->arguments->color;
-	if (bold)
-		fputs("\033[1m", stdout);
-	fwrite(buf, 1, (size_t)(line->at - buf), stdout);
-	fputs(bold ? "\033[0m\n" : "\n", stdout);
+	printf(l->arguments->color ? "\033[1m%s\033[0m\n" : "%s\n", title);
 }
 
 /* Before the first fiber: an error that comes earlier leaves standard output empty. */
@@ -73,7 +69,7 @@ static void begin(struct list *l)
 		ins_line_text(&line, "     COUNT      MIN   MEDIAN      MAX       CPU  VALUE");
 	else
 		ins_columns_title(&l->columns, &line);
-	put_line(l, &line, buf, true);
+	put_title(l, buf);
 }
 
 static int put(void *context, const struct ins_fiber *fiber)
@@ -81,7 +77,7 @@ static int put(void *context, const struct ins_fiber *fiber)
 	struct list *l = context;
 	struct ins_sight sight = sight_of(l, fiber);
 	char buf[4096];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	struct ins_line line = ins_line(buf, sizeof buf - 1);
 
 	l->shown++;
 	if (l->arguments->json) {
@@ -89,7 +85,8 @@ static int put(void *context, const struct ins_fiber *fiber)
 		return 0;
 	}
 	ins_columns_row(&l->columns, &sight, &line);
-	put_line(l, &line, buf, false);
+	*line.at++ = '\n'; /* where its NUL was: there is room for another one */
+	fwrite(buf, 1, (size_t)(line.at - buf), stdout);
 	return 0;
 }
 
@@ -259,11 +256,12 @@ static int ask(struct list *l)
 
 static int run(const struct ctl_arguments *arguments)
 {
+	static char buffer[BUFFER]; /* without one of ours the size is not heeded */
 	struct list l = {.arguments = arguments};
 	int code;
 
 	if (!isatty(STDOUT_FILENO))
-		setvbuf(stdout, NULL, _IOFBF, BUFFER);
+		setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 	code = ask(&l);
 
 	ins_symbols_free(l.symbols);
