@@ -4,7 +4,8 @@
  *
  * The file is mapped, and nothing in it is believed: opening it walks over all headers, each against what is left of
  * what it lies in. A file that passes can be walked without looking at lengths again; that it is cut
- * later, while it is mapped, is what torn.h is for.
+ * later, while it is mapped, is what torn.h is for. One of a million fibers is larger than the memory that looking at
+ * it may take: what was walked over is let go of, and comes back where somebody still looks at it.
  */
 #include "inspect/snapshot.h"
 
@@ -18,6 +19,7 @@
 
 #include "inspect/vdso.h"
 
+#define HELD	   (16 << 20) /* bytes of a file that are in our memory at a time */
 #define LEAST_HEAD offsetof(struct ins_snapshot_head, host)
 
 struct ins_snapshot {
@@ -142,11 +144,23 @@ static bool next_section(const struct ins_snapshot *s, const unsigned char **at,
 	return true;
 }
 
+/* Pages that were walked over stay in the system's cache; that they count as ours too helps nobody. */
+static void let_go(struct ins_snapshot_frames *frames)
+{
+	const uintptr_t mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+	const uintptr_t from = (uintptr_t)frames->held & mask, to = (uintptr_t)frames->at & mask;
+
+	madvise((void *)from, to - from, MADV_DONTNEED);
+	frames->held = frames->at;
+}
+
 bool ins_snapshot_next(struct ins_snapshot_frames *frames, struct fib_wire_header *ret_header,
 		       const void **ret_payload)
 {
 	size_t left = (size_t)(frames->end - frames->at);
 
+	if (frames->held && frames->at - frames->held >= HELD)
+		let_go(frames);
 	if (left < sizeof *ret_header)
 		return false;
 	memcpy(ret_header, frames->at, sizeof *ret_header);
@@ -161,7 +175,7 @@ bool ins_snapshot_next(struct ins_snapshot_frames *frames, struct fib_wire_heade
 /* Whole frames, the last of them the first that can be the last. */
 static bool is_answer(const unsigned char *bytes, uint64_t size)
 {
-	struct ins_snapshot_frames frames = {bytes, bytes + size};
+	struct ins_snapshot_frames frames = {bytes, bytes + size, bytes};
 	struct fib_wire_header header;
 	const void *payload;
 
@@ -230,7 +244,7 @@ static bool find(const struct ins_snapshot *s, uint32_t type, struct ins_snapsho
 	while (next_section(s, &at, &section, &bytes)) {
 		if (section.type != type)
 			continue;
-		*ret = (struct ins_snapshot_frames){bytes, bytes + section.size};
+		*ret = (struct ins_snapshot_frames){bytes, bytes + section.size, bytes};
 		return true;
 	}
 	return false;

@@ -86,6 +86,7 @@ const struct ins_snapshot_head *ins_snapshot_head(const struct ins_snapshot *sna
 /* A walk over the frames of one answer. */
 struct ins_snapshot_frames {
 	const unsigned char *at, *end;
+	const unsigned char *held; /* from there on memory holds the file; NULL: it is no file */
 };
 
 /* What is said of an answer that it does not have. */

@@ -54,7 +54,7 @@ static int stop(void **state)
 /* Take all of the bytes for a request. */
 static int take(const struct ins_request *request)
 {
-	struct ins_snapshot_frames all = {bytes.at, bytes.at + bytes.size};
+	struct ins_snapshot_frames all = {.at = bytes.at, .end = bytes.at + bytes.size};
 	struct fib_wire_header header;
 	const void *payload;
 	int rc = 0;
@@ -146,7 +146,7 @@ static uint64_t chance(uint64_t below)
 /* Each payload in memory of its own, damaged, perhaps cut: a sanitizer sees who reads past its end. */
 static int take_damaged(const struct ins_request *request)
 {
-	struct ins_snapshot_frames all = {bytes.at, bytes.at + bytes.size};
+	struct ins_snapshot_frames all = {.at = bytes.at, .end = bytes.at + bytes.size};
 	struct fib_wire_header header;
 	const void *payload;
 	int rc = 0;

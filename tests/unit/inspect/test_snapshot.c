@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_snapshot.c - a file of answers: whole ones are found, lies about lengths are told. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -257,6 +258,86 @@ static int start(void **state)
 	return 0;
 }
 
+#define FRAME  ((uint32_t)1 << 20)
+#define FRAMES 64
+
+/* One answer of 64 MiB, whose payloads are holes but for their first byte. */
+static void save_large(void)
+{
+	const uint64_t answer =
+		FRAMES * (sizeof(struct fib_wire_header) + FRAME) + sizeof(struct fib_wire_header);
+	const struct ins_snapshot_section section = {INS_SNAPSHOT_SECTION, FIB_WIRE_STACK, answer};
+	const struct ins_snapshot_head head = {
+		.magic = INS_SNAPSHOT_MAGIC,
+		.version = INS_SNAPSHOT_VERSION,
+		.head_size = sizeof head,
+		.size = sizeof head + sizeof section + answer,
+	};
+	struct fib_wire_header frame = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_STACKS, FRAME};
+	FILE *out = fopen(path, "w");
+	unsigned char i;
+
+	assert_non_null(out);
+	fwrite(&head, sizeof head, 1, out);
+	fwrite(&section, sizeof section, 1, out);
+	for (i = 0; i < FRAMES; i++) {
+		fwrite(&frame, sizeof frame, 1, out);
+		fputc(i, out);
+		fseek(out, FRAME - 1, SEEK_CUR);
+	}
+	frame.type = FIB_WIRE_END;
+	frame.length = 0;
+	fwrite(&frame, sizeof frame, 1, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* KiB of files that are mapped and in memory. */
+static long resident(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = -1;
+
+	assert_non_null(status);
+	while (kib < 0 && fgets(line, sizeof line, status))
+		sscanf(line, "RssFile: %ld", &kib);
+	fclose(status);
+	return kib;
+}
+
+static void test_a_large_one_is_not_in_memory_as_a_whole(void **state)
+{
+	const unsigned char *first = NULL;
+	struct ins_snapshot_frames frames;
+	struct fib_wire_header header;
+	const void *payload;
+	long before, most = 0;
+	unsigned sum = 0, n = 0, i;
+
+	(void)state;
+	save_large();
+	assert_int_equal(ins_snapshot_open(path, &error, &snapshot), 0);
+	before = resident();
+	assert_true(ins_snapshot_answer(snapshot, FIB_WIRE_STACK, &frames));
+	for (; ins_snapshot_next(&frames, &header, &payload) && header.length; n++) {
+		const unsigned char *at = payload;
+
+		first = first ? first : at;
+		assert_int_equal(at[0], n);
+		for (i = 1; i < FRAME; i += 512)
+			sum += at[i];
+		if (resident() - before > most)
+			most = resident() - before;
+	}
+	assert_int_equal(n, FRAMES);
+	assert_int_equal(sum, 0);
+	assert_in_range(most, 1, 32 << 10);
+	/* What was let go of is still there. */
+	for (i = 0; i < FRAMES; i++)
+		assert_int_equal(first[i * (sizeof header + FRAME)], i);
+	ins_snapshot_close(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_sections_and_frames_that_do_not_fit_are_refused),
 		cmocka_unit_test(test_a_module_is_told_what_its_file_was),
 		cmocka_unit_test(test_the_vdso_of_another_kernel_is_in_it),
+		cmocka_unit_test(test_a_large_one_is_not_in_memory_as_a_whole),
 	};
 
 	return HEAD_RUN(tests, start, NULL);
