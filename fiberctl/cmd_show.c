@@ -106,6 +106,16 @@ static void put_waiters(FILE *out, const struct ins_waiters *waiters)
 	fputc('\n', out);
 }
 
+/* In all. */
+static void put_time(FILE *out, const char *what, uint64_t ns)
+{
+	char text[32];
+
+	if (ns != FIB_ROW_UNKNOWN)
+		fprintf(out, "%-12s %s\n", what,
+			ins_words_duration((int64_t)ns, text, sizeof text));
+}
+
 static void put(FILE *out, const struct show *s)
 {
 	const struct fib_layout *layout = &s->source->layout;
@@ -123,7 +133,10 @@ static void put(FILE *out, const struct show *s)
 	if (row->carrier != FIB_ROW_CARRIER_NONE)
 		fprintf(out, "%-12s %u\n", "carrier", row->carrier);
 	fprintf(out, "%-12s %" PRIu64 "\n", "switches", row->switches);
-	fprintf(out, "%-12s %s\n", "cpu", ins_words_duration((int64_t)row->cpu, text, sizeof text));
+	put_time(out, "cpu", row->cpu);
+	put_time(out, "runnable", row->runnable);
+	put_time(out, "waited", row->waited);
+	put_time(out, "lived", row->lived);
 	fprintf(out, "%-12s %u\n", "pins", row->pins);
 	put_stack(out, row);
 	if (row->parent)

@@ -64,6 +64,24 @@ FIELD(get_switches)
 	return number(row_of(sight)->switches);
 }
 
+FIELD(get_runnable)
+{
+	UNUSED;
+	return number_if(row_of(sight)->runnable != FIB_ROW_UNKNOWN, row_of(sight)->runnable);
+}
+
+FIELD(get_waited)
+{
+	UNUSED;
+	return number_if(row_of(sight)->waited != FIB_ROW_UNKNOWN, row_of(sight)->waited);
+}
+
+FIELD(get_lived)
+{
+	UNUSED;
+	return number_if(row_of(sight)->lived != FIB_ROW_UNKNOWN, row_of(sight)->lived);
+}
+
 FIELD(get_cpu)
 {
 	UNUSED;
@@ -242,6 +260,10 @@ const struct ins_field_info ins_field_infos[] = {
 	{"age", "AGE", "how long in that state", INS_TIME, 8, 0, get_age},
 	{"switches", "SWITCHES", "how often it was switched to", INS_NUMBER, 10, 0, get_switches},
 	{"cpu", "CPU", "time on a carrier", INS_TIME, 8, 0, get_cpu},
+	{"runnable", "RUNNABLE", "time in line for a carrier, in all", INS_TIME, 8, 0,
+	 get_runnable},
+	{"waited", "WAITED", "time suspended, in all", INS_TIME, 8, 0, get_waited},
+	{"lived", "LIVED", "time since it was submitted", INS_TIME, 8, 0, get_lived},
 	{"stack", "STACK", "bytes of its stack in use", INS_SIZE, 10, 0, get_stack},
 	{"size", "SIZE", "bytes of its stack", INS_SIZE, 6, 0, get_size},
 	{"high-water", "HIGHEST", "the most of its stack ever in use", INS_SIZE, 8,

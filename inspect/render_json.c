@@ -157,25 +157,31 @@ static json_t *labels_object(const struct fib_row *row)
 	return labels;
 }
 
+static json_t *counted(uint64_t ns)
+{
+	return number_if(ns != FIB_ROW_UNKNOWN, ns);
+}
+
 json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *fiber,
 		       struct ins_symbols *symbols, const struct ins_walk *walk)
 {
 	const struct fib_row *row = &fiber->row;
 	json_t *stack, *ret;
 
-	stack = json_pack(
-		"{s:o, s:o, s:o}", "size", number(row->stack_size), "used",
-		number_if(row->state != FIBER_RUNNING, row->stack_used), "highWater",
-		number_if(row->stack_high_water != FIB_ROW_UNKNOWN, row->stack_high_water));
-	ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-			number(row->id), "parentId", number(row->parent), "name",
-			ins_json_text(row->name), "state",
-			ins_json_text(ins_words_state(layout, row->state)), "ageNs",
-			number((uint64_t)row->age), "switches", number(row->switches), "cpuNs",
-			number(row->cpu), "pins", number(row->pins), "carrier",
-			number_if(row->carrier != FIB_ROW_CARRIER_NONE, row->carrier), "wait",
-			wait_object(layout, row), "stack", stack, "spawn",
-			spawn_object(row, symbols), "labels", labels_object(row));
+	stack = json_pack("{s:o, s:o, s:o}", "size", number(row->stack_size), "used",
+			  number_if(row->state != FIBER_RUNNING, row->stack_used), "highWater",
+			  counted(row->stack_high_water));
+	ret = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"id", number(row->id), "parentId", number(row->parent), "name",
+		ins_json_text(row->name), "state",
+		ins_json_text(ins_words_state(layout, row->state)), "ageNs",
+		number((uint64_t)row->age), "switches", number(row->switches), "cpuNs",
+		number(row->cpu), "runnableNs", counted(row->runnable), "waitedNs",
+		counted(row->waited), "livedNs", counted(row->lived), "pins", number(row->pins),
+		"carrier", number_if(row->carrier != FIB_ROW_CARRIER_NONE, row->carrier), "wait",
+		wait_object(layout, row), "stack", stack, "spawn", spawn_object(row, symbols),
+		"labels", labels_object(row));
 	if (ret && walk &&
 	    (json_object_set_new(ret, "frames", frames_array(symbols, walk)) < 0 ||
 	     json_object_set_new(ret, "truncated", json_boolean(walk->truncated)) < 0)) {

@@ -119,8 +119,9 @@ static enum look look_once(struct live *l, const struct fib_row *row, size_t sta
 	const struct fib_layout *layout = &l->source.layout;
 	uint64_t seq_at = row->record + layout->fields[FIB_FIELD_SEQ].offset;
 	uint64_t id_at = row->record + layout->fields[FIB_FIELD_ID].offset;
-	uint64_t before, after, inside, id, id_after;
-	struct ins_memory_piece piece[5] = {
+	uint64_t since_at = row->record + layout->fields[FIB_FIELD_SINCE].offset;
+	uint64_t before, after, inside, id, id_after, since, since_after;
+	struct ins_memory_piece piece[6] = {
 		{seq_at, &before, sizeof before},
 		{row->record, l->record, layout->record_size},
 	};
@@ -130,11 +131,15 @@ static enum look look_once(struct live *l, const struct fib_row *row, size_t sta
 		piece[n++] = (struct ins_memory_piece){row->sp, l->stack, stack};
 	piece[n++] = (struct ins_memory_piece){seq_at, &after, sizeof after};
 	piece[n++] = (struct ins_memory_piece){id_at, &id_after, sizeof id_after};
+	piece[n++] = (struct ins_memory_piece){since_at, &since_after, sizeof since_after};
 	if (ins_memory_read(&l->memory, piece, n) < 0)
 		return LOOK_UNREADABLE;
 	memcpy(&inside, l->record + layout->fields[FIB_FIELD_SEQ].offset, sizeof inside);
 	memcpy(&id, l->record + layout->fields[FIB_FIELD_ID].offset, sizeof id);
-	return before == inside && inside == after && id == id_after ? LOOK_GOOD : LOOK_MOVED;
+	memcpy(&since, l->record + layout->fields[FIB_FIELD_SINCE].offset, sizeof since);
+	return before == inside && inside == after && id == id_after && since == since_after
+		       ? LOOK_GOOD
+		       : LOOK_MOVED;
 }
 
 /* Whether the fiber still is where row says. */

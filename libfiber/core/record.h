@@ -12,6 +12,10 @@
  * The carrier stores an odd seq before the fiber's stack may change and an even one after its
  * registers are saved (pairs: record.seq).
  *
+ * Whoever takes a fiber from one state to another adds the time since the last change to what it has spent in
+ * the state that it leaves. So its times in all states, with the time since the last change, are the time since it was
+ * born; no clock but the coarse one is read for it, and within a tick nothing is written.
+ *
  * The first cache line holds what a switch touches, the second what a wait touches; a spawn and an end
  * touch these and the two after them. What lies behind is as every fiber leaves it: empty.
  */
@@ -87,31 +91,33 @@ struct fiber {
 	uint32_t timer_slot;	   /* L timers->lock: its slot in it */
 	_Atomic uint32_t token;	   /* A: park.token */
 
-	uint64_t id;		    /* I; 0 in a free record */
-	uint64_t parent;	    /* I */
-	uint64_t cpu;		    /* F: ns, in steps of the coarse clock */
-	fiber_fn *fn;		    /* I */
-	void *arg;		    /* I */
-	uint64_t spawn_pc;	    /* I */
-	struct fiber_result result; /* F, then the joiner */
+	uint64_t id;		 /* I; 0 in a free record */
+	uint64_t parent;	 /* I */
+	uint64_t cpu;		 /* F: ns, in steps of the coarse clock, like the next two */
+	uint64_t runnable;	 /* F: stood in line */
+	_Atomic uint64_t waited; /* whoever makes it runnable (record.waited) */
+	fiber_fn *fn;		 /* I */
+	void *arg;		 /* I */
+	uint64_t spawn_pc;	 /* I */
 
+	struct fiber_result result;    /* F, then the joiner */
 	struct fib_stack stack;	       /* F: from its begin on; low NULL: the size it will have */
 	_Atomic uint32_t life;	       /* A: FIB_LIFE_* */
 	_Atomic uint32_t joiner_armed; /* A: join.meet: the ticket of the wait */
 	_Atomic uintptr_t joiner;      /* A: join.meet: its parker, + 1 when it blocks */
-	struct fib_ending *endings;    /* F; NULL in a free record, like what follows */
-	struct fib_exit *exits;	       /* F: exit handlers, the last first */
-	struct fib_layout_labels *labels; /* F: NULL: none set yet; readers */
+	int64_t born;		       /* whoever submits it: when; 0: nobody has */
 
-	struct fib_locals *locals; /* F: NULL: none set */
-	_Atomic uint32_t members;  /* A: how many live in groups that lie on its stack */
+	struct fib_ending *endings;	  /* F; NULL in a free record, like what follows */
+	struct fib_exit *exits;		  /* F: exit handlers, the last first */
+	struct fib_layout_labels *labels; /* F: NULL: none set yet; readers */
+	struct fib_locals *locals;	  /* F: NULL: none set */
+	_Atomic uint32_t members;	  /* A: how many live in groups that lie on its stack */
 	uint32_t unused;
 	struct fiber *group_owner;     /* I: with a group: whose stack it lies on, or NULL */
 	void *group;		       /* I: the struct fiber_group it is a member of, or NULL */
 	void (*ended)(struct fiber *); /* I: with a group: told when it has ended */
-	struct fib_list group_link;    /* L the group's lock */
-	uint64_t unused1;
 
+	struct fib_list group_link; /* L the group's lock */
 	/* L sched->background.lock: its place among those, while it is in there */
 	struct fib_list background;
 	char name[32]; /* F or the owner of the handle; readers may see it half written */
@@ -122,11 +128,28 @@ struct fiber {
 	struct fib_announce announce; /* F */
 } fib_aligned(FIB_CACHE_LINE);
 
-/* Its state as the registry shows it, and since when. By whoever has the fiber. */
-static inline void fib_show(struct fiber *fiber, enum fiber_state state, int64_t now)
+/* Submitted at now, ns of the coarse clock. By whoever has it. */
+static inline void fib_bear(struct fiber *fiber, int64_t now)
 {
 	fib_store(&fiber->since, now);
-	fib_store(&fiber->state, (uint8_t)state);
+	fiber->born = now;
+}
+
+/* From now on it is runnable, and has waited until now unless it begins. By whoever has the fiber. */
+static inline void fib_show_runnable(struct fiber *fiber, int64_t now)
+{
+	const int64_t since = fib_load(&fiber->since);
+
+	if (now != since) {
+		if (fib_likely(fib_load(&fiber->state) == FIBER_SUSPENDED))
+			fib_store(&fiber->waited,
+				  fib_load(&fiber->waited) + (uint64_t)(now - since));
+		else
+			fiber->born = now;
+		/* label: record.waited -- who sees the new time sees what was counted until then. */
+		fib_store_release(&fiber->since, now);
+	}
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
 }
 
 /* It leaves the CPU at now, ns of the coarse clock. Most often it came in the same tick, and its second cache line is

@@ -77,6 +77,9 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_NAME, name);
 	FIELD(FIB_FIELD_FAILURE, failure);
 	FIELD(FIB_FIELD_LABELS, labels);
+	FIELD(FIB_FIELD_RUNNABLE, runnable);
+	FIELD(FIB_FIELD_WAITED, waited);
+	FIELD(FIB_FIELD_BORN, born);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 

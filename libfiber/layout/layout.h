@@ -45,18 +45,21 @@ enum fib_layout_field_id {
 	FIB_FIELD_CARRIER,   /* u16: index, valid while it runs */
 	FIB_FIELD_PINS,	     /* u16: nesting depth */
 	FIB_FIELD_WAIT_OBJECT, /* u64: address of what it waits for */
-	FIB_FIELD_WAIT_ARG,    /* u64: join: target id; fd: descriptor | poll events << 32 */
-	FIB_FIELD_DEADLINE,    /* i64 ns, INT64_MAX: none */
-	FIB_FIELD_CPU,	       /* u64 ns on a carrier, in steps of the coarse clock */
-	FIB_FIELD_ID,	       /* u64: 0 in a free record */
-	FIB_FIELD_PARENT,      /* u64: id of the spawner, 0: spawned from a thread */
-	FIB_FIELD_STACK_LOW,   /* u64: lowest usable address */
-	FIB_FIELD_STACK_SIZE,  /* u64: usable bytes above it */
-	FIB_FIELD_SPAWN_PC,    /* u64: return address of the call that made it */
-	FIB_FIELD_ENTRY,       /* u64: the function it runs */
-	FIB_FIELD_NAME,	       /* char[32], NUL-terminated */
-	FIB_FIELD_FAILURE,     /* char[]: fiber_fail's text */
-	FIB_FIELD_LABELS,      /* u64: address of a struct fib_layout_labels, 0: none */
+	FIB_FIELD_WAIT_ARG, /* u64: join: target id; fd: descriptor | poll events << 32; predicate: since, ns */
+	FIB_FIELD_DEADLINE,   /* i64 ns, INT64_MAX: none */
+	FIB_FIELD_CPU,	      /* u64 ns on a carrier, in steps of the coarse clock */
+	FIB_FIELD_ID,	      /* u64: 0 in a free record */
+	FIB_FIELD_PARENT,     /* u64: id of the spawner, 0: spawned from a thread */
+	FIB_FIELD_STACK_LOW,  /* u64: lowest usable address */
+	FIB_FIELD_STACK_SIZE, /* u64: usable bytes above it */
+	FIB_FIELD_SPAWN_PC,   /* u64: return address of the call that made it */
+	FIB_FIELD_ENTRY,      /* u64: the function it runs */
+	FIB_FIELD_NAME,	      /* char[32], NUL-terminated */
+	FIB_FIELD_FAILURE,    /* char[]: fiber_fail's text */
+	FIB_FIELD_LABELS,     /* u64: address of a struct fib_layout_labels, 0: none */
+	FIB_FIELD_RUNNABLE,   /* u64 ns in line for a carrier, until `since` */
+	FIB_FIELD_WAITED,     /* u64 ns suspended, until `since` */
+	FIB_FIELD_BORN,	      /* i64 ns: when it was submitted (coarse clock); 0: it was not yet */
 	FIB_FIELD_COUNT
 };
 #define FIB_LAYOUT_FIELDS 64 /* slots in the table, for fields to come */

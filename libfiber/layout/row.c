@@ -58,6 +58,32 @@ bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins
 	return state == FIBER_SUSPENDED;
 }
 
+/* How long it has been in each state since it began; the record counts up to `since`. */
+static void decode_times(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
+{
+	const uint64_t since = field(layout, bytes, FIB_FIELD_SINCE);
+	const uint64_t born = field(layout, bytes, FIB_FIELD_BORN);
+	uint64_t age = (uint64_t)row->age;
+
+	row->cpu = field(layout, bytes, FIB_FIELD_CPU);
+	row->runnable = row->waited = row->lived = FIB_ROW_UNKNOWN;
+	if (row->state == FIBER_RUNNING)
+		row->cpu += age;
+	if (!fib_layout_has(layout, FIB_FIELD_BORN, sizeof born))
+		return;
+	row->runnable = field(layout, bytes, FIB_FIELD_RUNNABLE);
+	row->waited = field(layout, bytes, FIB_FIELD_WAITED);
+	row->lived = 0;
+	if (row->state == FIBER_RUNNABLE)
+		row->runnable += age;
+	else if (row->state == FIBER_SUSPENDED)
+		row->waited += age;
+	else if (row->state != FIBER_RUNNING)
+		age = 0;
+	if (born)
+		row->lived = since - born + age;
+}
+
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
 		    int64_t now, struct fib_row *ret)
 {
@@ -79,7 +105,6 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->flags = (uint8_t)field(layout, bytes, FIB_FIELD_FLAGS);
 	ret->pins = (uint16_t)field(layout, bytes, FIB_FIELD_PINS);
 	ret->switches = (ret->seq + 1) / 2;
-	ret->cpu = field(layout, bytes, FIB_FIELD_CPU);
 	ret->stack_low = field(layout, bytes, FIB_FIELD_STACK_LOW);
 	ret->stack_size = field(layout, bytes, FIB_FIELD_STACK_SIZE);
 	ret->stack_high_water = FIB_ROW_UNKNOWN;
@@ -99,8 +124,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->age = (int64_t)((uint64_t)now - field(layout, bytes, FIB_FIELD_SINCE));
 	if (ret->age < 0)
 		ret->age = 0;
-	if (running)
-		ret->cpu += (uint64_t)ret->age;
+	decode_times(layout, bytes, ret);
 	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
 		ret->wait_kind = FIB_WAIT_NONE;
 	} else if (ret->wait_kind != FIB_WAIT_YIELD) {
@@ -108,6 +132,13 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->wait_object = field(layout, bytes, FIB_FIELD_WAIT_OBJECT);
 		ret->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
 		ret->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
+	}
+	if (ret->wait_kind == FIB_WAIT_PREDICATE && !running) {
+		/* It wakes now and then to look, and has waited since before that. */
+		ret->age = (int64_t)((uint64_t)now - ret->wait_arg);
+		ret->wait_arg = 0;
+		if (ret->age < 0)
+			ret->age = 0;
 	}
 	/* One that has not begun, or has ended, has no sp. */
 	if (!running && ret->sp && ret->sp - ret->stack_low <= ret->stack_size)

@@ -16,7 +16,7 @@
 #include "layout/layout.h"
 
 #define FIB_ROW_CARRIER_NONE 0xffffu
-#define FIB_ROW_UNKNOWN	     UINT64_MAX /* high_water of a stack that could not be looked at */
+#define FIB_ROW_UNKNOWN	     UINT64_MAX /* what could not be found out */
 
 /* Sent over the control socket as it stands: natural alignment, no holes; new fields at the end. */
 struct fib_row {
@@ -46,7 +46,11 @@ struct fib_row {
 	uint16_t pins;
 	char name[32];
 	char object_name[32];
-	uint64_t labels;	       /* address of the block in the process, 0: none */
+	uint64_t
+		runnable; /* ns in line; FIB_ROW_UNKNOWN: the program does not count it, like the next two */
+	uint64_t waited; /* ns suspended */
+	uint64_t lived;	 /* ns since it was submitted, until it ended: cpu + runnable + waited */
+	uint64_t labels; /* address of the block in the process, 0: none */
 	char label[FIB_LAYOUT_LABELS]; /* key NUL value NUL ...; fib_row_labels() fills it in */
 };
 

@@ -90,12 +90,12 @@ static int take_nap(struct polling *p, struct fiber *fiber)
 {
 	int64_t until = next_look(p);
 	struct fib_waiter w;
-	int rc = fib_wait_begin(&w, FIB_WAIT_PREDICATE, p->arg, 0, until);
+	/* A nap is one of many: readers are told since when it waits for the condition. */
+	int rc = fib_wait_begin(&w, FIB_WAIT_PREDICATE, p->arg, (uint64_t)p->began, until);
 
 	if (rc == 0) {
 		/* Only the heap ends this wait, and it has not been told of it yet. */
 		fiber->wait_deadline = p->deadline;
-		fib_store(&fiber->since, p->began);
 		rc = fib_wait(&w, until);
 	}
 	return rc == -ETIMEDOUT ? 0 : rc;

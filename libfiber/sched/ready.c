@@ -30,24 +30,20 @@ static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *
 		fib_idle_wake(home);
 }
 
-/* In the program's hook, where c counts as asleep, nobody keeps the clock, and the fiber would seem to have waited since it
- * rests. */
-static void wake_clock(struct fib_carrier *c, struct fiber *fiber)
+/* In the program's hook, where c counts as asleep, nobody keeps the clock, and what waited until now would seem to have
+ * done so until it rests, and to have stood in line since. */
+static fib_noinline void wake_clock(struct fib_carrier *c)
 {
 	bool polls;
 
-	if (!fib_idle_lies(c, &polls))
-		return;
-	fib_tick_clock(c, fib_os_now());
-	fib_store(&fiber->since, fib_coarse_now());
+	if (fib_idle_lies(c, &polls))
+		fib_tick_clock(c, fib_os_now());
 }
 
 /* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
 static fib_noinline void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber,
 			     bool front)
 {
-	if (c && !c->current)
-		wake_clock(c, fiber);
 	if (fiber->flags & FIB_APART) {
 		put_apart(s, c, fiber);
 		return;
@@ -74,7 +70,7 @@ static fib_noinline void ready_from_outside(struct fib_sched *s, struct fiber *f
 	fib_add_relaxed(&s->visitors, 1);
 	/* While every carrier sleeps nobody keeps the coarse clock. */
 	fib_coarse_set(fib_os_now());
-	fib_show(fiber, FIBER_RUNNABLE, fib_coarse_now());
+	fib_show_runnable(fiber, fib_coarse_now());
 	put(s, NULL, fiber, false);
 	/* label: sched.visit -- our last touch of s. */
 	fib_sub(&s->visitors, 1);
@@ -88,7 +84,9 @@ void fib_ready(struct fiber *fiber, bool front)
 		ready_from_outside(fiber->sched, fiber);
 		return;
 	}
-	fib_show(fiber, FIBER_RUNNABLE, fib_coarse_now());
+	if (fib_unlikely(!c->current && fib_load(&c->sched->tells)))
+		wake_clock(c);
+	fib_show_runnable(fiber, fib_coarse_now());
 	/* Most often it is the only one, and nobody needs to be told. */
 	if (fib_likely(front && !fib_load(&c->woken) && !(fiber->flags & FIB_APART) &&
 		       !fib_load(&c->sched->tells)))
@@ -110,8 +108,10 @@ void fib_ready_fresh(struct fiber *fiber)
 		return;
 	}
 	/* It was made a moment ago. */
-	if (fib_unlikely(!c->current))
-		wake_clock(c, fiber);
+	if (fib_unlikely(!c->current)) {
+		wake_clock(c);
+		fib_bear(fiber, fib_coarse_now());
+	}
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
 	fib_put_fresh(s, c, fiber);
 }

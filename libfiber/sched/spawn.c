@@ -106,6 +106,9 @@ static inline void clear(struct fiber *fiber)
 	fiber->carrier = 0;
 	fiber->pins = 0;
 	fiber->cpu = 0;
+	fiber->runnable = 0;
+	fib_store(&fiber->waited, 0);
+	fiber->born = 0;
 	fiber->timers = NULL;
 	if (fib_unlikely(fiber->result.error))
 		fiber->failure[0] = 0;
@@ -203,6 +206,7 @@ static void start(struct fib_sched *s, struct fiber *fiber)
 		fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
 	if (fiber->flags & FIBER_BACKGROUND)
 		fib_background_enter(s, fiber);
+	fib_bear(fiber, fib_coarse_now());
 	fib_ready_fresh(fiber);
 }
 
@@ -217,7 +221,8 @@ int fib_submit(struct fib_sched *s, struct fiber *fiber)
 		fib_live_withdraw(s, flags);
 		return -EINVAL;
 	}
-	fib_store(&fiber->since, fib_coarse_now()); /* it may have been made long ago */
+	if (!fib_carrier_self()) /* nobody may keep the clock */
+		fib_coarse_set(fib_os_now());
 	start(s, fiber);
 	return 0;
 }
@@ -277,6 +282,7 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	describe(fiber, c, fn, arg, pc);
 	fiber->sched = s;
 	fib_store(&fiber->life, life);
+	fiber->born = fib_load(&fiber->since);
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
 	fib_record_name(&c->records, fiber);
 	fib_live_raise(&c->spawned);

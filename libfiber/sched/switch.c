@@ -131,6 +131,15 @@ static fib_noinline void begin(struct fib_carrier *c, struct fiber *fiber)
 	fib_check(fib_begin_on(fiber, &stack) == 0);
 }
 
+static void stood_in_line(struct fib_carrier *c, struct fiber *fiber, int64_t now)
+{
+	const int64_t ns = now - fib_load(&fiber->since);
+
+	fiber->runnable += (uint64_t)ns;
+	fib_meter_delay(&c->meter, ns);
+	fib_store(&fiber->since, now);
+}
+
 /* c runs fiber from now on: its stack may change. now: ns of the coarse clock. */
 static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int64_t now)
 {
@@ -138,10 +147,8 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int
 	/* pairs: record.seq -- the odd number is out before anything else of the fiber changes. */
 	fib_fence_release();
 	/* Most often it has become runnable in the same tick. */
-	if (fib_unlikely(fib_load(&fiber->since) != now)) {
-		fib_meter_delay(&c->meter, now - fib_load(&fiber->since));
-		fib_store(&fiber->since, now);
-	}
+	if (fib_unlikely(fib_load(&fiber->since) != now))
+		stood_in_line(c, fiber, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fiber->carrier = (uint16_t)c->index;

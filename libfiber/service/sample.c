@@ -58,14 +58,25 @@ union record_copy {
 	unsigned char bytes[sizeof(struct fiber)]; /* what is not copied is no field of a row */
 };
 
-/* One try. The id and the seq that the copy is of, and whether it is of one moment. */
+static int64_t copied_since(const union record_copy *copy)
+{
+	int64_t since;
+
+	memcpy(&since, copy->bytes + offsetof(struct fiber, since), sizeof since);
+	return since;
+}
+
+/* One try. The id and the seq that the copy is of, and whether it is of one moment. Who makes a fiber runnable does not
+ * move the number; that shows in the time, which stands before what is counted until then and is copied first.
+ */
 static bool copy_once(struct fiber *f, union record_copy *copy, uint64_t *ret_id, uint64_t *ret_seq)
 {
 	*ret_id = read_id(f);
 	/* pairs: record.seq -- the registers saved before it. */
 	*ret_seq = fib_load_acquire(&f->seq);
 	copy_record(f, copy->words);
-	return unmoved(f, *ret_seq, *ret_id);
+	/* pairs: record.waited */
+	return unmoved(f, *ret_seq, *ret_id) && fib_load(&f->since) == copied_since(copy);
 }
 
 static bool decode(const struct fiber *f, const union record_copy *copy, int64_t now,

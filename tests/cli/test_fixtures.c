@@ -12,7 +12,7 @@
 static const char *const fixtures[] = {"httpd",	   "httpd-threads", "httpd-epoll", "proxy",
 				       "idle",	   "load",	    "crowd",	   "spin",
 				       "overflow", "labels",	    "places",	   "family",
-				       "deadlock", "figures",	    "drift"};
+				       "deadlock", "figures",	    "drift",	   "ages"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -68,6 +68,7 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"figures", "stray", NULL},
 		{"figures", "--carriers", "0"},
 		{"drift", "stray", NULL},
+		{"ages", "--carriers", "0"},
 	};
 
 	(void)state;

@@ -20,7 +20,8 @@ void json_promise(const json_t *object, const char *where, const char *keys);
 /* The promises of every answer. */
 #define JSON_ANSWER "schemaVersion:i pid:i name:s source:s sampledNs:i total:i shown:i complete:b"
 #define JSON_FIBER                                                                             \
-	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i pins:i carrier:i? wait:o? " \
+	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i runnableNs:i? waitedNs:i? " \
+	"livedNs:i? pins:i carrier:i? wait:o? "                                                \
 	"stack:o spawn:o labels:o"
 #define JSON_WAIT                                                                    \
 	"kind:s object:x? objectName:s? holderId:i? holderThread:i? fd:i? events:* " \

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_state_times.c - how long a fiber was running, runnable and waiting is how long it lived, to the nanosecond, and
+ * what the fiber itself says of it, to within what its clock can tell
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/harness/cli/http.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+#define FIBERS	12
+#define SAMPLES 10000
+#define MS	INT64_C(1000000)
+
+struct life {
+	uint64_t id;
+	int64_t born, ran, away;
+};
+
+static struct life lives[FIBERS];
+
+static struct harness_process *start(const char *carriers)
+{
+	struct harness_process *process =
+		cli_start(NULL, "ready", "ages", "--carriers", carriers, NULL);
+	const char *at = process->out.bytes;
+
+	for (size_t i = 0; i < FIBERS; i++) {
+		struct life *life = &lives[i];
+
+		assert_int_equal(sscanf(at, "%" SCNu64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
+					&life->id, &life->born, &life->ran, &life->away),
+				 4);
+		at = strchr(at, '\n') + 1;
+	}
+	return process;
+}
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void expect_sum(const json_t *fiber)
+{
+	assert_int_equal(json_int(fiber, "cpuNs") + json_int(fiber, "runnableNs") +
+				 json_int(fiber, "waitedNs"),
+			 json_int(fiber, "livedNs"));
+}
+
+/* Within 1 %, and the grain of the coarse clock where the machine has other things to do. */
+static void expect_near(const char *what, int64_t is, int64_t low, int64_t high, int64_t grain)
+{
+	if (is < low - low / 100 - grain || is > high + high / 100 + grain) {
+		print_error("%s: %" PRId64 " ns, and not from %" PRId64 " to %" PRId64 "\n", what,
+			    is, low, high);
+		fail();
+	}
+}
+
+static void agree(const struct harness_process *process, const char *tool, const char *how)
+{
+	const int64_t before = now();
+	struct harness_process *p =
+		cli_run(tool, how, cli_number((uint64_t)process->pid), "--json", NULL);
+	const int64_t after = now();
+	int64_t ran = 0, counted = 0, lived = 0;
+	json_t *answer;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	for (size_t i = 0; i < FIBERS; i++) {
+		const struct life *life = &lives[i];
+		const json_t *fiber = json_fiber(answer, life->id);
+
+		expect_sum(fiber);
+		expect_near("livedNs", json_int(fiber, "livedNs"), before - life->born,
+			    after - life->born, 20 * MS);
+		assert_true(json_int(fiber, "runnableNs") > 0);
+		assert_true(json_int(fiber, "waitedNs") >= json_int(fiber, "ageNs"));
+		ran += life->ran;
+		lived += life->ran + life->away;
+		counted += json_int(fiber, "cpuNs");
+	}
+	/* Each turn is right to within a tick, all of them together much better. */
+	expect_near("cpuNs of all", counted, ran, ran, lived / 20);
+	json_decref(answer);
+	harness_free(p);
+}
+
+static void test_times_in_all_states_are_the_time_lived(void **state)
+{
+	static const char *const carriers[] = {"1", "4"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct harness_process *process = start(carriers[i]);
+
+		agree(process, "fiberctl", "list");
+		agree(process, "fibertrace", "--each");
+		harness_free(process);
+	}
+}
+
+/* While they change: a copy that is not of one moment would not add up. */
+static void test_times_add_up_in_every_sample_of_a_busy_server(void **state)
+{
+	unsigned port;
+	struct harness_process *server = http_start(NULL, NULL, NULL, &port), *p;
+	const struct harness_how quiet = {0};
+	char program[HARNESS_PATH];
+	const char *const argv[] = {harness_program(program, "load"), cli_number(port), NULL};
+	struct harness_process *clients = harness_start(argv, &quiet);
+	size_t samples = 0, moving = 0;
+
+	(void)state;
+	for (unsigned i = 0; samples < SAMPLES; i++) {
+		const bool ctl = i % 8;
+		json_t *answer, *fiber;
+		size_t k;
+
+		p = cli_run(ctl ? "fiberctl" : "fibertrace", ctl ? "list" : "--each",
+			    cli_number((uint64_t)server->pid), "--json", NULL);
+		cli_expect(p, 0);
+		answer = json_answer(p);
+		json_array_foreach (json_object_get(answer, "fibers"), k, fiber) {
+			expect_sum(fiber);
+			moving += json_int(fiber, "switches") > 1;
+			samples++;
+		}
+		json_decref(answer);
+		harness_free(p);
+	}
+	assert_true(moving > SAMPLES / 2);
+	harness_free(clients);
+	harness_free(server);
+}
+
+static void test_times_can_be_chosen_by_and_shown(void **state)
+{
+	struct harness_process *process = start("2"), *p;
+	char where[64];
+
+	(void)state;
+	snprintf(where, sizeof where, "waited>1ms and runnable>0s and id=%" PRIu64, lives[3].id);
+	p = cli_run("fiberctl", "list", cli_number((uint64_t)process->pid), "--where", where,
+		    "--columns", "id,cpu,runnable,waited,lived", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "RUNNABLE");
+	harness_free(p);
+	p = cli_run("fiberctl", "show", cli_number((uint64_t)process->pid), cli_number(lives[3].id),
+		    NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "\nrunnable     ");
+	cli_contains(p->out.bytes, "\nwaited       ");
+	cli_contains(p->out.bytes, "\nlived        ");
+	harness_free(p);
+	harness_free(process);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_times_in_all_states_are_the_time_lived),
+		cmocka_unit_test(test_times_add_up_in_every_sample_of_a_busy_server),
+		cmocka_unit_test(test_times_can_be_chosen_by_and_shown),
+	};
+
+	harness_watchdog(120);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
