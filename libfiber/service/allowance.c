@@ -23,13 +23,15 @@
 #define SHARE 125		/* one in so many ns may be spent on answers */
 #define MOST  INT64_C(8000000)	/* ns that can be saved up */
 #define LOOK  INT64_C(10000000) /* ns over which the use of the CPUs is looked at */
+#define USED \
+	16 /* carriers that run get at least one in so many ns, also where other programs want the CPUs */
 
 static void look(struct fib_allowance *a, int64_t now)
 {
 	int64_t process = fib_os_process_cpu(), own = fib_os_thread_cpu();
 	int64_t carriers = process - a->process_cpu - (own - a->own_cpu);
 
-	a->busy = carriers > (now - a->looked_at) / 4;
+	a->busy = carriers > (now - a->looked_at) / USED;
 	a->looked_at = now;
 	a->process_cpu = process;
 	a->own_cpu = own;
