@@ -55,69 +55,75 @@ static intptr_t joined(struct fiber *fiber)
 	return (intptr_t)result.value;
 }
 
-static void test_act_cancel_ends_the_wait_and_those_that_follow(void **state)
+static struct fib_sched sched;
+
+/* A fiber that waits, alone on a carrier. */
+static struct fiber *waiting(void *(*fn)(void *))
 {
-	struct fib_sched s;
 	struct fiber *f;
 
-	(void)state;
-	carriers_start(&s, 1);
-	f = carriers_spawn(&s, "sleeper", sleeps_and_parks, NULL);
+	carriers_start(&sched, 1);
+	f = carriers_spawn(&sched, "waiting", fn, NULL);
 	await(f, FIBER_SUSPENDED);
+	return f;
+}
+
+/* What it returned, after it. */
+static intptr_t ended(struct fiber *fiber)
+{
+	intptr_t value = joined(fiber);
+
+	carriers_stop(&sched);
+	return value;
+}
+
+static void test_act_cancel_ends_the_wait_and_those_that_follow(void **state)
+{
+	struct fiber *f = waiting(sleeps_and_parks);
+
+	(void)state;
 	assert_int_equal(fib_act_cancel(index_of(f), f->id), 1);
-	assert_int_equal(joined(f), -ECANCELED);
-	carriers_stop(&s);
+	assert_int_equal(ended(f), -ECANCELED);
 }
 
 static void test_act_wake_ends_a_park_and_leaves_nothing_behind(void **state)
 {
-	struct fib_sched s;
-	struct fiber *f;
+	struct fiber *f = waiting(parks);
 
 	(void)state;
-	carriers_start(&s, 1);
-	f = carriers_spawn(&s, "parker", parks, NULL);
-	await(f, FIBER_SUSPENDED);
 	assert_int_equal(fib_act_wake(index_of(f), f->id), 0);
-	assert_int_equal(joined(f), 0);
-	carriers_stop(&s);
+	assert_int_equal(ended(f), 0);
 }
 
 static void test_act_wake_is_refused_for_any_other_wait(void **state)
 {
-	struct fib_sched s;
-	struct fiber *f;
+	struct fiber *f = waiting(sleeps_and_parks);
 
 	(void)state;
-	carriers_start(&s, 1);
-	f = carriers_spawn(&s, "sleeper", sleeps_and_parks, NULL);
-	await(f, FIBER_SUSPENDED);
 	assert_int_equal(fib_act_wake(index_of(f), f->id), -EINVAL);
 	assert_int_equal(fib_load(&f->token), 0);
 	fiber_cancel(f);
-	assert_int_equal(joined(f), -ECANCELED);
-	carriers_stop(&s);
+	assert_int_equal(ended(f), -ECANCELED);
+}
+
+static void refused(uint64_t index, uint64_t id)
+{
+	assert_int_equal(fib_act_cancel(index, id), -ESRCH);
+	assert_int_equal(fib_act_wake(index, id), -ESRCH);
 }
 
 static void test_act_on_a_fiber_that_has_ended_is_refused(void **state)
 {
-	struct fib_sched s;
-	struct fiber *f;
-	uint64_t id;
+	struct fiber *f = waiting(parks);
+	const uint64_t id = f->id;
 
 	(void)state;
-	carriers_start(&s, 1);
-	f = carriers_spawn(&s, "parker", parks, NULL);
-	id = f->id;
-	await(f, FIBER_SUSPENDED);
 	fiber_unpark(f);
 	await(f, FIBER_DEAD);
-	assert_int_equal(fib_act_cancel(index_of(f), id), -ESRCH);
-	assert_int_equal(fib_act_wake(index_of(f), id), -ESRCH);
+	refused(index_of(f), id);
 	assert_int_equal(joined(f), 0);
-	assert_int_equal(fib_act_cancel(index_of(f), id), -ESRCH);
-	assert_int_equal(fib_act_wake(index_of(f), id), -ESRCH);
-	carriers_stop(&s);
+	refused(index_of(f), id);
+	carriers_stop(&sched);
 }
 
 static void test_act_cancel_of_one_that_does_not_wait_is_told_by_its_next_wait(void **state)
