@@ -6,11 +6,10 @@
 
 #include "head.h"
 #include "inspect/render.h"
+#include "nowhere.h"
 #include "rows.h"
 
 static struct fib_layout layout;
-static struct ins_modules *modules;
-static struct ins_symbols *symbols;
 static struct ins_groups *groups;
 static struct ins_walk walk;
 static struct ins_fiber fiber;
@@ -150,17 +149,14 @@ static int end(void **state)
 static int start(void **state)
 {
 	(void)state;
-	return ins_modules_new(0, NULL, NULL, NULL, &modules) < 0 ||
-	       ins_symbols_new(modules, &symbols) < 0;
+	return nowhere_begin();
 }
 
 static int stop(void **state)
 {
 	(void)state;
-	ins_symbols_free(symbols);
-	ins_modules_free(modules);
 	free(text);
-	return 0;
+	return nowhere_end();
 }
 
 #define FOLDED_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

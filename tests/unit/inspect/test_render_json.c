@@ -7,11 +7,10 @@
 
 #include "head.h"
 #include "inspect/render.h"
+#include "nowhere.h"
 #include "rows.h"
 
 static struct fib_layout layout;
-static struct ins_modules *modules;
-static struct ins_symbols *symbols;
 static char *text;
 static size_t size;
 
@@ -346,16 +345,13 @@ static void test_an_answer_that_could_not_be_written_whole_is_an_error(void **st
 static int start(void **state)
 {
 	(void)state;
-	return ins_modules_new(0, NULL, NULL, NULL, &modules) < 0 ||
-	       ins_symbols_new(modules, &symbols) < 0;
+	return nowhere_begin();
 }
 
 static int stop(void **state)
 {
 	(void)state;
-	ins_symbols_free(symbols);
-	ins_modules_free(modules);
-	return 0;
+	return nowhere_end();
 }
 
 int main(void)

@@ -4,11 +4,9 @@
 
 #include "head.h"
 #include "inspect/sites.h"
+#include "nowhere.h"
 
 static struct ins_sites *sites;
-static struct ins_symbols *symbols;
-static struct ins_modules *modules;
-static struct ins_problems problems;
 static struct ins_event event;
 static struct ins_walk walk;
 
@@ -22,19 +20,14 @@ static int begin(void **state)
 	walk.count = 2;
 	walk.pc[0] = 0x100;
 	walk.pc[1] = 0x200;
-	if (ins_modules_new(0, NULL, NULL, &problems, &modules) < 0 ||
-	    ins_symbols_new(modules, &symbols) < 0)
-		return -1;
-	return ins_sites_new(&sites);
+	return nowhere_begin() || ins_sites_new(&sites) < 0;
 }
 
 static int end(void **state)
 {
 	(void)state;
 	ins_sites_free(sites);
-	ins_symbols_free(symbols);
-	ins_modules_free(modules);
-	return 0;
+	return nowhere_end();
 }
 
 static void add(uint64_t fiber, int64_t duration)
