@@ -57,16 +57,6 @@ static void walk_of_gdb(const char *out, uint64_t id, char *buf)
 	snprintf(buf, WALK, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-static json_t *answer_of(struct harness_process *p)
-{
-	json_t *answer;
-
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	harness_free(p);
-	return answer;
-}
-
 static void all_agree(const char *build)
 {
 	static const char *const names[] = {"fiberctl bt", "fibertrace PID", "fibertrace --core"};
@@ -82,10 +72,10 @@ static void all_agree(const char *build)
 		cli_skip("crowd is not built in this way here");
 	crowd = crowd_start(NULL, program, FIBERS, NULL);
 	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
-	answers[0] = answer_of(cli_run("fiberctl", "bt", pid, "--all", "--json", NULL));
-	answers[1] = answer_of(cli_run("fibertrace", pid, "--json", "--each", NULL));
+	answers[0] = json_well(cli_run("fiberctl", "bt", pid, "--all", "--json", NULL));
+	answers[1] = json_well(cli_run("fibertrace", pid, "--json", "--each", NULL));
 	cli_core(crowd.process->pid, build, core);
-	answers[2] = answer_of(cli_run("fibertrace", "--core", core, "--json", "--each", NULL));
+	answers[2] = json_well(cli_run("fibertrace", "--core", core, "--json", "--each", NULL));
 	gdb = cli_run("/usr/bin/env", "gdb", "-nx", "-batch", "-p", pid, "-x", script, NULL);
 	cli_expect(gdb, 0);
 

@@ -36,16 +36,6 @@ static void step(const char *line)
 	assert_non_null(harness_wait_line(drift, line, CLI_SECONDS));
 }
 
-static json_t *answer_of(struct harness_process *p)
-{
-	json_t *answer;
-
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	harness_free(p);
-	return answer;
-}
-
 static int start(void **state)
 {
 	(void)state;
@@ -57,7 +47,7 @@ static int start(void **state)
 	take(2);
 	step("step 2");
 	take(3);
-	first = answer_of(cli_run("fiberctl", "list", files[0], "--json", NULL));
+	first = json_well(cli_run("fiberctl", "list", files[0], "--json", NULL));
 	return 0;
 }
 
@@ -71,7 +61,7 @@ static int stop(void **state)
 
 static json_t *diff(const char *a, const char *b, const char *c)
 {
-	json_t *answer = answer_of(cli_run("fiberctl", "diff", "--json", a, b, c, NULL));
+	json_t *answer = json_well(cli_run("fiberctl", "diff", "--json", a, b, c, NULL));
 
 	json_promise_answer(answer, "snapshot");
 	json_promise(answer, "diff", "stuck:a stuckCount:i new:a gone:a snapshots:a");
@@ -202,7 +192,7 @@ static void test_diff_says_it_in_text(void **state)
 static void test_diff_takes_the_process_itself_as_the_last(void **state)
 {
 	json_t *answer =
-		answer_of(cli_run("fiberctl", "diff", "--json", files[0], files[3], pid, NULL));
+		json_well(cli_run("fiberctl", "diff", "--json", files[0], files[3], pid, NULL));
 
 	(void)state;
 	assert_string_equal(json_text(answer, "source"), "control");

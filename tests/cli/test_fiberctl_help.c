@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "layout/layout.h"
@@ -162,16 +161,9 @@ static void take(int fd, void *bytes, size_t size)
 static void ask_layout(pid_t pid, struct fib_layout *ret)
 {
 	struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_LIST, 0};
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	const int fd = cli_attach(pid);
 	static char payload[FIB_WIRE_FRAME_MAX];
-	char path[HARNESS_PATH], name[64];
 
-	snprintf(name, sizeof(name), "fiber/%d.sock", pid);
-	harness_file(path, name);
-	assert_true(strlen(path) < sizeof(at.sun_path));
-	strcpy(at.sun_path, path);
-	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	assert_int_equal(send(fd, &h, sizeof(h), MSG_NOSIGNAL), sizeof(h));
 	do {
 		take(fd, &h, sizeof(h));

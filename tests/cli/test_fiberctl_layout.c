@@ -9,26 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
-
-static struct crowd crowd;
-static char pid[16];
 
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "crowd", "300", "--stuck");
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
+	return one_crowd("crowd", "300", "--stuck");
 }
 
 static size_t count_lines(const char *text)
@@ -385,5 +373,5 @@ int main(void)
 
 	harness_watchdog(110);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

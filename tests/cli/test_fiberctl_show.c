@@ -5,26 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
-
-static struct crowd crowd;
-static char pid[16];
 
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "crowd", "66", "--stuck");
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
+	return one_crowd("crowd", "66", "--stuck");
 }
 
 /* The row of one fiber; the caller's to json_decref(). */
@@ -251,5 +239,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

@@ -9,33 +9,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/cli/terminal.h"
 #include "tests/harness/watchdog.h"
 
 #define REDRAW "\f"
 
-static struct crowd crowd;
-static char pid[16];
-
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "crowd", "240", "--stuck");
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
+	return one_crowd("crowd", "240", "--stuck");
 }
 
 static struct terminal *begin(const char *process)
@@ -166,18 +152,13 @@ static void test_top_follows_the_size_of_its_terminal(void **state)
 /* The program serves 16 at once, and whoever was idle for the longest gives way to those that come. */
 static void test_top_goes_on_after_its_connection_was_dropped(void **state)
 {
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	struct terminal *t = begin(pid);
 	struct harness_process *p;
 	int crowding[20];
 
 	(void)state;
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s/fiber/%s.sock", harness_folder(), pid);
-	for (size_t i = 0; i < 20; i++) {
-		crowding[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		assert_true(crowding[i] >= 0);
-		assert_int_equal(connect(crowding[i], (struct sockaddr *)&at, sizeof(at)), 0);
-	}
+	for (size_t i = 0; i < 20; i++)
+		crowding[i] = cli_attach(crowd.process->pid);
 	/* Answered after all of those were let in. */
 	p = cli_run("fiberctl", "carriers", pid, NULL);
 	cli_expect(p, 0);
@@ -252,5 +233,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

@@ -111,6 +111,17 @@ static void one_time(char *text)
 		memmove(at + 1, at + 6, strlen(at + 6) + 1);
 }
 
+/* Frees both. */
+static void expect_text(struct harness_process *p, char *expected)
+{
+	cli_expect(p, 0);
+	golden_text(p->out.bytes);
+	one_time(p->out.bytes);
+	golden_expect(p->out.bytes, expected);
+	free(expected);
+	harness_free(p);
+}
+
 static void test_waits_text_is_holders_with_what_they_hold_and_who_waits(void **state)
 {
 	struct harness_process *p = ask(NULL, NULL, NULL);
@@ -124,12 +135,7 @@ static void test_waits_text_is_holders_with_what_they_hold_and_who_waits(void **
 	fprintf(out, "shown 6 of 6 holders; 20 of 24 fibers wait for others\n"
 		     "shown 24 of 24 fibers, sampled over T\n");
 	fclose(out);
-	cli_expect(p, 0);
-	golden_text(p->out.bytes);
-	one_time(p->out.bytes);
-	golden_expect(p->out.bytes, expected);
-	free(expected);
-	harness_free(p);
+	expect_text(p, expected);
 }
 
 static void test_waits_limit_says_what_it_leaves_out(void **state)
@@ -148,12 +154,7 @@ static void test_waits_limit_says_what_it_leaves_out(void **state)
 	snprintf(end, (size_t)(expected + size - end),
 		 "shown 1 of 6 holders (--limit shows more); 20 of 24 fibers wait for others\n"
 		 "shown 24 of 24 fibers, sampled over T\n");
-	cli_expect(p, 0);
-	golden_text(p->out.bytes);
-	one_time(p->out.bytes);
-	golden_expect(p->out.bytes, expected);
-	free(expected);
-	harness_free(p);
+	expect_text(p, expected);
 
 	p = ask("--limit", "2", "--json");
 	cli_expect(p, 0);

@@ -12,29 +12,17 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
 #define ENTER "\033[?1049h"
 #define LEAVE "\033[?1049l"
 
-static struct crowd crowd;
-static char pid[16];
-
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "crowd", "20", NULL);
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
+	return one_crowd("crowd", "20", NULL);
 }
 
 static unsigned times(const char *text, const char *what)
@@ -311,5 +299,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

@@ -8,14 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
 #define REASON "stacks of port \"generic\" cannot be walked yet"
-
-static struct crowd crowd;
-static char pid[16];
 
 static int start(void **state)
 {
@@ -23,16 +20,7 @@ static int start(void **state)
 
 	(void)state;
 	snprintf(program, sizeof(program), "%s/generic/bin/crowd", harness_build());
-	crowd = crowd_start(NULL, program, "66", NULL);
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
+	return one_crowd(program, "66", NULL);
 }
 
 /* What crowd says of a fiber's wait is what the tool says. */
@@ -187,5 +175,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

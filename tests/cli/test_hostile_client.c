@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "tests/harness/cli/http.h"
@@ -34,20 +33,6 @@ static int stop(void **state)
 	(void)state;
 	harness_free(server);
 	return 0;
-}
-
-static int attach(void)
-{
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	char path[HARNESS_PATH], name[64];
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	snprintf(name, sizeof(name), "fiber/%s.sock", pid);
-	harness_file(path, name);
-	assert_true(strlen(path) < sizeof(at.sun_path));
-	strcpy(at.sun_path, path);
-	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-	return fd;
 }
 
 static void all_is_well(void)
@@ -79,7 +64,7 @@ static void test_garbage_ends_the_connection_and_nothing_else(void **state)
 	(void)state;
 	srand(1);
 	for (int round = 0; round < 20; round++) {
-		const int fd = attach();
+		const int fd = cli_attach(server->pid);
 
 		for (size_t i = 0; i < sizeof(noise); i++)
 			noise[i] = (unsigned char)rand();
@@ -104,7 +89,7 @@ static void test_well_formed_headers_with_wrong_contents_are_refused(void **stat
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		const int fd = attach();
+		const int fd = cli_attach(server->pid);
 
 		assert_int_equal(send(fd, &wrong[i], sizeof(wrong[i]), MSG_NOSIGNAL),
 				 sizeof(wrong[i]));
@@ -121,7 +106,7 @@ static void test_silent_clients_do_not_keep_others_from_an_answer(void **state)
 
 	(void)state;
 	for (int i = 0; i < MANY; i++)
-		fds[i] = attach();
+		fds[i] = cli_attach(server->pid);
 	all_is_well();
 	for (int i = 0; i < MANY; i++)
 		close(fds[i]);
@@ -135,7 +120,7 @@ static void test_half_a_request_does_not_keep_others_from_an_answer(void **state
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
-		fds[i] = attach();
+		fds[i] = cli_attach(server->pid);
 		assert_int_equal(send(fds[i], &list, sizeof(list) / 2, MSG_NOSIGNAL),
 				 sizeof(list) / 2);
 	}
@@ -157,7 +142,7 @@ static void test_a_client_that_asks_and_never_reads_is_dropped(void **state)
 	for (int i = 0; i < MANY; i++)
 		fds[i] = http_connect(port);
 	http_alive(port);
-	deaf = attach();
+	deaf = cli_attach(server->pid);
 	for (int i = 0; i < 50; i++)
 		send(deaf, all, sizeof(all[0]) + sizeof(struct fib_wire_id),
 		     MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -4,26 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
-
-static struct crowd crowd;
-static char pid[16];
 
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "labels", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
+	return one_crowd("labels", NULL, NULL);
 }
 
 /* Both its labels are the same, or it was between setting the first and the second. */
@@ -137,5 +125,5 @@ int main(void)
 
 	harness_watchdog(110);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "tests/harness/cli/http.h"
@@ -66,20 +65,6 @@ static int stop(void **state)
 		close(connections[i]);
 	harness_free(server);
 	return 0;
-}
-
-static int attach(void)
-{
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	char path[HARNESS_PATH], name[64];
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	snprintf(name, sizeof(name), "fiber/%s.sock", pid);
-	harness_file(path, name);
-	assert_true(strlen(path) < sizeof(at.sun_path));
-	strcpy(at.sun_path, path);
-	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
-	return fd;
 }
 
 static bool nothing_is_kept(void *arg)
@@ -158,7 +143,7 @@ static void test_client_that_ends_after_any_byte_of_its_request_harms_nobody(voi
 	(void)state;
 	for (int round = 0; round < 20; round++) {
 		for (size_t n = 0; n <= size; n++) {
-			const int fd = attach();
+			const int fd = cli_attach(server->pid);
 
 			assert_int_equal(send(fd, bytes, n, MSG_NOSIGNAL), n);
 			close(fd);
@@ -169,7 +154,7 @@ static void test_client_that_ends_after_any_byte_of_its_request_harms_nobody(voi
 /* Ask for everything, take n bytes of it and be gone. False when there are not so many. */
 static bool take(const unsigned char *bytes, size_t size, size_t n)
 {
-	const int fd = attach();
+	const int fd = cli_attach(server->pid);
 	char got[4096];
 	size_t done = 0;
 	ssize_t now = 1;
@@ -218,7 +203,7 @@ static void test_client_that_stops_reading_does_not_hold_up_the_others(void **st
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
-		deaf[i] = attach();
+		deaf[i] = cli_attach(server->pid);
 		for (int k = 0; k < 20; k++)
 			send(deaf[i], bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
@@ -237,7 +222,7 @@ static void test_ten_thousand_connections_one_after_another_leave_nothing(void *
 {
 	(void)state;
 	for (int i = 0; i < 10000; i++) {
-		const int fd = attach();
+		const int fd = cli_attach(server->pid);
 
 		if (i % 1000 == 0)
 			http_alive(port);

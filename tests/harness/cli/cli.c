@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "tests/harness/cli/cli.h"
@@ -125,4 +127,19 @@ void cli_core(pid_t pid, const char *name, char *buf)
 	assert_int_equal(rename(made, base), 0);
 	strcpy(buf, base);
 	harness_free(p);
+}
+
+int cli_attach(pid_t pid)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	char path[HARNESS_PATH], name[64];
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(name, sizeof(name), "fiber/%d.sock", pid);
+	harness_file(path, name);
+	assert_true(strlen(path) < sizeof(at.sun_path));
+	strcpy(at.sun_path, path);
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
 }

@@ -45,6 +45,9 @@ const char *cli_number(uint64_t number);
 /* End the running test as skipped, and say why. */
 void cli_skip(const char *why);
 
+/* A connection to the control socket of a process that runs here. */
+int cli_attach(pid_t pid);
+
 /* Dump a core of a process with gcore into a file of the test's folder; path in buf of HARNESS_PATH. */
 void cli_core(pid_t pid, const char *name, char *buf);
 

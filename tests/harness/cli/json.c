@@ -18,6 +18,16 @@ json_t *json_answer(const struct harness_process *p)
 	return answer;
 }
 
+json_t *json_well(struct harness_process *p)
+{
+	json_t *answer;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	harness_free(p);
+	return answer;
+}
+
 static bool is_address(const json_t *value)
 {
 	const char *const text = json_string_value(value);

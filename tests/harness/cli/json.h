@@ -9,6 +9,8 @@
 
 /* Parse what a tool printed on stdout, which must be exactly one object. The caller's to json_decref(). */
 json_t *json_answer(const struct harness_process *p);
+/* The same of one that must have ended well, which is freed. */
+json_t *json_well(struct harness_process *p);
 
 /*
  * Assert that an object has every key of a list "name:type name:type ...". Types: i integer, s string,

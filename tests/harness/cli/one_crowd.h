@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* one_crowd.h - one fixture for all tests of a program, and its pid as an argument. */
+#ifndef HARNESS_CLI_ONE_CROWD_H
+#define HARNESS_CLI_ONE_CROWD_H
+
+#include <stdio.h>
+
+#include "tests/harness/cli/crowd.h"
+
+static struct crowd crowd;
+static char pid[16];
+
+/* What the group's setup returns; as crowd_start(). */
+static inline int one_crowd(const char *program, const char *first, const char *second)
+{
+	crowd = crowd_start(NULL, program, first, second);
+	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	return 0;
+}
+
+/* The group's teardown. */
+static inline int one_crowd_end(void **state)
+{
+	(void)state;
+	crowd_end(&crowd);
+	return 0;
+}
+
+#endif
