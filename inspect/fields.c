@@ -30,67 +30,64 @@ static struct ins_value number_if(bool known, uint64_t n)
 	return (struct ins_value){.known = known, .number = n};
 }
 
+static struct ins_value counted(uint64_t n)
+{
+	return number_if(n != FIB_ROW_UNKNOWN, n);
+}
+
 static struct ins_value text(const char *t)
 {
 	return (struct ins_value){.known = t && t[0], .text = t};
 }
 
-#define FIELD(name) \
-	static struct ins_value name(struct ins_sight *sight, const struct ins_field *field)
-#define UNUSED (void)field
+/* Most fields need no more than the fiber. */
+#define FIELD(name)                                           \
+	static struct ins_value name(struct ins_sight *sight, \
+				     __attribute__((unused)) const struct ins_field *field)
 
 FIELD(get_id)
 {
-	UNUSED;
 	return number(row_of(sight)->id);
 }
 
 FIELD(get_state)
 {
-	UNUSED;
 	return text(ins_words_state(sight->layout, row_of(sight)->state));
 }
 
 FIELD(get_age)
 {
-	UNUSED;
 	/* A clock that is not ours may be behind: less than nothing would be the oldest of all. */
 	return number(row_of(sight)->age > 0 ? (uint64_t)row_of(sight)->age : 0);
 }
 
 FIELD(get_switches)
 {
-	UNUSED;
 	return number(row_of(sight)->switches);
 }
 
 FIELD(get_runnable)
 {
-	UNUSED;
-	return number_if(row_of(sight)->runnable != FIB_ROW_UNKNOWN, row_of(sight)->runnable);
+	return counted(row_of(sight)->runnable);
 }
 
 FIELD(get_waited)
 {
-	UNUSED;
-	return number_if(row_of(sight)->waited != FIB_ROW_UNKNOWN, row_of(sight)->waited);
+	return counted(row_of(sight)->waited);
 }
 
 FIELD(get_lived)
 {
-	UNUSED;
-	return number_if(row_of(sight)->lived != FIB_ROW_UNKNOWN, row_of(sight)->lived);
+	return counted(row_of(sight)->lived);
 }
 
 FIELD(get_cpu)
 {
-	UNUSED;
 	return number(row_of(sight)->cpu);
 }
 
 FIELD(get_stack)
 {
-	UNUSED;
 	return (struct ins_value){.known = fib_row_walkable(row_of(sight)),
 				  .number = row_of(sight)->stack_used,
 				  .of = row_of(sight)->stack_size};
@@ -98,20 +95,16 @@ FIELD(get_stack)
 
 FIELD(get_size)
 {
-	UNUSED;
 	return number(row_of(sight)->stack_size);
 }
 
 FIELD(get_high_water)
 {
-	UNUSED;
-	return number_if(row_of(sight)->stack_high_water != FIB_ROW_UNKNOWN,
-			 row_of(sight)->stack_high_water);
+	return counted(row_of(sight)->stack_high_water);
 }
 
 FIELD(get_wait)
 {
-	UNUSED;
 	if (row_of(sight)->wait_kind == FIB_WAIT_NONE)
 		return text(NULL);
 	return text(ins_words_wait_kind(sight->layout, row_of(sight)->wait_kind));
@@ -121,7 +114,6 @@ FIELD(get_waiting)
 {
 	const struct fib_row *row = row_of(sight);
 
-	UNUSED;
 	ins_words_wait(sight->layout, sight->fiber, true, sight->buf, sizeof sight->buf);
 	if (!sight->buf[0] && row->carrier != FIB_ROW_CARRIER_NONE) {
 		struct ins_line l = ins_line(sight->buf, sizeof sight->buf);
@@ -137,7 +129,6 @@ FIELD(get_object)
 	const struct fib_row *row = row_of(sight);
 	struct ins_line l = ins_line(sight->buf, sizeof sight->buf);
 
-	UNUSED;
 	if (row->object_name[0])
 		return text(row->object_name);
 	if (row->wait_object)
@@ -147,13 +138,11 @@ FIELD(get_object)
 
 FIELD(get_address)
 {
-	UNUSED;
 	return number_if(row_of(sight)->wait_object != 0, row_of(sight)->wait_object);
 }
 
 FIELD(get_holder)
 {
-	UNUSED;
 	return number_if(row_of(sight)->holder != 0, row_of(sight)->holder);
 }
 
@@ -161,14 +150,12 @@ FIELD(get_fd)
 {
 	const struct fib_row *row = row_of(sight);
 
-	UNUSED;
 	return number_if(row->wait_kind == FIB_WAIT_FD && (uint32_t)row->wait_arg != UINT32_MAX,
 			 (uint32_t)row->wait_arg);
 }
 
 FIELD(get_target)
 {
-	UNUSED;
 	return number_if(row_of(sight)->wait_kind == FIB_WAIT_JOIN &&
 				 row_of(sight)->wait_arg != FIB_ROW_UNKNOWN,
 			 row_of(sight)->wait_arg);
@@ -179,7 +166,6 @@ FIELD(get_left)
 	const struct fib_row *row = row_of(sight);
 	int64_t ns;
 
-	UNUSED;
 	if (row->deadline == INT64_MAX || row->wait_kind == FIB_WAIT_NONE)
 		return number_if(false, 0);
 	/* Both may be anything. What would overflow is a deadline long past, or one that never comes. */
@@ -190,25 +176,21 @@ FIELD(get_left)
 
 FIELD(get_name)
 {
-	UNUSED;
 	return text(row_of(sight)->name);
 }
 
 FIELD(get_carrier)
 {
-	UNUSED;
 	return number_if(row_of(sight)->carrier != FIB_ROW_CARRIER_NONE, row_of(sight)->carrier);
 }
 
 FIELD(get_parent)
 {
-	UNUSED;
 	return number_if(row_of(sight)->parent != 0, row_of(sight)->parent);
 }
 
 FIELD(get_pins)
 {
-	UNUSED;
 	return number(row_of(sight)->pins);
 }
 
@@ -230,13 +212,11 @@ static struct ins_value place(struct ins_sight *sight, uint64_t pc, bool returne
 
 FIELD(get_fn)
 {
-	UNUSED;
 	return place(sight, row_of(sight)->entry, false);
 }
 
 FIELD(get_spawn)
 {
-	UNUSED;
 	return place(sight, row_of(sight)->spawn_pc, true);
 }
 

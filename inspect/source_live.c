@@ -26,14 +26,14 @@
 #include <fiber/fiber.h>
 
 #include "inspect/memory.h"
-#include "inspect/slurp.h"
+#include "inspect/pagemap.h"
 #include "inspect/records.h"
 #include "inspect/registry.h"
 #include "inspect/rights.h"
+#include "inspect/slurp.h"
 
 #define LOOKS_MAX	8
 #define STACK_BYTES_MAX (16u << 20) /* copied of one stack */
-#define PAGEMAP_MAX	(1u << 16)  /* pages of one stack that are looked at */
 
 struct live {
 	struct ins_source source;
@@ -66,35 +66,6 @@ static int live_memory(void *source, uint64_t address, void *buf, size_t size)
 	struct ins_memory_piece piece = {address, buf, size};
 
 	return ins_memory_read(&l->memory, &piece, 1);
-}
-
-/* From the lowest page that was ever touched to the stack's top. */
-static uint64_t high_water(struct live *l, const struct fib_row *row)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), entry[512];
-	uint64_t first = row->stack_low / page;
-	uint64_t top = row->stack_low + row->stack_size;
-	uint64_t pages, i, n, k;
-
-	/* One that has not begun has no stack: the service says the same. */
-	if (l->pagemap < 0 || !row->stack_low || !row->stack_size || top < row->stack_low)
-		return FIB_ROW_UNKNOWN;
-	pages = (top - 1) / page - first + 1;
-	if (pages > PAGEMAP_MAX)
-		return FIB_ROW_UNKNOWN;
-	for (i = 0; i < pages; i += n) {
-		n = pages - i < 512 ? pages - i : 512;
-		if (pread(l->pagemap, entry, n * 8, (off_t)((first + i) * 8)) != (ssize_t)(n * 8))
-			return FIB_ROW_UNKNOWN;
-		for (k = 0; k < n; k++) {
-			if (entry[k] >> 62) { /* present or swapped */
-				uint64_t low = (first + i + k) * page;
-
-				return top - (low > row->stack_low ? low : row->stack_low);
-			}
-		}
-	}
-	return 0;
 }
 
 static bool make_room(struct live *l, size_t size)
@@ -243,7 +214,8 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	if (fib_row_labels(&fiber.row, live_memory, l) < 0)
 		l->unlabelled++;
 	if (l->request->high_water && fiber.row.state != FIBER_DEAD)
-		fiber.row.stack_high_water = high_water(l, &fiber.row);
+		fiber.row.stack_high_water =
+			ins_pagemap_depth(l->pagemap, fiber.row.stack_low, fiber.row.stack_size);
 	l->summary->total++;
 	l->summary->shown++;
 	return l->fn(l->context, &fiber);

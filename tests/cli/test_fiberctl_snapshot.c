@@ -65,6 +65,11 @@ static void cut_times(json_t *answer, json_int_t ages[ROOM])
 		assert_in_range(id, 1, ROOM - 1);
 		ages[id] = json_int(fiber, "ageNs");
 		json_object_del(fiber, "ageNs");
+		json_object_del(fiber, "livedNs");
+		/* They grow with the age where it is in that state. */
+		json_object_del(fiber, strcmp(json_text(fiber, "state"), "runnable") == 0
+					       ? "runnableNs"
+					       : "waitedNs");
 		json_object_del(fiber, "why"); /* ages, in words */
 		/* One that runs goes on with that. */
 		if (!json_is_null(json_object_get(fiber, "carrier")))

@@ -53,8 +53,9 @@ static json_t *fiber_of(const struct ins_fiber *fiber, const struct ins_walk *wa
 	return ret;
 }
 
-#define FIBER_KEYS                                                                          \
-	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i pins:i stack:o spawn:o " \
+#define FIBER_KEYS                                                                           \
+	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i runnableNs:i waitedNs:i " \
+	"livedNs:i pins:i stack:o spawn:o "                                                  \
 	"labels:o"
 
 static void test_a_waiting_fiber_has_every_key(void **state)

@@ -107,6 +107,62 @@ static void test_row_has_every_field_of_the_record(void **state)
 	assert_true(fib_row_walkable(&row));
 }
 
+/* What the record counts goes up to its last change of state, and the time since then belongs to the state. */
+static void test_row_has_its_times_in_all_states_until_now(void **state)
+{
+	static const uint8_t states[] = {FIBER_RUNNABLE, FIBER_RUNNING, FIBER_SUSPENDED,
+					 FIBER_DEAD};
+
+	(void)state;
+	put(FIB_FIELD_RUNNABLE, 70);
+	put(FIB_FIELD_WAITED, 30);
+	put(FIB_FIELD_BORN, (uint64_t)NOW - 1600);
+	for (size_t i = 0; i < 4; i++) {
+		put(FIB_FIELD_STATE, states[i]);
+		put(FIB_FIELD_SEQ, states[i] == FIBER_RUNNING ? 21 : 20);
+		assert_true(decode());
+		assert_int_equal(row.cpu, states[i] == FIBER_RUNNING ? 1500 : 500);
+		assert_int_equal(row.runnable, states[i] == FIBER_RUNNABLE ? 1070 : 70);
+		assert_int_equal(row.waited, states[i] == FIBER_SUSPENDED ? 1030 : 30);
+		assert_int_equal(row.lived, row.cpu + row.runnable + row.waited);
+	}
+}
+
+static void test_row_of_a_fiber_that_was_not_submitted_has_not_lived(void **state)
+{
+	(void)state;
+	put(FIB_FIELD_STATE, FIBER_CREATED);
+	assert_true(decode());
+	assert_int_equal(row.age, 1000);
+	assert_int_equal(row.lived, 0);
+	assert_int_equal(row.waited, 0);
+}
+
+static void test_row_of_a_registry_without_times_does_not_know_them(void **state)
+{
+	(void)state;
+	l.fields[FIB_FIELD_BORN].size = 0;
+	assert_true(decode());
+	assert_true(row.runnable == FIB_ROW_UNKNOWN);
+	assert_true(row.waited == FIB_ROW_UNKNOWN);
+	assert_true(row.lived == FIB_ROW_UNKNOWN);
+	assert_int_equal(row.cpu, 500);
+}
+
+/* It naps in between, and `since` is that of the nap. */
+static void test_row_of_a_wait_for_a_predicate_has_the_age_of_the_wait(void **state)
+{
+	(void)state;
+	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_PREDICATE);
+	put(FIB_FIELD_WAIT_ARG, (uint64_t)NOW - 77000);
+	assert_true(decode());
+	assert_int_equal(row.age, 77000);
+	assert_int_equal(row.wait_arg, 0);
+	put(FIB_FIELD_WAIT_ARG, (uint64_t)NOW + 1);
+	assert_true(decode());
+	assert_int_equal(row.age, 0);
+}
+
 static void test_row_of_a_free_record_is_none(void **state)
 {
 	(void)state;
@@ -315,6 +371,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ROW_TEST(test_row_has_every_field_of_the_record),
+		ROW_TEST(test_row_has_its_times_in_all_states_until_now),
+		ROW_TEST(test_row_of_a_fiber_that_was_not_submitted_has_not_lived),
+		ROW_TEST(test_row_of_a_registry_without_times_does_not_know_them),
+		ROW_TEST(test_row_of_a_wait_for_a_predicate_has_the_age_of_the_wait),
 		ROW_TEST(test_row_of_a_free_record_is_none),
 		ROW_TEST(test_row_of_a_running_fiber_shows_its_carrier_and_no_stack),
 		ROW_TEST(test_row_of_a_pinned_fiber_runs_and_waits_at_once),

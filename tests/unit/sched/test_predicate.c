@@ -124,9 +124,9 @@ static void *shown(void *arg)
 	must(fib_load(&f->wait_kind) == FIB_WAIT_PREDICATE);
 	must(f->wait_object == (uint64_t)(uintptr_t)&a);
 	must(f->wait_deadline > fiber_after(3000 * 1000 * MS));
-	must(fib_load(&f->since) >= began);
+	must((int64_t)f->wait_arg >= began && (int64_t)f->wait_arg <= fib_load(&f->since));
 	/* Older than any nap. */
-	must(fiber_now() - fib_load(&f->since) > 2 * MS);
+	must(fiber_now() - (int64_t)f->wait_arg > 2 * MS);
 	fib_store_release(&a.yes, 1);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
 	must(!r.value);
