@@ -77,11 +77,13 @@ int ctl_act(const struct ctl_command *command, enum fib_wire_act_what what,
 	if (!ctl_parse_id(arguments->word[1], &request.id))
 		return ctl_wrong(command, "%s: is no fiber id: see 'fiberctl list %s'",
 				 arguments->word[1], arguments->word[0]);
-	code = ctl_reply_open_process(&reply, arguments->word[0]);
+	code = ctl_reply_open(&reply, arguments->word[0]);
 	if (code != CTL_WELL)
 		return code;
-	code = ctl_reply_ask(&reply, FIB_WIRE_ACT, &request, sizeof request, FIB_WIRE_ACTED, take,
-			     &acted);
+	code = ctl_reply_may_change(&reply);
+	if (code == CTL_WELL)
+		code = ctl_reply_ask(&reply, FIB_WIRE_ACT, &request, sizeof request, FIB_WIRE_ACTED,
+				     take, &acted);
 	acted.what = what;
 	if (code == CTL_WELL && arguments->json)
 		put_json(command->name, &reply.process, &acted);

@@ -4,6 +4,8 @@
  *
  * The program keeps the last entries and counts the rest. They come from a program that may be broken, so every size is
  * compared with the frame before it is used.
+ *
+ * Who follows asks for all of them again, a few times a second: they are 8 KB at the most.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +16,7 @@
 #include <time.h>
 
 #include "fiberctl/fiberctl.h"
+#include "fiberctl/policy.h"
 #include "fiberctl/reply.h"
 #include "inspect/render.h"
 
@@ -31,6 +34,8 @@ static int take(void *context, const void *payload, size_t length)
 	if (length < sizeof a->head)
 		return -EPROTO;
 	memcpy(&a->head, payload, sizeof a->head);
+	free(a->entries);
+	a->entries = NULL;
 	if (a->head.entry_size < sizeof *a->entries ||
 	    (length - sizeof a->head) / a->head.entry_size < a->head.count)
 		return -EPROTO;
@@ -98,15 +103,23 @@ static void put_line(const struct fib_wire_audit_entry *e)
 	       e->result < 0 && e->result > -4096 ? strerror(-e->result) : "");
 }
 
-static void put_text(const struct answer *a)
+static void put_title(void)
 {
-	uint32_t i;
-
 	printf("%-19s %9s %-12s %-10s %-24s %s\n", "WHEN", "PID", "USER", "WHAT", "CHANGE",
 	       "RESULT");
+}
+
+static void put_text(const struct ctl_reply *reply, const struct answer *a)
+{
+	char taken[512];
+	uint32_t i;
+
+	put_title();
 	for (i = 0; i < a->head.count; i++)
 		put_line(&a->entries[i]);
 	printf("shown %u of %" PRIu64 " changes\n", a->head.count, a->head.total);
+	if (reply->snapshot)
+		puts(ins_words_taken(&reply->summary, taken, sizeof taken));
 }
 
 static json_t *text_or_null(bool there, const char *text)
@@ -135,35 +148,98 @@ static json_t *row(const struct fib_wire_audit_entry *e)
 			 text_or_null(refused && e->result > -4096, strerror(-e->result)));
 }
 
-static void put_json(const struct fib_wire_process *process, const struct answer *a)
+static void put_json(const struct ctl_reply *reply, const struct answer *a)
 {
+	const struct fib_wire_process *process = &reply->process;
 	const struct ins_summary summary = {.total = a->head.total, .shown = a->head.count};
 	const struct ins_problems problems = {0};
 	struct ins_json json;
 	uint32_t i;
 
-	ins_json_begin(&json, stdout, process->pid, process->name, "control", "audit");
+	ins_json_begin(&json, stdout, process->pid, process->name, reply->source, "audit");
 	for (i = 0; i < a->head.count; i++)
 		ins_json_row(&json, row(&a->entries[i]));
 	ins_json_end(&json, &summary, &problems);
+}
+
+/* What came since the last time; *last is the highest serial that was seen. */
+static void put_new(const struct answer *a, bool json, uint64_t *last)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->head.count; i++) {
+		const struct fib_wire_audit_entry *e = &a->entries[i];
+
+		if (e->serial <= *last)
+			continue;
+		if (!json && e->serial > *last + 1)
+			printf("... %" PRIu64 " more that are not kept\n", e->serial - *last - 1);
+		*last = e->serial;
+		if (json) {
+			json_t *object = row(e);
+
+			json_dumpf(object, stdout, JSON_COMPACT);
+			putchar('\n');
+			json_decref(object);
+		} else {
+			put_line(e);
+		}
+	}
+}
+
+static int ask(struct ctl_reply *reply, struct answer *a)
+{
+	return ctl_reply_ask(reply, FIB_WIRE_AUDIT, NULL, 0, FIB_WIRE_AUDITED, take, a);
+}
+
+/* Until the process ends or nobody reads what we print. */
+static int follow(struct ctl_reply *reply, struct answer *a, bool json)
+{
+	static const struct timespec pause = {.tv_nsec = 200000000};
+	uint64_t last = 0;
+	int code;
+
+	if (!json)
+		put_title();
+	for (;;) {
+		code = ask(reply, a);
+		if (code != CTL_WELL)
+			return code;
+		put_new(a, json, &last);
+		code = ctl_written(CTL_WELL);
+		if (code != CTL_WELL)
+			return code;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int once(struct ctl_reply *reply, struct answer *a, bool json)
+{
+	const int code = ask(reply, a);
+
+	if (code != CTL_WELL)
+		return code;
+	if (json)
+		put_json(reply, a);
+	else
+		put_text(reply, a);
+	return ctl_written(CTL_WELL);
 }
 
 static int run(const struct ctl_arguments *arguments)
 {
 	struct answer a = {.entries = NULL};
 	struct ctl_reply reply;
-	int code = ctl_reply_open_process(&reply, arguments->word[0]);
+	int code = ctl_reply_open(&reply, arguments->word[0]);
 
 	if (code != CTL_WELL)
 		return code;
-	code = ctl_reply_ask(&reply, FIB_WIRE_AUDIT, NULL, 0, FIB_WIRE_AUDITED, take, &a);
-	if (code == CTL_WELL) {
-		if (arguments->json)
-			put_json(&reply.process, &a);
-		else
-			put_text(&a);
-		code = ctl_written(CTL_WELL);
-	}
+	if (!arguments->option[CTL_OPT_FOLLOW])
+		code = once(&reply, &a, arguments->json);
+	else if (reply.snapshot)
+		code = ctl_process_still(arguments->word[0]);
+	else
+		code = follow(&reply, &a, arguments->json);
 	free(a.entries);
 	ctl_reply_close(&reply);
 	return code;
@@ -177,8 +253,10 @@ const struct ctl_command ctl_audit = {
 		"over the control socket, the oldest first: when, the process id and user of who\n"
 		"asked, as the kernel says, what, the value before and after or the fiber, and\n"
 		"whether it was done or refused. The program keeps the last 128 and counts the\n"
-		"rest.\n",
+		"rest; whatever else it records, these are not pushed out by it. --follow goes on\n"
+		"with those that come.\n",
 	.least = 1,
 	.most = 1,
+	.options = CTL_TAKES(CTL_OPT_FOLLOW),
 	.run = run,
 };

@@ -15,7 +15,7 @@
 
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/metrics.h"
-#include "fiberctl/process.h"
+#include "fiberctl/reply.h"
 
 struct fleet {
 	struct ctl_metered *all;
@@ -99,24 +99,27 @@ static int ask_each(void *context, const struct ctl_socket *socket)
 
 static int ask_one(struct fleet *fleet, const char *who)
 {
-	struct ctl_socket socket;
+	struct ctl_reply reply;
 	struct ctl_metered *one;
 	char why[256];
-	int code = ctl_process_find(who, &socket), rc;
+	int code = ctl_reply_open(&reply, who), rc;
 
 	if (code != CTL_WELL)
 		return code;
-	one = add(fleet, socket.pid);
+	one = add(fleet, reply.process.pid);
+	rc = one ? ctl_meter_read(&reply.client, &one->meter, why, sizeof why) : 0;
 	if (!one)
-		return CTL_CANNOT;
-	rc = read_one(&socket, CTL_TIMEOUT, one, why, sizeof why);
-	if (rc < 0)
-		return ctl_refused(&socket, rc, why);
-	if (!one->meter.counted)
-		return ctl_cannot("%s: this program is older than this tool, and has no numbers",
-				  socket.path);
-	one->pid = one->meter.process.pid;
-	return CTL_WELL;
+		code = CTL_CANNOT;
+	else if (rc < 0)
+		code = ctl_reply_refused(&reply, rc, why);
+	else if (!one->meter.counted)
+		code = ctl_reply_refused(
+			&reply, -EOPNOTSUPP,
+			"this program is older than this tool, and has no numbers");
+	else
+		one->answered = true;
+	ctl_reply_close(&reply);
+	return code;
 }
 
 /* -- writing -- */

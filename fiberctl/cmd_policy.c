@@ -62,7 +62,6 @@ static int run(const struct ctl_arguments *arguments)
 		.event = "event",
 		.key = "policy",
 		.leave = FIB_WIRE_POLICY_READ,
-		.kept = true,
 		.ask = ask,
 		.say = say,
 		.json = policy,

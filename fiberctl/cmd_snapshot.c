@@ -100,12 +100,13 @@ const struct ctl_command ctl_snapshot = {
 	.name = "snapshot",
 	.usage = "PROCESS -o FILE",
 	.summary = "keep all there is to know in a file",
-	.help = "Fibers with their stacks, carriers and policy go to FILE. fibertrace, list,\n"
-		"show, bt, stacks, tree, waits, deadlock, carriers and policy take it in place\n"
-		"of a PROCESS: later, or on another machine, where the program's files are\n"
-		"needed for names and backtraces. It has what was on the stacks of the program,\n"
-		"so nobody else may read it. A file that is there already is only replaced with\n"
-		"--force, and only by a whole one.\n",
+	.help = "Fibers with their stacks, carriers, settings, and what was recorded of long\n"
+		"runs, pinned waits and changes from outside go to FILE. fibertrace and every\n"
+		"command take it in place of a PROCESS, but for top, which looks twice, and what\n"
+		"changes or follows a process: later, or on another machine, where the program's\n"
+		"files are needed for names and backtraces. It has what was on the stacks of the\n"
+		"program, so nobody else may read it. A file that is there already is only\n"
+		"replaced with --force, and only by a whole one.\n",
 	.least = 1,
 	.most = 1,
 	.options = CTL_TAKES(CTL_OPT_OUTPUT) | CTL_TAKES(CTL_OPT_FORCE),

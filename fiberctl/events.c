@@ -77,6 +77,8 @@ static void put_text(struct look *l, const struct ins_summary *summary)
 	printf("shown %" PRIu64 " of %" PRIu64 " %s%s, in %zu place%s\n", summary->shown,
 	       summary->total, l->what, summary->total == 1 ? "" : "s", sites,
 	       sites == 1 ? "" : "s");
+	if (summary->taken)
+		puts(ins_words_taken(summary, text, sizeof text));
 }
 
 static int group(struct look *l, enum fib_wire_ring ring)
@@ -184,6 +186,9 @@ int ctl_events(const struct ctl_arguments *arguments, enum fib_wire_ring ring, c
 	if (ins_unwinder_new(l.source, &l.unwinder) < 0 ||
 	    ins_symbols_new(l.source->modules, &l.symbols) < 0 || ins_sites_new(&l.sites) < 0)
 		code = ctl_cannot("%s", strerror(ENOMEM));
+	else if (arguments->option[CTL_OPT_FOLLOW] && strcmp(l.source->kind, "snapshot") == 0)
+		code = ctl_cannot("%s: is a snapshot: nothing comes that could be followed",
+				  arguments->word[0]);
 	else if (arguments->option[CTL_OPT_FOLLOW])
 		code = follow(&l, ring);
 	else

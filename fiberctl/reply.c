@@ -17,7 +17,7 @@ int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)
 		return ctl_refused(&reply->socket, rc, why);
 	if (!why || !why[0])
 		why = rc == -EPROTO	  ? "the answer makes no sense"
-		      : rc == -EOPNOTSUPP ? "this was not asked for when it was taken"
+		      : rc == -EOPNOTSUPP ? INS_SNAPSHOT_LACKS
 					  : strerror(-rc);
 	return ctl_cannot("%s: %s", ins_plain(reply->who, who, sizeof who),
 			  ins_plain(why, clean, sizeof clean));
@@ -91,24 +91,18 @@ int ctl_reply_open(struct ctl_reply *reply, const char *who)
 	return code;
 }
 
-int ctl_reply_open_process(struct ctl_reply *reply, const char *who)
-{
-	int code;
-
-	prepare(reply, who);
-	code = ctl_process_find(who, &reply->socket);
-	if (code == CTL_WELL)
-		code = connect_to(reply);
-	if (code != CTL_WELL)
-		ctl_reply_close(reply);
-	return code;
-}
-
 void ctl_reply_close(struct ctl_reply *reply)
 {
 	fib_wire_disconnect(&reply->client);
 	ins_snapshot_close(reply->snapshot);
 	reply->snapshot = NULL;
+}
+
+int ctl_reply_may_change(const struct ctl_reply *reply)
+{
+	if (!reply->snapshot)
+		return CTL_WELL;
+	return ctl_reply_refused(reply, -EROFS, "is a snapshot: nothing can be changed in it");
 }
 
 struct wanted {

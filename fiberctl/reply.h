@@ -25,9 +25,10 @@ struct ctl_reply {
  * answers to the requests that inspect/snapshot_write.c makes. */
 int ctl_reply_open(struct ctl_reply *reply, const char *who);
 
-/* The same for what only the process itself can answer: a snapshot is refused. */
-int ctl_reply_open_process(struct ctl_reply *reply, const char *who);
 void ctl_reply_close(struct ctl_reply *reply);
+
+/* CTL_WELL of a process; or the exit code after saying that nothing can be changed in a snapshot. */
+int ctl_reply_may_change(const struct ctl_reply *reply);
 
 /* Takes the frame that is the answer. 0, or a negative errno: -EPROTO when it makes no sense. */
 typedef int ctl_reply_fn(void *context, const void *payload, size_t length);

@@ -52,11 +52,10 @@ static int read_or_change(const struct ctl_setting *s, struct ctl_reply *reply, 
 	struct ins_problems problems = {0};
 	int code;
 
-	if (changed && reply->snapshot)
-		return ctl_reply_refused(reply, -EROFS,
-					 "is a snapshot: nothing can be changed in it");
 	if (changed) {
-		code = s->ask(reply, wanted, &asked);
+		code = ctl_reply_may_change(reply);
+		if (code == CTL_WELL)
+			code = s->ask(reply, wanted, &asked);
 		if (code != CTL_WELL)
 			return code;
 	}
@@ -79,8 +78,7 @@ static int read_or_change(const struct ctl_setting *s, struct ctl_reply *reply, 
 int ctl_setting(const struct ctl_setting *setting, const char *who, int64_t wanted, bool json)
 {
 	struct ctl_reply reply;
-	int code =
-		setting->kept ? ctl_reply_open(&reply, who) : ctl_reply_open_process(&reply, who);
+	int code = ctl_reply_open(&reply, who);
 
 	if (code != CTL_WELL)
 		return code;

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fiberctl_snapshot_events.c - what a program has recorded is in its snapshot, word by word
+ *
+ * The fixture hog has had long runs of each kind and pinned waits, and was changed from outside, also in vain. Its watchdog is off
+ * when the snapshot is taken, so that nothing comes after it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inspect/snapshot.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static struct harness_process *hog;
+static char pid[16], file[HARNESS_PATH];
+
+static const char *const commands[] = {"slow", "pinned", "audit", "watchdog", "policy"};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void run(int code, const char *command, const char *process, const char *word)
+{
+	struct harness_process *p = cli_run("fiberctl", command, process, word, NULL);
+
+	cli_expect(p, code);
+	harness_free(p);
+}
+
+static int start(void **state)
+{
+	static const char *const env[] = {"FIBER_CONTROL=admin", NULL};
+	const struct harness_how how = {.env = env};
+	struct harness_process *p;
+
+	(void)state;
+	hog = cli_start(&how, "ready ", "hog", "--spin", "4", "--sleep", "3", "--poll", "1",
+			"--pin", "2", NULL);
+	snprintf(pid, sizeof(pid), "%d", hog->pid);
+	run(0, "policy", pid, "error");
+	run(2, "wake", pid, "999999");
+	run(0, "watchdog", pid, "off");
+	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(file, "a.snap"), NULL);
+	/* A fiber that runs is kept without its stack. */
+	assert_in_range(harness_exit_code(p), 0, 1);
+	harness_free(p);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	harness_free(hog);
+	return 0;
+}
+
+static json_t *ask(const char *command, const char *process, const char *source)
+{
+	struct harness_process *p = cli_run("fiberctl", command, process, "--json", NULL);
+	json_t *answer;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	harness_free(p);
+	json_promise(answer, command, JSON_ANSWER);
+	assert_string_equal(json_text(answer, "source"), source);
+	json_object_del(answer, "source");
+	json_object_del(answer, "sampledNs");
+	return answer;
+}
+
+static void test_it_has_what_there_is_to_compare(void **state)
+{
+	json_t *slow = ask("slow", file, "snapshot"), *pinned = ask("pinned", file, "snapshot");
+	json_t *audit = ask("audit", file, "snapshot"), *watchdog, *event;
+	size_t i;
+
+	(void)state;
+	/* Where signals come late, those that compute are not seen. */
+	assert_true(json_array_size(json_object_get(slow, "sites")) >= 3);
+	json_array_foreach (json_object_get(slow, "events"), i, event)
+		assert_true(json_int(event, "durationNs") > 0);
+	assert_int_equal(json_array_size(json_object_get(pinned, "events")), 2);
+	assert_int_equal(json_array_size(json_object_get(audit, "audit")), 3);
+	watchdog = ask("watchdog", file, "snapshot");
+	assert_int_equal(json_int(json_object_get(watchdog, "watchdog"), "thresholdNs"), 0);
+	assert_int_equal(json_int(json_object_get(watchdog, "watchdog"), "events"),
+			 json_int(slow, "total"));
+	json_decref(slow);
+	json_decref(pinned);
+	json_decref(audit);
+	json_decref(watchdog);
+}
+
+static void test_json_is_that_of_the_process(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COMMANDS; i++) {
+		json_t *live = ask(commands[i], pid, "control");
+		json_t *kept = ask(commands[i], file, "snapshot");
+
+		if (!json_equal(live, kept))
+			print_error("%s: live:\n%.3000s\nsnapshot:\n%.3000s\n", commands[i],
+				    json_dumps(live, JSON_SORT_KEYS),
+				    json_dumps(kept, JSON_SORT_KEYS));
+		assert_true(json_equal(live, kept));
+		json_decref(live);
+		json_decref(kept);
+	}
+}
+
+/* Names of functions, files and lines too. */
+static void test_text_is_that_of_the_process_and_says_when_it_was_taken(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COMMANDS; i++) {
+		struct harness_process *live = cli_run("fiberctl", commands[i], pid, NULL);
+		struct harness_process *kept = cli_run("fiberctl", commands[i], file, NULL);
+		const char *rest;
+
+		cli_expect(live, 0);
+		cli_expect(kept, 0);
+		assert_true(kept->out.size > live->out.size);
+		if (strncmp(live->out.bytes, kept->out.bytes, live->out.size) != 0)
+			print_error("live:\n%s\nsnapshot:\n%s\n", live->out.bytes, kept->out.bytes);
+		assert_memory_equal(live->out.bytes, kept->out.bytes, live->out.size);
+		rest = kept->out.bytes + live->out.size;
+		assert_int_equal(strncmp(rest, "snapshot of ", 12), 0);
+		assert_string_equal(strchr(rest, '\n'), "\n");
+		harness_free(live);
+		harness_free(kept);
+	}
+}
+
+static void test_nothing_is_changed_or_followed_in_it(void **state)
+{
+	static const struct {
+		const char *command, *word, *what;
+	} refused[] = {
+		{"slow", "--follow", "nothing comes that could be followed"},
+		{"pinned", "--follow", "nothing comes that could be followed"},
+		{"watchdog", "5ms", "nothing can be changed in it"},
+		{"watchdog", "off", "nothing can be changed in it"},
+		{"policy", "warn", "nothing can be changed in it"},
+		{"cancel", "7", "nothing can be changed in it"},
+		{"wake", "7", "nothing can be changed in it"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct harness_process *p =
+			cli_run("fiberctl", refused[i].command, file, refused[i].word, NULL);
+
+		cli_expect(p, 2);
+		assert_int_equal(p->out.size, 0);
+		cli_contains(p->err.bytes, file);
+		cli_contains(p->err.bytes, refused[i].what);
+		harness_free(p);
+	}
+}
+
+/* A copy without the sections that a former fiberctl did not write. */
+static void take_away(const char *from, const char *to)
+{
+	static char bytes[1 << 20];
+	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+	size_t size = fread(bytes, 1, sizeof(bytes), in), at;
+	struct ins_snapshot_head *head = (struct ins_snapshot_head *)bytes;
+
+	assert_in_range(size, 1, sizeof(bytes) - 1);
+	assert_int_equal(fwrite(bytes, 1, sizeof(*head), out), sizeof(*head));
+	for (at = sizeof(*head); at < size;) {
+		struct ins_snapshot_section section;
+		size_t all;
+
+		memcpy(&section, bytes + at, sizeof(section));
+		all = sizeof(section) + section.size;
+		if (section.type <= FIB_WIRE_CARRIERS || section.type == FIB_WIRE_COUNTERS ||
+		    section.type == INS_SNAPSHOT_FILES)
+			assert_int_equal(fwrite(bytes + at, 1, all, out), all);
+		at += all;
+	}
+	head->size = (uint64_t)ftell(out);
+	rewind(out);
+	assert_int_equal(fwrite(head, 1, sizeof(*head), out), sizeof(*head));
+	fclose(in);
+	fclose(out);
+}
+
+static void test_one_of_a_former_version_is_read_and_lacks_them(void **state)
+{
+	char former[HARNESS_PATH];
+	json_t *list;
+
+	(void)state;
+	take_away(file, harness_file(former, "former.snap"));
+	list = ask("list", former, "snapshot");
+	assert_true(json_int(list, "total") >= 8);
+	json_decref(list);
+	run(0, "policy", former, NULL);
+	run(0, "carriers", former, NULL);
+	for (size_t i = 0; i < COMMANDS - 1; i++) {
+		struct harness_process *p = cli_run("fiberctl", commands[i], former, NULL);
+
+		cli_expect(p, 2);
+		assert_int_equal(p->out.size, 0);
+		cli_contains(p->err.bytes, former);
+		cli_contains(p->err.bytes, "this snapshot does not have it");
+		harness_free(p);
+	}
+}
+
+/* Each byte of the parts that are not about fibers may be another. */
+static void test_damaged_ones_are_refused_or_read_and_never_crash(void **state)
+{
+	static char bytes[1 << 20];
+	char other[HARNESS_PATH];
+	unsigned refused = 0, tries = 0;
+	FILE *f = fopen(file, "r");
+	const size_t size = fread(bytes, 1, sizeof(bytes), f);
+
+	(void)state;
+	fclose(f);
+	harness_file(other, "damaged.snap");
+	for (size_t at = sizeof(struct ins_snapshot_head); at < size;
+	     at += size / 150 + tries % 7) {
+		const char *command = commands[tries++ % COMMANDS];
+		struct harness_process *p;
+
+		bytes[at] ^= (char)0xa5;
+		f = fopen(other, "w");
+		assert_int_equal(fwrite(bytes, 1, size, f), size);
+		fclose(f);
+		bytes[at] ^= (char)0xa5;
+		p = cli_run("fiberctl", command, other, tries % 2 ? "--json" : NULL, NULL);
+		assert_in_range(harness_exit_code(p), 0, 2);
+		if (harness_exit_code(p) == 2)
+			cli_contains(p->err.bytes, other);
+		refused += harness_exit_code(p) == 2;
+		harness_free(p);
+	}
+	/* Or nothing was damaged that matters. */
+	assert_in_range(refused, 1, tries - 1);
+}
+
+/* The last test: the process has gone. */
+static void test_it_answers_when_the_process_has_gone(void **state)
+{
+	struct harness_process *p;
+
+	(void)state;
+	harness_end(hog);
+	p = cli_run("fiberctl", "slow", file, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "in system call ");
+	cli_contains(p->out.bytes, ": hog_sleep at ");
+	harness_free(p);
+	p = cli_run("fiberctl", "pinned", file, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "2 times pinned in sleep: hog_pin at ");
+	harness_free(p);
+	p = cli_run("fiberctl", "audit", file, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "warn -> error");
+	cli_contains(p->out.bytes, "20ms -> 0s");
+	cli_contains(p->out.bytes, "3 of 3 changes\n");
+	harness_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_it_has_what_there_is_to_compare),
+		cmocka_unit_test(test_json_is_that_of_the_process),
+		cmocka_unit_test(test_text_is_that_of_the_process_and_says_when_it_was_taken),
+		cmocka_unit_test(test_nothing_is_changed_or_followed_in_it),
+		cmocka_unit_test(test_one_of_a_former_version_is_read_and_lacks_them),
+		cmocka_unit_test(test_damaged_ones_are_refused_or_read_and_never_crash),
+		cmocka_unit_test(test_it_answers_when_the_process_has_gone),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}
