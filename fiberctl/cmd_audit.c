@@ -16,7 +16,6 @@
 #include <time.h>
 
 #include "fiberctl/fiberctl.h"
-#include "fiberctl/policy.h"
 #include "fiberctl/reply.h"
 #include "inspect/render.h"
 

@@ -187,8 +187,7 @@ int ctl_events(const struct ctl_arguments *arguments, enum fib_wire_ring ring, c
 	    ins_symbols_new(l.source->modules, &l.symbols) < 0 || ins_sites_new(&l.sites) < 0)
 		code = ctl_cannot("%s", strerror(ENOMEM));
 	else if (arguments->option[CTL_OPT_FOLLOW] && strcmp(l.source->kind, "snapshot") == 0)
-		code = ctl_cannot("%s: is a snapshot: nothing comes that could be followed",
-				  arguments->word[0]);
+		code = ctl_process_still(arguments->word[0]);
 	else if (arguments->option[CTL_OPT_FOLLOW])
 		code = follow(&l, ring);
 	else

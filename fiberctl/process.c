@@ -217,6 +217,11 @@ int ctl_process_open(const char *who, struct ins_source **ret)
 	return rc < 0 ? ctl_cannot("%s", error.text) : CTL_WELL;
 }
 
+int ctl_process_still(const char *who)
+{
+	return ctl_cannot("%s: is a snapshot: nothing comes that could be followed", who);
+}
+
 int ctl_refused(const struct ctl_socket *socket, int rc, const char *why)
 {
 	if (rc == -ETIMEDOUT)

@@ -21,6 +21,9 @@ int ctl_process_look(const char *who, struct ctl_socket *ret, bool *ret_snapshot
 /* Find it, or its snapshot, and open it as a source. The same results. */
 int ctl_process_open(const char *who, struct ins_source **ret);
 
+/* Say that `who`, a snapshot, cannot be followed. What ctl_cannot() returns. */
+int ctl_process_still(const char *who);
+
 /* The command line of a process, or its short name; "" when it cannot be read. Not made harmless. Returns
  * buf. */
 const char *ctl_process_command(pid_t pid, char *buf, size_t size);

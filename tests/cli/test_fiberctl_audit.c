@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/http.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
@@ -108,11 +109,116 @@ static void test_audit_can_be_read_where_nothing_can_be_changed(void **state)
 	crowd_end(&crowd);
 }
 
+struct told {
+	struct harness_process *follow;
+	const char *what;
+};
+
+/* A second is only how long it looks each time. */
+static bool is_told(void *arg)
+{
+	const struct told *told = arg;
+
+	harness_wait_line(told->follow, "no such line", 1);
+	return strstr(told->follow->out.bytes, told->what) != NULL;
+}
+
+static void test_audit_tells_who_follows_each_change_once(void **state)
+{
+	struct crowd crowd = crowd_start(NULL, "crowd", "10", NULL);
+	char tool[HARNESS_PATH];
+	const char *argv[] = {harness_program(tool, "fiberctl"), "audit", NULL, "--follow", NULL};
+	struct harness_process *follow, *p;
+	const char *line;
+
+	(void)state;
+	pid = cli_number((uint64_t)crowd.process->pid);
+	p = cli_run("fiberctl", "policy", pid, "error", NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	argv[2] = pid;
+	follow = harness_start(argv, NULL);
+	assert_true(harness_until(is_told, &(struct told){follow, "warn -> error"}, CLI_SECONDS));
+	p = cli_run("fiberctl", "policy", pid, "silent", NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	assert_true(harness_until(is_told, &(struct told){follow, "error -> silent"}, CLI_SECONDS));
+	crowd_end(&crowd);
+	assert_true(harness_wait_end(follow, CLI_SECONDS));
+	assert_int_equal(harness_exit_code(follow), 2);
+	line = strstr(follow->out.bytes, "warn -> error");
+	assert_null(strstr(line + 1, "warn -> error"));
+	harness_free(follow);
+}
+
+static void test_audit_as_json_is_an_object_a_line_when_followed(void **state)
+{
+	struct crowd crowd = crowd_start(NULL, "crowd", "10", NULL);
+	char tool[HARNESS_PATH];
+	const char *argv[] = {
+		harness_program(tool, "fiberctl"), "audit", NULL, "--follow", "--json", NULL};
+	struct harness_process *follow, *p;
+	json_t *object;
+
+	(void)state;
+	pid = cli_number((uint64_t)crowd.process->pid);
+	argv[2] = pid;
+	follow = harness_start(argv, NULL);
+	p = cli_run("fiberctl", "watchdog", pid, "30ms", NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	object = json_loads(harness_wait_line(follow, "{", CLI_SECONDS), 0, NULL);
+	assert_non_null(object);
+	assert_string_equal(json_text(object, "what"), "threshold");
+	assert_int_equal(json_int(object, "after"), 30000000);
+	json_decref(object);
+	harness_free(follow);
+	crowd_end(&crowd);
+}
+
+/* More pinned waits than the program keeps. */
+static void test_audit_is_not_pushed_out_by_a_storm_of_pinned_waits(void **state)
+{
+	struct harness_process *server, *p;
+	char body[128];
+	unsigned port;
+	json_t *answer;
+	int fd;
+
+	(void)state;
+	server = http_start(NULL, NULL, NULL, &port);
+	pid = cli_number((uint64_t)server->pid);
+	p = cli_run("fiberctl", "policy", pid, "error", NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	fd = http_connect(port);
+	for (unsigned i = 0; i < 400; i++) {
+		http_send(fd, "GET /block?ms=1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+		assert_int_equal(http_answer(fd, body, sizeof(body)), 503);
+	}
+	close(fd);
+	p = cli_run("fiberctl", "pinned", pid, "--json", NULL);
+	answer = json_answer(p);
+	assert_int_equal(json_int(answer, "total"), 400);
+	assert_int_equal(json_int(answer, "shown"), 256);
+	json_decref(answer);
+	harness_free(p);
+	answer = audit();
+	assert_int_equal(json_int(answer, "total"), 1);
+	assert_int_equal(json_int(answer, "shown"), 1);
+	assert_string_equal(json_text(row_of(answer, 0), "after"), "error");
+	json_decref(answer);
+	harness_free(server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_has_a_line_for_each_change_with_who_asked),
 		cmocka_unit_test(test_audit_can_be_read_where_nothing_can_be_changed),
+		cmocka_unit_test(test_audit_tells_who_follows_each_change_once),
+		cmocka_unit_test(test_audit_as_json_is_an_object_a_line_when_followed),
+		cmocka_unit_test(test_audit_is_not_pushed_out_by_a_storm_of_pinned_waits),
 	};
 
 	harness_watchdog(110);

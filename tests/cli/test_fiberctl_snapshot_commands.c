@@ -53,6 +53,7 @@ static const struct line {
 	{{"cancel", FILE_, ID}, true, 2, "nothing can be changed in it"},
 	{{"wake", FILE_, ID}, true, 2, "nothing can be changed in it"},
 	{{"audit", FILE_}, true, 0, "0 of 0 changes"},
+	{{"audit", FILE_, "--follow"}, true, 2, "nothing comes that could be followed"},
 };
 #define LINES (sizeof(table) / sizeof(table[0]))
 
