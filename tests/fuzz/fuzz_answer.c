@@ -38,6 +38,7 @@ static const struct {
 	{"wake", "7", 0},      {"audit", NULL, 0},
 	{"stacks", NULL, 0},   {"graph", NULL, 0},
 	{"watchdog", NULL, 0}, {"metrics", NULL, 0},
+	{"slow", NULL, 0},     {"pinned", NULL, 0},
 };
 
 /* A command may have two connections at the same time: each is answered at once, and closed when others have come. */
