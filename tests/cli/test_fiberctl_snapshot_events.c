@@ -160,8 +160,21 @@ static void test_nothing_is_changed_or_followed_in_it(void **state)
 	}
 }
 
-/* A copy without the sections that a former fiberctl did not write. */
-static void take_away(const char *from, const char *to)
+/* The sections that a former fiberctl wrote, and what is the least. */
+static const uint32_t former[] = {FIB_WIRE_STACK,  FIB_WIRE_CARRIERS,  FIB_WIRE_COUNTERS,
+				  FIB_WIRE_POLICY, INS_SNAPSHOT_FILES, 0};
+static const uint32_t least[] = {FIB_WIRE_STACK, INS_SNAPSHOT_FILES, 0};
+
+static bool is_among(const uint32_t *types, uint32_t type)
+{
+	for (; *types; types++)
+		if (*types == type)
+			return true;
+	return false;
+}
+
+/* A copy with those sections only. */
+static void copy_some(const char *from, const char *to, const uint32_t *types)
 {
 	static char bytes[1 << 20];
 	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
@@ -176,8 +189,7 @@ static void take_away(const char *from, const char *to)
 
 		memcpy(&section, bytes + at, sizeof(section));
 		all = sizeof(section) + section.size;
-		if (section.type <= FIB_WIRE_CARRIERS || section.type == FIB_WIRE_COUNTERS ||
-		    section.type == INS_SNAPSHOT_FILES)
+		if (is_among(types, section.type))
 			assert_int_equal(fwrite(bytes + at, 1, all, out), all);
 		at += all;
 	}
@@ -188,27 +200,46 @@ static void take_away(const char *from, const char *to)
 	fclose(out);
 }
 
+static void expect_lacking(const char *command, const char *path, const char *what)
+{
+	struct harness_process *p = cli_run("fiberctl", command, path, NULL);
+
+	cli_expect(p, 2);
+	assert_int_equal(p->out.size, 0);
+	cli_contains(p->err.bytes, path);
+	cli_contains(p->err.bytes, what);
+	harness_free(p);
+}
+
 static void test_one_of_a_former_version_is_read_and_lacks_them(void **state)
 {
-	char former[HARNESS_PATH];
+	char path[HARNESS_PATH];
 	json_t *list;
 
 	(void)state;
-	take_away(file, harness_file(former, "former.snap"));
-	list = ask("list", former, "snapshot");
+	copy_some(file, harness_file(path, "former.snap"), former);
+	list = ask("list", path, "snapshot");
 	assert_true(json_int(list, "total") >= 8);
 	json_decref(list);
-	run(0, "policy", former, NULL);
-	run(0, "carriers", former, NULL);
-	for (size_t i = 0; i < COMMANDS - 1; i++) {
-		struct harness_process *p = cli_run("fiberctl", commands[i], former, NULL);
+	run(0, "policy", path, NULL);
+	run(0, "carriers", path, NULL);
+	run(0, "metrics", path, NULL);
+	for (size_t i = 0; i < COMMANDS - 1; i++)
+		expect_lacking(commands[i], path, "this snapshot does not have it");
+}
 
-		cli_expect(p, 2);
-		assert_int_equal(p->out.size, 0);
-		cli_contains(p->err.bytes, former);
-		cli_contains(p->err.bytes, "this snapshot does not have it");
-		harness_free(p);
-	}
+static void test_one_with_fibers_only_lacks_the_rest(void **state)
+{
+	char path[HARNESS_PATH];
+
+	(void)state;
+	copy_some(file, harness_file(path, "least.snap"), least);
+	run(0, "list", path, NULL);
+	run(0, "deadlock", path, NULL);
+	for (size_t i = 0; i < COMMANDS; i++)
+		expect_lacking(commands[i], path, "this snapshot does not have it");
+	expect_lacking("carriers", path, "this snapshot does not have it");
+	expect_lacking("metrics", path, "this snapshot does not have it");
 }
 
 /* Each byte of the parts that are not about fibers may be another. */
@@ -276,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_text_is_that_of_the_process_and_says_when_it_was_taken),
 		cmocka_unit_test(test_nothing_is_changed_or_followed_in_it),
 		cmocka_unit_test(test_one_of_a_former_version_is_read_and_lacks_them),
+		cmocka_unit_test(test_one_with_fibers_only_lacks_the_rest),
 		cmocka_unit_test(test_damaged_ones_are_refused_or_read_and_never_crash),
 		cmocka_unit_test(test_it_answers_when_the_process_has_gone),
 	};
