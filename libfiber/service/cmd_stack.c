@@ -28,14 +28,21 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	return true;
 }
 
+/* Most fibers have no labels, and the room for them would be an eighth of what a million fibers come to. */
+static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
+{
+	return fib_walk_row_size(row->labels ? c->wanted : c->wanted & ~FIB_WIRE_WANT_LABELS);
+}
+
 /* Append the fiber in record index. False when it has ended. */
 static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 {
 	struct fib_cursor *c = &peer->cursor;
-	struct fib_wire_stack head = {.row_size = fib_walk_row_size(c->wanted)};
+	const uint32_t most = fib_walk_row_size(c->wanted);
+	struct fib_wire_stack head = {0};
 	unsigned char *at;
 	struct fib_row row;
-	size_t room, before = sizeof head + head.row_size;
+	size_t room, before = sizeof head + most;
 	int rc;
 
 	fib_peer_frame_open(peer, FIB_WIRE_STACKS);
@@ -54,9 +61,12 @@ static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 	}
 	if (rc < 0 || head.flags)
 		c->end.problems++;
+	head.row_size = row_size(c, &row);
 	memcpy(at, &head, sizeof head);
 	memcpy(at + sizeof head, &row, head.row_size);
-	fib_peer_add(peer, before + head.stack_size);
+	if (head.row_size < most)
+		memmove(at + sizeof head + head.row_size, at + before, head.stack_size);
+	fib_peer_add(peer, sizeof head + head.row_size + head.stack_size);
 	fib_peer_frame_close(peer);
 	return true;
 }

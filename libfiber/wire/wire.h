@@ -88,7 +88,8 @@ struct fib_wire_header {
 	uint32_t length; /* of the payload that follows */
 };
 
-/* What a list is to have besides the records themselves. Rows end before what is not wanted. */
+/* What a list is to have besides the records themselves. Rows end before what is not wanted; in STACKS also before
+ * labels that a fiber does not have. */
 #define FIB_WIRE_WANT_MAPS	 1u
 #define FIB_WIRE_WANT_LABELS	 2u
 #define FIB_WIRE_WANT_HIGH_WATER 4u /* a system call a fiber */

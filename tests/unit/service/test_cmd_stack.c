@@ -33,10 +33,11 @@ static const unsigned char *next_stack(void)
 	if (!payload)
 		return NULL;
 	memcpy(&head, payload, sizeof head);
-	memcpy(&row, payload + sizeof head, sizeof row);
-	assert_int_equal(head.row_size, sizeof row);
-	assert_int_equal(length, sizeof head + sizeof row + head.stack_size);
-	return payload + sizeof head + sizeof row;
+	assert_in_range(head.row_size, offsetof(struct fib_row, labels), sizeof row);
+	memset(&row, 0, sizeof row);
+	memcpy(&row, payload + sizeof head, head.row_size);
+	assert_int_equal(length, sizeof head + head.row_size + head.stack_size);
+	return payload + sizeof head + head.row_size;
 }
 
 static struct fib_wire_end end_of(void)
@@ -135,6 +136,36 @@ static void test_stacks_are_asked_for_without_labels_and_high_water_marks(void *
 	record_end(f);
 }
 
+static void test_rows_have_room_for_labels_only_where_there_are_any(void **state)
+{
+	struct fiber *bare = record_make("bare", 65536, 4000),
+		     *labelled = record_make("labelled", 65536, 3000);
+	static struct fib_layout_labels labels = {.text = {"tenant\0acme", ""}};
+	const unsigned char *bytes;
+
+	(void)state;
+	labels.owner = fiber_id(labelled);
+	labelled->labels = &labels;
+	ask(fiber_id(bare));
+	bytes = next_stack();
+	assert_non_null(bytes);
+	assert_int_equal(head.row_size, offsetof(struct fib_row, labels));
+	assert_int_equal(head.stack_size, 4000);
+	assert_memory_equal(bytes, (void *)(uintptr_t)bare->context.sp, 4000);
+	talk_end(&t);
+	ask(fiber_id(labelled));
+	bytes = next_stack();
+	assert_non_null(bytes);
+	assert_int_equal(head.row_size, sizeof row);
+	assert_memory_equal(row.label, "tenant\0acme", 12);
+	assert_int_equal(head.stack_size, 3000);
+	assert_memory_equal(bytes, (void *)(uintptr_t)labelled->context.sp, 3000);
+	talk_end(&t);
+	labelled->labels = NULL;
+	record_end(labelled);
+	record_end(bare);
+}
+
 static void test_stack_larger_than_a_frame_is_cut_and_says_so(void **state)
 {
 	struct fiber *f = record_make("huge", 4u << 20, (4u << 20) - 4096);
@@ -168,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_stack_of_one_fiber_is_its_bytes),
 		cmocka_unit_test(test_stack_of_all_counts_those_without_bytes),
 		cmocka_unit_test(test_stacks_are_asked_for_without_labels_and_high_water_marks),
+		cmocka_unit_test(test_rows_have_room_for_labels_only_where_there_are_any),
 		cmocka_unit_test(test_stack_larger_than_a_frame_is_cut_and_says_so),
 		cmocka_unit_test(test_stack_of_no_such_fiber_is_an_error),
 	};
