@@ -65,6 +65,7 @@ ANSWERS = [
     ("stacks", "fiberctl stacks {crowd}"),
     ("stacks", "fiberctl stacks {crowd} --min 3 --group-by wait"),
     ("stacks", "fiberctl stacks {labels} --group-by label.none"),
+    ("stacks", "fiberctl stacks {crowd} --group-by holder"),
     ("tree", "fiberctl tree {family}"),
     ("tree", "fiberctl tree {crowd} --limit 3"),
     ("waits", "fiberctl waits {crowd}"),
