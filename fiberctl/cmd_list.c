@@ -114,20 +114,18 @@ static int take(void *context, const struct ins_fiber *fiber)
 static void put_count(struct list *l, const struct ins_count *c)
 {
 	char min[32], median[32], max[32], cpu[32];
-	unsigned i;
 
 	if (l->arguments->json) {
 		ins_json_row(&l->json, ins_json_count(l->arguments->option[CTL_OPT_GROUP_BY], c));
 		return;
 	}
 	printf("%10" PRIu64 " %8s %8s %8s %9s  %-24s ids", c->count,
-	       ins_words_duration(c->age_min, min, sizeof min),
-	       ins_words_duration(c->age_median, median, sizeof median),
-	       ins_words_duration(c->age_max, max, sizeof max),
+	       ins_words_duration(c->ages.min, min, sizeof min),
+	       ins_words_duration(c->ages.median, median, sizeof median),
+	       ins_words_duration(c->ages.max, max, sizeof max),
 	       ins_words_duration((int64_t)c->cpu, cpu, sizeof cpu), c->value);
-	for (i = 0; i < c->samples; i++)
-		printf("%s %" PRIu64, i ? "," : "", c->sample[i]);
-	puts(c->count > c->samples ? ", ..." : "");
+	ins_text_sample(stdout, &c->ids, c->count > c->ids.count);
+	putchar('\n');
 }
 
 static void put_counts(struct list *l)
@@ -167,21 +165,12 @@ static int finish(struct list *l, struct ins_summary *summary)
 
 /* -- what was asked for -- */
 
-static bool parse_field(const char *option, const char *name, struct ins_field *ret)
-{
-	if (ins_field_find(name, strlen(name), ret))
-		return true;
-	ctl_wrong(&ctl_list, "--%s: '%s': no such field; there are: %s", option, name,
-		  ins_field_names());
-	return false;
-}
-
 static int prepare_order(struct list *l, const char *name)
 {
 	const bool backwards = name[0] == '-';
 	struct ins_field field;
 
-	if (!parse_field("sort", name + backwards, &field))
+	if (!ctl_option_field(&ctl_list, CTL_OPT_SORT, name + backwards, &field))
 		return CTL_USAGE;
 	ins_field_wants(&field, &l->request);
 	return ins_order_new(&field, backwards, l->limit, &l->order) < 0
@@ -193,7 +182,7 @@ static int prepare_tally(struct list *l, const char *name)
 {
 	struct ins_field field;
 
-	if (!parse_field("group-by", name, &field))
+	if (!ctl_option_field(&ctl_list, CTL_OPT_GROUP_BY, name, &field))
 		return CTL_USAGE;
 	ins_field_wants(&field, &l->request);
 	return ins_tally_new(&field, &l->tally) < 0 ? ctl_cannot("out of memory") : CTL_WELL;

@@ -14,21 +14,9 @@ struct ins_count {
 	/* Of a text: as the program has it, perhaps not for a terminal. Else NULL. */
 	const char *text;
 	uint64_t count;
-	uint64_t cpu; /* ns, of all of them */
-	/* The names behind each are those that the list prints them by. */
-	union {
-		struct ins_spread ages; /* ns */
-		struct {
-			int64_t age_min, age_median, age_max;
-		};
-	};
-	union {
-		struct ins_sample ids; /* the lowest ones */
-		struct {
-			unsigned samples;
-			uint64_t sample[INS_SAMPLE];
-		};
-	};
+	uint64_t cpu;		/* ns, of all of them */
+	struct ins_spread ages; /* ns */
+	struct ins_sample ids;	/* the lowest ones */
 };
 
 struct ins_tally;

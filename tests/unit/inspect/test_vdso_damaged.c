@@ -111,12 +111,13 @@ static void make_whole(void)
 static int use(void *context, const struct ins_event *event)
 {
 	static struct ins_walk walk;
-	char site[1024];
+	const struct ins_frame *frame;
+	size_t count = 0;
 
 	ins_event_walk(unwinder, event, &walk);
 	ins_text_event(context, &source->layout, symbols, event, &walk);
-	ins_text_site(symbols, &walk, 0, site, sizeof site);
-	named += strncmp(site, "__vdso_", 7) == 0;
+	frame = walk.count ? ins_symbols_at(symbols, walk.pc[0], false, &count) : NULL;
+	named += count && frame->function && strncmp(frame->function, "__vdso_", 7) == 0;
 	return 0;
 }
 
