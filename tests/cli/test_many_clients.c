@@ -84,12 +84,27 @@ static void assert_whole(struct harness_process *p)
 	json_decref(answer);
 }
 
+/* The last connection has been dealt with: a fiber that runs has no stack that could be shown. */
+static bool nobody_runs(void *arg)
+{
+	struct harness_process *p =
+		cli_run("fiberctl", "list", pid, "--where", "state=running", "--json", NULL);
+	json_t *answer = json_well(p);
+	const bool none = json_int(answer, "matched") == 0;
+
+	(void)arg;
+	json_decref(answer);
+	return none;
+}
+
 /* The program is unharmed, the next one is served, and in the end nothing of the clients is left. */
 static int all_is_well(void **state)
 {
-	struct harness_process *p = cli_run("fiberctl", "bt", pid, "--all", "--json", NULL);
+	struct harness_process *p;
 
 	(void)state;
+	assert_true(harness_until(nobody_runs, NULL, CLI_SECONDS));
+	p = cli_run("fiberctl", "bt", pid, "--all", "--json", NULL);
 	assert_whole(p);
 	harness_free(p);
 	http_alive(port);
