@@ -59,8 +59,8 @@ PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
 WALK_SRC := $(wildcard libfiber/wire/*.c libfiber/layout/*.c)
 INS_SRC  := $(wildcard inspect/*.c)
 INS_OBJ  := $(INS_SRC:%.c=$(BUILD)/obj/%.o) $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(WALK_SRC))
-CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fiberctl/*.c))
-TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fibertrace/*.c))
+CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fiberctl/*.c))
+TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fibertrace/*.c))
 FIX_SRC  := $(wildcard fixtures/*.c)
 FIX_BIN  := $(FIX_SRC:fixtures/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(wildcard tests/unit/*/*.c)
@@ -116,7 +116,7 @@ $(BUILD)/obj/pic/%.o: libfiber/%
 	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 
 # -- tools: inspect/ and the two libraries it shares with libfiber, not libfiber itself --
-$(BUILD)/obj/inspect/%.o $(BUILD)/obj/fiberctl/%.o $(BUILD)/obj/fibertrace/%.o: CPPFLAGS += -I. $(LIB_INC)
+$(BUILD)/obj/inspect/%.o $(BUILD)/obj/tool/%.o $(BUILD)/obj/fiberctl/%.o $(BUILD)/obj/fibertrace/%.o: CPPFLAGS += -I. $(LIB_INC)
 
 $(BUILD)/bin/fiberctl: $(CTL_OBJ) $(INS_OBJ)
 	@mkdir -p $(@D)

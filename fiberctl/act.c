@@ -66,29 +66,29 @@ static void put_json(const char *key, const struct fib_wire_process *process,
 	ins_json_end(&json, &summary, &problems);
 }
 
-int ctl_act(const struct ctl_command *command, enum fib_wire_act_what what,
-	    const struct ctl_arguments *arguments)
+int ctl_act(const struct tool_command *command, enum fib_wire_act_what what,
+	    const struct tool_arguments *arguments)
 {
 	struct fib_wire_act request = {.what = what};
 	struct fib_wire_acted acted = {0};
 	struct ctl_reply reply;
 	int code;
 
-	if (!ctl_parse_id(arguments->word[1], &request.id))
-		return ctl_wrong(command, "%s: is no fiber id: see 'fiberctl list %s'",
-				 arguments->word[1], arguments->word[0]);
+	if (!tool_parse_id(arguments->word[1], &request.id))
+		return tool_wrong(command, "%s: is no fiber id: see 'fiberctl list %s'",
+				  arguments->word[1], arguments->word[0]);
 	code = ctl_reply_open(&reply, arguments->word[0]);
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	code = ctl_reply_may_change(&reply);
-	if (code == CTL_WELL)
+	if (code == TOOL_WELL)
 		code = ctl_reply_ask(&reply, FIB_WIRE_ACT, &request, sizeof request, FIB_WIRE_ACTED,
 				     take, &acted);
 	acted.what = what;
-	if (code == CTL_WELL && arguments->json)
+	if (code == TOOL_WELL && arguments->json)
 		put_json(command->name, &reply.process, &acted);
-	else if (code == CTL_WELL)
+	else if (code == TOOL_WELL)
 		put_text(&acted);
 	ctl_reply_close(&reply);
-	return code == CTL_WELL ? ctl_written(CTL_WELL) : code;
+	return code == TOOL_WELL ? tool_written(TOOL_WELL) : code;
 }

@@ -7,7 +7,7 @@
 #include "wire/wire.h"
 
 /* Do `what` to the fiber of the command line and say what came of it. The exit code. */
-int ctl_act(const struct ctl_command *command, enum fib_wire_act_what what,
-	    const struct ctl_arguments *arguments);
+int ctl_act(const struct tool_command *command, enum fib_wire_act_what what,
+	    const struct tool_arguments *arguments);
 
 #endif

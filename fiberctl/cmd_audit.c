@@ -202,11 +202,11 @@ static int follow(struct ctl_reply *reply, struct answer *a, bool json)
 		put_title();
 	for (;;) {
 		code = ask(reply, a);
-		if (code != CTL_WELL)
+		if (code != TOOL_WELL)
 			return code;
 		put_new(a, json, &last);
-		code = ctl_written(CTL_WELL);
-		if (code != CTL_WELL)
+		code = tool_written(TOOL_WELL);
+		if (code != TOOL_WELL)
 			return code;
 		nanosleep(&pause, NULL);
 	}
@@ -216,24 +216,24 @@ static int once(struct ctl_reply *reply, struct answer *a, bool json)
 {
 	const int code = ask(reply, a);
 
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	if (json)
 		put_json(reply, a);
 	else
 		put_text(reply, a);
-	return ctl_written(CTL_WELL);
+	return tool_written(TOOL_WELL);
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	struct answer a = {.entries = NULL};
 	struct ctl_reply reply;
 	int code = ctl_reply_open(&reply, arguments->word[0]);
 
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
-	if (!arguments->option[CTL_OPT_FOLLOW])
+	if (!arguments->option[TOOL_OPT_FOLLOW])
 		code = once(&reply, &a, arguments->json);
 	else if (reply.snapshot)
 		code = ctl_process_still(arguments->word[0]);
@@ -244,7 +244,7 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_audit = {
+const struct tool_command ctl_audit = {
 	.name = "audit",
 	.usage = "PROCESS",
 	.summary = "what was changed from outside, and by whom",
@@ -256,6 +256,6 @@ const struct ctl_command ctl_audit = {
 		"with those that come.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_FOLLOW),
+	.options = TOOL_TAKES(TOOL_OPT_FOLLOW),
 	.run = run,
 };

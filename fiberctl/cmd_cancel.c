@@ -2,12 +2,12 @@
 /* cmd_cancel.c - ask a fiber to end. */
 #include "fiberctl/act.h"
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	return ctl_act(&ctl_cancel, FIB_WIRE_ACT_CANCEL, arguments);
 }
 
-const struct ctl_command ctl_cancel = {
+const struct tool_command ctl_cancel = {
 	.name = "cancel",
 	.usage = "PROCESS ID",
 	.summary = "ask a fiber to end (FIBER_CONTROL=admin)",

@@ -104,7 +104,7 @@ static int put_text(const struct answer *a)
 		     "its service thread");
 	if (a->reply->snapshot)
 		puts(ins_words_taken(&a->reply->summary, taken, sizeof taken));
-	return ctl_written(a->now.counted ? CTL_WELL : CTL_PARTIAL);
+	return tool_written(a->now.counted ? TOOL_WELL : TOOL_PARTIAL);
 }
 
 /* -- JSON -- */
@@ -177,7 +177,7 @@ static int put_json(const struct answer *a)
 	put_json_rest(a, &json);
 	ins_json_end(&json, &a->now.summary, &problems);
 	ins_problems_free(&problems);
-	return ctl_written(a->now.counted ? CTL_WELL : CTL_PARTIAL);
+	return tool_written(a->now.counted ? TOOL_WELL : TOOL_PARTIAL);
 }
 
 /* -- asking -- */
@@ -187,7 +187,7 @@ static int look(struct ctl_reply *reply, struct ctl_meter *ret)
 	char why[256] = "";
 	int rc = ctl_meter_read(&reply->client, ret, why, sizeof why);
 
-	return rc < 0 ? ctl_reply_refused(reply, rc, why) : CTL_WELL;
+	return rc < 0 ? ctl_reply_refused(reply, rc, why) : TOOL_WELL;
 }
 
 static void pause_for(int64_t ns)
@@ -201,35 +201,35 @@ static void pause_for(int64_t ns)
 /* Both looks. */
 static int ask(struct ctl_reply *reply, bool once, int64_t interval, struct answer *a)
 {
-	int code = CTL_WELL;
+	int code = TOOL_WELL;
 
 	if (!once)
 		code = look(reply, &a->before);
-	if (code == CTL_WELL && !once)
+	if (code == TOOL_WELL && !once)
 		pause_for(interval);
-	return code == CTL_WELL ? look(reply, &a->now) : code;
+	return code == TOOL_WELL ? look(reply, &a->now) : code;
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
-	const bool once = arguments->option[CTL_OPT_ONCE];
+	const bool once = arguments->option[TOOL_OPT_ONCE];
 	struct answer a = {.reply = NULL};
 	struct ctl_reply reply;
 	int64_t interval;
 	int code;
 
-	if (!ctl_option_duration(arguments, CTL_OPT_INTERVAL, INTERVAL, &interval))
-		return CTL_USAGE;
+	if (!tool_option_duration(arguments, TOOL_OPT_INTERVAL, INTERVAL, &interval))
+		return TOOL_USAGE;
 	if (interval <= 0 || interval > INTERVAL_MOST)
-		return ctl_wrong(NULL, "--interval %s: more than 0, and at most an hour",
-				 arguments->option[CTL_OPT_INTERVAL]);
+		return tool_wrong(NULL, "--interval %s: more than 0, and at most an hour",
+				  arguments->option[TOOL_OPT_INTERVAL]);
 	code = ctl_reply_open(&reply, arguments->word[0]);
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	a.reply = &reply;
 	/* Nothing goes on in a snapshot. */
 	code = ask(&reply, once || reply.snapshot, interval, &a);
-	if (code == CTL_WELL)
+	if (code == TOOL_WELL)
 		code = arguments->json ? put_json(&a) : put_text(&a);
 	ctl_meter_free(&a.before);
 	ctl_meter_free(&a.now);
@@ -237,7 +237,7 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_carriers = {
+const struct tool_command ctl_carriers = {
 	.name = "carriers",
 	.usage = "PROCESS",
 	.summary = "what each carrier does, and the poller",
@@ -257,6 +257,6 @@ const struct ctl_command ctl_carriers = {
 		"thread that answers has cost, this question included.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_INTERVAL) | CTL_TAKES(CTL_OPT_ONCE),
+	.options = TOOL_TAKES(TOOL_OPT_INTERVAL) | TOOL_TAKES(TOOL_OPT_ONCE),
 	.run = run,
 };

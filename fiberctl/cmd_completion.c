@@ -4,7 +4,7 @@
 
 #include "fiberctl/completion.h"
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	static const struct {
 		const char *shell;
@@ -17,18 +17,19 @@ static int run(const struct ctl_arguments *arguments)
 	size_t i;
 
 	if (arguments->json)
-		return ctl_wrong(&ctl_completion,
-				 "--json: a completion is a script of its shell: leave --json out");
+		return tool_wrong(
+			&ctl_completion,
+			"--json: a completion is a script of its shell: leave --json out");
 	for (i = 0; i < sizeof shells / sizeof shells[0]; i++) {
 		if (strcmp(shells[i].shell, arguments->word[0]) == 0) {
 			shells[i].print();
-			return ctl_written(CTL_WELL);
+			return tool_written(TOOL_WELL);
 		}
 	}
-	return ctl_wrong(&ctl_completion, "%s: bash, zsh or fish", arguments->word[0]);
+	return tool_wrong(&ctl_completion, "%s: bash, zsh or fish", arguments->word[0]);
 }
 
-const struct ctl_command ctl_completion = {
+const struct tool_command ctl_completion = {
 	.name = "completion",
 	.usage = "bash|zsh|fish",
 	.summary = "print the completion of a shell",

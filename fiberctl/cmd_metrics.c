@@ -58,7 +58,7 @@ static struct ctl_metered *add(struct fleet *fleet, pid_t pid)
 	struct ctl_metered *all = realloc(fleet->all, (fleet->count + 1) * sizeof *all);
 
 	if (!all) {
-		fleet->code = ctl_cannot("out of memory");
+		fleet->code = tool_cannot("out of memory");
 		return NULL;
 	}
 	fleet->all = all;
@@ -86,13 +86,13 @@ static int ask_each(void *context, const struct ctl_socket *socket)
 		return 0;
 	}
 	if (rc < 0 || !one->meter.counted) {
-		ctl_cannot("process %d: %s", (int)socket->pid,
-			   rc == 0 ? "it is older than this tool, and has no numbers"
-			   : rc == -ETIMEDOUT
-				   ? "no answer: it is stopped, or its service thread hangs"
-			   : why[0] ? why
-				    : strerror(-rc));
-		fleet->code = CTL_PARTIAL;
+		tool_cannot("process %d: %s", (int)socket->pid,
+			    rc == 0 ? "it is older than this tool, and has no numbers"
+			    : rc == -ETIMEDOUT
+				    ? "no answer: it is stopped, or its service thread hangs"
+			    : why[0] ? why
+				     : strerror(-rc));
+		fleet->code = TOOL_PARTIAL;
 	}
 	return 0;
 }
@@ -104,12 +104,12 @@ static int ask_one(struct fleet *fleet, const char *who)
 	char why[256];
 	int code = ctl_reply_open(&reply, who), rc;
 
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	one = add(fleet, reply.process.pid);
 	rc = one ? ctl_meter_read(&reply.client, &one->meter, why, sizeof why) : 0;
 	if (!one)
-		code = CTL_CANNOT;
+		code = TOOL_CANNOT;
 	else if (rc < 0)
 		code = ctl_reply_refused(&reply, rc, why);
 	else if (!one->meter.counted)
@@ -161,39 +161,39 @@ static int write_file(const char *path, const struct fleet *fleet)
 		rc = write_beside(path, temporary, fleet);
 		free(temporary);
 	}
-	return rc < 0 ? ctl_cannot("%s: cannot be written: %s", path, strerror(-rc)) : CTL_WELL;
+	return rc < 0 ? tool_cannot("%s: cannot be written: %s", path, strerror(-rc)) : TOOL_WELL;
 }
 
-static int write_all(const struct ctl_arguments *arguments, const struct fleet *fleet)
+static int write_all(const struct tool_arguments *arguments, const struct fleet *fleet)
 {
-	const char *path = arguments->option[CTL_OPT_OUTPUT];
-	int code = CTL_WELL;
+	const char *path = arguments->option[TOOL_OPT_OUTPUT];
+	int code = TOOL_WELL;
 
 	if (path)
 		code = write_file(path, fleet);
 	else
 		ctl_metrics_write(stdout, fleet->all, fleet->count);
-	return code == CTL_WELL ? ctl_written(fleet->code) : code;
+	return code == TOOL_WELL ? tool_written(fleet->code) : code;
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
-	struct fleet fleet = {.timeout = CTL_HELLO_TIMEOUT, .code = CTL_WELL};
-	int code = CTL_WELL;
+	struct fleet fleet = {.timeout = CTL_HELLO_TIMEOUT, .code = TOOL_WELL};
+	int code = TOOL_WELL;
 	size_t i;
 
 	if (arguments->json)
-		return ctl_wrong(&ctl_metrics,
-				 "--json: metrics are in the text format of Prometheus");
-	if (arguments->option[CTL_OPT_OUTPUT] && !arguments->option[CTL_OPT_OUTPUT][0])
-		return ctl_wrong(&ctl_metrics, "--output: needs the name of a file");
+		return tool_wrong(&ctl_metrics,
+				  "--json: metrics are in the text format of Prometheus");
+	if (arguments->option[TOOL_OPT_OUTPUT] && !arguments->option[TOOL_OPT_OUTPUT][0])
+		return tool_wrong(&ctl_metrics, "--output: needs the name of a file");
 	if (arguments->words)
 		code = ask_one(&fleet, arguments->word[0]);
 	else
 		ctl_sockets_each(ask_each, &fleet);
-	if (code == CTL_WELL && fleet.code != CTL_CANNOT)
+	if (code == TOOL_WELL && fleet.code != TOOL_CANNOT)
 		code = write_all(arguments, &fleet);
-	else if (code == CTL_WELL)
+	else if (code == TOOL_WELL)
 		code = fleet.code;
 	for (i = 0; i < fleet.count; i++)
 		ctl_meter_free(&fleet.all[i].meter);
@@ -201,7 +201,7 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_metrics = {
+const struct tool_command ctl_metrics = {
 	.name = "metrics",
 	.usage = "[PROCESS]",
 	.summary = "numbers for Prometheus, of one or of all",
@@ -215,6 +215,6 @@ const struct ctl_command ctl_metrics = {
 		"node exporter and a dashboard for Grafana are installed: see fiberctl(1).\n",
 	.least = 0,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_OUTPUT),
+	.options = TOOL_TAKES(TOOL_OPT_OUTPUT),
 	.run = run,
 };

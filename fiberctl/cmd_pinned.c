@@ -2,12 +2,12 @@
 /* cmd_pinned.c - waits of fibers that must not leave their carrier, by the place they happened in. */
 #include "fiberctl/events.h"
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	return ctl_events(arguments, FIB_WIRE_RING_PINNED, "pinned wait");
 }
 
-const struct ctl_command ctl_pinned = {
+const struct tool_command ctl_pinned = {
 	.name = "pinned",
 	.usage = "PROCESS",
 	.summary = "pinned waits, by the place they happened in",
@@ -19,6 +19,6 @@ const struct ctl_command ctl_pinned = {
 		"when it has ended.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_FOLLOW),
+	.options = TOOL_TAKES(TOOL_OPT_FOLLOW),
 	.run = run,
 };

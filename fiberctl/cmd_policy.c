@@ -55,7 +55,7 @@ static bool parse(const char *text, uint32_t *ret)
 	return false;
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	static const struct ctl_setting setting = {
 		.name = "pinned blocking",
@@ -69,12 +69,12 @@ static int run(const struct ctl_arguments *arguments)
 	uint32_t wanted = FIB_WIRE_POLICY_READ;
 
 	if (arguments->words > 1 && !parse(arguments->word[1], &wanted))
-		return ctl_wrong(&ctl_policy, "%s: is no policy: warn, error or silent",
-				 arguments->word[1]);
+		return tool_wrong(&ctl_policy, "%s: is no policy: warn, error or silent",
+				  arguments->word[1]);
 	return ctl_setting(&setting, arguments->word[0], wanted, arguments->json);
 }
 
-const struct ctl_command ctl_policy = {
+const struct tool_command ctl_policy = {
 	.name = "policy",
 	.usage = "PROCESS [warn|error|silent]",
 	.summary = "read or change what pinned fibers do",

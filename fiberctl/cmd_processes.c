@@ -81,7 +81,7 @@ static int64_t now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	struct table t = {.json = arguments->json};
 	char text[1024];
@@ -101,10 +101,10 @@ static int run(const struct ctl_arguments *arguments)
 		printf("no process with a control socket in %s\n",
 		       ctl_sockets_places(text, sizeof text));
 	ins_problems_free(&t.problems);
-	return ctl_written(lines ? CTL_PARTIAL : CTL_WELL);
+	return tool_written(lines ? TOOL_PARTIAL : TOOL_WELL);
 }
 
-const struct ctl_command ctl_processes = {
+const struct tool_command ctl_processes = {
 	.usage = "",
 	.summary = "List the programs that can be asked.",
 	.run = run,

@@ -2,12 +2,12 @@
 /* cmd_slow.c - fibers that held their carrier for long, by the place they did it in. */
 #include "fiberctl/events.h"
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	return ctl_events(arguments, FIB_WIRE_RING_SLOW, "long run");
 }
 
-const struct ctl_command ctl_slow = {
+const struct tool_command ctl_slow = {
 	.name = "slow",
 	.usage = "PROCESS",
 	.summary = "fibers that held their carrier for long",
@@ -19,6 +19,6 @@ const struct ctl_command ctl_slow = {
 		"for each as it happens, and one more with the whole time when it has ended.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_FOLLOW),
+	.options = TOOL_TAKES(TOOL_OPT_FOLLOW),
 	.run = run,
 };

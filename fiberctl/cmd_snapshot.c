@@ -67,36 +67,36 @@ static void put_text(const struct ins_snapshot_taken *taken, const char *path)
 	ins_text_end(stdout, &summary, &taken->problems);
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
-	const char *path = arguments->option[CTL_OPT_OUTPUT];
-	bool replace = arguments->option[CTL_OPT_FORCE] != NULL;
+	const char *path = arguments->option[TOOL_OPT_OUTPUT];
+	bool replace = arguments->option[TOOL_OPT_FORCE] != NULL;
 	struct ins_snapshot_taken taken;
 	struct ctl_socket socket;
 	struct ins_error error;
 	int code, rc;
 
 	if (!path || !path[0])
-		return ctl_wrong(&ctl_snapshot, "snapshot: needs -o FILE");
+		return tool_wrong(&ctl_snapshot, "snapshot: needs -o FILE");
 	code = ctl_process_find(arguments->word[0], &socket);
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	guard();
 	rc = ins_snapshot_write(socket.path, socket.pid, CTL_TIMEOUT, path, replace, &taken,
 				&error);
 	if (rc < 0)
-		code = ctl_cannot("%s", error.text);
+		code = tool_cannot("%s", error.text);
 	else if (arguments->json)
 		put_json(&taken, path);
 	else
 		put_text(&taken, path);
 	if (rc == 0)
-		code = ctl_written(ins_problems_lines(&taken.problems) ? CTL_PARTIAL : CTL_WELL);
+		code = tool_written(ins_problems_lines(&taken.problems) ? TOOL_PARTIAL : TOOL_WELL);
 	ins_problems_free(&taken.problems);
 	return code;
 }
 
-const struct ctl_command ctl_snapshot = {
+const struct tool_command ctl_snapshot = {
 	.name = "snapshot",
 	.usage = "PROCESS -o FILE",
 	.summary = "keep all there is to know in a file",
@@ -109,6 +109,6 @@ const struct ctl_command ctl_snapshot = {
 		"replaced with --force, and only by a whole one.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_OUTPUT) | CTL_TAKES(CTL_OPT_FORCE),
+	.options = TOOL_TAKES(TOOL_OPT_OUTPUT) | TOOL_TAKES(TOOL_OPT_FORCE),
 	.run = run,
 };

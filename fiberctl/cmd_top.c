@@ -40,30 +40,31 @@ struct choices {
 	uint64_t limit, groups;
 };
 
-static int choose(struct ctl_top *top, const struct ctl_arguments *a, struct choices *ret)
+static int choose(struct ctl_top *top, const struct tool_arguments *a, struct choices *ret)
 {
-	const char *sort = a->option[CTL_OPT_SORT], *group = a->option[CTL_OPT_GROUP_BY];
-	const bool once = a->option[CTL_OPT_ONCE] || a->json;
+	const char *sort = a->option[TOOL_OPT_SORT], *group = a->option[TOOL_OPT_GROUP_BY];
+	const bool once = a->option[TOOL_OPT_ONCE] || a->json;
 	struct ins_error error;
 
 	if (!sort)
 		sort = "-cpu";
 	top->wish.backwards = sort[0] == '-';
-	if (!ctl_option_field(&ctl_top, CTL_OPT_SORT, sort + top->wish.backwards,
-			      &top->wish.sort) ||
-	    !ctl_option_field(&ctl_top, CTL_OPT_GROUP_BY, group ? group : "wait", &top->wish.group))
-		return CTL_USAGE;
-	if (!ctl_option_number(a, CTL_OPT_LIMIT, 1, 1000000, once ? LINES_ONCE : KEPT,
-			       &ret->limit) ||
-	    !ctl_option_duration(a, CTL_OPT_INTERVAL, once ? ONCE : LIVE, &ret->interval))
-		return CTL_USAGE;
-	ret->groups = a->option[CTL_OPT_LIMIT] ? ret->limit : GROUPS_ONCE;
+	if (!tool_option_field(&ctl_top, TOOL_OPT_SORT, sort + top->wish.backwards,
+			       &top->wish.sort) ||
+	    !tool_option_field(&ctl_top, TOOL_OPT_GROUP_BY, group ? group : "wait",
+			       &top->wish.group))
+		return TOOL_USAGE;
+	if (!tool_option_number(a, TOOL_OPT_LIMIT, 1, 1000000, once ? LINES_ONCE : KEPT,
+				&ret->limit) ||
+	    !tool_option_duration(a, TOOL_OPT_INTERVAL, once ? ONCE : LIVE, &ret->interval))
+		return TOOL_USAGE;
+	ret->groups = a->option[TOOL_OPT_LIMIT] ? ret->limit : GROUPS_ONCE;
 	if (ret->interval < SHORTEST)
-		return ctl_wrong(&ctl_top, "--interval %s: no less than 0.01",
-				 a->option[CTL_OPT_INTERVAL]);
-	if (a->option[CTL_OPT_WHERE] && ctl_top_where(top, a->option[CTL_OPT_WHERE], &error) < 0)
-		return ctl_wrong(&ctl_top, "%s", error.text);
-	return CTL_WELL;
+		return tool_wrong(&ctl_top, "--interval %s: no less than 0.01",
+				  a->option[TOOL_OPT_INTERVAL]);
+	if (a->option[TOOL_OPT_WHERE] && ctl_top_where(top, a->option[TOOL_OPT_WHERE], &error) < 0)
+		return tool_wrong(&ctl_top, "%s", error.text);
+	return TOOL_WELL;
 }
 
 /* -- one screen -- */
@@ -143,7 +144,7 @@ static int put_text(const struct ctl_top *top, size_t groups)
 	put_fibers(top);
 	summary.shown = ins_watch_leaders(top->watch);
 	ins_text_list_end(stdout, &summary, summary.shown, problems);
-	return ctl_written(ins_problems_lines(problems) ? CTL_PARTIAL : CTL_WELL);
+	return tool_written(ins_problems_lines(problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
 static int once(struct ctl_top *top, const struct choices *choices, bool json)
@@ -160,28 +161,28 @@ static int once(struct ctl_top *top, const struct choices *choices, bool json)
 		rc = ctl_top_look(top, &error);
 	}
 	if (rc < 0)
-		return ctl_cannot("%s", error.text);
+		return tool_cannot("%s", error.text);
 	return json ? ctl_top_json(top, choices->groups) : put_text(top, choices->groups);
 }
 
-static int ask(struct ctl_top *top, const struct ctl_arguments *arguments)
+static int ask(struct ctl_top *top, const struct tool_arguments *arguments)
 {
 	struct choices choices;
 	int code = choose(top, arguments, &choices);
 
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	if (ins_watch_new(choices.limit, &top->watch) < 0)
-		return ctl_cannot("out of memory");
+		return tool_cannot("out of memory");
 	code = ctl_process_find(arguments->word[0], &top->socket);
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
-	if (arguments->option[CTL_OPT_ONCE] || arguments->json)
+	if (arguments->option[TOOL_OPT_ONCE] || arguments->json)
 		return once(top, &choices, arguments->json);
 	return ctl_top_live(top, choices.interval);
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	static struct ctl_top top;
 	int code;
@@ -192,7 +193,7 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_top = {
+const struct tool_command ctl_top = {
 	.name = "top",
 	.usage = "PROCESS",
 	.summary = "live screen: totals, carriers, busiest fibers",
@@ -210,8 +211,8 @@ const struct ctl_command ctl_top = {
 		"No more than a twentieth of a CPU is used, whatever -n says.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_GROUP_BY) | CTL_TAKES(CTL_OPT_INTERVAL) |
-		   CTL_TAKES(CTL_OPT_LIMIT) | CTL_TAKES(CTL_OPT_ONCE) | CTL_TAKES(CTL_OPT_SORT) |
-		   CTL_TAKES(CTL_OPT_WHERE),
+	.options = TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_INTERVAL) |
+		   TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_ONCE) |
+		   TOOL_TAKES(TOOL_OPT_SORT) | TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,
 };

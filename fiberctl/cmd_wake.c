@@ -2,12 +2,12 @@
 /* cmd_wake.c - end a fiber_park whose unpark was forgotten. */
 #include "fiberctl/act.h"
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	return ctl_act(&ctl_wake, FIB_WIRE_ACT_WAKE, arguments);
 }
 
-const struct ctl_command ctl_wake = {
+const struct tool_command ctl_wake = {
 	.name = "wake",
 	.usage = "PROCESS ID",
 	.summary = "wake a parked fiber (FIBER_CONTROL=admin)",

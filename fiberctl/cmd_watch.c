@@ -39,8 +39,8 @@
 #define LEAST	INT64_C(10000000)
 
 struct watch {
-	const struct ctl_command *command;
-	struct ctl_arguments arguments; /* of the command */
+	const struct tool_command *command;
+	struct tool_arguments arguments; /* of the command */
 	int64_t interval;
 	bool screen;
 	sigset_t old; /* the signals that were blocked before */
@@ -73,7 +73,7 @@ static int be_child(struct watch *w, int out)
 		setenv("COLUMNS", number, 0);
 	}
 	if (dup2(out, STDOUT_FILENO) < 0 || (w->screen && dup2(w->errors, STDERR_FILENO) < 0))
-		return ctl_cannot("standard output: %s", strerror(errno));
+		return tool_cannot("standard output: %s", strerror(errno));
 	return w->command->run(&w->arguments);
 }
 
@@ -139,9 +139,9 @@ static bool run_once(struct watch *w)
 	w->size = 0;
 	fflush(stdout);
 	if (w->screen && (ftruncate(w->errors, 0) < 0 || lseek(w->errors, 0, SEEK_SET) < 0))
-		return w->code = ctl_cannot("watch: %s", strerror(errno)), false;
+		return w->code = tool_cannot("watch: %s", strerror(errno)), false;
 	if (pipe2(pipes, O_CLOEXEC) < 0)
-		return w->code = ctl_cannot("watch: %s", strerror(errno)), false;
+		return w->code = tool_cannot("watch: %s", strerror(errno)), false;
 	child = fork();
 	if (child == 0) {
 		const int code = be_child(w, pipes[1]);
@@ -161,12 +161,12 @@ static bool run_once(struct watch *w)
 	}
 	close(pipes[0]);
 	if (child < 0)
-		return w->code = ctl_cannot("watch: %s", strerror(errno)), false;
+		return w->code = tool_cannot("watch: %s", strerror(errno)), false;
 	if (w->ended_by)
 		kill(child, SIGTERM);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	w->code = WIFEXITED(status) ? WEXITSTATUS(status) : CTL_CANNOT;
+	w->code = WIFEXITED(status) ? WEXITSTATUS(status) : TOOL_CANNOT;
 	/* Ctrl-C is for both of us, and the child may be faster. */
 	if (!w->ended_by && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
 		w->ended_by = SIGINT;
@@ -263,7 +263,7 @@ static void repeat(struct watch *w)
 	while (more) {
 		const int64_t began = now();
 
-		more = run_once(w) && w->code < CTL_CANNOT;
+		more = run_once(w) && w->code < TOOL_CANNOT;
 		if (w->ended_by)
 			break;
 		if (!w->screen)
@@ -271,7 +271,7 @@ static void repeat(struct watch *w)
 		else if (more)
 			draw(w);
 		first = false;
-		if (ctl_written(CTL_WELL) != CTL_WELL)
+		if (tool_written(TOOL_WELL) != TOOL_WELL)
 			break;
 		more = more && rest(w, began + w->interval);
 	}
@@ -298,7 +298,7 @@ static int hold_signals(struct watch *w)
 static int watch(struct watch *w)
 {
 	if (hold_signals(w) < 0)
-		return ctl_cannot("watch: %s", strerror(errno));
+		return tool_cannot("watch: %s", strerror(errno));
 	if (w->screen)
 		fputs(ENTER, stdout);
 	repeat(w);
@@ -307,7 +307,7 @@ static int watch(struct watch *w)
 		fflush(stdout);
 		/* What it had to say in the end would have gone with the screen. */
 		if (!w->ended_by) {
-			fwrite(w->text, 1, w->code < CTL_CANNOT ? 0 : w->size, stdout);
+			fwrite(w->text, 1, w->code < TOOL_CANNOT ? 0 : w->size, stdout);
 			put_errors(w, stderr);
 		}
 	}
@@ -317,39 +317,39 @@ static int watch(struct watch *w)
 		close(w->errors);
 	sigprocmask(SIG_SETMASK, &w->old, NULL);
 	if (w->ended_by == SIGINT)
-		return ctl_written(CTL_WELL);
+		return tool_written(TOOL_WELL);
 	if (w->ended_by)
 		raise(w->ended_by);
-	return ctl_written(w->code);
+	return tool_written(w->code);
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
-	static const struct ctl_command *const processes = &ctl_processes;
+	static const struct tool_command *const processes = &ctl_processes;
 	struct watch w = {.arguments = *arguments, .screen = isatty(STDOUT_FILENO) != 0};
 	int i;
 
-	if (!ctl_option_duration(arguments, CTL_OPT_INTERVAL, DEFAULT, &w.interval))
-		return CTL_USAGE;
+	if (!tool_option_duration(arguments, TOOL_OPT_INTERVAL, DEFAULT, &w.interval))
+		return TOOL_USAGE;
 	if (w.interval < LEAST)
-		return ctl_wrong(&ctl_watch, "--interval %s: at least 10ms",
-				 arguments->option[CTL_OPT_INTERVAL]);
+		return tool_wrong(&ctl_watch, "--interval %s: at least 10ms",
+				  arguments->option[TOOL_OPT_INTERVAL]);
 	w.arguments.command = arguments->words ? arguments->word[0] : NULL;
 	w.arguments.words = arguments->words ? arguments->words - 1 : 0;
 	for (i = 0; i < w.arguments.words; i++)
 		w.arguments.word[i] = arguments->word[i + 1];
-	w.arguments.given &= ~CTL_TAKES(CTL_OPT_INTERVAL);
-	w.arguments.option[CTL_OPT_INTERVAL] = NULL;
-	w.command = arguments->words ? ctl_command_find(arguments->word[0]) : processes;
+	w.arguments.given &= ~TOOL_TAKES(TOOL_OPT_INTERVAL);
+	w.arguments.option[TOOL_OPT_INTERVAL] = NULL;
+	w.command = arguments->words ? tool_command_find(arguments->word[0]) : processes;
 	if (!w.command)
-		return ctl_wrong(NULL, "%s: no such command", arguments->word[0]);
+		return tool_wrong(NULL, "%s: no such command", arguments->word[0]);
 	if (w.command == &ctl_watch)
-		return ctl_wrong(&ctl_watch, "watch: does not watch itself");
-	i = ctl_command_takes(w.command, &w.arguments);
-	return i != CTL_WELL ? i : watch(&w);
+		return tool_wrong(&ctl_watch, "watch: does not watch itself");
+	i = tool_command_takes(w.command, &w.arguments);
+	return i != TOOL_WELL ? i : watch(&w);
 }
 
-const struct ctl_command ctl_watch = {
+const struct tool_command ctl_watch = {
 	.name = "watch",
 	.usage = "COMMAND PROCESS ...",
 	.summary = "a command again and again",
@@ -360,8 +360,8 @@ const struct ctl_command ctl_watch = {
 		"line with --json. -n is for watch, every other option for COMMAND, wherever\n"
 		"they stand. Without COMMAND: the processes that can be asked.\n",
 	.least = 0,
-	.most = CTL_WORDS,
-	.options = CTL_TAKES(CTL_OPT_INTERVAL),
+	.most = TOOL_WORDS,
+	.options = TOOL_TAKES(TOOL_OPT_INTERVAL),
 	.passes = true,
 	.run = run,
 };

@@ -42,7 +42,7 @@ static json_t *watchdog(const struct ctl_setting_is *is, bool changed)
 	return watchdog;
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	static const struct ctl_setting setting = {
 		.name = "watchdog",
@@ -59,12 +59,12 @@ static int run(const struct ctl_arguments *arguments)
 	if (text && strcmp(text, "off") == 0)
 		wanted = 0;
 	else if (text && (!ins_duration_parse(text, &wanted) || wanted <= 0))
-		return ctl_wrong(&ctl_watchdog, "%s: a length of time like 20ms or 1.5s, or off",
-				 text);
+		return tool_wrong(&ctl_watchdog, "%s: a length of time like 20ms or 1.5s, or off",
+				  text);
 	return ctl_setting(&setting, arguments->word[0], wanted, arguments->json);
 }
 
-const struct ctl_command ctl_watchdog = {
+const struct tool_command ctl_watchdog = {
 	.name = "watchdog",
 	.usage = "PROCESS [TIME|off]",
 	.summary = "read or change what counts as a long run",

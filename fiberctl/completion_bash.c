@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "fiberctl/completion.h"
-#include "fiberctl/topics.h"
+#include "tool/topics.h"
 
-static void put_option(const struct ctl_option *o)
+static void put_option(const struct tool_option *o)
 {
 	if (o->letter)
 		printf("-%c ", o->letter);
@@ -22,32 +22,32 @@ static void put_with_argument(void)
 	int i;
 
 	fputs("--color", stdout);
-	for (i = 0; i < CTL_OPT_COUNT; i++) {
-		if (!ctl_options[i].argument)
+	for (i = 0; i < TOOL_OPT_COUNT; i++) {
+		if (!tool_options[i].argument)
 			continue;
-		printf("|--%s", ctl_options[i].name);
-		if (ctl_options[i].letter)
-			printf("|-%c", ctl_options[i].letter);
+		printf("|--%s", tool_options[i].name);
+		if (tool_options[i].letter)
+			printf("|-%c", tool_options[i].letter);
 	}
 }
 
-static void put_options_of(const struct ctl_command *c)
+static void put_options_of(const struct tool_command *c)
 {
 	int i;
 
 	printf("\t%s) words='-j --json -h --help ", c->name);
-	for (i = 0; i < CTL_OPT_COUNT; i++)
-		if (c->options & CTL_TAKES(i))
-			put_option(&ctl_options[i]);
+	for (i = 0; i < TOOL_OPT_COUNT; i++)
+		if (c->options & TOOL_TAKES(i))
+			put_option(&tool_options[i]);
 	puts("--color' ;;");
 }
 
-static void put_words_of(const struct ctl_command *c)
+static void put_words_of(const struct tool_command *c)
 {
 	char word[256];
 	int n;
 
-	for (n = 0; n < CTL_WORDS && ctl_usage_word(c->usage, n, word, sizeof word); n++) {
+	for (n = 0; n < TOOL_WORDS && ctl_usage_word(c->usage, n, word, sizeof word); n++) {
 		if (ctl_hint(word) == CTL_HINT_PROCESS)
 			printf("\t%s:%d) words=$(_fiberctl_processes) ;;\n", c->name, n);
 		else if (ctl_hint(word) == CTL_HINT_FILE)
@@ -61,8 +61,8 @@ static void put_names(void)
 {
 	size_t i;
 
-	for (i = 0; ctl_commands[i]; i++)
-		printf("%s ", ctl_commands[i]->name);
+	for (i = 0; tool.commands[i]; i++)
+		printf("%s ", tool.commands[i]->name);
 }
 
 void ctl_completion_bash(void)
@@ -89,19 +89,19 @@ void ctl_completion_bash(void)
 	     "\t\tesac\n"
 	     "\telif [[ $cur == -* ]]; then\n"
 	     "\t\tcase $command in");
-	for (i = 0; ctl_commands[i]; i++)
-		put_options_of(ctl_commands[i]);
+	for (i = 0; tool.commands[i]; i++)
+		put_options_of(tool.commands[i]);
 	puts("\t*) words='-j --json -h --help -V --version --color' ;;\n\t\tesac\n"
 	     "\telse\n\t\tcase $command:$n in");
 	fputs("\t:0) words='help ", stdout);
 	put_names();
 	fputs("' ;;\n\thelp:0) words='", stdout);
 	put_names();
-	for (i = 0; ctl_topics[i]; i++)
-		printf("%s ", ctl_topics[i]->name);
+	for (i = 0; tool_topics[i]; i++)
+		printf("%s ", tool_topics[i]->name);
 	puts("' ;;");
-	for (i = 0; ctl_commands[i]; i++)
-		put_words_of(ctl_commands[i]);
+	for (i = 0; tool.commands[i]; i++)
+		put_words_of(tool.commands[i]);
 	puts("\t\tesac\n\tfi\n"
 	     "\tif [[ -n $files ]]; then\n"
 	     "\t\tcompopt -o filenames 2>/dev/null\n"

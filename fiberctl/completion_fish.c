@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fiberctl/completion.h"
-#include "fiberctl/topics.h"
+#include "tool/topics.h"
 
 /* Text between single quotes. */
 static void put_text(const char *text)
@@ -18,7 +18,7 @@ static void put_text(const char *text)
 	putchar('\'');
 }
 
-static void put_option(const struct ctl_command *c, const struct ctl_option *o)
+static void put_option(const struct tool_command *c, const struct tool_option *o)
 {
 	printf("complete -c fiberctl -n '__fiberctl_command %s' -l %s", c->name, o->name);
 	if (o->letter)
@@ -30,7 +30,7 @@ static void put_option(const struct ctl_command *c, const struct ctl_option *o)
 	putchar('\n');
 }
 
-static void put_command(const struct ctl_command *c)
+static void put_command(const struct tool_command *c)
 {
 	char word[256];
 	int i;
@@ -40,10 +40,10 @@ static void put_command(const struct ctl_command *c)
 	printf("\ncomplete -c fiberctl -n '__fiberctl_command help' -a %s -d ", c->name);
 	put_text(c->summary);
 	putchar('\n');
-	for (i = 0; i < CTL_OPT_COUNT; i++)
-		if (c->options & CTL_TAKES(i))
-			put_option(c, &ctl_options[i]);
-	for (i = 0; i < CTL_WORDS && ctl_usage_word(c->usage, i, word, sizeof word); i++) {
+	for (i = 0; i < TOOL_OPT_COUNT; i++)
+		if (c->options & TOOL_TAKES(i))
+			put_option(c, &tool_options[i]);
+	for (i = 0; i < TOOL_WORDS && ctl_usage_word(c->usage, i, word, sizeof word); i++) {
 		if (ctl_hint(word) == CTL_HINT_NONE)
 			continue;
 		printf("complete -c fiberctl -n '__fiberctl_word %s %d' ", c->name, i);
@@ -81,12 +81,12 @@ void ctl_completion_fish(void)
 	     "complete -c fiberctl -s V -l version -d 'print the version'\n"
 	     "complete -c fiberctl -n __fiberctl_no_command -a help -d 'explain a command or a "
 	     "topic'");
-	for (i = 0; ctl_topics[i]; i++) {
+	for (i = 0; tool_topics[i]; i++) {
 		printf("complete -c fiberctl -n '__fiberctl_command help' -a %s -d ",
-		       ctl_topics[i]->name);
-		put_text(ctl_topics[i]->summary);
+		       tool_topics[i]->name);
+		put_text(tool_topics[i]->summary);
 		putchar('\n');
 	}
-	for (i = 0; ctl_commands[i]; i++)
-		put_command(ctl_commands[i]);
+	for (i = 0; tool.commands[i]; i++)
+		put_command(tool.commands[i]);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fiberctl/completion.h"
-#include "fiberctl/topics.h"
+#include "tool/topics.h"
 
 /* Text between single quotes, inside a specification of _arguments or _describe. */
 static void put_text(const char *text)
@@ -36,7 +36,7 @@ static void put_action(const char *word)
 	}
 }
 
-static void put_option(const struct ctl_option *o)
+static void put_option(const struct tool_option *o)
 {
 	if (o->letter)
 		printf(" '(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter,
@@ -54,17 +54,17 @@ static void put_option(const struct ctl_option *o)
 	putchar('\'');
 }
 
-static void put_command(const struct ctl_command *c)
+static void put_command(const struct tool_command *c)
 {
 	char word[256], name[256];
 	size_t k;
 	int i;
 
 	printf("\t%s)\n\t\t_arguments $every", c->name);
-	for (i = 0; i < CTL_OPT_COUNT; i++)
-		if (c->options & CTL_TAKES(i))
-			put_option(&ctl_options[i]);
-	for (i = 0; i < CTL_WORDS && ctl_usage_word(c->usage, i, word, sizeof word); i++) {
+	for (i = 0; i < TOOL_OPT_COUNT; i++)
+		if (c->options & TOOL_TAKES(i))
+			put_option(&tool_options[i]);
+	for (i = 0; i < TOOL_WORDS && ctl_usage_word(c->usage, i, word, sizeof word); i++) {
 		snprintf(name, sizeof name, "%s", word);
 		for (k = 0; name[k]; k++)
 			name[k] = (char)tolower((unsigned char)name[k]);
@@ -79,9 +79,9 @@ static void put_names(void)
 {
 	size_t i;
 
-	for (i = 0; ctl_commands[i]; i++) {
-		printf("\t\t'%s:", ctl_commands[i]->name);
-		put_text(ctl_commands[i]->summary);
+	for (i = 0; tool.commands[i]; i++) {
+		printf("\t\t'%s:", tool.commands[i]->name);
+		put_text(tool.commands[i]->summary);
 		puts("'");
 	}
 }
@@ -105,9 +105,9 @@ void ctl_completion_zsh(void)
 	     "\tnames=(");
 	put_names();
 	puts("\t)\n\ttopics=(");
-	for (i = 0; ctl_topics[i]; i++) {
-		printf("\t\t'%s:", ctl_topics[i]->name);
-		put_text(ctl_topics[i]->summary);
+	for (i = 0; tool_topics[i]; i++) {
+		printf("\t\t'%s:", tool_topics[i]->name);
+		put_text(tool_topics[i]->summary);
 		puts("'");
 	}
 	puts("\t)\n"
@@ -121,8 +121,8 @@ void ctl_completion_zsh(void)
 	     "\t[[ $state == argument ]] || return\n"
 	     "\tcase $words[1] in\n"
 	     "\thelp)\n\t\t_describe command names\n\t\t_describe topic topics\n\t\t;;");
-	for (i = 0; ctl_commands[i]; i++)
-		put_command(ctl_commands[i]);
+	for (i = 0; tool.commands[i]; i++)
+		put_command(tool.commands[i]);
 	puts("\tesac\n}\n\n"
 	     "if [[ $funcstack[1] == _fiberctl ]]; then\n"
 	     "\t_fiberctl \"$@\"\n"

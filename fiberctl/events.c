@@ -20,7 +20,7 @@
 #define LASTING 512 /* more events than a ring has */
 
 struct look {
-	const struct ctl_arguments *arguments;
+	const struct tool_arguments *arguments;
 	const char *what;
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
@@ -92,13 +92,13 @@ static int group(struct look *l, enum fib_wire_ring ring)
 	l->events = json ? json_array() : NULL;
 	rc = ins_events_read(l->source, &request, take, l, &summary, &error);
 	if (rc < 0)
-		return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 	ins_sites_sort(l->sites);
 	if (json)
 		put_json(l, &summary);
 	else
 		put_text(l, &summary);
-	return ctl_written(ins_problems_lines(&l->source->problems) ? CTL_PARTIAL : CTL_WELL);
+	return tool_written(ins_problems_lines(&l->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
 /* -- following -- */
@@ -163,12 +163,12 @@ static int follow(struct look *l, enum fib_wire_ring ring)
 		l->still_count = 0;
 		rc = ins_events_read(l->source, &request, take_new, l, &summary, &error);
 		if (rc < 0)
-			return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+			return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 		memcpy(l->lasting, l->still, l->still_count * sizeof l->still[0]);
 		l->lasting_count = l->still_count;
 		l->next = l->highest;
-		code = ctl_written(CTL_WELL);
-		if (code != CTL_WELL)
+		code = tool_written(TOOL_WELL);
+		if (code != TOOL_WELL)
 			return code;
 		request.bare = 1;
 		request.from = first_wanted(l);
@@ -176,19 +176,19 @@ static int follow(struct look *l, enum fib_wire_ring ring)
 	}
 }
 
-int ctl_events(const struct ctl_arguments *arguments, enum fib_wire_ring ring, const char *what)
+int ctl_events(const struct tool_arguments *arguments, enum fib_wire_ring ring, const char *what)
 {
 	struct look l = {.arguments = arguments, .what = what};
 	int code = ctl_process_open(arguments->word[0], &l.source);
 
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	if (ins_unwinder_new(l.source, &l.unwinder) < 0 ||
 	    ins_symbols_new(l.source->modules, &l.symbols) < 0 || ins_sites_new(&l.sites) < 0)
-		code = ctl_cannot("%s", strerror(ENOMEM));
-	else if (arguments->option[CTL_OPT_FOLLOW] && strcmp(l.source->kind, "snapshot") == 0)
+		code = tool_cannot("%s", strerror(ENOMEM));
+	else if (arguments->option[TOOL_OPT_FOLLOW] && strcmp(l.source->kind, "snapshot") == 0)
 		code = ctl_process_still(arguments->word[0]);
-	else if (arguments->option[CTL_OPT_FOLLOW])
+	else if (arguments->option[TOOL_OPT_FOLLOW])
 		code = follow(&l, ring);
 	else
 		code = group(&l, ring);

@@ -7,6 +7,6 @@
 #include "wire/wire.h"
 
 /* Ask for the events of a ring and print them. what: "pinned wait", "long run". The exit code. */
-int ctl_events(const struct ctl_arguments *arguments, enum fib_wire_ring ring, const char *what);
+int ctl_events(const struct tool_arguments *arguments, enum fib_wire_ring ring, const char *what);
 
 #endif

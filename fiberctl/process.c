@@ -55,7 +55,7 @@ static int is_foreign(pid_t pid, uid_t uid)
 {
 	const struct passwd *pw = getpwuid(uid);
 
-	return ctl_cannot(
+	return tool_cannot(
 		"process %d: permission denied: it belongs to %s (uid %u) and you are uid "
 		"%u: run this as that user or as root (sudo)",
 		(int)pid, pw ? pw->pw_name : "another user", (unsigned)uid, (unsigned)geteuid());
@@ -71,7 +71,7 @@ static int explain_absence(pid_t pid)
 	int rc;
 
 	if (!alive(pid))
-		return ctl_cannot("process %d: no such process", (int)pid);
+		return tool_cannot("process %d: no such process", (int)pid);
 	if (ins_rights_status(pid, "Uid", text, sizeof text) == 0) {
 		uid = (uid_t)strtoul(text, NULL, 10);
 		if (geteuid() != 0 && uid != geteuid())
@@ -79,9 +79,9 @@ static int explain_absence(pid_t pid)
 	}
 	rc = ins_source_open_live(pid, &error, &source);
 	if (rc < 0)
-		return ctl_cannot("%s", error.text);
+		return tool_cannot("%s", error.text);
 	ins_source_close(source);
-	return ctl_cannot(
+	return tool_cannot(
 		"process %d: has fibers but no control socket in %s: it was started with "
 		"FIBER_CONTROL=off or keeps it elsewhere (give its path); 'fibertrace %d' "
 		"needs none",
@@ -93,9 +93,9 @@ static int find_pid(pid_t pid, struct ctl_socket *ret)
 	if (!ctl_sockets_of(pid, ret))
 		return explain_absence(pid);
 	if (alive(pid))
-		return CTL_WELL;
-	return ctl_cannot("process %d: no such process; it left %s behind%s", (int)pid, ret->path,
-			  ctl_sockets_tidy(ret) ? ", which is removed now" : "");
+		return TOOL_WELL;
+	return tool_cannot("process %d: no such process; it left %s behind%s", (int)pid, ret->path,
+			   ctl_sockets_tidy(ret) ? ", which is removed now" : "");
 }
 
 struct search {
@@ -147,18 +147,18 @@ static int find_name(const char *name, struct ctl_socket *ret)
 	count_named(name, &search);
 	if (search.count == 1) {
 		*ret = search.at[0];
-		return CTL_WELL;
+		return TOOL_WELL;
 	}
 	if (!search.count)
-		return ctl_cannot("%s: no process of that name has a control socket in %s: "
-				  "'fiberctl' lists those that have",
-				  clean, ctl_sockets_places(places, sizeof places));
+		return tool_cannot("%s: no process of that name has a control socket in %s: "
+				   "'fiberctl' lists those that have",
+				   clean, ctl_sockets_places(places, sizeof places));
 	places[0] = 0;
 	for (i = 0; i < search.count && i < NAMED && used < sizeof places; i++)
 		used += (size_t)snprintf(places + used, sizeof places - used, "%s%d", i ? ", " : "",
 					 (int)search.at[i].pid);
-	return ctl_cannot("%s: %u processes have that name: give a process id: %s%s", clean,
-			  search.count, places, search.count > NAMED ? ", ..." : "");
+	return tool_cannot("%s: %u processes have that name: give a process id: %s%s", clean,
+			   search.count, places, search.count > NAMED ? ", ..." : "");
 }
 
 /* Whether it is a file that is meant and no process. */
@@ -172,7 +172,7 @@ static bool is_file(const char *who)
 	/* The program itself may lie here, under its name. */
 	if (!ins_snapshot_begins(who))
 		return false;
-	if (ctl_parse_id(who, &number) && number <= INT32_MAX)
+	if (tool_parse_id(who, &number) && number <= INT32_MAX)
 		return !alive((pid_t)number);
 	return !count_named(who, &search);
 }
@@ -184,13 +184,13 @@ int ctl_process_find(const char *who, struct ctl_socket *ret)
 
 	*ret = (struct ctl_socket){.owner = geteuid()};
 	if (is_file(who))
-		return ctl_cannot("%s: is a snapshot: this needs the process itself",
-				  ins_words_clean(who, clean, sizeof clean));
+		return tool_cannot("%s: is a snapshot: this needs the process itself",
+				   ins_words_clean(who, clean, sizeof clean));
 	if (strchr(who, '/')) {
 		snprintf(ret->path, sizeof ret->path, "%s", who);
-		return CTL_WELL;
+		return TOOL_WELL;
 	}
-	if (ctl_parse_id(who, &number) && number <= INT32_MAX)
+	if (tool_parse_id(who, &number) && number <= INT32_MAX)
 		return find_pid((pid_t)number, ret);
 	return find_name(who, ret);
 }
@@ -198,7 +198,7 @@ int ctl_process_find(const char *who, struct ctl_socket *ret)
 int ctl_process_look(const char *who, struct ctl_socket *ret, bool *ret_snapshot)
 {
 	*ret_snapshot = is_file(who);
-	return *ret_snapshot ? CTL_WELL : ctl_process_find(who, ret);
+	return *ret_snapshot ? TOOL_WELL : ctl_process_find(who, ret);
 }
 
 int ctl_process_open(const char *who, struct ins_source **ret)
@@ -208,18 +208,18 @@ int ctl_process_open(const char *who, struct ins_source **ret)
 	bool snapshot;
 	int rc = ctl_process_look(who, &socket, &snapshot);
 
-	if (rc != CTL_WELL)
+	if (rc != TOOL_WELL)
 		return rc;
 	if (snapshot)
 		rc = ins_source_open_snapshot(who, &error, ret);
 	else
 		rc = ins_source_open_control(socket.path, socket.pid, CTL_TIMEOUT, &error, ret);
-	return rc < 0 ? ctl_cannot("%s", error.text) : CTL_WELL;
+	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
 
 int ctl_process_still(const char *who)
 {
-	return ctl_cannot("%s: is a snapshot: nothing comes that could be followed", who);
+	return tool_cannot("%s: is a snapshot: nothing comes that could be followed", who);
 }
 
 int ctl_refused(const struct ctl_socket *socket, int rc, const char *why)
@@ -229,5 +229,5 @@ int ctl_refused(const struct ctl_socket *socket, int rc, const char *why)
 		      "fibertrace";
 	else if (rc == -ECONNREFUSED)
 		why = "nobody listens: its process is dead";
-	return ctl_cannot("%s: %s", socket->path, why && why[0] ? why : strerror(-rc));
+	return tool_cannot("%s: %s", socket->path, why && why[0] ? why : strerror(-rc));
 }

@@ -10,8 +10,8 @@
 #define CTL_HELLO_TIMEOUT INT64_C(1000000000)
 
 /*
- * Find the one process that `who` names: a pid, a name, or the path of a socket; not a snapshot. CTL_WELL, or what
- * ctl_cannot() returned after it said what is missing and what would help.
+ * Find the one process that `who` names: a pid, a name, or the path of a socket; not a snapshot. TOOL_WELL, or what
+ * tool_cannot() returned after it said what is missing and what would help.
  */
 int ctl_process_find(const char *who, struct ctl_socket *ret);
 
@@ -21,7 +21,7 @@ int ctl_process_look(const char *who, struct ctl_socket *ret, bool *ret_snapshot
 /* Find it, or its snapshot, and open it as a source. The same results. */
 int ctl_process_open(const char *who, struct ins_source **ret);
 
-/* Say that `who`, a snapshot, cannot be followed. What ctl_cannot() returns. */
+/* Say that `who`, a snapshot, cannot be followed. What tool_cannot() returns. */
 int ctl_process_still(const char *who);
 
 /* The command line of a process, or its short name; "" when it cannot be read. Not made harmless. Returns
@@ -29,7 +29,7 @@ int ctl_process_still(const char *who);
 const char *ctl_process_command(pid_t pid, char *buf, size_t size);
 
 /* Say that the process behind socket does not answer, or refuses: rc, a negative errno, or in its own words (may be
- * NULL). What ctl_cannot() returns. */
+ * NULL). What tool_cannot() returns. */
 int ctl_refused(const struct ctl_socket *socket, int rc, const char *why);
 
 #endif

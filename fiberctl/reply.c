@@ -19,8 +19,8 @@ int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)
 		why = rc == -EPROTO	  ? "the answer makes no sense"
 		      : rc == -EOPNOTSUPP ? INS_SNAPSHOT_LACKS
 					  : strerror(-rc);
-	return ctl_cannot("%s: %s", ins_plain(reply->who, who, sizeof who),
-			  ins_plain(why, clean, sizeof clean));
+	return tool_cannot("%s: %s", ins_plain(reply->who, who, sizeof who),
+			   ins_plain(why, clean, sizeof clean));
 }
 
 static bool recall(void *keeper, enum fib_wire_type type, const unsigned char **ret_at,
@@ -44,7 +44,7 @@ static int introduce(struct ctl_reply *r)
 	if (ctl_frames_hello(&r->client, &r->process) < 0)
 		return ctl_reply_refused(r, -EPROTO,
 					 "is damaged: it does not say of which process it is");
-	return CTL_WELL;
+	return TOOL_WELL;
 }
 
 static int open_snapshot(struct ctl_reply *r)
@@ -52,7 +52,7 @@ static int open_snapshot(struct ctl_reply *r)
 	struct ins_error error;
 
 	if (ins_snapshot_open(r->who, &error, &r->snapshot) < 0)
-		return ctl_cannot("%s", error.text);
+		return tool_cannot("%s", error.text);
 	fib_wire_recall(&r->client, recall, r->snapshot);
 	r->source = "snapshot";
 	r->summary.taken = ins_snapshot_head(r->snapshot)->taken;
@@ -67,7 +67,7 @@ static int connect_to(struct ctl_reply *r)
 	r->source = "control";
 	if (rc == 0)
 		rc = fib_wire_connect(&r->client, r->socket.path, CTL_TIMEOUT);
-	return rc < 0 ? ctl_refused(&r->socket, rc, NULL) : CTL_WELL;
+	return rc < 0 ? ctl_refused(&r->socket, rc, NULL) : TOOL_WELL;
 }
 
 static void prepare(struct ctl_reply *r, const char *who)
@@ -84,9 +84,9 @@ int ctl_reply_open(struct ctl_reply *reply, const char *who)
 
 	prepare(reply, who);
 	code = ctl_process_look(who, &reply->socket, &snapshot);
-	if (code == CTL_WELL)
+	if (code == TOOL_WELL)
 		code = snapshot ? open_snapshot(reply) : connect_to(reply);
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		ctl_reply_close(reply);
 	return code;
 }
@@ -101,7 +101,7 @@ void ctl_reply_close(struct ctl_reply *reply)
 int ctl_reply_may_change(const struct ctl_reply *reply)
 {
 	if (!reply->snapshot)
-		return CTL_WELL;
+		return TOOL_WELL;
 	return ctl_reply_refused(reply, -EROFS, "is a snapshot: nothing can be changed in it");
 }
 
@@ -140,5 +140,5 @@ int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *
 	char why[256];
 	int rc = ctl_frames(&reply->client, &request, why, sizeof why);
 
-	return rc < 0 ? ctl_reply_refused(reply, rc, why) : CTL_WELL;
+	return rc < 0 ? ctl_reply_refused(reply, rc, why) : TOOL_WELL;
 }

@@ -21,24 +21,24 @@ struct ctl_reply {
 	const char *who;
 };
 
-/* Find `who`, find out who it is, be ready to ask. CTL_WELL, or the exit code after saying why not. A snapshot has the
+/* Find `who`, find out who it is, be ready to ask. TOOL_WELL, or the exit code after saying why not. A snapshot has the
  * answers to the requests that inspect/snapshot_write.c makes. */
 int ctl_reply_open(struct ctl_reply *reply, const char *who);
 
 void ctl_reply_close(struct ctl_reply *reply);
 
-/* CTL_WELL of a process; or the exit code after saying that nothing can be changed in a snapshot. */
+/* TOOL_WELL of a process; or the exit code after saying that nothing can be changed in a snapshot. */
 int ctl_reply_may_change(const struct ctl_reply *reply);
 
 /* Takes the frame that is the answer. 0, or a negative errno: -EPROTO when it makes no sense. */
 typedef int ctl_reply_fn(void *context, const void *payload, size_t length);
 
-/* Ask with length bytes at payload for one frame of type `answer`; END without it is no answer. CTL_WELL, or the exit code after
+/* Ask with length bytes at payload for one frame of type `answer`; END without it is no answer. TOOL_WELL, or the exit code after
  * saying why not. */
 int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *payload,
 		  size_t length, enum fib_wire_type answer, ctl_reply_fn *take, void *context);
 
-/* Say that it does not answer, or refuses: rc, a negative errno, or in its own words (may be NULL). What ctl_cannot()
+/* Say that it does not answer, or refuses: rc, a negative errno, or in its own words (may be NULL). What tool_cannot()
  * returns. */
 int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why);
 

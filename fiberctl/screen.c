@@ -83,8 +83,8 @@ int ctl_screen_open(const char *command)
 	const char *kind = getenv("TERM");
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return ctl_wrong(NULL, "%s: needs a terminal; --once prints one screen without",
-				 command);
+		return tool_wrong(NULL, "%s: needs a terminal; --once prints one screen without",
+				  command);
 	/* Of the locale only what a character is: numbers stay as they are. */
 	setlocale(LC_CTYPE, "");
 	catch_signals();
@@ -92,10 +92,10 @@ int ctl_screen_open(const char *command)
 		screen = newterm(NULL, stdout, stdin);
 	if (!screen) {
 		release_signals();
-		return ctl_wrong(NULL,
-				 "%s: TERM=%s: this terminal cannot show a screen, or is unknown; "
-				 "--once prints one without",
-				 command, kind ? kind : "");
+		return tool_wrong(NULL,
+				  "%s: TERM=%s: this terminal cannot show a screen, or is unknown; "
+				  "--once prints one without",
+				  command, kind ? kind : "");
 	}
 	cbreak();
 	noecho();
@@ -104,7 +104,7 @@ int ctl_screen_open(const char *command)
 	set_escdelay(25);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	return CTL_WELL;
+	return TOOL_WELL;
 }
 
 void ctl_screen_close(void)

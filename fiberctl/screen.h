@@ -28,7 +28,7 @@ enum ctl_key {
 
 enum ctl_style { CTL_PLAIN, CTL_BOLD, CTL_MARKED };
 
-/* CTL_WELL, or the exit code after a line on stderr: there is no terminal, or it is of a kind that is not known. */
+/* TOOL_WELL, or the exit code after a line on stderr: there is no terminal, or it is of a kind that is not known. */
 int ctl_screen_open(const char *command);
 
 /* Give the terminal back. When a signal was what ended it, die of that. */

@@ -54,13 +54,13 @@ static int read_or_change(const struct ctl_setting *s, struct ctl_reply *reply, 
 
 	if (changed) {
 		code = ctl_reply_may_change(reply);
-		if (code == CTL_WELL)
+		if (code == TOOL_WELL)
 			code = s->ask(reply, wanted, &asked);
-		if (code != CTL_WELL)
+		if (code != TOOL_WELL)
 			return code;
 	}
 	code = s->ask(reply, s->leave, &is);
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	if (changed)
 		is.before = asked.before;
@@ -70,7 +70,7 @@ static int read_or_change(const struct ctl_setting *s, struct ctl_reply *reply, 
 		put_json(s, reply, changed, &is, &problems);
 	else
 		put_text(s, reply, changed, &is, &problems);
-	code = ctl_written(ins_problems_lines(&problems) ? CTL_PARTIAL : CTL_WELL);
+	code = tool_written(ins_problems_lines(&problems) ? TOOL_PARTIAL : TOOL_WELL);
 	ins_problems_free(&problems);
 	return code;
 }
@@ -80,7 +80,7 @@ int ctl_setting(const struct ctl_setting *setting, const char *who, int64_t want
 	struct ctl_reply reply;
 	int code = ctl_reply_open(&reply, who);
 
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	code = read_or_change(setting, &reply, wanted, json);
 	ctl_reply_close(&reply);

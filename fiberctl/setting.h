@@ -19,7 +19,7 @@ struct ctl_setting {
 	const char *event; /* "long run" */
 	const char *key;   /* of the JSON */
 	int64_t leave;	   /* the value that asks for it and leaves it */
-	/* Ask for a value to hold. CTL_WELL, or the exit code after saying why not. */
+	/* Ask for a value to hold. TOOL_WELL, or the exit code after saying why not. */
 	int (*ask)(struct ctl_reply *reply, int64_t wanted, struct ctl_setting_is *ret);
 	/* A value in words. Returns buf, or a constant. */
 	const char *(*say)(int64_t value, char buf[32]);

@@ -98,8 +98,8 @@ static bool trusted(const struct folder *f)
 	if (S_ISDIR(st.st_mode) && (st.st_uid == f->owner || st.st_uid == geteuid()) &&
 	    !(st.st_mode & 022))
 		return true;
-	ctl_cannot("%s: passed over: it is not a directory of user %u alone", f->path,
-		   (unsigned)f->owner);
+	tool_cannot("%s: passed over: it is not a directory of user %u alone", f->path,
+		    (unsigned)f->owner);
 	return false;
 }
 

@@ -127,5 +127,5 @@ int ctl_top_json(const struct ctl_top *top, size_t limit)
 			       number(t->gone)));
 	ins_json_key(&json, "matched", number(t->matched));
 	failed = ins_json_end(&json, &summary, &s->problems) < 0;
-	return ctl_written(ins_problems_lines(&s->problems) || failed ? CTL_PARTIAL : CTL_WELL);
+	return tool_written(ins_problems_lines(&s->problems) || failed ? TOOL_PARTIAL : TOOL_WELL);
 }

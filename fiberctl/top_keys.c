@@ -23,7 +23,7 @@ struct live {
 	unsigned looks;
 	bool leave;
 	int code;
-	struct ins_error error; /* of a code that is not CTL_WELL */
+	struct ins_error error; /* of a code that is not TOOL_WELL */
 };
 
 static int64_t clock_ns(clockid_t id)
@@ -37,7 +37,7 @@ static int64_t clock_ns(clockid_t id)
 static int cannot(struct live *l)
 {
 	l->leave = true;
-	l->code = CTL_CANNOT;
+	l->code = TOOL_CANNOT;
 	return l->code;
 }
 
@@ -324,15 +324,15 @@ static void take(struct live *l, int key)
 
 int ctl_top_live(struct ctl_top *top, int64_t interval)
 {
-	struct live l = {.view = {.top = top, .interval = interval}, .code = CTL_WELL};
+	struct live l = {.view = {.top = top, .interval = interval}, .code = TOOL_WELL};
 	int64_t left;
 
 	/* What is wrong at once is said without a screen. */
 	look(&l);
 	if (l.leave)
-		return ctl_cannot("%s", l.error.text);
+		return tool_cannot("%s", l.error.text);
 	l.code = ctl_screen_open("top");
-	if (l.code != CTL_WELL)
+	if (l.code != TOOL_WELL)
 		return l.code;
 	while (!l.leave) {
 		left = l.next - clock_ns(CLOCK_MONOTONIC);
@@ -345,5 +345,5 @@ int ctl_top_live(struct ctl_top *top, int64_t interval)
 	}
 	ctl_screen_close();
 	free(l.view.text);
-	return l.code == CTL_WELL ? l.code : ctl_cannot("%s", l.error.text);
+	return l.code == TOOL_WELL ? l.code : tool_cannot("%s", l.error.text);
 }

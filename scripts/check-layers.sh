@@ -7,7 +7,7 @@
 #
 # A file of libfiber/ includes headers of its own folder, of folders with a smaller number and the
 # public <fiber/...>; layout/ and wire/, which the tools link, only their own and the public ones. inspect/
-# sees layout/ and wire/; fiberctl/ and fibertrace/ see inspect/ too; fixtures/ and examples/ see <fiber.h>
+# sees layout/ and wire/; tool/ sees inspect/ too; fiberctl/ and fibertrace/ see that, and tool/; fixtures/ and examples/ see <fiber.h>
 # and <fiber/...> only. On the way: <stdatomic.h> only in base/atomic.h, thread-locals only in base/tls.c,
 # the variable errno only in os/, poll/, wire/client.c and the programs outside libfiber/, and no #if on a
 # system, machine or sanitizer in shared code.
@@ -25,7 +25,7 @@ check() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file of the house has a blank in its name
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
-		find libfiber backtrace inspect fiberctl fibertrace fixtures examples bench tests \
+		find libfiber backtrace inspect tool fiberctl fibertrace fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )

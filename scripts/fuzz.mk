@@ -14,7 +14,7 @@ FUZZ_FLAGS   := -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=16384 -prin
 
 # fiberctl without its main.
 FUZZ_CTL_OBJ := $(filter-out %/main.o,$(CTL_OBJ)) $(BUILD)/obj/fuzz/ctl_main.o
-$(BUILD)/obj/fuzz/ctl_main.o: fiberctl/main.c
+$(BUILD)/obj/fuzz/ctl_main.o: tool/main.c
 	@mkdir -p $(@D)
 	$(CC) -I. $(LIB_INC) $(CPPFLAGS) -Dmain=ctl_main $(CFLAGS) -Wno-missing-prototypes -MMD -MP -c -o $@ $<
 

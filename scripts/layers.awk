@@ -18,9 +18,11 @@ BEGIN {
 		sees["inspect", seen[i]] = 1
 		sees["fiberctl", seen[i]] = 1
 		sees["fibertrace", seen[i]] = 1
+		sees["tool", seen[i]] = 1
 		sees["backtrace", seen[i]] = 1
 	}
-	sees["fiberctl", "inspect"] = sees["fibertrace", "inspect"] = 1
+	sees["tool", "inspect"] = sees["fiberctl", "inspect"] = sees["fibertrace", "inspect"] = 1
+	sees["fiberctl", "tool"] = sees["fibertrace", "tool"] = 1
 	sees["tests", "*"] = sees["bench", "*"] = 1
 }
 
@@ -41,7 +43,7 @@ function check_include(header, angle,    part, n, to, known)
 {
 	n = split(header, part, "/")
 	to = n > 1 ? part[1] : ""
-	known = to in layer || to == "inspect" || to == "fiberctl" || to == "fibertrace"
+	known = to in layer || to == "inspect" || to == "tool" || to == "fiberctl" || to == "fibertrace"
 	if (angle) {
 		if (header == "stdatomic.h" && FILENAME != "libfiber/base/atomic.h" && top != "tests" &&
 		    top != "bench")

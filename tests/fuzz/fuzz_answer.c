@@ -32,7 +32,7 @@ static const struct {
 	uint64_t options;
 } calls[] = {
 	{"list", NULL, 0},     {"show", "7", 0},
-	{"bt", "7", 0},	       {"bt", NULL, CTL_TAKES(CTL_OPT_ALL)},
+	{"bt", "7", 0},	       {"bt", NULL, TOOL_TAKES(TOOL_OPT_ALL)},
 	{"policy", NULL, 0},   {"policy", "error", 0},
 	{"carriers", NULL, 0}, {"cancel", "7", 0},
 	{"wake", "7", 0},      {"audit", NULL, 0},
@@ -103,13 +103,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static const struct ctl_command *find(const char *name)
+static const struct tool_command *find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; ctl_commands[i]; i++)
-		if (strcmp(ctl_commands[i]->name, name) == 0)
-			return ctl_commands[i];
+	for (i = 0; tool.commands[i]; i++)
+		if (strcmp(tool.commands[i]->name, name) == 0)
+			return tool.commands[i];
 	return NULL;
 }
 
@@ -123,8 +123,8 @@ static void give(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ctl_arguments arguments = {.words = 1};
-	const struct ctl_command *command;
+	struct tool_arguments arguments = {.words = 1};
+	const struct tool_command *command;
 	size_t call;
 	int code, i;
 
@@ -139,12 +139,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	arguments.word[1] = calls[call].word;
 	arguments.words += calls[call].word != NULL;
 	arguments.given = calls[call].options;
-	for (i = 0; i < CTL_OPT_COUNT; i++)
-		if (arguments.given & CTL_TAKES(i))
+	for (i = 0; i < TOOL_OPT_COUNT; i++)
+		if (arguments.given & TOOL_TAKES(i))
 			arguments.option[i] = "";
 	give(data + 2, size - 2);
 	code = command->run(&arguments);
 	give(NULL, 0); /* who connected and did not stay may not have been served yet */
-	fuzz_must(code == CTL_WELL || code == CTL_PARTIAL || code == CTL_CANNOT);
+	fuzz_must(code == TOOL_WELL || code == TOOL_PARTIAL || code == TOOL_CANNOT);
 	return 0;
 }

@@ -10,12 +10,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "tool/tool.h"
 #include "inspect/render.h"
 
 struct stacks {
-	const struct ctl_arguments *arguments;
+	const struct tool_arguments *arguments;
 	struct ins_field by; /* its values are the keys; without info: there are none */
 	uint64_t min;
 	struct ins_source *source;
@@ -56,7 +55,7 @@ static uint64_t fibers_of_key(const struct stacks *s, size_t i)
  * == holder 3: 17 fibers */
 static void put_key(const struct stacks *s, size_t i)
 {
-	const char *by = s->arguments->option[CTL_OPT_GROUP_BY];
+	const char *by = s->arguments->option[TOOL_OPT_GROUP_BY];
 	const struct ins_text_kept *key = ins_groups_at(s->groups, i)->key;
 	uint64_t n = fibers_of_key(s, i);
 	char text[1024];
@@ -134,7 +133,7 @@ static int put_folded(struct stacks *s)
 		return -ENOMEM;
 	ins_folded_put(stdout, s->lines);
 	for (i = 0; i < ins_problems_lines(problems); i++)
-		ctl_cannot("incomplete: %s", ins_problems_text(problems, i, text, sizeof text));
+		tool_cannot("incomplete: %s", ins_problems_text(problems, i, text, sizeof text));
 	return 0;
 }
 
@@ -161,8 +160,8 @@ static int put(struct stacks *s, struct ins_summary *summary)
 	else
 		put_text(s, summary);
 	if (rc == -ENOMEM)
-		return ctl_cannot("out of memory");
-	return ctl_written(ins_problems_lines(&s->source->problems) ? CTL_PARTIAL : CTL_WELL);
+		return tool_cannot("out of memory");
+	return tool_written(ins_problems_lines(&s->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
 static int ask(struct stacks *s)
@@ -176,7 +175,7 @@ static int ask(struct stacks *s)
 		rc = ins_symbols_new(s->source->modules, &s->symbols);
 	if (rc == 0)
 		rc = ins_groups_new(&s->groups);
-	if (rc == 0 && s->arguments->option[CTL_OPT_FOLDED])
+	if (rc == 0 && s->arguments->option[TOOL_OPT_FOLDED])
 		rc = ins_texts_new(&s->lines);
 	if (s->by.info)
 		ins_field_wants(&s->by, &request);
@@ -184,23 +183,23 @@ static int ask(struct stacks *s)
 		rc = ins_source_read(s->source, &request, take, s, &summary, &error);
 	if (rc == 0)
 		return put(s, &summary);
-	return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
-	const char *by = arguments->option[CTL_OPT_GROUP_BY];
+	const char *by = arguments->option[TOOL_OPT_GROUP_BY];
 	struct stacks s = {.arguments = arguments};
 	int code;
 
-	if (by && !ctl_option_field(&ctl_stacks, CTL_OPT_GROUP_BY, by, &s.by))
-		return CTL_USAGE;
-	if (arguments->json && arguments->option[CTL_OPT_FOLDED])
-		return ctl_wrong(&ctl_stacks, "--folded: is no JSON: one of the two");
-	if (!ctl_option_number(arguments, CTL_OPT_MIN, 1, UINT64_MAX, 1, &s.min))
-		return CTL_USAGE;
-	code = ctl_process_open(arguments->word[0], &s.source);
-	if (code != CTL_WELL)
+	if (by && !tool_option_field(&tool_stacks, TOOL_OPT_GROUP_BY, by, &s.by))
+		return TOOL_USAGE;
+	if (arguments->json && arguments->option[TOOL_OPT_FOLDED])
+		return tool_wrong(&tool_stacks, "--folded: is no JSON: one of the two");
+	if (!tool_option_number(arguments, TOOL_OPT_MIN, 1, UINT64_MAX, 1, &s.min))
+		return TOOL_USAGE;
+	code = tool.open(arguments, arguments->word[0], &s.source);
+	if (code != TOOL_WELL)
 		return code;
 	code = ask(&s);
 	ins_texts_free(s.lines);
@@ -211,17 +210,18 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_stacks = {
+const struct tool_command tool_stacks = {
 	.name = "stacks",
 	.usage = "PROCESS",
 	.summary = "all fibers, equal stacks once",
 	.help = "Fibers in the same calls and the same wait are one group, and the largest group\n"
 		"comes first: how many they are, what all of them wait for, the least, middle and\n"
 		"greatest time they have been there, the ids of some.\n"
-		"--group-by NAME: by that field first (see 'fiberctl help where'), then by stack.\n"
+		"--group-by NAME: by that field first (see the topic 'where'), then by stack.\n"
 		"--folded: a line a stack, outermost function first, for flame graphs.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_FOLDED) | CTL_TAKES(CTL_OPT_GROUP_BY) | CTL_TAKES(CTL_OPT_MIN),
+	.options = TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES(TOOL_OPT_GROUP_BY) |
+		   TOOL_TAKES(TOOL_OPT_MIN),
 	.run = run,
 };

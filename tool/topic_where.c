@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* topic_where.c - `fiberctl help where`: the language of --where, and the fields that other options speak of too. */
-#include "fiberctl/topics.h"
+/* topic_where.c - `help where`: the language of --where, and the fields that other options speak of too. */
+#include "tool/topics.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "inspect/fields.h"
+#include "tool/tool.h"
 
 static const char *value_of(enum ins_field_kind kind)
 {
@@ -65,16 +66,19 @@ static void put_language(FILE *out)
 
 static void put_examples(FILE *out)
 {
-	fputs("\n"
-	      "Examples:\n"
-	      "  fiberctl list httpd --where 'state=suspended and age>1m'\n"
-	      "  fiberctl list httpd --where 'wait=mutex and object=cfg' --sort -age\n"
-	      "  fiberctl list httpd --where 'holder=88 or holder=thread:812'\n"
-	      "  fiberctl list httpd --where '(name~\"^req-[0-9]+$\" or label.tenant=acme) and not "
-	      "holder'\n"
-	      "  fiberctl list httpd --where 'stack>64k' --columns id,stack,high-water,fn,name\n"
-	      "  fiberctl list httpd --where 'waiting~\"fd [0-9]+ read\"' --group-by fn\n",
-	      out);
+	static const char *const examples[] = {
+		"--where 'state=suspended and age>1m'",
+		"--where 'wait=mutex and object=cfg' --sort -age",
+		"--where 'holder=88 or holder=thread:812'",
+		"--where '(name~\"^req-[0-9]+$\" or label.tenant=acme) and not holder'",
+		"--where 'stack>64k' --columns id,stack,high-water,fn,name",
+		"--where 'waiting~\"fd [0-9]+ read\"' --group-by fn",
+	};
+	size_t i;
+
+	fputs("\nExamples:\n", out);
+	for (i = 0; i < sizeof examples / sizeof examples[0]; i++)
+		fprintf(out, "  %s list httpd %s\n", tool.name, examples[i]);
 }
 
 static void put(FILE *out)
@@ -90,7 +94,7 @@ static void print(void)
 	put(stdout);
 }
 
-const struct ctl_topic ctl_topic_where = {
+const struct tool_topic tool_topic_where = {
 	.name = "where",
 	.summary = "the fields, and the language of --where",
 	.print = print,

@@ -17,8 +17,7 @@
 
 #include <fiber/fiber.h>
 
-#include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "tool/tool.h"
 #include "inspect/group.h"
 #include "inspect/plain.h"
 #include "inspect/render.h"
@@ -45,7 +44,8 @@ struct look {
 };
 
 struct diff {
-	struct look at[CTL_WORDS];
+	const struct tool_arguments *arguments;
+	struct look at[TOOL_WORDS];
 	int count;
 	struct look *look; /* that is read now */
 	struct ins_groups *stuck;
@@ -137,12 +137,12 @@ static int check_same(const struct look *first, const struct look *look)
 	    strcmp(first->source->name, look->source->name) != 0 ||
 	    (host && other && strcmp(host, other) != 0) ||
 	    (a->count && b->count && a->at[0].start != b->at[0].start))
-		return ctl_cannot("%s: is of another process than %s, or of another run of it", two,
-				  one);
+		return tool_cannot("%s: is of another process than %s, or of another run of it",
+				   two, one);
 	if (look[-1].now && look->now && look->now < look[-1].now)
-		return ctl_cannot("%s: was taken before %s: the first goes first", two,
-				  ins_plain(look[-1].who, one, sizeof one));
-	return CTL_WELL;
+		return tool_cannot("%s: was taken before %s: the first goes first", two,
+				   ins_plain(look[-1].who, one, sizeof one));
+	return TOOL_WELL;
 }
 
 static void keep_problems(struct diff *d, const struct look *look)
@@ -159,9 +159,9 @@ static int read_one(struct diff *d, struct look *look)
 {
 	const struct ins_request request = {.stacks = true, .labels = true, .modules = true};
 	struct ins_error error = {""};
-	int rc = CTL_WELL, code = ctl_process_open(look->who, &look->source);
+	int rc = TOOL_WELL, code = tool.open(d->arguments, look->who, &look->source);
 
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	d->look = look;
 	rc = ins_unwinder_new(look->source, &look->unwinder);
@@ -170,11 +170,11 @@ static int read_one(struct diff *d, struct look *look)
 	if (rc == 0)
 		rc = ins_source_read(look->source, &request, take, d, &look->summary, &error);
 	if (rc < 0)
-		return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 	if (look->count)
 		qsort(look->marks, look->count, sizeof *look->marks, by_id);
 	keep_problems(d, look);
-	return look == d->at ? CTL_WELL : check_same(d->at, look);
+	return look == d->at ? TOOL_WELL : check_same(d->at, look);
 }
 
 /* Fibers of one look that are not in the other: each is given to put(), which may be NULL. How many. */
@@ -316,20 +316,20 @@ static void put_json(struct diff *d)
 
 static int compare(struct diff *d, bool json)
 {
-	int i, code = CTL_WELL;
+	int i, code = TOOL_WELL;
 
-	for (i = 0; code == CTL_WELL && i < d->count; i++)
+	for (i = 0; code == TOOL_WELL && i < d->count; i++)
 		code = read_one(d, &d->at[i]);
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	if (ins_symbols_new(d->at[d->count - 1].source->modules, &d->symbols) < 0)
-		return ctl_cannot("out of memory");
+		return tool_cannot("out of memory");
 	ins_groups_sort(d->stuck);
 	if (json)
 		put_json(d);
 	else
 		put_text(d);
-	return ctl_written(ins_problems_lines(&d->problems) ? CTL_PARTIAL : CTL_WELL);
+	return tool_written(ins_problems_lines(&d->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
 static void free_look(struct look *look)
@@ -340,18 +340,19 @@ static void free_look(struct look *look)
 	free(look->marks);
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	static struct diff d;
 	int i, code;
 
+	d.arguments = arguments;
 	d.count = arguments->words;
-	if (!ctl_option_number(arguments, CTL_OPT_LIMIT, 0, UINT32_MAX, SHOWN, &d.limit))
-		return CTL_USAGE;
+	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 0, UINT32_MAX, SHOWN, &d.limit))
+		return TOOL_USAGE;
 	for (i = 0; i < d.count; i++)
 		d.at[i].who = arguments->word[i];
 	if (ins_groups_new(&d.stuck) < 0)
-		return ctl_cannot("out of memory");
+		return tool_cannot("out of memory");
 	code = compare(&d, arguments->json);
 	ins_symbols_free(d.symbols);
 	ins_groups_free(d.stuck);
@@ -361,7 +362,7 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_diff = {
+const struct tool_command tool_diff = {
 	.name = "diff",
 	.usage = "A B [C]...",
 	.summary = "what is new, gone or stuck between snapshots",
@@ -372,7 +373,7 @@ const struct ctl_command ctl_diff = {
 		"stack. These are grouped by their stacks, the most first, with their ages in\n"
 		"the last.\n",
 	.least = 2,
-	.most = CTL_WORDS,
-	.options = CTL_TAKES(CTL_OPT_LIMIT),
+	.most = TOOL_WORDS,
+	.options = TOOL_TAKES(TOOL_OPT_LIMIT),
 	.run = run,
 };

@@ -8,14 +8,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "tool/tool.h"
 #include "inspect/plain.h"
 #include "inspect/render.h"
 #include "inspect/why.h"
 
 struct show {
-	const struct ctl_arguments *arguments;
+	const struct tool_arguments *arguments;
 	uint64_t id;
 	struct ins_source *source;
 	struct ins_symbols *symbols;
@@ -194,28 +193,28 @@ static int ask(struct show *s)
 	if (rc == 0)
 		rc = ins_table_read(s->source, &all, &error, &s->others);
 	if (rc < 0)
-		return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 	ins_why(s->others, &s->source->layout, &s->fiber, s->why, sizeof s->why);
 	ins_waiters_find(s->others, s->id, &s->waiters);
 	if (!s->arguments->json) {
 		put(stdout, s);
 		ins_text_end(stdout, &summary, problems);
 	} else if (put_json(s, &summary) < 0) {
-		return ctl_written(CTL_PARTIAL);
+		return tool_written(TOOL_PARTIAL);
 	}
-	return ctl_written(ins_problems_lines(problems) ? CTL_PARTIAL : CTL_WELL);
+	return tool_written(ins_problems_lines(problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	struct show s = {.arguments = arguments};
 	int code;
 
-	if (!ctl_parse_id(arguments->word[1], &s.id))
-		return ctl_wrong(&ctl_show, "%s: is no fiber id: see 'fiberctl list %s'",
-				 arguments->word[1], arguments->word[0]);
-	code = ctl_process_open(arguments->word[0], &s.source);
-	if (code != CTL_WELL)
+	if (!tool_parse_id(arguments->word[1], &s.id))
+		return tool_wrong(&tool_show, "%s: is no fiber id: see '%s list %s'",
+				  arguments->word[1], tool.name, arguments->word[0]);
+	code = tool.open(arguments, arguments->word[0], &s.source);
+	if (code != TOOL_WELL)
 		return code;
 	code = ask(&s);
 	ins_table_free(s.others);
@@ -224,7 +223,7 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_show = {
+const struct tool_command tool_show = {
 	.name = "show",
 	.usage = "PROCESS ID",
 	.summary = "one fiber, and why it does not run",

@@ -2,35 +2,34 @@
 /* cmd_deadlock.c - fibers that will never go on, and their stacks. */
 #include <string.h>
 
-#include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "tool/tool.h"
 #include "inspect/stuck.h"
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	struct ins_stuck stuck = {.json = arguments->json, .out = stdout};
 	struct ins_error error = {""};
 	size_t found = 0;
 	int code, rc;
 
-	code = ctl_process_open(arguments->word[0], &stuck.source);
-	if (code != CTL_WELL)
+	code = tool.open(arguments, arguments->word[0], &stuck.source);
+	if (code != TOOL_WELL)
 		return code;
 	stuck.pid = stuck.source->modules->pid;
 	stuck.still = strcmp(stuck.source->kind, "snapshot") == 0;
 	rc = ins_stuck_answer(&stuck, &found, &error);
 	if (rc < 0)
-		code = ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+		code = tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 	else if (found)
-		code = ctl_written(CTL_FOUND);
+		code = tool_written(TOOL_FOUND);
 	else
-		code = ctl_written(ins_problems_lines(&stuck.source->problems) ? CTL_PARTIAL
-									       : CTL_WELL);
+		code = tool_written(ins_problems_lines(&stuck.source->problems) ? TOOL_PARTIAL
+										: TOOL_WELL);
 	ins_source_close(stuck.source);
 	return code;
 }
 
-const struct ctl_command ctl_deadlock = {
+const struct tool_command tool_deadlock = {
 	.name = "deadlock",
 	.usage = "PROCESS",
 	.summary = "fibers that will never go on",

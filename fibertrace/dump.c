@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c - every fiber of a source, walked and printed
+ * dump.c - every fiber of a source, walked and printed
  *
  * Grouped, fibers are walked as they come and only their places are kept; singly, each is printed
  * as it comes. Names and lines are looked up once for each address, after the target was read where
  * possible, so that a live process is looked at quickly and reported at leisure.
  */
-#include "fibertrace/trace.h"
+#include "fibertrace/fibertrace.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,8 @@
 
 struct trace {
 	struct ins_source *source;
-	const struct trace_options *options;
+	const struct tool_arguments *arguments;
+	bool each; /* every fiber, not groups */
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_groups *groups;
@@ -34,9 +35,9 @@ static void begin(struct trace *t)
 	if (t->begun)
 		return;
 	t->begun = true;
-	if (t->options->json) {
+	if (t->arguments->json) {
 		ins_json_begin(&t->json, stdout, s->pid, s->name, s->kind,
-			       t->options->each ? "fibers" : "groups");
+			       t->each ? "fibers" : "groups");
 	} else {
 		char name[sizeof s->name * 4];
 
@@ -57,7 +58,7 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 	if (t->groups)
 		return ins_groups_add(t->groups, NULL, fiber, &t->walk);
 	begin(t);
-	if (t->options->json) {
+	if (t->arguments->json) {
 		ins_json_row(&t->json,
 			     ins_json_fiber(&t->source->layout, fiber, t->symbols, &t->walk));
 		return 0;
@@ -76,7 +77,7 @@ static void print_groups(struct trace *t)
 	for (i = 0; i < ins_groups_count(t->groups); i++) {
 		const struct ins_group *g = ins_groups_at(t->groups, i);
 
-		if (t->options->json) {
+		if (t->arguments->json) {
 			ins_json_row(&t->json, ins_json_group(&t->source->layout, g, t->symbols));
 			continue;
 		}
@@ -93,22 +94,20 @@ static int finish(struct trace *t, const struct ins_summary *summary)
 	begin(t);
 	if (t->groups)
 		print_groups(t);
-	if (t->options->json)
+	if (t->arguments->json)
 		rc = ins_json_end(&t->json, summary, &t->source->problems);
 	else
 		ins_text_end(stdout, summary, &t->source->problems);
-	if (rc < 0 || fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "fibertrace: standard output: what was written is not whole\n");
-		return TRACE_PARTIAL;
-	}
-	return ins_problems_lines(&t->source->problems) ? TRACE_PARTIAL : TRACE_WELL;
+	if (rc < 0)
+		return tool_cannot("%s", strerror(-rc));
+	return tool_written(ins_problems_lines(&t->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
 static int read_source(struct trace *t)
 {
 	struct ins_request request = {
 		.stacks = true,
-		.high_water = t->options->each && t->options->json,
+		.high_water = t->each && t->arguments->json,
 	};
 	struct ins_error error = {""};
 	struct ins_summary summary;
@@ -116,23 +115,41 @@ static int read_source(struct trace *t)
 
 	if (rc == 0)
 		return finish(t, &summary);
-	fprintf(stderr, "fibertrace: %s\n", error.text[0] ? error.text : strerror(-rc));
-	return TRACE_CANNOT;
+	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 }
 
-int trace_dump(struct ins_source *source, const struct trace_options *options)
+static int run(const struct tool_arguments *arguments)
 {
-	struct trace t = {.source = source, .options = options};
-	int code = TRACE_CANNOT;
+	struct trace t = {.arguments = arguments, .each = arguments->option[TOOL_OPT_EACH] != NULL};
+	struct tool_arguments plain = *arguments;
+	int code;
 
-	if (ins_unwinder_new(source, &t.unwinder) < 0 ||
-	    ins_symbols_new(source->modules, &t.symbols) < 0 ||
-	    (!options->each && ins_groups_new(&t.groups) < 0))
-		fprintf(stderr, "fibertrace: out of memory\n");
+	if (arguments->words == 2) {
+		if (!arguments->option[TOOL_OPT_CORE])
+			return tool_wrong(NULL, "%s: one process at a time", arguments->word[1]);
+		plain.option[TOOL_OPT_EXE] = arguments->word[1];
+	}
+	code = tool.open(&plain, plain.word[0], &t.source);
+	if (code != TOOL_WELL)
+		return code;
+	if (ins_unwinder_new(t.source, &t.unwinder) < 0 ||
+	    ins_symbols_new(t.source->modules, &t.symbols) < 0 ||
+	    (!t.each && ins_groups_new(&t.groups) < 0))
+		code = tool_cannot("out of memory");
 	else
 		code = read_source(&t);
 	ins_groups_free(t.groups);
 	ins_symbols_free(t.symbols);
 	ins_unwinder_free(t.unwinder);
+	ins_source_close(t.source);
 	return code;
 }
+
+const struct tool_command trace_dump = {
+	.name = "",
+	.usage = "a PROCESS",
+	.least = 1,
+	.most = 2,
+	.options = TOOL_TAKES(TOOL_OPT_EACH),
+	.run = run,
+};

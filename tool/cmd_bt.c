@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_bt.c - where a fiber is: a header line to grep for, then its calls, innermost first. */
-#include "fiberctl/answer.h"
+#include "tool/answer.h"
 
 static void put(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
 		struct ins_symbols *symbols, const struct ins_walk *walk)
@@ -10,27 +10,26 @@ static void put(FILE *out, const struct fib_layout *layout, const struct ins_fib
 	fputc('\n', out);
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
-	struct ctl_question question = {
-		.process = arguments->word[0],
-		.json = arguments->json,
+	struct tool_question question = {
+		.arguments = arguments,
 		.walks = true,
 		.text = put,
 	};
 
-	const bool all = arguments->option[CTL_OPT_ALL] != NULL;
+	const bool all = arguments->option[TOOL_OPT_ALL] != NULL;
 
 	if (all == (arguments->words == 2))
-		return ctl_wrong(&ctl_bt, "bt: needs %s",
-				 all ? "either an id or --all" : "an id, or --all");
-	if (!all && !ctl_parse_id(arguments->word[1], &question.id))
-		return ctl_wrong(&ctl_bt, "%s: is no fiber id: see 'fiberctl list %s'",
-				 arguments->word[1], arguments->word[0]);
-	return ctl_answer(&question);
+		return tool_wrong(&tool_bt, "bt: needs %s",
+				  all ? "either an id or --all" : "an id, or --all");
+	if (!all && !tool_parse_id(arguments->word[1], &question.id))
+		return tool_wrong(&tool_bt, "%s: is no fiber id: see '%s list %s'",
+				  arguments->word[1], tool.name, arguments->word[0]);
+	return tool_answer(&question);
 }
 
-const struct ctl_command ctl_bt = {
+const struct tool_command tool_bt = {
 	.name = "bt",
 	.usage = "PROCESS ID | PROCESS --all",
 	.summary = "the backtrace of one fiber, or of all",
@@ -39,6 +38,6 @@ const struct ctl_command ctl_bt = {
 		"that runs has no stack that holds still and is reported as running.\n",
 	.least = 1,
 	.most = 2,
-	.options = CTL_TAKES(CTL_OPT_ALL),
+	.options = TOOL_TAKES(TOOL_OPT_ALL),
 	.run = run,
 };

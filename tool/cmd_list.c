@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "tool/tool.h"
 #include "inspect/columns.h"
 #include "inspect/order.h"
 #include "inspect/render.h"
@@ -21,7 +20,7 @@
 #define BUFFER	  (256u << 10) /* of standard output: a million lines are a hundred million bytes */
 
 struct list {
-	const struct ctl_arguments *arguments;
+	const struct tool_arguments *arguments;
 	struct ins_source *source;
 	struct ins_request request;
 	struct ins_select *select; /* NULL: all */
@@ -116,7 +115,7 @@ static void put_count(struct list *l, const struct ins_count *c)
 	char min[32], median[32], max[32], cpu[32];
 
 	if (l->arguments->json) {
-		ins_json_row(&l->json, ins_json_count(l->arguments->option[CTL_OPT_GROUP_BY], c));
+		ins_json_row(&l->json, ins_json_count(l->arguments->option[TOOL_OPT_GROUP_BY], c));
 		return;
 	}
 	printf("%10" PRIu64 " %8s %8s %8s %9s  %-24s ids", c->count,
@@ -138,7 +137,7 @@ static void put_counts(struct list *l)
 	l->shown = i;
 	if (!l->arguments->json)
 		printf("shown %zu of %zu values of %s; ", i, count,
-		       l->arguments->option[CTL_OPT_GROUP_BY]);
+		       l->arguments->option[TOOL_OPT_GROUP_BY]);
 }
 
 static int finish(struct list *l, struct ins_summary *summary)
@@ -159,8 +158,8 @@ static int finish(struct list *l, struct ins_summary *summary)
 	} else {
 		ins_text_list_end(stdout, summary, l->matched, problems);
 	}
-	code = ins_problems_lines(problems) || l->failed ? CTL_PARTIAL : CTL_WELL;
-	return ctl_written(code);
+	code = ins_problems_lines(problems) || l->failed ? TOOL_PARTIAL : TOOL_WELL;
+	return tool_written(code);
 }
 
 /* -- what was asked for -- */
@@ -170,53 +169,54 @@ static int prepare_order(struct list *l, const char *name)
 	const bool backwards = name[0] == '-';
 	struct ins_field field;
 
-	if (!ctl_option_field(&ctl_list, CTL_OPT_SORT, name + backwards, &field))
-		return CTL_USAGE;
+	if (!tool_option_field(&tool_list, TOOL_OPT_SORT, name + backwards, &field))
+		return TOOL_USAGE;
 	ins_field_wants(&field, &l->request);
 	return ins_order_new(&field, backwards, l->limit, &l->order) < 0
-		       ? ctl_cannot("out of memory")
-		       : CTL_WELL;
+		       ? tool_cannot("out of memory")
+		       : TOOL_WELL;
 }
 
 static int prepare_tally(struct list *l, const char *name)
 {
 	struct ins_field field;
 
-	if (!ctl_option_field(&ctl_list, CTL_OPT_GROUP_BY, name, &field))
-		return CTL_USAGE;
+	if (!tool_option_field(&tool_list, TOOL_OPT_GROUP_BY, name, &field))
+		return TOOL_USAGE;
 	ins_field_wants(&field, &l->request);
-	return ins_tally_new(&field, &l->tally) < 0 ? ctl_cannot("out of memory") : CTL_WELL;
+	return ins_tally_new(&field, &l->tally) < 0 ? tool_cannot("out of memory") : TOOL_WELL;
 }
 
 /* A person at a terminal wants to see the end of it, with the number of the rest. */
 static bool prepare_limit(struct list *l)
 {
-	const struct ctl_arguments *a = l->arguments;
+	const struct tool_arguments *a = l->arguments;
 	const bool person = isatty(STDOUT_FILENO) && !a->json;
 
-	if (!ctl_option_number(a, CTL_OPT_LIMIT, 1, UINT32_MAX, person ? SCREENFUL : 0, &l->limit))
+	if (!tool_option_number(a, TOOL_OPT_LIMIT, 1, UINT32_MAX, person ? SCREENFUL : 0,
+				&l->limit))
 		return false;
-	if (a->option[CTL_OPT_ALL])
+	if (a->option[TOOL_OPT_ALL])
 		l->limit = 0;
 	return true;
 }
 
 static int prepare(struct list *l)
 {
-	const struct ctl_arguments *a = l->arguments;
-	const char *where = a->option[CTL_OPT_WHERE], *sort = a->option[CTL_OPT_SORT];
-	const char *group = a->option[CTL_OPT_GROUP_BY];
+	const struct tool_arguments *a = l->arguments;
+	const char *where = a->option[TOOL_OPT_WHERE], *sort = a->option[TOOL_OPT_SORT];
+	const char *group = a->option[TOOL_OPT_GROUP_BY];
 	struct ins_error error = {""};
-	int code = CTL_WELL;
+	int code = TOOL_WELL;
 
-	if (group && (sort || a->option[CTL_OPT_COLUMNS]))
-		return ctl_wrong(&ctl_list, "--group-by: goes neither with --sort nor --columns");
+	if (group && (sort || a->option[TOOL_OPT_COLUMNS]))
+		return tool_wrong(&tool_list, "--group-by: goes neither with --sort nor --columns");
 	if (!prepare_limit(l))
-		return CTL_USAGE;
+		return TOOL_USAGE;
 	if (where && ins_select_parse(where, &l->select, &error) < 0)
-		return ctl_wrong(&ctl_list, "%s", error.text);
-	if (ins_columns_parse(a->option[CTL_OPT_COLUMNS], &l->columns, &error) < 0)
-		return ctl_wrong(&ctl_list, "%s", error.text);
+		return tool_wrong(&tool_list, "%s", error.text);
+	if (ins_columns_parse(a->option[TOOL_OPT_COLUMNS], &l->columns, &error) < 0)
+		return tool_wrong(&tool_list, "%s", error.text);
 	if (a->json)
 		l->request.high_water = l->request.labels = l->request.modules = true;
 	ins_columns_want(&l->columns, &l->request);
@@ -224,7 +224,7 @@ static int prepare(struct list *l)
 		ins_select_wants(l->select, &l->request);
 	if (sort)
 		code = prepare_order(l, sort);
-	return code == CTL_WELL && group ? prepare_tally(l, group) : code;
+	return code == TOOL_WELL && group ? prepare_tally(l, group) : code;
 }
 
 static int ask(struct list *l)
@@ -233,17 +233,17 @@ static int ask(struct list *l)
 	struct ins_summary summary;
 	int rc, code = prepare(l);
 
-	if (code == CTL_WELL)
-		code = ctl_process_open(l->arguments->word[0], &l->source);
-	if (code != CTL_WELL)
+	if (code == TOOL_WELL)
+		code = tool.open(l->arguments, l->arguments->word[0], &l->source);
+	if (code != TOOL_WELL)
 		return code;
 	rc = ins_source_read(l->source, &l->request, take, l, &summary, &error);
 	if (rc == 0)
 		return finish(l, &summary);
-	return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	static char buffer[BUFFER]; /* without one of ours the size is not heeded */
 	struct list l = {.arguments = arguments};
@@ -262,7 +262,7 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_list = {
+const struct tool_command tool_list = {
 	.name = "list",
 	.usage = "PROCESS",
 	.summary = "every fiber and what it waits for",
@@ -273,12 +273,12 @@ const struct ctl_command ctl_list = {
 		"stopped meanwhile, each line is of one moment but not all lines of the same.\n"
 		"\n"
 		"On a terminal no more than 200 lines are printed unless --limit or --all says\n"
-		"so. For the fields of --where, --sort, --columns and --group-by see 'fiberctl\n"
-		"help where'.\n",
+		"so. For the fields of --where, --sort, --columns and --group-by see the topic\n"
+		"'where'.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_ALL) | CTL_TAKES(CTL_OPT_COLUMNS) |
-		   CTL_TAKES(CTL_OPT_GROUP_BY) | CTL_TAKES(CTL_OPT_LIMIT) |
-		   CTL_TAKES(CTL_OPT_SORT) | CTL_TAKES(CTL_OPT_WHERE),
+	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_COLUMNS) |
+		   TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_LIMIT) |
+		   TOOL_TAKES(TOOL_OPT_SORT) | TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,
 };

@@ -2,7 +2,7 @@
 /* topic_wait_kinds.c - the word for each wait: who waits, in which call, what wakes it, what is shown of it. */
 #include <stdio.h>
 
-#include "fiberctl/topics.h"
+#include "tool/topics.h"
 
 static const struct {
 	const char *kind, *waits, *call, *woken, *object;
@@ -78,7 +78,7 @@ static void print(void)
 	     "operation on a file.");
 }
 
-const struct ctl_topic ctl_topic_wait_kinds = {
+const struct tool_topic tool_topic_wait_kinds = {
 	.name = "wait-kinds",
 	.summary = "what a fiber can wait for, and what wakes it",
 	.print = print,

@@ -5,15 +5,14 @@
  * Nothing is kept: a process with a million fibers needs no more room here than one with ten. The first fiber
  * that arrives begins the answer, so an error before it leaves standard output empty.
  */
-#include "fiberctl/answer.h"
+#include "tool/answer.h"
 
 #include <string.h>
 
-#include "fiberctl/process.h"
 #include "inspect/unwind.h"
 
 struct answer {
-	const struct ctl_question *question;
+	const struct tool_question *question;
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
@@ -29,7 +28,7 @@ static void begin(struct answer *a)
 	if (a->begun)
 		return;
 	a->begun = true;
-	if (a->question->json)
+	if (a->question->arguments->json)
 		ins_json_begin(&a->json, stdout, s->pid, s->name, s->kind, "fibers");
 	else if (a->question->title)
 		puts(a->question->title);
@@ -45,7 +44,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 		ins_unwind(a->unwinder, fiber, &a->walk);
 		walk = &a->walk;
 	}
-	if (a->question->json)
+	if (a->question->arguments->json)
 		ins_json_row(&a->json, ins_json_fiber(&a->source->layout, fiber, a->symbols, walk));
 	else
 		a->question->text(stdout, &a->source->layout, fiber, a->symbols, walk);
@@ -54,26 +53,26 @@ static int take(void *context, const struct ins_fiber *fiber)
 
 static int finish(struct answer *a, const struct ins_summary *summary)
 {
-	int code = CTL_WELL;
+	int code = TOOL_WELL;
 
 	begin(a);
-	if (a->question->json)
+	if (a->question->arguments->json)
 		ins_json_end(&a->json, summary, &a->source->problems);
 	else
 		ins_text_end(stdout, summary, &a->source->problems);
 	if (ins_problems_lines(&a->source->problems) || a->json.failed)
-		code = CTL_PARTIAL;
-	return ctl_written(code);
+		code = TOOL_PARTIAL;
+	return tool_written(code);
 }
 
 static int ask(struct answer *a)
 {
-	const struct ctl_question *q = a->question;
+	const struct tool_question *q = a->question;
 	const struct ins_request request = {
 		.id = q->id,
 		.stacks = q->walks,
-		.high_water = q->json,
-		.labels = q->json,
+		.high_water = q->arguments->json,
+		.labels = q->arguments->json,
 		.modules = q->symbols,
 	};
 	struct ins_error error = {""};
@@ -88,15 +87,15 @@ static int ask(struct answer *a)
 		rc = ins_source_read(a->source, &request, take, a, &summary, &error);
 	if (rc == 0)
 		return finish(a, &summary);
-	return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 }
 
-int ctl_answer(const struct ctl_question *question)
+int tool_answer(const struct tool_question *question)
 {
 	struct answer a = {.question = question};
-	int code = ctl_process_open(question->process, &a.source);
+	int code = tool.open(question->arguments, question->arguments->word[0], &a.source);
 
-	if (code != CTL_WELL)
+	if (code != TOOL_WELL)
 		return code;
 	code = ask(&a);
 	ins_symbols_free(a.symbols);

@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "tool/tool.h"
 #include "inspect/render.h"
 #include "inspect/table.h"
 #include "inspect/tree.h"
@@ -12,7 +11,7 @@
 #define INDENT_MAX 24 /* levels; deeper ones are numbered instead */
 
 struct tree {
-	const struct ctl_arguments *arguments;
+	const struct tool_arguments *arguments;
 	uint64_t limit;
 	struct ins_source *source;
 	struct ins_table *table;
@@ -130,24 +129,24 @@ static int ask(struct tree *t)
 	if (rc == 0 && t->arguments->json)
 		rc = ins_symbols_new(t->source->modules, &t->symbols);
 	if (rc < 0)
-		return ctl_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 	summary = *ins_table_summary(t->table);
 	if (t->arguments->json && put_json(t, &summary) < 0)
 		ins_problems_add(&t->source->problems, "the answer is not whole");
 	if (!t->arguments->json)
 		put_text(t, &summary);
-	return ctl_written(ins_problems_lines(&t->source->problems) ? CTL_PARTIAL : CTL_WELL);
+	return tool_written(ins_problems_lines(&t->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
-static int run(const struct ctl_arguments *arguments)
+static int run(const struct tool_arguments *arguments)
 {
 	struct tree t = {.arguments = arguments};
 	int code;
 
-	if (!ctl_option_number(arguments, CTL_OPT_LIMIT, 1, UINT64_MAX, UINT64_MAX, &t.limit))
-		return CTL_USAGE;
-	code = ctl_process_open(arguments->word[0], &t.source);
-	if (code != CTL_WELL)
+	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 1, UINT64_MAX, UINT64_MAX, &t.limit))
+		return TOOL_USAGE;
+	code = tool.open(arguments, arguments->word[0], &t.source);
+	if (code != TOOL_WELL)
 		return code;
 	code = ask(&t);
 	ins_symbols_free(t.symbols);
@@ -157,7 +156,7 @@ static int run(const struct ctl_arguments *arguments)
 	return code;
 }
 
-const struct ctl_command ctl_tree = {
+const struct tool_command tool_tree = {
 	.name = "tree",
 	.usage = "PROCESS",
 	.summary = "who spawned whom",
@@ -166,6 +165,6 @@ const struct ctl_command ctl_tree = {
 		"below '(ended ID)'. Past 24 levels the depth is a number before the line.\n",
 	.least = 1,
 	.most = 1,
-	.options = CTL_TAKES(CTL_OPT_LIMIT),
+	.options = TOOL_TAKES(TOOL_OPT_LIMIT),
 	.run = run,
 };

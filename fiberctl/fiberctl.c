@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* fiberctl.c - ask a running program about its fibers: the table of commands. */
+#include "fiberctl/fiberctl.h"
+
+#include "fiberctl/process.h"
+
+static const struct tool_command *const commands[] = {
+	/* look */
+	&tool_list,
+	&tool_show,
+	&tool_bt,
+	&tool_stacks,
+	&tool_tree,
+	/* why */
+	&tool_waits,
+	&tool_deadlock,
+	&ctl_slow,
+	&ctl_pinned,
+	/* load */
+	&ctl_top,
+	&ctl_carriers,
+	&ctl_metrics,
+	/* keep, compare, repeat */
+	&ctl_snapshot,
+	&tool_diff,
+	&ctl_watch,
+	/* change */
+	&ctl_policy,
+	&ctl_watchdog,
+	&ctl_cancel,
+	&ctl_wake,
+	&ctl_audit,
+	/* shells */
+	&ctl_completion,
+	NULL,
+};
+
+static int open_source(const struct tool_arguments *arguments, const char *who,
+		       struct ins_source **ret)
+{
+	(void)arguments;
+	return ctl_process_open(who, ret);
+}
+
+const struct tool tool = {
+	.name = "fiberctl",
+	.usage = "usage: fiberctl [--json]\n"
+		 "       fiberctl COMMAND PROCESS [ARGUMENTS] [OPTION]...\n"
+		 "\n"
+		 "Ask running programs about their fibers, over their control sockets. Without a\n"
+		 "command: list the programs that can be asked. PROCESS is a process id, the name\n"
+		 "of a program, or the path of a control socket (with a '/'); or a file that\n"
+		 "'fiberctl snapshot' wrote.\n",
+	.exits = "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
+		 "2 cannot reach the process or no such fiber, 3 a deadlock was found, 64 wrong\n"
+		 "usage.",
+	.commands = commands,
+	.bare = &ctl_processes,
+	.open = open_source,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fibertrace.c - the fibers of a process, a core file or a snapshot, without anybody's help: the table of commands
+ *
+ * Nothing is asked of the program: its memory is read, whether it runs, hangs, was stopped or is a core file.
+ */
+#include "fibertrace/fibertrace.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inspect/plain.h"
+#include "inspect/snapshot.h"
+
+static const struct tool_command *const commands[] = {
+	&tool_list,  &tool_show,     &tool_bt,	 &tool_stacks, &tool_tree,
+	&tool_waits, &tool_deadlock, &tool_diff, NULL,
+};
+
+static bool parse_pid(const char *text, pid_t *ret)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || n <= 0 || n > INT_MAX)
+		return false;
+	*ret = (pid_t)n;
+	return true;
+}
+
+/* Whether the file is ELF: then it is meant as a core. */
+static bool is_elf(const char *path)
+{
+	char magic[SELFMAG];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool elf =
+		fd >= 0 && read(fd, magic, SELFMAG) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+
+	if (fd >= 0)
+		close(fd);
+	return elf;
+}
+
+/* The file that an option names is the first word, as a process would be. */
+static int arrange(struct tool_arguments *a)
+{
+	const char *core = a->option[TOOL_OPT_CORE], *snapshot = a->option[TOOL_OPT_SNAPSHOT];
+	int i;
+
+	if (core && snapshot)
+		return tool_wrong(NULL, "--snapshot: either that or --core");
+	if (!core && !snapshot)
+		return TOOL_WELL;
+	if (a->words == TOOL_WORDS)
+		return tool_wrong(NULL, "%s: one argument too many", a->word[TOOL_WORDS - 1]);
+	for (i = a->words++; i > 0; i--)
+		a->word[i] = a->word[i - 1];
+	a->word[0] = core ? core : snapshot;
+	return TOOL_WELL;
+}
+
+static int open_source(const struct tool_arguments *a, const char *who, struct ins_source **ret)
+{
+	struct ins_error error = {""};
+	char plain[4096];
+	pid_t pid = 0;
+	int rc;
+
+	if (who == a->option[TOOL_OPT_CORE])
+		rc = ins_source_open_core(who, a->option[TOOL_OPT_EXE], &error, ret);
+	else if (who == a->option[TOOL_OPT_SNAPSHOT])
+		rc = ins_source_open_snapshot(who, &error, ret);
+	else if (parse_pid(who, &pid))
+		rc = ins_source_open_live(pid, &error, ret);
+	else if (is_elf(who))
+		rc = ins_source_open_core(who, a->option[TOOL_OPT_EXE], &error, ret);
+	else if (ins_snapshot_meant(who))
+		rc = ins_source_open_snapshot(who, &error, ret);
+	else
+		return tool_wrong(NULL, "%s: is no process id, and no file",
+				  ins_plain(who, plain, sizeof plain));
+	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
+}
+
+const struct tool tool = {
+	.name = "fibertrace",
+	.usage =
+		"usage: fibertrace [--each] PROCESS [OPTION]...\n"
+		"       fibertrace [--each] --core CORE [EXE] [OPTION]...\n"
+		"       fibertrace COMMAND PROCESS [ARGUMENTS] [OPTION]...\n"
+		"\n"
+		"Print the backtraces of every fiber of a process, or of a core file, without\n"
+		"its cooperation; or of a snapshot that 'fiberctl snapshot' wrote. Fibers in the\n"
+		"same place are grouped and counted. PROCESS is a process id, or a core file or a\n"
+		"snapshot. The commands are those of fiberctl, without the program's help.\n",
+	.exits = "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
+		 "2 cannot read the process or file, 3 a deadlock was found, 64 wrong usage.",
+	.commands = commands,
+	.bare = &trace_dump,
+	.bare_takes = true,
+	.options = TOOL_TAKES(TOOL_OPT_CORE) | TOOL_TAKES(TOOL_OPT_EXE) |
+		   TOOL_TAKES(TOOL_OPT_SNAPSHOT),
+	.arrange = arrange,
+	.open = open_source,
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* fibertrace.h - the commands that only fibertrace has. */
+#ifndef FIBERTRACE_FIBERTRACE_H
+#define FIBERTRACE_FIBERTRACE_H
+
+#include "tool/tool.h"
+
+extern const struct tool_command trace_dump;
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - a tool as a program: its command line, its help, one command
+ *
+ * Options mean the same everywhere and may stand anywhere; what a command takes is checked here, before anything is done.
+ */
+#include "tool/tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/topics.h"
+#include "inspect/plain.h"
+#include "inspect/torn.h"
+
+#define USAGE_WIDTH 19 /* in the list of all commands, which fits into 80 columns */
+
+int tool_cannot(const char *fmt, ...)
+{
+	char text[8192], plain[4 * sizeof text];
+	va_list ap;
+
+	fflush(stdout);
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	/* A program that refuses says why in its own words. */
+	fprintf(stderr, "%s: %s\n", tool.name, ins_plain(text, plain, sizeof plain));
+	return TOOL_CANNOT;
+}
+
+int tool_wrong(const struct tool_command *command, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", tool.name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	if (command && command->name && command->name[0])
+		fprintf(stderr, "\nTry '%s help %s'.\n", tool.name, command->name);
+	else
+		fprintf(stderr, "\nTry '%s --help'.\n", tool.name);
+	return TOOL_USAGE;
+}
+
+int tool_written(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	tool_cannot("standard output: what was written is not whole: %s", strerror(errno));
+	return TOOL_PARTIAL;
+}
+
+bool tool_parse_id(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return !*end && !errno && *ret > 0;
+}
+
+const struct tool_command *tool_command_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; tool.commands[i]; i++)
+		if (strcmp(tool.commands[i]->name, name) == 0)
+			return tool.commands[i];
+	return NULL;
+}
+
+static int no_command(const char *name)
+{
+	return tool_wrong(NULL, "%s: no such command", name);
+}
+
+static void put_option(const struct tool_option *o)
+{
+	char letter[8] = "", name[64];
+
+	if (o->letter)
+		snprintf(letter, sizeof letter, "-%c,", o->letter);
+	snprintf(name, sizeof name, "--%s%s%s", o->name, o->argument ? " " : "",
+		 o->argument ? o->argument : "");
+	printf("  %-3s %-20s %s\n", letter, name, o->summary);
+}
+
+static int help_command(const struct tool_command *command)
+{
+	const uint64_t options = command->options | tool.options;
+	int i;
+
+	printf("usage: %s %s %s%s\n\n%s\n\n%s", tool.name, command->name, command->usage,
+	       options ? " [OPTION]..." : "", command->summary, command->help);
+	if (options)
+		putchar('\n');
+	for (i = 0; i < TOOL_OPT_COUNT; i++)
+		if (options & TOOL_TAKES(i))
+			put_option(&tool_options[i]);
+	return tool_written(TOOL_WELL);
+}
+
+/* A usage that is too long for its column has a line to itself. */
+static void put_command(const struct tool_command *command)
+{
+	const char *end = strlen(command->usage) > USAGE_WIDTH ? "\n" : "";
+
+	printf("  %-10s %-*s%s", command->name, *end ? 0 : USAGE_WIDTH + 1, command->usage, end);
+	printf("%*s%s\n", *end ? 2 + 10 + 1 + USAGE_WIDTH + 1 : 0, "", command->summary);
+}
+
+static int help_all(void)
+{
+	size_t i;
+
+	puts(tool.usage);
+	for (i = 0; tool.commands[i]; i++)
+		put_command(tool.commands[i]);
+	printf("\n%s help TOPIC:\n", tool.name);
+	for (i = 0; tool_topics[i]; i++)
+		printf("  %-30s %s\n", tool_topics[i]->name, tool_topics[i]->summary);
+	putchar('\n');
+	for (i = 0; i < TOOL_OPT_COUNT; i++)
+		if ((tool.bare->options | tool.options) & TOOL_TAKES(i))
+			put_option(&tool_options[i]);
+	puts("  -j, --json[=lines]   print one JSON object, or an object a line\n"
+	     "      --color WHEN     auto, always or never\n"
+	     "  -h, --help           print this text; 'help COMMAND' says more\n"
+	     "  -V, --version        print the version\n"
+	     "");
+	puts(tool.exits);
+	return tool_written(TOOL_WELL);
+}
+
+static int help(const struct tool_arguments *arguments)
+{
+	const char *name = arguments->command;
+	const struct tool_topic *topic;
+
+	if (name && strcmp(name, "help") == 0)
+		name = arguments->words ? arguments->word[0] : NULL;
+	if (!name)
+		return help_all();
+	if (tool_command_find(name))
+		return help_command(tool_command_find(name));
+	topic = tool_topic_find(name);
+	if (!topic)
+		return tool_wrong(NULL, "%s: no such command or topic", name);
+	topic->print();
+	return tool_written(TOOL_WELL);
+}
+
+int tool_command_takes(const struct tool_command *command, const struct tool_arguments *arguments)
+{
+	int i;
+
+	for (i = 0; i < TOOL_OPT_COUNT && !command->passes; i++)
+		if (arguments->given & ~(command->options | tool.options) & TOOL_TAKES(i))
+			return tool_wrong(command, "--%s: does not go with this command",
+					  tool_options[i].name);
+	if (arguments->words > command->most)
+		return tool_wrong(command, "%s: one argument too many",
+				  arguments->word[command->most]);
+	if (arguments->words < command->least)
+		return tool_wrong(command, "%s%sneeds %s", command->name,
+				  command->name[0] ? ": " : "", command->usage);
+	return TOOL_WELL;
+}
+
+static int run(const struct tool_command *command, const struct tool_arguments *arguments)
+{
+	const int code = tool_command_takes(command, arguments);
+
+	return code == TOOL_WELL ? command->run(arguments) : code;
+}
+
+/* The bare command's first word stands where a command could. */
+static void make_bare(struct tool_arguments *a)
+{
+	int i;
+
+	if (!a->command)
+		return;
+	for (i = a->words < TOOL_WORDS ? a->words++ : TOOL_WORDS - 1; i > 0; i--)
+		a->word[i] = a->word[i - 1];
+	a->word[0] = a->command;
+	a->command = NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct tool_arguments arguments;
+	int code;
+
+	ins_torn_guard(tool.name);
+	argv[0] = (char *)tool.name; /* the name getopt's messages begin with */
+	if (!tool_options_parse(argc, argv, &arguments))
+		return TOOL_USAGE;
+	if (arguments.version) {
+		printf("%s " FIBER_VERSION "\n", tool.name);
+		return tool_written(TOOL_WELL);
+	}
+	if (arguments.help || (arguments.command && strcmp(arguments.command, "help") == 0))
+		return help(&arguments);
+	if (arguments.command && !tool_command_find(arguments.command)) {
+		if (!tool.bare_takes)
+			return no_command(arguments.command);
+		make_bare(&arguments);
+	}
+	code = tool.arrange ? tool.arrange(&arguments) : TOOL_WELL;
+	if (code != TOOL_WELL)
+		return code;
+	return run(arguments.command ? tool_command_find(arguments.command) : tool.bare,
+		   &arguments);
+}

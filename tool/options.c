@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c - every option of the tools, and taking a command line apart. */
+#include "tool/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/tool.h"
+#include "inspect/duration.h"
+#include "inspect/fields.h"
+#include "inspect/render.h"
+
+const struct tool_option tool_options[TOOL_OPT_COUNT] = {
+	[TOOL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},
+	[TOOL_OPT_COLUMNS] = {"columns", 'c', "NAMES", "what to show of each, with commas between"},
+	[TOOL_OPT_CORE] = {"core", 0, "CORE", "the core file to read, in place of PROCESS"},
+	[TOOL_OPT_DOT] = {"dot", 0, NULL, "print a graph for dot(1)"},
+	[TOOL_OPT_EACH] = {"each", 'e', NULL, "print every fiber, and not groups"},
+	[TOOL_OPT_EXE] = {"exe", 0, "FILE", "the executable of the core file"},
+	[TOOL_OPT_FOLDED] = {"folded", 0, NULL, "print folded stacks for flame graphs"},
+	[TOOL_OPT_FOLLOW] = {"follow", 'f', NULL, "go on with what comes, until interrupted"},
+	[TOOL_OPT_FORCE] = {"force", 0, NULL, "replace the file"},
+	[TOOL_OPT_GROUP_BY] = {"group-by", 'g', "NAME", "count the fibers that share it"},
+	[TOOL_OPT_INTERVAL] = {"interval", 'n', "SECONDS", "the time between two looks"},
+	[TOOL_OPT_LIMIT] = {"limit", 'l', "N", "show no more than N"},
+	[TOOL_OPT_MIN] = {"min", 'm', "N", "leave out groups of fewer than N"},
+	[TOOL_OPT_ONCE] = {"once", '1', NULL, "one look, or one screen, and end"},
+	[TOOL_OPT_OUTPUT] = {"output", 'o', "FILE", "write to FILE"},
+	[TOOL_OPT_SNAPSHOT] = {"snapshot", 0, "FILE", "the snapshot to read, in place of PROCESS"},
+	[TOOL_OPT_SORT] = {"sort", 's', "NAME", "order by it; '-' before it: the largest first"},
+	[TOOL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
+};
+
+enum { JSON = TOOL_OPT_COUNT + 256, COLOR, HELP, VERSION };
+
+/* getopt's tables, made of ours. */
+static void fill(struct option longs[TOOL_OPT_COUNT + 5], char letters[2 * TOOL_OPT_COUNT + 8])
+{
+	static const struct option shared[] = {
+		{"json", optional_argument, NULL, JSON},
+		{"color", required_argument, NULL, COLOR},
+		{"help", no_argument, NULL, HELP},
+		{"version", no_argument, NULL, VERSION},
+		{NULL, 0, NULL, 0},
+	};
+	char *letter = letters;
+	int i;
+
+	for (i = 0; i < TOOL_OPT_COUNT; i++) {
+		const struct tool_option *o = &tool_options[i];
+
+		longs[i] = (struct option){o->name, o->argument ? required_argument : no_argument,
+					   NULL, 256 + i};
+		if (o->letter)
+			*letter++ = o->letter;
+		if (o->letter && o->argument)
+			*letter++ = ':';
+	}
+	memcpy(letter, "jhV", 4);
+	memcpy(longs + TOOL_OPT_COUNT, shared, sizeof shared);
+}
+
+static int by_letter(int c)
+{
+	int i;
+
+	for (i = 0; i < TOOL_OPT_COUNT; i++)
+		if (tool_options[i].letter == c)
+			return i;
+	return -1;
+}
+
+static bool take_json(struct tool_arguments *a, const char *how)
+{
+	a->json = true;
+	a->lines = how && strcmp(how, "lines") == 0;
+	if (how && !a->lines)
+		tool_wrong(NULL, "--json=%s: only 'lines', or nothing", how);
+	return !how || a->lines;
+}
+
+static bool take_color(struct tool_arguments *a, const char *when)
+{
+	if (strcmp(when, "never") == 0)
+		a->color = false;
+	else if (strcmp(when, "always") == 0)
+		a->color = true;
+	else if (strcmp(when, "auto") != 0)
+		return tool_wrong(NULL, "--color=%s: auto, always or never", when), false;
+	return true;
+}
+
+static bool take(struct tool_arguments *a, int c)
+{
+	int i;
+
+	if (c == '?')
+		return fprintf(stderr, "Try '%s --help'.\n", tool.name), false;
+	if (c == JSON || c == 'j')
+		return take_json(a, c == JSON ? optarg : NULL);
+	if (c == COLOR)
+		return take_color(a, optarg);
+	if (c == HELP || c == 'h')
+		return a->help = true;
+	if (c == VERSION || c == 'V')
+		return a->version = true;
+	i = c >= 256 ? c - 256 : by_letter(c);
+	a->given |= TOOL_TAKES(i);
+	a->option[i] = optarg ? optarg : "";
+	return true;
+}
+
+bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret)
+{
+	struct option longs[TOOL_OPT_COUNT + 5];
+	char letters[2 * TOOL_OPT_COUNT + 8];
+	int c;
+
+	*ret = (struct tool_arguments){.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+	fill(longs, letters);
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1)
+		if (!take(ret, c))
+			return false;
+	if (ret->lines)
+		ins_json_lines();
+	if (optind < argc)
+		ret->command = argv[optind++];
+	for (; optind < argc; optind++) {
+		if (ret->words == TOOL_WORDS)
+			return tool_wrong(NULL, "%s: one argument too many", argv[optind]), false;
+		ret->word[ret->words++] = argv[optind];
+	}
+	return true;
+}
+
+bool tool_option_number(const struct tool_arguments *arguments, enum tool_option_id id,
+			uint64_t least, uint64_t most, uint64_t fallback, uint64_t *ret)
+{
+	const char *text = arguments->option[id];
+	char *end;
+
+	*ret = fallback;
+	if (!text)
+		return true;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret >= least && *ret <= most)
+		return true;
+	tool_wrong(NULL, "--%s %s: a number from %llu to %llu", tool_options[id].name, text,
+		   (unsigned long long)least, (unsigned long long)most);
+	return false;
+}
+
+bool tool_option_duration(const struct tool_arguments *arguments, enum tool_option_id id,
+			  int64_t fallback, int64_t *ret)
+{
+	const char *text = arguments->option[id];
+
+	*ret = fallback;
+	if (!text || ins_duration_parse(text, ret))
+		return true;
+	tool_wrong(NULL, "--%s %s: a length of time like 20ms, 1.5s or 2m", tool_options[id].name,
+		   text);
+	return false;
+}
+
+bool tool_option_field(const struct tool_command *command, enum tool_option_id id, const char *name,
+		       struct ins_field *ret)
+{
+	if (ins_field_find(name, strlen(name), ret))
+		return true;
+	tool_wrong(command, "--%s: '%s': no such field; there are: %s", tool_options[id].name, name,
+		   ins_field_names());
+	return false;
+}

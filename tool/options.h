@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.h - every option of the tools
+ *
+ * An option means the same with every command that takes it, and may stand anywhere on the command line. The table is
+ * also what the help and the completions of shells are made of.
+ */
+#ifndef TOOL_OPTIONS_H
+#define TOOL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tool_command;
+struct ins_field;
+
+enum tool_option_id {
+	TOOL_OPT_ALL,
+	TOOL_OPT_COLUMNS,
+	TOOL_OPT_CORE,
+	TOOL_OPT_DOT,
+	TOOL_OPT_EACH,
+	TOOL_OPT_EXE,
+	TOOL_OPT_FOLDED,
+	TOOL_OPT_FOLLOW,
+	TOOL_OPT_FORCE,
+	TOOL_OPT_GROUP_BY,
+	TOOL_OPT_INTERVAL,
+	TOOL_OPT_LIMIT,
+	TOOL_OPT_MIN,
+	TOOL_OPT_ONCE,
+	TOOL_OPT_OUTPUT,
+	TOOL_OPT_SNAPSHOT,
+	TOOL_OPT_SORT,
+	TOOL_OPT_WHERE,
+	TOOL_OPT_COUNT
+};
+#define TOOL_TAKES(option) (UINT64_C(1) << (option))
+
+struct tool_option {
+	const char *name;
+	char letter;	      /* 0: it has none */
+	const char *argument; /* "EXPR"; NULL: it takes none */
+	const char *summary;
+};
+
+extern const struct tool_option tool_options[TOOL_OPT_COUNT];
+
+enum { TOOL_WORDS = 8 }; /* after the command's name */
+
+struct tool_arguments {
+	bool json;  /* --json: one object */
+	bool lines; /* --json=lines: an object a line; json is set too */
+	bool color; /* escape sequences are wanted on standard output */
+	bool help, version;
+	uint64_t given; /* TOOL_TAKES() of those that were given */
+	const char *option
+		[TOOL_OPT_COUNT]; /* the argument; "" of one that takes none; NULL: not given */
+	int words;
+	const char *word[TOOL_WORDS]; /* those after the command's name */
+	const char *command;	      /* NULL: none */
+};
+
+/* Take the command line apart. False: getopt, or a line on stderr, has said what is wrong. */
+bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret);
+
+/* The option's argument as a number from least to most; fallback when it was not given. False after a line on stderr. */
+bool tool_option_number(const struct tool_arguments *arguments, enum tool_option_id id,
+			uint64_t least, uint64_t most, uint64_t fallback, uint64_t *ret);
+
+/* The same as a length of time: "20ms", "1.5s", "2m"; a number alone is seconds. *ret in ns. */
+bool tool_option_duration(const struct tool_arguments *arguments, enum tool_option_id id,
+			  int64_t fallback, int64_t *ret);
+
+/* The field of that name, which an option of the command was given. False after a line on stderr. */
+bool tool_option_field(const struct tool_command *command, enum tool_option_id id, const char *name,
+		       struct ins_field *ret);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tool.h - what fiberctl and fibertrace have in common as programs
+ *
+ * A tool is a table of commands and a way to open what a command is asked about. The commands in this folder ask nothing but
+ * a source, and both tools have them. A command is a file cmd_<name>.c and a line in the table of each tool that has it.
+ */
+#ifndef TOOL_TOOL_H
+#define TOOL_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/error.h"
+#include "inspect/source.h"
+#include "tool/options.h"
+
+/* Exit codes, a promise to scripts. */
+enum { TOOL_WELL = 0, TOOL_PARTIAL = 1, TOOL_CANNOT = 2, TOOL_FOUND = 3, TOOL_USAGE = 64 };
+
+struct tool_command {
+	const char *name;
+	const char *usage;   /* what follows the name */
+	const char *summary; /* one line for --help */
+	const char *help;    /* the rest for help NAME */
+	int least, most;     /* words it takes */
+	uint64_t options;    /* TOOL_TAKES() of those it takes */
+	bool passes;	     /* it passes the others on to another command */
+	/* Does it. The exit code. */
+	int (*run)(const struct tool_arguments *arguments);
+};
+
+/* Which tool this is: each defines its own. */
+struct tool {
+	const char *name;
+	const char *usage;			    /* before the commands in --help */
+	const char *exits;			    /* the exit status, after them */
+	const struct tool_command *const *commands; /* in the order of the help; ends with NULL */
+	const struct tool_command *bare;	    /* what runs without a command */
+	bool bare_takes;  /* a first word that is no command is the bare one's */
+	uint64_t options; /* TOOL_TAKES() of those that go with every command that opens a source */
+
+	/* Make what was given with options into words, before anything else looks at them. The exit code after saying what is
+	 * wrong; TOOL_WELL. May be NULL. */
+	int (*arrange)(struct tool_arguments *arguments);
+
+	/* Open what `who`, a word of the command line, names. TOOL_WELL, or what tool_cannot() returned. */
+	int (*open)(const struct tool_arguments *arguments, const char *who,
+		    struct ins_source **ret);
+};
+extern const struct tool tool;
+
+extern const struct tool_command tool_list, tool_show, tool_bt, tool_stacks, tool_tree, tool_waits,
+	tool_deadlock, tool_diff;
+
+/* The tool's command of that name, or NULL. */
+const struct tool_command *tool_command_find(const char *name);
+
+/* Whether the words and options are what the command takes: TOOL_WELL, or the exit code after saying what is wrong. */
+int tool_command_takes(const struct tool_command *command, const struct tool_arguments *arguments);
+
+/* One line on stderr, "fiberctl: what: why". The exit code for it. */
+int tool_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int tool_wrong(const struct tool_command *command, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A fiber's id from the command line. False for anything else. */
+bool tool_parse_id(const char *text, uint64_t *ret);
+
+/* The exit code after everything was printed to stdout: TOOL_PARTIAL with a line on stderr when it could
+ * not be written. */
+int tool_written(int code);
+
+#endif
