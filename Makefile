@@ -147,6 +147,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 		$(LDFLAGS) $(EXAMPLE_LIBS_$*) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
 include scripts/plugins.mk
+include scripts/adapters.mk
 include scripts/bench.mk
 include scripts/bench-http.mk
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/resume.h"
 #include "inspect/slurp.h"
 
 #define MAPS_MAX ((size_t)64 << 20)
@@ -43,10 +44,13 @@ static int take_layout(struct ins_frames *f, const void *payload, size_t length,
 {
 	const char *wrong;
 
-	if (length < sizeof f->source->layout)
+	struct fib_layout *layout = &f->source->layout;
+
+	if (length < FIB_LAYOUT_SIZE_1)
 		return bad(f, "a short layout frame", error);
-	memcpy(&f->source->layout, payload, sizeof f->source->layout);
-	wrong = fib_layout_check(&f->source->layout);
+	memset(layout, 0, sizeof *layout);
+	memcpy(layout, payload, length < sizeof *layout ? length : sizeof *layout);
+	wrong = fib_layout_check(layout);
 	if (wrong)
 		return bad(f, wrong, error);
 	f->has_layout = true;
@@ -168,6 +172,7 @@ static int take_stack(struct ins_frames *f, const unsigned char *payload, size_t
 		fiber.stack = payload + sizeof s + s.row_size;
 		fiber.stack_size = s.stack_size;
 	}
+	ins_resume_kept(&f->source->layout, &fiber);
 	if (s.flags & FIB_WIRE_STACK_MOVING)
 		fiber.flags |= INS_FIBER_MOVING;
 	if (s.flags & FIB_WIRE_STACK_CUT)

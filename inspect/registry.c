@@ -51,6 +51,21 @@ static bool machine_fits(const struct fib_layout *layout)
 	       (layout->machine == EM_NONE && layout->recipe == FIB_RECIPE_NONE);
 }
 
+/* As much of it as there is; zeros behind that. */
+static int read_layout(struct ins_modules *modules, uint64_t at, struct fib_layout *ret)
+{
+	char *tail = (char *)ret + FIB_LAYOUT_SIZE_1;
+	size_t all;
+	int rc = modules->read(modules->reader, at, ret, FIB_LAYOUT_SIZE_1);
+
+	memset(tail, 0, sizeof *ret - FIB_LAYOUT_SIZE_1);
+	if (rc < 0 || ret->size <= FIB_LAYOUT_SIZE_1)
+		return rc;
+	all = ret->size < sizeof *ret ? ret->size : sizeof *ret;
+	return modules->read(modules->reader, at + FIB_LAYOUT_SIZE_1, tail,
+			     all - FIB_LAYOUT_SIZE_1);
+}
+
 /* Read one registry that was found: 0, or what is wrong with it. */
 static int look_at(struct ins_modules *modules, const struct ins_module *m, uint64_t at,
 		   struct fib_layout *ret, struct ins_error *error)
@@ -58,7 +73,7 @@ static int look_at(struct ins_modules *modules, const struct ins_module *m, uint
 	char theirs[32], ours[32];
 	const char *wrong;
 
-	if (modules->read(modules->reader, at, ret, sizeof *ret) < 0)
+	if (read_layout(modules, at, ret) < 0)
 		return ins_error_set(error, -ENODATA,
 				     "the fiber registry of %s at 0x%llx cannot be read", m->path,
 				     (unsigned long long)at);

@@ -26,6 +26,9 @@
 #define INS_FIBER_GONE	 4u /* its stack's memory could not be read */
 #define INS_FIBER_FP	 8u /* row.fp is what the register holds at row.pc, where that matters */
 
+/* Registers that a walk may begin with, by DWARF's numbers. */
+#define INS_REGISTERS 32
+
 /* One fiber as it was at one moment; valid during the callback. */
 struct ins_fiber {
 	struct fib_row row;
@@ -33,6 +36,8 @@ struct ins_fiber {
 	const unsigned char *stack; /* bytes from row.sp upwards; NULL: none */
 	size_t stack_size;
 	unsigned flags; /* INS_FIBER_* */
+	uint32_t saved; /* bit n: reg[n] is what the register holds at row.pc (resume.h) */
+	uint64_t reg[INS_REGISTERS];
 };
 
 struct ins_request {

@@ -18,6 +18,7 @@
 #include "inspect/core.h"
 #include "inspect/records.h"
 #include "inspect/registry.h"
+#include "inspect/resume.h"
 
 #define STACK_BYTES_MAX	 (16u << 20) /* copied of one stack */
 #define HIGH_WATER_BYTES (UINT64_C(1) << 30)
@@ -96,6 +97,7 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 		d->unlabelled++;
 	if (d->request->stacks && fib_row_walkable(&fiber.row))
 		copy_stack(d, &fiber);
+	ins_resume(&d->source, bytes, &fiber);
 	if (d->request->high_water && fiber.row.state != FIBER_DEAD)
 		fiber.row.stack_high_water = high_water(d, &fiber.row);
 	d->summary->shown++;

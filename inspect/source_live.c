@@ -29,6 +29,7 @@
 #include "inspect/pagemap.h"
 #include "inspect/records.h"
 #include "inspect/registry.h"
+#include "inspect/resume.h"
 #include "inspect/rights.h"
 #include "inspect/slurp.h"
 
@@ -137,6 +138,7 @@ static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 	fiber->flags = 0;
 	fiber->stack = NULL;
 	fiber->stack_size = 0;
+	fiber->saved = 0;
 	if (l->request->stacks && walkable) {
 		size = was.stack_used < STACK_BYTES_MAX ? was.stack_used : STACK_BYTES_MAX;
 		if (!make_room(l, size))
@@ -163,19 +165,17 @@ static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 	    row->stack_low != was.stack_low || row->stack_size != was.stack_size ||
 	    fib_row_walkable(row) != walkable)
 		return false;
-	if (row->wait_object) {
-		if (fib_row_resolve(layout, row, live_memory, l) < 0)
-			l->unresolved++;
-		if (!still(l, row))
-			return false;
-	}
 	if (size) {
 		fiber->stack = l->stack;
 		fiber->stack_size = size;
 		if (size < row->stack_used)
 			fiber->flags |= INS_FIBER_CUT;
+		ins_resume(&l->source, l->record, fiber);
 	}
-	return true;
+	if (row->wait_object && fib_row_resolve(layout, row, live_memory, l) < 0)
+		l->unresolved++;
+	/* What was read beside the copy is of that moment too. */
+	return (!row->wait_object && layout->recipe != FIB_RECIPE_SAVED) || still(l, row);
 }
 
 /* It ran each time we looked. */

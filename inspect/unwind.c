@@ -162,6 +162,8 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 		*value = u->fiber->row.sp;
 	else if ((u->fiber->flags & INS_FIBER_FP) && reg == ins_unwind_dw_frame_pointer())
 		*value = u->fiber->row.fp;
+	else if (reg >= 0 && reg < INS_REGISTERS && (u->fiber->saved >> reg & 1))
+		*value = u->fiber->reg[reg];
 	else
 		return -UNW_EBADREG;
 	return 0;
@@ -214,6 +216,17 @@ void ins_unwinder_drop_cache(struct ins_unwinder *unwinder)
 	unwinder->cache = NULL;
 }
 
+/* Whether the last frame is the routine that every fiber starts in. */
+static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk)
+{
+	uint64_t pc;
+
+	if (!walk->count)
+		return false;
+	pc = walk->pc[walk->count - 1] - (walk->count > 1);
+	return pc >= layout->entry_low && pc < layout->entry_high;
+}
+
 static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	unw_word_t pc, sp, last = fiber->row.sp;
@@ -225,7 +238,8 @@ static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, s
 	ret->count = 1;
 	if (unw_init_remote(&cursor, u->space, u) < 0)
 		return;
-	while (ret->count < INS_WALK_MAX) {
+	/* Below the entry of another library's coroutines may be anything. */
+	while (ret->count < INS_WALK_MAX && !arrived(&u->source->layout, ret)) {
 		if (unw_step(&cursor) <= 0 || u->lost ||
 		    unw_get_reg(&cursor, UNW_REG_IP, &pc) < 0 ||
 		    unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0 || !pc)
@@ -236,17 +250,6 @@ static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, s
 		last = sp;
 		ret->pc[ret->count++] = pc;
 	}
-}
-
-/* Whether the last frame is the routine that every fiber starts in. */
-static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk)
-{
-	uint64_t pc;
-
-	if (!walk->count)
-		return false;
-	pc = walk->pc[walk->count - 1] - (walk->count > 1);
-	return pc >= layout->entry_low && pc < layout->entry_high;
 }
 
 /* A suspended fiber's stack has at least a return address. */
@@ -326,7 +329,7 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 				 : "it has no stack");
 		return;
 	}
-	if (layout->recipe != FIB_RECIPE_CFI) {
+	if (layout->recipe != FIB_RECIPE_CFI && layout->recipe != FIB_RECIPE_SAVED) {
 		ret->truncated = true;
 		snprintf(ret->reason, sizeof ret->reason,
 			 "stacks of port \"%s\" cannot be walked yet", layout->port);

@@ -67,10 +67,17 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 	size_t i;
 
 	for (i = 0; i < sizeof registers / sizeof registers[0]; i++) {
-		Dwarf_Word sp = row->sp, fp = row->fp;
+		Dwarf_Word sp = row->sp, fp = row->fp, reg;
+		int k;
 
 		if (registers[i].machine != ins_machine_self())
 			continue;
+		for (k = 0; k < INS_REGISTERS; k++) {
+			reg = dw->fiber->reg[k];
+			if ((dw->fiber->saved >> k & 1) &&
+			    !dwfl_thread_state_registers(thread, k, 1, &reg))
+				return false;
+		}
 		dwfl_thread_state_register_pc(thread, row->pc);
 		return dwfl_thread_state_registers(thread, registers[i].sp, 1, &sp) &&
 		       dwfl_thread_state_registers(thread, registers[i].fp, 1, &fp);
@@ -88,12 +95,15 @@ static const Dwfl_Thread_Callbacks callbacks = {
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct ins_unwind_dw *dw = arg;
+	const struct fib_layout *layout = &dw->source->layout;
 	Dwarf_Addr pc;
 
 	if (!dwfl_frame_pc(frame, &pc, NULL) || dw->walk->count == INS_WALK_MAX)
 		return DWARF_CB_ABORT;
 	dw->walk->pc[dw->walk->count++] = pc;
-	return DWARF_CB_OK;
+	pc -= dw->walk->count > 1;
+	/* Below the entry of another library's coroutines may be anything. */
+	return pc >= layout->entry_low && pc < layout->entry_high ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 static bool covered_by(Dwarf_CFI *cfi, Dwarf_Addr address)

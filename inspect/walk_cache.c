@@ -149,15 +149,18 @@ static bool in_entry(const struct ins_walk_cache *c, uint64_t pc, bool returned)
 static enum end follow(const struct ins_walk_cache *c, const struct ins_fiber *fiber,
 		       struct ins_walk *ret)
 {
-	uint64_t pc = fiber->row.pc, sp = fiber->row.sp, fp = 0, cfa;
-	bool has_fp = false;
+	const bool saved = c->numbers && (fiber->saved >> c->numbers->fp & 1);
+	uint64_t pc = fiber->row.pc, sp = fiber->row.sp, fp = saved ? fiber->row.fp : 0, cfa;
+	bool has_fp = saved;
 	const struct rule *r;
 
-	/* Where the first frame's pointer is, its own rule says: it was saved by the switch. */
+	/* Where libfiber's first frame's pointer is, its own rule says: it was saved by the switch. */
 	for (ret->count = 0; ret->count < INS_WALK_MAX; sp = cfa) {
 		bool returned = ret->count > 0;
 
 		ret->pc[ret->count++] = pc;
+		if (c->source->layout.recipe == FIB_RECIPE_SAVED && in_entry(c, pc, returned))
+			return END_WHOLE;
 		r = slot_of(c, pc, returned);
 		if (r->cfa == CFA_NONE)
 			return in_entry(c, pc, returned) ? END_WHOLE : END_LOST;

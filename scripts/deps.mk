@@ -2,12 +2,12 @@
 # deps.mk - the packages the project needs, and a clear word where one is missing
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
-	libiberty-dev libcmocka-dev libhttp-parser-dev liburing-dev gdb elfutils binutils util-linux bash \
+	libiberty-dev libcmocka-dev libhttp-parser-dev liburing-dev libboost-context-dev systemtap-sdt-dev gdb elfutils binutils util-linux bash \
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc python3 python3-jsonschema
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts
 # instructions and system calls; `make bench` does without any of them, `make bench-http` needs wrk.
-BENCH_PACKAGES := libboost-context-dev libboost-fiber-dev libst-dev libpth-dev golang-go valgrind \
+BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev golang-go valgrind \
 	wrk nginx-light strace
 
 .PHONY: deps deps-bench tool-libraries

@@ -19,6 +19,9 @@ lacking() {
 		echo 'int main(void) { return 0; }' |
 			cc -x c -o /dev/null - -l$library 2>/dev/null || echo lib$library
 	done
+	for header in sys/sdt.h boost/context/detail/fcontext.hpp; do
+		echo "#include <$header>" | c++ -x c++ -fsyntax-only - 2>/dev/null || echo $header
+	done
 }
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
@@ -28,12 +31,13 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 	cat >&2 <<'EOT'
 This system is not Debian or one of its relatives; install these and go on:
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel
-                 jansson-devel ncurses-devel binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils
+                 jansson-devel ncurses-devel binutils-devel libcmocka-devel http-parser-devel liburing-devel boost-devel
+                 systemtap-sdt-devel gdb elfutils binutils
                  util-linux bash clang compiler-rt clang-tools-extra cppcheck mandoc python3 python3-jsonschema; for SAN: libasan libubsan libtsan
-  Arch:          gcc make pkgconf libunwind elfutils jansson ncurses binutils cmocka http-parser liburing gdb util-linux
+  Arch:          gcc make pkgconf libunwind elfutils jansson ncurses binutils cmocka http-parser liburing boost gdb util-linux
                  bash clang compiler-rt cppcheck mandoc python python-jsonschema
   Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev ncurses-dev binutils-dev
-                 cmocka-dev http-parser-dev liburing-dev gdb elfutils binutils util-linux bash coreutils
+                 cmocka-dev http-parser-dev liburing-dev boost-dev gdb elfutils binutils util-linux bash coreutils
                  clang compiler-rt clang-extra-tools cppcheck mandoc python3 py3-jsonschema
   openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel ncurses-devel
                  binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils util-linux

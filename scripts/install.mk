@@ -4,6 +4,8 @@
 INSTALL     ?= install
 DEST        := $(DESTDIR)$(PREFIX)
 PUB_HEADERS := $(wildcard libfiber/include/fiber/*.h)
+# The second is for other libraries, and needs nothing of this one.
+TOP_HEADERS := libfiber/include/fiber.h libfiber/include/fiber_layout.h
 MAN_PAGES   := $(wildcard man/*.[137])
 DASHBOARDS  := $(wildcard fiberctl/share/*.json)
 UNITS       := $(wildcard fiberctl/share/*.service fiberctl/share/*.timer)
@@ -28,7 +30,7 @@ install: lib tools
 	$(INSTALL) -m 644 $(BUILD)/lib/libfiber-backtrace.a $(DEST)/lib
 	$(INSTALL) -m 755 $(BUILD)/lib/libfiber-backtrace.so.0 $(DEST)/lib
 	ln -sf libfiber-backtrace.so.0 $(DEST)/lib/libfiber-backtrace.so
-	$(INSTALL) -m 644 libfiber/include/fiber.h $(DEST)/include
+	$(INSTALL) -m 644 $(TOP_HEADERS) $(DEST)/include
 	$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
@@ -54,7 +56,7 @@ uninstall:
 	rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
 	rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
 	rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
-	rm -f $(DEST)/include/fiber.h $(PUB_HEADERS:libfiber/include/%=$(DEST)/include/%)
+	rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)
 	rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)

@@ -81,7 +81,9 @@ is_c {
 	}
 }
 
-FILENAME ~ /^libfiber\/include\// && code ~ /^[ \t]*#[ \t]*define/ && code !~ /define[ \t]+FIBER_/ {
+# fiber_layout.h is what readers see of a registry, whose words are FIB_ there and in the tools.
+FILENAME ~ /^libfiber\/include\// && code ~ /^[ \t]*#[ \t]*define/ && code !~ /define[ \t]+FIBER_/ &&
+!(FILENAME ~ /fiber_layout\.h$/ && code ~ /define[ \t]+FIB_/) {
 	bad(FNR, "a public macro that does not begin with FIBER_")
 }
 

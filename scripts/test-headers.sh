@@ -78,6 +78,33 @@ sizes_agree() {
 		"$tmp/sizes-c" >"$tmp/c" && "$tmp/sizes-cxx" >"$tmp/cxx" && diff "$tmp/c" "$tmp/cxx"
 }
 
+cat >"$tmp/layout" <<'END'
+#include <fiber_layout.h>
+#include <stdio.h>
+FIBER_LAYOUT_DEFINE(strange_registry);
+static struct fiber_layout_record records[2];
+int main(void)
+{
+	fiber_layout_describe(&strange_registry, records, 2, "own", "strange");
+	fiber_layout_register(&strange_registry, FIB_REGISTER_PC, FIB_BASE_STACK, 8);
+	fiber_layout_publish(&strange_registry);
+	fwrite(&strange_registry.layout, FIB_LAYOUT_SIZE_1, 1, stdout);
+	return 0;
+}
+END
+
+# layout_alone LANGUAGE STANDARD COMPILER: a registry of one's own, in both languages, with its note, without libfiber
+layout_alone() {
+	"$3" -x "$1" -std="$2" $strict -O2 -flto -no-pie -o "$tmp/own-$1" "$tmp/layout" &&
+		"$tmp/own-$1" >"$tmp/own-$1.bytes" && grep -q FIBERREG "$tmp/own-$1.bytes" &&
+		strip "$tmp/own-$1" && readelf -nW "$tmp/own-$1" | grep -q '^  fiber  *0x00000008'
+}
+
+adapters_are_short() {
+	[ -f fixtures/adapters/ucontext_adapter.h ] && wc -l fixtures/adapters/*_adapter.h* |
+		awk '{ print } $2 != "total" && $1 >= 100 { long = 1 } END { exit long }'
+}
+
 # names LANGUAGE STANDARD COMPILER: compile, link and run the program that has every name in it
 names() {
 	"$3" -x "$1" -std="$2" $strict -o "$tmp/names" tests/strangers/names.c -x none \
@@ -95,17 +122,20 @@ exceptions_work() {
 		timeout 60 "$tmp/throws"
 }
 
-headers="fiber.h $(cd libfiber/include && echo fiber/*.h)"
+headers="fiber.h fiber_layout.h $(cd libfiber/include && echo fiber/*.h)"
 for header in $headers; do
 	prove "<$header> alone is strict C11" alone c c11 "$cc" "$header"
 done
 prove "every name has its type, in strict C11" names c c11 "$cc"
+prove "fiber_layout.h alone makes a registry, in strict C11" layout_alone c c11 "$cc"
+prove "an adapter of another library is less than 100 lines" adapters_are_short
 prove "every name is exported by the shared library" names_are_exported
 if command -v "$cxx" >/dev/null 2>&1; then
 	prove "every name has its type, in C++17" names c++ c++17 "$cxx"
 	for header in $headers; do
 		prove "<$header> alone is C++17" alone c++ c++17 "$cxx" "$header"
 	done
+	prove "fiber_layout.h alone makes a registry, in C++17" layout_alone c++ c++17 "$cxx"
 	prove "public structs have one size in C and C++" sizes_agree
 	prove "exceptions are thrown and caught inside fibers, across waits and out of pinned scopes" exceptions_work
 else

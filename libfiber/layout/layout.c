@@ -45,6 +45,38 @@ static bool fields_inside(const struct fib_layout *layout)
 	return true;
 }
 
+static bool register_inside(const struct fib_layout *layout, struct fib_layout_register r)
+{
+	switch (r.base) {
+	case FIB_BASE_RECORD:
+		return r.offset + 8u <= layout->record_size;
+	case FIB_BASE_CONTEXT:
+		return layout->context.size == 8 &&
+		       layout->context.offset + 8u <= layout->record_size &&
+		       r.offset + 8u <= FIB_LAYOUT_REACH;
+	case FIB_BASE_STACK:
+	case FIB_BASE_SP:
+		return r.offset + 8u <= FIB_LAYOUT_REACH;
+	default:
+		return false;
+	}
+}
+
+/* Other recipes have none, whatever is written there. */
+static bool registers_inside(const struct fib_layout *layout)
+{
+	uint32_t i;
+
+	if (layout->recipe != FIB_RECIPE_SAVED)
+		return true;
+	if (layout->register_count > FIB_LAYOUT_REGISTERS)
+		return false;
+	for (i = 0; i < layout->register_count; i++)
+		if (!register_inside(layout, layout->registers[i]))
+			return false;
+	return true;
+}
+
 /* The fields without which no fiber can be told from another or walked. */
 static bool essentials(const struct fib_layout *layout)
 {
@@ -70,7 +102,7 @@ const char *fib_layout_check(const struct fib_layout *layout)
 		return "the fiber registry has no magic: not initialised, or overwritten";
 	if (layout->version != FIB_LAYOUT_VERSION)
 		return "the fiber registry is of another version than this tool reads";
-	if (layout->size < sizeof *layout)
+	if (layout->size < FIB_LAYOUT_SIZE_1)
 		return "the fiber registry is smaller than version 1 defines";
 	if (layout->record_size < 64 || layout->record_size > RECORD_MAX ||
 	    layout->record_size % 8 != 0)
@@ -85,6 +117,8 @@ const char *fib_layout_check(const struct fib_layout *layout)
 		return "the fiber registry describes a field outside its record";
 	if (!essentials(layout))
 		return "the fiber registry lacks a field that every reader needs";
+	if (!registers_inside(layout))
+		return "the fiber registry describes a register outside of what is saved";
 	if (!names_terminated(layout))
 		return "the fiber registry's names are not terminated";
 	return NULL;

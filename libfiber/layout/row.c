@@ -133,7 +133,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
 		ret->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
 	}
-	if (ret->wait_kind == FIB_WAIT_PREDICATE && !running) {
+	if (ret->wait_kind == FIB_WAIT_PREDICATE && !running && ret->wait_arg) {
 		/* It wakes now and then to look, and has waited since before that. */
 		ret->age = (int64_t)((uint64_t)now - ret->wait_arg);
 		ret->wait_arg = 0;

@@ -64,6 +64,23 @@ static void test_the_note_leads_to_the_registry(void **state)
 	assert_memory_equal(&found, &layout, sizeof layout);
 }
 
+/* A program that was built before there were more fields, at the very end of its memory. */
+static void test_a_shorter_registry_is_read_as_far_as_it_goes(void **state)
+{
+	(void)state;
+	make();
+	layout.size = FIB_LAYOUT_SIZE_1 + 4;
+	layout.registers[0].number = 77;
+	room.piece[1].size = FIB_LAYOUT_SIZE_1 + 4;
+	memset(&found, 0xff, sizeof found);
+	assert_int_equal(find(), 0);
+	assert_memory_equal(&found, &layout, FIB_LAYOUT_SIZE_1 + 4);
+	assert_int_equal(found.registers[0].number, 0);
+	/* One that says more than there is. */
+	layout.size = UINT32_MAX;
+	expect_error(-ENODATA, "cannot be read");
+}
+
 static void test_a_program_without_the_note_has_no_fibers(void **state)
 {
 	(void)state;
@@ -206,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_note_leads_to_the_registry),
+		cmocka_unit_test(test_a_shorter_registry_is_read_as_far_as_it_goes),
 		cmocka_unit_test(test_a_program_without_the_note_has_no_fibers),
 		cmocka_unit_test(test_a_registry_that_is_not_there_is_named),
 		cmocka_unit_test(test_a_registry_that_makes_no_sense_is_refused),

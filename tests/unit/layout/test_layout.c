@@ -52,6 +52,67 @@ static void test_layout_of_another_shape_is_accepted(void **state)
 	assert_null(fib_layout_check(&l));
 }
 
+static void test_layout_of_a_program_that_is_older_than_the_table_of_registers_is_accepted(
+	void **state)
+{
+	(void)state;
+	/* As it was published then. */
+	assert_int_equal(FIB_LAYOUT_SIZE_1, 1324);
+	l.size = 1328;
+	memset((char *)&l + 1324, 0, sizeof l - 1324);
+	assert_null(fib_layout_check(&l));
+}
+
+static void put_register(enum fib_layout_base base, uint16_t offset)
+{
+	l.recipe = FIB_RECIPE_SAVED;
+	l.register_count = 1;
+	l.registers[0] = (struct fib_layout_register){FIB_REGISTER_PC, (uint8_t)base, offset};
+}
+
+static void test_layout_with_a_register_that_is_nowhere_is_refused(void **state)
+{
+	static const uint16_t far[] = {FIB_LAYOUT_REACH - 7, UINT16_MAX};
+	size_t i;
+
+	(void)state;
+	put_register(FIB_BASE_RECORD, RECORD_SIZE - 8);
+	assert_null(fib_layout_check(&l));
+	put_register(FIB_BASE_RECORD, RECORD_SIZE - 7);
+	assert_refused_for("register");
+	put_register(FIB_BASE_STACK, FIB_LAYOUT_REACH - 8);
+	assert_null(fib_layout_check(&l));
+	for (i = 0; i < fib_countof(far); i++) {
+		put_register(FIB_BASE_STACK, far[i]);
+		assert_refused_for("register");
+		put_register(FIB_BASE_SP, far[i]);
+		assert_refused_for("register");
+		l.context = (struct fib_layout_field){0, 8};
+		put_register(FIB_BASE_CONTEXT, far[i]);
+		assert_refused_for("register");
+	}
+	/* Of a context that the record does not have. */
+	put_register(FIB_BASE_CONTEXT, 0);
+	assert_refused_for("register");
+	put_register(FIB_BASE_CONTEXT, 0);
+	l.context = (struct fib_layout_field){RECORD_SIZE - 7, 8};
+	assert_refused_for("register");
+	put_register(FIB_BASE_CONTEXT, 0);
+	l.context = (struct fib_layout_field){RECORD_SIZE - 8, 8};
+	assert_null(fib_layout_check(&l));
+	put_register((enum fib_layout_base)0, 0);
+	assert_refused_for("register");
+	put_register((enum fib_layout_base)5, 0);
+	assert_refused_for("register");
+	put_register(FIB_BASE_SP, 0);
+	l.register_count = FIB_LAYOUT_REGISTERS + 1;
+	assert_refused_for("register");
+	/* Another recipe's are never read. */
+	l.recipe = FIB_RECIPE_CFI;
+	l.register_count = UINT32_MAX;
+	assert_null(fib_layout_check(&l));
+}
+
 static void test_layout_without_its_magic_or_of_another_version_is_refused(void **state)
 {
 	(void)state;
@@ -72,7 +133,7 @@ static void test_layout_that_was_cut_is_refused(void **state)
 	size_t n;
 
 	(void)state;
-	l.size = sizeof l - 1;
+	l.size = FIB_LAYOUT_SIZE_1 - 1;
 	assert_refused_for("smaller");
 	l.size = 0;
 	assert_refused_for("smaller");
@@ -227,6 +288,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LAYOUT_TEST(test_layout_of_another_shape_is_accepted),
+		LAYOUT_TEST(
+			test_layout_of_a_program_that_is_older_than_the_table_of_registers_is_accepted),
+		LAYOUT_TEST(test_layout_with_a_register_that_is_nowhere_is_refused),
 		LAYOUT_TEST(test_layout_without_its_magic_or_of_another_version_is_refused),
 		LAYOUT_TEST(test_layout_that_was_cut_is_refused),
 		LAYOUT_TEST(test_layout_with_impossible_records_is_refused),

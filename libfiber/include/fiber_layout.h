@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fiber_layout.h - the registry's self-description, for readers outside the process
+ *
+ * A program with fibers exports `fiber_registry`, a struct fib_layout. It says where the fiber
+ * records are, how big one is, at which offset each field stands and how a suspended fiber's stack
+ * is walked. An ELF note in the same object, allocated so that strip keeps it and a core contains
+ * it, says where the struct is. A reader needs these two and the process' memory: no symbols, no
+ * debug info, no header of the version that the program was built with.
+ *
+ * The rule: fields are only ever added. A reader takes what the struct's own size covers, asks
+ * fib_layout_has() for anything younger than version 1, and treats every number it reads as
+ * hostile.
+ *
+ * The struct lives in writable data (a core always contains a written page) and holds no pointers
+ * to tables, so that one read fetches all of it.
+ *
+ * libfiber publishes itself with this header, and so can any library that switches stacks: it needs nothing else, not
+ * libfiber either. C11 and C++11, with GNU's attributes. The second half is what such a library writes with. It keeps a record
+ * for each of its coroutines, calls fiber_layout_enter() before it switches to one and fiber_layout_leave() after it has left
+ * it, and says once where it saves the registers. fixtures/adapters/ has two that are complete.
+ */
+#ifndef FIBER_LAYOUT_H
+#define FIBER_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FIB_LAYOUT_MAGIC     "FIBERREG"
+#define FIB_LAYOUT_VERSION   1u
+#define FIB_LAYOUT_NOTE_NAME "fiber" /* n_namesz 6, n_type FIB_LAYOUT_NOTE_TYPE */
+#define FIB_LAYOUT_NOTE_TYPE 1u
+
+/* Where a field stands in a record: size 0 means the record has no such field. */
+struct fib_layout_field {
+	uint16_t offset;
+	uint16_t size;
+};
+
+enum fib_layout_field_id {
+	FIB_FIELD_SP,	     /* saved stack pointer */
+	FIB_FIELD_FP,	     /* saved frame pointer */
+	FIB_FIELD_PC,	     /* where a walk starts */
+	FIB_FIELD_SEQ,	     /* u64: odd while it runs, moves at every switch; switches = seq / 2 */
+	FIB_FIELD_SINCE,     /* i64 ns: in its state since (coarse clock) */
+	FIB_FIELD_STATE,     /* u8: enum fiber_state; DEAD with id 0 is a free record */
+	FIB_FIELD_WAIT_KIND, /* u8: enum fib_wait_kind */
+	FIB_FIELD_FLAGS,     /* u8: FIBER_DETACHED ... */
+	FIB_FIELD_CARRIER,   /* u16: index, valid while it runs */
+	FIB_FIELD_PINS,	     /* u16: nesting depth */
+	FIB_FIELD_WAIT_OBJECT, /* u64: address of what it waits for */
+	FIB_FIELD_WAIT_ARG,    /* u64: join: target id; fd: descriptor | poll events << 32;
+				* predicate: since when, ns, or 0: as FIB_FIELD_SINCE */
+	FIB_FIELD_DEADLINE,    /* i64 ns, INT64_MAX: none */
+	FIB_FIELD_CPU,	       /* u64 ns on a carrier, in steps of the coarse clock */
+	FIB_FIELD_ID,	       /* u64: 0 in a free record */
+	FIB_FIELD_PARENT,      /* u64: id of the spawner, 0: spawned from a thread */
+	FIB_FIELD_STACK_LOW,   /* u64: lowest usable address */
+	FIB_FIELD_STACK_SIZE,  /* u64: usable bytes above it */
+	FIB_FIELD_SPAWN_PC,    /* u64: return address of the call that made it */
+	FIB_FIELD_ENTRY,       /* u64: the function it runs */
+	FIB_FIELD_NAME,	       /* char[32], NUL-terminated */
+	FIB_FIELD_FAILURE,     /* char[]: fiber_fail's text */
+	FIB_FIELD_LABELS,      /* u64: address of a struct fib_layout_labels, 0: none */
+	FIB_FIELD_RUNNABLE,    /* u64 ns in line for a carrier, until `since` */
+	FIB_FIELD_WAITED,      /* u64 ns suspended, until `since` */
+	FIB_FIELD_BORN,	       /* i64 ns: when it was submitted (coarse clock); 0: it was not yet */
+	FIB_FIELD_COUNT
+};
+#define FIB_LAYOUT_FIELDS 64 /* slots in the table, for fields to come */
+
+enum fib_wait_kind {
+	FIB_WAIT_NONE,
+	FIB_WAIT_YIELD,
+	FIB_WAIT_SLEEP,
+	FIB_WAIT_PARK,
+	FIB_WAIT_PREDICATE,
+	FIB_WAIT_JOIN,
+	FIB_WAIT_MUTEX,
+	FIB_WAIT_RWLOCK_READ,
+	FIB_WAIT_RWLOCK_WRITE,
+	FIB_WAIT_COND,
+	FIB_WAIT_SEM,
+	FIB_WAIT_EVENT,
+	FIB_WAIT_BARRIER,
+	FIB_WAIT_ONCE,
+	FIB_WAIT_WAITGROUP,
+	FIB_WAIT_GROUP,
+	FIB_WAIT_CHAN_SEND,
+	FIB_WAIT_CHAN_RECV,
+	FIB_WAIT_SELECT,
+	FIB_WAIT_FD,
+	FIB_WAIT_TIMER,
+	FIB_WAIT_OFFLOAD,
+	FIB_WAIT_OP,
+	FIB_WAIT_PINNED,
+	FIB_WAIT_COUNT
+};
+#define FIB_LAYOUT_WAITS 32
+
+/* What the wait object of a kind looks like; sizes 0: it has no such field. */
+struct fib_layout_object {
+	struct fib_layout_field name;	/* char[], NUL-terminated unless full */
+	struct fib_layout_field holder; /* u64: 0, a fiber's id, or FIB_HOLDER_THREAD | tid */
+};
+
+/*
+ * A fiber's labels. The block is never unmapped, and serves another fiber when this one has gone: they are
+ * the labels of `owner` and of nobody else. text[generation % 2] counts; the other one may be being written.
+ * So read owner and generation, that text, and both again: when they are the same, it was whole.
+ */
+#define FIB_LAYOUT_LABELS 248
+struct fib_layout_labels {
+	uint64_t owner;			 /* A: id of the fiber, 0: of nobody */
+	uint64_t generation;		 /* A: counts up with every change, also of the owner */
+	char text[2][FIB_LAYOUT_LABELS]; /* key NUL value NUL ... and an empty key */
+};
+
+#define FIB_HOLDER_THREAD    (UINT64_C(1) << 63)
+#define FIB_HOLDER_CONTENDED (UINT64_C(1) << 62) /* not part of the id */
+
+/* How a saved stack is walked. */
+enum fib_layout_recipe {
+	FIB_RECIPE_NONE = 0, /* this port's stacks cannot be walked yet */
+	FIB_RECIPE_CFI = 1,  /* sp and pc as saved, everything else by the CFI at pc */
+	/* The registers lie where `registers` says. The pc among them is a return address: the call before it is where
+	 * the fiber left. What is not among them is what the CFI there says. */
+	FIB_RECIPE_SAVED = 2,
+};
+
+/* What a saved register's offset counts from. */
+enum fib_layout_base {
+	FIB_BASE_RECORD = 1,  /* the record */
+	FIB_BASE_STACK = 2,   /* the record's FIB_FIELD_SP */
+	FIB_BASE_CONTEXT = 3, /* the address that stands in the record at layout.context */
+	FIB_BASE_SP =
+		4, /* nothing is read: the register is the record's FIB_FIELD_SP and the offset */
+};
+
+/* DWARF's numbers, and for the two that have none everywhere: */
+#define FIB_REGISTER_SP 254u
+#define FIB_REGISTER_PC 255u
+
+/* Where a register of a fiber that does not run is; they are 8 bytes each. */
+struct fib_layout_register {
+	uint8_t number;
+	uint8_t base;	 /* enum fib_layout_base */
+	uint16_t offset; /* at most FIB_LAYOUT_REACH - 8 */
+};
+#define FIB_LAYOUT_REGISTERS 24
+#define FIB_LAYOUT_REACH     4096u
+
+struct fib_layout {
+	char magic[8];	      /* written last: a reader that sees it sees the rest */
+	uint32_t version;     /* FIB_LAYOUT_VERSION */
+	uint32_t size;	      /* of this struct */
+	uint32_t machine;     /* ELF e_machine of the program */
+	uint32_t recipe;      /* enum fib_layout_recipe */
+	uint64_t records;     /* address of record 0 */
+	uint32_t record_size; /* bytes from one record to the next */
+	uint32_t field_count; /* entries of fields[] that mean something */
+	uint64_t committed;   /* A: records that can be read; grows only */
+	uint64_t capacity;    /* records reserved */
+	uint64_t entry_low;   /* code range in which a complete walk ends */
+	uint64_t entry_high;
+	uint64_t clock;	   /* address of the coarse clock, i64 ns CLOCK_MONOTONIC */
+	uint32_t carriers; /* A: of all runtimes */
+	uint32_t state_count;
+	uint32_t wait_count;
+	struct fib_layout_field fields[FIB_LAYOUT_FIELDS];
+	struct fib_layout_object objects[FIB_LAYOUT_WAITS]; /* by wait kind */
+	char state_names[8][16];
+	char wait_names[FIB_LAYOUT_WAITS][16];
+	char program[64]; /* the name the tools show */
+	char port[16];	  /* the architecture folder this was built from, or the library's name */
+
+	/* -- behind FIB_LAYOUT_SIZE_1; only FIB_RECIPE_SAVED asks for it -- */
+	uint32_t register_count;
+	struct fib_layout_field context; /* u64: what FIB_BASE_CONTEXT counts from */
+	struct fib_layout_register registers[FIB_LAYOUT_REGISTERS];
+};
+#define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* what every registry has */
+
+/* The note that fib_layout's object carries: the registry's distance from this field. */
+struct fib_layout_note {
+	int64_t distance; /* address of the struct fib_layout - address of this field */
+};
+
+/* -- for a library that publishes its coroutines; none of this is libfiber's -- */
+
+/* A record as it is described by fiber_layout_describe(). Fields are the library's to write where nothing else is said;
+ * those below seq while the fiber runs or under the lock that its switches are under. */
+struct fiber_layout_record {
+	uint64_t id;  /* fiber_layout_take(); 0: free */
+	uint64_t seq; /* fiber_layout_enter(), _leave() */
+	uint64_t sp;  /* fiber_layout_leave() */
+	uint64_t pc;  /* where FIB_BASE_RECORD is used, like the others that a library saves here */
+	uint64_t context;  /* address of what FIB_BASE_CONTEXT counts from */
+	int64_t since;	   /* ns, as every time here is */
+	uint8_t state;	   /* index into state_names */
+	uint8_t wait_kind; /* enum fib_wait_kind, of one that is suspended */
+	uint8_t unused[6];
+	uint64_t wait_object; /* address, 0: none; its name is where objects[wait_kind] says */
+	uint64_t wait_arg;    /* see FIB_FIELD_WAIT_ARG */
+	int64_t deadline;     /* INT64_MAX: none */
+	uint64_t cpu;
+	uint64_t parent;    /* id, 0: none */
+	uint64_t stack_low; /* both before it is entered for the first time, and not earlier */
+	uint64_t stack_size;
+	uint64_t entry; /* the function it runs */
+	char name[32];
+};
+
+/* One registry. Zeroed until fiber_layout_describe(). */
+struct fiber_layout {
+	struct fib_layout layout; /* first: the note leads here */
+	struct fiber_layout_record *records;
+	int64_t clock; /* the last time that was given: what ages in a core are measured against */
+	uint64_t ids;  /* given out */
+};
+
+#ifdef __cplusplus
+#define FIBER_LAYOUT_LINKAGE extern "C"
+#else
+#define FIBER_LAYOUT_LINKAGE extern
+#endif
+
+/* In one file of the module, outside functions: `struct fiber_layout name` and the note that leads to it. One for each
+ * program or shared library: readers take the first note of a module. */
+#define FIBER_LAYOUT_DEFINE(name)                                                            \
+	FIBER_LAYOUT_LINKAGE struct fiber_layout name __attribute__((visibility("hidden"))); \
+	struct fiber_layout name __attribute__((used));                                      \
+	__asm__(".pushsection .note.fiber, \"a\", %note\n"                                   \
+		"	.balign 4\n"                                                               \
+		"	.long 6, 8, 1\n"                                                           \
+		"	.asciz \"fiber\"\n"                                                        \
+		"	.balign 4\n"                                                               \
+		"	.quad " #name " - .\n"                                               \
+		"	.popsection\n")
+
+/* Before the function that every coroutine starts in: a walk is whole when it arrives there, and ends there. It calls what
+ * the coroutine runs and does something after it, so that its frame stays. */
+#define FIBER_LAYOUT_ENTRY __attribute__((noinline, section("fiber_entry")))
+
+/* The linker's: where that section begins and ends, and the header of the module. */
+FIBER_LAYOUT_LINKAGE const char __start_fiber_entry[] __attribute__((visibility("hidden"), weak));
+FIBER_LAYOUT_LINKAGE const char __stop_fiber_entry[] __attribute__((visibility("hidden"), weak));
+FIBER_LAYOUT_LINKAGE const unsigned char __ehdr_start[] __attribute__((visibility("hidden"), weak));
+
+/* Where register number is when a fiber does not run. */
+static inline void fiber_layout_register(struct fiber_layout *f, unsigned number,
+					 enum fib_layout_base base, size_t offset)
+{
+	struct fib_layout_register *r = &f->layout.registers[f->layout.register_count++];
+
+	r->number = (uint8_t)number;
+	r->base = (uint8_t)base;
+	r->offset = (uint16_t)offset;
+}
+
+#define FIBER_LAYOUT_FIELD(l, id, member)                                                 \
+	((l)->fields[id].offset = (uint16_t)offsetof(struct fiber_layout_record, member), \
+	 (l)->fields[id].size = (uint16_t)sizeof(((struct fiber_layout_record *)0)->member))
+
+/*
+ * Describe n zeroed records, which stay where they are. program: the name that the tools show; library: its own, should its
+ * stacks be of no use. What is to be described besides (registers, objects, other names) comes between this and
+ * fiber_layout_publish().
+ */
+static inline void fiber_layout_describe(struct fiber_layout *f,
+					 struct fiber_layout_record *records, uint32_t n,
+					 const char *program, const char *library)
+{
+	static const char states[5][16] = {"created", "runnable", "running", "suspended", "dead"};
+	static const char waits[FIB_WAIT_COUNT][16] = {
+		"none",	   "yield",	  "sleep",	  "park",    "predicate", "join",
+		"mutex",   "rwlock-read", "rwlock-write", "cond",    "sem",	  "event",
+		"barrier", "once",	  "waitgroup",	  "group",   "chan-send", "chan-recv",
+		"select",  "fd",	  "timer",	  "offload", "op",	  "pinned",
+	};
+	struct fib_layout *l = &f->layout;
+
+	f->records = records;
+	l->version = FIB_LAYOUT_VERSION;
+	l->size = sizeof *l;
+	memcpy(&l->machine, __ehdr_start + 18, 2); /* e_machine, on little-endian machines */
+	l->recipe = FIB_RECIPE_SAVED;
+	l->records = (uint64_t)(uintptr_t)records;
+	l->record_size = sizeof *records;
+	l->committed = l->capacity = n;
+	l->entry_low = (uint64_t)(uintptr_t)__start_fiber_entry;
+	l->entry_high = (uint64_t)(uintptr_t)__stop_fiber_entry;
+	l->clock = (uint64_t)(uintptr_t)&f->clock;
+	l->carriers = 1;
+	l->state_count = 5;
+	l->wait_count = FIB_WAIT_COUNT;
+	memcpy(l->state_names, states, sizeof states);
+	memcpy(l->wait_names, waits, sizeof waits);
+	strncpy(l->program, program, sizeof l->program - 1);
+	strncpy(l->port, library, sizeof l->port - 1);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_ID, id);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_SEQ, seq);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_SP, sp);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_PC, pc);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_SINCE, since);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_STATE, state);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_WAIT_KIND, wait_kind);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_WAIT_OBJECT, wait_object);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_WAIT_ARG, wait_arg);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_DEADLINE, deadline);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_CPU, cpu);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_PARENT, parent);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_STACK_LOW, stack_low);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_STACK_SIZE, stack_size);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_ENTRY, entry);
+	FIBER_LAYOUT_FIELD(l, FIB_FIELD_NAME, name);
+	l->field_count = FIB_FIELD_COUNT;
+	l->context.offset = offsetof(struct fiber_layout_record, context);
+	l->context.size = sizeof records->context;
+}
+
+/* From here on readers believe it. */
+static inline void fiber_layout_publish(struct fiber_layout *f)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy(f->layout.magic, FIB_LAYOUT_MAGIC, sizeof f->layout.magic);
+}
+
+/*
+ * A record for a coroutine that has been made and not begun, or NULL when none is free: then it is seen by nobody. entry: the
+ * function it will run. Looks through the records: whoever makes many in a second keeps a list of the free ones. Not by two
+ * threads at once; the same holds of the others for one record. now: ns of CLOCK_MONOTONIC, it need not be exact.
+ */
+static inline struct fiber_layout_record *fiber_layout_take(struct fiber_layout *f,
+							    const char *name, uint64_t parent,
+							    uint64_t entry, int64_t now)
+{
+	struct fiber_layout_record *r = f->records, *end = r + f->layout.capacity;
+	uint64_t seq;
+
+	while (r < end && r->id)
+		r++;
+	if (r == end)
+		return NULL;
+	seq = r->seq;
+	memset(r, 0, sizeof *r);
+	r->seq = seq;
+	r->deadline = INT64_MAX;
+	r->since = f->clock = now;
+	r->parent = parent;
+	r->entry = entry;
+	strncpy(r->name, name, sizeof r->name - 1);
+	/* A reader that sees it sees the rest. */
+	__atomic_store_n(&r->id, ++f->ids, __ATOMIC_RELEASE);
+	return r;
+}
+
+/* Before the switch to it: its stack and what is saved of it may change from now on. */
+static inline void fiber_layout_enter(struct fiber_layout *f, struct fiber_layout_record *r,
+				      int64_t now)
+{
+	__atomic_store_n(&r->seq, r->seq + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* odd before anything else of it changes */
+	r->since = f->clock = now;
+	r->state = 2;
+	r->wait_kind = FIB_WAIT_NONE;
+}
+
+/*
+ * It has been left, and all its registers are saved: so this is called by what runs after the switch. sp: its saved stack
+ * pointer, with nothing that it still needs below it. kind: what it waits for, FIB_WAIT_YIELD: its turn; object: address, or
+ * NULL.
+ */
+static inline void fiber_layout_leave(struct fiber_layout *f, struct fiber_layout_record *r,
+				      const void *sp, enum fib_wait_kind kind, const void *object,
+				      int64_t now)
+{
+	r->cpu += (uint64_t)(now - r->since);
+	r->since = f->clock = now;
+	r->sp = (uint64_t)(uintptr_t)sp;
+	r->wait_kind = (uint8_t)kind;
+	r->wait_object = (uint64_t)(uintptr_t)object;
+	r->state = kind == FIB_WAIT_YIELD ? 1 : 3;
+	/* Even: record and stack hold still. */
+	__atomic_store_n(&r->seq, r->seq + 1, __ATOMIC_RELEASE);
+}
+
+/* It has ended, and has been left: the record is free. */
+static inline void fiber_layout_give(struct fiber_layout_record *r)
+{
+	r->state = 4;
+	__atomic_store_n(&r->id, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->seq, r->seq + (r->seq & 1), __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* test_resume.c - what another library has saved is where its table says, or nowhere. */
+#include "head.h"
+#include "inspect/resume.h"
+#include "inspect/unwind_dw.h"
+#include "room.h"
+#include "rows.h"
+
+#define STACK	UINT64_C(0x13f00)
+#define CONTEXT UINT64_C(0x70000)
+
+static struct ins_source source;
+static struct room room;
+static struct rows_record record;
+static uint64_t words[32], context[16];
+static struct ins_fiber fiber;
+
+static int read_room(void *s, uint64_t address, void *buf, size_t size)
+{
+	(void)s;
+	return room_read(&room, address, buf, size);
+}
+
+static void put(unsigned number, enum fib_layout_base base, uint16_t offset)
+{
+	source.layout.registers[source.layout.register_count++] =
+		(struct fib_layout_register){(uint8_t)number, (uint8_t)base, offset};
+}
+
+static int setup(void **state)
+{
+	size_t i;
+
+	(void)state;
+	memset(&source, 0, sizeof source);
+	memset(&room, 0, sizeof room);
+	rows_layout(&source.layout);
+	source.memory = read_room;
+	source.layout.recipe = FIB_RECIPE_SAVED;
+	source.layout.context = (struct fib_layout_field){offsetof(struct rows_record, object), 8};
+	record = (struct rows_record){.object = CONTEXT, .since = 0x5151};
+	for (i = 0; i < 32; i++)
+		words[i] = 0x1000 + i;
+	for (i = 0; i < 16; i++)
+		context[i] = 0x2000 + i;
+	room_add(&room, CONTEXT, context, sizeof context);
+	fiber = rows_fiber(7, "seven");
+	fiber.row.pc = 0x3000;
+	fiber.stack = (const unsigned char *)words;
+	fiber.stack_size = sizeof words;
+	return 0;
+}
+
+static void expect_gone(void)
+{
+	ins_resume(&source, &record, &fiber);
+	assert_int_equal(fiber.flags, INS_FIBER_GONE);
+	assert_null(fiber.stack);
+	assert_int_equal(fiber.stack_size, 0);
+	assert_int_equal(fiber.saved, 0);
+	setup(NULL);
+}
+
+static void test_registers_are_taken_from_the_stack_and_popped(void **state)
+{
+	(void)state;
+	put(3, FIB_BASE_STACK, 8);
+	put(6, FIB_BASE_STACK, 24);
+	put(FIB_REGISTER_PC, FIB_BASE_STACK, 32);
+	put(FIB_REGISTER_SP, FIB_BASE_SP, 40);
+	ins_resume(&source, &record, &fiber);
+	assert_int_equal(fiber.flags, 0);
+	assert_int_equal(fiber.saved, 1u << 3 | 1u << 6);
+	assert_int_equal(fiber.reg[3], 0x1001);
+	assert_int_equal(fiber.reg[6], 0x1003);
+	assert_int_equal(fiber.row.pc, 0x1004 - 1); /* in the call */
+	assert_int_equal(fiber.row.sp, STACK + 40);
+	assert_int_equal(fiber.row.stack_used, 0x100 - 40);
+	assert_ptr_equal(fiber.stack, &words[5]);
+	assert_int_equal(fiber.stack_size, sizeof words - 40);
+	if (ins_unwind_dw_frame_pointer() == 6)
+		assert_int_equal(fiber.row.fp, 0x1003);
+	/* Nothing of it needed memory that was not copied with the stack. */
+	assert_int_equal(room.reads, 0);
+}
+
+static void test_registers_are_taken_from_the_context_and_the_record(void **state)
+{
+	(void)state;
+	context[15] = STACK + 16;
+	put(FIB_REGISTER_SP, FIB_BASE_CONTEXT, 15 * 8);
+	put(12, FIB_BASE_CONTEXT, 0);
+	put(FIB_REGISTER_PC, FIB_BASE_RECORD, offsetof(struct rows_record, since));
+	ins_resume(&source, &record, &fiber);
+	assert_int_equal(fiber.flags, 0);
+	assert_int_equal(fiber.reg[12], 0x2000);
+	assert_int_equal(fiber.row.pc, 0x5150);
+	assert_int_equal(fiber.row.sp, STACK + 16);
+	assert_ptr_equal(fiber.stack, &words[2]);
+	assert_int_equal(room.reads, 1);
+}
+
+static void test_what_no_register_says_is_the_records(void **state)
+{
+	(void)state;
+	ins_resume(&source, &record, &fiber);
+	assert_int_equal(fiber.row.pc, 0x3000 - 1);
+	assert_int_equal(fiber.row.sp, STACK);
+	assert_int_equal(fiber.saved, 0);
+}
+
+static void test_what_leads_elsewhere_is_no_place_to_begin_at(void **state)
+{
+	static const uint64_t wild[] = {0, STACK - 8, STACK + sizeof words, UINT64_MAX};
+	size_t i;
+
+	(void)state;
+	/* Outside of what was copied of the stack. */
+	put(FIB_REGISTER_PC, FIB_BASE_STACK, sizeof words - 7);
+	expect_gone();
+	put(FIB_REGISTER_SP, FIB_BASE_SP, sizeof words);
+	expect_gone();
+	for (i = 0; i < sizeof wild / sizeof wild[0]; i++) {
+		context[0] = wild[i];
+		put(FIB_REGISTER_SP, FIB_BASE_CONTEXT, 0);
+		expect_gone();
+	}
+	/* A context that is not there, or ends too early. */
+	record.object = 8;
+	put(12, FIB_BASE_CONTEXT, 0);
+	expect_gone();
+	put(12, FIB_BASE_CONTEXT, sizeof context - 7);
+	expect_gone();
+	words[0] = 1;
+	put(FIB_REGISTER_PC, FIB_BASE_STACK, 0);
+	expect_gone();
+}
+
+static void test_fibers_of_libfiber_and_those_without_a_stack_stay_as_they_are(void **state)
+{
+	struct ins_fiber before;
+
+	(void)state;
+	put(FIB_REGISTER_PC, FIB_BASE_STACK, 32);
+	before = fiber;
+	source.layout.recipe = FIB_RECIPE_CFI;
+	ins_resume(&source, &record, &fiber);
+	assert_memory_equal(&before, &fiber, sizeof fiber);
+	source.layout.recipe = FIB_RECIPE_SAVED;
+	fiber.stack = NULL;
+	before = fiber;
+	ins_resume(&source, &record, &fiber);
+	assert_memory_equal(&before, &fiber, sizeof fiber);
+}
+
+static void test_one_out_of_a_file_has_its_frame_pointer(void **state)
+{
+	int fp = ins_unwind_dw_frame_pointer();
+
+	(void)state;
+	if (fp < 0)
+		skip();
+	fiber.row.fp = 0x4444;
+	ins_resume_kept(&source.layout, &fiber);
+	assert_int_equal(fiber.saved, 0);
+	put((unsigned)fp, FIB_BASE_STACK, 8);
+	ins_resume_kept(&source.layout, &fiber);
+	assert_int_equal(fiber.saved, UINT32_C(1) << fp);
+	assert_int_equal(fiber.reg[fp], 0x4444);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_registers_are_taken_from_the_stack_and_popped, setup),
+		cmocka_unit_test_setup(test_registers_are_taken_from_the_context_and_the_record,
+				       setup),
+		cmocka_unit_test_setup(test_what_no_register_says_is_the_records, setup),
+		cmocka_unit_test_setup(test_what_leads_elsewhere_is_no_place_to_begin_at, setup),
+		cmocka_unit_test_setup(
+			test_fibers_of_libfiber_and_those_without_a_stack_stay_as_they_are, setup),
+		cmocka_unit_test_setup(test_one_out_of_a_file_has_its_frame_pointer, setup),
+	};
+
+	return HEAD_RUN(tests, NULL, NULL);
+}
