@@ -13,7 +13,8 @@
 # make install    PREFIX=/usr/local DESTDIR=    make uninstall
 #
 # Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), URING=uring|no_uring (of
-# libfiber/poll; by default whether liburing is there), SAN=, OPT=, BUILD=.
+# libfiber/poll; by default whether liburing is there), PROBES=sdt|none (of libfiber/base/probe; by default whether
+# <sys/sdt.h> is there), SAN=, OPT=, BUILD=.
 
 .DEFAULT_GOAL := all
 include scripts/deps.mk
@@ -31,6 +32,8 @@ SAN    ?=
 ARCH   ?= $(if $(filter x86_64,$(shell uname -m)),x86_64,generic)
 URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo uring || echo no_uring)
 URING  := $(URING)
+PROBES ?= $(shell echo '\#include <sys/sdt.h>' | $(CC) -E - >/dev/null 2>&1 && echo sdt || echo none)
+PROBES := $(PROBES)
 OPT    ?= -O2
 BUILD  ?= build$(if $(SAN),/$(SAN))
 PREFIX ?= /usr/local
@@ -46,7 +49,8 @@ CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables -pthread $
 CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"'
 LDFLAGS  += -pthread $(SANFLAGS)
 
-LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE)
+LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE) \
+	-Ilibfiber/base/probe/$(PROBES)
 PUB_INC  := -Ilibfiber/include
 
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
@@ -88,6 +92,7 @@ examples: $(EXAMPLES)
 # -- libraries --
 $(BUILD)/lib/libfiber.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
+	@$(if $(filter none,$(PROBES)),echo "libfiber: without probes: <sys/sdt.h> is missing or not wanted ('make deps' installs it)")
 	@rm -f $@
 	$(AR) rcs $@ $^
 

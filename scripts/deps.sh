@@ -40,8 +40,8 @@ This system is not Debian or one of its relatives; install these and go on:
                  cmocka-dev http-parser-dev liburing-dev boost-dev gdb elfutils binutils util-linux bash coreutils
                  clang compiler-rt clang-extra-tools cppcheck mandoc python3 py3-jsonschema
   openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel ncurses-devel
-                 binutils-devel libcmocka-devel http-parser-devel liburing-devel gdb elfutils binutils util-linux
-                 bash clang clang-tools cppcheck mandoc python3 python3-jsonschema; for SAN: libasan8 libubsan1 libtsan2
+                 binutils-devel libcmocka-devel http-parser-devel liburing-devel libboost_context-devel
+                 systemtap-sdt-devel gdb elfutils binutils util-linux bash clang clang-tools cppcheck mandoc python3 python3-jsonschema; for SAN: libasan8 libubsan1 libtsan2
 EOT
 	exit 1
 fi

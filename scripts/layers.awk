@@ -12,6 +12,7 @@ BEGIN {
 	# Headers that a -I chooses by folder.
 	chosen["frame.h"] = "arch"
 	chosen["announce.h"] = "context"
+	chosen["probe.h"] = "base"
 	# What stands outside libfiber/ may see of the tree besides its own folder; * is everything.
 	split("layout wire", seen)
 	for (i in seen) {

@@ -12,6 +12,7 @@
 #include "base/tls.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "probe.h"
 #include "sched/live.h"
 #include "sched/tick.h"
 
@@ -85,6 +86,7 @@ static struct fiber *steal(struct fib_carrier *c, bool patient)
 		if (!fiber && patient && fib_load(&victim->woken))
 			fiber = fib_swap(&victim->woken, NULL);
 		if (fiber) {
+			fib_probe3(steal, c->index, victim->index, fiber->id);
 			fib_meter_raise(&c->meter.steals, 1);
 			return fiber;
 		}

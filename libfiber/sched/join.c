@@ -19,6 +19,7 @@
 #include "base/check.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "probe.h"
 #include "sched/live.h"
 #include "sched/own.h"
 #include "sched/spawn.h"
@@ -85,6 +86,7 @@ static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 	struct fib_stack stack = fiber->stack;
 	int64_t now = fib_coarse_now();
 
+	fib_probe1(exit, fiber->id);
 	fib_count_cpu(fiber, now);
 	fib_store(&fiber->since, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);

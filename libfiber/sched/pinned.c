@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "probe.h"
 #include "sched/sched.h"
 #include "sched/tick.h"
 
@@ -115,6 +116,7 @@ int fib_pinned_consult(struct fiber *fiber, enum fib_wait_kind kind)
 
 	if (fib_load(&p->policy) != FIBER_PINNED_ERROR)
 		return 0;
+	fib_probe2(pinned, fiber->id, fib_probe_byte(&fiber->wait_kind));
 	fib_add_relaxed(&p->count, 1);
 	record(fiber, kind, 0);
 	return -EDEADLK;
@@ -124,6 +126,7 @@ uint64_t fib_pinned_begin(struct fiber *fiber, enum fib_wait_kind kind)
 {
 	struct fib_pinned *p = &fiber->sched->pinned;
 
+	fib_probe2(pinned, fiber->id, fib_probe_byte(&fiber->wait_kind));
 	fib_add_relaxed(&p->count, 1);
 	if (fib_load(&p->policy) == FIBER_PINNED_SILENT)
 		return NO_EVENT;

@@ -12,6 +12,7 @@
 
 #include "core/registry.h"
 #include "os/os.h"
+#include "probe.h"
 #include "sched/tick.h"
 
 /* Put one that no run queue takes where it will be found, and see that it is. c: as in put(). */
@@ -65,6 +66,9 @@ static fib_noinline void put(struct fib_sched *s, struct fib_carrier *c, struct 
 /* From a thread that is no carrier of s. */
 static fib_noinline void ready_from_outside(struct fib_sched *s, struct fiber *fiber)
 {
+	struct fiber *const nobody = NULL;
+
+	fib_probe2(wake, fiber->id, nobody);
 	/* From the put on the fiber may run and end, and s be finished, which only its own carriers
 	 * would hold up. So whoever frees s looks here. */
 	fib_add_relaxed(&s->visitors, 1);
@@ -87,6 +91,7 @@ void fib_ready(struct fiber *fiber, bool front)
 	if (fib_unlikely(!c->current && fib_load(&c->sched->tells)))
 		wake_clock(c);
 	fib_show_runnable(fiber, fib_coarse_now());
+	fib_probe2(wake, fiber->id, c->current);
 	/* Most often it is the only one, and nobody needs to be told. */
 	if (fib_likely(front && !fib_load(&c->woken) && !(fiber->flags & FIB_APART) &&
 		       !fib_load(&c->sched->tells)))

@@ -17,6 +17,7 @@
 #include "core/names.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "probe.h"
 #include "sched/live.h"
 
 #define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE)
@@ -198,7 +199,7 @@ void fib_unmake(struct fiber *fiber)
 }
 
 /* Counted in, and nobody else will submit it. */
-static void start(struct fib_sched *s, struct fiber *fiber)
+static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 {
 	fiber->sched = s;
 	/* Bound fibers are spread over the carriers by their number. */
@@ -207,6 +208,7 @@ static void start(struct fib_sched *s, struct fiber *fiber)
 	if (fiber->flags & FIBER_BACKGROUND)
 		fib_background_enter(s, fiber);
 	fib_bear(fiber, fib_coarse_now());
+	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
 	fib_ready_fresh(fiber);
 }
 
@@ -288,6 +290,7 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	fib_live_raise(&c->spawned);
 	if (ret)
 		*ret = fiber;
+	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
 	fib_put_fresh(s, c, fiber);
 	return fiber;
 }

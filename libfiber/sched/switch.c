@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/compiler.h"
+#include "probe.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/live.h"
@@ -156,13 +157,15 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int
 }
 
 /* Leave fiber for next, or for the idle context when there is none or it has not been left elsewhere. */
-static inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *next, int64_t now)
+static fib_always_inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
+				 int64_t now)
 {
 	struct fib_context *to = &c->idle;
 	struct fib_announce *to_announce = &c->announce;
 
 	/* pairs: record.seq */
 	if (next && !(fib_load_acquire(&next->seq) & 1)) {
+		fib_probe2(switch, fiber->id, next->id);
 		start_running(c, next, now);
 		if (fib_unlikely(!begun(next)))
 			begin(c, next);
@@ -171,6 +174,7 @@ static inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *
 	} else {
 		c->pending = next;
 		c->current = NULL;
+		fib_probe2(switch, fiber->id, c->current); /* NULL, like what is below: nobody */
 	}
 	fib_context_switch(&fiber->context, &fiber->announce, to, to_announce, &fiber->seq);
 }
@@ -193,8 +197,8 @@ static fib_noinline void go_in_exception(struct fib_carrier *c, struct fiber *fi
 	*fib_carrier_self()->exceptions = mine;
 }
 
-static inline void leave_for(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
-			     int64_t now)
+static fib_always_inline void leave_for(struct fib_carrier *c, struct fiber *fiber,
+					struct fiber *next, int64_t now)
 {
 	if (in_exception(c))
 		go_in_exception(c, fiber, next, now);
@@ -204,6 +208,7 @@ static inline void leave_for(struct fib_carrier *c, struct fiber *fiber, struct 
 
 void fib_enter(struct fib_carrier *c, struct fiber *fiber)
 {
+	fib_probe2(switch, c->current, fiber->id);
 	start_running(c, fiber, fib_coarse_now());
 	if (!begun(fiber))
 		begin(c, fiber);
@@ -295,6 +300,7 @@ void fib_leave(struct fiber *fiber)
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *next = fib_load(&c->woken);
 
+	fib_probe3(park, fiber->id, fib_probe_byte(&fiber->wait_kind), fiber->wait_object);
 	/* Most often we have just woken somebody. */
 	if (fib_likely(next && c->queue.alone && c->streak < STREAK_MAX && c->picks > 1)) {
 		c->picks--;
@@ -322,6 +328,7 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 		fib_stack_give(&c->stacks, stack);
 		fib_context_leave(&c->gone, &c->idle, &c->announce);
 	}
+	fib_probe2(switch, c->current, next->id);
 	/* Odd from here on: nobody takes for whole what a beginning has half written. */
 	start_running(c, next, fib_coarse_now());
 	if (begun(next)) {
