@@ -132,7 +132,7 @@ result=0
 check_text "$scripts/.." || result=1
 check_tests "$scripts/.." || result=1
 check_symbols "$build/lib/libfiber.so" '^fiber_' -D || result=1
-check_symbols "$build/lib/libfiber.a" '^fib(er)?_' -g || result=1
+check_symbols "$build/lib/libfiber.a" '^(fib(er)?_|_[.]stapsdt[.]base$)' -g || result=1
 if [ $result -ne 0 ]; then
 	echo "check-names: the rules of the house are in docs/contributing.md" >&2
 	exit 1
