@@ -18,8 +18,8 @@
 #include "inspect/snapshot.h"
 
 static const struct tool_command *const commands[] = {
-	&tool_list,  &tool_show,     &tool_bt,	 &tool_stacks, &tool_tree,
-	&tool_waits, &tool_deadlock, &tool_diff, NULL,
+	&tool_list,  &tool_show,     &tool_bt,	 &tool_stacks,	 &tool_tree,
+	&tool_waits, &tool_deadlock, &tool_diff, &trace_to_core, NULL,
 };
 
 static bool parse_pid(const char *text, pid_t *ret)

@@ -5,6 +5,6 @@
 
 #include "tool/tool.h"
 
-extern const struct tool_command trace_dump;
+extern const struct tool_command trace_dump, trace_to_core;
 
 #endif

@@ -97,6 +97,7 @@ static void add_load(struct ins_core *core, const Elf64_Phdr *ph)
 	load->memory = ph->p_memsz;
 	load->size = ph->p_filesz < ph->p_memsz ? ph->p_filesz : ph->p_memsz;
 	load->offset = ph->p_offset;
+	load->flags = ph->p_flags;
 	if (load->size > has) {
 		core->missing += load->size - has;
 		load->size = has;
@@ -108,6 +109,8 @@ static void take_auxv(struct ins_core *core, const struct ins_note *note)
 {
 	uint32_t i;
 
+	core->auxv_at = note->at;
+	core->auxv_size = note->size;
 	for (i = 0; i + sizeof(Elf64_auxv_t) <= note->size && i < 4096; i += sizeof(Elf64_auxv_t)) {
 		Elf64_auxv_t aux;
 
@@ -130,6 +133,11 @@ static void take_notes(struct ins_core *core, const Elf64_Phdr *ph, unsigned *le
 
 	if (end < at || end > core->file_size)
 		end = core->file_size;
+	if (!core->notes_at) {
+		core->notes_at = at;
+		core->notes_end = end;
+		core->notes_align = ph->p_align == 8 ? 8 : 4;
+	}
 	for (; *left; --*left) {
 		if (!ins_note_next(read_file, core, &at, end, ph->p_align == 8 ? 8 : 4, &note))
 			return;
@@ -138,6 +146,7 @@ static void take_notes(struct ins_core *core, const Elf64_Phdr *ph, unsigned *le
 		if (note.type == NT_PRPSINFO && note.size >= sizeof info &&
 		    read_at(core, note.at, &info, sizeof info) == 0) {
 			core->pid = info.pr_pid;
+			core->info = info;
 			memcpy(core->program, info.pr_fname, 16);
 		} else if (note.type == NT_AUXV) {
 			take_auxv(core, &note);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/procfs.h>
 #include <sys/types.h>
 
 #include "inspect/error.h"
@@ -20,6 +21,7 @@ struct ins_core_load {
 	uint64_t size;	 /* bytes that the file has */
 	uint64_t memory; /* bytes that the process had */
 	uint64_t offset; /* in the file */
+	uint32_t flags;	 /* PF_R, PF_W, PF_X */
 };
 
 struct ins_core {
@@ -27,14 +29,20 @@ struct ins_core {
 	uint64_t file_size;
 	struct ins_core_load *load; /* by ascending address */
 	size_t loads;
-	uint64_t missing; /* bytes of memory cut off by the end of the file */
-	pid_t pid;	  /* 0: unknown */
-	char program[17]; /* its short name; "": unknown */
-	uint64_t phdr;	  /* where the program's own headers are, its entry, the vdso; 0: unknown */
+	uint64_t missing;	  /* bytes of memory cut off by the end of the file */
+	pid_t pid;		  /* 0: unknown */
+	char program[17];	  /* its short name; "": unknown */
+	struct elf_prpsinfo info; /* zeros: unknown */
+	uint64_t phdr; /* where the program's own headers are, its entry, the vdso; 0: unknown */
 	uint64_t entry;
 	uint64_t vdso;
 	uint64_t files_at; /* the NT_FILE note in the file; 0: none */
 	uint32_t files_size;
+	uint64_t auxv_at; /* the NT_AUXV note; 0: none */
+	uint32_t auxv_size;
+	uint64_t notes_at; /* the first segment of notes; 0: none */
+	uint64_t notes_end;
+	unsigned notes_align;
 };
 
 /* Open and index a core file. 0, or a negative errno with error set. */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_to_core.c - fibertrace to-core: a core that any debugger reads, with a thread for each fiber. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fibertrace/fibertrace.h"
+#include "fibertrace/to_core.h"
+#include "inspect/plain.h"
+#include "inspect/render.h"
+
+struct options {
+	const char *core, *out; /* core: NULL of a process */
+	bool force, json;
+};
+
+/* The file while it is not whole; "": there is none. */
+static char draft[PATH_MAX];
+
+/* Whoever ends us does not find half a file. */
+static void end(int number)
+{
+	if (draft[0])
+		unlink(draft);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void guard(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = end};
+	size_t i;
+
+	for (i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		sigaction(numbers[i], &action, NULL);
+	/* A limit on the size of files is an error like a disk that is full. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static int in_the_way(const struct options *o, struct ins_error *error)
+{
+	struct stat st;
+
+	if (lstat(o->out, &st) < 0)
+		return errno == ENOENT
+			       ? 0
+			       : ins_error_set(error, -errno, "%s: %s", o->out, strerror(errno));
+	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+		return ins_error_set(error, -EEXIST, "%s: is there, and is no file", o->out);
+	if (!o->force)
+		return ins_error_set(error, -EEXIST, "%s: is there: --force replaces it", o->out);
+	return 0;
+}
+
+/* The file under another name: a descriptor, or a negative errno with error set. */
+static int open_draft(const struct options *o, struct ins_error *error)
+{
+	int fd, rc = in_the_way(o, error);
+
+	if (rc < 0)
+		return rc;
+	if ((size_t)snprintf(draft, sizeof draft, "%s.XXXXXX", o->out) >= sizeof draft) {
+		draft[0] = 0;
+		return ins_error_set(error, -ENAMETOOLONG, "%s: %s", o->out,
+				     strerror(ENAMETOOLONG));
+	}
+	fd = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
+	if (fd < 0) {
+		draft[0] = 0;
+		return ins_error_set(error, -errno, "%s: cannot be written: %s", o->out,
+				     strerror(errno));
+	}
+	return fd;
+}
+
+/* It takes the name that was asked for; somebody may have been faster. */
+static int publish(const struct options *o, struct ins_error *error)
+{
+	int rc = renameat2(AT_FDCWD, draft, AT_FDCWD, o->out, o->force ? 0 : RENAME_NOREPLACE);
+
+	if (rc < 0 && !o->force && errno == EINVAL) { /* a file system that cannot */
+		rc = in_the_way(o, error);
+		if (rc < 0)
+			return rc;
+		rc = rename(draft, o->out);
+	}
+	return rc < 0 ? ins_error_set(error, -errno, "%s: cannot be written: %s", o->out,
+				      strerror(errno))
+		      : 0;
+}
+
+static int write_core(struct to_core *t, const struct options *o)
+{
+	int rc;
+
+	t->fd = open_draft(o, t->error);
+	if (t->fd < 0)
+		return t->fd;
+	t->error->text[0] = 0;
+	rc = o->core ? to_core_core(t, o->core) : to_core_live(t);
+	if (rc < 0 && !t->error->text[0])
+		ins_error_set(t->error, rc, "%s: cannot be written: %s", o->out, strerror(-rc));
+	if (close(t->fd) < 0 && rc == 0)
+		rc = ins_error_set(t->error, -errno, "%s: cannot be written: %s", o->out,
+				   strerror(errno));
+	if (rc == 0)
+		rc = publish(o, t->error);
+	if (rc < 0 && draft[0])
+		unlink(draft);
+	draft[0] = 0;
+	if (rc == 0 && t->fibers.lost)
+		ins_problems_add(&t->source->problems,
+				 "the stacks of %" PRIu64
+				 " fibers are missing: gdb's gcore stops at guard pages; the "
+				 "kernel's cores do not",
+				 t->fibers.lost);
+	return rc;
+}
+
+/* Fibers whose number does not show their id, and fibers that run: what the file itself does not say. */
+static void put_exceptions(const struct to_core *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->fibers.count; i++) {
+		const struct ins_core_fiber *one = &t->fibers.at[i];
+
+		if (one->thread >= INS_CORE_FIBER_LARGE)
+			printf("fiber %" PRIu64 " is thread %d\n", one->id, (int)one->thread);
+		else if (one->runs && one->carrier)
+			printf("fiber %" PRIu64 " runs on thread %d\n", one->id, (int)one->carrier);
+		else if (one->runs)
+			printf("fiber %" PRIu64 " runs, on a thread that is not known\n", one->id);
+	}
+}
+
+static void put_text(const struct to_core *t, const struct options *o)
+{
+	char file[PATH_MAX], name[sizeof t->source->name * 4];
+
+	printf("%s: %" PRIu64 " bytes, %" PRIu64 " of them of memory: %s, process %d\n",
+	       ins_plain(o->out, file, sizeof file), t->writer.end, t->writer.kept,
+	       ins_plain(t->source->name, name, sizeof name), (int)t->source->pid);
+	printf("%" PRIu64 " fibers are threads: fiber N is thread %d+N; %" PRIu64
+	       " plain threads\n",
+	       t->fibers.threads, INS_CORE_FIBER_FIRST, t->threads);
+	put_exceptions(t);
+	if (t->fibers.ended)
+		printf("%" PRIu64 " fibers have ended, and are no threads\n", t->fibers.ended);
+	ins_text_end(stdout, &t->summary, &t->source->problems);
+}
+
+static json_t *exceptions(const struct to_core *t, bool running)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < t->fibers.count; i++) {
+		const struct ins_core_fiber *one = &t->fibers.at[i];
+
+		if (running ? one->runs : one->thread >= INS_CORE_FIBER_LARGE)
+			json_array_append_new(
+				list, json_pack("{s:I, s:o}", "id", (json_int_t)one->id, "thread",
+						running && !one->carrier
+							? json_null()
+							: json_integer(running ? one->carrier
+									       : one->thread)));
+	}
+	return list;
+}
+
+static void put_json(const struct to_core *t, const struct options *o)
+{
+	struct ins_json json;
+
+	ins_json_begin(&json, stdout, t->source->pid, t->source->name, t->source->kind, NULL);
+	ins_json_key(&json, "core",
+		     json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:o}", "file",
+			       ins_json_text(o->out), "bytes", (json_int_t)t->writer.end,
+			       "memoryBytes", (json_int_t)t->writer.kept, "fiberThreads",
+			       (json_int_t)t->fibers.threads, "plainThreads",
+			       (json_int_t)t->threads, "ended", (json_int_t)t->fibers.ended,
+			       "firstFiberThread", INS_CORE_FIBER_FIRST, "numbered",
+			       exceptions(t, false), "running", exceptions(t, true)));
+	ins_json_end(&json, &t->summary, &t->source->problems);
+}
+
+static int answer(struct to_core *t, const struct options *o)
+{
+	guard();
+	if (t->source->layout.recipe != FIB_RECIPE_CFI)
+		return tool_cannot(
+			"the stacks of its port \"%s\" cannot be walked yet: its fibers would be "
+			"threads without frames",
+			t->source->layout.port);
+	if (write_core(t, o) < 0)
+		return tool_cannot("%s", t->error->text);
+	if (o->json)
+		put_json(t, o);
+	else
+		put_text(t, o);
+	return tool_written(ins_problems_lines(&t->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
+}
+
+static int run(const struct tool_arguments *arguments)
+{
+	struct ins_error error = {""};
+	struct to_core t = {.stacks_only = arguments->option[TOOL_OPT_STACKS_ONLY] != NULL,
+			    .error = &error};
+	struct options o = {.out = arguments->option[TOOL_OPT_OUTPUT],
+			    .force = arguments->option[TOOL_OPT_FORCE] != NULL,
+			    .json = arguments->json};
+	struct tool_arguments given = *arguments;
+	int code;
+
+	if (!o.out || !o.out[0])
+		return tool_wrong(&trace_to_core, "to-core: needs -o OUT");
+	if (given.words == 2 && !given.option[TOOL_OPT_CORE])
+		return tool_wrong(&trace_to_core, "%s: one process at a time", given.word[1]);
+	if (given.words == 2)
+		given.option[TOOL_OPT_EXE] = given.word[1];
+	code = tool.open(&given, given.word[0], &t.source);
+	if (code != TOOL_WELL)
+		return code;
+	if (strcmp(t.source->kind, "core") == 0)
+		o.core = given.word[0];
+	if (strcmp(t.source->kind, "snapshot") == 0)
+		code = tool_cannot("%s: is a snapshot: it has stacks, and not the memory that a "
+				   "core is made of",
+				   given.word[0]);
+	else
+		code = answer(&t, &o);
+	to_core_free(&t);
+	ins_source_close(t.source);
+	return code;
+}
+
+const struct tool_command trace_to_core = {
+	.name = "to-core",
+	.usage = "PROCESS -o OUT",
+	.summary = "a core file in which each fiber is a thread",
+	.help = "Writes a core file in which every fiber that does not run is a thread, for gdb,\n"
+		"lldb, eu-stack and whatever else reads cores. Fiber N is thread (LWP)\n"
+		"1000000000+N. The file is readable for nobody else.\n"
+		"--stacks-only leaves out files that the program does not write to: code and\n"
+		"constants, which a debugger reads where they are.\n",
+	.least = 1,
+	.most = 2,
+	.options = TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_OUTPUT) |
+		   TOOL_TAKES(TOOL_OPT_STACKS_ONLY),
+	.run = run,
+};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* to_core.h - a core in which every fiber is a thread. */
+#ifndef FIBERTRACE_TO_CORE_H
+#define FIBERTRACE_TO_CORE_H
+
+#include "inspect/core_fibers.h"
+#include "inspect/core_write.h"
+#include "inspect/mappings.h"
+#include "inspect/source.h"
+
+struct to_core {
+	struct ins_source *source;
+	bool stacks_only;
+	int fd; /* of the file, empty */
+	struct ins_core_writer writer;
+	struct ins_core_fibers fibers;
+	struct ins_summary summary;
+	uint64_t threads; /* plain ones */
+	struct ins_error *error;
+};
+
+/* Write it from a live process, or from the core at path. 0, or a negative errno with error set; problems are the source's.
+ * Free it in either case. */
+int to_core_live(struct to_core *t);
+int to_core_core(struct to_core *t, const char *path);
+void to_core_free(struct to_core *t);
+
+/* The process' own notes that do not change while it runs. */
+int to_core_process_notes(struct to_core *t, const struct ins_mappings *mappings);
+
+#endif

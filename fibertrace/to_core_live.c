@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * to_core_live.c - a core of a process that goes on running
+ *
+ * Memory is copied as it is when we come by, then every fiber, whose record and stack are of one moment; then each plain
+ * thread is stopped for as long as its registers and its stack take to be copied. So what a fiber or a thread is seen to do is true
+ * of it; what two of them are seen to do may be of different moments, and so may what their frames point to.
+ *
+ * A thread stands on its own stack, or on that of the fiber it runs. The latter may have held still
+ * when it was copied; then what the thread says counts, and the fiber is one that runs, or has ended.
+ */
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fibertrace/to_core.h"
+#include "inspect/core_copy.h"
+#include "inspect/halt.h"
+#include "inspect/rights.h"
+#include "inspect/thread.h"
+
+#define STACK_MOST (1u << 20) /* of a thread's, while it stands still */
+#define RED_ZONE   128u	      /* below its sp that may be in use */
+#define TRIES	   8
+
+struct thread {
+	struct ins_halted halted;
+	char name[INS_THREAD_NAME];
+	struct ins_core_fiber *fiber; /* that it runs; NULL: none */
+};
+
+struct threads {
+	struct to_core *t;
+	struct thread *at;
+	size_t count;
+	/* of the one that stands still */
+	struct ins_core_fiber *fiber;
+	uint64_t low;
+	size_t size;
+	unsigned char *stack, *record;
+};
+
+/* Where the memory that sp is in ends. */
+static uint64_t top_of(const struct ins_core_writer *w, uint64_t sp)
+{
+	size_t i;
+
+	for (i = 0; i < w->parts; i++)
+		if (sp >= w->part[i].start && sp < w->part[i].end)
+			return w->part[i].end;
+	return sp;
+}
+
+static uint64_t field(const struct threads *s, enum fib_layout_field_id id)
+{
+	uint64_t value;
+
+	memcpy(&value, s->record + s->t->source->layout.fields[id].offset, sizeof value);
+	return value;
+}
+
+/* While it stands still: its stack, and the record of the fiber that is there. */
+static int copy_thread(void *context, const struct ins_halted *halted)
+{
+	struct threads *s = context;
+	struct thread *one = &s->at[s->count];
+	struct ins_source *source = s->t->source;
+	uint64_t sp = halted->registers.sp, top;
+
+	one->halted = *halted;
+	one->fiber = NULL;
+	s->fiber = ins_core_fibers_on(&s->t->fibers, sp);
+	top = s->fiber ? s->fiber->stack_low + s->fiber->stack_size : top_of(&s->t->writer, sp);
+	s->low = sp - RED_ZONE;
+	s->size = top - s->low < STACK_MOST ? top - s->low : STACK_MOST;
+	if (top <= sp || source->memory(source, s->low, s->stack, s->size) < 0)
+		s->size = 0;
+	if (!s->fiber)
+		return 0;
+	if (source->memory(source, s->fiber->record, s->record, source->layout.record_size) < 0)
+		return -EFAULT;
+	/* It has just left this stack, or not quite come to it. */
+	if (field(s, FIB_FIELD_ID) == s->fiber->id && !(field(s, FIB_FIELD_SEQ) & 1))
+		return -EAGAIN;
+	return 0;
+}
+
+/* Afterwards: what it says of its stack and fiber goes into the core. */
+static int settle(struct threads *s)
+{
+	struct thread *one = &s->at[s->count];
+	struct ins_core_fiber *fiber = s->fiber;
+	int rc = ins_core_writer_memory(&s->t->writer, s->low, s->stack, s->size, true);
+
+	if (rc < 0 || !fiber)
+		return rc;
+	if (field(s, FIB_FIELD_ID) != fiber->id)
+		return ins_core_fibers_drop(&s->t->fibers, fiber);
+	fiber->own = false;
+	fiber->runs = true;
+	fiber->carrier = one->halted.tid;
+	one->fiber = fiber;
+	return ins_core_writer_memory(&s->t->writer, fiber->record, s->record,
+				      s->t->source->layout.record_size, true);
+}
+
+static int take_thread(struct threads *s, pid_t tid)
+{
+	struct thread *more = realloc(s->at, (s->count + 1) * sizeof *more);
+	unsigned tries;
+	int rc = -EAGAIN;
+
+	if (!more)
+		return -ENOMEM;
+	s->at = more;
+	for (tries = 0; rc == -EAGAIN && tries < TRIES; tries++)
+		rc = ins_halt(tid, copy_thread, s);
+	if (rc == -ESRCH)
+		return 0;
+	if (rc < 0) {
+		ins_problems_add(&s->t->source->problems,
+				 "a thread is missing: its registers cannot be had: %s",
+				 rc == -EPERM	    ? "a debugger has it, or it may not be traced"
+				 : rc == -ETIMEDOUT ? "it does not stop"
+						    : strerror(-rc));
+		return 0;
+	}
+	ins_thread_look(s->t->source->pid, (uint64_t)tid, s->at[s->count].name);
+	rc = settle(s);
+	s->count++;
+	return rc;
+}
+
+static int take_threads(struct threads *s)
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+	int rc = 0;
+
+	s->stack = malloc(STACK_MOST);
+	s->record = malloc(s->t->source->layout.record_size);
+	if (!s->stack || !s->record)
+		return -ENOMEM;
+	snprintf(path, sizeof path, "/proc/%d/task", (int)s->t->source->pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while (rc == 0 && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0)
+			rc = take_thread(s, tid);
+	}
+	closedir(dir);
+	return rc;
+}
+
+static int put_thread(struct threads *s, const struct thread *one)
+{
+	struct ins_core_writer *w = &s->t->writer;
+	int rc = ins_core_fibers_name(&s->t->fibers, one->name);
+
+	if (rc == 0)
+		rc = ins_core_writer_note(w, "CORE", NT_PRSTATUS, &one->halted.status,
+					  sizeof one->halted.status);
+	if (rc == 0 && one->halted.fpregs_size)
+		rc = ins_core_writer_note(w, "CORE", NT_FPREGSET, one->halted.fpregs,
+					  one->halted.fpregs_size);
+	return rc;
+}
+
+/* A thread that runs a fiber first, then the fibers, then the other threads. */
+static int put_all(struct threads *s)
+{
+	size_t first = 0, i;
+	int rc = 0;
+
+	while (first < s->count && !s->at[first].fiber)
+		first++;
+	if (first < s->count)
+		rc = put_thread(s, &s->at[first]);
+	if (rc == 0)
+		rc = ins_core_fibers_notes(&s->t->fibers);
+	for (i = 0; rc == 0 && i < s->count; i++)
+		if (i != first)
+			rc = put_thread(s, &s->at[i]);
+	return rc == 0 ? ins_core_fibers_name(&s->t->fibers, s->t->fibers.info.pr_fname) : rc;
+}
+
+static int write_notes(struct to_core *t, const struct ins_mappings *mappings)
+{
+	struct threads s = {.t = t};
+	int64_t clock;
+	int rc = take_threads(&s);
+
+	t->threads = s.count;
+	ins_core_fibers_number(&t->fibers);
+	if (rc == 0)
+		rc = to_core_process_notes(t, mappings);
+	if (rc == 0)
+		rc = put_all(&s);
+	/* The clock that ages are measured against; it went on since memory was copied. */
+	if (rc == 0 &&
+	    t->source->memory(t->source, t->source->layout.clock, &clock, sizeof clock) == 0)
+		rc = ins_core_writer_memory(&t->writer, t->source->layout.clock, &clock,
+					    sizeof clock, true);
+	free(s.at);
+	free(s.stack);
+	free(s.record);
+	return rc;
+}
+
+int to_core_live(struct to_core *t)
+{
+	const struct fib_layout *layout = &t->source->layout;
+	const struct ins_core_gap records = {
+		layout->records, layout->records + layout->committed * layout->record_size};
+	struct ins_core_part *part = NULL;
+	struct ins_mappings mappings;
+	int rc = ins_mappings_read(t->source->pid, &mappings, t->error);
+
+	if (rc == 0)
+		rc = ins_core_parts_live(&mappings, t->stacks_only, &part);
+	if (rc == 0)
+		rc = ins_core_writer_begin(&t->writer, t->fd, part, mappings.count);
+	if (rc == 0)
+		rc = ins_core_copy_live(&t->writer, t->source, &records);
+	if (rc == 0)
+		rc = ins_core_fibers_read(&t->fibers, t->source, &t->writer, true, &t->summary,
+					  t->error);
+	if (rc == 0)
+		rc = write_notes(t, &mappings);
+	if (rc == 0)
+		rc = ins_core_writer_end(&t->writer);
+	ins_mappings_free(&mappings);
+	return rc;
+}

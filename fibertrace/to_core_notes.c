@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* to_core_notes.c - who a live process is, as a core's notes have it: its numbers, its start, its files. */
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fibertrace/to_core.h"
+#include "inspect/rights.h"
+#include "inspect/slurp.h"
+
+#define PAGE 4096u
+
+static unsigned number(pid_t pid, const char *key)
+{
+	char text[64];
+
+	return ins_rights_status(pid, key, text, sizeof text) < 0
+		       ? 0
+		       : (unsigned)strtoul(text, NULL, 10);
+}
+
+static int slurp(pid_t pid, const char *file, char **ret, size_t *ret_size)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+	return ins_slurp(path, ret, ret_size);
+}
+
+static void fill_info(struct elf_prpsinfo *info, pid_t pid)
+{
+	char *text, state[8];
+	size_t size, i;
+
+	memset(info, 0, sizeof *info);
+	info->pr_pid = pid;
+	info->pr_ppid = (pid_t)number(pid, "PPid");
+	info->pr_pgrp = (pid_t)number(pid, "NSpgid");
+	info->pr_sid = (pid_t)number(pid, "NSsid");
+	info->pr_uid = number(pid, "Uid");
+	info->pr_gid = number(pid, "Gid");
+	if (ins_rights_status(pid, "State", state, sizeof state) == 0)
+		info->pr_sname = state[0];
+	if (slurp(pid, "comm", &text, &size) == 0) {
+		memcpy(info->pr_fname, text, strcspn(text, "\n") < 15 ? strcspn(text, "\n") : 15);
+		free(text);
+	}
+	if (slurp(pid, "cmdline", &text, &size) == 0) {
+		size = size < ELF_PRARGSZ ? size : ELF_PRARGSZ - 1;
+		for (i = 0; i < size; i++)
+			info->pr_psargs[i] = text[i] ? text[i] : ' ';
+		free(text);
+	}
+}
+
+struct entry {
+	uint64_t start, end, page;
+};
+
+/* The files: a count, the size of a page, where each is, then their names. */
+static int put_files(struct to_core *t, const struct ins_mappings *mappings)
+{
+	uint64_t head[2] = {0, PAGE};
+	size_t size = sizeof head, i;
+	unsigned char *note;
+	char *name;
+	int rc;
+
+	for (i = 0; i < mappings->count; i++) {
+		if (mappings->at[i].inode && mappings->at[i].path[0] == '/') {
+			size += sizeof(struct entry) + strlen(mappings->at[i].path) + 1;
+			head[0]++;
+		}
+	}
+	note = malloc(size);
+	if (!note)
+		return -ENOMEM;
+	memcpy(note, head, sizeof head);
+	name = (char *)note + sizeof head + head[0] * sizeof(struct entry);
+	size = sizeof head;
+	for (i = 0; i < mappings->count; i++) {
+		const struct ins_mapping *m = &mappings->at[i];
+		const struct entry e = {m->start, m->end, m->offset / PAGE};
+
+		if (!m->inode || m->path[0] != '/')
+			continue;
+		memcpy(note + size, &e, sizeof e);
+		size += sizeof e;
+		name = stpcpy(name, m->path) + 1;
+	}
+	rc = ins_core_writer_note(&t->writer, "CORE", NT_FILE, note, (size_t)(name - (char *)note));
+	free(note);
+	return rc;
+}
+
+int to_core_process_notes(struct to_core *t, const struct ins_mappings *mappings)
+{
+	char *auxv;
+	size_t size;
+	int rc;
+
+	fill_info(&t->fibers.info, t->source->pid);
+	rc = slurp(t->source->pid, "auxv", &auxv, &size);
+	if (rc == 0) {
+		rc = ins_core_writer_note(&t->writer, "CORE", NT_AUXV, auxv, size);
+		free(auxv);
+	}
+	return rc == 0 ? put_files(t, mappings) : rc;
+}
