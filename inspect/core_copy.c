@@ -40,9 +40,9 @@ int ins_core_parts_live(const struct ins_mappings *mappings, bool stacks_only,
 		part[i].start = m->start;
 		part[i].end = m->end;
 		part[i].flags = m->flags;
-		part[i].file = m->inode && !m->shared;
+		part[i].file = (m->inode && !m->shared) || strcmp(m->path, "[vdso]") == 0;
 		part[i].size = kept ? m->end - m->start : 0;
-		if (kept && stacks_only && part[i].file && !(m->flags & PF_W))
+		if (kept && stacks_only && m->inode && !m->shared && !(m->flags & PF_W))
 			part[i].size = m->offset ? 0 : PAGE;
 	}
 	return 0;

@@ -133,6 +133,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 		one->registers.pc = row->entry;
 	} else if (row->state == FIBER_DEAD) {
 		f->ended++;
+		one->stack_low = 0; /* another one may have it */
 	} else {
 		one->runs = true;
 	}
