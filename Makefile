@@ -120,6 +120,9 @@ $(BUILD)/obj/pic/%.o: libfiber/%
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 
+# What is included in assembly is seen by no compiler's -MMD.
+$(BUILD)/obj/lib/core/note.S.o $(BUILD)/obj/pic/core/note.S.o: libfiber/gdb/libfiber-gdb.py
+
 # -- tools: inspect/ and the two libraries it shares with libfiber, not libfiber itself --
 $(BUILD)/obj/inspect/%.o $(BUILD)/obj/tool/%.o $(BUILD)/obj/fiberctl/%.o $(BUILD)/obj/fibertrace/%.o: CPPFLAGS += -I. $(LIB_INC)
 

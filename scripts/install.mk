@@ -10,6 +10,11 @@ MAN_PAGES   := $(wildcard man/*.[137])
 DASHBOARDS  := $(wildcard fiberctl/share/*.json)
 UNITS       := $(wildcard fiberctl/share/*.service fiberctl/share/*.timer)
 
+# gdb loads what is named after a library: from its own data folder, which /usr/share/gdb/auto-load is part of, without being
+# asked; from beside the library where its safe-path allows that. It takes the first that it finds, so there is one.
+GDB_SCRIPT  := share/libfiber/libfiber-gdb.py
+GDB_LOADS   := $(if $(filter /usr,$(PREFIX)),share/gdb/auto-load/usr/lib,lib)/libfiber.so.0-gdb.py
+
 # Where the shells look for what completes a command.
 BASH_COMPLETIONS := $(DEST)/share/bash-completion/completions
 ZSH_COMPLETIONS  := $(DEST)/share/zsh/site-functions
@@ -41,7 +46,9 @@ install: lib tools
 	$(BUILD)/bin/fiberctl completion zsh >$(ZSH_COMPLETIONS)/_fiberctl
 	$(BUILD)/bin/fiberctl completion fish >$(FISH_COMPLETIONS)/fiberctl.fish
 	$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
-	$(INSTALL) -m 644 $(DASHBOARDS) $(DEST)/share/libfiber
+	$(INSTALL) -m 644 $(DASHBOARDS) libfiber/gdb/libfiber-gdb.py $(DEST)/share/libfiber
+	$(INSTALL) -d $(DEST)/$(dir $(GDB_LOADS))
+	ln -sf $(PREFIX)/$(GDB_SCRIPT) $(DEST)/$(GDB_LOADS)
 	@for unit in $(UNITS); do \
 		sed -e 's|@PREFIX@|$(PREFIX)|' $$unit >$(DEST)/lib/systemd/system/$${unit##*/} || exit 1; \
 	done
@@ -60,6 +67,7 @@ uninstall:
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)
 	rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)
+	rm -f $(DEST)/$(GDB_SCRIPT) $(DEST)/$(GDB_LOADS)
 	[ ! -d $(DEST)/share/libfiber ] || rmdir --ignore-fail-on-non-empty $(DEST)/share/libfiber
 	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish

@@ -16,4 +16,14 @@ fib_registry_note:
 	.balign	4
 1:	.quad	fib_registry_here - 1b
 
+/* gdb's commands for fibers, inside programs that are linked with an archive: 4 is a Python script as it stands. A shared
+ * library has its script beside it, where gdb looks (scripts/install.mk). */
+#if !defined(__PIC__) || defined(__PIE__)
+	.section .debug_gdb_scripts, "MS", %progbits, 1
+	.byte	4
+	.ascii	"gdb.inlined-libfiber\n"
+	.incbin	"gdb/libfiber-gdb.py"
+	.byte	0
+#endif
+
 	.section .note.GNU-stack, "", %progbits
