@@ -41,7 +41,8 @@ endif
 .PHONY: always
 
 # Those who use what is installed or read what is printed; strangers do not link sanitizers.
-STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py
+STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \
+	scripts/test-debuggers.py
 
 check: lib tools fixtures examples tests crowds
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")

@@ -2,7 +2,8 @@
 # deps.mk - the packages the project needs, and a clear word where one is missing
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
-	libiberty-dev libcmocka-dev libhttp-parser-dev liburing-dev libboost-context-dev systemtap-sdt-dev gdb elfutils binutils util-linux bash \
+	libiberty-dev libcmocka-dev libhttp-parser-dev liburing-dev libboost-context-dev systemtap-sdt-dev \
+	gdb lldb elfutils binutils util-linux bash \
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc python3 python3-jsonschema
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts

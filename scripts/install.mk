@@ -48,7 +48,7 @@ install: lib tools
 	$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
 	$(INSTALL) -m 644 $(DASHBOARDS) libfiber/gdb/libfiber-gdb.py $(DEST)/share/libfiber
 	$(INSTALL) -d $(DEST)/$(dir $(GDB_LOADS))
-	ln -sf $(PREFIX)/$(GDB_SCRIPT) $(DEST)/$(GDB_LOADS)
+	ln -sfr $(DEST)/$(GDB_SCRIPT) $(DEST)/$(GDB_LOADS)
 	@for unit in $(UNITS); do \
 		sed -e 's|@PREFIX@|$(PREFIX)|' $$unit >$(DEST)/lib/systemd/system/$${unit##*/} || exit 1; \
 	done

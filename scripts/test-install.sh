@@ -69,6 +69,12 @@ installed_as_listed() {
 		echo ./lib/systemd/system/libfiber-metrics.service
 		echo ./lib/systemd/system/libfiber-metrics.timer
 		echo ./share/libfiber/libfiber-dashboard.json
+		echo ./share/libfiber/libfiber-gdb.py
+		# Where gdb looks without being asked, or beside the library.
+		case $1 in
+		*/usr) echo ./share/gdb/auto-load/usr/lib/libfiber.so.0-gdb.py ;;
+		*) echo ./lib/libfiber.so.0-gdb.py ;;
+		esac
 		for page in man/*.[137]; do
 			[ -f "$page" ] || continue
 			echo "./share/man/man${page##*.}/${page#man/}"
@@ -214,6 +220,21 @@ units_are_understood() {
 		systemd-analyze --man=no verify "$units/libfiber-metrics.service" "$units/libfiber-metrics.timer"
 }
 
+# gdb_knows PROGRAM GDB-OPTION...: gdb knows its fibers without being told to load anything
+gdb_knows() {
+	program=$1
+	shift
+	LD_LIBRARY_PATH=$prefix/lib gdb -nx -batch -iex "set debuginfod enabled off" "$@" "$program" -ex "set confirm off" \
+		-ex "set breakpoint pending on" -ex "break fiber_park" -ex "run wait" -ex "info fibers" -ex kill >"$tmp/gdb" 2>&1
+	cat "$tmp/gdb"
+	grep -q '^shown 1 of 1 fibers$' "$tmp/gdb"
+}
+
+# gdb_asks PROGRAM: and where its safe-path does not name what was installed, it says so
+gdb_asks() {
+	! gdb_knows "$1" && grep -q 'auto-loading has been declined by your .auto-load safe-path' "$tmp/gdb"
+}
+
 # staged OUTPUT: compile against what was installed with DESTDIR, as one who makes packages does
 staged() {
 	# shellcheck disable=SC2046 # flags are words
@@ -251,6 +272,11 @@ prove "the installed timer and its service are well-formed" units_are_understood
 kill "$pid"
 wait "$pid" 2>/dev/null
 pid=
+prove "gdb knows fibers by itself where its safe-path has the library" gdb_knows "$tmp/shared" \
+	-iex "add-auto-load-safe-path $prefix"
+prove "and where it has a program that is linked with the archive" gdb_knows "$tmp/static" \
+	-iex "add-auto-load-safe-path $tmp/static"
+prove "and else it says what to add" gdb_asks "$tmp/shared"
 
 prove "make uninstall succeeds" "$make" -s uninstall BUILD="$build" PREFIX="$prefix" DESTDIR=
 prove "make uninstall leaves nothing" nothing_left "$prefix" "$prefix"
