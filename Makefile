@@ -84,7 +84,7 @@ CTL_LIBS = $(shell pkg-config --libs ncursesw)
 
 .PHONY: all lib tools fixtures examples
 all: lib tools fixtures examples
-lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a
+lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a $(BUILD)/gdb/libfiber-gdb.py
 tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace
 fixtures: $(FIX_BIN)
 examples: $(EXAMPLES)
@@ -120,8 +120,14 @@ $(BUILD)/obj/pic/%.o: libfiber/%
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 
-# What is included in assembly is seen by no compiler's -MMD.
-$(BUILD)/obj/lib/core/note.S.o $(BUILD)/obj/pic/core/note.S.o: libfiber/gdb/libfiber-gdb.py
+# gdb's commands for fibers: one script, since gdb loads one. The archive has it inside (note.S); what is included in assembly is
+# seen by no compiler's -MMD.
+GDB_SCRIPT := $(BUILD)/gdb/libfiber-gdb.py
+$(GDB_SCRIPT): $(addprefix libfiber/gdb/,registry.py fibers.py frames.py commands.py)
+	@mkdir -p $(@D)
+	cat $^ >$@
+$(BUILD)/obj/lib/core/note.S.o: CPPFLAGS += -I$(BUILD)/gdb
+$(BUILD)/obj/lib/core/note.S.o: $(GDB_SCRIPT)
 
 # -- tools: inspect/ and the two libraries it shares with libfiber, not libfiber itself --
 $(BUILD)/obj/inspect/%.o $(BUILD)/obj/tool/%.o $(BUILD)/obj/fiberctl/%.o $(BUILD)/obj/fibertrace/%.o: CPPFLAGS += -I. $(LIB_INC)

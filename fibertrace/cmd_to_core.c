@@ -99,6 +99,7 @@ static int publish(const struct options *o, struct ins_error *error)
 
 static int write_core(struct to_core *t, const struct options *o)
 {
+	struct stat st;
 	int rc;
 
 	t->fd = open_draft(o, t->error);
@@ -108,6 +109,8 @@ static int write_core(struct to_core *t, const struct options *o)
 	rc = o->core ? to_core_core(t, o->core) : to_core_live(t);
 	if (rc < 0 && !t->error->text[0])
 		ins_error_set(t->error, rc, "%s: cannot be written: %s", o->out, strerror(-rc));
+	if (fstat(t->fd, &st) == 0)
+		t->disk = (uint64_t)st.st_blocks * 512;
 	if (close(t->fd) < 0 && rc == 0)
 		rc = ins_error_set(t->error, -errno, "%s: cannot be written: %s", o->out,
 				   strerror(errno));
@@ -146,8 +149,8 @@ static void put_text(const struct to_core *t, const struct options *o)
 {
 	char file[PATH_MAX], name[sizeof t->source->name * 4];
 
-	printf("%s: %" PRIu64 " bytes, %" PRIu64 " of them of memory: %s, process %d\n",
-	       ins_plain(o->out, file, sizeof file), t->writer.end, t->writer.kept,
+	printf("%s: %" PRIu64 " bytes, %" PRIu64 " of them on disk: %s, process %d\n",
+	       ins_plain(o->out, file, sizeof file), t->writer.end, t->disk,
 	       ins_plain(t->source->name, name, sizeof name), (int)t->source->pid);
 	printf("%" PRIu64 " fibers are threads: fiber N is thread %d+N; %" PRIu64
 	       " plain threads\n",
@@ -185,7 +188,7 @@ static void put_json(const struct to_core *t, const struct options *o)
 	ins_json_key(&json, "core",
 		     json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:o}", "file",
 			       ins_json_text(o->out), "bytes", (json_int_t)t->writer.end,
-			       "memoryBytes", (json_int_t)t->writer.kept, "fiberThreads",
+			       "diskBytes", (json_int_t)t->disk, "fiberThreads",
 			       (json_int_t)t->fibers.threads, "plainThreads",
 			       (json_int_t)t->threads, "ended", (json_int_t)t->fibers.ended,
 			       "firstFiberThread", INS_CORE_FIBER_FIRST, "numbered",

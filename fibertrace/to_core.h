@@ -16,6 +16,7 @@ struct to_core {
 	struct ins_core_fibers fibers;
 	struct ins_summary summary;
 	uint64_t threads; /* plain ones */
+	uint64_t disk;	  /* bytes that the file takes there */
 	struct ins_error *error;
 };
 

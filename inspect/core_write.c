@@ -86,8 +86,8 @@ static bool all_zero(const unsigned char *at, size_t size)
 }
 
 /* Within one part: runs of pages that are to be written, each with one call. */
-static int put_runs(struct ins_core_writer *w, uint64_t at, const unsigned char *buf, size_t size,
-		    bool over)
+static int put_runs(const struct ins_core_writer *w, uint64_t at, const unsigned char *buf,
+		    size_t size, bool over)
 {
 	size_t from = 0, to = 0;
 
@@ -102,7 +102,6 @@ static int put_runs(struct ins_core_writer *w, uint64_t at, const unsigned char 
 
 			if (rc < 0)
 				return rc;
-			w->kept += to - from;
 		}
 		if (to == size)
 			break;

@@ -27,7 +27,6 @@ struct ins_core_writer {
 	size_t parts;
 	uint64_t notes_at; /* behind memory */
 	uint64_t end;	   /* of what was written, once it is whole */
-	uint64_t kept; /* bytes of memory that were written: where none were, the file has a hole */
 	unsigned char *notes;
 	size_t pending; /* bytes of notes not yet in the file */
 	uint64_t noted; /* bytes of notes that are */

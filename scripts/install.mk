@@ -12,8 +12,7 @@ UNITS       := $(wildcard fiberctl/share/*.service fiberctl/share/*.timer)
 
 # gdb loads what is named after a library: from its own data folder, which /usr/share/gdb/auto-load is part of, without being
 # asked; from beside the library where its safe-path allows that. It takes the first that it finds, so there is one.
-GDB_SCRIPT  := share/libfiber/libfiber-gdb.py
-GDB_LOADS   := $(if $(filter /usr,$(PREFIX)),share/gdb/auto-load/usr/lib,lib)/libfiber.so.0-gdb.py
+GDB_LOADS := $(if $(filter /usr,$(PREFIX)),share/gdb/auto-load/usr/lib,lib)/libfiber.so.0-gdb.py
 
 # Where the shells look for what completes a command.
 BASH_COMPLETIONS := $(DEST)/share/bash-completion/completions
@@ -46,9 +45,9 @@ install: lib tools
 	$(BUILD)/bin/fiberctl completion zsh >$(ZSH_COMPLETIONS)/_fiberctl
 	$(BUILD)/bin/fiberctl completion fish >$(FISH_COMPLETIONS)/fiberctl.fish
 	$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
-	$(INSTALL) -m 644 $(DASHBOARDS) libfiber/gdb/libfiber-gdb.py $(DEST)/share/libfiber
+	$(INSTALL) -m 644 $(DASHBOARDS) $(GDB_SCRIPT) $(DEST)/share/libfiber
 	$(INSTALL) -d $(DEST)/$(dir $(GDB_LOADS))
-	ln -sfr $(DEST)/$(GDB_SCRIPT) $(DEST)/$(GDB_LOADS)
+	ln -sfr $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/$(GDB_LOADS)
 	@for unit in $(UNITS); do \
 		sed -e 's|@PREFIX@|$(PREFIX)|' $$unit >$(DEST)/lib/systemd/system/$${unit##*/} || exit 1; \
 	done
@@ -67,7 +66,7 @@ uninstall:
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)
 	rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)
-	rm -f $(DEST)/$(GDB_SCRIPT) $(DEST)/$(GDB_LOADS)
+	rm -f $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/$(GDB_LOADS)
 	[ ! -d $(DEST)/share/libfiber ] || rmdir --ignore-fail-on-non-empty $(DEST)/share/libfiber
 	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish

@@ -22,7 +22,7 @@ fib_registry_note:
 	.section .debug_gdb_scripts, "MS", %progbits, 1
 	.byte	4
 	.ascii	"gdb.inlined-libfiber\n"
-	.incbin	"gdb/libfiber-gdb.py"
+	.incbin	"libfiber-gdb.py"
 	.byte	0
 #endif
 
