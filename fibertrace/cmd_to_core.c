@@ -120,11 +120,11 @@ static int write_core(struct to_core *t, const struct options *o)
 		unlink(draft);
 	draft[0] = 0;
 	if (rc == 0 && t->fibers.lost)
-		ins_problems_add(&t->source->problems,
-				 "the stacks of %" PRIu64
-				 " fibers are missing: gdb's gcore stops at guard pages; the "
-				 "kernel's cores do not",
-				 t->fibers.lost);
+		ins_problems_add(&t->source->problems, "the stacks of %" PRIu64 " fibers %s",
+				 t->fibers.lost,
+				 o->core ? "are not in the core: it is truncated, or gdb's gcore "
+					   "made it, which stops at guard pages"
+					 : "could not be read");
 	return rc;
 }
 

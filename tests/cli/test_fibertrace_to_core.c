@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fibertrace_to_core.c - what to-core says, refuses and leaves behind
+ *
+ * What debuggers see in its files is in scripts/test-debuggers.py.
+ */
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static struct crowd crowd;
+static const char *pid;
+static char core[HARNESS_PATH], out[HARNESS_PATH];
+
+static int start(void **state)
+{
+	static char number[24];
+
+	(void)state;
+	harness_file(out, "out.core");
+	/* A sanitizer's shadow makes a core of terabytes. */
+	if (*harness_sanitizer())
+		return 0;
+	crowd = crowd_start(NULL, "crowd", "66", NULL);
+	snprintf(number, sizeof(number), "%d", crowd.process->pid);
+	pid = number;
+	cli_core(crowd.process->pid, "core", core);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	if (crowd.process)
+		crowd_end(&crowd);
+	return 0;
+}
+
+static void needs_core(void)
+{
+	if (!*core)
+		cli_skip("no cores of sanitizer builds");
+	unlink(out);
+}
+
+/* Neither the file nor a piece of it under another name. */
+static void nothing_there(void)
+{
+	char pattern[HARNESS_PATH + 8];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s*", out);
+	assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
+}
+
+static void check_answer(struct harness_process *p, const char *source)
+{
+	const json_t *said;
+	json_t *answer;
+	struct stat st;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_promise_answer(answer, source);
+	said = json_object_get(answer, "core");
+	assert_string_equal(json_text(said, "file"), out);
+	assert_int_equal(stat(out, &st), 0);
+	assert_int_equal(json_int(said, "bytes"), st.st_size);
+	/* Stacks have been on them that are nobody else's business. */
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(json_int(said, "ended"), crowd_count(&crowd, "dead"));
+	assert_int_equal(json_int(said, "fiberThreads"), crowd.count - crowd_count(&crowd, "dead"));
+	assert_int_equal(json_int(said, "firstFiberThread"), 1000000000);
+	assert_int_equal(json_int(said, "plainThreads"), 4);
+	assert_int_equal(json_array_size(json_object_get(said, "running")), 0);
+	assert_int_equal(json_array_size(json_object_get(said, "numbered")), 0);
+	json_decref(answer);
+	harness_free(p);
+}
+
+static void test_to_core_says_what_is_in_the_file(void **state)
+{
+	(void)state;
+	needs_core();
+	check_answer(cli_run("fibertrace", "to-core", pid, "-o", out, "--json", NULL), "live");
+	unlink(out);
+	check_answer(cli_run("fibertrace", "to-core", "--core", core, "-o", out, "--json", NULL),
+		     "core");
+}
+
+static void test_core_of_a_core_of_fibers_is_the_same_again(void **state)
+{
+	struct harness_process *p, *again;
+	char twice[HARNESS_PATH];
+
+	(void)state;
+	needs_core();
+	cli_expect(cli_run("fibertrace", "to-core", pid, "-o", out, NULL), 0);
+	p = cli_run("fibertrace", "--core", out, NULL);
+	cli_expect(p, 0);
+	/* Its fibers are threads already, and it is a core like any other. */
+	cli_expect(cli_run("fibertrace", "to-core", "--core", out, "-o",
+			   harness_file(twice, "twice"), "--force", NULL),
+		   0);
+	again = cli_run("fibertrace", "--core", twice, NULL);
+	assert_string_equal(p->out.bytes, again->out.bytes);
+	harness_free(p);
+	harness_free(again);
+}
+
+static void test_file_that_is_there_is_replaced_by_force_only(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	needs_core();
+	file = fopen(out, "w");
+	assert_non_null(file);
+	fclose(file);
+	cli_expect_error(cli_run("fibertrace", "to-core", pid, "-o", out, NULL), 2, "fibertrace",
+			 "--force replaces it");
+	cli_expect(cli_run("fibertrace", "to-core", pid, "-o", out, "--force", NULL), 0);
+	cli_expect(cli_run("fibertrace", "--core", out, NULL), 0);
+	cli_expect_error(cli_run("fibertrace", "to-core", pid, "-o", "/dev/full", "--force", NULL),
+			 2, "fibertrace", "/dev/full: is there, and is no file");
+	cli_expect_error(cli_run("fibertrace", "to-core", pid, "-o", "/", "--force", NULL), 2,
+			 "fibertrace", "is there, and is no file");
+}
+
+static void test_file_that_cannot_be_written_is_an_error_and_leaves_nothing(void **state)
+{
+	struct rlimit old, few;
+
+	(void)state;
+	needs_core();
+	cli_expect_error(cli_run("fibertrace", "to-core", pid, "-o", "/nonexistent/core", NULL), 2,
+			 "fibertrace", "/nonexistent/core: cannot be written: No such file");
+	/* As on a disk that is full: from a live process and from a core. */
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	few = (struct rlimit){65536, old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+	cli_expect_error(cli_run("fibertrace", "to-core", pid, "-o", out, NULL), 2, "fibertrace",
+			 "out.core: cannot be written: File too large");
+	cli_expect_error(cli_run("fibertrace", "to-core", "--core", core, "-o", out, NULL), 2,
+			 "fibertrace", "out.core: cannot be written: File too large");
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	nothing_there();
+}
+
+static void cut(const char *to, off_t size)
+{
+	const char *const argv[] = {"cp", "--sparse=always", core, to, NULL};
+
+	harness_free(harness_run(argv, NULL, CLI_SECONDS));
+	assert_int_equal(truncate(to, size), 0);
+}
+
+static void test_truncated_core_is_partial_or_refused_and_never_a_crash(void **state)
+{
+	char less[HARNESS_PATH];
+	struct stat st;
+	bool partial = false;
+
+	(void)state;
+	needs_core();
+	assert_int_equal(stat(core, &st), 0);
+	harness_file(less, "less");
+	for (int i = 0; i < 11; i++) {
+		const off_t few[] = {0, 63, 64, 500, 20000};
+		const off_t size = i < 5 ? few[i] : st.st_size - ((off_t)65536 << 2 * (i - 5));
+		struct harness_process *p;
+
+		cut(less, size);
+		p = cli_run("fibertrace", "to-core", "--core", less, "-o", out, "--force", NULL);
+		if (harness_exit_code(p) == 1) {
+			cli_contains(p->out.bytes, "truncated");
+			partial = true;
+			unlink(out);
+		} else {
+			cli_expect(p, 2);
+			cli_contains(p->err.bytes, "fibertrace: ");
+		}
+		nothing_there();
+		harness_free(p);
+	}
+	assert_true(partial);
+}
+
+static void test_wrong_usage_is_64(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fibertrace", "to-core", "1", NULL), 64, "fibertrace to-core",
+			 "needs -o OUT");
+	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, NULL), 64,
+			 "fibertrace to-core", "give a PID");
+	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, "1", "2", NULL), 64,
+			 "fibertrace to-core", "one process at a time");
+	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, "x", NULL), 64,
+			 "fibertrace to-core", "is no process id");
+	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, "--core", "a", "b", "c", NULL),
+			 64, "fibertrace to-core", "one executable at most");
+	cli_expect_error(cli_run("fibertrace", "to-core", "--nonsense", NULL), 64,
+			 "fibertrace to-core", "nonsense");
+	cli_expect(cli_run("fibertrace", "to-core", "--help", NULL), 0);
+	nothing_there();
+}
+
+static void test_what_has_no_fibers_is_refused(void **state)
+{
+	char self[24];
+
+	(void)state;
+	snprintf(self, sizeof(self), "%d", getpid());
+	cli_expect_error(cli_run("fibertrace", "to-core", self, "-o", out, NULL), 2, "fibertrace",
+			 "no fibers");
+	cli_expect_error(cli_run("fibertrace", "to-core", "--core", "/dev/null", "-o", out, NULL),
+			 2, "fibertrace", "/dev/null");
+	nothing_there();
+}
+
+static void test_stacks_that_cannot_be_walked_are_no_threads(void **state)
+{
+	char program[HARNESS_PATH];
+	struct crowd other;
+
+	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("no cores of sanitizer builds");
+	snprintf(program, sizeof(program), "%s/generic/bin/crowd", harness_build());
+	other = crowd_start(NULL, program, "22", NULL);
+	cli_expect_error(cli_run("fibertrace", "to-core", cli_number((uint64_t)other.process->pid),
+				 "-o", out, NULL),
+			 2, "fibertrace", "cannot be walked yet");
+	crowd_end(&other);
+	nothing_there();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_to_core_says_what_is_in_the_file),
+		cmocka_unit_test(test_core_of_a_core_of_fibers_is_the_same_again),
+		cmocka_unit_test(test_file_that_is_there_is_replaced_by_force_only),
+		cmocka_unit_test(test_file_that_cannot_be_written_is_an_error_and_leaves_nothing),
+		cmocka_unit_test(test_truncated_core_is_partial_or_refused_and_never_a_crash),
+		cmocka_unit_test(test_wrong_usage_is_64),
+		cmocka_unit_test(test_what_has_no_fibers_is_refused),
+		cmocka_unit_test(test_stacks_that_cannot_be_walked_are_no_threads),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}
