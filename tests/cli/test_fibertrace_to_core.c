@@ -198,18 +198,18 @@ static void test_truncated_core_is_partial_or_refused_and_never_a_crash(void **s
 static void test_wrong_usage_is_64(void **state)
 {
 	(void)state;
-	cli_expect_error(cli_run("fibertrace", "to-core", "1", NULL), 64, "fibertrace to-core",
+	cli_expect_error(cli_run("fibertrace", "to-core", "1", NULL), 64, "fibertrace",
 			 "needs -o OUT");
-	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, NULL), 64,
-			 "fibertrace to-core", "give a PID");
+	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, NULL), 64, "fibertrace",
+			 "needs PROCESS -o OUT");
 	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, "1", "2", NULL), 64,
-			 "fibertrace to-core", "one process at a time");
-	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, "x", NULL), 64,
-			 "fibertrace to-core", "is no process id");
+			 "fibertrace", "one process at a time");
+	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, "x", NULL), 64, "fibertrace",
+			 "is no process id");
 	cli_expect_error(cli_run("fibertrace", "to-core", "-o", out, "--core", "a", "b", "c", NULL),
-			 64, "fibertrace to-core", "one executable at most");
-	cli_expect_error(cli_run("fibertrace", "to-core", "--nonsense", NULL), 64,
-			 "fibertrace to-core", "nonsense");
+			 64, "fibertrace", "one argument too many");
+	cli_expect_error(cli_run("fibertrace", "to-core", "--nonsense", NULL), 64, "fibertrace",
+			 "nonsense");
 	cli_expect(cli_run("fibertrace", "to-core", "--help", NULL), 0);
 	nothing_there();
 }
