@@ -55,6 +55,8 @@ static const char *what_name(uint32_t what)
 		return "threshold";
 	case FIB_WIRE_AUDIT_CANCEL:
 		return "cancel";
+	case FIB_WIRE_AUDIT_RECORD:
+		return "record";
 	case FIB_WIRE_AUDIT_WAKE:
 		return "wake";
 	default:

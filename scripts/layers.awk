@@ -11,6 +11,7 @@ BEGIN {
 		layer[name[i]] = number[i]
 	# Headers that a -I chooses by folder.
 	chosen["frame.h"] = "arch"
+	chosen["ticks.h"] = "arch"
 	chosen["announce.h"] = "context"
 	chosen["probe.h"] = "base"
 	# What stands outside libfiber/ may see of the tree besides its own folder; * is everything.

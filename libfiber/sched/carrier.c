@@ -87,6 +87,8 @@ static struct fiber *steal(struct fib_carrier *c, bool patient)
 			fiber = fib_swap(&victim->woken, NULL);
 		if (fiber) {
 			fib_probe3(steal, c->index, victim->index, fiber->id);
+			if (fib_records(c))
+				fib_recorder_stole(c, fiber, victim->index);
 			fib_meter_raise(&c->meter.steals, 1);
 			return fiber;
 		}
@@ -132,6 +134,7 @@ static struct fiber *find(struct fib_carrier *c)
 
 	for (;;) {
 		fib_meter_give(c);
+		fib_recorder_heed(c);
 		fib_live_tell(c->sched);
 		expire_timers(c);
 		fib_idle_poll(c);
@@ -183,6 +186,8 @@ void *fib_carrier_main(void *arg)
 	fib_os_thread_name("fiber-carrier");
 	if (__cxa_get_globals)
 		c->exceptions = __cxa_get_globals();
+	if (c->exceptions)
+		c->care = FIB_CARE_EXCEPTIONS;
 	/* Without an alternate stack an overflow still ends the program, but says less. */
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;

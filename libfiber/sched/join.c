@@ -87,6 +87,8 @@ static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 	int64_t now = fib_coarse_now();
 
 	fib_probe1(exit, fiber->id);
+	if (fib_records(c))
+		fib_recorder_ended(c, fiber);
 	fib_count_cpu(fiber, now);
 	fib_store(&fiber->since, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);

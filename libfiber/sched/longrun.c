@@ -140,6 +140,7 @@ static struct fib_longrun_event *record(struct fib_carrier *c, const struct glim
 	}
 	h->event = e->number;
 	h->stage = RECORDED;
+	fib_recorder_slow(c->sched, e->fiber, c->index, e->duration);
 	return e;
 }
 

@@ -128,6 +128,7 @@ uint64_t fib_pinned_begin(struct fiber *fiber, enum fib_wait_kind kind)
 
 	fib_probe2(pinned, fiber->id, fib_probe_byte(&fiber->wait_kind));
 	fib_add_relaxed(&p->count, 1);
+	fib_recorder_pinned(fiber, true);
 	if (fib_load(&p->policy) == FIBER_PINNED_SILENT)
 		return NO_EVENT;
 	return record(fiber, kind, -1);
@@ -139,6 +140,7 @@ void fib_pinned_end(struct fiber *fiber, uint64_t event)
 	struct fib_pinned_event *e = &p->events[event % FIB_PINNED_EVENTS];
 	uint64_t seq;
 
+	fib_recorder_pinned(fiber, false);
 	if (event == NO_EVENT)
 		return;
 	seq = fib_load(&e->seq);

@@ -72,6 +72,8 @@ static fib_noinline void ready_from_outside(struct fib_sched *s, struct fiber *f
 	/* From the put on the fiber may run and end, and s be finished, which only its own carriers
 	 * would hold up. So whoever frees s looks here. */
 	fib_add_relaxed(&s->visitors, 1);
+	if (fib_unlikely(fib_load(&s->recording) != NULL))
+		fib_recorder_woke(s, fiber);
 	/* While every carrier sleeps nobody keeps the coarse clock. */
 	fib_coarse_set(fib_os_now());
 	fib_show_runnable(fiber, fib_coarse_now());
@@ -90,6 +92,8 @@ void fib_ready(struct fiber *fiber, bool front)
 	}
 	if (fib_unlikely(!c->current && fib_load(&c->sched->tells)))
 		wake_clock(c);
+	if (fib_records(c))
+		fib_recorder_woke(c->sched, fiber);
 	fib_show_runnable(fiber, fib_coarse_now());
 	fib_probe2(wake, fiber->id, c->current);
 	/* Most often it is the only one, and nobody needs to be told. */

@@ -48,6 +48,7 @@ static void release(struct fib_sched *s)
 		fib_runqueue_release(&s->carriers[i].queue);
 	}
 	fib_longrun_release(s);
+	fib_recorder_release(s);
 	free(s->carriers);
 	fib_pinned_release(&s->pinned);
 	s->poller->ops->close(s->poller);

@@ -25,6 +25,7 @@
 #include "sched/meter.h"
 #include "sched/longrun.h"
 #include "sched/pinned.h"
+#include "sched/recorder.h"
 #include "sched/runqueue.h"
 #include "sched/spare.h"
 #include "sched/timers.h"
@@ -39,6 +40,10 @@ struct fib_exceptions {
 	unsigned uncaught;
 };
 
+/* care */
+#define FIB_CARE_EXCEPTIONS 1u /* there is C++: one may be under way */
+#define FIB_CARE_RECORDS    2u /* what happens is noted: recorder.c */
+
 /* I set before start, then read-only · C its carrier only · A any thread, atomic · L under ->lock */
 struct fib_carrier {
 	struct fib_sched *sched; /* I */
@@ -51,6 +56,7 @@ struct fib_carrier {
 	/* I: this thread's; NULL without C++ */
 	struct fib_exceptions *exceptions;
 	bool searching;			 /* C: counted in idle.word */
+	uint8_t care;			 /* C: FIB_CARE_*, what a switch is to mind */
 	struct fiber *_Atomic woken;	 /* A: the fiber that was woken last, taken first */
 	_Atomic uint32_t clocked;	 /* C writes, A reads: how often it has set the clock */
 	uint32_t clocked_seen;		 /* the service thread's */
@@ -74,6 +80,7 @@ struct fib_carrier {
 	uint64_t rand;		/* C */
 	pthread_t thread;	/* I */
 	void *altstack;		/* C */
+	struct fib_recorder *recorder; /* C: NULL: it does not record */
 
 	_Atomic uint32_t tid;		   /* C writes, A reads; 0: not there yet */
 	_Atomic uint32_t interruptible;	   /* C writes, A reads: it may be sent longrun's signal */
@@ -119,6 +126,9 @@ struct fib_sched {
 	struct fib_background background; /* own lock */
 	_Atomic int64_t long_run;	  /* A: ns a fiber may hold its carrier; 0: any time */
 	bool interruptible;		  /* I: carriers may take longrun's signal */
+
+	struct fib_recorder *_Atomic recording; /* A: recorder.on; NULL: off */
+	struct fib_recorder *recorders;		/* the service thread's: all that were made */
 };
 
 /* Make a scheduler of n carriers in *s and start them. dispatch is called with what the poller gives out. 0, -ENOMEM,
@@ -133,6 +143,12 @@ void fib_sched_stop(struct fib_sched *s);
 static inline struct fib_carrier *fib_carrier_self(void)
 {
 	return fib_tls_carrier();
+}
+
+/* Whether carrier c notes what it does. Carrier c only. */
+static inline bool fib_records(const struct fib_carrier *c)
+{
+	return fib_unlikely(c->care & FIB_CARE_RECORDS);
 }
 
 /* Exchange what is in the slot for the fiber woken last. Carrier c only. */

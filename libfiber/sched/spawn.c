@@ -209,6 +209,8 @@ static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 		fib_background_enter(s, fiber);
 	fib_bear(fiber, fib_coarse_now());
 	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
+	if (fib_unlikely(fib_load(&s->recording) != NULL))
+		fib_recorder_spawned(s, fiber);
 	fib_ready_fresh(fiber);
 }
 
@@ -291,6 +293,8 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	if (ret)
 		*ret = fiber;
 	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
+	if (fib_records(c))
+		fib_recorder_spawned(s, fiber);
 	fib_put_fresh(s, c, fiber);
 	return fiber;
 }

@@ -158,7 +158,7 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int
 
 /* Leave fiber for next, or for the idle context when there is none or it has not been left elsewhere. */
 static fib_always_inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
-				 int64_t now)
+				 int64_t now, bool records)
 {
 	struct fib_context *to = &c->idle;
 	struct fib_announce *to_announce = &c->announce;
@@ -166,12 +166,16 @@ static fib_always_inline void go(struct fib_carrier *c, struct fiber *fiber, str
 	/* pairs: record.seq */
 	if (next && !(fib_load_acquire(&next->seq) & 1)) {
 		fib_probe2(switch, fiber->id, next->id);
+		if (records)
+			fib_recorder_ran(c, fiber, next);
 		start_running(c, next, now);
 		if (fib_unlikely(!begun(next)))
 			begin(c, next);
 		to = &next->context;
 		to_announce = &next->announce;
 	} else {
+		if (records)
+			fib_recorder_ran(c, fiber, NULL);
 		c->pending = next;
 		c->current = NULL;
 		fib_probe2(switch, fiber->id, c->current); /* NULL, like what is below: nobody */
@@ -181,8 +185,13 @@ static fib_always_inline void go(struct fib_carrier *c, struct fiber *fiber, str
 
 static inline bool in_exception(const struct fib_carrier *c)
 {
-	return fib_unlikely(c->exceptions != NULL) &&
-	       (c->exceptions->caught || c->exceptions->uncaught);
+	return c->exceptions && (c->exceptions->caught || c->exceptions->uncaught);
+}
+
+static fib_noinline void go_recording(struct fib_carrier *c, struct fiber *fiber,
+				      struct fiber *next, int64_t now)
+{
+	go(c, fiber, next, now, true);
 }
 
 /* A fiber that leaves in the middle of a C++ exception takes along what the C++ runtime has noted of it for the thread;
@@ -193,22 +202,38 @@ static fib_noinline void go_in_exception(struct fib_carrier *c, struct fiber *fi
 	const struct fib_exceptions mine = *c->exceptions;
 
 	*c->exceptions = (struct fib_exceptions){NULL, 0};
-	go(c, fiber, next, now);
+	if (fib_records(c))
+		go_recording(c, fiber, next, now);
+	else
+		go(c, fiber, next, now, false);
 	*fib_carrier_self()->exceptions = mine;
+}
+
+static fib_noinline void go_with_care(struct fib_carrier *c, struct fiber *fiber,
+				      struct fiber *next, int64_t now)
+{
+	if (in_exception(c))
+		go_in_exception(c, fiber, next, now);
+	else if (fib_records(c))
+		go_recording(c, fiber, next, now);
+	else
+		go(c, fiber, next, now, false);
 }
 
 static fib_always_inline void leave_for(struct fib_carrier *c, struct fiber *fiber,
 					struct fiber *next, int64_t now)
 {
-	if (in_exception(c))
-		go_in_exception(c, fiber, next, now);
+	if (fib_likely(!c->care))
+		go(c, fiber, next, now, false);
 	else
-		go(c, fiber, next, now);
+		go_with_care(c, fiber, next, now);
 }
 
 void fib_enter(struct fib_carrier *c, struct fiber *fiber)
 {
 	fib_probe2(switch, c->current, fiber->id);
+	if (fib_records(c))
+		fib_recorder_ran(c, NULL, fiber);
 	start_running(c, fiber, fib_coarse_now());
 	if (!begun(fiber))
 		begin(c, fiber);
@@ -320,16 +345,20 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 	/* It may block for long, and who waits for the end is told in the idle context only. */
 	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
 		fib_live_tell(c->sched);
-	if (in_exception(c)) /* it ends in a catch block */
+	if (fib_unlikely(c->care) && in_exception(c)) /* it ends in a catch block */
 		*c->exceptions = (struct fib_exceptions){NULL, 0};
 	/* pairs: record.seq */
 	if (!next || (fib_load_acquire(&next->seq) & 1)) {
+		if (fib_records(c))
+			fib_recorder_ran_after_end(c, NULL);
 		c->pending = next;
 		fib_stack_give(&c->stacks, stack);
 		fib_context_leave(&c->gone, &c->idle, &c->announce);
 	}
 	fib_probe2(switch, c->current, next->id);
 	/* Odd from here on: nobody takes for whole what a beginning has half written. */
+	if (fib_records(c))
+		fib_recorder_ran_after_end(c, next);
 	start_running(c, next, fib_coarse_now());
 	if (begun(next)) {
 		fib_stack_give(&c->stacks, stack);

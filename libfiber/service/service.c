@@ -35,6 +35,7 @@
 #include "service/audit.h"
 #include "service/door.h"
 #include "service/peer.h"
+#include "service/recording.h"
 
 #define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
 #define PEERS	     16
@@ -91,6 +92,7 @@ static void tick(int64_t now)
 	if (now < next_tick)
 		return;
 	pause = fib_tick(now);
+	fib_recording_look(now);
 	next_tick = pause ? now + pause : INT64_MAX;
 }
 
@@ -285,6 +287,7 @@ static void forget(void)
 	for (i = 0; i < PEERS; i++)
 		fib_peer_close(&peers[i]);
 	fib_audit_forget();
+	fib_recording_forget();
 }
 
 static int start_thread(void)

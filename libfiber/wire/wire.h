@@ -50,6 +50,8 @@ enum fib_wire_type {
 	FIB_WIRE_EVENTS = 0x07,
 	/* struct fib_wire_watchdog: WATCHDOG_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
 	FIB_WIRE_WATCHDOG = 0x08,
+	/* struct fib_wire_record: RECORD_IS, of READ then RECORDED..., END; or ERROR -EPERM, -EINVAL, -EBUSY, -ESRCH. */
+	FIB_WIRE_RECORD = 0x10,
 
 	/* struct fib_wire_process */
 	FIB_WIRE_PROCESS = 0x81,
@@ -79,6 +81,10 @@ enum fib_wire_type {
 	FIB_WIRE_EVENT = 0x8a,
 	/* struct fib_wire_watchdog_is */
 	FIB_WIRE_WATCHDOG_IS = 0x8b,
+	/* struct fib_wire_record_is */
+	FIB_WIRE_RECORD_IS = 0x90,
+	/* struct fib_wire_recorded, then count events of event_size bytes (layout/event.h). */
+	FIB_WIRE_RECORDED = 0x91,
 };
 
 struct fib_wire_header {
@@ -144,6 +150,7 @@ enum fib_wire_audit_what {
 	FIB_WIRE_AUDIT_THRESHOLD = 2, /* ns */
 	FIB_WIRE_AUDIT_CANCEL = 3,    /* fiber */
 	FIB_WIRE_AUDIT_WAKE = 4,      /* fiber */
+	FIB_WIRE_AUDIT_RECORD = 5,    /* before and after: events a ring, 0: off */
 };
 
 struct fib_wire_audit_entry {
@@ -320,6 +327,35 @@ struct fib_wire_watchdog_is {
 	int64_t threshold; /* in force now, ns, 0: off */
 	int64_t previous;  /* in force before */
 	uint64_t events;   /* long runs recorded so far */
+};
+
+/* The flight recorder. It stops by itself when nobody has read for FIB_WIRE_RECORD_LEASE: its reader is gone. */
+#define FIB_WIRE_RECORD_LEASE INT64_C(10000000000) /* ns, while anything runs */
+enum fib_wire_record_what { FIB_WIRE_RECORD_START, FIB_WIRE_RECORD_READ, FIB_WIRE_RECORD_STOP };
+
+struct fib_wire_record {
+	uint32_t what;	 /* enum fib_wire_record_what */
+	uint32_t events; /* START: that a ring holds, made a power of two */
+	uint64_t id;	 /* READ, STOP: of the recording, as START has answered */
+};
+
+struct fib_wire_record_is {
+	uint64_t id;	   /* counts the recordings of this process, from 1 */
+	uint32_t events;   /* that a ring holds */
+	uint32_t runtimes; /* that record */
+	int64_t now;	   /* ns, CLOCK_MONOTONIC ... */
+	uint64_t time;	   /* ... and the events' ticks at that moment */
+};
+
+/* Some events of one ring, in their order. One that has nothing new is told of once a READ all the same. */
+struct fib_wire_recorded {
+	uint64_t runtime; /* its serial */
+	uint32_t carrier; /* index, or FIB_EVENT_OUTSIDE */
+	uint32_t event_size;
+	uint32_t count;
+	uint32_t unused;
+	uint64_t
+		lost; /* events of this ring that were written over before they were read, so far */
 };
 
 struct fib_wire_end {

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording.c - the recording that is under way: whose, in which runtimes, until when
+ *
+ * There is one at most, since events are read once. Whoever began it reads it by its number, over as many connections as he likes,
+ * and says when to stop; should he not come back, nobody reads any more and it stops by itself. A runtime that begins
+ * later joins in at the next reading.
+ */
+#include "service/recording.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "os/os.h"
+#include "sched/sched.h"
+#include "sched/tick.h"
+
+static struct {
+	uint64_t id;	 /* of the last one */
+	unsigned events; /* 0: none is under way */
+	int64_t read_at;
+	bool trims; /* memory is to be given back */
+} recording;
+
+/* What a walk over the runtimes does and finds. */
+struct walk {
+	uint64_t serial;
+	struct fib_wire_record_is *is;
+	int rc;
+	bool more;
+};
+
+static void join_in(struct fib_sched *s, void *arg)
+{
+	struct walk *w = arg;
+	int rc = fib_recorder_of(s) ? 0 : fib_recorder_start(s, recording.events);
+
+	w->serial = s->serial;
+	if (rc < 0) {
+		w->rc = rc;
+		return;
+	}
+	w->is->runtimes++;
+	w->is->now = fib_os_now();
+	w->is->time = fib_recorder_time(fib_recorder_of(s));
+}
+
+static void stop(struct fib_sched *s, void *arg)
+{
+	struct walk *w = arg;
+
+	w->serial = s->serial;
+	fib_recorder_stop(s);
+}
+
+static void trim(struct fib_sched *s, void *arg)
+{
+	struct walk *w = arg;
+
+	w->serial = s->serial;
+	w->more |= fib_recorder_trim(s);
+}
+
+static void each(void (*fn)(struct fib_sched *s, void *arg), struct walk *w)
+{
+	w->serial = 0;
+	while (fib_tick_next(w->serial, fn, w))
+		;
+}
+
+static void end(void)
+{
+	struct walk w = {0};
+
+	each(stop, &w);
+	recording.events = 0;
+	recording.trims = true;
+}
+
+static unsigned power_of_two(unsigned n)
+{
+	unsigned events = FIB_RECORDER_LEAST;
+
+	while (events < n && events < FIB_RECORDER_MOST)
+		events *= 2;
+	return events;
+}
+
+static int look_around(int64_t now, struct fib_wire_record_is *ret)
+{
+	struct walk w = {.is = ret};
+
+	*ret = (struct fib_wire_record_is){.id = recording.id, .events = recording.events};
+	each(join_in, &w);
+	recording.read_at = now;
+	return w.rc;
+}
+
+int fib_recording_start(unsigned events, int64_t now, struct fib_wire_record_is *ret)
+{
+	int rc;
+
+	if (recording.events)
+		return -EBUSY;
+	recording.events = power_of_two(events);
+	recording.id++;
+	rc = look_around(now, ret);
+	if (rc == 0 && !ret->runtimes)
+		rc = -ESRCH;
+	if (rc < 0)
+		end();
+	return rc;
+}
+
+int fib_recording_read(uint64_t id, int64_t now, struct fib_wire_record_is *ret)
+{
+	if (!recording.events || id != recording.id)
+		return -ESRCH;
+	/* Without memory for the rings of a new runtime the others go on. */
+	look_around(now, ret);
+	return 0;
+}
+
+int fib_recording_stop(uint64_t id, int64_t now, struct fib_wire_record_is *ret)
+{
+	int rc = fib_recording_read(id, now, ret);
+
+	if (rc == 0)
+		end();
+	return rc;
+}
+
+unsigned fib_recording_events(void)
+{
+	return recording.events;
+}
+
+void fib_recording_look(int64_t now)
+{
+	struct walk w = {0};
+
+	if (recording.events && now - recording.read_at > FIB_WIRE_RECORD_LEASE)
+		end();
+	if (!recording.trims)
+		return;
+	each(trim, &w);
+	recording.trims = w.more;
+}
+
+void fib_recording_forget(void)
+{
+	recording.events = 0;
+	recording.trims = false;
+}
