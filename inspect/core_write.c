@@ -243,13 +243,16 @@ int ins_core_writer_end(struct ins_core_writer *w)
 	};
 	int rc = flush(w);
 
+	w->end = w->notes_at + w->noted;
+	/* Where nothing is behind a hole, the file still has it. */
+	if (rc == 0 && ftruncate(w->fd, (off_t)w->end) < 0)
+		rc = -errno;
 	if (rc == 0)
 		rc = put_segments(w);
 	if (rc == 0 && elsewhere)
 		rc = put(w, after, &counts, sizeof counts);
 	if (rc == 0)
 		rc = put(w, 0, &eh, sizeof eh);
-	w->end = w->notes_at + w->noted;
 	return rc;
 }
 
