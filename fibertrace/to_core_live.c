@@ -219,7 +219,7 @@ int to_core_live(struct to_core *t)
 {
 	const struct fib_layout *layout = &t->source->layout;
 	const struct ins_core_gap records = {
-		layout->records, layout->records + layout->committed * layout->record_size};
+		layout->records, layout->records + layout->capacity * layout->record_size};
 	struct ins_core_part *part = NULL;
 	struct ins_mappings mappings;
 	int rc = ins_mappings_read(t->source->pid, &mappings, t->error);

@@ -244,6 +244,41 @@ static void test_stacks_that_cannot_be_walked_are_no_threads(void **state)
 	nothing_there();
 }
 
+/* Fibers come, go and run while they are copied: what is in the file can be walked all the same, and the program notices nothing. */
+static void test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment(void **state)
+{
+	char program[HARNESS_PATH];
+	struct harness_process *busy;
+	unsigned cores = 0;
+
+	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("no cores of sanitizer builds");
+	snprintf(program, sizeof(program), "%s/tests/stress/stress", harness_build());
+	busy = harness_start((const char *[]){program, "--seconds", "6", NULL}, NULL);
+	while (!harness_wait_end(busy, 1)) {
+		struct harness_process *p, *read;
+
+		p = cli_run("fibertrace", "to-core", cli_number((uint64_t)busy->pid), "-o", out,
+			    "--force", NULL);
+		if (harness_exit_code(p) == 2) {
+			harness_free(p); /* between two runtimes, or it has ended */
+			continue;
+		}
+		read = cli_run("fibertrace", "--core", out, NULL);
+		if (harness_exit_code(read) != 2) {
+			assert_null(strstr(read->out.bytes, "truncated"));
+			cores++;
+		}
+		harness_free(read);
+		harness_free(p);
+	}
+	assert_int_equal(harness_exit_code(busy), 0);
+	assert_true(cores > 0);
+	harness_free(busy);
+	unlink(out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +290,8 @@ int main(void)
 		cmocka_unit_test(test_wrong_usage_is_64),
 		cmocka_unit_test(test_what_has_no_fibers_is_refused),
 		cmocka_unit_test(test_stacks_that_cannot_be_walked_are_no_threads),
+		cmocka_unit_test(
+			test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment),
 	};
 
 	harness_watchdog(110);
