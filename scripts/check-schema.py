@@ -88,6 +88,7 @@ ANSWERS = [
     ("watchdog", "fiberctl watchdog {hog} 30ms"),
     ("fibertrace", "fibertrace {crowd}"),
     ("fibertrace-each", "fibertrace --each {crowd}"),
+    ("fibertrace-to-core", "fibertrace to-core {hog} -o {file}"),
 ]
 # Commands that have no answer of their own: two know no JSON, watch has that of another command.
 WITHOUT_SCHEMA = {"completion", "metrics", "watch"}

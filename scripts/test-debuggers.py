@@ -298,7 +298,7 @@ def script_live(folder):
         need(("1", "fib_arch_switch") in frames and not any(n == "0" for n, _ in frames), "frame 0 is not left out:\n" + backtrace)
         waiting = [f["id"] for f in fibers.values() if f["wait"] and f["wait"]["kind"] == "rwlock-write"]
         found = re.findall(r"^fiber (\d+) .* in fiber_rwlock_wrlock$", text, re.M)
-        need(waiting and [int(n) for n in found] == sorted(waiting) and "found %d fibers" % len(found) in text, text)
+        need(waiting and [int(n) for n in found] == sorted(waiting) and "found %d of %d fibers" % (len(found), FIBERS) in text, text)
         need(re.search(r'^fiber 5 "[^"]*" \[.*\]$', text, re.M), text)
         need(traced(p.pid).keys() == fibers.keys(), "other fibers afterwards")
         p.send_signal(signal.SIGTERM)

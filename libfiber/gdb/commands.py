@@ -105,14 +105,15 @@ fiber find REGEX"""
     def invoke(self, argument, _):
         if not argument.strip():
             raise gdb.GdbError("usage: fiber find REGEX")
-        wanted, count = pattern(argument), 0
+        wanted, count, total = pattern(argument), 0, 0
         with Visit() as visit:
             for fiber in fibers():
+                total += 1
                 where = self.where(fiber, wanted, visit)
                 if where is not None:
                     count += 1
                     gdb.write("%s%s\n" % (fiber.line(), where))
-        gdb.write("found %d fibers\n" % count)
+        gdb.write("found %d of %d fibers\n" % (count, total))
 
     @staticmethod
     def where(fiber, wanted, visit):

@@ -2,6 +2,7 @@
 #
 # fibers.py - one fiber as its record says, and all of them
 import struct
+import time
 
 import gdb
 
@@ -75,13 +76,21 @@ def duration(ns):
     return "%dns" % ns
 
 
+def clock(layout):
+    """What ages are measured against: the program's own clock rests while all of it sleeps, and a core has no other."""
+    connection = getattr(gdb.selected_inferior(), "connection", None)
+    if connection and connection.type == "native":
+        return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    try:
+        return struct.unpack("<q", read(layout.clock, 8))[0]
+    except gdb.error:
+        return 0
+
+
 def fibers():
     """Every fiber, in the order of the records; what cannot be read is said."""
     layout = find_layout()
-    try:
-        now = struct.unpack("<q", read(layout.clock, 8))[0]
-    except gdb.error:
-        now = 0
+    now = clock(layout)
     per, missing, holes, i = PIECE // layout.record_size, 0, 0, 0
     id_offset = layout.fields[ID][0]
     while i < layout.committed and holes < HOLES_MOST:
