@@ -97,6 +97,20 @@ static int publish(const struct options *o, struct ins_error *error)
 		      : 0;
 }
 
+/* What went wrong on the way from one to the other. */
+static void explain(struct to_core *t, const struct options *o, int rc)
+{
+	if (rc == -ESRCH)
+		ins_error_set(t->error, rc, "process %d: ended while it was read", (int)o->pid);
+	else if (rc == -EINVAL && o->core)
+		ins_error_set(t->error, rc, "%s: its segments share bytes: no core of a program",
+			      o->core);
+	else if ((rc == -EFAULT || rc == -EIO) && o->core)
+		ins_error_set(t->error, rc, "%s: cannot be read: %s", o->core, strerror(-rc));
+	else
+		ins_error_set(t->error, rc, "%s: cannot be written: %s", o->out, strerror(-rc));
+}
+
 static int write_core(struct to_core *t, const struct options *o)
 {
 	struct stat st;
@@ -108,7 +122,7 @@ static int write_core(struct to_core *t, const struct options *o)
 	t->error->text[0] = 0;
 	rc = o->core ? to_core_core(t, o->core) : to_core_live(t);
 	if (rc < 0 && !t->error->text[0])
-		ins_error_set(t->error, rc, "%s: cannot be written: %s", o->out, strerror(-rc));
+		explain(t, o, rc);
 	if (fstat(t->fd, &st) == 0)
 		t->disk = (uint64_t)st.st_blocks * 512;
 	if (close(t->fd) < 0 && rc == 0)

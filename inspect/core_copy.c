@@ -52,14 +52,20 @@ int ins_core_parts_core(const struct ins_core *core, bool stacks_only, struct in
 {
 	struct ins_core_part *part = calloc(core->loads + 1, sizeof *part);
 	unsigned char magic[SELFMAG];
+	uint64_t sum = 0;
 	size_t i;
 
 	if (!part)
 		return -ENOMEM;
-	*ret = part;
 	for (i = 0; i < core->loads; i++) {
 		const struct ins_core_load *l = &core->load[i];
 
+		/* Bytes that many segments share would become a file without end. */
+		if (l->size > core->file_size - sum) {
+			free(part);
+			return -EINVAL;
+		}
+		sum += l->size;
 		part[i].start = l->address;
 		part[i].end = l->address + l->memory;
 		part[i].flags = l->flags;
@@ -73,6 +79,7 @@ int ins_core_parts_core(const struct ins_core *core, bool stacks_only, struct in
 		else if (l->flags & PF_X)
 			part[i].size = l->address == core->vdso ? l->size : 0;
 	}
+	*ret = part;
 	return 0;
 }
 

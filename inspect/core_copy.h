@@ -16,7 +16,7 @@
 int ins_core_parts_live(const struct ins_mappings *mappings, bool stacks_only,
 			struct ins_core_part **ret);
 
-/* The same of a core, which has less already. */
+/* The same of a core, which has less already. -EINVAL when its segments share bytes of the file. */
 int ins_core_parts_core(const struct ins_core *core, bool stacks_only, struct ins_core_part **ret);
 
 /* Addresses that are not copied. */

@@ -299,7 +299,7 @@ def script_live(folder):
         waiting = [f["id"] for f in fibers.values() if f["wait"] and f["wait"]["kind"] == "rwlock-write"]
         found = re.findall(r"^fiber (\d+) .* in fiber_rwlock_wrlock$", text, re.M)
         need(waiting and [int(n) for n in found] == sorted(waiting) and "found %d of %d fibers" % (len(found), FIBERS) in text, text)
-        need(re.search(r'^fiber 5 "[^"]*" \[.*\]$', text, re.M), text)
+
         need(traced(p.pid).keys() == fibers.keys(), "other fibers afterwards")
         p.send_signal(signal.SIGTERM)
         need(p.wait(SECONDS) in (0, -signal.SIGTERM), "it does not end well: %s" % p.returncode)
@@ -349,15 +349,15 @@ def wrong(folder):
     text, _ = gdb(folder, shutil.which("sleep"), commands=["source %s" % SCRIPT, "info fibers", "fiber 1", "fiber find a"])
     need("not a fiber program, or it does not run yet" in text and "Traceback" not in text, text)
     for name, contents in (("damaged", '"FIBERREG", 1'), ("unused", "0"), ("hostile", '"FIBERREG", [8] = 1, [12] = 0xff, [13] = 0xff, '
-                                                           "[32] = 1, [40] = 0xff, [47] = 0xff, [48] = 0xff, [55] = 0xff")):
-        source = folder / "own.c"
-        source.write_text("#include <unistd.h>\nchar fiber_registry[4096] __attribute__((aligned(8))) = {%s};\n"
+                                                           "[32] = 1, [40] = 0xff, [47] = 0xff, [48] = 0xff, [55] = 0xff"),
+                           ("empty", '"FIBERREG", [8] = 1, [13] = 0xff, [32] = 64, [36] = 3, [40] = 1, [48] = 1')):
+        (source := folder / "own.c").write_text("#include <unistd.h>\nchar fiber_registry[4096] __attribute__((aligned(8))) = {%s};\n"
                           "int main(void) { write(1, \"ready\\n\", 6); pause(); return 0; }\n" %
                           contents.replace('"FIBERREG"', ", ".join("'%s'" % c for c in "FIBERREG")), encoding="ascii")
         run("cc", "-o", folder / name, source, code=0)
         with started(folder / name) as p:
             text, _ = gdb(folder, "-p", p.pid, commands=["source %s" % SCRIPT, "info fibers", "fiber 1", "fiber apply all bt"])
-        said = "no fiber runtime has been started" if name == "unused" else "damaged" if name == "damaged" else "impossible"
+        said = {"unused": "no fiber runtime has been started", "hostile": "impossible", "empty": "lacks a field"}.get(name, name)
         need(said in text and "Traceback" not in text and "Python Exception" not in text, "%s:\n%s" % (name, text))
 
 

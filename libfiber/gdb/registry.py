@@ -28,6 +28,7 @@ HEAD = struct.Struct("<8sIIIIQIIQQQQQIII")  # struct fib_layout up to its fields
 FIELDS, OBJECTS, STATE_NAMES, WAIT_NAMES, LAYOUT_SIZE = 92, 348, 604, 732, 1324
 (SP, FP, PC, SEQ, SINCE, STATE, WAIT_KIND, FLAGS, CARRIER, PINS, WAIT_OBJECT, WAIT_ARG, DEADLINE, CPU, ID, PARENT, STACK_LOW,
  STACK_SIZE, SPAWN_PC, ENTRY, NAME) = range(21)
+NEEDED = (SP, 8), (PC, 8), (SEQ, 8), (STATE, 1), (ID, 8), (STACK_LOW, 8), (STACK_SIZE, 8)
 CREATED, RUNNABLE, RUNNING, SUSPENDED, DEAD = range(5)
 WAIT_NONE, WAIT_YIELD, WAIT_JOIN, WAIT_FD = 0, 1, 5, 19
 HOLDER_THREAD, HOLDER_CONTENDED = 1 << 63, 1 << 62
@@ -73,6 +74,8 @@ class Layout:
         self.fields = [struct.unpack_from("<HH", data, FIELDS + 4 * i) for i in range(count)]
         if any(offset + size > self.record_size for offset, size in self.fields):
             raise gdb.GdbError("the fiber registry at %#x has a field outside its record" % address)
+        if any(count <= field or self.fields[field][1] != size for field, size in NEEDED):
+            raise gdb.GdbError("the fiber registry at %#x lacks a field that every reader needs" % address)
         self.objects = [struct.unpack_from("<HHHH", data, OBJECTS + 8 * i) for i in range(32)]
         self.states = [plain(data[STATE_NAMES + 16 * i:STATE_NAMES + 16 * i + 16]) for i in range(8)]
         self.waits = [plain(data[WAIT_NAMES + 16 * i:WAIT_NAMES + 16 * i + 16]) for i in range(32)]
