@@ -20,7 +20,7 @@
 #include "fibertrace/to_core.h"
 #include "inspect/core_copy.h"
 #include "inspect/halt.h"
-#include "inspect/rights.h"
+#include "inspect/slurp.h"
 #include "inspect/thread.h"
 
 #define STACK_MOST (1u << 20) /* of a thread's, while it stands still */
@@ -108,6 +108,50 @@ static int settle(struct threads *s)
 				      s->t->source->layout.record_size, true);
 }
 
+/* Where it waits in the system, as the system tells it to whoever may read its memory: false when it runs. */
+static bool place(const struct threads *s, pid_t tid, char line[256], struct ins_registers *ret)
+{
+	char path[64], *text, *at;
+	size_t size;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)s->t->source->pid, (int)tid);
+	if (ins_slurp(path, &text, &size) < 0)
+		return false;
+	snprintf(line, 256, "%s", text);
+	free(text);
+	memset(ret, 0, sizeof *ret);
+	/* The last two words. */
+	at = strrchr(line, ' ');
+	if (!at)
+		return false;
+	ret->pc = strtoull(at, NULL, 16);
+	while (at > line && at[-1] != ' ')
+		at--;
+	ret->sp = strtoull(at, NULL, 16);
+	return ret->sp && ret->pc;
+}
+
+/* A thread that a debugger has stands still already, or waits: then its sp and pc are known, and were so before and after. */
+static int take_traced(struct threads *s, pid_t tid)
+{
+	struct ins_halted halted = {.tid = tid};
+	char before[256], after[256];
+	struct ins_registers again;
+	int rc;
+
+	if (!place(s, tid, before, &halted.registers) ||
+	    !ins_prstatus_make(&halted.status, tid, &halted.registers))
+		return -EPERM;
+	rc = copy_thread(s, &halted);
+	if (rc == 0 && (!place(s, tid, after, &again) || strcmp(before, after) != 0))
+		rc = -EPERM;
+	if (rc == 0)
+		ins_problems_add(&s->t->source->problems,
+				 "a thread may not be traced, or a debugger has it: of its "
+				 "registers only those are known that its frames are found with");
+	return rc;
+}
+
 static int take_thread(struct threads *s, pid_t tid)
 {
 	struct thread *more = realloc(s->at, (s->count + 1) * sizeof *more);
@@ -119,6 +163,8 @@ static int take_thread(struct threads *s, pid_t tid)
 	s->at = more;
 	for (tries = 0; rc == -EAGAIN && tries < TRIES; tries++)
 		rc = ins_halt(tid, copy_thread, s);
+	if (rc == -EPERM)
+		rc = take_traced(s, tid);
 	if (rc == -ESRCH)
 		return 0;
 	if (rc < 0) {

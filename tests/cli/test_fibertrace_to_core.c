@@ -279,6 +279,30 @@ static void test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment(v
 	unlink(out);
 }
 
+/* Somebody else traces the program: its threads have their frames all the same, and what is missing is said. */
+static void test_process_under_a_debugger_becomes_a_core_too(void **state)
+{
+	char command[2 * HARNESS_PATH], program[HARNESS_PATH];
+	struct harness_process *p;
+
+	(void)state;
+	needs_core();
+	snprintf(command, sizeof(command), "shell %s to-core %s -o %s; echo status $?",
+		 harness_program(program, "fibertrace"), pid, out);
+	p = harness_run((const char *[]){"gdb", "-nx", "-batch", "-p", pid, "-ex", command, NULL},
+			NULL, CLI_SECONDS);
+	cli_contains(p->out.bytes, "status 1");
+	cli_contains(p->out.bytes, "4 plain threads");
+	cli_contains(p->out.bytes, "a debugger has it");
+	harness_free(p);
+	p = harness_run((const char *[]){"gdb", "-nx", "-batch", harness_program(program, "crowd"),
+					 out, "-ex", "thread apply all bt", NULL},
+			NULL, CLI_SECONDS);
+	cli_contains(p->out.bytes, "fib_carrier_main");
+	cli_contains(p->out.bytes, "start_thread");
+	harness_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_usage_is_64),
 		cmocka_unit_test(test_what_has_no_fibers_is_refused),
 		cmocka_unit_test(test_stacks_that_cannot_be_walked_are_no_threads),
+		cmocka_unit_test(test_process_under_a_debugger_becomes_a_core_too),
 		cmocka_unit_test(
 			test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment),
 	};
