@@ -1,38 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_snapshot.c - all there is to know about a process, stacks included, into a file. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/process.h"
+#include "tool/draft.h"
 #include "inspect/plain.h"
 #include "inspect/render.h"
 #include "inspect/snapshot.h"
-
-/* Whoever ends us does not find half a file. */
-static void end(int number)
-{
-	if (ins_snapshot_draft[0])
-		unlink(ins_snapshot_draft);
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-static void guard(void)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction action = {.sa_handler = end};
-	size_t i;
-
-	for (i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		sigaction(numbers[i], &action, NULL);
-	/* A limit on the size of files is an error like a disk that is full. */
-	signal(SIGXFSZ, SIG_IGN);
-}
 
 static void put_json(const struct ins_snapshot_taken *taken, const char *path)
 {
@@ -81,7 +59,7 @@ static int run(const struct tool_arguments *arguments)
 	code = ctl_process_find(arguments->word[0], &socket);
 	if (code != TOOL_WELL)
 		return code;
-	guard();
+	tool_draft_guard();
 	rc = ins_snapshot_write(socket.path, socket.pid, CTL_TIMEOUT, path, replace, &taken,
 				&error);
 	if (rc < 0)

@@ -121,7 +121,4 @@ struct ins_snapshot_taken {
 int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const char *path,
 		       bool replace, struct ins_snapshot_taken *ret, struct ins_error *error);
 
-/* The file that is being written, or "": for whoever is ended by a signal and has to remove it. */
-extern char ins_snapshot_draft[4096];
-
 #endif

@@ -5,8 +5,7 @@
  * The answers go to the file as they come, and those about fibers through the decoder too, so that nothing is
  * kept that could not be read again. A process with a million fibers needs no more room here than one with ten.
  *
- * The file is a draft beside the place it is meant for until all of it is on the disk: a disk that is full, a process that
- * ends, a Ctrl-C leave what was there before. It holds what was on the stacks of the program, passwords too, and is its
+ * The file is a draft until all of it is on the disk. It holds what was on the stacks of the program, passwords too, and is its
  * owner's alone.
  */
 #include "inspect/snapshot.h"
@@ -20,13 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inspect/draft.h"
 #include "inspect/frames.h"
 
 /* A million fibers are two gigabytes. */
-#define BUFFER ((size_t)256 << 10) /* of the file */
-#define PIECE  ((size_t)32 << 20)  /* that the disk is told to take */
-
-char ins_snapshot_draft[4096];
+#define PIECE ((size_t)32 << 20) /* that the disk is told to take */
 
 /* What is asked for, in this order. A program that is too old for one of them says so, and that is kept. */
 static const struct fib_wire_id all_fibers = {0};
@@ -66,7 +63,7 @@ struct writer {
 
 static int cannot_write(struct writer *w, int rc)
 {
-	return ins_error_set(w->error, rc, "%s: cannot be written: %s", w->path, strerror(-rc));
+	return ins_draft_cannot(w->path, rc, w->error);
 }
 
 static int put(struct writer *w, const void *bytes, size_t size)
@@ -275,76 +272,15 @@ static int write_all(struct writer *w)
 	return rc;
 }
 
-static int in_the_way(struct writer *w, bool replace)
-{
-	struct stat st;
-
-	if (lstat(w->path, &st) < 0)
-		return errno == ENOENT ? 0 : cannot_write(w, -errno);
-	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-		return ins_error_set(w->error, -EEXIST, "%s: is there, and is no file", w->path);
-	if (!replace)
-		return ins_error_set(w->error, -EEXIST, "%s: is there: --force replaces it",
-				     w->path);
-	return 0;
-}
-
-static int open_draft(struct writer *w)
-{
-	static char buffer[BUFFER];
-	char *draft = ins_snapshot_draft;
-	int fd;
-
-	if ((size_t)snprintf(draft, sizeof ins_snapshot_draft, "%s.XXXXXX", w->path) >=
-	    sizeof ins_snapshot_draft) {
-		draft[0] = 0;
-		return cannot_write(w, -ENAMETOOLONG);
-	}
-	fd = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
-	if (fd < 0) {
-		draft[0] = 0;
-		return cannot_write(w, -errno);
-	}
-	w->out = fdopen(fd, "w+");
-	if (!w->out) {
-		close(fd);
-		return cannot_write(w, -ENOMEM);
-	}
-	setvbuf(w->out, buffer, _IOFBF, sizeof buffer);
-	return 0;
-}
-
-/* The draft becomes the file; somebody may have been faster. */
-static int publish(struct writer *w, bool replace)
-{
-	const char *draft = ins_snapshot_draft;
-	int rc = renameat2(AT_FDCWD, draft, AT_FDCWD, w->path, replace ? 0 : RENAME_NOREPLACE);
-
-	if (rc < 0 && !replace && errno == EINVAL) { /* a file system that cannot */
-		rc = in_the_way(w, replace);
-		if (rc < 0)
-			return rc;
-		rc = rename(draft, w->path);
-	}
-	return rc < 0 ? cannot_write(w, -errno) : 0;
-}
-
 static int write_draft(struct writer *w, bool replace)
 {
-	int rc = in_the_way(w, replace);
+	struct ins_draft draft;
+	int rc = ins_draft_begin(&draft, w->path, replace, w->error);
 
-	if (rc == 0)
-		rc = open_draft(w);
-	if (rc == 0)
-		rc = write_all(w);
-	if (w->out && fclose(w->out) != 0 && rc == 0)
-		rc = cannot_write(w, -errno);
-	if (rc == 0)
-		rc = publish(w, replace);
-	if (rc < 0 && ins_snapshot_draft[0])
-		unlink(ins_snapshot_draft);
-	ins_snapshot_draft[0] = 0;
-	return rc;
+	if (rc < 0)
+		return rc;
+	w->out = draft.out;
+	return ins_draft_end(&draft, write_all(w), w->error);
 }
 
 int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const char *path,

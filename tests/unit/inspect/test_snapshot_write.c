@@ -88,7 +88,7 @@ static int ask(bool replace)
 	rc = ins_snapshot_write(socket_path, 0, TIMEOUT, path, replace, &taken, &error);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	assert_string_equal(ins_snapshot_draft, "");
+	assert_string_equal(ins_draft_path, "");
 	ins_problems_free(&taken.problems);
 	return rc;
 }
