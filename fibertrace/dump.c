@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/where.h"
+#include "inspect/cut.h"
 #include "inspect/group.h"
 #include "inspect/render.h"
 #include "inspect/symbolize.h"
@@ -24,7 +26,9 @@ struct trace {
 	struct ins_symbols *symbols;
 	struct ins_groups *groups;
 	struct ins_json json;
-	bool begun; /* something is on stdout */
+	struct tool_where where;
+	unsigned frames; /* of a stack; 0: all */
+	bool begun;	 /* something is on stdout */
 	struct ins_walk walk;
 };
 
@@ -54,7 +58,10 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 {
 	struct trace *t = context;
 
+	if (!tool_where_test(&t->where, t->source, t->symbols, fiber))
+		return 0;
 	ins_unwind(t->unwinder, fiber, &t->walk);
+	ins_walk_cut(&t->walk, t->symbols, t->frames);
 	if (t->groups)
 		return ins_groups_add(t->groups, NULL, fiber, &t->walk);
 	begin(t);
@@ -87,10 +94,11 @@ static void print_groups(struct trace *t)
 	}
 }
 
-static int finish(struct trace *t, const struct ins_summary *summary)
+static int finish(struct trace *t, struct ins_summary *summary)
 {
 	int rc = 0;
 
+	summary->shown -= t->where.others;
 	begin(t);
 	if (t->groups)
 		print_groups(t);
@@ -103,15 +111,11 @@ static int finish(struct trace *t, const struct ins_summary *summary)
 	return tool_written(ins_problems_lines(&t->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
-static int read_source(struct trace *t)
+static int read_source(struct trace *t, const struct ins_request *request)
 {
-	struct ins_request request = {
-		.stacks = true,
-		.high_water = t->each && t->arguments->json,
-	};
 	struct ins_error error = {""};
 	struct ins_summary summary;
-	int rc = ins_source_read(t->source, &request, take_fiber, t, &summary, &error);
+	int rc = ins_source_read(t->source, request, take_fiber, t, &summary, &error);
 
 	if (rc == 0)
 		return finish(t, &summary);
@@ -121,6 +125,10 @@ static int read_source(struct trace *t)
 static int run(const struct tool_arguments *arguments)
 {
 	struct trace t = {.arguments = arguments, .each = arguments->option[TOOL_OPT_EACH] != NULL};
+	struct ins_request request = {
+		.stacks = true,
+		.high_water = t.each && arguments->json,
+	};
 	struct tool_arguments plain = *arguments;
 	int code;
 
@@ -129,19 +137,26 @@ static int run(const struct tool_arguments *arguments)
 			return tool_wrong(NULL, "%s: one process at a time", arguments->word[1]);
 		plain.option[TOOL_OPT_EXE] = arguments->word[1];
 	}
-	code = tool.open(&plain, plain.word[0], &t.source);
-	if (code != TOOL_WELL)
+	if (!tool_option_frames(arguments, &t.frames))
+		return TOOL_USAGE;
+	code = tool_where_begin(&t.where, NULL, arguments, &request);
+	if (code == TOOL_WELL)
+		code = tool.open(&plain, plain.word[0], &t.source);
+	if (code != TOOL_WELL) {
+		tool_where_end(&t.where);
 		return code;
+	}
 	if (ins_unwinder_new(t.source, &t.unwinder) < 0 ||
 	    ins_symbols_new(t.source->modules, &t.symbols) < 0 ||
 	    (!t.each && ins_groups_new(&t.groups) < 0))
 		code = tool_cannot("out of memory");
 	else
-		code = read_source(&t);
+		code = read_source(&t, &request);
 	ins_groups_free(t.groups);
 	ins_symbols_free(t.symbols);
 	ins_unwinder_free(t.unwinder);
 	ins_source_close(t.source);
+	tool_where_end(&t.where);
 	return code;
 }
 
@@ -150,6 +165,7 @@ const struct tool_command trace_dump = {
 	.usage = "a PROCESS",
 	.least = 1,
 	.most = 2,
-	.options = TOOL_TAKES(TOOL_OPT_EACH),
+	.options = TOOL_TAKES(TOOL_OPT_EACH) | TOOL_TAKES(TOOL_OPT_FRAMES) |
+		   TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,
 };

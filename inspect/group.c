@@ -163,6 +163,17 @@ static void share(struct ins_group *g, const struct fib_row *row)
 		mine->carrier = FIB_ROW_CARRIER_NONE;
 }
 
+/* What was cut off equal walks need not be equal. */
+static void share_cut(struct ins_walk *mine, const struct ins_walk *walk)
+{
+	if (walk->left > mine->left) {
+		mine->left = walk->left;
+		mine->limit = walk->limit;
+	}
+	if (walk->left_least < mine->left_least)
+		mine->left_least = walk->left_least;
+}
+
 static int count_in(struct ins_group *g, const struct fib_row *row)
 {
 	g->count++;
@@ -201,6 +212,7 @@ int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_
 	}
 	g = groups->at[*slot - 1];
 	share(g, &fiber->row);
+	share_cut(g->walk, walk);
 	return count_in(g, &fiber->row);
 }
 

@@ -77,20 +77,6 @@ void ins_text_end(FILE *out, const struct ins_summary *summary,
 void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t matched,
 		       const struct ins_problems *problems);
 
-/* -- folded stacks, as flame graphs are made of: render_folded.c -- */
-
-/*
- * Count a group's fibers in for their line: the key, if it has one, then names of functions with semicolons between,
- * outermost first; no name has a semicolon, a blank, or what is not plain in it. A walk that is not whole begins with
- * "[truncated]", a fiber without frames is its state in brackets. keyed: groups have keys, and those without are
- * "[none]". 0 or -ENOMEM.
- */
-int ins_folded_group(struct ins_texts *lines, const struct fib_layout *layout,
-		     const struct ins_group *group, bool keyed, struct ins_symbols *symbols);
-
-/* Every line and its count, the most frequent first. */
-void ins_folded_put(FILE *out, struct ins_texts *lines);
-
 /* -- JSON: render_json.c -- */
 
 /*

@@ -118,6 +118,11 @@ static json_t *frame_object(const struct ins_frame *f)
 			 "inlined", f->inlined);
 }
 
+static bool all_shown(const struct ins_walk *walk, const json_t *frames)
+{
+	return walk->limit && json_array_size(frames) == walk->limit;
+}
+
 static json_t *frames_array(struct ins_symbols *symbols, const struct ins_walk *walk)
 {
 	json_t *frames = json_array();
@@ -127,7 +132,7 @@ static json_t *frames_array(struct ins_symbols *symbols, const struct ins_walk *
 	for (i = 0; symbols && frames && i < walk->count; i++) {
 		const struct ins_frame *f = ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
 
-		for (k = 0; k < count; k++) {
+		for (k = 0; k < count && !all_shown(walk, frames); k++) {
 			if (json_array_append_new(frames, frame_object(&f[k])) < 0) {
 				json_decref(frames);
 				return NULL;
@@ -184,6 +189,7 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 		"labels", labels_object(row));
 	if (ret && walk &&
 	    (json_object_set_new(ret, "frames", frames_array(symbols, walk)) < 0 ||
+	     json_object_set_new(ret, "framesLeftOut", number(walk->left)) < 0 ||
 	     json_object_set_new(ret, "truncated", json_boolean(walk->truncated)) < 0)) {
 		json_decref(ret);
 		return NULL;
@@ -214,13 +220,14 @@ json_t *ins_json_sample(const struct ins_sample *ids)
 json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *group,
 		       struct ins_symbols *symbols)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "key",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "key",
 			 ins_json_text(group->key ? group->key->text : NULL), "count",
 			 number(group->count), "fiberIds", ins_json_sample(&group->ids), "ageNs",
 			 ins_json_spread(json_object(), &group->ages), "state",
 			 ins_json_text(ins_words_state(layout, group->fiber.row.state)), "wait",
 			 wait_object(layout, &group->fiber.row), "frames",
-			 frames_array(symbols, group->walk), "truncated", group->walk->truncated);
+			 frames_array(symbols, group->walk), "framesLeftOut",
+			 number(group->walk->left), "truncated", group->walk->truncated);
 }
 
 json_t *ins_json_count(const char *field, const struct ins_count *count)

@@ -68,9 +68,13 @@ void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_wa
 	for (i = 0; i < walk->count; i++) {
 		const struct ins_frame *f = ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
 
-		for (k = 0; k < count; k++)
+		for (k = 0; k < count && !(walk->limit && number == walk->limit); k++)
 			put_frame(out, number++, &f[k]);
 	}
+	if (walk->left)
+		fprintf(out, "  %s%u frame%s left out\n",
+			walk->left_least < walk->left ? "up to " : "", walk->left,
+			walk->left == 1 ? "" : "s");
 	ins_plain(walk->reason, reason, sizeof reason);
 	if (walk->truncated)
 		fprintf(out, "  truncated: %s\n", reason);

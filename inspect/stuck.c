@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "inspect/cut.h"
 #include "inspect/render_deadlock.h"
 #include "inspect/unwind.h"
 
@@ -103,6 +104,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 
 	layout = &a->stuck->source->layout;
 	ins_unwind(a->unwinder, fiber, &a->walk);
+	ins_walk_cut(&a->walk, a->symbols, a->stuck->frames);
 	if (a->stuck->json) {
 		json_array_append_new(a->fibers,
 				      ins_json_fiber(layout, fiber, a->symbols, &a->walk));

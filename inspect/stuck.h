@@ -21,6 +21,7 @@ struct ins_stuck {
 	pid_t pid;  /* whose threads can be looked at; 0: none */
 	bool still; /* nothing moves in it, as in a core: one reading tells all */
 	bool json;
+	unsigned frames; /* of a stack, innermost first; 0: all */
 	FILE *out;
 };
 

@@ -318,7 +318,7 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 {
 	const struct fib_layout *layout = &unwinder->source->layout;
 
-	ret->count = 0;
+	ret->count = ret->limit = ret->left = ret->left_least = 0;
 	ret->truncated = false;
 	ret->reason[0] = 0;
 	if (!fib_row_walkable(&fiber->row) && !fib_row_fresh(&fiber->row)) {
@@ -356,6 +356,7 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
 		      struct ins_walk *ret)
 {
+	ret->limit = ret->left = ret->left_least = 0;
 	ret->truncated = false;
 	ret->reason[0] = 0;
 	walk_unwind(unwinder, fiber, ret);

@@ -21,6 +21,8 @@
 struct ins_walk {
 	unsigned count;
 	bool truncated;
+	unsigned limit;		   /* frames to show of it, inlined ones counted; 0: all */
+	unsigned left, left_least; /* frames beyond the limit; of a group the most and the least */
 	char reason[160];	   /* why truncated, or why there is no stack to walk; else "" */
 	uint64_t pc[INS_WALK_MAX]; /* innermost first; all but the first are return addresses */
 };

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "tool/where.h"
+#include "inspect/cut.h"
 #include "inspect/unwind.h"
 
 struct answer {
@@ -17,6 +19,7 @@ struct answer {
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_json json;
+	struct tool_where where;
 	bool begun;
 	struct ins_walk walk;
 };
@@ -40,8 +43,11 @@ static int take(void *context, const struct ins_fiber *fiber)
 	const struct ins_walk *walk = NULL;
 
 	begin(a);
+	if (!tool_where_test(&a->where, a->source, a->symbols, fiber))
+		return 0;
 	if (a->unwinder) {
 		ins_unwind(a->unwinder, fiber, &a->walk);
+		ins_walk_cut(&a->walk, a->symbols, a->question->frames);
 		walk = &a->walk;
 	}
 	if (a->question->arguments->json)
@@ -51,9 +57,11 @@ static int take(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
-static int finish(struct answer *a, const struct ins_summary *summary)
+static int finish(struct answer *a, struct ins_summary *summary)
 {
 	int code = TOOL_WELL;
+
+	summary->shown -= a->where.others;
 
 	begin(a);
 	if (a->question->arguments->json)
@@ -65,16 +73,9 @@ static int finish(struct answer *a, const struct ins_summary *summary)
 	return tool_written(code);
 }
 
-static int ask(struct answer *a)
+static int ask(struct answer *a, struct ins_request *request)
 {
 	const struct tool_question *q = a->question;
-	const struct ins_request request = {
-		.id = q->id,
-		.stacks = q->walks,
-		.high_water = q->arguments->json,
-		.labels = q->arguments->json,
-		.modules = q->symbols,
-	};
 	struct ins_error error = {""};
 	struct ins_summary summary;
 	int rc = 0;
@@ -84,7 +85,7 @@ static int ask(struct answer *a)
 	if (rc == 0 && (q->symbols || q->walks))
 		rc = ins_symbols_new(a->source->modules, &a->symbols);
 	if (rc == 0)
-		rc = ins_source_read(a->source, &request, take, a, &summary, &error);
+		rc = ins_source_read(a->source, request, take, a, &summary, &error);
 	if (rc == 0)
 		return finish(a, &summary);
 	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
@@ -92,14 +93,27 @@ static int ask(struct answer *a)
 
 int tool_answer(const struct tool_question *question)
 {
+	const struct tool_arguments *arguments = question->arguments;
 	struct answer a = {.question = question};
-	int code = tool.open(question->arguments, question->arguments->word[0], &a.source);
+	struct ins_request request = {
+		.id = question->id,
+		.stacks = question->walks,
+		.high_water = arguments->json,
+		.labels = arguments->json,
+		.modules = question->symbols,
+	};
+	int code = TOOL_WELL;
 
-	if (code != TOOL_WELL)
-		return code;
-	code = ask(&a);
-	ins_symbols_free(a.symbols);
-	ins_unwinder_free(a.unwinder);
-	ins_source_close(a.source);
+	if (question->where)
+		code = tool_where_begin(&a.where, question->where, arguments, &request);
+	if (code == TOOL_WELL)
+		code = tool.open(arguments, arguments->word[0], &a.source);
+	if (code == TOOL_WELL) {
+		code = ask(&a, &request);
+		ins_symbols_free(a.symbols);
+		ins_unwinder_free(a.unwinder);
+		ins_source_close(a.source);
+	}
+	tool_where_end(&a.where);
 	return code;
 }

@@ -12,11 +12,13 @@ typedef void tool_text_fn(FILE *out, const struct fib_layout *layout, const stru
 
 struct tool_question {
 	const struct tool_arguments *arguments;
-	uint64_t id;	    /* one fiber; 0: all */
-	bool symbols;	    /* names of functions are wanted */
-	bool walks;	    /* backtraces are wanted, names too */
-	const char *title;  /* text: printed before the first fiber; NULL: nothing */
-	tool_text_fn *text; /* prints one fiber */
+	uint64_t id;			  /* one fiber; 0: all */
+	bool symbols;			  /* names of functions are wanted */
+	unsigned frames;		  /* of a backtrace, innermost first; 0: all */
+	const struct tool_command *where; /* the one that takes --where; NULL: it does not */
+	bool walks;			  /* backtraces are wanted, names too */
+	const char *title;		  /* text: printed before the first fiber; NULL: nothing */
+	tool_text_fn *text;		  /* prints one fiber */
 };
 
 /* Ask, print all of it and how it ended. The exit code. */

@@ -15,6 +15,7 @@ static int run(const struct tool_arguments *arguments)
 	struct tool_question question = {
 		.arguments = arguments,
 		.walks = true,
+		.where = &tool_bt,
 		.text = put,
 	};
 
@@ -23,6 +24,10 @@ static int run(const struct tool_arguments *arguments)
 	if (all == (arguments->words == 2))
 		return tool_wrong(&tool_bt, "bt: needs %s",
 				  all ? "either an id or --all" : "an id, or --all");
+	if (!all && arguments->option[TOOL_OPT_WHERE])
+		return tool_wrong(&tool_bt, "bt: --where goes with --all");
+	if (!tool_option_frames(arguments, &question.frames))
+		return TOOL_USAGE;
 	if (!all && !tool_parse_id(arguments->word[1], &question.id))
 		return tool_wrong(&tool_bt, "%s: is no fiber id: see '%s list %s'",
 				  arguments->word[1], tool.name, arguments->word[0]);
@@ -38,6 +43,7 @@ const struct tool_command tool_bt = {
 		"that runs has no stack that holds still and is reported as running.\n",
 	.least = 1,
 	.most = 2,
-	.options = TOOL_TAKES(TOOL_OPT_ALL),
+	.options =
+		TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,
 };

@@ -12,11 +12,14 @@ static int run(const struct tool_arguments *arguments)
 	size_t found = 0;
 	int code, rc;
 
+	if (!tool_option_frames(arguments, &stuck.frames))
+		return TOOL_USAGE;
 	code = tool.open(arguments, arguments->word[0], &stuck.source);
 	if (code != TOOL_WELL)
 		return code;
 	stuck.pid = stuck.source->modules->pid;
-	stuck.still = strcmp(stuck.source->kind, "snapshot") == 0;
+	stuck.still = strcmp(stuck.source->kind, "snapshot") == 0 ||
+		      strcmp(stuck.source->kind, "core") == 0;
 	rc = ins_stuck_answer(&stuck, &found, &error);
 	if (rc < 0)
 		code = tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
@@ -37,7 +40,8 @@ const struct tool_command tool_deadlock = {
 		"themselves, or for a lock whose holder has ended, and for joins on an ancestor\n"
 		"none of whose descendants can go on. What is found is looked for again, and only\n"
 		"reported when no fiber of it has run in between; then their stacks are printed.\n"
-		"A snapshot can be read once only: what it shows may have passed since.\n"
+		"A snapshot and a core are read once only; what a snapshot shows may have passed\n"
+		"since.\n"
 		"\n"
 		"Reported too, but no deadlock that will last for certain:\n"
 		"  timed    a cycle in which a wait has a deadline\n"
@@ -49,5 +53,6 @@ const struct tool_command tool_deadlock = {
 		"Exit status: 3 when there is a deadlock, 0 when there is none.\n",
 	.least = 1,
 	.most = 1,
+	.options = TOOL_TAKES(TOOL_OPT_FRAMES),
 	.run = run,
 };

@@ -10,18 +10,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tool/tool.h"
+#include "tool/flames.h"
+#include "tool/where.h"
+#include "inspect/cut.h"
 #include "inspect/render.h"
+#include "inspect/render_flames.h"
 
 struct stacks {
 	const struct tool_arguments *arguments;
 	struct ins_field by; /* its values are the keys; without info: there are none */
 	uint64_t min;
+	unsigned frames; /* of a stack; 0: all */
+	struct tool_where where;
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_groups *groups;
-	struct ins_texts *lines;    /* folded */
+	struct ins_flames *flames;  /* those that are large enough, for folded lines and files */
 	uint64_t few_groups, fewer; /* groups that are smaller than min, and fibers in them */
 	struct ins_walk walk;
 };
@@ -34,7 +39,10 @@ static int take(void *context, const struct ins_fiber *fiber)
 	char buf[INS_FIELD_WORDS];
 	const char *key = NULL;
 
+	if (!tool_where_test(&s->where, s->source, s->symbols, fiber))
+		return 0;
 	ins_unwind(s->unwinder, fiber, &s->walk);
+	ins_walk_cut(&s->walk, s->symbols, s->frames);
 	if (s->by.info)
 		key = ins_field_words(&s->by, ins_field_get(&sight, &s->by), buf);
 	return ins_groups_add(s->groups, key, fiber, &s->walk);
@@ -91,8 +99,8 @@ static int put_groups(struct stacks *s, struct ins_json *json)
 			ins_json_row(json, ins_json_group(layout, g, s->symbols));
 			continue;
 		}
-		if (s->lines) {
-			if (ins_folded_group(s->lines, layout, g, s->by.info != NULL, s->symbols) <
+		if (s->flames) {
+			if (ins_flames_add(s->flames, layout, g, s->by.info != NULL, s->symbols) <
 			    0)
 				return -ENOMEM;
 			continue;
@@ -131,15 +139,15 @@ static int put_folded(struct stacks *s)
 
 	if (put_groups(s, NULL) < 0)
 		return -ENOMEM;
-	ins_folded_put(stdout, s->lines);
+	if (ins_folded_put(stdout, s->flames) < 0)
+		return -ENOMEM;
 	for (i = 0; i < ins_problems_lines(problems); i++)
 		tool_cannot("incomplete: %s", ins_problems_text(problems, i, text, sizeof text));
 	return 0;
 }
 
-static void put_text(struct stacks *s, struct ins_summary *summary)
+static void put_end(const struct stacks *s, struct ins_summary *summary)
 {
-	put_groups(s, NULL);
 	summary->shown -= s->fewer;
 	if (s->fewer)
 		printf("left out: %" PRIu64 " fibers in %" PRIu64 " groups of fewer than %" PRIu64
@@ -148,25 +156,43 @@ static void put_text(struct stacks *s, struct ins_summary *summary)
 	ins_text_end(stdout, summary, &s->source->problems);
 }
 
+/* Files: what they are and how it ended goes to standard output. */
+static int put_files(struct stacks *s, struct ins_summary *summary)
+{
+	int code;
+
+	if (put_groups(s, NULL) < 0)
+		return tool_cannot("out of memory");
+	code = tool_flames_write(s->arguments, s->flames, s->source);
+	if (code != TOOL_WELL)
+		return code;
+	put_end(s, summary);
+	return tool_written(ins_problems_lines(&s->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
+}
+
 static int put(struct stacks *s, struct ins_summary *summary)
 {
 	int rc = 0;
 
+	summary->shown -= s->where.others;
 	ins_groups_sort(s->groups);
-	if (s->arguments->json)
+	if (s->arguments->given & TOOL_TAKES_FLAMES)
+		return put_files(s, summary);
+	if (s->arguments->json) {
 		rc = put_json(s, summary);
-	else if (s->lines)
+	} else if (s->flames) {
 		rc = put_folded(s);
-	else
-		put_text(s, summary);
+	} else {
+		put_groups(s, NULL);
+		put_end(s, summary);
+	}
 	if (rc == -ENOMEM)
 		return tool_cannot("out of memory");
 	return tool_written(ins_problems_lines(&s->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
-static int ask(struct stacks *s)
+static int ask(struct stacks *s, struct ins_request *request)
 {
-	struct ins_request request = {.stacks = true};
 	struct ins_error error = {""};
 	struct ins_summary summary;
 	int rc = ins_unwinder_new(s->source, &s->unwinder);
@@ -175,38 +201,68 @@ static int ask(struct stacks *s)
 		rc = ins_symbols_new(s->source->modules, &s->symbols);
 	if (rc == 0)
 		rc = ins_groups_new(&s->groups);
-	if (rc == 0 && s->arguments->option[TOOL_OPT_FOLDED])
-		rc = ins_texts_new(&s->lines);
+	if (rc == 0 && s->arguments->given & (TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES_FLAMES))
+		rc = ins_flames_new(&s->flames);
 	if (s->by.info)
-		ins_field_wants(&s->by, &request);
+		ins_field_wants(&s->by, request);
 	if (rc == 0)
-		rc = ins_source_read(s->source, &request, take, s, &summary, &error);
+		rc = ins_source_read(s->source, request, take, s, &summary, &error);
 	if (rc == 0)
 		return put(s, &summary);
 	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 }
 
-static int run(const struct tool_arguments *arguments)
+/* Standard output has one thing. */
+static int one_format(const struct tool_arguments *arguments)
 {
-	const char *by = arguments->option[TOOL_OPT_GROUP_BY];
-	struct stacks s = {.arguments = arguments};
-	int code;
+	const bool folded = arguments->option[TOOL_OPT_FOLDED] != NULL;
+	const bool files = (arguments->given & TOOL_TAKES_FLAMES) != 0;
 
-	if (by && !tool_option_field(&tool_stacks, TOOL_OPT_GROUP_BY, by, &s.by))
-		return TOOL_USAGE;
-	if (arguments->json && arguments->option[TOOL_OPT_FOLDED])
+	if (arguments->json && folded)
 		return tool_wrong(&tool_stacks, "--folded: is no JSON: one of the two");
-	if (!tool_option_number(arguments, TOOL_OPT_MIN, 1, UINT64_MAX, 1, &s.min))
-		return TOOL_USAGE;
-	code = tool.open(arguments, arguments->word[0], &s.source);
+	if (files && (arguments->json || folded))
+		return tool_wrong(&tool_stacks,
+				  "--%s: goes not with --svg, --speedscope or --pprof",
+				  folded ? "folded" : "json");
+	if (!files && arguments->option[TOOL_OPT_FORCE])
+		return tool_wrong(&tool_stacks,
+				  "--force: goes with --svg, --speedscope or --pprof");
+	return TOOL_WELL;
+}
+
+static int prepare(struct stacks *s, struct ins_request *request)
+{
+	const struct tool_arguments *arguments = s->arguments;
+	const char *by = arguments->option[TOOL_OPT_GROUP_BY];
+	int code = one_format(arguments);
+
 	if (code != TOOL_WELL)
 		return code;
-	code = ask(&s);
-	ins_texts_free(s.lines);
-	ins_groups_free(s.groups);
-	ins_symbols_free(s.symbols);
-	ins_unwinder_free(s.unwinder);
-	ins_source_close(s.source);
+	if (by && !tool_option_field(&tool_stacks, TOOL_OPT_GROUP_BY, by, &s->by))
+		return TOOL_USAGE;
+	if (!tool_option_number(arguments, TOOL_OPT_MIN, 1, UINT64_MAX, 1, &s->min) ||
+	    !tool_option_frames(arguments, &s->frames))
+		return TOOL_USAGE;
+	return tool_where_begin(&s->where, &tool_stacks, arguments, request);
+}
+
+static int run(const struct tool_arguments *arguments)
+{
+	struct ins_request request = {.stacks = true};
+	struct stacks s = {.arguments = arguments};
+	int code = prepare(&s, &request);
+
+	if (code == TOOL_WELL)
+		code = tool.open(arguments, arguments->word[0], &s.source);
+	if (code == TOOL_WELL) {
+		code = ask(&s, &request);
+		ins_flames_free(s.flames);
+		ins_groups_free(s.groups);
+		ins_symbols_free(s.symbols);
+		ins_unwinder_free(s.unwinder);
+		ins_source_close(s.source);
+	}
+	tool_where_end(&s.where);
 	return code;
 }
 
@@ -218,10 +274,13 @@ const struct tool_command tool_stacks = {
 		"comes first: how many they are, what all of them wait for, the least, middle and\n"
 		"greatest time they have been there, the ids of some.\n"
 		"--group-by NAME: by that field first (see the topic 'where'), then by stack.\n"
-		"--folded: a line a stack, outermost function first, for flame graphs.\n",
+		"--folded: a line a stack, outermost function first, for flame graphs.\n"
+		"--svg, --speedscope, --pprof: a file instead, for a browser, for speedscope.app,\n"
+		"for 'go tool pprof'. A file that is there is only replaced with --force.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES(TOOL_OPT_GROUP_BY) |
-		   TOOL_TAKES(TOOL_OPT_MIN),
+	.options = TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES(TOOL_OPT_FORCE) |
+		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_GROUP_BY) |
+		   TOOL_TAKES(TOOL_OPT_MIN) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_FLAMES,
 	.run = run,
 };

@@ -24,15 +24,19 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_FOLDED] = {"folded", 0, NULL, "print folded stacks for flame graphs"},
 	[TOOL_OPT_FOLLOW] = {"follow", 'f', NULL, "go on with what comes, until interrupted"},
 	[TOOL_OPT_FORCE] = {"force", 0, NULL, "replace the file"},
+	[TOOL_OPT_FRAMES] = {"frames", 0, "N", "no more than the N innermost frames of a stack"},
 	[TOOL_OPT_GROUP_BY] = {"group-by", 'g', "NAME", "count the fibers that share it"},
 	[TOOL_OPT_INTERVAL] = {"interval", 'n', "SECONDS", "the time between two looks"},
 	[TOOL_OPT_LIMIT] = {"limit", 'l', "N", "show no more than N"},
 	[TOOL_OPT_MIN] = {"min", 'm', "N", "leave out groups of fewer than N"},
 	[TOOL_OPT_ONCE] = {"once", '1', NULL, "one look, or one screen, and end"},
 	[TOOL_OPT_OUTPUT] = {"output", 'o', "FILE", "write to FILE"},
+	[TOOL_OPT_PPROF] = {"pprof", 0, "FILE", "write a profile for pprof to FILE"},
 	[TOOL_OPT_SNAPSHOT] = {"snapshot", 0, "FILE", "the snapshot to read, in place of PROCESS"},
 	[TOOL_OPT_SORT] = {"sort", 's', "NAME", "order by it; '-' before it: the largest first"},
+	[TOOL_OPT_SPEEDSCOPE] = {"speedscope", 0, "FILE", "write a profile for speedscope to FILE"},
 	[TOOL_OPT_STACKS_ONLY] = {"stacks-only", 0, NULL, "leave out what files have"},
+	[TOOL_OPT_SVG] = {"svg", 0, "FILE", "write a flame graph to FILE"},
 	[TOOL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
 };
 
@@ -154,6 +158,16 @@ bool tool_option_number(const struct tool_arguments *arguments, enum tool_option
 	tool_wrong(NULL, "--%s %s: a number from %llu to %llu", tool_options[id].name, text,
 		   (unsigned long long)least, (unsigned long long)most);
 	return false;
+}
+
+bool tool_option_frames(const struct tool_arguments *arguments, unsigned *ret)
+{
+	uint64_t n;
+
+	if (!tool_option_number(arguments, TOOL_OPT_FRAMES, 1, UINT32_MAX, 0, &n))
+		return false;
+	*ret = (unsigned)n;
+	return true;
 }
 
 bool tool_option_duration(const struct tool_arguments *arguments, enum tool_option_id id,

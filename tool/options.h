@@ -24,15 +24,19 @@ enum tool_option_id {
 	TOOL_OPT_FOLDED,
 	TOOL_OPT_FOLLOW,
 	TOOL_OPT_FORCE,
+	TOOL_OPT_FRAMES,
 	TOOL_OPT_GROUP_BY,
 	TOOL_OPT_INTERVAL,
 	TOOL_OPT_LIMIT,
 	TOOL_OPT_MIN,
 	TOOL_OPT_ONCE,
 	TOOL_OPT_OUTPUT,
+	TOOL_OPT_PPROF,
 	TOOL_OPT_SNAPSHOT,
 	TOOL_OPT_SORT,
+	TOOL_OPT_SPEEDSCOPE,
 	TOOL_OPT_STACKS_ONLY,
+	TOOL_OPT_SVG,
 	TOOL_OPT_WHERE,
 	TOOL_OPT_COUNT
 };
@@ -68,6 +72,9 @@ bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret);
 /* The option's argument as a number from least to most; fallback when it was not given. False after a line on stderr. */
 bool tool_option_number(const struct tool_arguments *arguments, enum tool_option_id id,
 			uint64_t least, uint64_t most, uint64_t fallback, uint64_t *ret);
+
+/* --frames: 0 when it was not given. False after a line on stderr. */
+bool tool_option_frames(const struct tool_arguments *arguments, unsigned *ret);
 
 /* The same as a length of time: "20ms", "1.5s", "2m"; a number alone is seconds. *ret in ns. */
 bool tool_option_duration(const struct tool_arguments *arguments, enum tool_option_id id,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "head.h"
-#include "inspect/render.h"
+#include "inspect/render_flames.h"
 #include "nowhere.h"
 #include "rows.h"
 
@@ -23,7 +23,7 @@ static void add(const char *key)
 
 static const char *folded(bool keyed)
 {
-	struct ins_texts *lines;
+	struct ins_flames *flames;
 	size_t i, size;
 	FILE *out;
 
@@ -31,14 +31,14 @@ static const char *folded(bool keyed)
 	text = NULL;
 	out = open_memstream(&text, &size);
 	assert_non_null(out);
-	assert_int_equal(ins_texts_new(&lines), 0);
+	assert_int_equal(ins_flames_new(&flames), 0);
 	ins_groups_sort(groups);
 	for (i = 0; i < ins_groups_count(groups); i++)
 		assert_int_equal(
-			ins_folded_group(lines, &layout, ins_groups_at(groups, i), keyed, symbols),
+			ins_flames_add(flames, &layout, ins_groups_at(groups, i), keyed, symbols),
 			0);
-	ins_folded_put(out, lines);
-	ins_texts_free(lines);
+	assert_int_equal(ins_folded_put(out, flames), 0);
+	ins_flames_free(flames);
 	fclose(out);
 	return text;
 }

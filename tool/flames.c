@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* flames.c - stacks into files of those who draw them. */
+#include "tool/flames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/draft.h"
+#include "inspect/draft.h"
+#include "inspect/plain.h"
+#include "inspect/render_flames.h"
+
+static const struct {
+	enum tool_option_id option;
+	int (*put)(FILE *out, const struct ins_flames *flames, const char *title);
+} formats[] = {
+	{TOOL_OPT_SVG, ins_svg_put},
+	{TOOL_OPT_SPEEDSCOPE, ins_speedscope_put},
+	{TOOL_OPT_PPROF, ins_pprof_put},
+};
+
+int tool_flames_write(const struct tool_arguments *arguments, const struct ins_flames *flames,
+		      const struct ins_source *source)
+{
+	char title[2 * sizeof source->name], name[4 * sizeof source->name], plain[4096];
+	size_t i;
+
+	snprintf(title, sizeof title, "%s (%s, process %d), %" PRIu64 " fibers",
+		 ins_plain(source->name, name, sizeof source->name), source->kind, (int)source->pid,
+		 ins_flames_fibers(flames));
+	tool_draft_guard();
+	for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+		const char *path = arguments->option[formats[i].option];
+		const bool force = arguments->option[TOOL_OPT_FORCE] != NULL;
+		struct ins_error error = {""};
+		struct ins_draft draft;
+		int rc;
+
+		if (!path)
+			continue;
+		rc = ins_draft_begin(&draft, path, force, &error);
+		if (rc == 0) {
+			rc = formats[i].put(draft.out, flames, title);
+			rc = ins_draft_end(&draft, rc, &error);
+		}
+		if (rc < 0)
+			return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+		printf("%s: %" PRIu64 " fibers, %zu stacks\n", ins_plain(path, plain, sizeof plain),
+		       ins_flames_fibers(flames), ins_flames_count(flames));
+	}
+	return TOOL_WELL;
+}
