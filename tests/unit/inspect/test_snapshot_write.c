@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "head.h"
+#include "inspect/draft.h"
 #include "inspect/events.h"
 #include "snapshots.h"
 
