@@ -110,6 +110,7 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 /* Other in every run, or of the build. */
 #define VOLATILE                                                                          \
 	"pid object ageNs switches cpuNs runnableNs waitedNs livedNs stack spawn frames " \
+	"framesLeftOut "                                                                  \
 	"truncated sampledNs parentId pins"
 
 static json_t *fiber_object(const struct crowd_member *m)

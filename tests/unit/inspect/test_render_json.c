@@ -167,7 +167,7 @@ static void test_frames_are_there_only_where_asked_for(void **state)
 	walk.pc[1] = 0x2000;
 	walk.truncated = true;
 	row = fiber_of(&f, &walk);
-	promise(row, FIBER_KEYS " carrier:n wait:n frames:a truncated:b");
+	promise(row, FIBER_KEYS " carrier:n wait:n frames:a framesLeftOut:i truncated:b");
 	assert_true(json_is_true(json_object_get(row, "truncated")));
 	assert_int_equal(json_array_size(json_object_get(row, "frames")), 2);
 	promise(json_array_get(json_object_get(row, "frames"), 0),
@@ -190,7 +190,8 @@ static void test_a_group_has_every_key(void **state)
 	ins_groups_add(groups, NULL, &f, &walk);
 	ins_groups_sort(groups);
 	row = ins_json_group(&layout, ins_groups_at(groups, 0), symbols);
-	promise(row, "key:n count:i fiberIds:a ageNs:o state:s wait:o frames:a truncated:b");
+	promise(row, "key:n count:i fiberIds:a ageNs:o state:s wait:o frames:a framesLeftOut:i "
+		     "truncated:b");
 	promise(json_object_get(row, "ageNs"), "min:i median:i max:i");
 	assert_int_equal(json_integer_value(json_array_get(json_object_get(row, "fiberIds"), 0)),
 			 5);
