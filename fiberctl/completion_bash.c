@@ -16,6 +16,24 @@ static void put_option(const struct tool_option *o)
 	printf("--%s ", o->name);
 }
 
+/* The options the argument of which is a file, as the pattern of a case. */
+static void put_with_file(void)
+{
+	const char *bar = "\t\t";
+	int i;
+
+	for (i = 0; i < TOOL_OPT_COUNT; i++) {
+		const struct tool_option *o = &tool_options[i];
+
+		if (!o->argument || ctl_hint(o->argument) != CTL_HINT_FILE)
+			continue;
+		printf("%s--%s", bar, o->name);
+		if (o->letter)
+			printf("|-%c", o->letter);
+		bar = "|";
+	}
+}
+
 /* The options that take an argument, as the pattern of a case. */
 static void put_with_argument(void)
 {
@@ -84,8 +102,9 @@ void ctl_completion_bash(void)
 	     "\t\tesac\n\tdone\n"
 	     "\tif ((i > COMP_CWORD)); then\n"
 	     "\t\tcase ${COMP_WORDS[COMP_CWORD - 1]} in\n"
-	     "\t\t--color) words='auto always never' ;;\n"
-	     "\t\t--output|-o) files=yes ;;\n"
+	     "\t\t--color) words='auto always never' ;;");
+	put_with_file();
+	puts(") files=yes ;;\n"
 	     "\t\tesac\n"
 	     "\telif [[ $cur == -* ]]; then\n"
 	     "\t\tcase $command in");
