@@ -14,11 +14,12 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
-#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "inspect/debug.h"
+#include "inspect/function_name.h"
+#include "inspect/units.h"
 
 #define INLINED_MAX 32
 
@@ -31,6 +32,7 @@ struct entry {
 
 struct ins_symbols {
 	struct ins_modules *modules;
+	struct ins_units *units;
 	struct entry *slots;
 	size_t room; /* a power of two */
 	size_t used;
@@ -68,29 +70,8 @@ void ins_symbols_free(struct ins_symbols *symbols)
 		free(e->frames);
 	}
 	free(symbols->slots);
+	ins_units_free(symbols->units);
 	free(symbols);
-}
-
-/* A name as its author wrote it. */
-static char *demangled(const char *name)
-{
-	char *plain;
-
-	if (!name)
-		return NULL;
-	plain = name[0] == '_' ? cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI) : NULL;
-	return plain ? plain : strdup(name);
-}
-
-static const char *die_name(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	const char *name = NULL;
-
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
-	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
-		name = dwarf_formstring(&attr);
-	return name ? name : dwarf_diename(die);
 }
 
 /* The place an inlined function was called from. */
@@ -136,42 +117,53 @@ static int scopes_at(Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die **ret)
 	return n < 0 ? 0 : n;
 }
 
+/* What the module's tables of lines and symbols say of an address. */
+struct place {
+	uint64_t at;
+	const char *file, *symbol; /* NULL: unknown */
+	int line;
+	GElf_Off offset; /* from the symbol */
+};
+
 /*
  * Fill frames from the debug information: the file and line of each function are where it was when
  * it called the one inside it, of the innermost one where the address is. Returns how many, 0 when
  * nothing is known; the last one is the function that has the code, its offset that of at.
  */
-static size_t from_scopes(Dwfl_Module *module, uint64_t at, const char *file, int line,
+static size_t from_scopes(struct ins_symbols *s, Dwfl_Module *module, const struct place *place,
 			  struct ins_frame *frames)
 {
-	Dwarf_Addr bias = 0;
-	Dwarf_Die *cu = dwfl_module_addrdie(module, at, &bias);
-	Dwarf_Die *scopes;
-	size_t count = 0;
+	const char *file = place->file;
+	Dwarf_Addr entry, bias = 0;
+	int i, n, line = place->line;
 	bool outermost = false;
-	Dwarf_Addr entry;
-	int i, n;
+	Dwarf_Die *scopes, cu;
+	uint64_t at;
+	size_t count = 0;
 
-	if (!cu)
+	if (!ins_units_find(&s->units, module, place->at, &cu, &bias))
 		return 0;
-	n = scopes_at(cu, at - bias, &scopes);
+	at = place->at - bias;
+	n = scopes_at(&cu, at, &scopes);
 	for (i = 0; i < n && !outermost && count < INLINED_MAX; i++) {
-		bool inlined = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine;
+		bool inlined = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine, begun;
 
 		outermost = is_function(&scopes[i]);
 		if (!inlined && !outermost)
 			continue;
-		frames[count].function = demangled(die_name(&scopes[i]));
+		begun = outermost && dwarf_entrypc(&scopes[i], &entry) == 0 && entry <= at;
+		frames[count].function = ins_function_name(
+			&scopes[i], begun && at - entry == place->offset ? place->symbol : NULL);
 		frames[count].file = file ? strdup(file) : NULL;
 		frames[count].line = line;
 		frames[count].inlined = inlined;
-		if (outermost && dwarf_entrypc(&scopes[i], &entry) == 0 && entry <= at - bias) {
+		if (begun) {
 			frames[count].has_offset = true;
-			frames[count].offset = at - bias - entry;
+			frames[count].offset = at - entry;
 		}
 		count++;
 		if (inlined)
-			call_site(cu, &scopes[i], &file, &line);
+			call_site(&cu, &scopes[i], &file, &line);
 	}
 	free(scopes);
 	/* Without the function around them the inlined ones hang in the air. */
@@ -188,35 +180,34 @@ static size_t look_up(struct ins_symbols *s, uint64_t pc, bool returned, struct 
 	uint64_t at = pc - returned;
 	struct ins_module *m = ins_modules_find(s->modules, at);
 	Dwfl_Module *module = m ? ins_debug_module(s->modules, m) : NULL;
-	const char *file = NULL, *symbol = NULL;
+	struct place place = {.at = at};
 	struct ins_frame *last;
-	GElf_Off offset = 0;
 	size_t i, count = 0;
 	Dwfl_Line *src;
-	int line = 0;
 	GElf_Sym sym;
 
 	if (module) {
 		src = dwfl_module_getsrc(module, at);
 		if (src)
-			file = dwfl_lineinfo(src, NULL, &line, NULL, NULL, NULL);
-		symbol = dwfl_module_addrinfo(module, at, &offset, &sym, NULL, NULL, NULL);
-		count = from_scopes(module, at, file, line, frames);
+			place.file = dwfl_lineinfo(src, NULL, &place.line, NULL, NULL, NULL);
+		place.symbol =
+			dwfl_module_addrinfo(module, at, &place.offset, &sym, NULL, NULL, NULL);
+		count = from_scopes(s, module, &place, frames);
 	}
 	if (!count) {
-		frames[0].function = demangled(symbol);
-		frames[0].file = file ? strdup(file) : NULL;
-		frames[0].line = file ? line : 0;
+		frames[0].function = ins_demangled(place.symbol);
+		frames[0].file = place.file ? strdup(place.file) : NULL;
+		frames[0].line = place.file ? place.line : 0;
 		count = 1;
 	}
 	last = &frames[count - 1];
 	if (!last->function)
-		last->function = demangled(symbol);
+		last->function = ins_demangled(place.symbol);
 	if (last->has_offset) {
 		last->offset += returned;
 	} else if (m) {
-		last->has_offset = symbol || !last->function;
-		last->offset = last->function ? offset + returned : pc - m->bias;
+		last->has_offset = place.symbol || !last->function;
+		last->offset = last->function ? place.offset + returned : pc - m->bias;
 	}
 	for (i = 0; i < count; i++) {
 		frames[i].pc = pc;

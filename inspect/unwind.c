@@ -280,7 +280,8 @@ static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struc
 		snprintf(walk->reason, sizeof walk->reason, "deeper than %d frames", INS_WALK_MAX);
 	else if (!m)
 		snprintf(walk->reason, sizeof walk->reason,
-			 "no module at 0x%llx: a damaged stack, or code that was unloaded",
+			 "no module at 0x%llx: code made at run time or unloaded, or a damaged "
+			 "stack",
 			 (unsigned long long)pc);
 	else if (!m->bytes && m->other)
 		snprintf(walk->reason, sizeof walk->reason,
@@ -292,8 +293,8 @@ static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struc
 			 "the outer part of its stack could not be copied");
 	else
 		snprintf(walk->reason, sizeof walk->reason,
-			 "no unwind information leads on from 0x%llx in %.90s",
-			 (unsigned long long)(pc - m->bias), path);
+			 "no unwind information for 0x%llx in %.90s+0x%llx", (unsigned long long)pc,
+			 path, (unsigned long long)(pc - m->bias));
 }
 
 /* By both unwinders, as far as it takes. True when the walk is whole. */

@@ -1,0 +1,364 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test-matrix.py [ROW...] - one program built in every way, and every walk compared with what it knows it called
+
+The program is fixtures/maze. Each row of ROWS builds it in another way; its fibers are walked from outside (fibertrace) and
+through the control socket (fiberctl bt), where the row says so also in a core. A walk must be, from the
+function in which the fiber waits to the function it was spawned with, exactly the functions that the maze says it called.
+Where the maze says that nobody can follow, the walk must end there, be called truncated, and say where it lost the way.
+
+A frame without a name is compared by its module and offset: nm knows what was there before it was stripped.
+
+As TAP, a test for a row. The build folder is $FIBER_BUILD.
+"""
+import bisect
+import concurrent.futures
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build")).resolve()
+MAZE = ROOT / "fixtures/maze"
+SECONDS = 60
+
+# What the names come from: debug information (inlined functions too), a symbol table, or module and offset.
+DEBUG, SYMBOLS = "debug", "symbols"
+
+
+class Row:
+    """One way to build. files: what is done to the linked program, see finish(); rules: False when the maze has none."""
+
+    def __init__(self, name, flags, link="-pie", lib="archive", names=DEBUG, files="", cc="gcc", rules=True, core=False,
+                 missing=""):
+        self.name, self.flags, self.link, self.lib, self.names = name, flags.split(), link.split(), lib, names
+        self.files, self.cc, self.rules, self.core, self.missing = files, cc, rules, core, missing
+
+    def is_static(self):
+        return "-static" in self.link or "-static-pie" in self.link
+
+
+BARE_FRAMES = "-fno-asynchronous-unwind-tables -fno-unwind-tables"
+ROWS = [
+    Row("O0", "-g -O0", core=True),
+    Row("O1", "-g -O1"),
+    Row("O2", "-g -O2", core=True),
+    Row("O3", "-g -O3"),
+    Row("Os", "-g -Os"),
+    Row("omit-frame-pointer", "-g -O1 -fomit-frame-pointer"),
+    Row("keep-frame-pointer", "-g -O2 -fno-omit-frame-pointer"),
+    Row("no-pie", "-g -O2 -fno-pie", link="-no-pie", core=True),
+    Row("static", "-g -O2 -fno-pie", link="-static -no-pie", core=True),
+    Row("static-no-table", "-g -O2 -fno-pie", link="-static -no-pie -Wl,--no-eh-frame-hdr"),
+    Row("static-pie", "-g -O2 -fPIE", link="-static-pie", core=True),
+    Row("static-stripped", "-g -O2 -fno-pie", link="-static -no-pie", names="", files="strip"),
+    Row("shared", "-g -O2", lib="shared", core=True),
+    Row("shared-stripped", "-g -O2", lib="stripped", names="", files="strip"),
+    Row("lto", "-g -O2 -flto"),
+    Row("lto-stripped", "-g -O2 -flto", names="", files="strip"),
+    Row("debug-frame", "-g -O2 " + BARE_FRAMES, core=True),
+    Row("debug-frame-O0", "-g -O0 " + BARE_FRAMES),
+    Row("debug-frame-link", "-g -O2 " + BARE_FRAMES, files="strip link"),
+    Row("no-rules", "-O2 " + BARE_FRAMES, names=SYMBOLS, rules=False),
+    Row("no-rules-frame-pointer", "-O2 -fno-omit-frame-pointer " + BARE_FRAMES, names=SYMBOLS, rules=False),
+    Row("no-debug", "-O2", names=SYMBOLS),
+    Row("stripped", "-g -O2", names="", files="strip", core=True),
+    Row("exported", "-g -O2", link="-pie -rdynamic", names="", files="strip"),
+    Row("debuglink", "-g -O2", files="strip link", core=True),
+    Row("debuglink-folder", "-g -O2", files="strip folder"),
+    Row("build-id", "-g -O2", files="strip build-id", missing="--debug-dir"),
+    Row("no-build-id", "-g -O2", link="-pie -Wl,--build-id=none"),
+    Row("no-build-id-stripped", "-g -O2", link="-pie -Wl,--build-id=none", names="", files="strip"),
+    Row("compressed", "-g -O2 -gz", link="-pie -gz"),
+    Row("dwarf-4", "-g -O2 -gdwarf-4"),
+    Row("split-dwarf", "-g -O2 -gsplit-dwarf"),
+    Row("now-and-sections", "-g -O2 -ffunction-sections -fdata-sections", link="-pie -Wl,-z,now -Wl,--gc-sections"),
+    Row("cf-protection", "-g -O2 -fcf-protection=full"),
+    Row("no-cf-protection", "-g -O2 -fcf-protection=none"),
+    Row("hardened", "-g -O2 -fstack-protector-all -fstack-clash-protection -D_FORTIFY_SOURCE=2"),
+    Row("clang", "-g -O2", cc="clang"),
+    Row("deleted", "-g -O2", files="delete"),
+    Row("replaced", "-g -O2", files="replace"),
+]
+
+
+class Wrong(Exception):
+    pass
+
+
+def run(*words, **more):
+    """The output of a program that must end well."""
+    words = [str(w) for w in words]
+    p = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False, **more)
+    if p.returncode:
+        raise Wrong("%s: exit status %d: %s" % (" ".join(words), p.returncode, p.stderr.strip()))
+    return p.stdout
+
+
+class Objects:
+    """Sources compiled with some flags, each once."""
+
+    def __init__(self, folder):
+        self.folder, self.lock, self.made = folder, threading.Lock(), {}
+
+    def get(self, cc, flags, source):
+        key = (cc, tuple(flags), source)
+        with self.lock:
+            first = key not in self.made
+            if first:
+                self.made[key] = concurrent.futures.Future()
+                out = self.folder / ("%d-%s.o" % (len(self.made), source))
+        if first:
+            try:
+                self.compile(cc, flags, source, out)
+                self.made[key].set_result(out)
+            except Exception as e:  # pylint: disable=broad-except # it is the result
+                self.made[key].set_exception(e)
+        return self.made[key].result()
+
+    @staticmethod
+    def compile(cc, flags, source, out):
+        kind = {".c": ["-std=gnu11"], ".cc": ["-x", "c++", "-fno-exceptions", "-fno-rtti"]}
+        run(cc, *kind.get(pathlib.Path(source).suffix, []), "-D_GNU_SOURCE", "-I", ROOT / "libfiber/include", *flags, "-c",
+            "-o", out, MAZE / source)
+
+
+def lib_libs():
+    p = subprocess.run(["pkg-config", "--libs", "liburing"], capture_output=True, text=True, check=False)
+    return p.stdout.split()
+
+
+def link(row, objects, folder):
+    """Build the program of a row, and the plugin it loads: their paths."""
+    program, plugin = folder / "maze", folder / "plugin.so"
+    flags = row.flags + ([] if row.is_static() else ["-DMAZE_PLUGIN"])
+    parts = [objects.get(row.cc, flags, "maze.c"), objects.get(row.cc, row.flags, "hall.cc"),
+             objects.get("gcc", [], "frames.S")]
+    lib = [BUILD / "lib/libfiber.a"]
+    if row.lib != "archive":
+        lib = [folder / "libfiber.so.0", "-Wl,-rpath," + str(folder)]
+        shutil.copy(BUILD / "lib/libfiber.so.0", lib[0])
+        if row.lib == "stripped":
+            run("strip", lib[0])
+    # Flags matter to the linker where it compiles.
+    run(row.cc, *(row.flags if "-flto" in row.flags else []), *row.link, "-pthread", "-o", program, *parts, *lib, *lib_libs())
+    if not row.is_static():
+        run(row.cc, "-shared", "-fPIC", *row.flags, "-o", plugin, MAZE / "plugin.c")
+    return program, plugin
+
+
+def finish(row, program, plugin):
+    """Strip what is linked and put its debug information where the row wants it. More options for the tools."""
+    options = []
+    for file in [program] + ([plugin] if plugin.exists() else []):
+        debug = file.parent / (file.name + ".debug")
+        if "strip" not in row.files:
+            continue
+        run("objcopy", "--only-keep-debug", file, debug)
+        run("strip", file)
+        if "folder" in row.files:
+            (file.parent / ".debug").mkdir(exist_ok=True)
+            debug = debug.rename(file.parent / ".debug" / debug.name)
+        if "link" in row.files or "folder" in row.files:
+            run("objcopy", "--add-gnu-debuglink=%s" % debug, file)
+        elif "build-id" in row.files:
+            notes = run("readelf", "-n", file)
+            number = notes.split("Build ID: ")[1].split()[0]
+            place = file.parent / "debug/.build-id" / number[:2]
+            place.mkdir(parents=True, exist_ok=True)
+            debug.rename(place / (number[2:] + ".debug"))
+            options = ["--debug-dir", str(file.parent / "debug")]
+        else:
+            debug.unlink()
+    return options
+
+
+class Names:
+    """What nm says is where in a module."""
+
+    def __init__(self, file):
+        self.at = []
+        for line in run("nm", "-C", "-S", "--defined-only", file).splitlines():
+            address, size, kind, *name = line.split(" ", 3)
+            if name and kind in "tTwWiuV":
+                self.at.append((int(address, 16), int(size, 16), name[0]))
+        self.at.sort()
+
+    def find(self, address):
+        i = bisect.bisect(self.at, (address, 1 << 62, "")) - 1
+        if i < 0 or address >= self.at[i][0] + self.at[i][1]:
+            return "?"
+        return self.at[i][2]
+
+
+def walked(fiber, names, row):
+    """The functions of a walk, innermost first."""
+    found = []
+    for i, frame in enumerate(fiber["frames"]):
+        name, module = frame["function"], os.path.basename(frame["module"] or "")
+        if row.names and module == "maze" and not name:
+            raise Wrong("%s: no name for %s+%#x" % (fiber["name"], module, frame["offset"]))
+        if frame["inlined"] and row.names != DEBUG and name.startswith("maze"):
+            raise Wrong("%s: an inlined %s without debug information" % (fiber["name"], name))
+        if not name and module in names:
+            name = names[module].find(frame["offset"] - (i > 0))
+        found.append(("+" if frame["inlined"] else "") + (name or "?"))
+    return found
+
+
+def follow(expected, frames):
+    """How many frames the expected functions are, from the first on, or -1. "*" are some."""
+    if not expected:
+        return 0
+    if not frames:
+        return -1
+    if expected[0] != "*":
+        rest = follow(expected[1:], frames[1:]) if expected[0] == frames[0] else -1
+        return rest + 1 if rest >= 0 else -1
+    for n in range(1, len(frames)):
+        rest = follow(expected[1:], frames[n:])
+        if rest >= 0:
+            return rest + n
+    return -1
+
+
+def compare(fiber, how, called, names, row):
+    frames = walked(fiber, names, row)
+    if row.names != DEBUG:
+        called = [c for c in called if not c.startswith("+")]
+    if not row.rules:
+        how, called = "bare", called[:1]
+    text = "%s\n  walked: %s\n  called: %s" % (fiber["name"], " < ".join(frames), " < ".join(called))
+    if called[0] not in frames:
+        raise Wrong(text)
+    begin = frames.index(called[0])
+    n = follow(called, frames[begin:])
+    outer = frames[begin + n:]
+    if n < 0 or begin == 0:
+        raise Wrong(text)
+    if how != "whole" and (outer or not fiber["truncated"]):
+        raise Wrong("whole, and nobody can know: " + text)
+    if how == "whole" and fiber["truncated"]:
+        raise Wrong("truncated: " + text)
+    # The library's own two: what calls a fiber's function, and where every fiber begins.
+    if how == "whole" and not (1 <= len(outer) <= 2 and (row.names == "" or outer[-1] == "fib_arch_entry")):
+        raise Wrong("does not end at the entry, but in %s: %s" % (outer, text))
+
+
+def reasons(answer, row):
+    """Each place where walks lost the way is named."""
+    known = [("a backtrace is truncated: no unwind information for 0x", "/maze+0x"),
+             ("a backtrace is truncated: no module at 0x", "made at run time")]
+    if not row.rules:
+        known = known[:1]
+    for begin, part in known:
+        if not any(p.startswith(begin) and part in p for p in answer["problems"]):
+            raise Wrong("no problem is '%s...%s': %s" % (begin, part, answer["problems"]))
+    for p in answer["problems"]:
+        if not any(p.startswith(begin) and part in p for begin, part in known):
+            raise Wrong("a problem: " + p)
+
+
+def judge(command, plan, names, row, environment):
+    p = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment)
+    what = " ".join(os.path.basename(c) for c in command)
+    if p.returncode != 1 or p.stderr:
+        raise Wrong("%s: exit status %d: %s" % (what, p.returncode, p.stderr + p.stdout[-300:]))
+    answer = json.loads(p.stdout)
+    fibers = {f["name"]: f for f in answer["fibers"]}
+    try:
+        for name, how, *called in plan:
+            if name not in fibers:
+                raise Wrong("%s is missing" % name)
+            compare(fibers[name], how, called, names, row)
+        reasons(answer, row)
+    except Wrong as wrong:
+        raise Wrong("%s: %s" % (what, wrong)) from None
+
+
+def start(program, plugin, environment):
+    words = [str(program)] + ([str(plugin)] if plugin.exists() else [])
+    p = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    plan = []
+    for line in p.stdout:
+        if line == "ready\n":
+            return p, plan
+        plan.append(line.rstrip("\n").split("\t"))
+    p.wait()
+    raise Wrong("the maze ended with %d" % p.returncode)
+
+
+def examine(row, objects, base):
+    folder = base / row.name
+    folder.mkdir()
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(base)}
+    program, plugin = link(row, objects, folder)
+    names = {f.name: Names(f) for f in (program, plugin) if f.exists()}
+    options = finish(row, program, plugin)
+    maze, plan = start(program, plugin, environment)
+    try:
+        if "delete" in row.files:
+            program.unlink()
+        elif "replace" in row.files:
+            shutil.copy("/bin/true", folder / "other")
+            (folder / "other").rename(program)
+        trace = [str(BUILD / "bin/fibertrace")]
+        judge(trace + ["--each", "--json", str(maze.pid)] + options, plan, names, row, environment)
+        judge([str(BUILD / "bin/fiberctl"), "bt", str(maze.pid), "--all", "--json"] + options, plan, names, row, environment)
+        if row.core:
+            run("gcore", "-o", folder / "core", maze.pid)
+    finally:
+        maze.stdin.close()
+        maze.stdout.close()
+        maze.wait()
+    if row.core:
+        core = str(folder / ("core.%d" % maze.pid))
+        judge(trace + ["--core", core, "--each", "--json"] + options, plan, names, row, environment)
+        os.unlink(core)
+
+
+def attempt(row, objects, base):
+    """What is wrong with a row, or None."""
+    try:
+        examine(row, objects, base)
+    except (Wrong, subprocess.TimeoutExpired) as wrong:
+        return str(wrong)
+    return None
+
+
+def main():
+    chosen = [r for r in ROWS if r.name in sys.argv[1:] or not sys.argv[1:]]
+    if platform.machine() != "x86_64":
+        print("1..0 # SKIP the frames of the maze are x86-64's")
+        return 0
+    usage = run(BUILD / "bin/fibertrace", "--help")
+    failed = False
+    with tempfile.TemporaryDirectory(prefix="fiber-matrix.") as base:
+        base = pathlib.Path(base)
+        (base / "objects").mkdir()
+        objects = Objects(base / "objects")
+        with concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+            ways = [r for r in chosen if not r.missing or r.missing in usage]
+            results = {r: pool.submit(attempt, r, objects, base) for r in ways}
+            for number, row in enumerate(chosen, 1):
+                wrong = results[row].result() if row in results else None
+                label = "%d - %s: %s %s" % (number, row.name, " ".join([row.cc] + row.flags + row.link), row.files)
+                failed |= wrong is not None
+                if row not in results:
+                    print("ok %d # SKIP %s: the tools have no %s" % (number, row.name, row.missing), flush=True)
+                    continue
+                print(("not ok " if wrong else "ok ") + label.rstrip(), flush=True)
+                for line in (wrong or "").splitlines():
+                    print("# " + line, flush=True)
+    print("1..%d" % len(chosen))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
