@@ -117,9 +117,12 @@ static int scopes_at(Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die **ret)
 	return n < 0 ? 0 : n;
 }
 
-/* What the module's tables of lines and symbols say of an address. */
+/* What is known of an address before its functions are. */
 struct place {
 	uint64_t at;
+	Dwarf_Die unit;
+	Dwarf_Addr bias; /* the unit's addresses are lower */
+	bool has_unit;
 	const char *file, *symbol; /* NULL: unknown */
 	int line;
 	GElf_Off offset; /* from the symbol */
@@ -130,21 +133,19 @@ struct place {
  * it called the one inside it, of the innermost one where the address is. Returns how many, 0 when
  * nothing is known; the last one is the function that has the code, its offset that of at.
  */
-static size_t from_scopes(struct ins_symbols *s, Dwfl_Module *module, const struct place *place,
-			  struct ins_frame *frames)
+static size_t from_scopes(struct place *place, struct ins_frame *frames)
 {
 	const char *file = place->file;
-	Dwarf_Addr entry, bias = 0;
+	const uint64_t at = place->at - place->bias;
+	Dwarf_Addr entry;
 	int i, n, line = place->line;
 	bool outermost = false;
-	Dwarf_Die *scopes, cu;
-	uint64_t at;
+	Dwarf_Die *scopes;
 	size_t count = 0;
 
-	if (!ins_units_find(&s->units, module, place->at, &cu, &bias))
+	if (!place->has_unit)
 		return 0;
-	at = place->at - bias;
-	n = scopes_at(&cu, at, &scopes);
+	n = scopes_at(&place->unit, at, &scopes);
 	for (i = 0; i < n && !outermost && count < INLINED_MAX; i++) {
 		bool inlined = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine, begun;
 
@@ -163,7 +164,7 @@ static size_t from_scopes(struct ins_symbols *s, Dwfl_Module *module, const stru
 		}
 		count++;
 		if (inlined)
-			call_site(&cu, &scopes[i], &file, &line);
+			call_site(&place->unit, &scopes[i], &file, &line);
 	}
 	free(scopes);
 	/* Without the function around them the inlined ones hang in the air. */
@@ -175,6 +176,20 @@ static size_t from_scopes(struct ins_symbols *s, Dwfl_Module *module, const stru
 	return count;
 }
 
+static void find_place(struct ins_symbols *s, Dwfl_Module *module, struct place *place)
+{
+	Dwarf_Line *line = NULL;
+	GElf_Sym sym;
+
+	place->symbol =
+		dwfl_module_addrinfo(module, place->at, &place->offset, &sym, NULL, NULL, NULL);
+	place->has_unit = ins_units_find(&s->units, module, place->at, &place->unit, &place->bias);
+	if (place->has_unit)
+		line = dwarf_getsrc_die(&place->unit, place->at - place->bias);
+	if (line && dwarf_lineno(line, &place->line) == 0)
+		place->file = dwarf_linesrc(line, NULL, NULL);
+}
+
 static size_t look_up(struct ins_symbols *s, uint64_t pc, bool returned, struct ins_frame *frames)
 {
 	uint64_t at = pc - returned;
@@ -183,16 +198,10 @@ static size_t look_up(struct ins_symbols *s, uint64_t pc, bool returned, struct 
 	struct place place = {.at = at};
 	struct ins_frame *last;
 	size_t i, count = 0;
-	Dwfl_Line *src;
-	GElf_Sym sym;
 
 	if (module) {
-		src = dwfl_module_getsrc(module, at);
-		if (src)
-			place.file = dwfl_lineinfo(src, NULL, &place.line, NULL, NULL, NULL);
-		place.symbol =
-			dwfl_module_addrinfo(module, at, &place.offset, &sym, NULL, NULL, NULL);
-		count = from_scopes(s, module, &place, frames);
+		find_place(s, module, &place);
+		count = from_scopes(&place, frames);
 	}
 	if (!count) {
 		frames[0].function = ins_demangled(place.symbol);

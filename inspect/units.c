@@ -2,9 +2,9 @@
 /*
  * units.c - which compilation unit has the code at an address
  *
- * libdw looks it up in .debug_aranges, which gcc writes. clang does not, nor does gcc for what it has optimised when it linked:
- * to libdw such a unit has no code, and all of its functions would be known by their symbols only. So a unit that is
- * not found there is looked for by the ranges that the units themselves name, which are read once.
+ * libdw looks it up in .debug_aranges, which gcc writes and clang does not. To libdw the code of a unit that is not there is
+ * nobody's, or of the unit before it. So the unit that is found there is asked whether it has that code, and else it is
+ * looked for by the ranges that the units themselves name, which are read once.
  */
 #include "inspect/units.h"
 
@@ -133,7 +133,7 @@ bool ins_units_find(struct ins_units **units, Dwfl_Module *module, Dwarf_Addr ad
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(module, address, ret_bias);
 
-	if (!unit)
+	if (!unit || dwarf_haspc(unit, address - *ret_bias) == 0)
 		return ins_units_search(units, module, address, ret, ret_bias);
 	whole(unit, ret);
 	return true;
