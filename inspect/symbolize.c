@@ -19,9 +19,11 @@
 
 #include "inspect/debug.h"
 #include "inspect/function_name.h"
+#include "inspect/scopes.h"
 #include "inspect/units.h"
 
 #define INLINED_MAX 32
+#define SCOPES_MAX  128
 
 struct entry {
 	uint64_t pc;
@@ -99,24 +101,6 @@ static bool is_function(Dwarf_Die *die)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_entry_point;
 }
 
-/* The scopes around address that really contain it, innermost first; the caller frees them. */
-static int scopes_at(Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die **ret)
-{
-	Dwarf_Die *found = NULL, innermost;
-	int n = dwarf_getscopes(cu, address, &found);
-
-	*ret = NULL;
-	if (n <= 0) {
-		free(found);
-		return 0;
-	}
-	/* Beyond an inlined function these are where it was written, not where it was inlined. */
-	innermost = found[0];
-	free(found);
-	n = dwarf_getscopes_die(&innermost, ret);
-	return n < 0 ? 0 : n;
-}
-
 /* What is known of an address before its functions are. */
 struct place {
 	uint64_t at;
@@ -140,12 +124,12 @@ static size_t from_scopes(struct place *place, struct ins_frame *frames)
 	Dwarf_Addr entry;
 	int i, n, line = place->line;
 	bool outermost = false;
-	Dwarf_Die *scopes;
+	Dwarf_Die scopes[SCOPES_MAX];
 	size_t count = 0;
 
 	if (!place->has_unit)
 		return 0;
-	n = scopes_at(&place->unit, at, &scopes);
+	n = ins_scopes_at(&place->unit, at, scopes, SCOPES_MAX);
 	for (i = 0; i < n && !outermost && count < INLINED_MAX; i++) {
 		bool inlined = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine, begun;
 
@@ -166,7 +150,6 @@ static size_t from_scopes(struct place *place, struct ins_frame *frames)
 		if (inlined)
 			call_site(&place->unit, &scopes[i], &file, &line);
 	}
-	free(scopes);
 	/* Without the function around them the inlined ones hang in the air. */
 	while (count && !outermost) {
 		count--;
