@@ -269,6 +269,7 @@ static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struc
 	uint64_t pc = walk->count ? walk->pc[walk->count - 1] - (walk->count > 1) : fiber->row.pc;
 	const struct ins_module *m = ins_modules_find(u->source->modules, pc);
 	const char *path = m && m->path[0] ? m->path : "a module without a name";
+	const bool covered = m && ins_unwind_dw_covers(&u->dw, pc);
 
 	if (fiber->flags & INS_FIBER_GONE)
 		snprintf(walk->reason, sizeof walk->reason, "its stack could not be read");
@@ -292,9 +293,10 @@ static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struc
 		snprintf(walk->reason, sizeof walk->reason,
 			 "the outer part of its stack could not be copied");
 	else
-		snprintf(walk->reason, sizeof walk->reason,
-			 "no unwind information for 0x%llx in %.90s+0x%llx", (unsigned long long)pc,
-			 path, (unsigned long long)(pc - m->bias));
+		snprintf(walk->reason, sizeof walk->reason, "%s for 0x%llx in %.80s+0x%llx%s",
+			 covered ? "the unwind information" : "no unwind information",
+			 (unsigned long long)pc, path, (unsigned long long)(pc - m->bias),
+			 covered ? " leads nowhere" : "");
 }
 
 /* By both unwinders, as far as it takes. True when the walk is whole. */

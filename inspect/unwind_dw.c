@@ -115,10 +115,10 @@ static bool covered_by(Dwarf_CFI *cfi, Dwarf_Addr address)
 	return found;
 }
 
-/* Whether a rule says who called the code at pc. */
-static bool covered(Dwfl *dwfl, Dwarf_Addr pc)
+bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc)
 {
-	Dwfl_Module *m = dwfl_addrmodule(dwfl, pc);
+	Dwfl *dwfl = ins_debug_session(dw->source->modules);
+	Dwfl_Module *m = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
 	Dwarf_Addr bias = 0;
 	Dwarf_CFI *cfi;
 
@@ -149,7 +149,7 @@ void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, stru
 	/* Its result does not matter: the end of a walk may be an error too. */
 	dwfl_getthread_frames(dwfl, 1, take_frame, dw);
 	for (i = 0; i + 1 < ret->count; i++) {
-		if (!covered(dwfl, ret->pc[i] - (i > 0))) {
+		if (!ins_unwind_dw_covers(dw, ret->pc[i] - (i > 0))) {
 			ret->count = i + 1;
 			break;
 		}

@@ -24,4 +24,7 @@ void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, stru
 /* DWARF's number of this machine's frame pointer, which libunwind shares; -1: not known. */
 int ins_unwind_dw_frame_pointer(void);
 
+/* Whether a rule says who called the code at pc. After a walk. */
+bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc);
+
 #endif

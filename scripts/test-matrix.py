@@ -33,12 +33,16 @@ DEBUG, SYMBOLS = "debug", "symbols"
 
 
 class Row:
-    """One way to build. files: what is done to the linked program, see finish(); rules: False when the maze has none."""
+    """One way to build.
+
+    files: what is done to the linked program, see finish(). rules: False when the maze has none. dim: a function that has a
+    rule which the tools may be unable to follow; then the walk must end there.
+    """
 
     def __init__(self, name, flags, link="-pie", lib="archive", names=DEBUG, files="", cc="gcc", rules=True, core=False,
-                 missing=""):
+                 missing="", dim=""):
         self.name, self.flags, self.link, self.lib, self.names = name, flags.split(), link.split(), lib, names
-        self.files, self.cc, self.rules, self.core, self.missing = files, cc, rules, core, missing
+        self.files, self.cc, self.rules, self.core, self.missing, self.dim = files, cc, rules, core, missing, dim
 
     def is_static(self):
         return "-static" in self.link or "-static-pie" in self.link
@@ -63,7 +67,9 @@ ROWS = [
     Row("lto", "-g -O2 -flto"),
     Row("lto-stripped", "-g -O2 -flto", names="", files="strip"),
     Row("debug-frame", "-g -O2 " + BARE_FRAMES, core=True),
-    Row("debug-frame-O0", "-g -O0 " + BARE_FRAMES),
+    # libdw 0.188 forgets rbx where a frame does not mention it (its rules of the ABI name rax in its place), and maze_ruled's
+    # frame ends where rbx says. Where there is only .debug_frame nobody else walks.
+    Row("debug-frame-O0", "-g -O0 " + BARE_FRAMES, dim="maze_ruled"),
     Row("debug-frame-link", "-g -O2 " + BARE_FRAMES, files="strip link"),
     Row("no-rules", "-O2 " + BARE_FRAMES, names=SYMBOLS, rules=False),
     Row("no-rules-frame-pointer", "-O2 -fno-omit-frame-pointer " + BARE_FRAMES, names=SYMBOLS, rules=False),
@@ -234,6 +240,8 @@ def compare(fiber, how, called, names, row):
         called = [c for c in called if not c.startswith("+")]
     if not row.rules:
         how, called = "bare", called[:1]
+    if fiber["truncated"] and row.dim and row.dim in called:
+        how, called = "dim", called[:called.index(row.dim) + 1]
     text = "%s\n  walked: %s\n  called: %s" % (fiber["name"], " < ".join(frames), " < ".join(called))
     if called[0] not in frames:
         raise Wrong(text)
@@ -257,7 +265,9 @@ def reasons(answer, row):
              ("a backtrace is truncated: no module at 0x", "made at run time")]
     if not row.rules:
         known = known[:1]
-    for begin, part in known:
+    if row.dim:
+        known.append(("a backtrace is truncated: the unwind information for 0x", "leads nowhere"))
+    for begin, part in known[:2]:
         if not any(p.startswith(begin) and part in p for p in answer["problems"]):
             raise Wrong("no problem is '%s...%s': %s" % (begin, part, answer["problems"]))
     for p in answer["problems"]:
