@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""check-schema.py - what the tools answer is what docs/schema/ promises
+
+Runs each command of ANSWERS on real fixtures, with --json and --json=lines, and holds the answer against its schema, as TAP. A
+new command is a line in ANSWERS and a file in docs/schema/.
+
+A schema that allows everything proves nothing. So each answer is mutilated, key by key: without it, and with a value of
+another type, it must be refused, unless the key is one of OPTIONAL; with one key more it must be accepted, since keys may be
+added. The build folder is $FIBER_BUILD.
+"""
+import copy
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+SYSTEM = "/usr/bin/python3"  # which `make deps` installs it for; env(1) may have found another one
+try:
+    import jsonschema
+except ImportError:
+    if os.path.realpath(sys.executable) == os.path.realpath(SYSTEM) or not os.path.exists(SYSTEM):
+        sys.exit("check-schema.py: python3-jsonschema is missing: run 'make deps'")
+    os.execv(SYSTEM, [SYSTEM, *sys.argv])
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
+SCHEMAS = ROOT / "docs/schema"
+SECONDS = 60
+
+FIXTURES = {
+    "crowd": "crowd 66 --stuck",
+    "labels": "labels",
+    "family": "family --links 4 --children 8",
+    "drift": "drift",
+    "hog": "hog --spin 1 --sleep 1 --pin 1",
+    # In the order of its options; the 80 that wait for the same come after more stacks than are read.
+    "deadlock": "deadlock --crossing --ring 4 --timed --self --dead --gone --ancestor --suspect --thread --thread-ended "
+                "--behind 3 --others 3",
+    "philosophers": "deadlock --philosophers 3" + 80 * " --self",
+}
+# Schema and command; {crowd} is the process id of a fixture, {waiter} a fiber of crowd that waits for a mutex, {parked} another
+# fiber of family each time, {file} a file that is not there yet, {before} and {after} snapshots of drift.
+ANSWERS = [
+    ("processes", "fiberctl"),
+    ("list", "fiberctl list {crowd}"),
+    ("list", "fiberctl list {crowd} --where wait=mutex --sort -age --limit 3"),
+    ("list", "fiberctl list {labels}"),
+    ("list-group-by", "fiberctl list {crowd} --group-by holder"),
+    ("list-group-by", "fiberctl list {crowd} --group-by label.none"),
+    ("show", "fiberctl show {crowd} {waiter}"),
+    ("bt", "fiberctl bt {crowd} {waiter}"),
+    ("bt", "fiberctl bt {crowd} --all"),
+    ("policy", "fiberctl policy {crowd}"),
+    ("policy", "fiberctl policy {crowd} warn"),
+    ("carriers", "fiberctl carriers {crowd}"),
+    ("list", "fiberctl list {before}"),
+    ("carriers", "fiberctl carriers {before}"),
+    ("events", "fiberctl slow {before}"),
+    ("audit", "fiberctl audit {before}"),
+    ("watchdog", "fiberctl watchdog {before}"),
+    ("stacks", "fiberctl stacks {crowd}"),
+    ("stacks", "fiberctl stacks {crowd} --min 3 --group-by wait"),
+    ("stacks", "fiberctl stacks {labels} --group-by label.none"),
+    ("stacks", "fiberctl stacks {crowd} --group-by holder"),
+    ("tree", "fiberctl tree {family}"),
+    ("tree", "fiberctl tree {crowd} --limit 3"),
+    ("waits", "fiberctl waits {crowd}"),
+    ("waits", "fiberctl waits {deadlock}"),
+    ("deadlock", "fiberctl deadlock {deadlock}"),
+    ("deadlock", "fiberctl deadlock {philosophers}"),
+    ("deadlock", "fiberctl deadlock {drift}"),
+    ("top", "fiberctl top {crowd} --once"),
+    ("top", "fiberctl top {labels} --once --group-by label.none --limit 3"),
+    ("snapshot", "fiberctl snapshot {crowd} -o {file}"),
+    ("diff", "fiberctl diff {before} {after}"),
+    ("diff", "fiberctl diff {before} {after} {drift}"),
+    ("policy", "fiberctl policy {family} silent"),
+    ("cancel", "fiberctl cancel {family} {parked}"),
+    ("wake", "fiberctl wake {family} {parked}"),
+    ("audit", "fiberctl audit {family}"),
+    ("events", "fiberctl slow {hog}"),
+    ("events", "fiberctl pinned {hog}"),
+    ("watchdog", "fiberctl watchdog {hog}"),
+    ("watchdog", "fiberctl watchdog {hog} 30ms"),
+    ("fibertrace", "fibertrace {crowd}"),
+    ("fibertrace", "fibertrace {crowd} --where wait=mutex --frames 3"),
+    ("fibertrace-each", "fibertrace --each {crowd}"),
+    ("fibertrace-to-core", "fibertrace to-core {hog} -o {file}"),
+    ("list", "fibertrace list {crowd}"),
+    ("list", "fibertrace list {before}"),
+    ("list-group-by", "fibertrace list {crowd} --group-by holder"),
+    ("show", "fibertrace show {crowd} {waiter}"),
+    ("bt", "fibertrace bt {crowd} --all"),
+    ("bt", "fiberctl bt {crowd} --all --frames 2"),
+    ("stacks", "fibertrace stacks {crowd} --min 3 --group-by wait --frames 3"),
+    ("tree", "fibertrace tree {family}"),
+    ("waits", "fibertrace waits {deadlock}"),
+    ("deadlock", "fibertrace deadlock {deadlock}"),
+    ("diff", "fibertrace diff {before} {after}"),
+]
+# Commands that have no answer of their own: two know no JSON, watch has that of another command.
+WITHOUT_SCHEMA = {"completion", "metrics", "watch"}
+# Commands to come, the schemas of which are still to be written. To be emptied.
+SCHEMA_TO_COME = set()
+# Keys that an answer may do without.
+OPTIONAL = {"matched", "policy.previous", "watchdog.previousNs"}
+MAPS = {"labels", "states", "waits"}  # objects of which nobody knows the keys
+WITHOUT_LINES = set()
+
+
+def schemas():
+    """The schemas by name, each with the parts it refers to inside."""
+    def inside(node):
+        if isinstance(node, dict):
+            return {k: v.removeprefix("parts.json") if k == "$ref" else inside(v) for k, v in node.items()}
+        return [inside(v) for v in node] if isinstance(node, list) else node
+
+    parts = json.loads((SCHEMAS / "parts.json").read_text())
+    found = {}
+    for file in sorted(SCHEMAS.glob("*.json")):
+        schema = inside(json.loads(file.read_text()))
+        schema.setdefault("$defs", parts["$defs"])
+        jsonschema.Draft202012Validator.check_schema(schema)
+        if file.stem != "parts":
+            found[file.stem] = jsonschema.Draft202012Validator(schema)
+    return found
+
+
+def run(command, *more):
+    program, *words = command.split()
+    p = subprocess.run([BUILD / "bin" / program, *words, *more], capture_output=True, timeout=SECONDS, check=False)
+    answers = (0, 1, 3) if words[:1] == ["deadlock"] else (0, 1)
+    if p.returncode not in answers:  # 1: partial, and the answer says so; 3: a deadlock was found
+        raise ValueError(f"exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}")
+    return p.stdout.decode()
+
+
+def once(pairs):
+    """An object that has no key twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(f"a key occurs twice: {[k for k, _ in pairs]}")
+    return found
+
+
+def read(text):
+    return json.loads(text, object_pairs_hook=once)
+
+
+def whole(text):
+    """The one answer that JSON Lines are the parts of."""
+    head, *rest = [read(line) for line in text.splitlines()]
+    if not rest:
+        return head
+    end = rest.pop()
+    if end.pop("end", None) is not True:
+        raise ValueError("the last line is no end")
+    rows = head.pop("rows")
+    return {**head, rows: rest, **end}
+
+
+def places(node, path=""):
+    """Every key of an answer: its path, the object it is in, the key. Elements of a list have the same path."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            here = f"{path}.{key}".lstrip(".")
+            yield f"{path}.*" if path.rpartition(".")[2] in MAPS else here, node, key
+            yield from places(value, here)
+    elif isinstance(node, list):
+        for value in node:
+            yield from places(value, path + "[]")
+
+
+def kind_of(value):
+    """What another row may have in its place."""
+    return type(value).__name__
+
+
+def thin(answer):
+    """A copy with those rows only that have a key, or a type of a value, that no row before them has."""
+    seen = set()
+
+    def is_new(row):
+        has = {(path, kind_of(o[key])) for path, o, key in places(row)}
+        new = not has <= seen
+        seen.update(has)
+        return new
+
+    return {k: [r for r in v if is_new(r)] if isinstance(v, list) else v for k, v in answer.items()}
+
+
+def others(value):
+    """Values of other types than this one."""
+    if isinstance(value, bool):
+        return ["true", 1, None]
+    if isinstance(value, int):
+        return [str(value), 0.5, True]
+    if isinstance(value, float):
+        return [str(value), True, [value]]
+    if isinstance(value, str):
+        return [7, *([value[2:]] if value.startswith("0x") else []), ["x"]]
+    return [7.5, "x", True] if value is None or isinstance(value, (dict, list)) else []
+
+
+def mutilated(answer):
+    """What must be refused: how it was made, the answer."""
+    seen = set()
+    for path, o, key in list(places(answer)):
+        value = o[key]
+        # A null may stand for a text: what that must be, another row shows.
+        if (path, kind_of(value)) in seen or value is None:
+            continue
+        seen.add((path, kind_of(value)))
+        for other in others(value):
+            o[key] = other
+            yield f"{path} is {other!r}", answer
+        o[key] = value
+        if path not in OPTIONAL and not path.endswith(".*"):
+            rest = dict(o)
+            del o[key]
+            yield f"no {path}", answer
+            o.clear()
+            o.update(rest)
+
+
+def grown(answer):
+    """The answer with a key more in every object of it."""
+    more = copy.deepcopy(answer)
+    for _, o, key in list(places(more)):
+        if key in MAPS:
+            continue
+        for each in o[key] if isinstance(o[key], list) else [o[key]]:
+            if isinstance(each, dict):
+                each["keyToCome"] = [1]
+    more["keyToCome"] = {"x": 1}
+    return more
+
+
+def said(validator, answer):
+    errors = sorted(validator.iter_errors(answer), key=lambda e: list(map(str, e.path)))
+    return [f"{'.'.join(map(str, e.absolute_path)) or 'the answer'}: {e.message:.200}" for e in errors[:5]]
+
+
+def check(validator, command, words):
+    """What is wrong with the answers to a command."""
+    answer = read(run(command.format(**words), "--json"))
+    yield from said(validator, answer)
+    if command.split()[0] not in WITHOUT_LINES:
+        lines = whole(run(command.format(**words), "--json=lines"))
+        yield from (f"--json=lines: {text}" for text in said(validator, lines))
+        if set(lines) != set(answer):
+            yield f"--json=lines: has other keys: {sorted(set(lines) ^ set(answer))}"
+    yield from (f"with a key more: {text}" for text in said(validator, grown(answer)))
+    small = thin(answer)
+    count = 0
+    for how, bad in mutilated(copy.deepcopy(small)):
+        count += 1
+        if validator.is_valid(bad):
+            yield f"accepted: {how}"
+    if count < 30 or not validator.is_valid(small):
+        yield f"only {count} mutilations"
+
+
+def start(name, folder):
+    """A fixture that is ready: its process, its lines."""
+    environment = {**os.environ, "XDG_RUNTIME_DIR": folder, "FIBER_CONTROL": "admin"}
+    program, *words = FIXTURES[name].split()
+    p = subprocess.Popen([BUILD / "bin" / program, *words], stdout=subprocess.PIPE, text=True, env=environment)
+    lines = []
+    for line in p.stdout:
+        if line.startswith("ready "):
+            return p, lines
+        lines.append(line.rstrip("\n").split("\t"))
+    raise ValueError(f"{name} never was ready")
+
+
+class Each:
+    """Another value each time that it is put into a command."""
+
+    def __init__(self, values):
+        self.values = iter(values)
+
+    def __format__(self, _):
+        return next(self.values)
+
+
+def words_for(processes, folder):
+    """What the words in braces stand for. Takes the snapshots, with a step of drift between them."""
+    words = {name: p.pid for name, (p, _) in processes.items()}
+    words["waiter"] = [line[0] for line in processes["crowd"][1] if line[1] == "mutex"][-1]
+    words["parked"] = Each(line[0] for line in processes["family"][1] if line[4].startswith("child-"))
+    words["file"] = Each(f"{folder}/{i}.snap" for i in range(9))
+    drift = processes["drift"][0]
+    for when in "before", "after":
+        words[when] = f"{folder}/{when}.snap"
+        run(f"fiberctl snapshot {drift.pid} -o {words[when]}")
+        if when == "before":
+            drift.send_signal(signal.SIGUSR1)
+            drift.stdout.readline()  # "step 1"
+    return words
+
+
+def without_schema():
+    """Commands that none of ANSWERS is about."""
+    helped = subprocess.run([BUILD / "bin/fiberctl", "--help"], capture_output=True, text=True, check=True).stdout
+    known = {command.split()[1] for _, command in ANSWERS if command.startswith("fiberctl ")}
+    return [line.split()[0] for line in helped.partition("fiberctl help TOPIC")[0].splitlines()
+            if line.startswith("  ") and line[2:3].isalpha() and line.split()[0] not in known]
+
+
+def all_known(found):
+    """What is wrong with the tables: schemas without an answer, commands without a schema."""
+    for schema in sorted(set(found) - {schema for schema, _ in ANSWERS}):
+        yield f"no answer: {schema}.json"
+    missing = set(without_schema())
+    for name in sorted(missing - WITHOUT_SCHEMA - SCHEMA_TO_COME):
+        yield f"no schema: fiberctl {name}"
+    for name in sorted((WITHOUT_SCHEMA | SCHEMA_TO_COME) & {command.split()[1] for _, command in ANSWERS if " " in command}):
+        yield f"has a schema after all: fiberctl {name}"
+
+
+def main():
+    found = schemas()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        processes = {}
+        try:
+            for name in FIXTURES:
+                processes[name] = start(name, folder)
+            os.environ["XDG_RUNTIME_DIR"] = folder
+            words = words_for(processes, folder)
+            for number, (schema, command) in enumerate(ANSWERS, 1):
+                try:
+                    wrong = list(check(found[schema], command, words))
+                except (ValueError, KeyError, StopIteration, subprocess.SubprocessError) as e:
+                    wrong = [repr(e)]
+                print(f"{'not ok' if wrong else 'ok'} {number} - {schema}.json: {command}")
+                for text in wrong:
+                    print(f"# {text}")
+                failed += bool(wrong)
+        finally:
+            for p, _ in processes.values():
+                p.terminate()
+                p.wait()
+    wrong = list(all_known(found))
+    print(f"{'not ok' if wrong else 'ok'} {len(ANSWERS) + 1} - every schema is held against an answer, every command has one")
+    for text in wrong:
+        print(f"# {text}")
+    for name in sorted(SCHEMA_TO_COME):
+        print(f"# schema to come: fiberctl {name}")
+    print(f"1..{len(ANSWERS) + 1}")
+    return 1 if failed or wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

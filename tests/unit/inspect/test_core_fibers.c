@@ -55,7 +55,7 @@ static int memory(void *s, uint64_t address, void *buf, size_t size)
 	return 0;
 }
 
-static const struct ins_source_ops ops = {read_fibers, NULL};
+static const struct ins_source_ops ops = {.read = read_fibers};
 static struct ins_source source = {.pid = 1, .memory = memory, .ops = &ops};
 
 static void field(enum fib_layout_field_id id, uint16_t offset, uint16_t size)
