@@ -330,9 +330,9 @@ def running(folder):
             need("fib_arch_entry" in text and re.search(r"^#0 ", text, re.M), text)
         core, answer = to_core(folder, p.pid)
         text, _ = gdb(folder, program, core, commands=["info threads"])
-        need(all(re.search(r"LWP %d\)" % f["thread"], text) for f in answer["core"]["running"] if f["thread"]), text)
-        before = traced(p.pid)
-        limit = time.monotonic() + SECONDS
+        first = re.search(r"^\* 1 +.*LWP (\d+)\)", text, re.M)
+        need(first and int(first.group(1)) in [f["thread"] for f in answer["core"]["running"]], "%s\n%s" % (answer, text))
+        before, limit = traced(p.pid), time.monotonic() + SECONDS
         while all(f["cpuNs"] <= before[i]["cpuNs"] for i, f in traced(p.pid).items() if i in before):
             need(time.monotonic() < limit, "it does not run on")
 
