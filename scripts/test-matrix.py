@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """test-matrix.py [ROW...] - one program built in every way, and every walk compared with what it knows it called
 
-The program is fixtures/maze. Each row of ROWS builds it in another way; its fibers are walked from outside (fibertrace) and
+The program is fixtures/maze. Each row of matrix_rows.py builds it in another way; its fibers are walked from outside (fibertrace) and
 through the control socket (fiberctl bt), where the row says so also in a core. A walk must be, from the
 function in which the fiber waits to the function it was spawned with, exactly the functions that the maze says it called.
 Where the maze says that nobody can follow, the walk must end there, be called truncated, and say where it lost the way.
 
-A frame without a name is compared by its module and offset: nm knows what was there before it was stripped.
+In each answer wrong walks are planted at last, and must be found. A frame without a name is compared by its module and offset: nm knows what was there before it was stripped.
 
 As TAP, a test for a row. The build folder is $FIBER_BUILD.
 """
@@ -23,76 +23,13 @@ import sys
 import tempfile
 import threading
 
+sys.dont_write_bytecode = True
+from matrix_rows import DEBUG, ROWS  # pylint: disable=wrong-import-position
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build")).resolve()
 MAZE = ROOT / "fixtures/maze"
 SECONDS = 60
-
-# What the names come from: debug information (inlined functions too), a symbol table, or module and offset.
-DEBUG, SYMBOLS = "debug", "symbols"
-
-
-class Row:
-    """One way to build.
-
-    files: what is done to the linked program, see finish(). rules: False when the maze has none. dim: a function that has a
-    rule which the tools may be unable to follow; then the walk must end there.
-    """
-
-    def __init__(self, name, flags, link="-pie", lib="archive", names=DEBUG, files="", cc="gcc", rules=True, core=False,
-                 missing="", dim=""):
-        self.name, self.flags, self.link, self.lib, self.names = name, flags.split(), link.split(), lib, names
-        self.files, self.cc, self.rules, self.core, self.missing, self.dim = files, cc, rules, core, missing, dim
-
-    def is_static(self):
-        return "-static" in self.link or "-static-pie" in self.link
-
-
-BARE_FRAMES = "-fno-asynchronous-unwind-tables -fno-unwind-tables"
-ROWS = [
-    Row("O0", "-g -O0", core=True),
-    Row("O1", "-g -O1"),
-    Row("O2", "-g -O2", core=True),
-    Row("O3", "-g -O3"),
-    Row("Os", "-g -Os"),
-    Row("omit-frame-pointer", "-g -O1 -fomit-frame-pointer"),
-    Row("keep-frame-pointer", "-g -O2 -fno-omit-frame-pointer"),
-    Row("no-pie", "-g -O2 -fno-pie", link="-no-pie", core=True),
-    Row("static", "-g -O2 -fno-pie", link="-static -no-pie", core=True),
-    Row("static-no-table", "-g -O2 -fno-pie", link="-static -no-pie -Wl,--no-eh-frame-hdr"),
-    Row("static-pie", "-g -O2 -fPIE", link="-static-pie", core=True),
-    Row("static-stripped", "-g -O2 -fno-pie", link="-static -no-pie", names="", files="strip"),
-    Row("shared", "-g -O2", lib="shared", core=True),
-    Row("shared-stripped", "-g -O2", lib="stripped", names="", files="strip"),
-    Row("lto", "-g -O2 -flto"),
-    Row("lto-stripped", "-g -O2 -flto", names="", files="strip"),
-    Row("debug-frame", "-g -O2 " + BARE_FRAMES, core=True),
-    # libdw 0.188 forgets rbx where a frame does not mention it (its rules of the ABI name rax in its place), and maze_ruled's
-    # frame ends where rbx says. Where there is only .debug_frame nobody else walks.
-    Row("debug-frame-O0", "-g -O0 " + BARE_FRAMES, dim="maze_ruled"),
-    Row("debug-frame-link", "-g -O2 " + BARE_FRAMES, files="strip link"),
-    Row("no-rules", "-O2 " + BARE_FRAMES, names=SYMBOLS, rules=False),
-    Row("no-rules-frame-pointer", "-O2 -fno-omit-frame-pointer " + BARE_FRAMES, names=SYMBOLS, rules=False),
-    Row("no-debug", "-O2", names=SYMBOLS),
-    Row("stripped", "-g -O2", names="", files="strip", core=True),
-    Row("exported", "-g -O2", link="-pie -rdynamic", names="", files="strip"),
-    Row("debuglink", "-g -O2", files="strip link", core=True),
-    Row("debuglink-folder", "-g -O2", files="strip folder"),
-    Row("build-id", "-g -O2", files="strip build-id", missing="--debug-dir"),
-    Row("no-build-id", "-g -O2", link="-pie -Wl,--build-id=none"),
-    Row("no-build-id-stripped", "-g -O2", link="-pie -Wl,--build-id=none", names="", files="strip"),
-    Row("compressed", "-g -O2 -gz", link="-pie -gz"),
-    Row("dwarf-4", "-g -O2 -gdwarf-4"),
-    Row("split-dwarf", "-g -O2 -gsplit-dwarf"),
-    Row("now-and-sections", "-g -O2 -ffunction-sections -fdata-sections", link="-pie -Wl,-z,now -Wl,--gc-sections"),
-    Row("cf-protection", "-g -O2 -fcf-protection=full"),
-    Row("no-cf-protection", "-g -O2 -fcf-protection=none"),
-    Row("hardened", "-g -O2 -fstack-protector-all -fstack-clash-protection -D_FORTIFY_SOURCE=2"),
-    Row("clang", "-g -O2", cc="clang"),
-    Row("deleted", "-g -O2", files="delete"),
-    Row("replaced", "-g -O2", files="replace"),
-]
-
 
 class Wrong(Exception):
     pass
@@ -248,7 +185,7 @@ def compare(fiber, how, called, names, row):
     begin = frames.index(called[0])
     n = follow(called, frames[begin:])
     outer = frames[begin + n:]
-    if n < 0 or begin == 0:
+    if n < 0 or begin == 0 or any(f.startswith("maze") for f in frames[:begin] + outer):
         raise Wrong(text)
     if how != "whole" and (outer or not fiber["truncated"]):
         raise Wrong("whole, and nobody can know: " + text)
@@ -275,21 +212,73 @@ def reasons(answer, row):
             raise Wrong("a problem: " + p)
 
 
+def weigh(answer, plan, names, row):
+    fibers = {f["name"]: f for f in answer["fibers"]}
+    for name, how, *called in plan:
+        if name not in fibers:
+            raise Wrong("%s is missing" % name)
+        compare(fibers[name], how, called, names, row)
+    reasons(answer, row)
+
+
+def spoilt(answer, plan):
+    """Answers with one thing wrong in each, and what that is."""
+    def fiber(how):
+        """A copy of the answer, and a fiber in it whose walk ends so."""
+        copy = json.loads(json.dumps(answer))
+        name = next(p[0] for p in plan if p[1] == how)
+        return copy, next(f for f in copy["fibers"] if f["name"] == name)
+
+    def at(frames, name):
+        return next(i for i, f in enumerate(frames) if (f["function"] or "").startswith(name))
+
+    for how in ("whole", "bare", "made"):
+        copy, one = fiber(how)
+        one["truncated"] = not one["truncated"]
+        yield "%s: truncated is the other way round" % how, copy
+        copy, one = fiber(how)
+        one["frames"].pop(at(one["frames"], "maze_"))
+        yield "%s: a frame is missing" % how, copy
+        copy, one = fiber(how)
+        one["frames"].insert(at(one["frames"], "maze_"), one["frames"][at(one["frames"], "maze_") + 1])
+        yield "%s: a frame too many" % how, copy
+        copy, one = fiber(how)
+        one["frames"].pop()
+        yield "%s: the outermost is missing" % how, copy
+    copy, one = fiber("whole")
+    one["frames"][at(one["frames"], "maze_fiber")]["function"] = "maze_left"
+    yield "another function", copy
+    copy, one = fiber("whole")
+    copy["fibers"].remove(one)
+    yield "a fiber is missing", copy
+    for i, problem in enumerate(answer["problems"]):
+        if "leads nowhere" in problem:
+            continue
+        copy = json.loads(json.dumps(answer))
+        copy["problems"].pop(i)
+        yield "a problem is not said", copy
+
+
+def judge_the_judge(answer, plan, names, row):
+    """Whatever is wrong with an answer must be found."""
+    for what, copy in spoilt(answer, plan):
+        try:
+            weigh(copy, plan, names, row)
+        except Wrong:
+            continue
+        raise Wrong("planted and not found: " + what)
+
+
 def judge(command, plan, names, row, environment):
     p = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment)
     what = " ".join(os.path.basename(c) for c in command)
     if p.returncode != 1 or p.stderr:
         raise Wrong("%s: exit status %d: %s" % (what, p.returncode, p.stderr + p.stdout[-300:]))
-    answer = json.loads(p.stdout)
-    fibers = {f["name"]: f for f in answer["fibers"]}
     try:
-        for name, how, *called in plan:
-            if name not in fibers:
-                raise Wrong("%s is missing" % name)
-            compare(fibers[name], how, called, names, row)
-        reasons(answer, row)
+        weigh(json.loads(p.stdout), plan, names, row)
     except Wrong as wrong:
         raise Wrong("%s: %s" % (what, wrong)) from None
+    return json.loads(p.stdout)
 
 
 def start(program, plugin, environment):
@@ -319,10 +308,12 @@ def examine(row, objects, base):
             shutil.copy("/bin/true", folder / "other")
             (folder / "other").rename(program)
         trace = [str(BUILD / "bin/fibertrace")]
-        judge(trace + ["--each", "--json", str(maze.pid)] + options, plan, names, row, environment)
+        answer = judge(trace + ["--each", "--json", str(maze.pid)] + options, plan, names, row, environment)
         judge([str(BUILD / "bin/fiberctl"), "bt", str(maze.pid), "--all", "--json"] + options, plan, names, row, environment)
         if row.core:
             run("gcore", "-o", folder / "core", maze.pid)
+        if row.names == DEBUG and row.rules:
+            judge_the_judge(answer, plan, names, row)
     finally:
         maze.stdin.close()
         maze.stdout.close()

@@ -202,6 +202,7 @@ static void test_reasons_are_the_true_ones(void **state)
 {
 	static unsigned char zeros[STACK_MAX];
 	struct ins_fiber f = kept[0].fiber;
+	char expected[64];
 
 	(void)state;
 	f.flags = INS_FIBER_GONE;
@@ -220,6 +221,16 @@ static void test_reasons_are_the_true_ones(void **state)
 	ins_unwind(unwinder, &f, &walk);
 	assert_true(walk.truncated);
 	assert_non_null(strstr(walk.reason, "no module at 0x10"));
+	assert_non_null(strstr(walk.reason, "made at run time"));
+	/* In the ELF header nothing is called, and no rule says where from. */
+	f = kept[0].fiber;
+	f.row.pc = ins_modules_find(source->modules, f.row.pc)->start + 4;
+	ins_unwind(unwinder, &f, &walk);
+	assert_true(walk.truncated);
+	snprintf(expected, sizeof expected, "no unwind information for 0x%llx in ",
+		 (unsigned long long)f.row.pc);
+	assert_ptr_equal(strstr(walk.reason, expected), walk.reason);
+	assert_non_null(strstr(walk.reason, "/crowd+0x4"));
 	f = kept[0].fiber;
 	f.row.state = FIBER_RUNNING;
 	f.row.seq |= 1;
