@@ -11,13 +11,16 @@
 #include <dwarf.h>
 #include <stdbool.h>
 
-#define DEPTH_MAX 128 /* what contains what */
+/* Whoever spoils debug information can make a search go round, or down without end. */
+#define DEPTH_MAX 128
+#define LOOKS_MAX (1u << 22)
 
 struct search {
 	Dwarf_Addr address;
 	bool everywhere; /* also in functions that do not have the address: those of GNU C have others in them */
 	Dwarf_Die *at; /* outermost first */
 	int count, most;
+	unsigned looks;
 };
 
 enum kind { NEITHER, CODE, FOLDER };
@@ -47,12 +50,14 @@ static enum kind kind_of(Dwarf_Die *die)
 static bool look_into(struct search *s, Dwarf_Die *parent, int depth)
 {
 	Dwarf_Die child;
+	Dwarf_Off here;
 
 	if (depth == DEPTH_MAX || dwarf_child(parent, &child) != 0)
 		return false;
 	do {
 		enum kind kind = kind_of(&child);
 
+		here = dwarf_dieoffset(&child);
 		if (kind == CODE && dwarf_haspc(&child, s->address) > 0) {
 			if (s->count == s->most)
 				return true;
@@ -63,7 +68,8 @@ static bool look_into(struct search *s, Dwarf_Die *parent, int depth)
 		if ((kind == FOLDER || (kind == CODE && s->everywhere)) &&
 		    look_into(s, &child, depth + 1))
 			return true;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (++s->looks < LOOKS_MAX && dwarf_siblingof(&child, &child) == 0 &&
+		 dwarf_dieoffset(&child) > here);
 	return false;
 }
 
