@@ -208,32 +208,38 @@ def check_tree(root, offer):
             yield "tried", f"{example.name} is not number {i}, or not in tests/cli/test_examples.c"
 
 
-def tool(*arguments):
-    """What fiberctl prints."""
-    return subprocess.run([BUILD / "bin/fiberctl", *arguments], capture_output=True, text=True, timeout=60,
+def tool(name, *arguments):
+    """What a tool prints."""
+    return subprocess.run([BUILD / "bin" / name, *arguments], capture_output=True, text=True, timeout=60,
                           check=True).stdout
 
 
-def offered():
-    """The commands, topics and options of fiberctl, as its help has them."""
-    before, _, rest = tool("--help").partition("\nfiberctl help TOPIC:\n")
+def offered(name):
+    """The commands, topics and options of a tool, as its help has them."""
+    before, _, rest = tool(name, "--help").partition(f"\n{name} help TOPIC:\n")
     commands = re.findall(r"^  ([a-z][a-z-]*) ", before, flags=re.M)
     topics = re.findall(r"^  ([a-z][a-z-]*) ", rest, flags=re.M)
     options = set(re.findall(r"--([a-z-]+)", rest.partition("Exit status")[0]))
     for command in commands:
-        options |= set(re.findall(r"^  ...\s+--([a-z-]+)", tool("help", command), flags=re.M))
+        options |= set(re.findall(r"^  ...\s+--([a-z-]+)", tool(name, "help", command), flags=re.M))
     return commands, topics, options
 
 
 def check_commands(root, offer):
-    commands, topics, options = offer
-    found = dict(sections(root / "man/fiberctl.1"))
+    for page, offers in offer.items():
+        yield from (f"{page}: {said}" for said in check_tool(root, page, offers))
+
+
+def check_tool(root, page, offers):
+    commands, topics, options = offers
+    found = dict(sections(root / f"man/{page}.1"))
     text = "\n".join(found["DESCRIPTION"])
     described = set(re.findall(r"^\.It Cm ([a-z-]+)\b", text, flags=re.M)) - {"help"}
     called = set(re.findall(r"^\.Cm ([a-z-]+)$", "\n".join(found["SYNOPSIS"]), flags=re.M)) - {"help"}
     for name in described ^ set(commands):
         yield f"{name}: a command without a section, or a section without a command"
-    for name in called ^ set(commands):
+    # The synopsis of fibertrace has one line for all of them.
+    for name in called ^ set(commands) if page == "fiberctl" else ():
         yield f"{name}: not in both SYNOPSIS and `fiberctl --help`"
     for name in set(re.findall(r"^\.It Cm help ([a-z-]+)$", text, flags=re.M)) ^ set(topics):
         yield f"{name}: a topic that is not in the page, or no topic"
@@ -257,6 +263,8 @@ PLANTED = [
     ("index", "man/fiber_park.3", ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta no",
      ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta yes"),
     ("commands", "man/fiberctl.1", ".It Cm cancel Ar process id\n", ".Pp\n"),
+    ("commands", "man/fibertrace.1", ".It Fl -svg Ar file\n", ".It Fl -sgv Ar file\n"),
+    ("commands", "man/fibertrace.1", ".It Cm tree\n", ".It Cm forest\n"),
     ("commands", "man/fiberctl.1", ".It Fl a , Fl -all\n", ".It Fl a , Fl -every\n"),
     ("commands", "man/fiberctl.1", ".It Cm help wait-kinds\n", ".It Cm help waits\n"),
 ]
@@ -281,7 +289,7 @@ def main():
     if os.environ.get("FIBER_SAN"):
         print("1..0 # SKIP the manual is the same under a sanitizer")
         return 0
-    offer = offered()
+    offer = {name: offered(name) for name in ("fiberctl", "fibertrace")}
     wrong = list(check_tree(ROOT, offer)) + [("self-test", text) for text in self_test(offer)]
     for number, check in enumerate(CHECKS + ["self-test"], 1):
         said = [text for c, text in wrong if c == check]
