@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_tree.c - who spawned whom: every fiber below the one that spawned it, orphans below where that one was. */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tool/tool.h"
+#include "tool/where.h"
 #include "inspect/render.h"
 #include "inspect/table.h"
 #include "inspect/tree.h"
@@ -17,6 +19,9 @@ struct tree {
 	struct ins_table *table;
 	struct ins_tree *tree;
 	struct ins_symbols *symbols;
+	struct tool_where where;
+	bool *kept;		 /* of each fiber of the table; NULL: all are */
+	uint64_t others;	 /* not kept */
 	uint64_t orphans, ended; /* those whose parent has ended, and how many parents that are */
 	uint64_t left;		 /* not shown: past the limit */
 	uint64_t last;		 /* parent of the orphan seen last */
@@ -67,6 +72,42 @@ static json_t *row_of(const struct tree *t, const struct ins_tree_place *place,
 	return NULL;
 }
 
+/* Keep those that are meant, and those above them: up to one that is kept already. */
+static void keep(struct tree *t, struct ins_tree *tree, size_t *above)
+{
+	struct ins_tree_place place;
+	struct ins_fiber fiber;
+	uint64_t depth;
+
+	while (ins_tree_next(tree, &place)) {
+		above[place.depth] = place.fiber;
+		ins_table_get(t->table, place.fiber, &fiber);
+		if (!tool_where_test(&t->where, t->source, t->symbols, &fiber))
+			continue;
+		for (depth = place.depth + 1; depth-- > 0 && !t->kept[above[depth]];)
+			t->kept[above[depth]] = true;
+	}
+}
+
+static int keep_those_meant(struct tree *t)
+{
+	const size_t count = ins_table_count(t->table) + 1;
+	struct ins_tree *tree = NULL;
+	size_t *above;
+	int rc;
+
+	if (!t->where.select)
+		return 0;
+	t->kept = calloc(count, sizeof *t->kept);
+	above = calloc(count, sizeof *above);
+	rc = t->kept && above ? ins_tree_new(t->table, &tree) : -ENOMEM;
+	if (rc == 0)
+		keep(t, tree, above);
+	ins_tree_free(tree);
+	free(above);
+	return rc;
+}
+
 static void put_all(struct tree *t, struct ins_json *json)
 {
 	struct ins_tree_place place;
@@ -76,6 +117,10 @@ static void put_all(struct tree *t, struct ins_json *json)
 	while (ins_tree_next(t->tree, &place)) {
 		bool first;
 
+		if (t->kept && !t->kept[place.fiber]) {
+			t->others++;
+			continue;
+		}
 		ins_table_get(t->table, place.fiber, &fiber);
 		first = note_orphan(t, &place, &fiber);
 		if (shown++ >= t->limit) {
@@ -97,14 +142,14 @@ static int put_json(struct tree *t, struct ins_summary *summary)
 
 	ins_json_begin(&json, stdout, s->pid, s->name, s->kind, "fibers");
 	put_all(t, &json);
-	summary->shown -= t->left;
+	summary->shown -= t->left + t->others;
 	return ins_json_end(&json, summary, &s->problems);
 }
 
 static void put_text(struct tree *t, struct ins_summary *summary)
 {
 	put_all(t, NULL);
-	summary->shown -= t->left;
+	summary->shown -= t->left + t->others;
 	if (t->orphans)
 		printf("orphans: %" PRIu64 ", of %" PRIu64 " fiber%s ended\n", t->orphans, t->ended,
 		       t->ended == 1 ? " that has" : "s that have");
@@ -114,20 +159,18 @@ static void put_text(struct tree *t, struct ins_summary *summary)
 	ins_text_end(stdout, summary, &t->source->problems);
 }
 
-static int ask(struct tree *t)
+static int ask(struct tree *t, const struct ins_request *request)
 {
-	const struct ins_request request = {
-		.labels = t->arguments->json,
-		.modules = t->arguments->json,
-	};
 	struct ins_error error = {""};
 	struct ins_summary summary;
-	int rc = ins_table_read(t->source, &request, &error, &t->table);
+	int rc = ins_table_read(t->source, request, &error, &t->table);
 
 	if (rc == 0)
 		rc = ins_tree_new(t->table, &t->tree);
-	if (rc == 0 && t->arguments->json)
+	if (rc == 0 && request->modules)
 		rc = ins_symbols_new(t->source->modules, &t->symbols);
+	if (rc == 0)
+		rc = keep_those_meant(t);
 	if (rc < 0)
 		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 	summary = *ins_table_summary(t->table);
@@ -141,18 +184,26 @@ static int ask(struct tree *t)
 static int run(const struct tool_arguments *arguments)
 {
 	struct tree t = {.arguments = arguments};
+	struct ins_request request = {
+		.labels = arguments->json,
+		.modules = arguments->json,
+	};
 	int code;
 
 	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 1, UINT64_MAX, UINT64_MAX, &t.limit))
 		return TOOL_USAGE;
-	code = tool.open(arguments, arguments->word[0], &t.source);
-	if (code != TOOL_WELL)
-		return code;
-	code = ask(&t);
-	ins_symbols_free(t.symbols);
-	ins_tree_free(t.tree);
-	ins_table_free(t.table);
-	ins_source_close(t.source);
+	code = tool_where_begin(&t.where, &tool_tree, arguments, &request);
+	if (code == TOOL_WELL)
+		code = tool.open(arguments, arguments->word[0], &t.source);
+	if (code == TOOL_WELL) {
+		code = ask(&t, &request);
+		ins_symbols_free(t.symbols);
+		ins_tree_free(t.tree);
+		ins_table_free(t.table);
+		ins_source_close(t.source);
+	}
+	free(t.kept);
+	tool_where_end(&t.where);
 	return code;
 }
 
@@ -162,9 +213,10 @@ const struct tool_command tool_tree = {
 	.summary = "who spawned whom",
 	.help = "Every fiber once, below the one that spawned it; one that a thread spawned\n"
 		"stands at the left. A fiber whose parent has ended is an orphan, and stands\n"
-		"below '(ended ID)'. Past 24 levels the depth is a number before the line.\n",
+		"below '(ended ID)'. Past 24 levels the depth is a number before the line.\n"
+		"--where: those for which it is true, and those above them.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_LIMIT),
+	.options = TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,
 };

@@ -121,6 +121,46 @@ static void test_a_limit_leaves_out_and_says_how_many(void **state)
 			 "--limit");
 }
 
+static void test_where_keeps_those_that_are_meant_and_those_above_them(void **state)
+{
+	json_t *answer = json_well(
+		cli_run("fiberctl", "tree", pid, "--json", "--where", "name=link-5", NULL));
+	const json_t *fibers = json_object_get(answer, "fibers"), *fiber;
+	struct harness_process *p;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(json_array_size(fibers), 6);
+	assert_int_equal(json_int(answer, "shown"), 6);
+	assert_int_equal(json_int(answer, "total"), family.count);
+	json_array_foreach (fibers, i, fiber) {
+		assert_int_equal(json_int(fiber, "id"), family.members[i].id);
+		assert_int_equal(json_int(fiber, "depth"), i);
+		assert_int_equal(json_int(fiber, "children"), 1);
+	}
+	json_decref(answer);
+
+	/* An orphan stands below the one that has ended, whoever else of that one's is meant. */
+	p = cli_run("fiberctl", "tree", pid, "--where", "name=link-1 or name=child-3", NULL);
+	cli_expect(p, 0);
+	expect_line(p->out.bytes, 0);
+	expect_line(p->out.bytes, 1);
+	cli_contains(p->out.bytes, ")\n  fiber ");
+	cli_contains(p->out.bytes, " \"child-3\" ");
+	assert_null(strstr(p->out.bytes, "link-2"));
+	assert_null(strstr(p->out.bytes, "child-2"));
+	cli_contains(p->out.bytes,
+		     "\norphans: 1, of 1 fiber that has ended\nshown 3 of 45 fibers, ");
+	harness_free(p);
+
+	answer = json_well(
+		cli_run("fiberctl", "tree", pid, "--json", "--where", "name=nobody", NULL));
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), 0);
+	json_decref(answer);
+	cli_expect_error(cli_run("fiberctl", "tree", pid, "--where", "weather=fine", NULL), 64,
+			 "fiberctl", "weather");
+}
+
 static void test_whom_threads_spawned_stand_at_the_left(void **state)
 {
 	struct crowd crowd = crowd_start(NULL, "crowd", "44", NULL);
@@ -162,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_tree_has_every_fiber_once_below_its_parent),
 		cmocka_unit_test(test_text_indents_marks_orphans_and_counts),
 		cmocka_unit_test(test_a_limit_leaves_out_and_says_how_many),
+		cmocka_unit_test(test_where_keeps_those_that_are_meant_and_those_above_them),
 		cmocka_unit_test(test_whom_threads_spawned_stand_at_the_left),
 		cmocka_unit_test(test_a_chain_of_twenty_thousand_is_told_to_its_end),
 	};

@@ -156,6 +156,7 @@ static void test_who_spawned_whom_and_who_waits_for_whom_agree(void **state)
 	static const char *const answers[][WORDS] = {
 		{"tree", "--json"},
 		{"tree", "--json", "--limit", "5"},
+		{"tree", "--json", "--where", "fn~main"},
 		{"waits", "--json"},
 		{"waits", "--json", "--limit", "1"},
 	};
