@@ -248,7 +248,7 @@ const struct ins_field_info ins_field_infos[] = {
 	{"size", "SIZE", "bytes of its stack", INS_SIZE, 6, 0, get_size},
 	{"high-water", "HIGHEST", "the most of its stack ever in use", INS_SIZE, 8,
 	 INS_NEEDS_HIGH_WATER, get_high_water},
-	{"wait", "KIND", "what kind of wait: see 'fiberctl help wait-kinds'", INS_TEXT, 12, 0,
+	{"wait", "KIND", "what kind of wait: see the topic 'wait-kinds'", INS_TEXT, 12, 0,
 	 get_wait},
 	{"waiting", "WAIT", "what it waits for and who holds that, in words", INS_WORDS, 44, 0,
 	 get_waiting},

@@ -281,7 +281,7 @@ static void say_circle(struct why *w, unsigned from)
 	for (i = from; i < w->count; i++)
 		ends |= w->ends[i];
 	say(w, ends ? ": a circle, until one of its waits has lasted as long as it may"
-		    : ", which is a deadlock: see 'fiberctl deadlock'");
+		    : ", which is a deadlock: see the command 'deadlock'");
 }
 
 static void pass(struct why *w, const struct ins_fiber *fiber)
@@ -305,7 +305,7 @@ static void say_rest(struct why *w, uint64_t id)
 		id = behind(&fiber.row);
 		at = ins_table_find(w->table, id);
 		if (id == mark) {
-			say(w, "; and so on, into a circle: see 'fiberctl deadlock'");
+			say(w, "; and so on, into a circle: see the command 'deadlock'");
 			return;
 		}
 		if (++steps == far) {

@@ -100,6 +100,8 @@ static void test_completion_of_bash_offers_processes_and_settings_but_no_fibers(
 	expect_offered("policy crowd e", "<error>\n");
 	expect_offered("show crowd ''", "");
 	expect_offered("completion f", "<fish>\n");
+	/* The argument of an option that is a file. */
+	expect_among("stacks crowd --svg /etc/passw", "</etc/passwd>\n");
 	crowd_end(&crowd);
 }
 

@@ -92,7 +92,7 @@ static void test_two_that_hold_what_the_other_wants_are_a_deadlock(void **state)
 		why(1),
 		"It waits for the mutex \"left\" since 3s, which fiber 2 \"b\" holds; fiber 2 "
 		"itself waits for the mutex \"right\" since 3s, which fiber 1 \"a\" holds, which "
-		"is a deadlock: see 'fiberctl deadlock'.");
+		"is a deadlock: see the command 'deadlock'.");
 	assert_non_null(strstr(why(3), "which is a deadlock"));
 }
 
@@ -127,7 +127,7 @@ static void test_who_waits_for_himself_is_a_deadlock(void **state)
 	(void)state;
 	add_mutex(1, "me", "m", 1);
 	assert_string_equal(why(1), "It waits for the mutex \"m\" since 3s, which fiber 1 \"me\" "
-				    "holds, which is a deadlock: see 'fiberctl deadlock'.");
+				    "holds, which is a deadlock: see the command 'deadlock'.");
 }
 
 static void expect_end(const char *end)
@@ -167,9 +167,9 @@ static void test_a_long_chain_that_does_not_end_is_a_circle(void **state)
 		add_join(id, id + 1);
 	add_join(1000, 900); /* far from the beginning */
 	why(1);
-	expect_end("; and so on, into a circle: see 'fiberctl deadlock'.");
+	expect_end("; and so on, into a circle: see the command 'deadlock'.");
 	why(950);
-	expect_end("; and so on, into a circle: see 'fiberctl deadlock'.");
+	expect_end("; and so on, into a circle: see the command 'deadlock'.");
 	/* And one that ends with who is not there. */
 	for (id = 2000; id < 2020; id++)
 		add_join(id, id + 1);
