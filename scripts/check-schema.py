@@ -109,7 +109,6 @@ SCHEMA_TO_COME = set()
 # Keys that an answer may do without.
 OPTIONAL = {"matched", "policy.previous", "watchdog.previousNs"}
 MAPS = {"labels", "states", "waits"}  # objects of which nobody knows the keys
-WITHOUT_LINES = set()
 
 
 def schemas():
@@ -249,11 +248,10 @@ def check(validator, command, words):
     """What is wrong with the answers to a command."""
     answer = read(run(command.format(**words), "--json"))
     yield from said(validator, answer)
-    if command.split()[0] not in WITHOUT_LINES:
-        lines = whole(run(command.format(**words), "--json=lines"))
-        yield from (f"--json=lines: {text}" for text in said(validator, lines))
-        if set(lines) != set(answer):
-            yield f"--json=lines: has other keys: {sorted(set(lines) ^ set(answer))}"
+    lines = whole(run(command.format(**words), "--json=lines"))
+    yield from (f"--json=lines: {text}" for text in said(validator, lines))
+    if set(lines) != set(answer):
+        yield f"--json=lines: has other keys: {sorted(set(lines) ^ set(answer))}"
     yield from (f"with a key more: {text}" for text in said(validator, grown(answer)))
     small = thin(answer)
     count = 0
