@@ -10,17 +10,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "inspect/plain.h"
+#include "inspect/render.h"
 #include "inspect/snapshot.h"
 
 static const struct tool_command *const commands[] = {
 	&tool_list,  &tool_show,     &tool_bt,	 &tool_stacks,	 &tool_tree,
 	&tool_waits, &tool_deadlock, &tool_diff, &trace_to_core, NULL,
 };
+
+/* Of the process that was looked at. */
+static struct ins_pauses pauses;
 
 static bool parse_pid(const char *text, pid_t *ret)
 {
@@ -86,7 +91,22 @@ static int open_source(const struct tool_arguments *a, const char *who, struct i
 	else
 		return tool_wrong(NULL, "%s: is no process id, and no file",
 				  ins_plain(who, plain, sizeof plain));
-	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
+	if (rc < 0)
+		return tool_cannot("%s", error.text);
+	if (pid && !a->option[TOOL_OPT_NO_PAUSE])
+		(*ret)->pauses = &pauses;
+	return TOOL_WELL;
+}
+
+static void say_pauses(const struct tool_arguments *a)
+{
+	char longest[32], total[32];
+
+	if (a->option[TOOL_OPT_VERBOSE])
+		fprintf(stderr, "fibertrace: stopped %llu times: at most %s at once, %s in all\n",
+			(unsigned long long)pauses.threads,
+			ins_words_duration(pauses.longest_ns, longest, sizeof longest),
+			ins_words_duration(pauses.total_ns, total, sizeof total));
 }
 
 const struct tool tool = {
@@ -106,7 +126,9 @@ const struct tool tool = {
 	.bare = &trace_dump,
 	.bare_takes = true,
 	.options = TOOL_TAKES(TOOL_OPT_CORE) | TOOL_TAKES(TOOL_OPT_EXE) |
-		   TOOL_TAKES(TOOL_OPT_SNAPSHOT),
+		   TOOL_TAKES(TOOL_OPT_SNAPSHOT) | TOOL_TAKES(TOOL_OPT_NO_PAUSE) |
+		   TOOL_TAKES(TOOL_OPT_VERBOSE),
 	.arrange = arrange,
 	.open = open_source,
+	.ended = say_pauses,
 };

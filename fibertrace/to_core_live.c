@@ -109,7 +109,7 @@ static int settle(struct threads *s)
 }
 
 /* Where it waits in the system, as the system tells it to whoever may read its memory: false when it runs. */
-static bool place(const struct threads *s, pid_t tid, char line[256], struct ins_registers *ret)
+static bool place(const struct threads *s, pid_t tid, char line[256], struct ins_thread_state *ret)
 {
 	char path[64], *text, *at;
 	size_t size;
@@ -136,7 +136,7 @@ static int take_traced(struct threads *s, pid_t tid)
 {
 	struct ins_halted halted = {.tid = tid};
 	char before[256], after[256];
-	struct ins_registers again;
+	struct ins_thread_state again;
 	int rc;
 
 	if (!place(s, tid, before, &halted.registers) ||

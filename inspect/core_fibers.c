@@ -126,7 +126,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	if (fib_row_walkable(row) && !(fiber->flags & INS_FIBER_MOVING)) {
 		one->own = one->stack = true;
 		f->lost += lost(fiber);
-		one->registers = (struct ins_registers){row->sp, row->pc, row->fp};
+		one->registers = (struct ins_thread_state){row->sp, row->pc, row->fp};
 	} else if (fib_row_fresh(row)) {
 		/* No stack: a walk from here ends at once. */
 		one->own = true;

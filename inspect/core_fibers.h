@@ -21,7 +21,7 @@
 struct ins_core_fiber {
 	uint64_t id, record;
 	uint64_t stack_low, stack_size;
-	struct ins_registers registers;
+	struct ins_thread_state registers;
 	pid_t thread;  /* its number as a thread; 0: it is none of its own */
 	pid_t carrier; /* the thread that it runs on; 0: not known, or it does not run */
 	bool own;      /* it gets a thread of its own */

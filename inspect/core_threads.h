@@ -9,7 +9,7 @@
 struct ins_core_thread {
 	pid_t tid;
 	int signal; /* that ended it, or 0 */
-	struct ins_registers registers;
+	struct ins_thread_state registers;
 	uint64_t at, end; /* its notes in the file: its status and all up to the next one's */
 };
 

@@ -49,7 +49,7 @@ static uint64_t get(const struct elf_prstatus *status, unsigned word)
 	return value;
 }
 
-bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid, const struct ins_registers *registers)
+bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid, const struct ins_thread_state *registers)
 {
 	const struct place *p = place();
 	size_t i;
@@ -66,7 +66,7 @@ bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid, const struct ins_reg
 	return true;
 }
 
-bool ins_prstatus_read(const struct elf_prstatus *status, struct ins_registers *ret)
+bool ins_prstatus_read(const struct elf_prstatus *status, struct ins_thread_state *ret)
 {
 	const struct place *p = place();
 

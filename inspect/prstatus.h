@@ -8,14 +8,14 @@
 #include <sys/procfs.h>
 #include <sys/types.h>
 
-struct ins_registers {
+struct ins_thread_state {
 	uint64_t sp, pc, fp;
 };
 
 /* Fill in the status of a thread of which only these are known. False: not on a machine like this one. */
-bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid, const struct ins_registers *registers);
+bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid, const struct ins_thread_state *registers);
 
 /* What a status says of them. False as above. */
-bool ins_prstatus_read(const struct elf_prstatus *status, struct ins_registers *ret);
+bool ins_prstatus_read(const struct elf_prstatus *status, struct ins_thread_state *ret);
 
 #endif

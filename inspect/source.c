@@ -43,8 +43,16 @@ int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, 
 			memcpy(buf, fiber->stack + into, size);
 			return 0;
 		}
+		into = address - fiber->aside;
+		if (into < fiber->aside_size && size <= fiber->aside_size - into) {
+			memcpy(buf, fiber->aside_bytes + into, size);
+			return 0;
+		}
 		/* What was not copied is not of the same moment any more. */
 		if (address - fiber->row.stack_low < fiber->row.stack_size)
+			return -EFAULT;
+		/* Nor is a stack that it has strayed to. */
+		if (fiber->registers && !ins_modules_find(source->modules, address))
 			return -EFAULT;
 	}
 	/* Code and unwind tables do not change: the file saves a system call for each word. */

@@ -25,9 +25,20 @@
 #define INS_FIBER_CUT	 2u /* deeper than what is copied: the outermost part is missing */
 #define INS_FIBER_GONE	 4u /* its stack's memory could not be read */
 #define INS_FIBER_FP	 8u /* row.fp is what the register holds at row.pc, where that matters */
+#define INS_FIBER_PAUSED \
+	16u /* it runs, and was stopped for the time of the copy: registers say where */
+#define INS_FIBER_SWITCHING \
+	32u /* caught on its way to or from a carrier: what there is is where it was left */
 
 /* Registers that a walk may begin with, by DWARF's numbers. */
 #define INS_REGISTERS 32
+
+/* What a CPU held. */
+struct ins_registers {
+	uint64_t sp, fp, pc;
+	uint64_t at[INS_REGISTERS]; /* by DWARF's numbers */
+	unsigned count;
+};
 
 /* One fiber as it was at one moment; valid during the callback. */
 struct ins_fiber {
@@ -35,9 +46,21 @@ struct ins_fiber {
 	int64_t now;		    /* the clock that row.age is measured against */
 	const unsigned char *stack; /* bytes from row.sp upwards; NULL: none */
 	size_t stack_size;
-	unsigned flags; /* INS_FIBER_* */
 	uint32_t saved; /* bit n: reg[n] is what the register holds at row.pc (resume.h) */
 	uint64_t reg[INS_REGISTERS];
+	unsigned flags;			       /* INS_FIBER_* */
+	const struct ins_registers *registers; /* of one that is PAUSED, else NULL */
+	/* What else was copied with it: what is below row.sp; of one in a signal handler that has a stack of its own, row.sp is on
+	 * that and this is the fiber's. */
+	uint64_t aside;
+	const unsigned char *aside_bytes;
+	size_t aside_size;
+};
+
+/* How often threads were stopped, and for how long: at most, since it ends when we know that they go on. */
+struct ins_pauses {
+	uint64_t threads;
+	int64_t longest_ns, total_ns;
 };
 
 struct ins_request {
@@ -72,6 +95,8 @@ struct ins_source {
 	struct ins_modules *modules; /* never NULL, perhaps empty */
 	struct ins_problems problems;
 	fib_read_fn *memory; /* NULL: this source has no memory */
+	/* Of a live process: not NULL, stop who runs a fiber for the time of a copy, when stacks are asked for; and count here. */
+	struct ins_pauses *pauses;
 	const struct ins_source_ops *ops;
 };
 

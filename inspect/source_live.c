@@ -31,9 +31,11 @@
 #include "inspect/registry.h"
 #include "inspect/resume.h"
 #include "inspect/rights.h"
+#include "inspect/runner.h"
 #include "inspect/slurp.h"
 
 #define LOOKS_MAX	8
+#define STOPS_MAX	4	    /* times that we go for who runs a fiber */
 #define STACK_BYTES_MAX (16u << 20) /* copied of one stack */
 
 struct live {
@@ -43,6 +45,7 @@ struct live {
 	unsigned char *record;
 	unsigned char *stack;
 	size_t stack_room;
+	struct ins_runners *runners; /* NULL: nobody is stopped */
 	/* during a read */
 	const struct ins_request *request;
 	ins_fiber_fn *fn;
@@ -136,6 +139,8 @@ static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 	enum look look;
 
 	fiber->flags = 0;
+	fiber->registers = NULL;
+	fiber->aside_size = 0;
 	fiber->stack = NULL;
 	fiber->stack_size = 0;
 	fiber->saved = 0;
@@ -182,6 +187,8 @@ static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 static void call_moving(struct ins_fiber *fiber)
 {
 	fiber->flags = INS_FIBER_MOVING;
+	fiber->registers = NULL;
+	fiber->aside_size = 0;
 	fiber->stack = NULL;
 	fiber->stack_size = 0;
 	fiber->row.state = FIBER_RUNNING;
@@ -189,6 +196,41 @@ static void call_moving(struct ins_fiber *fiber)
 	fiber->row.wait_object = 0;
 	fiber->row.holder = 0;
 	fiber->row.stack_used = 0;
+}
+
+/* Whether it runs, and that is not all that is wanted of it. */
+static bool to_be_stopped(const struct live *l, const struct ins_fiber *fiber)
+{
+	return l->runners && l->request->stacks && fiber->row.state == FIBER_RUNNING;
+}
+
+/* Copy one that runs: most often it soon does not. True when fiber is of one moment, or is not there any more. */
+static bool copy_running(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
+{
+	bool good = true;
+	unsigned stops;
+
+	for (stops = 0; stops < STOPS_MAX; stops++) {
+		if (!good || !to_be_stopped(l, fiber)) {
+			good = copy_fiber(l, fiber, ret_ended);
+			if (*ret_ended || (good && !to_be_stopped(l, fiber)))
+				return true;
+			if (!good)
+				continue;
+		}
+		switch (ins_runners_take(l->runners, fiber)) {
+		case INS_RUNNER_TAKEN:
+			if (fiber->row.wait_object)
+				fib_row_resolve(&l->source.layout, &fiber->row, live_memory, l);
+			return true;
+		case INS_RUNNER_NOT_FOUND:
+			return true;
+		case INS_RUNNER_MOVED:
+			good = false;
+			break;
+		}
+	}
+	return good;
 }
 
 static int each_record(void *context, uint64_t address, const void *bytes)
@@ -205,8 +247,10 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 		l->summary->total++;
 		return 0;
 	}
-	for (looks = 0; !good && looks < LOOKS_MAX; looks++)
+	for (looks = 0; (!good || to_be_stopped(l, &fiber)) && !ended && looks < LOOKS_MAX; looks++)
 		good = copy_fiber(l, &fiber, &ended);
+	if (!ended && to_be_stopped(l, &fiber))
+		good = copy_running(l, &fiber, &ended);
 	if (ended)
 		return 0;
 	if (!good)
@@ -233,6 +277,10 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 	l->context = context;
 	l->summary = ret;
 	l->unresolved = l->unlabelled = l->vanished = 0;
+	if (source->pauses && !l->runners && ins_runners_new(source, &l->memory, &l->runners) < 0)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	if (l->runners)
+		ins_runners_begin(l->runners);
 	rc = ins_records_each(source, each_record, l, error);
 	ret->sampled_ns = now() - start;
 	if (kill(source->pid, 0) < 0 && errno == ESRCH) {
@@ -263,6 +311,7 @@ static void live_close(struct ins_source *source)
 {
 	struct live *l = (struct live *)source;
 
+	ins_runners_free(l->runners);
 	ins_modules_free(source->modules);
 	ins_problems_free(&source->problems);
 	ins_memory_close(&l->memory);

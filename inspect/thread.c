@@ -25,6 +25,43 @@ static bool same_numbers(pid_t pid)
 	return strtol(last ? last + 1 : text, NULL, 10) == pid;
 }
 
+bool ins_thread_name(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME])
+{
+	char path[96], *text;
+	size_t size;
+
+	name[0] = 0;
+	snprintf(path, sizeof path, "/proc/%d/task/%" PRIu64 "/comm", (int)pid, tid);
+	if (ins_slurp(path, &text, &size) < 0)
+		return false;
+	text[strcspn(text, "\n")] = 0;
+	snprintf(name, INS_THREAD_NAME, "%s", text);
+	free(text);
+	return true;
+}
+
+int ins_thread_status(pid_t pid, uint64_t tid, const char *key, char *buf, size_t size)
+{
+	char path[96], start[64], *text, *at;
+	size_t length;
+	int rc;
+
+	buf[0] = 0;
+	snprintf(path, sizeof path, "/proc/%d/task/%" PRIu64 "/status", (int)pid, tid);
+	snprintf(start, sizeof start, "\n%s:\t", key);
+	rc = ins_slurp(path, &text, &length);
+	if (rc < 0)
+		return rc;
+	at = strstr(text, start);
+	if (at) {
+		at += strlen(start);
+		at[strcspn(at, "\n")] = 0;
+		snprintf(buf, size, "%s", at);
+	}
+	free(text);
+	return at ? 0 : -ENODATA;
+}
+
 enum ins_thread ins_thread_look(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME])
 {
 	char path[96], *text;

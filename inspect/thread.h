@@ -3,6 +3,7 @@
 #ifndef INS_THREAD_H
 #define INS_THREAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,5 +21,11 @@ enum ins_thread {
  * knows itself by another one than we do, nothing is known of it. name: as the system has it, not made harmless; "".
  */
 enum ins_thread ins_thread_look(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME]);
+
+/* The same name, of a thread by the number that we know it by; "" where it cannot be read. False then. */
+bool ins_thread_name(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME]);
+
+/* A line "key:\tvalue" of the thread's status, like ins_rights_status(). 0, or a negative errno. */
+int ins_thread_status(pid_t pid, uint64_t tid, const char *key, char *buf, size_t size);
 
 #endif

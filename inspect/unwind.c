@@ -47,6 +47,7 @@ struct ins_unwinder {
 	size_t table_count;
 	const struct ins_fiber *fiber; /* of the walk that goes on */
 	bool lost;		       /* a step had no rule */
+	bool foreign;		       /* the outermost frame is of another fiber */
 	struct ins_unwind_dw dw;
 	struct ins_walk second;
 	struct ins_walk_cache *cache; /* NULL: without one */
@@ -153,10 +154,14 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 {
 	const struct ins_unwinder *u = arg;
 
+	const struct ins_registers *all = u->fiber->registers;
+
 	(void)as;
 	if (write)
 		return -UNW_EREADONLYREG;
-	if (reg == UNW_REG_IP)
+	if (reg >= 0 && all && (unsigned)reg < all->count)
+		*value = all->at[reg];
+	else if (reg == UNW_REG_IP)
 		*value = u->fiber->row.pc;
 	else if (reg == UNW_REG_SP)
 		*value = u->fiber->row.sp;
@@ -227,13 +232,43 @@ static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk
 	return pc >= layout->entry_low && pc < layout->entry_high;
 }
 
+/* Whether sp has left the stack that a signal handler has to itself for the fiber's. */
+static bool came_home(const struct ins_fiber *fiber, uint64_t from, uint64_t sp)
+{
+	const struct fib_row *row = &fiber->row;
+
+	return fiber->registers && from - row->stack_low > row->stack_size &&
+	       sp - row->stack_low <= row->stack_size;
+}
+
+/* Whether what a thread ran on this stack is the fiber's. One that has just ended there, while this one is about to begin,
+ * has another record in the register with which the outermost routine begins what a fiber does first (arch/). */
+static bool owns(struct ins_unwinder *u, unw_cursor_t *outermost, uint64_t sp)
+{
+	const struct fib_layout *layout = &u->source->layout;
+	const struct fib_row *row = &u->fiber->row;
+	unw_word_t record = row->record;
+
+	if (!u->fiber->registers)
+		return true;
+	if (sp - row->stack_low > row->stack_size)
+		return false;
+#if defined(__x86_64__)
+	if (unw_get_reg(outermost, UNW_X86_64_R12, &record) < 0)
+		return true;
+#endif
+	return record == row->record ||
+	       record - layout->records >= layout->committed * layout->record_size;
+}
+
 static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
+	const struct fib_layout *layout = &u->source->layout;
 	unw_word_t pc, sp, last = fiber->row.sp;
 	unw_cursor_t cursor;
 
 	u->fiber = fiber;
-	u->lost = false;
+	u->lost = u->foreign = false;
 	ret->pc[0] = fiber->row.pc;
 	ret->count = 1;
 	if (unw_init_remote(&cursor, u->space, u) < 0)
@@ -245,10 +280,12 @@ static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, s
 		    unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0 || !pc)
 			return;
 		/* A caller's frame is above; a stack that goes in circles is a damaged one. */
-		if (sp <= last)
+		if (sp <= last && !came_home(fiber, last, sp))
 			return;
 		last = sp;
 		ret->pc[ret->count++] = pc;
+		if (pc - 1 - layout->entry_low < layout->entry_high - layout->entry_low)
+			u->foreign = !owns(u, &cursor, sp);
 	}
 }
 
@@ -317,6 +354,28 @@ static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, st
 	return arrived(layout, ret);
 }
 
+#define SWITCHING "it was caught in the middle of a switch"
+
+/* A fiber that runs: who ran it was stopped, or it is between two. What is not sure to be its own is not shown. */
+static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
+			 struct ins_walk *ret)
+{
+	const struct fib_row *row = &fiber->row;
+	const bool home = fiber->registers && row->sp - row->stack_low <= row->stack_size;
+	const bool whole = fiber->stack && walk_whole(u, fiber, ret);
+
+	if (fiber->registers && whole && !u->foreign)
+		return;
+	ret->truncated = true;
+	if (fiber->registers && (u->foreign || (!home && !whole)))
+		ret->count = 0;
+	if (home && !u->foreign)
+		explain(u, fiber, ret);
+	else
+		snprintf(ret->reason, sizeof ret->reason, SWITCHING);
+	ins_problems_add(&u->source->problems, "a backtrace is truncated: %s", ret->reason);
+}
+
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &unwinder->source->layout;
@@ -324,7 +383,8 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 	ret->count = ret->limit = ret->left = ret->left_least = 0;
 	ret->truncated = false;
 	ret->reason[0] = 0;
-	if (!fib_row_walkable(&fiber->row) && !fib_row_fresh(&fiber->row)) {
+	if (!fib_row_walkable(&fiber->row) && !fib_row_fresh(&fiber->row) &&
+	    !(fiber->flags & (INS_FIBER_PAUSED | INS_FIBER_SWITCHING))) {
 		snprintf(ret->reason, sizeof ret->reason, "%s",
 			 fiber->row.state == FIBER_DEAD ? "it has ended"
 			 : fiber->row.state == FIBER_RUNNING
@@ -337,6 +397,10 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 		snprintf(ret->reason, sizeof ret->reason,
 			 "stacks of port \"%s\" cannot be walked yet", layout->port);
 		ins_problems_add(&unwinder->source->problems, "no backtrace: %s", ret->reason);
+		return;
+	}
+	if (fiber->flags & (INS_FIBER_PAUSED | INS_FIBER_SWITCHING)) {
+		walk_running(unwinder, fiber, ret);
 		return;
 	}
 	if (fib_row_fresh(&fiber->row)) {

@@ -79,6 +79,9 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 				return false;
 		}
 		dwfl_thread_state_register_pc(thread, row->pc);
+		if (dw->fiber->registers && dw->fiber->registers->count)
+			return dwfl_thread_state_registers(thread, 0, dw->fiber->registers->count,
+							   dw->fiber->registers->at);
 		return dwfl_thread_state_registers(thread, registers[i].sp, 1, &sp) &&
 		       dwfl_thread_state_registers(thread, registers[i].fp, 1, &fp);
 	}

@@ -176,9 +176,14 @@ int tool_command_takes(const struct tool_command *command, const struct tool_arg
 
 static int run(const struct tool_command *command, const struct tool_arguments *arguments)
 {
-	const int code = tool_command_takes(command, arguments);
+	int code = tool_command_takes(command, arguments);
 
-	return code == TOOL_WELL ? command->run(arguments) : code;
+	if (code != TOOL_WELL)
+		return code;
+	code = command->run(arguments);
+	if (tool.ended)
+		tool.ended(arguments);
+	return code;
 }
 
 /* The bare command's first word stands where a command could. */

@@ -29,6 +29,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_INTERVAL] = {"interval", 'n', "SECONDS", "the time between two looks"},
 	[TOOL_OPT_LIMIT] = {"limit", 'l', "N", "show no more than N"},
 	[TOOL_OPT_MIN] = {"min", 'm', "N", "leave out groups of fewer than N"},
+	[TOOL_OPT_NO_PAUSE] = {"no-pause", 0, NULL, "stop no thread: running fibers have no stack"},
 	[TOOL_OPT_ONCE] = {"once", '1', NULL, "one look, or one screen, and end"},
 	[TOOL_OPT_OUTPUT] = {"output", 'o', "FILE", "write to FILE"},
 	[TOOL_OPT_PPROF] = {"pprof", 0, "FILE", "write a profile for pprof to FILE"},
@@ -37,6 +38,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_SPEEDSCOPE] = {"speedscope", 0, "FILE", "write a profile for speedscope to FILE"},
 	[TOOL_OPT_STACKS_ONLY] = {"stacks-only", 0, NULL, "leave out what files have"},
 	[TOOL_OPT_SVG] = {"svg", 0, "FILE", "write a flame graph to FILE"},
+	[TOOL_OPT_VERBOSE] = {"verbose", 'v', NULL, "say on standard error what was done"},
 	[TOOL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
 };
 

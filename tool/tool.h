@@ -47,6 +47,9 @@ struct tool {
 	/* Open what `who`, a word of the command line, names. TOOL_WELL, or what tool_cannot() returned. */
 	int (*open)(const struct tool_arguments *arguments, const char *who,
 		    struct ins_source **ret);
+
+	/* The command has run. May be NULL. */
+	void (*ended)(const struct tool_arguments *arguments);
 };
 extern const struct tool tool;
 

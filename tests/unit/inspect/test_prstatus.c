@@ -13,9 +13,9 @@
 
 static void test_status_that_is_made_is_read_the_same(void **state)
 {
-	const struct ins_registers was = {0x1111222233334444, 0x5555666677778888, 0x99};
+	const struct ins_thread_state was = {0x1111222233334444, 0x5555666677778888, 0x99};
 	struct elf_prstatus status;
-	struct ins_registers is;
+	struct ins_thread_state is;
 
 	(void)state;
 	if (!ins_prstatus_make(&status, 4711, &was))
@@ -28,10 +28,10 @@ static void test_status_that_is_made_is_read_the_same(void **state)
 
 static void test_status_of_the_system_has_them_in_the_same_places(void **state)
 {
-	const struct ins_registers none = {0, 0, 0};
+	const struct ins_thread_state none = {0, 0, 0};
 	struct elf_prstatus status, made;
 	struct iovec all = {&status.pr_reg, sizeof status.pr_reg};
-	struct ins_registers is;
+	struct ins_thread_state is;
 	char here;
 	pid_t child;
 	int how;
