@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 static const struct {
 	const char *name;
@@ -83,4 +84,12 @@ bool ins_duration_parse(const char *text, int64_t *ret)
 	}
 	*ret = sum;
 	return true;
+}
+
+int64_t ins_duration_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }

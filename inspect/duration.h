@@ -10,4 +10,7 @@
  * in ns. False for anything else, and for what is longer than 292 years. */
 bool ins_duration_parse(const char *text, int64_t *ret);
 
+/* ns of CLOCK_MONOTONIC. */
+int64_t ins_duration_now(void);
+
 #endif

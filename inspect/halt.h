@@ -11,7 +11,7 @@
 struct ins_halted {
 	pid_t tid;
 	struct elf_prstatus status;
-	struct ins_registers registers;
+	struct ins_thread_state registers;
 	unsigned char fpregs[1024];
 	size_t fpregs_size; /* 0: not to be had */
 };

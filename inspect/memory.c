@@ -36,6 +36,16 @@ int ins_memory_open(struct ins_memory *ret, pid_t pid, uint64_t address)
 	return rc;
 }
 
+int ins_memory_find(struct ins_memory *ret, pid_t pid, const struct ins_modules *modules)
+{
+	int rc = -EFAULT;
+	size_t i;
+
+	for (i = 0; i < modules->count && rc == -EFAULT; i++)
+		rc = ins_memory_open(ret, pid, modules->at[i].start);
+	return rc;
+}
+
 void ins_memory_close(struct ins_memory *memory)
 {
 	if (memory->file >= 0)

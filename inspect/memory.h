@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "inspect/modules.h"
+
 struct ins_memory {
 	pid_t pid;
 	int file; /* /proc/PID/mem where process_vm_readv is forbidden, else -1 */
@@ -26,6 +28,8 @@ struct ins_memory_piece {
  * -EPERM; -EFAULT when nothing can be read there.
  */
 int ins_memory_open(struct ins_memory *ret, pid_t pid, uint64_t address);
+/* The same, trying it where a file is mapped that is no device and not protected. */
+int ins_memory_find(struct ins_memory *ret, pid_t pid, const struct ins_modules *modules);
 void ins_memory_close(struct ins_memory *memory);
 
 /*

@@ -24,6 +24,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "inspect/duration.h"
+
 #define RED_ZONE    128u
 #define STACK_MAX   (16u << 20)	 /* copied of one stack */
 #define STACK_ASIDE (256u << 10) /* copied of the fiber's stack where sp is not on it */
@@ -35,14 +37,6 @@ struct stop {
 	enum ins_pause_end end;
 	int64_t since; /* 0: it was not stopped */
 };
-
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 #if defined(__x86_64__)
 static bool fill(struct ins_registers *r, const struct user_regs_struct *u)
@@ -160,7 +154,7 @@ static void use(struct stop *s, int status)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	s->end = registers_of(p->tid, &p->registers) ? copy(p) : INS_PAUSE_NO_PORT;
 	ptrace(PTRACE_DETACH, p->tid, NULL, (void *)(uintptr_t)(signal ? WSTOPSIG(status) : 0));
-	p->held_ns = now() - s->since;
+	p->held_ns = ins_duration_now() - s->since;
 	pthread_setcancelstate(old, NULL);
 }
 
@@ -176,7 +170,7 @@ static void *stop_main(void *arg)
 		s->end = errno == ESRCH ? INS_PAUSE_GONE : INS_PAUSE_REFUSED;
 		return NULL;
 	}
-	s->since = now();
+	s->since = ins_duration_now();
 	if (ptrace(PTRACE_INTERRUPT, p->tid, NULL, NULL) < 0) {
 		s->end = INS_PAUSE_GONE;
 		return NULL;

@@ -173,9 +173,10 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 	const struct fib_row *row = &fiber->row;
 	json_t *stack, *ret;
 
-	stack = json_pack("{s:o, s:o, s:o}", "size", number(row->stack_size), "used",
-			  number_if(row->state != FIBER_RUNNING, row->stack_used), "highWater",
-			  counted(row->stack_high_water));
+	stack = json_pack(
+		"{s:o, s:o, s:o}", "size", number(row->stack_size), "used",
+		number_if(row->state != FIBER_RUNNING || row->stack_used, row->stack_used),
+		"highWater", counted(row->stack_high_water));
 	ret = json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"id", number(row->id), "parentId", number(row->parent), "name",
@@ -190,6 +191,10 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 	if (ret && walk &&
 	    (json_object_set_new(ret, "frames", frames_array(symbols, walk)) < 0 ||
 	     json_object_set_new(ret, "framesLeftOut", number(walk->left)) < 0 ||
+	     json_object_set_new(ret, "paused", json_boolean(fiber->flags & INS_FIBER_PAUSED)) <
+		     0 ||
+	     json_object_set_new(ret, "switching",
+				 json_boolean(fiber->flags & INS_FIBER_SWITCHING)) < 0 ||
 	     json_object_set_new(ret, "truncated", json_boolean(walk->truncated)) < 0)) {
 		json_decref(ret);
 		return NULL;

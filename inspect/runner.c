@@ -17,42 +17,30 @@
  */
 #include "inspect/runner.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
+#include "inspect/duration.h"
 #include "inspect/pause.h"
 #include "inspect/rights.h"
-#include "inspect/slurp.h"
 #include "inspect/thread.h"
+#include "inspect/threads.h"
 
 #define CARRIER	  "fiber-carrier"
 #define ROUNDS	  2
 #define STACK_MAX (16u << 20)
 
-struct thread {
-	pid_t tid;
-	bool carrier; /* by its name */
-	bool late;    /* it would not stop */
-	uint64_t sp;  /* when it was last seen; 0: never */
-};
-
 struct ins_runners {
 	struct ins_source *source;
-	struct thread *threads;
-	size_t count, room;
+	struct ins_threads threads;
 	bool listed;
 	bool refused; /* nobody may be stopped: it was said */
 	struct ins_pause pause;
 	struct ins_registers waiting; /* of a thread that was not stopped */
 	size_t bytes_room;
 };
-
-/* What a thread is at, as far as the system tells. */
-enum sight { SIGHT_RUNS, SIGHT_WAITS, SIGHT_WAITS_FRAGILE };
 
 int ins_runners_new(struct ins_source *source, const struct ins_memory *memory,
 		    struct ins_runners **ret)
@@ -77,7 +65,7 @@ void ins_runners_free(struct ins_runners *runners)
 {
 	if (!runners)
 		return;
-	free(runners->threads);
+	ins_threads_free(&runners->threads);
 	free(runners->pause.to_record);
 	free(runners->pause.bytes);
 	free(runners);
@@ -86,101 +74,6 @@ void ins_runners_free(struct ins_runners *runners)
 void ins_runners_begin(struct ins_runners *runners)
 {
 	runners->listed = false;
-}
-
-static void add_thread(struct ins_runners *r, pid_t tid)
-{
-	char name[INS_THREAD_NAME];
-
-	if (r->count == r->room) {
-		const size_t room = r->room ? 2 * r->room : 32;
-		struct thread *more = realloc(r->threads, room * sizeof *more);
-
-		if (!more)
-			return;
-		r->threads = more;
-		r->room = room;
-	}
-	ins_thread_name(r->source->pid, (uint64_t)tid, name);
-	r->threads[r->count++] = (struct thread){.tid = tid, .carrier = strcmp(name, CARRIER) == 0};
-}
-
-static void list_threads(struct ins_runners *r)
-{
-	struct dirent *entry;
-	char path[64];
-	DIR *dir;
-
-	if (r->listed)
-		return;
-	r->listed = true;
-	r->count = 0;
-	snprintf(path, sizeof path, "/proc/%d/task", (int)r->source->pid);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		const long tid = strtol(entry->d_name, NULL, 10);
-
-		if (tid > 0)
-			add_thread(r, (pid_t)tid);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-/* System calls that answer EINTR after any stop, and are not begun again (signal(7)). */
-static bool fragile(long number)
-{
-	switch (number) {
-#ifdef SYS_epoll_wait
-	case SYS_epoll_wait:
-#endif
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_semtimedop:
-	case SYS_semop:
-	case SYS_rt_sigtimedwait:
-	case SYS_io_getevents:
-	case SYS_read: /* of inotify */
-	case SYS_msgrcv:
-	case SYS_msgsnd:
-	case SYS_recvfrom: /* with a time limit */
-	case SYS_recvmsg:
-	case SYS_recvmmsg:
-	case SYS_sendto:
-	case SYS_sendmsg:
-	case SYS_accept:
-	case SYS_accept4:
-	case SYS_connect:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* sp and pc of a thread that waits in the kernel. */
-static enum sight look(const struct ins_runners *r, const struct thread *t, uint64_t *ret_sp,
-		       uint64_t *ret_pc)
-{
-	char path[96], *text, *word, *rest;
-	uint64_t value[2] = {0, 0};
-	size_t size;
-	long number;
-
-	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)r->source->pid, (int)t->tid);
-	if (ins_slurp(path, &text, &size) < 0)
-		return SIGHT_RUNS;
-	number = strtol(text, &rest, 10);
-	for (word = strtok_r(rest, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
-		value[0] = value[1];
-		value[1] = strtoull(word, NULL, 16);
-	}
-	if (text[0] == 'r')
-		number = 0;
-	*ret_sp = value[0];
-	*ret_pc = value[1];
-	word = text[0] == 'r' || !value[0] ? NULL : text;
-	free(text);
-	return !word ? SIGHT_RUNS : fragile(number) ? SIGHT_WAITS_FRAGILE : SIGHT_WAITS;
 }
 
 static bool on_stack(const struct fib_row *row, uint64_t sp)
@@ -222,10 +115,14 @@ static bool decode(struct ins_runners *r, struct ins_fiber *fiber)
 {
 	const struct fib_row was = fiber->row;
 
-	return fib_row_decode(&r->source->layout, r->pause.to_record, was.record, fiber->now,
-			      &fiber->row) &&
-	       fiber->row.id == was.id && (fiber->row.seq & 1) &&
-	       fiber->row.stack_low == was.stack_low && fiber->row.stack_size == was.stack_size;
+	fiber->now = ins_duration_now();
+	if (fib_row_decode(&r->source->layout, r->pause.to_record, was.record, fiber->now,
+			   &fiber->row) &&
+	    fiber->row.id == was.id && (fiber->row.seq & 1) &&
+	    fiber->row.stack_low == was.stack_low && fiber->row.stack_size == was.stack_size)
+		return true;
+	fiber->row = was;
+	return false;
 }
 
 static void set_registers(struct ins_fiber *fiber, const struct ins_registers *registers)
@@ -267,7 +164,7 @@ static enum ins_runner_end fill(struct ins_runners *r, struct ins_fiber *fiber)
 }
 
 /* Nobody may be stopped. Reading was allowed, and that takes the same rights. */
-static void say_refused(struct ins_runners *r, const struct thread *t)
+static void say_refused(struct ins_runners *r, const struct ins_threads_one *t)
 {
 	char tracer[32] = "", name[INS_THREAD_NAME];
 	const int rc = r->pause.error;
@@ -298,7 +195,7 @@ static void say_refused(struct ins_runners *r, const struct thread *t)
 }
 
 /* A thread that waits in a system call that a stop would end. Its other registers stay unknown, which a walk seldom needs. */
-static enum ins_runner_end take_waiting(struct ins_runners *r, struct thread *t,
+static enum ins_runner_end take_waiting(struct ins_runners *r, struct ins_threads_one *t,
 					struct ins_fiber *fiber, uint64_t sp, uint64_t pc)
 {
 	struct ins_pause *p = &r->pause;
@@ -311,22 +208,23 @@ static enum ins_runner_end take_waiting(struct ins_runners *r, struct thread *t,
 	p->size = p->size < STACK_MAX ? p->size : STACK_MAX;
 	piece[1] = (struct ins_memory_piece){p->low, p->bytes, p->size};
 	if (ins_memory_read(p->memory, piece, 2) < 0 ||
-	    look(r, t, &sp_after, &pc_after) == SIGHT_RUNS || sp != sp_after || pc != pc_after)
+	    ins_threads_look(r->source->pid, t->tid, &sp_after, &pc_after) == INS_SIGHT_RUNS ||
+	    sp != sp_after || pc != pc_after)
 		return INS_RUNNER_MOVED;
 	p->registers = (struct ins_registers){.sp = sp, .pc = pc};
 	return fill(r, fiber);
 }
 
 /* NOT_FOUND: it is not the one. */
-static enum ins_runner_end try_thread(struct ins_runners *r, struct thread *t,
+static enum ins_runner_end try_thread(struct ins_runners *r, struct ins_threads_one *t,
 				      struct ins_fiber *fiber, bool aside)
 {
 	uint64_t sp = 0, pc = 0;
-	const enum sight sight = look(r, t, &sp, &pc);
+	const enum ins_sight sight = ins_threads_look(r->source->pid, t->tid, &sp, &pc);
 
-	if (sight != SIGHT_RUNS && !aside && !on_stack(&fiber->row, sp))
+	if (sight != INS_SIGHT_RUNS && !aside && !on_stack(&fiber->row, sp))
 		return INS_RUNNER_NOT_FOUND;
-	if (sight == SIGHT_WAITS_FRAGILE)
+	if (sight == INS_SIGHT_FRAGILE)
 		return aside ? INS_RUNNER_NOT_FOUND : take_waiting(r, t, fiber, sp, pc);
 	r->pause.tid = t->tid;
 	r->pause.aside = aside;
@@ -360,9 +258,9 @@ static enum ins_runner_end try_thread(struct ins_runners *r, struct thread *t,
 }
 
 /* 0: stood on this stack before; 1: is called as carriers are; 2: any other. */
-static int rank(const struct thread *t, const struct fib_row *row)
+static int rank(const struct ins_threads_one *t, const struct fib_row *row)
 {
-	return t->sp && on_stack(row, t->sp) ? 0 : t->carrier ? 1 : 2;
+	return t->sp && on_stack(row, t->sp) ? 0 : strcmp(t->name, CARRIER) == 0 ? 1 : 2;
 }
 
 static enum ins_runner_end try_all(struct ins_runners *r, struct ins_fiber *fiber, bool aside)
@@ -373,8 +271,8 @@ static enum ins_runner_end try_all(struct ins_runners *r, struct ins_fiber *fibe
 	size_t i;
 
 	for (turn = 0; turn < 3; turn++) {
-		for (i = 0; i < r->count && !r->refused; i++) {
-			struct thread *t = &r->threads[i];
+		for (i = 0; i < r->threads.count && !r->refused; i++) {
+			struct ins_threads_one *t = &r->threads.at[i];
 
 			/* Its rank was the same when this turn began, or it was tried. */
 			if (t->late || rank(t, &row) != turn)
@@ -433,7 +331,9 @@ enum ins_runner_end ins_runners_take(struct ins_runners *runners, struct ins_fib
 	if (runners->refused || !fiber->row.stack_low || !fiber->row.stack_size ||
 	    !make_room(runners, &fiber->row))
 		return INS_RUNNER_NOT_FOUND;
-	list_threads(runners);
+	if (!runners->listed)
+		ins_threads_list(runners->source->pid, &runners->threads);
+	runners->listed = true;
 	runners->pause.record = fiber->row.record;
 	runners->pause.stack_low = fiber->row.stack_low;
 	runners->pause.stack_size = fiber->row.stack_size;

@@ -2,15 +2,16 @@
 /*
  * source_live.c - the fibers of a live process, read from its memory
  *
- * The process is neither stopped nor asked: it may be stopped already, or hang with every carrier
- * in a loop. Its memory is read with process_vm_readv, through /proc/PID/mem where a sandbox
+ * The process is not asked: it may be stopped already, or hang with every carrier in a loop. Nor is it stopped, but for who
+ * runs a fiber, where that is wanted (runner.c). Its memory is read with process_vm_readv, through /proc/PID/mem where a sandbox
  * forbids that call.
  *
  * While we look, fibers run. A record's seq is odd while its fiber runs and moves at every switch,
  * so one call copies, in this order: seq, the record, the stack, seq and id again. When all three seqs
  * are equal and even, and the id is still the record's, record and stack are of one moment: a
  * record that is given to another fiber counts from 0 again, and soon has the same seq. What moved is looked at
- * again a few times; what never holds still is reported as running and never guessed.
+ * again a few times, and so is what runs: most often it soon does not. What never holds still is reported as
+ * running and never guessed.
  */
 #include "inspect/source.h"
 
@@ -20,11 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <fiber/fiber.h>
 
+#include "inspect/duration.h"
 #include "inspect/memory.h"
 #include "inspect/pagemap.h"
 #include "inspect/records.h"
@@ -56,20 +57,22 @@ struct live {
 	uint64_t vanished;
 };
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 static int live_memory(void *source, uint64_t address, void *buf, size_t size)
 {
 	struct live *l = source;
 	struct ins_memory_piece piece = {address, buf, size};
 
 	return ins_memory_read(&l->memory, &piece, 1);
+}
+
+/* There is no stack, and nothing else that was copied. */
+static void forget(struct ins_fiber *fiber, unsigned flags)
+{
+	fiber->flags = flags;
+	fiber->registers = NULL;
+	fiber->stack = NULL;
+	fiber->stack_size = fiber->aside_size = 0;
+	fiber->saved = 0;
 }
 
 static bool make_room(struct live *l, size_t size)
@@ -138,12 +141,7 @@ static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 	size_t size = 0;
 	enum look look;
 
-	fiber->flags = 0;
-	fiber->registers = NULL;
-	fiber->aside_size = 0;
-	fiber->stack = NULL;
-	fiber->stack_size = 0;
-	fiber->saved = 0;
+	forget(fiber, 0);
 	if (l->request->stacks && walkable) {
 		size = was.stack_used < STACK_BYTES_MAX ? was.stack_used : STACK_BYTES_MAX;
 		if (!make_room(l, size))
@@ -162,7 +160,7 @@ static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 		*ret_ended = true;
 		return true;
 	}
-	fiber->now = now();
+	fiber->now = ins_duration_now();
 	*ret_ended = !fib_row_decode(layout, l->record, was.record, fiber->now, row);
 	if (*ret_ended)
 		return true;
@@ -186,11 +184,7 @@ static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 /* It ran each time we looked. */
 static void call_moving(struct ins_fiber *fiber)
 {
-	fiber->flags = INS_FIBER_MOVING;
-	fiber->registers = NULL;
-	fiber->aside_size = 0;
-	fiber->stack = NULL;
-	fiber->stack_size = 0;
+	forget(fiber, INS_FIBER_MOVING);
 	fiber->row.state = FIBER_RUNNING;
 	fiber->row.wait_kind = FIB_WAIT_NONE;
 	fiber->row.wait_object = 0;
@@ -207,28 +201,19 @@ static bool to_be_stopped(const struct live *l, const struct ins_fiber *fiber)
 /* Copy one that runs: most often it soon does not. True when fiber is of one moment, or is not there any more. */
 static bool copy_running(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
 {
+	enum ins_runner_end end;
 	bool good = true;
 	unsigned stops;
 
-	for (stops = 0; stops < STOPS_MAX; stops++) {
-		if (!good || !to_be_stopped(l, fiber)) {
-			good = copy_fiber(l, fiber, ret_ended);
-			if (*ret_ended || (good && !to_be_stopped(l, fiber)))
-				return true;
-			if (!good)
-				continue;
-		}
-		switch (ins_runners_take(l->runners, fiber)) {
-		case INS_RUNNER_TAKEN:
-			if (fiber->row.wait_object)
-				fib_row_resolve(&l->source.layout, &fiber->row, live_memory, l);
-			return true;
-		case INS_RUNNER_NOT_FOUND:
-			return true;
-		case INS_RUNNER_MOVED:
-			good = false;
+	for (stops = 0; stops < STOPS_MAX && !*ret_ended; stops++) {
+		if (good && !to_be_stopped(l, fiber))
 			break;
-		}
+		end = good ? ins_runners_take(l->runners, fiber) : INS_RUNNER_MOVED;
+		if (end == INS_RUNNER_TAKEN)
+			fib_row_resolve(&l->source.layout, &fiber->row, live_memory, l);
+		if (end != INS_RUNNER_MOVED)
+			return true;
+		good = copy_fiber(l, fiber, ret_ended);
 	}
 	return good;
 }
@@ -240,7 +225,7 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	bool ended = false, good = false;
 	unsigned looks;
 
-	fiber.now = now();
+	fiber.now = ins_duration_now();
 	if (!fib_row_decode(&l->source.layout, bytes, address, fiber.now, &fiber.row))
 		return 0;
 	if (!ins_records_wanted(l->request, &fiber.row)) {
@@ -269,7 +254,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 		     void *context, struct ins_summary *ret, struct ins_error *error)
 {
 	struct live *l = (struct live *)source;
-	int64_t start = now();
+	int64_t start = ins_duration_now();
 	int rc;
 
 	l->request = request;
@@ -282,7 +267,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 	if (l->runners)
 		ins_runners_begin(l->runners);
 	rc = ins_records_each(source, each_record, l, error);
-	ret->sampled_ns = now() - start;
+	ret->sampled_ns = ins_duration_now() - start;
 	if (kill(source->pid, 0) < 0 && errno == ESRCH) {
 		if (!ret->shown)
 			return ins_error_set(error, -ESRCH, "process %d: ended while it was read",
@@ -324,18 +309,6 @@ static void live_close(struct ins_source *source)
 
 static const struct ins_source_ops live_ops = {.read = live_read, .close = live_close};
 
-/* Find the way to its memory, trying it where a file is mapped that is no device and not protected. */
-static int find_memory(struct live *l)
-{
-	const struct ins_modules *modules = l->source.modules;
-	int rc = -EFAULT;
-	size_t i;
-
-	for (i = 0; i < modules->count && rc == -EFAULT; i++)
-		rc = ins_memory_open(&l->memory, l->source.pid, modules->at[i].start);
-	return rc;
-}
-
 /* The modules of the process, and its memory. */
 static int open_memory(struct live *l, struct ins_error *error)
 {
@@ -363,7 +336,7 @@ static int open_memory(struct live *l, struct ins_error *error)
 				     "process %d: has no program in memory: a kernel thread, or it "
 				     "is ending",
 				     (int)pid);
-	rc = find_memory(l);
+	rc = ins_memory_find(&l->memory, pid, l->source.modules);
 	if (rc == -EPERM || rc == -EACCES)
 		return ins_rights_explain(pid, rc, error);
 	if (rc < 0)

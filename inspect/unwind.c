@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "inspect/unwind_dw.h"
+#include "inspect/unwind_end.h"
 #include "inspect/unwind_refused.h"
 #include "inspect/walk_cache.h"
 
@@ -232,35 +233,6 @@ static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk
 	return pc >= layout->entry_low && pc < layout->entry_high;
 }
 
-/* Whether sp has left the stack that a signal handler has to itself for the fiber's. */
-static bool came_home(const struct ins_fiber *fiber, uint64_t from, uint64_t sp)
-{
-	const struct fib_row *row = &fiber->row;
-
-	return fiber->registers && from - row->stack_low > row->stack_size &&
-	       sp - row->stack_low <= row->stack_size;
-}
-
-/* Whether what a thread ran on this stack is the fiber's. One that has just ended there, while this one is about to begin,
- * has another record in the register with which the outermost routine begins what a fiber does first (arch/). */
-static bool owns(struct ins_unwinder *u, unw_cursor_t *outermost, uint64_t sp)
-{
-	const struct fib_layout *layout = &u->source->layout;
-	const struct fib_row *row = &u->fiber->row;
-	unw_word_t record = row->record;
-
-	if (!u->fiber->registers)
-		return true;
-	if (sp - row->stack_low > row->stack_size)
-		return false;
-#if defined(__x86_64__)
-	if (unw_get_reg(outermost, UNW_X86_64_R12, &record) < 0)
-		return true;
-#endif
-	return record == row->record ||
-	       record - layout->records >= layout->committed * layout->record_size;
-}
-
 static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &u->source->layout;
@@ -285,55 +257,8 @@ static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, s
 		last = sp;
 		ret->pc[ret->count++] = pc;
 		if (pc - 1 - layout->entry_low < layout->entry_high - layout->entry_low)
-			u->foreign = !owns(u, &cursor, sp);
+			u->foreign = !owns(layout, fiber, &cursor, sp);
 	}
-}
-
-/* A suspended fiber's stack has at least a return address. */
-static bool all_zero(const struct ins_fiber *fiber)
-{
-	size_t i;
-
-	for (i = 0; fiber->stack && i < fiber->stack_size; i++) {
-		if (fiber->stack[i])
-			return false;
-	}
-	return true;
-}
-
-static void explain(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *walk)
-{
-	uint64_t pc = walk->count ? walk->pc[walk->count - 1] - (walk->count > 1) : fiber->row.pc;
-	const struct ins_module *m = ins_modules_find(u->source->modules, pc);
-	const char *path = m && m->path[0] ? m->path : "a module without a name";
-	const bool covered = m && ins_unwind_dw_covers(&u->dw, pc);
-
-	if (fiber->flags & INS_FIBER_GONE)
-		snprintf(walk->reason, sizeof walk->reason, "its stack could not be read");
-	else if (all_zero(fiber))
-		snprintf(walk->reason, sizeof walk->reason,
-			 "its stack was not saved: all of it is zero (gdb's gcore stops at guard "
-			 "pages; the kernel's cores do not)");
-	else if (walk->count == INS_WALK_MAX)
-		snprintf(walk->reason, sizeof walk->reason, "deeper than %d frames", INS_WALK_MAX);
-	else if (!m)
-		snprintf(walk->reason, sizeof walk->reason,
-			 "no module at 0x%llx: code made at run time or unloaded, or a damaged "
-			 "stack",
-			 (unsigned long long)pc);
-	else if (!m->bytes && m->other)
-		snprintf(walk->reason, sizeof walk->reason,
-			 "the file that is now %.100s is not the one that ran", path);
-	else if (!m->bytes)
-		snprintf(walk->reason, sizeof walk->reason, "the file of %.100s is missing", path);
-	else if (fiber->flags & INS_FIBER_CUT)
-		snprintf(walk->reason, sizeof walk->reason,
-			 "the outer part of its stack could not be copied");
-	else
-		snprintf(walk->reason, sizeof walk->reason, "%s for 0x%llx in %.80s+0x%llx%s",
-			 covered ? "the unwind information" : "no unwind information",
-			 (unsigned long long)pc, path, (unsigned long long)(pc - m->bias),
-			 covered ? " leads nowhere" : "");
 }
 
 /* By both unwinders, as far as it takes. True when the walk is whole. */
@@ -370,7 +295,7 @@ static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 	if (fiber->registers && (u->foreign || (!home && !whole)))
 		ret->count = 0;
 	if (home && !u->foreign)
-		explain(u, fiber, ret);
+		explain(u->source->modules, &u->dw, fiber, ret);
 	else
 		snprintf(ret->reason, sizeof ret->reason, SWITCHING);
 	ins_problems_add(&u->source->problems, "a backtrace is truncated: %s", ret->reason);
@@ -416,7 +341,7 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 		return;
 	}
 	ret->truncated = true;
-	explain(unwinder, fiber, ret);
+	explain(unwinder->source->modules, &unwinder->dw, fiber, ret);
 	ins_problems_add(&unwinder->source->problems, "a backtrace is truncated: %s", ret->reason);
 }
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* threads.c - the threads of a process, and what each is at: /proc tells it of those that wait in the kernel. */
+#include "inspect/threads.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "inspect/slurp.h"
+
+static void add(struct ins_threads *threads, pid_t pid, pid_t tid)
+{
+	struct ins_threads_one *one;
+
+	if (threads->count == threads->room) {
+		const size_t room = threads->room ? 2 * threads->room : 32;
+		struct ins_threads_one *more = realloc(threads->at, room * sizeof *more);
+
+		if (!more)
+			return;
+		threads->at = more;
+		threads->room = room;
+	}
+	one = &threads->at[threads->count++];
+	*one = (struct ins_threads_one){.tid = tid};
+	ins_thread_name(pid, (uint64_t)tid, one->name);
+}
+
+void ins_threads_list(pid_t pid, struct ins_threads *threads)
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *dir;
+
+	threads->count = 0;
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		const long tid = strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0)
+			add(threads, pid, (pid_t)tid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void ins_threads_free(struct ins_threads *threads)
+{
+	free(threads->at);
+	*threads = (struct ins_threads){0};
+}
+
+/* System calls that answer EINTR after any stop, and are not begun again (signal(7)). */
+static bool fragile(long number)
+{
+	switch (number) {
+#ifdef SYS_epoll_wait
+	case SYS_epoll_wait:
+#endif
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_semtimedop:
+	case SYS_semop:
+	case SYS_rt_sigtimedwait:
+	case SYS_io_getevents:
+	case SYS_read: /* of inotify */
+	case SYS_msgrcv:
+	case SYS_msgsnd:
+	case SYS_recvfrom: /* with a time limit */
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum ins_sight ins_threads_look(pid_t pid, pid_t tid, uint64_t *ret_sp, uint64_t *ret_pc)
+{
+	char path[96], *text, *word, *rest;
+	uint64_t value[2] = {0, 0};
+	size_t size;
+	bool waits;
+	long number;
+
+	*ret_sp = *ret_pc = 0;
+	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	if (ins_slurp(path, &text, &size) < 0)
+		return INS_SIGHT_RUNS;
+	/* "running", or the call's number (-1: none), its arguments, sp and pc. */
+	number = strtol(text, &rest, 10);
+	waits = rest != text;
+	while (waits && (word = strtok_r(rest, " \n", &rest))) {
+		value[0] = value[1];
+		value[1] = strtoull(word, NULL, 16);
+	}
+	free(text);
+	if (!waits || !value[0])
+		return INS_SIGHT_RUNS;
+	*ret_sp = value[0];
+	*ret_pc = value[1];
+	return fragile(number) ? INS_SIGHT_FRAGILE : INS_SIGHT_WAITS;
+}
