@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "inspect/duration.h"
 #include "inspect/pause.h"
@@ -91,6 +92,15 @@ static bool same(struct ins_runners *r, const struct fib_row *row)
 	       r->source->memory(r->source, row->record + f[FIB_FIELD_ID].offset, &id, sizeof id) ==
 		       0 &&
 	       seq == row->seq && id == row->id;
+}
+
+/* What moves may be on its way, or its record held by the program's own service for a moment. */
+static enum ins_runner_end moved(void)
+{
+	const struct timespec t = {0, 100000};
+
+	nanosleep(&t, NULL);
+	return INS_RUNNER_MOVED;
 }
 
 /* Room for what row's stack may take, touched, so that a copy into it does not wait for memory. */
@@ -344,5 +354,5 @@ enum ins_runner_end ins_runners_take(struct ins_runners *runners, struct ins_fib
 		end = try_all(runners, fiber, true);
 	if (end == INS_RUNNER_NOT_FOUND && !runners->refused)
 		end = take_switching(runners, fiber);
-	return end;
+	return end == INS_RUNNER_MOVED ? moved() : end;
 }

@@ -63,8 +63,9 @@ check-no-uring: no-uring
 
 # A few seconds of it are part of `check`. STRESS='--seed 4711 mutex' and the like for a rerun.
 STRESS_SECONDS ?= 600
-stress: $(STRESS_BIN)
+stress: $(STRESS_BIN) $(BUILD)/tests/cli/test_random_traces lib tools fixtures
 	$(if $(filter thread,$(SAN)),setarch -R) $(STRESS_BIN) --seconds $(STRESS_SECONDS) $(STRESS)
+	FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' TRACE_SECONDS=$(STRESS_SECONDS) $(BUILD)/tests/cli/test_random_traces
 
 # A server whose clients leave at any moment; a few seconds of it are part of `check`.
 SOAK_SECONDS ?= 3600

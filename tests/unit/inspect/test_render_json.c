@@ -167,7 +167,8 @@ static void test_frames_are_there_only_where_asked_for(void **state)
 	walk.pc[1] = 0x2000;
 	walk.truncated = true;
 	row = fiber_of(&f, &walk);
-	promise(row, FIBER_KEYS " carrier:n wait:n frames:a framesLeftOut:i truncated:b");
+	promise(row, FIBER_KEYS " carrier:n wait:n frames:a framesLeftOut:i paused:b switching:b "
+				"truncated:b");
 	assert_true(json_is_true(json_object_get(row, "truncated")));
 	assert_int_equal(json_array_size(json_object_get(row, "frames")), 2);
 	promise(json_array_get(json_object_get(row, "frames"), 0),

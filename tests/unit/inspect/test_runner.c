@@ -46,7 +46,8 @@ static int each(void *context, const struct ins_fiber *fiber)
 		return 0;
 	}
 	running++;
-	assert_true(fiber->flags & INS_FIBER_PAUSED);
+	if (!(fiber->flags & INS_FIBER_PAUSED))
+		fail_msg("fiber %s was not stopped: flags %u", fiber->row.name, fiber->flags);
 	assert_non_null(fiber->registers);
 	assert_int_equal(fiber->row.sp, fiber->registers->sp);
 	assert_int_equal(fiber->stack_size, fiber->row.stack_used);
@@ -60,11 +61,13 @@ static int each(void *context, const struct ins_fiber *fiber)
 static void read_all(bool stacks)
 {
 	const struct ins_request request = {.stacks = stacks};
+	char text[256];
 
 	running = whole = 0;
 	pauses = (struct ins_pauses){0};
 	assert_int_equal(ins_source_read(source, &request, each, NULL, &summary, &error), 0);
-	assert_int_equal(ins_problems_lines(&source->problems), 0);
+	if (ins_problems_lines(&source->problems))
+		fail_msg("%s", ins_problems_text(&source->problems, 0, text, sizeof text));
 }
 
 static void test_each_that_runs_is_found_and_walked(void **state)
