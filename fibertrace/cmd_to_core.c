@@ -213,7 +213,8 @@ static void put_json(const struct to_core *t, const struct options *o)
 static int answer(struct to_core *t, const struct options *o)
 {
 	guard();
-	if (t->source->layout.recipe != FIB_RECIPE_CFI)
+	if (t->source->layout.recipe != FIB_RECIPE_CFI &&
+	    t->source->layout.recipe != FIB_RECIPE_SAVED)
 		return tool_cannot(
 			"the stacks of its port \"%s\" cannot be walked yet: its fibers would be "
 			"threads without frames",

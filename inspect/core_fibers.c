@@ -20,6 +20,8 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/resume.h"
+
 #define OFFSET(member) offsetof(struct fib_row, member), sizeof(((struct fib_row *)0)->member)
 
 /* What the look decided on, whatever the record says by now. */
@@ -48,14 +50,22 @@ static const struct {
 	{FIB_FIELD_ENTRY, OFFSET(entry)},
 	{FIB_FIELD_NAME, OFFSET(name)},
 };
+#define DECIDED_REGISTERS \
+	3 /* the first of them; where others save theirs the table of registers says */
 
-static int write_record(struct ins_core_fibers *f, const struct ins_fiber *fiber)
+static int put(void *w, uint64_t address, const void *buf, size_t size)
+{
+	return ins_core_writer_memory(w, address, buf, size, true);
+}
+
+static int write_fiber(struct ins_core_fibers *f, const struct ins_fiber *fiber)
 {
 	const struct fib_layout *layout = &f->source->layout;
+	struct ins_fiber was = *fiber;
 	struct fib_row row = fiber->row;
 	int64_t since = fiber->now - row.age;
 	unsigned char *bytes = calloc(1, layout->record_size);
-	size_t i;
+	size_t i = layout->recipe == FIB_RECIPE_SAVED ? DECIDED_REGISTERS : 0;
 	int rc;
 
 	if (!bytes)
@@ -64,14 +74,18 @@ static int write_record(struct ins_core_fibers *f, const struct ins_fiber *fiber
 	(void)f->source->memory(f->source, row.record, bytes, layout->record_size);
 	if (fiber->flags & INS_FIBER_MOVING)
 		row.seq |= 1;
-	for (i = 0; i < sizeof decided / sizeof decided[0]; i++) {
+	for (; i < sizeof decided / sizeof decided[0]; i++) {
 		if (fib_layout_has(layout, decided[i].id, decided[i].size))
 			memcpy(bytes + layout->fields[decided[i].id].offset,
 			       (const char *)&row + decided[i].offset, decided[i].size);
 	}
 	if (fib_layout_has(layout, FIB_FIELD_SINCE, sizeof since))
 		memcpy(bytes + layout->fields[FIB_FIELD_SINCE].offset, &since, sizeof since);
-	rc = ins_core_writer_memory(f->w, row.record, bytes, layout->record_size, true);
+	rc = ins_resume_undo(layout, &was, bytes, put, f->w);
+	if (rc == 0)
+		rc = put(f->w, row.record, bytes, layout->record_size);
+	if (rc == 0 && was.stack)
+		rc = put(f->w, was.row.sp, was.stack, was.stack_size);
 	free(bytes);
 	return rc;
 }
@@ -119,7 +133,6 @@ static int take(void *context, const struct ins_fiber *fiber)
 	struct ins_core_fibers *f = context;
 	const struct fib_row *row = &fiber->row;
 	struct ins_core_fiber *one = add(f, row);
-	int rc = 0;
 
 	if (!one)
 		return -ENOMEM;
@@ -137,11 +150,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	} else {
 		one->runs = true;
 	}
-	if (!f->live)
-		return 0;
-	if (fiber->stack)
-		rc = ins_core_writer_memory(f->w, row->sp, fiber->stack, fiber->stack_size, true);
-	return rc == 0 ? write_record(f, fiber) : rc;
+	return f->live ? write_fiber(f, fiber) : 0;
 }
 
 static int by_id(const void *a, const void *b)

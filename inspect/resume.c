@@ -18,7 +18,7 @@
 
 /* What is saved, as it was read. */
 struct saved {
-	uint64_t sp, pc;
+	uint64_t sp, pc, context;
 	uint64_t reg[INS_REGISTERS];
 	uint32_t known;
 };
@@ -105,7 +105,7 @@ static int find_saved(struct ins_source *source, const void *bytes, const struct
 	const struct fib_layout *layout = &source->layout;
 	unsigned char context[FIB_LAYOUT_REACH];
 	struct places places = {bytes, context, context_size(layout)};
-	uint64_t at;
+	uint64_t at = 0;
 
 	if (places.context_size) {
 		memcpy(&at, places.record + layout->context.offset, sizeof at);
@@ -115,6 +115,7 @@ static int find_saved(struct ins_source *source, const void *bytes, const struct
 	if (!load_all(layout, &places, fiber, ret) || ret->pc < 2 ||
 	    ret->sp - fiber->row.sp >= fiber->stack_size)
 		return -EFAULT;
+	ret->context = at;
 	return 0;
 }
 
@@ -137,6 +138,8 @@ void ins_resume(struct ins_source *source, const void *bytes, struct ins_fiber *
 	fiber->row.sp = saved.sp;
 	fiber->row.stack_used -= popped;
 	fiber->row.pc = saved.pc - 1;
+	fiber->popped = (uint32_t)popped;
+	fiber->context = saved.context;
 	memcpy(fiber->reg, saved.reg, sizeof fiber->reg);
 	fiber->saved = saved.known;
 	if (frame_pointer() & saved.known)
@@ -155,4 +158,38 @@ void ins_resume_kept(const struct fib_layout *layout, struct ins_fiber *fiber)
 		fiber->saved = frame_pointer();
 		fiber->reg[layout->registers[i].number] = fiber->row.fp;
 	}
+}
+
+int ins_resume_undo(const struct fib_layout *layout, struct ins_fiber *fiber, void *bytes,
+		    ins_resume_put_fn *put, void *context)
+{
+	uint64_t sp = fiber->row.sp, pc = fiber->row.pc + 1, value;
+	uint32_t i;
+	int rc = 0;
+
+	if (layout->recipe != FIB_RECIPE_SAVED || !fiber->stack)
+		return 0;
+	for (i = 0; rc == 0 && i < layout->register_count; i++) {
+		struct fib_layout_register r = layout->registers[i];
+
+		if (r.number < INS_REGISTERS)
+			value = fiber->reg[r.number];
+		else
+			value = r.number == FIB_REGISTER_SP ? sp : pc;
+		if (r.base == FIB_BASE_RECORD)
+			memcpy((char *)bytes + r.offset, &value, sizeof value);
+		else if (r.base == FIB_BASE_CONTEXT)
+			rc = put(context, fiber->context + r.offset, &value, sizeof value);
+		if (r.number == FIB_REGISTER_PC)
+			pc = 0;
+	}
+	fiber->row.sp = sp - fiber->popped;
+	fiber->stack -= fiber->popped;
+	fiber->stack_size += fiber->popped;
+	fiber->row.stack_used += fiber->popped;
+	memcpy((char *)bytes + layout->fields[FIB_FIELD_SP].offset, &fiber->row.sp, sizeof sp);
+	if (pc) /* no register: the record's own says it */
+		memcpy((char *)bytes + layout->fields[FIB_FIELD_PC].offset, &pc, sizeof pc);
+	fiber->popped = 0;
+	return rc;
 }

@@ -13,6 +13,17 @@
  */
 void ins_resume(struct ins_source *source, const void *bytes, struct ins_fiber *fiber);
 
+/* Write bytes at an address of a copy of the program. 0 or a negative errno. */
+typedef int ins_resume_put_fn(void *context, uint64_t address, const void *buf, size_t size);
+
+/*
+ * The other way, for whoever writes a copy of the program: bytes, the record there, and what put() is called for then say of
+ * the fiber's registers what was seen, whatever they hold by now; row.sp and stack are those of the record again. 0, or
+ * what put() returned.
+ */
+int ins_resume_undo(const struct fib_layout *layout, struct ins_fiber *fiber, void *bytes,
+		    ins_resume_put_fn *put, void *context);
+
 /* A fiber out of a file that was written after that: of the registers it has the row's. */
 void ins_resume_kept(const struct fib_layout *layout, struct ins_fiber *fiber);
 

@@ -48,7 +48,9 @@ struct ins_fiber {
 	size_t stack_size;
 	uint32_t saved; /* bit n: reg[n] is what the register holds at row.pc (resume.h) */
 	uint64_t reg[INS_REGISTERS];
-	unsigned flags;			       /* INS_FIBER_* */
+	uint64_t context; /* where some of them were read; 0: nowhere */
+	uint32_t popped;  /* bytes of its stack below row.sp that hold others */
+	unsigned flags;	  /* INS_FIBER_* */
 	const struct ins_registers *registers; /* of one that is PAUSED, else NULL */
 	/* What else was copied with it: what is below row.sp; of one in a signal handler that has a stack of its own, row.sp is on
 	 * that and this is the fiber's. */

@@ -13,6 +13,7 @@ class Fiber:
     def __init__(self, layout, address, record, now):
         value = lambda field: layout.value(record, field)
         self.layout, self.id, self.record = layout, value(ID), address
+        self.others = {}  # registers besides the three, by name
         self.sp, self.pc, self.fp, self.entry = value(SP), value(PC), value(FP), value(ENTRY)
         self.stack_low, self.stack_size, self.seq = value(STACK_LOW), value(STACK_SIZE), value(SEQ)
         self.state, self.kind = value(STATE), value(WAIT_KIND)
@@ -35,11 +36,32 @@ class Fiber:
 
     def registers(self):
         """Stack pointer, program counter and frame pointer to walk from; None when there is nothing to walk."""
-        if self.layout.recipe != RECIPE_CFI or self.layout.machine not in REGISTERS:
+        if self.layout.recipe not in (RECIPE_CFI, RECIPE_SAVED) or self.layout.machine not in REGISTERS:
             return None
         if self.walkable():
-            return self.sp, self.pc, self.fp
+            return self.resume() if self.layout.recipe == RECIPE_SAVED else (self.sp, self.pc, self.fp)
         return (NOWHERE, self.entry, 0) if self.fresh() else None
+
+    def resume(self):
+        """The same of one whose registers another library has saved; the pc is in the call that left."""
+        sp, pc, names = self.sp, self.pc, SAVED[self.layout.machine]
+        try:
+            for register, base, offset in self.layout.saved:
+                start = {BASE_RECORD: self.record, BASE_STACK: self.sp, BASE_SP: self.sp}.get(base)
+                if start is None:
+                    start = word(self.record + self.layout.context)
+                value = self.sp + offset if base == BASE_SP else word(start + offset)
+                if register == REGISTER_SP:
+                    sp = value
+                elif register == REGISTER_PC:
+                    pc = value
+                elif register in names:
+                    self.others[names[register]] = value
+        except gdb.error:
+            return None
+        if not self.sp <= sp <= self.stack_low + self.stack_size:
+            return None
+        return sp, pc - 1, self.others.pop(REGISTERS[self.layout.machine][2], 0)
 
     def wait(self):
         """What it waits for, as the tools say it."""

@@ -77,7 +77,7 @@ class FiberUnwinder(gdb.unwinder.Unwinder):
             return None
         # gdb takes a caller for a damaged stack unless it stands above who it called.
         info = pending.create_unwind_info(FrameId(selection.frame[0] - 16, at[1]))
-        for name, value in zip((sp, pc, fp), selection.frame):
+        for name, value in [*zip((sp, pc, fp), selection.frame), *selection.fiber.others.items()]:
             info.add_saved_register(name, gdb.Value(value).cast(pending.read_register(name).type))
         return info
 

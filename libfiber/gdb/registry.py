@@ -13,7 +13,7 @@
 # frame of the thread at hand that its caller is the fiber. Frame 0 is then still the thread's, and the fiber's begin behind it;
 # backtraces leave frame 0 out.
 #
-# Records are found like any reader outside the process finds them (libfiber/layout/layout.h): by the symbol fiber_registry, or,
+# Records are found like any reader outside the process finds them (libfiber/include/fiber_layout.h): by the symbol fiber_registry, or,
 # where that was stripped, by the ELF note "fiber". No debug information is needed, and none of this program's types.
 #
 # One of the parts that are put together, in this order, to libfiber-gdb.py (Makefile): registry.py, fibers.py, frames.py,
@@ -32,9 +32,14 @@ NEEDED = (SP, 8), (PC, 8), (SEQ, 8), (STATE, 1), (ID, 8), (STACK_LOW, 8), (STACK
 CREATED, RUNNABLE, RUNNING, SUSPENDED, DEAD = range(5)
 WAIT_NONE, WAIT_YIELD, WAIT_JOIN, WAIT_FD = 0, 1, 5, 19
 HOLDER_THREAD, HOLDER_CONTENDED = 1 << 63, 1 << 62
-RECIPE_CFI = 1
+RECIPE_CFI, RECIPE_SAVED = 1, 2
+REGISTER_COUNT, REGISTERS_MOST, LAYOUT_SIZE_SAVED = 1324, 24, 1432  # behind what every registry has
+BASE_RECORD, BASE_STACK, BASE_CONTEXT, BASE_SP = 1, 2, 3, 4
+REGISTER_SP, REGISTER_PC = 254, 255
 # The registers of a machine, by its number in ELF: stack pointer, program counter, frame pointer.
 REGISTERS = {62: ("rsp", "rip", "rbp")}
+# Those that a fiber of another library may have saved besides, by DWARF's numbers.
+SAVED = {62: {3: "rbx", 6: "rbp", 12: "r12", 13: "r13", 14: "r14", 15: "r15"}}
 PIECE = 1 << 20
 HOLES_MOST = 64
 FRAMES_MOST = 256
@@ -79,6 +84,18 @@ class Layout:
         self.objects = [struct.unpack_from("<HHHH", data, OBJECTS + 8 * i) for i in range(32)]
         self.states = [plain(data[STATE_NAMES + 16 * i:STATE_NAMES + 16 * i + 16]) for i in range(8)]
         self.waits = [plain(data[WAIT_NAMES + 16 * i:WAIT_NAMES + 16 * i + 16]) for i in range(32)]
+
+        self.saved = self.table_of_registers(address) if self.recipe == RECIPE_SAVED and size >= LAYOUT_SIZE_SAVED else []
+
+    def table_of_registers(self, address):
+        """Where another library saves its registers: number, what the offset counts from, offset."""
+        data = read(address + REGISTER_COUNT, LAYOUT_SIZE_SAVED - REGISTER_COUNT)
+        count, self.context, size = struct.unpack_from("<IHH", data)
+        table = [struct.unpack_from("<BBH", data, 8 + 4 * i) for i in range(min(count, REGISTERS_MOST))]
+        if count > REGISTERS_MOST or (size != 8 and any(base == BASE_CONTEXT for _, base, _ in table)) or any(
+                offset + 8 > (self.record_size if base == BASE_RECORD else 4096) for _, base, offset in table):
+            raise gdb.GdbError("the fiber registry at %#x has a register outside of what is saved" % address)
+        return table
 
     def value(self, record, field):
         """A number of a record; 0 where it has no such field."""

@@ -242,6 +242,8 @@ struct fiber_layout {
 /* Before the function that every coroutine starts in: a walk is whole when it arrives there, and ends there. It calls what
  * the coroutine runs and does something after it, so that its frame stays. */
 #define FIBER_LAYOUT_ENTRY __attribute__((noinline, section("fiber_entry")))
+/* In it, first: where a debugger finds the end too. pc: the return address' name in CFI, "rip", "x30", "ra". */
+#define FIBER_LAYOUT_OUTERMOST(pc) __asm__ volatile(".cfi_undefined " pc)
 
 /* The linker's: where that section begins and ends, and the header of the module. */
 FIBER_LAYOUT_LINKAGE const char __start_fiber_entry[] __attribute__((visibility("hidden"), weak));
