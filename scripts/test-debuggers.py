@@ -318,6 +318,20 @@ def script_core(folder):
         need("shown 1 of %d fibers" % FIBERS in text, text)
 
 
+def of_other_libraries(folder):
+    """Programs without libfiber that publish their stacks with fiber_layout.h; C++ names are written in several ways."""
+    for name in ("ucontext", "ucontext-O0", "boost-context", "boost-context-O0"):
+        program = BUILD / "adapters" / name
+        for program, names in ((program, name.startswith("ucontext")), (stripped(folder, program, False), False)):
+            with started(program, str(FIBERS)) as p:
+                fibers = traced(p.pid)
+                check_to_core(folder, program, fibers, [p.pid], names)
+                check_script(folder, fibers, ["-p", p.pid], names)
+                core = gcore(folder, p)
+                check_script(folder, fibers, [program, core], names)
+                check_to_core(folder, program, fibers, ["--core", core], names)
+
+
 def running(folder):
     """One that runs is its thread; to-core leaves it to the thread. Then the program still runs."""
     program = BUILD / "bin/spin"
@@ -372,6 +386,7 @@ TESTS = [
     ("a stripped program without one", lambda folder: of_stripped(folder, False)),
     ("in gdb: the frames of all fibers of a live process, and no register written", script_live),
     ("in gdb: the frames of all fibers of cores", script_core),
+    ("the coroutines of boost.context and ucontext, as threads and in gdb", of_other_libraries),
     ("fibers that run", running),
     ("what is wrong is said", wrong),
 ]
