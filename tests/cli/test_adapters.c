@@ -50,6 +50,27 @@ static json_t *look_core(const struct crowd *crowd, const char *core)
 	return answer;
 }
 
+static json_t *look_to_core(const struct crowd *crowd, const char *core)
+{
+	char out[HARNESS_PATH];
+
+	(void)core;
+	cli_expect(cli_run("fibertrace", "to-core", cli_number((uint64_t)crowd->process->pid), "-o",
+			   harness_file(out, "threads.core"), "--force", NULL),
+		   0);
+	return look_core(crowd, out);
+}
+
+static json_t *look_core_to_core(const struct crowd *crowd, const char *core)
+{
+	char out[HARNESS_PATH];
+
+	cli_expect(cli_run("fibertrace", "to-core", "--core", core, "-o",
+			   harness_file(out, "threads.core"), "--force", NULL),
+		   0);
+	return look_core(crowd, out);
+}
+
 static void needs_adapters(void)
 {
 	if (*harness_sanitizer())
@@ -176,8 +197,8 @@ static void check_equal(const struct crowd *crowd, const json_t *live, const jso
 
 static void test_a_core_says_what_the_program_said(void **state)
 {
-	/* What shows the same, each in its way: the hook for a debugger's commands and for cores that were rewritten. */
-	look_fn *const looks[] = {look_core};
+	/* What debuggers see in the last two, and in the program, is in scripts/test-debuggers.py. */
+	look_fn *const looks[] = {look_core, look_to_core, look_core_to_core};
 
 	(void)state;
 	needs_adapters();
@@ -225,6 +246,35 @@ static void test_a_stripped_program_is_walked_as_far(void **state)
 	}
 }
 
+/* Each is run some hundred thousand times a second; what is shown of one is of one moment, or that it runs. */
+static void test_strands_that_move_are_shown_as_they_were_or_as_running(void **state)
+{
+	(void)state;
+	needs_adapters();
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		char path[HARNESS_PATH];
+		struct crowd crowd = crowd_start(NULL, path_of(path, programs[i]), "12", "--busy");
+		unsigned walked = 0;
+
+		for (unsigned look = 0; look < 20 || (!walked && look < 1000); look++) {
+			json_t *answer = look_live(&crowd, NULL);
+
+			for (size_t k = 0; k < crowd.count; k++) {
+				const json_t *const fiber = json_fiber(answer, crowd.members[k].id);
+
+				assert_non_null(fiber);
+				if (!strcmp(json_text(fiber, "state"), "running"))
+					continue;
+				check_member(&crowd.members[k], fiber, true);
+				walked += strcmp(crowd.members[k].kind, "created") != 0;
+			}
+			json_decref(answer);
+		}
+		assert_true(walked > 0);
+		crowd_end(&crowd);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_they_are_grouped_by_their_stacks),
 		cmocka_unit_test(test_a_core_says_what_the_program_said),
 		cmocka_unit_test(test_a_stripped_program_is_walked_as_far),
+		cmocka_unit_test(test_strands_that_move_are_shown_as_they_were_or_as_running),
 	};
 
 	harness_watchdog(110);

@@ -169,6 +169,76 @@ static void test_one_out_of_a_file_has_its_frame_pointer(void **state)
 	assert_int_equal(fiber.reg[fp], 0x4444);
 }
 
+static uint64_t put_at[4], put_value[4];
+static unsigned puts_seen;
+
+static int note_put(void *arg, uint64_t address, const void *buf, size_t size)
+{
+	(void)arg;
+	assert_int_equal(size, 8);
+	assert_true(puts_seen < 4);
+	put_at[puts_seen] = address;
+	memcpy(&put_value[puts_seen++], buf, 8);
+	return 0;
+}
+
+static int refuse_put(void *arg, uint64_t address, const void *buf, size_t size)
+{
+	(void)arg;
+	(void)address;
+	(void)buf;
+	(void)size;
+	return -ENOSPC;
+}
+
+/* What is written of it elsewhere leads to where it was seen, whatever the program has done since. */
+static void test_undone_it_is_as_it_was_in_record_stack_and_context(void **state)
+{
+	struct ins_fiber before = fiber, again;
+	struct rows_record later = {.object = CONTEXT, .since = 1, .sp = 2, .pc = 3};
+
+	(void)state;
+	context[1] = STACK + 24;
+	put(FIB_REGISTER_SP, FIB_BASE_CONTEXT, 8);
+	put(12, FIB_BASE_CONTEXT, 16);
+	put(3, FIB_BASE_STACK, 8);
+	put(FIB_REGISTER_PC, FIB_BASE_RECORD, offsetof(struct rows_record, since));
+	ins_resume(&source, &record, &fiber);
+	assert_int_equal(fiber.row.sp, STACK + 24);
+	puts_seen = 0;
+	assert_int_equal(ins_resume_undo(&source.layout, &fiber, &later, note_put, NULL), 0);
+	assert_int_equal(puts_seen, 2);
+	assert_int_equal(put_at[0], CONTEXT + 8);
+	assert_int_equal(put_value[0], STACK + 24);
+	assert_int_equal(put_at[1], CONTEXT + 16);
+	assert_int_equal(put_value[1], 0x2002);
+	assert_int_equal(later.since, 0x5151);
+	assert_int_equal(later.sp, STACK);
+	assert_int_equal(later.pc, 3); /* a register says it */
+	assert_int_equal(fiber.row.sp, before.row.sp);
+	assert_int_equal(fiber.row.stack_used, before.row.stack_used);
+	assert_ptr_equal(fiber.stack, before.stack);
+	assert_int_equal(fiber.stack_size, before.stack_size);
+	/* The same place once more. */
+	again = before;
+	ins_resume(&source, &later, &again);
+	assert_int_equal(again.row.sp, STACK + 24);
+	assert_int_equal(again.row.pc, 0x5150);
+	assert_int_equal(ins_resume_undo(&source.layout, &again, &later, refuse_put, NULL),
+			 -ENOSPC);
+}
+
+static void test_undone_the_record_has_the_pc_that_no_register_has(void **state)
+{
+	struct rows_record later = {.pc = 3};
+
+	(void)state;
+	ins_resume(&source, &record, &fiber);
+	assert_int_equal(ins_resume_undo(&source.layout, &fiber, &later, note_put, NULL), 0);
+	assert_int_equal(later.pc, 0x3000);
+	assert_int_equal(later.sp, STACK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +249,10 @@ int main(void)
 		cmocka_unit_test_setup(test_what_leads_elsewhere_is_no_place_to_begin_at, setup),
 		cmocka_unit_test_setup(
 			test_fibers_of_libfiber_and_those_without_a_stack_stay_as_they_are, setup),
+		cmocka_unit_test_setup(test_undone_it_is_as_it_was_in_record_stack_and_context,
+				       setup),
+		cmocka_unit_test_setup(test_undone_the_record_has_the_pc_that_no_register_has,
+				       setup),
 		cmocka_unit_test_setup(test_one_out_of_a_file_has_its_frame_pointer, setup),
 	};
 
