@@ -42,7 +42,7 @@ endif
 
 # Those who use what is installed, read what is printed or build in ways of their own; strangers do not link sanitizers.
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \
-	scripts/test-debuggers.py scripts/test-matrix.py
+	scripts/test-debuggers.py scripts/test-matrix.py scripts/test-adapters.py
 
 check: lib tools fixtures examples tests crowds
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")

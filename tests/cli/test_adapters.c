@@ -197,7 +197,7 @@ static void check_equal(const struct crowd *crowd, const json_t *live, const jso
 
 static void test_a_core_says_what_the_program_said(void **state)
 {
-	/* What debuggers see in the last two, and in the program, is in scripts/test-debuggers.py. */
+	/* What debuggers see in the last two, and in the program, is in scripts/test-adapters.py. */
 	look_fn *const looks[] = {look_core, look_to_core, look_core_to_core};
 
 	(void)state;
