@@ -117,6 +117,27 @@ static struct ins_core_fiber *add(struct ins_core_fibers *f, const struct fib_ro
 	return one;
 }
 
+static int keep_saved(struct ins_core_fiber *one, const struct ins_fiber *fiber)
+{
+	if (!fiber->saved)
+		return 0;
+	one->saved = malloc(sizeof *one->saved);
+	if (!one->saved)
+		return -ENOMEM;
+	one->saved->known = fiber->saved;
+	memcpy(one->saved->reg, fiber->reg, sizeof one->saved->reg);
+	return 0;
+}
+
+static void set_saved(struct elf_prstatus *status, const struct ins_core_saved *saved)
+{
+	unsigned i;
+
+	for (i = 0; saved && i < INS_REGISTERS; i++)
+		if (saved->known >> i & 1)
+			ins_prstatus_set(status, i, saved->reg[i]);
+}
+
 /* gdb's gcore leaves stacks out and has zeros in their place. */
 static bool lost(const struct ins_fiber *fiber)
 {
@@ -134,7 +155,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	const struct fib_row *row = &fiber->row;
 	struct ins_core_fiber *one = add(f, row);
 
-	if (!one)
+	if (!one || keep_saved(one, fiber) < 0)
 		return -ENOMEM;
 	if (fib_row_walkable(row) && !(fiber->flags & INS_FIBER_MOVING)) {
 		one->own = one->stack = true;
@@ -287,6 +308,7 @@ int ins_core_fibers_notes(struct ins_core_fibers *f)
 			continue;
 		if (!ins_prstatus_make(&status, one->thread, &one->registers))
 			return -ENOTSUP;
+		set_saved(&status, one->saved);
 		rc = ins_core_fibers_name(f, one->name);
 		if (rc == 0)
 			rc = ins_core_writer_note(f->w, "CORE", NT_PRSTATUS, &status,
@@ -297,6 +319,10 @@ int ins_core_fibers_notes(struct ins_core_fibers *f)
 
 void ins_core_fibers_free(struct ins_core_fibers *f)
 {
+	size_t i;
+
+	for (i = 0; i < f->count; i++)
+		free(f->at[i].saved);
 	free(f->at);
 	free(f->by_stack);
 	f->at = NULL;

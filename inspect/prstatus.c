@@ -21,9 +21,16 @@ static const struct place {
 	unsigned machine;
 	unsigned sp, pc, fp; /* 8 bytes each */
 	struct preset preset[4];
+	signed char words[16]; /* by DWARF's numbers */
 } places[] = {
 	/* cs, ss and eflags of a program; orig_rax: in no system call, so that none is taken to be made again */
-	{EM_X86_64, 19, 16, 4, {{17, 0x33}, {20, 0x2b}, {18, 0x202}, {15, UINT64_MAX}}},
+	{EM_X86_64,
+	 19,
+	 16,
+	 4,
+	 {{17, 0x33}, {20, 0x2b}, {18, 0x202}, {15, UINT64_MAX}},
+	 /* rax rdx rcx rbx rsi rdi rbp rsp, r8 to r15 */
+	 {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0}},
 };
 
 static const struct place *place(void)
@@ -64,6 +71,14 @@ bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid, const struct ins_thr
 	put(ret, p->pc, registers->pc);
 	put(ret, p->fp, registers->fp);
 	return true;
+}
+
+void ins_prstatus_set(struct elf_prstatus *status, unsigned number, uint64_t value)
+{
+	const struct place *p = place();
+
+	if (p && number < sizeof p->words)
+		put(status, (unsigned)p->words[number], value);
 }
 
 bool ins_prstatus_read(const struct elf_prstatus *status, struct ins_thread_state *ret)

@@ -8,6 +8,7 @@ compared, and how, is test-debuggers.py's.
 import importlib.machinery
 import importlib.util
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -15,6 +16,35 @@ PATH = str(pathlib.Path(__file__).resolve().parent / "test-debuggers.py")
 LOADER = importlib.machinery.SourceFileLoader("debuggers", PATH)
 debuggers = importlib.util.module_from_spec(importlib.util.spec_from_loader("debuggers", LOADER))
 LOADER.exec_module(debuggers)
+
+
+REGISTERS = """
+import gdb
+def registers(number):
+    frame = gdb.selected_frame()
+    values = [int(frame.read_register(r)) & (1 << 64) - 1 for r in ("rsp", "rbp", "rbx", "r12", "r13", "r14", "r15")]
+    print("registers\\t%d\\t%s" % (number, values))
+"""
+
+
+def registers(folder, *source, commands):
+    """What gdb has of each fiber's registers, by its number."""
+    own = folder / "registers.py"
+    own.write_text(REGISTERS, encoding="utf-8")
+    text, _ = debuggers.gdb(folder, *source, commands=["source %s" % own, *commands])
+    return dict(re.findall(r"^registers\t(\d+)\t(.*)$", text, re.M))
+
+
+def check_registers(folder, program, pid):
+    """Variables live in registers that the switch saved: they are the same as threads and in gdb."""
+    core, _ = debuggers.to_core(folder, pid)
+    threads = registers(folder, program, core, commands=[
+        "python for t in gdb.selected_inferior().threads(): t.switch(); registers(max(0, t.ptid[1] - %d))" % debuggers.FIRST])
+    fibers = registers(folder, "-p", pid, commands=[
+        "source %s" % debuggers.SCRIPT, "fiber apply 1 2 3 4 6 7 8 python registers(int(gdb.execute('fiber', to_string=True).split()[1]))"])
+    debuggers.need(len(fibers) == 7 and len({tuple(v) for v in fibers.values()}) == 7, "registers: %s" % fibers)
+    for number, values in fibers.items():
+        debuggers.need(threads.get(number) == values, "fiber %s: %s and %s" % (number, threads.get(number), values))
 
 
 def check(name, strip):
@@ -30,6 +60,7 @@ def check(name, strip):
             debuggers.need(len(fibers) == debuggers.FIBERS and not any(f["truncated"] for f in fibers.values()), "walks are truncated")
             debuggers.check_to_core(folder, program, fibers, [p.pid], names)
             debuggers.check_script(folder, fibers, ["-p", p.pid], names)
+            check_registers(folder, program, p.pid)
             core = debuggers.gcore(folder, p)
             debuggers.check_script(folder, fibers, [program, core], names)
             debuggers.check_to_core(folder, program, fibers, ["--core", core], names)
