@@ -79,7 +79,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c)
 
 # What a program that is linked with an archive of libfiber needs too.
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing))
-TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson zlib) -liberty
+TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson libzstd liblzma zlib) -liberty
 CTL_LIBS = $(shell pkg-config --libs ncursesw)
 
 .PHONY: all lib tools fixtures examples

@@ -14,6 +14,7 @@
 #include "tool/where.h"
 #include "inspect/cut.h"
 #include "inspect/group.h"
+#include "inspect/progress.h"
 #include "inspect/render.h"
 #include "inspect/symbolize.h"
 #include "inspect/unwind.h"
@@ -29,6 +30,8 @@ struct trace {
 	struct tool_where where;
 	unsigned frames; /* of a stack; 0: all */
 	bool begun;	 /* something is on stdout */
+	uint64_t walked;
+	struct ins_progress progress;
 	struct ins_walk walk;
 };
 
@@ -62,8 +65,10 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 		return 0;
 	ins_unwind(t->unwinder, fiber, &t->walk);
 	ins_walk_cut(&t->walk, t->symbols, t->frames);
-	if (t->groups)
+	if (t->groups) {
+		ins_progress_fibers(&t->progress, ++t->walked, t->source->layout.committed);
 		return ins_groups_add(t->groups, NULL, fiber, &t->walk);
+	}
 	begin(t);
 	if (t->arguments->json) {
 		ins_json_row(&t->json,
@@ -115,8 +120,11 @@ static int read_source(struct trace *t, const struct ins_request *request)
 {
 	struct ins_error error = {""};
 	struct ins_summary summary;
-	int rc = ins_source_read(t->source, request, take_fiber, t, &summary, &error);
+	int rc;
 
+	ins_progress_begin(&t->progress, "");
+	rc = ins_source_read(t->source, request, take_fiber, t, &summary, &error);
+	ins_progress_end(&t->progress);
 	if (rc == 0)
 		return finish(t, &summary);
 	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));

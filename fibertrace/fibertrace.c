@@ -6,15 +6,12 @@
  */
 #include "fibertrace/fibertrace.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "inspect/core.h"
 #include "inspect/plain.h"
 #include "inspect/render.h"
 #include "inspect/snapshot.h"
@@ -38,19 +35,6 @@ static bool parse_pid(const char *text, pid_t *ret)
 		return false;
 	*ret = (pid_t)n;
 	return true;
-}
-
-/* Whether the file is ELF: then it is meant as a core. */
-static bool is_elf(const char *path)
-{
-	char magic[SELFMAG];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool elf =
-		fd >= 0 && read(fd, magic, SELFMAG) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
-
-	if (fd >= 0)
-		close(fd);
-	return elf;
 }
 
 /* The file that an option names is the first word, as a process would be. */
@@ -84,7 +68,7 @@ static int open_source(const struct tool_arguments *a, const char *who, struct i
 		rc = ins_source_open_snapshot(who, &error, ret);
 	else if (parse_pid(who, &pid))
 		rc = ins_source_open_live(pid, &error, ret);
-	else if (is_elf(who))
+	else if (ins_core_meant(who))
 		rc = ins_source_open_core(who, a->option[TOOL_OPT_EXE], &error, ret);
 	else if (ins_snapshot_meant(who))
 		rc = ins_source_open_snapshot(who, &error, ret);

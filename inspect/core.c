@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/compressed.h"
 #include "inspect/image.h"
 
 #define SEGMENTS_MAX (1u << 20)
@@ -199,6 +200,40 @@ static int index_segments(const char *path, struct ins_core *core, struct ins_er
 	return rc;
 }
 
+bool ins_core_meant(const char *path)
+{
+	unsigned char magic[8] = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? 0 : read(fd, magic, sizeof magic);
+
+	if (fd >= 0)
+		close(fd);
+	return n >= SELFMAG && (!memcmp(magic, ELFMAG, SELFMAG) ||
+				ins_compressed_as(magic, (size_t)n) != INS_COMPRESSED_NOT);
+}
+
+/* Where the file is compressed, the one that is unpacked takes its place. */
+static int unpack(const char *path, struct ins_core *core, struct ins_error *error)
+{
+	enum ins_compression as;
+	struct ins_unpacked unpacked;
+	unsigned char magic[8];
+	ssize_t n = pread(core->fd, magic, sizeof magic, 0);
+	int rc;
+
+	as = n > 0 ? ins_compressed_as(magic, (size_t)n) : INS_COMPRESSED_NOT;
+	if (as == INS_COMPRESSED_NOT)
+		return 0;
+	rc = ins_compressed_unpack(path, core->fd, as, error, &unpacked);
+	if (rc < 0)
+		return rc;
+	close(core->fd);
+	core->fd = unpacked.fd;
+	core->file_size = unpacked.size;
+	memcpy(core->cut, unpacked.cut, sizeof core->cut);
+	return 0;
+}
+
 int ins_core_open(const char *path, struct ins_error *error, struct ins_core *ret)
 {
 	struct stat st;
@@ -212,7 +247,9 @@ int ins_core_open(const char *path, struct ins_error *error, struct ins_core *re
 		rc = ins_error_set(error, -EINVAL, "%s: is not a regular file", path);
 	} else {
 		ret->file_size = (uint64_t)st.st_size;
-		rc = index_segments(path, ret, error);
+		rc = unpack(path, ret, error);
+		if (rc == 0)
+			rc = index_segments(path, ret, error);
 	}
 	if (rc < 0)
 		ins_core_close(ret);

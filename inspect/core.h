@@ -30,6 +30,7 @@ struct ins_core {
 	struct ins_core_load *load; /* by ascending address */
 	size_t loads;
 	uint64_t missing;	  /* bytes of memory cut off by the end of the file */
+	char cut[160];		  /* it was compressed, and why not all of it came out; else "" */
 	pid_t pid;		  /* 0: unknown */
 	char program[17];	  /* its short name; "": unknown */
 	struct elf_prpsinfo info; /* zeros: unknown */
@@ -45,7 +46,10 @@ struct ins_core {
 	unsigned notes_align;
 };
 
-/* Open and index a core file. 0, or a negative errno with error set. */
+/* Whether path begins as a core does, or a compressed file: then it can only be meant as one. */
+bool ins_core_meant(const char *path);
+
+/* Open and index a core file, which may be compressed (compressed.h). 0, or a negative errno with error set. */
 int ins_core_open(const char *path, struct ins_error *error, struct ins_core *ret);
 void ins_core_close(struct ins_core *core);
 

@@ -230,6 +230,9 @@ int ins_source_open_core(const char *core, const char *exe, struct ins_error *er
 		ins_problems_add(&d->source.problems,
 				 "%s is truncated: %llu bytes of the process' memory are missing",
 				 core, (unsigned long long)d->core.missing);
+	if (d->core.cut[0])
+		ins_problems_add(&d->source.problems, "%s could not be unpacked to its end: %s",
+				 core, d->core.cut);
 	*ret = &d->source;
 	return 0;
 }

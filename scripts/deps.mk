@@ -2,8 +2,8 @@
 # deps.mk - the packages the project needs, and a clear word where one is missing
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
-	libiberty-dev libcmocka-dev libhttp-parser-dev liburing-dev libboost-context-dev systemtap-sdt-dev gdb lldb \
-	elfutils binutils util-linux bash zlib1g-dev \
+	libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
+	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc python3 python3-jsonschema
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts
@@ -19,7 +19,7 @@ deps-bench:
 
 # Said once, before the first file that needs them fails to find a header.
 tool-libraries:
-	@for p in libunwind-generic libdw libelf jansson zlib ncursesw; do \
+	@for p in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib; do \
 		pkg-config --exists $$p 2>/dev/null || { \
 		echo "libfiber: the library '$$p' (pkg-config) is missing: run 'make deps'" >&2; exit 1; }; \
 	done

@@ -8,10 +8,10 @@ set -u
 
 # lacking: the programs and libraries of the packages that this system does not have
 lacking() {
-	for program in cc c++ pkg-config gdb gcore strip setarch bash clang-format clang-tidy cppcheck mandoc python3; do
+	for program in cc c++ pkg-config gdb gcore debuginfod zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3; do
 		command -v $program >/dev/null 2>&1 || echo $program
 	done
-	for library in libunwind-generic libdw libelf jansson zlib ncursesw cmocka liburing; do
+	for library in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib cmocka liburing; do
 		pkg-config --exists $library 2>/dev/null || echo $library
 	done
 	python3 -c 'import jsonschema' 2>/dev/null || echo python3-jsonschema
