@@ -13,6 +13,7 @@
 
 #include "tool/where.h"
 #include "inspect/cut.h"
+#include "inspect/crash.h"
 #include "inspect/group.h"
 #include "inspect/progress.h"
 #include "inspect/render.h"
@@ -46,13 +47,15 @@ static void begin(struct trace *t)
 		ins_json_begin(&t->json, stdout, s->pid, s->name, s->kind,
 			       t->each ? "fibers" : "groups");
 	} else {
-		char name[sizeof s->name * 4];
+		char name[sizeof s->name * 4], crash[320];
 
 		printf("%s (%s, process %d)\n", ins_words_clean(s->name, name, sizeof name),
 		       s->kind, (int)s->pid);
 		/* The program's clock rests while all of it sleeps, and a core has no other. */
 		if (strcmp(s->kind, "core") == 0)
 			puts("times are those of when anything last ran");
+		if (s->crash)
+			puts(ins_crash_text(s->crash, crash, sizeof crash));
 		putchar('\n');
 	}
 }
@@ -107,6 +110,8 @@ static int finish(struct trace *t, struct ins_summary *summary)
 	begin(t);
 	if (t->groups)
 		print_groups(t);
+	if (t->arguments->json && strcmp(t->source->kind, "core") == 0)
+		ins_json_key(&t->json, "crash", ins_crash_json(t->source->crash));
 	if (t->arguments->json)
 		rc = ins_json_end(&t->json, summary, &t->source->problems);
 	else

@@ -22,7 +22,7 @@
 #define SEGMENTS_MAX (1u << 20)
 #define NOTES_MAX    (1u << 20) /* looked at in all */
 
-static int read_at(const struct ins_core *core, uint64_t offset, void *buf, size_t size)
+int ins_core_read_file(const struct ins_core *core, uint64_t offset, void *buf, size_t size)
 {
 	size_t done = 0;
 
@@ -43,7 +43,7 @@ static int read_at(const struct ins_core *core, uint64_t offset, void *buf, size
 
 static int read_file(void *core, uint64_t offset, void *buf, size_t size)
 {
-	return read_at(core, offset, buf, size);
+	return ins_core_read_file(core, offset, buf, size);
 }
 
 static int check_header(const char *path, const struct ins_core *core, Elf64_Ehdr *eh,
@@ -55,7 +55,8 @@ static int check_header(const char *path, const struct ins_core *core, Elf64_Ehd
 	if (core->file_size == 0)
 		return ins_error_set(error, -EINVAL, "%s: is not a core file: it is empty", path);
 	memset(eh, 0, sizeof *eh);
-	if (read_at(core, 0, eh, core->file_size < sizeof *eh ? core->file_size : sizeof *eh) < 0)
+	if (ins_core_read_file(core, 0, eh,
+			       core->file_size < sizeof *eh ? core->file_size : sizeof *eh) < 0)
 		return ins_error_set(error, -EIO, "%s: cannot be read", path);
 	wrong = ins_image_check(eh);
 	if (wrong)
@@ -82,7 +83,7 @@ static uint32_t segment_count(const struct ins_core *core, const Elf64_Ehdr *eh)
 
 	if (eh->e_phnum != PN_XNUM)
 		return eh->e_phnum;
-	if (read_at(core, eh->e_shoff, &sh, sizeof sh) < 0)
+	if (ins_core_read_file(core, eh->e_shoff, &sh, sizeof sh) < 0)
 		return 0;
 	return sh.sh_info;
 }
@@ -115,7 +116,7 @@ static void take_auxv(struct ins_core *core, const struct ins_note *note)
 	for (i = 0; i + sizeof(Elf64_auxv_t) <= note->size && i < 4096; i += sizeof(Elf64_auxv_t)) {
 		Elf64_auxv_t aux;
 
-		if (read_at(core, note->at + i, &aux, sizeof aux) < 0)
+		if (ins_core_read_file(core, note->at + i, &aux, sizeof aux) < 0)
 			return;
 		if (aux.a_type == AT_PHDR)
 			core->phdr = aux.a_un.a_val;
@@ -145,7 +146,7 @@ static void take_notes(struct ins_core *core, const Elf64_Phdr *ph, unsigned *le
 		if (strcmp(note.name, "CORE") != 0)
 			continue;
 		if (note.type == NT_PRPSINFO && note.size >= sizeof info &&
-		    read_at(core, note.at, &info, sizeof info) == 0) {
+		    ins_core_read_file(core, note.at, &info, sizeof info) == 0) {
 			core->pid = info.pr_pid;
 			core->info = info;
 			memcpy(core->program, info.pr_fname, 16);
@@ -154,6 +155,8 @@ static void take_notes(struct ins_core *core, const Elf64_Phdr *ph, unsigned *le
 		} else if (note.type == NT_FILE) {
 			core->files_at = note.at;
 			core->files_size = note.size;
+		} else {
+			ins_core_take_status(core, &note);
 		}
 	}
 }
@@ -184,7 +187,7 @@ static int index_segments(const char *path, struct ins_core *core, struct ins_er
 	core->load = malloc(count * sizeof *core->load);
 	if (!ph || !core->load) {
 		rc = ins_error_set(error, -ENOMEM, "out of memory");
-	} else if (read_at(core, eh.e_phoff, ph, count * sizeof *ph) < 0) {
+	} else if (ins_core_read_file(core, eh.e_phoff, ph, count * sizeof *ph) < 0) {
 		rc = ins_error_set(error, -EINVAL, "%s: is truncated within its program headers",
 				   path);
 	} else {
@@ -195,6 +198,7 @@ static int index_segments(const char *path, struct ins_core *core, struct ins_er
 				take_notes(core, &ph[i], &notes);
 		}
 		qsort(core->load, core->loads, sizeof *core->load, by_address);
+		ins_core_sort_statuses(core);
 	}
 	free(ph);
 	return rc;
@@ -262,7 +266,9 @@ void ins_core_close(struct ins_core *core)
 		close(core->fd);
 	core->fd = -1;
 	free(core->load);
+	free(core->thread);
 	core->load = NULL;
+	core->thread = NULL;
 	core->loads = 0;
 }
 
@@ -298,7 +304,7 @@ size_t ins_core_read_some(const struct ins_core *core, uint64_t address, void *b
 		if (into >= load->size)
 			break;
 		n = load->size - into < size - done ? load->size - into : size - done;
-		if (read_at(core, load->offset + into, (char *)buf + done, n) < 0)
+		if (ins_core_read_file(core, load->offset + into, (char *)buf + done, n) < 0)
 			break;
 		done += n;
 	}

@@ -13,8 +13,10 @@
 #include <sys/procfs.h>
 #include <sys/types.h>
 
+#include "inspect/crash.h"
 #include "inspect/error.h"
 #include "inspect/modules.h"
+#include "inspect/source.h"
 
 struct ins_core_load {
 	uint64_t address;
@@ -22,6 +24,12 @@ struct ins_core_load {
 	uint64_t memory; /* bytes that the process had */
 	uint64_t offset; /* in the file */
 	uint32_t flags;	 /* PF_R, PF_W, PF_X */
+};
+
+/* A thread as it was when the core was made. */
+struct ins_core_status {
+	pid_t tid;
+	struct ins_registers registers;
 };
 
 struct ins_core {
@@ -37,7 +45,10 @@ struct ins_core {
 	uint64_t phdr; /* where the program's own headers are, its entry, the vdso; 0: unknown */
 	uint64_t entry;
 	uint64_t vdso;
-	uint64_t files_at; /* the NT_FILE note in the file; 0: none */
+	struct ins_core_status *thread; /* by ascending sp, once it is open */
+	size_t threads;
+	struct ins_crash crash; /* signal 0: nobody was ended by one */
+	uint64_t files_at;	/* the NT_FILE note in the file; 0: none */
 	uint32_t files_size;
 	uint64_t auxv_at; /* the NT_AUXV note; 0: none */
 	uint32_t auxv_size;
@@ -52,6 +63,18 @@ bool ins_core_meant(const char *path);
 /* Open and index a core file, which may be compressed (compressed.h). 0, or a negative errno with error set. */
 int ins_core_open(const char *path, struct ins_error *error, struct ins_core *ret);
 void ins_core_close(struct ins_core *core);
+
+/* Take a note of a thread while the notes are read, and sort what was taken: core_status.c's. */
+struct ins_note;
+void ins_core_take_status(struct ins_core *core, const struct ins_note *note);
+void ins_core_sort_statuses(struct ins_core *core);
+
+/* The thread whose stack pointer is in [low, low + size), or NULL. */
+const struct ins_core_status *ins_core_status_on(const struct ins_core *core, uint64_t low,
+						 uint64_t size);
+
+/* Copy bytes of the file itself. All of it and 0, or -EFAULT. */
+int ins_core_read_file(const struct ins_core *core, uint64_t offset, void *buf, size_t size);
 
 /* Copy memory. All of it and 0, or -EFAULT. */
 int ins_core_read(const struct ins_core *core, uint64_t address, void *buf, size_t size);

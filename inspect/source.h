@@ -88,6 +88,8 @@ struct ins_summary {
 /* Called for each fiber. Anything but 0 ends the read, which then returns it. */
 typedef int ins_fiber_fn(void *context, const struct ins_fiber *fiber);
 
+struct ins_crash;
+
 struct ins_source {
 	const char *kind; /* "control", "live", "core", "snapshot" */
 	pid_t pid;	  /* 0: unknown */
@@ -99,6 +101,7 @@ struct ins_source {
 	fib_read_fn *memory; /* NULL: this source has no memory */
 	/* Of a live process: not NULL, stop who runs a fiber for the time of a copy, when stacks are asked for; and count here. */
 	struct ins_pauses *pauses;
+	const struct ins_crash *crash; /* of a core: what ended it (crash.h); NULL: nothing did */
 	const struct ins_source_ops *ops;
 };
 

@@ -21,6 +21,7 @@
 #include "inspect/resume.h"
 
 #define STACK_BYTES_MAX	 (16u << 20) /* copied of one stack */
+#define GUARD_BYTES	 (16u << 10) /* below a stack */
 #define HIGH_WATER_BYTES (UINT64_C(1) << 30)
 
 struct dead {
@@ -36,6 +37,8 @@ struct dead {
 	struct ins_summary *summary;
 	uint64_t unresolved;
 	uint64_t unlabelled;
+	uint64_t overlapping;
+	uint64_t left; /* bytes that stacks may still have in all */
 };
 
 static int dead_memory(void *source, uint64_t address, void *buf, size_t size)
@@ -53,12 +56,49 @@ static uint64_t high_water(struct dead *d, const struct fib_row *row)
 	return lowest == UINT64_MAX ? FIB_ROW_UNKNOWN : top - lowest;
 }
 
+/* How much of its stack is above its stack pointer. */
+static uint64_t used(const struct ins_fiber *fiber)
+{
+	if (fiber->registers)
+		return fiber->row.stack_low + fiber->row.stack_size - fiber->row.sp;
+	return fiber->row.stack_used;
+}
+
+/* A fiber that ran is where the thread was that has its stack pointer in the fiber's stack. */
+static void find_registers(const struct dead *d, struct ins_fiber *fiber)
+{
+	struct fib_row *row = &fiber->row;
+	const struct ins_core_status *t;
+	uint64_t guard;
+
+	if (row->state != FIBER_RUNNING || row->stack_low + row->stack_size < row->stack_low)
+		return;
+	/* One that has overflowed its stack is in the guard below it. */
+	guard = row->stack_low < GUARD_BYTES ? row->stack_low : GUARD_BYTES;
+	t = ins_core_status_on(&d->core, row->stack_low - guard, row->stack_size + guard);
+	if (!t)
+		return;
+	fiber->registers = &t->registers;
+	fiber->flags |= INS_FIBER_PAUSED;
+	row->sp = t->registers.sp;
+	row->fp = t->registers.fp;
+	row->pc = t->registers.pc;
+}
+
 static void copy_stack(struct dead *d, struct ins_fiber *fiber)
 {
-	uint64_t want = fiber->row.stack_used;
+	const uint64_t all = used(fiber);
+	uint64_t below = 0; /* of the guard, which has no bytes */
+	uint64_t want = all < STACK_BYTES_MAX ? all : STACK_BYTES_MAX;
 	size_t got;
 
-	want = want < STACK_BYTES_MAX ? want : STACK_BYTES_MAX;
+	/* Stacks do not overlap: those of records that claim so much are lies, and to copy them all would take days. */
+	if (want > d->left) {
+		d->overlapping++;
+		fiber->flags |= INS_FIBER_GONE;
+		return;
+	}
+	d->left -= want;
 	if (want > d->stack_room) {
 		unsigned char *more = realloc(d->stack, want);
 
@@ -69,14 +109,18 @@ static void copy_stack(struct dead *d, struct ins_fiber *fiber)
 		d->stack = more;
 		d->stack_room = want;
 	}
-	got = ins_core_read_some(&d->core, fiber->row.sp, d->stack, want);
+	if (fiber->registers && fiber->row.sp < fiber->row.stack_low)
+		below = fiber->row.stack_low - fiber->row.sp;
+	below = below < want ? below : want;
+	memset(d->stack, 0, below);
+	got = ins_core_read_some(&d->core, fiber->row.sp + below, d->stack + below, want - below);
 	if (!got) {
 		fiber->flags |= INS_FIBER_GONE;
 		return;
 	}
 	fiber->stack = d->stack;
-	fiber->stack_size = got;
-	if (got < fiber->row.stack_used)
+	fiber->stack_size = below + got;
+	if (fiber->stack_size < all)
 		fiber->flags |= INS_FIBER_CUT;
 }
 
@@ -95,7 +139,9 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 		d->unresolved++;
 	if (fib_row_labels(&fiber.row, dead_memory, d) < 0)
 		d->unlabelled++;
-	if (d->request->stacks && fib_row_walkable(&fiber.row))
+	if (d->request->stacks)
+		find_registers(d, &fiber);
+	if (d->request->stacks && (fiber.registers || fib_row_walkable(&fiber.row)))
 		copy_stack(d, &fiber);
 	ins_resume(&d->source, bytes, &fiber);
 	if (d->request->high_water && fiber.row.state != FIBER_DEAD)
@@ -115,7 +161,8 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 	d->fn = fn;
 	d->context = context;
 	d->summary = ret;
-	d->unresolved = d->unlabelled = 0;
+	d->unresolved = d->unlabelled = d->overlapping = 0;
+	d->left = d->core.file_size + STACK_BYTES_MAX;
 	rc = ins_records_each(source, each_record, d, &why);
 	if (rc == -EFAULT)
 		return ins_error_set(error, rc, "%s%s", why.text,
@@ -127,6 +174,12 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 				 "what %llu fibers wait for is not in the core: holder and name of "
 				 "it are missing",
 				 (unsigned long long)d->unresolved);
+	if (d->overlapping)
+		ins_problems_add(
+			&source->problems,
+			"the stacks of %llu fibers were not read: together they claim more "
+			"memory than the core has",
+			(unsigned long long)d->overlapping);
 	if (d->unlabelled)
 		ins_problems_add(&source->problems, "the labels of %llu fibers are not in the core",
 				 (unsigned long long)d->unlabelled);
@@ -204,6 +257,38 @@ static int open_registry(struct dead *d, const char *core, const char *exe, stru
 	return 0;
 }
 
+/* Whether this is the fiber that the thread ran which the signal came to. */
+static int is_crashed(void *context, uint64_t address, const void *bytes)
+{
+	struct dead *d = context;
+	struct ins_crash *crash = &d->core.crash;
+	struct fib_row row;
+
+	if (!fib_row_decode(&d->source.layout, bytes, address, d->clock, &row) ||
+	    row.state != FIBER_RUNNING ||
+	    crash->sp - (row.stack_low - GUARD_BYTES) >= row.stack_size + GUARD_BYTES)
+		return 0;
+	crash->fiber = row.id;
+	memcpy(crash->name, row.name, sizeof crash->name);
+	crash->name[sizeof crash->name - 1] = 0;
+	return 1;
+}
+
+/* Who was running when the signal came. */
+static void find_crashed(struct dead *d)
+{
+	struct ins_problems kept = d->source.problems;
+
+	if (!d->core.crash.signal)
+		return;
+	/* What is missing is said when the fibers are read. */
+	memset(&d->source.problems, 0, sizeof d->source.problems);
+	ins_records_each(&d->source, is_crashed, d, NULL);
+	ins_problems_free(&d->source.problems);
+	d->source.problems = kept;
+	d->source.crash = &d->core.crash;
+}
+
 int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
 			 struct ins_source **ret)
 {
@@ -226,6 +311,7 @@ int ins_source_open_core(const char *core, const char *exe, struct ins_error *er
 		return rc;
 	}
 	d->source.pid = d->core.pid;
+	find_crashed(d);
 	if (d->core.missing)
 		ins_problems_add(&d->source.problems,
 				 "%s is truncated: %llu bytes of the process' memory are missing",

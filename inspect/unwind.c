@@ -304,6 +304,7 @@ static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &unwinder->source->layout;
+	bool cached;
 
 	ret->count = ret->limit = ret->left = ret->left_least = 0;
 	ret->truncated = false;
@@ -333,10 +334,12 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 		ret->pc[ret->count++] = fiber->row.entry;
 		return;
 	}
-	if (unwinder->cache && ins_walk_cache_walk(unwinder->cache, fiber, ret))
+	/* The rules of the cache are for where fibers are left; this one is anywhere. */
+	cached = unwinder->cache && !fiber->registers;
+	if (cached && ins_walk_cache_walk(unwinder->cache, fiber, ret))
 		return;
 	if (walk_whole(unwinder, fiber, ret)) {
-		if (unwinder->cache)
+		if (cached)
 			ins_walk_cache_learn(unwinder->cache, fiber, ret);
 		return;
 	}
