@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "inspect/core.h"
+#include "inspect/elsewhere.h"
 #include "inspect/plain.h"
 #include "inspect/render.h"
 #include "inspect/snapshot.h"
@@ -60,7 +61,14 @@ static int open_source(const struct tool_arguments *a, const char *who, struct i
 	struct ins_error error = {""};
 	char plain[4096];
 	pid_t pid = 0;
-	int rc;
+	int rc = 0;
+
+	if (a->option[TOOL_OPT_DEBUG_DIR])
+		rc = ins_elsewhere_debug(a->option[TOOL_OPT_DEBUG_DIR], &error);
+	if (rc == 0 && a->option[TOOL_OPT_SYSROOT])
+		rc = ins_elsewhere_sysroot(a->option[TOOL_OPT_SYSROOT], &error);
+	if (rc < 0)
+		return tool_cannot("%s", error.text);
 
 	if (who == a->option[TOOL_OPT_CORE])
 		rc = ins_source_open_core(who, a->option[TOOL_OPT_EXE], &error, ret);
@@ -111,7 +119,8 @@ const struct tool tool = {
 	.bare_takes = true,
 	.options = TOOL_TAKES(TOOL_OPT_CORE) | TOOL_TAKES(TOOL_OPT_EXE) |
 		   TOOL_TAKES(TOOL_OPT_SNAPSHOT) | TOOL_TAKES(TOOL_OPT_NO_PAUSE) |
-		   TOOL_TAKES(TOOL_OPT_VERBOSE),
+		   TOOL_TAKES(TOOL_OPT_VERBOSE) | TOOL_TAKES(TOOL_OPT_SYSROOT) |
+		   TOOL_TAKES(TOOL_OPT_DEBUG_DIR),
 	.arrange = arrange,
 	.open = open_source,
 	.ended = say_pauses,

@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "inspect/elsewhere.h"
+
 Dwfl *ins_debug_session(struct ins_modules *modules)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = ins_elsewhere_debuginfo,
 		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &ins_elsewhere_path,
 	};
 
 	if (!modules->debug)
@@ -21,6 +24,7 @@ Dwfl *ins_debug_session(struct ins_modules *modules)
 Dwfl_Module *ins_debug_module(struct ins_modules *modules, struct ins_module *module)
 {
 	Dwfl *dwfl = ins_debug_session(modules);
+	void **userdata;
 	int fd;
 
 	if (!dwfl || module->reported || !module->bytes)
@@ -36,6 +40,8 @@ Dwfl_Module *ins_debug_module(struct ins_modules *modules, struct ins_module *mo
 					module->bias, true);
 	if (!module->debug)
 		close(fd);
+	else if (dwfl_module_info(module->debug, &userdata, NULL, NULL, NULL, NULL, NULL, NULL))
+		*userdata = modules;
 	dwfl_report_end(dwfl, NULL, NULL);
 	return module->debug;
 }

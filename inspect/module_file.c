@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/elsewhere.h"
 #include "inspect/vdso.h"
 
 struct bytes {
@@ -205,10 +206,24 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 		if (is_exe(modules->pid, m) && try_file(m, path, true, &other))
 			return;
 	}
+	if (!pid && ins_elsewhere_in_sysroot(m->path, path, sizeof path)) {
+		if (try_file(m, path, false, &other)) {
+			m->unsure = !m->image.loaded;
+			return;
+		}
+		if (other)
+			ins_problems_add(
+				modules->problems,
+				"%s is not the one that ran: its build-id differs; it is not used",
+				path);
+	}
 	if (try_file(m, m->path, false, &other)) {
 		m->unsure = !pid && !m->image.loaded;
 		return;
 	}
+	if (m->known && ins_elsewhere_by_build_id(modules, m, path, sizeof path) &&
+	    try_file(m, path, true, &other))
+		return;
 	/* Not a problem yet: only a walk that needs the file makes it one. */
 	m->other = other;
 }

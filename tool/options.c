@@ -18,6 +18,8 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},
 	[TOOL_OPT_COLUMNS] = {"columns", 'c', "NAMES", "what to show of each, with commas between"},
 	[TOOL_OPT_CORE] = {"core", 0, "CORE", "the core file to read, in place of PROCESS"},
+	[TOOL_OPT_DEBUG_DIR] = {"debug-dir", 0, "DIR:...",
+				"look for debug files in these folders too"},
 	[TOOL_OPT_DOT] = {"dot", 0, NULL, "print a graph for dot(1)"},
 	[TOOL_OPT_EACH] = {"each", 'e', NULL, "print every fiber, and not groups"},
 	[TOOL_OPT_EXE] = {"exe", 0, "FILE", "the executable of the core file"},
@@ -38,6 +40,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_SPEEDSCOPE] = {"speedscope", 0, "FILE", "write a profile for speedscope to FILE"},
 	[TOOL_OPT_STACKS_ONLY] = {"stacks-only", 0, NULL, "leave out what files have"},
 	[TOOL_OPT_SVG] = {"svg", 0, "FILE", "write a flame graph to FILE"},
+	[TOOL_OPT_SYSROOT] = {"sysroot", 0, "DIR", "look for the files of a core below DIR first"},
 	[TOOL_OPT_VERBOSE] = {"verbose", 'v', NULL, "say on standard error what was done"},
 	[TOOL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
 };
