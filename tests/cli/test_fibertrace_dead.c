@@ -141,7 +141,7 @@ static void test_a_core_that_a_limit_cut_is_partial_or_refused(void **state)
 
 	(void)state;
 	needs_plain();
-	for (rlim_t size = 1 << 20; dumped && size <= 64 << 20; size *= 4) {
+	for (rlim_t size = 1 << 14; dumped && size <= 1 << 20; size *= 4) {
 		const struct rlimit limit = {size, size};
 		struct crowd crowd = crowd_start(&how, "crowd", "66", NULL);
 		struct harness_process *p;
