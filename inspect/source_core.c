@@ -38,7 +38,8 @@ struct dead {
 	uint64_t unresolved;
 	uint64_t unlabelled;
 	uint64_t overlapping;
-	uint64_t left; /* bytes that stacks may still have in all */
+	uint64_t left;	    /* bytes that stacks may still have in all */
+	uint64_t scan_left; /* the same of what is looked through for the deepest use */
 };
 
 static int dead_memory(void *source, uint64_t address, void *buf, size_t size)
@@ -52,6 +53,9 @@ static uint64_t high_water(struct dead *d, const struct fib_row *row)
 
 	if (!row->stack_size || top < row->stack_low || row->stack_size > HIGH_WATER_BYTES)
 		return FIB_ROW_UNKNOWN;
+	if (row->stack_size > d->scan_left)
+		return FIB_ROW_UNKNOWN;
+	d->scan_left -= row->stack_size;
 	lowest = ins_core_lowest_used(&d->core, row->stack_low, top);
 	return lowest == UINT64_MAX ? FIB_ROW_UNKNOWN : top - lowest;
 }
@@ -162,7 +166,7 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 	d->context = context;
 	d->summary = ret;
 	d->unresolved = d->unlabelled = d->overlapping = 0;
-	d->left = d->core.file_size + STACK_BYTES_MAX;
+	d->left = d->scan_left = d->core.file_size + STACK_BYTES_MAX;
 	rc = ins_records_each(source, each_record, d, &why);
 	if (rc == -EFAULT)
 		return ins_error_set(error, rc, "%s%s", why.text,
