@@ -31,7 +31,7 @@ static const struct tool_command *const commands[] = {
 	&ctl_wake,
 	&ctl_audit,
 	/* shells */
-	&ctl_completion,
+	&tool_completion,
 	NULL,
 };
 

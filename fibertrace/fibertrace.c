@@ -18,8 +18,21 @@
 #include "inspect/snapshot.h"
 
 static const struct tool_command *const commands[] = {
-	&tool_list,  &tool_show,     &tool_bt,	 &tool_stacks,	 &tool_tree,
-	&tool_waits, &tool_deadlock, &tool_diff, &trace_to_core, NULL,
+	/* look */
+	&tool_list,
+	&tool_show,
+	&tool_bt,
+	&tool_stacks,
+	&tool_tree,
+	/* why */
+	&tool_waits,
+	&tool_deadlock,
+	/* compare, convert */
+	&tool_diff,
+	&trace_to_core,
+	/* shells */
+	&tool_completion,
+	NULL,
 };
 
 /* Of the process that was looked at. */

@@ -41,9 +41,11 @@ install: lib tools
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
-	$(BUILD)/bin/fiberctl completion bash >$(BASH_COMPLETIONS)/fiberctl
-	$(BUILD)/bin/fiberctl completion zsh >$(ZSH_COMPLETIONS)/_fiberctl
-	$(BUILD)/bin/fiberctl completion fish >$(FISH_COMPLETIONS)/fiberctl.fish
+	@for tool in fiberctl fibertrace; do \
+		$(BUILD)/bin/$$tool completion bash >$(BASH_COMPLETIONS)/$$tool && \
+		$(BUILD)/bin/$$tool completion zsh >$(ZSH_COMPLETIONS)/_$$tool && \
+		$(BUILD)/bin/$$tool completion fish >$(FISH_COMPLETIONS)/$$tool.fish || exit 1; \
+	done
 	$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
 	$(INSTALL) -m 644 $(DASHBOARDS) $(GDB_SCRIPT) $(DEST)/share/libfiber
 	$(INSTALL) -d $(DEST)/$(dir $(GDB_LOADS))
@@ -70,6 +72,7 @@ uninstall:
 	[ ! -d $(DEST)/share/libfiber ] || rmdir --ignore-fail-on-non-empty $(DEST)/share/libfiber
 	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish
+	rm -f $(BASH_COMPLETIONS)/fibertrace $(ZSH_COMPLETIONS)/_fibertrace $(FISH_COMPLETIONS)/fibertrace.fish
 	@for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		rm -f $$dir/$${page##*/} $$($(MAN_LINKS)); \

@@ -64,8 +64,11 @@ installed_as_listed() {
 		echo ./lib/pkgconfig/libfiber-backtrace.pc
 		echo ./lib/pkgconfig/libfiber.pc
 		echo ./share/bash-completion/completions/fiberctl
+		echo ./share/bash-completion/completions/fibertrace
 		echo ./share/fish/vendor_completions.d/fiberctl.fish
+		echo ./share/fish/vendor_completions.d/fibertrace.fish
 		echo ./share/zsh/site-functions/_fiberctl
+		echo ./share/zsh/site-functions/_fibertrace
 		echo ./lib/systemd/system/libfiber-metrics.service
 		echo ./lib/systemd/system/libfiber-metrics.timer
 		echo ./share/libfiber/libfiber-dashboard.json

@@ -54,7 +54,7 @@ struct tool {
 extern const struct tool tool;
 
 extern const struct tool_command tool_list, tool_show, tool_bt, tool_stacks, tool_tree, tool_waits,
-	tool_deadlock, tool_diff;
+	tool_deadlock, tool_diff, tool_completion;
 
 /* The tool's command of that name, or NULL. */
 const struct tool_command *tool_command_find(const char *name);

@@ -19,6 +19,8 @@ static const char *path_with_fiberctl(void)
 	return path;
 }
 
+static const char *tool = "fiberctl";
+
 /* What bash offers for words that end with the one being typed; a word a line. */
 static struct harness_process *offered(const char *words)
 {
@@ -27,10 +29,10 @@ static struct harness_process *offered(const char *words)
 	char script[1024];
 
 	snprintf(script, sizeof(script),
-		 "set -u; eval \"$(fiberctl completion bash)\"; COMP_WORDS=(fiberctl %s); "
-		 "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _fiberctl; "
+		 "set -u; eval \"$(%s completion bash)\"; COMP_WORDS=(%s %s); "
+		 "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _%s; "
 		 "for w in \"${COMPREPLY[@]}\"; do echo \"<$w>\"; done",
-		 words);
+		 tool, tool, words, tool);
 	return harness_run((const char *[]){"bash", "-c", script, NULL}, &how, CLI_SECONDS);
 }
 
@@ -102,6 +104,28 @@ static void test_completion_of_bash_offers_processes_and_settings_but_no_fibers(
 	expect_offered("completion f", "<fish>\n");
 	/* The argument of an option that is a file. */
 	expect_among("stacks crowd --svg /etc/passw", "</etc/passwd>\n");
+	crowd_end(&crowd);
+}
+
+static void test_completion_of_fibertrace_is_of_its_own_commands(void **state)
+{
+	struct crowd crowd = crowd_start(NULL, "crowd", "10", NULL);
+	char wanted[32];
+
+	(void)state;
+	snprintf(wanted, sizeof(wanted), "<%d>\n", crowd.process->pid);
+	tool = "fibertrace";
+	expect_offered("poli", "");
+	expect_offered("deadl", "<deadlock>\n");
+	expect_offered("--eac", "<--each>\n");
+	expect_offered("list --cor", "<--core>\n");
+	expect_among("list --core /etc/passw", "</etc/passwd>\n");
+	expect_among("''", "<list>\n");
+	/* A process may stand where a command could. */
+	expect_among("''", wanted);
+	expect_among("stacks ''", wanted);
+	tool = "fiberctl";
+	expect_offered("list --cor", "");
 	crowd_end(&crowd);
 }
 
@@ -220,6 +244,7 @@ int main(void)
 		cmocka_unit_test(test_completion_of_bash_offers_the_options_that_a_command_takes),
 		cmocka_unit_test(
 			test_completion_of_bash_offers_processes_and_settings_but_no_fibers),
+		cmocka_unit_test(test_completion_of_fibertrace_is_of_its_own_commands),
 		cmocka_unit_test(test_completion_offers_no_name_that_a_shell_would_read_as_more),
 		cmocka_unit_test(test_completion_is_parsed_by_bash),
 		cmocka_unit_test(test_completion_is_parsed_by_zsh),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* completion.c - what the words of a usage mean. */
-#include "fiberctl/completion.h"
+#include "tool/completion.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A word without brackets and dots; alternatives with blanks between. */
@@ -16,7 +17,7 @@ static void strip(const char *word, size_t length, char *buf, size_t size)
 	buf[n] = 0;
 }
 
-bool ctl_usage_word(const char *usage, int n, char *buf, size_t size)
+bool tool_usage_word(const char *usage, int n, char *buf, size_t size)
 {
 	for (;;) {
 		size_t length = strcspn(usage, " ");
@@ -31,12 +32,23 @@ bool ctl_usage_word(const char *usage, int n, char *buf, size_t size)
 	}
 }
 
-enum ctl_hint ctl_hint(const char *word)
+enum tool_hint tool_hint(const char *word)
 {
 	if (strcmp(word, "PROCESS") == 0)
-		return CTL_HINT_PROCESS;
-	if (strstr(word, "FILE") || strstr(word, "SNAPSHOT"))
-		return CTL_HINT_FILE;
-	return islower((unsigned char)word[0]) && strchr(word, ' ') ? CTL_HINT_CHOICE
-								    : CTL_HINT_NONE;
+		return TOOL_HINT_PROCESS;
+	if (strstr(word, "FILE") || strstr(word, "SNAPSHOT") || strcmp(word, "CORE") == 0)
+		return TOOL_HINT_FILE;
+	return islower((unsigned char)word[0]) && strchr(word, ' ') ? TOOL_HINT_CHOICE
+								    : TOOL_HINT_NONE;
+}
+
+void tool_completion_say(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == *TOOL_NAME)
+			fputs(tool.name, stdout);
+		else
+			putchar(*text);
+	}
+	putchar('\n');
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fiberctl/completion.h"
+#include "tool/completion.h"
 #include "tool/topics.h"
 
 /* Text between single quotes, inside a specification of _arguments or _describe. */
@@ -21,14 +21,14 @@ static void put_text(const char *text)
 
 static void put_action(const char *word)
 {
-	switch (ctl_hint(word)) {
-	case CTL_HINT_PROCESS:
-		fputs("_fiberctl_processes", stdout);
+	switch (tool_hint(word)) {
+	case TOOL_HINT_PROCESS:
+		printf("_%s_processes", tool.name);
 		break;
-	case CTL_HINT_FILE:
+	case TOOL_HINT_FILE:
 		fputs("_files", stdout);
 		break;
-	case CTL_HINT_CHOICE:
+	case TOOL_HINT_CHOICE:
 		printf("(%s)", word);
 		break;
 	default:
@@ -62,13 +62,13 @@ static void put_command(const struct tool_command *c)
 
 	printf("\t%s)\n\t\t_arguments $every", c->name);
 	for (i = 0; i < TOOL_OPT_COUNT; i++)
-		if (c->options & TOOL_TAKES(i))
+		if ((c->options | tool.options) & TOOL_TAKES(i))
 			put_option(&tool_options[i]);
-	for (i = 0; i < TOOL_WORDS && ctl_usage_word(c->usage, i, word, sizeof word); i++) {
+	for (i = 0; i < TOOL_WORDS && tool_usage_word(c->usage, i, word, sizeof word); i++) {
 		snprintf(name, sizeof name, "%s", word);
 		for (k = 0; name[k]; k++)
 			name[k] = (char)tolower((unsigned char)name[k]);
-		printf(" '%d:%s:", i + 1, ctl_hint(word) == CTL_HINT_CHOICE ? "one of" : name);
+		printf(" '%d:%s:", i + 1, tool_hint(word) == TOOL_HINT_CHOICE ? "one of" : name);
 		put_action(word);
 		putchar('\'');
 	}
@@ -86,23 +86,24 @@ static void put_names(void)
 	}
 }
 
-void ctl_completion_zsh(void)
+void tool_completion_zsh(void)
 {
 	size_t i;
 
-	puts("#compdef fiberctl\n"
-	     "# zsh completion for fiberctl, printed by 'fiberctl completion zsh'\n"
-	     "_fiberctl_processes() {\n"
-	     "\tlocal -a found\n"
-	     "\tfound=(${(f)\"$(" CTL_COMPLETION_PROCESSES ")\"})\n"
-	     "\tcompadd -- $found\n}\n\n"
-	     "_fiberctl() {\n"
-	     "\tlocal curcontext=$curcontext state line\n"
-	     "\tlocal -a every names topics\n"
-	     "\tevery=('(-j --json)'{-j,--json}'[print JSON]'"
-	     " '--color=[use colors]:when:(auto always never)'"
-	     " '(- *)'{-h,--help}'[print help]')\n"
-	     "\tnames=(");
+	tool_completion_say("#compdef " TOOL_NAME "\n"
+			    "# zsh completion for " TOOL_NAME ", printed by '" TOOL_NAME
+			    " completion zsh'\n"
+			    "_" TOOL_NAME "_processes() {\n"
+			    "\tlocal -a found\n"
+			    "\tfound=(${(f)\"$(" TOOL_COMPLETION_PROCESSES ")\"})\n"
+			    "\tcompadd -- $found\n}\n\n"
+			    "_" TOOL_NAME "() {\n"
+			    "\tlocal curcontext=$curcontext state line\n"
+			    "\tlocal -a every names topics\n"
+			    "\tevery=('(-j --json)'{-j,--json}'[print JSON]'"
+			    " '--color=[use colors]:when:(auto always never)'"
+			    " '(- *)'{-h,--help}'[print help]')\n"
+			    "\tnames=(");
 	put_names();
 	puts("\t)\n\ttopics=(");
 	for (i = 0; tool_topics[i]; i++) {
@@ -116,17 +117,19 @@ void ctl_completion_zsh(void)
 	     "\tcase $state in\n"
 	     "\tcommand)\n"
 	     "\t\tnames+=('help:explain a command or a topic')\n"
-	     "\t\t_describe command names\n"
-	     "\t\treturn\n\t\t;;\n\tesac\n"
+	     "\t\t_describe command names");
+	if (tool.bare_takes)
+		tool_completion_say("\t\t_" TOOL_NAME "_processes");
+	puts("\t\treturn\n\t\t;;\n\tesac\n"
 	     "\t[[ $state == argument ]] || return\n"
 	     "\tcase $words[1] in\n"
 	     "\thelp)\n\t\t_describe command names\n\t\t_describe topic topics\n\t\t;;");
 	for (i = 0; tool.commands[i]; i++)
 		put_command(tool.commands[i]);
-	puts("\tesac\n}\n\n"
-	     "if [[ $funcstack[1] == _fiberctl ]]; then\n"
-	     "\t_fiberctl \"$@\"\n"
-	     "else\n"
-	     "\tcompdef _fiberctl fiberctl\n"
-	     "fi");
+	tool_completion_say("\tesac\n}\n\n"
+			    "if [[ $funcstack[1] == _" TOOL_NAME " ]]; then\n"
+			    "\t_" TOOL_NAME " \"$@\"\n"
+			    "else\n"
+			    "\tcompdef _" TOOL_NAME " " TOOL_NAME "\n"
+			    "fi");
 }

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "fiberctl/completion.h"
+#include "tool/completion.h"
 #include "tool/topics.h"
 
 static void put_option(const struct tool_option *o)
@@ -25,7 +25,7 @@ static void put_with_file(void)
 	for (i = 0; i < TOOL_OPT_COUNT; i++) {
 		const struct tool_option *o = &tool_options[i];
 
-		if (!o->argument || ctl_hint(o->argument) != CTL_HINT_FILE)
+		if (!o->argument || tool_hint(o->argument) != TOOL_HINT_FILE)
 			continue;
 		printf("%s--%s", bar, o->name);
 		if (o->letter)
@@ -49,14 +49,19 @@ static void put_with_argument(void)
 	}
 }
 
-static void put_options_of(const struct tool_command *c)
+static void put_those(uint64_t options)
 {
 	int i;
 
-	printf("\t%s) words='-j --json -h --help ", c->name);
 	for (i = 0; i < TOOL_OPT_COUNT; i++)
-		if (c->options & TOOL_TAKES(i))
+		if (options & TOOL_TAKES(i))
 			put_option(&tool_options[i]);
+}
+
+static void put_options_of(const struct tool_command *c)
+{
+	printf("\t%s) words='-j --json -h --help ", c->name);
+	put_those(c->options | tool.options);
 	puts("--color' ;;");
 }
 
@@ -65,12 +70,12 @@ static void put_words_of(const struct tool_command *c)
 	char word[256];
 	int n;
 
-	for (n = 0; n < TOOL_WORDS && ctl_usage_word(c->usage, n, word, sizeof word); n++) {
-		if (ctl_hint(word) == CTL_HINT_PROCESS)
-			printf("\t%s:%d) words=$(_fiberctl_processes) ;;\n", c->name, n);
-		else if (ctl_hint(word) == CTL_HINT_FILE)
+	for (n = 0; n < TOOL_WORDS && tool_usage_word(c->usage, n, word, sizeof word); n++) {
+		if (tool_hint(word) == TOOL_HINT_PROCESS)
+			printf("\t%s:%d) words=$(_%s_processes) ;;\n", c->name, n, tool.name);
+		else if (tool_hint(word) == TOOL_HINT_FILE)
 			printf("\t%s:%d) files=yes ;;\n", c->name, n);
-		else if (ctl_hint(word) == CTL_HINT_CHOICE)
+		else if (tool_hint(word) == TOOL_HINT_CHOICE)
 			printf("\t%s:%d) words='%s' ;;\n", c->name, n, word);
 	}
 }
@@ -83,17 +88,18 @@ static void put_names(void)
 		printf("%s ", tool.commands[i]->name);
 }
 
-void ctl_completion_bash(void)
+void tool_completion_bash(void)
 {
 	size_t i;
 
-	puts("# bash completion for fiberctl, printed by 'fiberctl completion bash'\n"
-	     "_fiberctl_processes()\n{\n\t" CTL_COMPLETION_PROCESSES "\n}\n\n"
-	     "_fiberctl()\n{\n"
-	     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} command= files= words= i n=0\n"
-	     "\tCOMPREPLY=()\n"
-	     "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	     "\t\tcase ${COMP_WORDS[i]} in");
+	tool_completion_say("# bash completion for " TOOL_NAME ", printed by '" TOOL_NAME
+			    " completion bash'\n"
+			    "_" TOOL_NAME "_processes()\n{\n\t" TOOL_COMPLETION_PROCESSES "\n}\n\n"
+			    "_" TOOL_NAME "()\n{\n"
+			    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} command= files= words= i n=0\n"
+			    "\tCOMPREPLY=()\n"
+			    "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+			    "\t\tcase ${COMP_WORDS[i]} in");
 	fputs("\t\t", stdout);
 	put_with_argument();
 	puts(") ((i++)) ;;\n"
@@ -110,23 +116,29 @@ void ctl_completion_bash(void)
 	     "\t\tcase $command in");
 	for (i = 0; tool.commands[i]; i++)
 		put_options_of(tool.commands[i]);
-	puts("\t*) words='-j --json -h --help -V --version --color' ;;\n\t\tesac\n"
+	fputs("\t*) words='", stdout);
+	put_those(tool.bare->options | tool.options);
+	puts("-j --json -h --help -V --version --color' ;;\n\t\tesac\n"
 	     "\telse\n\t\tcase $command:$n in");
 	fputs("\t:0) words='help ", stdout);
 	put_names();
-	fputs("' ;;\n\thelp:0) words='", stdout);
+	putchar('\'');
+	/* A word that is no command is a process. */
+	if (tool.bare_takes)
+		printf("$(_%s_processes)", tool.name);
+	fputs(" ;;\n\thelp:0) words='", stdout);
 	put_names();
 	for (i = 0; tool_topics[i]; i++)
 		printf("%s ", tool_topics[i]->name);
 	puts("' ;;");
 	for (i = 0; tool.commands[i]; i++)
 		put_words_of(tool.commands[i]);
-	puts("\t\tesac\n\tfi\n"
-	     "\tif [[ -n $files ]]; then\n"
-	     "\t\tcompopt -o filenames 2>/dev/null\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
-	     "\telse\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-	     "\tfi\n}\n"
-	     "complete -F _fiberctl fiberctl");
+	tool_completion_say("\t\tesac\n\tfi\n"
+			    "\tif [[ -n $files ]]; then\n"
+			    "\t\tcompopt -o filenames 2>/dev/null\n"
+			    "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+			    "\telse\n"
+			    "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+			    "\tfi\n}\n"
+			    "complete -F _" TOOL_NAME " " TOOL_NAME "");
 }
