@@ -150,6 +150,7 @@ HTTP_BIN := $(BUILD)/bin/httpd $(BUILD)/bin/httpd-threads $(BUILD)/bin/httpd-epo
 $(HTTP_BIN): FIX_LIBS := -lhttp_parser
 $(HTTP_BIN): $(HTTP_OBJ)
 $(BUILD)/bin/httpd-epoll: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fixtures/epoll/*.c))
+$(BUILD)/bin/values-plain: FIXFLAGS += -O0
 $(BUILD)/bin/%: fixtures/%.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) $(FIXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$*.d -o $@ $< \

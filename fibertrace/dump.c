@@ -8,6 +8,7 @@
  */
 #include "fibertrace/fibertrace.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #include "inspect/render.h"
 #include "inspect/symbolize.h"
 #include "inspect/unwind.h"
+#include "tool/details.h"
 
 struct trace {
 	struct ins_source *source;
@@ -33,6 +35,7 @@ struct trace {
 	bool begun;	 /* something is on stdout */
 	uint64_t walked;
 	struct ins_progress progress;
+	struct tool_details details;
 	struct ins_walk walk;
 };
 
@@ -63,6 +66,7 @@ static void begin(struct trace *t)
 static int take_fiber(void *context, const struct ins_fiber *fiber)
 {
 	struct trace *t = context;
+	struct ins_variables *variables;
 
 	if (!tool_where_test(&t->where, t->source, t->symbols, fiber))
 		return 0;
@@ -70,17 +74,24 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 	ins_walk_cut(&t->walk, t->symbols, t->frames);
 	if (t->groups) {
 		ins_progress_fibers(&t->progress, ++t->walked, t->source->layout.committed);
-		return ins_groups_add(t->groups, NULL, fiber, &t->walk);
+		if (ins_groups_add(t->groups, NULL, fiber, &t->walk) < 0)
+			return -ENOMEM;
+		return tool_details_group(&t->details, t->source, t->symbols, t->groups, fiber,
+					  &t->walk);
 	}
 	begin(t);
+	if (tool_details_find(&t->details, t->source, t->symbols, fiber, &t->walk, &variables) < 0)
+		return -ENOMEM;
 	if (t->arguments->json) {
-		ins_json_row(&t->json,
-			     ins_json_fiber(&t->source->layout, fiber, t->symbols, &t->walk));
-		return 0;
+		ins_json_row(&t->json, ins_json_variables(ins_json_fiber(&t->source->layout, fiber,
+									 t->symbols, &t->walk),
+							  variables, t->details.wanted));
+	} else {
+		ins_text_header(stdout, &t->source->layout, fiber);
+		tool_details_frames(&t->details, t->symbols, &t->walk, variables);
+		putchar('\n');
 	}
-	ins_text_header(stdout, &t->source->layout, fiber);
-	ins_text_frames(stdout, t->symbols, &t->walk);
-	putchar('\n');
+	ins_variables_free(variables);
 	return 0;
 }
 
@@ -93,11 +104,13 @@ static void print_groups(struct trace *t)
 		const struct ins_group *g = ins_groups_at(t->groups, i);
 
 		if (t->arguments->json) {
-			ins_json_row(&t->json, ins_json_group(&t->source->layout, g, t->symbols));
+			ins_json_row(&t->json, ins_json_variables(ins_json_group(&t->source->layout,
+										 g, t->symbols),
+								  g->variables, t->details.wanted));
 			continue;
 		}
 		ins_text_group(stdout, &t->source->layout, g);
-		ins_text_frames(stdout, t->symbols, g->walk);
+		tool_details_group_frames(&t->details, t->symbols, g);
 		putchar('\n');
 	}
 }
@@ -150,7 +163,7 @@ static int run(const struct tool_arguments *arguments)
 			return tool_wrong(NULL, "%s: one process at a time", arguments->word[1]);
 		plain.option[TOOL_OPT_EXE] = arguments->word[1];
 	}
-	if (!tool_option_frames(arguments, &t.frames))
+	if (!tool_option_frames(arguments, &t.frames) || !tool_details_parse(arguments, &t.details))
 		return TOOL_USAGE;
 	code = tool_where_begin(&t.where, NULL, arguments, &request);
 	if (code == TOOL_WELL)
@@ -161,10 +174,12 @@ static int run(const struct tool_arguments *arguments)
 	}
 	if (ins_unwinder_new(t.source, &t.unwinder) < 0 ||
 	    ins_symbols_new(t.source->modules, &t.symbols) < 0 ||
-	    (!t.each && ins_groups_new(&t.groups) < 0))
+	    (!t.each && ins_groups_new(&t.groups) < 0) ||
+	    tool_details_begin(&t.details, t.source->modules) < 0)
 		code = tool_cannot("out of memory");
 	else
 		code = read_source(&t, &request);
+	tool_details_end(&t.details);
 	ins_groups_free(t.groups);
 	ins_symbols_free(t.symbols);
 	ins_unwinder_free(t.unwinder);
@@ -179,6 +194,6 @@ const struct tool_command trace_dump = {
 	.least = 1,
 	.most = 2,
 	.options = TOOL_TAKES(TOOL_OPT_EACH) | TOOL_TAKES(TOOL_OPT_FRAMES) |
-		   TOOL_TAKES(TOOL_OPT_WHERE),
+		   TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
 	.run = run,
 };

@@ -16,8 +16,9 @@ struct ins_groups {
 	struct ins_texts *keys;
 	struct ins_group **at;
 	size_t count;
-	size_t *slots; /* index + 1 into at; 0: free */
-	size_t room;   /* of slots, a power of two; at has room for half of it */
+	size_t *slots;		/* index + 1 into at; 0: free */
+	struct ins_group *last; /* the one that was added to */
+	size_t room;		/* of slots, a power of two; at has room for half of it */
 };
 
 int ins_groups_new(struct ins_groups **ret)
@@ -38,6 +39,7 @@ static void free_group(struct ins_group *g)
 {
 	if (g) {
 		free(g->walk);
+		ins_variables_free(g->variables);
 		ins_spread_drop(&g->ages);
 		free(g);
 	}
@@ -208,12 +210,18 @@ int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_
 		}
 		groups->at[groups->count++] = g;
 		*slot = groups->count;
+		groups->last = g;
 		return 0;
 	}
-	g = groups->at[*slot - 1];
+	g = groups->last = groups->at[*slot - 1];
 	share(g, &fiber->row);
 	share_cut(g->walk, walk);
 	return count_in(g, &fiber->row);
+}
+
+struct ins_group *ins_groups_last(struct ins_groups *groups)
+{
+	return groups->last;
 }
 
 static int by_size(const void *a, const void *b)

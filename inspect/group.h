@@ -17,6 +17,7 @@
 #include "inspect/spread.h"
 #include "inspect/texts.h"
 #include "inspect/unwind.h"
+#include "inspect/variables.h"
 
 struct ins_group {
 	const struct ins_text_kept
@@ -26,7 +27,9 @@ struct ins_group {
 	struct ins_spread ages; /* ns */
 	/* The first member; fields of its wait in which members differ are cleared. */
 	struct ins_fiber fiber;
-	bool same_wait;	       /* all members wait for the same object (or descriptor, or fiber) */
+	bool same_wait; /* all members wait for the same object (or descriptor, or fiber) */
+	/* Of the first member, whose id they have; put there by whoever wants them, and then the group's. NULL: none */
+	struct ins_variables *variables;
 	struct ins_walk *walk; /* allocated up to the last pc: not to be copied as a whole */
 };
 
@@ -38,6 +41,9 @@ void ins_groups_free(struct ins_groups *groups);
 /* Put a fiber to its equals, among those of that key (may be NULL). All are copied. -ENOMEM. */
 int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_fiber *fiber,
 		   const struct ins_walk *walk);
+
+/* The group that the last fiber came to: count is 1 when it is its first member. Before the groups are sorted. */
+struct ins_group *ins_groups_last(struct ins_groups *groups);
 
 /* The keys of most fibers first, then by their texts, no key last; within a key the largest group first, then by lowest id. Medians
  * are found. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "inspect/plain.h"
+#include "inspect/render_variables.h"
 
 static void put_state(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber)
 {
@@ -61,6 +62,12 @@ static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
 
 void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_walk *walk)
 {
+	ins_text_frames_detailed(out, symbols, walk, NULL);
+}
+
+void ins_text_frames_detailed(FILE *out, struct ins_symbols *symbols, const struct ins_walk *walk,
+			      const struct ins_details *details)
+{
 	unsigned i, number = 0;
 	char reason[4 * sizeof walk->reason];
 	size_t k, count;
@@ -68,8 +75,12 @@ void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_wa
 	for (i = 0; i < walk->count; i++) {
 		const struct ins_frame *f = ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
 
-		for (k = 0; k < count && !(walk->limit && number == walk->limit); k++)
-			put_frame(out, number++, &f[k]);
+		for (k = 0; k < count && !(walk->limit && number == walk->limit); k++) {
+			put_frame(out, number, &f[k]);
+			if (details)
+				ins_text_details(out, details, number, &f[k]);
+			number++;
+		}
 	}
 	if (walk->left)
 		fprintf(out, "  %s%u frame%s left out\n",

@@ -7,6 +7,7 @@
  */
 #include "tool/answer.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "tool/where.h"
@@ -21,6 +22,7 @@ struct answer {
 	struct ins_json json;
 	struct tool_where where;
 	bool begun;
+	struct tool_details details;
 	struct ins_walk walk;
 };
 
@@ -41,6 +43,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 {
 	struct answer *a = context;
 	const struct ins_walk *walk = NULL;
+	struct ins_variables *variables = NULL;
 
 	begin(a);
 	if (!tool_where_test(&a->where, a->source, a->symbols, fiber))
@@ -49,11 +52,22 @@ static int take(void *context, const struct ins_fiber *fiber)
 		ins_unwind(a->unwinder, fiber, &a->walk);
 		ins_walk_cut(&a->walk, a->symbols, a->question->frames);
 		walk = &a->walk;
+		if (tool_details_find(&a->details, a->source, a->symbols, fiber, walk, &variables) <
+		    0)
+			return -ENOMEM;
 	}
-	if (a->question->arguments->json)
-		ins_json_row(&a->json, ins_json_fiber(&a->source->layout, fiber, a->symbols, walk));
-	else
+	if (a->question->arguments->json) {
+		ins_json_row(&a->json, ins_json_variables(ins_json_fiber(&a->source->layout, fiber,
+									 a->symbols, walk),
+							  variables, a->details.wanted));
+	} else {
 		a->question->text(stdout, &a->source->layout, fiber, a->symbols, walk);
+		if (a->question->details) {
+			tool_details_frames(&a->details, a->symbols, walk, variables);
+			putchar('\n');
+		}
+	}
+	ins_variables_free(variables);
 	return 0;
 }
 
@@ -85,6 +99,8 @@ static int ask(struct answer *a, struct ins_request *request)
 	if (rc == 0 && (q->symbols || q->walks))
 		rc = ins_symbols_new(a->source->modules, &a->symbols);
 	if (rc == 0)
+		rc = tool_details_begin(&a->details, a->source->modules);
+	if (rc == 0)
 		rc = ins_source_read(a->source, request, take, a, &summary, &error);
 	if (rc == 0)
 		return finish(a, &summary);
@@ -104,12 +120,15 @@ int tool_answer(const struct tool_question *question)
 	};
 	int code = TOOL_WELL;
 
+	if (question->details && !tool_details_parse(arguments, &a.details))
+		return TOOL_USAGE;
 	if (question->where)
 		code = tool_where_begin(&a.where, question->where, arguments, &request);
 	if (code == TOOL_WELL)
 		code = tool.open(arguments, arguments->word[0], &a.source);
 	if (code == TOOL_WELL) {
 		code = ask(&a, &request);
+		tool_details_end(&a.details);
 		ins_symbols_free(a.symbols);
 		ins_unwinder_free(a.unwinder);
 		ins_source_close(a.source);

@@ -5,6 +5,7 @@
 
 #include "tool/tool.h"
 #include "inspect/render.h"
+#include "tool/details.h"
 
 /* What a command does with each fiber. symbols and walk are NULL where it asked for none. */
 typedef void tool_text_fn(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
@@ -12,9 +13,10 @@ typedef void tool_text_fn(FILE *out, const struct fib_layout *layout, const stru
 
 struct tool_question {
 	const struct tool_arguments *arguments;
-	uint64_t id;			  /* one fiber; 0: all */
-	bool symbols;			  /* names of functions are wanted */
-	unsigned frames;		  /* of a backtrace, innermost first; 0: all */
+	uint64_t id;	 /* one fiber; 0: all */
+	bool symbols;	 /* names of functions are wanted */
+	unsigned frames; /* of a backtrace, innermost first; 0: all */
+	bool details; /* what is asked for under each frame; text is then the header, and frames follow */
 	const struct tool_command *where; /* the one that takes --where; NULL: it does not */
 	bool walks;			  /* backtraces are wanted, names too */
 	const char *title;		  /* text: printed before the first fiber; NULL: nothing */

@@ -5,9 +5,9 @@
 static void put(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
 		struct ins_symbols *symbols, const struct ins_walk *walk)
 {
+	(void)symbols;
+	(void)walk;
 	ins_text_header(out, layout, fiber);
-	ins_text_frames(out, symbols, walk);
-	fputc('\n', out);
 }
 
 static int run(const struct tool_arguments *arguments)
@@ -16,6 +16,7 @@ static int run(const struct tool_arguments *arguments)
 		.arguments = arguments,
 		.walks = true,
 		.where = &tool_bt,
+		.details = true,
 		.text = put,
 	};
 
@@ -43,7 +44,7 @@ const struct tool_command tool_bt = {
 		"that runs has no stack that holds still and is reported as running.\n",
 	.least = 1,
 	.most = 2,
-	.options =
-		TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_WHERE),
+	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FRAMES) |
+		   TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
 	.run = run,
 };

@@ -10,7 +10,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tool/details.h"
 #include "tool/flames.h"
+#include "tool/tool.h"
 #include "tool/where.h"
 #include "inspect/cut.h"
 #include "inspect/render.h"
@@ -28,6 +30,7 @@ struct stacks {
 	struct ins_groups *groups;
 	struct ins_flames *flames;  /* those that are large enough, for folded lines and files */
 	uint64_t few_groups, fewer; /* groups that are smaller than min, and fibers in them */
+	struct tool_details details;
 	struct ins_walk walk;
 };
 
@@ -45,7 +48,9 @@ static int take(void *context, const struct ins_fiber *fiber)
 	ins_walk_cut(&s->walk, s->symbols, s->frames);
 	if (s->by.info)
 		key = ins_field_words(&s->by, ins_field_get(&sight, &s->by), buf);
-	return ins_groups_add(s->groups, key, fiber, &s->walk);
+	if (ins_groups_add(s->groups, key, fiber, &s->walk) < 0)
+		return -ENOMEM;
+	return tool_details_group(&s->details, s->source, s->symbols, s->groups, fiber, &s->walk);
 }
 
 /* The fibers of the groups from i on that have its key, small groups too. */
@@ -96,7 +101,8 @@ static int put_groups(struct stacks *s, struct ins_json *json)
 			continue;
 		}
 		if (json) {
-			ins_json_row(json, ins_json_group(layout, g, s->symbols));
+			ins_json_row(json, ins_json_variables(ins_json_group(layout, g, s->symbols),
+							      g->variables, s->details.wanted));
 			continue;
 		}
 		if (s->flames) {
@@ -110,7 +116,7 @@ static int put_groups(struct stacks *s, struct ins_json *json)
 		key = g->key;
 		begun = true;
 		ins_text_group(stdout, layout, g);
-		ins_text_frames(stdout, s->symbols, g->walk);
+		tool_details_group_frames(&s->details, s->symbols, g);
 		putchar('\n');
 	}
 	return 0;
@@ -201,6 +207,8 @@ static int ask(struct stacks *s, struct ins_request *request)
 		rc = ins_symbols_new(s->source->modules, &s->symbols);
 	if (rc == 0)
 		rc = ins_groups_new(&s->groups);
+	if (rc == 0)
+		rc = tool_details_begin(&s->details, s->source->modules);
 	if (rc == 0 && s->arguments->given & (TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES_FLAMES))
 		rc = ins_flames_new(&s->flames);
 	if (s->by.info)
@@ -241,7 +249,8 @@ static int prepare(struct stacks *s, struct ins_request *request)
 	if (by && !tool_option_field(&tool_stacks, TOOL_OPT_GROUP_BY, by, &s->by))
 		return TOOL_USAGE;
 	if (!tool_option_number(arguments, TOOL_OPT_MIN, 1, UINT64_MAX, 1, &s->min) ||
-	    !tool_option_frames(arguments, &s->frames))
+	    !tool_option_frames(arguments, &s->frames) ||
+	    !tool_details_parse(arguments, &s->details))
 		return TOOL_USAGE;
 	return tool_where_begin(&s->where, &tool_stacks, arguments, request);
 }
@@ -256,6 +265,7 @@ static int run(const struct tool_arguments *arguments)
 		code = tool.open(arguments, arguments->word[0], &s.source);
 	if (code == TOOL_WELL) {
 		code = ask(&s, &request);
+		tool_details_end(&s.details);
 		ins_flames_free(s.flames);
 		ins_groups_free(s.groups);
 		ins_symbols_free(s.symbols);
@@ -281,6 +291,7 @@ const struct tool_command tool_stacks = {
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES(TOOL_OPT_FORCE) |
 		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_GROUP_BY) |
-		   TOOL_TAKES(TOOL_OPT_MIN) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_FLAMES,
+		   TOOL_TAKES(TOOL_OPT_MIN) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_FLAMES |
+		   TOOL_TAKES_DETAILS,
 	.run = run,
 };

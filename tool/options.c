@@ -16,6 +16,7 @@
 
 const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},
+	[TOOL_OPT_ARGS] = {"args", 0, NULL, "show the arguments of each call"},
 	[TOOL_OPT_COLUMNS] = {"columns", 'c', "NAMES", "what to show of each, with commas between"},
 	[TOOL_OPT_CORE] = {"core", 0, "CORE", "the core file to read, in place of PROCESS"},
 	[TOOL_OPT_DEBUG_DIR] = {"debug-dir", 0, "DIR:...",
@@ -30,6 +31,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_GROUP_BY] = {"group-by", 'g', "NAME", "count the fibers that share it"},
 	[TOOL_OPT_INTERVAL] = {"interval", 'n', "SECONDS", "the time between two looks"},
 	[TOOL_OPT_LIMIT] = {"limit", 'l', "N", "show no more than N"},
+	[TOOL_OPT_LOCALS] = {"locals", 0, NULL, "show the local variables of each call"},
 	[TOOL_OPT_MIN] = {"min", 'm', "N", "leave out groups of fewer than N"},
 	[TOOL_OPT_NO_PAUSE] = {"no-pause", 0, NULL, "stop no thread: running fibers have no stack"},
 	[TOOL_OPT_ONCE] = {"once", '1', NULL, "one look, or one screen, and end"},
@@ -37,6 +39,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_PPROF] = {"pprof", 0, "FILE", "write a profile for pprof to FILE"},
 	[TOOL_OPT_SNAPSHOT] = {"snapshot", 0, "FILE", "the snapshot to read, in place of PROCESS"},
 	[TOOL_OPT_SORT] = {"sort", 's', "NAME", "order by it; '-' before it: the largest first"},
+	[TOOL_OPT_SOURCE] = {"source", 0, "N", "show N lines of source around each place"},
 	[TOOL_OPT_SPEEDSCOPE] = {"speedscope", 0, "FILE", "write a profile for speedscope to FILE"},
 	[TOOL_OPT_STACKS_ONLY] = {"stacks-only", 0, NULL, "leave out what files have"},
 	[TOOL_OPT_SVG] = {"svg", 0, "FILE", "write a flame graph to FILE"},
