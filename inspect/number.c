@@ -17,13 +17,14 @@ static void put_signed(struct ins_line *line, int64_t number)
 
 static void put_character(struct ins_line *line, int64_t number)
 {
-	char text[2] = {(char)number, 0}, plain[16];
+	const char letter[2] = {(char)number, 0};
+	char plain[16];
 
 	put_signed(line, number);
 	if (number <= 0 || number > 255)
 		return;
 	ins_line_text(line, " '");
-	ins_line_text(line, ins_plain_quoted(text, plain, sizeof plain));
+	ins_line_text(line, ins_plain_quoted(letter, plain, sizeof plain));
 	ins_line_char(line, '\'');
 }
 

@@ -60,13 +60,13 @@ static bool take(const struct ins_value *v, size_t at, size_t size, void *buf)
 /* Between quotes. A string ends with its NUL, or is cut. */
 static void put_text(struct ins_line *line, const char *text, size_t n, bool cut)
 {
-	char buf[TEXT + 1], plain[4 * sizeof buf];
+	char some[TEXT + 1], plain[4 * sizeof some];
 
 	n = strnlen(text, n < TEXT ? n : TEXT);
-	memcpy(buf, text, n);
-	buf[n] = 0;
+	memcpy(some, text, n);
+	some[n] = 0;
 	ins_line_char(line, '"');
-	ins_line_text(line, ins_plain_quoted(buf, plain, sizeof plain));
+	ins_line_text(line, ins_plain_quoted(some, plain, sizeof plain));
 	ins_line_text(line, cut ? "\"..." : "\"");
 }
 

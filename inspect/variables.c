@@ -23,6 +23,7 @@
 #define OF_FRAME   64	/* variables that are kept of one frame */
 #define OF_WALK	   2048 /* and of all */
 #define OF_SCOPE   8192 /* entries of a scope that are looked at */
+#define OPEN_MAX   8
 #define VALUE_TEXT 400
 #define TYPE_TEXT  128
 
@@ -219,21 +220,33 @@ static void take_variable(struct search *s, Dwarf_Die *die, bool argument)
 
 /* -- scopes -- */
 
-static void take_scope(struct search *s, Dwarf_Die *scope)
+/* A block that compilers leave without addresses: what it has is of the scope around it. */
+static bool is_open(Dwarf_Die *die)
 {
-	unsigned left = OF_SCOPE;
+	return dwarf_tag(die) == DW_TAG_lexical_block && !dwarf_hasattr(die, DW_AT_low_pc) &&
+	       !dwarf_hasattr(die, DW_AT_ranges);
+}
+
+/* depth: of open blocks around it. Their variables are most often gone, and then not worth a line. */
+static void take_scope(struct search *s, Dwarf_Die *scope, unsigned depth, unsigned *left)
+{
 	Dwarf_Die die;
 
-	if (dwarf_child(scope, &die) != 0)
+	if (depth > OPEN_MAX || dwarf_child(scope, &die) != 0)
 		return;
 	do {
 		int tag = dwarf_tag(&die);
 
+		if (depth && !dwarf_hasattr_integrate(&die, DW_AT_location) &&
+		    !dwarf_hasattr_integrate(&die, DW_AT_const_value) && !is_open(&die))
+			continue;
 		if (tag == DW_TAG_formal_parameter && (s->wanted & INS_VARIABLES_ARGS))
 			take_variable(s, &die, true);
 		else if (tag == DW_TAG_variable && (s->wanted & INS_VARIABLES_LOCALS))
 			take_variable(s, &die, false);
-	} while (!s->failed && --left && dwarf_siblingof(&die, &die) == 0);
+		else if (is_open(&die))
+			take_scope(s, &die, depth + 1, left);
+	} while (!s->failed && *left && --*left && dwarf_siblingof(&die, &die) == 0);
 }
 
 /* The variables at one address of the walk, which stands for `frames` frames. */
@@ -249,8 +262,9 @@ static void take_place(struct search *s, unsigned i, uint64_t pc, unsigned frame
 	s->of_frame = 0;
 	for (k = 0; s->scene.function && k < n && s->frame < last && !s->failed; k++) {
 		int tag = dwarf_tag(&scopes[k]);
+		unsigned left = OF_SCOPE;
 
-		take_scope(s, &scopes[k]);
+		take_scope(s, &scopes[k], 0, &left);
 		if (tag == DW_TAG_subprogram)
 			break;
 		if (tag == DW_TAG_inlined_subroutine) {

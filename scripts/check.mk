@@ -36,7 +36,7 @@ $(GENERIC): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) ARCH=generic $@
 ifneq ($(PLAIN),)
 $(PLAIN): always
-	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) SAN= $@
+	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) SAN= $@ $(@D)/values $(@D)/values-plain
 endif
 .PHONY: always
 
