@@ -9,10 +9,12 @@
 /* The number as its type holds it: cut, and filled up by its sign. */
 static struct ins_cell fit(uint64_t number, unsigned size, bool is_signed)
 {
-	if (size && size < 8) {
-		number &= (UINT64_C(1) << size * 8) - 1;
-		if (is_signed && number >> (size * 8 - 1))
-			number |= ~UINT64_C(0) << size * 8;
+	const unsigned bits = size * 8;
+
+	if (bits > 0 && bits < 64) {
+		number &= (UINT64_C(1) << bits) - 1;
+		if (is_signed && number >> (bits - 1))
+			number |= ~UINT64_C(0) << bits;
 	}
 	return (struct ins_cell){number, size, is_signed};
 }

@@ -117,7 +117,7 @@ static void read_source(struct ins_source_lines *l, const struct ins_frame *fram
 {
 	const struct ins_module *m = ins_modules_find(l->modules, frame->pc - 1);
 	int fd = open_source(l, frame, m);
-	struct stat st, program;
+	struct stat st = {0}, program;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		f->error = -errno;

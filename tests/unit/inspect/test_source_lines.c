@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* test_source_lines.c - lines around a place, once each, and files that are not what they were. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "head.h"
+#include "inspect/source_lines.h"
+#include "tests/harness/paths.h"
+
+static struct ins_modules *modules;
+static struct ins_problems problems;
+static char path[HARNESS_PATH];
+
+/* What is put for that place, and for it once more. */
+static const char *put(struct ins_source_lines *lines, const char *file, int line)
+{
+	static char text[16384];
+	FILE *out = fmemopen(text, sizeof text, "w");
+	const struct ins_frame frame = {.pc = 0x10, .file = file, .line = line};
+
+	assert_non_null(out);
+	memset(text, 0, sizeof text);
+	ins_source_lines_put(lines, out, &frame);
+	fclose(out);
+	return text;
+}
+
+static void write_source(const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	assert_true(fputs(text, out) >= 0 && fclose(out) == 0);
+}
+
+static struct ins_source_lines *begin(unsigned around)
+{
+	struct ins_source_lines *ret;
+
+	assert_int_equal(ins_source_lines_new(modules, around, &ret), 0);
+	return ret;
+}
+
+static void test_lines_are_around_the_place_which_has_a_mark(void **state)
+{
+	struct ins_source_lines *lines = begin(3);
+
+	(void)state;
+	write_source("one\ntwo\n\tthree\nfour\nfive");
+	assert_string_equal(
+		put(lines, path, 3),
+		"            2  two\n     ->     3          three\n            4  four\n");
+	assert_string_equal(put(lines, path, 3), "");
+	assert_string_equal(
+		put(lines, path, 1),
+		"     ->     1  one\n            2  two\n            3          three\n");
+	assert_string_equal(put(lines, path, 5), "            4  four\n     ->     5  five\n");
+	assert_non_null(strstr(put(lines, path, 6), "has no line 6\n"));
+	ins_source_lines_free(lines);
+}
+
+static void test_one_line_is_the_place_alone(void **state)
+{
+	struct ins_source_lines *lines = begin(1);
+
+	(void)state;
+	write_source("one\ntwo\nthree\n");
+	assert_string_equal(put(lines, path, 2), "     ->     2  two\n");
+	ins_source_lines_free(lines);
+}
+
+static void test_a_hostile_source_does_nothing_to_a_terminal(void **state)
+{
+	struct ins_source_lines *lines = begin(1);
+	char *text = malloc(100001);
+
+	(void)state;
+	assert_non_null(text);
+	write_source("\033[2J\r\n");
+	assert_string_equal(put(lines, path, 1), "     ->     1  \\x1b[2J\n");
+	ins_source_lines_free(lines);
+	lines = begin(1);
+	memset(text, '\t', 100000);
+	text[100000] = 0;
+	write_source(text);
+	assert_true(strlen(put(lines, path, 1)) < 2000);
+	ins_source_lines_free(lines);
+	free(text);
+}
+
+static void test_a_file_that_is_none_is_named_once(void **state)
+{
+	struct ins_source_lines *lines = begin(3);
+	char fifo[HARNESS_PATH];
+
+	(void)state;
+	assert_string_equal(put(lines, "/nowhere/at\033all.c", 3),
+			    "     source: /nowhere/at\\x1ball.c: No such file or directory\n");
+	assert_string_equal(put(lines, "/nowhere/at\033all.c", 4), "");
+	/* To open one would wait for its other end. */
+	assert_int_equal(mkfifo(harness_file(fifo, "fifo"), 0600), 0);
+	assert_non_null(strstr(put(lines, fifo, 1), "Invalid argument"));
+	assert_non_null(strstr(put(lines, harness_folder(), 1), "Invalid argument"));
+	assert_string_equal(put(lines, NULL, 1), "");
+	assert_string_equal(put(lines, path, 0), "");
+	ins_source_lines_free(lines);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	harness_file(path, "source.c");
+	return ins_modules_new(0, NULL, NULL, &problems, &modules);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	ins_modules_free(modules);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines_are_around_the_place_which_has_a_mark),
+		cmocka_unit_test(test_one_line_is_the_place_alone),
+		cmocka_unit_test(test_a_hostile_source_does_nothing_to_a_terminal),
+		cmocka_unit_test(test_a_file_that_is_none_is_named_once),
+	};
+
+	return HEAD_RUN(tests, start, stop);
+}
