@@ -99,6 +99,24 @@ static void put_pointer(Dwarf_Die *type, const char *sign, struct ins_line *line
 	ins_line_text(line, sign);
 }
 
+/* Before what it is about, behind a pointer; of an array its elements say it again. */
+static void put_qualified(Dwarf_Die *type, const char *word, struct ins_line *line, unsigned depth)
+{
+	Dwarf_Die next;
+	int tag = ins_type_of(type, &next) ? dwarf_tag(&next) : 0;
+
+	if (tag == DW_TAG_pointer_type) {
+		put_behind(type, line, depth);
+		ins_line_text(line, word);
+		return;
+	}
+	if (tag != DW_TAG_array_type) {
+		ins_line_text(line, word);
+		ins_line_char(line, ' ');
+	}
+	put_behind(type, line, depth);
+}
+
 static void put(Dwarf_Die *type, struct ins_line *line, unsigned depth)
 {
 	if (!type) {
@@ -111,12 +129,10 @@ static void put(Dwarf_Die *type, struct ins_line *line, unsigned depth)
 	}
 	switch (dwarf_tag(type)) {
 	case DW_TAG_const_type:
-		ins_line_text(line, "const ");
-		put_behind(type, line, depth);
+		put_qualified(type, "const", line, depth);
 		break;
 	case DW_TAG_volatile_type:
-		ins_line_text(line, "volatile ");
-		put_behind(type, line, depth);
+		put_qualified(type, "volatile", line, depth);
 		break;
 	case DW_TAG_restrict_type:
 	case DW_TAG_atomic_type:

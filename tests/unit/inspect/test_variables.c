@@ -81,7 +81,7 @@ static void test_strings_end_and_no_byte_of_them_reaches_a_terminal(void **state
 	(void)state;
 	assert_non_null(text);
 	assert_non_null(strstr(text->value, " \"red\\x1b[31m \\\"quoted\\\"\\x0a\""));
-	assert_string_equal(text->type, "const char *");
+	assert_string_equal(text->type, "const char *const");
 	assert_non_null(call);
 	assert_non_null(strstr(call->value, " <callback>"));
 	assert_true(text->argument && call->argument);
