@@ -4,53 +4,14 @@
  *
  * The bytes are ours to choose: missing, cut, and such as no program would write.
  */
-#include <dwarf.h>
-
-#include "inspect/debug.h"
 #include "inspect/type_name.h"
 #include "inspect/value.h"
-#include "values.h"
+#include "types.h"
 
 static struct values *values;
 static unsigned char bytes[INS_VALUE_BYTES];
 static bool known[INS_VALUE_BYTES];
 static char text[400];
-
-/* The entry among those inside of that name, and of that kind, 0: any. */
-static bool inside(Dwarf_Die *of, int tag, const char *name, Dwarf_Die *ret)
-{
-	if (dwarf_child(of, ret) != 0)
-		return false;
-	do {
-		const char *is = dwarf_diename(ret);
-
-		if (is && strcmp(is, name) == 0 && (!tag || dwarf_tag(ret) == tag))
-			return true;
-	} while (dwarf_siblingof(ret, ret) == 0);
-	return false;
-}
-
-/* The type of a variable of the fixture's function. */
-static Dwarf_Die type_in(const char *function, const char *name)
-{
-	const struct ins_walk *walk = &values->at[0].walk;
-	Dwarf_Die in = {0}, variable, ret;
-	unsigned i;
-
-	for (i = 1; i < walk->count; i++) {
-		uint64_t at = walk->pc[i] - 1;
-		struct ins_module *m = ins_modules_find(values->source->modules, at);
-		Dwarf_Addr bias;
-		Dwarf_Die *cu = dwfl_module_addrdie(ins_debug_module(values->source->modules, m),
-						    at, &bias);
-
-		if (cu && inside(cu, DW_TAG_subprogram, function, &in) &&
-		    inside(&in, 0, name, &variable) && ins_type_of(&variable, &ret))
-			return ret;
-	}
-	fail_msg("no %s in %s", name, function);
-	return in;
-}
 
 static bool put(Dwarf_Die type, size_t size)
 {
@@ -68,7 +29,8 @@ static void all_known(void)
 
 static void test_missing_bytes_are_no_number(void **state)
 {
-	Dwarf_Die number = type_in("leaf", "number"), fraction = type_in("leaf", "fraction");
+	Dwarf_Die number = types_in(values, "leaf", "number"),
+		  fraction = types_in(values, "leaf", "fraction");
 
 	(void)state;
 	all_known();
@@ -90,7 +52,7 @@ static void test_missing_bytes_are_no_number(void **state)
 
 static void test_members_are_each_there_or_not(void **state)
 {
-	Dwarf_Die point = type_in("enter", "point");
+	Dwarf_Die point = types_in(values, "enter", "point");
 
 	(void)state;
 	all_known();
@@ -108,7 +70,8 @@ static void test_members_are_each_there_or_not(void **state)
 
 static void test_what_pointers_lead_to_may_be_nothing(void **state)
 {
-	Dwarf_Die string = type_in("leaf", "text"), call = type_in("leaf", "call");
+	Dwarf_Die string = types_in(values, "leaf", "text"),
+		  call = types_in(values, "leaf", "call");
 	uint64_t code = values->at[0].walk.pc[values_frame(values, 0, "leaf")];
 
 	(void)state;
@@ -134,7 +97,7 @@ static void test_what_pointers_lead_to_may_be_nothing(void **state)
 
 static void test_enumerators_have_names_and_other_numbers_are_numbers(void **state)
 {
-	Dwarf_Die colour = type_in("middle", "colour");
+	Dwarf_Die colour = types_in(values, "middle", "colour");
 
 	(void)state;
 	all_known();
@@ -148,32 +111,6 @@ static void test_enumerators_have_names_and_other_numbers_are_numbers(void **sta
 	bytes[0] = 0xf0;
 	assert_true(put(colour, 4));
 	assert_string_equal(text, "-16");
-}
-
-static void test_names_of_types_are_as_c_writes_them(void **state)
-{
-	static const struct {
-		const char *function, *name, *type;
-	} expected[] = {
-		{"leaf", "text", "const char *const"},
-		{"leaf", "call", "int (*)()"},
-		{"leaf", "flag", "_Bool"},
-		{"middle", "at", "struct point *"},
-		{"middle", "array", "volatile int [5]"},
-		{"middle", "colour", "enum colour"},
-		{"enter", "arg", "void *"},
-		{"middle", "huge", "uint64_t"},
-	};
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-		struct ins_line line = ins_line(text, sizeof text);
-		Dwarf_Die type = type_in(expected[i].function, expected[i].name);
-
-		ins_type_name(&type, &line);
-		assert_string_equal(text, expected[i].type);
-	}
 }
 
 static int start(void **state)
@@ -196,7 +133,6 @@ int main(void)
 		cmocka_unit_test(test_missing_bytes_are_no_number),
 		cmocka_unit_test(test_members_are_each_there_or_not),
 		cmocka_unit_test(test_enumerators_have_names_and_other_numbers_are_numbers),
-		cmocka_unit_test(test_names_of_types_are_as_c_writes_them),
 		cmocka_unit_test(test_what_pointers_lead_to_may_be_nothing),
 	};
 

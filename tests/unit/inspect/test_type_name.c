@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* test_type_name.c - names of types, and what is behind them. */
+#include "types.h"
+
+static struct values *values;
+static char text[400];
+
+static void test_names_of_types_are_as_c_writes_them(void **state)
+{
+	static const struct {
+		const char *function, *name, *type;
+	} expected[] = {
+		{"leaf", "text", "const char *const"},
+		{"leaf", "call", "int (*)()"},
+		{"leaf", "flag", "_Bool"},
+		{"middle", "at", "struct point *"},
+		{"middle", "array", "volatile int [5]"},
+		{"middle", "colour", "enum colour"},
+		{"enter", "arg", "void *"},
+		{"middle", "huge", "uint64_t"},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+		struct ins_line line = ins_line(text, sizeof text);
+		Dwarf_Die type = types_in(values, expected[i].function, expected[i].name);
+
+		ins_type_name(&type, &line);
+		assert_string_equal(text, expected[i].type);
+	}
+}
+
+static void test_a_name_that_does_not_fit_is_cut(void **state)
+{
+	Dwarf_Die type = types_in(values, "leaf", "text");
+	size_t size;
+
+	(void)state;
+	for (size = 1; size < 20; size++) {
+		struct ins_line line = ins_line(text, size);
+
+		memset(text + size, 'x', 20);
+		ins_type_name(&type, &line);
+		assert_true(strlen(text) < size && text[size] == 'x');
+	}
+}
+
+static void test_what_is_behind_a_name_is_found(void **state)
+{
+	Dwarf_Die huge = types_in(values, "middle", "huge"), bare;
+	Dwarf_Die array = types_in(values, "middle", "array");
+
+	(void)state;
+	assert_int_equal(dwarf_tag(&huge), DW_TAG_typedef);
+	assert_true(ins_type_strip(&huge, &bare));
+	assert_int_equal(dwarf_tag(&bare), DW_TAG_base_type);
+	assert_true(ins_type_strip(&array, &bare));
+	assert_int_equal(dwarf_tag(&bare), DW_TAG_array_type);
+	assert_int_equal(ins_type_elements(&bare), 5);
+	assert_int_equal(ins_type_elements(&huge), -1);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	values = values_begin("values-plain", NULL);
+	return values ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	values_end(values);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_of_types_are_as_c_writes_them),
+		cmocka_unit_test(test_a_name_that_does_not_fit_is_cut),
+		cmocka_unit_test(test_what_is_behind_a_name_is_found),
+	};
+
+	return HEAD_RUN(tests, start, stop);
+}
