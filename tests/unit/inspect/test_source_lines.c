@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_source_lines.c - lines around a place, once each, and files that are not what they were. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "head.h"
+#include "inspect/slurp.h"
 #include "inspect/source_lines.h"
 #include "tests/harness/paths.h"
 
@@ -109,6 +111,39 @@ static void test_a_file_that_is_none_is_named_once(void **state)
 	ins_source_lines_free(lines);
 }
 
+/* The program is this one, whose file is older than what was just written, and younger than the year 1970. */
+static void test_a_source_that_is_newer_than_its_program_is_said_to_be(void **state)
+{
+	const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	struct ins_frame frame = {.pc = (uint64_t)(uintptr_t)begin, .file = path, .line = 1};
+	struct ins_modules *mine;
+	char *maps, text[256];
+	size_t size;
+
+	(void)state;
+	assert_int_equal(ins_modules_new(getpid(), NULL, NULL, &problems, &mine), 0);
+	assert_int_equal(ins_slurp("/proc/self/maps", &maps, &size), 0);
+	assert_int_equal(ins_modules_parse_maps(mine, maps, size), 0);
+	ins_modules_sort(mine);
+	free(maps);
+	write_source("one\n");
+	for (int i = 0; i < 2; i++) {
+		struct ins_source_lines *lines;
+		FILE *out = fmemopen(text, sizeof text, "w");
+
+		assert_non_null(out);
+		memset(text, 0, sizeof text);
+		assert_int_equal(ins_source_lines_new(mine, 1, &lines), 0);
+		ins_source_lines_put(lines, out, &frame);
+		fclose(out);
+		ins_source_lines_free(lines);
+		assert_true((strstr(text, " is newer than the program") != NULL) == (i == 0));
+		assert_non_null(strstr(text, "     ->     1  one\n"));
+		assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	}
+	ins_modules_free(mine);
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -129,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_lines_are_around_the_place_which_has_a_mark),
 		cmocka_unit_test(test_one_line_is_the_place_alone),
 		cmocka_unit_test(test_a_hostile_source_does_nothing_to_a_terminal),
+		cmocka_unit_test(test_a_source_that_is_newer_than_its_program_is_said_to_be),
 		cmocka_unit_test(test_a_file_that_is_none_is_named_once),
 	};
 
