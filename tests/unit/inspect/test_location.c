@@ -8,7 +8,7 @@
 #include "values.h"
 
 static struct values *values;
-static struct ins_registers frames[INS_WALK_MAX];
+static struct ins_frame_registers frames[INS_WALK_MAX];
 static struct ins_scene scene;
 static struct ins_location where;
 static unsigned op;

@@ -11,7 +11,7 @@ static const unsigned char stack[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1
 static struct ins_modules modules;
 static struct ins_source source = {.modules = &modules};
 static struct ins_fiber fiber = {.stack = stack, .stack_size = sizeof stack};
-static struct ins_registers frame = {.known = 1u << 3 | 1u << 31};
+static struct ins_frame_registers frame = {.known = 1u << 3 | 1u << 31};
 static struct ins_scene scene = {.source = &source, .fiber = &fiber, .frames = &frame, .count = 1};
 
 static unsigned char bytes[32];

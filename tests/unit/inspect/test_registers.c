@@ -4,7 +4,7 @@
 #include "values.h"
 
 static struct values *crowd;
-static struct ins_registers frames[INS_WALK_MAX];
+static struct ins_frame_registers frames[INS_WALK_MAX];
 
 static unsigned find(unsigned i, const struct ins_walk *walk)
 {
