@@ -64,7 +64,7 @@ WALK_SRC := $(wildcard libfiber/wire/*.c libfiber/layout/*.c)
 INS_SRC  := $(wildcard inspect/*.c)
 INS_OBJ  := $(INS_SRC:%.c=$(BUILD)/obj/%.o) $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(WALK_SRC))
 CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fiberctl/*.c))
-TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fibertrace/*.c))
+TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fibertrace/*.c)) $(BUILD)/obj/fibertrace/page.o
 FIX_SRC  := $(wildcard fixtures/*.c)
 FIX_BIN  := $(FIX_SRC:fixtures/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(wildcard tests/unit/*/*.c)
@@ -139,6 +139,11 @@ $(BUILD)/bin/fiberctl: $(CTL_OBJ) $(INS_OBJ)
 $(BUILD)/bin/fibertrace: $(TRACE_OBJ) $(INS_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+# The page of 'fibertrace report --html', as it stands.
+$(BUILD)/obj/fibertrace/page.o: fibertrace/page.S fibertrace/share/report.html
+	@mkdir -p $(@D)
+	$(CC) -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.c | tool-libraries
 	@mkdir -p $(@D)

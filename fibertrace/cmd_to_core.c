@@ -101,7 +101,8 @@ static int publish(const struct options *o, struct ins_error *error)
 static void explain(struct to_core *t, const struct options *o, int rc)
 {
 	if (rc == -ESRCH)
-		ins_error_set(t->error, rc, "process %d: ended while it was read", (int)t->source->pid);
+		ins_error_set(t->error, rc, "process %d: ended while it was read",
+			      (int)t->source->pid);
 	else if (rc == -EINVAL && o->core)
 		ins_error_set(t->error, rc, "%s: its segments share bytes: no core of a program",
 			      o->core);

@@ -30,6 +30,10 @@ static const struct tool_command *const commands[] = {
 	/* compare, convert */
 	&tool_diff,
 	&trace_to_core,
+	/* over time */
+	&trace_record,
+	&trace_export,
+	&trace_report,
 	/* shells */
 	&tool_completion,
 	NULL,

@@ -5,6 +5,7 @@
 
 #include "tool/tool.h"
 
-extern const struct tool_command trace_dump, trace_to_core;
+extern const struct tool_command trace_dump, trace_to_core, trace_record, trace_export,
+	trace_report;
 
 #endif

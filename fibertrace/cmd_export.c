@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_export.c - fibertrace export FILE --perfetto: a recording for the timelines of others. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fibertrace/fibertrace.h"
+#include "inspect/recording.h"
+#include "inspect/render_trace_events.h"
+
+static int write_to(const char *path, const struct ins_recording *recording,
+		    struct ins_replay *replay)
+{
+	FILE *out = path ? fopen(path, "we") : stdout;
+	int rc;
+
+	if (!out)
+		return tool_cannot("%s: %s", path, strerror(errno));
+	rc = ins_trace_events(out, recording, replay);
+	if (!path)
+		return tool_written(rc < 0 ? TOOL_PARTIAL : TOOL_WELL);
+	if (fclose(out) != 0 || rc < 0)
+		return tool_cannot("%s: what was written is not whole", path);
+	return TOOL_WELL;
+}
+
+static int convert(const char *from, const char *to)
+{
+	struct ins_recording *recording;
+	struct ins_replay *replay;
+	struct ins_error error = {""};
+	int code;
+
+	if (ins_recording_open(from, &error, &recording) < 0)
+		return tool_cannot("%s", error.text);
+	if (ins_replay_new(recording, &replay) < 0) {
+		ins_recording_close(recording);
+		return tool_cannot("out of memory");
+	}
+	code = write_to(to, recording, replay);
+	if (recording->lost && code == TOOL_WELL) {
+		fprintf(stderr, "fibertrace: %llu events were lost: the timeline has holes\n",
+			(unsigned long long)recording->lost);
+		code = TOOL_PARTIAL;
+	}
+	ins_replay_free(replay);
+	ins_recording_close(recording);
+	return code;
+}
+
+static int run(const struct tool_arguments *arguments)
+{
+	if (!arguments->option[TOOL_OPT_PERFETTO])
+		return tool_wrong(&trace_export, "export: say --perfetto");
+	return convert(arguments->word[0], arguments->option[TOOL_OPT_OUTPUT]);
+}
+
+const struct tool_command trace_export = {
+	.name = "export",
+	.usage = "RECORDING --perfetto",
+	.summary = "a recording as a timeline for others",
+	.help = "Writes what 'record' kept as a timeline that https://ui.perfetto.dev and\n"
+		"chrome://tracing open (Trace Event Format, JSON): a track for each carrier and\n"
+		"each fiber, an arrow from who wakes to who is woken.\n",
+	.least = 1,
+	.most = 1,
+	.options = TOOL_TAKES(TOOL_OPT_OUTPUT) | TOOL_TAKES(TOOL_OPT_PERFETTO),
+	.run = run,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_report.c - fibertrace report FILE: where the time of a recording went. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fibertrace/fibertrace.h"
+#include "fibertrace/page.h"
+#include "inspect/render.h"
+#include "inspect/render_account.h"
+#include "inspect/render_page.h"
+
+#define ROWS 15
+
+struct choices {
+	bool json, html, all;
+	const char *from, *to;
+};
+
+static int put_json(FILE *out, const struct ins_recording *r, const struct ins_account *a)
+{
+	const struct ins_summary summary = {.total = a->fibers, .shown = a->fibers};
+	struct ins_problems problems = {0};
+	struct ins_json json;
+	int rc;
+
+	if (r->lost)
+		ins_problems_add(&problems, "%llu events were lost", (unsigned long long)r->lost);
+	ins_json_begin(&json, out, r->head.pid, r->head.name, "recording", NULL);
+	ins_json_key(&json, "lost", json_integer((json_int_t)r->lost));
+	ins_json_key(&json, "totals", ins_account_totals(a));
+	ins_json_key(&json, "carriers", ins_account_carriers(r, a));
+	ins_json_key(&json, "functions", ins_account_functions(r, a));
+	ins_json_key(&json, "waits", ins_account_waits(r, a));
+	ins_json_key(&json, "stacks", ins_account_stacks(a));
+	rc = ins_json_end(&json, &summary, &problems);
+	ins_problems_free(&problems);
+	return rc;
+}
+
+static int put(FILE *out, const struct choices *c, const struct ins_recording *r,
+	       struct ins_replay *replay, const struct ins_account *a)
+{
+	if (c->html)
+		return ins_page(out, trace_page, (size_t)(trace_page_end - trace_page), r, replay,
+				a);
+	if (c->json)
+		return put_json(out, r, a);
+	ins_account_text(out, r, replay, a, c->all ? SIZE_MAX : ROWS);
+	return ferror(out) ? -EIO : 0;
+}
+
+static int write_to(const struct choices *c, const struct ins_recording *r,
+		    struct ins_replay *replay, const struct ins_account *a)
+{
+	FILE *out = c->to ? fopen(c->to, "we") : stdout;
+	const int well = r->lost ? TOOL_PARTIAL : TOOL_WELL;
+	int rc;
+
+	if (!out)
+		return tool_cannot("%s: %s", c->to, strerror(errno));
+	rc = put(out, c, r, replay, a);
+	if (!c->to)
+		return tool_written(rc < 0 ? TOOL_PARTIAL : well);
+	if (fclose(out) != 0 || rc < 0)
+		return tool_cannot("%s: what was written is not whole", c->to);
+	return well;
+}
+
+static int report(const struct choices *c)
+{
+	struct ins_recording *recording;
+	struct ins_replay *replay = NULL;
+	struct ins_account *account = NULL;
+	struct ins_error error = {""};
+	int code;
+
+	if (ins_recording_open(c->from, &error, &recording) < 0)
+		return tool_cannot("%s", error.text);
+	if (ins_replay_new(recording, &replay) < 0 ||
+	    ins_account_new(recording, replay, &account) < 0)
+		code = tool_cannot("out of memory");
+	else
+		code = write_to(c, recording, replay, account);
+	ins_account_free(account);
+	ins_replay_free(replay);
+	ins_recording_close(recording);
+	return code;
+}
+
+static int run(const struct tool_arguments *arguments)
+{
+	const struct choices choices = {
+		.json = arguments->json,
+		.html = arguments->option[TOOL_OPT_HTML] != NULL,
+		.all = arguments->option[TOOL_OPT_ALL] != NULL,
+		.from = arguments->word[0],
+		.to = arguments->option[TOOL_OPT_OUTPUT],
+	};
+
+	if (choices.html && choices.json)
+		return tool_wrong(&trace_report, "--html: either that or --json");
+	return report(&choices);
+}
+
+const struct tool_command trace_report = {
+	.name = "report",
+	.usage = "RECORDING",
+	.summary = "where the time of a recording went",
+	.help = "Where the time of what 'record' kept went: running, runnable, waiting; by "
+		"carrier,\n"
+		"by the function that fibers run, by what they waited for, and by the stacks that\n"
+		"they had when it ended. --html: one page for a browser, that needs no network.\n"
+		"--all: all rows of each table, not the first 15.\n",
+	.least = 1,
+	.most = 1,
+	.options =
+		TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_HTML) | TOOL_TAKES(TOOL_OPT_OUTPUT),
+	.run = run,
+};

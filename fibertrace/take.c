@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * take.c - a recording, from the first word to the process to the file
+ *
+ * The rings are read many times a second, so that small ones do; with each reading comes a pair of the program's ticks and
+ * the time. Which fibers there are is asked for when it has begun, and again, with their stacks, when it has ended: events name fibers by
+ * their ids only. What a function is called is looked up here, where the program's files are.
+ *
+ * Whoever interrupts us wants what there is by then. So the first Ctrl-C ends the recording, and nothing is left switched on in the
+ * program; should we be killed, the program notices that nobody reads and stops by itself.
+ */
+#include "fibertrace/take.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/recording.h"
+#include "inspect/render.h"
+#include "inspect/source.h"
+#include "inspect/symbolize.h"
+#include "inspect/unwind.h"
+#include "wire/wire.h"
+
+#define TIMEOUT	    INT64_C(10000000000)
+#define READ_EVERY  INT64_C(20000000)
+#define TICK	    INT64_C(2000000)
+#define ENTRIES_MAX 4096
+#define STACKS_MAX  100000
+#define RINGS_MAX   4096
+
+static volatile sig_atomic_t interrupted;
+
+struct ring {
+	uint64_t runtime, lost;
+	uint32_t carrier;
+};
+
+struct taking {
+	const struct trace_take *how;
+	struct trace_taken *taken;
+	struct ins_error *error;
+	struct fib_wire_client client;
+	struct ins_recording_writer *writer;
+	struct ins_recording_head head;
+	struct fib_wire_record_is is;
+	struct ring ring[RINGS_MAX];
+	size_t rings;
+	uint64_t entry[ENTRIES_MAX], last_entry;
+	size_t entries;
+	struct ins_source *source;
+	struct ins_unwinder *unwinder;
+	struct ins_symbols *symbols;
+	struct ins_walk walk;
+	size_t stacks, untaken;
+	enum ins_recording_section list;
+	bool over; /* the process has ended */
+};
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+static int64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int refused(struct taking *t, int rc, const char *why)
+{
+	if (rc == -ETIMEDOUT)
+		why = "no answer: the process is stopped, or its service thread hangs";
+	else if (rc == -ECONNREFUSED)
+		why = "nobody listens: its process is dead";
+	else if (rc == -ECONNRESET)
+		why = "the process ended, or knows no flight recorder: it is older than this tool";
+	return ins_error_set(t->error, rc, "%s: %s", t->how->socket,
+			     why && why[0] ? why : strerror(-rc));
+}
+
+/* -- events -- */
+
+static void note_entry(struct taking *t, uint64_t entry)
+{
+	size_t i;
+
+	if (entry == t->last_entry || !entry)
+		return;
+	t->last_entry = entry;
+	for (i = 0; i < t->entries; i++)
+		if (t->entry[i] == entry)
+			return;
+	if (t->entries < ENTRIES_MAX)
+		t->entry[t->entries++] = entry;
+}
+
+/* How many of the ring were lost since the last time. */
+static uint64_t newly_lost(struct taking *t, const struct fib_wire_recorded *head)
+{
+	uint64_t before;
+	size_t i;
+
+	for (i = 0; i < t->rings; i++)
+		if (t->ring[i].runtime == head->runtime && t->ring[i].carrier == head->carrier)
+			break;
+	if (i == t->rings) {
+		if (i == RINGS_MAX)
+			return 0;
+		t->ring[t->rings++] = (struct ring){head->runtime, 0, head->carrier};
+	}
+	before = t->ring[i].lost;
+	t->ring[i].lost = head->lost;
+	return head->lost - before;
+}
+
+static int take_events(struct taking *t, const unsigned char *payload, size_t length)
+{
+	struct fib_wire_recorded head;
+	struct ins_recording_events part = {0};
+	static struct fib_event event[FIB_WIRE_FRAME_MAX / sizeof(struct fib_event)];
+	uint32_t i;
+
+	if (length < sizeof head)
+		return -EPROTO;
+	memcpy(&head, payload, sizeof head);
+	if (head.event_size < sizeof event[0] ||
+	    (length - sizeof head) / head.event_size < head.count)
+		return -EPROTO;
+	for (i = 0; i < head.count; i++) {
+		memcpy(&event[i], payload + sizeof head + (size_t)i * head.event_size,
+		       sizeof event[i]);
+		if (event[i].type == FIB_EVENT_SPAWN)
+			note_entry(t, event[i].object);
+	}
+	part.runtime = head.runtime;
+	part.carrier = head.carrier;
+	part.count = head.count;
+	part.lost = newly_lost(t, &head);
+	t->taken->events += head.count;
+	t->taken->lost += part.lost;
+	/* A ring that noted nothing is told of too: it was there. */
+	return ins_recording_put_events(t->writer, &part, event);
+}
+
+static int take_is(struct taking *t, const void *payload, size_t length)
+{
+	struct ins_recording_clock clock;
+
+	if (length < sizeof t->is)
+		return -EPROTO;
+	memcpy(&t->is, payload, sizeof t->is);
+	if (!t->is.runtimes)
+		return 0;
+	clock = (struct ins_recording_clock){t->is.time, t->is.now};
+	if (!t->head.began)
+		t->head.began = t->is.now;
+	t->head.ended = t->is.now;
+	return t->writer ? ins_recording_put(t->writer, INS_RECORDING_CLOCKS, &clock, sizeof clock)
+			 : 0;
+}
+
+static int ask(struct taking *t, enum fib_wire_record_what what)
+{
+	const struct fib_wire_record request = {what, t->how->ring, t->is.id};
+	struct fib_wire_header header;
+	struct fib_wire_error error;
+	const void *payload;
+	int rc = fib_wire_request(&t->client, FIB_WIRE_RECORD, &request, sizeof request);
+
+	while (rc == 0) {
+		rc = fib_wire_receive(&t->client, &header, &payload);
+		if (rc < 0)
+			break;
+		if (header.type == FIB_WIRE_END)
+			return 0;
+		if (header.type == FIB_WIRE_ERROR && header.length >= sizeof error) {
+			memcpy(&error, payload, sizeof error);
+			error.text[sizeof error.text - 1] = 0;
+			return refused(t, error.error < 0 ? error.error : -EPROTO, error.text);
+		}
+		if (header.type == FIB_WIRE_RECORD_IS)
+			rc = take_is(t, payload, header.length);
+		else if (header.type == FIB_WIRE_RECORDED && t->writer)
+			rc = take_events(t, payload, header.length);
+	}
+	if (rc == -ECONNRESET && what == FIB_WIRE_RECORD_READ) {
+		t->over = true;
+		return 0;
+	}
+	return refused(t, rc, NULL);
+}
+
+/* -- fibers -- */
+
+static void put_frame(FILE *out, const struct ins_frame *f)
+{
+	const char *at;
+
+	if (!f->function) {
+		fprintf(out, "0x%" PRIx64, f->pc);
+		return;
+	}
+	for (at = f->function; *at; at++)
+		fputc(*at == ';' ? ':' : *at, out);
+}
+
+/* "outermost;...;innermost". The caller's to free. */
+static char *fold(struct taking *t)
+{
+	char *text = NULL;
+	size_t size, n, k;
+	FILE *out = open_memstream(&text, &size);
+	unsigned i;
+
+	if (!out)
+		return NULL;
+	if (t->walk.truncated)
+		fputs("[truncated]", out);
+	for (i = t->walk.count; i-- > 0;) {
+		const struct ins_frame *f = ins_symbols_at(t->symbols, t->walk.pc[i], i > 0, &n);
+
+		for (k = n; k-- > 0;) {
+			if (ftell(out) > 0)
+				fputc(';', out);
+			put_frame(out, &f[k]);
+		}
+	}
+	return fclose(out) == 0 ? text : NULL;
+}
+
+/* Where it waits, if that is still the wait that it was in at the end. */
+static int put_stack(struct taking *t, const struct ins_fiber *fiber)
+{
+	char *text;
+	int rc;
+
+	if (fiber->row.state != FIBER_SUSPENDED || !fiber->stack ||
+	    fiber->now - fiber->row.age > t->head.ended + TICK)
+		return 0;
+	if (t->stacks == STACKS_MAX) {
+		t->untaken++;
+		return 0;
+	}
+	ins_unwind(t->unwinder, fiber, &t->walk);
+	text = t->walk.count ? fold(t) : NULL;
+	if (!text)
+		return 0;
+	t->stacks++;
+	rc = ins_recording_put_text(t->writer, INS_RECORDING_STACKS, fiber->row.id, text);
+	free(text);
+	return rc;
+}
+
+static int take_fiber(void *context, const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	struct taking *t = context;
+	struct ins_recording_fiber f = {
+		.id = row->id,
+		.entry = row->entry,
+		.wait_object = row->wait_object,
+		.wait_arg = row->wait_arg,
+		.parent = row->parent,
+		.since = fiber->now - row->age,
+		.state = row->state,
+		.wait_kind = row->wait_kind,
+		.carrier = row->carrier,
+	};
+
+	memcpy(f.name, row->name, sizeof f.name);
+	memcpy(f.object_name, row->object_name, sizeof f.object_name);
+	note_entry(t, row->entry);
+	t->taken->fibers++;
+	return ins_recording_put(t->writer, t->list, &f, sizeof f);
+}
+
+static int take_last(void *context, const struct ins_fiber *fiber)
+{
+	int rc = take_fiber(context, fiber);
+
+	return rc == 0 ? put_stack(context, fiber) : rc;
+}
+
+static int list(struct taking *t, enum ins_recording_section where, bool stacks)
+{
+	const struct ins_request request = {.stacks = stacks, .modules = true};
+	struct ins_summary summary = {0};
+
+	t->list = where;
+	t->taken->fibers = 0;
+	return ins_source_read(t->source, &request, stacks ? take_last : take_fiber, t, &summary,
+			       t->error);
+}
+
+/* What addresses and numbers are called. */
+static int put_words(struct taking *t)
+{
+	const struct fib_layout *layout = &t->source->layout;
+	unsigned i;
+	size_t k, n;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < FIB_LAYOUT_WAITS; i++)
+		rc = ins_recording_put_text(t->writer, INS_RECORDING_WORDS, i,
+					    ins_words_wait_kind(layout, i));
+	for (i = 0; rc == 0 && i <= FIBER_DEAD; i++)
+		rc = ins_recording_put_text(t->writer, INS_RECORDING_WORDS, 256 + i,
+					    ins_words_state(layout, i));
+	for (k = 0; rc == 0 && k < t->entries; k++) {
+		const struct ins_frame *f = ins_symbols_at(t->symbols, t->entry[k], false, &n);
+
+		if (f[n - 1].function)
+			rc = ins_recording_put_text(t->writer, INS_RECORDING_PLACES, t->entry[k],
+						    f[n - 1].function);
+	}
+	return rc;
+}
+
+/* -- all of it -- */
+
+static int begin(struct taking *t)
+{
+	struct ins_recording_head *h = &t->head;
+	int rc = ask(t, FIB_WIRE_RECORD_START);
+
+	if (rc < 0)
+		return rc;
+	memcpy(h->magic, INS_RECORDING_MAGIC, sizeof h->magic);
+	h->version = INS_RECORDING_VERSION;
+	h->order = INS_RECORDING_ORDER;
+	h->ring_events = t->is.events;
+	if (gethostname(h->host, sizeof h->host - 1) < 0)
+		h->host[0] = 0;
+	rc = ins_recording_begin(t->how->path, t->how->replace, h, t->error, &t->writer);
+	if (rc == 0)
+		rc = ins_recording_put(t->writer, INS_RECORDING_CLOCKS,
+				       &(struct ins_recording_clock){t->is.time, t->is.now},
+				       sizeof(struct ins_recording_clock));
+	return rc == 0 ? list(t, INS_RECORDING_FIBERS, false) : rc;
+}
+
+static int read_on(struct taking *t)
+{
+	const int64_t until = t->head.began + t->how->length;
+	struct timespec pause;
+	int rc = 0;
+
+	while (rc == 0 && !t->over && !interrupted) {
+		int64_t left = until - now(CLOCK_MONOTONIC);
+
+		if (left <= 0)
+			break;
+		if (left > READ_EVERY)
+			left = READ_EVERY;
+		pause = (struct timespec){0, left};
+		nanosleep(&pause, NULL);
+		rc = ask(t, FIB_WIRE_RECORD_READ);
+	}
+	if (rc == 0 && !t->over)
+		rc = ask(t, FIB_WIRE_RECORD_READ);
+	return rc;
+}
+
+static int finish(struct taking *t)
+{
+	struct ins_error ignored;
+	int rc = 0;
+
+	if (ins_unwinder_new(t->source, &t->unwinder) < 0 ||
+	    ins_symbols_new(t->source->modules, &t->symbols) < 0)
+		return ins_error_set(t->error, -ENOMEM, "out of memory");
+	if (!t->over) {
+		struct ins_error *error = t->error;
+
+		t->error = &ignored;
+		/* The process may end at any moment: what it has done is here. */
+		if (ask(t, FIB_WIRE_RECORD_STOP) < 0 || list(t, INS_RECORDING_LAST, true) < 0)
+			t->over = true;
+		t->error = error;
+	}
+	if (t->over)
+		ins_problems_add(&t->taken->problems,
+				 "the process ended: the last moments and all stacks are missing");
+	if (t->untaken)
+		ins_problems_add(&t->taken->problems, "%zu stacks were not taken: %d at most",
+				 t->untaken, STACKS_MAX);
+	if (t->taken->lost)
+		ins_problems_add(&t->taken->problems,
+				 "%" PRIu64 " events were lost: a larger --ring loses fewer",
+				 t->taken->lost);
+	rc = put_words(t);
+	t->head.wall = now(CLOCK_REALTIME);
+	t->head.pid = t->source->pid;
+	memcpy(t->head.name, t->source->name, sizeof t->head.name);
+	t->taken->pid = t->head.pid;
+	memcpy(t->taken->name, t->head.name, sizeof t->taken->name);
+	t->taken->length = t->head.ended - t->head.began;
+	return rc;
+}
+
+static int record(struct taking *t)
+{
+	struct ins_recording_writer *w;
+	int rc = begin(t);
+
+	if (rc == 0)
+		rc = read_on(t);
+	if (rc == 0)
+		rc = finish(t);
+	else if (t->is.id)
+		ask(t, FIB_WIRE_RECORD_STOP);
+	w = t->writer;
+	if (!w)
+		return rc;
+	if (rc == 0)
+		return ins_recording_end(w, &t->head, t->error);
+	ins_recording_drop(w);
+	return rc;
+}
+
+int trace_take(const struct trace_take *how, struct trace_taken *ret, struct ins_error *error)
+{
+	static struct taking t;
+	const struct sigaction sa = {.sa_handler = interrupt};
+	int rc;
+
+	memset(ret, 0, sizeof *ret);
+	t = (struct taking){.how = how, .taken = ret, .error = error, .client = {.fd = -1}};
+	rc = ins_source_open_control(how->socket, 0, TIMEOUT, error, &t.source);
+	if (rc < 0)
+		return rc;
+	rc = fib_wire_connect(&t.client, how->socket, TIMEOUT);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	rc = rc < 0 ? refused(&t, rc, NULL) : record(&t);
+	fib_wire_disconnect(&t.client);
+	ins_symbols_free(t.symbols);
+	ins_unwinder_free(t.unwinder);
+	ins_source_close(t.source);
+	return rc;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay.c - from events to what lasts
+ *
+ * What a fiber did before its first event is only said where the list of fibers, made when the recording began, says it too: a
+ * carrier hears of a recording a moment after it has begun. And where events were lost, nothing is said of who ran there until the
+ * next event that names him.
+ *
+ * A waker may be faster than the fiber that is about to leave: its event comes before the one that says that the fiber
+ * waits. That is kept, and the fiber is runnable as soon as it has left.
+ */
+#include "inspect/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber/fiber.h>
+
+#include "layout/layout.h"
+
+struct life {
+	uint64_t id, entry;
+	const struct ins_recording_fiber *first; /* NULL: was not there when it began */
+	enum ins_doing doing;
+	bool woken;   /* while it is about to leave */
+	bool touched; /* what it does now, an event has said */
+	bool earlier; /* what it does began before the recording */
+	uint8_t kind;
+	uint32_t arg, ring;
+	uint64_t object;
+	int64_t since;
+	struct ins_slice pinned; /* from 0: it is not */
+};
+
+struct track {
+	struct life *runs; /* NULL: nobody, or not known */
+	bool ended;	   /* that one has */
+};
+
+struct ins_replay {
+	const struct ins_recording *recording;
+	struct life *life;
+	size_t lives;
+	struct track *track;
+	const struct ins_replay_ops *ops;
+	void *context;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct life *find(const struct ins_replay *p, uint64_t id)
+{
+	const struct life wanted = {.id = id};
+
+	return p->lives ? bsearch(&wanted, p->life, p->lives, sizeof wanted, by_id) : NULL;
+}
+
+/* -- the fibers -- */
+
+static void note(struct ins_replay *p, uint64_t id)
+{
+	/* Most often it is the one before. */
+	if (id && (!p->lives || p->life[p->lives - 1].id != id))
+		p->life[p->lives++] = (struct life){.id = id};
+}
+
+static void make_unique(struct ins_replay *p)
+{
+	size_t i, n = 0;
+
+	qsort(p->life, p->lives, sizeof *p->life, by_id);
+	for (i = 0; i < p->lives; i++)
+		if (!n || p->life[n - 1].id != p->life[i].id)
+			p->life[n++] = p->life[i];
+	p->lives = n;
+}
+
+static void find_entries(struct ins_replay *p)
+{
+	const struct ins_recording *r = p->recording;
+	struct life *l;
+	size_t i;
+
+	for (i = 0; i < r->lasts; i++)
+		if ((l = find(p, r->last[i].id)))
+			l->entry = r->last[i].entry;
+	for (i = 0; i < r->firsts; i++) {
+		if (!(l = find(p, r->first[i].id)))
+			continue;
+		l->entry = r->first[i].entry;
+		l->first = &r->first[i];
+	}
+	for (i = 0; i < r->events; i++)
+		if (r->event[i].event.type == FIB_EVENT_SPAWN &&
+		    (l = find(p, r->event[i].event.fiber)))
+			l->entry = r->event[i].event.object;
+}
+
+int ins_replay_new(const struct ins_recording *r, struct ins_replay **ret)
+{
+	struct ins_replay *p = calloc(1, sizeof *p);
+	size_t i;
+
+	if (p) {
+		p->recording = r;
+		p->life = malloc((r->firsts + r->lasts + r->events + 1) * sizeof *p->life);
+		p->track = calloc(r->rings + 1, sizeof *p->track);
+	}
+	if (!p || !p->life || !p->track) {
+		ins_replay_free(p);
+		return -ENOMEM;
+	}
+	for (i = 0; i < r->firsts; i++)
+		note(p, r->first[i].id);
+	for (i = 0; i < r->lasts; i++)
+		note(p, r->last[i].id);
+	for (i = 0; i < r->events; i++)
+		note(p, r->event[i].event.fiber);
+	make_unique(p);
+	find_entries(p);
+	*ret = p;
+	return 0;
+}
+
+void ins_replay_free(struct ins_replay *p)
+{
+	if (!p)
+		return;
+	free(p->life);
+	free(p->track);
+	free(p);
+}
+
+size_t ins_replay_fibers(const struct ins_replay *p)
+{
+	return p->lives;
+}
+
+uint64_t ins_replay_fiber(const struct ins_replay *p, size_t index)
+{
+	return p->life[index].id;
+}
+
+uint64_t ins_replay_entry(const struct ins_replay *p, size_t index)
+{
+	return p->life[index].entry;
+}
+
+/* -- slices -- */
+
+static void emit(struct ins_replay *p, const struct life *l, enum ins_doing doing, int64_t from,
+		 int64_t to, unsigned flags)
+{
+	const struct ins_slice slice = {
+		.fiber = l->id,
+		.index = (size_t)(l - p->life),
+		.doing = doing,
+		.ring = l->ring,
+		.from = from,
+		.to = to,
+		.object = l->object,
+		.arg = l->arg,
+		.kind = l->kind,
+		.flags = (uint8_t)flags,
+	};
+
+	if (to >= from && p->ops->slice)
+		p->ops->slice(p->context, &slice);
+}
+
+/* What it has done up to now, if that is known, and that it does something else from now on. */
+static void turn(struct ins_replay *p, struct life *l, enum ins_doing doing, int64_t now)
+{
+	if (l->doing != INS_DOING_UNKNOWN && l->doing != INS_DOING_DEAD)
+		emit(p, l, l->doing, l->since, now, l->earlier ? INS_SLICE_BEGAN_EARLIER : 0);
+	l->doing = doing;
+	l->since = now;
+	l->earlier = false;
+	l->woken = false;
+	l->touched = true;
+}
+
+static enum ins_doing doing_of(const struct ins_recording_fiber *f)
+{
+	switch (f->state) {
+	case FIBER_RUNNING:
+		return INS_DOING_RUNNING;
+	case FIBER_RUNNABLE:
+		return INS_DOING_RUNNABLE;
+	case FIBER_SUSPENDED:
+		return INS_DOING_WAITING;
+	default:
+		return INS_DOING_UNKNOWN;
+	}
+}
+
+/* The carrier of that index, where there is only one. */
+static uint32_t ring_of(const struct ins_recording *r, uint32_t carrier)
+{
+	uint32_t found = INS_NO_RING, i;
+
+	for (i = 0; i < r->rings; i++) {
+		if (r->ring[i].carrier != carrier)
+			continue;
+		if (found != INS_NO_RING)
+			return INS_NO_RING;
+		found = i;
+	}
+	return found;
+}
+
+/* Its first event, at `now`, says that it did that before: what does the list say? */
+static void recall(struct ins_replay *p, struct life *l, enum ins_doing doing, int64_t now)
+{
+	const struct ins_recording_head *head = &p->recording->head;
+	const struct ins_recording_fiber *f = l->first;
+
+	if (l->touched || !f || f->since > now || doing_of(f) != doing)
+		return;
+	l->doing = doing;
+	l->earlier = f->since < head->began;
+	l->since = l->earlier ? head->began : f->since;
+	l->kind = f->wait_kind;
+	l->object = f->wait_kind == FIB_WAIT_JOIN ? f->wait_arg : f->wait_object;
+	l->arg = (uint32_t)f->wait_arg;
+	l->ring = ring_of(p->recording, f->carrier);
+}
+
+/* -- events -- */
+
+static void leave(struct ins_replay *p, struct life *l, const struct ins_recorded *e)
+{
+	const bool woken = l->woken;
+
+	if (e->event.state == FIBER_RUNNABLE) {
+		turn(p, l, INS_DOING_RUNNABLE, e->ns);
+		return;
+	}
+	turn(p, l, woken ? INS_DOING_RUNNABLE : INS_DOING_WAITING, e->ns);
+	l->kind = e->event.kind;
+	l->object = e->event.object;
+	l->arg = e->event.arg;
+}
+
+static void take_run(struct ins_replay *p, const struct ins_recorded *e)
+{
+	struct track *t = &p->track[e->ring];
+	struct life *next = find(p, e->event.fiber);
+
+	if (t->runs && !t->ended && t->runs->doing == INS_DOING_RUNNING &&
+	    e->event.state != FIB_EVENT_NOBODY && e->event.state != FIBER_DEAD)
+		leave(p, t->runs, e);
+	t->runs = next;
+	t->ended = false;
+	if (!next)
+		return;
+	recall(p, next, INS_DOING_RUNNABLE, e->ns);
+	/* It runs elsewhere, as far as we know: that it left was lost. */
+	if (next->doing == INS_DOING_RUNNING)
+		next->doing = INS_DOING_UNKNOWN;
+	turn(p, next, INS_DOING_RUNNING, e->ns);
+	next->ring = e->ring;
+}
+
+static void say_wakeup(struct ins_replay *p, const struct ins_recorded *e, uint64_t waker,
+		       bool spawn)
+{
+	const struct track *t = &p->track[e->ring];
+	const struct ins_wakeup wakeup = {
+		e->ns,	 waker, e->event.fiber,
+		e->ring, spawn, t->ended && t->runs && t->runs->id == waker};
+
+	if (p->ops->wakeup)
+		p->ops->wakeup(p->context, &wakeup);
+}
+
+static void take_wake(struct ins_replay *p, struct life *l, const struct ins_recorded *e)
+{
+	const struct track *t = &p->track[e->ring];
+	uint64_t waker = e->event.object;
+
+	/* It wakes who joins it as the last thing it does. */
+	if (!waker && t->runs && t->ended)
+		waker = t->runs->id;
+	recall(p, l, INS_DOING_WAITING, e->ns);
+	if (l->doing == INS_DOING_RUNNABLE)
+		return; /* was made just now */
+	say_wakeup(p, e, waker, false);
+	if (l->doing == INS_DOING_RUNNING)
+		l->woken = true;
+	else
+		turn(p, l, INS_DOING_RUNNABLE, e->ns);
+}
+
+static void take_pinned(struct ins_replay *p, struct life *l, const struct ins_recorded *e)
+{
+	if (e->event.type == FIB_EVENT_PINNED) {
+		l->pinned = (struct ins_slice){
+			.fiber = l->id,
+			.index = (size_t)(l - p->life),
+			.doing = INS_DOING_PINNED,
+			.ring = e->ring,
+			.from = e->ns,
+			.object = e->event.object,
+			.arg = e->event.arg,
+			.kind = e->event.kind,
+		};
+	} else if (l->pinned.from) {
+		l->pinned.to = e->ns;
+		if (p->ops->slice)
+			p->ops->slice(p->context, &l->pinned);
+		l->pinned.from = 0;
+	}
+}
+
+static void take(struct ins_replay *p, const struct ins_recorded *e)
+{
+	struct track *t = &p->track[e->ring];
+	struct life *l = find(p, e->event.fiber);
+
+	switch (e->event.type) {
+	case FIB_EVENT_RUN:
+		take_run(p, e);
+		return;
+	case FIB_EVENT_COUNT: /* events were lost */
+		if (t->runs && t->runs->doing == INS_DOING_RUNNING)
+			t->runs->doing = INS_DOING_UNKNOWN;
+		t->runs = NULL;
+		return;
+	default:
+		break;
+	}
+	if (!l)
+		return;
+	switch (e->event.type) {
+	case FIB_EVENT_SPAWN:
+		turn(p, l, INS_DOING_RUNNABLE, e->ns);
+		say_wakeup(p, e, t->runs ? t->runs->id : 0, true);
+		break;
+	case FIB_EVENT_EXIT:
+		recall(p, l, INS_DOING_RUNNING, e->ns);
+		turn(p, l, INS_DOING_DEAD, e->ns);
+		t->runs = l;
+		t->ended = true;
+		break;
+	case FIB_EVENT_WAKE:
+		take_wake(p, l, e);
+		break;
+	case FIB_EVENT_PINNED:
+	case FIB_EVENT_UNPINNED:
+		take_pinned(p, l, e);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What everybody still does. */
+static void finish(struct ins_replay *p)
+{
+	const int64_t ended = p->recording->head.ended;
+	size_t i;
+
+	for (i = 0; i < p->lives; i++) {
+		struct life *l = &p->life[i];
+
+		if (!l->touched && l->first)
+			recall(p, l, doing_of(l->first), ended);
+		if (l->doing != INS_DOING_UNKNOWN && l->doing != INS_DOING_DEAD)
+			emit(p, l, l->doing, l->since, ended,
+			     INS_SLICE_GOES_ON | (l->earlier ? INS_SLICE_BEGAN_EARLIER : 0));
+	}
+}
+
+/* As before the first event. */
+static void rewind_all(struct ins_replay *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->lives; i++)
+		p->life[i] = (struct life){
+			.id = p->life[i].id,
+			.entry = p->life[i].entry,
+			.first = p->life[i].first,
+		};
+	memset(p->track, 0, p->recording->rings * sizeof *p->track);
+}
+
+void ins_replay_play(struct ins_replay *p, const struct ins_replay_ops *ops, void *context)
+{
+	const struct ins_recording *r = p->recording;
+	size_t i;
+
+	rewind_all(p);
+	p->ops = ops;
+	p->context = context;
+	for (i = 0; i < r->events; i++) {
+		const struct ins_recorded *e = &r->event[i];
+
+		if (e->ns > r->head.ended)
+			break;
+		if (e->ns < r->head.began)
+			continue;
+		if (ops->mark)
+			ops->mark(context, e);
+		take(p, e);
+	}
+	finish(p);
+}
