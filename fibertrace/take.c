@@ -20,49 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <fiber/fiber.h>
+#include "fibertrace/taking.h"
 
-#include "inspect/recording.h"
-#include "inspect/render.h"
-#include "inspect/source.h"
-#include "inspect/symbolize.h"
-#include "inspect/unwind.h"
-#include "wire/wire.h"
-
-#define TIMEOUT	    INT64_C(10000000000)
-#define READ_EVERY  INT64_C(20000000)
-#define TICK	    INT64_C(2000000)
-#define ENTRIES_MAX 4096
-#define STACKS_MAX  100000
-#define RINGS_MAX   4096
+#define TIMEOUT	   INT64_C(10000000000)
+#define READ_EVERY INT64_C(20000000)
 
 static volatile sig_atomic_t interrupted;
-
-struct ring {
-	uint64_t runtime, lost;
-	uint32_t carrier;
-};
-
-struct taking {
-	const struct trace_take *how;
-	struct trace_taken *taken;
-	struct ins_error *error;
-	struct fib_wire_client client;
-	struct ins_recording_writer *writer;
-	struct ins_recording_head head;
-	struct fib_wire_record_is is;
-	struct ring ring[RINGS_MAX];
-	size_t rings;
-	uint64_t entry[ENTRIES_MAX], last_entry;
-	size_t entries;
-	struct ins_source *source;
-	struct ins_unwinder *unwinder;
-	struct ins_symbols *symbols;
-	struct ins_walk walk;
-	size_t stacks, untaken;
-	enum ins_recording_section list;
-	bool over; /* the process has ended */
-};
 
 static void interrupt(int signal)
 {
@@ -78,7 +41,7 @@ static int64_t now(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int refused(struct taking *t, int rc, const char *why)
+static int refused(struct trace_taking *t, int rc, const char *why)
 {
 	if (rc == -ETIMEDOUT)
 		why = "no answer: the process is stopped, or its service thread hangs";
@@ -92,22 +55,8 @@ static int refused(struct taking *t, int rc, const char *why)
 
 /* -- events -- */
 
-static void note_entry(struct taking *t, uint64_t entry)
-{
-	size_t i;
-
-	if (entry == t->last_entry || !entry)
-		return;
-	t->last_entry = entry;
-	for (i = 0; i < t->entries; i++)
-		if (t->entry[i] == entry)
-			return;
-	if (t->entries < ENTRIES_MAX)
-		t->entry[t->entries++] = entry;
-}
-
 /* How many of the ring were lost since the last time. */
-static uint64_t newly_lost(struct taking *t, const struct fib_wire_recorded *head)
+static uint64_t newly_lost(struct trace_taking *t, const struct fib_wire_recorded *head)
 {
 	uint64_t before;
 	size_t i;
@@ -116,16 +65,16 @@ static uint64_t newly_lost(struct taking *t, const struct fib_wire_recorded *hea
 		if (t->ring[i].runtime == head->runtime && t->ring[i].carrier == head->carrier)
 			break;
 	if (i == t->rings) {
-		if (i == RINGS_MAX)
+		if (i == TRACE_RINGS)
 			return 0;
-		t->ring[t->rings++] = (struct ring){head->runtime, 0, head->carrier};
+		t->ring[t->rings++] = (struct trace_ring){head->runtime, 0, head->carrier};
 	}
 	before = t->ring[i].lost;
 	t->ring[i].lost = head->lost;
 	return head->lost - before;
 }
 
-static int take_events(struct taking *t, const unsigned char *payload, size_t length)
+static int take_events(struct trace_taking *t, const unsigned char *payload, size_t length)
 {
 	struct fib_wire_recorded head;
 	struct ins_recording_events part = {0};
@@ -142,7 +91,7 @@ static int take_events(struct taking *t, const unsigned char *payload, size_t le
 		memcpy(&event[i], payload + sizeof head + (size_t)i * head.event_size,
 		       sizeof event[i]);
 		if (event[i].type == FIB_EVENT_SPAWN)
-			note_entry(t, event[i].object);
+			trace_note_entry(t, event[i].object);
 	}
 	part.runtime = head.runtime;
 	part.carrier = head.carrier;
@@ -154,7 +103,7 @@ static int take_events(struct taking *t, const unsigned char *payload, size_t le
 	return ins_recording_put_events(t->writer, &part, event);
 }
 
-static int take_is(struct taking *t, const void *payload, size_t length)
+static int take_is(struct trace_taking *t, const void *payload, size_t length)
 {
 	struct ins_recording_clock clock;
 
@@ -171,7 +120,7 @@ static int take_is(struct taking *t, const void *payload, size_t length)
 			 : 0;
 }
 
-static int ask(struct taking *t, enum fib_wire_record_what what)
+static int ask(struct trace_taking *t, enum fib_wire_record_what what)
 {
 	const struct fib_wire_record request = {what, t->how->ring, t->is.id};
 	struct fib_wire_header header;
@@ -202,135 +151,9 @@ static int ask(struct taking *t, enum fib_wire_record_what what)
 	return refused(t, rc, NULL);
 }
 
-/* -- fibers -- */
-
-static void put_frame(FILE *out, const struct ins_frame *f)
-{
-	const char *at;
-
-	if (!f->function) {
-		fprintf(out, "0x%" PRIx64, f->pc);
-		return;
-	}
-	for (at = f->function; *at; at++)
-		fputc(*at == ';' ? ':' : *at, out);
-}
-
-/* "outermost;...;innermost". The caller's to free. */
-static char *fold(struct taking *t)
-{
-	char *text = NULL;
-	size_t size, n, k;
-	FILE *out = open_memstream(&text, &size);
-	unsigned i;
-
-	if (!out)
-		return NULL;
-	if (t->walk.truncated)
-		fputs("[truncated]", out);
-	for (i = t->walk.count; i-- > 0;) {
-		const struct ins_frame *f = ins_symbols_at(t->symbols, t->walk.pc[i], i > 0, &n);
-
-		for (k = n; k-- > 0;) {
-			if (ftell(out) > 0)
-				fputc(';', out);
-			put_frame(out, &f[k]);
-		}
-	}
-	return fclose(out) == 0 ? text : NULL;
-}
-
-/* Where it waits, if that is still the wait that it was in at the end. */
-static int put_stack(struct taking *t, const struct ins_fiber *fiber)
-{
-	char *text;
-	int rc;
-
-	if (fiber->row.state != FIBER_SUSPENDED || !fiber->stack ||
-	    fiber->now - fiber->row.age > t->head.ended + TICK)
-		return 0;
-	if (t->stacks == STACKS_MAX) {
-		t->untaken++;
-		return 0;
-	}
-	ins_unwind(t->unwinder, fiber, &t->walk);
-	text = t->walk.count ? fold(t) : NULL;
-	if (!text)
-		return 0;
-	t->stacks++;
-	rc = ins_recording_put_text(t->writer, INS_RECORDING_STACKS, fiber->row.id, text);
-	free(text);
-	return rc;
-}
-
-static int take_fiber(void *context, const struct ins_fiber *fiber)
-{
-	const struct fib_row *row = &fiber->row;
-	struct taking *t = context;
-	struct ins_recording_fiber f = {
-		.id = row->id,
-		.entry = row->entry,
-		.wait_object = row->wait_object,
-		.wait_arg = row->wait_arg,
-		.parent = row->parent,
-		.since = fiber->now - row->age,
-		.state = row->state,
-		.wait_kind = row->wait_kind,
-		.carrier = row->carrier,
-	};
-
-	memcpy(f.name, row->name, sizeof f.name);
-	memcpy(f.object_name, row->object_name, sizeof f.object_name);
-	note_entry(t, row->entry);
-	t->taken->fibers++;
-	return ins_recording_put(t->writer, t->list, &f, sizeof f);
-}
-
-static int take_last(void *context, const struct ins_fiber *fiber)
-{
-	int rc = take_fiber(context, fiber);
-
-	return rc == 0 ? put_stack(context, fiber) : rc;
-}
-
-static int list(struct taking *t, enum ins_recording_section where, bool stacks)
-{
-	const struct ins_request request = {.stacks = stacks, .modules = true};
-	struct ins_summary summary = {0};
-
-	t->list = where;
-	t->taken->fibers = 0;
-	return ins_source_read(t->source, &request, stacks ? take_last : take_fiber, t, &summary,
-			       t->error);
-}
-
-/* What addresses and numbers are called. */
-static int put_words(struct taking *t)
-{
-	const struct fib_layout *layout = &t->source->layout;
-	unsigned i;
-	size_t k, n;
-	int rc = 0;
-
-	for (i = 0; rc == 0 && i < FIB_LAYOUT_WAITS; i++)
-		rc = ins_recording_put_text(t->writer, INS_RECORDING_WORDS, i,
-					    ins_words_wait_kind(layout, i));
-	for (i = 0; rc == 0 && i <= FIBER_DEAD; i++)
-		rc = ins_recording_put_text(t->writer, INS_RECORDING_WORDS, 256 + i,
-					    ins_words_state(layout, i));
-	for (k = 0; rc == 0 && k < t->entries; k++) {
-		const struct ins_frame *f = ins_symbols_at(t->symbols, t->entry[k], false, &n);
-
-		if (f[n - 1].function)
-			rc = ins_recording_put_text(t->writer, INS_RECORDING_PLACES, t->entry[k],
-						    f[n - 1].function);
-	}
-	return rc;
-}
-
 /* -- all of it -- */
 
-static int begin(struct taking *t)
+static int begin(struct trace_taking *t)
 {
 	struct ins_recording_head *h = &t->head;
 	int rc = ask(t, FIB_WIRE_RECORD_START);
@@ -348,10 +171,16 @@ static int begin(struct taking *t)
 		rc = ins_recording_put(t->writer, INS_RECORDING_CLOCKS,
 				       &(struct ins_recording_clock){t->is.time, t->is.now},
 				       sizeof(struct ins_recording_clock));
-	return rc == 0 ? list(t, INS_RECORDING_FIBERS, false) : rc;
+	if (rc == 0)
+		rc = trace_take_fibers(t, INS_RECORDING_FIBERS, false);
+	if (rc == 0) {
+		printf("recording: Ctrl-C ends it\n");
+		fflush(stdout);
+	}
+	return rc;
 }
 
-static int read_on(struct taking *t)
+static int read_on(struct trace_taking *t)
 {
 	const int64_t until = t->head.began + t->how->length;
 	struct timespec pause;
@@ -373,7 +202,7 @@ static int read_on(struct taking *t)
 	return rc;
 }
 
-static int finish(struct taking *t)
+static int finish(struct trace_taking *t)
 {
 	struct ins_error ignored;
 	int rc = 0;
@@ -386,7 +215,8 @@ static int finish(struct taking *t)
 
 		t->error = &ignored;
 		/* The process may end at any moment: what it has done is here. */
-		if (ask(t, FIB_WIRE_RECORD_STOP) < 0 || list(t, INS_RECORDING_LAST, true) < 0)
+		if (ask(t, FIB_WIRE_RECORD_STOP) < 0 ||
+		    trace_take_fibers(t, INS_RECORDING_LAST, true) < 0)
 			t->over = true;
 		t->error = error;
 	}
@@ -395,12 +225,12 @@ static int finish(struct taking *t)
 				 "the process ended: the last moments and all stacks are missing");
 	if (t->untaken)
 		ins_problems_add(&t->taken->problems, "%zu stacks were not taken: %d at most",
-				 t->untaken, STACKS_MAX);
+				 t->untaken, TRACE_STACKS);
 	if (t->taken->lost)
 		ins_problems_add(&t->taken->problems,
 				 "%" PRIu64 " events were lost: a larger --ring loses fewer",
 				 t->taken->lost);
-	rc = put_words(t);
+	rc = trace_take_words(t);
 	t->head.wall = now(CLOCK_REALTIME);
 	t->head.pid = t->source->pid;
 	memcpy(t->head.name, t->source->name, sizeof t->head.name);
@@ -410,7 +240,7 @@ static int finish(struct taking *t)
 	return rc;
 }
 
-static int record(struct taking *t)
+static int record(struct trace_taking *t)
 {
 	struct ins_recording_writer *w;
 	int rc = begin(t);
@@ -432,12 +262,12 @@ static int record(struct taking *t)
 
 int trace_take(const struct trace_take *how, struct trace_taken *ret, struct ins_error *error)
 {
-	static struct taking t;
+	static struct trace_taking t;
 	const struct sigaction sa = {.sa_handler = interrupt};
 	int rc;
 
 	memset(ret, 0, sizeof *ret);
-	t = (struct taking){.how = how, .taken = ret, .error = error, .client = {.fd = -1}};
+	t = (struct trace_taking){.how = how, .taken = ret, .error = error, .client = {.fd = -1}};
 	rc = ins_source_open_control(how->socket, 0, TIMEOUT, error, &t.source);
 	if (rc < 0)
 		return rc;

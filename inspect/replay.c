@@ -188,16 +188,10 @@ static void turn(struct ins_replay *p, struct life *l, enum ins_doing doing, int
 
 static enum ins_doing doing_of(const struct ins_recording_fiber *f)
 {
-	switch (f->state) {
-	case FIBER_RUNNING:
-		return INS_DOING_RUNNING;
-	case FIBER_RUNNABLE:
-		return INS_DOING_RUNNABLE;
-	case FIBER_SUSPENDED:
-		return INS_DOING_WAITING;
-	default:
-		return INS_DOING_UNKNOWN;
-	}
+	return f->state == FIBER_RUNNING     ? INS_DOING_RUNNING
+	       : f->state == FIBER_RUNNABLE  ? INS_DOING_RUNNABLE
+	       : f->state == FIBER_SUSPENDED ? INS_DOING_WAITING
+					     : INS_DOING_UNKNOWN;
 }
 
 /* The carrier of that index, where there is only one. */
@@ -302,15 +296,8 @@ static void take_pinned(struct ins_replay *p, struct life *l, const struct ins_r
 {
 	if (e->event.type == FIB_EVENT_PINNED) {
 		l->pinned = (struct ins_slice){
-			.fiber = l->id,
-			.index = (size_t)(l - p->life),
-			.doing = INS_DOING_PINNED,
-			.ring = e->ring,
-			.from = e->ns,
-			.object = e->event.object,
-			.arg = e->event.arg,
-			.kind = e->event.kind,
-		};
+			l->id, (size_t)(l - p->life), INS_DOING_PINNED, e->ring,       e->ns,
+			0,     e->event.object,	      e->event.arg,	e->event.kind, 0};
 	} else if (l->pinned.from) {
 		l->pinned.to = e->ns;
 		if (p->ops->slice)
@@ -324,21 +311,17 @@ static void take(struct ins_replay *p, const struct ins_recorded *e)
 	struct track *t = &p->track[e->ring];
 	struct life *l = find(p, e->event.fiber);
 
+	if (!l && e->event.type != FIB_EVENT_RUN && e->event.type != FIB_EVENT_COUNT)
+		return;
 	switch (e->event.type) {
 	case FIB_EVENT_RUN:
 		take_run(p, e);
-		return;
+		break;
 	case FIB_EVENT_COUNT: /* events were lost */
 		if (t->runs && t->runs->doing == INS_DOING_RUNNING)
 			t->runs->doing = INS_DOING_UNKNOWN;
 		t->runs = NULL;
-		return;
-	default:
 		break;
-	}
-	if (!l)
-		return;
-	switch (e->event.type) {
 	case FIB_EVENT_SPAWN:
 		turn(p, l, INS_DOING_RUNNABLE, e->ns);
 		say_wakeup(p, e, t->runs ? t->runs->id : 0, true);
