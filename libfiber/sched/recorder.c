@@ -263,8 +263,12 @@ static uint64_t caller(void)
 void fib_recorder_woke(struct fib_sched *s, const struct fiber *fiber)
 {
 	struct fib_recorder *r;
-	struct fib_event_ring *ring = take_ring(s, &r);
+	struct fib_event_ring *ring;
 
+	/* That it was made has been noted. */
+	if (fib_load(&fiber->state) == FIBER_CREATED)
+		return;
+	ring = take_ring(s, &r);
 	if (!ring)
 		return;
 	fib_event_put(
