@@ -296,7 +296,7 @@ static int check_head(struct ins_recording_head *h, size_t size)
 		return -ENOTSUP;
 	h->name[sizeof h->name - 1] = 0;
 	h->host[sizeof h->host - 1] = 0;
-	return h->ended > h->began && h->began >= 0 ? 0 : -EINVAL;
+	return h->began > 0 && h->ended >= h->began ? 0 : -EINVAL;
 }
 
 static const char *why(int rc)

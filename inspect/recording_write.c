@@ -107,6 +107,7 @@ int ins_recording_begin(const char *path, bool replace, const struct ins_recordi
 			struct ins_error *error, struct ins_recording_writer **ret)
 {
 	struct ins_recording_writer *w = calloc(1, sizeof *w);
+	struct ins_recording_head draft = *head;
 	int fd = -1, rc = -ENOMEM;
 
 	if (!w)
@@ -123,7 +124,8 @@ int ins_recording_begin(const char *path, bool replace, const struct ins_recordi
 			rc = -ENOMEM;
 	}
 	if (rc == 0) {
-		put(w, head, sizeof *head);
+		draft.ended = 0;
+		put(w, &draft, sizeof draft);
 		*ret = w;
 		return 0;
 	}

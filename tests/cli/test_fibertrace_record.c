@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fibertrace_record.c - a recording of a program that does a known number of things
+ *
+ * Nothing moves in drift but when it is asked for a step, and it says when that is done. So what a recording over a step has is
+ * known: four fibers that are woken and wait again, two that end and three that come.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/http.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+enum { MOVERS = 4, LEAVE = 2, COME = 3, FIBERS = 21 };
+
+static char file[HARNESS_PATH];
+
+/* Record one step of a drift into `file`. The process that recorded, ended; drift in *ret, which goes on. */
+static struct harness_process *record_step(struct harness_process **ret)
+{
+	struct harness_process *drift = cli_start(NULL, "ready ", "drift", NULL), *p;
+	const char *const pid = cli_number((uint64_t)drift->pid);
+
+	p = cli_start(NULL, "recording", "fibertrace", "record", "--for", "60s", "--force", "-o",
+		      harness_file(file, "step.rec"), pid, NULL);
+	assert_int_equal(kill(drift->pid, SIGUSR1), 0);
+	assert_non_null(harness_wait_line(drift, "step 1", CLI_SECONDS));
+	assert_int_equal(kill(p->pid, SIGINT), 0);
+	assert_true(harness_wait_end(p, CLI_SECONDS));
+	cli_expect(p, 0);
+	*ret = drift;
+	return p;
+}
+
+static json_t *report(const char *path, int code)
+{
+	struct harness_process *p = cli_run("fibertrace", "report", "--json", path, NULL);
+	json_t *answer;
+
+	cli_expect(p, code);
+	answer = json_answer(p);
+	harness_free(p);
+	return answer;
+}
+
+static json_t *row_of(const json_t *answer, const char *table, const char *key, const char *value)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, table), i, row)
+		if (strcmp(json_text(row, key), value) == 0)
+			return row;
+	return NULL;
+}
+
+static void test_recording_of_a_step_has_what_was_done(void **state)
+{
+	struct harness_process *drift, *p = record_step(&drift);
+	json_t *answer, *totals, *row, *list;
+
+	(void)state;
+	cli_contains(p->out.bytes, " 0 lost, 22 fibers at the end");
+	harness_free(p);
+
+	answer = report(file, 0);
+	json_promise(answer, "answer",
+		     JSON_ANSWER " lost:i totals:o carriers:a functions:a waits:a stacks:a");
+	assert_string_equal(json_text(answer, "source"), "recording");
+	assert_int_equal(json_int(answer, "pid"), drift->pid);
+	totals = json_object_get(answer, "totals");
+	json_promise(totals, "totals",
+		     "runningNs:i runnableNs:i runnableMostNs:i waitingNs:i waitingMostNs:i "
+		     "pinnedNs:i turns:i waits:i lengthNs:i fibers:i spawned:i ended:i wakeups:i "
+		     "steals:i migrations:i pinnedWaits:i longRuns:i");
+	assert_int_equal(json_int(totals, "spawned"), COME);
+	assert_int_equal(json_int(totals, "ended"), LEAVE);
+	assert_int_equal(json_int(totals, "wakeups"), MOVERS + LEAVE);
+	assert_int_equal(json_int(totals, "turns"), MOVERS + LEAVE + COME);
+	assert_int_equal(json_int(totals, "fibers"), FIBERS + COME);
+
+	/* What the fibers run, and that all of them are there. */
+	row = row_of(answer, "functions", "function", "mover");
+	assert_non_null(row);
+	assert_int_equal(json_int(row, "fibers"), MOVERS + 2);
+	assert_int_equal(json_int(row, "turns"), MOVERS);
+	row = row_of(answer, "functions", "function", "locker");
+	assert_non_null(row);
+	assert_int_equal(json_int(row, "fibers"), 5);
+	assert_int_equal(json_int(row, "turns"), 0);
+	/* Five wait for the mutex from the beginning to the end. */
+	assert_true(json_int(row, "waitingNs") >= 5 * json_int(totals, "lengthNs") - 5000000);
+
+	/* And where they stand is what the list says too. */
+	row = row_of(answer, "waits", "kind", "mutex");
+	assert_non_null(row);
+	assert_int_equal(json_int(row, "fibersAtEnd"), 5);
+	assert_int_equal(json_int(row, "waits"), 5);
+	row = json_array_get(json_object_get(answer, "stacks"), 0);
+	json_promise(row, "stack", "stack:s fibers:i waitingNs:i");
+	p = cli_run("fiberctl", "list", cli_number((uint64_t)drift->pid), "--json", NULL);
+	cli_expect(p, 0);
+	list = json_answer(p);
+	assert_int_equal(json_int(list, "total"), FIBERS + COME - LEAVE);
+	harness_free(p);
+	json_decref(list);
+	json_decref(answer);
+	harness_free(drift);
+}
+
+static void test_recording_leaves_the_program_as_it_was(void **state)
+{
+	struct harness_process *drift, *p = record_step(&drift);
+	const char *const pid = cli_number((uint64_t)drift->pid);
+	struct stat st;
+	json_t *answer, *audit;
+
+	(void)state;
+	harness_free(p);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	p = cli_run("fiberctl", "audit", pid, "--json", NULL);
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	harness_free(p);
+	audit = json_object_get(answer, "audit");
+	assert_int_equal(json_array_size(audit), 2);
+	assert_string_equal(json_text(json_array_get(audit, 0), "what"), "record");
+	assert_int_equal(json_int(json_array_get(audit, 0), "before"), 0);
+	assert_int_equal(json_int(json_array_get(audit, 0), "after"), 131072);
+	assert_int_equal(json_int(json_array_get(audit, 1), "after"), 0);
+	json_decref(answer);
+	/* So that it can be done again. */
+	p = cli_run("fibertrace", "record", "--for", "50ms", "--force", "-o", file, pid, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, ": 0 events, 0 lost, 22 fibers at the end");
+	harness_free(p);
+	harness_free(drift);
+}
+
+static void test_recording_counts_what_does_not_fit_into_the_rings(void **state)
+{
+	unsigned port;
+	struct harness_process *httpd = http_start(NULL, NULL, NULL, &port), *p;
+	struct harness_process *load = cli_start(NULL, "round 1", "load", cli_number(port),
+						 "--pause", "1", "--sleep", "1", NULL);
+	json_t *answer, *row;
+	json_int_t lost = 0;
+	size_t i;
+
+	(void)state;
+	p = cli_run("fibertrace", "record", "--for", "500ms", "--ring", "256", "--force", "-o",
+		    harness_file(file, "small.rec"), cli_number((uint64_t)httpd->pid), NULL);
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, " events were lost: a larger --ring loses fewer");
+	harness_free(p);
+	answer = report(file, 1);
+	assert_true(json_is_false(json_object_get(answer, "complete")));
+	json_array_foreach (json_object_get(answer, "carriers"), i, row)
+		lost += json_int(row, "lostEvents");
+	assert_true(lost > 0);
+	assert_true(json_int(answer, "lost") >= lost);
+	json_decref(answer);
+	p = cli_run("fibertrace", "report", file, NULL);
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "events were lost: what happened meanwhile");
+	harness_free(p);
+	harness_free(load);
+	harness_free(httpd);
+}
+
+static void test_recording_survives_the_end_of_the_program(void **state)
+{
+	struct harness_process *drift = cli_start(NULL, "ready ", "drift", NULL), *p;
+
+	(void)state;
+	p = cli_start(NULL, "recording", "fibertrace", "record", "--for", "60s", "-o",
+		      harness_file(file, "ended.rec"), cli_number((uint64_t)drift->pid), NULL);
+	harness_free(drift);
+	assert_true(harness_wait_end(p, CLI_SECONDS));
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "problem: the process ended");
+	harness_free(p);
+	json_decref(report(file, 0));
+}
+
+static void test_recording_is_refused_with_a_reason(void **state)
+{
+	static const char *const env[] = {"FIBER_CONTROL=ro", NULL};
+	const struct harness_how how = {.env = env};
+	struct harness_process *drift = cli_start(&how, "ready ", "drift", NULL), *p;
+	const char *const pid = cli_number((uint64_t)drift->pid);
+
+	(void)state;
+	harness_file(file, "refused.rec");
+	cli_expect_error(cli_run("fibertrace", "record", "-o", file, pid, NULL), 2, "fibertrace",
+			 "FIBER_CONTROL=ro");
+	assert_int_equal(access(file, F_OK), -1);
+	cli_expect_error(cli_run("fibertrace", "record", "-o", file, "999999999", NULL), 2,
+			 "fibertrace", "no such process");
+	cli_expect_error(cli_run("fibertrace", "record", pid, NULL), 64, "fibertrace", "-o FILE");
+	cli_expect_error(cli_run("fibertrace", "record", "-o", file, NULL), 64, "fibertrace",
+			 "give a PID");
+	cli_expect_error(cli_run("fibertrace", "record", "--for", "soon", "-o", file, pid, NULL),
+			 64, "fibertrace", "soon");
+	cli_expect_error(cli_run("fibertrace", "report", file, NULL), 2, "fibertrace",
+			 "No such file");
+	cli_expect_error(cli_run("fibertrace", "report", "/proc/self/exe", NULL), 2, "fibertrace",
+			 "is no recording");
+	harness_free(drift);
+
+	drift = cli_start(NULL, "ready ", "drift", NULL);
+	p = cli_start(NULL, "recording", "fibertrace", "record", "--for", "60s", "-o", file,
+		      cli_number((uint64_t)drift->pid), NULL);
+	cli_expect_error(cli_run("fibertrace", "record", "--force", "-o", file,
+				 cli_number((uint64_t)drift->pid), NULL),
+			 2, "fibertrace", "somebody records already");
+	harness_free(p);
+	harness_free(drift);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_recording_of_a_step_has_what_was_done),
+		cmocka_unit_test(test_recording_leaves_the_program_as_it_was),
+		cmocka_unit_test(test_recording_counts_what_does_not_fit_into_the_rings),
+		cmocka_unit_test(test_recording_survives_the_end_of_the_program),
+		cmocka_unit_test(test_recording_is_refused_with_a_reason),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
