@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fibertrace_report.c - the page of a recording in a real browser
+ *
+ * The recording is of one step of drift, of which it is known what happened. The page must show all of it, need nothing else,
+ * and let itself be zoomed and moved.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness/cli/browser.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static char file[HARNESS_PATH], page[HARNESS_PATH];
+static json_t *report;
+static struct browser *b;
+
+static int start(void **state)
+{
+	struct harness_process *drift = cli_start(NULL, "ready ", "drift", NULL), *p;
+	const char *const pid = cli_number((uint64_t)drift->pid);
+
+	(void)state;
+	p = cli_start(NULL, "recording", "fibertrace", "record", "--for", "60s", "-o",
+		      harness_file(file, "step.rec"), pid, NULL);
+	assert_int_equal(kill(drift->pid, SIGUSR1), 0);
+	assert_non_null(harness_wait_line(drift, "step 1", CLI_SECONDS));
+	kill(p->pid, SIGINT);
+	harness_wait_end(p, CLI_SECONDS);
+	cli_expect(p, 0);
+	harness_free(p);
+	harness_free(drift);
+	p = cli_run("fibertrace", "report", "--json", file, NULL);
+	cli_expect(p, 0);
+	report = json_answer(p);
+	harness_free(p);
+	p = cli_run("fibertrace", "report", "--html", "-o", harness_file(page, "step.html"), file,
+		    NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	b = browser_open(page, "document.body !== null && document.body.dataset.ready === 'yes'");
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	assert_int_equal(browser_faults(b), 0);
+	assert_int_equal(browser_requests(b), 0);
+	browser_close(b);
+	json_decref(report);
+	return 0;
+}
+
+static json_int_t rows(const char *table)
+{
+	return (json_int_t)json_array_size(json_object_get(report, table));
+}
+
+static void test_page_has_a_row_for_everything_that_was_recorded(void **state)
+{
+	(void)state;
+	cli_contains(browser_text(b, "document.title"), "drift (process ");
+	assert_int_equal(browser_number(b, "document.querySelectorAll('.track').length"), 24 + 2);
+	assert_int_equal(
+		browser_number(b, "document.querySelectorAll('#functions tbody tr').length"),
+		rows("functions"));
+	assert_int_equal(browser_number(b, "document.querySelectorAll('#waits tbody tr').length"),
+			 rows("waits"));
+	assert_int_equal(browser_number(b, "document.querySelectorAll('#stacks tbody tr').length"),
+			 rows("stacks"));
+	assert_true(rows("functions") >= 4 && rows("waits") >= 4 && rows("stacks") >= 4);
+	cli_contains(browser_text(b, "document.getElementById('summary').textContent"),
+		     "24 fibers, ");
+	cli_contains(browser_text(b, "document.getElementById('summary').textContent"),
+		     "3 spawned, 2 ended, 9 turns, 6 wake-ups");
+	cli_contains(browser_text(b, "document.getElementById('functions').textContent"), "mover");
+	cli_contains(browser_text(b, "document.getElementById('labels').textContent"), "\"new-0\"");
+	assert_string_equal(browser_text(b, "document.getElementById('warnings').textContent"), "");
+}
+
+static void test_page_has_a_graph_of_who_waits_for_what(void **state)
+{
+	(void)state;
+	assert_int_equal(browser_number(b, "document.querySelectorAll('#graph svg').length"), 1);
+	assert_true(browser_number(b, "document.querySelectorAll('#graph .edge').length") >= 6);
+	cli_contains(browser_text(b, "document.getElementById('graph').textContent"),
+		     "locker waits ");
+	cli_contains(browser_text(b, "document.getElementById('graph').textContent"),
+		     "timers, poller and threads ends 4 waits for park");
+}
+
+static json_int_t view(const char *end)
+{
+	char expression[80];
+
+	snprintf(expression, sizeof expression, "+document.getElementById('view').dataset.%s", end);
+	return browser_number(b, expression);
+}
+
+/* A place on the canvas: so many pixels from its left, in a track. */
+static void place(int x, int track, int *ret_x, int *ret_y)
+{
+	browser_value(b, "document.getElementById('lanes').scrollIntoView()");
+	*ret_x = x + (int)browser_number(
+			     b, "document.getElementById('canvas').getBoundingClientRect().left");
+	*ret_y = track * 18 + 9 +
+		 (int)browser_number(
+			 b, "document.getElementById('canvas').getBoundingClientRect().top");
+}
+
+/* How many pixels of the canvas are drawn on; and what they look like, as a number. */
+#define INK                                                                                        \
+	"(() => { const c = document.getElementById('canvas'), d = c.getContext('2d')."            \
+	"getImageData(0, 0, c.width, c.height).data; let n = 0;"                                   \
+	"for (let i = 0; i < d.length; i += 4) n = d[i + 3] ? (n * 31 + i + d[i]) % 1000000007 : " \
+	"n;"                                                                                       \
+	"return n; })()"
+
+static void test_page_is_zoomed_and_moved(void **state)
+{
+	const json_int_t length = json_int(json_object_get(report, "totals"), "lengthNs");
+	json_int_t from, to, ink, zoomed;
+	int x, y;
+
+	(void)state;
+	assert_int_equal(view("from"), 0);
+	assert_int_equal(view("to"), length);
+	ink = browser_number(b, INK);
+	assert_true(ink > 0);
+	place(200, 3, &x, &y);
+	browser_wheel(b, x, y, -120);
+	from = view("from");
+	to = view("to");
+	assert_true(from > 0 && to < length);
+	assert_true(to - from < length * 3 / 4);
+	zoomed = browser_number(b, INK);
+	assert_true(zoomed > 0);
+	/* To the left by a drag to the right; not beyond the beginning. */
+	browser_drag(b, x, y, 20);
+	assert_true(view("from") < from);
+	/* Each is rounded to a ns. */
+	assert_in_range(view("to") - view("from") + 1 - (to - from), 0, 2);
+	browser_drag(b, x, y, 700);
+	assert_int_equal(view("from"), 0);
+	/* And back to all of it. */
+	browser_wheel(b, x, y, 120);
+	browser_wheel(b, x, y, 120);
+	assert_int_equal(view("from"), 0);
+	assert_int_equal(view("to"), length);
+	assert_int_equal(browser_number(b, INK), ink);
+}
+
+/* The holder waits from the beginning to the end: it is the first fiber. */
+static void test_page_tells_of_the_slice_that_is_clicked(void **state)
+{
+	int x, y;
+
+	(void)state;
+	place(300, 2, &x, &y);
+	browser_click(b, x, y);
+	cli_contains(browser_text(b, "document.getElementById('detail').textContent"),
+		     "1 \"holder-0\" holder waits: park");
+	cli_contains(browser_text(b, "document.getElementById('detail').textContent"),
+		     "or earlier, and still did at the end");
+	assert_int_equal(browser_number(b, "document.querySelectorAll('.track.picked').length"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_page_has_a_row_for_everything_that_was_recorded),
+		cmocka_unit_test(test_page_has_a_graph_of_who_waits_for_what),
+		cmocka_unit_test(test_page_is_zoomed_and_moved),
+		cmocka_unit_test(test_page_tells_of_the_slice_that_is_clicked),
+	};
+
+	harness_watchdog(110);
+	return cmocka_run_group_tests(tests, start, stop);
+}
