@@ -10,6 +10,7 @@
 #include "inspect/source.h"
 #include "inspect/symbolize.h"
 #include "inspect/unwind.h"
+#include "wire/record.h"
 #include "wire/wire.h"
 
 #define TRACE_ENTRIES 4096

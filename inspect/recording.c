@@ -102,7 +102,7 @@ static void add(struct ins_recording *r, struct ins_recording_inside *in, uint32
 	if (ns < in->latest[ring])
 		ns = in->latest[ring];
 	in->latest[ring] = ns;
-	*to = (struct ins_recorded){ns, ring, *e};
+	*to = (struct ins_recorded){ns, r->events, ring, *e};
 }
 
 /* A hole: at the time of what follows it. */
@@ -150,45 +150,14 @@ static int take_events(struct ins_recording *r, struct ins_recording_inside *in,
 	return 0;
 }
 
-/* Of one ring in their order, else in that of time. */
+/* By time; of the same, as they were read: so those of one ring stay in their order. */
 static int by_ns(const void *a, const void *b)
 {
 	const struct ins_recorded *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? -1 : 1;
-	return 0;
-}
-
-/* Stable, as qsort() of the C library is not said to be: merge sort from below. */
-static int sort_events(struct ins_recording *r)
-{
-	struct ins_recorded *from = r->event, *to = malloc(r->events * sizeof *to), *kept = to;
-	size_t width, i;
-
-	if (!to)
-		return -ENOMEM;
-	for (width = 1; width < r->events; width *= 2) {
-		struct ins_recorded *swapped = from;
-
-		for (i = 0; i < r->events; i += 2 * width) {
-			size_t a = i, middle = i + width < r->events ? i + width : r->events;
-			size_t b = middle,
-			       end = i + 2 * width < r->events ? i + 2 * width : r->events;
-			size_t k = i;
-
-			while (k < end)
-				to[k++] = b >= end || (a < middle && by_ns(&from[a], &from[b]) <= 0)
-						  ? from[a++]
-						  : from[b++];
-		}
-		from = to;
-		to = swapped;
-	}
-	if (from == kept)
-		memcpy(r->event, from, r->events * sizeof *from);
-	free(kept);
-	return 0;
+	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 /* -- sections -- */
@@ -279,11 +248,11 @@ static int read_all(struct ins_recording *r, struct ins_recording_inside *in,
 	for (size_t i = 0; i <= parts; i++)
 		in->latest[i] = INT64_MIN;
 	rc = take_all(r, in, true, at, end);
-	if (rc == 0)
-		rc = sort_events(r);
-	if (rc == 0)
-		rc = ins_recording_name_all(r, in);
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (r->events)
+		qsort(r->event, r->events, sizeof *r->event, by_ns);
+	return ins_recording_name_all(r, in);
 }
 
 static int check_head(struct ins_recording_head *h, size_t size)

@@ -84,7 +84,8 @@ struct ins_recording_text {
 
 /* One event, in the order of time over all rings. */
 struct ins_recorded {
-	int64_t ns; /* CLOCK_MONOTONIC */
+	int64_t ns;	/* CLOCK_MONOTONIC */
+	uint64_t place; /* in the file */
 	uint32_t ring;
 	struct fib_event event;
 };

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "wire/wire.h"
+#include "wire/record.h"
 
 /* Begin one with rings of about so many events, in all runtimes. 0 and *ret; -EBUSY when one is under way, -ESRCH without
  * a runtime, -ENOMEM. */

@@ -50,7 +50,7 @@ enum fib_wire_type {
 	FIB_WIRE_EVENTS = 0x07,
 	/* struct fib_wire_watchdog: WATCHDOG_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
 	FIB_WIRE_WATCHDOG = 0x08,
-	/* struct fib_wire_record: RECORD_IS, of READ then RECORDED..., END; or ERROR -EPERM, -EINVAL, -EBUSY, -ESRCH. */
+	/* struct fib_wire_record (record.h): RECORD_IS, of READ then RECORDED..., END; or ERROR -EPERM, -EINVAL, -EBUSY, -ESRCH. */
 	FIB_WIRE_RECORD = 0x10,
 
 	/* struct fib_wire_process */
@@ -327,35 +327,6 @@ struct fib_wire_watchdog_is {
 	int64_t threshold; /* in force now, ns, 0: off */
 	int64_t previous;  /* in force before */
 	uint64_t events;   /* long runs recorded so far */
-};
-
-/* The flight recorder. It stops by itself when nobody has read for FIB_WIRE_RECORD_LEASE: its reader is gone. */
-#define FIB_WIRE_RECORD_LEASE INT64_C(10000000000) /* ns, while anything runs */
-enum fib_wire_record_what { FIB_WIRE_RECORD_START, FIB_WIRE_RECORD_READ, FIB_WIRE_RECORD_STOP };
-
-struct fib_wire_record {
-	uint32_t what;	 /* enum fib_wire_record_what */
-	uint32_t events; /* START: that a ring holds, made a power of two */
-	uint64_t id;	 /* READ, STOP: of the recording, as START has answered */
-};
-
-struct fib_wire_record_is {
-	uint64_t id;	   /* counts the recordings of this process, from 1 */
-	uint32_t events;   /* that a ring holds */
-	uint32_t runtimes; /* that record */
-	int64_t now;	   /* ns, CLOCK_MONOTONIC ... */
-	uint64_t time;	   /* ... and the events' ticks at that moment */
-};
-
-/* Some events of one ring, in their order. One that has nothing new is told of once a READ all the same. */
-struct fib_wire_recorded {
-	uint64_t runtime; /* its serial */
-	uint32_t carrier; /* index, or FIB_EVENT_OUTSIDE */
-	uint32_t event_size;
-	uint32_t count;
-	uint32_t unused;
-	uint64_t
-		lost; /* events of this ring that were written over before they were read, so far */
 };
 
 struct fib_wire_end {
