@@ -69,6 +69,8 @@ WORKS = [
          ns(("fc", 3)), (50_000, 100_000)),
     Work("watchable", "yield, 1,000 fibers, nobody looks", "watchable", 1000,
          {OURS: 12_000_000, UNWATCHABLE: 12_000_000}, ns(("who", UNWATCHABLE, 1.01))),
+    Work("recorded", "an event of the recorder, beside off", "recorded", 1000,
+         {OURS: 6_000_000}, ns(("at most", 20))),
     Work("spawn-1000", "spawn, run, join, 1,000 live", "spawn", 1000,
          {OURS: 500_000, "boost.fiber": 100_000, "State Threads": 300_000, "Go": 400_000,
           "GNU Pth": 10_000, "pthread": 5_000},

@@ -27,6 +27,9 @@ void bench_verify(long count, long arg);
 void bench_watchable_yield(long count, long fibers);
 void bench_observed(long waiting, long seconds);
 
+/* What an event of the flight recorder costs: see recorded.c. */
+void bench_recorded(long count, long fibers);
+
 /* fn(arg) as the first fiber of a runtime with that many carriers; without a control socket and a watchdog, unless
  * bench_watchable is set. */
 extern bool bench_watchable;

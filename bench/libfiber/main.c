@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 		{"beside", bench_beside},
 		{"watchable", bench_watchable_yield},
 		{"observed", bench_observed},
+		{"recorded", bench_recorded},
 	};
 
 	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));
