@@ -3,8 +3,8 @@
  * take.c - a recording, from the first word to the process to the file
  *
  * The rings are read many times a second, so that small ones do; with each reading comes a pair of the program's ticks and
- * the time. Which fibers there are is asked for when it has begun, and again, with their stacks, when it has ended: events name fibers by
- * their ids only. What a function is called is looked up here, where the program's files are.
+ * the time. Which fibers there are is asked for when it has begun, and again, with their stacks, before the last reading: events name
+ * fibers by their ids only, and what comes after the stacks shows whose still was the fiber's when the recording ended. What a function is called is looked up here, where the program's files are.
  *
  * Whoever interrupts us wants what there is by then. So the first Ctrl-C ends the recording, and nothing is left switched on in the
  * program; should we be killed, the program notices that nobody reads and stops by itself.
@@ -197,8 +197,6 @@ static int read_on(struct trace_taking *t)
 		nanosleep(&pause, NULL);
 		rc = ask(t, FIB_WIRE_RECORD_READ);
 	}
-	if (rc == 0 && !t->over)
-		rc = ask(t, FIB_WIRE_RECORD_READ);
 	return rc;
 }
 
@@ -215,8 +213,8 @@ static int finish(struct trace_taking *t)
 
 		t->error = &ignored;
 		/* The process may end at any moment: what it has done is here. */
-		if (ask(t, FIB_WIRE_RECORD_STOP) < 0 ||
-		    trace_take_fibers(t, INS_RECORDING_LAST, true) < 0)
+		if (trace_take_fibers(t, INS_RECORDING_LAST, true) < 0 ||
+		    ask(t, FIB_WIRE_RECORD_READ) < 0 || ask(t, FIB_WIRE_RECORD_STOP) < 0)
 			t->over = true;
 		t->error = error;
 	}

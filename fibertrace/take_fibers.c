@@ -11,8 +11,6 @@
 #include "fibertrace/taking.h"
 #include "inspect/render.h"
 
-#define TICK INT64_C(2000000) /* the grain of "since when", and a little */
-
 void trace_note_entry(struct trace_taking *t, uint64_t entry)
 {
 	size_t i;
@@ -63,14 +61,13 @@ static char *fold(struct trace_taking *t)
 	return fclose(out) == 0 ? text : NULL;
 }
 
-/* Where it waits, if that is still the wait that it was in at the end. */
+/* Where it waits. Whether it still did when the recording ended, its events say. */
 static int put_stack(struct trace_taking *t, const struct ins_fiber *fiber)
 {
 	char *text;
 	int rc;
 
-	if (fiber->row.state != FIBER_SUSPENDED || !fiber->stack ||
-	    fiber->now - fiber->row.age > t->head.ended + TICK)
+	if (fiber->row.state != FIBER_SUSPENDED || !fiber->stack)
 		return 0;
 	if (t->stacks == TRACE_STACKS) {
 		t->untaken++;
@@ -97,6 +94,7 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 		.wait_arg = row->wait_arg,
 		.parent = row->parent,
 		.since = fiber->now - row->age,
+		.seen = fiber->now,
 		.state = row->state,
 		.wait_kind = row->wait_kind,
 		.carrier = row->carrier,

@@ -297,7 +297,10 @@ static int group_stood(struct adding *add)
 		const char *stack =
 			ins_recording_stack(add->recording, ins_replay_fiber(add->replay, i));
 
-		if (stack && add->last_wait[i] >= 0)
+		/* It was in that wait already when its stack was looked at. */
+		if (stack && add->last_wait[i] >= 0 &&
+		    add->recording->head.ended - add->last_wait[i] <=
+			    ins_replay_seen(add->replay, i))
 			a->stood[all++] = (struct ins_stood){stack, 1, add->last_wait[i]};
 	}
 	qsort(a->stood, all, sizeof *a->stood, by_text);

@@ -67,6 +67,7 @@ struct ins_recording_events {
 struct ins_recording_fiber {
 	uint64_t id, entry, wait_object, wait_arg, parent;
 	int64_t since; /* ns of CLOCK_MONOTONIC */
+	int64_t seen;  /* the same: a moment before it was looked at */
 	uint8_t state, wait_kind;
 	uint16_t carrier;
 	uint32_t unused;

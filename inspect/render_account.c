@@ -121,6 +121,36 @@ static void put_waits(FILE *out, const struct ins_recording *r, const struct ins
 	more(out, a->waiteds, rows);
 }
 
+/* The same, all that are waited for in the same way together. */
+static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins_account *a)
+{
+	struct ins_waited kind[2][256] = {0};
+	char t[2][32], text[TEXT];
+	size_t i;
+
+	for (i = 0; i < a->waiteds; i++) {
+		const struct ins_waited *w = &a->waited[i];
+		struct ins_waited *k = &kind[w->pinned][w->kind];
+
+		k->ns += w->ns;
+		k->waits += w->waits;
+		k->fibers += w->fibers;
+		if (w->most > k->most)
+			k->most = w->most;
+	}
+	fprintf(out, "\n%10s %10s %10s %8s  %s\n", "WAITING", "LONGEST", "WAITS", "AT END", "IN");
+	for (i = 0; i < 512; i++) {
+		const struct ins_waited *k = &kind[i / 256][i % 256];
+
+		if (k->waits)
+			fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s%s\n",
+				time_of(k->ns, t[0]), time_of(k->most, t[1]), k->waits, k->fibers,
+				ins_plain(ins_recording_kind(r, (unsigned)i % 256), text,
+					  sizeof text),
+				i / 256 ? ", pinned" : "");
+	}
+}
+
 static void put_stacks(FILE *out, const struct ins_account *a, size_t rows)
 {
 	char t[32], text[4096];
@@ -145,6 +175,7 @@ void ins_account_text(FILE *out, const struct ins_recording *r, const struct ins
 	put_head(out, r, a);
 	put_carriers(out, r, a);
 	put_functions(out, r, a, rows);
+	put_kinds(out, r, a);
 	put_waits(out, r, a, rows);
 	put_stacks(out, a, rows);
 	if (r->lost)

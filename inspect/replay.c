@@ -29,7 +29,7 @@ struct life {
 	uint8_t kind;
 	uint32_t arg, ring;
 	uint64_t object;
-	int64_t since;
+	int64_t since, seen;
 	struct ins_slice pinned; /* from 0: it is not */
 };
 
@@ -67,7 +67,7 @@ static void note(struct ins_replay *p, uint64_t id)
 {
 	/* Most often it is the one before. */
 	if (id && (!p->lives || p->life[p->lives - 1].id != id))
-		p->life[p->lives++] = (struct life){.id = id};
+		p->life[p->lives++] = (struct life){.id = id, .seen = INT64_MIN};
 }
 
 static void make_unique(struct ins_replay *p)
@@ -88,8 +88,10 @@ static void find_entries(struct ins_replay *p)
 	size_t i;
 
 	for (i = 0; i < r->lasts; i++)
-		if ((l = find(p, r->last[i].id)))
+		if ((l = find(p, r->last[i].id))) {
 			l->entry = r->last[i].entry;
+			l->seen = r->last[i].seen;
+		}
 	for (i = 0; i < r->firsts; i++) {
 		if (!(l = find(p, r->first[i].id)))
 			continue;
@@ -152,23 +154,19 @@ uint64_t ins_replay_entry(const struct ins_replay *p, size_t index)
 	return p->life[index].entry;
 }
 
+int64_t ins_replay_seen(const struct ins_replay *p, size_t index)
+{
+	return p->life[index].seen;
+}
+
 /* -- slices -- */
 
 static void emit(struct ins_replay *p, const struct life *l, enum ins_doing doing, int64_t from,
 		 int64_t to, unsigned flags)
 {
 	const struct ins_slice slice = {
-		.fiber = l->id,
-		.index = (size_t)(l - p->life),
-		.doing = doing,
-		.ring = l->ring,
-		.from = from,
-		.to = to,
-		.object = l->object,
-		.arg = l->arg,
-		.kind = l->kind,
-		.flags = (uint8_t)flags,
-	};
+		l->id,	 (size_t)(l - p->life), doing, l->ring, from, to, l->object, l->arg,
+		l->kind, (uint8_t)flags};
 
 	if (to >= from && p->ops->slice)
 		p->ops->slice(p->context, &slice);
@@ -371,6 +369,7 @@ static void rewind_all(struct ins_replay *p)
 			.id = p->life[i].id,
 			.entry = p->life[i].entry,
 			.first = p->life[i].first,
+			.seen = p->life[i].seen,
 		};
 	memset(p->track, 0, p->recording->rings * sizeof *p->track);
 }

@@ -68,5 +68,7 @@ void ins_replay_play(struct ins_replay *replay, const struct ins_replay_ops *ops
 size_t ins_replay_fibers(const struct ins_replay *replay);
 uint64_t ins_replay_fiber(const struct ins_replay *replay, size_t index);
 uint64_t ins_replay_entry(const struct ins_replay *replay, size_t index);
+/* The last list has it: a moment before it was looked at; else INT64_MIN. */
+int64_t ins_replay_seen(const struct ins_replay *replay, size_t index);
 
 #endif

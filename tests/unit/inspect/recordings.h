@@ -142,6 +142,7 @@ static inline struct ins_recording *made_three(void)
 		{.id = 3,
 		 .entry = 0x30,
 		 .since = BEGAN + 550,
+		 .seen = BEGAN + 900,
 		 .state = FIBER_SUSPENDED,
 		 .wait_kind = FIB_WAIT_PARK,
 		 .wait_object = 0xabc,

@@ -89,6 +89,35 @@ static void test_account_has_rows_for_functions_stacks_and_carriers(void **state
 	let_go();
 }
 
+/* A stack of an earlier wait is not said to be of the last one. */
+static void test_account_leaves_out_a_stack_that_was_left_since(void **state)
+{
+	struct made m = made_begin("left.rec", 100);
+	const struct ins_recording_fiber last[] = {
+		{.id = 1, .seen = BEGAN + 45, .state = FIBER_SUSPENDED},
+		{.id = 2, .seen = BEGAN + 45, .state = FIBER_SUSPENDED},
+	};
+	const struct fib_event e[] = {
+		made_run(10, 1, FIB_EVENT_NOBODY, 0, 0),
+		made_run(20, 2, FIBER_SUSPENDED, FIB_WAIT_PARK, 0),
+		made_run(30, 0, FIBER_SUSPENDED, FIB_WAIT_PARK, 0),
+		made_wake(50, 1, 0, FIB_WAIT_PARK),
+		made_run(60, 1, FIB_EVENT_NOBODY, 0, 0),
+		made_run(70, 0, FIBER_SUSPENDED, FIB_WAIT_PARK, 0),
+	};
+
+	(void)state;
+	made_ring(&m, 0, 0, e, 6);
+	ins_recording_put(m.w, INS_RECORDING_LAST, last, sizeof last);
+	ins_recording_put_text(m.w, INS_RECORDING_STACKS, 1, "run;before");
+	ins_recording_put_text(m.w, INS_RECORDING_STACKS, 2, "run;still");
+	account(made_end(&m));
+	assert_int_equal(a->stoods, 1);
+	assert_string_equal(a->stood[0].stack, "run;still");
+	assert_int_equal(a->stood[0].ns, 70);
+	let_go();
+}
+
 /* More objects than the table begins with, each waited for twice; descriptors by their number. */
 static void test_account_tells_many_objects_apart(void **state)
 {
@@ -120,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_account_adds_up_what_fibers_did),
 		cmocka_unit_test(test_account_has_a_row_for_each_thing_that_is_waited_for),
 		cmocka_unit_test(test_account_has_rows_for_functions_stacks_and_carriers),
+		cmocka_unit_test(test_account_leaves_out_a_stack_that_was_left_since),
 		cmocka_unit_test(test_account_tells_many_objects_apart),
 	};
 

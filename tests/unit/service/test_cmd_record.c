@@ -18,6 +18,7 @@
 #include "talk.h"
 #include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
+#include "wire/record.h"
 
 static struct fib_sched s;
 static struct fib_wire_record_is is;
