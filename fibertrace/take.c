@@ -23,6 +23,9 @@
 #include "fibertrace/taking.h"
 
 #define TIMEOUT	   INT64_C(10000000000)
+#define LOOK_EVERY INT64_C(100000000)
+#define FEW	   2000 /* fibers that are looked at that often */
+#define MANY	   20000
 #define READ_EVERY INT64_C(20000000)
 
 static volatile sig_atomic_t interrupted;
@@ -173,11 +176,25 @@ static int begin(struct trace_taking *t)
 				       sizeof(struct ins_recording_clock));
 	if (rc == 0)
 		rc = trace_take_fibers(t, INS_RECORDING_FIBERS, false);
+	t->look_every = t->taken->fibers <= FEW	   ? LOOK_EVERY
+			: t->taken->fibers <= MANY ? 5 * LOOK_EVERY
+						   : 0;
 	if (rc == 0) {
 		printf("recording: Ctrl-C ends it\n");
 		fflush(stdout);
 	}
 	return rc;
+}
+
+static void look_for_names(struct trace_taking *t)
+{
+	struct ins_error ignored, *error = t->error;
+
+	t->error = &ignored;
+	/* The next reading finds out whether the process has ended. */
+	if (trace_look_for_names(t, now(CLOCK_MONOTONIC)) < 0)
+		t->look_every = 0;
+	t->error = error;
 }
 
 static int read_on(struct trace_taking *t)
@@ -196,6 +213,8 @@ static int read_on(struct trace_taking *t)
 		pause = (struct timespec){0, left};
 		nanosleep(&pause, NULL);
 		rc = ask(t, FIB_WIRE_RECORD_READ);
+		if (rc == 0 && !t->over)
+			look_for_names(t);
 	}
 	return rc;
 }

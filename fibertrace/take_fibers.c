@@ -125,6 +125,33 @@ int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where, 
 			       t->error);
 }
 
+static int take_name(void *context, const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	struct trace_taking *t = context;
+	char name[sizeof row->object_name + 1] = "";
+	size_t i;
+
+	memcpy(name, row->object_name, sizeof row->object_name);
+	for (i = 0; i < t->objects && t->object[i] != row->wait_object; i++)
+		;
+	if (!name[0] || i < t->objects || i == TRACE_ENTRIES)
+		return 0;
+	t->object[t->objects++] = row->wait_object;
+	return ins_recording_put_text(t->writer, INS_RECORDING_OBJECTS, row->wait_object, name);
+}
+
+int trace_look_for_names(struct trace_taking *t, int64_t now)
+{
+	static const struct ins_request request;
+	struct ins_summary summary = {0};
+
+	if (!t->look_every || now - t->looked_at < t->look_every)
+		return 0;
+	t->looked_at = now;
+	return ins_source_read(t->source, &request, take_name, t, &summary, t->error);
+}
+
 int trace_take_words(struct trace_taking *t)
 {
 	const struct fib_layout *layout = &t->source->layout;

@@ -34,6 +34,9 @@ struct trace_taking {
 	size_t rings;
 	uint64_t entry[TRACE_ENTRIES], last_entry;
 	size_t entries;
+	uint64_t object[TRACE_ENTRIES]; /* those whose names are in the file */
+	size_t objects;
+	int64_t looked_at, look_every; /* ns */
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
@@ -48,6 +51,9 @@ void trace_note_entry(struct trace_taking *t, uint64_t entry);
 
 /* Which fibers there are, into that section; with the stacks of those that wait as they did when it ended. */
 int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where, bool stacks);
+
+/* Who waits for something that has a name waits for it now: look, now and then, and not where that would take long. */
+int trace_look_for_names(struct trace_taking *t, int64_t now);
 
 /* What addresses and numbers are called. */
 int trace_take_words(struct trace_taking *t);

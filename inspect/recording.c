@@ -207,6 +207,8 @@ static int take_part(struct ins_recording *r, struct ins_recording_inside *in, b
 		return ins_recording_take_texts(in, INS_TEXTS_STACKS, at, part->size);
 	case INS_RECORDING_WORDS:
 		return ins_recording_take_texts(in, INS_TEXTS_WORDS, at, part->size);
+	case INS_RECORDING_OBJECTS:
+		return ins_recording_take_texts(in, INS_TEXTS_OBJECTS, at, part->size);
 	default:
 		return 0; /* of a newer writer */
 	}

@@ -43,7 +43,8 @@ enum ins_recording_section {
 	INS_RECORDING_PLACES = 5, /* struct ins_recording_text, its text...: names of functions */
 	INS_RECORDING_STACKS =
 		6, /* the same: stacks of fibers that waited when it ended, outermost first */
-	INS_RECORDING_WORDS = 7, /* the same: 0..: wait kinds; 256..: states */
+	INS_RECORDING_WORDS = 7,   /* the same: 0..: wait kinds; 256..: states */
+	INS_RECORDING_OBJECTS = 8, /* the same: names of what was waited for, by its address */
 };
 
 struct ins_recording_part {
@@ -122,7 +123,7 @@ void ins_recording_close(struct ins_recording *recording); /* NULL: nothing */
 const char *ins_recording_place(const struct ins_recording *recording, uint64_t address);
 const char *ins_recording_stack(const struct ins_recording *recording, uint64_t fiber);
 const char *ins_recording_name(const struct ins_recording *recording, uint64_t fiber);
-/* The name of an object that somebody waited for when the recording began or ended. */
+/* The name of an object that somebody waited for when it was looked for names, which is now and then. */
 const char *ins_recording_object(const struct ins_recording *recording, uint64_t object);
 /* "mutex", "suspended"; never NULL. */
 const char *ins_recording_kind(const struct ins_recording *recording, unsigned kind);

@@ -44,7 +44,7 @@ FIXTURES = {
     "philosophers": "deadlock --philosophers 3" + 80 * " --self",
 }
 # Schema and command; {crowd} is the process id of a fixture, {waiter} a fiber of crowd that waits for a mutex, {parked} another
-# fiber of family each time, {file} a file that is not there yet, {before} and {after} snapshots of drift.
+# fiber of family each time, {file} a file that is not there yet, {before} and {after} snapshots of drift, {recording} one of crowd.
 ANSWERS = [
     ("processes", "fiberctl"),
     ("list", "fiberctl list {crowd}"),
@@ -106,6 +106,7 @@ ANSWERS = [
     ("waits", "fibertrace waits {deadlock}"),
     ("deadlock", "fibertrace deadlock {deadlock}"),
     ("diff", "fibertrace diff {before} {after}"),
+    ("report", "fibertrace report {recording}"),
 ]
 # Commands that have no answer of their own: two know no JSON, watch has that of another command.
 WITHOUT_SCHEMA = {"completion", "metrics", "watch"}
@@ -307,6 +308,8 @@ def words_for(processes, folder):
         if when == "before":
             drift.send_signal(signal.SIGUSR1)
             drift.stdout.readline()  # "step 1"
+    words["recording"] = f"{folder}/crowd.rec"
+    run(f"fibertrace record --for 200ms -o {words['recording']} {words['crowd']}")
     return words
 
 

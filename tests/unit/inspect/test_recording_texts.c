@@ -64,6 +64,7 @@ static void test_words_are_plain_and_say_what_is_waited_for(void **state)
 	memcpy(&e[0].time, "a\"\033[2J\n", 7);
 	made_ring(&m, 0, 0, e, 1);
 	ins_recording_put(m.w, INS_RECORDING_FIBERS, &f, sizeof f);
+	ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0x60, "cfg");
 	r = made_end(&m);
 	assert_string_equal(ins_recording_call(r, 7, buf, sizeof buf), "7 \"a\\\"\\x1b[2J\\x0a\"");
 	assert_string_equal(ins_recording_call(r, 8, buf, sizeof buf), "8");
@@ -71,6 +72,8 @@ static void test_words_are_plain_and_say_what_is_waited_for(void **state)
 			    "mutex \"a\\\"b\\x1b\"@0x50");
 	assert_string_equal(ins_recording_wait(r, FIB_WAIT_MUTEX, 0x51, 0, buf, sizeof buf),
 			    "mutex@0x51");
+	assert_string_equal(ins_recording_wait(r, FIB_WAIT_MUTEX, 0x60, 0, buf, sizeof buf),
+			    "mutex \"cfg\"@0x60");
 	assert_string_equal(ins_recording_wait(r, FIB_WAIT_FD, 0x51, 17, buf, sizeof buf), "fd 17");
 	assert_string_equal(ins_recording_wait(r, FIB_WAIT_JOIN, 8, 8, buf, sizeof buf), "join 8");
 	assert_string_equal(ins_recording_wait(r, FIB_WAIT_SLEEP, 0x51, 0, buf, sizeof buf),
