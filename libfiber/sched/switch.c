@@ -223,7 +223,7 @@ static fib_noinline void go_with_care(struct fib_carrier *c, struct fiber *fiber
 static fib_always_inline void leave_for(struct fib_carrier *c, struct fiber *fiber,
 					struct fiber *next, int64_t now)
 {
-	if (fib_likely(!c->care))
+	if (fib_likely(!c->care) || (c->care == FIB_CARE_EXCEPTIONS && !in_exception(c)))
 		go(c, fiber, next, now, false);
 	else
 		go_with_care(c, fiber, next, now);
