@@ -270,7 +270,8 @@ static int group_ran(struct adding *add)
 	if (!a->ran)
 		return -ENOMEM;
 	for (i = 0; i < a->fibers; i++)
-		a->ran[i] = (struct ins_ran){ins_replay_entry(add->replay, i), 1, a->fiber[i]};
+		a->ran[i] = (struct ins_ran){ins_replay_lives(add->replay)->at[i].entry, 1,
+					     a->fiber[i]};
 	qsort(a->ran, a->fibers, sizeof *a->ran, by_entry);
 	for (i = 0; i < a->fibers; i++) {
 		if (n && a->ran[n - 1].entry == a->ran[i].entry) {
@@ -294,13 +295,12 @@ static int group_stood(struct adding *add)
 	if (!a->stood)
 		return -ENOMEM;
 	for (i = 0; i < a->fibers; i++) {
-		const char *stack =
-			ins_recording_stack(add->recording, ins_replay_fiber(add->replay, i));
+		const struct ins_life *l = &ins_replay_lives(add->replay)->at[i];
+		const char *stack = ins_recording_stack(add->recording, l->id);
 
 		/* It was in that wait already when its stack was looked at. */
-		if (stack && add->last_wait[i] >= 0 &&
-		    add->recording->head.ended - add->last_wait[i] <=
-			    ins_replay_seen(add->replay, i))
+		if (stack && l->last && add->last_wait[i] >= 0 &&
+		    add->recording->head.ended - add->last_wait[i] <= l->last->seen)
 			a->stood[all++] = (struct ins_stood){stack, 1, add->last_wait[i]};
 	}
 	qsort(a->stood, all, sizeof *a->stood, by_text);
@@ -326,7 +326,7 @@ static int make_room(struct adding *add)
 	size_t i;
 
 	a->length = r->head.ended - r->head.began;
-	a->fibers = ins_replay_fibers(add->replay);
+	a->fibers = ins_replay_lives(add->replay)->count;
 	a->fiber = calloc(a->fibers + 1, sizeof *a->fiber);
 	a->carried = calloc(r->rings + 1, sizeof *a->carried);
 	add->last_wait = malloc((a->fibers + 1) * sizeof *add->last_wait);

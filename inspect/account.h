@@ -52,7 +52,7 @@ struct ins_account {
 	int64_t length; /* ns of the recording */
 	struct ins_spent all;
 	struct ins_counts counts;
-	struct ins_spent *fiber; /* of each, as ins_replay_fiber() numbers them */
+	struct ins_spent *fiber; /* of each, as ins_replay_lives() numbers them */
 	size_t fibers;
 	struct ins_waited *waited; /* the longest first */
 	size_t waiteds;

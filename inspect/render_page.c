@@ -34,20 +34,10 @@ static json_t *number(int64_t n)
 
 static int64_t index_of(const struct paging *p, uint64_t fiber)
 {
-	size_t low = 0, high = ins_replay_fibers(p->replay);
+	const struct ins_lives *lives = ins_replay_lives(p->replay);
+	const struct ins_life *life = ins_lives_find(lives, fiber);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const uint64_t id = ins_replay_fiber(p->replay, middle);
-
-		if (id == fiber)
-			return (int64_t)middle;
-		if (id < fiber)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
+	return life ? life - lives->at : -1;
 }
 
 /* [fiber, doing, from, to, ring or what it waits for, flags] */
@@ -105,8 +95,8 @@ static json_t *fibers(const struct paging *p, const struct ins_account *a)
 	size_t i;
 
 	for (i = 0; i < a->fibers; i++) {
-		const uint64_t id = ins_replay_fiber(p->replay, i);
-		const uint64_t entry = ins_replay_entry(p->replay, i);
+		const uint64_t id = ins_replay_lives(p->replay)->at[i].id;
+		const uint64_t entry = ins_replay_lives(p->replay)->at[i].entry;
 
 		json_array_append_new(
 			rows,

@@ -145,20 +145,10 @@ static void put_arrow(struct writing *w, const char *phase, unsigned process, ui
 /* Its number among the threads of that process; 0: it is not there. */
 static uint64_t thread_of(const struct writing *w, uint64_t fiber)
 {
-	size_t low = 0, high = ins_replay_fibers(w->replay);
+	const struct ins_lives *lives = ins_replay_lives(w->replay);
+	const struct ins_life *life = ins_lives_find(lives, fiber);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const uint64_t id = ins_replay_fiber(w->replay, middle);
-
-		if (id == fiber)
-			return middle + 1;
-		if (id < fiber)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return 0;
+	return life ? (uint64_t)(life - lives->at) + 1 : 0;
 }
 
 static void put_wakeup(void *context, const struct ins_wakeup *u)
@@ -263,10 +253,11 @@ static void put_tracks(struct writing *w)
 				 r->ring[i].carrier, r->ring[i].runtime);
 		put_meta(w, "thread", CARRIERS, i + 1, text, i);
 	}
-	for (i = 0; i < ins_replay_fibers(w->replay); i++) {
-		const char *place = ins_recording_place(r, ins_replay_entry(w->replay, i));
+	for (i = 0; i < ins_replay_lives(w->replay)->count; i++) {
+		const struct ins_life *l = &ins_replay_lives(w->replay)->at[i];
+		const char *place = ins_recording_place(r, l->entry);
 
-		ins_recording_call(r, ins_replay_fiber(w->replay, i), clean, sizeof clean);
+		ins_recording_call(r, l->id, clean, sizeof clean);
 		snprintf(text, sizeof text, "%s%s%s", clean, place ? " " : "", place ? place : "");
 		put_meta(w, "thread", FIBERS, i + 1, text, i);
 	}

@@ -3,8 +3,8 @@
  * replay.c - from events to what lasts
  *
  * What a fiber did before its first event is only said where the list of fibers, made when the recording began, says it too: a
- * carrier hears of a recording a moment after it has begun. And where events were lost, nothing is said of who ran there until the
- * next event that names him.
+ * carrier hears of a recording a moment after it has begun. And where events were lost, nothing is said of whoever may have run there until
+ * the next event that names him.
  *
  * A waker may be faster than the fiber that is about to leave: its event comes before the one that says that the fiber
  * waits. That is kept, and the fiber is runnable as soon as it has left.
@@ -17,11 +17,14 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/lives.h"
 #include "layout/layout.h"
 
-struct life {
-	uint64_t id, entry;
-	const struct ins_recording_fiber *first; /* NULL: was not there when it began */
+#define GRAIN INT64_C(2000000) /* ns: of "since when" in lists */
+
+/* What a fiber does. */
+struct doing {
+	const struct ins_life *life;
 	enum ins_doing doing;
 	bool woken;   /* while it is about to leave */
 	bool touched; /* what it does now, an event has said */
@@ -29,103 +32,45 @@ struct life {
 	uint8_t kind;
 	uint32_t arg, ring;
 	uint64_t object;
-	int64_t since, seen;
+	int64_t since;
 	struct ins_slice pinned; /* from 0: it is not */
 };
 
 struct track {
-	struct life *runs; /* NULL: nobody, or not known */
-	bool ended;	   /* that one has */
+	struct doing *runs; /* NULL: nobody, or not known */
+	bool ended;	    /* that one has */
+	int64_t latest;	    /* its last event, ns */
 };
 
 struct ins_replay {
 	const struct ins_recording *recording;
-	struct life *life;
-	size_t lives;
+	struct ins_lives lives;
+	struct doing *doing;
 	struct track *track;
 	const struct ins_replay_ops *ops;
 	void *context;
 };
 
-static int by_id(const void *a, const void *b)
+static struct doing *find(const struct ins_replay *p, uint64_t id)
 {
-	const struct life *x = a, *y = b;
+	const struct ins_life *life = ins_lives_find(&p->lives, id);
 
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static struct life *find(const struct ins_replay *p, uint64_t id)
-{
-	const struct life wanted = {.id = id};
-
-	return p->lives ? bsearch(&wanted, p->life, p->lives, sizeof wanted, by_id) : NULL;
-}
-
-/* -- the fibers -- */
-
-static void note(struct ins_replay *p, uint64_t id)
-{
-	/* Most often it is the one before. */
-	if (id && (!p->lives || p->life[p->lives - 1].id != id))
-		p->life[p->lives++] = (struct life){.id = id, .seen = INT64_MIN};
-}
-
-static void make_unique(struct ins_replay *p)
-{
-	size_t i, n = 0;
-
-	qsort(p->life, p->lives, sizeof *p->life, by_id);
-	for (i = 0; i < p->lives; i++)
-		if (!n || p->life[n - 1].id != p->life[i].id)
-			p->life[n++] = p->life[i];
-	p->lives = n;
-}
-
-static void find_entries(struct ins_replay *p)
-{
-	const struct ins_recording *r = p->recording;
-	struct life *l;
-	size_t i;
-
-	for (i = 0; i < r->lasts; i++)
-		if ((l = find(p, r->last[i].id))) {
-			l->entry = r->last[i].entry;
-			l->seen = r->last[i].seen;
-		}
-	for (i = 0; i < r->firsts; i++) {
-		if (!(l = find(p, r->first[i].id)))
-			continue;
-		l->entry = r->first[i].entry;
-		l->first = &r->first[i];
-	}
-	for (i = 0; i < r->events; i++)
-		if (r->event[i].event.type == FIB_EVENT_SPAWN &&
-		    (l = find(p, r->event[i].event.fiber)))
-			l->entry = r->event[i].event.object;
+	return life ? &p->doing[life - p->lives.at] : NULL;
 }
 
 int ins_replay_new(const struct ins_recording *r, struct ins_replay **ret)
 {
 	struct ins_replay *p = calloc(1, sizeof *p);
-	size_t i;
 
-	if (p) {
+	if (p && ins_lives_make(r, &p->lives) == 0) {
 		p->recording = r;
-		p->life = malloc((r->firsts + r->lasts + r->events + 1) * sizeof *p->life);
+		p->doing = calloc(p->lives.count + 1, sizeof *p->doing);
 		p->track = calloc(r->rings + 1, sizeof *p->track);
 	}
-	if (!p || !p->life || !p->track) {
+	if (!p || !p->doing || !p->track) {
 		ins_replay_free(p);
 		return -ENOMEM;
 	}
-	for (i = 0; i < r->firsts; i++)
-		note(p, r->first[i].id);
-	for (i = 0; i < r->lasts; i++)
-		note(p, r->last[i].id);
-	for (i = 0; i < r->events; i++)
-		note(p, r->event[i].event.fiber);
-	make_unique(p);
-	find_entries(p);
 	*ret = p;
 	return 0;
 }
@@ -134,46 +79,32 @@ void ins_replay_free(struct ins_replay *p)
 {
 	if (!p)
 		return;
-	free(p->life);
+	ins_lives_free(&p->lives);
+	free(p->doing);
 	free(p->track);
 	free(p);
 }
 
-size_t ins_replay_fibers(const struct ins_replay *p)
+const struct ins_lives *ins_replay_lives(const struct ins_replay *p)
 {
-	return p->lives;
-}
-
-uint64_t ins_replay_fiber(const struct ins_replay *p, size_t index)
-{
-	return p->life[index].id;
-}
-
-uint64_t ins_replay_entry(const struct ins_replay *p, size_t index)
-{
-	return p->life[index].entry;
-}
-
-int64_t ins_replay_seen(const struct ins_replay *p, size_t index)
-{
-	return p->life[index].seen;
+	return &p->lives;
 }
 
 /* -- slices -- */
 
-static void emit(struct ins_replay *p, const struct life *l, enum ins_doing doing, int64_t from,
+static void emit(struct ins_replay *p, const struct doing *l, enum ins_doing doing, int64_t from,
 		 int64_t to, unsigned flags)
 {
 	const struct ins_slice slice = {
-		l->id,	 (size_t)(l - p->life), doing, l->ring, from, to, l->object, l->arg,
-		l->kind, (uint8_t)flags};
+		l->life->id, (size_t)(l - p->doing), doing, l->ring, from, to, l->object, l->arg,
+		l->kind,     (uint8_t)flags};
 
 	if (to >= from && p->ops->slice)
 		p->ops->slice(p->context, &slice);
 }
 
 /* What it has done up to now, if that is known, and that it does something else from now on. */
-static void turn(struct ins_replay *p, struct life *l, enum ins_doing doing, int64_t now)
+static void turn(struct ins_replay *p, struct doing *l, enum ins_doing doing, int64_t now)
 {
 	if (l->doing != INS_DOING_UNKNOWN && l->doing != INS_DOING_DEAD)
 		emit(p, l, l->doing, l->since, now, l->earlier ? INS_SLICE_BEGAN_EARLIER : 0);
@@ -208,10 +139,10 @@ static uint32_t ring_of(const struct ins_recording *r, uint32_t carrier)
 }
 
 /* Its first event, at `now`, says that it did that before: what does the list say? */
-static void recall(struct ins_replay *p, struct life *l, enum ins_doing doing, int64_t now)
+static void recall(struct ins_replay *p, struct doing *l, enum ins_doing doing, int64_t now)
 {
 	const struct ins_recording_head *head = &p->recording->head;
-	const struct ins_recording_fiber *f = l->first;
+	const struct ins_recording_fiber *f = l->life->first;
 
 	if (l->touched || !f || f->since > now || doing_of(f) != doing)
 		return;
@@ -226,7 +157,7 @@ static void recall(struct ins_replay *p, struct life *l, enum ins_doing doing, i
 
 /* -- events -- */
 
-static void leave(struct ins_replay *p, struct life *l, const struct ins_recorded *e)
+static void leave(struct ins_replay *p, struct doing *l, const struct ins_recorded *e)
 {
 	const bool woken = l->woken;
 
@@ -243,7 +174,7 @@ static void leave(struct ins_replay *p, struct life *l, const struct ins_recorde
 static void take_run(struct ins_replay *p, const struct ins_recorded *e)
 {
 	struct track *t = &p->track[e->ring];
-	struct life *next = find(p, e->event.fiber);
+	struct doing *next = find(p, e->event.fiber);
 
 	if (t->runs && !t->ended && t->runs->doing == INS_DOING_RUNNING &&
 	    e->event.state != FIB_EVENT_NOBODY && e->event.state != FIBER_DEAD)
@@ -266,20 +197,20 @@ static void say_wakeup(struct ins_replay *p, const struct ins_recorded *e, uint6
 	const struct track *t = &p->track[e->ring];
 	const struct ins_wakeup wakeup = {
 		e->ns,	 waker, e->event.fiber,
-		e->ring, spawn, t->ended && t->runs && t->runs->id == waker};
+		e->ring, spawn, t->ended && t->runs && t->runs->life->id == waker};
 
 	if (p->ops->wakeup)
 		p->ops->wakeup(p->context, &wakeup);
 }
 
-static void take_wake(struct ins_replay *p, struct life *l, const struct ins_recorded *e)
+static void take_wake(struct ins_replay *p, struct doing *l, const struct ins_recorded *e)
 {
 	const struct track *t = &p->track[e->ring];
 	uint64_t waker = e->event.object;
 
 	/* It wakes who joins it as the last thing it does. */
 	if (!waker && t->runs && t->ended)
-		waker = t->runs->id;
+		waker = t->runs->life->id;
 	recall(p, l, INS_DOING_WAITING, e->ns);
 	if (l->doing == INS_DOING_RUNNABLE)
 		return; /* was made just now */
@@ -290,12 +221,12 @@ static void take_wake(struct ins_replay *p, struct life *l, const struct ins_rec
 		turn(p, l, INS_DOING_RUNNABLE, e->ns);
 }
 
-static void take_pinned(struct ins_replay *p, struct life *l, const struct ins_recorded *e)
+static void take_pinned(struct ins_replay *p, struct doing *l, const struct ins_recorded *e)
 {
 	if (e->event.type == FIB_EVENT_PINNED) {
 		l->pinned = (struct ins_slice){
-			l->id, (size_t)(l - p->life), INS_DOING_PINNED, e->ring,       e->ns,
-			0,     e->event.object,	      e->event.arg,	e->event.kind, 0};
+			l->life->id, (size_t)(l - p->doing), INS_DOING_PINNED, e->ring,	      e->ns,
+			0,	     e->event.object,	     e->event.arg,     e->event.kind, 0};
 	} else if (l->pinned.from) {
 		l->pinned.to = e->ns;
 		if (p->ops->slice)
@@ -304,10 +235,51 @@ static void take_pinned(struct ins_replay *p, struct life *l, const struct ins_r
 	}
 }
 
+/* It is certain that l does this ever since: the list at the end says so. The grain of that is the coarse clock's. */
+static bool lasts(const struct doing *l)
+{
+	const struct ins_recording_fiber *last = l->life->last;
+
+	return last && doing_of(last) == l->doing && last->since <= l->since + GRAIN;
+}
+
+/* Whether l may have run on t's carrier while nobody knows who did. */
+static bool may_have_run(const struct ins_replay *p, const struct track *t, const struct doing *l)
+{
+	if (l->doing == INS_DOING_RUNNING)
+		return l == t->runs ||
+		       (!l->touched && (l->ring == INS_NO_RING || &p->track[l->ring] == t));
+	return !lasts(l);
+}
+
+/* What happened on t's carrier since its last event was lost. Whoever ran there did so until then; whoever did not run may have
+ * done so meanwhile, for all that is known. */
+static void take_hole(struct ins_replay *p, struct track *t)
+{
+	const int64_t from = t->latest ? t->latest : p->recording->head.began;
+	size_t i;
+
+	for (i = 0; i < p->lives.count; i++) {
+		struct doing *l = &p->doing[i];
+
+		if (!l->touched && l->life->first)
+			recall(p, l, doing_of(l->life->first), from);
+		if (!may_have_run(p, t, l))
+			continue;
+		if (l->doing != INS_DOING_DEAD && l->doing != INS_DOING_UNKNOWN && from > l->since)
+			emit(p, l, l->doing, l->since, from,
+			     l->earlier ? INS_SLICE_BEGAN_EARLIER : 0);
+		if (l->doing != INS_DOING_DEAD)
+			l->doing = INS_DOING_UNKNOWN;
+		l->touched = true;
+	}
+	t->runs = NULL;
+}
+
 static void take(struct ins_replay *p, const struct ins_recorded *e)
 {
 	struct track *t = &p->track[e->ring];
-	struct life *l = find(p, e->event.fiber);
+	struct doing *l = find(p, e->event.fiber);
 
 	if (!l && e->event.type != FIB_EVENT_RUN && e->event.type != FIB_EVENT_COUNT)
 		return;
@@ -316,13 +288,11 @@ static void take(struct ins_replay *p, const struct ins_recorded *e)
 		take_run(p, e);
 		break;
 	case FIB_EVENT_COUNT: /* events were lost */
-		if (t->runs && t->runs->doing == INS_DOING_RUNNING)
-			t->runs->doing = INS_DOING_UNKNOWN;
-		t->runs = NULL;
+		take_hole(p, t);
 		break;
 	case FIB_EVENT_SPAWN:
 		turn(p, l, INS_DOING_RUNNABLE, e->ns);
-		say_wakeup(p, e, t->runs ? t->runs->id : 0, true);
+		say_wakeup(p, e, t->runs ? t->runs->life->id : 0, true);
 		break;
 	case FIB_EVENT_EXIT:
 		recall(p, l, INS_DOING_RUNNING, e->ns);
@@ -348,11 +318,11 @@ static void finish(struct ins_replay *p)
 	const int64_t ended = p->recording->head.ended;
 	size_t i;
 
-	for (i = 0; i < p->lives; i++) {
-		struct life *l = &p->life[i];
+	for (i = 0; i < p->lives.count; i++) {
+		struct doing *l = &p->doing[i];
 
-		if (!l->touched && l->first)
-			recall(p, l, doing_of(l->first), ended);
+		if (!l->touched && l->life->first)
+			recall(p, l, doing_of(l->life->first), ended);
 		if (l->doing != INS_DOING_UNKNOWN && l->doing != INS_DOING_DEAD)
 			emit(p, l, l->doing, l->since, ended,
 			     INS_SLICE_GOES_ON | (l->earlier ? INS_SLICE_BEGAN_EARLIER : 0));
@@ -364,13 +334,8 @@ static void rewind_all(struct ins_replay *p)
 {
 	size_t i;
 
-	for (i = 0; i < p->lives; i++)
-		p->life[i] = (struct life){
-			.id = p->life[i].id,
-			.entry = p->life[i].entry,
-			.first = p->life[i].first,
-			.seen = p->life[i].seen,
-		};
+	for (i = 0; i < p->lives.count; i++)
+		p->doing[i] = (struct doing){.life = &p->lives.at[i]};
 	memset(p->track, 0, p->recording->rings * sizeof *p->track);
 }
 
@@ -392,6 +357,7 @@ void ins_replay_play(struct ins_replay *p, const struct ins_replay_ops *ops, voi
 		if (ops->mark)
 			ops->mark(context, e);
 		take(p, e);
+		p->track[e->ring].latest = e->ns;
 	}
 	finish(p);
 }

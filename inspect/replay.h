@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "inspect/lives.h"
 #include "inspect/recording.h"
 
 enum ins_doing {
@@ -28,7 +29,7 @@ enum ins_doing {
 
 struct ins_slice {
 	uint64_t fiber;
-	size_t index; /* of the fiber, below ins_replay_fibers() */
+	size_t index; /* of the fiber in ins_replay_lives() */
 	enum ins_doing doing;
 	uint32_t ring; /* RUNNING, PINNED: whose carrier; INS_NO_RING: not known */
 	int64_t from, to;
@@ -64,11 +65,7 @@ void ins_replay_free(struct ins_replay *replay);
  * nobody wants to hear. */
 void ins_replay_play(struct ins_replay *replay, const struct ins_replay_ops *ops, void *context);
 
-/* The fibers that occur: their ids, ascending; and the function that one runs, 0: not known. */
-size_t ins_replay_fibers(const struct ins_replay *replay);
-uint64_t ins_replay_fiber(const struct ins_replay *replay, size_t index);
-uint64_t ins_replay_entry(const struct ins_replay *replay, size_t index);
-/* The last list has it: a moment before it was looked at; else INT64_MIN. */
-int64_t ins_replay_seen(const struct ins_replay *replay, size_t index);
+/* The fibers that occur: a slice's index is one's place among them. */
+const struct ins_lives *ins_replay_lives(const struct ins_replay *replay);
 
 #endif
