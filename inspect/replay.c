@@ -235,26 +235,29 @@ static void take_pinned(struct ins_replay *p, struct doing *l, const struct ins_
 	}
 }
 
-/* It is certain that l does this ever since: the list at the end says so. The grain of that is the coarse clock's. */
-static bool lasts(const struct doing *l)
+/* It is certain that l has done the same until `then`: the list at the end, made later, says so. The grain of that is the
+ * coarse clock's. */
+static bool lasts(const struct doing *l, int64_t then)
 {
 	const struct ins_recording_fiber *last = l->life->last;
 
-	return last && doing_of(last) == l->doing && last->since <= l->since + GRAIN;
+	return last && last->seen >= then && doing_of(last) == l->doing &&
+	       last->since <= l->since + GRAIN;
 }
 
 /* Whether l may have run on t's carrier while nobody knows who did. */
-static bool may_have_run(const struct ins_replay *p, const struct track *t, const struct doing *l)
+static bool may_have_run(const struct ins_replay *p, const struct track *t, const struct doing *l,
+			 int64_t then)
 {
 	if (l->doing == INS_DOING_RUNNING)
 		return l == t->runs ||
 		       (!l->touched && (l->ring == INS_NO_RING || &p->track[l->ring] == t));
-	return !lasts(l);
+	return !lasts(l, then);
 }
 
-/* What happened on t's carrier since its last event was lost. Whoever ran there did so until then; whoever did not run may have
+/* What happened on t's carrier from its last event until `then` was lost. Whoever ran there did so until then; whoever did not run may have
  * done so meanwhile, for all that is known. */
-static void take_hole(struct ins_replay *p, struct track *t)
+static void take_hole(struct ins_replay *p, struct track *t, int64_t then)
 {
 	const int64_t from = t->latest ? t->latest : p->recording->head.began;
 	size_t i;
@@ -264,7 +267,7 @@ static void take_hole(struct ins_replay *p, struct track *t)
 
 		if (!l->touched && l->life->first)
 			recall(p, l, doing_of(l->life->first), from);
-		if (!may_have_run(p, t, l))
+		if (!may_have_run(p, t, l, then))
 			continue;
 		if (l->doing != INS_DOING_DEAD && l->doing != INS_DOING_UNKNOWN && from > l->since)
 			emit(p, l, l->doing, l->since, from,
@@ -288,7 +291,7 @@ static void take(struct ins_replay *p, const struct ins_recorded *e)
 		take_run(p, e);
 		break;
 	case FIB_EVENT_COUNT: /* events were lost */
-		take_hole(p, t);
+		take_hole(p, t, e->ns);
 		break;
 	case FIB_EVENT_SPAWN:
 		turn(p, l, INS_DOING_RUNNABLE, e->ns);

@@ -116,7 +116,11 @@ static void test_replay_says_only_what_is_certain_where_events_were_lost(void **
 		{.id = 6, .since = BEGAN, .state = FIBER_RUNNABLE},
 	};
 	const struct ins_recording_fiber last[] = {
-		{.id = 4, .since = BEGAN, .state = FIBER_SUSPENDED, .wait_kind = FIB_WAIT_PARK},
+		{.id = 4,
+		 .since = BEGAN,
+		 .seen = BEGAN + 9000000,
+		 .state = FIBER_SUSPENDED,
+		 .wait_kind = FIB_WAIT_PARK},
 	};
 	const struct fib_event early[] = {
 		made_event(FIB_EVENT_SPAWN, 5, 3),
