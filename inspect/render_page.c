@@ -170,13 +170,15 @@ int ins_page(FILE *out, const char *page, size_t size, const struct ins_recordin
 	     struct ins_replay *replay, const struct ins_account *account)
 {
 	static const struct ins_replay_ops ops = {take_slice, take_wakeup, NULL};
-	struct paging p = {recording, replay, json_array(), json_array(), 0, 0, 0};
+	struct paging p = {.recording = recording, .replay = replay};
 	const char *at = memmem(page, size, mark, sizeof mark - 1);
 	json_t *all;
 	int rc = 0;
 
 	if (!at)
 		return -EINVAL;
+	p.slices = json_array();
+	p.wakeups = json_array();
 	ins_replay_play(replay, &ops, &p);
 	all = data(&p, account);
 	fwrite(page, 1, (size_t)(at - page), out);

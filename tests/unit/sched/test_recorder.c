@@ -42,9 +42,10 @@ static void *work(void *arg)
 	return arg;
 }
 
+/* So that whoever unparks it wakes it, and leaves no token. */
 static bool parked(const struct fiber *f)
 {
-	return fib_load(&f->state) == FIBER_SUSPENDED && fib_load(&f->wait_kind) == FIB_WAIT_PARK;
+	return (fib_load_acquire(&f->parker.word) & FIB_OUTCOME_MASK) == FIB_OUTCOME_ARMED_PARK;
 }
 
 static void *lead(void *arg)
