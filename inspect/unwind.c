@@ -273,6 +273,7 @@ static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, st
 		return false;
 	ins_unwind_dw(&u->dw, fiber, &u->second);
 	if (arrived(layout, &u->second) || u->second.count > ret->count) {
+		u->foreign = u->dw.foreign;
 		ret->count = u->second.count;
 		memcpy(ret->pc, u->second.pc, ret->count * sizeof ret->pc[0]);
 	}

@@ -16,6 +16,8 @@
 #include "inspect/debug.h"
 #include "inspect/image.h"
 
+#define X86_64_R12 12
+
 /* DWARF's numbers of the two registers that a walk starts with. */
 static const struct {
 	unsigned machine;
@@ -95,6 +97,18 @@ static const Dwfl_Thread_Callbacks callbacks = {
 	.set_initial_registers = set_registers,
 };
 
+/* As unwind_end.h has it: a fiber that has ended on this stack a moment ago left its record in this register. */
+static bool foreign(const struct ins_unwind_dw *dw, Dwfl_Frame *outermost)
+{
+	const struct fib_layout *layout = &dw->source->layout;
+	Dwarf_Word record;
+
+	return dw->fiber->registers && ins_machine_self() == EM_X86_64 &&
+	       dwfl_frame_reg(outermost, X86_64_R12, &record) == 0 &&
+	       record != dw->fiber->row.record &&
+	       record - layout->records < layout->committed * layout->record_size;
+}
+
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct ins_unwind_dw *dw = arg;
@@ -106,7 +120,10 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 	dw->walk->pc[dw->walk->count++] = pc;
 	pc -= dw->walk->count > 1;
 	/* Below the entry of another library's coroutines may be anything. */
-	return pc >= layout->entry_low && pc < layout->entry_high ? DWARF_CB_ABORT : DWARF_CB_OK;
+	if (pc - layout->entry_low >= layout->entry_high - layout->entry_low)
+		return DWARF_CB_OK;
+	dw->foreign = foreign(dw, frame);
+	return DWARF_CB_ABORT;
 }
 
 static bool covered_by(Dwarf_CFI *cfi, Dwarf_Addr address)
@@ -140,6 +157,7 @@ void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, stru
 	unsigned i;
 
 	ret->count = 0;
+	dw->foreign = false;
 	dw->fiber = fiber;
 	dw->walk = ret;
 	if (dwfl && !dw->tried) {

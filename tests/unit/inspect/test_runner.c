@@ -103,8 +103,10 @@ static void test_nobody_is_stopped_for_what_nobody_asks(void **state)
 	assert_int_equal(n, 2);
 	assert_int_equal(pauses.threads, 0);
 	/* And nobody where it is not wanted at all. */
+	ins_unwinder_free(unwinder);
 	ins_source_close(source);
 	assert_int_equal(ins_source_open_live(target->pid, &error, &source), 0);
+	assert_int_equal(ins_unwinder_new(source, &unwinder), 0);
 	assert_int_equal(ins_source_read(source, &with, look, &n, &summary, &error), 0);
 	assert_int_equal(n, 4);
 	assert_int_equal(pauses.threads, 0);
@@ -151,6 +153,45 @@ static void test_a_record_that_is_anothers_by_now_has_moved(void **state)
 	ins_runners_free(NULL);
 }
 
+static int walk_as_another(void *context, const struct ins_fiber *fiber)
+{
+	const struct fib_layout *const layout = &source->layout;
+	struct ins_fiber other = *fiber;
+
+	if (!fiber->registers)
+		return 0;
+	++*(unsigned *)context;
+	/* What ran there until a moment ago, when this one is about to begin on the same stack. */
+	other.row.record += layout->record_size;
+	if (other.row.record - layout->records >= layout->committed * layout->record_size)
+		other.row.record = layout->records;
+	ins_unwind(unwinder, &other, &walk);
+	assert_true(walk.truncated);
+	assert_int_equal(walk.count, 0);
+	assert_non_null(strstr(walk.reason, "middle of a switch"));
+	/* A walk that leaves the fiber's stack is not its own. */
+	other = *fiber;
+	other.row.stack_size = fiber->row.sp + 8 - other.row.stack_low;
+	other.stack_size = 8;
+	ins_unwind(unwinder, &other, &walk);
+	assert_true(walk.truncated);
+	/* And as it is. */
+	ins_unwind(unwinder, fiber, &walk);
+	assert_false(walk.truncated);
+	return 0;
+}
+
+static void test_frames_of_who_had_the_stack_before_are_not_shown(void **state)
+{
+	const struct ins_request request = {.stacks = true};
+	unsigned n = 0;
+
+	(void)state;
+	assert_int_equal(ins_source_read(source, &request, walk_as_another, &n, &summary, &error),
+			 0);
+	assert_int_equal(n, 2);
+}
+
 static int close_spin(void **state)
 {
 	(void)state;
@@ -166,6 +207,7 @@ int main(void)
 		cmocka_unit_test(test_each_that_runs_is_found_and_walked),
 		cmocka_unit_test(test_nobody_is_stopped_for_what_nobody_asks),
 		cmocka_unit_test(test_a_record_that_is_anothers_by_now_has_moved),
+		cmocka_unit_test(test_frames_of_who_had_the_stack_before_are_not_shown),
 	};
 
 	return HEAD_RUN(tests, open_spin, close_spin);
