@@ -6,6 +6,7 @@
  * the name; one that is not must say why. TRACE_SECONDS (4) says how long; what the program yielded with and without somebody who
  * looks is printed, and not judged: the machine is shared.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define DIGITS 6
 
 static struct {
-	unsigned long reads, walks, running, between, truncated, wrong;
+	unsigned long reads, walks, running, between, switching, truncated, wrong;
 } seen;
 
 static double now(void)
@@ -71,6 +72,7 @@ static void check_fiber(const json_t *fiber)
 	const size_t frames = json_array_size(json_object_get(fiber, "frames"));
 	unsigned digits;
 
+	seen.switching += json_is_true(json_object_get(fiber, "switching"));
 	seen.running += !strcmp(state, "running");
 	if (!frames) {
 		seen.between++;
@@ -183,13 +185,63 @@ static void test_every_walk_has_the_fibers_own_number(void **state)
 	harness_free(p);
 }
 
+static char state_of(pid_t pid)
+{
+	char path[64], letter = '?';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &letter), 1);
+	fclose(file);
+	return letter;
+}
+
+static bool stopped(void *pid)
+{
+	return state_of(*(pid_t *)pid) == 'T';
+}
+
+/* Nothing moves: each fiber has frames, but for one that is on its way for the first time. */
+static void test_a_program_stopped_at_any_moment_is_walked_whole(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready", "digits", NULL);
+	const double end = now() + seconds() / 2;
+	unsigned seed = (unsigned)time(NULL);
+	char number[16];
+
+	(void)state;
+	memset(&seen, 0, sizeof(seen));
+	snprintf(number, sizeof(number), "%s", cli_number((uint64_t)p->pid));
+	do {
+		kill(p->pid, SIGSTOP);
+		assert_true(harness_until(stopped, &p->pid, CLI_SECONDS));
+		trace("fibertrace", number, "--each", "--verbose");
+		assert_true(harness_until(stopped, &p->pid, CLI_SECONDS));
+		kill(p->pid, SIGCONT);
+		pause_a_while(&seed);
+	} while (now() < end);
+	print_message("# stopped: %lu reads, %lu walks, %lu of fibers that ran, %lu in the middle "
+		      "of a switch, "
+		      "%lu without frames, %lu truncated, %lu wrong\n",
+		      seen.reads, seen.walks, seen.running, seen.switching, seen.between,
+		      seen.truncated, seen.wrong);
+	assert_int_equal(seen.wrong, 0);
+	assert_true(seen.running > 0);
+	assert_true(seen.between <= seen.switching);
+	assert_true(seen.truncated <= seen.switching);
+	harness_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_walk_has_the_fibers_own_number),
+		cmocka_unit_test(test_a_program_stopped_at_any_moment_is_walked_whole),
 	};
 
-	harness_watchdog(110 + (unsigned)seconds());
+	harness_watchdog(110 + 2 * (unsigned)seconds());
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
