@@ -41,7 +41,8 @@ const struct tool_command tool_bt = {
 	.summary = "the backtrace of one fiber, or of all",
 	.help = "The program hands over the bytes of the stack; this tool walks it and looks up\n"
 		"functions, files and lines, so debug information is only needed here. A fiber\n"
-		"that runs has no stack that holds still and is reported as running.\n",
+		"that runs has no stack that holds still and is reported as running; 'fibertrace'\n"
+		"stops who runs it for the time of a copy, and has its frames too.\n",
 	.least = 1,
 	.most = 2,
 	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FRAMES) |
