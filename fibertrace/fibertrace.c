@@ -109,13 +109,17 @@ static int open_source(const struct tool_arguments *a, const char *who, struct i
 
 static void say_pauses(const struct tool_arguments *a)
 {
-	char longest[32], total[32];
+	char longest[32], total[32], copy[32];
 
 	if (a->option[TOOL_OPT_VERBOSE])
-		fprintf(stderr, "fibertrace: stopped %llu times: at most %s at once, %s in all\n",
+		fprintf(stderr,
+			"fibertrace: stopped %llu times: at most %s at once, %s in all; the "
+			"longest copy "
+			"took %s\n",
 			(unsigned long long)pauses.threads,
 			ins_words_duration(pauses.longest_ns, longest, sizeof longest),
-			ins_words_duration(pauses.total_ns, total, sizeof total));
+			ins_words_duration(pauses.total_ns, total, sizeof total),
+			ins_words_duration(pauses.copy_ns, copy, sizeof copy));
 }
 
 const struct tool tool = {

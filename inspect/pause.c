@@ -144,6 +144,7 @@ static enum ins_pause_end copy(struct ins_pause *p)
 static void use(struct stop *s, int status)
 {
 	const bool signal = status >> 16 == 0;
+	const int64_t seen = ins_duration_now();
 	struct ins_pause *p = s->pause;
 	int old;
 
@@ -154,7 +155,8 @@ static void use(struct stop *s, int status)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	s->end = registers_of(p->tid, &p->registers) ? copy(p) : INS_PAUSE_NO_PORT;
 	ptrace(PTRACE_DETACH, p->tid, NULL, (void *)(uintptr_t)(signal ? WSTOPSIG(status) : 0));
-	p->held_ns = ins_duration_now() - s->since;
+	p->copy_ns = ins_duration_now() - seen;
+	p->held_ns = seen + p->copy_ns - s->since;
 	pthread_setcancelstate(old, NULL);
 }
 
@@ -221,6 +223,8 @@ enum ins_pause_end ins_pause(struct ins_pause *pause, struct ins_pauses *count)
 		count->total_ns += pause->held_ns;
 		if (pause->held_ns > count->longest_ns)
 			count->longest_ns = pause->held_ns;
+		if (pause->copy_ns > count->copy_ns)
+			count->copy_ns = pause->copy_ns;
 	}
 	return s.end;
 }

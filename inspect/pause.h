@@ -41,6 +41,7 @@ struct ins_pause {
 	struct ins_registers registers;
 	uint64_t low, size;		/* what is copied of the fiber's stack, at bytes */
 	uint64_t aside_low, aside_size; /* and of the other one, behind it */
+	int64_t copy_ns;		/* from when we saw it stopped */
 	int64_t held_ns; /* from the call that stops it to the end of the one that lets it go: an upper bound */
 };
 

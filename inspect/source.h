@@ -63,6 +63,7 @@ struct ins_fiber {
 struct ins_pauses {
 	uint64_t threads;
 	int64_t longest_ns, total_ns;
+	int64_t copy_ns; /* the longest, from when we saw that a thread had stopped: the rest was waiting for a CPU */
 };
 
 struct ins_request {
