@@ -17,6 +17,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -164,9 +165,12 @@ static void *stop_main(void *arg)
 {
 	struct stop *s = arg;
 	struct ins_pause *p = s->pause;
+	const struct sched_param first = {.sched_priority = 1};
 	int status;
 	pid_t got;
 
+	/* Where we may, nobody gets the CPU while somebody is kept from it by us. */
+	sched_setscheduler(0, SCHED_FIFO, &first);
 	if (ptrace(PTRACE_SEIZE, p->tid, NULL, NULL) < 0) {
 		p->error = -errno;
 		s->end = errno == ESRCH ? INS_PAUSE_GONE : INS_PAUSE_REFUSED;
