@@ -100,6 +100,18 @@ static void *lead_plainly(void *arg)
 	return (void *)(uintptr_t)broken;
 }
 
+/* Each carrier has heard of the recording, as it does when it looks at the outside; what was noted until then is forgotten. */
+static void warm_up(void)
+{
+	struct fib_recorder *r = fib_recorder_of(&s);
+	unsigned i;
+
+	assert_int_equal(
+		fiber_join(carriers_spawn(&s, NULL, lead_plainly, NULL), NULL, FIBER_FOREVER), 0);
+	for (i = 0; i < r->rings; i++)
+		fib_event_ring_begin(&r->ring[i]);
+}
+
 static void run(unsigned carriers)
 {
 	struct fiber_result result = {0};
@@ -108,6 +120,7 @@ static void run(unsigned carriers)
 	carriers_start(&s, carriers);
 	assert_int_equal(fib_recorder_start(&s, ROOM), 0);
 	assert_int_equal(fib_recorder_start(&s, ROOM), -EBUSY);
+	warm_up();
 	first = carriers_spawn(&s, "the first of all of them", lead_plainly, NULL);
 	assert_int_equal(fiber_join(first, &result, FIBER_FOREVER), 0);
 	assert_null(result.value);
@@ -147,12 +160,13 @@ static void test_recorder_tells_who_ran_after_whom(void **state)
 	struct fib_recorder *r;
 	uint64_t runs = 0, exits = 0;
 	unsigned i, n;
-	bool ended = false;
+	bool ended = false, known = false;
 
 	(void)state;
 	carriers_start(&s, 1);
 	assert_int_equal(fib_recorder_start(&s, ROOM), 0);
 	r = fib_recorder_of(&s);
+	warm_up();
 	assert_int_equal(
 		fiber_join(carriers_spawn(&s, "lead", lead_plainly, NULL), NULL, FIBER_FOREVER), 0);
 	while (!fib_close(&s))
@@ -172,6 +186,8 @@ static void test_recorder_tells_who_ran_after_whom(void **state)
 		} else if (e->type == FIB_EVENT_RUN) {
 			if (ended)
 				assert_int_equal(e->state, FIBER_DEAD);
+			else if (!known)
+				known = true; /* of the warming up */
 			else if (runs)
 				assert_in_range(e->state, FIBER_RUNNABLE, FIBER_SUSPENDED);
 			else

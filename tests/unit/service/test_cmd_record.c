@@ -118,6 +118,9 @@ static void test_record_gives_every_event_once(void **state)
 	assert_int_equal(is.events, 4096);
 	assert_int_equal(is.runtimes, 1);
 	assert_int_equal(rings, 0);
+	run(100); /* each carrier hears of it */
+	assert_int_equal(ask(FIB_WIRE_RECORD_READ, 0, is.id, FIB_WIRE_RW), 0);
+	assert_int_equal(spawns, 100);
 	run(100);
 	assert_int_equal(ask(FIB_WIRE_RECORD_READ, 0, is.id, FIB_WIRE_RW), 0);
 	assert_int_equal(rings, 3); /* one frame each */
