@@ -230,6 +230,8 @@ static void put_name(struct fib_event_ring *ring, const struct fiber *fiber)
 	uint64_t word[4];
 	unsigned i;
 
+	if (!fiber->name[0]) /* what lies behind may be another one's */
+		return;
 	memcpy(word, fiber->name, sizeof word);
 	for (i = 0; i < 4 && word[i]; i += 2)
 		fib_event_put(ring, word[i], fiber->id, word[i + 1],
