@@ -42,10 +42,11 @@ static void *work(void *arg)
 	return arg;
 }
 
-/* So that whoever unparks it wakes it, and leaves no token. */
+/* It has left: whoever unparks it wakes it, and it finds no token. */
 static bool parked(const struct fiber *f)
 {
-	return (fib_load_acquire(&f->parker.word) & FIB_OUTCOME_MASK) == FIB_OUTCOME_ARMED_PARK;
+	return !(fib_load_acquire(&f->seq) & 1) &&
+	       (fib_load_acquire(&f->parker.word) & FIB_OUTCOME_MASK) == FIB_OUTCOME_ARMED_PARK;
 }
 
 static void *lead(void *arg)
