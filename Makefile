@@ -39,10 +39,12 @@ BUILD  ?= build$(if $(SAN),/$(SAN))
 PREFIX ?= /usr/local
 CC     ?= cc
 VERSION := 0.1.0
+comma := ,
 
 ANNOUNCE := $(if $(filter address,$(SAN)),address,$(if $(filter thread,$(SAN)),thread,none))
 # TSan does not model fences; where one carries an argument, an atomic beside it carries TSan.
-SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all $(if $(filter thread,$(SAN)),-Wno-tsan))
+# Undefined behaviour costs little beside addresses, and is looked for with them.
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN)$(if $(filter address,$(SAN)),$(comma)undefined) -fno-sanitize-recover=all $(if $(filter thread,$(SAN)),-Wno-tsan))
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
 CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables -pthread $(SANFLAGS) $(WERROR)
@@ -107,7 +109,6 @@ $(BUILD)/lib/libfiber.so.0: $(PIC_OBJ) libfiber/libfiber.map
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber.so.0 -Wl,-z,nodelete -Wl,--version-script=libfiber/libfiber.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(PIC_OBJ) $(LIB_LIBS)
-comma := ,
 
 $(BUILD)/lib/libfiber.so: $(BUILD)/lib/libfiber.so.0
 	ln -sf libfiber.so.0 $@

@@ -111,7 +111,7 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 #define VOLATILE                                                                          \
 	"pid object ageNs switches cpuNs runnableNs waitedNs livedNs stack spawn frames " \
 	"framesLeftOut "                                                                  \
-	"truncated sampledNs parentId pins"
+	"truncated sampledNs parentId pins paused switching"
 
 static json_t *fiber_object(const struct crowd_member *m)
 {
