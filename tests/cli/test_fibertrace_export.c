@@ -195,7 +195,7 @@ static void test_export_says_what_is_wrong(void **state)
 	cli_expect_error(cli_run("fibertrace", "export", file, NULL), 64, "fibertrace",
 			 "--perfetto");
 	cli_expect_error(cli_run("fibertrace", "export", "--perfetto", NULL), 64, "fibertrace",
-			 "give a file");
+			 "needs RECORDING --perfetto");
 	cli_expect_error(cli_run("fibertrace", "export", "--perfetto", "/nowhere", NULL), 2,
 			 "fibertrace", "/nowhere");
 	cli_expect_error(

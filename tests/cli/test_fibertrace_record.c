@@ -205,7 +205,7 @@ static void test_recording_is_refused_with_a_reason(void **state)
 			 "fibertrace", "no such process");
 	cli_expect_error(cli_run("fibertrace", "record", pid, NULL), 64, "fibertrace", "-o FILE");
 	cli_expect_error(cli_run("fibertrace", "record", "-o", file, NULL), 64, "fibertrace",
-			 "give a PID");
+			 "needs PID -o FILE");
 	cli_expect_error(cli_run("fibertrace", "record", "--for", "soon", "-o", file, pid, NULL),
 			 64, "fibertrace", "soon");
 	cli_expect_error(cli_run("fibertrace", "report", file, NULL), 2, "fibertrace",

@@ -118,10 +118,10 @@ static void test_times_add_up_in_every_sample_of_a_busy_server(void **state)
 	char program[HARNESS_PATH];
 	const char *const argv[] = {harness_program(program, "load"), cli_number(port), NULL};
 	struct harness_process *clients = harness_start(argv, &quiet);
-	size_t samples = 0, moving = 0;
+	size_t moving = 0;
 
 	(void)state;
-	for (unsigned i = 0; samples < SAMPLES; i++) {
+	for (unsigned i = 0; moving < SAMPLES; i++) {
 		const bool ctl = i % 8;
 		json_t *answer, *fiber;
 		size_t k;
@@ -133,12 +133,10 @@ static void test_times_add_up_in_every_sample_of_a_busy_server(void **state)
 		json_array_foreach (json_object_get(answer, "fibers"), k, fiber) {
 			expect_sum(fiber);
 			moving += json_int(fiber, "switches") > 1;
-			samples++;
 		}
 		json_decref(answer);
 		harness_free(p);
 	}
-	assert_true(moving > SAMPLES / 2);
 	harness_free(clients);
 	harness_free(server);
 }
