@@ -3,11 +3,13 @@
 """observer.py - what looking at a busy program costs it
 
 The program has one carrier that never rests, on a CPU of its own that it shares with nobody but its service thread, and many
-fibers that wait. By turns of a few seconds nobody looks, and fiberctl looks without end from the other CPU: how many turns
-the fiber does, and how long it was kept from its next one at most. What the machine takes is in both.
+fibers that wait. By turns of a few seconds nobody looks, and fiberctl or fibertrace looks from the other CPU, without end or at
+random moments: how many turns the fiber does, and how long it was kept from its next one at most. fibertrace stops the thread
+that runs it to copy its stack. What the machine takes is in both.
 """
 import argparse
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -15,7 +17,9 @@ import sys
 import threading
 
 SECONDS = 2  # of each turn
-LOOKS = [("list", ["list"]), ("stacks", ["stacks"])]
+# What it is called, the command, and the mean of the random time to the next look, s.
+LOOKS = [("list", ["fiberctl", "list"], 0), ("stacks", ["fiberctl", "stacks"], 0),
+         ("traces", ["fibertrace"], 0), ("traces, 1/s", ["fibertrace"], 1)]
 
 
 def parse():
@@ -27,7 +31,7 @@ def parse():
 
 
 class Looker:
-    """fiberctl over and over while `wanted` is set."""
+    """A tool over and over while `wanted` is set."""
 
     def __init__(self, command):
         self.command, self.wanted, self.over, self.looks = command, None, False, 0
@@ -40,8 +44,10 @@ class Looker:
             if not self.wanted:
                 idle.wait(0.01)
                 continue
-            subprocess.run(self.command(self.wanted), check=False, stdout=subprocess.DEVNULL)
+            words, pause = self.wanted
+            subprocess.run(self.command(words), check=False, stdout=subprocess.DEVNULL)
             self.looks += 1
+            idle.wait(random.expovariate(1 / pause) if pause else 0)
 
 
 def main():
@@ -52,13 +58,13 @@ def main():
     program = subprocess.Popen(
         ["taskset", "-c", "0", os.path.join(options.build, "bench/libfiber"), "observed",
          str(options.fibers), str(seconds + 1)], stdout=subprocess.PIPE, text=True)
-    looker = Looker(lambda what: ["taskset", "-c", "1", os.path.join(options.build, "bin/fiberctl"),
-                                  *what, str(program.pid)])
+    looker = Looker(lambda words: ["taskset", "-c", "1", os.path.join(options.build, "bin", words[0]),
+                                   *words[1:], str(program.pid)])
     samples = {}
     program.stdout.readline()  # warm
     for _ in range(options.repeats):
-        for name, command in [("nobody", None), *LOOKS]:
-            looker.wanted = command
+        for name, words, pause in [("nobody", None, 0), *LOOKS]:
+            looker.wanted = (words, pause) if words else None
             for second in range(SECONDS):
                 said = re.findall(r"[\d.]+", program.stdout.readline())
                 if second:  # the first one may still have the look before it
