@@ -13,9 +13,9 @@ class Row:
     """
 
     def __init__(self, name, flags, link="-pie", lib="archive", names=DEBUG, files="", cc="gcc", rules=True, core=False,
-                 missing="", dim=""):
+                 dim=""):
         self.name, self.flags, self.link, self.lib, self.names = name, flags.split(), link.split(), lib, names
-        self.files, self.cc, self.rules, self.core, self.missing, self.dim = files, cc, rules, core, missing, dim
+        self.files, self.cc, self.rules, self.core, self.dim = files, cc, rules, core, dim
 
     def is_static(self):
         return "-static" in self.link or "-static-pie" in self.link
@@ -51,7 +51,7 @@ ROWS = [
     Row("exported", "-g -O2", link="-pie -rdynamic", names="", files="strip"),
     Row("debuglink", "-g -O2", files="strip link", core=True),
     Row("debuglink-folder", "-g -O2", files="strip folder"),
-    Row("build-id", "-g -O2", files="strip build-id", missing="--debug-dir"),
+    Row("build-id", "-g -O2", files="strip build-id"),
     Row("no-build-id", "-g -O2", link="-pie -Wl,--build-id=none"),
     Row("no-build-id-stripped", "-g -O2", link="-pie -Wl,--build-id=none", names="", files="strip"),
     Row("compressed", "-g -O2 -gz", link="-pie -gz"),
