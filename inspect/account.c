@@ -106,15 +106,29 @@ static struct ins_waited *waited_for(struct adding *add, const struct ins_slice 
 	return &a->waited[a->waiteds - 1];
 }
 
+/* A damaged file may say that anything took for ever, and that often. */
+static void add_ns(int64_t *to, int64_t ns)
+{
+	if (__builtin_add_overflow(*to, ns, to))
+		*to = INT64_MAX;
+}
+
+static int64_t length_of(const struct ins_slice *s)
+{
+	int64_t ns;
+
+	return __builtin_sub_overflow(s->to, s->from, &ns) ? INT64_MAX : ns;
+}
+
 static void add_wait(struct adding *add, const struct ins_slice *s)
 {
-	const int64_t ns = s->to - s->from;
+	const int64_t ns = length_of(s);
 	struct ins_waited *w = waited_for(add, s);
 
 	if (!w)
 		return;
 	w->waits++;
-	w->ns += ns;
+	add_ns(&w->ns, ns);
 	w->fibers += (s->flags & INS_SLICE_GOES_ON) != 0;
 	if (ns > w->most)
 		w->most = ns;
@@ -124,26 +138,26 @@ static void add_wait(struct adding *add, const struct ins_slice *s)
 
 static void add_spent(struct ins_spent *spent, const struct ins_slice *s)
 {
-	const int64_t ns = s->to - s->from;
+	const int64_t ns = length_of(s);
 
 	switch (s->doing) {
 	case INS_DOING_RUNNING:
-		spent->running += ns;
+		add_ns(&spent->running, ns);
 		spent->turns++;
 		break;
 	case INS_DOING_RUNNABLE:
-		spent->runnable += ns;
+		add_ns(&spent->runnable, ns);
 		if (ns > spent->runnable_most)
 			spent->runnable_most = ns;
 		break;
 	case INS_DOING_WAITING:
-		spent->waiting += ns;
+		add_ns(&spent->waiting, ns);
 		spent->waits++;
 		if (ns > spent->waiting_most)
 			spent->waiting_most = ns;
 		break;
 	case INS_DOING_PINNED:
-		spent->pinned += ns;
+		add_ns(&spent->pinned, ns);
 		break;
 	default:
 		break;
@@ -157,7 +171,7 @@ static void add_carried(struct ins_account *a, const struct ins_slice *s)
 	for (i = 0; i < a->carrieds; i++) {
 		if (a->carried[i].ring != s->ring)
 			continue;
-		a->carried[i].running += s->to - s->from;
+		add_ns(&a->carried[i].running, length_of(s));
 		a->carried[i].turns++;
 	}
 }
@@ -249,10 +263,10 @@ static int by_stood(const void *a, const void *b)
 
 static void join_spent(struct ins_spent *to, const struct ins_spent *s)
 {
-	to->running += s->running;
-	to->runnable += s->runnable;
-	to->waiting += s->waiting;
-	to->pinned += s->pinned;
+	add_ns(&to->running, s->running);
+	add_ns(&to->runnable, s->runnable);
+	add_ns(&to->waiting, s->waiting);
+	add_ns(&to->pinned, s->pinned);
 	to->turns += s->turns;
 	to->waits += s->waits;
 	if (s->runnable_most > to->runnable_most)
@@ -307,7 +321,7 @@ static int group_stood(struct adding *add)
 	for (i = 0; i < all; i++) {
 		if (n && strcmp(a->stood[n - 1].stack, a->stood[i].stack) == 0) {
 			a->stood[n - 1].fibers++;
-			a->stood[n - 1].ns += a->stood[i].ns;
+			add_ns(&a->stood[n - 1].ns, a->stood[i].ns);
 		} else {
 			a->stood[n++] = a->stood[i];
 		}

@@ -25,7 +25,7 @@ struct ins_recording_writer {
 
 static void put(struct ins_recording_writer *w, const void *bytes, size_t size)
 {
-	if (w->rc == 0 && fwrite(bytes, 1, size, w->out) != size)
+	if (w->rc == 0 && size && fwrite(bytes, 1, size, w->out) != size)
 		w->rc = errno ? -errno : -EIO;
 }
 

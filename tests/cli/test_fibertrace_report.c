@@ -104,7 +104,7 @@ static json_int_t view(const char *end)
 /* A place on the canvas: so many pixels from its left, in a track. */
 static void place(int x, int track, int *ret_x, int *ret_y)
 {
-	browser_value(b, "document.getElementById('lanes').scrollIntoView()");
+	json_decref(browser_value(b, "document.getElementById('lanes').scrollIntoView()"));
 	*ret_x = x + (int)browser_number(
 			     b, "document.getElementById('canvas').getBoundingClientRect().left");
 	*ret_y = track * 18 + 9 +

@@ -195,7 +195,7 @@ const char *browser_text(struct browser *b, const char *expression)
 struct browser *browser_open(const char *path, const char *ready)
 {
 	struct browser *b = calloc(1, sizeof *b);
-	json_t *answer, *value = NULL;
+	json_t *answer, *target, *value = NULL;
 	char *session;
 	unsigned tries;
 
@@ -204,10 +204,11 @@ struct browser *browser_open(const char *path, const char *ready)
 	assert_non_null(b->got);
 	snprintf(b->page, sizeof b->page, "file://%s", path);
 	start(b);
-	answer = ask(b, "Target.createTarget", json_pack("{s:s}", "url", "about:blank"));
+	target = ask(b, "Target.createTarget", json_pack("{s:s}", "url", "about:blank"));
 	answer = ask(b, "Target.attachToTarget",
-		     json_pack("{s:O, s:b}", "targetId", json_object_get(answer, "targetId"),
+		     json_pack("{s:O, s:b}", "targetId", json_object_get(target, "targetId"),
 			       "flatten", 1));
+	json_decref(target);
 	session = strdup(json_string_value(json_object_get(answer, "sessionId")));
 	json_decref(answer);
 	b->session = session;
@@ -274,6 +275,7 @@ void browser_close(struct browser *b)
 {
 	int status;
 
+	free(b->session);
 	b->session = NULL;
 	tell(b, "Browser.close", NULL);
 	close(b->to);
