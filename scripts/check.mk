@@ -29,16 +29,15 @@ $(BARE): always
 
 # A crowd of the port for every other machine: its fibers are listed, its stacks cannot be walked yet.
 GENERIC := $(BUILD)/generic/bin/crowd
-# One without a sanitizer, whose shadow would make its core a file of terabytes.
-PLAIN := $(if $(SAN),$(BUILD)/plain/bin/crowd)
-crowds: $(GENERIC) $(PLAIN)
+# Without a sanitizer, whose shadow would make their cores files of terabytes, and which has malloc, and where values are,
+# otherwise than the tests want to see them.
+PLAIN := $(addprefix $(BUILD)/plain/bin/,crowd spin stuck values values-plain)
+crowds: $(GENERIC) $(if $(SAN),plain)
 $(GENERIC): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) ARCH=generic $@
-ifneq ($(PLAIN),)
-$(PLAIN): always
-	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) SAN= $@ $(@D)/values $(@D)/values-plain
-endif
-.PHONY: always
+plain:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/plain SAN= $(PLAIN)
+.PHONY: always plain
 
 # Those who use what is installed, read what is printed or build in ways of their own; strangers do not link sanitizers.
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \

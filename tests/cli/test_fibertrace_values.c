@@ -210,9 +210,10 @@ static void test_damaged_debug_information_ends_in_a_message(void **state)
 static int start(void **state)
 {
 	struct harness_process *p;
+	char program[HARNESS_PATH];
 
 	(void)state;
-	values = cli_start(NULL, "ready ", "values", NULL);
+	values = cli_start(NULL, "ready ", harness_plain(program, "values"), NULL);
 	pid = strdup(cli_number((uint64_t)values->pid));
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "values.fiber"),
 		    NULL);

@@ -229,7 +229,9 @@ static void test_a_program_stopped_at_any_moment_is_walked_whole(void **state)
 		      seen.truncated, seen.wrong);
 	assert_int_equal(seen.wrong, 0);
 	assert_true(seen.running > 0);
-	assert_true(seen.between <= seen.switching);
+	/* What a sanitizer is told of a switch comes before and after it, and is in neither. */
+	if (!*harness_sanitizer())
+		assert_true(seen.between <= seen.switching);
 	assert_true(seen.truncated <= seen.switching);
 	harness_free(p);
 }

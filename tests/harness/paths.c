@@ -69,6 +69,13 @@ const char *harness_program(char *buf, const char *name)
 	return buf;
 }
 
+const char *harness_plain(char *buf, const char *name)
+{
+	snprintf(buf, HARNESS_PATH, "%s/%sbin/%s", harness_build(),
+		 *harness_sanitizer() ? "plain/" : "", name);
+	return buf;
+}
+
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;

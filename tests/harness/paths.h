@@ -16,6 +16,9 @@ const char *harness_build(void);
 /* The path of a program in the build folder's bin/. Returns buf of HARNESS_PATH bytes. */
 const char *harness_program(char *buf, const char *name);
 
+/* The same, built without a sanitizer also where the others have one: those that scripts/check.mk names. */
+const char *harness_plain(char *buf, const char *name);
+
 /* A folder of this test's own, mode 0700, removed with all it holds when the test exits. Programs
  * started by the harness have their control sockets below it. */
 const char *harness_folder(void);

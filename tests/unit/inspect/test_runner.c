@@ -27,9 +27,7 @@ static int open_spin(void **state)
 	char path[HARNESS_PATH];
 
 	(void)state;
-	snprintf(path, sizeof path, "%s/%sbin/spin", harness_build(),
-		 *harness_sanitizer() ? "plain/" : "");
-	target = harness_start((const char *const[]){path, NULL}, NULL);
+	target = harness_start((const char *const[]){harness_plain(path, "spin"), NULL}, NULL);
 	if (!harness_wait_line(target, "ready ", 30) ||
 	    ins_source_open_live(target->pid, &error, &source) < 0 ||
 	    ins_unwinder_new(source, &unwinder) < 0)
