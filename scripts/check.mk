@@ -29,9 +29,9 @@ $(BARE): always
 
 # A crowd of the port for every other machine: its fibers are listed, its stacks cannot be walked yet.
 GENERIC := $(BUILD)/generic/bin/crowd
-# Without a sanitizer, whose shadow would make their cores files of terabytes, and which has malloc, and where values are,
-# otherwise than the tests want to see them.
-PLAIN := $(addprefix $(BUILD)/plain/bin/,crowd spin stuck values values-plain)
+# Without a sanitizer, whose shadow would make their cores files of terabytes, and which has malloc, the depth of stacks, and
+# where values are, otherwise than the tests want to see them.
+PLAIN := $(addprefix $(BUILD)/plain/bin/,crowd hog spin stuck values values-plain)
 crowds: $(GENERIC) $(if $(SAN),plain)
 $(GENERIC): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) ARCH=generic $@

@@ -33,10 +33,11 @@ static int start(void **state)
 	static const char *const env[] = {"FIBER_CONTROL=admin", NULL};
 	const struct harness_how how = {.env = env};
 	struct harness_process *p;
+	char program[HARNESS_PATH];
 
 	(void)state;
-	hog = cli_start(&how, "ready ", "hog", "--spin", "4", "--sleep", "3", "--poll", "1",
-			"--pin", "2", NULL);
+	hog = cli_start(&how, "ready ", harness_plain(program, "hog"), "--spin", "4", "--sleep",
+			"3", "--poll", "1", "--pin", "2", NULL);
 	snprintf(pid, sizeof(pid), "%d", hog->pid);
 	run(0, "policy", pid, "error");
 	run(2, "wake", pid, "999999");
