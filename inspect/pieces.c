@@ -7,7 +7,8 @@
 
 bool ins_scene_register(const struct ins_scene *scene, uint64_t number, uint64_t *ret)
 {
-	const struct ins_frame_registers *r = scene->at < scene->count ? &scene->frames[scene->at] : NULL;
+	const struct ins_frame_registers *r =
+		scene->at < scene->count ? &scene->frames[scene->at] : NULL;
 
 	if (!r || number >= INS_REGISTERS || !(r->known >> number & 1))
 		return false;

@@ -56,7 +56,8 @@ static uint64_t get(const struct elf_prstatus *status, unsigned word)
 	return value;
 }
 
-bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid, const struct ins_thread_state *registers)
+bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid,
+		       const struct ins_thread_state *registers)
 {
 	const struct place *p = place();
 	size_t i;

@@ -13,7 +13,8 @@ struct ins_thread_state {
 };
 
 /* Fill in the status of a thread of which only these are known. False: not on a machine like this one. */
-bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid, const struct ins_thread_state *registers);
+bool ins_prstatus_make(struct elf_prstatus *ret, pid_t tid,
+		       const struct ins_thread_state *registers);
 
 /* Register number, DWARF's, is known besides. One that has no place in a status of this machine is passed over. */
 void ins_prstatus_set(struct elf_prstatus *status, unsigned number, uint64_t value);
