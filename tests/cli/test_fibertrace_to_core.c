@@ -244,6 +244,18 @@ static void test_stacks_that_cannot_be_walked_are_no_threads(void **state)
 	nothing_there();
 }
 
+/* But for those that ran: the thread that did may have been in the middle of a switch. */
+static void walks_are_whole(const struct harness_process *read)
+{
+	json_t *answer = json_answer(read), *fiber;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "fibers"), i, fiber)
+		if (json_is_true(json_object_get(fiber, "truncated")))
+			assert_string_equal(json_text(fiber, "state"), "running");
+	json_decref(answer);
+}
+
 /* Fibers come, go and run while they are copied: what is in the file can be walked all the same, and the program notices nothing. */
 static void test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment(void **state)
 {
@@ -265,9 +277,9 @@ static void test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment(v
 			harness_free(p); /* between two runtimes, or it has ended */
 			continue;
 		}
-		read = cli_run("fibertrace", "--core", out, NULL);
+		read = cli_run("fibertrace", "--core", out, "--each", "--json", NULL);
 		if (harness_exit_code(read) != 2) {
-			assert_null(strstr(read->out.bytes, "truncated"));
+			walks_are_whole(read);
 			cores++;
 		}
 		harness_free(read);
