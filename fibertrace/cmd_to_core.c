@@ -1,101 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_to_core.c - fibertrace to-core: a core that any debugger reads, with a thread for each fiber. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/to_core.h"
+#include "inspect/draft.h"
 #include "inspect/plain.h"
 #include "inspect/render.h"
+#include "tool/draft.h"
 
 struct options {
 	const char *core, *out; /* core: NULL of a process */
 	bool force, json;
 };
-
-/* The file while it is not whole; "": there is none. */
-static char draft[PATH_MAX];
-
-/* Whoever ends us does not find half a file. */
-static void end(int number)
-{
-	if (draft[0])
-		unlink(draft);
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-static void guard(void)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction action = {.sa_handler = end};
-	size_t i;
-
-	for (i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		sigaction(numbers[i], &action, NULL);
-	/* A limit on the size of files is an error like a disk that is full. */
-	signal(SIGXFSZ, SIG_IGN);
-}
-
-static int in_the_way(const struct options *o, struct ins_error *error)
-{
-	struct stat st;
-
-	if (lstat(o->out, &st) < 0)
-		return errno == ENOENT
-			       ? 0
-			       : ins_error_set(error, -errno, "%s: %s", o->out, strerror(errno));
-	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-		return ins_error_set(error, -EEXIST, "%s: is there, and is no file", o->out);
-	if (!o->force)
-		return ins_error_set(error, -EEXIST, "%s: is there: --force replaces it", o->out);
-	return 0;
-}
-
-/* The file under another name: a descriptor, or a negative errno with error set. */
-static int open_draft(const struct options *o, struct ins_error *error)
-{
-	int fd, rc = in_the_way(o, error);
-
-	if (rc < 0)
-		return rc;
-	if ((size_t)snprintf(draft, sizeof draft, "%s.XXXXXX", o->out) >= sizeof draft) {
-		draft[0] = 0;
-		return ins_error_set(error, -ENAMETOOLONG, "%s: %s", o->out,
-				     strerror(ENAMETOOLONG));
-	}
-	fd = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
-	if (fd < 0) {
-		draft[0] = 0;
-		return ins_error_set(error, -errno, "%s: cannot be written: %s", o->out,
-				     strerror(errno));
-	}
-	return fd;
-}
-
-/* It takes the name that was asked for; somebody may have been faster. */
-static int publish(const struct options *o, struct ins_error *error)
-{
-	int rc = renameat2(AT_FDCWD, draft, AT_FDCWD, o->out, o->force ? 0 : RENAME_NOREPLACE);
-
-	if (rc < 0 && !o->force && errno == EINVAL) { /* a file system that cannot */
-		rc = in_the_way(o, error);
-		if (rc < 0)
-			return rc;
-		rc = rename(draft, o->out);
-	}
-	return rc < 0 ? ins_error_set(error, -errno, "%s: cannot be written: %s", o->out,
-				      strerror(errno))
-		      : 0;
-}
 
 /* What went wrong on the way from one to the other. */
 static void explain(struct to_core *t, const struct options *o, int rc)
@@ -114,26 +36,20 @@ static void explain(struct to_core *t, const struct options *o, int rc)
 
 static int write_core(struct to_core *t, const struct options *o)
 {
+	struct ins_draft draft;
 	struct stat st;
-	int rc;
+	int rc = ins_draft_begin(&draft, o->out, o->force, t->error);
 
-	t->fd = open_draft(o, t->error);
-	if (t->fd < 0)
-		return t->fd;
+	if (rc < 0)
+		return rc;
+	t->fd = fileno(draft.out);
 	t->error->text[0] = 0;
 	rc = o->core ? to_core_core(t, o->core) : to_core_live(t);
 	if (rc < 0 && !t->error->text[0])
 		explain(t, o, rc);
 	if (fstat(t->fd, &st) == 0)
 		t->disk = (uint64_t)st.st_blocks * 512;
-	if (close(t->fd) < 0 && rc == 0)
-		rc = ins_error_set(t->error, -errno, "%s: cannot be written: %s", o->out,
-				   strerror(errno));
-	if (rc == 0)
-		rc = publish(o, t->error);
-	if (rc < 0 && draft[0])
-		unlink(draft);
-	draft[0] = 0;
+	rc = ins_draft_end(&draft, rc, t->error);
 	if (rc == 0 && t->fibers.lost)
 		ins_problems_add(&t->source->problems, "the stacks of %" PRIu64 " fibers %s",
 				 t->fibers.lost,
@@ -213,7 +129,7 @@ static void put_json(const struct to_core *t, const struct options *o)
 
 static int answer(struct to_core *t, const struct options *o)
 {
-	guard();
+	tool_draft_guard();
 	if (t->source->layout.recipe != FIB_RECIPE_CFI &&
 	    t->source->layout.recipe != FIB_RECIPE_SAVED)
 		return tool_cannot(
