@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c - fibertrace export FILE --perfetto: a recording for the timelines of others. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "fibertrace/fibertrace.h"
+#include "inspect/draft.h"
 #include "inspect/recording.h"
 #include "inspect/render_trace_events.h"
+#include "tool/draft.h"
 
-static int write_to(const char *path, const struct ins_recording *recording,
+static int write_to(const char *path, bool replace, const struct ins_recording *recording,
 		    struct ins_replay *replay)
 {
-	FILE *out = path ? fopen(path, "we") : stdout;
+	struct ins_error error = {""};
+	struct ins_draft draft;
 	int rc;
 
-	if (!out)
-		return tool_cannot("%s: %s", path, strerror(errno));
-	rc = ins_trace_events(out, recording, replay);
 	if (!path)
-		return tool_written(rc < 0 ? TOOL_PARTIAL : TOOL_WELL);
-	if (fclose(out) != 0 || rc < 0)
-		return tool_cannot("%s: what was written is not whole", path);
-	return TOOL_WELL;
+		return tool_written(ins_trace_events(stdout, recording, replay) < 0 ? TOOL_PARTIAL
+										    : TOOL_WELL);
+	tool_draft_guard();
+	rc = ins_draft_begin(&draft, path, replace, &error);
+	if (rc == 0) {
+		rc = ins_trace_events(draft.out, recording, replay);
+		if (rc < 0)
+			ins_draft_cannot(path, rc, &error);
+		rc = ins_draft_end(&draft, rc, &error);
+	}
+	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
 
-static int convert(const char *from, const char *to)
+static int convert(const char *from, const char *to, bool replace)
 {
 	struct ins_recording *recording;
 	struct ins_replay *replay;
@@ -37,7 +42,7 @@ static int convert(const char *from, const char *to)
 		ins_recording_close(recording);
 		return tool_cannot("out of memory");
 	}
-	code = write_to(to, recording, replay);
+	code = write_to(to, replace, recording, replay);
 	if (recording->lost && code == TOOL_WELL) {
 		fprintf(stderr, "fibertrace: %llu events were lost: the timeline has holes\n",
 			(unsigned long long)recording->lost);
@@ -52,7 +57,8 @@ static int run(const struct tool_arguments *arguments)
 {
 	if (!arguments->option[TOOL_OPT_PERFETTO])
 		return tool_wrong(&trace_export, "export: say --perfetto");
-	return convert(arguments->word[0], arguments->option[TOOL_OPT_OUTPUT]);
+	return convert(arguments->word[0], arguments->option[TOOL_OPT_OUTPUT],
+		       arguments->option[TOOL_OPT_FORCE] != NULL);
 }
 
 const struct tool_command trace_export = {
@@ -64,6 +70,7 @@ const struct tool_command trace_export = {
 		"each fiber, an arrow from who wakes to who is woken.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_OUTPUT) | TOOL_TAKES(TOOL_OPT_PERFETTO),
+	.options = TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_OUTPUT) |
+		   TOOL_TAKES(TOOL_OPT_PERFETTO),
 	.run = run,
 };

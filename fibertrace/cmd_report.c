@@ -7,14 +7,16 @@
 
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/page.h"
+#include "inspect/draft.h"
 #include "inspect/render.h"
 #include "inspect/render_account.h"
 #include "inspect/render_page.h"
+#include "tool/draft.h"
 
 #define ROWS 15
 
 struct choices {
-	bool json, html, all;
+	bool json, html, all, replace;
 	const char *from, *to;
 };
 
@@ -54,18 +56,22 @@ static int put(FILE *out, const struct choices *c, const struct ins_recording *r
 static int write_to(const struct choices *c, const struct ins_recording *r,
 		    struct ins_replay *replay, const struct ins_account *a)
 {
-	FILE *out = c->to ? fopen(c->to, "we") : stdout;
 	const int well = r->lost ? TOOL_PARTIAL : TOOL_WELL;
+	struct ins_error error = {""};
+	struct ins_draft draft;
 	int rc;
 
-	if (!out)
-		return tool_cannot("%s: %s", c->to, strerror(errno));
-	rc = put(out, c, r, replay, a);
 	if (!c->to)
-		return tool_written(rc < 0 ? TOOL_PARTIAL : well);
-	if (fclose(out) != 0 || rc < 0)
-		return tool_cannot("%s: what was written is not whole", c->to);
-	return well;
+		return tool_written(put(stdout, c, r, replay, a) < 0 ? TOOL_PARTIAL : well);
+	tool_draft_guard();
+	rc = ins_draft_begin(&draft, c->to, c->replace, &error);
+	if (rc == 0) {
+		rc = put(draft.out, c, r, replay, a);
+		if (rc < 0)
+			ins_draft_cannot(c->to, rc, &error);
+		rc = ins_draft_end(&draft, rc, &error);
+	}
+	return rc < 0 ? tool_cannot("%s", error.text) : well;
 }
 
 static int report(const struct choices *c)
@@ -95,6 +101,7 @@ static int run(const struct tool_arguments *arguments)
 		.json = arguments->json,
 		.html = arguments->option[TOOL_OPT_HTML] != NULL,
 		.all = arguments->option[TOOL_OPT_ALL] != NULL,
+		.replace = arguments->option[TOOL_OPT_FORCE] != NULL,
 		.from = arguments->word[0],
 		.to = arguments->option[TOOL_OPT_OUTPUT],
 	};
@@ -115,7 +122,7 @@ const struct tool_command trace_report = {
 		"--all: all rows of each table, not the first 15.\n",
 	.least = 1,
 	.most = 1,
-	.options =
-		TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_HTML) | TOOL_TAKES(TOOL_OPT_OUTPUT),
+	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FORCE) |
+		   TOOL_TAKES(TOOL_OPT_HTML) | TOOL_TAKES(TOOL_OPT_OUTPUT),
 	.run = run,
 };

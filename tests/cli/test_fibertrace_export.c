@@ -202,6 +202,12 @@ static void test_export_says_what_is_wrong(void **state)
 	cli_expect_error(
 		cli_run("fibertrace", "export", "--perfetto", "-o", "/nowhere/x", file, NULL), 2,
 		"fibertrace", "/nowhere/x");
+	/* What is there stays, and --force says otherwise. */
+	cli_expect_error(cli_run("fibertrace", "export", "--perfetto", "-o", file, file, NULL), 2,
+			 "fibertrace", "--force replaces it");
+	cli_expect_error(cli_run("fibertrace", "report", "--html", "-o", file, file, NULL), 2,
+			 "fibertrace", "--force replaces it");
+	cli_expect(cli_run("fibertrace", "report", "-o", file, "--force", file, NULL), 0);
 }
 
 int main(void)
