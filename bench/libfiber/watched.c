@@ -4,11 +4,14 @@
  *
  * The first work is yielding as in fibers.c, with the control socket and the watchdog that a program has unless it says
  * otherwise. The second one is a carrier that has a CPU for itself and looks at the clock in every turn, among
- * many fibers that wait: how long it was away from its work, by anybody's doing. bench/observer.py starts it and
- * looks at it meanwhile.
+ * many fibers that wait: how long it was away from its work, by anybody's doing, and how much of that the service thread ran,
+ * which answers those who look. bench/observer.py starts it and looks at it meanwhile.
  */
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench/libfiber/bench.h"
@@ -31,24 +34,91 @@ static void *waits(void *arg)
 	return arg;
 }
 
-/* A line every second: turns, the longest gap between two of them, and how many were longer than 100 us. */
+static bool is_named(const char *tid, const char *name)
+{
+	char path[300], text[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/self/task/%s/comm", tid);
+	file = fopen(path, "r");
+	if (file && !fgets(text, sizeof text, file))
+		text[0] = 0;
+	if (file)
+		fclose(file);
+	text[strcspn(text, "\n")] = 0;
+	return strcmp(text, name) == 0;
+}
+
+/* The clock of the CPU time of this process' thread of that name. */
+static clockid_t cpu_clock_of(const char *name)
+{
+	DIR *threads = opendir("/proc/self/task");
+	struct dirent *thread;
+	long tid = 0;
+
+	while (!tid && threads && (thread = readdir(threads)))
+		if (is_named(thread->d_name, name))
+			tid = atol(thread->d_name);
+	if (!tid)
+		work_die(name);
+	closedir(threads);
+	return (clockid_t)(~(unsigned)tid << 3 | 6); /* as pthread_getcpuclockid(3) makes it */
+}
+
+static double cpu_now(clockid_t clock)
+{
+	struct timespec t;
+
+	if (clock_gettime(clock, &t) < 0)
+		work_die("clock_gettime");
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+#define AWAY 2e3 /* ns that no turn takes: somebody else had the CPU */
+
+struct second {
+	long count, late;
+	double longest, by_service; /* ns */
+};
+
+/* Yield for a second and look at each gap between two turns. */
+static struct second one_second(clockid_t service)
+{
+	double began = work_now(), last = began, now, used = cpu_now(service);
+	struct second s = {0};
+
+	do {
+		double gap, used_before = used;
+
+		fiber_yield();
+		now = work_now();
+		gap = now - last;
+		if (gap > AWAY) {
+			used = cpu_now(service);
+			s.by_service = used - used_before > s.by_service ? used - used_before
+									 : s.by_service;
+			s.longest = gap > s.longest ? gap : s.longest;
+			s.late += gap > 100e3;
+			now = work_now();
+		}
+		last = now;
+		s.count++;
+	} while (now - began < 1e9);
+	return s;
+}
+
+/* A line every second: turns, the longest gap between two of them, how many were longer than 100 us, and the most
+ * that the service thread ran in one. */
 static void *turns(void *arg)
 {
 	const struct observed *o = arg;
+	clockid_t service = cpu_clock_of("fiber-service");
 
-	for (long s = 0; s < o->seconds; s++) {
-		double began = work_now(), last = began, now, longest = 0;
-		long count = 0, late = 0;
+	for (long i = 0; i < o->seconds; i++) {
+		struct second s = one_second(service);
 
-		do {
-			fiber_yield();
-			now = work_now();
-			longest = now - last > longest ? now - last : longest;
-			late += now - last > 100e3;
-			last = now;
-			count++;
-		} while (now - began < 1e9);
-		printf("turns %ld longest_us %.1f late %ld\n", count, longest / 1e3, late);
+		printf("turns %ld longest_us %.1f late %ld service_us %.1f\n", s.count,
+		       s.longest / 1e3, s.late, s.by_service / 1e3);
 		fflush(stdout);
 	}
 	_exit(0); /* those who wait have nobody to wake them */

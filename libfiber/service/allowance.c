@@ -6,23 +6,30 @@
  * run. So it is done in stints that are shorter than a fiber notices, with pauses between them in which the
  * carrier runs. And there is an allowance, a token bucket: a share of the time may go into answers, what has not been
  * used of it is saved up to a limit and lets the next answer come soon, but whoever asks without end, or for
- * millions, gets no more than the share.
+ * millions, gets no more than the share. Reading a recording is granted: whoever began it has chosen what it costs, and what is not
+ * read in time is lost. It is done in stints with pauses all the same. And what is long for once, such as making the rings of a recording,
+ * or all that a sanitizer does beside it, is no debt for minutes: who asks has a limit to his patience.
  *
  * While a CPU is free nobody pays: the program has fewer carriers awake than CPUs, or they do not use them, as those of a
  * server that hangs, each in a system call. Whether they do is what the process has used without this thread. While
  * this thread has their only CPU for itself they use none, so that is looked at over a time in which they would
- * have had their turn.
+ * have had their turn. Who asks after a rest finds nothing that tells of now, and is answered as if they did.
  */
 #include "service/allowance.h"
 
 #include "os/os.h"
 #include "sched/tick.h"
 
-#define STINT INT64_C(40000)	/* ns of answering without a pause */
-#define PAUSE INT64_C(400000)	/* ns until the next */
+#define STINT \
+	INT64_C(20000) /* ns of answering after which there is a pause: mostly one turn of one peer */
+#define WAKE \
+	INT64_C(12000) /* ns that a pause takes from the carrier: a timer's interrupt and two switches */
+#define PAUSE INT64_C(200000)	/* ns until the next */
 #define SHARE 125		/* one in so many ns may be spent on answers */
+#define TURN  INT64_C(500000)	/* ns that a turn is charged at most */
 #define MOST  INT64_C(8000000)	/* ns that can be saved up */
 #define LOOK  INT64_C(10000000) /* ns over which the use of the CPUs is looked at */
+#define STALE (4 * LOOK)	/* ns after which it tells nothing */
 #define USED \
 	16 /* carriers that run get at least one in so many ns, also where other programs want the CPUs */
 
@@ -39,8 +46,11 @@ static void look(struct fib_allowance *a, int64_t now)
 
 static bool pays(struct fib_allowance *a, int64_t now)
 {
+	bool stale = now - a->looked_at >= STALE;
+
 	if (now - a->looked_at >= LOOK)
 		look(a, now);
+	a->busy |= stale;
 	return a->busy && fib_tick_awake_carriers() >= a->cpus;
 }
 
@@ -48,24 +58,27 @@ void fib_allowance_begin(struct fib_allowance *a, int64_t now)
 {
 	*a = (struct fib_allowance){.cpus = fib_os_cpus(), .saved = MOST, .saved_at = now};
 	look(a, now);
-	a->busy = true;
+	a->busy = a->pays = true;
 }
 
-int64_t fib_allowance_spend(struct fib_allowance *a, int64_t ns, int64_t now)
+void fib_allowance_spend(struct fib_allowance *a, int64_t ns, bool granted, int64_t now)
 {
-	int64_t until = 0;
-
 	a->stint += ns;
+	if (!granted)
+		a->charged += ns < TURN ? ns : TURN;
 	if (a->stint < STINT)
-		return 0;
+		return;
 	a->saved += (now - a->saved_at) / SHARE;
 	a->saved_at = now;
 	if (a->saved > MOST)
 		a->saved = MOST;
-	if (pays(a, now)) {
-		a->saved -= a->stint;
-		until = now + PAUSE + (a->saved < 0 ? -a->saved * SHARE : 0);
-	}
-	a->stint = 0;
-	return until;
+	a->pays = pays(a, now);
+	if (a->pays) {
+		a->rests_until = now + PAUSE;
+		if (a->charged)
+			a->saved -= a->charged + WAKE;
+		a->owes_until = a->rests_until + (a->saved < 0 ? -a->saved * SHARE : 0);
+	} else
+		a->rests_until = a->owes_until = 0;
+	a->stint = a->charged = 0;
 }

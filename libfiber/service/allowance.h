@@ -9,9 +9,12 @@
 struct fib_allowance {
 	unsigned cpus;	  /* that the process may use */
 	int64_t stint;	  /* ns spent since the last pause */
+	int64_t charged;  /* of them, by those to whom nothing was granted */
 	int64_t saved;	  /* ns that may be spent, at saved_at; less than 0: owed */
 	int64_t saved_at; /* ns of fib_os_now() */
 	bool busy;	  /* whether the carriers used the CPUs when that was last looked at */
+	bool pays;
+	int64_t rests_until, owes_until; /* the pause, for whom it was granted and for others */
 	int64_t looked_at;
 	int64_t process_cpu, own_cpu; /* ns, then */
 };
@@ -19,7 +22,19 @@ struct fib_allowance {
 /* All is saved. By the thread that answers. */
 void fib_allowance_begin(struct fib_allowance *allowance, int64_t now);
 
-/* An answer took ns of CPU time, and it is now: when to go on, 0 at once. */
-int64_t fib_allowance_spend(struct fib_allowance *allowance, int64_t ns, int64_t now);
+/* Whether answers take the CPU from a carrier, as far as is known: let each turn be brief. */
+static inline bool fib_allowance_pays(const struct fib_allowance *allowance)
+{
+	return allowance->pays;
+}
+
+/* An answer took ns of CPU time, and it is now. granted: it is not taken from the allowance. */
+void fib_allowance_spend(struct fib_allowance *allowance, int64_t ns, bool granted, int64_t now);
+
+/* When to go on with answers of that sort; a time that has passed: at once. */
+static inline int64_t fib_allowance_until(const struct fib_allowance *allowance, bool granted)
+{
+	return granted ? allowance->rests_until : allowance->owes_until;
+}
 
 #endif

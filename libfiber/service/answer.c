@@ -19,7 +19,7 @@
 #include "sched/tick.h"
 #include "service/walk.h"
 
-#define MAPS_PIECE (32u << 10)
+#define MAPS_PIECE (1u << 10) /* bytes: some ten lines, each a microsecond or two of the kernel's */
 
 static struct {
 	char name[sizeof(((struct fib_wire_process *)0)->name)];
@@ -56,6 +56,7 @@ void fib_answer_process(struct fib_peer *peer, int64_t now)
 	p.fibers = peer->cursor.fibers;
 	p.now = now;
 	memcpy(p.name, self.name, sizeof p.name);
+	peer->cursor.told = now;
 	fib_peer_frame(peer, FIB_WIRE_PROCESS, &p, sizeof p);
 }
 
@@ -87,35 +88,27 @@ void fib_answer_end(struct fib_peer *peer)
 static bool answer_maps(struct fib_peer *peer)
 {
 	struct fib_cursor *c = &peer->cursor;
-	size_t room, done = 0;
-	ssize_t n = 0;
-	char *at;
+	struct iovec piece;
+	ssize_t n;
 
-	if (c->file < 0)
-		c->file = fib_os_open("/proc/self/maps");
-	if (c->file < 0)
-		return true; /* a sandbox without /proc: the reader has to look for itself */
 	fib_peer_frame_open(peer, FIB_WIRE_MAPS);
-	at = fib_peer_at(peer, &room);
-	while (done < MAPS_PIECE) {
-		const struct iovec piece = {at + done, MAPS_PIECE - done};
-
-		/* It is on no disk, but is not known to be there at once. */
-		n = fib_os_read_slow(c->file, &piece, 1);
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	fib_peer_add(peer, done);
-	fib_peer_frame_close(peer);
-	if (n > 0)
+	piece.iov_base = fib_peer_at(peer, &piece.iov_len);
+	if (piece.iov_len > MAPS_PIECE)
+		piece.iov_len = MAPS_PIECE;
+	/* It is on no disk, but is not known to be there at once. */
+	n = fib_os_read_slow(c->file, &piece, 1);
+	if (n > 0) {
+		fib_peer_add(peer, (size_t)n);
+		fib_peer_frame_close(peer);
 		return false;
+	}
+	fib_peer_frame_drop(peer);
 	fib_os_close(c->file);
 	c->file = -1;
 	return true;
 }
 
-enum { STAGE_COUNT, STAGE_HEAD, STAGE_MAPS, STAGE_FIBERS };
+enum { STAGE_COUNT, STAGE_HEAD, STAGE_OPEN, STAGE_MAPS, STAGE_FIBERS };
 
 bool fib_answer_preface(struct fib_peer *peer, int64_t now)
 {
@@ -129,7 +122,12 @@ bool fib_answer_preface(struct fib_peer *peer, int64_t now)
 	case STAGE_HEAD:
 		fib_answer_process(peer, now);
 		fib_answer_layout(peer);
-		c->stage = c->wanted & FIB_WIRE_WANT_MAPS ? STAGE_MAPS : STAGE_FIBERS;
+		c->stage = c->wanted & FIB_WIRE_WANT_MAPS ? STAGE_OPEN : STAGE_FIBERS;
+		return false;
+	case STAGE_OPEN:
+		c->file = fib_os_open("/proc/self/maps");
+		/* In a sandbox without /proc the reader has to look for itself. */
+		c->stage = c->file < 0 ? STAGE_FIBERS : STAGE_MAPS;
 		return false;
 	case STAGE_MAPS:
 		if (answer_maps(peer))

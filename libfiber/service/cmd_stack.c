@@ -8,14 +8,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "os/os.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/walk.h"
 
 /* A piece ends with the stack that passes this, so that it stays short whatever the stacks are. */
-#define PIECE (64u << 10)
+#define PIECE (16u << 10)
 /* And with this many fibers: each takes a system call for its stack, mostly another for its object, 3 us in all. */
-#define FIBERS 8
+#define FIBERS 2
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
@@ -34,9 +35,20 @@ static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 	return fib_walk_row_size(row->labels ? c->wanted : c->wanted & ~FIB_WIRE_WANT_LABELS);
 }
 
-/* Append the fiber in record index. False when it has ended. */
-static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
+/* Between which two moments it was copied: whoever has a recording of the fiber finds the wait that it was in. */
+static void note_time(const struct fib_cursor *c, int64_t began, struct fib_wire_stack *head)
 {
+	const int64_t took = (fib_os_now() - began) / 1000 + 1;
+
+	head->after = (uint32_t)((began - c->told) / 1000);
+	head->flags |= (took < FIB_WIRE_STACK_LONG ? (uint32_t)took : FIB_WIRE_STACK_LONG)
+		       << FIB_WIRE_STACK_TOOK;
+}
+
+/* Append the fiber in record index. False when it has ended. */
+static bool append(struct fib_peer *peer, uint64_t index)
+{
+	const int64_t began = fib_os_now();
 	struct fib_cursor *c = &peer->cursor;
 	const uint32_t most = fib_walk_row_size(c->wanted);
 	struct fib_wire_stack head = {0};
@@ -47,7 +59,7 @@ static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 
 	fib_peer_frame_open(peer, FIB_WIRE_STACKS);
 	at = fib_peer_at(peer, &room);
-	if (!fib_sample_stack(index, now, &row, at + before, room - before, &head.stack_size,
+	if (!fib_sample_stack(index, began, &row, at + before, room - before, &head.stack_size,
 			      &head.flags) ||
 	    (c->id && row.id != c->id)) {
 		fib_peer_frame_drop(peer);
@@ -61,6 +73,7 @@ static bool append(struct fib_peer *peer, uint64_t index, int64_t now)
 	}
 	if (rc < 0 || head.flags)
 		c->end.problems++;
+	note_time(c, began, &head);
 	head.row_size = row_size(c, &row);
 	memcpy(at, &head, sizeof head);
 	memcpy(at + sizeof head, &row, head.row_size);
@@ -81,7 +94,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 		return false;
 	memset(&c->object, 0, sizeof c->object);
 	while (fib_peer_filled(peer) < PIECE && fib_walk_next(c, &budget, &index)) {
-		if (append(peer, index, now))
+		if (append(peer, index))
 			c->end.shown++;
 		else
 			c->end.total--;

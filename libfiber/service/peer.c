@@ -31,6 +31,8 @@
 /* Pieces are gathered, so that the other end is woken for many at once: this many bytes, or for this long. */
 #define GATHER_BYTES (64u << 10)
 #define GATHER_NS    INT64_C(25000)
+/* But a turn that takes the CPU from a carrier is one piece, or the writing of this many bytes of it. */
+#define BRIEF_BYTES (20u << 10)
 
 int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 {
@@ -46,7 +48,7 @@ int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 	}
 	memset(&peer->cursor, 0, sizeof peer->cursor);
 	peer->cursor.file = -1;
-	peer->closing = false;
+	peer->closing = peer->granted = false;
 	peer->command = NULL;
 	peer->deadline = now + FIB_PEER_PATIENCE;
 	peer->who = (struct fib_os_who){0};
@@ -233,6 +235,7 @@ static void start_command(struct fib_peer *peer)
 	memset(&peer->cursor, 0, sizeof peer->cursor);
 	peer->cursor.file = -1;
 	peer->received = 0;
+	peer->granted |= command->granted;
 	if (command->begin(peer, payload, length))
 		peer->command = command;
 }
@@ -262,20 +265,27 @@ static bool receive(struct fib_peer *peer)
 
 /* -- turns -- */
 
-/* Write what can be written. False when the other end is gone. */
-static bool flush(struct fib_peer *peer, int64_t now)
+/* Write what can be written, or some of it. False when the other end is gone. */
+static bool flush(struct fib_peer *peer, bool brief, int64_t now)
 {
 	ssize_t n;
 
 	if (drained(peer))
 		return true;
 	while (!drained(peer)) {
-		n = fib_os_write(peer->fd, peer->out + peer->sent, peer->filled - peer->sent);
+		size_t left = peer->filled - peer->sent;
+
+		n = fib_os_write(peer->fd, peer->out + peer->sent,
+				 brief && left > BRIEF_BYTES ? BRIEF_BYTES : left);
 		if (n == -EAGAIN)
 			return true;
 		if (n < 0)
 			return false;
 		peer->sent += (size_t)n;
+		if (brief && n == BRIEF_BYTES && !drained(peer)) {
+			peer->deadline = now + FIB_PEER_PATIENCE; /* it is we who stop */
+			return true;
+		}
 	}
 	peer->sent = 0;
 	peer->filled = 0;
@@ -284,7 +294,7 @@ static bool flush(struct fib_peer *peer, int64_t now)
 }
 
 /* Go on with the answer by what one turn may cost. */
-static void answer(struct fib_peer *peer, int64_t now)
+static void answer(struct fib_peer *peer, bool brief, int64_t now)
 {
 	const int64_t began = now;
 
@@ -292,30 +302,35 @@ static void answer(struct fib_peer *peer, int64_t now)
 		if (peer->command->step(peer, now))
 			peer->command = NULL;
 		now = fib_os_now();
-	} while (peer->command && peer->filled < GATHER_BYTES && now - began < GATHER_NS);
+	} while (peer->command && !brief && peer->filled < GATHER_BYTES && now - began < GATHER_NS);
 }
 
-static bool turn(struct fib_peer *peer, short revents, int64_t now)
+/* One of what there may be to do: each is enough for a turn. False when the other end is gone. */
+static bool work(struct fib_peer *peer, short revents, bool brief, int64_t now)
+{
+	if (!drained(peer))
+		return flush(peer, brief, now);
+	if (fib_peer_busy(peer)) {
+		peer->deadline = now + FIB_PEER_PATIENCE;
+		answer(peer, brief, now);
+	} else if (!peer->closing && (revents & POLLIN) && !receive(peer))
+		return false;
+	return flush(peer, brief, now);
+}
+
+static bool turn(struct fib_peer *peer, short revents, bool brief, int64_t now)
 {
 	if (revents & (POLLERR | POLLHUP | POLLNVAL))
 		return false;
-	if (!flush(peer, now))
-		return false;
-	if (!peer->command && !peer->closing && (revents & POLLIN) && !receive(peer))
-		return false;
-	if (fib_peer_busy(peer)) {
-		peer->deadline = now + FIB_PEER_PATIENCE;
-		answer(peer, now);
-	}
-	if (!flush(peer, now))
+	if (!work(peer, revents, brief, now))
 		return false;
 	if (peer->closing && drained(peer))
 		return false;
 	return now < peer->deadline;
 }
 
-void fib_peer_turn(struct fib_peer *peer, short revents, int64_t now)
+void fib_peer_turn(struct fib_peer *peer, short revents, bool brief, int64_t now)
 {
-	if (!turn(peer, revents, now))
+	if (!turn(peer, revents, brief, now))
 		fib_peer_close(peer);
 }

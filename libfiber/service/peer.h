@@ -37,6 +37,7 @@ struct fib_cursor {
 	int file;		  /* /proc/self/maps, -1: not open */
 	struct fib_wire_end end;
 	int64_t began; /* the first record was looked at; 0: not yet */
+	int64_t told;  /* the time that PROCESS has said */
 	struct fib_sample_object object;
 	struct fib_wire_counters counters; /* of an answer to COUNTERS */
 };
@@ -44,6 +45,7 @@ struct fib_cursor {
 struct fib_peer {
 	int fd;	      /* -1: this place is free */
 	bool closing; /* nothing more is read; close when the buffer is empty */
+	bool granted; /* it waits for no debts (allowance.h) */
 	const struct fib_command *command; /* being answered, or NULL */
 	int64_t deadline;
 	struct fib_os_who who; /* set once it is open */
@@ -65,9 +67,9 @@ short fib_peer_events(const struct fib_peer *peer);
 /* Whether there is an answer to go on with, so that nobody should sleep. */
 bool fib_peer_busy(const struct fib_peer *peer);
 
-/* Read, go on with the answer by one piece, write: whatever is possible without waiting. revents as
- * poll() gave them. Closes the peer when it is finished, gone, or past its deadline. */
-void fib_peer_turn(struct fib_peer *peer, short revents, int64_t now);
+/* Read, or go on with the answer by one piece; and write: whatever is possible without waiting. revents as
+ * poll() gave them. brief: every microsecond counts. Closes the peer when it is finished, gone, or past its deadline. */
+void fib_peer_turn(struct fib_peer *peer, short revents, bool brief, int64_t now);
 
 /* -- for commands: building the answer in the buffer -- */
 

@@ -56,7 +56,6 @@ static struct fib_peer peers[PEERS];
 static int64_t next_tick;    /* INT64_MAX: resting */
 static int64_t accept_after; /* 0: at once */
 static struct fib_allowance allowance;
-static int64_t pause_until; /* 0: no pause */
 
 static void wake(void)
 {
@@ -98,10 +97,10 @@ static void tick(int64_t now)
 
 /* -- waiting -- */
 
-/* Whether there is more to answer to this peer, but not now. */
-static bool pauses(const struct fib_peer *peer, int64_t now)
+/* Until when a client, NULL: a new one, has to wait for the carriers' sake. */
+static int64_t pause_of(const struct fib_peer *peer)
 {
-	return peer->command && now < pause_until;
+	return fib_allowance_until(&allowance, peer && peer->granted);
 }
 
 static int64_t wait_until(int64_t now)
@@ -111,13 +110,13 @@ static int64_t wait_until(int64_t now)
 
 	if (accept_after && accept_after < until)
 		until = accept_after;
+	if (now < pause_of(NULL) && pause_of(NULL) < until)
+		until = pause_of(NULL);
 	for (i = 0; i < PEERS; i++) {
 		if (peers[i].fd < 0)
 			continue;
-		if (pauses(&peers[i], now))
-			until = pause_until < until ? pause_until : until;
-		else if (fib_peer_busy(&peers[i]))
-			return now;
+		if (fib_peer_busy(&peers[i]) && pause_of(&peers[i]) < until)
+			until = pause_of(&peers[i]);
 		if (peers[i].deadline < until)
 			until = peers[i].deadline;
 	}
@@ -132,16 +131,27 @@ static void fill(struct pollfd slots[SLOTS], int64_t now)
 	int i;
 
 	slots[SLOT_EVENT] = (struct pollfd){.fd = fib_load(&event_fd), .events = POLLIN};
-	slots[SLOT_DOOR] = (struct pollfd){.fd = accept_after ? -1 : door.fd, .events = POLLIN};
+	slots[SLOT_DOOR] = (struct pollfd){
+		.fd = accept_after || now < pause_of(NULL) ? -1 : door.fd, .events = POLLIN};
 	for (i = 0; i < PEERS; i++) {
 		slots[SLOT_PEERS + i].fd = peers[i].fd;
-		slots[SLOT_PEERS + i].events =
-			peers[i].fd < 0 || pauses(&peers[i], now) ? 0 : fib_peer_events(&peers[i]);
+		slots[SLOT_PEERS + i].events = peers[i].fd < 0 || now < pause_of(&peers[i])
+						       ? 0
+						       : fib_peer_events(&peers[i]);
 		slots[SLOT_PEERS + i].revents = 0;
 	}
 }
 
 /* -- clients -- */
+
+/* Clients were served since this thread had used as much CPU time as cpu says. The time now. */
+static int64_t spent(int64_t cpu, bool granted)
+{
+	int64_t now = fib_os_now();
+
+	fib_allowance_spend(&allowance, fib_os_thread_cpu() - cpu, granted, now);
+	return now;
+}
 
 /*
  * A place for a new peer. When all are taken, the one that has owed us its request, or left its answer
@@ -182,21 +192,18 @@ static void admit(int fd, const struct fib_os_who *who, int64_t now)
 		place->who = *who;
 }
 
-static void accept_all(int64_t now)
+/* One at a time: poll() tells when there are more, and a connection costs the carriers as much as a turn. */
+static void accept_one(int64_t now)
 {
+	int64_t cpu = fib_os_thread_cpu();
 	struct fib_os_who who;
-	int i, fd;
+	int fd = fib_os_local_accept(door.fd, &who);
 
-	for (i = 0; i < PEERS; i++) {
-		fd = fib_os_local_accept(door.fd, &who);
-		if (fd == -EAGAIN)
-			return;
-		if (fd < 0) {
-			accept_after = now + ACCEPT_PAUSE;
-			return;
-		}
+	if (fd >= 0)
 		admit(fd, &who, now);
-	}
+	else if (fd != -EAGAIN)
+		accept_after = now + ACCEPT_PAUSE;
+	spent(cpu, false);
 }
 
 /* What poll() said about our own descriptors. One that is not open was closed by the program, which takes
@@ -213,7 +220,7 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 	if (slots[SLOT_DOOR].revents & POLLNVAL)
 		door.fd = -1;
 	else if (slots[SLOT_DOOR].revents)
-		accept_all(now);
+		accept_one(now);
 	if (accept_after && now >= accept_after)
 		accept_after = 0;
 }
@@ -221,31 +228,40 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 /* Whether there is anything to do for this peer: most of the time it only stays connected. */
 static bool wants_turn(const struct fib_peer *peer, short revents, int64_t now)
 {
-	if (revents || now >= peer->deadline)
+	if ((revents & (POLLERR | POLLHUP | POLLNVAL)) || now >= peer->deadline)
 		return true;
-	return fib_peer_busy(peer) && !pauses(peer, now);
+	return now >= pause_of(peer) && (revents || fib_peer_busy(peer));
 }
 
 /* The time after it. */
+static int64_t serve_peer(struct fib_peer *peer, short revents, int64_t now)
+{
+	int64_t cpu = fib_os_thread_cpu();
+
+	fib_peer_turn(peer, revents, fib_allowance_pays(&allowance), now);
+	now = spent(cpu, peer->granted); /* its first request may just have said so */
+	tick(now);
+	return now;
+}
+
+/* After a pause it goes on with the peer whose turn it is, or the first would be the only one. The time after it. */
 static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 {
-	int64_t cpu, until;
-	int i;
+	static unsigned next;
+	const unsigned first = next;
+	unsigned i;
 
 	for (i = 0; i < PEERS; i++) {
+		const unsigned at = (first + i) % PEERS;
+		const struct pollfd *slot = &slots[SLOT_PEERS + at];
+
 		/* A peer that was admitted just now has no slot yet. */
-		if (peers[i].fd < 0 || peers[i].fd != slots[SLOT_PEERS + i].fd)
+		if (peers[at].fd < 0 || peers[at].fd != slot->fd)
 			continue;
-		if (!wants_turn(&peers[i], slots[SLOT_PEERS + i].revents, now))
+		if (!wants_turn(&peers[at], slot->revents, now))
 			continue;
-		cpu = fib_os_thread_cpu();
-		fib_peer_turn(&peers[i], slots[SLOT_PEERS + i].revents, now);
-		cpu = fib_os_thread_cpu() - cpu;
-		now = fib_os_now();
-		until = fib_allowance_spend(&allowance, cpu, now);
-		if (until)
-			pause_until = until;
-		tick(now);
+		now = serve_peer(&peers[at], slot->revents, now);
+		next = at + 1;
 	}
 	return now;
 }
@@ -336,7 +352,6 @@ static int start(const char *path, const char *name)
 	fib_store(&stop, false);
 	next_tick = 0;
 	accept_after = 0;
-	pause_until = 0;
 	/* Both have said why not, and the program goes on without. */
 	door.fd = -1;
 	if (fib_place_choose(&place, path, getpid()) == 0 && place.wanted)

@@ -29,13 +29,21 @@ bool fib_walk_done(const struct fib_cursor *cursor)
 	return cursor->next >= cursor->committed;
 }
 
+#define AHEAD 16 /* records whose ids are under way while one is looked at; they need not exist */
+
+static uint64_t next_id(uint64_t index)
+{
+	__builtin_prefetch(&fib_registry_at(index + AHEAD)->id, 0, 0);
+	return fib_sample_id(index);
+}
+
 bool fib_walk_next(struct fib_cursor *cursor, struct fib_walk_budget *budget, uint64_t *ret_index)
 {
 	if (!cursor->began)
 		cursor->began = fib_os_now();
 	while (!fib_walk_done(cursor) && budget->fibers && budget->records) {
 		uint64_t index = cursor->next++;
-		uint64_t id = fib_sample_id(index);
+		uint64_t id = next_id(index);
 
 		budget->records--;
 		if (!id)
@@ -56,7 +64,7 @@ bool fib_walk_count(struct fib_cursor *cursor)
 	uint64_t committed = fib_registry_committed();
 
 	for (; cursor->counted < committed && budget.records; budget.records--)
-		if (fib_sample_id(cursor->counted++))
+		if (next_id(cursor->counted++))
 			cursor->fibers++;
 	return cursor->counted >= committed;
 }
@@ -66,7 +74,7 @@ void fib_walk_finish(struct fib_cursor *cursor)
 	cursor->end.sampled_ns = fib_os_now() - cursor->began;
 }
 
-#define AHEAD 4 /* records that are fetched while one is sampled */
+#define WHOLE_AHEAD 4 /* records that are fetched while one is sampled */
 
 /* A frame of rows in the making, and the rows that still lack what their objects know. */
 struct piece {
@@ -112,7 +120,7 @@ static void sample_records(struct piece *p)
 	while (fib_walk_next(c, &budget, &index)) {
 		struct fib_row *row = &p->rows[p->waiting];
 
-		fib_sample_foresee(index + AHEAD);
+		fib_sample_foresee(index + WHOLE_AHEAD);
 		if (!fib_sample_row(index, p->now, row) || (c->id && row->id != c->id))
 			c->end.total--; /* it ended between the two looks */
 		else if (!row->wait_object)

@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -34,6 +35,7 @@
 
 static char path[HARNESS_PATH];
 static _Atomic bool over;
+static void *(*watching)(void *arg);
 static int64_t asked_for, spent;
 static unsigned answers;
 static int failure, observers_failure;
@@ -98,6 +100,44 @@ static void *observer(void *arg)
 	return arg;
 }
 
+/* Whether fibers have come, of what has come. */
+static bool has_rows(struct fib_wire_client *c)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLIN};
+	struct fib_wire_header h = {0};
+	const void *payload;
+
+	while (h.type != FIB_WIRE_STACKS && poll(&p, 1, 0) > 0)
+		if (fib_wire_receive(c, &h, &payload) < 0)
+			break;
+	return h.type == FIB_WIRE_STACKS;
+}
+
+/* Two who ask for everything, and are answered by turns. */
+static void *observers(void *arg)
+{
+	const struct fib_wire_stack_of all = {.wanted = FIB_WIRE_WANT_ALL};
+	struct fib_wire_client one, other;
+	struct fib_wire_header h = {0};
+	const void *payload;
+	int rc = fib_wire_connect(&one, path, PATIENCE);
+
+	rc |= fib_wire_connect(&other, path, PATIENCE);
+	if (rc == 0)
+		rc = fib_wire_request(&one, FIB_WIRE_STACK, &all, sizeof all);
+	if (rc == 0)
+		rc = fib_wire_request(&other, FIB_WIRE_STACK, &all, sizeof all);
+	while (rc == 0 && !answers && h.type != FIB_WIRE_END) {
+		rc = fib_wire_receive(&one, &h, &payload);
+		answers = has_rows(&other);
+	}
+	fib_wire_disconnect(&one);
+	fib_wire_disconnect(&other);
+	observers_failure = rc;
+	atomic_store(&over, true);
+	return arg;
+}
+
 static void *waits(void *arg)
 {
 	fiber_park(FIBER_FOREVER);
@@ -123,13 +163,13 @@ static void *begin(void *arg)
 		failure |= fiber_spawn_attr(&waiting, waits, NULL, NULL);
 	for (i = 0; i + 1 < *carriers; i++)
 		failure |= fiber_spawn(computes, NULL, NULL);
-	failure |= pthread_create(&thread, NULL, observer, NULL);
+	failure |= pthread_create(&thread, NULL, watching, NULL);
 	computes(NULL);
 	pthread_join(thread, NULL);
 	return NULL;
 }
 
-static void test_observer_without_end_takes_only_its_share(void **state)
+static void run_watched(void *(*fn)(void *arg))
 {
 	struct fiber_runtime_options options = {.size = sizeof options,
 						.name = "observed",
@@ -137,23 +177,39 @@ static void test_observer_without_end_takes_only_its_share(void **state)
 						.long_run_ns = -1};
 	cpu_set_t cpus;
 
-	(void)state;
+	watching = fn;
+	answers = 0;
+	atomic_store(&over, false);
 	assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
 	options.carriers = (unsigned)CPU_COUNT(&cpus);
 	harness_file(path, "observed.sock");
 	assert_int_equal(fiber_run(begin, &options.carriers, &options, NULL), 0);
 	assert_int_equal(failure, 0);
 	assert_int_equal(observers_failure, 0);
+}
+
+static void test_observer_without_end_takes_only_its_share(void **state)
+{
+	(void)state;
+	run_watched(observer);
 	assert_true(answers > 0);
 	print_message("# %u lists, %" PRId64 " us of %" PRId64 " ms\n", answers, spent / 1000,
 		      asked_for / 1000000);
 	assert_true(spent < asked_for / MOST);
 }
 
+static void test_observer_that_asks_for_much_keeps_nobody_waiting(void **state)
+{
+	(void)state;
+	run_watched(observers);
+	assert_int_equal(answers, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_observer_without_end_takes_only_its_share),
+		cmocka_unit_test(test_observer_that_asks_for_much_keeps_nobody_waiting),
 	};
 
 	harness_watchdog(60);

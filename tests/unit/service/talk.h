@@ -23,6 +23,7 @@ struct talk {
 	unsigned char *given; /* payloads again, each where any struct may begin */
 	size_t given_size;
 	unsigned turns;
+	bool brief; /* let each be brief */
 };
 
 static inline void talk_begin(struct talk *t)
@@ -54,7 +55,7 @@ static inline void talk_turn(struct talk *t)
 
 	if (poll(&p, 1, 0) < 0)
 		abort();
-	fib_peer_turn(&t->peer, p.revents, t->now);
+	fib_peer_turn(&t->peer, p.revents, t->brief, t->now);
 	t->turns++;
 }
 

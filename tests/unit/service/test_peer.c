@@ -258,6 +258,35 @@ static void test_peer_answers_in_pieces_and_takes_all_the_time_we_need(void **st
 	disperse(all, 20000);
 }
 
+static void test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some(void **state)
+{
+	struct fiber **all = crowd(20000);
+	const size_t most = 20u << 10; /* a piece of a list, or what is written of a larger one */
+	struct fib_wire_end end;
+	const void *payload;
+	size_t length, before;
+
+	(void)state;
+	t.brief = true;
+	talk_request(&t, FIB_WIRE_LIST, NULL, 0);
+	talk_turn(&t);
+	assert_non_null(t.peer.command);
+	assert_false(talk_take(&t));
+	do {
+		before = t.size;
+		t.now += FIB_PEER_PATIENCE / 2;
+		talk_turn(&t);
+		while (talk_take(&t))
+			;
+		assert_true(t.size - before <= most);
+	} while (t.peer.command || fib_peer_filled(&t.peer));
+	payload = talk_find(&t, FIB_WIRE_END, &length);
+	assert_non_null(payload);
+	memcpy(&end, payload, sizeof end);
+	assert_int_equal(end.shown, 20000);
+	disperse(all, 20000);
+}
+
 static void test_peer_that_goes_away_is_closed(void **state)
 {
 	(void)state;
@@ -320,6 +349,7 @@ int main(void)
 		PEER_TEST(test_peer_gains_time_by_each_request),
 		PEER_TEST(test_peer_that_stops_reading_is_dropped_when_its_time_is_over),
 		PEER_TEST(test_peer_answers_in_pieces_and_takes_all_the_time_we_need),
+		PEER_TEST(test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some),
 		PEER_TEST(test_peer_that_goes_away_is_closed),
 		PEER_TEST(test_peer_that_has_no_more_requests_still_gets_its_answer),
 		PEER_TEST(test_peer_turned_away_hears_why),
