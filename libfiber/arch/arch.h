@@ -46,7 +46,7 @@ void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic u
 _Noreturn void fib_arch_jump(struct fib_context *to);
 
 /* Begin fn(arg) below top, on the stack that the caller stands on, with what *context has inherited. The caller is
- * not saved and never continued. */
+ * not saved and never continued. As after fib_arch_init(), what a switch from *context does not save is there for readers. */
 _Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *),
 			      void *arg);
 

@@ -41,6 +41,9 @@ enum fib_event_type {
 
 /* RUN: it ran on another carrier the last time. */
 #define FIB_EVENT_MIGRATED 1u
+/* RUN, PINNED: the descriptor is to be readable, writable. poll(2)'s bits, one further. */
+#define FIB_EVENT_READ	2u
+#define FIB_EVENT_WRITE 8u
 
 /* The ring of threads that are no carriers, and of the service thread. */
 #define FIB_EVENT_OUTSIDE 0xffffffffu
@@ -53,7 +56,7 @@ struct fib_event {
 	uint8_t type;  /* enum fib_event_type */
 	uint8_t kind;  /* enum fib_wait_kind */
 	uint8_t state; /* enum fiber_state, or FIB_EVENT_NOBODY */
-	uint8_t flags; /* FIB_EVENT_MIGRATED */
+	uint8_t flags; /* FIB_EVENT_MIGRATED, ... */
 	uint32_t arg;  /* the low half of what the wait is about: a descriptor */
 };
 

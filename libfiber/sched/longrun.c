@@ -31,6 +31,7 @@
 #define PATIENCE    INT64_C(2000000000) /* ns that a carrier may take to answer the signal */
 #define CLOSE_LOOKS INT64_C(6000000)	/* ns between two looks that follow each other closely */
 #define STOPPED	    INT64_C(1000000000) /* between two looks: all of the process stood still */
+#define UNREAD	    INT64_MIN		/* CPU time that nobody has looked at */
 #define CPU_PART    8 /* at least one in so many ns must have been on a CPU to count as computing */
 
 enum { SEEN, ASKED, RECORDED };
@@ -223,11 +224,13 @@ static void ask(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 static void look_closer(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 {
 	struct fib_os_place place;
+	struct glimpse after;
 
-	if (fib_os_thread_place(fib_load(&c->tid), &place) == 1)
-		record_sleeper(c, g, &place);
-	else
+	if (fib_os_thread_place(fib_load(&c->tid), &place) != 1)
 		ask(c, g, now);
+	/* Else it has left meanwhile, and it is the carrier that sleeps, in the poller. */
+	else if (glance(c, &after) && same(&c->hold, &after))
+		record_sleeper(c, g, &place);
 }
 
 /* A sample is under way, or there. gone: the fiber has gone on. */
@@ -285,7 +288,7 @@ static void begin_hold(struct fib_carrier *c, const struct glimpse *g, int64_t n
 	h->first = h->last = now;
 	h->began = now - looks.before < CLOSE_LOOKS ? between(looks.before, g->since, now) : now;
 	h->stage = SEEN;
-	h->used = fib_os_thread_cpu_of(fib_load(&c->tid));
+	h->used = UNREAD;
 	memcpy(h->name, g->name, sizeof h->name);
 }
 
@@ -303,6 +306,9 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
 	if (!h->fiber)
 		begin_hold(c, &g, now);
 	h->last = now;
+	/* A system call: only for who wants to know. */
+	if (threshold && h->used == UNREAD)
+		h->used = fib_os_thread_cpu_of(fib_load(&c->tid));
 	if (h->stage == ASKED)
 		collect(c, &g, now, false);
 	e = h->stage == RECORDED ? fib_longrun_ring_at(h->event) : NULL;

@@ -71,7 +71,7 @@ struct fib_longrun_hold {
 	char name[32];
 	int64_t first, last; /* looks that have seen it */
 	int64_t began;	     /* when it began, as far as that is known */
-	int64_t used;	     /* CPU time of the carrier at the first of them */
+	int64_t used;	     /* CPU time of the carrier at the first of them that had a threshold */
 	uint32_t stage;
 	int64_t asked_at;
 	uint64_t event; /* its number, once it is recorded */

@@ -54,14 +54,12 @@ void fib_meter_last(struct fib_carrier *c)
 }
 
 /* Of what a yield counts only the carrier knows when it changes: what is read is a word that was there. */
-#define unwatched fib_noinline __attribute__((no_sanitize("thread")))
-
-unwatched static unsigned read_picks(const struct fib_carrier *c)
+fib_unwatched static unsigned read_picks(const struct fib_carrier *c)
 {
 	return *(const volatile unsigned *)&c->picks;
 }
 
-unwatched static uint64_t read_unused(const struct fib_carrier *c)
+fib_unwatched static uint64_t read_unused(const struct fib_carrier *c)
 {
 	return *(const volatile uint64_t *)&c->meter.unused;
 }

@@ -147,8 +147,16 @@ static inline uint64_t object_of(const struct fiber *fiber, unsigned kind)
 	return kind == FIB_WAIT_JOIN ? fiber->wait_arg : fiber->wait_object;
 }
 
+/* How a descriptor is waited for. */
+static inline unsigned ways_of(const struct fiber *fiber, unsigned kind)
+{
+	if (kind != FIB_WAIT_FD)
+		return 0;
+	return (unsigned)(fiber->wait_arg >> 32 << 1) & (FIB_EVENT_READ | FIB_EVENT_WRITE);
+}
+
 static inline void put_run(struct fib_carrier *c, const struct fiber *next, uint64_t object,
-			   unsigned kind, unsigned state, uint32_t arg)
+			   unsigned kind, unsigned state, unsigned ways, uint32_t arg)
 {
 	struct fib_recorder *r = c->recorder;
 	/* One that begins has been nowhere. */
@@ -158,7 +166,7 @@ static inline void put_run(struct fib_carrier *c, const struct fiber *next, uint
 				       : 0;
 
 	fib_event_put(&r->ring[c->index], now(r), next ? next->id : 0, object,
-		      fib_event_what(FIB_EVENT_RUN, kind, state, flags, arg));
+		      fib_event_what(FIB_EVENT_RUN, kind, state, flags | ways, arg));
 }
 
 void fib_recorder_ran(struct fib_carrier *c, const struct fiber *left, const struct fiber *next)
@@ -166,21 +174,21 @@ void fib_recorder_ran(struct fib_carrier *c, const struct fiber *left, const str
 	unsigned kind;
 
 	if (!left) {
-		put_run(c, next, 0, 0, FIB_EVENT_NOBODY, 0);
+		put_run(c, next, 0, 0, FIB_EVENT_NOBODY, 0, 0);
 		return;
 	}
 	/* Its state may be another already: whoever wakes it was faster. */
 	kind = fib_load(&left->wait_kind);
 	if (kind == FIB_WAIT_YIELD)
-		put_run(c, next, 0, kind, FIBER_RUNNABLE, 0);
+		put_run(c, next, 0, kind, FIBER_RUNNABLE, 0, 0);
 	else
-		put_run(c, next, object_of(left, kind), kind, FIBER_SUSPENDED,
+		put_run(c, next, object_of(left, kind), kind, FIBER_SUSPENDED, ways_of(left, kind),
 			(uint32_t)left->wait_arg);
 }
 
 void fib_recorder_ran_after_end(struct fib_carrier *c, const struct fiber *next)
 {
-	put_run(c, next, 0, 0, FIBER_DEAD, 0);
+	put_run(c, next, 0, 0, FIBER_DEAD, 0, 0);
 }
 
 void fib_recorder_ended(struct fib_carrier *c, const struct fiber *fiber)
@@ -289,7 +297,8 @@ void fib_recorder_pinned(const struct fiber *fiber, bool waits)
 		return;
 	fib_event_put(ring, now(r), fiber->id, object_of(fiber, kind),
 		      fib_event_what(waits ? FIB_EVENT_PINNED : FIB_EVENT_UNPINNED, kind,
-				     FIBER_RUNNING, 0, (uint32_t)fiber->wait_arg));
+				     FIBER_RUNNING, ways_of(fiber, kind),
+				     (uint32_t)fiber->wait_arg));
 	let_go(r, ring);
 }
 

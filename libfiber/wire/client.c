@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -42,6 +43,14 @@ static int reason(void)
 	return errno == EAGAIN || errno == EINPROGRESS ? -ETIMEDOUT : -errno;
 }
 
+/* Of what is there and no socket, connect(2) says the same as of a socket whose process is dead. */
+static int refused(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISSOCK(st.st_mode) ? -ENOTSOCK : -ECONNREFUSED;
+}
+
 int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -62,7 +71,7 @@ int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t t
 			rc = reason();
 	if (rc < 0)
 		fib_wire_disconnect(client);
-	return rc;
+	return rc == -ECONNREFUSED ? refused(path) : rc;
 }
 
 void fib_wire_disconnect(struct fib_wire_client *client)

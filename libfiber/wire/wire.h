@@ -192,11 +192,14 @@ struct fib_wire_stack {
 	uint32_t row_size;
 	uint32_t stack_size; /* bytes that follow the row, from its sp upwards */
 	uint32_t flags;	     /* FIB_WIRE_STACK_* */
-	uint32_t unused;
+	uint32_t after; /* us from PROCESS' now to the copy, rounded down; the age is of then */
 };
 #define FIB_WIRE_STACK_MOVING 1u /* it ran each time we looked: no bytes */
 #define FIB_WIRE_STACK_CUT    2u /* deeper than a frame holds: the outermost part is missing */
 #define FIB_WIRE_STACK_GONE   4u /* its memory could not be read: no bytes */
+/* The upper half: us that the copy took, rounded up. 0: neither is known, it is an older program's. FIB_WIRE_STACK_LONG: longer. */
+#define FIB_WIRE_STACK_TOOK 16
+#define FIB_WIRE_STACK_LONG 0xffffu
 
 /* A carrier sleeps in the poller, sleeps elsewhere, looks for something to run, or runs a fiber. */
 enum fib_wire_carrier_state {
@@ -360,7 +363,7 @@ struct fib_wire_client {
 };
 
 /* Connect to the socket at path. 0, or a negative errno (-ENAMETOOLONG, -ECONNREFUSED when its
- * process is dead, -EACCES, ...). */
+ * process is dead, -ENOTSOCK when it is something else, -EACCES, ...). */
 int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns);
 void fib_wire_disconnect(struct fib_wire_client *client);
 

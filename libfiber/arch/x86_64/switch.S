@@ -156,6 +156,9 @@ fib_arch_jump:
 fib_arch_start:
 	.cfi_startproc
 	load_control .Lstart
+	/* For readers: the switch that it will leave by saves no pc, since that is always the same. */
+	leaq	fib_arch_resume(%rip), %rax
+	movq	%rax, FIB_FRAME_PC(%rdi)
 	movq	%rdx, %rbx
 	movq	%rcx, %r12
 	xorl	%ebp, %ebp

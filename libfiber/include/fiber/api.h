@@ -12,7 +12,7 @@
 #ifdef __cplusplus
 #define FIBER_BEGIN_DECLS extern "C" {
 #define FIBER_END_DECLS	  }
-#define FIBER_NORETURN	  [[noreturn]]
+#define FIBER_NORETURN	  __attribute__((noreturn)) /* [[noreturn]] may not follow FIBER_API */
 #define FIBER_ATOMIC(T)	  T /* same size and alignment; C++ callers never touch these fields */
 #else
 #define FIBER_BEGIN_DECLS

@@ -7,7 +7,6 @@
  */
 #include "inside.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -17,6 +16,7 @@
 #include "io/op.h"
 #include "os/os.h"
 #include "sched/offload.h"
+#include "tests/harness/entries.h"
 #include "tests/harness/paths.h"
 
 static bool in_the_ring;
@@ -312,22 +312,10 @@ static void test_disk_move_that_has_begun_is_not_given_up(void **state)
 	close(file.fd);
 }
 
-static int descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	int n = 0;
-
-	assert_non_null(folder);
-	while (readdir(folder))
-		n++;
-	closedir(folder);
-	return n;
-}
-
 /* Both at once: the other end is opened, and nobody waits any more. */
 static void test_disk_open_that_was_left_leaves_no_descriptor(void **state)
 {
-	const int before = descriptors();
+	const unsigned before = harness_descriptors();
 	struct opening o = {"", FIBER_FOREVER};
 
 	(void)state;
@@ -352,7 +340,7 @@ static void test_disk_open_that_was_left_leaves_no_descriptor(void **state)
 			close(writer);
 	}
 	/* Those that threads were left with wait for somebody. */
-	while (descriptors() != before) {
+	while (harness_descriptors() != before) {
 		int writer = open(o.path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 
 		if (writer >= 0)

@@ -7,7 +7,6 @@
  */
 #include "inside.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include "base/atomic.h"
 #include "os/os.h"
 #include "sched/offload.h"
+#include "tests/harness/entries.h"
 #include "tests/harness/paths.h"
 
 #define BUSY FIB_OFFLOAD_THREADS_MAX
@@ -239,18 +239,6 @@ static void *do_open_cancelled(void *arg)
 	return as_cancelled(do_open, arg);
 }
 
-static int descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	int n = 0;
-
-	assert_non_null(folder);
-	while (readdir(folder))
-		n++;
-	closedir(folder);
-	return n;
-}
-
 static void test_file_opens_with_the_flags_and_the_mode_that_were_asked_for(void **state)
 {
 	static const int flags[] = {0, O_CLOEXEC};
@@ -297,12 +285,13 @@ static void test_file_opened_after_its_caller_has_gone_is_closed(void **state)
 	char path[HARNESS_PATH];
 	struct opening o = {path, O_WRONLY, 0};
 	struct fiber *f;
-	int reader, before;
+	unsigned before;
+	int reader;
 
 	(void)state;
 	harness_file(path, "fifo");
 	assert_int_equal(mkfifo(path, 0600), 0);
-	before = descriptors();
+	before = harness_descriptors();
 	o.deadline = fiber_after(2 * MS);
 	assert_int_equal(inside(do_open, &o), -ETIMEDOUT);
 	assert_true(fiber_now() >= o.deadline);
@@ -321,7 +310,7 @@ static void test_file_opened_after_its_caller_has_gone_is_closed(void **state)
 	let_threads_go();
 	assert_int_equal(read(reader, &(char){0}, 1), 0);
 	close(reader);
-	assert_int_equal(descriptors(), before);
+	assert_int_equal(harness_descriptors(), before);
 }
 
 static void test_file_open_waits_for_the_other_end_of_a_fifo(void **state)

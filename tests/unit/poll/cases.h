@@ -14,7 +14,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,6 +29,7 @@
 #include "os/os.h"
 #include "poll/poller.h"
 #include "tests/harness/child.h"
+#include "tests/harness/entries.h"
 #include "tests/harness/watchdog.h"
 
 #define MILLISECOND INT64_C(1000000)
@@ -290,20 +290,10 @@ static void test_poller_interrupted_by_a_signal_is_no_error(void **state)
 	assert_int_equal(rc, 0);
 }
 
-static int count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 static int open_with_one_descriptor_left(void *arg)
 {
-	int before = count_descriptors(), spare = dup(a);
+	const unsigned before = harness_descriptors();
+	int spare = dup(a);
 	struct rlimit limit = {(rlim_t)spare + 1, (rlim_t)spare + 1};
 	struct fib_poller *other = arg;
 
@@ -312,7 +302,7 @@ static int open_with_one_descriptor_left(void *arg)
 		return 1;
 	if (ops->open(&other) != -EMFILE || other != arg)
 		return 2;
-	return dup(a) == spare && close(spare) == 0 && count_descriptors() == before ? 0 : 3;
+	return dup(a) == spare && close(spare) == 0 && harness_descriptors() == before ? 0 : 3;
 }
 
 static void test_poller_that_cannot_be_opened_leaves_no_descriptor(void **state)
@@ -327,7 +317,8 @@ static void test_poller_that_cannot_be_opened_leaves_no_descriptor(void **state)
 
 static void test_poller_closes_what_it_opened(void **state)
 {
-	int before = count_descriptors(), i;
+	const unsigned before = harness_descriptors();
+	int i;
 	struct fib_poller *other;
 
 	(void)state;
@@ -336,7 +327,7 @@ static void test_poller_closes_what_it_opened(void **state)
 		assert_int_equal(ops->watch(other, a, 1), 0);
 		ops->close(other);
 	}
-	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(harness_descriptors(), before);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -180,7 +180,8 @@ static int open_where_it_is_forbidden(void *arg)
 	};
 	const struct sock_fprog filter = {fib_countof(code), code};
 	struct fib_poller *other = NULL;
-	int before = count_descriptors(), rc;
+	const unsigned before = harness_descriptors();
+	int rc;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
@@ -188,7 +189,7 @@ static int open_where_it_is_forbidden(void *arg)
 	rc = ops->open(&other);
 	if (rc != -(int)*(unsigned *)arg || other)
 		return 2;
-	return count_descriptors() == before ? 0 : 3;
+	return harness_descriptors() == before ? 0 : 3;
 }
 
 static void test_uring_that_is_forbidden_or_missing_says_so(void **state)

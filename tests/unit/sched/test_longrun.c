@@ -2,7 +2,8 @@
 /*
  * test_longrun.c - who holds a carrier for long is recorded once, and nobody else
  *
- * The test looks, at times of its own; the carriers run as ever.
+ * The test looks, at times of its own; the carriers run as ever. The C library's clock_gettime() is ours here: it counts
+ * how often somebody asks for the CPU time of another thread, which is a system call.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "carriers.h"
@@ -32,6 +34,15 @@ static uint64_t before;
 static _Atomic uint64_t runner;
 static _Atomic int enough;
 static int pipe_fds[2];
+
+/* By the test's thread alone: the watchdog's asks too. */
+static _Thread_local unsigned asked;
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	asked += clock < 0;
+	return (int)syscall(SYS_clock_gettime, clock, ret);
+}
 
 static int start(void **state)
 {
@@ -215,6 +226,48 @@ static void test_nobody_is_recorded_before_the_threshold_or_while_it_is_off(void
 	expect_end(fiber, (void *)1);
 }
 
+static void test_nobody_is_asked_for_his_cpu_time_while_it_is_off(void **state)
+{
+	struct fiber *fiber = begin("polite", yields, NULL);
+	struct pollfd none = {.fd = -1};
+	unsigned i, seen = 0, while_off;
+
+	(void)state;
+	fib_longrun_set(&s, 0);
+	asked = 0;
+	/* Each look finds another run, unless it is on its way from one to the next. */
+	for (i = 0; seen < 20 && i < 10000; i++) {
+		poll(&none, 1, 1);
+		look(MS);
+		seen += s.carriers->hold.fiber == fib_load(&runner);
+	}
+	while_off = asked;
+	fib_longrun_set(&s, THRESHOLD);
+	look(MS);
+	fib_store(&enough, 1);
+	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
+	assert_int_equal(seen, 20);
+	assert_int_equal(while_off, 0);
+	assert_true(asked > 0);
+}
+
+static void test_who_computes_already_when_it_is_set_counts(void **state)
+{
+	struct fiber *fiber;
+
+	(void)state;
+	fib_longrun_set(&s, 0);
+	fiber = begin("computer", computes, NULL);
+	look(500 * MS);
+	look(500 * MS);
+	assert_int_equal(fib_longrun_recorded(), before);
+	fib_longrun_set(&s, THRESHOLD);
+	assert_true(harness_until(recorded, NULL, LIMIT_S));
+	assert_int_equal(event->doing, FIB_LONGRUN_COMPUTES);
+	fib_store(&enough, 1);
+	expect_end(fiber, NULL);
+}
+
 static void test_a_process_that_was_stopped_begins_anew(void **state)
 {
 	struct fiber *fiber = begin("reader", reads, &pipe_fds[0]);
@@ -271,6 +324,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_nobody_is_recorded_before_the_threshold_or_while_it_is_off, start,
 			stop),
+		cmocka_unit_test_setup_teardown(
+			test_nobody_is_asked_for_his_cpu_time_while_it_is_off, start, stop),
+		cmocka_unit_test_setup_teardown(test_who_computes_already_when_it_is_set_counts,
+						start, stop),
 		cmocka_unit_test_setup_teardown(test_a_process_that_was_stopped_begins_anew, start,
 						stop),
 		cmocka_unit_test_setup_teardown(test_a_fiber_that_yields_alone_is_not_recorded,

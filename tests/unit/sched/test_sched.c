@@ -10,7 +10,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -20,6 +19,7 @@
 
 #include "carriers.h"
 #include "sched/tick.h"
+#include "tests/harness/entries.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
 
@@ -44,28 +44,9 @@ static int start(unsigned n)
 	return fib_sched_start(&s, n, FIB_STACK_DEFAULT, FIBER_PINNED_ERROR, carriers_ignore);
 }
 
-/* Entries of a folder of /proc. */
-static unsigned entries(const char *path)
-{
-	DIR *folder = opendir(path);
-	unsigned n = 0;
-
-	if (!folder)
-		abort();
-	while (readdir(folder))
-		n++;
-	closedir(folder);
-	return n;
-}
-
-static unsigned descriptors(void)
-{
-	return entries("/proc/self/fd");
-}
-
 static bool as_many_threads(void *arg)
 {
-	return entries("/proc/self/task") == *(unsigned *)arg;
+	return harness_thread_count() == *(unsigned *)arg;
 }
 
 static void *nothing(void *arg)
@@ -107,19 +88,19 @@ static void test_sched_leaves_no_thread_and_no_descriptor(void **state)
 	(void)state;
 	assert_int_equal(start(4), 0); /* whatever is made once is made now */
 	carriers_stop(&s);
-	fds = descriptors();
-	threads = entries("/proc/self/task");
+	fds = harness_descriptors();
+	threads = harness_thread_count();
 	for (i = 0; i < 30; i++) {
 		assert_int_equal(start(4), 0);
 		carriers_stop(&s);
 	}
-	assert_int_equal(descriptors(), fds);
+	assert_int_equal(harness_descriptors(), fds);
 	assert_true(harness_until(as_many_threads, &threads, LIMIT_S));
 }
 
 static void test_sched_without_enough_threads_leaves_nothing(void **state)
 {
-	unsigned fds = descriptors(), threads = entries("/proc/self/task");
+	unsigned fds = harness_descriptors(), threads = harness_thread_count();
 	int n;
 
 	(void)state;
@@ -127,7 +108,7 @@ static void test_sched_without_enough_threads_leaves_nothing(void **state)
 		threads_left = n;
 		assert_int_equal(start(4), -EAGAIN);
 		threads_left = -1;
-		assert_int_equal(descriptors(), fds);
+		assert_int_equal(harness_descriptors(), fds);
 		assert_true(harness_until(as_many_threads, &threads, LIMIT_S));
 		assert_int_equal(fib_tick_carriers(), 0);
 	}
@@ -137,7 +118,7 @@ static void test_sched_without_enough_threads_leaves_nothing(void **state)
 
 static void test_sched_without_a_descriptor_leaves_nothing(void **state)
 {
-	unsigned fds = descriptors();
+	unsigned fds = harness_descriptors();
 	struct rlimit before, none;
 	int rc;
 
@@ -149,7 +130,7 @@ static void test_sched_without_a_descriptor_leaves_nothing(void **state)
 	rc = start(2);
 	setrlimit(RLIMIT_NOFILE, &before);
 	assert_int_equal(rc, -EMFILE);
-	assert_int_equal(descriptors(), fds);
+	assert_int_equal(harness_descriptors(), fds);
 	assert_int_equal(fib_tick_carriers(), 0);
 }
 

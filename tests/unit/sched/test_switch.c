@@ -200,6 +200,48 @@ static void test_switch_moves_the_number_and_shows_the_state(void **state)
 	prove(1, watch_record, NULL);
 }
 
+static struct fiber *heir;
+
+/* Ends while heir is the next to run, and has still to begin. */
+static void *bequeaths(void *arg)
+{
+	must(fiber_spawn(parks, arg, &heir) == 0);
+	heir->context.pc = 0; /* as in a record that nobody has used */
+	return NULL;
+}
+
+static void *watch_heir(void *arg)
+{
+	struct fiber *plain, *parent;
+	struct fiber_result result;
+	uint64_t seq;
+	bool same;
+
+	(void)arg;
+	over = false;
+	must(fiber_spawn(parks, &seq, &plain) == 0);
+	fiber_yield();
+	must(fiber_spawn(bequeaths, &seq, &parent) == 0);
+	must(fiber_join(parent, &result, FIBER_FOREVER) == 0);
+	must(!result.value);
+	while (fiber_state(heir) != FIBER_SUSPENDED)
+		fiber_yield();
+	same = heir->context.pc == plain->context.pc;
+	over = true;
+	fiber_unpark(heir);
+	fiber_unpark(plain);
+	must(fiber_join(heir, NULL, FIBER_FOREVER) == 0);
+	must(fiber_join(plain, NULL, FIBER_FOREVER) == 0);
+	must(same);
+	return NULL;
+}
+
+static void test_switch_who_begins_where_another_ended_can_be_walked(void **state)
+{
+	(void)state;
+	prove(1, watch_heir, NULL);
+}
+
 static void *looks_at(void *arg)
 {
 	struct fiber *f = arg;
@@ -324,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_switch_two_that_wake_each_other_delay_a_third_by_64_at_most),
 		cmocka_unit_test(test_switch_two_that_wake_each_other_do_not_keep_the_outside_out),
 		cmocka_unit_test(test_switch_moves_the_number_and_shows_the_state),
+		cmocka_unit_test(test_switch_who_begins_where_another_ended_can_be_walked),
 		cmocka_unit_test(test_switch_a_fiber_that_yielded_is_runnable),
 		cmocka_unit_test(test_switch_counts_the_time_on_the_carrier),
 		cmocka_unit_test(test_switch_a_lone_fiber_that_yields_goes_on),

@@ -263,6 +263,9 @@ static void test_client_connect_says_what_is_wrong(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
 	close(fd);
 	assert_int_equal(fib_wire_connect(&c, dead, SHORT), -ECONNREFUSED);
+	/* Nobody has ever listened there. */
+	assert_int_equal(fib_wire_connect(&c, "/dev/null", SHORT), -ENOTSOCK);
+	assert_int_equal(fib_wire_connect(&c, "/", SHORT), -ENOTSOCK);
 	assert_int_equal(c.fd, -1);
 	memset(too_long, 'x', sizeof too_long - 1);
 	too_long[sizeof too_long - 1] = 0;
