@@ -238,6 +238,22 @@ gdb_asks() {
 	! gdb_knows "$1" && grep -q 'auto-loading has been declined by your .auto-load safe-path' "$tmp/gdb"
 }
 
+# apart: the program linked with the archive, stripped, with its debug file in a folder by build-id, as distributions do it
+apart() {
+	objcopy --only-keep-debug "$tmp/static" "$tmp/static.debug" && strip -o "$tmp/bare" "$tmp/static" || return 1
+	number=$(readelf -n "$tmp/static.debug" 2>&1 | sed -n 's/.*Build ID: //p')
+	rest=${number#??}
+	mkdir -p "$tmp/debug/.build-id/${number%"$rest"}" &&
+		mv "$tmp/static.debug" "$tmp/debug/.build-id/${number%"$rest"}/$rest.debug"
+}
+
+# gdb_is_quiet: of the stripped program alone, which no safe-path has, gdb has nothing to say
+gdb_is_quiet() {
+	gdb -nx -batch -iex "set debuginfod enabled off" -iex "set debug-file-directory $tmp/none" "$tmp/bare" >"$tmp/gdb" 2>&1
+	cat "$tmp/gdb"
+	[ ! -s "$tmp/gdb" ]
+}
+
 # staged OUTPUT: compile against what was installed with DESTDIR, as one who makes packages does
 staged() {
 	# shellcheck disable=SC2046 # flags are words
@@ -279,7 +295,10 @@ prove "gdb knows fibers by itself where its safe-path has the library" gdb_knows
 	-iex "add-auto-load-safe-path $prefix"
 prove "and where it has a program that is linked with the archive" gdb_knows "$tmp/static" \
 	-iex "add-auto-load-safe-path $tmp/static"
+prove "and where it has the debug file of one that is stripped" eval 'apart && gdb_knows "$tmp/bare" \
+	-iex "set debug-file-directory $tmp/debug" -iex "add-auto-load-safe-path $tmp/debug"'
 prove "and else it says what to add" gdb_asks "$tmp/shared"
+prove "or nothing, of a program that is stripped" gdb_is_quiet
 
 prove "make uninstall succeeds" "$make" -s uninstall BUILD="$build" PREFIX="$prefix" DESTDIR=
 prove "make uninstall leaves nothing" nothing_left "$prefix" "$prefix"

@@ -47,9 +47,10 @@ the fiber's frames stand behind it. A fiber that runs is the thread that runs it
             gdb.write("%s\n" % (selection.fiber.line() if selection.fiber else "No fiber is selected."))
             return
         fiber = find_fiber(number(argument))
+        before = gdb.selected_thread()
         select(fiber)
         gdb.write("%s\n" % fiber.line())
-        gdb.execute("frame", from_tty)
+        show(before, from_tty)
 
 
 class FiberOff(gdb.Command):
@@ -61,7 +62,23 @@ fiber off"""
 
     def invoke(self, argument, from_tty):
         selection.clear()
-        gdb.execute("frame", from_tty)
+        if gdb.selected_thread():
+            show(gdb.selected_thread(), from_tty)
+
+
+def show(before, from_tty):
+    """Print the selected frame as gdb's own commands do, which tell an IDE what is selected where Python's way does not. They
+    do it of what is another one than before."""
+    now, level = gdb.selected_thread(), gdb.selected_frame().level()
+    if before and before.is_valid() and before.num != now.num:
+        before.switch()
+        gdb.execute("thread %d" % now.num, from_tty)
+        return
+    frame = gdb.newest_frame()
+    other = frame.older() if level == 0 else frame
+    if other is not None:
+        other.select()
+    gdb.execute("frame level %d" % level, from_tty)
 
 
 def number(text):

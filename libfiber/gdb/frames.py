@@ -103,15 +103,27 @@ class FiberFilter:
                 yield decorator
 
 
+def stands_on(fiber, frame, guard):
+    """Whether a frame is on the stack of a fiber, or so far below it."""
+    sp = int(frame.read_register(REGISTERS[fiber.layout.machine][0])) & (1 << 64) - 1
+    return fiber.stack_low - guard <= sp < fiber.stack_low + fiber.stack_size
+
+
 def thread_of(fiber):
-    """The thread that a fiber runs on, or None."""
+    """The thread that a fiber runs on, or None. One that has overflowed is in the guard below its stack, which of another library
+    may be a neighbour's; one in a signal's handler may be on a stack apart, from which frames lead back."""
     before = gdb.selected_thread()
     try:
-        for thread in gdb.selected_inferior().threads():
-            thread.switch()
-            sp = int(gdb.newest_frame().read_register(REGISTERS[fiber.layout.machine][0])) & (1 << 64) - 1
-            if 0 <= sp - fiber.stack_low < fiber.stack_size:
-                return thread
+        for most, guard in ((1, 0), (1, GUARD), (FRAMES_MOST, GUARD)):
+            for thread in gdb.selected_inferior().threads():
+                thread.switch()
+                frame = gdb.newest_frame()
+                for _ in range(most):
+                    if stands_on(fiber, frame, guard):
+                        return thread
+                    frame = frame.older()
+                    if frame is None:
+                        break
     except (gdb.error, KeyError):
         pass
     finally:
@@ -130,9 +142,6 @@ def select(fiber):
     if not thread:
         raise gdb.GdbError("fiber %d: it runs, on a thread that is not to be found" % fiber.id)
     thread.switch()
-
-
-
 
 
 class Visit:

@@ -43,6 +43,7 @@ SAVED = {62: {3: "rbx", 6: "rbp", 12: "r12", 13: "r13", 14: "r14", 15: "r15"}}
 PIECE = 1 << 20
 HOLES_MOST = 64
 FRAMES_MOST = 256
+GUARD = 1 << 14  # below a stack
 NOTES_MOST = 256
 MODULES_MOST = 4096
 NOWHERE = 0x800  # a stack pointer of one that has not begun: nothing can be read there
