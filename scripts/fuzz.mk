@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# fuzz.mk - inputs of strangers: what a peer sends to a program, what a program sends to fiberctl, what cores and
-# registries tell fibertrace
+# fuzz.mk - inputs of strangers: what a peer sends to a program, what a program sends to fiberctl, what cores,
+# registries, snapshots and recordings tell the tools
 #
 # make fuzz runs libFuzzer over each for FUZZ_SECONDS each, from the corpus in fixtures/fuzz; what it finds is put
 # into build/fuzz/findings, new inputs into build/fuzz/corpus. `make check` replays the corpus without libFuzzer.
 
 FUZZ_SECONDS ?= 60
 FUZZ_CLANG   ?= clang
-FUZZ_TARGETS := request answer core layout
+FUZZ_TARGETS := request answer core layout snapshot recording
 FUZZ_REPLAY  := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/replay_%)
 FUZZ_BIN     := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzz_%)
 FUZZ_BUILD   := build/fuzz
@@ -32,8 +32,8 @@ $(FUZZ_BIN): $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o
 	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(CTL_LIBS) $(LIB_LIBS)
 
 $(BUILD)/tests/fuzz/replay_request $(BUILD)/tests/fuzz/fuzz_request: $(BUILD)/lib/libfiber.a
-$(BUILD)/tests/fuzz/replay_answer $(BUILD)/tests/fuzz/fuzz_answer: $(FUZZ_CTL_OBJ) $(INS_OBJ)
-$(foreach t,core layout,$(BUILD)/tests/fuzz/replay_$(t) $(BUILD)/tests/fuzz/fuzz_$(t)): $(INS_OBJ)
+$(foreach t,answer snapshot,$(BUILD)/tests/fuzz/replay_$(t) $(BUILD)/tests/fuzz/fuzz_$(t)): $(FUZZ_CTL_OBJ) $(INS_OBJ)
+$(foreach t,core layout recording,$(BUILD)/tests/fuzz/replay_$(t) $(BUILD)/tests/fuzz/fuzz_$(t)): $(INS_OBJ)
 
 .PHONY: fuzz fuzz-programs fuzz-clang
 fuzz-programs: $(FUZZ_BIN)

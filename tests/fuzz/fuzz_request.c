@@ -101,7 +101,7 @@ static bool turn(struct fib_peer *peer, int64_t now)
 	fuzz_must(poll(&p, 1, 0) >= 0);
 	if (!p.revents && !fib_peer_busy(peer))
 		return false;
-	fib_peer_turn(peer, p.revents, now);
+	fib_peer_turn(peer, p.revents, false, now);
 	return true;
 }
 
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_must(got.size == 0);
 	/* Half a request is waited for, but not for ever. */
 	if (peer.fd >= 0)
-		fib_peer_turn(&peer, 0, now + 2 * FIB_PEER_PATIENCE);
+		fib_peer_turn(&peer, 0, false, now + 2 * FIB_PEER_PATIENCE);
 	fuzz_must(peer.fd < 0);
 	close(fds[1]);
 	return 0;

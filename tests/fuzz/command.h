@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command.h - a command of fiberctl, run to its end as it would be for a person
+ *
+ * What it says is not looked at, but it must have said how it ended by one of its exit codes.
+ */
+#ifndef FUZZ_COMMAND_H
+#define FUZZ_COMMAND_H
+
+#include <string.h>
+
+#include "fiberctl/fiberctl.h"
+#include "fuzz.h"
+
+/* How each is called besides the process and --json. None that goes on until it is interrupted. Inputs know them by their
+ * places: new ones come at the end. */
+static const struct {
+	const char *name, *word;
+	uint64_t options;
+} command_calls[] = {
+	{"list", NULL, 0},     {"show", "7", 0},
+	{"bt", "7", 0},	       {"bt", NULL, TOOL_TAKES(TOOL_OPT_ALL)},
+	{"policy", NULL, 0},   {"policy", "error", 0},
+	{"carriers", NULL, 0}, {"cancel", "7", 0},
+	{"wake", "7", 0},      {"audit", NULL, 0},
+	{"stacks", NULL, 0},   {"deadlock", NULL, 0},
+	{"watchdog", NULL, 0}, {"metrics", NULL, 0},
+	{"slow", NULL, 0},     {"pinned", NULL, 0},
+	{"tree", NULL, 0},     {"waits", NULL, 0},
+};
+
+/* What the tool prints goes nowhere; who runs us has descriptors 1 and 2. */
+static inline void command_silence(void)
+{
+	stdout = fopen("/dev/null", "we");
+	stderr = fopen("/dev/null", "we");
+	fuzz_must(stdout && stderr);
+}
+
+static inline const struct tool_command *command_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; tool.commands[i]; i++)
+		if (strcmp(tool.commands[i]->name, name) == 0)
+			return tool.commands[i];
+	return NULL;
+}
+
+/* Run one of them, as the first two bytes of an input say. process: a path. */
+static inline void command_run(const uint8_t *choice, const char *process)
+{
+	const size_t call = choice[0] % (sizeof command_calls / sizeof command_calls[0]);
+	const struct tool_command *command = command_find(command_calls[call].name);
+	struct tool_arguments arguments = {.words = 1};
+	int code, i;
+
+	fuzz_must(command);
+	arguments.json = choice[1] & 1;
+	arguments.word[0] = process;
+	arguments.word[1] = command_calls[call].word;
+	arguments.words += command_calls[call].word != NULL;
+	arguments.given = command_calls[call].options;
+	for (i = 0; i < TOOL_OPT_COUNT; i++)
+		if (arguments.given & TOOL_TAKES(i))
+			arguments.option[i] = "";
+	code = command->run(&arguments);
+	fuzz_must(code == TOOL_WELL || code == TOOL_PARTIAL || code == TOOL_CANNOT ||
+		  code == TOOL_FOUND || (code == TOOL_USAGE && arguments.json));
+}
+
+#endif
