@@ -177,6 +177,8 @@ $(BUILD)/obj/tests/%.o: CPPFLAGS += -I. $(LIB_INC)
 $(BUILD)/tests/unit/inspect/%: $(BUILD)/obj/tests/unit/inspect/%.o $(HARNESS_OBJ) $(INS_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(TOOL_LIBS)
+# Named, or make would take the last of these rules whenever one of them is new.
+$(HARNESS_CLI_OBJ) $(INS_OBJ):
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o $(HARNESS_OBJ) $(HARNESS_CLI_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson

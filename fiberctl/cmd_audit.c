@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "fiberctl/fiberctl.h"
+#include "fiberctl/policy.h"
 #include "fiberctl/reply.h"
 #include "inspect/render.h"
 
@@ -69,6 +70,8 @@ static const char *value(uint32_t what, uint64_t v, char *buf, size_t size)
 {
 	if (what == FIB_WIRE_AUDIT_POLICY)
 		snprintf(buf, size, "%s", ctl_policy_name((unsigned)v));
+	else if (what == FIB_WIRE_AUDIT_THRESHOLD && !v)
+		snprintf(buf, size, "off");
 	else if (what == FIB_WIRE_AUDIT_THRESHOLD && v <= INT64_MAX)
 		ins_words_duration((int64_t)v, buf, size);
 	else
@@ -238,7 +241,7 @@ static int run(const struct tool_arguments *arguments)
 	if (!arguments->option[TOOL_OPT_FOLLOW])
 		code = once(&reply, &a, arguments->json);
 	else if (reply.snapshot)
-		code = ctl_process_still(arguments->word[0]);
+		code = tool_process_still(arguments->word[0]);
 	else
 		code = follow(&reply, &a, arguments->json);
 	free(a.entries);

@@ -6,16 +6,16 @@
  * One program that does not answer must not keep the numbers of the others from being seen: it is a number itself, 0.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/metrics.h"
 #include "fiberctl/reply.h"
+#include "tool/draft.h"
+#include "inspect/draft.h"
 
 struct fleet {
 	struct ctl_metered *all;
@@ -25,7 +25,7 @@ struct fleet {
 };
 
 /* Ask over its socket. 0, or a negative errno. */
-static int read_one(const struct ctl_socket *socket, int64_t timeout, struct ctl_metered *ret,
+static int read_one(const struct tool_socket *socket, int64_t timeout, struct ctl_metered *ret,
 		    char *why, size_t size)
 {
 	struct fib_wire_client client;
@@ -67,7 +67,7 @@ static struct ctl_metered *add(struct fleet *fleet, pid_t pid)
 }
 
 /* One of all: those that have ended are passed over. */
-static int ask_each(void *context, const struct ctl_socket *socket)
+static int ask_each(void *context, const struct tool_socket *socket)
 {
 	struct fleet *fleet = context;
 	struct ctl_metered *one;
@@ -82,7 +82,7 @@ static int ask_each(void *context, const struct ctl_socket *socket)
 	rc = read_one(socket, fleet->timeout, one, why, sizeof why);
 	if (rc == -ECONNREFUSED || rc == -ENOENT || rc == -ECONNRESET) {
 		fleet->count--;
-		ctl_sockets_tidy(socket);
+		tool_sockets_tidy(socket);
 		return 0;
 	}
 	if (rc < 0 || !one->meter.counted) {
@@ -124,44 +124,22 @@ static int ask_one(struct fleet *fleet, const char *who)
 
 /* -- writing -- */
 
-static int write_to(FILE *out, const struct fleet *fleet)
-{
-	ctl_metrics_write(out, fleet->all, fleet->count);
-	return fflush(out) == 0 && !ferror(out) ? 0 : -EIO;
-}
-
-/* 0, or a negative errno; nothing is left behind then. */
-static int write_beside(const char *path, char *temporary, const struct fleet *fleet)
-{
-	int fd = mkstemp(temporary), rc;
-	FILE *out;
-
-	if (fd < 0)
-		return -errno;
-	out = fchmod(fd, 0644) == 0 ? fdopen(fd, "w") : NULL;
-	rc = out ? write_to(out, fleet) : -errno;
-	if (!out)
-		close(fd);
-	else if (fclose(out) != 0 && rc == 0)
-		rc = -errno;
-	if (rc == 0 && rename(temporary, path) < 0)
-		rc = -errno;
-	if (rc < 0)
-		unlink(temporary);
-	return rc;
-}
-
+/* Its draft has a name that the node exporter would not read (*.prom). */
 static int write_file(const char *path, const struct fleet *fleet)
 {
-	char *temporary;
-	int rc = -ENOMEM;
+	struct ins_draft draft;
+	struct ins_error error;
+	int rc;
 
-	/* No name that the node exporter would read (*.prom). */
-	if (asprintf(&temporary, "%s.XXXXXX", path) >= 0) {
-		rc = write_beside(path, temporary, fleet);
-		free(temporary);
+	tool_draft_guard();
+	rc = ins_draft_begin(&draft, path, true, &error);
+	if (rc == 0) {
+		ctl_metrics_write(draft.out, fleet->all, fleet->count);
+		if (fchmod(fileno(draft.out), 0644) < 0)
+			rc = ins_draft_cannot(path, -errno, &error);
+		rc = ins_draft_end(&draft, rc, &error);
 	}
-	return rc < 0 ? tool_cannot("%s: cannot be written: %s", path, strerror(-rc)) : TOOL_WELL;
+	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
 
 static int write_all(const struct tool_arguments *arguments, const struct fleet *fleet)
@@ -178,7 +156,7 @@ static int write_all(const struct tool_arguments *arguments, const struct fleet 
 
 static int run(const struct tool_arguments *arguments)
 {
-	struct fleet fleet = {.timeout = CTL_HELLO_TIMEOUT, .code = TOOL_WELL};
+	struct fleet fleet = {.timeout = TOOL_HELLO_TIMEOUT, .code = TOOL_WELL};
 	int code = TOOL_WELL;
 	size_t i;
 
@@ -190,7 +168,7 @@ static int run(const struct tool_arguments *arguments)
 	if (arguments->words)
 		code = ask_one(&fleet, arguments->word[0]);
 	else
-		ctl_sockets_each(ask_each, &fleet);
+		tool_sockets_each(ask_each, &fleet);
 	if (code == TOOL_WELL && fleet.code != TOOL_CANNOT)
 		code = write_all(arguments, &fleet);
 	else if (code == TOOL_WELL)

@@ -4,14 +4,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "fiberctl/frames.h"
+#include "fiberctl/policy.h"
 #include "fiberctl/setting.h"
+#include "tool/frames.h"
 
 static int take(void *context, const void *payload, size_t length)
 {
 	if (length < offsetof(struct fib_wire_policy_is, dropped))
 		return -EPROTO;
-	ctl_frames_copy(context, sizeof(struct fib_wire_policy_is), payload, length);
+	tool_frames_copy(context, sizeof(struct fib_wire_policy_is), payload, length);
 	return 0;
 }
 

@@ -13,7 +13,8 @@
 #include <time.h>
 
 #include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "fiberctl/policy.h"
+#include "tool/process.h"
 #include "inspect/render.h"
 
 struct table {
@@ -33,7 +34,7 @@ static void put(struct table *t, const struct fib_wire_process *p, pid_t pid)
 {
 	char command[256], clean[sizeof command * 4];
 
-	ctl_process_command(pid, command, sizeof command);
+	tool_process_command(pid, command, sizeof command);
 	if (!command[0])
 		snprintf(command, sizeof command, "%s", p->name);
 	if (t->json) {
@@ -48,14 +49,14 @@ static void put(struct table *t, const struct fib_wire_process *p, pid_t pid)
 	       ctl_policy_name(p->policy), ins_words_clean(command, clean, sizeof clean));
 }
 
-static int ask(void *context, const struct ctl_socket *socket)
+static int ask(void *context, const struct tool_socket *socket)
 {
 	struct fib_wire_process process;
 	struct table *t = context;
-	int rc = ctl_hello(socket->path, CTL_HELLO_TIMEOUT, &process);
+	int rc = tool_hello(socket->path, TOOL_HELLO_TIMEOUT, &process);
 
 	if (rc == -ECONNREFUSED || rc == -ENOENT) {
-		ctl_sockets_tidy(socket);
+		tool_sockets_tidy(socket);
 		return 0;
 	}
 	head(t);
@@ -90,7 +91,7 @@ static int run(const struct tool_arguments *arguments)
 
 	if (t.json)
 		ins_json_begin(&t.out, stdout, 0, "", "control", "processes");
-	ctl_sockets_each(ask, &t);
+	tool_sockets_each(ask, &t);
 	t.summary.sampled_ns = now() - begin;
 	lines = ins_problems_lines(&t.problems);
 	if (t.json)
@@ -99,7 +100,7 @@ static int run(const struct tool_arguments *arguments)
 		printf("incomplete: %s\n", ins_problems_text(&t.problems, i, text, sizeof text));
 	if (!t.json && !t.summary.total)
 		printf("no process with a control socket in %s\n",
-		       ctl_sockets_places(text, sizeof text));
+		       tool_sockets_places(text, sizeof text));
 	ins_problems_free(&t.problems);
 	return tool_written(lines ? TOOL_PARTIAL : TOOL_WELL);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fiberctl/fiberctl.h"
-#include "fiberctl/process.h"
+#include "tool/process.h"
 #include "tool/draft.h"
 #include "inspect/plain.h"
 #include "inspect/render.h"
@@ -50,17 +50,17 @@ static int run(const struct tool_arguments *arguments)
 	const char *path = arguments->option[TOOL_OPT_OUTPUT];
 	bool replace = arguments->option[TOOL_OPT_FORCE] != NULL;
 	struct ins_snapshot_taken taken;
-	struct ctl_socket socket;
+	struct tool_socket socket;
 	struct ins_error error;
 	int code, rc;
 
 	if (!path || !path[0])
 		return tool_wrong(&ctl_snapshot, "snapshot: needs -o FILE");
-	code = ctl_process_find(arguments->word[0], &socket);
+	code = tool_process_find(arguments->word[0], &socket);
 	if (code != TOOL_WELL)
 		return code;
 	tool_draft_guard();
-	rc = ins_snapshot_write(socket.path, socket.pid, CTL_TIMEOUT, path, replace, &taken,
+	rc = ins_snapshot_write(socket.path, socket.pid, TOOL_TIMEOUT, path, replace, &taken,
 				&error);
 	if (rc < 0)
 		code = tool_cannot("%s", error.text);

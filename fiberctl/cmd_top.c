@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "fiberctl/process.h"
 #include "fiberctl/top.h"
+#include "tool/process.h"
 #include "inspect/render.h"
 
 enum { KEPT = 500, LINES_ONCE = 20, GROUPS_ONCE = 20 };
@@ -174,7 +174,7 @@ static int ask(struct ctl_top *top, const struct tool_arguments *arguments)
 		return code;
 	if (ins_watch_new(choices.limit, &top->watch) < 0)
 		return tool_cannot("out of memory");
-	code = ctl_process_find(arguments->word[0], &top->socket);
+	code = tool_process_find(arguments->word[0], &top->socket);
 	if (code != TOOL_WELL)
 		return code;
 	if (arguments->option[TOOL_OPT_ONCE] || arguments->json)

@@ -326,7 +326,7 @@ static int watch(struct watch *w)
 static int run(const struct tool_arguments *arguments)
 {
 	static const struct tool_command *const processes = &ctl_processes;
-	struct watch w = {.arguments = *arguments, .screen = isatty(STDOUT_FILENO) != 0};
+	struct watch w = {.arguments = *arguments, .screen = tool_option_terminal()};
 	int i;
 
 	if (!tool_option_duration(arguments, TOOL_OPT_INTERVAL, DEFAULT, &w.interval))

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fiberctl/process.h"
+#include "tool/process.h"
 #include "inspect/render_events.h"
 
 #define LASTING 512 /* more events than a ring has */
@@ -179,7 +179,7 @@ static int follow(struct look *l, enum fib_wire_ring ring)
 int ctl_events(const struct tool_arguments *arguments, enum fib_wire_ring ring, const char *what)
 {
 	struct look l = {.arguments = arguments, .what = what};
-	int code = ctl_process_open(arguments->word[0], &l.source);
+	int code = tool_process_open(arguments->word[0], &l.source);
 
 	if (code != TOOL_WELL)
 		return code;
@@ -187,7 +187,7 @@ int ctl_events(const struct tool_arguments *arguments, enum fib_wire_ring ring, 
 	    ins_symbols_new(l.source->modules, &l.symbols) < 0 || ins_sites_new(&l.sites) < 0)
 		code = tool_cannot("%s", strerror(ENOMEM));
 	else if (arguments->option[TOOL_OPT_FOLLOW] && strcmp(l.source->kind, "snapshot") == 0)
-		code = ctl_process_still(arguments->word[0]);
+		code = tool_process_still(arguments->word[0]);
 	else if (arguments->option[TOOL_OPT_FOLLOW])
 		code = follow(&l, ring);
 	else

@@ -2,7 +2,7 @@
 /* fiberctl.c - ask a running program about its fibers: the table of commands. */
 #include "fiberctl/fiberctl.h"
 
-#include "fiberctl/process.h"
+#include "tool/process.h"
 
 static const struct tool_command *const commands[] = {
 	/* look */
@@ -38,8 +38,12 @@ static const struct tool_command *const commands[] = {
 static int open_source(const struct tool_arguments *arguments, const char *who,
 		       struct ins_source **ret)
 {
+	int code = tool_process_open(who, ret);
+
 	(void)arguments;
-	return ctl_process_open(who, ret);
+	if (code == TOOL_WELL)
+		(*ret)->watched = true;
+	return code;
 }
 
 const struct tool tool = {

@@ -5,9 +5,6 @@
 
 #include "tool/tool.h"
 
-/* Longest wait for any one piece of an answer, ns. */
-#define CTL_TIMEOUT INT64_C(5000000000)
-
 extern const struct tool_command ctl_processes, ctl_top, ctl_carriers, ctl_metrics, ctl_snapshot,
 	ctl_watch, ctl_policy, ctl_cancel, ctl_wake, ctl_audit, ctl_slow, ctl_pinned, ctl_watchdog;
 

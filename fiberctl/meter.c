@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fiberctl/frames.h"
+#include "tool/frames.h"
 
 #define CARRIERS_MAX 65536u /* of one runtime; a larger number is none */
 
@@ -45,7 +45,7 @@ static int take_runtime(struct ctl_meter *m, const char *payload, size_t length)
 	if (n > CARRIERS_MAX || size < offsetof(struct fib_wire_carrier, timers) ||
 	    (length - offsetof(struct fib_wire_runtime, now)) / size < n)
 		return -EPROTO;
-	ctl_frames_copy(&is, sizeof is, payload, length - n * size);
+	tool_frames_copy(&is, sizeof is, payload, length - n * size);
 	is.poller[sizeof is.poller - 1] = 0;
 	is.note[sizeof is.note - 1] = 0;
 	/* They come in their order, each once. */
@@ -59,7 +59,7 @@ static int take_runtime(struct ctl_meter *m, const char *payload, size_t length)
 	for (i = 0; i < n; i++) {
 		struct fib_wire_carrier *c = &carriers[r->count++];
 
-		ctl_frames_copy(c, sizeof *c, payload + length - (n - i) * size, size);
+		tool_frames_copy(c, sizeof *c, payload + length - (n - i) * size, size);
 		if (c->index != r->count - 1)
 			return -EPROTO;
 		/* What stood there before there were more fields was nothing. */
@@ -73,7 +73,7 @@ static int take_runtime(struct ctl_meter *m, const char *payload, size_t length)
 
 static int take_layout(struct ctl_meter *m, const char *payload, size_t length)
 {
-	ctl_frames_copy(&m->layout, sizeof m->layout, payload, length);
+	tool_frames_copy(&m->layout, sizeof m->layout, payload, length);
 	return fib_layout_check(&m->layout) ? -EPROTO : 0;
 }
 
@@ -100,13 +100,13 @@ static int take_counters(void *context, enum fib_wire_type type, const void *pay
 
 	switch (type) {
 	case FIB_WIRE_PROCESS:
-		ctl_frames_copy(&m->process, sizeof m->process, payload, length);
+		tool_frames_copy(&m->process, sizeof m->process, payload, length);
 		m->process.name[sizeof m->process.name - 1] = 0;
 		return 0;
 	case FIB_WIRE_LAYOUT:
 		return take_layout(m, payload, length);
 	case FIB_WIRE_COUNTERS_ARE:
-		ctl_frames_copy(&m->counters, sizeof m->counters, payload, length);
+		tool_frames_copy(&m->counters, sizeof m->counters, payload, length);
 		return 0;
 	case FIB_WIRE_END:
 		m->counted = length >= sizeof(struct fib_wire_end);
@@ -119,21 +119,21 @@ static int take_counters(void *context, enum fib_wire_type type, const void *pay
 int ctl_meter_read_carriers(struct fib_wire_client *client, struct ctl_meter *ret, char *why,
 			    size_t size)
 {
-	const struct ctl_request request = {
+	const struct tool_request request = {
 		.type = FIB_WIRE_CARRIERS, .take = take_carriers, .context = ret};
 
-	return ctl_frames(client, &request, why, size);
+	return tool_frames(client, &request, why, size);
 }
 
 int ctl_meter_read(struct fib_wire_client *client, struct ctl_meter *ret, char *why, size_t size)
 {
-	const struct ctl_request request = {
+	const struct tool_request request = {
 		.type = FIB_WIRE_COUNTERS, .take = take_counters, .context = ret};
 	int rc = ctl_meter_read_carriers(client, ret, why, size);
 
 	if (rc < 0)
 		return rc;
-	rc = ctl_frames(client, &request, why, size);
+	rc = tool_frames(client, &request, why, size);
 	/* An older program. */
 	return rc == -EOPNOTSUPP ? 0 : rc;
 }

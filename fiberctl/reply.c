@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fiberctl/fiberctl.h"
-#include "fiberctl/frames.h"
+#include "tool/frames.h"
 #include "inspect/plain.h"
 
 int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)
@@ -14,7 +14,7 @@ int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)
 	char clean[512], who[512];
 
 	if (!reply->snapshot)
-		return ctl_refused(&reply->socket, rc, why);
+		return tool_refused(&reply->socket, rc, why);
 	if (!why || !why[0])
 		why = rc == -EPROTO	  ? "the answer makes no sense"
 		      : rc == -EOPNOTSUPP ? INS_SNAPSHOT_LACKS
@@ -41,7 +41,7 @@ static bool recall(void *keeper, enum fib_wire_type type, const unsigned char **
 /* Who it was. */
 static int introduce(struct ctl_reply *r)
 {
-	if (ctl_frames_hello(&r->client, &r->process) < 0)
+	if (tool_frames_hello(&r->client, &r->process) < 0)
 		return ctl_reply_refused(r, -EPROTO,
 					 "is damaged: it does not say of which process it is");
 	return TOOL_WELL;
@@ -62,12 +62,12 @@ static int open_snapshot(struct ctl_reply *r)
 
 static int connect_to(struct ctl_reply *r)
 {
-	int rc = ctl_hello(r->socket.path, CTL_TIMEOUT, &r->process);
+	int rc = tool_hello(r->socket.path, TOOL_TIMEOUT, &r->process);
 
 	r->source = "control";
 	if (rc == 0)
-		rc = fib_wire_connect(&r->client, r->socket.path, CTL_TIMEOUT);
-	return rc < 0 ? ctl_refused(&r->socket, rc, NULL) : TOOL_WELL;
+		rc = fib_wire_connect(&r->client, r->socket.path, TOOL_TIMEOUT);
+	return rc < 0 ? tool_refused(&r->socket, rc, NULL) : TOOL_WELL;
 }
 
 static void prepare(struct ctl_reply *r, const char *who)
@@ -83,7 +83,7 @@ int ctl_reply_open(struct ctl_reply *reply, const char *who)
 	int code;
 
 	prepare(reply, who);
-	code = ctl_process_look(who, &reply->socket, &snapshot);
+	code = tool_process_look(who, &reply->socket, &snapshot);
 	if (code == TOOL_WELL)
 		code = snapshot ? open_snapshot(reply) : connect_to(reply);
 	if (code != TOOL_WELL)
@@ -130,7 +130,7 @@ int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *
 		  size_t length, enum fib_wire_type answer, ctl_reply_fn *take, void *context)
 {
 	struct wanted wanted = {answer, take, context, false};
-	const struct ctl_request request = {
+	const struct tool_request request = {
 		.type = type,
 		.payload = payload,
 		.length = length,
@@ -138,7 +138,7 @@ int ctl_reply_ask(struct ctl_reply *reply, enum fib_wire_type type, const void *
 		.context = &wanted,
 	};
 	char why[256];
-	int rc = ctl_frames(&reply->client, &request, why, sizeof why);
+	int rc = tool_frames(&reply->client, &request, why, sizeof why);
 
 	return rc < 0 ? ctl_reply_refused(reply, rc, why) : TOOL_WELL;
 }

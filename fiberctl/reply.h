@@ -7,7 +7,7 @@
 #ifndef FIBERCTL_REPLY_H
 #define FIBERCTL_REPLY_H
 
-#include "fiberctl/process.h"
+#include "tool/process.h"
 #include "inspect/snapshot.h"
 #include "wire/wire.h"
 
@@ -17,7 +17,7 @@ struct ctl_reply {
 	const char *source;		 /* "control", "snapshot": for the JSON */
 	struct ins_snapshot *snapshot;	 /* NULL: it is a process, and may be asked to change */
 	struct ins_summary summary; /* says where a snapshot is from, and when; the rest is zero */
-	struct ctl_socket socket;   /* of a process */
+	struct tool_socket socket;  /* of a process */
 	const char *who;
 };
 

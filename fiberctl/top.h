@@ -12,7 +12,7 @@
 
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/meter.h"
-#include "fiberctl/sockets.h"
+#include "tool/sockets.h"
 #include "inspect/line.h"
 #include "inspect/watch.h"
 
@@ -23,7 +23,7 @@ struct ctl_top_carrier {
 };
 
 struct ctl_top {
-	struct ctl_socket socket;
+	struct tool_socket socket;
 	pid_t pid;     /* of whom answered first; 0: nobody has */
 	char name[64]; /* the same one's */
 	struct ins_source *source;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fiberctl/top.h"
+#include "tool/process.h"
 #include "inspect/render.h"
 
 #define IDLE INT64_C(5000000000)
@@ -40,11 +41,11 @@ static void disconnect(struct ctl_top *top)
 static int connect_to(struct ctl_top *top, struct ins_error *error)
 {
 	const char *path = top->socket.path;
-	int rc = ins_source_open_control(path, top->socket.pid, CTL_TIMEOUT, error, &top->source);
+	int rc = ins_source_open_control(path, top->socket.pid, TOOL_TIMEOUT, error, &top->source);
 
 	if (rc < 0)
 		return rc;
-	rc = fib_wire_connect(&top->client, path, CTL_TIMEOUT);
+	rc = fib_wire_connect(&top->client, path, TOOL_TIMEOUT);
 	if (rc < 0) {
 		disconnect(top);
 		return ins_error_set(error, rc, "%s: %s", path, strerror(-rc));

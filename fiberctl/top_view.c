@@ -34,50 +34,48 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static unsigned put_carriers(const struct ctl_top *top, unsigned row, size_t most)
+/* A title, which is in text, and as many rows as there is room for. */
+static unsigned put_rows(const struct ctl_top *top, unsigned row, size_t all, size_t most,
+			 struct ins_line *title, const char *text,
+			 void (*put)(const struct ctl_top *top, size_t i, struct ins_line *line))
 {
-	const size_t all = ctl_top_carriers(top), count = least(all, most);
+	const size_t count = least(all, most);
 	char buf[1024];
-	struct ins_line line = ins_line(buf, sizeof buf);
 	size_t i;
 
-	ctl_top_carrier_title(&line);
 	if (count < all) {
-		ins_line_text(&line, "   the first ");
-		ins_line_number(&line, count);
-		ins_line_text(&line, " of ");
-		ins_line_number(&line, all);
+		ins_line_text(title, "   the first ");
+		ins_line_number(title, count);
+		ins_line_text(title, " of ");
+		ins_line_number(title, all);
 	}
-	ctl_screen_line(row++, CTL_BOLD, buf);
+	ctl_screen_line(row++, CTL_BOLD, text);
 	for (i = 0; i < count; i++) {
-		line = ins_line(buf, sizeof buf);
-		ctl_top_carrier_line(top, i, &line);
+		struct ins_line line = ins_line(buf, sizeof buf);
+
+		put(top, i, &line);
 		ctl_screen_line(row++, CTL_PLAIN, buf);
 	}
 	return row;
 }
 
+static unsigned put_carriers(const struct ctl_top *top, unsigned row, size_t most)
+{
+	char buf[1024];
+	struct ins_line title = ins_line(buf, sizeof buf);
+
+	ctl_top_carrier_title(&title);
+	return put_rows(top, row, ctl_top_carriers(top), most, &title, buf, ctl_top_carrier_line);
+}
+
 static unsigned put_groups(const struct ctl_top *top, unsigned row, size_t most)
 {
-	const size_t all = ins_watch_shares(top->watch), count = least(all, most);
 	char buf[1024];
-	struct ins_line line = ins_line(buf, sizeof buf);
-	size_t i;
+	struct ins_line title = ins_line(buf, sizeof buf);
 
-	ctl_top_group_title(top, &line);
-	if (count < all) {
-		ins_line_text(&line, "   the first ");
-		ins_line_number(&line, count);
-		ins_line_text(&line, " of ");
-		ins_line_number(&line, all);
-	}
-	ctl_screen_line(row++, CTL_BOLD, buf);
-	for (i = 0; i < count; i++) {
-		line = ins_line(buf, sizeof buf);
-		ctl_top_group_line(top, i, &line);
-		ctl_screen_line(row++, CTL_PLAIN, buf);
-	}
-	return row;
+	ctl_top_group_title(top, &title);
+	return put_rows(top, row, ins_watch_shares(top->watch), most, &title, buf,
+			ctl_top_group_line);
 }
 
 /* The mark goes with its fiber, and what is at the top with the mark. */

@@ -16,11 +16,13 @@
 #define ROWS 15
 
 struct choices {
-	bool json, html, all, replace;
+	bool json, html, replace;
+	size_t rows; /* of a table */
 	const char *from, *to;
 };
 
-static int put_json(FILE *out, const struct ins_recording *r, const struct ins_account *a)
+static int put_json(FILE *out, const struct ins_recording *r, const struct ins_account *a,
+		    size_t rows)
 {
 	const struct ins_summary summary = {.total = a->fibers, .shown = a->fibers};
 	struct ins_problems problems = {0};
@@ -33,9 +35,11 @@ static int put_json(FILE *out, const struct ins_recording *r, const struct ins_a
 	ins_json_key(&json, "lost", json_integer((json_int_t)r->lost));
 	ins_json_key(&json, "totals", ins_account_totals(a));
 	ins_json_key(&json, "carriers", ins_account_carriers(r, a));
-	ins_json_key(&json, "functions", ins_account_functions(r, a));
-	ins_json_key(&json, "waits", ins_account_waits(r, a));
-	ins_json_key(&json, "stacks", ins_account_stacks(a));
+	ins_json_key(&json, "functions", ins_account_functions(r, a, rows));
+	ins_json_key(&json, "waits", ins_account_waits(r, a, rows));
+	ins_json_key(&json, "stacks", ins_account_stacks(a, rows));
+	ins_json_key(&json, "counts", ins_account_counts(a));
+	ins_json_key(&json, "looks", ins_account_looks(r));
 	rc = ins_json_end(&json, &summary, &problems);
 	ins_problems_free(&problems);
 	return rc;
@@ -46,10 +50,10 @@ static int put(FILE *out, const struct choices *c, const struct ins_recording *r
 {
 	if (c->html)
 		return ins_page(out, trace_page, (size_t)(trace_page_end - trace_page), r, replay,
-				a);
+				a, c->rows);
 	if (c->json)
-		return put_json(out, r, a);
-	ins_account_text(out, r, replay, a, c->all ? SIZE_MAX : ROWS);
+		return put_json(out, r, a, c->rows);
+	ins_account_text(out, r, replay, a, c->rows);
 	return ferror(out) ? -EIO : 0;
 }
 
@@ -97,15 +101,21 @@ static int report(const struct choices *c)
 
 static int run(const struct tool_arguments *arguments)
 {
-	const struct choices choices = {
+	struct choices choices = {
 		.json = arguments->json,
 		.html = arguments->option[TOOL_OPT_HTML] != NULL,
-		.all = arguments->option[TOOL_OPT_ALL] != NULL,
 		.replace = arguments->option[TOOL_OPT_FORCE] != NULL,
 		.from = arguments->word[0],
 		.to = arguments->option[TOOL_OPT_OUTPUT],
 	};
 
+	const bool all = arguments->option[TOOL_OPT_ALL] || choices.html || choices.json;
+	uint64_t rows;
+
+	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 1, SIZE_MAX, all ? SIZE_MAX : ROWS,
+				&rows))
+		return TOOL_USAGE;
+	choices.rows = (size_t)rows;
 	if (choices.html && choices.json)
 		return tool_wrong(&trace_report, "--html: either that or --json");
 	return report(&choices);
@@ -117,12 +127,16 @@ const struct tool_command trace_report = {
 	.summary = "where the time of a recording went",
 	.help = "Where the time of what 'record' kept went: running, runnable, waiting; by "
 		"carrier,\n"
-		"by the function that fibers run, by what they waited for, and by the stacks that\n"
-		"they had when it ended. --html: one page for a browser, that needs no network.\n"
-		"--all: all rows of each table, not the first 15.\n",
+		"by the function that fibers run, by what they waited for and where, and by "
+		"stacks: a\n"
+		"wait has one if it was looked at while it lasted, and what part of the time that "
+		"is\n"
+		"stands above them. --html: one page for a browser, that needs no network. Tables\n"
+		"have 15 rows, or --limit; --all, --html and --json: all of them.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FORCE) |
-		   TOOL_TAKES(TOOL_OPT_HTML) | TOOL_TAKES(TOOL_OPT_OUTPUT),
+		   TOOL_TAKES(TOOL_OPT_HTML) | TOOL_TAKES(TOOL_OPT_LIMIT) |
+		   TOOL_TAKES(TOOL_OPT_OUTPUT),
 	.run = run,
 };

@@ -83,12 +83,15 @@ static void put_text(const struct to_core *t, const struct options *o)
 	printf("%s: %" PRIu64 " bytes, %" PRIu64 " of them on disk: %s, process %d\n",
 	       ins_plain(o->out, file, sizeof file), t->writer.end, t->disk,
 	       ins_plain(t->source->name, name, sizeof name), (int)t->source->pid);
-	printf("%" PRIu64 " fibers are threads: fiber N is thread %d+N; %" PRIu64
-	       " plain threads\n",
-	       t->fibers.threads, INS_CORE_FIBER_FIRST, t->threads);
+	printf("%" PRIu64 " %s: fiber N is thread %d+N; %" PRIu64 " plain thread%s\n",
+	       t->fibers.threads,
+	       t->fibers.threads == 1 ? "fiber is a thread" : "fibers are threads",
+	       INS_CORE_FIBER_FIRST, t->threads, t->threads == 1 ? "" : "s");
 	put_exceptions(t);
 	if (t->fibers.ended)
-		printf("%" PRIu64 " fibers have ended, and are no threads\n", t->fibers.ended);
+		printf("%" PRIu64 " %s\n", t->fibers.ended,
+		       t->fibers.ended == 1 ? "fiber has ended, and is no thread"
+					    : "fibers have ended, and are no threads");
 	ins_text_end(stdout, &t->summary, &t->source->problems);
 }
 

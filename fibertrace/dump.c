@@ -16,7 +16,6 @@
 #include "inspect/cut.h"
 #include "inspect/crash.h"
 #include "inspect/group.h"
-#include "inspect/progress.h"
 #include "inspect/render.h"
 #include "inspect/symbolize.h"
 #include "inspect/unwind.h"
@@ -33,8 +32,6 @@ struct trace {
 	struct tool_where where;
 	unsigned frames; /* of a stack; 0: all */
 	bool begun;	 /* something is on stdout */
-	uint64_t walked;
-	struct ins_progress progress;
 	struct tool_details details;
 	struct ins_walk walk;
 };
@@ -73,12 +70,12 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 	ins_unwind(t->unwinder, fiber, &t->walk);
 	ins_walk_cut(&t->walk, t->symbols, t->frames);
 	if (t->groups) {
-		ins_progress_fibers(&t->progress, ++t->walked, t->source->layout.committed);
 		if (ins_groups_add(t->groups, NULL, fiber, &t->walk) < 0)
 			return -ENOMEM;
 		return tool_details_group(&t->details, t->source, t->symbols, t->groups, fiber,
 					  &t->walk);
 	}
+	ins_progress_give_way(&t->source->progress, !t->arguments->json);
 	begin(t);
 	if (tool_details_find(&t->details, t->source, t->symbols, fiber, &t->walk, &variables) < 0)
 		return -ENOMEM;
@@ -140,9 +137,7 @@ static int read_source(struct trace *t, const struct ins_request *request)
 	struct ins_summary summary;
 	int rc;
 
-	ins_progress_begin(&t->progress, "");
 	rc = ins_source_read(t->source, request, take_fiber, t, &summary, &error);
-	ins_progress_end(&t->progress);
 	if (rc == 0)
 		return finish(t, &summary);
 	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));

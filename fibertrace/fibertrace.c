@@ -7,15 +7,17 @@
 #include "fibertrace/fibertrace.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "inspect/core.h"
 #include "inspect/elsewhere.h"
 #include "inspect/plain.h"
+#include "inspect/registry.h"
 #include "inspect/render.h"
 #include "inspect/snapshot.h"
+#include "tool/named.h"
+#include "tool/sockets.h"
 
 static const struct tool_command *const commands[] = {
 	/* look */
@@ -42,19 +44,6 @@ static const struct tool_command *const commands[] = {
 /* Of the process that was looked at. */
 static struct ins_pauses pauses;
 
-static bool parse_pid(const char *text, pid_t *ret)
-{
-	char *end;
-	long n;
-
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || n <= 0 || n > INT_MAX)
-		return false;
-	*ret = (pid_t)n;
-	return true;
-}
-
 /* The file that an option names is the first word, as a process would be. */
 static int arrange(struct tool_arguments *a)
 {
@@ -73,38 +62,82 @@ static int arrange(struct tool_arguments *a)
 	return TOOL_WELL;
 }
 
-static int open_source(const struct tool_arguments *a, const char *who, struct ins_source **ret)
+/* Where the files of modules are. */
+static int look_elsewhere(const struct tool_arguments *a)
 {
 	struct ins_error error = {""};
-	char plain[4096];
-	pid_t pid = 0;
 	int rc = 0;
 
 	if (a->option[TOOL_OPT_DEBUG_DIR])
 		rc = ins_elsewhere_debug(a->option[TOOL_OPT_DEBUG_DIR], &error);
 	if (rc == 0 && a->option[TOOL_OPT_SYSROOT])
 		rc = ins_elsewhere_sysroot(a->option[TOOL_OPT_SYSROOT], &error);
-	if (rc < 0)
-		return tool_cannot("%s", error.text);
+	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
+}
 
-	if (who == a->option[TOOL_OPT_CORE])
-		rc = ins_source_open_core(who, a->option[TOOL_OPT_EXE], &error, ret);
-	else if (who == a->option[TOOL_OPT_SNAPSHOT])
-		rc = ins_source_open_snapshot(who, &error, ret);
-	else if (parse_pid(who, &pid))
-		rc = ins_source_open_live(pid, &error, ret);
-	else if (ins_core_meant(who))
-		rc = ins_source_open_core(who, a->option[TOOL_OPT_EXE], &error, ret);
-	else if (ins_snapshot_meant(who))
-		rc = ins_source_open_snapshot(who, &error, ret);
-	else
-		return tool_wrong(NULL, "%s: is no process id, and no file",
-				  ins_plain(who, plain, sizeof plain));
+static int open_live(const struct tool_arguments *a, pid_t pid, struct ins_source **ret)
+{
+	struct ins_error error = {""};
+	struct tool_socket socket;
+	int rc = ins_source_open_live(pid, &error, ret);
+
+	if (rc == -EPERM && tool_sockets_of(pid, &socket))
+		return tool_cannot(
+			"%s; or ask it itself, which takes no such right: 'fiberctl bt %d'",
+			error.text, (int)pid);
 	if (rc < 0)
 		return tool_cannot("%s", error.text);
-	if (pid && !a->option[TOOL_OPT_NO_PAUSE])
+	if (!a->option[TOOL_OPT_NO_PAUSE])
 		(*ret)->pauses = &pauses;
 	return TOOL_WELL;
+}
+
+/* sought: as a process, before. */
+static int open_file(const struct tool_arguments *a, const char *path, bool core, bool sought,
+		     struct ins_source **ret)
+{
+	struct ins_error error = {""};
+	int rc = core ? ins_source_open_core(path, a->option[TOOL_OPT_EXE], &error, ret)
+		      : ins_source_open_snapshot(path, &error, ret);
+
+	if (rc == 0)
+		return TOOL_WELL;
+	return tool_cannot("%s%s", error.text,
+			   sought ? "; and no process with fibers has that name" : "");
+}
+
+static int open_word(const struct tool_arguments *a, const char *who, struct ins_source **ret)
+{
+	const bool path = strchr(who, '/') != NULL;
+	bool core, file;
+	char plain[4096];
+	pid_t pid = 0;
+	int code = TOOL_WELL;
+
+	if (who == a->option[TOOL_OPT_CORE] || who == a->option[TOOL_OPT_SNAPSHOT])
+		return open_file(a, who, who == a->option[TOOL_OPT_CORE], false, ret);
+	core = ins_core_meant(who);
+	file = core || ins_snapshot_meant(who);
+	if (path && !file)
+		return tool_wrong(NULL, "%s: is no process, and no file",
+				  ins_plain(who, plain, sizeof plain));
+	if (!path)
+		code = tool_named_look(who, file, &pid);
+	if (code != TOOL_WELL)
+		return code;
+	return pid ? open_live(a, pid, ret) : open_file(a, who, core, !path, ret);
+}
+
+static int open_source(const struct tool_arguments *a, const char *who, struct ins_source **ret)
+{
+	int code = look_elsewhere(a);
+
+	ins_registry_choose(a->option[TOOL_OPT_MODULE]);
+	if (code == TOOL_WELL)
+		code = open_word(a, who, ret);
+	if (code == TOOL_WELL)
+		(*ret)->watched = true;
+	return code;
 }
 
 static void say_pauses(const struct tool_arguments *a)
@@ -124,24 +157,24 @@ static void say_pauses(const struct tool_arguments *a)
 
 const struct tool tool = {
 	.name = "fibertrace",
-	.usage =
-		"usage: fibertrace [--each] PROCESS [OPTION]...\n"
-		"       fibertrace [--each] --core CORE [EXE] [OPTION]...\n"
-		"       fibertrace COMMAND PROCESS [ARGUMENTS] [OPTION]...\n"
-		"\n"
-		"Print the backtraces of every fiber of a process, or of a core file, without\n"
-		"its cooperation; or of a snapshot that 'fiberctl snapshot' wrote. Fibers in the\n"
-		"same place are grouped and counted. PROCESS is a process id, or a core file or a\n"
-		"snapshot. The commands are those of fiberctl, without the program's help.\n",
+	.usage = "usage: fibertrace [--each] PROCESS [OPTION]...\n"
+		 "       fibertrace [--each] --core CORE [EXE] [OPTION]...\n"
+		 "       fibertrace COMMAND PROCESS [ARGUMENTS] [OPTION]...\n"
+		 "\n"
+		 "Print the backtraces of every fiber of a process, or of a core file, without\n"
+		 "its cooperation; or of a snapshot that 'fiberctl snapshot' wrote. Fibers in the\n"
+		 "same place are grouped and counted. PROCESS is a process id, the name of a\n"
+		 "program, or a core file or a snapshot. The commands are those of fiberctl,\n"
+		 "without the program's help.\n",
 	.exits = "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
 		 "2 cannot read the process or file, 3 a deadlock was found, 64 wrong usage.",
 	.commands = commands,
 	.bare = &trace_dump,
 	.bare_takes = true,
 	.options = TOOL_TAKES(TOOL_OPT_CORE) | TOOL_TAKES(TOOL_OPT_EXE) |
-		   TOOL_TAKES(TOOL_OPT_SNAPSHOT) | TOOL_TAKES(TOOL_OPT_NO_PAUSE) |
-		   TOOL_TAKES(TOOL_OPT_VERBOSE) | TOOL_TAKES(TOOL_OPT_SYSROOT) |
-		   TOOL_TAKES(TOOL_OPT_DEBUG_DIR),
+		   TOOL_TAKES(TOOL_OPT_SNAPSHOT) | TOOL_TAKES(TOOL_OPT_MODULE) |
+		   TOOL_TAKES(TOOL_OPT_NO_PAUSE) | TOOL_TAKES(TOOL_OPT_VERBOSE) |
+		   TOOL_TAKES(TOOL_OPT_SYSROOT) | TOOL_TAKES(TOOL_OPT_DEBUG_DIR),
 	.arrange = arrange,
 	.open = open_source,
 	.ended = say_pauses,

@@ -2,9 +2,10 @@
 /*
  * take.c - a recording, from the first word to the process to the file
  *
- * The rings are read many times a second, so that small ones do; with each reading comes a pair of the program's ticks and
- * the time. Which fibers there are is asked for when it has begun, and again, with their stacks, before the last reading: events name
- * fibers by their ids only, and what comes after the stacks shows whose still was the fiber's when the recording ended. What a function is called is looked up here, where the program's files are.
+ * The rings are read many times a second, so that small ones do, also while stacks come over the other connection; with each reading
+ * comes a pair of the program's ticks and the time. Which fibers there are is asked for when it has begun, and again before the last
+ * reading: events name fibers by their ids only. Their stacks are looked at again and again (take_stacks.c). What a function is
+ * called is looked up here, where the program's files are.
  *
  * Whoever interrupts us wants what there is by then. So the first Ctrl-C ends the recording, and nothing is left switched on in the
  * program; should we be killed, the program notices that nobody reads and stops by itself.
@@ -42,6 +43,11 @@ static int64_t now(clockid_t clock)
 
 	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t trace_now(void)
+{
+	return now(CLOCK_MONOTONIC);
 }
 
 static int refused(struct trace_taking *t, int rc, const char *why)
@@ -154,6 +160,17 @@ static int ask(struct trace_taking *t, enum fib_wire_record_what what)
 	return refused(t, rc, NULL);
 }
 
+int trace_read_rings(struct trace_taking *t)
+{
+	int rc;
+
+	if (!t->reads || trace_now() - t->read_at < READ_EVERY)
+		return 0;
+	rc = ask(t, FIB_WIRE_RECORD_READ);
+	t->read_at = trace_now();
+	return rc == 0 && t->over ? -ECONNRESET : rc;
+}
+
 /* -- all of it -- */
 
 static int begin(struct trace_taking *t)
@@ -175,7 +192,8 @@ static int begin(struct trace_taking *t)
 				       &(struct ins_recording_clock){t->is.time, t->is.now},
 				       sizeof(struct ins_recording_clock));
 	if (rc == 0)
-		rc = trace_take_fibers(t, INS_RECORDING_FIBERS, false);
+		rc = trace_take_fibers(t, INS_RECORDING_FIBERS);
+	t->reads = true;
 	t->look_every = t->taken->fibers <= FEW	   ? LOOK_EVERY
 			: t->taken->fibers <= MANY ? 5 * LOOK_EVERY
 						   : 0;
@@ -183,17 +201,22 @@ static int begin(struct trace_taking *t)
 		printf("recording: Ctrl-C ends it\n");
 		fflush(stdout);
 	}
+	/* What a look at so many takes belongs to the rings: there is one at the end. */
+	if (t->taken->fibers > MANY)
+		t->stacks_at = INT64_MAX;
 	return rc;
 }
 
-static void look_for_names(struct trace_taking *t)
+static void look_around(struct trace_taking *t)
 {
 	struct ins_error ignored, *error = t->error;
 
 	t->error = &ignored;
 	/* The next reading finds out whether the process has ended. */
-	if (trace_look_for_names(t, now(CLOCK_MONOTONIC)) < 0)
+	if (trace_look_for_names(t, trace_now()) < 0)
 		t->look_every = 0;
+	if (trace_look_at_stacks(t) < 0)
+		t->stacks_at = INT64_MAX;
 	t->error = error;
 }
 
@@ -203,8 +226,9 @@ static int read_on(struct trace_taking *t)
 	struct timespec pause;
 	int rc = 0;
 
+	look_around(t);
 	while (rc == 0 && !t->over && !interrupted) {
-		int64_t left = until - now(CLOCK_MONOTONIC);
+		int64_t left = until - trace_now();
 
 		if (left <= 0)
 			break;
@@ -212,9 +236,11 @@ static int read_on(struct trace_taking *t)
 			left = READ_EVERY;
 		pause = (struct timespec){0, left};
 		nanosleep(&pause, NULL);
-		rc = ask(t, FIB_WIRE_RECORD_READ);
-		if (rc == 0 && !t->over)
-			look_for_names(t);
+		rc = trace_read_rings(t);
+		if (t->over)
+			return 0;
+		if (rc == 0)
+			look_around(t);
 	}
 	return rc;
 }
@@ -224,29 +250,30 @@ static int finish(struct trace_taking *t)
 	struct ins_error ignored;
 	int rc = 0;
 
-	if (ins_unwinder_new(t->source, &t->unwinder) < 0 ||
-	    ins_symbols_new(t->source->modules, &t->symbols) < 0)
-		return ins_error_set(t->error, -ENOMEM, "out of memory");
 	if (!t->over) {
 		struct ins_error *error = t->error;
 
 		t->error = &ignored;
 		/* The process may end at any moment: what it has done is here. */
-		if (trace_take_fibers(t, INS_RECORDING_LAST, true) < 0 ||
+		if (trace_take_fibers(t, INS_RECORDING_LAST) < 0 ||
 		    ask(t, FIB_WIRE_RECORD_READ) < 0 || ask(t, FIB_WIRE_RECORD_STOP) < 0)
 			t->over = true;
 		t->error = error;
 	}
 	if (t->over)
 		ins_problems_add(&t->taken->problems,
-				 "the process ended: the last moments and all stacks are missing");
+				 "the process ended: the last moments, and the stacks of then, are "
+				 "missing");
 	if (t->untaken)
-		ins_problems_add(&t->taken->problems, "%zu stacks were not taken: %d at most",
-				 t->untaken, TRACE_STACKS);
+		ins_problems_add(&t->taken->problems,
+				 "%zu stacks were not taken: %d at most, of %d places", t->untaken,
+				 TRACE_SAMPLES, TRACE_SHAPES);
 	if (t->taken->lost)
 		ins_problems_add(&t->taken->problems,
 				 "%" PRIu64 " events were lost: a larger --ring loses fewer",
 				 t->taken->lost);
+	if (!t->symbols && ins_symbols_new(t->source->modules, &t->symbols) < 0)
+		return ins_error_set(t->error, -ENOMEM, "out of memory");
 	rc = trace_take_words(t);
 	t->head.wall = now(CLOCK_REALTIME);
 	t->head.pid = t->source->pid;
@@ -293,6 +320,7 @@ int trace_take(const struct trace_take *how, struct trace_taken *ret, struct ins
 	sigaction(SIGTERM, &sa, NULL);
 	rc = rc < 0 ? refused(&t, rc, NULL) : record(&t);
 	fib_wire_disconnect(&t.client);
+	trace_drop_shapes(&t);
 	ins_symbols_free(t.symbols);
 	ins_unwinder_free(t.unwinder);
 	ins_source_close(t.source);

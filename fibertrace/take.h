@@ -13,6 +13,8 @@ struct trace_take {
 	bool replace;		   /* the file may be there */
 	uint32_t ring;		   /* events a ring is to hold */
 	int64_t length;		   /* ns */
+	int64_t stacks_every;	   /* ns */
+	bool verbose;		   /* say on stderr what is done */
 };
 
 struct trace_taken {
@@ -20,6 +22,7 @@ struct trace_taken {
 	char name[64];
 	int64_t length; /* ns that were recorded */
 	uint64_t events, lost, fibers;
+	size_t looks; /* at all stacks */
 	struct ins_problems problems;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* take_fibers.c - who the fibers of a recording are, what they run, and where they wait when it ends. */
+/* take_fibers.c - who the fibers of a recording are, what they run, and what things are called. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,64 +25,6 @@ void trace_note_entry(struct trace_taking *t, uint64_t entry)
 		t->entry[t->entries++] = entry;
 }
 
-static void put_frame(FILE *out, const struct ins_frame *f)
-{
-	const char *at;
-
-	if (!f->function) {
-		fprintf(out, "0x%" PRIx64, f->pc);
-		return;
-	}
-	for (at = f->function; *at; at++)
-		fputc(*at == ';' ? ':' : *at, out);
-}
-
-/* "outermost;...;innermost". The caller's to free. */
-static char *fold(struct trace_taking *t)
-{
-	char *text = NULL;
-	size_t size, n, k;
-	FILE *out = open_memstream(&text, &size);
-	unsigned i;
-
-	if (!out)
-		return NULL;
-	if (t->walk.truncated)
-		fputs("[truncated]", out);
-	for (i = t->walk.count; i-- > 0;) {
-		const struct ins_frame *f = ins_symbols_at(t->symbols, t->walk.pc[i], i > 0, &n);
-
-		for (k = n; k-- > 0;) {
-			if (ftell(out) > 0)
-				fputc(';', out);
-			put_frame(out, &f[k]);
-		}
-	}
-	return fclose(out) == 0 ? text : NULL;
-}
-
-/* Where it waits. Whether it still did when the recording ended, its events say. */
-static int put_stack(struct trace_taking *t, const struct ins_fiber *fiber)
-{
-	char *text;
-	int rc;
-
-	if (fiber->row.state != FIBER_SUSPENDED || !fiber->stack)
-		return 0;
-	if (t->stacks == TRACE_STACKS) {
-		t->untaken++;
-		return 0;
-	}
-	ins_unwind(t->unwinder, fiber, &t->walk);
-	text = t->walk.count ? fold(t) : NULL;
-	if (!text)
-		return 0;
-	t->stacks++;
-	rc = ins_recording_put_text(t->writer, INS_RECORDING_STACKS, fiber->row.id, text);
-	free(text);
-	return rc;
-}
-
 static int take_fiber(void *context, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
@@ -99,36 +41,41 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 		.wait_kind = row->wait_kind,
 		.carrier = row->carrier,
 	};
+	int rc;
 
 	memcpy(f.name, row->name, sizeof f.name);
 	memcpy(f.object_name, row->object_name, sizeof f.object_name);
 	trace_note_entry(t, row->entry);
 	t->taken->fibers++;
-	return ins_recording_put(t->writer, t->list, &f, sizeof f);
+	rc = ins_recording_put(t->writer, t->list, &f, sizeof f);
+	return rc == 0 ? trace_read_rings(t) : rc;
 }
 
 static int take_last(void *context, const struct ins_fiber *fiber)
 {
 	int rc = take_fiber(context, fiber);
 
-	return rc == 0 ? put_stack(context, fiber) : rc;
+	return rc == 0 ? trace_put_sample(context, fiber) : rc;
 }
 
-int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where, bool stacks)
+int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where)
 {
-	const struct ins_request request = {.stacks = stacks, .modules = true};
+	const bool last = where == INS_RECORDING_LAST;
+	const struct ins_request request = {.stacks = last, .modules = true};
 	struct ins_summary summary = {0};
+	int rc;
 
 	t->list = where;
 	t->taken->fibers = 0;
-	return ins_source_read(t->source, &request, stacks ? take_last : take_fiber, t, &summary,
-			       t->error);
+	if (last)
+		trace_begin_look(t);
+	rc = ins_source_read(t->source, &request, last ? take_last : take_fiber, t, &summary,
+			     t->error);
+	return rc == 0 && last ? trace_end_look(t) : rc;
 }
 
-static int take_name(void *context, const struct ins_fiber *fiber)
+int trace_note_name(struct trace_taking *t, const struct fib_row *row)
 {
-	const struct fib_row *row = &fiber->row;
-	struct trace_taking *t = context;
 	char name[sizeof row->object_name + 1] = "";
 	size_t i;
 
@@ -139,6 +86,11 @@ static int take_name(void *context, const struct ins_fiber *fiber)
 		return 0;
 	t->object[t->objects++] = row->wait_object;
 	return ins_recording_put_text(t->writer, INS_RECORDING_OBJECTS, row->wait_object, name);
+}
+
+static int take_name(void *context, const struct ins_fiber *fiber)
+{
+	return trace_note_name(context, &fiber->row);
 }
 
 int trace_look_for_names(struct trace_taking *t, int64_t now)

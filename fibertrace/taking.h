@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "fibertrace/take.h"
+#include "inspect/pairs.h"
 #include "inspect/recording.h"
 #include "inspect/source.h"
 #include "inspect/symbolize.h"
@@ -14,7 +15,8 @@
 #include "wire/wire.h"
 
 #define TRACE_ENTRIES 4096
-#define TRACE_STACKS  100000 /* that are kept at most */
+#define TRACE_SAMPLES 2000000 /* that are kept at most: 128 MB */
+#define TRACE_SHAPES  100000  /* different stacks that are kept at most */
 #define TRACE_RINGS   4096
 
 struct trace_ring {
@@ -36,21 +38,47 @@ struct trace_taking {
 	size_t entries;
 	uint64_t object[TRACE_ENTRIES]; /* those whose names are in the file */
 	size_t objects;
-	int64_t looked_at, look_every; /* ns */
+	int64_t looked_at, look_every; /* for names; ns */
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_walk walk;
-	size_t stacks, untaken;
+	struct ins_pairs shapes; /* by a hash of the walk: their numbers, less one */
+	struct trace_shape {
+		size_t count;
+		uint64_t *pc;
+	} * shape;
+	size_t shape_room, samples, untaken;
+	struct ins_recording_look look; /* under way */
+	int64_t stacks_at;		/* when the next one is due; ns */
+	int64_t read_at;		/* when the rings were read last */
 	enum ins_recording_section list;
-	bool over; /* the process has ended */
+	bool reads; /* the recording is under way */
+	bool over;  /* the process has ended */
 };
 
 /* A function that fibers run: its name is wanted. */
 void trace_note_entry(struct trace_taking *t, uint64_t entry);
 
-/* Which fibers there are, into that section; with the stacks of those that wait as they did when it ended. */
-int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where, bool stacks);
+int64_t trace_now(void); /* ns, CLOCK_MONOTONIC */
+
+/* Read the rings, unless that was done a moment ago: what takes long does this meanwhile. */
+int trace_read_rings(struct trace_taking *t);
+
+/* Which fibers there are, into that section; those of LAST with their stacks. */
+int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where);
+
+/* Look at all stacks, if it is time for that. */
+int trace_look_at_stacks(struct trace_taking *t);
+
+/* A look begins, sees a fiber with its stack, ends. */
+void trace_begin_look(struct trace_taking *t);
+int trace_put_sample(struct trace_taking *t, const struct ins_fiber *fiber);
+int trace_end_look(struct trace_taking *t);
+void trace_drop_shapes(struct trace_taking *t);
+
+/* What it waits for may have a name. */
+int trace_note_name(struct trace_taking *t, const struct fib_row *row);
 
 /* Who waits for something that has a name waits for it now: look, now and then, and not where that would take long. */
 int trace_look_for_names(struct trace_taking *t, int64_t now);

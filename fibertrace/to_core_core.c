@@ -9,6 +9,7 @@
 #include "fibertrace/to_core.h"
 #include "inspect/core.h"
 #include "inspect/core_copy.h"
+#include "inspect/core_handler.h"
 #include "inspect/core_threads.h"
 
 #define NOTE_MOST (64u << 20)
@@ -47,12 +48,16 @@ static int put_thread(struct to_core *t, const struct ins_core *core,
 }
 
 /* The thread that failed, else one that runs a fiber, comes first; count: none does. */
-static size_t choose_first(struct to_core *t, const struct ins_core_thread *thread, size_t count)
+static size_t choose_first(struct to_core *t, const struct ins_core *core,
+			   const struct ins_core_thread *thread, size_t count)
 {
+	uint64_t left = core->file_size, end;
 	size_t first = count, i;
 
 	for (i = count; i-- > 0;) {
-		struct ins_core_fiber *on = ins_core_fibers_on(&t->fibers, thread[i].registers.sp);
+		struct ins_core_fiber *on = ins_core_fibers_on(
+			&t->fibers,
+			ins_core_handler_from(core, thread[i].registers.sp, &left, &end));
 
 		if (on && on->runs) {
 			on->carrier = thread[i].tid;
@@ -71,7 +76,7 @@ static int write_notes(struct to_core *t, const struct ins_core *core)
 	if (rc == 0) {
 		t->threads = count;
 		t->fibers.info = core->info;
-		first = choose_first(t, thread, count);
+		first = choose_first(t, core, thread, count);
 		ins_core_fibers_number(&t->fibers);
 		rc = copy_note(t, core, NT_AUXV, core->auxv_at, core->auxv_size);
 	}

@@ -22,9 +22,9 @@
 #include "inspect/halt.h"
 #include "inspect/slurp.h"
 #include "inspect/thread.h"
+#include "inspect/tracer.h"
 
 #define STACK_MOST (1u << 20) /* of a thread's, while it stands still */
-#define RED_ZONE   128u	      /* below its sp that may be in use */
 #define TRIES	   8
 
 struct thread {
@@ -75,7 +75,7 @@ static int copy_thread(void *context, const struct ins_halted *halted)
 	one->fiber = NULL;
 	s->fiber = ins_core_fibers_on(&s->t->fibers, sp);
 	top = s->fiber ? s->fiber->stack_low + s->fiber->stack_size : top_of(&s->t->writer, sp);
-	s->low = sp - RED_ZONE;
+	s->low = sp - INS_RED_ZONE;
 	s->size = top - s->low < STACK_MOST ? top - s->low : STACK_MOST;
 	if (top <= sp || source->memory(source, s->low, s->stack, s->size) < 0)
 		s->size = 0;
@@ -109,7 +109,7 @@ static int settle(struct threads *s)
 }
 
 /* Where it waits in the system, as the system tells it to whoever may read its memory: false when it runs. */
-static bool place(const struct threads *s, pid_t tid, char line[256], struct ins_thread_state *ret)
+static bool place(const struct threads *s, pid_t tid, char line[256], struct ins_registers *ret)
 {
 	char path[64], *text, *at;
 	size_t size;
@@ -135,26 +135,28 @@ static bool place(const struct threads *s, pid_t tid, char line[256], struct ins
 static int take_traced(struct threads *s, pid_t tid)
 {
 	struct ins_halted halted = {.tid = tid};
-	char before[256], after[256];
-	struct ins_thread_state again;
+	char before[256], after[256], why[INS_TRACER_WHY];
+	struct ins_registers again;
 	int rc;
 
 	if (!place(s, tid, before, &halted.registers) ||
-	    !ins_prstatus_make(&halted.status, tid, &halted.registers))
+	    !ins_registers_to_status(&halted.registers, tid, &halted.status))
 		return -EPERM;
 	rc = copy_thread(s, &halted);
 	if (rc == 0 && (!place(s, tid, after, &again) || strcmp(before, after) != 0))
 		rc = -EPERM;
 	if (rc == 0)
 		ins_problems_add(&s->t->source->problems,
-				 "a thread may not be traced, or a debugger has it: of its "
-				 "registers only those are known that its frames are found with");
+				 "of a thread's registers only those are known that its frames are "
+				 "found with: %s",
+				 ins_tracer_why(s->t->source->pid, tid, -EPERM, why, sizeof why));
 	return rc;
 }
 
 static int take_thread(struct threads *s, pid_t tid)
 {
 	struct thread *more = realloc(s->at, (s->count + 1) * sizeof *more);
+	char why[INS_TRACER_WHY];
 	unsigned tries;
 	int rc = -EAGAIN;
 
@@ -170,9 +172,9 @@ static int take_thread(struct threads *s, pid_t tid)
 	if (rc < 0) {
 		ins_problems_add(&s->t->source->problems,
 				 "a thread is missing: its registers cannot be had: %s",
-				 rc == -EPERM	    ? "a debugger has it, or it may not be traced"
-				 : rc == -ETIMEDOUT ? "it does not stop"
-						    : strerror(-rc));
+				 rc == -ETIMEDOUT ? "it does not stop"
+						  : ins_tracer_why(s->t->source->pid, tid, rc, why,
+								   sizeof why));
 		return 0;
 	}
 	ins_thread_look(s->t->source->pid, (uint64_t)tid, s->at[s->count].name);

@@ -16,11 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/access.h"
 #include "inspect/compressed.h"
 #include "inspect/image.h"
 
-#define SEGMENTS_MAX (1u << 20)
-#define NOTES_MAX    (1u << 20) /* looked at in all */
+#define SEGMENTS_MAX  (1u << 20)
+#define LOWEST_MAPPED 0x10000	 /* vm.mmap_min_addr */
+#define NOTES_MAX     (1u << 20) /* looked at in all */
 
 int ins_core_read_file(const struct ins_core *core, uint64_t offset, void *buf, size_t size)
 {
@@ -240,13 +242,17 @@ static int unpack(const char *path, struct ins_core *core, struct ins_error *err
 
 int ins_core_open(const char *path, struct ins_error *error, struct ins_core *ret)
 {
+	char why[INS_ACCESS_WHY];
 	struct stat st;
 	int rc;
 
 	memset(ret, 0, sizeof *ret);
 	ret->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (ret->fd < 0)
-		return ins_error_set(error, -errno, "%s: %s", path, strerror(errno));
+	if (ret->fd < 0) {
+		rc = -errno;
+		return ins_error_set(error, rc, "%s: %s", path,
+				     ins_access_why(path, INS_ACCESS_READ, rc, why, sizeof why));
+	}
 	if (fstat(ret->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		rc = ins_error_set(error, -EINVAL, "%s: is not a regular file", path);
 	} else {
@@ -288,6 +294,14 @@ static const struct ins_core_load *find_load(const struct ins_core *core, uint64
 	if (!low || address - core->load[low - 1].address >= core->load[low - 1].memory)
 		return NULL;
 	return &core->load[low - 1];
+}
+
+bool ins_core_no_code(const struct ins_core *core, uint64_t address)
+{
+	const struct ins_core_load *load = find_load(core, address);
+
+	/* gcore names no memory that it does not keep, as of files; but below here the system lets nobody map any. */
+	return load ? !(load->flags & PF_X) : address < LOWEST_MAPPED;
 }
 
 size_t ins_core_read_some(const struct ins_core *core, uint64_t address, void *buf, size_t size)

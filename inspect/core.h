@@ -30,6 +30,9 @@ struct ins_core_load {
 struct ins_core_status {
 	pid_t tid;
 	struct ins_registers registers;
+	uint64_t
+		home; /* its stack pointer; in a handler with a stack of its own, the one that it interrupted */
+	uint64_t own_end; /* where the handler's stack ends, 0: it is in none */
 };
 
 struct ins_core {
@@ -45,7 +48,7 @@ struct ins_core {
 	uint64_t phdr; /* where the program's own headers are, its entry, the vdso; 0: unknown */
 	uint64_t entry;
 	uint64_t vdso;
-	struct ins_core_status *thread; /* by ascending sp, once it is open */
+	struct ins_core_status *thread; /* by ascending home, once it is open */
 	size_t threads;
 	struct ins_crash crash; /* signal 0: nobody was ended by one */
 	uint64_t files_at;	/* the NT_FILE note in the file; 0: none */
@@ -69,7 +72,7 @@ struct ins_note;
 void ins_core_take_status(struct ins_core *core, const struct ins_note *note);
 void ins_core_sort_statuses(struct ins_core *core);
 
-/* The thread whose stack pointer is in [low, low + size), or NULL. */
+/* The thread whose stack is [low, low + size), also where a handler that it is in has one of its own; or NULL. */
 const struct ins_core_status *ins_core_status_on(const struct ins_core *core, uint64_t low,
 						 uint64_t size);
 
@@ -78,6 +81,9 @@ int ins_core_read_file(const struct ins_core *core, uint64_t offset, void *buf, 
 
 /* Copy memory. All of it and 0, or -EFAULT. */
 int ins_core_read(const struct ins_core *core, uint64_t address, void *buf, size_t size);
+
+/* Whether it is certain that the process could execute nothing at address. */
+bool ins_core_no_code(const struct ins_core *core, uint64_t address);
 
 /* Copy as much as there is in a row from address on: the number of bytes. */
 size_t ins_core_read_some(const struct ins_core *core, uint64_t address, void *buf, size_t size);

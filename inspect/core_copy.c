@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inspect/progress.h"
+
 #define PIECE (1u << 20)
 #define PAGE  4096u
 
@@ -89,6 +91,8 @@ struct copy {
 	const struct ins_core_gap *gap;
 	int pagemap; /* -1: everything is read */
 	unsigned char *buf;
+	uint64_t done; /* bytes */
+	struct ins_progress progress;
 	uint64_t entry[PIECE / PAGE];
 };
 
@@ -98,6 +102,8 @@ static int copy_run(struct copy *c, uint64_t at, size_t size)
 	size_t done, n;
 	int rc;
 
+	c->done += size;
+	ins_progress_bytes(&c->progress, c->done);
 	if (c->source->memory(c->source, at, c->buf, size) == 0)
 		return ins_core_writer_memory(c->w, at, c->buf, size, false);
 	if (kill(c->source->pid, 0) < 0 && errno == ESRCH)
@@ -166,8 +172,10 @@ int ins_core_copy_live(struct ins_core_writer *w, struct ins_source *source,
 	c->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	if (!c->buf)
 		rc = -ENOMEM;
+	ins_progress_begin(&c->progress, "copying");
 	for (i = 0; rc == 0 && i < w->parts; i++)
 		rc = copy_part(c, &w->part[i]);
+	ins_progress_end(&c->progress);
 	if (c->pagemap >= 0)
 		close(c->pagemap);
 	free(c->buf);
@@ -189,9 +197,12 @@ static uint64_t skip_hole(const struct ins_core *core, uint64_t offset, uint64_t
 int ins_core_copy_core(struct ins_core_writer *w, const struct ins_core *core)
 {
 	unsigned char *buf = malloc(PIECE);
+	struct ins_progress progress;
 	int rc = buf ? 0 : -ENOMEM;
+	uint64_t done = 0;
 	size_t i;
 
+	ins_progress_begin(&progress, "copying");
 	for (i = 0; rc == 0 && i < core->loads && i < w->parts; i++) {
 		const struct ins_core_load *l = &core->load[i];
 		uint64_t at = 0, n, size = w->part[i].size;
@@ -205,8 +216,10 @@ int ins_core_copy_core(struct ins_core_writer *w, const struct ins_core *core)
 			if (rc == 0)
 				rc = ins_core_writer_memory(w, l->address + at, buf, n, false);
 			at += n;
+			ins_progress_bytes(&progress, done += n);
 		}
 	}
+	ins_progress_end(&progress);
 	free(buf);
 	return rc;
 }

@@ -117,25 +117,16 @@ static struct ins_core_fiber *add(struct ins_core_fibers *f, const struct fib_ro
 	return one;
 }
 
-static int keep_saved(struct ins_core_fiber *one, const struct ins_fiber *fiber)
+/* Of a fiber whose switch has no CFI that leads to them (resume.h). */
+static int keep_others(struct ins_core_fiber *one, const struct ins_fiber *fiber)
 {
-	if (!fiber->saved)
+	if (!fiber->registers.known)
 		return 0;
-	one->saved = malloc(sizeof *one->saved);
-	if (!one->saved)
+	one->others = malloc(sizeof *one->others);
+	if (!one->others)
 		return -ENOMEM;
-	one->saved->known = fiber->saved;
-	memcpy(one->saved->reg, fiber->reg, sizeof one->saved->reg);
+	*one->others = fiber->registers;
 	return 0;
-}
-
-static void set_saved(struct elf_prstatus *status, const struct ins_core_saved *saved)
-{
-	unsigned i;
-
-	for (i = 0; saved && i < INS_REGISTERS; i++)
-		if (saved->known >> i & 1)
-			ins_prstatus_set(status, i, saved->reg[i]);
 }
 
 /* gdb's gcore leaves stacks out and has zeros in their place. */
@@ -155,16 +146,20 @@ static int take(void *context, const struct ins_fiber *fiber)
 	const struct fib_row *row = &fiber->row;
 	struct ins_core_fiber *one = add(f, row);
 
-	if (!one || keep_saved(one, fiber) < 0)
+	if (!one)
 		return -ENOMEM;
 	if (fib_row_walkable(row) && !(fiber->flags & INS_FIBER_MOVING)) {
+		if (keep_others(one, fiber) < 0)
+			return -ENOMEM;
 		one->own = one->stack = true;
 		f->lost += lost(fiber);
-		one->registers = (struct ins_thread_state){row->sp, row->pc, row->fp};
+		one->sp = row->sp;
+		one->fp = row->fp;
+		one->pc = row->pc;
 	} else if (fib_row_fresh(row)) {
 		/* No stack: a walk from here ends at once. */
 		one->own = true;
-		one->registers.pc = row->entry;
+		one->pc = row->entry;
 	} else if (row->state == FIBER_DEAD) {
 		f->ended++;
 		one->stack_low = 0; /* another one may have it */
@@ -297,6 +292,7 @@ int ins_core_fibers_name(struct ins_core_fibers *f, const char *name)
 
 int ins_core_fibers_notes(struct ins_core_fibers *f)
 {
+	struct ins_registers registers;
 	struct elf_prstatus status;
 	size_t i;
 	int rc = 0;
@@ -306,9 +302,9 @@ int ins_core_fibers_notes(struct ins_core_fibers *f)
 
 		if (!one->thread)
 			continue;
-		if (!ins_prstatus_make(&status, one->thread, &one->registers))
+		ins_registers_make(&registers, one->pc, one->sp, one->fp, one->others);
+		if (!ins_registers_to_status(&registers, one->thread, &status))
 			return -ENOTSUP;
-		set_saved(&status, one->saved);
 		rc = ins_core_fibers_name(f, one->name);
 		if (rc == 0)
 			rc = ins_core_writer_note(f->w, "CORE", NT_PRSTATUS, &status,
@@ -322,7 +318,7 @@ void ins_core_fibers_free(struct ins_core_fibers *f)
 	size_t i;
 
 	for (i = 0; i < f->count; i++)
-		free(f->at[i].saved);
+		free(f->at[i].others);
 	free(f->at);
 	free(f->by_stack);
 	f->at = NULL;

@@ -11,24 +11,18 @@
 
 #include "inspect/core_write.h"
 #include "inspect/error.h"
-#include "inspect/prstatus.h"
+#include "inspect/registers.h"
 #include "inspect/source.h"
 
 /* A fiber is the thread of this number and its id; those with larger ids are numbered from the second one on, by their ids. */
 #define INS_CORE_FIBER_FIRST 1000000000
 #define INS_CORE_FIBER_LARGE 2000000000
 
-/* Of a fiber whose switch has no CFI that leads to them (resume.h). */
-struct ins_core_saved {
-	uint32_t known; /* like ins_fiber.saved */
-	uint64_t reg[INS_REGISTERS];
-};
-
 struct ins_core_fiber {
 	uint64_t id, record;
 	uint64_t stack_low, stack_size;
-	struct ins_thread_state registers;
-	struct ins_core_saved *saved; /* registers besides; NULL: none, they come with the walk */
+	uint64_t sp, fp, pc;
+	struct ins_registers *others; /* known besides; NULL: none, they come with the walk */
 	pid_t thread;		      /* its number as a thread; 0: it is none of its own */
 	pid_t carrier; /* the thread that it runs on; 0: not known, or it does not run */
 	bool own;      /* it gets a thread of its own */

@@ -48,17 +48,9 @@ static int add_named(struct ins_modules *modules, const char *note, size_t size)
 
 static bool covered(const struct ins_modules *modules, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
+	const size_t below = ins_modules_below(modules, count, address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (modules->at[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && address < modules->at[low - 1].end;
+	return below && address < modules->at[below - 1].end;
 }
 
 static int read_core(void *core, uint64_t address, void *buf, size_t size)

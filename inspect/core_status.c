@@ -14,45 +14,10 @@
 #include <string.h>
 #include <sys/procfs.h>
 
+#include "inspect/core_handler.h"
 #include "inspect/image.h"
 
 #define THREADS_MAX (1u << 16)
-
-/* Where DWARF's registers are in a thread's note, for the machines there are; the note of pc, sp and fp. */
-static const struct machine {
-	unsigned machine;
-	unsigned count;
-	int pc, sp, fp; /* in the note */
-	signed char at[INS_REGISTERS];
-} machines[] = {
-	{EM_X86_64, 17, 16, 19, 4, {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16}},
-	{EM_AARCH64, 32, 32, 31, 29, {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-				      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-				      22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
-	{EM_RISCV, 32, 0, 2, 8, {0,  1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11, 12, 13, 14, 15,
-				 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
-};
-
-static bool take_registers(const uint64_t *note, size_t words, struct ins_registers *ret)
-{
-	size_t i;
-	unsigned k;
-
-	for (i = 0; i < sizeof machines / sizeof machines[0]; i++) {
-		const struct machine *m = &machines[i];
-
-		if (m->machine != ins_machine_self() || words <= 19 || (size_t)m->pc >= words)
-			continue;
-		*ret = (struct ins_registers){.count = m->count};
-		ret->pc = note[m->pc];
-		ret->sp = note[m->sp];
-		ret->fp = note[m->fp];
-		for (k = 0; k < m->count && (size_t)m->at[k] < words; k++)
-			ret->at[k] = note[m->at[k]];
-		return true;
-	}
-	return false;
-}
 
 static bool ends_programs(int number)
 {
@@ -62,7 +27,6 @@ static bool ends_programs(int number)
 
 static void take_status(struct ins_core *core, const struct ins_note *note)
 {
-	uint64_t words[sizeof(elf_gregset_t) / sizeof(uint64_t)];
 	struct ins_core_status *t, *more;
 	struct elf_prstatus status;
 
@@ -77,8 +41,7 @@ static void take_status(struct ins_core *core, const struct ins_note *note)
 		core->thread = more;
 	}
 	t = &core->thread[core->threads];
-	memcpy(words, &status.pr_reg, sizeof words);
-	if (!take_registers(words, sizeof words / sizeof words[0], &t->registers))
+	if (!ins_registers_from_kernel(&status.pr_reg, &t->registers))
 		return;
 	t->tid = status.pr_pid;
 	if (core->threads++ == 0 && ends_programs(status.pr_cursig)) {
@@ -100,9 +63,7 @@ static void take_signal(struct ins_core *core, const struct ins_note *note)
 		return;
 	core->crash.code = info.si_code;
 	if (info.si_code <= 0) {
-		core->crash.sender = info.si_code == SI_TKILL && info.si_pid == core->crash.thread
-					     ? 0
-					     : info.si_pid;
+		core->crash.sender = info.si_pid;
 		return;
 	}
 	if (info.si_signo != SIGSEGV && info.si_signo != SIGBUS && info.si_signo != SIGFPE &&
@@ -120,17 +81,32 @@ void ins_core_take_status(struct ins_core *core, const struct ins_note *note)
 		take_signal(core, note);
 }
 
-static int by_sp(const void *a, const void *b)
+static int by_home(const void *a, const void *b)
 {
 	const struct ins_core_status *x = a, *y = b;
 
-	return x->registers.sp < y->registers.sp ? -1 : x->registers.sp > y->registers.sp;
+	return x->home < y->home ? -1 : x->home > y->home;
 }
 
 void ins_core_sort_statuses(struct ins_core *core)
 {
+	/* Stacks do not overlap: what is looked through is in the file. */
+	uint64_t left = core->file_size;
+	size_t i;
+
+	/* A thread that aborts is killed by its own process. */
+	if (core->crash.sender == core->pid || core->crash.sender == core->crash.thread)
+		core->crash.sender = 0;
+	for (i = 0; i < core->threads; i++) {
+		struct ins_core_status *t = &core->thread[i];
+
+		t->home = ins_core_handler_from(core, t->registers.sp, &left, &t->own_end);
+		/* The first is the one that the signal came to. */
+		if (i == 0 && core->crash.signal)
+			core->crash.sp = t->home;
+	}
 	if (core->threads)
-		qsort(core->thread, core->threads, sizeof *core->thread, by_sp);
+		qsort(core->thread, core->threads, sizeof *core->thread, by_home);
 }
 
 const struct ins_core_status *ins_core_status_on(const struct ins_core *core, uint64_t low,
@@ -141,12 +117,12 @@ const struct ins_core_status *ins_core_status_on(const struct ins_core *core, ui
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 
-		if (core->thread[mid].registers.sp < low)
+		if (core->thread[mid].home < low)
 			from = mid + 1;
 		else
 			to = mid;
 	}
-	if (from == core->threads || core->thread[from].registers.sp - low >= size)
+	if (from == core->threads || core->thread[from].home - low >= size)
 		return NULL;
 	return &core->thread[from];
 }

@@ -46,7 +46,7 @@ static int add(const struct ins_core *core, const struct ins_note *note, uint64_
 	t->tid = status.pr_pid;
 	t->signal = status.pr_cursig;
 	t->at = at;
-	ins_prstatus_read(&status, &t->registers);
+	ins_registers_from_kernel(&status.pr_reg, &t->registers);
 	return 0;
 }
 

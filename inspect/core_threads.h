@@ -4,12 +4,12 @@
 #define INS_CORE_THREADS_H
 
 #include "inspect/core.h"
-#include "inspect/prstatus.h"
+#include "inspect/registers.h"
 
 struct ins_core_thread {
 	pid_t tid;
 	int signal; /* that ended it, or 0 */
-	struct ins_thread_state registers;
+	struct ins_registers registers;
 	uint64_t at, end; /* its notes in the file: its status and all up to the next one's */
 };
 

@@ -14,7 +14,7 @@ void ins_walk_cut(struct ins_walk *walk, struct ins_symbols *symbols, unsigned m
 
 	walk->limit = walk->left = walk->left_least = 0;
 	for (i = 0; most && i < walk->count; i++) {
-		ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
+		ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
 		if (frames < most && frames + count >= most)
 			kept = i + 1;
 		frames += count;

@@ -14,13 +14,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/access.h"
+
 #define BUFFER ((size_t)256 << 10)
 
 char ins_draft_path[4096];
 
 int ins_draft_cannot(const char *path, int rc, struct ins_error *error)
 {
-	return ins_error_set(error, rc, "%s: cannot be written: %s", path, strerror(-rc));
+	char why[INS_ACCESS_WHY];
+
+	return ins_error_set(error, rc, "%s: cannot be written: %s", path,
+			     ins_access_why(path, INS_ACCESS_MAKE, rc, why, sizeof why));
+}
+
+/* A link to a file would be replaced itself. /dev/stdout is one too, whatever lies behind /proc, and everybody's. */
+static bool is_file(const char *path, mode_t mode)
+{
+	static const char proc[] = "/proc/";
+	char to[sizeof proc] = "";
+	struct stat st;
+
+	if (!S_ISLNK(mode))
+		return S_ISREG(mode);
+	if (readlink(path, to, sizeof to - 1) > 0 && strcmp(to, proc) == 0)
+		return false;
+	return stat(path, &st) < 0 || S_ISREG(st.st_mode);
 }
 
 static int in_the_way(const struct ins_draft *d, struct ins_error *error)
@@ -29,7 +48,7 @@ static int in_the_way(const struct ins_draft *d, struct ins_error *error)
 
 	if (lstat(d->path, &st) < 0)
 		return errno == ENOENT ? 0 : ins_draft_cannot(d->path, -errno, error);
-	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+	if (!is_file(d->path, st.st_mode))
 		return ins_error_set(error, -EEXIST, "%s: is there, and is no file", d->path);
 	if (!d->replace)
 		return ins_error_set(error, -EEXIST, "%s: is there: --force replaces it", d->path);

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inspect/access.h"
+
 #define SERVERS	  "DEBUGINFOD_URLS"
 #define SLOW_NS	  INT64_C(5000000000) /* a search that long, for nothing, is the last one */
 #define FILE_TIME "20"		      /* seconds that one file may take */
@@ -32,9 +34,13 @@ char *ins_elsewhere_path = path;
 
 static int open_folder(const char *name, struct ins_error *error)
 {
-	int fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC), rc = -errno;
+	char why[INS_ACCESS_WHY];
 
-	return fd < 0 ? ins_error_set(error, -errno, "%s: %s", name, strerror(errno)) : fd;
+	if (fd >= 0)
+		return fd;
+	return ins_error_set(error, rc, "%s: %s", name,
+			     ins_access_why(name, INS_ACCESS_READ, rc, why, sizeof why));
 }
 
 /* Put a folder before those that libdw looks in. */

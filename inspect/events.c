@@ -45,8 +45,6 @@ bool ins_event_take(const void *payload, size_t length, struct ins_event *ret)
 	}
 	if (e->stack_size < e->stack_all)
 		ret->fiber.flags |= INS_FIBER_CUT;
-	if (e->fp && e->doing == FIB_WIRE_DOING_COMPUTES)
-		ret->fiber.flags |= INS_FIBER_FP;
 	return true;
 }
 
@@ -134,63 +132,27 @@ static const struct {
 	{                         \
 		SYS_##name, #name \
 	}
-	CALL(read),
-	CALL(write),
-	CALL(readv),
-	CALL(writev),
-	CALL(pread64),
-	CALL(pwrite64),
-	CALL(openat),
-	CALL(close),
-	CALL(fsync),
-	CALL(fdatasync),
-	CALL(sync),
-	CALL(ftruncate),
-	CALL(ppoll),
-	CALL(pselect6),
-	CALL(epoll_pwait),
-	CALL(nanosleep),
-	CALL(clock_nanosleep),
-	CALL(futex),
-	CALL(wait4),
-	CALL(waitid),
-	CALL(accept),
-	CALL(accept4),
-	CALL(connect),
-	CALL(recvfrom),
-	CALL(recvmsg),
-	CALL(sendto),
-	CALL(sendmsg),
-	CALL(recvmmsg),
-	CALL(sendmmsg),
-	CALL(splice),
-	CALL(sendfile),
-	CALL(flock),
-	CALL(fcntl),
-	CALL(ioctl),
-	CALL(mmap),
-	CALL(munmap),
-	CALL(madvise),
-	CALL(rt_sigtimedwait),
-	CALL(semtimedop),
-	CALL(msgrcv),
-	CALL(io_uring_enter),
-	CALL(fallocate),
-	CALL(renameat2),
-	CALL(unlinkat),
-	CALL(getdents64),
-	CALL(newfstatat),
-	CALL(statx),
+	CALL(read),	    CALL(write),      CALL(readv),
+	CALL(writev),	    CALL(pread64),    CALL(pwrite64),
+	CALL(openat),	    CALL(close),      CALL(fsync),
+	CALL(fdatasync),    CALL(sync),	      CALL(ftruncate),
+	CALL(ppoll),	    CALL(pselect6),   CALL(epoll_pwait),
+	CALL(epoll_pwait2), CALL(nanosleep),  CALL(clock_nanosleep),
+	CALL(futex),	    CALL(wait4),      CALL(waitid),
+	CALL(accept),	    CALL(accept4),    CALL(connect),
+	CALL(recvfrom),	    CALL(recvmsg),    CALL(sendto),
+	CALL(sendmsg),	    CALL(recvmmsg),   CALL(sendmmsg),
+	CALL(splice),	    CALL(sendfile),   CALL(flock),
+	CALL(fcntl),	    CALL(ioctl),      CALL(mmap),
+	CALL(munmap),	    CALL(madvise),    CALL(rt_sigtimedwait),
+	CALL(semtimedop),   CALL(msgrcv),     CALL(io_uring_enter),
+	CALL(fallocate),    CALL(renameat2),  CALL(unlinkat),
+	CALL(getdents64),   CALL(newfstatat), CALL(statx),
 	CALL(mprotect),
 #ifdef SYS_poll
-	CALL(poll),
-	CALL(select),
-	CALL(epoll_wait),
-	CALL(open),
-	CALL(stat),
-	CALL(pause),
-	CALL(unlink),
-	CALL(rename),
+	CALL(poll),	    CALL(select),     CALL(epoll_wait),
+	CALL(open),	    CALL(stat),	      CALL(pause),
+	CALL(unlink),	    CALL(rename),
 #endif
 #undef CALL
 };
@@ -244,7 +206,8 @@ unsigned ins_event_site(struct ins_symbols *symbols, const struct ins_walk *walk
 	size_t count;
 
 	for (i = 0; i < walk->count; i++) {
-		const struct ins_frame *f = ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
+		const struct ins_frame *f =
+			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
 		const enum whose w = whose(f, count);
 
 		if (w == PROGRAM && !inside)

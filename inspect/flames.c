@@ -157,7 +157,7 @@ static int put_frames(struct ins_flames *f, const struct ins_walk *walk,
 
 	for (i = 0; i < walk->count; i++) {
 		const struct ins_frame *frames =
-			ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
+			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
 
 		for (k = 0; rc == 0 && k < count && !(walk->limit && f->depth == walk->limit); k++)
 			rc = put_frame(f, &frames[k]);

@@ -85,10 +85,9 @@ bool ins_frame_guess(struct ins_unwinder *unwinder, const struct ins_fiber *fibe
 	struct ins_fiber guess = *fiber;
 	size_t at;
 
-	guess.flags &= ~INS_FIBER_FP;
+	guess.row.fp = 0;
 	if (ins_unwind_whole(unwinder, &guess, ret))
 		return true;
-	guess.flags |= INS_FIBER_FP;
 	for (at = 0; at + 16 <= fiber->stack_size; at += 8) {
 		if (!plausible(source, fiber, at))
 			continue;

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/resume.h"
 #include "inspect/slurp.h"
 
 #define MAPS_MAX ((size_t)64 << 20)
@@ -156,6 +155,18 @@ static int take_rows(struct ins_frames *f, const unsigned char *payload, size_t 
 	return 0;
 }
 
+/* When it was copied: the program says so, if it is not an older one. */
+static void take_time(const struct fib_wire_stack *s, struct ins_fiber *fiber)
+{
+	const uint32_t took = s->flags >> FIB_WIRE_STACK_TOOK;
+
+	if (!took)
+		return;
+	fiber->now += (int64_t)s->after * 1000;
+	if (took < FIB_WIRE_STACK_LONG)
+		fiber->until = fiber->now + ((int64_t)took + 1) * 1000;
+}
+
 static int take_stack(struct ins_frames *f, const unsigned char *payload, size_t length,
 		      struct ins_error *error)
 {
@@ -168,11 +179,11 @@ static int take_stack(struct ins_frames *f, const unsigned char *payload, size_t
 	if (s.row_size > length - sizeof s || s.stack_size > length - sizeof s - s.row_size)
 		return bad(f, "a stack larger than its frame", error);
 	take_row(payload + sizeof s, s.row_size, &fiber.row);
+	take_time(&s, &fiber);
 	if (s.stack_size) {
 		fiber.stack = payload + sizeof s + s.row_size;
 		fiber.stack_size = s.stack_size;
 	}
-	ins_resume_kept(&f->source->layout, &fiber);
 	if (s.flags & FIB_WIRE_STACK_MOVING)
 		fiber.flags |= INS_FIBER_MOVING;
 	if (s.flags & FIB_WIRE_STACK_CUT)
@@ -208,10 +219,12 @@ static int no_such_fiber(const struct ins_frames *f, struct ins_error *error)
 /* Of the problems that END counts, those that matter to whoever asked for less than was sent. */
 static uint64_t problems_of(const struct ins_frames *f, const struct fib_wire_end *end)
 {
+	const uint64_t passed = f->source->passed;
+
 	if (f->summary->shown != f->sent)
 		return f->request->stacks ? f->torn_shown : 0;
 	if (f->request->stacks)
-		return end->problems;
+		return end->problems - (passed < end->problems ? passed : end->problems);
 	return end->problems - (f->torn < end->problems ? f->torn : end->problems);
 }
 

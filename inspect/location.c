@@ -33,7 +33,7 @@ struct machine {
 	size_t next; /* the operation after this one */
 };
 
-static const struct ins_frame_registers *registers(const struct ins_scene *scene)
+static const struct ins_unwound *frame_of(const struct ins_scene *scene)
 {
 	return scene->at < scene->count ? &scene->frames[scene->at] : NULL;
 }
@@ -58,7 +58,7 @@ static int push_memory(struct machine *m, uint64_t size, unsigned type_size, boo
 	uint64_t value = 0;
 
 	if (!top || size > sizeof value ||
-	    ins_registers_memory(m->scene->source, m->scene->fiber, top->number, &value, size) < 0)
+	    ins_unwound_memory(m->scene->source, m->scene->fiber, top->number, &value, size) < 0)
 		return -ENODATA;
 	m->cells.count--;
 	return ins_cells_push(&m->cells, value, type_size, is_signed);
@@ -142,7 +142,7 @@ static int push_value(struct machine *m, const struct ins_scene *scene, Dwarf_At
 /* What the caller says of the register that the argument was in, when it made this call. */
 static int push_said(struct machine *m, const struct ins_scene *outer, uint64_t number)
 {
-	Dwarf_Addr pc = registers(outer)->pc - outer->bias;
+	Dwarf_Addr pc = frame_of(outer)->registers.pc - outer->bias;
 	Dwarf_Attribute attr;
 	Dwarf_Die parameter;
 
@@ -199,7 +199,7 @@ static int push_frame_base(struct machine *m, uint64_t offset)
 
 static int push_cfa(struct machine *m)
 {
-	const struct ins_frame_registers *r = registers(m->scene);
+	const struct ins_unwound *r = frame_of(m->scene);
 
 	return r && r->has_cfa ? push(m, r->cfa) : -ENODATA;
 }
@@ -368,7 +368,7 @@ int ins_location_run(const struct ins_scene *scene, Dwarf_Attribute *attr, const
 int ins_location_of(const struct ins_scene *scene, Dwarf_Attribute *attr, struct ins_location *ret,
 		    unsigned *ret_op)
 {
-	const struct ins_frame_registers *r = registers(scene);
+	const struct ins_unwound *r = frame_of(scene);
 	Dwarf_Op *ops = NULL;
 	size_t n = 0;
 	int found;
@@ -377,7 +377,8 @@ int ins_location_of(const struct ins_scene *scene, Dwarf_Attribute *attr, struct
 	*ret_op = 0;
 	if (!r)
 		return -ENODATA;
-	found = dwarf_getlocation_addr(attr, r->pc - (scene->at > 0) - scene->bias, &ops, &n, 1);
+	found = dwarf_getlocation_addr(attr, r->registers.pc - r->returned - scene->bias, &ops, &n,
+				       1);
 	/* libdw does not say of every damaged list that it is one. */
 	if (found <= 0)
 		return found < 0 ? -ENOTSUP : 0;

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/access.h"
 #include "inspect/elsewhere.h"
 #include "inspect/vdso.h"
 
@@ -39,40 +40,39 @@ static int read_bytes(void *reader, uint64_t address, void *buf, size_t size)
 }
 
 /*
- * Open a regular file; *ret_wrong says why not. A process may have mapped a device, or claim to have: to
+ * Open a regular file; a negative errno, -EINVAL: it is something else. A process may have mapped a device, or claim to have: to
  * open one can make it act, so what it is is looked at without opening it.
  */
-static int open_regular(const char *path, struct stat *ret_stat, const char **ret_wrong)
+static int open_regular(const char *path, struct stat *ret_stat)
 {
-	int handle = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	int handle = open(path, O_PATH | O_CLOEXEC), fd = -EINVAL;
 	char again[64];
 
-	if (handle < 0) {
-		*ret_wrong = strerror(errno);
-		return -1;
-	}
-	if (fstat(handle, ret_stat) < 0 || !S_ISREG(ret_stat->st_mode) || ret_stat->st_size <= 0) {
-		*ret_wrong = "is not a file with contents";
-	} else {
+	if (handle < 0)
+		return -errno;
+	if (fstat(handle, ret_stat) == 0 && S_ISREG(ret_stat->st_mode) && ret_stat->st_size > 0) {
 		snprintf(again, sizeof again, "/proc/self/fd/%d", handle);
 		fd = open(again, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			*ret_wrong = strerror(errno);
+		fd = fd < 0 ? -errno : fd;
 	}
 	close(handle);
 	return fd;
 }
 
-/* Map a regular file and read its headers. NULL, or what is wrong. */
-static const char *map_file(const char *path, struct bytes *ret, struct ins_image *ret_image)
+/* Map a regular file and read its headers. NULL, or what is wrong; *ret_denied: it may not be read. */
+static const char *map_file(const char *path, struct bytes *ret, struct ins_image *ret_image,
+			    bool *ret_denied)
 {
 	const char *wrong = NULL;
-	struct stat st;
+	struct stat st = {0};
 	void *at;
-	int fd = open_regular(path, &st, &wrong);
+	int fd = open_regular(path, &st);
 
-	if (fd < 0)
+	*ret_denied = fd == -EACCES;
+	if (fd < 0) {
+		wrong = fd == -EINVAL ? "is not a file with contents" : strerror(-fd);
 		return wrong ? wrong : "cannot be opened";
+	}
 	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (at == MAP_FAILED)
@@ -141,9 +141,12 @@ static bool try_file(struct ins_module *m, const char *path, bool certain, bool 
 {
 	struct ins_image image;
 	struct bytes bytes;
+	bool denied;
 
-	if (map_file(path, &bytes, &image))
+	if (map_file(path, &bytes, &image, &denied)) {
+		m->denied = m->denied || (denied && !certain);
 		return false;
+	}
 	if (image.machine != ins_machine_self() ||
 	    (m->known ? !same_image(&m->image, &image) : m->deleted && !certain)) {
 		munmap((void *)bytes.at, bytes.size);
@@ -254,11 +257,16 @@ bool ins_modules_look(struct ins_modules *modules, struct ins_module *module)
 int ins_modules_give(struct ins_modules *modules, struct ins_module *module, const char *path,
 		     struct ins_error *error)
 {
-	char theirs[32], ours[32];
+	char theirs[32], ours[32], why[INS_ACCESS_WHY];
 	struct ins_image image;
 	struct bytes bytes;
-	const char *wrong = map_file(path, &bytes, &image);
+	bool denied;
+	const char *wrong = map_file(path, &bytes, &image, &denied);
 
+	if (denied)
+		return ins_error_set(
+			error, -EACCES, "%s: %s", path,
+			ins_access_why(path, INS_ACCESS_READ, -EACCES, why, sizeof why));
 	if (wrong)
 		return ins_error_set(error, -EINVAL, "%s: %s", path, wrong);
 	if (image.machine != ins_machine_self()) {

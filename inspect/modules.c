@@ -190,10 +190,9 @@ void ins_modules_sort(struct ins_modules *modules)
 		qsort(modules->at, modules->count, sizeof *modules->at, by_start);
 }
 
-struct ins_module *ins_modules_find(struct ins_modules *modules, uint64_t address)
+size_t ins_modules_below(const struct ins_modules *modules, size_t count, uint64_t address)
 {
-	size_t low = 0, high = modules->count;
-	struct ins_module *m;
+	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -203,9 +202,16 @@ struct ins_module *ins_modules_find(struct ins_modules *modules, uint64_t addres
 		else
 			high = mid;
 	}
-	if (!low || address >= modules->at[low - 1].end)
+	return low;
+}
+
+struct ins_module *ins_modules_find(struct ins_modules *modules, uint64_t address)
+{
+	const size_t below = ins_modules_below(modules, modules->count, address);
+	struct ins_module *m = below ? &modules->at[below - 1] : NULL;
+
+	if (!m || address >= m->end)
 		return NULL;
-	m = &modules->at[low - 1];
 	ins_modules_look(modules, m);
 	if (m->unsure) {
 		m->unsure = false;

@@ -31,6 +31,7 @@ struct ins_module {
 	char *path;	    /* as the process sees it, without " (deleted)"; "[vdso]"; "" unknown */
 	bool deleted;	    /* maps says that the path no longer leads to it */
 	bool other;	    /* its path leads to another file than the one that was mapped */
+	bool denied;	    /* its path leads to a file that we may not read */
 	bool unsure;	    /* nothing could confirm that its file is the one that was mapped */
 
 	bool looked;		    /* image and file were tried */
@@ -71,6 +72,9 @@ int ins_modules_add(struct ins_modules *modules, uint64_t start, uint64_t end, u
 
 /* Sort after the last add; before anything is looked up. */
 void ins_modules_sort(struct ins_modules *modules);
+
+/* How many of the first `count` modules, which are sorted, begin at that address or below. */
+size_t ins_modules_below(const struct ins_modules *modules, size_t count, uint64_t address);
 
 /* The module that address is in, looked at (image, file), or NULL. A file that nothing confirms
  * becomes a problem here, where it is used. */

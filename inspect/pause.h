@@ -37,22 +37,16 @@ struct ins_pause {
 	unsigned char *to_record; /* record_size bytes */
 	unsigned char *bytes;	  /* room for what is copied of stacks: ins_pause_room() bytes */
 	/* What was. */
-	int error; /* of a refusal, negative */
+	int error; /* why not, negative */
 	struct ins_registers registers;
 	uint64_t low, size;		/* what is copied of the fiber's stack, at bytes */
 	uint64_t aside_low, aside_size; /* and of the other one, behind it */
-	int64_t copy_ns;		/* from when we saw it stopped */
-	int64_t held_ns; /* from the call that stops it to the end of the one that lets it go: an upper bound */
 };
 
 /* Bytes that a copy of a fiber with a stack of that size may take. */
 size_t ins_pause_room(uint64_t stack_size);
 
-/*
- * Stop thread pause->tid, copy, let it go on. Its stop is no event for the process: a system call in which it waits is begun
- * again by the kernel, a process that was stopped stays so, and a signal that came meanwhile is delivered. Whatever becomes
- * of us, the kernel lets it go. Counted in *count unless it was refused. Blocks up to a second.
- */
+/* Stop thread pause->tid, copy, let it go on (seize.h). Counted in *count unless it was refused. Blocks up to a second. */
 enum ins_pause_end ins_pause(struct ins_pause *pause, struct ins_pauses *count);
 
 #endif

@@ -7,13 +7,8 @@
 
 bool ins_scene_register(const struct ins_scene *scene, uint64_t number, uint64_t *ret)
 {
-	const struct ins_frame_registers *r =
-		scene->at < scene->count ? &scene->frames[scene->at] : NULL;
-
-	if (!r || number >= INS_REGISTERS || !(r->known >> number & 1))
-		return false;
-	*ret = r->value[number];
-	return true;
+	return scene->at < scene->count &&
+	       ins_registers_get(&scene->frames[scene->at].registers, number, ret);
 }
 
 /* The bytes of a piece, as many as there are of size. */
@@ -27,7 +22,7 @@ static int fetch_piece(const struct ins_scene *scene, const struct ins_piece *p,
 	case INS_AWAY:
 		return -ENODATA;
 	case INS_MEMORY:
-		if (ins_registers_memory(scene->source, scene->fiber, p->number, buf, size) < 0)
+		if (ins_unwound_memory(scene->source, scene->fiber, p->number, buf, size) < 0)
 			return -EFAULT;
 		*ret_size = size;
 		return 0;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inspect/registers.h"
+#include "inspect/unwound.h"
 
 #define INS_PIECES 16
 
@@ -16,9 +16,9 @@
 struct ins_scene {
 	struct ins_source *source;
 	const struct ins_fiber *fiber;
-	const struct ins_frame_registers *frames; /* of the walk, innermost first */
-	unsigned count;				  /* how many of them are known */
-	unsigned at;				  /* which one is meant */
+	const struct ins_unwound *frames; /* of the walk, innermost first */
+	unsigned count;			  /* how many of them are known */
+	unsigned at;			  /* which one is meant */
 	Dwarf_Addr bias;     /* address in the process - address in the debug information */
 	Dwarf_Die *function; /* the frame's, for its frame base and callers; NULL: none */
 	unsigned depth;	     /* expressions within expressions */

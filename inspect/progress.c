@@ -22,8 +22,10 @@ static int64_t now(void)
 void ins_progress_begin(struct ins_progress *progress, const char *what)
 {
 	*progress = (struct ins_progress){.what = what, .wanted = isatty(STDERR_FILENO)};
-	if (progress->wanted)
-		progress->next = now() + FIRST;
+	if (!progress->wanted)
+		return;
+	progress->shared = isatty(STDOUT_FILENO);
+	progress->next = now() + FIRST;
 }
 
 static bool due(struct ins_progress *p)
@@ -82,4 +84,12 @@ void ins_progress_end(struct ins_progress *progress)
 	if (progress->drawn)
 		fputs("\r\033[K", stderr);
 	progress->drawn = false;
+}
+
+void ins_progress_give_way(struct ins_progress *progress, bool lines)
+{
+	if (!progress->wanted || !progress->shared)
+		return;
+	ins_progress_end(progress);
+	progress->wanted = lines;
 }

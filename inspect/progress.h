@@ -15,6 +15,7 @@ struct ins_progress {
 	const char *what;
 	bool wanted; /* stderr is a terminal */
 	bool drawn;
+	bool shared;	/* so is standard output */
 	unsigned calls; /* since the clock was read */
 	int64_t next;	/* when the next line is due, ns of the monotonic clock */
 };
@@ -27,6 +28,12 @@ void ins_progress_fibers(struct ins_progress *progress, uint64_t done, uint64_t 
 
 /* So many bytes: "unpacking: 423 MiB". */
 void ins_progress_bytes(struct ins_progress *progress, uint64_t done);
+
+/*
+ * Something is about to be printed on standard output: the line goes, where it would be in between. lines: what is printed ends with its
+ * line; else no other is drawn.
+ */
+void ins_progress_give_way(struct ins_progress *progress, bool lines);
 
 /* Take the line away. */
 void ins_progress_end(struct ins_progress *progress);

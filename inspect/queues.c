@@ -9,6 +9,7 @@ struct ins_queues {
 	const struct ins_graph *graph;
 	size_t *fibers;
 	size_t fiber_count;
+	size_t all; /* that wait */
 	struct ins_queue *queues;
 	size_t queue_count;
 	struct ins_holder *holders;
@@ -119,7 +120,7 @@ static void arrange(struct ins_queues *q)
 		qsort(q->holders, q->holder_count, sizeof *q->holders, by_weight);
 }
 
-int ins_queues_new(const struct ins_graph *graph, struct ins_queues **ret)
+int ins_queues_new(const struct ins_graph *graph, const bool *meant, struct ins_queues **ret)
 {
 	struct ins_queues *q = calloc(1, sizeof *q);
 	size_t i, count = ins_graph_count(graph), n = 0;
@@ -130,6 +131,7 @@ int ins_queues_new(const struct ins_graph *graph, struct ins_queues **ret)
 	for (i = 0; i < count; i++)
 		n += ins_node_waits(ins_graph_at(graph, i));
 	q->graph = graph;
+	q->all = n;
 	q->fibers = calloc(n + 1, sizeof *q->fibers);
 	q->queues = calloc(n + 1, sizeof *q->queues);
 	q->holders = calloc(n + 1, sizeof *q->holders);
@@ -138,10 +140,10 @@ int ins_queues_new(const struct ins_graph *graph, struct ins_queues **ret)
 		return -ENOMEM;
 	}
 	for (i = 0; i < count; i++)
-		if (ins_node_waits(ins_graph_at(graph, i)))
+		if ((!meant || meant[i]) && ins_node_waits(ins_graph_at(graph, i)))
 			q->fibers[q->fiber_count++] = i;
-	if (n)
-		qsort_r(q->fibers, n, sizeof *q->fibers, by_place, (void *)graph);
+	if (q->fiber_count)
+		qsort_r(q->fibers, q->fiber_count, sizeof *q->fibers, by_place, (void *)graph);
 	arrange(q);
 	*ret = q;
 	return 0;
@@ -165,4 +167,9 @@ const struct ins_holder *ins_queues_holder(const struct ins_queues *q, size_t i)
 uint64_t ins_queues_waiting(const struct ins_queues *q)
 {
 	return q->fiber_count;
+}
+
+uint64_t ins_queues_all(const struct ins_queues *q)
+{
+	return q->all;
 }

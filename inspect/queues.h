@@ -8,6 +8,7 @@
 #ifndef INS_QUEUES_H
 #define INS_QUEUES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,13 +33,15 @@ struct ins_holder {
 
 struct ins_queues;
 
-/* Those of a graph, which is borrowed. -ENOMEM. */
-int ins_queues_new(const struct ins_graph *graph, struct ins_queues **ret);
+/* Those of a graph, which is borrowed; meant: whether the wait of each fiber counts, which is looked at now only; NULL: all do. Who is
+ * behind them is counted in any case. -ENOMEM. */
+int ins_queues_new(const struct ins_graph *graph, const bool *meant, struct ins_queues **ret);
 void ins_queues_free(struct ins_queues *queues); /* NULL: nothing */
 
 const struct ins_graph *ins_queues_graph(const struct ins_queues *queues);
 size_t ins_queues_holders(const struct ins_queues *queues);
 const struct ins_holder *ins_queues_holder(const struct ins_queues *queues, size_t i);
 uint64_t ins_queues_waiting(const struct ins_queues *queues); /* fibers in all of them */
+uint64_t ins_queues_all(const struct ins_queues *queues);     /* and with those that do not count */
 
 #endif

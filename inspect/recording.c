@@ -3,8 +3,8 @@
  * recording.c - reading a recording
  *
  * The rings come one after another, in pieces. Each is in order of time by itself; here all become one line. Where a ring was
- * written over before it was read there is a hole, which stands in the line as an event of its own: what its carrier did
- * meanwhile nobody knows.
+ * written over before it was read there is a hole, which stands in the line as an event of its own, behind the last one that was
+ * read, and says when it ends: what its carrier did meanwhile nobody knows.
  *
  * Times are ticks of the program's clock; pairs of ticks and time are in the file, and between two of them time goes on evenly.
  */
@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "inspect/access.h"
 #include "inspect/plain.h"
 #include "inspect/recording_inside.h"
 
@@ -46,6 +47,14 @@ static void sort_clocks(struct ins_recording_inside *in)
 	in->clocks = n;
 }
 
+/* Damaged clocks lead beyond all times. */
+static int64_t later(int64_t ns, int64_t by)
+{
+	int64_t sum;
+
+	return !__builtin_add_overflow(ns, by, &sum) ? sum : by < 0 ? INT64_MIN : INT64_MAX;
+}
+
 static int64_t to_ns(const struct ins_recording_inside *in, uint64_t time)
 {
 	const struct ins_recording_clock *c = in->clock;
@@ -53,7 +62,7 @@ static int64_t to_ns(const struct ins_recording_inside *in, uint64_t time)
 	double ns;
 
 	if (in->clocks < 2)
-		return in->clocks ? c[0].ns + (int64_t)(time - c[0].time) : (int64_t)time;
+		return in->clocks ? later(c[0].ns, (int64_t)(time - c[0].time)) : (int64_t)time;
 	while (high - low > 1) {
 		const size_t middle = low + (high - low) / 2;
 
@@ -62,56 +71,91 @@ static int64_t to_ns(const struct ins_recording_inside *in, uint64_t time)
 		else
 			high = middle;
 	}
-	ns = (double)(int64_t)(time - c[low].time) * (double)(c[high].ns - c[low].ns) /
+	ns = (double)(int64_t)(time - c[low].time) *
+	     (double)((uint64_t)c[high].ns - (uint64_t)c[low].ns) /
 	     (double)(c[high].time - c[low].time);
 	if (!(ns > -1e18 && ns < 1e18))
 		return c[low].ns;
-	return (int64_t)((uint64_t)c[low].ns + (uint64_t)(int64_t)ns);
+	return later(c[low].ns, (int64_t)ns);
 }
 
 /* -- events -- */
 
-static int find_ring(struct ins_recording *r, const struct ins_recording_events *e, uint32_t *ret)
+/* Where among the sorted ones the ring is, or belongs. */
+static size_t place_of(const struct ins_recording *r, const struct ins_recording_inside *in,
+		       const struct ins_recording_events *e)
 {
-	struct ins_ring *rings;
-	size_t i;
+	size_t low = 0, high = r->rings;
 
-	for (i = 0; i < r->rings; i++)
-		if (r->ring[i].runtime == e->runtime && r->ring[i].carrier == e->carrier)
-			break;
-	if (i == r->rings) {
-		if (r->rings == RINGS_MAX)
-			return -EINVAL;
-		rings = realloc(r->ring, (i + 1) * sizeof *rings);
-		if (!rings)
-			return -ENOMEM;
-		r->ring = rings;
-		r->ring[r->rings++] = (struct ins_ring){e->runtime, e->carrier, 0, 0};
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct ins_ring *ring = &r->ring[in->sorted[middle]];
+
+		if (ring->runtime < e->runtime ||
+		    (ring->runtime == e->runtime && ring->carrier < e->carrier))
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	*ret = (uint32_t)i;
+	return low;
+}
+
+static int find_ring(struct ins_recording *r, struct ins_recording_inside *in,
+		     const struct ins_recording_events *e, uint32_t *ret)
+{
+	const size_t at = place_of(r, in, e);
+
+	if (at < r->rings) {
+		*ret = in->sorted[at];
+		if (r->ring[*ret].runtime == e->runtime && r->ring[*ret].carrier == e->carrier)
+			return 0;
+	}
+	if (r->rings == RINGS_MAX)
+		return -EINVAL;
+	memmove(&in->sorted[at + 1], &in->sorted[at], (r->rings - at) * sizeof *in->sorted);
+	in->sorted[at] = *ret = (uint32_t)r->rings;
+	r->ring[r->rings++] = (struct ins_ring){e->runtime, e->carrier, 0, 0};
 	return 0;
+}
+
+/* Never down to none again. */
+static void add_lost(uint64_t *to, uint64_t n)
+{
+	if (__builtin_add_overflow(*to, n, to))
+		*to = UINT64_MAX;
+}
+
+static void append(struct ins_recording *r, int64_t ns, uint32_t ring, const struct fib_event *e)
+{
+	r->event[r->events] = (struct ins_recorded){ns, r->events, ring, *e};
+	r->events++;
+}
+
+/* What was lost in the ring behind its last event came before `then`. */
+static void add_hole(struct ins_recording *r, struct ins_recording_inside *in, uint32_t ring,
+		     int64_t then)
+{
+	struct ins_ring_end *end = &in->ring_end[ring];
+	const int64_t from = end->latest > r->head.began ? end->latest : r->head.began;
+	struct fib_event hole = {.time = end->lost, .type = FIB_EVENT_COUNT};
+
+	if (!end->lost)
+		return;
+	hole.object = (uint64_t)(then > from ? then : from);
+	append(r, from, ring, &hole);
+	end->lost = 0;
 }
 
 static void add(struct ins_recording *r, struct ins_recording_inside *in, uint32_t ring,
 		const struct fib_event *e)
 {
-	struct ins_recorded *to = &r->event[r->events++];
-	int64_t ns = to_ns(in, e->time);
+	const int64_t ns = to_ns(in, e->time);
 
+	add_hole(r, in, ring, ns);
 	/* A ring is in order, whatever the clocks make of it. */
-	if (ns < in->latest[ring])
-		ns = in->latest[ring];
-	in->latest[ring] = ns;
-	*to = (struct ins_recorded){ns, r->events, ring, *e};
-}
-
-/* A hole: at the time of what follows it. */
-static void add_hole(struct ins_recording *r, struct ins_recording_inside *in, uint32_t ring,
-		     const struct fib_event *next)
-{
-	struct fib_event hole = {.time = next->time, .type = FIB_EVENT_COUNT};
-
-	add(r, in, ring, &hole);
+	if (ns > in->ring_end[ring].latest)
+		in->ring_end[ring].latest = ns;
+	append(r, in->ring_end[ring].latest, ring, e);
 }
 
 static int take_events(struct ins_recording *r, struct ins_recording_inside *in,
@@ -119,7 +163,6 @@ static int take_events(struct ins_recording *r, struct ins_recording_inside *in,
 {
 	struct ins_recording_events head;
 	struct fib_event e;
-	bool hole;
 	uint32_t ring, i;
 	int rc;
 
@@ -127,12 +170,13 @@ static int take_events(struct ins_recording *r, struct ins_recording_inside *in,
 	at += sizeof head;
 	if ((size - sizeof head) / sizeof e < head.count)
 		return -EINVAL;
-	rc = find_ring(r, &head, &ring);
+	rc = find_ring(r, in, &head, &ring);
 	if (rc < 0)
 		return rc;
-	r->ring[ring].lost += head.lost;
-	r->lost += head.lost;
-	hole = head.lost;
+	add_lost(&r->ring[ring].lost, head.lost);
+	add_lost(&r->lost, head.lost);
+	/* There may be none behind it, this time. */
+	add_lost(&in->ring_end[ring].lost, head.lost);
 	for (i = 0; i < head.count; i++, at += sizeof e) {
 		memcpy(&e, at, sizeof e);
 		if (e.type == FIB_EVENT_NAME) {
@@ -141,9 +185,6 @@ static int take_events(struct ins_recording *r, struct ins_recording_inside *in,
 		}
 		if (e.type == FIB_EVENT_NONE || e.type >= FIB_EVENT_COUNT)
 			return -EINVAL;
-		if (hole)
-			add_hole(r, in, ring, &e);
-		hole = false;
 		add(r, in, ring, &e);
 		r->ring[ring].events++;
 	}
@@ -209,6 +250,14 @@ static int take_part(struct ins_recording *r, struct ins_recording_inside *in, b
 		return ins_recording_take_texts(in, INS_TEXTS_WORDS, at, part->size);
 	case INS_RECORDING_OBJECTS:
 		return ins_recording_take_texts(in, INS_TEXTS_OBJECTS, at, part->size);
+	case INS_RECORDING_SHAPES:
+		return ins_recording_take_texts(in, INS_TEXTS_SHAPES, at, part->size);
+	case INS_RECORDING_SAMPLES:
+		return ins_recording_grow((void **)&r->sample, &r->samples, sizeof *r->sample, at,
+					  part->size);
+	case INS_RECORDING_LOOKS:
+		return ins_recording_grow((void **)&r->look, &r->looks, sizeof *r->look, at,
+					  part->size);
 	default:
 		return 0; /* of a newer writer */
 	}
@@ -244,17 +293,22 @@ static int read_all(struct ins_recording *r, struct ins_recording_inside *in,
 		return rc;
 	sort_clocks(in);
 	r->event = malloc((most + 1) * sizeof *r->event);
-	in->latest = malloc((parts + 1) * sizeof *in->latest);
-	if (!r->event || !in->latest)
+	in->ring_end = calloc(parts + 1, sizeof *in->ring_end);
+	in->sorted = malloc((parts + 1) * sizeof *in->sorted);
+	r->ring = malloc(((parts < RINGS_MAX ? parts : RINGS_MAX) + 1) * sizeof *r->ring);
+	if (!r->ring || !r->event || !in->ring_end || !in->sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i <= parts; i++)
-		in->latest[i] = INT64_MIN;
+		in->ring_end[i].latest = INT64_MIN;
 	rc = take_all(r, in, true, at, end);
 	if (rc < 0)
 		return rc;
+	for (size_t i = 0; i < r->rings; i++)
+		add_hole(r, in, (uint32_t)i, r->head.ended);
 	if (r->events)
 		qsort(r->event, r->events, sizeof *r->event, by_ns);
-	return ins_recording_name_all(r, in);
+	rc = ins_recording_name_all(r, in);
+	return rc < 0 ? rc : ins_recording_sort_samples(r);
 }
 
 static int check_head(struct ins_recording_head *h, size_t size)
@@ -267,7 +321,7 @@ static int check_head(struct ins_recording_head *h, size_t size)
 		return -ENOTSUP;
 	h->name[sizeof h->name - 1] = 0;
 	h->host[sizeof h->host - 1] = 0;
-	return h->began > 0 && h->ended >= h->began ? 0 : -EINVAL;
+	return h->began > 0 && h->ended >= h->began && h->ended < INT64_MAX / 2 ? 0 : -EINVAL;
 }
 
 static const char *why(int rc)
@@ -316,6 +370,7 @@ int ins_recording_read(const void *bytes, size_t size, const char *name, struct 
 int ins_recording_open(const char *path, struct ins_error *error, struct ins_recording **ret)
 {
 	FILE *in = fopen(path, "re");
+	char denied[INS_ACCESS_WHY];
 	struct stat st;
 	char *bytes;
 	size_t n;
@@ -325,15 +380,16 @@ int ins_recording_open(const char *path, struct ins_error *error, struct ins_rec
 		rc = in && errno == 0 ? -EINVAL : -errno;
 		if (in)
 			fclose(in);
-		return ins_error_set(error, rc ? rc : -EINVAL, "%s: %s", path,
-				     rc ? strerror(-rc) : "is no file");
+		return ins_error_set(
+			error, rc ? rc : -EINVAL, "%s: %s", path,
+			rc ? ins_access_why(path, INS_ACCESS_READ, rc, denied, sizeof denied)
+			   : "is no file");
 	}
-	rc = (uint64_t)st.st_size > INS_RECORDING_MAX ? -EFBIG : 0;
-	bytes = rc == 0 ? malloc((size_t)st.st_size + 1) : NULL;
+	rc = (uint64_t)st.st_size > INS_RECORDING_MAX ? -EFBIG : -ENOMEM;
+	bytes = rc == -ENOMEM ? malloc((size_t)st.st_size + 1) : NULL;
 	if (!bytes) {
 		fclose(in);
-		return ins_error_set(error, rc ? rc : -ENOMEM, "%s: %s", path,
-				     why(rc ? rc : -ENOMEM));
+		return ins_error_set(error, rc, "%s: %s", path, why(rc));
 	}
 	n = fread(bytes, 1, (size_t)st.st_size, in);
 	fclose(in);

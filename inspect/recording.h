@@ -42,9 +42,12 @@ enum ins_recording_section {
 	INS_RECORDING_LAST = 4, /* the same, those there were when it ended */
 	INS_RECORDING_PLACES = 5, /* struct ins_recording_text, its text...: names of functions */
 	INS_RECORDING_STACKS =
-		6, /* the same: stacks of fibers that waited when it ended, outermost first */
-	INS_RECORDING_WORDS = 7,   /* the same: 0..: wait kinds; 256..: states */
-	INS_RECORDING_OBJECTS = 8, /* the same: names of what was waited for, by its address */
+		6, /* the same, of older writers: of fibers that waited when it ended */
+	INS_RECORDING_WORDS = 7,    /* the same: 0..: wait kinds; 256..: states */
+	INS_RECORDING_OBJECTS = 8,  /* the same: names of what was waited for, by its address */
+	INS_RECORDING_SHAPES = 9,   /* the same: stacks by a number from 1, outermost first */
+	INS_RECORDING_SAMPLES = 10, /* struct ins_recording_sample...: who waited where */
+	INS_RECORDING_LOOKS = 11,   /* struct ins_recording_look...: when that was looked at */
 };
 
 struct ins_recording_part {
@@ -76,6 +79,25 @@ struct ins_recording_fiber {
 	char object_name[32];
 };
 
+/* At some moment between two the fiber waited so, and there. Times are ns of CLOCK_MONOTONIC. */
+struct ins_recording_sample {
+	uint64_t fiber;
+	uint64_t stack; /* its number */
+	uint64_t wait_object, wait_arg;
+	int64_t since; /* of the coarse clock: the wait did not begin earlier */
+	int64_t from, to;
+	uint8_t wait_kind;
+	uint8_t unused[7];
+};
+
+/* All stacks were looked at in this time. */
+struct ins_recording_look {
+	int64_t from, to;
+	uint64_t fibers; /* that there were */
+	uint64_t stacks; /* that were kept; the others ran, ... */
+	uint64_t left;	 /* ... or there was no room for them in the file */
+};
+
 struct ins_recording_text {
 	uint64_t key; /* an address, a fiber's id, a number */
 	uint32_t size;
@@ -84,7 +106,8 @@ struct ins_recording_text {
 
 /* -- reading -- */
 
-/* One event, in the order of time over all rings. */
+/* One event, in the order of time over all rings. A type of COUNT is a hole: from `ns` until `event.object` this ring's events
+ * were lost, `event.time` of them. */
 struct ins_recorded {
 	int64_t ns;	/* CLOCK_MONOTONIC */
 	uint64_t place; /* in the file */
@@ -102,12 +125,15 @@ struct ins_recording {
 	struct ins_recording_head head;
 	struct ins_ring *ring;
 	size_t rings;
-	struct ins_recorded *
-		event; /* in order of time; names are not among them. A type of COUNT: some were lost here */
+	struct ins_recorded *event; /* in order of time; names are not among them */
 	size_t events;
 	uint64_t lost; /* in all rings */
 	struct ins_recording_fiber *first, *last;
 	size_t firsts, lasts;
+	struct ins_recording_sample *sample; /* by fiber, then by `to` */
+	size_t samples;
+	struct ins_recording_look *look; /* in order of time; of an older writer: one */
+	size_t looks;
 	void *inside; /* the bytes, and the texts */
 };
 
@@ -119,14 +145,26 @@ int ins_recording_read(const void *bytes, size_t size, const char *name, struct 
 		       struct ins_recording **ret);
 void ins_recording_close(struct ins_recording *recording); /* NULL: nothing */
 
-/* Texts of strangers; NULL: not known. The function at an address; a fiber's stack when the recording ended; its name. */
+/* Texts of strangers; NULL: not known. The function at an address; the stack of that number, where the same text is the same
+ * pointer; a fiber's name. */
 const char *ins_recording_place(const struct ins_recording *recording, uint64_t address);
-const char *ins_recording_stack(const struct ins_recording *recording, uint64_t fiber);
+const char *ins_recording_shape(const struct ins_recording *recording, uint64_t stack);
 const char *ins_recording_name(const struct ins_recording *recording, uint64_t fiber);
 /* The name of an object that somebody waited for when it was looked for names, which is now and then. */
 const char *ins_recording_object(const struct ins_recording *recording, uint64_t object);
 /* "mutex", "suspended"; never NULL. */
 const char *ins_recording_kind(const struct ins_recording *recording, unsigned kind);
+
+/* The first sample of the fiber that is not of before `then`; or where it would be. */
+size_t ins_recording_samples_of(const struct ins_recording *recording, uint64_t fiber,
+				int64_t then);
+
+/* Times of samples and of events come over different ways: they may be so far apart, ns. */
+#define INS_RECORDING_SLACK INT64_C(20000)
+
+/* Whether a wait that a record tells of is for the same as one of events. */
+bool ins_recording_same_wait(uint8_t kind, uint64_t wait_object, uint64_t wait_arg,
+			     uint8_t event_kind, uint64_t object, uint32_t arg);
 
 /* What a fiber is called: `7 "req-7"`, `7 serve`, `7`. Plain. Returns buf. */
 const char *ins_recording_call(const struct ins_recording *recording, uint64_t fiber, char *buf,

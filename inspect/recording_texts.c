@@ -45,9 +45,15 @@ static int add(struct ins_keyed_list *list, uint64_t key, const char *text, size
 		free(copy);
 		return -ENOMEM;
 	}
-	list->at[list->count++] = (struct ins_keyed){key, copy};
+	list->at[list->count++] = (struct ins_keyed){key, copy, NULL};
 	return 0;
 }
+
+/* What is longer is cut: a text of a few bytes' key may be repeated in every row of a table. */
+static const uint32_t most[INS_TEXTS_COUNT] = {
+	[INS_TEXTS_PLACES] = 2048, [INS_TEXTS_STACKS] = 1 << 16, [INS_TEXTS_SHAPES] = 1 << 16,
+	[INS_TEXTS_WORDS] = 64,	   [INS_TEXTS_NAMES] = 64,	 [INS_TEXTS_OBJECTS] = 64,
+};
 
 int ins_recording_take_texts(struct ins_recording_inside *in, int which, const unsigned char *at,
 			     size_t size)
@@ -63,7 +69,8 @@ int ins_recording_take_texts(struct ins_recording_inside *in, int which, const u
 		at += sizeof head;
 		if (head.size > (size_t)(end - at))
 			return -EINVAL;
-		rc = add(&in->texts[which], head.key, (const char *)at, head.size);
+		rc = add(&in->texts[which], head.key, (const char *)at,
+			 head.size < most[which] ? head.size : most[which]);
 		at += head.size;
 	}
 	return rc;
@@ -120,6 +127,30 @@ static int take_fibers(struct ins_recording_inside *in, struct ins_recording_fib
 	return rc;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	const struct ins_keyed *const *x = a, *const *y = b;
+
+	return strcmp((*x)->text, (*y)->text);
+}
+
+/* So that nobody has to read two of them to see that they are the same. */
+static int share_texts(struct ins_keyed_list *list)
+{
+	struct ins_keyed **at = malloc((list->count + 1) * sizeof(struct ins_keyed *));
+	size_t i;
+
+	if (!at)
+		return -ENOMEM;
+	for (i = 0; i < list->count; i++)
+		at[i] = &list->at[i];
+	qsort(at, list->count, sizeof(struct ins_keyed *), by_text);
+	for (i = 0; i < list->count; i++)
+		at[i]->same = i && by_text(&at[i - 1], &at[i]) == 0 ? at[i - 1]->same : at[i]->text;
+	free(at);
+	return 0;
+}
+
 int ins_recording_name_all(struct ins_recording *r, struct ins_recording_inside *in)
 {
 	int rc = in->rc, i;
@@ -131,42 +162,43 @@ int ins_recording_name_all(struct ins_recording *r, struct ins_recording_inside 
 	for (i = 0; i < INS_TEXTS_COUNT; i++)
 		if (in->texts[i].count)
 			qsort(in->texts[i].at, in->texts[i].count, sizeof *in->texts[i].at, by_key);
+	if (rc == 0)
+		rc = share_texts(&in->texts[INS_TEXTS_STACKS]);
+	if (rc == 0)
+		rc = share_texts(&in->texts[INS_TEXTS_SHAPES]);
 	return rc;
 }
 
-static const char *find(const struct ins_recording *r, int which, uint64_t key)
+const char *ins_recording_find_text(const struct ins_recording *r, int which, uint64_t key)
 {
 	const struct ins_recording_inside *in = r->inside;
 	const struct ins_keyed_list *list = &in->texts[which];
-	const struct ins_keyed wanted = {key, NULL}, *at;
+	const struct ins_keyed wanted = {.key = key}, *at;
 
 	at = list->count ? bsearch(&wanted, list->at, list->count, sizeof *at, by_key) : NULL;
-	return at ? at->text : NULL;
+	if (!at)
+		return NULL;
+	return at->same ? at->same : at->text;
 }
 
 const char *ins_recording_place(const struct ins_recording *r, uint64_t address)
 {
-	return find(r, INS_TEXTS_PLACES, address);
-}
-
-const char *ins_recording_stack(const struct ins_recording *r, uint64_t fiber)
-{
-	return find(r, INS_TEXTS_STACKS, fiber);
+	return ins_recording_find_text(r, INS_TEXTS_PLACES, address);
 }
 
 const char *ins_recording_name(const struct ins_recording *r, uint64_t fiber)
 {
-	return find(r, INS_TEXTS_NAMES, fiber);
+	return ins_recording_find_text(r, INS_TEXTS_NAMES, fiber);
 }
 
 const char *ins_recording_object(const struct ins_recording *r, uint64_t object)
 {
-	return object ? find(r, INS_TEXTS_OBJECTS, object) : NULL;
+	return object ? ins_recording_find_text(r, INS_TEXTS_OBJECTS, object) : NULL;
 }
 
 const char *ins_recording_kind(const struct ins_recording *r, unsigned kind)
 {
-	const char *text = find(r, INS_TEXTS_WORDS, kind);
+	const char *text = ins_recording_find_text(r, INS_TEXTS_WORDS, kind);
 
 	return text ? text : "unknown";
 }
@@ -222,12 +254,15 @@ void ins_recording_close(struct ins_recording *r)
 	}
 	if (in) {
 		free(in->clock);
-		free(in->latest);
+		free(in->ring_end);
+		free(in->sorted);
 	}
 	free(in);
 	free(r->ring);
 	free(r->event);
 	free(r->first);
 	free(r->last);
+	free(r->sample);
+	free(r->look);
 	free(r);
 }

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inspect/draft.h"
+
 struct ins_recording_writer {
 	FILE *out;
 	char *path, *draft;
@@ -134,8 +136,9 @@ int ins_recording_begin(const char *path, bool replace, const struct ins_recordi
 		unlink(w->draft);
 	}
 	let_go(w);
-	return ins_error_set(error, rc, "%s: %s", path,
-			     rc == -EEXIST ? "is there: --force replaces it" : strerror(-rc));
+	if (rc == -EEXIST)
+		return ins_error_set(error, rc, "%s: is there: --force replaces it", path);
+	return ins_draft_cannot(path, rc, error);
 }
 
 int ins_recording_end(struct ins_recording_writer *w, const struct ins_recording_head *head,
@@ -152,7 +155,7 @@ int ins_recording_end(struct ins_recording_writer *w, const struct ins_recording
 		w->rc = -errno;
 	rc = w->rc;
 	if (rc < 0) {
-		ins_error_set(error, rc, "%s: cannot be written: %s", w->path, strerror(-rc));
+		ins_draft_cannot(w->path, rc, error);
 		unlink(w->draft);
 	}
 	let_go(w);

@@ -1,173 +1,208 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.c - from the registers of a frame to those of its caller
+ * registers.c - the registers of each machine: their numbers, and where the kernel puts them
  *
- * The rules of .eh_frame and .debug_frame say for each register where the frame saved it. A register of which they
- * say nothing, and which the machine's ABI does not have kept, is unknown from there on: what it holds may be anything, and a
- * wrong value is worse than none.
- *
- * A walk was made by another unwinder. Each step here has to lead to the address where that one went; where it does not, the
- * registers of this frame and all outer ones are unknown.
+ * Each has an order of its own in which the kernel writes all registers of a thread, the same for ptrace(2) and for a core. One table
+ * says where in it DWARF's are, and what others must hold for a debugger to see a thread of a program. Nobody else knows a
+ * number of a register, but for who looks for one by name.
  */
 #include "inspect/registers.h"
 
 #include <elf.h>
-#include <elfutils/libdw.h>
-#include <errno.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "inspect/debug.h"
 #include "inspect/image.h"
-#include "inspect/location.h"
+#include "inspect/source.h"
 
-/* DWARF's numbers of the stack and frame pointers. */
-static const struct machine {
-	unsigned machine;
-	int sp, fp;
-} machines[] = {
-	{EM_X86_64, 7, 6},
-	{EM_AARCH64, 31, 29},
-	{EM_RISCV, 2, 8},
+#define NONE	    INS_REGISTERS /* no number of DWARF's */
+#define WORDS	    (sizeof(elf_gregset_t) / sizeof(uint64_t))
+#define PRESETS_MAX 4
+
+struct preset {
+	unsigned word;
+	uint64_t value;
 };
 
-static const struct machine *machine(void)
+static const struct order {
+	struct ins_port port;
+	unsigned pc; /* the word that has it */
+	unsigned count;
+	signed char word[INS_REGISTERS]; /* by DWARF's numbers; -1: none */
+	unsigned presets;
+	struct preset preset[PRESETS_MAX];
+} orders[] = {
+	{.port = {EM_X86_64, .sp = 7, .fp = 6, .pc = 16, .unwind_pc = 16},
+	 .pc = 16,
+	 /* rax rdx rcx rbx rsi rdi rbp rsp, r8 to r15, rip */
+	 .count = 17,
+	 .word = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16},
+	 /* cs, ss and eflags of a program; orig_rax: in no system call, so that none is taken to be made again */
+	 .presets = 4,
+	 .preset = {{17, 0x33}, {20, 0x2b}, {18, 0x202}, {15, UINT64_MAX}}},
+	{.port = {EM_AARCH64, .sp = 31, .fp = 29, .pc = NONE, .unwind_pc = 32},
+	 .pc = 32,
+	 .count = 32,
+	 .word = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+		  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
+	{.port = {EM_RISCV, .sp = 2, .fp = 8, .pc = NONE, .unwind_pc = 32},
+	 .pc = 0, /* where the register that is always 0 would be */
+	 .count = 32,
+	 .word = {-1, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+		  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
+};
+
+static const struct order *order(void)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof machines / sizeof machines[0]; i++)
-		if (machines[i].machine == ins_machine_self())
-			return &machines[i];
+	for (i = 0; i < sizeof orders / sizeof orders[0]; i++)
+		if (orders[i].port.machine == ins_machine_self())
+			return &orders[i];
 	return NULL;
 }
 
-int ins_registers_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
-			 void *buf, size_t size)
+const struct ins_port *ins_port(void)
 {
-	uint64_t into = address - fiber->row.sp;
+	const struct order *o = order();
 
-	if (fiber->stack && into < fiber->stack_size && size <= fiber->stack_size - into) {
-		memcpy(buf, fiber->stack + into, size);
-		return 0;
-	}
-	/* What was not copied is not of the same moment any more. */
-	if (address - fiber->row.stack_low < fiber->row.stack_size)
-		return -EFAULT;
-	if (ins_modules_read(source->modules, address, buf, size, false) == 0)
-		return 0;
-	if (source->memory && source->memory(source, address, buf, size) == 0)
-		return 0;
-	return -EFAULT;
+	return o ? &o->port : NULL;
 }
 
-static void set(struct ins_frame_registers *r, int number, uint64_t value)
+bool ins_registers_get(const struct ins_registers *registers, uint64_t number, uint64_t *ret)
 {
-	if (number >= 0 && number < INS_REGISTERS) {
-		r->value[number] = value;
-		r->known |= UINT32_C(1) << number;
-	}
-}
+	const struct ins_port *p = ins_port();
 
-/* The table's line for the address; the caller frees it. */
-static Dwarf_Frame *frame_at(struct ins_source *source, uint64_t address, Dwarf_Addr *ret_bias)
-{
-	struct ins_module *m = ins_modules_find(source->modules, address);
-	Dwfl_Module *debug = m && m->known ? ins_debug_module(source->modules, m) : NULL;
-	Dwarf_Frame *frame = NULL;
-	Dwarf_CFI *cfi;
-
-	if (!debug)
-		return NULL;
-	cfi = dwfl_module_eh_cfi(debug, ret_bias);
-	if (cfi && dwarf_cfi_addrframe(cfi, address - *ret_bias, &frame) == 0)
-		return frame;
-	cfi = dwfl_module_dwarf_cfi(debug, ret_bias);
-	if (cfi && dwarf_cfi_addrframe(cfi, address - *ret_bias, &frame) == 0)
-		return frame;
-	return NULL;
-}
-
-/* One number out of an expression of a table. */
-static bool number_of(const struct ins_scene *scene, const Dwarf_Op *ops, size_t n, bool address,
-		      uint64_t *ret)
-{
-	struct ins_location where;
-	bool known[sizeof *ret];
-	uint64_t fault;
-	unsigned op;
-
-	if (ins_location_run(scene, NULL, ops, n, &where, &op) < 0 || where.count != 1)
+	if (number >= INS_REGISTERS)
 		return false;
-	if (address && where.piece[0].where == INS_MEMORY) {
-		*ret = where.piece[0].number;
-		return true;
-	}
-	return ins_location_fetch(scene, &where, (unsigned char *)ret, known, sizeof *ret,
-				  &fault) == 0 &&
-	       known[0];
+	if (p && number == p->sp)
+		*ret = registers->sp;
+	else if (p && number == p->pc)
+		*ret = registers->pc;
+	else if (registers->known >> number & 1)
+		*ret = registers->at[number];
+	else
+		return false;
+	return true;
 }
 
-/* Give the frame its CFA, and *outer the registers of its caller. False: there is no caller, or no rule leads to it. */
-static bool step(struct ins_source *source, const struct ins_fiber *fiber, bool returned,
-		 struct ins_frame_registers *inner, struct ins_frame_registers *outer)
+void ins_registers_set(struct ins_registers *registers, uint64_t number, uint64_t value)
 {
-	struct ins_scene scene = {.source = source, .fiber = fiber, .frames = inner, .count = 1};
-	Dwarf_Frame *frame = frame_at(source, inner->pc - returned, &scene.bias);
-	Dwarf_Op mem[3], *ops;
-	bool signal = false;
-	int i, ra;
-	size_t n;
+	const struct ins_port *p = ins_port();
 
-	if (!frame)
-		return false;
-	ra = dwarf_frame_info(frame, NULL, NULL, &signal);
-	if (dwarf_frame_cfa(frame, &ops, &n) == 0 && n &&
-	    number_of(&scene, ops, n, true, &inner->cfa))
-		inner->has_cfa = true;
-	for (i = 0; inner->has_cfa && outer && i < INS_REGISTERS; i++) {
-		uint64_t value;
-
-		ops = NULL;
-		if (dwarf_frame_register(frame, i, mem, &ops, &n) != 0)
-			continue;
-		if (!n && !ops && (inner->known >> i & 1))
-			set(outer, i, inner->value[i]);
-		else if (n && number_of(&scene, ops, n, false, &value))
-			set(outer, i, value);
+	if (number >= INS_REGISTERS)
+		return;
+	if (p && number == p->sp) {
+		registers->sp = value;
+	} else if (p && number == p->pc) {
+		registers->pc = value;
+	} else {
+		registers->at[number] = value;
+		registers->known |= UINT32_C(1) << number;
 	}
-	free(frame);
-	if (!outer || ra < 0 || ra >= INS_REGISTERS || !(outer->known >> ra & 1))
-		return false;
-	outer->pc = outer->value[ra];
-	/* The caller's stack pointer is where the frame ends, unless a rule says otherwise. */
-	if (machine() && !(outer->known >> machine()->sp & 1))
-		set(outer, machine()->sp, inner->cfa);
-	return !signal;
 }
 
-unsigned ins_registers_find(struct ins_source *source, const struct ins_fiber *fiber,
-			    const struct ins_walk *walk, struct ins_frame_registers *ret)
+void ins_registers_make(struct ins_registers *ret, uint64_t pc, uint64_t sp, uint64_t fp,
+			const struct ins_registers *others)
 {
+	const struct ins_port *p = ins_port();
+
+	if (others)
+		*ret = *others;
+	else
+		memset(ret, 0, sizeof *ret);
+	ret->pc = pc;
+	ret->sp = sp;
+	if (fp && p)
+		ins_registers_set(ret, p->fp, fp);
+}
+
+void ins_registers_of(const struct ins_fiber *fiber, struct ins_registers *ret)
+{
+	const struct fib_row *row = &fiber->row;
+
+	ins_registers_make(ret, row->pc, row->sp, row->fp, &fiber->registers);
+}
+
+void ins_registers_give(const struct ins_registers *registers, struct ins_fiber *fiber)
+{
+	const struct ins_port *p = ins_port();
+
+	fiber->registers = *registers;
+	fiber->row.pc = registers->pc;
+	fiber->row.sp = registers->sp;
+	if (!p || !ins_registers_get(registers, p->fp, &fiber->row.fp))
+		fiber->row.fp = 0;
+}
+
+bool ins_registers_get_saved(const struct ins_registers *registers, unsigned number, uint64_t *ret)
+{
+	if (number == FIB_REGISTER_SP)
+		*ret = registers->sp;
+	else if (number == FIB_REGISTER_PC)
+		*ret = registers->pc;
+	else
+		return ins_registers_get(registers, number, ret);
+	return true;
+}
+
+void ins_registers_set_saved(struct ins_registers *registers, unsigned number, uint64_t value)
+{
+	if (number == FIB_REGISTER_SP)
+		registers->sp = value;
+	else if (number == FIB_REGISTER_PC)
+		registers->pc = value;
+	else
+		ins_registers_set(registers, number, value);
+}
+
+bool ins_registers_get_unwind(const struct ins_registers *registers, int number, uint64_t *ret)
+{
+	const struct ins_port *p = ins_port();
+
+	if (number < 0 || !p || (unsigned)number != p->unwind_pc)
+		return number >= 0 && ins_registers_get(registers, (uint64_t)number, ret);
+	*ret = registers->pc;
+	return true;
+}
+
+/* -- the kernel's -- */
+
+bool ins_registers_from_kernel(const elf_gregset_t *words, struct ins_registers *ret)
+{
+	const struct order *o = order();
+	uint64_t word[WORDS];
 	unsigned i;
 
-	if (!walk->count || !fiber->stack || !machine())
-		return 0;
-	memset(&ret[0], 0, sizeof ret[0]);
-	ret[0].pc = fiber->row.pc;
-	set(&ret[0], machine()->sp, fiber->row.sp);
-	if (fiber->flags & INS_FIBER_FP)
-		set(&ret[0], machine()->fp, fiber->row.fp);
-	if (ret[0].pc != walk->pc[0])
-		return 0;
-	for (i = 0; i < walk->count; i++) {
-		bool last = i + 1 == walk->count;
+	if (!o || o->pc >= WORDS)
+		return false;
+	memcpy(word, words, sizeof word);
+	memset(ret, 0, sizeof *ret);
+	for (i = 0; i < o->count; i++)
+		if (o->word[i] >= 0 && (size_t)o->word[i] < WORDS)
+			ins_registers_set(ret, i, word[o->word[i]]);
+	ret->pc = word[o->pc];
+	return true;
+}
 
-		if (!last)
-			memset(&ret[i + 1], 0, sizeof ret[i + 1]);
-		if (!step(source, fiber, i > 0, &ret[i], last ? NULL : &ret[i + 1]) || last)
-			return i + 1;
-		if (ret[i + 1].pc != walk->pc[i + 1])
-			return i + 1;
-	}
-	return i;
+bool ins_registers_to_status(const struct ins_registers *registers, pid_t tid,
+			     struct elf_prstatus *ret)
+{
+	const struct order *o = order();
+	uint64_t word[WORDS] = {0};
+	unsigned i;
+
+	if (!o || o->pc >= WORDS)
+		return false;
+	for (i = 0; i < o->presets; i++)
+		if (o->preset[i].word < WORDS)
+			word[o->preset[i].word] = o->preset[i].value;
+	for (i = 0; i < o->count; i++)
+		if (o->word[i] >= 0 && (size_t)o->word[i] < WORDS)
+			ins_registers_get(registers, i, &word[o->word[i]]);
+	word[o->pc] = registers->pc;
+	memset(ret, 0, sizeof *ret);
+	ret->pr_pid = tid;
+	memcpy(&ret->pr_reg, word, sizeof word);
+	return true;
 }

@@ -1,38 +1,71 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.h - what the registers held in each frame of a walk
+ * registers.h - what the registers of a CPU hold, as far as it is known
  *
- * A walk is nothing but addresses of code. Where a variable is in a frame depends on the registers that its function
- * would find when it goes on: those that its callees saved, and the frame's end (CFA).
+ * Where something stands, a pc and an sp say: without them there are no registers to speak of. Of the others as many are known
+ * as somebody kept: all of a thread that was stopped, some of a fiber that another library has left, those that a frame's
+ * callees have saved. They are numbered as DWARF does it.
  */
 #ifndef INS_REGISTERS_H
 #define INS_REGISTERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <sys/procfs.h>
+#include <sys/types.h>
 
-#include "inspect/source.h"
-#include "inspect/unwind.h"
+#define INS_REGISTERS 32
+#define INS_RED_ZONE  128u /* bytes below an sp that may be in use */
 
-struct ins_frame_registers {
-	uint64_t pc;
-	uint64_t cfa;
-	bool has_cfa;
-	uint32_t known; /* bit n: value[n] is what register n held */
-	uint64_t value[INS_REGISTERS];
+struct ins_registers {
+	uint64_t pc, sp;
+	uint32_t known;		    /* bit n: at[n] is what register n holds */
+	uint64_t at[INS_REGISTERS]; /* but for the numbers of sp and pc, which are above */
 };
 
-/*
- * The registers of the walk's frames, ret[0] the innermost one's; ret has room for walk->count. Returns for how many
- * frames they are known: fewer than walk->count where a rule is missing or leads elsewhere than the walk went.
- */
-unsigned ins_registers_find(struct ins_source *source, const struct ins_fiber *fiber,
-			    const struct ins_walk *walk, struct ins_frame_registers *ret);
+/* A machine's numbers. */
+struct ins_port {
+	unsigned machine; /* EM_ */
+	unsigned sp, fp;
+	unsigned pc;	    /* INS_REGISTERS: it has none */
+	unsigned unwind_pc; /* libunwind's, whose others are DWARF's */
+};
 
-/* Copy what the fiber's stack, a file's code and constants, or the source's memory hold there: never what a file says of
- * memory that the program writes to. 0 or a negative errno. */
-int ins_registers_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
-			 void *buf, size_t size);
+/* This machine's; NULL: it is not known. */
+const struct ins_port *ins_port(void);
+
+/* What register number holds. False: nobody knows. */
+bool ins_registers_get(const struct ins_registers *registers, uint64_t number, uint64_t *ret);
+
+/* It is known now. Numbers that are not kept are passed over. */
+void ins_registers_set(struct ins_registers *registers, uint64_t number, uint64_t value);
+
+/*
+ * Where something stands, and what else is known of it: others, NULL: nothing, and its frame pointer, 0: nothing but what
+ * others say.
+ */
+void ins_registers_make(struct ins_registers *ret, uint64_t pc, uint64_t sp, uint64_t fp,
+			const struct ins_registers *others);
+
+/* What a walk of the fiber begins with: what its row and its registers say. */
+struct ins_fiber;
+void ins_registers_of(const struct ins_fiber *fiber, struct ins_registers *ret);
+
+/* The other way: the fiber is where these are. */
+void ins_registers_give(const struct ins_registers *registers, struct ins_fiber *fiber);
+
+/* The same two by the numbers of a layout's table, which has some for sp and pc (FIB_REGISTER_). */
+bool ins_registers_get_saved(const struct ins_registers *registers, unsigned number, uint64_t *ret);
+void ins_registers_set_saved(struct ins_registers *registers, unsigned number, uint64_t value);
+
+/* What libunwind calls that number. */
+bool ins_registers_get_unwind(const struct ins_registers *registers, int number, uint64_t *ret);
+
+/* All that the kernel tells of a thread: with ptrace(2) and NT_PRSTATUS, in the note of a core. False: not on this machine. */
+bool ins_registers_from_kernel(const elf_gregset_t *words, struct ins_registers *ret);
+
+/* The status of a thread of a program, as a core has it, of which only these are known; others are 0. False as above. */
+bool ins_registers_to_status(const struct ins_registers *registers, pid_t tid,
+			     struct elf_prstatus *ret);
 
 #endif

@@ -15,8 +15,11 @@
 /*
  * Find and check the registry through modules and their memory (modules->read must not be NULL).
  * 0; -ENOENT when no module carries the note; -ENODATA when the registry it points to cannot be
- * used or read; error says which.
+ * used or read; error says which. Where others run, too, each is a problem of the modules.
  */
 int ins_registry_find(struct ins_modules *modules, struct fib_layout *ret, struct ins_error *error);
+
+/* Of several: that of this module, by its path or the name of its file. Said once, and for all sources; borrowed. NULL: any. */
+void ins_registry_choose(const char *module);
 
 #endif

@@ -8,7 +8,8 @@
 #include "inspect/plain.h"
 #include "inspect/render.h"
 
-#define TEXT 512
+#define TEXT  512
+#define PLACE 3 /* calls that say where */
 
 static const char *time_of(int64_t ns, char buf[32])
 {
@@ -22,6 +23,27 @@ static double percent(int64_t part, int64_t all)
 
 /* -- text -- */
 
+/* Before anything that it makes uncertain. */
+static void put_lost(FILE *out, const struct ins_recording *r, const struct ins_account *a)
+{
+	char t[32];
+
+	if (r->lost)
+		fprintf(out,
+			"%" PRIu64
+			" events were lost: what happened meanwhile is not known, for %s of all "
+			"fibers' time together;\n%" PRIu64
+			" waits, turns and the like lasted at least as long as is said here: how "
+			"they "
+			"ended was lost.\n\n",
+			r->lost, time_of(a->all.unknown, t), a->all.cut);
+	else if (a->all.unknown)
+		fprintf(out,
+			"what fibers did is not known for %s of all their time together: it began "
+			"before a carrier had heard of the recording.\n\n",
+			time_of(a->all.unknown, t));
+}
+
 static void put_head(FILE *out, const struct ins_recording *r, const struct ins_account *a)
 {
 	const struct ins_counts *n = &a->counts;
@@ -30,6 +52,7 @@ static void put_head(FILE *out, const struct ins_recording *r, const struct ins_
 	fprintf(out, "%s (process %d): %s, %zu fibers, %zu events, %" PRIu64 " lost\n\n",
 		ins_words_clean(r->head.name, name, sizeof name), (int)r->head.pid,
 		time_of(a->length, t[0]), a->fibers, r->events, r->lost);
+	put_lost(out, r, a);
 	fprintf(out,
 		"all fibers together: running %s, runnable %s (longest %s), waiting %s, "
 		"pinned waits %s\n",
@@ -73,10 +96,10 @@ static const char *function(const struct ins_recording *r, uint64_t entry, char 
 	return buf;
 }
 
-static void more(FILE *out, size_t n, size_t rows)
+static void put_shown(FILE *out, size_t n, size_t rows)
 {
 	if (n > rows)
-		fprintf(out, "... and %zu more\n", n - rows);
+		fprintf(out, "shown %zu of %zu; --all shows them all\n", rows, n);
 }
 
 static void put_functions(FILE *out, const struct ins_recording *r, const struct ins_account *a,
@@ -95,30 +118,54 @@ static void put_functions(FILE *out, const struct ins_recording *r, const struct
 			time_of(f->spent.waiting, t[2]), f->spent.turns,
 			function(r, f->entry, text, sizeof text));
 	}
-	more(out, a->rans, rows);
+	put_shown(out, a->rans, rows);
 }
 
-static const char *waited(const struct ins_recording *r, const struct ins_waited *w, char *buf,
-			  size_t size)
+/* The innermost calls of the program's own, and the library's that it made. */
+static const char *place_of(const char *stack, char *buf, size_t size)
 {
-	return ins_recording_wait(r, w->kind, w->object, w->arg, buf, size);
+	const char *end = strstr(stack, ";fiber_"), *from;
+	char part[TEXT];
+	int calls = PLACE;
+
+	end = end ? end + 1 + strcspn(end + 1, ";") : stack + strlen(stack);
+	for (from = end; from > stack && !(from[-1] == ';' && --calls == 0); from--)
+		;
+	snprintf(part, sizeof part, "%.*s", (int)(end - from), from);
+	return ins_plain(part, buf, size);
+}
+
+static void put_place(FILE *out, const struct ins_waited *w)
+{
+	char text[TEXT];
+
+	if (w->stack)
+		fprintf(out, ", in %s", place_of(w->stack, text, sizeof text));
+	else if (!w->named && !w->pinned)
+		fputs(", not sampled", out);
+	if (w->cut)
+		fprintf(out, ", %" PRIu64 " cut short", w->cut);
+	putc('\n', out);
 }
 
 static void put_waits(FILE *out, const struct ins_recording *r, const struct ins_account *a,
 		      size_t rows)
 {
-	char t[2][32], text[TEXT];
+	char t[3][32], text[TEXT];
 	size_t i;
 
-	fprintf(out, "\n%10s %10s %10s %8s  %s\n", "WAITING", "LONGEST", "WAITS", "AT END", "FOR");
+	fprintf(out, "\n%10s %10s %10s %10s %8s  %s\n", "WAITING", "MEDIAN", "LONGEST", "WAITS",
+		"AT END", "FOR");
 	for (i = 0; i < a->waiteds && i < rows; i++) {
 		const struct ins_waited *w = &a->waited[i];
 
-		fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s%s\n", time_of(w->ns, t[0]),
-			time_of(w->most, t[1]), w->waits, w->fibers,
-			waited(r, w, text, sizeof text), w->pinned ? ", pinned" : "");
+		fprintf(out, "%10s %10s %10s %10" PRIu64 " %8" PRIu64 "  %s%s",
+			time_of(w->ns, t[0]), time_of(w->median, t[1]), time_of(w->most, t[2]),
+			w->waits, w->fibers, ins_account_for(r, w, text, sizeof text),
+			w->pinned ? ", pinned" : "");
+		put_place(out, w);
 	}
-	more(out, a->waiteds, rows);
+	put_shown(out, a->waiteds, rows);
 }
 
 /* The same, all that are waited for in the same way together. */
@@ -132,7 +179,7 @@ static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins
 		const struct ins_waited *w = &a->waited[i];
 		struct ins_waited *k = &kind[w->pinned][w->kind];
 
-		k->ns += w->ns;
+		ins_add_ns(&k->ns, w->ns);
 		k->waits += w->waits;
 		k->fibers += w->fibers;
 		if (w->most > k->most)
@@ -151,21 +198,40 @@ static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins
 	}
 }
 
-static void put_stacks(FILE *out, const struct ins_account *a, size_t rows)
+/* To a tenth: what is not all is not said to be. */
+static double floor_of(double percent)
 {
-	char t[32], text[4096];
+	return (double)(int64_t)(percent * 10) / 10;
+}
+
+static void put_stacks(FILE *out, const struct ins_recording *r, const struct ins_account *a,
+		       size_t rows)
+{
+	const int64_t rest = a->all.waiting - a->sampled;
+	char t[2][32], times[32] = "once", text[4096];
 	size_t i;
 
-	if (!a->stoods)
+	if (r->looks > 1)
+		snprintf(times, sizeof times, "%zu times", r->looks);
+	if (!r->looks) {
+		fputs("\nstacks: none were sampled\n", out);
 		return;
-	fputs("\nstacks, sampled once, when the recording ended: the waits that fibers were in "
-	      "then\n",
-	      out);
-	fprintf(out, "%10s %8s  %s\n", "WAITING", "FIBERS", "STACK");
+	}
+	fprintf(out,
+		"\nstacks, sampled %s: %s of %s waiting, %.1f%%, in waits that were sampled "
+		"while they lasted\n",
+		times, time_of(a->sampled, t[0]), time_of(a->all.waiting, t[1]),
+		floor_of(percent(a->sampled, a->all.waiting)));
+	fprintf(out, "%10s %10s %10s %8s  %s\n", "WAITING", "LONGEST", "WAITS", "FIBERS", "STACK");
 	for (i = 0; i < a->stoods && i < rows; i++)
-		fprintf(out, "%10s %8" PRIu64 "  %s\n", time_of(a->stood[i].ns, t),
-			a->stood[i].fibers, ins_plain(a->stood[i].stack, text, sizeof text));
-	more(out, a->stoods, rows);
+		fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s\n",
+			time_of(a->stood[i].ns, t[0]), time_of(a->stood[i].most, t[1]),
+			a->stood[i].waits, a->stood[i].fibers,
+			ins_plain(a->stood[i].stack, text, sizeof text));
+	if (a->all.waits > a->sampled_waits)
+		fprintf(out, "%10s %10s %10" PRIu64 " %8s  (not sampled)\n", time_of(rest, t[0]),
+			"", a->all.waits - a->sampled_waits, "");
+	put_shown(out, a->stoods, rows);
 }
 
 void ins_account_text(FILE *out, const struct ins_recording *r, const struct ins_replay *replay,
@@ -177,123 +243,5 @@ void ins_account_text(FILE *out, const struct ins_recording *r, const struct ins
 	put_functions(out, r, a, rows);
 	put_kinds(out, r, a);
 	put_waits(out, r, a, rows);
-	put_stacks(out, a, rows);
-	if (r->lost)
-		fprintf(out,
-			"\n%" PRIu64 " events were lost: what happened meanwhile on their carriers "
-			"is in no row\n",
-			r->lost);
-}
-
-/* -- JSON -- */
-
-static json_t *number(uint64_t n)
-{
-	return json_integer((json_int_t)n);
-}
-
-static void put_spent(json_t *to, const struct ins_spent *s)
-{
-	json_object_set_new(to, "runningNs", number((uint64_t)s->running));
-	json_object_set_new(to, "runnableNs", number((uint64_t)s->runnable));
-	json_object_set_new(to, "runnableMostNs", number((uint64_t)s->runnable_most));
-	json_object_set_new(to, "waitingNs", number((uint64_t)s->waiting));
-	json_object_set_new(to, "waitingMostNs", number((uint64_t)s->waiting_most));
-	json_object_set_new(to, "pinnedNs", number((uint64_t)s->pinned));
-	json_object_set_new(to, "turns", number(s->turns));
-	json_object_set_new(to, "waits", number(s->waits));
-}
-
-json_t *ins_account_totals(const struct ins_account *a)
-{
-	const struct ins_counts *n = &a->counts;
-	json_t *o = json_object();
-
-	put_spent(o, &a->all);
-	json_object_set_new(o, "lengthNs", number((uint64_t)a->length));
-	json_object_set_new(o, "fibers", number(a->fibers));
-	json_object_set_new(o, "spawned", number(n->spawns));
-	json_object_set_new(o, "ended", number(n->exits));
-	json_object_set_new(o, "wakeups", number(n->wakes));
-	json_object_set_new(o, "steals", number(n->steals));
-	json_object_set_new(o, "migrations", number(n->migrations));
-	json_object_set_new(o, "pinnedWaits", number(n->pinned));
-	json_object_set_new(o, "longRuns", number(n->slow));
-	return o;
-}
-
-json_t *ins_account_carriers(const struct ins_recording *r, const struct ins_account *a)
-{
-	json_t *rows = json_array();
-	size_t i;
-
-	for (i = 0; i < a->carrieds; i++) {
-		const struct ins_carried *c = &a->carried[i];
-
-		json_array_append_new(rows, json_pack("{s:o, s:i, s:o, s:o, s:o}", "runtime",
-						      number(r->ring[c->ring].runtime), "carrier",
-						      (int)r->ring[c->ring].carrier, "runningNs",
-						      number((uint64_t)c->running), "turns",
-						      number(c->turns), "lostEvents",
-						      number(r->ring[c->ring].lost)));
-	}
-	return rows;
-}
-
-json_t *ins_account_functions(const struct ins_recording *r, const struct ins_account *a)
-{
-	json_t *rows = json_array();
-	size_t i;
-
-	for (i = 0; i < a->rans; i++) {
-		const struct ins_ran *f = &a->ran[i];
-		json_t *row =
-			json_pack("{s:o, s:o, s:o}", "function",
-				  ins_json_text(f->entry ? ins_recording_place(r, f->entry) : NULL),
-				  "pc", f->entry ? ins_json_address(f->entry) : json_null(),
-				  "fibers", number(f->fibers));
-
-		put_spent(row, &f->spent);
-		json_array_append_new(rows, row);
-	}
-	return rows;
-}
-
-json_t *ins_account_waits(const struct ins_recording *r, const struct ins_account *a)
-{
-	json_t *rows = json_array();
-	char text[TEXT];
-	size_t i;
-
-	for (i = 0; i < a->waiteds; i++) {
-		const struct ins_waited *w = &a->waited[i];
-		const bool fd = w->kind == FIB_WAIT_FD, join = w->kind == FIB_WAIT_JOIN;
-
-		json_array_append_new(
-			rows,
-			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "kind",
-				  ins_json_text(ins_recording_kind(r, w->kind)), "for",
-				  ins_json_text(waited(r, w, text, sizeof text)), "object",
-				  w->object && !join ? ins_json_address(w->object) : json_null(),
-				  "objectName", ins_json_text(ins_recording_object(r, w->object)),
-				  "fd", fd ? number(w->arg) : json_null(), "targetId",
-				  join ? number(w->object) : json_null(), "pinned", w->pinned,
-				  "waitingNs", number((uint64_t)w->ns), "mostNs",
-				  number((uint64_t)w->most), "waits", number(w->waits),
-				  "fibersAtEnd", number(w->fibers)));
-	}
-	return rows;
-}
-
-json_t *ins_account_stacks(const struct ins_account *a)
-{
-	json_t *rows = json_array();
-	size_t i;
-
-	for (i = 0; i < a->stoods; i++)
-		json_array_append_new(rows, json_pack("{s:o, s:o, s:o}", "stack",
-						      ins_json_text(a->stood[i].stack), "fibers",
-						      number(a->stood[i].fibers), "waitingNs",
-						      number((uint64_t)a->stood[i].ns)));
-	return rows;
+	put_stacks(out, r, a, rows);
 }

@@ -12,7 +12,8 @@ static const struct ins_frame *frame_at(struct ins_symbols *symbols, const struc
 {
 	size_t count;
 
-	return frame < walk->count ? ins_symbols_at(symbols, walk->pc[frame], frame > 0, &count)
+	return frame < walk->count ? ins_symbols_at(symbols, walk->pc[frame],
+						    ins_walk_returned(walk, frame), &count)
 				   : NULL;
 }
 
@@ -94,19 +95,26 @@ static json_t *site_object(struct ins_symbols *symbols, const struct ins_walk *w
 			 f->line ? json_integer(f->line) : json_null());
 }
 
+/* Its name; of one that has none here the number, which is a text too: a key has one type. */
+static json_t *call_of(const struct ins_event *event)
+{
+	const char *name = ins_event_call(event->e.call);
+	char number[24];
+
+	if (event->e.doing != FIB_WIRE_DOING_CALLS)
+		return json_null();
+	snprintf(number, sizeof number, "%lld", (long long)event->e.call);
+	return json_string(name ? name : number);
+}
+
 /* What it did, in the keys that both objects have. */
 static int put_doing(json_t *to, const struct fib_layout *layout, const struct ins_event *event)
 {
-	const char *call = ins_event_call(event->e.call);
-	const bool calls = event->e.doing == FIB_WIRE_DOING_CALLS;
 	json_t *fiber = ins_json_fiber(layout, &event->fiber, NULL, NULL);
 	json_t *wait = fiber ? json_object_get(fiber, "wait") : NULL;
 	int rc = json_object_set_new(to, "kind", json_string(ins_event_kind(event)));
 
-	rc |= json_object_set_new(to, "systemCall",
-				  !calls ? json_null()
-				  : call ? json_string(call)
-					 : json_integer((json_int_t)event->e.call));
+	rc |= json_object_set_new(to, "systemCall", call_of(event));
 	if (event->e.doing == FIB_WIRE_DOING_WAITS && wait)
 		rc |= json_object_set(to, "wait", wait);
 	else

@@ -130,7 +130,8 @@ static json_t *frames_array(struct ins_symbols *symbols, const struct ins_walk *
 	unsigned i;
 
 	for (i = 0; symbols && frames && i < walk->count; i++) {
-		const struct ins_frame *f = ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
+		const struct ins_frame *f =
+			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
 
 		for (k = 0; k < count && !all_shown(walk, frames); k++) {
 			if (json_array_append_new(frames, frame_object(&f[k])) < 0) {

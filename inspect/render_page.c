@@ -24,6 +24,7 @@ struct paging {
 	const struct ins_replay *replay;
 	json_t *slices, *wakeups;
 	size_t count, left_out;
+	size_t rows;	    /* of a table, at most */
 	int64_t full_until; /* ns; 0: all are there */
 };
 
@@ -145,9 +146,11 @@ static json_t *data(struct paging *p, const struct ins_account *a)
 	json_object_set(o, "wakeups", p->wakeups);
 	json_object_set_new(o, "totals", ins_account_totals(a));
 	json_object_set_new(o, "carriers", ins_account_carriers(r, a));
-	json_object_set_new(o, "functions", ins_account_functions(r, a));
-	json_object_set_new(o, "waits", ins_account_waits(r, a));
-	json_object_set_new(o, "stacks", ins_account_stacks(a));
+	json_object_set_new(o, "functions", ins_account_functions(r, a, p->rows));
+	json_object_set_new(o, "waits", ins_account_waits(r, a, p->rows));
+	json_object_set_new(o, "stacks", ins_account_stacks(a, p->rows));
+	json_object_set_new(o, "counts", ins_account_counts(a));
+	json_object_set_new(o, "looks", number((int64_t)r->looks));
 	return o;
 }
 
@@ -167,10 +170,10 @@ static int put_safely(const char *buffer, size_t size, void *context)
 }
 
 int ins_page(FILE *out, const char *page, size_t size, const struct ins_recording *recording,
-	     struct ins_replay *replay, const struct ins_account *account)
+	     struct ins_replay *replay, const struct ins_account *account, size_t rows)
 {
 	static const struct ins_replay_ops ops = {take_slice, take_wakeup, NULL};
-	struct paging p = {.recording = recording, .replay = replay};
+	struct paging p = {.recording = recording, .replay = replay, .rows = rows};
 	const char *at = memmem(page, size, mark, sizeof mark - 1);
 	json_t *all;
 	int rc = 0;

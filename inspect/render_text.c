@@ -73,7 +73,8 @@ void ins_text_frames_detailed(FILE *out, struct ins_symbols *symbols, const stru
 	size_t k, count;
 
 	for (i = 0; i < walk->count; i++) {
-		const struct ins_frame *f = ins_symbols_at(symbols, walk->pc[i], i > 0, &count);
+		const struct ins_frame *f =
+			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
 
 		for (k = 0; k < count && !(walk->limit && number == walk->limit); k++) {
 			put_frame(out, number, &f[k]);

@@ -6,6 +6,8 @@
  * it runs, and the fibers, on each what it does. An arrow begins in a slice and ends in one. Who wakes most often runs, and the woken
  * has a slice from that moment on, in which it is runnable. A thread of the program's, and a carrier that wakes by a timer or for a
  * descriptor, run no fiber then: they get a slice of a nanosecond to begin in. So does a fiber whose end wakes who joins it.
+ *
+ * Where events were lost a carrier has a slice that says how many, and fibers have one in which what they do is unknown.
  */
 #include "inspect/render_trace_events.h"
 
@@ -81,11 +83,11 @@ static uint64_t since_began(const struct writing *w, int64_t ns)
 /* -- slices -- */
 
 static void open_slice(struct writing *w, unsigned process, uint64_t thread, int64_t from,
-		       int64_t to)
+		       int64_t length)
 {
 	open_event(w, "X", process, thread);
 	put_time(w->out, "ts", (int64_t)since_began(w, from));
-	put_time(w->out, "dur", to - from);
+	put_time(w->out, "dur", length);
 }
 
 static const char *words(const struct writing *w, const struct ins_slice *s, char *buf, size_t size)
@@ -95,6 +97,8 @@ static const char *words(const struct writing *w, const struct ins_slice *s, cha
 		return "running";
 	case INS_DOING_RUNNABLE:
 		return "runnable";
+	case INS_DOING_UNKNOWN:
+		return "unknown: events were lost";
 	default:
 		return ins_recording_wait(w->recording, s->kind, s->object, s->arg, buf, size);
 	}
@@ -105,6 +109,7 @@ static const char *category(enum ins_doing doing)
 	return doing == INS_DOING_RUNNING    ? "running"
 	       : doing == INS_DOING_RUNNABLE ? "runnable"
 	       : doing == INS_DOING_PINNED   ? "pinned"
+	       : doing == INS_DOING_UNKNOWN  ? "lost"
 					     : "waiting";
 }
 
@@ -114,11 +119,11 @@ static void put_slice(void *context, const struct ins_slice *s)
 	char text[256];
 
 	if (s->doing == INS_DOING_RUNNING && s->ring != INS_NO_RING) {
-		open_slice(w, CARRIERS, s->ring + 1, s->from, s->to);
+		open_slice(w, CARRIERS, s->ring + 1, s->from, s->to - s->from);
 		put_name(w, ins_recording_call(w->recording, s->fiber, text, sizeof text));
 		fprintf(w->out, ",\"cat\":\"running\",\"args\":{\"fiber\":%" PRIu64 "}}", s->fiber);
 	}
-	open_slice(w, FIBERS, s->index + 1, s->from, s->to);
+	open_slice(w, FIBERS, s->index + 1, s->from, s->to - s->from);
 	put_name(w, words(w, s, text, sizeof text));
 	fprintf(w->out, ",\"cat\":\"%s\",\"args\":{\"fiber\":%" PRIu64, category(s->doing),
 		s->fiber);
@@ -128,6 +133,8 @@ static void put_slice(void *context, const struct ins_slice *s)
 		fputs(",\"beganEarlier\":true", w->out);
 	if (s->flags & INS_SLICE_GOES_ON)
 		fputs(",\"goesOn\":true", w->out);
+	if (s->flags & INS_SLICE_CUT)
+		fputs(",\"cut\":true", w->out);
 	fputs("}}", w->out);
 }
 
@@ -164,12 +171,12 @@ static void put_wakeup(void *context, const struct ins_wakeup *u)
 	w->arrows++;
 	if (waker) {
 		if (u->ended) {
-			open_slice(w, FIBERS, waker, u->ns, u->ns + 1);
+			open_slice(w, FIBERS, waker, u->ns, 1);
 			fputs(",\"name\":\"ends\",\"cat\":\"wake\"}", w->out);
 		}
 		put_arrow(w, "s", FIBERS, waker, u->ns);
 	} else {
-		open_slice(w, CARRIERS, u->ring + 1, u->ns, u->ns + 1);
+		open_slice(w, CARRIERS, u->ring + 1, u->ns, 1);
 		if (u->waker & FIB_HOLDER_THREAD)
 			snprintf(name, sizeof name, "thread %" PRIu64 " %s %" PRIu64,
 				 u->waker & ~FIB_HOLDER_THREAD, u->spawn ? "makes" : "wakes",
@@ -186,6 +193,18 @@ static void put_wakeup(void *context, const struct ins_wakeup *u)
 
 /* -- what has no length -- */
 
+/* As long as it lasts nothing else stands on that track. */
+static void put_hole(struct writing *w, const struct ins_recorded *e)
+{
+	const int64_t then = (int64_t)e->event.object, ended = w->recording->head.ended;
+	char name[64];
+
+	open_slice(w, CARRIERS, e->ring + 1, e->ns, (then < ended ? then : ended) - e->ns);
+	snprintf(name, sizeof name, "%" PRIu64 " events lost", e->event.time);
+	put_name(w, name);
+	fprintf(w->out, ",\"cat\":\"lost\",\"args\":{\"events\":%" PRIu64 "}}", e->event.time);
+}
+
 static void put_mark(void *context, const struct ins_recorded *e)
 {
 	struct writing *w = context;
@@ -194,8 +213,8 @@ static void put_mark(void *context, const struct ins_recorded *e)
 
 	switch (e->event.type) {
 	case FIB_EVENT_COUNT:
-		name = "events lost";
-		break;
+		put_hole(w, e);
+		return;
 	case FIB_EVENT_STEAL:
 		snprintf(text, sizeof text, "steals %" PRIu64 " from carrier %u", e->event.fiber,
 			 e->event.arg);

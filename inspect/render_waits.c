@@ -125,9 +125,14 @@ void ins_text_waits(FILE *out, const struct ins_waits *w)
 
 	for (i = 0; i < n; i++)
 		put_holder(out, w, ins_queues_holder(w->queues, i));
-	fprintf(out, "shown %zu of %zu holder%s%s; %" PRIu64 " of %zu fibers wait for others\n", n,
-		count, count == 1 ? "" : "s", n < count ? " (--limit shows more)" : "",
-		ins_queues_waiting(w->queues), ins_graph_count(ins_queues_graph(w->queues)));
+	fprintf(out, "shown %zu of %zu holder%s%s; ", n, count, count == 1 ? "" : "s",
+		n < count ? " (--limit shows more)" : "");
+	if (ins_queues_waiting(w->queues) < ins_queues_all(w->queues))
+		fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fibers that wait for others\n",
+			ins_queues_waiting(w->queues), ins_queues_all(w->queues));
+	else
+		fprintf(out, "%" PRIu64 " of %zu fibers wait for others\n",
+			ins_queues_all(w->queues), ins_graph_count(ins_queues_graph(w->queues)));
 }
 
 /* -- JSON -- */
@@ -211,6 +216,7 @@ void ins_json_waits(struct ins_json *json, const struct ins_waits *w)
 	for (i = 0; i < n; i++)
 		ins_json_row(json, holder_object(w, ins_queues_holder(w->queues, i)));
 	ins_json_key(json, "waiting", number(ins_queues_waiting(w->queues)));
+	ins_json_key(json, "waitingTotal", number(ins_queues_all(w->queues)));
 	ins_json_key(json, "holdersTotal", number(ins_queues_holders(w->queues)));
 	ins_json_key(json, "holdersShown", number(n));
 }

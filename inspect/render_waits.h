@@ -24,7 +24,7 @@ struct ins_waits {
 /* render_waits.c: each holder and what waits for it, then how many were shown. */
 void ins_text_waits(FILE *out, const struct ins_waits *waits);
 
-/* One row a holder, then the keys waiting, holdersTotal and holdersShown. */
+/* One row a holder, then the keys waiting, waitingTotal, holdersTotal and holdersShown. */
 void ins_json_waits(struct ins_json *json, const struct ins_waits *waits);
 
 /* A lock's holder in words, harmless for a terminal: `fiber 7 "main"`, `fiber 7, which has ended`, `thread 41 "httpd"`.

@@ -3,8 +3,7 @@
  * replay.c - from events to what lasts
  *
  * What a fiber did before its first event is only said where the list of fibers, made when the recording began, says it too: a
- * carrier hears of a recording a moment after it has begun. And where events were lost, nothing is said of whoever may have run there until
- * the next event that names him.
+ * carrier hears of a recording a moment after it has begun.
  *
  * A waker may be faster than the fiber that is about to leave: its event comes before the one that says that the fiber
  * waits. That is kept, and the fiber is runnable as soon as it has left.
@@ -17,45 +16,40 @@
 
 #include <fiber/fiber.h>
 
-#include "inspect/lives.h"
-#include "layout/layout.h"
+#include "inspect/replay_inside.h"
 
-#define GRAIN INT64_C(2000000) /* ns: of "since when" in lists */
-
-/* What a fiber does. */
-struct doing {
-	const struct ins_life *life;
-	enum ins_doing doing;
-	bool woken;   /* while it is about to leave */
-	bool touched; /* what it does now, an event has said */
-	bool earlier; /* what it does began before the recording */
-	uint8_t kind;
-	uint32_t arg, ring;
-	uint64_t object;
-	int64_t since;
-	struct ins_slice pinned; /* from 0: it is not */
-};
-
-struct track {
-	struct doing *runs; /* NULL: nobody, or not known */
-	bool ended;	    /* that one has */
-	int64_t latest;	    /* its last event, ns */
-};
-
-struct ins_replay {
-	const struct ins_recording *recording;
-	struct ins_lives lives;
-	struct doing *doing;
-	struct track *track;
-	const struct ins_replay_ops *ops;
-	void *context;
-};
-
-static struct doing *find(const struct ins_replay *p, uint64_t id)
+static struct ins_does *find(const struct ins_replay *p, uint64_t id)
 {
 	const struct ins_life *life = ins_lives_find(&p->lives, id);
 
 	return life ? &p->doing[life - p->lives.at] : NULL;
+}
+
+/* The ring of a carrier's index, where there is only one. */
+static int find_rings(struct ins_replay *p)
+{
+	const struct ins_recording *r = p->recording;
+	const uint32_t several = INS_NO_RING - 1;
+	size_t i;
+
+	for (i = 0; i < r->rings; i++)
+		if (r->ring[i].carrier >= p->carriers && r->ring[i].carrier <= UINT16_MAX)
+			p->carriers = r->ring[i].carrier + 1;
+	p->ring = malloc((p->carriers + 1) * sizeof *p->ring);
+	if (!p->ring)
+		return -ENOMEM;
+	for (i = 0; i < p->carriers; i++)
+		p->ring[i] = INS_NO_RING;
+	for (i = 0; i < r->rings; i++) {
+		const uint32_t carrier = r->ring[i].carrier;
+
+		if (carrier < p->carriers)
+			p->ring[carrier] = p->ring[carrier] == INS_NO_RING ? (uint32_t)i : several;
+	}
+	for (i = 0; i < p->carriers; i++)
+		if (p->ring[i] == several)
+			p->ring[i] = INS_NO_RING;
+	return 0;
 }
 
 int ins_replay_new(const struct ins_recording *r, struct ins_replay **ret)
@@ -67,7 +61,7 @@ int ins_replay_new(const struct ins_recording *r, struct ins_replay **ret)
 		p->doing = calloc(p->lives.count + 1, sizeof *p->doing);
 		p->track = calloc(r->rings + 1, sizeof *p->track);
 	}
-	if (!p || !p->doing || !p->track) {
+	if (!p || !p->doing || !p->track || find_rings(p) < 0 || ins_holes_new(p) < 0) {
 		ins_replay_free(p);
 		return -ENOMEM;
 	}
@@ -82,6 +76,8 @@ void ins_replay_free(struct ins_replay *p)
 	ins_lives_free(&p->lives);
 	free(p->doing);
 	free(p->track);
+	free(p->ring);
+	ins_holes_free(p);
 	free(p);
 }
 
@@ -92,30 +88,63 @@ const struct ins_lives *ins_replay_lives(const struct ins_replay *p)
 
 /* -- slices -- */
 
-static void emit(struct ins_replay *p, const struct doing *l, enum ins_doing doing, int64_t from,
-		 int64_t to, unsigned flags)
+void ins_replay_emit(struct ins_replay *p, const struct ins_does *l, enum ins_doing doing,
+		     int64_t from, int64_t to, unsigned flags)
 {
 	const struct ins_slice slice = {
-		l->life->id, (size_t)(l - p->doing), doing, l->ring, from, to, l->object, l->arg,
-		l->kind,     (uint8_t)flags};
+		l->life->id, (size_t)(l - p->doing), doing,  l->ring, from, to, l->object, l->arg,
+		l->kind,     (uint8_t)flags,	     l->ways};
 
 	if (to >= from && p->ops->slice)
 		p->ops->slice(p->context, &slice);
 }
 
+/* A descriptor's wait is about poll(2)'s bits too. */
+static uint8_t ways(uint64_t wait_arg)
+{
+	return (uint8_t)(wait_arg >> 32 << 1) & (FIB_EVENT_READ | FIB_EVENT_WRITE);
+}
+
+/* It has done so up to now: as far as nobody saw it do something else, which it did from then on. */
+static void emit_done(struct ins_replay *p, struct ins_does *l, int64_t now, unsigned flags)
+{
+	const struct ins_recording_sample *s;
+	int64_t until;
+
+	if (l->earlier)
+		flags |= INS_SLICE_BEGAN_EARLIER;
+	while ((s = ins_holes_dispute(p, l, now, &until))) {
+		ins_replay_emit(p, l, l->doing, l->since, until,
+				(flags & INS_SLICE_BEGAN_EARLIER) | INS_SLICE_CUT);
+		ins_replay_emit(p, l, INS_DOING_UNKNOWN, until, s->from, 0);
+		flags = (flags & INS_SLICE_GOES_ON) | INS_SLICE_CUT;
+		l->since = s->from;
+		l->kind = s->wait_kind;
+		l->object = s->wait_kind == FIB_WAIT_JOIN ? s->wait_arg : s->wait_object;
+		l->arg = (uint32_t)s->wait_arg;
+		l->ways = s->wait_kind == FIB_WAIT_FD ? ways(s->wait_arg) : 0;
+	}
+	ins_replay_emit(p, l, l->doing, l->since, now, flags);
+}
+
 /* What it has done up to now, if that is known, and that it does something else from now on. */
-static void turn(struct ins_replay *p, struct doing *l, enum ins_doing doing, int64_t now)
+static void turn(struct ins_replay *p, struct ins_does *l, enum ins_doing doing, int64_t now)
 {
 	if (l->doing != INS_DOING_UNKNOWN && l->doing != INS_DOING_DEAD)
-		emit(p, l, l->doing, l->since, now, l->earlier ? INS_SLICE_BEGAN_EARLIER : 0);
+		emit_done(p, l, now, 0);
+	else if (l->lost_at)
+		ins_replay_emit(p, l, INS_DOING_UNKNOWN, l->lost_at, now, 0);
+	ins_holes_open(p, l);
 	l->doing = doing;
-	l->since = now;
+	/* It may have been seen later than it is named. */
+	l->since = now > l->lost_at ? now : l->lost_at;
+	l->lost_at = 0;
 	l->earlier = false;
 	l->woken = false;
 	l->touched = true;
 }
 
-static enum ins_doing doing_of(const struct ins_recording_fiber *f)
+enum ins_doing ins_doing_of(const struct ins_recording_fiber *f)
 {
 	return f->state == FIBER_RUNNING     ? INS_DOING_RUNNING
 	       : f->state == FIBER_RUNNABLE  ? INS_DOING_RUNNABLE
@@ -123,28 +152,12 @@ static enum ins_doing doing_of(const struct ins_recording_fiber *f)
 					     : INS_DOING_UNKNOWN;
 }
 
-/* The carrier of that index, where there is only one. */
-static uint32_t ring_of(const struct ins_recording *r, uint32_t carrier)
-{
-	uint32_t found = INS_NO_RING, i;
-
-	for (i = 0; i < r->rings; i++) {
-		if (r->ring[i].carrier != carrier)
-			continue;
-		if (found != INS_NO_RING)
-			return INS_NO_RING;
-		found = i;
-	}
-	return found;
-}
-
-/* Its first event, at `now`, says that it did that before: what does the list say? */
-static void recall(struct ins_replay *p, struct doing *l, enum ins_doing doing, int64_t now)
+void ins_replay_recall(struct ins_replay *p, struct ins_does *l, enum ins_doing doing, int64_t now)
 {
 	const struct ins_recording_head *head = &p->recording->head;
 	const struct ins_recording_fiber *f = l->life->first;
 
-	if (l->touched || !f || f->since > now || doing_of(f) != doing)
+	if (l->touched || !f || f->since > now || ins_doing_of(f) != doing)
 		return;
 	l->doing = doing;
 	l->earlier = f->since < head->began;
@@ -152,12 +165,13 @@ static void recall(struct ins_replay *p, struct doing *l, enum ins_doing doing, 
 	l->kind = f->wait_kind;
 	l->object = f->wait_kind == FIB_WAIT_JOIN ? f->wait_arg : f->wait_object;
 	l->arg = (uint32_t)f->wait_arg;
-	l->ring = ring_of(p->recording, f->carrier);
+	l->ways = f->wait_kind == FIB_WAIT_FD ? ways(f->wait_arg) : 0;
+	l->ring = f->carrier < p->carriers ? p->ring[f->carrier] : INS_NO_RING;
 }
 
 /* -- events -- */
 
-static void leave(struct ins_replay *p, struct doing *l, const struct ins_recorded *e)
+static void leave(struct ins_replay *p, struct ins_does *l, const struct ins_recorded *e)
 {
 	const bool woken = l->woken;
 
@@ -169,13 +183,34 @@ static void leave(struct ins_replay *p, struct doing *l, const struct ins_record
 	l->kind = e->event.kind;
 	l->object = e->event.object;
 	l->arg = e->event.arg;
+	l->ways = e->event.flags & (FIB_EVENT_READ | FIB_EVENT_WRITE);
+}
+
+/* The first turn of a carrier: whom the list shows there is the one who was left; if nobody was, it had gone before. */
+static void take_first(struct ins_replay *p, struct ins_track *t, const struct ins_recorded *e)
+{
+	struct ins_does *l = t->first;
+
+	t->first = NULL;
+	if (!l || l->touched || t->runs || t->ended)
+		return;
+	ins_replay_recall(p, l, INS_DOING_RUNNING, e->ns);
+	if (l->doing != INS_DOING_RUNNING)
+		return;
+	if (e->event.state != FIB_EVENT_NOBODY) {
+		t->runs = l;
+		return;
+	}
+	l->doing = INS_DOING_UNKNOWN;
+	l->touched = true;
 }
 
 static void take_run(struct ins_replay *p, const struct ins_recorded *e)
 {
-	struct track *t = &p->track[e->ring];
-	struct doing *next = find(p, e->event.fiber);
+	struct ins_track *t = &p->track[e->ring];
+	struct ins_does *next = find(p, e->event.fiber);
 
+	take_first(p, t, e);
 	if (t->runs && !t->ended && t->runs->doing == INS_DOING_RUNNING &&
 	    e->event.state != FIB_EVENT_NOBODY && e->event.state != FIBER_DEAD)
 		leave(p, t->runs, e);
@@ -183,7 +218,7 @@ static void take_run(struct ins_replay *p, const struct ins_recorded *e)
 	t->ended = false;
 	if (!next)
 		return;
-	recall(p, next, INS_DOING_RUNNABLE, e->ns);
+	ins_replay_recall(p, next, INS_DOING_RUNNABLE, e->ns);
 	/* It runs elsewhere, as far as we know: that it left was lost. */
 	if (next->doing == INS_DOING_RUNNING)
 		next->doing = INS_DOING_UNKNOWN;
@@ -194,7 +229,7 @@ static void take_run(struct ins_replay *p, const struct ins_recorded *e)
 static void say_wakeup(struct ins_replay *p, const struct ins_recorded *e, uint64_t waker,
 		       bool spawn)
 {
-	const struct track *t = &p->track[e->ring];
+	const struct ins_track *t = &p->track[e->ring];
 	const struct ins_wakeup wakeup = {
 		e->ns,	 waker, e->event.fiber,
 		e->ring, spawn, t->ended && t->runs && t->runs->life->id == waker};
@@ -203,15 +238,15 @@ static void say_wakeup(struct ins_replay *p, const struct ins_recorded *e, uint6
 		p->ops->wakeup(p->context, &wakeup);
 }
 
-static void take_wake(struct ins_replay *p, struct doing *l, const struct ins_recorded *e)
+static void take_wake(struct ins_replay *p, struct ins_does *l, const struct ins_recorded *e)
 {
-	const struct track *t = &p->track[e->ring];
+	const struct ins_track *t = &p->track[e->ring];
 	uint64_t waker = e->event.object;
 
 	/* It wakes who joins it as the last thing it does. */
 	if (!waker && t->runs && t->ended)
 		waker = t->runs->life->id;
-	recall(p, l, INS_DOING_WAITING, e->ns);
+	ins_replay_recall(p, l, INS_DOING_WAITING, e->ns);
 	if (l->doing == INS_DOING_RUNNABLE)
 		return; /* was made just now */
 	say_wakeup(p, e, waker, false);
@@ -221,12 +256,20 @@ static void take_wake(struct ins_replay *p, struct doing *l, const struct ins_re
 		turn(p, l, INS_DOING_RUNNABLE, e->ns);
 }
 
-static void take_pinned(struct ins_replay *p, struct doing *l, const struct ins_recorded *e)
+static void take_pinned(struct ins_replay *p, struct ins_does *l, const struct ins_recorded *e)
 {
 	if (e->event.type == FIB_EVENT_PINNED) {
 		l->pinned = (struct ins_slice){
-			l->life->id, (size_t)(l - p->doing), INS_DOING_PINNED, e->ring,	      e->ns,
-			0,	     e->event.object,	     e->event.arg,     e->event.kind, 0};
+			.fiber = l->life->id,
+			.index = (size_t)(l - p->doing),
+			.doing = INS_DOING_PINNED,
+			.ring = e->ring,
+			.from = e->ns,
+			.object = e->event.object,
+			.arg = e->event.arg,
+			.kind = e->event.kind,
+			.ways = e->event.flags & (FIB_EVENT_READ | FIB_EVENT_WRITE),
+		};
 	} else if (l->pinned.from) {
 		l->pinned.to = e->ns;
 		if (p->ops->slice)
@@ -235,76 +278,35 @@ static void take_pinned(struct ins_replay *p, struct doing *l, const struct ins_
 	}
 }
 
-/* It is certain that l has done the same until `then`: the list at the end, made later, says so. The grain of that is the
- * coarse clock's. */
-static bool lasts(const struct doing *l, int64_t then)
-{
-	const struct ins_recording_fiber *last = l->life->last;
-
-	return last && last->seen >= then && doing_of(last) == l->doing &&
-	       last->since <= l->since + GRAIN;
-}
-
-/* Whether l may have run on t's carrier while nobody knows who did. */
-static bool may_have_run(const struct ins_replay *p, const struct track *t, const struct doing *l,
-			 int64_t then)
-{
-	if (l->doing == INS_DOING_RUNNING)
-		return l == t->runs ||
-		       (!l->touched && (l->ring == INS_NO_RING || &p->track[l->ring] == t));
-	return !lasts(l, then);
-}
-
-/* What happened on t's carrier from its last event until `then` was lost. Whoever ran there did so until then; whoever did not run may have
- * done so meanwhile, for all that is known. */
-static void take_hole(struct ins_replay *p, struct track *t, int64_t then)
-{
-	const int64_t from = t->latest ? t->latest : p->recording->head.began;
-	size_t i;
-
-	for (i = 0; i < p->lives.count; i++) {
-		struct doing *l = &p->doing[i];
-
-		if (!l->touched && l->life->first)
-			recall(p, l, doing_of(l->life->first), from);
-		if (!may_have_run(p, t, l, then))
-			continue;
-		if (l->doing != INS_DOING_DEAD && l->doing != INS_DOING_UNKNOWN && from > l->since)
-			emit(p, l, l->doing, l->since, from,
-			     l->earlier ? INS_SLICE_BEGAN_EARLIER : 0);
-		if (l->doing != INS_DOING_DEAD)
-			l->doing = INS_DOING_UNKNOWN;
-		l->touched = true;
-	}
-	t->runs = NULL;
-}
-
 static void take(struct ins_replay *p, const struct ins_recorded *e)
 {
-	struct track *t = &p->track[e->ring];
-	struct doing *l = find(p, e->event.fiber);
+	struct ins_track *t = &p->track[e->ring];
+	struct ins_does *l = find(p, e->event.fiber), *left = t->ended ? NULL : t->runs;
 
 	if (!l && e->event.type != FIB_EVENT_RUN && e->event.type != FIB_EVENT_COUNT)
 		return;
 	switch (e->event.type) {
 	case FIB_EVENT_RUN:
 		take_run(p, e);
+		ins_holes_doubt(p, left, e->ns);
 		break;
 	case FIB_EVENT_COUNT: /* events were lost */
-		take_hole(p, t, e->ns);
+		ins_holes_take(p, t, e->ns, (int64_t)e->event.object);
 		break;
 	case FIB_EVENT_SPAWN:
 		turn(p, l, INS_DOING_RUNNABLE, e->ns);
 		say_wakeup(p, e, t->runs ? t->runs->life->id : 0, true);
+		ins_holes_doubt(p, l, e->ns);
 		break;
 	case FIB_EVENT_EXIT:
-		recall(p, l, INS_DOING_RUNNING, e->ns);
+		ins_replay_recall(p, l, INS_DOING_RUNNING, e->ns);
 		turn(p, l, INS_DOING_DEAD, e->ns);
 		t->runs = l;
 		t->ended = true;
 		break;
 	case FIB_EVENT_WAKE:
 		take_wake(p, l, e);
+		ins_holes_doubt(p, l, e->ns);
 		break;
 	case FIB_EVENT_PINNED:
 	case FIB_EVENT_UNPINNED:
@@ -322,14 +324,35 @@ static void finish(struct ins_replay *p)
 	size_t i;
 
 	for (i = 0; i < p->lives.count; i++) {
-		struct doing *l = &p->doing[i];
+		struct ins_does *l = &p->doing[i];
 
 		if (!l->touched && l->life->first)
-			recall(p, l, doing_of(l->life->first), ended);
+			ins_replay_recall(p, l, ins_doing_of(l->life->first), ended);
+		if (l->pinned.from) {
+			l->pinned.to = ended;
+			l->pinned.flags |= INS_SLICE_GOES_ON;
+			if (p->ops->slice)
+				p->ops->slice(p->context, &l->pinned);
+		}
 		if (l->doing != INS_DOING_UNKNOWN && l->doing != INS_DOING_DEAD)
-			emit(p, l, l->doing, l->since, ended,
-			     INS_SLICE_GOES_ON | (l->earlier ? INS_SLICE_BEGAN_EARLIER : 0));
+			emit_done(p, l, ended, INS_SLICE_GOES_ON);
+		else if (l->lost_at)
+			ins_holes_finish_unknown(p, l);
 	}
+}
+
+/* Of two that were seen on one carrier the later one is there. */
+static void note_first(struct ins_replay *p, struct ins_does *l)
+{
+	const struct ins_recording_fiber *f = l->life->first;
+	struct ins_track *t;
+
+	if (!f || f->state != FIBER_RUNNING || f->carrier >= p->carriers ||
+	    p->ring[f->carrier] == INS_NO_RING)
+		return;
+	t = &p->track[p->ring[f->carrier]];
+	if (!t->first || t->first->life->first->seen <= f->seen)
+		t->first = l;
 }
 
 /* As before the first event. */
@@ -338,8 +361,11 @@ static void rewind_all(struct ins_replay *p)
 	size_t i;
 
 	for (i = 0; i < p->lives.count; i++)
-		p->doing[i] = (struct doing){.life = &p->lives.at[i]};
+		p->doing[i] = (struct ins_does){.life = &p->lives.at[i]};
 	memset(p->track, 0, p->recording->rings * sizeof *p->track);
+	for (i = 0; i < p->lives.count; i++)
+		note_first(p, &p->doing[i]);
+	ins_holes_rewind(p);
 }
 
 void ins_replay_play(struct ins_replay *p, const struct ins_replay_ops *ops, void *context)
@@ -360,7 +386,6 @@ void ins_replay_play(struct ins_replay *p, const struct ins_replay_ops *ops, voi
 		if (ops->mark)
 			ops->mark(context, e);
 		take(p, e);
-		p->track[e->ring].latest = e->ns;
 	}
 	finish(p);
 }

@@ -2,7 +2,8 @@
 /*
  * replay.h - a recording played again: what each fiber did from when to when
  *
- * Events say what changes; a slice is what lasts between two of them. Every time is within the recording.
+ * Events say what changes; a slice is what lasts between two of them. Every time is within the recording. What a fiber does
+ * is said only as long as no event that would change it can have been lost; from there on it is unknown, until the next one that names it.
  */
 #ifndef INS_REPLAY_H
 #define INS_REPLAY_H
@@ -14,7 +15,7 @@
 #include "inspect/recording.h"
 
 enum ins_doing {
-	INS_DOING_UNKNOWN, /* never a slice's */
+	INS_DOING_UNKNOWN, /* events were lost: it may have done anything, any number of times */
 	INS_DOING_RUNNING,
 	INS_DOING_RUNNABLE,
 	INS_DOING_WAITING,
@@ -24,6 +25,7 @@ enum ins_doing {
 
 #define INS_SLICE_BEGAN_EARLIER 1u /* it did so before the recording began */
 #define INS_SLICE_GOES_ON	2u /* it still did when the recording ended */
+#define INS_SLICE_CUT		4u /* it did so at least until then: what came of it was lost */
 
 #define INS_NO_RING UINT32_MAX
 
@@ -37,6 +39,7 @@ struct ins_slice {
 	uint32_t arg;
 	uint8_t kind;
 	uint8_t flags; /* INS_SLICE_* */
+	uint8_t ways;  /* of a descriptor: FIB_EVENT_READ, FIB_EVENT_WRITE; 0: not known */
 };
 
 struct ins_wakeup {

@@ -14,14 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "inspect/unwind_dw.h"
-
-/* What is saved, as it was read. */
-struct saved {
-	uint64_t sp, pc, context;
-	uint64_t reg[INS_REGISTERS];
-	uint32_t known;
-};
+#include "inspect/registers.h"
 
 struct places {
 	const unsigned char *record, *context;
@@ -66,41 +59,24 @@ static bool load(const struct places *p, const struct ins_fiber *fiber,
 }
 
 static bool load_all(const struct fib_layout *layout, const struct places *p,
-		     const struct ins_fiber *fiber, struct saved *ret)
+		     const struct ins_fiber *fiber, struct ins_registers *ret)
 {
 	uint64_t value;
 	uint32_t i;
 
-	ret->sp = fiber->row.sp;
-	ret->pc = fiber->row.pc;
-	ret->known = 0;
+	ins_registers_make(ret, fiber->row.pc, fiber->row.sp, 0, NULL);
 	for (i = 0; i < layout->register_count; i++) {
 		struct fib_layout_register r = layout->registers[i];
 
 		if (!load(p, fiber, r, &value))
 			return false;
-		if (r.number == FIB_REGISTER_SP) {
-			ret->sp = value;
-		} else if (r.number == FIB_REGISTER_PC) {
-			ret->pc = value;
-		} else if (r.number < INS_REGISTERS) {
-			ret->reg[r.number] = value;
-			ret->known |= UINT32_C(1) << r.number;
-		}
+		ins_registers_set_saved(ret, r.number, value);
 	}
 	return true;
 }
 
-/* As a bit of ins_fiber.saved; 0: this machine's is not known. */
-static uint32_t frame_pointer(void)
-{
-	int fp = ins_unwind_dw_frame_pointer();
-
-	return fp < 0 ? 0 : UINT32_C(1) << fp;
-}
-
-static int find_saved(struct ins_source *source, const void *bytes, const struct ins_fiber *fiber,
-		      struct saved *ret)
+static int find_saved(struct ins_source *source, const void *bytes, struct ins_fiber *fiber,
+		      struct ins_registers *ret)
 {
 	const struct fib_layout *layout = &source->layout;
 	unsigned char context[FIB_LAYOUT_REACH];
@@ -115,16 +91,23 @@ static int find_saved(struct ins_source *source, const void *bytes, const struct
 	if (!load_all(layout, &places, fiber, ret) || ret->pc < 2 ||
 	    ret->sp - fiber->row.sp >= fiber->stack_size)
 		return -EFAULT;
-	ret->context = at;
+	fiber->context = at;
 	return 0;
+}
+
+/* Whether it has left, and its registers are where the table says. */
+static bool is_saved(const struct fib_layout *layout, const struct ins_fiber *fiber)
+{
+	return layout->recipe == FIB_RECIPE_SAVED && fiber->stack &&
+	       !(fiber->flags & INS_FIBER_PAUSED);
 }
 
 void ins_resume(struct ins_source *source, const void *bytes, struct ins_fiber *fiber)
 {
-	struct saved saved;
+	struct ins_registers saved;
 	uint64_t popped;
 
-	if (source->layout.recipe != FIB_RECIPE_SAVED || !fiber->stack)
+	if (!is_saved(&source->layout, fiber))
 		return;
 	if (find_saved(source, bytes, fiber, &saved) < 0) {
 		fiber->flags = INS_FIBER_GONE;
@@ -135,47 +118,29 @@ void ins_resume(struct ins_source *source, const void *bytes, struct ins_fiber *
 	popped = saved.sp - fiber->row.sp;
 	fiber->stack += popped;
 	fiber->stack_size -= popped;
-	fiber->row.sp = saved.sp;
 	fiber->row.stack_used -= popped;
-	fiber->row.pc = saved.pc - 1;
 	fiber->popped = (uint32_t)popped;
-	fiber->context = saved.context;
-	memcpy(fiber->reg, saved.reg, sizeof fiber->reg);
-	fiber->saved = saved.known;
-	if (frame_pointer() & saved.known)
-		fiber->row.fp = saved.reg[ins_unwind_dw_frame_pointer()];
-}
-
-void ins_resume_kept(const struct fib_layout *layout, struct ins_fiber *fiber)
-{
-	uint32_t i;
-
-	if (layout->recipe != FIB_RECIPE_SAVED || !fiber->stack)
-		return;
-	for (i = 0; i < layout->register_count; i++) {
-		if (layout->registers[i].number != ins_unwind_dw_frame_pointer())
-			continue;
-		fiber->saved = frame_pointer();
-		fiber->reg[layout->registers[i].number] = fiber->row.fp;
-	}
+	saved.pc--;
+	ins_registers_give(&saved, fiber);
 }
 
 int ins_resume_undo(const struct fib_layout *layout, struct ins_fiber *fiber, void *bytes,
 		    ins_resume_put_fn *put, void *context)
 {
-	uint64_t sp = fiber->row.sp, pc = fiber->row.pc + 1, value;
+	struct ins_registers saved;
+	uint64_t pc = fiber->row.pc + 1, value;
 	uint32_t i;
 	int rc = 0;
 
-	if (layout->recipe != FIB_RECIPE_SAVED || !fiber->stack)
+	if (!is_saved(layout, fiber))
 		return 0;
+	ins_registers_of(fiber, &saved);
+	saved.pc = pc;
 	for (i = 0; rc == 0 && i < layout->register_count; i++) {
 		struct fib_layout_register r = layout->registers[i];
 
-		if (r.number < INS_REGISTERS)
-			value = fiber->reg[r.number];
-		else
-			value = r.number == FIB_REGISTER_SP ? sp : pc;
+		if (!ins_registers_get_saved(&saved, r.number, &value))
+			continue;
 		if (r.base == FIB_BASE_RECORD)
 			memcpy((char *)bytes + r.offset, &value, sizeof value);
 		else if (r.base == FIB_BASE_CONTEXT)
@@ -183,11 +148,12 @@ int ins_resume_undo(const struct fib_layout *layout, struct ins_fiber *fiber, vo
 		if (r.number == FIB_REGISTER_PC)
 			pc = 0;
 	}
-	fiber->row.sp = sp - fiber->popped;
+	fiber->row.sp -= fiber->popped;
 	fiber->stack -= fiber->popped;
 	fiber->stack_size += fiber->popped;
 	fiber->row.stack_used += fiber->popped;
-	memcpy((char *)bytes + layout->fields[FIB_FIELD_SP].offset, &fiber->row.sp, sizeof sp);
+	memcpy((char *)bytes + layout->fields[FIB_FIELD_SP].offset, &fiber->row.sp,
+	       sizeof fiber->row.sp);
 	if (pc) /* no register: the record's own says it */
 		memcpy((char *)bytes + layout->fields[FIB_FIELD_PC].offset, &pc, sizeof pc);
 	fiber->popped = 0;

@@ -7,8 +7,8 @@
 
 /*
  * With FIB_RECIPE_SAVED, bring a fiber that was copied with its stack to where it goes on: row.sp, row.fp, row.pc, stack and
- * reg are then what a walk begins with. bytes: the copy of its record. The pc lies in the call that left, not behind it. What
- * cannot be found out makes it INS_FIBER_GONE. With any other recipe nothing is done. Memory is read for FIB_BASE_CONTEXT
+ * registers are then what a walk begins with. bytes: the copy of its record. The pc lies in the call that left, not behind it. What
+ * cannot be found out makes it INS_FIBER_GONE. With any other recipe, or where a thread runs it and says where it is, nothing is done. Memory is read for FIB_BASE_CONTEXT
  * only: where the program lives, look at the record again after this.
  */
 void ins_resume(struct ins_source *source, const void *bytes, struct ins_fiber *fiber);
@@ -23,8 +23,5 @@ typedef int ins_resume_put_fn(void *context, uint64_t address, const void *buf, 
  */
 int ins_resume_undo(const struct fib_layout *layout, struct ins_fiber *fiber, void *bytes,
 		    ins_resume_put_fn *put, void *context);
-
-/* A fiber out of a file that was written after that: of the registers it has the row's. */
-void ins_resume_kept(const struct fib_layout *layout, struct ins_fiber *fiber);
 
 #endif

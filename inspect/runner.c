@@ -26,8 +26,8 @@
 #include "inspect/duration.h"
 #include "inspect/pause.h"
 #include "inspect/rights.h"
-#include "inspect/thread.h"
 #include "inspect/threads.h"
+#include "inspect/tracer.h"
 
 #define CARRIER	  "fiber-carrier"
 #define ROUNDS	  2
@@ -39,7 +39,6 @@ struct ins_runners {
 	bool listed;
 	bool refused; /* nobody may be stopped: it was said */
 	struct ins_pause pause;
-	struct ins_registers waiting; /* of a thread that was not stopped */
 	size_t bytes_room;
 };
 
@@ -135,15 +134,6 @@ static bool decode(struct ins_runners *r, struct ins_fiber *fiber)
 	return false;
 }
 
-static void set_registers(struct ins_fiber *fiber, const struct ins_registers *registers)
-{
-	fiber->flags = INS_FIBER_PAUSED;
-	fiber->registers = registers;
-	fiber->row.sp = registers->sp;
-	fiber->row.fp = registers->fp;
-	fiber->row.pc = registers->pc;
-}
-
 static enum ins_runner_end fill(struct ins_runners *r, struct ins_fiber *fiber)
 {
 	const struct ins_pause *p = &r->pause;
@@ -151,7 +141,8 @@ static enum ins_runner_end fill(struct ins_runners *r, struct ins_fiber *fiber)
 
 	if (!decode(r, fiber))
 		return INS_RUNNER_MOVED;
-	set_registers(fiber, &p->registers);
+	fiber->flags = INS_FIBER_PAUSED;
+	ins_registers_give(&p->registers, fiber);
 	if (p->aside_size) {
 		below = p->registers.sp - p->aside_low;
 		fiber->stack = p->bytes + p->size + below;
@@ -173,35 +164,15 @@ static enum ins_runner_end fill(struct ins_runners *r, struct ins_fiber *fiber)
 	return INS_RUNNER_TAKEN;
 }
 
-/* Nobody may be stopped. Reading was allowed, and that takes the same rights. */
+/* Nobody may be stopped. */
 static void say_refused(struct ins_runners *r, const struct ins_threads_one *t)
 {
-	char tracer[32] = "", name[INS_THREAD_NAME];
-	const int rc = r->pause.error;
-	long pid;
+	char why[INS_TRACER_WHY];
 
 	r->refused = true;
-	ins_thread_status(r->source->pid, (uint64_t)t->tid, "TracerPid", tracer, sizeof tracer);
-	pid = strtol(tracer, NULL, 10);
-	if (pid > 0) {
-		ins_thread_name((pid_t)pid, (uint64_t)pid, name);
-		ins_problems_add(
-			&r->source->problems,
-			"running fibers were not stopped: process %ld (%s) traces the process "
-			"already: end it, or leave them out with --no-pause",
-			pid, name[0] ? name : "unknown");
-	} else if (rc == -EPERM || rc == -EACCES || rc == -ENOSYS) {
-		ins_problems_add(
-			&r->source->problems,
-			"running fibers were not stopped: ptrace(2) is forbidden here, though "
-			"memory may be read: by a sandbox (seccomp) or a security module; allow "
-			"it, or "
-			"leave them out with --no-pause");
-	} else {
-		ins_problems_add(&r->source->problems,
-				 "running fibers were not stopped: %s; --no-pause leaves them out",
-				 strerror(-rc));
-	}
+	ins_problems_add(&r->source->problems,
+			 "running fibers were not stopped: %s; --no-pause leaves them out",
+			 ins_tracer_why(r->source->pid, t->tid, r->pause.error, why, sizeof why));
 }
 
 /* A thread that waits in a system call that a stop would end. Its other registers stay unknown, which a walk seldom needs. */
@@ -336,7 +307,7 @@ enum ins_runner_end ins_runners_take(struct ins_runners *runners, struct ins_fib
 	enum ins_runner_end end = INS_RUNNER_NOT_FOUND;
 	int round;
 
-	fiber->registers = NULL;
+	fiber->registers.known = 0;
 	fiber->aside_size = 0;
 	if (runners->refused || !fiber->row.stack_low || !fiber->row.stack_size ||
 	    !make_room(runners, &fiber->row))

@@ -98,7 +98,10 @@ static int take_value(struct parser *p, struct node *n)
 	const bool matches = n->op == INS_OP_MATCH || n->op == INS_OP_MATCH_NOT;
 
 	if (p->scan.token != INS_SCAN_WORD && p->scan.token != INS_SCAN_QUOTED)
-		return wrong(p, "a value is missing");
+		return wrong(p, p->scan.token == INS_SCAN_END
+					? "a value is missing"
+					: "a value is missing: between double quotes it may have "
+					  "anything in it,");
 	n->text = strdup(p->scan.text);
 	if (!n->text)
 		return ins_error_set(p->error, -ENOMEM, "out of memory");

@@ -43,7 +43,7 @@ static uint64_t place_of(struct ins_symbols *symbols, const struct ins_event *ev
 		return 0;
 	if (event->e.doing != FIB_WIRE_DOING_COMPUTES)
 		return walk->pc[frame];
-	f = ins_symbols_at(symbols, walk->pc[frame], frame > 0, &count);
+	f = ins_symbols_at(symbols, walk->pc[frame], ins_walk_returned(walk, frame), &count);
 	return f[count - 1].function ? walk->pc[frame] - f[count - 1].offset : walk->pc[frame];
 }
 

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/access.h"
 #include "inspect/vdso.h"
 
 #define HELD	   (16 << 20) /* bytes of a file that are in our memory at a time */
@@ -33,7 +34,8 @@ bool ins_snapshot_meant(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	/* One that may not even be looked at is opened for what that says. */
+	return stat(path, &st) == 0 ? S_ISREG(st.st_mode) : errno == EACCES;
 }
 
 bool ins_snapshot_begins(const char *path)
@@ -57,10 +59,11 @@ static int bad(const char *path, struct ins_error *error, const char *why)
 /* A system call failed. */
 static int failed(const char *path, struct ins_error *error)
 {
-	const int why = errno;
+	const int rc = errno > 0 ? -errno : -EIO;
+	char why[INS_ACCESS_WHY];
 
-	ins_error_set(error, -why, "%s: %s", path, strerror(why));
-	return why > 0 ? -why : -EIO;
+	return ins_error_set(error, rc, "%s: %s", path,
+			     ins_access_why(path, INS_ACCESS_READ, rc, why, sizeof why));
 }
 
 static int map(const char *path, struct ins_snapshot *s, struct ins_error *error)
@@ -259,17 +262,9 @@ bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
 /* The module that begins there. */
 static struct ins_module *module_at(struct ins_modules *modules, uint64_t start)
 {
-	size_t low = 0, high = modules->count;
+	const size_t below = ins_modules_below(modules, modules->count, start);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (modules->at[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < modules->count && modules->at[low].start == start ? &modules->at[low] : NULL;
+	return below && modules->at[below - 1].start == start ? &modules->at[below - 1] : NULL;
 }
 
 static void tell(struct ins_modules *modules, const struct ins_snapshot_file *f,

@@ -13,11 +13,36 @@ void ins_source_close(struct ins_source *source)
 		source->ops->close(source);
 }
 
+struct counted {
+	struct ins_source *source;
+	ins_fiber_fn *fn;
+	void *context;
+	uint64_t count;
+};
+
+static int count(void *context, const struct ins_fiber *fiber)
+{
+	struct counted *c = context;
+	const int rc = c->fn(c->context, fiber);
+
+	ins_progress_fibers(&c->source->progress, ++c->count, c->source->layout.committed);
+	return rc;
+}
+
 int ins_source_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		    void *context, struct ins_summary *ret, struct ins_error *error)
 {
+	struct counted counted = {.source = source, .fn = fn, .context = context};
+	int rc;
+
 	memset(ret, 0, sizeof *ret);
-	return source->ops->read(source, request, fn, context, ret, error);
+	source->passed = 0;
+	if (!source->watched)
+		return source->ops->read(source, request, fn, context, ret, error);
+	ins_progress_begin(&source->progress, "");
+	rc = source->ops->read(source, request, count, &counted, ret, error);
+	ins_progress_end(&source->progress);
+	return rc;
 }
 
 int ins_events_read(struct ins_source *source, const struct fib_wire_events *request,
@@ -33,28 +58,34 @@ int ins_events_read(struct ins_source *source, const struct fib_wire_events *req
 	return source->ops->events(source, request, fn, context, ret, error);
 }
 
+int ins_fiber_memory(const struct ins_fiber *fiber, uint64_t address, void *buf, size_t size)
+{
+	uint64_t into = address - fiber->row.sp;
+
+	if (fiber->stack && into < fiber->stack_size && size <= fiber->stack_size - into) {
+		memcpy(buf, fiber->stack + into, size);
+		return 0;
+	}
+	into = address - fiber->aside;
+	if (into < fiber->aside_size && size <= fiber->aside_size - into) {
+		memcpy(buf, fiber->aside_bytes + into, size);
+		return 0;
+	}
+	/* What was not copied is not of the same moment any more. */
+	return address - fiber->row.stack_low < fiber->row.stack_size ? -EFAULT : -ENOENT;
+}
+
 int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
 		      void *buf, size_t size)
 {
-	if (fiber) {
-		uint64_t into = address - fiber->row.sp;
+	const int rc = fiber ? ins_fiber_memory(fiber, address, buf, size) : -ENOENT;
 
-		if (into < fiber->stack_size && size <= fiber->stack_size - into) {
-			memcpy(buf, fiber->stack + into, size);
-			return 0;
-		}
-		into = address - fiber->aside;
-		if (into < fiber->aside_size && size <= fiber->aside_size - into) {
-			memcpy(buf, fiber->aside_bytes + into, size);
-			return 0;
-		}
-		/* What was not copied is not of the same moment any more. */
-		if (address - fiber->row.stack_low < fiber->row.stack_size)
-			return -EFAULT;
-		/* Nor is a stack that it has strayed to. */
-		if (fiber->registers && !ins_modules_find(source->modules, address))
-			return -EFAULT;
-	}
+	if (rc != -ENOENT)
+		return rc;
+	/* A stack that a running fiber has strayed to was not copied either. */
+	if (fiber && (fiber->flags & INS_FIBER_PAUSED) &&
+	    !ins_modules_find(source->modules, address))
+		return -EFAULT;
 	/* Code and unwind tables do not change: the file saves a system call for each word. */
 	if (ins_modules_read(source->modules, address, buf, size, false) == 0)
 		return 0;

@@ -18,40 +18,31 @@
 
 #include "inspect/error.h"
 #include "inspect/modules.h"
+#include "inspect/progress.h"
+#include "inspect/registers.h"
 #include "layout/layout.h"
 #include "layout/row.h"
 
 #define INS_FIBER_MOVING 1u /* it ran each time we looked: reported as running, no stack */
 #define INS_FIBER_CUT	 2u /* deeper than what is copied: the outermost part is missing */
 #define INS_FIBER_GONE	 4u /* its stack's memory could not be read */
-#define INS_FIBER_FP	 8u /* row.fp is what the register holds at row.pc, where that matters */
 #define INS_FIBER_PAUSED \
 	16u /* it runs, and was stopped for the time of the copy: registers say where */
 #define INS_FIBER_SWITCHING \
 	32u /* caught on its way to or from a carrier: what there is is where it was left */
 
-/* Registers that a walk may begin with, by DWARF's numbers. */
-#define INS_REGISTERS 32
-
-/* What a CPU held. */
-struct ins_registers {
-	uint64_t sp, fp, pc;
-	uint64_t at[INS_REGISTERS]; /* by DWARF's numbers */
-	unsigned count;
-};
-
 /* One fiber as it was at one moment; valid during the callback. */
 struct ins_fiber {
 	struct fib_row row;
 	int64_t now;		    /* the clock that row.age is measured against */
+	int64_t until;		    /* by when it had been copied, its stack too; 0: not known */
 	const unsigned char *stack; /* bytes from row.sp upwards; NULL: none */
 	size_t stack_size;
-	uint32_t saved; /* bit n: reg[n] is what the register holds at row.pc (resume.h) */
-	uint64_t reg[INS_REGISTERS];
-	uint64_t context; /* where some of them were read; 0: nowhere */
+	/* What is known at row.pc besides row.sp and, where that is not 0, row.fp: ins_registers_of() has all together. */
+	struct ins_registers registers;
+	uint64_t context; /* where some of them were read (resume.h); 0: nowhere */
 	uint32_t popped;  /* bytes of its stack below row.sp that hold others */
 	unsigned flags;	  /* INS_FIBER_* */
-	const struct ins_registers *registers; /* of one that is PAUSED, else NULL */
 	/* What else was copied with it: what is below row.sp; of one in a signal handler that has a stack of its own, row.sp is on
 	 * that and this is the fiber's. */
 	uint64_t aside;
@@ -99,9 +90,16 @@ struct ins_source {
 	struct fib_layout layout;
 	struct ins_modules *modules; /* never NULL, perhaps empty */
 	struct ins_problems problems;
+	/* Fibers of which something was missing, but which the callback has passed over and counted here, in this read: nobody misses it. */
+	uint64_t passed;
 	fib_read_fn *memory; /* NULL: this source has no memory */
+	/* Whether no code can be at an address; NULL: this source cannot tell. */
+	bool (*no_code)(const struct ins_source *source, uint64_t address);
 	/* Of a live process: not NULL, stop who runs a fiber for the time of a copy, when stacks are asked for; and count here. */
 	struct ins_pauses *pauses;
+	bool watched; /* who reads it at a terminal is told how far a read is, on standard error */
+	struct ins_progress
+		progress; /* of a read; who prints what is emitted has it give way first */
 	const struct ins_crash *crash; /* of a core: what ended it (crash.h); NULL: nothing did */
 	const struct ins_source_ops *ops;
 };
@@ -149,6 +147,9 @@ void ins_source_close(struct ins_source *source);
  */
 int ins_source_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		    void *context, struct ins_summary *ret, struct ins_error *error);
+
+/* Copy what was copied with a fiber. 0; -EFAULT: it is of the fiber's stack, and was not; -ENOENT: it is elsewhere. */
+int ins_fiber_memory(const struct ins_fiber *fiber, uint64_t address, void *buf, size_t size);
 
 /*
  * Copy bytes of the process for a walk of fiber (may be NULL): from the copied stack, else from

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/access.h"
 #include "inspect/frames.h"
 
 struct control {
@@ -100,6 +101,7 @@ int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 			    struct ins_error *error, struct ins_source **ret)
 {
 	struct control *c = calloc(1, sizeof *c);
+	char why[INS_ACCESS_WHY];
 	int rc;
 
 	if (!c)
@@ -121,7 +123,9 @@ int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 		free(c);
 		return ins_error_set(error, rc, "%s: %s", path,
 				     rc == -ECONNREFUSED ? "nobody listens: its process is dead"
-							 : strerror(-rc));
+				     : rc == -ENOTSOCK	 ? "is no control socket, and no snapshot"
+							 : ins_access_why(path, INS_ACCESS_CONNECT,
+									  rc, why, sizeof why));
 	}
 	c->source.modules->pid = fib_wire_peer(&c->client);
 	*ret = &c->source;

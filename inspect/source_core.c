@@ -30,6 +30,7 @@ struct dead {
 	int64_t clock;
 	unsigned char *stack;
 	size_t stack_room;
+	unsigned char below[INS_RED_ZONE]; /* the stack */
 	/* during a read */
 	const struct ins_request *request;
 	ins_fiber_fn *fn;
@@ -45,6 +46,11 @@ struct dead {
 static int dead_memory(void *source, uint64_t address, void *buf, size_t size)
 {
 	return ins_core_read(&((struct dead *)source)->core, address, buf, size);
+}
+
+static bool dead_no_code(const struct ins_source *source, uint64_t address)
+{
+	return ins_core_no_code(&((const struct dead *)source)->core, address);
 }
 
 static uint64_t high_water(struct dead *d, const struct fib_row *row)
@@ -63,30 +69,72 @@ static uint64_t high_water(struct dead *d, const struct fib_row *row)
 /* How much of its stack is above its stack pointer. */
 static uint64_t used(const struct ins_fiber *fiber)
 {
-	if (fiber->registers)
+	if (fiber->flags & INS_FIBER_PAUSED)
 		return fiber->row.stack_low + fiber->row.stack_size - fiber->row.sp;
 	return fiber->row.stack_used;
 }
 
-/* A fiber that ran is where the thread was that has its stack pointer in the fiber's stack. */
-static void find_registers(const struct dead *d, struct ins_fiber *fiber)
+/* A fiber that ran is where the thread was that has its stack pointer in the fiber's stack: NULL, or that thread. */
+static const struct ins_core_status *find_registers(const struct dead *d, struct ins_fiber *fiber)
 {
 	struct fib_row *row = &fiber->row;
 	const struct ins_core_status *t;
 	uint64_t guard;
 
 	if (row->state != FIBER_RUNNING || row->stack_low + row->stack_size < row->stack_low)
-		return;
-	/* One that has overflowed its stack is in the guard below it. */
+		return NULL;
+	/* One that has overflowed its stack is in the guard below it; of another library that may be a neighbour's stack. */
 	guard = row->stack_low < GUARD_BYTES ? row->stack_low : GUARD_BYTES;
-	t = ins_core_status_on(&d->core, row->stack_low - guard, row->stack_size + guard);
+	t = ins_core_status_on(&d->core, row->stack_low, row->stack_size);
 	if (!t)
-		return;
-	fiber->registers = &t->registers;
+		t = ins_core_status_on(&d->core, row->stack_low - guard, guard);
+	if (!t)
+		return NULL;
 	fiber->flags |= INS_FIBER_PAUSED;
-	row->sp = t->registers.sp;
-	row->fp = t->registers.fp;
-	row->pc = t->registers.pc;
+	ins_registers_give(&t->registers, fiber);
+	return t;
+}
+
+/* Room for so many bytes of a stack; false: there is none, and the fiber's are gone. */
+static bool make_room(struct dead *d, struct ins_fiber *fiber, uint64_t want)
+{
+	/* Stacks do not overlap: those of records that claim so much are lies, and to copy them all would take days. */
+	if (want > d->left) {
+		d->overlapping++;
+		fiber->flags |= INS_FIBER_GONE;
+		return false;
+	}
+	d->left -= want;
+	if (want > d->stack_room) {
+		unsigned char *more = realloc(d->stack, want);
+
+		if (!more) {
+			fiber->flags |= INS_FIBER_GONE;
+			return false;
+		}
+		d->stack = more;
+		d->stack_room = want;
+	}
+	return true;
+}
+
+/* Of one in a handler that has a stack of its own: that, and beside it the fiber's from where it was interrupted. */
+static void copy_both(struct dead *d, struct ins_fiber *fiber, const struct ins_core_status *t)
+{
+	const struct fib_row *row = &fiber->row;
+	const uint64_t low = t->home > row->stack_low ? t->home : row->stack_low;
+	const uint64_t all = row->stack_low + row->stack_size - low, handler = t->own_end - row->sp;
+	uint64_t most = all < STACK_BYTES_MAX ? all : STACK_BYTES_MAX;
+
+	if (handler > STACK_BYTES_MAX || !make_room(d, fiber, most + handler))
+		return;
+	fiber->stack = d->stack;
+	fiber->stack_size = ins_core_read_some(&d->core, row->sp, d->stack, handler);
+	fiber->aside = low;
+	fiber->aside_bytes = d->stack + handler;
+	fiber->aside_size = ins_core_read_some(&d->core, low, d->stack + handler, most);
+	if (fiber->aside_size < all || fiber->stack_size < handler)
+		fiber->flags |= INS_FIBER_CUT;
 }
 
 static void copy_stack(struct dead *d, struct ins_fiber *fiber)
@@ -96,24 +144,9 @@ static void copy_stack(struct dead *d, struct ins_fiber *fiber)
 	uint64_t want = all < STACK_BYTES_MAX ? all : STACK_BYTES_MAX;
 	size_t got;
 
-	/* Stacks do not overlap: those of records that claim so much are lies, and to copy them all would take days. */
-	if (want > d->left) {
-		d->overlapping++;
-		fiber->flags |= INS_FIBER_GONE;
+	if (!make_room(d, fiber, want))
 		return;
-	}
-	d->left -= want;
-	if (want > d->stack_room) {
-		unsigned char *more = realloc(d->stack, want);
-
-		if (!more) {
-			fiber->flags |= INS_FIBER_GONE;
-			return;
-		}
-		d->stack = more;
-		d->stack_room = want;
-	}
-	if (fiber->registers && fiber->row.sp < fiber->row.stack_low)
+	if ((fiber->flags & INS_FIBER_PAUSED) && fiber->row.sp < fiber->row.stack_low)
 		below = fiber->row.stack_low - fiber->row.sp;
 	below = below < want ? below : want;
 	memset(d->stack, 0, below);
@@ -128,11 +161,24 @@ static void copy_stack(struct dead *d, struct ins_fiber *fiber)
 		fiber->flags |= INS_FIBER_CUT;
 }
 
+/* A leaf function of one that ran may have its frame below sp. */
+static void copy_below(struct dead *d, struct ins_fiber *fiber)
+{
+	const uint64_t at = fiber->row.sp - sizeof d->below;
+
+	if (ins_core_read(&d->core, at, d->below, sizeof d->below) < 0)
+		return;
+	fiber->aside = at;
+	fiber->aside_bytes = d->below;
+	fiber->aside_size = sizeof d->below;
+}
+
 static int each_record(void *context, uint64_t address, const void *bytes)
 {
 	struct dead *d = context;
 	const struct fib_layout *layout = &d->source.layout;
 	struct ins_fiber fiber = {.now = d->clock};
+	const struct ins_core_status *thread = NULL;
 
 	if (!fib_row_decode(layout, bytes, address, d->clock, &fiber.row))
 		return 0;
@@ -144,9 +190,14 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	if (fib_row_labels(&fiber.row, dead_memory, d) < 0)
 		d->unlabelled++;
 	if (d->request->stacks)
-		find_registers(d, &fiber);
-	if (d->request->stacks && (fiber.registers || fib_row_walkable(&fiber.row)))
+		thread = find_registers(d, &fiber);
+	if (thread && thread->own_end)
+		copy_both(d, &fiber, thread);
+	else if (d->request->stacks &&
+		 ((fiber.flags & INS_FIBER_PAUSED) || fib_row_walkable(&fiber.row)))
 		copy_stack(d, &fiber);
+	if (thread && !thread->own_end)
+		copy_below(d, &fiber);
 	ins_resume(&d->source, bytes, &fiber);
 	if (d->request->high_water && fiber.row.state != FIBER_DEAD)
 		fiber.row.stack_high_water = high_water(d, &fiber.row);
@@ -303,6 +354,7 @@ int ins_source_open_core(const char *core, const char *exe, struct ins_error *er
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	d->source.kind = "core";
 	d->source.memory = dead_memory;
+	d->source.no_code = dead_no_code;
 	d->source.ops = &dead_ops;
 	d->core.fd = -1;
 	rc = ins_core_open(core, error, &d->core);

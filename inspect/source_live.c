@@ -69,10 +69,9 @@ static int live_memory(void *source, uint64_t address, void *buf, size_t size)
 static void forget(struct ins_fiber *fiber, unsigned flags)
 {
 	fiber->flags = flags;
-	fiber->registers = NULL;
+	fiber->registers.known = 0;
 	fiber->stack = NULL;
 	fiber->stack_size = fiber->aside_size = 0;
-	fiber->saved = 0;
 }
 
 static bool make_room(struct live *l, size_t size)
@@ -369,9 +368,11 @@ int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source *
 	struct live *l;
 	int rc;
 
-	if (pid <= 0 || ins_rights_status(pid, "State", state, sizeof state) < 0)
-		return ins_error_set(error, -ESRCH, "process %d: no such process", (int)pid);
-	if (state[0] == 'Z' || state[0] == 'X')
+	rc = ins_rights_seen(pid, error);
+	if (rc < 0)
+		return rc;
+	if (ins_rights_status(pid, "State", state, sizeof state) == 0 &&
+	    (state[0] == 'Z' || state[0] == 'X'))
 		return ins_error_set(error, -ESRCH,
 				     "process %d: has ended; its parent has not taken notice yet",
 				     (int)pid);

@@ -217,8 +217,9 @@ static int print(struct answer *a, struct ins_error *error)
 	}
 	ins_json_key(&json, "found", json_integer((json_int_t)ins_deadlocks_lasting(a->found)));
 	ins_json_key(&json, "readings", json_integer(a->readings));
-	if (ins_json_end(&json, &summary, &s->source->problems) < 0 && rc == 0)
-		rc = ins_error_set(error, -EIO, "what was written is not whole");
+	/* What could not be written shows in s->out. */
+	if (ins_json_end(&json, &summary, &s->source->problems) == -ENOMEM && rc == 0)
+		rc = ins_error_set(error, -ENOMEM, "out of memory");
 	return rc;
 }
 

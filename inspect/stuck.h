@@ -25,8 +25,8 @@ struct ins_stuck {
 	FILE *out;
 };
 
-/* Print the answer. *ret_found: deadlocks that last. 0; a negative errno with error set; -EIO or -ENOMEM also when the
- * JSON that was written is not whole. */
+/* Print the answer. *ret_found: deadlocks that last. 0; a negative errno with error set. Whether all of it could be written
+ * shows in ferror(out). */
 int ins_stuck_answer(const struct ins_stuck *stuck, size_t *ret_found, struct ins_error *error);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * unwind.c - walking a copied stack
  *
- * libunwind is given a process that consists of two registers, the stack's bytes and the unwind
+ * libunwind is given a process that consists of a few registers, the stack's bytes and the unwind
  * tables of the modules. That is enough: the first pc is a label in the switch routine whose CFI
  * says where everything else was saved.
  *
@@ -26,6 +26,7 @@
 
 #include "inspect/unwind_dw.h"
 #include "inspect/unwind_end.h"
+#include "inspect/unwind_nothing.h"
 #include "inspect/unwind_refused.h"
 #include "inspect/walk_cache.h"
 
@@ -46,9 +47,11 @@ struct ins_unwinder {
 	unw_addr_space_t space;
 	struct table *tables; /* one for each module */
 	size_t table_count;
-	const struct ins_fiber *fiber; /* of the walk that goes on */
-	bool lost;		       /* a step had no rule */
-	bool foreign;		       /* the outermost frame is of another fiber */
+	const struct ins_fiber *fiber;	/* of the walk that goes on */
+	struct ins_registers registers; /* that it begins with */
+	bool lost;			/* a step had no rule */
+	bool foreign;			/* the outermost frame is of another fiber */
+	bool home;			/* a handler's stack led back to the fiber's */
 	struct ins_unwind_dw dw;
 	struct ins_walk second;
 	struct ins_walk_cache *cache; /* NULL: without one */
@@ -155,24 +158,10 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 {
 	const struct ins_unwinder *u = arg;
 
-	const struct ins_registers *all = u->fiber->registers;
-
 	(void)as;
 	if (write)
 		return -UNW_EREADONLYREG;
-	if (reg >= 0 && all && (unsigned)reg < all->count)
-		*value = all->at[reg];
-	else if (reg == UNW_REG_IP)
-		*value = u->fiber->row.pc;
-	else if (reg == UNW_REG_SP)
-		*value = u->fiber->row.sp;
-	else if ((u->fiber->flags & INS_FIBER_FP) && reg == ins_unwind_dw_frame_pointer())
-		*value = u->fiber->row.fp;
-	else if (reg >= 0 && reg < INS_REGISTERS && (u->fiber->saved >> reg & 1))
-		*value = u->fiber->reg[reg];
-	else
-		return -UNW_EBADREG;
-	return 0;
+	return ins_registers_get_unwind(&u->registers, reg, value) ? 0 : -UNW_EBADREG;
 }
 
 static unw_accessors_t accessors = {
@@ -222,37 +211,44 @@ void ins_unwinder_drop_cache(struct ins_unwinder *unwinder)
 	unwinder->cache = NULL;
 }
 
-/* Whether the last frame is the routine that every fiber starts in. */
-static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk)
-{
-	uint64_t pc;
-
-	if (!walk->count)
-		return false;
-	pc = walk->pc[walk->count - 1] - (walk->count > 1);
-	return pc >= layout->entry_low && pc < layout->entry_high;
-}
-
 static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &u->source->layout;
 	unw_word_t pc, sp, last = fiber->row.sp;
 	unw_cursor_t cursor;
+	int more = 1;
 
 	u->fiber = fiber;
-	u->lost = u->foreign = false;
+	ins_registers_of(fiber, &u->registers);
+	u->lost = u->foreign = u->home = false;
 	ret->pc[0] = fiber->row.pc;
 	ret->count = 1;
 	if (unw_init_remote(&cursor, u->space, u) < 0)
 		return;
 	/* Below the entry of another library's coroutines may be anything. */
 	while (ret->count < INS_WALK_MAX && !arrived(&u->source->layout, ret)) {
-		if (unw_step(&cursor) <= 0 || u->lost ||
-		    unw_get_reg(&cursor, UNW_REG_IP, &pc) < 0 ||
-		    unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0 || !pc)
+		const bool nothing = at_nothing(u->source, &u->dw, fiber, ret);
+
+		if (nothing && !hop_back(u->source, fiber, &cursor, &u->registers, &pc))
+			return;
+		if (nothing) {
+			if (unw_init_remote(&cursor, u->space, u) < 0)
+				return;
+		} else {
+			more = unw_step(&cursor);
+			if (more < 0 || u->lost || unw_get_reg(&cursor, UNW_REG_IP, &pc) < 0)
+				return;
+		}
+		if (unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0)
 			return;
 		/* A caller's frame is above; a stack that goes in circles is a damaged one. */
-		if (sp <= last && !came_home(fiber, last, sp))
+		if (came_home(fiber, last, sp))
+			u->home = true;
+		else if (sp <= last)
+			return;
+		/* Nobody called the outermost; but a signal may have come where nothing is. */
+		if ((!more && pc) ||
+		    (!pc && !ins_unwind_dw_of_signal(&u->dw, ret->pc[ret->count - 1])))
 			return;
 		last = sp;
 		ret->pc[ret->count++] = pc;
@@ -262,7 +258,7 @@ static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, s
 }
 
 /* By both unwinders, as far as it takes. True when the walk is whole. */
-static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
+static bool walk_both(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &u->source->layout;
 
@@ -280,6 +276,14 @@ static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, st
 	return arrived(layout, ret);
 }
 
+static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
+{
+	const bool whole = walk_both(u, fiber, ret);
+
+	ins_unwind_dw_signals(&u->dw, ret);
+	return whole;
+}
+
 #define SWITCHING "it was caught in the middle of a switch"
 
 /* A fiber that runs: who ran it was stopped, or it is between two. What is not sure to be its own is not shown. */
@@ -287,13 +291,14 @@ static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 			 struct ins_walk *ret)
 {
 	const struct fib_row *row = &fiber->row;
-	const bool home = fiber->registers && row->sp - row->stack_low <= row->stack_size;
+	const bool paused = fiber->flags & INS_FIBER_PAUSED;
 	const bool whole = fiber->stack && walk_whole(u, fiber, ret);
+	const bool home = paused && (u->home || row->sp - row->stack_low <= row->stack_size);
 
-	if (fiber->registers && whole && !u->foreign)
+	if (paused && whole && !u->foreign)
 		return;
 	ret->truncated = true;
-	if (fiber->registers && (u->foreign || (!home && !whole)))
+	if (paused && (u->foreign || (!home && !whole)))
 		ret->count = 0;
 	if (home && !u->foreign)
 		explain(u->source->modules, &u->dw, fiber, ret);
@@ -305,11 +310,11 @@ static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &unwinder->source->layout;
-	bool cached;
 
 	ret->count = ret->limit = ret->left = ret->left_least = 0;
 	ret->truncated = false;
 	ret->reason[0] = 0;
+	memset(ret->interrupted, 0, sizeof ret->interrupted);
 	if (!fib_row_walkable(&fiber->row) && !fib_row_fresh(&fiber->row) &&
 	    !(fiber->flags & (INS_FIBER_PAUSED | INS_FIBER_SWITCHING))) {
 		snprintf(ret->reason, sizeof ret->reason, "%s",
@@ -335,12 +340,10 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 		ret->pc[ret->count++] = fiber->row.entry;
 		return;
 	}
-	/* The rules of the cache are for where fibers are left; this one is anywhere. */
-	cached = unwinder->cache && !fiber->registers;
-	if (cached && ins_walk_cache_walk(unwinder->cache, fiber, ret))
+	if (unwinder->cache && ins_walk_cache_walk(unwinder->cache, fiber, ret))
 		return;
 	if (walk_whole(unwinder, fiber, ret)) {
-		if (cached)
+		if (unwinder->cache)
 			ins_walk_cache_learn(unwinder->cache, fiber, ret);
 		return;
 	}
@@ -355,6 +358,7 @@ bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fib
 	ret->limit = ret->left = ret->left_least = 0;
 	ret->truncated = false;
 	ret->reason[0] = 0;
+	memset(ret->interrupted, 0, sizeof ret->interrupted);
 	walk_unwind(unwinder, fiber, ret);
 	return !unwinder->lost && arrived(&unwinder->source->layout, ret);
 }

@@ -24,8 +24,16 @@ struct ins_walk {
 	unsigned limit;		   /* frames to show of it, inlined ones counted; 0: all */
 	unsigned left, left_least; /* frames beyond the limit; of a group the most and the least */
 	char reason[160];	   /* why truncated, or why there is no stack to walk; else "" */
-	uint64_t pc[INS_WALK_MAX]; /* innermost first; all but the first are return addresses */
+	uint64_t interrupted[INS_WALK_MAX /
+			     64];  /* bit n: frame n goes on at its pc, where a signal came */
+	uint64_t pc[INS_WALK_MAX]; /* innermost first */
 };
+
+/* Whether the pc of a frame is where a call returns to, so that the byte before it is meant. */
+static inline bool ins_walk_returned(const struct ins_walk *walk, unsigned frame)
+{
+	return frame > 0 && !(walk->interrupted[frame / 64] >> frame % 64 & 1);
+}
 
 struct ins_unwinder;
 

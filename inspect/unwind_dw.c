@@ -12,31 +12,12 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inspect/debug.h"
 #include "inspect/image.h"
 
 #define X86_64_R12 12
-
-/* DWARF's numbers of the two registers that a walk starts with. */
-static const struct {
-	unsigned machine;
-	int sp, fp;
-} registers[] = {
-	{EM_X86_64, 7, 6},
-	{EM_AARCH64, 31, 29},
-	{EM_RISCV, 2, 8},
-};
-
-int ins_unwind_dw_frame_pointer(void)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof registers / sizeof registers[0]; i++)
-		if (registers[i].machine == ins_machine_self())
-			return registers[i].fp;
-	return -1;
-}
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 {
@@ -65,29 +46,24 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	struct ins_unwind_dw *dw = arg;
-	const struct fib_row *row = &dw->fiber->row;
-	size_t i;
+	struct ins_registers registers;
+	uint64_t word;
+	unsigned i;
 
-	for (i = 0; i < sizeof registers / sizeof registers[0]; i++) {
-		Dwarf_Word sp = row->sp, fp = row->fp, reg;
-		int k;
+	if (!ins_port())
+		return false;
+	ins_registers_of(dw->fiber, &registers);
+	dwfl_thread_state_register_pc(thread, registers.pc);
+	for (i = 0; i < INS_REGISTERS; i++) {
+		Dwarf_Word value;
 
-		if (registers[i].machine != ins_machine_self())
+		if (!ins_registers_get(&registers, i, &word))
 			continue;
-		for (k = 0; k < INS_REGISTERS; k++) {
-			reg = dw->fiber->reg[k];
-			if ((dw->fiber->saved >> k & 1) &&
-			    !dwfl_thread_state_registers(thread, k, 1, &reg))
-				return false;
-		}
-		dwfl_thread_state_register_pc(thread, row->pc);
-		if (dw->fiber->registers && dw->fiber->registers->count)
-			return dwfl_thread_state_registers(thread, 0, dw->fiber->registers->count,
-							   dw->fiber->registers->at);
-		return dwfl_thread_state_registers(thread, registers[i].sp, 1, &sp) &&
-		       dwfl_thread_state_registers(thread, registers[i].fp, 1, &fp);
+		value = word;
+		if (!dwfl_thread_state_registers(thread, (int)i, 1, &value))
+			return false;
 	}
-	return false;
+	return true;
 }
 
 static const Dwfl_Thread_Callbacks callbacks = {
@@ -103,7 +79,7 @@ static bool foreign(const struct ins_unwind_dw *dw, Dwfl_Frame *outermost)
 	const struct fib_layout *layout = &dw->source->layout;
 	Dwarf_Word record;
 
-	return dw->fiber->registers && ins_machine_self() == EM_X86_64 &&
+	return (dw->fiber->flags & INS_FIBER_PAUSED) && ins_machine_self() == EM_X86_64 &&
 	       dwfl_frame_reg(outermost, X86_64_R12, &record) == 0 &&
 	       record != dw->fiber->row.record &&
 	       record - layout->records < layout->committed * layout->record_size;
@@ -126,29 +102,67 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 	return DWARF_CB_ABORT;
 }
 
-static bool covered_by(Dwarf_CFI *cfi, Dwarf_Addr address)
+static bool covered_by(Dwarf_CFI *cfi, Dwarf_Addr address, bool *ret_signal)
 {
 	Dwarf_Frame *frame = NULL;
 	bool found = cfi && dwarf_cfi_addrframe(cfi, address, &frame) == 0;
 
+	if (found)
+		dwarf_frame_info(frame, NULL, NULL, ret_signal);
 	free(frame);
 	return found;
 }
 
-bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc)
+/* Whether a rule covers an address, and whether it is of a signal's frame. */
+static bool covers(Dwfl_Module *m, uint64_t pc, bool *ret_signal)
 {
-	Dwfl *dwfl = ins_debug_session(dw->source->modules);
-	Dwfl_Module *m = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
 	Dwarf_Addr bias = 0;
 	Dwarf_CFI *cfi;
 
 	if (!m)
 		return false;
 	cfi = dwfl_module_eh_cfi(m, &bias);
-	if (covered_by(cfi, pc - bias))
+	if (covered_by(cfi, pc - bias, ret_signal))
 		return true;
 	cfi = dwfl_module_dwarf_cfi(m, &bias);
-	return covered_by(cfi, pc - bias);
+	return covered_by(cfi, pc - bias, ret_signal);
+}
+
+bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc)
+{
+	Dwfl *dwfl = ins_debug_session(dw->source->modules);
+	bool signal;
+
+	return covers(dwfl ? dwfl_addrmodule(dwfl, pc) : NULL, pc, &signal);
+}
+
+static void interrupted(struct ins_walk *walk, unsigned frame)
+{
+	if (frame < walk->count)
+		walk->interrupted[frame / 64] |= UINT64_C(1) << frame % 64;
+}
+
+bool ins_unwind_dw_of_signal(struct ins_unwind_dw *dw, uint64_t pc)
+{
+	struct ins_modules *modules = dw->source->modules;
+	/* Its rules begin a byte early, since all look up the byte before. */
+	struct ins_module *m = ins_modules_find(modules, pc - 1);
+	bool signal = false;
+
+	return m && covers(ins_debug_module(modules, m), pc - 1, &signal) && signal;
+}
+
+void ins_unwind_dw_signals(struct ins_unwind_dw *dw, struct ins_walk *walk)
+{
+	unsigned i;
+
+	memset(walk->interrupted, 0, sizeof walk->interrupted);
+	for (i = 1; i < walk->count; i++) {
+		if (!ins_unwind_dw_of_signal(dw, walk->pc[i]))
+			continue;
+		interrupted(walk, i);
+		interrupted(walk, i + 1);
+	}
 }
 
 void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, struct ins_walk *ret)
@@ -169,8 +183,9 @@ void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, stru
 		return;
 	/* Its result does not matter: the end of a walk may be an error too. */
 	dwfl_getthread_frames(dwfl, 1, take_frame, dw);
+	ins_unwind_dw_signals(dw, ret);
 	for (i = 0; i + 1 < ret->count; i++) {
-		if (!ins_unwind_dw_covers(dw, ret->pc[i] - (i > 0))) {
+		if (!ins_unwind_dw_covers(dw, ret->pc[i] - ins_walk_returned(ret, i))) {
 			ret->count = i + 1;
 			break;
 		}

@@ -22,8 +22,11 @@ struct ins_unwind_dw {
  */
 void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, struct ins_walk *ret);
 
-/* DWARF's number of this machine's frame pointer, which libunwind shares; -1: not known. */
-int ins_unwind_dw_frame_pointer(void);
+/* Mark the frames of a walk that nobody called: of a signal, and of whom it interrupted. */
+void ins_unwind_dw_signals(struct ins_unwind_dw *dw, struct ins_walk *walk);
+
+/* Whether the code before pc is where a signal's handler returns to. */
+bool ins_unwind_dw_of_signal(struct ins_unwind_dw *dw, uint64_t pc);
 
 /* Whether a rule says who called the code at pc. After a walk. */
 bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc);

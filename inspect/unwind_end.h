@@ -11,12 +11,23 @@
 #include "inspect/unwind.h"
 #include "inspect/unwind_dw.h"
 
+/* Whether the last frame is the routine that every fiber starts in. */
+static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk)
+{
+	uint64_t pc;
+
+	if (!walk->count)
+		return false;
+	pc = walk->pc[walk->count - 1] - (walk->count > 1);
+	return pc >= layout->entry_low && pc < layout->entry_high;
+}
+
 /* Whether sp has left the stack that a signal handler has to itself for the fiber's. */
 static bool came_home(const struct ins_fiber *fiber, uint64_t from, uint64_t sp)
 {
 	const struct fib_row *row = &fiber->row;
 
-	return fiber->registers && from - row->stack_low > row->stack_size &&
+	return (fiber->flags & INS_FIBER_PAUSED) && from - row->stack_low > row->stack_size &&
 	       sp - row->stack_low <= row->stack_size;
 }
 
@@ -28,7 +39,7 @@ static bool owns(const struct fib_layout *layout, const struct ins_fiber *fiber,
 	const struct fib_row *row = &fiber->row;
 	unw_word_t record = row->record;
 
-	if (!fiber->registers)
+	if (!(fiber->flags & INS_FIBER_PAUSED))
 		return true;
 	if (sp - row->stack_low > row->stack_size)
 		return false;
@@ -56,7 +67,8 @@ static bool all_zero(const struct ins_fiber *fiber)
 static void explain(struct ins_modules *modules, struct ins_unwind_dw *dw,
 		    const struct ins_fiber *fiber, struct ins_walk *walk)
 {
-	uint64_t pc = walk->count ? walk->pc[walk->count - 1] - (walk->count > 1) : fiber->row.pc;
+	const unsigned last = walk->count ? walk->count - 1 : 0;
+	uint64_t pc = walk->count ? walk->pc[last] - ins_walk_returned(walk, last) : fiber->row.pc;
 	const struct ins_module *m = ins_modules_find(modules, pc);
 	const char *path = m && m->path[0] ? m->path : "a module without a name";
 	const bool covered = m && ins_unwind_dw_covers(dw, pc);
@@ -77,6 +89,9 @@ static void explain(struct ins_modules *modules, struct ins_unwind_dw *dw,
 	else if (!m->bytes && m->other)
 		snprintf(walk->reason, sizeof walk->reason,
 			 "the file that is now %.100s is not the one that ran", path);
+	else if (!m->bytes && m->denied)
+		snprintf(walk->reason, sizeof walk->reason,
+			 "the file of %.100s may not be read: run this as its user or root", path);
 	else if (!m->bytes)
 		snprintf(walk->reason, sizeof walk->reason, "the file of %.100s is missing", path);
 	else if (fiber->flags & INS_FIBER_CUT)

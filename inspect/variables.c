@@ -83,7 +83,9 @@ static bool find_outer(const struct ins_scene *scene, struct ins_scene *ret,
 	ret->function = NULL;
 	if (++ret->at >= ret->count)
 		return false;
-	n = scopes_at(ret->source, ret->frames[ret->at].pc - 1, &ret->bias, &scopes);
+	n = scopes_at(ret->source,
+		      ret->frames[ret->at].registers.pc - ret->frames[ret->at].returned, &ret->bias,
+		      &scopes);
 	function = function_of(scopes, n);
 	found = function != NULL;
 	if (found)
@@ -250,13 +252,13 @@ static void take_scope(struct search *s, Dwarf_Die *scope, unsigned depth, unsig
 }
 
 /* The variables at one address of the walk, which stands for `frames` frames. */
-static void take_place(struct search *s, unsigned i, uint64_t pc, unsigned frames)
+static void take_place(struct search *s, unsigned i, uint64_t at, unsigned frames)
 {
 	unsigned last = s->frame + frames;
 	Dwarf_Die *scopes;
 	int k, n;
 
-	n = scopes_at(s->source, pc - (i > 0), &s->scene.bias, &scopes);
+	n = scopes_at(s->source, at, &s->scene.bias, &scopes);
 	s->scene.at = i;
 	s->scene.function = (Dwarf_Die *)function_of(scopes, n);
 	s->of_frame = 0;
@@ -281,7 +283,7 @@ int ins_variables_find(struct ins_source *source, struct ins_symbols *symbols,
 		       struct ins_variables **ret)
 {
 	struct search s = {.source = source, .symbols = symbols, .fiber = fiber, .wanted = wanted};
-	struct ins_frame_registers *frames = calloc(walk->count + 1, sizeof *frames);
+	struct ins_unwound *frames = calloc(walk->count + 1, sizeof *frames);
 	size_t n;
 	unsigned i;
 
@@ -296,12 +298,12 @@ int ins_variables_find(struct ins_source *source, struct ins_symbols *symbols,
 	s.scene = (struct ins_scene){.source = source,
 				     .fiber = fiber,
 				     .frames = frames,
-				     .count = ins_registers_find(source, fiber, walk, frames),
+				     .count = ins_unwound_find(source, fiber, walk, frames),
 				     .outer = find_outer};
 	/* A fiber that has not begun, or runs, has no frames. */
 	for (i = 0; fiber->stack && i < walk->count && !s.failed; i++) {
-		ins_symbols_at(symbols, walk->pc[i], i > 0, &n);
-		take_place(&s, i, walk->pc[i], (unsigned)n);
+		ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &n);
+		take_place(&s, i, walk->pc[i] - ins_walk_returned(walk, i), (unsigned)n);
 	}
 	free(frames);
 	if (!s.failed)

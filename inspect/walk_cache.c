@@ -32,16 +32,6 @@
 #include "inspect/debug.h"
 #include "inspect/image.h"
 
-/* DWARF's numbers of the registers that rules may speak of. */
-static const struct numbers {
-	unsigned machine;
-	int sp, fp;
-} numbers[] = {
-	{EM_X86_64, 7, 6},
-	{EM_AARCH64, 31, 29},
-	{EM_RISCV, 2, 8},
-};
-
 enum cfa {
 	CFA_UNKNOWN, /* nothing was learned here */
 	CFA_COMPLEX, /* there is no rule of our shape */
@@ -64,7 +54,7 @@ struct rule {
 
 struct ins_walk_cache {
 	struct ins_source *source;
-	const struct numbers *numbers; /* NULL: of a machine that we do not know */
+	const struct ins_port *port; /* NULL: of a machine that we do not know */
 	struct rule *rules;
 	size_t used, room; /* room is 0 or a power of two */
 	struct ins_walk proof;
@@ -73,15 +63,12 @@ struct ins_walk_cache {
 int ins_walk_cache_new(struct ins_source *source, struct ins_walk_cache **ret)
 {
 	struct ins_walk_cache *c = calloc(1, sizeof *c);
-	size_t i;
 
 	*ret = c;
 	if (!c)
 		return -ENOMEM;
 	c->source = source;
-	for (i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		if (numbers[i].machine == ins_machine_self())
-			c->numbers = &numbers[i];
+	c->port = ins_port();
 	return 0;
 }
 
@@ -149,12 +136,10 @@ static bool in_entry(const struct ins_walk_cache *c, uint64_t pc, bool returned)
 static enum end follow(const struct ins_walk_cache *c, const struct ins_fiber *fiber,
 		       struct ins_walk *ret)
 {
-	const bool saved = c->numbers && (fiber->saved >> c->numbers->fp & 1);
-	uint64_t pc = fiber->row.pc, sp = fiber->row.sp, fp = saved ? fiber->row.fp : 0, cfa;
-	bool has_fp = saved;
+	uint64_t pc = fiber->row.pc, sp = fiber->row.sp, fp = fiber->row.fp, cfa;
+	bool has_fp = fp != 0;
 	const struct rule *r;
 
-	/* Where libfiber's first frame's pointer is, its own rule says: it was saved by the switch. */
 	for (ret->count = 0; ret->count < INS_WALK_MAX; sp = cfa) {
 		bool returned = ret->count > 0;
 
@@ -210,9 +195,9 @@ static bool read_cfa(const struct ins_walk_cache *c, Dwarf_Frame *frame, struct 
 	} else {
 		return false;
 	}
-	if (reg != (Dwarf_Word)c->numbers->sp && reg != (Dwarf_Word)c->numbers->fp)
+	if (reg != (Dwarf_Word)c->port->sp && reg != (Dwarf_Word)c->port->fp)
 		return false;
-	ret->cfa = reg == (Dwarf_Word)c->numbers->sp ? CFA_SP : CFA_FP;
+	ret->cfa = reg == (Dwarf_Word)c->port->sp ? CFA_SP : CFA_FP;
 	return fits(offset, &ret->cfa_off);
 }
 
@@ -256,8 +241,8 @@ static bool read_frame(const struct ins_walk_cache *c, Dwarf_Frame *frame, struc
 		ret->cfa = CFA_NONE;
 		return true;
 	}
-	if (pc != SAVED_AT || !plain_sp(frame, c->numbers->sp) ||
-	    !read_saved(frame, c->numbers->fp, &fp, &ret->fp_off))
+	if (pc != SAVED_AT || !plain_sp(frame, c->port->sp) ||
+	    !read_saved(frame, c->port->fp, &fp, &ret->fp_off))
 		return false;
 	ret->fp = (uint8_t)fp;
 	return read_cfa(c, frame, ret);
@@ -341,6 +326,6 @@ static void prove(struct ins_walk_cache *c, const struct ins_fiber *fiber,
 void ins_walk_cache_learn(struct ins_walk_cache *cache, const struct ins_fiber *fiber,
 			  const struct ins_walk *walk)
 {
-	if (cache->numbers && fiber->stack && learn_rules(cache, walk))
+	if (cache->port && fiber->stack && learn_rules(cache, walk))
 		prove(cache, fiber, walk);
 }

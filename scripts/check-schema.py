@@ -52,6 +52,7 @@ ANSWERS = [
     ("list", "fiberctl list {labels}"),
     ("list-group-by", "fiberctl list {crowd} --group-by holder"),
     ("list-group-by", "fiberctl list {crowd} --group-by label.none"),
+    ("list-group-by", "fiberctl list {crowd} --group-by wait --limit 3"),
     ("show", "fiberctl show {crowd} {waiter}"),
     ("bt", "fiberctl bt {crowd} {waiter}"),
     ("bt", "fiberctl bt {crowd} --all"),
@@ -71,6 +72,7 @@ ANSWERS = [
     ("tree", "fiberctl tree {crowd} --limit 3"),
     ("waits", "fiberctl waits {crowd}"),
     ("waits", "fiberctl waits {deadlock}"),
+    ("waits", "fiberctl waits {deadlock} --where wait=mutex"),
     ("deadlock", "fiberctl deadlock {deadlock}"),
     ("deadlock", "fiberctl deadlock {philosophers}"),
     ("deadlock", "fiberctl deadlock {drift}"),
@@ -325,6 +327,9 @@ def all_known(found):
     """What is wrong with the tables: schemas without an answer, commands without a schema."""
     for schema in sorted(set(found) - {schema for schema, _ in ANSWERS}):
         yield f"no answer: {schema}.json"
+    rows = {line.split("`")[1] for line in (SCHEMAS / "README.md").read_text().splitlines() if line.startswith("| `")}
+    for schema in sorted(set(found) ^ {row.removesuffix(".json") for row in rows}):
+        yield f"README.md and the folder do not agree: {schema}.json"
     missing = set(without_schema())
     for name in sorted(missing - WITHOUT_SCHEMA - SCHEMA_TO_COME):
         yield f"no schema: fiberctl {name}"

@@ -31,7 +31,7 @@ $(BARE): always
 GENERIC := $(BUILD)/generic/bin/crowd
 # Without a sanitizer, whose shadow would make their cores files of terabytes, and which has malloc, the depth of stacks, and
 # where values are, otherwise than the tests want to see them.
-PLAIN := $(addprefix $(BUILD)/plain/bin/,crowd hog spin stuck values values-plain)
+PLAIN := $(addprefix $(BUILD)/plain/bin/,crowd hog spin stuck turns values values-plain)
 crowds: $(GENERIC) $(if $(SAN),plain)
 $(GENERIC): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) ARCH=generic $@
@@ -41,7 +41,7 @@ plain:
 
 # Those who use what is installed, read what is printed or build in ways of their own; strangers do not link sanitizers.
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \
-	scripts/test-debuggers.py scripts/test-matrix.py scripts/test-adapters.py
+	scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py
 
 check: lib tools fixtures examples tests crowds
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")

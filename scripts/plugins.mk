@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# plugins.mk - the fixture that a program loads with dlopen: over libfiber.so, and with libfiber inside
+# plugins.mk - the fixture that a program loads with dlopen: over libfiber.so, and with libfiber inside; and a clock to preload
 
-PLUGINS := $(BUILD)/plugins/shared.so $(BUILD)/plugins/inside.so
+PLUGINS := $(BUILD)/plugins/shared.so $(BUILD)/plugins/inside.so $(BUILD)/plugins/late.so
 fixtures: $(PLUGINS)
 
 $(BUILD)/plugins/shared.so: fixtures/plugins/plugin.c $(BUILD)/lib/libfiber.so
@@ -14,3 +14,8 @@ $(BUILD)/plugins/inside.so: fixtures/plugins/plugin.c $(BUILD)/lib/libfiber_pic.
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -fPIC -shared -o $@ $< $(LDFLAGS) \
 		$(BUILD)/lib/libfiber_pic.a $(LIB_LIBS) -Wl,--exclude-libs,ALL
+
+# For the tools of any build: without a sanitizer.
+$(BUILD)/plugins/late.so: fixtures/plugins/late.c
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -O2 -g -std=gnu11 $(WARN) $(WERROR) -fPIC -shared -o $@ $<

@@ -45,9 +45,10 @@ static int take(void *context, const struct ins_fiber *fiber)
 	const struct ins_walk *walk = NULL;
 	struct ins_variables *variables = NULL;
 
-	begin(a);
 	if (!tool_where_test(&a->where, a->source, a->symbols, fiber))
 		return 0;
+	ins_progress_give_way(&a->source->progress, !a->question->arguments->json);
+	begin(a);
 	if (a->unwinder) {
 		ins_unwind(a->unwinder, fiber, &a->walk);
 		ins_walk_cut(&a->walk, a->symbols, a->question->frames);

@@ -106,8 +106,11 @@ static int take(void *context, const struct ins_fiber *fiber)
 		return ins_tally_add(l->tally, &sight);
 	if (l->order)
 		return ins_order_add(l->order, &sight);
+	if (l->limit && l->shown == l->limit)
+		return 0;
+	ins_progress_give_way(&l->source->progress, !l->arguments->json);
 	begin(l);
-	return l->limit && l->shown == l->limit ? 0 : put(l, fiber);
+	return put(l, fiber);
 }
 
 static void put_count(struct list *l, const struct ins_count *c)
@@ -132,11 +135,16 @@ static void put_counts(struct list *l)
 	size_t i, count = ins_tally_count(l->tally);
 
 	ins_tally_sort(l->tally);
-	for (i = 0; i < count && !(l->limit && i == l->limit); i++)
+	for (i = 0; i < count && !(l->limit && i == l->limit); i++) {
 		put_count(l, ins_tally_at(l->tally, i));
-	l->shown = i;
-	if (!l->arguments->json)
-		printf("shown %zu of %zu values of %s; ", i, count,
+		l->shown += ins_tally_at(l->tally, i)->count;
+	}
+	if (l->arguments->json)
+		ins_json_key(&l->json, "leftOut",
+			     json_pack("{s:I, s:I}", "groups", (json_int_t)(count - i), "fibers",
+				       (json_int_t)(l->matched - l->shown)));
+	else
+		printf("shown %zu of %zu values of %s\n", i, count,
 		       l->arguments->option[TOOL_OPT_GROUP_BY]);
 }
 
@@ -150,7 +158,7 @@ static int finish(struct list *l, struct ins_summary *summary)
 		ins_order_each(l->order, put, l);
 	if (l->tally)
 		put_counts(l);
-	summary->shown = l->tally ? l->matched : l->shown;
+	summary->shown = l->shown;
 	if (l->arguments->json) {
 		if (l->select || l->limit)
 			ins_json_key(&l->json, "matched", json_integer((json_int_t)l->matched));

@@ -1,65 +1,96 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_waits.c - who waits for whom: each holder, what it holds, and who waits for that. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/tool.h"
+#include "tool/where.h"
 #include "inspect/render_waits.h"
 
 #define LIMIT 50 /* holders, as text, unless another one is given */
 
-static int print(const struct tool_arguments *arguments, struct ins_source *source,
-		 const struct ins_waits *waits, const struct ins_summary *summary)
+struct asked {
+	const struct tool_arguments *arguments;
+	struct ins_source *source;
+	struct tool_where where;
+	struct ins_symbols *symbols;
+	struct ins_table *table;
+	struct ins_graph *graph;
+	struct ins_queues *queues;
+	bool *meant; /* of each fiber of the table; NULL: all are */
+	struct ins_waits waits;
+};
+
+static int print(struct asked *a)
 {
+	struct ins_summary summary = *ins_table_summary(a->table);
+	struct ins_source *s = a->source;
 	struct ins_json json;
 	int code = TOOL_WELL;
 
-	if (arguments->option[TOOL_OPT_DOT]) {
-		ins_dot_waits(stdout, waits);
-	} else if (arguments->json) {
-		ins_json_begin(&json, stdout, source->pid, source->name, source->kind, "holders");
-		ins_json_waits(&json, waits);
-		if (ins_json_end(&json, summary, &source->problems) < 0)
+	if (a->meant)
+		summary.shown = ins_queues_waiting(a->queues);
+	if (a->arguments->option[TOOL_OPT_DOT]) {
+		ins_dot_waits(stdout, &a->waits);
+	} else if (a->arguments->json) {
+		ins_json_begin(&json, stdout, s->pid, s->name, s->kind, "holders");
+		ins_json_waits(&json, &a->waits);
+		if (ins_json_end(&json, &summary, &s->problems) < 0)
 			code = TOOL_PARTIAL;
 	} else {
-		ins_text_waits(stdout, waits);
-		ins_text_end(stdout, summary, &source->problems);
+		ins_text_waits(stdout, &a->waits);
+		ins_text_end(stdout, &summary, &s->problems);
 	}
-	if (ins_problems_lines(&source->problems))
+	if (ins_problems_lines(&s->problems))
 		code = TOOL_PARTIAL;
 	return tool_written(code);
 }
 
-static int answer(const struct tool_arguments *arguments, struct ins_source *source, size_t limit)
+/* Whose waits are wanted. Others are there as who is waited for, and count as those behind. */
+static int find_meant(struct asked *a)
 {
-	const struct ins_request request = {0};
-	struct ins_waits waits = {.layout = &source->layout, .limit = limit};
-	struct ins_error error = {""};
-	struct ins_queues *queues = NULL;
-	struct ins_graph *graph = NULL;
-	struct ins_table *table;
-	int code, rc;
+	const size_t count = ins_table_count(a->table);
+	struct ins_fiber fiber;
+	size_t i;
 
-	rc = ins_table_read(source, &request, &error, &table);
+	if (!a->where.select)
+		return 0;
+	a->meant = calloc(count + 1, sizeof *a->meant);
+	if (!a->meant)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		ins_table_get(a->table, i, &fiber);
+		a->meant[i] = tool_where_test(&a->where, a->source, a->symbols, &fiber);
+	}
+	return 0;
+}
+
+static int ask(struct asked *a, const struct ins_request *request)
+{
+	struct ins_error error = {""};
+	int rc = ins_table_read(a->source, request, &error, &a->table);
+
+	if (rc == 0 && request->modules)
+		rc = ins_symbols_new(a->source->modules, &a->symbols);
+	if (rc == 0)
+		rc = find_meant(a);
+	if (rc == 0)
+		rc = ins_graph_new(a->table, &a->graph);
+	if (rc == 0)
+		rc = ins_queues_new(a->graph, a->meant, &a->queues);
 	if (rc < 0)
 		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
-	rc = ins_graph_new(table, &graph);
-	if (rc == 0)
-		rc = ins_queues_new(graph, &queues);
-	waits.queues = queues;
-	waits.pid = source->modules->pid;
-	code = rc < 0 ? tool_cannot("%s", strerror(-rc))
-		      : print(arguments, source, &waits, ins_table_summary(table));
-	ins_queues_free(queues);
-	ins_graph_free(graph);
-	ins_table_free(table);
-	return code;
+	a->waits.layout = &a->source->layout;
+	a->waits.queues = a->queues;
+	a->waits.pid = a->source->modules->pid;
+	return print(a);
 }
 
 static int run(const struct tool_arguments *arguments)
 {
 	const bool text = !arguments->json && !arguments->option[TOOL_OPT_DOT];
-	struct ins_source *source;
+	struct asked a = {.arguments = arguments};
+	struct ins_request request = {0};
 	uint64_t limit;
 	int code;
 
@@ -68,11 +99,20 @@ static int run(const struct tool_arguments *arguments)
 	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 1, SIZE_MAX, text ? LIMIT : SIZE_MAX,
 				&limit))
 		return TOOL_USAGE;
-	code = tool.open(arguments, arguments->word[0], &source);
-	if (code != TOOL_WELL)
-		return code;
-	code = answer(arguments, source, (size_t)limit);
-	ins_source_close(source);
+	a.waits.limit = (size_t)limit;
+	code = tool_where_begin(&a.where, &tool_waits, arguments, &request);
+	if (code == TOOL_WELL)
+		code = tool.open(arguments, arguments->word[0], &a.source);
+	if (code == TOOL_WELL) {
+		code = ask(&a, &request);
+		ins_queues_free(a.queues);
+		ins_graph_free(a.graph);
+		ins_table_free(a.table);
+		ins_symbols_free(a.symbols);
+		ins_source_close(a.source);
+	}
+	free(a.meant);
+	tool_where_end(&a.where);
 	return code;
 }
 
@@ -87,9 +127,11 @@ const struct tool_command tool_waits = {
 		"time, for descriptors and for the system are not shown.\n"
 		"\n"
 		"Text shows 50 holders unless --limit says otherwise, --dot and --json all.\n"
+		"--where: only the waits of fibers for which it is true, and whom they wait for.\n"
 		"--dot prints a graph: waits PROCESS --dot | dot -Tsvg > waits.svg\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_DOT) | TOOL_TAKES(TOOL_OPT_LIMIT),
+	.options =
+		TOOL_TAKES(TOOL_OPT_DOT) | TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,
 };

@@ -34,12 +34,14 @@ int tool_cannot(const char *fmt, ...)
 
 int tool_wrong(const struct tool_command *command, const char *fmt, ...)
 {
+	char text[8192], plain[4 * sizeof text];
 	va_list ap;
 
-	fprintf(stderr, "%s: ", tool.name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	/* A script may have handed on what a program calls its fibers. */
+	fprintf(stderr, "%s: %s", tool.name, ins_plain(text, plain, sizeof plain));
 	if (command && command->name && command->name[0])
 		fprintf(stderr, "\nTry '%s help %s'.\n", tool.name, command->name);
 	else

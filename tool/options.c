@@ -35,6 +35,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_LIMIT] = {"limit", 'l', "N", "show no more than N"},
 	[TOOL_OPT_LOCALS] = {"locals", 0, NULL, "show the local variables of each call"},
 	[TOOL_OPT_MIN] = {"min", 'm', "N", "leave out groups of fewer than N"},
+	[TOOL_OPT_MODULE] = {"module", 0, "NAME", "of several libraries with fibers, this one"},
 	[TOOL_OPT_NO_PAUSE] = {"no-pause", 0, NULL, "stop no thread: running fibers have no stack"},
 	[TOOL_OPT_ONCE] = {"once", '1', NULL, "one look, or one screen, and end"},
 	[TOOL_OPT_OUTPUT] = {"output", 'o', "FILE", "write to FILE"},
@@ -45,6 +46,8 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_SORT] = {"sort", 's', "NAME", "order by it; '-' before it: the largest first"},
 	[TOOL_OPT_SOURCE] = {"source", 0, "N", "show N lines of source around each place"},
 	[TOOL_OPT_SPEEDSCOPE] = {"speedscope", 0, "FILE", "write a profile for speedscope to FILE"},
+	[TOOL_OPT_STACKS_EVERY] = {"stacks-every", 0, "TIME",
+				   "the time between two looks at all stacks"},
 	[TOOL_OPT_STACKS_ONLY] = {"stacks-only", 0, NULL, "leave out what files have"},
 	[TOOL_OPT_SVG] = {"svg", 0, "FILE", "write a flame graph to FILE"},
 	[TOOL_OPT_SYSROOT] = {"sysroot", 0, "DIR", "look for the files of a core below DIR first"},
@@ -131,13 +134,28 @@ static bool take(struct tool_arguments *a, int c)
 	return true;
 }
 
+bool tool_option_terminal(void)
+{
+	const char *kind = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(kind && strcmp(kind, "dumb") == 0);
+}
+
+/* https://no-color.org: one that is empty is none. */
+static bool wants_no_color(void)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return no && no[0];
+}
+
 bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret)
 {
 	struct option longs[TOOL_OPT_COUNT + 5];
 	char letters[2 * TOOL_OPT_COUNT + 8];
 	int c;
 
-	*ret = (struct tool_arguments){.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+	*ret = (struct tool_arguments){.color = tool_option_terminal() && !wants_no_color()};
 	fill(longs, letters);
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1)
 		if (!take(ret, c))

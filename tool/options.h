@@ -34,6 +34,7 @@ enum tool_option_id {
 	TOOL_OPT_LIMIT,
 	TOOL_OPT_LOCALS,
 	TOOL_OPT_MIN,
+	TOOL_OPT_MODULE,
 	TOOL_OPT_NO_PAUSE,
 	TOOL_OPT_ONCE,
 	TOOL_OPT_OUTPUT,
@@ -44,6 +45,7 @@ enum tool_option_id {
 	TOOL_OPT_SORT,
 	TOOL_OPT_SOURCE,
 	TOOL_OPT_SPEEDSCOPE,
+	TOOL_OPT_STACKS_EVERY,
 	TOOL_OPT_STACKS_ONLY,
 	TOOL_OPT_SVG,
 	TOOL_OPT_SYSROOT,
@@ -90,6 +92,9 @@ bool tool_option_frames(const struct tool_arguments *arguments, unsigned *ret);
 /* The same as a length of time: "20ms", "1.5s", "2m"; a number alone is seconds. *ret in ns. */
 bool tool_option_duration(const struct tool_arguments *arguments, enum tool_option_id id,
 			  int64_t fallback, int64_t *ret);
+
+/* Whether standard output is a terminal that knows more than lines of text, which one of TERM=dumb does not. */
+bool tool_option_terminal(void);
 
 /* The field of that name, which an option of the command was given. False after a line on stderr. */
 bool tool_option_field(const struct tool_command *command, enum tool_option_id id, const char *name,

@@ -23,7 +23,7 @@ void tool_where_end(struct tool_where *where)
 	where->select = NULL;
 }
 
-bool tool_where_test(struct tool_where *where, const struct ins_source *source,
+bool tool_where_test(struct tool_where *where, struct ins_source *source,
 		     struct ins_symbols *symbols, const struct ins_fiber *fiber)
 {
 	struct ins_sight sight = {.layout = &source->layout, .symbols = symbols, .fiber = fiber};
@@ -31,5 +31,6 @@ bool tool_where_test(struct tool_where *where, const struct ins_source *source,
 	if (!where->select || ins_select_test(where->select, &sight))
 		return true;
 	where->others++;
+	source->passed += fiber->flags != 0;
 	return false;
 }

@@ -16,8 +16,8 @@ int tool_where_begin(struct tool_where *where, const struct tool_command *comman
 		     const struct tool_arguments *arguments, struct ins_request *request);
 void tool_where_end(struct tool_where *where);
 
-/* Whether this fiber is meant; counted when not. */
-bool tool_where_test(struct tool_where *where, const struct ins_source *source,
+/* Whether this fiber is meant; counted when not, and what is missing of it is not missed. */
+bool tool_where_test(struct tool_where *where, struct ins_source *source,
 		     struct ins_symbols *symbols, const struct ins_fiber *fiber);
 
 #endif

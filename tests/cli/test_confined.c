@@ -84,7 +84,7 @@ static void assert_confined(pid_t pid)
 }
 
 /* Every fiber that is suspended, with the name of what it waits for where that has one, and its calls to the last. */
-static void assert_whole(struct harness_process *p, bool frames)
+static void assert_whole(struct harness_process *p, const char *source, bool frames)
 {
 	json_t *answer, *fiber;
 	size_t i, objects = 0;
@@ -92,7 +92,7 @@ static void assert_whole(struct harness_process *p, bool frames)
 	cli_expect(p, 0);
 	assert_string_equal(p->err.bytes, "");
 	answer = json_answer(p);
-	json_promise_answer(answer, "control");
+	json_promise_answer(answer, source);
 	assert_true(json_is_true(json_object_get(answer, "complete")));
 	assert_int_equal(json_int(answer, "shown"), FIBERS);
 	json_array_foreach (json_object_get(answer, "fibers"), i, fiber) {
@@ -108,43 +108,63 @@ static void assert_whole(struct harness_process *p, bool frames)
 	harness_free(p);
 }
 
-/* Whether fiberctl has that command. */
-static bool has(const char *command)
+/* Its text, whole; the exit code. */
+static void says(struct harness_process *p, int code, const char *what)
 {
-	struct harness_process *p = cli_run("fiberctl", "help", command, NULL);
-	const bool there = harness_exit_code(p) == 0;
-
+	cli_expect(p, code);
+	cli_contains(p->out.bytes, what);
+	assert_null(strstr(p->out.bytes, "truncated"));
+	assert_null(strstr(p->out.bytes, "incomplete"));
+	assert_string_equal(p->err.bytes, "");
 	harness_free(p);
-	return there;
+}
+
+/* A snapshot, and what is read from it where as much is forbidden. */
+static void snapshot_is_whole(bool nobody, const char *pid)
+{
+	char option[HARNESS_PATH + 32];
+	const char *const file = option + strlen("--output=");
+
+	snprintf(option, sizeof(option), "--output=%s/%s.snap",
+		 env[1] ? env[1] + 16 : harness_folder(), pid);
+	says(ask(nobody, "snapshot", pid, option, NULL), 0, "110 fibers");
+	assert_whole(ask(nobody, "list", file, "--json", NULL), "snapshot", false);
+	assert_whole(ask(nobody, "bt", file, "--all", "--json"), "snapshot", true);
+}
+
+/* Two that wait for each other, with the stacks that they wait on. */
+static void deadlock_is_found(bool nobody)
+{
+	struct harness_process *two =
+		confine(nobody, (const char *[]){"deadlock", "--crossing", NULL}, false);
+	char pid[16];
+
+	assert_non_null(harness_wait_line(two, "ready ", CLI_SECONDS));
+	assert_confined(two->pid);
+	snprintf(pid, sizeof(pid), "%d", two->pid);
+	says(ask(nobody, "deadlock", pid, NULL, NULL), 3, "fiber_mutex_lock");
+	harness_free(two);
 }
 
 static void answers_are_whole(bool nobody)
 {
-	struct harness_process *p,
-		*crowd = confine(nobody, (const char *[]){"crowd", "110", NULL}, false);
+	struct harness_process *crowd =
+		confine(nobody, (const char *[]){"crowd", "110", NULL}, false);
 	char pid[16], id[24];
 
 	assert_non_null(harness_wait_line(crowd, "ready ", CLI_SECONDS));
 	assert_confined(crowd->pid);
 	snprintf(pid, sizeof(pid), "%d", crowd->pid);
 	snprintf(id, sizeof(id), "%llu", strtoull(crowd->out.bytes, NULL, 10));
-	assert_whole(ask(nobody, "list", pid, "--json", NULL), false);
-	assert_whole(ask(nobody, "bt", pid, "--all", "--json"), true);
-	p = ask(nobody, "show", pid, id, NULL);
-	cli_expect(p, 0);
-	assert_null(strstr(p->out.bytes, "incomplete"));
-	harness_free(p);
-	p = ask(nobody, "bt", pid, id, NULL);
-	cli_expect(p, 0);
-	assert_null(strstr(p->out.bytes, "truncated"));
-	harness_free(p);
-	if (has("stacks")) {
-		p = ask(nobody, "stacks", pid, NULL, NULL);
-		cli_expect(p, 0);
-		assert_null(strstr(p->out.bytes, "truncated"));
-		harness_free(p);
-	}
+	assert_whole(ask(nobody, "list", pid, "--json", NULL), "control", false);
+	assert_whole(ask(nobody, "bt", pid, "--all", "--json"), "control", true);
+	says(ask(nobody, "show", pid, id, NULL), 0, "fiber ");
+	says(ask(nobody, "bt", pid, id, NULL), 0, "fiber ");
+	says(ask(nobody, "stacks", pid, NULL, NULL), 0, "110 of 110 fibers");
+	says(ask(nobody, "deadlock", pid, NULL, NULL), 0, "no deadlock");
+	snapshot_is_whole(nobody, pid);
 	harness_free(crowd);
+	deadlock_is_found(nobody);
 }
 
 static void test_confined_program_is_shown_whole(void **state)
@@ -200,7 +220,11 @@ static void test_container_without_capabilities_shows_its_program_whole(void **s
 		"\"$1/fiberctl\" list $pid --json >\"$2/list\"; "
 		"\"$1/fiberctl\" bt $pid --all >\"$2/bt\"; "
 		"\"$1/fiberctl\" show $pid 1 >\"$2/show\"; "
-		"kill $pid; ! grep -e truncated -e incomplete \"$2/bt\" \"$2/show\"; "
+		"\"$1/fiberctl\" stacks $pid >\"$2/stacks\"; "
+		"\"$1/fiberctl\" deadlock $pid; "
+		"\"$1/fiberctl\" snapshot $pid -o \"$2/snap\"; "
+		"kill $pid; ! grep -e truncated -e incomplete \"$2/bt\" \"$2/show\" \"$2/stacks\"; "
+		"\"$1/fiberctl\" list \"$2/snap\" --json | grep '\"shown\":110'; "
 		"grep '\"complete\":true' \"$2/list\"; grep '\"shown\":110' \"$2/list\"";
 	char program[HARNESS_PATH];
 	struct harness_process *p;

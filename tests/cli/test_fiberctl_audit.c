@@ -86,6 +86,11 @@ static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
 	cli_contains(p->out.bytes, cli_number((uint64_t)by[2]));
 	cli_contains(p->out.bytes, "\nshown 3 of 3 changes\n");
 	harness_free(p);
+	/* As the command that did it is called, and what that prints. */
+	harness_free(cli_run("fiberctl", "watchdog", pid, "off", NULL));
+	p = cli_run("fiberctl", "audit", pid, NULL);
+	cli_contains(p->out.bytes, "20ms -> off");
+	harness_free(p);
 	/* Nothing of it was printed by the program. */
 	assert_string_equal(crowd.process->err.bytes, "");
 	crowd_end(&crowd);

@@ -181,6 +181,32 @@ static void test_bt_shows_a_running_fiber_as_running_without_guessing_its_stack(
 	crowd_end(&spin);
 }
 
+/* Two that run have no stacks, and nobody has asked for them. */
+static void test_what_others_lack_is_not_missed_by_where(void **state)
+{
+	struct crowd spin = crowd_start(NULL, "spin", NULL, NULL);
+	const char *who = cli_number((uint64_t)spin.process->pid);
+	struct harness_process *p =
+		cli_run("fiberctl", "bt", who, "--all", "-w", "wait=mutex", "--json", NULL);
+	json_t *answer = json_answer(p);
+
+	(void)state;
+	cli_expect(p, 0);
+	assert_int_equal(json_int(answer, "shown"), crowd_count(&spin, "mutex"));
+	assert_true(json_is_true(json_object_get(answer, "complete")));
+	json_decref(answer);
+	harness_free(p);
+	p = cli_run("fiberctl", "stacks", who, "-w", "wait=mutex", NULL);
+	cli_expect(p, 0);
+	assert_null(strstr(p->out.bytes, "incomplete"));
+	harness_free(p);
+	p = cli_run("fiberctl", "stacks", who, "-w", "wait=mutex or state=running", NULL);
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "\nincomplete: 2 fibers are incomplete");
+	harness_free(p);
+	crowd_end(&spin);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_bt_json_keeps_the_promises_frame_by_frame),
 		cmocka_unit_test(
 			test_bt_shows_a_running_fiber_as_running_without_guessing_its_stack),
+		cmocka_unit_test(test_what_others_lack_is_not_missed_by_where),
 	};
 
 	harness_watchdog(110);

@@ -124,6 +124,9 @@ static void test_completion_of_fibertrace_is_of_its_own_commands(void **state)
 	/* A process may stand where a command could. */
 	expect_among("''", wanted);
 	expect_among("stacks ''", wanted);
+	expect_among("record ''", wanted);
+	expect_among("record ''", "<crowd>\n");
+	expect_among("to-core ''", "<crowd>\n");
 	tool = "fiberctl";
 	expect_offered("list --cor", "");
 	crowd_end(&crowd);

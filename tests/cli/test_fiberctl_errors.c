@@ -10,35 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/http.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_server.h"
 #include "tests/harness/watchdog.h"
-
-static struct harness_process *server;
-static unsigned port;
-static char pid[16];
-
-static int start(void **state)
-{
-	(void)state;
-	server = http_start(NULL, NULL, NULL, &port);
-	snprintf(pid, sizeof(pid), "%d", server->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	harness_free(server);
-	return 0;
-}
-
-static int still_alive(void **state)
-{
-	(void)state;
-	http_alive(port);
-	return 0;
-}
 
 static void test_fiberctl_usage_errors_are_64(void **state)
 {
@@ -128,6 +102,14 @@ static void test_fiberctl_dead_process_socket(void **state)
 	harness_free(other);
 }
 
+static void test_fiberctl_what_is_no_socket_is_no_dead_process(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "list", "/dev/null", NULL), 2, "fiberctl",
+			 "/dev/null: is no control socket, and no snapshot");
+	cli_expect_error(cli_run("fiberctl", "policy", "/", NULL), 2, "fiberctl", "/: ");
+}
+
 static void test_fiberctl_stopped_process_is_an_error_within_seconds(void **state)
 {
 	unsigned other_port;
@@ -197,8 +179,8 @@ static void test_fiberctl_id_that_has_just_ended(void **state)
 
 	(void)state;
 	/* A server of its own, so that the first connection is the only one. */
-	stop(NULL);
-	start(NULL);
+	one_server_end(NULL);
+	one_server(NULL);
 	fd = http_connect(port);
 	assert_true(harness_until(there, &sought, CLI_SECONDS));
 	id = cli_number(sought.id);
@@ -209,25 +191,6 @@ static void test_fiberctl_id_that_has_just_ended(void **state)
 	assert_true(harness_until(gone, &sought, CLI_SECONDS));
 	cli_expect_error(cli_run("fiberctl", "show", pid, id, NULL), 2, "fiberctl", id);
 	cli_expect_error(cli_run("fiberctl", "bt", pid, id, NULL), 2, "fiberctl", id);
-}
-
-static void test_fiberctl_another_users_process(void **state)
-{
-	const struct harness_how nobody = {.user = 65534};
-	char tool[HARNESS_PATH];
-	struct harness_process *p;
-
-	(void)state;
-	if (getuid())
-		cli_skip("needs root to become another user");
-	p = cli_run_how(&nobody, harness_program(tool, "fiberctl"), "--help", NULL);
-	if (harness_exit_code(p)) {
-		harness_free(p);
-		cli_skip("the build folder is not open to other users");
-	}
-	harness_free(p);
-	cli_expect_error(cli_run_how(&nobody, "fiberctl", "list", pid, NULL), 2, "fiberctl",
-			 "ermission");
 }
 
 static void test_fiberctl_works_where_process_vm_readv_is_forbidden(void **state)
@@ -262,7 +225,7 @@ static void test_fiberctl_works_where_process_vm_readv_is_forbidden(void **state
 	harness_free(other);
 }
 
-#define CASE(name) cmocka_unit_test_teardown(name, still_alive)
+#define CASE(name) cmocka_unit_test_teardown(name, one_server_answers)
 
 int main(void)
 {
@@ -273,13 +236,13 @@ int main(void)
 		CASE(test_fiberctl_process_without_fibers),
 		CASE(test_fiberctl_control_is_off),
 		CASE(test_fiberctl_dead_process_socket),
+		CASE(test_fiberctl_what_is_no_socket_is_no_dead_process),
 		CASE(test_fiberctl_stopped_process_is_an_error_within_seconds),
 		CASE(test_fiberctl_id_that_does_not_exist),
 		CASE(test_fiberctl_id_that_has_just_ended),
-		CASE(test_fiberctl_another_users_process),
 		CASE(test_fiberctl_works_where_process_vm_readv_is_forbidden),
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, one_server, one_server_end);
 }

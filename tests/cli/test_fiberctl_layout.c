@@ -232,10 +232,11 @@ static void test_list_counts_what_the_crowd_is(void **state)
 	harness_free(p);
 	p = cli_run("fiberctl", "list", pid, "-g", "holder", "-l", "1", NULL);
 	cli_expect(p, 0);
-	assert_int_equal(count_lines(p->out.bytes), 3);
+	assert_int_equal(count_lines(p->out.bytes), 4);
 	cli_contains(p->out.bytes, "     COUNT ");
 	cli_contains(p->out.bytes, "\nshown 1 of ");
-	cli_contains(p->out.bytes, " values of holder; shown ");
+	cli_contains(p->out.bytes, " values of holder\nshown ");
+	cli_contains(p->out.bytes, " more match: --all shows them\n");
 	harness_free(p);
 }
 
@@ -280,7 +281,7 @@ static void test_list_as_lines_is_an_object_a_line(void **state)
 /* -- a terminal, and colours -- */
 
 /* What the tool prints to a person, without the returns that a terminal adds. */
-static char *on_terminal(const char *option, const char *argument)
+static char *on_terminal_of(const char *kind, const char *option, const char *argument)
 {
 	char path[HARNESS_PATH], *text = calloc(1, 1 << 20), *to = text;
 	const char *const argv[] = {
@@ -294,7 +295,8 @@ static char *on_terminal(const char *option, const char *argument)
 	child = forkpty(&fd, NULL, NULL, NULL);
 	assert_true(child >= 0);
 	if (!child) {
-		unsetenv("NO_COLOR");
+		setenv("TERM", kind, 1);
+		setenv("NO_COLOR", "", 1); /* which is none */
 		execv(argv[0], (char *const *)argv);
 		_exit(127);
 	}
@@ -309,6 +311,11 @@ static char *on_terminal(const char *option, const char *argument)
 			*to++ = *s;
 	*to = 0;
 	return text;
+}
+
+static char *on_terminal(const char *option, const char *argument)
+{
+	return on_terminal_of("xterm", option, argument);
 }
 
 static void test_list_on_a_terminal_is_a_screenful(void **state)
@@ -354,6 +361,9 @@ static void test_list_has_colours_where_they_are_wanted(void **state)
 		assert_int_equal(strchr(text, '\033') != NULL, i != 1);
 		free(text);
 	}
+	text = on_terminal_of("dumb", "--limit", "1");
+	assert_null(strchr(text, '\033'));
+	free(text);
 }
 
 int main(void)

@@ -139,6 +139,37 @@ static void test_list_refuses_a_name_that_two_processes_have(void **state)
 	crowd_end(&other);
 }
 
+/* Neither groups nor fibers are left out without a word. */
+static void test_list_of_some_groups_says_what_it_leaves_out(void **state)
+{
+	struct harness_process *all =
+		cli_run("fiberctl", "list", pid, "-g", "object", "--json", NULL);
+	struct harness_process *p =
+		cli_run("fiberctl", "list", pid, "-g", "object", "-l", "2", "--json", NULL);
+	json_t *whole = json_answer(all), *answer = json_answer(p);
+	const json_t *groups = json_object_get(answer, "groups");
+	const json_t *left = json_object_get(answer, "leftOut");
+	json_int_t sum;
+
+	(void)state;
+	cli_expect(p, 0);
+	assert_int_equal(json_array_size(groups), 2);
+	sum = json_int(json_array_get(groups, 0), "count") +
+	      json_int(json_array_get(groups, 1), "count");
+	json_promise(left, "leftOut", "groups:i fibers:i");
+	assert_int_equal(json_int(left, "groups") + 2,
+			 json_array_size(json_object_get(whole, "groups")));
+	assert_int_equal(json_int(left, "fibers") + sum, crowd.count);
+	assert_int_equal(json_int(answer, "shown"), sum);
+	assert_int_equal(json_int(answer, "matched"), crowd.count);
+	assert_int_equal(json_int(json_object_get(whole, "leftOut"), "groups"), 0);
+	assert_int_equal(json_int(whole, "shown"), crowd.count);
+	json_decref(answer);
+	json_decref(whole);
+	harness_free(p);
+	harness_free(all);
+}
+
 static void test_show_json_is_one_fiber_with_all_its_keys(void **state)
 {
 	const struct crowd_member *m = crowd_find(&crowd, "mutex", "mutex-");
@@ -195,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_list_always_ends_with_how_many_and_how_long),
 		cmocka_unit_test(test_list_finds_a_process_by_its_name),
 		cmocka_unit_test(test_list_refuses_a_name_that_two_processes_have),
+		cmocka_unit_test(test_list_of_some_groups_says_what_it_leaves_out),
 		cmocka_unit_test(test_show_json_is_one_fiber_with_all_its_keys),
 		cmocka_unit_test(test_list_serves_twenty_thousand_fibers),
 	};

@@ -277,6 +277,14 @@ static void test_metrics_replace_a_file_as_a_whole(void **state)
 	snprintf(nowhere, sizeof nowhere, "%s/there/is/none", folder);
 	cli_expect_error(cli_run("fiberctl", "metrics", pid, "-o", nowhere, NULL), 2, "fiberctl",
 			 nowhere);
+	/* Nothing else than a file: /dev/stdout would be gone for everybody. */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	cli_expect_error(cli_run("fiberctl", "metrics", pid, "-o", path, NULL), 2, "fiberctl",
+			 "is no file");
+	assert_int_equal(stat(path, &second), 0);
+	assert_true(S_ISFIFO(second.st_mode));
+	assert_int_equal(files_in(folder), 1);
 	unlink(path);
 	assert_int_equal(rmdir(folder), 0);
 	harness_free(process);

@@ -4,28 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/http.h"
+#include "tests/harness/cli/one_server.h"
 #include "tests/harness/cli/setting.h"
 #include "tests/harness/watchdog.h"
-
-static struct harness_process *server;
-static unsigned port;
-static char pid[16];
-
-static int start(void **state)
-{
-	(void)state;
-	server = http_start(NULL, NULL, NULL, &port);
-	snprintf(pid, sizeof(pid), "%d", server->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	harness_free(server);
-	return 0;
-}
 
 /* GET /block, which waits while pinned. Its status. */
 static int block(void)
@@ -200,5 +181,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, one_server, one_server_end);
 }

@@ -295,7 +295,7 @@ static void test_it_answers_when_the_process_has_gone(void **state)
 	p = cli_run("fiberctl", "audit", file, NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "warn -> error");
-	cli_contains(p->out.bytes, "20ms -> 0s");
+	cli_contains(p->out.bytes, "20ms -> off");
 	cli_contains(p->out.bytes, "3 of 3 changes\n");
 	harness_free(p);
 }

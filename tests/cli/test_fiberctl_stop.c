@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/cli/terminal.h"
 #include "tests/harness/watchdog.h"
 
@@ -19,22 +19,10 @@
 /* 128 and the number of SIGTSTP is what it says of one that is stopped. A line has it go on. */
 #define SHELL "set -m; \"$@\"; echo \"stopped: $?\"; read go; fg; exit"
 
-static struct crowd crowd;
-static char pid[16];
-
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "crowd", "20", NULL);
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
+	return one_crowd("crowd", "20", NULL);
 }
 
 /* Where the last `what` ends in what was drawn; NULL: nowhere. */
@@ -97,30 +85,29 @@ static void test_top_that_is_stopped_gives_the_terminal_back(void **state)
 	end(t, "q");
 }
 
-/* It draws by itself when it goes on, long before its next look. */
-static void test_watch_that_is_stopped_gives_the_terminal_back(void **state)
+static void stop_watch(const char *every, const char *command, const char *picture)
 {
 	char program[HARNESS_PATH];
 	struct terminal *t = terminal_start("xterm", "/bin/sh", "-c", SHELL, "sh",
 					    harness_program(program, "fiberctl"), "watch", "-n",
-					    "1h", "list", pid, NULL);
+					    every, command, pid, NULL);
 
-	(void)state;
-	stop_and_go_on(t, "every 1h0m: list ");
+	stop_and_go_on(t, picture);
 	end(t, "\003");
+}
+
+/* It draws by itself when it goes on, long before its next look. */
+static void test_watch_that_is_stopped_gives_the_terminal_back(void **state)
+{
+	(void)state;
+	stop_watch("1h", "list", "every 1h0m: list ");
 }
 
 /* Carriers are looked at for 200 ms, so most often it is the command that ctrl-z finds. */
 static void test_watch_that_is_stopped_within_a_look_goes_on_with_it(void **state)
 {
-	char program[HARNESS_PATH];
-	struct terminal *t = terminal_start("xterm", "/bin/sh", "-c", SHELL, "sh",
-					    harness_program(program, "fiberctl"), "watch", "-n",
-					    "10ms", "carriers", pid, NULL);
-
 	(void)state;
-	stop_and_go_on(t, "every 10ms: carriers ");
-	end(t, "\003");
+	stop_watch("10ms", "carriers", "every 10ms: carriers ");
 }
 
 int main(void)
@@ -132,5 +119,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

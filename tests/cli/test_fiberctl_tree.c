@@ -62,6 +62,25 @@ static void test_tree_has_every_fiber_once_below_its_parent(void **state)
 	harness_free(p);
 }
 
+/* The first child begins on the stack of its parent, which has ended. */
+static void test_backtraces_of_those_whose_parent_has_ended_are_whole(void **state)
+{
+	struct harness_process *p =
+		cli_run("fiberctl", "bt", pid, "--all", "--where", "name~^child", NULL);
+	const char *at = p->out.bytes;
+	unsigned count = 0;
+
+	(void)state;
+	cli_expect(p, 0);
+	while ((at = strstr(at, " child_main+"))) {
+		at++;
+		count++;
+	}
+	assert_int_equal(count, CHILDREN);
+	assert_null(strstr(p->out.bytes, "truncated"));
+	harness_free(p);
+}
+
 /* The beginning of the line of member i. */
 static void expect_line(const char *text, size_t i)
 {
@@ -200,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree_has_every_fiber_once_below_its_parent),
+		cmocka_unit_test(test_backtraces_of_those_whose_parent_has_ended_are_whole),
 		cmocka_unit_test(test_text_indents_marks_orphans_and_counts),
 		cmocka_unit_test(test_a_limit_leaves_out_and_says_how_many),
 		cmocka_unit_test(test_where_keeps_those_that_are_meant_and_those_above_them),

@@ -163,6 +163,49 @@ static void test_waits_limit_says_what_it_leaves_out(void **state)
 	harness_free(p);
 }
 
+static void test_waits_where_shows_the_waits_of_those_and_of_how_many(void **state)
+{
+	const struct crowd_member *m = named("mutex", "behind"), *b = named("mutex", "crossing-1");
+	struct harness_process *p = ask("--where", "name=behind and fn~member_", NULL);
+	char *expected;
+	size_t size;
+	FILE *out = open_memstream(&expected, &size);
+	json_t *answer;
+
+	(void)state;
+	fprintf(out,
+		"12 fibers wait for fiber %" PRIu64 " \"crossing-0\" [suspended: mutex \"lock-1\" "
+		"held by %" PRIu64 ", T]\n"
+		"         which is in a cycle\n"
+		"      12 for mutex \"lock-0\"@, T: %" PRIu64,
+		named("mutex", "crossing-0")->id, b->id, m->id);
+	for (int i = 0; i < 7; i++)
+		fprintf(out, ", %" PRIu64, (++m)->id);
+	fprintf(out, " and 4 more\n"
+		     "shown 1 of 1 holder; shown 12 of 20 fibers that wait for others\n"
+		     "shown 12 of 24 fibers, sampled over T\n");
+	fclose(out);
+	expect_text(p, expected);
+
+	answer = json_well(ask("--json", "--where", "wait=event"));
+	assert_int_equal(json_int(answer, "waiting"), 2);
+	assert_int_equal(json_int(answer, "waitingTotal"), 20);
+	assert_int_equal(json_int(answer, "holdersTotal"), 1);
+	assert_int_equal(json_int(answer, "shown"), 2);
+	assert_int_equal(json_int(answer, "total"), 24);
+	json_decref(answer);
+
+	p = ask("--dot", "--where", "wait=join");
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, " -> ");
+	assert_null(strstr(strstr(p->out.bytes, " -> ") + 1, " -> "));
+	harness_free(p);
+	p = ask("--where", "id=99999", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "shown 0 of 0 holders; shown 0 of 20 fibers that wait");
+	harness_free(p);
+}
+
 /* -- JSON -- */
 
 static json_t *object_row(const char *kind, const char *name, json_t *ids)
@@ -243,12 +286,12 @@ static void test_waits_json_is_what_the_fixture_says(void **state)
 		}
 	}
 	golden_without(answer, "pid object ageNs sampledNs");
-	golden_expect_json(answer,
-			   json_pack("{s:i, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:b, s:[]}",
-				     "schemaVersion", 1, "name", "deadlock", "source", "control",
-				     "holders", expected_holders(), "waiting", 20, "holdersTotal",
-				     6, "holdersShown", 6, "total", 24, "shown", 24, "complete", 1,
-				     "problems"));
+	golden_expect_json(
+		answer,
+		json_pack("{s:i, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:[]}",
+			  "schemaVersion", 1, "name", "deadlock", "source", "control", "holders",
+			  expected_holders(), "waiting", 20, "waitingTotal", 20, "holdersTotal", 6,
+			  "holdersShown", 6, "total", 24, "shown", 24, "complete", 1, "problems"));
 	harness_free(p);
 }
 
@@ -307,6 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits_text_is_holders_with_what_they_hold_and_who_waits),
 		cmocka_unit_test(test_waits_limit_says_what_it_leaves_out),
+		cmocka_unit_test(test_waits_where_shows_the_waits_of_those_and_of_how_many),
 		cmocka_unit_test(test_waits_json_is_what_the_fixture_says),
 		cmocka_unit_test(test_waits_dot_has_an_edge_for_each_wait),
 		cmocka_unit_test(test_waits_dot_is_a_graph_for_dot),

@@ -176,7 +176,7 @@ struct screen {
 };
 
 /* It is the leader of a session whose terminal this is: Ctrl-C reaches it as it would a shell's. */
-static void open_screen(struct screen *s, const char *process)
+static void open_screen(struct screen *s, const char *kind, const char *process)
 {
 	const struct winsize size = {.ws_row = 12, .ws_col = 70};
 	char program[HARNESS_PATH], runtime[HARNESS_PATH + 32];
@@ -192,6 +192,7 @@ static void open_screen(struct screen *s, const char *process)
 	if (s->child)
 		return;
 	setenv("XDG_RUNTIME_DIR", runtime, 1);
+	setenv("TERM", kind, 1);
 	setsid();
 	{
 		const int tty = open(ptsname(s->fd), O_RDWR);
@@ -243,7 +244,7 @@ static void test_watch_draws_on_a_screen_that_ctrl_c_takes_away(void **state)
 	struct termios before, after;
 
 	(void)state;
-	open_screen(&s, pid);
+	open_screen(&s, "xterm", pid);
 	assert_int_equal(tcgetattr(s.fd, &before), 0);
 	watch_screen(&s, ": list ", 3);
 	assert_int_equal(write(s.fd, "\003", 1), 1);
@@ -263,6 +264,18 @@ static void test_watch_draws_on_a_screen_that_ctrl_c_takes_away(void **state)
 	assert_int_equal(times(s.text, "20 of 20 fibers"), 0);
 }
 
+static void test_watch_repeats_below_itself_on_a_terminal_that_has_lines_only(void **state)
+{
+	static struct screen s;
+
+	(void)state;
+	open_screen(&s, "dumb", pid);
+	watch_screen(&s, "\n--- ", 2);
+	assert_int_equal(write(s.fd, "\003", 1), 1);
+	assert_int_equal(end_of(&s), 0);
+	assert_int_equal(times(s.text, "\033"), 0);
+}
+
 static void test_watch_ends_with_the_commands_exit_status_when_the_process_has_gone(void **state)
 {
 	static struct screen s;
@@ -272,7 +285,7 @@ static void test_watch_ends_with_the_commands_exit_status_when_the_process_has_g
 	const char *after;
 
 	(void)state;
-	open_screen(&s, number);
+	open_screen(&s, "xterm", number);
 	watch_screen(&s, ": list ", 2);
 	harness_end(other.process);
 	assert_int_equal(end_of(&s), 2);
@@ -294,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_watch_without_a_command_is_the_list_of_processes),
 		cmocka_unit_test(test_watch_refuses_what_its_command_would),
 		cmocka_unit_test(test_watch_draws_on_a_screen_that_ctrl_c_takes_away),
+		cmocka_unit_test(test_watch_repeats_below_itself_on_a_terminal_that_has_lines_only),
 		cmocka_unit_test(
 			test_watch_ends_with_the_commands_exit_status_when_the_process_has_gone),
 	};

@@ -159,6 +159,7 @@ static void test_who_spawned_whom_and_who_waits_for_whom_agree(void **state)
 		{"tree", "--json", "--where", "fn~main"},
 		{"waits", "--json"},
 		{"waits", "--json", "--limit", "1"},
+		{"waits", "--json", "--where", "wait=mutex and fn~[a-z]"},
 	};
 
 	(void)state;

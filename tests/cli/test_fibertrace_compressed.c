@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/dead.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
@@ -22,30 +21,10 @@ static const char *const ways[][3] = {
 
 static int start(void **state)
 {
-	const struct harness_how how = dead_how();
-	struct crowd crowd;
-	struct harness_process *p;
-
 	(void)state;
-	if (*harness_sanitizer())
-		return 0; /* their shadow makes cores of terabytes */
-	crowd = crowd_start(&how, "crowd", "66", NULL);
-	if (!dead_core(crowd.process, SIGABRT, "plain", core))
-		core[0] = 0;
-	crowd_end(&crowd);
-	if (!core[0])
-		return 0;
-	p = cli_run("fibertrace", core, "--json", "--each", NULL);
-	cli_expect(p, 0);
-	as_it_was = strdup(p->out.bytes);
-	harness_free(p);
+	if (!*harness_sanitizer()) /* their shadow makes cores of terabytes */
+		as_it_was = dead_crowd("crowd", "plain", core);
 	return 0;
-}
-
-static void needs_core(void)
-{
-	if (!core[0])
-		cli_skip("the system writes no plain core files");
 }
 
 /* The core as the way makes it, under a name. */
@@ -70,7 +49,7 @@ static void test_each_way_gives_the_same_answer_under_any_name(void **state)
 	struct harness_process *p;
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	for (size_t i = 0; i < 3; i++) {
 		compress(ways[i], names[i], path);
 		for (int option = 0; option < 2; option++) {
@@ -94,7 +73,7 @@ static void test_a_cut_stream_is_used_as_far_as_it_came_and_said(void **state)
 	struct stat st;
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	for (size_t i = 0; i < 3; i++) {
 		compress(ways[i], "cut", path);
 		assert_int_equal(stat(path, &st), 0);
@@ -134,7 +113,7 @@ static void test_a_folder_that_cannot_be_written_is_named(void **state)
 	char path[HARNESS_PATH];
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	compress(ways[0], "nowhere", path);
 	cli_expect_error(cli_run_how(&how, "fibertrace", path, NULL), 2, "fibertrace",
 			 "/nonexistent-folder");

@@ -7,53 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/cored_crowd.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
-static struct crowd crowd;
-static char core[HARNESS_PATH], program[HARNESS_PATH];
+static char program[HARNESS_PATH];
 
 static int start(void **state)
 {
-	(void)state;
-	/* A sanitizer's shadow makes a core of terabytes. */
-	if (*harness_sanitizer())
-		return 0;
 	harness_program(program, "crowd");
-	crowd = crowd_start(NULL, "crowd", "66", NULL);
-	cli_core(crowd.process->pid, "core", core);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	if (crowd.process)
-		crowd_end(&crowd);
-	return 0;
-}
-
-static void needs_core(void)
-{
-	if (!*core)
-		cli_skip("no cores of sanitizer builds");
-}
-
-static void check_each(const json_t *answer)
-{
-	for (size_t i = 0; i < crowd.count; i++) {
-		const struct crowd_member *const m = &crowd.members[i];
-		const json_t *const fiber = json_fiber(answer, m->id);
-
-		if (!crowd_walkable(m))
-			continue;
-		assert_non_null(fiber);
-		json_promise_fiber(fiber, true);
-		assert_string_equal(json_text(fiber, "name"), m->name);
-		assert_true(json_is_false(json_object_get(fiber, "truncated")));
-		assert_true(json_array_size(json_object_get(fiber, "frames")) > 0);
-	}
+	return cored_crowd(state);
 }
 
 static void test_core_gives_every_fiber_that_the_process_had(void **state)
@@ -62,7 +25,7 @@ static void test_core_gives_every_fiber_that_the_process_had(void **state)
 	json_t *answer;
 
 	(void)state;
-	needs_core();
+	cored_crowd_needed();
 	/* With the executable named, and with the one that the core names itself. */
 	for (int given = 0; given < 2; given++) {
 		p = given ? cli_run("fibertrace", "--core", core, program, "--json", "--each", NULL)
@@ -71,7 +34,7 @@ static void test_core_gives_every_fiber_that_the_process_had(void **state)
 		answer = json_answer(p);
 		json_promise_answer(answer, "core");
 		assert_true(json_is_true(json_object_get(answer, "complete")));
-		check_each(answer);
+		crowd_walked(&crowd, answer);
 		json_decref(answer);
 		harness_free(p);
 	}
@@ -84,7 +47,7 @@ static void test_core_is_grouped_by_default(void **state)
 	json_t *answer;
 
 	(void)state;
-	needs_core();
+	cored_crowd_needed();
 	p = cli_run("fibertrace", "--core", core, "--json", NULL);
 	cli_expect(p, 0);
 	answer = json_answer(p);
@@ -124,7 +87,7 @@ static void test_truncated_core_is_partial_or_refused_and_never_a_crash(void **s
 	struct stat st;
 
 	(void)state;
-	needs_core();
+	cored_crowd_needed();
 	assert_int_equal(stat(core, &st), 0);
 	harness_file(cut, "cut");
 	for (int i = 0; i < 16; i++) {
@@ -153,7 +116,7 @@ static void test_core_of_a_program_without_fibers_is_refused(void **state)
 	char foreign[HARNESS_PATH];
 
 	(void)state;
-	needs_core();
+	cored_crowd_needed();
 	cli_core(plain->pid, "foreign", foreign);
 	cli_expect_error(cli_run("fibertrace", "--core", foreign, NULL), 2, "fibertrace", foreign);
 	harness_free(plain);
@@ -166,7 +129,7 @@ static void test_core_without_its_executable_says_so(void **state)
 	struct crowd other;
 
 	(void)state;
-	needs_core();
+	cored_crowd_needed();
 	copy(program, harness_file(own, "crowd-that-goes"), 1 << 30);
 	other = crowd_start(NULL, own, "22", NULL);
 	cli_core(other.process->pid, "lonely", lonely);
@@ -191,7 +154,7 @@ static void test_core_with_another_executable_is_refused(void **state)
 	char other[HARNESS_PATH];
 
 	(void)state;
-	needs_core();
+	cored_crowd_needed();
 	cli_expect_error(
 		cli_run("fibertrace", "--core", core, harness_program(other, "spin"), NULL), 2,
 		"fibertrace", "spin");
@@ -239,7 +202,7 @@ static void test_files_of_another_machine_are_refused(void **state)
 	char other_core[HARNESS_PATH], other_program[HARNESS_PATH];
 
 	(void)state;
-	needs_core();
+	cored_crowd_needed();
 	of_another_machine(core, harness_file(other_core, "other-core"));
 	of_another_machine(program, harness_file(other_program, "other-program"));
 	cli_expect_error(cli_run("fibertrace", "--core", other_core, NULL), 2, "fibertrace",
@@ -262,5 +225,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, cored_crowd_end);
 }

@@ -39,7 +39,8 @@ static void expect_frames(const json_t *answer, const char *name, const char *co
 			continue;
 		assert_true(json_is_false(json_object_get(fiber, "truncated")));
 		json_array_foreach (json_object_get(fiber, "frames"), k, frame)
-			if (functions[n] && !strcmp(json_text(frame, "function"), functions[n]))
+			if (functions[n] && !json_is_null(json_object_get(frame, "function")) &&
+			    !strcmp(json_text(frame, "function"), functions[n]))
 				n++;
 		if (functions[n])
 			fail_msg("%s is not among the frames of %s", functions[n], name);
@@ -110,8 +111,82 @@ static void test_an_abort_is_walked_out_of_the_library(void **state)
 	die("abort", 0);
 	answer = ask();
 	expect_frames(answer, "worker", worker);
+	/* Whoever aborts was killed by nobody else. */
+	assert_true(json_is_null(json_object_get(json_object_get(answer, "crash"), "sender")));
 	json_decref(answer);
 	expect_head("\"worker\" was running when signal 6 (SIGABRT) came at 0x", "");
+}
+
+/* A core of fibers says on which thread that one runs. */
+static void expect_thread_of(json_int_t fiber)
+{
+	char out[HARNESS_PATH];
+	struct harness_process *p = cli_run("fibertrace", "to-core", "--core", core, "-o",
+					    harness_file(out, "threads"), "--json", NULL);
+	const json_t *one;
+	json_t *answer;
+	bool seen = false;
+	size_t i;
+
+	cli_expect(p, 0);
+	answer = json_answer(p);
+	json_array_foreach (json_object_get(json_object_get(answer, "core"), "running"), i, one)
+		seen = seen || (json_int(one, "id") == fiber && json_int(one, "thread") > 0);
+	assert_true(seen);
+	json_decref(answer);
+	harness_free(p);
+	p = cli_run("fibertrace", "to-core", "--core", core, "-o", out, "--force", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "\n1 fiber is a thread: ");
+	harness_free(p);
+}
+
+static void test_a_handler_that_reports_crashes_does_not_hide_who_crashed(void **state)
+{
+	static const char *const all[] = {"report_crash", "die_at_once", "die",
+					  "middle",	  "worker_main", NULL};
+	json_int_t crashed;
+	json_t *answer;
+
+	(void)state;
+	die("reporter", 0);
+	answer = ask();
+	expect_frames(answer, "worker", all);
+	crashed = json_int(json_object_get(answer, "crash"), "fiberId");
+	json_decref(answer);
+	expect_thread_of(crashed);
+	expect_head("\"worker\" was running when signal 6 (SIGABRT) came at 0x", "");
+}
+
+/* The kernel has laid the registers of whoever was interrupted beside the handler's frame. */
+static void test_whom_a_handler_interrupted_has_its_values(void **state)
+{
+	struct harness_process *p;
+
+	(void)state;
+	die("reporter", 0);
+	p = cli_run("fibertrace", "bt", "--core", core, "--all", "--args", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, " middle+0x");
+	cli_contains(p->out.bytes, "nowhere = 0x123");
+	harness_free(p);
+}
+
+static void test_a_call_of_nothing_has_a_caller(void **state)
+{
+	static const char *const all[] = {"report_crash", "jump",	 "die",
+					  "middle",	  "worker_main", NULL};
+	json_t *answer;
+
+	(void)state;
+	die("jump", 0);
+	answer = ask();
+	expect_frames(answer, "worker", all + 1);
+	json_decref(answer);
+	die("jump-reporter", 0);
+	answer = ask();
+	expect_frames(answer, "worker", all);
+	json_decref(answer);
 }
 
 static void test_a_program_killed_from_outside_says_by_whom_and_what_ran(void **state)
@@ -166,14 +241,36 @@ static void test_a_gcore_has_no_crash_and_the_running_fiber(void **state)
 	json_decref(answer);
 }
 
+static void test_a_gcore_has_who_is_in_a_handler(void **state)
+{
+	struct harness_process *p;
+	json_t *answer;
+
+	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("no cores of sanitizer builds");
+	p = cli_start(NULL, "reporter hangs", "crash", "hang-reporter", NULL);
+	cli_core(p->pid, "gcore", core);
+	harness_free(p);
+	answer = ask();
+	expect_frames(answer, "worker",
+		      (const char *const[]){"report_crash", "die_at_once", "die", "middle",
+					    "worker_main", NULL});
+	json_decref(answer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_fault_names_the_fiber_and_its_frames),
 		cmocka_unit_test(test_an_abort_is_walked_out_of_the_library),
+		cmocka_unit_test(test_a_handler_that_reports_crashes_does_not_hide_who_crashed),
+		cmocka_unit_test(test_whom_a_handler_interrupted_has_its_values),
+		cmocka_unit_test(test_a_call_of_nothing_has_a_caller),
 		cmocka_unit_test(test_a_program_killed_from_outside_says_by_whom_and_what_ran),
 		cmocka_unit_test(test_an_overflow_is_walked_from_the_guard),
 		cmocka_unit_test(test_a_gcore_has_no_crash_and_the_running_fiber),
+		cmocka_unit_test(test_a_gcore_has_who_is_in_a_handler),
 	};
 
 	harness_watchdog(110);

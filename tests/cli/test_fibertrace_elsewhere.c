@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/dead.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
@@ -51,10 +50,7 @@ static void read_build_id(void)
 
 static int start(void **state)
 {
-	const struct harness_how how = dead_how();
 	char program[HARNESS_PATH];
-	struct harness_process *p;
-	struct crowd crowd;
 
 	(void)state;
 	if (*harness_sanitizer())
@@ -65,23 +61,10 @@ static int start(void **state)
 	shell("cp '%s' '%s' && objcopy --only-keep-debug '%s' '%s' && strip '%s' && cp '%s' '%s'",
 	      harness_program(program, "crowd"), own, own, debug, own, own, kept);
 	read_build_id();
-	crowd = crowd_start(&how, own, "66", NULL);
-	if (!dead_core(crowd.process, SIGABRT, "a-core", core))
-		core[0] = 0;
-	crowd_end(&crowd);
-	if (!core[0])
+	live = dead_crowd(own, "a-core", core);
+	if (!live)
 		return 0;
-	p = cli_run("fibertrace", core, "--json", "--each", NULL);
-	cli_expect(p, 0);
-	live = strdup(p->out.bytes);
-	harness_free(p);
 	return unlink(own);
-}
-
-static void needs_core(void)
-{
-	if (!core[0])
-		cli_skip("the system writes no plain core files");
 }
 
 /* Put a file where its build-id leads to, below a new folder; its path in buf. */
@@ -98,7 +81,7 @@ static void test_without_the_executable_every_fiber_is_listed(void **state)
 	json_t *answer, *then;
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	p = cli_run("fibertrace", core, "--json", "--each", NULL);
 	cli_expect(p, 1);
 	cli_contains(p->out.bytes, "the file of ");
@@ -118,7 +101,7 @@ static void test_a_sysroot_gives_the_answer_of_the_machine_itself(void **state)
 	struct harness_process *p;
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	harness_file(root, "root");
 	/* Behind a link that leads to the root of that machine. */
 	shell("mkdir -p '%s/real' && mkdir -p \"$(dirname \"$(dirname '%s%s')\")\" && "
@@ -146,7 +129,7 @@ static void test_an_executable_and_its_debug_file_are_found_by_build_id(void **s
 	struct harness_process *p;
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	by_build_id(kept, "executables", "", folder);
 	p = cli_run("fibertrace", core, "--json", "--each", "--debug-dir", folder, NULL);
 	cli_expect(p, 0);
@@ -168,7 +151,7 @@ static void test_a_debug_file_of_another_build_is_refused_and_said(void **state)
 	struct harness_process *p;
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	harness_program(other, "spin");
 	by_build_id(other, "wrong-files", ".debug", folder);
 	p = cli_run("fibertrace", "--core", core, kept, "--debug-dir", folder, NULL);
@@ -186,7 +169,7 @@ static void test_a_debug_file_of_another_build_is_refused_and_said(void **state)
 static void test_folders_that_are_none_are_named(void **state)
 {
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	cli_expect_error(cli_run("fibertrace", core, "--sysroot", "/nonexistent-root", NULL), 2,
 			 "fibertrace", "/nonexistent-root");
 	cli_expect_error(
@@ -246,7 +229,7 @@ static void test_a_debuginfod_server_gives_executable_and_lines(void **state)
 	unsigned port;
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	close(silent(&port));
 	harness_file(folder, "served");
 	shell("mkdir '%s' && cp '%s' '%s' '%s'", folder, kept, debug, folder);
@@ -270,7 +253,7 @@ static void test_a_server_that_does_not_answer_is_given_up_and_said(void **state
 	int fd;
 
 	(void)state;
-	needs_core();
+	dead_needed(core);
 	shell("rm -rf '%s'/debuginfod-cache", harness_folder());
 	fd = silent(&port);
 	assert_int_equal(listen(fd, 8), 0);

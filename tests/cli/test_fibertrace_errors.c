@@ -2,41 +2,14 @@
 /* test_fibertrace_errors.c - a process that cannot be read: which, why, and what would help. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "tests/harness/cli/http.h"
+#include "tests/harness/cli/one_server.h"
 #include "tests/harness/watchdog.h"
-
-static struct harness_process *server;
-static unsigned port;
-static char pid[16];
-
-static int start(void **state)
-{
-	(void)state;
-	server = http_start(NULL, NULL, NULL, &port);
-	snprintf(pid, sizeof(pid), "%d", server->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	harness_free(server);
-	return 0;
-}
-
-static int still_alive(void **state)
-{
-	(void)state;
-	http_alive(port);
-	return 0;
-}
 
 static void test_fibertrace_usage_errors_are_64(void **state)
 {
 	static const char *const bad[][3] = {
-		{NULL},	    {"x"},
+		{NULL},	    {"/x"},
 		{"0"},	    {"-1"},
 		{"1", "2"}, {"--unknown", "1"},
 		{"--core"}, {"--core", "a", "--nonsense"},
@@ -79,24 +52,6 @@ static void test_fibertrace_names_a_process_without_fibers(void **state)
 	harness_free(plain);
 }
 
-static void test_fibertrace_names_the_right_that_is_missing(void **state)
-{
-	const struct harness_how nobody = {.user = 65534};
-	struct harness_process *p;
-
-	(void)state;
-	if (getuid())
-		cli_skip("needs root to become another user");
-	p = cli_run_how(&nobody, "fibertrace", "--help", NULL);
-	if (harness_exit_code(p)) {
-		harness_free(p);
-		cli_skip("the build folder is not open to other users");
-	}
-	harness_free(p);
-	cli_expect_error(cli_run_how(&nobody, "fibertrace", pid, NULL), 2, "fibertrace", pid);
-	cli_expect_error(cli_run_how(&nobody, "fibertrace", pid, NULL), 2, "fibertrace", "root");
-}
-
 static void test_fibertrace_runs_where_process_vm_readv_is_forbidden_to_the_program(void **state)
 {
 	const struct harness_how how = {.forbid_peeking = true};
@@ -112,7 +67,7 @@ static void test_fibertrace_runs_where_process_vm_readv_is_forbidden_to_the_prog
 	harness_free(other);
 }
 
-#define CASE(name) cmocka_unit_test_teardown(name, still_alive)
+#define CASE(name) cmocka_unit_test_teardown(name, one_server_answers)
 
 int main(void)
 {
@@ -121,10 +76,9 @@ int main(void)
 		CASE(test_fibertrace_has_help),
 		CASE(test_fibertrace_names_a_process_that_does_not_exist),
 		CASE(test_fibertrace_names_a_process_without_fibers),
-		CASE(test_fibertrace_names_the_right_that_is_missing),
 		CASE(test_fibertrace_runs_where_process_vm_readv_is_forbidden_to_the_program),
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, one_server, one_server_end);
 }

@@ -5,12 +5,12 @@
  * Every slice has a beginning and a length and stands on a track that has a name, slices of a track do not cross, and every arrow has
  * two ends, each in a slice.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/step.h"
 #include "tests/harness/watchdog.h"
 
 #define TRACKS 64
@@ -30,19 +30,8 @@ static struct track {
 
 static int start(void **state)
 {
-	struct harness_process *drift = cli_start(NULL, "ready ", "drift", NULL), *p;
-	const char *const pid = cli_number((uint64_t)drift->pid);
-
 	(void)state;
-	p = cli_start(NULL, "recording", "fibertrace", "record", "--for", "60s", "-o",
-		      harness_file(file, "step.rec"), pid, NULL);
-	assert_int_equal(kill(drift->pid, SIGUSR1), 0);
-	assert_non_null(harness_wait_line(drift, "step 1", CLI_SECONDS));
-	kill(p->pid, SIGINT);
-	harness_wait_end(p, CLI_SECONDS);
-	cli_expect(p, 0);
-	harness_free(p);
-	harness_free(drift);
+	step_file(file);
 	return 0;
 }
 

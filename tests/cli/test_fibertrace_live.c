@@ -23,42 +23,9 @@ static void trace_and_check(const struct crowd *crowd, int most)
 	answer = json_answer(p);
 	json_promise_answer(answer, "live");
 	assert_int_equal(json_int(answer, "pid"), crowd->process->pid);
-	for (size_t i = 0; i < crowd->count; i++) {
-		const struct crowd_member *const m = &crowd->members[i];
-		const json_t *const fiber = json_fiber(answer, m->id);
-
-		if (!crowd_walkable(m))
-			continue;
-		assert_non_null(fiber);
-		json_promise_fiber(fiber, true);
-		assert_string_equal(json_text(fiber, "name"), m->name);
-		assert_true(json_is_false(json_object_get(fiber, "truncated")));
-		assert_true(json_array_size(json_object_get(fiber, "frames")) > 0);
-		if (!strcmp(m->kind, "mutex"))
-			assert_string_equal(json_text(json_object_get(fiber, "wait"), "objectName"),
-					    m->object);
-	}
+	crowd_walked(crowd, answer);
 	json_decref(answer);
 	harness_free(p);
-}
-
-/* The state letter of /proc/PID/stat. */
-static char state_of(pid_t pid)
-{
-	char path[64], name[64], letter = '?';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%*d (%63[^)]) %c", name, &letter), 2);
-	fclose(file);
-	return letter;
-}
-
-static bool stopped(void *pid)
-{
-	return state_of(*(pid_t *)pid) == 'T';
 }
 
 static void test_fibertrace_walks_all_without_the_control_socket(void **state)
@@ -68,7 +35,7 @@ static void test_fibertrace_walks_all_without_the_control_socket(void **state)
 
 	(void)state;
 	trace_and_check(&crowd, 0);
-	assert_int_equal(state_of(crowd.process->pid), 'S');
+	assert_int_equal(cli_state(crowd.process->pid), 'S');
 	crowd_end(&crowd);
 }
 
@@ -78,9 +45,9 @@ static void test_fibertrace_walks_a_process_stopped_by_sigstop_and_leaves_it_sto
 
 	(void)state;
 	kill(crowd.process->pid, SIGSTOP);
-	assert_true(harness_until(stopped, &crowd.process->pid, CLI_SECONDS));
+	assert_true(harness_until(cli_stopped, &crowd.process->pid, CLI_SECONDS));
 	trace_and_check(&crowd, 0);
-	assert_int_equal(state_of(crowd.process->pid), 'T');
+	assert_int_equal(cli_state(crowd.process->pid), 'T');
 	kill(crowd.process->pid, SIGCONT);
 	crowd_end(&crowd);
 }

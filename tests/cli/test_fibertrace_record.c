@@ -14,28 +14,12 @@
 
 #include "tests/harness/cli/http.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/step.h"
 #include "tests/harness/watchdog.h"
 
 enum { MOVERS = 4, LEAVE = 2, COME = 3, FIBERS = 21 };
 
 static char file[HARNESS_PATH];
-
-/* Record one step of a drift into `file`. The process that recorded, ended; drift in *ret, which goes on. */
-static struct harness_process *record_step(struct harness_process **ret)
-{
-	struct harness_process *drift = cli_start(NULL, "ready ", "drift", NULL), *p;
-	const char *const pid = cli_number((uint64_t)drift->pid);
-
-	p = cli_start(NULL, "recording", "fibertrace", "record", "--for", "60s", "--force", "-o",
-		      harness_file(file, "step.rec"), pid, NULL);
-	assert_int_equal(kill(drift->pid, SIGUSR1), 0);
-	assert_non_null(harness_wait_line(drift, "step 1", CLI_SECONDS));
-	assert_int_equal(kill(p->pid, SIGINT), 0);
-	assert_true(harness_wait_end(p, CLI_SECONDS));
-	cli_expect(p, 0);
-	*ret = drift;
-	return p;
-}
 
 static json_t *report(const char *path, int code)
 {
@@ -61,7 +45,7 @@ static json_t *row_of(const json_t *answer, const char *table, const char *key, 
 
 static void test_recording_of_a_step_has_what_was_done(void **state)
 {
-	struct harness_process *drift, *p = record_step(&drift);
+	struct harness_process *drift, *p = step_record(file, &drift);
 	json_t *answer, *totals, *row, *list;
 
 	(void)state;
@@ -115,7 +99,7 @@ static void test_recording_of_a_step_has_what_was_done(void **state)
 
 static void test_recording_leaves_the_program_as_it_was(void **state)
 {
-	struct harness_process *drift, *p = record_step(&drift);
+	struct harness_process *drift, *p = step_record(file, &drift);
 	const char *const pid = cli_number((uint64_t)drift->pid);
 	struct stat st;
 	json_t *answer, *audit;
@@ -141,6 +125,62 @@ static void test_recording_leaves_the_program_as_it_was(void **state)
 	cli_contains(p->out.bytes, ": 0 events, 0 lost, 22 fibers at the end");
 	harness_free(p);
 	harness_free(drift);
+}
+
+/* That many, and all that there are, wait for a descriptor: whom a client has connected to may not have accepted it yet. */
+struct idlers {
+	const char *pid;
+	unsigned many;
+};
+
+static bool all_wait(void *arg)
+{
+	const struct idlers *idlers = arg;
+	struct harness_process *p = cli_run("fiberctl", "list", idlers->pid, "--json", NULL);
+	json_t *answer = json_answer(p), *row;
+	size_t i, n = 0, all;
+
+	json_array_foreach (json_object_get(answer, "fibers"), i, row)
+		n += strcmp(json_text(json_object_get(row, "wait"), "kind"), "fd") == 0;
+	all = json_array_size(json_object_get(answer, "fibers"));
+	json_decref(answer);
+	harness_free(p);
+	return n >= idlers->many && n == all;
+}
+
+/* As many connections that want nothing are one row, not as many; what each waits for is in its snapshot. */
+static void test_idle_descriptors_are_one_row(void **state)
+{
+	unsigned port;
+	struct harness_process *httpd = http_start(NULL, NULL, NULL, &port), *p;
+	struct harness_process *idle =
+		cli_start(NULL, "open 500", "idle", "500", "--port", cli_number(port), NULL);
+	struct idlers idlers = {cli_number((uint64_t)httpd->pid), 500};
+	json_t *answer, *row;
+	size_t i;
+
+	(void)state;
+	assert_true(harness_until(all_wait, &idlers, CLI_SECONDS));
+	p = cli_run("fibertrace", "record", "--for", "200ms", "--force", "-o",
+		    harness_file(file, "idle.rec"), idlers.pid, NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	answer = report(file, 0);
+	assert_in_range(json_array_size(json_object_get(answer, "waits")), 1, 6);
+	json_array_foreach (json_object_get(answer, "waits"), i, row)
+		if (json_int(row, "objects") >= 500)
+			break;
+	assert_true(i < json_array_size(json_object_get(answer, "waits")));
+	assert_string_equal(json_text(row, "kind"), "fd");
+	assert_string_equal(json_text(row, "events"), "read");
+	assert_true(json_is_null(json_object_get(row, "fd")));
+	assert_true(json_int(row, "medianNs") > 0);
+	assert_int_equal(json_int(row, "fibersAtEnd"), json_int(row, "objects"));
+	assert_non_null(strstr(json_text(row, "stack"), ";converse;"));
+	cli_contains(json_text(row, "for"), "fd read, 5");
+	json_decref(answer);
+	harness_free(idle);
+	harness_free(httpd);
 }
 
 static void test_recording_counts_what_does_not_fit_into_the_rings(void **state)
@@ -205,7 +245,7 @@ static void test_recording_is_refused_with_a_reason(void **state)
 			 "fibertrace", "no such process");
 	cli_expect_error(cli_run("fibertrace", "record", pid, NULL), 64, "fibertrace", "-o FILE");
 	cli_expect_error(cli_run("fibertrace", "record", "-o", file, NULL), 64, "fibertrace",
-			 "needs PID -o FILE");
+			 "needs PROCESS -o FILE");
 	cli_expect_error(cli_run("fibertrace", "record", "--for", "soon", "-o", file, pid, NULL),
 			 64, "fibertrace", "soon");
 	cli_expect_error(cli_run("fibertrace", "report", file, NULL), 2, "fibertrace",
@@ -229,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recording_of_a_step_has_what_was_done),
 		cmocka_unit_test(test_recording_leaves_the_program_as_it_was),
+		cmocka_unit_test(test_idle_descriptors_are_one_row),
 		cmocka_unit_test(test_recording_counts_what_does_not_fit_into_the_rings),
 		cmocka_unit_test(test_recording_survives_the_end_of_the_program),
 		cmocka_unit_test(test_recording_is_refused_with_a_reason),

@@ -5,13 +5,13 @@
  * The recording is of one step of drift, of which it is known what happened. The page must show all of it, need nothing else,
  * and let itself be zoomed and moved.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness/cli/browser.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/step.h"
 #include "tests/harness/watchdog.h"
 
 static char file[HARNESS_PATH], page[HARNESS_PATH];
@@ -20,19 +20,10 @@ static struct browser *b;
 
 static int start(void **state)
 {
-	struct harness_process *drift = cli_start(NULL, "ready ", "drift", NULL), *p;
-	const char *const pid = cli_number((uint64_t)drift->pid);
+	struct harness_process *p;
 
 	(void)state;
-	p = cli_start(NULL, "recording", "fibertrace", "record", "--for", "60s", "-o",
-		      harness_file(file, "step.rec"), pid, NULL);
-	assert_int_equal(kill(drift->pid, SIGUSR1), 0);
-	assert_non_null(harness_wait_line(drift, "step 1", CLI_SECONDS));
-	kill(p->pid, SIGINT);
-	harness_wait_end(p, CLI_SECONDS);
-	cli_expect(p, 0);
-	harness_free(p);
-	harness_free(drift);
+	step_file(file);
 	p = cli_run("fibertrace", "report", "--json", file, NULL);
 	cli_expect(p, 0);
 	report = json_answer(p);
@@ -80,6 +71,8 @@ static void test_page_has_a_row_for_everything_that_was_recorded(void **state)
 	cli_contains(browser_text(b, "document.getElementById('functions').textContent"), "mover");
 	cli_contains(browser_text(b, "document.getElementById('labels').textContent"), "\"new-0\"");
 	assert_string_equal(browser_text(b, "document.getElementById('warnings').textContent"), "");
+	cli_contains(browser_text(b, "document.getElementById('sampled').textContent"), "Sampled ");
+	cli_contains(browser_text(b, "document.getElementById('waits').textContent"), "park, in ");
 }
 
 static void test_page_has_a_graph_of_who_waits_for_what(void **state)
@@ -169,6 +162,33 @@ static void test_page_tells_of_the_slice_that_is_clicked(void **state)
 	assert_int_equal(browser_number(b, "document.querySelectorAll('.track.picked').length"), 1);
 }
 
+/* Another page, in the place of the first one: there can only be one browser. */
+static void test_page_says_what_was_lost(void **state)
+{
+	struct harness_process *turns = cli_start(NULL, "ready ", "turns", "--yield", "2", NULL),
+			       *p;
+	char to[HARNESS_PATH];
+
+	(void)state;
+	p = cli_run("fibertrace", "record", "--for", "200ms", "--ring", "256", "-o",
+		    harness_file(file, "lost.rec"), cli_number((uint64_t)turns->pid), NULL);
+	cli_expect(p, 1);
+	harness_free(p);
+	harness_free(turns);
+	p = cli_run("fibertrace", "report", "--html", "--limit", "1", "-o",
+		    harness_file(to, "lost.html"), file, NULL);
+	cli_expect(p, 1);
+	harness_free(p);
+	stop(NULL);
+	report = NULL;
+	b = browser_open(to, "document.body !== null && document.body.dataset.ready === 'yes'");
+	cli_contains(browser_text(b, "document.getElementById('warnings').textContent"),
+		     " events were lost: the timeline has holes. What happened meanwhile is not "
+		     "known, for ");
+	cli_contains(browser_text(b, "document.getElementById('warnings').textContent"),
+		     "functions: shown 1 of 3.");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +196,7 @@ int main(void)
 		cmocka_unit_test(test_page_has_a_graph_of_who_waits_for_what),
 		cmocka_unit_test(test_page_is_zoomed_and_moved),
 		cmocka_unit_test(test_page_tells_of_the_slice_that_is_clicked),
+		cmocka_unit_test(test_page_says_what_was_lost),
 	};
 
 	harness_watchdog(110);

@@ -9,10 +9,10 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/watchdog.h"
 
-static const char *const fixtures[] = {"httpd",	   "httpd-threads", "httpd-epoll", "proxy",
-				       "idle",	   "load",	    "crowd",	   "spin",
-				       "overflow", "labels",	    "places",	   "family",
-				       "deadlock", "figures",	    "drift",	   "ages"};
+static const char *const fixtures[] = {
+	"httpd",    "httpd-threads", "httpd-epoll", "proxy",  "idle",	"load",
+	"crowd",    "spin",	     "overflow",    "labels", "places", "family",
+	"deadlock", "figures",	     "drift",	    "ages",   "turns"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)

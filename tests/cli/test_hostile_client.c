@@ -11,29 +11,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/http.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_server.h"
 #include "tests/harness/watchdog.h"
 #include "wire/wire.h"
-
-static struct harness_process *server;
-static unsigned port;
-static char pid[16];
-
-static int start(void **state)
-{
-	(void)state;
-	server = http_start(NULL, NULL, NULL, &port);
-	snprintf(pid, sizeof(pid), "%d", server->pid);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	harness_free(server);
-	return 0;
-}
 
 static void all_is_well(void)
 {
@@ -164,5 +145,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, one_server, one_server_end);
 }

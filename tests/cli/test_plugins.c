@@ -52,12 +52,13 @@ static void stop(struct harness_process *host)
 	assert_int_equal(harness_exit_code(host), 0);
 }
 
-static void shows(struct harness_process *p, const char *source)
+/* code: 1 where there is more than is shown. */
+static void shows_some(struct harness_process *p, const char *source, int code)
 {
 	json_t *answer;
 	size_t i;
 
-	cli_expect(p, 0);
+	cli_expect(p, code);
 	answer = json_answer(p);
 	json_promise_answer(answer, source);
 	assert_string_equal(json_text(answer, "name"), "plugin");
@@ -71,6 +72,11 @@ static void shows(struct harness_process *p, const char *source)
 	}
 	json_decref(answer);
 	harness_free(p);
+}
+
+static void shows(struct harness_process *p, const char *source)
+{
+	shows_some(p, source, 0);
 }
 
 /* The stacks are walked too: through the plugin's own function. */
@@ -109,15 +115,52 @@ static void test_plugin_with_the_library_inside_comes_and_goes_and_is_seen(void 
 	lives("inside");
 }
 
+/* From outside both can be seen: one is shown, the other told of, with the word that shows it. */
+static void shows_either(const char *who, const char *source)
+{
+	const char *const module[] = {"inside.so", "libfiber.so.0"};
+	json_t *answer, *problems;
+	struct harness_process *p = cli_run("fibertrace", "list", who, "--json", NULL);
+	char object[2][32];
+
+	answer = json_answer(p);
+	problems = json_object_get(answer, "problems");
+	assert_int_equal(json_array_size(problems), 1);
+	assert_non_null(strstr(json_string_value(json_array_get(problems, 0)), "--module "));
+	assert_true(json_is_false(json_object_get(answer, "complete")));
+	json_decref(answer);
+	shows_some(p, source, 1);
+	for (size_t i = 0; i < 2; i++) {
+		p = cli_run("fibertrace", "list", who, "--json", "--module", module[i], NULL);
+		answer = json_answer(p);
+		snprintf(object[i], sizeof(object[i]), "%s",
+			 json_text(json_object_get(
+					   json_array_get(json_object_get(answer, "fibers"), 0),
+					   "wait"),
+				   "object"));
+		json_decref(answer);
+		shows(p, source);
+	}
+	/* The event of one is not the other's. */
+	assert_string_not_equal(object[0], object[1]);
+	cli_expect_error(cli_run("fibertrace", who, "--module", "shared.so", NULL), 2, "fibertrace",
+			 "there is one in ");
+}
+
 /* One of them has the control socket, the other says why not, and nothing else is between them. */
 static void test_plugins_with_a_library_each_get_on_with_each_other(void **state)
 {
 	struct harness_process *host = start(2, "shared", "inside");
 	const char *const pid = cli_number((uint64_t)host->pid);
+	char core[HARNESS_PATH];
 
 	(void)state;
 	shows(cli_run("fiberctl", "list", pid, "--json", NULL), "control");
-	shows(cli_run("fibertrace", pid, "--json", "--each", NULL), "live");
+	shows_either(pid, "live");
+	if (!*harness_sanitizer()) {
+		cli_core(host->pid, "plugins.core", core);
+		shows_either(core, "core");
+	}
 	stop(host);
 	cli_contains(host->err.bytes, "another copy of libfiber in this process listens there");
 	harness_free(host);

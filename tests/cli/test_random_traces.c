@@ -3,8 +3,9 @@
  * test_random_traces.c - backtraces at any moment of a program that does millions of switches a second
  *
  * Each fiber has its number in its name and, digit by digit, in its frames. A walk that is called whole must agree with
- * the name; one that is not must say why. TRACE_SECONDS (4) says how long; what the program yielded with and without somebody who
- * looks is printed, and not judged: the machine is shared.
+ * the name; one that is not must say why. TRACE_SECONDS (4) says how long; what the program yielded meanwhile is printed for
+ * somebody who looks again and again, whose own CPU time it lacks where there are no more CPUs than carriers, for somebody who looks at
+ * random, twice a second, and for nobody. It is not judged: the machine is shared.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -130,77 +131,85 @@ static void yields(struct harness_process *p, double *ret_at, double *ret_count)
 	*ret_count = (double)count;
 }
 
-static void pause_a_while(unsigned *seed)
+static void pause_ms(unsigned most, unsigned *seed)
 {
-	const struct timespec t = {0, (long)(rand_r(seed) % 3000000)};
+	const long us = rand_r(seed) % (most * 1000);
+	const struct timespec t = {us / 1000000, us % 1000000 * 1000};
 
 	nanosleep(&t, NULL);
+}
+
+/* Who looks, for a second: the longest pause between two looks in ms, 0: nobody does. */
+static const unsigned lookers[] = {3, 1000, 0};
+#define LOOKERS (sizeof(lookers) / sizeof(lookers[0]))
+
+struct rate {
+	double yields, seconds;
+};
+
+static double per_second(struct rate r)
+{
+	return r.yields / r.seconds / 1e6;
+}
+
+static void look(const char *pid, unsigned *seed)
+{
+	if (rand_r(seed) % 4)
+		trace("fibertrace", pid, "--each", "--verbose");
+	else
+		trace("fiberctl", "bt", pid, "--all");
+}
+
+static void look_for_a_second(struct harness_process *p, unsigned longest_pause, struct rate *rate,
+			      unsigned *seed)
+{
+	const double end = now() + 1;
+	double at[2], count[2];
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", p->pid);
+	yields(p, &at[0], &count[0]);
+	do {
+		pause_ms(longest_pause ? longest_pause : 100, seed);
+		if (longest_pause)
+			look(pid, seed);
+	} while (now() < end);
+	yields(p, &at[1], &count[1]);
+	rate->yields += count[1] - count[0];
+	rate->seconds += at[1] - at[0];
 }
 
 static void test_every_walk_has_the_fibers_own_number(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready", "digits", NULL);
-	const char *const pid = cli_number((uint64_t)p->pid);
-	double end = now() + seconds(), at[3], count[3], rate[2] = {0, 0}, took[2] = {0, 0};
+	const double end = now() + seconds();
+	struct rate rate[LOOKERS] = {{0, 0}};
 	unsigned seed = (unsigned)time(NULL);
-	char number[16];
+	double at, before, after;
 
 	(void)state;
-	snprintf(number, sizeof(number), "%s", pid);
 	print_message("# seed %u\n", seed);
-	while (now() < end) {
-		const double turn = now() + 1;
-
-		yields(p, &at[0], &count[0]);
-		do {
-			if (rand_r(&seed) % 4)
-				trace("fibertrace", number, "--each", "--verbose");
-			else
-				trace("fiberctl", "bt", number, "--all");
-			pause_a_while(&seed);
-		} while (now() < turn);
-		yields(p, &at[1], &count[1]);
-		/* As long again without anybody. */
-		while (now() < turn + 1)
-			pause_a_while(&seed);
-		yields(p, &at[2], &count[2]);
-		for (int i = 0; i < 2; i++) {
-			rate[i] += count[i + 1] - count[i];
-			took[i] += at[i + 1] - at[i];
-		}
-	}
+	while (now() < end)
+		for (size_t i = 0; i < LOOKERS; i++)
+			look_for_a_second(p, lookers[i], &rate[i], &seed);
 	print_message("# %lu reads, %lu walks, %lu of fibers that ran, %lu without frames, %lu "
 		      "truncated, %lu wrong\n",
 		      seen.reads, seen.walks, seen.running, seen.between, seen.truncated,
 		      seen.wrong);
-	print_message("# %.2f million yields a second watched, %.2f not\n", rate[0] / took[0] / 1e6,
-		      rate[1] / took[1] / 1e6);
+	print_message(
+		"# %.2f million yields a second looked at all the time, %.2f at random (%.3f), "
+		"%.2f alone\n",
+		per_second(rate[0]), per_second(rate[1]), per_second(rate[1]) / per_second(rate[2]),
+		per_second(rate[2]));
 	assert_int_equal(seen.wrong, 0);
 	assert_true(seen.walks > 0);
 	assert_true(seen.running > 0);
 	/* It still runs. */
 	assert_false(p->ended);
-	yields(p, &at[0], &count[0]);
-	assert_true(count[0] > count[2]);
+	yields(p, &at, &before);
+	yields(p, &at, &after);
+	assert_true(after > before);
 	harness_free(p);
-}
-
-static char state_of(pid_t pid)
-{
-	char path[64], letter = '?';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &letter), 1);
-	fclose(file);
-	return letter;
-}
-
-static bool stopped(void *pid)
-{
-	return state_of(*(pid_t *)pid) == 'T';
 }
 
 /* Nothing moves: each fiber has frames, but for one that is on its way for the first time. */
@@ -216,11 +225,11 @@ static void test_a_program_stopped_at_any_moment_is_walked_whole(void **state)
 	snprintf(number, sizeof(number), "%s", cli_number((uint64_t)p->pid));
 	do {
 		kill(p->pid, SIGSTOP);
-		assert_true(harness_until(stopped, &p->pid, CLI_SECONDS));
+		assert_true(harness_until(cli_stopped, &p->pid, CLI_SECONDS));
 		trace("fibertrace", number, "--each", "--verbose");
-		assert_true(harness_until(stopped, &p->pid, CLI_SECONDS));
+		assert_true(harness_until(cli_stopped, &p->pid, CLI_SECONDS));
 		kill(p->pid, SIGCONT);
-		pause_a_while(&seed);
+		pause_ms(3, &seed);
 	} while (now() < end);
 	print_message("# stopped: %lu reads, %lu walks, %lu of fibers that ran, %lu in the middle "
 		      "of a switch, "

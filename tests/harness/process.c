@@ -88,6 +88,8 @@ static void become(const char *const argv[], char **env, const struct harness_ho
 		core.rlim_cur = how->core ? core.rlim_max : 0;
 		setrlimit(RLIMIT_CORE, &core);
 	}
+	if (how->enter && !how->enter(how->place))
+		_exit(126);
 	if (how->folder && chdir(how->folder))
 		_exit(126);
 	if (how->user && (setgroups(0, NULL) || setgid((gid_t)how->user) || setuid(how->user)))

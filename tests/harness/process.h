@@ -38,6 +38,9 @@ struct harness_how {
 	bool forbid_peeking;	/* a seccomp filter makes process_vm_readv fail with EPERM */
 	unsigned forbid;	/* a system call that fails with EPERM; 0: none */
 	bool core;		/* let it dump core */
+	bool (*enter)(
+		const void *place); /* what its process does first: nothing but system calls */
+	const void *place;
 };
 
 /*

@@ -105,6 +105,24 @@ const char *cli_number(uint64_t number)
 	return text[turn];
 }
 
+char cli_state(pid_t pid)
+{
+	char path[64], letter = '?';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &letter), 1);
+	fclose(file);
+	return letter;
+}
+
+bool cli_stopped(void *pid)
+{
+	return cli_state(*(pid_t *)pid) == 'T';
+}
+
 void cli_skip(const char *why)
 {
 	print_message("# skipped: %s\n", why);

@@ -42,6 +42,10 @@ void cli_contains(const char *text, const char *what);
 /* pid, and any other number, as an argument; valid for the next 8 calls. */
 const char *cli_number(uint64_t number);
 
+/* The state letter of /proc/PID/stat; whether it is T, for harness_until(). */
+char cli_state(pid_t pid);
+bool cli_stopped(void *pid);
+
 /* End the running test as skipped, and say why. */
 void cli_skip(const char *why);
 

@@ -128,3 +128,22 @@ bool crowd_walkable(const struct crowd_member *member)
 {
 	return strcmp(member->kind, "running") && strcmp(member->kind, "dead");
 }
+
+void crowd_walked(const struct crowd *crowd, const json_t *answer)
+{
+	for (size_t i = 0; i < crowd->count; i++) {
+		const struct crowd_member *const m = &crowd->members[i];
+		const json_t *const fiber = json_fiber(answer, m->id);
+
+		if (!crowd_walkable(m))
+			continue;
+		assert_non_null(fiber);
+		json_promise_fiber(fiber, true);
+		assert_string_equal(json_text(fiber, "name"), m->name);
+		assert_true(json_is_false(json_object_get(fiber, "truncated")));
+		assert_true(json_array_size(json_object_get(fiber, "frames")) > 0);
+		if (!strcmp(m->kind, "mutex"))
+			assert_string_equal(json_text(json_object_get(fiber, "wait"), "objectName"),
+					    m->object);
+	}
+}

@@ -31,6 +31,9 @@ void crowd_agree(const struct crowd_member *member, const json_t *fiber);
 /* The same of one that was started and is ready. */
 struct crowd crowd_of(struct harness_process *process);
 
+/* Assert that every member that is walkable is in an answer of --each, under its name and with a whole walk. */
+void crowd_walked(const struct crowd *crowd, const json_t *answer);
+
 /* End it and free the members. */
 void crowd_end(struct crowd *crowd);
 

@@ -13,14 +13,24 @@ static const Dwfl_Callbacks own_callbacks = {
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 };
 
-static Dwfl *own_debug(void)
-{
-	Dwfl *dwfl = dwfl_begin(&own_callbacks);
+static Dwfl *debug;
 
-	assert_non_null(dwfl);
-	assert_int_equal(dwfl_linux_proc_report(dwfl, getpid()), 0);
-	assert_int_equal(dwfl_report_end(dwfl, NULL, NULL), 0);
-	return dwfl;
+/* The group's setup and teardown. */
+static inline int own_debug(void **state)
+{
+	(void)state;
+	debug = dwfl_begin(&own_callbacks);
+	assert_non_null(debug);
+	assert_int_equal(dwfl_linux_proc_report(debug, getpid()), 0);
+	assert_int_equal(dwfl_report_end(debug, NULL, NULL), 0);
+	return 0;
+}
+
+static inline int own_debug_end(void **state)
+{
+	(void)state;
+	dwfl_end(debug);
+	return 0;
 }
 
 #endif

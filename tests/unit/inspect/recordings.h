@@ -26,8 +26,8 @@ struct made {
 /* From BEGAN to `length` ns later. */
 static inline struct made made_begin(const char *name, int64_t length)
 {
-	const struct ins_recording_clock clock[2] = {{2 * BEGAN, BEGAN},
-						     {2 * (BEGAN + length), BEGAN + length}};
+	const struct ins_recording_clock clock[2] = {
+		{2 * BEGAN, BEGAN}, {2 * (uint64_t)(BEGAN + length), BEGAN + length}};
 	struct ins_error error = {""};
 	struct made m = {.head = {
 				 .version = INS_RECORDING_VERSION,
@@ -71,6 +71,26 @@ static inline struct fib_event made_wake(int64_t at, uint64_t fiber, uint64_t wa
 	e.object = waker;
 	e.kind = (uint8_t)kind;
 	return e;
+}
+
+/* A look at one fiber, at that time, while it waited so since then. */
+static inline void made_sample(struct made *m, uint64_t fiber, uint64_t stack, int64_t at,
+			       int64_t since, unsigned kind, uint64_t object)
+{
+	const struct ins_recording_sample s = {
+		.fiber = fiber,
+		.stack = stack,
+		.wait_object = kind == FIB_WAIT_FD ? 0 : object,
+		.wait_arg = kind == FIB_WAIT_FD || kind == FIB_WAIT_JOIN ? object : 0,
+		.since = BEGAN + since,
+		.from = BEGAN + at,
+		.to = BEGAN + at + 10,
+		.wait_kind = (uint8_t)kind,
+	};
+	const struct ins_recording_look look = {BEGAN + at, BEGAN + at + 10, 1, 1, 0};
+
+	ins_recording_put(m->w, INS_RECORDING_SAMPLES, &s, sizeof s);
+	ins_recording_put(m->w, INS_RECORDING_LOOKS, &look, sizeof look);
 }
 
 static inline void made_ring(struct made *m, uint32_t carrier, uint64_t lost,
@@ -144,9 +164,7 @@ static inline struct ins_recording *made_three(void)
 		 .since = BEGAN + 550,
 		 .seen = BEGAN + 900,
 		 .state = FIBER_SUSPENDED,
-		 .wait_kind = FIB_WAIT_PARK,
-		 .wait_object = 0xabc,
-		 .object_name = "lock"},
+		 .wait_kind = FIB_WAIT_PARK},
 	};
 
 	zero[1].object = 0x20;
@@ -160,7 +178,9 @@ static inline struct ins_recording *made_three(void)
 	ins_recording_put(m.w, INS_RECORDING_LAST, last, sizeof last);
 	ins_recording_put_text(m.w, INS_RECORDING_PLACES, 0x10, "serve</script>");
 	ins_recording_put_text(m.w, INS_RECORDING_PLACES, 0x30, "nap");
-	ins_recording_put_text(m.w, INS_RECORDING_STACKS, 3, "run;nap;fiber_park");
+	ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0xabc, "lock");
+	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "run;nap;fiber_park");
+	made_sample(&m, 3, 1, 890, 550, FIB_WAIT_PARK, 0);
 	return made_end(&m);
 }
 

@@ -6,32 +6,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "inspect/account.h"
-#include "recordings.h"
+#include "accounted.h"
 #include "tests/harness/watchdog.h"
-
-static struct ins_recording *r;
-static struct ins_replay *replay;
-static struct ins_account *a;
-
-static void account(struct ins_recording *recording)
-{
-	r = recording;
-	assert_int_equal(ins_replay_new(r, &replay), 0);
-	assert_int_equal(ins_account_new(r, replay, &a), 0);
-}
-
-static void let_go(void)
-{
-	ins_account_free(a);
-	ins_replay_free(replay);
-	ins_recording_close(r);
-}
 
 static void test_account_adds_up_what_fibers_did(void **state)
 {
 	(void)state;
-	account(made_three());
+	accounted(made_three());
 	assert_int_equal(a->length, 1000);
 	assert_int_equal(a->fibers, 3);
 	assert_int_equal(a->all.running, 200 + 100 + 600 + 100);
@@ -50,13 +31,13 @@ static void test_account_adds_up_what_fibers_did(void **state)
 	assert_int_equal(a->counts.steals, 1);
 	assert_int_equal(a->counts.migrations, 1);
 	assert_int_equal(a->counts.pinned, 0);
-	let_go();
+	accounted_end();
 }
 
 static void test_account_has_a_row_for_each_thing_that_is_waited_for(void **state)
 {
 	(void)state;
-	account(made_three());
+	accounted(made_three());
 	assert_int_equal(a->waiteds, 3);
 	assert_int_equal(a->waited[0].kind, FIB_WAIT_PARK);
 	assert_int_equal(a->waited[0].ns, 450);
@@ -67,13 +48,13 @@ static void test_account_has_a_row_for_each_thing_that_is_waited_for(void **stat
 	assert_int_equal(a->waited[2].object, 0xabc);
 	assert_int_equal(a->waited[2].ns, 200);
 	assert_int_equal(a->waited[2].waits, 1);
-	let_go();
+	accounted_end();
 }
 
 static void test_account_has_rows_for_functions_stacks_and_carriers(void **state)
 {
 	(void)state;
-	account(made_three());
+	accounted(made_three());
 	assert_int_equal(a->rans, 3);
 	assert_int_equal(a->ran[0].entry, 0x20);
 	assert_int_equal(a->ran[0].spent.running, 600);
@@ -82,65 +63,40 @@ static void test_account_has_rows_for_functions_stacks_and_carriers(void **state
 	assert_int_equal(a->stoods, 1);
 	assert_string_equal(a->stood[0].stack, "run;nap;fiber_park");
 	assert_int_equal(a->stood[0].ns, 450);
+	/* Waiting with a stack and without is all of it. */
+	assert_int_equal(a->sampled, 450);
+	assert_int_equal(a->sampled_waits, 1);
 	assert_int_equal(a->carrieds, 2);
 	assert_int_equal(a->carried[0].running, 800);
 	assert_int_equal(a->carried[0].turns, 2);
 	assert_int_equal(a->carried[1].running, 200);
-	let_go();
+	accounted_end();
 }
 
-/* A stack of an earlier wait is not said to be of the last one. */
-static void test_account_leaves_out_a_stack_that_was_left_since(void **state)
-{
-	struct made m = made_begin("left.rec", 100);
-	const struct ins_recording_fiber last[] = {
-		{.id = 1, .seen = BEGAN + 45, .state = FIBER_SUSPENDED},
-		{.id = 2, .seen = BEGAN + 45, .state = FIBER_SUSPENDED},
-	};
-	const struct fib_event e[] = {
-		made_run(10, 1, FIB_EVENT_NOBODY, 0, 0),
-		made_run(20, 2, FIBER_SUSPENDED, FIB_WAIT_PARK, 0),
-		made_run(30, 0, FIBER_SUSPENDED, FIB_WAIT_PARK, 0),
-		made_wake(50, 1, 0, FIB_WAIT_PARK),
-		made_run(60, 1, FIB_EVENT_NOBODY, 0, 0),
-		made_run(70, 0, FIBER_SUSPENDED, FIB_WAIT_PARK, 0),
-	};
-
-	(void)state;
-	made_ring(&m, 0, 0, e, 6);
-	ins_recording_put(m.w, INS_RECORDING_LAST, last, sizeof last);
-	ins_recording_put_text(m.w, INS_RECORDING_STACKS, 1, "run;before");
-	ins_recording_put_text(m.w, INS_RECORDING_STACKS, 2, "run;still");
-	account(made_end(&m));
-	assert_int_equal(a->stoods, 1);
-	assert_string_equal(a->stood[0].stack, "run;still");
-	assert_int_equal(a->stood[0].ns, 70);
-	let_go();
-}
-
-/* More objects than the table begins with, each waited for twice; descriptors by their number. */
+/* More of them with a name than the table begins with, each waited for twice. */
 static void test_account_tells_many_objects_apart(void **state)
 {
 	struct made m = made_begin("many.rec", 100000);
-	static struct fib_event e[4000];
+	static struct fib_event e[3000];
 	unsigned i, n = 0;
 
 	(void)state;
 	for (i = 0; i < 1000; i++) {
 		e[n++] = made_run(i * 40 + 10, 1, FIB_EVENT_NOBODY, 0, 0);
-		e[n] = made_run(i * 40 + 20, 0, FIBER_SUSPENDED,
-				i % 2 ? FIB_WAIT_FD : FIB_WAIT_MUTEX, 0x1000 + i % 500);
-		e[n++].arg = i % 500;
+		e[n++] =
+			made_run(i * 40 + 20, 0, FIBER_SUSPENDED, FIB_WAIT_MUTEX, 0x1000 + i % 500);
 		e[n++] = made_wake(i * 40 + 30, 1, 0, 0);
 	}
 	made_ring(&m, 0, 0, e, n);
-	account(made_end(&m));
+	for (i = 0; i < 500; i++)
+		ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0x1000 + i, "lock");
+	accounted(made_end(&m));
 	assert_int_equal(a->waiteds, 500);
 	for (i = 0; i < 500; i++) {
 		assert_int_equal(a->waited[i].waits, 2);
 		assert_int_equal(a->waited[i].ns, 20);
 	}
-	let_go();
+	accounted_end();
 }
 
 int main(void)
@@ -149,7 +105,6 @@ int main(void)
 		cmocka_unit_test(test_account_adds_up_what_fibers_did),
 		cmocka_unit_test(test_account_has_a_row_for_each_thing_that_is_waited_for),
 		cmocka_unit_test(test_account_has_rows_for_functions_stacks_and_carriers),
-		cmocka_unit_test(test_account_leaves_out_a_stack_that_was_left_since),
 		cmocka_unit_test(test_account_tells_many_objects_apart),
 	};
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_call_site.c - what is said of a call is of that call and of that function. */
 #include "inspect/call_site.h"
+#include "one_values.h"
 #include "types.h"
-
-static struct values *values;
 
 enum { RDI = 5, RSI = 4, R12 = 12 };
 
@@ -36,15 +35,7 @@ static void test_a_call_says_what_its_arguments_were(void **state)
 static int start(void **state)
 {
 	(void)state;
-	values = values_begin("values", NULL);
-	return values ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	values_end(values);
-	return 0;
+	return one_values("values", NULL);
 }
 
 int main(void)
@@ -53,5 +44,5 @@ int main(void)
 		cmocka_unit_test(test_a_call_says_what_its_arguments_were),
 	};
 
-	return HEAD_RUN(tests, start, stop);
+	return HEAD_RUN(tests, start, one_values_end);
 }

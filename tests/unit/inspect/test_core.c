@@ -78,6 +78,24 @@ static void test_memory_is_read_across_segments_and_not_across_gaps(void **state
 	ins_core_close(&core);
 }
 
+static void test_only_what_a_segment_says_is_certain_to_be_no_code(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	make();
+	for (i = 0; i < elf_header(&elf)->e_phnum; i++)
+		if (elf_segment(&elf, i)->p_vaddr == NEXT)
+			elf_segment(&elf, i)->p_flags = PF_R | PF_X;
+	assert_int_equal(open_cut(elf.size), 0);
+	assert_true(ins_core_no_code(&core, LOW));
+	assert_false(ins_core_no_code(&core, NEXT));
+	/* Between segments there may have been what was left out; at 0 there is nothing in any program. */
+	assert_false(ins_core_no_code(&core, HIGH - 1));
+	assert_true(ins_core_no_code(&core, 0));
+	ins_core_close(&core);
+}
+
 static void test_notes_say_whose_core_it_is(void **state)
 {
 	(void)state;
@@ -229,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory_is_read_across_segments_and_not_across_gaps),
+		cmocka_unit_test(test_only_what_a_segment_says_is_certain_to_be_no_code),
 		cmocka_unit_test(test_notes_say_whose_core_it_is),
 		cmocka_unit_test(test_the_lowest_used_page_is_found_and_unknown_where_cut),
 		cmocka_unit_test(test_a_hole_of_a_sparse_core_is_skipped),

@@ -67,7 +67,7 @@ static void test_a_thread_is_found_by_the_stack_it_is_on(void **state)
 	assert_int_equal(ins_core_status_on(&core, 0x4000, 0x2000)->tid, 1);
 	assert_int_equal(ins_core_status_on(&core, 0x1000, 1)->tid, 2);
 	assert_int_equal(ins_core_status_on(&core, 0x8fff, 0x1000)->registers.pc, 0x30);
-	assert_int_equal(ins_core_status_on(&core, 0x8fff, 0x1000)->registers.at[7], 0x9000);
+	assert_int_equal(ins_core_status_on(&core, 0x8fff, 0x1000)->registers.sp, 0x9000);
 	assert_null(ins_core_status_on(&core, 0x1001, 0x1000));
 	assert_null(ins_core_status_on(&core, 0x9001, UINT64_MAX));
 	assert_null(ins_core_status_on(&core, 0, 0x1000));

@@ -111,6 +111,27 @@ static void test_what_is_no_file_is_never_replaced(void **state)
 	assert_string_equal(ins_draft_path, "");
 }
 
+/* /dev/stdout is a link, and everybody's: who replaces it takes it from them all. */
+static void test_a_link_to_what_is_no_file_is_never_replaced(void **state)
+{
+	static const char *const links[] = {"/dev/full", "/", "/proc/self/fd/1"};
+	struct stat st;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+		assert_int_equal(symlink(links[i], path), 0);
+		assert_int_equal(ins_draft_begin(&draft, path, true, &error), -EEXIST);
+		assert_non_null(strstr(error.text, "is no file"));
+		assert_int_equal(unlink(path), 0);
+	}
+	/* One that leads to a file, or nowhere, is replaced itself. */
+	assert_int_equal(symlink("/dev/null/nowhere", path), 0);
+	write_one("one", true, 0, 0);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	assert_int_equal(left(), 1);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -129,6 +150,7 @@ int main(void)
 		DRAFT_TEST(test_after_an_error_all_is_as_it_was),
 		DRAFT_TEST(test_one_that_came_meanwhile_stays),
 		DRAFT_TEST(test_what_is_no_file_is_never_replaced),
+		DRAFT_TEST(test_a_link_to_what_is_no_file_is_never_replaced),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);

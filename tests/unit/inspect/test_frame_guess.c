@@ -111,7 +111,6 @@ static size_t record_at(void)
 	struct ins_fiber fiber = kept.fiber;
 	size_t at;
 
-	fiber.flags |= INS_FIBER_FP;
 	for (at = 0; at + 16 <= fiber.stack_size; at += 8) {
 		fiber.row.fp = fiber.row.sp + at;
 		if (ins_unwind_whole(unwinder, &fiber, &walk) && has("hog_poll") && has("hold"))

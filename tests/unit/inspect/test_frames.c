@@ -97,6 +97,45 @@ static void test_only_the_fiber_that_was_asked_for_is_handed_on(void **state)
 	assert_non_null(strstr(problem(), "1 fibers are incomplete"));
 }
 
+static int take_time(void *context, const struct ins_fiber *fiber)
+{
+	struct ins_fiber *kept = context;
+
+	kept->now = fiber->now;
+	kept->until = fiber->until;
+	return 0;
+}
+
+/* When it was copied, and by when; an older program says neither. */
+static void test_stack_has_the_time_that_it_was_copied_at(void **state)
+{
+	static const struct ins_request all = {.stacks = true};
+	const struct fib_wire_header header = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_STACKS,
+					       sizeof(struct fib_wire_stack) +
+						       sizeof(struct fib_row)};
+	struct {
+		struct fib_wire_stack head;
+		struct fib_row row;
+	} stack = {.head = {.row_size = sizeof stack.row, .after = 70}, .row = {.id = 5}};
+	struct ins_fiber is = {0};
+	int64_t began;
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&all), 0);
+	ins_frames_begin(&frames, &all, take_time, &is, &summary);
+	assert_int_equal(ins_frames_take(&frames, &header, &stack, &error), 0);
+	began = is.now;
+	assert_int_equal(is.until, 0);
+	stack.head.flags = 9u << FIB_WIRE_STACK_TOOK;
+	assert_int_equal(ins_frames_take(&frames, &header, &stack, &error), 0);
+	assert_int_equal(is.now, began + 70000);
+	assert_int_equal(is.until, began + 80000);
+	stack.head.flags = FIB_WIRE_STACK_LONG << FIB_WIRE_STACK_TOOK;
+	assert_int_equal(ins_frames_take(&frames, &header, &stack, &error), 0);
+	assert_int_equal(is.until, 0);
+}
+
 static void test_stacks_that_were_not_asked_for_are_not_missed(void **state)
 {
 	const struct ins_request list = {0};
@@ -192,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 		TEST(test_only_the_fiber_that_was_asked_for_is_handed_on),
+		TEST(test_stack_has_the_time_that_it_was_copied_at),
 		TEST(test_stacks_that_were_not_asked_for_are_not_missed),
 		TEST(test_a_fiber_that_did_not_come_is_no_such_fiber),
 		TEST(test_modules_can_be_had_before_the_first_fiber),

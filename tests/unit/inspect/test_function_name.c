@@ -12,8 +12,6 @@
 #include "inspect/scopes.h"
 #include "own_debug.h"
 
-static Dwfl *debug;
-
 /* As a C++ compiler would name web::server::serve(int). */
 void serve(int n) __asm__("_ZN3web6server5serveEi");
 __attribute__((noipa)) void serve(int n)
@@ -88,20 +86,6 @@ static void test_a_mangled_symbol_says_more_than_a_name_without_scopes(void **st
 	is_called((void *)plain, "_ZN12_GLOBAL__N_15plainEv", "(anonymous namespace)::plain()");
 }
 
-static int start(void **state)
-{
-	(void)state;
-	debug = own_debug();
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	dwfl_end(debug);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,5 +95,5 @@ int main(void)
 		cmocka_unit_test(test_a_mangled_symbol_says_more_than_a_name_without_scopes),
 	};
 
-	return HEAD_RUN(tests, start, stop);
+	return HEAD_RUN(tests, own_debug, own_debug_end);
 }

@@ -5,10 +5,9 @@
 
 #include "inspect/cells.h"
 #include "inspect/location.h"
-#include "values.h"
+#include "one_values.h"
 
-static struct values *values;
-static struct ins_frame_registers frames[INS_WALK_MAX];
+static struct ins_unwound frames[INS_WALK_MAX];
 static struct ins_scene scene;
 static struct ins_location where;
 static unsigned op;
@@ -28,7 +27,7 @@ static void test_a_place_is_memory_a_register_or_a_value(void **state)
 	assert_int_equal(run(memory, 1), 0);
 	assert_int_equal(where.count, 1);
 	assert_int_equal(where.piece[0].where, INS_MEMORY);
-	assert_int_equal(where.piece[0].number, frames[1].value[7] + 8);
+	assert_int_equal(where.piece[0].number, frames[1].registers.sp + 8);
 	assert_int_equal(run(in_register, 1), 0);
 	assert_int_equal(where.piece[0].where, INS_REGISTER);
 	assert_int_equal(where.piece[0].number, 6);
@@ -117,20 +116,12 @@ static void test_what_is_not_known_is_not_guessed(void **state)
 static int start(void **state)
 {
 	(void)state;
-	values = values_begin("values", NULL);
-	if (!values)
+	if (one_values("values", NULL) < 0)
 		return -1;
 	scene = (struct ins_scene){
 		.source = values->source, .fiber = &values->at[0].fiber, .frames = frames, .at = 1};
-	scene.count = ins_registers_find(values->source, scene.fiber, &values->at[0].walk, frames);
+	scene.count = ins_unwound_find(values->source, scene.fiber, &values->at[0].walk, frames);
 	return scene.count > 4 ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	values_end(values);
-	return 0;
 }
 
 int main(void)
@@ -143,5 +134,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_known_is_not_guessed),
 	};
 
-	return HEAD_RUN(tests, start, stop);
+	return HEAD_RUN(tests, start, one_values_end);
 }

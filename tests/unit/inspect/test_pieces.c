@@ -11,7 +11,7 @@ static const unsigned char stack[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1
 static struct ins_modules modules;
 static struct ins_source source = {.modules = &modules};
 static struct ins_fiber fiber = {.stack = stack, .stack_size = sizeof stack};
-static struct ins_frame_registers frame = {.known = 1u << 3 | 1u << 31};
+static struct ins_unwound frame = {.registers.known = 1u << 3 | 1u << 31};
 static struct ins_scene scene = {.source = &source, .fiber = &fiber, .frames = &frame, .count = 1};
 
 static unsigned char bytes[32];
@@ -111,7 +111,7 @@ int main(void)
 		cmocka_unit_test(test_parts_larger_than_the_value_are_cut),
 	};
 
-	frame.value[3] = UINT64_C(0x1122334455667788);
+	frame.registers.at[3] = UINT64_C(0x1122334455667788);
 	fiber.row.sp = 0x1000;
 	return HEAD_RUN(tests, NULL, NULL);
 }

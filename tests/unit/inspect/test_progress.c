@@ -95,6 +95,35 @@ static void test_a_pipe_gets_nothing(void **state)
 	assert_string_equal(restore(buf, sizeof buf), ".");
 }
 
+/* Who prints to the same terminal, whole lines or not; who prints elsewhere. */
+static void test_what_is_printed_goes_before_it(void **state)
+{
+	struct ins_progress p;
+	char buf[1024];
+
+	(void)state;
+	redirect(true);
+	ins_progress_begin(&p, "");
+	p.shared = true;
+	draw(&p, true);
+	ins_progress_give_way(&p, true);
+	ins_progress_give_way(&p, true);
+	fputs("printed ", stderr);
+	draw(&p, true);
+	ins_progress_give_way(&p, false);
+	draw(&p, true);
+	ins_progress_end(&p);
+	assert_string_equal(restore(buf, sizeof buf),
+			    "\r423,000 of 1,000,000 fibers\033[K\r\033[Kprinted "
+			    "\r423,000 of 1,000,000 fibers\033[K\r\033[K.");
+	redirect(true);
+	ins_progress_begin(&p, "");
+	p.shared = false;
+	draw(&p, true);
+	ins_progress_give_way(&p, false);
+	assert_string_equal(restore(buf, sizeof buf), "\r423,000 of 1,000,000 fibers\033[K.");
+}
+
 static void test_bytes_are_counted_too(void **state)
 {
 	struct ins_progress p;
@@ -115,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_a_terminal_gets_one_line_that_goes_again),
 		cmocka_unit_test(test_what_is_soon_done_draws_nothing),
 		cmocka_unit_test(test_a_pipe_gets_nothing),
+		cmocka_unit_test(test_what_is_printed_goes_before_it),
 		cmocka_unit_test(test_bytes_are_counted_too),
 	};
 

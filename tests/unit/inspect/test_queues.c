@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_queues.c - what is waited for, by who holds it, and in which order. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "waiting.h"
 
@@ -9,7 +10,7 @@ static struct ins_queues *queues_of(struct waiting *w)
 	struct ins_queues *ret;
 
 	waiting_graph(w);
-	assert_int_equal(ins_queues_new(w->graph, &ret), 0);
+	assert_int_equal(ins_queues_new(w->graph, NULL, &ret), 0);
 	return ret;
 }
 
@@ -100,6 +101,38 @@ static void test_what_nobody_is_known_to_hold_is_one_of_them(void **state)
 	waiting_free(&w);
 }
 
+static void test_waits_that_do_not_count_are_in_no_queue_but_behind(void **state)
+{
+	bool meant[5] = {false, true, false, false, true};
+	struct waiting w = waiting_new();
+	const struct ins_holder *h;
+	struct ins_queues *q;
+
+	(void)state;
+	waiting_free_one(&w, 1, 0);
+	waiting_lock(&w, 2, 1, 1);
+	waiting_lock(&w, 3, 1, 1);
+	waiting_lock(&w, 4, 2, 2);
+	waiting_lock(&w, 5, 3, 4);
+	waiting_graph(&w);
+	assert_int_equal(ins_queues_new(w.graph, meant, &q), 0);
+	assert_int_equal(ins_queues_holders(q), 2);
+	assert_int_equal(ins_queues_waiting(q), 2);
+	assert_int_equal(ins_queues_all(q), 4);
+	h = ins_queues_holder(q, 0);
+	assert_int_equal(h->id, 1);
+	assert_int_equal(h->waiting, 1);
+	assert_int_equal(h->behind, 2);
+	assert_int_equal(ins_graph_at(w.graph, h->queues[0].fibers[0])->id, 2);
+	assert_int_equal(ins_queues_holder(q, 1)->id, 4);
+	ins_queues_free(q);
+	memset(meant, 0, sizeof meant);
+	assert_int_equal(ins_queues_new(w.graph, meant, &q), 0);
+	assert_int_equal(ins_queues_holders(q), 0);
+	ins_queues_free(q);
+	waiting_free(&w);
+}
+
 static void test_nothing_has_no_holders(void **state)
 {
 	struct waiting w = waiting_new();
@@ -164,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_holders_that_stop_most_come_first),
 		cmocka_unit_test(test_a_holders_queues_are_by_object_and_kind_the_longest_first),
 		cmocka_unit_test(test_what_nobody_is_known_to_hold_is_one_of_them),
+		cmocka_unit_test(test_waits_that_do_not_count_are_in_no_queue_but_behind),
 		cmocka_unit_test(test_nothing_has_no_holders),
 		cmocka_unit_test(test_random_waits_are_each_in_the_queue_of_theirs),
 	};

@@ -50,7 +50,58 @@ static void test_recording_says_where_events_were_lost(void **state)
 	assert_int_equal(r->ring[0].lost, 77);
 	assert_int_equal(r->events, 3);
 	assert_int_equal(r->event[1].event.type, FIB_EVENT_COUNT);
-	assert_int_equal(r->event[1].ns, BEGAN + 20);
+	assert_int_equal(r->event[1].ns, BEGAN + 10);
+	assert_int_equal(r->event[1].event.object, BEGAN + 20);
+	assert_int_equal(r->event[1].event.time, 77);
+	ins_recording_close(r);
+}
+
+/* A writer that is too fast for its reader leaves readings without any event, and perhaps none at the end. */
+static void test_recording_keeps_what_was_lost_until_the_next_event(void **state)
+{
+	struct made m = made_begin("lost.rec", 1000);
+	const struct fib_event late[] = {made_run(500, 2, FIB_EVENT_NOBODY, 0, 0)};
+	struct ins_recording *r;
+
+	(void)state;
+	made_ring(&m, 0, 70, NULL, 0);
+	made_ring(&m, 0, 7, NULL, 0);
+	made_ring(&m, 0, 0, late, 1);
+	made_ring(&m, 1, 5, NULL, 0);
+	made_ring(&m, 0, 3, NULL, 0);
+	r = made_end(&m);
+	assert_int_equal(r->lost, 85);
+	assert_int_equal(r->events, 4);
+	assert_int_equal(r->event[0].event.type, FIB_EVENT_COUNT);
+	assert_int_equal(r->event[0].event.time, 77);
+	assert_int_equal(r->event[0].event.object, BEGAN + 500);
+	assert_int_equal(r->event[1].ring, 1);
+	assert_int_equal(r->event[1].ns, BEGAN);
+	assert_int_equal(r->event[1].event.object, BEGAN + 1000);
+	assert_int_equal(r->event[2].event.type, FIB_EVENT_RUN);
+	assert_int_equal(r->event[3].ns, BEGAN + 500);
+	assert_int_equal(r->event[3].event.time, 3);
+	assert_int_equal(r->event[3].event.object, BEGAN + 1000);
+	ins_recording_close(r);
+}
+
+/* Names are no events. */
+static void test_recording_says_so_too_where_only_a_name_follows(void **state)
+{
+	struct made m = made_begin("names.rec", 1000);
+	const struct fib_event name = {.type = FIB_EVENT_NAME, .fiber = 7};
+	const struct fib_event late[] = {made_run(20, 2, FIB_EVENT_NOBODY, 0, 0)};
+	struct ins_recording *r;
+
+	(void)state;
+	made_ring(&m, 0, 3, &name, 1);
+	made_ring(&m, 0, 4, NULL, 0);
+	made_ring(&m, 0, 0, late, 1);
+	r = made_end(&m);
+	assert_int_equal(r->lost, 7);
+	assert_int_equal(r->events, 2);
+	assert_int_equal(r->event[0].event.type, FIB_EVENT_COUNT);
+	assert_int_equal(r->event[0].event.object, BEGAN + 20);
 	ins_recording_close(r);
 }
 
@@ -129,6 +180,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recording_is_one_line_in_order_of_time),
 		cmocka_unit_test(test_recording_says_where_events_were_lost),
+		cmocka_unit_test(test_recording_keeps_what_was_lost_until_the_next_event),
+		cmocka_unit_test(test_recording_says_so_too_where_only_a_name_follows),
 		cmocka_unit_test(test_recording_of_something_else_is_refused_with_a_reason),
 		cmocka_unit_test(test_recording_that_is_damaged_never_crashes),
 	};

@@ -16,8 +16,8 @@ static void test_texts_are_found_by_their_key(void **state)
 	(void)state;
 	assert_string_equal(ins_recording_place(r, 0x10), "serve</script>");
 	assert_null(ins_recording_place(r, 0x20));
-	assert_string_equal(ins_recording_stack(r, 3), "run;nap;fiber_park");
-	assert_null(ins_recording_stack(r, 1));
+	assert_string_equal(ins_recording_shape(r, 1), "run;nap;fiber_park");
+	assert_null(ins_recording_shape(r, 3));
 	assert_string_equal(ins_recording_name(r, 1), "one");
 	assert_string_equal(ins_recording_name(r, 2), "two");
 	assert_null(ins_recording_name(r, 3));

@@ -184,7 +184,9 @@ static void test_every_flipped_byte_is_survived(void **state)
 	}
 }
 
-/* A second copy, in another module: what runs is shown, wherever it stands. */
+static struct ins_problems problems;
+
+/* A second copy, in another module: what runs is shown, wherever it stands. What is said of the other is in problems. */
 static int find_of_two(uint32_t first_runs, uint32_t second_runs, const char *expected)
 {
 	const uint64_t other = BASE + 0x1000000;
@@ -204,10 +206,25 @@ static int find_of_two(uint32_t first_runs, uint32_t second_runs, const char *ex
 	assert_int_equal(ins_modules_add(modules, other, other + 0x1000, 0, 2, "/nonexistent/b"),
 			 0);
 	ins_modules_sort(modules);
+	modules->problems = &problems;
 	rc = ins_registry_find(modules, &found, &error);
 	ins_modules_free(modules);
-	assert_string_equal(found.program, expected);
+	if (rc == 0)
+		assert_string_equal(found.program, expected);
 	return rc;
+}
+
+static void expect_said(const char *path)
+{
+	char text[512], wanted[512];
+
+	snprintf(wanted, sizeof wanted,
+		 "the fibers of /nonexistent/%s, which has a registry of its own, are not shown: "
+		 "--module %s shows those",
+		 path, path);
+	assert_int_equal(ins_problems_lines(&problems), 1);
+	assert_string_equal(ins_problems_text(&problems, 0, text, sizeof text), wanted);
+	ins_problems_free(&problems);
 }
 
 static void test_of_two_registries_the_one_whose_carriers_run_is_shown(void **state)
@@ -215,8 +232,52 @@ static void test_of_two_registries_the_one_whose_carriers_run_is_shown(void **st
 	(void)state;
 	assert_int_equal(find_of_two(2, 0, "first"), 0);
 	assert_int_equal(find_of_two(0, 2, "second"), 0);
-	assert_int_equal(find_of_two(1, 2, "first"), 0);
 	assert_int_equal(find_of_two(0, 0, "first"), 0);
+	assert_int_equal(ins_problems_lines(&problems), 0);
+	assert_int_equal(find_of_two(1, 2, "first"), 0);
+	expect_said("b");
+}
+
+static void test_of_two_registries_the_chosen_one_is_shown(void **state)
+{
+	(void)state;
+	ins_registry_choose("b");
+	assert_int_equal(find_of_two(1, 2, "second"), 0);
+	ins_registry_choose("/nonexistent/b");
+	assert_int_equal(find_of_two(1, 0, "second"), 0);
+	ins_registry_choose("a");
+	assert_int_equal(find_of_two(1, 2, "first"), 0);
+	/* Nothing is missing that was asked for. */
+	assert_int_equal(ins_problems_lines(&problems), 0);
+	ins_registry_choose("c");
+	assert_int_equal(find_of_two(1, 2, NULL), -ENODATA);
+	assert_string_equal(error.text,
+			    "no module of it is c and has a fiber registry; there is one in a, b");
+	ins_registry_choose(NULL);
+}
+
+/* What cannot be believed is no other that runs, and what memory does not have is not looked for in files. */
+static void test_another_registry_that_makes_no_sense_is_not_told_of(void **state)
+{
+	const uint64_t other = BASE + 0x1000000;
+	struct fib_layout broken;
+
+	(void)state;
+	make();
+	layout.carriers = 1;
+	broken = layout;
+	broken.version++;
+	room_add(&room, other, elf.at, elf.size);
+	room_add(&room, other + note_at + (uint64_t)DISTANCE, &broken, sizeof broken);
+	assert_int_equal(ins_modules_new(0, room_read, &room, &problems, &modules), 0);
+	ins_modules_add(modules, BASE, BASE + 0x1000, 0, 1, "/nonexistent/a");
+	ins_modules_add(modules, other, other + 0x1000, 0, 2, "/nonexistent/b");
+	ins_modules_add(modules, 2 * other, 2 * other + 0x1000, 0, 3, "/nonexistent/c");
+	ins_modules_sort(modules);
+	assert_int_equal(ins_registry_find(modules, &found, &error), 0);
+	assert_int_equal(ins_problems_lines(&problems), 0);
+	assert_false(modules->at[2].looked);
+	ins_modules_free(modules);
 }
 
 int main(void)
@@ -231,6 +292,8 @@ int main(void)
 		cmocka_unit_test(test_the_registry_that_is_used_is_taken_of_several),
 		cmocka_unit_test(test_every_flipped_byte_is_survived),
 		cmocka_unit_test(test_of_two_registries_the_one_whose_carriers_run_is_shown),
+		cmocka_unit_test(test_of_two_registries_the_chosen_one_is_shown),
+		cmocka_unit_test(test_another_registry_that_makes_no_sense_is_not_told_of),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);

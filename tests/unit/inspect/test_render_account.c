@@ -6,29 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "accounted.h"
 #include "inspect/render_account.h"
-#include "recordings.h"
 #include "tests/harness/watchdog.h"
-
-static struct ins_recording *r;
-static struct ins_replay *replay;
-static struct ins_account *a;
-
-static int setup(void **state)
-{
-	(void)state;
-	r = made_three();
-	return ins_replay_new(r, &replay) || ins_account_new(r, replay, &a);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	ins_account_free(a);
-	ins_replay_free(replay);
-	ins_recording_close(r);
-	return 0;
-}
 
 static char *text(size_t rows)
 {
@@ -58,47 +38,28 @@ static void test_text_has_every_table(void **state)
 		       "0 pinned waits, 0 long runs\n");
 	must_have(all, "1               0   80.0%      800ns          2\n");
 	must_have(all, "       1      300ns      200ns      200ns          2  serve</script>\n");
-	must_have(all, "     200ns      200ns          1        0  mutex \"lock\"@0xabc\n");
-	must_have(all, "stacks, sampled once, when the recording ended");
-	must_have(all, "     450ns        1  run;nap;fiber_park\n");
+	must_have(all,
+		  "     200ns      200ns      200ns          1        0  mutex \"lock\"@0xabc\n");
+	must_have(all, "  park, in run;nap;fiber_park\n");
+	must_have(all, "  sleep, not sampled\n");
+	must_have(all,
+		  "stacks, sampled once: 450ns of 1us waiting, 42.8%, in waits that were sampled "
+		  "while they lasted\n");
+	must_have(all, "     450ns      450ns          1        1  run;nap;fiber_park\n");
+	must_have(all, "     600ns                     2           (not sampled)\n");
 	assert_null(strstr(all, "were lost"));
-	assert_null(strstr(all, "more\n"));
+	assert_null(strstr(all, "shown"));
 	free(all);
 	all = text(1);
-	must_have(all, "... and 2 more\n");
+	must_have(all, "shown 1 of 3; --all shows them all\n");
 	free(all);
-}
-
-static void test_json_has_every_row(void **state)
-{
-	json_t *totals = ins_account_totals(a), *waits = ins_account_waits(r, a);
-	json_t *functions = ins_account_functions(r, a), *stacks = ins_account_stacks(a);
-	json_t *carriers = ins_account_carriers(r, a), *row;
-
-	(void)state;
-	assert_int_equal(json_integer_value(json_object_get(totals, "runningNs")), 1000);
-	assert_int_equal(json_array_size(waits), 3);
-	row = json_array_get(waits, 2);
-	assert_string_equal(json_string_value(json_object_get(row, "kind")), "mutex");
-	assert_string_equal(json_string_value(json_object_get(row, "object")), "0xabc");
-	assert_string_equal(json_string_value(json_object_get(row, "objectName")), "lock");
-	assert_true(json_is_null(json_object_get(row, "fd")));
-	assert_int_equal(json_array_size(functions), 3);
-	assert_true(json_is_null(json_object_get(json_array_get(functions, 0), "function")));
-	assert_int_equal(json_array_size(stacks), 1);
-	assert_int_equal(json_array_size(carriers), 2);
-	json_decref(totals);
-	json_decref(waits);
-	json_decref(functions);
-	json_decref(stacks);
-	json_decref(carriers);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_text_has_every_table, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_json_has_every_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_text_has_every_table, accounted_three,
+						accounted_three_end),
 	};
 
 	harness_watchdog(110);

@@ -22,7 +22,7 @@ static void render(struct waiting *w, size_t limit, pid_t pid)
 
 	rows_layout(&layout);
 	waiting_graph(w);
-	assert_int_equal(ins_queues_new(w->graph, &queues), 0);
+	assert_int_equal(ins_queues_new(w->graph, NULL, &queues), 0);
 	waits.queues = queues;
 	out = open_memstream(&text, &size);
 	ins_dot_waits(out, &waits);

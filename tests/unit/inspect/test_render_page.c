@@ -9,31 +9,17 @@
 #include <errno.h>
 #include <jansson.h>
 
+#include "accounted.h"
 #include "inspect/render_page.h"
-#include "recordings.h"
 #include "tests/harness/watchdog.h"
 
-static struct ins_recording *r;
-static struct ins_replay *replay;
-static struct ins_account *a;
 static char *made;
-
-static int setup(void **state)
-{
-	(void)state;
-	r = made_three();
-	return ins_replay_new(r, &replay) || ins_account_new(r, replay, &a);
-}
 
 static int teardown(void **state)
 {
-	(void)state;
-	ins_account_free(a);
-	ins_replay_free(replay);
-	ins_recording_close(r);
 	free(made);
 	made = NULL;
-	return 0;
+	return accounted_three_end(state);
 }
 
 static int make(const char *page)
@@ -43,7 +29,7 @@ static int make(const char *page)
 	int rc;
 
 	assert_non_null(out);
-	rc = ins_page(out, page, strlen(page), r, replay, a);
+	rc = ins_page(out, page, strlen(page), r, replay, a, 2);
 	assert_int_equal(fclose(out), 0);
 	return rc;
 }
@@ -73,6 +59,11 @@ static void test_page_has_its_data_in_one_place(void **state)
 	assert_int_equal(json_array_size(json_object_get(data, "slices")), 12);
 	assert_int_equal(json_array_size(json_object_get(data, "wakeups")), 3);
 	assert_int_equal(json_integer_value(json_object_get(data, "slicesLeftOut")), 0);
+	/* So many rows at most, and how many there are. */
+	assert_int_equal(json_array_size(json_object_get(data, "waits")), 2);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(data, "counts"), "waits")), 3);
+	assert_int_equal(json_integer_value(json_object_get(data, "looks")), 1);
 	json_decref(data);
 }
 
@@ -85,10 +76,10 @@ static void test_page_without_a_place_for_data_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_page_has_its_data_in_one_place, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(test_page_has_its_data_in_one_place,
+						accounted_three, teardown),
 		cmocka_unit_test_setup_teardown(test_page_without_a_place_for_data_is_refused,
-						setup, teardown),
+						accounted_three, teardown),
 	};
 
 	harness_watchdog(110);

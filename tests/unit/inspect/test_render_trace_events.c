@@ -83,11 +83,31 @@ static void test_timeline_is_json_whatever_names_are(void **state)
 	free(all);
 }
 
+/* Also one that ends, by the clocks, after the recording. */
+static void test_timeline_has_holes_that_end_where_the_next_event_is_or_all(void **state)
+{
+	struct made m = made_begin("holes.rec", 100);
+	const struct fib_event e[] = {made_event(FIB_EVENT_STEAL, 10, 1),
+				      made_event(FIB_EVENT_STEAL, 40, 1),
+				      made_event(FIB_EVENT_STEAL, 200, 1)};
+	char *all;
+
+	(void)state;
+	made_ring(&m, 0, 0, e, 1);
+	made_ring(&m, 0, 5, e + 1, 1);
+	made_ring(&m, 0, 6, e + 2, 1);
+	all = render(made_end(&m));
+	must_have(all, "\"ts\":0.010,\"dur\":0.030,\"name\":\"5 events lost\"");
+	must_have(all, "\"ts\":0.040,\"dur\":0.060,\"name\":\"6 events lost\"");
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timeline_has_tracks_slices_and_arrows),
 		cmocka_unit_test(test_timeline_is_json_whatever_names_are),
+		cmocka_unit_test(test_timeline_has_holes_that_end_where_the_next_event_is_or_all),
 	};
 
 	harness_watchdog(110);

@@ -32,7 +32,7 @@ static struct ins_waits waits(size_t limit, pid_t pid)
 {
 	if (!queues) {
 		waiting_graph(&w);
-		assert_int_equal(ins_queues_new(w.graph, &queues), 0);
+		assert_int_equal(ins_queues_new(w.graph, NULL, &queues), 0);
 	}
 	return (struct ins_waits){&layout, queues, pid, limit};
 }

@@ -6,64 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <stdio.h>
-
-#include "inspect/replay.h"
-#include "recordings.h"
+#include "replays.h"
 #include "tests/harness/watchdog.h"
-
-static char told[4096];
-static size_t used;
-
-static void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void tell(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	used += (size_t)vsnprintf(told + used, sizeof told - used, fmt, ap);
-	va_end(ap);
-	assert_true(used < sizeof told);
-}
-
-static void slice(void *context, const struct ins_slice *s)
-{
-	static const char *const doing[] = {"unknown", "runs", "runnable", "waits", "pinned"};
-
-	(void)context;
-	tell("%d %s %d-%d", (int)s->fiber, doing[s->doing], (int)(s->from - BEGAN),
-	     (int)(s->to - BEGAN));
-	if (s->doing == INS_DOING_RUNNING)
-		tell(" on %d", (int)s->ring);
-	if (s->doing == INS_DOING_WAITING || s->doing == INS_DOING_PINNED)
-		tell(" for %u:%x", s->kind, (unsigned)s->object);
-	tell("%s%s\n", s->flags & INS_SLICE_BEGAN_EARLIER ? " earlier" : "",
-	     s->flags & INS_SLICE_GOES_ON ? " on and on" : "");
-}
-
-static void wakeup(void *context, const struct ins_wakeup *w)
-{
-	(void)context;
-	tell("%d %s %d at %d%s\n", (int)w->waker, w->spawn ? "makes" : "wakes", (int)w->fiber,
-	     (int)(w->ns - BEGAN), w->ended ? " ended" : "");
-}
-
-static void play(struct ins_recording *r)
-{
-	static const struct ins_replay_ops ops = {slice, wakeup, NULL};
-	struct ins_replay *replay;
-	char first[sizeof told];
-
-	assert_int_equal(ins_replay_new(r, &replay), 0);
-	used = 0;
-	ins_replay_play(replay, &ops, NULL);
-	memcpy(first, told, sizeof told);
-	used = 0;
-	ins_replay_play(replay, &ops, NULL);
-	assert_string_equal(told, first); /* as often as one likes */
-	ins_replay_free(replay);
-	ins_recording_close(r);
-}
 
 static void test_replay_tells_what_each_fiber_did(void **state)
 {
@@ -103,50 +47,6 @@ static void test_replay_knows_a_waker_that_is_faster_than_the_sleeper(void **sta
 				  "1 runs 10-30 on 0\n"
 				  "1 runnable 30-50\n"
 				  "1 runs 50-100 on 0 on and on\n");
-}
-
-/* 1 ran until the last event before the hole; 3, which was runnable, may have run in it, and 4 has waited ever since, says the
- * list at the end. What 5 does on the other carrier is known. */
-static void test_replay_says_only_what_is_certain_where_events_were_lost(void **state)
-{
-	struct made m = made_begin("hole.rec", 10000000);
-	const struct ins_recording_fiber first[] = {
-		{.id = 3, .since = BEGAN, .state = FIBER_RUNNABLE},
-		{.id = 4, .since = BEGAN, .state = FIBER_SUSPENDED, .wait_kind = FIB_WAIT_PARK},
-		{.id = 6, .since = BEGAN, .state = FIBER_RUNNABLE},
-	};
-	const struct ins_recording_fiber last[] = {
-		{.id = 4,
-		 .since = BEGAN,
-		 .seen = BEGAN + 9000000,
-		 .state = FIBER_SUSPENDED,
-		 .wait_kind = FIB_WAIT_PARK},
-	};
-	const struct fib_event early[] = {
-		made_event(FIB_EVENT_SPAWN, 5, 3),
-		made_run(10, 1, FIB_EVENT_NOBODY, 0, 0),
-		made_event(FIB_EVENT_STEAL, 40, 1),
-	};
-	const struct fib_event late[] = {made_run(60, 2, FIBER_SUSPENDED, FIB_WAIT_PARK, 0),
-					 made_run(70, 6, FIBER_SUSPENDED, FIB_WAIT_PARK, 0)};
-	const struct fib_event other[] = {made_run(10, 5, FIB_EVENT_NOBODY, 0, 0)};
-
-	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, first, sizeof first);
-	made_ring(&m, 0, 0, early, 3);
-	made_ring(&m, 0, 5, late, 2);
-	made_ring(&m, 1, 0, other, 1);
-	ins_recording_put(m.w, INS_RECORDING_LAST, last, sizeof last);
-	play(made_end(&m));
-	assert_string_equal(told, "0 makes 3 at 5\n"
-				  "1 runs 10-40 on 0\n"
-				  "3 runnable 5-40\n"
-				  "6 runnable 0-40\n"
-				  "2 runs 60-70 on 0\n"
-				  "2 waits 70-10000000 for 3:0 on and on\n"
-				  "4 waits 0-10000000 for 3:0 on and on\n"
-				  "5 runs 10-10000000 on 1 on and on\n"
-				  "6 runs 70-10000000 on 0 on and on\n");
 }
 
 static void test_replay_knows_pinned_waits_and_whom_an_end_wakes(void **state)
@@ -195,14 +95,36 @@ static void test_replay_knows_those_that_did_nothing(void **state)
 				  "2 runs 5-100 on 1 on and on\n");
 }
 
+/* A carrier's first turn tells what became of whom the list shows there. */
+static void test_replay_knows_whom_the_first_turn_leaves(void **state)
+{
+	struct made m = made_begin("first.rec", 100);
+	const struct ins_recording_fiber first[] = {
+		{.id = 1, .since = BEGAN - 5, .state = FIBER_RUNNING, .carrier = 0},
+		{.id = 2, .since = BEGAN + 5, .state = FIBER_RUNNING, .carrier = 1},
+	};
+	const struct fib_event zero[] = {made_run(30, 3, FIBER_SUSPENDED, FIB_WAIT_PARK, 0)};
+	const struct fib_event one[] = {made_run(40, 4, FIB_EVENT_NOBODY, 0, 0)};
+
+	(void)state;
+	ins_recording_put(m.w, INS_RECORDING_FIBERS, first, sizeof first);
+	made_ring(&m, 0, 0, zero, 1);
+	made_ring(&m, 1, 0, one, 1);
+	play(made_end(&m));
+	assert_string_equal(told, "1 runs 0-30 on 0 earlier\n"
+				  "1 waits 30-100 for 3:0 on and on\n"
+				  "3 runs 30-100 on 0 on and on\n"
+				  "4 runs 40-100 on 1 on and on\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replay_tells_what_each_fiber_did),
 		cmocka_unit_test(test_replay_knows_a_waker_that_is_faster_than_the_sleeper),
-		cmocka_unit_test(test_replay_says_only_what_is_certain_where_events_were_lost),
 		cmocka_unit_test(test_replay_knows_pinned_waits_and_whom_an_end_wakes),
 		cmocka_unit_test(test_replay_knows_those_that_did_nothing),
+		cmocka_unit_test(test_replay_knows_whom_the_first_turn_leaves),
 	};
 
 	harness_watchdog(110);

@@ -141,7 +141,7 @@ static void test_with_every_right_it_is_a_sandbox(void **state)
 	if (getuid() || scope[0] >= '3')
 		skip();
 	assert_int_equal(ins_rights_explain(getpid(), -EPERM, &error), -EPERM);
-	assert_non_null(strstr(error.text, "sandbox or security module"));
+	assert_non_null(strstr(error.text, "a sandbox (seccomp) or security module"));
 }
 
 static void test_a_process_that_is_gone_is_still_an_error(void **state)
@@ -151,6 +151,50 @@ static void test_a_process_that_is_gone_is_still_an_error(void **state)
 	(void)state;
 	assert_int_equal(ins_rights_explain(0x3fffffff, -EACCES, &error), -EPERM);
 	assert_non_null(strstr(error.text, "cannot be read"));
+}
+
+static void test_the_reason_alone_is_what_is_said_behind_the_process(void **state)
+{
+	struct ins_error error = {""};
+	char reason[512], whole[600];
+
+	(void)state;
+	ins_rights_explain(getpid(), -EPERM, &error);
+	ins_rights_reason(getpid(), -EPERM, reason, sizeof reason);
+	snprintf(whole, sizeof whole, "process %d: %s", (int)getpid(), reason);
+	assert_string_equal(error.text, whole);
+}
+
+static void test_a_process_is_seen_or_not_there(void **state)
+{
+	struct ins_error error = {""};
+	pid_t pid = sleeper();
+
+	(void)state;
+	assert_int_equal(ins_rights_seen(pid, &error), 0);
+	assert_int_equal(ins_rights_owner(pid, &error), 0);
+	assert_string_equal(error.text, "");
+	end_target(NULL);
+	assert_int_equal(ins_rights_seen(pid, &error), -ESRCH);
+	assert_non_null(strstr(error.text, "no such process"));
+	assert_int_equal(ins_rights_owner(pid, &error), -ESRCH);
+	assert_int_equal(ins_rights_seen(0, &error), -ESRCH);
+	assert_int_equal(ins_rights_seen(-1, &error), -ESRCH);
+}
+
+static void test_the_socket_of_another_users_process_is_not_ours(void **state)
+{
+	struct ins_error error = {""};
+	pid_t pid = sleeper();
+
+	(void)state;
+	if (getuid())
+		skip();
+	assert_int_equal(seteuid(NOBODY), 0);
+	assert_int_equal(ins_rights_owner(pid, &error), -EACCES);
+	assert_int_equal(seteuid(0), 0);
+	assert_non_null(strstr(error.text, "permission denied: it belongs to root (uid 0) and you "
+					   "are uid 65534"));
 }
 
 int main(void)
@@ -163,6 +207,10 @@ int main(void)
 					  end_target),
 		cmocka_unit_test(test_with_every_right_it_is_a_sandbox),
 		cmocka_unit_test(test_a_process_that_is_gone_is_still_an_error),
+		cmocka_unit_test(test_the_reason_alone_is_what_is_said_behind_the_process),
+		cmocka_unit_test_teardown(test_a_process_is_seen_or_not_there, end_target),
+		cmocka_unit_test_teardown(test_the_socket_of_another_users_process_is_not_ours,
+					  end_target),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);

@@ -8,7 +8,6 @@
 
 #define MOST 32
 
-static Dwfl *debug;
 static volatile uintptr_t here; /* a return address within the innermost function */
 
 static __attribute__((noipa)) void note(void)
@@ -107,20 +106,6 @@ static void test_an_address_of_another_unit_is_in_nothing(void **state)
 	assert_int_equal(ins_scopes_at(unit, UINT64_MAX, at, MOST), 0);
 }
 
-static int start(void **state)
-{
-	(void)state;
-	debug = own_debug();
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	dwfl_end(debug);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,5 +117,5 @@ int main(void)
 		cmocka_unit_test(test_an_address_of_another_unit_is_in_nothing),
 	};
 
-	return HEAD_RUN(tests, start, stop);
+	return HEAD_RUN(tests, own_debug, own_debug_end);
 }

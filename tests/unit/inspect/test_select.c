@@ -167,8 +167,10 @@ static void test_select_says_what_is_wrong_and_where(void **state)
 	wrong("()", "a field is missing at ')'");
 	wrong("id=", "a value is missing at the end");
 	wrong("id==", "a value is missing at the end");
-	wrong("id===1", "a value is missing at '=1'");
-	wrong("id=(1)", "a value is missing at '(1)'");
+	wrong("id===1",
+	      "a value is missing: between double quotes it may have anything in it, at '=1'");
+	wrong("id=(1)",
+	      "a value is missing: between double quotes it may have anything in it, at '(1)'");
 	wrong("\"id\"=1", "a field is missing at '\"id\"=1'");
 	wrong("name=\"abc", "a quote that is not closed, or a text that is too long at '\"abc'");
 	wrong("id=17 \"", "a quote that is not closed");

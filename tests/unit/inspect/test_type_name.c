@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_type_name.c - names of types, and what is behind them. */
+#include "one_values.h"
 #include "types.h"
 
-static struct values *values;
 static char text[400];
 
 static void test_names_of_types_are_as_c_writes_them(void **state)
@@ -64,15 +64,7 @@ static void test_what_is_behind_a_name_is_found(void **state)
 static int start(void **state)
 {
 	(void)state;
-	values = values_begin("values-plain", NULL);
-	return values ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	values_end(values);
-	return 0;
+	return one_values("values-plain", NULL);
 }
 
 int main(void)
@@ -83,5 +75,5 @@ int main(void)
 		cmocka_unit_test(test_what_is_behind_a_name_is_found),
 	};
 
-	return HEAD_RUN(tests, start, stop);
+	return HEAD_RUN(tests, start, one_values_end);
 }

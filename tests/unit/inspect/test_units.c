@@ -11,7 +11,6 @@
 #include "inspect/units.h"
 #include "own_debug.h"
 
-static Dwfl *debug;
 static Dwfl_Module *program;
 static struct ins_units *units;
 
@@ -100,18 +99,15 @@ static void test_a_module_without_debug_information_has_no_units(void **state)
 
 static int start(void **state)
 {
-	(void)state;
-	debug = own_debug();
+	own_debug(state);
 	program = dwfl_addrmodule(debug, (uintptr_t)start);
 	return program ? 0 : -1;
 }
 
 static int stop(void **state)
 {
-	(void)state;
 	ins_units_free(units);
-	dwfl_end(debug);
-	return 0;
+	return own_debug_end(state);
 }
 
 int main(void)

@@ -6,9 +6,9 @@
  */
 #include "inspect/type_name.h"
 #include "inspect/value.h"
+#include "one_values.h"
 #include "types.h"
 
-static struct values *values;
 static unsigned char bytes[INS_VALUE_BYTES];
 static bool known[INS_VALUE_BYTES];
 static char text[400];
@@ -116,15 +116,7 @@ static void test_enumerators_have_names_and_other_numbers_are_numbers(void **sta
 static int start(void **state)
 {
 	(void)state;
-	values = values_begin("values-plain", NULL);
-	return values ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	values_end(values);
-	return 0;
+	return one_values("values-plain", NULL);
 }
 
 int main(void)
@@ -136,5 +128,5 @@ int main(void)
 		cmocka_unit_test(test_what_pointers_lead_to_may_be_nothing),
 	};
 
-	return HEAD_RUN(tests, start, stop);
+	return HEAD_RUN(tests, start, one_values_end);
 }

@@ -6,7 +6,7 @@
  * folders are. Anybody can make a folder in /tmp under another user's number, so a folder counts only when it
  * is a real directory that belongs to the user it is named for: else a stranger's program would be shown as ours.
  */
-#include "fiberctl/sockets.h"
+#include "tool/sockets.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,16 +19,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fiber/runtime.h>
-
-#include "fiberctl/fiberctl.h"
-#include "fiberctl/frames.h"
+#include "tool/frames.h"
+#include "tool/tool.h"
 #include "inspect/slurp.h"
 
 #define FOLDERS 256
 
 struct folder {
-	char path[CTL_PATH];
+	char path[TOOL_PATH];
 	uid_t owner; /* who must own it */
 };
 
@@ -44,7 +42,7 @@ static void add_folder(struct folders *all, const char *path, uid_t owner)
 	for (i = 0; i < all->count; i++)
 		if (strcmp(all->at[i].path, path) == 0)
 			return;
-	if (all->count == FOLDERS || strlen(path) >= CTL_PATH)
+	if (all->count == FOLDERS || strlen(path) >= TOOL_PATH)
 		return;
 	strcpy(all->at[all->count].path, path);
 	all->at[all->count++].owner = owner;
@@ -52,7 +50,7 @@ static void add_folder(struct folders *all, const char *path, uid_t owner)
 
 static void add_user(struct folders *all, uid_t uid)
 {
-	char path[CTL_PATH];
+	char path[TOOL_PATH];
 
 	snprintf(path, sizeof path, "/run/user/%u/fiber", (unsigned)uid);
 	add_folder(all, path, uid);
@@ -76,7 +74,7 @@ static void add_users(struct folders *all, const char *pattern, const char *befo
 static void find_folders(struct folders *all)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR");
-	char path[CTL_PATH];
+	char path[TOOL_PATH];
 
 	all->count = 0;
 	if (dir && dir[0] == '/' && fib_wire_folder(path, sizeof path, dir, geteuid()) > 0)
@@ -103,9 +101,9 @@ static bool trusted(const struct folder *f)
 	return false;
 }
 
-static int look_into(const struct folder *f, ctl_socket_fn *fn, void *context)
+static int look_into(const struct folder *f, tool_socket_fn *fn, void *context)
 {
-	struct ctl_socket s = {.owner = f->owner};
+	struct tool_socket s = {.owner = f->owner};
 	struct dirent *entry;
 	int rc = 0;
 	DIR *dir;
@@ -131,7 +129,7 @@ static int look_into(const struct folder *f, ctl_socket_fn *fn, void *context)
 	return rc;
 }
 
-int ctl_sockets_each(ctl_socket_fn *fn, void *context)
+int tool_sockets_each(tool_socket_fn *fn, void *context)
 {
 	static struct folders all;
 	size_t i;
@@ -143,7 +141,7 @@ int ctl_sockets_each(ctl_socket_fn *fn, void *context)
 	return rc;
 }
 
-const char *ctl_sockets_places(char *buf, size_t size)
+const char *tool_sockets_places(char *buf, size_t size)
 {
 	static struct folders all;
 	size_t i, used = 0;
@@ -181,7 +179,7 @@ static char *setting_of(pid_t pid, const char *name)
 }
 
 /* Where the program was told to put it. */
-static bool told(pid_t pid, struct ctl_socket *ret)
+static bool told(pid_t pid, struct tool_socket *ret)
 {
 	char *given = setting_of(pid, "FIBER_CONTROL_PATH");
 	char *dir = setting_of(pid, "XDG_RUNTIME_DIR");
@@ -200,7 +198,7 @@ static bool told(pid_t pid, struct ctl_socket *ret)
 	return found;
 }
 
-bool ctl_sockets_of(pid_t pid, struct ctl_socket *ret)
+bool tool_sockets_of(pid_t pid, struct tool_socket *ret)
 {
 	static struct folders all;
 	size_t i;
@@ -219,33 +217,19 @@ bool ctl_sockets_of(pid_t pid, struct ctl_socket *ret)
 	return told(pid, ret);
 }
 
-int ctl_hello(const char *path, int64_t timeout_ns, struct fib_wire_process *ret)
+int tool_hello(const char *path, int64_t timeout_ns, struct fib_wire_process *ret)
 {
 	struct fib_wire_client client;
 	int rc = fib_wire_connect(&client, path, timeout_ns);
 
 	if (rc == 0)
-		rc = ctl_frames_hello(&client, ret);
+		rc = tool_frames_hello(&client, ret);
 	fib_wire_disconnect(&client);
 	return rc;
 }
 
-bool ctl_sockets_tidy(const struct ctl_socket *socket)
+bool tool_sockets_tidy(const struct tool_socket *socket)
 {
 	return socket->owner == geteuid() && kill(socket->pid, 0) < 0 && errno == ESRCH &&
 	       unlink(socket->path) == 0;
-}
-
-const char *ctl_policy_name(unsigned policy)
-{
-	switch (policy) {
-	case FIBER_PINNED_WARN:
-		return "warn";
-	case FIBER_PINNED_ERROR:
-		return "error";
-	case FIBER_PINNED_SILENT:
-		return "silent";
-	default:
-		return "unknown";
-	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* frames.c - one request over a connection, and the frames that answer it: the only place that waits for them. */
-#include "fiberctl/frames.h"
+#include "tool/frames.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@ static int refused(const void *payload, size_t length, char *why, size_t size)
 	return error.error < 0 && error.error > -4096 ? error.error : -EPROTO;
 }
 
-int ctl_frames(struct fib_wire_client *client, const struct ctl_request *request, char *why,
-	       size_t size)
+int tool_frames(struct fib_wire_client *client, const struct tool_request *request, char *why,
+		size_t size)
 {
 	struct fib_wire_header header;
 	const void *payload;
@@ -50,16 +50,16 @@ static int take_process(void *context, enum fib_wire_type type, const void *payl
 	return 1;
 }
 
-int ctl_frames_hello(struct fib_wire_client *client, struct fib_wire_process *ret)
+int tool_frames_hello(struct fib_wire_client *client, struct fib_wire_process *ret)
 {
-	const struct ctl_request request = {
+	const struct tool_request request = {
 		.type = FIB_WIRE_HELLO, .take = take_process, .context = ret};
 	char why[256];
 
-	return ctl_frames(client, &request, why, sizeof why);
+	return tool_frames(client, &request, why, sizeof why);
 }
 
-void ctl_frames_copy(void *to, size_t size, const void *from, size_t length)
+void tool_frames_copy(void *to, size_t size, const void *from, size_t length)
 {
 	memset(to, 0, size);
 	memcpy(to, from, length < size ? length : size);

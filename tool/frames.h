@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* frames.h - one request over a connection, and the frames that answer it. */
-#ifndef FIBERCTL_FRAMES_H
-#define FIBERCTL_FRAMES_H
+#ifndef TOOL_FRAMES_H
+#define TOOL_FRAMES_H
 
 #include <stddef.h>
 
@@ -9,27 +9,27 @@
 
 /* Takes a frame of the answer, its END too; an ERROR never comes here. 0; 1: no more are wanted; or a negative errno. Types that
  * it does not know are of a later version. */
-typedef int ctl_frame_fn(void *context, enum fib_wire_type type, const void *payload,
-			 size_t length);
+typedef int tool_frame_fn(void *context, enum fib_wire_type type, const void *payload,
+			  size_t length);
 
-struct ctl_request {
+struct tool_request {
 	enum fib_wire_type type;
 	const void *payload;
 	size_t length;
-	ctl_frame_fn *take;
+	tool_frame_fn *take;
 	void *context;
 };
 
 /* Ask. 0 after END, or when take() wants no more. A negative errno: of the connection, of take(), or the one that the other end
  * refuses with; then what it says about it is in why, as it came, which is "" otherwise. */
-int ctl_frames(struct fib_wire_client *client, const struct ctl_request *request, char *why,
-	       size_t size);
+int tool_frames(struct fib_wire_client *client, const struct tool_request *request, char *why,
+		size_t size);
 
 /* Ask who is at the other end; its name ends with a NUL. 0 or a negative errno. The rest of the answer is not received: it is the
  * only request over this connection, or answers are kept. */
-int ctl_frames_hello(struct fib_wire_client *client, struct fib_wire_process *ret);
+int tool_frames_hello(struct fib_wire_client *client, struct fib_wire_process *ret);
 
 /* What there is of a struct that may be longer or shorter at the other end; the rest is 0. */
-void ctl_frames_copy(void *to, size_t size, const void *from, size_t length);
+void tool_frames_copy(void *to, size_t size, const void *from, size_t length);
 
 #endif

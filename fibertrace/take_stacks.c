@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * take_stacks.c - where fibers wait, looked at again and again
+ *
+ * Events say how long a fiber waited for what, its stack where. A stack that was seen during a wait is that wait's, so what
+ * is written down is between which two moments it was seen, and since when the fiber had waited: inspect/seen.h finds the wait.
+ * Fibers that end, and waits that are over, are seen only by a look that comes before that; so there is one each second.
+ *
+ * A look costs the program's service thread some microseconds a fiber, within what it may spend. It shall not take that
+ * from the reading of the rings: the next one begins no earlier than PAUSE times as long after the last as that has taken.
+ *
+ * Many fibers stand in few places. A place is in the file once.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber/fiber.h>
+
+#include "fibertrace/taking.h"
+#include "inspect/render.h"
+
+#define PAUSE 4
+
+static void put_frame(FILE *out, const struct ins_frame *f)
+{
+	const char *at;
+
+	if (!f->function) {
+		fprintf(out, "0x%" PRIx64, f->pc);
+		return;
+	}
+	for (at = f->function; *at; at++)
+		fputc(*at == ';' ? ':' : *at, out);
+}
+
+/* "outermost;...;innermost". The caller's to free. */
+static char *fold(struct trace_taking *t)
+{
+	char *text = NULL;
+	size_t size, n, k;
+	FILE *out = open_memstream(&text, &size);
+	unsigned i;
+
+	if (!out)
+		return NULL;
+	if (t->walk.truncated)
+		fputs("[truncated]", out);
+	for (i = t->walk.count; i-- > 0;) {
+		const struct ins_frame *f = ins_symbols_at(t->symbols, t->walk.pc[i],
+							   ins_walk_returned(&t->walk, i), &n);
+
+		for (k = n; k-- > 0;) {
+			if (ftell(out) > 0)
+				fputc(';', out);
+			put_frame(out, &f[k]);
+		}
+	}
+	return fclose(out) == 0 ? text : NULL;
+}
+
+/* Numbers of the same hash get one after another. */
+static uint64_t hash_of(const struct ins_walk *walk)
+{
+	uint64_t h = UINT64_C(14695981039346656037) + walk->truncated;
+	unsigned i;
+
+	for (i = 0; i < walk->count; i++)
+		h = (h ^ walk->pc[i]) * UINT64_C(1099511628211);
+	return h;
+}
+
+/* A place that was not seen before: into the file. */
+static int add_shape(struct trace_taking *t, size_t number)
+{
+	const size_t room = t->shape_room ? t->shape_room * 2 : 256;
+	const size_t size = t->walk.count * sizeof t->walk.pc[0];
+	struct trace_shape *s;
+	char *text;
+	int rc;
+
+	if (number == t->shape_room) {
+		s = realloc(t->shape, room * sizeof *s);
+		if (!s)
+			return -ENOMEM;
+		t->shape = s;
+		t->shape_room = room;
+	}
+	s = &t->shape[number];
+	*s = (struct trace_shape){0, malloc(size)};
+	text = s->pc ? fold(t) : NULL;
+	if (!text)
+		return -ENOMEM;
+	memcpy(s->pc, t->walk.pc, size);
+	s->count = t->walk.count;
+	rc = ins_recording_put_text(t->writer, INS_RECORDING_SHAPES, number + 1, text);
+	free(text);
+	return rc;
+}
+
+/* The number of the walk's place; 0: there are too many. */
+static int shape_of(struct trace_taking *t, uint64_t *ret)
+{
+	const uint64_t hash = hash_of(&t->walk);
+	size_t number;
+	uint64_t k;
+	int rc;
+
+	*ret = 0;
+	for (k = 0; t->shapes.count < TRACE_SHAPES; k++) {
+		rc = ins_pairs_add(&t->shapes, hash, k << 1 | t->walk.truncated, &number);
+		if (rc == 1)
+			rc = add_shape(t, number);
+		if (rc < 0)
+			return rc;
+		*ret = number + 1;
+		if (t->shape[number].count == t->walk.count &&
+		    memcmp(t->shape[number].pc, t->walk.pc, t->walk.count * sizeof t->walk.pc[0]) ==
+			    0)
+			return 0;
+	}
+	return 0;
+}
+
+void trace_drop_shapes(struct trace_taking *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->shapes.count && i < t->shape_room; i++)
+		free(t->shape[i].pc);
+	free(t->shape);
+	ins_pairs_drop(&t->shapes);
+}
+
+static int walk(struct trace_taking *t, const struct ins_fiber *fiber)
+{
+	if (!t->unwinder && ins_unwinder_new(t->source, &t->unwinder) < 0)
+		return -ENOMEM;
+	if (!t->symbols && ins_symbols_new(t->source->modules, &t->symbols) < 0)
+		return -ENOMEM;
+	ins_unwind(t->unwinder, fiber, &t->walk);
+	return 0;
+}
+
+int trace_put_sample(struct trace_taking *t, const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	struct ins_recording_sample sample = {
+		.fiber = row->id,
+		.wait_object = row->wait_object,
+		.wait_arg = row->wait_arg,
+		.since = fiber->now - row->age,
+		.from = fiber->now,
+		/* What an older program says nothing about was over when it came here. */
+		.to = fiber->until ? fiber->until : trace_now(),
+		.wait_kind = row->wait_kind,
+	};
+	int rc;
+
+	t->look.fibers++;
+	if (row->state != FIBER_SUSPENDED || !fiber->stack)
+		return 0;
+	rc = trace_note_name(t, row);
+	if (rc == 0)
+		rc = walk(t, fiber);
+	if (rc < 0 || !t->walk.count)
+		return rc;
+	if (t->samples < TRACE_SAMPLES)
+		rc = shape_of(t, &sample.stack);
+	if (rc < 0)
+		return rc;
+	if (!sample.stack) {
+		t->look.left++;
+		t->untaken++;
+		return 0;
+	}
+	t->samples++;
+	t->look.stacks++;
+	return ins_recording_put(t->writer, INS_RECORDING_SAMPLES, &sample, sizeof sample);
+}
+
+void trace_begin_look(struct trace_taking *t)
+{
+	t->look = (struct ins_recording_look){.from = trace_now()};
+}
+
+/* From three quarters to five of it: what a program does as often as we look would always be seen in the same place. */
+static int64_t about(int64_t every)
+{
+	static uint64_t dice;
+
+	dice ^= (uint64_t)trace_now();
+	dice *= UINT64_C(0x9e3779b97f4a7c15);
+	return every / 4 * 3 + (int64_t)((dice >> 16) % (uint64_t)(every / 2 + 1));
+}
+
+int trace_end_look(struct trace_taking *t)
+{
+	const int64_t now = trace_now(), paused = now + PAUSE * (now - t->look.from);
+	char text[32];
+
+	t->look.to = now;
+	t->stacks_at = t->look.from + about(t->how->stacks_every);
+	if (t->stacks_at < paused)
+		t->stacks_at = paused;
+	t->taken->looks++;
+	if (t->how->verbose)
+		fprintf(stderr, "look %zu: %" PRIu64 " of %" PRIu64 " fibers have a stack, %s\n",
+			t->taken->looks, t->look.stacks, t->look.fibers,
+			ins_words_duration(now - t->look.from, text, sizeof text));
+	return ins_recording_put(t->writer, INS_RECORDING_LOOKS, &t->look, sizeof t->look);
+}
+
+static int take_stack(void *context, const struct ins_fiber *fiber)
+{
+	int rc = trace_put_sample(context, fiber);
+
+	return rc == 0 ? trace_read_rings(context) : rc;
+}
+
+int trace_look_at_stacks(struct trace_taking *t)
+{
+	static const struct ins_request request = {.stacks = true, .modules = true};
+	struct ins_summary summary = {0};
+	int rc;
+
+	if (trace_now() < t->stacks_at)
+		return 0;
+	trace_begin_look(t);
+	rc = ins_source_read(t->source, &request, take_stack, t, &summary, t->error);
+	return rc == 0 ? trace_end_look(t) : rc;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* one_values.h - one fixture whose variables are known for all tests of a program. */
+#ifndef TEST_INSPECT_ONE_VALUES_H
+#define TEST_INSPECT_ONE_VALUES_H
+
+#include "values.h"
+
+static struct values *values;
+
+/* What the group's setup returns; as values_begin(). */
+static inline int one_values(const char *name, const char *argument)
+{
+	values = values_begin(name, argument);
+	return values ? 0 : -1;
+}
+
+/* The group's teardown. */
+static inline int one_values_end(void **state)
+{
+	(void)state;
+	values_end(values);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * named.c - a process by its name, whether or not it has a control socket
+ *
+ * A process may be looked for because it does not answer. So nobody is asked: the name that a program with fibers gives itself is
+ * in its registry, where the socket has it from too. To read the memory of every process on a machine would take long; those
+ * looked into are who has a thread called as libfiber's are, and who is called so by the system, which is how a fiber
+ * program of another library is found. Only where memory may not be read the socket is asked, to say then which right is missing.
+ *
+ * A name that a process gives itself goes before one that the system has for it: it is the one that the tools show.
+ */
+#include "tool/named.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inspect/source.h"
+#include "inspect/threads.h"
+#include "tool/process.h"
+#include "tool/tool.h"
+
+#define THREADS "fiber-" /* what the names of libfiber's threads begin with */
+
+struct search {
+	const char *name;
+	struct ins_threads threads;
+	struct tool_several own;    /* those that give themselves the name */
+	struct tool_several system; /* those that only the system calls so */
+	struct tool_several closed; /* called so, but their memory may not be read */
+	struct tool_several others; /* called so, without fibers */
+};
+
+static bool has_fiber_threads(struct search *s, pid_t pid)
+{
+	size_t i;
+
+	ins_threads_list(pid, &s->threads);
+	for (i = 0; i < s->threads.count; i++)
+		if (strncmp(s->threads.at[i].name, THREADS, sizeof THREADS - 1) == 0)
+			return true;
+	return false;
+}
+
+static bool answers_so(pid_t pid, const char *name)
+{
+	struct fib_wire_process process;
+	struct tool_socket socket;
+
+	return tool_sockets_of(pid, &socket) &&
+	       tool_hello(socket.path, TOOL_HELLO_TIMEOUT, &process) == 0 &&
+	       strcmp(process.name, name) == 0;
+}
+
+static void look_at(struct search *s, pid_t pid)
+{
+	char name[INS_THREAD_NAME];
+	struct ins_source *source;
+	struct ins_error error;
+	bool called;
+	int rc;
+
+	if (!ins_thread_name(pid, (uint64_t)pid, name))
+		return;
+	called = strcmp(name, s->name) == 0;
+	if (!called && !has_fiber_threads(s, pid))
+		return;
+	rc = ins_source_open_live(pid, &error, &source);
+	if (rc == 0) {
+		if (strcmp(source->name, s->name) == 0)
+			tool_several_add(&s->own, pid);
+		else if (called)
+			tool_several_add(&s->system, pid);
+		ins_source_close(source);
+	} else if (rc == -EPERM || rc == -EACCES) {
+		if (called || answers_so(pid, s->name))
+			tool_several_add(&s->closed, pid);
+	} else if (called && rc != -ESRCH) {
+		tool_several_add(&s->others, pid);
+	}
+}
+
+static void look_at_all(struct search *s)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && pid != getpid())
+			look_at(s, pid);
+	}
+	if (dir)
+		closedir(dir);
+	ins_threads_free(&s->threads);
+}
+
+static int nobody(const struct search *s)
+{
+	char pids[256];
+
+	if (s->others.count)
+		return tool_cannot("%s: no process of that name has fibers: looked at %s", s->name,
+				   tool_several_list(&s->others, pids, sizeof pids));
+	return tool_cannot("%s: no process with fibers has that name, and no file: give a process "
+			   "id, or the path of a core or a snapshot",
+			   s->name);
+}
+
+static int find_name(const char *name, bool file, pid_t *ret)
+{
+	static struct search s;
+	const struct tool_several *found;
+
+	s = (struct search){.name = name};
+	look_at_all(&s);
+	found = s.own.count ? &s.own : &s.system;
+	if (found->count > 1)
+		return tool_several_say(found, name);
+	/* Opened, it says which right is missing. */
+	if (!found->count && !file)
+		found = &s.closed;
+	*ret = found->count ? found->pid[0] : 0;
+	return *ret || file ? TOOL_WELL : nobody(&s);
+}
+
+int tool_named_look(const char *who, bool file, pid_t *ret)
+{
+	const bool digits = who[strspn(who, "0123456789")] == 0;
+	uint64_t number;
+
+	if (!digits)
+		return find_name(who, file, ret);
+	*ret = 0;
+	if (tool_parse_id(who, &number) && number <= INT32_MAX &&
+	    (!file || tool_process_alive((pid_t)number)))
+		*ret = (pid_t)number;
+	if (*ret || file)
+		return TOOL_WELL;
+	return tool_wrong(NULL, "'%s': is no process id, and no file", who);
+}
