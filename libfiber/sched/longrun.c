@@ -318,6 +318,15 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
 		look_closer(c, &g, now);
 }
 
+/* All of the process has been stopped; who computes has not done so meanwhile, nor has who was asked heard it. */
+static void go_on(struct fib_longrun_hold *h, int64_t now)
+{
+	if (h->stage == SEEN)
+		h->first = h->began = now;
+	else if (h->stage == ASKED)
+		h->asked_at = now;
+}
+
 void fib_longrun_look(struct fib_sched *s, int64_t now)
 {
 	const int64_t threshold = fib_load(&s->long_run);
@@ -330,9 +339,8 @@ void fib_longrun_look(struct fib_sched *s, int64_t now)
 	for (i = 0; i < s->carrier_count; i++) {
 		struct fib_longrun_hold *h = &s->carriers[i].hold;
 
-		/* All of the process has been stopped; who computes has not done so meanwhile. */
-		if (now - looks.before > STOPPED && h->fiber && h->stage == SEEN)
-			h->first = h->began = now;
+		if (now - looks.before > STOPPED && h->fiber)
+			go_on(h, now);
 		look_at(&s->carriers[i], threshold, now);
 	}
 }

@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -29,10 +31,10 @@
 
 static struct fib_sched s;
 static const struct fib_longrun_event *event;
-static int64_t now;
+static int64_t now, began;
 static uint64_t before;
 static _Atomic uint64_t runner;
-static _Atomic int enough;
+static _Atomic int enough, hears;
 static int pipe_fds[2];
 
 /* By the test's thread alone: the watchdog's asks too. */
@@ -48,6 +50,7 @@ static int start(void **state)
 {
 	(void)state;
 	fib_store(&enough, 0);
+	fib_store(&hears, 0);
 	fib_store(&runner, 0);
 	carriers_start(&s, 1);
 	fib_longrun_set(&s, THRESHOLD);
@@ -55,7 +58,7 @@ static int start(void **state)
 	fib_longrun_forget();
 	fib_tick_unlock();
 	before = fib_longrun_recorded();
-	now = fib_os_now();
+	now = began = fib_os_now();
 	return pipe(pipe_fds);
 }
 
@@ -76,10 +79,11 @@ static void look(int64_t later)
 	fib_tick_unlock();
 }
 
+/* Soon past every threshold here, and then no faster than a carrier that is slow to hear the signal. */
 static bool recorded(void *arg)
 {
 	(void)arg;
-	look(30 * MS);
+	look(now - began < 200 * MS ? 30 * MS : MS);
 	event = fib_longrun_event(before);
 	return event != NULL;
 }
@@ -102,6 +106,23 @@ static void *reads(void *arg)
 static void *computes(void *arg)
 {
 	fib_store(&runner, fiber_id(fiber_self()));
+	while (!fib_load(&enough))
+		;
+	return arg;
+}
+
+/* Its carrier hears no signal at first. */
+static void *computes_deaf(void *arg)
+{
+	sigset_t urgent;
+
+	sigemptyset(&urgent);
+	sigaddset(&urgent, SIGURG);
+	pthread_sigmask(SIG_BLOCK, &urgent, NULL);
+	fib_store(&runner, fiber_id(fiber_self()));
+	while (!fib_load(&hears))
+		;
+	pthread_sigmask(SIG_UNBLOCK, &urgent, NULL);
 	while (!fib_load(&enough))
 		;
 	return arg;
@@ -226,11 +247,19 @@ static void test_nobody_is_recorded_before_the_threshold_or_while_it_is_off(void
 	expect_end(fiber, (void *)1);
 }
 
+static bool somebody_was_asked(void *arg)
+{
+	(void)arg;
+	look(MS / 100);
+	return asked > 0;
+}
+
 static void test_nobody_is_asked_for_his_cpu_time_while_it_is_off(void **state)
 {
 	struct fiber *fiber = begin("polite", yields, NULL);
 	struct pollfd none = {.fd = -1};
 	unsigned i, seen = 0, while_off;
+	bool while_on;
 
 	(void)state;
 	fib_longrun_set(&s, 0);
@@ -243,12 +272,12 @@ static void test_nobody_is_asked_for_his_cpu_time_while_it_is_off(void **state)
 	}
 	while_off = asked;
 	fib_longrun_set(&s, THRESHOLD);
-	look(MS);
+	while_on = harness_until(somebody_was_asked, NULL, LIMIT_S);
 	fib_store(&enough, 1);
 	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(seen, 20);
 	assert_int_equal(while_off, 0);
-	assert_true(asked > 0);
+	assert_true(while_on);
 }
 
 static void test_who_computes_already_when_it_is_set_counts(void **state)
@@ -279,6 +308,30 @@ static void test_a_process_that_was_stopped_begins_anew(void **state)
 	assert_true(harness_until(recorded, NULL, LIMIT_S));
 	assert_int_equal(write(pipe_fds[1], "x", 1), 1);
 	expect_end(fiber, (void *)1);
+}
+
+static bool was_asked(void *arg)
+{
+	(void)arg;
+	look(5 * MS);
+	return s.carriers->hold.asked_at != 0;
+}
+
+static void test_who_was_asked_before_the_process_was_stopped_has_time_to_answer(void **state)
+{
+	struct fiber *fiber = begin("computer", computes_deaf, NULL);
+	bool right = harness_until(was_asked, NULL, LIMIT_S);
+
+	(void)state;
+	look(3600 * 1000 * MS);
+	right = right && fib_longrun_recorded() == before;
+	fib_store(&hears, 1);
+	began = now - 200 * MS; /* no more great steps */
+	right = harness_until(recorded, NULL, LIMIT_S) && right;
+	fib_store(&enough, 1);
+	assert_true(right);
+	assert_int_equal(event->lack, FIB_LONGRUN_NOTHING);
+	expect_end(fiber, NULL);
 }
 
 static void test_a_fiber_that_yields_alone_is_not_recorded(void **state)
@@ -330,6 +383,9 @@ int main(void)
 						start, stop),
 		cmocka_unit_test_setup_teardown(test_a_process_that_was_stopped_begins_anew, start,
 						stop),
+		cmocka_unit_test_setup_teardown(
+			test_who_was_asked_before_the_process_was_stopped_has_time_to_answer, start,
+			stop),
 		cmocka_unit_test_setup_teardown(test_a_fiber_that_yields_alone_is_not_recorded,
 						start, stop),
 		cmocka_unit_test_setup_teardown(test_what_lasts_when_its_scheduler_goes_has_ended,
