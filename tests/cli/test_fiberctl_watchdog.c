@@ -50,7 +50,7 @@ static void test_threshold_is_read_changed_and_read_back(void **state)
 static void test_threshold_text_shows_old_and_new(void **state)
 {
 	(void)state;
-	setting_says("watchdog", hog->pid, "off", "watchdog: off, was 20ms (0 long runs so far)\n");
+	setting_says("watchdog", hog->pid, "off", "watchdog: off, was 20ms (");
 	setting_says("watchdog", hog->pid, "20ms", "watchdog: 20ms, was off (");
 }
 
@@ -74,11 +74,14 @@ static bool reported(void *arg)
 	return yes;
 }
 
-/* One fiber computes all the time, and the program was told not to look for that. */
+/* One fiber computes all the time, and the program was told not to look for that. Without a sanitizer: the runtime of
+ * one has frames of which no walk finds the caller, and that is where it mostly is. */
 static void test_threshold_that_is_set_holds_for_what_runs_already(void **state)
 {
-	struct harness_process *other = cli_start(NULL, "ready ", "hog", "--threshold", "0",
-						  "--spin", "2", "--forever", NULL);
+	char program[HARNESS_PATH];
+	struct harness_process *other =
+		cli_start(NULL, "ready ", harness_plain(program, "hog"), "--threshold", "0",
+			  "--spin", "2", "--forever", NULL);
 	struct harness_process *p =
 		cli_run("fiberctl", "slow", cli_number((uint64_t)other->pid), NULL);
 
@@ -86,7 +89,8 @@ static void test_threshold_that_is_set_holds_for_what_runs_already(void **state)
 	cli_expect(p, 0);
 	assert_string_equal(p->out.bytes, "shown 0 of 0 long runs, in 0 places\n");
 	harness_free(p);
-	setting_says("watchdog", other->pid, "30ms", "watchdog: 30ms, was off");
+	setting_says("watchdog", other->pid, "30ms", 
+		     "watchdog: 30ms, was off (0 long runs so far)\n");
 	assert_true(harness_until(reported, other, CLI_SECONDS));
 	harness_free(other);
 }

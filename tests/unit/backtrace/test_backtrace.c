@@ -15,6 +15,7 @@
 #include <fiber/backtrace.h>
 
 #include "layout/layout.h"
+#include "tests/harness/off_stack.h"
 #include "tests/harness/watchdog.h"
 
 extern struct fib_layout fiber_registry;
@@ -72,8 +73,7 @@ static void test_backtrace_of_a_suspended_fiber_goes_to_its_beginning(void **sta
 	(void)state;
 	fiber_mutex_lock(&lock, FIBER_FOREVER);
 	fiber = spawn(wait_deep);
-	while (fiber_state(fiber) != FIBER_SUSPENDED)
-		sched_yield();
+	harness_off_stack(fiber, FIBER_SUSPENDED);
 	cut = print(fiber, 2);
 	n = print(fiber, 0);
 	fiber_mutex_unlock(&lock);
@@ -134,8 +134,7 @@ static void test_backtrace_of_a_running_and_of_an_ended_fiber_says_so(void **sta
 		assert_non_null(strstr(text, "no frames: it runs"));
 	}
 	stop = true;
-	while (fiber_state(fiber) != FIBER_DEAD)
-		sched_yield();
+	harness_off_stack(fiber, FIBER_DEAD);
 	if (walkable()) {
 		assert_int_equal(print(fiber, 0), -ESRCH);
 		assert_non_null(strstr(text, "no frames: it has ended"));

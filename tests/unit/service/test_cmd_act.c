@@ -14,6 +14,7 @@
 #include "service/answer.h"
 #include "service/audit.h"
 #include "talk.h"
+#include "tests/harness/off_stack.h"
 #include "tests/harness/watchdog.h"
 
 static struct fiber_runtime *rt;
@@ -77,8 +78,7 @@ static struct fiber *spawn(fiber_fn *fn, const char *name)
 	struct fiber *fiber;
 
 	assert_int_equal(fiber_runtime_spawn(rt, &attr, fn, NULL, &fiber), 0);
-	while (fiber_state(fiber) != FIBER_SUSPENDED)
-		sched_yield();
+	harness_off_stack(fiber, FIBER_SUSPENDED);
 	return fiber;
 }
 
@@ -174,8 +174,7 @@ static void test_act_on_nobody_or_in_no_way_is_refused(void **state)
 	assert_int_equal(ask(id + 1000, FIB_WIRE_ACT_CANCEL, FIB_WIRE_ADMIN), -ESRCH);
 	assert_noted(1, FIB_WIRE_AUDIT_CANCEL, id + 1000, -ESRCH);
 	fiber_unpark(fiber);
-	while (fiber_state(fiber) != FIBER_DEAD)
-		sched_yield();
+	harness_off_stack(fiber, FIBER_DEAD);
 	assert_int_equal(ask(id, FIB_WIRE_ACT_CANCEL, FIB_WIRE_ADMIN), -ESRCH);
 	assert_non_null(strstr(error.text, "has ended"));
 	assert_int_equal(joined(fiber), 0);
