@@ -74,6 +74,11 @@ const char *ins_field_kind_name(enum ins_field_kind kind);
 /* All names, with commas between. */
 const char *ins_field_names(void);
 
+/* The word at that number, from 0 on, of a field that has no others than those of the program: its states, its kinds of wait.
+ * NULL behind the last, and of any other field. */
+const char *ins_field_word(const struct ins_field *field, const struct fib_layout *layout,
+			   unsigned number);
+
 /* What stands over its column. May be anything: a label's key. */
 const char *ins_field_title(const struct ins_field *field);
 

@@ -36,7 +36,8 @@ void ins_words_say_duration(struct ins_line *line, int64_t ns);
 const char *ins_words_clean(const char *text, char *buf, size_t size);
 
 /* "suspended", ... and "mutex", ...; layout may be NULL or lack a name. A name of the layout's is as
- * the program has it: not for a terminal. */
+ * the program has it: not for a terminal. INS_WORDS_UNKNOWN behind the last. */
+#define INS_WORDS_UNKNOWN "unknown"
 const char *ins_words_state(const struct fib_layout *layout, unsigned state);
 const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind);
 

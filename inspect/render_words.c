@@ -79,7 +79,7 @@ const char *ins_words_state(const struct fib_layout *layout, unsigned state)
 
 	if (layout && state < layout->state_count && layout->state_names[state][0])
 		return layout->state_names[state];
-	return state < sizeof names / sizeof names[0] ? names[state] : "unknown";
+	return state < sizeof names / sizeof names[0] ? names[state] : INS_WORDS_UNKNOWN;
 }
 
 const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind)
@@ -93,7 +93,7 @@ const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind)
 
 	if (layout && kind < layout->wait_count && layout->wait_names[kind][0])
 		return layout->wait_names[kind];
-	return kind < FIB_WAIT_COUNT ? names[kind] : "unknown";
+	return kind < FIB_WAIT_COUNT ? names[kind] : INS_WORDS_UNKNOWN;
 }
 
 const char *ins_words_events(unsigned events, char *buf, size_t size)

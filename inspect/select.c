@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/line.h"
 #include "inspect/scan.h"
 
 #define NODES 256
@@ -233,6 +234,38 @@ void ins_select_wants(const struct ins_select *select, struct ins_request *reque
 	for (i = 0; i < select->count; i++)
 		if (select->node[i].field.info)
 			ins_field_wants(&select->node[i].field, request);
+}
+
+/* The words that field may be equal to, with commas between. Whether text is one of them. */
+static bool is_word(const struct ins_field *field, const struct fib_layout *layout,
+		    const char *text, struct ins_line *words)
+{
+	const char *word;
+	unsigned i;
+
+	for (i = 0; (word = ins_field_word(field, layout, i)); i++) {
+		if (strcmp(word, text) == 0)
+			return true;
+		ins_line_text(words, i ? ", " : "");
+		ins_line_text(words, word);
+	}
+	return i == 0;
+}
+
+void ins_select_check(const struct ins_select *select, const struct fib_layout *layout,
+		      struct ins_problems *problems)
+{
+	const struct node *n;
+
+	for (n = select->node; n < select->node + select->count; n++) {
+		char text[512];
+		struct ins_line words = ins_line(text, sizeof text);
+
+		if (n->kind == COMPARE && (n->op == INS_OP_EQUAL || n->op == INS_OP_NOT_EQUAL) &&
+		    !is_word(&n->field, layout, n->text, &words))
+			ins_problems_add(problems, "--where: %s: no fiber has '%s'; there are: %s",
+					 n->field.info->name, n->text, text);
+	}
 }
 
 static bool compare(const struct node *n, struct ins_value value)

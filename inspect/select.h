@@ -25,6 +25,10 @@ void ins_select_free(struct ins_select *select); /* NULL: nothing */
 /* Add to the request what its fields need. */
 void ins_select_wants(const struct ins_select *select, struct ins_request *request);
 
+/* Add a problem for each word that nothing in a program of that layout is called: a state or a kind of wait, mistyped. */
+void ins_select_check(const struct ins_select *select, const struct fib_layout *layout,
+		      struct ins_problems *problems);
+
 bool ins_select_test(const struct ins_select *select, struct ins_sight *sight);
 
 #endif

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "tool/tool.h"
+#include "tool/where.h"
 #include "inspect/columns.h"
 #include "inspect/order.h"
 #include "inspect/render.h"
-#include "inspect/select.h"
 #include "inspect/tally.h"
 
 #define SCREENFUL 200	       /* lines on a terminal, unless told */
@@ -23,9 +23,9 @@ struct list {
 	const struct tool_arguments *arguments;
 	struct ins_source *source;
 	struct ins_request request;
-	struct ins_select *select; /* NULL: all */
-	struct ins_order *order;   /* NULL: as they come */
-	struct ins_tally *tally;   /* NULL: each fiber */
+	struct tool_where where;
+	struct ins_order *order; /* NULL: as they come */
+	struct ins_tally *tally; /* NULL: each fiber */
 	struct ins_columns columns;
 	struct ins_symbols *symbols;
 	struct ins_json json;
@@ -98,9 +98,9 @@ static int take(void *context, const struct ins_fiber *fiber)
 	if (!l->symbols && l->request.modules &&
 	    ins_symbols_new(l->source->modules, &l->symbols) < 0)
 		return -ENOMEM;
-	sight = sight_of(l, fiber);
-	if (l->select && !ins_select_test(l->select, &sight))
+	if (!tool_where_test(&l->where, l->source, l->symbols, fiber))
 		return 0;
+	sight = sight_of(l, fiber);
 	l->matched++;
 	if (l->tally)
 		return ins_tally_add(l->tally, &sight);
@@ -160,7 +160,7 @@ static int finish(struct list *l, struct ins_summary *summary)
 		put_counts(l);
 	summary->shown = l->shown;
 	if (l->arguments->json) {
-		if (l->select || l->limit)
+		if (l->where.select || l->limit)
 			ins_json_key(&l->json, "matched", json_integer((json_int_t)l->matched));
 		l->failed = ins_json_end(&l->json, summary, problems) < 0;
 	} else {
@@ -212,7 +212,7 @@ static bool prepare_limit(struct list *l)
 static int prepare(struct list *l)
 {
 	const struct tool_arguments *a = l->arguments;
-	const char *where = a->option[TOOL_OPT_WHERE], *sort = a->option[TOOL_OPT_SORT];
+	const char *sort = a->option[TOOL_OPT_SORT];
 	const char *group = a->option[TOOL_OPT_GROUP_BY];
 	struct ins_error error = {""};
 	int code = TOOL_WELL;
@@ -221,16 +221,13 @@ static int prepare(struct list *l)
 		return tool_wrong(&tool_list, "--group-by: goes neither with --sort nor --columns");
 	if (!prepare_limit(l))
 		return TOOL_USAGE;
-	if (where && ins_select_parse(where, &l->select, &error) < 0)
-		return tool_wrong(&tool_list, "%s", error.text);
 	if (ins_columns_parse(a->option[TOOL_OPT_COLUMNS], &l->columns, &error) < 0)
 		return tool_wrong(&tool_list, "%s", error.text);
 	if (a->json)
 		l->request.high_water = l->request.labels = l->request.modules = true;
 	ins_columns_want(&l->columns, &l->request);
-	if (l->select)
-		ins_select_wants(l->select, &l->request);
-	if (sort)
+	code = tool_where_begin(&l->where, &tool_list, a, &l->request);
+	if (code == TOOL_WELL && sort)
 		code = prepare_order(l, sort);
 	return code == TOOL_WELL && group ? prepare_tally(l, group) : code;
 }
@@ -264,7 +261,7 @@ static int run(const struct tool_arguments *arguments)
 	ins_symbols_free(l.symbols);
 	ins_tally_free(l.tally);
 	ins_order_free(l.order);
-	ins_select_free(l.select);
+	tool_where_end(&l.where);
 	if (l.source)
 		ins_source_close(l.source);
 	return code;

@@ -28,7 +28,12 @@ bool tool_where_test(struct tool_where *where, struct ins_source *source,
 {
 	struct ins_sight sight = {.layout = &source->layout, .symbols = symbols, .fiber = fiber};
 
-	if (!where->select || ins_select_test(where->select, &sight))
+	if (!where->select)
+		return true;
+	if (!where->checked)
+		ins_select_check(where->select, &source->layout, &source->problems);
+	where->checked = true;
+	if (ins_select_test(where->select, &sight))
 		return true;
 	where->others++;
 	source->passed += fiber->flags != 0;

@@ -9,6 +9,7 @@
 struct tool_where {
 	struct ins_select *select; /* NULL: all */
 	uint64_t others;	   /* fibers that it was not true of */
+	bool checked;		   /* against the words of the program */
 };
 
 /* Take it from the command line, and add what it needs to the request. TOOL_WELL, or the exit code after a line on stderr. */

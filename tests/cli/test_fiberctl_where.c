@@ -251,6 +251,25 @@ static void test_where_selects_by_labels(void **state)
 	crowd_end(&labels);
 }
 
+/* Whoever mistypes a state would else take "shown 0 of 100" for an answer. */
+static void test_where_that_no_fiber_can_match_says_so(void **state)
+{
+	static const char *const commands[] = {"list", "stacks", "tree", "waits", "bt"};
+	struct harness_process *p;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		p = cli_run("fiberctl", commands[i], pid, "--where", "state=blocked",
+			    strcmp(commands[i], "bt") == 0 ? "--all" : NULL, NULL);
+		cli_expect(p, 1);
+		assert_non_null(strstr(p->out.bytes,
+				       "incomplete: --where: state: no fiber has 'blocked'; "
+				       "there are: created, runnable, running, "));
+		harness_free(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_where_selects_by_each_object_and_holder),
 		cmocka_unit_test(test_where_selects_by_age),
 		cmocka_unit_test(test_where_selects_by_labels),
+		cmocka_unit_test(test_where_that_no_fiber_can_match_says_so),
 	};
 
 	harness_watchdog(110);

@@ -353,6 +353,41 @@ static int start(void **state)
 	return 0;
 }
 
+/* What is said of the words of an expression: one text, "" for nothing. */
+static const char *said_of(const char *text)
+{
+	static char said[512];
+	struct ins_problems problems = {0};
+	struct ins_error error = {""};
+	struct ins_select *s;
+
+	assert_int_equal(ins_select_parse(text, &s, &error), 0);
+	ins_select_check(s, &layout, &problems);
+	assert_true(problems.count <= 1);
+	snprintf(said, sizeof said, "%s", problems.count ? problems.at[0].text : "");
+	ins_problems_free(&problems);
+	ins_select_free(s);
+	return said;
+}
+
+static void test_select_knows_the_words_of_the_program(void **state)
+{
+	(void)state;
+	assert_string_equal(said_of("state=suspended and not (wait=mutex or wait!=park)"), "");
+	assert_string_equal(said_of("name=blocked or object=blocked or label.state=blocked"), "");
+	assert_string_equal(said_of("state~blocked or state"), "");
+	assert_string_equal(said_of("id=1 or not state=blocked"),
+			    "--where: state: no fiber has 'blocked'; there are: created, runnable, "
+			    "running, suspended, dead");
+	assert_non_null(strstr(said_of("wait!=mutx"), "no fiber has 'mutx'; there are: yield, "));
+	assert_non_null(strstr(said_of("wait=none"), "no fiber has 'none'"));
+	layout.wait_count = FIB_WAIT_COUNT;
+	strcpy(layout.wait_names[FIB_WAIT_MUTEX], "latch");
+	assert_string_equal(said_of("wait=latch"), "");
+	assert_non_null(strstr(said_of("wait=mutex"), ", latch, "));
+	rows_layout(&layout);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_select_binds_not_then_and_then_or),
 		cmocka_unit_test(test_select_takes_its_own_words_as_values),
 		cmocka_unit_test(test_select_says_what_is_wrong_and_where),
+		cmocka_unit_test(test_select_knows_the_words_of_the_program),
 		cmocka_unit_test(test_select_survives_what_is_too_much),
 		cmocka_unit_test(test_select_survives_any_text),
 		cmocka_unit_test(test_select_wants_what_its_fields_need),
