@@ -50,6 +50,12 @@ static int write_core(struct to_core *t, const struct options *o)
 	if (fstat(t->fd, &st) == 0)
 		t->disk = (uint64_t)st.st_blocks * 512;
 	rc = ins_draft_end(&draft, rc, t->error);
+	if (rc == 0 && t->writer.left_out)
+		ins_problems_add(&t->source->problems,
+				 "%" PRIu64
+				 " bytes are missing that came while the memory was copied: "
+				 "too many pieces",
+				 t->writer.left_out);
 	if (rc == 0 && t->fibers.lost)
 		ins_problems_add(&t->source->problems, "the stacks of %" PRIu64 " fibers %s",
 				 t->fibers.lost,

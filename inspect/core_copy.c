@@ -44,6 +44,7 @@ int ins_core_parts_live(const struct ins_mappings *mappings, bool stacks_only,
 		part[i].flags = m->flags;
 		part[i].file = (m->inode && !m->shared) || strcmp(m->path, "[vdso]") == 0;
 		part[i].size = kept ? m->end - m->start : 0;
+		part[i].withheld = m->withheld;
 		if (kept && stacks_only && m->inode && !m->shared && !(m->flags & PF_W))
 			part[i].size = m->offset ? 0 : PAGE;
 	}

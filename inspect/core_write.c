@@ -37,15 +37,12 @@ static int put(const struct ins_core_writer *w, uint64_t at, const void *buf, si
 	return 0;
 }
 
-static bool counted_elsewhere(const struct ins_core_writer *w)
-{
-	return w->parts + 1 >= PN_XNUM;
-}
-
 int ins_core_writer_begin(struct ins_core_writer *ret, int fd, struct ins_core_part *part,
 			  size_t parts)
 {
-	uint64_t at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) + (parts + 1) * sizeof(Elf64_Phdr);
+	/* Each run of pages that comes late may cut a part in two. What is not used of this is a hole. */
+	const size_t segments = 1 + parts + 2 * INS_CORE_LATE_MOST;
+	uint64_t at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) + segments * sizeof(Elf64_Phdr);
 	size_t i;
 
 	memset(ret, 0, sizeof *ret);
@@ -112,32 +109,60 @@ static int put_runs(const struct ins_core_writer *w, uint64_t at, const unsigned
 	return 0;
 }
 
+/* Page by page: that is rare. */
+static int put_late(struct ins_core_writer *w, uint64_t address, const unsigned char *bytes,
+		    uint64_t size)
+{
+	while (size) {
+		uint64_t n = PAGE - address % PAGE, offset;
+		int rc = w->noted || w->pending
+				 ? -EMFILE
+				 : ins_core_late_place(&w->late, address, &w->notes_at, &offset);
+
+		n = n < size ? n : size;
+		if (rc == 0)
+			rc = put(w, offset, bytes, n);
+		else if (rc == -EMFILE)
+			w->left_out += n;
+		if (rc < 0 && rc != -EMFILE)
+			return rc;
+		address += n;
+		bytes += n;
+		size -= n;
+	}
+	return 0;
+}
+
+/* From address on, which is less than end: how much is in one place, and the part that it is in, NULL where there is none. */
+static uint64_t stretch(const struct ins_core_writer *w, uint64_t address, uint64_t end,
+			const struct ins_core_part **ret)
+{
+	const struct ins_core_part *p = find(w, address);
+	uint64_t until = end;
+
+	*ret = p && address >= p->start ? p : NULL;
+	if (*ret)
+		until = address < p->start + p->size ? p->start + p->size : p->end;
+	else if (p)
+		until = p->start;
+	return (until < end ? until : end) - address;
+}
+
 int ins_core_writer_memory(struct ins_core_writer *w, uint64_t address, const void *buf,
 			   size_t size, bool over)
 {
 	const unsigned char *bytes = buf;
-	uint64_t end = address + size;
+	const uint64_t end = address + size;
+	const struct ins_core_part *p;
+	uint64_t n;
 	int rc = 0;
 
-	while (rc == 0 && address < end) {
-		const struct ins_core_part *p = find(w, address);
-		uint64_t n;
-
-		if (!p || p->start >= end)
-			break;
-		if (p->start > address) {
-			bytes += p->start - address;
-			address = p->start;
-		}
-		n = p->end < end ? p->end - address : end - address;
-		if (address - p->start < p->size) {
-			uint64_t has = p->size - (address - p->start);
-
-			rc = put_runs(w, p->offset + (address - p->start), bytes, n < has ? n : has,
-				      over);
-		}
-		bytes += n;
-		address += n;
+	for (; rc == 0 && address < end; address += n, bytes += n) {
+		n = stretch(w, address, end, &p);
+		if (p && address - p->start < p->size)
+			rc = put_runs(w, p->offset + (address - p->start), bytes, n, over);
+		else if (over && !(p && p->withheld))
+			rc = put_late(w, address, bytes, n);
 	}
 	return rc;
 }
@@ -192,42 +217,107 @@ int ins_core_writer_note(struct ins_core_writer *w, const char *name, uint32_t t
 	return rc;
 }
 
-static int put_segments(const struct ins_core_writer *w)
+/* The headers of the segments, one behind the other. */
+struct table {
+	const struct ins_core_writer *w;
+	uint64_t at;
+	size_t count;
+};
+
+static int put_header(struct table *t, const Elf64_Phdr *ph)
 {
-	uint64_t at = sizeof(Elf64_Ehdr);
-	Elf64_Phdr ph = {
+	int rc = put(t->w, t->at, ph, sizeof *ph);
+
+	t->at += sizeof *ph;
+	t->count++;
+	return rc;
+}
+
+static int put_part(struct table *t, const struct ins_core_part *p)
+{
+	const Elf64_Phdr ph = {
+		.p_type = PT_LOAD,
+		.p_flags = p->flags,
+		.p_offset = p->offset,
+		.p_vaddr = p->start,
+		.p_filesz = p->size,
+		.p_memsz = p->end - p->start,
+		.p_align = PAGE,
+	};
+
+	return p->end > p->start ? put_header(t, &ph) : 0;
+}
+
+static int put_run(struct table *t, const struct ins_core_late_run *run)
+{
+	const struct ins_core_part part = {.start = run->start,
+					   .end = run->end,
+					   .size = run->end - run->start,
+					   .flags = PF_R | PF_W,
+					   .offset = run->offset};
+
+	return put_part(t, &part);
+}
+
+/* The runs that begin before address. */
+static int put_runs_until(struct table *t, uint64_t address, size_t *next)
+{
+	const struct ins_core_late *late = &t->w->late;
+	int rc = 0;
+
+	for (; rc == 0 && *next < late->count && late->run[*next].start < address; ++*next)
+		rc = put_run(t, &late->run[*next]);
+	return rc;
+}
+
+/* A part, and the runs that begin before its end: what they have is taken out of what it lacks. */
+static int put_cut(struct table *t, const struct ins_core_part *part, size_t *next)
+{
+	const struct ins_core_late *late = &t->w->late;
+	struct ins_core_part rest = *part;
+	int rc = put_runs_until(t, part->start, next);
+
+	if (*next && late->run[*next - 1].end > rest.start)
+		rest.start = late->run[*next - 1].end; /* then it has nothing: it may be all gone */
+	for (; rc == 0 && *next < late->count && late->run[*next].start < part->end; ++*next) {
+		struct ins_core_part before = rest;
+
+		before.end = late->run[*next].start;
+		rc = put_part(t, &before);
+		if (rc == 0)
+			rc = put_run(t, &late->run[*next]);
+		rest.start = late->run[*next].end;
+		rest.size = 0;
+	}
+	return rc == 0 ? put_part(t, &rest) : rc;
+}
+
+static int put_segments(struct ins_core_writer *w, size_t *ret_count)
+{
+	struct table t = {.w = w, .at = sizeof(Elf64_Ehdr)};
+	const Elf64_Phdr notes = {
 		.p_type = PT_NOTE,
 		.p_offset = w->notes_at,
 		.p_filesz = w->noted,
 		.p_align = 4,
 	};
-	size_t i;
-	int rc = put(w, at, &ph, sizeof ph);
+	int rc = put_header(&t, &notes);
+	size_t i, next = 0;
 
-	for (i = 0; rc == 0 && i < w->parts; i++) {
-		const struct ins_core_part *p = &w->part[i];
-
-		at += sizeof ph;
-		ph = (Elf64_Phdr){
-			.p_type = PT_LOAD,
-			.p_flags = p->flags,
-			.p_offset = p->offset,
-			.p_vaddr = p->start,
-			.p_filesz = p->size,
-			.p_memsz = p->end - p->start,
-			.p_align = PAGE,
-		};
-		rc = put(w, at, &ph, sizeof ph);
-	}
-	return rc;
+	ins_core_late_sort(&w->late);
+	for (i = 0; rc == 0 && i < w->parts; i++)
+		rc = put_cut(&t, &w->part[i], &next);
+	*ret_count = t.count + w->late.count - next;
+	return rc == 0 ? put_runs_until(&t, UINT64_MAX, &next) : rc;
 }
 
-int ins_core_writer_end(struct ins_core_writer *w)
+/* The first one says where the others are; where they are too many for it, a section header says how many. */
+static int put_ends(const struct ins_core_writer *w, size_t segments)
 {
-	uint64_t after = sizeof(Elf64_Ehdr) + (w->parts + 1) * sizeof(Elf64_Phdr);
-	bool elsewhere = counted_elsewhere(w);
-	const Elf64_Shdr counts = {.sh_info = (uint32_t)w->parts + 1, .sh_size = 1};
-	Elf64_Ehdr eh = {
+	const bool elsewhere = segments >= PN_XNUM;
+	const uint64_t after = sizeof(Elf64_Ehdr) + segments * sizeof(Elf64_Phdr);
+	const Elf64_Shdr counts = {.sh_info = (uint32_t)segments, .sh_size = 1};
+	const Elf64_Ehdr eh = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			    EV_CURRENT},
 		.e_type = ET_CORE,
@@ -236,11 +326,19 @@ int ins_core_writer_end(struct ins_core_writer *w)
 		.e_phoff = sizeof(Elf64_Ehdr),
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = (uint16_t)(elsewhere ? PN_XNUM : w->parts + 1),
+		.e_phnum = (uint16_t)(elsewhere ? PN_XNUM : segments),
 		.e_shoff = elsewhere ? after : 0,
 		.e_shentsize = elsewhere ? sizeof(Elf64_Shdr) : 0,
 		.e_shnum = elsewhere ? 1 : 0,
 	};
+	int rc = elsewhere ? put(w, after, &counts, sizeof counts) : 0;
+
+	return rc == 0 ? put(w, 0, &eh, sizeof eh) : rc;
+}
+
+int ins_core_writer_end(struct ins_core_writer *w)
+{
+	size_t segments;
 	int rc = flush(w);
 
 	w->end = w->notes_at + w->noted;
@@ -248,16 +346,13 @@ int ins_core_writer_end(struct ins_core_writer *w)
 	if (rc == 0 && ftruncate(w->fd, (off_t)w->end) < 0)
 		rc = -errno;
 	if (rc == 0)
-		rc = put_segments(w);
-	if (rc == 0 && elsewhere)
-		rc = put(w, after, &counts, sizeof counts);
-	if (rc == 0)
-		rc = put(w, 0, &eh, sizeof eh);
-	return rc;
+		rc = put_segments(w, &segments);
+	return rc == 0 ? put_ends(w, segments) : rc;
 }
 
 void ins_core_writer_free(struct ins_core_writer *w)
 {
 	free(w->notes);
 	w->notes = NULL;
+	ins_core_late_free(&w->late);
 }

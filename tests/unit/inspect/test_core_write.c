@@ -149,6 +149,85 @@ static void test_more_parts_than_a_header_counts_are_found_again(void **state)
 	free(part);
 }
 
+static void is_at(uint64_t address, const char *text)
+{
+	char buf[16];
+
+	assert_int_equal(ins_core_read(&core, address, buf, strlen(text)), 0);
+	assert_memory_equal(buf, text, strlen(text));
+}
+
+/* A stack that was mapped after the mappings were read. */
+static void test_memory_that_comes_late_has_a_place(void **state)
+{
+	struct ins_core_part part[] = {
+		{.start = LOW, .end = LOW + PAGE, .size = PAGE, .flags = PF_R | PF_W},
+		{.start = LOW + 2 * PAGE, .end = LOW + 12 * PAGE},
+		{.start = LOW + 12 * PAGE, .end = LOW + 13 * PAGE},
+		{.start = FAR, .end = FAR + PAGE, .withheld = true},
+		{.start = FAR + 4 * PAGE, .end = FAR + 5 * PAGE, .size = PAGE},
+	};
+	char pages[3 * 4096], byte;
+	size_t i;
+
+	(void)state;
+	memset(pages, 'p', sizeof pages);
+	begin(part, 5);
+	/* Not there, and only what replaces something gets a place. */
+	assert_int_equal(ins_core_writer_memory(&writer, LOW + PAGE, "no", 2, false), 0);
+	/* Between two, behind all, across an end, in the middle, and once more. */
+	assert_int_equal(ins_core_writer_memory(&writer, LOW + 2 * PAGE - 3, "gap+cut", 7, true),
+			 0);
+	assert_int_equal(ins_core_writer_memory(&writer, FAR + 9 * PAGE + 5, "last", 4, true), 0);
+	assert_int_equal(ins_core_writer_memory(&writer, LOW + 11 * PAGE + 9, pages, PAGE, true),
+			 0);
+	assert_int_equal(ins_core_writer_memory(&writer, LOW + 5 * PAGE, pages, 3 * PAGE, true), 0);
+	assert_int_equal(ins_core_writer_memory(&writer, LOW + 6 * PAGE - 2, "over", 4, true), 0);
+	/* From what is there into what is not, and from there into what is. */
+	assert_int_equal(ins_core_writer_memory(&writer, LOW + PAGE - 2, "both", 4, true), 0);
+	assert_int_equal(ins_core_writer_memory(&writer, FAR + 4 * PAGE - 2, "both", 4, true), 0);
+	assert_int_equal(ins_core_writer_memory(&writer, FAR, "kept", 4, true), 0);
+	assert_int_equal(writer.left_out, 0);
+	assert_int_equal(ins_core_writer_note(&writer, "CORE", NT_PRSTATUS, "note", 4), 0);
+	assert_int_equal(ins_core_writer_memory(&writer, LOW + 8 * PAGE, "late", 4, true), 0);
+	assert_int_equal(writer.left_out, 4);
+	end();
+	for (i = 1; i < core.loads; i++)
+		assert_true(core.load[i].address >=
+			    core.load[i - 1].address + core.load[i - 1].memory);
+	is_at(LOW + 2 * PAGE - 3, "gap+cut");
+	is_at(FAR + 9 * PAGE + 5, "last");
+	is_at(LOW + 11 * PAGE + 9, "pppp");
+	is_at(LOW + 12 * PAGE + 5, "pppp");
+	is_at(LOW + 6 * PAGE - 4, "ppoverpp");
+	is_at(LOW + 8 * PAGE - 2, "pp");
+	is_at(LOW + PAGE - 2, "bo");
+	is_at(LOW + PAGE, "th");
+	is_at(FAR + 4 * PAGE - 2, "bo");
+	is_at(FAR + 4 * PAGE, "th");
+	assert_true(ins_core_read(&core, LOW + 4 * PAGE, &byte, 1) < 0);
+	assert_true(ins_core_read(&core, LOW + 8 * PAGE, &byte, 1) < 0);
+	assert_true(ins_core_read(&core, FAR, &byte, 1) < 0);
+	ins_core_close(&core);
+}
+
+static void test_more_late_pieces_than_there_is_room_for_are_counted(void **state)
+{
+	struct ins_core_part part = {.start = LOW, .end = LOW + PAGE, .size = PAGE};
+	uint64_t i;
+
+	(void)state;
+	begin(&part, 1);
+	for (i = 0; i < INS_CORE_LATE_MOST + 3; i++)
+		assert_int_equal(ins_core_writer_memory(&writer, FAR + i * 2 * PAGE, "ab", 2, true),
+				 0);
+	assert_int_equal(writer.left_out, 6);
+	end();
+	assert_int_equal(core.loads, 1 + INS_CORE_LATE_MOST);
+	is_at(FAR + 2 * (INS_CORE_LATE_MOST - 1) * PAGE, "ab");
+	ins_core_close(&core);
+}
+
 static void test_what_cannot_be_written_is_an_error(void **state)
 {
 	struct ins_core_part part = {.start = LOW, .end = LOW + PAGE, .size = PAGE};
@@ -173,6 +252,8 @@ int main(void)
 		cmocka_unit_test(test_zeros_stay_holes_unless_they_replace_something),
 		cmocka_unit_test(test_notes_of_any_number_and_size_are_found_again),
 		cmocka_unit_test(test_more_parts_than_a_header_counts_are_found_again),
+		cmocka_unit_test(test_memory_that_comes_late_has_a_place),
+		cmocka_unit_test(test_more_late_pieces_than_there_is_room_for_are_counted),
 		cmocka_unit_test(test_what_cannot_be_written_is_an_error),
 	};
 
