@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* field_values.c - values of fields as they are typed. */
+/* field_values.c - values of fields as they are typed, and the words that some of them are. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "inspect/duration.h"
 #include "inspect/fields.h"
+#include "inspect/render.h"
 
 /* Digits, up to where they end. */
 static bool parse_number(const char *text, int base, uint64_t *ret, const char **ret_end)
@@ -103,4 +104,16 @@ const char *ins_field_names(void)
 			ins_line_text(&l, "KEY");
 	}
 	return names;
+}
+
+const char *ins_field_word(const struct ins_field *field, const struct fib_layout *layout,
+			   unsigned number)
+{
+	const char *word = NULL;
+
+	if (strcmp(field->info->name, "state") == 0)
+		word = ins_words_state(layout, number);
+	else if (strcmp(field->info->name, "wait") == 0)
+		word = ins_words_wait_kind(layout, FIB_WAIT_NONE + 1 + number);
+	return word && strcmp(word, INS_WORDS_UNKNOWN) != 0 ? word : NULL;
 }

@@ -293,18 +293,6 @@ bool ins_field_find(const char *name, size_t n, struct ins_field *ret)
 	return info->name != NULL;
 }
 
-const char *ins_field_word(const struct ins_field *field, const struct fib_layout *layout,
-			   unsigned number)
-{
-	const char *word = NULL;
-
-	if (field->info->get == get_state)
-		word = ins_words_state(layout, number);
-	else if (field->info->get == get_wait)
-		word = ins_words_wait_kind(layout, FIB_WAIT_NONE + 1 + number);
-	return word && strcmp(word, INS_WORDS_UNKNOWN) != 0 ? word : NULL;
-}
-
 const char *ins_field_title(const struct ins_field *field)
 {
 	return field->key[0] ? field->key : field->info->title;

@@ -353,17 +353,14 @@ static int start(void **state)
 	return 0;
 }
 
-/* What is said of the words of an expression: one text, "" for nothing. */
 static const char *said_of(const char *text)
 {
 	static char said[512];
 	struct ins_problems problems = {0};
-	struct ins_error error = {""};
 	struct ins_select *s;
 
-	assert_int_equal(ins_select_parse(text, &s, &error), 0);
+	assert_int_equal(ins_select_parse(text, &s, NULL), 0);
 	ins_select_check(s, &layout, &problems);
-	assert_true(problems.count <= 1);
 	snprintf(said, sizeof said, "%s", problems.count ? problems.at[0].text : "");
 	ins_problems_free(&problems);
 	ins_select_free(s);
@@ -374,18 +371,11 @@ static void test_select_knows_the_words_of_the_program(void **state)
 {
 	(void)state;
 	assert_string_equal(said_of("state=suspended and not (wait=mutex or wait!=park)"), "");
-	assert_string_equal(said_of("name=blocked or object=blocked or label.state=blocked"), "");
-	assert_string_equal(said_of("state~blocked or state"), "");
+	assert_string_equal(said_of("name=blocked or state~blocked or label.state=blocked"), "");
 	assert_string_equal(said_of("id=1 or not state=blocked"),
 			    "--where: state: no fiber has 'blocked'; there are: created, runnable, "
 			    "running, suspended, dead");
-	assert_non_null(strstr(said_of("wait!=mutx"), "no fiber has 'mutx'; there are: yield, "));
-	assert_non_null(strstr(said_of("wait=none"), "no fiber has 'none'"));
-	layout.wait_count = FIB_WAIT_COUNT;
-	strcpy(layout.wait_names[FIB_WAIT_MUTEX], "latch");
-	assert_string_equal(said_of("wait=latch"), "");
-	assert_non_null(strstr(said_of("wait=mutex"), ", latch, "));
-	rows_layout(&layout);
+	assert_non_null(strstr(said_of("wait!=x"), "no fiber has 'x'; there are: yield, "));
 }
 
 int main(void)
