@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "inspect/frame_guess.h"
+#include "inspect/plt.h"
 #include "inspect/render.h"
 
 bool ins_event_take(const void *payload, size_t length, struct ins_event *ret)
@@ -179,7 +180,7 @@ static bool is_system(const struct ins_frame *f)
 
 	return begins(module, "libc.") || begins(module, "libc-") || begins(module, "libpthread") ||
 	       begins(module, "ld-") || begins(module, "[vdso]") || begins(module, "libasan.") ||
-	       begins(module, "libtsan.") || begins(module, "libubsan.");
+	       begins(module, "libtsan.") || begins(module, "libubsan.") || ins_plt_is(f->function);
 }
 
 enum whose { PROGRAM, SYSTEM, INSIDE, PUBLIC };

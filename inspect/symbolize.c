@@ -3,7 +3,7 @@
  * symbolize.c - asking libdw what is at an address
  *
  * The debug information knows functions, inlined ones too, and lines; without it the ELF symbol
- * table knows functions; without that the module and the offset in it are what can be said, and
+ * table knows functions, and relocations know stubs; without that the module and the offset in it are what can be said, and
  * addr2line makes the rest of them on another machine.
  *
  * Inline scopes are what costs (55 us a frame and not cached by libdw), so every answer is kept.
@@ -19,6 +19,7 @@
 
 #include "inspect/debug.h"
 #include "inspect/function_name.h"
+#include "inspect/plt.h"
 #include "inspect/scopes.h"
 #include "inspect/units.h"
 
@@ -195,6 +196,8 @@ static size_t look_up(struct ins_symbols *s, uint64_t pc, bool returned, struct 
 	last = &frames[count - 1];
 	if (!last->function)
 		last->function = ins_demangled(place.symbol);
+	if (!last->function && module)
+		last->function = ins_plt_name(module, at);
 	if (last->has_offset) {
 		last->offset += returned;
 	} else if (m) {

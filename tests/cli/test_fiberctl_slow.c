@@ -62,6 +62,14 @@ static bool matches(json_t *event, const char *name, const char *function, const
 	       !json_is_true(json_object_get(event, "lasts"));
 }
 
+static void say_what_came(const char *name, const json_t *event)
+{
+	char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
+
+	print_message("# %s: %s\n", name, text ? text : "nothing");
+	free(text);
+}
+
 /* Have so many fibers hold their carrier in that way. How many of them were not found. */
 static unsigned missing_of(const char *option, const char *kind)
 {
@@ -82,7 +90,10 @@ static unsigned missing_of(const char *option, const char *kind)
 		assert_int_equal(result, 0);
 		injected++;
 		event = event_of(answer, (json_int_t)id);
-		right += event && matches(event, name, function, kind);
+		if (event && matches(event, name, function, kind))
+			right++;
+		else
+			say_what_came(name, event);
 	}
 	assert_int_equal(injected, atoi(TIMES));
 	/* Each once, and nobody else. */
