@@ -29,13 +29,17 @@ static void redirect(bool terminal)
 
 static const char *restore(char *buf, size_t size)
 {
+	size_t used = 0;
 	ssize_t n;
 
-	fprintf(stderr, "."); /* so that there is something to read */
+	fprintf(stderr, "."); /* the end; a terminal may hand over less than what was written */
 	fflush(stderr);
-	n = read(behind, buf, size - 1);
-	assert_true(n > 0);
-	buf[n] = 0;
+	while (!used || buf[used - 1] != '.') {
+		n = read(behind, buf + used, size - 1 - used);
+		assert_true(n > 0);
+		used += (size_t)n;
+	}
+	buf[used] = 0;
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	close(behind);
