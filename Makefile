@@ -36,6 +36,9 @@ PROBES ?= $(shell echo '\#include <sys/sdt.h>' | $(CC) -E - >/dev/null 2>&1 && e
 PROBES := $(PROBES)
 OPT    ?= -O2
 BUILD  ?= build$(if $(SAN),/$(SAN))
+# What is wanted without a sanitizer beside what has one; ThreadSanitizer has nothing to see in the tools, which have one thread.
+PLAIN_BUILD := $(if $(SAN),$(if $(filter build/$(SAN),$(BUILD)),build,$(BUILD).plain),$(BUILD))
+PLAIN_TOOLS := $(if $(filter thread,$(SAN)),fiberctl fibertrace)
 PREFIX ?= /usr/local
 CC     ?= cc
 VERSION := 0.1.0
@@ -133,6 +136,11 @@ $(BUILD)/obj/lib/core/note.S.o: $(GDB_SCRIPT)
 # -- tools: inspect/ and the two libraries it shares with libfiber, not libfiber itself --
 $(BUILD)/obj/inspect/%.o $(BUILD)/obj/tool/%.o $(BUILD)/obj/fiberctl/%.o $(BUILD)/obj/fibertrace/%.o: CPPFLAGS += -I. $(LIB_INC)
 
+ifneq ($(PLAIN_TOOLS),)
+$(PLAIN_TOOLS:%=$(BUILD)/bin/%): plain
+	@mkdir -p $(@D)
+	ln -sf ../plain/bin/$(@F) $@
+else
 $(BUILD)/bin/fiberctl: $(CTL_OBJ) $(INS_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS) $(CTL_LIBS)
@@ -140,6 +148,7 @@ $(BUILD)/bin/fiberctl: $(CTL_OBJ) $(INS_OBJ)
 $(BUILD)/bin/fibertrace: $(TRACE_OBJ) $(INS_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+endif
 
 # The page of 'fibertrace report --html', as it stands.
 $(BUILD)/obj/fibertrace/page.o: fibertrace/page.S fibertrace/share/report.html

@@ -29,7 +29,8 @@ struct ins_core_writer {
 	struct ins_core_part *part; /* by ascending start; the caller's */
 	size_t parts;
 	struct ins_core_late late;
-	uint64_t left_out; /* bytes that replace what was not there, and for which there was no place either */
+	uint64_t
+		left_out; /* bytes that replace what was not there, and for which there was no place either */
 	uint64_t notes_at; /* behind memory */
 	uint64_t end;	   /* of what was written, once it is whole */
 	unsigned char *notes;

@@ -3,12 +3,13 @@
 
 .PHONY: check check-no-uring no-uring tests demo crowds stress soak
 
-# The tools' own files have one thread, and ThreadSanitizer nothing to see in them; what they look at is in tests/cli.
-ONE_THREAD := $(if $(filter thread,$(SAN)),$(BUILD)/tests/unit/inspect/%)
-TEST_RUN := $(filter-out $(ONE_THREAD),$(TEST_BIN))
-NOT_RUN := \# not run with SAN=thread: tests/unit/inspect, programs of one thread
+# The tools have one thread, and ThreadSanitizer nothing to see in them: those without it look at the programs of tests/cli.
+ONE_THREAD := $(if $(filter thread,$(SAN)),$(BUILD)/tests/unit/inspect/% $(filter-out %/replay_request,$(FUZZ_REPLAY)))
+TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN))
+FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
+NOT_RUN    := \# not run with SAN=thread: tests/unit/inspect and tests/fuzz of the tools, programs of one thread
 
-tests: $(TEST_RUN) $(STRESS_BIN) $(FUZZ_REPLAY)
+tests: $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN)
 
 # The walks of crowd must agree with gdb's whatever the compiler did to its frames.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
@@ -21,7 +22,7 @@ $(CROWDS): always
 endif
 
 # Linked so that libunwind finds no table of its frames: the walks are libdw's.
-BARE := $(BUILD)/bare/bin/crowd
+BARE := $(PLAIN_BUILD)/bare/bin/crowd
 crowds: $(BARE)
 $(BARE): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) SAN= \
@@ -30,13 +31,17 @@ $(BARE): always
 # A crowd of the port for every other machine: its fibers are listed, its stacks cannot be walked yet.
 GENERIC := $(BUILD)/generic/bin/crowd
 # Without a sanitizer, whose shadow would make their cores files of terabytes, and which has malloc, the depth of stacks, and
-# where values are, otherwise than the tests want to see them.
-PLAIN := $(addprefix $(BUILD)/plain/bin/,crowd hog spin stuck turns values values-plain)
+# where values are, otherwise than the tests want to see them. The tests find them in $(BUILD)/plain.
+PLAIN := $(addprefix $(PLAIN_BUILD)/bin/,crowd hog spin stuck turns values values-plain $(PLAIN_TOOLS))
 crowds: $(GENERIC) $(if $(SAN),plain)
 $(GENERIC): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) ARCH=generic $@
-plain:
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/plain SAN= $(PLAIN)
+plain: $(BARE)
+	@$(MAKE) --no-print-directory BUILD=$(PLAIN_BUILD) SAN= $(PLAIN)
+	@mkdir -p $(BUILD)
+	@rm -rf $(BUILD)/plain $(BUILD)/bare
+	@ln -s $(abspath $(PLAIN_BUILD)) $(BUILD)/plain
+	@ln -s $(abspath $(PLAIN_BUILD))/bare $(BUILD)/bare
 .PHONY: always plain
 
 # Those who use what is installed, read what is printed or build in ways of their own; strangers do not link sanitizers.
@@ -46,7 +51,7 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py
 check: lib tools fixtures examples tests crowds
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
-		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_REPLAY) $(if $(SAN),,$(STRANGERS)))
+		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_RUN) $(if $(SAN),,$(STRANGERS)))
 
 # What a machine without liburing compiles, and the tests of what is another there: which poller there is, and what
 # becomes of operations. FIBER_POLLER=uring is run too, and must lead to the next poller.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# run-tests.sh PROGRAM... - run test programs one after another, print their TAP, count
+# run-tests.sh PROGRAM... - run test programs, print their TAP, count
 #
 # The last line is "N passed, N failed", with ", N skipped" when any were; the exit status is 1 when
 # anything failed. A program that dies, hangs, or does not run all it planned counts as one failure more.
@@ -9,10 +9,15 @@
 # descriptors, once for each poller in $POLLERS, which its runtimes find in FIBER_POLLER.
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
+# LANES=1: one after another. Else those that compute beside those that mostly wait for the tools, and then those for which
+# it matters when they get a CPU, one after another.
+# SLOWEST: of so many it is said how long they took.
 set -u
 
 LIMIT=${LIMIT:-120}
-CARRIERS=${CARRIERS:-1 2 4}
+LANES=${LANES:-2}
+CARRIERS=${CARRIERS:-1 4}
+SLOWEST=${SLOWEST:-10}
 POLLERS=${POLLERS:-${FIBER_POLLER:-epoll uring poll}}
 : "${FIBER_BUILD:?the build folder}"
 export FIBER_BUILD FIBER_SAN="${FIBER_SAN:-}"
@@ -22,6 +27,7 @@ passed=0
 failed=0
 skipped=0
 failures=()
+times=()
 launch=()
 if [ "$FIBER_SAN" = thread ]; then
 	# TSan's shadow collides with what the kernel's mmap randomness may choose.
@@ -30,12 +36,13 @@ fi
 
 folder=$(mktemp -d) || exit 1
 # A child that is killed before it has become another program still has these traps.
-trap '[ "$BASHPID" != $$ ] || rm -rf "$folder"' EXIT
+lane=
+trap '[ "$BASHPID" != $$ ] || { [ -z "$lane" ] || kill "$lane"; rm -rf "$folder"; }' EXIT
 trap 'exit 1' INT TERM
 
 # Run one program in the environment given by the caller; $1 names the run.
 run() {
-	local label=$1 log=$folder/log code timed_out='' planned ok bad skip
+	local label=$1 log=$folder/log began=${EPOCHREALTIME/./} code timed_out='' planned ok bad skip
 	shift
 	echo "# $label"
 	"${launch[@]}" "$@" >"$log" 2>&1 &
@@ -57,6 +64,7 @@ run() {
 	wait "$clock" 2>/dev/null
 
 	cat "$log"
+	times+=("$(((${EPOCHREALTIME/./} - began) / 100000)) $label")
 	planned=$(sed -n 's/^1\.\.\([0-9][0-9]*\).*/\1/p' "$log" | tail -n 1)
 	ok=$(grep -acE '^ok ' "$log")
 	skip=$(grep -acE '^(not )?ok [0-9]+ # SKIP' "$log")
@@ -111,21 +119,71 @@ run_pollers() {
 	done
 }
 
-for program in "$@"; do
-	label=${program#"$FIBER_BUILD"/tests/}
-	label=${label#"$PWD"/}
-	case $program in
-	*/tests/system/*)
-		for carriers in $CARRIERS; do
-			FIBER_TEST_CARRIERS=$carriers run_pollers "$label, $carriers carriers" "$program"
-		done
-		;;
-	*)
-		run_pollers "$label" "$program"
-		;;
+# run(), for each number of carriers and each poller where that matters.
+run_all() {
+	local program label carriers
+	for program; do
+		label=${program#"$FIBER_BUILD"/tests/}
+		label=${label#"$PWD"/}
+		case $program in
+		*/tests/system/*)
+			for carriers in $CARRIERS; do
+				FIBER_TEST_CARRIERS=$carriers run_pollers "$label, $carriers carriers" "$program"
+			done
+			;;
+		*)
+			run_pollers "$label" "$program"
+			;;
+		esac
+	done
+}
+
+# Where a test program is run.
+lane_of() {
+	case $1 in
+	*/tests/unit/inspect/* | */tests/fuzz/* | */scripts/* | scripts/*) echo beside ;;
+	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics) echo alone ;;
+	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # who else runs matters to them
+	*/tests/cli/test_fiberctl_* | */tests/cli/test_fibertrace_*) echo shared ;;
+	*) echo alone ;;
+	esac
+}
+
+# What another run of this script has printed, to its last line.
+add() {
+	local counts well bad skips
+	grep -av '^[0-9]* passed, ' "$1"
+	counts=$(tail -n 1 "$1")
+	read -r well bad skips < <(tr -cs '0-9\n' ' ' <<<"$counts")
+	passed=$((passed + ${well:-0}))
+	failed=$((failed + ${bad:-1}))
+	skipped=$((skipped + ${skips:-0}))
+}
+
+beside=() shared=() alone=()
+for program; do
+	case $LANES$(lane_of "$program") in
+	2beside) beside+=("$program") ;;
+	2shared) shared+=("$program") ;;
+	*) alone+=("$program") ;;
 	esac
 done
+if [ ${#beside[@]} -gt 0 ] && [ ${#shared[@]} -gt 0 ]; then
+	LANES=1 "${BASH_SOURCE[0]}" "${beside[@]}" >"$folder/beside" 2>&1 &
+	lane=$!
+	run_all "${shared[@]}"
+	wait "$lane"
+	lane=
+	add "$folder/beside"
+else
+	run_all "${beside[@]}" "${shared[@]}"
+fi
+run_all "${alone[@]}"
 
+# What to look at when all of it takes too long.
+printf '%s\n' "${times[@]}" | sort -rn | sed -n "1,${SLOWEST}p" | while read -r tenths label; do
+	echo "# took $((tenths / 10)).$((tenths % 10)) s: $label"
+done
 for failure in "${failures[@]}"; do
 	echo "# failed: $failure"
 done

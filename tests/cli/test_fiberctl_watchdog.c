@@ -89,7 +89,7 @@ static void test_threshold_that_is_set_holds_for_what_runs_already(void **state)
 	cli_expect(p, 0);
 	assert_string_equal(p->out.bytes, "shown 0 of 0 long runs, in 0 places\n");
 	harness_free(p);
-	setting_says("watchdog", other->pid, "30ms", 
+	setting_says("watchdog", other->pid, "30ms",
 		     "watchdog: 30ms, was off (0 long runs so far)\n");
 	assert_true(harness_until(reported, other, CLI_SECONDS));
 	harness_free(other);
