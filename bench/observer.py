@@ -75,13 +75,14 @@ def main():
     program.wait()
     alone = statistics.median(turns for turns, *_ in samples["nobody"])
     print(f"{options.fibers:,} fibers       turns/s   of alone   longest gap, us (median, worst)"
-          "   gaps > 100 us a second   service in one, us (median, worst)")
+          "   gaps > 100 us a second, with the service in them   service in one, us (median, worst)")
     for name, rows in samples.items():
         turns = statistics.median(row[0] for row in rows)
         gaps = [row[1] for row in rows]
         print(f"{name:14} {turns:14,.0f} {turns / alone:10.3f} {statistics.median(gaps):16.0f}"
               f" {max(gaps):6.0f} {statistics.mean(row[2] for row in rows):24.1f}"
-              f" {statistics.median(row[3] for row in rows):26.0f} {max(row[3] for row in rows):6.0f}")
+              f" {statistics.mean(row[3] for row in rows):25.1f}"
+              f" {statistics.median(row[4] for row in rows):28.0f} {max(row[4] for row in rows):6.0f}")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@
 #define GATHER_BYTES (64u << 10)
 #define GATHER_NS    INT64_C(25000)
 /* But a turn that takes the CPU from a carrier is one piece, or the writing of this many bytes of it. */
-#define BRIEF_BYTES (20u << 10)
+#define BRIEF_BYTES (8u << 10)
 
 int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 {
@@ -331,6 +331,7 @@ static bool turn(struct fib_peer *peer, short revents, bool brief, int64_t now)
 
 void fib_peer_turn(struct fib_peer *peer, short revents, bool brief, int64_t now)
 {
+	peer->brief = brief;
 	if (!turn(peer, revents, brief, now))
 		fib_peer_close(peer);
 }

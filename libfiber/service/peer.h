@@ -46,6 +46,7 @@ struct fib_peer {
 	int fd;	      /* -1: this place is free */
 	bool closing; /* nothing more is read; close when the buffer is empty */
 	bool granted; /* it waits for no debts (allowance.h) */
+	bool brief;   /* every microsecond of this turn counts */
 	const struct fib_command *command; /* being answered, or NULL */
 	int64_t deadline;
 	struct fib_os_who who; /* set once it is open */
