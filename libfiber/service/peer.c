@@ -31,8 +31,10 @@
 /* Pieces are gathered, so that the other end is woken for many at once: this many bytes, or for this long. */
 #define GATHER_BYTES (64u << 10)
 #define GATHER_NS    INT64_C(25000)
-/* But a turn that takes the CPU from a carrier is one piece, or the writing of this many bytes of it. */
-#define BRIEF_BYTES (8u << 10)
+/* But a turn that takes the CPU from a carrier is one piece, or the writing of this many bytes of it; of a recording, which is
+ * lost where it is not taken in time, of so many. */
+#define BRIEF_BYTES   (8u << 10)
+#define GRANTED_BYTES (20u << 10)
 
 int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 {
@@ -268,6 +270,7 @@ static bool receive(struct fib_peer *peer)
 /* Write what can be written, or some of it. False when the other end is gone. */
 static bool flush(struct fib_peer *peer, bool brief, int64_t now)
 {
+	const size_t most = !brief ? OUT_SIZE : peer->granted ? GRANTED_BYTES : BRIEF_BYTES;
 	ssize_t n;
 
 	if (drained(peer))
@@ -275,14 +278,13 @@ static bool flush(struct fib_peer *peer, bool brief, int64_t now)
 	while (!drained(peer)) {
 		size_t left = peer->filled - peer->sent;
 
-		n = fib_os_write(peer->fd, peer->out + peer->sent,
-				 brief && left > BRIEF_BYTES ? BRIEF_BYTES : left);
+		n = fib_os_write(peer->fd, peer->out + peer->sent, left > most ? most : left);
 		if (n == -EAGAIN)
 			return true;
 		if (n < 0)
 			return false;
 		peer->sent += (size_t)n;
-		if (brief && n == BRIEF_BYTES && !drained(peer)) {
+		if (brief && (size_t)n == most && !drained(peer)) {
 			peer->deadline = now + FIB_PEER_PATIENCE; /* it is we who stop */
 			return true;
 		}

@@ -261,7 +261,7 @@ static void test_peer_answers_in_pieces_and_takes_all_the_time_we_need(void **st
 static void test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some(void **state)
 {
 	struct fiber **all = crowd(20000);
-	const size_t most = 20u << 10; /* a piece of a list, or what is written of a larger one */
+	const size_t most = 8u << 10; /* a piece of a list, or what is written of a larger one */
 	struct fib_wire_end end;
 	const void *payload;
 	size_t length, before;
@@ -285,6 +285,31 @@ static void test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some(vo
 	memcpy(&end, payload, sizeof end);
 	assert_int_equal(end.shown, 20000);
 	disperse(all, 20000);
+}
+
+/* What is written of a large frame in one brief turn. */
+static size_t written_of(size_t size, bool granted)
+{
+	static unsigned char large[100 << 10];
+	size_t before = t.size;
+
+	t.brief = true;
+	t.peer.granted = granted;
+	fib_peer_frame(&t.peer, FIB_WIRE_RECORDED, large, size);
+	talk_turn(&t);
+	while (talk_take(&t))
+		;
+	return t.size - before;
+}
+
+static void test_peer_that_reads_a_recording_gets_more_in_a_brief_turn(void **state)
+{
+	(void)state;
+	assert_int_equal(written_of(100 << 10, false), 8 << 10);
+	talk_run(&t);
+	assert_int_equal(written_of(100 << 10, true), 20 << 10);
+	talk_run(&t);
+	assert_int_equal(written_of(10, true), 10 + sizeof(struct fib_wire_header));
 }
 
 static void test_peer_that_goes_away_is_closed(void **state)
@@ -350,6 +375,7 @@ int main(void)
 		PEER_TEST(test_peer_that_stops_reading_is_dropped_when_its_time_is_over),
 		PEER_TEST(test_peer_answers_in_pieces_and_takes_all_the_time_we_need),
 		PEER_TEST(test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some),
+		PEER_TEST(test_peer_that_reads_a_recording_gets_more_in_a_brief_turn),
 		PEER_TEST(test_peer_that_goes_away_is_closed),
 		PEER_TEST(test_peer_that_has_no_more_requests_still_gets_its_answer),
 		PEER_TEST(test_peer_turned_away_hears_why),
