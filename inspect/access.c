@@ -52,15 +52,35 @@ static bool find(char path[PATH_MAX], int mode)
 	return !allows(path, mode);
 }
 
+/* What became of a process that keeps the socket; NULL: nothing that this number tells. */
+static const char *silence(int rc)
+{
+	switch (rc) {
+	case -ETIMEDOUT:
+		return "no answer: the process is stopped, or its service thread hangs; try "
+		       "fibertrace";
+	case -ECONNREFUSED:
+		return "nobody listens: its process is dead";
+	case -ECONNRESET:
+	case -EPIPE:
+		return "the process ended or closed the connection before the answer was whole";
+	case -ENOTSOCK:
+		return "is no control socket, and no snapshot";
+	default:
+		return NULL;
+	}
+}
+
 const char *ins_access_why(const char *path, enum ins_access use, int rc, char *buf, size_t size)
 {
 	char what[PATH_MAX], plain[320];
 	const struct passwd *pw;
 	const char *it = "it";
 	struct stat st;
+	const char *silent = use == INS_ACCESS_CONNECT ? silence(rc) : NULL;
 	int mode = use == INS_ACCESS_READ ? R_OK : use == INS_ACCESS_CONNECT ? W_OK : W_OK | X_OK;
 
-	snprintf(buf, size, "%s", strerror(-rc));
+	snprintf(buf, size, "%s", silent ? silent : strerror(-rc));
 	if (rc != -EACCES || (size_t)snprintf(what, sizeof what, "%s", path) >= sizeof what)
 		return buf;
 	if (use == INS_ACCESS_MAKE)

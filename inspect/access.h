@@ -8,7 +8,7 @@
 /* The use of it that failed. */
 enum ins_access {
 	INS_ACCESS_READ,
-	INS_ACCESS_CONNECT, /* a socket */
+	INS_ACCESS_CONNECT, /* a control socket, and whatever is said over it */
 	INS_ACCESS_MAKE,    /* in its folder */
 };
 

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inspect/access.h"
 #include "inspect/draft.h"
 #include "inspect/frames.h"
 
@@ -111,20 +112,10 @@ static int end_section(struct writer *w, uint32_t type, long at)
 
 static int no_answer(struct writer *w, int rc)
 {
-	if (rc == -ECONNRESET)
-		return ins_error_set(w->error, rc,
-				     "%s: the process ended or closed the connection before the "
-				     "answer was whole",
-				     w->socket);
-	if (rc == -ETIMEDOUT)
-		return ins_error_set(w->error, rc,
-				     "%s: no answer: the process is stopped, or its service thread "
-				     "hangs; try fibertrace",
-				     w->socket);
-	if (rc == -ECONNREFUSED)
-		return ins_error_set(w->error, rc, "%s: nobody listens: its process is dead",
-				     w->socket);
-	return ins_error_set(w->error, rc, "%s: %s", w->socket, strerror(-rc));
+	char why[INS_ACCESS_WHY];
+
+	return ins_error_set(w->error, rc, "%s: %s", w->socket,
+			     ins_access_why(w->socket, INS_ACCESS_CONNECT, rc, why, sizeof why));
 }
 
 static int look_away(void *context, const struct ins_fiber *fiber)

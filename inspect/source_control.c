@@ -17,6 +17,14 @@ struct control {
 	char path[128];
 };
 
+static int failed(const struct control *c, int rc, struct ins_error *error)
+{
+	char why[INS_ACCESS_WHY];
+
+	return ins_error_set(error, rc, "%s: %s", c->path,
+			     ins_access_why(c->path, INS_ACCESS_CONNECT, rc, why, sizeof why));
+}
+
 static int receive_all(struct control *c, struct ins_error *error)
 {
 	while (!c->frames.done) {
@@ -24,19 +32,8 @@ static int receive_all(struct control *c, struct ins_error *error)
 		const void *payload;
 		int rc = fib_wire_receive(&c->client, &header, &payload);
 
-		if (rc == -ECONNRESET)
-			return ins_error_set(error, rc,
-					     "%s: the process ended or closed the connection "
-					     "before the answer was whole",
-					     c->path);
-		if (rc == -ETIMEDOUT)
-			return ins_error_set(
-				error, rc,
-				"%s: no answer: the process is stopped, or its service "
-				"thread hangs; try fibertrace",
-				c->path);
 		if (rc < 0)
-			return ins_error_set(error, rc, "%s: %s", c->path, strerror(-rc));
+			return failed(c, rc, error);
 		rc = ins_frames_take(&c->frames, &header, payload, error);
 		if (rc)
 			return rc;
@@ -65,9 +62,7 @@ static int control_read(struct ins_source *source, const struct ins_request *req
 		rc = fib_wire_request(&c->client, FIB_WIRE_SHOW, &id, sizeof id);
 	else
 		rc = fib_wire_request(&c->client, FIB_WIRE_LIST, &list, sizeof list);
-	if (rc < 0)
-		return ins_error_set(error, rc, "%s: %s", c->path, strerror(-rc));
-	return receive_all(c, error);
+	return rc < 0 ? failed(c, rc, error) : receive_all(c, error);
 }
 
 static void control_close(struct ins_source *source)
@@ -90,9 +85,7 @@ static int control_events(struct ins_source *source, const struct fib_wire_event
 
 	ins_frames_begin_events(&c->frames, fn, context, ret);
 	rc = fib_wire_request(&c->client, FIB_WIRE_EVENTS, request, sizeof *request);
-	if (rc < 0)
-		return ins_error_set(error, rc, "%s: %s", c->path, strerror(-rc));
-	return receive_all(c, error);
+	return rc < 0 ? failed(c, rc, error) : receive_all(c, error);
 }
 
 static const struct ins_source_ops control_ops = {control_read, control_close, control_events};
@@ -101,7 +94,6 @@ int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 			    struct ins_error *error, struct ins_source **ret)
 {
 	struct control *c = calloc(1, sizeof *c);
-	char why[INS_ACCESS_WHY];
 	int rc;
 
 	if (!c)
@@ -119,13 +111,10 @@ int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 	}
 	rc = fib_wire_connect(&c->client, path, timeout_ns);
 	if (rc < 0) {
+		failed(c, rc, error);
 		ins_modules_free(c->source.modules);
 		free(c);
-		return ins_error_set(error, rc, "%s: %s", path,
-				     rc == -ECONNREFUSED ? "nobody listens: its process is dead"
-				     : rc == -ENOTSOCK	 ? "is no control socket, and no snapshot"
-							 : ins_access_why(path, INS_ACCESS_CONNECT,
-									  rc, why, sizeof why));
+		return rc;
 	}
 	c->source.modules->pid = fib_wire_peer(&c->client);
 	*ret = &c->source;

@@ -238,11 +238,6 @@ int tool_refused(const struct tool_socket *socket, int rc, const char *why)
 {
 	char denied[INS_ACCESS_WHY];
 
-	if (rc == -ETIMEDOUT)
-		why = "no answer: the process is stopped, or its service thread hangs; try "
-		      "fibertrace";
-	else if (rc == -ECONNREFUSED)
-		why = "nobody listens: its process is dead";
 	if (!why || !why[0])
 		why = ins_access_why(socket->path, INS_ACCESS_CONNECT, rc, denied, sizeof denied);
 	return tool_cannot("%s: %s", socket->path, why);

@@ -80,6 +80,17 @@ static void test_any_other_error_is_what_the_system_calls_it(void **state)
 	assert_string_equal(told(0, file, INS_ACCESS_READ, -EPERM), "Operation not permitted");
 }
 
+static void test_a_socket_says_what_became_of_its_process(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(told(0, file, INS_ACCESS_CONNECT, -ETIMEDOUT), "try fibertrace"));
+	assert_non_null(strstr(told(0, file, INS_ACCESS_CONNECT, -ECONNREFUSED), "is dead"));
+	assert_non_null(strstr(told(0, file, INS_ACCESS_CONNECT, -ECONNRESET), "process ended or"));
+	assert_non_null(strstr(told(0, file, INS_ACCESS_CONNECT, -EPIPE), "process ended or"));
+	assert_non_null(strstr(told(0, file, INS_ACCESS_CONNECT, -ENOTSOCK), "no snapshot"));
+	assert_string_equal(told(0, file, INS_ACCESS_CONNECT, -EPROTO), "Protocol error");
+}
+
 /* A security module may refuse what owner and mode allow. */
 static void test_what_nothing_forbids_any_more_is_not_explained(void **state)
 {
@@ -165,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_other_error_is_what_the_system_calls_it),
+		cmocka_unit_test(test_a_socket_says_what_became_of_its_process),
 		cmocka_unit_test(test_what_nothing_forbids_any_more_is_not_explained),
 		cmocka_unit_test(test_a_file_is_named_by_its_user_and_mode),
 		cmocka_unit_test(test_the_first_folder_that_is_shut_is_named),
