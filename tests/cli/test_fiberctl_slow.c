@@ -14,7 +14,7 @@
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
-#define TIMES "100"
+#define TIMES (*harness_sanitizer() ? "40" : "100") /* so many are injected */
 
 /* ThreadSanitizer calls signal handlers when it likes, and then what computes has gone on. */
 static void skip_without_signals(void)
@@ -107,7 +107,7 @@ static unsigned missing_of(const char *option, const char *kind)
  * is there to find is something else. */
 static void inject(const char *option, const char *kind)
 {
-	const unsigned most = *harness_sanitizer() ? 10 : 1;
+	const unsigned most = *harness_sanitizer() ? 4 : 1;
 	unsigned missing = missing_of(option, kind);
 
 	if (missing)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -265,6 +266,10 @@ static void test_who_traces_the_process_already_is_named(void **state)
 	}
 	snprintf(who, sizeof(who), "process %d (test_fibertrace) traces", getpid());
 	is_partial(cli_run("fibertrace", cli_number((uint64_t)p->pid), NULL), who);
+	/* It would stop for us at any signal but this one, and each of its threads waits for us when it ends. */
+	kill(p->pid, SIGKILL);
+	for (tid = (unsigned)p->pid + 1; tid < (unsigned)p->pid + 50; tid++)
+		waitpid((pid_t)tid, NULL, __WALL);
 	harness_free(p);
 }
 
