@@ -4,10 +4,16 @@
 .PHONY: check check-no-uring no-uring tests demo crowds stress soak
 
 # The tools have one thread, and ThreadSanitizer nothing to see in them: those without it look at the programs of tests/cli.
-ONE_THREAD := $(if $(filter thread,$(SAN)),$(BUILD)/tests/unit/inspect/% $(filter-out %/replay_request,$(FUZZ_REPLAY)))
+# What differs only in what a tool makes of the same answers, of a core or of its options shows a program nothing new.
+OF_TOOLS := $(addprefix fiberctl_,completion diff errors flames full_disk help layout numbers options processes \
+	snapshot_commands snapshot_write top top_live topic_where tree watch where) $(addprefix fibertrace_,commands \
+	compressed core crash dead elsewhere errors export named progress report rights rights_commands timeline to_core \
+	values yama) adapters agreement fixtures places probes
+ONE_THREAD := $(if $(filter thread,$(SAN)),$(BUILD)/tests/unit/inspect/% $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
+	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%))
 TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN))
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
-NOT_RUN    := \# not run with SAN=thread: tests/unit/inspect and tests/fuzz of the tools, programs of one thread
+NOT_RUN    := \# not run with SAN=thread: unit/inspect, fuzz of the tools, cli of $(OF_TOOLS)
 
 tests: $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN)
 
