@@ -43,7 +43,7 @@ int ins_core_late_place(struct ins_core_late *late, uint64_t address, uint64_t *
 	struct ins_core_late_run *run = find(late, address);
 
 	if (!run && !late->run)
-		late->run = malloc(INS_CORE_LATE_MOST * sizeof *late->run);
+		late->run = calloc(INS_CORE_LATE_MOST, sizeof *late->run);
 	if (!late->run)
 		return -ENOMEM;
 	if (!run && late->count == INS_CORE_LATE_MOST)
