@@ -77,8 +77,10 @@ static double cpu_now(clockid_t clock)
 #define AWAY 2e3 /* ns that no turn takes: somebody else had the CPU */
 
 struct second {
-	long count, late,
-		late_served; /* gaps that are long; of them, those in which the service thread ran */
+	long count;
+	long late; /* gaps of more than 100 us */
+	long served,
+		served_late; /* those in which the service thread ran; of them, those of more than 100 us */
 	double longest, by_service; /* ns */
 };
 
@@ -100,7 +102,8 @@ static struct second one_second(clockid_t service)
 									 : s.by_service;
 			s.longest = gap > s.longest ? gap : s.longest;
 			s.late += gap > 100e3;
-			s.late_served += gap > 100e3 && used > used_before;
+			s.served += used > used_before;
+			s.served_late += gap > 100e3 && used > used_before;
 			now = work_now();
 		}
 		last = now;
@@ -109,8 +112,8 @@ static struct second one_second(clockid_t service)
 	return s;
 }
 
-/* A line every second: turns, the longest gap between two of them, how many were longer than 100 us, in how many of those the
- * service thread ran, and the most that it ran in one. */
+/* A line every second: turns, the longest gap between two of them, how many were longer than 100 us, in how many the service
+ * thread ran, how many of those were longer than 100 us, and the most that it ran in one. */
 static void *turns(void *arg)
 {
 	const struct observed *o = arg;
@@ -119,8 +122,9 @@ static void *turns(void *arg)
 	for (long i = 0; i < o->seconds; i++) {
 		struct second s = one_second(service);
 
-		printf("turns %ld longest_us %.1f late %ld served %ld service_us %.1f\n", s.count,
-		       s.longest / 1e3, s.late, s.late_served, s.by_service / 1e3);
+		printf("turns %ld longest_us %.1f late %ld served %ld late %ld service_us %.1f\n",
+		       s.count, s.longest / 1e3, s.late, s.served, s.served_late,
+		       s.by_service / 1e3);
 		fflush(stdout);
 	}
 	_exit(0); /* those who wait have nobody to wake them */
