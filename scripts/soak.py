@@ -44,10 +44,22 @@ class Server:
             before = self.state()
             time.sleep(0.3)
 
+    def answer_of(self, command, seconds):
+        """What a command prints that has to do with the server, and ends within that time; else what both are waiting for."""
+        asker = subprocess.Popen([self.folder + "/" + command[0], *command[1:]], stdout=subprocess.PIPE, text=True)
+        try:
+            out, _ = asker.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            for pid in self.process.pid, asker.pid:
+                subprocess.run([self.folder + "/fibertrace", str(pid)], stdout=sys.stderr, check=False)
+            asker.kill()
+            raise Lost("%s did not end within %d s" % (command[0], seconds)) from None
+        if asker.returncode:
+            raise Lost("%s ended with %d" % (command[0], asker.returncode))
+        return out
+
     def fibers(self):
-        out = subprocess.run([self.folder + "/fiberctl", "list", "--json", str(self.process.pid)],
-                             stdout=subprocess.PIPE, text=True, check=True).stdout
-        return json.loads(out)["total"]
+        return json.loads(self.answer_of(["fiberctl", "list", "--json", str(self.process.pid)], REST_SECONDS))["total"]
 
     def descriptors(self):
         return len(os.listdir("/proc/%d/fd" % self.process.pid))
@@ -79,9 +91,8 @@ class Server:
 
 
 def cut(server, seconds, seed):
-    out = subprocess.run([server.folder + "/cutter", server.port, "--seconds", str(seconds), "--seed", str(seed)],
-                         stdout=subprocess.PIPE, text=True, check=True).stdout
-    return out.strip()
+    return server.answer_of(["cutter", server.port, "--seconds", str(seconds), "--seed", str(seed)],
+                            seconds + REST_SECONDS).strip()
 
 
 def soak(folder, seconds):
