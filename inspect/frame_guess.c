@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "inspect/image.h"
+#include "inspect/plt.h"
 
 static uint64_t word_at(const struct ins_fiber *fiber, size_t at)
 {
@@ -42,9 +43,9 @@ static bool plausible(struct ins_source *source, const struct ins_fiber *fiber, 
 static uint64_t target_of(struct ins_source *source, uint64_t back)
 {
 	unsigned char code[5], stub[8];
-	size_t i = 0;
 	int32_t distance;
 	uint64_t to;
+	size_t at;
 
 	if (ins_machine_self() != EM_X86_64 ||
 	    ins_source_memory(source, NULL, back - sizeof code, code, sizeof code) < 0 ||
@@ -54,11 +55,7 @@ static uint64_t target_of(struct ins_source *source, uint64_t back)
 	to = back + (uint64_t)(int64_t)distance;
 	if (ins_source_memory(source, NULL, to, stub, sizeof stub) < 0)
 		return 0;
-	if (memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0)
-		i = 4;
-	if (stub[i] == 0xf2)
-		i++;
-	return stub[i] == 0xff && stub[i + 1] == 0x25 ? 0 : to;
+	return ins_plt_jumps(stub, sizeof stub, &at) ? 0 : to;
 }
 
 /* Whether the walk came to `back` out of a function that is called there. */

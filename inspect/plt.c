@@ -110,15 +110,29 @@ static int32_t number_at(const unsigned char *code)
 	return number;
 }
 
-static const char *called_x86_64(const struct stub *s)
+bool ins_plt_jumps(const unsigned char *code, size_t size, size_t *ret)
 {
 	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	size_t i = s->size > 4 && memcmp(s->code, endbr64, 4) == 0 ? 4 : 0;
+	size_t i = size > 4 && memcmp(code, endbr64, 4) == 0 ? 4 : 0;
 
-	if (i < s->size && s->code[i] == 0xf2)
+	if (i < size && code[i] == 0xf2)
 		i++; /* bnd */
-	if (i + 6 <= s->size && s->code[i] == 0xff && s->code[i + 1] == 0x25)
-		return relocated(s->elf, s->at + i + 6 + (GElf_Addr)number_at(s->code + i + 2), 0);
+	*ret = i;
+	if (i + 2 > size || code[i] != 0xff || code[i + 1] != 0x25)
+		return false;
+	*ret += 2;
+	return true;
+}
+
+static const char *called_x86_64(const struct stub *s)
+{
+	size_t i;
+
+	if (ins_plt_jumps(s->code, s->size, &i))
+		return i + 4 > s->size
+			       ? NULL
+			       : relocated(s->elf,
+					   s->at + i + 4 + (GElf_Addr)number_at(s->code + i), 0);
 	if (i + 5 <= s->size && s->code[i] == 0x68 && number_at(s->code + i + 1) >= 0)
 		return relocated(s->elf, 0, (size_t)number_at(s->code + i + 1));
 	return NULL;
