@@ -12,7 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/place.h"
+#include "tests/harness/cli/one_program.h"
 #include "tests/harness/watchdog.h"
 
 #define ASK "; or ask it itself, which takes no such right: 'fiberctl bt %d'"
@@ -22,16 +22,6 @@
 	"PR_SET_DUMPABLE)"
 
 static const struct place root = {0}, user = {.user = PLACE_USER}, other = {.user = PLACE_OTHER};
-static struct harness_process *program;
-static const char *pid;
-
-static int end(void **state)
-{
-	(void)state;
-	harness_free(program);
-	program = NULL;
-	return 0;
-}
 
 /* A program that got rights from its file does not hear where the test wants its socket. */
 static void end_without_trace(uid_t owner)
@@ -43,12 +33,6 @@ static void end_without_trace(uid_t owner)
 	unlink(path);
 	*strrchr(path, '/') = 0;
 	rmdir(path);
-}
-
-static void start(const struct place *place, const char *fixture, const char *argument)
-{
-	program = place_start(place, "ready ", fixture, argument);
-	pid = cli_number((uint64_t)program->pid);
 }
 
 static struct harness_process *trace(const struct place *place)

@@ -12,26 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/place.h"
+#include "tests/harness/cli/one_program.h"
 #include "tests/harness/watchdog.h"
 
 static const struct place user = {.user = PLACE_USER}, other = {.user = PLACE_OTHER};
-static struct harness_process *program;
-static const char *pid;
-
-static int end(void **state)
-{
-	(void)state;
-	harness_free(program);
-	program = NULL;
-	return 0;
-}
-
-static void start(const struct place *place)
-{
-	program = place_start(place, "ready ", "crowd", "110");
-	pid = cli_number((uint64_t)program->pid);
-}
 
 static const char *name_of(uid_t uid)
 {
@@ -87,7 +71,7 @@ static void test_every_command_names_the_same_right_and_leaves_no_file(void **st
 	size_t i, k;
 
 	(void)state;
-	start(&user);
+	start(&user, "crowd", "110");
 	place_need(&other);
 	snprintf(out, sizeof(out), "%s/out", folder_of_other(folder));
 	snprintf(denied, sizeof(denied),
@@ -111,7 +95,7 @@ static void test_recording_another_users_process_names_the_user(void **state)
 	char folder[HARNESS_PATH], out[HARNESS_PATH + 8];
 
 	(void)state;
-	start(&user);
+	start(&user, "crowd", "110");
 	snprintf(out, sizeof(out), "%s/out", folder_of_other(folder));
 	place_refused(place_run(&other, "fibertrace", "record", pid, "-o", out, NULL), "fibertrace",
 		      "process %d: permission denied: it belongs to %s (uid 65534) and you are uid "
@@ -130,7 +114,7 @@ static void test_a_socket_of_another_user_names_the_folder_and_the_user(void **s
 	const char *path, *runtime;
 
 	(void)state;
-	start(&user);
+	start(&user, "crowd", "110");
 	snprintf(name, sizeof(name), "fiber/%d.sock", program->pid);
 	path = place_file(name);
 	runtime = harness_file(folder, "user");
@@ -250,7 +234,7 @@ static void test_a_folder_that_may_not_be_written_to_is_named_and_nothing_is_lef
 	char buf[HARNESS_PATH], folder[HARNESS_PATH], out[HARNESS_PATH + 8];
 
 	(void)state;
-	start(&user);
+	start(&user, "crowd", "110");
 	file_of_root(buf, "open", 0755);
 	snprintf(out, sizeof(out), "%s/out", harness_file(folder, "open"));
 	place_refused(place_run(&user, "fibertrace", "to-core", pid, "-o", out, NULL), "fibertrace",

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/harness/cli/dead.h"
-#include "tests/harness/cli/place.h"
+#include "tests/harness/cli/one_program.h"
 #include "tests/harness/watchdog.h"
 
 #define SCOPE "cannot be read: /proc/sys/kernel/yama/ptrace_scope is "
@@ -23,22 +23,6 @@
 #define ASK "; or ask it itself, which takes no such right: 'fiberctl bt %d'"
 
 static const struct place plain = {.user = PLACE_USER};
-static struct harness_process *program;
-static const char *pid;
-
-static int end(void **state)
-{
-	(void)state;
-	harness_free(program);
-	program = NULL;
-	return 0;
-}
-
-static void start(const struct place *place)
-{
-	program = place_start(place, "ready ", "crowd", "110");
-	pid = cli_number((uint64_t)program->pid);
-}
 
 static const char *name_of_user(void)
 {
@@ -77,7 +61,7 @@ static void answers(const struct place *place)
 static void test_without_yama_the_same_user_reads(void **state)
 {
 	(void)state;
-	start(&plain);
+	start(&plain, "crowd", "110");
 	/* What is refused below is refused for Yama alone. */
 	reads(&plain);
 }
@@ -87,7 +71,7 @@ static void test_yama_1_is_named_and_leaves_the_capability_and_the_control_socke
 	struct place user, root, other;
 
 	(void)state;
-	start(&plain);
+	start(&plain, "crowd", "110");
 	user = under(1, PLACE_USER);
 	root = under(1, 0);
 	other = under(1, PLACE_OTHER);
@@ -108,7 +92,7 @@ static void test_yama_2_is_named_and_leaves_the_capability_and_the_control_socke
 	struct place user, root;
 
 	(void)state;
-	start(&plain);
+	start(&plain, "crowd", "110");
 	user = under(2, PLACE_USER);
 	root = under(2, 0);
 	place_refused(place_run(&user, "fibertrace", pid, NULL), "fibertrace",
@@ -122,7 +106,7 @@ static void test_yama_3_is_named_to_root_too_and_leaves_the_control_socket(void 
 	struct place user, root;
 
 	(void)state;
-	start(&plain);
+	start(&plain, "crowd", "110");
 	user = under(3, PLACE_USER);
 	root = under(3, 0);
 	place_refused(place_run(&user, "fibertrace", pid, NULL), "fibertrace",
@@ -161,7 +145,7 @@ static void test_fiberctl_without_a_socket_says_that_it_may_not_look_for_fibers(
 	struct place user, root;
 
 	(void)state;
-	start(&off);
+	start(&off, "crowd", "110");
 	user = under(1, PLACE_USER);
 	root = under(1, 0);
 	p = place_run(&user, "fiberctl", "list", pid, NULL);
