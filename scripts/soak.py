@@ -26,6 +26,14 @@ class Lost(Exception):
     pass
 
 
+def target_of(link):
+    """What it leads to; nothing where it is gone."""
+    try:
+        return os.readlink(link)
+    except FileNotFoundError:
+        return None
+
+
 class Server:
     def __init__(self, folder):
         self.folder = folder
@@ -62,7 +70,10 @@ class Server:
         return json.loads(self.answer_of(["fiberctl", "list", "--json", str(self.process.pid)], REST_SECONDS))["total"]
 
     def descriptors(self):
-        return len(os.listdir("/proc/%d/fd" % self.process.pid))
+        """All but what is open to those who ask the server: they leave when they like, and it sees that later."""
+        folder = "/proc/%d/fd" % self.process.pid
+        control = set("socket:[%s]" % line.split()[6] for line in open("/proc/%d/net/unix" % self.process.pid).readlines()[1:])
+        return sum(target_of(folder + "/" + fd) not in control for fd in os.listdir(folder))
 
     def resident_kb(self):
         for line in open("/proc/%d/status" % self.process.pid):
