@@ -274,8 +274,10 @@ void harness_end(struct harness_process *p)
 {
 	if (p->ended)
 		return;
-	kill(p->pid, SIGTERM);
+	/* One that is stopped goes on, and finds that it is to end. In the other order SIGCONT undoes the stop in which
+	 * LeakSanitizer holds its threads at its end, and it waits for them for ever. */
 	kill(p->pid, SIGCONT);
+	kill(p->pid, SIGTERM);
 	if (!harness_wait_end(p, GRACE)) {
 		kill(p->pid, SIGKILL);
 		harness_wait_end(p, GRACE);
