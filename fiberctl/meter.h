@@ -10,7 +10,7 @@
 
 #include "inspect/render.h"
 #include "layout/layout.h"
-#include "wire/wire.h"
+#include "wire/client.h"
 
 struct ctl_meter_runtime {
 	struct fib_wire_runtime is; /* poller and note end with a NUL */

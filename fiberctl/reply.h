@@ -9,7 +9,7 @@
 
 #include "tool/process.h"
 #include "inspect/snapshot.h"
-#include "wire/wire.h"
+#include "wire/client.h"
 
 struct ctl_reply {
 	struct fib_wire_client client;	 /* to ask with */

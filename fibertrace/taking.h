@@ -12,7 +12,7 @@
 #include "inspect/symbolize.h"
 #include "inspect/unwind.h"
 #include "wire/record.h"
-#include "wire/wire.h"
+#include "wire/client.h"
 
 #define TRACE_ENTRIES 4096
 #define TRACE_SAMPLES 2000000 /* that are kept at most: 128 MB */

@@ -22,6 +22,7 @@
 #include "inspect/access.h"
 #include "inspect/draft.h"
 #include "inspect/frames.h"
+#include "wire/client.h"
 
 /* A million fibers are two gigabytes. */
 #define PIECE ((size_t)32 << 20) /* that the disk is told to take */

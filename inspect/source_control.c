@@ -9,6 +9,7 @@
 
 #include "inspect/access.h"
 #include "inspect/frames.h"
+#include "wire/client.h"
 
 struct control {
 	struct ins_source source;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "wire/wire.h"
+#include "wire/client.h"
 
 /* Takes a frame of the answer, its END too; an ERROR never comes here. 0; 1: no more are wanted; or a negative errno. Types that
  * it does not know are of a later version. */

@@ -22,6 +22,7 @@
 #include "tool/frames.h"
 #include "tool/tool.h"
 #include "inspect/slurp.h"
+#include "wire/client.h"
 
 #define FOLDERS 256
 

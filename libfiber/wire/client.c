@@ -8,7 +8,7 @@
  *
  * Or there is no other end any more, and what it once answered is kept.
  */
-#include "wire/wire.h"
+#include "wire/client.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -201,8 +201,8 @@ static int make_room(struct fib_wire_client *client, size_t length)
 	return 0;
 }
 
-int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret_header,
-		     const void **ret_payload)
+static int receive_frame(struct fib_wire_client *client, struct fib_wire_header *ret_header,
+			 const void **ret_payload)
 {
 	struct fib_wire_header header;
 	int rc = receive_all(client, &header, sizeof header);
@@ -220,4 +220,15 @@ int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret
 	*ret_header = header;
 	*ret_payload = client->payload;
 	return 0;
+}
+
+int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret_header,
+		     const void **ret_payload)
+{
+	int rc;
+
+	do
+		rc = receive_frame(client, ret_header, ret_payload);
+	while (rc == 0 && ret_header->type == FIB_WIRE_STILL);
+	return rc;
 }

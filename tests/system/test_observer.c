@@ -26,7 +26,7 @@
 
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
-#include "wire/wire.h"
+#include "wire/client.h"
 
 #define THREADS	 "/proc/self/task"
 #define WAITING	 2000

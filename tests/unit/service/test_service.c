@@ -24,7 +24,7 @@
 #include "tests/harness/paths.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
-#include "wire/wire.h"
+#include "wire/client.h"
 
 #define LONG INT64_C(20000000000)
 

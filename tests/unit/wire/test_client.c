@@ -16,7 +16,7 @@
 
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
-#include "wire/wire.h"
+#include "wire/client.h"
 
 #define SHORT INT64_C(20000000)
 #define LONG  INT64_C(20000000000)
@@ -124,6 +124,20 @@ static void test_client_receives_frames_one_after_another(void **state)
 	assert_int_equal(got.type, FIB_WIRE_END);
 	assert_int_equal(got.length, 0);
 	assert_non_null(payload);
+}
+
+static void test_client_passes_over_what_only_says_that_the_answer_comes(void **state)
+{
+	struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_STILL, 0}, got;
+	const void *payload;
+
+	(void)state;
+	say(&h, sizeof h);
+	say(&h, sizeof h);
+	h.type = FIB_WIRE_END;
+	say(&h, sizeof h);
+	assert_int_equal(fib_wire_receive(&client, &got, &payload), 0);
+	assert_int_equal(got.type, FIB_WIRE_END);
 }
 
 #define LARGE ((size_t)1 << 20)
@@ -337,6 +351,7 @@ int main(void)
 		CLIENT_TEST(test_client_sends_header_and_payload),
 		CLIENT_TEST(test_client_does_not_send_what_no_one_takes),
 		CLIENT_TEST(test_client_receives_frames_one_after_another),
+		CLIENT_TEST(test_client_passes_over_what_only_says_that_the_answer_comes),
 		CLIENT_TEST(test_client_receives_a_frame_in_pieces_and_pieces_of_several),
 		CLIENT_TEST(test_client_takes_garbage_for_no_frame),
 		CLIENT_TEST(test_client_believes_no_length_beyond_the_limit),
