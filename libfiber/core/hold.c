@@ -78,7 +78,7 @@ void fib_hold_release(struct fiber *fiber)
 	 * within the microseconds of the hold.
 	 */
 	fiber->link = NULL;
-	fib_registry_give(fiber, fiber);
+	fib_registry_give(fiber, fiber, 1);
 }
 
 bool fib_hold_passed_on(struct fiber *fiber)

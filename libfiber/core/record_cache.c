@@ -25,9 +25,10 @@ int fib_record_take(struct fib_record_cache *cache, struct fiber **ret)
 	if (!cache)
 		return fib_registry_take(1, ret, &count);
 	if (!cache->first) {
-		rc = fib_registry_take(BATCH, &cache->first, &cache->count);
+		rc = fib_registry_take(BATCH, &cache->first, &count);
 		if (rc < 0)
 			return rc;
+		fib_store(&cache->count, count);
 	}
 	*ret = fib_record_pop(cache);
 	return 0;
@@ -42,27 +43,29 @@ static void give_back(struct fib_record_cache *cache, unsigned n)
 	for (i = 1; i < n; i++)
 		last = last->link;
 	cache->first = last->link;
-	cache->count -= n;
-	last->link = NULL;
-	fib_registry_give(first, last);
+	fib_store(&cache->count, fib_load(&cache->count) - n);
+	fib_registry_give(first, last, n);
 }
 
 void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber)
 {
 	if (!cache) {
-		fib_registry_give(fiber, fiber);
+		fib_registry_give(fiber, fiber, 1);
 		return;
 	}
 	fiber->link = cache->first;
 	cache->first = fiber;
-	if (++cache->count > MOST)
+	fib_store(&cache->count, fib_load(&cache->count) + 1);
+	if (fib_load(&cache->count) > MOST)
 		give_back(cache, BATCH);
 }
 
 void fib_record_flush(struct fib_record_cache *cache)
 {
-	if (cache->count)
-		give_back(cache, cache->count);
+	unsigned count = fib_load(&cache->count);
+
+	if (count)
+		give_back(cache, count);
 }
 
 #define IDS_MOST 64u

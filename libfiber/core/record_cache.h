@@ -5,13 +5,14 @@
 
 #include <stdbool.h>
 
+#include "base/atomic.h"
 #include "core/record.h"
 #include "core/registry.h"
 
-/* Touched by its carrier only. Zeroed is empty. */
+/* Touched by its carrier only, but for the count, which others may read. Zeroed is empty. */
 struct fib_record_cache {
 	struct fiber *first; /* linked through ->link, the one given last first */
-	unsigned count;
+	_Atomic unsigned count;
 	bool shares;	   /* I: there are other carriers, who want ids, too */
 	unsigned ids;	   /* ids that are left */
 	unsigned ids_most; /* how many there were */
@@ -23,13 +24,19 @@ struct fib_record_cache {
 int fib_record_take(struct fib_record_cache *cache, struct fiber **ret);
 void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber);
 
+/* How many it keeps: they are taken, and no fibers. Any thread. */
+static inline unsigned fib_record_kept(const struct fib_record_cache *cache)
+{
+	return fib_load(&cache->count);
+}
+
 /* The first of a cache that is not empty. Its carrier only. */
 static inline struct fiber *fib_record_pop(struct fib_record_cache *cache)
 {
 	struct fiber *fiber = cache->first;
 
 	cache->first = fiber->link;
-	cache->count--;
+	fib_store(&cache->count, fib_load(&cache->count) - 1);
 	/* Who spawns one most often spawns more. */
 	__builtin_prefetch(cache->first, 1);
 	return fiber;

@@ -34,9 +34,10 @@ static const char *const note __attribute__((used)) = fib_registry_note;
 /* Not in a cache line with the clock, which every switch reads. */
 static struct {
 	_Atomic uint32_t lock;
-	int started;	    /* L: 0 not tried, 1 done, else what it returned */
-	struct fiber *free; /* L */
-	uint64_t used;	    /* L: records ever taken */
+	int started;		/* L: 0 not tried, 1 done, else what it returned */
+	struct fiber *free;	/* L */
+	uint64_t used;		/* L: records ever taken */
+	_Atomic uint64_t taken; /* written under L: records that are not free */
 } registry fib_aligned(FIB_CACHE_LINE);
 
 _Atomic int64_t fib_coarse_clock fib_aligned(FIB_CACHE_LINE);
@@ -222,6 +223,7 @@ int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count)
 		count++;
 	}
 	*last = NULL;
+	fib_store(&registry.taken, fib_load(&registry.taken) + count);
 	fib_spin_unlock(&registry.lock);
 	if (!count)
 		return rc;
@@ -230,12 +232,18 @@ int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count)
 	return 0;
 }
 
-void fib_registry_give(struct fiber *first, struct fiber *last)
+void fib_registry_give(struct fiber *first, struct fiber *last, unsigned n)
 {
 	fib_spin_lock(&registry.lock);
 	last->link = registry.free;
 	registry.free = first;
+	fib_store(&registry.taken, fib_load(&registry.taken) - n);
 	fib_spin_unlock(&registry.lock);
+}
+
+uint64_t fib_registry_taken(void)
+{
+	return fib_load(&registry.taken);
 }
 
 void fib_registry_lock(void)
@@ -271,6 +279,7 @@ void fib_registry_forget(void)
 		memset(records, 0, registry.used * sizeof(struct fiber));
 	registry.free = NULL;
 	registry.used = 0;
+	fib_store(&registry.taken, 0);
 	fib_hold_forget();
 }
 

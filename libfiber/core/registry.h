@@ -24,8 +24,11 @@ int fib_registry_init(void);
  */
 int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count);
 
-/* Give back a list of n records linked through ->link, last one's link NULL; ids are already 0. */
-void fib_registry_give(struct fiber *first, struct fiber *last);
+/* Give back a list of n records linked through ->link; ids are already 0. */
+void fib_registry_give(struct fiber *first, struct fiber *last, unsigned n);
+
+/* How many records are taken at this moment, those among them that a cache keeps (record_cache.h). Any thread. */
+uint64_t fib_registry_taken(void);
 
 /* An id that nobody else gets, one more than the last one. */
 extern _Atomic uint64_t fib_registry_ids; /* given out */

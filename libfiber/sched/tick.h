@@ -60,7 +60,7 @@ unsigned fib_tick_awake_carriers(void);
 void fib_tick_set_waker(void (*wake)(void));
 
 /* Totals over all runtimes of this process. */
-uint64_t fib_tick_fibers(void); /* live */
+uint64_t fib_tick_fibers(void); /* live; while some come and go, off by a few */
 uint32_t fib_tick_carriers(void);
 
 /* The pinned-blocking policy of the process: of the first runtime; setting it sets every runtime's.

@@ -34,7 +34,7 @@ static void end(struct fiber *f)
 {
 	fib_publish(&f->id, 0);
 	if (!fib_hold_keeps(f))
-		fib_registry_give(f, f);
+		fib_registry_give(f, f, 1);
 }
 
 /* The next record that the registry gives. */

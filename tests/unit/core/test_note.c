@@ -287,7 +287,7 @@ static void test_registry_describes_what_the_library_writes(void **state)
 	assert_true(fib_row_decode(&fiber_registry, f, (uintptr_t)f, 2005, &row));
 	assert_int_equal(row.carrier, 1006);
 	fib_publish(&f->id, 0);
-	fib_registry_give(f, f);
+	fib_registry_give(f, f, 1);
 }
 
 static void test_registry_describes_every_object_that_has_a_name(void **state)
@@ -326,7 +326,7 @@ static void test_registry_describes_every_object_that_has_a_name(void **state)
 		assert_string_equal(row.object_name, all[i].name);
 		assert_int_equal(row.holder, all[i].holder);
 		fib_publish(&f->id, 0);
-		fib_registry_give(f, f);
+		fib_registry_give(f, f, 1);
 	}
 }
 

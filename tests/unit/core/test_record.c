@@ -85,7 +85,7 @@ static void *own(void *arg)
 		if (f) {
 			fib_publish(&f->id, 0);
 			f->link = NULL;
-			fib_registry_give(f, f);
+			fib_registry_give(f, f, 1);
 			held[i % HELD] = NULL;
 		}
 		if (take(1, &f) < 0)
@@ -96,7 +96,7 @@ static void *own(void *arg)
 	for (i = 0; i < HELD; i++) {
 		if (held[i]) {
 			fib_publish(&held[i]->id, 0);
-			fib_registry_give(held[i], held[i]);
+			fib_registry_give(held[i], held[i], 1);
 		}
 	}
 	return NULL;
@@ -147,7 +147,7 @@ static void test_record_reader_beside_owners_never_takes_a_torn_one(void **state
 	assert_int_equal(take(HELD * OWNERS, &list), 0);
 	for (i = 0; i < HELD * OWNERS; i++, list = list->link)
 		records[i] = list;
-	fib_registry_give(records[0], records[i - 1]);
+	fib_registry_give(records[0], records[i - 1], i);
 	for (i = 0; i < OWNERS; i++)
 		pthread_create(&threads[i], NULL, own, (void *)(uintptr_t)(i + 1));
 	/* Many copies, and some that met an owner at work, where there are CPUs enough for that. */

@@ -40,6 +40,28 @@ static void test_record_cache_gives_each_record_once(void **state)
 	assert_int_equal(cache.count, 0);
 }
 
+/* In use is what is taken and not kept. */
+static void test_record_cache_counts_what_it_keeps_of_what_is_taken(void **state)
+{
+	static struct fiber *held[MANY];
+	uint64_t before = fib_registry_taken();
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		assert_int_equal(fib_record_take(&cache, &held[i]), 0);
+		assert_int_equal(fib_registry_taken() - fib_record_kept(&cache), before + i + 1);
+	}
+	for (i = MANY; i > 0; i--) {
+		fib_record_give(&cache, held[i - 1]);
+		assert_int_equal(fib_registry_taken() - fib_record_kept(&cache), before + i - 1);
+	}
+	assert_true(fib_record_kept(&cache) > 0);
+	fib_record_flush(&cache);
+	assert_int_equal(fib_record_kept(&cache), 0);
+	assert_int_equal(fib_registry_taken(), before);
+}
+
 static void test_record_cache_gives_the_warmest_first(void **state)
 {
 	struct fiber *a, *b, *again;
@@ -176,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_record_cache_gives_each_record_once),
 		cmocka_unit_test(test_record_cache_gives_the_warmest_first),
+		cmocka_unit_test(test_record_cache_counts_what_it_keeps_of_what_is_taken),
 		cmocka_unit_test(test_record_ids_count_up_and_are_not_given_twice),
 		cmocka_unit_test(test_record_ids_come_one_by_one_when_few_and_together_when_many),
 		cmocka_unit_test(test_record_ids_of_many_threads_are_all_different),

@@ -123,7 +123,7 @@ static void test_registry_reuses_a_record_and_never_an_id(void **state)
 
 	(void)state;
 	assert_int_equal(take(1, &first), 0);
-	fib_registry_give(first, first);
+	fib_registry_give(first, first, 1);
 	for (i = 0; i < 100000; i++) {
 		assert_int_equal(take(1, &fiber), 0);
 		assert_ptr_equal(fiber, first);
@@ -132,7 +132,7 @@ static void test_registry_reuses_a_record_and_never_an_id(void **state)
 		assert_true(fiber->id > last);
 		last = fiber->id;
 		fib_publish(&fiber->id, 0);
-		fib_registry_give(fiber, fiber);
+		fib_registry_give(fiber, fiber, 1);
 	}
 }
 
@@ -160,15 +160,17 @@ static void test_registry_takes_and_gives_whole_lists(void **state)
 		assert_int_equal(f->wait_arg, 0x5eed);
 		f->wait_arg = 0;
 	}
-	fib_registry_give(list, last);
+	fib_registry_give(list, last, count);
 	assert_int_equal(take(1, &f), 0);
-	fib_registry_give(f, f);
+	fib_registry_give(f, f, 1);
 	assert_int_equal(fib_registry_take(3 * CHUNK, &again, &count), 0);
 	assert_int_equal(count, 3 * CHUNK);
 	assert_int_equal(fib_registry_committed(), committed);
 	for (last = again; last->link; last = last->link)
 		;
-	fib_registry_give(again, last);
+	assert_int_equal(fib_registry_taken(), count);
+	fib_registry_give(again, last, count);
+	assert_int_equal(fib_registry_taken(), 0);
 }
 
 static int fill(void *arg)
@@ -187,7 +189,7 @@ static int fill(void *arg)
 	must(fiber_create(NULL, rest, NULL, &fiber) == -EAGAIN);
 	/* One comes back: it is there for the next, and a wish for more gets what there is. */
 	fib_publish(&mine->id, 0);
-	fib_registry_give(mine, mine);
+	fib_registry_give(mine, mine, 1);
 	must(fib_registry_take(10, &fiber, &count) == 0);
 	must(count == 1 && fiber == mine && !fiber->link);
 	fib_record_name(NULL, fiber);
@@ -237,7 +239,7 @@ static int create_without_a_stack(void *arg)
 	id = fiber_id(fiber);
 	fiber_detach(fiber);
 	must(take(1, &spare) == 0);
-	fib_registry_give(spare, spare);
+	fib_registry_give(spare, spare, 1);
 	harness_limit_space(64 << 20);
 	must(fiber_create(&attr, rest, NULL, &fiber) == -ENOMEM);
 	harness_limit_space(SIZE_MAX);

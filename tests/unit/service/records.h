@@ -43,7 +43,7 @@ static inline void record_end(struct fiber *f)
 	fib_publish(&f->id, 0);
 	free(f->stack.low);
 	f->stack.low = NULL;
-	fib_registry_give(f, f);
+	fib_registry_give(f, f, 1);
 }
 
 static inline uint64_t record_index(const struct fiber *f)
