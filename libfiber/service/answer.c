@@ -17,7 +17,6 @@
 #include "os/local.h"
 #include "os/os.h"
 #include "sched/tick.h"
-#include "service/walk.h"
 
 #define MAPS_PIECE (1u << 10) /* bytes: some ten lines, each a microsecond or two of the kernel's */
 
@@ -53,7 +52,7 @@ void fib_answer_process(struct fib_peer *peer, int64_t now)
 	p.mode = self.mode;
 	p.carriers = fib_tick_carriers();
 	p.policy = policy < 0 ? 0 : (uint32_t)policy;
-	p.fibers = peer->cursor.fibers;
+	p.fibers = fib_tick_fibers();
 	p.now = now;
 	memcpy(p.name, self.name, sizeof p.name);
 	peer->cursor.told = now;
@@ -108,17 +107,13 @@ static bool answer_maps(struct fib_peer *peer)
 	return true;
 }
 
-enum { STAGE_COUNT, STAGE_HEAD, STAGE_OPEN, STAGE_MAPS, STAGE_FIBERS };
+enum { STAGE_HEAD, STAGE_OPEN, STAGE_MAPS, STAGE_FIBERS };
 
 bool fib_answer_preface(struct fib_peer *peer, int64_t now)
 {
 	struct fib_cursor *c = &peer->cursor;
 
 	switch (c->stage) {
-	case STAGE_COUNT:
-		if (fib_walk_count(c))
-			c->stage = STAGE_HEAD;
-		return false;
 	case STAGE_HEAD:
 		fib_answer_process(peer, now);
 		fib_answer_layout(peer);

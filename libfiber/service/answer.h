@@ -10,7 +10,7 @@ void fib_answer_introduce(const char *name, enum fib_wire_mode mode);
 enum fib_wire_mode fib_answer_mode(void);
 int64_t fib_answer_began(void); /* when that was said: ns */
 
-/* Append the frame. PROCESS says how many fibers fib_walk_count() has counted. */
+/* Append the frame. */
 void fib_answer_process(struct fib_peer *peer, int64_t now);
 void fib_answer_layout(struct fib_peer *peer);
 void fib_answer_end(struct fib_peer *peer);

@@ -51,7 +51,7 @@ static void finish(struct fib_peer *peer, int64_t now)
 	fib_tick_lock();
 	c->slow = fib_longrun_recorded();
 	fib_tick_unlock();
-	cursor->fibers = cursor->end.total = cursor->end.shown = c->fibers;
+	cursor->end.total = cursor->end.shown = c->fibers;
 	cursor->end.sampled_ns = c->now - cursor->began;
 	fib_answer_process(peer, now);
 	fib_answer_layout(peer);

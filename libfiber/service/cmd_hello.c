@@ -2,7 +2,6 @@
 /* cmd_hello.c - who is there: the line that a list of processes shows. */
 #include "service/answer.h"
 #include "service/command.h"
-#include "service/walk.h"
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
@@ -14,8 +13,6 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 
 static bool step(struct fib_peer *peer, int64_t now)
 {
-	if (!fib_walk_count(&peer->cursor))
-		return false;
 	fib_answer_process(peer, now);
 	fib_answer_end(peer);
 	return true;

@@ -225,7 +225,7 @@ static bool check_header(struct fib_peer *peer)
 	return !peer->closing;
 }
 
-static void start_command(struct fib_peer *peer)
+static void start_command(struct fib_peer *peer, int64_t now)
 {
 	const unsigned char *payload = peer->in + sizeof(struct fib_wire_header);
 	size_t length = peer->received - sizeof(struct fib_wire_header);
@@ -237,13 +237,14 @@ static void start_command(struct fib_peer *peer)
 	memset(&peer->cursor, 0, sizeof peer->cursor);
 	peer->cursor.file = -1;
 	peer->received = 0;
+	peer->spoke = now;
 	peer->granted |= command->granted;
 	if (command->begin(peer, payload, length))
 		peer->command = command;
 }
 
 /* Read one request and not a byte beyond it. False when the other end has closed. */
-static bool receive(struct fib_peer *peer)
+static bool receive(struct fib_peer *peer, int64_t now)
 {
 	for (;;) {
 		size_t want = wanted(peer);
@@ -260,7 +261,7 @@ static bool receive(struct fib_peer *peer)
 			return true;
 		if (wanted(peer) > peer->received)
 			continue;
-		start_command(peer);
+		start_command(peer, now);
 		return true;
 	}
 }
@@ -307,6 +308,15 @@ static void answer(struct fib_peer *peer, bool brief, int64_t now)
 	} while (peer->command && !brief && peer->filled < GATHER_BYTES && now - began < GATHER_NS);
 }
 
+/* An answer with nothing to tell yet says at least that it comes. */
+static void break_silence(struct fib_peer *peer, int64_t now)
+{
+	if (peer->command && drained(peer) && now - peer->spoke >= FIB_PEER_STILL)
+		fib_peer_frame(peer, FIB_WIRE_STILL, NULL, 0);
+	if (!drained(peer))
+		peer->spoke = now;
+}
+
 /* One of what there may be to do: each is enough for a turn. False when the other end is gone. */
 static bool work(struct fib_peer *peer, short revents, bool brief, int64_t now)
 {
@@ -315,7 +325,8 @@ static bool work(struct fib_peer *peer, short revents, bool brief, int64_t now)
 	if (fib_peer_busy(peer)) {
 		peer->deadline = now + FIB_PEER_PATIENCE;
 		answer(peer, brief, now);
-	} else if (!peer->closing && (revents & POLLIN) && !receive(peer))
+		break_silence(peer, now);
+	} else if (!peer->closing && (revents & POLLIN) && !receive(peer, now))
 		return false;
 	return flush(peer, brief, now);
 }

@@ -23,18 +23,22 @@ struct fib_command;
 /* How long a peer may owe us the rest of a request, or leave a buffer full of answer unread. */
 #define FIB_PEER_PATIENCE INT64_C(10000000000)
 
+/* Who is looked for among millions is not found soon: so often a peer hears that it is worked on (FIB_WIRE_STILL). */
+#define FIB_PEER_STILL INT64_C(500000000)
+
 /* How far an answer has come. Set to zero before a command begins. */
 struct fib_cursor {
-	unsigned stage;		  /* of the command's own counting */
-	uint64_t counted, fibers; /* records looked at for the number of fibers; that number */
-	uint64_t next;		  /* record to look at */
-	uint64_t committed;	  /* records there are */
-	uint64_t id;		  /* the fiber that is asked for, 0: all */
-	int64_t setting;	  /* of the request: the value that is wanted */
-	uint32_t ring;		  /* of the request: enum fib_wire_ring */
-	uint32_t act;		  /* of the request: enum fib_wire_act_what */
-	uint32_t wanted;	  /* FIB_WIRE_WANT_* */
-	int file;		  /* /proc/self/maps, -1: not open */
+	unsigned stage;	    /* of the command's own counting */
+	uint64_t counted;   /* by the command, as it says */
+	uint64_t fibers;    /* the same */
+	uint64_t next;	    /* record to look at */
+	uint64_t committed; /* records there are */
+	uint64_t id;	    /* the fiber that is asked for, 0: all */
+	int64_t setting;    /* of the request: the value that is wanted */
+	uint32_t ring;	    /* of the request: enum fib_wire_ring */
+	uint32_t act;	    /* of the request: enum fib_wire_act_what */
+	uint32_t wanted;    /* FIB_WIRE_WANT_* */
+	int file;	    /* /proc/self/maps, -1: not open */
 	struct fib_wire_end end;
 	int64_t began; /* the first record was looked at; 0: not yet */
 	int64_t told;  /* the time that PROCESS has said */
@@ -49,6 +53,7 @@ struct fib_peer {
 	bool brief;   /* every microsecond of this turn counts */
 	const struct fib_command *command; /* being answered, or NULL */
 	int64_t deadline;
+	int64_t spoke;	       /* when it was last told something, or asked */
 	struct fib_os_who who; /* set once it is open */
 	struct fib_cursor cursor;
 	unsigned char *out;  /* mapped while fd >= 0 */

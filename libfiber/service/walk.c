@@ -58,17 +58,6 @@ bool fib_walk_next(struct fib_cursor *cursor, struct fib_walk_budget *budget, ui
 	return false;
 }
 
-bool fib_walk_count(struct fib_cursor *cursor)
-{
-	struct fib_walk_budget budget = FIB_WALK_BUDGET;
-	uint64_t committed = fib_registry_committed();
-
-	for (; cursor->counted < committed && budget.records; budget.records--)
-		if (next_id(cursor->counted++))
-			cursor->fibers++;
-	return cursor->counted >= committed;
-}
-
 void fib_walk_finish(struct fib_cursor *cursor)
 {
 	cursor->end.sampled_ns = fib_os_now() - cursor->began;

@@ -34,9 +34,6 @@ uint32_t fib_walk_row_size(uint32_t wanted);
  * complete. */
 bool fib_walk_rows(struct fib_peer *peer, int64_t now);
 
-/* Count the fibers into cursor->fibers, a piece a call. True when they are counted. */
-bool fib_walk_count(struct fib_cursor *cursor);
-
 /* The walk is done: say how long it took. */
 void fib_walk_finish(struct fib_cursor *cursor);
 
