@@ -25,7 +25,7 @@
 #define WAKE \
 	INT64_C(12000) /* ns that a pause takes from the carrier: a timer's interrupt and two switches */
 #define PAUSE INT64_C(200000)	/* ns until the next */
-#define SHARE 125		/* one in so many ns may be spent on answers */
+#define SHARE 200		/* one in so many ns may be spent on answers */
 #define TURN  INT64_C(500000)	/* ns that a turn is charged at most */
 #define MOST  INT64_C(8000000)	/* ns that can be saved up */
 #define LOOK  INT64_C(10000000) /* ns over which the use of the CPUs is looked at */
