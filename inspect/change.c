@@ -23,9 +23,11 @@ struct look {
 
 struct ins_change {
 	struct look before, now;
+	bool lives;    /* there is one look only */
 	bool compares; /* there was a look before this one, with fibers in it */
 	size_t next;   /* in before: the one to try first */
 	uint64_t fresh;
+	uint64_t oldest; /* of this look: ns since it was spawned, as far as any is known */
 };
 
 int ins_change_new(struct ins_change **ret)
@@ -43,6 +45,11 @@ void ins_change_free(struct ins_change *change)
 	free(change);
 }
 
+void ins_change_of_lives(struct ins_change *change)
+{
+	change->lives = true;
+}
+
 static int by_id(const void *a, const void *b)
 {
 	uint64_t x = ((const struct seen *)a)->id, y = ((const struct seen *)b)->id;
@@ -58,7 +65,8 @@ void ins_change_begin(struct ins_change *change)
 	change->now = old;
 	change->now.count = 0;
 	change->now.sorted = true;
-	change->compares = change->before.count > 0;
+	change->compares = change->before.count > 0 && !change->lives;
+	change->oldest = 0;
 	change->next = 0;
 	change->fresh = 0;
 	if (change->compares && !change->before.sorted)
@@ -116,6 +124,11 @@ int ins_change_add(struct ins_change *change, const struct ins_fiber *fiber, str
 	const struct seen *seen = NULL;
 
 	*ret = (struct ins_did){.known = change->compares};
+	if (change->lives) {
+		*ret = (struct ins_did){true, false, row->cpu, row->switches};
+		if (row->lived != FIB_ROW_UNKNOWN && row->lived > change->oldest)
+			change->oldest = row->lived;
+	}
 	if (change->compares) {
 		seen = find(change, row->id);
 		ret->fresh = !seen;
@@ -131,6 +144,8 @@ int64_t ins_change_ns(const struct ins_change *change)
 {
 	int64_t ns;
 
+	if (change->lives)
+		return change->oldest < INT64_MAX ? (int64_t)change->oldest : 0;
 	if (!change->compares || !change->now.count ||
 	    __builtin_sub_overflow(change->now.now, change->before.now, &ns))
 		return 0;

@@ -39,6 +39,11 @@ void ins_watch_free(struct ins_watch *watch)
 	free(watch);
 }
 
+void ins_watch_of_lives(struct ins_watch *watch)
+{
+	ins_change_of_lives(watch->change);
+}
+
 void ins_watch_wants(const struct ins_watch_wish *wish, struct ins_request *request)
 {
 	ins_field_wants(&wish->sort, request);

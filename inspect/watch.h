@@ -19,8 +19,8 @@ struct ins_watch_totals {
 	uint64_t fibers, matched;
 	uint64_t state[INS_WATCH_STATES]; /* by enum fiber_state; the last one: any other */
 	uint64_t wait[INS_WATCH_WAITS];	  /* of those that wait, by kind; the last one: any other */
-	/* Since the look before. */
-	int64_t ns; /* how long that is; 0: there was none, and the rest means nothing */
+	/* Since the look before; of lives, since they began. */
+	int64_t ns; /* how long that is, at most; 0: there was none, and the rest means nothing */
 	uint64_t cpu, switches; /* cpu: ns */
 	uint64_t fresh, gone;	/* fibers */
 };
@@ -38,6 +38,9 @@ struct ins_watch;
 /* most: leaders to keep. -ENOMEM. */
 int ins_watch_new(size_t most, struct ins_watch **ret);
 void ins_watch_free(struct ins_watch *watch); /* NULL: nothing */
+
+/* Looks are all at the same snapshot: what a fiber did is since it was spawned (change.h). Before the first look. */
+void ins_watch_of_lives(struct ins_watch *watch);
 
 /* Add to the request what a look needs for that. */
 void ins_watch_wants(const struct ins_watch_wish *wish, struct ins_request *request);

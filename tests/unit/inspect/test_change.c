@@ -37,6 +37,33 @@ static void test_change_of_the_first_look_is_unknown(void **state)
 	ins_change_free(change);
 }
 
+static void test_change_of_lives_is_since_each_was_spawned(void **state)
+{
+	struct ins_fiber fiber = sights_fiber(2, 1000, 300, 4);
+	struct ins_change *change;
+	struct ins_did did;
+	int look;
+
+	(void)state;
+	assert_int_equal(ins_change_new(&change), 0);
+	ins_change_of_lives(change);
+	for (look = 0; look < 2; look++) { /* the second is at the same */
+		ins_change_begin(change);
+		fiber.row.lived = 700;
+		assert_int_equal(ins_change_add(change, &fiber, &did), 0);
+		fiber.row.lived = FIB_ROW_UNKNOWN;
+		assert_int_equal(ins_change_add(change, &fiber, &did), 0);
+		assert_true(did.known);
+		assert_false(did.fresh);
+		assert_int_equal(did.cpu, 300);
+		assert_int_equal(did.switches, 4);
+		assert_int_equal(ins_change_ns(change), 700);
+		assert_int_equal(ins_change_fresh(change), 0);
+		assert_int_equal(ins_change_gone(change), 0);
+	}
+	ins_change_free(change);
+}
+
 static void test_change_is_the_difference_of_two_looks(void **state)
 {
 	struct ins_change *change;
@@ -150,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_change_of_the_first_look_is_unknown),
+		cmocka_unit_test(test_change_of_lives_is_since_each_was_spawned),
 		cmocka_unit_test(test_change_is_the_difference_of_two_looks),
 		cmocka_unit_test(test_change_finds_fibers_in_any_order),
 		cmocka_unit_test(test_change_counts_the_new_and_the_gone),
