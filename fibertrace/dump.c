@@ -126,7 +126,8 @@ static int finish(struct trace *t, struct ins_summary *summary)
 		rc = ins_json_end(&t->json, summary, &t->source->problems);
 	else
 		ins_text_end(stdout, summary, &t->source->problems);
-	if (rc < 0)
+	/* What could not be written is said below. */
+	if (rc < 0 && rc != -EIO)
 		return tool_cannot("%s", strerror(-rc));
 	return tool_written(ins_problems_lines(&t->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }

@@ -7,10 +7,12 @@
 #include "tool/tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool/topics.h"
 #include "inspect/plain.h"
@@ -49,11 +51,20 @@ int tool_wrong(const struct tool_command *command, const char *fmt, ...)
 	return TOOL_USAGE;
 }
 
+/* Why nothing can be written there, which may have been found out long ago. */
+static const char *why_unwritten(void)
+{
+	if (!errno && write(STDOUT_FILENO, "", 0) == 0)
+		return "an earlier write failed";
+	return errno == EBADF ? "it is closed" : strerror(errno);
+}
+
 int tool_written(int code)
 {
+	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	tool_cannot("standard output: what was written is not whole: %s", strerror(errno));
+	tool_cannot("standard output: what was written is not whole: %s", why_unwritten());
 	return TOOL_PARTIAL;
 }
 
@@ -201,11 +212,28 @@ static void make_bare(struct tool_arguments *a)
 	a->command = NULL;
 }
 
+/*
+ * Whoever started us may have closed 0, 1 or 2. What we open first would get that number, and an answer would be written into
+ * a control socket or a file. So something stands there that refuses: who cannot be written to is still found out.
+ */
+static bool hold_standard(void)
+{
+	static const int how[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+	int fd;
+
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", how[fd]) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct tool_arguments arguments;
 	int code;
 
+	if (!hold_standard())
+		return tool_cannot("/dev/null: %s", strerror(errno));
 	ins_torn_guard(tool.name);
 	argv[0] = (char *)tool.name; /* the name getopt's messages begin with */
 	if (!tool_options_parse(argc, argv, &arguments))
