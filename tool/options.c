@@ -13,6 +13,7 @@
 #include "inspect/duration.h"
 #include "inspect/fields.h"
 #include "inspect/render.h"
+#include "inspect/select.h"
 
 const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},
@@ -103,14 +104,49 @@ static bool take_json(struct tool_arguments *a, const char *how)
 	return !how || a->lines;
 }
 
+static bool twice(const char *name)
+{
+	return tool_wrong(NULL, "--%s: given twice", name), false;
+}
+
 static bool take_color(struct tool_arguments *a, const char *when)
 {
+	if (a->colors++)
+		return twice("color");
 	if (strcmp(when, "never") == 0)
 		a->color = false;
 	else if (strcmp(when, "always") == 0)
 		a->color = true;
 	else if (strcmp(when, "auto") != 0)
 		return tool_wrong(NULL, "--color=%s: auto, always or never", when), false;
+	return true;
+}
+
+static bool is_expression(const char *text)
+{
+	struct ins_select *select;
+	struct ins_error error = {""};
+
+	if (ins_select_parse(text, &select, &error) < 0)
+		return tool_wrong(NULL, "%s", error.text), false;
+	ins_select_free(select);
+	return true;
+}
+
+/* One expression more must be true. Each is whole by itself: ") or (" between two would not be what either says. */
+static bool take_where(struct tool_arguments *a, const char *text)
+{
+	static char *joined;
+	const char *before = a->option[TOOL_OPT_WHERE];
+	const bool several = before == joined;
+	char *both;
+
+	if ((!several && !is_expression(before)) || !is_expression(text))
+		return false;
+	if (asprintf(&both, several ? "%s and (%s)" : "(%s) and (%s)", before, text) < 0)
+		return tool_cannot("out of memory"), false;
+	free(joined);
+	a->option[TOOL_OPT_WHERE] = joined = both;
 	return true;
 }
 
@@ -129,6 +165,10 @@ static bool take(struct tool_arguments *a, int c)
 	if (c == VERSION || c == 'V')
 		return a->version = true;
 	i = c >= 256 ? c - 256 : by_letter(c);
+	if (i == TOOL_OPT_WHERE && a->option[i])
+		return take_where(a, optarg);
+	if (optarg && a->option[i])
+		return twice(tool_options[i].name);
 	a->given |= TOOL_TAKES(i);
 	a->option[i] = optarg ? optarg : "";
 	return true;

@@ -2,8 +2,9 @@
 /*
  * options.h - every option of the tools
  *
- * An option means the same with every command that takes it, and may stand anywhere on the command line. The table is
- * also what the help and the completions of shells are made of.
+ * An option means the same with every command that takes it, and may stand anywhere on the command line. One that has a value
+ * is given once, but for --where: all of several must be true. The table is also what the help and the completions of shells
+ * are made of.
  */
 #ifndef TOOL_OPTIONS_H
 #define TOOL_OPTIONS_H
@@ -71,7 +72,8 @@ struct tool_arguments {
 	bool lines; /* --json=lines: an object a line; json is set too */
 	bool color; /* escape sequences are wanted on standard output */
 	bool help, version;
-	uint64_t given; /* TOOL_TAKES() of those that were given */
+	unsigned colors; /* times that --color was given */
+	uint64_t given;	 /* TOOL_TAKES() of those that were given */
 	const char *option
 		[TOOL_OPT_COUNT]; /* the argument; "" of one that takes none; NULL: not given */
 	int words;

@@ -37,7 +37,7 @@ static void put_fields(FILE *out)
 
 static void put_language(FILE *out)
 {
-	fputs("Which fibers are meant: an expression for --where.\n"
+	fputs("Which fibers are meant: an expression for --where. Of several, all must be true.\n"
 	      "\n"
 	      "  FIELD OPERATOR VALUE        a comparison; false where the fiber has no such "
 	      "thing\n"

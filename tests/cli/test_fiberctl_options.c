@@ -173,16 +173,33 @@ static void test_options_stand_before_and_behind_the_words(void **state)
 	}
 }
 
-static void test_option_given_twice_is_the_last(void **state)
+/* Which of the two was meant nobody can know. */
+static void test_options_with_a_value_are_given_once(void **state)
 {
-	struct harness_process *p = cli_run("fiberctl", "list", pid, "--limit", "x", "--limit", "2",
-					    "--json=lines", "--json", NULL);
+	static const struct row rows[] = {
+		{{"list", pid, "--limit", "2", "--limit=3"}, "--limit: given twice", "--help"},
+		{{"list", pid, "-l1", "-l1"}, "--limit: given twice", "--help"},
+		{{"list", pid, "-s", "id", "--sort=id"}, "--sort: given twice", "--help"},
+		{{"--color=never", "list", pid, "--color=auto"}, "--color: given twice", "--help"},
+		{{"watch", "-n1", "list", pid, "-n", "2"}, "--interval: given twice", "--help"},
+	};
+
+	(void)state;
+	ALL_WRONG(rows);
+	cli_expect_error(cli_run("fibertrace", "--core", "a", "--core", "b", NULL), 64,
+			 "fibertrace", "--core: given twice");
+}
+
+static void test_options_without_a_value_may_be_given_twice(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "list", "-a", pid, "--all", "--json=lines",
+					    "--json", "-j", NULL);
 	json_t *answer;
 
 	(void)state;
 	cli_expect(p, 0);
 	answer = json_answer(p);
-	assert_int_equal(json_int(answer, "shown"), 2);
+	assert_int_equal(json_int(answer, "shown"), crowd.count);
 	json_decref(answer);
 	harness_free(p);
 }
@@ -212,7 +229,8 @@ int main(void)
 		cmocka_unit_test(test_options_that_do_not_go_with_the_command),
 		cmocka_unit_test(test_words_too_few_or_too_many),
 		cmocka_unit_test(test_options_stand_before_and_behind_the_words),
-		cmocka_unit_test(test_option_given_twice_is_the_last),
+		cmocka_unit_test(test_options_with_a_value_are_given_once),
+		cmocka_unit_test(test_options_without_a_value_may_be_given_twice),
 		cmocka_unit_test(test_help_of_a_command_has_its_options_and_no_others),
 	};
 

@@ -251,6 +251,39 @@ static void test_where_selects_by_labels(void **state)
 	crowd_end(&labels);
 }
 
+/* Each stands as if in parentheses, and all must be true. */
+static void test_where_given_several_times_is_all_of_them(void **state)
+{
+	static const char *const rows[][4] = {
+		{"wait=mutex or wait~^rwlock", "name~7$", "id",
+		 "(wait=mutex or wait~^rwlock) and name~7$"},
+		{"name~7$", "wait~^rwlock or wait=mutex", "holder or id",
+		 "name~7$ and (wait~^rwlock or wait=mutex)"},
+		{"wait=mutex", "wait=sem", "id", "wait=mutex and wait=sem"},
+		{"not wait", "not state=running", "not carrier", "not wait and not state=running"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		json_t *expected = list_where(pid, rows[i][3]), *answer, *fiber;
+		size_t k;
+
+		answer = json_well(cli_run("fiberctl", "list", pid, "-w", rows[i][0], "--json",
+					   "--where", rows[i][1], "-w", rows[i][2], NULL));
+		assert_int_equal(json_int(answer, "shown"), json_int(expected, "shown"));
+		json_array_foreach (json_object_get(answer, "fibers"), k, fiber)
+			assert_non_null(json_fiber(expected, (uint64_t)json_int(fiber, "id")));
+		json_decref(answer);
+		json_decref(expected);
+	}
+	/* What is no expression by itself is none beside another one. */
+	cli_expect_error(
+		cli_run("fiberctl", "list", pid, "-w", "id=1) or (id=2", "-w", "id=3", NULL), 64,
+		"fiberctl", "'and' or 'or' is missing at ') or (id=2'");
+	cli_expect_error(cli_run("fiberctl", "list", pid, "-w", "id=1", "-w", "", NULL), 64,
+			 "fiberctl", "a field is missing at the end");
+}
+
 /* Whoever mistypes a state would else take "shown 0 of 100" for an answer. */
 static void test_where_that_no_fiber_can_match_says_so(void **state)
 {
@@ -277,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_where_selects_by_each_object_and_holder),
 		cmocka_unit_test(test_where_selects_by_age),
 		cmocka_unit_test(test_where_selects_by_labels),
+		cmocka_unit_test(test_where_given_several_times_is_all_of_them),
 		cmocka_unit_test(test_where_that_no_fiber_can_match_says_so),
 	};
 
