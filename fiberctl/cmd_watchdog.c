@@ -61,6 +61,8 @@ static int run(const struct tool_arguments *arguments)
 	else if (text && (!ins_duration_parse(text, &wanted) || wanted <= 0))
 		return tool_wrong(&ctl_watchdog, "%s: a length of time like 20ms or 1.5s, or off",
 				  text);
+	if (wanted > 0 && ins_duration_bare(text))
+		return tool_wrong(&ctl_watchdog, "%s: say the unit, as in %sms", text, text);
 	return ctl_setting(&setting, arguments->word[0], wanted, arguments->json);
 }
 
@@ -69,9 +71,9 @@ const struct tool_command ctl_watchdog = {
 	.usage = "PROCESS [TIME|off]",
 	.summary = "read or change what counts as a long run",
 	.help = "How long a fiber may hold its carrier before the program reports it: see\n"
-		"'fiberctl help slow'. A change holds at once, also for what runs already, in\n"
-		"all runtimes of the process. Programs started with FIBER_CONTROL=ro let nobody\n"
-		"change it.\n",
+		"'fiberctl help slow'. TIME has a unit, as 50ms. A change holds at once, also\n"
+		"for what runs already, in all runtimes of the process. Programs started with\n"
+		"FIBER_CONTROL=ro let nobody change it.\n",
 	.least = 1,
 	.most = 2,
 	.run = run,

@@ -34,6 +34,11 @@ static int parse(const struct tool_arguments *arguments, struct trace_take *ret)
 				  arguments->option[TOOL_OPT_FOR]);
 	if (!tool_option_duration(arguments, TOOL_OPT_STACKS_EVERY, STACKS, &ret->stacks_every))
 		return TOOL_USAGE;
+	if (arguments->option[TOOL_OPT_STACKS_EVERY] &&
+	    ins_duration_bare(arguments->option[TOOL_OPT_STACKS_EVERY]))
+		return tool_wrong(&trace_record, "--stacks-every %s: say the unit, as in %sms",
+				  arguments->option[TOOL_OPT_STACKS_EVERY],
+				  arguments->option[TOOL_OPT_STACKS_EVERY]);
 	if (ret->stacks_every < STACKS_LEAST)
 		return tool_wrong(&trace_record, "--stacks-every %s: 20ms or more",
 				  arguments->option[TOOL_OPT_STACKS_EVERY]);

@@ -86,6 +86,11 @@ bool ins_duration_parse(const char *text, int64_t *ret)
 	return true;
 }
 
+bool ins_duration_bare(const char *text)
+{
+	return text[strspn(text, "0123456789.")] == 0;
+}
+
 int64_t ins_duration_now(void)
 {
 	struct timespec t;

@@ -10,6 +10,9 @@
  * in ns. False for anything else, and for what is longer than 292 years. */
 bool ins_duration_parse(const char *text, int64_t *ret);
 
+/* Whether text, which is a length of time, is a number alone: where a usual one is shorter, seconds are hardly meant. */
+bool ins_duration_bare(const char *text);
+
 /* ns of CLOCK_MONOTONIC. */
 int64_t ins_duration_now(void);
 

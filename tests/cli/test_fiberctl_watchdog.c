@@ -63,6 +63,17 @@ static void test_threshold_that_is_none_is_a_usage_error(void **state)
 	ask(NULL, 20000000, -1);
 }
 
+/* Whoever types 50 after it has said 20ms does not mean a minute in which nothing is reported. */
+static void test_threshold_without_a_unit_is_a_usage_error(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "watchdog", pid, "50", NULL), 64, "fiberctl",
+			 "50: say the unit, as in 50ms");
+	cli_expect_error(cli_run("fiberctl", "watchdog", pid, "0.5", NULL), 64, "fiberctl",
+			 "0.5: say the unit, as in 0.5ms");
+	ask(NULL, 20000000, -1);
+}
+
 static bool reported(void *arg)
 {
 	const struct harness_process *other = arg;
@@ -112,6 +123,7 @@ int main(void)
 		cmocka_unit_test(test_threshold_is_read_changed_and_read_back),
 		cmocka_unit_test(test_threshold_text_shows_old_and_new),
 		cmocka_unit_test(test_threshold_that_is_none_is_a_usage_error),
+		cmocka_unit_test(test_threshold_without_a_unit_is_a_usage_error),
 		cmocka_unit_test(test_threshold_that_is_set_holds_for_what_runs_already),
 		cmocka_unit_test(test_threshold_is_not_changed_where_control_is_read_only),
 	};

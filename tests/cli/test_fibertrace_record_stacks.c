@@ -223,6 +223,9 @@ static void test_report_shows_so_many_rows_and_says_of_how_many(void **state)
 	cli_expect_error(
 		cli_run("fibertrace", "record", "--stacks-every", "1ms", "-o", file, "1", NULL), 64,
 		"fibertrace", "20ms or more");
+	cli_expect_error(
+		cli_run("fibertrace", "record", "--stacks-every", "50", "-o", file, "1", NULL), 64,
+		"fibertrace", "--stacks-every 50: say the unit, as in 50ms");
 }
 
 /* Two fibers yield without pause, and rings hold 256 events: nearly all is lost, the wake-ups of a step too. */

@@ -40,6 +40,15 @@ static void test_duration_alone_is_seconds(void **state)
 	assert_int_equal(parsed("0.25"), 250000000);
 }
 
+static void test_duration_is_bare_without_any_unit(void **state)
+{
+	(void)state;
+	assert_true(ins_duration_bare("50"));
+	assert_true(ins_duration_bare("0.5"));
+	assert_false(ins_duration_bare("50ms"));
+	assert_false(ins_duration_bare("2m14s"));
+}
+
 static void test_duration_reads_fractions(void **state)
 {
 	(void)state;
@@ -115,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_duration_reads_every_unit),
 		cmocka_unit_test(test_duration_alone_is_seconds),
+		cmocka_unit_test(test_duration_is_bare_without_any_unit),
 		cmocka_unit_test(test_duration_reads_fractions),
 		cmocka_unit_test(test_duration_refuses_what_is_none),
 		cmocka_unit_test(test_duration_refuses_what_does_not_fit),
