@@ -54,7 +54,7 @@ static int choose(struct ctl_top *top, const struct tool_arguments *a, struct ch
 	    !tool_option_field(&ctl_top, TOOL_OPT_GROUP_BY, group ? group : "wait",
 			       &top->wish.group))
 		return TOOL_USAGE;
-	if (!tool_option_number(a, TOOL_OPT_LIMIT, 1, 1000000, once ? LINES_ONCE : KEPT,
+	if (!tool_option_number(a, TOOL_OPT_LIMIT, 0, 1000000, once ? LINES_ONCE : KEPT,
 				&ret->limit) ||
 	    !tool_option_duration(a, TOOL_OPT_INTERVAL, once ? ONCE : LIVE, &ret->interval))
 		return TOOL_USAGE;

@@ -112,7 +112,7 @@ static int run(const struct tool_arguments *arguments)
 	const bool all = arguments->option[TOOL_OPT_ALL] || choices.html || choices.json;
 	uint64_t rows;
 
-	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 1, SIZE_MAX, all ? SIZE_MAX : ROWS,
+	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 0, SIZE_MAX, all ? SIZE_MAX : ROWS,
 				&rows))
 		return TOOL_USAGE;
 	choices.rows = (size_t)rows;

@@ -212,10 +212,10 @@ static void put_rows(struct diff *d, const char *what, struct look *look, const 
 	const uint64_t limit = d->limit;
 	uint64_t found = only_in(look, other, NULL, NULL);
 
-	printf("%" PRIu64 " %s%s\n", found, what, found ? ":" : "");
+	printf("%" PRIu64 " %s%s\n", found, what, found && limit ? ":" : "");
 	d->look = look;
 	only_in(look, other, put_row, d);
-	if (found > limit)
+	if (found > limit && limit)
 		printf("  and %" PRIu64 " more\n", found - limit);
 	d->limit = limit;
 }
@@ -256,6 +256,7 @@ static void put_text(struct diff *d)
 
 struct rows {
 	const struct look *look;
+	uint64_t left; /* to be shown */
 	json_t *array;
 };
 
@@ -263,16 +264,25 @@ static void add_row(void *context, const struct ins_fiber *fiber)
 {
 	struct rows *rows = context;
 
+	if (!rows->left)
+		return;
+	rows->left--;
 	json_array_append_new(rows->array,
 			      ins_json_fiber(&rows->look->source->layout, fiber, NULL, NULL));
 }
 
-static json_t *rows_of(const struct look *look, const struct look *other)
+/* As that key, and how many there are. */
+static void put_rows_json(struct ins_json *json, const struct diff *d, const char *key,
+			  const struct look *look, const struct look *other)
 {
-	struct rows rows = {look, json_array()};
+	const bool all = !d->arguments->option[TOOL_OPT_LIMIT];
+	struct rows rows = {look, all ? UINT64_MAX : d->limit, json_array()};
+	const uint64_t found = only_in(look, other, add_row, &rows);
+	char count[32];
 
-	only_in(look, other, add_row, &rows);
-	return rows.array;
+	ins_json_key(json, key, rows.array);
+	snprintf(count, sizeof count, "%sCount", key);
+	ins_json_key(json, count, json_integer((json_int_t)found));
 }
 
 static json_t *snapshots_of(const struct diff *d)
@@ -308,8 +318,8 @@ static void put_json(struct diff *d)
 		ins_json_row(&json, ins_json_group(&last->source->layout,
 						   ins_groups_at(d->stuck, i), d->symbols));
 	ins_json_key(&json, "stuckCount", json_integer((json_int_t)d->stuck_count));
-	ins_json_key(&json, "new", rows_of(last, first));
-	ins_json_key(&json, "gone", rows_of(first, last));
+	put_rows_json(&json, d, "new", last, first);
+	put_rows_json(&json, d, "gone", first, last);
 	ins_json_key(&json, "snapshots", snapshots_of(d));
 	ins_json_end(&json, &last->summary, &d->problems);
 }

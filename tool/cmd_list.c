@@ -16,7 +16,8 @@
 #include "inspect/render.h"
 #include "inspect/tally.h"
 
-#define SCREENFUL 200	       /* lines on a terminal, unless told */
+#define SCREENFUL 200 /* lines on a terminal, unless told */
+#define NO_LIMIT  UINT64_MAX
 #define BUFFER	  (256u << 10) /* of standard output: a million lines are a hundred million bytes */
 
 struct list {
@@ -29,7 +30,7 @@ struct list {
 	struct ins_columns columns;
 	struct ins_symbols *symbols;
 	struct ins_json json;
-	uint64_t limit; /* 0: none */
+	uint64_t limit; /* NO_LIMIT; 0: nothing but the totals */
 	uint64_t matched, shown;
 	bool begun, failed;
 };
@@ -106,7 +107,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 		return ins_tally_add(l->tally, &sight);
 	if (l->order)
 		return ins_order_add(l->order, &sight);
-	if (l->limit && l->shown == l->limit)
+	if (l->shown == l->limit)
 		return 0;
 	ins_progress_give_way(&l->source->progress, !l->arguments->json);
 	begin(l);
@@ -135,7 +136,7 @@ static void put_counts(struct list *l)
 	size_t i, count = ins_tally_count(l->tally);
 
 	ins_tally_sort(l->tally);
-	for (i = 0; i < count && !(l->limit && i == l->limit); i++) {
+	for (i = 0; i < count && i < l->limit; i++) {
 		put_count(l, ins_tally_at(l->tally, i));
 		l->shown += ins_tally_at(l->tally, i)->count;
 	}
@@ -154,13 +155,13 @@ static int finish(struct list *l, struct ins_summary *summary)
 	int code;
 
 	begin(l);
-	if (l->order)
+	if (l->order && l->limit)
 		ins_order_each(l->order, put, l);
 	if (l->tally)
 		put_counts(l);
 	summary->shown = l->shown;
 	if (l->arguments->json) {
-		if (l->where.select || l->limit)
+		if (l->where.select || l->limit != NO_LIMIT)
 			ins_json_key(&l->json, "matched", json_integer((json_int_t)l->matched));
 		l->failed = ins_json_end(&l->json, summary, problems) < 0;
 	} else {
@@ -176,13 +177,15 @@ static int prepare_order(struct list *l, const char *name)
 {
 	const bool backwards = name[0] == '-';
 	struct ins_field field;
+	size_t most = 0; /* all */
 
 	if (!tool_option_field(&tool_list, TOOL_OPT_SORT, name + backwards, &field))
 		return TOOL_USAGE;
 	ins_field_wants(&field, &l->request);
-	return ins_order_new(&field, backwards, l->limit, &l->order) < 0
-		       ? tool_cannot("out of memory")
-		       : TOOL_WELL;
+	if (l->limit != NO_LIMIT)
+		most = l->limit ? (size_t)l->limit : 1;
+	return ins_order_new(&field, backwards, most, &l->order) < 0 ? tool_cannot("out of memory")
+								     : TOOL_WELL;
 }
 
 static int prepare_tally(struct list *l, const char *name)
@@ -201,11 +204,11 @@ static bool prepare_limit(struct list *l)
 	const struct tool_arguments *a = l->arguments;
 	const bool person = isatty(STDOUT_FILENO) && !a->json;
 
-	if (!tool_option_number(a, TOOL_OPT_LIMIT, 1, UINT32_MAX, person ? SCREENFUL : 0,
+	if (!tool_option_number(a, TOOL_OPT_LIMIT, 0, UINT32_MAX, person ? SCREENFUL : NO_LIMIT,
 				&l->limit))
 		return false;
 	if (a->option[TOOL_OPT_ALL])
-		l->limit = 0;
+		l->limit = NO_LIMIT;
 	return true;
 }
 

@@ -190,7 +190,7 @@ static int run(const struct tool_arguments *arguments)
 	};
 	int code;
 
-	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 1, UINT64_MAX, UINT64_MAX, &t.limit))
+	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 0, UINT64_MAX, UINT64_MAX, &t.limit))
 		return TOOL_USAGE;
 	code = tool_where_begin(&t.where, &tool_tree, arguments, &request);
 	if (code == TOOL_WELL)

@@ -96,7 +96,7 @@ static int run(const struct tool_arguments *arguments)
 
 	if (arguments->json && arguments->option[TOOL_OPT_DOT])
 		return tool_wrong(&tool_waits, "waits: needs either --dot or --json");
-	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 1, SIZE_MAX, text ? LIMIT : SIZE_MAX,
+	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 0, SIZE_MAX, text ? LIMIT : SIZE_MAX,
 				&limit))
 		return TOOL_USAGE;
 	a.waits.limit = (size_t)limit;

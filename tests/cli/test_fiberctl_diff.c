@@ -64,7 +64,8 @@ static json_t *diff(const char *a, const char *b, const char *c)
 	json_t *answer = json_well(cli_run("fiberctl", "diff", "--json", a, b, c, NULL));
 
 	json_promise_answer(answer, "snapshot");
-	json_promise(answer, "diff", "stuck:a stuckCount:i new:a gone:a snapshots:a");
+	json_promise(answer, "diff",
+		     "stuck:a stuckCount:i new:a newCount:i gone:a goneCount:i snapshots:a");
 	return answer;
 }
 
@@ -189,6 +190,30 @@ static void test_diff_says_it_in_text(void **state)
 	harness_free(p);
 }
 
+static void test_diff_limit_leaves_out_rows_and_counts_all(void **state)
+{
+	static const json_int_t limits[] = {0, 1, 5};
+	struct harness_process *p =
+		cli_run("fiberctl", "diff", files[0], files[3], "--limit", "0", NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "\n6 new\n4 gone\n11 stuck\n");
+	harness_free(p);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		json_t *answer =
+			json_well(cli_run("fiberctl", "diff", files[0], files[3], "--json",
+					  "--limit", cli_number((uint64_t)limits[i]), NULL));
+
+		assert_int_equal(json_array_size(json_object_get(answer, "new")), limits[i]);
+		assert_int_equal(json_int(answer, "newCount"), 6);
+		assert_int_equal(json_array_size(json_object_get(answer, "gone")),
+				 limits[i] < 4 ? limits[i] : 4);
+		assert_int_equal(json_int(answer, "goneCount"), 4);
+		json_decref(answer);
+	}
+}
+
 static void test_diff_takes_the_process_itself_as_the_last(void **state)
 {
 	json_t *answer =
@@ -228,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_diff_of_three_has_only_those_stuck_in_all_of_them),
 		cmocka_unit_test(test_diff_knows_who_came_back_to_the_same_place),
 		cmocka_unit_test(test_diff_says_it_in_text),
+		cmocka_unit_test(test_diff_limit_leaves_out_rows_and_counts_all),
 		cmocka_unit_test(test_diff_takes_the_process_itself_as_the_last),
 		cmocka_unit_test(test_diff_refuses_what_cannot_be_compared),
 	};

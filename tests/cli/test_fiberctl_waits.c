@@ -338,7 +338,7 @@ static void test_waits_refuses_what_makes_no_sense(void **state)
 {
 	(void)state;
 	cli_expect_error(ask("--dot", "--json", NULL), 64, "fiberctl", "either --dot or --json");
-	cli_expect_error(ask("--limit", "0", NULL), 64, "fiberctl", "--limit 0");
+	cli_expect_error(ask("--limit", "-1", NULL), 64, "fiberctl", "--limit -1");
 	cli_expect_error(ask("--where", "x", NULL), 64, "fiberctl", "--where");
 	cli_expect_error(cli_run("fiberctl", "waits", NULL), 64, "fiberctl", "PROCESS");
 	cli_expect_error(cli_run("fiberctl", "waits", "no-such-program", NULL), 2, "fiberctl",

@@ -218,8 +218,12 @@ static void test_report_shows_so_many_rows_and_says_of_how_many(void **state)
 	assert_int_equal(json_int(json_object_get(answer, "counts"), "stacks"), 2);
 	json_decref(answer);
 	harness_free(p);
-	cli_expect_error(cli_run("fibertrace", "report", "--limit", "0", file, NULL), 64,
-			 "fibertrace", "--limit 0");
+	answer = json_well(cli_run("fibertrace", "report", "--json", "--limit", "0", file, NULL));
+	assert_int_equal(json_array_size(json_object_get(answer, "stacks")), 0);
+	assert_int_equal(json_int(json_object_get(answer, "counts"), "stacks"), 2);
+	json_decref(answer);
+	cli_expect_error(cli_run("fibertrace", "report", "--limit", "-1", file, NULL), 64,
+			 "fibertrace", "--limit -1");
 	cli_expect_error(
 		cli_run("fibertrace", "record", "--stacks-every", "1ms", "-o", file, "1", NULL), 64,
 		"fibertrace", "20ms or more");
