@@ -345,6 +345,9 @@ static int run(const struct tool_arguments *arguments)
 		return tool_wrong(NULL, "%s: no such command", arguments->word[0]);
 	if (w.command == &ctl_watch)
 		return tool_wrong(&ctl_watch, "watch: does not watch itself");
+	if (w.arguments.option[TOOL_OPT_FOLLOW])
+		return tool_wrong(&ctl_watch,
+				  "--follow: goes on by itself: it is either that or watch");
 	i = tool_command_takes(w.command, &w.arguments);
 	return i != TOOL_WELL ? i : watch(&w);
 }

@@ -157,6 +157,7 @@ static void test_watch_refuses_what_its_command_would(void **state)
 		{{"watch", "list", "1"}, "watch itself"},
 		{{"-n", "0", "list", "1"}, "at least 10ms"},
 		{{"-n", "soon", "list", "1"}, "length of time"},
+		{{"slow", "1", "--follow"}, "--follow: goes on by itself"},
 	};
 
 	(void)state;
