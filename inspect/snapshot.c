@@ -21,6 +21,8 @@
 #include "inspect/vdso.h"
 
 #define HELD	   (16 << 20) /* bytes of a file that are in our memory at a time */
+#define WRITES	   "'fiberctl snapshot PROCESS -o FILE' writes one"
+#define AGAIN	   "copy it again, or take another one with 'fiberctl snapshot'"
 #define LEAST_HEAD offsetof(struct ins_snapshot_head, host)
 
 struct ins_snapshot {
@@ -66,6 +68,39 @@ static int failed(const char *path, struct ins_error *error)
 			     ins_access_why(path, INS_ACCESS_READ, rc, why, sizeof why));
 }
 
+/* There is not even a header in it. */
+static int too_short(const char *path, int fd, struct ins_error *error)
+{
+	char bytes[LEAST_HEAD];
+	const ssize_t n = read(fd, bytes, sizeof bytes);
+	const size_t magic = sizeof((struct ins_snapshot_head *)0)->magic;
+
+	if (n < 0)
+		return failed(path, error);
+	if (n == 0)
+		return bad(path, error, "is empty: " WRITES);
+	if (memcmp(bytes, INS_SNAPSHOT_MAGIC, (size_t)n < magic ? (size_t)n : magic) != 0)
+		return bad(path, error, "is no snapshot: " WRITES);
+	return ins_error_set(error, -EINVAL, "%s: is cut: it has %zd bytes; " AGAIN, path, n);
+}
+
+/* Its header says how long it was. */
+static int check_size(const char *path, const struct ins_snapshot *s, struct ins_error *error)
+{
+	const unsigned long long has = s->size, wrote = s->head.size;
+
+	if (has < wrote)
+		return ins_error_set(error, -EINVAL,
+				     "%s: is cut: it has %llu of %llu bytes; " AGAIN, path, has,
+				     wrote);
+	if (has > wrote)
+		return ins_error_set(error, -EINVAL,
+				     "%s: has bytes behind its end, %llu more than the %llu that "
+				     "were written; " AGAIN,
+				     path, has - wrote, wrote);
+	return 0;
+}
+
 static int map(const char *path, struct ins_snapshot *s, struct ins_error *error)
 {
 	struct stat st;
@@ -85,8 +120,9 @@ static int map(const char *path, struct ins_snapshot *s, struct ins_error *error
 		return rc;
 	}
 	if ((uint64_t)st.st_size < LEAST_HEAD) {
+		rc = too_short(path, fd, error);
 		close(fd);
-		return bad(path, error, "is no snapshot: it is too short");
+		return rc;
 	}
 	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	rc = at == MAP_FAILED ? failed(path, error) : 0;
@@ -106,8 +142,7 @@ static int take_head(const char *path, struct ins_snapshot *s, struct ins_error 
 	if (memcmp(h->magic, ELFMAG, SELFMAG) == 0)
 		return bad(path, error, "is no snapshot: a core is read by 'fibertrace --core'");
 	if (memcmp(h->magic, INS_SNAPSHOT_MAGIC, sizeof h->magic) != 0)
-		return bad(path, error,
-			   "is no snapshot: 'fiberctl snapshot PROCESS -o FILE' writes one");
+		return bad(path, error, "is no snapshot: " WRITES);
 	if (h->version == __builtin_bswap32(INS_SNAPSHOT_VERSION))
 		return bad(path, error, "is of a machine with another byte order");
 	if (h->version != INS_SNAPSHOT_VERSION) {
@@ -116,13 +151,10 @@ static int take_head(const char *path, struct ins_snapshot *s, struct ins_error 
 			      h->version, INS_SNAPSHOT_VERSION);
 		return -EINVAL;
 	}
-	if (h->size != s->size) {
-		ins_error_set(error, -EINVAL, "%s: is cut: it has %llu of %llu bytes", path,
-			      (unsigned long long)s->size, (unsigned long long)h->size);
+	if (check_size(path, s, error) < 0)
 		return -EINVAL;
-	}
 	if (h->head_size < LEAST_HEAD || h->head_size > s->size)
-		return bad(path, error, "is damaged: its header has no sensible length");
+		return bad(path, error, "is damaged: its header has no sensible length; " AGAIN);
 	if (h->head_size < sizeof *h)
 		memset((char *)h + h->head_size, 0, sizeof *h - h->head_size);
 	h->name[sizeof h->name - 1] = 0;
@@ -195,12 +227,13 @@ static int check_sections(const char *path, const struct ins_snapshot *s, struct
 
 	while (next_section(s, &at, &section, &bytes)) {
 		if (section.type < INS_SNAPSHOT_FILES && !is_answer(bytes, section.size))
-			return ins_error_set(error, -EINVAL,
-					     "%s: is damaged: the answer at byte %llu is not whole",
-					     path, (unsigned long long)(bytes - s->bytes));
+			return ins_error_set(
+				error, -EINVAL,
+				"%s: is damaged: the answer at byte %llu is not whole; " AGAIN,
+				path, (unsigned long long)(bytes - s->bytes));
 	}
 	if (at != s->bytes + s->size)
-		return ins_error_set(error, -EINVAL, "%s: is damaged at byte %llu", path,
+		return ins_error_set(error, -EINVAL, "%s: is damaged at byte %llu; " AGAIN, path,
 				     (unsigned long long)(at - s->bytes));
 	return 0;
 }

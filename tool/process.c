@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inspect/access.h"
@@ -160,12 +161,16 @@ static int find_name(const char *name, struct tool_socket *ret)
 {
 	static struct search search;
 	char places[1024], clean[256];
+	struct stat file;
 
 	ins_words_clean(name, clean, sizeof clean);
 	if (!count_named(name, &search))
 		return tool_cannot("%s: no process of that name has a control socket in %s: "
-				   "'fiberctl' lists those that have",
-				   clean, tool_sockets_places(places, sizeof places));
+				   "'fiberctl' lists those that have%s",
+				   clean, tool_sockets_places(places, sizeof places),
+				   stat(name, &file) == 0 && S_ISREG(file.st_mode) && !file.st_size
+					   ? "; the file of that name is empty"
+					   : "");
 	if (search.found.count > 1)
 		return tool_several_say(&search.found, clean);
 	*ret = search.first;

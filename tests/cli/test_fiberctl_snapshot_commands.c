@@ -124,6 +124,65 @@ static void test_each_command_answers_or_says_why_not(void **state)
 	}
 }
 
+/* Each command says of such a file what is wrong with it, and what would help. */
+static void expect_broken(const char *what, const char *remedy)
+{
+	for (size_t i = 0; i < LINES; i++) {
+		struct harness_process *p;
+
+		if (strstr(table[i].what, "needs the process itself"))
+			continue;
+		p = run(&table[i], false);
+		if (!strstr(p->err.bytes, what))
+			print_error("%s\n", table[i].words[0]);
+		cli_expect(p, 2);
+		assert_int_equal(p->out.size, 0);
+		cli_contains(p->err.bytes, file);
+		cli_contains(p->err.bytes, what);
+		cli_contains(p->err.bytes, remedy);
+		harness_free(p);
+	}
+	cli_expect_error(cli_run("fibertrace", file, NULL), 2, "fibertrace", what);
+	cli_expect_error(cli_run("fibertrace", "--snapshot", file, NULL), 2, "fibertrace", what);
+}
+
+static void test_each_command_says_what_is_wrong_with_a_file(void **state)
+{
+	static const char again[] = "copy it again, or take another one with 'fiberctl snapshot'";
+	char whole[HARNESS_PATH], broken[HARNESS_PATH], command[3 * HARNESS_PATH];
+	static const struct {
+		const char *with, *what, *remedy;
+	} ways[] = {
+		{": >", "is empty: ", "'fiberctl snapshot PROCESS -o FILE' writes one"},
+		{"head -c 100 $F >", "is cut: it has 100 bytes", again},
+		{"head -c 1000 $F >", "is cut: it has 1000 of ", again},
+		{"head -c -1 $F >", "is cut: it has ", again},
+		{"(cat $F; echo) >", "has bytes behind its end, 1 more than the ", again},
+	};
+
+	(void)state;
+	strcpy(whole, file);
+	strcpy(file, harness_file(broken, "broken.snap"));
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		snprintf(command, sizeof(command), "F=%s; %s %s", whole, ways[i].with, broken);
+		harness_free(cli_run("/bin/sh", "-c", command, NULL));
+		expect_broken(ways[i].what, ways[i].remedy);
+	}
+	strcpy(file, whole);
+}
+
+/* Without a folder before it a name is that of a process first. */
+static void test_an_empty_file_is_told_of_where_no_process_has_its_name(void **state)
+{
+	const struct harness_how there = {.folder = harness_folder()};
+	char path[HARNESS_PATH];
+
+	(void)state;
+	fclose(fopen(harness_file(path, "empty.snap"), "w"));
+	cli_expect_error(cli_run_how(&there, "fiberctl", "list", "empty.snap", NULL), 2, "fiberctl",
+			 "; the file of that name is empty");
+}
+
 /* Whether a command is not about a process at all. */
 static bool is_other(const char *name)
 {
@@ -213,6 +272,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_command_answers_or_says_why_not),
+		cmocka_unit_test(test_each_command_says_what_is_wrong_with_a_file),
+		cmocka_unit_test(test_an_empty_file_is_told_of_where_no_process_has_its_name),
 		cmocka_unit_test(test_no_command_is_missing_here),
 		cmocka_unit_test(test_metrics_of_it_are_well_formed),
 		cmocka_unit_test(test_watch_shows_it_again_and_again),

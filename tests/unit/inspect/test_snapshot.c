@@ -86,7 +86,7 @@ static void test_what_is_none_is_called_so(void **state)
 	assert_false(ins_snapshot_meant(harness_folder()));
 	assert_false(ins_snapshot_meant("/nonexistent/file"));
 	file.size = 0;
-	expect_error("too short");
+	expect_error("is empty: 'fiberctl snapshot PROCESS -o FILE' writes one");
 	assert_true(ins_snapshot_meant(path));
 	assert_false(ins_snapshot_begins(path));
 	snapshot_whole(&file);
@@ -127,6 +127,22 @@ static void test_one_that_is_cut_anywhere_is_refused(void **state)
 		snapshot_save(&file, path);
 	}
 	assert_non_null(strstr(error.text, "is cut"));
+	file.size = 100;
+	expect_error("is cut: it has 100 bytes; copy it again, or take another one");
+	file.size = 4;
+	expect_error("is cut: it has 4 bytes; ");
+	memcpy(file.at, "text", 4);
+	expect_error("is no snapshot: ");
+}
+
+static void test_one_with_something_behind_it_is_refused(void **state)
+{
+	(void)state;
+	snapshot_whole(&file);
+	snapshot_save(&file, path);
+	assert_int_equal(truncate(path, (off_t)file.size + 1), 0);
+	assert_int_equal(ins_snapshot_open(path, &error, &snapshot), -EINVAL);
+	assert_non_null(strstr(error.text, "has bytes behind its end, 1 more than "));
 }
 
 static void test_sections_and_frames_that_do_not_fit_are_refused(void **state)
@@ -346,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_none_is_called_so),
 		cmocka_unit_test(test_other_versions_and_byte_orders_are_named),
 		cmocka_unit_test(test_one_that_is_cut_anywhere_is_refused),
+		cmocka_unit_test(test_one_with_something_behind_it_is_refused),
 		cmocka_unit_test(test_sections_and_frames_that_do_not_fit_are_refused),
 		cmocka_unit_test(test_a_module_is_told_what_its_file_was),
 		cmocka_unit_test(test_the_vdso_of_another_kernel_is_in_it),
