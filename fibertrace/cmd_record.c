@@ -2,6 +2,7 @@
 /* cmd_record.c - fibertrace record PROCESS -o FILE --for 5s */
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/take.h"
@@ -23,7 +24,8 @@ static int parse(const struct tool_arguments *arguments, struct trace_take *ret)
 
 	*ret = (struct trace_take){.path = arguments->option[TOOL_OPT_OUTPUT],
 				   .replace = arguments->option[TOOL_OPT_FORCE] != NULL,
-				   .verbose = arguments->option[TOOL_OPT_VERBOSE] != NULL};
+				   .verbose = arguments->option[TOOL_OPT_VERBOSE] != NULL,
+				   .json = arguments->json};
 	if (!ret->path)
 		return tool_wrong(&trace_record, "record: say where to with -o FILE");
 	if (!tool_option_duration(arguments, TOOL_OPT_FOR, LENGTH, &ret->length) ||
@@ -46,7 +48,25 @@ static int parse(const struct tool_arguments *arguments, struct trace_take *ret)
 	return TOOL_WELL;
 }
 
-static int say(const struct trace_take *how, struct trace_taken *taken)
+static void put_json(const struct trace_take *how, const struct trace_taken *taken)
+{
+	const struct ins_summary summary = {.total = taken->fibers, .shown = taken->fibers};
+	struct ins_json json;
+	struct stat file;
+
+	if (stat(how->path, &file) < 0)
+		file.st_size = 0; /* somebody took it away already */
+	ins_json_begin(&json, stdout, taken->pid, taken->name, "control", NULL);
+	ins_json_key(&json, "recording",
+		     json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "file", ins_json_text(how->path),
+			       "bytes", (json_int_t)file.st_size, "durationNs",
+			       (json_int_t)taken->length, "events", (json_int_t)taken->events,
+			       "lost", (json_int_t)taken->lost, "stackSamples",
+			       (json_int_t)taken->looks));
+	ins_json_end(&json, &summary, &taken->problems);
+}
+
+static void put_text(const struct trace_take *how, const struct trace_taken *taken)
 {
 	char length[32], clean[320], text[512];
 	size_t i;
@@ -59,6 +79,14 @@ static int say(const struct trace_take *how, struct trace_taken *taken)
 	       taken->lost, taken->fibers, taken->looks);
 	for (i = 0; i < ins_problems_lines(&taken->problems); i++)
 		printf("problem: %s\n", ins_problems_text(&taken->problems, i, text, sizeof text));
+}
+
+static int say(const struct trace_take *how, const struct trace_taken *taken)
+{
+	if (how->json)
+		put_json(how, taken);
+	else
+		put_text(how, taken);
 	return tool_written(ins_problems_lines(&taken->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
@@ -95,7 +123,7 @@ const struct tool_command trace_record = {
 		"is lost, and counted. The stacks of all fibers are looked at when it begins, "
 		"when\n"
 		"it ends and about each second between, or --stacks-every so often; less often\n"
-		"where that takes long.\n",
+		"where that takes long. --json: what was recorded, when it has ended.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_FORCE) |

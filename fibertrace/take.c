@@ -198,7 +198,7 @@ static int begin(struct trace_taking *t)
 			: t->taken->fibers <= MANY ? 5 * LOOK_EVERY
 						   : 0;
 	if (rc == 0) {
-		printf("recording: Ctrl-C ends it\n");
+		fprintf(t->how->json ? stderr : stdout, "recording: Ctrl-C ends it\n");
 		fflush(stdout);
 	}
 	/* What a look at so many takes belongs to the rings: there is one at the end. */

@@ -15,6 +15,7 @@ struct trace_take {
 	int64_t length;		   /* ns */
 	int64_t stacks_every;	   /* ns */
 	bool verbose;		   /* say on stderr what is done */
+	bool json;		   /* nothing but an answer may be on stdout */
 };
 
 struct trace_taken {

@@ -108,6 +108,7 @@ ANSWERS = [
     ("waits", "fibertrace waits {deadlock}"),
     ("deadlock", "fibertrace deadlock {deadlock}"),
     ("diff", "fibertrace diff {before} {after}"),
+    ("record", "fibertrace record {crowd} --for 50ms -o {file}"),
     ("report", "fibertrace report {recording}"),
 ]
 # Commands that have no answer of their own: two know no JSON, watch has that of another command.

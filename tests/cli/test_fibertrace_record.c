@@ -127,6 +127,43 @@ static void test_recording_leaves_the_program_as_it_was(void **state)
 	harness_free(drift);
 }
 
+/* Beside what was said while it lasted, the answer is all there is on standard output. */
+static void test_recording_answers_in_json_what_was_recorded(void **state)
+{
+	struct harness_process *drift = cli_start(NULL, "ready ", "drift", NULL), *p;
+	json_t *answer, *recording, *told;
+	struct stat st;
+
+	(void)state;
+	p = cli_run("fibertrace", "record", "--json", "--for", "50ms", "-o",
+		    harness_file(file, "json.rec"), cli_number((uint64_t)drift->pid), NULL);
+	cli_expect(p, 0);
+	cli_contains(p->err.bytes, "recording: Ctrl-C ends it\n");
+	answer = json_answer(p);
+	harness_free(p);
+	json_promise(answer, "answer", JSON_ANSWER " recording:o");
+	assert_string_equal(json_text(answer, "source"), "control");
+	assert_int_equal(json_int(answer, "pid"), drift->pid);
+	assert_int_equal(json_int(answer, "total"), FIBERS);
+	recording = json_object_get(answer, "recording");
+	json_promise(recording, "recording",
+		     "file:s bytes:i durationNs:i events:i lost:i stackSamples:i");
+	assert_string_equal(json_text(recording, "file"), file);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(json_int(recording, "bytes"), st.st_size);
+	assert_true(json_int(recording, "durationNs") > 0);
+	told = report(file, 0);
+	assert_int_equal(json_int(json_object_get(told, "totals"), "lengthNs"),
+			 json_int(recording, "durationNs"));
+	assert_int_equal(json_array_size(json_object_get(told, "looks")),
+			 json_int(recording, "stackSamples"));
+	assert_int_equal(json_int(recording, "events"), 0);
+	assert_int_equal(json_int(recording, "lost"), 0);
+	json_decref(told);
+	json_decref(answer);
+	harness_free(drift);
+}
+
 /* That many, and all that there are, wait for a descriptor: whom a client has connected to may not have accepted it yet. */
 struct idlers {
 	const char *pid;
@@ -269,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recording_of_a_step_has_what_was_done),
 		cmocka_unit_test(test_recording_leaves_the_program_as_it_was),
+		cmocka_unit_test(test_recording_answers_in_json_what_was_recorded),
 		cmocka_unit_test(test_idle_descriptors_are_one_row),
 		cmocka_unit_test(test_recording_counts_what_does_not_fit_into_the_rings),
 		cmocka_unit_test(test_recording_survives_the_end_of_the_program),
