@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_metrics.c - the numbers of one program, or of all of them, for Prometheus
+ * cmd_metrics.c - the numbers of one program, or of all of them, for Prometheus, or as JSON
  *
  * The node exporter reads what others write into its folder, at any moment: so a file appears there whole or not at all.
  * One program that does not answer must not keep the numbers of the others from being seen: it is a number itself, 0.
@@ -16,11 +16,15 @@
 #include "fiberctl/reply.h"
 #include "tool/draft.h"
 #include "inspect/draft.h"
+#include "inspect/duration.h"
+#include "inspect/render.h"
 
 struct fleet {
 	struct ctl_metered *all;
 	size_t count;
 	int64_t timeout;
+	struct ins_problems problems;
+	const char *source; /* "control", or "snapshot" */
 	int code;
 };
 
@@ -86,12 +90,12 @@ static int ask_each(void *context, const struct tool_socket *socket)
 		return 0;
 	}
 	if (rc < 0 || !one->meter.counted) {
-		tool_cannot("process %d: %s", (int)socket->pid,
-			    rc == 0 ? "it is older than this tool, and has no numbers"
-			    : rc == -ETIMEDOUT
-				    ? "no answer: it is stopped, or its service thread hangs"
-			    : why[0] ? why
-				     : strerror(-rc));
+		ins_problems_add(&fleet->problems, "process %d: %s", (int)socket->pid,
+				 rc == 0 ? "it is older than this tool, and has no numbers"
+				 : rc == -ETIMEDOUT
+					 ? "no answer: it is stopped, or its service thread hangs"
+				 : why[0] ? why
+					  : strerror(-rc));
 		fleet->code = TOOL_PARTIAL;
 	}
 	return 0;
@@ -106,6 +110,7 @@ static int ask_one(struct fleet *fleet, const char *who)
 
 	if (code != TOOL_WELL)
 		return code;
+	fleet->source = reply.source;
 	one = add(fleet, reply.process.pid);
 	rc = one ? ctl_meter_read(&reply.client, &one->meter, why, sizeof why) : 0;
 	if (!one)
@@ -127,6 +132,7 @@ static int ask_one(struct fleet *fleet, const char *who)
 /* Its draft has a name that the node exporter would not read (*.prom). */
 static int write_file(const char *path, const struct fleet *fleet)
 {
+	struct ctl_sink sink = {0};
 	struct ins_draft draft;
 	struct ins_error error;
 	int rc;
@@ -134,7 +140,8 @@ static int write_file(const char *path, const struct fleet *fleet)
 	tool_draft_guard();
 	rc = ins_draft_begin(&draft, path, true, &error);
 	if (rc == 0) {
-		ctl_metrics_write(draft.out, fleet->all, fleet->count);
+		sink.out = draft.out;
+		ctl_metrics_write(&sink, fleet->all, fleet->count);
 		if (fchmod(fileno(draft.out), 0644) < 0)
 			rc = ins_draft_cannot(path, -errno, &error);
 		rc = ins_draft_end(&draft, rc, &error);
@@ -142,40 +149,93 @@ static int write_file(const char *path, const struct fleet *fleet)
 	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
 
-static int write_all(const struct tool_arguments *arguments, const struct fleet *fleet)
+static json_t *processes(const struct fleet *fleet)
+{
+	json_t *all = json_array();
+	size_t i;
+
+	for (i = 0; i < fleet->count; i++) {
+		const struct ctl_metered *one = &fleet->all[i];
+
+		json_array_append_new(
+			all,
+			json_pack("{s:i, s:o, s:b}", "pid", (int)one->pid, "name",
+				  ins_json_text(one->answered ? one->meter.process.name : NULL),
+				  "answered", one->answered));
+	}
+	return all;
+}
+
+/* About one program where one was named, else about several, however many there are. */
+static void put_json(const struct fleet *fleet, bool named, int64_t took)
+{
+	struct ins_summary summary = {.sampled_ns = took, .total = fleet->count};
+	struct ins_json json;
+	struct ctl_sink sink = {.json = &json};
+	size_t i;
+
+	for (i = 0; i < fleet->count; i++)
+		summary.shown += fleet->all[i].answered;
+	ins_json_begin(&json, stdout, named ? fleet->all->pid : 0,
+		       named ? fleet->all->meter.process.name : "", fleet->source, "families");
+	ctl_metrics_write(&sink, fleet->all, fleet->count);
+	ins_json_key(&json, "processes", processes(fleet));
+	ins_json_end(&json, &summary, &fleet->problems);
+}
+
+static void say_problems(const struct fleet *fleet)
+{
+	char text[640];
+	size_t i;
+
+	for (i = 0; i < ins_problems_lines(&fleet->problems); i++)
+		tool_cannot("%s", ins_problems_text(&fleet->problems, i, text, sizeof text));
+}
+
+static int write_all(const struct tool_arguments *arguments, const struct fleet *fleet,
+		     int64_t took)
 {
 	const char *path = arguments->option[TOOL_OPT_OUTPUT];
+	struct ctl_sink sink = {.out = stdout};
 	int code = TOOL_WELL;
 
+	if (arguments->json) {
+		put_json(fleet, arguments->words, took);
+		return tool_written(fleet->code);
+	}
+	say_problems(fleet);
 	if (path)
 		code = write_file(path, fleet);
 	else
-		ctl_metrics_write(stdout, fleet->all, fleet->count);
+		ctl_metrics_write(&sink, fleet->all, fleet->count);
 	return code == TOOL_WELL ? tool_written(fleet->code) : code;
 }
 
 static int run(const struct tool_arguments *arguments)
 {
-	struct fleet fleet = {.timeout = TOOL_HELLO_TIMEOUT, .code = TOOL_WELL};
+	struct fleet fleet = {
+		.timeout = TOOL_HELLO_TIMEOUT, .source = "control", .code = TOOL_WELL};
+	const char *path = arguments->option[TOOL_OPT_OUTPUT];
+	const int64_t began = ins_duration_now();
 	int code = TOOL_WELL;
 	size_t i;
 
-	if (arguments->json)
-		return tool_wrong(&ctl_metrics,
-				  "--json: metrics are in the text format of Prometheus");
-	if (arguments->option[TOOL_OPT_OUTPUT] && !arguments->option[TOOL_OPT_OUTPUT][0])
+	if (arguments->json && path)
+		return tool_wrong(&ctl_metrics, "--output: is for Prometheus: leave --json out");
+	if (path && !path[0])
 		return tool_wrong(&ctl_metrics, "--output: needs the name of a file");
 	if (arguments->words)
 		code = ask_one(&fleet, arguments->word[0]);
 	else
 		tool_sockets_each(ask_each, &fleet);
 	if (code == TOOL_WELL && fleet.code != TOOL_CANNOT)
-		code = write_all(arguments, &fleet);
+		code = write_all(arguments, &fleet, ins_duration_now() - began);
 	else if (code == TOOL_WELL)
 		code = fleet.code;
 	for (i = 0; i < fleet.count; i++)
 		ctl_meter_free(&fleet.all[i].meter);
 	free(fleet.all);
+	ins_problems_free(&fleet.problems);
 	return code;
 }
 
@@ -190,7 +250,8 @@ const struct tool_command ctl_metrics = {
 		"of all processes of this user; one that does not answer has libfiber_up 0. With\n"
 		"--output the file is replaced at once when all is written, so that it can be\n"
 		"read at any time; its temporary name does not end in '.prom'. A timer for the\n"
-		"node exporter and a dashboard for Grafana are installed: see fiberctl(1).\n",
+		"node exporter and a dashboard for Grafana are installed: see fiberctl(1). --json\n"
+		"prints the same families with the same numbers as JSON.\n",
 	.least = 0,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_OUTPUT),

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* exposition.c - numbers in the text format that Prometheus reads. */
+/* exposition.c - families of numbers, in the text format that Prometheus reads or as rows of JSON. */
 #include "fiberctl/exposition.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "inspect/plain.h"
+#include "inspect/render.h"
 
 #define SECOND UINT64_C(1000000000)
 
-void ctl_family(FILE *out, const char *name, enum ctl_family_type type, const char *help)
+void ctl_family(struct ctl_sink *sink, const char *name, enum ctl_family_type type,
+		const char *help)
 {
 	static const char *const types[] = {
 		[CTL_COUNTER] = "counter",
@@ -17,7 +20,25 @@ void ctl_family(FILE *out, const char *name, enum ctl_family_type type, const ch
 		[CTL_HISTOGRAM] = "histogram",
 	};
 
-	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, types[type]);
+	if (!sink->json) {
+		fprintf(sink->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, types[type]);
+		return;
+	}
+	ctl_families_end(sink);
+	sink->samples = json_array();
+	sink->family = json_pack("{s:s, s:s, s:s, s:o}", "name", name, "help", help, "type",
+				 types[type], "samples", sink->samples);
+	if (!sink->family) {
+		sink->samples = NULL;
+		sink->json->failed = true;
+	}
+}
+
+void ctl_families_end(struct ctl_sink *sink)
+{
+	if (sink->family)
+		ins_json_row(sink->json, sink->family);
+	sink->family = sink->samples = NULL;
 }
 
 /* A character that may stand neither in a file that is UTF-8 nor on a terminal. */
@@ -62,16 +83,41 @@ static void put_series(FILE *out, const char *name, const char *suffix,
 	fputs(*before == ',' ? "} " : " ", out);
 }
 
-void ctl_sample(FILE *out, const char *name, const char *suffix, const struct ctl_label *labels,
-		uint64_t value)
+/* Takes value over. */
+static void add_sample(struct ctl_sink *sink, const char *suffix, const struct ctl_label *labels,
+		       json_t *value)
 {
-	put_series(out, name, suffix, labels);
-	fprintf(out, "%" PRIu64 "\n", value);
+	json_t *object = json_object();
+
+	for (; labels->name; labels++)
+		if (json_object_set_new(object, labels->name, ins_json_text(labels->value)) < 0)
+			sink->json->failed = true;
+	if (json_array_append_new(sink->samples, json_pack("{s:o, s:s, s:o}", "labels", object,
+							   "suffix", suffix, "value", value)) < 0)
+		sink->json->failed = true;
 }
 
-void ctl_sample_seconds(FILE *out, const char *name, const char *suffix,
+void ctl_sample(struct ctl_sink *sink, const char *name, const char *suffix,
+		const struct ctl_label *labels, uint64_t value)
+{
+	if (sink->json) {
+		add_sample(sink, suffix, labels, json_integer((json_int_t)value));
+		return;
+	}
+	put_series(sink->out, name, suffix, labels);
+	fprintf(sink->out, "%" PRIu64 "\n", value);
+}
+
+void ctl_sample_seconds(struct ctl_sink *sink, const char *name, const char *suffix,
 			const struct ctl_label *labels, uint64_t ns)
 {
-	put_series(out, name, suffix, labels);
-	fprintf(out, "%" PRIu64 ".%09" PRIu64 "\n", ns / SECOND, ns % SECOND);
+	char text[32];
+
+	snprintf(text, sizeof text, "%" PRIu64 ".%09" PRIu64, ns / SECOND, ns % SECOND);
+	if (sink->json) {
+		add_sample(sink, suffix, labels, json_real(strtod(text, NULL)));
+		return;
+	}
+	put_series(sink->out, name, suffix, labels);
+	fprintf(sink->out, "%s\n", text);
 }

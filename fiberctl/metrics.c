@@ -2,7 +2,7 @@
 /*
  * metrics.c - what programs say of themselves, as families of numbers
  *
- * All samples of a family stand together, so all programs have been asked before the first line is written. Every name of
+ * All samples of a family stand together, so all programs have been asked before the first of it is written. Every name of
  * a state or of a kind of wait is there at all times, with 0 where there is none: what comes and goes cannot be
  * watched. What is counted for each carrier has the carrier's number, what is of a runtime the runtime's, and so no
  * count ever falls when a runtime ends: it is gone.
@@ -13,8 +13,6 @@
 #include <string.h>
 
 #include <fiber/fiber.h>
-
-#include "fiberctl/exposition.h"
 
 /* Whose numbers a family is made of. */
 enum of { OF_PROCESS, OF_RUNTIME, OF_CARRIER };
@@ -106,7 +104,8 @@ static void label_carrier(struct labels *l, const struct fib_wire_carrier *c)
 	l->at[INDEX] = (struct ctl_label){"carrier", l->index};
 }
 
-static void put(FILE *out, const struct family *f, const struct labels *l, const void *of)
+static void put(struct ctl_sink *out, const struct family *f, const struct labels *l,
+		const void *of)
 {
 	const char *at = (const char *)of + f->offset;
 	uint64_t u64 = 0;
@@ -122,7 +121,7 @@ static void put(FILE *out, const struct family *f, const struct labels *l, const
 		ctl_sample_seconds(out, f->name, "", l->at, u64);
 }
 
-static void put_runtime(FILE *out, const struct family *f, struct labels *l,
+static void put_runtime(struct ctl_sink *out, const struct family *f, struct labels *l,
 			const struct ctl_meter_runtime *r)
 {
 	uint32_t i;
@@ -136,7 +135,7 @@ static void put_runtime(FILE *out, const struct family *f, struct labels *l,
 	}
 }
 
-static void put_family(FILE *out, const struct family *f, const struct ctl_metered *p)
+static void put_family(struct ctl_sink *out, const struct family *f, const struct ctl_metered *p)
 {
 	struct labels l;
 	size_t i;
@@ -166,7 +165,7 @@ static const char *name_of(name_fn *ours, unsigned known, const char names[][16]
 	return names[i][0] ? names[i] : NULL;
 }
 
-static void put_states(FILE *out, const char *name, const struct ctl_metered *p)
+static void put_states(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
 {
 	struct labels l;
 	unsigned i;
@@ -183,7 +182,7 @@ static void put_states(FILE *out, const char *name, const struct ctl_metered *p)
 	}
 }
 
-static void put_waits(FILE *out, const char *name, const struct ctl_metered *p)
+static void put_waits(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
 {
 	struct labels l;
 	unsigned i;
@@ -200,7 +199,7 @@ static void put_waits(FILE *out, const char *name, const struct ctl_metered *p)
 	}
 }
 
-static void put_carriers(FILE *out, const char *name, const struct ctl_metered *p)
+static void put_carriers(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
 {
 	struct labels l;
 	uint32_t state;
@@ -222,7 +221,7 @@ static void put_carriers(FILE *out, const char *name, const struct ctl_metered *
 	}
 }
 
-static void put_carrier_cpu(FILE *out, const char *name, const struct ctl_metered *p)
+static void put_carrier_cpu(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
 {
 	struct labels l;
 	size_t i, k;
@@ -241,7 +240,7 @@ static void put_carrier_cpu(FILE *out, const char *name, const struct ctl_metere
 	}
 }
 
-static void put_stacks(FILE *out, const char *name, const struct ctl_metered *p)
+static void put_stacks(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
 {
 	const struct {
 		const char *use;
@@ -259,7 +258,7 @@ static void put_stacks(FILE *out, const char *name, const struct ctl_metered *p)
 	}
 }
 
-static void put_registry(FILE *out, const char *name, const struct ctl_metered *p)
+static void put_registry(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
 {
 	struct labels l;
 
@@ -268,7 +267,7 @@ static void put_registry(FILE *out, const char *name, const struct ctl_metered *
 }
 
 /* Where nobody watches for them there is nothing to be 0. */
-static void put_slow(FILE *out, const char *name, const struct ctl_metered *p)
+static void put_slow(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
 {
 	struct labels l;
 
@@ -277,7 +276,7 @@ static void put_slow(FILE *out, const char *name, const struct ctl_metered *p)
 		ctl_sample(out, name, "", l.at, p->meter.counters.slow);
 }
 
-static void put_delays(FILE *out, const char *name, const struct ctl_metered *p)
+static void put_delays(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
 {
 	struct labels l;
 	char bound[24];
@@ -309,7 +308,7 @@ static void put_delays(FILE *out, const char *name, const struct ctl_metered *p)
 static const struct {
 	const char *name;
 	enum ctl_family_type type;
-	void (*put)(FILE *out, const char *name, const struct ctl_metered *p);
+	void (*put)(struct ctl_sink *out, const char *name, const struct ctl_metered *p);
 	const char *help;
 } others[] = {
 	{"libfiber_fibers", CTL_GAUGE, put_states, "Fibers in each state."},
@@ -328,7 +327,7 @@ static const struct {
 	 "Fibers that held their carrier for longer than they should."},
 };
 
-static void put_up(FILE *out, const struct ctl_metered *all, size_t n)
+static void put_up(struct ctl_sink *out, const struct ctl_metered *all, size_t n)
 {
 	size_t i;
 
@@ -357,7 +356,7 @@ static bool any_watches(const struct ctl_metered *all, size_t n)
 	return false;
 }
 
-void ctl_metrics_write(FILE *out, const struct ctl_metered *all, size_t n)
+void ctl_metrics_write(struct ctl_sink *out, const struct ctl_metered *all, size_t n)
 {
 	size_t i, k;
 
@@ -378,4 +377,5 @@ void ctl_metrics_write(FILE *out, const struct ctl_metered *all, size_t n)
 			if (tells(&all[k]))
 				put_family(out, &families[i], &all[k]);
 	}
+	ctl_families_end(out);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.h - what many programs have done so far, as families of numbers for Prometheus. */
+/* metrics.h - what many programs have done so far, as families of numbers, for Prometheus above all. */
 #ifndef FIBERCTL_METRICS_H
 #define FIBERCTL_METRICS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
+#include "fiberctl/exposition.h"
 #include "fiberctl/meter.h"
 
 /* One program that was asked. */
@@ -16,6 +16,6 @@ struct ctl_metered {
 };
 
 /* Write every family with the samples of all of them. No two have the same pid. */
-void ctl_metrics_write(FILE *out, const struct ctl_metered *all, size_t n);
+void ctl_metrics_write(struct ctl_sink *out, const struct ctl_metered *all, size_t n);
 
 #endif

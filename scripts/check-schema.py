@@ -78,6 +78,9 @@ ANSWERS = [
     ("deadlock", "fiberctl deadlock {drift}"),
     ("top", "fiberctl top {crowd} --once"),
     ("top", "fiberctl top {labels} --once --group-by label.none --limit 3"),
+    ("metrics", "fiberctl metrics"),
+    ("metrics", "fiberctl metrics {crowd}"),
+    ("metrics", "fiberctl metrics {before}"),
     ("snapshot", "fiberctl snapshot {crowd} -o {file}"),
     ("diff", "fiberctl diff {before} {after}"),
     ("diff", "fiberctl diff {before} {after} {drift}"),
@@ -111,8 +114,8 @@ ANSWERS = [
     ("record", "fibertrace record {crowd} --for 50ms -o {file}"),
     ("report", "fibertrace report {recording}"),
 ]
-# Commands that have no answer of their own: two know no JSON, watch has that of another command.
-WITHOUT_SCHEMA = {"completion", "metrics", "watch"}
+# Commands that have no answer of their own: one knows no JSON, watch has that of another command.
+WITHOUT_SCHEMA = {"completion", "watch"}
 # Commands to come, the schemas of which are still to be written. To be emptied.
 SCHEMA_TO_COME = set()
 # Keys that an answer may do without.

@@ -47,6 +47,7 @@ static const char *const asks[] = {
 	"top $P --json",
 	"carriers $P",
 	"metrics $P",
+	"metrics $P --json",
 	"policy $P",
 	"watchdog $P --json",
 	"audit $P",

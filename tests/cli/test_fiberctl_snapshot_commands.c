@@ -42,7 +42,7 @@ static const struct line {
 	{{"top", FILE_, "--once"}, true, 2, "needs the process itself"},
 	{{"carriers", FILE_}, true, 0, "snapshot of "},
 	{{"carriers", FILE_, "--once"}, true, 0, "snapshot of "},
-	{{"metrics", FILE_}, false, 0, "libfiber_fibers{"},
+	{{"metrics", FILE_}, true, 0, "libfiber_fibers{"},
 	{{"snapshot", FILE_, "-o", "x.snap"}, true, 2, "needs the process itself"},
 	{{"diff", FILE_, FILE_}, true, 0, "snapshot of "},
 	{{"watch", "top", FILE_}, false, 2, "needs the process itself"},
