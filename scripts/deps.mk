@@ -4,7 +4,8 @@
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
 	libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
 	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
-	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium python3 python3-jsonschema
+	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium python3 python3-jsonschema \
+	zsh fish graphviz
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts
 # instructions and system calls; `make bench` does without any of them, `make bench-http` needs wrk.

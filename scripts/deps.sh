@@ -8,7 +8,7 @@ set -u
 
 # lacking: the programs and libraries of the packages that this system does not have
 lacking() {
-	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3; do
+	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot; do
 		command -v $program >/dev/null 2>&1 || echo $program
 	done
 	for library in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib cmocka liburing; do
@@ -33,20 +33,20 @@ This system is not Debian or one of its relatives; install these and go on:
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel elfutils-devel elfutils-libelf-devel jansson-devel
                  ncurses-devel binutils-devel libzstd-devel xz-devel zlib-devel libcmocka-devel http-parser-devel
                  liburing-devel boost-devel systemtap-sdt-devel gdb lldb elfutils elfutils-debuginfod binutils util-linux
-                 bash zstd xz clang compiler-rt clang-tools-extra cppcheck mandoc chromium python3 python3-jsonschema;
-                 for SAN: libasan libubsan libtsan
+                 bash zstd xz clang compiler-rt clang-tools-extra cppcheck mandoc chromium python3 python3-jsonschema
+                 zsh fish graphviz; for SAN: libasan libubsan libtsan
   Arch:          gcc make pkgconf libunwind elfutils debuginfod jansson ncurses binutils zstd xz zlib cmocka http-parser
                  liburing boost gdb lldb util-linux bash clang compiler-rt cppcheck mandoc chromium python
-                 python-jsonschema
+                 python-jsonschema zsh fish graphviz
   Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev ncurses-dev binutils-dev zstd-dev
                  xz-dev zlib-dev cmocka-dev http-parser-dev liburing-dev boost-dev gdb lldb elfutils binutils util-linux
                  bash coreutils zstd xz clang compiler-rt clang-extra-tools cppcheck mandoc chromium python3
-                 py3-jsonschema
+                 py3-jsonschema zsh fish graphviz
   openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel ncurses-devel
                  binutils-devel libzstd-devel xz-devel zlib-devel libcmocka-devel http-parser-devel liburing-devel
                  libboost_context-devel systemtap-sdt-devel gdb lldb elfutils elfutils-debuginfod binutils util-linux
-                 bash zstd xz clang clang-tools cppcheck mandoc chromium python3 python3-jsonschema; for SAN: libasan8
-                 libubsan1 libtsan2
+                 bash zstd xz clang clang-tools cppcheck mandoc chromium python3 python3-jsonschema zsh fish graphviz;
+                 for SAN: libasan8 libubsan1 libtsan2
 EOT
 	exit 1
 fi
