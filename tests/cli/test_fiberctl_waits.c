@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_waits.c - who waits for whom, as text, as JSON and as a graph that dot(1) reads. */
+/* test_fiberctl_waits.c - who waits for whom, as text and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/golden.h"
@@ -295,45 +294,6 @@ static void test_waits_json_is_what_the_fixture_says(void **state)
 	harness_free(p);
 }
 
-/* -- dot -- */
-
-static void test_waits_dot_has_an_edge_for_each_wait(void **state)
-{
-	struct harness_process *p = ask("--dot", NULL, NULL);
-	unsigned edges = 0;
-	char wanted[128];
-
-	(void)state;
-	cli_expect(p, 0);
-	assert_int_equal(strncmp(p->out.bytes, "digraph waits {\n", 16), 0);
-	assert_string_equal(p->out.bytes + p->out.size - 3, "\n}\n");
-	for (const char *at = p->out.bytes; (at = strstr(at, " -> ")); at++)
-		edges++;
-	assert_int_equal(edges, 20);
-	snprintf(wanted, sizeof(wanted),
-		 "\tf%" PRIu64 " -> f%" PRIu64 " [label=\"mutex lock-1\", color=red];\n",
-		 crowd.members[0].id, crowd.members[1].id);
-	cli_contains(p->out.bytes, wanted);
-	harness_free(p);
-}
-
-static void test_waits_dot_is_a_graph_for_dot(void **state)
-{
-	char command[HARNESS_PATH * 2], fiberctl[HARNESS_PATH];
-	struct harness_process *p;
-
-	(void)state;
-	if (access("/usr/bin/dot", X_OK) != 0)
-		cli_skip("dot (graphviz) is not installed");
-	snprintf(command, sizeof(command), "'%s' waits %d --dot | /usr/bin/dot -Tplain",
-		 harness_program(fiberctl, "fiberctl"), (int)crowd.process->pid);
-	p = cli_run("/bin/sh", "-c", command, NULL);
-	cli_expect(p, 0);
-	assert_string_equal(p->err.bytes, "");
-	cli_contains(p->out.bytes, "\nedge ");
-	harness_free(p);
-}
-
 static void test_waits_refuses_what_makes_no_sense(void **state)
 {
 	(void)state;
@@ -352,8 +312,6 @@ int main(void)
 		cmocka_unit_test(test_waits_limit_says_what_it_leaves_out),
 		cmocka_unit_test(test_waits_where_shows_the_waits_of_those_and_of_how_many),
 		cmocka_unit_test(test_waits_json_is_what_the_fixture_says),
-		cmocka_unit_test(test_waits_dot_has_an_edge_for_each_wait),
-		cmocka_unit_test(test_waits_dot_is_a_graph_for_dot),
 		cmocka_unit_test(test_waits_refuses_what_makes_no_sense),
 	};
 
