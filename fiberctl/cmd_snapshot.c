@@ -88,5 +88,6 @@ const struct tool_command ctl_snapshot = {
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_OUTPUT) | TOOL_TAKES(TOOL_OPT_FORCE),
+	.live = true,
 	.run = run,
 };

@@ -214,5 +214,6 @@ const struct tool_command ctl_top = {
 	.options = TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_INTERVAL) |
 		   TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_ONCE) |
 		   TOOL_TAKES(TOOL_OPT_SORT) | TOOL_TAKES(TOOL_OPT_WHERE),
+	.live = true,
 	.run = run,
 };

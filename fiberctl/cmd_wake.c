@@ -19,5 +19,6 @@ const struct tool_command ctl_wake = {
 		"is noted: see 'fiberctl audit'.\n",
 	.least = 2,
 	.most = 2,
+	.live = true,
 	.run = run,
 };

@@ -129,5 +129,6 @@ const struct tool_command trace_record = {
 	.options = TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_FORCE) |
 		   TOOL_TAKES(TOOL_OPT_OUTPUT) | TOOL_TAKES(TOOL_OPT_RING) |
 		   TOOL_TAKES(TOOL_OPT_STACKS_EVERY) | TOOL_TAKES(TOOL_OPT_VERBOSE),
+	.live = true,
 	.run = run,
 };

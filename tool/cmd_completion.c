@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_completion.c - the completion of a shell, made of the tables of this program. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tool/completion.h"
+
+enum { MOST = 1024 };
+
+/* The question of a script: the words of a command line on standard input, each with a NUL behind it, the last one being
+ * typed. */
+static int answer(void)
+{
+	static char text[1 << 17];
+	static const char *words[MOST];
+	const size_t size = fread(text, 1, sizeof text - 1, stdin);
+	size_t at, count = 0;
+
+	for (at = 0; at < size && count < MOST; at += strlen(text + at) + 1)
+		words[count++] = text + at;
+	tool_completion_offer(words, count);
+	return tool_written(TOOL_WELL);
+}
 
 static int run(const struct tool_arguments *arguments)
 {
@@ -26,6 +44,8 @@ static int run(const struct tool_arguments *arguments)
 			return tool_written(TOOL_WELL);
 		}
 	}
+	if (strcmp(arguments->word[0], "words") == 0)
+		return answer();
 	return tool_wrong(&tool_completion, "%s: bash, zsh or fish", arguments->word[0]);
 }
 
@@ -33,9 +53,10 @@ const struct tool_command tool_completion = {
 	.name = "completion",
 	.usage = "bash|zsh|fish",
 	.summary = "print the completion of a shell",
-	.help = "Completes commands, their options, the processes that can be asked, and\n"
-		"settings. 'make install' puts it where shells look for it. To try it in bash,\n"
-		"'eval' what it prints.\n",
+	.help = "Completes commands, options and their arguments, the processes that can be\n"
+		"asked, fields, settings, and files. 'make install' puts it where shells look\n"
+		"for it. To try it in bash, 'eval' what it prints. The script asks this program\n"
+		"what may stand where you are ('completion words'), so it is never out of date.\n",
 	.least = 1,
 	.most = 1,
 	.run = run,

@@ -2,7 +2,8 @@
 /*
  * completion.h - what shells are told of the command line
  *
- * Made of the tables of commands, options and topics: what is added there is completed.
+ * The script of a shell knows no command and no option: at every Tab it asks the tool what may stand there. So all of it is
+ * made of the tables of commands, options, topics and fields, and an older script completes what a newer tool can do.
  */
 #ifndef TOOL_COMPLETION_H
 #define TOOL_COMPLETION_H
@@ -12,18 +13,42 @@
 
 #include "tool/tool.h"
 
-/* What can be completed for a word of a command, or for the argument of an option. */
-enum tool_hint { TOOL_HINT_NONE, TOOL_HINT_PROCESS, TOOL_HINT_FILE, TOOL_HINT_CHOICE };
+/*
+ * Print what may stand in place of the last word, which is being typed (""), behind the others, which follow the tool's name.
+ * What begins otherwise than the last word is among it: shells have more than one way to compare. A line is a word, a tab,
+ * and what it means; or
+ *   :files, :folders   the names of files, or of folders, may stand there too
+ *   :nospace           more may follow the word without a blank
+ */
+void tool_completion_offer(const char *const *words, size_t count);
 
-/* Word n of a usage, from 0: "PROCESS", or "warn error silent" of "[warn|error|silent]". False behind the last, or
- * where another way to call the command begins. */
+/* -- completion_words.c: a line, or lines -- */
+
+enum tool_hint {
+	TOOL_HINT_NONE,
+	TOOL_HINT_PROCESS,
+	TOOL_HINT_FILE,
+	TOOL_HINT_FOLDER,
+	TOOL_HINT_FIELD,  /* its name */
+	TOOL_HINT_ORDER,  /* the same, perhaps behind '-' */
+	TOOL_HINT_FIELDS, /* names with commas between */
+	TOOL_HINT_WHERE,  /* an expression of fields */
+	TOOL_HINT_CHOICE, /* one of "warn|error|silent" */
+};
+
+/* Word n of a usage, from 0: "PROCESS", or "warn|error|silent" of "[warn|error|silent]"; the last one again where the usage ends
+ * with dots. False behind the last, or where another way to call the command begins. */
 bool tool_usage_word(const char *usage, int n, char *buf, size_t size);
-enum tool_hint tool_hint(const char *word);
 
-/* Prints a completed process: its id and its name, a line each, where the name needs no quotes. For a shell's $(). */
-#define TOOL_COMPLETION_PROCESSES                                                                  \
-	"fiberctl --json 2>/dev/null | grep -oE '^\\{\"pid\":[0-9]+,\"name\":\"[A-Za-z0-9._-]*' |" \
-	" sed -e 's/^{\"pid\"://' -e 's/,\"name\":\"/\\n/' | grep ."
+/* What a word of a usage stands for; what the argument of an option is. */
+enum tool_hint tool_hint(const char *word);
+enum tool_hint tool_hint_of(const struct tool_option *option);
+
+/* Print what a hint stands for. What is typed has `kept` bytes that stay as they are: "--color=". */
+void tool_completion_hint(enum tool_hint hint, const char *word, const char *typed, size_t kept);
+void tool_completion_processes(void);
+
+/* -- completion_<shell>.c -- */
 
 /* Print a text and a newline, with the name of the tool where TOOL_NAME is. */
 #define TOOL_NAME "\1"

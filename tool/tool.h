@@ -26,6 +26,7 @@ struct tool_command {
 	int least, most;     /* words it takes */
 	uint64_t options;    /* TOOL_TAKES() of those it takes */
 	bool passes;	     /* it passes the others on to another command */
+	bool live;	     /* its PROCESS is one that runs, and no file */
 	/* Does it. The exit code. */
 	int (*run)(const struct tool_arguments *arguments);
 };
