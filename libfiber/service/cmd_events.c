@@ -26,8 +26,10 @@ _Static_assert((int)FIB_WIRE_LACK_MEMORY == (int)FIB_LONGRUN_MEMORY, "the same n
 
 /* What the fields of a cursor are here, once the preface has been told. */
 #define AT_RUNTIME(c) ((c)->next)	   /* its serial */
-#define AT_SLOT(c)    ((c)->object.row.id) /* of its ring; of long runs, the number */
+#define AT_SLOT(c)    ((c)->object.row.id) /* slots passed of its ring; of long runs, the number */
 #define TRIED(c)      ((c)->object.row.seq)
+#define ENTERED(c)    ((c)->object.row.parent)	 /* the serial of the ring that it is in */
+#define OLDEST(c)     ((c)->object.row.switches) /* the slot of that ring that it began with */
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
@@ -147,6 +149,17 @@ struct piece {
 	int64_t now;
 };
 
+/* The ring of the next runtime, from the oldest event on that it has: once it is full, that is the one to be written over
+ * next. What is written meanwhile may come where an older one was. */
+static void enter(struct fib_cursor *c, struct fib_sched *s)
+{
+	const uint64_t recorded = fib_load(&s->pinned.recorded);
+
+	AT_RUNTIME(c) = ENTERED(c) = s->serial;
+	AT_SLOT(c) = TRIED(c) = 0;
+	OLDEST(c) = recorded > FIB_PINNED_EVENTS ? recorded % FIB_PINNED_EVENTS : 0;
+}
+
 /* Some slots of one runtime's ring. */
 static void look_into(struct fib_sched *s, void *arg)
 {
@@ -155,13 +168,12 @@ static void look_into(struct fib_sched *s, void *arg)
 	struct fib_pinned_event e;
 	int i, rc;
 
-	/* The one before has gone. */
-	if (s->serial != AT_RUNTIME(c)) {
-		AT_RUNTIME(c) = s->serial;
-		AT_SLOT(c) = 0;
-	}
+	if (s->serial != ENTERED(c))
+		enter(c, s);
 	for (i = 0; i < PIECE && AT_SLOT(c) < FIB_PINNED_EVENTS; i++) {
-		rc = fib_pinned_copy(&s->pinned, (unsigned)AT_SLOT(c), &e);
+		const uint64_t slot = (OLDEST(c) + AT_SLOT(c)) % FIB_PINNED_EVENTS;
+
+		rc = fib_pinned_copy(&s->pinned, (unsigned)slot, &e);
 		if (rc == -EAGAIN && TRIED(c)++ < TRIES)
 			return;
 		TRIED(c) = 0;
@@ -171,10 +183,8 @@ static void look_into(struct fib_sched *s, void *arg)
 		else if (rc == -EAGAIN)
 			c->end.problems++;
 	}
-	if (AT_SLOT(c) == FIB_PINNED_EVENTS) {
+	if (AT_SLOT(c) == FIB_PINNED_EVENTS)
 		AT_RUNTIME(c)++;
-		AT_SLOT(c) = 0;
-	}
 }
 
 static bool step_waits(struct fib_peer *peer, int64_t now)

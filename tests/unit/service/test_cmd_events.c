@@ -11,6 +11,7 @@
 #include <fiber.h>
 
 #include "sched/longrun_ring.h"
+#include "sched/pinned.h"
 #include "sched/tick.h"
 #include "service/answer.h"
 #include "talk.h"
@@ -142,6 +143,28 @@ static void test_only_what_is_newer_is_told_to_who_asks_for_that(void **state)
 	assert_int_equal(end.total, before + 2);
 }
 
+static void test_pinned_waits_are_told_the_oldest_that_is_there_first(void **state)
+{
+	uint64_t before;
+	unsigned i;
+
+	(void)state;
+	assert_int_equal(ask(FIB_WIRE_RING_PINNED, 1, 0), 0);
+	before = end.total;
+	refuse(FIB_PINNED_EVENTS + 44);
+	assert_int_equal(ask(FIB_WIRE_RING_PINNED, 0, 0), 0);
+	assert_int_equal(end.total, before + FIB_PINNED_EVENTS + 44);
+	assert_int_equal(count, FIB_PINNED_EVENTS);
+	for (i = 0; i < count; i++)
+		assert_int_equal(events[i].number, before + 44 + i);
+	/* Full, and not one more. */
+	refuse(2 * FIB_PINNED_EVENTS - 44);
+	assert_int_equal(ask(FIB_WIRE_RING_PINNED, 1, 0), 0);
+	assert_int_equal(count, FIB_PINNED_EVENTS);
+	for (i = 0; i < count; i++)
+		assert_int_equal(events[i].number, before + 2 * FIB_PINNED_EVENTS + i);
+}
+
 static void test_events_of_all_runtimes_are_told(void **state)
 {
 	struct fiber_runtime *first = rt, *second;
@@ -203,6 +226,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_only_what_is_newer_is_told_to_who_asks_for_that, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_pinned_waits_are_told_the_oldest_that_is_there_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_events_of_all_runtimes_are_told, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
