@@ -13,7 +13,7 @@ const struct tool_command ctl_pinned = {
 	.summary = "pinned waits, by the place they happened in",
 	.help = "A fiber that is pinned and calls something that has to wait blocks its carrier,\n"
 		"or is refused ('fiberctl policy'). Each place where that happened: how often,\n"
-		"for how long, which fibers, what they waited for, and the stack. The program\n"
+		"when, for how long, which fibers, what they waited for, and the stack. The program\n"
 		"keeps the last 256 of each runtime; under the policy silent it records none.\n"
 		"--follow prints a line for each as it happens, and one more with the whole time\n"
 		"when it has ended.\n",

@@ -4,6 +4,8 @@
  *
  * Who follows asks again, a few times a second, for what is newer than what it has. An event that still went on when it was
  * printed is asked for again until it has ended, and printed once more with how long it took in the end.
+ *
+ * Of several runtimes they come ring by ring. They are put in order by their numbers, and a gap between two is what was lost.
  */
 #include "fiberctl/events.h"
 
@@ -19,6 +21,13 @@
 
 #define LASTING 512 /* more events than a ring has */
 
+/* One that is to be shown when the answer is whole. */
+struct told {
+	uint64_t number;
+	json_t *object; /* with --json, else NULL */
+	char *text;
+};
+
 struct look {
 	const struct tool_arguments *arguments;
 	const char *what;
@@ -28,12 +37,107 @@ struct look {
 	struct ins_sites *sites;
 	struct ins_walk walk;
 	json_t *events; /* with --json, not followed */
-	/* of who follows */
+	struct told *told;
+	size_t told_count, told_room;
 	uint64_t next; /* the first number that was not seen */
+	/* of who follows */
 	uint64_t lasting[LASTING], still[LASTING];
 	size_t lasting_count, still_count;
-	uint64_t highest;
 };
+
+/* -- in order -- */
+
+static int tell(struct look *l, const struct ins_event *event)
+{
+	const struct fib_layout *layout = &l->source->layout;
+	struct told *told = l->told;
+	size_t size;
+	FILE *out;
+
+	if (l->told_count == l->told_room) {
+		l->told_room = l->told_room ? l->told_room * 2 : 64;
+		told = realloc(told, l->told_room * sizeof *told);
+		if (!told)
+			return -ENOMEM;
+		l->told = told;
+	}
+	told += l->told_count;
+	*told = (struct told){.number = event->e.number};
+	if (l->arguments->json) {
+		told->object = ins_json_event(layout, l->symbols, event, &l->walk);
+	} else if ((out = open_memstream(&told->text, &size))) {
+		ins_text_event(out, layout, l->symbols, event, &l->walk);
+		fclose(out);
+	}
+	if (!told->object && !told->text)
+		return -ENOMEM;
+	l->told_count++;
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* How many between it and the one before were not there any more. */
+static uint64_t lost_before(struct look *l, uint64_t number)
+{
+	const uint64_t lost = number > l->next ? number - l->next : 0;
+
+	if (number >= l->next)
+		l->next = number + 1;
+	return lost;
+}
+
+/* One line a told event of who follows; all into the answer of who does not. */
+static void show(struct look *l, struct told *told)
+{
+	const uint64_t lost = lost_before(l, told->number);
+
+	if (told->object)
+		json_object_set_new(told->object, "lostBefore", json_integer((json_int_t)lost));
+	if (l->events) {
+		json_array_append_new(l->events, told->object);
+	} else if (told->object) {
+		json_dumpf(told->object, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(told->object);
+	} else {
+		if (lost)
+			printf("%" PRIu64 " %s%s before this %s not kept any more\n", lost, l->what,
+			       lost == 1 ? "" : "s", lost == 1 ? "is" : "are");
+		fputs(told->text, stdout);
+		free(told->text);
+	}
+}
+
+static void show_all(struct look *l)
+{
+	size_t i;
+
+	if (l->told_count)
+		qsort(l->told, l->told_count, sizeof *l->told, by_number);
+	for (i = 0; i < l->told_count; i++)
+		show(l, &l->told[i]);
+	l->told_count = 0;
+}
+
+/* What the end of the process came in between of is told to nobody. */
+static void forget_told(struct look *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->told_count; i++) {
+		json_decref(l->told[i].object);
+		free(l->told[i].text);
+	}
+	free(l->told);
+}
+
+/* -- by the place they happened in -- */
 
 static int take(void *context, const struct ins_event *event)
 {
@@ -41,11 +145,16 @@ static int take(void *context, const struct ins_event *event)
 	int rc;
 
 	ins_event_walk(l->unwinder, event, &l->walk);
-	if (l->events)
-		json_array_append_new(
-			l->events, ins_json_event(&l->source->layout, l->symbols, event, &l->walk));
-	rc = ins_sites_add(l->sites, l->symbols, event, &l->walk);
+	rc = l->events ? tell(l, event) : 0;
+	if (rc == 0)
+		rc = ins_sites_add(l->sites, l->symbols, event, &l->walk);
 	return rc < 0 ? rc : 0;
+}
+
+/* Recorded, and not in the answer. */
+static uint64_t lost_of(const struct ins_summary *summary)
+{
+	return summary->total > summary->shown ? summary->total - summary->shown : 0;
 }
 
 static void put_json(struct look *l, const struct ins_summary *summary)
@@ -58,11 +167,13 @@ static void put_json(struct look *l, const struct ins_summary *summary)
 		ins_json_row(&json, ins_json_site(&l->source->layout, l->symbols,
 						  ins_sites_at(l->sites, i)));
 	ins_json_key(&json, "events", json_incref(l->events));
+	ins_json_key(&json, "lost", json_integer((json_int_t)lost_of(summary)));
 	ins_json_end(&json, summary, &l->source->problems);
 }
 
 static void put_text(struct look *l, const struct ins_summary *summary)
 {
+	const uint64_t lost = lost_of(summary);
 	size_t i, sites = ins_sites_count(l->sites);
 	char text[640];
 
@@ -74,9 +185,12 @@ static void put_text(struct look *l, const struct ins_summary *summary)
 	for (i = 0; i < ins_problems_lines(&l->source->problems); i++)
 		printf("incomplete: %s\n",
 		       ins_problems_text(&l->source->problems, i, text, sizeof text));
-	printf("shown %" PRIu64 " of %" PRIu64 " %s%s, in %zu place%s\n", summary->shown,
+	printf("shown %" PRIu64 " of %" PRIu64 " %s%s, in %zu place%s", summary->shown,
 	       summary->total, l->what, summary->total == 1 ? "" : "s", sites,
 	       sites == 1 ? "" : "s");
+	if (lost)
+		printf("; %" PRIu64 " %s not kept any more", lost, lost == 1 ? "is" : "are");
+	putchar('\n');
 	if (summary->taken)
 		puts(ins_words_taken(summary, text, sizeof text));
 }
@@ -94,6 +208,7 @@ static int group(struct look *l, enum fib_wire_ring ring)
 	if (rc < 0)
 		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 	ins_sites_sort(l->sites);
+	show_all(l);
 	if (json)
 		put_json(l, &summary);
 	else
@@ -119,24 +234,13 @@ static int take_new(void *context, const struct ins_event *event)
 	const uint64_t number = event->e.number;
 	const bool known = is_among(l->lasting, l->lasting_count, number);
 
-	if (number >= l->highest)
-		l->highest = number + 1;
 	if (lasts && l->still_count < LASTING)
 		l->still[l->still_count++] = number;
 	/* Printed already, and nothing is new about it. */
 	if (known ? lasts : number < l->next)
 		return 0;
 	ins_event_walk(l->unwinder, event, &l->walk);
-	if (l->arguments->json) {
-		json_t *object = ins_json_event(&l->source->layout, l->symbols, event, &l->walk);
-
-		json_dumpf(object, stdout, JSON_COMPACT);
-		putchar('\n');
-		json_decref(object);
-	} else {
-		ins_text_event(stdout, &l->source->layout, l->symbols, event, &l->walk);
-	}
-	return 0;
+	return tell(l, event);
 }
 
 static uint64_t first_wanted(const struct look *l)
@@ -164,9 +268,9 @@ static int follow(struct look *l, enum fib_wire_ring ring)
 		rc = ins_events_read(l->source, &request, take_new, l, &summary, &error);
 		if (rc < 0)
 			return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+		show_all(l);
 		memcpy(l->lasting, l->still, l->still_count * sizeof l->still[0]);
 		l->lasting_count = l->still_count;
-		l->next = l->highest;
 		code = tool_written(TOOL_WELL);
 		if (code != TOOL_WELL)
 			return code;
@@ -193,6 +297,7 @@ int ctl_events(const struct tool_arguments *arguments, enum fib_wire_ring ring, 
 	else
 		code = group(&l, ring);
 	json_decref(l.events);
+	forget_told(&l);
 	ins_sites_free(l.sites);
 	ins_symbols_free(l.symbols);
 	ins_unwinder_free(l.unwinder);

@@ -16,6 +16,8 @@
 struct ins_event {
 	struct fib_wire_event e;
 	struct ins_fiber fiber; /* as it was: id, name, what it waited for, and its stack */
+	/* When it began: ns before the answer, and of CLOCK_REALTIME. Of whoever emits it. */
+	int64_t ago, wall;
 };
 
 /* Decode a frame's payload, which holds the stack that *ret then points to. False when it makes no sense. */

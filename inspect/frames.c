@@ -33,6 +33,7 @@ static int take_process(struct ins_frames *f, const void *payload, size_t length
 	memcpy(&p, payload, sizeof p);
 	f->source->pid = p.pid;
 	f->now = p.now;
+	ins_moment_is(&f->moment, p.now);
 	memcpy(f->source->name, p.name, sizeof f->source->name);
 	f->source->name[sizeof f->source->name - 1] = 0;
 	return 0;
@@ -204,6 +205,7 @@ static int take_event(struct ins_frames *f, const void *payload, size_t length,
 		return rc;
 	if (!ins_event_take(payload, length, &event))
 		return bad(f, "an event larger than its frame", error);
+	ins_moment_of(&f->moment, event.e.began, &event.ago, &event.wall);
 	f->sent++;
 	f->summary->shown++;
 	return f->event_fn(f->context, &event);
@@ -338,5 +340,7 @@ void ins_frames_begin_events(struct ins_frames *f, ins_event_fn *fn, void *conte
 	static const struct ins_request all;
 
 	ins_frames_begin(f, &all, NULL, context, summary);
+	/* A bare answer does not say it again. */
+	ins_moment_renew(&f->moment);
 	f->event_fn = fn;
 }

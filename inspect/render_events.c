@@ -42,10 +42,11 @@ static const char *say_site(struct ins_symbols *symbols, const struct ins_walk *
 void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
 		    const struct ins_event *event, const struct ins_walk *walk)
 {
-	char took[32], name[sizeof event->e.name * 4], doing[320], site[1600];
+	char when[32], took[32], name[sizeof event->e.name * 4], doing[320], site[1600];
 
 	say_site(symbols, walk, ins_event_site(symbols, walk), site, sizeof site);
-	fprintf(out, "%8s%s fiber %" PRIu64 " \"%s\" %s",
+	fprintf(out, "%s %8s%s fiber %" PRIu64 " \"%s\" %s",
+		ins_moment_words(event->wall, when, sizeof when),
 		ins_words_duration(event->fiber.row.age, took, sizeof took),
 		event->e.flags & FIB_WIRE_EVENT_LASTS ? " and on" : "", event->e.fiber,
 		ins_words_clean(event->e.name, name, sizeof name),
@@ -61,6 +62,7 @@ void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins
 			  const struct ins_site *s)
 {
 	char doing[320], site[1600], total[32], min[32], median[32], max[32];
+	char first[32], last[32];
 
 	say_site(symbols, &s->walk, s->frame, site, sizeof site);
 	fprintf(out, "%" PRIu64 " time%s %s", s->count, s->count == 1 ? "" : "s",
@@ -68,6 +70,8 @@ void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins
 	if (site[0])
 		fprintf(out, ": %s", site);
 	ins_words_duration(s->durations.max, max, sizeof max);
+	ins_words_duration(s->first.ago, first, sizeof first);
+	ins_words_duration(s->last.ago, last, sizeof last);
 	if (s->count == 1)
 		fprintf(out, " [%s", max);
 	else
@@ -75,6 +79,10 @@ void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins
 			ins_words_duration(s->total, total, sizeof total),
 			ins_words_duration(s->durations.min, min, sizeof min), max,
 			ins_words_duration(s->durations.median, median, sizeof median));
+	if (s->count == 1 || strcmp(first, last) == 0)
+		fprintf(out, ", %s ago", last);
+	else
+		fprintf(out, ", first %s ago, last %s ago", first, last);
 	if (s->lasting)
 		fprintf(out, ", %" PRIu64 " of them going on", s->lasting);
 	fprintf(out, "] fiber%s", s->ids.count == 1 ? "" : "s");
@@ -131,14 +139,16 @@ json_t *ins_json_event(const struct fib_layout *layout, struct ins_symbols *symb
 	const struct fib_wire_event *e = &event->e;
 	json_t *ret;
 
-	ret = json_pack(
-		"{s:I, s:I, s:o, s:I, s:I, s:b, s:o, s:o, s:b}", "number", (json_int_t)e->number,
-		"fiberId", (json_int_t)e->fiber, "name", ins_json_text(e->name), "beganNs",
-		(json_int_t)e->began, "durationNs", (json_int_t)event->fiber.row.age, "lasts",
-		(e->flags & FIB_WIRE_EVENT_LASTS) != 0, "carrier",
-		e->carrier == FIB_WIRE_EVENT_NO_CARRIER ? json_null() : json_integer(e->carrier),
-		"site", site_object(symbols, walk, ins_event_site(symbols, walk)), "truncated",
-		walk->truncated);
+	ret = json_pack("{s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:b}", "number",
+			(json_int_t)e->number, "fiberId", (json_int_t)e->fiber, "name",
+			ins_json_text(e->name), "beganNs", (json_int_t)e->began, "wallNs",
+			(json_int_t)event->wall, "agoNs", (json_int_t)event->ago, "durationNs",
+			(json_int_t)event->fiber.row.age, "lasts",
+			(e->flags & FIB_WIRE_EVENT_LASTS) != 0, "carrier",
+			e->carrier == FIB_WIRE_EVENT_NO_CARRIER ? json_null()
+								: json_integer(e->carrier),
+			"site", site_object(symbols, walk, ins_event_site(symbols, walk)),
+			"truncated", walk->truncated);
 	if (ret && put_doing(ret, layout, event) == 0)
 		return ret;
 	json_decref(ret);
@@ -153,9 +163,11 @@ json_t *ins_json_site(const struct fib_layout *layout, struct ins_symbols *symbo
 	json_t *ret;
 
 	ret = json_pack(
-		"{s:I, s:I, s:o, s:o, s:o, s:O?, s:b, s:o}", "count", (json_int_t)s->count,
-		"lasting", (json_int_t)s->lasting, "fiberIds", ins_json_sample(&s->ids),
-		"durationNs",
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:O?, s:b, s:o}", "count",
+		(json_int_t)s->count, "lasting", (json_int_t)s->lasting, "firstWallNs",
+		(json_int_t)s->first.wall, "firstAgoNs", (json_int_t)s->first.ago, "lastWallNs",
+		(json_int_t)s->last.wall, "lastAgoNs", (json_int_t)s->last.ago, "fiberIds",
+		ins_json_sample(&s->ids), "durationNs",
 		ins_json_spread(json_pack("{s:I}", "total", (json_int_t)s->total), &s->durations),
 		"site", site_object(symbols, &s->walk, s->frame), "frames",
 		json_object_get(fiber, "frames"), "truncated", s->walk.truncated, "reason",

@@ -3,10 +3,11 @@
 #ifndef INS_RENDER_EVENTS_H
 #define INS_RENDER_EVENTS_H
 
+#include "inspect/moment.h"
 #include "inspect/render.h"
 #include "inspect/sites.h"
 
-/* A line: how long, who, doing what, where. */
+/* A line: when, how long, who, doing what, where. */
 void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
 		    const struct ins_event *event, const struct ins_walk *walk);
 

@@ -72,6 +72,17 @@ static struct ins_site *new_site(struct ins_sites *sites)
 	return at[sites->count] ? at[sites->count++] : NULL;
 }
 
+/* Events come in no order. */
+static void note_time(struct ins_site *s, const struct ins_event *event)
+{
+	const struct ins_site_time at = {event->e.began, event->ago, event->wall};
+
+	if (!s->count || at.began < s->first.began)
+		s->first = at;
+	if (!s->count || at.began >= s->last.began)
+		s->last = at;
+}
+
 int ins_sites_add(struct ins_sites *sites, struct ins_symbols *symbols,
 		  const struct ins_event *event, const struct ins_walk *walk)
 {
@@ -88,6 +99,7 @@ int ins_sites_add(struct ins_sites *sites, struct ins_symbols *symbols,
 		s = new_site(sites);
 	if (!s || ins_spread_add(&s->durations, duration) < 0)
 		return -ENOMEM;
+	note_time(s, event);
 	s->count++;
 	s->total += duration;
 	s->lasting += (event->e.flags & FIB_WIRE_EVENT_LASTS) != 0;

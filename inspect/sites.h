@@ -18,7 +18,10 @@ struct ins_site {
 	struct ins_event event; /* the latest one, without its stack */
 	struct ins_walk walk;	/* its frames */
 	unsigned frame;		/* the program's innermost in it */
-	int64_t total;		/* ns */
+	struct ins_site_time {
+		int64_t began, ago, wall; /* see struct ins_event */
+	} first, last;
+	int64_t total; /* ns */
 	struct ins_spread durations;
 };
 

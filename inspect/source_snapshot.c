@@ -68,12 +68,14 @@ static int kept_events(struct ins_source *source, const struct fib_wire_events *
 		       struct ins_error *error)
 {
 	struct kept *k = (struct kept *)source;
+	const struct ins_snapshot_head *head = ins_snapshot_head(k->snapshot);
 	struct ins_snapshot_frames frames;
 
 	say_taken(k, ret);
 	if (!ins_snapshot_answer(k->snapshot, INS_SNAPSHOT_EVENTS(request->ring), &frames))
 		return ins_error_set(error, -EOPNOTSUPP, "%s: " INS_SNAPSHOT_LACKS, k->path);
 	ins_frames_begin_events(&k->frames, fn, context, ret);
+	ins_moment_was(&k->frames.moment, head->now, head->taken);
 	return take_all(k, &frames, error);
 }
 

@@ -2,6 +2,7 @@
 /* test_fiberctl_pinned.c - pinned waits, by the place they happened in, and as they come. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/harness/cli/http.h"
@@ -42,6 +43,86 @@ static void test_waits_of_one_place_are_counted_with_how_long_they_took(void **s
 	harness_free(hog);
 }
 
+static int64_t wall(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Each began between the program and the answer. Clocks are read one after another: a second is nothing here. */
+static void test_when_each_was_is_told_by_both_clocks(void **state)
+{
+	const int64_t second = 1000000000, before = wall();
+	struct harness_process *hog = cli_start(NULL, "ready ", "hog", "--pin", "3", NULL);
+	json_t *answer, *site, *event;
+	int64_t last = before - second;
+	size_t i;
+
+	(void)state;
+	answer = json_well(
+		cli_run("fiberctl", "pinned", cli_number((uint64_t)hog->pid), "--json", NULL));
+	site = json_array_get(json_object_get(answer, "sites"), 0);
+	json_promise(site, "site", "firstWallNs:i firstAgoNs:i lastWallNs:i lastAgoNs:i");
+	json_array_foreach (json_object_get(answer, "events"), i, event) {
+		const int64_t at = json_int(event, "wallNs"), ago = json_int(event, "agoNs");
+
+		assert_true(at > last && at < wall());
+		assert_true(at + ago >= before && at + ago <= wall() + second);
+		assert_int_equal(json_int(event, "number"), i);
+		assert_int_equal(json_int(event, "lostBefore"), 0);
+		if (i == 0) {
+			assert_int_equal(at, json_int(site, "firstWallNs"));
+			assert_int_equal(ago, json_int(site, "firstAgoNs"));
+		}
+		last = at;
+	}
+	assert_int_equal(i, 3);
+	assert_int_equal(last, json_int(site, "lastWallNs"));
+	assert_int_equal(json_int(answer, "lost"), 0);
+	json_decref(answer);
+	harness_free(hog);
+}
+
+#define WAITS 600 /* so many that a runtime does not keep all, also if not each has to wait */
+
+static void test_what_is_not_kept_any_more_is_counted(void **state)
+{
+	struct harness_process *hog, *p, *follow;
+	char tool[HARNESS_PATH], lost[64];
+	const char *argv[] = {harness_program(tool, "fiberctl"), "pinned", NULL, "--follow", NULL};
+	json_t *answer, *event;
+	const char *pid;
+	size_t i;
+
+	(void)state;
+	hog = cli_start(NULL, "ready ", "hog", "--pin", cli_number(WAITS), "--ms", "1", NULL);
+	argv[2] = pid = cli_number((uint64_t)hog->pid);
+	answer = json_well(cli_run("fiberctl", "pinned", pid, "--json", NULL));
+	/* On a busy machine a deadline may pass before the wait begins. */
+	assert_in_range(json_int(answer, "total"), 257, WAITS);
+	assert_int_equal(json_int(answer, "shown"), 256);
+	assert_int_equal(json_int(answer, "lost"), json_int(answer, "total") - 256);
+	json_array_foreach (json_object_get(answer, "events"), i, event) {
+		assert_int_equal(json_int(event, "number"), json_int(answer, "lost") + (int)i);
+		assert_int_equal(json_int(event, "lostBefore"), i ? 0 : json_int(answer, "lost"));
+	}
+	snprintf(lost, sizeof lost, "%d", (int)json_int(answer, "lost"));
+	p = cli_run("fiberctl", "pinned", pid, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, lost);
+	cli_contains(p->out.bytes, json_int(answer, "lost") == 1 ? " is not kept any more\n"
+								 : " are not kept any more\n");
+	harness_free(p);
+	follow = harness_start(argv, NULL);
+	assert_non_null(harness_wait_line(follow, lost, CLI_SECONDS));
+	cli_contains(follow->out.bytes, " not kept any more\n");
+	harness_free(follow);
+	json_decref(answer);
+	harness_free(hog);
+}
+
 static void test_text_has_a_header_and_the_frames(void **state)
 {
 	struct harness_process *hog = cli_start(NULL, "ready ", "hog", "--pin", "2", NULL), *p;
@@ -51,6 +132,7 @@ static void test_text_has_a_header_and_the_frames(void **state)
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "2 times pinned in sleep: hog_pin at ");
 	cli_contains(p->out.bytes, " in all, ");
+	cli_contains(p->out.bytes, " ago] fibers ");
 	cli_contains(p->out.bytes, "  #0  ");
 	cli_contains(p->out.bytes, "\nshown 2 of 2 pinned waits, in 1 place\n");
 	harness_free(p);
@@ -63,7 +145,9 @@ static bool begun(void *arg)
 	struct harness_process *follow = arg;
 
 	harness_wait_line(follow, "no such line", 1);
-	return strstr(follow->out.bytes, " and on fiber ") != NULL;
+	/* The time of day comes first. */
+	return strstr(follow->out.bytes, " and on fiber ") != NULL && follow->out.bytes[2] == ':' &&
+	       follow->out.bytes[5] == ':' && follow->out.bytes[8] == '.';
 }
 
 static bool over(void *arg)
@@ -156,6 +240,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits_of_one_place_are_counted_with_how_long_they_took),
+		cmocka_unit_test(test_when_each_was_is_told_by_both_clocks),
+		cmocka_unit_test(test_what_is_not_kept_any_more_is_counted),
 		cmocka_unit_test(test_text_has_a_header_and_the_frames),
 		cmocka_unit_test(test_follow_tells_a_wait_when_it_begins_and_when_it_has_ended),
 		cmocka_unit_test(test_follow_as_json_is_an_object_a_line),

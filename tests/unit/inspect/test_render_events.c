@@ -26,7 +26,12 @@ static int begin(void **state)
 	memset(&walk, 0, sizeof walk);
 	walk.count = 1;
 	walk.pc[0] = 0x100;
-	return !ins_event_take(&e, sizeof e, &event) || nowhere_begin();
+	setenv("TZ", "UTC", 1);
+	if (!ins_event_take(&e, sizeof e, &event))
+		return -1;
+	event.wall = INT64_C(54345078999999);
+	event.ago = INT64_C(90000000000);
+	return nowhere_begin();
 }
 
 static int end(void **state)
@@ -49,8 +54,9 @@ static const char *line(void)
 static void test_a_line_has_everything_and_nothing_harmful(void **state)
 {
 	(void)state;
-	assert_string_equal(line(),
-			    "    21ms fiber 41 \"bad\\x1b[2J\" in system call 99999: 0x100\n");
+	assert_string_equal(
+		line(),
+		"15:05:45.078     21ms fiber 41 \"bad\\x1b[2J\" in system call 99999: 0x100\n");
 	event.e.flags = FIB_WIRE_EVENT_LASTS;
 	assert_non_null(strstr(line(), "21ms and on fiber 41"));
 	walk.count = 0;
@@ -71,6 +77,9 @@ static void test_an_object_has_the_promised_keys(void **state)
 	assert_string_equal(json_string_value(json_object_get(object, "systemCall")), "99999");
 	assert_string_equal(json_string_value(json_object_get(object, "kind")), "system-call");
 	assert_true(json_is_false(json_object_get(object, "lasts")));
+	assert_int_equal(json_integer_value(json_object_get(object, "beganNs")), 5);
+	assert_int_equal(json_integer_value(json_object_get(object, "wallNs")), 54345078999999);
+	assert_int_equal(json_integer_value(json_object_get(object, "agoNs")), 90000000000);
 	assert_true(json_is_null(json_object_get(object, "wait")));
 	assert_string_equal(
 		json_string_value(json_object_get(json_object_get(object, "site"), "pc")), "0x100");
@@ -89,6 +98,8 @@ static void test_a_place_has_its_numbers_and_frames(void **state)
 		.count = 2,
 		.ids = {.count = 2, .id = {41, 40}},
 		.total = 60000000,
+		.first = {.wall = 50000000000, .ago = INT64_C(134000000000)},
+		.last = {.wall = 172000000000, .ago = INT64_C(12000000000)},
 		.durations = {.min = 20000000, .median = 20000000, .max = 40000000}};
 	char text[4096];
 	FILE *out = fmemopen(text, sizeof text, "w");
@@ -99,8 +110,10 @@ static void test_a_place_has_its_numbers_and_frames(void **state)
 	site.walk = walk;
 	ins_text_site_events(out, NULL, symbols, &site);
 	fclose(out);
-	assert_non_null(strstr(text, "2 times in system call 99999: 0x100 [60ms in all, 20ms to "
-				     "40ms, median 20ms] fibers 41, 40\n  #0  0x100\n"));
+	assert_non_null(strstr(
+		text,
+		"2 times in system call 99999: 0x100 [60ms in all, 20ms to "
+		"40ms, median 20ms, first 2m14s ago, last 12s ago] fibers 41, 40\n  #0  0x100\n"));
 	object = ins_json_site(NULL, symbols, &site);
 	assert_int_equal(json_integer_value(json_object_get(object, "count")), 2);
 	assert_int_equal(json_array_size(json_object_get(object, "fiberIds")), 2);
@@ -108,7 +121,16 @@ static void test_a_place_has_its_numbers_and_frames(void **state)
 	assert_int_equal(
 		json_integer_value(json_object_get(json_object_get(object, "durationNs"), "total")),
 		60000000);
+	assert_int_equal(json_integer_value(json_object_get(object, "firstWallNs")), 50000000000);
+	assert_int_equal(json_integer_value(json_object_get(object, "firstAgoNs")), 134000000000);
+	assert_int_equal(json_integer_value(json_object_get(object, "lastWallNs")), 172000000000);
+	assert_int_equal(json_integer_value(json_object_get(object, "lastAgoNs")), 12000000000);
 	json_decref(object);
+	site.count = 1;
+	out = fmemopen(text, sizeof text, "w");
+	ins_text_site_events(out, NULL, symbols, &site);
+	fclose(out);
+	assert_non_null(strstr(text, "0x100 [40ms, 12s ago] fibers"));
 }
 
 int main(void)

@@ -60,6 +60,29 @@ static void test_equal_stacks_of_equal_doings_are_one_place(void **state)
 	assert_int_equal(s->ids.id[1], 6);
 }
 
+static void test_a_place_has_the_first_and_the_last_time(void **state)
+{
+	const struct ins_site *s;
+
+	(void)state;
+	event.e.began = 70;
+	event.ago = 30;
+	event.wall = 1070;
+	add(5, 1);
+	event.e.began = 20;
+	event.ago = 80;
+	event.wall = 1020;
+	add(6, 1);
+	event.e.began = 50;
+	event.ago = 50;
+	event.wall = 1050;
+	add(7, 1);
+	s = ins_sites_at(sites, 0);
+	assert_int_equal(s->count, 3);
+	assert_true(s->first.began == 20 && s->first.ago == 80 && s->first.wall == 1020);
+	assert_true(s->last.began == 70 && s->last.ago == 30 && s->last.wall == 1070);
+}
+
 static void test_what_differs_is_another_place_and_the_longest_comes_first(void **state)
 {
 	(void)state;
@@ -114,6 +137,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_equal_stacks_of_equal_doings_are_one_place,
 						begin, end),
+		cmocka_unit_test_setup_teardown(test_a_place_has_the_first_and_the_last_time, begin,
+						end),
 		cmocka_unit_test_setup_teardown(
 			test_what_differs_is_another_place_and_the_longest_comes_first, begin, end),
 		cmocka_unit_test_setup_teardown(test_without_a_stack_the_reason_is_the_place, begin,
