@@ -184,6 +184,11 @@ FIELD(get_carrier)
 	return number_if(row_of(sight)->carrier != FIB_ROW_CARRIER_NONE, row_of(sight)->carrier);
 }
 
+FIELD(get_cancelled)
+{
+	return text(row_of(sight)->cancelled ? "yes" : NULL);
+}
+
 FIELD(get_parent)
 {
 	return number_if(row_of(sight)->parent != 0, row_of(sight)->parent);
@@ -262,6 +267,7 @@ const struct ins_field_info ins_field_infos[] = {
 	{"left", "LEFT", "time until its deadline", INS_TIME, 8, 0, get_left},
 	{"carrier", "CARRIER", "the carrier it runs on", INS_NUMBER, 7, 0, get_carrier},
 	{"pins", "PINS", "how often it is pinned", INS_NUMBER, 4, 0, get_pins},
+	{"cancelled", "CANCELLED", "yes where it was asked to end", INS_TEXT, 9, 0, get_cancelled},
 	{"parent", "PARENT", "the fiber that spawned it", INS_NUMBER, 10, 0, get_parent},
 	{"fn", "FUNCTION", "the function it runs", INS_TEXT, 24, INS_NEEDS_SYMBOLS, get_fn},
 	{"spawn", "SPAWNED IN", "the function that spawned it", INS_TEXT, 24, INS_NEEDS_SYMBOLS,

@@ -241,6 +241,8 @@ static void say_running(struct why *w, const struct ins_fiber *fiber)
 /* What a fiber does, after its name. */
 static void say_doing(struct why *w, const struct ins_fiber *fiber, bool itself)
 {
+	if (fiber->row.cancelled && fiber->row.state != FIBER_DEAD)
+		say(w, "was asked to end (cancelled), and ");
 	switch (fiber->row.state) {
 	case FIBER_CREATED:
 		say_time(w, "was made ", fiber->row.age, " ago and waits to be started");

@@ -81,6 +81,7 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_RUNNABLE, runnable);
 	FIELD(FIB_FIELD_WAITED, waited);
 	FIELD(FIB_FIELD_BORN, born);
+	FIELD(FIB_FIELD_CANCELLED, cancelled);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 

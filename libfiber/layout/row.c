@@ -103,6 +103,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->state = (uint8_t)field(layout, bytes, FIB_FIELD_STATE);
 	ret->wait_kind = (uint8_t)field(layout, bytes, FIB_FIELD_WAIT_KIND);
 	ret->flags = (uint8_t)field(layout, bytes, FIB_FIELD_FLAGS);
+	ret->cancelled = field(layout, bytes, FIB_FIELD_CANCELLED) != 0;
 	ret->pins = (uint16_t)field(layout, bytes, FIB_FIELD_PINS);
 	ret->switches = (ret->seq + 1) / 2;
 	ret->stack_low = field(layout, bytes, FIB_FIELD_STACK_LOW);

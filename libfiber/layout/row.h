@@ -41,8 +41,8 @@ struct fib_row {
 	uint8_t state;	   /* enum fiber_state */
 	uint8_t wait_kind; /* FIB_WAIT_NONE when it does not wait */
 	uint8_t flags;
-	uint8_t unused;
-	uint16_t carrier; /* FIB_ROW_CARRIER_NONE when it does not run */
+	uint8_t cancelled; /* 1: it was asked to end; 0 also where the program does not say */
+	uint16_t carrier;  /* FIB_ROW_CARRIER_NONE when it does not run */
 	uint16_t pins;
 	char name[32];
 	char object_name[32];

@@ -115,11 +115,12 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 
 static json_t *fiber_object(const struct crowd_member *m)
 {
-	return json_pack("{s:I, s:s, s:s, s:n, s:{}, s:{s:s, s:s, s:I, s:n, s:n, s:n, s:n, s:n}}",
-			 "id", (json_int_t)m->id, "name", m->name, "state", "suspended", "carrier",
-			 "labels", "wait", "kind", m->kind, "objectName", m->object, "holderId",
-			 (json_int_t)strtoull(m->holder, NULL, 10), "holderThread", "fd", "events",
-			 "deadlineNs", "targetId");
+	return json_pack(
+		"{s:I, s:s, s:s, s:b, s:n, s:{}, s:{s:s, s:s, s:I, s:n, s:n, s:n, s:n, s:n}}", "id",
+		(json_int_t)m->id, "name", m->name, "state", "suspended", "cancelled", 0, "carrier",
+		"labels", "wait", "kind", m->kind, "objectName", m->object, "holderId",
+		(json_int_t)strtoull(m->holder, NULL, 10), "holderThread", "fd", "events",
+		"deadlineNs", "targetId");
 }
 
 static json_t *cycle_object(const struct crowd *crowd, size_t n, size_t behind)

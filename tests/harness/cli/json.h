@@ -23,7 +23,7 @@ void json_promise(const json_t *object, const char *where, const char *keys);
 #define JSON_ANSWER "schemaVersion:i pid:i name:s source:s sampledNs:i total:i shown:i complete:b"
 #define JSON_FIBER                                                                             \
 	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i runnableNs:i? waitedNs:i? " \
-	"livedNs:i? pins:i carrier:i? wait:o? "                                                \
+	"livedNs:i? pins:i cancelled:b carrier:i? wait:o? "                                    \
 	"stack:o spawn:o labels:o"
 #define JSON_WAIT                                                                    \
 	"kind:s object:x? objectName:s? holderId:i? holderThread:i? fd:i? events:* " \

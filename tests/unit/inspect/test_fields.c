@@ -108,6 +108,9 @@ static void test_fields_of_a_waiting_fiber(void **state)
 	shows(&f, "holder", "88");
 	shows(&f, "left", "1m30s");
 	shows(&f, "parent", "1");
+	shows(&f, "cancelled", "-");
+	f.row.cancelled = 1;
+	shows(&f, "cancelled", "yes");
 	shows(&f, "pins", "2");
 	shows(&f, "spawn", "0x1234");
 	f.row.holder = FIB_HOLDER_THREAD | 812;

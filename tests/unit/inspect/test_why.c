@@ -68,6 +68,32 @@ static void test_the_holder_of_a_mutex_is_told_and_what_he_waits_for(void **stat
 	assert_string_equal(why(88), "It waits for fd 17 read since 2m14s.");
 }
 
+static void test_who_was_cancelled_and_goes_on_is_told_so(void **state)
+{
+	(void)state;
+	add_join(7, 41);
+	make(41, "deaf", FIB_WAIT_NONE);
+	fiber.row.state = FIBER_RUNNING;
+	fiber.row.carrier = 0;
+	fiber.row.cancelled = 1;
+	add();
+	make(42, "late", FIB_WAIT_SLEEP);
+	fiber.row.cancelled = 1;
+	add();
+	make(43, "gone", FIB_WAIT_NONE);
+	fiber.row.state = FIBER_DEAD;
+	fiber.row.cancelled = 1;
+	add();
+	assert_string_equal(why(7),
+			    "It joins fiber 41 \"deaf\" since 3s; fiber 41 was asked to end "
+			    "(cancelled), and runs on carrier 0 since 3s.");
+	assert_string_equal(why(41),
+			    "It was asked to end (cancelled), and runs on carrier 0 since 3s.");
+	assert_string_equal(why(42), "It was asked to end (cancelled), and sleeps since 3s.");
+	/* It has taken notice. */
+	assert_string_equal(why(43), "It has ended 3s ago and waits to be joined.");
+}
+
 static void test_who_is_joined_is_told_and_what_he_does(void **state)
 {
 	(void)state;
@@ -333,6 +359,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WHY_TEST(test_the_holder_of_a_mutex_is_told_and_what_he_waits_for),
+		WHY_TEST(test_who_was_cancelled_and_goes_on_is_told_so),
 		WHY_TEST(test_who_is_joined_is_told_and_what_he_does),
 		WHY_TEST(test_two_that_hold_what_the_other_wants_are_a_deadlock),
 		WHY_TEST(test_a_circle_with_a_deadline_in_it_is_no_deadlock_yet),

@@ -59,6 +59,7 @@ static int setup(void **state)
 	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_MUTEX);
 	put(FIB_FIELD_FLAGS, FIBER_DETACHED);
 	put(FIB_FIELD_LABELS, 0xaaaa);
+	put(FIB_FIELD_CANCELLED, 6); /* by whom, and what came of it, is the library's */
 	put(FIB_FIELD_CARRIER, 3);
 	put(FIB_FIELD_PINS, 0x102);
 	put(FIB_FIELD_WAIT_OBJECT, 0x5f00);
@@ -93,6 +94,7 @@ static void test_row_has_every_field_of_the_record(void **state)
 	assert_int_equal(row.deadline, NOW + 1);
 	assert_int_equal(row.flags, FIBER_DETACHED);
 	assert_int_equal(row.pins, 0x102);
+	assert_int_equal(row.cancelled, 1);
 	assert_int_equal(row.cpu, 500);
 	assert_int_equal(row.stack_low, LOW);
 	assert_int_equal(row.stack_size, SIZE);
@@ -138,14 +140,15 @@ static void test_row_of_a_fiber_that_was_not_submitted_has_not_lived(void **stat
 	assert_int_equal(row.waited, 0);
 }
 
-static void test_row_of_a_registry_without_times_does_not_know_them(void **state)
+static void test_row_of_an_older_registry_does_not_know_what_it_has_not(void **state)
 {
 	(void)state;
-	l.fields[FIB_FIELD_BORN].size = 0;
+	l.fields[FIB_FIELD_BORN].size = l.fields[FIB_FIELD_CANCELLED].size = 0;
 	assert_true(decode());
 	assert_true(row.runnable == FIB_ROW_UNKNOWN);
 	assert_true(row.waited == FIB_ROW_UNKNOWN);
 	assert_true(row.lived == FIB_ROW_UNKNOWN);
+	assert_int_equal(row.cancelled, 0);
 	assert_int_equal(row.cpu, 500);
 }
 
@@ -373,7 +376,7 @@ int main(void)
 		ROW_TEST(test_row_has_every_field_of_the_record),
 		ROW_TEST(test_row_has_its_times_in_all_states_until_now),
 		ROW_TEST(test_row_of_a_fiber_that_was_not_submitted_has_not_lived),
-		ROW_TEST(test_row_of_a_registry_without_times_does_not_know_them),
+		ROW_TEST(test_row_of_an_older_registry_does_not_know_what_it_has_not),
 		ROW_TEST(test_row_of_a_wait_for_a_predicate_has_the_age_of_the_wait),
 		ROW_TEST(test_row_of_a_free_record_is_none),
 		ROW_TEST(test_row_of_a_running_fiber_shows_its_carrier_and_no_stack),

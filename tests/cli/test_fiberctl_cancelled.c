@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fiberctl_cancelled.c - a fiber that was cancelled and takes no notice is told from the others, by every way to look. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static struct crowd crowd;
+static char pid[16], deaf[24], file[HARNESS_PATH], core[HARNESS_PATH];
+
+/* One that sits in the system will never know. */
+static int start(void **state)
+{
+	static const char *const admin[] = {"FIBER_CONTROL=admin", NULL};
+	const struct harness_how how = {.env = admin};
+	struct harness_process *p;
+
+	(void)state;
+	crowd = crowd_start(&how, "crowd", "66", "--stuck");
+	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	snprintf(deaf, sizeof(deaf), "%llu",
+		 (unsigned long long)crowd_find(&crowd, "running", "")->id);
+	p = cli_run("fiberctl", "cancel", pid, deaf, NULL);
+	cli_expect(p, 0);
+	harness_free(p);
+	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(file, "a.snap"), NULL);
+	assert_in_range(harness_exit_code(p), 0, 1);
+	harness_free(p);
+	if (!*harness_sanitizer())
+		cli_core(crowd.process->pid, "core", core);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	crowd_end(&crowd);
+	return 0;
+}
+
+static json_t *ask(const char *tool, const char *command, const char *process, const char *word,
+		   const char *other)
+{
+	struct harness_process *p = cli_run(tool, command, process, "--json", word, other, NULL);
+	json_t *answer;
+
+	assert_in_range(harness_exit_code(p), 0, 1);
+	answer = json_answer(p);
+	harness_free(p);
+	return answer;
+}
+
+/* It alone, in a list, by the condition, and in the sentence of show. */
+static void expect_told(const char *tool, const char *process)
+{
+	const uint64_t id = strtoull(deaf, NULL, 10);
+	json_t *answer = ask(tool, "list", process, NULL, NULL), *fiber;
+	struct harness_process *p;
+	size_t i;
+
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), crowd.count);
+	json_array_foreach (json_object_get(answer, "fibers"), i, fiber)
+		assert_int_equal(json_is_true(json_object_get(fiber, "cancelled")),
+				 json_int(fiber, "id") == (json_int_t)id);
+	json_decref(answer);
+	answer = ask(tool, "list", process, "--where", "cancelled");
+	assert_int_equal(json_int(answer, "matched"), 1);
+	assert_non_null(json_fiber(answer, id));
+	json_decref(answer);
+	answer = ask(tool, "list", process, "--where", "not cancelled");
+	assert_int_equal(json_int(answer, "matched"), crowd.count - 1);
+	json_decref(answer);
+	answer = ask(tool, "show", process, deaf, NULL);
+	fiber = json_fiber(answer, id);
+	assert_true(json_is_true(json_object_get(fiber, "cancelled")));
+	cli_contains(json_text(fiber, "why"), "It was asked to end (cancelled), and runs on ");
+	json_decref(answer);
+	p = cli_run(tool, "show", process, deaf, NULL);
+	assert_in_range(harness_exit_code(p), 0, 1);
+	cli_contains(p->out.bytes, "\nIt was asked to end (cancelled), and runs on ");
+	harness_free(p);
+}
+
+static void test_a_process_tells_who_was_cancelled(void **state)
+{
+	(void)state;
+	expect_told("fiberctl", pid);
+}
+
+static void test_it_is_seen_from_outside(void **state)
+{
+	(void)state;
+	expect_told("fibertrace", pid);
+}
+
+static void test_it_is_in_a_snapshot(void **state)
+{
+	(void)state;
+	expect_told("fiberctl", file);
+}
+
+static void test_it_is_in_a_core(void **state)
+{
+	(void)state;
+	if (!*core)
+		cli_skip("no cores of sanitizer builds");
+	expect_told("fibertrace", core);
+}
+
+static void test_no_other_word_is_compared_with_it(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "list", pid, "--where", "cancelled=yes",
+					    "--columns", "id,cancelled", NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, deaf);
+	cli_contains(p->out.bytes, " yes\n");
+	harness_free(p);
+	p = cli_run("fiberctl", "list", pid, "--where", "cancelled=no", NULL);
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "no fiber has 'no'; there are: yes");
+	harness_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_process_tells_who_was_cancelled),
+		cmocka_unit_test(test_it_is_seen_from_outside),
+		cmocka_unit_test(test_it_is_in_a_snapshot),
+		cmocka_unit_test(test_it_is_in_a_core),
+		cmocka_unit_test(test_no_other_word_is_compared_with_it),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, start, stop);
+}
