@@ -62,6 +62,21 @@ int ins_thread_status(pid_t pid, uint64_t tid, const char *key, char *buf, size_
 	return at ? 0 : -ENODATA;
 }
 
+int ins_thread_place(pid_t pid, uint64_t tid, struct fib_sleeper_place *ret)
+{
+	char path[96], *text;
+	size_t size;
+	int rc;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%" PRIu64 "/syscall", (int)pid, tid);
+	rc = ins_slurp(path, &text, &size);
+	if (rc < 0)
+		return rc;
+	rc = fib_sleeper_parse(text, ret);
+	free(text);
+	return rc;
+}
+
 enum ins_thread ins_thread_look(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME])
 {
 	char path[96], *text;

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "layout/sleeper.h"
+
 #define INS_THREAD_NAME 64
 
 enum ins_thread {
@@ -27,5 +29,9 @@ bool ins_thread_name(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME]);
 
 /* A line "key:\tvalue" of the thread's status, like ins_rights_status(). 0, or a negative errno. */
 int ins_thread_status(pid_t pid, uint64_t tid, const char *key, char *buf, size_t size);
+
+/* Where the thread sleeps in the system, from outside: 1: *ret; 0: it runs, or waits for a CPU. Or a negative errno: it has
+ * ended, or we may not know. */
+int ins_thread_place(pid_t pid, uint64_t tid, struct fib_sleeper_place *ret);
 
 #endif

@@ -5,10 +5,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-
-#include "inspect/slurp.h"
 
 static void add(struct ins_threads *threads, pid_t pid, pid_t tid)
 {
@@ -54,7 +51,7 @@ void ins_threads_free(struct ins_threads *threads)
 }
 
 /* System calls that answer EINTR after any stop, and are not begun again (signal(7)). */
-static bool fragile(long number)
+static bool fragile(int64_t number)
 {
 	switch (number) {
 #ifdef SYS_epoll_wait
@@ -85,27 +82,12 @@ static bool fragile(long number)
 
 enum ins_sight ins_threads_look(pid_t pid, pid_t tid, uint64_t *ret_sp, uint64_t *ret_pc)
 {
-	char path[96], *text, *word, *rest;
-	uint64_t value[2] = {0, 0};
-	size_t size;
-	bool waits;
-	long number;
+	struct fib_sleeper_place sleeper;
 
 	*ret_sp = *ret_pc = 0;
-	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
-	if (ins_slurp(path, &text, &size) < 0)
+	if (ins_thread_place(pid, (uint64_t)tid, &sleeper) != 1)
 		return INS_SIGHT_RUNS;
-	/* "running", or the call's number (-1: none), its arguments, sp and pc. */
-	number = strtol(text, &rest, 10);
-	waits = rest != text;
-	while (waits && (word = strtok_r(rest, " \n", &rest))) {
-		value[0] = value[1];
-		value[1] = strtoull(word, NULL, 16);
-	}
-	free(text);
-	if (!waits || !value[0])
-		return INS_SIGHT_RUNS;
-	*ret_sp = value[0];
-	*ret_pc = value[1];
-	return fragile(number) ? INS_SIGHT_FRAGILE : INS_SIGHT_WAITS;
+	*ret_sp = sleeper.sp;
+	*ret_pc = sleeper.pc;
+	return fragile(sleeper.call) ? INS_SIGHT_FRAGILE : INS_SIGHT_WAITS;
 }

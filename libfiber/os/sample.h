@@ -6,15 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where a thread sleeps in the system. */
-struct fib_os_place {
-	int64_t call; /* the system call's number; -1: in none, it waits for memory of its own */
-	uint64_t sp, pc;
-};
+#include "layout/sleeper.h"
 
 /* What thread tid does: 1: it sleeps there, *ret; 0: it runs, or waits for a CPU. Or a negative errno: it has ended, or
  * nobody may know. */
-int fib_os_thread_place(uint32_t tid, struct fib_os_place *ret);
+int fib_os_thread_place(uint32_t tid, struct fib_sleeper_place *ret);
 
 /*
  * Have fn called on thread tid, in between two of its instructions, with its registers as the ucontext_t of a signal

@@ -146,7 +146,7 @@ static struct fib_longrun_event *record(struct fib_carrier *c, const struct glim
 }
 
 /* The stack of one that sleeps, as long as it still does. */
-static void copy_sleeper(struct fib_longrun_event *e, const struct fib_os_place *place)
+static void copy_sleeper(struct fib_longrun_event *e, const struct fib_sleeper_place *place)
 {
 	uint64_t size = e->stack_low + e->stack_room - place->sp;
 
@@ -159,7 +159,7 @@ static void copy_sleeper(struct fib_longrun_event *e, const struct fib_os_place 
 }
 
 static void record_sleeper(struct fib_carrier *c, const struct glimpse *g,
-			   const struct fib_os_place *place)
+			   const struct fib_sleeper_place *place)
 {
 	const bool waits = g->pinned && g->wait_kind != FIB_WAIT_NONE;
 	struct fib_longrun_event *e = record(c, g,
@@ -167,7 +167,7 @@ static void record_sleeper(struct fib_carrier *c, const struct glimpse *g,
 					     : place->call < 0 ? FIB_LONGRUN_FAULTS
 							       : FIB_LONGRUN_CALLS,
 					     FIB_LONGRUN_MISSED);
-	struct fib_os_place after = {0};
+	struct fib_sleeper_place after = {0};
 	struct glimpse now;
 
 	e->call = place->call;
@@ -223,7 +223,7 @@ static void ask(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 /* It has held its carrier for longer than the threshold. */
 static void look_closer(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 {
-	struct fib_os_place place;
+	struct fib_sleeper_place place;
 	struct glimpse after;
 
 	if (fib_os_thread_place(fib_load(&c->tid), &place) != 1)

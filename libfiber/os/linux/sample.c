@@ -16,8 +16,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,25 +37,7 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* "running", "-1 SP PC" or "NR 6 arguments SP PC". */
-static int parse(char *text, struct fib_os_place *ret)
-{
-	char *at = text;
-	int i;
-
-	if (strncmp(text, "running", 7) == 0)
-		return 0;
-	ret->call = strtol(text, &at, 10);
-	if (at == text)
-		return -EPROTO;
-	for (i = 0; ret->call >= 0 && i < 6; i++)
-		strtoull(at, &at, 16);
-	ret->sp = strtoull(at, &at, 16);
-	ret->pc = strtoull(at, &at, 16);
-	return *at == '\n' && ret->sp && ret->pc ? 1 : -EPROTO;
-}
-
-fib_noinline int fib_os_thread_place(uint32_t tid, struct fib_os_place *ret)
+fib_noinline int fib_os_thread_place(uint32_t tid, struct fib_sleeper_place *ret)
 {
 	char path[48], text[256];
 	ssize_t n;
@@ -74,7 +54,7 @@ fib_noinline int fib_os_thread_place(uint32_t tid, struct fib_os_place *ret)
 	if (n <= 0)
 		return n < 0 ? (int)n : -ESRCH;
 	text[n] = 0;
-	return parse(text, ret);
+	return fib_sleeper_parse(text, ret);
 }
 
 static bool is_default(const struct sigaction *action)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* test_thread.c - threads that are there, that have ended, and of which nothing is known. */
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "head.h"
 #include "inspect/thread.h"
+#include "tests/harness/process.h"
 
 static char name[INS_THREAD_NAME];
 
@@ -68,12 +70,38 @@ static void test_nothing_is_known_without_the_process(void **state)
 	assert_string_equal(name, "");
 }
 
+static bool sleeps(void *child)
+{
+	struct fib_sleeper_place sleeper = {-7, 0, 0};
+
+	return ins_thread_place(*(pid_t *)child, (uint64_t) * (pid_t *)child, &sleeper) == 1 &&
+	       sleeper.call >= 0 && sleeper.sp && sleeper.pc;
+}
+
+static void test_a_thread_that_sleeps_is_somewhere_and_one_that_has_ended_nowhere(void **state)
+{
+	struct fib_sleeper_place sleeper;
+	pid_t child = fork();
+
+	(void)state;
+	while (!child)
+		pause();
+	assert_true(child > 0);
+	assert_true(harness_until(sleeps, &child, 60));
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(ins_thread_place(child, (uint64_t)child, &sleeper) < 0);
+	assert_true(ins_thread_place(getpid(), 0, &sleeper) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_thread_that_is_there_has_its_name),
 		cmocka_unit_test(test_a_thread_that_has_ended_is_known_to_have),
 		cmocka_unit_test(test_nothing_is_known_without_the_process),
+		cmocka_unit_test(
+			test_a_thread_that_sleeps_is_somewhere_and_one_that_has_ended_nowhere),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static void test_a_sample_is_of_the_fiber_that_was_meant(void **state)
 
 static bool asleep(void *arg)
 {
-	struct fib_os_place place;
+	struct fib_sleeper_place place;
 
 	(void)arg;
 	sched_yield();
