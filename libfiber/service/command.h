@@ -24,7 +24,7 @@ struct fib_command {
 
 extern const struct fib_command fib_cmd_hello, fib_cmd_list, fib_cmd_show, fib_cmd_stack,
 	fib_cmd_policy, fib_cmd_carriers, fib_cmd_counters, fib_cmd_act, fib_cmd_audit,
-	fib_cmd_events, fib_cmd_watchdog, fib_cmd_record;
+	fib_cmd_events, fib_cmd_watchdog, fib_cmd_record, fib_cmd_thread;
 
 /* The command of a request type, NULL when there is none. */
 const struct fib_command *fib_command_find(uint16_t type);

@@ -45,7 +45,8 @@ enum fib_wire_type {
 	FIB_WIRE_ACT = 0x0a,
 	/* Nothing: AUDITED, END, which counts entries. */
 	FIB_WIRE_AUDIT = 0x0b,
-
+	/* struct fib_wire_thread (thread.h): THREAD_IS, END. */
+	FIB_WIRE_THREAD = 0x0c,
 	/* struct fib_wire_events: PROCESS, LAYOUT, MAPS... unless bare, EVENT..., END. */
 	FIB_WIRE_EVENTS = 0x07,
 	/* struct fib_wire_watchdog: WATCHDOG_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
@@ -77,6 +78,8 @@ enum fib_wire_type {
 	FIB_WIRE_ACTED = 0x8d,
 	/* struct fib_wire_audited, then count entries of entry_size bytes, the oldest first. */
 	FIB_WIRE_AUDITED = 0x8e,
+	/* struct fib_wire_thread_is (thread.h), then the stack's bytes from its sp upwards. */
+	FIB_WIRE_THREAD_IS = 0x8f,
 	/* struct fib_wire_event, then the stack's bytes from its sp upwards. */
 	FIB_WIRE_EVENT = 0x8a,
 	/* struct fib_wire_watchdog_is */
@@ -125,8 +128,7 @@ struct fib_wire_policy_is {
 	uint32_t policy;   /* in force now, read back after the change */
 	uint32_t previous; /* in force before; equal to policy when only read */
 	uint64_t events;   /* pinned waits counted so far */
-	uint64_t
-		dropped; /* of those, recorded and no more in the ring of events; younger than the rest */
+	uint64_t dropped;  /* of those, recorded and no more in the ring; younger than the rest */
 };
 
 enum fib_wire_act_what { FIB_WIRE_ACT_CANCEL = 1, FIB_WIRE_ACT_WAKE = 2 };
@@ -348,8 +350,7 @@ struct fib_wire_error {
 
 /* -- both sides -- */
 
-/* Check a header that was received. limit is the largest payload the caller accepts. 0, -EPROTO for
- * a wrong magic or version, -EMSGSIZE past the limit. */
+/* Check a header that was received. 0; -EPROTO: wrong magic or version; -EMSGSIZE: a payload past the caller's limit. */
 int fib_wire_check(const struct fib_wire_header *header, size_t limit);
 
 /*

@@ -26,6 +26,7 @@ static void test_command_each_request_has_one(void **state)
 	assert_ptr_equal(fib_command_find(FIB_WIRE_EVENTS), &fib_cmd_events);
 	assert_ptr_equal(fib_command_find(FIB_WIRE_WATCHDOG), &fib_cmd_watchdog);
 	assert_ptr_equal(fib_command_find(FIB_WIRE_RECORD), &fib_cmd_record);
+	assert_ptr_equal(fib_command_find(FIB_WIRE_THREAD), &fib_cmd_thread);
 	assert_string_equal(fib_cmd_policy.name, "policy");
 }
 
@@ -37,7 +38,7 @@ static void test_command_answers_are_no_requests(void **state)
 	for (type = 0; type <= UINT16_MAX; type++)
 		if (fib_command_find((uint16_t)type))
 			known++;
-	assert_int_equal(known, 12);
+	assert_int_equal(known, 13);
 	assert_null(fib_command_find(FIB_WIRE_ROWS));
 }
 
