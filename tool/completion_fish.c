@@ -17,10 +17,19 @@ static const char script[] =
 	"\tset -l path (string replace -- \"$option\" '' \"$typed\")\n"
 	"\tstring replace -r '^' -- \"$option\" (__fish_complete_directories \"$path\")\n"
 	"end\n"
-	"complete -c " TOOL_NAME " -f -k -a '(__" TOOL_NAME "_answer | string match -v \":*\")'\n"
-	"complete -c " TOOL_NAME " -n '__" TOOL_NAME "_answer | string match -q :files' -F\n"
-	"complete -c " TOOL_NAME " -n '__" TOOL_NAME "_answer | string match -q :folders' "
-	"-a '(__" TOOL_NAME "_folders)'";
+	"function __" TOOL_NAME "_offered\n"
+	"\tfor line in (__" TOOL_NAME "_answer)\n"
+	"\t\tswitch $line\n"
+	"\t\t\tcase :folders\n"
+	"\t\t\t\t__" TOOL_NAME "_folders\n"
+	"\t\t\tcase ':*'\n"
+	"\t\t\tcase '*'\n"
+	"\t\t\t\techo $line\n"
+	"\t\tend\n"
+	"\tend\n"
+	"end\n"
+	"complete -c " TOOL_NAME " -f -k -a '(__" TOOL_NAME "_offered)'\n"
+	"complete -c " TOOL_NAME " -n '__" TOOL_NAME "_answer | string match -q :files' -F";
 
 void tool_completion_fish(void)
 {
