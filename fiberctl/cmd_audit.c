@@ -155,11 +155,13 @@ static json_t *row(const struct fib_wire_audit_entry *e)
 static void put_json(const struct ctl_reply *reply, const struct answer *a)
 {
 	const struct fib_wire_process *process = &reply->process;
-	const struct ins_summary summary = {.total = a->head.total, .shown = a->head.count};
+	struct ins_summary summary = reply->summary;
 	const struct ins_problems problems = {0};
 	struct ins_json json;
 	uint32_t i;
 
+	summary.total = a->head.total;
+	summary.shown = a->head.count;
 	ins_json_begin(&json, stdout, process->pid, process->name, reply->source, "audit");
 	for (i = 0; i < a->head.count; i++)
 		ins_json_row(&json, row(&a->entries[i]));

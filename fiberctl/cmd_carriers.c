@@ -157,6 +157,7 @@ static int put_json(const struct answer *a)
 	json_t *runtimes = json_array(), *carriers = json_array();
 	struct ins_problems problems = {0};
 	struct ins_json json;
+	struct ins_summary summary = a->now.summary;
 	size_t i;
 	uint32_t k;
 
@@ -175,7 +176,9 @@ static int put_json(const struct answer *a)
 	ins_json_key(&json, "runtimes", runtimes);
 	ins_json_key(&json, "carriers", carriers);
 	put_json_rest(a, &json);
-	ins_json_end(&json, &a->now.summary, &problems);
+	summary.taken = a->reply->summary.taken;
+	summary.host = a->reply->summary.host;
+	ins_json_end(&json, &summary, &problems);
 	ins_problems_free(&problems);
 	return tool_written(a->now.counted ? TOOL_WELL : TOOL_PARTIAL);
 }

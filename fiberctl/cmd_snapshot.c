@@ -19,6 +19,8 @@ static void put_json(const struct ins_snapshot_taken *taken, const char *path)
 		.total = taken->total,
 		.shown = taken->shown,
 		.sampled_ns = taken->sampled_ns,
+		.taken = h->taken,
+		.host = h->host,
 	};
 	struct ins_json json;
 

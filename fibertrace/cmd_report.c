@@ -24,7 +24,10 @@ struct choices {
 static int put_json(FILE *out, const struct ins_recording *r, const struct ins_account *a,
 		    size_t rows)
 {
-	const struct ins_summary summary = {.total = a->fibers, .shown = a->fibers};
+	const struct ins_summary summary = {.total = a->fibers,
+					    .shown = a->fibers,
+					    .taken = r->head.wall,
+					    .host = r->head.host};
 	struct ins_problems problems = {0};
 	struct ins_json json;
 	int rc;

@@ -163,15 +163,9 @@ FIELD(get_target)
 
 FIELD(get_left)
 {
-	const struct fib_row *row = row_of(sight);
-	int64_t ns;
+	const int64_t ns = ins_fiber_left(sight->fiber);
 
-	if (row->deadline == INT64_MAX || row->wait_kind == FIB_WAIT_NONE)
-		return number_if(false, 0);
-	/* Both may be anything. What would overflow is a deadline long past, or one that never comes. */
-	if (__builtin_sub_overflow(row->deadline, sight->fiber->now, &ns))
-		ns = row->deadline < 0 ? 0 : INT64_MAX;
-	return number(ns > 0 ? (uint64_t)ns : 0);
+	return number_if(ns >= 0, (uint64_t)ns);
 }
 
 FIELD(get_name)
@@ -209,6 +203,9 @@ static struct ins_value place(struct ins_sight *sight, uint64_t pc, bool returne
 		return text(NULL);
 	if (sight->symbols)
 		f = ins_symbols_at(sight->symbols, pc, returned, &count);
+	/* A function may begin with one that was inlined into it. */
+	if (count && !returned)
+		f += count - 1;
 	if (count && f->function)
 		return text(f->function);
 	ins_line_hex(&l, pc);

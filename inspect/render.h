@@ -82,12 +82,13 @@ void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t ma
 
 /*
  * The answer is written as it comes: ins_json_begin() writes schemaVersion, pid, name, source;
- * each ins_json_row() one element of the array `rows`; ins_json_end() the rest: sampledNs, total,
- * shown, complete, problems.
+ * each ins_json_row() one element of the array `rows`; ins_json_end() the rest: takenNs and host (of a summary that has
+ * them, else now and here where the source is a process, else null), sampledNs, total, shown, complete, problems.
  */
 struct ins_json {
 	FILE *out;
-	bool rows; /* an array is open; of lines: the head is closed */
+	int64_t taken; /* when it was begun, of who answers now; 0: of another one */
+	bool rows;     /* an array is open; of lines: the head is closed */
 	bool first;
 	bool failed; /* memory ran out; ins_json_end() says so by its result */
 };

@@ -12,9 +12,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <fiber/fiber.h>
 
+#include "inspect/moment.h"
 #include "inspect/plain.h"
 
 json_t *ins_json_text(const char *text)
@@ -72,8 +74,10 @@ static json_t *address_if(uint64_t address)
 	return address ? ins_json_address(address) : json_null();
 }
 
-static json_t *wait_object(const struct fib_layout *layout, const struct fib_row *row)
+static json_t *wait_object(const struct fib_layout *layout, const struct ins_fiber *fiber)
 {
+	const struct fib_row *row = &fiber->row;
+	const int64_t left = ins_fiber_left(fiber);
 	bool thread = (row->holder & FIB_HOLDER_THREAD) != 0;
 	bool arg = row->wait_arg != FIB_ROW_UNKNOWN;
 	bool fd = arg && row->wait_kind == FIB_WAIT_FD;
@@ -84,7 +88,7 @@ static json_t *wait_object(const struct fib_layout *layout, const struct fib_row
 	if (fd)
 		ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events);
 	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		/* in the order of the promise */
 		"kind", ins_json_text(ins_words_wait_kind(layout, row->wait_kind)), "object",
 		address_if(row->wait_object), "objectName", text_if(row->object_name), "holderId",
@@ -92,7 +96,8 @@ static json_t *wait_object(const struct fib_layout *layout, const struct fib_row
 		number_if(thread, row->holder & ~FIB_HOLDER_THREAD), "fd",
 		number_if(fd && (uint32_t)row->wait_arg != UINT32_MAX, (uint32_t)row->wait_arg),
 		"events", fd ? ins_json_text(events) : json_null(), "deadlineNs",
-		number_if(row->deadline != INT64_MAX, (uint64_t)row->deadline), "targetId",
+		number_if(row->deadline != INT64_MAX, (uint64_t)row->deadline), "leftNs",
+		number_if(left >= 0, (uint64_t)left), "targetId",
 		number_if(arg && row->wait_kind == FIB_WAIT_JOIN, row->wait_arg));
 }
 
@@ -107,6 +112,18 @@ static json_t *spawn_object(const struct fib_row *row, struct ins_symbols *symbo
 			 ins_json_text(f ? f->function : NULL), "file",
 			 ins_json_text(f ? f->file : NULL), "line",
 			 number_if(f && f->file, f ? (uint64_t)f->line : 0));
+}
+
+/* The name of the function that it runs. */
+static json_t *entry_text(const struct fib_row *row, struct ins_symbols *symbols)
+{
+	const struct ins_frame *f;
+	size_t count;
+
+	if (!symbols || !row->entry)
+		return json_null();
+	f = ins_symbols_at(symbols, row->entry, false, &count);
+	return ins_json_text(f[count - 1].function);
 }
 
 static json_t *frame_object(const struct ins_frame *f)
@@ -175,11 +192,12 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 	json_t *stack, *ret;
 
 	stack = json_pack(
-		"{s:o, s:o, s:o}", "size", number(row->stack_size), "used",
+		"{s:o, s:o, s:o, s:o}", "address", address_if(row->stack_low), "size",
+		number(row->stack_size), "used",
 		number_if(row->state != FIBER_RUNNING || row->stack_used, row->stack_used),
 		"highWater", counted(row->stack_high_water));
 	ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, "
-			"s:o, s:o, s:o}",
+			"s:o, s:o, s:o, s:o}",
 			"id", number(row->id), "parentId", number(row->parent), "name",
 			ins_json_text(row->name), "state",
 			ins_json_text(ins_words_state(layout, row->state)), "ageNs",
@@ -188,8 +206,9 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 			counted(row->waited), "livedNs", counted(row->lived), "pins",
 			number(row->pins), "cancelled", row->cancelled, "carrier",
 			number_if(row->carrier != FIB_ROW_CARRIER_NONE, row->carrier), "wait",
-			wait_object(layout, row), "stack", stack, "spawn",
-			spawn_object(row, symbols), "labels", labels_object(row));
+			wait_object(layout, fiber), "stack", stack, "entry",
+			entry_text(row, symbols), "spawn", spawn_object(row, symbols), "labels",
+			labels_object(row));
 	if (ret && walk &&
 	    (json_object_set_new(ret, "frames", frames_array(symbols, walk)) < 0 ||
 	     json_object_set_new(ret, "framesLeftOut", number(walk->left)) < 0 ||
@@ -232,7 +251,7 @@ json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *
 			 number(group->count), "fiberIds", ins_json_sample(&group->ids), "ageNs",
 			 ins_json_spread(json_object(), &group->ages), "state",
 			 ins_json_text(ins_words_state(layout, group->fiber.row.state)), "wait",
-			 wait_object(layout, &group->fiber.row), "frames",
+			 wait_object(layout, &group->fiber), "frames",
 			 frames_array(symbols, group->walk), "framesLeftOut",
 			 number(group->walk->left), "truncated", group->walk->truncated);
 }
@@ -273,6 +292,8 @@ void ins_json_begin(struct ins_json *json, FILE *out, pid_t pid, const char *nam
 		    const char *source, const char *rows)
 {
 	*json = (struct ins_json){.out = out, .first = true};
+	if (strcmp(source, "control") == 0 || strcmp(source, "live") == 0)
+		json->taken = ins_moment_wall();
 	fputc('{', out);
 	put_key(json, "schemaVersion", json_integer(1));
 	put_key(json, "pid", number_if(pid > 0, (uint64_t)pid));
@@ -308,6 +329,19 @@ void ins_json_key(struct ins_json *json, const char *key, json_t *value)
 	put_key(json, key, value);
 }
 
+/* When and where: a core does not say. */
+static void put_taken(struct ins_json *json, const struct ins_summary *summary)
+{
+	const int64_t taken = summary->taken ? summary->taken : json->taken;
+	char here[256] = "";
+	const char *host = summary->host;
+
+	if (!summary->taken && json->taken && gethostname(here, sizeof here - 1) == 0)
+		host = here;
+	ins_json_key(json, "takenNs", number_if(taken > 0, (uint64_t)taken));
+	ins_json_key(json, "host", taken ? text_if(host) : json_null());
+}
+
 int ins_json_end(struct ins_json *json, const struct ins_summary *summary,
 		 const struct ins_problems *problems)
 {
@@ -318,6 +352,7 @@ int ins_json_end(struct ins_json *json, const struct ins_summary *summary,
 	for (i = 0; texts && i < lines; i++)
 		json_array_append_new(
 			texts, ins_json_text(ins_problems_text(problems, i, text, sizeof text)));
+	put_taken(json, summary);
 	ins_json_key(json, "sampledNs", number((uint64_t)summary->sampled_ns));
 	ins_json_key(json, "total", number(summary->total));
 	ins_json_key(json, "shown", number(summary->shown));

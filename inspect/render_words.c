@@ -121,13 +121,10 @@ const char *ins_words_events(unsigned events, char *buf, size_t size)
 
 static void say_left(struct ins_line *l, const struct ins_fiber *fiber)
 {
-	int64_t ns;
+	const int64_t ns = ins_fiber_left(fiber);
 
-	if (fiber->row.deadline == INT64_MAX)
+	if (ns < 0)
 		return;
-	/* Both may be anything. What would overflow is a deadline long past. */
-	if (__builtin_sub_overflow(fiber->row.deadline, fiber->now, &ns))
-		ns = fiber->row.deadline < 0 ? 0 : INT64_MAX;
 	ins_line_char(l, ' ');
 	ins_words_say_duration(l, ns);
 	ins_line_text(l, " left");

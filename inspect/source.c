@@ -58,6 +58,19 @@ int ins_events_read(struct ins_source *source, const struct fib_wire_events *req
 	return source->ops->events(source, request, fn, context, ret, error);
 }
 
+int64_t ins_fiber_left(const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	int64_t ns;
+
+	if (row->deadline == INT64_MAX || row->wait_kind == FIB_WAIT_NONE)
+		return -1;
+	/* Both may be anything. What would overflow is a deadline long past, or one that never comes. */
+	if (__builtin_sub_overflow(row->deadline, fiber->now, &ns))
+		ns = row->deadline < 0 ? 0 : INT64_MAX;
+	return ns > 0 ? ns : 0;
+}
+
 int ins_fiber_memory(const struct ins_fiber *fiber, uint64_t address, void *buf, size_t size)
 {
 	uint64_t into = address - fiber->row.sp;

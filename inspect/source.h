@@ -50,6 +50,9 @@ struct ins_fiber {
 	size_t aside_size;
 };
 
+/* ns until the deadline of its wait, 0 once it is past, -1 when there is none. */
+int64_t ins_fiber_left(const struct ins_fiber *fiber);
+
 /* How often threads were stopped, and for how long: at most, since it ends when we know that they go on. */
 struct ins_pauses {
 	uint64_t threads;

@@ -47,16 +47,6 @@ static void say_time(struct why *w, const char *before, int64_t ns, const char *
 	say(w, after);
 }
 
-/* Both may be anything. */
-static int64_t left(const struct ins_fiber *fiber)
-{
-	int64_t ns;
-
-	if (__builtin_sub_overflow(fiber->row.deadline, fiber->now, &ns))
-		return fiber->row.deadline < 0 ? 0 : INT64_MAX;
-	return ns;
-}
-
 /* fiber 88 "writer" */
 static void say_fiber(struct why *w, uint64_t id)
 {
@@ -132,16 +122,18 @@ static void say_object(struct why *w, const struct ins_fiber *fiber)
 
 static void say_left(struct why *w, const struct ins_fiber *fiber)
 {
-	if (fiber->row.deadline == INT64_MAX)
+	const int64_t left = ins_fiber_left(fiber);
+
+	if (left < 0)
 		return;
-	if (left(fiber) <= 0)
+	if (!left)
 		say(w, ", and its time is over");
 	else if (fiber->row.wait_kind == FIB_WAIT_TIMER)
-		say_time(w, ", which is due in ", left(fiber), "");
+		say_time(w, ", which is due in ", left, "");
 	else if (fiber->row.wait_kind == FIB_WAIT_SLEEP)
-		say_time(w, ", and will for another ", left(fiber), "");
+		say_time(w, ", and will for another ", left, "");
 	else
-		say_time(w, ", for another ", left(fiber), " at most");
+		say_time(w, ", for another ", left, " at most");
 }
 
 static void say_holder(struct why *w, const struct fib_row *row)

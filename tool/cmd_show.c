@@ -34,6 +34,8 @@ static void put_place(FILE *out, const char *label, struct ins_symbols *symbols,
 	if (!pc)
 		return;
 	f = ins_symbols_at(symbols, pc, returned, &count);
+	/* A function may begin with one that was inlined into it. */
+	f += returned ? 0 : count - 1;
 	fprintf(out, "%-12s ", label);
 	if (f->function)
 		fprintf(out, "%s", ins_words_clean(f->function, text, sizeof text));

@@ -108,19 +108,19 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 /* -- JSON -- */
 
 /* Other in every run, or of the build. */
-#define VOLATILE                                                                          \
-	"pid object ageNs switches cpuNs runnableNs waitedNs livedNs stack spawn frames " \
-	"framesLeftOut "                                                                  \
-	"truncated sampledNs parentId pins paused switching"
+#define VOLATILE                                                                                \
+	"pid object ageNs switches cpuNs runnableNs waitedNs livedNs stack entry spawn frames " \
+	"framesLeftOut "                                                                        \
+	"truncated takenNs host sampledNs parentId pins paused switching"
 
 static json_t *fiber_object(const struct crowd_member *m)
 {
 	return json_pack(
-		"{s:I, s:s, s:s, s:b, s:n, s:{}, s:{s:s, s:s, s:I, s:n, s:n, s:n, s:n, s:n}}", "id",
-		(json_int_t)m->id, "name", m->name, "state", "suspended", "cancelled", 0, "carrier",
-		"labels", "wait", "kind", m->kind, "objectName", m->object, "holderId",
+		"{s:I, s:s, s:s, s:b, s:n, s:{}, s:{s:s, s:s, s:I, s:n, s:n, s:n, s:n, s:n, s:n}}",
+		"id", (json_int_t)m->id, "name", m->name, "state", "suspended", "cancelled", 0,
+		"carrier", "labels", "wait", "kind", m->kind, "objectName", m->object, "holderId",
 		(json_int_t)strtoull(m->holder, NULL, 10), "holderThread", "fd", "events",
-		"deadlineNs", "targetId");
+		"deadlineNs", "leftNs", "targetId");
 }
 
 static json_t *cycle_object(const struct crowd *crowd, size_t n, size_t behind)

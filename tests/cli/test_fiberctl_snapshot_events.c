@@ -68,6 +68,7 @@ static json_t *ask(const char *command, const char *process, const char *source)
 	assert_string_equal(json_text(answer, "source"), source);
 	json_object_del(answer, "source");
 	json_object_del(answer, "sampledNs");
+	json_object_del(answer, "takenNs");
 	return answer;
 }
 

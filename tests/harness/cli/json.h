@@ -20,15 +20,17 @@ json_t *json_well(struct harness_process *p);
 void json_promise(const json_t *object, const char *where, const char *keys);
 
 /* The promises of every answer. */
-#define JSON_ANSWER "schemaVersion:i pid:i name:s source:s sampledNs:i total:i shown:i complete:b"
+#define JSON_ANSWER                                                                             \
+	"schemaVersion:i pid:i name:s source:s takenNs:i? host:s? sampledNs:i total:i shown:i " \
+	"complete:b"
 #define JSON_FIBER                                                                             \
 	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i runnableNs:i? waitedNs:i? " \
 	"livedNs:i? pins:i cancelled:b carrier:i? wait:o? "                                    \
-	"stack:o spawn:o labels:o"
+	"stack:o entry:s? spawn:o labels:o"
 #define JSON_WAIT                                                                    \
 	"kind:s object:x? objectName:s? holderId:i? holderThread:i? fd:i? events:* " \
-	"deadlineNs:i? targetId:i?"
-#define JSON_STACK "size:i used:i? highWater:i?"
+	"deadlineNs:i? leftNs:i? targetId:i?"
+#define JSON_STACK "address:x? size:i used:i? highWater:i?"
 #define JSON_SPAWN "pc:x? function:s? file:s? line:i?"
 #define JSON_FRAME "pc:x function:s? offset:i? module:s? file:s? line:i? inlined:b"
 #define JSON_GROUP "count:i fiberIds:a ageNs:o wait:o? frames:a"

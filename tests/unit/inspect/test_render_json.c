@@ -55,7 +55,7 @@ static json_t *fiber_of(const struct ins_fiber *fiber, const struct ins_walk *wa
 
 #define FIBER_KEYS                                                                           \
 	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i runnableNs:i waitedNs:i " \
-	"livedNs:i pins:i cancelled:b stack:o spawn:o "                                      \
+	"livedNs:i pins:i cancelled:b stack:o entry:n spawn:o "                              \
 	"labels:o"
 
 static void test_a_waiting_fiber_has_every_key(void **state)
@@ -68,13 +68,18 @@ static void test_a_waiting_fiber_has_every_key(void **state)
 	f.row.wait_object = 0x5000;
 	f.row.holder = 88;
 	strcpy(f.row.object_name, "cfg");
-	f.row.deadline = 99;
+	f.row.deadline = f.now + 7;
 	row = fiber_of(&f, NULL);
 	promise(row, FIBER_KEYS " carrier:n wait:o");
 	promise(json_object_get(row, "wait"),
 		"kind:s object:x objectName:s holderId:i holderThread:n fd:n events:n deadlineNs:i "
-		"targetId:n");
-	promise(json_object_get(row, "stack"), "size:i used:i highWater:i");
+		"leftNs:i targetId:n");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(row, "wait"), "leftNs")), 7);
+	promise(json_object_get(row, "stack"), "address:x size:i used:i highWater:i");
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(row, "stack"), "address")),
+		"0x10000");
 	promise(json_object_get(row, "spawn"), "pc:x function:n file:n line:n");
 	assert_int_equal(json_integer_value(json_object_get(row, "id")), 7);
 	assert_int_equal(json_integer_value(json_object_get(row, "ageNs")), 1500000000);
@@ -93,11 +98,11 @@ static void test_what_does_not_apply_is_null(void **state)
 	f.row.carrier = 2;
 	f.row.parent = 0;
 	f.row.spawn_pc = 0;
-	f.row.stack_used = 0;
+	f.row.stack_used = f.row.stack_low = 0;
 	f.row.stack_high_water = FIB_ROW_UNKNOWN;
 	row = fiber_of(&f, NULL);
 	promise(row, FIBER_KEYS " carrier:i wait:n");
-	promise(json_object_get(row, "stack"), "size:i used:n highWater:n");
+	promise(json_object_get(row, "stack"), "address:n size:i used:n highWater:n");
 	promise(json_object_get(row, "spawn"), "pc:n function:n file:n line:n");
 	json_decref(row);
 }
@@ -144,15 +149,15 @@ static void test_each_kind_of_wait_fills_its_own_keys(void **state)
 	f.row.wait_kind = FIB_WAIT_FD;
 	f.row.wait_arg = (uint64_t)POLLIN << 32 | 17;
 	wait_promise(&f, "kind:s object:n objectName:n holderId:n holderThread:n fd:i events:s "
-			 "deadlineNs:n targetId:n");
+			 "deadlineNs:n leftNs:n targetId:n");
 	f.row.wait_kind = FIB_WAIT_JOIN;
 	f.row.wait_arg = 41;
 	wait_promise(&f, "kind:s object:n objectName:n holderId:n holderThread:n fd:n events:n "
-			 "deadlineNs:n targetId:i");
+			 "deadlineNs:n leftNs:n targetId:i");
 	f.row.wait_kind = FIB_WAIT_MUTEX;
 	f.row.holder = FIB_HOLDER_THREAD | 5;
 	wait_promise(&f, "kind:s object:n objectName:n holderId:n holderThread:i fd:n events:n "
-			 "deadlineNs:n targetId:n");
+			 "deadlineNs:n leftNs:n targetId:n");
 }
 
 static void test_frames_are_there_only_where_asked_for(void **state)
@@ -282,8 +287,9 @@ static json_t *answer(const char *rows, int count, struct ins_problems *problems
 	return ret;
 }
 
-#define ANSWER_KEYS \
-	"schemaVersion:i pid:i name:s source:s sampledNs:i total:i shown:i complete:b problems:a"
+#define ANSWER_KEYS                                                                                \
+	"schemaVersion:i pid:i name:s source:s sampledNs:i total:i shown:i complete:b problems:a " \
+	"takenNs:i host:s"
 
 static void test_an_answer_is_one_object_with_every_key(void **state)
 {

@@ -111,7 +111,7 @@ static void test_lines_are_a_head_the_rows_and_an_end(void **state)
 			assert_int_equal(number(l.at[i + 1], "id"), i + 1);
 		assert_true(json_is_true(json_object_get(l.at[n + 1], "end")));
 		end_is_whole(l.at[n + 1]);
-		assert_int_equal(json_object_size(l.at[n + 1]), 6);
+		assert_int_equal(json_object_size(l.at[n + 1]), 8);
 		done(&l);
 	}
 }

@@ -56,6 +56,26 @@ static void test_the_copied_stack_is_read_and_not_what_it_is_now(void **state)
 	assert_int_equal(ins_source_memory(&source, NULL, UINT64_MAX - 3, word, 8), -EFAULT);
 }
 
+static void test_what_is_left_of_a_wait_is_not_less_than_nothing(void **state)
+{
+	struct ins_fiber fiber = rows_fiber(1, "a");
+
+	(void)state;
+	fiber.row.deadline = fiber.now + 5;
+	assert_int_equal(ins_fiber_left(&fiber), -1); /* of no wait */
+	fiber.row.wait_kind = FIB_WAIT_SLEEP;
+	assert_int_equal(ins_fiber_left(&fiber), 5);
+	fiber.row.deadline = fiber.now - 5;
+	assert_int_equal(ins_fiber_left(&fiber), 0);
+	fiber.row.deadline = INT64_MIN;
+	assert_int_equal(ins_fiber_left(&fiber), 0);
+	fiber.row.deadline = INT64_MAX;
+	assert_int_equal(ins_fiber_left(&fiber), -1);
+	fiber.row.deadline = INT64_MAX - 1;
+	fiber.now = -5;
+	assert_true(ins_fiber_left(&fiber) == INT64_MAX);
+}
+
 static void test_a_stack_whose_numbers_lie_is_not_read_past(void **state)
 {
 	struct ins_fiber fiber = rows_fiber(1, "a");
@@ -140,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_copied_stack_is_read_and_not_what_it_is_now),
+		cmocka_unit_test(test_what_is_left_of_a_wait_is_not_less_than_nothing),
 		cmocka_unit_test(test_a_stack_whose_numbers_lie_is_not_read_past),
 		cmocka_unit_test(test_a_file_serves_what_memory_does_not_have),
 		cmocka_unit_test(test_a_source_without_events_says_so),
