@@ -257,6 +257,7 @@ static void put_text(struct diff *d)
 struct rows {
 	const struct look *look;
 	uint64_t left; /* to be shown */
+	struct ins_symbols *symbols;
 	json_t *array;
 };
 
@@ -267,16 +268,17 @@ static void add_row(void *context, const struct ins_fiber *fiber)
 	if (!rows->left)
 		return;
 	rows->left--;
-	json_array_append_new(rows->array,
-			      ins_json_fiber(&rows->look->source->layout, fiber, NULL, NULL));
+	json_array_append_new(rows->array, ins_json_fiber(&rows->look->source->layout, fiber,
+							  rows->symbols, NULL));
 }
 
-/* As that key, and how many there are. */
+/* As that key, and how many there are. symbols: of the look. */
 static void put_rows_json(struct ins_json *json, const struct diff *d, const char *key,
-			  const struct look *look, const struct look *other)
+			  const struct look *look, const struct look *other,
+			  struct ins_symbols *symbols)
 {
 	const bool all = !d->arguments->option[TOOL_OPT_LIMIT];
-	struct rows rows = {look, all ? UINT64_MAX : d->limit, json_array()};
+	struct rows rows = {look, all ? UINT64_MAX : d->limit, symbols, json_array()};
 	const uint64_t found = only_in(look, other, add_row, &rows);
 	char count[32];
 
@@ -309,6 +311,7 @@ static json_t *snapshots_of(const struct diff *d)
 static void put_json(struct diff *d)
 {
 	const struct look *first = &d->at[0], *last = &d->at[d->count - 1];
+	struct ins_symbols *symbols = NULL; /* of the first; without memory for it: no names */
 	struct ins_json json;
 	size_t i;
 
@@ -318,8 +321,11 @@ static void put_json(struct diff *d)
 		ins_json_row(&json, ins_json_group(&last->source->layout,
 						   ins_groups_at(d->stuck, i), d->symbols));
 	ins_json_key(&json, "stuckCount", json_integer((json_int_t)d->stuck_count));
-	put_rows_json(&json, d, "new", last, first);
-	put_rows_json(&json, d, "gone", first, last);
+	if (ins_symbols_new(first->source->modules, &symbols) < 0)
+		symbols = NULL;
+	put_rows_json(&json, d, "new", last, first, d->symbols);
+	put_rows_json(&json, d, "gone", first, last, symbols);
+	ins_symbols_free(symbols);
 	ins_json_key(&json, "snapshots", snapshots_of(d));
 	ins_json_end(&json, &last->summary, &d->problems);
 }

@@ -112,6 +112,29 @@ static bool has_frame(const json_t *group, const char *function)
 	return false;
 }
 
+/* Each is named as the list of its snapshot names it. */
+static void test_diff_names_the_functions_of_those_that_came_and_went(void **state)
+{
+	static const char *const keys[] = {"new", "gone"};
+	json_t *answer = diff(files[0], files[3], NULL);
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		json_t *list =
+			json_well(cli_run("fiberctl", "list", files[i ? 0 : 3], "--json", NULL));
+		const json_t *row = json_array_get(json_object_get(answer, keys[i]), 0);
+		const json_t *same = json_fiber(list, (uint64_t)json_int(row, "id"));
+
+		assert_true(json_text(row, "entry")[0]);
+		assert_string_equal(json_text(row, "entry"), json_text(same, "entry"));
+		assert_true(json_text(json_object_get(row, "spawn"), "function")[0]);
+		assert_true(
+			json_equal(json_object_get(row, "spawn"), json_object_get(same, "spawn")));
+		json_decref(list);
+	}
+	json_decref(answer);
+}
+
 static void test_diff_finds_what_came_and_what_went(void **state)
 {
 	json_t *answer = diff(files[0], files[3], NULL);
@@ -250,6 +273,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_diff_finds_what_came_and_what_went),
+		cmocka_unit_test(test_diff_names_the_functions_of_those_that_came_and_went),
 		cmocka_unit_test(test_diff_of_three_has_only_those_stuck_in_all_of_them),
 		cmocka_unit_test(test_diff_knows_who_came_back_to_the_same_place),
 		cmocka_unit_test(test_diff_says_it_in_text),
