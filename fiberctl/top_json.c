@@ -106,6 +106,7 @@ static json_t *waits_object(const struct ctl_top *top)
 int ctl_top_json(const struct ctl_top *top, size_t limit)
 {
 	const struct ins_watch_totals *t = ins_watch_totals(top->watch);
+	const size_t groups = ins_watch_shares(top->watch);
 	const struct ins_source *s = top->source;
 	struct ins_summary summary = top->summary;
 	struct ins_json json;
@@ -126,6 +127,11 @@ int ctl_top_json(const struct ctl_top *top, size_t limit)
 			       number(t->switches), "new", number(t->fresh), "gone",
 			       number(t->gone)));
 	ins_json_key(&json, "matched", number(t->matched));
+	ins_json_key(
+		&json, "leftOut",
+		json_pack("{s:o, s:o}", "groups", number(groups > limit ? groups - limit : 0),
+			  "fibers",
+			  number(t->matched > summary.shown ? t->matched - summary.shown : 0)));
 	failed = ins_json_end(&json, &summary, &s->problems) < 0;
 	return tool_written(ins_problems_lines(&s->problems) || failed ? TOOL_PARTIAL : TOOL_WELL);
 }

@@ -22,6 +22,8 @@ struct tree {
 	struct tool_where where;
 	bool *kept;		 /* of each fiber of the table; NULL: all are */
 	uint64_t others;	 /* not kept */
+	uint64_t matched;	 /* for which --where is true */
+	json_t *parents;	 /* with --json: ids of those that have ended */
 	uint64_t orphans, ended; /* those whose parent has ended, and how many parents that are */
 	uint64_t left;		 /* not shown: past the limit */
 	uint64_t last;		 /* parent of the orphan seen last */
@@ -41,6 +43,8 @@ static bool note_orphan(struct tree *t, const struct ins_tree_place *place,
 	first = !t->orphans || fiber->row.parent != t->last;
 	t->orphans++;
 	t->ended += first;
+	if (first && t->parents)
+		json_array_append_new(t->parents, json_integer((json_int_t)fiber->row.parent));
 	t->last = fiber->row.parent;
 	return first;
 }
@@ -84,6 +88,7 @@ static void keep(struct tree *t, struct ins_tree *tree, size_t *above)
 		ins_table_get(t->table, place.fiber, &fiber);
 		if (!tool_where_test(&t->where, t->source, t->symbols, &fiber))
 			continue;
+		t->matched++;
 		for (depth = place.depth + 1; depth-- > 0 && !t->kept[above[depth]];)
 			t->kept[above[depth]] = true;
 	}
@@ -96,6 +101,7 @@ static int keep_those_meant(struct tree *t)
 	size_t *above;
 	int rc;
 
+	t->matched = t->where.select ? 0 : count - 1;
 	if (!t->where.select)
 		return 0;
 	t->kept = calloc(count, sizeof *t->kept);
@@ -141,7 +147,12 @@ static int put_json(struct tree *t, struct ins_summary *summary)
 	struct ins_json json;
 
 	ins_json_begin(&json, stdout, s->pid, s->name, s->kind, "fibers");
+	t->parents = json_array();
 	put_all(t, &json);
+	ins_json_key(&json, "orphans", json_integer((json_int_t)t->orphans));
+	ins_json_key(&json, "endedParents", t->parents);
+	ins_json_key(&json, "matched", json_integer((json_int_t)t->matched));
+	ins_json_key(&json, "leftOut", json_pack("{s:I}", "fibers", (json_int_t)t->left));
 	summary->shown -= t->left + t->others;
 	return ins_json_end(&json, summary, &s->problems);
 }
@@ -154,8 +165,8 @@ static void put_text(struct tree *t, struct ins_summary *summary)
 		printf("orphans: %" PRIu64 ", of %" PRIu64 " fiber%s ended\n", t->orphans, t->ended,
 		       t->ended == 1 ? " that has" : "s that have");
 	if (t->left)
-		printf("left out: %" PRIu64 " fibers past the limit of %" PRIu64 "\n", t->left,
-		       t->limit);
+		printf("left out: %" PRIu64 " fiber%s past the limit of %" PRIu64 "\n", t->left,
+		       t->left == 1 ? "" : "s", t->limit);
 	ins_text_end(stdout, summary, &t->source->problems);
 }
 

@@ -52,7 +52,8 @@ static void test_top_json_totals_are_what_crowd_says(void **state)
 	answer = json_answer(p);
 	json_promise(answer, "answer",
 		     JSON_ANSWER
-		     " carriers:a states:o waits:o groups:a intervalNs:i change:o matched:i");
+		     " carriers:a states:o waits:o groups:a intervalNs:i change:o matched:i "
+		     "leftOut:o");
 	assert_int_equal(json_int(answer, "total"), crowd.count);
 	assert_int_equal(json_int(answer, "matched"), crowd.count);
 	assert_int_equal(json_int(answer, "shown"), crowd.count);
@@ -79,6 +80,27 @@ static void test_top_json_totals_are_what_crowd_says(void **state)
 	assert_int_equal(total, crowd.count);
 	json_decref(answer);
 	harness_free(p);
+}
+
+static void test_top_json_says_what_is_beyond_the_limit(void **state)
+{
+	json_t *answer = json_well(
+		cli_run("fiberctl", "top", pid, "--json", "--limit", "2", "--where", "wait", NULL));
+	json_t *all = json_well(cli_run("fiberctl", "top", pid, "--json", "--limit", "300",
+					"--where", "wait", NULL));
+	const json_t *left = json_object_get(answer, "leftOut");
+
+	(void)state;
+	assert_int_equal(json_int(answer, "shown"), 2);
+	assert_int_equal(json_array_size(json_object_get(answer, "groups")), 2);
+	assert_int_equal(json_int(left, "fibers"), json_int(answer, "matched") - 2);
+	assert_int_equal(json_int(left, "groups"),
+			 json_array_size(json_object_get(all, "groups")) - 2);
+	left = json_object_get(all, "leftOut");
+	assert_int_equal(json_int(left, "fibers"), 0);
+	assert_int_equal(json_int(left, "groups"), 0);
+	json_decref(all);
+	json_decref(answer);
 }
 
 static void test_top_json_carriers_run_the_fibers_that_hold_them(void **state)
@@ -305,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_top_json_totals_are_what_crowd_says),
+		cmocka_unit_test(test_top_json_says_what_is_beyond_the_limit),
 		cmocka_unit_test(test_top_json_carriers_run_the_fibers_that_hold_them),
 		cmocka_unit_test(test_top_json_carriers_have_done_what_carriers_says),
 		cmocka_unit_test(test_top_carriers_switch_while_there_is_work),

@@ -118,6 +118,7 @@ static void test_text_indents_marks_orphans_and_counts(void **state)
 static void test_a_limit_leaves_out_and_says_how_many(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "tree", pid, "--limit", "7", NULL);
+	const json_t *ended;
 	json_t *answer;
 
 	(void)state;
@@ -133,6 +134,14 @@ static void test_a_limit_leaves_out_and_says_how_many(void **state)
 	answer = json_answer(p);
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), 7);
 	assert_int_equal(json_int(answer, "shown"), 7);
+	assert_int_equal(json_int(answer, "matched"), family.count);
+	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "fibers"), 38);
+	/* Also of those that are left out. */
+	assert_int_equal(json_int(answer, "orphans"), CHILDREN);
+	ended = json_object_get(answer, "endedParents");
+	assert_int_equal(json_array_size(ended), 1);
+	assert_int_equal(json_integer_value(json_array_get(ended, 0)),
+			 strtoull(family.members[LINKS].holder, NULL, 10));
 	assert_int_equal(json_int(answer, "total"), family.count);
 	json_decref(answer);
 	harness_free(p);
@@ -151,6 +160,10 @@ static void test_where_keeps_those_that_are_meant_and_those_above_them(void **st
 	(void)state;
 	assert_int_equal(json_array_size(fibers), 6);
 	assert_int_equal(json_int(answer, "shown"), 6);
+	assert_int_equal(json_int(answer, "matched"), 1);
+	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "fibers"), 0);
+	assert_int_equal(json_int(answer, "orphans"), 0);
+	assert_int_equal(json_array_size(json_object_get(answer, "endedParents")), 0);
 	assert_int_equal(json_int(answer, "total"), family.count);
 	json_array_foreach (fibers, i, fiber) {
 		assert_int_equal(json_int(fiber, "id"), family.members[i].id);
