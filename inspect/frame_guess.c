@@ -8,14 +8,17 @@
  * this stack, to where the caller's was saved, with a return address above it.
  *
  * An old frame that nobody uses any more may look the same. So a guess is believed only if the walk is whole with it, and if
- * the call before the return address, where it says whom it calls, calls the function that the walk was in. Of those
- * that hold the lowest one is meant: callers' frames are above.
+ * the call before the return address, where it says whom it calls, calls the function that the walk was in: by its address, or by
+ * its name where it goes through a stub. Of those that hold the lowest one is meant: callers' frames are above.
  */
 #include "inspect/frame_guess.h"
 
 #include <elf.h>
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "inspect/debug.h"
 #include "inspect/image.h"
 #include "inspect/plt.h"
 
@@ -39,23 +42,73 @@ static bool plausible(struct ins_source *source, const struct ins_fiber *fiber, 
 	return back && ins_modules_find(source->modules, back) != NULL;
 }
 
-/* Where the call before `back` goes to, 0 when it does not say, or goes through a table. x86-64. */
+/* Where the call before `back` goes to, 0 when it does not say. x86-64. */
 static uint64_t target_of(struct ins_source *source, uint64_t back)
 {
-	unsigned char code[5], stub[8];
+	unsigned char code[5];
 	int32_t distance;
-	uint64_t to;
-	size_t at;
 
 	if (ins_machine_self() != EM_X86_64 ||
 	    ins_source_memory(source, NULL, back - sizeof code, code, sizeof code) < 0 ||
 	    code[0] != 0xe8)
 		return 0;
 	memcpy(&distance, code + 1, sizeof distance);
-	to = back + (uint64_t)(int64_t)distance;
-	if (ins_source_memory(source, NULL, to, stub, sizeof stub) < 0)
-		return 0;
-	return ins_plt_jumps(stub, sizeof stub, &at) ? 0 : to;
+	return back + (uint64_t)(int64_t)distance;
+}
+
+static bool is_stub(struct ins_source *source, uint64_t address)
+{
+	unsigned char code[8];
+	size_t at;
+
+	return ins_source_memory(source, NULL, address, code, sizeof code) == 0 &&
+	       ins_plt_jumps(code, sizeof code, &at);
+}
+
+static Dwfl_Module *module_of(struct ins_source *source, uint64_t address)
+{
+	struct ins_module *m = ins_modules_find(source->modules, address);
+
+	return m ? ins_debug_module(source->modules, m) : NULL;
+}
+
+/* Whether a symbol is of that name; a version behind it does not count. */
+static bool is_called(const char *symbol, const char *name, size_t size)
+{
+	return symbol && strncmp(symbol, name, size) == 0 && (!symbol[size] || symbol[size] == '@');
+}
+
+/* Whether the function that begins there may be the one of that name, to which its module's symbols must lead. */
+static bool may_be(Dwfl_Module *module, uint64_t begin, const char *name, size_t size)
+{
+	const int count = module ? dwfl_module_getsymtab(module) : 0;
+	int i;
+
+	for (i = 1; i < count; i++) {
+		GElf_Addr address;
+		GElf_Sym symbol;
+		GElf_Word section;
+		const char *found =
+			dwfl_module_getsym_info(module, i, &symbol, &address, &section, NULL, NULL);
+
+		if (!is_called(found, name, size) || section == SHN_UNDEF)
+			continue;
+		/* Of those the loader chooses one. */
+		if (address == begin || GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
+			return true;
+	}
+	return count <= 1;
+}
+
+/* Whether a call of the stub may be one of the function that begins there: not where they have other names. */
+static bool leads_to(struct ins_source *source, uint64_t stub, uint64_t begin)
+{
+	Dwfl_Module *module = module_of(source, stub);
+	char *name = module ? ins_plt_name(module, stub) : NULL;
+	bool ret = !name || may_be(module_of(source, begin), begin, name, strcspn(name, "@"));
+
+	free(name);
+	return ret;
 }
 
 /* Whether the walk came to `back` out of a function that is called there. */
@@ -72,7 +125,9 @@ static bool called(struct ins_unwinder *unwinder, struct ins_source *source,
 	if (!to)
 		return true;
 	inner = walk->pc[i - 1] - (i > 1);
-	return !ins_unwind_function(unwinder, inner, &begin) || begin == to;
+	if (!ins_unwind_function(unwinder, inner, &begin) || begin == to)
+		return true;
+	return is_stub(source, to) && leads_to(source, to, begin);
 }
 
 bool ins_frame_guess(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,

@@ -21,9 +21,24 @@ static struct ins_symbols *symbols;
 static struct ins_event kept;
 static unsigned char stack[65536];
 static struct ins_walk walk;
-static uint64_t other_call; /* the return address of hold's call of hog_sleep */
+static uint64_t other_call;	    /* the return address of hold's call of hog_sleep */
+static uint64_t stub_call;	    /* and that of hog_sleep's of a stub ... */
+static unsigned char beyond[65536]; /* ... with what is above it on that stack */
+static size_t beyond_size;
 
-static uint64_t into_hold(void);
+static uint64_t into(const char *function);
+
+/* The stack above the return address, which stands there once. */
+static void keep_beyond(const struct ins_fiber *fiber)
+{
+	const unsigned char *at =
+		memmem(fiber->stack, fiber->stack_size, &stub_call, sizeof stub_call);
+
+	if (!at)
+		return;
+	beyond_size = (size_t)(fiber->stack + fiber->stack_size - at) - sizeof stub_call;
+	memcpy(beyond, at + sizeof stub_call, beyond_size);
+}
 
 static int keep(void *context, const struct ins_event *event)
 {
@@ -31,7 +46,9 @@ static int keep(void *context, const struct ins_event *event)
 	assert_true(event->fiber.stack_size <= sizeof stack);
 	if (strcmp(event->e.name, "sleep-0") == 0) {
 		ins_event_walk(unwinder, event, &walk);
-		other_call = into_hold();
+		other_call = into("hold");
+		stub_call = into("hog_sleep");
+		keep_beyond(&event->fiber);
 	}
 	if (strcmp(event->e.name, "poll-0") != 0)
 		return 0;
@@ -120,8 +137,8 @@ static size_t record_at(void)
 	return 0;
 }
 
-/* The return address into hold in the walk. */
-static uint64_t into_hold(void)
+/* The return address into the function in the walk. */
+static uint64_t into(const char *function)
 {
 	size_t count;
 	unsigned i;
@@ -129,7 +146,7 @@ static uint64_t into_hold(void)
 	for (i = 1; i < walk.count; i++) {
 		const struct ins_frame *f = ins_symbols_at(symbols, walk.pc[i], true, &count);
 
-		if (f[count - 1].function && strcmp(f[count - 1].function, "hold") == 0)
+		if (f[count - 1].function && strcmp(f[count - 1].function, function) == 0)
 			return walk.pc[i];
 	}
 	return 0;
@@ -145,7 +162,7 @@ static void test_an_old_frame_of_another_call_is_passed_over(void **state)
 
 	(void)state;
 	assert_true(ins_frame_guess(unwinder, &fiber, &walk));
-	right = into_hold();
+	right = into("hold");
 	assert_true(right && other_call && right != other_call);
 	memcpy(doubled, stack, at + outer);
 	memcpy(doubled + at + 8, &other_call, sizeof other_call);
@@ -155,7 +172,35 @@ static void test_an_old_frame_of_another_call_is_passed_over(void **state)
 	fiber.row.stack_size = fiber.row.stack_used = fiber.stack_size;
 	assert_true(ins_frame_guess(unwinder, &fiber, &walk));
 	assert_true(has("hog_poll"));
-	assert_int_equal(into_hold(), right);
+	assert_int_equal(into("hold"), right);
+}
+
+/* A call of a stub does not say by its address whom it calls, but by the stub's name. */
+static void test_an_old_frame_of_a_call_through_a_stub_is_passed_over(void **state)
+{
+	static unsigned char mixed[3 * sizeof stack];
+	struct ins_fiber fiber = kept.fiber;
+	const size_t at = record_at();
+	size_t size = at;
+
+	(void)state;
+	assert_true(stub_call && beyond_size);
+	memcpy(mixed, stack, at);
+	memset(mixed + size, 0, 8);
+	memcpy(mixed + size + 8, &stub_call, sizeof stub_call);
+	memcpy(mixed + size + 16, beyond, beyond_size);
+	size += 16 + beyond_size;
+	memcpy(mixed + size, stack + at, fiber.stack_size - at);
+	size += fiber.stack_size - at;
+	fiber.stack = mixed;
+	fiber.stack_size = fiber.row.stack_size = fiber.row.stack_used = size;
+	/* It would do as a frame. */
+	fiber.row.fp = fiber.row.sp + at;
+	assert_true(ins_unwind_whole(unwinder, &fiber, &walk));
+	assert_true(has("hog_sleep"));
+	assert_true(ins_frame_guess(unwinder, &fiber, &walk));
+	assert_false(has("hog_sleep"));
+	assert_true(has("hog_poll") && has("hold"));
 }
 
 static void test_a_stack_without_a_frame_gives_no_walk(void **state)
@@ -176,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_walk_needs_the_frame_pointer_and_finds_it),
 		cmocka_unit_test(test_an_old_frame_of_another_call_is_passed_over),
+		cmocka_unit_test(test_an_old_frame_of_a_call_through_a_stub_is_passed_over),
 		cmocka_unit_test(test_a_stack_without_a_frame_gives_no_walk),
 	};
 
