@@ -292,6 +292,11 @@ bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
 	return type < INS_SNAPSHOT_FILES && find(snapshot, type, ret);
 }
 
+bool ins_snapshot_threads(const struct ins_snapshot *snapshot, struct ins_snapshot_frames *ret)
+{
+	return find(snapshot, INS_SNAPSHOT_THREADS, ret);
+}
+
 /* The module that begins there. */
 static struct ins_module *module_at(struct ins_modules *modules, uint64_t start)
 {

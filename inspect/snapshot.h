@@ -4,7 +4,8 @@
  *
  * A file is a header, then sections. A section is the answer to one request, frame by frame as it came over the control
  * socket, so that whoever reads an answer reads it from here too; or, once, what is known of the files that the process had
- * mapped, so that on another machine nobody takes another file for them; or, once, the kernel's library, which has none.
+ * mapped, so that on another machine nobody takes another file for them; or, once, the kernel's library, which has none; or,
+ * once, where plain threads were that held something.
  * Sections that are not known are skipped; headers grow at their ends only.
  *
  * Numbers are in the byte order of the machine that wrote it, which must be ours.
@@ -65,6 +66,10 @@ struct ins_snapshot_file {
 /* Once: what the process had mapped as "[vdso]", which has no file that another machine could have, too. */
 #define INS_SNAPSHOT_VDSO 0x10002u
 
+/* Once: of each plain thread that held what a fiber waited for, the THREAD_IS frame that says where it was, and what of its
+ * stack was copied. */
+#define INS_SNAPSHOT_THREADS 0x10003u
+
 /* -- reading: snapshot.c -- */
 
 struct ins_snapshot;
@@ -95,6 +100,10 @@ struct ins_snapshot_frames {
 /* The answer to a request of that type, or INS_SNAPSHOT_EVENTS(). False: it has none. */
 bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
 			 struct ins_snapshot_frames *ret);
+
+/* The frames about threads. False: it has none, since nobody asked, or no thread held anything. Who walks over them meets
+ * what was written, which may be anything. */
+bool ins_snapshot_threads(const struct ins_snapshot *snapshot, struct ins_snapshot_frames *ret);
 
 /* The next frame, whose payload is anywhere in memory and lives as long as the snapshot. False after the last. */
 bool ins_snapshot_next(struct ins_snapshot_frames *frames, struct fib_wire_header *ret_header,

@@ -23,6 +23,7 @@
 #include "inspect/draft.h"
 #include "inspect/frames.h"
 #include "wire/client.h"
+#include "wire/thread.h"
 
 /* A million fibers are two gigabytes. */
 #define PIECE ((size_t)32 << 20) /* that the disk is told to take */
@@ -51,6 +52,8 @@ static const struct question {
 	{FIB_WIRE_AUDIT, FIB_WIRE_AUDIT, NULL, 0},
 };
 
+#define THREADS_MOST 64 /* that are asked for */
+
 struct writer {
 	const char *socket, *path;
 	int64_t timeout_ns;
@@ -59,6 +62,8 @@ struct writer {
 	struct ins_source source; /* for the decoder */
 	struct ins_frames frames;
 	struct ins_summary summary;
+	uint64_t thread[THREADS_MOST]; /* that hold something */
+	size_t threads;
 	struct ins_snapshot_taken *taken;
 	struct ins_error *error;
 };
@@ -119,10 +124,19 @@ static int no_answer(struct writer *w, int rc)
 			     ins_access_why(w->socket, INS_ACCESS_CONNECT, rc, why, sizeof why));
 }
 
-static int look_away(void *context, const struct ins_fiber *fiber)
+/* Of a fiber nothing is to be known but which thread it waits for. */
+static int note_thread(void *context, const struct ins_fiber *fiber)
 {
-	(void)context;
-	(void)fiber;
+	const uint64_t holder = fiber->row.holder, tid = holder & ~FIB_HOLDER_THREAD;
+	struct writer *w = context;
+	size_t i = w->threads;
+
+	if (!(holder & FIB_HOLDER_THREAD))
+		return 0;
+	while (i && w->thread[i - 1] != tid)
+		i--;
+	if (!i && w->threads < THREADS_MOST)
+		w->thread[w->threads++] = tid;
 	return 0;
 }
 
@@ -167,6 +181,53 @@ static int ask(struct writer *w, const struct question *q)
 		rc = end_section(w, q->section, at);
 	fib_wire_disconnect(&client);
 	return rc;
+}
+
+/* Keep what is said of one thread. 1: it was; 0: the program is too old for the question; or a negative errno. */
+static int keep_thread(struct writer *w, struct fib_wire_client *client, uint64_t tid)
+{
+	const struct fib_wire_thread request = {tid};
+	struct fib_wire_header header;
+	const void *payload;
+	int rc = fib_wire_request(client, FIB_WIRE_THREAD, &request, sizeof request), kept = 0;
+
+	while (rc == 0) {
+		rc = fib_wire_receive(client, &header, &payload);
+		if (rc < 0)
+			return no_answer(w, rc);
+		if (header.type == FIB_WIRE_END || header.type == FIB_WIRE_ERROR)
+			return kept;
+		if (header.type != FIB_WIRE_THREAD_IS)
+			continue;
+		rc = put(w, &header, sizeof header);
+		if (rc == 0)
+			rc = put(w, payload, header.length);
+		kept = 1;
+	}
+	return rc < 0 ? rc : kept;
+}
+
+/* Who waits for a lock is half of the answer; the other half is what its holder does. */
+static int put_threads(struct writer *w)
+{
+	struct fib_wire_client client;
+	size_t i;
+	long at;
+	int rc;
+
+	if (!w->threads)
+		return 0;
+	rc = fib_wire_connect(&client, w->socket, w->timeout_ns);
+	if (rc < 0)
+		return no_answer(w, rc);
+	rc = begin_section(w, INS_SNAPSHOT_THREADS, &at);
+	for (i = 0; rc >= 0 && i < w->threads; i++) {
+		rc = keep_thread(w, &client, w->thread[i]);
+		if (rc == 0)
+			break;
+	}
+	fib_wire_disconnect(&client);
+	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_THREADS, at);
 }
 
 /* What the process has mapped is still there now, and is it: here, and perhaps nowhere else. */
@@ -240,11 +301,13 @@ static int write_all(struct writer *w)
 	int rc = put(w, &nothing, sizeof nothing);
 
 	fill_head(w);
-	ins_frames_begin(&w->frames, &request, look_away, NULL, &w->summary);
+	ins_frames_begin(&w->frames, &request, note_thread, w, &w->summary);
 	for (i = 0; rc == 0 && i < sizeof questions / sizeof questions[0]; i++)
 		rc = ask(w, &questions[i]);
 	if (rc == 0)
 		rc = ins_frames_map(&w->frames, w->error);
+	if (rc == 0)
+		rc = put_threads(w);
 	if (rc == 0)
 		rc = put_files(w);
 	if (rc == 0)

@@ -30,6 +30,7 @@
 	16u /* it runs, and was stopped for the time of the copy: registers say where */
 #define INS_FIBER_SWITCHING \
 	32u /* caught on its way to or from a carrier: what there is is where it was left */
+#define INS_FIBER_THREAD 64u /* it is no fiber, but a plain thread (thread_stack.h) */
 
 /* One fiber as it was at one moment; valid during the callback. */
 struct ins_fiber {
@@ -109,6 +110,7 @@ struct ins_source {
 
 struct ins_event;
 struct fib_wire_events;
+struct ins_thread_stack;
 
 /* Called for each event (events.h). Anything but 0 ends the read, which then returns it. */
 typedef int ins_event_fn(void *context, const struct ins_event *event);
@@ -121,6 +123,8 @@ struct ins_source_ops {
 	int (*events)(struct ins_source *source, const struct fib_wire_events *request,
 		      ins_event_fn *fn, void *context, struct ins_summary *ret,
 		      struct ins_error *error);
+	/* ins_thread_stack_read() (thread_stack.h); NULL: it cannot tell. */
+	int (*thread)(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret);
 };
 
 /* Open the control socket at path of process pid (0: not known yet). Answers that do not come

@@ -9,6 +9,7 @@
 
 #include "inspect/access.h"
 #include "inspect/frames.h"
+#include "inspect/thread_stack.h"
 #include "wire/client.h"
 
 struct control {
@@ -89,7 +90,49 @@ static int control_events(struct ins_source *source, const struct fib_wire_event
 	return rc < 0 ? failed(c, rc, error) : receive_all(c, error);
 }
 
-static const struct ins_source_ops control_ops = {control_read, control_close, control_events};
+/* The answer of one connection: what an older program says to a question that it does not know ends it. */
+static int receive_thread(struct fib_wire_client *client, uint64_t tid,
+			  struct ins_thread_stack *ret)
+{
+	const struct fib_wire_thread request = {tid};
+	struct fib_wire_header header;
+	struct fib_wire_error e;
+	const void *payload;
+	int rc = fib_wire_request(client, FIB_WIRE_THREAD, &request, sizeof request);
+
+	while (rc == 0) {
+		rc = fib_wire_receive(client, &header, &payload);
+		if (rc < 0)
+			break;
+		if (header.type == FIB_WIRE_THREAD_IS)
+			return ins_thread_stack_take(payload, header.length, tid, ret);
+		if (header.type == FIB_WIRE_END)
+			return -EPROTO;
+		if (header.type != FIB_WIRE_ERROR)
+			continue;
+		if (header.length < sizeof e)
+			return -EPROTO;
+		memcpy(&e, payload, sizeof e);
+		return e.error < 0 ? e.error : -EPROTO;
+	}
+	return rc;
+}
+
+static int control_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	const struct control *c = (const struct control *)source;
+	struct fib_wire_client client;
+	int rc = fib_wire_connect(&client, c->path, c->client.timeout_ns);
+
+	if (rc < 0)
+		return rc;
+	rc = receive_thread(&client, tid, ret);
+	fib_wire_disconnect(&client);
+	return rc;
+}
+
+static const struct ins_source_ops control_ops = {control_read, control_close, control_events,
+						  control_thread};
 
 int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 			    struct ins_error *error, struct ins_source **ret)

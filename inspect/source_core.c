@@ -19,6 +19,7 @@
 #include "inspect/records.h"
 #include "inspect/registry.h"
 #include "inspect/resume.h"
+#include "inspect/thread_stack.h"
 
 #define STACK_BYTES_MAX	 (16u << 20) /* copied of one stack */
 #define GUARD_BYTES	 (16u << 10) /* below a stack */
@@ -255,7 +256,18 @@ static void dead_close(struct ins_source *source)
 	free(d);
 }
 
-static const struct ins_source_ops dead_ops = {.read = dead_read, .close = dead_close};
+static int dead_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	const struct ins_core *core = &((const struct dead *)source)->core;
+	size_t i;
+
+	for (i = 0; i < core->threads && (uint64_t)core->thread[i].tid != tid; i++)
+		;
+	return ins_thread_stack_registers(
+		source, tid, i < core->threads ? &core->thread[i].registers : NULL, ret);
+}
+
+static const struct ins_source_ops dead_ops = {dead_read, dead_close, NULL, dead_thread};
 
 /* The module of the program itself, or NULL. */
 static struct ins_module *program(struct dead *d)

@@ -34,6 +34,7 @@
 #include "inspect/rights.h"
 #include "inspect/runner.h"
 #include "inspect/slurp.h"
+#include "inspect/thread_stack.h"
 
 #define LOOKS_MAX	8
 #define STOPS_MAX	4	    /* times that we go for who runs a fiber */
@@ -306,7 +307,7 @@ static void live_close(struct ins_source *source)
 	free(l);
 }
 
-static const struct ins_source_ops live_ops = {.read = live_read, .close = live_close};
+static const struct ins_source_ops live_ops = {live_read, live_close, NULL, ins_thread_stack_live};
 
 /* The modules of the process, and its memory. */
 static int open_memory(struct live *l, struct ins_error *error)

@@ -3,7 +3,7 @@
  * source_snapshot.c - the fibers of a process as they were when they were written to a file
  *
  * The file has one answer about fibers, to the request for all of them with their stacks; every other request is
- * served from that. Events have an answer for each ring, which one of an older fiberctl does not have. The process may have ended, its pid may be another's by now, and this may be
+ * served from that. Events have an answer for each ring, which one of an older fiberctl does not have; nor has it threads. The process may have ended, its pid may be another's by now, and this may be
  * another machine: so nothing is looked up there, and a module's file counts only when it is the one that was written down.
  */
 #include "inspect/source.h"
@@ -14,6 +14,7 @@
 
 #include "inspect/frames.h"
 #include "inspect/snapshot.h"
+#include "inspect/thread_stack.h"
 
 struct kept {
 	struct ins_source source;
@@ -118,7 +119,28 @@ static void kept_close(struct ins_source *source)
 	free(k);
 }
 
-static const struct ins_source_ops kept_ops = {kept_read, kept_close, kept_events};
+static int kept_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	const struct kept *k = (const struct kept *)source;
+	struct ins_snapshot_frames frames;
+	struct fib_wire_header header;
+	const void *payload;
+	int rc;
+
+	if (!ins_snapshot_threads(k->snapshot, &frames))
+		return -EOPNOTSUPP;
+	while (ins_snapshot_next(&frames, &header, &payload)) {
+		/* -EPROTO: it is of another thread. */
+		rc = header.type == FIB_WIRE_THREAD_IS
+			     ? ins_thread_stack_take(payload, header.length, tid, ret)
+			     : -EPROTO;
+		if (rc != -EPROTO)
+			return rc;
+	}
+	return -EOPNOTSUPP;
+}
+
+static const struct ins_source_ops kept_ops = {kept_read, kept_close, kept_events, kept_thread};
 
 int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret)
 {

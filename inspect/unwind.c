@@ -260,20 +260,18 @@ static void walk_unwind(struct ins_unwinder *u, const struct ins_fiber *fiber, s
 /* By both unwinders, as far as it takes. True when the walk is whole. */
 static bool walk_both(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
-	const struct fib_layout *layout = &u->source->layout;
-
 	walk_unwind(u, fiber, ret);
-	if (!u->lost && arrived(layout, ret))
+	if (!u->lost && ended(&u->dw, fiber, ret))
 		return true;
 	if (!fiber->stack)
 		return false;
 	ins_unwind_dw(&u->dw, fiber, &u->second);
-	if (arrived(layout, &u->second) || u->second.count > ret->count) {
+	if (ended(&u->dw, fiber, &u->second) || u->second.count > ret->count) {
 		u->foreign = u->dw.foreign;
 		ret->count = u->second.count;
 		memcpy(ret->pc, u->second.pc, ret->count * sizeof ret->pc[0]);
 	}
-	return arrived(layout, ret);
+	return ended(&u->dw, fiber, ret);
 }
 
 static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
@@ -307,14 +305,24 @@ static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 	ins_problems_add(&u->source->problems, "a backtrace is truncated: %s", ret->reason);
 }
 
+static void begin(struct ins_walk *ret)
+{
+	memset(ret, 0, sizeof *ret - sizeof ret->pc);
+}
+
+static void call_truncated(struct ins_unwinder *u, const struct ins_fiber *fiber,
+			   struct ins_walk *ret)
+{
+	ret->truncated = true;
+	explain(u->source->modules, &u->dw, fiber, ret);
+	ins_problems_add(&u->source->problems, "a backtrace is truncated: %s", ret->reason);
+}
+
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &unwinder->source->layout;
 
-	ret->count = ret->limit = ret->left = ret->left_least = 0;
-	ret->truncated = false;
-	ret->reason[0] = 0;
-	memset(ret->interrupted, 0, sizeof ret->interrupted);
+	begin(ret);
 	if (!fib_row_walkable(&fiber->row) && !fib_row_fresh(&fiber->row) &&
 	    !(fiber->flags & (INS_FIBER_PAUSED | INS_FIBER_SWITCHING))) {
 		snprintf(ret->reason, sizeof ret->reason, "%s",
@@ -347,20 +355,23 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 			ins_walk_cache_learn(unwinder->cache, fiber, ret);
 		return;
 	}
-	ret->truncated = true;
-	explain(unwinder->source->modules, &unwinder->dw, fiber, ret);
-	ins_problems_add(&unwinder->source->problems, "a backtrace is truncated: %s", ret->reason);
+	call_truncated(unwinder, fiber, ret);
+}
+
+void ins_unwind_thread(struct ins_unwinder *unwinder, const struct ins_fiber *thread,
+		       struct ins_walk *ret)
+{
+	begin(ret);
+	if (!walk_whole(unwinder, thread, ret))
+		call_truncated(unwinder, thread, ret);
 }
 
 bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
 		      struct ins_walk *ret)
 {
-	ret->limit = ret->left = ret->left_least = 0;
-	ret->truncated = false;
-	ret->reason[0] = 0;
-	memset(ret->interrupted, 0, sizeof ret->interrupted);
+	begin(ret);
 	walk_unwind(unwinder, fiber, ret);
-	return !unwinder->lost && arrived(&unwinder->source->layout, ret);
+	return !unwinder->lost && ended(&unwinder->dw, fiber, ret);
 }
 
 bool ins_unwind_function(struct ins_unwinder *unwinder, uint64_t pc, uint64_t *ret)

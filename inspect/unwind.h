@@ -50,7 +50,12 @@ void ins_unwinder_drop_cache(struct ins_unwinder *unwinder);
  */
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret);
 
-/* Walk a fiber with a stack by libunwind alone. Whether the walk is whole; else *ret says nothing, and it is no problem. */
+/* Walk a plain thread (INS_FIBER_THREAD): whole is what ends in a frame of which the unwind information says that nobody
+ * called it. Else as above. */
+void ins_unwind_thread(struct ins_unwinder *unwinder, const struct ins_fiber *thread,
+		       struct ins_walk *ret);
+
+/* Walk a fiber or a thread with a stack by libunwind alone. Whether the walk is whole; else *ret says nothing, and it is no problem. */
 bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
 		      struct ins_walk *ret);
 

@@ -136,6 +136,39 @@ bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc)
 	return covers(dwfl ? dwfl_addrmodule(dwfl, pc) : NULL, pc, &signal);
 }
 
+/* Whether the rule of an address leaves the register undefined in which its caller would be. */
+static bool uncalled_by(Dwarf_CFI *cfi, Dwarf_Addr address)
+{
+	Dwarf_Frame *frame = NULL;
+	Dwarf_Op room[3], *ops = NULL;
+	size_t count = 0;
+	bool ret = false;
+	int back;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame) != 0)
+		return false;
+	back = dwarf_frame_info(frame, NULL, NULL, NULL);
+	/* No operations, but their place: undefined. Without a place: it has kept its value. */
+	if (back >= 0 && dwarf_frame_register(frame, back, room, &ops, &count) == 0)
+		ret = !count && ops == room;
+	free(frame);
+	return ret;
+}
+
+bool ins_unwind_dw_outermost(struct ins_unwind_dw *dw, uint64_t pc)
+{
+	struct ins_modules *modules = dw->source->modules;
+	struct ins_module *known = ins_modules_find(modules, pc);
+	Dwfl_Module *m = known ? ins_debug_module(modules, known) : NULL;
+	Dwarf_Addr bias = 0;
+	Dwarf_CFI *cfi = m ? dwfl_module_eh_cfi(m, &bias) : NULL;
+
+	if (uncalled_by(cfi, pc - bias))
+		return true;
+	cfi = m ? dwfl_module_dwarf_cfi(m, &bias) : NULL;
+	return uncalled_by(cfi, pc - bias);
+}
+
 static void interrupted(struct ins_walk *walk, unsigned frame)
 {
 	if (frame < walk->count)

@@ -28,6 +28,9 @@ void ins_unwind_dw_signals(struct ins_unwind_dw *dw, struct ins_walk *walk);
 /* Whether the code before pc is where a signal's handler returns to. */
 bool ins_unwind_dw_of_signal(struct ins_unwind_dw *dw, uint64_t pc);
 
+/* Whether a rule says that nobody called the code at pc: it is what a thread begins with. */
+bool ins_unwind_dw_outermost(struct ins_unwind_dw *dw, uint64_t pc);
+
 /* Whether a rule says who called the code at pc. After a walk. */
 bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc);
 

@@ -22,6 +22,18 @@ static bool arrived(const struct fib_layout *layout, const struct ins_walk *walk
 	return pc >= layout->entry_low && pc < layout->entry_high;
 }
 
+/* Whether the walk has come to where it should: a fiber's to its entry, a plain thread's to a frame that nobody called. */
+static bool ended(struct ins_unwind_dw *dw, const struct ins_fiber *fiber,
+		  const struct ins_walk *walk)
+{
+	const unsigned last = walk->count - 1;
+
+	if (!(fiber->flags & INS_FIBER_THREAD) || arrived(&dw->source->layout, walk))
+		return arrived(&dw->source->layout, walk);
+	return walk->count &&
+	       ins_unwind_dw_outermost(dw, walk->pc[last] - ins_walk_returned(walk, last));
+}
+
 /* Whether sp has left the stack that a signal handler has to itself for the fiber's. */
 static bool came_home(const struct ins_fiber *fiber, uint64_t from, uint64_t sp)
 {

@@ -9,6 +9,7 @@
 #include "inspect/snapshot.h"
 #include "rows.h"
 #include "tests/harness/paths.h"
+#include "wire/thread.h"
 
 #define SNAPSHOT_ROOM 65536
 #define SNAPSHOT_MAPS "7f0000000000-7f0000001000 r-xp 00000000 08:01 12   /nonexistent/library\n"
@@ -98,16 +99,23 @@ static inline void snapshot_preface(struct snapshot_file *f)
 	snapshot_frame(f, FIB_WIRE_MAPS, SNAPSHOT_MAPS + 30, sizeof SNAPSHOT_MAPS - 31, "", 0);
 }
 
-/* A fiber with sixteen bytes of stack. */
-static inline void snapshot_fiber(struct snapshot_file *f, uint64_t id, uint32_t flags)
+/* A fiber with sixteen bytes of stack; one that waits for what `holder` has. */
+static inline void snapshot_waiter(struct snapshot_file *f, uint64_t id, uint32_t flags,
+				   uint64_t holder)
 {
-	const struct ins_fiber fiber = rows_fiber(id, "kept");
+	struct ins_fiber fiber = rows_fiber(id, "kept");
 	const struct fib_wire_stack s = {sizeof fiber.row, 16, flags, 0};
 	char bytes[sizeof fiber.row + 17];
 
+	fiber.row.holder = holder;
 	memcpy(bytes, &fiber.row, sizeof fiber.row);
 	strcpy(bytes + sizeof fiber.row, "0123456789abcdef");
 	snapshot_frame(f, FIB_WIRE_STACKS, &s, sizeof s, bytes, sizeof bytes - 1);
+}
+
+static inline void snapshot_fiber(struct snapshot_file *f, uint64_t id, uint32_t flags)
+{
+	snapshot_waiter(f, id, flags, 0);
 }
 
 static inline void snapshot_end(struct snapshot_file *f, uint64_t total, uint64_t shown,
@@ -136,6 +144,21 @@ static inline void snapshot_event(struct snapshot_file *f, uint64_t number, uint
 	};
 
 	snapshot_frame(f, FIB_WIRE_EVENT, &e, sizeof e, "0123456789abcdef", 16);
+}
+
+/* A thread that sleeps, with sixteen bytes of stack; or one that runs. */
+static inline void snapshot_thread(struct snapshot_file *f, uint64_t tid, bool sleeps)
+{
+	const struct fib_wire_thread_is is = {
+		.tid = tid,
+		.call = sleeps ? 34 : -1,
+		.sp = sleeps ? 0x6000 : 0,
+		.pc = sleeps ? UINT64_C(0x7f0000000123) : 0,
+		.state = sleeps ? FIB_WIRE_THREAD_SLEEPS : FIB_WIRE_THREAD_RUNS,
+		.stack_size = sleeps ? 16 : 0,
+	};
+
+	snapshot_frame(f, FIB_WIRE_THREAD_IS, &is, sizeof is, "0123456789abcdef", is.stack_size);
 }
 
 /* What was known of the file of a module: no segments. */

@@ -20,10 +20,11 @@
 #include "head.h"
 #include "inspect/draft.h"
 #include "inspect/events.h"
+#include "inspect/thread_stack.h"
 #include "snapshots.h"
 
 #define TIMEOUT INT64_C(20000000000)
-#define ANSWERS 8
+#define ANSWERS 9 /* the last of them about threads, where one holds something */
 
 static char path[HARNESS_PATH], socket_path[HARNESS_PATH];
 static int listener;
@@ -206,6 +207,59 @@ static void test_what_was_answered_can_be_read_again(void **state)
 	assert_int_equal(files(), 1);
 }
 
+/* Of a program where threads 50 and 51 hold what three fibers wait for. */
+static void thread_answers(void)
+{
+	good_answers();
+	answers[0].size = 0;
+	snapshot_preface(&answers[0]);
+	snapshot_waiter(&answers[0], 7, 0, FIB_HOLDER_THREAD | 50);
+	snapshot_waiter(&answers[0], 8, 0, FIB_HOLDER_THREAD | 51);
+	snapshot_waiter(&answers[0], 9, 0, FIB_HOLDER_THREAD | 50);
+	snapshot_waiter(&answers[0], 10, 0, 7);
+	snapshot_end(&answers[0], 4, 4, 0);
+}
+
+static void test_threads_that_hold_something_are_asked_for_once(void **state)
+{
+	struct ins_thread_stack stack;
+	struct ins_source *source;
+
+	(void)state;
+	thread_answers();
+	snapshot_thread(&answers[8], 50, true);
+	snapshot_end(&answers[8], 1, 1, 0);
+	snapshot_thread(&answers[8], 51, false);
+	snapshot_end(&answers[8], 1, 1, 0);
+	assert_int_equal(ask(false), 0);
+	assert_int_equal(ins_source_open_snapshot(path, &error, &source), 0);
+	assert_int_equal(ins_thread_stack_read(source, 50, &stack), 0);
+	assert_int_equal(stack.state, FIB_WIRE_THREAD_SLEEPS);
+	assert_int_equal(stack.fiber.stack_size, 16);
+	ins_thread_stack_free(&stack);
+	assert_int_equal(ins_thread_stack_read(source, 51, &stack), 0);
+	assert_int_equal(stack.state, FIB_WIRE_THREAD_RUNS);
+	ins_thread_stack_free(&stack);
+	assert_int_equal(ins_thread_stack_read(source, 52, &stack), -EOPNOTSUPP);
+	ins_source_close(source);
+}
+
+static void test_a_program_that_is_too_old_for_threads_is_kept_without(void **state)
+{
+	const struct fib_wire_error unknown = {-EOPNOTSUPP, "no such request"};
+	struct ins_thread_stack stack;
+	struct ins_source *source;
+
+	(void)state;
+	thread_answers();
+	snapshot_frame(&answers[8], FIB_WIRE_ERROR, &unknown, sizeof unknown, "", 0);
+	assert_int_equal(ask(false), 0);
+	assert_int_equal(taken.shown, 4);
+	assert_int_equal(ins_source_open_snapshot(path, &error, &source), 0);
+	assert_int_equal(ins_thread_stack_read(source, 50, &stack), -EOPNOTSUPP);
+	ins_source_close(source);
+}
+
 static void test_a_file_that_is_there_stays_unless_it_may_go(void **state)
 {
 	(void)state;
@@ -307,6 +361,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, clean)
 		TEST(test_what_was_answered_can_be_read_again),
 		TEST(test_each_ring_is_kept),
+		TEST(test_threads_that_hold_something_are_asked_for_once),
+		TEST(test_a_program_that_is_too_old_for_threads_is_kept_without),
 		TEST(test_a_file_that_is_there_stays_unless_it_may_go),
 		TEST(test_a_process_that_ends_leaves_what_was_there),
 		TEST(test_an_answer_that_cannot_be_read_is_not_kept),
