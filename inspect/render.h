@@ -119,6 +119,9 @@ json_t *ins_json_sample(const struct ins_sample *ids);
 json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *fiber,
 		       struct ins_symbols *symbols, const struct ins_walk *walk);
 
+/* The frames of a walk, as many as it shows. NULL without memory. */
+json_t *ins_json_frames(struct ins_symbols *symbols, const struct ins_walk *walk);
+
 /* The group object. */
 json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *group,
 		       struct ins_symbols *symbols);

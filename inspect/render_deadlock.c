@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "inspect/events.h"
 #include "inspect/render_waits.h"
 
 static struct ins_table *table_of(const struct ins_deadlocks *found)
@@ -115,6 +116,37 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 	fputc('\n', out);
 }
 
+/* "pause", or the number of one that is not known; NULL when it is in none, or nobody knows. Returns buf. */
+static const char *call_of(const struct ins_thread_stack *stack, char *buf, size_t size)
+{
+	const char *name = ins_event_call(stack->call);
+
+	if (stack->call < 0)
+		return NULL;
+	if (name)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%" PRId64, stack->call);
+	return buf;
+}
+
+void ins_text_thread(FILE *out, const struct ins_thread_stack *stack, struct ins_symbols *symbols,
+		     const struct ins_walk *walk, pid_t pid)
+{
+	const uint64_t holder = stack->tid | FIB_HOLDER_THREAD;
+	char who[256], call[32];
+
+	fputs(ins_words_holder(NULL, holder, INS_NOBODY, pid, who, sizeof who), out);
+	if (call_of(stack, call, sizeof call))
+		fprintf(out, " [in system call %s]", call);
+	else if (stack->call == -1)
+		fputs(" [in no system call]", out);
+	else if (stack->state == FIB_WIRE_THREAD_RUNS)
+		fputs(" [running]", out);
+	fputc('\n', out);
+	ins_text_frames(out, symbols, walk);
+}
+
 void ins_text_deadlocks_end(FILE *out, const struct ins_deadlocks *found, unsigned readings)
 {
 	size_t lasting = ins_deadlocks_lasting(found);
@@ -162,7 +194,7 @@ static json_t *lock_object(const struct fib_layout *layout, const struct ins_dea
 }
 
 json_t *ins_json_deadlock(const struct fib_layout *layout, const struct ins_deadlocks *found,
-			  const struct ins_deadlock *d, pid_t pid, json_t *fibers)
+			  const struct ins_deadlock *d, pid_t pid, json_t *fibers, json_t *thread)
 {
 	static const char *const kinds[] = {
 		[INS_DEADLOCK_CYCLE] = "cycle",		 [INS_DEADLOCK_SELF] = "self-lock",
@@ -176,10 +208,23 @@ json_t *ins_json_deadlock(const struct fib_layout *layout, const struct ins_dead
 	for (i = 0; ids && i < d->count; i++)
 		json_array_append_new(
 			ids, number(ins_graph_at(ins_deadlocks_graph(found), d->fibers[i])->id));
-	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", kinds[d->kind],
-			 "deadlock", d->lasting, "count", number(d->count), "behind",
-			 number(d->behind), "deadlineNs",
+	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
+			 kinds[d->kind], "deadlock", d->lasting, "count", number(d->count),
+			 "behind", number(d->behind), "deadlineNs",
 			 timed ? json_integer(d->deadline) : json_null(), "leftNs",
 			 timed ? json_integer(left(found, d)) : json_null(), "lock",
-			 lock_object(layout, found, d, pid), "fiberIds", ids, "fibers", fibers);
+			 lock_object(layout, found, d, pid), "fiberIds", ids, "fibers", fibers,
+			 "thread", thread);
+}
+
+json_t *ins_json_thread(const struct ins_thread_stack *stack, struct ins_symbols *symbols,
+			const struct ins_walk *walk)
+{
+	char call[32];
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o}", "tid", number(stack->tid), "systemCall",
+			 ins_json_text(call_of(stack, call, sizeof call)), "frames",
+			 ins_json_frames(symbols, walk), "framesLeftOut", number(walk->left),
+			 "truncated", walk->truncated, "why",
+			 ins_json_text(walk->reason[0] ? walk->reason : NULL));
 }

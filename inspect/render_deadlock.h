@@ -7,6 +7,7 @@
 
 #include "inspect/deadlock.h"
 #include "inspect/render.h"
+#include "inspect/thread_stack.h"
 
 /*
  * One line on what was found; it begins with "deadlock: " when it lasts, else with "timed: ", "suspect: " or
@@ -18,8 +19,16 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 /* The last line: how many there are of each. */
 void ins_text_deadlocks_end(FILE *out, const struct ins_deadlocks *found, unsigned readings);
 
-/* The row of what was found. fibers: those that are shown in full, taken over. NULL without memory. */
+/* The row of what was found. fibers: those that are shown in full; thread: ins_json_thread() of a plain thread that holds
+ * the lock, else null. Both are taken over. NULL without memory. */
 json_t *ins_json_deadlock(const struct fib_layout *layout, const struct ins_deadlocks *found,
-			  const struct ins_deadlock *d, pid_t pid, json_t *fibers);
+			  const struct ins_deadlock *d, pid_t pid, json_t *fibers, json_t *thread);
+
+/* The thread that holds a lock, what it does as far as that is known, and its frames: thread 12 "httpd" [in system call
+ * pause] and a newline. pid: as of ins_text_deadlock(). */
+void ins_text_thread(FILE *out, const struct ins_thread_stack *stack, struct ins_symbols *symbols,
+		     const struct ins_walk *walk, pid_t pid);
+json_t *ins_json_thread(const struct ins_thread_stack *stack, struct ins_symbols *symbols,
+			const struct ins_walk *walk);
 
 #endif

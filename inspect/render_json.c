@@ -140,7 +140,7 @@ static bool all_shown(const struct ins_walk *walk, const json_t *frames)
 	return walk->limit && json_array_size(frames) == walk->limit;
 }
 
-static json_t *frames_array(struct ins_symbols *symbols, const struct ins_walk *walk)
+json_t *ins_json_frames(struct ins_symbols *symbols, const struct ins_walk *walk)
 {
 	json_t *frames = json_array();
 	size_t k, count;
@@ -210,7 +210,7 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 			entry_text(row, symbols), "spawn", spawn_object(row, symbols), "labels",
 			labels_object(row));
 	if (ret && walk &&
-	    (json_object_set_new(ret, "frames", frames_array(symbols, walk)) < 0 ||
+	    (json_object_set_new(ret, "frames", ins_json_frames(symbols, walk)) < 0 ||
 	     json_object_set_new(ret, "framesLeftOut", number(walk->left)) < 0 ||
 	     json_object_set_new(ret, "paused", json_boolean(fiber->flags & INS_FIBER_PAUSED)) <
 		     0 ||
@@ -252,7 +252,7 @@ json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *
 			 ins_json_spread(json_object(), &group->ages), "state",
 			 ins_json_text(ins_words_state(layout, group->fiber.row.state)), "wait",
 			 wait_object(layout, &group->fiber), "frames",
-			 frames_array(symbols, group->walk), "framesLeftOut",
+			 ins_json_frames(symbols, group->walk), "framesLeftOut",
 			 number(group->walk->left), "truncated", group->walk->truncated);
 }
 

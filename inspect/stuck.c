@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #include "inspect/cut.h"
@@ -35,7 +36,8 @@ struct answer {
 	struct ins_symbols *symbols;
 	struct ins_walk walk;
 	json_t *fibers; /* of what is being shown */
-	size_t shown;	/* fibers, in all */
+	json_t *thread; /* that holds it, or null */
+	size_t shown;	/* stacks, in all */
 };
 
 static int read_once(const struct ins_stuck *stuck, struct reading *ret, struct ins_error *error)
@@ -164,6 +166,56 @@ static int show_fibers(struct answer *a, const struct ins_deadlock *d, size_t n,
 	return rc;
 }
 
+/* -- the thread that holds it -- */
+
+/* Why nothing is known of a thread's stack; a program of before it could be asked for is as it always was. */
+static const char *unknown(const struct answer *a, int rc)
+{
+	if (rc != -EOPNOTSUPP)
+		return strerror(-rc);
+	return strcmp(a->stuck->source->kind, "snapshot") == 0
+		       ? "the snapshot does not have it"
+		       : "the program is too old to be asked for it";
+}
+
+/* Where the holder stands, which a reading does not know. */
+static int walk_thread(struct answer *a, uint64_t tid, struct ins_thread_stack *stack)
+{
+	int rc = a->shown < INS_STUCK_ALL ? ins_thread_stack_read(a->stuck->source, tid, stack) : 0;
+
+	if (rc < 0 || a->shown >= INS_STUCK_ALL) {
+		*stack = (struct ins_thread_stack){.tid = tid,
+						   .state = FIB_WIRE_THREAD_HIDDEN,
+						   .call = INS_THREAD_STACK_CALL_UNKNOWN};
+		if (rc < 0)
+			snprintf(stack->why, sizeof stack->why, "%s", unknown(a, rc));
+		else
+			snprintf(stack->why, sizeof stack->why, "%d stacks are shown already",
+				 INS_STUCK_ALL);
+	}
+	ins_thread_stack_walk(a->unwinder, stack, &a->walk);
+	ins_walk_cut(&a->walk, a->symbols, a->stuck->frames);
+	a->shown++;
+	return rc;
+}
+
+static void show_thread(struct answer *a, const struct ins_deadlock *d)
+{
+	const uint64_t tid = d->holder & ~FIB_HOLDER_THREAD;
+	struct ins_thread_stack stack;
+	int rc;
+
+	a->thread = a->stuck->json ? json_null() : NULL;
+	if (!(d->holder & FIB_HOLDER_THREAD) || (d->lasting && !a->stuck->json))
+		return;
+	rc = walk_thread(a, tid, &stack);
+	if (a->stuck->json)
+		a->thread = ins_json_thread(&stack, a->symbols, &a->walk);
+	else if (rc != -EOPNOTSUPP)
+		ins_text_thread(a->stuck->out, &stack, a->symbols, &a->walk, a->stuck->pid);
+	ins_thread_stack_free(&stack);
+}
+
 /* How many of its fibers are shown. */
 static size_t most(const struct ins_deadlock *d)
 {
@@ -183,8 +235,9 @@ static int show(struct answer *a, struct ins_json *json, const struct ins_deadlo
 	if (s->json) {
 		a->fibers = json_array();
 		rc = show_fibers(a, d, n, error);
-		ins_json_row(json,
-			     ins_json_deadlock(&s->source->layout, a->found, d, s->pid, a->fibers));
+		show_thread(a, d);
+		ins_json_row(json, ins_json_deadlock(&s->source->layout, a->found, d, s->pid,
+						     a->fibers, a->thread));
 		return rc;
 	}
 	ins_text_deadlock(s->out, &s->source->layout, a->found, d, s->pid);
@@ -192,6 +245,8 @@ static int show(struct answer *a, struct ins_json *json, const struct ins_deadlo
 	if (n < d->count)
 		fprintf(s->out, "... and %zu more of these %zu fibers: --json has their ids\n",
 			d->count - n, d->count);
+	if (rc == 0)
+		show_thread(a, d);
 	fputc('\n', s->out);
 	return rc;
 }

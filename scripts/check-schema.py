@@ -40,7 +40,7 @@ FIXTURES = {
     "hog": "hog --spin 1 --sleep 1 --pin 1",
     # In the order of its options; the 80 that wait for the same come after more stacks than are read.
     "deadlock": "deadlock --crossing --ring 4 --timed --self --dead --gone --ancestor --suspect --thread --thread-ended "
-                "--behind 3 --others 3",
+                "--thread-asleep --thread-running --behind 3 --others 3",
     "philosophers": "deadlock --philosophers 3" + 80 * " --self",
 }
 # Schema and command; {crowd} is the process id of a fixture, {waiter} a fiber of crowd that waits for a mutex, {parked} another

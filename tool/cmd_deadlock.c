@@ -47,7 +47,7 @@ const struct tool_command tool_deadlock = {
 		"  timed    a cycle in which a wait has a deadline\n"
 		"  suspect  a join on an ancestor that may still go on\n"
 		"  thread   a lock that is held by a thread which is no fiber: what that waits\n"
-		"           for is not known here\n"
+		"           for is not known here, but its frames show where it sleeps\n"
 		"A lock that is held for reading has no holder that is known, and is not seen.\n"
 		"\n"
 		"Exit status: 3 when there is a deadlock, 0 when there is none.\n",

@@ -146,6 +146,40 @@ static void deadlock_is_found(bool nobody)
 	harness_free(two);
 }
 
+struct keeper {
+	char pid[16];
+	bool nobody;
+};
+
+/* Whether the thread sleeps by now, and its stack is shown. */
+static bool keeper_is_shown(void *arg)
+{
+	const struct keeper *keeper = arg;
+	struct harness_process *p = ask(keeper->nobody, "deadlock", keeper->pid, NULL, NULL);
+	const char *thread, *frame;
+
+	cli_expect(p, 0);
+	thread = strstr(p->out.bytes, " [in system call pause]\n");
+	frame = thread ? strstr(thread, " keep_asleep+0x") : NULL;
+	harness_free(p);
+	return frame != NULL;
+}
+
+/* A lock that a plain thread holds, and what that is at: no debugger may look, and none is needed. */
+static void thread_is_shown(bool nobody)
+{
+	struct keeper keeper = {.nobody = nobody};
+	struct harness_process *one =
+		confine(nobody, (const char *[]){"deadlock", "--thread-asleep", NULL}, false);
+
+	assert_non_null(harness_wait_line(one, "ready ", CLI_SECONDS));
+	assert_confined(one->pid);
+	snprintf(keeper.pid, sizeof(keeper.pid), "%d", one->pid);
+	assert_true(harness_until(keeper_is_shown, &keeper, CLI_SECONDS));
+	says(ask(nobody, "deadlock", keeper.pid, NULL, NULL), 0, " keeper_main+0x");
+	harness_free(one);
+}
+
 static void answers_are_whole(bool nobody)
 {
 	struct harness_process *crowd =
@@ -165,6 +199,7 @@ static void answers_are_whole(bool nobody)
 	snapshot_is_whole(nobody, pid);
 	harness_free(crowd);
 	deadlock_is_found(nobody);
+	thread_is_shown(nobody);
 }
 
 static void test_confined_program_is_shown_whole(void **state)

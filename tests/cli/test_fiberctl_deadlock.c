@@ -135,9 +135,10 @@ static json_t *cycle_object(const struct crowd *crowd, size_t n, size_t behind)
 		if (i < SHOWN)
 			json_array_append_new(fibers, fiber_object(m));
 	}
-	return json_pack("{s:s, s:b, s:I, s:I, s:n, s:n, s:n, s:o, s:o}", "kind", "cycle",
+	return json_pack("{s:s, s:b, s:I, s:I, s:n, s:n, s:n, s:o, s:o, s:n}", "kind", "cycle",
 			 "deadlock", 1, "count", (json_int_t)size, "behind", (json_int_t)behind,
-			 "deadlineNs", "leftNs", "lock", "fiberIds", ids, "fibers", fibers);
+			 "deadlineNs", "leftNs", "lock", "fiberIds", ids, "fibers", fibers,
+			 "thread");
 }
 
 static void expect_json(const struct crowd *crowd, size_t cycles, size_t behind)
@@ -156,7 +157,7 @@ static void expect_json(const struct crowd *crowd, size_t cycles, size_t behind)
 		json_promise(finding, "finding",
 			     "kind:s deadlock:b count:i behind:i deadlineNs:i? leftNs:i? lock:o? "
 			     "fiberIds:a "
-			     "fibers:a");
+			     "fibers:a thread:o?");
 		json_array_foreach (json_object_get(finding, "fibers"), k, fiber)
 			json_promise_fiber(fiber, true);
 	}

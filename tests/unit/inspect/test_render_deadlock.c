@@ -2,6 +2,7 @@
 /* test_render_deadlock.c - the line and the object of each kind of finding. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "inspect/render_deadlock.h"
@@ -61,8 +62,8 @@ static void expect_end(unsigned readings, const char *wanted)
 
 static json_t *object_of(size_t i, pid_t pid)
 {
-	json_t *ret =
-		ins_json_deadlock(&layout, found, ins_deadlocks_at(found, i), pid, json_array());
+	json_t *ret = ins_json_deadlock(&layout, found, ins_deadlocks_at(found, i), pid,
+					json_array(), json_null());
 
 	assert_non_null(ret);
 	return ret;
@@ -191,6 +192,49 @@ static void test_a_threads_lock_names_the_thread_as_far_as_it_is_known(void **st
 	json_decref(object);
 }
 
+/* What a thread that is at none of its frames is said to do. */
+static void expect_thread(const struct ins_thread_stack *stack, const char *wanted,
+			  const char *call)
+{
+	struct ins_walk walk = {.truncated = true, .reason = "no reason"};
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *object = ins_json_thread(stack, NULL, &walk);
+
+	ins_text_thread(out, stack, NULL, &walk, 0);
+	fclose(out);
+	assert_string_equal(text, wanted);
+	free(text);
+	assert_int_equal(json_integer_value(json_object_get(object, "tid")), 12);
+	if (call)
+		assert_string_equal(text_of(object, "systemCall"), call);
+	else
+		assert_true(json_is_null(json_object_get(object, "systemCall")));
+	assert_string_equal(text_of(object, "why"), "no reason");
+	assert_true(json_is_true(json_object_get(object, "truncated")));
+	assert_int_equal(json_integer_value(json_object_get(object, "framesLeftOut")), 0);
+	json_decref(object);
+}
+
+static void test_a_thread_is_said_to_be_in_a_system_call_or_to_run(void **state)
+{
+	struct ins_thread_stack stack = {.tid = 12, .call = SYS_futex};
+
+	(void)state;
+	expect_thread(&stack, "thread 12 [in system call futex]\n  truncated: no reason\n",
+		      "futex");
+	stack.call = 77777;
+	expect_thread(&stack, "thread 12 [in system call 77777]\n  truncated: no reason\n",
+		      "77777");
+	stack.call = -1;
+	expect_thread(&stack, "thread 12 [in no system call]\n  truncated: no reason\n", NULL);
+	stack.call = INS_THREAD_STACK_CALL_UNKNOWN;
+	expect_thread(&stack, "thread 12\n  truncated: no reason\n", NULL);
+	stack.state = FIB_WIRE_THREAD_RUNS;
+	expect_thread(&stack, "thread 12 [running]\n  truncated: no reason\n", NULL);
+}
+
 static void test_a_join_on_an_ancestor_names_both(void **state)
 {
 	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_GROUP, 5, 0);
@@ -247,6 +291,7 @@ int main(void)
 		RENDER_TEST(test_a_deadline_that_has_passed_or_is_nonsense_has_nothing_left),
 		RENDER_TEST(test_a_lost_lock_names_the_lock_and_who_had_it),
 		RENDER_TEST(test_a_threads_lock_names_the_thread_as_far_as_it_is_known),
+		RENDER_TEST(test_a_thread_is_said_to_be_in_a_system_call_or_to_run),
 		RENDER_TEST(test_a_join_on_an_ancestor_names_both),
 		RENDER_TEST(test_names_that_would_move_a_cursor_do_not),
 		RENDER_TEST(test_nothing_is_no_deadlock),
