@@ -91,6 +91,31 @@ static const char *change(const struct fib_wire_audit_entry *e, char *buf, size_
 	return buf;
 }
 
+/* Why it was refused: the program keeps a number, which means something else for a fiber than for a file. NULL: it was done. */
+static const char *why(const struct fib_wire_audit_entry *e)
+{
+	const bool acts = e->what == FIB_WIRE_AUDIT_CANCEL || e->what == FIB_WIRE_AUDIT_WAKE;
+
+	switch (e->result < 0 ? -e->result : 0) {
+	case 0:
+		return NULL;
+	case ESRCH:
+		return acts ? "no such fiber: it has ended, or never was" : "no runtime to ask";
+	case EPERM:
+		return acts ? "not allowed: it was started without FIBER_CONTROL=admin"
+			    : "not allowed: it was started with FIBER_CONTROL=ro";
+	case EINVAL:
+		if (e->what == FIB_WIRE_AUDIT_WAKE)
+			return "it did not wait in fiber_park";
+		return acts ? "no such action" : "no such value";
+	case EBUSY:
+		return "another one records already";
+	default:
+		return e->result > -4096 ? strerror(-e->result)
+					 : "for a reason that makes no sense";
+	}
+}
+
 static void put_line(const struct fib_wire_audit_entry *e)
 {
 	const time_t seconds = (time_t)(e->wall / 1000000000);
@@ -103,8 +128,7 @@ static void put_line(const struct fib_wire_audit_entry *e)
 	snprintf(who, sizeof who, "%u", (unsigned)e->uid);
 	printf("%-19s %9d %-12s %-10s %-24s %s%s\n", when, (int)e->pid, pw ? pw->pw_name : who,
 	       what_name(e->what), change(e, what, sizeof what),
-	       e->result < 0 ? "refused: " : "done",
-	       e->result < 0 && e->result > -4096 ? strerror(-e->result) : "");
+	       e->result < 0 ? "refused: " : "done", e->result < 0 ? why(e) : "");
 }
 
 static void put_title(void)
@@ -121,7 +145,8 @@ static void put_text(const struct ctl_reply *reply, const struct answer *a)
 	put_title();
 	for (i = 0; i < a->head.count; i++)
 		put_line(&a->entries[i]);
-	printf("shown %u of %" PRIu64 " changes\n", a->head.count, a->head.total);
+	printf("shown %u of %" PRIu64 " change%s\n", a->head.count, a->head.total,
+	       a->head.total == 1 ? "" : "s");
 	if (reply->snapshot)
 		puts(ins_words_taken(&reply->summary, taken, sizeof taken));
 }
@@ -143,13 +168,13 @@ static json_t *row(const struct fib_wire_audit_entry *e)
 		before = json_integer((json_int_t)e->before);
 		after = json_integer((json_int_t)e->after);
 	}
-	return json_pack("{s:I, s:I, s:I, s:i, s:I, s:s, s:o, s:o, s:o, s:b, s:o}", "serial",
-			 (json_int_t)e->serial, "whenNs", (json_int_t)e->when, "wallNs",
-			 (json_int_t)e->wall, "pid", (int)e->pid, "uid", (json_int_t)e->uid, "what",
-			 what_name(e->what), "fiberId",
-			 acts ? json_integer((json_int_t)e->fiber) : json_null(), "before", before,
-			 "after", after, "done", !refused, "error",
-			 text_or_null(refused && e->result > -4096, strerror(-e->result)));
+	return json_pack(
+		"{s:I, s:I, s:I, s:i, s:I, s:s, s:o, s:o, s:o, s:b, s:o, s:s?}", "serial",
+		(json_int_t)e->serial, "whenNs", (json_int_t)e->when, "wallNs", (json_int_t)e->wall,
+		"pid", (int)e->pid, "uid", (json_int_t)e->uid, "what", what_name(e->what),
+		"fiberId", acts ? json_integer((json_int_t)e->fiber) : json_null(), "before",
+		before, "after", after, "done", !refused, "error",
+		text_or_null(refused && e->result > -4096, strerror(-e->result)), "why", why(e));
 }
 
 static void put_json(const struct ctl_reply *reply, const struct answer *a)

@@ -23,7 +23,7 @@ static json_t *audit(void)
 	json_array_foreach (json_object_get(answer, "audit"), i, row) {
 		json_promise(row, "row",
 			     "serial:i whenNs:i wallNs:i pid:i uid:i what:s fiberId:i? before:* "
-			     "after:* done:b error:s?");
+			     "after:* done:b error:s? why:s?");
 		assert_int_equal(json_int(row, "serial"), i + 1);
 		assert_int_equal(json_int(row, "uid"), geteuid());
 	}
@@ -72,6 +72,8 @@ static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
 	assert_string_equal(json_text(row_of(answer, 0), "after"), "error");
 	assert_string_equal(json_text(row_of(answer, 1), "what"), "wake");
 	assert_true(json_is_false(json_object_get(row_of(answer, 1), "done")));
+	assert_string_equal(json_text(row_of(answer, 1), "why"), "it did not wait in fiber_park");
+	assert_true(json_is_null(json_object_get(row_of(answer, 2), "why")));
 	assert_string_equal(json_text(row_of(answer, 2), "what"), "cancel");
 	assert_int_equal(json_int(row_of(answer, 2), "fiberId"), m->id);
 	assert_true(json_is_true(json_object_get(row_of(answer, 2), "done")));
@@ -82,7 +84,7 @@ static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
 	p = cli_run("fiberctl", "audit", pid, NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "warn -> error");
-	cli_contains(p->out.bytes, "refused: Invalid argument");
+	cli_contains(p->out.bytes, "refused: it did not wait in fiber_park");
 	cli_contains(p->out.bytes, cli_number((uint64_t)by[2]));
 	cli_contains(p->out.bytes, "\nshown 3 of 3 changes\n");
 	harness_free(p);
@@ -93,6 +95,38 @@ static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
 	harness_free(p);
 	/* Nothing of it was printed by the program. */
 	assert_string_equal(crowd.process->err.bytes, "");
+	crowd_end(&crowd);
+}
+
+/* The system's word for it is about processes. */
+static void test_audit_speaks_of_a_fiber_that_is_not_there(void **state)
+{
+	static const char *const env[] = {"FIBER_CONTROL=admin", NULL};
+	static const char *const commands[] = {"cancel", "wake"};
+	const struct harness_how how = {.env = env};
+	struct crowd crowd = crowd_start(&how, "crowd", "60", NULL);
+	struct harness_process *p;
+	json_t *answer;
+
+	(void)state;
+	pid = cli_number((uint64_t)crowd.process->pid);
+	for (size_t i = 0; i < 2; i++) {
+		p = cli_run("fiberctl", commands[i], pid, "999999", NULL);
+		cli_expect(p, 2);
+		cli_contains(p->err.bytes, "no fiber 999999: it has ended, or never was");
+		assert_null(strstr(p->err.bytes, "process\n"));
+		harness_free(p);
+	}
+	answer = audit();
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(json_text(row_of(answer, i), "why"),
+				    "no such fiber: it has ended, or never was");
+	json_decref(answer);
+	p = cli_run("fiberctl", "audit", pid, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "refused: no such fiber: it has ended, or never was\n");
+	assert_null(strstr(p->out.bytes, "No such process"));
+	harness_free(p);
 	crowd_end(&crowd);
 }
 
@@ -110,6 +144,8 @@ static void test_audit_can_be_read_where_nothing_can_be_changed(void **state)
 	assert_int_equal(json_int(answer, "shown"), 1);
 	assert_string_equal(json_text(row_of(answer, 0), "after"), "silent");
 	assert_string_equal(json_text(row_of(answer, 0), "error"), "Operation not permitted");
+	assert_string_equal(json_text(row_of(answer, 0), "why"),
+			    "not allowed: it was started with FIBER_CONTROL=ro");
 	json_decref(answer);
 	crowd_end(&crowd);
 }
@@ -220,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_has_a_line_for_each_change_with_who_asked),
+		cmocka_unit_test(test_audit_speaks_of_a_fiber_that_is_not_there),
 		cmocka_unit_test(test_audit_can_be_read_where_nothing_can_be_changed),
 		cmocka_unit_test(test_audit_tells_who_follows_each_change_once),
 		cmocka_unit_test(test_audit_as_json_is_an_object_a_line_when_followed),
