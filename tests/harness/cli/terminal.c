@@ -78,8 +78,7 @@ bool terminal_has(const struct terminal *t, const char *text)
 	return memmem(t->seen, t->used, text, strlen(text)) != NULL;
 }
 
-/* Take what is drawn within ms. False when nothing was. */
-static bool look(struct terminal *t, int ms)
+bool terminal_look(struct terminal *t, int ms)
 {
 	struct pollfd in = {.fd = t->keys, .events = POLLIN};
 	ssize_t n;
@@ -98,7 +97,7 @@ void terminal_await(struct terminal *t, const char *text)
 	const time_t end = time(NULL) + CLI_SECONDS;
 
 	while (!terminal_has(t, text)) {
-		look(t, 100);
+		terminal_look(t, 100);
 		if (time(NULL) < end)
 			continue;
 		print_error("never drawn: %s\n--- what was:\n%.*s\n", text, (int)t->used, t->seen);
@@ -132,7 +131,7 @@ int terminal_end_saying(struct terminal *t, const char *last)
 
 	/* Read meanwhile: it may have more to say than the terminal holds. */
 	while ((pid = waitpid(t->pid, &status, WNOHANG)) == 0) {
-		look(t, 20);
+		terminal_look(t, 20);
 		if (time(NULL) < end)
 			continue;
 		kill(t->pid, SIGKILL);
@@ -140,7 +139,7 @@ int terminal_end_saying(struct terminal *t, const char *last)
 		fail();
 	}
 	assert_int_equal(pid, t->pid);
-	while (look(t, 0))
+	while (terminal_look(t, 0))
 		;
 	if (!terminal_has(t, last))
 		print_error("not said: %s\n--- but:\n%.*s\n", last, (int)t->used, t->seen);

@@ -31,6 +31,9 @@ void terminal_resize(struct terminal *t, unsigned short rows, unsigned short col
 /* Press keys. */
 void terminal_type(struct terminal *t, const char *keys);
 
+/* Take what is drawn within ms. False when nothing was. */
+bool terminal_look(struct terminal *t, int ms);
+
 /* Wait until text is drawn, since the last terminal_forget(); asserts that it comes. */
 void terminal_await(struct terminal *t, const char *text);
 void terminal_forget(struct terminal *t);
