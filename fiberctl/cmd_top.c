@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fiberctl/top.h"
+#include "fiberctl/top_tables.h"
 #include "tool/process.h"
 #include "inspect/render.h"
 
@@ -75,52 +75,30 @@ static void put(struct ins_line *line, char *buf)
 	fputs(buf, stdout);
 }
 
-static void put_carriers(const struct ctl_top *top)
+static void put_table(struct ctl_top_table table, size_t count)
 {
-	char buf[1024];
+	char buf[4096];
 	struct ins_line line = ins_line(buf, sizeof buf);
 	size_t i;
 
-	ctl_top_carrier_title(&line);
+	ctl_top_table_fit(&table, 0, count, 0);
+	ctl_top_table_title(&table, &line);
 	put(&line, buf);
-	for (i = 0; i < ctl_top_carriers(top); i++) {
+	for (i = 0; i < count; i++) {
 		line = ins_line(buf, sizeof buf);
-		ctl_top_carrier_line(top, i, &line);
+		ctl_top_table_row(&table, i, &line);
 		put(&line, buf);
 	}
 }
 
 static void put_groups(const struct ctl_top *top, size_t limit)
 {
-	char buf[1024];
-	struct ins_line line = ins_line(buf, sizeof buf);
-	size_t i, count = ins_watch_shares(top->watch);
+	const size_t count = ins_watch_shares(top->watch), shown = count < limit ? count : limit;
 
-	ctl_top_group_title(top, &line);
-	put(&line, buf);
-	for (i = 0; i < count && i < limit; i++) {
-		line = ins_line(buf, sizeof buf);
-		ctl_top_group_line(top, i, &line);
-		put(&line, buf);
-	}
-	if (count > i)
-		printf("shown %zu of %zu values of %s\n", i, count,
+	put_table(ctl_top_group_table(top), shown);
+	if (shown < count)
+		printf("shown %zu of %zu values of %s\n", shown, count,
 		       ctl_top_field(&top->wish.group));
-}
-
-static void put_fibers(const struct ctl_top *top)
-{
-	char buf[2048];
-	struct ins_line line = ins_line(buf, sizeof buf);
-	size_t i;
-
-	ctl_top_fiber_title(top, &line);
-	put(&line, buf);
-	for (i = 0; i < ins_watch_leaders(top->watch); i++) {
-		line = ins_line(buf, sizeof buf);
-		ctl_top_fiber_line(top, i, &line);
-		put(&line, buf);
-	}
 }
 
 static int put_text(const struct ctl_top *top, size_t groups)
@@ -137,11 +115,11 @@ static int put_text(const struct ctl_top *top, size_t groups)
 		put(&line, buf);
 	}
 	putchar('\n');
-	put_carriers(top);
+	put_table(ctl_top_carrier_table(top), ctl_top_carriers(top));
 	putchar('\n');
 	put_groups(top, groups);
 	putchar('\n');
-	put_fibers(top);
+	put_table(ctl_top_fiber_table(top), ins_watch_leaders(top->watch));
 	summary.shown = ins_watch_leaders(top->watch);
 	ins_text_list_end(stdout, &summary, summary.shown, problems);
 	return tool_written(ins_problems_lines(problems) ? TOOL_PARTIAL : TOOL_WELL);

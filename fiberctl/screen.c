@@ -162,6 +162,11 @@ unsigned ctl_screen_rows(void)
 	return LINES > 0 ? (unsigned)LINES : 1;
 }
 
+unsigned ctl_screen_columns(void)
+{
+	return COLS > 0 ? (unsigned)COLS : 1;
+}
+
 void ctl_screen_begin(void)
 {
 	erase();

@@ -37,7 +37,9 @@ void ctl_screen_close(void);
 /* The next key: one byte of text, or an enum ctl_key. Waits up to ns, not at all when that is not positive. */
 int ctl_screen_key(int64_t ns);
 
+/* At least 1. */
 unsigned ctl_screen_rows(void);
+unsigned ctl_screen_columns(void);
 
 /* A picture: begin, its lines from the top down, show. Text is harmless for a terminal (plain.h) and is cut where the screen ends. */
 void ctl_screen_begin(void);

@@ -2,8 +2,9 @@
 /*
  * top.h - the parts of `fiberctl top`
  *
- * top_link.c asks the process, top_carriers.c for its carriers; inspect/watch.h makes of it what is shown; top_text.c makes lines of
- * that and top_json.c an object. top_screen.c has the terminal and top_keys.c what a person does there.
+ * top_link.c asks the process, top_carriers.c for its carriers; inspect/watch.h makes of it what is shown; top_text.c makes text of
+ * that, top_cells.c and top_tables.c tables, top_json.c an object. screen.c has the terminal, top_view.c what stands on it where
+ * top_layout.c and fold.c find room, and top_keys.c what a person does there.
  */
 #ifndef FIBERCTL_TOP_H
 #define FIBERCTL_TOP_H
@@ -64,19 +65,17 @@ void ctl_top_carriers_keep(struct ctl_top *top, const struct ctl_meter *read);
 size_t ctl_top_carriers(const struct ctl_top *top);
 struct ctl_top_carrier ctl_top_carrier(const struct ctl_top *top, size_t i);
 
-/* -- top_text.c: lines without a newline -- */
+/* -- top_text.c -- */
 
-#define CTL_TOP_HEAD 3 /* lines of totals */
+#define CTL_TOP_HEAD 3 /* totals: in all, by state, by wait */
 void ctl_top_head(const struct ctl_top *top, unsigned i, struct ins_line *line);
-void ctl_top_carrier_title(struct ins_line *line);
-void ctl_top_carrier_line(const struct ctl_top *top, size_t i, struct ins_line *line);
-void ctl_top_group_title(const struct ctl_top *top, struct ins_line *line);
-void ctl_top_group_line(const struct ctl_top *top, size_t i, struct ins_line *line);
-void ctl_top_fiber_title(const struct ctl_top *top, struct ins_line *line);
-void ctl_top_fiber_line(const struct ctl_top *top, size_t i, struct ins_line *line);
 
-/* "by cpu, largest first; 12 of 100 fibers match state=running": harmless for a terminal. */
-void ctl_top_wish(const struct ctl_top *top, struct ins_line *line);
+/* "12.3"; "-" when it is not known. */
+void ctl_top_percent(struct ins_line *line, bool known, uint64_t permille);
+
+/* "by cpu, largest first"; "12 of 100 match state=running", nothing without a condition. Harmless for a terminal. */
+void ctl_top_order(const struct ctl_top *top, struct ins_line *line);
+void ctl_top_match(const struct ctl_top *top, struct ins_line *line);
 
 /* A field as it is typed, label.KEY too; valid until the next call. Harmless for a terminal it is not. */
 const char *ctl_top_field(const struct ins_field *field);

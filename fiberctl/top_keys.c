@@ -152,11 +152,11 @@ static const char help[] =
 	"  + -               look less often, more often\n"
 	"  ctrl-l            draw everything anew\n"
 	"\n"
-	"CPU% and SWITCH/S are since the look before, of one CPU; STEALS are so far. CPU% of a\n"
-	"carrier is what its thread got, of a fiber how long it was on a carrier. Totals count "
-	"all\n"
-	"fibers, groups and lines those that match. No more than a twentieth of a CPU is\n"
-	"used: with very many fibers the looks are further apart than was asked for.\n";
+	"CPU% and SWITCH/S are since the look before, of one CPU; STEALS are so far.\n"
+	"CPU% of a carrier is what its thread got, of a fiber how long it was on a\n"
+	"carrier. Totals count all fibers, groups and lines those that match. No more\n"
+	"than a twentieth of a CPU is used: with very many fibers the looks are further\n"
+	"apart than was asked for. A narrow screen leaves columns out.\n";
 
 static void read_text(struct live *l, char *text)
 {

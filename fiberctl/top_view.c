@@ -2,80 +2,139 @@
 /*
  * top_view.c - what stands on the screen of `fiberctl top`
  *
- * From the top: totals, carriers, groups, fibers, and a line for messages. The fibers get what the others leave, and on a low
- * screen all of it.
+ * Everything is made for the width there is: a row never ends in the middle of a word.
  */
 #include "fiberctl/top_view.h"
 
 #include <string.h>
 
+#include "fiberctl/fold.h"
 #include "fiberctl/screen.h"
+#include "fiberctl/top_layout.h"
+#include "fiberctl/top_tables.h"
 #include "inspect/plain.h"
 #include "inspect/render.h"
 
-#define LOW 16 /* rows: below that there is no room for carriers and groups */
+enum { ROW = 4096 };
 
-static unsigned put_head(const struct ctl_top *top, unsigned count)
+static const char keys[] = "h: help, q: end, s: order, r: turn, g: group, f: freeze, /: where, "
+			   "enter: stack";
+
+static void put_row(unsigned row, enum ctl_style style, char *text)
 {
-	char buf[1024];
+	ctl_fold_cut(text, ctl_screen_columns());
+	ctl_screen_line(row, style, text);
+}
+
+/* -- totals -- */
+
+struct head {
+	char text[CTL_TOP_HEAD][ROW];
+	size_t lines[CTL_TOP_HEAD];
+};
+
+static void make_head(const struct ctl_top *top, struct head *head)
+{
 	unsigned i;
 
-	for (i = 0; i < count; i++) {
-		struct ins_line line = ins_line(buf, sizeof buf);
+	for (i = 0; i < CTL_TOP_HEAD; i++) {
+		struct ins_line line = ins_line(head->text[i], ROW);
 
 		ctl_top_head(top, i, &line);
-		ctl_screen_line(i, i ? CTL_PLAIN : CTL_BOLD, buf);
+		head->lines[i] = ctl_fold_lines(head->text[i], ctl_screen_columns());
 	}
-	return i;
 }
 
-static size_t least(size_t a, size_t b)
+/* Text in no more rows than that. */
+static unsigned put_folded(unsigned row, unsigned rows, enum ctl_style style, char *text)
 {
-	return a < b ? a : b;
+	const size_t width = ctl_screen_columns();
+	char line[ROW];
+
+	for (; rows > 1 && *text; rows--) {
+		const char *next;
+		const size_t n = ctl_fold(text, width, &next);
+
+		memcpy(line, text, n);
+		line[n] = 0;
+		ctl_screen_line(row++, style, line);
+		text += next - text;
+	}
+	if (rows && *text)
+		put_row(row++, style, text);
+	return row;
 }
 
-/* A title, which is in text, and as many rows as there is room for. */
-static unsigned put_rows(const struct ctl_top *top, unsigned row, size_t all, size_t most,
-			 struct ins_line *title, const char *text,
-			 void (*put)(const struct ctl_top *top, size_t i, struct ins_line *line))
+static unsigned put_head(struct head *head, const struct ctl_top_layout *layout)
 {
-	const size_t count = least(all, most);
-	char buf[1024];
-	size_t i;
+	unsigned i, row = 0;
 
-	if (count < all) {
-		ins_line_text(title, "   the first ");
-		ins_line_number(title, count);
-		ins_line_text(title, " of ");
-		ins_line_number(title, all);
-	}
-	ctl_screen_line(row++, CTL_BOLD, text);
-	for (i = 0; i < count; i++) {
-		struct ins_line line = ins_line(buf, sizeof buf);
-
-		put(top, i, &line);
-		ctl_screen_line(row++, CTL_PLAIN, buf);
+	for (i = 0; i < CTL_TOP_HEAD; i++) {
+		if (i && layout->head[i])
+			ctl_fold_list(head->text[i], ROW, ctl_screen_columns(), layout->head[i]);
+		row = put_folded(row, layout->head[i], i ? CTL_PLAIN : CTL_BOLD, head->text[i]);
 	}
 	return row;
 }
 
-static unsigned put_carriers(const struct ctl_top *top, unsigned row, size_t most)
-{
-	char buf[1024];
-	struct ins_line title = ins_line(buf, sizeof buf);
+/* -- tables -- */
 
-	ctl_top_carrier_title(&title);
-	return put_rows(top, row, ctl_top_carriers(top), most, &title, buf, ctl_top_carrier_line);
+/* "and 12 more: 10 running, 2 idle", of carriers from number i on. */
+static void say_more_carriers(const struct ctl_top *top, size_t i, struct ins_line *line)
+{
+	enum { STATES = 16 };
+	const size_t all = ctl_top_carriers(top);
+	const char *state[STATES];
+	size_t count[STATES], states = 0, k;
+
+	for (; i < all; i++) {
+		const char *is = ctl_meter_state(ctl_top_carrier(top, i).is->state);
+
+		for (k = 0; k < states && strcmp(state[k], is) != 0; k++)
+			;
+		if (k == STATES)
+			continue;
+		if (k == states) {
+			state[states] = is;
+			count[states++] = 0;
+		}
+		count[k]++;
+	}
+	for (k = 0; k < states; k++) {
+		ins_line_text(line, k ? ", " : ": ");
+		ins_line_number(line, count[k]);
+		ins_line_text(line, " ");
+		ins_line_text(line, state[k]);
+	}
 }
 
-static unsigned put_groups(const struct ctl_top *top, unsigned row, size_t most)
+/* A table of `all` in that many rows below its title; what there is no room for is counted in the last one. */
+static unsigned put_table(struct ctl_top_table *table, unsigned row, unsigned rows, size_t all,
+			  void (*more)(const struct ctl_top *, size_t, struct ins_line *))
 {
-	char buf[1024];
-	struct ins_line title = ins_line(buf, sizeof buf);
+	const size_t shown = all > rows ? rows - 1 : all;
+	char buf[ROW];
+	struct ins_line line = ins_line(buf, sizeof buf);
+	size_t i;
 
-	ctl_top_group_title(top, &title);
-	return put_rows(top, row, ins_watch_shares(top->watch), most, &title, buf,
-			ctl_top_group_line);
+	ctl_top_table_fit(table, 0, shown, ctl_screen_columns());
+	ctl_top_table_title(table, &line);
+	ctl_screen_line(row++, CTL_BOLD, buf);
+	for (i = 0; i < shown; i++) {
+		line = ins_line(buf, sizeof buf);
+		ctl_top_table_row(table, i, &line);
+		ctl_screen_line(row++, CTL_PLAIN, buf);
+	}
+	if (shown == all)
+		return row;
+	line = ins_line(buf, sizeof buf);
+	ins_line_text(&line, "and ");
+	ins_line_number(&line, all - shown);
+	ins_line_text(&line, " more");
+	if (more)
+		more(table->top, shown, &line);
+	put_row(row++, CTL_PLAIN, buf);
+	return row;
 }
 
 /* The mark goes with its fiber, and what is at the top with the mark. */
@@ -102,90 +161,207 @@ static void settle(struct ctl_top_view *view, size_t count)
 static void put_fibers(struct ctl_top_view *view, unsigned row, unsigned end)
 {
 	const size_t count = ins_watch_leaders(view->top->watch);
-	char buf[2048];
+	struct ctl_top_table table = ctl_top_fiber_table(view->top);
+	char buf[ROW];
 	struct ins_line line = ins_line(buf, sizeof buf);
 	size_t i;
 
 	view->page = end > row + 1 ? end - row - 1 : 1;
 	settle(view, count);
-	ctl_top_fiber_title(view->top, &line);
+	ctl_top_table_fit(&table, view->first,
+			  count - view->first < view->page ? count - view->first : view->page,
+			  ctl_screen_columns());
+	ctl_top_table_title(&table, &line);
 	ctl_screen_line(row++, CTL_BOLD, buf);
 	for (i = view->first; i < count && row < end; i++) {
 		line = ins_line(buf, sizeof buf);
-		ctl_top_fiber_line(view->top, i, &line);
+		ctl_top_table_row(&table, i, &line);
 		ctl_screen_line(row++, i == view->cursor ? CTL_MARKED : CTL_PLAIN, buf);
 	}
 }
 
-static void put_status(const struct ctl_top_view *view, unsigned row)
+/* -- the last row -- */
+
+/* In the order in which they stand there. */
+enum { FROZEN, ORDER, MATCH, EVERY, HELP, INCOMPLETE, PARTS };
+
+struct status {
+	char part[PARTS][1024]; /* "": it is not there */
+};
+
+static size_t columns_of(const struct status *s)
+{
+	size_t i, columns = 0;
+
+	for (i = 0; i < PARTS; i++)
+		if (s->part[i][0])
+			columns +=
+				(columns ? 2 : 0) + ctl_fold_columns(s->part[i], sizeof s->part[i]);
+	return columns;
+}
+
+/* Without what can be seen elsewhere or matters least, then with less of what is longest. */
+static void make_room(struct status *s, size_t width)
+{
+	static const int less[] = {EVERY, ORDER};
+	size_t i, over, longest = 0;
+
+	for (i = 0; i < sizeof less / sizeof less[0] && columns_of(s) > width; i++)
+		s->part[less[i]][0] = 0;
+	if (columns_of(s) <= width)
+		return;
+	for (i = 0; i < PARTS; i++)
+		if (strlen(s->part[i]) > strlen(s->part[longest]))
+			longest = i;
+	over = columns_of(s) - width;
+	i = ctl_fold_columns(s->part[longest], sizeof s->part[longest]);
+	ctl_fold_cut(s->part[longest], i > over ? i - over : 0);
+}
+
+static void say_status(const struct ctl_top_view *view, bool help, struct status *s)
 {
 	const struct ctl_top *top = view->top;
-	char buf[2048], text[640];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	const struct ins_problems *problems = &top->source->problems;
+	struct ins_line line[PARTS];
+	char text[640];
+	size_t i;
 
-	if (view->mode == CTL_TOP_TYPING) {
-		ins_line_text(&line, "only fibers where: ");
-		ins_line_text(&line, ins_plain(view->typed, text, sizeof text));
-		ins_line_text(&line, "_");
-	} else if (view->message[0]) {
-		ins_line_text(&line, view->message);
-	} else {
-		if (view->frozen)
-			ins_line_text(&line, "FROZEN; ");
-		ctl_top_wish(top, &line);
-		ins_line_text(&line, "; every ");
-		ins_line_text(&line, ins_words_duration(view->interval, text, sizeof text));
-		ins_line_text(&line, "; h: help");
-		if (ins_problems_lines(&top->source->problems)) {
-			ins_line_text(&line, "; incomplete: ");
-			ins_line_text(&line, ins_problems_text(&top->source->problems, 0, text,
-							       sizeof text));
-		}
+	for (i = 0; i < PARTS; i++)
+		line[i] = ins_line(s->part[i], sizeof s->part[i]);
+	ins_line_text(&line[FROZEN], view->frozen ? "FROZEN" : "");
+	ctl_top_order(top, &line[ORDER]);
+	ctl_top_match(top, &line[MATCH]);
+	ins_line_text(&line[EVERY], "every ");
+	ins_line_text(&line[EVERY], ins_words_duration(view->interval, text, sizeof text));
+	ins_line_text(&line[HELP], help ? "h: help" : "");
+	if (ins_problems_lines(problems)) {
+		ins_line_text(&line[INCOMPLETE], "incomplete: ");
+		ins_line_text(&line[INCOMPLETE], ins_problems_text(problems, 0, text, sizeof text));
 	}
-	ctl_screen_line(row, view->mode == CTL_TOP_TYPING ? CTL_PLAIN : CTL_BOLD, buf);
 }
+
+static void put_status(const struct ctl_top_view *view, unsigned row, bool help)
+{
+	struct status status;
+	char buf[ROW];
+	struct ins_line line = ins_line(buf, sizeof buf);
+	size_t i;
+
+	say_status(view, help, &status);
+	make_room(&status, ctl_screen_columns());
+	for (i = 0; i < PARTS; i++) {
+		ins_line_text(&line, line.at > buf && status.part[i][0] ? "; " : "");
+		ins_line_text(&line, status.part[i]);
+	}
+	put_row(row, CTL_BOLD, buf);
+}
+
+/* Of what is too long, the end: there it is typed. */
+static void put_typed(const struct ctl_top_view *view, unsigned row)
+{
+	const size_t width = ctl_screen_columns();
+	char buf[ROW], text[4 * sizeof view->typed];
+	struct ins_line line = ins_line(buf, sizeof buf);
+	const char *at = buf;
+	size_t columns;
+
+	ins_line_text(&line, "only fibers where: ");
+	ins_line_text(&line, ins_plain(view->typed, text, sizeof text));
+	ins_line_text(&line, "_");
+	for (columns = ctl_fold_columns(buf, sizeof buf); columns > width; columns--)
+		at += ins_plain_utf8(at);
+	ctl_screen_line(row, CTL_PLAIN, at);
+}
+
+static void put_last(const struct ctl_top_view *view, unsigned row, bool help)
+{
+	char buf[sizeof view->message];
+
+	strcpy(buf, view->message);
+	if (view->mode == CTL_TOP_TYPING)
+		put_typed(view, row);
+	else if (buf[0])
+		put_row(row, CTL_BOLD, buf);
+	else
+		put_status(view, row, help);
+}
+
+/* -- the screen -- */
 
 static void show_list(struct ctl_top_view *view)
 {
 	const struct ctl_top *top = view->top;
+	const size_t carriers = ctl_top_carriers(top), groups = ins_watch_shares(top->watch);
 	const unsigned rows = ctl_screen_rows();
-	unsigned row = put_head(top, rows < LOW ? 1 : CTL_TOP_HEAD);
-	const size_t most = rows > LOW ? (rows - LOW) / 4 + 2 : 2;
+	struct ctl_top_table of_carriers = ctl_top_carrier_table(top);
+	struct ctl_top_table of_groups = ctl_top_group_table(top);
+	static struct head head;
+	struct ctl_top_layout layout;
+	char buf[sizeof keys];
+	unsigned row;
 
-	if (rows >= LOW && ctl_top_carriers(top))
-		row = put_carriers(top, row, most);
-	if (rows >= LOW && ins_watch_shares(top->watch))
-		row = put_groups(top, row, most);
-	if (rows > 2)
-		put_fibers(view, row, rows - 1);
-	put_status(view, rows - 1);
+	make_head(top, &head);
+	layout = ctl_top_layout(rows, head.lines, carriers, groups);
+	row = put_head(&head, &layout);
+	if (layout.carriers)
+		row = put_table(&of_carriers, row, layout.carriers, carriers, say_more_carriers);
+	if (layout.groups)
+		put_table(&of_groups, row, layout.groups, groups, NULL);
+	if (layout.end > layout.first)
+		put_fibers(view, layout.first, layout.end);
+	memcpy(buf, keys, sizeof keys);
+	if (layout.keys)
+		put_row(rows - 2, CTL_PLAIN, buf);
+	put_last(view, rows - 1, !layout.keys);
 }
 
-/* The text from line text_first on; the last one says how to go back. */
+/* Put the rows from number `first` on, as many as there is room for. How many there are in all. */
+static size_t put_text(const char *text, size_t first, unsigned room)
+{
+	const size_t width = ctl_screen_columns();
+	const char *end;
+	size_t number = 0;
+	char line[ROW];
+
+	for (; (end = strchr(text, '\n')); text = end + 1) {
+		const size_t own = strspn(text, " ") + 4, indent = own < width / 2 ? own : 0;
+		struct ins_line all = ins_line(line, sizeof line);
+		const char *at = line;
+		size_t before = 0;
+
+		ins_line_bytes(&all, text, (size_t)(end - text));
+		do {
+			char buf[ROW + 64] = "";
+			const char *next;
+			const size_t n = ctl_fold(at, width - before, &next);
+			struct ins_line row = ins_line(buf, sizeof buf);
+
+			ins_line_fill(&row, buf, before);
+			ins_line_bytes(&row, at, n);
+			if (number >= first && number - first < room)
+				ctl_screen_line((unsigned)(number - first), CTL_PLAIN, buf);
+			number++;
+			before = indent;
+			at = next;
+		} while (*at);
+	}
+	return number;
+}
+
+/* The text from row text_first on; the last one says how to go back. */
 static void show_text(struct ctl_top_view *view)
 {
 	const unsigned rows = ctl_screen_rows();
-	const char *at = view->text, *end;
-	size_t number = 0, lines = 0;
-	char buf[1024];
-	unsigned row = 0;
+	const size_t lines = put_text(view->text, 0, 0);
+	char last[] = "up, down: more; any other key goes back";
 
-	for (end = at; (end = strchr(end, '\n')); end++)
-		lines++;
 	view->page = rows > 1 ? rows - 1 : 1;
 	if (view->text_first + view->page > lines)
 		view->text_first = lines > view->page ? lines - view->page : 0;
-	for (; (end = strchr(at, '\n')) && row < rows - 1; at = end + 1) {
-		struct ins_line line = ins_line(buf, sizeof buf);
-
-		if (number++ < view->text_first)
-			continue;
-		ins_line_bytes(&line, at, (size_t)(end - at));
-		ctl_screen_line(row++, CTL_PLAIN, buf);
-	}
-	ctl_screen_line(rows - 1, CTL_BOLD,
-			lines > view->page ? "up, down: more; any other key goes back"
-					   : "any key goes back");
+	put_text(view->text, view->text_first, rows - 1);
+	if (lines <= view->page)
+		strcpy(last, "any key goes back");
+	put_row(rows - 1, CTL_BOLD, last);
 }
 
 void ctl_top_view_show(struct ctl_top_view *view)

@@ -6,10 +6,9 @@
 # The tools have one thread, and ThreadSanitizer nothing to see in them: those without it look at the programs of tests/cli.
 # What differs only in what a tool makes of the same answers, of a core or of its options shows a program nothing new.
 OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words diff errors flames full_disk help layout \
-	limit metrics_json numbers options processes snapshot_commands snapshot_write top top_live topic_where tree waits_dot \
-	watch where) $(addprefix fibertrace_,commands \
-	compressed core crash dead elsewhere errors export named progress report rights rights_commands timeline to_core \
-	values yama) adapters agreement fixtures places probes
+	limit metrics_json numbers options processes snapshot_commands snapshot_write top top_live top_sizes topic_where tree \
+	waits_dot watch where) $(addprefix fibertrace_,commands compressed core crash dead elsewhere errors export named \
+	progress report rights rights_commands timeline to_core values yama) adapters agreement fixtures places probes
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(BUILD)/tests/unit/inspect/% $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%))
 TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN))

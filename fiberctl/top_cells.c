@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* top_cells.c - the tables of `fiberctl top`: what stands in their cells. */
+#include "fiberctl/top_tables.h"
+
+#include <string.h>
+
+#include "inspect/plain.h"
+#include "inspect/render.h"
+
+/* -- what is said in a cell -- */
+
+static void say_known(struct ins_line *line, bool known, uint64_t n)
+{
+	if (known)
+		ins_line_number(line, n);
+	else
+		ins_line_text(line, "-");
+}
+
+static void say_rate(struct ins_line *line, uint64_t n, int64_t ns)
+{
+	say_known(line, ns > 0, ins_watch_rate(n, ns));
+}
+
+static void say_time(struct ins_line *line, int64_t ns)
+{
+	char buf[32];
+
+	ins_line_text(line, ins_words_duration(ns, buf, sizeof buf));
+}
+
+/* A rate that a program may have invented, as a number. -1 is not known. */
+static uint64_t whole(double rate)
+{
+	return rate < 0 ? 0 : rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
+}
+
+static struct ctl_meter_rates rates(const struct ctl_top *top, const struct ctl_top_carrier *c)
+{
+	return ctl_meter_rates(&top->before, c->runtime, c->is);
+}
+
+#define CELL_OF(name) static void name(const struct ctl_top *top, size_t i, struct ins_line *line)
+
+CELL_OF(carrier_runtime)
+{
+	ins_line_number(line, ctl_top_carrier(top, i).runtime->serial);
+}
+
+CELL_OF(carrier_index)
+{
+	ins_line_number(line, ctl_top_carrier(top, i).is->index);
+}
+
+CELL_OF(carrier_state)
+{
+	ins_line_text(line, ctl_meter_state(ctl_top_carrier(top, i).is->state));
+}
+
+CELL_OF(carrier_fiber)
+{
+	const uint64_t fiber = ctl_top_carrier(top, i).is->fiber;
+
+	say_known(line, fiber != 0, fiber);
+}
+
+CELL_OF(carrier_queued)
+{
+	ins_line_number(line, ctl_top_carrier(top, i).is->queued);
+}
+
+CELL_OF(carrier_cpu)
+{
+	const struct ctl_top_carrier c = ctl_top_carrier(top, i);
+	const double cpu = rates(top, &c).cpu;
+
+	ctl_top_percent(line, cpu >= 0, whole(cpu * 1000));
+}
+
+CELL_OF(carrier_switches)
+{
+	const struct ctl_top_carrier c = ctl_top_carrier(top, i);
+	const double switches = rates(top, &c).switches;
+
+	say_known(line, switches >= 0, whole(switches));
+}
+
+CELL_OF(carrier_steals)
+{
+	ins_line_number(line, ctl_top_carrier(top, i).is->steals);
+}
+
+static const struct ins_share *share(const struct ctl_top *top, size_t i)
+{
+	return ins_shares_at(ins_watch_groups(top->watch), i);
+}
+
+static int64_t interval(const struct ctl_top *top)
+{
+	return ins_watch_totals(top->watch)->ns;
+}
+
+CELL_OF(group_count)
+{
+	ins_line_number(line, share(top, i)->count);
+}
+
+CELL_OF(group_cpu)
+{
+	ctl_top_percent(line, interval(top) > 0,
+			ins_watch_permille(share(top, i)->cpu, interval(top)));
+}
+
+CELL_OF(group_switches)
+{
+	say_rate(line, share(top, i)->switches, interval(top));
+}
+
+CELL_OF(group_oldest)
+{
+	say_time(line, share(top, i)->age_max);
+}
+
+CELL_OF(group_value)
+{
+	ins_shares_say(ins_watch_groups(top->watch), i, line);
+}
+
+static const struct ins_leader *leader(const struct ctl_top *top, size_t i)
+{
+	return ins_watch_leader(top->watch, i);
+}
+
+static void say_field(const struct ctl_top *top, size_t i, const struct ins_field *field,
+		      struct ins_line *line)
+{
+	struct ins_sight sight;
+
+	sight.layout = &top->source->layout;
+	sight.symbols = top->symbols;
+	sight.fiber = &leader(top, i)->fiber;
+	ins_field_say(line, field, ins_field_get(&sight, field));
+}
+
+CELL_OF(fiber_id)
+{
+	ins_line_number(line, leader(top, i)->fiber.row.id);
+}
+
+CELL_OF(fiber_state)
+{
+	const char *state = ins_words_state(&top->source->layout, leader(top, i)->fiber.row.state);
+
+	ins_line_text(line, ins_plain(state, (char[128]){0}, 128));
+}
+
+CELL_OF(fiber_cpu)
+{
+	const struct ins_did *did = &leader(top, i)->did;
+	const int64_t ns = did->known ? interval(top) : 0;
+
+	ctl_top_percent(line, ns > 0, ins_watch_permille(did->cpu, ns));
+}
+
+CELL_OF(fiber_switches)
+{
+	const struct ins_did *did = &leader(top, i)->did;
+
+	say_rate(line, did->switches, did->known ? interval(top) : 0);
+}
+
+CELL_OF(fiber_age)
+{
+	say_time(line, leader(top, i)->fiber.row.age);
+}
+
+CELL_OF(fiber_sort)
+{
+	say_field(top, i, &top->wish.sort, line);
+}
+
+CELL_OF(fiber_name)
+{
+	ins_line_quoted(line, leader(top, i)->fiber.row.name);
+}
+
+CELL_OF(fiber_wait)
+{
+	struct ins_field waiting;
+
+	ins_field_find("waiting", strlen("waiting"), &waiting);
+	say_field(top, i, &waiting, line);
+}
+
+static const struct ins_field *group_of(const struct ctl_top *top)
+{
+	return &top->wish.group;
+}
+
+static const struct ins_field *sort_of(const struct ctl_top *top)
+{
+	return &top->wish.sort;
+}
+
+/* -- tables -- */
+
+static const struct ctl_top_column carriers[] = {
+	{"RUNTIME", 10, 7, 0, 7, .say = carrier_runtime},
+	{"CARRIER", 10, 7, 1, 0, .say = carrier_index},
+	{"STATE", 10, 9, 1, 1, .left = true, .say = carrier_state},
+	{"FIBER", 10, 7, 1, 3, .say = carrier_fiber},
+	{"QUEUED", 10, 6, 1, 4, .say = carrier_queued},
+	{"CPU%", 6, 5, 1, 2, .say = carrier_cpu},
+	{"SWITCH/S", 10, 8, 1, 5, .say = carrier_switches},
+	{"STEALS", 10, 6, 1, 6, .say = carrier_steals},
+};
+
+static const struct ctl_top_column groups[] = {
+	{"COUNT", 10, 7, 0, 1, .say = group_count},
+	{"CPU%", 6, 5, 1, 2, .say = group_cpu},
+	{"SWITCH/S", 10, 8, 1, 4, .say = group_switches},
+	{"OLDEST", 8, 6, 1, 3, .say = group_oldest},
+	{NULL, 0, 0, 2, 0, .left = true, .least = 16, .say = group_value, .title_of = group_of},
+};
+
+static const struct ctl_top_column fibers[] = {
+	{"ID", 10, 6, 0, 0, .say = fiber_id},
+	{"STATE", 9, 9, 1, 6, .left = true, .say = fiber_state},
+	{"CPU%", 6, 5, 1, 3, .say = fiber_cpu},
+	{"SWITCH/S", 10, 8, 1, 7, .say = fiber_switches},
+	{"AGE", 8, 6, 1, 5, .say = fiber_age},
+	{NULL, 0, 0, 2, 2, .say = fiber_sort, .title_of = sort_of},
+	{"NAME", 20, 12, 2, 1, .left = true, .say = fiber_name},
+	{"WAIT", 0, 0, 1, 4, .left = true, .least = 10, .say = fiber_wait},
+};
+enum { SORT = 5 };
+
+static struct ctl_top_table table(const struct ctl_top *top, const struct ctl_top_column *columns,
+				  size_t count)
+{
+	struct ctl_top_table t = {.top = top, .count = count};
+
+	memcpy(t.column, columns, count * sizeof *columns);
+	return t;
+}
+
+struct ctl_top_table ctl_top_carrier_table(const struct ctl_top *top)
+{
+	return table(top, carriers, sizeof carriers / sizeof carriers[0]);
+}
+
+struct ctl_top_table ctl_top_group_table(const struct ctl_top *top)
+{
+	return table(top, groups, sizeof groups / sizeof groups[0]);
+}
+
+/* What the lines are ordered by is shown: the field, when it has no column anyhow. */
+struct ctl_top_table ctl_top_fiber_table(const struct ctl_top *top)
+{
+	enum { LEFT = 16 };
+	static const char *const shown[] = {"id",  "state", "cpu",     "switches",
+					    "age", "name",  "waiting", "wait"};
+	const struct ins_field *sort = &top->wish.sort;
+	struct ctl_top_table t = table(top, fibers, sizeof fibers / sizeof fibers[0]);
+	size_t i;
+
+	t.column[SORT].wide = sort->info->width ? sort->info->width : LEFT;
+	t.column[SORT].left = ins_field_is_text(sort);
+	t.column[SORT].least = t.column[SORT].left ? LEFT : 0;
+	for (i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+		if (strcmp(sort->info->name, shown[i]) != 0)
+			continue;
+		ctl_top_table_drop(&t, SORT);
+		break;
+	}
+	return t;
+}
