@@ -216,7 +216,7 @@ static void test_top_of_40_by_10_has_what_matters_and_no_part_of_a_word(void **s
 		expect_row(row + (int)i - 1, "running-");
 	/* The longest names are shown whole, too. */
 	terminal_type(t, "<");
-	picture_await(t, 10, 40, "h: help", &picture);
+	picture_await(t, 10, 40, "by id, smallest first; h: help", &picture);
 	expect_row(row, "with-long-name-");
 	know("by id, smallest");
 	expect_whole_words();
@@ -277,7 +277,9 @@ static void test_top_folds_text_between_its_words(void **state)
 	expect_whole_words();
 	resize(t, 50, 200, "any key goes back");
 	/* The fiber with the smallest id, and a long name. */
-	terminal_type(t, "x<\r");
+	terminal_type(t, "x<");
+	picture_await(t, 50, 200, "by id, smallest first; every 1m0s", &picture);
+	terminal_type(t, "\r");
 	picture_await(t, 50, 200, "any key goes back", &picture);
 	expect_row(-1, "with-long-name-");
 	know_picture();

@@ -21,6 +21,10 @@ static void put(struct picture *p, char c)
 		return;
 	}
 	p->line[p->row][p->column++] = c;
+	if (p->row < p->lowest)
+		p->whole = false;
+	else
+		p->lowest = p->row;
 }
 
 /* The number at *at, and what ends it; 1 where there is none. */

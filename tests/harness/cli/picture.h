@@ -13,8 +13,8 @@
 #define PICTURE_COLUMNS 256
 
 struct picture {
-	unsigned rows, columns, row, column;
-	bool whole; /* it was drawn from the beginning */
+	unsigned rows, columns, row, column, lowest;
+	bool whole; /* it was drawn from the beginning, row by row */
 	bool outside; /* something was drawn where this screen has no row or column: it was meant for a larger one */
 	char line[PICTURE_ROWS][PICTURE_COLUMNS + 1]; /* without blanks at the end */
 };
@@ -22,7 +22,11 @@ struct picture {
 /* What was drawn since the screen was last cleared, on one of that size. */
 void picture_of(const struct terminal *t, unsigned rows, unsigned columns, struct picture *ret);
 
-/* Have everything drawn anew until that is a screen of that size, of which the last row ends with `last`. */
+/*
+ * Have everything drawn anew until that is a screen of that size, of which the last row ends with `last`. What keys have changed
+ * must be seen in that, for it may have been drawn before they came. Only a whole picture counts: curses leaves one that
+ * it brings up to date unfinished when a key comes.
+ */
 void picture_await(struct terminal *t, unsigned rows, unsigned columns, const char *last,
 		   struct picture *ret);
 
