@@ -17,6 +17,7 @@
 #include "inspect/error.h"
 #include "inspect/modules.h"
 #include "inspect/source.h"
+#include "inspect/thread_stack.h"
 
 struct ins_core_load {
 	uint64_t address;
@@ -30,6 +31,7 @@ struct ins_core_load {
 struct ins_core_status {
 	pid_t tid;
 	struct ins_registers registers;
+	int64_t call; /* the system call that it was in, -1: none, INS_THREAD_STACK_CALL_UNKNOWN */
 	uint64_t
 		home; /* its stack pointer; in a handler with a stack of its own, the one that it interrupted */
 	uint64_t own_end; /* where the handler's stack ends, 0: it is in none */

@@ -43,6 +43,8 @@ static void take_status(struct ins_core *core, const struct ins_note *note)
 	t = &core->thread[core->threads];
 	if (!ins_registers_from_kernel(&status.pr_reg, &t->registers))
 		return;
+	if (!ins_registers_call(&status.pr_reg, &t->call))
+		t->call = INS_THREAD_STACK_CALL_UNKNOWN;
 	t->tid = status.pr_pid;
 	if (core->threads++ == 0 && ends_programs(status.pr_cursig)) {
 		core->crash.signal = status.pr_cursig;

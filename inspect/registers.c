@@ -17,6 +17,7 @@
 
 #define NONE	    INS_REGISTERS /* no number of DWARF's */
 #define WORDS	    (sizeof(elf_gregset_t) / sizeof(uint64_t))
+#define NO_WORD	    WORDS
 #define PRESETS_MAX 4
 
 struct preset {
@@ -27,6 +28,8 @@ struct preset {
 static const struct order {
 	struct ins_port port;
 	unsigned pc; /* the word that has it */
+	unsigned
+		call; /* and the number of the system call, negative: none; NO_WORD: there is no such word */
 	unsigned count;
 	signed char word[INS_REGISTERS]; /* by DWARF's numbers; -1: none */
 	unsigned presets;
@@ -34,6 +37,7 @@ static const struct order {
 } orders[] = {
 	{.port = {EM_X86_64, .sp = 7, .fp = 6, .pc = 16, .unwind_pc = 16},
 	 .pc = 16,
+	 .call = 15,
 	 /* rax rdx rcx rbx rsi rdi rbp rsp, r8 to r15, rip */
 	 .count = 17,
 	 .word = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16},
@@ -42,11 +46,13 @@ static const struct order {
 	 .preset = {{17, 0x33}, {20, 0x2b}, {18, 0x202}, {15, UINT64_MAX}}},
 	{.port = {EM_AARCH64, .sp = 31, .fp = 29, .pc = NONE, .unwind_pc = 32},
 	 .pc = 32,
+	 .call = NO_WORD,
 	 .count = 32,
 	 .word = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 		  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
 	{.port = {EM_RISCV, .sp = 2, .fp = 8, .pc = NONE, .unwind_pc = 32},
 	 .pc = 0, /* where the register that is always 0 would be */
+	 .call = NO_WORD,
 	 .count = 32,
 	 .word = {-1, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 		  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
@@ -182,6 +188,18 @@ bool ins_registers_from_kernel(const elf_gregset_t *words, struct ins_registers 
 		if (o->word[i] >= 0 && (size_t)o->word[i] < WORDS)
 			ins_registers_set(ret, i, word[o->word[i]]);
 	ret->pc = word[o->pc];
+	return true;
+}
+
+bool ins_registers_call(const elf_gregset_t *words, int64_t *ret)
+{
+	const struct order *o = order();
+	int64_t word[WORDS];
+
+	if (!o || o->call >= WORDS)
+		return false;
+	memcpy(word, words, sizeof word);
+	*ret = word[o->call] < 0 ? -1 : word[o->call];
 	return true;
 }
 

@@ -64,6 +64,9 @@ bool ins_registers_get_unwind(const struct ins_registers *registers, int number,
 /* All that the kernel tells of a thread: with ptrace(2) and NT_PRSTATUS, in the note of a core. False: not on this machine. */
 bool ins_registers_from_kernel(const elf_gregset_t *words, struct ins_registers *ret);
 
+/* The number of the system call that the thread was in, -1: in none. False: that is not told on this machine. */
+bool ins_registers_call(const elf_gregset_t *words, int64_t *ret);
+
 /* The status of a thread of a program, as a core has it, of which only these are known; others are 0. False as above. */
 bool ins_registers_to_status(const struct ins_registers *registers, pid_t tid,
 			     struct elf_prstatus *ret);

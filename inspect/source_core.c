@@ -259,12 +259,15 @@ static void dead_close(struct ins_source *source)
 static int dead_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
 {
 	const struct ins_core *core = &((const struct dead *)source)->core;
-	size_t i;
+	const struct ins_core_status *t = core->thread, *const end = t + core->threads;
+	int rc;
 
-	for (i = 0; i < core->threads && (uint64_t)core->thread[i].tid != tid; i++)
-		;
-	return ins_thread_stack_registers(
-		source, tid, i < core->threads ? &core->thread[i].registers : NULL, ret);
+	while (t < end && (uint64_t)t->tid != tid)
+		t++;
+	rc = ins_thread_stack_registers(source, tid, t < end ? &t->registers : NULL, ret);
+	if (rc == 0 && t < end)
+		ret->call = t->call;
+	return rc;
 }
 
 static const struct ins_source_ops dead_ops = {dead_read, dead_close, NULL, dead_thread};

@@ -22,7 +22,7 @@
 struct ins_thread_stack {
 	uint64_t tid;
 	enum fib_wire_thread_state state;
-	int64_t call; /* the system call that it sleeps in, -1: none, INS_THREAD_STACK_CALL_UNKNOWN: of a core */
+	int64_t call; /* the system call that it sleeps in, -1: none, INS_THREAD_STACK_CALL_UNKNOWN: nobody says */
 	char why[96]; /* why there is no stack; else "" */
 	/* What is walked: pc, sp, what else is known of its registers, and its stack. No other field says anything. */
 	struct ins_fiber fiber;

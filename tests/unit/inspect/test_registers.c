@@ -97,6 +97,7 @@ static void test_a_fiber_has_those_of_its_row_and_others(void **state)
 static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **state)
 {
 	struct ins_registers was;
+	int64_t call;
 	unsigned i;
 
 	(void)state;
@@ -121,6 +122,15 @@ static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **s
 		assert_int_equal(status.pr_reg[18], 0x202);	 /* eflags */
 		assert_int_equal(status.pr_reg[20], 0x2b);	 /* ss */
 		assert_int_equal(status.pr_reg[15], UINT64_MAX); /* orig_rax */
+		assert_true(ins_registers_call(&status.pr_reg, &call));
+		assert_int_equal(call, -1);
+		status.pr_reg[15] = 34;
+		assert_true(ins_registers_call(&status.pr_reg, &call));
+		assert_int_equal(call, 34);
+		/* As an interrupt leaves it. */
+		status.pr_reg[15] = ~UINT64_C(0xfb);
+		assert_true(ins_registers_call(&status.pr_reg, &call));
+		assert_int_equal(call, -1);
 	}
 }
 
