@@ -130,10 +130,14 @@ static int once(struct ctl_top *top, const struct choices *choices, bool json)
 	struct timespec wait = {.tv_sec = (time_t)(choices->interval / 1000000000),
 				.tv_nsec = choices->interval % 1000000000};
 	struct ins_error error;
-	int rc = ctl_top_look(top, &error);
+	int rc = 0;
 
+	if (!top->filed) {
+		rc = ctl_top_look(top, &error);
+		if (rc == 0)
+			nanosleep(&wait, NULL);
+	}
 	if (rc == 0) {
-		nanosleep(&wait, NULL);
 		if (json)
 			top->extra.high_water = top->extra.labels = true;
 		rc = ctl_top_look(top, &error);
@@ -152,9 +156,13 @@ static int ask(struct ctl_top *top, const struct tool_arguments *arguments)
 		return code;
 	if (ins_watch_new(choices.limit, &top->watch) < 0)
 		return tool_cannot("out of memory");
-	code = tool_process_find(arguments->word[0], &top->socket);
+	code = tool_process_look(arguments->word[0], &top->socket, &top->filed);
 	if (code != TOOL_WELL)
 		return code;
+	if (top->filed) {
+		snprintf(top->socket.path, sizeof top->socket.path, "%s", arguments->word[0]);
+		ins_watch_of_lives(top->watch);
+	}
 	if (arguments->option[TOOL_OPT_ONCE] || arguments->json)
 		return once(top, &choices, arguments->json);
 	return ctl_top_live(top, choices.interval);
@@ -186,12 +194,14 @@ const struct tool_command ctl_top = {
 		"says else, 20 fibers and 20 groups unless --limit does. --json is that for\n"
 		"scripts.\n"
 		"\n"
+		"A snapshot is one look: what its fibers did is then since they were spawned,\n"
+		"and rates are over the time since the first of them was.\n"
+		"\n"
 		"No more than a twentieth of a CPU is used, whatever -n says.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_INTERVAL) |
 		   TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_ONCE) |
 		   TOOL_TAKES(TOOL_OPT_SORT) | TOOL_TAKES(TOOL_OPT_WHERE),
-	.live = true,
 	.run = run,
 };

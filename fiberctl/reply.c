@@ -38,6 +38,11 @@ static bool recall(void *keeper, enum fib_wire_type type, const unsigned char **
 	return true;
 }
 
+void ctl_reply_recall(struct fib_wire_client *client, struct ins_snapshot *snapshot)
+{
+	fib_wire_recall(client, recall, snapshot);
+}
+
 /* Who it was. */
 static int introduce(struct ctl_reply *r)
 {
@@ -53,7 +58,7 @@ static int open_snapshot(struct ctl_reply *r)
 
 	if (ins_snapshot_open(r->who, &error, &r->snapshot) < 0)
 		return tool_cannot("%s", error.text);
-	fib_wire_recall(&r->client, recall, r->snapshot);
+	ctl_reply_recall(&r->client, r->snapshot);
 	r->source = "snapshot";
 	r->summary.taken = ins_snapshot_head(r->snapshot)->taken;
 	r->summary.host = ins_snapshot_head(r->snapshot)->host;

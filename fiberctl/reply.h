@@ -21,6 +21,9 @@ struct ctl_reply {
 	const char *who;
 };
 
+/* Be connected with the answers that a snapshot has, which must stay open. */
+void ctl_reply_recall(struct fib_wire_client *client, struct ins_snapshot *snapshot);
+
 /* Find `who`, find out who it is, be ready to ask. TOOL_WELL, or the exit code after saying why not. A snapshot has the
  * answers to the requests that inspect/snapshot_write.c makes. */
 int ctl_reply_open(struct ctl_reply *reply, const char *who);

@@ -15,6 +15,7 @@
 #include "fiberctl/meter.h"
 #include "tool/sockets.h"
 #include "inspect/line.h"
+#include "inspect/snapshot.h"
 #include "inspect/watch.h"
 
 /* Both are those of the last look. */
@@ -24,7 +25,9 @@ struct ctl_top_carrier {
 };
 
 struct ctl_top {
-	struct tool_socket socket;
+	struct tool_socket socket;     /* of a snapshot, only its path */
+	bool filed;		       /* it is a snapshot */
+	struct ins_snapshot *snapshot; /* NULL: it is none, or not open */
 	pid_t pid;     /* of whom answered first; 0: nobody has */
 	char name[64]; /* the same one's */
 	struct ins_source *source;
@@ -43,7 +46,7 @@ struct ctl_top {
 
 /* -- top_link.c -- */
 
-/* Look at all fibers and carriers. 0, or a negative errno with error set. Connects, and again where the connection has been idle
+/* Look at all fibers and carriers, of a snapshot always the same. 0, or a negative errno with error set. Connects, and again where the connection has been idle
  * for too long. */
 int ctl_top_look(struct ctl_top *top, struct ins_error *error);
 

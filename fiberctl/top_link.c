@@ -5,12 +5,15 @@
  * One connection carries all looks. But a program drops whoever has asked nothing for ten seconds, and drops the one that has been idle
  * the longest when others want its place; so a connection that was idle for a while, or turns out to be gone before a fiber has
  * come, is made again once. Only when that fails, too, the process has ended.
+ *
+ * A snapshot has one look, and what its fibers did is since they were spawned.
  */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "fiberctl/reply.h"
 #include "fiberctl/top.h"
 #include "tool/process.h"
 #include "inspect/render.h"
@@ -32,10 +35,27 @@ static void disconnect(struct ctl_top *top)
 	if (top->source) {
 		ins_source_close(top->source);
 		fib_wire_disconnect(&top->client);
+		ins_snapshot_close(top->snapshot);
 	}
 	top->symbols = NULL;
 	top->unwinder = NULL;
 	top->source = NULL;
+	top->snapshot = NULL;
+}
+
+static int open_file(struct ctl_top *top, struct ins_error *error)
+{
+	const char *path = top->socket.path;
+	int rc = ins_source_open_snapshot(path, error, &top->source);
+
+	if (rc < 0)
+		return rc;
+	rc = ins_snapshot_open(path, error, &top->snapshot);
+	if (rc == 0)
+		ctl_reply_recall(&top->client, top->snapshot);
+	else
+		disconnect(top);
+	return rc;
 }
 
 static int connect_to(struct ctl_top *top, struct ins_error *error)
@@ -77,11 +97,11 @@ static int over_link(struct ctl_top *top, ask_fn *ask, void *context, struct ins
 	bool begun = false, again = top->source != NULL;
 	int rc = 0;
 
-	if (top->source && now_ns() - top->used > IDLE)
+	if (top->source && !top->filed && now_ns() - top->used > IDLE)
 		disconnect(top);
 	for (;;) {
 		if (!top->source)
-			rc = connect_to(top, error);
+			rc = top->filed ? open_file(top, error) : connect_to(top, error);
 		if (rc == 0)
 			rc = ask(top, context, &begun, error);
 		if (!dropped(rc) || begun || !again)

@@ -44,11 +44,14 @@ static void say_head(const struct ctl_top *top, struct ins_line *line)
 		return;
 	ins_line_text(line, "; in ");
 	ins_line_text(line, ins_words_duration(t->ns, buf, sizeof buf));
-	ins_line_text(line, ": ");
+	ins_line_text(line, top->filed ? " since the first began: " : ": ");
 	ctl_top_percent(line, true, ins_watch_permille(t->cpu, t->ns));
 	ins_line_text(line, "% cpu, ");
 	ins_line_number(line, ins_watch_rate(t->switches, t->ns));
-	ins_line_text(line, " switches/s, ");
+	ins_line_text(line, " switches/s");
+	if (top->filed)
+		return;
+	ins_line_text(line, ", ");
 	ins_line_number(line, t->fresh);
 	ins_line_text(line, " new, ");
 	ins_line_number(line, t->gone);

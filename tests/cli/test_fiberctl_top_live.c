@@ -204,6 +204,26 @@ static void test_top_says_so_when_the_program_ends(void **state)
 	assert_int_equal(WEXITSTATUS(status), 2);
 }
 
+/* Nothing moves there, but a person may go through it as through a process. */
+static void test_top_of_a_snapshot_is_a_screen_too(void **state)
+{
+	char file[HARNESS_PATH];
+	struct harness_process *p = cli_run("fiberctl", "snapshot", pid, "-o",
+					    harness_file(file, "top.snap"), NULL);
+	struct terminal *t;
+
+	(void)state;
+	cli_expect(p, 0);
+	harness_free(p);
+	t = begin(file);
+	expect(t, "", " since the first began: ");
+	expect(t, "/name=park-0\r", "1 of ");
+	expect(t, "\r", "fiber_park");
+	expect(t, "\r", "CARRIER STATE");
+	quit(t);
+	unlink(file);
+}
+
 static void test_top_needs_a_terminal_that_it_knows(void **state)
 {
 	static const char *const kinds[] = {"", "dumb", "no-such-terminal"};
@@ -229,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_top_goes_on_after_its_connection_was_dropped),
 		cmocka_unit_test(test_top_gives_the_terminal_back_when_it_is_ended),
 		cmocka_unit_test(test_top_says_so_when_the_program_ends),
+		cmocka_unit_test(test_top_of_a_snapshot_is_a_screen_too),
 		cmocka_unit_test(test_top_needs_a_terminal_that_it_knows),
 	};
 
