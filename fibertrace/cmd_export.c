@@ -44,8 +44,9 @@ static int convert(const char *from, const char *to, bool replace)
 	}
 	code = write_to(to, replace, recording, replay);
 	if (recording->lost && code == TOOL_WELL) {
-		fprintf(stderr, "fibertrace: %llu events were lost: the timeline has holes\n",
-			(unsigned long long)recording->lost);
+		fprintf(stderr, "fibertrace: %llu event%s lost: the timeline has holes\n",
+			(unsigned long long)recording->lost,
+			recording->lost == 1 ? " was" : "s were");
 		code = TOOL_PARTIAL;
 	}
 	ins_replay_free(replay);

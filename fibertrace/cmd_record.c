@@ -71,12 +71,13 @@ static void put_text(const struct trace_take *how, const struct trace_taken *tak
 	char length[32], clean[320], text[512];
 	size_t i;
 
-	printf("%s: %s of %s (process %d): %" PRIu64 " events, %" PRIu64 " lost, %" PRIu64
-	       " fibers at the end, stacks sampled %zu times\n",
+	printf("%s: %s of %s (process %d): %" PRIu64 " event%s, %" PRIu64 " lost, %" PRIu64
+	       " fiber%s at the end, stacks sampled %zu time%s\n",
 	       ins_plain(how->path, text, sizeof text),
 	       ins_words_duration(taken->length, length, sizeof length),
 	       ins_words_clean(taken->name, clean, sizeof clean), taken->pid, taken->events,
-	       taken->lost, taken->fibers, taken->looks);
+	       taken->events == 1 ? "" : "s", taken->lost, taken->fibers,
+	       taken->fibers == 1 ? "" : "s", taken->looks, taken->looks == 1 ? "" : "s");
 	for (i = 0; i < ins_problems_lines(&taken->problems); i++)
 		printf("problem: %s\n", ins_problems_text(&taken->problems, i, text, sizeof text));
 }

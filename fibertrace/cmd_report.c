@@ -33,7 +33,8 @@ static int put_json(FILE *out, const struct ins_recording *r, const struct ins_a
 	int rc;
 
 	if (r->lost)
-		ins_problems_add(&problems, "%llu events were lost", (unsigned long long)r->lost);
+		ins_problems_add(&problems, "%llu event%s lost", (unsigned long long)r->lost,
+				 r->lost == 1 ? " was" : "s were");
 	ins_json_begin(&json, out, r->head.pid, r->head.name, "recording", NULL);
 	ins_json_key(&json, "lost", json_integer((json_int_t)r->lost));
 	ins_json_key(&json, "totals", ins_account_totals(a));

@@ -57,8 +57,8 @@ static int write_core(struct to_core *t, const struct options *o)
 				 "too many pieces",
 				 t->writer.left_out);
 	if (rc == 0 && t->fibers.lost)
-		ins_problems_add(&t->source->problems, "the stacks of %" PRIu64 " fibers %s",
-				 t->fibers.lost,
+		ins_problems_add(&t->source->problems, "the stacks of %" PRIu64 " fiber%s %s",
+				 t->fibers.lost, t->fibers.lost == 1 ? "" : "s",
 				 o->core ? "are not in the core: it is truncated, or gdb's gcore "
 					   "made it, which stops at guard pages"
 					 : "could not be read");

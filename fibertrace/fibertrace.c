@@ -146,10 +146,9 @@ static void say_pauses(const struct tool_arguments *a)
 
 	if (a->option[TOOL_OPT_VERBOSE])
 		fprintf(stderr,
-			"fibertrace: stopped %llu times: at most %s at once, %s in all; the "
-			"longest copy "
-			"took %s\n",
-			(unsigned long long)pauses.threads,
+			"fibertrace: stopped %llu time%s: at most %s at once, %s in all; the "
+			"longest copy took %s\n",
+			(unsigned long long)pauses.threads, pauses.threads == 1 ? "" : "s",
 			ins_words_duration(pauses.longest_ns, longest, sizeof longest),
 			ins_words_duration(pauses.total_ns, total, sizeof total),
 			ins_words_duration(pauses.copy_ns, copy, sizeof copy));

@@ -266,12 +266,12 @@ static int finish(struct trace_taking *t)
 				 "missing");
 	if (t->untaken)
 		ins_problems_add(&t->taken->problems,
-				 "%zu stacks were not taken: %d at most, of %d places", t->untaken,
-				 TRACE_SAMPLES, TRACE_SHAPES);
+				 "%zu stack%s not taken: %d at most, of %d places", t->untaken,
+				 t->untaken == 1 ? " was" : "s were", TRACE_SAMPLES, TRACE_SHAPES);
 	if (t->taken->lost)
 		ins_problems_add(&t->taken->problems,
-				 "%" PRIu64 " events were lost: a larger --ring loses fewer",
-				 t->taken->lost);
+				 "%" PRIu64 " event%s lost: a larger --ring loses fewer",
+				 t->taken->lost, t->taken->lost == 1 ? " was" : "s were");
 	if (!t->symbols && ins_symbols_new(t->source->modules, &t->symbols) < 0)
 		return ins_error_set(t->error, -ENOMEM, "out of memory");
 	rc = trace_take_words(t);

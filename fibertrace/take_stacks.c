@@ -207,8 +207,9 @@ int trace_end_look(struct trace_taking *t)
 		t->stacks_at = paused;
 	t->taken->looks++;
 	if (t->how->verbose)
-		fprintf(stderr, "look %zu: %" PRIu64 " of %" PRIu64 " fibers have a stack, %s\n",
+		fprintf(stderr, "look %zu: %" PRIu64 " of %" PRIu64 " fiber%s %s a stack, %s\n",
 			t->taken->looks, t->look.stacks, t->look.fibers,
+			t->look.fibers == 1 ? "" : "s", t->look.stacks == 1 ? "has" : "have",
 			ins_words_duration(now - t->look.from, text, sizeof text));
 	return ins_recording_put(t->writer, INS_RECORDING_LOOKS, &t->look, sizeof t->look);
 }

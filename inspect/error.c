@@ -58,7 +58,8 @@ const char *ins_problems_text(const struct ins_problems *problems, size_t i, cha
 	else if (i < problems->count)
 		snprintf(buf, size, "%s", problems->at[i].text);
 	else
-		snprintf(buf, size, "and %llu more problems", (unsigned long long)problems->lost);
+		snprintf(buf, size, "and %llu more problem%s", (unsigned long long)problems->lost,
+			 problems->lost == 1 ? "" : "s");
 	return buf;
 }
 

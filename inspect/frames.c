@@ -235,6 +235,7 @@ static int take_end(struct ins_frames *f, const void *payload, size_t length,
 {
 	struct fib_wire_end end;
 	uint64_t problems;
+	bool one;
 
 	if (length < sizeof end)
 		return bad(f, "a short end", error);
@@ -246,16 +247,19 @@ static int take_end(struct ins_frames *f, const void *payload, size_t length,
 	if (f->request->id && !f->summary->shown)
 		return no_such_fiber(f, error);
 	problems = problems_of(f, &end);
+	one = problems == 1;
 	if (problems && f->event_fn)
-		ins_problems_add(&f->source->problems,
-				 "%llu events are missing: they were being written",
-				 (unsigned long long)problems);
+		ins_problems_add(&f->source->problems, "%llu event%s missing: %s being written",
+				 (unsigned long long)problems, one ? " is" : "s are",
+				 one ? "it was" : "they were");
 	else if (problems)
 		ins_problems_add(
 			&f->source->problems,
-			"%llu fibers are incomplete: what they wait for, their labels or their "
-			"stack could not be read",
-			(unsigned long long)problems);
+			"%llu fiber%s incomplete: what %s for, %s labels or %s stack could not be "
+			"read",
+			(unsigned long long)problems, one ? " is" : "s are",
+			one ? "it waits" : "they wait", one ? "its" : "their",
+			one ? "its" : "their");
 	return 0;
 }
 

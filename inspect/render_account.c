@@ -31,12 +31,13 @@ static void put_lost(FILE *out, const struct ins_recording *r, const struct ins_
 	if (r->lost)
 		fprintf(out,
 			"%" PRIu64
-			" events were lost: what happened meanwhile is not known, for %s of all "
+			" event%s lost: what happened meanwhile is not known, for %s of all "
 			"fibers' time together;\n%" PRIu64
-			" waits, turns and the like lasted at least as long as is said here: how "
-			"they "
-			"ended was lost.\n\n",
-			r->lost, time_of(a->all.unknown, t), a->all.cut);
+			" %s lasted at least as long as is said here: how %s ended was lost.\n\n",
+			r->lost, r->lost == 1 ? " was" : "s were", time_of(a->all.unknown, t),
+			a->all.cut,
+			a->all.cut == 1 ? "wait, turn or the like" : "waits, turns and the like",
+			a->all.cut == 1 ? "it" : "they");
 	else if (a->all.unknown)
 		fprintf(out,
 			"what fibers did is not known for %s of all their time together: it began "
@@ -49,9 +50,10 @@ static void put_head(FILE *out, const struct ins_recording *r, const struct ins_
 	const struct ins_counts *n = &a->counts;
 	char name[320], t[5][32];
 
-	fprintf(out, "%s (process %d): %s, %zu fibers, %zu events, %" PRIu64 " lost\n\n",
+	fprintf(out, "%s (process %d): %s, %zu fiber%s, %zu event%s, %" PRIu64 " lost\n\n",
 		ins_words_clean(r->head.name, name, sizeof name), (int)r->head.pid,
-		time_of(a->length, t[0]), a->fibers, r->events, r->lost);
+		time_of(a->length, t[0]), a->fibers, a->fibers == 1 ? "" : "s", r->events,
+		r->events == 1 ? "" : "s", r->lost);
 	put_lost(out, r, a);
 	fprintf(out,
 		"all fibers together: running %s, runnable %s (longest %s), waiting %s, "

@@ -144,11 +144,12 @@ void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t ma
 	char took[32], text[512];
 
 	put_problems(out, problems);
-	fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fibers, sampled over %s", summary->shown,
-		summary->total, ins_words_duration(summary->sampled_ns, took, sizeof took));
+	fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fiber%s, sampled over %s", summary->shown,
+		summary->total, summary->total == 1 ? "" : "s",
+		ins_words_duration(summary->sampled_ns, took, sizeof took));
 	if (matched > summary->shown)
-		fprintf(out, "; %" PRIu64 " more match: --all shows them",
-			matched - summary->shown);
+		fprintf(out, "; %" PRIu64 " more %s: --all shows them", matched - summary->shown,
+			matched - summary->shown == 1 ? "matches" : "match");
 	if (summary->taken)
 		fprintf(out, "; %s", ins_words_taken(summary, text, sizeof text));
 	fputc('\n', out);

@@ -200,7 +200,8 @@ static void put_hole(struct writing *w, const struct ins_recorded *e)
 	char name[64];
 
 	open_slice(w, CARRIERS, e->ring + 1, e->ns, (then < ended ? then : ended) - e->ns);
-	snprintf(name, sizeof name, "%" PRIu64 " events lost", e->event.time);
+	snprintf(name, sizeof name, "%" PRIu64 " event%s lost", e->event.time,
+		 e->event.time == 1 ? "" : "s");
 	put_name(w, name);
 	fprintf(w->out, ",\"cat\":\"lost\",\"args\":{\"events\":%" PRIu64 "}}", e->event.time);
 }

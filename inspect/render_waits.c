@@ -121,6 +121,7 @@ static size_t shown(const struct ins_waits *w)
 
 void ins_text_waits(FILE *out, const struct ins_waits *w)
 {
+	const size_t fibers = ins_graph_count(ins_queues_graph(w->queues));
 	size_t i, n = shown(w), count = ins_queues_holders(w->queues);
 
 	for (i = 0; i < n; i++)
@@ -131,8 +132,9 @@ void ins_text_waits(FILE *out, const struct ins_waits *w)
 		fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fibers that wait for others\n",
 			ins_queues_waiting(w->queues), ins_queues_all(w->queues));
 	else
-		fprintf(out, "%" PRIu64 " of %zu fibers wait for others\n",
-			ins_queues_all(w->queues), ins_graph_count(ins_queues_graph(w->queues)));
+		fprintf(out, "%" PRIu64 " of %zu fiber%s %s for others\n",
+			ins_queues_all(w->queues), fibers, fibers == 1 ? "" : "s",
+			ins_queues_all(w->queues) == 1 ? "waits" : "wait");
 }
 
 /* -- JSON -- */

@@ -227,18 +227,20 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 		return ins_error_set(error, rc, "%s", why.text);
 	if (d->unresolved)
 		ins_problems_add(&source->problems,
-				 "what %llu fibers wait for is not in the core: holder and name of "
+				 "what %llu fiber%s for is not in the core: holder and name of "
 				 "it are missing",
-				 (unsigned long long)d->unresolved);
+				 (unsigned long long)d->unresolved,
+				 d->unresolved == 1 ? " waits" : "s wait");
 	if (d->overlapping)
 		ins_problems_add(
 			&source->problems,
-			"the stacks of %llu fibers were not read: together they claim more "
+			"the stacks of %llu fiber%s were not read: together they claim more "
 			"memory than the core has",
-			(unsigned long long)d->overlapping);
+			(unsigned long long)d->overlapping, d->overlapping == 1 ? "" : "s");
 	if (d->unlabelled)
-		ins_problems_add(&source->problems, "the labels of %llu fibers are not in the core",
-				 (unsigned long long)d->unlabelled);
+		ins_problems_add(&source->problems,
+				 "the labels of %llu fiber%s are not in the core",
+				 (unsigned long long)d->unlabelled, d->unlabelled == 1 ? "" : "s");
 	if (rc == 0 && request->id && !ret->shown)
 		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in the core",
 				     (unsigned long long)request->id);

@@ -276,16 +276,17 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 				 (int)source->pid);
 	}
 	if (l->vanished)
-		ins_problems_add(&source->problems, "%llu fibers could not be read any more",
-				 (unsigned long long)l->vanished);
+		ins_problems_add(&source->problems, "%llu fiber%s could not be read any more",
+				 (unsigned long long)l->vanished, l->vanished == 1 ? "" : "s");
 	if (l->unresolved)
 		ins_problems_add(&source->problems,
-				 "what %llu fibers wait for could not be read: holder and name of "
+				 "what %llu fiber%s for could not be read: holder and name of "
 				 "it are missing",
-				 (unsigned long long)l->unresolved);
+				 (unsigned long long)l->unresolved,
+				 l->unresolved == 1 ? " waits" : "s wait");
 	if (l->unlabelled)
-		ins_problems_add(&source->problems, "the labels of %llu fibers could not be read",
-				 (unsigned long long)l->unlabelled);
+		ins_problems_add(&source->problems, "the labels of %llu fiber%s could not be read",
+				 (unsigned long long)l->unlabelled, l->unlabelled == 1 ? "" : "s");
 	if (rc == 0 && request->id && !ret->shown)
 		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in process %d",
 				     (unsigned long long)request->id, (int)source->pid);

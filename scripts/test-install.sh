@@ -179,7 +179,7 @@ uses_shared() {
 control_lists() {
 	"$prefix/bin/fiberctl" list "$tmp/own.sock" >"$tmp/list" && cat "$tmp/list" &&
 		grep -Eq '^ *1 suspended .* park .*own-waiter$' "$tmp/list" &&
-		tail -n 1 "$tmp/list" | grep -q '^shown 1 of 1 fibers, sampled over '
+		tail -n 1 "$tmp/list" | grep -q '^shown 1 of 1 fiber, sampled over '
 }
 
 control_walks() {
@@ -230,7 +230,7 @@ gdb_knows() {
 	LD_LIBRARY_PATH=$prefix/lib gdb -nx -batch -iex "set debuginfod enabled off" "$@" "$program" -ex "set confirm off" \
 		-ex "set breakpoint pending on" -ex "break fiber_park" -ex "run wait" -ex "info fibers" -ex kill >"$tmp/gdb" 2>&1
 	cat "$tmp/gdb"
-	grep -q '^shown 1 of 1 fibers$' "$tmp/gdb"
+	grep -q '^shown 1 of 1 fiber$' "$tmp/gdb"
 }
 
 # gdb_asks PROGRAM: and where its safe-path does not name what was installed, it says so

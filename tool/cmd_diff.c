@@ -232,8 +232,8 @@ static void put_text(struct diff *d)
 	for (k = 0; k < d->count; k++) {
 		const struct look *look = &d->at[k];
 
-		printf("  %s: %" PRIu64 " fibers", ins_plain(look->who, text, sizeof text),
-		       look->summary.shown);
+		printf("  %s: %" PRIu64 " fiber%s", ins_plain(look->who, text, sizeof text),
+		       look->summary.shown, look->summary.shown == 1 ? "" : "s");
 		if (k && look->now && first->now)
 			printf(", %s later",
 			       ins_words_duration(look->now - first->now, text, sizeof text));

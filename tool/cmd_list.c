@@ -145,7 +145,7 @@ static void put_counts(struct list *l)
 			     json_pack("{s:I, s:I}", "groups", (json_int_t)(count - i), "fibers",
 				       (json_int_t)(l->matched - l->shown)));
 	else
-		printf("shown %zu of %zu values of %s\n", i, count,
+		printf("shown %zu of %zu value%s of %s\n", i, count, count == 1 ? "" : "s",
 		       l->arguments->option[TOOL_OPT_GROUP_BY]);
 }
 

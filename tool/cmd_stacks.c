@@ -156,9 +156,10 @@ static void put_end(const struct stacks *s, struct ins_summary *summary)
 {
 	summary->shown -= s->fewer;
 	if (s->fewer)
-		printf("left out: %" PRIu64 " fibers in %" PRIu64 " groups of fewer than %" PRIu64
+		printf("left out: %" PRIu64 " fiber%s in %" PRIu64 " group%s of fewer than %" PRIu64
 		       "\n",
-		       s->fewer, s->few_groups, s->min);
+		       s->fewer, s->fewer == 1 ? "" : "s", s->few_groups,
+		       s->few_groups == 1 ? "" : "s", s->min);
 	ins_text_end(stdout, summary, &s->source->problems);
 }
 

@@ -26,9 +26,9 @@ int tool_flames_write(const struct tool_arguments *arguments, const struct ins_f
 	char title[2 * sizeof source->name], name[4 * sizeof source->name], plain[4096];
 	size_t i;
 
-	snprintf(title, sizeof title, "%s (%s, process %d), %" PRIu64 " fibers",
+	snprintf(title, sizeof title, "%s (%s, process %d), %" PRIu64 " fiber%s",
 		 ins_plain(source->name, name, sizeof source->name), source->kind, (int)source->pid,
-		 ins_flames_fibers(flames));
+		 ins_flames_fibers(flames), ins_flames_fibers(flames) == 1 ? "" : "s");
 	tool_draft_guard();
 	for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
 		const char *path = arguments->option[formats[i].option];
@@ -46,8 +46,10 @@ int tool_flames_write(const struct tool_arguments *arguments, const struct ins_f
 		}
 		if (rc < 0)
 			return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
-		printf("%s: %" PRIu64 " fibers, %zu stacks\n", ins_plain(path, plain, sizeof plain),
-		       ins_flames_fibers(flames), ins_flames_count(flames));
+		printf("%s: %" PRIu64 " fiber%s, %zu stack%s\n",
+		       ins_plain(path, plain, sizeof plain), ins_flames_fibers(flames),
+		       ins_flames_fibers(flames) == 1 ? "" : "s", ins_flames_count(flames),
+		       ins_flames_count(flames) == 1 ? "" : "s");
 	}
 	return TOOL_WELL;
 }

@@ -23,7 +23,7 @@ With REGEX only those whose line matches it."""
                 shown += 1
                 mark = "*" if selection.fiber and selection.fiber.id == fiber.id else " "
                 gdb.write("%s %s\n" % (mark, line))
-        gdb.write("shown %d of %d fibers\n" % (shown, total))
+        gdb.write("shown %d of %d fiber%s\n" % (shown, total, "" if total == 1 else "s"))
 
 
 def pattern(text):

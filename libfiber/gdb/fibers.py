@@ -131,7 +131,8 @@ def fibers():
                 yield Fiber(layout, at + k, data[k:k + layout.record_size], now)
     missing += layout.committed - i
     if missing:
-        gdb.write("%d fiber records cannot be read: fibers in them are missing here\n" % missing, gdb.STDERR)
+        gdb.write("%d fiber record%s cannot be read: fibers in them are missing here\n" % (missing, "" if missing == 1 else "s"),
+                  gdb.STDERR)
 
 
 def find_fiber(number):

@@ -109,8 +109,12 @@ static void put_field(struct fib_text *t, const char *name, uint64_t number)
 
 static void put_rest(struct fib_text *t, const struct fiber_info *info)
 {
-	put_field(t, "  parent ", info->parent_id);
-	put_field(t, ", switches ", info->switches);
+	fib_text_put(t, "  ");
+	if (info->parent_id) {
+		put_field(t, "parent ", info->parent_id);
+		fib_text_put(t, ", ");
+	}
+	put_field(t, "switches ", info->switches);
 	fib_text_put(t, ", cpu ");
 	fib_text_duration(t, (int64_t)info->cpu_ns);
 	if (info->pins)

@@ -44,7 +44,7 @@ static const struct example {
 	 "reader mutex config\n"
 	 "fiber 1 \"reader\" [[]suspended: mutex \"config\" held by thread *[]]\n*"
 	 "fiber 2 \"reader\" [[]suspended: mutex \"config\" held by thread *[]]\n"
-	 "  parent 0, switches 1, *\n"
+	 "  switches 1, *\n"
 	 "2 fibers\n"},
 	{"15_backtrace", "fiber 2 \"worker\" [[]suspended: mutex, *[]]\n"
 			 "  #0  fib_arch_switch+0x*\n"

@@ -94,7 +94,8 @@ static void test_only_the_fiber_that_was_asked_for_is_handed_on(void **state)
 	assert_int_equal(summary.shown, 1);
 	assert_int_equal(summary.total, 5);
 	/* Of the three problems it is the one of this fiber. */
-	assert_non_null(strstr(problem(), "1 fibers are incomplete"));
+	assert_non_null(strstr(
+		problem(), "1 fiber is incomplete: what it waits for, its labels or its stack"));
 }
 
 static int take_time(void *context, const struct ins_fiber *fiber)
@@ -146,7 +147,7 @@ static void test_stacks_that_were_not_asked_for_are_not_missed(void **state)
 	assert_int_equal(fibers, 3);
 	assert_int_equal(stacks, 0);
 	/* Two of the three problems were stacks. */
-	assert_non_null(strstr(problem(), "1 fibers are incomplete"));
+	assert_non_null(strstr(problem(), "1 fiber is incomplete"));
 }
 
 static void test_a_fiber_that_did_not_come_is_no_such_fiber(void **state)

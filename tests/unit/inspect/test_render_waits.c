@@ -106,7 +106,7 @@ static void test_nobody_waits(void **state)
 {
 	(void)state;
 	waiting_free_one(&w, 1, 0);
-	expect(SIZE_MAX, "shown 0 of 0 holders; 0 of 1 fibers wait for others\n");
+	expect(SIZE_MAX, "shown 0 of 0 holders; 0 of 1 fiber wait for others\n");
 }
 
 static json_t *answer(size_t limit, pid_t pid)

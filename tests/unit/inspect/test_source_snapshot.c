@@ -191,7 +191,7 @@ static void test_one_without_events_says_so_and_has_its_fibers(void **state)
 	assert_int_equal(read_events(FIB_WIRE_RING_PINNED), 0);
 	assert_int_equal(ins_problems_lines(&source->problems), 1);
 	assert_string_equal(source->problems.at[0].text,
-			    "1 events are missing: they were being written");
+			    "1 event is missing: it was being written");
 	ins_source_close(source);
 }
 

@@ -119,7 +119,7 @@ static void test_without_a_suspicion_one_reading_is_enough(void **state)
 	assert_int_equal(ask(false, false), 0);
 	assert_int_equal(fake.read, 1);
 	assert_int_equal(found, 0);
-	assert_string_equal(text, "no deadlock\nshown 1 of 1 fibers, sampled over 10ns\n");
+	assert_string_equal(text, "no deadlock\nshown 1 of 1 fiber, sampled over 10ns\n");
 	waiting_free(&w);
 }
 
@@ -176,7 +176,7 @@ static void test_what_is_fleeting_is_read_three_times(void **state)
 	assert_int_equal(fake.read, 3);
 	assert_int_equal(found, 1);
 	assert_non_null(strstr(text, "\n1 deadlock; unchanged in 3 readings\n"));
-	assert_non_null(strstr(text, "\nshown 1 of 1 fibers, sampled over 30ns\n"));
+	assert_non_null(strstr(text, "\nshown 1 of 1 fiber, sampled over 30ns\n"));
 	waiting_free(&w);
 }
 

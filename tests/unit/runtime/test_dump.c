@@ -68,6 +68,10 @@ static void test_dump_says_what_the_tools_say(void **state)
 		"  parent 3, switches 4, cpu 2.5s, stack 1000 of 65536, deepest 65536, runs 0x0, "
 		"spawned at 0xabc\n");
 	assert_says("\n1 fiber\n");
+	/* One that a thread spawned has none. */
+	f->parent = 0;
+	assert_int_equal(dump(), 1);
+	assert_says("]\n  switches 4, cpu 2.5s, ");
 	record_end(f);
 }
 
