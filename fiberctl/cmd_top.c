@@ -97,8 +97,7 @@ static void put_groups(const struct ctl_top *top, size_t limit)
 
 	put_table(ctl_top_group_table(top), shown);
 	if (shown < count)
-		printf("shown %zu of %zu value%s of %s
-", shown, count, count == 1 ? "" : "s",
+		printf("shown %zu of %zu value%s of %s\n", shown, count, count == 1 ? "" : "s",
 		       ctl_top_field(&top->wish.group));
 }
 

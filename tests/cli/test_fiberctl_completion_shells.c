@@ -93,8 +93,8 @@ static void test_shells_offer_processes_and_files_for_a_process(void **state)
 	shells_expect("fibertrace stacks ", both);
 	/* These ask a program that runs. */
 	snprintf(both, sizeof(both), "%s crowd", pid);
-	shells_expect("fiberctl top ", both);
-	shells_refute("fiberctl top ", "kept.fib");
+	shells_expect("fiberctl cancel ", both);
+	shells_refute("fiberctl cancel ", "kept.fib");
 	shells_refute("fiberctl show crowd ", "kept.fib");
 	shells_refute("fiberctl show crowd ", "crowd");
 }

@@ -65,6 +65,7 @@ static void cut_times(json_t *answer, json_int_t ages[ROOM])
 		assert_in_range(id, 1, ROOM - 1);
 		ages[id] = json_int(fiber, "ageNs");
 		json_object_del(fiber, "ageNs");
+		json_object_del(json_object_get(fiber, "wait"), "leftNs");
 		json_object_del(fiber, "livedNs");
 		/* They grow with the age where it is in that state. */
 		json_object_del(fiber, strcmp(json_text(fiber, "state"), "runnable") == 0
@@ -81,6 +82,7 @@ static void cut_times(json_t *answer, json_int_t ages[ROOM])
 	json_decref(by_id);
 	json_object_del(answer, "source");
 	json_object_del(answer, "sampledNs");
+	json_object_del(answer, "takenNs");
 }
 
 /* What a tool says about the process, then about its snapshot: the same but for the source and how long it took. Fibers

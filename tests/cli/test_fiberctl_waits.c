@@ -284,7 +284,7 @@ static void test_waits_json_is_what_the_fixture_says(void **state)
 			json_promise(json_object_get(object, "ageNs"), "ageNs", "min:i max:i");
 		}
 	}
-	golden_without(answer, "pid object ageNs sampledNs");
+	golden_without(answer, "pid object ageNs sampledNs takenNs host");
 	golden_expect_json(
 		answer,
 		json_pack("{s:i, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:[]}",
