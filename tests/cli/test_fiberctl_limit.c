@@ -56,7 +56,7 @@ static void test_limit_0_shows_none_of_all_with_every_command(void **state)
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		limited(answers[i], strcmp(answers[i], "top") ? NULL : "--once", NULL, none);
 	limited("list", "--sort", "-age", none);
-	limited("list", "--group-by", "state", "\nshown 0 of 1 values of state\n");
+	limited("list", "--group-by", "state", "\nshown 0 of 1 value of state\n");
 	limited("waits", NULL, NULL, "shown 0 of 3 holders");
 	snprintf(more, sizeof(more), "; %zu more match: --all shows them\n", crowd.count);
 	limited("list", NULL, NULL, more);

@@ -18,8 +18,9 @@
  * anything last ran, and the words that have them; pages of stacks, which only the machine knows; the names of threads, which are
  * gone with the process.
  */
-#define DIFFERENT                                                                          \
-	"source sampledNs readings ageNs runnableNs waitedNs livedNs cpuNs why highWater " \
+#define DIFFERENT                                                                                \
+	"source sampledNs takenNs host leftNs readings ageNs runnableNs waitedNs livedNs cpuNs " \
+	"why highWater "                                                                         \
 	"holderName holderState"
 
 /* A process with what was taken of it. */

@@ -18,7 +18,7 @@
  * What differs between the two by nature: how long something lasts up to a now, which a core does not know and counts to when
  * anything last ran; and what is said of the answer itself.
  */
-#define OTHER "ageNs runnableNs waitedNs livedNs cpuNs source sampledNs crash"
+#define OTHER "ageNs runnableNs waitedNs livedNs cpuNs source sampledNs takenNs host leftNs crash"
 
 static void needs_plain(void)
 {
