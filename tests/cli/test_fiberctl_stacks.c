@@ -285,8 +285,8 @@ static void test_min_leaves_out_small_groups_and_says_how_many(void **state)
 	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "fibers"), 0);
 	json_decref(answer);
 	cli_expect(p, code_of(pid));
-	snprintf(wanted, sizeof(wanted), "left out: %d fibers in %d groups of fewer than 3\n",
-		 (int)fibers, (int)groups);
+	snprintf(wanted, sizeof(wanted), "left out: %d fibers in %d group%s of fewer than 3\n",
+		 (int)fibers, (int)groups, groups == 1 ? "" : "s");
 	cli_contains(p->out.bytes, wanted);
 	snprintf(wanted, sizeof(wanted), "%zu of %zu fibers", crowd.count - (size_t)fibers,
 		 crowd.count);
