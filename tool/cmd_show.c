@@ -50,16 +50,18 @@ static void put_place(FILE *out, const char *label, struct ins_symbols *symbols,
 
 static void put_wait(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber)
 {
-	const struct fib_row *row = &fiber->row;
+	const int64_t left = ins_fiber_left(fiber);
 	char text[256];
 
-	if (row->wait_kind == FIB_WAIT_NONE)
+	if (fiber->row.wait_kind == FIB_WAIT_NONE)
 		return;
 	fprintf(out, "%-12s %s\n", "waits for",
 		ins_words_wait(layout, fiber, true, text, sizeof text));
-	if (row->deadline != INT64_MAX)
-		fprintf(out, "%-12s in %s\n", "deadline",
-			ins_words_duration(row->deadline - fiber->now, text, sizeof text));
+	if (left > 0)
+		fprintf(out, "%-12s %s left\n", "deadline",
+			ins_words_duration(left, text, sizeof text));
+	else if (!left)
+		fprintf(out, "%-12s is over\n", "deadline");
 }
 
 static void put_stack(FILE *out, const struct fib_row *row)

@@ -181,6 +181,34 @@ static void test_text_has_the_sentence_below_the_header_and_the_rest(void **stat
 	harness_free(p);
 }
 
+/* In a timed wait for a lock, which the line of a list does not say. */
+static void test_text_says_how_long_is_left_until_the_deadline(void **state)
+{
+	struct crowd timed = crowd_start(NULL, "deadlock", "--timed", NULL);
+	const char *const process = cli_number((uint64_t)timed.process->pid);
+	size_t i, with = 0;
+
+	(void)state;
+	for (i = 0; i < timed.count; i++) {
+		const char *const id = cli_number(timed.members[i].id);
+		struct harness_process *p = cli_run("fiberctl", "show", process, id, NULL);
+		const char *line, *end;
+
+		cli_expect(p, 0);
+		line = strstr(p->out.bytes, "\ndeadline     ");
+		if (line) {
+			end = strchr(line + 1, '\n');
+			assert_int_equal(strncmp(end - strlen("s left"), "s left", 6), 0);
+			cli_contains(p->out.bytes, " since ");
+			cli_contains(p->out.bytes, ", for another ");
+			with++;
+		}
+		harness_free(p);
+	}
+	assert_true(with > 0);
+	crowd_end(&timed);
+}
+
 static void test_labels_and_an_ended_parent_are_shown(void **state)
 {
 	struct harness_process *labels = cli_start(NULL, "ready ", "labels", NULL);
@@ -234,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_why_says_what_is_waited_for),
 		cmocka_unit_test(test_who_waits_for_a_fiber_is_counted_and_named),
 		cmocka_unit_test(test_text_has_the_sentence_below_the_header_and_the_rest),
+		cmocka_unit_test(test_text_says_how_long_is_left_until_the_deadline),
 		cmocka_unit_test(test_labels_and_an_ended_parent_are_shown),
 		cmocka_unit_test(test_show_refuses_who_is_not_there),
 	};
