@@ -16,7 +16,8 @@ const struct tool_command ctl_slow = {
 		"threshold ('fiberctl watchdog'), once. Each place where that happened: how\n"
 		"often, when, for how long, which fibers, whether it computed or in which system\n"
 		"call it sat, and the stack. The program keeps the last 128. --follow prints a\n"
-		"line for each as it happens, and one more with the whole time when it has ended.\n",
+		"line for each as it happens, and one more with the whole time when it has\n"
+		"ended.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FOLLOW),

@@ -28,8 +28,8 @@ struct ctl_top {
 	struct tool_socket socket;     /* of a snapshot, only its path */
 	bool filed;		       /* it is a snapshot */
 	struct ins_snapshot *snapshot; /* NULL: it is none, or not open */
-	pid_t pid;     /* of whom answered first; 0: nobody has */
-	char name[64]; /* the same one's */
+	pid_t pid;		       /* of whom answered first; 0: nobody has */
+	char name[64];		       /* the same one's */
 	struct ins_source *source;
 	struct fib_wire_client client; /* for the carriers; fd -1: not connected */
 	struct ins_symbols *symbols;

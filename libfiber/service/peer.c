@@ -311,8 +311,10 @@ static void answer(struct fib_peer *peer, bool brief, int64_t now)
 /* An answer with nothing to tell yet says at least that it comes. */
 static void break_silence(struct fib_peer *peer, int64_t now)
 {
-	if (peer->command && drained(peer) && now - peer->spoke >= FIB_PEER_STILL)
-		fib_peer_frame(peer, FIB_WIRE_STILL, NULL, 0);
+	if (peer->command && drained(peer) && now - peer->spoke >= FIB_PEER_STILL) {
+		fib_peer_frame_open(peer, FIB_WIRE_STILL);
+		fib_peer_frame_close(peer);
+	}
 	if (!drained(peer))
 		peer->spoke = now;
 }

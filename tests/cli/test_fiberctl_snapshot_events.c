@@ -126,8 +126,9 @@ static void take_times(json_t *live, json_t *kept)
 			take_times(value, json_object_get(kept, key));
 			continue;
 		}
-		json_object_del(live, key);
+		/* The key is of the first. */
 		json_object_del(kept, key);
+		json_object_del(live, key);
 	}
 }
 

@@ -208,8 +208,8 @@ static void test_top_says_so_when_the_program_ends(void **state)
 static void test_top_of_a_snapshot_is_a_screen_too(void **state)
 {
 	char file[HARNESS_PATH];
-	struct harness_process *p = cli_run("fiberctl", "snapshot", pid, "-o",
-					    harness_file(file, "top.snap"), NULL);
+	struct harness_process *p =
+		cli_run("fiberctl", "snapshot", pid, "-o", harness_file(file, "top.snap"), NULL);
 	struct terminal *t;
 
 	(void)state;

@@ -223,7 +223,8 @@ static void test_idle_descriptors_are_one_row(void **state)
 /* Who yields without pause fills a ring within microseconds of having a CPU, however few of those a busy machine gives. */
 static void test_recording_counts_what_does_not_fit_into_the_rings(void **state)
 {
-	struct harness_process *turns = cli_start(NULL, "ready ", "turns", "--yield", "4", NULL), *p;
+	struct harness_process *turns = cli_start(NULL, "ready ", "turns", "--yield", "4", NULL),
+			       *p;
 	json_t *answer, *row;
 	json_int_t lost = 0;
 	size_t i;
