@@ -13,7 +13,7 @@ static const char script[] =
 	"{\n"
 	"\tlocal tool=${1:-" TOOL_NAME "} typed= have= option= word i glued=\n"
 	"\tlocal -a words=()\n"
-	"\ttool=${tool/#\\~/$HOME}\n"
+	"\ttool=${tool/#\\~/${HOME-}}\n"
 	"\ttype -P \"$tool\" >/dev/null || tool=" TOOL_NAME "\n"
 	"\tCOMPREPLY=()\n"
 	"\tfor ((i = 1; i <= COMP_CWORD; i++)); do\n"

@@ -7,7 +7,7 @@ static const char script[] =
 	"function __" TOOL_NAME "_answer\n"
 	"\tset -l words (commandline -opc)\n"
 	"\tset -l typed (commandline -ct | string trim -l -c '\\'\"')\n"
-	"\tset -l tool (string replace -r '^~' $HOME -- $words[1])\n"
+	"\tset -l tool (string replace -r '^~' \"$HOME\" -- $words[1])\n"
 	"\ttype -q \"$tool\"; or set tool " TOOL_NAME "\n"
 	"\tprintf '%s\\0' $words[2..-1] \"$typed\" | $tool completion words 2>/dev/null\n"
 	"end\n"

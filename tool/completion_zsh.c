@@ -6,7 +6,7 @@ static const char script[] =
 	"#compdef " TOOL_NAME "\n"
 	"# zsh completion for " TOOL_NAME ", printed by '" TOOL_NAME " completion zsh'\n"
 	"_" TOOL_NAME "() {\n"
-	"\tlocal tool=${words[1]/#\\~/$HOME} line files= code=1\n"
+	"\tlocal tool=${words[1]/#\\~/${HOME-}} line files= code=1\n"
 	"\tlocal -a found blank\n"
 	"\twhence -p -- \"$tool\" >/dev/null || tool=" TOOL_NAME "\n"
 	"\tfor line in ${(f)\"$(print -rN -- \"${(@Q)words[2,CURRENT-1]}\" \"$PREFIX\" |\n"

@@ -29,7 +29,7 @@ static struct harness_process *offered(const char *words)
 	char script[1024];
 
 	snprintf(script, sizeof(script),
-		 "set -u; eval \"$(%s completion bash)\"; COMP_WORDS=(%s %s); "
+		 "unset HOME; set -u; eval \"$(%s completion bash)\"; COMP_WORDS=(%s %s); "
 		 "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _%s; "
 		 "for w in \"${COMPREPLY[@]}\"; do echo \"<$w>\"; done",
 		 tool, tool, words, tool);
