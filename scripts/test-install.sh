@@ -18,6 +18,8 @@ cc=${CC:-cc}
 make=${MAKE:-make}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 tmp=$(mktemp -d) || exit 1
+HOME=${HOME:-$tmp} # without one gdb warns of its cache
+export HOME
 prefix=$tmp/prefix
 stage=$tmp/stage
 count=0
