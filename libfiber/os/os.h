@@ -55,18 +55,27 @@ void fib_os_discard(void *at, size_t size); /* give the pages back, contents bec
  * process_vm_readv, or a pipe where that is forbidden. Any number of callers, also in signal handlers; errno
  * does not survive it. */
 int fib_os_peek(uint64_t address, void *buf, size_t size);
+int64_t fib_os_resident(void); /* bytes of this process that are in memory, or -errno */
+/* Resident bytes from the lowest resident page of [low, low + size) to its end, or -errno. */
+int64_t fib_os_high_water(uint64_t low, size_t size);
 
-/* The same for n pieces with as few system calls as there are pieces that are missing, and one. n <= 1024. */
+/* -- memory_many.c -- */
+/* What fib_os_peek_many() may copy through; opened by the caller, when it is worth that, and closed by it. */
+struct fib_os_pipe {
+	int fds[2]; /* -1: not open */
+};
+#define FIB_OS_NO_PIPE ((struct fib_os_pipe){{-1, -1}})
+bool fib_os_pipe_open(struct fib_os_pipe *pipe); /* false: there is no descriptor left; nothing has changed */
+void fib_os_pipe_close(struct fib_os_pipe *pipe);
+
+/* fib_os_peek() for n pieces, with few system calls while none is missing, and faster through a pipe. */
 struct fib_os_piece {
 	uint64_t address;
 	void *buf;
 	size_t size;
 	int rc; /* what fib_os_peek() would have returned */
 };
-void fib_os_peek_many(struct fib_os_piece pieces[], size_t n);
-int64_t fib_os_resident(void); /* bytes of this process that are in memory, or -errno */
-/* Resident bytes from the lowest resident page of [low, low + size) to its end, or -errno. */
-int64_t fib_os_high_water(uint64_t low, size_t size);
+void fib_os_peek_many(struct fib_os_piece pieces[], size_t n, struct fib_os_pipe *pipe);
 
 /* -- report.c: for reports that may be made in a signal handler -- */
 int fib_os_error_kept(void); /* the interrupted one's errno, which is to be given back: */

@@ -13,7 +13,8 @@
 #include "os/os.h"
 #include "service/sample.h"
 
-#define ROOM 128u /* an object's name and holder lie closer together than this */
+#define ROOM	     128u /* an object's name and holder lie closer together than this */
+#define WORTH_A_PIPE 16u  /* objects that take as long as opening one and closing it again */
 
 struct copy {
 	uint64_t address;
@@ -63,7 +64,7 @@ static int read_copy(void *reader, uint64_t address, void *buf, size_t size)
 	return 0;
 }
 
-void fib_sample_objects(struct fib_row rows[], unsigned n, int ret_rcs[])
+void fib_sample_objects(struct fib_row rows[], unsigned n, struct fib_os_pipe *pipe, int ret_rcs[])
 {
 	struct fib_os_piece pieces[FIB_SAMPLE_OBJECTS];
 	struct copy copies[FIB_SAMPLE_OBJECTS];
@@ -80,7 +81,9 @@ void fib_sample_objects(struct fib_row rows[], unsigned n, int ret_rcs[])
 		pieces[count] = (struct fib_os_piece){copy->address, copy->bytes, copy->size, 0};
 		of[count++] = i;
 	}
-	fib_os_peek_many(pieces, count);
+	if (count >= WORTH_A_PIPE && pipe->fds[0] < 0)
+		fib_os_pipe_open(pipe);
+	fib_os_peek_many(pieces, count, pipe);
 	for (i = 0; i < count; i++) {
 		struct fib_row *row = &rows[of[i]];
 

@@ -50,6 +50,7 @@ int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 	}
 	memset(&peer->cursor, 0, sizeof peer->cursor);
 	peer->cursor.file = -1;
+	peer->pipe = FIB_OS_NO_PIPE;
 	peer->closing = peer->granted = false;
 	peer->command = NULL;
 	peer->deadline = now + FIB_PEER_PATIENCE;
@@ -72,6 +73,7 @@ void fib_peer_close(struct fib_peer *peer)
 	fib_fence_release();
 	if (peer->cursor.file >= 0)
 		fib_os_close(peer->cursor.file);
+	fib_os_pipe_close(&peer->pipe);
 	fib_os_close(fd);
 	fib_os_unmap(peer->out, OUT_SIZE);
 }

@@ -15,6 +15,7 @@
 
 #include "base/compiler.h"
 #include "os/local.h"
+#include "os/os.h"
 #include "service/sample.h"
 #include "wire/wire.h"
 
@@ -56,9 +57,10 @@ struct fib_peer {
 	int64_t spoke;	       /* when it was last told something, or asked */
 	struct fib_os_who who; /* set once it is open */
 	struct fib_cursor cursor;
-	unsigned char *out;  /* mapped while fd >= 0 */
-	size_t sent, filled; /* out[sent, filled) waits to be written */
-	size_t frame;	     /* where the open frame's header is */
+	struct fib_os_pipe pipe; /* for reading wait objects (sample.h), until the walk is done */
+	unsigned char *out;	 /* mapped while fd >= 0 */
+	size_t sent, filled;	 /* out[sent, filled) waits to be written */
+	size_t frame;		 /* where the open frame's header is */
 	size_t received;
 	unsigned char in[sizeof(struct fib_wire_header) + FIB_WIRE_REQUEST_MAX];
 };

@@ -9,6 +9,7 @@
 
 #include "layout/row.h"
 
+struct fib_os_pipe;
 struct fib_sched;
 
 /* The object that was looked at last: fifty thousand waiters on one mutex cost one look. */
@@ -32,9 +33,10 @@ uint64_t fib_sample_id(uint64_t index);
 int fib_sample_extras(struct fib_row *row, unsigned wanted);
 
 /* What the objects of n rows, at most FIB_SAMPLE_OBJECTS, are called and who holds them, with few system
- * calls. ret_rcs[i]: 0, or a negative errno when that of rows[i] could not be read. */
+ * calls. pipe: the caller's, opened here when it is worth that. ret_rcs[i]: 0, or a negative errno when that of
+ * rows[i] could not be read. */
 #define FIB_SAMPLE_OBJECTS 64
-void fib_sample_objects(struct fib_row rows[], unsigned n, int ret_rcs[]);
+void fib_sample_objects(struct fib_row rows[], unsigned n, struct fib_os_pipe *pipe, int ret_rcs[]);
 
 /* Fill in what the row's object is called and who holds it, and the extras that are wanted. last is the caller's and
  * starts zeroed. 0, or a negative errno when the object or the labels could not be read. */

@@ -142,7 +142,7 @@ static void sample_objects(struct piece *p)
 	int rcs[FIB_SAMPLE_OBJECTS];
 	unsigned i;
 
-	fib_sample_objects(p->rows, p->waiting, rcs);
+	fib_sample_objects(p->rows, p->waiting, &p->peer->pipe, rcs);
 	for (i = 0; i < p->waiting; i++) {
 		if (settle(p, i, &rcs[i]))
 			append(p, &p->rows[i], rcs[i]);
@@ -173,7 +173,9 @@ bool fib_walk_rows(struct fib_peer *peer, int64_t now)
 	else
 		fib_peer_frame_drop(peer);
 	c->end.shown += p.head.count;
-	if (fib_walk_done(c))
+	if (fib_walk_done(c)) {
+		fib_os_pipe_close(&peer->pipe);
 		fib_walk_finish(c);
+	}
 	return fib_walk_done(c);
 }

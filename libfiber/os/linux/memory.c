@@ -24,7 +24,6 @@
 #include "base/compiler.h"
 
 #define PIPE_PIECE 4096u /* always fits an empty pipe */
-#define BATCH	   128u	 /* pieces a call */
 
 static int peek_by_call(uint64_t address, void *buf, size_t size)
 {
@@ -35,23 +34,6 @@ static int peek_by_call(uint64_t address, void *buf, size_t size)
 	if (n < 0)
 		return -errno;
 	return (size_t)n == size ? 0 : -EFAULT;
-}
-
-/* Copies pieces until one is missing, n at most. How many. */
-static size_t peek_some(struct fib_os_piece pieces[], size_t n)
-{
-	struct iovec to[BATCH], from[BATCH];
-	ssize_t done;
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		to[i] = (struct iovec){pieces[i].buf, pieces[i].size};
-		from[i] = (struct iovec){(void *)(uintptr_t)pieces[i].address, pieces[i].size};
-	}
-	done = process_vm_readv(getpid(), to, n, from, n, 0);
-	for (i = 0; i < n && done >= (ssize_t)pieces[i].size; i++)
-		done -= (ssize_t)pieces[i].size;
-	return i;
 }
 
 static void drain(int fd)
@@ -139,25 +121,6 @@ fib_noinline int fib_os_peek(uint64_t address, void *buf, size_t size)
 	/* label: memory.pipe */
 	fib_store_release(&kept.taken, 0);
 	return rc;
-}
-
-fib_noinline void fib_os_peek_many(struct fib_os_piece pieces[], size_t n)
-{
-	size_t i = 0;
-
-	while (i < n) {
-		size_t batch = n - i < BATCH ? n - i : BATCH;
-		size_t end = i + batch, got = peek_some(pieces + i, batch);
-
-		while (got--)
-			pieces[i++].rc = 0;
-		/* The one that is missing, or the first where the call is forbidden, says why by itself. */
-		if (i < end) {
-			pieces[i].rc =
-				fib_os_peek(pieces[i].address, pieces[i].buf, pieces[i].size);
-			i++;
-		}
-	}
 }
 
 fib_noinline int64_t fib_os_high_water(uint64_t low, size_t size)

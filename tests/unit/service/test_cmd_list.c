@@ -9,6 +9,7 @@
 #include "layout/row.h"
 #include "records.h"
 #include "talk.h"
+#include "tests/harness/entries.h"
 #include "tests/harness/watchdog.h"
 
 #define MANY 300u
@@ -99,6 +100,36 @@ static void test_list_without_extras_has_shorter_rows_and_no_maps(void **state)
 	record_end(f);
 }
 
+/* What it opened to read the objects is closed when the answer is whole, and when nobody wants the rest of it. */
+static void test_list_leaves_no_descriptor_open(void **state)
+{
+	const struct fib_wire_list request = {0};
+	static struct fiber_mutex m[MANY];
+	size_t i, before;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		all[i] = record_make("listed", 0, 0);
+		all[i]->wait_object = (uint64_t)(uintptr_t)&m[i];
+		fib_store(&all[i]->wait_kind, FIB_WAIT_MUTEX);
+	}
+	talk_begin(&t);
+	before = harness_descriptors();
+	talk_request(&t, FIB_WIRE_LIST, &request, sizeof request);
+	talk_run(&t);
+	assert_int_equal(harness_descriptors(), before);
+	t.brief = true;
+	talk_request(&t, FIB_WIRE_LIST, &request, sizeof request);
+	for (i = 0; i < 5; i++)
+		talk_turn(&t);
+	assert_int_equal(harness_descriptors(), before + 2);
+	fib_peer_close(&t.peer);
+	assert_int_equal(harness_descriptors(), before - 1);
+	talk_end(&t);
+	for (i = MANY; i-- > 0;)
+		record_end(all[i]);
+}
+
 static void test_list_counts_objects_that_cannot_be_read(void **state)
 {
 	struct fiber *f = record_make("lost", 0, 0);
@@ -137,6 +168,7 @@ int main(void)
 		cmocka_unit_test(test_list_of_nothing_is_an_end),
 		cmocka_unit_test(test_list_has_every_fiber_with_its_wait),
 		cmocka_unit_test(test_list_without_extras_has_shorter_rows_and_no_maps),
+		cmocka_unit_test(test_list_leaves_no_descriptor_open),
 		cmocka_unit_test(test_list_counts_objects_that_cannot_be_read),
 	};
 
