@@ -17,9 +17,18 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BUFFER ((size_t)256 << 10) /* as much as a socket holds for us */
+
+/* How long to stay away for (rest()). */
+#define BITS	 4u
+#define LITTLE	 ((size_t)32 << 10)
+#define MUCH	 ((size_t)96 << 10)
+#define SHORTEST INT64_C(100000) /* ns */
+#define LONGEST \
+	INT64_C(50000000) /* ns: below what somebody notices at the end of an answer that took so long */
 
 static int set_timeouts(int fd, int64_t timeout_ns)
 {
@@ -136,12 +145,39 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 	if (client->kept)
 		return client->kept(client->keeper, type, &client->at, &client->end) ? 0
 										     : -EOPNOTSUPP;
+	client->gathers = type == FIB_WIRE_LIST || type == FIB_WIRE_STACK;
+	client->bits = 0;
+	client->rest_ns = 0;
 	memcpy(frame, &header, sizeof header);
 	if (length)
 		memcpy(frame + sizeof header, payload, length);
 	rc = send_all(client->fd, frame, sizeof header + length);
 	/* Whoever turned us away has said why before it closed: let that be received. */
 	return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc;
+}
+
+/*
+ * A program whose CPUs are all busy answers bit by bit, and a bit that finds us asleep for it costs the program waking us, which
+ * takes several times as long as writing it, sometimes longer than a fiber may be kept from its CPU. So we stay away
+ * while bits are small, twice as long each time, and for less when much has come: what comes meanwhile wakes nobody. The first few are
+ * waited for, so that a short answer is not late.
+ */
+static void rest(const struct fib_wire_client *client)
+{
+	const struct timespec t = {0, client->rest_ns};
+
+	if (client->rest_ns)
+		nanosleep(&t, NULL);
+}
+
+static void adapt(struct fib_wire_client *client, size_t came)
+{
+	if (came > MUCH)
+		client->rest_ns /= 4;
+	else if (came < LITTLE && client->gathers && ++client->bits > BITS)
+		client->rest_ns = client->rest_ns ? client->rest_ns * 2 : SHORTEST;
+	if (client->rest_ns > LONGEST)
+		client->rest_ns = LONGEST;
 }
 
 /* Whatever has come, or comes first: many small frames at once. */
@@ -153,6 +189,7 @@ static int refill(struct fib_wire_client *client)
 		client->buffer = malloc(BUFFER);
 	if (!client->buffer)
 		return -ENOMEM;
+	rest(client);
 	do
 		n = recv(client->fd, client->buffer, BUFFER, 0);
 	while (n < 0 && errno == EINTR);
@@ -160,6 +197,7 @@ static int refill(struct fib_wire_client *client)
 		return n < 0 ? reason() : -ECONNRESET;
 	client->at = client->buffer;
 	client->end = client->buffer + n;
+	adapt(client, (size_t)n);
 	return 0;
 }
 
