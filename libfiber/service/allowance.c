@@ -6,7 +6,8 @@
  * run. So it is done in stints that are shorter than a fiber notices, with pauses between them in which the
  * carrier runs. And there is an allowance, a token bucket: a share of the time may go into answers, what has not been
  * used of it is saved up to a limit and lets the next answer come soon, but whoever asks without end, or for
- * millions, gets no more than the share. Reading a recording is granted: whoever began it has chosen what it costs, and what is not
+ * millions, gets no more than the share, and is served then when the service thread gets up for its tick: nobody wakes it for
+ * him alone. Reading a recording is granted: whoever began it has chosen what it costs, and what is not
  * read in time is lost. It is done in stints with pauses all the same. And what is long for once, such as making the rings of a recording,
  * or all that a sanitizer does beside it, is no debt for minutes: who asks has a limit to his patience.
  *
@@ -63,11 +64,14 @@ void fib_allowance_begin(struct fib_allowance *a, int64_t now)
 
 void fib_allowance_spend(struct fib_allowance *a, int64_t ns, bool granted, int64_t now)
 {
+	int64_t wake;
+
 	a->stint += ns;
 	if (!granted)
 		a->charged += ns < TURN ? ns : TURN;
 	if (a->stint < STINT)
 		return;
+	wake = fib_allowance_owes(a, false) ? 0 : WAKE;
 	a->saved += (now - a->saved_at) / SHARE;
 	a->saved_at = now;
 	if (a->saved > MOST)
@@ -76,7 +80,7 @@ void fib_allowance_spend(struct fib_allowance *a, int64_t ns, bool granted, int6
 	if (a->pays) {
 		a->rests_until = now + PAUSE;
 		if (a->charged)
-			a->saved -= a->charged + WAKE;
+			a->saved -= a->charged + wake;
 		a->owes_until = a->rests_until + (a->saved < 0 ? -a->saved * SHARE : 0);
 	} else
 		a->rests_until = a->owes_until = 0;

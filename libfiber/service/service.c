@@ -103,6 +103,14 @@ static int64_t pause_of(const struct fib_peer *peer)
 	return fib_allowance_until(&allowance, peer && peer->granted);
 }
 
+/* When to get up for the end of a client's pause: of a long one, when the clock gets us up anyway (allowance.c). */
+static int64_t wake_for(const struct fib_peer *peer)
+{
+	bool owes = fib_allowance_owes(&allowance, peer && peer->granted);
+
+	return owes && next_tick != INT64_MAX ? next_tick : pause_of(peer);
+}
+
 static int64_t wait_until(int64_t now)
 {
 	int64_t until = next_tick;
@@ -110,13 +118,13 @@ static int64_t wait_until(int64_t now)
 
 	if (accept_after && accept_after < until)
 		until = accept_after;
-	if (now < pause_of(NULL) && pause_of(NULL) < until)
-		until = pause_of(NULL);
+	if (now < pause_of(NULL) && wake_for(NULL) < until)
+		until = wake_for(NULL);
 	for (i = 0; i < PEERS; i++) {
 		if (peers[i].fd < 0)
 			continue;
-		if (fib_peer_busy(&peers[i]) && pause_of(&peers[i]) < until)
-			until = pause_of(&peers[i]);
+		if (fib_peer_busy(&peers[i]) && wake_for(&peers[i]) < until)
+			until = wake_for(&peers[i]);
 		if (peers[i].deadline < until)
 			until = peers[i].deadline;
 	}
