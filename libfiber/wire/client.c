@@ -189,10 +189,13 @@ static int refill(struct fib_wire_client *client)
 		client->buffer = malloc(BUFFER);
 	if (!client->buffer)
 		return -ENOMEM;
-	rest(client);
-	do
-		n = recv(client->fd, client->buffer, BUFFER, 0);
-	while (n < 0 && errno == EINTR);
+	n = recv(client->fd, client->buffer, BUFFER, MSG_DONTWAIT);
+	if (n < 0 && errno == EAGAIN) {
+		rest(client);
+		do
+			n = recv(client->fd, client->buffer, BUFFER, 0);
+		while (n < 0 && errno == EINTR);
+	}
 	if (n <= 0)
 		return n < 0 ? reason() : -ECONNRESET;
 	client->at = client->buffer;
