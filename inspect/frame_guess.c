@@ -5,11 +5,13 @@
  * The kernel says where the stack is and not what is in the other registers. Most code needs none of them: its unwind
  * information counts from the stack pointer. Code that keeps a frame pointer (built without optimisation, or with a frame
  * of variable size) does need it, unless something below has saved it. Then the frame pointer is looked for: it points into
- * this stack, to where the caller's was saved, with a return address above it.
+ * this stack, to where the caller's register was saved, with a return address above it.
  *
  * An old frame that nobody uses any more may look the same. So a guess is believed only if the walk is whole with it, and if
- * the call before the return address, where it says whom it calls, calls the function that the walk was in: by its address, or by
- * its name where it goes through a stub. Of those that hold the lowest one is meant: callers' frames are above.
+ * the call before the return address calls the function that the walk was in: by its address, or by its name where it goes
+ * through a stub. What the caller had in the register is anything, where it keeps no frame pointer itself. Where there is none of
+ * these, a call that does not say whom it calls will do if a frame pointer was saved, or none yet. Of those that hold the lowest
+ * one is meant: callers' frames are above.
  */
 #include "inspect/frame_guess.h"
 
@@ -30,16 +32,15 @@ static uint64_t word_at(const struct ins_fiber *fiber, size_t at)
 	return word;
 }
 
-/* A record: the caller's frame pointer, which is further up or was never set, and a return address. */
-static bool plausible(struct ins_source *source, const struct ins_fiber *fiber, size_t at)
-{
-	const uint64_t here = fiber->row.sp + at;
-	const uint64_t saved = word_at(fiber, at), back = word_at(fiber, at + 8);
-	const uint64_t top = fiber->row.sp + fiber->row.stack_size;
+enum belief { NOT, PERHAPS, SURELY };
 
-	if (saved && (saved <= here || saved >= top))
-		return false;
-	return back && ins_modules_find(source->modules, back) != NULL;
+/* Whether what was saved there is a frame pointer, which is further up, or was never set. */
+static bool links(const struct ins_fiber *fiber, size_t at)
+{
+	const uint64_t saved = word_at(fiber, at);
+
+	return !saved ||
+	       (saved > fiber->row.sp + at && saved < fiber->row.sp + fiber->row.stack_size);
 }
 
 /* Where the call before `back` goes to, 0 when it does not say. x86-64. */
@@ -78,8 +79,8 @@ static bool is_called(const char *symbol, const char *name, size_t size)
 	return symbol && strncmp(symbol, name, size) == 0 && (!symbol[size] || symbol[size] == '@');
 }
 
-/* Whether the function that begins there may be the one of that name, to which its module's symbols must lead. */
-static bool may_be(Dwfl_Module *module, uint64_t begin, const char *name, size_t size)
+/* Whether the function that begins there is the one of that name, to which its module's symbols must lead. */
+static enum belief is_named(Dwfl_Module *module, uint64_t begin, const char *name, size_t size)
 {
 	const int count = module ? dwfl_module_getsymtab(module) : 0;
 	int i;
@@ -95,25 +96,26 @@ static bool may_be(Dwfl_Module *module, uint64_t begin, const char *name, size_t
 			continue;
 		/* Of those the loader chooses one. */
 		if (address == begin || GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
-			return true;
+			return SURELY;
 	}
-	return count <= 1;
+	return count <= 1 ? PERHAPS : NOT;
 }
 
-/* Whether a call of the stub may be one of the function that begins there: not where they have other names. */
-static bool leads_to(struct ins_source *source, uint64_t stub, uint64_t begin)
+/* Whether a call of the stub is one of the function that begins there: not where they have other names. */
+static enum belief leads_to(struct ins_source *source, uint64_t stub, uint64_t begin)
 {
 	Dwfl_Module *module = module_of(source, stub);
 	char *name = module ? ins_plt_name(module, stub) : NULL;
-	bool ret = !name || may_be(module_of(source, begin), begin, name, strcspn(name, "@"));
+	enum belief ret = name ? is_named(module_of(source, begin), begin, name, strcspn(name, "@"))
+			       : PERHAPS;
 
 	free(name);
 	return ret;
 }
 
 /* Whether the walk came to `back` out of a function that is called there. */
-static bool called(struct ins_unwinder *unwinder, struct ins_source *source,
-		   const struct ins_walk *walk, uint64_t back)
+static enum belief called(struct ins_unwinder *unwinder, struct ins_source *source,
+			  const struct ins_walk *walk, uint64_t back)
 {
 	uint64_t to = target_of(source, back), begin, inner;
 	unsigned i;
@@ -121,13 +123,15 @@ static bool called(struct ins_unwinder *unwinder, struct ins_source *source,
 	for (i = 1; i < walk->count && walk->pc[i] != back; i++)
 		;
 	if (i >= walk->count)
-		return false;
+		return NOT;
 	if (!to)
-		return true;
+		return PERHAPS;
 	inner = walk->pc[i - 1] - (i > 1);
-	if (!ins_unwind_function(unwinder, inner, &begin) || begin == to)
-		return true;
-	return is_stub(source, to) && leads_to(source, to, begin);
+	if (!ins_unwind_function(unwinder, inner, &begin))
+		return PERHAPS;
+	if (begin == to)
+		return SURELY;
+	return is_stub(source, to) ? leads_to(source, to, begin) : NOT;
 }
 
 bool ins_frame_guess(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
@@ -135,18 +139,27 @@ bool ins_frame_guess(struct ins_unwinder *unwinder, const struct ins_fiber *fibe
 {
 	struct ins_source *source = ins_unwind_source(unwinder);
 	struct ins_fiber guess = *fiber;
+	uint64_t perhaps = 0;
 	size_t at;
 
 	guess.row.fp = 0;
 	if (ins_unwind_whole(unwinder, &guess, ret))
 		return true;
 	for (at = 0; at + 16 <= fiber->stack_size; at += 8) {
-		if (!plausible(source, fiber, at))
+		const uint64_t back = word_at(fiber, at + 8);
+		enum belief belief;
+
+		if (!back || !ins_modules_find(source->modules, back))
 			continue;
 		guess.row.fp = fiber->row.sp + at;
-		if (ins_unwind_whole(unwinder, &guess, ret) &&
-		    called(unwinder, source, ret, word_at(fiber, at + 8)))
+		if (!ins_unwind_whole(unwinder, &guess, ret))
+			continue;
+		belief = called(unwinder, source, ret, back);
+		if (belief == SURELY)
 			return true;
+		if (belief == PERHAPS && !perhaps && links(fiber, at))
+			perhaps = guess.row.fp;
 	}
-	return false;
+	guess.row.fp = perhaps;
+	return perhaps && ins_unwind_whole(unwinder, &guess, ret);
 }

@@ -203,6 +203,52 @@ static void test_an_old_frame_of_a_call_through_a_stub_is_passed_over(void **sta
 	assert_true(has("hog_poll") && has("hold"));
 }
 
+/* Code that keeps no frame pointer uses the register for what it likes. */
+static void test_what_the_caller_had_in_the_register_is_anything(void **state)
+{
+	static const uint64_t had[] = {0, 1, 4711, INT64_MAX, UINT64_MAX};
+	struct ins_fiber fiber = kept.fiber;
+	const size_t at = record_at();
+	size_t i;
+	uint64_t was;
+
+	(void)state;
+	memcpy(&was, stack + at, sizeof was);
+	for (i = 0; i < sizeof had / sizeof had[0]; i++) {
+		memcpy(stack + at, &had[i], sizeof had[i]);
+		assert_true(ins_frame_guess(unwinder, &fiber, &walk));
+		assert_true(has("hog_poll") && has("hold") && has("fib_arch_entry"));
+	}
+	memcpy(stack + at, &was, sizeof was);
+}
+
+/* As hold itself is called, by its address. */
+static void test_a_call_that_does_not_say_whom_is_believed_with_a_frame_pointer(void **state)
+{
+	static unsigned char mixed[sizeof stack];
+	struct ins_fiber fiber = kept.fiber;
+	const size_t at = record_at();
+	uint64_t saved = 4711;
+	size_t from = at;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i + 1 < walk.count && walk.pc[i] != into("hold"); i++)
+		;
+	while (memcmp(stack + from, &walk.pc[i + 1], 8) != 0)
+		from += 8;
+	memcpy(mixed, stack, at);
+	memcpy(mixed + at, &saved, sizeof saved);
+	memcpy(mixed + at + 8, stack + from, fiber.stack_size - from);
+	fiber.stack = mixed;
+	fiber.stack_size = fiber.row.stack_size = fiber.row.stack_used =
+		at + 8 + fiber.stack_size - from;
+	assert_false(ins_frame_guess(unwinder, &fiber, &walk));
+	memset(mixed + at, 0, sizeof saved);
+	assert_true(ins_frame_guess(unwinder, &fiber, &walk));
+	assert_true(has("hog_poll") && !has("hold") && has("fib_arch_entry"));
+}
+
 static void test_a_stack_without_a_frame_gives_no_walk(void **state)
 {
 	struct ins_fiber fiber = kept.fiber;
@@ -222,6 +268,9 @@ int main(void)
 		cmocka_unit_test(test_the_walk_needs_the_frame_pointer_and_finds_it),
 		cmocka_unit_test(test_an_old_frame_of_another_call_is_passed_over),
 		cmocka_unit_test(test_an_old_frame_of_a_call_through_a_stub_is_passed_over),
+		cmocka_unit_test(test_what_the_caller_had_in_the_register_is_anything),
+		cmocka_unit_test(
+			test_a_call_that_does_not_say_whom_is_believed_with_a_frame_pointer),
 		cmocka_unit_test(test_a_stack_without_a_frame_gives_no_walk),
 	};
 
