@@ -10,7 +10,8 @@
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
 # LANES=1: one after another. Else those that compute beside those that mostly wait for the tools, and then those for which
-# it matters when they get a CPU, one after another.
+# it matters when they get a CPU, one after another. Whichever of the two lanes is done first takes from what the other has
+# left of those that compute.
 # SLOWEST: of so many it is said how long they took.
 set -u
 
@@ -28,10 +29,13 @@ failed=0
 skipped=0
 failures=()
 times=()
+claims=${claims:-} # within another run of this script: what one of the two runs, the other does not
 launch=()
 if [ "$FIBER_SAN" = thread ]; then
 	# TSan's shadow collides with what the kernel's mmap randomness may choose.
 	launch=(setarch -R)
+	# At its end a program with a thread left, and each test has its watchdog, would give that thread a second to race in.
+	export TSAN_OPTIONS="atexit_sleep_ms=10${TSAN_OPTIONS:+ $TSAN_OPTIONS}"
 fi
 
 folder=$(mktemp -d) || exit 1
@@ -119,10 +123,16 @@ run_pollers() {
 	done
 }
 
+# Whether nobody else runs that program: the first who asks does.
+claim() {
+	[ -z "$claims" ] || mkdir "$claims/${1//\//:}" 2>/dev/null
+}
+
 # run(), for each number of carriers and each poller where that matters.
 run_all() {
 	local program label carriers
 	for program; do
+		claim "$program" || continue
 		label=${program#"$FIBER_BUILD"/tests/}
 		label=${label#"$PWD"/}
 		case $program in
@@ -142,6 +152,8 @@ run_all() {
 lane_of() {
 	case $1 in
 	*/tests/unit/inspect/* | */tests/fuzz/* | */scripts/* | scripts/*) echo beside ;;
+	*/tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo beside ;;
+	*/tests/unit/*_model) echo beside ;;
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics) echo alone ;;
 	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # who else runs matters to them
 	*/tests/cli/test_fiberctl_* | */tests/cli/test_fibertrace_*) echo shared ;;
@@ -169,10 +181,16 @@ for program; do
 	esac
 done
 if [ ${#beside[@]} -gt 0 ] && [ ${#shared[@]} -gt 0 ]; then
-	LANES=1 "${BASH_SOURCE[0]}" "${beside[@]}" >"$folder/beside" 2>&1 &
+	claims=$folder/claims
+	mkdir "$claims"
+	LANES=1 claims=$claims "${BASH_SOURCE[0]}" "${beside[@]}" >"$folder/beside" 2>&1 &
 	lane=$!
 	run_all "${shared[@]}"
+	for ((i = ${#beside[@]} - 1; i >= 0; i--)); do
+		run_all "${beside[i]}"
+	done
 	wait "$lane"
+	claims=
 	lane=
 	add "$folder/beside"
 else
