@@ -34,7 +34,8 @@ URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo urin
 URING  := $(URING)
 PROBES ?= $(shell echo '\#include <sys/sdt.h>' | $(CC) -E - >/dev/null 2>&1 && echo sdt || echo none)
 PROBES := $(PROBES)
-OPT    ?= -O2
+# What AddressSanitizer adds to each access takes the compiler half as long again to optimize well.
+OPT    ?= $(if $(filter address,$(SAN)),-O1,-O2)
 BUILD  ?= build$(if $(SAN),/$(SAN))
 # What is wanted without a sanitizer beside what has one; ThreadSanitizer has nothing to see in the tools, which have one thread.
 PLAIN_BUILD := $(if $(SAN),$(if $(filter build/$(SAN),$(BUILD)),build,$(BUILD).plain),$(BUILD))
