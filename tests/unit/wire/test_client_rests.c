@@ -140,7 +140,8 @@ static void test_client_is_woken_by_few_of_the_bits(void **state)
 		take(100 + i);
 	assert_int_equal(getrusage(RUSAGE_THREAD, &after), 0);
 	assert_int_equal(pthread_join(writer, NULL), 0);
-	assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 1, BITS / 2);
+	print_message("# woken %ld times for %d bits\n", after.ru_nvcsw - before.ru_nvcsw, BITS);
+	assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 1, BITS / 5);
 }
 
 int main(void)
