@@ -225,10 +225,11 @@ def mutilated(answer, seen):
     """What must be refused: how it was made, the answer. seen: the keys that were mutilated before; these are not again."""
     for path, o, key in list(places(answer)):
         value = o[key]
-        # A null may stand for a text: what that must be, another row shows.
-        if (path, kind_of(value)) in seen or value is None:
+        # A null may stand for a text: what that must be, another row shows. Of one path there may be objects of several sorts.
+        sort = (path, kind_of(value), frozenset(o))
+        if sort in seen or value is None:
             continue
-        seen.add((path, kind_of(value)))
+        seen.add(sort)
         for other in others(value):
             if path.endswith(".value") and isinstance(other, str):
                 continue  # a variable's value is any text, one that begins with 0x too
