@@ -133,7 +133,7 @@ static void say_left(struct why *w, const struct ins_fiber *fiber)
 	else if (fiber->row.wait_kind == FIB_WAIT_SLEEP)
 		say_time(w, ", and will for another ", left, "");
 	else
-		say_time(w, ", for another ", left, " at most");
+		say_time(w, ", and will for another ", left, " at most");
 }
 
 static void say_holder(struct why *w, const struct fib_row *row)
@@ -152,35 +152,33 @@ static void say_holder(struct why *w, const struct fib_row *row)
 
 static void say_wait(struct why *w, const struct ins_fiber *fiber, bool itself)
 {
+	const char *has_waited = itself ? "itself has waited " : "has waited ";
 	const struct fib_row *row = &fiber->row;
 
 	switch (row->wait_kind) {
 	case FIB_WAIT_NONE:
-		say_time(w, "is suspended since ", row->age, ", and what for is not known");
+		say_time(w, "has been suspended for ", row->age, ", and why is not known");
 		return;
 	case FIB_WAIT_SLEEP:
-		say_time(w, "sleeps since ", row->age, "");
+		say_time(w, "has slept for ", row->age, "");
 		break;
 	case FIB_WAIT_PARK:
-		say_time(w, "has parked since ", row->age, ", until it is unparked");
+		say_time(w, "has been parked for ", row->age, ", until it is unparked");
 		break;
 	case FIB_WAIT_JOIN:
-		say(w, itself ? "itself joins " : "joins ");
+		say_time(w, has_waited, row->age, " to join ");
 		if (behind(row))
 			say_fiber(w, behind(row));
 		else
 			say(w, "a fiber that is not known");
-		say_time(w, " since ", row->age, "");
 		break;
 	default:
-		say(w, itself ? "itself waits for " : "waits for ");
+		say_time(w, has_waited, row->age, " for ");
 		say_object(w, fiber);
-		say_time(w, " since ", row->age, "");
+		say_holder(w, row);
 		break;
 	}
 	say_left(w, fiber);
-	if (row->wait_kind != FIB_WAIT_JOIN)
-		say_holder(w, row);
 }
 
 /* How many were there before it, and who keeps the carriers. */
@@ -199,7 +197,7 @@ static void say_turn(struct why *w, const struct ins_fiber *fiber)
 		else if (other.row.state == FIBER_RUNNING && other.row.age > longest.row.age)
 			longest = other;
 	}
-	say_time(w, "is runnable and waits for its turn since ", fiber->row.age, ", behind ");
+	say_time(w, "is runnable and has waited ", fiber->row.age, " for its turn, behind ");
 	if (longer)
 		say_number(w, "", longer,
 			   longer == 1 ? " other that has waited longer"
@@ -208,10 +206,10 @@ static void say_turn(struct why *w, const struct ins_fiber *fiber)
 		say(w, "nobody");
 	if (longest.row.age < 0)
 		return;
-	say(w, "; longest runs ");
+	say(w, "; ");
 	say_fiber(w, longest.row.id);
-	say_number(w, ", on carrier ", longest.row.carrier, "");
-	say_time(w, " since ", longest.row.age, "");
+	say_number(w, " has run longest, on carrier ", longest.row.carrier, "");
+	say_time(w, " for ", longest.row.age, "");
 }
 
 static void say_running(struct why *w, const struct ins_fiber *fiber)
@@ -219,11 +217,11 @@ static void say_running(struct why *w, const struct ins_fiber *fiber)
 	const struct fib_row *row = &fiber->row;
 	bool waits = row->wait_kind != FIB_WAIT_NONE;
 
-	say(w, waits ? "is pinned" : "runs");
+	say(w, waits ? "is pinned" : "has run");
 	if (row->carrier != FIB_ROW_CARRIER_NONE)
 		say_number(w, waits ? " to carrier " : " on carrier ", row->carrier, "");
 	if (!waits) {
-		say_time(w, " since ", row->age, "");
+		say_time(w, " for ", row->age, "");
 		return;
 	}
 	say(w, ", which waits with it: it ");
@@ -249,7 +247,7 @@ static void say_doing(struct why *w, const struct ins_fiber *fiber, bool itself)
 		say_wait(w, fiber, itself);
 		break;
 	case FIBER_DEAD:
-		say_time(w, "has ended ", fiber->row.age, " ago and waits to be joined");
+		say_time(w, "ended ", fiber->row.age, " ago and waits to be joined");
 		break;
 	default:
 		say(w, "is in a state that this tool does not know");
@@ -275,7 +273,7 @@ static void say_circle(struct why *w, unsigned from)
 	for (i = from; i < w->count; i++)
 		ends |= w->ends[i];
 	say(w, ends ? ": a circle, until one of its waits has lasted as long as it may"
-		    : ", which is a deadlock: see the command 'deadlock'");
+		    : ": a deadlock, see the command 'deadlock'");
 }
 
 static void pass(struct why *w, const struct ins_fiber *fiber)

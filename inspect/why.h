@@ -2,7 +2,7 @@
 /*
  * why.h - in one sentence, why a fiber does not run
  *
- * It waits for the mutex "cfg" since 3s, which fiber 88 "writer" holds; fiber 88 itself waits for fd 17 read since 2m14s.
+ * It has waited 3s for the mutex "cfg", which fiber 88 "writer" holds; fiber 88 itself has waited 2m14s for fd 17 read.
  */
 #ifndef INS_WHY_H
 #define INS_WHY_H

@@ -129,7 +129,7 @@ static void put(FILE *out, const struct show *s)
 	fprintf(out, "%s\n", s->why);
 	fprintf(out, "%-12s %s\n", "state",
 		ins_plain(ins_words_state(layout, row->state), text, sizeof text));
-	fprintf(out, "%-12s %s\n", "since", ins_words_duration(row->age, text, sizeof text));
+	fprintf(out, "%-12s %s\n", "age", ins_words_duration(row->age, text, sizeof text));
 	put_wait(out, layout, &s->fiber);
 	put_waiters(out, &s->waiters);
 	put_labels(out, row);

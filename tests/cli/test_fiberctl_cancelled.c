@@ -76,11 +76,11 @@ static void expect_told(const char *tool, const char *process)
 	answer = ask(tool, "show", process, deaf, NULL);
 	fiber = json_fiber(answer, id);
 	assert_true(json_is_true(json_object_get(fiber, "cancelled")));
-	cli_contains(json_text(fiber, "why"), "It was asked to end (cancelled), and runs on ");
+	cli_contains(json_text(fiber, "why"), "It was asked to end (cancelled), and has run on ");
 	json_decref(answer);
 	p = cli_run(tool, "show", process, deaf, NULL);
 	assert_in_range(harness_exit_code(p), 0, 1);
-	cli_contains(p->out.bytes, "\nIt was asked to end (cancelled), and runs on ");
+	cli_contains(p->out.bytes, "\nIt was asked to end (cancelled), and has run on ");
 	harness_free(p);
 }
 

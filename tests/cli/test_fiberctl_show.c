@@ -65,37 +65,37 @@ static void expect_why(const struct crowd_member *m, const char *begin, const ch
 static void test_why_names_the_holder_and_what_he_does(void **state)
 {
 	const struct crowd_member *const m = crowd_find(&crowd, "mutex", "mutex-1");
-	char begin[128], middle[160];
+	char middle[256];
 
 	(void)state;
-	snprintf(begin, sizeof(begin), "It waits for the mutex \"%s\" since ", m->object);
-	snprintf(middle, sizeof(middle),
-		 ", which fiber %s \"%s\" holds; fiber %s has parked since ", m->holder,
-		 name_of(strtoull(m->holder, NULL, 10)), m->holder);
-	expect_why(m, begin, middle);
+	snprintf(
+		middle, sizeof(middle),
+		" for the mutex \"%s\", which fiber %s \"%s\" holds; fiber %s has been parked for ",
+		m->object, m->holder, name_of(strtoull(m->holder, NULL, 10)), m->holder);
+	expect_why(m, "It has waited ", middle);
 }
 
 static void test_why_names_who_is_joined_and_what_he_does(void **state)
 {
 	const struct crowd_member *const m = crowd_find(&crowd, "join", "join-");
-	char begin[128], middle[160];
+	char middle[256];
 
 	(void)state;
-	snprintf(begin, sizeof(begin), "It joins fiber %s \"%s\" since ", m->object,
-		 name_of(strtoull(m->object, NULL, 10)));
-	snprintf(middle, sizeof(middle), "; fiber %s has parked since ", m->object);
-	expect_why(m, begin, middle);
+	snprintf(middle, sizeof(middle), " to join fiber %s \"%s\"; fiber %s has been parked for ",
+		 m->object, name_of(strtoull(m->object, NULL, 10)), m->object);
+	expect_why(m, "It has waited ", middle);
 }
 
 static void test_why_names_a_thread_that_holds_it(void **state)
 {
 	const struct crowd_member *const m = crowd_find(&crowd, "mutex", "mutex-thread-");
-	char middle[64];
+	char middle[96];
 
 	(void)state;
-	snprintf(middle, sizeof(middle), ", which thread %s, no fiber, holds.",
+	snprintf(middle, sizeof(middle),
+		 " for the mutex \"thread-lock\", which thread %s, no fiber, holds.",
 		 m->holder + strlen("thread:"));
-	expect_why(m, "It waits for the mutex \"thread-lock\" since ", middle);
+	expect_why(m, "It has waited ", middle);
 }
 
 static void test_why_says_so_for_each_state(void **state)
@@ -103,32 +103,35 @@ static void test_why_says_so_for_each_state(void **state)
 	const struct crowd_member *const runs = crowd_find(&crowd, "running", "running-");
 
 	(void)state;
-	expect_why(runs, "It runs on carrier ", " since ");
-	expect_why(crowd_find(&crowd, "yield", "yield-"),
-		   "It is runnable and waits for its turn since ", "; longest runs fiber ");
+	expect_why(runs, "It has run on carrier ", " for ");
+	expect_why(crowd_find(&crowd, "yield", "yield-"), "It is runnable and has waited ",
+		   " has run longest, on carrier ");
 	expect_why(crowd_find(&crowd, "created", "created-"), "It was made ",
 		   " ago and waits to be started.");
-	expect_why(crowd_find(&crowd, "dead", "dead-"), "It has ended ",
+	expect_why(crowd_find(&crowd, "dead", "dead-"), "It ended ",
 		   " ago and waits to be joined.");
 }
 
 static void test_why_says_what_is_waited_for(void **state)
 {
 	const struct crowd_member *m = crowd_find(&crowd, "fd", "fd-read-");
-	char begin[128];
+	char end[160];
 
 	(void)state;
-	snprintf(begin, sizeof(begin), "It waits for fd %s read since ", m->object);
-	expect_why(m, begin, "");
+	snprintf(end, sizeof(end), " for fd %s read.", m->object);
+	expect_why(m, "It has waited ", end);
 	m = crowd_find(&crowd, "chan-send", "chan-send-");
-	snprintf(begin, sizeof(begin), "It waits for room in the channel \"%s\" since ", m->object);
-	expect_why(m, begin, "");
-	expect_why(crowd_find(&crowd, "sleep", "sleep-"), "It sleeps since ",
+	snprintf(end, sizeof(end), " for room in the channel \"%s\".", m->object);
+	expect_why(m, "It has waited ", end);
+	expect_why(crowd_find(&crowd, "sleep", "sleep-"), "It has slept for ",
 		   ", and will for another 59m");
-	expect_why(crowd_find(&crowd, "timer", "timer-"), "It waits for the timer \"timer-",
-		   ", which is due in 59m");
-	expect_why(crowd_find(&crowd, "sem", "sem-"), "It waits for the semaphore \"sem-",
-		   ", for another 59m");
+	m = crowd_find(&crowd, "timer", "timer-");
+	snprintf(end, sizeof(end), " for the timer \"%s\", which is due in 59m", m->object);
+	expect_why(m, "It has waited ", end);
+	m = crowd_find(&crowd, "sem", "sem-");
+	snprintf(end, sizeof(end), " for the semaphore \"%s\", and will for another 59m",
+		 m->object);
+	expect_why(m, "It has waited ", end);
 }
 
 static void test_who_waits_for_a_fiber_is_counted_and_named(void **state)
@@ -173,7 +176,8 @@ static void test_text_has_the_sentence_below_the_header_and_the_rest(void **stat
 	snprintf(wanted, sizeof(wanted), "fiber %" PRIu64 " \"%s\" [suspended: mutex ", m->id,
 		 m->name);
 	assert_int_equal(strncmp(p->out.bytes, wanted, strlen(wanted)), 0);
-	snprintf(wanted, sizeof(wanted), "\nIt waits for the mutex \"%s\" since ", m->object);
+	snprintf(wanted, sizeof(wanted), " for the mutex \"%s\", which fiber ", m->object);
+	cli_contains(p->out.bytes, "\nIt has waited ");
 	cli_contains(p->out.bytes, wanted);
 	cli_contains(p->out.bytes, "\nspawned in   start_member at ");
 	cli_contains(p->out.bytes, "\nruns         member_main at ");
@@ -199,8 +203,8 @@ static void test_text_says_how_long_is_left_until_the_deadline(void **state)
 		if (line) {
 			end = strchr(line + 1, '\n');
 			assert_int_equal(strncmp(end - strlen("s left"), "s left", 6), 0);
-			cli_contains(p->out.bytes, " since ");
-			cli_contains(p->out.bytes, ", for another ");
+			cli_contains(p->out.bytes, "\nIt has waited ");
+			cli_contains(p->out.bytes, ", and will for another ");
 			with++;
 		}
 		harness_free(p);

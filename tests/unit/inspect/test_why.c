@@ -63,9 +63,9 @@ static void test_the_holder_of_a_mutex_is_told_and_what_he_waits_for(void **stat
 	fiber.row.age = 134 * SECOND;
 	add();
 	assert_string_equal(why(7),
-			    "It waits for the mutex \"cfg\" since 3s, which fiber 88 \"writer\" "
-			    "holds; fiber 88 itself waits for fd 17 read since 2m14s.");
-	assert_string_equal(why(88), "It waits for fd 17 read since 2m14s.");
+			    "It has waited 3s for the mutex \"cfg\", which fiber 88 \"writer\" "
+			    "holds; fiber 88 itself has waited 2m14s for fd 17 read.");
+	assert_string_equal(why(88), "It has waited 2m14s for fd 17 read.");
 }
 
 static void test_who_was_cancelled_and_goes_on_is_told_so(void **state)
@@ -85,13 +85,13 @@ static void test_who_was_cancelled_and_goes_on_is_told_so(void **state)
 	fiber.row.cancelled = 1;
 	add();
 	assert_string_equal(why(7),
-			    "It joins fiber 41 \"deaf\" since 3s; fiber 41 was asked to end "
-			    "(cancelled), and runs on carrier 0 since 3s.");
+			    "It has waited 3s to join fiber 41 \"deaf\"; fiber 41 was asked to "
+			    "end (cancelled), and has run on carrier 0 for 3s.");
 	assert_string_equal(why(41),
-			    "It was asked to end (cancelled), and runs on carrier 0 since 3s.");
-	assert_string_equal(why(42), "It was asked to end (cancelled), and sleeps since 3s.");
+			    "It was asked to end (cancelled), and has run on carrier 0 for 3s.");
+	assert_string_equal(why(42), "It was asked to end (cancelled), and has slept for 3s.");
 	/* It has taken notice. */
-	assert_string_equal(why(43), "It has ended 3s ago and waits to be joined.");
+	assert_string_equal(why(43), "It ended 3s ago and waits to be joined.");
 }
 
 static void test_who_is_joined_is_told_and_what_he_does(void **state)
@@ -103,9 +103,9 @@ static void test_who_is_joined_is_told_and_what_he_does(void **state)
 	fiber.row.carrier = 0;
 	fiber.row.age = 3000000;
 	add();
-	assert_string_equal(why(7), "It joins fiber 41 \"busy\" since 3s; fiber 41 runs on carrier "
-				    "0 since 3ms.");
-	assert_string_equal(why(41), "It runs on carrier 0 since 3ms.");
+	assert_string_equal(why(7), "It has waited 3s to join fiber 41 \"busy\"; fiber 41 has run "
+				    "on carrier 0 for 3ms.");
+	assert_string_equal(why(41), "It has run on carrier 0 for 3ms.");
 }
 
 static void test_two_that_hold_what_the_other_wants_are_a_deadlock(void **state)
@@ -116,10 +116,10 @@ static void test_two_that_hold_what_the_other_wants_are_a_deadlock(void **state)
 	add_join(3, 1); /* stands behind it */
 	assert_string_equal(
 		why(1),
-		"It waits for the mutex \"left\" since 3s, which fiber 2 \"b\" holds; fiber 2 "
-		"itself waits for the mutex \"right\" since 3s, which fiber 1 \"a\" holds, which "
-		"is a deadlock: see the command 'deadlock'.");
-	assert_non_null(strstr(why(3), "which is a deadlock"));
+		"It has waited 3s for the mutex \"left\", which fiber 2 \"b\" holds; fiber 2 "
+		"itself has waited 3s for the mutex \"right\", which fiber 1 \"a\" holds: a "
+		"deadlock, see the command 'deadlock'.");
+	assert_non_null(strstr(why(3), ": a deadlock, see"));
 }
 
 static void test_a_circle_with_a_deadline_in_it_is_no_deadlock_yet(void **state)
@@ -133,7 +133,8 @@ static void test_a_circle_with_a_deadline_in_it_is_no_deadlock_yet(void **state)
 	add();
 	assert_null(strstr(why(1), "deadlock"));
 	assert_non_null(strstr(text, "a circle, until"));
-	assert_non_null(strstr(text, "the mutex at 0x5000 since 3s, for another 2s at most"));
+	assert_non_null(strstr(text, "itself has waited 3s for the mutex at 0x5000, which fiber 1 "
+				     "\"a\" holds, and will for another 2s at most: a circle"));
 }
 
 static void test_a_deadline_before_the_circle_does_not_end_it(void **state)
@@ -145,15 +146,15 @@ static void test_a_deadline_before_the_circle_does_not_end_it(void **state)
 	add();
 	add_mutex(1, "a", "left", 2);
 	add_mutex(2, "b", "right", 1);
-	assert_non_null(strstr(why(9), "which is a deadlock"));
+	assert_non_null(strstr(why(9), ": a deadlock, see"));
 }
 
 static void test_who_waits_for_himself_is_a_deadlock(void **state)
 {
 	(void)state;
 	add_mutex(1, "me", "m", 1);
-	assert_string_equal(why(1), "It waits for the mutex \"m\" since 3s, which fiber 1 \"me\" "
-				    "holds, which is a deadlock: see the command 'deadlock'.");
+	assert_string_equal(why(1), "It has waited 3s for the mutex \"m\", which fiber 1 \"me\" "
+				    "holds: a deadlock, see the command 'deadlock'.");
 }
 
 static void expect_end(const char *end)
@@ -177,8 +178,8 @@ static void test_a_long_chain_is_told_in_part_and_where_it_ends(void **state)
 	add();
 	why(1);
 	/* 1 to 12 one by one, 13 to 101 in one. */
-	expect_end("; and so on to fiber 101 after 89 more, which has parked since 3s, until it is "
-		   "unparked.");
+	expect_end("; and so on to fiber 101 after 89 more, which has been parked for 3s, until it "
+		   "is unparked.");
 	for (at = text; (at = strstr(at, "itself")); at++)
 		links++;
 	assert_int_equal(links, INS_WHY_LINKS - 1);
@@ -208,9 +209,9 @@ static void test_who_is_not_there_any_more_and_who_is_no_fiber(void **state)
 	(void)state;
 	add_join(1, 500);
 	assert_string_equal(why(1),
-			    "It joins fiber 500 since 3s; fiber 500 is not there any more.");
+			    "It has waited 3s to join fiber 500; fiber 500 is not there any more.");
 	add_mutex(2, "", "m", FIB_HOLDER_THREAD | 12);
-	assert_string_equal(why(2), "It waits for the mutex \"m\" since 3s, which thread 12, no "
+	assert_string_equal(why(2), "It has waited 3s for the mutex \"m\", which thread 12, no "
 				    "fiber, holds.");
 }
 
@@ -222,7 +223,7 @@ static void test_who_could_run_is_behind_others(void **state)
 	fiber.row.age = 12000000;
 	add();
 	assert_string_equal(why(1),
-			    "It is runnable and waits for its turn since 12ms, behind nobody.");
+			    "It is runnable and has waited 12ms for its turn, behind nobody.");
 	for (unsigned i = 2; i < 6; i++) {
 		make(i, "", FIB_WAIT_NONE);
 		fiber.row.state = FIBER_RUNNABLE;
@@ -239,8 +240,9 @@ static void test_who_could_run_is_behind_others(void **state)
 	fiber.row.age = 1;
 	add();
 	assert_string_equal(
-		why(1), "It is runnable and waits for its turn since 12ms, behind 3 others that "
-			"have waited longer; longest runs fiber 9 \"hog\", on carrier 1 since 3s.");
+		why(1),
+		"It is runnable and has waited 12ms for its turn, behind 3 others that have "
+		"waited longer; fiber 9 \"hog\" has run longest, on carrier 1 for 3s.");
 }
 
 static void test_each_state_and_wait_has_its_words(void **state)
@@ -251,21 +253,21 @@ static void test_each_state_and_wait_has_its_words(void **state)
 		const char *text;
 	} cases[] = {
 		{FIBER_CREATED, 0, 0, "It was made 3s ago and waits to be started."},
-		{FIBER_DEAD, 0, 0, "It has ended 3s ago and waits to be joined."},
+		{FIBER_DEAD, 0, 0, "It ended 3s ago and waits to be joined."},
 		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, 2,
-		 "It sleeps since 3s, and will for another 2s."},
-		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, -1, "It sleeps since 3s, and its time is over."},
+		 "It has slept for 3s, and will for another 2s."},
+		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, -1, "It has slept for 3s, and its time is over."},
 		{FIBER_SUSPENDED, FIB_WAIT_PARK, 0,
-		 "It has parked since 3s, until it is unparked."},
+		 "It has been parked for 3s, until it is unparked."},
 		{FIBER_SUSPENDED, FIB_WAIT_TIMER, 2,
-		 "It waits for the timer since 3s, which is due in 2s."},
+		 "It has waited 3s for the timer, which is due in 2s."},
 		{FIBER_SUSPENDED, FIB_WAIT_COND, 2,
-		 "It waits for the condition since 3s, for another 2s at most."},
+		 "It has waited 3s for the condition, and will for another 2s at most."},
 		{FIBER_SUSPENDED, FIB_WAIT_CHAN_SEND, 0,
-		 "It waits for room in the channel since 3s."},
+		 "It has waited 3s for room in the channel."},
 		{FIBER_SUSPENDED, FIB_WAIT_NONE, 0,
-		 "It is suspended since 3s, and what for is not known."},
-		{FIBER_SUSPENDED, 200, 0, "It waits for unknown since 3s."},
+		 "It has been suspended for 3s, and why is not known."},
+		{FIBER_SUSPENDED, 200, 0, "It has waited 3s for unknown."},
 		{99, 0, 0, "It is in a state that this tool does not know."},
 	};
 	size_t i;
@@ -292,9 +294,9 @@ static void test_a_pinned_fiber_runs_and_waits(void **state)
 	strcpy(fiber.row.object_name, "m");
 	add();
 	assert_string_equal(why(1),
-			    "It is pinned to carrier 3, which waits with it: it waits for the "
-			    "mutex \"m\" since 3s, which fiber 5 \"holder\" holds; fiber 5 "
-			    "sleeps since 3s.");
+			    "It is pinned to carrier 3, which waits with it: it has waited 3s "
+			    "for the mutex \"m\", which fiber 5 \"holder\" holds; fiber 5 "
+			    "has slept for 3s.");
 }
 
 static void test_no_name_leaves_its_quotes_and_no_sentence_its_buffer(void **state)
