@@ -4,10 +4,10 @@
 
 The program has one carrier that never rests, on a CPU of its own that it shares with nobody but its service thread, and many
 fibers that wait. By turns of a few seconds nobody looks, and fiberctl or fibertrace looks from the other CPU, without end or at
-random moments: how many turns the fiber does, and how long it was kept from its next one at most. What the machine takes is in
-both. The service thread comes a thousand times a second for its tick, and more often to answer: how often it kept the fiber from its
-turn, and in how many of a thousand times for more than 100 us, tells answers from ticks and from the machine. fibertrace stops the
-thread that runs the fiber to copy its stack.
+random moments: how many turns the fiber does, and how long it was kept from its next one. What the machine gives to others
+is in both. The service thread comes a thousand times a second for its tick, and more often to answer, and takes the CPU for as much
+time as it uses: how much that was each time is what an observer takes, and has nothing of the machine's doings in it but its slowness.
+fibertrace stops the thread that runs the fiber to copy its stack.
 """
 import argparse
 import os
@@ -103,14 +103,15 @@ def main():
     program.wait()
     folder.cleanup()
     alone = statistics.median(turns for turns, *_ in samples["nobody"])
-    print(f"{options.fibers:,} fibers       turns/s   of alone   longest gap, us (median, worst)   gaps > 100 us a second"
-          "   by the service a second, of 1,000 > 100 us   service in one, us (median, worst)")
+    print(f"{'':14} {'':14} {'':10} {'gaps of more than 100 us a second':>36} {'CPU time of the service':>54}")
+    print(f"{options.fibers:,} fibers".ljust(14), f"{'turns/s':>14} {'of alone':>10} {'':6}{'all':>10} {'the machine':>18}"
+          f" {'a second':>15} {'of 1,000 > 25 us':>20} {'> 50':>6} {'> 100':>6} {'longest':>9}")
     for name, rows in samples.items():
-        turns, longest, late, served, served_late, service = zip(*rows)
+        turns, late, others, served, over25, over50, over100, _, service = zip(*rows)
+        shares = [1000 * sum(over) / max(sum(served), 1) for over in (over25, over50, over100)]
         print(f"{name:14} {statistics.median(turns):14,.0f} {statistics.median(turns) / alone:10.3f}"
-              f" {statistics.median(longest):16.0f} {max(longest):6.0f} {statistics.mean(late):24.1f}"
-              f" {statistics.mean(served):25.0f} {1000 * sum(served_late) / max(sum(served), 1):18.1f}"
-              f" {statistics.median(service):27.0f} {max(service):6.0f}")
+              f" {statistics.mean(late):16.1f} {statistics.mean(others):18.1f} {statistics.mean(served):15.0f}"
+              f" {shares[0]:20.1f} {shares[1]:6.1f} {shares[2]:6.2f} {max(service):9.0f}")
 
 
 if __name__ == "__main__":
