@@ -22,15 +22,13 @@
 
 #define BUFFER ((size_t)256 << 10) /* as much as a socket holds for us */
 
-/* How long to stay away for (rest()). */
-#define BITS	 4u
-#define LITTLE	 ((size_t)32 << 10)
-#define MUCH	 ((size_t)96 << 10)
-#define SHORTEST INT64_C(100000) /* ns */
+/* How long to stay away between two looks for an answer (rest()), ns: */
+#define SHORTEST INT64_C(30000)
 #define LONGEST \
-	INT64_C(50000000) /* ns: below what somebody notices at the end of an answer that took so long */
+	INT64_C(50000000) /* below what somebody notices at the end of an answer that took so long */
 
-static int set_timeouts(int fd, int64_t timeout_ns)
+/* For connecting and for sending; look() has a clock of its own. */
+static int set_timeout(int fd, int64_t timeout_ns)
 {
 	struct timeval t = {
 		.tv_sec = (time_t)(timeout_ns / 1000000000),
@@ -40,13 +38,10 @@ static int set_timeouts(int fd, int64_t timeout_ns)
 	/* Zero would mean for ever. */
 	if (!t.tv_sec && !t.tv_usec)
 		t.tv_usec = 1;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof t) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t) < 0)
-		return -errno;
-	return 0;
+	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t) < 0 ? -errno : 0;
 }
 
-/* The socket's timeouts expire as EAGAIN. */
+/* Timeouts expire as EAGAIN. */
 static int reason(void)
 {
 	return errno == EAGAIN || errno == EINPROGRESS ? -ETIMEDOUT : -errno;
@@ -74,7 +69,7 @@ int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t t
 	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (client->fd < 0)
 		return -errno;
-	rc = set_timeouts(client->fd, timeout_ns);
+	rc = set_timeout(client->fd, timeout_ns);
 	while (rc == 0 && connect(client->fd, (struct sockaddr *)&at, sizeof at) < 0)
 		if (errno != EINTR)
 			rc = reason();
@@ -145,8 +140,6 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 	if (client->kept)
 		return client->kept(client->keeper, type, &client->at, &client->end) ? 0
 										     : -EOPNOTSUPP;
-	client->gathers = type == FIB_WIRE_LIST || type == FIB_WIRE_STACK;
-	client->bits = 0;
 	client->rest_ns = 0;
 	memcpy(frame, &header, sizeof header);
 	if (length)
@@ -156,28 +149,41 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 	return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc;
 }
 
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 /*
- * A program whose CPUs are all busy answers bit by bit, and a bit that finds us asleep for it costs the program waking us, which
- * takes several times as long as writing it, sometimes longer than a fiber may be kept from its CPU. So we stay away
- * while bits are small, twice as long each time, and for less when much has come: what comes meanwhile wakes nobody. The first few are
- * waited for, so that a short answer is not late.
+ * Who sleeps in recv(2) is woken by the program: with each bit that it writes, and before that with its taking of the request,
+ * since the kernel tells all who sleep on a socket that there is room in it again. Where every CPU has a carrier to run
+ * that costs more than making the answer, sometimes more than a fiber may be kept from its CPU. So we look, and sleep by our own
+ * clock until the next look: what comes meanwhile wakes nobody. As long as nothing comes the sleeps grow, by a quarter of what the
+ * waiting has taken; the first sleep before the next bit is half of the last one before this.
  */
-static void rest(const struct fib_wire_client *client)
+static void rest(struct fib_wire_client *client)
 {
 	const struct timespec t = {0, client->rest_ns};
 
-	if (client->rest_ns)
-		nanosleep(&t, NULL);
-}
-
-static void adapt(struct fib_wire_client *client, size_t came)
-{
-	if (came > MUCH)
-		client->rest_ns /= 4;
-	else if (came < LITTLE && client->gathers && ++client->bits > BITS)
-		client->rest_ns = client->rest_ns ? client->rest_ns * 2 : SHORTEST;
+	nanosleep(&t, NULL);
+	client->rest_ns += client->rest_ns / 4;
 	if (client->rest_ns > LONGEST)
 		client->rest_ns = LONGEST;
+}
+
+static ssize_t look(struct fib_wire_client *client)
+{
+	const int64_t until = now() + client->timeout_ns;
+	ssize_t n;
+
+	client->rest_ns = client->rest_ns / 2 > SHORTEST ? client->rest_ns / 2 : SHORTEST;
+	while ((n = recv(client->fd, client->buffer, BUFFER, MSG_DONTWAIT)) < 0 &&
+	       (errno == EAGAIN || errno == EINTR) && now() < until)
+		rest(client);
+	return n;
 }
 
 /* Whatever has come, or comes first: many small frames at once. */
@@ -189,18 +195,11 @@ static int refill(struct fib_wire_client *client)
 		client->buffer = malloc(BUFFER);
 	if (!client->buffer)
 		return -ENOMEM;
-	n = recv(client->fd, client->buffer, BUFFER, MSG_DONTWAIT);
-	if (n < 0 && errno == EAGAIN) {
-		rest(client);
-		do
-			n = recv(client->fd, client->buffer, BUFFER, 0);
-		while (n < 0 && errno == EINTR);
-	}
+	n = look(client);
 	if (n <= 0)
 		return n < 0 ? reason() : -ECONNRESET;
 	client->at = client->buffer;
 	client->end = client->buffer + n;
-	adapt(client, (size_t)n);
 	return 0;
 }
 

@@ -22,9 +22,7 @@ struct fib_wire_client {
 	unsigned char *buffer;	/* owned; of what has come */
 	fib_wire_kept_fn *kept; /* NULL: the other end is a process */
 	void *keeper;
-	bool gathers;	 /* the answer is long, and may come in bits */
-	unsigned bits;	 /* of it that were small */
-	int64_t rest_ns; /* before looking what has come */
+	int64_t rest_ns; /* between two looks for an answer, the last one */
 	const unsigned char *at,
 		*end; /* not taken yet: of the buffer, or of the answer that is kept */
 };

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* test_client_rests.c - a long answer that comes in bits is let come, so that not each of them has to wake its reader. */
+/* test_client_rests.c - who waits for an answer sleeps by its own clock: nobody has to wake it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +22,7 @@
 #include "wire/client.h"
 
 #define BITS 500
+#define MS   INT64_C(1000000)
 
 static struct fib_wire_client client;
 static int other;
@@ -31,6 +36,7 @@ static int setup(void **state)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
 		return -1;
 	client.fd = fds[0];
+	client.timeout_ns = 30000 * MS;
 	other = fds[1];
 	return 0;
 }
@@ -64,95 +70,157 @@ static void take(size_t length)
 	assert_int_equal(h.length, length);
 }
 
-static void say_and_take(size_t length)
+static void ask(void)
 {
-	say(length);
-	take(length);
+	assert_int_equal(fib_wire_request(&client, FIB_WIRE_LIST, NULL, 0), 0);
 }
 
-static void ask(enum fib_wire_type type)
+static void pause_for(int64_t ns)
 {
-	assert_int_equal(fib_wire_request(&client, type, NULL, 0), 0);
+	const struct timespec t = {ns / 1000000000, ns % 1000000000};
+
+	nanosleep(&t, NULL);
 }
 
-static void test_client_rests_longer_while_little_comes(void **state)
+static long sleeps(void)
 {
-	int64_t longest;
-	unsigned i;
+	struct rusage usage;
 
-	(void)state;
-	ask(FIB_WIRE_LIST);
-	for (i = 0; i < 4; i++)
-		say_and_take(100);
-	assert_int_equal(client.rest_ns, 0);
-	say_and_take(100);
-	assert_int_equal(client.rest_ns, 100000);
-	say_and_take(100);
-	assert_int_equal(client.rest_ns, 200000);
-	for (i = 0; i < 12; i++)
-		say_and_take(100);
-	longest = client.rest_ns;
-	assert_true(longest > 10000000 && longest < 100000000);
-	say_and_take(50000);
-	assert_int_equal(client.rest_ns, longest);
-	say_and_take(110000);
-	assert_int_equal(client.rest_ns, longest / 4);
-	ask(FIB_WIRE_LIST);
-	assert_int_equal(client.rest_ns, 0);
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return usage.ru_nvcsw;
 }
 
-static void test_client_does_not_rest_in_a_short_answer(void **state)
+/* The system call that the thread sleeps in, or -1. */
+static long call_of(pid_t thread)
 {
-	unsigned i;
+	char path[64], text[32] = "";
+	long call = -1;
+	ssize_t n;
+	int fd;
 
-	(void)state;
-	ask(FIB_WIRE_COUNTERS);
-	for (i = 0; i < 20; i++)
-		say_and_take(100);
-	assert_int_equal(client.rest_ns, 0);
+	snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		abort();
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	return n > 0 && sscanf(text, "%ld", &call) == 1 ? call : -1;
 }
+
+static struct {
+	pid_t reader;
+	unsigned slept, in_recv; /* times that a bit found it so */
+} seen;
 
 static void *answer(void *arg)
 {
-	const struct timespec pause = {0, 200000};
 	unsigned i;
 
 	(void)arg;
 	for (i = 0; i < BITS; i++) {
+		long call = call_of(seen.reader);
+
+		seen.slept += call >= 0;
+		seen.in_recv += call == SYS_recvfrom || call == SYS_recvmsg;
 		say(100 + i);
-		nanosleep(&pause, NULL);
+		pause_for(200000);
 	}
 	return NULL;
 }
 
-/* Each time that it slept somebody has woken it: a bit, or a timer of its own. */
-static void test_client_is_woken_by_few_of_the_bits(void **state)
+static void test_client_never_sleeps_where_a_bit_would_wake_it(void **state)
 {
-	struct rusage before, after;
 	pthread_t writer;
 	unsigned i;
+	long before;
 
 	(void)state;
-	ask(FIB_WIRE_STACK);
-	assert_int_equal(getrusage(RUSAGE_THREAD, &before), 0);
+	memset(&seen, 0, sizeof seen);
+	seen.reader = (pid_t)syscall(SYS_gettid);
+	ask();
+	before = sleeps();
 	assert_int_equal(pthread_create(&writer, NULL, answer, NULL), 0);
 	for (i = 0; i < BITS; i++)
 		take(100 + i);
-	assert_int_equal(getrusage(RUSAGE_THREAD, &after), 0);
+	before = sleeps() - before;
 	assert_int_equal(pthread_join(writer, NULL), 0);
-	print_message("# woken %ld times for %d bits\n", after.ru_nvcsw - before.ru_nvcsw, BITS);
-	assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 1, BITS / 5);
+	print_message("# asleep at %u of %d bits, slept %ld times\n", seen.slept, BITS, before);
+	assert_int_equal(seen.in_recv, 0);
+	assert_in_range(seen.slept, BITS / 10, BITS);
+	assert_in_range(before, 1, BITS * 10);
+}
+
+static void *say_late(void *arg)
+{
+	(void)arg;
+	pause_for(300 * MS);
+	say(100);
+	return NULL;
+}
+
+static void test_client_sleeps_longer_the_longer_it_waits_and_not_too_long(void **state)
+{
+	pthread_t writer;
+	long before;
+
+	(void)state;
+	ask();
+	before = sleeps();
+	assert_int_equal(pthread_create(&writer, NULL, say_late, NULL), 0);
+	take(100);
+	before = sleeps() - before;
+	assert_int_equal(pthread_join(writer, NULL), 0);
+	print_message("# slept %ld times in 300 ms\n", before);
+	assert_in_range(before, 5, 60);
+	assert_in_range(client.rest_ns, 10 * MS, 50 * MS);
+}
+
+static void test_client_soon_looks_often_again_when_much_comes(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	ask();
+	client.rest_ns = 50 * MS;
+	for (i = 0; i < 20; i++) {
+		say(100);
+		take(100);
+	}
+	assert_in_range(client.rest_ns, 1, MS / 10);
+	client.rest_ns = 50 * MS;
+	ask();
+	say(100);
+	take(100);
+	assert_in_range(client.rest_ns, 1, MS / 10);
+}
+
+static void test_client_that_hears_nothing_gives_up_in_time(void **state)
+{
+	struct fib_wire_header h;
+	const void *payload;
+	struct timespec from, to;
+
+	(void)state;
+	client.timeout_ns = 200 * MS;
+	ask();
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	assert_int_equal(fib_wire_receive(&client, &h, &payload), -ETIMEDOUT);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	assert_true((to.tv_sec - from.tv_sec) * 1000 * MS + to.tv_nsec - from.tv_nsec >= 200 * MS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_client_rests_longer_while_little_comes, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_client_does_not_rest_in_a_short_answer, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_client_is_woken_by_few_of_the_bits, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(test_client_never_sleeps_where_a_bit_would_wake_it,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_client_sleeps_longer_the_longer_it_waits_and_not_too_long, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(test_client_soon_looks_often_again_when_much_comes,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_client_that_hears_nothing_gives_up_in_time,
+						setup, teardown),
 	};
 
 	harness_watchdog(60);
