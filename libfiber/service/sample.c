@@ -129,10 +129,14 @@ bool fib_sample_row(uint64_t index, int64_t now, struct fib_row *ret)
 	return decode_moving(f, &copy, now, ret);
 }
 
-static int peek(void *reader, uint64_t address, void *buf, size_t size)
+static int peek(void *pipe, uint64_t address, void *buf, size_t size)
 {
-	(void)reader;
-	return fib_os_peek(address, buf, size);
+	struct fib_os_piece piece = {address, buf, size, 0};
+
+	if (!pipe)
+		return fib_os_peek(address, buf, size);
+	fib_os_peek_many(&piece, 1, pipe);
+	return piece.rc;
 }
 
 static int resolve(struct fib_row *row, struct fib_sample_object *last)
@@ -144,7 +148,7 @@ static int resolve(struct fib_row *row, struct fib_sample_object *last)
 		last->row.wait_kind = row->wait_kind;
 		last->row.holder = 0;
 		memset(last->row.object_name, 0, sizeof last->row.object_name);
-		last->rc = fib_row_resolve(&fiber_registry, &last->row, peek, NULL);
+		last->rc = fib_row_resolve(&fiber_registry, &last->row, peek, last->pipe);
 	}
 	row->holder = last->row.holder;
 	memcpy(row->object_name, last->row.object_name, sizeof row->object_name);
@@ -222,10 +226,10 @@ const struct fib_sched *fib_sample_sched(const struct fib_row *row)
 }
 
 /* The stack of a copy that was of one moment. True when it still is of that moment afterwards. */
-static bool copy_stack(struct fiber *f, const struct fib_row *row, void *buf, uint32_t size,
-		       uint32_t *flags)
+static bool copy_stack(struct fiber *f, struct fib_os_pipe *pipe, const struct fib_row *row,
+		       void *buf, uint32_t size, uint32_t *flags)
 {
-	int rc = fib_os_peek(row->sp, buf, size);
+	int rc = peek(pipe, row->sp, buf, size);
 
 	if (!unmoved(f, row->seq, row->id))
 		return false;
@@ -234,8 +238,8 @@ static bool copy_stack(struct fiber *f, const struct fib_row *row, void *buf, ui
 	return true;
 }
 
-bool fib_sample_stack(uint64_t index, int64_t now, struct fib_row *row, void *buf, size_t size,
-		      uint32_t *ret_size, uint32_t *ret_flags)
+bool fib_sample_stack(uint64_t index, int64_t now, struct fib_os_pipe *pipe, struct fib_row *row,
+		      void *buf, size_t size, uint32_t *ret_size, uint32_t *ret_flags)
 {
 	struct fiber *f = fib_registry_at(index);
 	union record_copy copy;
@@ -259,7 +263,7 @@ bool fib_sample_stack(uint64_t index, int64_t now, struct fib_row *row, void *bu
 			return true;
 		cut = row->stack_used > size;
 		n = (uint32_t)(cut ? size : row->stack_used);
-		if (!copy_stack(f, row, buf, n, ret_flags))
+		if (!copy_stack(f, pipe, row, buf, n, ret_flags))
 			continue;
 		*ret_size = *ret_flags ? 0 : n;
 		if (*ret_size && cut)

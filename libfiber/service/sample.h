@@ -16,6 +16,7 @@ struct fib_sched;
 struct fib_sample_object {
 	struct fib_row row; /* wait_object 0: none yet */
 	int rc;
+	struct fib_os_pipe *pipe; /* to read through, NULL: none */
 };
 
 /* Sample record index of the registry; now is fib_os_now(). False when no fiber lives in it. The row
@@ -62,10 +63,10 @@ void fib_sample_forget_object(struct fib_row *row);
 
 /*
  * Sample record index together with its stack: at most size bytes from its stack pointer upwards,
- * of the same moment as the row. False when no fiber lives in it. *ret_size bytes were copied, and
- * *ret_flags says why they are not all of them (FIB_WIRE_STACK_*).
+ * of the same moment as the row. pipe: to read it through, NULL: none. False when no fiber lives in it. *ret_size bytes were
+ * copied, and *ret_flags says why they are not all of them (FIB_WIRE_STACK_*).
  */
-bool fib_sample_stack(uint64_t index, int64_t now, struct fib_row *row, void *buf, size_t size,
-		      uint32_t *ret_size, uint32_t *ret_flags);
+bool fib_sample_stack(uint64_t index, int64_t now, struct fib_os_pipe *pipe, struct fib_row *row,
+		      void *buf, size_t size, uint32_t *ret_size, uint32_t *ret_flags);
 
 #endif

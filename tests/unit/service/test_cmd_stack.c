@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "layout/row.h"
 #include "records.h"
 #include "talk.h"
+#include "tests/harness/entries.h"
 #include "tests/harness/watchdog.h"
 
 static struct talk t;
@@ -187,6 +189,43 @@ static void test_stack_larger_than_a_frame_is_cut_and_says_so(void **state)
 	record_end(f);
 }
 
+/* Through a pipe or not: what is gone is not there, and those after it are. */
+static void test_stack_that_is_gone_says_so_and_the_next_is_whole(void **state)
+{
+	struct fiber *before = record_make("before", 65536, 4000),
+		     *homeless = record_make("homeless", 0, 0),
+		     *after = record_make("after", 65536, 3000);
+	const size_t descriptors = harness_descriptors();
+	char *at = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const unsigned char *bytes;
+
+	(void)state;
+	assert_true(at != MAP_FAILED);
+	munmap(at, 65536);
+	homeless->stack.low = at;
+	homeless->stack.size = 65536;
+	homeless->context.sp = (uint64_t)(uintptr_t)at + 65536 - 512;
+	ask(0);
+	while ((bytes = next_stack())) {
+		if (row.id == fiber_id(homeless)) {
+			assert_int_equal(why(), FIB_WIRE_STACK_GONE);
+			assert_int_equal(head.stack_size, 0);
+			continue;
+		}
+		assert_int_equal(why(), 0);
+		assert_int_equal(head.stack_size, row.id == fiber_id(before) ? 4000 : 3000);
+		assert_memory_equal(bytes, (void *)(uintptr_t)row.sp, head.stack_size);
+	}
+	assert_int_equal(end_of().shown, 3);
+	assert_int_equal(end_of().problems, 1);
+	talk_end(&t);
+	assert_int_equal(harness_descriptors(), descriptors);
+	homeless->stack.low = NULL;
+	record_end(after);
+	record_end(homeless);
+	record_end(before);
+}
+
 static void test_stack_of_no_such_fiber_is_an_error(void **state)
 {
 	const struct fib_wire_error *e;
@@ -208,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_stacks_are_asked_for_without_labels_and_high_water_marks),
 		cmocka_unit_test(test_rows_have_room_for_labels_only_where_there_are_any),
 		cmocka_unit_test(test_stack_larger_than_a_frame_is_cut_and_says_so),
+		cmocka_unit_test(test_stack_that_is_gone_says_so_and_the_next_is_whole),
 		cmocka_unit_test(test_stack_of_no_such_fiber_is_an_error),
 	};
 

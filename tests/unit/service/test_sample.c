@@ -24,7 +24,8 @@ static uint32_t size, flags;
 static bool stack_of(struct fiber *f, size_t room)
 {
 	size = flags = 77;
-	return fib_sample_stack(record_index(f), fib_os_now(), &row, bytes, room, &size, &flags);
+	return fib_sample_stack(record_index(f), fib_os_now(), NULL, &row, bytes, room, &size,
+				&flags);
 }
 
 static void test_sample_row_is_what_the_record_says(void **state)
