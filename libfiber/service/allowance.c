@@ -3,13 +3,12 @@
  * allowance.c - how much CPU time answers may take from the program
  *
  * Where every CPU has a carrier to run, answering takes the CPU from one of them, and from the fiber that it was about to
- * run. So it is done in stints that are shorter than a fiber notices, with pauses between them in which the
- * carrier runs. And there is an allowance, a token bucket: a share of the time may go into answers, what has not been
- * used of it is saved up to a limit and lets the next answer come soon, but whoever asks without end, or for
- * millions, gets no more than the share, and is served then when the service thread gets up for its tick: nobody wakes it for
- * him alone. Reading a recording is granted: whoever began it has chosen what it costs, and what is not
- * read in time is lost. It is done in stints with pauses all the same. And what is long for once, such as making the rings of a recording,
- * or all that a sanitizer does beside it, is no debt for minutes: who asks has a limit to his patience.
+ * run. So it is done in stints that are shorter than a fiber notices, each when the service thread has got up for its tick: no
+ * carrier is interrupted more often because somebody looks. And there is an allowance, a token bucket: a share of the time may go
+ * into answers, what has not been used of it is saved up to a limit and lets the next answer come soon, but whoever asks without
+ * end, or for millions, gets no more than the share. Reading a recording is granted: whoever began it has chosen what it costs, and
+ * what is not read in time is lost. It is done in stints too, with short pauses. And what is long for once, such as making the rings
+ * of a recording, or all that a sanitizer does beside it, is no debt for minutes: who asks has a limit to his patience.
  *
  * While a CPU is free nobody pays: the program has fewer carriers awake than CPUs, or they do not use them, as those of a
  * server that hangs, each in a system call. Whether they do is what the process has used without this thread. While
@@ -22,10 +21,8 @@
 #include "sched/tick.h"
 
 #define STINT \
-	INT64_C(20000) /* ns of answering after which there is a pause: mostly one turn of one peer */
-#define WAKE \
-	INT64_C(12000) /* ns that a pause takes from the carrier: a timer's interrupt and two switches */
-#define PAUSE INT64_C(200000)	/* ns until the next */
+	INT64_C(4000) /* ns of answering after which there is a pause: mostly one turn of one peer */
+#define PAUSE INT64_C(200000)	/* ns until the next, at least */
 #define SHARE 200		/* one in so many ns may be spent on answers */
 #define TURN  INT64_C(500000)	/* ns that a turn is charged at most */
 #define MOST  INT64_C(8000000)	/* ns that can be saved up */
@@ -64,14 +61,11 @@ void fib_allowance_begin(struct fib_allowance *a, int64_t now)
 
 void fib_allowance_spend(struct fib_allowance *a, int64_t ns, bool granted, int64_t now)
 {
-	int64_t wake;
-
 	a->stint += ns;
 	if (!granted)
 		a->charged += ns < TURN ? ns : TURN;
 	if (a->stint < STINT)
 		return;
-	wake = fib_allowance_owes(a, false) ? 0 : WAKE;
 	a->saved += (now - a->saved_at) / SHARE;
 	a->saved_at = now;
 	if (a->saved > MOST)
@@ -79,8 +73,7 @@ void fib_allowance_spend(struct fib_allowance *a, int64_t ns, bool granted, int6
 	a->pays = pays(a, now);
 	if (a->pays) {
 		a->rests_until = now + PAUSE;
-		if (a->charged)
-			a->saved -= a->charged + wake;
+		a->saved -= a->charged;
 		a->owes_until = a->rests_until + (a->saved < 0 ? -a->saved * SHARE : 0);
 	} else
 		a->rests_until = a->owes_until = 0;

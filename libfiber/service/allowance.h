@@ -31,12 +31,6 @@ static inline bool fib_allowance_pays(const struct fib_allowance *allowance)
 /* An answer took ns of CPU time, and it is now. granted: it is not taken from the allowance. */
 void fib_allowance_spend(struct fib_allowance *allowance, int64_t ns, bool granted, int64_t now);
 
-/* Whether those to whom nothing was granted have used up what was saved: they are served when the clock ticks. */
-static inline bool fib_allowance_owes(const struct fib_allowance *allowance, bool granted)
-{
-	return !granted && allowance->owes_until > allowance->rests_until;
-}
-
 /* When to go on with answers of that sort; a time that has passed: at once. */
 static inline int64_t fib_allowance_until(const struct fib_allowance *allowance, bool granted)
 {

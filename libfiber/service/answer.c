@@ -18,7 +18,7 @@
 #include "os/os.h"
 #include "sched/tick.h"
 
-#define MAPS_PIECE (1u << 10) /* bytes: some ten lines, each a microsecond or two of the kernel's */
+#define MAPS_PIECE 512u /* bytes: some five lines, each a microsecond or two of the kernel's */
 
 static struct {
 	char name[sizeof(((struct fib_wire_process *)0)->name)];

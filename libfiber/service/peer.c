@@ -31,12 +31,15 @@
 /* Pieces are gathered, so that the other end is woken for many at once: this many bytes, or for this long. */
 #define GATHER_BYTES (64u << 10)
 #define GATHER_NS    INT64_C(25000)
-/* But a turn that takes the CPU from a carrier is one piece, or the writing of this many bytes of it; of a recording, which is
- * lost where it is not taken in time, of so many. */
+/* But a turn that takes the CPU from a carrier is the taking of a request, or one piece, or, once this many bytes have been
+ * gathered, the writing of so many; of a recording, which is lost where it is not taken in time, of so many. */
+#define BRIEF_GATHER  (4u << 10)
 #define BRIEF_BYTES   (8u << 10)
 #define GRANTED_BYTES (20u << 10)
 
-int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
+#define KEPT (96u << 10) /* bytes of a buffer that stay in memory for who comes next */
+
+static int map_buffer(struct fib_peer *peer)
 {
 	void *out;
 	int rc = fib_os_reserve(OUT_SIZE, &out);
@@ -44,19 +47,27 @@ int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 	if (rc < 0)
 		return rc;
 	rc = fib_os_commit(out, OUT_SIZE);
-	if (rc < 0) {
+	if (rc < 0)
 		fib_os_unmap(out, OUT_SIZE);
+	else
+		peer->out = out;
+	return rc;
+}
+
+int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
+{
+	int rc = peer->out ? 0 : map_buffer(peer);
+
+	if (rc < 0)
 		return rc;
-	}
 	memset(&peer->cursor, 0, sizeof peer->cursor);
 	peer->cursor.file = -1;
 	peer->pipe = FIB_OS_NO_PIPE;
-	peer->closing = peer->granted = false;
+	peer->closing = peer->granted = peer->writing = false;
 	peer->command = NULL;
 	peer->deadline = now + FIB_PEER_PATIENCE;
 	peer->who = (struct fib_os_who){0};
-	peer->out = out;
-	peer->sent = peer->filled = peer->frame = peer->received = 0;
+	peer->sent = peer->filled = peer->frame = peer->received = peer->most = 0;
 	/* Last: a process forked in the middle of this closes what it finds (service.c). */
 	fib_fence_release();
 	peer->fd = fd;
@@ -75,7 +86,16 @@ void fib_peer_close(struct fib_peer *peer)
 		fib_os_close(peer->cursor.file);
 	fib_os_pipe_close(&peer->pipe);
 	fib_os_close(fd);
-	fib_os_unmap(peer->out, OUT_SIZE);
+	if (peer->most > KEPT)
+		fib_os_discard(peer->out + KEPT, OUT_SIZE - KEPT);
+}
+
+void fib_peer_end(struct fib_peer *peer)
+{
+	fib_peer_close(peer);
+	if (peer->out)
+		fib_os_unmap(peer->out, OUT_SIZE);
+	peer->out = NULL;
 }
 
 static bool drained(const struct fib_peer *peer)
@@ -85,14 +105,14 @@ static bool drained(const struct fib_peer *peer)
 
 short fib_peer_events(const struct fib_peer *peer)
 {
-	if (!drained(peer))
+	if (peer->writing)
 		return POLLOUT;
 	return peer->command || peer->closing ? 0 : POLLIN;
 }
 
 bool fib_peer_busy(const struct fib_peer *peer)
 {
-	return peer->command && drained(peer);
+	return peer->command && !peer->writing;
 }
 
 /* -- building an answer -- */
@@ -129,6 +149,8 @@ void fib_peer_add(struct fib_peer *peer, size_t length)
 {
 	peer->filled += length;
 	fib_check(peer->filled <= OUT_SIZE);
+	if (peer->filled > peer->most)
+		peer->most = peer->filled;
 }
 
 void fib_peer_frame_close(struct fib_peer *peer)
@@ -271,13 +293,11 @@ static bool receive(struct fib_peer *peer, int64_t now)
 /* -- turns -- */
 
 /* Write what can be written, or some of it. False when the other end is gone. */
-static bool flush(struct fib_peer *peer, bool brief, int64_t now)
+static bool flush(struct fib_peer *peer, int64_t now)
 {
-	const size_t most = !brief ? OUT_SIZE : peer->granted ? GRANTED_BYTES : BRIEF_BYTES;
+	const size_t most = !peer->brief ? OUT_SIZE : peer->granted ? GRANTED_BYTES : BRIEF_BYTES;
 	ssize_t n;
 
-	if (drained(peer))
-		return true;
 	while (!drained(peer)) {
 		size_t left = peer->filled - peer->sent;
 
@@ -287,19 +307,21 @@ static bool flush(struct fib_peer *peer, bool brief, int64_t now)
 		if (n < 0)
 			return false;
 		peer->sent += (size_t)n;
-		if (brief && (size_t)n == most && !drained(peer)) {
+		if (peer->brief && (size_t)n == most && !drained(peer)) {
 			peer->deadline = now + FIB_PEER_PATIENCE; /* it is we who stop */
 			return true;
 		}
 	}
 	peer->sent = 0;
 	peer->filled = 0;
+	peer->writing = false;
+	peer->spoke = now;
 	peer->deadline = now + FIB_PEER_PATIENCE;
 	return true;
 }
 
 /* Go on with the answer by what one turn may cost. */
-static void answer(struct fib_peer *peer, bool brief, int64_t now)
+static void answer(struct fib_peer *peer, int64_t now)
 {
 	const int64_t began = now;
 
@@ -307,39 +329,43 @@ static void answer(struct fib_peer *peer, bool brief, int64_t now)
 		if (peer->command->step(peer, now))
 			peer->command = NULL;
 		now = fib_os_now();
-	} while (peer->command && !brief && peer->filled < GATHER_BYTES && now - began < GATHER_NS);
+	} while (peer->command && !peer->brief && peer->filled < GATHER_BYTES &&
+		 now - began < GATHER_NS);
 }
 
-/* An answer with nothing to tell yet says at least that it comes. */
-static void break_silence(struct fib_peer *peer, int64_t now)
+/* What was made is kept until it is worth a write, but not for longer than a silence may last: an answer with
+ * nothing to tell yet says at least that it comes. */
+static bool is_to_write(struct fib_peer *peer, int64_t now)
 {
-	if (peer->command && drained(peer) && now - peer->spoke >= FIB_PEER_STILL) {
+	const bool silent = peer->command && now - peer->spoke >= FIB_PEER_STILL;
+
+	if (silent && drained(peer)) {
 		fib_peer_frame_open(peer, FIB_WIRE_STILL);
 		fib_peer_frame_close(peer);
 	}
-	if (!drained(peer))
-		peer->spoke = now;
+	return !drained(peer) &&
+	       (silent || !peer->command || !peer->brief || peer->filled >= BRIEF_GATHER);
 }
 
-/* One of what there may be to do: each is enough for a turn. False when the other end is gone. */
-static bool work(struct fib_peer *peer, short revents, bool brief, int64_t now)
+/* One of what there may be to do: where turns are brief, each is enough for one. False when the other end is gone. */
+static bool work(struct fib_peer *peer, short revents, int64_t now)
 {
-	if (!drained(peer))
-		return flush(peer, brief, now);
-	if (fib_peer_busy(peer)) {
+	if (peer->writing)
+		return flush(peer, now);
+	if (peer->command) {
 		peer->deadline = now + FIB_PEER_PATIENCE;
-		answer(peer, brief, now);
-		break_silence(peer, now);
+		answer(peer, now);
 	} else if (!peer->closing && (revents & POLLIN) && !receive(peer, now))
 		return false;
-	return flush(peer, brief, now);
+	peer->writing = is_to_write(peer, now);
+	return peer->brief || !peer->writing || flush(peer, now);
 }
 
-static bool turn(struct fib_peer *peer, short revents, bool brief, int64_t now)
+static bool turn(struct fib_peer *peer, short revents, int64_t now)
 {
 	if (revents & (POLLERR | POLLHUP | POLLNVAL))
 		return false;
-	if (!work(peer, revents, brief, now))
+	if (!work(peer, revents, now))
 		return false;
 	if (peer->closing && drained(peer))
 		return false;
@@ -349,6 +375,6 @@ static bool turn(struct fib_peer *peer, short revents, bool brief, int64_t now)
 void fib_peer_turn(struct fib_peer *peer, short revents, bool brief, int64_t now)
 {
 	peer->brief = brief;
-	if (!turn(peer, revents, brief, now))
+	if (!turn(peer, revents, now))
 		fib_peer_close(peer);
 }

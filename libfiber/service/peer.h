@@ -52,22 +52,29 @@ struct fib_peer {
 	bool closing; /* nothing more is read; close when the buffer is empty */
 	bool granted; /* it waits for no debts (allowance.h) */
 	bool brief;   /* every microsecond of this turn counts */
+	bool writing; /* what is in the buffer is complete; nothing is added until it has been written */
 	const struct fib_command *command; /* being answered, or NULL */
 	int64_t deadline;
 	int64_t spoke;	       /* when it was last told something, or asked */
 	struct fib_os_who who; /* set once it is open */
 	struct fib_cursor cursor;
-	struct fib_os_pipe pipe; /* for reading wait objects (sample.h), until the walk is done */
-	unsigned char *out;	 /* mapped while fd >= 0 */
+	struct fib_os_pipe pipe; /* for reading wait objects and stacks (sample.h), until the walk is done */
+	unsigned char *out;	 /* mapped from the first connection on, NULL before that */
 	size_t sent, filled;	 /* out[sent, filled) waits to be written */
+	size_t most;		 /* that has been filled of this connection's */
 	size_t frame;		 /* where the open frame's header is */
 	size_t received;
 	unsigned char in[sizeof(struct fib_wire_header) + FIB_WIRE_REQUEST_MAX];
 };
 
-/* Take over the connected descriptor. 0, or -ENOMEM: the descriptor is still the caller's. */
+/* Take over the connected descriptor. 0, or -ENOMEM: the descriptor is still the caller's. The first time peer is zeroed. */
 int fib_peer_open(struct fib_peer *peer, int fd, int64_t now);
+
+/* The connection ends; the buffer stays for the next, since mapping one takes longer than most answers. */
 void fib_peer_close(struct fib_peer *peer);
+
+/* The same, and the buffer is given back. */
+void fib_peer_end(struct fib_peer *peer);
 
 /* The events to poll for: POLLIN, POLLOUT or 0. */
 short fib_peer_events(const struct fib_peer *peer);
@@ -75,8 +82,8 @@ short fib_peer_events(const struct fib_peer *peer);
 /* Whether there is an answer to go on with, so that nobody should sleep. */
 bool fib_peer_busy(const struct fib_peer *peer);
 
-/* Read, or go on with the answer by one piece; and write: whatever is possible without waiting. revents as
- * poll() gave them. brief: every microsecond counts. Closes the peer when it is finished, gone, or past its deadline. */
+/* Read, or go on with the answer, or write: whatever is possible without waiting. revents as
+ * poll() gave them. brief: every microsecond counts, and one of them is enough. Closes the peer when it is finished, gone, or past its deadline. */
 void fib_peer_turn(struct fib_peer *peer, short revents, bool brief, int64_t now);
 
 /* -- for commands: building the answer in the buffer -- */

@@ -10,8 +10,7 @@
  * without a timeout until the waker or a client. The danger is the gap between that answer and the rest: a
  * carrier that wakes in it writes the eventfd, which then stays readable, so the rest ends before it begins.
  *
- * Answers take the CPU from the program where none is free, and keep to an allowance (allowance.c): between two pieces there
- * may be a pause.
+ * Answers take the CPU from the program where none is free, and keep to an allowance (allowance.c), with pauses.
  *
  * A forked child has none of this: no thread, and descriptors that belong to its parent. It closes
  * them and forgets, and may start anew; the socket's file is the parent's.
@@ -103,12 +102,14 @@ static int64_t pause_of(const struct fib_peer *peer)
 	return fib_allowance_until(&allowance, peer && peer->granted);
 }
 
-/* When to get up for the end of a client's pause: of a long one, when the clock gets us up anyway (allowance.c). */
-static int64_t wake_for(const struct fib_peer *peer)
+/* When to get up for a client: for who has to wait and was granted nothing, when the clock gets us up anyway (allowance.c). */
+static int64_t wake_for(const struct fib_peer *peer, int64_t now)
 {
-	bool owes = fib_allowance_owes(&allowance, peer && peer->granted);
+	const int64_t until = pause_of(peer);
 
-	return owes && next_tick != INT64_MAX ? next_tick : pause_of(peer);
+	if (until <= now || (peer && peer->granted) || next_tick == INT64_MAX)
+		return until;
+	return next_tick;
 }
 
 static int64_t wait_until(int64_t now)
@@ -118,13 +119,13 @@ static int64_t wait_until(int64_t now)
 
 	if (accept_after && accept_after < until)
 		until = accept_after;
-	if (now < pause_of(NULL) && wake_for(NULL) < until)
-		until = wake_for(NULL);
+	if (now < pause_of(NULL) && wake_for(NULL, now) < until)
+		until = wake_for(NULL, now);
 	for (i = 0; i < PEERS; i++) {
 		if (peers[i].fd < 0)
 			continue;
-		if (fib_peer_busy(&peers[i]) && wake_for(&peers[i]) < until)
-			until = wake_for(&peers[i]);
+		if (fib_peer_busy(&peers[i]) && wake_for(&peers[i], now) < until)
+			until = wake_for(&peers[i], now);
 		if (peers[i].deadline < until)
 			until = peers[i].deadline;
 	}
@@ -309,7 +310,7 @@ static void forget(void)
 		fib_os_close(door.fd);
 	door.fd = -1;
 	for (i = 0; i < PEERS; i++)
-		fib_peer_close(&peers[i]);
+		fib_peer_end(&peers[i]);
 	fib_audit_forget();
 	fib_recording_forget();
 }
@@ -339,7 +340,7 @@ static void close_all(void)
 
 	close_waker();
 	for (i = 0; i < PEERS; i++)
-		fib_peer_close(&peers[i]);
+		fib_peer_end(&peers[i]);
 	fib_door_close(&door);
 }
 
@@ -358,8 +359,7 @@ static int start(const char *path, const char *name)
 		return rc;
 	fib_store(&event_fd, rc);
 	fib_store(&stop, false);
-	next_tick = 0;
-	accept_after = 0;
+	next_tick = accept_after = 0;
 	/* Both have said why not, and the program goes on without. */
 	door.fd = -1;
 	if (fib_place_choose(&place, path, getpid()) == 0 && place.wanted)

@@ -42,7 +42,7 @@ static inline void talk_begin(struct talk *t)
 
 static inline void talk_end(struct talk *t)
 {
-	fib_peer_close(&t->peer);
+	fib_peer_end(&t->peer);
 	close(t->fd);
 	free(t->got);
 	free(t->given);
