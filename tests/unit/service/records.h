@@ -46,6 +46,24 @@ static inline void record_end(struct fiber *f)
 	fib_registry_give(f, f, 1);
 }
 
+/* So many of them. */
+static inline struct fiber **record_crowd(size_t n)
+{
+	struct fiber **all = calloc(n, sizeof *all);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		all[i] = record_make("many", 0, 0);
+	return all;
+}
+
+static inline void record_disperse(struct fiber **all, size_t n)
+{
+	while (n)
+		record_end(all[--n]);
+	free(all);
+}
+
 static inline uint64_t record_index(const struct fiber *f)
 {
 	return (uint64_t)(f - fib_registry_at(0));
