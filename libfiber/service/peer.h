@@ -58,11 +58,12 @@ struct fib_peer {
 	int64_t spoke;	       /* when it was last told something, or asked */
 	struct fib_os_who who; /* set once it is open */
 	struct fib_cursor cursor;
-	struct fib_os_pipe pipe; /* for reading wait objects and stacks (sample.h), until the walk is done */
-	unsigned char *out;	 /* mapped from the first connection on, NULL before that */
-	size_t sent, filled;	 /* out[sent, filled) waits to be written */
-	size_t most;		 /* that has been filled of this connection's */
-	size_t frame;		 /* where the open frame's header is */
+	struct fib_os_pipe
+		pipe; /* for reading wait objects and stacks (sample.h), until the walk is done */
+	unsigned char *out;  /* mapped from the first connection on, NULL before that */
+	size_t sent, filled; /* out[sent, filled) waits to be written */
+	size_t most;	     /* that has been filled of this connection's */
+	size_t frame;	     /* where the open frame's header is */
 	size_t received;
 	unsigned char in[sizeof(struct fib_wire_header) + FIB_WIRE_REQUEST_MAX];
 };
