@@ -92,10 +92,14 @@ void fib_peer_close(struct fib_peer *peer)
 
 void fib_peer_end(struct fib_peer *peer)
 {
+	void *out = peer->out;
+
 	fib_peer_close(peer);
-	if (peer->out)
-		fib_os_unmap(peer->out, OUT_SIZE);
+	/* First: a process forked in the middle of this unmaps what it finds. */
 	peer->out = NULL;
+	fib_fence_release();
+	if (out)
+		fib_os_unmap(out, OUT_SIZE);
 }
 
 static bool drained(const struct fib_peer *peer)
