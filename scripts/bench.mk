@@ -3,8 +3,8 @@
 # bench.mk - the same works on libfiber and on its peers, interleaved
 #
 # make bench [WORK=name[,name]] [REPEATS=n] [BASE=build/bench/earlier.json]
-# make bench-instructions [WORK=...]    make bench-observer [LOOKS=name[,name]]    make bench-tools [COLD=1]
-# make bench-programs    make deps-bench
+# make bench-instructions [WORK=...]    make bench-observer [LOOKS=name[,name]]    make bench-turns [LOOK=name]
+# make bench-tools [COLD=1]    make bench-programs    make deps-bench
 #
 # A peer whose package is missing is not built; the table says so.
 
@@ -18,7 +18,7 @@ BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/ben
 PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
 
-.PHONY: bench bench-instructions bench-observer bench-tools bench-programs
+.PHONY: bench bench-instructions bench-observer bench-turns bench-tools bench-programs
 bench-programs: $(BENCHES) $(PEER_BINS)
 bench: bench-programs
 	@$(BENCH_RUN) $(if $(BASE),--base $(BASE))
@@ -26,6 +26,8 @@ bench-instructions: $(BENCHES)
 	@$(BENCH_RUN) --instructions
 bench-observer: $(BUILD)/bench/libfiber tools
 	@python3 -B bench/observer.py --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)')
+bench-turns: $(BUILD)/bench/libfiber tools
+	@python3 -B bench/turns.py --build $(BUILD) $(if $(LOOK),--look $(LOOK))
 bench-tools: tools fixtures
 	@python3 -B bench/tools.py --build $(BUILD) --repeats $(REPEATS) $(if $(COLD),--cold)
 
