@@ -94,13 +94,14 @@ struct second {
 	long served; /* gaps in which the service thread ran */
 	long over
 		[3]; /* of them, those in which it did for more than a quarter of LATE, a half, all of it */
-	double longest, by_service; /* ns */
+	double longest, by_service, all_service; /* ns */
 };
 
 static void add_gap(struct second *s, double gap, double service, double process)
 {
 	s->longest = gap > s->longest ? gap : s->longest;
 	s->by_service = service > s->by_service ? service : s->by_service;
+	s->all_service += service;
 	s->late += gap > LATE;
 	s->others += gap > LATE && process <= LATE;
 	s->served += service > 0;
@@ -143,9 +144,9 @@ static void *turns(void *arg)
 		struct second s = one_second(service);
 
 		printf("turns %ld late %ld others %ld served %ld over %ld %ld %ld longest_us %.1f "
-		       "service_us %.1f\n",
+		       "service_us %.1f all_us %.1f\n",
 		       s.count, s.late, s.others, s.served, s.over[0], s.over[1], s.over[2],
-		       s.longest / 1e3, s.by_service / 1e3);
+		       s.longest / 1e3, s.by_service / 1e3, s.all_service / 1e3);
 		fflush(stdout);
 	}
 	_exit(0); /* those who wait have nobody to wake them */

@@ -22,8 +22,10 @@
 
 #define STINT \
 	INT64_C(4000) /* ns of answering after which there is a pause: mostly one turn of one peer */
+#define BESIDE \
+	INT64_C(6000) /* ns that a stint takes beside what is measured of it: clocks, a poll, what it finds in no cache */
 #define PAUSE INT64_C(200000)	/* ns until the next, at least */
-#define SHARE 200		/* one in so many ns may be spent on answers */
+#define SHARE 150		/* one in so many ns may be spent on answers */
 #define TURN  INT64_C(500000)	/* ns that a turn is charged at most */
 #define MOST  INT64_C(8000000)	/* ns that can be saved up */
 #define LOOK  INT64_C(10000000) /* ns over which the use of the CPUs is looked at */
@@ -73,7 +75,8 @@ void fib_allowance_spend(struct fib_allowance *a, int64_t ns, bool granted, int6
 	a->pays = pays(a, now);
 	if (a->pays) {
 		a->rests_until = now + PAUSE;
-		a->saved -= a->charged;
+		if (a->charged)
+			a->saved -= a->charged + BESIDE;
 		a->owes_until = a->rests_until + (a->saved < 0 ? -a->saved * SHARE : 0);
 	} else
 		a->rests_until = a->owes_until = 0;

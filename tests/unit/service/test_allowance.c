@@ -58,8 +58,8 @@ static void test_allowance_lasts_then_only_the_share_is_left(void **state)
 		assert_true(until > now);
 		now = until;
 	}
-	/* Eight saved, and five in a thousand of ten seconds. */
-	assert_in_range(spent, 57 * MS, 59 * MS);
+	/* Eight saved, and one in 150 of ten seconds; of 86 us 6 are taken beside. */
+	assert_in_range(spent, 68 * MS, 71 * MS);
 }
 
 static void test_allowance_is_not_touched_by_what_was_granted(void **state)
@@ -112,7 +112,7 @@ static void test_allowance_is_saved_up_again_but_not_without_end(void **state)
 		now += 10 * US;
 		soon++;
 	}
-	assert_in_range(soon, 99, 103); /* 80 us of 8 ms */
+	assert_in_range(soon, 92, 96); /* 86 us of 8 ms */
 }
 
 static void test_allowance_is_not_needed_while_a_cpu_is_free(void **state)

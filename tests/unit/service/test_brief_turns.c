@@ -26,8 +26,8 @@
 
 #define FIBERS	     3000u /* most of them of more records than a piece looks at */
 #define TURNS	     30u   /* that are looked at of an answer */
-#define INSTRUCTIONS 20000
-#define CALLS	     10
+#define INSTRUCTIONS 36000
+#define CALLS	     16
 
 static const struct asked {
 	const char *name;
