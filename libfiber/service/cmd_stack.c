@@ -108,7 +108,6 @@ static bool step(struct fib_peer *peer, int64_t now)
 	}
 	if (!fib_walk_done(c))
 		return false;
-	fib_os_pipe_close(&peer->pipe);
 	fib_walk_finish(c);
 	if (c->id && !c->end.shown)
 		fib_peer_error(peer, -ESRCH, "no fiber %" PRIu64 ": it has ended, or never was",

@@ -324,6 +324,12 @@ static bool flush(struct fib_peer *peer, int64_t now)
 	return true;
 }
 
+static void end_command(struct fib_peer *peer)
+{
+	peer->command = NULL;
+	fib_os_pipe_close(&peer->pipe);
+}
+
 /* Go on with the answer by what one turn may cost. */
 static void answer(struct fib_peer *peer, int64_t now)
 {
@@ -331,7 +337,7 @@ static void answer(struct fib_peer *peer, int64_t now)
 
 	do {
 		if (peer->command->step(peer, now))
-			peer->command = NULL;
+			end_command(peer);
 		now = fib_os_now();
 	} while (peer->command && !peer->brief && peer->filled < GATHER_BYTES &&
 		 now - began < GATHER_NS);

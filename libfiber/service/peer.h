@@ -59,7 +59,7 @@ struct fib_peer {
 	struct fib_os_who who; /* set once it is open */
 	struct fib_cursor cursor;
 	struct fib_os_pipe
-		pipe; /* for reading wait objects and stacks (sample.h), until the walk is done */
+		pipe; /* for reading wait objects and stacks (sample.h), until the answer is whole */
 	unsigned char *out;  /* mapped from the first connection on, NULL before that */
 	size_t sent, filled; /* out[sent, filled) waits to be written */
 	size_t most;	     /* that has been filled of this connection's */

@@ -173,9 +173,7 @@ bool fib_walk_rows(struct fib_peer *peer, int64_t now)
 	else
 		fib_peer_frame_drop(peer);
 	c->end.shown += p.head.count;
-	if (fib_walk_done(c)) {
-		fib_os_pipe_close(&peer->pipe);
+	if (fib_walk_done(c))
 		fib_walk_finish(c);
-	}
 	return fib_walk_done(c);
 }
