@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/registry.h"
+#include "service/answer.h"
 #include "service/peer.h"
 
 #define TALK_ROOM (64u << 20)
@@ -46,6 +48,24 @@ static inline void talk_end(struct talk *t)
 	close(t->fd);
 	free(t->got);
 	free(t->given);
+}
+
+/* For tests of a service whose settings may be changed: *state is the talk. */
+static inline int talk_set_up(void **state)
+{
+	static struct talk t;
+
+	fib_registry_init();
+	fib_answer_introduce("unit", FIB_WIRE_RW);
+	talk_begin(&t);
+	*state = &t;
+	return 0;
+}
+
+static inline int talk_tear_down(void **state)
+{
+	talk_end(*state);
+	return 0;
 }
 
 /* One turn of the peer with whatever poll() says now. */

@@ -24,7 +24,7 @@
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
 
-#define FIBERS	     3000u /* most of them of more records than a piece looks at */
+#define FIBERS	     3000u /* many times what a piece looks at */
 #define TURNS	     30u   /* that are looked at of an answer */
 #define INSTRUCTIONS 36000
 #define CALLS	     16

@@ -9,26 +9,17 @@
 #include <errno.h>
 
 #include "records.h"
-#include "service/answer.h"
 #include "talk.h"
 #include "tests/harness/watchdog.h"
 
-static struct talk t;
+static struct talk *t;
 
-static int setup(void **state)
+static int set_up(void **state)
 {
-	(void)state;
-	fib_registry_init();
-	fib_answer_introduce("unit", FIB_WIRE_RW);
-	talk_begin(&t);
-	return 0;
-}
+	const int rc = talk_set_up(state);
 
-static int teardown(void **state)
-{
-	(void)state;
-	talk_end(&t);
-	return 0;
+	t = *state;
+	return rc;
 }
 
 /* The answer is one ERROR frame, and the connection is closed. */
@@ -38,13 +29,13 @@ static void assert_refused(int error, const char *text)
 	const void *payload = NULL;
 	size_t length;
 
-	assert_int_equal(talk_frame(&t, &payload, &length), FIB_WIRE_ERROR);
+	assert_int_equal(talk_frame(t, &payload, &length), FIB_WIRE_ERROR);
 	assert_int_equal(length, sizeof e);
 	memcpy(&e, payload, sizeof e);
 	assert_int_equal(e.error, error);
 	assert_non_null(strstr(e.text, text));
-	assert_int_equal(t.at, t.size);
-	assert_int_equal(t.peer.fd, -1);
+	assert_int_equal(t->at, t->size);
+	assert_int_equal(t->peer.fd, -1);
 }
 
 static void test_peer_answers_a_request(void **state)
@@ -54,13 +45,13 @@ static void test_peer_answers_a_request(void **state)
 	size_t length;
 
 	(void)state;
-	talk_request(&t, FIB_WIRE_HELLO, NULL, 0);
-	talk_run(&t);
-	assert_int_equal(talk_frame(&t, &payload, &length), FIB_WIRE_PROCESS);
+	talk_request(t, FIB_WIRE_HELLO, NULL, 0);
+	talk_run(t);
+	assert_int_equal(talk_frame(t, &payload, &length), FIB_WIRE_PROCESS);
 	assert_int_equal(length, sizeof *p);
-	assert_int_equal(talk_frame(&t, &payload, &length), FIB_WIRE_END);
-	assert_int_equal(talk_frame(&t, &payload, &length), 0);
-	assert_true(t.peer.fd >= 0);
+	assert_int_equal(talk_frame(t, &payload, &length), FIB_WIRE_END);
+	assert_int_equal(talk_frame(t, &payload, &length), 0);
+	assert_true(t->peer.fd >= 0);
 }
 
 static void test_peer_answers_a_request_that_comes_byte_by_byte(void **state)
@@ -75,11 +66,11 @@ static void test_peer_answers_a_request_that_comes_byte_by_byte(void **state)
 	memcpy(all, &h, sizeof h);
 	memcpy(all + sizeof h, &id, sizeof id);
 	for (i = 0; i < sizeof all; i++) {
-		assert_int_equal(t.size, 0);
-		talk_send(&t, all + i, 1);
-		talk_run(&t);
+		assert_int_equal(t->size, 0);
+		talk_send(t, all + i, 1);
+		talk_run(t);
 	}
-	payload = talk_find(&t, FIB_WIRE_ERROR, &length);
+	payload = talk_find(t, FIB_WIRE_ERROR, &length);
 	assert_non_null(payload);
 	assert_int_equal(((const struct fib_wire_error *)payload)->error, -ESRCH);
 }
@@ -89,15 +80,15 @@ static void test_peer_answers_requests_that_come_together_one_after_another(void
 	size_t length;
 
 	(void)state;
-	talk_request(&t, FIB_WIRE_HELLO, NULL, 0);
-	talk_request(&t, FIB_WIRE_LIST, NULL, 0);
-	talk_request(&t, FIB_WIRE_HELLO, NULL, 0);
-	talk_run(&t);
-	assert_non_null(talk_find(&t, FIB_WIRE_END, &length));
-	assert_non_null(talk_find(&t, FIB_WIRE_LAYOUT, &length));
-	assert_non_null(talk_find(&t, FIB_WIRE_END, &length));
-	assert_non_null(talk_find(&t, FIB_WIRE_END, &length));
-	assert_int_equal(t.at, t.size);
+	talk_request(t, FIB_WIRE_HELLO, NULL, 0);
+	talk_request(t, FIB_WIRE_LIST, NULL, 0);
+	talk_request(t, FIB_WIRE_HELLO, NULL, 0);
+	talk_run(t);
+	assert_non_null(talk_find(t, FIB_WIRE_END, &length));
+	assert_non_null(talk_find(t, FIB_WIRE_LAYOUT, &length));
+	assert_non_null(talk_find(t, FIB_WIRE_END, &length));
+	assert_non_null(talk_find(t, FIB_WIRE_END, &length));
+	assert_int_equal(t->at, t->size);
 }
 
 static void test_peer_skips_what_a_newer_tool_adds_to_a_request(void **state)
@@ -105,18 +96,18 @@ static void test_peer_skips_what_a_newer_tool_adds_to_a_request(void **state)
 	size_t length;
 
 	(void)state;
-	talk_request(&t, FIB_WIRE_HELLO, "more", 4);
-	talk_request(&t, FIB_WIRE_HELLO, NULL, 0);
-	talk_run(&t);
-	assert_non_null(talk_find(&t, FIB_WIRE_END, &length));
-	assert_non_null(talk_find(&t, FIB_WIRE_END, &length));
+	talk_request(t, FIB_WIRE_HELLO, "more", 4);
+	talk_request(t, FIB_WIRE_HELLO, NULL, 0);
+	talk_run(t);
+	assert_non_null(talk_find(t, FIB_WIRE_END, &length));
+	assert_non_null(talk_find(t, FIB_WIRE_END, &length));
 }
 
 static void test_peer_garbage_gets_one_error_and_the_end(void **state)
 {
 	(void)state;
-	talk_send(&t, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35);
-	talk_run(&t);
+	talk_send(t, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 35);
+	talk_run(t);
 	assert_refused(-EPROTO, "no request of fiberctl");
 }
 
@@ -125,8 +116,8 @@ static void test_peer_request_of_another_version_gets_one_error_and_the_end(void
 	struct fib_wire_header h = {FIB_WIRE_MAGIC, 99, FIB_WIRE_HELLO, 0};
 
 	(void)state;
-	talk_send(&t, &h, sizeof h);
-	talk_run(&t);
+	talk_send(t, &h, sizeof h);
+	talk_run(t);
 	assert_refused(-EPROTO, "another version");
 }
 
@@ -135,36 +126,36 @@ static void test_peer_oversized_length_gets_one_error_and_the_end(void **state)
 	struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_SHOW, 0xffffffff};
 
 	(void)state;
-	talk_send(&t, &h, sizeof h);
-	talk_run(&t);
+	talk_send(t, &h, sizeof h);
+	talk_run(t);
 	assert_refused(-EMSGSIZE, "longer than any");
 }
 
 static void test_peer_unknown_request_gets_one_error_and_the_end(void **state)
 {
 	(void)state;
-	talk_request(&t, 0x7e, NULL, 0);
-	talk_run(&t);
+	talk_request(t, 0x7e, NULL, 0);
+	talk_run(t);
 	assert_refused(-EOPNOTSUPP, "does not know");
 }
 
 static void test_peer_short_payload_gets_one_error_and_the_end(void **state)
 {
 	(void)state;
-	talk_request(&t, FIB_WIRE_SHOW, "abc", 3);
-	talk_run(&t);
+	talk_request(t, FIB_WIRE_SHOW, "abc", 3);
+	talk_run(t);
 	assert_refused(-EINVAL, "too short");
 }
 
 static void test_peer_that_is_silent_is_dropped_when_its_time_is_over(void **state)
 {
 	(void)state;
-	t.now += FIB_PEER_PATIENCE - 1;
-	talk_turn(&t);
-	assert_true(t.peer.fd >= 0);
-	t.now += 1;
-	talk_turn(&t);
-	assert_int_equal(t.peer.fd, -1);
+	t->now += FIB_PEER_PATIENCE - 1;
+	talk_turn(t);
+	assert_true(t->peer.fd >= 0);
+	t->now += 1;
+	talk_turn(t);
+	assert_int_equal(t->peer.fd, -1);
 }
 
 static void test_peer_does_not_gain_time_by_bytes(void **state)
@@ -173,13 +164,13 @@ static void test_peer_does_not_gain_time_by_bytes(void **state)
 	int i;
 
 	(void)state;
-	for (i = 0; i < 11 && t.peer.fd >= 0; i++) {
-		talk_send(&t, (char *)&h + i, 1);
-		t.now += FIB_PEER_PATIENCE / 10;
-		talk_turn(&t);
+	for (i = 0; i < 11 && t->peer.fd >= 0; i++) {
+		talk_send(t, (char *)&h + i, 1);
+		t->now += FIB_PEER_PATIENCE / 10;
+		talk_turn(t);
 	}
 	assert_int_equal(i, 10);
-	assert_int_equal(t.peer.fd, -1);
+	assert_int_equal(t->peer.fd, -1);
 }
 
 static void test_peer_gains_time_by_each_request(void **state)
@@ -188,10 +179,10 @@ static void test_peer_gains_time_by_each_request(void **state)
 
 	(void)state;
 	for (i = 0; i < 5; i++) {
-		t.now += FIB_PEER_PATIENCE - 1;
-		talk_request(&t, FIB_WIRE_HELLO, NULL, 0);
-		talk_run(&t);
-		assert_true(t.peer.fd >= 0);
+		t->now += FIB_PEER_PATIENCE - 1;
+		talk_request(t, FIB_WIRE_HELLO, NULL, 0);
+		talk_run(t);
+		assert_true(t->peer.fd >= 0);
 	}
 }
 
@@ -201,18 +192,18 @@ static void test_peer_that_stops_reading_is_dropped_when_its_time_is_over(void *
 	int i;
 
 	(void)state;
-	talk_request(&t, FIB_WIRE_LIST, NULL, 0);
+	talk_request(t, FIB_WIRE_LIST, NULL, 0);
 	for (i = 0; i < 1000; i++)
-		talk_turn(&t);
-	assert_true(t.peer.fd >= 0);
-	assert_int_equal(fib_peer_events(&t.peer), POLLOUT);
-	assert_false(fib_peer_busy(&t.peer));
-	t.now += FIB_PEER_PATIENCE - 1;
-	talk_turn(&t);
-	assert_true(t.peer.fd >= 0);
-	t.now += 1;
-	talk_turn(&t);
-	assert_int_equal(t.peer.fd, -1);
+		talk_turn(t);
+	assert_true(t->peer.fd >= 0);
+	assert_int_equal(fib_peer_events(&t->peer), POLLOUT);
+	assert_false(fib_peer_busy(&t->peer));
+	t->now += FIB_PEER_PATIENCE - 1;
+	talk_turn(t);
+	assert_true(t->peer.fd >= 0);
+	t->now += 1;
+	talk_turn(t);
+	assert_int_equal(t->peer.fd, -1);
 	record_disperse(all, 20000);
 }
 
@@ -224,15 +215,15 @@ static void test_peer_answers_in_pieces_and_takes_all_the_time_we_need(void **st
 	size_t length;
 
 	(void)state;
-	talk_request(&t, FIB_WIRE_LIST, NULL, 0);
+	talk_request(t, FIB_WIRE_LIST, NULL, 0);
 	do {
-		t.now += FIB_PEER_PATIENCE / 2;
-		talk_turn(&t);
-		while (talk_take(&t))
+		t->now += FIB_PEER_PATIENCE / 2;
+		talk_turn(t);
+		while (talk_take(t))
 			;
-	} while (t.peer.command);
-	assert_true(t.turns > 20);
-	payload = talk_find(&t, FIB_WIRE_END, &length);
+	} while (t->peer.command);
+	assert_true(t->turns > 20);
+	payload = talk_find(t, FIB_WIRE_END, &length);
 	assert_non_null(payload);
 	memcpy(&end, payload, sizeof end);
 	assert_int_equal(end.shown, 20000);
@@ -243,12 +234,12 @@ static void test_peer_answers_in_pieces_and_takes_all_the_time_we_need(void **st
 static void test_peer_that_goes_away_is_closed(void **state)
 {
 	(void)state;
-	talk_request(&t, FIB_WIRE_LIST, NULL, 0);
-	talk_turn(&t);
-	close(t.fd);
-	t.fd = dup(STDERR_FILENO);
-	talk_turn(&t);
-	assert_int_equal(t.peer.fd, -1);
+	talk_request(t, FIB_WIRE_LIST, NULL, 0);
+	talk_turn(t);
+	close(t->fd);
+	t->fd = dup(STDERR_FILENO);
+	talk_turn(t);
+	assert_int_equal(t->peer.fd, -1);
 }
 
 static void test_peer_that_has_no_more_requests_still_gets_its_answer(void **state)
@@ -256,11 +247,11 @@ static void test_peer_that_has_no_more_requests_still_gets_its_answer(void **sta
 	size_t length;
 
 	(void)state;
-	talk_request(&t, FIB_WIRE_LIST, NULL, 0);
-	shutdown(t.fd, SHUT_WR);
-	talk_run(&t);
-	assert_non_null(talk_find(&t, FIB_WIRE_END, &length));
-	assert_int_equal(t.peer.fd, -1);
+	talk_request(t, FIB_WIRE_LIST, NULL, 0);
+	shutdown(t->fd, SHUT_WR);
+	talk_run(t);
+	assert_non_null(talk_find(t, FIB_WIRE_END, &length));
+	assert_int_equal(t->peer.fd, -1);
 }
 
 static void test_peer_turned_away_hears_why(void **state)
@@ -273,17 +264,17 @@ static void test_peer_turned_away_hears_why(void **state)
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
 	fib_peer_turn_away(fds[0], -EBUSY, "come back later");
-	close(t.fd);
-	t.fd = fds[1];
-	while (talk_take(&t))
+	close(t->fd);
+	t->fd = fds[1];
+	while (talk_take(t))
 		;
-	assert_int_equal(talk_frame(&t, &payload, &length), FIB_WIRE_ERROR);
+	assert_int_equal(talk_frame(t, &payload, &length), FIB_WIRE_ERROR);
 	memcpy(&e, payload, sizeof e);
 	assert_int_equal(e.error, -EBUSY);
 	assert_string_equal(e.text, "come back later");
 }
 
-#define PEER_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define PEER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, talk_tear_down)
 
 int main(void)
 {
