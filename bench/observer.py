@@ -77,20 +77,28 @@ class Looker:
             self.stopped.wait(random.expovariate(1 / pause) if pause else 0)
 
 
+def start_program(build, fibers, seconds):
+    """It says a line each second; the first, while it gets warm, has been read."""
+    if (os.cpu_count() or 1) < 2:
+        sys.exit("needs two CPUs, one for the program and one for who looks")
+    program = subprocess.Popen(["taskset", "-c", "0", os.path.join(build, "bench/libfiber"), "observed", str(fibers), str(seconds)],
+                               stdout=subprocess.PIPE, text=True)
+    program.stdout.readline()
+    return program
+
+
+def command_of(build, words, pid):
+    return ["taskset", "-c", "1", os.path.join(build, "bin", words[0]), *words[1:], str(pid)]
+
+
 def main():
     options = parse()
-    if (os.cpu_count() or 1) < 2:
-        sys.exit("bench-observer: needs two CPUs, one for the program and one for who looks")
     seconds = SECONDS * (1 + len(options.looks)) * options.repeats
-    program = subprocess.Popen(
-        ["taskset", "-c", "0", os.path.join(options.build, "bench/libfiber"), "observed",
-         str(options.fibers), str(seconds + 1)], stdout=subprocess.PIPE, text=True)
+    program = start_program(options.build, options.fibers, seconds + 1)
     folder = tempfile.TemporaryDirectory()
     file = os.path.join(folder.name, "taken")
-    looker = Looker(lambda words: ["taskset", "-c", "1", os.path.join(options.build, "bin", words[0]),
-                                   *(file if word == "FILE" else word for word in words[1:]), str(program.pid)])
+    looker = Looker(lambda words: [file if word == "FILE" else word for word in command_of(options.build, words, program.pid)])
     samples = {}
-    program.stdout.readline()  # warm
     for _ in range(options.repeats):
         for name, words, pause in [("nobody", None, 0), *options.looks]:
             if words:

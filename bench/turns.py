@@ -13,10 +13,10 @@ import collections
 import os
 import re
 import statistics
-import subprocess
 import sys
-import threading
 import time
+
+from observer import Looker, command_of, start_program
 
 TRACER = "/sys/kernel/tracing"
 EVENTS = ("sched/sched_switch", "sched/sched_waking", "raw_syscalls", "irq_vectors/local_timer_entry", "exceptions/page_fault_user")
@@ -113,30 +113,20 @@ def report(turns):
 
 def main():
     options = parse()
-    program = subprocess.Popen(["taskset", "-c", "0", os.path.join(options.build, "bench/libfiber"), "observed", "100000",
-                                str(int(options.seconds) + 5)], stdout=subprocess.PIPE, text=True)
-    program.stdout.readline()  # warm
-    stopped = threading.Event()
-
-    def look():
-        tool = os.path.join(options.build, "bin/fiberctl")
-        while not stopped.is_set():
-            subprocess.run(["taskset", "-c", "1", tool, options.look, str(program.pid)], stdout=subprocess.DEVNULL, check=False)
-
-    looker = threading.Thread(target=look)
+    program = start_program(options.build, 100000, int(options.seconds) + 5)
+    looker = Looker(lambda words: command_of(options.build, words, program.pid))
     tracer = Tracer()
     try:
         tid = thread_called(program.pid, "fiber-service")
         if options.look != "nobody":
-            looker.start()
+            looker.start(["fiberctl", options.look], 0)
         time.sleep(0.5)
         text = tracer.record(options.seconds)
     finally:
-        stopped.set()
         tracer.close()
+        if looker.thread:
+            looker.stop()
         program.kill()
-        if looker.ident:
-            looker.join()
     report(turns_of(text, tid))
 
 
