@@ -130,10 +130,9 @@ static void say_left(struct why *w, const struct ins_fiber *fiber)
 		say(w, ", and its time is over");
 	else if (fiber->row.wait_kind == FIB_WAIT_TIMER)
 		say_time(w, ", which is due in ", left, "");
-	else if (fiber->row.wait_kind == FIB_WAIT_SLEEP)
-		say_time(w, ", and will for another ", left, "");
 	else
-		say_time(w, ", and will for another ", left, " at most");
+		say_time(w, ", and will for another ", left,
+			 fiber->row.wait_kind == FIB_WAIT_SLEEP ? "" : " at most");
 }
 
 static void say_holder(struct why *w, const struct fib_row *row)

@@ -14,7 +14,7 @@
 #include "service/sample.h"
 
 #define ROOM	     128u /* an object's name and holder lie closer together than this */
-#define WORTH_A_PIPE 8u	  /* objects that take as long as opening one and closing it again */
+#define WORTH_A_PIPE 16u  /* objects that take as long as opening one and closing it again */
 
 struct copy {
 	uint64_t address;

@@ -161,8 +161,8 @@ static int64_t now(void)
  * Who sleeps in recv(2) is woken by the program: with each bit that it writes, and before that with its taking of the request,
  * since the kernel tells all who sleep on a socket that there is room in it again. Where every CPU has a carrier to run
  * that costs more than making the answer, sometimes more than a fiber may be kept from its CPU. So we look, and sleep by our own
- * clock until the next look: what comes meanwhile wakes nobody. As long as nothing comes the sleeps grow, by a quarter of what the
- * waiting has taken; the first sleep before the next bit is half of the last one before this.
+ * clock until the next look: what comes meanwhile wakes nobody. As long as nothing comes each sleep is longer than the one before by a
+ * quarter, so what has come lies there for no more than a quarter of the waiting; the next waiting begins with half of the last sleep.
  */
 static void rest(struct fib_wire_client *client)
 {
