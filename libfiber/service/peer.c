@@ -32,10 +32,14 @@
 #define GATHER_BYTES (64u << 10)
 #define GATHER_NS    INT64_C(25000)
 /* But a turn that takes the CPU from a carrier is the taking of a request, or one piece, or, once this many bytes have been
- * gathered, the writing of so many; of a recording, which is lost where it is not taken in time, of so many. */
-#define BRIEF_GATHER  (4u << 10)
-#define BRIEF_BYTES   (8u << 10)
-#define GRANTED_BYTES (20u << 10)
+ * gathered, so many writes; of a recording, which is lost where it is not taken in time, so many. */
+#define BRIEF_GATHER   (4u << 10)
+#define BRIEF_WRITES   2
+#define GRANTED_WRITES 6
+/* Each of them is one object of the kernel's slabs, where the reader has left that of an earlier one. What is longer takes fresh
+ * pages, which the reader frees for its own CPU: ours has to refill its list of them now and then, and on a virtual
+ * machine they may not even be there. Either takes 50 to 100 us. */
+#define BRIEF_BYTES 3584u
 
 #define KEPT (96u << 10) /* bytes of a buffer that stay in memory for who comes next */
 
@@ -299,22 +303,23 @@ static bool receive(struct fib_peer *peer, int64_t now)
 /* Write what can be written, or some of it. False when the other end is gone. */
 static bool flush(struct fib_peer *peer, int64_t now)
 {
-	const size_t most = !peer->brief ? OUT_SIZE : peer->granted ? GRANTED_BYTES : BRIEF_BYTES;
-	ssize_t n;
+	const size_t most = peer->brief ? BRIEF_BYTES : OUT_SIZE;
+	unsigned writes = peer->granted ? GRANTED_WRITES : BRIEF_WRITES;
 
 	while (!drained(peer)) {
 		size_t left = peer->filled - peer->sent;
+		ssize_t n;
 
+		if (peer->brief && !writes--) {
+			peer->deadline = now + FIB_PEER_PATIENCE; /* it is we who stop */
+			return true;
+		}
 		n = fib_os_write(peer->fd, peer->out + peer->sent, left > most ? most : left);
 		if (n == -EAGAIN)
 			return true;
 		if (n < 0)
 			return false;
 		peer->sent += (size_t)n;
-		if (peer->brief && (size_t)n == most && !drained(peer)) {
-			peer->deadline = now + FIB_PEER_PATIENCE; /* it is we who stop */
-			return true;
-		}
 	}
 	peer->sent = 0;
 	peer->filled = 0;
