@@ -4,7 +4,8 @@
  *
  * By counting and not by a clock: a child answers itself, each turn of its peer between two signals that stop it; and we go
  * through the turn instruction by instruction, or, another time, from one system call to the next. An instruction is a
- * nanosecond or less, a system call that finds nothing in a cache one to ten thousand.
+ * nanosecond or less, a system call that finds nothing in a cache one to ten thousand; but one that writes more than the
+ * kernel can take from its slabs for a message now and then a hundred thousand.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "records.h"
@@ -28,6 +30,7 @@
 #define TURNS	     30u   /* that are looked at of an answer */
 #define INSTRUCTIONS 36000
 #define CALLS	     16
+#define WRITTEN	     3700 /* bytes: a page of 4 KiB without what the kernel adds */
 
 static const struct asked {
 	const char *name;
@@ -111,6 +114,7 @@ struct counted {
 	unsigned turns;	  /* all that there were */
 	unsigned counted; /* of them */
 	long most, all;
+	long written; /* bytes by one call, at most */
 };
 
 /* Until the child stops again, and why: a signal, SIGTRAP after a step, -1: it has ended, as *ret says. */
@@ -124,14 +128,29 @@ static int go_on(pid_t child, enum __ptrace_request how, int *ret)
 	return WIFSTOPPED(status) ? WSTOPSIG(status) & 0x7f : -1;
 }
 
+/* The bytes that the system call writes at whose beginning the child is. */
+static long writes(pid_t child)
+{
+	struct __ptrace_syscall_info info = {0};
+
+	assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) > 0);
+	if (info.op != PTRACE_SYSCALL_INFO_ENTRY || info.entry.nr != SYS_sendto)
+		return 0;
+	return (long)info.entry.args[2];
+}
+
 /* One turn, which has just begun. */
 static void count_turn(pid_t child, enum __ptrace_request how, struct counted *c)
 {
 	long n = 0;
 	int signal, status;
 
-	while ((signal = go_on(child, how, &status)) == SIGTRAP)
+	while ((signal = go_on(child, how, &status)) == SIGTRAP) {
+		long written = how == PTRACE_SYSCALL ? writes(child) : 0;
+
 		n++;
+		c->written = written > c->written ? written : c->written;
+	}
 	assert_int_equal(signal, SIGUSR1);
 	c->counted++;
 	c->all += n;
@@ -166,6 +185,7 @@ static void count(enum __ptrace_request how, struct counted ret[ASKED])
 		print_message("# ptrace is forbidden here\n");
 		skip();
 	}
+	assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD), 0);
 	for (signal = WSTOPSIG(status);; signal = go_on(child, PTRACE_CONT, &status)) {
 		if (signal < 0)
 			break;
@@ -199,7 +219,7 @@ static void test_brief_turns_are_of_few_instructions(void **state)
 	}
 }
 
-static void test_brief_turns_are_of_few_system_calls(void **state)
+static void test_brief_turns_are_of_few_and_small_system_calls(void **state)
 {
 	struct counted c[ASKED];
 	size_t i;
@@ -207,11 +227,12 @@ static void test_brief_turns_are_of_few_system_calls(void **state)
 	(void)state;
 	count(PTRACE_SYSCALL, c);
 	for (i = 0; i < ASKED; i++)
-		print_message("# %-16s %2u turns, system calls: %ld at most\n", asked[i].name,
-			      c[i].turns, c[i].most / 2);
+		print_message("# %-16s %2u turns, system calls: %ld at most; %ld bytes in one\n",
+			      asked[i].name, c[i].turns, c[i].most / 2, c[i].written);
 	for (i = 0; i < ASKED; i++) {
 		assert_in_range(c[i].turns, 2, TURNS);
 		assert_in_range(c[i].most / 2, 1, CALLS);
+		assert_in_range(c[i].written, 1, WRITTEN);
 	}
 }
 
@@ -234,7 +255,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_brief_turns_are_of_few_instructions),
-		cmocka_unit_test(test_brief_turns_are_of_few_system_calls),
+		cmocka_unit_test(test_brief_turns_are_of_few_and_small_system_calls),
 	};
 
 	harness_watchdog(60);
