@@ -36,20 +36,24 @@ def parse():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--looks", default="", help="names of some, with commas; else all of them")
     options = parser.parse_args()
-    wanted = [name for name in options.looks.split(",") if name]
+    options.looks = looks_called(options.looks, parser)
+    return options
+
+
+def looks_called(names, parser):
+    wanted = [name for name in names.split(",") if name]
     for name in wanted:
         if name not in (look[0] for look in LOOKS):
             parser.error("no look is called " + name)
-    options.looks = [look for look in LOOKS if not wanted or look[0] in wanted]
-    return options
+    return [look for look in LOOKS if not wanted or look[0] in wanted]
 
 
 class Looker:
     """A tool over and over from start() to stop(), which ends the one that is under way."""
 
-    def __init__(self, command):
-        self.command, self.stopped, self.thread, self.tool = command, threading.Event(), None, None
-        self.lock = threading.Lock()
+    def __init__(self, build, pid):
+        self.build, self.pid, self.folder = build, pid, tempfile.TemporaryDirectory()
+        self.stopped, self.thread, self.tool, self.lock = threading.Event(), None, None, threading.Lock()
 
     def start(self, words, pause):
         self.stopped.clear()
@@ -61,7 +65,13 @@ class Looker:
             self.stopped.set()
             if self.tool:
                 self.tool.kill()
-        self.thread.join()
+        if self.thread:
+            self.thread.join()
+
+    def command(self, words):
+        file = os.path.join(self.folder.name, "taken")
+        return ["taskset", "-c", "1", os.path.join(self.build, "bin", words[0]),
+                *(file if word == "FILE" else word for word in words[1:]), str(self.pid)]
 
     def run(self, words, pause):
         while not self.stopped.is_set():
@@ -87,17 +97,11 @@ def start_program(build, fibers, seconds):
     return program
 
 
-def command_of(build, words, pid):
-    return ["taskset", "-c", "1", os.path.join(build, "bin", words[0]), *words[1:], str(pid)]
-
-
 def main():
     options = parse()
     seconds = SECONDS * (1 + len(options.looks)) * options.repeats
     program = start_program(options.build, options.fibers, seconds + 1)
-    folder = tempfile.TemporaryDirectory()
-    file = os.path.join(folder.name, "taken")
-    looker = Looker(lambda words: [file if word == "FILE" else word for word in command_of(options.build, words, program.pid)])
+    looker = Looker(options.build, program.pid)
     samples = {}
     for _ in range(options.repeats):
         for name, words, pause in [("nobody", None, 0), *options.looks]:
@@ -107,10 +111,8 @@ def main():
                 said = re.findall(r"[\d.]+", program.stdout.readline())
                 if second:  # the first one may still have the look before it
                     samples.setdefault(name, []).append(tuple(map(float, said)))
-            if words:
-                looker.stop()
+            looker.stop()
     program.wait()
-    folder.cleanup()
     alone = statistics.median(turns for turns, *_ in samples["nobody"])
     print(f"{'':14} {'':14} {'':10} {'gaps of more than 100 us a second':>36} {'CPU time of the service':>63}")
     print(f"{options.fibers:,} fibers".ljust(14), f"{'turns/s':>14} {'of alone':>10} {'':6}{'all':>10} {'the machine':>18}"

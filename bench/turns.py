@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """turns.py - what the service thread does in each of its turns, as the kernel saw it
 
-The program of bench/observer.py again, on CPU 0 with its service thread, and a tool that looks at it over and over from CPU 1. The
-kernel's tracer (tracefs; root) notes when the service thread gets the CPU and gives it back, its system calls, and what else
-the kernel does meanwhile. Turns that did the same are one row. A turn of more than 100 us is one that a fiber would notice. It was
-stalled if more than half of it passed between two events that have nothing to do but a few microseconds of work
-between them: there the machine was elsewhere. Tracing makes each system call a microsecond or two longer.
+The program of bench/observer.py again, on CPU 0 with its service thread, and by turns nobody or a tool that looks at it over and
+over from CPU 1. The kernel's tracer (tracefs; root) notes when the service thread gets the CPU and gives it back, its
+system calls, and what else the kernel does meanwhile. A turn of more than 100 us is one that a fiber would notice.
+
+Between two of these events there is work for 10 us, 20 at most. Where more than 50 passed, the machine was elsewhere: that is a
+stall. If they came from what the thread does, an answer would have other ones than the tick that comes without one; so they are
+counted by the time that the thread had the CPU, too. Tracing makes each system call a microsecond or two longer.
 """
 import argparse
 import collections
@@ -14,16 +16,20 @@ import os
 import re
 import statistics
 import sys
+import threading
 import time
 
-from observer import Looker, command_of, start_program
+from observer import Looker, looks_called, start_program
 
 TRACER = "/sys/kernel/tracing"
-EVENTS = ("sched/sched_switch", "sched/sched_waking", "raw_syscalls", "irq_vectors/local_timer_entry", "exceptions/page_fault_user")
-LATE = 100  # us
+EVENTS = ("sched/sched_switch", "sched/sched_waking", "raw_syscalls", "irq_vectors/local_timer_entry", "irq_vectors/local_timer_exit",
+          "exceptions/page_fault_user")
+SECONDS = 2  # of each look in each round
+LATE = 100   # us
+STALL = 50   # us
 # The service's system calls on x86-64; clocks and ppoll(2) are in every turn.
-CALLS = {3: "close", 9: "mmap", 10: "mprotect", 11: "munmap", 19: "readv", 20: "writev", 28: "madvise", 44: "send", 45: "recv",
-         257: "open", 288: "accept", 293: "pipe", 310: "process_vm_readv"}
+CALLS = {3: "close", 9: "mmap", 10: "mprotect", 11: "munmap", 19: "readv", 20: "writev", 27: "mincore", 28: "madvise", 44: "send",
+         45: "recv", 257: "open", 288: "accept", 293: "pipe", 310: "process_vm_readv"}
 COMMON = (39, 55, 228, 271)
 LINE = re.compile(r"^\s*\S.*-\d+\s+\[\d+\]\s+\S+\s+([\d.]+): (\S+): (.*)$")
 
@@ -31,9 +37,11 @@ LINE = re.compile(r"^\s*\S.*-\d+\s+\[\d+\]\s+\S+\s+([\d.]+): (\S+): (.*)$")
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True)
-    parser.add_argument("--look", default="list", help="a command of fiberctl, or nobody")
-    parser.add_argument("--seconds", type=float, default=5)
-    return parser.parse_args()
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--looks", default="", help="names of some, with commas; of a single one also what its turns did")
+    options = parser.parse_args()
+    options.looks = looks_called(options.looks, parser)
+    return options
 
 
 class Tracer:
@@ -45,17 +53,18 @@ class Tracer:
             os.mkdir(self.folder)
         except OSError as error:
             sys.exit("bench-turns: %s: %s (it needs root, and tracefs at %s)" % (self.folder, error.strerror, TRACER))
+        self.set("tracing_on", "0")
+        self.set("buffer_size_kb", "60000")
+        self.set("tracing_cpumask", "1")
+        for event in EVENTS:
+            self.set("events/%s/enable" % event, "1")
 
     def set(self, name, value):
         with open(os.path.join(self.folder, name), "w", encoding="ascii") as file:
             file.write(value)
 
     def record(self, seconds):
-        self.set("tracing_on", "0")
-        self.set("buffer_size_kb", "60000")
-        self.set("tracing_cpumask", "1")
-        for event in EVENTS:
-            self.set("events/%s/enable" % event, "1")
+        self.set("trace", "")
         self.set("tracing_on", "1")
         time.sleep(seconds)
         self.set("tracing_on", "0")
@@ -74,21 +83,31 @@ def thread_called(pid, name):
     sys.exit("bench-turns: the program has no thread " + name)
 
 
+class Turn:
+    """How long it took, us; how much of it was not spent in stalls, how many they were, and what was done."""
+
+    def __init__(self, events):
+        stretches = [b - a for (a, _), (b, _) in zip(events, events[1:])]
+        self.took = events[-1][0] - events[0][0]
+        self.own = sum(stretch for stretch in stretches if stretch <= STALL)
+        self.stalls = sum(stretch > STALL for stretch in stretches)
+        self.kind = ", ".join(word for _, word in events if word) or "only its tick"
+
+
 def turns_of(text, tid):
-    """For each turn of the thread the times of its events, us, and what they were."""
-    turn = None
+    events = None
     for line in text.splitlines():
         match = LINE.match(line)
         if not match:
             continue
         at, event, rest = float(match[1]) * 1e6, match[2], match[3]
         if event == "sched_switch" and "next_pid=%s " % tid in rest:
-            turn = [(at, None)]
-        elif turn and event == "sched_switch" and "prev_pid=%s " % tid in rest:
-            yield turn + [(at, None)]
-            turn = None
-        elif turn:
-            turn.append((at, word_for(event, rest)))
+            events = [(at, None)]
+        elif events and event == "sched_switch" and "prev_pid=%s " % tid in rest:
+            yield Turn(events + [(at, None)])
+            events = None
+        elif events:
+            events.append((at, word_for(event, rest)))
 
 
 def word_for(event, rest):
@@ -98,36 +117,62 @@ def word_for(event, rest):
     return {"sched_waking": "wakes somebody", "local_timer_entry": "the kernel's timer", "page_fault_user": "page fault"}.get(event)
 
 
-def report(turns):
+def one_in(turns, n):
+    return sorted(turn.took for turn in turns)[-1 - len(turns) // n]
+
+
+def report(rounds):
+    """rounds: for each look the turns of each of its rounds."""
+    print(f"{'':14} {'':>7} {'us a turn,':>10} {'one in':>8} {'one in':>8} {'':>8} {'turns of > %d us a second' % LATE:>32}"
+          f" {'stalls in a second':>20}")
+    print(f"{'':14} {'turns':>7} {'median':>10} {'100':>8} {'1,000':>8} {'longest':>8} {'median':>9} {'mean':>8} {'not stalled':>13}"
+          f" {'of its time':>20}")
+    for name, some in rounds.items():
+        turns = [turn for one in some for turn in one]
+        late = [sum(turn.took > LATE for turn in one) / SECONDS for one in some]
+        own = sum(turn.own > LATE for turn in turns) / SECONDS / len(some)
+        time_of_it = sum(turn.own for turn in turns) / 1e6
+        print(f"{name:14} {len(turns):7} {statistics.median(turn.took for turn in turns):10.0f} {one_in(turns, 100):8.0f}"
+              f" {one_in(turns, 1000):8.0f} {one_in(turns, len(turns) + 1):8.0f} {statistics.median(late):9.2f} {statistics.mean(late):8.2f}"
+              f" {own:13.2f} {sum(turn.stalls for turn in turns) / time_of_it:20.0f}")
+
+
+def report_kinds(turns):
+    """Turns that did the same are one row."""
     kinds = collections.defaultdict(list)
     for turn in turns:
-        times = [at for at, _ in turn]
-        stretch = max(b - a for a, b in zip(times, times[1:]))
-        kinds[", ".join(word for _, word in turn if word) or "only its tick"].append((times[-1] - times[0], stretch))
-    print("%6s %10s %10s %8s %12s  %s" % ("turns", "median, us", "longest", "> %d us" % LATE, "of them stalled", "what it did"))
-    for kind, rows in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        late = [(took, stretch) for took, stretch in rows if took > LATE]
-        print("%6d %10.0f %10.0f %8d %15d  %s" % (len(rows), statistics.median(took for took, _ in rows),
-              max(took for took, _ in rows), len(late), sum(stretch > took / 2 for took, stretch in late), kind))
+        kinds[turn.kind].append(turn)
+    print("\n%6s %10s %10s %8s %12s  %s" % ("turns", "median, us", "longest", "> %d us" % LATE, "of them stalled", "what it did"))
+    for kind, some in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        late = [turn for turn in some if turn.took > LATE]
+        print("%6d %10.0f %10.0f %8d %15d  %s" % (len(some), statistics.median(turn.took for turn in some), one_in(some, len(some) + 1),
+              len(late), sum(turn.own <= LATE for turn in late), kind))
 
 
 def main():
     options = parse()
-    program = start_program(options.build, 100000, int(options.seconds) + 5)
-    looker = Looker(lambda words: command_of(options.build, words, program.pid))
-    tracer = Tracer()
+    rounds = {name: [] for name in ("nobody", *(name for name, _, _ in options.looks))}
+    # Reading what was traced takes less than it took to trace; the program is ended before its time.
+    program = start_program(options.build, 100000, 5 * SECONDS * len(rounds) * options.repeats)
+    threading.Thread(target=program.stdout.read, daemon=True).start()  # a line a second, which nobody wants
+    looker, tracer = Looker(options.build, program.pid), Tracer()
     try:
         tid = thread_called(program.pid, "fiber-service")
-        if options.look != "nobody":
-            looker.start(["fiberctl", options.look], 0)
-        time.sleep(0.5)
-        text = tracer.record(options.seconds)
+        for _ in range(options.repeats):
+            for name, words, pause in [("nobody", None, 0), *options.looks]:
+                if words:
+                    looker.start(words, pause)
+                time.sleep(0.5)
+                text = tracer.record(SECONDS)
+                looker.stop()
+                rounds[name].append(list(turns_of(text, tid)))
     finally:
+        looker.stop()
         tracer.close()
-        if looker.thread:
-            looker.stop()
         program.kill()
-    report(turns_of(text, tid))
+    report(rounds)
+    if len(options.looks) == 1:
+        report_kinds([turn for one in rounds[options.looks[0][0]] for turn in one])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 # bench.mk - the same works on libfiber and on its peers, interleaved
 #
 # make bench [WORK=name[,name]] [REPEATS=n] [BASE=build/bench/earlier.json]
-# make bench-instructions [WORK=...]    make bench-observer [LOOKS=name[,name]]    make bench-turns [LOOK=name]
+# make bench-instructions [WORK=...]    make bench-observer [LOOKS=name[,name]]    make bench-turns [LOOKS=name]
 # make bench-tools [COLD=1]    make bench-programs    make deps-bench
 #
 # A peer whose package is missing is not built; the table says so.
@@ -27,7 +27,7 @@ bench-instructions: $(BENCHES)
 bench-observer: $(BUILD)/bench/libfiber tools
 	@python3 -B bench/observer.py --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)')
 bench-turns: $(BUILD)/bench/libfiber tools
-	@python3 -B bench/turns.py --build $(BUILD) $(if $(LOOK),--look $(LOOK))
+	@python3 -B bench/turns.py --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)')
 bench-tools: tools fixtures
 	@python3 -B bench/tools.py --build $(BUILD) --repeats $(REPEATS) $(if $(COLD),--cold)
 
