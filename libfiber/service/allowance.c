@@ -25,7 +25,7 @@
 #define BESIDE \
 	INT64_C(6000) /* ns that a stint takes beside what is measured of it: clocks, a poll, what it finds in no cache */
 #define PAUSE INT64_C(200000)	/* ns until the next, at least */
-#define SHARE 150		/* one in so many ns may be spent on answers */
+#define SHARE 200		/* one in so many ns may be spent on answers */
 #define TURN  INT64_C(500000)	/* ns that a turn is charged at most */
 #define MOST  INT64_C(8000000)	/* ns that can be saved up */
 #define LOOK  INT64_C(10000000) /* ns over which the use of the CPUs is looked at */
