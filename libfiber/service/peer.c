@@ -38,7 +38,7 @@
 #define GRANTED_WRITES 6
 /* Each of them is one object of the kernel's slabs, where the reader has left that of an earlier one. What is longer takes fresh
  * pages, which the reader frees for its own CPU: ours has to refill its list of them now and then, and on a virtual
- * machine they may not even be there. Either takes 50 to 100 us. */
+ * machine they may not even be there: 50 to 100 us. */
 #define BRIEF_BYTES 3584u
 
 #define KEPT (96u << 10) /* bytes of a buffer that stay in memory for who comes next */
