@@ -5,12 +5,14 @@
 The program has one carrier that never rests, on a CPU of its own that it shares with nobody but its service thread, and many
 fibers that wait. By turns of a few seconds nobody looks, and fiberctl or fibertrace looks from the other CPU, without end or at
 random moments: how many turns the fiber does, and how long it was kept from its next one. What the machine gives to others
-is in both. The service thread comes a thousand times a second for its tick, and more often to answer, and takes the CPU for as much
-time as it uses: how much that was each time is what an observer takes, and has nothing of the machine's doings in it but its slowness.
-Of a CPU, what it uses more than with nobody is what looking costs; turns tell the same with the machine's noise.
+is in both, and changes within a minute: so each look is compared with the seconds just before it. The service thread comes a thousand
+times a second for its tick, and more often to answer, and takes the CPU for as much time as it uses: how much that was each time is
+what an observer takes, and has nothing of the machine's doings in it but its slowness.
+Of a CPU, what it uses "more" than alone is what looking costs; turns tell the same with the machine's noise.
 fibertrace stops the thread that runs the fiber to copy its stack.
 """
 import argparse
+import collections
 import os
 import random
 import re
@@ -21,6 +23,9 @@ import tempfile
 import threading
 
 SECONDS = 2  # of each turn
+# What the program says of one: turns of its fiber, gaps between them of more than 100 us, those in which the process did not have
+# the CPU; times that the service thread had it, those of more than 25, 50 and 100 us, the longest gap and time, and all of its time, us.
+Seconds = collections.namedtuple("Seconds", "turns late others served over25 over50 over100 gap longest cpu")
 # What it is called, the command, and the mean of the random time to the next look, s. FILE is one that is thrown away.
 LOOKS = [*((name, ["fiberctl", name], 0) for name in
            ("list", "stacks", "tree", "waits", "deadlock", "carriers", "pinned", "slow", "metrics")),
@@ -99,31 +104,43 @@ def start_program(build, fibers, seconds):
 
 def main():
     options = parse()
-    seconds = SECONDS * (1 + len(options.looks)) * options.repeats
+    seconds = 2 * SECONDS * len(options.looks) * options.repeats
     program = start_program(options.build, options.fibers, seconds + 1)
     looker = Looker(options.build, program.pid)
-    samples = {}
+    pairs = {name: [] for name, _, _ in options.looks}
     for _ in range(options.repeats):
-        for name, words, pause in [("nobody", None, 0), *options.looks]:
-            if words:
-                looker.start(words, pause)
-            for second in range(SECONDS):
-                said = re.findall(r"[\d.]+", program.stdout.readline())
-                if second:  # the first one may still have the look before it
-                    samples.setdefault(name, []).append(tuple(map(float, said)))
+        for name, words, pause in options.looks:
+            alone = next_seconds(program)
+            looker.start(words, pause)
+            pairs[name].append((alone, next_seconds(program)))
             looker.stop()
     program.wait()
-    alone = statistics.median(turns for turns, *_ in samples["nobody"])
-    print(f"{'':14} {'':14} {'':10} {'gaps of more than 100 us a second':>36} {'CPU time of the service':>63}")
-    print(f"{options.fibers:,} fibers".ljust(14), f"{'turns/s':>14} {'of alone':>10} {'':6}{'all':>10} {'the machine':>18}"
-          f" {'of a CPU':>15} {'times/s':>8} {'of 1,000 > 25 us':>20} {'> 50':>6} {'> 100':>6} {'longest':>9}")
-    for name, rows in samples.items():
-        turns, late, others, served, over25, over50, over100, _, service, all_service = zip(*rows)
-        shares = [1000 * sum(over) / max(sum(served), 1) for over in (over25, over50, over100)]
-        print(f"{name:14} {statistics.median(turns):14,.0f} {statistics.median(turns) / alone:10.3f}"
-              f" {statistics.mean(late):16.1f} {statistics.mean(others):18.1f} {statistics.mean(all_service) / 1e6:15.2%}"
-              f" {statistics.mean(served):8.0f}"
-              f" {shares[0]:20.1f} {shares[1]:6.1f} {shares[2]:6.2f} {max(service):9.0f}")
+    report(options.fibers, pairs)
+
+
+def next_seconds(program):
+    """What the program says of them, but for the first one, which may still have something of before in it."""
+    said = [re.findall(r"[\d.]+", program.stdout.readline()) for _ in range(SECONDS)]
+    return Seconds(*(statistics.mean(map(float, numbers)) for numbers in zip(*said[1:])))
+
+
+def report(fibers, pairs):
+    print(f"{'':14} {'turns a second':>21} {'gaps of more than 100 us a second':>35} {'CPU time of the service':>65}")
+    print(f"{fibers:,} fibers".ljust(14), f"{'':>10} {'of alone':>10} {'median':>9} {'alone':>6} {'mean':>11} {'alone':>6}"
+          f" {'of a CPU':>10} {'more':>7} {'of 1,000 > 25 us':>18} {'> 50':>6} {'> 100':>6} {'alone':>6} {'longest':>8}")
+    for name, some in pairs.items():
+        alone, looked = zip(*some)
+        print(f"{name:14} {statistics.median(one.turns for one in looked):10,.0f}"
+              f" {statistics.median(b.turns / a.turns for a, b in some):10.3f}"
+              f" {statistics.median(one.late for one in looked):9.1f} {statistics.median(one.late for one in alone):6.1f}"
+              f" {statistics.mean(one.late for one in looked):11.1f} {statistics.mean(one.late for one in alone):6.1f}"
+              f" {statistics.median(one.cpu for one in looked) / 1e6:10.2%} {statistics.median(b.cpu - a.cpu for a, b in some) / 1e6:7.2%}"
+              f" {of_1000(looked, 'over25'):18.1f} {of_1000(looked, 'over50'):6.1f}"
+              f" {of_1000(looked, 'over100'):6.2f} {of_1000(alone, 'over100'):6.2f} {max(one.longest for one in looked):8.0f}")
+
+
+def of_1000(some, field):
+    return 1000 * sum(getattr(one, field) for one in some) / max(sum(one.served for one in some), 1)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """turns.py - what the service thread does in each of its turns, as the kernel saw it
 
-The program of bench/observer.py again, on CPU 0 with its service thread, and by turns nobody or a tool that looks at it over and
-over from CPU 1. The kernel's tracer (tracefs; root) notes when the service thread gets the CPU and gives it back, its
+The program of bench/observer.py again, on CPU 0 with its service thread, and a tool that looks at it over and over from CPU 1,
+before each look nobody for as long. The kernel's tracer (tracefs; root) notes when the service thread gets the CPU and gives it back, its
 system calls, and what else the kernel does meanwhile. A turn of more than 100 us is one that a fiber would notice.
 
 Between two of these events there is work for 10 us, 20 at most. Where more than 50 passed, the machine was elsewhere: that is a
-stall. If they came from what the thread does, an answer would have other ones than the tick that comes without one; so they are
-counted by the time that the thread had the CPU, too. Tracing makes each system call a microsecond or two longer.
+stall, and "own" are the turns that are late without any. If stalls came from what the thread does, an answer would have more of them
+for its time than the tick that comes without one; so they are counted by the time that the thread had the CPU. Tracing makes each
+system call a microsecond or two longer.
 """
 import argparse
 import collections
@@ -121,20 +122,30 @@ def one_in(turns, n):
     return sorted(turn.took for turn in turns)[-1 - len(turns) // n]
 
 
-def report(rounds):
-    """rounds: for each look the turns of each of its rounds."""
-    print(f"{'':14} {'':>7} {'us a turn,':>10} {'one in':>8} {'one in':>8} {'':>8} {'turns of > %d us a second' % LATE:>32}"
-          f" {'stalls in a second':>20}")
-    print(f"{'':14} {'turns':>7} {'median':>10} {'100':>8} {'1,000':>8} {'longest':>8} {'median':>9} {'mean':>8} {'not stalled':>13}"
-          f" {'of its time':>20}")
-    for name, some in rounds.items():
-        turns = [turn for one in some for turn in one]
-        late = [sum(turn.took > LATE for turn in one) / SECONDS for one in some]
-        own = sum(turn.own > LATE for turn in turns) / SECONDS / len(some)
-        time_of_it = sum(turn.own for turn in turns) / 1e6
-        print(f"{name:14} {len(turns):7} {statistics.median(turn.took for turn in turns):10.0f} {one_in(turns, 100):8.0f}"
-              f" {one_in(turns, 1000):8.0f} {one_in(turns, len(turns) + 1):8.0f} {statistics.median(late):9.2f} {statistics.mean(late):8.2f}"
-              f" {own:13.2f} {sum(turn.stalls for turn in turns) / time_of_it:20.0f}")
+def late_in(rounds):
+    """For each round its turns of more than LATE, a second."""
+    return [sum(turn.took > LATE for turn in turns) / SECONDS for turns in rounds]
+
+
+def stalls_in(turns):
+    return sum(turn.stalls for turn in turns) / max(sum(turn.own for turn in turns) / 1e6, 1e-9)
+
+
+def report(pairs):
+    """pairs: for each look its rounds, the turns alone and those with it."""
+    print(f"{'':14} {'':>7} {'us a turn,':>10} {'one in':>7} {'one in':>7} {'':>8} {'turns of > %d us a second' % LATE:>39}"
+          f" {'stalls in a second':>27}")
+    print(f"{'':14} {'turns':>7} {'median':>10} {'100':>7} {'1,000':>7} {'longest':>8} {'median':>8} {'alone':>6} {'mean':>8} {'alone':>6}"
+          f" {'own':>6} {'of their time':>18} {'alone':>9}")
+    for name, rounds in pairs.items():
+        alone, looked = zip(*rounds)
+        turns, before = ([turn for some in one for turn in some] for one in (looked, alone))
+        late, late_alone = late_in(looked), late_in(alone)
+        own = sum(turn.own > LATE for turn in turns) / SECONDS / len(rounds)
+        print(f"{name:14} {len(turns):7} {statistics.median(turn.took for turn in turns):10.0f} {one_in(turns, 100):7.0f}"
+              f" {one_in(turns, 1000):7.0f} {one_in(turns, len(turns) + 1):8.0f} {statistics.median(late):8.2f}"
+              f" {statistics.median(late_alone):6.2f} {statistics.mean(late):8.2f} {statistics.mean(late_alone):6.2f}"
+              f" {own:6.2f} {stalls_in(turns):18.0f} {stalls_in(before):9.0f}")
 
 
 def report_kinds(turns):
@@ -151,28 +162,28 @@ def report_kinds(turns):
 
 def main():
     options = parse()
-    rounds = {name: [] for name in ("nobody", *(name for name, _, _ in options.looks))}
+    pairs = {name: [] for name, _, _ in options.looks}
     # Reading what was traced takes less than it took to trace; the program is ended before its time.
-    program = start_program(options.build, 100000, 5 * SECONDS * len(rounds) * options.repeats)
+    program = start_program(options.build, 100000, 10 * SECONDS * len(pairs) * options.repeats)
     threading.Thread(target=program.stdout.read, daemon=True).start()  # a line a second, which nobody wants
     looker, tracer = Looker(options.build, program.pid), Tracer()
     try:
         tid = thread_called(program.pid, "fiber-service")
         for _ in range(options.repeats):
-            for name, words, pause in [("nobody", None, 0), *options.looks]:
-                if words:
-                    looker.start(words, pause)
+            for name, words, pause in options.looks:
+                alone = tracer.record(SECONDS)
+                looker.start(words, pause)
                 time.sleep(0.5)
-                text = tracer.record(SECONDS)
+                looked = tracer.record(SECONDS)
                 looker.stop()
-                rounds[name].append(list(turns_of(text, tid)))
+                pairs[name].append((list(turns_of(alone, tid)), list(turns_of(looked, tid))))
     finally:
         looker.stop()
         tracer.close()
         program.kill()
-    report(rounds)
-    if len(options.looks) == 1:
-        report_kinds([turn for one in rounds[options.looks[0][0]] for turn in one])
+    report(pairs)
+    if len(pairs) == 1:
+        report_kinds([turn for _, looked in pairs.popitem()[1] for turn in looked])
 
 
 if __name__ == "__main__":
