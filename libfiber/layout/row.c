@@ -58,10 +58,30 @@ bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins
 	return state == FIBER_SUSPENDED;
 }
 
-/* How long it has been in each state since it began; the record counts up to `since`. */
-static void decode_times(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
+/* Whoever makes a fiber runnable first counts how long it has waited, and then sets `since`. Stopped in between it leaves a
+ * record that has counted beyond `since`: up to when the fiber became runnable. Returns since when it is what row says then. */
+static uint64_t decode_since(const struct fib_layout *layout, const void *bytes, int64_t now,
+			     struct fib_row *row)
 {
 	const uint64_t since = field(layout, bytes, FIB_FIELD_SINCE);
+	const uint64_t born = field(layout, bytes, FIB_FIELD_BORN);
+	uint64_t beyond;
+
+	if (row->state != FIBER_SUSPENDED || !born || (int64_t)since > now)
+		return since;
+	beyond = born + field(layout, bytes, FIB_FIELD_CPU) +
+		 field(layout, bytes, FIB_FIELD_RUNNABLE) + field(layout, bytes, FIB_FIELD_WAITED) -
+		 since;
+	if (!beyond || beyond > (uint64_t)now - since)
+		return since;
+	row->state = FIBER_RUNNABLE;
+	return since + beyond;
+}
+
+/* How long it has been in each state since it began; the record counts up to `since`. */
+static void decode_times(const struct fib_layout *layout, const void *bytes, uint64_t since,
+			 struct fib_row *row)
+{
 	const uint64_t born = field(layout, bytes, FIB_FIELD_BORN);
 	uint64_t age = (uint64_t)row->age;
 
@@ -87,6 +107,7 @@ static void decode_times(const struct fib_layout *layout, const void *bytes, str
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
 		    int64_t now, struct fib_row *ret)
 {
+	uint64_t since;
 	bool running;
 
 	memset(ret, 0, offsetof(struct fib_row, label) + 1); /* no labels: the rest says nothing */
@@ -121,11 +142,12 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->state = FIBER_RUNNING;
 		ret->carrier = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER);
 	}
+	since = decode_since(layout, bytes, now, ret);
 	/* Unsigned: the field may hold anything, and its difference from now must not overflow. */
-	ret->age = (int64_t)((uint64_t)now - field(layout, bytes, FIB_FIELD_SINCE));
+	ret->age = (int64_t)((uint64_t)now - since);
 	if (ret->age < 0)
 		ret->age = 0;
-	decode_times(layout, bytes, ret);
+	decode_times(layout, bytes, since, ret);
 	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
 		ret->wait_kind = FIB_WAIT_NONE;
 	} else if (ret->wait_kind != FIB_WAIT_YIELD) {

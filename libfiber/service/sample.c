@@ -67,7 +67,8 @@ static int64_t copied_since(const union record_copy *copy)
 }
 
 /* One try. The id and the seq that the copy is of, and whether it is of one moment. Who makes a fiber runnable does not
- * move the number; that shows in the time, which stands before what is counted until then and is copied first.
+ * move the number; that shows in the time, which stands before what is counted until then and is copied first, or, where
+ * he was stopped before he set it, in the sum (row.c).
  */
 static bool copy_once(struct fiber *f, union record_copy *copy, uint64_t *ret_id, uint64_t *ret_seq)
 {

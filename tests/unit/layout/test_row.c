@@ -130,6 +130,30 @@ static void test_row_has_its_times_in_all_states_until_now(void **state)
 	}
 }
 
+/* Who makes it runnable was stopped between counting what it has waited and saying since when it does not. */
+static void test_row_of_a_fiber_that_is_becoming_runnable_adds_up(void **state)
+{
+	(void)state;
+	put(FIB_FIELD_STATE, FIBER_SUSPENDED);
+	put(FIB_FIELD_SEQ, 20);
+	put(FIB_FIELD_RUNNABLE, 70);
+	put(FIB_FIELD_BORN, (uint64_t)NOW - 1600);
+	put(FIB_FIELD_WAITED, 30 + 600);
+	assert_true(decode());
+	assert_int_equal(row.state, FIBER_RUNNABLE);
+	assert_int_equal(row.wait_kind, FIB_WAIT_NONE);
+	assert_int_equal(row.age, 400);
+	assert_int_equal(row.waited, 630);
+	assert_int_equal(row.runnable, 470);
+	assert_int_equal(row.lived, 1600);
+	assert_int_equal(row.lived, row.cpu + row.runnable + row.waited);
+	/* What is later than now was counted by nobody. */
+	put(FIB_FIELD_WAITED, 30 + 1001);
+	assert_true(decode());
+	assert_int_equal(row.state, FIBER_SUSPENDED);
+	assert_int_equal(row.age, 1000);
+}
+
 static void test_row_of_a_fiber_that_was_not_submitted_has_not_lived(void **state)
 {
 	(void)state;
@@ -375,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ROW_TEST(test_row_has_every_field_of_the_record),
 		ROW_TEST(test_row_has_its_times_in_all_states_until_now),
+		ROW_TEST(test_row_of_a_fiber_that_is_becoming_runnable_adds_up),
 		ROW_TEST(test_row_of_a_fiber_that_was_not_submitted_has_not_lived),
 		ROW_TEST(test_row_of_an_older_registry_does_not_know_what_it_has_not),
 		ROW_TEST(test_row_of_a_wait_for_a_predicate_has_the_age_of_the_wait),
