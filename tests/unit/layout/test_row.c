@@ -12,67 +12,8 @@
 #include <fiber/fiber.h>
 
 #include "layout/row.h"
-#include "registry.h"
+#include "row_record.h"
 #include "tests/harness/watchdog.h"
-
-#define ADDRESS UINT64_C(0x12340)
-#define NOW	INT64_C(5000000000)
-#define LOW	UINT64_C(0x700000)
-#define SIZE	UINT64_C(0x10000)
-
-static struct fib_layout l;
-static unsigned char *record;
-static struct fib_row row;
-
-static void put(enum fib_layout_field_id id, uint64_t value)
-{
-	/* Little end first, as on every machine that has a port. */
-	memcpy(record + l.fields[id].offset, &value, l.fields[id].size);
-}
-
-static void put_text(enum fib_layout_field_id id, const char *text)
-{
-	strncpy((char *)record + l.fields[id].offset, text, l.fields[id].size);
-}
-
-static bool decode(void)
-{
-	return fib_row_decode(&l, record, ADDRESS, NOW, &row);
-}
-
-/* A fiber suspended in a mutex, 4 KiB deep in its stack. */
-static int setup(void **state)
-{
-	(void)state;
-	make_layout(&l);
-	if (!record)
-		record = make_edge(RECORD_SIZE);
-	memset(record, 0, RECORD_SIZE);
-	put(FIB_FIELD_ID, 7741);
-	put(FIB_FIELD_PARENT, 88);
-	put(FIB_FIELD_SEQ, 20);
-	put(FIB_FIELD_SP, LOW + SIZE - 4096);
-	put(FIB_FIELD_FP, 0x7777);
-	put(FIB_FIELD_PC, 0x4444);
-	put(FIB_FIELD_SINCE, (uint64_t)NOW - 1000);
-	put(FIB_FIELD_STATE, FIBER_SUSPENDED);
-	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_MUTEX);
-	put(FIB_FIELD_FLAGS, FIBER_DETACHED);
-	put(FIB_FIELD_LABELS, 0xaaaa);
-	put(FIB_FIELD_CANCELLED, 6); /* by whom, and what came of it, is the library's */
-	put(FIB_FIELD_CARRIER, 3);
-	put(FIB_FIELD_PINS, 0x102);
-	put(FIB_FIELD_WAIT_OBJECT, 0x5f00);
-	put(FIB_FIELD_WAIT_ARG, 0x5f01);
-	put(FIB_FIELD_DEADLINE, (uint64_t)NOW + 1);
-	put(FIB_FIELD_CPU, 500);
-	put(FIB_FIELD_STACK_LOW, LOW);
-	put(FIB_FIELD_STACK_SIZE, SIZE);
-	put(FIB_FIELD_SPAWN_PC, 0x8888);
-	put(FIB_FIELD_ENTRY, 0x9999);
-	put_text(FIB_FIELD_NAME, "req-7741");
-	return 0;
-}
 
 static void test_row_has_every_field_of_the_record(void **state)
 {
@@ -107,73 +48,6 @@ static void test_row_has_every_field_of_the_record(void **state)
 	assert_int_equal(row.carrier, FIB_ROW_CARRIER_NONE);
 	assert_true(row.stack_high_water == FIB_ROW_UNKNOWN);
 	assert_true(fib_row_walkable(&row));
-}
-
-/* What the record counts goes up to its last change of state, and the time since then belongs to the state. */
-static void test_row_has_its_times_in_all_states_until_now(void **state)
-{
-	static const uint8_t states[] = {FIBER_RUNNABLE, FIBER_RUNNING, FIBER_SUSPENDED,
-					 FIBER_DEAD};
-
-	(void)state;
-	put(FIB_FIELD_RUNNABLE, 70);
-	put(FIB_FIELD_WAITED, 30);
-	put(FIB_FIELD_BORN, (uint64_t)NOW - 1600);
-	for (size_t i = 0; i < 4; i++) {
-		put(FIB_FIELD_STATE, states[i]);
-		put(FIB_FIELD_SEQ, states[i] == FIBER_RUNNING ? 21 : 20);
-		assert_true(decode());
-		assert_int_equal(row.cpu, states[i] == FIBER_RUNNING ? 1500 : 500);
-		assert_int_equal(row.runnable, states[i] == FIBER_RUNNABLE ? 1070 : 70);
-		assert_int_equal(row.waited, states[i] == FIBER_SUSPENDED ? 1030 : 30);
-		assert_int_equal(row.lived, row.cpu + row.runnable + row.waited);
-	}
-}
-
-/* Who makes it runnable was stopped between counting what it has waited and saying since when it does not. */
-static void test_row_of_a_fiber_that_is_becoming_runnable_adds_up(void **state)
-{
-	(void)state;
-	put(FIB_FIELD_STATE, FIBER_SUSPENDED);
-	put(FIB_FIELD_SEQ, 20);
-	put(FIB_FIELD_RUNNABLE, 70);
-	put(FIB_FIELD_BORN, (uint64_t)NOW - 1600);
-	put(FIB_FIELD_WAITED, 30 + 600);
-	assert_true(decode());
-	assert_int_equal(row.state, FIBER_RUNNABLE);
-	assert_int_equal(row.wait_kind, FIB_WAIT_NONE);
-	assert_int_equal(row.age, 400);
-	assert_int_equal(row.waited, 630);
-	assert_int_equal(row.runnable, 470);
-	assert_int_equal(row.lived, 1600);
-	assert_int_equal(row.lived, row.cpu + row.runnable + row.waited);
-	/* What is later than now was counted by nobody. */
-	put(FIB_FIELD_WAITED, 30 + 1001);
-	assert_true(decode());
-	assert_int_equal(row.state, FIBER_SUSPENDED);
-	assert_int_equal(row.age, 1000);
-}
-
-static void test_row_of_a_fiber_that_was_not_submitted_has_not_lived(void **state)
-{
-	(void)state;
-	put(FIB_FIELD_STATE, FIBER_CREATED);
-	assert_true(decode());
-	assert_int_equal(row.age, 1000);
-	assert_int_equal(row.lived, 0);
-	assert_int_equal(row.waited, 0);
-}
-
-static void test_row_of_an_older_registry_does_not_know_what_it_has_not(void **state)
-{
-	(void)state;
-	l.fields[FIB_FIELD_BORN].size = l.fields[FIB_FIELD_CANCELLED].size = 0;
-	assert_true(decode());
-	assert_true(row.runnable == FIB_ROW_UNKNOWN);
-	assert_true(row.waited == FIB_ROW_UNKNOWN);
-	assert_true(row.lived == FIB_ROW_UNKNOWN);
-	assert_int_equal(row.cancelled, 0);
-	assert_int_equal(row.cpu, 500);
 }
 
 /* It naps in between, and `since` is that of the nap. */
@@ -392,16 +266,10 @@ static void test_row_without_an_object_asks_nobody(void **state)
 	assert_int_equal(asked, 0);
 }
 
-#define ROW_TEST(name) cmocka_unit_test_setup(name, setup)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ROW_TEST(test_row_has_every_field_of_the_record),
-		ROW_TEST(test_row_has_its_times_in_all_states_until_now),
-		ROW_TEST(test_row_of_a_fiber_that_is_becoming_runnable_adds_up),
-		ROW_TEST(test_row_of_a_fiber_that_was_not_submitted_has_not_lived),
-		ROW_TEST(test_row_of_an_older_registry_does_not_know_what_it_has_not),
 		ROW_TEST(test_row_of_a_wait_for_a_predicate_has_the_age_of_the_wait),
 		ROW_TEST(test_row_of_a_free_record_is_none),
 		ROW_TEST(test_row_of_a_running_fiber_shows_its_carrier_and_no_stack),
