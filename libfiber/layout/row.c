@@ -58,56 +58,48 @@ bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins
 	return state == FIBER_SUSPENDED;
 }
 
-/* Whoever makes a fiber runnable first counts how long it has waited, and then sets `since`. Stopped in between it leaves a
- * record that has counted beyond `since`: up to when the fiber became runnable. Returns since when it is what row says then. */
-static uint64_t decode_since(const struct fib_layout *layout, const void *bytes, int64_t now,
-			     struct fib_row *row)
-{
-	const uint64_t since = field(layout, bytes, FIB_FIELD_SINCE);
-	const uint64_t born = field(layout, bytes, FIB_FIELD_BORN);
-	uint64_t beyond;
-
-	if (row->state != FIBER_SUSPENDED || !born || (int64_t)since > now)
-		return since;
-	beyond = born + field(layout, bytes, FIB_FIELD_CPU) +
-		 field(layout, bytes, FIB_FIELD_RUNNABLE) + field(layout, bytes, FIB_FIELD_WAITED) -
-		 since;
-	if (!beyond || beyond > (uint64_t)now - since)
-		return since;
-	row->state = FIBER_RUNNABLE;
-	return since + beyond;
-}
-
-/* How long it has been in each state since it began; the record counts up to `since`. */
-static void decode_times(const struct fib_layout *layout, const void *bytes, uint64_t since,
+/*
+ * How long it has been in its state, and in each since it began; the record counts up to `since`.
+ *
+ * Whoever makes a fiber runnable counts how long it has waited, and then sets `since`. Stopped in between he leaves a record that has
+ * counted beyond it: up to when the fiber became runnable, so since then it is.
+ */
+static void decode_times(const struct fib_layout *layout, const void *bytes, int64_t now,
 			 struct fib_row *row)
 {
 	const uint64_t born = field(layout, bytes, FIB_FIELD_BORN);
-	uint64_t age = (uint64_t)row->age;
+	uint64_t since = field(layout, bytes, FIB_FIELD_SINCE), age, beyond;
 
 	row->cpu = field(layout, bytes, FIB_FIELD_CPU);
-	row->runnable = row->waited = row->lived = FIB_ROW_UNKNOWN;
-	if (row->state == FIBER_RUNNING)
-		row->cpu += age;
-	if (!fib_layout_has(layout, FIB_FIELD_BORN, sizeof born))
-		return;
 	row->runnable = field(layout, bytes, FIB_FIELD_RUNNABLE);
 	row->waited = field(layout, bytes, FIB_FIELD_WAITED);
-	row->lived = 0;
-	if (row->state == FIBER_RUNNABLE)
+	/* Unsigned: the fields may hold anything, and their difference from now must not overflow. */
+	age = (uint64_t)now - since;
+	if ((int64_t)age < 0)
+		age = 0;
+	beyond = born + row->cpu + row->runnable + row->waited - since;
+	if (row->state == FIBER_SUSPENDED && born && beyond && beyond <= age) {
+		row->state = FIBER_RUNNABLE;
+		since += beyond;
+		age -= beyond;
+	}
+	row->age = (int64_t)age;
+	if (row->state == FIBER_RUNNING)
+		row->cpu += age;
+	else if (row->state == FIBER_RUNNABLE)
 		row->runnable += age;
 	else if (row->state == FIBER_SUSPENDED)
 		row->waited += age;
-	else if (row->state != FIBER_RUNNING)
+	else
 		age = 0;
-	if (born)
-		row->lived = since - born + age;
+	row->lived = born ? since - born + age : 0;
+	if (!fib_layout_has(layout, FIB_FIELD_BORN, sizeof born))
+		row->runnable = row->waited = row->lived = FIB_ROW_UNKNOWN;
 }
 
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
 		    int64_t now, struct fib_row *ret)
 {
-	uint64_t since;
 	bool running;
 
 	memset(ret, 0, offsetof(struct fib_row, label) + 1); /* no labels: the rest says nothing */
@@ -142,12 +134,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->state = FIBER_RUNNING;
 		ret->carrier = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER);
 	}
-	since = decode_since(layout, bytes, now, ret);
-	/* Unsigned: the field may hold anything, and its difference from now must not overflow. */
-	ret->age = (int64_t)((uint64_t)now - since);
-	if (ret->age < 0)
-		ret->age = 0;
-	decode_times(layout, bytes, since, ret);
+	decode_times(layout, bytes, now, ret);
 	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
 		ret->wait_kind = FIB_WAIT_NONE;
 	} else if (ret->wait_kind != FIB_WAIT_YIELD) {
