@@ -3,12 +3,14 @@
  * allowance.c - how much CPU time answers may take from the program
  *
  * Where every CPU has a carrier to run, answering takes the CPU from one of them, and from the fiber that it was about to
- * run. So it is done in stints that are shorter than a fiber notices, each when the service thread has got up for its tick: but for
- * a connection or a request that comes, no carrier is interrupted more often because somebody looks. And there is an allowance, a token bucket: a share of the time may go
- * into answers, what has not been used of it is saved up to a limit and lets the next answer come soon, but whoever asks without
- * end, or for millions, gets no more than the share. Reading a recording is granted: whoever began it has chosen what it costs, and
- * what is not read in time is lost. It is done in stints too, with short pauses. And what is long for once, such as making the rings
- * of a recording, or all that a sanitizer does beside it, is no debt for minutes: who asks has a limit to his patience.
+ * run. So it is done in stints that are shorter than a fiber notices, each when the service thread has got up for its tick: but
+ * for a connection or a request that comes, no carrier is interrupted more often because somebody looks.
+ *
+ * And there is an allowance, a token bucket: a share of the time may go into answers, what has not been used of it is saved up to a
+ * limit and lets the next answer come soon, but whoever asks without end, or for millions, gets no more than the share. Reading a
+ * recording is granted: whoever began it has chosen what it costs, and what is not read in time is lost. It is done in stints
+ * too, with short pauses. And what is long for once, such as making the rings of a recording, or all that a sanitizer does
+ * beside it, is no debt for minutes: who asks has a limit to his patience.
  *
  * While a CPU is free nobody pays: the program has fewer carriers awake than CPUs, or they do not use them, as those of a
  * server that hangs, each in a system call. Whether they do is what the process has used without this thread. While

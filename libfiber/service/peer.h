@@ -84,7 +84,8 @@ short fib_peer_events(const struct fib_peer *peer);
 bool fib_peer_busy(const struct fib_peer *peer);
 
 /* Read, or go on with the answer, or write: whatever is possible without waiting. revents as
- * poll() gave them. brief: every microsecond counts, and one of them is enough. Closes the peer when it is finished, gone, or past its deadline. */
+ * poll() gave them. brief: every microsecond counts, and one of them is enough. Closes the peer when it is
+ * finished, gone, or past its deadline. */
 void fib_peer_turn(struct fib_peer *peer, short revents, bool brief, int64_t now);
 
 /* -- for commands: building the answer in the buffer -- */

@@ -63,9 +63,8 @@ void fib_walk_finish(struct fib_cursor *cursor)
 	cursor->end.sampled_ns = fib_os_now() - cursor->began;
 }
 
-#define BRIEF_ROWS \
-	24 /* of a piece that takes the CPU from a carrier: some 10 us and what no cache has */
-#define WHOLE_AHEAD 4 /* records that are fetched while one is sampled */
+#define BRIEF_ROWS  24 /* of a piece that takes the CPU from a carrier: some 10 us */
+#define WHOLE_AHEAD 4  /* records that are fetched while one is sampled */
 
 /* A frame of rows in the making, and the rows that still lack what their objects know. */
 struct piece {

@@ -23,7 +23,7 @@ static void put(enum fib_layout_field_id id, uint64_t value)
 	memcpy(record + l.fields[id].offset, &value, l.fields[id].size);
 }
 
-static inline void put_text(enum fib_layout_field_id id, const char *text)
+static void put_text(enum fib_layout_field_id id, const char *text)
 {
 	strncpy((char *)record + l.fields[id].offset, text, l.fields[id].size);
 }

@@ -147,15 +147,20 @@ static void test_peer_short_payload_gets_one_error_and_the_end(void **state)
 	assert_refused(-EINVAL, "too short");
 }
 
-static void test_peer_that_is_silent_is_dropped_when_its_time_is_over(void **state)
+static void assert_dropped_when_time_is_over(void)
 {
-	(void)state;
 	t->now += FIB_PEER_PATIENCE - 1;
 	talk_turn(t);
 	assert_true(t->peer.fd >= 0);
 	t->now += 1;
 	talk_turn(t);
 	assert_int_equal(t->peer.fd, -1);
+}
+
+static void test_peer_that_is_silent_is_dropped_when_its_time_is_over(void **state)
+{
+	(void)state;
+	assert_dropped_when_time_is_over();
 }
 
 static void test_peer_does_not_gain_time_by_bytes(void **state)
@@ -198,12 +203,7 @@ static void test_peer_that_stops_reading_is_dropped_when_its_time_is_over(void *
 	assert_true(t->peer.fd >= 0);
 	assert_int_equal(fib_peer_events(&t->peer), POLLOUT);
 	assert_false(fib_peer_busy(&t->peer));
-	t->now += FIB_PEER_PATIENCE - 1;
-	talk_turn(t);
-	assert_true(t->peer.fd >= 0);
-	t->now += 1;
-	talk_turn(t);
-	assert_int_equal(t->peer.fd, -1);
+	assert_dropped_when_time_is_over();
 	record_disperse(all, 20000);
 }
 
