@@ -23,9 +23,9 @@ import tempfile
 import threading
 
 SECONDS = 2  # of each turn
-# What the program says of one: turns of its fiber, gaps between them of more than 100 us, those in which the process did not have
-# the CPU; times that the service thread had it, those of more than 25, 50 and 100 us, the longest gap and time, and all of its time, us.
-Seconds = collections.namedtuple("Seconds", "turns late others served over25 over50 over100 gap longest cpu")
+# What the program says of one: turns of its fiber, gaps between them of more than 100 us; times that the service thread had the CPU,
+# those of more than 25, 50 and 100 us, the longest and all of it, us.
+Seconds = collections.namedtuple("Seconds", "turns late served over25 over50 over100 longest cpu")
 # What it is called, the command, and the mean of the random time to the next look, s. FILE is one that is thrown away.
 LOOKS = [*((name, ["fiberctl", name], 0) for name in
            ("list", "stacks", "tree", "waits", "deadlock", "carriers", "pinned", "slow", "metrics")),

@@ -78,32 +78,20 @@ static double cpu_now(clockid_t clock)
 #define AWAY 2e3   /* ns that no turn takes: somebody else had the CPU */
 #define LATE 100e3 /* ns that are too long */
 
-struct used {
-	double service, process; /* CPU time, ns */
-};
-
-static struct used used_now(clockid_t service)
-{
-	return (struct used){cpu_now(service), cpu_now(CLOCK_PROCESS_CPUTIME_ID)};
-}
-
 struct second {
 	long count;
 	long late;   /* gaps that were too long */
-	long others; /* of them, those in which it was not this process that had the CPU so long */
 	long served; /* gaps in which the service thread ran */
 	long over
 		[3]; /* of them, those in which it did for more than a quarter of LATE, a half, all of it */
-	double longest, by_service, all_service; /* ns */
+	double longest, all; /* CPU time of the service thread in one, and in all of them, ns */
 };
 
-static void add_gap(struct second *s, double gap, double service, double process)
+static void add_gap(struct second *s, double gap, double service)
 {
-	s->longest = gap > s->longest ? gap : s->longest;
-	s->by_service = service > s->by_service ? service : s->by_service;
-	s->all_service += service;
+	s->longest = service > s->longest ? service : s->longest;
+	s->all += service;
 	s->late += gap > LATE;
-	s->others += gap > LATE && process <= LATE;
 	s->served += service > 0;
 	s->over[0] += service > LATE / 4;
 	s->over[1] += service > LATE / 2;
@@ -113,20 +101,18 @@ static void add_gap(struct second *s, double gap, double service, double process
 /* Yield for a second and look at each gap between two turns. */
 static struct second one_second(clockid_t service)
 {
-	double began = work_now(), last = began, now, last_use = began;
-	struct used before = used_now(service), used;
+	double began = work_now(), last = began, now;
+	double before = cpu_now(service), used;
 	struct second s = {0};
 
 	do {
 		fiber_yield();
 		now = work_now();
 		if (now - last > AWAY) {
-			used = used_now(service);
-			/* The process has also done all turns since it was asked last. */
-			add_gap(&s, now - last, used.service - before.service,
-				used.process - before.process - (last - last_use));
+			used = cpu_now(service);
+			add_gap(&s, now - last, used - before);
 			before = used;
-			now = last_use = work_now();
+			now = work_now();
 		}
 		last = now;
 		s.count++;
@@ -143,10 +129,10 @@ static void *turns(void *arg)
 	for (long i = 0; i < o->seconds; i++) {
 		struct second s = one_second(service);
 
-		printf("turns %ld late %ld others %ld served %ld over %ld %ld %ld longest_us %.1f "
-		       "service_us %.1f all_us %.1f\n",
-		       s.count, s.late, s.others, s.served, s.over[0], s.over[1], s.over[2],
-		       s.longest / 1e3, s.by_service / 1e3, s.all_service / 1e3);
+		printf("turns %ld late %ld served %ld over %ld %ld %ld longest_us %.1f all_us "
+		       "%.1f\n",
+		       s.count, s.late, s.served, s.over[0], s.over[1], s.over[2], s.longest / 1e3,
+		       s.all / 1e3);
 		fflush(stdout);
 	}
 	_exit(0); /* those who wait have nobody to wake them */
