@@ -9,6 +9,9 @@
 
 #include <arpa/inet.h>
 
+#include "io/table.h"
+#include "sched/wait.h"
+
 static int listener, client, server;
 
 static inline void *do_accept(void *arg)
@@ -69,9 +72,21 @@ static inline void drain(void)
 	assert_int_equal(inside(do_read, &r), 5);
 }
 
+static inline bool stands_in(struct fiber_wait_queue *q, const struct fiber *fiber)
+{
+	struct fib_waiter *w;
+
+	fib_queue_lock(q);
+	for (w = fib_queue_first(q); w && w->parker->fiber != fiber;)
+		w = fib_waiter_of(w->link.next);
+	fib_queue_unlock(q);
+	return w != NULL;
+}
+
+/* To read, in the queue of the fiber's end: it is suspended a moment before. */
 static inline void until_it_waits(struct fiber *fiber)
 {
-	while (fiber_state(fiber) != FIBER_SUSPENDED)
+	while (!stands_in(&fib_descriptor_make(server)->reading.waiters, fiber))
 		sched_yield();
 }
 
