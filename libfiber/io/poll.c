@@ -8,7 +8,7 @@
  *
  * Each descriptor's edges are noted before they are asked, and a place is taken only if none has come since. A
  * descriptor that was closed since the first look is not the one that was meant, whoever has its number now: it counts
- * as one that is not open.
+ * as one that is not open. Whether it was is asked last, or what the next one said would be taken for its answer.
  *
  * A thread, and a pinned fiber, has nobody who looks at the poller for it and stays in poll(2).
  */
@@ -68,7 +68,9 @@ static int look(struct crowd *c, bool first)
 	}
 	n = ask(c->fds, c->count);
 	for (i = 0; i < c->count && n >= 0; i++) {
-		if (c->fds[i].fd < 0 || c->places[i].generation == c->places[i].look.generation)
+		const struct fib_look meant = {.generation = c->places[i].generation};
+
+		if (c->fds[i].fd < 0 || fib_descriptor_same(c->fds[i].fd, &meant))
 			continue;
 		n += !c->fds[i].revents;
 		c->fds[i].revents = POLLNVAL;
