@@ -7,10 +7,8 @@
  * counted; whoever tries notes the count first, and joins the queue only if it has not moved since. An
  * edge wakes all who wait in its direction (but see waiters.h), since one edge may stand for many bytes or connections.
  *
- * A number may be closed and used again while an event for the old descriptor is under way. Each entry counts its
- * generations and the token carries one: a stale event is dropped. It may also be closed and used again between
- * somebody's try and his wait; he must not give the poller the new descriptor with the old one's token, or its owner would
- * hear of nothing. So the generation is read again, and changed, under a lock that is held while the poller is told (the gate).
+ * Numbers are closed and used again: what was noted of a descriptor carries its generation (generation.c), and whoever comes
+ * late with it is refused, also by the gate, under which the poller is told.
  *
  * A TCP socket that gives less than it was asked for is empty: the next to read need not ask before he waits. But what has been
  * announced already is not announced again, so where the end, an error or urgent data has been, everybody asks.
@@ -36,7 +34,6 @@
 #include "os/spin.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
-#include "sched/watch.h"
 
 enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };
 
@@ -311,6 +308,7 @@ int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look
 		return rc;
 	r.buf = buf;
 	r.size = size;
+	r.generation = look->generation;
 	r.n = -EAGAIN;
 	rc = await_bytes(fd, d, look, deadline, &r.waiter);
 	*ret_n = r.n;
@@ -323,75 +321,4 @@ int fib_descriptor_rest(int fd, const struct fib_look *look, int64_t time, int64
 	int rc = fib_descriptor_wait(fd, 0, look, end < deadline ? end : deadline);
 
 	return rc == -ETIMEDOUT && end < deadline ? 0 : rc;
-}
-
-int fib_descriptor_notice(int fd)
-{
-	struct fib_descriptor *d = fib_descriptor_make(fd);
-
-	if (!d)
-		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
-	/* Whoever closes it passes here too: what the caller has done with the number so far comes before that. */
-	fib_spin_lock(&d->gate);
-	fib_spin_unlock(&d->gate);
-	return 0;
-}
-
-bool fib_descriptor_same(int fd, const struct fib_look *look)
-{
-	struct fib_descriptor *d = fib_descriptor_find(fd);
-
-	/* pairs: descriptor.look */
-	return (d ? fib_load_acquire(&d->generation) : 0) == look->generation;
-}
-
-/* A new generation: nothing that was under way for the old one counts. */
-static void renew(struct fib_descriptor *d, uint32_t fresh)
-{
-	fib_spin_lock(&d->gate);
-	fib_store(&d->fresh, fresh);
-	fib_store(&d->watched_by, 0);
-	fib_store(&d->last, 0);
-	fib_store(&d->drained, 0);
-	fib_add(&d->generation, 1); /* label: descriptor.look */
-	fib_spin_unlock(&d->gate);
-	fib_descriptor_wake_side(&d->reading, FIB_EVERY_EVENT);
-	fib_descriptor_wake_side(&d->writing, FIB_EVERY_EVENT);
-}
-
-void fib_descriptor_fresh(int fd)
-{
-	struct fib_descriptor *d = fib_descriptor_make(fd);
-
-	if (d)
-		renew(d, 1);
-}
-
-void fib_descriptor_forget(int fd)
-{
-	struct fib_descriptor *d = fib_descriptor_find(fd);
-	struct fib_carrier *c = fib_carrier_self();
-	uint64_t serial;
-
-	if (!d)
-		return;
-	/* A poller may keep the file open; another descriptor may stand for it too and keep it in the poller. */
-	serial = fib_load_acquire(&d->watched_by);
-	if (c && serial == c->sched->serial)
-		c->sched->poller->ops->forget(c->sched->poller, fd);
-	else if (serial)
-		fib_watch_forget(serial, fd);
-	renew(d, 0);
-}
-
-/* Between forget and close(2) the number still works: whoever tried and came to wait then has joined the
- * new generation, and no edge of a closed descriptor will wake him. */
-void fib_descriptor_closed(int fd)
-{
-	struct fib_descriptor *d = fib_descriptor_find(fd);
-
-	if (!d)
-		return;
-	fib_descriptor_wake_side(&d->reading, FIB_EVERY_EVENT);
-	fib_descriptor_wake_side(&d->writing, FIB_EVERY_EVENT);
 }

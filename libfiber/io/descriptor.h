@@ -46,8 +46,9 @@ int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look
 /* One who waits so. The rest is written by whoever decides the wait, before he makes its fiber run. */
 struct fib_receiver {
 	struct fib_waiter waiter;
-	void *buf;   /* I */
-	size_t size; /* I */
+	void *buf;	     /* I */
+	size_t size;	     /* I */
+	uint32_t generation; /* I: of what he waits for */
 	ssize_t n;
 };
 

@@ -7,8 +7,8 @@
  * kernel's way of receiving, instead of between one fiber's work and the next one's.
  *
  * He cannot go on meanwhile: his wait is decided, and only we make him run. That the number still stands for the
- * descriptor he waits for is looked at under its gate, which whoever closes it must pass first. And an edge that comes
- * after ours is another one: what we find drained is drained as of ours.
+ * descriptor that the edge is of, and that he waits for that one, is looked at under its gate, which whoever closes it must
+ * pass first. And an edge that comes after ours is another one: what we find drained is drained as of ours.
  */
 #include <errno.h>
 #include <poll.h>
@@ -62,7 +62,7 @@ static inline void receive_for(struct fib_receiver *r, uint64_t token, struct fi
 	const int fd = (int)(uint32_t)token;
 
 	fib_spin_lock(&d->gate);
-	if (token == fib_descriptor_token(fd, d))
+	if (token == fib_descriptor_token(fd, d) && r->generation == token >> 32)
 		r->n = fib_os_recv_now(fd, r->buf, r->size, MSG_DONTWAIT);
 	fib_spin_unlock(&d->gate);
 	if (r->n > 0 && (size_t)r->n < r->size)

@@ -67,10 +67,13 @@ static fib_noinline int watch(struct fib_poller *p, int fd, uint64_t token)
 	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET,
 				    .data.u64 = token};
 
-	if (epoll_ctl(e->fd, EPOLL_CTL_ADD, fd, &event) == 0)
-		return 0;
-	if (errno == EEXIST && epoll_ctl(e->fd, EPOLL_CTL_MOD, fd, &event) == 0)
-		return 0;
+	/* Whoever closes it behind our back, or puts another in its place, may do so between the two. */
+	do {
+		if (epoll_ctl(e->fd, EPOLL_CTL_ADD, fd, &event) == 0)
+			return 0;
+		if (errno == EEXIST && epoll_ctl(e->fd, EPOLL_CTL_MOD, fd, &event) == 0)
+			return 0;
+	} while (errno == ENOENT);
 	return -errno;
 }
 

@@ -2,15 +2,15 @@
 /*
  * descriptor_model.h - edges, generations and those who wait for a descriptor, in every interleaving
  *
- * Two fibers read a descriptor, bytes come for it, and a third closes it and gets its number again for another file,
- * which a fourth reads while bytes come for that. For the first who waits on one that is known to be new the poller
- * receives itself. The steps are those of descriptor.c, ready.c and stream.c; what happens
+ * Two fibers read a descriptor, bytes come for it, and a third closes it. As soon as it is closed somebody gets its number for
+ * another file, which a fourth reads while bytes come for that. For the first who waits on one that is known to be new the
+ * poller receives itself. The steps are those of descriptor.c, generation.c, ready.c and stream.c; what happens
  * under a queue's lock, or under the gate, is one step. The poller tells of changes only, once for each registration
- * and for each arrival, with the token of who registered.
+ * and for each arrival, with the token of who registered. What is closed it lets go of by itself (epoll), or keeps open until
+ * it is told to (io_uring); it knows one file by each number.
  *
  * Nobody sleeps beside bytes that he could read, nor on a descriptor that has been closed, nor is given a stranger's
- * bytes. Then each rule is left out,
- * and the model must find who does.
+ * bytes, and no closed file is kept open. Then each rule is left out, and the model must find who does.
  */
 #ifndef TESTS_UNIT_IO_DESCRIPTOR_MODEL_H
 #define TESTS_UNIT_IO_DESCRIPTOR_MODEL_H
@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ONE, TWO, HEIR, CLOSER, WIRE, POLLER, ACTORS };
+enum { ONE, TWO, HEIR, CLOSER, OPENER, WIRE, POLLER, ACTORS };
 #define READERS CLOSER
 
 enum { NONE, OLD, NEW, FILES }; /* which file the number leads to */
@@ -31,13 +31,15 @@ enum at {
 	TOLD,  /* WATCHES_OPENLY: between the look and the telling */
 	JOIN,
 	ASLEEP,
-	HELD,  /* its wait is decided, and the poller receives for it */
-	CHECK, /* whether it was closed meanwhile */
-	RENEW, /* the closer: a new generation, under the gate */
+	HELD,	/* its wait is decided, and the poller receives for it */
+	CHECK,	/* whether it was closed meanwhile */
+	LET_GO, /* LETS_GO_OPENLY: the closer tells the poller */
+	RENEW,	/* that, and a new generation, under the gate */
 	WAKE,
-	CLOSE, /* close(2) */
+	CLOSE,	      /* close(2) */
+	LET_GO_AGAIN, /* under the gate */
 	WAKE_AGAIN,
-	OPEN,	     /* another file, the same number */
+	OPEN,	     /* the opener: another file, the same number */
 	RENEW_FRESH, /* fiber_accept: known to be new */
 	WAKE_FRESH,
 	BEGIN, /* its reader */
@@ -46,13 +48,16 @@ enum at {
 
 enum broken {
 	NOTHING,
-	JOINS_BLINDLY,	  /* joins the queue whatever has happened since the look */
-	JOINS_A_STRANGER, /* joins the queue of whatever has the number now */
-	TRIES_FIRST,	  /* notes the edges after the try */
-	WATCHES_OPENLY,	  /* no gate: the generation may change while the poller is told */
-	WAKES_ONCE,	  /* the closer does not wake again after close(2) */
-	WAKES_NOBODY,	  /* nor before */
-	WAKES_BEFORE,	  /* wakes, and then counts the edge */
+	JOINS_BLINDLY,	      /* joins the queue whatever has happened since the look */
+	JOINS_A_STRANGER,     /* joins the queue of whatever has the number now */
+	TRIES_FIRST,	      /* notes the edges after the try */
+	WATCHES_OPENLY,	      /* no gate: the generation may change while the poller is told */
+	WAKES_ONCE,	      /* the closer does not wake again after close(2) */
+	WAKES_NOBODY,	      /* nor before */
+	WAKES_BEFORE,	      /* wakes, and then counts the edge */
+	RECEIVES_FOR_ANYBODY, /* also for one who has come to wait for what was closed */
+	LETS_GO_OPENLY, /* no gate: somebody may give it to the poller once more before the generation has changed */
+	LETS_GO_ONCE, /* not again after close(2) */
 	RECEIVES_OPENLY, /* no gate: the number may be closed and used again before it is received from */
 };
 
@@ -66,9 +71,9 @@ struct reader {
 struct model {
 	uint8_t fresh, accepts; /* the number is from fiber_accept; the next one will be */
 	struct reader r[READERS];
-	uint8_t closer, number; /* where the number leads to now */
-	uint8_t generation;
-	uint8_t watched;      /* the poller has it; not for which generation */
+	uint8_t closer, opener, generation, number; /* where the number leads to now */
+	uint8_t keeps,
+		watched;      /* the poller keeps files open; it has it, not for which generation */
 	uint8_t token[FILES]; /* of who registered the file, 0 none */
 	uint8_t bytes[FILES], to_come[FILES];
 	uint8_t event[FILES]; /* the poller will tell of it */
@@ -80,6 +85,7 @@ struct model {
 };
 
 static enum broken broken;
+static const struct reader ended = {.at = END};
 
 static void wake_all(struct model *m)
 {
@@ -96,8 +102,7 @@ static void count_edge(struct model *m)
 	unsigned i;
 
 	for (i = 0; i < READERS; i++)
-		m->r[i].missed = m->r[i].at == TRY || m->r[i].at == WATCH || m->r[i].at == TOLD ||
-				 m->r[i].at == JOIN;
+		m->r[i].missed = m->r[i].at >= TRY && m->r[i].at <= JOIN;
 }
 
 static void wake_side(struct model *m)
@@ -106,17 +111,38 @@ static void wake_side(struct model *m)
 	wake_all(m);
 }
 
-static void end(struct reader *r)
+static void unregister(struct model *m, unsigned file)
 {
-	*r = (struct reader){.at = END};
+	m->token[file] = m->event[file] = 0;
+}
+
+/* By its number. */
+static void let_go(struct model *m)
+{
+	unsigned file;
+
+	for (file = OLD; file < FILES; file++)
+		if (m->watched && (m->keeps || m->number == file))
+			unregister(m, file);
+	m->watched = 0;
+}
+
+static void renew(struct model *m, uint8_t fresh)
+{
+	let_go(m);
+	m->generation++;
+	m->fresh = fresh;
 }
 
 static void register_file(struct model *m, uint8_t generation)
 {
 	if (!m->number)
 		return;
+	if (m->keeps)
+		unregister(m, m->number == OLD ? NEW : OLD);
 	m->token[m->number] = generation;
 	m->event[m->number] = m->bytes[m->number] > 0;
+	m->watched = 1;
 }
 
 static void watch(struct model *m, struct reader *r)
@@ -124,14 +150,12 @@ static void watch(struct model *m, struct reader *r)
 	r->at = JOIN;
 	if (m->watched && m->fresh)
 		return;
-	if (m->generation != r->generation || !m->number) {
-		end(r); /* -EBADF */
-	} else if (broken == WATCHES_OPENLY) {
+	if (m->generation != r->generation || !m->number)
+		*r = ended; /* -EBADF */
+	else if (broken == WATCHES_OPENLY)
 		r->at = TOLD;
-	} else {
+	else
 		register_file(m, r->generation);
-		m->watched = 1;
-	}
 }
 
 static bool step_reader(struct model *m, struct reader *r)
@@ -150,7 +174,7 @@ static bool step_reader(struct model *m, struct reader *r)
 		r->at = broken == TRIES_FIRST ? LOOK_EDGES : WATCH;
 		if (!m->number || m->bytes[m->number]) {
 			m->bytes[m->number] -= m->number && m->bytes[m->number];
-			end(r);
+			*r = ended;
 		}
 		return true;
 	case WATCH:
@@ -158,7 +182,6 @@ static bool step_reader(struct model *m, struct reader *r)
 		return true;
 	case TOLD:
 		register_file(m, r->generation);
-		m->watched = 1;
 		r->at = JOIN;
 		return true;
 	case JOIN:
@@ -188,9 +211,14 @@ static bool step_closer(struct model *m)
 	uint8_t *at = &m->closer;
 
 	switch (*at) {
+	case LET_GO:
+		let_go(m);
+		*at = RENEW;
+		return true;
 	case RENEW:
-		m->generation++;
-		m->watched = m->fresh = 0;
+		if (broken == LETS_GO_OPENLY)
+			m->watched = 0;
+		renew(m, 0);
 		*at = broken == WAKES_NOBODY ? CLOSE : WAKE;
 		return true;
 	case WAKE:
@@ -199,21 +227,37 @@ static bool step_closer(struct model *m)
 		return true;
 	case CLOSE:
 		m->number = NONE;
-		m->token[OLD] = m->event[OLD] = 0;
-		*at = broken == WAKES_ONCE || broken == WAKES_NOBODY ? OPEN : WAKE_AGAIN;
+		if (!m->keeps)
+			unregister(m, OLD);
+		*at = broken == LETS_GO_ONCE ? WAKE_AGAIN : LET_GO_AGAIN;
+		return true;
+	case LET_GO_AGAIN:
+		if (!m->fresh)
+			let_go(m);
+		*at = broken == WAKES_ONCE || broken == WAKES_NOBODY ? END : WAKE_AGAIN;
 		return true;
 	case WAKE_AGAIN:
 		wake_side(m);
-		*at = OPEN;
+		*at = END;
 		return true;
+	default:
+		return false;
+	}
+}
+
+static bool step_opener(struct model *m)
+{
+	uint8_t *at = &m->opener;
+
+	switch (*at) {
 	case OPEN:
+		if (m->number)
+			return false;
 		m->number = NEW;
 		*at = m->accepts ? RENEW_FRESH : BEGIN;
 		return true;
 	case RENEW_FRESH:
-		m->generation++;
-		m->watched = 0;
-		m->fresh = 1;
+		renew(m, 1);
 		*at = WAKE_FRESH;
 		return true;
 	case WAKE_FRESH:
@@ -248,16 +292,16 @@ static bool step_wire(struct model *m)
 /* The first who waits goes nowhere until it has been received for him. */
 static void hold_first(struct model *m, uint8_t token)
 {
-	unsigned i;
+	unsigned i = 0;
 
-	for (i = 0; i < READERS && !m->held; i++) {
-		if (!m->r[i].queued)
-			continue;
-		m->r[i].queued = 0;
-		m->r[i].at = HELD;
-		m->held = (uint8_t)(i + 1);
-		m->for_token = token;
-	}
+	while (i < READERS && !m->r[i].queued)
+		i++;
+	if (i == READERS)
+		return;
+	m->r[i].queued = 0;
+	m->r[i].at = HELD;
+	m->held = (uint8_t)(i + 1);
+	m->for_token = token;
 }
 
 static void receive(struct model *m)
@@ -269,10 +313,12 @@ static void receive(struct model *m)
 		return;
 	}
 	r->at = CHECK;
-	if ((m->trusts || m->for_token == m->generation) && m->number && m->bytes[m->number]) {
+	if ((m->trusts || m->for_token == m->generation) &&
+	    (r->generation == m->for_token || broken == RECEIVES_FOR_ANYBODY) &&
+	    m->bytes[m->number]) {
 		m->bytes[m->number]--;
 		m->stolen = m->number != r->file;
-		end(r);
+		*r = ended;
 	}
 	m->held = m->for_token = m->trusts = 0;
 }
@@ -285,7 +331,6 @@ static bool step_poller(struct model *m)
 		receive(m);
 		return true;
 	}
-
 	if (m->half) {
 		m->half = 0;
 		count_edge(m);
@@ -317,6 +362,8 @@ static bool step(void *state, unsigned who)
 	switch (who) {
 	case CLOSER:
 		return step_closer(m);
+	case OPENER:
+		return step_opener(m);
 	case WIRE:
 		return step_wire(m);
 	case POLLER:
@@ -333,6 +380,8 @@ static const char *wrong(const void *state, bool final)
 
 	if (m->stolen)
 		return "a fiber was given a stranger's bytes";
+	if (m->token[OLD] && m->number != OLD && m->closer == END)
+		return "the poller keeps a closed file open";
 	if (!final)
 		return NULL;
 	for (i = 0; i < READERS; i++) {

@@ -16,15 +16,20 @@
 enum { STAYS_OPEN, CLOSES, AND_ACCEPTS };
 
 /* old, new: bytes that come for the file, and for the next one. */
-static void run(enum broken rule, unsigned closes, unsigned old, unsigned new, struct explore *e)
+static void run(enum broken rule, unsigned closes, bool keeps, unsigned old, unsigned new,
+		struct explore *e)
 {
-	struct model first = {
-		.number = OLD, .generation = 1, .fresh = 1, .accepts = closes == AND_ACCEPTS};
+	struct model first = {.number = OLD,
+			      .generation = 1,
+			      .fresh = 1,
+			      .accepts = closes == AND_ACCEPTS,
+			      .keeps = keeps};
 
 	*e = (struct explore){sizeof first, ACTORS, step, wrong, 0, 0, NULL, ""};
 	broken = rule;
 	first.r[HEIR].at = END;
-	first.closer = closes ? RENEW : END;
+	first.closer = !closes ? END : rule == LETS_GO_OPENLY ? LET_GO : RENEW;
+	first.opener = closes ? OPEN : END;
 	first.to_come[OLD] = (uint8_t)old;
 	first.to_come[NEW] = (uint8_t) new;
 	explore(e, &first);
@@ -33,12 +38,12 @@ static void run(enum broken rule, unsigned closes, unsigned old, unsigned new, s
 static void test_descriptor_model_leaves_nobody_beside_his_bytes_or_on_what_is_closed(void **state)
 {
 	struct explore e;
-	unsigned closes, bytes;
+	unsigned closes, keeps, bytes;
 
 	(void)state;
 	for (closes = STAYS_OPEN; closes <= AND_ACCEPTS; closes++) {
-		for (bytes = 0; bytes <= 3; bytes++) {
-			run(NOTHING, closes, bytes, bytes / 2 + 1, &e);
+		for (keeps = bytes = 0; bytes <= 3; bytes += keeps, keeps = !keeps) {
+			run(NOTHING, closes, keeps, bytes, bytes / 2 + 1, &e);
 			if (e.found)
 				print_message("# %s: %s\n", e.found, e.way);
 			assert_null(e.found);
@@ -52,7 +57,7 @@ static void goes_wrong(enum broken rule, unsigned closes, unsigned old, unsigned
 {
 	struct explore e;
 
-	run(rule, closes, old, new, &e);
+	run(rule, closes, rule == LETS_GO_OPENLY || rule == LETS_GO_ONCE, old, new, &e);
 	assert_non_null(e.found);
 	assert_string_equal(e.found, what);
 	assert_true(e.way[0]);
@@ -90,6 +95,14 @@ static void test_descriptor_model_that_receives_openly_gives_a_stranger_s_bytes(
 {
 	(void)state;
 	goes_wrong(RECEIVES_OPENLY, AND_ACCEPTS, 1, 1, "a fiber was given a stranger's bytes");
+	goes_wrong(RECEIVES_FOR_ANYBODY, AND_ACCEPTS, 0, 1, "a fiber was given a stranger's bytes");
+}
+
+static void test_descriptor_model_that_lets_go_too_seldom_keeps_a_closed_file(void **state)
+{
+	(void)state;
+	goes_wrong(LETS_GO_OPENLY, CLOSES, 0, 0, "the poller keeps a closed file open");
+	goes_wrong(LETS_GO_ONCE, CLOSES, 0, 0, "the poller keeps a closed file open");
 }
 
 int main(void)
@@ -106,6 +119,7 @@ int main(void)
 			test_descriptor_model_that_wakes_too_seldom_leaves_them_on_what_is_closed),
 		cmocka_unit_test(
 			test_descriptor_model_that_receives_openly_gives_a_stranger_s_bytes),
+		cmocka_unit_test(test_descriptor_model_that_lets_go_too_seldom_keeps_a_closed_file),
 	};
 
 	harness_watchdog(120);

@@ -179,6 +179,30 @@ static void test_ready_receives_nothing_of_another_connection(void **state)
 	close(stranger[1]);
 }
 
+/* A number that was closed behind our back has been given out again, and whoever says so has not come to wake its waiters. */
+static void test_ready_receives_nothing_for_who_waits_for_what_was_closed(void **state)
+{
+	struct fib_descriptor *d;
+	struct fiber *reader;
+	struct reading r;
+	char c;
+
+	(void)state;
+	settle();
+	reader = spawn_reader(&r);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, stranger), 0);
+	assert_int_equal(send(stranger[1], "x", 1, 0), 1);
+	assert_int_equal(dup2(stranger[0], server), server);
+	d = fib_descriptor_find(server);
+	d->generation++;
+	fib_descriptor_ready(fib_descriptor_token(server, d), POLLIN);
+	assert_int_equal(inside_join(reader), -EBADF);
+	assert_int_equal(recv(server, &c, 1, MSG_DONTWAIT), 1);
+	assert_int_equal(c, 'x');
+	close(stranger[0]);
+	close(stranger[1]);
+}
+
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, connect_both, disconnect_both)
@@ -188,6 +212,7 @@ int main(void)
 		EACH(test_ready_receives_nothing_for_who_has_gone),
 		EACH(test_ready_leaves_what_does_not_fit),
 		EACH(test_ready_receives_nothing_of_another_connection),
+		EACH(test_ready_receives_nothing_for_who_waits_for_what_was_closed),
 	};
 
 	harness_watchdog(60);

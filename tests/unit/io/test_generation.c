@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_generation.c - a descriptor is closed while somebody gives it to the poller
+ *
+ * He hears that it is closed, not what his system call says that came too late; and the poller does not keep the file, so
+ * that the other end hears of it too. What the poller does, and close(2), are held up in the middle for as long as it takes
+ * another thread to get as far as it can.
+ */
+#include "inside.h"
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
+#include "runtime/runtime.h"
+#include "tests/harness/paths.h"
+
+#define PATIENCE (100 * MS)
+
+static const struct fib_poller_ops *real;
+static struct fib_poller_ops held;
+static int near, far;		     /* the two ends; `near` is waited for and closed */
+static _Atomic int holding, held_up; /* the next one is held up; it is */
+static _Atomic int let_go;	     /* the poller has been told to */
+static struct fiber *_Atomic late;   /* comes while close(2) is held up; NULL: nobody shall */
+static _Atomic int closing;
+
+static void hold_up(void)
+{
+	const int64_t until = fiber_after(PATIENCE);
+
+	if (!holding)
+		return;
+	holding = 0;
+	held_up = 1;
+	while (fiber_now() < until && !let_go)
+		sched_yield();
+}
+
+static int watch_held_up(struct fib_poller *p, int fd, uint64_t token)
+{
+	if (fd == near)
+		hold_up();
+	return real->watch(p, fd, token);
+}
+
+static int want_held_up(struct fib_poller *p, int fd, uint64_t token, short events)
+{
+	if (fd == near)
+		hold_up();
+	return real->want(p, fd, token, events);
+}
+
+static void forget_and_tell(struct fib_poller *p, int fd)
+{
+	real->forget(p, fd);
+	if (fd == near)
+		let_go = 1;
+}
+
+/* Between the two calls of epoll's watch. */
+int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
+{
+	long rc;
+
+	if (op == EPOLL_CTL_MOD && fd == near)
+		hold_up();
+	rc = syscall(SYS_epoll_ctl, epoll, op, fd, event);
+	if (op == EPOLL_CTL_DEL && fd == near)
+		let_go = 1;
+	return (int)rc;
+}
+
+int close(int fd)
+{
+	const int64_t until = fiber_after(20000 * MS);
+
+	if (closing && fd == near) {
+		closing = 0;
+		while (fiber_state(late) != FIBER_SUSPENDED && fiber_now() < until)
+			sched_yield();
+	}
+	return (int)syscall(SYS_close, fd);
+}
+
+static void *wait_readable(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)fiber_wait_fd(near, POLLIN, FIBER_FOREVER);
+}
+
+static void *await_one(void *arg)
+{
+	const short in = POLLIN;
+
+	(void)arg;
+	return (void *)(intptr_t)fiber_await_fds(&near, &in, 1, FIBER_FOREVER);
+}
+
+static void *wait_when_it_is_being_closed(void *arg)
+{
+	while (closing)
+		fiber_yield();
+	return wait_readable(arg);
+}
+
+static void connect_ends(void)
+{
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	near = fds[0];
+	far = fds[1];
+	held_up = let_go = 0;
+}
+
+static void assert_far_end_hears(void)
+{
+	struct pollfd p = {.fd = far, .events = POLLIN};
+
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_true(p.revents & POLLHUP);
+	close(far);
+}
+
+static struct fiber *suspended(fiber_fn *fn)
+{
+	struct fiber *f = inside_spawn(fn, NULL);
+
+	while (fiber_state(f) != FIBER_SUSPENDED)
+		sched_yield();
+	return f;
+}
+
+static void until_held_up(void)
+{
+	while (!held_up)
+		sched_yield();
+}
+
+static void test_close_while_the_poller_is_told_is_heard_at_both_ends(void **state)
+{
+	struct fib_poller *const p = rt->sched.poller;
+	struct fiber *f;
+
+	(void)state;
+	/* The carriers read the operations that we exchange under them. */
+	if (!strcmp(harness_sanitizer(), "thread"))
+		skip();
+	connect_ends();
+	real = p->ops;
+	held = *real;
+	held.watch = watch_held_up;
+	held.want = real->want ? want_held_up : NULL;
+	held.forget = forget_and_tell;
+	p->ops = &held;
+	holding = 1;
+	f = inside_spawn(wait_readable, NULL);
+	until_held_up();
+	assert_int_equal(fiber_close(near), 0);
+	assert_int_equal(inside_join(f), -EBADF);
+	assert_far_end_hears();
+	p->ops = real;
+}
+
+/* The second to come finds it in the poller, and by the time that he changes what is there it is not. With another poller
+ * nothing is held up. */
+static void test_close_between_two_steps_of_the_poller_is_no_other_error(void **state)
+{
+	struct fiber *f, *g;
+
+	(void)state;
+	connect_ends();
+	f = suspended(await_one);
+	holding = !strcmp(rt->sched.poller->ops->name, "epoll");
+	held_up = !holding;
+	g = inside_spawn(await_one, NULL);
+	until_held_up();
+	assert_int_equal(fiber_close(near), 0);
+	assert_int_equal(inside_join(f), -EBADF);
+	assert_int_equal(inside_join(g), -EBADF);
+	assert_far_end_hears();
+}
+
+static void test_close_that_somebody_comes_to_wait_in_is_heard_at_both_ends(void **state)
+{
+	struct fiber *f;
+
+	(void)state;
+	connect_ends();
+	f = suspended(wait_readable);
+	closing = 1;
+	late = inside_spawn(wait_when_it_is_being_closed, NULL);
+	assert_int_equal(fiber_close(near), 0);
+	assert_int_equal(inside_join(f), -EBADF);
+	assert_int_equal(inside_join(late), -EBADF);
+	assert_far_end_hears();
+}
+
+/* Wherever each of them is. */
+static void test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends(void **state)
+{
+	struct fiber *f, *g;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 300; i++) {
+		connect_ends();
+		f = suspended(i % 2 ? await_one : wait_readable);
+		g = inside_spawn(await_one, NULL);
+		while (i % 4 < 3 && fiber_state(g) != FIBER_SUSPENDED)
+			sched_yield();
+		assert_int_equal(fiber_close(near), 0);
+		assert_int_equal(inside_join(f), -EBADF);
+		assert_int_equal(inside_join(g), -EBADF);
+		assert_far_end_hears();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_close_while_the_poller_is_told_is_heard_at_both_ends),
+		cmocka_unit_test(test_close_between_two_steps_of_the_poller_is_no_other_error),
+		cmocka_unit_test(test_close_that_somebody_comes_to_wait_in_is_heard_at_both_ends),
+		cmocka_unit_test(test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, inside_start, inside_stop);
+}
