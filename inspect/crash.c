@@ -19,7 +19,7 @@ static const char *signal_name(int number, char *buf, size_t size)
 
 const char *ins_crash_text(const struct ins_crash *crash, char *buf, size_t size)
 {
-	char name[sizeof crash->name * 4 + 4] = "", known[32], more[64] = "", who[160];
+	char name[sizeof crash->name * 4 + 4] = "", known[32], more[64] = "", who[sizeof name + 48];
 
 	if (crash->name[0]) {
 		char plain[sizeof crash->name * 4];

@@ -42,6 +42,17 @@ static void test_a_hostile_name_is_harmless(void **state)
 	assert_null(strchr(text, '\n'));
 }
 
+static void test_the_longest_name_cuts_nothing(void **state)
+{
+	struct ins_crash crash = {.signal = 6, .fiber = UINT64_MAX};
+	char text[320];
+
+	(void)state;
+	memset(crash.name, 1, sizeof crash.name - 1);
+	assert_non_null(
+		strstr(ins_crash_text(&crash, text, sizeof text), "\" was running when signal 6 "));
+}
+
 static void test_json_has_every_key(void **state)
 {
 	const struct ins_crash crash = {.signal = SIGABRT, .pc = 0x10, .sender = 9};
@@ -66,6 +77,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words_say_who_ran_and_where),
 		cmocka_unit_test(test_a_hostile_name_is_harmless),
+		cmocka_unit_test(test_the_longest_name_cuts_nothing),
 		cmocka_unit_test(test_json_has_every_key),
 	};
 
