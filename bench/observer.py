@@ -10,9 +10,14 @@ times a second for its tick, and more often to answer, and takes the CPU for as 
 what an observer takes, and has nothing of the machine's doings in it but its slowness.
 Of a CPU, what it uses "more" than alone is what looking costs; turns tell the same with the machine's noise.
 fibertrace stops the thread that runs the fiber to copy its stack.
+
+A tool works, and what works beside it on the same host, a virtual CPU more than nobody does, slows the program's down. With --busy the
+other CPU is never idle, whether somebody looks or not: somebody of the lowest class computes there. What then is left is the
+observer's.
 """
 import argparse
 import collections
+import contextlib
 import os
 import random
 import re
@@ -39,10 +44,15 @@ def parse():
     parser.add_argument("--build", required=True)
     parser.add_argument("--fibers", type=int, default=100000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--looks", default="", help="names of some, with commas; else all of them")
+    add_common(parser)
     options = parser.parse_args()
     options.looks = looks_called(options.looks, parser)
     return options
+
+
+def add_common(parser):
+    parser.add_argument("--looks", default="", help="names of some, with commas; else all of them")
+    parser.add_argument("--busy", action="store_true", help="keep the other CPU busy all the time")
 
 
 def looks_called(names, parser):
@@ -102,8 +112,26 @@ def start_program(build, fibers, seconds):
     return program
 
 
+@contextlib.contextmanager
+def other_cpu(busy):
+    """The one that tools run on, which preempt who computes there."""
+    command = ["taskset", "-c", "1", "chrt", "-i", "0", "sh", "-c", "while :; do :; done"]
+    computes = subprocess.Popen(command) if busy else None
+    try:
+        yield
+    finally:
+        if computes:
+            computes.kill()
+            computes.wait()
+
+
 def main():
     options = parse()
+    with other_cpu(options.busy):
+        report(options.fibers, measure(options))
+
+
+def measure(options):
     seconds = 2 * SECONDS * len(options.looks) * options.repeats
     program = start_program(options.build, options.fibers, seconds + 1)
     looker = Looker(options.build, program.pid)
@@ -115,7 +143,7 @@ def main():
             pairs[name].append((alone, next_seconds(program)))
             looker.stop()
     program.wait()
-    report(options.fibers, pairs)
+    return pairs
 
 
 def next_seconds(program):

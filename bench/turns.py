@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 
-from observer import Looker, looks_called, start_program
+from observer import Looker, add_common, looks_called, other_cpu, start_program
 
 TRACER = "/sys/kernel/tracing"
 EVENTS = ("sched/sched_switch", "sched/sched_waking", "raw_syscalls", "irq_vectors/local_timer_entry", "irq_vectors/local_timer_exit",
@@ -39,7 +39,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--looks", default="", help="names of some, with commas; of a single one also what its turns did")
+    add_common(parser)
     options = parser.parse_args()
     options.looks = looks_called(options.looks, parser)
     return options
@@ -162,6 +162,14 @@ def report_kinds(turns):
 
 def main():
     options = parse()
+    with other_cpu(options.busy):
+        pairs = measure(options)
+    report(pairs)
+    if len(pairs) == 1:
+        report_kinds([turn for _, looked in pairs.popitem()[1] for turn in looked])
+
+
+def measure(options):
     pairs = {name: [] for name, _, _ in options.looks}
     # Reading what was traced takes less than it took to trace; the program is ended before its time.
     program = start_program(options.build, 100000, 10 * SECONDS * len(pairs) * options.repeats)
@@ -181,9 +189,7 @@ def main():
         looker.stop()
         tracer.close()
         program.kill()
-    report(pairs)
-    if len(pairs) == 1:
-        report_kinds([turn for _, looked in pairs.popitem()[1] for turn in looked])
+    return pairs
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 # bench.mk - the same works on libfiber and on its peers, interleaved
 #
 # make bench [WORK=name[,name]] [REPEATS=n] [BASE=build/bench/earlier.json]
-# make bench-instructions [WORK=...]    make bench-observer [LOOKS=name[,name]]    make bench-turns [LOOKS=name]
+# make bench-instructions [WORK=...]    make bench-observer [LOOKS=name[,name]] [BUSY=1]    make bench-turns [LOOKS=name] [BUSY=1]
 # make bench-tools [COLD=1]    make bench-programs    make deps-bench
 #
 # A peer whose package is missing is not built; the table says so.
@@ -16,6 +16,7 @@ BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c)
 PEERS := $(basename $(notdir $(wildcard bench/peers/*.c bench/peers/*.cpp bench/peers/*.go)))
 BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/libfiber
 PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
+LOOKING = --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)') $(if $(BUSY),--busy)
 BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
 
 .PHONY: bench bench-instructions bench-observer bench-turns bench-tools bench-programs
@@ -25,9 +26,9 @@ bench: bench-programs
 bench-instructions: $(BENCHES)
 	@$(BENCH_RUN) --instructions
 bench-observer: $(BUILD)/bench/libfiber tools
-	@python3 -B bench/observer.py --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)')
+	@python3 -B bench/observer.py $(LOOKING)
 bench-turns: $(BUILD)/bench/libfiber tools
-	@python3 -B bench/turns.py --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)')
+	@python3 -B bench/turns.py $(LOOKING)
 bench-tools: tools fixtures
 	@python3 -B bench/tools.py --build $(BUILD) --repeats $(REPEATS) $(if $(COLD),--cold)
 
