@@ -2,7 +2,7 @@
 /*
  * local.h - what the control socket asks of the operating system
  *
- * Local sockets, the folder they live in, and the word that wakes a resting thread. Leaves that
+ * Local sockets, the folder they live in, and what wakes a resting thread: others, or the clock. Leaves that
  * return the negative errno, like os.h.
  */
 #ifndef FIB_OS_LOCAL_H
@@ -37,6 +37,14 @@ int fib_os_local_accept(int fd, struct fib_os_who *ret);
 int fib_os_event(void);
 void fib_os_event_set(int fd); /* makes it readable. Async-signal-safe; leaves errno as it was */
 void fib_os_event_clear(int fd);
+
+/* -- a timer that poll(2) finds readable: a timerfd -- */
+int fib_os_timer(void);
+/* Whether fd is such a timer of ours still. */
+bool fib_os_timer_ours(int fd);
+/* Set it to expire at an absolute time (ns), 0: never, and not to be readable until then. False: it is not ours, and was left
+ * alone. */
+bool fib_os_timer_set(int fd, int64_t at);
 
 /* -- files and folders -- */
 struct fib_os_entry {

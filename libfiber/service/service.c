@@ -32,56 +32,36 @@
 #include "service/allowance.h"
 #include "service/answer.h"
 #include "service/audit.h"
+#include "service/beat.h"
 #include "service/door.h"
 #include "service/peer.h"
 #include "service/recording.h"
+#include "service/waker.h"
 
 #define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
 #define PEERS	     16
 #define STACK_SIZE   (256u << 10)
 
-enum { SLOT_EVENT, SLOT_DOOR, SLOT_PEERS, SLOTS = SLOT_PEERS + PEERS };
+enum {
+	SLOT_EVENT,
+	SLOT_DOOR,
+	SLOT_BEAT,
+	SLOT_PEERS = SLOT_BEAT + FIB_BEAT_SLOTS,
+	SLOTS = SLOT_PEERS + PEERS
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* enter and leave; never the thread */
 static unsigned users;					 /* L */
 static pthread_t thread;				 /* L */
-static _Atomic int event_fd = -1;			 /* A: service.waker */
-static _Atomic unsigned waking;				 /* A: in wake() now */
 static _Atomic bool stop;				 /* A */
 
 /* T the thread only, while it runs */
 static struct fib_door door = {.fd = -1};
+static struct fib_beat beat = {.fd = {-1, -1}};
 static struct fib_peer peers[PEERS];
 static int64_t next_tick;    /* INT64_MAX: resting */
 static int64_t accept_after; /* 0: at once */
 static struct fib_allowance allowance;
-
-static void wake(void)
-{
-	int fd;
-
-	fib_add(&waking, 1);
-	/* pairs: service.waker -- either we see that it is closed, or it is closed after us. */
-	fib_fence_seq();
-	fd = fib_load(&event_fd);
-	if (fd >= 0)
-		fib_os_event_set(fd);
-	fib_sub(&waking, 1);
-}
-
-/* A carrier may be about to write to the waker, whose number somebody else gets once it is closed. */
-static void close_waker(void)
-{
-	int fd = fib_load(&event_fd);
-
-	/* label: service.waker */
-	fib_store_seq(&event_fd, -1);
-	fib_fence_seq();
-	while (fib_load_acquire(&waking))
-		fib_os_yield();
-	if (fd >= 0)
-		fib_os_close(fd);
-}
 
 static void tick(int64_t now)
 {
@@ -91,7 +71,7 @@ static void tick(int64_t now)
 		return;
 	pause = fib_tick(now);
 	fib_recording_look(now);
-	next_tick = pause ? now + pause : INT64_MAX;
+	next_tick = fib_beat_next(&beat, now, pause);
 }
 
 /* -- waiting -- */
@@ -129,8 +109,10 @@ static int64_t wait_until(int64_t now)
 		if (peers[i].deadline < until)
 			until = peers[i].deadline;
 	}
+	if (until >= next_tick && fib_beat_sure(&beat, next_tick))
+		until = INT64_MAX;
 	/* Without a waker (the program has closed our descriptors) there is no rest. */
-	if (fib_load(&event_fd) < 0 && until > now + FIB_TICK)
+	if (fib_waker_fd() < 0 && until > now + FIB_TICK)
 		until = now + FIB_TICK;
 	return until;
 }
@@ -139,9 +121,10 @@ static void fill(struct pollfd slots[SLOTS], int64_t now)
 {
 	int i;
 
-	slots[SLOT_EVENT] = (struct pollfd){.fd = fib_load(&event_fd), .events = POLLIN};
+	slots[SLOT_EVENT] = (struct pollfd){.fd = fib_waker_fd(), .events = POLLIN};
 	slots[SLOT_DOOR] = (struct pollfd){
 		.fd = accept_after || now < pause_of(NULL) ? -1 : door.fd, .events = POLLIN};
+	fib_beat_fill(&beat, &slots[SLOT_BEAT]);
 	for (i = 0; i < PEERS; i++) {
 		slots[SLOT_PEERS + i].fd = peers[i].fd;
 		slots[SLOT_PEERS + i].events = peers[i].fd < 0 || now < pause_of(&peers[i])
@@ -220,12 +203,13 @@ static void accept_one(int64_t now)
 static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 {
 	if (slots[SLOT_EVENT].revents & POLLNVAL)
-		fib_store(&event_fd, -1);
+		fib_waker_lose();
 	else if (slots[SLOT_EVENT].revents) {
-		fib_os_event_clear(slots[SLOT_EVENT].fd);
+		fib_waker_clear();
 		if (next_tick == INT64_MAX)
 			next_tick = now;
 	}
+	fib_beat_look(&beat, &slots[SLOT_BEAT]);
 	if (slots[SLOT_DOOR].revents & POLLNVAL)
 		door.fd = -1;
 	else if (slots[SLOT_DOOR].revents)
@@ -304,8 +288,8 @@ static void forget(void)
 
 	pthread_mutex_init(&lock, NULL);
 	users = 0;
-	fib_store(&waking, 0);
-	close_waker();
+	fib_waker_forget();
+	fib_beat_close(&beat);
 	if (door.fd >= 0)
 		fib_os_close(door.fd);
 	door.fd = -1;
@@ -338,7 +322,8 @@ static void close_all(void)
 {
 	int i;
 
-	close_waker();
+	fib_waker_close();
+	fib_beat_close(&beat);
 	for (i = 0; i < PEERS; i++)
 		fib_peer_end(&peers[i]);
 	fib_door_close(&door);
@@ -354,18 +339,18 @@ static int start(const char *path, const char *name)
 		peers[i].fd = -1;
 	if (!watching_forks)
 		watching_forks = pthread_atfork(NULL, NULL, forget) == 0;
-	rc = fib_os_event();
+	rc = fib_waker_open();
 	if (rc < 0)
 		return rc;
-	fib_store(&event_fd, rc);
 	fib_store(&stop, false);
 	next_tick = accept_after = 0;
+	fib_beat_open(&beat);
 	/* Both have said why not, and the program goes on without. */
 	door.fd = -1;
 	if (fib_place_choose(&place, path, getpid()) == 0 && place.wanted)
 		fib_door_open(&door, &place);
 	fib_answer_introduce(name ? name : fib_os_program(), place.mode);
-	fib_tick_set_waker(wake);
+	fib_tick_set_waker(fib_waker_wake);
 	rc = start_thread();
 	if (rc < 0)
 		close_all();
@@ -392,7 +377,7 @@ void fib_service_leave(void)
 	if (users && --users == 0) {
 		/* label: service.stop */
 		fib_store_release(&stop, true);
-		wake();
+		fib_waker_wake();
 		pthread_join(thread, NULL);
 		close_all();
 	}

@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -148,6 +149,42 @@ fib_noinline void fib_os_event_clear(int fd)
 	ssize_t n = read(fd, &count, sizeof count);
 
 	(void)n;
+}
+
+/* By its interval, which nobody else would choose, a timer of ours is known from one of the program's that has got its
+ * number: there is no other way to ask whose it is. It is set anew before the interval has passed, and what is never to
+ * expire does so in many years. */
+static const struct timespec ours = {1000003, 741077};
+
+static bool set_timer(int fd, int64_t at)
+{
+	const int64_t time = at ? at : INT64_MAX / 4;
+	const struct itimerspec to = {ours, {time / 1000000000, time % 1000000000}};
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &to, NULL) == 0;
+}
+
+fib_noinline int fib_os_timer(void)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	set_timer(fd, 0);
+	return fd;
+}
+
+fib_noinline bool fib_os_timer_ours(int fd)
+{
+	struct itimerspec is;
+
+	return timerfd_gettime(fd, &is) == 0 && is.it_interval.tv_sec == ours.tv_sec &&
+	       is.it_interval.tv_nsec == ours.tv_nsec;
+}
+
+fib_noinline bool fib_os_timer_set(int fd, int64_t at)
+{
+	return fib_os_timer_ours(fd) && set_timer(fd, at);
 }
 
 fib_noinline int fib_os_look(const char *path, struct fib_os_entry *ret)

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waker.c - how others end the rest of the service thread
+ *
+ * A carrier that gets up may be about to write to the descriptor when it is closed, and its number somebody else's by then. So
+ * whoever closes it takes the number away first and waits until nobody is writing.
+ */
+#include "service/waker.h"
+
+#include "base/atomic.h"
+#include "os/local.h"
+#include "os/os.h"
+
+static _Atomic int event_fd = -1; /* A: service.waker */
+static _Atomic unsigned waking;	  /* A: in fib_waker_wake() now */
+
+int fib_waker_open(void)
+{
+	int fd = fib_os_event();
+
+	if (fd < 0)
+		return fd;
+	fib_store(&event_fd, fd);
+	return 0;
+}
+
+void fib_waker_wake(void)
+{
+	int fd;
+
+	fib_add(&waking, 1);
+	/* pairs: service.waker -- either we see that it is closed, or it is closed after us. */
+	fib_fence_seq();
+	fd = fib_load(&event_fd);
+	if (fd >= 0)
+		fib_os_event_set(fd);
+	fib_sub(&waking, 1);
+}
+
+void fib_waker_close(void)
+{
+	int fd = fib_load(&event_fd);
+
+	/* label: service.waker */
+	fib_store_seq(&event_fd, -1);
+	fib_fence_seq();
+	while (fib_load_acquire(&waking))
+		fib_os_yield();
+	if (fd >= 0)
+		fib_os_close(fd);
+}
+
+/* Whoever was writing did so in the parent. */
+void fib_waker_forget(void)
+{
+	fib_store(&waking, 0);
+	fib_waker_close();
+}
+
+int fib_waker_fd(void)
+{
+	return fib_load(&event_fd);
+}
+
+void fib_waker_clear(void)
+{
+	fib_os_event_clear(fib_load(&event_fd));
+}
+
+void fib_waker_lose(void)
+{
+	fib_store(&event_fd, -1);
+}
