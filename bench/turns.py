@@ -28,10 +28,10 @@ EVENTS = ("sched/sched_switch", "sched/sched_waking", "raw_syscalls", "irq_vecto
 SECONDS = 2  # of each look in each round
 LATE = 100   # us
 STALL = 50   # us
-# The service's system calls on x86-64; clocks and ppoll(2) are in every turn.
+# The service's system calls on x86-64; clocks, ppoll(2) and the timers of the tick are in every turn.
 CALLS = {3: "close", 9: "mmap", 10: "mprotect", 11: "munmap", 19: "readv", 20: "writev", 27: "mincore", 28: "madvise", 44: "send",
          45: "recv", 257: "open", 288: "accept", 293: "pipe", 310: "process_vm_readv"}
-COMMON = (39, 55, 228, 271)
+COMMON = (39, 55, 228, 271, 286, 287)
 LINE = re.compile(r"^\s*\S.*-\d+\s+\[\d+\]\s+\S+\s+([\d.]+): (\S+): (.*)$")
 
 
