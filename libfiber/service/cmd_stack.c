@@ -18,7 +18,7 @@
 /* And with this many fibers: each takes two system calls for its stack, mostly two more for its object, 3 us each time where nothing
  * of them is in a cache. */
 #define FIBERS	     8
-#define BRIEF_FIBERS 2
+#define BRIEF_FIBERS 1
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {

@@ -29,7 +29,7 @@
 #define FIBERS	     3000u /* many times what a piece looks at */
 #define TURNS	     30u   /* that are looked at of an answer */
 #define INSTRUCTIONS 36000
-#define CALLS	     16
+#define CALLS	     12
 #define WRITTEN	     3700 /* bytes: a page of 4 KiB without what the kernel adds */
 
 static const struct asked {
