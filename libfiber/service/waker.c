@@ -20,7 +20,8 @@ int fib_waker_open(void)
 
 	if (fd < 0)
 		return fd;
-	fib_store(&event_fd, fd);
+	/* label: service.waker -- whoever finds the number finds the descriptor. */
+	fib_store_release(&event_fd, fd);
 	return 0;
 }
 
@@ -31,7 +32,7 @@ void fib_waker_wake(void)
 	fib_add(&waking, 1);
 	/* pairs: service.waker -- either we see that it is closed, or it is closed after us. */
 	fib_fence_seq();
-	fd = fib_load(&event_fd);
+	fd = fib_load_acquire(&event_fd);
 	if (fd >= 0)
 		fib_os_event_set(fd);
 	fib_sub(&waking, 1);
