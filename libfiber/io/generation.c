@@ -102,11 +102,10 @@ void fib_descriptor_closed(int fd)
 
 	if (!d)
 		return;
-	if (fib_load_acquire(&d->watched_by)) {
-		fib_spin_lock(&d->gate);
-		if (!fib_load(&d->fresh))
-			let_go(fd, d);
-		fib_spin_unlock(&d->gate);
-	}
+	/* Whoever is telling the poller at this moment has not noted yet that he did. */
+	fib_spin_lock(&d->gate);
+	if (!fib_load(&d->fresh))
+		let_go(fd, d);
+	fib_spin_unlock(&d->gate);
 	wake_both(d);
 }

@@ -21,6 +21,7 @@ static const struct fib_poller_ops *real;
 static struct fib_poller_ops held;
 static int near, far;		     /* the two ends; `near` is waited for and closed */
 static _Atomic int holding, held_up; /* the next one is held up; it is */
+static bool after;		     /* not before the poller is told but when it has been */
 static _Atomic int let_go;	     /* the poller has been told to */
 static struct fiber *_Atomic late;   /* comes while close(2) is held up; NULL: nobody shall */
 static _Atomic int closing;
@@ -39,16 +40,26 @@ static void hold_up(void)
 
 static int watch_held_up(struct fib_poller *p, int fd, uint64_t token)
 {
-	if (fd == near)
+	int rc;
+
+	if (fd == near && !after)
 		hold_up();
-	return real->watch(p, fd, token);
+	rc = real->watch(p, fd, token);
+	if (fd == near && after)
+		hold_up();
+	return rc;
 }
 
 static int want_held_up(struct fib_poller *p, int fd, uint64_t token, short events)
 {
-	if (fd == near)
+	int rc;
+
+	if (fd == near && !after)
 		hold_up();
-	return real->want(p, fd, token, events);
+	rc = real->want(p, fd, token, events);
+	if (fd == near && after)
+		hold_up();
+	return rc;
 }
 
 static void forget_and_tell(struct fib_poller *p, int fd)
@@ -77,7 +88,7 @@ int close(int fd)
 
 	if (closing && fd == near) {
 		closing = 0;
-		while (fiber_state(late) != FIBER_SUSPENDED && fiber_now() < until)
+		while (!held_up && fiber_state(late) != FIBER_SUSPENDED && fiber_now() < until)
 			sched_yield();
 	}
 	return (int)syscall(SYS_close, fd);
@@ -114,6 +125,20 @@ static void connect_ends(void)
 	held_up = let_go = 0;
 }
 
+static void hold_up_the_poller(bool when_told)
+{
+	struct fib_poller *const p = rt->sched.poller;
+
+	real = p->ops;
+	held = *real;
+	held.watch = watch_held_up;
+	held.want = real->want ? want_held_up : NULL;
+	held.forget = forget_and_tell;
+	p->ops = &held;
+	after = when_told;
+	holding = 1;
+}
+
 static void assert_far_end_hears(void)
 {
 	struct pollfd p = {.fd = far, .events = POLLIN};
@@ -140,7 +165,6 @@ static void until_held_up(void)
 
 static void test_close_while_the_poller_is_told_is_heard_at_both_ends(void **state)
 {
-	struct fib_poller *const p = rt->sched.poller;
 	struct fiber *f;
 
 	(void)state;
@@ -148,19 +172,13 @@ static void test_close_while_the_poller_is_told_is_heard_at_both_ends(void **sta
 	if (!strcmp(harness_sanitizer(), "thread"))
 		skip();
 	connect_ends();
-	real = p->ops;
-	held = *real;
-	held.watch = watch_held_up;
-	held.want = real->want ? want_held_up : NULL;
-	held.forget = forget_and_tell;
-	p->ops = &held;
-	holding = 1;
+	hold_up_the_poller(false);
 	f = inside_spawn(wait_readable, NULL);
 	until_held_up();
 	assert_int_equal(fiber_close(near), 0);
 	assert_int_equal(inside_join(f), -EBADF);
 	assert_far_end_hears();
-	p->ops = real;
+	rt->sched.poller->ops = real;
 }
 
 /* The second to come finds it in the poller, and by the time that he changes what is there it is not. With another poller
@@ -197,6 +215,22 @@ static void test_close_that_somebody_comes_to_wait_in_is_heard_at_both_ends(void
 	assert_far_end_hears();
 }
 
+/* The poller has been told, and nobody can see yet that it was. */
+static void test_close_that_somebody_tells_the_poller_in_is_heard_at_both_ends(void **state)
+{
+	(void)state;
+	if (!strcmp(harness_sanitizer(), "thread"))
+		skip();
+	connect_ends();
+	hold_up_the_poller(true);
+	closing = 1;
+	late = inside_spawn(wait_when_it_is_being_closed, NULL);
+	assert_int_equal(fiber_close(near), 0);
+	assert_int_equal(inside_join(late), -EBADF);
+	assert_far_end_hears();
+	rt->sched.poller->ops = real;
+}
+
 /* Wherever each of them is. */
 static void test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends(void **state)
 {
@@ -223,6 +257,8 @@ int main(void)
 		cmocka_unit_test(test_close_while_the_poller_is_told_is_heard_at_both_ends),
 		cmocka_unit_test(test_close_between_two_steps_of_the_poller_is_no_other_error),
 		cmocka_unit_test(test_close_that_somebody_comes_to_wait_in_is_heard_at_both_ends),
+		cmocka_unit_test(
+			test_close_that_somebody_tells_the_poller_in_is_heard_at_both_ends),
 		cmocka_unit_test(test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends),
 	};
 

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * descriptor_state.h - what there is in the model of descriptor_model.h: who is where, what the poller knows, and when
+ * something is wrong
+ */
+#ifndef TESTS_UNIT_IO_DESCRIPTOR_STATE_H
+#define TESTS_UNIT_IO_DESCRIPTOR_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ONE, TWO, HEIR, CLOSER, OPENER, WIRE, POLLER, ACTORS };
+#define READERS CLOSER
+
+enum { NONE, OLD, NEW, FILES }; /* which file the number leads to */
+
+enum at {
+	LOOK_GENERATION,
+	LOOK_EDGES,
+	TRY,
+	WATCH, /* give it to the poller, under the gate */
+	TELL,  /* WATCHES_OPENLY: between the look and the telling */
+	NOTE,  /* that the poller has it; the gate is held until then */
+	JOIN,
+	ASLEEP,
+	HELD,	/* its wait is decided, and the poller receives for it */
+	CHECK,	/* whether it was closed meanwhile */
+	LET_GO, /* LETS_GO_OPENLY: the closer tells the poller */
+	RENEW,	/* that, and a new generation, under the gate */
+	WAKE,
+	CLOSE,	      /* close(2) */
+	LET_GO_AGAIN, /* under the gate */
+	WAKE_AGAIN,
+	OPEN,	     /* the opener: another file, the same number */
+	RENEW_FRESH, /* fiber_accept: known to be new */
+	WAKE_FRESH,
+	BEGIN, /* its reader */
+	END,
+};
+
+enum broken {
+	NOTHING,
+	JOINS_BLINDLY,	      /* joins the queue whatever has happened since the look */
+	JOINS_A_STRANGER,     /* joins the queue of whatever has the number now */
+	TRIES_FIRST,	      /* notes the edges after the try */
+	WATCHES_OPENLY,	      /* no gate: the generation may change while the poller is told */
+	WAKES_ONCE,	      /* the closer does not wake again after close(2) */
+	WAKES_NOBODY,	      /* nor before */
+	WAKES_BEFORE,	      /* wakes, and then counts the edge */
+	RECEIVES_FOR_ANYBODY, /* also for one who has come to wait for what was closed */
+	LETS_GO_OPENLY, /* no gate: somebody may give it to the poller once more before the generation has changed */
+	LETS_GO_ONCE, /* not again after close(2) */
+	LOOKS_OPENLY, /* looks without the gate whether there is anything to let go of again */
+	RECEIVES_OPENLY, /* no gate: the number may be closed and used again before it is received from */
+};
+
+/* What a reader has noted and needs no more is 0, so that states which differ in nothing else are one state. */
+struct reader {
+	uint8_t at, generation, woken, queued;
+	uint8_t missed; /* an edge came since it looked at how many there were */
+	uint8_t file;	/* that it tried */
+};
+
+struct model {
+	uint8_t fresh, accepts; /* the number is from fiber_accept; the next one will be */
+	struct reader r[READERS];
+	uint8_t closer, opener, generation, number; /* where the number leads to now */
+	uint8_t keeps,
+		watched;      /* the poller keeps files open; it has it, not for which generation */
+	uint8_t gate;	      /* held */
+	uint8_t token[FILES]; /* of who registered the file, 0 none */
+	uint8_t bytes[FILES], to_come[FILES];
+	uint8_t event[FILES]; /* the poller will tell of it */
+	uint8_t half;	      /* WAKES_BEFORE: the edge that is not counted yet */
+	uint8_t held;	      /* for whom the poller receives, + 1 */
+	uint8_t for_token;    /* of the event for which it does */
+	uint8_t trusts;	      /* RECEIVES_OPENLY: it has looked at the generation */
+	uint8_t stolen;	      /* somebody was given what is not his */
+};
+
+static enum broken broken;
+static const struct reader ended = {.at = END};
+
+static void wake_all(struct model *m)
+{
+	unsigned i;
+
+	for (i = 0; i < READERS; i++) {
+		m->r[i].woken |= m->r[i].queued;
+		m->r[i].queued = 0;
+	}
+}
+
+static void count_edge(struct model *m)
+{
+	unsigned i;
+
+	for (i = 0; i < READERS; i++)
+		m->r[i].missed = m->r[i].at >= TRY && m->r[i].at <= JOIN;
+}
+
+static void wake_side(struct model *m)
+{
+	count_edge(m);
+	wake_all(m);
+}
+
+static void unregister(struct model *m, unsigned file)
+{
+	m->token[file] = m->event[file] = 0;
+}
+
+/* By its number. */
+static void let_go(struct model *m)
+{
+	unsigned file;
+
+	for (file = OLD; file < FILES; file++)
+		if (m->watched && (m->keeps || m->number == file))
+			unregister(m, file);
+	m->watched = 0;
+}
+
+static void renew(struct model *m, uint8_t fresh)
+{
+	let_go(m);
+	m->generation++;
+	m->fresh = fresh;
+}
+
+static void register_file(struct model *m, uint8_t generation)
+{
+	if (!m->number)
+		return;
+	if (m->keeps)
+		unregister(m, m->number == OLD ? NEW : OLD);
+	m->token[m->number] = generation;
+	m->event[m->number] = m->bytes[m->number] > 0;
+}
+
+static const char *wrong(const void *state, bool final)
+{
+	const struct model *m = state;
+	unsigned i;
+
+	if (m->stolen)
+		return "a fiber was given a stranger's bytes";
+	if (m->token[OLD] && m->number != OLD && m->closer == END)
+		return "the poller keeps a closed file open";
+	if (!final)
+		return NULL;
+	for (i = 0; i < READERS; i++) {
+		if (m->r[i].at != ASLEEP)
+			continue;
+		if (m->r[i].generation != m->generation || m->r[i].file != m->number)
+			return "a fiber sleeps on what was closed";
+		if (m->bytes[m->number])
+			return "a fiber sleeps beside its bytes";
+	}
+	return NULL;
+}
+
+#endif
