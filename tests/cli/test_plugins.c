@@ -99,6 +99,7 @@ static void lives(const char *name)
 	shows(cli_run("fibertrace", pid, "--json", "--each", NULL), "live");
 	shows_frames(host);
 	stop(host);
+	harness_forget_long_runs(host);
 	assert_string_equal(host->err.bytes, "");
 	harness_free(host);
 }

@@ -70,6 +70,10 @@ struct harness_process *harness_run(const char *const argv[], const struct harne
 /* Its exit code, or -1 when a signal ended it or it has not ended. */
 int harness_exit_code(const struct harness_process *p);
 
+/* Drop from its stderr the lines in which libfiber tells of long runs: a machine that stands still for a moment makes one
+ * of anything. */
+void harness_forget_long_runs(struct harness_process *p);
+
 /* Wait for a condition: call ready(arg) until it is true. False after `seconds`. */
 bool harness_until(bool (*ready)(void *arg), void *arg, int seconds);
 
