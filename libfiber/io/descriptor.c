@@ -34,6 +34,7 @@
 #include "os/spin.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
+#include "sched/watch.h"
 
 enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };
 
@@ -62,6 +63,14 @@ static void expect_writers(struct fib_descriptor *d)
 	fib_fence_seq(); /* label: descriptor.writers -- seen by whoever hears of an edge after the try */
 }
 
+/* Under the gate. Whoever closes it has them all let go. */
+static void note(struct fib_descriptor *d, uint64_t serial)
+{
+	const uint64_t before = fib_load(&d->watched_by);
+
+	fib_store_release(&d->watched_by, before && before != serial ? FIB_WATCH_SEVERAL : serial);
+}
+
 static fib_noinline int tell(struct fib_sched *s, int fd, struct fib_descriptor *d, short events,
 			     const struct fib_look *look)
 {
@@ -73,7 +82,7 @@ static fib_noinline int tell(struct fib_sched *s, int fd, struct fib_descriptor 
 		     ? tell_poller(s->poller, fd, fib_descriptor_token(fd, d), events)
 		     : -EBADF;
 	if (rc == 0)
-		fib_store_release(&d->watched_by, s->serial);
+		note(d, s->serial);
 	fib_spin_unlock(&d->gate);
 	return rc;
 }

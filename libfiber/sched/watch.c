@@ -6,7 +6,7 @@
 #include "sched/sched.h"
 
 static struct {
-	_Atomic uint32_t lock; /* held for one call of a poller at most */
+	_Atomic uint32_t lock; /* held for one call of each poller at most */
 	struct fib_sched *first;
 } list;
 
@@ -36,10 +36,9 @@ void fib_watch_forget(uint64_t serial, int fd)
 	struct fib_sched *s;
 
 	fib_spin_lock(&list.lock);
-	for (s = list.first; s && s->serial != serial; s = s->next_watching)
-		;
-	if (s)
-		s->poller->ops->forget(s->poller, fd);
+	for (s = list.first; s; s = s->next_watching)
+		if (s->serial == serial || serial == FIB_WATCH_SEVERAL)
+			s->poller->ops->forget(s->poller, fd);
 	fib_spin_unlock(&list.lock);
 }
 

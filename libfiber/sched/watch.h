@@ -16,7 +16,11 @@ struct fib_sched;
 void fib_watch_add(struct fib_sched *s);
 void fib_watch_remove(struct fib_sched *s);
 
-/* Have the poller of the scheduler with that serial number forget fd. Nothing when it has gone. Any thread. */
+/* Instead of a serial number: more schedulers than one. */
+#define FIB_WATCH_SEVERAL UINT64_MAX
+
+/* Have the poller of the scheduler with that serial number, or those of all, forget fd. Nothing when it has gone. Any
+ * thread. */
 void fib_watch_forget(uint64_t serial, int fd);
 
 /* Keep others out while the process forks; in the child, with the lock: there is no scheduler any more. */

@@ -44,27 +44,38 @@ static void *closes(void *arg)
 	return (void *)(intptr_t)fiber_close(ends[0]);
 }
 
-/* Have a fiber of rt wait for one end of a pair. */
-static struct fiber *wait_in(struct fiber_runtime *rt)
+static struct fiber *wait_too(struct fiber_runtime *rt)
 {
 	struct fiber *reader;
 
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, reads, NULL, &reader), 0);
 	while (fiber_state(reader) != FIBER_SUSPENDED)
 		sched_yield();
 	return reader;
 }
 
+/* Have a fiber of rt wait for one end of a pair. */
+static struct fiber *wait_in(struct fiber_runtime *rt)
+{
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	return wait_too(rt);
+}
+
+static void is_told(struct fiber *reader)
+{
+	struct fiber_result result;
+
+	assert_int_equal(fiber_join(reader, &result, FIBER_FOREVER), 0);
+	assert_int_equal((intptr_t)result.value, -EBADF);
+}
+
 /* The reader is told, and so is the other end. */
 static void is_closed(struct fiber *reader)
 {
 	struct pollfd other = {.fd = ends[1], .events = POLLIN};
-	struct fiber_result result;
 	char byte;
 
-	assert_int_equal(fiber_join(reader, &result, FIBER_FOREVER), 0);
-	assert_int_equal((intptr_t)result.value, -EBADF);
+	is_told(reader);
 	assert_int_equal(poll(&other, 1, 20000), 1);
 	assert_int_equal(read(ends[1], &byte, 1), 0);
 	close(ends[1]);
@@ -96,6 +107,19 @@ static void test_watch_fiber_of_another_runtime_closes_it(void **state)
 	assert_int_equal(fiber_runtime_finish(rt, FIBER_FOREVER), 0);
 }
 
+static void test_watch_two_runtimes_let_go_of_it(void **state)
+{
+	struct fiber_runtime *rt = start(), *other = start();
+	struct fiber *reader = wait_in(rt), *second = wait_too(other);
+
+	(void)state;
+	assert_int_equal(fiber_close(ends[0]), 0);
+	is_told(second);
+	is_closed(reader);
+	assert_int_equal(fiber_runtime_finish(other, FIBER_FOREVER), 0);
+	assert_int_equal(fiber_runtime_finish(rt, FIBER_FOREVER), 0);
+}
+
 static void *gives_up(void *arg)
 {
 	char byte;
@@ -120,7 +144,7 @@ static void test_watch_runtime_that_has_gone_is_not_asked(void **state)
 	assert_int_equal(fiber_close(ends[0]), 0);
 	assert_int_equal(read(ends[1], &byte, 1), 0);
 	close(ends[1]);
-	fib_watch_forget(UINT64_MAX, 0); /* nobody's number */
+	fib_watch_forget(UINT64_MAX - 1, 0); /* nobody's number */
 }
 
 static int by_epoll(void **state)
@@ -144,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WATCH_TEST(test_watch_thread_closes_what_a_runtime_watches),
 		WATCH_TEST(test_watch_fiber_of_another_runtime_closes_it),
+		WATCH_TEST(test_watch_two_runtimes_let_go_of_it),
 		WATCH_TEST(test_watch_runtime_that_has_gone_is_not_asked),
 	};
 
