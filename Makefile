@@ -67,8 +67,9 @@ LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*
 LIB_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(LIB_SRC))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
 WALK_SRC := $(wildcard libfiber/wire/*.c libfiber/layout/*.c)
-INS_SRC  := $(wildcard inspect/*.c)
-INS_OBJ  := $(INS_SRC:%.c=$(BUILD)/obj/%.o) $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(WALK_SRC))
+INS_ROOMS := $(patsubst inspect/%/,%,$(sort $(wildcard inspect/*/)))
+INS_SRC  := $(wildcard inspect/*/*.c)
+INS_OBJ  := $(INS_SRC:%.c=$(BUILD)/obj/%.o) $(filter $(addprefix %/,$(WALK_SRC:libfiber/%=%.o)),$(LIB_OBJ))
 CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fiberctl/*.c))
 TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fibertrace/*.c)) $(BUILD)/obj/fibertrace/page.o
 FIX_SRC  := $(wildcard fixtures/*.c)
@@ -184,7 +185,8 @@ include scripts/bench-http.mk
 
 # -- tests --
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -I. $(LIB_INC)
-$(BUILD)/tests/unit/inspect/%: $(BUILD)/obj/tests/unit/inspect/%.o $(HARNESS_OBJ) $(INS_OBJ)
+INS_TESTS := $(filter $(foreach r,$(INS_ROOMS),$(BUILD)/tests/unit/$(r)/%),$(TEST_BIN))
+$(INS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(INS_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(TOOL_LIBS)
 # Named, or make would take the last of these rules whenever one of them is new.

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "fiberctl/reply.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 static int take(void *context, const void *payload, size_t length)
 {

@@ -18,7 +18,7 @@
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/policy.h"
 #include "fiberctl/reply.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 struct answer {
 	struct fib_wire_audited head;

@@ -15,9 +15,9 @@
 #include "fiberctl/metrics.h"
 #include "fiberctl/reply.h"
 #include "tool/draft.h"
-#include "inspect/draft.h"
-#include "inspect/duration.h"
-#include "inspect/render.h"
+#include "inspect/text/draft.h"
+#include "inspect/text/duration.h"
+#include "inspect/render/render.h"
 
 struct fleet {
 	struct ctl_metered *all;

@@ -15,7 +15,7 @@
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/policy.h"
 #include "tool/process.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 struct table {
 	bool json;

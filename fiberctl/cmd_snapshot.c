@@ -8,9 +8,9 @@
 #include "fiberctl/fiberctl.h"
 #include "tool/process.h"
 #include "tool/draft.h"
-#include "inspect/plain.h"
-#include "inspect/render.h"
-#include "inspect/snapshot.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
+#include "inspect/source/snapshot.h"
 
 static void put_json(const struct ins_snapshot_taken *taken, const char *path)
 {

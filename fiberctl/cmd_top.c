@@ -8,7 +8,7 @@
 
 #include "fiberctl/top_tables.h"
 #include "tool/process.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 enum { KEPT = 500, LINES_ONCE = 20, GROUPS_ONCE = 20 };
 

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "fiberctl/fiberctl.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 #define ENTER "\033[?1049h\033[?25l" /* the other screen, no cursor */
 #define LEAVE "\033[?25h\033[?1049l"

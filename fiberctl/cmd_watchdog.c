@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "fiberctl/setting.h"
-#include "inspect/duration.h"
-#include "inspect/render.h"
+#include "inspect/text/duration.h"
+#include "inspect/render/render.h"
 
 static int take(void *context, const void *payload, size_t length)
 {

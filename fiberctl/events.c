@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "tool/process.h"
-#include "inspect/render_events.h"
+#include "inspect/render/render_events.h"
 
 #define LASTING 512 /* more events than a ring has */
 

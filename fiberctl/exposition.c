@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "inspect/plain.h"
-#include "inspect/render.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/plain.h"
+#include "inspect/text/plain.h"
 
 /* The bytes of its first character. */
 static size_t character(const char *text)

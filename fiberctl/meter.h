@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 #include "layout/layout.h"
 #include "wire/client.h"
 

@@ -8,7 +8,7 @@
 #define FIBERCTL_REPLY_H
 
 #include "tool/process.h"
-#include "inspect/snapshot.h"
+#include "inspect/source/snapshot.h"
 #include "wire/client.h"
 
 struct ctl_reply {
@@ -25,7 +25,7 @@ struct ctl_reply {
 void ctl_reply_recall(struct fib_wire_client *client, struct ins_snapshot *snapshot);
 
 /* Find `who`, find out who it is, be ready to ask. TOOL_WELL, or the exit code after saying why not. A snapshot has the
- * answers to the requests that inspect/snapshot_write.c makes. */
+ * answers to the requests that inspect/source/snapshot_write.c makes. */
 int ctl_reply_open(struct ctl_reply *reply, const char *who);
 
 void ctl_reply_close(struct ctl_reply *reply);

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 static void put_json(const struct ctl_setting *s, const struct ctl_reply *reply, bool changed,
 		     const struct ctl_setting_is *is, const struct ins_problems *problems)

@@ -2,7 +2,7 @@
 /*
  * top.h - the parts of `fiberctl top`
  *
- * top_link.c asks the process, top_carriers.c for its carriers; inspect/watch.h makes of it what is shown; top_text.c makes text of
+ * top_link.c asks the process, top_carriers.c for its carriers; inspect/query/watch.h makes of it what is shown; top_text.c makes text of
  * that, top_cells.c and top_tables.c tables, top_json.c an object. screen.c has the terminal, top_view.c what stands on it where
  * top_layout.c and fold.c find room, and top_keys.c what a person does there.
  */
@@ -14,9 +14,9 @@
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/meter.h"
 #include "tool/sockets.h"
-#include "inspect/line.h"
-#include "inspect/snapshot.h"
-#include "inspect/watch.h"
+#include "inspect/text/line.h"
+#include "inspect/source/snapshot.h"
+#include "inspect/query/watch.h"
 
 /* Both are those of the last look. */
 struct ctl_top_carrier {

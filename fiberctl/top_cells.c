@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "inspect/plain.h"
-#include "inspect/render.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
 
 /* -- what is said in a cell -- */
 

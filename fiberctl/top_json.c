@@ -10,7 +10,7 @@
 #include <fiber/fiber.h>
 
 #include "fiberctl/top.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 static json_t *number(uint64_t n)
 {

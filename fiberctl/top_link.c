@@ -16,7 +16,7 @@
 #include "fiberctl/reply.h"
 #include "fiberctl/top.h"
 #include "tool/process.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 #define IDLE INT64_C(5000000000)
 

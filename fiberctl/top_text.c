@@ -5,8 +5,8 @@
 #include <fiber/fiber.h>
 
 #include "fiberctl/top.h"
-#include "inspect/plain.h"
-#include "inspect/render.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
 
 void ctl_top_percent(struct ins_line *line, bool known, uint64_t permille)
 {

@@ -12,8 +12,8 @@
 #include "fiberctl/screen.h"
 #include "fiberctl/top_layout.h"
 #include "fiberctl/top_tables.h"
-#include "inspect/plain.h"
-#include "inspect/render.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
 
 enum { ROW = 4096 };
 

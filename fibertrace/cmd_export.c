@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "fibertrace/fibertrace.h"
-#include "inspect/draft.h"
-#include "inspect/recording.h"
-#include "inspect/render_trace_events.h"
+#include "inspect/text/draft.h"
+#include "inspect/recording/recording.h"
+#include "inspect/render/render_trace_events.h"
 #include "tool/draft.h"
 
 static int write_to(const char *path, bool replace, const struct ins_recording *recording,

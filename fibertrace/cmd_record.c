@@ -6,9 +6,9 @@
 
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/take.h"
-#include "inspect/duration.h"
-#include "inspect/plain.h"
-#include "inspect/render.h"
+#include "inspect/text/duration.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
 #include "tool/process.h"
 
 #define RING_EVENTS  131072

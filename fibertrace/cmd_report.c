@@ -7,10 +7,10 @@
 
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/page.h"
-#include "inspect/draft.h"
-#include "inspect/render.h"
-#include "inspect/render_account.h"
-#include "inspect/render_page.h"
+#include "inspect/text/draft.h"
+#include "inspect/render/render.h"
+#include "inspect/render/render_account.h"
+#include "inspect/render/render_page.h"
 #include "tool/draft.h"
 
 #define ROWS 15

@@ -9,9 +9,9 @@
 
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/to_core.h"
-#include "inspect/draft.h"
-#include "inspect/plain.h"
-#include "inspect/render.h"
+#include "inspect/text/draft.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
 #include "tool/draft.h"
 
 struct options {

@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "tool/where.h"
-#include "inspect/cut.h"
-#include "inspect/crash.h"
-#include "inspect/group.h"
-#include "inspect/render.h"
-#include "inspect/symbolize.h"
-#include "inspect/unwind.h"
+#include "inspect/symbols/cut.h"
+#include "inspect/model/crash.h"
+#include "inspect/query/group.h"
+#include "inspect/render/render.h"
+#include "inspect/symbols/symbolize.h"
+#include "inspect/unwind/unwind.h"
 #include "tool/details.h"
 
 struct trace {

@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/core.h"
-#include "inspect/elsewhere.h"
-#include "inspect/plain.h"
-#include "inspect/registry.h"
-#include "inspect/render.h"
-#include "inspect/snapshot.h"
+#include "inspect/corefile/core.h"
+#include "inspect/elf/elsewhere.h"
+#include "inspect/text/plain.h"
+#include "inspect/source/registry.h"
+#include "inspect/render/render.h"
+#include "inspect/source/snapshot.h"
 #include "tool/named.h"
 #include "tool/sockets.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "inspect/error.h"
+#include "inspect/text/error.h"
 
 struct trace_take {
 	const char *socket, *path; /* of the process; of the file */

@@ -9,7 +9,7 @@
 #include <fiber/fiber.h>
 
 #include "fibertrace/taking.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 void trace_note_entry(struct trace_taking *t, uint64_t entry)
 {

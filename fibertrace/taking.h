@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 #include "fibertrace/take.h"
-#include "inspect/pairs.h"
-#include "inspect/recording.h"
-#include "inspect/source.h"
-#include "inspect/symbolize.h"
-#include "inspect/unwind.h"
+#include "inspect/text/pairs.h"
+#include "inspect/recording/recording.h"
+#include "inspect/model/source.h"
+#include "inspect/symbols/symbolize.h"
+#include "inspect/unwind/unwind.h"
 #include "wire/record.h"
 #include "wire/client.h"
 

@@ -3,10 +3,10 @@
 #ifndef FIBERTRACE_TO_CORE_H
 #define FIBERTRACE_TO_CORE_H
 
-#include "inspect/core_fibers.h"
-#include "inspect/core_write.h"
-#include "inspect/mappings.h"
-#include "inspect/source.h"
+#include "inspect/corefile/core_fibers.h"
+#include "inspect/corefile/core_write.h"
+#include "inspect/elf/mappings.h"
+#include "inspect/model/source.h"
 
 struct to_core {
 	struct ins_source *source;

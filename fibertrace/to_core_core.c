@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "fibertrace/to_core.h"
-#include "inspect/core.h"
-#include "inspect/core_copy.h"
-#include "inspect/core_handler.h"
-#include "inspect/core_threads.h"
+#include "inspect/corefile/core.h"
+#include "inspect/corefile/core_copy.h"
+#include "inspect/corefile/core_handler.h"
+#include "inspect/corefile/core_threads.h"
 
 #define NOTE_MOST (64u << 20)
 

@@ -18,11 +18,11 @@
 #include <string.h>
 
 #include "fibertrace/to_core.h"
-#include "inspect/core_copy.h"
-#include "inspect/halt.h"
-#include "inspect/slurp.h"
-#include "inspect/thread.h"
-#include "inspect/tracer.h"
+#include "inspect/corefile/core_copy.h"
+#include "inspect/process/halt.h"
+#include "inspect/text/slurp.h"
+#include "inspect/process/thread.h"
+#include "inspect/process/tracer.h"
 
 #define STACK_MOST (1u << 20) /* of a thread's, while it stands still */
 #define TRIES	   8

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "fibertrace/to_core.h"
-#include "inspect/rights.h"
-#include "inspect/slurp.h"
+#include "inspect/process/rights.h"
+#include "inspect/text/slurp.h"
 
 #define PAGE 4096u
 

@@ -64,7 +64,7 @@ int last(void) { return -errno; }'
 #include "layout/row.h"
 #include <fiber/fiber.h>'
 	plant fiberctl/good.c '#include "wire/wire.h"
-#include "inspect/source.h"
+#include "inspect/model/source.h"
 int last(void) { return errno; }'
 	plant fixtures/good.c '#include "options.h"
 #include <fiber.h>'
@@ -85,7 +85,7 @@ int last(void) { return errno; }'
 	plant libfiber/wire/layout.c '#include "layout/layout.h"'
 	plant libfiber/os/chosen.c '#include "announce.h"'
 	plant libfiber/sync/angle.c '#include <base/list.h>'
-	plant libfiber/sync/outside.c '#include "inspect/source.h"'
+	plant libfiber/sync/outside.c '#include "inspect/model/source.h"'
 	plant libfiber/attic/file.c 'int attic;'
 	plant libfiber/include/fiber/private.h '#include "core/record.h"'
 	plant libfiber/core/atomic.c '#include <stdatomic.h>'
@@ -94,7 +94,7 @@ int last(void) { return errno; }'
 	plant libfiber/io/errno.c 'int last(void) { return -errno; }'
 	plant libfiber/wire/errno.c 'int last(void) { return -errno; }'
 	plant libfiber/sched/choice.c '#ifdef __x86_64__'
-	plant inspect/core.c '#include "core/record.h"'
+	plant inspect/corefile/core.c '#include "core/record.h"'
 	plant inspect/command.c '#include "fiberctl/command.h"'
 	plant fiberctl/sched.c '#include "sched/tick.h"'
 	plant fibertrace/control.c '#include "fiberctl/command.h"'
@@ -106,7 +106,7 @@ int last(void) { return errno; }'
 		sched/choice; do
 		expect "libfiber/$file.c:1: "
 	done
-	for file in libfiber/include/fiber/private.h inspect/core.c inspect/command.c fiberctl/sched.c \
+	for file in libfiber/include/fiber/private.h inspect/corefile/core.c inspect/command.c fiberctl/sched.c \
 		fibertrace/control.c fixtures/inside.c examples/inside.c; do
 		expect "$file:1: "
 	done

@@ -10,11 +10,11 @@ OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words 
 	limit metrics_json numbers options processes snapshot_commands snapshot_write top top_live top_sizes topic_where tree \
 	waits_dot watch where) $(addprefix fibertrace_,commands compressed core crash dead elsewhere errors export named \
 	progress report rights rights_commands timeline to_core values yama) adapters agreement fixtures places probes
-ONE_THREAD := $(if $(filter thread,$(SAN)),$(BUILD)/tests/unit/inspect/% $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
+ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%))
 TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN))
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
-NOT_RUN    := \# not run with SAN=thread: unit/inspect, the models, fuzz of the tools, cli of $(OF_TOOLS)
+NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS)
 
 tests: $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN)
 

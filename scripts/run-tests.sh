@@ -39,6 +39,7 @@ if [ "$FIBER_SAN" = thread ]; then
 fi
 
 folder=$(mktemp -d) || exit 1
+inspect=$(cd "$(dirname "${BASH_SOURCE[0]}")/../inspect" && pwd) || exit 1
 # A child that is killed before it has become another program still has these traps.
 lane=
 trap '[ "$BASHPID" != $$ ] || { [ -z "$lane" ] || kill "$lane"; rm -rf "$folder"; }' EXIT
@@ -151,8 +152,14 @@ run_all() {
 
 # Where a test program is run.
 lane_of() {
+	local room=${1%/*}
+	room=${room##*/}
+	if [ -d "$inspect/$room" ]; then
+		echo beside
+		return
+	fi
 	case $1 in
-	*/tests/unit/inspect/* | */tests/fuzz/* | */scripts/* | scripts/*) echo beside ;;
+	*/tests/fuzz/* | */scripts/* | scripts/*) echo beside ;;
 	*/tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo beside ;;
 	*/tests/unit/*_model) echo beside ;;
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics) echo alone ;;

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "tool/where.h"
-#include "inspect/cut.h"
-#include "inspect/unwind.h"
+#include "inspect/symbols/cut.h"
+#include "inspect/unwind/unwind.h"
 
 struct answer {
 	const struct tool_question *question;

@@ -4,7 +4,7 @@
 #define TOOL_ANSWER_H
 
 #include "tool/tool.h"
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 #include "tool/details.h"
 
 /* What a command does with each fiber. symbols and walk are NULL where it asked for none. */

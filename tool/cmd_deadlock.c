@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tool/tool.h"
-#include "inspect/stuck.h"
+#include "inspect/render/stuck.h"
 
 static int run(const struct tool_arguments *arguments)
 {

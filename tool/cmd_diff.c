@@ -18,11 +18,11 @@
 #include <fiber/fiber.h>
 
 #include "tool/tool.h"
-#include "inspect/group.h"
-#include "inspect/plain.h"
-#include "inspect/render.h"
-#include "inspect/table.h"
-#include "inspect/unwind.h"
+#include "inspect/query/group.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
+#include "inspect/query/table.h"
+#include "inspect/unwind/unwind.h"
 
 #define SHOWN 20 /* new or gone fibers that are shown in text, without --limit */
 

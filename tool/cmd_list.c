@@ -11,10 +11,10 @@
 
 #include "tool/tool.h"
 #include "tool/where.h"
-#include "inspect/columns.h"
-#include "inspect/order.h"
-#include "inspect/render.h"
-#include "inspect/tally.h"
+#include "inspect/query/columns.h"
+#include "inspect/query/order.h"
+#include "inspect/render/render.h"
+#include "inspect/query/tally.h"
 
 #define SCREENFUL 200 /* lines on a terminal, unless told */
 #define NO_LIMIT  UINT64_MAX

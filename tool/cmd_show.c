@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "tool/tool.h"
-#include "inspect/plain.h"
-#include "inspect/render.h"
-#include "inspect/why.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
+#include "inspect/render/why.h"
 
 struct show {
 	const struct tool_arguments *arguments;

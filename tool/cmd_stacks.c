@@ -14,9 +14,9 @@
 #include "tool/flames.h"
 #include "tool/tool.h"
 #include "tool/where.h"
-#include "inspect/cut.h"
-#include "inspect/render.h"
-#include "inspect/render_flames.h"
+#include "inspect/symbols/cut.h"
+#include "inspect/render/render.h"
+#include "inspect/render/render_flames.h"
 
 struct stacks {
 	const struct tool_arguments *arguments;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "tool/where.h"
-#include "inspect/render.h"
-#include "inspect/table.h"
-#include "inspect/tree.h"
+#include "inspect/render/render.h"
+#include "inspect/query/table.h"
+#include "inspect/waits/tree.h"
 
 #define INDENT_MAX 24 /* levels; deeper ones are numbered instead */
 

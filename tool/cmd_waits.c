@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tool/where.h"
-#include "inspect/render_waits.h"
+#include "inspect/render/render_waits.h"
 
 #define LIMIT 50 /* holders, as text, unless another one is given */
 

@@ -7,8 +7,8 @@
 
 #include "tool/completion.h"
 #include "tool/process.h"
-#include "inspect/fields.h"
-#include "inspect/rights.h"
+#include "inspect/query/fields.h"
+#include "inspect/process/rights.h"
 
 /* Somebody waits for the answer: a program that is this slow is shown under the name that the system knows, ns. */
 #define PATIENCE INT64_C(100000000)

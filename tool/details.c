@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "inspect/render.h"
+#include "inspect/render/render.h"
 
 bool tool_details_parse(const struct tool_arguments *arguments, struct tool_details *ret)
 {

@@ -4,8 +4,8 @@
 #define TOOL_DETAILS_H
 
 #include "tool/tool.h"
-#include "inspect/group.h"
-#include "inspect/render_variables.h"
+#include "inspect/query/group.h"
+#include "inspect/render/render_variables.h"
 
 /* The options, for the commands that take them. */
 #define TOOL_TAKES_DETAILS \

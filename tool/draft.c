@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "inspect/draft.h"
+#include "inspect/text/draft.h"
 
 static void end(int number)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "tool/draft.h"
-#include "inspect/draft.h"
-#include "inspect/plain.h"
-#include "inspect/render_flames.h"
+#include "inspect/text/draft.h"
+#include "inspect/text/plain.h"
+#include "inspect/render/render_flames.h"
 
 static const struct {
 	enum tool_option_id option;

@@ -4,7 +4,7 @@
 #define TOOL_FLAMES_H
 
 #include "tool/tool.h"
-#include "inspect/flames.h"
+#include "inspect/render/flames.h"
 
 #define TOOL_TAKES_FLAMES \
 	(TOOL_TAKES(TOOL_OPT_SVG) | TOOL_TAKES(TOOL_OPT_SPEEDSCOPE) | TOOL_TAKES(TOOL_OPT_PPROF))

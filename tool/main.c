@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "tool/topics.h"
-#include "inspect/plain.h"
-#include "inspect/torn.h"
+#include "inspect/text/plain.h"
+#include "inspect/elf/torn.h"
 
 #define USAGE_WIDTH 19 /* in the list of all commands, which fits into 80 columns */
 

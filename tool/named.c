@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/source.h"
-#include "inspect/threads.h"
+#include "inspect/model/source.h"
+#include "inspect/process/threads.h"
 #include "tool/process.h"
 #include "tool/tool.h"
 

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "tool/tool.h"
-#include "inspect/duration.h"
-#include "inspect/fields.h"
-#include "inspect/render.h"
-#include "inspect/select.h"
+#include "inspect/text/duration.h"
+#include "inspect/query/fields.h"
+#include "inspect/render/render.h"
+#include "inspect/query/select.h"
 
 const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},

@@ -19,11 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inspect/access.h"
-#include "inspect/render.h"
-#include "inspect/rights.h"
-#include "inspect/slurp.h"
-#include "inspect/snapshot.h"
+#include "inspect/text/access.h"
+#include "inspect/render/render.h"
+#include "inspect/process/rights.h"
+#include "inspect/text/slurp.h"
+#include "inspect/source/snapshot.h"
 #include "tool/tool.h"
 
 const char *tool_process_command(pid_t pid, char *buf, size_t size)

@@ -4,7 +4,7 @@
 #define TOOL_PROCESS_H
 
 #include "tool/sockets.h"
-#include "inspect/source.h"
+#include "inspect/model/source.h"
 
 /* Longest wait for any one piece of an answer, ns. */
 #define TOOL_TIMEOUT INT64_C(5000000000)

@@ -21,7 +21,7 @@
 
 #include "tool/frames.h"
 #include "tool/tool.h"
-#include "inspect/slurp.h"
+#include "inspect/text/slurp.h"
 #include "wire/client.h"
 
 #define FOLDERS 256

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "inspect/error.h"
-#include "inspect/source.h"
+#include "inspect/text/error.h"
+#include "inspect/model/source.h"
 #include "tool/options.h"
 
 /* Exit codes, a promise to scripts. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/fields.h"
+#include "inspect/query/fields.h"
 #include "tool/tool.h"
 
 static const char *value_of(enum ins_field_kind kind)

@@ -4,7 +4,7 @@
 #define TOOL_WHERE_H
 
 #include "tool/tool.h"
-#include "inspect/select.h"
+#include "inspect/query/select.h"
 
 struct tool_where {
 	struct ins_select *select; /* NULL: all */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/snapshot.h"
+#include "inspect/source/snapshot.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 

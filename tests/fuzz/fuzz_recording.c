@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "inspect/render_account.h"
-#include "inspect/render_page.h"
-#include "inspect/render_trace_events.h"
+#include "inspect/render/render_account.h"
+#include "inspect/render/render_page.h"
+#include "inspect/render/render_trace_events.h"
 
 static const char page[] = "<script>\n@DATA@\n</script>\n";
 static FILE *nowhere;

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "inspect/crash.h"
-#include "inspect/group.h"
-#include "inspect/render.h"
-#include "inspect/source.h"
-#include "inspect/symbolize.h"
-#include "inspect/unwind.h"
+#include "inspect/model/crash.h"
+#include "inspect/query/group.h"
+#include "inspect/render/render.h"
+#include "inspect/model/source.h"
+#include "inspect/symbols/symbolize.h"
+#include "inspect/unwind/unwind.h"
 
 struct read_core {
 	struct ins_source *source;

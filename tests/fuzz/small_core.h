@@ -16,7 +16,7 @@
 
 #include <fiber/fiber.h>
 
-#include "tests/unit/inspect/elf_bytes.h"
+#include "tests/harness/inspect/elf_bytes.h"
 #include "tests/unit/layout/registry.h"
 
 #define SMALL_PROGRAM UINT64_C(0x400000)

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.c - the memory in a core file
+ *
+ * A core has one segment for each mapping the process had, sometimes more than 65535 (then their
+ * number is in section header 0). A disk that ran full or a limit cut many a core: segments are
+ * clipped to what the file has, and what was cut is counted.
+ */
+#include "inspect/corefile/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "inspect/text/access.h"
+#include "inspect/elf/compressed.h"
+#include "inspect/elf/image.h"
+
+#define SEGMENTS_MAX  (1u << 20)
+#define LOWEST_MAPPED 0x10000	 /* vm.mmap_min_addr */
+#define NOTES_MAX     (1u << 20) /* looked at in all */
+
+int ins_core_read_file(const struct ins_core *core, uint64_t offset, void *buf, size_t size)
+{
+	size_t done = 0;
+
+	if (offset > core->file_size || size > core->file_size - offset)
+		return -EFAULT;
+	while (done < size) {
+		ssize_t n =
+			pread(core->fd, (char *)buf + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EFAULT;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static int read_file(void *core, uint64_t offset, void *buf, size_t size)
+{
+	return ins_core_read_file(core, offset, buf, size);
+}
+
+static int check_header(const char *path, const struct ins_core *core, Elf64_Ehdr *eh,
+			struct ins_error *error)
+{
+	char theirs[32], ours[32];
+	const char *wrong;
+
+	if (core->file_size == 0)
+		return ins_error_set(error, -EINVAL, "%s: is not a core file: it is empty", path);
+	memset(eh, 0, sizeof *eh);
+	if (ins_core_read_file(core, 0, eh,
+			       core->file_size < sizeof *eh ? core->file_size : sizeof *eh) < 0)
+		return ins_error_set(error, -EIO, "%s: cannot be read", path);
+	wrong = ins_image_check(eh);
+	if (wrong)
+		return ins_error_set(error, -EINVAL, "%s: is not a core file: it %s", path, wrong);
+	if (core->file_size < sizeof *eh)
+		return ins_error_set(error, -EINVAL, "%s: is truncated within its ELF header",
+				     path);
+	if (eh->e_type != ET_CORE)
+		return ins_error_set(error, -EINVAL, "%s: is a program or library, not a core file",
+				     path);
+	if (eh->e_machine != ins_machine_self())
+		return ins_error_set(error, -EINVAL, "%s: is a core of %s, this tool reads %s",
+				     path, ins_machine_name(eh->e_machine, theirs, sizeof theirs),
+				     ins_machine_name(ins_machine_self(), ours, sizeof ours));
+	if (eh->e_phentsize != sizeof(Elf64_Phdr))
+		return ins_error_set(error, -EINVAL, "%s: has program headers that make no sense",
+				     path);
+	return 0;
+}
+
+static uint32_t segment_count(const struct ins_core *core, const Elf64_Ehdr *eh)
+{
+	Elf64_Shdr sh;
+
+	if (eh->e_phnum != PN_XNUM)
+		return eh->e_phnum;
+	if (ins_core_read_file(core, eh->e_shoff, &sh, sizeof sh) < 0)
+		return 0;
+	return sh.sh_info;
+}
+
+static void add_load(struct ins_core *core, const Elf64_Phdr *ph)
+{
+	struct ins_core_load *load = &core->load[core->loads];
+	uint64_t has = ph->p_offset < core->file_size ? core->file_size - ph->p_offset : 0;
+
+	if (ph->p_vaddr + ph->p_memsz < ph->p_vaddr)
+		return;
+	load->address = ph->p_vaddr;
+	load->memory = ph->p_memsz;
+	load->size = ph->p_filesz < ph->p_memsz ? ph->p_filesz : ph->p_memsz;
+	load->offset = ph->p_offset;
+	load->flags = ph->p_flags;
+	if (load->size > has) {
+		core->missing += load->size - has;
+		load->size = has;
+	}
+	core->loads++;
+}
+
+static void take_auxv(struct ins_core *core, const struct ins_note *note)
+{
+	uint32_t i;
+
+	core->auxv_at = note->at;
+	core->auxv_size = note->size;
+	for (i = 0; i + sizeof(Elf64_auxv_t) <= note->size && i < 4096; i += sizeof(Elf64_auxv_t)) {
+		Elf64_auxv_t aux;
+
+		if (ins_core_read_file(core, note->at + i, &aux, sizeof aux) < 0)
+			return;
+		if (aux.a_type == AT_PHDR)
+			core->phdr = aux.a_un.a_val;
+		else if (aux.a_type == AT_ENTRY)
+			core->entry = aux.a_un.a_val;
+		else if (aux.a_type == AT_SYSINFO_EHDR)
+			core->vdso = aux.a_un.a_val;
+	}
+}
+
+static void take_notes(struct ins_core *core, const Elf64_Phdr *ph, unsigned *left)
+{
+	uint64_t at = ph->p_offset, end = ph->p_offset + ph->p_filesz;
+	struct elf_prpsinfo info;
+	struct ins_note note;
+
+	if (end < at || end > core->file_size)
+		end = core->file_size;
+	if (!core->notes_at) {
+		core->notes_at = at;
+		core->notes_end = end;
+		core->notes_align = ph->p_align == 8 ? 8 : 4;
+	}
+	for (; *left; --*left) {
+		if (!ins_note_next(read_file, core, &at, end, ph->p_align == 8 ? 8 : 4, &note))
+			return;
+		if (strcmp(note.name, "CORE") != 0)
+			continue;
+		if (note.type == NT_PRPSINFO && note.size >= sizeof info &&
+		    ins_core_read_file(core, note.at, &info, sizeof info) == 0) {
+			core->pid = info.pr_pid;
+			core->info = info;
+			memcpy(core->program, info.pr_fname, 16);
+		} else if (note.type == NT_AUXV) {
+			take_auxv(core, &note);
+		} else if (note.type == NT_FILE) {
+			core->files_at = note.at;
+			core->files_size = note.size;
+		} else {
+			ins_core_take_status(core, &note);
+		}
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct ins_core_load *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int index_segments(const char *path, struct ins_core *core, struct ins_error *error)
+{
+	unsigned notes = NOTES_MAX;
+	uint32_t count, i;
+	Elf64_Ehdr eh = {0};
+	Elf64_Phdr *ph;
+	int rc = check_header(path, core, &eh, error);
+
+	if (rc < 0)
+		return rc;
+	count = segment_count(core, &eh);
+	if (count == 0 || count > SEGMENTS_MAX)
+		return ins_error_set(error, -EINVAL,
+				     "%s: has no program headers: truncated, or no core file",
+				     path);
+	ph = malloc(count * sizeof *ph);
+	core->load = malloc(count * sizeof *core->load);
+	if (!ph || !core->load) {
+		rc = ins_error_set(error, -ENOMEM, "out of memory");
+	} else if (ins_core_read_file(core, eh.e_phoff, ph, count * sizeof *ph) < 0) {
+		rc = ins_error_set(error, -EINVAL, "%s: is truncated within its program headers",
+				   path);
+	} else {
+		for (i = 0; i < count; i++) {
+			if (ph[i].p_type == PT_LOAD && ph[i].p_memsz)
+				add_load(core, &ph[i]);
+			else if (ph[i].p_type == PT_NOTE)
+				take_notes(core, &ph[i], &notes);
+		}
+		qsort(core->load, core->loads, sizeof *core->load, by_address);
+		ins_core_sort_statuses(core);
+	}
+	free(ph);
+	return rc;
+}
+
+bool ins_core_meant(const char *path)
+{
+	unsigned char magic[8] = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? 0 : read(fd, magic, sizeof magic);
+
+	if (fd >= 0)
+		close(fd);
+	return n >= SELFMAG && (!memcmp(magic, ELFMAG, SELFMAG) ||
+				ins_compressed_as(magic, (size_t)n) != INS_COMPRESSED_NOT);
+}
+
+/* Where the file is compressed, the one that is unpacked takes its place. */
+static int unpack(const char *path, struct ins_core *core, struct ins_error *error)
+{
+	enum ins_compression as;
+	struct ins_unpacked unpacked;
+	unsigned char magic[8];
+	ssize_t n = pread(core->fd, magic, sizeof magic, 0);
+	int rc;
+
+	as = n > 0 ? ins_compressed_as(magic, (size_t)n) : INS_COMPRESSED_NOT;
+	if (as == INS_COMPRESSED_NOT)
+		return 0;
+	rc = ins_compressed_unpack(path, core->fd, as, error, &unpacked);
+	if (rc < 0)
+		return rc;
+	close(core->fd);
+	core->fd = unpacked.fd;
+	core->file_size = unpacked.size;
+	memcpy(core->cut, unpacked.cut, sizeof core->cut);
+	return 0;
+}
+
+int ins_core_open(const char *path, struct ins_error *error, struct ins_core *ret)
+{
+	char why[INS_ACCESS_WHY];
+	struct stat st;
+	int rc;
+
+	memset(ret, 0, sizeof *ret);
+	ret->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (ret->fd < 0) {
+		rc = -errno;
+		return ins_error_set(error, rc, "%s: %s", path,
+				     ins_access_why(path, INS_ACCESS_READ, rc, why, sizeof why));
+	}
+	if (fstat(ret->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		rc = ins_error_set(error, -EINVAL, "%s: is not a regular file", path);
+	} else {
+		ret->file_size = (uint64_t)st.st_size;
+		rc = unpack(path, ret, error);
+		if (rc == 0)
+			rc = index_segments(path, ret, error);
+	}
+	if (rc < 0)
+		ins_core_close(ret);
+	return rc;
+}
+
+void ins_core_close(struct ins_core *core)
+{
+	if (core->fd >= 0)
+		close(core->fd);
+	core->fd = -1;
+	free(core->load);
+	free(core->thread);
+	core->load = NULL;
+	core->thread = NULL;
+	core->loads = 0;
+}
+
+/* The segment that has address, or NULL. */
+static const struct ins_core_load *find_load(const struct ins_core *core, uint64_t address)
+{
+	size_t low = 0, high = core->loads;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (core->load[mid].address <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || address - core->load[low - 1].address >= core->load[low - 1].memory)
+		return NULL;
+	return &core->load[low - 1];
+}
+
+bool ins_core_no_code(const struct ins_core *core, uint64_t address)
+{
+	const struct ins_core_load *load = find_load(core, address);
+
+	/* gcore names no memory that it does not keep, as of files; but below here the system lets nobody map any. */
+	return load ? !(load->flags & PF_X) : address < LOWEST_MAPPED;
+}
+
+size_t ins_core_read_some(const struct ins_core *core, uint64_t address, void *buf, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		const struct ins_core_load *load = find_load(core, address + done);
+		uint64_t into, n;
+
+		if (!load)
+			break;
+		into = address + done - load->address;
+		if (into >= load->size)
+			break;
+		n = load->size - into < size - done ? load->size - into : size - done;
+		if (ins_core_read_file(core, load->offset + into, (char *)buf + done, n) < 0)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+int ins_core_read(const struct ins_core *core, uint64_t address, void *buf, size_t size)
+{
+	return ins_core_read_some(core, address, buf, size) == size ? 0 : -EFAULT;
+}
+
+uint64_t ins_core_lowest_used(const struct ins_core *core, uint64_t low, uint64_t high)
+{
+	static const unsigned char zero[4096];
+	unsigned char page[4096];
+	uint64_t at = low;
+
+	while (at < high) {
+		const struct ins_core_load *load = find_load(core, at);
+		uint64_t to_edge = 4096 - at % 4096, n = high - at < to_edge ? high - at : to_edge;
+		off_t offset, data;
+
+		if (!load || at - load->address >= load->size)
+			return UINT64_MAX;
+		/* A core is sparse: a page that was never written is a hole, skip to its end. */
+		offset = (off_t)(load->offset + (at - load->address));
+		data = lseek(core->fd, offset, SEEK_DATA);
+		if (data > offset && (uint64_t)(data - offset) >= n) {
+			uint64_t left = load->size - (at - load->address);
+			uint64_t skip = (uint64_t)(data - offset);
+
+			skip = skip < left ? skip : left;
+			at = skip < high - at ? at + skip : high;
+			continue;
+		}
+		if (ins_core_read(core, at, page, n) < 0)
+			return UINT64_MAX;
+		if (memcmp(page, zero, n) != 0)
+			return at;
+		at += n;
+	}
+	return high;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_status.c - the threads in a core: what their CPUs held, and which of them a signal ended
+ *
+ * A fiber that ran has no place in its record: where it is, the registers of the thread say whose stack pointer lies in
+ * its stack. The kernel writes the thread that the signal came to first; gcore, which ends nobody, writes no signal, or
+ * the one that stopped the process for it.
+ */
+#include "inspect/corefile/core.h"
+
+#include <elf.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+
+#include "inspect/corefile/core_handler.h"
+#include "inspect/elf/image.h"
+
+#define THREADS_MAX (1u << 16)
+
+static bool ends_programs(int number)
+{
+	return number > 0 && number < 65 && number != SIGTRAP && number != SIGSTOP &&
+	       number != SIGINT && number != SIGCONT && number != SIGCHLD;
+}
+
+static void take_status(struct ins_core *core, const struct ins_note *note)
+{
+	struct ins_core_status *t, *more;
+	struct elf_prstatus status;
+
+	if (note->size < sizeof status || core->threads == THREADS_MAX ||
+	    ins_core_read_file(core, note->at, &status, sizeof status) < 0)
+		return;
+	if ((core->threads & (core->threads - 1)) == 0) {
+		more = realloc(core->thread,
+			       (core->threads ? core->threads * 2 : 1) * sizeof *core->thread);
+		if (!more)
+			return;
+		core->thread = more;
+	}
+	t = &core->thread[core->threads];
+	if (!ins_registers_from_kernel(&status.pr_reg, &t->registers))
+		return;
+	if (!ins_registers_call(&status.pr_reg, &t->call))
+		t->call = INS_THREAD_STACK_CALL_UNKNOWN;
+	t->tid = status.pr_pid;
+	if (core->threads++ == 0 && ends_programs(status.pr_cursig)) {
+		core->crash.signal = status.pr_cursig;
+		core->crash.thread = t->tid;
+		core->crash.pc = t->registers.pc;
+		core->crash.sp = t->registers.sp;
+	}
+}
+
+/* Of the thread whose status is the last that was read. */
+static void take_signal(struct ins_core *core, const struct ins_note *note)
+{
+	siginfo_t info;
+
+	if (core->threads != 1 || !core->crash.signal || note->size < sizeof info ||
+	    ins_core_read_file(core, note->at, &info, sizeof info) < 0 ||
+	    info.si_signo != core->crash.signal)
+		return;
+	core->crash.code = info.si_code;
+	if (info.si_code <= 0) {
+		core->crash.sender = info.si_pid;
+		return;
+	}
+	if (info.si_signo != SIGSEGV && info.si_signo != SIGBUS && info.si_signo != SIGFPE &&
+	    info.si_signo != SIGILL)
+		return;
+	core->crash.has_address = true;
+	core->crash.address = (uint64_t)(uintptr_t)info.si_addr;
+}
+
+void ins_core_take_status(struct ins_core *core, const struct ins_note *note)
+{
+	if (note->type == NT_PRSTATUS)
+		take_status(core, note);
+	else if (note->type == NT_SIGINFO)
+		take_signal(core, note);
+}
+
+static int by_home(const void *a, const void *b)
+{
+	const struct ins_core_status *x = a, *y = b;
+
+	return x->home < y->home ? -1 : x->home > y->home;
+}
+
+void ins_core_sort_statuses(struct ins_core *core)
+{
+	/* Stacks do not overlap: what is looked through is in the file. */
+	uint64_t left = core->file_size;
+	size_t i;
+
+	/* A thread that aborts is killed by its own process. */
+	if (core->crash.sender == core->pid || core->crash.sender == core->crash.thread)
+		core->crash.sender = 0;
+	for (i = 0; i < core->threads; i++) {
+		struct ins_core_status *t = &core->thread[i];
+
+		t->home = ins_core_handler_from(core, t->registers.sp, &left, &t->own_end);
+		/* The first is the one that the signal came to. */
+		if (i == 0 && core->crash.signal)
+			core->crash.sp = t->home;
+	}
+	if (core->threads)
+		qsort(core->thread, core->threads, sizeof *core->thread, by_home);
+}
+
+const struct ins_core_status *ins_core_status_on(const struct ins_core *core, uint64_t low,
+						 uint64_t size)
+{
+	size_t from = 0, to = core->threads;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (core->thread[mid].home < low)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	if (from == core->threads || core->thread[from].home - low >= size)
+		return NULL;
+	return &core->thread[from];
+}

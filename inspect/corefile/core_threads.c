@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* core_threads.c - notes belong to the thread whose status stands before them; some are the process'. */
+#include "inspect/corefile/core_threads.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inspect/elf/image.h"
+
+#define NOTE_BYTES_MAX (1u << 20) /* of one note of a thread */
+#define THREADS_MAX    (1u << 22)
+
+static int read_file(void *reader, uint64_t offset, void *buf, size_t size)
+{
+	const struct ins_core *core = reader;
+
+	if (offset > core->file_size || size > core->file_size - offset)
+		return -EFAULT;
+	return pread(core->fd, buf, size, (off_t)offset) == (ssize_t)size ? 0 : -EFAULT;
+}
+
+static bool next(const struct ins_core *core, uint64_t *at, uint64_t end, struct ins_note *ret)
+{
+	return *at < end && ins_note_next(read_file, (void *)core, at, end, core->notes_align, ret);
+}
+
+static int add(const struct ins_core *core, const struct ins_note *note, uint64_t at,
+	       struct ins_core_thread **list, size_t *count)
+{
+	struct elf_prstatus status;
+	struct ins_core_thread *t, *more;
+
+	if (read_file((void *)core, note->at, &status, sizeof status) < 0)
+		return 0;
+	if (!(*count & (*count - 1))) {
+		more = realloc(*list, (*count ? *count * 2 : 1) * sizeof *more);
+		if (!more)
+			return -ENOMEM;
+		*list = more;
+	}
+	t = &(*list)[(*count)++];
+	memset(t, 0, sizeof *t);
+	t->tid = status.pr_pid;
+	t->signal = status.pr_cursig;
+	t->at = at;
+	ins_registers_from_kernel(&status.pr_reg, &t->registers);
+	return 0;
+}
+
+int ins_core_threads(const struct ins_core *core, struct ins_core_thread **ret, size_t *ret_count)
+{
+	uint64_t at = core->notes_at, before = at;
+	struct ins_note note;
+	int rc = 0;
+
+	*ret = NULL;
+	*ret_count = 0;
+	while (rc == 0 && *ret_count < THREADS_MAX && next(core, &at, core->notes_end, &note)) {
+		if (note.type == NT_PRSTATUS && strcmp(note.name, "CORE") == 0 &&
+		    note.size == sizeof(struct elf_prstatus)) {
+			if (*ret_count)
+				(*ret)[*ret_count - 1].end = before;
+			rc = add(core, &note, before, ret, ret_count);
+		}
+		before = at;
+	}
+	if (*ret_count)
+		(*ret)[*ret_count - 1].end = before;
+	return rc;
+}
+
+bool ins_core_fatal(int number)
+{
+	return number == SIGSEGV || number == SIGABRT || number == SIGBUS || number == SIGILL ||
+	       number == SIGFPE || number == SIGSYS || number == SIGQUIT;
+}
+
+/* What every thread of a core would repeat, or only one has for all. */
+static bool of_process(const struct ins_note *note)
+{
+	return strcmp(note->name, "CORE") == 0 &&
+	       (note->type == NT_PRPSINFO || note->type == NT_AUXV || note->type == NT_FILE);
+}
+
+int ins_core_thread_notes(const struct ins_core *core, const struct ins_core_thread *thread,
+			  ins_core_note_fn *fn, void *context)
+{
+	uint64_t at = thread->at;
+	struct ins_note note;
+	int rc = 0;
+
+	while (rc == 0 && next(core, &at, thread->end, &note)) {
+		void *contents;
+
+		if (of_process(&note) || note.size > NOTE_BYTES_MAX || !note.size)
+			continue;
+		contents = malloc(note.size);
+		if (!contents)
+			return -ENOMEM;
+		rc = read_file((void *)core, note.at, contents, note.size) < 0
+			     ? -EIO
+			     : fn(context, note.name, note.type, contents, note.size);
+		free(contents);
+	}
+	return rc;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image.c - reading ELF headers out of bytes that may be anything
+ *
+ * The bytes are a process' memory, a core's, or a file's; whoever wrote them may have been
+ * interrupted, be hostile or simply be no ELF file. So: no number is used as an index or a length
+ * before it was compared with a limit, sums are made in 64 bits of numbers that were limited
+ * first, and a loop ends after a fixed count.
+ */
+#include "inspect/elf/image.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NOTES_MAX      256 /* notes looked at in one segment */
+#define NOTE_BYTES_MAX (1u << 30)
+
+const char *ins_image_check(const Elf64_Ehdr *eh)
+{
+	if (memcmp(eh->e_ident, ELFMAG, SELFMAG) != 0)
+		return "is not an ELF file";
+	if (eh->e_ident[EI_CLASS] == ELFCLASS32)
+		return "is a 32-bit ELF file; only 64-bit programs have fibers";
+	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_VERSION] != EV_CURRENT)
+		return "is an ELF file of an unknown class";
+	if (eh->e_ident[EI_DATA] != ELFDATA2LSB)
+		return "is a big-endian ELF file; this tool reads little-endian ones";
+	return NULL;
+}
+
+/* The distance between p_vaddr and memory, from the segment that contains the ELF header. */
+static bool find_bias(struct ins_image *image)
+{
+	unsigned i;
+
+	for (i = 0; i < image->segments; i++) {
+		const Elf64_Phdr *ph = &image->segment[i];
+
+		if (ph->p_type == PT_LOAD && ph->p_offset < 0x1000) {
+			image->bias = image->base + ph->p_offset - ph->p_vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *ins_image_read(struct ins_image *ret, fib_read_fn *read, void *reader, uint64_t base,
+			   bool loaded)
+{
+	Elf64_Ehdr eh;
+	const char *wrong;
+	unsigned i;
+	uint64_t at;
+	uint32_t size;
+
+	memset(ret, 0, sizeof *ret);
+	if (read(reader, base, &eh, sizeof eh) < 0)
+		return "has no readable ELF header";
+	wrong = ins_image_check(&eh);
+	if (wrong)
+		return wrong;
+	if (eh.e_phnum > INS_IMAGE_SEGMENTS || eh.e_phnum == 0 ||
+	    eh.e_phentsize != sizeof(Elf64_Phdr) || eh.e_phoff > UINT32_MAX)
+		return "has program headers that make no sense";
+	ret->type = eh.e_type;
+	ret->machine = eh.e_machine;
+	ret->loaded = loaded;
+	ret->base = base;
+	for (i = 0; i < eh.e_phnum; i++) {
+		if (read(reader, base + eh.e_phoff + i * sizeof(Elf64_Phdr), &ret->segment[i],
+			 sizeof(Elf64_Phdr)) < 0)
+			return "has unreadable program headers";
+	}
+	ret->segments = eh.e_phnum;
+	if (loaded && !find_bias(ret))
+		return "has no segment that contains its header";
+	if (ins_image_note(ret, read, reader, "GNU", NT_GNU_BUILD_ID, ret->build_id,
+			   sizeof ret->build_id, &at, &size) == 0)
+		ret->build_id_size = size < INS_BUILD_ID_MAX ? size : INS_BUILD_ID_MAX;
+	return NULL;
+}
+
+int ins_image_note(const struct ins_image *image, fib_read_fn *read, void *reader, const char *name,
+		   uint32_t type, void *buf, size_t size, uint64_t *ret_address, uint32_t *ret_size)
+{
+	unsigned i;
+
+	for (i = 0; i < image->segments; i++) {
+		const Elf64_Phdr *ph = &image->segment[i];
+		uint64_t begin = image->loaded ? image->bias + ph->p_vaddr : ph->p_offset;
+		uint64_t at = begin;
+		struct ins_note note;
+		unsigned n;
+
+		if (ph->p_type != PT_NOTE || ph->p_filesz > NOTE_BYTES_MAX)
+			continue;
+		for (n = 0; n < NOTES_MAX; n++) {
+			if (!ins_note_next(read, reader, &at, begin + ph->p_filesz,
+					   ph->p_align == 8 ? 8 : 4, &note))
+				break;
+			if (note.type != type || strcmp(note.name, name) != 0)
+				continue;
+			memset(buf, 0, size);
+			if (read(reader, note.at, buf, note.size < size ? note.size : size) < 0)
+				break;
+			*ret_address = note.at - begin + ph->p_vaddr + image->bias;
+			*ret_size = note.size;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+bool ins_note_next(fib_read_fn *read, void *reader, uint64_t *at, uint64_t end, unsigned align,
+		   struct ins_note *ret)
+{
+	Elf64_Nhdr nh;
+	uint64_t left, name_room, size_room;
+
+	if (*at > end || end - *at < sizeof nh)
+		return false;
+	if (read(reader, *at, &nh, sizeof nh) < 0)
+		return false;
+	left = end - *at - sizeof nh;
+	/* The name's field ends where the contents, aligned from the note's start, begin. */
+	name_room = ((sizeof nh + (uint64_t)nh.n_namesz + align - 1) & ~(uint64_t)(align - 1)) -
+		    sizeof nh;
+	size_room = ((uint64_t)nh.n_descsz + align - 1) & ~(uint64_t)(align - 1);
+	if (name_room > left || nh.n_descsz > left - name_room)
+		return false;
+	memset(ret, 0, sizeof *ret);
+	if (nh.n_namesz &&
+	    read(reader, *at + sizeof nh, ret->name,
+		 nh.n_namesz < sizeof ret->name ? nh.n_namesz : sizeof ret->name - 1) < 0)
+		return false;
+	ret->type = nh.n_type;
+	ret->size = nh.n_descsz;
+	ret->at = *at + sizeof nh + name_room;
+	*at = ret->at + size_room;
+	return true;
+}
+
+const char *ins_machine_name(unsigned machine, char *buf, size_t size)
+{
+	static const struct {
+		unsigned machine;
+		const char *name;
+	} known[] = {
+		{EM_X86_64, "x86-64"}, {EM_AARCH64, "arm64"}, {EM_386, "i386"},	 {EM_ARM, "arm"},
+		{EM_RISCV, "riscv"},   {EM_PPC64, "ppc64"},   {EM_S390, "s390"}, {EM_MIPS, "mips"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
+		if (known[i].machine == machine) {
+			snprintf(buf, size, "%s", known[i].name);
+			return buf;
+		}
+	}
+	snprintf(buf, size, "machine %u", machine);
+	return buf;
+}
+
+unsigned ins_machine_self(void)
+{
+	static unsigned machine;
+	Elf64_Ehdr eh;
+	FILE *f;
+
+	if (machine)
+		return machine;
+	f = fopen("/proc/self/exe", "re");
+	if (f) {
+		if (fread(&eh, sizeof eh, 1, f) == 1 && !ins_image_check(&eh))
+			machine = eh.e_machine;
+		fclose(f);
+	}
+	return machine;
+}

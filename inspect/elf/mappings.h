@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* mappings.h - what a live process has mapped, with what a core is made of: rights, files, what is withheld. */
+#ifndef INS_MAPPINGS_H
+#define INS_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "inspect/text/error.h"
+
+struct ins_mapping {
+	uint64_t start, end;
+	uint64_t offset; /* in the file */
+	uint64_t inode;	 /* 0: no file */
+	uint32_t flags;	 /* PF_R, PF_W, PF_X */
+	bool shared;
+	bool deleted;  /* its file has no name any more: shared memory is like this */
+	bool withheld; /* MADV_DONTDUMP, or a device's */
+	char *path;    /* "": none */
+};
+
+struct ins_mappings {
+	struct ins_mapping *at; /* by ascending start */
+	size_t count;
+};
+
+/*
+ * Read /proc/PID/smaps, or maps where that cannot be had; then nothing is known to be withheld. 0, or a negative errno
+ * with error set. *ret is the caller's to free, also after an error.
+ */
+int ins_mappings_read(pid_t pid, struct ins_mappings *ret, struct ins_error *error);
+
+/* The same of a text as the system writes it. -ENOMEM. */
+int ins_mappings_parse(FILE *text, struct ins_mappings *ret);
+
+void ins_mappings_free(struct ins_mappings *mappings);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* events.c - decoding events, and their words. */
+#include "inspect/model/events.h"
+
+#include <fiber/fiber.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "inspect/unwind/frame_guess.h"
+#include "inspect/elf/plt.h"
+#include "inspect/render/render.h"
+
+bool ins_event_take(const void *payload, size_t length, struct ins_event *ret)
+{
+	struct fib_wire_event *e = &ret->e;
+	struct fib_row *row = &ret->fiber.row;
+
+	memset(ret, 0, sizeof *ret);
+	if (length < sizeof *e)
+		return false;
+	memcpy(e, payload, sizeof *e);
+	/* A newer process may say more between the two. */
+	if (e->stack_size > length - sizeof *e)
+		return false;
+	e->name[sizeof e->name - 1] = 0;
+	row->id = e->fiber;
+	memcpy(row->name, e->name, sizeof row->name);
+	row->state = FIBER_SUSPENDED;
+	row->carrier = FIB_ROW_CARRIER_NONE;
+	row->deadline = INT64_MAX;
+	row->age = e->duration < 0 ? 0 : e->duration;
+	row->sp = row->stack_low = e->sp;
+	row->fp = e->fp;
+	row->pc = e->pc;
+	row->stack_size = e->stack_all < e->stack_size ? e->stack_size : e->stack_all;
+	row->stack_used = e->stack_size;
+	if (e->doing == FIB_WIRE_DOING_WAITS) {
+		row->wait_kind = e->wait_kind < FIB_LAYOUT_WAITS ? (uint8_t)e->wait_kind : 0;
+		row->wait_object = e->object;
+		row->wait_arg = e->arg;
+	}
+	if (e->stack_size) {
+		ret->fiber.stack = (const unsigned char *)payload + length - e->stack_size;
+		ret->fiber.stack_size = e->stack_size;
+	}
+	if (e->stack_size < e->stack_all)
+		ret->fiber.flags |= INS_FIBER_CUT;
+	return true;
+}
+
+static const char *lack(uint32_t lack)
+{
+	switch (lack) {
+	case FIB_WIRE_LACK_MISSED:
+		return "the fiber went on before its stack was copied";
+	case FIB_WIRE_LACK_SIGNAL:
+		return "the program handles or blocks SIGURG, with which it would be copied";
+	case FIB_WIRE_LACK_PORT:
+		return "this port of libfiber cannot copy it";
+	case FIB_WIRE_LACK_MEMORY:
+		return "its stack could not be read";
+	default:
+		return "its stack was not copied";
+	}
+}
+
+void ins_event_walk(struct ins_unwinder *unwinder, const struct ins_event *event,
+		    struct ins_walk *ret)
+{
+	const bool sleeps = event->e.doing == FIB_WIRE_DOING_CALLS ||
+			    event->e.doing == FIB_WIRE_DOING_FAULTS || !event->e.fp;
+
+	memset(ret, 0, sizeof *ret - sizeof ret->pc);
+	if (!event->fiber.stack_size) {
+		snprintf(ret->reason, sizeof ret->reason, "%s", lack(event->e.lack));
+		return;
+	}
+	if (sleeps && ins_frame_guess(unwinder, &event->fiber, ret))
+		return;
+	ins_unwind(unwinder, &event->fiber, ret);
+}
+
+const char *ins_event_kind(const struct ins_event *event)
+{
+	static const char *const kinds[] = {
+		[FIB_WIRE_DOING_COMPUTES] = "computing",
+		[FIB_WIRE_DOING_CALLS] = "system-call",
+		[FIB_WIRE_DOING_FAULTS] = "memory",
+		[FIB_WIRE_DOING_WAITS] = "pinned",
+	};
+
+	return event->e.doing < sizeof kinds / sizeof kinds[0] ? kinds[event->e.doing] : "unknown";
+}
+
+const char *ins_event_doing(const struct fib_layout *layout, const struct ins_event *event,
+			    char *buf, size_t size)
+{
+	const char *call;
+	char wait[256];
+
+	switch (event->e.doing) {
+	case FIB_WIRE_DOING_COMPUTES:
+		snprintf(buf, size, "computing");
+		break;
+	case FIB_WIRE_DOING_CALLS:
+		call = ins_event_call(event->e.call);
+		if (call)
+			snprintf(buf, size, "in system call %s", call);
+		else
+			snprintf(buf, size, "in system call %lld", (long long)event->e.call);
+		break;
+	case FIB_WIRE_DOING_FAULTS:
+		snprintf(buf, size, "waiting for memory");
+		break;
+	case FIB_WIRE_DOING_WAITS:
+		ins_words_wait(layout, &event->fiber, true, wait, sizeof wait);
+		snprintf(buf, size, "pinned in %s%s", wait[0] ? wait : "a wait",
+			 event->e.flags & FIB_WIRE_EVENT_REFUSED ? ", refused" : "");
+		break;
+	default:
+		snprintf(buf, size, "doing something of a later version");
+	}
+	return buf;
+}
+
+/* Of the machine that the tool runs on, which is the process' too. */
+static const struct {
+	long number;
+	const char *name;
+} calls[] = {
+#define CALL(name)                \
+	{                         \
+		SYS_##name, #name \
+	}
+	CALL(read),	    CALL(write),      CALL(readv),
+	CALL(writev),	    CALL(pread64),    CALL(pwrite64),
+	CALL(openat),	    CALL(close),      CALL(fsync),
+	CALL(fdatasync),    CALL(sync),	      CALL(ftruncate),
+	CALL(ppoll),	    CALL(pselect6),   CALL(epoll_pwait),
+	CALL(epoll_pwait2), CALL(nanosleep),  CALL(clock_nanosleep),
+	CALL(futex),	    CALL(wait4),      CALL(waitid),
+	CALL(accept),	    CALL(accept4),    CALL(connect),
+	CALL(recvfrom),	    CALL(recvmsg),    CALL(sendto),
+	CALL(sendmsg),	    CALL(recvmmsg),   CALL(sendmmsg),
+	CALL(splice),	    CALL(sendfile),   CALL(flock),
+	CALL(fcntl),	    CALL(ioctl),      CALL(mmap),
+	CALL(munmap),	    CALL(madvise),    CALL(rt_sigtimedwait),
+	CALL(semtimedop),   CALL(msgrcv),     CALL(io_uring_enter),
+	CALL(fallocate),    CALL(renameat2),  CALL(unlinkat),
+	CALL(getdents64),   CALL(newfstatat), CALL(statx),
+	CALL(mprotect),
+#ifdef SYS_poll
+	CALL(poll),	    CALL(select),     CALL(epoll_wait),
+	CALL(open),	    CALL(stat),	      CALL(pause),
+	CALL(unlink),	    CALL(rename),
+#endif
+#undef CALL
+};
+
+const char *ins_event_call(int64_t number)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof calls / sizeof calls[0]; i++)
+		if (calls[i].number == number)
+			return calls[i].name;
+	return NULL;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What every program is linked with, and knows nothing of fibers. */
+static bool is_system(const struct ins_frame *f)
+{
+	const char *module = ins_frame_module(f);
+
+	return begins(module, "libc.") || begins(module, "libc-") || begins(module, "libpthread") ||
+	       begins(module, "ld-") || begins(module, "[vdso]") || begins(module, "libasan.") ||
+	       begins(module, "libtsan.") || begins(module, "libubsan.") || ins_plt_is(f->function);
+}
+
+enum whose { PROGRAM, SYSTEM, INSIDE, PUBLIC };
+
+/* Whose frame it is. Functions that are static in libfiber have no prefix: who comes from inside of it, further out, is
+ * in it until he has passed a public one. */
+static enum whose whose(const struct ins_frame f[], size_t count)
+{
+	enum whose ret = is_system(&f[count - 1]) ? SYSTEM : PROGRAM;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (begins(f[i].function, "fib_"))
+			ret = INSIDE;
+		else if (begins(f[i].function, "fiber_"))
+			ret = PUBLIC;
+	return ret;
+}
+
+unsigned ins_event_site(struct ins_symbols *symbols, const struct ins_walk *walk)
+{
+	unsigned i, first = 0;
+	bool inside = false, found = false;
+	size_t count;
+
+	for (i = 0; i < walk->count; i++) {
+		const struct ins_frame *f =
+			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+		const enum whose w = whose(f, count);
+
+		if (w == PROGRAM && !inside)
+			return i;
+		if (w == PROGRAM && !found) {
+			first = i;
+			found = true;
+		}
+		if (w == INSIDE || w == PUBLIC)
+			inside = w == INSIDE;
+	}
+	return first;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registers.c - the registers of each machine: their numbers, and where the kernel puts them
+ *
+ * Each has an order of its own in which the kernel writes all registers of a thread, the same for ptrace(2) and for a core. One table
+ * says where in it DWARF's are, and what others must hold for a debugger to see a thread of a program. Nobody else knows a
+ * number of a register, but for who looks for one by name.
+ */
+#include "inspect/model/registers.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "inspect/elf/image.h"
+#include "inspect/model/source.h"
+
+#define NONE	    INS_REGISTERS /* no number of DWARF's */
+#define WORDS	    (sizeof(elf_gregset_t) / sizeof(uint64_t))
+#define NO_WORD	    WORDS
+#define PRESETS_MAX 4
+
+struct preset {
+	unsigned word;
+	uint64_t value;
+};
+
+static const struct order {
+	struct ins_port port;
+	unsigned pc; /* the word that has it */
+	unsigned
+		call; /* and the number of the system call, negative: none; NO_WORD: there is no such word */
+	unsigned count;
+	signed char word[INS_REGISTERS]; /* by DWARF's numbers; -1: none */
+	unsigned presets;
+	struct preset preset[PRESETS_MAX];
+} orders[] = {
+	{.port = {EM_X86_64, .sp = 7, .fp = 6, .pc = 16, .unwind_pc = 16},
+	 .pc = 16,
+	 .call = 15,
+	 /* rax rdx rcx rbx rsi rdi rbp rsp, r8 to r15, rip */
+	 .count = 17,
+	 .word = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16},
+	 /* cs, ss and eflags of a program; orig_rax: in no system call, so that none is taken to be made again */
+	 .presets = 4,
+	 .preset = {{17, 0x33}, {20, 0x2b}, {18, 0x202}, {15, UINT64_MAX}}},
+	{.port = {EM_AARCH64, .sp = 31, .fp = 29, .pc = NONE, .unwind_pc = 32},
+	 .pc = 32,
+	 .call = NO_WORD,
+	 .count = 32,
+	 .word = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+		  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
+	{.port = {EM_RISCV, .sp = 2, .fp = 8, .pc = NONE, .unwind_pc = 32},
+	 .pc = 0, /* where the register that is always 0 would be */
+	 .call = NO_WORD,
+	 .count = 32,
+	 .word = {-1, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+		  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
+};
+
+static const struct order *order(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof orders / sizeof orders[0]; i++)
+		if (orders[i].port.machine == ins_machine_self())
+			return &orders[i];
+	return NULL;
+}
+
+const struct ins_port *ins_port(void)
+{
+	const struct order *o = order();
+
+	return o ? &o->port : NULL;
+}
+
+bool ins_registers_get(const struct ins_registers *registers, uint64_t number, uint64_t *ret)
+{
+	const struct ins_port *p = ins_port();
+
+	if (number >= INS_REGISTERS)
+		return false;
+	if (p && number == p->sp)
+		*ret = registers->sp;
+	else if (p && number == p->pc)
+		*ret = registers->pc;
+	else if (registers->known >> number & 1)
+		*ret = registers->at[number];
+	else
+		return false;
+	return true;
+}
+
+void ins_registers_set(struct ins_registers *registers, uint64_t number, uint64_t value)
+{
+	const struct ins_port *p = ins_port();
+
+	if (number >= INS_REGISTERS)
+		return;
+	if (p && number == p->sp) {
+		registers->sp = value;
+	} else if (p && number == p->pc) {
+		registers->pc = value;
+	} else {
+		registers->at[number] = value;
+		registers->known |= UINT32_C(1) << number;
+	}
+}
+
+void ins_registers_make(struct ins_registers *ret, uint64_t pc, uint64_t sp, uint64_t fp,
+			const struct ins_registers *others)
+{
+	const struct ins_port *p = ins_port();
+
+	if (others)
+		*ret = *others;
+	else
+		memset(ret, 0, sizeof *ret);
+	ret->pc = pc;
+	ret->sp = sp;
+	if (fp && p)
+		ins_registers_set(ret, p->fp, fp);
+}
+
+void ins_registers_of(const struct ins_fiber *fiber, struct ins_registers *ret)
+{
+	const struct fib_row *row = &fiber->row;
+
+	ins_registers_make(ret, row->pc, row->sp, row->fp, &fiber->registers);
+}
+
+void ins_registers_give(const struct ins_registers *registers, struct ins_fiber *fiber)
+{
+	const struct ins_port *p = ins_port();
+
+	fiber->registers = *registers;
+	fiber->row.pc = registers->pc;
+	fiber->row.sp = registers->sp;
+	if (!p || !ins_registers_get(registers, p->fp, &fiber->row.fp))
+		fiber->row.fp = 0;
+}
+
+bool ins_registers_get_saved(const struct ins_registers *registers, unsigned number, uint64_t *ret)
+{
+	if (number == FIB_REGISTER_SP)
+		*ret = registers->sp;
+	else if (number == FIB_REGISTER_PC)
+		*ret = registers->pc;
+	else
+		return ins_registers_get(registers, number, ret);
+	return true;
+}
+
+void ins_registers_set_saved(struct ins_registers *registers, unsigned number, uint64_t value)
+{
+	if (number == FIB_REGISTER_SP)
+		registers->sp = value;
+	else if (number == FIB_REGISTER_PC)
+		registers->pc = value;
+	else
+		ins_registers_set(registers, number, value);
+}
+
+bool ins_registers_get_unwind(const struct ins_registers *registers, int number, uint64_t *ret)
+{
+	const struct ins_port *p = ins_port();
+
+	if (number < 0 || !p || (unsigned)number != p->unwind_pc)
+		return number >= 0 && ins_registers_get(registers, (uint64_t)number, ret);
+	*ret = registers->pc;
+	return true;
+}
+
+/* -- the kernel's -- */
+
+bool ins_registers_from_kernel(const elf_gregset_t *words, struct ins_registers *ret)
+{
+	const struct order *o = order();
+	uint64_t word[WORDS];
+	unsigned i;
+
+	if (!o || o->pc >= WORDS)
+		return false;
+	memcpy(word, words, sizeof word);
+	memset(ret, 0, sizeof *ret);
+	for (i = 0; i < o->count; i++)
+		if (o->word[i] >= 0 && (size_t)o->word[i] < WORDS)
+			ins_registers_set(ret, i, word[o->word[i]]);
+	ret->pc = word[o->pc];
+	return true;
+}
+
+bool ins_registers_call(const elf_gregset_t *words, int64_t *ret)
+{
+	const struct order *o = order();
+	int64_t word[WORDS];
+
+	if (!o || o->call >= WORDS)
+		return false;
+	memcpy(word, words, sizeof word);
+	*ret = word[o->call] < 0 ? -1 : word[o->call];
+	return true;
+}
+
+bool ins_registers_to_status(const struct ins_registers *registers, pid_t tid,
+			     struct elf_prstatus *ret)
+{
+	const struct order *o = order();
+	uint64_t word[WORDS] = {0};
+	unsigned i;
+
+	if (!o || o->pc >= WORDS)
+		return false;
+	for (i = 0; i < o->presets; i++)
+		if (o->preset[i].word < WORDS)
+			word[o->preset[i].word] = o->preset[i].value;
+	for (i = 0; i < o->count; i++)
+		if (o->word[i] >= 0 && (size_t)o->word[i] < WORDS)
+			ins_registers_get(registers, i, &word[o->word[i]]);
+	word[o->pc] = registers->pc;
+	memset(ret, 0, sizeof *ret);
+	ret->pr_pid = tid;
+	memcpy(&ret->pr_reg, word, sizeof word);
+	return true;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_words.c - the words that both renderers are made of
+ *
+ * Names come from the program that is looked at, which may be broken or hostile: no byte of them
+ * reaches a terminal that could move its cursor, and two different names never look the same.
+ */
+#include "inspect/render/render.h"
+
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "inspect/text/plain.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* "2m14s": a number and its unit, then what is left of it in the next smaller one. */
+static void say_two(struct ins_line *l, int64_t big, char unit, int64_t small, char small_unit)
+{
+	ins_line_number(l, (uint64_t)big);
+	ins_line_char(l, unit);
+	ins_line_number(l, (uint64_t)small);
+	ins_line_char(l, small_unit);
+}
+
+static void say_one_after(struct ins_line *l, const char *words, uint64_t number)
+{
+	ins_line_text(l, words);
+	ins_line_number(l, number);
+}
+
+static void say_one(struct ins_line *l, int64_t number, const char *unit)
+{
+	ins_line_number(l, (uint64_t)number);
+	ins_line_text(l, unit);
+}
+
+void ins_words_say_duration(struct ins_line *l, int64_t ns)
+{
+	int64_t s = ns / SECOND;
+
+	if (ns <= 0)
+		ins_line_text(l, "0s");
+	else if (ns < 1000)
+		say_one(l, ns, "ns");
+	else if (ns < 1000000)
+		say_one(l, ns / 1000, "us");
+	else if (ns < SECOND)
+		say_one(l, ns / 1000000, "ms");
+	else if (s < 60 && ns % SECOND / 100000000)
+		say_two(l, s, '.', ns % SECOND / 100000000, 's');
+	else if (s < 60)
+		say_one(l, s, "s");
+	else if (s < 3600)
+		say_two(l, s / 60, 'm', s % 60, 's');
+	else if (s < 86400)
+		say_two(l, s / 3600, 'h', s % 3600 / 60, 'm');
+	else
+		say_two(l, s / 86400, 'd', s % 86400 / 3600, 'h');
+}
+
+const char *ins_words_duration(int64_t ns, char *buf, size_t size)
+{
+	struct ins_line l = ins_line(buf, size);
+
+	ins_words_say_duration(&l, ns);
+	return buf;
+}
+
+const char *ins_words_clean(const char *text, char *buf, size_t size)
+{
+	return ins_plain_quoted(text, buf, size);
+}
+
+const char *ins_words_state(const struct fib_layout *layout, unsigned state)
+{
+	static const char *const names[] = {"created", "runnable", "running", "suspended", "dead"};
+
+	if (layout && state < layout->state_count && layout->state_names[state][0])
+		return layout->state_names[state];
+	return state < sizeof names / sizeof names[0] ? names[state] : INS_WORDS_UNKNOWN;
+}
+
+const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind)
+{
+	static const char *const names[FIB_WAIT_COUNT] = {
+		"none",	   "yield",	  "sleep",	  "park",    "predicate", "join",
+		"mutex",   "rwlock-read", "rwlock-write", "cond",    "sem",	  "event",
+		"barrier", "once",	  "waitgroup",	  "group",   "chan-send", "chan-recv",
+		"select",  "fd",	  "timer",	  "offload", "op",	  "pinned",
+	};
+
+	if (layout && kind < layout->wait_count && layout->wait_names[kind][0])
+		return layout->wait_names[kind];
+	return kind < FIB_WAIT_COUNT ? names[kind] : INS_WORDS_UNKNOWN;
+}
+
+const char *ins_words_events(unsigned events, char *buf, size_t size)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} known[] = {{POLLIN, "read"}, {POLLOUT, "write"}, {POLLPRI, "priority"}};
+	struct ins_line l = ins_line(buf, size);
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
+		if (!(events & known[i].bit))
+			continue;
+		if (l.at > buf)
+			ins_line_text(&l, "|");
+		ins_line_text(&l, known[i].name);
+	}
+	if (l.at == buf) {
+		ins_line_text(&l, "events ");
+		ins_line_hex(&l, events);
+	}
+	return buf;
+}
+
+static void say_left(struct ins_line *l, const struct ins_fiber *fiber)
+{
+	const int64_t ns = ins_fiber_left(fiber);
+
+	if (ns < 0)
+		return;
+	ins_line_char(l, ' ');
+	ins_words_say_duration(l, ns);
+	ins_line_text(l, " left");
+}
+
+static void say_fd(struct ins_line *l, const struct fib_row *row)
+{
+	uint32_t fd = (uint32_t)row->wait_arg;
+	char events[64];
+
+	if (row->wait_arg == FIB_ROW_UNKNOWN)
+		return;
+	if (fd != UINT32_MAX)
+		say_one_after(l, " ", fd);
+	ins_line_char(l, ' ');
+	ins_line_text(l, ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events));
+}
+
+static void say_object(struct ins_line *l, const struct fib_row *row, bool address)
+{
+	if (row->object_name[0]) {
+		ins_line_text(l, " \"");
+		ins_line_quoted(l, row->object_name);
+		ins_line_char(l, '"');
+	}
+	if (row->wait_object && (address || !row->object_name[0])) {
+		ins_line_char(l, '@');
+		ins_line_hex(l, row->wait_object);
+	}
+	if (row->holder & FIB_HOLDER_THREAD)
+		say_one_after(l, " held by thread ", row->holder & ~FIB_HOLDER_THREAD);
+	else if (row->holder)
+		say_one_after(l, " held by ", row->holder);
+}
+
+const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fiber *fiber,
+			   bool address, char *buf, size_t size)
+{
+	const struct fib_row *row = &fiber->row;
+	struct ins_line l = ins_line(buf, size);
+
+	if (row->wait_kind == FIB_WAIT_NONE)
+		return buf;
+	ins_line_plain(&l, ins_words_wait_kind(layout, row->wait_kind));
+	switch (row->wait_kind) {
+	case FIB_WAIT_SLEEP:
+	case FIB_WAIT_PARK:
+	case FIB_WAIT_TIMER:
+		say_left(&l, fiber);
+		break;
+	case FIB_WAIT_JOIN:
+		if (row->wait_arg != FIB_ROW_UNKNOWN)
+			say_one_after(&l, " ", row->wait_arg);
+		break;
+	case FIB_WAIT_FD:
+		say_fd(&l, row);
+		break;
+	default:
+		say_object(&l, row, address);
+		break;
+	}
+	return buf;
+}
+
+const char *ins_words_taken(const struct ins_summary *summary, char *buf, size_t size)
+{
+	const time_t seconds = (time_t)(summary->taken / SECOND);
+	char host[256], when[64];
+	struct tm local;
+
+	buf[0] = 0;
+	if (!summary->taken)
+		return buf;
+	if (!localtime_r(&seconds, &local) ||
+	    !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", &local))
+		snprintf(when, sizeof when, "at a time that makes no sense");
+	snprintf(buf, size, "snapshot of %s, taken %s",
+		 summary->host && summary->host[0] ? ins_plain(summary->host, host, sizeof host)
+						   : "a machine without a name",
+		 when);
+	return buf;
+}

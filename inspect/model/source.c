@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* source.c - what all sources have in common. */
+#include "inspect/model/source.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "inspect/model/events.h"
+
+void ins_source_close(struct ins_source *source)
+{
+	if (source)
+		source->ops->close(source);
+}
+
+struct counted {
+	struct ins_source *source;
+	ins_fiber_fn *fn;
+	void *context;
+	uint64_t count;
+};
+
+static int count(void *context, const struct ins_fiber *fiber)
+{
+	struct counted *c = context;
+	const int rc = c->fn(c->context, fiber);
+
+	ins_progress_fibers(&c->source->progress, ++c->count, c->source->layout.committed);
+	return rc;
+}
+
+int ins_source_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		    void *context, struct ins_summary *ret, struct ins_error *error)
+{
+	struct counted counted = {.source = source, .fn = fn, .context = context};
+	int rc;
+
+	memset(ret, 0, sizeof *ret);
+	source->passed = 0;
+	if (!source->watched)
+		return source->ops->read(source, request, fn, context, ret, error);
+	ins_progress_begin(&source->progress, "");
+	rc = source->ops->read(source, request, count, &counted, ret, error);
+	ins_progress_end(&source->progress);
+	return rc;
+}
+
+int ins_events_read(struct ins_source *source, const struct fib_wire_events *request,
+		    ins_event_fn *fn, void *context, struct ins_summary *ret,
+		    struct ins_error *error)
+{
+	memset(ret, 0, sizeof *ret);
+	if (!source->ops->events)
+		return ins_error_set(
+			error, -EOPNOTSUPP,
+			"process %d: only a process that answers for itself has events",
+			(int)source->pid);
+	return source->ops->events(source, request, fn, context, ret, error);
+}
+
+int64_t ins_fiber_left(const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	int64_t ns;
+
+	if (row->deadline == INT64_MAX || row->wait_kind == FIB_WAIT_NONE)
+		return -1;
+	/* Both may be anything. What would overflow is a deadline long past, or one that never comes. */
+	if (__builtin_sub_overflow(row->deadline, fiber->now, &ns))
+		ns = row->deadline < 0 ? 0 : INT64_MAX;
+	return ns > 0 ? ns : 0;
+}
+
+int ins_fiber_memory(const struct ins_fiber *fiber, uint64_t address, void *buf, size_t size)
+{
+	uint64_t into = address - fiber->row.sp;
+
+	if (fiber->stack && into < fiber->stack_size && size <= fiber->stack_size - into) {
+		memcpy(buf, fiber->stack + into, size);
+		return 0;
+	}
+	into = address - fiber->aside;
+	if (into < fiber->aside_size && size <= fiber->aside_size - into) {
+		memcpy(buf, fiber->aside_bytes + into, size);
+		return 0;
+	}
+	/* What was not copied is not of the same moment any more. */
+	return address - fiber->row.stack_low < fiber->row.stack_size ? -EFAULT : -ENOENT;
+}
+
+int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
+		      void *buf, size_t size)
+{
+	const int rc = fiber ? ins_fiber_memory(fiber, address, buf, size) : -ENOENT;
+
+	if (rc != -ENOENT)
+		return rc;
+	/* A stack that a running fiber has strayed to was not copied either. */
+	if (fiber && (fiber->flags & INS_FIBER_PAUSED) &&
+	    !ins_modules_find(source->modules, address))
+		return -EFAULT;
+	/* Code and unwind tables do not change: the file saves a system call for each word. */
+	if (ins_modules_read(source->modules, address, buf, size, false) == 0)
+		return 0;
+	if (source->memory && source->memory(source, address, buf, size) == 0)
+		return 0;
+	return ins_modules_read(source->modules, address, buf, size, true);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * account_waits.c - what was waited for, and where
+ *
+ * A thing that has a name is a row. Of those that have none there may be as many as fibers, a descriptor for each
+ * connection: they are one row for each way of waiting and place. Where a fiber waits only its stack says, so those waits that nobody
+ * looked at are a row of their own, too.
+ */
+#include "inspect/recording/account_waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/layout.h"
+
+#define NOWHERE UINT64_MAX
+
+/* Whether others may wait for the same. */
+static bool shares_object(unsigned kind)
+{
+	return kind != FIB_WAIT_SLEEP && kind != FIB_WAIT_TIMER && kind != FIB_WAIT_PARK &&
+	       kind != FIB_WAIT_OFFLOAD && kind != FIB_WAIT_OP && kind != FIB_WAIT_PREDICATE &&
+	       kind != FIB_WAIT_SELECT;
+}
+
+static bool is_named(const struct ins_recording *r, const struct ins_slice *s)
+{
+	return shares_object(s->kind) && s->kind != FIB_WAIT_FD && s->kind != FIB_WAIT_JOIN &&
+	       ins_recording_object(r, s->object);
+}
+
+/* Room for one more. */
+static int make_room(void **array, size_t *room, size_t count, size_t each)
+{
+	const size_t more = *room ? *room * 2 : 64;
+	void *grown;
+
+	if (count < *room)
+		return 0;
+	grown = realloc(*array, more * each);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*room = more;
+	return 0;
+}
+
+/* -- where -- */
+
+/* The row of that stack. */
+static int stack_row(struct ins_account_waits *w, const char *stack, size_t *ret)
+{
+	struct ins_account *a = w->account;
+	int rc = make_room((void **)&a->stood, &w->stacks_room, a->stoods, sizeof *a->stood);
+
+	if (rc == 0)
+		rc = ins_pairs_add(&w->stacks, (uintptr_t)stack, 0, ret);
+	if (rc <= 0)
+		return rc;
+	a->stood[a->stoods++] = (struct ins_stood){.stack = stack};
+	return 0;
+}
+
+static int add_stood(struct ins_account_waits *w, const struct ins_slice *s, int64_t ns, size_t row)
+{
+	struct ins_stood *stood = &w->account->stood[row];
+	const int rc = ins_pairs_add(&w->fibers, row, s->fiber, NULL);
+
+	if (rc < 0)
+		return rc;
+	stood->fibers += (uint64_t)rc;
+	stood->waits++;
+	stood->at_end += (s->flags & INS_SLICE_GOES_ON) != 0;
+	stood->cut += (s->flags & INS_SLICE_CUT) != 0;
+	ins_add_ns(&stood->ns, ns);
+	if (ns > stood->most)
+		stood->most = ns;
+	w->account->sampled_waits++;
+	ins_add_ns(&w->account->sampled, ns);
+	return 0;
+}
+
+/* -- for what -- */
+
+/* place: the row of its stack, or NOWHERE. */
+static int wait_row(struct ins_account_waits *w, const struct ins_slice *s, uint64_t place,
+		    size_t *ret)
+{
+	struct ins_account *a = w->account;
+	const bool pinned = s->doing == INS_DOING_PINNED, named = is_named(w->recording, s);
+	const unsigned ways = s->kind == FIB_WAIT_FD ? s->ways : 0;
+	const size_t room = w->rows_room;
+	int rc;
+
+	rc = make_room((void **)&a->waited, &w->rows_room, a->waiteds, sizeof *a->waited);
+	if (rc == 0 && w->rows_room != room) {
+		struct ins_spread *lengths = realloc(w->lengths, w->rows_room * sizeof *w->lengths);
+
+		if (lengths) {
+			w->lengths = lengths;
+		} else {
+			w->rows_room = room;
+			rc = -ENOMEM;
+		}
+	}
+	if (rc == 0)
+		rc = ins_pairs_add(&w->rows, s->kind | ways << 8 | pinned << 16 | named << 17,
+				   named ? s->object : place, ret);
+	if (rc <= 0)
+		return rc;
+	w->lengths[a->waiteds] = (struct ins_spread){0};
+	a->waited[a->waiteds++] = (struct ins_waited){
+		.object = shares_object(s->kind) && s->kind != FIB_WAIT_FD ? s->object : 0,
+		.arg = s->kind == FIB_WAIT_FD ? s->arg : 0,
+		.kind = s->kind,
+		.ways = (uint8_t)ways,
+		.pinned = pinned,
+		.named = named,
+		.stack = named || place == NOWHERE ? NULL : a->stood[place].stack,
+	};
+	return 0;
+}
+
+/* What it waits for was not counted in that row yet: 1. */
+static int is_another(struct ins_account_waits *w, const struct ins_slice *s, size_t row)
+{
+	if (!shares_object(s->kind))
+		return 0;
+	return ins_pairs_add(&w->objects, row, s->kind == FIB_WAIT_FD ? s->arg : s->object, NULL);
+}
+
+int ins_account_waits_add(struct ins_account_waits *w, const struct ins_slice *s)
+{
+	const char *stack = ins_seen_stack(w->seen, s);
+	const int64_t ns = ins_slice_length(s);
+	struct ins_waited *row;
+	size_t place = 0, at = 0;
+	int rc = 0, another;
+
+	if (stack)
+		rc = stack_row(w, stack, &place);
+	if (rc == 0 && stack)
+		rc = add_stood(w, s, ns, place);
+	if (rc == 0)
+		rc = wait_row(w, s, stack ? place : NOWHERE, &at);
+	another = rc == 0 ? is_another(w, s, at) : rc;
+	if (another < 0)
+		return another;
+	row = &w->account->waited[at];
+	row->objects += (uint64_t)another;
+	row->waits++;
+	row->fibers += (s->flags & INS_SLICE_GOES_ON) != 0;
+	row->cut += (s->flags & INS_SLICE_CUT) != 0;
+	ins_add_ns(&row->ns, ns);
+	if (stack)
+		ins_add_ns(&row->sampled, ns);
+	if (ns > row->most)
+		row->most = ns;
+	return ins_spread_add(&w->lengths[at], ns);
+}
+
+/* -- all of it -- */
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct ins_waited *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static int by_stood(const void *a, const void *b)
+{
+	const struct ins_stood *x = a, *y = b;
+
+	return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : strcmp(x->stack, y->stack);
+}
+
+void ins_account_waits_end(struct ins_account_waits *w)
+{
+	struct ins_account *a = w->account;
+	size_t i;
+
+	for (i = 0; i < a->waiteds; i++) {
+		ins_spread_settle(&w->lengths[i]);
+		a->waited[i].median = w->lengths[i].median;
+	}
+	if (a->waiteds)
+		qsort(a->waited, a->waiteds, sizeof *a->waited, by_ns);
+	if (a->stoods)
+		qsort(a->stood, a->stoods, sizeof *a->stood, by_stood);
+}
+
+void ins_account_waits_drop(struct ins_account_waits *w)
+{
+	size_t i;
+
+	for (i = 0; w->lengths && i < w->account->waiteds; i++)
+		ins_spread_drop(&w->lengths[i]);
+	free(w->lengths);
+	ins_pairs_drop(&w->rows);
+	ins_pairs_drop(&w->stacks);
+	ins_pairs_drop(&w->objects);
+	ins_pairs_drop(&w->fibers);
+}

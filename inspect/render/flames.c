@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flames.c - stacks as names
+ *
+ * A function is its name and its file: two static ones of one name are two. Each is kept once, and a stack is numbers of
+ * functions, so that a format writes names once.
+ */
+#include "inspect/render/flames.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
+
+struct ins_flames {
+	struct ins_texts *names; /* "name\nfile": neither has a newline */
+	struct ins_flame_function *functions;
+	size_t functions_count, functions_room;
+	struct ins_flame *at;
+	size_t count, room;
+	uint64_t fibers, age;
+	struct ins_flame_call *calls; /* of the one that is being added, innermost first */
+	size_t depth, calls_room;
+};
+
+int ins_flames_new(struct ins_flames **ret)
+{
+	struct ins_flames *f = calloc(1, sizeof *f);
+
+	*ret = f;
+	if (!f)
+		return -ENOMEM;
+	if (ins_texts_new(&f->names) == 0)
+		return 0;
+	free(f);
+	*ret = NULL;
+	return -ENOMEM;
+}
+
+void ins_flames_free(struct ins_flames *flames)
+{
+	size_t i;
+
+	if (!flames)
+		return;
+	for (i = 0; i < flames->functions_count; i++)
+		free((char *)flames->functions[i].name);
+	for (i = 0; i < flames->count; i++)
+		free((struct ins_flame_call *)flames->at[i].calls);
+	ins_texts_free(flames->names);
+	free(flames->functions);
+	free(flames->at);
+	free(flames->calls);
+	free(flames);
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+/* One more in an array. */
+static void *grown(void *array, size_t count, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 16;
+	void *ret;
+
+	if (count < *room)
+		return array;
+	ret = realloc(array, more * size);
+	if (ret)
+		*room = more;
+	return ret;
+}
+
+/* Take over the text "name\nfile" of a function that is new; its number. */
+static int keep(struct ins_flames *f, char *text)
+{
+	struct ins_flame_function *at =
+		grown(f->functions, f->functions_count, &f->functions_room, sizeof *at);
+	char *file = strchr(text, '\n');
+
+	if (!at)
+		return -ENOMEM;
+	f->functions = at;
+	*file++ = 0;
+	at[f->functions_count++] = (struct ins_flame_function){text, *file ? file : NULL};
+	return 0;
+}
+
+static int number_of(struct ins_flames *f, const char *name, const char *file, size_t *ret)
+{
+	/* A byte may become \xNN. */
+	const size_t names = strlen(name) * 4 + 1, files = file ? strlen(file) * 4 + 1 : 1;
+	const struct ins_text_kept *kept;
+	char *text = malloc(names + files + 1), *at;
+	int rc = 0;
+
+	if (!text)
+		return -ENOMEM;
+	at = ins_plain_append(*name ? name : "?", text, names + 1);
+	*at++ = '\n';
+	ins_plain(file ? file : "", at, files);
+	kept = ins_texts_add(f->names, text, 1);
+	if (!kept)
+		rc = -ENOMEM;
+	else if (kept->number == f->functions_count)
+		rc = keep(f, text);
+	else
+		free(text);
+	if (rc < 0)
+		free(text);
+	else
+		*ret = kept->number;
+	return rc;
+}
+
+static int put(struct ins_flames *f, const char *name, const char *file, int line)
+{
+	struct ins_flame_call *calls = grown(f->calls, f->depth, &f->calls_room, sizeof *calls);
+	int rc;
+
+	if (!calls)
+		return -ENOMEM;
+	f->calls = calls;
+	calls[f->depth].line = line;
+	rc = number_of(f, name, file, &calls[f->depth].function);
+	if (rc == 0)
+		f->depth++;
+	return rc;
+}
+
+static int put_frame(struct ins_flames *f, const struct ins_frame *frame)
+{
+	const char *module = ins_frame_module(frame);
+	char text[1024];
+
+	if (frame->function)
+		return put(f, frame->function, frame->file, frame->line);
+	if (module && frame->has_offset)
+		snprintf(text, sizeof text, "%.900s+0x%" PRIx64, module, frame->offset);
+	else
+		snprintf(text, sizeof text, "0x%" PRIx64, frame->pc);
+	return put(f, text, NULL, 0);
+}
+
+static int put_frames(struct ins_flames *f, const struct ins_walk *walk,
+		      struct ins_symbols *symbols)
+{
+	size_t k, count;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < walk->count; i++) {
+		const struct ins_frame *frames =
+			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+
+		for (k = 0; rc == 0 && k < count && !(walk->limit && f->depth == walk->limit); k++)
+			rc = put_frame(f, &frames[k]);
+	}
+	return rc;
+}
+
+static int put_group(struct ins_flames *f, const struct fib_layout *layout,
+		     const struct ins_group *group, bool keyed, struct ins_symbols *symbols)
+{
+	const struct ins_walk *walk = group->walk;
+	char state[128];
+	int rc = put_frames(f, walk, symbols);
+
+	if (rc == 0 && !walk->count && !walk->truncated) {
+		snprintf(state, sizeof state, "[%s]",
+			 ins_words_state(layout, group->fiber.row.state));
+		rc = put(f, state, NULL, 0);
+	}
+	if (rc == 0 && walk->left)
+		rc = put(f, "[left out]", NULL, 0);
+	if (rc == 0 && walk->truncated)
+		rc = put(f, "[truncated]", NULL, 0);
+	if (rc == 0 && keyed)
+		rc = put(f, group->key ? group->key->text : "[none]", NULL, 0);
+	return rc;
+}
+
+/* What was put, from the other end. */
+static struct ins_flame_call *turned(const struct ins_flames *f)
+{
+	struct ins_flame_call *ret = calloc(f->depth, sizeof *ret);
+	size_t i;
+
+	for (i = 0; ret && i < f->depth; i++)
+		ret[i] = f->calls[f->depth - 1 - i];
+	return ret;
+}
+
+static uint64_t age_of(const struct ins_group *group)
+{
+	uint64_t age = 0;
+	size_t i;
+
+	for (i = 0; i < group->ages.count; i++)
+		if (group->ages.numbers[i] > 0)
+			age = sum(age, (uint64_t)group->ages.numbers[i]);
+	return age;
+}
+
+int ins_flames_add(struct ins_flames *flames, const struct fib_layout *layout,
+		   const struct ins_group *group, bool keyed, struct ins_symbols *symbols)
+{
+	struct ins_flame *at = grown(flames->at, flames->count, &flames->room, sizeof *at);
+	struct ins_flame flame = {.fibers = group->count, .age = age_of(group)};
+	int rc;
+
+	if (!at)
+		return -ENOMEM;
+	flames->at = at;
+	flames->depth = 0;
+	rc = put_group(flames, layout, group, keyed, symbols);
+	if (rc < 0)
+		return rc;
+	flame.depth = flames->depth;
+	flame.calls = turned(flames);
+	if (!flame.calls)
+		return -ENOMEM;
+	at[flames->count++] = flame;
+	flames->fibers += flame.fibers;
+	flames->age = sum(flames->age, flame.age);
+	return 0;
+}
+
+size_t ins_flames_count(const struct ins_flames *flames)
+{
+	return flames->count;
+}
+
+const struct ins_flame *ins_flames_at(const struct ins_flames *flames, size_t i)
+{
+	return &flames->at[i];
+}
+
+size_t ins_flames_functions(const struct ins_flames *flames)
+{
+	return flames->functions_count;
+}
+
+const struct ins_flame_function *ins_flames_function(const struct ins_flames *flames, size_t i)
+{
+	return &flames->functions[i];
+}
+
+uint64_t ins_flames_fibers(const struct ins_flames *flames)
+{
+	return flames->fibers;
+}
+
+uint64_t ins_flames_age(const struct ins_flames *flames)
+{
+	return flames->age;
+}

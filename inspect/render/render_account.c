@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* render_account.c - where time went, in tables. */
+#include "inspect/render/render_account.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
+
+#define TEXT  512
+#define PLACE 3 /* calls that say where */
+
+static const char *time_of(int64_t ns, char buf[32])
+{
+	return ins_words_duration(ns, buf, 32);
+}
+
+static double percent(int64_t part, int64_t all)
+{
+	return all > 0 ? 100.0 * (double)part / (double)all : 0;
+}
+
+/* -- text -- */
+
+/* Before anything that it makes uncertain. */
+static void put_lost(FILE *out, const struct ins_recording *r, const struct ins_account *a)
+{
+	char t[32];
+
+	if (r->lost)
+		fprintf(out,
+			"%" PRIu64
+			" event%s lost: what happened meanwhile is not known, for %s of all "
+			"fibers' time together;\n%" PRIu64
+			" %s lasted at least as long as is said here: how %s ended was lost.\n\n",
+			r->lost, r->lost == 1 ? " was" : "s were", time_of(a->all.unknown, t),
+			a->all.cut,
+			a->all.cut == 1 ? "wait, turn or the like" : "waits, turns and the like",
+			a->all.cut == 1 ? "it" : "they");
+	else if (a->all.unknown)
+		fprintf(out,
+			"what fibers did is not known for %s of all their time together: it began "
+			"before a carrier had heard of the recording.\n\n",
+			time_of(a->all.unknown, t));
+}
+
+static void put_head(FILE *out, const struct ins_recording *r, const struct ins_account *a)
+{
+	const struct ins_counts *n = &a->counts;
+	char name[320], t[5][32];
+
+	fprintf(out, "%s (process %d): %s, %zu fiber%s, %zu event%s, %" PRIu64 " lost\n\n",
+		ins_words_clean(r->head.name, name, sizeof name), (int)r->head.pid,
+		time_of(a->length, t[0]), a->fibers, a->fibers == 1 ? "" : "s", r->events,
+		r->events == 1 ? "" : "s", r->lost);
+	put_lost(out, r, a);
+	fprintf(out,
+		"all fibers together: running %s, runnable %s (longest %s), waiting %s, "
+		"pinned waits %s\n",
+		time_of(a->all.running, t[0]), time_of(a->all.runnable, t[1]),
+		time_of(a->all.runnable_most, t[2]), time_of(a->all.waiting, t[3]),
+		time_of(a->all.pinned, t[4]));
+	fprintf(out,
+		"%" PRIu64 " spawned, %" PRIu64 " ended, %" PRIu64 " turns, %" PRIu64
+		" waits, %" PRIu64 " wake-ups, %" PRIu64 " steals, %" PRIu64 " migrations, %" PRIu64
+		" pinned waits, %" PRIu64 " long runs\n",
+		n->spawns, n->exits, a->all.turns, a->all.waits, n->wakes, n->steals, n->migrations,
+		n->pinned, n->slow);
+}
+
+static void put_carriers(FILE *out, const struct ins_recording *r, const struct ins_account *a)
+{
+	char t[32];
+	size_t i;
+
+	fprintf(out, "\n%-8s %8s %7s %10s %10s\n", "RUNTIME", "CARRIER", "BUSY", "RUNNING",
+		"TURNS");
+	for (i = 0; i < a->carrieds; i++) {
+		const struct ins_carried *c = &a->carried[i];
+
+		fprintf(out, "%-8" PRIu64 " %8u %6.1f%% %10s %10" PRIu64 "\n",
+			r->ring[c->ring].runtime, r->ring[c->ring].carrier,
+			percent(c->running, a->length), time_of(c->running, t), c->turns);
+	}
+}
+
+static const char *function(const struct ins_recording *r, uint64_t entry, char *buf, size_t size)
+{
+	const char *name = entry ? ins_recording_place(r, entry) : NULL;
+
+	if (name)
+		return ins_plain(name, buf, size);
+	if (entry)
+		snprintf(buf, size, "0x%" PRIx64, entry);
+	else
+		snprintf(buf, size, "(not known)");
+	return buf;
+}
+
+static void put_shown(FILE *out, size_t n, size_t rows)
+{
+	if (n > rows)
+		fprintf(out, "shown %zu of %zu; --all shows them all\n", rows, n);
+}
+
+static void put_functions(FILE *out, const struct ins_recording *r, const struct ins_account *a,
+			  size_t rows)
+{
+	char t[4][32], text[TEXT];
+	size_t i;
+
+	fprintf(out, "\n%8s %10s %10s %10s %10s  %s\n", "FIBERS", "RUNNING", "RUNNABLE", "WAITING",
+		"TURNS", "FUNCTION");
+	for (i = 0; i < a->rans && i < rows; i++) {
+		const struct ins_ran *f = &a->ran[i];
+
+		fprintf(out, "%8" PRIu64 " %10s %10s %10s %10" PRIu64 "  %s\n", f->fibers,
+			time_of(f->spent.running, t[0]), time_of(f->spent.runnable, t[1]),
+			time_of(f->spent.waiting, t[2]), f->spent.turns,
+			function(r, f->entry, text, sizeof text));
+	}
+	put_shown(out, a->rans, rows);
+}
+
+/* The innermost calls of the program's own, and the library's that it made. */
+static const char *place_of(const char *stack, char *buf, size_t size)
+{
+	const char *end = strstr(stack, ";fiber_"), *from;
+	char part[TEXT];
+	int calls = PLACE;
+
+	end = end ? end + 1 + strcspn(end + 1, ";") : stack + strlen(stack);
+	for (from = end; from > stack && !(from[-1] == ';' && --calls == 0); from--)
+		;
+	snprintf(part, sizeof part, "%.*s", (int)(end - from), from);
+	return ins_plain(part, buf, size);
+}
+
+static void put_place(FILE *out, const struct ins_waited *w)
+{
+	char text[TEXT];
+
+	if (w->stack)
+		fprintf(out, ", in %s", place_of(w->stack, text, sizeof text));
+	else if (!w->named && !w->pinned)
+		fputs(", not sampled", out);
+	if (w->cut)
+		fprintf(out, ", %" PRIu64 " cut short", w->cut);
+	putc('\n', out);
+}
+
+static void put_waits(FILE *out, const struct ins_recording *r, const struct ins_account *a,
+		      size_t rows)
+{
+	char t[3][32], text[TEXT];
+	size_t i;
+
+	fprintf(out, "\n%10s %10s %10s %10s %8s  %s\n", "WAITING", "MEDIAN", "LONGEST", "WAITS",
+		"AT END", "FOR");
+	for (i = 0; i < a->waiteds && i < rows; i++) {
+		const struct ins_waited *w = &a->waited[i];
+
+		fprintf(out, "%10s %10s %10s %10" PRIu64 " %8" PRIu64 "  %s%s",
+			time_of(w->ns, t[0]), time_of(w->median, t[1]), time_of(w->most, t[2]),
+			w->waits, w->fibers, ins_account_for(r, w, text, sizeof text),
+			w->pinned ? ", pinned" : "");
+		put_place(out, w);
+	}
+	put_shown(out, a->waiteds, rows);
+}
+
+/* The same, all that are waited for in the same way together. */
+static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins_account *a)
+{
+	struct ins_waited kind[2][256] = {0};
+	char t[2][32], text[TEXT];
+	size_t i;
+
+	for (i = 0; i < a->waiteds; i++) {
+		const struct ins_waited *w = &a->waited[i];
+		struct ins_waited *k = &kind[w->pinned][w->kind];
+
+		ins_add_ns(&k->ns, w->ns);
+		k->waits += w->waits;
+		k->fibers += w->fibers;
+		if (w->most > k->most)
+			k->most = w->most;
+	}
+	fprintf(out, "\n%10s %10s %10s %8s  %s\n", "WAITING", "LONGEST", "WAITS", "AT END", "IN");
+	for (i = 0; i < 512; i++) {
+		const struct ins_waited *k = &kind[i / 256][i % 256];
+
+		if (k->waits)
+			fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s%s\n",
+				time_of(k->ns, t[0]), time_of(k->most, t[1]), k->waits, k->fibers,
+				ins_plain(ins_recording_kind(r, (unsigned)i % 256), text,
+					  sizeof text),
+				i / 256 ? ", pinned" : "");
+	}
+}
+
+/* To a tenth: what is not all is not said to be. */
+static double floor_of(double percent)
+{
+	return (double)(int64_t)(percent * 10) / 10;
+}
+
+static void put_stacks(FILE *out, const struct ins_recording *r, const struct ins_account *a,
+		       size_t rows)
+{
+	const int64_t rest = a->all.waiting - a->sampled;
+	char t[2][32], times[32] = "once", text[4096];
+	size_t i;
+
+	if (r->looks > 1)
+		snprintf(times, sizeof times, "%zu times", r->looks);
+	if (!r->looks) {
+		fputs("\nstacks: none were sampled\n", out);
+		return;
+	}
+	fprintf(out,
+		"\nstacks, sampled %s: %s of %s waiting, %.1f%%, in waits that were sampled "
+		"while they lasted\n",
+		times, time_of(a->sampled, t[0]), time_of(a->all.waiting, t[1]),
+		floor_of(percent(a->sampled, a->all.waiting)));
+	fprintf(out, "%10s %10s %10s %8s  %s\n", "WAITING", "LONGEST", "WAITS", "FIBERS", "STACK");
+	for (i = 0; i < a->stoods && i < rows; i++)
+		fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s\n",
+			time_of(a->stood[i].ns, t[0]), time_of(a->stood[i].most, t[1]),
+			a->stood[i].waits, a->stood[i].fibers,
+			ins_plain(a->stood[i].stack, text, sizeof text));
+	if (a->all.waits > a->sampled_waits)
+		fprintf(out, "%10s %10s %10" PRIu64 " %8s  (not sampled)\n", time_of(rest, t[0]),
+			"", a->all.waits - a->sampled_waits, "");
+	put_shown(out, a->stoods, rows);
+}
+
+void ins_account_text(FILE *out, const struct ins_recording *r, const struct ins_replay *replay,
+		      const struct ins_account *a, size_t rows)
+{
+	(void)replay;
+	put_head(out, r, a);
+	put_carriers(out, r, a);
+	put_functions(out, r, a, rows);
+	put_kinds(out, r, a);
+	put_waits(out, r, a, rows);
+	put_stacks(out, r, a, rows);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* render_deadlock.c - what will never go on, in words and as JSON. */
+#include "inspect/render/render_deadlock.h"
+
+#include <inttypes.h>
+
+#include "inspect/model/events.h"
+#include "inspect/render/render_waits.h"
+
+static struct ins_table *table_of(const struct ins_deadlocks *found)
+{
+	return ins_graph_table(ins_deadlocks_graph(found));
+}
+
+static void fiber_of(const struct ins_deadlocks *found, const struct ins_deadlock *d, size_t i,
+		     struct ins_fiber *ret)
+{
+	ins_table_get(table_of(found), d->fibers[i], ret);
+}
+
+/* Where the fiber that it is about stands: the holder of a lock, or INS_NOBODY. */
+static size_t holder_at(const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	return ins_graph_at(ins_deadlocks_graph(found), d->fibers[0])->to;
+}
+
+/* The earliest deadline, in ns from now. */
+static int64_t left(const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	struct ins_fiber fiber;
+	int64_t ns;
+
+	fiber_of(found, d, 0, &fiber);
+	if (__builtin_sub_overflow(d->deadline, fiber.now, &ns))
+		return d->deadline < 0 ? 0 : INT64_MAX;
+	return ns < 0 ? 0 : ns;
+}
+
+static const char *word(const struct ins_deadlock *d)
+{
+	if (d->lasting)
+		return "deadlock";
+	if (d->kind == INS_DEADLOCK_THREAD)
+		return "thread";
+	return d->deadline != INT64_MAX ? "timed" : "suspect";
+}
+
+static void put_fiber(FILE *out, const struct ins_fiber *fiber)
+{
+	char name[sizeof fiber->row.name * 4];
+
+	fprintf(out, "fiber %" PRIu64 " \"%s\"", fiber->row.id,
+		ins_words_clean(fiber->row.name, name, sizeof name));
+}
+
+static void put_lock(FILE *out, const struct fib_layout *layout, const struct ins_deadlocks *found,
+		     const struct ins_deadlock *d, pid_t pid)
+{
+	char wait[256], holder[256];
+	struct ins_fiber fiber;
+
+	fiber_of(found, d, 0, &fiber);
+	fiber.row.holder = 0; /* said in more words */
+	fprintf(out, "%s is held by %s", ins_words_wait(layout, &fiber, true, wait, sizeof wait),
+		ins_words_holder(table_of(found), d->holder, holder_at(found, d), pid, holder,
+				 sizeof holder));
+	if (d->kind == INS_DEADLOCK_THREAD)
+		fputs(", which is no fiber", out);
+	fprintf(out, "; %zu fiber%s for it", d->count, d->count == 1 ? " waits" : "s wait");
+}
+
+static void put_ancestor(FILE *out, const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	struct ins_fiber fiber;
+
+	fiber_of(found, d, 0, &fiber);
+	put_fiber(out, &fiber);
+	fputs(" joins its ancestor ", out);
+	fiber_of(found, d, 1, &fiber);
+	put_fiber(out, &fiber);
+	fputs(d->lasting ? ", whose descendants all wait for it or cannot go on either"
+			 : ", which may go on",
+	      out);
+}
+
+void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
+		       const struct ins_deadlocks *found, const struct ins_deadlock *d, pid_t pid)
+{
+	struct ins_fiber fiber;
+	char text[32];
+
+	fprintf(out, "%s: ", word(d));
+	switch (d->kind) {
+	case INS_DEADLOCK_CYCLE:
+		fprintf(out, "%zu fibers wait for each other in a cycle", d->count);
+		break;
+	case INS_DEADLOCK_SELF:
+		fiber_of(found, d, 0, &fiber);
+		put_fiber(out, &fiber);
+		fputs(" waits for what it holds itself", out);
+		break;
+	case INS_DEADLOCK_ANCESTOR:
+		put_ancestor(out, found, d);
+		break;
+	case INS_DEADLOCK_ORPHAN:
+	case INS_DEADLOCK_THREAD:
+		put_lock(out, layout, found, d, pid);
+		break;
+	}
+	if (d->deadline != INT64_MAX)
+		fprintf(out, ", until a deadline in %s",
+			ins_words_duration(left(found, d), text, sizeof text));
+	if (d->behind)
+		fprintf(out, ", and %" PRIu64 " fiber%s behind %s", d->behind,
+			d->behind == 1 ? " waits" : "s wait", d->count == 1 ? "it" : "them");
+	fputc('\n', out);
+}
+
+/* "pause", or the number of one that is not known; NULL when it is in none, or nobody knows. Returns buf. */
+static const char *call_of(const struct ins_thread_stack *stack, char *buf, size_t size)
+{
+	const char *name = ins_event_call(stack->call);
+
+	if (stack->call < 0)
+		return NULL;
+	if (name)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%" PRId64, stack->call);
+	return buf;
+}
+
+void ins_text_thread(FILE *out, const struct ins_thread_stack *stack, struct ins_symbols *symbols,
+		     const struct ins_walk *walk, pid_t pid)
+{
+	const uint64_t holder = stack->tid | FIB_HOLDER_THREAD;
+	char who[256], call[32];
+
+	fputs(ins_words_holder(NULL, holder, INS_NOBODY, pid, who, sizeof who), out);
+	if (call_of(stack, call, sizeof call))
+		fprintf(out, " [in system call %s]", call);
+	else if (stack->call == -1)
+		fputs(" [in no system call]", out);
+	else if (stack->state == FIB_WIRE_THREAD_RUNS)
+		fputs(" [running]", out);
+	fputc('\n', out);
+	ins_text_frames(out, symbols, walk);
+}
+
+void ins_text_deadlocks_end(FILE *out, const struct ins_deadlocks *found, unsigned readings)
+{
+	size_t lasting = ins_deadlocks_lasting(found);
+	size_t others = ins_deadlocks_count(found) - lasting;
+
+	if (lasting)
+		fprintf(out, "%zu deadlock%s", lasting, lasting == 1 ? "" : "s");
+	else
+		fputs("no deadlock", out);
+	if (others)
+		fprintf(out, ", and %zu that may come to an end", others);
+	if (ins_deadlocks_count(found) && readings > 1)
+		fprintf(out, "; unchanged in %u readings", readings);
+	fputc('\n', out);
+}
+
+/* -- JSON -- */
+
+static json_t *number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static json_t *lock_object(const struct fib_layout *layout, const struct ins_deadlocks *found,
+			   const struct ins_deadlock *d, pid_t pid)
+{
+	struct ins_fiber fiber;
+	json_t *ret;
+
+	if (d->kind != INS_DEADLOCK_ORPHAN && d->kind != INS_DEADLOCK_THREAD)
+		return json_null();
+	fiber_of(found, d, 0, &fiber);
+	ret = json_pack(
+		"{s:o, s:o, s:o}", "kind",
+		ins_json_text(ins_words_wait_kind(layout, fiber.row.wait_kind)), "object",
+		fiber.row.wait_object ? ins_json_address(fiber.row.wait_object) : json_null(),
+		"objectName",
+		fiber.row.object_name[0] ? ins_json_text(fiber.row.object_name) : json_null());
+	if (ret &&
+	    !ins_json_holder(ret, layout, table_of(found), d->holder, holder_at(found, d), pid)) {
+		json_decref(ret);
+		return NULL;
+	}
+	return ret;
+}
+
+json_t *ins_json_deadlock(const struct fib_layout *layout, const struct ins_deadlocks *found,
+			  const struct ins_deadlock *d, pid_t pid, json_t *fibers, json_t *thread)
+{
+	static const char *const kinds[] = {
+		[INS_DEADLOCK_CYCLE] = "cycle",		 [INS_DEADLOCK_SELF] = "self-lock",
+		[INS_DEADLOCK_ORPHAN] = "dead-holder",	 [INS_DEADLOCK_ANCESTOR] = "join-ancestor",
+		[INS_DEADLOCK_THREAD] = "thread-holder",
+	};
+	bool timed = d->deadline != INT64_MAX;
+	json_t *ids = json_array();
+	size_t i;
+
+	for (i = 0; ids && i < d->count; i++)
+		json_array_append_new(
+			ids, number(ins_graph_at(ins_deadlocks_graph(found), d->fibers[i])->id));
+	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
+			 kinds[d->kind], "deadlock", d->lasting, "count", number(d->count),
+			 "behind", number(d->behind), "deadlineNs",
+			 timed ? json_integer(d->deadline) : json_null(), "leftNs",
+			 timed ? json_integer(left(found, d)) : json_null(), "lock",
+			 lock_object(layout, found, d, pid), "fiberIds", ids, "fibers", fibers,
+			 "thread", thread);
+}
+
+json_t *ins_json_thread(const struct ins_thread_stack *stack, struct ins_symbols *symbols,
+			const struct ins_walk *walk)
+{
+	char call[32];
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o}", "tid", number(stack->tid), "systemCall",
+			 ins_json_text(call_of(stack, call, sizeof call)), "frames",
+			 ins_json_frames(symbols, walk), "framesLeftOut", number(walk->left),
+			 "truncated", walk->truncated, "why",
+			 ins_json_text(walk->reason[0] ? walk->reason : NULL));
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_speedscope.c - https://www.speedscope.app/file-format-schema.json
+ *
+ * Two profiles of the same samples: how many fibers are in a place, and how long all of them together have been.
+ */
+#include "inspect/render/render_flames.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "inspect/render/render.h"
+
+static int put_text(FILE *out, const char *text)
+{
+	json_t *string = ins_json_text(text);
+	int rc = string && json_dumpf(string, out, JSON_ENCODE_ANY) == 0 ? 0 : -ENOMEM;
+
+	json_decref(string);
+	return rc;
+}
+
+static int put_functions(FILE *out, const struct ins_flames *flames)
+{
+	size_t i;
+	int rc = 0;
+
+	fputs("\"shared\":{\"frames\":[", out);
+	for (i = 0; rc == 0 && i < ins_flames_functions(flames); i++) {
+		const struct ins_flame_function *f = ins_flames_function(flames, i);
+
+		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
+		rc = put_text(out, f->name);
+		if (rc == 0 && f->file) {
+			fputs(",\"file\":", out);
+			rc = put_text(out, f->file);
+		}
+		fputc('}', out);
+	}
+	fputs("]},\n", out);
+	return rc;
+}
+
+static void put_samples(FILE *out, const struct ins_flames *flames)
+{
+	size_t i, k;
+
+	fputs("\"samples\":[", out);
+	for (i = 0; i < ins_flames_count(flames); i++) {
+		const struct ins_flame *f = ins_flames_at(flames, i);
+
+		fputs(i ? ",\n" : "\n", out);
+		for (k = 0; k < f->depth; k++)
+			fprintf(out, "%c%zu", k ? ',' : '[', f->calls[k].function);
+		fputc(']', out);
+	}
+	fputs("],\n", out);
+}
+
+static void put_profile(FILE *out, const struct ins_flames *flames, bool age)
+{
+	size_t i;
+
+	fprintf(out,
+		"{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"startValue\":0,"
+		"\"endValue\":%" PRIu64 ",\n",
+		age ? "ages of fibers" : "fibers", age ? "nanoseconds" : "none",
+		age ? ins_flames_age(flames) : ins_flames_fibers(flames));
+	put_samples(out, flames);
+	fputs("\"weights\":[", out);
+	for (i = 0; i < ins_flames_count(flames); i++)
+		fprintf(out, "%s%" PRIu64, i ? "," : "",
+			age ? ins_flames_at(flames, i)->age : ins_flames_at(flames, i)->fibers);
+	fputs("]}", out);
+}
+
+int ins_speedscope_put(FILE *out, const struct ins_flames *flames, const char *title)
+{
+	int rc;
+
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+	      "\"exporter\":\"libfiber " FIBER_VERSION "\",\n\"activeProfileIndex\":0,\n\"name\":",
+	      out);
+	rc = put_text(out, title);
+	fputs(",\n", out);
+	if (rc == 0)
+		rc = put_functions(out, flames);
+	fputs("\"profiles\":[\n", out);
+	put_profile(out, flames, false);
+	fputs(",\n", out);
+	put_profile(out, flames, true);
+	fputs("]}\n", out);
+	return rc;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * render_svg.c - a flame graph in one file
+ *
+ * Stacks that begin with the same functions share them: sorted by their names they stand side by side, and each frame is as wide
+ * as there are fibers in it. Everything is there without the script, which only zooms, searches and cuts names to what fits.
+ *
+ * Names come from the program. They are plain already; what XML takes for its own is escaped, and nothing of them is in the
+ * script, which sees them as text.
+ */
+#include "inspect/render/render_flames.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/text/plain.h"
+#include "inspect/render/render.h"
+
+#define WIDTH  1180.0 /* of all fibers; there is a margin of 10 on both sides */
+#define MARGIN 10.0
+#define TOP    54  /* above the highest frame */
+#define ROW    17  /* the height of a frame and the gap below it */
+#define GLYPH  7.0 /* the width of a character */
+
+static const char script[] =
+	"\"use strict\";\n"
+	"const W = 1180, M = 10, GLYPH = 7, root = document.documentElement;\n"
+	"const frames = Array.from(root.querySelectorAll(\"g.f\")).map(g => ({g: g, at: "
+	"+g.dataset.at, n: +g.dataset.n,\n"
+	"\td: +g.dataset.d, name: g.querySelector(\"title\").textContent.replace(/ \\([^(]*$/, "
+	"\"\"),\n"
+	"\trect: g.querySelector(\"rect\"), text: g.querySelector(\"text\")}));\n"
+	"const all = frames[0];\n"
+	"function zoom(to) {\n"
+	"\tfor (const f of frames) {\n"
+	"\t\tconst from = Math.max(f.at, to.at), end = Math.min(f.at + f.n, to.at + to.n);\n"
+	"\t\tconst shown = end > from && (f.d > to.d || f === to || f.at + f.n >= to.at + to.n && "
+	"f.at <= to.at);\n"
+	"\t\tconst x = M + (from - to.at) / to.n * W, w = (end - from) / to.n * W, fit = "
+	"Math.floor((w - 6) / GLYPH);\n"
+	"\t\tf.g.style.display = shown ? \"\" : \"none\";\n"
+	"\t\tif (!shown) continue;\n"
+	"\t\tf.rect.setAttribute(\"x\", x);\n"
+	"\t\tf.rect.setAttribute(\"width\", w);\n"
+	"\t\tf.text.setAttribute(\"x\", x + 3);\n"
+	"\t\tf.text.textContent = fit < 3 ? \"\" : f.name.length <= fit ? f.name : f.name.slice(0, "
+	"fit - 2) + \"..\";\n"
+	"\t}\n"
+	"\tdocument.getElementById(\"reset\").style.display = to === all ? \"none\" : \"\";\n"
+	"}\n"
+	"function search() {\n"
+	"\tconst what = prompt(\"Functions that match (a regular expression; nothing ends the "
+	"search):\", \"\");\n"
+	"\tlet re = null, hits = 0, end = -1;\n"
+	"\tif (what === null) return;\n"
+	"\ttry { re = what ? new RegExp(what) : null; } catch (e) { alert(e.message); return; }\n"
+	"\tfor (const f of frames) {\n"
+	"\t\tconst hit = re !== null && f !== all && re.test(f.name);\n"
+	"\t\tf.g.classList.toggle(\"hit\", hit);\n"
+	"\t\tif (hit && f.at >= end) { hits += f.n; end = f.at + f.n; }\n"
+	"\t}\n"
+	"\tdocument.getElementById(\"matched\").textContent = re === null ? \"\" :\n"
+	"\t\t\"matched: \" + hits + \" of \" + all.n + \" fibers\";\n"
+	"}\n"
+	"for (const f of frames) f.g.addEventListener(\"click\", () => zoom(f));\n"
+	"document.getElementById(\"reset\").addEventListener(\"click\", () => zoom(all));\n"
+	"document.getElementById(\"search\").addEventListener(\"click\", search);\n"
+	"zoom(all);\n";
+
+struct svg {
+	FILE *out;
+	const struct ins_flames *flames;
+	const struct ins_flame **sorted;
+	size_t count, depth; /* of stacks; of the deepest */
+	uint64_t fibers;
+};
+
+/* Frames to come at one level: the stacks from `at` to `end`, of which `at` is at fiber `left`. */
+struct level {
+	size_t at, end;
+	uint64_t left;
+};
+
+static const char *name_at(const struct ins_flames *flames, const struct ins_flame *f, size_t depth)
+{
+	return ins_flames_function(flames, f->calls[depth].function)->name;
+}
+
+static int by_names(const void *a, const void *b, void *context)
+{
+	const struct ins_flame *x = *(const struct ins_flame *const *)a;
+	const struct ins_flame *y = *(const struct ins_flame *const *)b;
+	size_t i;
+	int order = 0;
+
+	for (i = 0; order == 0 && i < x->depth && i < y->depth; i++)
+		if (x->calls[i].function != y->calls[i].function)
+			order = strcmp(name_at(context, x, i), name_at(context, y, i));
+	return order ? order : x->depth < y->depth ? -1 : x->depth > y->depth;
+}
+
+/* No more than `most` characters of it, when it is longer two points at the end. */
+static void put_text(FILE *out, const char *text, size_t most)
+{
+	size_t i, n, length = 0;
+
+	for (i = 0; text[i]; i++)
+		length += ((unsigned char)text[i] & 0xc0) != 0x80;
+	for (i = 0; *text && (length <= most || i + 2 < most); i++, text += n ? n : 1) {
+		n = ins_plain_utf8(text);
+		if (*text == '&')
+			fputs("&amp;", out);
+		else if (*text == '<')
+			fputs("&lt;", out);
+		else if (*text == '>')
+			fputs("&gt;", out);
+		else if (*text == '"')
+			fputs("&quot;", out);
+		else if (!n || !memcmp(text, "\xef\xbf\xbe", n) || !memcmp(text, "\xef\xbf\xbf", n))
+			fputs("\xef\xbf\xbd", out); /* XML has no such characters */
+		else
+			fwrite(text, 1, n, out);
+	}
+	if (*text)
+		fputs("..", out);
+}
+
+static void put_frame(const struct svg *s, const char *name, size_t depth, uint64_t at, uint64_t n,
+		      uint64_t age)
+{
+	const double x = MARGIN + (double)at / (double)s->fibers * WIDTH;
+	const double w = (double)n / (double)s->fibers * WIDTH;
+	const size_t y = TOP + (s->depth - depth) * ROW;
+	unsigned hash = 5381;
+	const char *c;
+	char words[32];
+
+	for (c = name; *c; c++)
+		hash = hash * 33 + (unsigned char)*c;
+	fprintf(s->out,
+		"<g class=\"f\" data-d=\"%zu\" data-at=\"%" PRIu64 "\" data-n=\"%" PRIu64
+		"\"><title>",
+		depth, at, n);
+	put_text(s->out, name, SIZE_MAX);
+	fprintf(s->out,
+		" (%" PRIu64 " fiber%s, %.2f%%, together %s)</title>"
+		"<rect x=\"%.3f\" y=\"%zu\" width=\"%.3f\" height=\"%d\" fill=\"rgb(%u,%u,%u)\"/>"
+		"<text x=\"%.3f\" y=\"%zu\">",
+		n, n == 1 ? "" : "s", (double)n * 100 / (double)s->fibers,
+		ins_words_duration((int64_t)age, words, sizeof words), x, y, w, ROW - 1,
+		205 + hash % 50, 60 + hash / 50 % 150, hash / 7500 % 55, x + 3, y + 12);
+	if (w - 6 >= 3 * GLYPH)
+		put_text(s->out, name, (size_t)((w - 6) / GLYPH));
+	fputs("</text></g>\n", s->out);
+}
+
+/* The first frame of a level, which the stacks up to level->at have; behind it level begins. Where the fibers of it begin. */
+static uint64_t put_next(const struct svg *s, struct level *level, size_t depth)
+{
+	const char *name = name_at(s->flames, s->sorted[level->at], depth);
+	const uint64_t left = level->left;
+	uint64_t n = 0, age = 0;
+
+	for (; level->at < level->end; level->at++) {
+		const struct ins_flame *f = s->sorted[level->at];
+
+		if (strcmp(name_at(s->flames, f, depth), name) != 0)
+			break;
+		n += f->fibers;
+		age = age > INT64_MAX - f->age ? INT64_MAX : age + f->age;
+	}
+	put_frame(s, name, depth + 1, left, n, age);
+	level->left += n;
+	return left;
+}
+
+/* All frames, those on a frame right after it. */
+static int put_frames(const struct svg *s)
+{
+	struct level *levels = calloc(s->depth + 1, sizeof *levels), *l;
+	size_t depth = 0;
+
+	if (!levels)
+		return -ENOMEM;
+	levels[0].end = s->count;
+	for (;;) {
+		l = &levels[depth];
+		/* Stacks that end below come first, and have room above them. */
+		while (l->at < l->end && s->sorted[l->at]->depth <= depth)
+			l->left += s->sorted[l->at++]->fibers;
+		if (l->at < l->end) {
+			struct level above = {.at = l->at};
+
+			above.left = put_next(s, l, depth);
+			above.end = l->at;
+			levels[++depth] = above;
+		} else if (depth-- == 0) {
+			break;
+		}
+	}
+	free(levels);
+	return 0;
+}
+
+static void put_head(const struct svg *s, const char *title)
+{
+	const size_t height = TOP + (s->depth + 1) * ROW + 10;
+
+	fprintf(s->out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1200\" height=\"%zu\" "
+		"viewBox=\"0 0 1200 %zu\">\n"
+		"<style>text { font: 12px monospace; fill: #000; pointer-events: none }\n"
+		".b { fill: #44f; cursor: pointer; pointer-events: all } .f { cursor: pointer }\n"
+		".f:hover rect { stroke: #000 } .hit rect { fill: #d6f }</style>\n"
+		"<rect width=\"1200\" height=\"%zu\" fill=\"#fff\"/>\n<text x=\"10\" y=\"20\">",
+		height, height, height);
+	put_text(s->out, title, 120);
+	fputs("</text>\n"
+	      "<text id=\"search\" class=\"b\" x=\"10\" y=\"40\">search</text>\n"
+	      "<text id=\"reset\" class=\"b\" x=\"80\" y=\"40\">all</text>\n"
+	      "<text id=\"matched\" x=\"130\" y=\"40\"></text>\n",
+	      s->out);
+}
+
+int ins_svg_put(FILE *out, const struct ins_flames *flames, const char *title)
+{
+	struct svg s = {.out = out, .flames = flames, .count = ins_flames_count(flames)};
+	size_t i;
+	int rc;
+
+	s.sorted = calloc(s.count + 1, sizeof *s.sorted);
+	if (!s.sorted)
+		return -ENOMEM;
+	for (i = 0; i < s.count; i++) {
+		s.sorted[i] = ins_flames_at(flames, i);
+		if (s.sorted[i]->depth > s.depth)
+			s.depth = s.sorted[i]->depth;
+	}
+	qsort_r(s.sorted, s.count, sizeof *s.sorted, by_names, (void *)flames);
+	s.fibers = ins_flames_fibers(flames) ? ins_flames_fibers(flames) : 1;
+	put_head(&s, title);
+	put_frame(&s, "all", 0, 0, ins_flames_fibers(flames), ins_flames_age(flames));
+	rc = put_frames(&s);
+	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
+	free(s.sorted);
+	return rc;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* render_waits.c - who waits for whom, as text and as JSON. */
+#include "inspect/render/render_waits.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/text/line.h"
+#include "inspect/process/thread.h"
+
+const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at, pid_t pid,
+			     char *buf, size_t size)
+{
+	struct ins_line l = ins_line(buf, size);
+	char name[INS_THREAD_NAME] = "";
+	struct ins_fiber fiber;
+	bool ended = false;
+
+	if (holder & FIB_HOLDER_THREAD) {
+		uint64_t tid = holder & ~FIB_HOLDER_THREAD;
+
+		ended = ins_thread_look(pid, tid, name) == INS_THREAD_ENDED;
+		ins_line_text(&l, "thread ");
+		ins_line_number(&l, tid);
+	} else {
+		ins_line_text(&l, "fiber ");
+		ins_line_number(&l, holder);
+		if (at != INS_NOBODY) {
+			ins_table_get(table, at, &fiber);
+			snprintf(name, sizeof name, "%s", fiber.row.name);
+			ended = fiber.row.state == FIBER_DEAD;
+		} else {
+			ended = true;
+		}
+	}
+	if (name[0] || (at != INS_NOBODY && !(holder & FIB_HOLDER_THREAD))) {
+		ins_line_text(&l, " \"");
+		ins_line_quoted(&l, name);
+		ins_line_text(&l, "\"");
+	}
+	if (ended)
+		ins_line_text(&l, ", which has ended");
+	return buf;
+}
+
+/* -- text -- */
+
+static void put_ids(FILE *out, struct ins_table *table, const struct ins_queue *q)
+{
+	struct ins_fiber fiber;
+	size_t i;
+
+	for (i = 0; i < q->count && i < INS_WAITS_SAMPLES; i++) {
+		ins_table_get(table, q->fibers[i], &fiber);
+		fprintf(out, "%s%" PRIu64, i ? ", " : ": ", fiber.row.id);
+	}
+	if (i < q->count)
+		fprintf(out, " and %zu more", q->count - i);
+	fputc('\n', out);
+}
+
+static void put_queue(FILE *out, const struct ins_waits *w, const struct ins_queue *q)
+{
+	struct ins_table *table = ins_graph_table(ins_queues_graph(w->queues));
+	char wait[256], min[32], max[32];
+	struct ins_fiber fiber;
+
+	ins_table_get(table, q->fibers[0], &fiber);
+	fiber.row.holder = 0; /* said already */
+	ins_words_wait(w->layout, &fiber, true, wait, sizeof wait);
+	ins_words_duration(q->age_min, min, sizeof min);
+	ins_words_duration(q->age_max, max, sizeof max);
+	if (q->kind == FIB_WAIT_JOIN)
+		fprintf(out, "%8zu to join it, %s", q->count, min);
+	else
+		fprintf(out, "%8zu for %s, %s", q->count, wait, min);
+	if (strcmp(min, max) != 0)
+		fprintf(out, " to %s", max);
+	put_ids(out, table, q);
+}
+
+static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_holder *h)
+{
+	const struct ins_graph *graph = ins_queues_graph(w->queues);
+	struct ins_fiber fiber;
+	char text[256];
+	size_t i;
+
+	fprintf(out, "%" PRIu64 " fiber%s", h->waiting, h->waiting == 1 ? " waits" : "s wait");
+	if (h->behind)
+		fprintf(out, ", and %" PRIu64 " behind %s,", h->behind,
+			h->waiting == 1 ? "it" : "them");
+	if (!h->id) {
+		fputs(" for what nobody is known to hold\n", out);
+	} else if (h->at != INS_NOBODY) {
+		ins_table_get(ins_graph_table(graph), h->at, &fiber);
+		fputs(" for ", out);
+		ins_text_header(out, w->layout, &fiber);
+		if (ins_graph_at(graph, h->at)->cycle != INS_NOBODY)
+			fputs("         which is in a cycle\n", out);
+	} else {
+		fprintf(out, " for %s\n",
+			ins_words_holder(ins_graph_table(graph), h->id, h->at, w->pid, text,
+					 sizeof text));
+	}
+	for (i = 0; i < h->queue_count && i < w->limit; i++)
+		put_queue(out, w, &h->queues[i]);
+	if (i < h->queue_count)
+		fprintf(out, "         and for %zu more things (--limit shows more)\n",
+			h->queue_count - i);
+}
+
+static size_t shown(const struct ins_waits *w)
+{
+	size_t count = ins_queues_holders(w->queues);
+
+	return count < w->limit ? count : w->limit;
+}
+
+void ins_text_waits(FILE *out, const struct ins_waits *w)
+{
+	const size_t fibers = ins_graph_count(ins_queues_graph(w->queues));
+	size_t i, n = shown(w), count = ins_queues_holders(w->queues);
+
+	for (i = 0; i < n; i++)
+		put_holder(out, w, ins_queues_holder(w->queues, i));
+	fprintf(out, "shown %zu of %zu holder%s%s; ", n, count, count == 1 ? "" : "s",
+		n < count ? " (--limit shows more)" : "");
+	if (ins_queues_waiting(w->queues) < ins_queues_all(w->queues))
+		fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fibers that wait for others\n",
+			ins_queues_waiting(w->queues), ins_queues_all(w->queues));
+	else
+		fprintf(out, "%" PRIu64 " of %zu fiber%s %s for others\n",
+			ins_queues_all(w->queues), fibers, fibers == 1 ? "" : "s",
+			ins_queues_all(w->queues) == 1 ? "waits" : "wait");
+}
+
+/* -- JSON -- */
+
+static json_t *number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+bool ins_json_holder(json_t *object, const struct fib_layout *layout, struct ins_table *table,
+		     uint64_t holder, size_t at, pid_t pid)
+{
+	static const char *const threads[] = {"unknown", "alive", "ended"};
+	bool thread = (holder & FIB_HOLDER_THREAD) != 0;
+	uint64_t tid = holder & ~FIB_HOLDER_THREAD;
+	json_t *name = NULL, *state = NULL;
+	char comm[INS_THREAD_NAME];
+	struct ins_fiber fiber;
+
+	if (thread) {
+		state = json_string(threads[ins_thread_look(pid, tid, comm)]);
+		name = comm[0] ? ins_json_text(comm) : json_null();
+	} else if (holder && at != INS_NOBODY) {
+		ins_table_get(table, at, &fiber);
+		state = ins_json_text(ins_words_state(layout, fiber.row.state));
+		name = ins_json_text(fiber.row.name);
+	} else {
+		state = holder ? json_string("gone") : json_null();
+		name = json_null();
+	}
+	return json_object_set_new(object, "holderId",
+				   holder && !thread ? number(holder) : json_null()) == 0 &&
+	       json_object_set_new(object, "holderThread", thread ? number(tid) : json_null()) ==
+		       0 &&
+	       json_object_set_new(object, "holderName", name) == 0 &&
+	       json_object_set_new(object, "holderState", state) == 0;
+}
+
+static json_t *queue_object(const struct ins_waits *w, const struct ins_queue *q)
+{
+	const struct ins_graph *graph = ins_queues_graph(w->queues);
+	json_t *ids = json_array();
+	struct ins_fiber fiber;
+	size_t i;
+
+	for (i = 0; ids && i < q->count; i++)
+		json_array_append_new(ids, number(ins_graph_at(graph, q->fibers[i])->id));
+	ins_table_get(ins_graph_table(graph), q->fibers[0], &fiber);
+	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o}", "kind",
+			 ins_json_text(ins_words_wait_kind(w->layout, q->kind)), "object",
+			 q->object ? ins_json_address(q->object) : json_null(), "objectName",
+			 fiber.row.object_name[0] ? ins_json_text(fiber.row.object_name)
+						  : json_null(),
+			 "count", number(q->count), "ageNs", "min", number((uint64_t)q->age_min),
+			 "max", number((uint64_t)q->age_max), "fiberIds", ids);
+}
+
+static json_t *holder_object(const struct ins_waits *w, const struct ins_holder *h)
+{
+	const struct ins_graph *graph = ins_queues_graph(w->queues);
+	bool cycle = h->at != INS_NOBODY && ins_graph_at(graph, h->at)->cycle != INS_NOBODY;
+	json_t *queues = json_array(), *ret = json_object();
+	size_t i;
+
+	for (i = 0; queues && i < h->queue_count; i++)
+		json_array_append_new(queues, queue_object(w, &h->queues[i]));
+	if (ret && ins_json_holder(ret, w->layout, ins_graph_table(graph), h->id, h->at, w->pid) &&
+	    json_object_set_new(ret, "waiting", number(h->waiting)) == 0 &&
+	    json_object_set_new(ret, "behind", number(h->behind)) == 0 &&
+	    json_object_set_new(ret, "cycle", json_boolean(cycle)) == 0 &&
+	    json_object_set_new(ret, "objects", queues) == 0)
+		return ret;
+	json_decref(ret);
+	return NULL;
+}
+
+void ins_json_waits(struct ins_json *json, const struct ins_waits *w)
+{
+	size_t i, n = shown(w);
+
+	for (i = 0; i < n; i++)
+		ins_json_row(json, holder_object(w, ins_queues_holder(w->queues, i)));
+	ins_json_key(json, "waiting", number(ins_queues_waiting(w->queues)));
+	ins_json_key(json, "waitingTotal", number(ins_queues_all(w->queues)));
+	ins_json_key(json, "holdersTotal", number(ins_queues_holders(w->queues)));
+	ins_json_key(json, "holdersShown", number(n));
+}

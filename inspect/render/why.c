@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * why.c - in one sentence, why a fiber does not run
+ *
+ * A fiber that waits for a mutex waits for what its holder waits for, and so on. The sentence follows that chain: who
+ * holds the object, or is joined, is told with what it does itself. The chain ends at a fiber that waits for
+ * something that no fiber is known to be the cause of, at one that is not there, or where it comes back to
+ * a fiber it has passed, which is a deadlock unless one of the waits in the circle has a deadline.
+ *
+ * The rows were read one after another while the program went on. What is said of each is of one moment; that all
+ * of it is, nobody can say.
+ */
+#include "inspect/render/why.h"
+
+#include <fiber/fiber.h>
+
+#include "inspect/text/line.h"
+#include "inspect/render/render.h"
+
+struct why {
+	struct ins_table *table;
+	const struct fib_layout *layout;
+	struct ins_line line;
+	uint64_t passed[INS_WHY_LINKS];
+	bool ends[INS_WHY_LINKS]; /* its wait has a deadline */
+	unsigned count;
+};
+
+static void say(struct why *w, const char *text)
+{
+	ins_line_text(&w->line, text);
+}
+
+static void say_number(struct why *w, const char *before, uint64_t number, const char *after)
+{
+	say(w, before);
+	ins_line_number(&w->line, number);
+	say(w, after);
+}
+
+static void say_time(struct why *w, const char *before, int64_t ns, const char *after)
+{
+	char text[32];
+
+	say(w, before);
+	say(w, ins_words_duration(ns, text, sizeof text));
+	say(w, after);
+}
+
+/* fiber 88 "writer" */
+static void say_fiber(struct why *w, uint64_t id)
+{
+	ssize_t at = ins_table_find(w->table, id);
+	struct ins_fiber fiber;
+
+	say_number(w, "fiber ", id, "");
+	if (at < 0)
+		return;
+	ins_table_get(w->table, (size_t)at, &fiber);
+	if (!fiber.row.name[0])
+		return;
+	say(w, " \"");
+	ins_line_quoted(&w->line, fiber.row.name);
+	say(w, "\"");
+}
+
+/* The fiber that has to do something before this one goes on; 0: none, or not known. */
+static uint64_t behind(const struct fib_row *row)
+{
+	if (row->wait_kind == FIB_WAIT_NONE)
+		return 0;
+	if (row->wait_kind == FIB_WAIT_JOIN)
+		return row->wait_arg != FIB_ROW_UNKNOWN ? row->wait_arg : 0;
+	return row->holder & FIB_HOLDER_THREAD ? 0 : row->holder;
+}
+
+/* What a wait of a kind is for; where there is nothing to say, the program's own word for it. */
+static const char *const objects[FIB_WAIT_COUNT] = {
+	[FIB_WAIT_PREDICATE] = "its predicate to hold",
+	[FIB_WAIT_MUTEX] = "the mutex",
+	[FIB_WAIT_RWLOCK_READ] = "reading under the rwlock",
+	[FIB_WAIT_RWLOCK_WRITE] = "writing under the rwlock",
+	[FIB_WAIT_COND] = "the condition",
+	[FIB_WAIT_SEM] = "the semaphore",
+	[FIB_WAIT_EVENT] = "the event",
+	[FIB_WAIT_BARRIER] = "the others at the barrier",
+	[FIB_WAIT_ONCE] = "the first call of the once",
+	[FIB_WAIT_WAITGROUP] = "the waitgroup",
+	[FIB_WAIT_GROUP] = "the fibers of the group",
+	[FIB_WAIT_CHAN_SEND] = "room in the channel",
+	[FIB_WAIT_CHAN_RECV] = "something in the channel",
+	[FIB_WAIT_SELECT] = "one of the cases of its select",
+	[FIB_WAIT_TIMER] = "the timer",
+	[FIB_WAIT_OFFLOAD] = "a call that an offload thread makes for it",
+	[FIB_WAIT_OP] = "an operation that the kernel was given",
+};
+
+/* the mutex "cfg" */
+static void say_object(struct why *w, const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	char wait[256];
+
+	if (row->wait_kind >= FIB_WAIT_COUNT || !objects[row->wait_kind]) {
+		/* Who holds it is told by us. */
+		struct ins_fiber bare = *fiber;
+
+		bare.row.holder = 0;
+		say(w, ins_words_wait(w->layout, &bare, false, wait, sizeof wait));
+		return;
+	}
+	say(w, objects[row->wait_kind]);
+	if (row->object_name[0]) {
+		say(w, " \"");
+		ins_line_quoted(&w->line, row->object_name);
+		say(w, "\"");
+	} else if (row->wait_object) {
+		say(w, " at ");
+		ins_line_hex(&w->line, row->wait_object);
+	}
+}
+
+static void say_left(struct why *w, const struct ins_fiber *fiber)
+{
+	const int64_t left = ins_fiber_left(fiber);
+
+	if (left < 0)
+		return;
+	if (!left)
+		say(w, ", and its time is over");
+	else if (fiber->row.wait_kind == FIB_WAIT_TIMER)
+		say_time(w, ", which is due in ", left, "");
+	else
+		say_time(w, ", and will for another ", left,
+			 fiber->row.wait_kind == FIB_WAIT_SLEEP ? "" : " at most");
+}
+
+static void say_holder(struct why *w, const struct fib_row *row)
+{
+	bool thread = (row->holder & FIB_HOLDER_THREAD) != 0;
+
+	if (!row->holder)
+		return;
+	say(w, ", which ");
+	if (thread)
+		say_number(w, "thread ", row->holder & ~FIB_HOLDER_THREAD, ", no fiber,");
+	else
+		say_fiber(w, row->holder);
+	say(w, row->wait_kind == FIB_WAIT_ONCE ? " makes" : " holds");
+}
+
+static void say_wait(struct why *w, const struct ins_fiber *fiber, bool itself)
+{
+	const char *has_waited = itself ? "itself has waited " : "has waited ";
+	const struct fib_row *row = &fiber->row;
+
+	switch (row->wait_kind) {
+	case FIB_WAIT_NONE:
+		say_time(w, "has been suspended for ", row->age, ", and why is not known");
+		return;
+	case FIB_WAIT_SLEEP:
+		say_time(w, "has slept for ", row->age, "");
+		break;
+	case FIB_WAIT_PARK:
+		say_time(w, "has been parked for ", row->age, ", until it is unparked");
+		break;
+	case FIB_WAIT_JOIN:
+		say_time(w, has_waited, row->age, " to join ");
+		if (behind(row))
+			say_fiber(w, behind(row));
+		else
+			say(w, "a fiber that is not known");
+		break;
+	default:
+		say_time(w, has_waited, row->age, " for ");
+		say_object(w, fiber);
+		say_holder(w, row);
+		break;
+	}
+	say_left(w, fiber);
+}
+
+/* How many were there before it, and who keeps the carriers. */
+static void say_turn(struct why *w, const struct ins_fiber *fiber)
+{
+	size_t i, n = ins_table_count(w->table);
+	struct ins_fiber other, longest = {.row = {.age = -1}};
+	uint64_t longer = 0;
+
+	for (i = 0; i < n; i++) {
+		ins_table_get(w->table, i, &other);
+		if (other.row.id == fiber->row.id)
+			continue;
+		if (other.row.state == FIBER_RUNNABLE)
+			longer += other.row.age > fiber->row.age;
+		else if (other.row.state == FIBER_RUNNING && other.row.age > longest.row.age)
+			longest = other;
+	}
+	say_time(w, "is runnable and has waited ", fiber->row.age, " for its turn, behind ");
+	if (longer)
+		say_number(w, "", longer,
+			   longer == 1 ? " other that has waited longer"
+				       : " others that have waited longer");
+	else
+		say(w, "nobody");
+	if (longest.row.age < 0)
+		return;
+	say(w, "; ");
+	say_fiber(w, longest.row.id);
+	say_number(w, " has run longest, on carrier ", longest.row.carrier, "");
+	say_time(w, " for ", longest.row.age, "");
+}
+
+static void say_running(struct why *w, const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+	bool waits = row->wait_kind != FIB_WAIT_NONE;
+
+	say(w, waits ? "is pinned" : "has run");
+	if (row->carrier != FIB_ROW_CARRIER_NONE)
+		say_number(w, waits ? " to carrier " : " on carrier ", row->carrier, "");
+	if (!waits) {
+		say_time(w, " for ", row->age, "");
+		return;
+	}
+	say(w, ", which waits with it: it ");
+	say_wait(w, fiber, false);
+}
+
+/* What a fiber does, after its name. */
+static void say_doing(struct why *w, const struct ins_fiber *fiber, bool itself)
+{
+	if (fiber->row.cancelled && fiber->row.state != FIBER_DEAD)
+		say(w, "was asked to end (cancelled), and ");
+	switch (fiber->row.state) {
+	case FIBER_CREATED:
+		say_time(w, "was made ", fiber->row.age, " ago and waits to be started");
+		break;
+	case FIBER_RUNNABLE:
+		say_turn(w, fiber);
+		break;
+	case FIBER_RUNNING:
+		say_running(w, fiber);
+		break;
+	case FIBER_SUSPENDED:
+		say_wait(w, fiber, itself);
+		break;
+	case FIBER_DEAD:
+		say_time(w, "ended ", fiber->row.age, " ago and waits to be joined");
+		break;
+	default:
+		say(w, "is in a state that this tool does not know");
+	}
+}
+
+/* Where id stands in the chain so far, or -1. */
+static int place_of(const struct why *w, uint64_t id)
+{
+	unsigned i;
+
+	for (i = 0; i < w->count; i++)
+		if (w->passed[i] == id)
+			return (int)i;
+	return -1;
+}
+
+static void say_circle(struct why *w, unsigned from)
+{
+	bool ends = false;
+	unsigned i;
+
+	for (i = from; i < w->count; i++)
+		ends |= w->ends[i];
+	say(w, ends ? ": a circle, until one of its waits has lasted as long as it may"
+		    : ": a deadlock, see the command 'deadlock'");
+}
+
+static void pass(struct why *w, const struct ins_fiber *fiber)
+{
+	w->ends[w->count] = fiber->row.deadline != INT64_MAX;
+	w->passed[w->count++] = fiber->row.id;
+}
+
+/* The rest of a long chain, from that fiber on: where it ends, or that it does not. The number that a fiber is compared with
+ * is moved up after 1, 2, 4, ... steps, so one in the circle is met again (Brent). */
+static void say_rest(struct why *w, uint64_t id)
+{
+	uint64_t mark = id, steps = 0, more = 1, far = 1;
+	struct ins_fiber fiber;
+	ssize_t at = ins_table_find(w->table, id);
+
+	for (; at >= 0; more++) {
+		ins_table_get(w->table, (size_t)at, &fiber);
+		if (!behind(&fiber.row))
+			break;
+		id = behind(&fiber.row);
+		at = ins_table_find(w->table, id);
+		if (id == mark) {
+			say(w, "; and so on, into a circle: see the command 'deadlock'");
+			return;
+		}
+		if (++steps == far) {
+			mark = id;
+			far *= 2;
+			steps = 0;
+		}
+	}
+	say_number(w, "; and so on to fiber ", id, "");
+	say_number(w, " after ", more, " more, which ");
+	if (at < 0)
+		say(w, "is not there any more");
+	else
+		say_doing(w, &fiber, true);
+}
+
+/* Who is behind the wait of the fiber that was told last, and so on. */
+static void say_chain(struct why *w, struct ins_fiber *fiber)
+{
+	while (behind(&fiber->row)) {
+		uint64_t id = behind(&fiber->row);
+		int place = place_of(w, id);
+		ssize_t at = ins_table_find(w->table, id);
+
+		if (place >= 0) {
+			say_circle(w, (unsigned)place);
+			return;
+		}
+		if (w->count == INS_WHY_LINKS) {
+			say_rest(w, id);
+			return;
+		}
+		say_number(w, "; fiber ", id, " ");
+		if (at < 0) {
+			say(w, "is not there any more");
+			return;
+		}
+		ins_table_get(w->table, (size_t)at, fiber);
+		say_doing(w, fiber, true);
+		pass(w, fiber);
+	}
+}
+
+const char *ins_why(struct ins_table *table, const struct fib_layout *layout,
+		    const struct ins_fiber *fiber, char *buf, size_t size)
+{
+	struct why w = {.table = table, .layout = layout, .line = ins_line(buf, size)};
+	struct ins_fiber last = *fiber;
+
+	say(&w, "It ");
+	say_doing(&w, fiber, false);
+	pass(&w, fiber);
+	say_chain(&w, &last);
+	say(&w, ".");
+	return buf;
+}
+
+void ins_waiters_find(struct ins_table *table, uint64_t id, struct ins_waiters *ret)
+{
+	size_t i, n = ins_table_count(table);
+	struct ins_fiber fiber;
+
+	*ret = (struct ins_waiters){0};
+	for (i = 0; i < n; i++) {
+		ins_table_get(table, i, &fiber);
+		if (behind(&fiber.row) != id)
+			continue;
+		if (fiber.row.wait_kind == FIB_WAIT_JOIN)
+			ret->joining++;
+		else
+			ret->wanting++;
+		ins_sample_lowest(&ret->ids, fiber.row.id);
+	}
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry.c - from a module's note to the registry
+ *
+ * The note holds a distance from itself to fiber_registry, so it is right wherever the module was
+ * loaded, and needs no relocation. A program may contain several such notes (a static libfiber in
+ * the program and a shared one in a plugin): the first registry whose carriers run now is taken, else the first that
+ * has been used. When none has, the most useful complaint is the one of a note that was found.
+ *
+ * The fibers of two registries cannot be shown as one: each counts its ids from 1. So the others whose carriers run are a
+ * problem, which says with what word they are shown instead. They are looked for in memory alone: to find the file of every
+ * module takes long where that is asked for over a network.
+ */
+#include "inspect/source/registry.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int read_file(void *reader, uint64_t address, void *buf, size_t size)
+{
+	const struct ins_module *m = reader;
+
+	if (address > m->bytes_size || size > m->bytes_size - address)
+		return -EFAULT;
+	memcpy(buf, m->bytes + address, size);
+	return 0;
+}
+
+static const char *chosen; /* the module that is meant; NULL: any */
+
+void ins_registry_choose(const char *module)
+{
+	chosen = module;
+}
+
+/* Its file's name, or all of it where it has no folder. */
+static const char *name_of(const struct ins_module *m)
+{
+	const char *slash = strrchr(m->path, '/');
+
+	return slash ? slash + 1 : m->path;
+}
+
+static bool is_meant(const struct ins_module *m)
+{
+	return !chosen || strcmp(m->path, chosen) == 0 || strcmp(name_of(m), chosen) == 0;
+}
+
+/* Where the note of one module says the registry is; 0 when there is no note. */
+static uint64_t registry_of(struct ins_modules *modules, struct ins_module *m)
+{
+	struct fib_layout_note note;
+	uint64_t at = 0;
+	uint32_t size = 0;
+	int rc = -ENOENT;
+
+	if (m->image.loaded)
+		rc = ins_image_note(&m->image, modules->read, modules->reader, FIB_LAYOUT_NOTE_NAME,
+				    FIB_LAYOUT_NOTE_TYPE, &note, sizeof note, &at, &size);
+	if (rc < 0 && m->bytes) {
+		rc = ins_image_note(&m->file_image, read_file, m, FIB_LAYOUT_NOTE_NAME,
+				    FIB_LAYOUT_NOTE_TYPE, &note, sizeof note, &at, &size);
+		at += m->bias;
+	}
+	if (rc < 0 || size < sizeof note)
+		return 0;
+	return at + (uint64_t)note.distance;
+}
+
+/* A port that runs on any machine says none; its stacks are not walked, so none is needed. */
+static bool machine_fits(const struct fib_layout *layout)
+{
+	return layout->machine == ins_machine_self() ||
+	       (layout->machine == EM_NONE && layout->recipe == FIB_RECIPE_NONE);
+}
+
+/* As much of it as there is; zeros behind that. */
+static int read_layout(struct ins_modules *modules, uint64_t at, struct fib_layout *ret)
+{
+	char *tail = (char *)ret + FIB_LAYOUT_SIZE_1;
+	size_t all;
+	int rc = modules->read(modules->reader, at, ret, FIB_LAYOUT_SIZE_1);
+
+	memset(tail, 0, sizeof *ret - FIB_LAYOUT_SIZE_1);
+	if (rc < 0 || ret->size <= FIB_LAYOUT_SIZE_1)
+		return rc;
+	all = ret->size < sizeof *ret ? ret->size : sizeof *ret;
+	return modules->read(modules->reader, at + FIB_LAYOUT_SIZE_1, tail,
+			     all - FIB_LAYOUT_SIZE_1);
+}
+
+/* Read one registry that was found: 0, or what is wrong with it. */
+static int look_at(struct ins_modules *modules, const struct ins_module *m, uint64_t at,
+		   struct fib_layout *ret, struct ins_error *error)
+{
+	char theirs[32], ours[32];
+	const char *wrong;
+
+	if (read_layout(modules, at, ret) < 0)
+		return ins_error_set(error, -ENODATA,
+				     "the fiber registry of %s at 0x%llx cannot be read", m->path,
+				     (unsigned long long)at);
+	wrong = fib_layout_check(ret);
+	if (wrong && memcmp(ret->magic, "\0\0\0\0\0\0\0\0", sizeof ret->magic) == 0)
+		wrong = "no fiber runtime has been started yet";
+	if (wrong)
+		return ins_error_set(error, -ENODATA, "%s: %s", m->path, wrong);
+	if (!machine_fits(ret))
+		return ins_error_set(error, -ENODATA, "its fibers are %s code, this tool reads %s",
+				     ins_machine_name(ret->machine, theirs, sizeof theirs),
+				     ins_machine_name(ins_machine_self(), ours, sizeof ours));
+	return 0;
+}
+
+/* The same, of what memory has of a module that nobody has looked at. */
+static uint64_t registry_in_memory(struct ins_modules *modules, struct ins_module *m)
+{
+	struct ins_module copy = {.start = m->start};
+
+	if (m->looked)
+		return m->known ? registry_of(modules, m) : 0;
+	if (ins_image_read(&copy.image, modules->read, modules->reader, m->start, true))
+		return 0;
+	return registry_of(modules, &copy);
+}
+
+/* The next module from *i on with a registry in memory whose carriers run; NULL when there is none. */
+static const struct ins_module *next_running(struct ins_modules *modules, size_t *i, uint64_t *ret)
+{
+	struct fib_layout layout;
+	struct ins_error ignored;
+
+	for (; *i < modules->count; ++*i) {
+		struct ins_module *m = &modules->at[*i];
+
+		*ret = registry_in_memory(modules, m);
+		if (*ret && look_at(modules, m, *ret, &layout, &ignored) == 0 && layout.carriers)
+			return &modules->at[(*i)++];
+	}
+	return NULL;
+}
+
+/* That there are others than the one at `shown`. */
+static void say_others(struct ins_modules *modules, uint64_t shown)
+{
+	const struct ins_module *m;
+	size_t i = 0;
+	uint64_t at;
+
+	while (modules->problems && (m = next_running(modules, &i, &at)))
+		if (at != shown)
+			ins_problems_add(
+				modules->problems,
+				"the fibers of %s, which has a registry of its own, are not "
+				"shown: --module %s shows those",
+				m->path, name_of(m));
+}
+
+/* What was chosen is not there. */
+static int no_such_module(struct ins_modules *modules, struct ins_error *error)
+{
+	const struct ins_module *m;
+	char names[512] = "";
+	size_t i = 0, used = 0;
+	uint64_t at;
+
+	while (used < sizeof names && (m = next_running(modules, &i, &at)))
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+					 used ? ", " : "; there is one in ", name_of(m));
+	return ins_error_set(error, -ENODATA, "no module of it is %s and has a fiber registry%s",
+			     chosen, names);
+}
+
+int ins_registry_find(struct ins_modules *modules, struct fib_layout *ret, struct ins_error *error)
+{
+	struct fib_layout first;
+	uint64_t shown = 0;
+	bool found = false;
+	int rc = ins_error_set(error, -ENOENT,
+			       "no module of it carries a fiber registry: not a fiber program");
+	size_t i;
+
+	for (i = 0; i < modules->count; i++) {
+		struct ins_module *m = &modules->at[i];
+		uint64_t at;
+
+		if (!is_meant(m) || !ins_modules_look(modules, m))
+			continue;
+		at = registry_of(modules, m);
+		if (!at)
+			continue;
+		if (look_at(modules, m, at, ret, error) < 0) {
+			rc = -ENODATA;
+			continue;
+		}
+		if (!found || ret->carriers) {
+			first = *ret;
+			shown = at;
+		}
+		found = true;
+		if (ret->carriers)
+			break;
+	}
+	if (!found)
+		return chosen && rc == -ENOENT ? no_such_module(modules, error) : rc;
+	*ret = first;
+	if (!chosen)
+		say_others(modules, shown);
+	return 0;
+}

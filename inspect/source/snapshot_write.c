@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot_write.c - asking a process for all there is, and keeping it
+ *
+ * The answers go to the file as they come, and those about fibers through the decoder too, so that nothing is
+ * kept that could not be read again. A process with a million fibers needs no more room here than one with ten.
+ *
+ * The file is a draft until all of it is on the disk. It holds what was on the stacks of the program, passwords too, and is its
+ * owner's alone.
+ */
+#include "inspect/source/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inspect/text/access.h"
+#include "inspect/text/draft.h"
+#include "inspect/source/frames.h"
+#include "wire/client.h"
+#include "wire/thread.h"
+
+/* A million fibers are two gigabytes. */
+#define PIECE ((size_t)32 << 20) /* that the disk is told to take */
+
+/* What is asked for, in this order. A program that is too old for one of them says so, and that is kept. */
+static const struct fib_wire_id all_fibers = {0};
+static const struct fib_wire_policy policy_read = {FIB_WIRE_POLICY_READ};
+static const struct fib_wire_watchdog watchdog_read = {FIB_WIRE_WATCHDOG_READ};
+static const struct fib_wire_events pinned_waits = {FIB_WIRE_RING_PINNED, 1, 0};
+static const struct fib_wire_events long_runs = {FIB_WIRE_RING_SLOW, 1, 0};
+static const struct question {
+	enum fib_wire_type type;
+	uint32_t section;
+	const void *payload;
+	size_t size;
+} questions[] = {
+	/* The first: the rest is nothing without it. */
+	{FIB_WIRE_STACK, FIB_WIRE_STACK, &all_fibers, sizeof all_fibers},
+	{FIB_WIRE_CARRIERS, FIB_WIRE_CARRIERS, NULL, 0},
+	{FIB_WIRE_COUNTERS, FIB_WIRE_COUNTERS, NULL, 0},
+	{FIB_WIRE_POLICY, FIB_WIRE_POLICY, &policy_read, sizeof policy_read},
+	{FIB_WIRE_WATCHDOG, FIB_WIRE_WATCHDOG, &watchdog_read, sizeof watchdog_read},
+	{FIB_WIRE_EVENTS, INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_PINNED), &pinned_waits,
+	 sizeof pinned_waits},
+	{FIB_WIRE_EVENTS, INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_SLOW), &long_runs, sizeof long_runs},
+	{FIB_WIRE_AUDIT, FIB_WIRE_AUDIT, NULL, 0},
+};
+
+#define THREADS_MOST 64 /* that are asked for */
+
+struct writer {
+	const char *socket, *path;
+	int64_t timeout_ns;
+	FILE *out;
+	size_t untold;		  /* bytes that the disk has not been told to take */
+	struct ins_source source; /* for the decoder */
+	struct ins_frames frames;
+	struct ins_summary summary;
+	uint64_t thread[THREADS_MOST]; /* that hold something */
+	size_t threads;
+	struct ins_snapshot_taken *taken;
+	struct ins_error *error;
+};
+
+static int cannot_write(struct writer *w, int rc)
+{
+	return ins_draft_cannot(w->path, rc, w->error);
+}
+
+static int put(struct writer *w, const void *bytes, size_t size)
+{
+	if (fwrite(bytes, 1, size, w->out) != size)
+		return cannot_write(w, errno ? -errno : -EIO);
+	w->untold += size;
+	if (w->untold < PIECE)
+		return 0;
+	/* Else the system lets it pile up, and then has us wait for the disk in the midst of an answer. It is
+	 * only begun here, and where it cannot be, fsync() still does all of it. */
+	w->untold = 0;
+	sync_file_range(fileno(w->out), 0, 0, SYNC_FILE_RANGE_WRITE);
+	return 0;
+}
+
+/* Write over what is at an offset, and go on at the end. */
+static int put_at(struct writer *w, long offset, const void *bytes, size_t size)
+{
+	int rc = 0;
+
+	if (fseek(w->out, offset, SEEK_SET) < 0)
+		return cannot_write(w, -errno);
+	rc = put(w, bytes, size);
+	if (rc == 0 && fseek(w->out, 0, SEEK_END) < 0)
+		rc = cannot_write(w, -errno);
+	return rc;
+}
+
+static int begin_section(struct writer *w, uint32_t type, long *ret_at)
+{
+	const struct ins_snapshot_section section = {INS_SNAPSHOT_SECTION, type, 0};
+
+	*ret_at = ftell(w->out);
+	return put(w, &section, sizeof section);
+}
+
+static int end_section(struct writer *w, uint32_t type, long at)
+{
+	struct ins_snapshot_section section = {INS_SNAPSHOT_SECTION, type, 0};
+
+	section.size = (uint64_t)(ftell(w->out) - at) - sizeof section;
+	return put_at(w, at, &section, sizeof section);
+}
+
+static int no_answer(struct writer *w, int rc)
+{
+	char why[INS_ACCESS_WHY];
+
+	return ins_error_set(w->error, rc, "%s: %s", w->socket,
+			     ins_access_why(w->socket, INS_ACCESS_CONNECT, rc, why, sizeof why));
+}
+
+/* Of a fiber nothing is to be known but which thread it waits for. */
+static int note_thread(void *context, const struct ins_fiber *fiber)
+{
+	const uint64_t holder = fiber->row.holder, tid = holder & ~FIB_HOLDER_THREAD;
+	struct writer *w = context;
+	size_t i = w->threads;
+
+	if (!(holder & FIB_HOLDER_THREAD))
+		return 0;
+	while (i && w->thread[i - 1] != tid)
+		i--;
+	if (!i && w->threads < THREADS_MOST)
+		w->thread[w->threads++] = tid;
+	return 0;
+}
+
+/* Keep the frames of an answer up to its last one. */
+static int keep_frames(struct writer *w, struct fib_wire_client *client, const struct question *q)
+{
+	struct fib_wire_header header;
+	const void *payload;
+	int rc;
+
+	do {
+		rc = fib_wire_receive(client, &header, &payload);
+		if (rc < 0)
+			return no_answer(w, rc);
+		if (q->type == FIB_WIRE_STACK)
+			rc = ins_frames_take(&w->frames, &header, payload, w->error);
+		if (rc == 0)
+			rc = put(w, &header, sizeof header);
+		if (rc == 0)
+			rc = put(w, payload, header.length);
+	} while (rc == 0 && header.type != FIB_WIRE_END && header.type != FIB_WIRE_ERROR);
+	return rc;
+}
+
+/* Each over a connection of its own: whoever does not know a request ends the connection. */
+static int ask(struct writer *w, const struct question *q)
+{
+	struct fib_wire_client client;
+	long at;
+	int rc = fib_wire_connect(&client, w->socket, w->timeout_ns);
+
+	if (rc < 0)
+		return no_answer(w, rc);
+	if (q->type == FIB_WIRE_STACK)
+		w->source.modules->pid = fib_wire_peer(&client);
+	rc = begin_section(w, q->section, &at);
+	if (rc == 0) {
+		rc = fib_wire_request(&client, q->type, q->payload, q->size);
+		rc = rc < 0 ? no_answer(w, rc) : keep_frames(w, &client, q);
+	}
+	if (rc == 0)
+		rc = end_section(w, q->section, at);
+	fib_wire_disconnect(&client);
+	return rc;
+}
+
+/* Keep what is said of one thread. 1: it was; 0: the program is too old for the question; or a negative errno. */
+static int keep_thread(struct writer *w, struct fib_wire_client *client, uint64_t tid)
+{
+	const struct fib_wire_thread request = {tid};
+	struct fib_wire_header header;
+	const void *payload;
+	int rc = fib_wire_request(client, FIB_WIRE_THREAD, &request, sizeof request), kept = 0;
+
+	while (rc == 0) {
+		rc = fib_wire_receive(client, &header, &payload);
+		if (rc < 0)
+			return no_answer(w, rc);
+		if (header.type == FIB_WIRE_END || header.type == FIB_WIRE_ERROR)
+			return kept;
+		if (header.type != FIB_WIRE_THREAD_IS)
+			continue;
+		rc = put(w, &header, sizeof header);
+		if (rc == 0)
+			rc = put(w, payload, header.length);
+		kept = 1;
+	}
+	return rc < 0 ? rc : kept;
+}
+
+/* Who waits for a lock is half of the answer; the other half is what its holder does. */
+static int put_threads(struct writer *w)
+{
+	struct fib_wire_client client;
+	size_t i;
+	long at;
+	int rc;
+
+	if (!w->threads)
+		return 0;
+	rc = fib_wire_connect(&client, w->socket, w->timeout_ns);
+	if (rc < 0)
+		return no_answer(w, rc);
+	rc = begin_section(w, INS_SNAPSHOT_THREADS, &at);
+	for (i = 0; rc >= 0 && i < w->threads; i++) {
+		rc = keep_thread(w, &client, w->thread[i]);
+		if (rc == 0)
+			break;
+	}
+	fib_wire_disconnect(&client);
+	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_THREADS, at);
+}
+
+/* What the process has mapped is still there now, and is it: here, and perhaps nowhere else. */
+static int put_files(struct writer *w)
+{
+	struct ins_modules *modules = w->source.modules;
+	size_t i;
+	long at;
+	int rc = begin_section(w, INS_SNAPSHOT_FILES, &at);
+
+	for (i = 0; rc == 0 && i < modules->count; i++) {
+		struct ins_module *m = &modules->at[i];
+		struct ins_snapshot_file file = {.start = m->start};
+
+		if (!ins_modules_look(modules, m))
+			continue;
+		file.bias = m->bias;
+		file.type = m->image.type;
+		file.machine = m->image.machine;
+		file.segments = m->image.segments;
+		file.build_id_size = m->image.build_id_size;
+		memcpy(file.build_id, m->image.build_id, m->image.build_id_size);
+		rc = put(w, &file, sizeof file);
+		if (rc == 0)
+			rc = put(w, m->image.segment, file.segments * sizeof(Elf64_Phdr));
+	}
+	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_FILES, at);
+}
+
+/* Runs that look at the clock are often met in it. */
+static int put_vdso(struct writer *w)
+{
+	const struct ins_modules *modules = w->source.modules;
+	size_t i;
+	long at;
+	int rc;
+
+	for (i = 0; i < modules->count; i++)
+		if (modules->at[i].bytes && strcmp(modules->at[i].path, "[vdso]") == 0)
+			break;
+	if (i == modules->count)
+		return 0;
+	rc = begin_section(w, INS_SNAPSHOT_VDSO, &at);
+	if (rc == 0)
+		rc = put(w, modules->at[i].bytes, modules->at[i].bytes_size);
+	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_VDSO, at);
+}
+
+static void fill_head(struct writer *w)
+{
+	struct ins_snapshot_head *h = &w->taken->head;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	memcpy(h->magic, INS_SNAPSHOT_MAGIC, sizeof h->magic);
+	h->version = INS_SNAPSHOT_VERSION;
+	h->head_size = sizeof *h;
+	h->taken = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	h->machine = ins_machine_self();
+	if (gethostname(h->host, sizeof h->host - 1) < 0)
+		h->host[0] = 0;
+}
+
+/* Everything. The header comes last, and without it this is no snapshot. */
+static int write_all(struct writer *w)
+{
+	static const struct ins_request request = {.stacks = true};
+	static const struct ins_snapshot_head nothing;
+	struct ins_snapshot_head *h = &w->taken->head;
+	size_t i;
+	int rc = put(w, &nothing, sizeof nothing);
+
+	fill_head(w);
+	ins_frames_begin(&w->frames, &request, note_thread, w, &w->summary);
+	for (i = 0; rc == 0 && i < sizeof questions / sizeof questions[0]; i++)
+		rc = ask(w, &questions[i]);
+	if (rc == 0)
+		rc = ins_frames_map(&w->frames, w->error);
+	if (rc == 0)
+		rc = put_threads(w);
+	if (rc == 0)
+		rc = put_files(w);
+	if (rc == 0)
+		rc = put_vdso(w);
+	if (rc < 0)
+		return rc;
+	h->size = (uint64_t)ftell(w->out);
+	h->now = w->frames.now;
+	h->pid = w->source.pid;
+	memcpy(h->name, w->source.name, sizeof h->name);
+	w->taken->total = w->summary.total;
+	w->taken->shown = w->summary.shown;
+	w->taken->sampled_ns = w->summary.sampled_ns;
+	rc = put_at(w, 0, h, sizeof *h);
+	if (rc == 0 && (fflush(w->out) != 0 || fsync(fileno(w->out)) < 0))
+		rc = cannot_write(w, -errno);
+	return rc;
+}
+
+static int write_draft(struct writer *w, bool replace)
+{
+	struct ins_draft draft;
+	int rc = ins_draft_begin(&draft, w->path, replace, w->error);
+
+	if (rc < 0)
+		return rc;
+	w->out = draft.out;
+	return ins_draft_end(&draft, write_all(w), w->error);
+}
+
+int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const char *path,
+		       bool replace, struct ins_snapshot_taken *ret, struct ins_error *error)
+{
+	struct writer w = {
+		.socket = socket,
+		.path = path,
+		.timeout_ns = timeout_ns,
+		.source = {.kind = "control", .pid = pid},
+		.taken = ret,
+		.error = error,
+	};
+	int rc;
+
+	memset(ret, 0, sizeof *ret);
+	rc = ins_modules_new(pid, NULL, NULL, &w.source.problems, &w.source.modules);
+	if (rc < 0)
+		return ins_error_set(error, rc, "out of memory");
+	ins_frames_init(&w.frames, &w.source, socket);
+	rc = write_draft(&w, replace);
+	ins_frames_free(&w.frames);
+	ins_modules_free(w.source.modules);
+	ret->problems = w.source.problems;
+	return rc;
+}

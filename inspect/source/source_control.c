@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* source_control.c - the fibers of a process that answers on its control socket. */
+#include "inspect/model/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/text/access.h"
+#include "inspect/source/frames.h"
+#include "inspect/model/thread_stack.h"
+#include "wire/client.h"
+
+struct control {
+	struct ins_source source;
+	struct fib_wire_client client;
+	struct ins_frames frames;
+	char path[128];
+};
+
+static int failed(const struct control *c, int rc, struct ins_error *error)
+{
+	char why[INS_ACCESS_WHY];
+
+	return ins_error_set(error, rc, "%s: %s", c->path,
+			     ins_access_why(c->path, INS_ACCESS_CONNECT, rc, why, sizeof why));
+}
+
+static int receive_all(struct control *c, struct ins_error *error)
+{
+	while (!c->frames.done) {
+		struct fib_wire_header header;
+		const void *payload;
+		int rc = fib_wire_receive(&c->client, &header, &payload);
+
+		if (rc < 0)
+			return failed(c, rc, error);
+		rc = ins_frames_take(&c->frames, &header, payload, error);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int control_read(struct ins_source *source, const struct ins_request *request,
+			ins_fiber_fn *fn, void *context, struct ins_summary *ret,
+			struct ins_error *error)
+{
+	struct control *c = (struct control *)source;
+	const struct fib_wire_list list = {
+		(request->high_water ? FIB_WIRE_WANT_HIGH_WATER : 0) |
+			(request->labels ? FIB_WIRE_WANT_LABELS : 0) |
+			(request->modules ? FIB_WIRE_WANT_MAPS : 0),
+	};
+	const struct fib_wire_id id = {request->id};
+	const struct fib_wire_stack_of stack = {request->id, list.wanted | FIB_WIRE_WANT_MAPS, 0};
+	int rc;
+
+	ins_frames_begin(&c->frames, request, fn, context, ret);
+	if (request->stacks)
+		rc = fib_wire_request(&c->client, FIB_WIRE_STACK, &stack, sizeof stack);
+	else if (request->id)
+		rc = fib_wire_request(&c->client, FIB_WIRE_SHOW, &id, sizeof id);
+	else
+		rc = fib_wire_request(&c->client, FIB_WIRE_LIST, &list, sizeof list);
+	return rc < 0 ? failed(c, rc, error) : receive_all(c, error);
+}
+
+static void control_close(struct ins_source *source)
+{
+	struct control *c = (struct control *)source;
+
+	fib_wire_disconnect(&c->client);
+	ins_modules_free(source->modules);
+	ins_problems_free(&source->problems);
+	ins_frames_free(&c->frames);
+	free(c);
+}
+
+static int control_events(struct ins_source *source, const struct fib_wire_events *request,
+			  ins_event_fn *fn, void *context, struct ins_summary *ret,
+			  struct ins_error *error)
+{
+	struct control *c = (struct control *)source;
+	int rc;
+
+	ins_frames_begin_events(&c->frames, fn, context, ret);
+	rc = fib_wire_request(&c->client, FIB_WIRE_EVENTS, request, sizeof *request);
+	return rc < 0 ? failed(c, rc, error) : receive_all(c, error);
+}
+
+/* The answer of one connection: what an older program says to a question that it does not know ends it. */
+static int receive_thread(struct fib_wire_client *client, uint64_t tid,
+			  struct ins_thread_stack *ret)
+{
+	const struct fib_wire_thread request = {tid};
+	struct fib_wire_header header;
+	struct fib_wire_error e;
+	const void *payload;
+	int rc = fib_wire_request(client, FIB_WIRE_THREAD, &request, sizeof request);
+
+	while (rc == 0) {
+		rc = fib_wire_receive(client, &header, &payload);
+		if (rc < 0)
+			break;
+		if (header.type == FIB_WIRE_THREAD_IS)
+			return ins_thread_stack_take(payload, header.length, tid, ret);
+		if (header.type == FIB_WIRE_END)
+			return -EPROTO;
+		if (header.type != FIB_WIRE_ERROR)
+			continue;
+		if (header.length < sizeof e)
+			return -EPROTO;
+		memcpy(&e, payload, sizeof e);
+		return e.error < 0 ? e.error : -EPROTO;
+	}
+	return rc;
+}
+
+static int control_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	const struct control *c = (const struct control *)source;
+	struct fib_wire_client client;
+	int rc = fib_wire_connect(&client, c->path, c->client.timeout_ns);
+
+	if (rc < 0)
+		return rc;
+	rc = receive_thread(&client, tid, ret);
+	fib_wire_disconnect(&client);
+	return rc;
+}
+
+static const struct ins_source_ops control_ops = {control_read, control_close, control_events,
+						  control_thread};
+
+int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
+			    struct ins_error *error, struct ins_source **ret)
+{
+	struct control *c = calloc(1, sizeof *c);
+	int rc;
+
+	if (!c)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	snprintf(c->path, sizeof c->path, "%s", path);
+	c->client.fd = -1;
+	ins_frames_init(&c->frames, &c->source, c->path);
+	c->source.kind = "control";
+	c->source.pid = pid;
+	c->source.ops = &control_ops;
+	rc = ins_modules_new(pid, NULL, NULL, &c->source.problems, &c->source.modules);
+	if (rc < 0) {
+		free(c);
+		return ins_error_set(error, rc, "out of memory");
+	}
+	rc = fib_wire_connect(&c->client, path, timeout_ns);
+	if (rc < 0) {
+		failed(c, rc, error);
+		ins_modules_free(c->source.modules);
+		free(c);
+		return rc;
+	}
+	c->source.modules->pid = fib_wire_peer(&c->client);
+	*ret = &c->source;
+	return 0;
+}

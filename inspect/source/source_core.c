@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_core.c - the fibers in a core file
+ *
+ * Everything stands still: what is there is of one moment. What is not there is the matter. Text
+ * is usually not in a core and comes from the files it names, or from the executable that was
+ * given; a truncated core lacks the upper part of memory. Each gap is named, none is filled.
+ */
+#include "inspect/model/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/corefile/core.h"
+#include "inspect/source/records.h"
+#include "inspect/source/registry.h"
+#include "inspect/unwind/resume.h"
+#include "inspect/model/thread_stack.h"
+
+#define STACK_BYTES_MAX	 (16u << 20) /* copied of one stack */
+#define GUARD_BYTES	 (16u << 10) /* below a stack */
+#define HIGH_WATER_BYTES (UINT64_C(1) << 30)
+
+struct dead {
+	struct ins_source source;
+	struct ins_core core;
+	int64_t clock;
+	unsigned char *stack;
+	size_t stack_room;
+	unsigned char below[INS_RED_ZONE]; /* the stack */
+	/* during a read */
+	const struct ins_request *request;
+	ins_fiber_fn *fn;
+	void *context;
+	struct ins_summary *summary;
+	uint64_t unresolved;
+	uint64_t unlabelled;
+	uint64_t overlapping;
+	uint64_t left;	    /* bytes that stacks may still have in all */
+	uint64_t scan_left; /* the same of what is looked through for the deepest use */
+};
+
+static int dead_memory(void *source, uint64_t address, void *buf, size_t size)
+{
+	return ins_core_read(&((struct dead *)source)->core, address, buf, size);
+}
+
+static bool dead_no_code(const struct ins_source *source, uint64_t address)
+{
+	return ins_core_no_code(&((const struct dead *)source)->core, address);
+}
+
+static uint64_t high_water(struct dead *d, const struct fib_row *row)
+{
+	uint64_t top = row->stack_low + row->stack_size, lowest;
+
+	if (!row->stack_size || top < row->stack_low || row->stack_size > HIGH_WATER_BYTES)
+		return FIB_ROW_UNKNOWN;
+	if (row->stack_size > d->scan_left)
+		return FIB_ROW_UNKNOWN;
+	d->scan_left -= row->stack_size;
+	lowest = ins_core_lowest_used(&d->core, row->stack_low, top);
+	return lowest == UINT64_MAX ? FIB_ROW_UNKNOWN : top - lowest;
+}
+
+/* How much of its stack is above its stack pointer. */
+static uint64_t used(const struct ins_fiber *fiber)
+{
+	if (fiber->flags & INS_FIBER_PAUSED)
+		return fiber->row.stack_low + fiber->row.stack_size - fiber->row.sp;
+	return fiber->row.stack_used;
+}
+
+/* A fiber that ran is where the thread was that has its stack pointer in the fiber's stack: NULL, or that thread. */
+static const struct ins_core_status *find_registers(const struct dead *d, struct ins_fiber *fiber)
+{
+	struct fib_row *row = &fiber->row;
+	const struct ins_core_status *t;
+	uint64_t guard;
+
+	if (row->state != FIBER_RUNNING || row->stack_low + row->stack_size < row->stack_low)
+		return NULL;
+	/* One that has overflowed its stack is in the guard below it; of another library that may be a neighbour's stack. */
+	guard = row->stack_low < GUARD_BYTES ? row->stack_low : GUARD_BYTES;
+	t = ins_core_status_on(&d->core, row->stack_low, row->stack_size);
+	if (!t)
+		t = ins_core_status_on(&d->core, row->stack_low - guard, guard);
+	if (!t)
+		return NULL;
+	fiber->flags |= INS_FIBER_PAUSED;
+	ins_registers_give(&t->registers, fiber);
+	return t;
+}
+
+/* Room for so many bytes of a stack; false: there is none, and the fiber's are gone. */
+static bool make_room(struct dead *d, struct ins_fiber *fiber, uint64_t want)
+{
+	/* Stacks do not overlap: those of records that claim so much are lies, and to copy them all would take days. */
+	if (want > d->left) {
+		d->overlapping++;
+		fiber->flags |= INS_FIBER_GONE;
+		return false;
+	}
+	d->left -= want;
+	if (want > d->stack_room) {
+		unsigned char *more = realloc(d->stack, want);
+
+		if (!more) {
+			fiber->flags |= INS_FIBER_GONE;
+			return false;
+		}
+		d->stack = more;
+		d->stack_room = want;
+	}
+	return true;
+}
+
+/* Of one in a handler that has a stack of its own: that, and beside it the fiber's from where it was interrupted. */
+static void copy_both(struct dead *d, struct ins_fiber *fiber, const struct ins_core_status *t)
+{
+	const struct fib_row *row = &fiber->row;
+	const uint64_t low = t->home > row->stack_low ? t->home : row->stack_low;
+	const uint64_t all = row->stack_low + row->stack_size - low, handler = t->own_end - row->sp;
+	uint64_t most = all < STACK_BYTES_MAX ? all : STACK_BYTES_MAX;
+
+	if (handler > STACK_BYTES_MAX || !make_room(d, fiber, most + handler))
+		return;
+	fiber->stack = d->stack;
+	fiber->stack_size = ins_core_read_some(&d->core, row->sp, d->stack, handler);
+	fiber->aside = low;
+	fiber->aside_bytes = d->stack + handler;
+	fiber->aside_size = ins_core_read_some(&d->core, low, d->stack + handler, most);
+	if (fiber->aside_size < all || fiber->stack_size < handler)
+		fiber->flags |= INS_FIBER_CUT;
+}
+
+static void copy_stack(struct dead *d, struct ins_fiber *fiber)
+{
+	const uint64_t all = used(fiber);
+	uint64_t below = 0; /* of the guard, which has no bytes */
+	uint64_t want = all < STACK_BYTES_MAX ? all : STACK_BYTES_MAX;
+	size_t got;
+
+	if (!make_room(d, fiber, want))
+		return;
+	if ((fiber->flags & INS_FIBER_PAUSED) && fiber->row.sp < fiber->row.stack_low)
+		below = fiber->row.stack_low - fiber->row.sp;
+	below = below < want ? below : want;
+	memset(d->stack, 0, below);
+	got = ins_core_read_some(&d->core, fiber->row.sp + below, d->stack + below, want - below);
+	if (!got) {
+		fiber->flags |= INS_FIBER_GONE;
+		return;
+	}
+	fiber->stack = d->stack;
+	fiber->stack_size = below + got;
+	if (fiber->stack_size < all)
+		fiber->flags |= INS_FIBER_CUT;
+}
+
+/* A leaf function of one that ran may have its frame below sp. */
+static void copy_below(struct dead *d, struct ins_fiber *fiber)
+{
+	const uint64_t at = fiber->row.sp - sizeof d->below;
+
+	if (ins_core_read(&d->core, at, d->below, sizeof d->below) < 0)
+		return;
+	fiber->aside = at;
+	fiber->aside_bytes = d->below;
+	fiber->aside_size = sizeof d->below;
+}
+
+static int each_record(void *context, uint64_t address, const void *bytes)
+{
+	struct dead *d = context;
+	const struct fib_layout *layout = &d->source.layout;
+	struct ins_fiber fiber = {.now = d->clock};
+	const struct ins_core_status *thread = NULL;
+
+	if (!fib_row_decode(layout, bytes, address, d->clock, &fiber.row))
+		return 0;
+	d->summary->total++;
+	if (!ins_records_wanted(d->request, &fiber.row))
+		return 0;
+	if (fib_row_resolve(layout, &fiber.row, dead_memory, d) < 0)
+		d->unresolved++;
+	if (fib_row_labels(&fiber.row, dead_memory, d) < 0)
+		d->unlabelled++;
+	if (d->request->stacks)
+		thread = find_registers(d, &fiber);
+	if (thread && thread->own_end)
+		copy_both(d, &fiber, thread);
+	else if (d->request->stacks &&
+		 ((fiber.flags & INS_FIBER_PAUSED) || fib_row_walkable(&fiber.row)))
+		copy_stack(d, &fiber);
+	if (thread && !thread->own_end)
+		copy_below(d, &fiber);
+	ins_resume(&d->source, bytes, &fiber);
+	if (d->request->high_water && fiber.row.state != FIBER_DEAD)
+		fiber.row.stack_high_water = high_water(d, &fiber.row);
+	d->summary->shown++;
+	return d->fn(d->context, &fiber);
+}
+
+static int dead_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		     void *context, struct ins_summary *ret, struct ins_error *error)
+{
+	struct dead *d = (struct dead *)source;
+	struct ins_error why = {""};
+	int rc;
+
+	d->request = request;
+	d->fn = fn;
+	d->context = context;
+	d->summary = ret;
+	d->unresolved = d->unlabelled = d->overlapping = 0;
+	d->left = d->scan_left = d->core.file_size + STACK_BYTES_MAX;
+	rc = ins_records_each(source, each_record, d, &why);
+	if (rc == -EFAULT)
+		return ins_error_set(error, rc, "%s%s", why.text,
+				     d->core.missing ? ": the core is truncated" : "");
+	if (rc < 0)
+		return ins_error_set(error, rc, "%s", why.text);
+	if (d->unresolved)
+		ins_problems_add(&source->problems,
+				 "what %llu fiber%s for is not in the core: holder and name of "
+				 "it are missing",
+				 (unsigned long long)d->unresolved,
+				 d->unresolved == 1 ? " waits" : "s wait");
+	if (d->overlapping)
+		ins_problems_add(
+			&source->problems,
+			"the stacks of %llu fiber%s were not read: together they claim more "
+			"memory than the core has",
+			(unsigned long long)d->overlapping, d->overlapping == 1 ? "" : "s");
+	if (d->unlabelled)
+		ins_problems_add(&source->problems,
+				 "the labels of %llu fiber%s are not in the core",
+				 (unsigned long long)d->unlabelled, d->unlabelled == 1 ? "" : "s");
+	if (rc == 0 && request->id && !ret->shown)
+		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in the core",
+				     (unsigned long long)request->id);
+	return rc;
+}
+
+static void dead_close(struct ins_source *source)
+{
+	struct dead *d = (struct dead *)source;
+
+	ins_modules_free(source->modules);
+	ins_problems_free(&source->problems);
+	ins_core_close(&d->core);
+	free(d->stack);
+	free(d);
+}
+
+static int dead_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	const struct ins_core *core = &((const struct dead *)source)->core;
+	const struct ins_core_status *t = core->thread, *const end = t + core->threads;
+	int rc;
+
+	while (t < end && (uint64_t)t->tid != tid)
+		t++;
+	rc = ins_thread_stack_registers(source, tid, t < end ? &t->registers : NULL, ret);
+	if (rc == 0 && t < end)
+		ret->call = t->call;
+	return rc;
+}
+
+static const struct ins_source_ops dead_ops = {dead_read, dead_close, NULL, dead_thread};
+
+/* The module of the program itself, or NULL. */
+static struct ins_module *program(struct dead *d)
+{
+	struct ins_modules *modules = d->source.modules;
+	struct ins_module *m = NULL;
+
+	if (d->core.phdr)
+		m = ins_modules_find(modules, d->core.phdr);
+	if (!m && d->core.entry)
+		m = ins_modules_find(modules, d->core.entry);
+	return m;
+}
+
+static int open_modules(struct dead *d, const char *core, const char *exe, struct ins_error *error)
+{
+	struct ins_module *m;
+	int rc = ins_modules_new(0, dead_memory, d, &d->source.problems, &d->source.modules);
+
+	if (rc == 0)
+		rc = ins_core_modules(&d->core, d->source.modules);
+	if (rc < 0)
+		return ins_error_set(error, rc, "out of memory");
+	if (!exe)
+		return 0;
+	m = program(d);
+	if (!m)
+		return ins_error_set(error, -EINVAL,
+				     "%s: does not say where its program was: %s cannot be used",
+				     core, exe);
+	return ins_modules_give(d->source.modules, m, exe, error);
+}
+
+static int open_registry(struct dead *d, const char *core, const char *exe, struct ins_error *error)
+{
+	struct ins_error why;
+	int rc = ins_registry_find(d->source.modules, &d->source.layout, &why);
+
+	if (rc < 0) {
+		struct ins_module *m = program(d);
+		bool hint = rc == -ENOENT && !exe && m && !m->bytes && !m->image.loaded;
+
+		return ins_error_set(error, rc, "%s: has no fibers to show: %s%s%s", core, why.text,
+				     d->core.missing ? " (the core is truncated)" : "",
+				     hint ? "; give the executable after the core" : "");
+	}
+	if (d->source.memory(d, d->source.layout.clock, &d->clock, sizeof d->clock) < 0) {
+		d->clock = 0;
+		ins_problems_add(&d->source.problems,
+				 "the clock is not in the core: how long fibers have waited is not "
+				 "known and shown as 0");
+	}
+	snprintf(d->source.name, sizeof d->source.name, "%s", d->source.layout.program);
+	return 0;
+}
+
+/* Whether this is the fiber that the thread ran which the signal came to. */
+static int is_crashed(void *context, uint64_t address, const void *bytes)
+{
+	struct dead *d = context;
+	struct ins_crash *crash = &d->core.crash;
+	struct fib_row row;
+
+	if (!fib_row_decode(&d->source.layout, bytes, address, d->clock, &row) ||
+	    row.state != FIBER_RUNNING ||
+	    crash->sp - (row.stack_low - GUARD_BYTES) >= row.stack_size + GUARD_BYTES)
+		return 0;
+	crash->fiber = row.id;
+	memcpy(crash->name, row.name, sizeof crash->name);
+	crash->name[sizeof crash->name - 1] = 0;
+	return 1;
+}
+
+/* Who was running when the signal came. */
+static void find_crashed(struct dead *d)
+{
+	struct ins_problems kept = d->source.problems;
+
+	if (!d->core.crash.signal)
+		return;
+	/* What is missing is said when the fibers are read. */
+	memset(&d->source.problems, 0, sizeof d->source.problems);
+	ins_records_each(&d->source, is_crashed, d, NULL);
+	ins_problems_free(&d->source.problems);
+	d->source.problems = kept;
+	d->source.crash = &d->core.crash;
+}
+
+int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
+			 struct ins_source **ret)
+{
+	struct dead *d = calloc(1, sizeof *d);
+	int rc;
+
+	if (!d)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	d->source.kind = "core";
+	d->source.memory = dead_memory;
+	d->source.no_code = dead_no_code;
+	d->source.ops = &dead_ops;
+	d->core.fd = -1;
+	rc = ins_core_open(core, error, &d->core);
+	if (rc == 0)
+		rc = open_modules(d, core, exe, error);
+	if (rc == 0)
+		rc = open_registry(d, core, exe, error);
+	if (rc < 0) {
+		dead_close(&d->source);
+		return rc;
+	}
+	d->source.pid = d->core.pid;
+	find_crashed(d);
+	if (d->core.missing)
+		ins_problems_add(&d->source.problems,
+				 "%s is truncated: %llu bytes of the process' memory are missing",
+				 core, (unsigned long long)d->core.missing);
+	if (d->core.cut[0])
+		ins_problems_add(&d->source.problems, "%s could not be unpacked to its end: %s",
+				 core, d->core.cut);
+	*ret = &d->source;
+	return 0;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_snapshot.c - the fibers of a process as they were when they were written to a file
+ *
+ * The file has one answer about fibers, to the request for all of them with their stacks; every other request is
+ * served from that. Events have an answer for each ring, which one of an older fiberctl does not have; nor has it threads. The process may have ended, its pid may be another's by now, and this may be
+ * another machine: so nothing is looked up there, and a module's file counts only when it is the one that was written down.
+ */
+#include "inspect/model/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/source/frames.h"
+#include "inspect/source/snapshot.h"
+#include "inspect/model/thread_stack.h"
+
+struct kept {
+	struct ins_source source;
+	struct ins_snapshot *snapshot;
+	struct ins_frames frames;
+	char *path;
+};
+
+static void say_taken(const struct kept *k, struct ins_summary *ret)
+{
+	const struct ins_snapshot_head *head = ins_snapshot_head(k->snapshot);
+
+	ret->taken = head->taken;
+	ret->host = head->host;
+}
+
+static int incomplete(const struct kept *k, struct ins_error *error)
+{
+	return ins_error_set(error, -EINVAL, "%s: is damaged: it has no answer about fibers",
+			     k->path);
+}
+
+/* Up to the end of an answer. */
+static int take_all(struct kept *k, struct ins_snapshot_frames *frames, struct ins_error *error)
+{
+	struct fib_wire_header header;
+	const void *payload;
+	int rc = 0;
+
+	while (rc == 0 && !k->frames.done && ins_snapshot_next(frames, &header, &payload))
+		rc = ins_frames_take(&k->frames, &header, payload, error);
+	if (rc == 0 && !k->frames.done)
+		return incomplete(k, error);
+	return rc;
+}
+
+static int kept_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
+		     void *context, struct ins_summary *ret, struct ins_error *error)
+{
+	struct kept *k = (struct kept *)source;
+	struct ins_snapshot_frames frames;
+
+	say_taken(k, ret);
+	if (!ins_snapshot_answer(k->snapshot, FIB_WIRE_STACK, &frames))
+		return incomplete(k, error);
+	ins_frames_begin(&k->frames, request, fn, context, ret);
+	return take_all(k, &frames, error);
+}
+
+static int kept_events(struct ins_source *source, const struct fib_wire_events *request,
+		       ins_event_fn *fn, void *context, struct ins_summary *ret,
+		       struct ins_error *error)
+{
+	struct kept *k = (struct kept *)source;
+	const struct ins_snapshot_head *head = ins_snapshot_head(k->snapshot);
+	struct ins_snapshot_frames frames;
+
+	say_taken(k, ret);
+	if (!ins_snapshot_answer(k->snapshot, INS_SNAPSHOT_EVENTS(request->ring), &frames))
+		return ins_error_set(error, -EOPNOTSUPP, "%s: " INS_SNAPSHOT_LACKS, k->path);
+	ins_frames_begin_events(&k->frames, fn, context, ret);
+	ins_moment_was(&k->frames.moment, head->now, head->taken);
+	return take_all(k, &frames, error);
+}
+
+/* What stands before the first fiber: who it is, the layout, the modules. */
+static int take_preface(struct kept *k, struct ins_error *error)
+{
+	const struct ins_request all = {0};
+	struct ins_snapshot_frames frames;
+	struct fib_wire_header header;
+	struct ins_summary summary;
+	const void *payload;
+	int rc = 0;
+
+	if (!ins_snapshot_answer(k->snapshot, FIB_WIRE_STACK, &frames))
+		return incomplete(k, error);
+	ins_frames_begin(&k->frames, &all, NULL, NULL, &summary);
+	while (rc == 0 && ins_snapshot_next(&frames, &header, &payload)) {
+		if (header.type == FIB_WIRE_STACKS || header.type == FIB_WIRE_ROWS ||
+		    header.type == FIB_WIRE_END)
+			break;
+		rc = ins_frames_take(&k->frames, &header, payload, error);
+	}
+	if (rc == 0)
+		rc = ins_frames_map(&k->frames, error);
+	if (rc == 0)
+		ins_snapshot_files(k->snapshot, k->source.modules);
+	return rc;
+}
+
+static void kept_close(struct ins_source *source)
+{
+	struct kept *k = (struct kept *)source;
+
+	ins_frames_free(&k->frames);
+	if (k->source.modules)
+		ins_modules_free(k->source.modules);
+	ins_problems_free(&k->source.problems);
+	ins_snapshot_close(k->snapshot);
+	free(k->path);
+	free(k);
+}
+
+static int kept_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	const struct kept *k = (const struct kept *)source;
+	struct ins_snapshot_frames frames;
+	struct fib_wire_header header;
+	const void *payload;
+	int rc;
+
+	if (!ins_snapshot_threads(k->snapshot, &frames))
+		return -EOPNOTSUPP;
+	while (ins_snapshot_next(&frames, &header, &payload)) {
+		/* -EPROTO: it is of another thread. */
+		rc = header.type == FIB_WIRE_THREAD_IS
+			     ? ins_thread_stack_take(payload, header.length, tid, ret)
+			     : -EPROTO;
+		if (rc != -EPROTO)
+			return rc;
+	}
+	return -EOPNOTSUPP;
+}
+
+static const struct ins_source_ops kept_ops = {kept_read, kept_close, kept_events, kept_thread};
+
+int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret)
+{
+	struct kept *k = calloc(1, sizeof *k);
+	int rc;
+
+	if (!k)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	k->path = strdup(path);
+	if (!k->path || ins_modules_new(0, NULL, NULL, &k->source.problems, &k->source.modules) < 0)
+		rc = ins_error_set(error, -ENOMEM, "out of memory");
+	else
+		rc = ins_snapshot_open(path, error, &k->snapshot);
+	k->source.kind = "snapshot";
+	k->source.ops = &kept_ops;
+	ins_frames_init(&k->frames, &k->source, k->path);
+	k->frames.file = true;
+	if (rc == 0)
+		rc = take_preface(k, error);
+	if (rc < 0) {
+		kept_close(&k->source);
+		return rc;
+	}
+	*ret = &k->source;
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* duration.c - lengths of time as people type them. */
+#include "inspect/text/duration.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+static const struct {
+	const char *name;
+	int64_t ns;
+} units[] = {
+	{"ns", 1},
+	{"us", 1000},
+	{"ms", 1000000},
+	{"s", 1000000000},
+	{"m", INT64_C(60) * 1000000000},
+	{"h", INT64_C(3600) * 1000000000},
+	{"d", INT64_C(86400) * 1000000000},
+};
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The unit that text begins with, as long as possible: "ms" is no "m". NULL: none. */
+static const char *unit(const char *text, int64_t *ret_ns)
+{
+	size_t i, n = 0;
+
+	while (text[n] >= 'a' && text[n] <= 'z')
+		n++;
+	for (i = 0; i < sizeof units / sizeof units[0]; i++) {
+		if (strlen(units[i].name) == n && strncmp(text, units[i].name, n) == 0) {
+			*ret_ns = units[i].ns;
+			return text + n;
+		}
+	}
+	return NULL;
+}
+
+/* A number with its unit. *number and *fraction (of a billionth) have been read already. */
+static bool add(int64_t *sum, int64_t whole, int64_t billionths, int64_t ns)
+{
+	int64_t part;
+
+	if (__builtin_mul_overflow(whole, ns, &part) || __builtin_add_overflow(*sum, part, sum))
+		return false;
+	/* ns / 1000 * billionths stays far inside of what fits. */
+	part = ns >= 1000000000 ? ns / 1000000000 * billionths : ns * billionths / 1000000000;
+	return !__builtin_add_overflow(*sum, part, sum);
+}
+
+bool ins_duration_parse(const char *text, int64_t *ret)
+{
+	const char *first;
+	int64_t sum = 0;
+
+	if (!digit(*text))
+		return false;
+	for (first = text; *text;) {
+		const bool alone = text == first;
+		int64_t whole = 0, billionths = 0, place = 100000000, ns = 1000000000;
+
+		if (!digit(*text))
+			return false;
+		for (; digit(*text); text++)
+			if (__builtin_mul_overflow(whole, 10, &whole) ||
+			    __builtin_add_overflow(whole, *text - '0', &whole))
+				return false;
+		if (*text == '.' && digit(text[1]))
+			for (text++; digit(*text); text++, place /= 10)
+				billionths += place * (*text - '0');
+		if (*text) {
+			text = unit(text, &ns);
+			if (!text)
+				return false;
+		} else if (!alone) {
+			return false; /* "2m14": of what? */
+		}
+		if (!add(&sum, whole, billionths, ns))
+			return false;
+	}
+	*ret = sum;
+	return true;
+}
+
+bool ins_duration_bare(const char *text)
+{
+	return text[strspn(text, "0123456789.")] == 0;
+}
+
+int64_t ins_duration_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* line.c - a line of text that is put together piece by piece. */
+#include "inspect/text/line.h"
+
+#include <string.h>
+
+#include "inspect/text/plain.h"
+
+#define LONGEST 20 /* digits of a number */
+
+struct ins_line ins_line(char *buf, size_t size)
+{
+	buf[0] = 0;
+	return (struct ins_line){buf, buf + size - 1};
+}
+
+void ins_line_bytes(struct ins_line *line, const char *bytes, size_t n)
+{
+	size_t room = (size_t)(line->end - line->at);
+
+	if (n > room)
+		n = room;
+	memcpy(line->at, bytes, n);
+	line->at += n;
+	*line->at = 0;
+}
+
+void ins_line_text(struct ins_line *line, const char *text)
+{
+	ins_line_bytes(line, text, strlen(text));
+}
+
+void ins_line_char(struct ins_line *line, char c)
+{
+	if (line->at == line->end)
+		return;
+	*line->at++ = c;
+	*line->at = 0;
+}
+
+/* Digits that end before end, as many as there are places from first on. */
+static void decimal(uint64_t number, const char *first, char *end)
+{
+	do {
+		*--end = (char)('0' + number % 10);
+		number /= 10;
+	} while (end > first);
+}
+
+static void hexadecimal(uint64_t number, const char *first, char *end)
+{
+	do {
+		*--end = "0123456789abcdef"[number & 15];
+		number >>= 4;
+	} while (end > first);
+}
+
+static size_t decimal_digits(uint64_t number)
+{
+	uint64_t limit = 10;
+	size_t n = 1;
+
+	while (number >= limit && n < LONGEST) {
+		limit *= 10;
+		n++;
+	}
+	return n;
+}
+
+static size_t hexadecimal_digits(uint64_t number)
+{
+	return number ? (67 - (size_t)__builtin_clzll(number)) / 4 : 1;
+}
+
+/* A number of n digits: where it stays if it fits, else as much of it as does. */
+static void put_digits(struct ins_line *line, uint64_t number, size_t n,
+		       void write(uint64_t number, const char *first, char *end))
+{
+	char digits[LONGEST];
+
+	if (n > (size_t)(line->end - line->at)) {
+		write(number, digits, digits + n);
+		ins_line_bytes(line, digits, n);
+		return;
+	}
+	write(number, line->at, line->at + n);
+	line->at += n;
+	*line->at = 0;
+}
+
+void ins_line_number(struct ins_line *line, uint64_t number)
+{
+	put_digits(line, number, decimal_digits(number), decimal);
+}
+
+void ins_line_hex(struct ins_line *line, uint64_t number)
+{
+	ins_line_bytes(line, "0x", 2);
+	put_digits(line, number, hexadecimal_digits(number), hexadecimal);
+}
+
+void ins_line_plain(struct ins_line *line, const char *text)
+{
+	line->at = ins_plain_append(text, line->at, (size_t)(line->end - line->at) + 1);
+}
+
+void ins_line_quoted(struct ins_line *line, const char *text)
+{
+	line->at = ins_plain_append_quoted(text, line->at, (size_t)(line->end - line->at) + 1);
+}
+
+#define EACH(byte) (UINT64_MAX / 255 * (byte)) /* eight of it */
+
+/* How many columns a terminal gives to text: a character each, whatever its bytes. */
+static size_t columns(const char *text, const char *end)
+{
+	size_t n = (size_t)(end - text);
+	uint64_t eight = 0;
+
+	/* Mostly there is none that is not a character of its own. */
+	for (; end - text >= (ptrdiff_t)sizeof eight; text += sizeof eight) {
+		memcpy(&eight, text, sizeof eight);
+		if (eight & EACH(0x80))
+			break;
+	}
+	for (; text < end; text++)
+		n -= ((unsigned char)*text & 0xc0) == 0x80;
+	return n;
+}
+
+void ins_line_fill(struct ins_line *line, const char *from, size_t width)
+{
+	size_t used = columns(from, line->at), room = (size_t)(line->end - line->at);
+
+	if (used >= width)
+		return;
+	if (width - used < room)
+		room = width - used;
+	memset(line->at, ' ', room);
+	line->at += room;
+	*line->at = 0;
+}
+
+void ins_line_right(struct ins_line *line, char *from, size_t width)
+{
+	size_t used = columns(from, line->at), size = (size_t)(line->at - from), blanks;
+
+	if (used >= width)
+		return;
+	blanks = width - used;
+	if (blanks > (size_t)(line->end - line->at)) {
+		ins_line_fill(line, from, width);
+		return;
+	}
+	memmove(from + blanks, from, size + 1);
+	memset(from, ' ', blanks);
+	line->at += blanks;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* deadlock.c - fibers that will never go on. */
+#include "inspect/waits/deadlock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "inspect/waits/ancestry.h"
+#include "inspect/process/thread.h"
+
+struct ins_deadlocks {
+	const struct ins_graph *graph;
+	const struct ins_deadlocks *before; /* during the call */
+	struct ins_deadlock *at;
+	size_t count, lasting;
+	size_t *fibers;
+	size_t used;	/* of fibers */
+	uint8_t *kinds; /* of each fiber in the table: 1 << kind of what it is part of */
+};
+
+void ins_deadlocks_free(struct ins_deadlocks *found)
+{
+	if (!found)
+		return;
+	free(found->at);
+	free(found->fibers);
+	free(found->kinds);
+	free(found);
+}
+
+static const struct ins_node *node_at(const struct ins_deadlocks *found, size_t i)
+{
+	return ins_graph_at(found->graph, i);
+}
+
+/* -- what the earlier reading says -- */
+
+/* The fiber as it was before, if it was part of such a thing, has not run since and waits for the same object of the same
+ * holder. */
+static const struct ins_node *unmoved(const struct ins_deadlocks *found, size_t i,
+				      enum ins_deadlock_kind kind)
+{
+	const struct ins_graph *before = found->before->graph;
+	const struct ins_node *now = node_at(found, i), *then;
+	ssize_t at = ins_table_find(ins_graph_table(before), now->id);
+
+	if (at < 0 || !(found->before->kinds[at] & 1u << kind))
+		return NULL;
+	then = ins_graph_at(before, (size_t)at);
+	return then->seq == now->seq && then->kind == now->kind && then->object == now->object &&
+			       then->holder == now->holder
+		       ? then
+		       : NULL;
+}
+
+static bool confirmed(const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	bool lock = d->kind == INS_DEADLOCK_ORPHAN || d->kind == INS_DEADLOCK_THREAD;
+	size_t i;
+
+	if (!found->before)
+		return true;
+	for (i = 0; i < d->count; i++) {
+		bool stayed = unmoved(found, d->fibers[i], d->kind) != NULL;
+
+		/* Who came since waits for the same lock: one who stayed is enough. */
+		if (lock && stayed)
+			return true;
+		if (!lock && !stayed)
+			return false;
+	}
+	return !lock;
+}
+
+/* -- finding -- */
+
+static struct ins_deadlock *begin(struct ins_deadlocks *found, enum ins_deadlock_kind kind)
+{
+	struct ins_deadlock *d = &found->at[found->count];
+
+	*d = (struct ins_deadlock){
+		.kind = kind,
+		.fibers = found->fibers + found->used,
+		.deadline = INT64_MAX,
+	};
+	return d;
+}
+
+static void add(struct ins_deadlocks *found, struct ins_deadlock *d, size_t i)
+{
+	found->fibers[found->used + d->count++] = i;
+}
+
+static void finish(struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	size_t i;
+
+	if (!confirmed(found, d))
+		return;
+	for (i = 0; i < d->count; i++)
+		found->kinds[d->fibers[i]] |= (uint8_t)(1u << d->kind);
+	found->used += d->count;
+	found->lasting += d->lasting;
+	found->count++;
+}
+
+static void heed_deadline(struct ins_deadlock *d, const struct ins_node *node)
+{
+	if (node->deadline < d->deadline)
+		d->deadline = node->deadline;
+}
+
+static void find_cycles(struct ins_deadlocks *found)
+{
+	size_t c, at, first;
+
+	for (c = 0; c < ins_graph_cycles(found->graph); c++) {
+		struct ins_deadlock *d = begin(found, INS_DEADLOCK_CYCLE);
+
+		at = first = ins_graph_cycle(found->graph, c);
+		do {
+			add(found, d, at);
+			heed_deadline(d, node_at(found, at));
+			d->behind += node_at(found, at)->behind;
+			at = node_at(found, at)->to;
+		} while (at != first);
+		if (d->count == 1)
+			d->kind = INS_DEADLOCK_SELF;
+		d->lasting = d->deadline == INT64_MAX;
+		finish(found, d);
+	}
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_lock(const void *a, const void *b, void *graph)
+{
+	const struct ins_node *x = ins_graph_at(graph, *(const size_t *)a);
+	const struct ins_node *y = ins_graph_at(graph, *(const size_t *)b);
+	int order = compare(x->holder, y->holder);
+
+	if (!order)
+		order = compare(x->object, y->object);
+	return order ? order : compare(x->id, y->id);
+}
+
+static void find_lock(struct ins_deadlocks *found, const size_t *waiters, size_t n, bool ended)
+{
+	struct ins_deadlock *d = begin(found, ended ? INS_DEADLOCK_ORPHAN : INS_DEADLOCK_THREAD);
+	size_t i;
+
+	d->holder = node_at(found, waiters[0])->holder;
+	d->object = node_at(found, waiters[0])->object;
+	d->lasting = ended;
+	for (i = 0; i < n; i++) {
+		add(found, d, waiters[i]);
+		d->behind += node_at(found, waiters[i])->behind;
+	}
+	finish(found, d);
+}
+
+/* waiters: those whose holder is a thread or has ended. */
+static void find_locks(struct ins_deadlocks *found, size_t *waiters, size_t n, pid_t pid)
+{
+	enum ins_thread thread = INS_THREAD_UNKNOWN;
+	char name[INS_THREAD_NAME];
+	uint64_t asked = 0;
+	size_t i = 0, k;
+
+	if (n)
+		qsort_r(waiters, n, sizeof *waiters, by_lock, (void *)found->graph);
+	for (; i < n; i = k) {
+		const struct ins_node *node = node_at(found, waiters[i]);
+
+		for (k = i + 1; k < n; k++)
+			if (node_at(found, waiters[k])->holder != node->holder ||
+			    node_at(found, waiters[k])->object != node->object)
+				break;
+		if (node->holder & FIB_HOLDER_THREAD && node->holder != asked) {
+			asked = node->holder;
+			thread = ins_thread_look(pid, asked & ~FIB_HOLDER_THREAD, name);
+		}
+		find_lock(found, waiters + i, k - i,
+			  !(node->holder & FIB_HOLDER_THREAD) || thread == INS_THREAD_ENDED);
+	}
+}
+
+/* Waits for other fibers to end, or to say that they are done, as long as it takes. */
+static bool waits_for_many(const struct ins_node *node)
+{
+	return (node->kind == FIB_WAIT_GROUP || node->kind == FIB_WAIT_WAITGROUP) &&
+	       node->deadline == INT64_MAX;
+}
+
+/* Whether it may go on without one of those that wait for many. */
+static bool can_go_on(const struct ins_graph *graph, const struct ins_node *node)
+{
+	const struct ins_node *root = ins_graph_at(graph, node->root);
+
+	if (node->dead)
+		return false;
+	if (node->deadline != INT64_MAX)
+		return true;
+	return root->cycle == INS_NOBODY && !root->dead && !ins_node_orphaned(graph, root) &&
+	       !waits_for_many(root);
+}
+
+static bool joins_ancestor(const struct ins_deadlocks *found, const struct ins_ancestry *ancestry,
+			   size_t i)
+{
+	const struct ins_node *node = node_at(found, i);
+
+	return node->kind == FIB_WAIT_JOIN && node->to != INS_NOBODY &&
+	       node_at(found, node->root)->cycle == INS_NOBODY &&
+	       ins_ancestry_descends(ancestry, i, node->to);
+}
+
+static int find_ancestors(struct ins_deadlocks *found)
+{
+	size_t i, count = ins_graph_count(found->graph);
+	struct ins_ancestry *ancestry;
+	int rc = ins_ancestry_new(found->graph, &ancestry);
+
+	if (rc < 0)
+		return rc;
+	for (i = 0; i < count; i++)
+		if (can_go_on(found->graph, node_at(found, i)))
+			ins_ancestry_mark(ancestry, i);
+	for (i = 0; i < count; i++) {
+		const struct ins_node *node = node_at(found, i), *ancestor;
+		struct ins_deadlock *d;
+
+		if (!joins_ancestor(found, ancestry, i))
+			continue;
+		ancestor = node_at(found, node->to);
+		d = begin(found, INS_DEADLOCK_ANCESTOR);
+		add(found, d, i);
+		add(found, d, node->to);
+		d->behind = ancestor->behind - 1;
+		heed_deadline(d, node);
+		heed_deadline(d, ancestor);
+		d->lasting = d->deadline == INT64_MAX && waits_for_many(ancestor) &&
+			     !ins_ancestry_marked(ancestry, node->to);
+		finish(found, d);
+	}
+	ins_ancestry_free(ancestry);
+	return 0;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct ins_deadlock *x = a, *y = b;
+
+	if (x->lasting != y->lasting)
+		return x->lasting ? -1 : 1;
+	if (x->count + x->behind != y->count + y->behind)
+		return x->count + x->behind > y->count + y->behind ? -1 : 1;
+	/* The order of indices is that of ids. */
+	return compare(*x->fibers, *y->fibers);
+}
+
+static int find_all(struct ins_deadlocks *found, pid_t pid)
+{
+	size_t i, n = 0, joins = 0, count = ins_graph_count(found->graph);
+	size_t *waiters = calloc(count + 1, sizeof *waiters);
+	int rc = 0;
+
+	if (!waiters)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		const struct ins_node *node = node_at(found, i);
+
+		joins += node->kind == FIB_WAIT_JOIN && node->to != INS_NOBODY;
+		if (node->holder & FIB_HOLDER_THREAD || ins_node_orphaned(found->graph, node))
+			waiters[n++] = i;
+	}
+	find_cycles(found);
+	find_locks(found, waiters, n, pid);
+	free(waiters);
+	if (joins)
+		rc = find_ancestors(found);
+	if (found->count)
+		qsort(found->at, found->count, sizeof *found->at, by_weight);
+	return rc;
+}
+
+int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_deadlocks *before, pid_t pid,
+		       struct ins_deadlocks **ret)
+{
+	struct ins_deadlocks *found = calloc(1, sizeof *found);
+	size_t count = ins_graph_count(graph);
+	int rc = -ENOMEM;
+
+	*ret = NULL;
+	if (!found)
+		return rc;
+	found->graph = graph;
+	found->before = before;
+	/* A fiber's wait makes it part of one thing, and of one more as somebody's ancestor. */
+	found->at = calloc(count + 1, sizeof *found->at);
+	found->fibers = calloc(2 * count + 2, sizeof *found->fibers);
+	found->kinds = calloc(count + 1, sizeof *found->kinds);
+	if (found->at && found->fibers && found->kinds)
+		rc = find_all(found, pid);
+	found->before = NULL;
+	if (rc < 0)
+		ins_deadlocks_free(found);
+	else
+		*ret = found;
+	return rc;
+}
+
+size_t ins_deadlocks_count(const struct ins_deadlocks *found)
+{
+	return found->count;
+}
+
+size_t ins_deadlocks_lasting(const struct ins_deadlocks *found)
+{
+	return found->lasting;
+}
+
+const struct ins_deadlock *ins_deadlocks_at(const struct ins_deadlocks *found, size_t i)
+{
+	return &found->at[i];
+}
+
+const struct ins_graph *ins_deadlocks_graph(const struct ins_deadlocks *found)
+{
+	return found->graph;
+}
+
+static bool all_run(const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->count; i++)
+		if (!node_at(found, d->fibers[i])->runs)
+			return false;
+	return true;
+}
+
+bool ins_deadlocks_fleeting(const struct ins_deadlocks *found)
+{
+	size_t i;
+
+	for (i = 0; i < found->count; i++) {
+		const struct ins_deadlock *d = &found->at[i];
+
+		if (d->kind == INS_DEADLOCK_SELF ||
+		    (d->kind == INS_DEADLOCK_CYCLE && all_run(found, d)))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* test_registers.c - what is known of registers is the same in every form, and what nobody knows is nothing. */
+#include <elf.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/harness/inspect/head.h"
+#include "inspect/elf/image.h"
+#include "inspect/model/source.h"
+
+static struct ins_registers is;
+static struct elf_prstatus status;
+static uint64_t value;
+
+static void test_only_what_was_set_is_known(void **state)
+{
+	struct ins_registers r;
+	unsigned i;
+
+	(void)state;
+	ins_registers_make(&r, 0x1111, 0x2222, 0, NULL);
+	for (i = 0; i < INS_REGISTERS; i++)
+		if (!ins_port() || (i != ins_port()->sp && i != ins_port()->pc))
+			assert_false(ins_registers_get(&r, i, &value));
+	ins_registers_set(&r, 12, 0);
+	assert_true(ins_registers_get(&r, 12, &value));
+	assert_int_equal(value, 0);
+	/* Of vectors and the like. */
+	ins_registers_set(&r, INS_REGISTERS, 5);
+	ins_registers_set(&r, UINT64_MAX, 5);
+	assert_int_equal(r.known, 1u << 12);
+	assert_false(ins_registers_get(&r, INS_REGISTERS, &value));
+	assert_false(ins_registers_get(&r, UINT64_C(1) << 32 | 12, &value));
+}
+
+static void test_sp_and_pc_are_known_by_whatever_number_they_have(void **state)
+{
+	const struct ins_port *p = ins_port();
+	struct ins_registers r;
+
+	(void)state;
+	if (!p)
+		skip();
+	ins_registers_make(&r, 0x1111, 0x2222, 0x3333, NULL);
+	assert_true(ins_registers_get(&r, p->sp, &value) && value == 0x2222);
+	assert_true(ins_registers_get(&r, p->fp, &value) && value == 0x3333);
+	assert_true(ins_registers_get_unwind(&r, (int)p->unwind_pc, &value) && value == 0x1111);
+	assert_true(ins_registers_get_unwind(&r, (int)p->sp, &value) && value == 0x2222);
+	assert_false(ins_registers_get_unwind(&r, -1, &value));
+	assert_false(ins_registers_get_unwind(&r, 12, &value));
+	assert_true(ins_registers_get_saved(&r, FIB_REGISTER_SP, &value) && value == 0x2222);
+	assert_true(ins_registers_get_saved(&r, FIB_REGISTER_PC, &value) && value == 0x1111);
+	assert_false(ins_registers_get_saved(&r, 12, &value));
+	assert_false(ins_registers_get_saved(&r, 77, &value));
+	ins_registers_set_saved(&r, FIB_REGISTER_SP, 0x4444);
+	ins_registers_set_saved(&r, FIB_REGISTER_PC, 0x5555);
+	ins_registers_set_saved(&r, 12, 0x6666);
+	ins_registers_set_saved(&r, 77, 0x7777);
+	assert_int_equal(r.sp, 0x4444);
+	assert_int_equal(r.pc, 0x5555);
+	assert_true(ins_registers_get_saved(&r, 12, &value) && value == 0x6666);
+	ins_registers_set(&r, p->sp, 0x8888);
+	assert_int_equal(r.sp, 0x8888);
+	assert_int_equal(r.known, 1u << 12 | UINT32_C(1) << p->fp);
+}
+
+static void test_a_fiber_has_those_of_its_row_and_others(void **state)
+{
+	struct ins_fiber fiber = {.row = {.pc = 0x10, .sp = 0x20, .fp = 0x30}};
+	struct ins_registers others;
+
+	(void)state;
+	if (!ins_port())
+		skip();
+	ins_registers_of(&fiber, &is);
+	assert_int_equal(is.known, UINT32_C(1) << ins_port()->fp);
+	fiber.row.fp = 0;
+	ins_registers_of(&fiber, &is);
+	assert_int_equal(is.known, 0);
+	assert_true(is.pc == 0x10 && is.sp == 0x20);
+	ins_registers_make(&others, 0x40, 0x50, 0x60, NULL);
+	ins_registers_set(&others, 3, 0x70);
+	ins_registers_give(&others, &fiber);
+	assert_true(fiber.row.pc == 0x40 && fiber.row.sp == 0x50 && fiber.row.fp == 0x60);
+	ins_registers_of(&fiber, &is);
+	assert_memory_equal(&is, &others, sizeof is);
+	/* One whose frame pointer is not known does not keep what its row said before. */
+	ins_registers_make(&others, 0x41, 0x51, 0, NULL);
+	ins_registers_give(&others, &fiber);
+	assert_int_equal(fiber.row.fp, 0);
+}
+
+static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **state)
+{
+	struct ins_registers was;
+	int64_t call;
+	unsigned i;
+
+	(void)state;
+	ins_registers_make(&was, 0x1111222233334444, 0x5555666677778888, 0x99, NULL);
+	for (i = 0; i < 16; i++)
+		if (ins_port() && i != ins_port()->sp && i != ins_port()->fp)
+			ins_registers_set(&was, i, 0xa00 + i);
+	if (!ins_registers_to_status(&was, 4711, &status))
+		skip();
+	assert_int_equal(status.pr_pid, 4711);
+	assert_int_equal(status.pr_cursig, 0);
+	assert_true(ins_registers_from_kernel(&status.pr_reg, &is));
+	assert_int_equal(is.pc, was.pc);
+	assert_int_equal(is.sp, was.sp);
+	/* The status has words for all; those that nobody knew are 0. */
+	assert_int_equal(is.known & was.known, is.known & 0xffff);
+	for (i = 0; i < INS_REGISTERS; i++)
+		if (is.known >> i & 1)
+			assert_int_equal(is.at[i], was.at[i]);
+	if (ins_machine_self() == EM_X86_64) {
+		assert_int_equal(status.pr_reg[17], 0x33);	 /* cs */
+		assert_int_equal(status.pr_reg[18], 0x202);	 /* eflags */
+		assert_int_equal(status.pr_reg[20], 0x2b);	 /* ss */
+		assert_int_equal(status.pr_reg[15], UINT64_MAX); /* orig_rax */
+		assert_true(ins_registers_call(&status.pr_reg, &call));
+		assert_int_equal(call, -1);
+		status.pr_reg[15] = 34;
+		assert_true(ins_registers_call(&status.pr_reg, &call));
+		assert_int_equal(call, 34);
+		/* As an interrupt leaves it. */
+		status.pr_reg[15] = ~UINT64_C(0xfb);
+		assert_true(ins_registers_call(&status.pr_reg, &call));
+		assert_int_equal(call, -1);
+	}
+}
+
+#if defined(__x86_64__)
+/* A thread whose registers are known, and in the order of DWARF's numbers. */
+static void spin_with_numbers(void)
+{
+	__asm__ volatile("movq $100, %%rax\n\tmovq $101, %%rdx\n\tmovq $102, %%rcx\n\t"
+			 "movq $103, %%rbx\n\tmovq $104, %%rsi\n\tmovq $105, %%rdi\n\t"
+			 "movq $106, %%rbp\n\tmovq $108, %%r8\n\tmovq $109, %%r9\n\t"
+			 "movq $110, %%r10\n\tmovq $111, %%r11\n\tmovq $112, %%r12\n\t"
+			 "movq $113, %%r13\n\tmovq $114, %%r14\n\tmovq $115, %%r15\n\t"
+			 "int3\n1:\tjmp 1b"
+			 :
+			 :
+			 : "memory");
+	_exit(1);
+}
+#else
+static void spin_with_numbers(void)
+{
+	raise(SIGSTOP);
+	_exit(0);
+}
+#endif
+
+static void test_the_kernel_has_them_in_the_same_places(void **state)
+{
+	struct iovec all = {&status.pr_reg, sizeof status.pr_reg};
+	unsigned i;
+	char here;
+	pid_t child;
+	int how;
+
+	(void)state;
+	if (!ins_port())
+		skip();
+	child = fork();
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		spin_with_numbers();
+	}
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_true(WIFSTOPPED(how));
+	assert_int_equal(ptrace(PTRACE_GETREGSET, child, (void *)NT_PRSTATUS, &all), 0);
+	assert_true(ins_registers_from_kernel(&status.pr_reg, &is));
+	/* It stands on a copy of this stack. */
+	assert_in_range(is.sp, (uintptr_t)&here - 65536, (uintptr_t)&here + 65536);
+	assert_in_range(is.pc, 0x1000, UINT64_MAX / 2);
+	for (i = 0; ins_machine_self() == EM_X86_64 && i < 16; i++) {
+		assert_true(ins_registers_get(&is, i, &value));
+		if (i != ins_port()->sp)
+			assert_int_equal(value, 100 + i);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, &how, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_only_what_was_set_is_known),
+		cmocka_unit_test(test_sp_and_pc_are_known_by_whatever_number_they_have),
+		cmocka_unit_test(test_a_fiber_has_those_of_its_row_and_others),
+		cmocka_unit_test(test_a_status_has_what_is_known_and_else_what_a_program_has),
+		cmocka_unit_test(test_the_kernel_has_them_in_the_same_places),
+	};
+
+	return HEAD_RUN(tests, NULL, NULL);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* sights.h - fibers as what looks at them one after another gets them. */
+#ifndef TEST_INSPECT_SIGHTS_H
+#define TEST_INSPECT_SIGHTS_H
+
+#include <assert.h>
+
+#include "inspect/query/fields.h"
+#include "tests/harness/inspect/rows.h"
+
+/* A fiber that has been on a carrier for so long and was switched to so often, seen at a moment. */
+static inline struct ins_fiber sights_fiber(uint64_t id, int64_t now, uint64_t cpu,
+					    uint64_t switches)
+{
+	struct ins_fiber fiber = rows_fiber(id, "");
+
+	fiber.now = now;
+	fiber.row.cpu = cpu;
+	fiber.row.switches = switches;
+	return fiber;
+}
+
+static inline struct ins_sight sights_of(const struct ins_fiber *fiber)
+{
+	static struct fib_layout layout;
+	struct ins_sight sight;
+
+	rows_layout(&layout);
+	sight.layout = &layout;
+	sight.symbols = NULL;
+	sight.fiber = fiber;
+	return sight;
+}
+
+static inline struct ins_field sights_field(const char *name)
+{
+	struct ins_field field;
+
+	if (!ins_field_find(name, strlen(name), &field))
+		assert(!"a field of that name");
+	return field;
+}
+
+#endif

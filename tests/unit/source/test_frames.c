@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_frames.c - from frames to fibers, when more comes than was asked for
+ *
+ * Answers that fit their request, and hostile ones, are in test_source_control.c; damaged ones in
+ * test_source_snapshot.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness/inspect/head.h"
+#include "inspect/source/frames.h"
+#include "tests/harness/inspect/snapshots.h"
+
+static struct snapshot_file bytes;
+static struct ins_source source;
+static struct ins_frames frames;
+static struct ins_summary summary;
+static struct ins_error error;
+static unsigned fibers, stacks;
+static volatile unsigned sum;
+
+static int each(void *context, const struct ins_fiber *fiber)
+{
+	(void)context;
+	fibers++;
+	stacks += fiber->stack != NULL;
+	for (size_t i = 0; i < fiber->stack_size; i++)
+		sum += fiber->stack[i];
+	return 0;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	memset(&source, 0, sizeof source);
+	memset(&summary, 0, sizeof summary);
+	bytes.size = 0;
+	fibers = stacks = 0;
+	ins_frames_init(&frames, &source, "somewhere");
+	return ins_modules_new(0, NULL, NULL, &source.problems, &source.modules);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	ins_frames_free(&frames);
+	ins_modules_free(source.modules);
+	ins_problems_free(&source.problems);
+	return 0;
+}
+
+/* Take all of the bytes for a request. */
+static int take(const struct ins_request *request)
+{
+	struct ins_snapshot_frames all = {.at = bytes.at, .end = bytes.at + bytes.size};
+	struct fib_wire_header header;
+	const void *payload;
+	int rc = 0;
+
+	ins_frames_begin(&frames, request, each, NULL, &summary);
+	while (rc == 0 && !frames.done && ins_snapshot_next(&all, &header, &payload))
+		rc = ins_frames_take(&frames, &header, payload, &error);
+	return rc;
+}
+
+static const char *problem(void)
+{
+	static char text[256];
+
+	return ins_problems_text(&source.problems, 0, text, sizeof text);
+}
+
+static void put_three(void)
+{
+	snapshot_preface(&bytes);
+	snapshot_fiber(&bytes, 7, 0);
+	snapshot_fiber(&bytes, 8, FIB_WIRE_STACK_GONE);
+	snapshot_fiber(&bytes, 9, FIB_WIRE_STACK_MOVING);
+	snapshot_end(&bytes, 5, 3, 3);
+}
+
+static void test_only_the_fiber_that_was_asked_for_is_handed_on(void **state)
+{
+	const struct ins_request one = {.id = 8, .stacks = true};
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&one), 0);
+	assert_true(frames.done);
+	assert_int_equal(fibers, 1);
+	assert_int_equal(stacks, 1);
+	assert_int_equal(summary.shown, 1);
+	assert_int_equal(summary.total, 5);
+	/* Of the three problems it is the one of this fiber. */
+	assert_non_null(strstr(
+		problem(), "1 fiber is incomplete: what it waits for, its labels or its stack"));
+}
+
+static int take_time(void *context, const struct ins_fiber *fiber)
+{
+	struct ins_fiber *kept = context;
+
+	kept->now = fiber->now;
+	kept->until = fiber->until;
+	return 0;
+}
+
+/* When it was copied, and by when; an older program says neither. */
+static void test_stack_has_the_time_that_it_was_copied_at(void **state)
+{
+	static const struct ins_request all = {.stacks = true};
+	const struct fib_wire_header header = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_STACKS,
+					       sizeof(struct fib_wire_stack) +
+						       sizeof(struct fib_row)};
+	struct {
+		struct fib_wire_stack head;
+		struct fib_row row;
+	} stack = {.head = {.row_size = sizeof stack.row, .after = 70}, .row = {.id = 5}};
+	struct ins_fiber is = {0};
+	int64_t began;
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&all), 0);
+	ins_frames_begin(&frames, &all, take_time, &is, &summary);
+	assert_int_equal(ins_frames_take(&frames, &header, &stack, &error), 0);
+	began = is.now;
+	assert_int_equal(is.until, 0);
+	stack.head.flags = 9u << FIB_WIRE_STACK_TOOK;
+	assert_int_equal(ins_frames_take(&frames, &header, &stack, &error), 0);
+	assert_int_equal(is.now, began + 70000);
+	assert_int_equal(is.until, began + 80000);
+	stack.head.flags = FIB_WIRE_STACK_LONG << FIB_WIRE_STACK_TOOK;
+	assert_int_equal(ins_frames_take(&frames, &header, &stack, &error), 0);
+	assert_int_equal(is.until, 0);
+}
+
+static void test_stacks_that_were_not_asked_for_are_not_missed(void **state)
+{
+	const struct ins_request list = {0};
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&list), 0);
+	assert_int_equal(fibers, 3);
+	assert_int_equal(stacks, 0);
+	/* Two of the three problems were stacks. */
+	assert_non_null(strstr(problem(), "1 fiber is incomplete"));
+}
+
+static void test_a_fiber_that_did_not_come_is_no_such_fiber(void **state)
+{
+	const struct ins_request one = {.id = 12};
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&one), -ESRCH);
+	assert_string_equal(error.text, "fiber 12: no such fiber in process 42");
+}
+
+static void test_modules_can_be_had_before_the_first_fiber(void **state)
+{
+	const struct ins_request list = {0};
+
+	(void)state;
+	snapshot_preface(&bytes);
+	assert_int_equal(take(&list), 0);
+	assert_false(frames.done);
+	assert_int_equal(source.modules->count, 0);
+	assert_int_equal(ins_frames_map(&frames, &error), 0);
+	assert_int_equal(source.modules->count, 1);
+	assert_int_equal(ins_frames_map(&frames, &error), 0);
+	assert_int_equal(source.modules->count, 1);
+}
+
+static uint64_t state_of_chance = 815;
+
+static uint64_t chance(uint64_t below)
+{
+	state_of_chance = state_of_chance * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (state_of_chance >> 33) % below;
+}
+
+/* Each payload in memory of its own, damaged, perhaps cut: a sanitizer sees who reads past its end. */
+static int take_damaged(const struct ins_request *request)
+{
+	struct ins_snapshot_frames all = {.at = bytes.at, .end = bytes.at + bytes.size};
+	struct fib_wire_header header;
+	const void *payload;
+	int rc = 0;
+
+	ins_frames_begin(&frames, request, each, NULL, &summary);
+	while (rc == 0 && !frames.done && ins_snapshot_next(&all, &header, &payload)) {
+		const size_t cut = chance(8) ? 0 : chance(header.length + 1);
+		const size_t length = header.length - cut;
+		unsigned char *own = malloc(length ? length : 1);
+
+		assert_non_null(own);
+		memcpy(own, payload, length);
+		if (length && !chance(3))
+			own[chance(length < 64 ? length : 64)] ^= (unsigned char)chance(256);
+		header.length = (uint32_t)length;
+		rc = ins_frames_take(&frames, &header, own, &error);
+		free(own);
+	}
+	return rc;
+}
+
+static void test_frames_are_never_read_past_their_end(void **state)
+{
+	const struct ins_request whole = {.stacks = true};
+	unsigned well = 0, wrong = 0;
+
+	stop(state);
+	for (unsigned i = 0; i < 20000; i++) {
+		assert_int_equal(start(state), 0);
+		put_three();
+		if (take_damaged(&whole) < 0)
+			wrong++;
+		else
+			well++;
+		stop(state);
+	}
+	assert_true(well > 1000 && wrong > 1000);
+	assert_int_equal(start(state), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+		TEST(test_only_the_fiber_that_was_asked_for_is_handed_on),
+		TEST(test_stack_has_the_time_that_it_was_copied_at),
+		TEST(test_stacks_that_were_not_asked_for_are_not_missed),
+		TEST(test_a_fiber_that_did_not_come_is_no_such_fiber),
+		TEST(test_modules_can_be_had_before_the_first_fiber),
+		TEST(test_frames_are_never_read_past_their_end),
+	};
+
+	return HEAD_RUN(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* test_duration.c - lengths of time are what a person means, or refused. */
+#include <string.h>
+
+#include "tests/harness/inspect/dice.h"
+#include "tests/harness/inspect/head.h"
+#include "inspect/text/duration.h"
+#include "inspect/render/render.h"
+
+static int64_t parsed(const char *text)
+{
+	int64_t ns = -1;
+
+	if (!ins_duration_parse(text, &ns)) {
+		print_error("'%s' was refused\n", text);
+		fail();
+	}
+	return ns;
+}
+
+static void test_duration_reads_every_unit(void **state)
+{
+	(void)state;
+	assert_int_equal(parsed("150ns"), 150);
+	assert_int_equal(parsed("20us"), 20000);
+	assert_int_equal(parsed("20ms"), 20000000);
+	assert_int_equal(parsed("3s"), 3000000000);
+	assert_int_equal(parsed("2m"), 120000000000);
+	assert_int_equal(parsed("3h"), 10800000000000);
+	assert_int_equal(parsed("1d"), 86400000000000);
+	assert_int_equal(parsed("2m14s"), 134000000000);
+	assert_int_equal(parsed("1h0m1ns"), 3600000000001);
+}
+
+static void test_duration_alone_is_seconds(void **state)
+{
+	(void)state;
+	assert_int_equal(parsed("0"), 0);
+	assert_int_equal(parsed("7"), 7000000000);
+	assert_int_equal(parsed("0.25"), 250000000);
+}
+
+static void test_duration_is_bare_without_any_unit(void **state)
+{
+	(void)state;
+	assert_true(ins_duration_bare("50"));
+	assert_true(ins_duration_bare("0.5"));
+	assert_false(ins_duration_bare("50ms"));
+	assert_false(ins_duration_bare("2m14s"));
+}
+
+static void test_duration_reads_fractions(void **state)
+{
+	(void)state;
+	assert_int_equal(parsed("1.5s"), 1500000000);
+	assert_int_equal(parsed("1.5m"), 90000000000);
+	assert_int_equal(parsed("0.5us"), 500);
+	assert_int_equal(parsed("0.000000001"), 1);
+	assert_int_equal(parsed("1.9999999999999999999999ns"), 1);
+	assert_int_equal(parsed("1.25d"), 108000000000000);
+}
+
+static void test_duration_refuses_what_is_none(void **state)
+{
+	static const char *const bad[] = {
+		"",	"s",	"-1s",	 "+1s",	 " 1s",	  "1s ",      "1 s",	 "1x",
+		"1S",	"1sec", "1.s",	 "1.",	 ".5s",	  "1.5.5s",   "1e3",	 "0x10",
+		"2m14", "1..5", "1s,2s", "1msm", "1\xc2", "one",      "1s-1s",	 "\xff",
+		"1nss", "1,5s", "inf",	 "nan",	 "1m s",  "2m14s3.5", "1\tus2s",
+	};
+	int64_t ns = 4711;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		if (ins_duration_parse(bad[i], &ns))
+			print_error("'%s' was taken for %lld\n", bad[i], (long long)ns);
+		assert_false(ins_duration_parse(bad[i], &ns));
+	}
+}
+
+static void test_duration_refuses_what_does_not_fit(void **state)
+{
+	char digits[400];
+	int64_t ns;
+
+	(void)state;
+	assert_int_equal(parsed("9223372036854775807ns"), INT64_MAX);
+	assert_false(ins_duration_parse("9223372036854775808ns", &ns));
+	assert_false(ins_duration_parse("9223372036854775807ns1ns", &ns));
+	assert_int_equal(parsed("9223372036s"), 9223372036000000000);
+	assert_false(ins_duration_parse("9223372037s", &ns));
+	assert_false(ins_duration_parse("9223372036.9s", &ns));
+	assert_false(ins_duration_parse("106752d", &ns));
+	memset(digits, '9', sizeof digits);
+	digits[sizeof digits - 1] = 0;
+	assert_false(ins_duration_parse(digits, &ns));
+	/* A fraction may be as long as it likes. */
+	digits[0] = '0';
+	digits[1] = '.';
+	assert_int_equal(parsed(digits), 999999999);
+}
+
+static void test_duration_reads_what_the_tools_print(void **state)
+{
+	char said[32], again[32];
+	uint64_t seed = 4711;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 20000; i++) {
+		int64_t ns =
+			(int64_t)(((uint64_t)dice(&seed, 1u << 31) << 31 | dice(&seed, 1u << 31)) >>
+				  dice(&seed, 62));
+
+		ins_words_duration(ns, said, sizeof said);
+		ins_words_duration(parsed(said), again, sizeof again);
+		assert_string_equal(said, again);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_duration_reads_every_unit),
+		cmocka_unit_test(test_duration_alone_is_seconds),
+		cmocka_unit_test(test_duration_is_bare_without_any_unit),
+		cmocka_unit_test(test_duration_reads_fractions),
+		cmocka_unit_test(test_duration_refuses_what_is_none),
+		cmocka_unit_test(test_duration_refuses_what_does_not_fit),
+		cmocka_unit_test(test_duration_reads_what_the_tools_print),
+	};
+
+	return HEAD_RUN(tests, NULL, NULL);
+}
