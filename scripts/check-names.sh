@@ -5,7 +5,7 @@
 #
 #   symbols   libfiber.so exports fiber_* only; what crosses files in libfiber.a is fiber_* or fib_*
 #   words     no file's name and no identifier has one of the words that the house does not use
-#   files     at most 400 lines, functions at most 60, an SPDX line, no path of a machine, no mark for later
+#   files     at most 700 lines, functions at most 60, an SPDX line, no path of a machine, no mark for later
 #   tests     libfiber/LAYER/FILE.c has tests/unit/LAYER/test_FILE.c (arch/ and os/ are tested through others)
 #
 # Prints each offence and fails, else prints "names: ok". BUILD is the folder that holds lib/libfiber.a.
@@ -94,7 +94,7 @@ const char *p = \"/hom""e/me\";"
 	plant libfiber/include/fiber/macro.h "$spdx
 #define MAX 1"
 	plant libfiber/core/long.c "$spdx
-$(awk 'BEGIN { for (i = 0; i < 400; i++) print "int a" i ";" }')"
+$(awk 'BEGIN { for (i = 0; i < 700; i++) print "int a" i ";" }')"
 	plant libfiber/core/deep.c "$spdx
 void f(void)
 {
@@ -102,7 +102,7 @@ $(awk 'BEGIN { for (i = 0; i < 61; i++) print "\tf();" }')
 }"
 	out=$(check_text "$tree")
 	for line in core/helpers.c:1: core/word.c:2: core/camel.c:2: core/bare.c:1: core/path.c:2: \
-		core/later.c:2: include/fiber/macro.h:2: core/long.c:401: core/deep.c:3:; do
+		core/later.c:2: include/fiber/macro.h:2: core/long.c:701: core/deep.c:3:; do
 		case "
 $out" in
 		*"

@@ -23,8 +23,8 @@ function check_file()
 		printf "%s:1: no SPDX-License-Identifier line\n", file
 		found = 1
 	}
-	if (lines > 400) {
-		printf "%s:%d: %d lines; a file is one noun in at most 400\n", file, lines, lines
+	if (lines > 700) {
+		printf "%s:%d: %d lines; a file is one subject in at most 700\n", file, lines, lines
 		found = 1
 	}
 }
