@@ -48,6 +48,7 @@ int fiber_context_init(struct fiber_context *context, void *stack, size_t size, 
 	struct execution *e = inside(context);
 	int rc;
 
+	fib_must_have(context, "the context");
 	if (!stack || !fn)
 		return -EINVAL;
 	/* Whoever ran on it before may have been dropped in the middle of its frames. */
@@ -62,6 +63,7 @@ int fiber_context_init(struct fiber_context *context, void *stack, size_t size, 
 
 int fiber_thread_to_context(struct fiber_context *context)
 {
+	fib_must_have(context, "the context");
 	fib_context_adopt(&inside(context)->announce);
 	return 0;
 }
@@ -79,6 +81,7 @@ _Noreturn void fiber_context_end(struct fiber_context *from, struct fiber_contex
 {
 	struct execution *f = inside(from), *t = inside(to);
 
+	fib_must_have(from, "the context");
 	if (f == t)
 		fib_die("fiber_context_end: context %p cannot end in itself", (void *)from);
 	/* Saved, so that who switches back hears of it. */
@@ -89,5 +92,6 @@ _Noreturn void fiber_context_end(struct fiber_context *from, struct fiber_contex
 
 void fiber_context_release(struct fiber_context *context)
 {
+	fib_must_have(context, "the context");
 	fib_context_done(&inside(context)->announce);
 }

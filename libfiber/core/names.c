@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c - copying a name in front of readers. */
+#include "base/check.h"
 #include "core/names.h"
 
 #include <string.h>
@@ -25,5 +26,6 @@ int fib_name_copy(char *field, size_t size, const char *name)
 /* Every object of sync.h begins with its name. */
 int fiber_object_name(void *object, const char *name)
 {
+	fib_must_have(object, "the object");
 	return fib_name_copy(object, sizeof((struct fiber_mutex *)0)->name, name);
 }

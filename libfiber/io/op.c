@@ -8,6 +8,7 @@
  * operation may have ended, or not be held up, just then. Who cannot wait lets go of the operation before it
  * begins, or, when it works on no memory of his, later (fib_op_await_or_leave). From then on it is ours, and so is its end.
  */
+#include "base/check.h"
 #include "io/op.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ int fiber_op_prepare(struct fiber_op **ret, struct io_uring_sqe **ret_sqe)
 	struct fib_ops *o;
 	int rc;
 
+	fib_must_have(ret, "ret");
 	if (!c || !c->current)
 		return -EPERM;
 	rc = fib_ops_of(c->sched, &o);
@@ -138,6 +140,7 @@ int fiber_op_await(struct fiber_op *op, int64_t deadline)
 	struct fib_ops *o;
 	int rc;
 
+	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;
 	if (c->current->pins) {
@@ -200,6 +203,7 @@ int fiber_op_detach(struct fiber_op *op, void (*free_fn)(void *arg, int result),
 	struct fib_ops *o;
 	int rc;
 
+	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;
 	op->detached = true;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "runtime/runtime.h"
@@ -77,6 +78,8 @@ _Static_assert(sizeof((struct fiber_info *)0)->labels == FIB_LAYOUT_LABELS, "int
 bool fiber_info_label(const struct fiber_info *info, size_t *at, const char **ret_key,
 		      const char **ret_value)
 {
+	fib_must_have(info, "the info");
+	fib_must_have(at, "at");
 	return fib_label_next(info->labels, at, ret_key, ret_value);
 }
 
@@ -90,6 +93,7 @@ int fiber_foreach(struct fiber_runtime *rt, int (*fn)(const struct fiber_info *,
 	struct fib_row row;
 	int rc;
 
+	fib_must_have(fn, "the function");
 	for (i = 0; i < committed; i++) {
 		int64_t now;
 
@@ -133,6 +137,7 @@ int fiber_snapshot(struct fiber_runtime *rt, struct fiber_snapshot **ret)
 	struct fiber_snapshot *s = calloc(1, sizeof *s);
 	int rc;
 
+	fib_must_have(ret, "ret");
 	if (!s)
 		return -ENOMEM;
 	rc = fiber_foreach(rt, append, s);
@@ -146,11 +151,14 @@ int fiber_snapshot(struct fiber_runtime *rt, struct fiber_snapshot **ret)
 
 size_t fiber_snapshot_count(const struct fiber_snapshot *snapshot)
 {
+	fib_must_have(snapshot, "the snapshot");
 	return snapshot->count;
 }
 
 bool fiber_snapshot_next(struct fiber_snapshot *snapshot, struct fiber_info *ret)
 {
+	fib_must_have(snapshot, "the snapshot");
+	fib_must_have(ret, "ret");
 	if (snapshot->next == snapshot->count)
 		return false;
 	*ret = snapshot->infos[snapshot->next++];

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "core/registry.h"
 #include "io/await.h"
 #include "io/descriptor.h"
@@ -59,6 +60,7 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	struct fiber_runtime *rt;
 	int rc = fib_options_complete(options, &o);
 
+	fib_must_have(ret, "ret");
 	if (rc == 0)
 		rc = fib_registry_init();
 	if (rc == 0) {
@@ -113,6 +115,7 @@ int fiber_runtime_fd(struct fiber_runtime *rt)
 
 int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber)
 {
+	fib_must_have(fiber, "the fiber");
 	if (!rt)
 		rt = fiber_runtime_self();
 	return rt ? fib_submit(&rt->sched, fiber) : -EPERM;
@@ -121,20 +124,24 @@ int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber)
 int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr, fiber_fn *fn,
 			void *arg, struct fiber **ret)
 {
+	fib_must_have(rt, "the runtime");
 	return fib_spawn(&rt->sched, attr, fn, arg, __builtin_return_address(0), ret);
 }
 
 bool fiber_runtime_done(struct fiber_runtime *rt)
 {
+	fib_must_have(rt, "the runtime");
 	return fib_live_none(&rt->sched);
 }
 
 int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 {
-	struct fib_sched *s = &rt->sched;
 	struct fib_carrier *c = fib_carrier_self();
+	struct fib_sched *s;
 	int rc;
 
+	fib_must_have(rt, "the runtime");
+	s = &rt->sched;
 	if (c && c->sched == s)
 		return -EPERM;
 	/* Or closed by a call before this one, whose deadline passed. */
@@ -158,11 +165,13 @@ int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 
 enum fiber_pinned_policy fiber_pinned_policy(struct fiber_runtime *rt)
 {
+	fib_must_have(rt, "the runtime");
 	return (enum fiber_pinned_policy)fib_load(&rt->sched.pinned.policy);
 }
 
 int fiber_set_pinned_policy(struct fiber_runtime *rt, enum fiber_pinned_policy policy)
 {
+	fib_must_have(rt, "the runtime");
 	if ((unsigned)policy > FIBER_PINNED_SILENT)
 		return -EINVAL;
 	fib_store(&rt->sched.pinned.policy, (uint32_t)policy);

@@ -83,6 +83,7 @@ int fiber_cancel(struct fiber *fiber)
 {
 	struct fib_wake wake;
 
+	fib_must_have(fiber, "the fiber");
 	if (!fib_observe(&fiber->id))
 		fib_die("fiber_cancel: fiber \"%s\" has ended and was joined or detached before",
 			fiber->name);

@@ -8,6 +8,7 @@
  */
 #include "sched/sched.h"
 
+#include "base/check.h"
 #include "base/rand.h"
 #include "base/tls.h"
 #include "core/registry.h"

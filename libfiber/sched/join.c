@@ -247,6 +247,7 @@ int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
 	struct fib_carrier *c = fib_carrier_self();
 	int rc;
 
+	fib_must_have(fiber, "the fiber");
 	if (c && c->current == fiber)
 		die_joining(fiber, "joins itself");
 	if (!has_ended(fiber)) {
@@ -264,6 +265,7 @@ int fiber_detach(struct fiber *fiber)
 {
 	uint32_t life;
 
+	fib_must_have(fiber, "the fiber");
 	must_be_held(fiber, "fiber_detach");
 	life = fib_or(&fiber->life, FIB_LIFE_DETACHED);
 	if (life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING))

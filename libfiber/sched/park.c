@@ -72,6 +72,7 @@ int fiber_unpark(struct fiber *fiber)
 {
 	uint32_t word;
 
+	fib_must_have(fiber, "the fiber");
 	fib_swap_seq(&fiber->token, 1);
 	fib_fence_seq(); /* pairs: park.token */
 	word = fib_load_acquire(&fiber->parker.word);

@@ -17,6 +17,7 @@
 #include <fiber/fiber.h>
 #include <fiber/time.h>
 
+#include "base/check.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/sched.h"
@@ -124,6 +125,7 @@ int fiber_wait_until(bool (*ready)(void *), void *arg, int64_t deadline)
 	struct fiber *fiber = fiber_self();
 	int rc = look(&p);
 
+	fib_must_have(ready, "the predicate");
 	if (rc == -ECANCELED)
 		fib_background_tell(fiber);
 	if (rc != -EAGAIN)

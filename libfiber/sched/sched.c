@@ -3,9 +3,11 @@
 #include "sched/sched.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "os/os.h"
 #include "os/threads.h"
 #include "sched/tick.h"
@@ -72,6 +74,17 @@ static int start_threads(struct fib_sched *s)
 	return 0;
 }
 
+static void say_caller(char text[FIB_CHECK_CALLER])
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (c && c->current)
+		snprintf(text, FIB_CHECK_CALLER, "fiber %llu \"%.31s\"",
+			 (unsigned long long)c->current->id, c->current->name);
+	else
+		snprintf(text, FIB_CHECK_CALLER, "thread %u", fib_os_tid());
+}
+
 int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch)
 {
@@ -83,6 +96,7 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 	s->dispatch = dispatch;
 	fib_store(&s->tells, n > 1);
 	fib_cancel_prepare();
+	fib_check_set_caller(say_caller);
 	rc = fib_stack_class(stack_size, &s->stack_class, &s->stack_size);
 	if (rc == 0)
 		rc = fib_pinned_init(&s->pinned, policy);

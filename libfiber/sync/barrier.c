@@ -13,6 +13,7 @@
 
 #include <fiber/sync.h>
 
+#include "base/check.h"
 #include "base/compiler.h"
 #include "sched/wait.h"
 
@@ -23,6 +24,7 @@ struct barrier_waiter {
 
 int fiber_barrier_init(struct fiber_barrier *barrier, unsigned n)
 {
+	fib_must_have(barrier, "the barrier");
 	if (!n)
 		return -EINVAL;
 	fib_queue_lock(&barrier->waiters);
@@ -56,6 +58,7 @@ int fiber_barrier_wait(struct fiber_barrier *barrier, int64_t deadline)
 	struct barrier_waiter w;
 	int rc;
 
+	fib_must_have(barrier, "the barrier");
 	if (come(barrier, NULL))
 		return FIBER_BARRIER_LAST;
 	rc = fib_wait_begin(&w.waiter, FIB_WAIT_BARRIER, barrier, 0, deadline);

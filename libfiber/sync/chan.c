@@ -40,6 +40,7 @@ int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
 	struct fiber_chan *chan;
 	size_t size;
 
+	fib_must_have(ret, "ret");
 	if (__builtin_mul_overflow(elem_size, capacity, &size) ||
 	    __builtin_add_overflow(size, sizeof *chan, &size))
 		return -ENOMEM;
@@ -56,6 +57,7 @@ int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
 
 struct fiber_chan *fiber_chan_ref(struct fiber_chan *chan)
 {
+	fib_must_have(chan, "the channel");
 	fib_add_relaxed(&chan->refs, 1);
 	return chan;
 }
@@ -342,6 +344,7 @@ int fiber_chan_close(struct fiber_chan *chan)
 {
 	bool closed;
 
+	fib_must_have(chan, "the channel");
 	fib_spin_lock(&chan->lock);
 	closed = fib_load(&chan->closed);
 	fib_store(&chan->closed, true);

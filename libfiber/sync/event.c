@@ -7,6 +7,7 @@
  */
 #include <fiber/sync.h>
 
+#include "base/check.h"
 #include "sched/wait.h"
 
 /* Whether it is set, else join the queue (w not NULL). */
@@ -27,6 +28,7 @@ int fiber_event_wait(struct fiber_event *event, int64_t deadline)
 	struct fib_waiter w;
 	int rc;
 
+	fib_must_have(event, "the event");
 	if (is_set(event, NULL))
 		return 0;
 	rc = fib_wait_begin(&w, FIB_WAIT_EVENT, event, 0, deadline);
@@ -43,6 +45,7 @@ int fiber_event_set(struct fiber_event *event)
 {
 	struct fib_wake_list list = {NULL, NULL};
 
+	fib_must_have(event, "the event");
 	fib_queue_lock(&event->waiters);
 	event->set = 1;
 	fib_queue_claim_all(&event->waiters, &list);
@@ -53,6 +56,7 @@ int fiber_event_set(struct fiber_event *event)
 
 int fiber_event_reset(struct fiber_event *event)
 {
+	fib_must_have(event, "the event");
 	fib_queue_lock(&event->waiters);
 	event->set = 0;
 	fib_queue_unlock(&event->waiters);

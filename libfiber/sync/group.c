@@ -23,17 +23,20 @@
 #include <fiber/group.h>
 #include <fiber/time.h>
 
+#include "base/check.h"
 #include "sched/spawn.h"
 #include "sched/wait.h"
 
 int fiber_group_init(struct fiber_group *group)
 {
+	fib_must_have(group, "the group");
 	memset(group, 0, sizeof *group);
 	return 0;
 }
 
 int fiber_group_set_flags(struct fiber_group *group, unsigned flags)
 {
+	fib_must_have(group, "the group");
 	if (flags & ~(unsigned)FIBER_GROUP_KEEP)
 		return -EINVAL;
 	group->flags = flags;
@@ -182,6 +185,7 @@ int fiber_group_spawn(struct fiber_group *group, fiber_fn *fn, void *arg)
 	struct fib_sched *s;
 	int rc;
 
+	fib_must_have(group, "the group");
 	if (!c || !c->current)
 		return -EPERM;
 	s = c->sched;
@@ -237,8 +241,10 @@ static int wait_for(struct fiber_group *group, int64_t deadline, bool firm)
 
 int fiber_group_wait(struct fiber_group *group, int64_t deadline)
 {
-	int rc = wait_for(group, deadline, false);
+	int rc;
 
+	fib_must_have(group, "the group");
+	rc = wait_for(group, deadline, false);
 	if (rc == -ECANCELED) {
 		cancel_all(group);
 		rc = wait_for(group, deadline, true);
@@ -249,6 +255,7 @@ int fiber_group_wait(struct fiber_group *group, int64_t deadline)
 
 int fiber_group_cancel(struct fiber_group *group)
 {
+	fib_must_have(group, "the group");
 	cancel_all(group);
 	return 0;
 }
@@ -257,6 +264,7 @@ unsigned fiber_group_live(struct fiber_group *group)
 {
 	unsigned live;
 
+	fib_must_have(group, "the group");
 	fib_queue_lock(&group->waiters);
 	live = group->live;
 	fib_queue_unlock(&group->waiters);

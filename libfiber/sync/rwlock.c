@@ -106,6 +106,7 @@ static fib_always_inline int lock_as(struct fiber_rwlock *lock, bool writes, int
 
 int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline)
 {
+	fib_must_have(lock, "the rwlock");
 	return lock_as(lock, false, deadline);
 }
 
@@ -129,6 +130,7 @@ int fiber_rwlock_unlock(struct fiber_rwlock *lock)
 	struct fib_wake_list list = {NULL, NULL};
 	uint64_t me = fib_caller();
 
+	fib_must_have(lock, "the rwlock");
 	fib_queue_lock(&lock->waiters);
 	if (lock->owner == me)
 		lock->owner = 0;

@@ -377,6 +377,7 @@ int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
 
 	if (n == 0 || n > INT_MAX)
 		return -EINVAL;
+	fib_must_have(cases, "the array of cases");
 	s.cases = cases;
 	s.places = n > FEW ? calloc(n, sizeof *s.places) : few;
 	s.count = (unsigned)n;

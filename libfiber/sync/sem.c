@@ -9,10 +9,12 @@
 
 #include <fiber/sync.h>
 
+#include "base/check.h"
 #include "sched/wait.h"
 
 int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
 {
+	fib_must_have(sem, "the semaphore");
 	fib_queue_lock(&sem->waiters);
 	sem->count = count;
 	fib_queue_unlock(&sem->waiters);
@@ -39,6 +41,7 @@ int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline)
 	struct fib_waiter w;
 	int rc;
 
+	fib_must_have(sem, "the semaphore");
 	if (take(sem, NULL))
 		return 0;
 	rc = fib_wait_begin(&w, FIB_WAIT_SEM, sem, 0, deadline);
@@ -57,6 +60,7 @@ int fiber_sem_post(struct fiber_sem *sem)
 	bool claimed = false;
 	int rc = 0;
 
+	fib_must_have(sem, "the semaphore");
 	fib_queue_lock(&sem->waiters);
 	while (!claimed && fib_queue_first(&sem->waiters))
 		claimed = fib_queue_claim_first(&sem->waiters, &wake);

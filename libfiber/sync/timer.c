@@ -52,6 +52,7 @@ int fiber_timer_new(struct fiber_timer **ret)
 {
 	struct fiber_timer *t = calloc(1, sizeof *t);
 
+	fib_must_have(ret, "ret");
 	if (!t)
 		return -ENOMEM;
 	t->first = FIBER_FOREVER;
@@ -86,6 +87,7 @@ int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 {
 	uint32_t waiting;
 
+	fib_must_have(t, "the timer");
 	if (period < 0)
 		return -EINVAL;
 	fib_queue_lock(&t->waiters);
@@ -160,6 +162,7 @@ int fiber_timer_wait(struct fiber_timer *t, uint64_t *ret_expirations, int64_t d
 	bool given;
 	int rc = 0;
 
+	fib_must_have(t, "the timer");
 	given = look(t, &w, false, &expiration);
 	while (!given && rc == 0) {
 		rc = wait_once(t, &w, expiration, deadline);

@@ -42,6 +42,7 @@ int fiber_waitgroup_add(struct fiber_waitgroup *group, int64_t n)
 {
 	int rc = 0;
 
+	fib_must_have(group, "the waitgroup");
 	if (n < 0) {
 		take_away(group, -(uint64_t)n, "fiber_waitgroup_add");
 		return 0;
@@ -57,6 +58,7 @@ int fiber_waitgroup_add(struct fiber_waitgroup *group, int64_t n)
 
 int fiber_waitgroup_done(struct fiber_waitgroup *group)
 {
+	fib_must_have(group, "the waitgroup");
 	take_away(group, 1, "fiber_waitgroup_done");
 	return 0;
 }
@@ -79,6 +81,7 @@ int fiber_waitgroup_wait(struct fiber_waitgroup *group, int64_t deadline)
 	struct fib_waiter w;
 	int rc;
 
+	fib_must_have(group, "the waitgroup");
 	if (is_done(group, NULL))
 		return 0;
 	rc = fib_wait_begin(&w, FIB_WAIT_WAITGROUP, group, 0, deadline);

@@ -57,6 +57,38 @@ static void test_die_aborts_without_a_stderr(void **state)
 	assert_string_equal(child.text, "");
 }
 
+static int give_null(void *arg)
+{
+	const struct harness_child *const fiber = arg ? NULL : &child;
+
+	fib_must_have(fiber, "the fiber");
+	return 0;
+}
+
+static void say_who(char text[FIB_CHECK_CALLER])
+{
+	snprintf(text, FIB_CHECK_CALLER, "fiber 7 \"req-7\"");
+}
+
+static int give_null_and_say_who(void *arg)
+{
+	fib_check_set_caller(say_who);
+	return give_null(arg);
+}
+
+static void test_must_have_names_the_caller_the_call_and_what_is_null(void **state)
+{
+	(void)state;
+	assert_int_equal(give_null(NULL), 0);
+	harness_child(give_null, "null", 20, &child);
+	assert_int_equal(child.signal, SIGABRT);
+	assert_string_equal(child.text, "libfiber: give_null: the fiber is NULL\n");
+	harness_child(give_null_and_say_who, "null", 20, &child);
+	assert_int_equal(child.signal, SIGABRT);
+	assert_string_equal(child.text,
+			    "libfiber: fiber 7 \"req-7\": give_null: the fiber is NULL\n");
+}
+
 static const int line_of_check = __LINE__ + 6;
 
 static int check_two(void *arg)
@@ -97,6 +129,7 @@ int main(void)
 		cmocka_unit_test(test_die_prints_one_line_and_aborts),
 		cmocka_unit_test(test_die_aborts_even_when_the_program_ignores_it),
 		cmocka_unit_test(test_die_aborts_without_a_stderr),
+		cmocka_unit_test(test_must_have_names_the_caller_the_call_and_what_is_null),
 		cmocka_unit_test(test_check_names_the_place_and_the_promise),
 		cmocka_unit_test(test_check_that_holds_is_silent_and_looks_once),
 	};
