@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c - one line, one write. */
+/*
+ * log.c - one line, one write
+ *
+ * Lines go to a terminal, and paths, settings and names in them come from outside. So the whole line is escaped after it was
+ * put together: no caller can forget it.
+ */
 #include "base/log.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
+#define RAW  512  /* before bytes are escaped */
+#define LINE 1024 /* with the newline */
+
 void fib_vlog(const char *fmt, va_list ap)
 {
-	static const char prefix[] = "libfiber: ";
-	char line[512] = "libfiber: ";
-	int at = (int)sizeof prefix - 1;
-	int room = (int)sizeof line - at - 1;
-	int n = vsnprintf(line + at, (size_t)room, fmt, ap);
+	char raw[RAW], line[LINE];
+	struct fib_text text = {.buf = line, .size = sizeof line - 1};
 	ssize_t done;
 
-	if (n < 0)
-		n = 0;
-	if (n > room - 1)
-		n = room - 1;
-	line[at + n] = '\n';
-	done = write(STDERR_FILENO, line, (size_t)(at + n + 1));
-	(void)done; /* nobody is left to tell */
+	if (vsnprintf(raw, sizeof raw, fmt, ap) < 0)
+		raw[0] = 0;
+	fib_text_put(&text, "libfiber: ");
+	fib_text_plain(&text, raw, sizeof raw);
+	line[text.used] = '\n';
+	done = write(STDERR_FILENO, line, text.used + 1);
+	(void)done; /* there is no other place to report it */
 }
 
 void fib_log(const char *fmt, ...)
@@ -30,4 +37,13 @@ void fib_log(const char *fmt, ...)
 	va_start(ap, fmt);
 	fib_vlog(fmt, ap);
 	va_end(ap);
+}
+
+const char *fib_log_name(char buf[FIB_LOG_NAME], const char *name)
+{
+	struct fib_text text = {.buf = buf, .size = FIB_LOG_NAME - 1};
+
+	fib_text_quoted(&text, name, FIB_LOG_NAME / 4 - 1);
+	buf[text.used] = 0;
+	return buf;
 }

@@ -42,23 +42,34 @@ void fib_text_hex(struct fib_text *t, uint64_t number)
 	put_based(t, number, 16);
 }
 
+static void put_byte(struct fib_text *t, char byte)
+{
+	unsigned char c = (unsigned char)byte;
+	const char escaped[] = {'\\', 'x', "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]};
+
+	if (c < 0x20 || c >= 0x7f)
+		put(t, escaped, sizeof escaped);
+	else
+		put(t, &byte, 1);
+}
+
+void fib_text_plain(struct fib_text *t, const char *text, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size && text[i]; i++)
+		put_byte(t, text[i]);
+}
+
 void fib_text_quoted(struct fib_text *t, const char *name, size_t size)
 {
 	size_t i;
 
 	fib_text_put(t, "\"");
 	for (i = 0; i < size && name[i]; i++) {
-		unsigned char c = (unsigned char)name[i];
-		const char escaped[] = {'\\', 'x', "0123456789abcdef"[c >> 4],
-					"0123456789abcdef"[c & 15]};
-
-		if (c < 0x20 || c >= 0x7f) {
-			put(t, escaped, sizeof escaped);
-			continue;
-		}
-		if (c == '"' || c == '\\')
+		if (name[i] == '"' || name[i] == '\\')
 			fib_text_put(t, "\\");
-		put(t, &name[i], 1);
+		put_byte(t, name[i]);
 	}
 	fib_text_put(t, "\"");
 }

@@ -20,8 +20,10 @@ void fib_text_put(struct fib_text *t, const char *string);
 void fib_text_number(struct fib_text *t, uint64_t number);
 void fib_text_hex(struct fib_text *t, uint64_t number); /* 0x... */
 
-/* In quotes; a quote and a backslash get a backslash, whatever is not printable ASCII becomes \xNN: a
- * name must not move a cursor. At most size bytes are looked at. */
+/* Whatever is not printable ASCII becomes \xNN: it must not move a cursor. At most size bytes are looked at. */
+void fib_text_plain(struct fib_text *t, const char *text, size_t size);
+
+/* The same in quotes; a quote and a backslash get a backslash. */
 void fib_text_quoted(struct fib_text *t, const char *name, size_t size);
 
 /* ns as the tools write it: 17us, 2.1s, 3m20s, 5d2h. */

@@ -189,12 +189,13 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 {
 	uint64_t recorded = fib_load_acquire(&p->recorded);
 	struct fib_pinned_event e;
+	char name[FIB_LOG_NAME];
 
 	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY ||
 	    !fib_tick_may_print() || !copy_newest(p, recorded, &e))
 		return;
 	fib_log("fiber %llu \"%s\" waits while pinned and %s (%s; %llu since the last line)",
-		(unsigned long long)e.fiber, e.name,
+		(unsigned long long)e.fiber, fib_log_name(name, e.name),
 		e.duration == 0 ? "is refused" : "blocks its carrier",
 		fiber_registry.wait_names[e.kind], (unsigned long long)(recorded - p->reported));
 	p->reported = recorded;

@@ -16,7 +16,7 @@
 #include "tests/harness/watchdog.h"
 
 #define PREFIX	"libfiber: "
-#define MOST	511
+#define MOST	(10 + 511 + 1)
 #define THREADS 4
 #define LINES	500
 
@@ -87,6 +87,39 @@ static void test_log_cuts_a_long_line_and_still_ends_it(void **state)
 	}
 }
 
+static void test_log_writes_nothing_that_a_terminal_obeys(void **state)
+{
+	char got[2048], text[600];
+	ssize_t second;
+	size_t n = log_once("a\x1b[2J\r\nb\x7f\xc2\x9b\xe2\x80\xae \xff", got, sizeof got, &second);
+	const char *want = PREFIX "a\\x1b[2J\\x0d\\x0ab\\x7f\\xc2\\x9b\\xe2\\x80\\xae \\xff\n";
+
+	(void)state;
+	assert_int_equal(n, strlen(want));
+	assert_memory_equal(got, want, n);
+	/* Each byte becomes four, and the line still ends. */
+	memset(text, '\x1b', sizeof text - 1);
+	text[sizeof text - 1] = 0;
+	n = log_once(text, got, sizeof got, &second);
+	assert_int_equal(second, 0);
+	assert_int_equal(n, 1024);
+	assert_null(memchr(got, '\x1b', n));
+	assert_int_equal(got[n - 1], '\n');
+}
+
+static void test_log_names_are_quoted_and_bounded(void **state)
+{
+	char name[32], buf[FIB_LOG_NAME];
+
+	(void)state;
+	assert_string_equal(fib_log_name(buf, "a\"b\x1b[2J"), "\"a\\\"b\\x1b[2J\"");
+	/* A record's name may be read half written, without its end. */
+	memset(name, '\xff', sizeof name);
+	fib_log_name(buf, name);
+	assert_int_equal(strlen(buf), 4 * sizeof name + 2);
+	assert_int_equal(buf[strlen(buf) - 1], '"');
+}
+
 static void *talk(void *arg)
 {
 	char text[300];
@@ -145,6 +178,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_log_writes_a_whole_line_at_once),
 		cmocka_unit_test(test_log_cuts_a_long_line_and_still_ends_it),
+		cmocka_unit_test(test_log_writes_nothing_that_a_terminal_obeys),
+		cmocka_unit_test(test_log_names_are_quoted_and_bounded),
 		cmocka_unit_test(test_log_keeps_the_lines_of_threads_apart),
 	};
 

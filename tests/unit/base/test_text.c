@@ -80,6 +80,17 @@ static void test_text_quoted_moves_no_cursor(void **state)
 	assert_string_equal(buf, "\"abcd\"");
 }
 
+static void test_text_plain_moves_no_cursor_and_quotes_nothing(void **state)
+{
+	static const char full[4] = {'a', '\xff', 'c', 'd'};
+
+	(void)state;
+	fib_text_plain(fresh(), "a\"b\\c\n\x1b[2J\xe2\x80\xae\x7f", 32);
+	assert_string_equal(buf, "a\"b\\c\\x0a\\x1b[2J\\xe2\\x80\\xae\\x7f");
+	fib_text_plain(fresh(), full, 3);
+	assert_string_equal(buf, "a\\xffc");
+}
+
 static void test_text_is_cut_where_its_room_ends(void **state)
 {
 	struct fib_text *t = fresh();
@@ -99,6 +110,7 @@ int main(void)
 		cmocka_unit_test(test_text_numbers_are_printfs),
 		cmocka_unit_test(test_text_durations_have_two_units_at_most),
 		cmocka_unit_test(test_text_quoted_moves_no_cursor),
+		cmocka_unit_test(test_text_plain_moves_no_cursor_and_quotes_nothing),
 		cmocka_unit_test(test_text_is_cut_where_its_room_ends),
 	};
 
