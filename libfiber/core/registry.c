@@ -5,6 +5,9 @@
  * Address space for all records there will ever be is reserved at the start, and made readable chunk by
  * chunk as it is needed. Nothing is ever given back, so a reader needs no lock: every address below
  * `committed` can be read for ever, and a record whose id is 0 is free.
+ *
+ * Where address space is limited (RLIMIT_AS) the range is no more than a part of the limit, since stacks need the
+ * most, and is halved until there is room for it. A smaller registry is full earlier: then a spawn fails.
  */
 #include "core/registry.h"
 
@@ -13,13 +16,15 @@
 
 #include <fiber/group.h>
 
+#include "base/log.h"
 #include "core/hold.h"
 #include "os/os.h"
 #include "os/spin.h"
 
 #define CAPACITY_MOST  (UINT64_C(1) << 24)
-#define CAPACITY_LEAST (UINT64_C(1) << 16)
 #define CHUNK	       4096u /* records */
+#define CAPACITY_LEAST CHUNK
+#define LIMIT_PART     32u /* of a limit of address space: a record beside a stack of 16 KiB */
 
 FIBER_API struct fib_layout fiber_registry = {.version = FIB_LAYOUT_VERSION};
 
@@ -34,7 +39,7 @@ static const char *const note __attribute__((used)) = fib_registry_note;
 /* Not in a cache line with the clock, which every switch reads. */
 static struct {
 	_Atomic uint32_t lock;
-	int started;		/* L: 0 not tried, 1 done, else what it returned */
+	bool started;		/* L */
 	struct fiber *free;	/* L */
 	uint64_t used;		/* L: records ever taken */
 	_Atomic uint64_t taken; /* written under L: records that are not free */
@@ -135,19 +140,40 @@ static void describe_names(void)
 	strncpy(fiber_registry.port, fib_arch_name, sizeof fiber_registry.port - 1);
 }
 
-/* A process may be limited in address space: take what there is. */
+/* How many records to ask for first. */
+static uint64_t capacity_wanted(void)
+{
+	const uint64_t limit = fib_os_space_limit();
+	uint64_t capacity = CAPACITY_MOST;
+
+	while (capacity > CAPACITY_LEAST && capacity * sizeof(struct fiber) > limit / LIMIT_PART)
+		capacity /= 2;
+	return capacity;
+}
+
+static void say_no_room(uint64_t wanted)
+{
+	fib_log("no address space for the registry of fibers: %llu bytes were wanted, %llu are "
+		"needed at least, the limit (ulimit -v) is %llu",
+		(unsigned long long)(wanted * sizeof(struct fiber)),
+		(unsigned long long)(CAPACITY_LEAST * sizeof(struct fiber)),
+		(unsigned long long)fib_os_space_limit());
+}
+
 static int reserve(void)
 {
+	const uint64_t wanted = capacity_wanted();
 	uint64_t capacity;
 	void *at;
 
-	for (capacity = CAPACITY_MOST; capacity >= CAPACITY_LEAST; capacity /= 2) {
+	for (capacity = wanted; capacity >= CAPACITY_LEAST; capacity /= 2) {
 		if (fib_os_reserve(capacity * sizeof(struct fiber), &at) == 0) {
 			fiber_registry.records = (uint64_t)(uintptr_t)at;
 			fiber_registry.capacity = capacity;
 			return 0;
 		}
 	}
+	say_no_room(wanted);
 	return -ENOMEM;
 }
 
@@ -174,14 +200,13 @@ static int start(void)
 
 int fib_registry_init(void)
 {
-	int rc;
+	int rc = 0;
 
 	fib_spin_lock(&registry.lock);
-	if (registry.started == 0) {
-		rc = start();
-		registry.started = rc < 0 ? rc : 1;
-	}
-	rc = registry.started < 0 ? registry.started : 0;
+	if (!registry.started)
+		rc = start(); /* after an error the limit may be raised and the next call succeed */
+	if (rc == 0)
+		registry.started = true;
 	fib_spin_unlock(&registry.lock);
 	return rc;
 }

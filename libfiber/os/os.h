@@ -50,6 +50,8 @@ int fib_os_guard_join(void *at, size_t size);
 void fib_os_provide(void *const *at, unsigned n);
 void fib_os_discard(void *at, size_t size); /* give the pages back, contents become zero */
 
+/* How many bytes of address space this process may have in all (RLIMIT_AS); UINT64_MAX: no limit. */
+uint64_t fib_os_space_limit(void);
 /* -- memory.c -- */
 /* Copy size bytes of this process' own memory that may not be there: 0, or -EFAULT; never faults. Uses
  * process_vm_readv, or a pipe where that is forbidden. Any number of callers, also in signal handlers; errno

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,6 +32,15 @@ size_t fib_os_page_size(void)
 		fib_store(&size, known);
 	}
 	return known;
+}
+
+uint64_t fib_os_space_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
 }
 
 static int map(size_t size, int protection, int flags, void **ret)

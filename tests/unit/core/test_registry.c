@@ -12,9 +12,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "core/record_cache.h"
 #include "core/registry.h"
+#include "os/os.h"
 #include "tests/harness/child.h"
 #include "tests/harness/watchdog.h"
 
@@ -83,6 +85,70 @@ static void test_registry_makes_do_with_the_address_space_there_is(void **state)
 {
 	(void)state;
 	assert_child_was_content(start_in_a_gigabyte);
+}
+
+/* So small that not even a thirty-second part of a small registry is asked for. */
+static int start_in_eight_megabytes(void *arg)
+{
+	uint64_t taken = 0;
+	struct fiber *fiber;
+	int rc;
+
+	(void)arg;
+	harness_limit_space((size_t)8 << 20);
+	must(fib_registry_init() == 0);
+	must(fiber_registry.capacity >= CHUNK && fiber_registry.capacity <= 2 * CHUNK);
+	while ((rc = take(1, &fiber)) == 0)
+		taken++;
+	must(rc == -EAGAIN);
+	must(taken == fiber_registry.capacity);
+	return 0;
+}
+
+/* Address space is promised that is taken already: the halves are tried. */
+static int start_in_what_is_left(void *arg)
+{
+	void *filler = NULL;
+
+	(void)arg;
+	harness_limit_space((size_t)1 << 30);
+	must(fib_os_reserve(((size_t)1 << 30) - ((size_t)12 << 20), &filler) == 0);
+	must(fib_registry_init() == 0);
+	must(fiber_registry.capacity == 4 * CHUNK); /* 8 MiB of 12 */
+	return 0;
+}
+
+static void test_registry_tries_smaller_ones_and_is_full_at_its_end(void **state)
+{
+	(void)state;
+	assert_child_was_content(start_in_eight_megabytes);
+	assert_child_was_content(start_in_what_is_left);
+}
+
+static int start_again_with_more(void *arg)
+{
+	(void)arg;
+	harness_limit_space(1 << 20);
+	must(fib_registry_init() == -ENOMEM);
+	harness_limit_space(SIZE_MAX);
+	must(fib_registry_init() == 0);
+	return 0;
+}
+
+static void test_registry_that_had_no_room_says_what_it_wanted_and_may_start_later(void **state)
+{
+	unsigned long long wanted = 0, least = 0, limit = 0;
+
+	(void)state;
+	assert_child_was_content(start_again_with_more);
+	assert_int_equal(
+		sscanf(child.text,
+		       "libfiber: no address space for the registry of fibers: %llu bytes were "
+		       "wanted, %llu are needed at least, the limit (ulimit -v) is %llu\n",
+		       &wanted, &least, &limit),
+		3);
+	assert_int_equal(least, CHUNK * sizeof(struct fiber));
+	assert_true(wanted >= least && wanted <= limit / 32 + least && limit > 1 << 20);
 }
 
 static int start_in_nothing(void *arg)
@@ -289,6 +355,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registry_makes_do_with_the_address_space_there_is),
+		cmocka_unit_test(test_registry_tries_smaller_ones_and_is_full_at_its_end),
+		cmocka_unit_test(
+			test_registry_that_had_no_room_says_what_it_wanted_and_may_start_later),
 		cmocka_unit_test(test_registry_without_address_space_has_no_magic_and_no_records),
 		cmocka_unit_test_setup(test_registry_reuses_a_record_and_never_an_id, setup),
 		cmocka_unit_test_setup(test_registry_takes_and_gives_whole_lists, setup),
