@@ -48,10 +48,15 @@ comma := ,
 ANNOUNCE := $(if $(filter address,$(SAN)),address,$(if $(filter thread,$(SAN)),thread,none))
 # TSan does not model fences; where one carries an argument, an atomic beside it carries TSan.
 # Undefined behaviour costs little beside addresses, and is looked for with them.
-SANFLAGS := $(if $(SAN),-fsanitize=$(SAN)$(if $(filter address,$(SAN)),$(comma)undefined) -fno-sanitize-recover=all $(if $(filter thread,$(SAN)),-Wno-tsan))
+UNDEFINED := undefined
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN)$(if $(filter address,$(SAN)),$(UNDEFINED:%=$(comma)%)) -fno-sanitize-recover=all $(if $(filter thread,$(SAN)),-Wno-unknown-warning-option -Wno-tsan))
+
+# Touch each page of a frame, so that no frame steps over the guard below a stack; users are offered the same.
+HARDENING := $(shell echo 'int x;' | $(CC) -Werror -fstack-clash-protection -x c -c -o /dev/null - 2>/dev/null && \
+	echo -fstack-clash-protection)
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
-CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables -pthread $(SANFLAGS) $(WERROR)
+CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables $(HARDENING) -pthread $(SANFLAGS) $(WERROR)
 CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"'
 LDFLAGS  += -pthread $(SANFLAGS)
 
@@ -168,6 +173,16 @@ $(HTTP_BIN): FIX_LIBS := -lhttp_parser
 $(HTTP_BIN): $(HTTP_OBJ)
 $(BUILD)/bin/httpd-epoll: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fixtures/epoll/*.c))
 $(BUILD)/bin/values-plain: FIXFLAGS += -O0
+# The names of all system calls of this machine.
+$(BUILD)/obj/fixtures/sandbox_calls.h:
+	@mkdir -p $(@D)
+	@echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{"\1", __NR_\1},/p' | sort >$@.new && mv $@.new $@
+$(BUILD)/bin/sandbox: FIXFLAGS += -I$(BUILD)/obj/fixtures
+$(BUILD)/bin/sandbox: | $(BUILD)/obj/fixtures/sandbox_calls.h
+# Whatever the compiler does by default: the first steps over guards, the second must not.
+$(BUILD)/bin/overflow: FIXFLAGS += $(if $(HARDENING),-fno-stack-clash-protection)
+$(BUILD)/bin/overflow-hardened: FIXFLAGS += $(HARDENING)
 $(BUILD)/bin/%: fixtures/%.c $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures
 	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) $(FIXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$*.d -o $@ $< \
@@ -197,6 +212,8 @@ $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o $(HARNESS_OBJ) $(HARNESS_CLI_OB
 $(STRESS_BIN): $(STRESS_OBJ) $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+# It has a frame that steps over a guard.
+$(BUILD)/obj/tests/unit/runtime/test_fault.o: CFLAGS += $(if $(HARDENING),-fno-stack-clash-protection)
 TEST_LIBS_test_control_words := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	@mkdir -p $(@D)

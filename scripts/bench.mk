@@ -14,7 +14,7 @@ BASE    ?=
 
 BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c)
 PEERS := $(basename $(notdir $(wildcard bench/peers/*.c bench/peers/*.cpp bench/peers/*.go)))
-BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/libfiber
+BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/guards $(BUILD)/bench/libfiber
 PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 LOOKING = --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)') $(if $(BUSY),--busy)
 BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
@@ -44,6 +44,10 @@ $(BUILD)/bench/switch_forms: bench/switch_forms.c $(BUILD)/lib/libfiber.a
 $(BUILD)/bench/control_words: bench/control_words.c $(wildcard bench/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -I. $(CFLAGS) -fno-omit-frame-pointer -o $@ $< $(LDFLAGS)
+
+$(BUILD)/bench/guards: bench/guards.c $(BUILD)/lib/libfiber.a $(wildcard bench/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -I. $(LIB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
 $(BUILD)/obj/bench/%.o: CPPFLAGS += -I. $(LIB_INC)
 $(BUILD)/bench/libfiber: $(BENCH_LIBFIBER:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/libfiber.a

@@ -37,6 +37,7 @@ install: lib tools
 	$(INSTALL) -m 644 $(TOP_HEADERS) $(DEST)/include
 	$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
+		-e 's|@HARDENING@|$(HARDENING)|' \
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc

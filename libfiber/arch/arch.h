@@ -63,4 +63,7 @@ void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg
  */
 bool fib_arch_interrupted(void *ucontext, struct fib_context *ret);
 
+/* Only the stack pointer there, and nothing is changed: for the handler of a fault. 0: this port does not know. */
+uint64_t fib_arch_interrupted_sp(const void *ucontext);
+
 #endif

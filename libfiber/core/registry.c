@@ -87,6 +87,7 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_WAITED, waited);
 	FIELD(FIB_FIELD_BORN, born);
 	FIELD(FIB_FIELD_CANCELLED, cancelled);
+	FIELD(FIB_FIELD_GUARD, stack.guard);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 

@@ -16,6 +16,7 @@ class Fiber:
         self.others = {}  # registers besides the three, by name
         self.sp, self.pc, self.fp, self.entry = value(SP), value(PC), value(FP), value(ENTRY)
         self.stack_low, self.stack_size, self.seq = value(STACK_LOW), value(STACK_SIZE), value(SEQ)
+        self.guard = value(GUARD_UNITS) * GUARD_UNIT or GUARD
         self.state, self.kind = value(STATE), value(WAIT_KIND)
         self.runs = self.seq & 1 == 1
         if self.runs:

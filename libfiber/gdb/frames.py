@@ -114,7 +114,7 @@ def thread_of(fiber):
     may be a neighbour's; one in a signal's handler may be on a stack apart, from which frames lead back."""
     before = gdb.selected_thread()
     try:
-        for most, guard in ((1, 0), (1, GUARD), (FRAMES_MOST, GUARD)):
+        for most, guard in ((1, 0), (1, fiber.guard), (FRAMES_MOST, fiber.guard)):
             for thread in gdb.selected_inferior().threads():
                 thread.switch()
                 frame = gdb.newest_frame()

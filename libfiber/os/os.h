@@ -104,12 +104,14 @@ void fib_os_stay_loaded(void);
 
 /* -- signal.c -- */
 /* Install a handler for memory faults that runs on the thread's alternate stack, once. Called with the faulting
- * address; it reports and returns. Then a previous handler is called, or the default action put back
+ * address and the ucontext_t, not for a signal that was sent; it reports and returns. Then a previous handler is called, or the default action put back
  * so that the fault repeats and a core shows the culprit. */
-int fib_os_fault_handler(void (*report)(uint64_t address));
+int fib_os_fault_handler(void (*report)(uint64_t address, void *ucontext));
 /* Give the calling thread an alternate signal stack; take it away again. */
 int fib_os_altstack_enter(void **ret);
 void fib_os_altstack_leave(void *stack);
+/* Whether sp is in the alternate stack of the calling thread. Async-signal-safe. */
+bool fib_os_on_altstack(uint64_t sp);
 
 /* -- file.c: reading and writing; -EAGAIN instead of blocking, and no SIGPIPE -- */
 /* What a file that is no socket may say besides: no errno. */

@@ -10,6 +10,7 @@ static int check(const struct fiber_runtime_options *o)
 {
 	if (o->carriers > FIB_CARRIERS_MAX || o->stack_size > FIB_STACK_MAX)
 		return -EINVAL;
+	if (o->guard_size > FIB_GUARD_MAX)
 	if ((unsigned)o->pinned_policy > FIBER_PINNED_SILENT)
 		return -EINVAL;
 	return 0;
@@ -47,5 +48,7 @@ int fib_options_complete(const struct fiber_runtime_options *options,
 		ret->long_run_ns = FIB_LONGRUN_DEFAULT;
 	if (!ret->stack_size)
 		ret->stack_size = FIB_STACK_DEFAULT;
+	if (!ret->guard_size)
+		ret->guard_size = FIB_STACK_GUARD;
 	return 0;
 }

@@ -12,14 +12,14 @@
 #include "sched/spawn.h"
 
 /* Make all, or none. */
-static int make_all(fiber_fn *const fns[], void *const args[], size_t n, size_t stack_size,
+static int make_all(fiber_fn *const fns[], void *const args[], size_t n, const struct fib_sched *s,
 		    const void *pc, struct fiber **fibers)
 {
 	size_t i;
 	int rc;
 
 	for (i = 0; i < n; i++) {
-		rc = fib_make(NULL, stack_size, fns[i], args ? args[i] : NULL, pc, &fibers[i]);
+		rc = fib_make(NULL, s, fns[i], args ? args[i] : NULL, pc, &fibers[i]);
 		if (rc < 0) {
 			while (i--)
 				fib_unmake(fibers[i]);
@@ -39,7 +39,7 @@ static int run_all(fiber_fn *const fns[], void *const args[], size_t n,
 
 	if (rc < 0)
 		return rc;
-	rc = make_all(fns, args, n, rt->sched.stack_size, pc, fibers);
+	rc = make_all(fns, args, n, &rt->sched, pc, fibers);
 	/* Nothing has run yet, so nobody can have closed the runtime. */
 	for (i = 0; rc == 0 && i < n; i++)
 		fib_check(fiber_submit(rt, fibers[i]) == 0);

@@ -85,7 +85,7 @@ static void say_caller(char text[FIB_CHECK_CALLER])
 		snprintf(text, FIB_CHECK_CALLER, "thread %u", fib_os_tid());
 }
 
-int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
+int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
 		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch)
 {
 	static _Atomic uint64_t serials;
@@ -97,7 +97,8 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
 	fib_store(&s->tells, n > 1);
 	fib_cancel_prepare();
 	fib_check_set_caller(say_caller);
-	rc = fib_stack_class(stack_size, &s->stack_class, &s->stack_size);
+	s->guard_size = guard_size;
+	rc = fib_stack_class(stack_size, guard_size, &s->stack_class, &s->stack_size);
 	if (rc == 0)
 		rc = fib_pinned_init(&s->pinned, policy);
 	if (rc < 0)

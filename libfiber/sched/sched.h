@@ -97,6 +97,7 @@ struct fib_sched {
 	_Atomic uint32_t tells;		   /* A: a carrier that makes a fiber runnable notifies */
 	uint64_t serial;		   /* I: counts up from 1, never reused in a process */
 	size_t stack_size;		   /* I: default for fibers: all that its class has */
+	size_t guard_size;		   /* I: default for fibers; 0: that of the library */
 	unsigned stack_class;		   /* I */
 	void *runtime;			   /* I: struct fiber_runtime */
 	struct fib_poller *poller;	   /* I */
@@ -131,9 +132,9 @@ struct fib_sched {
 	struct fib_recorder *recorders;		/* the service thread's: all that were made */
 };
 
-/* Make a scheduler of n carriers in *s and start them. dispatch is called with what the poller gives out. 0, -ENOMEM,
+/* Make a scheduler of n carriers in *s and start them. Sizes: bytes, of fibers that ask for none. dispatch is called with what the poller gives out. 0, -ENOMEM,
  * -EAGAIN without threads; on an error nothing is left. */
-int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size,
+int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
 		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);
 
 /* Stop the carriers and release everything; fib_close has said that no fiber is left. */

@@ -29,12 +29,22 @@ static struct fiber *self(void)
 	return c ? c->current : NULL;
 }
 
+/* What the first version of the struct had; what an older program does not have counts as 0. */
+#define ATTR_LEAST offsetof(struct fiber_attr, guard_size)
+#define ATTR_HAS(attr, field) \
+	((attr)->size >= offsetof(struct fiber_attr, field) + sizeof(attr)->field)
+
+static inline size_t guard_wanted(const struct fiber_attr *attr)
+{
+	return ATTR_HAS(attr, guard_size) ? attr->guard_size : 0;
+}
+
 static int check_attr(const struct fiber_attr *attr)
 {
 	const unsigned char *bytes = (const unsigned char *)attr;
 	size_t i;
 
-	if (attr->size < sizeof *attr || attr->size > 4096)
+	if (attr->size < ATTR_LEAST || attr->size > 4096)
 		return -EINVAL;
 	/* A newer program may have fields that we do not know, as long as it does not use them. */
 	for (i = sizeof *attr; i < attr->size; i++)
@@ -43,6 +53,9 @@ static int check_attr(const struct fiber_attr *attr)
 	if (attr->flags & ~(unsigned)FLAGS_KNOWN)
 		return -EINVAL;
 	if (attr->nlocals && !attr->locals)
+		return -EINVAL;
+	/* Below memory of the caller is no room for a guard of ours. */
+	if (attr->stack && guard_wanted(attr))
 		return -EINVAL;
 	return 0;
 }
@@ -54,9 +67,10 @@ static struct fib_record_cache *records(struct fib_carrier *c)
 
 /* Memory of the caller is what the fiber begins on; of the pool it gets a promise, and begins on what is warm
  * when its turn comes. */
-static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr, size_t size,
-			 struct fiber *fiber)
+static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr,
+			 const struct fib_sched *s, struct fiber *fiber)
 {
+	size_t size = s ? s->stack_size : FIB_STACK_DEFAULT, guard = s ? s->guard_size : 0;
 	unsigned class;
 	int rc;
 
@@ -66,8 +80,10 @@ static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr, s
 	}
 	if (attr && attr->stack_size)
 		size = attr->stack_size;
+	if (attr && guard_wanted(attr))
+		guard = guard_wanted(attr);
 	fiber->stack.low = NULL;
-	rc = fib_stack_class(size, &class, &fiber->stack.size);
+	rc = fib_stack_class(size, guard, &class, &fiber->stack.size);
 	if (rc == 0)
 		rc = fib_stack_promise(c ? &c->stacks : NULL, class);
 	fiber->stack.class = (uint16_t) class;
@@ -140,7 +156,7 @@ static fib_noinline void apply(const struct fiber_attr *attr, struct fiber *fibe
 		fib_or(&fiber->life, FIB_LIFE_DETACHED);
 }
 
-int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, void *arg,
+int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn *fn, void *arg,
 	     const void *pc, struct fiber **ret)
 {
 	struct fib_carrier *c = fib_carrier_self();
@@ -160,7 +176,7 @@ int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, voi
 		return rc;
 	clear(fiber);
 	fib_context_inherit(&fiber->context);
-	rc = provide_stack(c, attr, stack_size, fiber);
+	rc = provide_stack(c, attr, s, fiber);
 	if (rc == 0 && attr && attr->nlocals) {
 		rc = fib_locals_preset(attr->locals, attr->nlocals, &fiber->locals);
 		if (rc < 0)
@@ -234,8 +250,8 @@ int fib_submit(struct fib_sched *s, struct fiber *fiber)
 int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)
 {
 	struct fiber *me = self(), *fiber;
-	int rc = fib_make(attr, me ? me->sched->stack_size : FIB_STACK_DEFAULT, fn, arg,
-			  __builtin_return_address(0), &fiber);
+	int rc =
+		fib_make(attr, me ? me->sched : NULL, fn, arg, __builtin_return_address(0), &fiber);
 
 	if (rc < 0)
 		return rc;
@@ -249,13 +265,13 @@ int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct 
 int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, void *arg,
 	      const void *pc, struct fiber **ret)
 {
-	unsigned flags = attr && attr->size >= sizeof *attr ? attr->flags : 0;
+	unsigned flags = attr && attr->size >= ATTR_LEAST ? attr->flags : 0;
 	struct fiber *fiber;
 	int rc = fib_live_enter(s, flags);
 
 	if (rc < 0)
 		return rc;
-	rc = fib_make(attr, s->stack_size, fn, arg, pc, &fiber);
+	rc = fib_make(attr, s, fn, arg, pc, &fiber);
 	if (rc < 0) {
 		fib_live_withdraw(s, flags);
 		return rc;

@@ -6,8 +6,8 @@
 #include "sched/sched.h"
 #include "sched/wait.h"
 
-/* fiber_create with the default stack size given; pc: the caller of the public function. */
-int fib_make(const struct fiber_attr *attr, size_t stack_size, fiber_fn *fn, void *arg,
+/* fiber_create with the default sizes of s, NULL: those of the library; pc: the caller of the public function. */
+int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn *fn, void *arg,
 	     const void *pc, struct fiber **ret);
 
 /* Make a fiber and submit it to s. pc: the caller of the public function; ret NULL: detached. 0, or a negative

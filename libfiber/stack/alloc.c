@@ -9,7 +9,9 @@
 
 #include <errno.h>
 
+#include "base/check.h"
 #include "context/context.h"
+#include "stack/class.h"
 #include "stack/pool.h"
 
 /* What is in the opaque part of a struct fiber_stack. */
@@ -35,13 +37,16 @@ int fiber_stack_alloc(size_t size, struct fiber_stack *ret)
 
 void fiber_stack_free(struct fiber_stack *stack)
 {
-	struct fib_stack give = {.low = stack->base,
-				 .size = stack->opaque[OPAQUE_SIZE],
-				 .colour = (uint32_t)stack->opaque[OPAQUE_COLOUR],
-				 .class = (uint16_t)stack->opaque[OPAQUE_CLASS]};
+	struct fib_stack give;
 
+	fib_must_have(stack, "the stack");
 	if (!stack->base)
 		return;
+	give = (struct fib_stack){.low = stack->base,
+				  .size = stack->opaque[OPAQUE_SIZE],
+				  .colour = (uint32_t)stack->opaque[OPAQUE_COLOUR],
+				  .class = (uint16_t)stack->opaque[OPAQUE_CLASS]};
+	give.guard = (uint16_t)(fib_class_guard(give.class) / FIB_GUARD_MIN);
 	/* A context that was never released was left in the middle of its frames. */
 	fib_announce_clean(give.low, give.size);
 	fib_stack_give(NULL, &give);

@@ -21,13 +21,15 @@
 #include "os/spin.h"
 #include "stack/guard.h"
 #include "stack/pool.h"
+#include "stack/slabs.h"
 
 #define SLAB	    (16u << 20)
 #define COLOURS	    16u
 #define COLOUR_STEP 192u
 _Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
-#define WARM_UP 32u
-#define AHEAD	64u /* guards */
+#define WARM_UP	    32u
+#define AHEAD	    64u	       /* guards ... */
+#define AHEAD_BYTES (4u << 20) /* ... or less: a large one takes microseconds, under a lock */
 
 void fib_class_push(struct fib_stack_class *c, const struct fib_stack *stack)
 {
@@ -84,33 +86,50 @@ static int make_room(struct fib_stack_class *c, size_t n)
 	return 0;
 }
 
-int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *ret)
+static int map_slab(struct fib_stack_class *c, unsigned class, size_t stride)
 {
-	size_t stride = fib_class_size(class) + FIB_STACK_GUARD;
+	const size_t count = SLAB / stride ? SLAB / stride : 1;
+	void *slab;
+
+	if (make_room(c, count) < 0 || fib_os_map_stacks(count * stride, &slab) < 0)
+		return -ENOMEM;
+	if (fib_slabs_add(slab, count * stride, class) < 0) {
+		fib_os_unmap(slab, count * stride);
+		return -ENOMEM;
+	}
+	c->next = c->guarded = slab;
+	c->end = c->next + count * stride;
+	return 0;
+}
+
+/* The guard of the next stack, and those of some after it. */
+static int guard_some(struct fib_stack_class *c, size_t guard, size_t stride)
+{
+	const size_t left = (size_t)(c->end - c->next) / stride;
+	size_t n = AHEAD_BYTES / guard;
 	int rc;
 
-	if (c->next == c->end) {
-		size_t count = SLAB / stride ? SLAB / stride : 1;
-		void *slab;
+	n = n < 1 ? 1 : n < AHEAD ? n : AHEAD;
+	rc = fib_guard(c->next, guard, stride, (unsigned)(left < n ? left : n));
+	if (rc < 0)
+		return -ENOMEM;
+	c->guarded += (size_t)rc * stride;
+	return 0;
+}
 
-		if (make_room(c, count) < 0 || fib_os_map_stacks(count * stride, &slab) < 0)
-			return -ENOMEM;
-		c->next = c->guarded = slab;
-		c->end = c->next + count * stride;
-	}
-	if (c->next == c->guarded) {
-		size_t left = (size_t)(c->end - c->next) / stride;
+int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *ret)
+{
+	const size_t guard = fib_class_guard(class), stride = fib_class_size(class) + guard;
 
-		rc = fib_guard(c->next, FIB_STACK_GUARD, stride,
-			       left < AHEAD ? (unsigned)left : AHEAD);
-		if (rc < 0)
-			return -ENOMEM;
-		c->guarded += (size_t)rc * stride;
-	}
-	ret->low = c->next + FIB_STACK_GUARD;
+	if (c->next == c->end && map_slab(c, class, stride) < 0)
+		return -ENOMEM;
+	if (c->next == c->guarded && guard_some(c, guard, stride) < 0)
+		return -ENOMEM;
+	ret->low = c->next + guard;
 	ret->size = fib_class_size(class);
 	ret->colour = c->colour++ % COLOURS * COLOUR_STEP;
 	ret->class = (uint16_t) class;
+	ret->guard = (uint16_t)(guard / FIB_GUARD_MIN);
 	c->next += stride;
 	c->cut++;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class.h - the stacks of one size that nobody has
+ * class.h - the free stacks of one size with guards of one size
  *
  * All of it under the lock, which the caller takes.
  */
@@ -27,9 +27,19 @@ struct fib_stack_class {
 	unsigned colour;
 };
 
+/* A class is a size of stacks and a size of guards, both powers of two: 16 KiB << 0 .. 16, 4 KiB << 0 .. 14. */
+#define FIB_CLASS_SIZES	 17u
+#define FIB_CLASS_GUARDS 15u
+#define FIB_CLASSES	 (FIB_CLASS_SIZES * FIB_CLASS_GUARDS)
+
 static inline size_t fib_class_size(unsigned class)
 {
-	return (size_t)FIB_STACK_MIN << class;
+	return (size_t)FIB_STACK_MIN << class % FIB_CLASS_SIZES;
+}
+
+static inline size_t fib_class_guard(unsigned class)
+{
+	return (size_t)FIB_GUARD_MIN << class / FIB_CLASS_SIZES;
 }
 
 /* Add one that keeps its pages, as the first that will be taken; one without, as the last. */

@@ -7,7 +7,7 @@
 bool fib_stack_overflowed(const struct fib_stack *stack, uint64_t address)
 {
 	uint64_t low = (uint64_t)(uintptr_t)stack->low;
-	uint64_t guard = stack->class == FIB_STACK_FOREIGN ? 4096 : FIB_STACK_GUARD;
+	uint64_t guard = stack->class == FIB_STACK_FOREIGN ? FIB_GUARD_MIN : fib_stack_guard(stack);
 
 	return stack->low && address < low && address >= low - guard;
 }

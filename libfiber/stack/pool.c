@@ -2,7 +2,8 @@
 /*
  * pool.c - who gets which stack
  *
- * Stacks come in classes by powers of two (class.c), and carriers keep a few of the class that they use.
+ * Stacks come in classes (class.c), by the sizes of stack and guard, both powers of two. Carriers keep a few stacks of
+ * the class that they use. A stack that one fiber with a small guard has left is never given to one that asks for a large one.
  *
  * A fiber that has not begun needs no stack yet, but it must be sure to get one: by then nobody could be told
  * that there is none. So its maker gets a promise. The rule: there are never fewer free stacks than
@@ -18,20 +19,27 @@
 #include "os/spin.h"
 #include "stack/class.h"
 #include "stack/guard.h"
-
-#define CLASSES 17 /* 16 KiB << 0 .. 16 KiB << 16 */
+#include "stack/slabs.h"
 
 #define TRIM_EVERY INT64_C(1000000000)
 #define PROMISES   32u /* as many as a carrier gets or gives back at a time */
 
-static struct fib_stack_class classes[CLASSES];
+static struct fib_stack_class classes[FIB_CLASSES];
 static _Atomic int64_t trimmed_at; /* A: pool.trim */
 
-static unsigned class_of(size_t size)
+/* The least n for which least << n is not less than size. */
+static unsigned doublings(size_t size, size_t least)
 {
-	if (size <= FIB_STACK_MIN)
-		return 0;
-	return 64 - (unsigned)__builtin_clzll((size - 1) / FIB_STACK_MIN);
+	return size <= least ? 0 : 64 - (unsigned)__builtin_clzll((size - 1) / least);
+}
+
+static unsigned class_of(size_t size, size_t guard)
+{
+	const size_t page = fib_os_page_size();
+
+	if (guard < page)
+		guard = guard ? page : FIB_STACK_GUARD;
+	return doublings(size, FIB_STACK_MIN) + doublings(guard, FIB_GUARD_MIN) * FIB_CLASS_SIZES;
 }
 
 /* Move some that nobody was promised to the cache, which is empty: one lock for many. The newest will be taken
@@ -64,7 +72,7 @@ int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack 
 
 	if (size > FIB_STACK_MAX)
 		return -EINVAL;
-	class = class_of(size);
+	class = class_of(size, 0);
 	if (take_cached(cache, class, ret))
 		return 0;
 	c = &classes[class];
@@ -165,11 +173,11 @@ void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, stru
 	fib_spin_unlock(&c->lock);
 }
 
-int fib_stack_class(size_t size, unsigned *ret_class, size_t *ret_size)
+int fib_stack_class(size_t size, size_t guard, unsigned *ret_class, size_t *ret_size)
 {
-	if (size > FIB_STACK_MAX)
+	if (size > FIB_STACK_MAX || guard > FIB_GUARD_MAX)
 		return -EINVAL;
-	*ret_class = class_of(size);
+	*ret_class = class_of(size, guard);
 	*ret_size = fib_class_size(*ret_class);
 	return 0;
 }
@@ -225,6 +233,12 @@ void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack
 	cache->stacks[cache->count++] = *stack;
 }
 
+/* Whoever has the lock, or the cache, writes them while we look: what is read is a word that was there. */
+fib_unwatched static size_t look(const size_t *at)
+{
+	return *(const volatile size_t *)at;
+}
+
 void fib_stack_trim(int64_t now)
 {
 	int64_t last = fib_load(&trimmed_at);
@@ -233,17 +247,12 @@ void fib_stack_trim(int64_t now)
 	/* label: pool.trim -- one carrier per period wins; nothing else depends on it. */
 	if (now - last < TRIM_EVERY || !fib_cas(&trimmed_at, &last, now))
 		return;
-	for (i = 0; i < CLASSES; i++)
-		fib_class_trim(&classes[i]);
+	for (i = 0; i < FIB_CLASSES; i++)
+		if (look(&classes[i].cut))
+			fib_class_trim(&classes[i]);
 }
 
 /* -- for those who watch -- */
-
-/* Whoever has the lock, or the cache, writes them while we look: what is read is a word that was there. */
-fib_unwatched static size_t look(const size_t *at)
-{
-	return *(const volatile size_t *)at;
-}
 
 fib_unwatched unsigned fib_stack_cached(const struct fib_stack_cache *cache)
 {
@@ -255,7 +264,7 @@ void fib_stack_count(struct fib_stack_totals *ret)
 	unsigned i;
 
 	*ret = (struct fib_stack_totals){0};
-	for (i = 0; i < CLASSES; i++) {
+	for (i = 0; i < FIB_CLASSES; i++) {
 		const struct fib_stack_class *c = &classes[i];
 		const uint64_t made = look(&c->cut);
 
@@ -272,17 +281,19 @@ void fib_stack_lock_pool(void)
 {
 	unsigned i;
 
-	for (i = 0; i < CLASSES; i++)
+	for (i = 0; i < FIB_CLASSES; i++)
 		fib_spin_lock(&classes[i].lock);
 	fib_guard_lock();
+	fib_slabs_lock();
 }
 
 void fib_stack_unlock_pool(void)
 {
 	unsigned i;
 
+	fib_slabs_unlock();
 	fib_guard_unlock();
-	for (i = 0; i < CLASSES; i++)
+	for (i = 0; i < FIB_CLASSES; i++)
 		fib_spin_unlock(&classes[i].lock);
 }
 
@@ -294,6 +305,6 @@ int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret)
 	ret->size = size;
 	ret->colour = 0;
 	ret->class = FIB_STACK_FOREIGN;
-	ret->unused = 0;
+	ret->guard = 0;
 	return 0;
 }

@@ -21,14 +21,17 @@ struct fib_stack_cache {
 };
 
 /*
- * Take a guarded stack of at least size usable bytes (rounded up to a power of two, at least
- * FIB_STACK_MIN). Its contents are whatever the last user left. cache may be NULL. 0, -EINVAL for a
+ * Take a stack of at least size usable bytes (rounded up to a power of two, at least
+ * FIB_STACK_MIN) with a guard of the default size. Its contents are whatever the last user left. cache may be NULL. 0, -EINVAL for a
  * size over FIB_STACK_MAX, -ENOMEM, also when the guard cannot be made.
  */
 int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack *ret);
 
-/* The class for that many bytes, and how many its stacks have. 0, -EINVAL for a size over FIB_STACK_MAX. */
-int fib_stack_class(size_t size, unsigned *ret_class, size_t *ret_size);
+/*
+ * The class for stacks of at least size bytes with guards of at least guard bytes (0: FIB_STACK_GUARD), and how many bytes
+ * its stacks have. 0, -EINVAL for a size over FIB_STACK_MAX or a guard over FIB_GUARD_MAX.
+ */
+int fib_stack_class(size_t size, size_t guard, unsigned *ret_class, size_t *ret_size);
 
 /* Make sure that there is a stack of that class when it is asked for: 0, -ENOMEM. A promise is kept
  * (take_promised, which cannot fail) or given back. cache may be NULL. */

@@ -189,7 +189,7 @@ int fiber_group_spawn(struct fiber_group *group, fiber_fn *fn, void *arg)
 	if (!c || !c->current)
 		return -EPERM;
 	s = c->sched;
-	rc = fib_make(NULL, s->stack_size, fn, arg, __builtin_return_address(0), &fiber);
+	rc = fib_make(NULL, s, fn, arg, __builtin_return_address(0), &fiber);
 	if (rc < 0)
 		return rc;
 	if (!enter(group, c->current, fiber)) {

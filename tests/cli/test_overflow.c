@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_overflow.c - a stack overflow says which fiber it was and leaves a core with its frames. */
+/*
+ * test_overflow.c - a stack overflow says which fiber it was and leaves a core with its frames
+ *
+ * What is promised about large frames: compiled with the flags that libfiber offers, an overflow by frames of any size
+ * is caught in the fiber's own guard. Compiled without, frames up to the size of the guard are. Larger ones may get
+ * past; but where such a program dies of it, the fiber is named.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +47,82 @@ static void test_overflow_report_names_fiber_id_and_stack_size(void **state)
 	cli_contains(p->err.bytes, "131072 bytes");
 	cli_contains(p->err.bytes, "overflow");
 	harness_free(p);
+}
+
+/* -- large frames -- */
+
+#define STACK	 262144
+#define GUARD	 65536
+#define OVERHEAD 512 /* what a call of the fixture needs beside its array */
+#define IN_GUARD "overflowed its stack of 262144 bytes (fault at"
+
+static const size_t frames[] = {4096,	16384,	GUARD - OVERHEAD, 286720,
+				327680, 524288, 1048576,	  2097152};
+
+static struct harness_process *descend(const char *program, size_t guard, size_t frame)
+{
+	char guard_text[24], frame_text[24];
+
+	snprintf(guard_text, sizeof guard_text, "%zu", guard);
+	snprintf(frame_text, sizeof frame_text, "%zu", frame);
+	return cli_run(program, "--stack", "262144", "--guard", guard_text, "--frame", frame_text,
+		       NULL);
+}
+
+static void caught_in_its_guard(const char *program, size_t guard, size_t frame)
+{
+	struct harness_process *p = descend(program, guard, frame);
+
+	died_by_segv(p);
+	cli_contains(p->err.bytes, "\"deep\" " IN_GUARD);
+	harness_free(p);
+}
+
+static void test_overflow_of_hardened_code_is_caught_whatever_its_frames(void **state)
+{
+	size_t i;
+
+	(void)state;
+	needs_the_default_fault_action();
+	for (i = 0; i < sizeof frames / sizeof frames[0]; i++)
+		caught_in_its_guard("overflow-hardened", GUARD, frames[i]);
+}
+
+static void test_overflow_is_caught_by_frames_up_to_the_guard(void **state)
+{
+	size_t i;
+
+	(void)state;
+	needs_the_default_fault_action();
+	for (i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+		if (frames[i] + OVERHEAD <= GUARD)
+			caught_in_its_guard("overflow", GUARD, frames[i]);
+		if (frames[i] <= 1 << 20)
+			caught_in_its_guard("overflow", (1 << 20) + 4096, frames[i]);
+	}
+}
+
+static void test_overflow_past_the_guard_names_its_fiber_when_it_faults(void **state)
+{
+	size_t i;
+
+	(void)state;
+	needs_the_default_fault_action();
+	for (i = 0; i < sizeof frames / sizeof frames[0]; i++) {
+		struct harness_process *p;
+
+		if (frames[i] <= GUARD)
+			continue;
+		p = descend("overflow", GUARD, frames[i]);
+		assert_true(p->ended);
+		if (WIFSIGNALED(p->status)) {
+			died_by_segv(p);
+			cli_contains(p->err.bytes, "\"deep\" overflowed its stack of 262144 bytes");
+		} else {
+			cli_contains(p->out.bytes, "no fault");
+		}
+		harness_free(p);
+	}
 }
 
 /* Where the kernel puts the core of a process in its folder: true when that is a plain file there. */
@@ -118,6 +200,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overflow_report_names_fiber_id_and_stack_size),
+		cmocka_unit_test(test_overflow_of_hardened_code_is_caught_whatever_its_frames),
+		cmocka_unit_test(test_overflow_is_caught_by_frames_up_to_the_guard),
+		cmocka_unit_test(test_overflow_past_the_guard_names_its_fiber_when_it_faults),
 		cmocka_unit_test(test_overflow_core_of_the_kernel_has_the_fibers_frames),
 	};
 

@@ -132,3 +132,9 @@ bool fib_arch_interrupted(void *ucontext, struct fib_context *ret)
 	(void)ret;
 	return false;
 }
+
+uint64_t fib_arch_interrupted_sp(const void *ucontext)
+{
+	(void)ucontext;
+	return 0;
+}

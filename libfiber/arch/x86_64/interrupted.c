@@ -36,3 +36,8 @@ bool fib_arch_interrupted(void *ucontext, struct fib_context *ret)
 	ret->pc = (uint64_t)at[REG_RIP];
 	return true;
 }
+
+uint64_t fib_arch_interrupted_sp(const void *ucontext)
+{
+	return (uint64_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSP];
+}

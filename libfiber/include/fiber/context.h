@@ -69,8 +69,8 @@ FIBER_API FIBER_NORETURN void fiber_context_end(struct fiber_context *from,
 FIBER_API void fiber_context_release(struct fiber_context *context);
 
 /*
- * Get a stack of at least size usable bytes, with a guard below it that faults on overflow, as
- * fibers have: memory is taken as it is touched, and tops are spread over the cache. Its
+ * Get a stack of at least size usable bytes, with a guard of 64 KiB below it that faults on
+ * overflow, as fibers have: memory is taken as it is touched, and tops are spread over the cache. Its
  * contents are whatever its last user left. 0; -EINVAL for a size of 1 GiB or more or without
  * ret; -ENOMEM, also when no guard can be made.
  */

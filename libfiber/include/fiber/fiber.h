@@ -76,6 +76,9 @@ struct fiber_attr {
 	unsigned flags;			  /* FIBER_DETACHED, ... */
 	const struct fiber_local *locals; /* values it begins with, or NULL */
 	size_t nlocals;
+	/* Bytes below the stack that fault on access, up to 64 MiB, rounded up to a power of two;
+	 * 0: the runtime's default. 0 with stack. */
+	size_t guard_size;
 };
 
 /*

@@ -35,6 +35,9 @@ struct fiber_runtime_options {
 	const char *control_path; /* NULL: default path; "": no control socket */
 	int (*idle)(void *idle_arg, int64_t deadline); /* called instead of blocking; may be NULL */
 	void *idle_arg;
+	/* Default for fibers: bytes below the stack that fault on access, up to 64 MiB, rounded up
+	 * to a power of two; 0: 64 KiB. */
+	size_t guard_size;
 };
 
 /*

@@ -18,7 +18,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 
-static void (*fault_report)(uint64_t address);
+static void (*fault_report)(uint64_t address, void *ucontext);
 static struct sigaction previous_segv, previous_bus;
 
 static void on_fault(int number, siginfo_t *info, void *context)
@@ -26,7 +26,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	const struct sigaction *previous = number == SIGBUS ? &previous_bus : &previous_segv;
 	int saved = errno;
 
-	fault_report((uint64_t)(uintptr_t)info->si_addr);
+	/* One that was sent has the sender where the address would be. */
+	if (info->si_code > 0)
+		fault_report((uint64_t)(uintptr_t)info->si_addr, context);
 	if (previous->sa_flags & SA_SIGINFO) {
 		previous->sa_sigaction(number, info, context);
 	} else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN) {
@@ -43,7 +45,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-int fib_os_fault_handler(void (*report)(uint64_t address))
+int fib_os_fault_handler(void (*report)(uint64_t address, void *ucontext))
 {
 	static _Atomic int installed;
 	struct sigaction action = {.sa_sigaction = on_fault,
@@ -90,4 +92,12 @@ void fib_os_altstack_leave(void *stack)
 
 	sigaltstack(&off, NULL);
 	munmap(stack, altstack_size());
+}
+
+bool fib_os_on_altstack(uint64_t sp)
+{
+	stack_t stack;
+
+	return sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_DISABLE) &&
+	       sp - (uint64_t)(uintptr_t)stack.ss_sp < stack.ss_size;
 }

@@ -42,7 +42,7 @@ static inline void carriers_ignore(const struct fib_poll_event *events, int n)
 static inline void carriers_start(struct fib_sched *s, unsigned n)
 {
 	if (fib_registry_init() < 0 ||
-	    fib_sched_start(s, n, FIB_STACK_DEFAULT, FIBER_PINNED_SILENT, carriers_ignore) < 0)
+	    fib_sched_start(s, n, FIB_STACK_DEFAULT, 0, FIBER_PINNED_SILENT, carriers_ignore) < 0)
 		abort();
 }
 
@@ -68,7 +68,7 @@ static inline struct fiber *carriers_spawn_flags(struct fib_sched *s, const char
 	struct fiber_attr attr = {.size = sizeof attr, .name = name, .flags = flags};
 	struct fiber *fiber;
 
-	if (fib_make(&attr, s->stack_size, fn, arg, NULL, &fiber) < 0 || fib_submit(s, fiber) < 0)
+	if (fib_make(&attr, s, fn, arg, NULL, &fiber) < 0 || fib_submit(s, fiber) < 0)
 		abort();
 	return fiber;
 }

@@ -21,7 +21,7 @@ static void *nothing(void *arg)
 
 static int make(const struct fiber_attr *attr, struct fiber **ret)
 {
-	return fib_make(attr, FIB_STACK_DEFAULT, nothing, NULL, (void *)0x1234, ret);
+	return fib_make(attr, NULL, nothing, NULL, (void *)0x1234, ret);
 }
 
 static void test_spawn_made_is_created_and_named(void **state)
@@ -84,7 +84,7 @@ static void fails(const struct fiber_attr *attr, fiber_fn *fn, int rc)
 	assert_int_equal(make(NULL, &before), 0);
 	id = fiber_id(before);
 	fib_unmake(before);
-	assert_int_equal(fib_make(attr, FIB_STACK_DEFAULT, fn, NULL, NULL, &f), rc);
+	assert_int_equal(fib_make(attr, NULL, fn, NULL, NULL, &f), rc);
 	assert_ptr_equal(f, (void *)0x5555);
 	assert_int_equal(carriers_fibers(), fibers);
 	/* The record went back, it is the next one again, and no id was used up. */
@@ -94,8 +94,17 @@ static void fails(const struct fiber_attr *attr, fiber_fn *fn, int rc)
 	fib_unmake(after);
 }
 
+static unsigned class_of(size_t size, size_t guard)
+{
+	unsigned class = ~0u;
+
+	assert_int_equal(fib_stack_class(size, guard, &class, &size), 0);
+	return class;
+}
+
 static void test_spawn_with_a_bad_attribute_leaves_nothing_behind(void **state)
 {
+	static char large[FIB_STACK_MIN];
 	char small[64];
 	struct {
 		struct fiber_attr known;
@@ -104,7 +113,7 @@ static void test_spawn_with_a_bad_attribute_leaves_nothing_behind(void **state)
 	const struct fiber_local local = {0};
 	const struct fiber_attr bad[] = {
 		{.size = 0},
-		{.size = sizeof(struct fiber_attr) - 1},
+		{.size = offsetof(struct fiber_attr, guard_size) - 1},
 		{.size = 5000},
 		{.size = sizeof(struct fiber_attr), .flags = 1u << 20},
 		{.size = sizeof(struct fiber_attr), .stack_size = FIB_STACK_MAX + 1},
@@ -112,6 +121,12 @@ static void test_spawn_with_a_bad_attribute_leaves_nothing_behind(void **state)
 		{.size = sizeof(struct fiber_attr), .stack = small},
 		{.size = sizeof(struct fiber_attr), .locals = &local, .nlocals = 1},
 		{.size = sizeof(struct fiber_attr), .nlocals = 1},
+		{.size = sizeof(struct fiber_attr), .guard_size = FIB_GUARD_MAX + 1},
+		{.size = sizeof(struct fiber_attr), .guard_size = SIZE_MAX},
+		{.size = sizeof(struct fiber_attr),
+		 .stack = large,
+		 .stack_size = sizeof large,
+		 .guard_size = 4096},
 	};
 	size_t i;
 
@@ -120,6 +135,49 @@ static void test_spawn_with_a_bad_attribute_leaves_nothing_behind(void **state)
 		fails(&bad[i], nothing, -EINVAL);
 	fails(NULL, NULL, -EINVAL);
 	fails(&newer.known, nothing, -EINVAL);
+}
+
+/* Nothing behind the size that it says is looked at. */
+static void test_spawn_takes_an_older_attr_without_a_guard(void **state)
+{
+	struct fiber_attr old;
+	struct fiber *f;
+
+	(void)state;
+	memset(&old, 0xff, sizeof old);
+	memset(&old, 0, offsetof(struct fiber_attr, guard_size));
+	old.size = offsetof(struct fiber_attr, guard_size);
+	old.name = "older";
+	assert_int_equal(make(&old, &f), 0);
+	assert_string_equal(fiber_name(f), "older");
+	assert_int_equal(f->stack.class, class_of(FIB_STACK_DEFAULT, 0));
+	fib_unmake(f);
+}
+
+static void test_spawn_gives_the_guard_of_the_attr_else_of_the_runtime(void **state)
+{
+	struct fiber_attr attr = {.size = sizeof attr};
+	struct fib_sched s;
+	struct fiber *f;
+
+	(void)state;
+	assert_int_equal(fib_sched_start(&s, 1, FIB_STACK_MIN, 256 << 10, FIBER_PINNED_SILENT,
+					 carriers_ignore),
+			 0);
+	assert_int_equal(s.stack_class, class_of(FIB_STACK_MIN, 256 << 10));
+	assert_int_equal(fib_make(&attr, &s, nothing, NULL, NULL, &f), 0);
+	assert_int_equal(f->stack.class, s.stack_class);
+	fib_unmake(f);
+	attr.guard_size = 1;
+	assert_int_equal(fib_make(&attr, &s, nothing, NULL, NULL, &f), 0);
+	assert_int_equal(f->stack.class, class_of(FIB_STACK_MIN, 4096));
+	fib_unmake(f);
+	attr.guard_size = 1 << 20;
+	attr.stack_size = FIB_STACK_DEFAULT;
+	assert_int_equal(fib_make(&attr, &s, nothing, NULL, NULL, &f), 0);
+	assert_int_equal(f->stack.class, class_of(FIB_STACK_DEFAULT, 1 << 20));
+	fib_unmake(f);
+	carriers_stop(&s);
 }
 
 static void test_spawn_takes_a_newer_attr_that_asks_for_nothing_new(void **state)
@@ -169,7 +227,7 @@ static void test_spawn_runs_on_the_caller_s_stack(void **state)
 	assert_non_null(stack);
 	attr.stack = stack;
 	carriers_start(&s, 1);
-	assert_int_equal(fib_make(&attr, s.stack_size, where, &at, NULL, &f), 0);
+	assert_int_equal(fib_make(&attr, &s, where, &at, NULL, &f), 0);
 	assert_int_equal(fib_submit(&s, f), 0);
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
 	assert_true(at > stack && at < stack + attr.stack_size);
@@ -308,6 +366,8 @@ int main(void)
 		cmocka_unit_test(test_spawn_made_is_created_and_named),
 		cmocka_unit_test(test_spawn_reused_record_remembers_nothing),
 		cmocka_unit_test(test_spawn_with_a_bad_attribute_leaves_nothing_behind),
+		cmocka_unit_test(test_spawn_takes_an_older_attr_without_a_guard),
+		cmocka_unit_test(test_spawn_gives_the_guard_of_the_attr_else_of_the_runtime),
 		cmocka_unit_test(test_spawn_takes_a_newer_attr_that_asks_for_nothing_new),
 		cmocka_unit_test(test_spawn_without_memory_for_a_stack_leaves_nothing_behind),
 		cmocka_unit_test(test_spawn_runs_on_the_caller_s_stack),

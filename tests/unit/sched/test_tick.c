@@ -214,7 +214,7 @@ static void test_tick_wakes_somebody_for_work_that_lies_about(void **state)
 	carriers_start(&s, 2);
 	assert_true(harness_until(asleep, &s, LIMIT_S));
 	/* Into the queue without a word to anybody: as if its wake-up had been lost. */
-	assert_int_equal(fib_make(NULL, s.stack_size, nothing, NULL, NULL, &f), 0);
+	assert_int_equal(fib_make(NULL, &s, nothing, NULL, NULL, &f), 0);
 	assert_int_equal(fib_live_enter(&s, 0), 0);
 	f->sched = &s;
 	fib_or(&f->life, FIB_LIFE_SUBMITTED);

@@ -67,7 +67,7 @@ static void test_stacks_that_were_promised_are_free_ones(void **state)
 	unsigned class;
 
 	(void)state;
-	assert_int_equal(fib_stack_class(FIB_STACK_MIN, &class, &size), 0);
+	assert_int_equal(fib_stack_class(FIB_STACK_MIN, 0, &class, &size), 0);
 	fib_stack_count(&before);
 	assert_int_equal(fib_stack_promise(NULL, class), 0);
 	fib_stack_count(&after);

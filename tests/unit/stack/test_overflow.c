@@ -29,7 +29,8 @@ static struct harness_child child;
 
 static void test_overflow_is_what_lies_in_the_guard(void **state)
 {
-	struct fib_stack s = {.low = (void *)0x700000, .size = 0x10000};
+	struct fib_stack s = {
+		.low = (void *)0x700000, .size = 0x10000, .guard = FIB_STACK_GUARD / FIB_GUARD_MIN};
 	uint64_t low = 0x700000;
 
 	(void)state;
@@ -93,8 +94,9 @@ struct side {
 static struct side home, away;
 static struct fib_stack stack;
 
-static void report(uint64_t address)
+static void report(uint64_t address, void *ucontext)
 {
+	(void)ucontext;
 	fib_log("%s", fib_stack_overflowed(&stack, address) ? "overflow" : "another fault");
 }
 

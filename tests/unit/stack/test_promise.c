@@ -35,7 +35,7 @@ static unsigned class_for(size_t size)
 	unsigned class;
 	size_t real;
 
-	return fib_stack_class(size, &class, &real) == 0 && real >= size ? class : ~0u;
+	return fib_stack_class(size, 0, &class, &real) == 0 && real >= size ? class : ~0u;
 }
 
 /* Where it can be told apart from every other. */
@@ -245,10 +245,10 @@ static void test_promise_class_is_that_of_the_stack(void **state)
 	size_t size;
 
 	(void)state;
-	assert_int_equal(fib_stack_class(FIB_STACK_MAX + 1, &class, &size), -EINVAL);
-	assert_int_equal(fib_stack_class(1, &class, &size), 0);
+	assert_int_equal(fib_stack_class(FIB_STACK_MAX + 1, 0, &class, &size), -EINVAL);
+	assert_int_equal(fib_stack_class(1, 0, &class, &size), 0);
 	assert_int_equal(size, FIB_STACK_MIN);
-	assert_int_equal(fib_stack_class(FIB_STACK_MIN + 1, &class, &size), 0);
+	assert_int_equal(fib_stack_class(FIB_STACK_MIN + 1, 0, &class, &size), 0);
 	assert_int_equal(size, 2 * FIB_STACK_MIN);
 	assert_int_equal(fib_stack_promise(NULL, class), 0);
 	fib_stack_take_promised(NULL, class, &stack);

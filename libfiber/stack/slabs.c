@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slabs.c - a table of the slabs that stacks are cut from
+ *
+ * The handler of a fault asks whether an address lies in the guard of any stack. It runs in a signal, perhaps in the
+ * middle of the pool with a lock held, so it takes no lock.
+ *
+ * The table only grows. It is a list of blocks, of which none is ever unmapped or moved. An entry is written before
+ * `count` covers it, and a block is zeroed before `next` leads to it; neither changes afterwards. So a reader that takes
+ * `count` and `next` with acquire sees whole entries, and misses only a slab that is being added just now. No fiber
+ * runs on a stack of that slab: its class is locked until the slab has been added, and the first stack is cut afterwards.
+ *
+ * A slab of 16 MiB has some 50 stacks of the default size, so a million stacks are 20,000 entries: 40 us for the handler.
+ */
+#include "stack/slabs.h"
+
+#include <errno.h>
+
+#include "base/atomic.h"
+#include "os/os.h"
+#include "os/spin.h"
+#include "stack/class.h"
+
+#define ENTRIES 169u
+
+struct slab {
+	uint64_t low, high;
+	unsigned class;
+};
+
+struct block {
+	_Atomic uint32_t count; /* L writes, A reads: slabs.entry */
+	struct block *_Atomic next;
+	struct slab slabs[ENTRIES]; /* L until count covers it, then read-only */
+};
+_Static_assert(sizeof(struct block) <= 4096, "a page");
+
+static struct block first;
+
+/* L: all under lock */
+static struct {
+	_Atomic uint32_t lock;
+	struct block *last;
+} table = {.last = &first};
+
+void fib_slabs_lock(void)
+{
+	fib_spin_lock(&table.lock);
+}
+
+void fib_slabs_unlock(void)
+{
+	fib_spin_unlock(&table.lock);
+}
+
+/* The block with room for one more; NULL without memory. */
+static struct block *block_with_room(void)
+{
+	struct block *last = table.last;
+	void *more;
+
+	if (fib_load(&last->count) < ENTRIES)
+		return last;
+	if (fib_os_map_stacks(sizeof *last, &more) < 0)
+		return NULL;
+	table.last = more;
+	/* label: slabs.block -- a reader that sees the block sees it zeroed. */
+	fib_store_release(&last->next, table.last);
+	return table.last;
+}
+
+int fib_slabs_add(const void *low, size_t size, unsigned class)
+{
+	const uint64_t at = (uint64_t)(uintptr_t)low;
+	struct block *b;
+
+	fib_spin_lock(&table.lock);
+	b = block_with_room();
+	if (b) {
+		const uint32_t n = fib_load(&b->count);
+
+		b->slabs[n] = (struct slab){at, at + size, class};
+		/* label: slabs.entry -- a reader that sees the count sees the entry. */
+		fib_store_release(&b->count, n + 1);
+	}
+	fib_spin_unlock(&table.lock);
+	return b ? 0 : -ENOMEM;
+}
+
+static enum fib_slab_part part_of(const struct slab *s, uint64_t address)
+{
+	const uint64_t guard = fib_class_guard(s->class);
+
+	return (address - s->low) % (guard + fib_class_size(s->class)) < guard ? FIB_SLAB_GUARD
+									       : FIB_SLAB_STACK;
+}
+
+enum fib_slab_part fib_slabs_find(uint64_t address)
+{
+	const struct block *b = &first;
+	uint32_t i, count;
+
+	while (b) {
+		/* pairs: slabs.entry */
+		count = fib_load_acquire(&b->count);
+		for (i = 0; i < count; i++)
+			if (address >= b->slabs[i].low && address < b->slabs[i].high)
+				return part_of(&b->slabs[i], address);
+		/* pairs: slabs.block */
+		b = fib_load_acquire(&b->next);
+	}
+	return FIB_SLAB_NONE;
+}
