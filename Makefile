@@ -34,6 +34,8 @@ URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo urin
 URING  := $(URING)
 PROBES ?= $(shell echo '\#include <sys/sdt.h>' | $(CC) -E - >/dev/null 2>&1 && echo sdt || echo none)
 PROBES := $(PROBES)
+CHECKER ?= $(if $(SAN),none,$(shell echo '\#include <valgrind/memcheck.h>' | $(CC) -E - >/dev/null 2>&1 && echo valgrind || echo none))
+CHECKER := $(CHECKER)
 # What AddressSanitizer adds to each access takes the compiler half as long again to optimize well.
 OPT    ?= $(if $(filter address,$(SAN)),-O1,-O2)
 BUILD  ?= build$(if $(SAN),/$(SAN))
@@ -61,7 +63,7 @@ CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"'
 LDFLAGS  += -pthread $(SANFLAGS)
 
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE) \
-	-Ilibfiber/base/probe/$(PROBES)
+	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER)
 PUB_INC  := -Ilibfiber/include
 
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
@@ -105,6 +107,7 @@ examples: $(EXAMPLES)
 $(BUILD)/lib/libfiber.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@$(if $(filter none,$(PROBES)),echo "libfiber: without probes: <sys/sdt.h> is missing or not wanted ('make deps' installs it)")
+	@$(if $(SAN),,$(if $(filter none,$(CHECKER)),echo "libfiber: valgrind will not know its stacks: <valgrind/memcheck.h> is missing or not wanted ('make deps' installs it)"))
 	@rm -f $@
 	$(AR) rcs $@ $^
 

@@ -14,6 +14,7 @@ BEGIN {
 	chosen["ticks.h"] = "arch"
 	chosen["announce.h"] = "context"
 	chosen["probe.h"] = "base"
+	chosen["checker.h"] = "base"
 	# What stands outside libfiber/ may see of the tree besides its own folder; * is everything.
 	split("layout wire", seen)
 	for (i in seen) {

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/compiler.h"
+#include "base/lent.h"
 #include "context/context.h"
 
 /* What is in a struct fiber_context. */
@@ -53,6 +54,7 @@ int fiber_context_init(struct fiber_context *context, void *stack, size_t size, 
 		return -EINVAL;
 	/* Whoever ran on it before may have been dropped in the middle of its frames. */
 	fib_announce_clean(stack, size);
+	fib_lent(stack, size);
 	e->fn = fn;
 	e->arg = arg;
 	rc = fib_context_init(&e->context, &e->announce, stack, size, begin, e);

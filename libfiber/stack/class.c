@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "checker.h"
 #include "os/os.h"
 #include "os/spin.h"
 #include "stack/guard.h"
@@ -130,6 +131,7 @@ int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *r
 	ret->colour = c->colour++ % COLOURS * COLOUR_STEP;
 	ret->class = (uint16_t) class;
 	ret->guard = (uint16_t)(guard / FIB_GUARD_MIN);
+	fib_checker_stack(ret->low, ret->size);
 	c->next += stride;
 	c->cut++;
 	return 0;

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/lent.h"
 #include "os/os.h"
 #include "os/spin.h"
 #include "stack/class.h"
@@ -301,6 +302,7 @@ int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret)
 {
 	if (size < FIB_STACK_MIN)
 		return -EINVAL;
+	fib_lent(memory, size);
 	ret->low = memory;
 	ret->size = size;
 	ret->colour = 0;

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <fiber.h>
 
@@ -122,6 +124,22 @@ static void test_choose_refuses_a_name_that_nobody_has(void **state)
 	assert_int_equal(rc, -EINVAL);
 }
 
+static void test_choose_writes_no_name_that_a_terminal_obeys(void **state)
+{
+	char wanted[500] = "\x1b]0;owned\a\xc2\x9b", text[2048];
+	struct hearing h;
+
+	(void)state;
+	memset(wanted + strlen(wanted), 'x', sizeof wanted - 1 - strlen(wanted));
+	hear_begin(&h);
+	assert_int_equal(choose(&ring, &gone, wanted), -EINVAL);
+	snprintf(text, sizeof text, "%s", hear_end(&h));
+	assert_true(said(text, "FIBER_POLLER=\\x1b]0;owned\\x07\\xc2\\x9bxxx"));
+	assert_true(said(text, ": no such poller, it is one of ring, "));
+	assert_true(strlen(text) < 200);
+	assert_null(strpbrk(text, "\x1b\a\xc2\x9b"));
+}
+
 /* -- what a program sees of it -- */
 
 static const char *runs(const char *setting, int *ret_rc)
@@ -175,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_choose_tries_no_other_when_there_is_no_descriptor_left),
 		cmocka_unit_test(test_choose_fails_with_the_last_reason_when_nobody_can_be_used),
 		cmocka_unit_test(test_choose_refuses_a_name_that_nobody_has),
+		cmocka_unit_test(test_choose_writes_no_name_that_a_terminal_obeys),
 		cmocka_unit_test(test_choose_obeys_the_environment_when_a_runtime_starts),
 		cmocka_unit_test(test_choose_lets_no_runtime_start_with_a_poller_that_is_none),
 	};
