@@ -71,8 +71,9 @@ CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
 # -- sources: a file in its folder is all it takes --
 LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched sync io service runtime arch/$(ARCH) poll/$(URING)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
-LIB_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(LIB_SRC))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
+# With a sanitizer all is compiled once, fit for a shared library, but for the note, which differs in an archive.
+LIB_OBJ  := $(if $(SAN),$(PIC_OBJ:%/pic/core/note.S.o=%/lib/core/note.S.o),$(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(LIB_SRC)))
 WALK_SRC := $(wildcard libfiber/wire/*.c libfiber/layout/*.c)
 INS_ROOMS := $(patsubst inspect/%/,%,$(sort $(wildcard inspect/*/)))
 INS_SRC  := $(wildcard inspect/*/*.c)
@@ -97,7 +98,7 @@ TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson lib
 CTL_LIBS = $(shell pkg-config --libs ncursesw)
 
 .PHONY: all lib tools fixtures examples
-all: lib tools fixtures examples
+all: lib tools fixtures examples variants
 lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a $(BUILD)/gdb/libfiber-gdb.py
 tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace
 fixtures: $(FIX_BIN)
@@ -224,6 +225,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 
 include scripts/backtrace.mk
 include scripts/fuzz.mk
+include scripts/variants.mk
 include scripts/check.mk
 include scripts/install.mk
 

@@ -252,6 +252,8 @@ static const char *reason(int rc)
 		return "it runs, and only itself can walk its stack";
 	case -ESRCH:
 		return "it has ended";
+	case -EFAULT:
+		return "its stack pointer is outside its stack";
 	case -ENOTSUP:
 		return "the stacks of this port cannot be walked";
 	default:
@@ -272,6 +274,8 @@ int fiber_print_backtrace(struct fiber *fiber, FILE *out, int max_frames)
 		rc = -ENOTSUP;
 	else if (fiber == fiber_self())
 		rc = print_self(out, max, &whole);
+	else if (rc == 0 && fib_row_astray(&w.row))
+		rc = -EFAULT;
 	else if (rc == 0 && fib_row_fresh(&w.row))
 		rc = print_beginning(out, &w, &whole);
 	else if (rc == 0)

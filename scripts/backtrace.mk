@@ -15,10 +15,11 @@ $(BUILD)/lib/libfiber-backtrace.a: $(BACKTRACE_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BUILD)/lib/libfiber-backtrace.so.0: $(BACKTRACE_OBJ) $(BUILD)/obj/pic/layout/row.c.o $(BUILD)/lib/libfiber.so
+BACKTRACE_LAYOUT := $(filter $(addprefix %/,$(patsubst libfiber/%,%.o,$(wildcard libfiber/layout/*.c))),$(PIC_OBJ))
+$(BUILD)/lib/libfiber-backtrace.so.0: $(BACKTRACE_OBJ) $(BACKTRACE_LAYOUT) $(BUILD)/lib/libfiber.so
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-backtrace.so.0 -o $@ $(BACKTRACE_OBJ) \
-		$(BUILD)/obj/pic/layout/row.c.o -L$(BUILD)/lib -lfiber $(BACKTRACE_LIBS)
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-backtrace.so.0 $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ \
+		$(BACKTRACE_OBJ) $(BACKTRACE_LAYOUT) -L$(BUILD)/lib -lfiber $(BACKTRACE_LIBS)
 
 $(BUILD)/lib/libfiber-backtrace.so: $(BUILD)/lib/libfiber-backtrace.so.0
 	ln -sf libfiber-backtrace.so.0 $@

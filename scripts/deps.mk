@@ -5,11 +5,11 @@ DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-d
 	libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
 	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium python3 python3-jsonschema \
-	zsh fish graphviz
+	zsh fish graphviz valgrind
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts
 # instructions and system calls; `make bench` does without any of them, `make bench-http` needs wrk.
-BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev golang-go valgrind \
+BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev golang-go \
 	wrk nginx-light strace
 
 .PHONY: deps deps-bench tool-libraries

@@ -8,7 +8,7 @@ set -u
 
 # lacking: the programs and libraries of the packages that this system does not have
 lacking() {
-	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot; do
+	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot valgrind; do
 		command -v $program >/dev/null 2>&1 || echo $program
 	done
 	for library in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib cmocka liburing; do
@@ -19,7 +19,7 @@ lacking() {
 		echo 'int main(void) { return 0; }' |
 			cc -x c -o /dev/null - -l$library 2>/dev/null || echo lib$library
 	done
-	for header in sys/sdt.h boost/context/detail/fcontext.hpp; do
+	for header in sys/sdt.h valgrind/memcheck.h boost/context/detail/fcontext.hpp; do
 		echo "#include <$header>" | c++ -x c++ -fsyntax-only - 2>/dev/null || echo $header
 	done
 }
@@ -34,19 +34,19 @@ This system is not Debian or one of its relatives; install these and go on:
                  ncurses-devel binutils-devel libzstd-devel xz-devel zlib-devel libcmocka-devel http-parser-devel
                  liburing-devel boost-devel systemtap-sdt-devel gdb lldb elfutils elfutils-debuginfod binutils util-linux
                  bash zstd xz clang compiler-rt clang-tools-extra cppcheck mandoc chromium python3 python3-jsonschema
-                 zsh fish graphviz; for SAN: libasan libubsan libtsan
+                 zsh fish graphviz valgrind-devel; for SAN and libfiber-asan, -tsan: libasan libubsan libtsan
   Arch:          gcc make pkgconf libunwind elfutils debuginfod jansson ncurses binutils zstd xz zlib cmocka http-parser
                  liburing boost gdb lldb util-linux bash clang compiler-rt cppcheck mandoc chromium python
-                 python-jsonschema zsh fish graphviz
+                 python-jsonschema zsh fish graphviz valgrind
   Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev elfutils-dev jansson-dev ncurses-dev binutils-dev zstd-dev
                  xz-dev zlib-dev cmocka-dev http-parser-dev liburing-dev boost-dev gdb lldb elfutils binutils util-linux
                  bash coreutils zstd xz clang compiler-rt clang-extra-tools cppcheck mandoc chromium python3
-                 py3-jsonschema zsh fish graphviz
+                 py3-jsonschema zsh fish graphviz valgrind-dev
   openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel libdw-devel libelf-devel libjansson-devel ncurses-devel
                  binutils-devel libzstd-devel xz-devel zlib-devel libcmocka-devel http-parser-devel liburing-devel
                  libboost_context-devel systemtap-sdt-devel gdb lldb elfutils elfutils-debuginfod binutils util-linux
-                 bash zstd xz clang clang-tools cppcheck mandoc chromium python3 python3-jsonschema zsh fish graphviz;
-                 for SAN: libasan8 libubsan1 libtsan2
+                 bash zstd xz clang clang-tools cppcheck mandoc chromium python3 python3-jsonschema zsh fish graphviz
+                 valgrind-devel; for SAN and libfiber-asan, -tsan: libasan8 libubsan1 libtsan2
 EOT
 	exit 1
 fi

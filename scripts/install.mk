@@ -12,7 +12,8 @@ UNITS       := $(wildcard fiberctl/share/*.service fiberctl/share/*.timer)
 
 # gdb loads what is named after a library: from its own data folder, which /usr/share/gdb/auto-load is part of, without being
 # asked; from beside the library where its safe-path allows that. It takes the first that it finds, so there is one.
-GDB_LOADS := $(if $(filter /usr,$(PREFIX)),share/gdb/auto-load/usr/lib,lib)/libfiber.so.0-gdb.py
+GDB_FOLDER := $(if $(filter /usr,$(PREFIX)),share/gdb/auto-load/usr/lib,lib)
+gdb_loads = $(1:%=$(GDB_FOLDER)/%.so.0-gdb.py)
 
 # Where the shells look for what completes a command.
 BASH_COMPLETIONS := $(DEST)/share/bash-completion/completions
@@ -25,7 +26,7 @@ MAN_LINKS = for name in $$($(names_of)); do \
 	[ "$$name" = $$(basename $${page%.*}) ] || echo $$dir/$$name.$${page\#\#*.}; done
 
 .PHONY: install uninstall
-install: lib tools
+install: lib tools variants
 	$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
 	$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(DEST)/bin
 	$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber_pic.a $(DEST)/lib
@@ -41,6 +42,7 @@ install: lib tools
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
+	@$(foreach v,$(VARIANTS_BUILT),$(call install_variant,$(v)) &&) true
 	$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 	@for tool in fiberctl fibertrace; do \
 		$(BUILD)/bin/$$tool completion bash >$(BASH_COMPLETIONS)/$$tool && \
@@ -48,9 +50,11 @@ install: lib tools
 		$(BUILD)/bin/$$tool completion fish >$(FISH_COMPLETIONS)/$$tool.fish || exit 1; \
 	done
 	$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
-	$(INSTALL) -m 644 $(DASHBOARDS) $(GDB_SCRIPT) $(DEST)/share/libfiber
-	$(INSTALL) -d $(DEST)/$(dir $(GDB_LOADS))
-	ln -sfr $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/$(GDB_LOADS)
+	$(INSTALL) -m 644 $(DASHBOARDS) $(GDB_SCRIPT) libfiber/share/libfiber.supp $(DEST)/share/libfiber
+	$(INSTALL) -d $(DEST)/$(GDB_FOLDER)
+	@for link in $(call gdb_loads,libfiber $(VARIANTS_BUILT:%=libfiber-%)); do \
+		ln -sfr $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/$$link || exit 1; \
+	done
 	@for unit in $(UNITS); do \
 		sed -e 's|@PREFIX@|$(PREFIX)|' $$unit >$(DEST)/lib/systemd/system/$${unit##*/} || exit 1; \
 	done
@@ -69,7 +73,8 @@ uninstall:
 	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)
 	rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)
-	rm -f $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/$(GDB_LOADS)
+	rm -f $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/share/libfiber/libfiber.supp $(addprefix $(DEST)/,$(call gdb_loads,libfiber libfiber-asan libfiber-tsan))
+	rm -f $(variant_files)
 	[ ! -d $(DEST)/share/libfiber ] || rmdir --ignore-fail-on-non-empty $(DEST)/share/libfiber
 	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish

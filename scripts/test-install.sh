@@ -56,6 +56,12 @@ installed_as_listed() {
 		echo ./bin/fiberctl
 		echo ./bin/fibertrace
 		(cd libfiber/include && find . -name '*.h' | sed 's|^\.|./include|')
+		for variant in libfiber-asan libfiber-tsan; do
+			echo "./lib/$variant.a"
+			echo "./lib/$variant.so"
+			echo "./lib/$variant.so.0"
+			echo "./lib/pkgconfig/$variant.pc"
+		done
 		echo ./lib/libfiber-backtrace.a
 		echo ./lib/libfiber-backtrace.so
 		echo ./lib/libfiber-backtrace.so.0
@@ -75,11 +81,14 @@ installed_as_listed() {
 		echo ./lib/systemd/system/libfiber-metrics.timer
 		echo ./share/libfiber/libfiber-dashboard.json
 		echo ./share/libfiber/libfiber-gdb.py
+		echo ./share/libfiber/libfiber.supp
 		# Where gdb looks without being asked, or beside the library.
-		case $1 in
-		*/usr) echo ./share/gdb/auto-load/usr/lib/libfiber.so.0-gdb.py ;;
-		*) echo ./lib/libfiber.so.0-gdb.py ;;
-		esac
+		for library in libfiber libfiber-asan libfiber-tsan; do
+			case $1 in
+			*/usr) echo "./share/gdb/auto-load/usr/lib/$library.so.0-gdb.py" ;;
+			*) echo "./lib/$library.so.0-gdb.py" ;;
+			esac
+		done
 		for page in man/*.[137]; do
 			[ -f "$page" ] || continue
 			echo "./share/man/man${page##*.}/${page#man/}"
@@ -160,6 +169,32 @@ int main(int argc, char **argv)
 }
 END
 
+cat >"$tmp/wide.c" <<'END'
+#include <fiber.h>
+
+static volatile char *frame;
+
+static __attribute__((noinline)) void take(size_t bytes)
+{
+	char array[bytes];
+
+	frame = array;
+	frame[0] = 1;
+}
+
+static void *start(void *arg)
+{
+	fiber_set_name(fiber_self(), "wide");
+	take(1 << 20);
+	return arg;
+}
+
+int main(void)
+{
+	return fiber_run(start, NULL, NULL, NULL) < 0;
+}
+END
+
 # compile_own OUTPUT PKG-CONFIG-OPTION CC-OPTION...
 compile_own() {
 	output=$1 option=$2
@@ -175,6 +210,44 @@ adds_up() {
 
 uses_shared() {
 	LD_LIBRARY_PATH=$prefix/lib ldd "$tmp/shared" | grep -F "$prefix/lib/libfiber.so.0"
+}
+
+# hardening: the flags that the library was built with, which this compiler knows
+hardening() {
+	flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --variable=hardening libfiber) && echo "$flags" &&
+		[ "$flags" = -fstack-clash-protection ] && touches_each_page "$tmp/wide-hardened" "$flags" &&
+		! touches_each_page "$tmp/wide-plain" -fno-stack-clash-protection
+}
+
+# touches_each_page OUTPUT CC-OPTION...: an overflow by a frame of 1 MiB is caught in the fiber's own guard
+touches_each_page() {
+	output=$1
+	shift
+	# shellcheck disable=SC2046 # flags are words
+	"$cc" -O2 -o "$output" "$tmp/wide.c" "$@" \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs libfiber) || return 1
+	LD_LIBRARY_PATH=$prefix/lib timeout 20 "$output" 2>"$tmp/wide" || :
+	grep -F '"wide" overflowed its stack of 262144 bytes (fault at' "$tmp/wide"
+}
+
+# examples_build: with the Makefile beside them, which knows them all; the first one and the one with a library more are built
+examples_build() {
+	mkdir -p "$tmp/examples" || return 1
+	PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+	export PKG_CONFIG_PATH
+	"$make" -n -C examples OUT="$tmp/examples" CC="$cc" >"$tmp/make" &&
+		[ "$(grep -c -e ' -fstack-clash-protection ' "$tmp/make")" = "$(find examples -name '*.c' | wc -l)" ] &&
+		"$make" -s -C examples OUT="$tmp/examples" CC="$cc" "$tmp/examples/01_hello" "$tmp/examples/15_backtrace" &&
+		LD_LIBRARY_PATH=$prefix/lib timeout 20 "$tmp/examples/01_hello"
+	said=$?
+	unset PKG_CONFIG_PATH
+	return $said
+}
+
+# examples_say_what_is_missing: where there is no libfiber
+examples_say_what_is_missing() {
+	! PKG_CONFIG_LIBDIR=$tmp/none PKG_CONFIG_PATH='' "$make" -s -C examples OUT="$tmp/examples" >"$tmp/make" 2>&1 &&
+		cat "$tmp/make" && grep -q 'pkg-config does not find libfiber' "$tmp/make"
 }
 
 # control_lists, control_walks, trace_sees: the installed tools and the program's one waiting fiber
@@ -273,6 +346,9 @@ prove "a program compiles with pkg-config libfiber" compile_own "$tmp/shared" --
 sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$tmp/readme.c"
 prove "the program in the README compiles" "$cc" -std=c11 -pedantic -Wall -Wextra -Werror -I"$prefix/include" \
 	-fsyntax-only "$tmp/readme.c"
+prove "pkg-config --variable=hardening libfiber is what keeps frames from stepping over guards" hardening
+prove "the examples build with their Makefile against what was installed" examples_build
+prove "and where nothing is installed it says so" examples_say_what_is_missing
 prove "it uses the installed shared library" uses_shared
 prove "it runs" adds_up "$tmp/shared"
 prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/static" --static -static

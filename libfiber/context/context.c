@@ -8,6 +8,7 @@
 #include "context/context.h"
 
 #include "checker.h" /* of the folder that the Makefile chose */
+
 int fib_context_begin(struct fib_context *context, struct fib_announce *announce, void *low,
 		      size_t size, void (*fn)(void *), void *arg)
 {
@@ -43,6 +44,32 @@ _Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *
 void fib_context_begun(struct fib_announce *announce)
 {
 	fib_announce_enter(announce);
+}
+
+const char *fib_context_announced(void)
+{
+	return fib_announce_name();
+}
+
+/* A frame has the address of what is apart from it, among other things. */
+fib_noinline __attribute__((no_sanitize("address", "thread"))) unsigned fib_context_asides(
+	const struct fib_announce *announce, uint64_t sp, uint64_t top,
+	void (*add)(const void *low, size_t size))
+{
+	void *const volatile *word = (void *const volatile *)(uintptr_t)sp;
+	const void *low, *last = NULL;
+	unsigned told = 0;
+	size_t size = 0;
+
+	for (; (uint64_t)(uintptr_t)word < top; word++) {
+		low = fib_announce_aside(announce, *word, &size);
+		if (!low || low == last)
+			continue;
+		add(low, size);
+		last = low;
+		told++;
+	}
+	return told;
 }
 
 /* Frames have gaps that AddressSanitizer lets nobody touch; and a waker may change the places that their fiber holds in

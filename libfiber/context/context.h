@@ -62,8 +62,18 @@ static fib_always_inline void fib_context_switch(struct fib_context *from,
 _Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *to,
 				 struct fib_announce *to_announce);
 
+/* The thread has left the stack of from for good and is back on that of to, by a jump that was no switch. */
+
 /* The first thing that runs in a new context calls this. */
 void fib_context_begun(struct fib_announce *announce);
+
+/* The sanitizer that switches are announced to; NULL: none. */
+const char *fib_context_announced(void);
+
+/* Call add for all memory in which a sanitizer keeps variables of the frames on [sp, top) apart from the stack. The context is
+ * suspended. Returns how often. */
+unsigned fib_context_asides(const struct fib_announce *announce, uint64_t sp, uint64_t top,
+			    void (*add)(const void *low, size_t size));
 
 /* Copy size bytes of frames from sp upwards, which are there, as they are, gaps and all. The frames may be the caller's own,
  * or those that a signal has interrupted. Async-signal-safe. */

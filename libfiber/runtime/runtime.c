@@ -18,6 +18,8 @@
 #include "io/descriptor.h"
 #include "io/op.h"
 #include "os/os.h"
+#include "runtime/roots.h"
+#include "runtime/sanitizer.h"
 #include "sched/live.h"
 #include "sched/spawn.h"
 #include "sched/tick.h"
@@ -67,8 +69,11 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 		fib_os_stay_loaded();
 		rc = fib_fault_report();
 	}
+	if (rc == 0)
+		rc = fib_roots_watch();
 	if (rc < 0)
 		return rc;
+	fib_sanitizer_check();
 	fib_fork_watch();
 	fib_select_serve_fds(&fib_await_ops);
 	rt = aligned_alloc(FIB_CACHE_LINE,

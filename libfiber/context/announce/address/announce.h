@@ -18,6 +18,11 @@ struct fib_announce {
 	size_t dead_size;
 };
 
+static inline const char *fib_announce_name(void)
+{
+	return "AddressSanitizer";
+}
+
 /* What a dying context has poisoned on its stack is cleaned when it is left. */
 static inline bool fib_announce_restarts(void)
 {
@@ -50,6 +55,17 @@ static inline void fib_announce_bury(struct fib_announce *from, struct fib_annou
 	to->dead_low = from->low;
 	to->dead_size = from->size;
 	from->low = NULL;
+}
+
+static inline const void *fib_announce_aside(const struct fib_announce *a, void *word,
+					     size_t *ret_size)
+{
+	void *low, *end;
+
+	if (!a->fake || !__asan_addr_is_in_fake_stack(a->fake, word, &low, &end))
+		return NULL;
+	*ret_size = (size_t)((char *)end - (char *)low);
+	return low;
 }
 
 static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to,

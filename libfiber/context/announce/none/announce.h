@@ -13,6 +13,12 @@
 struct fib_announce {
 };
 
+/* The sanitizer that is told; NULL: none. */
+static inline const char *fib_announce_name(void)
+{
+	return NULL;
+}
+
 /* Whether a context may begin on the stack that another one is about to leave for good. */
 static inline bool fib_announce_restarts(void)
 {
@@ -45,6 +51,17 @@ static inline void fib_announce_bury(struct fib_announce *from, struct fib_annou
 {
 	(void)from;
 	(void)to;
+}
+
+/* Of a suspended context: the memory apart from its stack that holds variables of one of its frames and that word points into.
+ * Its lowest byte and *ret_size, or NULL. */
+static inline const void *fib_announce_aside(const struct fib_announce *a, void *word,
+					     size_t *ret_size)
+{
+	(void)a;
+	(void)word;
+	(void)ret_size;
+	return NULL;
 }
 
 /* Just before the switch; dying: from will never be resumed. */

@@ -14,6 +14,11 @@ struct fib_announce {
 	void *dead; /* TSan's, of a context that ended in our favour, to be destroyed on our stack */
 };
 
+static inline const char *fib_announce_name(void)
+{
+	return "ThreadSanitizer";
+}
+
 /* A history for each. */
 static inline bool fib_announce_restarts(void)
 {
@@ -46,6 +51,15 @@ static inline void fib_announce_bury(struct fib_announce *from, struct fib_annou
 {
 	to->dead = from->owned ? from->fiber : NULL;
 	from->owned = 0;
+}
+
+static inline const void *fib_announce_aside(const struct fib_announce *a, void *word,
+					     size_t *ret_size)
+{
+	(void)a;
+	(void)word;
+	(void)ret_size;
+	return NULL;
 }
 
 /* Flag 0: a switch synchronises, as the carrier that leaves and the fiber that goes on are one

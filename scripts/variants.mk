@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+#
+# variants.mk - libfiber for programs with a sanitizer: libfiber-asan (-fsanitize=address), libfiber-tsan (-fsanitize=thread)
+#
+# make variants    both, as part of `make` and `make install`; `make install VARIANTS=` does without
+#
+# Each is the whole library, compiled with the sanitizer. The sanitizer's runtime is not linked into libfiber-asan.so or
+# libfiber-tsan.so: a program brings the runtime of the compiler that links it, and that need not be ours. For the same reason
+# libfiber-asan has nothing of -fsanitize=undefined, which `make check SAN=address` uses. libfiber-tsan is what
+# `make check SAN=thread` compiles, and is in the same folder.
+
+VARIANTS ?= $(if $(SAN),,asan tsan)
+SAN_OF_asan   := address
+SAN_OF_tsan   := thread
+BUILD_OF_asan := $(BUILD)/asan
+BUILD_OF_tsan := $(BUILD)/thread
+libs_of = $(addprefix $(BUILD_OF_$(1))/lib/libfiber-$(1),.a .so)
+
+# Whether a program can be linked that has it.
+has_sanitizer = printf '\#include <sanitizer/%s_interface.h>\nint main(void) { return 0; }\n' $(1) | \
+	$(CC) -fsanitize=$(SAN_OF_$(1)) -x c - -o /dev/null 2>/dev/null
+
+.PHONY: variants $(VARIANTS:%=variant-%)
+variants: $(VARIANTS:%=variant-%)
+$(VARIANTS:%=variant-%): variant-%:
+	@if $(call has_sanitizer,$*); then \
+		$(MAKE) --no-print-directory SAN=$(SAN_OF_$*) UNDEFINED= BUILD=$(BUILD_OF_$*) $(call libs_of,$*); \
+	else \
+		rm -f $(call libs_of,$*); \
+		echo "libfiber: without libfiber-$*: '$(CC)' links no program with -fsanitize=$(SAN_OF_$*)"; \
+	fi
+
+# In the make of one of them.
+VARIANT := $(if $(filter address,$(SAN)),asan,$(if $(filter thread,$(SAN)),tsan))
+ifneq ($(VARIANT),)
+$(BUILD)/lib/libfiber-$(VARIANT).a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/lib/libfiber-$(VARIANT).so.0: $(PIC_OBJ) libfiber/libfiber.map
+	@mkdir -p $(@D)
+	$(CC) $(filter-out $(SANFLAGS),$(LDFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete \
+		-Wl,--version-script=libfiber/libfiber.map -o $@ $(PIC_OBJ) $(LIB_LIBS)
+
+$(BUILD)/lib/libfiber-$(VARIANT).so: $(BUILD)/lib/libfiber-$(VARIANT).so.0
+	ln -sf $(<F) $@
+endif
+
+# -- what install.mk installs: those that were built --
+VARIANTS_BUILT = $(foreach v,$(VARIANTS),$(if $(wildcard $(BUILD_OF_$(v))/lib/libfiber-$(v).a),$(v)))
+
+# install_variant NAME: a line of shell; libfiber.pc is there.
+install_variant = \
+	$(INSTALL) -m 644 $(BUILD_OF_$(1))/lib/libfiber-$(1).a $(DEST)/lib && \
+	$(INSTALL) -m 755 $(BUILD_OF_$(1))/lib/libfiber-$(1).so.0 $(DEST)/lib && \
+	ln -sf libfiber-$(1).so.0 $(DEST)/lib/libfiber-$(1).so && \
+	sed -e 's|^Name: .*|&-$(1)|' -e 's|^Description: .*|& (for programs with -fsanitize=$(SAN_OF_$(1)))|' \
+		-e 's|-lfiber\b|&-$(1)|' $(DEST)/lib/pkgconfig/libfiber.pc >$(DEST)/lib/pkgconfig/libfiber-$(1).pc
+variant_files = $(foreach v,asan tsan,$(addprefix $(DEST)/lib/,libfiber-$(v).a libfiber-$(v).so libfiber-$(v).so.0 \
+	pkgconfig/libfiber-$(v).pc))
