@@ -30,8 +30,12 @@ struct fib_os_who {
 	pid_t pid; /* 0: of another pid namespace, and cannot be seen from here */
 	uid_t uid;
 };
-/* Accept one connection: non-blocking, close-on-exec. The descriptor and who has connected. */
-int fib_os_local_accept(int fd, struct fib_os_who *ret);
+/* Accept one connection: non-blocking, close-on-exec. The descriptor, and who has connected; or a negative errno. */
+int fib_os_local_accept(int fd);
+int fib_os_local_who(int fd, struct fib_os_who *ret); /* 0, or a negative errno */
+/* On such a connection: read(2) and write(2), -EAGAIN instead of waiting. By threads that block SIGPIPE. */
+ssize_t fib_os_local_read(int fd, void *buf, size_t size);
+ssize_t fib_os_local_write(int fd, const void *buf, size_t size);
 
 /* -- the waker: an eventfd -- */
 int fib_os_event(void);

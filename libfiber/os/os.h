@@ -9,6 +9,7 @@
 #ifndef FIB_OS_OS_H
 #define FIB_OS_OS_H
 
+#include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,9 +18,15 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+/* Whether that negative errno says that a sandbox, or the kernel, does not let us make the call at all. */
+static inline bool fib_os_is_refusal(int rc)
+{
+	return rc == -EPERM || rc == -EACCES || rc == -ENOSYS;
+}
+
 /* -- clock.c -- */
 int64_t fib_os_now(void);	  /* ns, CLOCK_MONOTONIC */
-int64_t fib_os_thread_cpu(void);  /* ns that the calling thread has run; a system call */
+int64_t fib_os_thread_cpu(void);  /* ns that the calling thread has run, or -errno; a system call */
 int64_t fib_os_process_cpu(void); /* the same of all threads together */
 int64_t fib_os_wall(void);	  /* ns, CLOCK_REALTIME */
 
@@ -36,6 +43,8 @@ int fib_os_reserve(size_t size, void **ret);
 int fib_os_commit(void *at, size_t size); /* make reserved pages readable and writable */
 /* Map memory for stacks: readable, writable, no huge pages, no swap reservation. */
 int fib_os_map_stacks(size_t size, void **ret);
+/* Map memory that is readable and writable, in one system call. 0 and *ret, or -ENOMEM. */
+int fib_os_map_buffer(size_t size, void **ret);
 void fib_os_unmap(void *at, size_t size);
 /* Make [at, at + size) fault on access, as a mapping of its own or inside its mapping: -ENOSYS where the kernel
  * cannot; or turn the first kind into the second. 0, or a negative errno. */
@@ -52,30 +61,43 @@ void fib_os_discard(void *at, size_t size); /* give the pages back, contents bec
 
 /* How many bytes of address space this process may have in all (RLIMIT_AS); UINT64_MAX: no limit. */
 uint64_t fib_os_space_limit(void);
+
 /* -- memory.c -- */
 /* Copy size bytes of this process' own memory that may not be there: 0, or -EFAULT; never faults. Uses
  * process_vm_readv, or a pipe where that is forbidden. Any number of callers, also in signal handlers; errno
  * does not survive it. */
 int fib_os_peek(uint64_t address, void *buf, size_t size);
-int64_t fib_os_resident(void); /* bytes of this process that are in memory, or -errno */
-/* Resident bytes from the lowest resident page of [low, low + size) to its end, or -errno. */
+/* Bytes of this process that are in memory, or -errno. statm: /proc/self/statm, open. */
+int64_t fib_os_resident(int statm);
+/* Resident bytes from the lowest resident page of [low, low + size) to its end, or -errno. By mincore(2), or _by
+ * /proc/self/pagemap, which is open. */
 int64_t fib_os_high_water(uint64_t low, size_t size);
+int64_t fib_os_high_water_by(int pagemap, uint64_t low, size_t size);
 
 /* -- memory_many.c -- */
 /* What fib_os_peek_many() may copy through; opened by the caller, when it is worth that, and closed by it. */
 struct fib_os_pipe {
-	int fds[2]; /* -1: not open */
+	int fds[2];	   /* -1: not open */
+	uint64_t identity; /* fib_os_identity() of both ends */
 };
-#define FIB_OS_NO_PIPE ((struct fib_os_pipe){{-1, -1}})
-bool fib_os_pipe_open(struct fib_os_pipe *pipe); /* false: there is no descriptor left; nothing has changed */
+#define FIB_OS_NO_PIPE ((struct fib_os_pipe){{-1, -1}, 0})
+bool fib_os_pipe_open(
+	struct fib_os_pipe *
+		pipe); /* false: no descriptor is left, or valgrind runs the program; nothing has changed */
 void fib_os_pipe_close(struct fib_os_pipe *pipe);
+/* Whether both ends are still this pipe: the program may have closed them and use their numbers. */
+bool fib_os_pipe_ours(const struct fib_os_pipe *pipe);
 
-/* fib_os_peek() for n pieces, with few system calls while none is missing, and faster through a pipe. */
+/* fib_os_peek() by write(2) and read(2) on the pipe; where the pipe is not open, or fails, fib_os_peek(). A pipe that fails is
+ * forgotten, not closed. */
+int fib_os_peek_through(struct fib_os_pipe *pipe, uint64_t address, void *buf, size_t size);
+
+/* The same for n pieces, with few system calls while none is missing. */
 struct fib_os_piece {
 	uint64_t address;
 	void *buf;
 	size_t size;
-	int rc; /* what fib_os_peek() would have returned */
+	int rc; /* what fib_os_peek_through() would have returned */
 };
 void fib_os_peek_many(struct fib_os_piece pieces[], size_t n, struct fib_os_pipe *pipe);
 
@@ -101,6 +123,7 @@ const char *fib_os_program(void);	   /* short name of the running program */
 /* From now on the library or program that this code is in is never unloaded; dlclose() leaves it mapped. Not with
  * a lock held. */
 void fib_os_stay_loaded(void);
+
 
 /* -- signal.c -- */
 /* Install a handler for memory faults that runs on the thread's alternate stack, once. Called with the faulting
@@ -138,6 +161,8 @@ ssize_t fib_os_write_slow(int fd, const struct iovec *v, int count);
 size_t fib_os_claim(int fd, size_t size, bool writing, int64_t *ret_at);
 /* Only those before `moved` were moved: put the offset back to there, unless it is not at `end` any more. */
 void fib_os_unclaim(int fd, int64_t moved, int64_t end);
+/* Read at an offset, without moving the file's own: a file of /proc, which never blocks. */
+ssize_t fib_os_read_at(int fd, void *buf, size_t size, uint64_t offset);
 int fib_os_open_file(const char *path, int flags, mode_t mode); /* may block for ever */
 int fib_os_close(int fd);
 /* Differs where fd is another open file than it was, and both have a place in a file system, or are sockets or pipes.

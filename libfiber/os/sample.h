@@ -7,10 +7,16 @@
 #include <stdint.h>
 
 #include "layout/sleeper.h"
+#include "os/kept.h"
 
 /* What thread tid does: 1: it sleeps there, *ret; 0: it runs, or waits for a CPU. Or a negative errno: it has ended, or
  * nobody may know. */
 int fib_os_thread_place(uint32_t tid, struct fib_sleeper_place *ret);
+
+/* The same of a thread that has kept its file open for that, which takes one call more to be sure of it, and none that opens. */
+void fib_os_thread_place_keep(
+	struct fib_os_kept *ret); /* of the calling thread; not open where there is no such file */
+int fib_os_thread_place_of(struct fib_os_kept *kept, uint32_t tid, struct fib_sleeper_place *ret);
 
 /*
  * Have fn called on thread tid, in between two of its instructions, with its registers as the ucontext_t of a signal

@@ -40,6 +40,13 @@ static struct {
 	int64_t before, now; /* the look before this one, and this one */
 } looks;
 
+static fib_longrun_pipe_fn *_Atomic through; /* A: set by the service thread's start */
+
+void fib_longrun_set_pipe(fib_longrun_pipe_fn *pipe)
+{
+	fib_store(&through, pipe);
+}
+
 /* A fiber at a glance: it runs, so nothing but the numbers is sure to belong together. */
 struct glimpse {
 	uint64_t fiber, seq;
@@ -70,6 +77,10 @@ int fib_longrun_init(struct fib_sched *s)
 
 void fib_longrun_release(struct fib_sched *s)
 {
+	unsigned i;
+
+	for (i = 0; i < s->carrier_count; i++)
+		fib_os_kept_close(&s->carriers[i].place);
 	if (s->carrier_count && s->carriers->sample)
 		fib_os_unmap(s->carriers->sample, s->carrier_count * sizeof *s->carriers->sample);
 }
@@ -149,11 +160,14 @@ static struct fib_longrun_event *record(struct fib_carrier *c, const struct glim
 static void copy_sleeper(struct fib_longrun_event *e, const struct fib_sleeper_place *place)
 {
 	uint64_t size = e->stack_low + e->stack_room - place->sp;
+	fib_longrun_pipe_fn *const pipe = fib_load(&through);
+	struct fib_os_pipe none = FIB_OS_NO_PIPE;
 
 	e->context.sp = place->sp;
 	e->context.pc = place->pc;
 	e->lack = FIB_LONGRUN_MEMORY;
-	e->stack_size = fib_longrun_copy(place->sp, size <= e->stack_room ? size : 0, e->stack);
+	e->stack_size = fib_longrun_copy(pipe ? pipe() : &none, place->sp,
+					 size <= e->stack_room ? size : 0, e->stack);
 	if (e->stack_size)
 		e->lack = FIB_LONGRUN_NOTHING;
 }
@@ -177,8 +191,8 @@ static void record_sleeper(struct fib_carrier *c, const struct glimpse *g,
 	}
 	copy_sleeper(e, place);
 	if (glance(c, &now) && same(&c->hold, &now) &&
-	    fib_os_thread_place(fib_load(&c->tid), &after) == 1 && after.call == place->call &&
-	    after.sp == place->sp && after.pc == place->pc)
+	    fib_os_thread_place_of(&c->place, fib_load(&c->tid), &after) == 1 &&
+	    after.call == place->call && after.sp == place->sp && after.pc == place->pc)
 		return;
 	/* It got up meanwhile: these bytes may be of two moments. */
 	e->lack = FIB_LONGRUN_MISSED;
@@ -226,7 +240,7 @@ static void look_closer(struct fib_carrier *c, const struct glimpse *g, int64_t 
 	struct fib_sleeper_place place;
 	struct glimpse after;
 
-	if (fib_os_thread_place(fib_load(&c->tid), &place) != 1)
+	if (fib_os_thread_place_of(&c->place, fib_load(&c->tid), &place) != 1)
 		ask(c, g, now);
 	/* Else it has left meanwhile, and it is the carrier that sleeps, in the poller. */
 	else if (glance(c, &after) && same(&c->hold, &after))
@@ -297,7 +311,8 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
 	struct fib_longrun_hold *h = &c->hold;
 	struct fib_longrun_event *e;
 	struct glimpse g;
-	bool runs = fib_load(&c->tid) && glance(c, &g);
+	/* pairs: longrun.enter -- whoever finds its number finds its file. */
+	bool runs = fib_load_acquire(&c->tid) && glance(c, &g);
 
 	if (h->fiber && (!runs || !same(h, &g)))
 		end_hold(c, now);

@@ -81,12 +81,20 @@ struct fib_longrun_hold {
 int fib_longrun_init(struct fib_sched *s);
 void fib_longrun_release(struct fib_sched *s);
 
-/* The calling carrier can be looked at from now on. */
+/* The calling carrier can be looked at from now on, and its thread has made every system call that it makes at start only. */
 void fib_longrun_enter(struct fib_carrier *c);
+
+/* Wait until carrier c has entered. */
+void fib_longrun_await(struct fib_carrier *c);
 
 /* How long fibers of s may hold their carriers, ns; 0: as long as they like. Any thread. */
 void fib_longrun_set(struct fib_sched *s, int64_t ns);
 int64_t fib_longrun_threshold(struct fib_sched *s);
+
+/* Copy stacks of fibers that sleep through the pipe that this returns, which may be closed; called by the service thread. */
+struct fib_os_pipe;
+typedef struct fib_os_pipe *fib_longrun_pipe_fn(void);
+void fib_longrun_set_pipe(fib_longrun_pipe_fn *pipe);
 
 /* A look at the carriers of s, and a line about what was recorded since the last one, at most one a second. By the
  * service thread, with the lock of the list of schedulers. */

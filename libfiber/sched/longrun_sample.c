@@ -24,16 +24,16 @@ enum { IDLE, ASKED, TAKING, TAKEN };
 
 #define PAGE 4096u
 
-uint32_t fib_longrun_copy(uint64_t sp, uint64_t size, unsigned char *to)
+uint32_t fib_longrun_copy(struct fib_os_pipe *pipe, uint64_t sp, uint64_t size, unsigned char *to)
 {
 	uint64_t most = size && size < FIB_LONGRUN_STACK ? size : FIB_LONGRUN_STACK;
 
-	if (fib_os_peek(sp, to, most) == 0)
+	if (fib_os_peek_through(pipe, sp, to, most) == 0)
 		return (uint32_t)most;
 	/* Not all of it is there: what is left of its page, then. */
 	if (PAGE - sp % PAGE < most)
 		most = PAGE - sp % PAGE;
-	return fib_os_peek(sp, to, most) == 0 ? (uint32_t)most : 0;
+	return fib_os_peek_through(pipe, sp, to, most) == 0 ? (uint32_t)most : 0;
 }
 
 static void take(struct fib_longrun_sample *sample, const struct fiber *fiber)
@@ -48,7 +48,10 @@ static void take(struct fib_longrun_sample *sample, const struct fiber *fiber)
 		fib_context_copy_frames(sample->stack, sample->context.sp, size);
 		sample->stack_size = (uint32_t)size;
 	} else {
-		sample->stack_size = fib_longrun_copy(sample->context.sp, 0, sample->stack);
+		struct fib_os_pipe none =
+			FIB_OS_NO_PIPE; /* the service thread may be using its own */
+
+		sample->stack_size = fib_longrun_copy(&none, sample->context.sp, 0, sample->stack);
 	}
 	if (!sample->stack_size)
 		sample->lack = FIB_LONGRUN_MEMORY;
@@ -125,5 +128,15 @@ void fib_longrun_enter(struct fib_carrier *c)
 		fib_os_take_interrupts();
 		fib_store(&c->interruptible, 1);
 	}
-	fib_store(&c->tid, fib_os_tid());
+	fib_os_thread_place_keep(&c->place);
+	/* label: longrun.enter */
+	fib_store_release(&c->tid, fib_os_tid());
+	fib_os_futex_wake(&c->tid, 1);
+}
+
+void fib_longrun_await(struct fib_carrier *c)
+{
+	/* pairs: longrun.enter */
+	while (!fib_load_acquire(&c->tid))
+		fib_os_futex_wait(&c->tid, 0, INT64_MAX);
 }

@@ -3,6 +3,7 @@
 #ifndef FIB_SCHED_LONGRUN_SAMPLE_H
 #define FIB_SCHED_LONGRUN_SAMPLE_H
 
+#include "os/os.h"
 #include "sched/longrun.h"
 
 /* Interrupt carrier c, should it still run that fiber at that seq. 0; -EAGAIN: not now; -EBUSY, -ESRCH, ...:
@@ -16,8 +17,8 @@ void fib_longrun_sample_done(struct fib_carrier *c);
 /* Take the question back. False when the carrier is about to answer it. */
 bool fib_longrun_sample_cancel(struct fib_carrier *c);
 
-/* Copy the stack from sp upwards: size bytes, or, where that is 0, whatever there is; never more than FIB_LONGRUN_STACK. How
- * many. Async-signal-safe; errno does not survive it. */
-uint32_t fib_longrun_copy(uint64_t sp, uint64_t size, unsigned char *to);
+/* Copy the stack from sp upwards: size bytes, or, where that is 0, whatever there is; never more than FIB_LONGRUN_STACK. Through
+ * the caller's pipe, which may be closed, or by fib_os_peek(). How many. Async-signal-safe; errno does not survive it. */
+uint32_t fib_longrun_copy(struct fib_os_pipe *pipe, uint64_t sp, uint64_t size, unsigned char *to);
 
 #endif

@@ -151,16 +151,30 @@ void fib_pinned_end(struct fiber *fiber, uint64_t event)
 	fib_store_release(&e->seq, seq + 2);
 }
 
+_Static_assert(sizeof(struct fib_pinned_event) % sizeof(uint64_t) == 0 &&
+		       offsetof(struct fib_pinned_event, context) % sizeof(uint64_t) == 0,
+	       "copied in words");
+
+/* Somebody may write while we copy: the seq says so afterwards. */
+fib_unwatched static void copy_words(void *to, const void *from, size_t size)
+{
+	const volatile uint64_t *word = from;
+	uint64_t *at = to;
+	size_t i;
+
+	for (i = 0; i < size / sizeof *at; i++)
+		at[i] = word[i];
+}
+
 /* The newest event without its stack. False while it is written: the next tick prints it. */
 static bool copy_newest(struct fib_pinned *p, uint64_t recorded, struct fib_pinned_event *ret)
 {
 	struct fib_pinned_event *e = &p->events[(recorded - 1) % FIB_PINNED_EVENTS];
 	uint64_t seq = fib_load_acquire(&e->seq);
 
-	/* Somebody may write while we copy; the kernel does not mind. */
-	if ((seq & 1) || fib_os_peek((uint64_t)(uintptr_t)e, ret,
-				     offsetof(struct fib_pinned_event, context)) < 0)
+	if (seq & 1)
 		return false;
+	copy_words(ret, e, offsetof(struct fib_pinned_event, context));
 	ret->name[sizeof ret->name - 1] = 0;
 	fib_fence_acquire();
 	return fib_load(&e->seq) == seq && ret->kind < FIB_WAIT_COUNT;
@@ -173,8 +187,9 @@ int fib_pinned_copy(struct fib_pinned *p, unsigned slot, struct fib_pinned_event
 
 	if (!seq)
 		return -ENOENT;
-	if ((seq & 1) || fib_os_peek((uint64_t)(uintptr_t)e, ret, sizeof *ret) < 0)
+	if (seq & 1)
 		return -EAGAIN;
+	copy_words(ret, e, sizeof *ret);
 	ret->name[sizeof ret->name - 1] = 0;
 	fib_fence_acquire();
 	return fib_load(&e->seq) == seq ? 0 : -EAGAIN;
@@ -194,7 +209,7 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY ||
 	    !fib_tick_may_print() || !copy_newest(p, recorded, &e))
 		return;
-	fib_log("fiber %llu \"%s\" waits while pinned and %s (%s; %llu since the last line)",
+	fib_log("fiber %llu %s waits while pinned and %s (%s; %llu since the last line)",
 		(unsigned long long)e.fiber, fib_log_name(name, e.name),
 		e.duration == 0 ? "is refused" : "blocks its carrier",
 		fiber_registry.wait_names[e.kind], (unsigned long long)(recorded - p->reported));

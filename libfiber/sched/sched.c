@@ -23,6 +23,7 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 	c->fresh.alone = s->carrier_count == 1;
 	c->records.shares = s->carrier_count > 1;
 	c->index = i;
+	c->place = FIB_OS_NOT_KEPT;
 	c->rand = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
 	fib_timers_init(&c->timers);
 	/* Carriers begin awake and searching. */
@@ -71,6 +72,9 @@ static int start_threads(struct fib_sched *s)
 			return rc;
 		}
 	}
+	/* A program may forbid itself system calls as soon as it has a runtime (libfiber(7)). */
+	for (i = 0; i < s->carrier_count; i++)
+		fib_longrun_await(&s->carriers[i]);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "base/tls.h"
 #include "core/record.h"
 #include "core/record_cache.h"
+#include "os/kept.h"
 #include "poll/choose.h"
 #include "poll/poller.h"
 #include "sched/background.h"
@@ -82,8 +83,9 @@ struct fib_carrier {
 	void *altstack;		/* C */
 	struct fib_recorder *recorder; /* C: NULL: it does not record */
 
-	_Atomic uint32_t tid;		   /* C writes, A reads; 0: not there yet */
+	_Atomic uint32_t tid;		   /* C writes, A:longrun.enter reads; 0: not there yet */
 	_Atomic uint32_t interruptible;	   /* C writes, A reads: it may be sent longrun's signal */
+	struct fib_os_kept place;	   /* C opens it before tid, then the service thread's */
 	struct fib_longrun_hold hold;	   /* the service thread's */
 	struct fib_longrun_sample *sample; /* I: longrun.sample */
 };

@@ -103,6 +103,13 @@ void fib_tick_unlock(void)
 
 void fib_tick_forget(void)
 {
+	struct fib_sched *s;
+	unsigned i;
+
+	/* The files tell of the parent's threads. */
+	for (s = tick.first; s; s = s->next)
+		for (i = 0; i < s->carrier_count; i++)
+			fib_os_kept_close(&s->carriers[i].place);
 	tick.first = NULL;
 	tick.idle_ticks = 0;
 	tick.pause = 0;

@@ -40,7 +40,8 @@ static void look(struct fib_allowance *a, int64_t now)
 	int64_t process = fib_os_process_cpu(), own = fib_os_thread_cpu();
 	int64_t carriers = process - a->process_cpu - (own - a->own_cpu);
 
-	a->busy = carriers > (now - a->looked_at) / USED;
+	/* Where a sandbox does not let us know, they might be busy. */
+	a->busy = process < 0 || own < 0 || carriers > (now - a->looked_at) / USED;
 	a->looked_at = now;
 	a->process_cpu = process;
 	a->own_cpu = own;
@@ -83,4 +84,11 @@ void fib_allowance_spend(struct fib_allowance *a, int64_t ns, bool granted, int6
 	} else
 		a->rests_until = a->owes_until = 0;
 	a->stint = a->charged = 0;
+}
+
+int64_t fib_allowance_cpu(void)
+{
+	const int64_t cpu = fib_os_thread_cpu();
+
+	return cpu < 0 ? fib_os_now() : cpu;
 }

@@ -37,4 +37,7 @@ static inline int64_t fib_allowance_until(const struct fib_allowance *allowance,
 	return granted ? allowance->rests_until : allowance->owes_until;
 }
 
+/* CPU time that this thread has used, ns. Where a sandbox refuses to say, the time: what passes of it is never less. */
+int64_t fib_allowance_cpu(void);
+
 #endif

@@ -3,20 +3,20 @@
  * answer.c - the frames that the answers to several commands share
  *
  * A reader needs three things besides the fibers: who we are, how our records are laid out, and which
- * files are mapped where, so that it can name addresses. The maps are read with plain read(2) into
+ * files are mapped where, so that it can name addresses. The maps are read (maps.c) into
  * the frame, a piece at a time: a program with tens of thousands of mappings has megabytes of them.
  */
 #include "service/answer.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/registry.h"
-#include "os/local.h"
 #include "os/os.h"
 #include "sched/tick.h"
+#include "service/maps.h"
 
 #define MAPS_PIECE 512u /* bytes: some five lines, each a microsecond or two of the kernel's */
 
@@ -24,6 +24,7 @@ static struct {
 	char name[sizeof(((struct fib_wire_process *)0)->name)];
 	enum fib_wire_mode mode;
 	int64_t began;
+	int32_t pid;
 } self;
 
 void fib_answer_introduce(const char *name, enum fib_wire_mode mode)
@@ -31,6 +32,7 @@ void fib_answer_introduce(const char *name, enum fib_wire_mode mode)
 	snprintf(self.name, sizeof self.name, "%s", name);
 	self.mode = mode;
 	self.began = fib_os_now();
+	self.pid = getpid();
 }
 
 enum fib_wire_mode fib_answer_mode(void)
@@ -48,7 +50,7 @@ void fib_answer_process(struct fib_peer *peer, int64_t now)
 	struct fib_wire_process p = {0};
 	int policy = fib_tick_policy();
 
-	p.pid = getpid();
+	p.pid = self.pid;
 	p.mode = self.mode;
 	p.carriers = fib_tick_carriers();
 	p.policy = policy < 0 ? 0 : (uint32_t)policy;
@@ -78,36 +80,52 @@ void fib_answer_layout(struct fib_peer *peer)
 	fib_peer_frame(peer, FIB_WIRE_LAYOUT, &layout, sizeof layout);
 }
 
+void fib_answer_refused(struct fib_peer *peer, int rc, const char *call, const char *lacks)
+{
+	struct fib_wire_refused *r = &peer->cursor.refused;
+
+	if (!fib_os_is_refusal(rc) || r->error)
+		return;
+	r->error = rc;
+	snprintf(r->call, sizeof r->call, "%s", call);
+	snprintf(r->lacks, sizeof r->lacks, "%s", lacks);
+}
+
 void fib_answer_end(struct fib_peer *peer)
 {
+	const struct fib_wire_refused *r = &peer->cursor.refused;
+
+	if (r->error)
+		fib_peer_frame(peer, FIB_WIRE_REFUSED, r, sizeof *r);
 	fib_peer_frame(peer, FIB_WIRE_END, &peer->cursor.end, sizeof peer->cursor.end);
 }
 
 /* A piece. True when there is no more. */
-static bool answer_maps(struct fib_peer *peer)
+static bool answer_maps(struct fib_peer *peer, int64_t now)
 {
 	struct fib_cursor *c = &peer->cursor;
-	struct iovec piece;
+	size_t room;
 	ssize_t n;
+	void *at;
 
 	fib_peer_frame_open(peer, FIB_WIRE_MAPS);
-	piece.iov_base = fib_peer_at(peer, &piece.iov_len);
-	if (piece.iov_len > MAPS_PIECE)
-		piece.iov_len = MAPS_PIECE;
-	/* It is on no disk, but is not known to be there at once. */
-	n = fib_os_read_slow(c->file, &piece, 1);
+	at = fib_peer_at(peer, &room);
+	n = fib_maps_read(peer, at, room < MAPS_PIECE ? room : MAPS_PIECE, c->mapped, now);
 	if (n > 0) {
+		c->mapped += (size_t)n;
 		fib_peer_add(peer, (size_t)n);
 		fib_peer_frame_close(peer);
 		return false;
 	}
 	fib_peer_frame_drop(peer);
-	fib_os_close(c->file);
-	c->file = -1;
+	if (n == -EAGAIN)
+		return false;
+	/* In a sandbox without /proc the reader has to look for itself. */
+	fib_maps_leave(peer);
 	return true;
 }
 
-enum { STAGE_HEAD, STAGE_OPEN, STAGE_MAPS, STAGE_FIBERS };
+enum { STAGE_HEAD, STAGE_MAPS, STAGE_FIBERS };
 
 bool fib_answer_preface(struct fib_peer *peer, int64_t now)
 {
@@ -117,15 +135,10 @@ bool fib_answer_preface(struct fib_peer *peer, int64_t now)
 	case STAGE_HEAD:
 		fib_answer_process(peer, now);
 		fib_answer_layout(peer);
-		c->stage = c->wanted & FIB_WIRE_WANT_MAPS ? STAGE_OPEN : STAGE_FIBERS;
-		return false;
-	case STAGE_OPEN:
-		c->file = fib_os_open("/proc/self/maps");
-		/* In a sandbox without /proc the reader has to look for itself. */
-		c->stage = c->file < 0 ? STAGE_FIBERS : STAGE_MAPS;
+		c->stage = c->wanted & FIB_WIRE_WANT_MAPS ? STAGE_MAPS : STAGE_FIBERS;
 		return false;
 	case STAGE_MAPS:
-		if (answer_maps(peer))
+		if (answer_maps(peer, now))
 			c->stage = STAGE_FIBERS;
 		return false;
 	default:

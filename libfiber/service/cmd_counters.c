@@ -7,6 +7,7 @@
 #include "sched/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
+#include "service/kept.h"
 #include "service/tally.h"
 #include "stack/pool.h"
 
@@ -43,6 +44,8 @@ static void finish(struct fib_peer *peer, int64_t now)
 
 	c->now = fib_os_now();
 	c->service_cpu = fib_os_thread_cpu();
+	if (c->service_cpu < 0)
+		c->service_cpu = 0;
 	c->service_began = fib_answer_began();
 	c->records = cursor->committed;
 	c->record_size = sizeof(struct fiber);
@@ -82,7 +85,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 			c->stage = STAGE_MEMORY;
 		return false;
 	case STAGE_MEMORY:
-		resident = fib_os_resident();
+		resident = fib_os_resident(fib_kept_file(FIB_KEPT_STATM));
 		c->counters.resident = resident < 0 ? 0 : (uint64_t)resident;
 		c->stage = STAGE_END;
 		return false;

@@ -11,6 +11,7 @@
 #include "os/os.h"
 #include "service/answer.h"
 #include "service/command.h"
+#include "service/kept.h"
 #include "service/walk.h"
 
 /* A piece ends with the stack that passes this, so that it stays short whatever the stacks are. */
@@ -27,9 +28,6 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	memcpy(&request, payload,
 	       length < sizeof request ? sizeof(struct fib_wire_id) : sizeof request);
 	fib_walk_begin(&peer->cursor, request.id);
-	/* Without it, which is slower, when there is no descriptor left. */
-	if (!request.id)
-		fib_os_pipe_open(&peer->pipe);
 	peer->cursor.wanted = request.wanted;
 	return true;
 }
@@ -64,13 +62,14 @@ static bool append(struct fib_peer *peer, uint64_t index)
 
 	fib_peer_frame_open(peer, FIB_WIRE_STACKS);
 	at = fib_peer_at(peer, &room);
-	if (!fib_sample_stack(index, began, &peer->pipe, &row, at + before, room - before,
+	if (!fib_sample_stack(index, began, fib_kept_pipe(), &row, at + before, room - before,
 			      &head.stack_size, &head.flags) ||
 	    (c->id && row.id != c->id)) {
 		fib_peer_frame_drop(peer);
 		return false;
 	}
 	rc = fib_sample_details(&row, &c->object, c->wanted);
+	fib_answer_refused(peer, rc, "mincore", "how deep each stack has been");
 	/* The stack is of the row's moment. What was read since may be of another. */
 	if (!fib_sample_current(&row)) {
 		fib_sample_forget_object(&row);
@@ -99,7 +98,11 @@ static bool step(struct fib_peer *peer, int64_t now)
 
 	if (!fib_answer_preface(peer, now))
 		return false;
-	c->object = (struct fib_sample_object){.pipe = &peer->pipe};
+	c->object = (struct fib_sample_object){
+		.pipe = fib_kept_pipe(),
+		.pagemap =
+			c->wanted & FIB_WIRE_WANT_HIGH_WATER ? fib_kept_file(FIB_KEPT_PAGEMAP) : -1,
+	};
 	while (fib_peer_filled(peer) < most && fib_walk_next(c, &budget, &index)) {
 		if (append(peer, index))
 			c->end.shown++;

@@ -17,6 +17,7 @@
 #include "os/threads.h"
 #include "service/answer.h"
 #include "service/command.h"
+#include "service/kept.h"
 #include "wire/thread.h"
 
 #define TRIES 8
@@ -46,7 +47,7 @@ static uint32_t copy(uint64_t from, unsigned char *to, uint32_t most)
 		uint32_t n = piece == PIECE ? piece : rest;
 
 		n = n < most - done ? n : most - done;
-		if (fib_os_peek(from + done, to + done, n) == 0)
+		if (fib_os_peek_through(fib_kept_pipe(), from + done, to + done, n) == 0)
 			done += n;
 		else if (piece < PIECE)
 			break;
@@ -76,6 +77,7 @@ static enum fib_wire_thread_state look(uint32_t tid, struct fib_wire_thread_is *
 	struct fib_sleeper_place before, after;
 	int rc = fib_os_thread_place(tid, &before);
 
+	ret->error = rc < 0 ? rc : 0;
 	if (rc != 1)
 		return nowhere(rc);
 	ret->stack_size = copy(before.sp, stack, FIB_WIRE_THREAD_STACK);

@@ -20,6 +20,7 @@
 
 #include "base/log.h"
 #include "os/os.h"
+#include "service/peer.h"
 
 #define WITHOUT "going on without a control socket"
 #define BACKLOG 16
@@ -81,7 +82,7 @@ static void remove_if_stale(void *arg, const char *name)
 	pid_t pid = pid_of(name);
 	char path[4200];
 
-	if (!pid || fib_os_pid_exists(pid))
+	if (!pid)
 		return;
 	snprintf(path, sizeof path, "%s/%s", t->folder, name);
 	if (fib_os_local_probe(path) == -ECONNREFUSED)
@@ -158,11 +159,51 @@ void fib_door_close(struct fib_door *door)
 {
 	struct fib_os_entry entry;
 
-	if (door->fd < 0)
+	if (door->fd < 0 && !door->shut)
 		return;
+	door->shut = false;
 	if (fib_os_look(door->path, &entry) == 0 && entry.device == door->device &&
 	    entry.inode == door->inode)
 		fib_os_unlink(door->path);
+	if (door->fd >= 0)
+		fib_os_close(door->fd);
+	door->fd = -1;
+}
+
+void fib_door_shut(struct fib_door *door, const char *call)
+{
+	if (door->fd < 0)
+		return;
+	fib_log("control socket: the program's sandbox refuses %s; " WITHOUT, call);
 	fib_os_close(door->fd);
 	door->fd = -1;
+	door->shut = true;
+}
+
+/* Whether the one who has connected may ask; else it hears why not, and fd is closed. */
+static bool check_visitor(int fd, struct fib_os_who *ret)
+{
+	const int rc = fib_os_local_who(fd, ret);
+
+	if (rc == 0 && (ret->uid == 0 || ret->uid == fib_os_uid()))
+		return true;
+	fib_peer_turn_away(
+		fd, rc < 0 ? rc : -EPERM,
+		rc < 0 ? "the program's sandbox refuses getsockopt, so it cannot tell who asks: "
+			 "allow that call (libfiber(7)) or use fibertrace"
+		       : "this process belongs to another user: be that user or root");
+	return false;
+}
+
+int fib_door_accept(struct fib_door *door, struct fib_os_who *ret)
+{
+	const int fd = fib_os_local_accept(door->fd);
+
+	if (fd >= 0)
+		return check_visitor(fd, ret) ? fd : -EAGAIN;
+	/* A sandbox is never lifted. Who connects learns at once that nobody listens, and does not wait for an answer in vain. */
+	if (!fib_os_is_refusal(fd))
+		return fd;
+	fib_door_shut(door, "accept4");
+	return -EAGAIN;
 }

@@ -6,7 +6,8 @@
 #include "service/place.h"
 
 struct fib_door {
-	int fd; /* listens; -1: closed */
+	int fd;	   /* listens; -1: closed */
+	bool shut; /* by fib_door_shut(); its file is there */
 	uint64_t device, inode;
 	char path[FIB_OS_LOCAL_MAX + 1];
 };
@@ -17,5 +18,13 @@ int fib_door_open(struct fib_door *door, const struct fib_place *place);
 
 /* Close it and remove the file if it still is the one that was made. */
 void fib_door_close(struct fib_door *door);
+
+/* Accept one connection, of somebody who may ask. The descriptor, non-blocking, and who that is; -EAGAIN: there is none, or it was
+ * turned away, or the door is shut; or another negative errno. The service thread. */
+struct fib_os_who;
+int fib_door_accept(struct fib_door *door, struct fib_os_who *ret);
+
+/* A sandbox refuses that call: say so and listen no more. The socket's file stays, since removing it takes another call. */
+void fib_door_shut(struct fib_door *door, const char *call);
 
 #endif

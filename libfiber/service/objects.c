@@ -19,6 +19,7 @@
 struct copy {
 	uint64_t address;
 	size_t size;
+	struct fib_os_pipe *pipe;
 	unsigned char bytes[ROOM];
 };
 
@@ -59,7 +60,7 @@ static int read_copy(void *reader, uint64_t address, void *buf, size_t size)
 	uint64_t at = address - copy->address;
 
 	if (at > copy->size || size > copy->size - at)
-		return fib_os_peek(address, buf, size);
+		return fib_os_peek_through(copy->pipe, address, buf, size);
 	memcpy(buf, copy->bytes + at, size);
 	return 0;
 }
@@ -78,6 +79,7 @@ void fib_sample_objects(struct fib_row rows[], unsigned n, struct fib_os_pipe *p
 		find(&rows[i], copy);
 		if (!copy->size)
 			continue;
+		copy->pipe = pipe;
 		pieces[count] = (struct fib_os_piece){copy->address, copy->bytes, copy->size, 0};
 		of[count++] = i;
 	}

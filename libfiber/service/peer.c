@@ -24,6 +24,8 @@
 #include "base/check.h"
 #include "os/os.h"
 #include "service/command.h"
+#include "service/kept.h"
+#include "service/maps.h"
 
 /* A frame of the largest size, the small ones before it, and what had been gathered before. */
 #define OUT_SIZE (FIB_WIRE_FRAME_MAX + (256u << 10))
@@ -46,14 +48,9 @@
 static int map_buffer(struct fib_peer *peer)
 {
 	void *out;
-	int rc = fib_os_reserve(OUT_SIZE, &out);
+	int rc = fib_os_map_buffer(OUT_SIZE, &out);
 
-	if (rc < 0)
-		return rc;
-	rc = fib_os_commit(out, OUT_SIZE);
-	if (rc < 0)
-		fib_os_unmap(out, OUT_SIZE);
-	else
+	if (rc == 0)
 		peer->out = out;
 	return rc;
 }
@@ -65,9 +62,8 @@ int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 	if (rc < 0)
 		return rc;
 	memset(&peer->cursor, 0, sizeof peer->cursor);
-	peer->cursor.file = -1;
-	peer->pipe = FIB_OS_NO_PIPE;
 	peer->closing = peer->granted = peer->writing = false;
+	peer->waits_for_maps = peer->plain = false;
 	peer->command = NULL;
 	peer->deadline = now + FIB_PEER_PATIENCE;
 	peer->who = (struct fib_os_who){0};
@@ -86,9 +82,7 @@ void fib_peer_close(struct fib_peer *peer)
 		return;
 	peer->fd = -1;
 	fib_fence_release();
-	if (peer->cursor.file >= 0)
-		fib_os_close(peer->cursor.file);
-	fib_os_pipe_close(&peer->pipe);
+	fib_maps_leave(peer);
 	fib_os_close(fd);
 	if (peer->most > KEPT)
 		fib_os_discard(peer->out + KEPT, OUT_SIZE - KEPT);
@@ -213,8 +207,20 @@ void fib_peer_turn_away(int fd, int error, const char *text)
 	_Static_assert(sizeof last == sizeof last.header + sizeof last.error, "no hole");
 	snprintf(last.error.text, sizeof last.error.text, "%s", text);
 	/* A fresh connection has room for it; if not, the end says enough. */
-	fib_os_write(fd, &last, sizeof last);
+	fib_os_local_write(fd, &last, sizeof last);
 	fib_os_close(fd);
+}
+
+static ssize_t get(const struct fib_peer *peer, void *buf, size_t size)
+{
+	return peer->plain ? fib_os_local_read(peer->fd, buf, size)
+			   : fib_os_read(peer->fd, buf, size);
+}
+
+static ssize_t put(const struct fib_peer *peer, const void *buf, size_t size)
+{
+	return peer->plain ? fib_os_local_write(peer->fd, buf, size)
+			   : fib_os_write(peer->fd, buf, size);
 }
 
 /* -- taking requests -- */
@@ -267,7 +273,7 @@ static void start_command(struct fib_peer *peer, int64_t now)
 	memcpy(&header, peer->in, sizeof header);
 	command = fib_command_find(header.type);
 	memset(&peer->cursor, 0, sizeof peer->cursor);
-	peer->cursor.file = -1;
+	fib_kept_renew();
 	peer->received = 0;
 	peer->spoke = now;
 	peer->granted |= command->granted;
@@ -280,7 +286,7 @@ static bool receive(struct fib_peer *peer, int64_t now)
 {
 	for (;;) {
 		size_t want = wanted(peer);
-		ssize_t n = fib_os_read(peer->fd, peer->in + peer->received, want - peer->received);
+		ssize_t n = get(peer, peer->in + peer->received, want - peer->received);
 
 		if (n == -EAGAIN)
 			return true;
@@ -314,7 +320,7 @@ static bool flush(struct fib_peer *peer, int64_t now)
 			peer->deadline = now + FIB_PEER_PATIENCE; /* it is we who stop */
 			return true;
 		}
-		n = fib_os_write(peer->fd, peer->out + peer->sent, left > most ? most : left);
+		n = put(peer, peer->out + peer->sent, left > most ? most : left);
 		if (n == -EAGAIN)
 			return true;
 		if (n < 0)
@@ -329,12 +335,6 @@ static bool flush(struct fib_peer *peer, int64_t now)
 	return true;
 }
 
-static void end_command(struct fib_peer *peer)
-{
-	peer->command = NULL;
-	fib_os_pipe_close(&peer->pipe);
-}
-
 /* Go on with the answer by what one turn may cost. */
 static void answer(struct fib_peer *peer, int64_t now)
 {
@@ -342,7 +342,7 @@ static void answer(struct fib_peer *peer, int64_t now)
 
 	do {
 		if (peer->command->step(peer, now))
-			end_command(peer);
+			peer->command = NULL;
 		now = fib_os_now();
 	} while (peer->command && !peer->brief && peer->filled < GATHER_BYTES &&
 		 now - began < GATHER_NS);

@@ -39,10 +39,11 @@ struct fib_cursor {
 	uint32_t ring;	    /* of the request: enum fib_wire_ring */
 	uint32_t act;	    /* of the request: enum fib_wire_act_what */
 	uint32_t wanted;    /* FIB_WIRE_WANT_* */
-	int file;	    /* /proc/self/maps, -1: not open */
+	uint64_t mapped;    /* bytes of the mappings that it has had */
 	struct fib_wire_end end;
-	int64_t began; /* the first record was looked at; 0: not yet */
-	int64_t told;  /* the time that PROCESS has said */
+	int64_t began;			 /* the first record was looked at; 0: not yet */
+	int64_t told;			 /* the time that PROCESS has said */
+	struct fib_wire_refused refused; /* error 0: nothing was */
 	struct fib_sample_object object;
 	struct fib_wire_counters counters; /* of an answer to COUNTERS */
 };
@@ -58,8 +59,8 @@ struct fib_peer {
 	int64_t spoke;	       /* when it was last told something, or asked */
 	struct fib_os_who who; /* set once it is open */
 	struct fib_cursor cursor;
-	struct fib_os_pipe
-		pipe; /* for reading wait objects and stacks (sample.h), until the answer is whole */
+	bool waits_for_maps; /* another peer reads them now (maps.h) */
+	bool plain;	     /* read(2) and write(2) do: fib_os_local_read() */
 	unsigned char *out;  /* mapped from the first connection on, NULL before that */
 	size_t sent, filled; /* out[sent, filled) waits to be written */
 	size_t most;	     /* that has been filled of this connection's */

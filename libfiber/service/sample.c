@@ -132,12 +132,8 @@ bool fib_sample_row(uint64_t index, int64_t now, struct fib_row *ret)
 
 static int peek(void *pipe, uint64_t address, void *buf, size_t size)
 {
-	struct fib_os_piece piece = {address, buf, size, 0};
-
-	if (!pipe)
-		return fib_os_peek(address, buf, size);
-	fib_os_peek_many(&piece, 1, pipe);
-	return piece.rc;
+	return pipe ? fib_os_peek_through(pipe, address, buf, size)
+		    : fib_os_peek(address, buf, size);
 }
 
 static int resolve(struct fib_row *row, struct fib_sample_object *last)
@@ -156,23 +152,38 @@ static int resolve(struct fib_row *row, struct fib_sample_object *last)
 	return last->rc;
 }
 
-int fib_sample_extras(struct fib_row *row, unsigned wanted)
+static int64_t high_water(const struct fib_row *row, int pagemap)
 {
-	int64_t deepest;
+	const size_t size = (size_t)row->stack_size;
+	int64_t deepest = -ENOSYS;
+
+	if (pagemap >= 0)
+		deepest = fib_os_high_water_by(pagemap, row->stack_low, size);
+	return deepest < 0 ? fib_os_high_water(row->stack_low, size) : deepest;
+}
+
+int fib_sample_extras(struct fib_row *row, struct fib_os_pipe *pipe, int pagemap, unsigned wanted)
+{
+	int64_t deepest = 0;
+	int rc = 0;
 
 	/* A dead fiber's stack is somebody else's by now. */
 	if ((wanted & FIB_WIRE_WANT_HIGH_WATER) && row->state != FIBER_DEAD && row->stack_low &&
 	    row->stack_size) {
-		deepest = fib_os_high_water(row->stack_low, (size_t)row->stack_size);
+		deepest = high_water(row, pagemap);
 		if (deepest >= 0)
 			row->stack_high_water = (uint64_t)deepest;
 	}
-	return wanted & FIB_WIRE_WANT_LABELS ? fib_row_labels(row, peek, NULL) : 0;
+	if (wanted & FIB_WIRE_WANT_LABELS)
+		rc = fib_row_labels(row, peek, pipe);
+	/* Pages that are gone meanwhile are nothing to report. */
+	return rc == 0 && fib_os_is_refusal((int)deepest) ? (int)deepest : rc;
 }
 
 int fib_sample_details(struct fib_row *row, struct fib_sample_object *last, unsigned wanted)
 {
-	int rc = resolve(row, last), extras = fib_sample_extras(row, wanted);
+	int rc = resolve(row, last);
+	int extras = fib_sample_extras(row, last->pipe, last->pipe ? last->pagemap : -1, wanted);
 
 	return rc < 0 ? rc : extras;
 }
@@ -204,7 +215,7 @@ bool fib_sample_fiber(uint64_t index, int64_t now, struct fib_sample_object *las
 		*ret_rc = fib_sample_details(ret, last, FIB_WIRE_WANT_ALL);
 		if (!ret->wait_object || fib_sample_current(ret))
 			return true;
-		memset(last, 0, sizeof *last);
+		*last = (struct fib_sample_object){.pipe = last->pipe, .pagemap = last->pagemap};
 	}
 	fib_sample_forget_object(ret);
 	*ret_rc = 0;

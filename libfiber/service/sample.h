@@ -17,6 +17,7 @@ struct fib_sample_object {
 	struct fib_row row; /* wait_object 0: none yet */
 	int rc;
 	struct fib_os_pipe *pipe; /* to read through, NULL: none */
+	int pagemap;		  /* with a pipe: /proc/self/pagemap, negative: none */
 };
 
 /* Sample record index of the registry; now is fib_os_now(). False when no fiber lives in it. The row
@@ -30,8 +31,8 @@ void fib_sample_foresee(uint64_t index);
 uint64_t fib_sample_id(uint64_t index);
 
 /* Fill in the part of a row's details that is wanted (FIB_WIRE_WANT_HIGH_WATER, _LABELS) and has nothing to do with
- * its object. 0, or a negative errno. */
-int fib_sample_extras(struct fib_row *row, unsigned wanted);
+ * its object. pipe: to read through, NULL: none; pagemap: /proc/self/pagemap, negative: none. 0, or a negative errno. */
+int fib_sample_extras(struct fib_row *row, struct fib_os_pipe *pipe, int pagemap, unsigned wanted);
 
 /* What the objects of n rows, at most FIB_SAMPLE_OBJECTS, are called and who holds them, with few system
  * calls. pipe: the caller's, opened here when it is worth that. ret_rcs[i]: 0, or a negative errno when that of

@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -28,19 +27,22 @@
 #include "base/atomic.h"
 #include "os/local.h"
 #include "os/os.h"
+#include "sched/longrun.h"
 #include "sched/tick.h"
 #include "service/allowance.h"
 #include "service/answer.h"
 #include "service/audit.h"
 #include "service/beat.h"
 #include "service/door.h"
+#include "service/kept.h"
+#include "service/launch.h"
+#include "service/maps.h"
 #include "service/peer.h"
 #include "service/recording.h"
 #include "service/waker.h"
 
 #define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
 #define PEERS	     16
-#define STACK_SIZE   (256u << 10)
 
 enum {
 	SLOT_EVENT,
@@ -54,6 +56,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* enter and leave; nev
 static unsigned users;					 /* L */
 static pthread_t thread;				 /* L */
 static _Atomic bool stop;				 /* A */
+static struct fib_launch launch;			 /* see launch.h */
 
 /* T the thread only, while it runs */
 static struct fib_door door = {.fd = -1};
@@ -75,6 +78,16 @@ static void tick(int64_t now)
 }
 
 /* -- waiting -- */
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
 
 /* Until when a client, NULL: a new one, has to wait for the carriers' sake. */
 static int64_t pause_of(const struct fib_peer *peer)
@@ -104,8 +117,9 @@ static int64_t wait_until(int64_t now)
 	for (i = 0; i < PEERS; i++) {
 		if (peers[i].fd < 0)
 			continue;
-		if (fib_peer_busy(&peers[i]) && wake_for(&peers[i], now) < until)
-			until = wake_for(&peers[i], now);
+		if (fib_peer_busy(&peers[i]))
+			until = sooner(until,
+				       later(wake_for(&peers[i], now), fib_maps_until(&peers[i])));
 		if (peers[i].deadline < until)
 			until = peers[i].deadline;
 	}
@@ -141,7 +155,7 @@ static int64_t spent(int64_t cpu, bool granted)
 {
 	int64_t now = fib_os_now();
 
-	fib_allowance_spend(&allowance, fib_os_thread_cpu() - cpu, granted, now);
+	fib_allowance_spend(&allowance, fib_allowance_cpu() - cpu, granted, now);
 	return now;
 }
 
@@ -168,28 +182,25 @@ static struct fib_peer *find_place(void)
 
 static void admit(int fd, const struct fib_os_who *who, int64_t now)
 {
-	struct fib_peer *place;
+	struct fib_peer *place = find_place();
 
-	if (who->uid != 0 && who->uid != fib_os_uid()) {
-		fib_peer_turn_away(fd, -EPERM,
-				   "this process belongs to another user: be that user or root");
-		return;
-	}
-	place = find_place();
 	if (!place)
 		fib_peer_turn_away(fd, -EBUSY, "too many clients at once: try again");
 	else if (fib_peer_open(place, fd, now) < 0)
 		fib_peer_turn_away(fd, -ENOMEM, "this process has no memory left to answer");
-	else
+	else {
+		/* It was accepted non-blocking, and this thread blocks SIGPIPE. */
+		place->plain = true;
 		place->who = *who;
+	}
 }
 
 /* One at a time: poll() tells when there are more, and a connection costs the carriers as much as a turn. */
 static void accept_one(int64_t now)
 {
-	int64_t cpu = fib_os_thread_cpu();
+	int64_t cpu = fib_allowance_cpu();
 	struct fib_os_who who;
-	int fd = fib_os_local_accept(door.fd, &who);
+	int fd = fib_door_accept(&door, &who);
 
 	if (fd >= 0)
 		admit(fd, &who, now);
@@ -223,13 +234,14 @@ static bool wants_turn(const struct fib_peer *peer, short revents, int64_t now)
 {
 	if ((revents & (POLLERR | POLLHUP | POLLNVAL)) || now >= peer->deadline)
 		return true;
-	return now >= pause_of(peer) && (revents || fib_peer_busy(peer));
+	return now >= pause_of(peer) &&
+	       (revents || (fib_peer_busy(peer) && now >= fib_maps_until(peer)));
 }
 
 /* The time after it. */
 static int64_t serve_peer(struct fib_peer *peer, short revents, int64_t now)
 {
-	int64_t cpu = fib_os_thread_cpu();
+	int64_t cpu = fib_allowance_cpu();
 
 	fib_peer_turn(peer, revents, fib_allowance_pays(&allowance), now);
 	now = spent(cpu, peer->granted); /* its first request may just have said so */
@@ -259,6 +271,18 @@ static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 	return now;
 }
 
+/* Where a sandbox refuses to wait for descriptors there is still a clock to keep. */
+static void wait_for_clock(struct pollfd slots[SLOTS], int64_t now)
+{
+	int i;
+
+	fib_door_shut(&door, "ppoll and poll");
+	for (i = 0; i < SLOTS; i++)
+		slots[i].revents = 0;
+	next_tick = later(next_tick == INT64_MAX ? 0 : next_tick, now + FIB_TICK);
+	fib_launch_sleep(&launch, next_tick);
+}
+
 static void *serve(void *arg)
 {
 	struct pollfd slots[SLOTS];
@@ -267,11 +291,13 @@ static void *serve(void *arg)
 	(void)arg;
 	fib_allowance_begin(&allowance, now);
 	fib_os_thread_name("fiber-service");
+	fib_launch_done(&launch);
 	/* pairs: service.stop -- nothing but the wish itself. */
 	while (!fib_load_acquire(&stop)) {
 		tick(now);
 		fill(slots, now);
-		fib_os_poll(slots, SLOTS, wait_until(now));
+		if (fib_os_is_refusal(fib_os_poll(slots, SLOTS, wait_until(now))))
+			wait_for_clock(slots, now);
 		now = fib_os_now();
 		look_at(slots, now);
 		now = serve_peers(slots, now);
@@ -290,32 +316,15 @@ static void forget(void)
 	users = 0;
 	fib_waker_forget();
 	fib_beat_close(&beat);
+	fib_kept_close();
 	if (door.fd >= 0)
 		fib_os_close(door.fd);
 	door.fd = -1;
+	door.shut = false;
 	for (i = 0; i < PEERS; i++)
 		fib_peer_end(&peers[i]);
 	fib_audit_forget();
 	fib_recording_forget();
-}
-
-static int start_thread(void)
-{
-	sigset_t all, before;
-	pthread_attr_t attr;
-	int rc;
-
-	rc = pthread_attr_init(&attr);
-	if (rc)
-		return -rc;
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	sigfillset(&all);
-	/* The program's signals are for the program's threads. */
-	pthread_sigmask(SIG_BLOCK, &all, &before);
-	rc = pthread_create(&thread, &attr, serve, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -rc;
 }
 
 static void close_all(void)
@@ -324,6 +333,7 @@ static void close_all(void)
 
 	fib_waker_close();
 	fib_beat_close(&beat);
+	fib_kept_close();
 	for (i = 0; i < PEERS; i++)
 		fib_peer_end(&peers[i]);
 	fib_door_close(&door);
@@ -345,13 +355,15 @@ static int start(const char *path, const char *name)
 	fib_store(&stop, false);
 	next_tick = accept_after = 0;
 	fib_beat_open(&beat);
+	fib_longrun_set_pipe(fib_kept_pipe_now);
 	/* Both have said why not, and the program goes on without. */
 	door.fd = -1;
 	if (fib_place_choose(&place, path, getpid()) == 0 && place.wanted)
 		fib_door_open(&door, &place);
+	fib_kept_open(door.fd >= 0);
 	fib_answer_introduce(name ? name : fib_os_program(), place.mode);
 	fib_tick_set_waker(fib_waker_wake);
-	rc = start_thread();
+	rc = fib_launch(&launch, &thread, serve, NULL);
 	if (rc < 0)
 		close_all();
 	return rc;

@@ -13,6 +13,8 @@
 
 #include "core/registry.h"
 #include "os/os.h"
+#include "service/answer.h"
+#include "service/kept.h"
 
 void fib_walk_begin(struct fib_cursor *cursor, uint64_t id)
 {
@@ -88,9 +90,14 @@ uint32_t fib_walk_row_size(uint32_t wanted)
 static void append(struct piece *p, struct fib_row *row, int rc)
 {
 	struct fib_cursor *c = &p->peer->cursor;
+	const int pagemap =
+		c->wanted & FIB_WIRE_WANT_HIGH_WATER ? fib_kept_file(FIB_KEPT_PAGEMAP) : -1;
+	const int extras = fib_sample_extras(row, fib_kept_pipe(), pagemap, c->wanted);
 	size_t room;
 
-	if (fib_sample_extras(row, c->wanted) < 0 || rc < 0)
+	fib_answer_refused(p->peer, extras, "mincore", "how deep each stack has been");
+	fib_answer_refused(p->peer, rc, "process_vm_readv and pipe2", "what each fiber waits for");
+	if (extras < 0 || rc < 0)
 		c->end.problems++;
 	memcpy(fib_peer_at(p->peer, &room), row, p->head.row_size);
 	fib_peer_add(p->peer, p->head.row_size);
@@ -127,11 +134,12 @@ static void sample_records(struct piece *p)
 static bool settle(struct piece *p, unsigned i, int *rc)
 {
 	const struct fib_cursor *c = &p->peer->cursor;
-	struct fib_sample_object alone = {0};
+	struct fib_sample_object alone = {.pipe = fib_kept_pipe()};
 	struct fib_row *row = &p->rows[i];
 
 	if (fib_sample_current(row))
 		return true;
+	alone.pagemap = fib_kept_file(FIB_KEPT_PAGEMAP);
 	return fib_sample_fiber(p->index[i], p->now, &alone, row, rc) &&
 	       (!c->id || row->id == c->id);
 }
@@ -141,7 +149,7 @@ static void sample_objects(struct piece *p)
 	int rcs[FIB_SAMPLE_OBJECTS];
 	unsigned i;
 
-	fib_sample_objects(p->rows, p->waiting, &p->peer->pipe, rcs);
+	fib_sample_objects(p->rows, p->waiting, fib_kept_pipe(), rcs);
 	for (i = 0; i < p->waiting; i++) {
 		if (settle(p, i, &rcs[i]))
 			append(p, &p->rows[i], rcs[i]);

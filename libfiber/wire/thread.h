@@ -28,7 +28,7 @@ struct fib_wire_thread_is {
 	uint32_t state;	     /* enum fib_wire_thread_state */
 	uint32_t stack_size; /* bytes that follow */
 	uint32_t cut;	     /* not 0: there was more */
-	uint32_t unused;
+	int32_t error;	     /* HIDDEN: why, a negative errno; 0: an older program does not say */
 };
 
 #endif

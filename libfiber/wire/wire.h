@@ -88,8 +88,10 @@ enum fib_wire_type {
 	FIB_WIRE_RECORD_IS = 0x90,
 	/* struct fib_wire_recorded, then count events of event_size bytes (layout/event.h). */
 	FIB_WIRE_RECORDED = 0x91,
-	/* Nothing: the answer is worked on. Anywhere in it; fib_wire_receive() passes over it. */
+	/* struct fib_wire_still, or nothing: the answer is worked on. Anywhere in it; fib_wire_receive() passes over it. */
 	FIB_WIRE_STILL = 0x92,
+	/* struct fib_wire_refused: before the end of an answer, or what lacks it. An older tool passes over it. */
+	FIB_WIRE_REFUSED = 0x93,
 };
 
 struct fib_wire_header {
@@ -341,6 +343,13 @@ struct fib_wire_end {
 	uint64_t shown;	    /* rows or stacks sent */
 	int64_t sampled_ns; /* from the first to the last record read */
 	uint64_t problems;  /* rows whose wait object could not be read, stacks without bytes */
+};
+
+/* A system call that a sandbox of the program refuses, and what is not known for that. */
+struct fib_wire_refused {
+	int32_t error; /* negative errno */
+	char call[28];
+	char lacks[96]; /* "where thread 12 is" */
 };
 
 struct fib_wire_error {

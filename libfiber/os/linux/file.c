@@ -181,6 +181,16 @@ fib_noinline ssize_t fib_os_write_slow(int fd, const struct iovec *v, int count)
 	return n;
 }
 
+fib_noinline ssize_t fib_os_read_at(int fd, void *buf, size_t size, uint64_t offset)
+{
+	ssize_t n;
+
+	do
+		n = result(pread(fd, buf, size, (off_t)offset));
+	while (n == -EINTR);
+	return n;
+}
+
 fib_noinline ssize_t fib_os_read_unsure(int fd, const struct iovec *v, int count)
 {
 	ssize_t n;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 
 #include "base/compiler.h"
@@ -115,6 +116,16 @@ fib_noinline int fib_os_ready(int fd, short events)
 	return n ? 0 : -EAGAIN;
 }
 
+/* For poll(2), rounded up: it must not end too early, again and again. */
+static int whole_ms(const struct timespec *limit)
+{
+	if (!limit)
+		return -1;
+	if (limit->tv_sec >= INT_MAX / 1000 - 1)
+		return INT_MAX;
+	return (int)(limit->tv_sec * 1000 + (limit->tv_nsec + 999999) / 1000000);
+}
+
 fib_noinline int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 {
 	struct timespec t, *limit = NULL;
@@ -130,6 +141,8 @@ fib_noinline int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 			limit = &t;
 		}
 		rc = ppoll(fds, n, limit, NULL);
+		if (rc < 0 && fib_os_is_refusal(-errno))
+			rc = poll(fds, n, whole_ms(limit));
 	} while (rc < 0 && errno == EINTR);
 	return rc < 0 ? -errno : rc;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/os.h"
 
 _Static_assert(FIB_OS_LOCAL_MAX == sizeof(((struct sockaddr_un *)0)->sun_path) - 1, "sun_path");
 
@@ -105,25 +106,62 @@ fib_noinline bool fib_os_local_ours(const char *path)
 	return who.pid == getpid();
 }
 
-fib_noinline int fib_os_local_accept(int fd, struct fib_os_who *ret)
+/* What accept4(2) does, where a sandbox knows only the older call. */
+static int accept_and_set(int fd)
 {
-	struct ucred who;
-	socklen_t size = sizeof who;
-	int got, rc;
+	int got = accept(fd, NULL, NULL), rc;
+
+	if (got < 0 ||
+	    (fcntl(got, F_SETFD, FD_CLOEXEC) == 0 && fcntl(got, F_SETFL, O_NONBLOCK) == 0))
+		return got;
+	rc = errno;
+	close(got);
+	errno = rc;
+	return -1;
+}
+
+fib_noinline int fib_os_local_accept(int fd)
+{
+	int got;
 
 	do {
 		got = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (got < 0 && fib_os_is_refusal(-errno))
+			got = accept_and_set(fd);
 	} while (got < 0 && (errno == EINTR || errno == ECONNABORTED));
-	if (got < 0)
+	return got < 0 ? -errno : got;
+}
+
+fib_noinline int fib_os_local_who(int fd, struct fib_os_who *ret)
+{
+	struct ucred who;
+	socklen_t size = sizeof who;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
 		return -errno;
-	if (getsockopt(got, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0) {
-		rc = -errno;
-		close(got);
-		return rc;
-	}
 	ret->pid = who.pid;
 	ret->uid = who.uid;
-	return got;
+	return 0;
+}
+
+fib_noinline ssize_t fib_os_local_read(int fd, void *buf, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+fib_noinline ssize_t fib_os_local_write(int fd, const void *buf, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = write(fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
 }
 
 fib_noinline int fib_os_event(void)

@@ -110,7 +110,7 @@ fib_noinline int fib_os_peek(uint64_t address, void *buf, size_t size)
 
 	if (!fib_load(&forbidden)) {
 		rc = peek_by_call(address, buf, size);
-		if (rc != -EPERM && rc != -ENOSYS && rc != -EACCES)
+		if (!fib_os_is_refusal(rc))
 			return rc;
 		fib_store(&forbidden, true);
 	}
@@ -145,20 +145,44 @@ fib_noinline int64_t fib_os_high_water(uint64_t low, size_t size)
 	return 0;
 }
 
-fib_noinline int64_t fib_os_resident(void)
-{
-	char text[128], *second;
-	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+/* An entry of the page map is 64 bits: the highest says that the page is in memory. */
+#define PAGE_IS_THERE (UINT64_C(1) << 63)
 
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
+fib_noinline int64_t fib_os_high_water_by(int pagemap, uint64_t low, size_t size)
+{
+	uint64_t entries[256];
+	const size_t page = fib_os_page_size();
+	uint64_t at = (low + page - 1) / page;
+	const uint64_t end = low + size;
+
+	while (at * page < end) {
+		size_t n = (size_t)((end - at * page + page - 1) / page), i;
+		ssize_t got;
+
+		n = n < sizeof entries / sizeof *entries ? n : sizeof entries / sizeof *entries;
+		got = fib_os_read_at(pagemap, entries, n * sizeof *entries, at * sizeof *entries);
+		if (got < (ssize_t)sizeof *entries)
+			return got < 0 ? got : -EIO;
+		n = (size_t)got / sizeof *entries;
+		for (i = 0; i < n; i++)
+			if (entries[i] & PAGE_IS_THERE)
+				return (int64_t)(end - (at + i) * page);
+		at += n;
+	}
+	return 0;
+}
+
+fib_noinline int64_t fib_os_resident(int statm)
+{
+	char text[128], *second, *third;
+	ssize_t n = fib_os_read_at(statm, text, sizeof text - 1, 0);
+	uint64_t pages;
+
 	if (n <= 0)
-		return -EIO;
+		return n < 0 ? n : -EIO;
 	text[n] = 0;
 	/* Pages: all, resident, ... */
 	strtoull(text, &second, 10);
-	return (int64_t)(strtoull(second, NULL, 10) * fib_os_page_size());
+	pages = strtoull(second, &third, 10);
+	return third == second ? -EIO : (int64_t)(pages * fib_os_page_size());
 }

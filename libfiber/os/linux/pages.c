@@ -85,6 +85,11 @@ fib_noinline int fib_os_map_stacks(size_t size, void **ret)
 	return 0;
 }
 
+fib_noinline int fib_os_map_buffer(size_t size, void **ret)
+{
+	return map(size, PROT_READ | PROT_WRITE, 0, ret);
+}
+
 fib_noinline void fib_os_unmap(void *at, size_t size)
 {
 	munmap(at, size);

@@ -21,6 +21,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "os/os.h"
 
 #define INTERRUPT SIGURG
 
@@ -37,24 +38,60 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-fib_noinline int fib_os_thread_place(uint32_t tid, struct fib_sleeper_place *ret)
-{
-	char path[48], text[256];
-	ssize_t n;
-	int fd;
+#define PATH_SIZE 48
 
-	snprintf(path, sizeof path, "/proc/self/task/%u/syscall", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof text - 1);
-	if (n < 0)
-		n = -errno;
-	close(fd);
+static const char *place_path(uint32_t tid, char path[PATH_SIZE])
+{
+	snprintf(path, PATH_SIZE, "/proc/self/task/%u/syscall", tid);
+	return path;
+}
+
+static int read_place(int fd, struct fib_sleeper_place *ret)
+{
+	char text[256];
+	ssize_t n = fib_os_read_at(fd, text, sizeof text - 1, 0);
+
 	if (n <= 0)
 		return n < 0 ? (int)n : -ESRCH;
 	text[n] = 0;
 	return fib_sleeper_parse(text, ret);
+}
+
+fib_noinline int fib_os_thread_place(uint32_t tid, struct fib_sleeper_place *ret)
+{
+	char path[PATH_SIZE];
+	const int fd = open(place_path(tid, path), O_RDONLY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = read_place(fd, ret);
+	close(fd);
+	return rc;
+}
+
+fib_noinline void fib_os_thread_place_keep(struct fib_os_kept *ret)
+{
+	char path[PATH_SIZE];
+
+	fib_os_keep(ret, place_path(fib_os_tid(), path));
+}
+
+fib_noinline int fib_os_thread_place_of(struct fib_os_kept *kept, uint32_t tid,
+					struct fib_sleeper_place *ret)
+{
+	char path[PATH_SIZE];
+	int rc;
+
+	/* What could not be opened at start is not tried again; what was lost to the program is. */
+	if (kept->fd < 0)
+		return -ENOENT;
+	if (!fib_os_kept_ours(kept)) {
+		rc = fib_os_keep(kept, place_path(tid, path));
+		if (rc < 0)
+			return rc;
+	}
+	return read_place(kept->fd, ret);
 }
 
 static bool is_default(const struct sigaction *action)

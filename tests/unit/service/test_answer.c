@@ -52,7 +52,7 @@ static void test_answer_preface_is_process_layout_and_maps(void **state)
 	}
 	assert_non_null(strstr(maps, "[stack]\n"));
 	assert_non_null(strstr(maps, " r-xp "));
-	assert_int_equal(t.peer.cursor.file, -1);
+	assert_int_equal(t.peer.cursor.mapped, used);
 	free(maps);
 	talk_end(&t);
 }

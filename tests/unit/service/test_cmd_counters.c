@@ -76,7 +76,6 @@ static void test_counters_come_in_pieces(void **state)
 		f[i] = record_make("f", 0, 0);
 	talk_begin(&t);
 	memset(cursor, 0, sizeof *cursor);
-	cursor->file = -1;
 	assert_true(fib_cmd_counters.begin(&t.peer, NULL, 0));
 	for (; !fib_cmd_counters.step(&t.peer, t.now); steps++)
 		assert_in_range(cursor->next, 1, steps * 1024);

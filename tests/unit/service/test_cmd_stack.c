@@ -196,12 +196,12 @@ static void test_stack_that_is_gone_says_so_and_the_next_is_whole(void **state)
 		     *homeless = record_make("homeless", 0, 0),
 		     *after = record_make("after", 65536, 3000);
 	const size_t descriptors = harness_descriptors();
-	char *at = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* Unreadable, and not unmapped: a thread that starts could map something there. */
+	char *at = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const unsigned char *bytes;
 
 	(void)state;
 	assert_true(at != MAP_FAILED);
-	munmap(at, 65536);
 	homeless->stack.low = at;
 	homeless->stack.size = 65536;
 	homeless->context.sp = (uint64_t)(uintptr_t)at + 65536 - 512;
@@ -221,6 +221,7 @@ static void test_stack_that_is_gone_says_so_and_the_next_is_whole(void **state)
 	talk_end(&t);
 	assert_int_equal(harness_descriptors(), descriptors);
 	homeless->stack.low = NULL;
+	munmap(at, 65536);
 	record_end(after);
 	record_end(homeless);
 	record_end(before);
