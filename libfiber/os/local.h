@@ -57,6 +57,8 @@ struct fib_os_entry {
 	mode_t mode; /* permission bits */
 	uid_t owner;
 	uint64_t device, inode;
+	int64_t age;	   /* s since it was modified */
+	uint32_t modified; /* the nanoseconds of that time */
 };
 int fib_os_look(const char *path, struct fib_os_entry *ret); /* does not follow a link */
 int fib_os_make_folder(const char *path, mode_t mode);	     /* -EEXIST, ... */
@@ -65,9 +67,13 @@ int fib_os_unlink(const char *path);
 /* Call each(arg, name) for every entry of the folder. Allocates. */
 int fib_os_each_entry(const char *folder, void (*each)(void *arg, const char *name), void *arg);
 int fib_os_open(const char *path); /* to read; close-on-exec */
+/* Set the modification time of a file to this second, and to these nanoseconds of it. Does not follow a link. */
+int fib_os_set_modified(const char *path, uint32_t nanoseconds);
 
 /* -- processes -- */
 bool fib_os_pid_exists(pid_t pid);
+/* When process pid started, in ticks since the machine did, as /proc tells. 0, or -ENODATA. */
+int fib_os_started(pid_t pid, uint64_t *ret_ticks);
 uid_t fib_os_uid(void);			      /* the effective one */
 const char *fib_os_setting(const char *name); /* of the environment; NULL in a setuid program */
 

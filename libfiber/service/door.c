@@ -8,8 +8,10 @@
  * name that nobody asks for, made private, and only then gets its real name: whoever finds it can
  * use it.
  *
- * Programs that were killed leave their sockets behind. We remove those whose process is gone and on which
- * nobody listens; both, because a container may share the folder and not the process numbers.
+ * A program that was killed leaves its socket. That no process listens is proved by a refused connection alone: a container may
+ * share the folder and not the process ids. But a connection wakes the program, and there may be many in the folder. So
+ * a socket is tried only when the process of its name is gone, or is not the one that made it (fib_wire_mark()). A draft
+ * is different: its program does not listen at once. It is removed when it is old.
  */
 #include "service/door.h"
 
@@ -17,13 +19,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "os/os.h"
 #include "service/peer.h"
 
-#define WITHOUT "going on without a control socket"
-#define BACKLOG 16
+#define WITHOUT	  "going on without a control socket"
+#define BACKLOG	  16
+#define DRAFT_AGE 60 /* s; a program needs no such time from bind() to rename() */
 
 static int refuse(const char *path, const char *why, int rc)
 {
@@ -76,16 +80,32 @@ static pid_t pid_of(const char *name)
 	return (pid_t)pid;
 }
 
+/* Whether the process with the id that is in its name seems to have made it. */
+static bool has_maker(pid_t pid, const struct fib_os_entry *entry)
+{
+	uint64_t started;
+
+	return fib_os_pid_exists(pid) &&
+	       (!fib_wire_marked(entry->modified) || fib_os_started(pid, &started) < 0 ||
+		entry->modified == fib_wire_mark(started));
+}
+
 static void remove_if_stale(void *arg, const char *name)
 {
 	const struct tidying *t = arg;
-	pid_t pid = pid_of(name);
+	struct fib_os_entry before, after;
+	const pid_t pid = pid_of(name);
 	char path[4200];
 
 	if (!pid)
 		return;
 	snprintf(path, sizeof path, "%s/%s", t->folder, name);
-	if (fib_os_local_probe(path) == -ECONNREFUSED)
+	if (fib_os_look(path, &before) < 0 || (name[0] == '.' && before.age < DRAFT_AGE) ||
+	    has_maker(pid, &before) || fib_os_local_probe(path) != -ECONNREFUSED)
+		return;
+	/* A program that starts now may have put its own there. */
+	if (fib_os_look(path, &after) == 0 && after.device == before.device &&
+	    after.inode == before.inode)
 		fib_os_unlink(path);
 }
 
@@ -122,6 +142,15 @@ static int listen_at(const char *draft)
 	return fib_os_local_listen(draft, BACKLOG);
 }
 
+/* Without the mark the tools know less about what is left of us. */
+static void mark(const char *draft)
+{
+	uint64_t started;
+
+	if (fib_os_started(getpid(), &started) == 0)
+		fib_os_set_modified(draft, fib_wire_mark(started));
+}
+
 int fib_door_open(struct fib_door *door, const struct fib_place *place)
 {
 	struct tidying t = {.folder = place->folder};
@@ -140,6 +169,7 @@ int fib_door_open(struct fib_door *door, const struct fib_place *place)
 	fd = listen_at(place->draft);
 	if (fd < 0)
 		return refuse_error(place->draft, fd);
+	mark(place->draft);
 	rc = fib_os_rename(place->draft, place->path);
 	if (rc == 0)
 		rc = fib_os_look(place->path, &entry);

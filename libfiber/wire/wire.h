@@ -369,4 +369,15 @@ int fib_wire_check(const struct fib_wire_header *header, size_t limit);
  */
 int fib_wire_folder(char *buf, size_t size, const char *runtime_dir, uid_t uid);
 
+/*
+ * Which process made a control socket: the file says so when no process listens any more. A process id is not enough. It is used
+ * again, and is another process's in another pid namespace. Nor is the time of the file, since the clock may have
+ * been set. So the nanoseconds of the file's modification time hold when the process started, in ticks since the machine did
+ * (field 22 of proc_pid_stat(5)), as far as they have room: 6 digits, and 3 that tell a mark from a time. (connect(2) changes
+ * the other time of a socket.)
+ */
+uint32_t fib_wire_mark(uint64_t started);
+/* Whether the nanoseconds are a mark: an older program makes none, and some file systems keep no nanoseconds. */
+bool fib_wire_marked(uint32_t nanoseconds);
+
 #endif

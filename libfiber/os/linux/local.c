@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
@@ -237,6 +238,8 @@ fib_noinline int fib_os_look(const char *path, struct fib_os_entry *ret)
 	ret->owner = st.st_uid;
 	ret->device = st.st_dev;
 	ret->inode = st.st_ino;
+	ret->age = (int64_t)(time(NULL) - st.st_mtime);
+	ret->modified = (uint32_t)st.st_mtim.tv_nsec;
 	return 0;
 }
 
@@ -274,6 +277,36 @@ fib_noinline int fib_os_open(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+fib_noinline int fib_os_set_modified(const char *path, uint32_t nanoseconds)
+{
+	const struct timespec times[2] = {{0, UTIME_OMIT}, {time(NULL), nanoseconds}};
+
+	return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+/* Field 22 of proc_pid_stat(5); the name in field 2 may hold anything. */
+fib_noinline int fib_os_started(pid_t pid, uint64_t *ret_ticks)
+{
+	char path[64], text[1024], *at;
+	int fd, field;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = fib_os_open(path);
+	if (fd < 0)
+		return -ENODATA;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	at = strrchr(text, ')');
+	for (field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return -ENODATA;
+	*ret_ticks = strtoull(at, NULL, 10);
+	return 0;
 }
 
 fib_noinline bool fib_os_pid_exists(pid_t pid)

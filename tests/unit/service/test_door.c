@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "hear.h"
 #include "service/door.h"
@@ -171,6 +173,7 @@ static void test_door_removes_sockets_of_dead_processes_only(void **state)
 	/* Somebody listens, though no process of that number is to be seen: another pid namespace. */
 	snprintf(far, sizeof far, "%s/%d.sock", place.folder, (int)dead_pid());
 	bind_at(far, &listening);
+	/* It does not say who made it: the process that has the id may have. */
 	snprintf(alive, sizeof alive, "%s/%d.sock", place.folder, (int)getppid());
 	bind_at(alive, &fd);
 	close(fd);
@@ -183,6 +186,98 @@ static void test_door_removes_sockets_of_dead_processes_only(void **state)
 	assert_int_equal(access(alive, F_OK), 0);
 	assert_int_equal(access(other, F_OK), 0);
 	close(listening);
+	fib_door_close(&door);
+}
+
+/* A process that does nothing. */
+static pid_t sleeper(void)
+{
+	const pid_t pid = fork();
+
+	while (pid == 0)
+		pause();
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end_sleeper(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* A container's process has ended, and the folder is shared with a machine that has a process of that id, too. */
+static void test_door_removes_the_socket_of_another_process_with_the_id_of_a_living_one(
+	void **state)
+{
+	char foreign[HARNESS_PATH], far[HARNESS_PATH], own[HARNESS_PATH];
+	struct timespec times[2] = {{0, UTIME_OMIT}, {time(NULL), fib_wire_mark(7)}};
+	const pid_t first = sleeper(), second = sleeper();
+	int fd, listening;
+	uint64_t started;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	snprintf(foreign, sizeof foreign, "%s/%d.sock", place.folder, (int)first);
+	bind_at(foreign, &fd);
+	close(fd);
+	assert_int_equal(utimensat(AT_FDCWD, foreign, times, 0), 0);
+	snprintf(far, sizeof far, "%s/%d.sock", place.folder, (int)second);
+	bind_at(far, &listening);
+	assert_int_equal(utimensat(AT_FDCWD, far, times, 0), 0);
+	assert_int_equal(open_heard(), 0);
+	assert_int_equal(access(foreign, F_OK), -1);
+	assert_int_equal(access(far, F_OK), 0);
+	close(listening);
+	fib_door_close(&door);
+	/* What the process of that id has made itself is not even tried. */
+	assert_int_equal(fib_os_started(first, &started), 0);
+	times[1].tv_nsec = fib_wire_mark(started);
+	snprintf(own, sizeof own, "%s", foreign);
+	bind_at(own, &fd);
+	close(fd);
+	assert_int_equal(utimensat(AT_FDCWD, own, times, 0), 0);
+	assert_int_equal(open_heard(), 0);
+	assert_int_equal(access(own, F_OK), 0);
+	fib_door_close(&door);
+	end_sleeper(first);
+	end_sleeper(second);
+}
+
+/* Between bind() and listen() a connection to a draft is refused, though its program is starting. */
+static void test_door_removes_drafts_only_when_they_are_old(void **state)
+{
+	const struct timespec old[2] = {{time(NULL) - 3600, 0}, {time(NULL) - 3600, 0}};
+	char fresh[HARNESS_PATH], stale[HARNESS_PATH];
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkdir(place.folder, 0700), 0);
+	snprintf(fresh, sizeof fresh, "%s/.%d", place.folder, (int)dead_pid());
+	bind_at(fresh, &fd);
+	close(fd);
+	snprintf(stale, sizeof stale, "%s/.%d", place.folder, (int)dead_pid());
+	bind_at(stale, &fd);
+	close(fd);
+	assert_int_equal(utimensat(AT_FDCWD, stale, old, 0), 0);
+	assert_int_equal(open_heard(), 0);
+	assert_int_equal(access(fresh, F_OK), 0);
+	assert_int_equal(access(stale, F_OK), -1);
+	fib_door_close(&door);
+}
+
+static void test_door_marks_the_socket_with_the_start_of_its_process(void **state)
+{
+	struct fib_os_entry entry;
+	uint64_t started;
+
+	(void)state;
+	assert_int_equal(open_heard(), 0);
+	assert_int_equal(fib_os_look(place.path, &entry), 0);
+	assert_true(fib_wire_marked(entry.modified));
+	assert_in_range(entry.age, 0, 60);
+	assert_int_equal(fib_os_started(getpid(), &started), 0);
+	assert_int_equal(entry.modified, fib_wire_mark(started));
 	fib_door_close(&door);
 }
 
@@ -277,16 +372,56 @@ static void test_door_says_when_the_folder_cannot_be_made(void **state)
 	assert_true(said(heard.text, "No such file or directory; going on without"));
 }
 
+/* Whoever connects comes in with its identity, and a door that was shut says why, lets nobody wait, and takes its file along. */
+static void test_door_that_is_shut_says_so_and_removes_its_file(void **state)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	struct fib_os_who who = {0};
+	int fd, got;
+
+	(void)state;
+	assert_int_equal(open_heard(), 0);
+	assert_int_equal(fib_door_accept(&door, &who), -EAGAIN);
+	snprintf(at.sun_path, sizeof at.sun_path, "%s", place.path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+	got = fib_door_accept(&door, &who);
+	assert_true(got >= 0);
+	assert_int_equal(who.pid, getpid());
+	assert_int_equal(who.uid, geteuid());
+	close(got);
+	close(fd);
+	hear_begin(&heard);
+	fib_door_shut(&door, "accept4");
+	fib_door_shut(&door, "accept4");
+	assert_true(said(hear_end(&heard), "sandbox refuses accept4"));
+	assert_int_equal(door.fd, -1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), -1);
+	assert_int_equal(errno, ECONNREFUSED);
+	close(fd);
+	assert_int_equal(access(place.path, F_OK), 0);
+	fib_door_close(&door);
+	assert_int_equal(access(place.path, F_OK), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_door_makes_private_folder_and_socket, setup),
+		cmocka_unit_test_setup(test_door_that_is_shut_says_so_and_removes_its_file, setup),
 		cmocka_unit_test_setup(test_door_refuses_a_folder_that_is_a_link, setup),
 		cmocka_unit_test_setup(test_door_takes_a_folder_that_is_there_and_private, setup),
 		cmocka_unit_test_setup(test_door_follows_no_link_in_its_folder, setup),
 		cmocka_unit_test_setup(test_door_refuses_a_folder_open_to_others, setup),
 		cmocka_unit_test_setup(test_door_refuses_a_folder_of_another_user, setup),
 		cmocka_unit_test_setup(test_door_removes_sockets_of_dead_processes_only, setup),
+		cmocka_unit_test_setup(
+			test_door_removes_the_socket_of_another_process_with_the_id_of_a_living_one,
+			setup),
+		cmocka_unit_test_setup(test_door_removes_drafts_only_when_they_are_old, setup),
+		cmocka_unit_test_setup(test_door_marks_the_socket_with_the_start_of_its_process,
+				       setup),
 		cmocka_unit_test_setup(
 			test_door_replaces_what_an_earlier_process_of_our_number_left, setup),
 		cmocka_unit_test_setup(test_door_does_not_take_over_a_socket_in_use, setup),

@@ -104,6 +104,33 @@ static void test_place_unknown_word_means_off_and_is_said_once(void **state)
 	assert_true(said(h.text, "FIBER_CONTROL=readonly: not one of off, ro, rw, admin"));
 }
 
+static void test_place_writes_nothing_of_the_environment_that_a_terminal_obeys(void **state)
+{
+	char word[500] = "\x1b[2J\xc2\x9b", path[400] = "/run/\xe2\x80\xae\x1b[2J";
+	struct hearing h;
+
+	(void)state;
+	memset(word + strlen(word), 'x', sizeof word - 1 - strlen(word));
+	setenv("FIBER_CONTROL", word, 1);
+	hear_begin(&h);
+	assert_int_equal(fib_place_choose(&place, NULL, 77), -EINVAL);
+	hear_end(&h);
+	assert_true(said(h.text, "FIBER_CONTROL=\\x1b[2J\\xc2\\x9bxxx"));
+	assert_true(said(h.text, "not one of off, ro, rw, admin; going on without"));
+	assert_null(strpbrk(h.text, "\x1b\xc2\x9b"));
+	assert_true(strlen(h.text) < 200);
+	unsetenv("FIBER_CONTROL");
+
+	memset(path + strlen(path), 'x', sizeof path - 1 - strlen(path));
+	setenv("FIBER_CONTROL_PATH", path, 1);
+	hear_begin(&h);
+	assert_int_equal(fib_place_choose(&place, NULL, 77), -ENAMETOOLONG);
+	hear_end(&h);
+	assert_true(said(h.text, "/run/\\xe2\\x80\\xae\\x1b[2Jxxx"));
+	assert_true(said(h.text, "set FIBER_CONTROL_PATH to a shorter one"));
+	assert_null(strpbrk(h.text, "\x1b\xe2"));
+}
+
 static void test_place_path_of_the_environment_beats_the_programs(void **state)
 {
 	(void)state;
@@ -183,6 +210,9 @@ int main(void)
 		cmocka_unit_test_setup(test_place_each_word_gives_its_mode, forget_settings),
 		cmocka_unit_test_setup(test_place_unknown_word_means_off_and_is_said_once,
 				       forget_settings),
+		cmocka_unit_test_setup(
+			test_place_writes_nothing_of_the_environment_that_a_terminal_obeys,
+			forget_settings),
 		cmocka_unit_test_setup(test_place_path_of_the_environment_beats_the_programs,
 				       forget_settings),
 		cmocka_unit_test_setup(

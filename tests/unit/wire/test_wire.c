@@ -57,6 +57,28 @@ static void test_wire_folder_that_does_not_fit_is_an_error(void **state)
 	assert_int_equal(fib_wire_folder(buf, sizeof buf, "/run/user/7", 7), -ENAMETOOLONG);
 }
 
+static void test_wire_mark_is_told_from_times_that_are_none(void **state)
+{
+	static const uint64_t starts[] = {0, 1, 4242, 999999, 1000000, UINT64_MAX};
+	unsigned taken = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+		const uint32_t is = fib_wire_mark(starts[i]);
+
+		assert_in_range(is, 1, 999999999);
+		assert_true(fib_wire_marked(is));
+		assert_false(fib_wire_marked(is ^ 1));
+	}
+	assert_int_not_equal(fib_wire_mark(4242), fib_wire_mark(4243));
+	assert_false(fib_wire_marked(0));
+	assert_false(fib_wire_marked(UINT32_MAX));
+	/* One time in a thousand is taken for a mark. */
+	for (uint32_t ns = 0; ns < 1000000000; ns += 9973)
+		taken += fib_wire_marked(ns);
+	assert_in_range(taken, 50, 150);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -64,6 +86,7 @@ int main(void)
 		cmocka_unit_test(test_wire_header_of_anything_else_is_no_frame),
 		cmocka_unit_test(test_wire_folder_is_below_the_runtime_folder_or_tmp),
 		cmocka_unit_test(test_wire_folder_that_does_not_fit_is_an_error),
+		cmocka_unit_test(test_wire_mark_is_told_from_times_that_are_none),
 	};
 
 	harness_watchdog(60);
