@@ -35,6 +35,10 @@ class Fiber:
     def walkable(self):
         return not self.runs and self.state != DEAD and 0 < self.stack_low <= self.sp <= self.stack_low + self.stack_size
 
+    def astray(self):
+        """Whether the stack pointer that it has saved is outside its stack."""
+        return not self.runs and self.state != DEAD and 0 < self.stack_low and self.sp > 0 and not self.walkable()
+
     def registers(self):
         """Stack pointer, program counter and frame pointer to walk from; None when there is nothing to walk."""
         if self.layout.recipe not in (RECIPE_CFI, RECIPE_SAVED) or self.layout.machine not in REGISTERS:

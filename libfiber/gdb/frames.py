@@ -24,7 +24,8 @@ class Selection:
         self.clear()
         frame = fiber.registers()
         if not frame:
-            raise gdb.GdbError("fiber %d: %s" % (fiber.id, "it has ended" if fiber.state == DEAD else "its stack cannot be walked"))
+            raise gdb.GdbError("fiber %d: %s" % (fiber.id, "it has ended" if fiber.state == DEAD else
+                                                     "its stack pointer is outside its stack" if fiber.astray() else "its stack cannot be walked"))
         thread = gdb.selected_thread()
         if not thread:
             raise gdb.GdbError("no thread to walk from")

@@ -189,6 +189,13 @@ bool fib_row_walkable(const struct fib_row *row)
 	return !(row->seq & 1) && row->state != FIBER_DEAD && row->stack_used != 0;
 }
 
+bool fib_row_astray(const struct fib_row *row)
+{
+	return !(row->seq & 1) && (row->state == FIBER_RUNNABLE || row->state == FIBER_SUSPENDED) &&
+	       row->sp && row->stack_low && row->stack_size &&
+	       row->sp - row->stack_low > row->stack_size;
+}
+
 bool fib_row_fresh(const struct fib_row *row)
 {
 	return (row->state == FIBER_CREATED || row->state == FIBER_RUNNABLE) && !row->sp &&

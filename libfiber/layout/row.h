@@ -93,6 +93,10 @@ void fib_row_end_labels(struct fib_row *row);
 /* Whether the row's stack holds still and can be walked: it exists and does not run. */
 bool fib_row_walkable(const struct fib_row *row);
 
+/* Whether its saved stack pointer is outside its stack: a frame was larger than the guard, or it waits on another stack
+ * than the library gave it. Then nothing of its stack is known. */
+bool fib_row_astray(const struct fib_row *row);
+
 /* Whether the fiber has not begun: it has no stack yet, and will begin at row->entry. */
 bool fib_row_fresh(const struct fib_row *row);
 

@@ -121,6 +121,9 @@ static void put_rest(struct fib_text *t, const struct fiber_info *info)
 		put_field(t, ", pins ", info->pins);
 	put_field(t, ", stack ", info->stack_used);
 	put_field(t, " of ", info->stack_size);
+	/* One that is suspended has used some. */
+	if (info->state == FIBER_SUSPENDED && !info->stack_used)
+		fib_text_put(t, " (stack pointer outside)");
 	if (info->stack_high_water)
 		put_field(t, ", deepest ", info->stack_high_water);
 	fib_text_put(t, ", runs ");

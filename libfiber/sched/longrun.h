@@ -53,6 +53,12 @@ struct fib_longrun_event {
 	unsigned char stack[FIB_LONGRUN_STACK];
 };
 
+/* Whether its stack pointer was outside its stack. */
+static inline bool fib_longrun_astray(const struct fib_longrun_event *e)
+{
+	return e->context.sp && e->stack_low && e->context.sp - e->stack_low > e->stack_room;
+}
+
 /* What a carrier is asked for, and hands over: by the service thread to ASKED, by the carrier's signal handler to
  * TAKING and TAKEN, and back by the service thread (longrun.sample). */
 struct fib_longrun_sample {

@@ -96,16 +96,19 @@ void fib_longrun_report(int64_t now)
 	static const char *const doing[] = {"computing", "in a system call", "waiting for memory",
 					    "waiting while pinned"};
 	const struct fib_longrun_event *e;
+	char name[FIB_LOG_NAME];
 
 	if (ring.recorded == ring.reported || now - ring.reported_at < REPORT_EVERY)
 		return;
 	e = newest();
 	if (!e || !fib_tick_may_print())
 		return;
-	fib_log("fiber %llu \"%s\" holds carrier %u for %llu ms and more, %s (%llu since the last "
+	fib_log("fiber %llu %s holds carrier %u for %llu ms and more, %s%s (%llu since the "
+		"last "
 		"line)",
-		(unsigned long long)e->fiber, e->name, e->carrier,
+		(unsigned long long)e->fiber, fib_log_name(name, e->name), e->carrier,
 		(unsigned long long)(e->duration / 1000000), doing[e->doing],
+		fib_longrun_astray(e) ? ", its stack pointer is outside its stack" : "",
 		(unsigned long long)(ring.recorded - ring.reported));
 	ring.reported = ring.recorded;
 	ring.reported_at = now;

@@ -18,6 +18,7 @@
 #include "probe.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "sched/astray.h"
 #include "sched/live.h"
 
 #define TOGETHER 4u
@@ -267,6 +268,7 @@ static inline int64_t show_yield(struct fiber *fiber)
 /* Through the idle context, which looks at the outside. */
 static fib_noinline void yield_outside(struct fib_carrier *c, struct fiber *fiber)
 {
+	fib_astray_look(fiber);
 	c->picks = 1; /* should it end here */
 	if (fib_load(&fiber->cancelled))
 		fib_background_tell(fiber);
@@ -333,6 +335,8 @@ void fib_leave(struct fiber *fiber)
 		fib_store(&c->woken, NULL);
 	} else {
 		next = --c->picks ? next_local(c, false) : NULL;
+		if (fib_unlikely(!next))
+			fib_astray_look(fiber);
 	}
 	leave_for(c, fiber, next, fib_coarse_now());
 }

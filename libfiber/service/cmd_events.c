@@ -81,7 +81,8 @@ static void append_run(struct fib_peer *peer, const struct fib_longrun_event *e)
 		.lack = e->lack,
 		.wait_kind = e->wait_kind,
 		.carrier = e->carrier,
-		.flags = e->lasts ? FIB_WIRE_EVENT_LASTS : 0,
+		.flags = (e->lasts ? FIB_WIRE_EVENT_LASTS : 0) |
+			 (fib_longrun_astray(e) ? FIB_WIRE_EVENT_ASTRAY : 0),
 		.stack_size = e->stack_size,
 		.stack_all = e->stack_low + e->stack_room - e->context.sp,
 	};
@@ -136,6 +137,9 @@ static void append_wait(struct fib_peer *peer, const struct fib_pinned_event *e,
 		.stack_all = e->stack_all,
 	};
 
+	/* A frame that waits is on some stack. */
+	if (!e->stack_all && fib_arch_recipe != FIB_RECIPE_NONE)
+		event.flags |= FIB_WIRE_EVENT_ASTRAY;
 	if (fib_arch_recipe == FIB_RECIPE_NONE) {
 		event.lack = FIB_WIRE_LACK_PORT;
 		event.stack_size = 0;

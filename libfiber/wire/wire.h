@@ -325,6 +325,7 @@ struct fib_wire_event {
 };
 #define FIB_WIRE_EVENT_LASTS	  1u /* it goes on */
 #define FIB_WIRE_EVENT_REFUSED	  2u /* a pinned wait that was refused */
+#define FIB_WIRE_EVENT_ASTRAY	  4u /* its stack pointer was outside its stack */
 #define FIB_WIRE_EVENT_NO_CARRIER 0xffffffffu
 
 #define FIB_WIRE_WATCHDOG_READ INT64_MIN

@@ -41,7 +41,7 @@ struct fiber_info {
 	uint64_t switches; /* how often it was switched to */
 	uint64_t cpu_ns;   /* on a carrier, in steps of about a millisecond */
 	size_t stack_size;
-	size_t stack_used;	 /* 0 while it runs */
+	size_t stack_used; /* 0 while it runs, and where its stack pointer is outside its stack */
 	size_t stack_high_water; /* deepest use so far, in pages; 0: could not be found out */
 	const void *spawn_pc;	 /* where it was spawned: the address after the call */
 	const void *entry;	 /* the function it runs */

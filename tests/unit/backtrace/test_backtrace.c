@@ -13,6 +13,7 @@
 
 #include <fiber.h>
 #include <fiber/backtrace.h>
+#include <fiber/context.h>
 
 #include "layout/layout.h"
 #include "tests/harness/off_stack.h"
@@ -99,6 +100,44 @@ static void *print_self(void *arg)
 {
 	own = print(fiber_self(), 0);
 	return arg;
+}
+
+static struct fiber_context stray_home, stray_away;
+
+static void waits_elsewhere(void *arg)
+{
+	(void)arg;
+	fiber_mutex_lock(&lock, FIBER_FOREVER);
+	fiber_mutex_unlock(&lock);
+	fiber_context_end(&stray_away, &stray_home);
+}
+
+static void *strays(void *arg)
+{
+	static char memory[128 << 10] __attribute__((aligned(64)));
+
+	fiber_thread_to_context(&stray_home);
+	fiber_context_init(&stray_away, memory, sizeof memory, waits_elsewhere, NULL);
+	fiber_context_switch(&stray_home, &stray_away);
+	return arg;
+}
+
+static void test_backtrace_of_a_fiber_outside_its_stack_says_so(void **state)
+{
+	struct fiber *fiber;
+	int rc;
+
+	(void)state;
+	fiber_mutex_lock(&lock, FIBER_FOREVER);
+	fiber = spawn(strays);
+	harness_off_stack(fiber, FIBER_SUSPENDED);
+	rc = print(fiber, 0);
+	fiber_mutex_unlock(&lock);
+	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
+	if (!walkable())
+		skip();
+	assert_int_equal(rc, -EFAULT);
+	assert_non_null(strstr(text, "no frames: its stack pointer is outside its stack"));
 }
 
 static void test_backtrace_of_the_calling_fiber_begins_with_the_call(void **state)
@@ -222,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_backtrace_of_a_suspended_fiber_goes_to_its_beginning),
+		cmocka_unit_test(test_backtrace_of_a_fiber_outside_its_stack_says_so),
 		cmocka_unit_test(test_backtrace_of_the_calling_fiber_begins_with_the_call),
 		cmocka_unit_test(test_backtrace_of_a_running_and_of_an_ended_fiber_says_so),
 		cmocka_unit_test(test_backtrace_of_a_fiber_that_has_not_begun_is_its_function),

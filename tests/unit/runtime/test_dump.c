@@ -72,6 +72,9 @@ static void test_dump_says_what_the_tools_say(void **state)
 	f->parent = 0;
 	assert_int_equal(dump(), 1);
 	assert_says("]\n  switches 4, cpu 2.5s, ");
+	f->context.sp = 0x1000;
+	assert_int_equal(dump(), 1);
+	assert_says(", stack 0 of 65536 (stack pointer outside), deepest ");
 	record_end(f);
 }
 
