@@ -30,6 +30,8 @@ enum fib_outcome {
 	FIB_OUTCOME_CANCELLED,
 	FIB_OUTCOME_ARMED_BLOCKING, /* still waiting, a pinned fiber: wake it by futex */
 	FIB_OUTCOME_ARMED_FIRM,	    /* still waiting, and no cancellation ends it */
+	/* The same in fiber_park. */
+	FIB_OUTCOME_ARMED_PARK_FIRM = FIB_OUTCOME_ARMED_PARK | 8,
 };
 #define FIB_OUTCOME_BITS 4
 #define FIB_OUTCOME_MASK 15u
@@ -53,6 +55,12 @@ struct fib_waiter {
 	uint32_t armed;	       /* the word while this wait is undecided */
 	struct fib_parker own; /* used by plain threads */
 };
+
+/* Whether a word is that of a wait in fiber_park, firm or not. */
+static inline bool fib_parker_parks(uint32_t word)
+{
+	return (word & 7u) == FIB_OUTCOME_ARMED_PARK;
+}
 
 static inline enum fib_outcome fib_parker_outcome(struct fib_parker *p)
 {

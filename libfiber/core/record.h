@@ -54,6 +54,7 @@ struct fib_ending {
 #define FIB_CANCELLED	     1u
 #define FIB_CANCELLED_FINISH 2u /* its runtime finishes: it must end (background.c) */
 #define FIB_CANCELLED_TOLD   4u /* it has been told since */
+#define FIB_CANCEL_MASKED    8u /* not cancelled by this: its waits are not ended (cancel.c) */
 
 /* life: who still needs the record (join.c). */
 #define FIB_LIFE_SUBMITTED 1u
@@ -74,7 +75,7 @@ struct fiber {
 	_Atomic uint8_t state; /* enum fiber_state; F, and whoever makes it runnable */
 	_Atomic uint8_t wait_kind; /* F: enum fib_wait_kind */
 	uint8_t flags;		   /* I: FIBER_DETACHED ... */
-	_Atomic uint8_t cancelled; /* A: FIB_CANCELLED_*, cancel.gap; never goes back to 0 */
+	_Atomic uint8_t cancelled; /* A: FIB_CANCEL*, cancel.gap; all but MASKED stay */
 	uint16_t carrier;	   /* F: index of the carrier that runs or last ran it */
 	uint16_t pins;		   /* F */
 
@@ -112,9 +113,15 @@ struct fiber {
 	struct fib_layout_labels *labels; /* F: NULL: none set yet; readers */
 	struct fib_locals *locals;	  /* F: NULL: none set */
 	_Atomic uint32_t members;	  /* A: how many live in groups that lie on its stack */
-	uint32_t unused;
+	uint8_t held;			  /* F: locks that it holds alone (held.c), modulo 256 */
+	bool unwinds;			  /* F: its frames are being unwound (unwind.c) */
+	_Atomic uint8_t asked; /* A: FIB_CANCELLED, for readers outside; 0 while `cancelled` is 0 */
+	uint8_t masks; /* F: nesting depth; 0 unless FIB_CANCEL_MASKED is set, but for readers */
+	void *group;   /* I: the struct fiber_group it is a member of, or NULL */
+	const void *held_last; /* F: the lock it took last, + 1 for a rwlock */
+	const void *held_at;   /* F: where: the address after the call */
+
 	struct fiber *group_owner;     /* I: with a group: whose stack it lies on, or NULL */
-	void *group;		       /* I: the struct fiber_group it is a member of, or NULL */
 	void (*ended)(struct fiber *); /* I: with a group: told when it has ended */
 
 	struct fib_list group_link; /* L the group's lock */

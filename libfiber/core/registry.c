@@ -86,8 +86,9 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_RUNNABLE, runnable);
 	FIELD(FIB_FIELD_WAITED, waited);
 	FIELD(FIB_FIELD_BORN, born);
-	FIELD(FIB_FIELD_CANCELLED, cancelled);
+	FIELD(FIB_FIELD_CANCELLED, asked);
 	FIELD(FIB_FIELD_GUARD, stack.guard);
+	FIELD(FIB_FIELD_MASKED, masks);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 

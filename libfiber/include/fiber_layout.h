@@ -68,6 +68,7 @@ enum fib_layout_field_id {
 	FIB_FIELD_BORN,	       /* i64 ns: when it was submitted (coarse clock); 0: it was not yet */
 	FIB_FIELD_CANCELLED,   /* u8: not 0: it was asked to end, by fiber_cancel() and the like */
 	FIB_FIELD_GUARD,       /* u16: bytes below the stack that fault, / 4096; 0: unknown */
+	FIB_FIELD_MASKED,      /* u8 : not 0: cancellations do not end its waits now */
 	FIB_FIELD_COUNT
 };
 #define FIB_LAYOUT_FIELDS 64 /* slots in the table, for fields to come */

@@ -116,6 +116,8 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->state = (uint8_t)field(layout, bytes, FIB_FIELD_STATE);
 	ret->wait_kind = (uint8_t)field(layout, bytes, FIB_FIELD_WAIT_KIND);
 	ret->flags = (uint8_t)field(layout, bytes, FIB_FIELD_FLAGS);
+	if (field(layout, bytes, FIB_FIELD_MASKED))
+		ret->flags |= FIB_ROW_MASKED;
 	ret->cancelled = field(layout, bytes, FIB_FIELD_CANCELLED) != 0;
 	ret->pins = (uint16_t)field(layout, bytes, FIB_FIELD_PINS);
 	ret->switches = (ret->seq + 1) / 2;

@@ -16,6 +16,7 @@
 #include "layout/layout.h"
 
 #define FIB_ROW_CARRIER_NONE 0xffffu
+#define FIB_ROW_MASKED	     0x80u	/* in flags: cancellations do not end its waits now */
 #define FIB_ROW_UNKNOWN	     UINT64_MAX /* what could not be found out */
 
 /* Sent over the control socket as it stands: natural alignment, no holes; new fields at the end. */
@@ -40,7 +41,7 @@ struct fib_row {
 	uint64_t entry;
 	uint8_t state;	   /* enum fiber_state */
 	uint8_t wait_kind; /* FIB_WAIT_NONE when it does not wait */
-	uint8_t flags;
+	uint8_t flags;	   /* FIBER_DETACHED ..., FIB_ROW_MASKED */
 	uint8_t cancelled; /* 1: it was asked to end; 0 also where the program does not say */
 	uint16_t carrier;  /* FIB_ROW_CARRIER_NONE when it does not run */
 	uint16_t pins;

@@ -49,8 +49,7 @@ static int give_token(struct fiber *fiber)
 {
 	uint32_t word = fib_load_acquire(&fiber->parker.word);
 
-	if ((word & FIB_OUTCOME_MASK) != FIB_OUTCOME_ARMED_PARK ||
-	    !fib_parker_claim(&fiber->parker, word, FIB_OUTCOME_WOKEN))
+	if (!fib_parker_parks(word) || !fib_parker_claim(&fiber->parker, word, FIB_OUTCOME_WOKEN))
 		return -EINVAL;
 	fib_swap_seq(&fiber->token, 1);
 	return 0;

@@ -13,6 +13,9 @@
  * that looks at no result ends too, and only a fiber that computes without end, or blocks its carrier, holds
  * the finish up.
  *
+ * A fiber that masks cancellations is neither told nor ended while it does: it cleans up. Its waits then hold the
+ * finish up, so they should be short or have a deadline.
+ *
  * A lock is never refused: who takes it for granted that he got it would unlock what he does not hold, and that
  * ends the program. The fiber ends there at once.
  *
@@ -26,6 +29,7 @@
 
 #include "os/spin.h"
 #include "sched/sched.h"
+#include "sched/wait.h"
 
 /* Under the lock. */
 static struct fib_list *list_of(struct fib_background *b)
@@ -42,7 +46,7 @@ void fib_background_enter(struct fib_sched *s, struct fiber *fiber)
 	fib_spin_lock(&b->lock);
 	fib_list_append(list_of(b), &fiber->background);
 	if (b->finishing)
-		fib_or(&fiber->cancelled, FIB_CANCELLED | FIB_CANCELLED_FINISH);
+		fib_cancel_mark(fiber, FIB_CANCELLED | FIB_CANCELLED_FINISH);
 	fib_spin_unlock(&b->lock);
 }
 
@@ -78,7 +82,10 @@ void fib_background_tell(struct fiber *fiber)
 {
 	uint8_t cancelled = fib_load(&fiber->cancelled);
 
-	if (!(cancelled & FIB_CANCELLED_FINISH))
+	if (!(cancelled & FIB_CANCELLED_FINISH) || cancelled & FIB_CANCEL_MASKED)
+		return;
+	/* What a destructor does while the fiber is unwound is its end already. */
+	if (fiber->unwinds)
 		return;
 	if (cancelled & FIB_CANCELLED_TOLD)
 		end();

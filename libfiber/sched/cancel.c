@@ -20,6 +20,15 @@
  * Two waits are not ours to end. A condition's waiter takes its mutex back whatever happens, and whoever waits
  * for a group waits for fibers that use his memory. Both arm themselves as firm.
  *
+ * A fiber may mask cancellations for a while, to clean up. Its waits are armed as firm then, and the flag is left
+ * where it is. The mask is a bit beside the flag, in one byte that both sides change with one atomic operation each: so
+ * a wait that begins reads one byte, whether masked or not, and neither side undoes what the other did. No
+ * request is lost when the mask goes. The flag is raised before or after the next wait looks for it. Before: the
+ * wait sees it and does not begin. After: that wait is armed as ever, and the two sides meet as above; that
+ * whoever cancels may have seen the firm wait before it changes nothing, because he looks again behind the fence.
+ * Nor does a cancellation end a masked wait: it claims the word that it has read, and one that it read earlier has
+ * another ticket.
+ *
  * The armed word says how the waiter sleeps. Nothing else that a waiter writes may be read here: before
  * the claim it may be gone and wait for something else, and after it too when it blocks a thread.
  */
@@ -70,8 +79,7 @@ static bool claim(struct fiber *fiber, struct fib_wake *ret)
 
 bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret)
 {
-	/* Release: what we did before is visible to a fiber that sees the flag. */
-	fib_or(&fiber->cancelled, FIB_CANCELLED);
+	fib_cancel_mark(fiber, FIB_CANCELLED);
 	fib_fence_seq(); /* label: cancel.gap -- the flag is up before the word is read */
 	if (claim(fiber, ret))
 		return true;
@@ -96,5 +104,43 @@ bool fiber_cancelled(void)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
-	return c && c->current && fib_load_acquire(&c->current->cancelled);
+	return c && c->current && (fib_load_acquire(&c->current->cancelled) & FIB_CANCELLED) != 0;
+}
+
+void fiber_cancel_mask(void)
+{
+	struct fiber *fiber = fiber_self();
+
+	if (!fiber)
+		return;
+	if (fiber->masks == UINT8_MAX)
+		fib_die("fiber_cancel_mask: fiber %llu \"%s\" has masked cancellations %u times",
+			(unsigned long long)fiber->id, fiber->name, (unsigned)fiber->masks);
+	if (fiber->masks++ == 0)
+		fib_or(&fiber->cancelled, FIB_CANCEL_MASKED);
+}
+
+void fiber_cancel_unmask(void)
+{
+	struct fiber *fiber = fiber_self();
+
+	if (!fiber)
+		return;
+	if (!fiber->masks)
+		fib_die("fiber_cancel_unmask: fiber %llu \"%s\" does not mask cancellations",
+			(unsigned long long)fiber->id, fiber->name);
+	if (--fiber->masks == 0)
+		fib_and(&fiber->cancelled, (uint8_t)~FIB_CANCEL_MASKED);
+}
+
+void fiber_cancel_masked_scope_end(const int *scope)
+{
+	(void)scope;
+	fiber_cancel_unmask();
+}
+
+void fib_cancel_unmask_all(struct fiber *fiber)
+{
+	fiber->masks = 0;
+	fib_and(&fiber->cancelled, (uint8_t)~FIB_CANCEL_MASKED);
 }

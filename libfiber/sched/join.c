@@ -124,6 +124,9 @@ static fib_noinline void tidy_up(struct fiber *fiber)
 {
 	struct fib_ending *ending;
 
+	/* Every masked scope is left, too. */
+	if (fib_load(&fiber->cancelled) & FIB_CANCEL_MASKED)
+		fib_cancel_unmask_all(fiber);
 	while ((ending = fiber->endings) != NULL) {
 		fiber->endings = ending->outer;
 		ending->end(ending);
@@ -132,6 +135,14 @@ static fib_noinline void tidy_up(struct fiber *fiber)
 		fib_own_end(fiber);
 	if (fib_load(&fiber->members))
 		fib_own_check_groups(fiber);
+}
+
+/* A fiber that was cancelled, or that masks cancellations, has ended. */
+static void settle_cancel(struct fiber *fiber)
+{
+	fib_cancel_unmask_all(fiber);
+	if (fib_load(&fiber->cancelled) && !fiber->result.error)
+		fiber->result.error = -ECANCELED;
 }
 
 _Noreturn void fib_end(struct fiber *fiber)
@@ -146,8 +157,8 @@ _Noreturn void fib_end(struct fiber *fiber)
 		tidy_up(fiber);
 		c = fib_carrier_self();
 	}
-	if (fib_unlikely(fib_load(&fiber->cancelled)) && !fiber->result.error)
-		fiber->result.error = -ECANCELED;
+	if (fib_unlikely(fib_load(&fiber->cancelled)))
+		settle_cancel(fiber);
 	leave(c, fiber);
 }
 

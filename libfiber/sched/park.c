@@ -76,8 +76,7 @@ int fiber_unpark(struct fiber *fiber)
 	fib_swap_seq(&fiber->token, 1);
 	fib_fence_seq(); /* pairs: park.token */
 	word = fib_load_acquire(&fiber->parker.word);
-	if ((word & FIB_OUTCOME_MASK) == FIB_OUTCOME_ARMED_PARK &&
-	    fib_parker_claim(&fiber->parker, word, FIB_OUTCOME_WOKEN))
+	if (fib_parker_parks(word) && fib_parker_claim(&fiber->parker, word, FIB_OUTCOME_WOKEN))
 		fib_ready(fiber, true);
 	return 0;
 }

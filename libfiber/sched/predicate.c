@@ -31,6 +31,7 @@
 struct polling {
 	bool (*ready)(void *);
 	void *arg;
+	struct fiber *fiber; /* NULL: a thread */
 	int64_t deadline;
 	int64_t began; /* coarse */
 	int64_t now;   /* after the last look */
@@ -43,7 +44,7 @@ static int look(struct polling *p)
 {
 	if (p->ready(p->arg))
 		return 0;
-	if (fiber_cancelled())
+	if (p->fiber && fib_cancel_due(p->fiber))
 		return -ECANCELED;
 	p->now = fiber_now();
 	return p->now >= p->deadline ? -ETIMEDOUT : -EAGAIN;
@@ -121,11 +122,13 @@ static int poll_parked(struct polling *p, struct fiber *fiber)
 
 int fiber_wait_until(bool (*ready)(void *), void *arg, int64_t deadline)
 {
-	struct polling p = {.ready = ready, .arg = arg, .deadline = deadline, .nap = NAP_FIRST};
 	struct fiber *fiber = fiber_self();
-	int rc = look(&p);
+	struct polling p = {
+		.ready = ready, .arg = arg, .fiber = fiber, .deadline = deadline, .nap = NAP_FIRST};
+	int rc;
 
 	fib_must_have(ready, "the predicate");
+	rc = look(&p);
 	if (rc == -ECANCELED)
 		fib_background_tell(fiber);
 	if (rc != -EAGAIN)

@@ -118,7 +118,10 @@ static inline void clear(struct fiber *fiber)
 	fib_store(&fiber->state, (uint8_t)FIBER_CREATED);
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fib_store(&fiber->token, 0);
-	fib_store(&fiber->cancelled, 0);
+	if (fib_unlikely(fib_load(&fiber->cancelled))) {
+		fib_store(&fiber->cancelled, 0);
+		fib_store(&fiber->asked, 0);
+	}
 	fiber->flags = 0;
 	fiber->carrier = 0;
 	fiber->pins = 0;

@@ -65,18 +65,21 @@ static int consult(struct fiber *fiber, enum fib_wait_kind kind)
 	return rc;
 }
 
-/* firm: no cancellation ends it. */
+/* firm: no cancellation ends it, and none ends what a fiber waits for that masks them. */
 static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind,
 		       bool firm)
 {
 	enum fib_outcome armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK : FIB_OUTCOME_ARMED;
 
+	/* Only the fiber itself masks, so this stays as it is for as long as it waits. */
+	firm = firm || fib_load(&fiber->cancelled) & FIB_CANCEL_MASKED;
 	w->linked = w->receives = false;
 	w->parker = &fiber->parker;
 	w->who = fiber->id;
 	fiber->parker.blocks = fiber->pins;
 	if (firm)
-		armed = FIB_OUTCOME_ARMED_FIRM;
+		armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK_FIRM
+					      : FIB_OUTCOME_ARMED_FIRM;
 	else if (fib_unlikely(fiber->pins))
 		armed = FIB_OUTCOME_ARMED_BLOCKING;
 	w->armed = fib_parker_arm(w->parker, armed);
@@ -93,12 +96,6 @@ static fib_noinline void arm_thread(struct fib_waiter *w, struct fib_parker *own
 	w->parker->fiber = NULL;
 	w->parker->blocks = true;
 	w->armed = fib_parker_arm(w->parker, FIB_OUTCOME_ARMED);
-}
-
-/* Acquire: what whoever cancelled it did before is visible. */
-static bool is_cancelled(struct fiber *fiber)
-{
-	return fib_unlikely(fib_load_acquire(&fiber->cancelled));
 }
 
 static bool is_over(int64_t deadline)
@@ -119,7 +116,7 @@ int fib_worth_waiting(int64_t deadline)
 {
 	struct fiber *fiber = caller();
 
-	if (fiber && is_cancelled(fiber)) {
+	if (fiber && fib_cancel_due(fiber)) {
 		fib_background_tell(fiber);
 		return -ECANCELED;
 	}
@@ -137,7 +134,7 @@ static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_w
 		arm_thread(w, own);
 		return 0;
 	}
-	if (!firm && is_cancelled(fiber)) {
+	if (!firm && fib_cancel_due(fiber)) {
 		fib_background_tell(fiber);
 		return -ECANCELED;
 	}
@@ -259,7 +256,7 @@ static inline bool retreats(struct fib_waiter *w)
 	fib_fence_compiler();
 	if (fib_unlikely(fib_load(&fib_cancel_fenced_by_waiters)))
 		fib_fence_seq();
-	return fiber && is_cancelled(fiber) &&
+	return fiber && fib_cancel_due(fiber) &&
 	       (w->armed & FIB_OUTCOME_MASK) != FIB_OUTCOME_ARMED_FIRM && fib_wait_retract(w);
 }
 
@@ -305,7 +302,7 @@ int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadlin
 	struct fiber *fiber = caller();
 	int rc;
 
-	if (is_cancelled(fiber)) {
+	if (fib_cancel_due(fiber)) {
 		fib_background_tell(fiber);
 		return -ECANCELED;
 	}

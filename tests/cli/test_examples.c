@@ -17,6 +17,7 @@ static const struct example {
 	{"03_pipeline", "the squares of 1 to 1000 add up to 333833500\n"},
 	{"04_fan_out", "near: answered\nfar: answered\nlost: too late\n"},
 	{"05_cancellation", "the worker stops: cancelled\ndone: 3, error: -125\n"},
+	{"22_clean_up", "the session ends: cancelled\nit said bye; 0 sessions, 1 place\n"},
 	{"06_echo", "the server says: hello\nthe server ends: its socket was closed\n"},
 	{"07_ticker", "6 beats, some were late\n"},
 	{"08_offload", "flushed: 0\nno file: EBADF\n"},

@@ -32,7 +32,7 @@ static const struct stress_theme *const themes[] = {
 	&stress_sem,	  &stress_rwlock, &stress_event,  &stress_barrier, &stress_waitgroup,
 	&stress_life,	  &stress_group,  &stress_time,	  &stress_block,   &stress_stream,
 	&stress_runtimes, &stress_call,	  &stress_cancel, &stress_crowd,   &stress_look,
-	&stress_accept,
+	&stress_accept,	  &stress_mask,
 };
 
 static struct {

@@ -34,7 +34,7 @@ struct stress_theme {
 extern const struct stress_theme stress_mutex, stress_park, stress_cond, stress_chan, stress_close,
 	stress_sem, stress_rwlock, stress_event, stress_barrier, stress_waitgroup, stress_life,
 	stress_group, stress_time, stress_block, stress_stream, stress_runtimes, stress_call,
-	stress_cancel, stress_crowd, stress_look, stress_accept, stress_stall;
+	stress_cancel, stress_crowd, stress_look, stress_accept, stress_stall, stress_mask;
 
 /* In begin: n more actors of the theme. arg is found in stress_arg(). */
 void stress_add(const char *name, unsigned flags, unsigned n, stress_body *body, void *arg);

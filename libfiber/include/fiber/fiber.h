@@ -175,6 +175,31 @@ FIBER_API int fiber_cancel(struct fiber *fiber);
 /* Whether the calling fiber was cancelled; false outside a fiber. From a fiber or a thread. */
 FIBER_API bool fiber_cancelled(void);
 
+/*
+ * Between these two, cancellations do not end the calling fiber's waits: neither one that came
+ * before nor one that comes meanwhile. So a cancelled fiber can clean up where that has to wait.
+ * A request is kept, and the first wait after the last unmask returns -ECANCELED;
+ * fiber_cancelled() reports it at any time. The calls nest, up to 255 deep. A masked wait ends
+ * as any other does, at its deadline too, but nothing else can end it: it should be short or have
+ * a deadline. A runtime that finishes waits for its masked background fibers.
+ *
+ * A fiber that ends masks no more: its exit handlers and the destructors of its fiber-local values
+ * begin unmasked and mask where they have to wait. From a fiber; elsewhere no effect. To unmask
+ * what is not masked is misuse and aborts.
+ */
+FIBER_API void fiber_cancel_mask(void);
+FIBER_API void fiber_cancel_unmask(void);
+
+/* Masks until the enclosing block is left, by any way out, as FIBER_PINNED_SCOPE pins.
+ * A declaration: { FIBER_CANCEL_MASKED_SCOPE; ... } */
+#define FIBER_CANCEL_MASKED_SCOPE	   FIBER_CANCEL_MASKED_SCOPE_AT(__LINE__)
+#define FIBER_CANCEL_MASKED_SCOPE_AT(line) FIBER_CANCEL_MASKED_SCOPE_NAMED(line)
+#define FIBER_CANCEL_MASKED_SCOPE_NAMED(line)                           \
+	__attribute__((cleanup(fiber_cancel_masked_scope_end), unused)) \
+	const int fiber_cancel_masked_at_##line = (fiber_cancel_mask(), 0)
+/* Called where the block is left; for FIBER_CANCEL_MASKED_SCOPE only. */
+FIBER_API void fiber_cancel_masked_scope_end(const int *scope);
+
 /* End the calling fiber with a value. Outside a fiber it is misuse and aborts. */
 FIBER_API FIBER_NORETURN void fiber_exit(void *value);
 

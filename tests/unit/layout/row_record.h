@@ -53,6 +53,7 @@ static int setup(void **state)
 	put(FIB_FIELD_FLAGS, FIBER_DETACHED);
 	put(FIB_FIELD_LABELS, 0xaaaa);
 	put(FIB_FIELD_CANCELLED, 6); /* by whom, and what came of it, is the library's */
+	put(FIB_FIELD_MASKED, 2);
 	put(FIB_FIELD_CARRIER, 3);
 	put(FIB_FIELD_PINS, 0x102);
 	put(FIB_FIELD_WAIT_OBJECT, 0x5f00);

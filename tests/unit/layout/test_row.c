@@ -33,7 +33,7 @@ static void test_row_has_every_field_of_the_record(void **state)
 	assert_int_equal(row.wait_object, 0x5f00);
 	assert_int_equal(row.wait_arg, 0x5f01);
 	assert_int_equal(row.deadline, NOW + 1);
-	assert_int_equal(row.flags, FIBER_DETACHED);
+	assert_int_equal(row.flags, FIBER_DETACHED | FIB_ROW_MASKED);
 	assert_int_equal(row.pins, 0x102);
 	assert_int_equal(row.cancelled, 1);
 	assert_int_equal(row.cpu, 500);
@@ -266,6 +266,36 @@ static void test_row_without_an_object_asks_nobody(void **state)
 	assert_int_equal(asked, 0);
 }
 
+/* -- the saved stack pointer -- */
+
+static void test_row_is_astray_with_its_stack_pointer_outside_its_stack(void **state)
+{
+	struct fib_row stray = {
+		.state = FIBER_SUSPENDED, .stack_low = 0x70000, .stack_size = 0x10000};
+	const uint64_t inside[] = {0, 0x70000, 0x78000, 0x80000}, outside[] = {0x6ffff, 0x80001, 8};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof inside / sizeof inside[0]; i++) {
+		stray.sp = inside[i];
+		assert_false(fib_row_astray(&stray));
+	}
+	for (i = 0; i < sizeof outside / sizeof outside[0]; i++) {
+		stray.sp = outside[i];
+		stray.seq = 2;
+		assert_true(fib_row_astray(&stray));
+		stray.seq = 3; /* it runs: that is where it was once */
+		assert_false(fib_row_astray(&stray));
+	}
+	stray.seq = 2;
+	stray.state = FIBER_DEAD;
+	assert_false(fib_row_astray(&stray));
+	stray.state = FIBER_RUNNABLE;
+	assert_true(fib_row_astray(&stray));
+	stray.stack_low = 0; /* not begun, or of a library that does not say */
+	assert_false(fib_row_astray(&stray));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +307,7 @@ int main(void)
 		ROW_TEST(test_row_of_a_woken_fiber_waits_for_nothing_but_its_turn),
 		ROW_TEST(test_row_of_a_dead_fiber_has_no_stack_to_walk),
 		ROW_TEST(test_row_does_not_believe_a_stack_pointer_outside_the_stack),
+		ROW_TEST(test_row_is_astray_with_its_stack_pointer_outside_its_stack),
 		ROW_TEST(test_row_keeps_its_numbers_possible_whatever_the_clock_says),
 		ROW_TEST(test_row_ignores_a_wait_kind_it_does_not_know),
 		ROW_TEST(test_row_ends_a_name_that_fills_its_field),

@@ -68,11 +68,13 @@ static void test_row_of_an_older_registry_does_not_know_what_it_has_not(void **s
 {
 	(void)state;
 	l.fields[FIB_FIELD_BORN].size = l.fields[FIB_FIELD_CANCELLED].size = 0;
+	l.fields[FIB_FIELD_MASKED].size = 0;
 	assert_true(decode());
 	assert_true(row.runnable == FIB_ROW_UNKNOWN);
 	assert_true(row.waited == FIB_ROW_UNKNOWN);
 	assert_true(row.lived == FIB_ROW_UNKNOWN);
 	assert_int_equal(row.cancelled, 0);
+	assert_int_equal(row.flags & FIB_ROW_MASKED, 0);
 	assert_int_equal(row.cpu, 500);
 }
 

@@ -133,7 +133,7 @@ static void test_act_cancel_of_one_that_does_not_wait_is_told_by_its_next_wait(v
 
 	(void)state;
 	carriers_start(&s, 1);
-	assert_int_equal(fib_make(NULL, s.stack_size, parks, NULL, NULL, &f), 0);
+	assert_int_equal(fib_make(NULL, &s, parks, NULL, NULL, &f), 0);
 	assert_int_equal(fib_act_cancel(index_of(f), f->id), 0);
 	assert_int_equal(fib_submit(&s, f), 0);
 	assert_int_equal(joined(f), -ECANCELED);
