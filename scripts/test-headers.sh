@@ -123,6 +123,26 @@ exceptions_work() {
 		timeout 60 "$tmp/throws"
 }
 
+# public_names COMPILER: a program made from the headers, with every public type and function in it, exported by the
+# shared library, which exports no other function
+public_names() {
+	"$1" -std=c++17 $strict -o "$tmp/public-names" "$tmp/public-names.cc" "-L$build/lib" -lfiber \
+		"-Wl,-rpath,$build/lib" -pthread && timeout 20 "$tmp/public-names" &&
+		grep -o '::fiber_[a-z0-9_]*' "$tmp/public-names.cc" | cut -c3- | sort >"$tmp/named" &&
+		nm -D --defined-only "$build/lib/libfiber.so" |
+		sed -n 's/.* T \(fiber_[a-z0-9_]*\).*/\1/p' | sort >"$tmp/exported" &&
+		diff "$tmp/exported" "$tmp/named"
+}
+
+# destructors_run COMPILER LINK...: fiber_exit() unwinds C++ frames, and a catch (...) that keeps it is named
+destructors_run() {
+	"$1" -std=c++17 $strict -o "$tmp/unwinds" tests/strangers/unwinds.cc "-L$build/lib" "$2" \
+		"-Wl,-rpath,$build/lib" -pthread $needs && timeout 60 "$tmp/unwinds" || return 1
+	(ulimit -c 0 && exec timeout 20 "$tmp/unwinds" misuse) >"$tmp/unwinds.said" 2>&1
+	[ $? -eq 134 ] && [ "$(wc -l <"$tmp/unwinds.said")" -eq 1 ] &&
+		grep -q '^libfiber: fiber 1 "greedy": a catch (...) caught the end' "$tmp/unwinds.said"
+}
+
 headers="fiber.h fiber_layout.h $(cd libfiber/include && echo fiber/*.h)"
 for header in $headers; do
 	prove "<$header> alone is strict C11" alone c c11 "$cc" "$header"
@@ -137,6 +157,12 @@ if command -v "$cxx" >/dev/null 2>&1; then
 		prove "<$header> alone is C++17" alone c++ c++17 "$cxx" "$header"
 	done
 	prove "fiber_layout.h alone makes a registry, in C++17" layout_alone c++ c++17 "$cxx"
+	scripts/public-names.py "$cxx" >"$tmp/public-names.cc"
+	prove "every public type and function is used from C++17, by $cxx" public_names "$cxx"
+	prove "every public type and function is used from C++17, by clang++" public_names clang++
+	prove "fiber_exit() runs destructors where it is asked to, by $cxx" destructors_run "$cxx" -l:libfiber.a
+	prove "fiber_exit() runs destructors, with the shared library" destructors_run "$cxx" -lfiber
+	prove "fiber_exit() runs destructors, by clang++" destructors_run clang++ -l:libfiber.a
 	prove "public structs have one size in C and C++" sizes_agree
 	prove "exceptions are thrown and caught inside fibers, across waits and out of pinned scopes" exceptions_work
 else

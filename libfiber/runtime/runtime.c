@@ -88,6 +88,7 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 		return rc;
 	}
 	rt->sched.runtime = rt;
+	rt->sched.unwind = o.unwind;
 	fib_longrun_set(&rt->sched, o.long_run_ns);
 	rc = fib_service_enter(o.control_path, o.name);
 	if (rc == 0 && o.idle) {

@@ -23,6 +23,7 @@
 #include "sched/live.h"
 #include "sched/own.h"
 #include "sched/spawn.h"
+#include "sched/unwind.h"
 #include "sched/wait.h"
 
 static _Noreturn void die_outside(const char *call)
@@ -122,7 +123,7 @@ static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 /* Before anything that may wait for what it leaves undone. */
 static fib_noinline void tidy_up(struct fiber *fiber)
 {
-	struct fib_ending *ending;
+	struct fib_ending *ending, floor;
 
 	/* Every masked scope is left, too. */
 	if (fib_load(&fiber->cancelled) & FIB_CANCEL_MASKED)
@@ -131,18 +132,13 @@ static fib_noinline void tidy_up(struct fiber *fiber)
 		fiber->endings = ending->outer;
 		ending->end(ending);
 	}
-	if (fib_own_any(fiber))
+	if (fib_own_any(fiber)) {
+		fib_unwind_stop_at(fiber, &floor);
 		fib_own_end(fiber);
+		fiber->endings = NULL;
+	}
 	if (fib_load(&fiber->members))
 		fib_own_check_groups(fiber);
-}
-
-/* A fiber that was cancelled, or that masks cancellations, has ended. */
-static void settle_cancel(struct fiber *fiber)
-{
-	fib_cancel_unmask_all(fiber);
-	if (fib_load(&fiber->cancelled) && !fiber->result.error)
-		fiber->result.error = -ECANCELED;
 }
 
 _Noreturn void fib_end(struct fiber *fiber)
@@ -157,9 +153,17 @@ _Noreturn void fib_end(struct fiber *fiber)
 		tidy_up(fiber);
 		c = fib_carrier_self();
 	}
-	if (fib_unlikely(fib_load(&fiber->cancelled)))
-		settle_cancel(fiber);
+	if (fib_unlikely(fib_load(&fiber->cancelled)) && !fiber->result.error)
+		fiber->result.error = -ECANCELED;
 	leave(c, fiber);
+}
+
+/* In the middle of its functions. */
+static _Noreturn void end_early(struct fiber *fiber)
+{
+	if (fib_unlikely(fib_unwind_wanted(fiber)))
+		fib_unwind(fiber);
+	fib_end(fiber);
 }
 
 _Noreturn void fiber_exit(void *value)
@@ -167,7 +171,7 @@ _Noreturn void fiber_exit(void *value)
 	struct fiber *fiber = must_be_fiber("fiber_exit");
 
 	fiber->result.value = value;
-	fib_end(fiber);
+	end_early(fiber);
 }
 
 _Noreturn void fiber_fail(int error, const char *fmt, ...)
@@ -181,7 +185,7 @@ _Noreturn void fiber_fail(int error, const char *fmt, ...)
 		va_end(ap);
 	}
 	fiber->result.error = error < 0 ? error : error > 0 ? -error : -EINVAL;
-	fib_end(fiber);
+	end_early(fiber);
 }
 
 static void die_joining(struct fiber *fiber, const char *what)

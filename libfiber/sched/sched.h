@@ -126,6 +126,7 @@ struct fib_sched {
 	struct fib_sched *next_watching;    /* L: watch.c */
 	struct fib_poller_note poller_note; /* I */
 
+	bool unwind;			  /* I: its fibers unwind (unwind.c) */
 	struct fib_background background; /* own lock */
 	_Atomic int64_t long_run;	  /* A: ns a fiber may hold its carrier; 0: any time */
 	bool interruptible;		  /* I: carriers may take longrun's signal */

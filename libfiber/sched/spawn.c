@@ -20,7 +20,7 @@
 #include "probe.h"
 #include "sched/live.h"
 
-#define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE)
+#define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE | FIBER_UNWIND)
 
 static struct fiber *self(void)
 {

@@ -104,6 +104,29 @@ void *leaves_pinned_scopes(void *arg)
 	return nullptr;
 }
 
+int masked_thrower()
+{
+	FIBER_CANCEL_MASKED_SCOPE;
+
+	throw fiber_sleep(1);
+}
+
+/* A cancelled fiber waits in the scope and no more behind it. */
+void *leaves_masked_scope(void *arg)
+{
+	int &wrong = *static_cast<int *>(arg);
+
+	fiber_cancel(fiber_self());
+	try {
+		masked_thrower();
+		wrong++;
+	} catch (int rc) {
+		wrong += rc != 0;
+	}
+	wrong += fiber_sleep(1) == 0;
+	return nullptr;
+}
+
 void throw_in_handler(void *arg)
 {
 	try {
@@ -144,6 +167,10 @@ int main()
 	if (fiber_run(leaves_pinned_scopes, &wrong, &options, nullptr) < 0 || wrong) {
 		std::printf("pinned scopes: %d wrong\n", wrong);
 		return 3;
+	}
+	if (fiber_run(leaves_masked_scope, &wrong, &options, nullptr) < 0 || wrong) {
+		std::printf("masked scope: %d wrong\n", wrong);
+		return 5;
 	}
 	if (fiber_run(throws_in_handler, &handled, &options, nullptr) < 0 || handled != 2)
 		return 4;

@@ -43,6 +43,7 @@ enum {
 	FIBER_BOUND = 2,      /* one carrier's, chosen when it is submitted: never migrates */
 	FIBER_BACKGROUND = 4, /* does not keep the runtime alive: fiber_runtime_finish() */
 	FIBER_IDLE = 8,	      /* runs only when nothing else is runnable, see below */
+	FIBER_UNWIND = 16,    /* fiber_exit() and fiber_fail() run C++ destructors, see there */
 };
 
 /*
@@ -200,7 +201,17 @@ FIBER_API void fiber_cancel_unmask(void);
 /* Called where the block is left; for FIBER_CANCEL_MASKED_SCOPE only. */
 FIBER_API void fiber_cancel_masked_scope_end(const int *scope);
 
-/* End the calling fiber with a value. Outside a fiber it is misuse and aborts. */
+/*
+ * End the calling fiber with a value. Outside a fiber it is misuse and aborts.
+ *
+ * This and fiber_fail() leave the fiber's functions where they are: by default no destructor of a C++ object
+ * on its stack runs. With FIBER_UNWIND, or the option unwind of its runtime, the stack is unwound
+ * first, as pthread_exit() does: destructors run, the innermost function's first, then the exit handlers, then the
+ * destructors of fiber-local values. Destructors may wait. A catch (...) on the way must rethrow, and a function that is
+ * noexcept must not be left: either aborts. Calling this again in such a destructor ends the fiber
+ * there, without the rest of the destructors. So is a fiber unwound that its runtime ends:
+ * fiber_runtime_finish(). A program without C++ has no unwinder, and nothing is unwound.
+ */
 FIBER_API FIBER_NORETURN void fiber_exit(void *value);
 
 /* End the calling fiber with an error (a negative errno; a positive one is negated, 0 becomes

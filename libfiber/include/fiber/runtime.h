@@ -38,6 +38,7 @@ struct fiber_runtime_options {
 	/* Default for fibers: bytes below the stack that fault on access, up to 64 MiB, rounded up
 	 * to a power of two; 0: 64 KiB. */
 	size_t guard_size;
+	bool unwind; /* all fibers as with FIBER_UNWIND: fiber_exit() runs C++ destructors */
 };
 
 /*
