@@ -11,6 +11,7 @@
 #include "os/os.h"
 #include "os/threads.h"
 #include "sched/tick.h"
+#include "sched/turn.h"
 #include "sched/wait.h"
 #include "sched/watch.h"
 
@@ -24,6 +25,7 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 	c->records.shares = s->carrier_count > 1;
 	c->index = i;
 	c->place = FIB_OS_NOT_KEPT;
+	c->locks = FIB_TURN_LOCKS;
 	c->rand = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
 	fib_timers_init(&c->timers);
 	/* Carriers begin awake and searching. */

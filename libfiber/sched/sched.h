@@ -58,6 +58,7 @@ struct fib_carrier {
 	struct fib_exceptions *exceptions;
 	bool searching;			 /* C: counted in idle.word */
 	uint8_t care;			 /* C: FIB_CARE_*, what a switch is to mind */
+	unsigned locks;			 /* C: counts down to the next look at a turn: turn.h */
 	struct fiber *_Atomic woken;	 /* A: the fiber that was woken last, taken first */
 	_Atomic uint32_t clocked;	 /* C writes, A reads: how often it has set the clock */
 	uint32_t clocked_seen;		 /* the service thread's */
@@ -77,6 +78,8 @@ struct fib_carrier {
 	struct fib_meter meter;		 /* see meter.h */
 	struct fib_announce announce;	 /* C */
 	struct fib_announce gone;	 /* C: of a fiber that has just ended */
+	uint64_t turn_of;		 /* C: the fiber at the last such look ... */
+	uint64_t turn_seq;		 /* C: ... and its seq */
 	struct fiber *departed; /* C: has ended, and its joiner is to be told in the idle context */
 	uint64_t rand;		/* C */
 	pthread_t thread;	/* I */

@@ -10,6 +10,7 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "sched/turn.h"
 #include "sched/wait.h"
 
 int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
@@ -38,10 +39,13 @@ static bool take(struct fiber_sem *sem, struct fib_waiter *w)
 
 int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline)
 {
+	struct fib_carrier *c = fib_carrier_self();
 	struct fib_waiter w;
 	int rc;
 
 	fib_must_have(sem, "the semaphore");
+	if (c)
+		fib_turn_count(c, c->current);
 	if (take(sem, NULL))
 		return 0;
 	rc = fib_wait_begin(&w, FIB_WAIT_SEM, sem, 0, deadline);
