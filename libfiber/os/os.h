@@ -124,6 +124,9 @@ const char *fib_os_program(void);	   /* short name of the running program */
  * a lock held. */
 void fib_os_stay_loaded(void);
 
+/* Write where address is, for people: "0x55e1234 (program+0x1234)", or the address alone where the loader does not know it.
+ * Not in a signal handler. */
+void fib_os_place_name(uint64_t address, char *text, size_t size);
 
 /* -- signal.c -- */
 /* Install a handler for memory faults that runs on the thread's alternate stack, once. Called with the faulting

@@ -11,7 +11,11 @@ static int check(const struct fiber_runtime_options *o)
 	if (o->carriers > FIB_CARRIERS_MAX || o->stack_size > FIB_STACK_MAX)
 		return -EINVAL;
 	if (o->guard_size > FIB_GUARD_MAX)
+		return -EINVAL;
 	if ((unsigned)o->pinned_policy > FIBER_PINNED_SILENT)
+		return -EINVAL;
+	if ((unsigned)o->relock_policy > FIBER_RELOCK_WAIT ||
+	    (unsigned)o->held_policy > FIBER_HELD_SILENT)
 		return -EINVAL;
 	return 0;
 }

@@ -24,6 +24,7 @@
 #include "sched/spawn.h"
 #include "sched/tick.h"
 #include "service/service.h"
+#include "sync/relock.h"
 
 static void name_program(const char *name)
 {
@@ -88,7 +89,9 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 		return rc;
 	}
 	rt->sched.runtime = rt;
+	rt->sched.held_policy = (uint8_t)o.held_policy;
 	rt->sched.unwind = o.unwind;
+	fib_relock_set(&rt->sched, o.relock_policy);
 	fib_longrun_set(&rt->sched, o.long_run_ns);
 	rc = fib_service_enter(o.control_path, o.name);
 	if (rc == 0 && o.idle) {

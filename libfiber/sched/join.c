@@ -20,6 +20,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "probe.h"
+#include "sched/held.h"
 #include "sched/live.h"
 #include "sched/own.h"
 #include "sched/spawn.h"
@@ -139,6 +140,23 @@ static fib_noinline void tidy_up(struct fiber *fiber)
 	}
 	if (fib_load(&fiber->members))
 		fib_own_check_groups(fiber);
+	if (fiber->held)
+		fib_held_at_exit(fiber);
+}
+
+/* Whether tidy_up() has anything to do. One test instead of five, at every end. */
+static inline bool untidy(const struct fiber *fiber)
+{
+	return ((uintptr_t)fiber->endings | (uintptr_t)fiber->exits | (uintptr_t)fiber->locals |
+		fib_load(&fiber->members) | fiber->held) != 0;
+}
+
+/* A fiber that was cancelled, or that masks cancellations, has ended. */
+static void settle_cancel(struct fiber *fiber)
+{
+	fib_cancel_unmask_all(fiber);
+	if (fib_load(&fiber->cancelled) && !fiber->result.error)
+		fiber->result.error = -ECANCELED;
 }
 
 _Noreturn void fib_end(struct fiber *fiber)
@@ -149,12 +167,12 @@ _Noreturn void fib_end(struct fiber *fiber)
 		die_outside("fiber_exit");
 	/* Every pinned scope it was in is left by this. */
 	fiber->pins = 0;
-	if (fib_unlikely(fiber->endings || fib_own_any(fiber) || fib_load(&fiber->members))) {
+	if (fib_unlikely(untidy(fiber))) {
 		tidy_up(fiber);
 		c = fib_carrier_self();
 	}
-	if (fib_unlikely(fib_load(&fiber->cancelled)) && !fiber->result.error)
-		fiber->result.error = -ECANCELED;
+	if (fib_unlikely(fib_load(&fiber->cancelled)))
+		settle_cancel(fiber);
 	leave(c, fiber);
 }
 

@@ -129,6 +129,8 @@ struct fib_sched {
 	struct fib_sched *next_watching;    /* L: watch.c */
 	struct fib_poller_note poller_note; /* I */
 
+	uint8_t relock_policy;		  /* I: enum fiber_relock_policy */
+	uint8_t held_policy;		  /* I: enum fiber_held_policy */
 	bool unwind;			  /* I: its fibers unwind (unwind.c) */
 	struct fib_background background; /* own lock */
 	_Atomic int64_t long_run;	  /* A: ns a fiber may hold its carrier; 0: any time */

@@ -7,27 +7,34 @@
  */
 #include <fiber/sync.h>
 
+#include "base/check.h"
 #include "sched/wait.h"
 #include "sync/mutex.h"
 
 int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t deadline)
 {
 	struct fib_waiter w;
-	int rc = fib_wait_begin(&w, FIB_WAIT_COND, cond, 0, deadline);
+	struct fiber *me;
+	int rc;
 
+	fib_must_have(cond, "the condition");
+	fib_must_have(mutex, "the mutex");
+	rc = fib_wait_begin(&w, FIB_WAIT_COND, cond, 0, deadline);
 	if (rc < 0)
 		return rc;
 	fib_queue_lock(&cond->waiters);
 	fib_queue_append(&cond->waiters, &w);
 	fib_queue_unlock(&cond->waiters);
-	fiber_mutex_unlock(mutex);
+	me = w.parker->fiber;
+	fib_mutex_unlock(mutex, me);
 	rc = fib_queue_wait(&cond->waiters, &w, deadline);
-	fib_mutex_relock(mutex);
+	fib_mutex_relock(mutex, me, __builtin_return_address(0));
 	return rc;
 }
 
 int fiber_cond_signal(struct fiber_cond *cond)
 {
+	fib_must_have(cond, "the condition");
 	fib_queue_wake_one(&cond->waiters);
 	return 0;
 }
@@ -37,6 +44,7 @@ int fiber_cond_broadcast(struct fiber_cond *cond)
 {
 	struct fib_wake_list list = {NULL, NULL};
 
+	fib_must_have(cond, "the condition");
 	fib_queue_lock(&cond->waiters);
 	fib_queue_claim_all(&cond->waiters, &list);
 	fib_queue_unlock(&cond->waiters);

@@ -14,15 +14,19 @@
  */
 #include <errno.h>
 
+#include <fiber/fiber.h>
 #include <fiber/sync.h>
 #include <fiber/time.h>
 
 #include "base/atomic.h"
 #include "base/check.h"
 #include "sched/background.h"
+#include "sched/held.h"
+#include "sched/turn.h"
 #include "sched/wait.h"
 #include "sync/holder.h"
 #include "sync/mutex.h"
+#include "sync/relock.h"
 
 static bool take_free(struct fiber_mutex *mutex, uint64_t me)
 {
@@ -47,7 +51,8 @@ static bool take_or_announce(struct fiber_mutex *mutex, uint64_t me)
 	}
 }
 
-static int wait_for(struct fiber_mutex *mutex, struct fib_waiter *w, int64_t deadline)
+static fib_always_inline int wait_in_queue(struct fiber_mutex *mutex, struct fib_waiter *w,
+					   int64_t deadline)
 {
 	fib_queue_lock(&mutex->waiters);
 	if (take_or_announce(mutex, w->who)) {
@@ -60,32 +65,92 @@ static int wait_for(struct fiber_mutex *mutex, struct fib_waiter *w, int64_t dea
 	return fib_queue_wait(&mutex->waiters, w, deadline);
 }
 
-int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
+/* The calling fiber has taken it. A thread counts nothing. */
+static void note_held(struct fiber_mutex *mutex, const void *at)
 {
-	struct fib_waiter w;
-	int rc;
+	struct fiber *me = fiber_self();
 
-	if (take_free(mutex, fib_caller()))
-		return 0;
-	rc = fib_wait_begin(&w, FIB_WAIT_MUTEX, mutex, 0, deadline);
-	if (rc == 0)
-		rc = wait_for(mutex, &w, deadline);
-	return rc < 0 ? fib_background_refuse(rc) : 0;
+	if (me)
+		fib_held_mutex(me, mutex, at);
 }
 
-void fib_mutex_relock(struct fiber_mutex *mutex)
+/* Out of line, so that a lock that is free need not save what a wait needs. at: where it was asked for. */
+static fib_noinline int wait_for(struct fiber_mutex *mutex, int64_t deadline, const void *at)
+{
+	const uint64_t me = fib_caller();
+	struct fib_waiter w;
+	int rc = 0;
+
+	if ((fib_load(&mutex->owner) & ~FIB_HOLDER_CONTENDED) == me)
+		rc = fib_relock("fiber_mutex_lock", "mutex", mutex, "is held by the caller already",
+				deadline);
+	if (rc == 0)
+		rc = fib_wait_begin(&w, FIB_WAIT_MUTEX, mutex, 0, deadline);
+	if (rc == 0)
+		rc = wait_in_queue(mutex, &w, deadline);
+	if (fib_unlikely(rc < 0))
+		return fib_background_refuse(rc);
+	note_held(mutex, at);
+	return 0;
+}
+
+/* A thread, or a fiber that is asked to look at its turn. */
+static fib_noinline int lock_with_care(struct fiber_mutex *mutex, int64_t deadline, const void *at)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (fib_unlikely(!mutex))
+		fib_die_null("fiber_mutex_lock", "the mutex");
+	if (c && c->current)
+		fib_turn_look(c, c->current);
+	if (!take_free(mutex, fib_caller()))
+		return wait_for(mutex, deadline, at);
+	note_held(mutex, at);
+	return 0;
+}
+
+int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
+{
+	const void *const at = __builtin_return_address(0);
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *me = c ? c->current : NULL;
+	int rc;
+
+	if (fib_unlikely(!me || !--c->locks)) {
+		rc = lock_with_care(mutex, deadline, at);
+	} else {
+		if (fib_likely(take_free(mutex, me->id))) {
+			fib_held_mutex(me, mutex, at);
+			return 0;
+		}
+		rc = wait_for(mutex, deadline, at);
+	}
+	fib_fence_compiler(); /* no jump there: a backtrace shows this function */
+	return rc;
+}
+
+static fib_noinline void wait_always(struct fiber_mutex *mutex)
 {
 	struct fib_waiter w;
 
-	if (take_free(mutex, fib_caller()))
-		return;
 	fib_wait_begin_always(&w, FIB_WAIT_MUTEX, mutex);
-	fib_check(wait_for(mutex, &w, FIBER_FOREVER) == 0);
+	fib_check(wait_in_queue(mutex, &w, FIBER_FOREVER) == 0);
+}
+
+void fib_mutex_relock(struct fiber_mutex *mutex, struct fiber *me, const void *at)
+{
+	if (!take_free(mutex, me ? me->id : fib_caller_thread()))
+		wait_always(mutex);
+	if (fib_likely(me != NULL))
+		fib_held_mutex(me, mutex, at);
 }
 
 int fiber_mutex_trylock(struct fiber_mutex *mutex)
 {
-	return take_free(mutex, fib_caller()) ? 0 : -EBUSY;
+	if (!take_free(mutex, fib_caller()))
+		return -EBUSY;
+	note_held(mutex, __builtin_return_address(0));
+	return 0;
 }
 
 static _Noreturn void die_not_owner(struct fiber_mutex *mutex, uint64_t me, uint64_t owner)
@@ -121,10 +186,12 @@ static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 	return claimed;
 }
 
-int fiber_mutex_unlock(struct fiber_mutex *mutex)
+fib_noinline int fib_mutex_unlock_at_length(struct fiber_mutex *mutex)
 {
 	uint64_t me = fib_caller(), owner;
 
+	if (fib_unlikely(!mutex))
+		fib_die_null("fiber_mutex_unlock", "the mutex");
 	do {
 		owner = me;
 		/* From the swap on it may be taken, released and gone: we touch it no more. */
@@ -134,4 +201,11 @@ int fiber_mutex_unlock(struct fiber_mutex *mutex)
 			die_not_owner(mutex, me, owner);
 	} while (!hand_over(mutex, me));
 	return 0;
+}
+
+int fiber_mutex_unlock(struct fiber_mutex *mutex)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return fib_mutex_unlock(mutex, c ? c->current : NULL);
 }

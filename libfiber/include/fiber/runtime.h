@@ -21,6 +21,19 @@ FIBER_BEGIN_DECLS
  * counts it and blocks. */
 enum fiber_pinned_policy { FIBER_PINNED_WARN, FIBER_PINNED_ERROR, FIBER_PINNED_SILENT };
 
+/* What happens when a fiber or thread waits without a deadline for a lock that only it can release: it holds
+ * the mutex or writes the rwlock already, or it asks to write what it alone reads. ABORT prints
+ * one line that names the caller and the lock and aborts; ERROR returns -EDEADLK at once, also
+ * where the call has a deadline; WAIT waits, and the tools show the caller waiting for itself.
+ * Under ABORT and WAIT a call with a deadline waits until then and returns -ETIMEDOUT. A thread
+ * that is no fiber follows the runtime that was started last. */
+enum fiber_relock_policy { FIBER_RELOCK_ABORT, FIBER_RELOCK_ERROR, FIBER_RELOCK_WAIT };
+
+/* What happens when a fiber ends, after its exit handlers, and still holds a mutex or writes a rwlock, which stays
+ * locked for ever. WARN prints a line that names the fiber, the lock and the place where it was
+ * locked, at most one a second; ABORT prints it and aborts; SILENT does nothing. */
+enum fiber_held_policy { FIBER_HELD_WARN, FIBER_HELD_ABORT, FIBER_HELD_SILENT };
+
 /* Zero-initialise, then set size to sizeof(struct fiber_runtime_options). What it points to may go
  * when the call that took it returns, but idle_arg. */
 struct fiber_runtime_options {
@@ -38,6 +51,8 @@ struct fiber_runtime_options {
 	/* Default for fibers: bytes below the stack that fault on access, up to 64 MiB, rounded up
 	 * to a power of two; 0: 64 KiB. */
 	size_t guard_size;
+	enum fiber_relock_policy relock_policy;
+	enum fiber_held_policy held_policy;
 	bool unwind; /* all fibers as with FIBER_UNWIND: fiber_exit() runs C++ destructors */
 };
 

@@ -13,6 +13,7 @@
  * keep its carrier for ever, a fiber that makes 1,024 to 2,047 of them in one turn yields in the
  * next fiber_mutex_lock(), fiber_rwlock_rdlock(), fiber_rwlock_wrlock() or fiber_sem_wait(),
  * before it takes what it asks for. A pinned fiber does not; the result is the same.
+ *
  * An object may be freed when every call that waits on it has returned; a call that woke them
  * need not have returned. An object must stay where it is: while it is in use it can be neither
  * moved nor copied.
@@ -51,7 +52,8 @@ struct fiber_sem {
 struct fiber_rwlock {
 	char name[32];
 	uint64_t owner;	  /* 0, or the writer; see layout.h */
-	uint64_t readers; /* how many hold it */
+	uint32_t readers; /* how many hold it */
+	uint32_t reader;  /* who they are, mixed: of one alone it is known */
 	struct fiber_wait_queue waiters;
 };
 
@@ -80,8 +82,9 @@ struct fiber_waitgroup {
 	struct fiber_wait_queue waiters;
 };
 
-/* Lock, waiting until the deadline. Not recursive: locking what one holds already waits like any
- * other lock (and the tools show the fiber waiting for itself). A mutex cannot starve a waiter:
+/* Lock, waiting until the deadline. Not recursive: locking what the caller holds already is misuse and
+ * aborts where it would wait for ever, or returns -EDEADLK: enum fiber_relock_policy in
+ * runtime.h; with a deadline it returns -ETIMEDOUT then. A mutex cannot starve a waiter:
  * unlocking hands it to the one that waited longest. */
 FIBER_API int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline);
 
@@ -105,6 +108,11 @@ FIBER_API int fiber_sem_init(struct fiber_sem *sem, uint64_t count);
 /* Take one, waiting until the deadline. */
 FIBER_API int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline);
 
+/* Take one if that needs no waiting: 0 or -EAGAIN. From a fiber or a thread. Never waits or yields. */
+
+/* The count: how many can be taken without waiting at this moment. A moment later it may be
+ * otherwise. From a fiber or a thread. Never waits. */
+
 /* Give one: to the longest waiter, else to the count. 0, or -EOVERFLOW at UINT64_MAX. */
 FIBER_API int fiber_sem_post(struct fiber_sem *sem);
 
@@ -114,8 +122,13 @@ FIBER_API int fiber_sem_post(struct fiber_sem *sem);
 FIBER_API int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline);
 
 /* Lock for writing, alone. Not recursive, and not for one that reads already: it would wait for
- * itself. */
+ * itself. Detected as misuse, with the policy of fiber_mutex_lock(), are a caller that locks in any
+ * way what it writes, and one that asks to write while it is the only reader. Not detected is one
+ * that asks to write while others read beside it. */
 FIBER_API int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline);
+
+/* Lock in that way if it needs no waiting: 0 or -EBUSY, also where the caller holds it. A reader gets -EBUSY while
+ * a writer waits. From a fiber or a thread. Never waits or yields. */
 
 /* Unlock what the caller holds either way. Always 0. Lets in the longest waiting writer, or all
  * readers that wait before the next writer. Unlocking what nobody reads and somebody else writes

@@ -15,9 +15,12 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/atomic.h"
 
+#pragma weak dladdr
 #pragma weak dladdr1
 #pragma weak dlopen
 
@@ -34,4 +37,19 @@ void fib_os_stay_loaded(void)
 	/* The program itself has no name here, and is never unloaded. */
 	if (object && object->l_name[0])
 		dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+void fib_os_place_name(uint64_t address, char *text, size_t size)
+{
+	const char *file;
+	Dl_info info;
+
+	if (!dladdr || !dladdr((void *)(uintptr_t)address, &info) || !info.dli_fname) {
+		snprintf(text, size, "0x%llx", (unsigned long long)address);
+		return;
+	}
+	file = strrchr(info.dli_fname, '/');
+	snprintf(text, size, "0x%llx (%.79s+0x%llx)", (unsigned long long)address,
+		 file ? file + 1 : info.dli_fname,
+		 (unsigned long long)(address - (uint64_t)(uintptr_t)info.dli_fbase));
 }

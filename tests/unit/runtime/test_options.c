@@ -37,6 +37,9 @@ static void expect_defaults(void)
 	assert_int_equal(got.pinned_policy, FIBER_PINNED_WARN);
 	assert_int_equal(got.long_run_ns, 20000000);
 	assert_null(got.control_path);
+	assert_int_equal(got.relock_policy, FIBER_RELOCK_ABORT);
+	assert_int_equal(got.held_policy, FIBER_HELD_WARN);
+	assert_false(got.unwind);
 }
 
 static void test_options_none_give_every_default(void **state)
@@ -60,7 +63,8 @@ static void test_options_given_are_kept(void **state)
 						    .long_run_ns = -1,
 						    .control_path = "/tmp/shop.sock",
 						    .idle = do_nothing,
-						    .idle_arg = &got};
+						    .idle_arg = &got,
+						    .guard_size = 1 << 20};
 
 	(void)state;
 	assert_int_equal(ask(&given), 0);
@@ -93,6 +97,7 @@ static void test_options_of_an_older_program_are_shorter(void **state)
 	assert_string_equal(got.name, "old");
 	assert_int_equal(got.carriers, 2);
 	assert_int_equal(got.stack_size, 256 << 10);
+	assert_int_equal(got.guard_size, 64 << 10);
 	assert_null(got.idle);
 }
 
@@ -116,11 +121,17 @@ static void test_options_out_of_range_are_refused(void **state)
 	const struct fiber_runtime_options wrong[] = {
 		{.size = sizeof wrong[0], .carriers = FIB_CARRIERS_MAX + 1},
 		{.size = sizeof wrong[0], .stack_size = FIB_STACK_MAX + 1},
+		{.size = sizeof wrong[0], .guard_size = FIB_GUARD_MAX + 1},
+		{.size = sizeof wrong[0], .guard_size = SIZE_MAX},
 		{.size = sizeof wrong[0], .pinned_policy = (enum fiber_pinned_policy)3},
 		{.size = sizeof wrong[0], .pinned_policy = (enum fiber_pinned_policy) - 1},
+		{.size = sizeof wrong[0], .relock_policy = (enum fiber_relock_policy)3},
+		{.size = sizeof wrong[0], .held_policy = (enum fiber_held_policy)3},
 	};
-	const struct fiber_runtime_options most = {
-		.size = sizeof most, .carriers = FIB_CARRIERS_MAX, .stack_size = FIB_STACK_MAX};
+	const struct fiber_runtime_options most = {.size = sizeof most,
+						   .carriers = FIB_CARRIERS_MAX,
+						   .stack_size = FIB_STACK_MAX,
+						   .guard_size = FIB_GUARD_MAX};
 	size_t i;
 
 	(void)state;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relock.c - a caller that would wait for a lock that only itself can release
+ *
+ * Such a wait never ends unless it has a deadline. It is found where a lock is about to wait, by the owner that the
+ * lock records anyway, so a lock that does not wait pays nothing. The policy is that of the caller's runtime. A thread
+ * that is no fiber has none and takes that of the runtime that was started last; before the first one it aborts.
+ */
+#include "sync/relock.h"
+
+#include <errno.h>
+
+#include <fiber/time.h>
+
+#include "base/atomic.h"
+#include "base/check.h"
+#include "sched/sched.h"
+#include "sched/wait.h"
+#include "sync/holder.h"
+
+static _Atomic uint32_t of_threads;
+
+void fib_relock_set(struct fib_sched *s, enum fiber_relock_policy policy)
+{
+	s->relock_policy = (uint8_t)policy;
+	fib_store(&of_threads, (uint32_t)policy);
+}
+
+int fib_relock(const char *call, const char *kind, const void *lock, const char *state,
+	       int64_t deadline)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	const uint32_t policy = c ? c->sched->relock_policy : fib_load(&of_threads);
+	char caller[FIB_HOLDER_TEXT];
+
+	if (policy == FIBER_RELOCK_ERROR)
+		return -EDEADLK;
+	if (policy == FIBER_RELOCK_WAIT || deadline != FIBER_FOREVER)
+		return 0;
+	fib_holder_text(caller, fib_caller());
+	fib_die("%s: %s: %s \"%.31s\" (%p) %s: it would wait for itself", caller, call, kind,
+		(const char *)lock, lock, state);
+}
