@@ -66,6 +66,7 @@ int main(void)
 	SAY(struct fiber_event);
 	SAY(struct fiber_barrier);
 	SAY(struct fiber_once);
+	SAY(struct fiber_once_flag);
 	SAY(struct fiber_waitgroup);
 	SAY(enum fiber_state);
 	SAY(enum fiber_pinned_policy);

@@ -325,6 +325,12 @@ int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadline)
 					      : wait_on(chan, FIB_CHAN_RECV, elem, deadline);
 }
 
+size_t fiber_chan_length(struct fiber_chan *chan)
+{
+	fib_must_have(chan, "the channel");
+	return fib_load(&chan->count);
+}
+
 /* Let one waiter go with -EPIPE. False: nobody waits. */
 static bool dismiss_one(struct fiber_chan *chan)
 {

@@ -181,7 +181,28 @@ int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline)
 
 int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline)
 {
-	return lock_as(lock, true, deadline);
+	int rc;
+
+	fib_must_have(lock, "the rwlock");
+	rc = lock_as(lock, true, deadline);
+	if (fib_likely(rc == 0))
+		note_held(lock, __builtin_return_address(0));
+	return rc;
+}
+
+int fiber_rwlock_tryrdlock(struct fiber_rwlock *lock)
+{
+	fib_must_have(lock, "the rwlock");
+	return take(lock, false, NULL) ? 0 : -EBUSY;
+}
+
+int fiber_rwlock_trywrlock(struct fiber_rwlock *lock)
+{
+	fib_must_have(lock, "the rwlock");
+	if (!take(lock, true, NULL))
+		return -EBUSY;
+	note_held(lock, __builtin_return_address(0));
+	return 0;
 }
 
 static _Noreturn void die_not_held(struct fiber_rwlock *lock, uint64_t me)

@@ -58,6 +58,23 @@ int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline)
 	return fib_queue_wait(&sem->waiters, &w, deadline);
 }
 
+int fiber_sem_trywait(struct fiber_sem *sem)
+{
+	fib_must_have(sem, "the semaphore");
+	return take(sem, NULL) ? 0 : -EAGAIN;
+}
+
+uint64_t fiber_sem_value(struct fiber_sem *sem)
+{
+	uint64_t count;
+
+	fib_must_have(sem, "the semaphore");
+	fib_queue_lock(&sem->waiters);
+	count = sem->count;
+	fib_queue_unlock(&sem->waiters);
+	return count;
+}
+
 int fiber_sem_post(struct fiber_sem *sem)
 {
 	struct fib_wake wake;

@@ -56,6 +56,16 @@ static unsigned use_runtime(void)
 	FIELD(const char *, fiber_runtime_options, control_path)
 	FIELD(idle_fn *, fiber_runtime_options, idle)
 	FIELD(void *, fiber_runtime_options, idle_arg)
+	FIELD(size_t, fiber_runtime_options, guard_size)
+	FIELD(enum fiber_relock_policy, fiber_runtime_options, relock_policy)
+	FIELD(enum fiber_held_policy, fiber_runtime_options, held_policy)
+	FIELD(bool, fiber_runtime_options, unwind)
+	CONSTANT(FIBER_RELOCK_ABORT, 0);
+	CONSTANT(FIBER_RELOCK_ERROR, 1);
+	CONSTANT(FIBER_RELOCK_WAIT, 2);
+	CONSTANT(FIBER_HELD_WARN, 0);
+	CONSTANT(FIBER_HELD_ABORT, 1);
+	CONSTANT(FIBER_HELD_SILENT, 2);
 	CONSTANT(FIBER_PINNED_WARN, 0);
 	CONSTANT(FIBER_PINNED_ERROR, 1);
 	CONSTANT(FIBER_PINNED_SILENT, 2);
@@ -74,7 +84,7 @@ static unsigned use_runtime(void)
 	FUNCTION(enum fiber_pinned_policy, fiber_pinned_policy, (struct fiber_runtime *))
 	FUNCTION(int, fiber_set_pinned_policy, (struct fiber_runtime *, enum fiber_pinned_policy))
 	FUNCTION(struct fiber_runtime *, fiber_runtime_self, (void))
-	return count - 23;
+	return count - 33;
 }
 
 static unsigned use_fiber_types(void)
@@ -94,6 +104,7 @@ static unsigned use_fiber_types(void)
 	CONSTANT(FIBER_BOUND, 2);
 	CONSTANT(FIBER_BACKGROUND, 4);
 	CONSTANT(FIBER_IDLE, 8);
+	CONSTANT(FIBER_UNWIND, 16);
 	FIELD(size_t, fiber_attr, size)
 	FIELD(const char *, fiber_attr, name)
 	FIELD(size_t, fiber_attr, stack_size)
@@ -101,9 +112,10 @@ static unsigned use_fiber_types(void)
 	FIELD(unsigned, fiber_attr, flags)
 	FIELD(const struct fiber_local *, fiber_attr, locals)
 	FIELD(size_t, fiber_attr, nlocals)
+	FIELD(size_t, fiber_attr, guard_size)
 	CONSTANT(*local_key, key);
 	CONSTANT(*local_value, NULL);
-	return count - 18;
+	return count - 20;
 }
 
 static unsigned use_fiber(void)
@@ -129,6 +141,8 @@ static unsigned use_fiber(void)
 	FUNCTION(int, fiber_wait_until, (bool (*)(void *), void *, int64_t))
 	FUNCTION(int, fiber_cancel, (struct fiber *))
 	FUNCTION(bool, fiber_cancelled, (void))
+	FUNCTION(void, fiber_cancel_mask, (void))
+	FUNCTION(void, fiber_cancel_unmask, (void))
 	FUNCTION(void, fiber_exit, (void *))
 	FUNCTION(void, fiber_fail, (int, const char *, ...))
 	FUNCTION(int, fiber_at_exit, (void (*)(void *), void *))
@@ -140,24 +154,40 @@ static unsigned use_fiber(void)
 	FUNCTION(int, fiber_setspecific, (fiber_key_t, const void *))
 	FUNCTION(void *, fiber_getspecific, (fiber_key_t))
 	FUNCTION(int, fiber_label, (const char *, const char *))
-	return count - 28;
+	return count - 30;
+}
+
+static void count_once(void *arg)
+{
+	++*(unsigned *)arg;
 }
 
 static unsigned use_sync(void)
 {
+	static struct fiber_once_flag flag;
+	static struct fiber_once once;
 	unsigned count = 0;
+
+	fiber_once(&flag, count_once, &count);
+	fiber_once(&flag, count_once, &count);
+	fiber_once(&once, count_once, &count);
+	fiber_object_name(&flag, "flag");
 
 	FUNCTION(int, fiber_mutex_lock, (struct fiber_mutex *, int64_t))
 	FUNCTION(int, fiber_mutex_trylock, (struct fiber_mutex *))
 	FUNCTION(int, fiber_mutex_unlock, (struct fiber_mutex *))
 	FUNCTION(int, fiber_rwlock_rdlock, (struct fiber_rwlock *, int64_t))
 	FUNCTION(int, fiber_rwlock_wrlock, (struct fiber_rwlock *, int64_t))
+	FUNCTION(int, fiber_rwlock_tryrdlock, (struct fiber_rwlock *))
+	FUNCTION(int, fiber_rwlock_trywrlock, (struct fiber_rwlock *))
 	FUNCTION(int, fiber_rwlock_unlock, (struct fiber_rwlock *))
 	FUNCTION(int, fiber_cond_wait, (struct fiber_cond *, struct fiber_mutex *, int64_t))
 	FUNCTION(int, fiber_cond_signal, (struct fiber_cond *))
 	FUNCTION(int, fiber_cond_broadcast, (struct fiber_cond *))
 	FUNCTION(int, fiber_sem_init, (struct fiber_sem *, uint64_t))
 	FUNCTION(int, fiber_sem_wait, (struct fiber_sem *, int64_t))
+	FUNCTION(int, fiber_sem_trywait, (struct fiber_sem *))
+	FUNCTION(uint64_t, fiber_sem_value, (struct fiber_sem *))
 	FUNCTION(int, fiber_sem_post, (struct fiber_sem *))
 	FUNCTION(int, fiber_event_wait, (struct fiber_event *, int64_t))
 	FUNCTION(int, fiber_event_set, (struct fiber_event *))
@@ -169,7 +199,7 @@ static unsigned use_sync(void)
 	FUNCTION(int, fiber_waitgroup_done, (struct fiber_waitgroup *))
 	FUNCTION(int, fiber_waitgroup_wait, (struct fiber_waitgroup *, int64_t))
 	FUNCTION(int, fiber_object_name, (void *, const char *))
-	return count - 22;
+	return count - 28;
 }
 
 static unsigned use_groups_and_channels(void)
@@ -183,11 +213,12 @@ static unsigned use_groups_and_channels(void)
 	FUNCTION(int, fiber_chan_new, (size_t, size_t, struct fiber_chan **))
 	FUNCTION(int, fiber_chan_send, (struct fiber_chan *, const void *, int64_t))
 	FUNCTION(int, fiber_chan_recv, (struct fiber_chan *, void *, int64_t))
+	FUNCTION(size_t, fiber_chan_length, (struct fiber_chan *))
 	FUNCTION(int, fiber_chan_close, (struct fiber_chan *))
 	FUNCTION(struct fiber_chan *, fiber_chan_ref, (struct fiber_chan *))
 	FUNCTION(void, fiber_chan_unref, (struct fiber_chan *))
 	FUNCTION(int, fiber_select, (struct fiber_select_case *, size_t, int64_t))
-	return count - 11;
+	return count - 12;
 }
 
 static unsigned use_bytes(void)

@@ -57,6 +57,7 @@ FIBER_API int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadl
  */
 FIBER_API int fiber_chan_close(struct fiber_chan *chan);
 
+FIBER_API size_t fiber_chan_length(struct fiber_chan *chan);
 enum fiber_select_op {
 	FIBER_SELECT_SEND,  /* send *elem into chan */
 	FIBER_SELECT_RECV,  /* receive from chan into *elem; NULL: forget it */

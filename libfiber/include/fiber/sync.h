@@ -76,6 +76,15 @@ struct fiber_once {
 	struct fiber_wait_queue waiters;
 };
 
+/* The same under a name that no function has: C++ hides the type struct fiber_once behind the function
+ * unless `struct` is written before it. A struct fiber_once_flag can be given to fiber_once(). */
+#ifdef __cplusplus
+struct fiber_once_flag : fiber_once {
+};
+#else
+#define fiber_once_flag fiber_once
+#endif
+
 struct fiber_waitgroup {
 	char name[32];
 	uint64_t count; /* how many are not done */
@@ -109,9 +118,11 @@ FIBER_API int fiber_sem_init(struct fiber_sem *sem, uint64_t count);
 FIBER_API int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline);
 
 /* Take one if that needs no waiting: 0 or -EAGAIN. From a fiber or a thread. Never waits or yields. */
+FIBER_API int fiber_sem_trywait(struct fiber_sem *sem);
 
 /* The count: how many can be taken without waiting at this moment. A moment later it may be
  * otherwise. From a fiber or a thread. Never waits. */
+FIBER_API uint64_t fiber_sem_value(struct fiber_sem *sem);
 
 /* Give one: to the longest waiter, else to the count. 0, or -EOVERFLOW at UINT64_MAX. */
 FIBER_API int fiber_sem_post(struct fiber_sem *sem);
@@ -129,6 +140,8 @@ FIBER_API int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline);
 
 /* Lock in that way if it needs no waiting: 0 or -EBUSY, also where the caller holds it. A reader gets -EBUSY while
  * a writer waits. From a fiber or a thread. Never waits or yields. */
+FIBER_API int fiber_rwlock_tryrdlock(struct fiber_rwlock *lock);
+FIBER_API int fiber_rwlock_trywrlock(struct fiber_rwlock *lock);
 
 /* Unlock what the caller holds either way. Always 0. Lets in the longest waiting writer, or all
  * readers that wait before the next writer. Unlocking what nobody reads and somebody else writes

@@ -231,6 +231,85 @@ static void test_rwlock_lock_of_a_pinned_fiber_follows_the_policy(void **state)
 	assert_int_equal(queue_join(f), 0);
 }
 
+static void *try_both(void *arg)
+{
+	return (void *)(intptr_t)(fiber_rwlock_tryrdlock(arg) * 1000 + fiber_rwlock_trywrlock(arg));
+}
+
+static void *read_and_leave(void *arg)
+{
+	return (void *)(intptr_t)(fiber_rwlock_tryrdlock(arg) || fiber_rwlock_unlock(arg));
+}
+
+static void test_rwlock_trylocks_take_or_are_busy(void **state)
+{
+	struct fiber_rwlock l = {0};
+	const int both = -EBUSY * 1000 - EBUSY;
+	struct user w;
+	struct fiber *writer;
+
+	(void)state;
+	assert_int_equal(fiber_rwlock_trywrlock(&l), 0);
+	assert_true(l.owner == (FIB_HOLDER_THREAD | fib_os_tid()));
+	assert_int_equal(queue_join(queue_spawn(try_both, &l)), both);
+	assert_int_equal(fiber_rwlock_unlock(&l), 0);
+	assert_int_equal(fiber_rwlock_tryrdlock(&l), 0);
+	assert_int_equal(queue_join(queue_spawn(read_and_leave, &l)), 0);
+	assert_int_equal(l.readers, 1);
+	assert_int_equal(fiber_rwlock_trywrlock(&l), -EBUSY);
+	/* A writer that waits is not overtaken. */
+	writer = begin(&w, &l, true, FIBER_FOREVER);
+	queue_await(&l.waiters, 1);
+	assert_int_equal(fiber_rwlock_tryrdlock(&l), -EBUSY);
+	assert_int_equal(queue_join(queue_spawn(try_both, &l)), both);
+	assert_int_equal(queue_length(&l.waiters), 1);
+	fiber_rwlock_unlock(&l);
+	await_in(&w);
+	assert_int_equal(end(writer, &w), 0);
+	assert_true(!l.owner && !l.readers && !l.reader);
+}
+
+static struct fiber_rwlock shared;
+static unsigned inside, entries; /* of writers */
+
+static void *try_often(void *arg)
+{
+	intptr_t wrong = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		if (fiber_rwlock_trywrlock(&shared) == 0) {
+			wrong += inside++ != 0;
+			entries++;
+			fiber_yield();
+			inside--;
+			fiber_rwlock_unlock(&shared);
+		}
+		if (fiber_rwlock_tryrdlock(&shared) == 0) {
+			wrong += inside != 0;
+			fiber_rwlock_unlock(&shared);
+		}
+	}
+	return arg ? (void *)wrong : NULL;
+}
+
+static void test_rwlock_trylocks_keep_writers_alone(void **state)
+{
+	struct fiber *f[6];
+	pthread_t thread;
+	void *wrong;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 6; i++)
+		f[i] = queue_spawn(try_often, &shared);
+	assert_int_equal(pthread_create(&thread, NULL, try_often, &shared), 0);
+	for (i = 0; i < 6; i++)
+		assert_int_equal(queue_join(f[i]), 0);
+	pthread_join(thread, &wrong);
+	assert_null(wrong);
+	assert_true(entries > 0 && !shared.owner && !shared.readers && !shared.reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +319,8 @@ int main(void)
 		cmocka_unit_test(test_rwlock_writer_that_gives_up_lets_in_the_readers_behind_it),
 		cmocka_unit_test(test_rwlock_unlock_against_deadline_leaves_it_free),
 		cmocka_unit_test(test_rwlock_lock_of_a_pinned_fiber_follows_the_policy),
+		cmocka_unit_test(test_rwlock_trylocks_take_or_are_busy),
+		cmocka_unit_test(test_rwlock_trylocks_keep_writers_alone),
 	};
 
 	harness_watchdog(110);

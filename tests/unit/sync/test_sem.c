@@ -196,6 +196,63 @@ static void test_sem_wait_of_a_pinned_fiber_follows_the_policy(void **state)
 	assert_int_equal(queue_join(f), 0);
 }
 
+static void *try_and_value(void *arg)
+{
+	struct fiber_sem *s = arg;
+	intptr_t wrong = 0;
+
+	wrong += fiber_sem_trywait(s) != -EAGAIN || fiber_sem_value(s) != 0;
+	wrong += fiber_sem_post(s) || fiber_sem_post(s) || fiber_sem_value(s) != 2;
+	wrong += fiber_sem_trywait(s) != 0 || fiber_sem_value(s) != 1;
+	wrong += fiber_sem_trywait(s) != 0 || fiber_sem_trywait(s) != -EAGAIN;
+	return (void *)wrong;
+}
+
+static void *try_pinned_and_cancelled(void *arg)
+{
+	void *wrong;
+
+	fiber_cancel(fiber_self());
+	fiber_pin();
+	wrong = try_and_value(arg);
+	fiber_unpin();
+	return wrong;
+}
+
+static void test_sem_trywait_takes_one_or_is_refused_and_value_counts(void **state)
+{
+	struct fiber_result result;
+	struct fiber_sem s = {0};
+	struct fiber *f;
+
+	(void)state;
+	assert_null(try_and_value(&s));
+	assert_int_equal(queue_join(queue_spawn(try_and_value, &s)), 0);
+	f = queue_spawn(try_pinned_and_cancelled, &s);
+	assert_int_equal(fiber_join(f, &result, FIBER_FOREVER), 0);
+	assert_null(result.value);
+	fiber_sem_init(&s, UINT64_MAX);
+	assert_true(fiber_sem_value(&s) == UINT64_MAX);
+}
+
+static void test_sem_trywait_does_not_take_what_a_waiter_was_given(void **state)
+{
+	struct fiber_sem s = {0};
+	struct fiber *f;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		f = queue_spawn(wait_forever, &s);
+		queue_await(&s.waiters, 1);
+		assert_int_equal(fiber_sem_trywait(&s), -EAGAIN);
+		fiber_sem_post(&s);
+		assert_int_equal(fiber_sem_trywait(&s), -EAGAIN);
+		assert_true(fiber_sem_value(&s) == 0);
+		assert_int_equal(queue_join(f), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +264,8 @@ int main(void)
 		cmocka_unit_test(test_sem_wait_that_timed_out_takes_nothing),
 		cmocka_unit_test(test_sem_post_against_deadline_loses_no_unit),
 		cmocka_unit_test(test_sem_wait_of_a_pinned_fiber_follows_the_policy),
+		cmocka_unit_test(test_sem_trywait_takes_one_or_is_refused_and_value_counts),
+		cmocka_unit_test(test_sem_trywait_does_not_take_what_a_waiter_was_given),
 	};
 
 	harness_watchdog(110);
