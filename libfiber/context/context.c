@@ -41,6 +41,12 @@ _Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *
 	fib_arch_jump(to);
 }
 
+void fib_context_escaped(struct fib_announce *from, struct fib_announce *to)
+{
+	fib_announce_leave(from, to, false);
+	fib_announce_enter(to);
+}
+
 void fib_context_begun(struct fib_announce *announce)
 {
 	fib_announce_enter(announce);

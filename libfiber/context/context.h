@@ -63,6 +63,7 @@ _Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *
 				 struct fib_announce *to_announce);
 
 /* The thread has left the stack of from for good and is back on that of to, by a jump that was no switch. */
+void fib_context_escaped(struct fib_announce *from, struct fib_announce *to);
 
 /* The first thing that runs in a new context calls this. */
 void fib_context_begun(struct fib_announce *announce);

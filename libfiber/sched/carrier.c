@@ -178,10 +178,47 @@ static void await_left(struct fiber *fiber)
 /* There where the program, or a library that was loaded before us, has C++. */
 extern void *__cxa_get_globals(void) __attribute__((weak));
 
+/*
+ * The thread ends, which a carrier must not: pthread_exit() was called in a fiber or an idle hook, or the carrier was
+ * cancelled. The C library has left the fiber's stack by now, so nothing of it is unwound after this.
+ */
+static void end_of_thread(void *arg)
+{
+	struct fib_carrier *c = arg;
+	struct fiber *fiber = c->current;
+
+	if (!fiber)
+		fib_die("carrier %u ended without a fiber: pthread_exit() was called in the idle "
+			"hook, or the thread was cancelled",
+			c->index);
+	fib_context_escaped(&fiber->announce, &c->announce);
+	fib_die("fiber %llu \"%s\": pthread_exit() was called in a fiber, or its carrier was "
+		"cancelled: a fiber ends by fiber_exit()",
+		(unsigned long long)fiber->id, fiber->name);
+}
+
+/* Until the scheduler stops. */
+static void run_fibers(struct fib_carrier *c)
+{
+	struct fiber *fiber;
+
+	for (;;) {
+		fiber = c->pending;
+		c->pending = NULL;
+		if (!fiber)
+			fiber = find(c);
+		if (!fiber)
+			return;
+		await_left(fiber);
+		fib_enter(c, fiber);
+		if (c->departed)
+			fib_bury(c);
+	}
+}
+
 void *fib_carrier_main(void *arg)
 {
 	struct fib_carrier *c = arg;
-	struct fiber *fiber;
 
 	fib_tls_set_carrier(c);
 	fib_os_thread_name("fiber-carrier");
@@ -195,18 +232,9 @@ void *fib_carrier_main(void *arg)
 	fib_longrun_enter(c);
 	fib_context_adopt(&c->announce);
 	fib_meter_give(c);
-	for (;;) {
-		fiber = c->pending;
-		c->pending = NULL;
-		if (!fiber)
-			fiber = find(c);
-		if (!fiber)
-			break;
-		await_left(fiber);
-		fib_enter(c, fiber);
-		if (c->departed)
-			fib_bury(c);
-	}
+	pthread_cleanup_push(end_of_thread, c);
+	run_fibers(c);
+	pthread_cleanup_pop(0);
 	fib_stack_flush(&c->stacks);
 	fib_record_flush(&c->records);
 	fib_context_done(&c->announce);

@@ -6,6 +6,7 @@
  */
 #include "carriers.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -169,6 +170,15 @@ static void *unpin(void *arg)
 	return arg;
 }
 
+static void *unmask(void *arg)
+{
+	fiber_set_name(fiber_self(), "bare");
+	fiber_cancel_mask();
+	fiber_cancel_unmask();
+	fiber_cancel_unmask();
+	return arg;
+}
+
 static void *leave_group(void *arg)
 {
 	struct fiber_group group;
@@ -211,6 +221,34 @@ static void fail_outside(void)
 	fiber_fail(-1, "nothing");
 }
 
+static void *exit_thread(void *arg)
+{
+	fiber_set_name(fiber_self(), "quitter");
+	pthread_exit(arg);
+}
+
+static void *cancel_carrier(void *arg)
+{
+	fiber_set_name(fiber_self(), "victim");
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+	return arg;
+}
+
+static int exit_in_hook(void *arg, int64_t deadline)
+{
+	(void)deadline;
+	pthread_exit(arg);
+}
+
+static void exit_in_idle_hook(void)
+{
+	struct fiber_runtime_options options = carriers_options();
+
+	options.idle = exit_in_hook;
+	fiber_run(park, NULL, &options, NULL);
+}
+
 static const struct misuse {
 	const char *name;
 	fiber_fn *fn;
@@ -239,10 +277,18 @@ static const struct misuse {
 	{"detach-twice", detach_twice, NULL, "fiber_detach", "fiber 2 \"child\"", false},
 	{"detach-joined", detach_joined, NULL, "fiber_detach", "fiber 2 \"child\"", true},
 	{"unpin", unpin, NULL, "fiber_unpin", "fiber 1 \"loose\"", false},
+	{"unmask", unmask, NULL, "fiber_cancel_unmask: fiber 1 \"bare\"",
+	 "does not mask cancellations", false},
 	{"group-left", leave_group, NULL, "fiber 1 \"leaver\" ended before 2 members",
 	 "fiber_group_wait() was left out", false},
 	{"group-left-to-grandchildren", leave_group_of_strangers, NULL,
 	 "fiber 1 \"\" ended before 1 members", "one is fiber 3", false},
+	{"pthread-exit", exit_thread, NULL, "fiber 1 \"quitter\": pthread_exit()",
+	 "a fiber ends by fiber_exit()", false},
+	{"carrier-cancelled", cancel_carrier, NULL, "fiber 1 \"victim\"",
+	 "its carrier was cancelled", false},
+	{"pthread-exit-in-idle-hook", NULL, exit_in_idle_hook, "pthread_exit()", "in the idle hook",
+	 false},
 	{"exit-outside", NULL, exit_outside, "fiber_exit", "outside a fiber", false},
 	{"fail-outside", NULL, fail_outside, "fiber_fail", "outside a fiber", false},
 };
@@ -277,7 +323,14 @@ static void test_misuse(void **state)
 {
 	const struct misuse *const m = *state;
 	const char *const argv[] = {"/proc/self/exe", m->name, NULL};
-	struct harness_process *p = harness_run(argv, NULL, 60);
+	const char *const san = getenv("FIBER_SAN");
+	struct harness_process *p;
+
+	if (m->fn == exit_thread && san && !strcmp(san, "thread")) {
+		print_message("# ThreadSanitizer's own pthread_exit() takes no fiber\n");
+		skip();
+	}
+	p = harness_run(argv, NULL, 60);
 
 	assert_false(p->timed_out);
 	assert_true(WIFSIGNALED(p->status));
