@@ -76,16 +76,6 @@ void fiber_chan_unref(struct fiber_chan *chan)
 	free(chan);
 }
 
-/* Whether a call on that side would not have to wait: under the lock for certain, else perhaps no longer. Without a
- * branch, since who plays with whom is hard to predict. */
-static inline bool promising(const struct fiber_chan *chan, enum fib_chan_side side)
-{
-	size_t count = fib_load(&chan->count);
-	bool room = side == FIB_CHAN_SEND ? count < chan->capacity : count != 0;
-
-	return room | fib_load(&chan->closed) | fib_queue_occupied(&chan->sides[!side]);
-}
-
 static inline void copy(struct fiber_chan *chan, void *to, const void *from)
 {
 	if (!to || !chan->elem_size)
@@ -207,6 +197,18 @@ bool fib_chan_try(struct fiber_chan *chan, enum fib_chan_side side, void *elem, 
 	return try(chan, side, elem, ret);
 }
 
+bool fib_chan_try_locked(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int *ret,
+			 struct fib_wake *ret_wake)
+{
+	struct outcome outcome;
+
+	if (!fib_chan_promising(chan, side) || !now(chan, side, elem, &outcome))
+		return false;
+	*ret = outcome.result;
+	*ret_wake = outcome.wake;
+	return true;
+}
+
 static inline void append(struct fiber_chan *chan, enum fib_chan_side side,
 			  struct fib_chan_waiter *me)
 {
@@ -284,7 +286,7 @@ static fib_always_inline int wait_on(struct fiber_chan *chan, enum fib_chan_side
 		return fib_chan_try(chan, side, elem, &result) ? result : rc;
 	me.elem = elem;
 	fib_spin_lock(&chan->lock);
-	if (fib_unlikely(promising(chan, side))) {
+	if (fib_unlikely(fib_chan_promising(chan, side))) {
 		fib_spin_unlock(&chan->lock);
 		fib_wait_abort(&me.w);
 		return operate(chan, side, elem, deadline);
@@ -315,14 +317,16 @@ int fiber_chan_send(struct fiber_chan *chan, const void *elem, int64_t deadline)
 {
 	void *from = (void *)(uintptr_t)elem; /* nobody writes to it */
 
-	return promising(chan, FIB_CHAN_SEND) ? send_now(chan, from, deadline)
-					      : wait_on(chan, FIB_CHAN_SEND, from, deadline);
+	return fib_chan_promising(chan, FIB_CHAN_SEND)
+		       ? send_now(chan, from, deadline)
+		       : wait_on(chan, FIB_CHAN_SEND, from, deadline);
 }
 
 int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadline)
 {
-	return promising(chan, FIB_CHAN_RECV) ? recv_now(chan, elem, deadline)
-					      : wait_on(chan, FIB_CHAN_RECV, elem, deadline);
+	return fib_chan_promising(chan, FIB_CHAN_RECV)
+		       ? recv_now(chan, elem, deadline)
+		       : wait_on(chan, FIB_CHAN_RECV, elem, deadline);
 }
 
 size_t fiber_chan_length(struct fiber_chan *chan)

@@ -21,7 +21,7 @@ struct fiber_chan {
 	char name[32];	       /* first, as in every object */
 	_Atomic uint32_t lock; /* of both queues too: their own are not used */
 	_Atomic uint32_t refs; /* A */
-	_Atomic bool closed;   /* L writes, A reads: `promising` in chan.c */
+	_Atomic bool closed;   /* L writes, A reads: fib_chan_promising() */
 	struct fiber_wait_queue
 		sides[2];	    /* L: who waits to send, to receive; A reads their heads */
 	size_t elem_size, capacity; /* I */
@@ -41,9 +41,23 @@ struct fib_chan_waiter {
 	bool served; /* L: it was this place that the wait ended in */
 };
 
+/* Whether a call on that side would not have to wait: under the lock for certain, else perhaps no longer. Without a
+ * branch, since who plays with whom is hard to predict. */
+static inline bool fib_chan_promising(const struct fiber_chan *chan, enum fib_chan_side side)
+{
+	size_t count = fib_load(&chan->count);
+	bool room = side == FIB_CHAN_SEND ? count < chan->capacity : count != 0;
+
+	return room | fib_load(&chan->closed) | fib_queue_occupied(&chan->sides[!side]);
+}
+
 /* Send or receive if that needs no waiting. True: done, and *ret is 0 or -EPIPE. elem is only read by
  * a send. */
 bool fib_chan_try(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int *ret);
+
+/* The same under the channel's lock. When true, *ret_wake must be woken after the unlock if it has a word. */
+bool fib_chan_try_locked(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int *ret,
+			 struct fib_wake *ret_wake);
 
 /*
  * Join the queue, unless what we want can be had now: then false and nothing is changed. Places of the

@@ -6,6 +6,11 @@
  * done; so each of those that are ready is as likely as the others, and no channel can starve
  * another. If there is none it waits in all of its channels at once: one wait, many places to be found in.
  *
+ * It joins their queues in the same random order. A partner claims the first place in the queue, so of
+ * several cases of one channel each is as likely to fire as the others. Closing a channel makes all of its cases
+ * ready and claims one place only: a select that is woken with -EPIPE has moved nothing and looks
+ * again. Of several timers with the same time the first in the random order fires.
+ *
  * Exactly one case is done, because there is one wait. All places carry the same parker and the same ticket, and
  * whoever wants to serve one of them must win the compare-and-swap on that word first (parker.h). The
  * second channel's sender, the deadline and a cancellation all claim the same word and find it decided: they do
@@ -16,15 +21,18 @@
  * only if the case is still not ready then. A partner who comes before that is seen by us, one who comes
  * after finds our place. When we see one, we first take back our wait: if that fails, somebody has served us
  * in a place we had taken already, and that is the outcome; if it succeeds, nobody can any more, we leave all places
- * and look again from the start. So we never hold two locks, and never offer ourselves while we are
- * claiming another: of two selects that want each other, the one that comes second claims the first.
+ * and look again from the start. So nobody joins with two locks held, or offers himself while he
+ * claims another: of two selects that want each other, the one that comes second claims the first.
+ * A select that may not wait looks at all channels at one moment before it says so (select_at_once.c).
  *
  * A descriptor's edge claims the same word, but it is only a hint: woken by one, we look again from the start.
  * Who blocks a thread looks at his descriptors himself, with poll(2), since perhaps nobody else looks at the
  * poller (vigil.c). Before the first runtime has started there is no io to ask at all, and poll(2) is all there is.
  *
  * Each turn of that loop means that somebody else has done something meanwhile, or has given up in a
- * place that the next look clears away.
+ * place that the next look clears away. Two selects that join two channels in opposite orders may see each other
+ * and take back their waits at the same moment. Each draws a new order then, so the next time they
+ * do so with probability 1/2 at most, and that comes to an end.
  */
 #include <errno.h>
 #include <limits.h>
@@ -36,35 +44,12 @@
 
 #include "base/atomic.h"
 #include "base/check.h"
-#include "base/rand.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "sched/vigil.h"
 #include "sync/chan.h"
 #include "sync/select.h"
-
-/* So many cases need no allocation. */
-#define FEW 8u
-
-struct place {
-	union {
-		struct fib_chan_waiter chan;
-		struct fib_fd_place fd;
-	};
-	uint32_t turn; /* the index of the case that is looked at as the i-th */
-};
-
-struct select {
-	struct fiber_select_case *cases;
-	struct place *places;	/* of case i: places[i], but for its turn */
-	struct fib_waiter wait; /* the one there is; the places have copies of it */
-	unsigned count;
-	const struct fib_fd_ops *ops; /* of descriptors */
-	struct fib_vigil vigil;	      /* of who blocks and waits for descriptors; fds NULL: none */
-	unsigned fds;		      /* how many cases are descriptors */
-	int timer;		      /* index of the earliest timer, -1: none */
-	int64_t limit;		      /* of the wait: the deadline or that timer */
-};
+#include "sync/selection.h"
 
 static const struct fib_fd_ops *_Atomic fd_ops;
 
@@ -101,81 +86,49 @@ static void leave_alone(int fd, short events, struct fib_fd_place *place)
 /* Without a runtime: nobody else can know anything about a descriptor. */
 static const struct fib_fd_ops alone = {look_alone, join_alone, leave_alone};
 
-/* Uniform below n. */
-static uint32_t draw(uint32_t n)
-{
-	static _Atomic uint64_t threads;
-	struct fib_carrier *c = fib_carrier_self();
-	uint64_t seed;
-
-	if (c)
-		return fib_rand_below(&c->rand, n);
-	seed = fib_add_relaxed(&threads, UINT64_C(0x9e3779b97f4a7c15)) | 1;
-	fib_rand(&seed);
-	return fib_rand_below(&seed, n);
-}
-
-static void shuffle(struct select *s)
-{
-	uint32_t i, j;
-
-	for (i = 0; i < s->count; i++) {
-		s->places[i].turn = i;
-		j = i ? draw(i + 1) : 0;
-		s->places[i].turn = s->places[j].turn;
-		s->places[j].turn = i;
-	}
-}
-
-static bool is_channel(const struct fiber_select_case *c)
-{
-	return c->op <= FIBER_SELECT_RECV && c->chan;
-}
-
-static enum fib_chan_side side_of(const struct fiber_select_case *c)
-{
-	return c->op == FIBER_SELECT_SEND ? FIB_CHAN_SEND : FIB_CHAN_RECV;
-}
-
 /* Do a case if that needs no waiting. now: the time, where there is a timer. */
-static bool try_one(struct select *s, struct fiber_select_case *c, struct place *place, int64_t now)
+static bool look_at(struct fib_selection *s, uint32_t at, int64_t now)
 {
+	struct fiber_select_case *c = &s->cases[at];
+	int rc;
+
 	switch (c->op) {
 	case FIBER_SELECT_TIMER:
 		if (c->at > now)
 			return false;
 		c->result = 0;
 		return true;
-	case FIBER_SELECT_FD: {
-		int rc = s->ops->look(c->fd, c->events, &place->fd);
-
+	case FIBER_SELECT_FD:
+		rc = s->ops->look(c->fd, c->events, &s->places[at].fd);
 		if (rc)
 			c->result = rc;
 		return rc != 0;
-	}
 	default:
-		return c->chan && fib_chan_try(c->chan, side_of(c), c->elem, &c->result);
+		/* One of several: a look without the lock will do, see above. */
+		if (!c->chan || (s->count > 1 && !fib_chan_promising(c->chan, fib_case_side(c))))
+			return false;
+		return fib_chan_try(c->chan, fib_case_side(c), c->elem, &c->result);
 	}
 }
 
-/* The first case, in this select's order, that can be done without waiting is done: its index, or -1. */
-static int try_each(struct select *s)
+/* Look at one case after another, and do the first that can be done without waiting: its index, or -1. */
+static int look(struct fib_selection *s)
 {
 	int64_t now = s->timer >= 0 ? fiber_now() : 0;
 	uint32_t i, at;
 
 	for (i = 0; i < s->count; i++) {
 		at = s->places[i].turn;
-		if (try_one(s, &s->cases[at], &s->places[at], now))
+		if (look_at(s, at, now))
 			return (int)at;
 	}
 	return -1;
 }
 
 /* Before the first is in a queue: from then on others claim the wait. */
-static void copy_wait(struct select *s)
+static void copy_wait(struct fib_selection *s)
 {
-	struct place *place;
+	struct fib_place *place;
 	uint32_t i;
 
 	for (i = 0; i < s->count; i++) {
@@ -190,26 +143,27 @@ static void copy_wait(struct select *s)
 }
 
 /* 0: joined, or there is nothing to join; -EAGAIN: it is ready; or an error, which the case reports. */
-static int join_one(struct select *s, struct fiber_select_case *c, struct place *place)
+static int join_one(struct fib_selection *s, struct fiber_select_case *c, struct fib_place *place)
 {
 	if (c->op == FIBER_SELECT_FD)
 		return s->ops->join(c->fd, c->events, &place->fd);
-	if (!is_channel(c))
+	if (!fib_case_has_channel(c))
 		return 0;
-	return fib_chan_join(c->chan, side_of(c), &place->chan) ? 0 : -EAGAIN;
+	return fib_chan_join(c->chan, fib_case_side(c), &place->chan) ? 0 : -EAGAIN;
 }
 
-/* Join the queues of the first cases, up to one that is ready or the end. How many cases that were; *ret_error:
- * what is wrong with the one after them, else 0. */
-static uint32_t join_each(struct select *s, int *ret_error)
+/* Join the queues of the cases in their turn, up to one that is ready or the end. How many cases that were;
+ * *ret_error: what is wrong with the one after them, else 0. */
+static uint32_t join_each(struct fib_selection *s, int *ret_error)
 {
-	uint32_t i;
+	uint32_t i, at;
 	int rc;
 
 	*ret_error = 0;
 	copy_wait(s);
 	for (i = 0; i < s->count; i++) {
-		rc = join_one(s, &s->cases[i], &s->places[i]);
+		at = s->places[i].turn;
+		rc = join_one(s, &s->cases[at], &s->places[at]);
 		if (rc < 0) {
 			*ret_error = rc == -EAGAIN ? 0 : rc;
 			break;
@@ -218,29 +172,29 @@ static uint32_t join_each(struct select *s, int *ret_error)
 	return i;
 }
 
-/* Leave the queues of the first n cases. The index of the channel's that was served, or -1. */
-static int leave_each(struct select *s, uint32_t n)
+/* Leave the queues of the first n cases in turn. The index of the channel's that was served, or -1. */
+static int leave_each(struct fib_selection *s, uint32_t n)
 {
 	struct fiber_select_case *c;
-	struct place *place;
+	struct fib_place *place;
 	int served = -1;
-	uint32_t i;
+	uint32_t i, at;
 
 	for (i = 0; i < n; i++) {
-		c = &s->cases[i];
-		place = &s->places[i];
-		if (c->op == FIBER_SELECT_FD) {
+		at = s->places[i].turn;
+		c = &s->cases[at];
+		place = &s->places[at];
+		if (c->op == FIBER_SELECT_FD)
 			s->ops->leave(c->fd, c->events, &place->fd);
-		} else if (is_channel(c) && fib_chan_leave(c->chan, side_of(c), &place->chan)) {
-			c->result = place->chan.result;
-			served = (int)i;
-		}
+		else if (fib_case_has_channel(c) &&
+			 fib_chan_leave(c->chan, fib_case_side(c), &place->chan))
+			served = (int)at;
 	}
 	return served;
 }
 
 /* Time was up, for whichever comes first. */
-static int time_out(struct select *s, int64_t deadline)
+static int time_out(struct fib_selection *s, int64_t deadline)
 {
 	if (s->timer < 0 || s->cases[s->timer].at > deadline)
 		return -ETIMEDOUT;
@@ -248,18 +202,18 @@ static int time_out(struct select *s, int64_t deadline)
 	return s->timer;
 }
 
-static struct fiber_chan *first_channel(struct select *s)
+static struct fiber_chan *first_channel(struct fib_selection *s)
 {
 	uint32_t i;
 
 	for (i = 0; i < s->count; i++)
-		if (is_channel(&s->cases[i]))
+		if (fib_case_has_channel(&s->cases[i]))
 			return s->cases[i].chan;
 	return NULL;
 }
 
 /* What a thread that blocks sleeps on: every descriptor. Kept for the next turn. 0, or a negative error. */
-static int make_vigil(struct select *s)
+static int make_vigil(struct fib_selection *s)
 {
 	struct pollfd *p;
 	uint32_t i;
@@ -283,23 +237,50 @@ static int make_vigil(struct select *s)
 }
 
 /* The same, when the select is over. */
-static void free_vigil(struct select *s)
+static void free_vigil(struct fib_selection *s)
 {
 	if (s->vigil.fds)
 		fib_vigil_free(&s->vigil);
 	free(s->vigil.fds);
 }
 
+/* Woken: the index of the case that was served; -EAGAIN: look again; or an error. */
+static int find_served(struct fib_selection *s, int served)
+{
+	int result;
+
+	if (served < 0) {
+		fib_check(s->fds);
+		return s->vigil.fds && s->vigil.failed ? s->vigil.failed : -EAGAIN;
+	}
+	result = s->places[served].chan.result;
+	/* Nothing was moved, and its channel's other cases are ready as well. */
+	if (result == -EPIPE)
+		return -EAGAIN;
+	s->cases[served].result = result;
+	return served;
+}
+
+/* It may not wait, which rc says. One look at each case may have missed what moved (select_at_once.c). */
+static int look_again(struct fib_selection *s, int rc, int64_t deadline)
+{
+	int at = s->count > 1 ? fib_select_look_at_once(s) : -1;
+
+	if (at >= 0)
+		return at;
+	return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
+}
+
 /* Wait in all places: the index of the case that was served or is wrong; -EAGAIN: look again; or an error. */
-static int wait_for_one(struct select *s, int64_t deadline)
+static int wait_for_one(struct fib_selection *s, int64_t deadline)
 {
 	int rc, error, served;
-	uint32_t joined;
+	uint32_t joined, at;
 	bool watches;
 
 	rc = fib_wait_begin(&s->wait, FIB_WAIT_SELECT, first_channel(s), s->count, s->limit);
 	if (rc < 0)
-		return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
+		return look_again(s, rc, deadline);
 	watches = s->fds && s->wait.parker->blocks;
 	rc = watches ? make_vigil(s) : 0;
 	if (rc < 0) {
@@ -309,39 +290,39 @@ static int wait_for_one(struct select *s, int64_t deadline)
 	joined = join_each(s, &error);
 	if (joined < s->count && fib_wait_retract(&s->wait)) {
 		leave_each(s, joined);
-		if (!error)
+		if (!error) {
+			fib_select_draw_turns(s); /* see above: two selects in step */
 			return -EAGAIN;
-		s->cases[joined].result = error;
-		return (int)joined;
+		}
+		at = s->places[joined].turn;
+		s->cases[at].result = error;
+		return (int)at;
 	}
 	rc = watches ? fib_wait_watching(&s->wait, s->limit, &s->vigil)
 		     : fib_wait(&s->wait, s->limit);
 	served = leave_each(s, joined);
 	if (rc < 0)
 		return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
-	fib_check(served >= 0 || s->fds);
-	if (served < 0 && watches && s->vigil.failed)
-		return s->vigil.failed;
-	return served >= 0 ? served : -EAGAIN;
+	return find_served(s, served);
 }
 
-static int run(struct select *s, int64_t deadline)
+static int run(struct fib_selection *s, int64_t deadline)
 {
 	int rc;
 
 	do {
-		rc = try_each(s);
+		rc = look(s);
 		if (rc < 0)
 			rc = wait_for_one(s, deadline);
 	} while (rc == -EAGAIN);
 	return rc;
 }
 
-/* What can be said before anything is done: 0, -EINVAL. */
-static int prepare(struct select *s, int64_t deadline)
+/* What can be said before anything is done, once the turns are drawn: 0, -EINVAL. */
+static int prepare(struct fib_selection *s, int64_t deadline)
 {
 	struct fiber_select_case *c;
-	uint32_t i;
+	uint32_t i, at;
 
 	s->ops = fib_load(&fd_ops);
 	if (!s->ops)
@@ -350,43 +331,53 @@ static int prepare(struct select *s, int64_t deadline)
 	s->timer = -1;
 	s->limit = deadline;
 	for (i = 0; i < s->count; i++) {
-		c = &s->cases[i];
+		at = s->places[i].turn;
+		c = &s->cases[at];
 		if ((unsigned)c->op > FIBER_SELECT_FD)
 			return -EINVAL;
 		if (c->op == FIBER_SELECT_FD) {
 			s->fds++;
-			s->places[i].fd.looked = false;
+			s->places[at].fd.looked = false;
 			if (!c->events)
 				return -EINVAL;
 		}
 		if (c->op != FIBER_SELECT_TIMER)
 			continue;
 		if (s->timer < 0 || c->at < s->cases[s->timer].at)
-			s->timer = (int)i;
+			s->timer = (int)at;
 		if (c->at < s->limit)
 			s->limit = c->at;
 	}
 	return 0;
 }
 
+/* Memory for more than a few cases. False: there is none. */
+static bool make_places(struct fib_selection *s)
+{
+	s->places = calloc(s->count, sizeof *s->places + sizeof *s->locks);
+	s->locks = (struct fiber_chan **)(void *)(s->places + s->count);
+	return s->places;
+}
+
 int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
 {
-	struct place few[FEW];
-	struct select s;
+	struct fib_place few[FIB_SELECT_FEW];
+	struct fib_selection s;
 	int rc;
 
 	if (n == 0 || n > INT_MAX)
 		return -EINVAL;
 	fib_must_have(cases, "the array of cases");
 	s.cases = cases;
-	s.places = n > FEW ? calloc(n, sizeof *s.places) : few;
+	s.places = few;
+	s.locks = NULL;
 	s.count = (unsigned)n;
 	s.fds = 0;
-	if (!s.places)
+	if (n > FIB_SELECT_FEW && !make_places(&s))
 		return -ENOMEM;
+	fib_select_draw_turns(&s);
 	rc = prepare(&s, deadline);
 	if (rc == 0) {
-		shuffle(&s);
 		rc = run(&s, deadline);
 		free_vigil(&s);
 	}

@@ -57,7 +57,11 @@ FIBER_API int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadl
  */
 FIBER_API int fiber_chan_close(struct fiber_chan *chan);
 
+/* How many elements the channel holds at this moment, up to its capacity: sent, not yet received. 0 for
+ * a channel of capacity 0. A moment later it may be otherwise. From a fiber or a thread. Never
+ * waits. */
 FIBER_API size_t fiber_chan_length(struct fiber_chan *chan);
+
 enum fiber_select_op {
 	FIBER_SELECT_SEND,  /* send *elem into chan */
 	FIBER_SELECT_RECV,  /* receive from chan into *elem; NULL: forget it */
@@ -84,11 +88,14 @@ struct fiber_select_case {
  * fiber wait for descriptors in poll(2), beside a descriptor of the library's own; until the
  * first runtime has started nobody wakes a thread there when one is closed.
  *
- * Returns the index of the case that fired; -ETIMEDOUT when the deadline passed first (one in
- * the past: each case is looked at once, one after another); -EINVAL without cases, with more
- * than INT_MAX, an unknown op or no events; -ENOMEM; where a plain thread or a pinned fiber has
- * to wait and one case is a descriptor, -EMFILE and -ENFILE without one for itself; and what
- * waiting calls return. When it is not an index, no case was done.
+ * A deadline in the past means that it does not wait. It then returns -ETIMEDOUT only if there
+ * was a moment during the call at which no case with a channel or a timer was ready. Descriptors
+ * are looked at once, one after another, at moments of their own.
+ *
+ * Returns the index of the case that fired; -ETIMEDOUT when the deadline passed first; -EINVAL
+ * without cases, with more than INT_MAX, an unknown op or no events; -ENOMEM; where a plain
+ * thread or a pinned fiber has to wait and one case is a descriptor, -EMFILE and -ENFILE without
+ * one for itself; and what waiting calls return. When it is not an index, no case was done.
  */
 FIBER_API int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline);
 

@@ -22,7 +22,7 @@
 
 static struct fiber_runtime *rt; /* two carriers, for the whole program */
 
-static int queue_start(void **state)
+static inline int queue_start(void **state)
 {
 	const struct fiber_runtime_options options = {
 		.size = sizeof options, .carriers = 2, .control_path = ""};
@@ -31,7 +31,7 @@ static int queue_start(void **state)
 	return fiber_runtime_start(&options, &rt);
 }
 
-static int queue_stop(void **state)
+static inline int queue_stop(void **state)
 {
 	(void)state;
 	return fiber_runtime_finish(rt, FIBER_FOREVER);

@@ -28,6 +28,22 @@ static void *selects(void *arg)
 	return (void *)(intptr_t)fiber_select(s->cases, s->n, s->deadline);
 }
 
+/* Until all of a select's channels have it in their queue; it joins them in any order. */
+static void await_joined(const struct fiber_select_case *cases, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		const enum fib_chan_side side =
+			cases[i].op == FIBER_SELECT_SEND ? FIB_CHAN_SEND : FIB_CHAN_RECV;
+		uint32_t places = 0;
+
+		for (k = 0; k < n; k++)
+			places += cases[k].op == cases[i].op && cases[k].chan == cases[i].chan;
+		waiting_await(cases[i].chan, side, places);
+	}
+}
+
 static void test_select_refuses_what_it_cannot_do(void **state)
 {
 	struct fiber_select_case wrong = {.op = (enum fiber_select_op)77};
@@ -123,7 +139,7 @@ static void served_while_it_waits(bool from_thread)
 			assert_int_equal(pthread_create(&thread, NULL, selects, &s), 0);
 		else
 			f = queue_spawn(selects, &s);
-		waiting_await(c[19], FIB_CHAN_RECV, 1);
+		await_joined(cases, 20);
 		assert_int_equal(send_now(c[which], which), 0);
 		if (from_thread) {
 			pthread_join(thread, &rc);
@@ -158,7 +174,7 @@ static void test_select_that_waits_hands_over_what_it_sends(void **state)
 	struct fiber *f = queue_spawn(selects, &s);
 
 	(void)state;
-	waiting_await(b, FIB_CHAN_SEND, 1);
+	await_joined(cases, 2);
 	assert_int_equal(recv_now(b), 20);
 	/* Served once: what it offered elsewhere is gone. */
 	assert_int_equal(recv_now(a), -ETIMEDOUT);
@@ -176,7 +192,7 @@ static void test_select_wakes_with_epipe_when_one_is_closed(void **state)
 	struct fiber *f = queue_spawn(selects, &s);
 
 	(void)state;
-	waiting_await(b, FIB_CHAN_SEND, 1);
+	await_joined(cases, 2);
 	fiber_chan_close(b);
 	assert_int_equal(queue_join(f), 1);
 	assert_int_equal(cases[1].result, -EPIPE);
@@ -196,14 +212,14 @@ static void test_select_does_not_send_to_itself(void **state)
 	(void)state;
 	assert_int_equal(fiber_select(cases, 3, fiber_after(MS)), -ETIMEDOUT);
 	f = queue_spawn(selects, &s);
-	waiting_await(c, FIB_CHAN_SEND, 2);
+	await_joined(cases, 3);
 	assert_int_equal(send_now(c, 9), 0);
 	assert_int_equal(queue_join(f), 1);
 	assert_int_equal(in, 9);
 	assert_int_equal(waiting(c, FIB_CHAN_SEND), 0);
 	/* Two of the kind find each other. */
 	f = queue_spawn(selects, &s);
-	waiting_await(c, FIB_CHAN_SEND, 2);
+	await_joined(cases, 3);
 	assert_true(fiber_select(cases, 3, FIBER_FOREVER) >= 0);
 	assert_true(queue_join(f) >= 0);
 	assert_int_equal(waiting(c, FIB_CHAN_SEND), 0);
@@ -258,7 +274,7 @@ static void test_select_of_a_pinned_fiber_follows_the_policy(void **state)
 	assert_int_equal(queue_join(queue_spawn(select_pinned, &s)), -EDEADLK);
 	fiber_set_pinned_policy(rt, FIBER_PINNED_SILENT);
 	f = queue_spawn(select_pinned, &s);
-	waiting_await(b, FIB_CHAN_RECV, 1);
+	await_joined(cases, 2);
 	assert_int_equal(send_now(a, 2), 0);
 	assert_int_equal(queue_join(f), 0);
 	assert_int_equal(in, 2);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_select_model.c - two selects, a sender and the clock, in every interleaving
+ * test_select_model.c - two selects, a sender, the clock and the end of a channel, in every interleaving
  *
  * One select would receive from channel A or B, another would send into A or B, a sender sends into B, and
- * the clock may end the wait of whom it may. They make the steps of select.c and chan.c; what
+ * the clock may end the wait of whom it may. Each select has an order of its own, and B may be closed. They make
+ * the steps of select.c and chan.c; what
  * happens under a channel's lock is one step. The channels hold nothing, so whatever is sent must at that moment
- * be received. Nobody is served twice, nobody who timed out was served, and a receiver and a sender never
- * wait for each other for good.
+ * be received. Nobody is served twice, nobody who timed out was served, nobody waits in a closed channel, and
+ * a receiver and a sender never wait for each other for good.
  *
  * Then each rule is left out, and the model must find what goes wrong.
  */
@@ -19,34 +20,40 @@
 #include "tests/harness/watchdog.h"
 #include "tests/unit/sched/explore.h"
 
-enum { RECEIVER, SENDER, PLAIN, CLOCK, ACTORS };
+enum { RECEIVER, SENDER, PLAIN, CLOCK, CLOSER, ACTORS };
 #define WAITERS	 CLOCK
 #define CHANNELS 2u
 
 enum { IDLE, ARMED, WOKEN, TIMED_OUT };
 
-enum { TRY, ARM, JOIN, RETRACT, WAIT, LEAVE, RETREAT, DONE };
+enum { TRY, ARM, JOIN, RETRACT, WAIT, LEAVE, LEFT, RETREAT, DONE };
 
 enum broken {
 	NOTHING,
-	COPIES_FIRST,  /* gives to a waiter without winning its wait first */
-	JOINS_BLINDLY, /* takes its place without another look */
-	STAYS,	       /* looks again without taking back its wait */
-	CLAIMS_EARLY,  /* wins its partner's wait before its own */
+	COPIES_FIRST,	  /* gives to a waiter without winning its wait first */
+	JOINS_BLINDLY,	  /* takes its place without another look */
+	STAYS,		  /* looks again without taking back its wait */
+	CLAIMS_EARLY,	  /* wins its partner's wait before its own */
+	JOINS_THE_CLOSED, /* takes its place in a channel that is closed */
+	CLOSE_SERVES,	  /* takes the end of a channel for the element it waited for */
 };
 
 struct waiter {
 	uint8_t at, channel; /* the channel of the next step */
 	uint8_t word;
-	uint8_t place[CHANNELS]; /* linked; the second to come has a bigger number */
+	uint8_t place[CHANNELS]; /* linked: 1 is the first in the queue */
 	uint8_t moved;		 /* elements sent or received in its name */
 	uint8_t timed_out;	 /* what it was told */
+	uint8_t order;		 /* 1: it looks at B first, and joins B first */
+	uint8_t epipe;		 /* 1: its wait was ended by the closer */
+	uint8_t told_closed;
 };
 
 struct model {
 	struct waiter w[WAITERS];
-	uint8_t tickets; /* of places, in the order in which they are taken */
 	uint8_t clocked; /* a bit for everybody whose wait the clock may still end */
+	uint8_t closes;	 /* 1: channel B is about to be closed */
+	uint8_t closed;	 /* B is; whoever waits there is dismissed one at a time */
 };
 
 static enum broken broken;
@@ -73,12 +80,41 @@ static unsigned first_partner(const struct model *m, unsigned who, unsigned chan
 	return first;
 }
 
+static void join(struct model *m, unsigned who, unsigned channel)
+{
+	unsigned i, length = 0;
+
+	for (i = 0; i < WAITERS; i++)
+		length += m->w[i].place[channel] != 0;
+	m->w[who].place[channel] = (uint8_t)(length + 1);
+}
+
+static void unlink_place(struct model *m, unsigned who, unsigned channel)
+{
+	const uint8_t place = m->w[who].place[channel];
+	unsigned i;
+
+	m->w[who].place[channel] = 0;
+	for (i = 0; place && i < WAITERS; i++)
+		m->w[i].place[channel] -= m->w[i].place[channel] > place;
+}
+
+static void begin(struct waiter *w, unsigned at)
+{
+	w->channel = w->order;
+	w->at = (uint8_t)at;
+}
+
 static void next_channel(struct waiter *w, unsigned after)
 {
-	if (++w->channel < CHANNELS)
-		return;
-	w->channel = 0;
-	w->at = (uint8_t)after;
+	w->channel = !w->channel;
+	if (w->channel == w->order)
+		w->at = (uint8_t)after;
+}
+
+static bool is_closed(const struct model *m, unsigned who, unsigned channel)
+{
+	return wants(who, channel) && channel == 1 && m->closed;
 }
 
 static void step_try(struct model *m, unsigned who)
@@ -86,9 +122,14 @@ static void step_try(struct model *m, unsigned who)
 	struct waiter *w = &m->w[who], *other;
 	unsigned i;
 
+	if (is_closed(m, who, w->channel)) {
+		w->told_closed = 1;
+		w->at = DONE;
+		return;
+	}
 	while (wants(who, w->channel) && (i = first_partner(m, who, w->channel)) < WAITERS) {
 		other = &m->w[i];
-		other->place[w->channel] = 0;
+		unlink_place(m, i, w->channel);
 		if (other->word != ARMED && broken != COPIES_FIRST)
 			continue;
 		if (other->word == ARMED)
@@ -109,24 +150,61 @@ static void step_join(struct model *m, unsigned who)
 	if (i < WAITERS && broken == CLAIMS_EARLY && m->w[i].word == ARMED) {
 		/* It is woken for nothing if our own wait was decided meanwhile. */
 		m->w[i].word = WOKEN;
-		m->w[i].place[w->channel] = 0;
+		unlink_place(m, i, w->channel);
 		if (w->word == ARMED) {
 			w->word = WOKEN;
 			w->moved++;
 			m->w[i].moved++;
 		}
-		w->channel = 0;
-		w->at = WAIT;
+		begin(w, WAIT);
 		return;
 	}
-	if (i < WAITERS && broken != JOINS_BLINDLY) {
-		w->at = broken == STAYS ? TRY : RETRACT;
-		w->channel = 0;
+	if ((i < WAITERS && broken != JOINS_BLINDLY) ||
+	    (is_closed(m, who, w->channel) && broken != JOINS_THE_CLOSED)) {
+		begin(w, broken == STAYS ? TRY : RETRACT);
 		return;
 	}
 	if (wants(who, w->channel))
-		w->place[w->channel] = ++m->tickets;
+		join(m, who, w->channel);
 	next_channel(w, WAIT);
+}
+
+/* Close B, then dismiss whoever waits there, one at a time. What is closed is looked at again by whoever comes. */
+static bool step_closer(struct model *m)
+{
+	unsigned i;
+
+	if (!m->closes)
+		return false;
+	if (!m->closed) {
+		m->closed = 1;
+		return true;
+	}
+	for (i = 0; i < WAITERS; i++) {
+		if (!m->w[i].place[1])
+			continue;
+		unlink_place(m, i, 1);
+		if (m->w[i].word == ARMED) {
+			m->w[i].word = WOKEN;
+			m->w[i].epipe = 1;
+		}
+		return true;
+	}
+	m->closes = 0;
+	return true;
+}
+
+/* The wait is over and all places are left. */
+static void leave(struct waiter *w)
+{
+	if (!w->epipe || broken == CLOSE_SERVES) {
+		w->at = DONE;
+		return;
+	}
+	/* It has moved nothing: it looks again. */
+	w->epipe = 0;
+	w->word = IDLE;
+	begin(w, TRY);
 }
 
 /* One step of the actor. */
@@ -146,13 +224,15 @@ static bool step(void *state, unsigned who)
 		}
 		return false;
 	}
+	if (who == CLOSER)
+		return step_closer(m);
 	switch (w->at) {
 	case TRY:
 		step_try(m, who);
 		return true;
 	case ARM:
 		w->word = ARMED;
-		w->at = JOIN;
+		begin(w, JOIN);
 		return true;
 	case JOIN:
 		step_join(m, who);
@@ -169,10 +249,12 @@ static bool step(void *state, unsigned who)
 		return true;
 	case LEAVE:
 	case RETREAT:
-		w->place[w->channel] = 0;
+		unlink_place(m, who, w->channel);
 		if (w->at == LEAVE)
 			w->timed_out = w->word == TIMED_OUT;
-		next_channel(w, w->at == LEAVE ? DONE : TRY);
+		next_channel(w, w->at == LEAVE ? LEFT : TRY);
+		if (w->at == LEFT)
+			leave(w);
 		return true;
 	default:
 		return false;
@@ -187,9 +269,12 @@ static const char *wrong(const void *state, bool final)
 	for (i = 0; i < WAITERS; i++) {
 		if (m->w[i].moved > 1)
 			return "somebody is served twice";
-		if (m->w[i].at == DONE && m->w[i].moved == m->w[i].timed_out)
+		if (m->w[i].at == DONE &&
+		    m->w[i].moved + m->w[i].timed_out + m->w[i].told_closed != 1)
 			return m->w[i].moved ? "somebody is served and told that he was not"
 					     : "somebody is told that he was served and was not";
+		if (final && m->closed && m->w[i].at == WAIT && wants(i, 1))
+			return "somebody waits in a closed channel";
 		if (m->w[i].at == WAIT)
 			waiting |= 1u << i;
 		sent += i == RECEIVER ? 0 : m->w[i].moved;
@@ -201,12 +286,22 @@ static const char *wrong(const void *state, bool final)
 		       : NULL;
 }
 
-static void run(enum broken rule, uint8_t clocked, struct explore *e)
+/* How the actors begin. */
+struct start {
+	uint8_t clocked, orders, closes;
+};
+
+static void run(enum broken rule, struct start start, struct explore *e)
 {
-	struct model first = {.clocked = clocked};
+	struct model first = {.clocked = start.clocked, .closes = start.closes};
+	unsigned i;
 
 	*e = (struct explore){sizeof first, ACTORS, step, wrong, 0, 0, NULL, ""};
-	first.w[PLAIN].channel = 1;
+	first.w[PLAIN].order = 1;
+	for (i = 0; i < PLAIN; i++)
+		first.w[i].order = start.orders >> i & 1;
+	for (i = 0; i < WAITERS; i++)
+		first.w[i].channel = first.w[i].order;
 	broken = rule;
 	explore(e, &first);
 }
@@ -214,11 +309,11 @@ static void run(enum broken rule, uint8_t clocked, struct explore *e)
 static void test_select_model_serves_each_once_and_leaves_nobody_waiting(void **state)
 {
 	struct explore e;
-	unsigned clocked;
+	unsigned i;
 
 	(void)state;
-	for (clocked = 0; clocked < 1u << WAITERS; clocked++) {
-		run(NOTHING, (uint8_t)clocked, &e);
+	for (i = 0; i < 1u << 6; i++) {
+		run(NOTHING, (struct start){i & 7, i >> 3 & 3, (uint8_t)(i >> 5)}, &e);
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
@@ -232,7 +327,7 @@ static void goes_wrong(enum broken rule, uint8_t clocked)
 {
 	struct explore e;
 
-	run(rule, clocked, &e);
+	run(rule, (struct start){clocked, 0, rule >= JOINS_THE_CLOSED}, &e);
 	assert_non_null(e.found);
 	assert_true(e.way[0]);
 }
@@ -262,6 +357,18 @@ static void test_select_model_that_claims_its_partner_first_wakes_it_for_nothing
 	goes_wrong(CLAIMS_EARLY, 1u << RECEIVER);
 }
 
+static void test_select_model_that_joins_a_closed_channel_waits_for_ever(void **state)
+{
+	(void)state;
+	goes_wrong(JOINS_THE_CLOSED, 0);
+}
+
+static void test_select_model_that_takes_the_end_for_an_element_was_not_served(void **state)
+{
+	(void)state;
+	goes_wrong(CLOSE_SERVES, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +378,9 @@ int main(void)
 		cmocka_unit_test(test_select_model_that_keeps_its_wait_is_served_twice),
 		cmocka_unit_test(
 			test_select_model_that_claims_its_partner_first_wakes_it_for_nothing),
+		cmocka_unit_test(test_select_model_that_joins_a_closed_channel_waits_for_ever),
+		cmocka_unit_test(
+			test_select_model_that_takes_the_end_for_an_element_was_not_served),
 	};
 
 	harness_watchdog(110);

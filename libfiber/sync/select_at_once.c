@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * select_at_once.c - look at all channels of a select at one moment
+ *
+ * A select looks at its cases one after another, each at another moment. Between two of these looks an
+ * element may come into a channel that has been looked at and then leave one that has not. Both looks
+ * find nothing, although one of the two channels held an element at every moment.
+ *
+ * A select that waits is not misled. It looks at each channel again when it joins the queue, under the lock;
+ * a channel whose queue it has joined cannot become ready without claiming its wait. So when it has
+ * joined the last one, either no case is ready at that moment or its wait is claimed.
+ *
+ * A select that may not wait (deadline in the past, cancelled, pinned) looks once more, at all channels
+ * at the same moment: it holds the locks of all of them, and reads the clock while it does. What it finds
+ * can be done at once, since nobody else can change it. It ends: it looks once, and takes each lock once.
+ * A select of one case needs no such look, because its first one is under the lock. With several
+ * the first looks decide nothing, and take a lock only where a case seems to be ready.
+ *
+ * No two selects wait for each other's locks. They take them in the order of their addresses, and nobody else
+ * takes a second lock while holding one.
+ *
+ * Descriptors belong to the system and are looked at one after another. A timer that is due stays due.
+ */
+#include <fiber/time.h>
+
+#include "os/spin.h"
+#include "sync/selection.h"
+
+/* Let a[i] be no lower than what is below it in the heap a[0..n-1]. */
+static void sift(struct fiber_chan **a, uint32_t i, uint32_t n)
+{
+	struct fiber_chan *top = a[i];
+	uint32_t below;
+
+	for (; (below = 2 * i + 1) < n; i = below) {
+		if (below + 1 < n && (uintptr_t)a[below] < (uintptr_t)a[below + 1])
+			below++;
+		if ((uintptr_t)top >= (uintptr_t)a[below])
+			break;
+		a[i] = a[below];
+	}
+	a[i] = top;
+}
+
+/* By address, in n log n steps whatever the order was. */
+static void sort(struct fiber_chan **a, uint32_t n)
+{
+	struct fiber_chan *top;
+	uint32_t i;
+
+	for (i = n / 2; i-- > 0;)
+		sift(a, i, n);
+	while (n-- > 1) {
+		top = a[0];
+		a[0] = a[n];
+		a[n] = top;
+		sift(a, 0, n);
+	}
+}
+
+/* Lock every channel of the cases once, the lowest address first. How many these are. */
+static uint32_t lock_channels(const struct fib_selection *s, struct fiber_chan **locks)
+{
+	uint32_t i, cases = 0, n = 0;
+
+	for (i = 0; i < s->count; i++)
+		if (fib_case_has_channel(&s->cases[i]))
+			locks[cases++] = s->cases[i].chan;
+	sort(locks, cases);
+	for (i = 0; i < cases; i++) {
+		if (n && locks[n - 1] == locks[i])
+			continue;
+		fib_spin_lock(&locks[i]->lock);
+		locks[n++] = locks[i];
+	}
+	return n;
+}
+
+/* Under the locks; *wake as after fib_chan_try_locked(). */
+static bool look_locked(struct fiber_select_case *c, int64_t now, struct fib_wake *wake)
+{
+	if (fib_case_has_channel(c))
+		return fib_chan_try_locked(c->chan, fib_case_side(c), c->elem, &c->result, wake);
+	if (c->op != FIBER_SELECT_TIMER || c->at > now)
+		return false;
+	c->result = 0;
+	return true;
+}
+
+int fib_select_look_at_once(struct fib_selection *s)
+{
+	struct fiber_chan *few[FIB_SELECT_FEW], **locks = s->locks ? s->locks : few;
+	struct fib_wake wake = {NULL, NULL};
+	uint32_t n = lock_channels(s, locks), i, at = 0;
+	int64_t now = s->timer >= 0 ? fiber_now() : 0;
+	bool done = false;
+
+	for (i = 0; i < s->count && !done; i++) {
+		at = s->places[i].turn;
+		done = look_locked(&s->cases[at], now, &wake);
+	}
+	while (n-- > 0)
+		fib_spin_unlock(&locks[n]->lock);
+	if (wake.word)
+		fib_wake(&wake, true);
+	return done ? (int)at : -1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * select_turns.c - draw the order in which a select looks at its cases and joins their queues
+ *
+ * Each order is as likely as the others. A fiber draws with the generator of its carrier, without any
+ * shared state; a plain thread seeds one from a counter.
+ */
+#include "base/atomic.h"
+#include "base/rand.h"
+#include "sched/sched.h"
+#include "sync/selection.h"
+
+/* Uniform below n. */
+static uint32_t draw(uint32_t n)
+{
+	static _Atomic uint64_t threads;
+	struct fib_carrier *c = fib_carrier_self();
+	uint64_t seed;
+
+	if (c)
+		return fib_rand_below(&c->rand, n);
+	seed = fib_add_relaxed(&threads, UINT64_C(0x9e3779b97f4a7c15)) | 1;
+	fib_rand(&seed);
+	return fib_rand_below(&seed, n);
+}
+
+void fib_select_shuffle(struct fib_selection *s)
+{
+	uint32_t i, j;
+
+	for (i = 1; i < s->count; i++) {
+		s->places[i].turn = i;
+		j = draw(i + 1);
+		s->places[i].turn = s->places[j].turn;
+		s->places[j].turn = i;
+	}
+}
