@@ -355,8 +355,10 @@ static bool is_to_write(struct fib_peer *peer, int64_t now)
 	const bool silent = peer->command && now - peer->spoke >= FIB_PEER_STILL;
 
 	if (silent && drained(peer)) {
-		fib_peer_frame_open(peer, FIB_WIRE_STILL);
-		fib_peer_frame_close(peer);
+		const struct fib_wire_still still = {peer->cursor.next, peer->cursor.committed};
+
+		/* Where there is no walk through the records there is no place in it. */
+		fib_peer_frame(peer, FIB_WIRE_STILL, &still, still.all ? sizeof still : 0);
 	}
 	return !drained(peer) &&
 	       (silent || !peer->command || !peer->brief || peer->filled >= BRIEF_GATHER);

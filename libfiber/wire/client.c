@@ -3,8 +3,8 @@
  * client.c - the asking end of the control protocol
  *
  * The other end may be stopped by a debugger, hung, or no fiber program at all. So no call here waits longer
- * than the client's timeout for any one step, and no length that was received is believed before it was
- * compared with the largest that is allowed.
+ * than the client's timeout for any one step, nor longer for all steps of an answer than its budget says (budget.c), and no
+ * length that was received is believed before it was compared with the largest that is allowed.
  *
  * Or there is no other end any more, and what it once answered is kept.
  */
@@ -24,6 +24,7 @@
 
 /* How long to stay away between two looks for an answer (rest()), ns: */
 #define SHORTEST INT64_C(30000)
+#define SLACK	 INT64_C(10000000)
 #define LONGEST \
 	INT64_C(50000000) /* below what somebody notices at the end of an answer that took so long */
 
@@ -55,7 +56,8 @@ static int refused(const char *path)
 	return stat(path, &st) == 0 && !S_ISSOCK(st.st_mode) ? -ENOTSOCK : -ECONNREFUSED;
 }
 
-int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns)
+static int connect_how(struct fib_wire_client *client, const char *path, int64_t timeout_ns,
+		       int flags)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int rc;
@@ -66,16 +68,26 @@ int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t t
 		return -ENAMETOOLONG;
 	strcpy(at.sun_path, path);
 	client->timeout_ns = timeout_ns;
-	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 	if (client->fd < 0)
 		return -errno;
 	rc = set_timeout(client->fd, timeout_ns);
 	while (rc == 0 && connect(client->fd, (struct sockaddr *)&at, sizeof at) < 0)
 		if (errno != EINTR)
-			rc = reason();
+			rc = flags && errno == EAGAIN ? -EAGAIN : reason();
 	if (rc < 0)
 		fib_wire_disconnect(client);
 	return rc == -ECONNREFUSED ? refused(path) : rc;
+}
+
+int fib_wire_connect(struct fib_wire_client *client, const char *path, int64_t timeout_ns)
+{
+	return connect_how(client, path, timeout_ns, 0);
+}
+
+int fib_wire_connect_now(struct fib_wire_client *client, const char *path, int64_t timeout_ns)
+{
+	return connect_how(client, path, timeout_ns, SOCK_NONBLOCK);
 }
 
 void fib_wire_disconnect(struct fib_wire_client *client)
@@ -123,6 +135,14 @@ static int send_all(int fd, const void *bytes, size_t length)
 	return 0;
 }
 
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, const void *payload,
 		     size_t length)
 {
@@ -137,6 +157,8 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 
 	if (length > FIB_WIRE_REQUEST_MAX)
 		return -EMSGSIZE;
+	fib_wire_budget_begin(&client->budget, type, client->timeout_ns, now());
+	client->taken = 0;
 	if (client->kept)
 		return client->kept(client->keeper, type, &client->at, &client->end) ? 0
 										     : -EOPNOTSUPP;
@@ -149,14 +171,6 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 	return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc;
 }
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /*
  * Who sleeps in recv(2) is woken by the program: with each bit that it writes, and before that with its taking of the request,
  * since the kernel tells all who sleep on a socket that there is room in it again. Where every CPU has a carrier to run
@@ -164,30 +178,53 @@ static int64_t now(void)
  * clock until the next look: what comes meanwhile wakes nobody. As long as nothing comes each sleep is longer than the one before by a
  * quarter, so what has come lies there for no more than a quarter of the waiting; the next waiting begins with half of the last sleep.
  */
-static void rest(struct fib_wire_client *client)
+static int rest(struct fib_wire_client *client, int64_t *silent)
 {
-	const struct timespec t = {0, client->rest_ns};
+	const int64_t began = now(), meant = client->rest_ns;
+	const struct timespec t = {0, meant};
+	int64_t slept;
 
 	nanosleep(&t, NULL);
+	slept = now() - began;
+	/* What goes far beyond that was no waiting: this process, or the whole machine, was kept from running. */
+	if (slept > 2 * meant + SLACK)
+		slept = 2 * meant + SLACK;
+	*silent += slept;
 	client->rest_ns += client->rest_ns / 4;
 	if (client->rest_ns > LONGEST)
 		client->rest_ns = LONGEST;
+	return fib_wire_budget_wait(&client->budget, slept);
 }
 
-static ssize_t look(struct fib_wire_client *client)
+/* What has come, as much as there is room for. How much, 0 at the end, -EAGAIN, or another negative errno. */
+static ssize_t glance(struct fib_wire_client *client)
 {
-	const int64_t until = now() + client->timeout_ns;
 	ssize_t n;
 
+	do
+		n = recv(client->fd, client->buffer, BUFFER, MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* What has come when the time is over is taken all the same: it was here in time. */
+static ssize_t look(struct fib_wire_client *client)
+{
+	int64_t silent = 0;
+	ssize_t n;
+	int rc = 0;
+
 	client->rest_ns = client->rest_ns / 2 > SHORTEST ? client->rest_ns / 2 : SHORTEST;
-	while ((n = recv(client->fd, client->buffer, BUFFER, MSG_DONTWAIT)) < 0 &&
-	       (errno == EAGAIN || errno == EINTR) && now() < until)
-		rest(client);
+	while ((n = glance(client)) == -EAGAIN) {
+		if (rc < 0 || silent >= client->timeout_ns)
+			return rc < 0 ? rc : -ETIMEDOUT;
+		rc = rest(client, &silent);
+	}
 	return n;
 }
 
-/* Whatever has come, or comes first: many small frames at once. */
-static int refill(struct fib_wire_client *client)
+/* Whatever has come, or, with `waits`, comes first: many small frames at once. */
+static int refill(struct fib_wire_client *client, bool waits)
 {
 	ssize_t n;
 
@@ -195,36 +232,12 @@ static int refill(struct fib_wire_client *client)
 		client->buffer = malloc(BUFFER);
 	if (!client->buffer)
 		return -ENOMEM;
-	n = look(client);
+	n = waits ? look(client) : glance(client);
 	if (n <= 0)
-		return n < 0 ? reason() : -ECONNRESET;
+		return n < 0 ? (int)n : -ECONNRESET;
 	client->at = client->buffer;
 	client->end = client->buffer + n;
-	return 0;
-}
-
-static int receive_all(struct fib_wire_client *client, void *bytes, size_t length)
-{
-	unsigned char *to = bytes;
-
-	while (length) {
-		size_t n = (size_t)(client->end - client->at);
-		int rc;
-
-		if (!n) {
-			rc = client->kept ? -EPROTO : refill(client);
-			if (rc < 0)
-				return rc;
-			continue;
-		}
-		if (n > length)
-			n = length;
-		memcpy(to, client->at, n);
-		client->at += n;
-		to += n;
-		length -= n;
-	}
-	return 0;
+	return fib_wire_budget_come(&client->budget, (size_t)n, now());
 }
 
 static int make_room(struct fib_wire_client *client, size_t length)
@@ -241,23 +254,77 @@ static int make_room(struct fib_wire_client *client, size_t length)
 	return 0;
 }
 
-static int receive_frame(struct fib_wire_client *client, struct fib_wire_header *ret_header,
-			 const void **ret_payload)
+/* The header is here: is it one, and may there be so much? One byte at least, so that an empty payload has an address too. */
+static int check(struct fib_wire_client *client)
 {
-	struct fib_wire_header header;
-	int rc = receive_all(client, &header, sizeof header);
+	int rc = fib_wire_check(&client->header, FIB_WIRE_FRAME_MAX);
 
-	if (rc < 0)
-		return rc;
-	if (fib_wire_check(&header, FIB_WIRE_FRAME_MAX) < 0)
-		return -EPROTO;
-	/* One byte at least, so that an empty payload has an address too. */
-	rc = make_room(client, header.length + 1);
-	if (rc == 0)
-		rc = receive_all(client, client->payload, header.length);
-	if (rc < 0)
-		return rc;
-	*ret_header = header;
+	if (rc == 0 && !client->kept)
+		rc = fib_wire_budget_frame(&client->budget, client->header.length);
+	return rc < 0 ? rc : make_room(client, client->header.length + 1);
+}
+
+/* Some bytes to where they belong. How many were taken. */
+static size_t move(struct fib_wire_client *client, void *to, size_t most)
+{
+	const size_t there = (size_t)(client->end - client->at), n = there < most ? there : most;
+
+	memcpy(to, client->at, n);
+	client->at += n;
+	client->taken += n;
+	return n;
+}
+
+/* Go on with the frame with what is here. 1: it is whole; 0: more has to come; or a negative errno. */
+static int go_on(struct fib_wire_client *client)
+{
+	const size_t head = sizeof client->header;
+	size_t all;
+	int rc;
+
+	if (client->taken < head && client->at < client->end) {
+		move(client, (unsigned char *)&client->header + client->taken,
+		     head - client->taken);
+		rc = client->taken < head ? 0 : check(client);
+		if (rc < 0)
+			return rc;
+	}
+	if (client->taken < head)
+		return 0;
+	all = head + client->header.length;
+	if (client->taken < all && client->at < client->end)
+		move(client, client->payload + (client->taken - head), all - client->taken);
+	return client->taken == all;
+}
+
+static int receive(struct fib_wire_client *client, bool waits, struct fib_wire_header *ret_header,
+		   const void **ret_payload)
+{
+	bool refilled = false;
+	int rc;
+
+	/* An answer that was not asked for. */
+	if (!client->budget.request)
+		fib_wire_budget_begin(&client->budget, FIB_WIRE_LIST, client->timeout_ns, now());
+	for (;;) {
+		rc = go_on(client);
+		if (rc == 0) {
+			/* Who does not wait has others to look after. */
+			rc = client->kept	  ? -EPROTO
+			     : !waits && refilled ? -EAGAIN
+						  : refill(client, waits);
+			refilled = true;
+			if (rc == 0)
+				continue;
+		}
+		if (rc < 0)
+			return rc;
+		client->taken = 0;
+		if (client->header.type != FIB_WIRE_STILL)
+			break;
+		fib_wire_budget_still(&client->budget, client->payload, client->header.length);
+	}
+	*ret_header = client->header;
 	*ret_payload = client->payload;
 	return 0;
 }
@@ -265,10 +332,16 @@ static int receive_frame(struct fib_wire_client *client, struct fib_wire_header 
 int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret_header,
 		     const void **ret_payload)
 {
-	int rc;
+	return receive(client, true, ret_header, ret_payload);
+}
 
-	do
-		rc = receive_frame(client, ret_header, ret_payload);
-	while (rc == 0 && ret_header->type == FIB_WIRE_STILL);
-	return rc;
+int fib_wire_receive_now(struct fib_wire_client *client, struct fib_wire_header *ret_header,
+			 const void **ret_payload)
+{
+	return receive(client, false, ret_header, ret_payload);
+}
+
+void fib_wire_news(struct fib_wire_client *client, uint64_t count)
+{
+	fib_wire_budget_news(&client->budget, count);
 }

@@ -189,6 +189,12 @@ struct fib_wire_process {
 	char name[64];
 };
 
+/* How far the walk through the records has come. Only what goes up is progress (budget.h). */
+struct fib_wire_still {
+	uint64_t done; /* records looked at */
+	uint64_t all;
+};
+
 struct fib_wire_rows {
 	uint32_t row_size;
 	uint32_t count;

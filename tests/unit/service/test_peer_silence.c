@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "records.h"
 #include "service/answer.h"
 #include "talk.h"
@@ -18,7 +20,21 @@
 struct heard {
 	unsigned stills, others;
 	int64_t silence; /* the longest, ns */
+	uint64_t place;	 /* in the walk that it said last */
 };
+
+/* It says how far it has come, and that is further each time. */
+static void expect_place(const void *payload, size_t length, uint64_t *place)
+{
+	struct fib_wire_still still;
+
+	assert_int_equal(length, sizeof still);
+	memcpy(&still, payload, sizeof still);
+	assert_true(still.done > *place);
+	assert_true(still.done <= still.all);
+	assert_true(still.all >= MANY);
+	*place = still.done;
+}
 
 static void hear(struct talk *t, struct heard *ret)
 {
@@ -35,6 +51,8 @@ static void hear(struct talk *t, struct heard *ret)
 			;
 		while ((type = talk_frame(t, &payload, &length)) != 0) {
 			ret->stills += type == FIB_WIRE_STILL;
+			if (type == FIB_WIRE_STILL)
+				expect_place(payload, length, &ret->place);
 			ret->others += type != FIB_WIRE_STILL;
 			if (t->now - last > ret->silence)
 				ret->silence = t->now - last;
