@@ -19,6 +19,7 @@
 #include "fiberctl/policy.h"
 #include "fiberctl/reply.h"
 #include "inspect/render/render.h"
+#include "inspect/text/json_put.h"
 
 struct answer {
 	struct fib_wire_audited head;
@@ -209,7 +210,7 @@ static void put_new(const struct answer *a, bool json, uint64_t *last)
 		if (json) {
 			json_t *object = row(e);
 
-			json_dumpf(object, stdout, JSON_COMPACT);
+			ins_json_put(stdout, object);
 			putchar('\n');
 			json_decref(object);
 		} else {

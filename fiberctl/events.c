@@ -18,6 +18,7 @@
 
 #include "tool/process.h"
 #include "inspect/render/render_events.h"
+#include "inspect/text/json_put.h"
 
 #define LASTING 512 /* more events than a ring has */
 
@@ -102,7 +103,7 @@ static void show(struct look *l, struct told *told)
 	if (l->events) {
 		json_array_append_new(l->events, told->object);
 	} else if (told->object) {
-		json_dumpf(told->object, stdout, JSON_COMPACT);
+		ins_json_put(stdout, told->object);
 		putchar('\n');
 		json_decref(told->object);
 	} else {

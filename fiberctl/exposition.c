@@ -41,25 +41,19 @@ void ctl_families_end(struct ctl_sink *sink)
 	sink->family = sink->samples = NULL;
 }
 
-/* A character that may stand neither in a file that is UTF-8 nor on a terminal. */
-static bool is_bad(const char *at, size_t n)
-{
-	const unsigned char first = (unsigned char)at[0];
-
-	if (!n || first < 0x20 || first == 0x7f)
-		return true;
-	return n == 2 && first == 0xc2 && (unsigned char)at[1] < 0xa0;
-}
-
+/*
+ * The format knows three escapes, for a backslash, a quote and a newline. What else must not be shown as it is (plain.h)
+ * becomes \xNN for each byte as in all texts of the tools, and the backslash of that is escaped.
+ */
 static void put_value(FILE *out, const char *text)
 {
 	while (*text) {
-		const size_t n = ins_plain_utf8(text);
+		const size_t n = ins_plain_shown(text);
 
 		if (*text == '\n')
 			fputs("\\n", out);
-		else if (is_bad(text, n))
-			fputs("\xef\xbf\xbd", out);
+		else if (!n)
+			fprintf(out, "\\\\x%02x", (unsigned char)*text);
 		else if (*text == '"' || *text == '\\')
 			fprintf(out, "\\%c", *text);
 		else

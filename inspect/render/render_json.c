@@ -18,6 +18,7 @@
 
 #include "inspect/text/moment.h"
 #include "inspect/text/plain.h"
+#include "inspect/text/json_put.h"
 
 json_t *ins_json_text(const char *text)
 {
@@ -267,9 +268,9 @@ json_t *ins_json_count(const char *field, const struct ins_count *count)
 			 number(count->cpu));
 }
 
-static void dump(struct ins_json *json, json_t *value, size_t flags)
+static void dump(struct ins_json *json, json_t *value)
 {
-	if (!value || json_dumpf(value, json->out, flags | JSON_COMPACT | JSON_ENCODE_ANY) < 0)
+	if (!value || ins_json_put(json->out, value) < 0)
 		json->failed = true;
 	json_decref(value);
 }
@@ -285,7 +286,7 @@ static void put_key(struct ins_json *json, const char *key, json_t *value)
 {
 	fprintf(json->out, "%s\"%s\":", json->first ? "" : as_lines ? "," : ",\n", key);
 	json->first = false;
-	dump(json, value, 0);
+	dump(json, value);
 }
 
 void ins_json_begin(struct ins_json *json, FILE *out, pid_t pid, const char *name,
@@ -312,7 +313,7 @@ void ins_json_row(struct ins_json *json, json_t *row)
 {
 	fputs(json->first || as_lines ? "\n" : ",\n", json->out);
 	json->first = false;
-	dump(json, row, 0);
+	dump(json, row);
 }
 
 void ins_json_key(struct ins_json *json, const char *key, json_t *value)

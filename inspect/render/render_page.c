@@ -3,7 +3,8 @@
  * render_page.c - the data of the page
  *
  * The page is a text of our own with one place for JSON. Names in that come from a program that may be hostile: the JSON is
- * ASCII, and "<" is written as \u003c, which is the same text and ends no script.
+ * ASCII, and "<" is written as \u003c, which is the same text and ends no script. What the page shows is read by people, so
+ * each text is plain (plain.h): none turns the direction of a line or contains what no reader sees.
  *
  * A browser draws a few hundred thousand slices. What is more is left out from the end on, and the page says from when on.
  */
@@ -16,6 +17,7 @@
 
 #include "inspect/render/render.h"
 #include "inspect/render/render_account.h"
+#include "inspect/text/plain.h"
 
 static const char mark[] = "@DATA@";
 
@@ -154,6 +156,40 @@ static json_t *data(struct paging *p, const struct ins_account *a)
 	return o;
 }
 
+static bool is_plain(const char *text)
+{
+	size_t n;
+
+	while ((n = ins_plain_shown(text)))
+		text += n;
+	return !*text;
+}
+
+/* All texts in value, at any depth. 0 or -ENOMEM. */
+static int make_plain(json_t *value)
+{
+	const char *key;
+	size_t i, size;
+	json_t *inner;
+	char *text;
+	int rc = 0;
+
+	json_array_foreach (value, i, inner)
+		if (make_plain(inner) < 0)
+			return -ENOMEM;
+	json_object_foreach (value, key, inner)
+		if (make_plain(inner) < 0)
+			return -ENOMEM;
+	if (!json_is_string(value) || is_plain(json_string_value(value)))
+		return 0;
+	size = json_string_length(value) * 4 + 1;
+	text = malloc(size);
+	if (!text || json_string_set(value, ins_plain(json_string_value(value), text, size)) < 0)
+		rc = -ENOMEM;
+	free(text);
+	return rc;
+}
+
 /* Of a JSON text in ASCII. */
 static int put_safely(const char *buffer, size_t size, void *context)
 {
@@ -184,8 +220,9 @@ int ins_page(FILE *out, const char *page, size_t size, const struct ins_recordin
 	p.wakeups = json_array();
 	ins_replay_play(replay, &ops, &p);
 	all = data(&p, account);
+	rc = make_plain(all);
 	fwrite(page, 1, (size_t)(at - page), out);
-	if (json_dump_callback(all, put_safely, out, JSON_COMPACT | JSON_ENSURE_ASCII) < 0)
+	if (rc == 0 && json_dump_callback(all, put_safely, out, JSON_COMPACT | JSON_ENSURE_ASCII))
 		rc = -EIO;
 	at += sizeof mark - 1;
 	fwrite(at, 1, size - (size_t)(at - page), out);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain.c - escaping what a terminal would obey
+ * plain.c - escape what a terminal obeys and what no reader sees
  *
- * C0 and C1 control characters and DEL are what a terminal obeys; so are bytes that are no UTF-8,
- * to a terminal that is set to another encoding. Characters that only confuse the reader, those that
- * turn the direction of writing, are escaped too: a name must not be able to hide the one after it.
+ * A terminal obeys the control characters C0 and C1 and DEL, and bytes that are no UTF-8 when it is set to another
+ * encoding. The characters of Unicode that have no picture of their own but change that of others are escaped too:
+ * those that turn the direction of writing can show a line in another order, and a name with an invisible
+ * character looks like one without. A letter of a script that is written from right to left is a letter
+ * and stays.
+ *
+ * This table is the only place that knows these characters; every output format asks it.
  */
 #include "inspect/text/plain.h"
 
@@ -47,19 +51,62 @@ size_t ins_plain_utf8(const char *text)
 	return n;
 }
 
-static bool obeyed(uint32_t c)
+/* Sorted. Of Unicode 15: Cc, Zl and Zp, and of Cf and Default_Ignorable_Code_Point what is never drawn. */
+static const struct {
+	uint32_t first, last;
+} hidden[] = {
+	{0x0, 0x1f},	  /* C0 */
+	{0x7f, 0x9f},	  /* DEL, C1 */
+	{0xad, 0xad},	  /* soft hyphen */
+	{0x34f, 0x34f},	  /* combining grapheme joiner */
+	{0x61c, 0x61c},	  /* Arabic letter mark */
+	{0x115f, 0x1160}, /* Hangul fillers */
+	{0x17b4, 0x17b5}, /* Khmer inherent vowels */
+	{0x180b, 0x180f}, /* Mongolian variation selectors, vowel separator */
+	{0x200b, 0x200f}, /* zero width space and joiners, left-to-right and right-to-left mark */
+	{0x2028, 0x202e}, /* line and paragraph separator, embeddings and overrides of direction */
+	{0x2060, 0x206f}, /* word joiner, invisible operators, isolates of direction */
+	{0x3164, 0x3164}, /* Hangul filler */
+	{0xfe00, 0xfe0f}, /* variation selectors */
+	{0xfeff, 0xfeff}, /* byte order mark */
+	{0xffa0, 0xffa0}, /* Hangul filler */
+	{0xfff0, 0xfffb}, /* reserved as ignorable, interlinear annotation */
+	{0x1bca0, 0x1bca3}, /* shorthand format */
+	{0x1d173, 0x1d17a}, /* musical format */
+	{0xe0000, 0xe0fff}, /* tags, variation selectors */
+};
+
+static bool is_hidden(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+	size_t i, n = sizeof hidden / sizeof hidden[0];
+
+	for (i = 0; i < n && hidden[i].first <= c; i++)
+		if (c <= hidden[i].last)
+			return true;
+	return false;
+}
+
+size_t ins_plain_shown(const char *text)
+{
+	size_t n = ins_plain_utf8(text);
+
+	return n && !is_hidden(character(text, n)) ? n : 0;
+}
+
+uint32_t ins_plain_character(const char *text)
+{
+	size_t n = ins_plain_utf8(text);
+
+	return n ? character(text, n) : 0xfffd;
 }
 
 /* The piece of text that stands for its first character. Returns its length; *ret_n is that of the character. */
 static size_t escape_one(const char *text, const char *marked, char piece[8], size_t *ret_n)
 {
-	size_t n = ins_plain_utf8(text), used = 0;
+	size_t n = ins_plain_shown(text), used = 0;
 
 	*ret_n = 1;
-	if (!n || obeyed(character(text, n)))
+	if (!n)
 		return (size_t)snprintf(piece, 8, "\\x%02x", (unsigned char)*text);
 	if (*text == marked[0] || (marked[0] && *text == marked[1]))
 		piece[used++] = '\\';

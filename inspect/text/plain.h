@@ -9,9 +9,10 @@
 #define INS_PLAIN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-/* Control characters and bytes that are no UTF-8 become \xNN; cut at a whole character where it
- * does not fit size, which is at least 1. Returns buf. */
+/* The bytes of control characters, of invisible ones and of what is no UTF-8 become \xNN; cut at a whole character where
+ * it does not fit size, which is at least 1. Returns buf. */
 const char *ins_plain(const char *text, char *buf, size_t size);
 
 /* The same, and a quote and a backslash get a backslash: unambiguous between quotes. Returns buf. */
@@ -23,5 +24,11 @@ char *ins_plain_append_quoted(const char *text, char *buf, size_t size);
 
 /* The bytes of the UTF-8 character that text begins with, 1 to 4; 0 when it begins with none. */
 size_t ins_plain_utf8(const char *text);
+
+/* The same, and 0 also when that character may not be shown as it is: a terminal would obey it, or no reader would see it. */
+size_t ins_plain_shown(const char *text);
+
+/* The character that text begins with; U+FFFD when it begins with none. */
+uint32_t ins_plain_character(const char *text);
 
 #endif

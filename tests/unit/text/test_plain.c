@@ -50,9 +50,72 @@ static void test_every_control_character_is_escaped(void **state)
 		assert_string_equal(plain(text), want);
 		text[1] = 0;
 	}
+}
+
+/* UTF-8 of one character. */
+static const char *utf8(uint32_t c)
+{
+	static char buf[5];
+
+	memset(buf, 0, sizeof buf);
+	if (c < 0x80) {
+		buf[0] = (char)c;
+	} else if (c < 0x800) {
+		buf[0] = (char)(0xc0 | c >> 6);
+		buf[1] = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		buf[0] = (char)(0xe0 | c >> 12);
+		buf[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		buf[2] = (char)(0x80 | (c & 0x3f));
+	} else {
+		buf[0] = (char)(0xf0 | c >> 18);
+		buf[1] = (char)(0x80 | (c >> 12 & 0x3f));
+		buf[2] = (char)(0x80 | (c >> 6 & 0x3f));
+		buf[3] = (char)(0x80 | (c & 0x3f));
+	}
+	return buf;
+}
+
+static void test_characters_that_turn_a_line_or_are_invisible_are_escaped(void **state)
+{
+	static const uint32_t hidden[] = {
+		0x9b,	0xad,	 0x34f,	  0x61c,   0x115f,  0x180e,  0x200b,  0x200c,
+		0x200d, 0x200e,	 0x200f,  0x2028,  0x2029,  0x202a,  0x202e,  0x2060,
+		0x2066, 0x2069,	 0x206f,  0x3164,  0xfe0f,  0xfeff,  0xffa0,  0xfff9,
+		0xfffb, 0x1d173, 0xe0001, 0xe0041, 0xe007f, 0xe0100, 0xe01ef,
+	};
+	/* Their neighbours, and letters that are written from right to left. */
+	static const uint32_t shown[] = {
+		' ',	'~',	0xa0,	 0xac,	  0xae,	   0x34e,   0x350,
+		0x5d0,	0x61b,	0x61d,	 0x627,	  0x2010,  0x2027,  0x202f,
+		0x205f, 0x2070, 0x3163,	 0xfdff,  0xfe10,  0xfefe,  0xffef,
+		0xfffc, 0xfffd, 0x1d172, 0x1f427, 0xdffff, 0xe1000, 0x10ffff,
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+		const char *text = utf8(hidden[i]);
+
+		assert_int_equal(ins_plain_utf8(text), strlen(text));
+		assert_int_equal(ins_plain_character(text), hidden[i]);
+		assert_int_equal(ins_plain_shown(text), 0);
+		assert_int_equal(strlen(plain(text)), 4 * strlen(text));
+		assert_int_equal(strspn(plain(text), "\\x0123456789abcdef"), 4 * strlen(text));
+	}
+	for (i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+		const char *text = utf8(shown[i]);
+
+		assert_int_equal(ins_plain_character(text), shown[i]);
+		assert_int_equal(ins_plain_shown(text), strlen(text));
+		assert_string_equal(plain(text), text);
+	}
 	assert_string_equal(plain("\xe2\x80\xae"
 				  "abc"),
-			    "\\xe2\\x80\\xaeabc"); /* right to left */
+			    "\\xe2\\x80\\xaeabc");
+	assert_int_equal(ins_plain_shown(""), 0);
+	assert_int_equal(ins_plain_shown("\xff"), 0);
+	assert_int_equal(ins_plain_character("\xff"), 0xfffd);
 }
 
 static void test_bytes_that_are_no_utf8_are_escaped(void **state)
@@ -137,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_printable_text_stays_as_it_is),
 		cmocka_unit_test(test_every_control_character_is_escaped),
+		cmocka_unit_test(test_characters_that_turn_a_line_or_are_invisible_are_escaped),
 		cmocka_unit_test(test_bytes_that_are_no_utf8_are_escaped),
 		cmocka_unit_test(test_quoted_text_is_unambiguous),
 		cmocka_unit_test(test_cut_text_is_terminated_and_whole_in_its_characters),
