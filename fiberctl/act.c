@@ -14,6 +14,7 @@
 
 #include "fiberctl/reply.h"
 #include "inspect/render/render.h"
+#include "inspect/text/plain.h"
 
 static int take(void *context, const void *payload, size_t length)
 {
@@ -32,7 +33,7 @@ static void put_text(const struct fib_wire_acted *acted)
 	char name[sizeof acted->name * 4];
 
 	printf("fiber %" PRIu64 " \"%s\": ", acted->id,
-	       ins_words_clean(acted->name, name, sizeof name));
+	       ins_plain_quoted(acted->name, name, sizeof name));
 	if (wake)
 		puts("woken: its fiber_park returns");
 	else if (acted->ended_wait)

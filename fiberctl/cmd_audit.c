@@ -19,6 +19,7 @@
 #include "fiberctl/policy.h"
 #include "fiberctl/reply.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
 #include "inspect/text/json_put.h"
 
 struct answer {
@@ -74,7 +75,7 @@ static const char *value(uint32_t what, uint64_t v, char *buf, size_t size)
 	else if (what == FIB_WIRE_AUDIT_THRESHOLD && !v)
 		snprintf(buf, size, "off");
 	else if (what == FIB_WIRE_AUDIT_THRESHOLD && v <= INT64_MAX)
-		ins_words_duration((int64_t)v, buf, size);
+		ins_duration_text((int64_t)v, buf, size);
 	else
 		snprintf(buf, size, "%" PRIu64, v);
 	return buf;

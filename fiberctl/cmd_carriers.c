@@ -16,6 +16,8 @@
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/meter.h"
 #include "fiberctl/reply.h"
+#include "inspect/text/duration.h"
+#include "inspect/text/plain.h"
 
 #define INTERVAL      INT64_C(200000000)
 #define INTERVAL_MOST INT64_C(3600000000000)
@@ -35,12 +37,12 @@ static void put_carrier(const struct answer *a, const struct fib_wire_runtime *r
 
 	if (c->fiber) {
 		snprintf(fiber, sizeof fiber, "%" PRIu64, c->fiber);
-		ins_words_duration(c->since, since, sizeof since);
+		ins_duration_text(c->since, since, sizeof since);
 	}
 	if (!a->before.count) {
 		snprintf(switches, sizeof switches, "%" PRIu64, c->switches);
 		if (c->cpu >= 0)
-			ins_words_duration(c->cpu, cpu, sizeof cpu);
+			ins_duration_text(c->cpu, cpu, sizeof cpu);
 	}
 	if (rate.switches >= 0)
 		snprintf(switches, sizeof switches, "%.0f", rate.switches);
@@ -59,10 +61,10 @@ static void put_runtime(const struct answer *a, const struct ctl_meter_runtime *
 
 	printf("runtime %" PRIu64 ": poller %s, %" PRIu64
 	       " poll%s, %u queued for any carrier, %" PRIu64 " spawned, %" PRIu64 " ended\n",
-	       r->serial, ins_words_clean(r->poller, name, sizeof name), r->polls,
+	       r->serial, ins_plain_quoted(r->poller, name, sizeof name), r->polls,
 	       r->polls == 1 ? "" : "s", r->queued, r->spawned, r->ended);
 	if (r->note[0])
-		printf("note: %s\n", ins_words_clean(r->note, note, sizeof note));
+		printf("note: %s\n", ins_plain_quoted(r->note, note, sizeof note));
 	printf("%7s %-9s %10s %8s %8s %8s %12s %8s %8s %8s %8s\n", "CARRIER", "STATE", "FIBER",
 	       "FOR", "QUEUED", "TIMERS", a->before.count ? "SWITCHES/S" : "SWITCHES", "STEALS",
 	       "WAKE-UPS", "POLLS", "CPU");
@@ -82,8 +84,8 @@ static void put_rest(const struct answer *a)
 	       c->stacks, ctl_meter_stacks_used(&a->now), ctl_meter_stacks_cached(&a->now),
 	       c->stacks_free, c->stacks_cold, c->trimmed, c->trimmed == 1 ? "" : "s");
 	printf("service thread: %s of CPU in %s",
-	       ins_words_duration(c->service_cpu, used, sizeof used),
-	       ins_words_duration(c->now - c->service_began, age, sizeof age));
+	       ins_duration_text(c->service_cpu, used, sizeof used),
+	       ins_duration_text(c->now - c->service_began, age, sizeof age));
 	if (cpu >= 0)
 		printf(", %.1f%% now", cpu * 100);
 	putchar('\n');

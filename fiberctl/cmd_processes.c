@@ -16,6 +16,7 @@
 #include "fiberctl/policy.h"
 #include "tool/process.h"
 #include "inspect/render/render.h"
+#include "inspect/text/plain.h"
 
 struct table {
 	bool json;
@@ -46,7 +47,7 @@ static void put(struct table *t, const struct fib_wire_process *p, pid_t pid)
 		return;
 	}
 	printf("%10d %10" PRIu64 " %8u %-8s %s\n", (int)pid, p->fibers, p->carriers,
-	       ctl_policy_name(p->policy), ins_words_clean(command, clean, sizeof clean));
+	       ctl_policy_name(p->policy), ins_plain_quoted(command, clean, sizeof clean));
 }
 
 static int ask(void *context, const struct tool_socket *socket)

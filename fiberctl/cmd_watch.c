@@ -26,6 +26,8 @@
 
 #include "fiberctl/fiberctl.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
+#include "inspect/text/plain.h"
 
 #define ENTER "\033[?1049h\033[?25l" /* the other screen, no cursor */
 #define LEAVE "\033[?25h\033[?1049l"
@@ -195,10 +197,10 @@ static void put_title(const struct watch *w)
 
 	if (localtime_r(&seconds, &local))
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
-	printf("%s, every %s: %s", when, ins_words_duration(w->interval, every, sizeof every),
+	printf("%s, every %s: %s", when, ins_duration_text(w->interval, every, sizeof every),
 	       w->command->name ? w->command->name : "processes");
 	for (i = 0; i < w->arguments.words; i++)
-		printf(" %s", ins_words_clean(w->arguments.word[i], (char[256]){0}, 256));
+		printf(" %s", ins_plain_quoted(w->arguments.word[i], (char[256]){0}, 256));
 }
 
 static void draw(struct watch *w)

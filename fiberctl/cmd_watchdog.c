@@ -29,7 +29,7 @@ static int ask(struct ctl_reply *reply, int64_t wanted, struct ctl_setting_is *r
 /* "off", or a length of time. */
 static const char *say(int64_t ns, char buf[32])
 {
-	return ns ? ins_words_duration(ns, buf, 32) : "off";
+	return ns ? ins_duration_text(ns, buf, 32) : "off";
 }
 
 static json_t *watchdog(const struct ctl_setting_is *is, bool changed)

@@ -18,6 +18,7 @@
 
 #include "tool/process.h"
 #include "inspect/render/render_events.h"
+#include "inspect/unwind/event_walk.h"
 #include "inspect/text/json_put.h"
 
 #define LASTING 512 /* more events than a ring has */

@@ -6,6 +6,7 @@
 
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
 
 /* -- what is said in a cell -- */
 
@@ -26,7 +27,7 @@ static void say_time(struct ins_line *line, int64_t ns)
 {
 	char buf[32];
 
-	ins_line_text(line, ins_words_duration(ns, buf, sizeof buf));
+	ins_line_text(line, ins_duration_text(ns, buf, sizeof buf));
 }
 
 /* A rate that a program may have invented, as a number. -1 is not known. */

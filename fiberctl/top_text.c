@@ -7,6 +7,7 @@
 #include "fiberctl/top.h"
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
 
 void ctl_top_percent(struct ins_line *line, bool known, uint64_t permille)
 {
@@ -43,7 +44,7 @@ static void say_head(const struct ctl_top *top, struct ins_line *line)
 	if (!t->ns)
 		return;
 	ins_line_text(line, "; in ");
-	ins_line_text(line, ins_words_duration(t->ns, buf, sizeof buf));
+	ins_line_text(line, ins_duration_text(t->ns, buf, sizeof buf));
 	ins_line_text(line, top->filed ? " since the first began: " : ": ");
 	ctl_top_percent(line, true, ins_watch_permille(t->cpu, t->ns));
 	ins_line_text(line, "% cpu, ");

@@ -14,6 +14,7 @@
 #include "fiberctl/top_tables.h"
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
 
 enum { ROW = 4096 };
 
@@ -232,7 +233,7 @@ static void say_status(const struct ctl_top_view *view, bool help, struct status
 	ctl_top_order(top, &line[ORDER]);
 	ctl_top_match(top, &line[MATCH]);
 	ins_line_text(&line[EVERY], "every ");
-	ins_line_text(&line[EVERY], ins_words_duration(view->interval, text, sizeof text));
+	ins_line_text(&line[EVERY], ins_duration_text(view->interval, text, sizeof text));
 	ins_line_text(&line[HELP], help ? "h: help" : "");
 	if (ins_problems_lines(problems)) {
 		ins_line_text(&line[INCOMPLETE], "incomplete: ");

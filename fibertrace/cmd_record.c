@@ -74,8 +74,8 @@ static void put_text(const struct trace_take *how, const struct trace_taken *tak
 	printf("%s: %s of %s (process %d): %" PRIu64 " event%s, %" PRIu64 " lost, %" PRIu64
 	       " fiber%s at the end, stacks sampled %zu time%s\n",
 	       ins_plain(how->path, text, sizeof text),
-	       ins_words_duration(taken->length, length, sizeof length),
-	       ins_words_clean(taken->name, clean, sizeof clean), taken->pid, taken->events,
+	       ins_duration_text(taken->length, length, sizeof length),
+	       ins_plain_quoted(taken->name, clean, sizeof clean), taken->pid, taken->events,
 	       taken->events == 1 ? "" : "s", taken->lost, taken->fibers,
 	       taken->fibers == 1 ? "" : "s", taken->looks, taken->looks == 1 ? "" : "s");
 	for (i = 0; i < ins_problems_lines(&taken->problems); i++)

@@ -14,11 +14,12 @@
 
 #include "tool/where.h"
 #include "inspect/symbols/cut.h"
-#include "inspect/model/crash.h"
+#include "inspect/render/render_crash.h"
 #include "inspect/query/group.h"
 #include "inspect/render/render.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/unwind/unwind.h"
+#include "inspect/text/plain.h"
 #include "tool/details.h"
 
 struct trace {
@@ -49,7 +50,7 @@ static void begin(struct trace *t)
 	} else {
 		char name[sizeof s->name * 4], crash[320];
 
-		printf("%s (%s, process %d)\n", ins_words_clean(s->name, name, sizeof name),
+		printf("%s (%s, process %d)\n", ins_plain_quoted(s->name, name, sizeof name),
 		       s->kind, (int)s->pid);
 		/* The program's clock rests while all of it sleeps, and a core has no other. */
 		if (strcmp(s->kind, "core") == 0)

@@ -16,6 +16,7 @@
 #include "inspect/source/registry.h"
 #include "inspect/render/render.h"
 #include "inspect/source/snapshot.h"
+#include "inspect/text/duration.h"
 #include "tool/named.h"
 #include "tool/sockets.h"
 
@@ -149,9 +150,9 @@ static void say_pauses(const struct tool_arguments *a)
 			"fibertrace: stopped %llu time%s: at most %s at once, %s in all; the "
 			"longest copy took %s\n",
 			(unsigned long long)pauses.threads, pauses.threads == 1 ? "" : "s",
-			ins_words_duration(pauses.longest_ns, longest, sizeof longest),
-			ins_words_duration(pauses.total_ns, total, sizeof total),
-			ins_words_duration(pauses.copy_ns, copy, sizeof copy));
+			ins_duration_text(pauses.longest_ns, longest, sizeof longest),
+			ins_duration_text(pauses.total_ns, total, sizeof total),
+			ins_duration_text(pauses.copy_ns, copy, sizeof copy));
 }
 
 const struct tool tool = {

@@ -21,6 +21,7 @@
 
 #include "fibertrace/taking.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
 
 #define PAUSE 4
 
@@ -210,7 +211,7 @@ int trace_end_look(struct trace_taking *t)
 		fprintf(stderr, "look %zu: %" PRIu64 " of %" PRIu64 " fiber%s %s a stack, %s\n",
 			t->taken->looks, t->look.stacks, t->look.fibers,
 			t->look.fibers == 1 ? "" : "s", t->look.stacks == 1 ? "has" : "have",
-			ins_words_duration(now - t->look.from, text, sizeof text));
+			ins_duration_text(now - t->look.from, text, sizeof text));
 	return ins_recording_put(t->writer, INS_RECORDING_LOOKS, &t->look, sizeof t->look);
 }
 

@@ -5,12 +5,14 @@
 #
 #   base wire layout 0 · arch os 1 · context 2 · stack poll 3 · core 4 · sched 5 · sync 6 · io 7 · service 8 · runtime 9
 #
+#   inspect/: text 0 · elf 1 · model 2 · unwind process 3 · symbols corefile 4 · values source 5 · query recording 6 · waits 7 · render 8
+#
 # A file of libfiber/ includes headers of its own folder, of folders with a smaller number and the
-# public <fiber/...>; layout/ and wire/, which the tools link, only their own and the public ones. inspect/
-# sees layout/ and wire/; tool/ sees inspect/ too; fiberctl/ and fibertrace/ see that, and tool/; fixtures/ and examples/ see <fiber.h>
+# public <fiber/...>; layout/ and wire/, which the tools link, only their own and the public ones. A room of
+# inspect/ sees the rooms on lower floors, layout/ and wire/; tool/ sees inspect/ too; fiberctl/ and fibertrace/ see that, and tool/; fixtures/ and examples/ see <fiber.h>
 # and <fiber/...> only. On the way: <stdatomic.h> only in base/atomic.h, thread-locals only in base/tls.c,
-# the variable errno only in os/, poll/, wire/client.c and the programs outside libfiber/, and no #if on a
-# system, machine or sanitizer in shared code.
+# the variable errno only in os/, poll/, wire/client.c and the programs outside libfiber/, no #if on a
+# system, machine or sanitizer in shared code, and jansson's json_dump... only where the tools escape what it writes.
 #
 # Prints each offence as FILE:LINE: what: why and fails, else prints "layers: ok". --self-test plants one
 # offence of each kind in a tree of its own and fails unless every one, and nothing else, is found.
@@ -60,12 +62,14 @@ int last(void) { return -errno; }'
 	plant libfiber/base/atomic.h '#include <stdatomic.h>'
 	plant libfiber/base/tls.c 'static _Thread_local void *self;'
 	plant libfiber/include/fiber/io.h '#include <fiber/api.h>'
-	plant inspect/good.c '#include "inspect/good.h"
+	plant inspect/model/good.c '#include "inspect/model/good.h"
+#include "inspect/elf/image.h"
 #include "layout/row.h"
 #include <fiber/fiber.h>'
 	plant fiberctl/good.c '#include "wire/wire.h"
 #include "inspect/model/source.h"
 int last(void) { return errno; }'
+	plant inspect/text/json_put.c 'int rc = json_dump_callback(value, filter, &p, 0);'
 	plant fixtures/good.c '#include "options.h"
 #include <fiber.h>'
 	plant tests/unit/sched/good.c '#include "sched/good.h"
@@ -94,11 +98,16 @@ int last(void) { return errno; }'
 	plant libfiber/io/errno.c 'int last(void) { return -errno; }'
 	plant libfiber/wire/errno.c 'int last(void) { return -errno; }'
 	plant libfiber/sched/choice.c '#ifdef __x86_64__'
-	plant inspect/corefile/core.c '#include "core/record.h"'
-	plant inspect/command.c '#include "fiberctl/command.h"'
+	plant inspect/corefile/inside.c '#include "core/record.h"'
+	plant inspect/query/command.c '#include "fiberctl/command.h"'
+	plant inspect/model/up.c '#include "inspect/render/render.h"'
+	plant inspect/unwind/beside.c '#include "inspect/process/memory.h"'
+	plant inspect/attic/file.c 'int attic;'
+	plant inspect/bare.c 'int bare;'
 	plant fiberctl/sched.c '#include "sched/tick.h"'
 	plant fibertrace/control.c '#include "fiberctl/command.h"'
 	plant fixtures/inside.c '#include "core/registry.h"'
+	plant fiberctl/json.c 'json_dumpf(value, stdout, 0);'
 	plant examples/inside.c '#include "layout/layout.h"'
 	out=$(check "$tree")
 	for file in core/up stack/beside arch/x86_64/beside base/tools layout/base wire/layout os/chosen \
@@ -106,16 +115,17 @@ int last(void) { return errno; }'
 		sched/choice; do
 		expect "libfiber/$file.c:1: "
 	done
-	for file in libfiber/include/fiber/private.h inspect/corefile/core.c inspect/command.c fiberctl/sched.c \
-		fibertrace/control.c fixtures/inside.c examples/inside.c; do
+	for file in libfiber/include/fiber/private.h inspect/corefile/inside.c inspect/query/command.c inspect/model/up.c \
+		inspect/unwind/beside.c inspect/attic/file.c inspect/bare.c fiberctl/sched.c \
+		fiberctl/json.c fibertrace/control.c fixtures/inside.c examples/inside.c; do
 		expect "$file:1: "
 	done
-	if [ "$(echo "$out" | wc -l)" -ne 23 ]; then
-		echo "check-layers: self-test: 23 offences were planted, reported were:" >&2
+	if [ "$(echo "$out" | wc -l)" -ne 28 ]; then
+		echo "check-layers: self-test: 28 offences were planted, reported were:" >&2
 		echo "$out" >&2
 		exit 1
 	fi
-	echo "layers: self-test ok: 23 planted offences found"
+	echo "layers: self-test ok: 28 planted offences found"
 }
 
 # expect PREFIX: the report has a line that begins so

@@ -9,6 +9,10 @@ BEGIN {
 	split("0    0    0      1    1  2       3     3    4    5     6    7  8       9", number)
 	for (i in name)
 		layer[name[i]] = number[i]
+	split("text elf model unwind process symbols corefile values source query recording waits render", room)
+	split("0    1   2     3      3       4       4        5      5      6     6         7     8", storey)
+	for (i in room)
+		floor[room[i]] = storey[i]
 	# Headers that a -I chooses by folder.
 	chosen["frame.h"] = "arch"
 	chosen["ticks.h"] = "arch"
@@ -35,11 +39,21 @@ function bad(why)
 	found = 1
 }
 
-# The house a file belongs to: a layer, "include" (the public headers) or a folder at the top.
+# The place of a file: a layer, "include" (the public headers), a room of inspect/ or a folder at the top.
 function place_of(path,    part, n)
 {
 	n = split(path, part, "/")
-	return part[1] == "libfiber" && n > 2 ? part[2] : part[1]
+	return (part[1] == "libfiber" || part[1] == "inspect") && n > 2 ? part[2] : part[1]
+}
+
+# An include within inspect/: a room sees itself and the floors below it.
+function check_room(header, to)
+{
+	if (!(to in floor))
+		bad("\"" header "\": inspect/ has no room " to)
+	else if (to != place && floor[to] >= floor[place])
+		bad("\"" header "\": includes point down, and " to "/ (" floor[to] ") is not below " place "/ (" \
+		    floor[place] ")")
 }
 
 function check_include(header, angle,    part, n, to, known)
@@ -65,6 +79,10 @@ function check_include(header, angle,    part, n, to, known)
 		return # beside the file
 	else if (!known && top != "libfiber")
 		return # a path below its own folder
+	if (top == "inspect" && to == "inspect") {
+		check_room(header, n > 2 ? part[2] : "itself")
+		return
+	}
 	if (top != "libfiber") {
 		if (to != top && !((top, to) in sees) && !((top, "*") in sees))
 			bad("\"" header "\": " top "/ may not see " to "/")
@@ -90,6 +108,8 @@ FNR == 1 {
 	sub("/.*", "", top)
 	if (top == "libfiber" && place != "include" && !(place in layer))
 		bad("libfiber/" place " is no layer of the design")
+	if (top == "inspect" && !(place in floor))
+		bad("inspect/ has no room for it: see docs/architecture.md")
 	free_errno = top != "libfiber" || place == "os" || place == "poll" ||
 		FILENAME == "libfiber/wire/client.c"
 	free_if = top != "libfiber" || place == "arch" || place == "os" || place == "poll" ||
@@ -124,6 +144,11 @@ code ~ /(^|[^A-Za-z0-9_])(_Thread_local|thread_local|__thread)([^A-Za-z0-9_]|$)/
 !free_if && code ~ /^[ \t]*#[ \t]*(if|elif)/ &&
 code ~ /__linux__|__x86_64__|__aarch64__|__i386__|__riscv|__SANITIZE_|__has_feature|__APPLE__|_WIN32|__FreeBSD__/ {
 	bad("a choice in shared code: make it by which files are compiled")
+}
+
+(top == "inspect" || top == "tool" || top == "fiberctl" || top == "fibertrace") &&
+FILENAME !~ "^inspect/(text/json_put|render/render_page).c$" && code ~ /(^|[^A-Za-z0-9_])json_dump/ {
+	bad("JSON is written by inspect/text/json_put.h, which escapes what a terminal obeys")
 }
 
 END {

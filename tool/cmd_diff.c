@@ -23,6 +23,7 @@
 #include "inspect/render/render.h"
 #include "inspect/query/table.h"
 #include "inspect/unwind/unwind.h"
+#include "inspect/text/duration.h"
 
 #define SHOWN 20 /* new or gone fibers that are shown in text, without --limit */
 
@@ -227,7 +228,7 @@ static void put_text(struct diff *d)
 	size_t i;
 	int k;
 
-	printf("%s, process %d\n", ins_words_clean(last->source->name, name, sizeof name),
+	printf("%s, process %d\n", ins_plain_quoted(last->source->name, name, sizeof name),
 	       (int)last->source->pid);
 	for (k = 0; k < d->count; k++) {
 		const struct look *look = &d->at[k];
@@ -236,7 +237,7 @@ static void put_text(struct diff *d)
 		       look->summary.shown, look->summary.shown == 1 ? "" : "s");
 		if (k && look->now && first->now)
 			printf(", %s later",
-			       ins_words_duration(look->now - first->now, text, sizeof text));
+			       ins_duration_text(look->now - first->now, text, sizeof text));
 		else if (look->summary.taken)
 			printf(", %s", ins_words_taken(&look->summary, text, sizeof text));
 		putchar('\n');

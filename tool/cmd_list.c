@@ -15,6 +15,7 @@
 #include "inspect/query/order.h"
 #include "inspect/render/render.h"
 #include "inspect/query/tally.h"
+#include "inspect/text/duration.h"
 
 #define SCREENFUL 200 /* lines on a terminal, unless told */
 #define NO_LIMIT  UINT64_MAX
@@ -123,10 +124,10 @@ static void put_count(struct list *l, const struct ins_count *c)
 		return;
 	}
 	printf("%10" PRIu64 " %8s %8s %8s %9s  %-24s ids", c->count,
-	       ins_words_duration(c->ages.min, min, sizeof min),
-	       ins_words_duration(c->ages.median, median, sizeof median),
-	       ins_words_duration(c->ages.max, max, sizeof max),
-	       ins_words_duration((int64_t)c->cpu, cpu, sizeof cpu), c->value);
+	       ins_duration_text(c->ages.min, min, sizeof min),
+	       ins_duration_text(c->ages.median, median, sizeof median),
+	       ins_duration_text(c->ages.max, max, sizeof max),
+	       ins_duration_text((int64_t)c->cpu, cpu, sizeof cpu), c->value);
 	ins_text_sample(stdout, &c->ids, c->count > c->ids.count);
 	putchar('\n');
 }

@@ -11,7 +11,9 @@
 #include "tool/tool.h"
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
-#include "inspect/render/why.h"
+#include "inspect/render/explain.h"
+#include "inspect/waits/waiters.h"
+#include "inspect/text/duration.h"
 
 struct show {
 	const struct tool_arguments *arguments;
@@ -21,7 +23,7 @@ struct show {
 	struct ins_table *others; /* and the fiber itself, as it was a moment later */
 	struct ins_fiber fiber;
 	struct ins_waiters waiters;
-	char why[INS_WHY_SIZE];
+	char why[INS_EXPLAIN_SIZE];
 };
 
 static void put_place(FILE *out, const char *label, struct ins_symbols *symbols, uint64_t pc,
@@ -38,13 +40,13 @@ static void put_place(FILE *out, const char *label, struct ins_symbols *symbols,
 	f += returned ? 0 : count - 1;
 	fprintf(out, "%-12s ", label);
 	if (f->function)
-		fprintf(out, "%s", ins_words_clean(f->function, text, sizeof text));
+		fprintf(out, "%s", ins_plain_quoted(f->function, text, sizeof text));
 	else
 		fprintf(out, "0x%" PRIx64, pc);
 	if (f->file)
-		fprintf(out, " at %s:%d", ins_words_clean(f->file, text, sizeof text), f->line);
+		fprintf(out, " at %s:%d", ins_plain_quoted(f->file, text, sizeof text), f->line);
 	else if (f->module)
-		fprintf(out, " in %s", ins_words_clean(f->module, text, sizeof text));
+		fprintf(out, " in %s", ins_plain_quoted(f->module, text, sizeof text));
 	fputc('\n', out);
 }
 
@@ -59,7 +61,7 @@ static void put_wait(FILE *out, const struct fib_layout *layout, const struct in
 		ins_words_wait(layout, fiber, true, text, sizeof text));
 	if (left > 0)
 		fprintf(out, "%-12s %s left\n", "deadline",
-			ins_words_duration(left, text, sizeof text));
+			ins_duration_text(left, text, sizeof text));
 	else if (!left)
 		fprintf(out, "%-12s is over\n", "deadline");
 }
@@ -87,8 +89,8 @@ static void put_labels(FILE *out, const struct fib_row *row)
 	size_t at = 0;
 
 	while (fib_row_label(row, &at, &key, &value))
-		fprintf(out, "%-12s %s=%s\n", "label", ins_words_clean(key, k, sizeof k),
-			ins_words_clean(value, v, sizeof v));
+		fprintf(out, "%-12s %s=%s\n", "label", ins_plain_quoted(key, k, sizeof k),
+			ins_plain_quoted(value, v, sizeof v));
 }
 
 /* "41, 42, 43, ..." */
@@ -115,8 +117,7 @@ static void put_time(FILE *out, const char *what, uint64_t ns)
 	char text[32];
 
 	if (ns != FIB_ROW_UNKNOWN)
-		fprintf(out, "%-12s %s\n", what,
-			ins_words_duration((int64_t)ns, text, sizeof text));
+		fprintf(out, "%-12s %s\n", what, ins_duration_text((int64_t)ns, text, sizeof text));
 }
 
 static void put(FILE *out, const struct show *s)
@@ -129,7 +130,7 @@ static void put(FILE *out, const struct show *s)
 	fprintf(out, "%s\n", s->why);
 	fprintf(out, "%-12s %s\n", "state",
 		ins_plain(ins_words_state(layout, row->state), text, sizeof text));
-	fprintf(out, "%-12s %s\n", "age", ins_words_duration(row->age, text, sizeof text));
+	fprintf(out, "%-12s %s\n", "age", ins_duration_text(row->age, text, sizeof text));
 	put_wait(out, layout, &s->fiber);
 	put_waiters(out, &s->waiters);
 	put_labels(out, row);
@@ -198,7 +199,7 @@ static int ask(struct show *s)
 		rc = ins_table_read(s->source, &all, &error, &s->others);
 	if (rc < 0)
 		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
-	ins_why(s->others, &s->source->layout, &s->fiber, s->why, sizeof s->why);
+	ins_explain(s->others, &s->source->layout, &s->fiber, s->why, sizeof s->why);
 	ins_waiters_find(s->others, s->id, &s->waiters);
 	if (!s->arguments->json) {
 		put(stdout, s);

@@ -17,6 +17,7 @@
 #include "inspect/symbols/cut.h"
 #include "inspect/render/render.h"
 #include "inspect/render/render_flames.h"
+#include "inspect/text/plain.h"
 
 struct stacks {
 	const struct tool_arguments *arguments;
@@ -76,9 +77,9 @@ static void put_key(const struct stacks *s, size_t i)
 	fputs("== ", stdout);
 	if (!key)
 		fputs("no ", stdout);
-	fputs(ins_words_clean(by, text, sizeof text), stdout);
+	fputs(ins_plain_quoted(by, text, sizeof text), stdout);
 	if (key && s->by.info->kind == INS_TEXT)
-		printf(" \"%s\"", ins_words_clean(key->text, text, sizeof text));
+		printf(" \"%s\"", ins_plain_quoted(key->text, text, sizeof text));
 	else if (key)
 		printf(" %s", key->text);
 	printf(": %" PRIu64 " fiber%s\n\n", n, n == 1 ? "" : "s");

@@ -24,6 +24,7 @@
 #include "inspect/process/rights.h"
 #include "inspect/text/slurp.h"
 #include "inspect/source/snapshot.h"
+#include "inspect/text/plain.h"
 #include "tool/tool.h"
 
 const char *tool_process_command(pid_t pid, char *buf, size_t size)
@@ -163,7 +164,7 @@ static int find_name(const char *name, struct tool_socket *ret)
 	char places[1024], clean[256];
 	struct stat file;
 
-	ins_words_clean(name, clean, sizeof clean);
+	ins_plain_quoted(name, clean, sizeof clean);
 	if (!count_named(name, &search))
 		return tool_cannot("%s: no process of that name has a control socket in %s: "
 				   "'fiberctl' lists those that have%s",
@@ -202,7 +203,7 @@ int tool_process_find(const char *who, struct tool_socket *ret)
 	/* What may not even be looked at is said by the attempt to connect. */
 	if (is_file(who) && access(who, F_OK) == 0)
 		return tool_cannot("%s: is a snapshot: this needs the process itself",
-				   ins_words_clean(who, clean, sizeof clean));
+				   ins_plain_quoted(who, clean, sizeof clean));
 	if (strchr(who, '/')) {
 		snprintf(ret->path, sizeof ret->path, "%s", who);
 		return TOOL_WELL;

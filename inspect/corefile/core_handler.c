@@ -15,7 +15,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "inspect/corefile/core.h"
+#include "inspect/corefile/core_memory.h"
 #include "inspect/elf/image.h"
 
 #define LOOK_MAX  (256u << 10) /* from the stack pointer up */

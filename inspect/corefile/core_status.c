@@ -6,7 +6,7 @@
  * its stack. The kernel writes the thread that the signal came to first; gcore, which ends nobody, writes no signal, or
  * the one that stopped the process for it.
  */
-#include "inspect/corefile/core.h"
+#include "inspect/corefile/core_status.h"
 
 #include <elf.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
 #ifndef INS_CRASH_H
 #define INS_CRASH_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,12 +20,5 @@ struct ins_crash {
 	uint64_t fiber; /* that the thread ran; 0: none */
 	char name[32];	/* of the fiber, as it stands in the program */
 };
-
-/* "fiber 12 "worker" was running when signal 11 (SIGSEGV) came at 0x..., for address 0x0": harmless for a terminal. Returns
- * buf. */
-const char *ins_crash_text(const struct ins_crash *crash, char *buf, size_t size);
-
-/* The same as an object, null of NULL. */
-json_t *ins_crash_json(const struct ins_crash *crash);
 
 #endif

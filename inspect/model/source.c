@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "inspect/model/events.h"
+#include "inspect/model/event.h"
 
 void ins_source_close(struct ins_source *source)
 {

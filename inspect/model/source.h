@@ -112,14 +112,14 @@ struct ins_event;
 struct fib_wire_events;
 struct ins_thread_stack;
 
-/* Called for each event (events.h). Anything but 0 ends the read, which then returns it. */
+/* Called for each event (event.h). Anything but 0 ends the read, which then returns it. */
 typedef int ins_event_fn(void *context, const struct ins_event *event);
 
 struct ins_source_ops {
 	int (*read)(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		    void *context, struct ins_summary *ret, struct ins_error *error);
 	void (*close)(struct ins_source *source);
-	/* ins_events_read() (events.h), ret is zero; NULL: it has none. */
+	/* ins_events_read() (event.h), ret is zero; NULL: it has none. */
 	int (*events)(struct ins_source *source, const struct fib_wire_events *request,
 		      ins_event_fn *fn, void *context, struct ins_summary *ret,
 		      struct ins_error *error);

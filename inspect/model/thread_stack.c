@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_stack.c - where a plain thread stands, and its stack. */
+/* thread_stack.c - the stack of a plain thread, from what a source delivers. */
 #include "inspect/model/thread_stack.h"
 
 #include <errno.h>
@@ -8,16 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/unwind/frame_guess.h"
-#include "inspect/process/thread.h"
-
-#define MOST  (1u << 20) /* bytes copied of a stack that we can read */
-#define PAGE  4096u
-#define TRIES 8
+#define MOST (1u << 20) /* bytes copied of a stack that we can read */
+#define PAGE 4096u
 /* What is above the copy of a stack that was cut: not where it ends, but all of it is the stack's. */
 #define BEYOND (UINT64_C(64) << 20)
 
-static void begin(struct ins_thread_stack *ret, uint64_t tid, enum fib_wire_thread_state state)
+void ins_thread_stack_begin(struct ins_thread_stack *ret, uint64_t tid,
+			    enum fib_wire_thread_state state)
 {
 	static const char *const whys[] = {
 		[FIB_WIRE_THREAD_RUNS] = "it runs; no stack without stopping it",
@@ -66,7 +63,11 @@ int ins_thread_stack_take(const void *payload, size_t length, uint64_t tid,
 	if (is.tid != tid || is.stack_size > length - sizeof is ||
 	    (is.state == FIB_WIRE_THREAD_SLEEPS) != (is.stack_size > 0))
 		return -EPROTO;
-	begin(ret, tid, is.state);
+	ins_thread_stack_begin(ret, tid, is.state);
+	if (is.state == FIB_WIRE_THREAD_HIDDEN &&
+	    (is.error == -EPERM || is.error == -EACCES || is.error == -ENOSYS))
+		snprintf(ret->why, sizeof ret->why,
+			 "the program's sandbox refuses openat: where it is cannot be seen");
 	if (is.state != FIB_WIRE_THREAD_SLEEPS)
 		return 0;
 	ret->bytes = malloc(is.stack_size);
@@ -97,10 +98,11 @@ static size_t copy(struct ins_source *source, struct ins_thread_stack *ret)
 	return done;
 }
 
-static int give_none(struct ins_thread_stack *ret, uint64_t tid, enum fib_wire_thread_state state)
+int ins_thread_stack_none(struct ins_thread_stack *ret, uint64_t tid,
+			  enum fib_wire_thread_state state)
 {
 	ins_thread_stack_free(ret);
-	begin(ret, tid, state);
+	ins_thread_stack_begin(ret, tid, state);
 	return 0;
 }
 
@@ -109,7 +111,8 @@ int ins_thread_stack_registers(struct ins_source *source, uint64_t tid,
 {
 	size_t size;
 
-	begin(ret, tid, registers ? FIB_WIRE_THREAD_SLEEPS : FIB_WIRE_THREAD_ENDED);
+	ins_thread_stack_begin(ret, tid,
+			       registers ? FIB_WIRE_THREAD_SLEEPS : FIB_WIRE_THREAD_ENDED);
 	if (!registers)
 		return 0;
 	ret->bytes = malloc(MOST);
@@ -118,65 +121,9 @@ int ins_thread_stack_registers(struct ins_source *source, uint64_t tid,
 	ins_registers_give(registers, &ret->fiber);
 	size = copy(source, ret);
 	if (!size)
-		return give_none(ret, tid, FIB_WIRE_THREAD_GONE);
+		return ins_thread_stack_none(ret, tid, FIB_WIRE_THREAD_GONE);
 	give_stack(ret, size, false);
 	return 0;
-}
-
-/* How often it gave up its CPU: "" where nobody says. Who sleeps as often as before has not run since. */
-static void count_sleeps(const struct ins_source *source, uint64_t tid, char buf[32])
-{
-	ins_thread_status(source->pid, tid, "voluntary_ctxt_switches", buf, 32);
-}
-
-static enum fib_wire_thread_state nowhere(int rc)
-{
-	if (rc == 0)
-		return FIB_WIRE_THREAD_RUNS;
-	return rc == -ENOENT || rc == -ESRCH ? FIB_WIRE_THREAD_ENDED : FIB_WIRE_THREAD_HIDDEN;
-}
-
-/* One look: it has slept in the same place all the time, or not. -EAGAIN: not; -ENOMEM. */
-static int look(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
-{
-	struct ins_registers registers = {0};
-	struct fib_sleeper_place before, after;
-	char slept[32], sleeps[32];
-	int rc;
-
-	count_sleeps(source, tid, slept);
-	rc = ins_thread_place(source->pid, tid, &before);
-	if (rc != 1)
-		return give_none(ret, tid, nowhere(rc));
-	registers.pc = before.pc;
-	registers.sp = before.sp;
-	rc = ins_thread_stack_registers(source, tid, &registers, ret);
-	if (rc < 0)
-		return rc;
-	rc = ins_thread_place(source->pid, tid, &after);
-	count_sleeps(source, tid, sleeps);
-	if (rc != 1 || before.call != after.call || before.sp != after.sp ||
-	    before.pc != after.pc || strcmp(slept, sleeps) != 0)
-		return -EAGAIN;
-	ret->call = before.call;
-	return 0;
-}
-
-int ins_thread_stack_live(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
-{
-	char name[INS_THREAD_NAME];
-	int rc = -EAGAIN;
-	unsigned i;
-
-	begin(ret, tid, FIB_WIRE_THREAD_HIDDEN);
-	/* Where it has other numbers for its threads than we do, this one is somebody else. */
-	if (ins_thread_look(source->pid, tid, name) == INS_THREAD_UNKNOWN)
-		return 0;
-	for (i = 0; rc == -EAGAIN && i < TRIES; i++) {
-		ins_thread_stack_free(ret);
-		rc = look(source, tid, ret);
-	}
-	return rc == -EAGAIN ? give_none(ret, tid, FIB_WIRE_THREAD_MOVED) : rc;
 }
 
 int ins_thread_stack_read(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
@@ -188,14 +135,4 @@ void ins_thread_stack_free(struct ins_thread_stack *stack)
 {
 	free(stack->bytes);
 	stack->bytes = NULL;
-}
-
-void ins_thread_stack_walk(struct ins_unwinder *unwinder, const struct ins_thread_stack *stack,
-			   struct ins_walk *ret)
-{
-	memset(ret, 0, sizeof *ret - sizeof ret->pc);
-	if (stack->why[0])
-		snprintf(ret->reason, sizeof ret->reason, "%s", stack->why);
-	else if (stack->fiber.registers.known || !ins_frame_guess(unwinder, &stack->fiber, ret))
-		ins_unwind_thread(unwinder, &stack->fiber, ret);
 }

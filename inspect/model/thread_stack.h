@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "inspect/model/source.h"
-#include "inspect/unwind/unwind.h"
 #include "wire/thread.h"
 
 #define INS_THREAD_STACK_CALL_UNKNOWN INT64_MIN
@@ -37,21 +36,20 @@ struct ins_thread_stack {
 int ins_thread_stack_read(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret);
 void ins_thread_stack_free(struct ins_thread_stack *stack);
 
-/* Its frames, up to the one that nobody called; none, and why, where there is no stack. */
-void ins_thread_stack_walk(struct ins_unwinder *unwinder, const struct ins_thread_stack *stack,
-			   struct ins_walk *ret);
-
 /* -- for sources -- */
 
 /* Decode a frame's payload (wire/thread.h) about thread tid. 0; -EPROTO when it makes no sense, -ENOMEM. */
 int ins_thread_stack_take(const void *payload, size_t length, uint64_t tid,
 			  struct ins_thread_stack *ret);
 
-/* Of thread tid of a live process, whose memory source reads. 0 or -ENOMEM. */
-int ins_thread_stack_live(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret);
-
 /* Of a thread with these registers, whose stack is in the source's memory. NULL: there is no such thread. 0 or -ENOMEM. */
 int ins_thread_stack_registers(struct ins_source *source, uint64_t tid,
 			       const struct ins_registers *registers, struct ins_thread_stack *ret);
+
+/* Start over about thread tid, of which nothing but its state is known. The second one frees what was there; always 0. */
+void ins_thread_stack_begin(struct ins_thread_stack *ret, uint64_t tid,
+			    enum fib_wire_thread_state state);
+int ins_thread_stack_none(struct ins_thread_stack *ret, uint64_t tid,
+			  enum fib_wire_thread_state state);
 
 #endif

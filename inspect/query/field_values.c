@@ -7,7 +7,7 @@
 
 #include "inspect/text/duration.h"
 #include "inspect/query/fields.h"
-#include "inspect/render/render.h"
+#include "inspect/model/words.h"
 
 /* Digits, up to where they end. */
 static bool parse_number(const char *text, int base, uint64_t *ret, const char **ret_end)

@@ -2,9 +2,8 @@
 /*
  * fields.c - what can be asked of a fiber by name
  *
- * One line of the table is one field: adding one here is all that --where, --sort, --columns, --group-by and the help
- * need. A value is fetched for every fiber that is looked at, so it is a number wherever it can be, and turned
- * into words only where it is shown.
+ * One line of the table is one field: adding one here is all that --where, --sort, --columns, --group-by and the help need. A value is
+ * fetched for every fiber that is looked at, so it is a number wherever it can be, and turned into words only where it is shown.
  */
 #include "inspect/query/fields.h"
 
@@ -13,7 +12,8 @@
 #include <string.h>
 
 #include "inspect/text/plain.h"
-#include "inspect/render/render.h"
+#include "inspect/model/words.h"
+#include "inspect/text/duration.h"
 
 static const struct fib_row *row_of(const struct ins_sight *sight)
 {
@@ -278,11 +278,10 @@ const struct ins_field_info ins_field_infos[] = {
 bool ins_field_find(const char *name, size_t n, struct ins_field *ret)
 {
 	const struct ins_field_info *info;
+	const size_t prefix = strlen(LABEL);
 
 	memset(ret, 0, sizeof *ret);
 	for (info = ins_field_infos; info->name; info++) {
-		size_t prefix = strlen(LABEL);
-
 		if (info->get == get_label && n > prefix && n - prefix < sizeof ret->key &&
 		    strncmp(name, LABEL, prefix) == 0) {
 			memcpy(ret->key, name + prefix, n - prefix);
@@ -322,7 +321,7 @@ static void say_number(struct ins_line *line, enum ins_field_kind kind, uint64_t
 {
 	switch (kind) {
 	case INS_TIME:
-		ins_words_say_duration(line, number > INT64_MAX ? INT64_MAX : (int64_t)number);
+		ins_duration_say(line, number > INT64_MAX ? INT64_MAX : (int64_t)number);
 		break;
 	case INS_SIZE:
 		say_size(line, number);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* account.c - adding up what a recording shows: who did what. What was waited for is account_waits.c's. */
-#include "inspect/recording/account_waits.h"
+#include "inspect/recording/account.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/recording/account_waits.h"
 #include "layout/layout.h"
 
 struct adding {
@@ -16,19 +17,6 @@ struct adding {
 	struct ins_carried **carried; /* of a ring; NULL: it is no carrier's */
 	int rc;			      /* of a wait */
 };
-
-void ins_add_ns(int64_t *to, int64_t ns)
-{
-	if (__builtin_add_overflow(*to, ns, to))
-		*to = INT64_MAX;
-}
-
-int64_t ins_slice_length(const struct ins_slice *s)
-{
-	int64_t ns;
-
-	return __builtin_sub_overflow(s->to, s->from, &ns) ? INT64_MAX : ns;
-}
 
 /* -- who did what -- */
 

@@ -3,7 +3,7 @@
 #ifndef INS_ACCOUNT_WAITS_H
 #define INS_ACCOUNT_WAITS_H
 
-#include "inspect/recording/account.h"
+#include "inspect/recording/account_rows.h"
 #include "inspect/text/pairs.h"
 #include "inspect/recording/seen.h"
 #include "inspect/text/spread.h"

@@ -16,7 +16,7 @@
 
 #include <fiber/fiber.h>
 
-#include "inspect/recording/replay_inside.h"
+#include "inspect/recording/replay_holes.h"
 
 static struct ins_does *find(const struct ins_replay *p, uint64_t id)
 {
@@ -88,23 +88,6 @@ const struct ins_lives *ins_replay_lives(const struct ins_replay *p)
 
 /* -- slices -- */
 
-void ins_replay_emit(struct ins_replay *p, const struct ins_does *l, enum ins_doing doing,
-		     int64_t from, int64_t to, unsigned flags)
-{
-	const struct ins_slice slice = {
-		l->life->id, (size_t)(l - p->doing), doing,  l->ring, from, to, l->object, l->arg,
-		l->kind,     (uint8_t)flags,	     l->ways};
-
-	if (to >= from && p->ops->slice)
-		p->ops->slice(p->context, &slice);
-}
-
-/* A descriptor's wait is about poll(2)'s bits too. */
-static uint8_t ways(uint64_t wait_arg)
-{
-	return (uint8_t)(wait_arg >> 32 << 1) & (FIB_EVENT_READ | FIB_EVENT_WRITE);
-}
-
 /* It has done so up to now: as far as nobody saw it do something else, which it did from then on. */
 static void emit_done(struct ins_replay *p, struct ins_does *l, int64_t now, unsigned flags)
 {
@@ -122,7 +105,7 @@ static void emit_done(struct ins_replay *p, struct ins_does *l, int64_t now, uns
 		l->kind = s->wait_kind;
 		l->object = s->wait_kind == FIB_WAIT_JOIN ? s->wait_arg : s->wait_object;
 		l->arg = (uint32_t)s->wait_arg;
-		l->ways = s->wait_kind == FIB_WAIT_FD ? ways(s->wait_arg) : 0;
+		l->ways = s->wait_kind == FIB_WAIT_FD ? ins_replay_ways(s->wait_arg) : 0;
 	}
 	ins_replay_emit(p, l, l->doing, l->since, now, flags);
 }
@@ -142,31 +125,6 @@ static void turn(struct ins_replay *p, struct ins_does *l, enum ins_doing doing,
 	l->earlier = false;
 	l->woken = false;
 	l->touched = true;
-}
-
-enum ins_doing ins_doing_of(const struct ins_recording_fiber *f)
-{
-	return f->state == FIBER_RUNNING     ? INS_DOING_RUNNING
-	       : f->state == FIBER_RUNNABLE  ? INS_DOING_RUNNABLE
-	       : f->state == FIBER_SUSPENDED ? INS_DOING_WAITING
-					     : INS_DOING_UNKNOWN;
-}
-
-void ins_replay_recall(struct ins_replay *p, struct ins_does *l, enum ins_doing doing, int64_t now)
-{
-	const struct ins_recording_head *head = &p->recording->head;
-	const struct ins_recording_fiber *f = l->life->first;
-
-	if (l->touched || !f || f->since > now || ins_doing_of(f) != doing)
-		return;
-	l->doing = doing;
-	l->earlier = f->since < head->began;
-	l->since = l->earlier ? head->began : f->since;
-	l->kind = f->wait_kind;
-	l->object = f->wait_kind == FIB_WAIT_JOIN ? f->wait_arg : f->wait_object;
-	l->arg = (uint32_t)f->wait_arg;
-	l->ways = f->wait_kind == FIB_WAIT_FD ? ways(f->wait_arg) : 0;
-	l->ring = f->carrier < p->carriers ? p->ring[f->carrier] : INS_NO_RING;
 }
 
 /* -- events -- */

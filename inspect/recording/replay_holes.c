@@ -20,7 +20,7 @@
 
 #include <fiber/fiber.h>
 
-#include "inspect/recording/replay_inside.h"
+#include "inspect/recording/replay_holes.h"
 
 #define GRAIN INT64_C(2000000) /* ns: of "since when" in records */
 

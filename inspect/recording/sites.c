@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sites.c - events that happened in the same place, counted. A ring has a few hundred: they are compared one by one. */
 #include "inspect/recording/sites.h"
+#include "inspect/symbols/program_frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static void note_time(struct ins_site *s, const struct ins_event *event)
 int ins_sites_add(struct ins_sites *sites, struct ins_symbols *symbols,
 		  const struct ins_event *event, const struct ins_walk *walk)
 {
-	const unsigned frame = ins_event_site(symbols, walk);
+	const unsigned frame = ins_program_frame(symbols, walk);
 	const int64_t duration = event->fiber.row.age;
 	struct ins_site *s = NULL;
 	size_t i;

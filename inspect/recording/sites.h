@@ -8,7 +8,9 @@
 #ifndef INS_SITES_H
 #define INS_SITES_H
 
-#include "inspect/model/events.h"
+#include "inspect/model/event.h"
+#include "inspect/symbols/symbolize.h"
+#include "inspect/unwind/unwind.h"
 #include "inspect/text/sample.h"
 #include "inspect/text/spread.h"
 

@@ -25,36 +25,7 @@
 #include "inspect/symbols/symbolize.h"
 #include "inspect/query/tally.h"
 #include "inspect/unwind/unwind.h"
-
-/* -- words both renderers use: render_words.c -- */
-
-/* "2m14s", "1.2s", "350ms", "12us", "0s": at most two units. Returns buf; the second one appends it. */
-const char *ins_words_duration(int64_t ns, char *buf, size_t size);
-void ins_words_say_duration(struct ins_line *line, int64_t ns);
-
-/* A name from the program for between quotes: ins_plain_quoted() of plain.h. Returns buf. */
-const char *ins_words_clean(const char *text, char *buf, size_t size);
-
-/* "suspended", ... and "mutex", ...; layout may be NULL or lack a name. A name of the layout's is as
- * the program has it: not for a terminal. INS_WORDS_UNKNOWN behind the last. */
-#define INS_WORDS_UNKNOWN "unknown"
-const char *ins_words_state(const struct fib_layout *layout, unsigned state);
-const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind);
-
-/* "read", "write", "read|write" for poll(2)'s bits. Returns buf. */
-const char *ins_words_events(unsigned events, char *buf, size_t size);
-
-/*
- * What a fiber waits for: `mutex "cfg"@0x5f.. held by 88`, `mutex@0x5f.. held by thread 12`,
- * `fd 17 read`, `sleep 1.2s left`, `join 41`; "" when it does not wait. address: show the object's
- * address also when it has a name; without a name it is always shown. What a group's members do not
- * share is left out. Returns buf.
- */
-const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fiber *fiber,
-			   bool address, char *buf, size_t size);
-
-/* Of a snapshot's summary: "snapshot of vm1, taken 2026-11-21 22:47:52 +0000"; "" of any other. Returns buf. */
-const char *ins_words_taken(const struct ins_summary *summary, char *buf, size_t size);
+#include "inspect/model/words.h"
 
 /* -- text: render_text.c -- */
 

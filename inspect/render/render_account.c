@@ -7,13 +7,14 @@
 
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
 
 #define TEXT  512
 #define PLACE 3 /* calls that say where */
 
 static const char *time_of(int64_t ns, char buf[32])
 {
-	return ins_words_duration(ns, buf, 32);
+	return ins_duration_text(ns, buf, 32);
 }
 
 static double percent(int64_t part, int64_t all)
@@ -51,7 +52,7 @@ static void put_head(FILE *out, const struct ins_recording *r, const struct ins_
 	char name[320], t[5][32];
 
 	fprintf(out, "%s (process %d): %s, %zu fiber%s, %zu event%s, %" PRIu64 " lost\n\n",
-		ins_words_clean(r->head.name, name, sizeof name), (int)r->head.pid,
+		ins_plain_quoted(r->head.name, name, sizeof name), (int)r->head.pid,
 		time_of(a->length, t[0]), a->fibers, a->fibers == 1 ? "" : "s", r->events,
 		r->events == 1 ? "" : "s", r->lost);
 	put_lost(out, r, a);

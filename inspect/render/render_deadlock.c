@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 
-#include "inspect/model/events.h"
+#include "inspect/model/event.h"
 #include "inspect/render/render_waits.h"
+#include "inspect/text/duration.h"
+#include "inspect/text/plain.h"
 
 static struct ins_table *table_of(const struct ins_deadlocks *found)
 {
@@ -50,7 +52,7 @@ static void put_fiber(FILE *out, const struct ins_fiber *fiber)
 	char name[sizeof fiber->row.name * 4];
 
 	fprintf(out, "fiber %" PRIu64 " \"%s\"", fiber->row.id,
-		ins_words_clean(fiber->row.name, name, sizeof name));
+		ins_plain_quoted(fiber->row.name, name, sizeof name));
 }
 
 static void put_lock(FILE *out, const struct fib_layout *layout, const struct ins_deadlocks *found,
@@ -109,7 +111,7 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 	}
 	if (d->deadline != INT64_MAX)
 		fprintf(out, ", until a deadline in %s",
-			ins_words_duration(left(found, d), text, sizeof text));
+			ins_duration_text(left(found, d), text, sizeof text));
 	if (d->behind)
 		fprintf(out, ", and %" PRIu64 " fiber%s behind %s", d->behind,
 			d->behind == 1 ? " waits" : "s wait", d->count == 1 ? "it" : "them");

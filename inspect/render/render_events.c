@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "inspect/text/plain.h"
+#include "inspect/text/duration.h"
+#include "inspect/symbols/program_frame.h"
 
 static const struct ins_frame *frame_at(struct ins_symbols *symbols, const struct ins_walk *walk,
 					unsigned frame)
@@ -44,17 +46,19 @@ void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbo
 {
 	char when[32], took[32], name[sizeof event->e.name * 4], doing[320], site[1600];
 
-	say_site(symbols, walk, ins_event_site(symbols, walk), site, sizeof site);
+	say_site(symbols, walk, ins_program_frame(symbols, walk), site, sizeof site);
 	fprintf(out, "%s %8s%s fiber %" PRIu64 " \"%s\" %s",
 		ins_moment_words(event->wall, when, sizeof when),
-		ins_words_duration(event->fiber.row.age, took, sizeof took),
+		ins_duration_text(event->fiber.row.age, took, sizeof took),
 		event->e.flags & FIB_WIRE_EVENT_LASTS ? " and on" : "", event->e.fiber,
-		ins_words_clean(event->e.name, name, sizeof name),
+		ins_plain_quoted(event->e.name, name, sizeof name),
 		ins_event_doing(layout, event, doing, sizeof doing));
 	if (site[0])
 		fprintf(out, ": %s", site);
 	else if (walk->reason[0])
 		fprintf(out, ": no frames: %s", walk->reason);
+	if ((event->e.flags & FIB_WIRE_EVENT_ASTRAY) && site[0])
+		fputs("; its stack pointer is outside its stack", out);
 	fputc('\n', out);
 }
 
@@ -69,16 +73,18 @@ void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins
 		ins_event_doing(layout, &s->event, doing, sizeof doing));
 	if (site[0])
 		fprintf(out, ": %s", site);
-	ins_words_duration(s->durations.max, max, sizeof max);
-	ins_words_duration(s->first.ago, first, sizeof first);
-	ins_words_duration(s->last.ago, last, sizeof last);
+	if ((s->event.e.flags & FIB_WIRE_EVENT_ASTRAY) && site[0])
+		fputs("; its stack pointer is outside its stack", out);
+	ins_duration_text(s->durations.max, max, sizeof max);
+	ins_duration_text(s->first.ago, first, sizeof first);
+	ins_duration_text(s->last.ago, last, sizeof last);
 	if (s->count == 1)
 		fprintf(out, " [%s", max);
 	else
 		fprintf(out, " [%s in all, %s to %s, median %s",
-			ins_words_duration(s->total, total, sizeof total),
-			ins_words_duration(s->durations.min, min, sizeof min), max,
-			ins_words_duration(s->durations.median, median, sizeof median));
+			ins_duration_text(s->total, total, sizeof total),
+			ins_duration_text(s->durations.min, min, sizeof min), max,
+			ins_duration_text(s->durations.median, median, sizeof median));
 	if (s->count == 1 || strcmp(first, last) == 0)
 		fprintf(out, ", %s ago", last);
 	else
@@ -129,6 +135,8 @@ static int put_doing(json_t *to, const struct fib_layout *layout, const struct i
 		rc |= json_object_set_new(to, "wait", json_null());
 	rc |= json_object_set_new(to, "refused",
 				  json_boolean(event->e.flags & FIB_WIRE_EVENT_REFUSED));
+	if (event->e.flags & FIB_WIRE_EVENT_ASTRAY)
+		rc |= json_object_set_new(to, "pointerOutside", json_true());
 	json_decref(fiber);
 	return rc;
 }
@@ -147,7 +155,7 @@ json_t *ins_json_event(const struct fib_layout *layout, struct ins_symbols *symb
 			(e->flags & FIB_WIRE_EVENT_LASTS) != 0, "carrier",
 			e->carrier == FIB_WIRE_EVENT_NO_CARRIER ? json_null()
 								: json_integer(e->carrier),
-			"site", site_object(symbols, walk, ins_event_site(symbols, walk)),
+			"site", site_object(symbols, walk, ins_program_frame(symbols, walk)),
 			"truncated", walk->truncated);
 	if (ret && put_doing(ret, layout, event) == 0)
 		return ret;

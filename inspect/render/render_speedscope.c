@@ -6,39 +6,27 @@
  */
 #include "inspect/render/render_flames.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
-#include "inspect/render/render.h"
+#include "inspect/text/json_put.h"
 
-static int put_text(FILE *out, const char *text)
-{
-	json_t *string = ins_json_text(text);
-	int rc = string && json_dumpf(string, out, JSON_ENCODE_ANY) == 0 ? 0 : -ENOMEM;
-
-	json_decref(string);
-	return rc;
-}
-
-static int put_functions(FILE *out, const struct ins_flames *flames)
+static void put_functions(FILE *out, const struct ins_flames *flames)
 {
 	size_t i;
-	int rc = 0;
 
 	fputs("\"shared\":{\"frames\":[", out);
-	for (i = 0; rc == 0 && i < ins_flames_functions(flames); i++) {
+	for (i = 0; i < ins_flames_functions(flames); i++) {
 		const struct ins_flame_function *f = ins_flames_function(flames, i);
 
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
-		rc = put_text(out, f->name);
-		if (rc == 0 && f->file) {
+		ins_json_put_text(out, f->name);
+		if (f->file) {
 			fputs(",\"file\":", out);
-			rc = put_text(out, f->file);
+			ins_json_put_text(out, f->file);
 		}
 		fputc('}', out);
 	}
 	fputs("]},\n", out);
-	return rc;
 }
 
 static void put_samples(FILE *out, const struct ins_flames *flames)
@@ -76,19 +64,16 @@ static void put_profile(FILE *out, const struct ins_flames *flames, bool age)
 
 int ins_speedscope_put(FILE *out, const struct ins_flames *flames, const char *title)
 {
-	int rc;
-
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	      "\"exporter\":\"libfiber " FIBER_VERSION "\",\n\"activeProfileIndex\":0,\n\"name\":",
 	      out);
-	rc = put_text(out, title);
+	ins_json_put_text(out, title);
 	fputs(",\n", out);
-	if (rc == 0)
-		rc = put_functions(out, flames);
+	put_functions(out, flames);
 	fputs("\"profiles\":[\n", out);
 	put_profile(out, flames, false);
 	fputs(",\n", out);
 	put_profile(out, flames, true);
 	fputs("]}\n", out);
-	return rc;
+	return 0;
 }

@@ -17,6 +17,7 @@
 
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
 
 #define WIDTH  1180.0 /* of all fibers; there is a margin of 10 on both sides */
 #define MARGIN 10.0
@@ -149,7 +150,7 @@ static void put_frame(const struct svg *s, const char *name, size_t depth, uint6
 		"<rect x=\"%.3f\" y=\"%zu\" width=\"%.3f\" height=\"%d\" fill=\"rgb(%u,%u,%u)\"/>"
 		"<text x=\"%.3f\" y=\"%zu\">",
 		n, n == 1 ? "" : "s", (double)n * 100 / (double)s->fibers,
-		ins_words_duration((int64_t)age, words, sizeof words), x, y, w, ROW - 1,
+		ins_duration_text((int64_t)age, words, sizeof words), x, y, w, ROW - 1,
 		205 + hash % 50, 60 + hash / 50 % 150, hash / 7500 % 55, x + 3, y + 12);
 	if (w - 6 >= 3 * GLYPH)
 		put_text(s->out, name, (size_t)((w - 6) / GLYPH));

@@ -12,6 +12,7 @@
 
 #include "inspect/text/plain.h"
 #include "inspect/render/render_variables.h"
+#include "inspect/text/duration.h"
 
 static void put_state(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber)
 {
@@ -32,9 +33,9 @@ void ins_text_header(FILE *out, const struct fib_layout *layout, const struct in
 	char name[sizeof fiber->row.name * 4], age[32];
 
 	fprintf(out, "fiber %" PRIu64 " \"%s\" ", fiber->row.id,
-		ins_words_clean(fiber->row.name, name, sizeof name));
+		ins_plain_quoted(fiber->row.name, name, sizeof name));
 	put_state(out, layout, fiber);
-	fprintf(out, ", %s]\n", ins_words_duration(fiber->row.age, age, sizeof age));
+	fprintf(out, ", %s]\n", ins_duration_text(fiber->row.age, age, sizeof age));
 }
 
 static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
@@ -110,17 +111,17 @@ void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins
 
 	fprintf(out, "%" PRIu64 " fiber%s ", group->count, group->count == 1 ? "" : "s");
 	put_state(out, layout, &group->fiber);
-	ins_words_duration(group->ages.min, min, sizeof min);
-	ins_words_duration(group->ages.max, max, sizeof max);
+	ins_duration_text(group->ages.min, min, sizeof min);
+	ins_duration_text(group->ages.max, max, sizeof max);
 	if (strcmp(min, max) == 0)
 		fprintf(out, ", %s]", max);
 	else
 		fprintf(out, ", %s to %s, median %s]", min, max,
-			ins_words_duration(group->ages.median, median, sizeof median));
+			ins_duration_text(group->ages.median, median, sizeof median));
 	fputs(group->count == 1 ? " id" : " ids", out);
 	ins_text_sample(out, &group->ids, group->count > group->ids.count);
 	if (group->count == 1)
-		fprintf(out, " \"%s\"", ins_words_clean(group->fiber.row.name, name, sizeof name));
+		fprintf(out, " \"%s\"", ins_plain_quoted(group->fiber.row.name, name, sizeof name));
 	fputc('\n', out);
 }
 
@@ -146,7 +147,7 @@ void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t ma
 	put_problems(out, problems);
 	fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fiber%s, sampled over %s", summary->shown,
 		summary->total, summary->total == 1 ? "" : "s",
-		ins_words_duration(summary->sampled_ns, took, sizeof took));
+		ins_duration_text(summary->sampled_ns, took, sizeof took));
 	if (matched > summary->shown)
 		fprintf(out, "; %" PRIu64 " more %s: --all shows them", matched - summary->shown,
 			matched - summary->shown == 1 ? "matches" : "match");

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "inspect/text/plain.h"
+#include "inspect/text/json_put.h"
 
 #define CARRIERS 1
 #define FIBERS	 2
@@ -30,29 +31,6 @@ struct writing {
 };
 
 /* -- pieces -- */
-
-static void put_string(FILE *out, const char *text)
-{
-	size_t n;
-
-	putc('"', out);
-	for (; *text; text += n) {
-		const unsigned char c = (unsigned char)*text;
-
-		n = ins_plain_utf8(text);
-		if (!n) {
-			n = 1;
-			fputs("\\ufffd", out);
-		} else if (c < ' ' || c == 127) {
-			fprintf(out, "\\u%04x", c);
-		} else {
-			if (c == '"' || c == '\\')
-				putc('\\', out);
-			fwrite(text, 1, n, out);
-		}
-	}
-	putc('"', out);
-}
 
 /* ns as us. */
 static void put_time(FILE *out, const char *key, int64_t ns)
@@ -70,7 +48,7 @@ static void open_event(struct writing *w, const char *phase, unsigned process, u
 static void put_name(struct writing *w, const char *name)
 {
 	fputs(",\"name\":", w->out);
-	put_string(w->out, name);
+	ins_json_put_text(w->out, name);
 }
 
 static uint64_t since_began(const struct writing *w, int64_t ns)
@@ -246,7 +224,7 @@ static void put_meta(struct writing *w, const char *what, unsigned process, uint
 {
 	open_event(w, "M", process, thread);
 	fprintf(w->out, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
-	put_string(w->out, name);
+	ins_json_put_text(w->out, name);
 	fputs("}}", w->out);
 	open_event(w, "M", process, thread);
 	fprintf(w->out, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%" PRIu64 "}}", what,
@@ -289,9 +267,9 @@ int ins_trace_events(FILE *out, const struct ins_recording *recording, struct in
 	struct writing w = {out, recording, replay, false, 0};
 
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":", out);
-	put_string(out, recording->head.name);
+	ins_json_put_text(out, recording->head.name);
 	fputs(",\"host\":", out);
-	put_string(out, recording->head.host);
+	ins_json_put_text(out, recording->head.host);
 	fprintf(out, ",\"pid\":\"%d\",\"lostEvents\":\"%" PRIu64 "\"},\"traceEvents\":[",
 		(int)recording->head.pid, recording->lost);
 	put_tracks(&w);

@@ -9,6 +9,7 @@
 
 #include "inspect/text/line.h"
 #include "inspect/process/thread.h"
+#include "inspect/text/duration.h"
 
 const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at, pid_t pid,
 			     char *buf, size_t size)
@@ -70,8 +71,8 @@ static void put_queue(FILE *out, const struct ins_waits *w, const struct ins_que
 	ins_table_get(table, q->fibers[0], &fiber);
 	fiber.row.holder = 0; /* said already */
 	ins_words_wait(w->layout, &fiber, true, wait, sizeof wait);
-	ins_words_duration(q->age_min, min, sizeof min);
-	ins_words_duration(q->age_max, max, sizeof max);
+	ins_duration_text(q->age_min, min, sizeof min);
+	ins_duration_text(q->age_max, max, sizeof max);
 	if (q->kind == FIB_WAIT_JOIN)
 		fprintf(out, "%8zu to join it, %s", q->count, min);
 	else

@@ -16,6 +16,7 @@
 #include "inspect/symbols/cut.h"
 #include "inspect/render/render_deadlock.h"
 #include "inspect/unwind/unwind.h"
+#include "inspect/unwind/thread_stack_walk.h"
 
 /* Readings of what is fleeting, and the time between: a thread that hands over a lock may have had to leave its CPU. */
 #define FLEETING_READINGS 3

@@ -8,7 +8,7 @@
 #ifndef INS_FRAMES_H
 #define INS_FRAMES_H
 
-#include "inspect/model/events.h"
+#include "inspect/model/event.h"
 #include "inspect/text/moment.h"
 #include "inspect/model/source.h"
 #include "wire/wire.h"

@@ -16,6 +16,7 @@
 #include <fiber/fiber.h>
 
 #include "inspect/corefile/core.h"
+#include "inspect/corefile/core_status.h"
 #include "inspect/source/records.h"
 #include "inspect/source/registry.h"
 #include "inspect/unwind/resume.h"

@@ -33,6 +33,7 @@
 #include "inspect/unwind/resume.h"
 #include "inspect/process/rights.h"
 #include "inspect/process/runner.h"
+#include "inspect/process/thread_stack_live.h"
 #include "inspect/text/slurp.h"
 #include "inspect/model/thread_stack.h"
 

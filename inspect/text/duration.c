@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* duration.c - lengths of time as people type them. */
+/* duration.c - lengths of time as people type and read them. */
 #include "inspect/text/duration.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
+
+#define SECOND INT64_C(1000000000)
 
 static const struct {
 	const char *name;
@@ -97,4 +99,51 @@ int64_t ins_duration_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* "2m14s": a number and its unit, then what is left of it in the next smaller one. */
+static void say_two(struct ins_line *l, int64_t big, char unit, int64_t small, char small_unit)
+{
+	ins_line_number(l, (uint64_t)big);
+	ins_line_char(l, unit);
+	ins_line_number(l, (uint64_t)small);
+	ins_line_char(l, small_unit);
+}
+
+static void say_one(struct ins_line *l, int64_t number, const char *unit)
+{
+	ins_line_number(l, (uint64_t)number);
+	ins_line_text(l, unit);
+}
+
+void ins_duration_say(struct ins_line *l, int64_t ns)
+{
+	int64_t s = ns / SECOND;
+
+	if (ns <= 0)
+		ins_line_text(l, "0s");
+	else if (ns < 1000)
+		say_one(l, ns, "ns");
+	else if (ns < 1000000)
+		say_one(l, ns / 1000, "us");
+	else if (ns < SECOND)
+		say_one(l, ns / 1000000, "ms");
+	else if (s < 60 && ns % SECOND / 100000000)
+		say_two(l, s, '.', ns % SECOND / 100000000, 's');
+	else if (s < 60)
+		say_one(l, s, "s");
+	else if (s < 3600)
+		say_two(l, s / 60, 'm', s % 60, 's');
+	else if (s < 86400)
+		say_two(l, s / 3600, 'h', s % 3600 / 60, 'm');
+	else
+		say_two(l, s / 86400, 'd', s % 86400 / 3600, 'h');
+}
+
+const char *ins_duration_text(int64_t ns, char *buf, size_t size)
+{
+	struct ins_line l = ins_line(buf, size);
+
+	ins_duration_say(&l, ns);
+	return buf;
 }

@@ -292,6 +292,7 @@ static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 	const bool paused = fiber->flags & INS_FIBER_PAUSED;
 	const bool whole = fiber->stack && walk_whole(u, fiber, ret);
 	const bool home = paused && (u->home || row->sp - row->stack_low <= row->stack_size);
+	/* No switch takes half a second. */
 
 	if (paused && whole && !u->foreign)
 		return;
@@ -330,6 +331,9 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 			 : fiber->row.state == FIBER_RUNNING
 				 ? "it runs: its stack does not hold still"
 				 : "it has no stack");
+		if (ret->truncated)
+			ins_problems_add(&unwinder->source->problems,
+					 "a backtrace is truncated: %s", ret->reason);
 		return;
 	}
 	if (layout->recipe != FIB_RECIPE_CFI && layout->recipe != FIB_RECIPE_SAVED) {

@@ -63,12 +63,13 @@ static bool owns(const struct fib_layout *layout, const struct ins_fiber *fiber,
 	       record - layout->records >= layout->committed * layout->record_size;
 }
 
-/* A suspended fiber's stack has at least a return address. */
+/* A suspended fiber's stack has at least a return address, and that near its stack pointer. */
 static bool all_zero(const struct ins_fiber *fiber)
 {
+	const size_t most = 64u << 10;
 	size_t i;
 
-	for (i = 0; fiber->stack && i < fiber->stack_size; i++) {
+	for (i = 0; fiber->stack && i < fiber->stack_size && i < most; i++) {
 		if (fiber->stack[i])
 			return false;
 	}

@@ -58,7 +58,7 @@ static int push_memory(struct machine *m, uint64_t size, unsigned type_size, boo
 	uint64_t value = 0;
 
 	if (!top || size > sizeof value ||
-	    ins_unwound_memory(m->scene->source, m->scene->fiber, top->number, &value, size) < 0)
+	    ins_scene_memory(m->scene->source, m->scene->fiber, top->number, &value, size) < 0)
 		return -ENODATA;
 	m->cells.count--;
 	return ins_cells_push(&m->cells, value, type_size, is_signed);

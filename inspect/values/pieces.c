@@ -5,12 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-bool ins_scene_register(const struct ins_scene *scene, uint64_t number, uint64_t *ret)
-{
-	return scene->at < scene->count &&
-	       ins_registers_get(&scene->frames[scene->at].registers, number, ret);
-}
-
 /* The bytes of a piece, as many as there are of size. */
 static int fetch_piece(const struct ins_scene *scene, const struct ins_piece *p, unsigned char *buf,
 		       size_t size, size_t *ret_size)
@@ -22,7 +16,7 @@ static int fetch_piece(const struct ins_scene *scene, const struct ins_piece *p,
 	case INS_AWAY:
 		return -ENODATA;
 	case INS_MEMORY:
-		if (ins_unwound_memory(scene->source, scene->fiber, p->number, buf, size) < 0)
+		if (ins_scene_memory(scene->source, scene->fiber, p->number, buf, size) < 0)
 			return -EFAULT;
 		*ret_size = size;
 		return 0;

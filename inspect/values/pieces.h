@@ -3,29 +3,13 @@
 #ifndef INS_PIECES_H
 #define INS_PIECES_H
 
-#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inspect/values/unwound.h"
+#include "inspect/values/scene.h"
 
 #define INS_PIECES 16
-
-/* What expressions are about: a frame of a fiber. All is borrowed. */
-struct ins_scene {
-	struct ins_source *source;
-	const struct ins_fiber *fiber;
-	const struct ins_unwound *frames; /* of the walk, innermost first */
-	unsigned count;			  /* how many of them are known */
-	unsigned at;			  /* which one is meant */
-	Dwarf_Addr bias;     /* address in the process - address in the debug information */
-	Dwarf_Die *function; /* the frame's, for its frame base and callers; NULL: none */
-	unsigned depth;	     /* expressions within expressions */
-	/* How an outer frame's function is found; NULL: it is not. False: there is none. */
-	bool (*outer)(const struct ins_scene *scene, struct ins_scene *ret,
-		      Dwarf_Die *ret_function);
-};
 
 enum ins_where {
 	INS_AWAY,     /* optimized out */
@@ -46,9 +30,6 @@ struct ins_location {
 	unsigned count; /* 0: optimized out */
 	struct ins_piece piece[INS_PIECES];
 };
-
-/* What that register held in the scene's frame. False: nobody knows. */
-bool ins_scene_register(const struct ins_scene *scene, uint64_t number, uint64_t *ret);
 
 /*
  * Copy the first `size` bytes of what is there; known[i] says whether buf[i] is. 0; -ENODATA: nothing of it is

@@ -19,20 +19,6 @@
 #include "inspect/elf/debug.h"
 #include "inspect/values/location.h"
 
-int ins_unwound_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
-		       void *buf, size_t size)
-{
-	int rc = ins_fiber_memory(fiber, address, buf, size);
-
-	if (rc != -ENOENT)
-		return rc;
-	if (ins_modules_read(source->modules, address, buf, size, false) == 0)
-		return 0;
-	if (source->memory && source->memory(source, address, buf, size) == 0)
-		return 0;
-	return -EFAULT;
-}
-
 /* The table's line for the address; the caller frees it. */
 static Dwarf_Frame *frame_at(struct ins_source *source, uint64_t address, Dwarf_Addr *ret_bias)
 {

@@ -12,16 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inspect/model/registers.h"
-#include "inspect/model/source.h"
 #include "inspect/unwind/unwind.h"
-
-struct ins_unwound {
-	struct ins_registers registers;
-	uint64_t cfa;
-	bool has_cfa;
-	bool returned; /* its pc is behind a call */
-};
+#include "inspect/values/scene.h"
 
 /*
  * The walk's frames, ret[0] the innermost one; ret has room for walk->count. Returns of how many the registers are
@@ -29,10 +21,5 @@ struct ins_unwound {
  */
 unsigned ins_unwound_find(struct ins_source *source, const struct ins_fiber *fiber,
 			  const struct ins_walk *walk, struct ins_unwound *ret);
-
-/* Copy what was copied of the fiber, a file's code and constants, or the source's memory hold there: never what a file says of
- * memory that the program writes to. 0 or a negative errno. */
-int ins_unwound_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
-		       void *buf, size_t size);
 
 #endif

@@ -156,7 +156,7 @@ static void put_string(const struct ins_value *v, uint64_t address, struct ins_l
 	size_t n;
 
 	for (n = 0; n < TEXT; n++) {
-		if (ins_unwound_memory(v->source, v->fiber, address + n, &text[n], 1) < 0)
+		if (ins_scene_memory(v->source, v->fiber, address + n, &text[n], 1) < 0)
 			break;
 		if (!text[n]) {
 			put_text(line, text, n, false);

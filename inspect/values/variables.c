@@ -19,6 +19,7 @@
 #include "inspect/symbols/symbolize.h"
 #include "inspect/values/type_name.h"
 #include "inspect/values/value.h"
+#include "inspect/values/unwound.h"
 
 #define OF_FRAME   64	/* variables that are kept of one frame */
 #define OF_WALK	   2048 /* and of all */

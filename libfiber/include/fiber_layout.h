@@ -8,9 +8,8 @@
  * it, says where the struct is. A reader needs these two and the process' memory: no symbols, no
  * debug info, no header of the version that the program was built with.
  *
- * The rule: fields are only ever added. A reader takes what the struct's own size covers, asks
- * fib_layout_has() for anything younger than version 1, and treats every number it reads as
- * hostile.
+ * The rule: fields are only ever added. A reader takes what the struct's own size covers, asks fib_layout_has()
+ * for anything younger than version 1, and treats every number it reads as hostile.
  *
  * The struct lives in writable data (a core always contains a written page) and holds no pointers
  * to tables, so that one read fetches all of it.
@@ -137,8 +136,7 @@ enum fib_layout_base {
 	FIB_BASE_RECORD = 1,  /* the record */
 	FIB_BASE_STACK = 2,   /* the record's FIB_FIELD_SP */
 	FIB_BASE_CONTEXT = 3, /* the address that stands in the record at layout.context */
-	FIB_BASE_SP =
-		4, /* nothing is read: the register is the record's FIB_FIELD_SP and the offset */
+	FIB_BASE_SP = 4,      /* nothing is read: the record's FIB_FIELD_SP and the offset */
 };
 
 /* DWARF's numbers, and for the two that have none everywhere: */

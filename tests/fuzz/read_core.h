@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "inspect/model/crash.h"
+#include "inspect/render/render_crash.h"
 #include "inspect/query/group.h"
 #include "inspect/render/render.h"
 #include "inspect/model/source.h"

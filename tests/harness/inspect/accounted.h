@@ -4,7 +4,7 @@
 #define UNIT_INSPECT_ACCOUNTED_H
 
 #include "inspect/recording/account.h"
-#include "recordings.h"
+#include "tests/harness/inspect/recordings.h"
 
 static struct ins_recording *r;
 static struct ins_replay *replay;

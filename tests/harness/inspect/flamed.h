@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "head.h"
+#include "tests/harness/inspect/head.h"
 #include "inspect/render/render.h"
 #include "inspect/render/render_flames.h"
-#include "nowhere.h"
-#include "rows.h"
+#include "tests/harness/inspect/nowhere.h"
+#include "tests/harness/inspect/rows.h"
 
 static struct fib_layout layout;
 static struct ins_groups *groups;

@@ -6,7 +6,7 @@
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
-#include "head.h"
+#include "tests/harness/inspect/head.h"
 
 static const Dwfl_Callbacks own_callbacks = {
 	.find_elf = dwfl_linux_proc_find_elf,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "inspect/source/snapshot.h"
-#include "rows.h"
+#include "tests/harness/inspect/rows.h"
 #include "tests/harness/paths.h"
 #include "wire/thread.h"
 

@@ -3,11 +3,11 @@
 #ifndef TEST_INSPECT_WAITING_H
 #define TEST_INSPECT_WAITING_H
 
-#include "head.h"
+#include "tests/harness/inspect/head.h"
 #include "inspect/waits/deadlock.h"
 #include "inspect/waits/graph.h"
 #include "inspect/waits/queues.h"
-#include "rows.h"
+#include "tests/harness/inspect/rows.h"
 
 struct waiting {
 	struct ins_table *table;

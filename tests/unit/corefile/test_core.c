@@ -146,6 +146,31 @@ static void test_a_hole_of_a_sparse_core_is_skipped(void **state)
 	ins_core_close(&core);
 }
 
+/* A segment of 64 GiB of which the file has a part of a page. */
+static void test_a_hole_of_a_sparse_core_is_one_run(void **state)
+{
+	const uint64_t size = UINT64_C(64) << 30;
+	bool there;
+
+	(void)state;
+	make();
+	((Elf64_Phdr *)(elf.at + elf_header(&elf)->e_phoff))[3].p_filesz = size;
+	((Elf64_Phdr *)(elf.at + elf_header(&elf)->e_phoff))[3].p_memsz = size;
+	elf_write(&elf, path, elf.size);
+	assert_int_equal(truncate(path, (off_t)(elf.size - 0x800 + size)), 0);
+	assert_int_equal(ins_core_open(path, &error, &core), 0);
+	assert_true(ins_core_run(&core, HIGH, size, &there) < 0x3000);
+	assert_true(there);
+	assert_true(ins_core_run(&core, HIGH + 0x10000, size - 0x10000, &there) == size - 0x10000);
+	assert_false(there);
+	assert_int_equal(ins_core_run(&core, HIGH + 0x10000, 100, &there), 100);
+	assert_false(there);
+	/* Where there is no memory a read says so. */
+	assert_int_equal(ins_core_run(&core, 0x1000, 100, &there), 100);
+	assert_true(there);
+	ins_core_close(&core);
+}
+
 static void test_a_core_cut_at_every_length_is_refused_or_says_what_is_missing(void **state)
 {
 	size_t size, whole;
@@ -251,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_notes_say_whose_core_it_is),
 		cmocka_unit_test(test_the_lowest_used_page_is_found_and_unknown_where_cut),
 		cmocka_unit_test(test_a_hole_of_a_sparse_core_is_skipped),
+		cmocka_unit_test(test_a_hole_of_a_sparse_core_is_one_run),
 		cmocka_unit_test(
 			test_a_core_cut_at_every_length_is_refused_or_says_what_is_missing),
 		cmocka_unit_test(test_every_flipped_byte_of_the_headers_is_survived),

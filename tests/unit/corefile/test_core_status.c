@@ -7,6 +7,7 @@
 #include "tests/harness/inspect/elf_bytes.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/corefile/core.h"
+#include "inspect/corefile/core_status.h"
 #include "tests/harness/paths.h"
 
 #define SP 19 /* in the note of an x86-64 */

@@ -26,7 +26,7 @@ static struct ins_modules *own_modules(void)
 	char *text;
 	size_t size;
 
-	memory = (struct ins_memory){getpid(), -1};
+	memory = (struct ins_memory){.pid = getpid(), .file = -1};
 	assert_int_equal(ins_slurp("/proc/self/maps", &text, &size), 0);
 	assert_int_equal(ins_modules_new(getpid(), read_self, &memory, &problems, &modules), 0);
 	assert_int_equal(ins_modules_parse_maps(modules, text, size), 0);

@@ -58,7 +58,7 @@ static int read_self(void *memory, uint64_t address, void *buf, size_t size)
 
 static void test_the_modules_of_this_process_are_found_with_their_files(void **state)
 {
-	struct ins_memory memory = {getpid(), -1};
+	struct ins_memory memory = {.pid = getpid(), .file = -1};
 	struct ins_modules *modules;
 	struct ins_module *m;
 	char *text, byte;

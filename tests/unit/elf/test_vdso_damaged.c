@@ -15,6 +15,7 @@
 #include "inspect/text/slurp.h"
 #include "inspect/elf/vdso.h"
 #include "tests/harness/inspect/snapshots.h"
+#include "inspect/unwind/event_walk.h"
 
 #define DAMAGED 3000
 #define EVENTS	6

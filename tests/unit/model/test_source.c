@@ -5,7 +5,7 @@
 
 #include "tests/harness/inspect/elf_bytes.h"
 #include "tests/harness/inspect/head.h"
-#include "inspect/model/events.h"
+#include "inspect/model/event.h"
 #include "tests/harness/inspect/room.h"
 #include "tests/harness/inspect/rows.h"
 #include "tests/harness/paths.h"

@@ -17,6 +17,7 @@
 #include "tests/harness/inspect/head.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/model/thread_stack.h"
+#include "inspect/unwind/thread_stack_walk.h"
 #include "tests/harness/inspect/snapshots.h"
 #include "tests/harness/process.h"
 

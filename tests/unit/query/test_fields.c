@@ -111,6 +111,9 @@ static void test_fields_of_a_waiting_fiber(void **state)
 	shows(&f, "cancelled", "-");
 	f.row.cancelled = 1;
 	shows(&f, "cancelled", "yes");
+	shows(&f, "masked", "-");
+	f.row.flags |= FIB_ROW_MASKED;
+	shows(&f, "masked", "yes");
 	shows(&f, "pins", "2");
 	shows(&f, "spawn", "0x1234");
 	f.row.holder = FIB_HOLDER_THREAD | 812;

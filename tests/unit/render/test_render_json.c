@@ -55,7 +55,7 @@ static json_t *fiber_of(const struct ins_fiber *fiber, const struct ins_walk *wa
 
 #define FIBER_KEYS                                                                           \
 	"id:i parentId:i name:s state:s ageNs:i switches:i cpuNs:i runnableNs:i waitedNs:i " \
-	"livedNs:i pins:i cancelled:b stack:o entry:n spawn:o "                              \
+	"livedNs:i pins:i cancelled:b masked:b stack:o entry:n spawn:o "                     \
 	"labels:o"
 
 static void test_a_waiting_fiber_has_every_key(void **state)

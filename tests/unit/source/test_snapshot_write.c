@@ -19,7 +19,7 @@
 
 #include "tests/harness/inspect/head.h"
 #include "inspect/text/draft.h"
-#include "inspect/model/events.h"
+#include "inspect/model/event.h"
 #include "inspect/model/thread_stack.h"
 #include "tests/harness/inspect/snapshots.h"
 

@@ -8,6 +8,7 @@
 #include "inspect/render/render_events.h"
 #include "inspect/unwind/unwind.h"
 #include "tests/harness/inspect/snapshots.h"
+#include "inspect/unwind/event_walk.h"
 
 #define DAMAGED 20000
 

@@ -224,7 +224,7 @@ static int start(void **state)
 	size_t size;
 
 	(void)state;
-	memory = (struct ins_memory){getpid(), -1};
+	memory = (struct ins_memory){.pid = getpid(), .file = -1};
 	if (ins_slurp("/proc/self/maps", &text, &size) < 0 ||
 	    ins_modules_new(getpid(), read_self, &memory, &problems, &modules) < 0 ||
 	    ins_modules_parse_maps(modules, text, size) < 0)

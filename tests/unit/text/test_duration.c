@@ -5,7 +5,6 @@
 #include "tests/harness/inspect/dice.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/text/duration.h"
-#include "inspect/render/render.h"
 
 static int64_t parsed(const char *text)
 {
@@ -113,10 +112,36 @@ static void test_duration_reads_what_the_tools_print(void **state)
 			(int64_t)(((uint64_t)dice(&seed, 1u << 31) << 31 | dice(&seed, 1u << 31)) >>
 				  dice(&seed, 62));
 
-		ins_words_duration(ns, said, sizeof said);
-		ins_words_duration(parsed(said), again, sizeof again);
+		ins_duration_text(ns, said, sizeof said);
+		ins_duration_text(parsed(said), again, sizeof again);
 		assert_string_equal(said, again);
 	}
+}
+
+#define S INT64_C(1000000000)
+
+static const char *said_as(int64_t ns)
+{
+	static char buf[32];
+
+	return ins_duration_text(ns, buf, sizeof buf);
+}
+
+static void test_durations_have_two_units_at_most(void **state)
+{
+	(void)state;
+	assert_string_equal(said_as(0), "0s");
+	assert_string_equal(said_as(-5), "0s");
+	assert_string_equal(said_as(INT64_MIN), "0s");
+	assert_string_equal(said_as(999), "999ns");
+	assert_string_equal(said_as(12345), "12us");
+	assert_string_equal(said_as(350 * S / 1000), "350ms");
+	assert_string_equal(said_as(1200 * S / 1000), "1.2s");
+	assert_string_equal(said_as(2 * S), "2s");
+	assert_string_equal(said_as(134 * S), "2m14s");
+	assert_string_equal(said_as(3600 * S), "1h0m");
+	assert_string_equal(said_as(90061 * S), "1d1h");
+	assert_string_equal(said_as(INT64_MAX), "106751d23h");
 }
 
 int main(void)
@@ -129,6 +154,7 @@ int main(void)
 		cmocka_unit_test(test_duration_refuses_what_is_none),
 		cmocka_unit_test(test_duration_refuses_what_does_not_fit),
 		cmocka_unit_test(test_duration_reads_what_the_tools_print),
+		cmocka_unit_test(test_durations_have_two_units_at_most),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);

@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "tests/harness/inspect/head.h"
-#include "inspect/model/events.h"
+#include "inspect/model/event.h"
 #include "inspect/unwind/frame_guess.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/process.h"
+#include "inspect/unwind/event_walk.h"
+#include "inspect/symbols/symbolize.h"
 
 static struct harness_process *hog;
 static struct ins_source *source;

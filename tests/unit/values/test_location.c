@@ -5,6 +5,7 @@
 
 #include "inspect/values/cells.h"
 #include "inspect/values/location.h"
+#include "inspect/values/unwound.h"
 #include "one_values.h"
 
 static struct ins_unwound frames[INS_WALK_MAX];

@@ -67,13 +67,13 @@ static void test_memory_is_the_fibers_and_never_a_files_idea_of_it(void **state)
 	uint64_t word, row = crowd->source->layout.entry_low;
 
 	(void)state;
-	assert_int_equal(ins_unwound_memory(crowd->source, fiber, fiber->row.sp, &word, 8), 0);
+	assert_int_equal(ins_scene_memory(crowd->source, fiber, fiber->row.sp, &word, 8), 0);
 	assert_memory_equal(&word, fiber->stack, 8);
 	crowd->source->memory = NULL;
 	/* Code does not change; below the copied part of a stack nothing is of that moment. */
-	assert_int_equal(ins_unwound_memory(crowd->source, fiber, row, &word, 4), 0);
-	assert_true(ins_unwound_memory(crowd->source, fiber, fiber->row.sp - 64, &word, 8) < 0);
-	assert_true(ins_unwound_memory(crowd->source, fiber, 8, &word, 8) < 0);
+	assert_int_equal(ins_scene_memory(crowd->source, fiber, row, &word, 4), 0);
+	assert_true(ins_scene_memory(crowd->source, fiber, fiber->row.sp - 64, &word, 8) < 0);
+	assert_true(ins_scene_memory(crowd->source, fiber, 8, &word, 8) < 0);
 	crowd->source->memory = memory;
 }
 

@@ -1,76 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_words.c - the words that both renderers are made of
+ * words.c - what states, waits and snapshots are called, for people and scripts
  *
  * Names come from the program that is looked at, which may be broken or hostile: no byte of them
  * reaches a terminal that could move its cursor, and two different names never look the same.
  */
-#include "inspect/render/render.h"
+#include "inspect/model/words.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "inspect/text/plain.h"
+#include "inspect/text/duration.h"
 
 #define SECOND INT64_C(1000000000)
-
-/* "2m14s": a number and its unit, then what is left of it in the next smaller one. */
-static void say_two(struct ins_line *l, int64_t big, char unit, int64_t small, char small_unit)
-{
-	ins_line_number(l, (uint64_t)big);
-	ins_line_char(l, unit);
-	ins_line_number(l, (uint64_t)small);
-	ins_line_char(l, small_unit);
-}
 
 static void say_one_after(struct ins_line *l, const char *words, uint64_t number)
 {
 	ins_line_text(l, words);
 	ins_line_number(l, number);
-}
-
-static void say_one(struct ins_line *l, int64_t number, const char *unit)
-{
-	ins_line_number(l, (uint64_t)number);
-	ins_line_text(l, unit);
-}
-
-void ins_words_say_duration(struct ins_line *l, int64_t ns)
-{
-	int64_t s = ns / SECOND;
-
-	if (ns <= 0)
-		ins_line_text(l, "0s");
-	else if (ns < 1000)
-		say_one(l, ns, "ns");
-	else if (ns < 1000000)
-		say_one(l, ns / 1000, "us");
-	else if (ns < SECOND)
-		say_one(l, ns / 1000000, "ms");
-	else if (s < 60 && ns % SECOND / 100000000)
-		say_two(l, s, '.', ns % SECOND / 100000000, 's');
-	else if (s < 60)
-		say_one(l, s, "s");
-	else if (s < 3600)
-		say_two(l, s / 60, 'm', s % 60, 's');
-	else if (s < 86400)
-		say_two(l, s / 3600, 'h', s % 3600 / 60, 'm');
-	else
-		say_two(l, s / 86400, 'd', s % 86400 / 3600, 'h');
-}
-
-const char *ins_words_duration(int64_t ns, char *buf, size_t size)
-{
-	struct ins_line l = ins_line(buf, size);
-
-	ins_words_say_duration(&l, ns);
-	return buf;
-}
-
-const char *ins_words_clean(const char *text, char *buf, size_t size)
-{
-	return ins_plain_quoted(text, buf, size);
 }
 
 const char *ins_words_state(const struct fib_layout *layout, unsigned state)
@@ -126,7 +76,7 @@ static void say_left(struct ins_line *l, const struct ins_fiber *fiber)
 	if (ns < 0)
 		return;
 	ins_line_char(l, ' ');
-	ins_words_say_duration(l, ns);
+	ins_duration_say(l, ns);
 	ins_line_text(l, " left");
 }
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* events.c - decoding events, and their words. */
-#include "inspect/model/events.h"
+/* event.c - decoding events, and their words. */
+#include "inspect/model/event.h"
 
 #include <fiber/fiber.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "inspect/unwind/frame_guess.h"
-#include "inspect/elf/plt.h"
-#include "inspect/render/render.h"
+#include "inspect/model/words.h"
 
 bool ins_event_take(const void *payload, size_t length, struct ins_event *ret)
 {
@@ -47,38 +45,6 @@ bool ins_event_take(const void *payload, size_t length, struct ins_event *ret)
 	if (e->stack_size < e->stack_all)
 		ret->fiber.flags |= INS_FIBER_CUT;
 	return true;
-}
-
-static const char *lack(uint32_t lack)
-{
-	switch (lack) {
-	case FIB_WIRE_LACK_MISSED:
-		return "the fiber went on before its stack was copied";
-	case FIB_WIRE_LACK_SIGNAL:
-		return "the program handles or blocks SIGURG, with which it would be copied";
-	case FIB_WIRE_LACK_PORT:
-		return "this port of libfiber cannot copy it";
-	case FIB_WIRE_LACK_MEMORY:
-		return "its stack could not be read";
-	default:
-		return "its stack was not copied";
-	}
-}
-
-void ins_event_walk(struct ins_unwinder *unwinder, const struct ins_event *event,
-		    struct ins_walk *ret)
-{
-	const bool sleeps = event->e.doing == FIB_WIRE_DOING_CALLS ||
-			    event->e.doing == FIB_WIRE_DOING_FAULTS || !event->e.fp;
-
-	memset(ret, 0, sizeof *ret - sizeof ret->pc);
-	if (!event->fiber.stack_size) {
-		snprintf(ret->reason, sizeof ret->reason, "%s", lack(event->e.lack));
-		return;
-	}
-	if (sleeps && ins_frame_guess(unwinder, &event->fiber, ret))
-		return;
-	ins_unwind(unwinder, &event->fiber, ret);
 }
 
 const char *ins_event_kind(const struct ins_event *event)
@@ -166,59 +132,4 @@ const char *ins_event_call(int64_t number)
 		if (calls[i].number == number)
 			return calls[i].name;
 	return NULL;
-}
-
-static bool begins(const char *text, const char *with)
-{
-	return text && strncmp(text, with, strlen(with)) == 0;
-}
-
-/* What every program is linked with, and knows nothing of fibers. */
-static bool is_system(const struct ins_frame *f)
-{
-	const char *module = ins_frame_module(f);
-
-	return begins(module, "libc.") || begins(module, "libc-") || begins(module, "libpthread") ||
-	       begins(module, "ld-") || begins(module, "[vdso]") || begins(module, "libasan.") ||
-	       begins(module, "libtsan.") || begins(module, "libubsan.") || ins_plt_is(f->function);
-}
-
-enum whose { PROGRAM, SYSTEM, INSIDE, PUBLIC };
-
-/* Whose frame it is. Functions that are static in libfiber have no prefix: who comes from inside of it, further out, is
- * in it until he has passed a public one. */
-static enum whose whose(const struct ins_frame f[], size_t count)
-{
-	enum whose ret = is_system(&f[count - 1]) ? SYSTEM : PROGRAM;
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (begins(f[i].function, "fib_"))
-			ret = INSIDE;
-		else if (begins(f[i].function, "fiber_"))
-			ret = PUBLIC;
-	return ret;
-}
-
-unsigned ins_event_site(struct ins_symbols *symbols, const struct ins_walk *walk)
-{
-	unsigned i, first = 0;
-	bool inside = false, found = false;
-	size_t count;
-
-	for (i = 0; i < walk->count; i++) {
-		const struct ins_frame *f =
-			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
-		const enum whose w = whose(f, count);
-
-		if (w == PROGRAM && !inside)
-			return i;
-		if (w == PROGRAM && !found) {
-			first = i;
-			found = true;
-		}
-		if (w == INSIDE || w == PUBLIC)
-			inside = w == INSIDE;
-	}
-	return first;
 }

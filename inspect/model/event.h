@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - what a process has recorded of fibers that keep others waiting
+ * event.h - what a process has recorded of fibers that keep others waiting
  *
  * Pinned waits and long runs, each with the stack as it was. Only a process that answers for itself has them, and its
  * snapshot.
  */
-#ifndef INS_EVENTS_H
-#define INS_EVENTS_H
+#ifndef INS_EVENT_H
+#define INS_EVENT_H
 
 #include "inspect/model/source.h"
-#include "inspect/symbols/symbolize.h"
-#include "inspect/unwind/unwind.h"
 #include "wire/wire.h"
 
 struct ins_event {
@@ -32,10 +30,6 @@ int ins_events_read(struct ins_source *source, const struct fib_wire_events *req
 		    ins_event_fn *fn, void *context, struct ins_summary *ret,
 		    struct ins_error *error);
 
-/* The frames of the event; none, and a reason, when its stack was not copied. */
-void ins_event_walk(struct ins_unwinder *unwinder, const struct ins_event *event,
-		    struct ins_walk *ret);
-
 /* "computing", "in nanosleep", "in system call 999", "waiting for memory", "pinned: mutex@0x..". Returns buf. */
 const char *ins_event_doing(const struct fib_layout *layout, const struct ins_event *event,
 			    char *buf, size_t size);
@@ -45,9 +39,5 @@ const char *ins_event_kind(const struct ins_event *event);
 
 /* The name of a system call of this machine, NULL when it is none that programs sleep in. */
 const char *ins_event_call(int64_t number);
-
-/* The frame that whoever wrote the program knows: the innermost one that is neither the C library's nor libfiber's; the
- * innermost one of all when there is none; 0 of an empty walk. */
-unsigned ins_event_site(struct ins_symbols *symbols, const struct ins_walk *walk);
 
 #endif

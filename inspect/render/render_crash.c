@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* crash.c - the signal that ended a program, in words and as JSON. */
-#include "inspect/model/crash.h"
+/* render_crash.c - the signal that ended a program, in words and as JSON. */
+#include "inspect/render/render_crash.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "inspect/render/render.h"
+#include "inspect/text/plain.h"
 
 /* "SIGSEGV"; "" of one without a name. */
 static const char *signal_name(int number, char *buf, size_t size)
@@ -25,7 +26,7 @@ const char *ins_crash_text(const struct ins_crash *crash, char *buf, size_t size
 		char plain[sizeof crash->name * 4];
 
 		snprintf(name, sizeof name, " \"%s\"",
-			 ins_words_clean(crash->name, plain, sizeof plain));
+			 ins_plain_quoted(crash->name, plain, sizeof plain));
 	}
 	if (crash->fiber)
 		snprintf(who, sizeof who, "fiber %" PRIu64 "%s was running", crash->fiber, name);

@@ -1,41 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_words.c - durations, waits and states in words. */
+/* test_words.c - waits and states in words. */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "tests/harness/inspect/head.h"
-#include "inspect/render/render.h"
+#include "inspect/model/words.h"
 #include "tests/harness/inspect/rows.h"
 
 #define S INT64_C(1000000000)
 
 static struct fib_layout layout;
-
-static const char *duration(int64_t ns)
-{
-	static char buf[32];
-
-	return ins_words_duration(ns, buf, sizeof buf);
-}
-
-static void test_durations_have_two_units_at_most(void **state)
-{
-	(void)state;
-	assert_string_equal(duration(0), "0s");
-	assert_string_equal(duration(-5), "0s");
-	assert_string_equal(duration(INT64_MIN), "0s");
-	assert_string_equal(duration(999), "999ns");
-	assert_string_equal(duration(12345), "12us");
-	assert_string_equal(duration(350 * S / 1000), "350ms");
-	assert_string_equal(duration(1200 * S / 1000), "1.2s");
-	assert_string_equal(duration(2 * S), "2s");
-	assert_string_equal(duration(134 * S), "2m14s");
-	assert_string_equal(duration(3600 * S), "1h0m");
-	assert_string_equal(duration(90061 * S), "1d1h");
-	assert_string_equal(duration(INT64_MAX), "106751d23h");
-}
 
 static const char *wait_of(const struct ins_fiber *fiber, bool address)
 {
@@ -173,7 +149,6 @@ static void test_a_snapshot_says_where_and_when_it_was_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_durations_have_two_units_at_most),
 		cmocka_unit_test(test_waits_name_object_holder_and_descriptor),
 		cmocka_unit_test(test_impossible_deadlines_do_not_overflow),
 		cmocka_unit_test(test_a_wait_that_does_not_fit_is_cut),

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* test_why.c - the sentence names who is behind a wait, and behind that one, to the end or around the circle. */
+/* test_explain.c - the sentence names who is behind a wait, and behind that one, to the end or around the circle. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness/inspect/head.h"
-#include "inspect/render/why.h"
+#include "inspect/render/explain.h"
+#include "inspect/waits/waiters.h"
 #include "tests/harness/inspect/rows.h"
 
 #define SECOND INT64_C(1000000000)
 
 static struct ins_table *table;
 static struct ins_fiber fiber;
-static char text[INS_WHY_SIZE];
+static char text[INS_EXPLAIN_SIZE];
 
 /* A fiber that waits; add() puts it into the table. */
 static void make(uint64_t id, const char *name, unsigned kind)
@@ -51,7 +52,7 @@ static const char *why(uint64_t id)
 
 	assert_true(at >= 0);
 	ins_table_get(table, (size_t)at, &asked);
-	return ins_why(table, NULL, &asked, text, sizeof text);
+	return ins_explain(table, NULL, &asked, text, sizeof text);
 }
 
 static void test_the_holder_of_a_mutex_is_told_and_what_he_waits_for(void **state)
@@ -182,7 +183,7 @@ static void test_a_long_chain_is_told_in_part_and_where_it_ends(void **state)
 		   "is unparked.");
 	for (at = text; (at = strstr(at, "itself")); at++)
 		links++;
-	assert_int_equal(links, INS_WHY_LINKS - 1);
+	assert_int_equal(links, INS_EXPLAIN_LINKS - 1);
 }
 
 static void test_a_long_chain_that_does_not_end_is_a_circle(void **state)
@@ -278,7 +279,8 @@ static void test_each_state_and_wait_has_its_words(void **state)
 		fiber.row.state = (uint8_t)cases[i].state;
 		if (cases[i].deadline)
 			fiber.row.deadline = fiber.now + cases[i].deadline * SECOND;
-		assert_string_equal(ins_why(table, NULL, &fiber, text, sizeof text), cases[i].text);
+		assert_string_equal(ins_explain(table, NULL, &fiber, text, sizeof text),
+				    cases[i].text);
 	}
 }
 
@@ -314,7 +316,7 @@ static void test_no_name_leaves_its_quotes_and_no_sentence_its_buffer(void **sta
 	expect_end(" more, which is not there any more.");
 	make(1, "", FIB_WAIT_JOIN);
 	fiber.row.wait_arg = 2;
-	ins_why(table, NULL, &fiber, small, sizeof small);
+	ins_explain(table, NULL, &fiber, small, sizeof small);
 	assert_int_equal(strlen(small), sizeof small - 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * why.c - in one sentence, why a fiber does not run
+ * explain.c - in one sentence, why a fiber does not run
  *
  * A fiber that waits for a mutex waits for what its holder waits for, and so on. The sentence follows that chain: who
  * holds the object, or is joined, is told with what it does itself. The chain ends at a fiber that waits for
@@ -10,45 +10,47 @@
  * The rows were read one after another while the program went on. What is said of each is of one moment; that all
  * of it is, nobody can say.
  */
-#include "inspect/render/why.h"
+#include "inspect/render/explain.h"
 
 #include <fiber/fiber.h>
 
 #include "inspect/text/line.h"
 #include "inspect/render/render.h"
+#include "inspect/text/duration.h"
+#include "inspect/waits/waiters.h"
 
-struct why {
+struct sentence {
 	struct ins_table *table;
 	const struct fib_layout *layout;
 	struct ins_line line;
-	uint64_t passed[INS_WHY_LINKS];
-	bool ends[INS_WHY_LINKS]; /* its wait has a deadline */
+	uint64_t passed[INS_EXPLAIN_LINKS];
+	bool ends[INS_EXPLAIN_LINKS]; /* its wait has a deadline */
 	unsigned count;
 };
 
-static void say(struct why *w, const char *text)
+static void say(struct sentence *w, const char *text)
 {
 	ins_line_text(&w->line, text);
 }
 
-static void say_number(struct why *w, const char *before, uint64_t number, const char *after)
+static void say_number(struct sentence *w, const char *before, uint64_t number, const char *after)
 {
 	say(w, before);
 	ins_line_number(&w->line, number);
 	say(w, after);
 }
 
-static void say_time(struct why *w, const char *before, int64_t ns, const char *after)
+static void say_time(struct sentence *w, const char *before, int64_t ns, const char *after)
 {
 	char text[32];
 
 	say(w, before);
-	say(w, ins_words_duration(ns, text, sizeof text));
+	say(w, ins_duration_text(ns, text, sizeof text));
 	say(w, after);
 }
 
 /* fiber 88 "writer" */
-static void say_fiber(struct why *w, uint64_t id)
+static void say_fiber(struct sentence *w, uint64_t id)
 {
 	ssize_t at = ins_table_find(w->table, id);
 	struct ins_fiber fiber;
@@ -62,16 +64,6 @@ static void say_fiber(struct why *w, uint64_t id)
 	say(w, " \"");
 	ins_line_quoted(&w->line, fiber.row.name);
 	say(w, "\"");
-}
-
-/* The fiber that has to do something before this one goes on; 0: none, or not known. */
-static uint64_t behind(const struct fib_row *row)
-{
-	if (row->wait_kind == FIB_WAIT_NONE)
-		return 0;
-	if (row->wait_kind == FIB_WAIT_JOIN)
-		return row->wait_arg != FIB_ROW_UNKNOWN ? row->wait_arg : 0;
-	return row->holder & FIB_HOLDER_THREAD ? 0 : row->holder;
 }
 
 /* What a wait of a kind is for; where there is nothing to say, the program's own word for it. */
@@ -96,7 +88,7 @@ static const char *const objects[FIB_WAIT_COUNT] = {
 };
 
 /* the mutex "cfg" */
-static void say_object(struct why *w, const struct ins_fiber *fiber)
+static void say_object(struct sentence *w, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
 	char wait[256];
@@ -120,7 +112,7 @@ static void say_object(struct why *w, const struct ins_fiber *fiber)
 	}
 }
 
-static void say_left(struct why *w, const struct ins_fiber *fiber)
+static void say_left(struct sentence *w, const struct ins_fiber *fiber)
 {
 	const int64_t left = ins_fiber_left(fiber);
 
@@ -135,7 +127,7 @@ static void say_left(struct why *w, const struct ins_fiber *fiber)
 			 fiber->row.wait_kind == FIB_WAIT_SLEEP ? "" : " at most");
 }
 
-static void say_holder(struct why *w, const struct fib_row *row)
+static void say_holder(struct sentence *w, const struct fib_row *row)
 {
 	bool thread = (row->holder & FIB_HOLDER_THREAD) != 0;
 
@@ -149,7 +141,7 @@ static void say_holder(struct why *w, const struct fib_row *row)
 	say(w, row->wait_kind == FIB_WAIT_ONCE ? " makes" : " holds");
 }
 
-static void say_wait(struct why *w, const struct ins_fiber *fiber, bool itself)
+static void say_wait(struct sentence *w, const struct ins_fiber *fiber, bool itself)
 {
 	const char *has_waited = itself ? "itself has waited " : "has waited ";
 	const struct fib_row *row = &fiber->row;
@@ -166,8 +158,8 @@ static void say_wait(struct why *w, const struct ins_fiber *fiber, bool itself)
 		break;
 	case FIB_WAIT_JOIN:
 		say_time(w, has_waited, row->age, " to join ");
-		if (behind(row))
-			say_fiber(w, behind(row));
+		if (ins_wait_cause(row))
+			say_fiber(w, ins_wait_cause(row));
 		else
 			say(w, "a fiber that is not known");
 		break;
@@ -181,7 +173,7 @@ static void say_wait(struct why *w, const struct ins_fiber *fiber, bool itself)
 }
 
 /* How many were there before it, and who keeps the carriers. */
-static void say_turn(struct why *w, const struct ins_fiber *fiber)
+static void say_turn(struct sentence *w, const struct ins_fiber *fiber)
 {
 	size_t i, n = ins_table_count(w->table);
 	struct ins_fiber other, longest = {.row = {.age = -1}};
@@ -211,7 +203,7 @@ static void say_turn(struct why *w, const struct ins_fiber *fiber)
 	say_time(w, " for ", longest.row.age, "");
 }
 
-static void say_running(struct why *w, const struct ins_fiber *fiber)
+static void say_running(struct sentence *w, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
 	bool waits = row->wait_kind != FIB_WAIT_NONE;
@@ -228,10 +220,12 @@ static void say_running(struct why *w, const struct ins_fiber *fiber)
 }
 
 /* What a fiber does, after its name. */
-static void say_doing(struct why *w, const struct ins_fiber *fiber, bool itself)
+static void say_doing(struct sentence *w, const struct ins_fiber *fiber, bool itself)
 {
 	if (fiber->row.cancelled && fiber->row.state != FIBER_DEAD)
-		say(w, "was asked to end (cancelled), and ");
+		say(w, fiber->row.flags & FIB_ROW_MASKED
+			       ? "was asked to end (cancelled, which it masks now), and "
+			       : "was asked to end (cancelled), and ");
 	switch (fiber->row.state) {
 	case FIBER_CREATED:
 		say_time(w, "was made ", fiber->row.age, " ago and waits to be started");
@@ -254,7 +248,7 @@ static void say_doing(struct why *w, const struct ins_fiber *fiber, bool itself)
 }
 
 /* Where id stands in the chain so far, or -1. */
-static int place_of(const struct why *w, uint64_t id)
+static int place_of(const struct sentence *w, uint64_t id)
 {
 	unsigned i;
 
@@ -264,7 +258,7 @@ static int place_of(const struct why *w, uint64_t id)
 	return -1;
 }
 
-static void say_circle(struct why *w, unsigned from)
+static void say_circle(struct sentence *w, unsigned from)
 {
 	bool ends = false;
 	unsigned i;
@@ -275,7 +269,7 @@ static void say_circle(struct why *w, unsigned from)
 		    : ": a deadlock, see the command 'deadlock'");
 }
 
-static void pass(struct why *w, const struct ins_fiber *fiber)
+static void pass(struct sentence *w, const struct ins_fiber *fiber)
 {
 	w->ends[w->count] = fiber->row.deadline != INT64_MAX;
 	w->passed[w->count++] = fiber->row.id;
@@ -283,7 +277,7 @@ static void pass(struct why *w, const struct ins_fiber *fiber)
 
 /* The rest of a long chain, from that fiber on: where it ends, or that it does not. The number that a fiber is compared with
  * is moved up after 1, 2, 4, ... steps, so one in the circle is met again (Brent). */
-static void say_rest(struct why *w, uint64_t id)
+static void say_rest(struct sentence *w, uint64_t id)
 {
 	uint64_t mark = id, steps = 0, more = 1, far = 1;
 	struct ins_fiber fiber;
@@ -291,9 +285,9 @@ static void say_rest(struct why *w, uint64_t id)
 
 	for (; at >= 0; more++) {
 		ins_table_get(w->table, (size_t)at, &fiber);
-		if (!behind(&fiber.row))
+		if (!ins_wait_cause(&fiber.row))
 			break;
-		id = behind(&fiber.row);
+		id = ins_wait_cause(&fiber.row);
 		at = ins_table_find(w->table, id);
 		if (id == mark) {
 			say(w, "; and so on, into a circle: see the command 'deadlock'");
@@ -314,10 +308,10 @@ static void say_rest(struct why *w, uint64_t id)
 }
 
 /* Who is behind the wait of the fiber that was told last, and so on. */
-static void say_chain(struct why *w, struct ins_fiber *fiber)
+static void say_chain(struct sentence *w, struct ins_fiber *fiber)
 {
-	while (behind(&fiber->row)) {
-		uint64_t id = behind(&fiber->row);
+	while (ins_wait_cause(&fiber->row)) {
+		uint64_t id = ins_wait_cause(&fiber->row);
 		int place = place_of(w, id);
 		ssize_t at = ins_table_find(w->table, id);
 
@@ -325,7 +319,7 @@ static void say_chain(struct why *w, struct ins_fiber *fiber)
 			say_circle(w, (unsigned)place);
 			return;
 		}
-		if (w->count == INS_WHY_LINKS) {
+		if (w->count == INS_EXPLAIN_LINKS) {
 			say_rest(w, id);
 			return;
 		}
@@ -340,10 +334,10 @@ static void say_chain(struct why *w, struct ins_fiber *fiber)
 	}
 }
 
-const char *ins_why(struct ins_table *table, const struct fib_layout *layout,
-		    const struct ins_fiber *fiber, char *buf, size_t size)
+const char *ins_explain(struct ins_table *table, const struct fib_layout *layout,
+			const struct ins_fiber *fiber, char *buf, size_t size)
 {
-	struct why w = {.table = table, .layout = layout, .line = ins_line(buf, size)};
+	struct sentence w = {.table = table, .layout = layout, .line = ins_line(buf, size)};
 	struct ins_fiber last = *fiber;
 
 	say(&w, "It ");
@@ -352,22 +346,4 @@ const char *ins_why(struct ins_table *table, const struct fib_layout *layout,
 	say_chain(&w, &last);
 	say(&w, ".");
 	return buf;
-}
-
-void ins_waiters_find(struct ins_table *table, uint64_t id, struct ins_waiters *ret)
-{
-	size_t i, n = ins_table_count(table);
-	struct ins_fiber fiber;
-
-	*ret = (struct ins_waiters){0};
-	for (i = 0; i < n; i++) {
-		ins_table_get(table, i, &fiber);
-		if (behind(&fiber.row) != id)
-			continue;
-		if (fiber.row.wait_kind == FIB_WAIT_JOIN)
-			ret->joining++;
-		else
-			ret->wanting++;
-		ins_sample_lowest(&ret->ids, fiber.row.id);
-	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_crash.c - what ended a program, in words and as JSON. */
-#include "inspect/model/crash.h"
+/* test_render_crash.c - what ended a program, in words and as JSON. */
+#include "inspect/render/render_crash.h"
 
 #include <signal.h>
 #include <string.h>

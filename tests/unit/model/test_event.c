@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_events.c - an event's bytes, hostile ones too, and its words. */
+/* test_event.c - an event's bytes, hostile ones too, and its words. */
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "tests/harness/inspect/head.h"
-#include "inspect/model/events.h"
+#include "inspect/model/event.h"
 
 static struct {
 	struct fib_wire_event e;
@@ -106,24 +106,6 @@ static void test_calls_have_names_where_programs_sleep_in_them(void **state)
 	assert_null(ins_event_call(-1));
 }
 
-static void test_a_stack_that_was_not_copied_says_why(void **state)
-{
-	struct ins_walk walk;
-
-	(void)state;
-	sent.e.stack_size = 0;
-	sent.e.lack = FIB_WIRE_LACK_SIGNAL;
-	assert_true(ins_event_take(&sent, sizeof sent.e, &event));
-	ins_event_walk(NULL, &event, &walk);
-	assert_int_equal(walk.count, 0);
-	assert_false(walk.truncated);
-	assert_non_null(strstr(walk.reason, "SIGURG"));
-	sent.e.lack = 500;
-	assert_true(ins_event_take(&sent, sizeof sent.e, &event));
-	ins_event_walk(NULL, &event, &walk);
-	assert_string_equal(walk.reason, "its stack was not copied");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,7 +114,6 @@ int main(void)
 		cmocka_unit_test_setup(test_an_event_that_lies_about_all_else_is_harmless, begin),
 		cmocka_unit_test_setup(test_words_say_what_it_did, begin),
 		cmocka_unit_test(test_calls_have_names_where_programs_sleep_in_them),
-		cmocka_unit_test_setup(test_a_stack_that_was_not_copied_says_why, begin),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);

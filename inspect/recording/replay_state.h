@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_inside.h - what a replay keeps for itself: replay.c takes events, replay_holes.c says what their lack leaves open. */
-#ifndef INS_REPLAY_INSIDE_H
-#define INS_REPLAY_INSIDE_H
+/* replay_state.h - what a replay knows of each fiber; replay.c takes events, replay_holes.c what their lack leaves open. */
+#ifndef INS_REPLAY_STATE_H
+#define INS_REPLAY_STATE_H
 
 #include "inspect/recording/lives.h"
 #include "inspect/recording/replay.h"
@@ -62,34 +62,10 @@ void ins_replay_emit(struct ins_replay *p, const struct ins_does *l, enum ins_do
 
 enum ins_doing ins_doing_of(const struct ins_recording_fiber *fiber);
 
+/* The ways of a descriptor's wait, out of poll(2)'s bits. */
+uint8_t ins_replay_ways(uint64_t wait_arg);
+
 /* Its first event, at `now`, says that it did that before: what does the list say? */
 void ins_replay_recall(struct ins_replay *p, struct ins_does *l, enum ins_doing doing, int64_t now);
-
-/* -- replay_holes.c -- */
-
-/* -ENOMEM. */
-int ins_holes_new(struct ins_replay *p);
-void ins_holes_free(struct ins_replay *p);
-
-/* As before the first event, when all are. */
-void ins_holes_rewind(struct ins_replay *p);
-
-/* l does something else than before. */
-void ins_holes_open(struct ins_replay *p, struct ins_does *l);
-
-/* What happens on t's carrier from now on until `then` was lost. Holes come in order of time. */
-void ins_holes_take(struct ins_replay *p, struct ins_track *t, int64_t now, int64_t then);
-
-/* An event says what l, NULL: nobody, was left in; while another ring's are lost that may be over at once. */
-void ins_holes_doubt(struct ins_replay *p, struct ins_does *l, int64_t now);
-
-/* What was seen of l before `then` that says that it did something else, though no event does; and until when it is known to have done
- * what it did. NULL: nothing. */
-const struct ins_recording_sample *ins_holes_dispute(const struct ins_replay *p,
-						     const struct ins_does *l, int64_t then,
-						     int64_t *ret_until);
-
-/* The recording ends, and nothing is known of l. */
-void ins_holes_finish_unknown(struct ins_replay *p, const struct ins_does *l);
 
 #endif

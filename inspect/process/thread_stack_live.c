@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread_stack_live.c - copy the stack of a thread that sleeps in a live process, without stopping it
+ *
+ * The place where it sleeps is read before and after the copy. A thread that slept in the same place, and has not
+ * given up its CPU in between, has not run, so the copy is of one moment. Otherwise it is copied again.
+ */
+#include "inspect/process/thread_stack_live.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "inspect/process/thread.h"
+
+#define TRIES 8
+
+/* How often it gave up its CPU: "" where nobody says. Who sleeps as often as before has not run since. */
+static void count_sleeps(const struct ins_source *source, uint64_t tid, char buf[32])
+{
+	ins_thread_status(source->pid, tid, "voluntary_ctxt_switches", buf, 32);
+}
+
+static enum fib_wire_thread_state nowhere(int rc)
+{
+	if (rc == 0)
+		return FIB_WIRE_THREAD_RUNS;
+	return rc == -ENOENT || rc == -ESRCH ? FIB_WIRE_THREAD_ENDED : FIB_WIRE_THREAD_HIDDEN;
+}
+
+/* One look: it has slept in the same place all the time, or not. -EAGAIN: not; -ENOMEM. */
+static int look(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	struct ins_registers registers = {0};
+	struct fib_sleeper_place before, after;
+	char slept[32], sleeps[32];
+	int rc;
+
+	count_sleeps(source, tid, slept);
+	rc = ins_thread_place(source->pid, tid, &before);
+	if (rc != 1)
+		return ins_thread_stack_none(ret, tid, nowhere(rc));
+	registers.pc = before.pc;
+	registers.sp = before.sp;
+	rc = ins_thread_stack_registers(source, tid, &registers, ret);
+	if (rc < 0)
+		return rc;
+	rc = ins_thread_place(source->pid, tid, &after);
+	count_sleeps(source, tid, sleeps);
+	if (rc != 1 || before.call != after.call || before.sp != after.sp ||
+	    before.pc != after.pc || strcmp(slept, sleeps) != 0)
+		return -EAGAIN;
+	ret->call = before.call;
+	return 0;
+}
+
+int ins_thread_stack_live(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	char name[INS_THREAD_NAME];
+	int rc = -EAGAIN;
+	unsigned i;
+
+	ins_thread_stack_begin(ret, tid, FIB_WIRE_THREAD_HIDDEN);
+	/* Where it has other numbers for its threads than we do, this one is somebody else. */
+	if (ins_thread_look(source->pid, tid, name) == INS_THREAD_UNKNOWN)
+		return 0;
+	for (i = 0; rc == -EAGAIN && i < TRIES; i++) {
+		ins_thread_stack_free(ret);
+		rc = look(source, tid, ret);
+	}
+	return rc == -EAGAIN ? ins_thread_stack_none(ret, tid, FIB_WIRE_THREAD_MOVED) : rc;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* program_frame.c - find the innermost frame of the program itself. */
+#include "inspect/symbols/program_frame.h"
+
+#include <string.h>
+
+#include "inspect/elf/plt.h"
+
+static bool begins(const char *text, const char *with)
+{
+	return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* What every program is linked with, and knows nothing of fibers. */
+static bool is_system(const struct ins_frame *f)
+{
+	const char *module = ins_frame_module(f);
+
+	return begins(module, "libc.") || begins(module, "libc-") || begins(module, "libpthread") ||
+	       begins(module, "ld-") || begins(module, "[vdso]") || begins(module, "libasan.") ||
+	       begins(module, "libtsan.") || begins(module, "libubsan.") || ins_plt_is(f->function);
+}
+
+enum whose { PROGRAM, SYSTEM, INSIDE, PUBLIC };
+
+/* Whose frame it is. Functions that are static in libfiber have no prefix: who comes from inside of it, further out, is
+ * in it until he has passed a public one. */
+static enum whose whose(const struct ins_frame f[], size_t count)
+{
+	enum whose ret = is_system(&f[count - 1]) ? SYSTEM : PROGRAM;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (begins(f[i].function, "fib_"))
+			ret = INSIDE;
+		else if (begins(f[i].function, "fiber_"))
+			ret = PUBLIC;
+	return ret;
+}
+
+unsigned ins_program_frame(struct ins_symbols *symbols, const struct ins_walk *walk)
+{
+	unsigned i, first = 0;
+	bool inside = false, found = false;
+	size_t count;
+
+	for (i = 0; i < walk->count; i++) {
+		const struct ins_frame *f =
+			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+		const enum whose w = whose(f, count);
+
+		if (w == PROGRAM && !inside)
+			return i;
+		if (w == PROGRAM && !found) {
+			first = i;
+			found = true;
+		}
+		if (w == INSIDE || w == PUBLIC)
+			inside = w == INSIDE;
+	}
+	return first;
+}

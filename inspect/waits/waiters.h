@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* waiters.h - which fiber a wait depends on, and which fibers wait for one. */
+#ifndef INS_WAITERS_H
+#define INS_WAITERS_H
+
+#include "inspect/text/sample.h"
+#include "inspect/query/table.h"
+
+/* The fiber that has to act before this one goes on: the holder of the object, or the fiber that is joined. 0: none, or
+ * not known. */
+uint64_t ins_wait_cause(const struct fib_row *row);
+
+/* Those who wait for one fiber: they join it, or want what it holds. */
+struct ins_waiters {
+	uint64_t joining, wanting;
+	struct ins_sample ids; /* the lowest ones */
+};
+void ins_waiters_find(struct ins_table *table, uint64_t id, struct ins_waiters *ret);
+
+#endif
