@@ -77,6 +77,8 @@ static void put_stack(FILE *out, const struct fib_row *row)
 		row->stack_low);
 	if (fib_row_walkable(row))
 		fprintf(out, ", %" PRIu64 " in use", row->stack_used);
+	if (fib_row_astray(row))
+		fprintf(out, ", stack pointer 0x%" PRIx64 " is outside", row->sp);
 	if (row->stack_high_water != FIB_ROW_UNKNOWN)
 		fprintf(out, ", at most %" PRIu64 " ever", row->stack_high_water);
 	fputc('\n', out);

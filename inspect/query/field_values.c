@@ -115,7 +115,8 @@ const char *ins_field_word(const struct ins_field *field, const struct fib_layou
 		word = ins_words_state(layout, number);
 	else if (strcmp(field->info->name, "wait") == 0)
 		word = ins_words_wait_kind(layout, FIB_WAIT_NONE + 1 + number);
-	else if (strcmp(field->info->name, "cancelled") == 0)
+	else if (strcmp(field->info->name, "cancelled") == 0 ||
+		 strcmp(field->info->name, "masked") == 0)
 		word = number ? NULL : "yes";
 	return word && strcmp(word, INS_WORDS_UNKNOWN) != 0 ? word : NULL;
 }

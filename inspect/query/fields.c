@@ -88,6 +88,8 @@ FIELD(get_cpu)
 
 FIELD(get_stack)
 {
+	if (fib_row_astray(row_of(sight)))
+		return (struct ins_value){.instead = "outside"};
 	return (struct ins_value){.known = fib_row_walkable(row_of(sight)),
 				  .number = row_of(sight)->stack_used,
 				  .of = row_of(sight)->stack_size};
@@ -183,6 +185,11 @@ FIELD(get_cancelled)
 	return text(row_of(sight)->cancelled ? "yes" : NULL);
 }
 
+FIELD(get_masked)
+{
+	return text(row_of(sight)->flags & FIB_ROW_MASKED ? "yes" : NULL);
+}
+
 FIELD(get_parent)
 {
 	return number_if(row_of(sight)->parent != 0, row_of(sight)->parent);
@@ -265,6 +272,7 @@ const struct ins_field_info ins_field_infos[] = {
 	{"carrier", "CARRIER", "the carrier it runs on", INS_NUMBER, 7, 0, get_carrier},
 	{"pins", "PINS", "how often it is pinned", INS_NUMBER, 4, 0, get_pins},
 	{"cancelled", "CANCELLED", "yes where it was asked to end", INS_TEXT, 9, 0, get_cancelled},
+	{"masked", "MASKED", "yes where it masks cancellations", INS_TEXT, 6, 0, get_masked},
 	{"parent", "PARENT", "the fiber that spawned it", INS_NUMBER, 10, 0, get_parent},
 	{"fn", "FUNCTION", "the function it runs", INS_TEXT, 24, INS_NEEDS_SYMBOLS, get_fn},
 	{"spawn", "SPAWNED IN", "the function that spawned it", INS_TEXT, 24, INS_NEEDS_SYMBOLS,
@@ -341,7 +349,9 @@ static void say_number(struct ins_line *line, enum ins_field_kind kind, uint64_t
 
 void ins_field_say(struct ins_line *line, const struct ins_field *field, struct ins_value value)
 {
-	if (!value.known)
+	if (!value.known && value.instead)
+		ins_line_text(line, value.instead);
+	else if (!value.known)
 		ins_line_char(line, '-');
 	else if (field->info->kind == INS_WORDS)
 		ins_line_text(line, value.text);

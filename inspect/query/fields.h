@@ -29,8 +29,9 @@ enum { INS_NEEDS_LABELS = 1, INS_NEEDS_HIGH_WATER = 2, INS_NEEDS_SYMBOLS = 4 };
 struct ins_value {
 	bool known; /* false: the fiber has nothing there */
 	uint64_t number;
-	uint64_t of;	  /* the number is a part of this; 0: of nothing */
-	const char *text; /* of a text: valid until the next look at any field */
+	uint64_t of;	     /* the number is a part of this; 0: of nothing */
+	const char *instead; /* said where it is not known; NULL: nothing is */
+	const char *text;    /* of a text: valid until the next look at any field */
 };
 
 /* What a look at a fiber may need besides the fiber. */

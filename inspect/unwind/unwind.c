@@ -283,6 +283,7 @@ static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, st
 }
 
 #define SWITCHING "it was caught in the middle of a switch"
+#define OUTSIDE	  SWITCHING ", or its stack pointer is outside its stack"
 
 /* A fiber that runs: who ran it was stopped, or it is between two. What is not sure to be its own is not shown. */
 static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
@@ -293,6 +294,7 @@ static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 	const bool whole = fiber->stack && walk_whole(u, fiber, ret);
 	const bool home = paused && (u->home || row->sp - row->stack_low <= row->stack_size);
 	/* No switch takes half a second. */
+	const bool outside = paused ? !home : !fiber->stack && row->age > 500000000;
 
 	if (paused && whole && !u->foreign)
 		return;
@@ -302,7 +304,7 @@ static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 	if (home && !u->foreign)
 		explain(u->source->modules, &u->dw, fiber, ret);
 	else
-		snprintf(ret->reason, sizeof ret->reason, SWITCHING);
+		snprintf(ret->reason, sizeof ret->reason, "%s", outside ? OUTSIDE : SWITCHING);
 	ins_problems_add(&u->source->problems, "a backtrace is truncated: %s", ret->reason);
 }
 
@@ -326,8 +328,10 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 	begin(ret);
 	if (!fib_row_walkable(&fiber->row) && !fib_row_fresh(&fiber->row) &&
 	    !(fiber->flags & (INS_FIBER_PAUSED | INS_FIBER_SWITCHING))) {
+		ret->truncated = fib_row_astray(&fiber->row);
 		snprintf(ret->reason, sizeof ret->reason, "%s",
 			 fiber->row.state == FIBER_DEAD ? "it has ended"
+			 : ret->truncated		? "its stack pointer is outside its stack"
 			 : fiber->row.state == FIBER_RUNNING
 				 ? "it runs: its stack does not hold still"
 				 : "it has no stack");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_cancelled.c - a fiber that was cancelled and takes no notice is told from the others, by every way to look. */
+/*
+ * test_fiberctl_cancelled.c - a fiber that was cancelled and takes no notice, and one that masks cancellations, are
+ * told from the others, by every way to look.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +12,7 @@
 #include "tests/harness/watchdog.h"
 
 static struct crowd crowd;
-static char pid[16], deaf[24], file[HARNESS_PATH], core[HARNESS_PATH];
+static char pid[16], deaf[24], masked[24], file[HARNESS_PATH], core[HARNESS_PATH];
 
 /* One that sits in the system will never know. */
 static int start(void **state)
@@ -23,6 +26,8 @@ static int start(void **state)
 	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
 	snprintf(deaf, sizeof(deaf), "%llu",
 		 (unsigned long long)crowd_find(&crowd, "running", "")->id);
+	snprintf(masked, sizeof(masked), "%llu",
+		 (unsigned long long)crowd_find(&crowd, "running", "running-1")->id);
 	p = cli_run("fiberctl", "cancel", pid, deaf, NULL);
 	cli_expect(p, 0);
 	harness_free(p);
@@ -84,22 +89,44 @@ static void expect_told(const char *tool, const char *process)
 	harness_free(p);
 }
 
+static void expect_masked(const char *tool, const char *process)
+{
+	const uint64_t id = strtoull(masked, NULL, 10);
+	json_t *answer = ask(tool, "list", process, NULL, NULL), *fiber;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "fibers"), i, fiber)
+		assert_int_equal(json_is_true(json_object_get(fiber, "masked")),
+				 json_int(fiber, "id") == (json_int_t)id);
+	json_decref(answer);
+	answer = ask(tool, "list", process, "--where", "masked");
+	assert_int_equal(json_int(answer, "matched"), 1);
+	assert_non_null(json_fiber(answer, id));
+	json_decref(answer);
+	answer = ask(tool, "show", process, masked, NULL);
+	assert_true(json_is_true(json_object_get(json_fiber(answer, id), "masked")));
+	json_decref(answer);
+}
+
 static void test_a_process_tells_who_was_cancelled(void **state)
 {
 	(void)state;
 	expect_told("fiberctl", pid);
+	expect_masked("fiberctl", pid);
 }
 
 static void test_it_is_seen_from_outside(void **state)
 {
 	(void)state;
 	expect_told("fibertrace", pid);
+	expect_masked("fibertrace", pid);
 }
 
 static void test_it_is_in_a_snapshot(void **state)
 {
 	(void)state;
 	expect_told("fiberctl", file);
+	expect_masked("fiberctl", file);
 }
 
 static void test_it_is_in_a_core(void **state)
@@ -108,6 +135,7 @@ static void test_it_is_in_a_core(void **state)
 	if (!*core)
 		cli_skip("no cores of sanitizer builds");
 	expect_told("fibertrace", core);
+	expect_masked("fibertrace", core);
 }
 
 static void test_no_other_word_is_compared_with_it(void **state)
@@ -126,6 +154,25 @@ static void test_no_other_word_is_compared_with_it(void **state)
 	harness_free(p);
 }
 
+/* The sentence says why it goes on to wait. Last: what is cancelled stays so. */
+static void test_one_that_masks_and_is_cancelled_is_both(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "cancel", pid, masked, NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	harness_free(p);
+	p = cli_run("fiberctl", "list", pid, "--where", "cancelled and masked", "--columns",
+		    "id,masked,cancelled", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, masked);
+	harness_free(p);
+	p = cli_run("fiberctl", "show", pid, masked, NULL);
+	assert_in_range(harness_exit_code(p), 0, 1);
+	cli_contains(p->out.bytes, "\nIt was asked to end (cancelled, which it masks now), and ");
+	harness_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +181,7 @@ int main(void)
 		cmocka_unit_test(test_it_is_in_a_snapshot),
 		cmocka_unit_test(test_it_is_in_a_core),
 		cmocka_unit_test(test_no_other_word_is_compared_with_it),
+		cmocka_unit_test(test_one_that_masks_and_is_cancelled_is_both),
 	};
 
 	harness_watchdog(110);
