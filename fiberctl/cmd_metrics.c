@@ -18,39 +18,22 @@
 #include "inspect/text/draft.h"
 #include "inspect/text/duration.h"
 #include "inspect/render/render.h"
+#include "tool/round.h"
 
 struct fleet {
 	struct ctl_metered *all;
 	size_t count;
-	int64_t timeout;
+	bool json;
 	struct ins_problems problems;
 	const char *source; /* "control", or "snapshot" */
 	int code;
 };
 
-/* Ask over its socket. 0, or a negative errno. */
-static int read_one(const struct tool_socket *socket, int64_t timeout, struct ctl_metered *ret,
-		    char *why, size_t size)
-{
-	struct fib_wire_client client;
-	int rc = fib_wire_connect(&client, socket->path, timeout);
-
-	why[0] = 0;
-	if (rc < 0)
-		return rc;
-	rc = ctl_meter_read(&client, &ret->meter, why, size);
-	fib_wire_disconnect(&client);
-	if (rc < 0)
-		ctl_meter_free(&ret->meter);
-	ret->answered = rc == 0;
-	return rc;
-}
-
 static bool is_known(const struct fleet *fleet, pid_t pid)
 {
 	size_t i;
 
-	for (i = 0; i < fleet->count; i++)
+	for (i = 0; pid && i < fleet->count; i++)
 		if (fleet->all[i].pid == pid)
 			return true;
 	return false;
@@ -70,35 +53,96 @@ static struct ctl_metered *add(struct fleet *fleet, pid_t pid)
 	return &all[fleet->count++];
 }
 
-/* One of all: those that have ended are passed over. */
-static int ask_each(void *context, const struct tool_socket *socket)
+static const char *reason(const struct tool_asked *asked, int rc)
 {
-	struct fleet *fleet = context;
-	struct ctl_metered *one;
-	char why[256];
-	int rc;
+	switch (rc) {
+	case 0:
+		return "it is older than this tool, and has no numbers";
+	case -ETIMEDOUT:
+		return "no answer: it is stopped, or its service thread hangs";
+	case -EMSGSIZE:
+		return "it announces a longer frame than any answer has: left out";
+	default:
+		return asked->why[0] ? asked->why : strerror(-rc);
+	}
+}
 
-	if (is_known(fleet, socket->pid))
-		return 0;
-	one = add(fleet, socket->pid);
-	if (!one)
-		return -1;
-	rc = read_one(socket, fleet->timeout, one, why, sizeof why);
-	if (rc == -ECONNREFUSED || rc == -ENOENT || rc == -ECONNRESET) {
-		fleet->count--;
-		tool_sockets_tidy(socket);
-		return 0;
+static void say_missing(struct fleet *fleet, const struct tool_asked *asked, int rc)
+{
+	char who[128];
+
+	fleet->code = TOOL_PARTIAL;
+	tool_socket_who(&asked->socket, who, sizeof who);
+	if (rc == -ETIME)
+		tool_left_out(&asked->socket);
+	if (rc == -ETIME && fleet->json)
+		ins_problems_add(&fleet->problems, "%s: its answer does not end: left out", who);
+	else if (rc != -ETIME)
+		ins_problems_add(&fleet->problems, "%s: %s", who, reason(asked, rc));
+}
+
+/* Whether there is no such process, or another one answered in its name: it is passed over. */
+static bool is_none(const struct tool_asked *asked, int rc, struct ctl_meter *meter)
+{
+	if (rc == -ECONNREFUSED || rc == -ENOENT || rc == -ECONNRESET || rc == -ESTALE) {
+		tool_sockets_tidy(&asked->socket);
+		return true;
 	}
-	if (rc < 0 || !one->meter.counted) {
-		ins_problems_add(&fleet->problems, "process %d: %s", (int)socket->pid,
-				 rc == 0 ? "it is older than this tool, and has no numbers"
-				 : rc == -ETIMEDOUT
-					 ? "no answer: it is stopped, or its service thread hangs"
-				 : why[0] ? why
-					  : strerror(-rc));
+	return rc == 0 && meter->counted && !tool_socket_says(&asked->socket, &meter->process);
+}
+
+/* One of all. The meter is the fleet's from here on, or freed. */
+static void take_one(struct fleet *fleet, const struct tool_asked *asked, struct ctl_meter *meter)
+{
+	/* An older program knows no counters. */
+	const int rc = asked->answered == 1 && asked->rc == -EOPNOTSUPP ? 0 : asked->rc;
+	struct ctl_metered *one = NULL;
+
+	if (!is_none(asked, rc, meter) && !is_known(fleet, asked->socket.pid))
+		one = add(fleet, asked->socket.pid);
+	if (one)
+		snprintf(one->path, sizeof one->path, "%.107s", asked->socket.path);
+	if (one && (rc < 0 || !meter->counted))
+		say_missing(fleet, asked, rc);
+	if (one && rc == 0) {
+		one->answered = true;
+		one->meter = *meter;
+	} else
+		ctl_meter_free(meter);
+}
+
+static void ask_all(struct fleet *fleet)
+{
+	struct ctl_meter *meter = NULL;
+	struct tool_round round;
+	size_t i;
+
+	if (tool_round_gather(&round) < 0 ||
+	    (round.count && !(meter = calloc(round.count, sizeof *meter)))) {
+		fleet->code = tool_cannot("out of memory");
+		round.count = 0;
+	}
+	for (i = 0; i < round.count; i++) {
+		ctl_meter_questions(&meter[i], round.all[i].question);
+		round.all[i].questions = 2;
+	}
+	tool_round_ask(&round, TOOL_HELLO_TIMEOUT);
+	for (i = 0; i < round.count; i++)
+		take_one(fleet, &round.all[i], &meter[i]);
+	free(meter);
+	tool_round_free(&round);
+}
+
+static void ask_and_say(struct fleet *fleet)
+{
+	ask_all(fleet);
+	if (!tool_sockets_left()[0])
+		return;
+	/* Text has its line on stderr. */
+	if (fleet->json)
+		ins_problems_add(&fleet->problems, "left out: %s", tool_sockets_left());
+	if (fleet->code == TOOL_WELL)
 		fleet->code = TOOL_PARTIAL;
-	}
-	return 0;
 }
 
 static int ask_one(struct fleet *fleet, const char *who)
@@ -112,6 +156,10 @@ static int ask_one(struct fleet *fleet, const char *who)
 		return code;
 	fleet->source = reply.source;
 	one = add(fleet, reply.process.pid);
+	if (one && reply.socket.known && !reply.socket.pid) {
+		one->pid = 0;
+		snprintf(one->path, sizeof one->path, "%.107s", reply.socket.path);
+	}
 	rc = one ? ctl_meter_read(&reply.client, &one->meter, why, sizeof why) : 0;
 	if (!one)
 		code = TOOL_CANNOT;
@@ -213,8 +261,7 @@ static int write_all(const struct tool_arguments *arguments, const struct fleet 
 
 static int run(const struct tool_arguments *arguments)
 {
-	struct fleet fleet = {
-		.timeout = TOOL_HELLO_TIMEOUT, .source = "control", .code = TOOL_WELL};
+	struct fleet fleet = {.json = arguments->json, .source = "control", .code = TOOL_WELL};
 	const char *path = arguments->option[TOOL_OPT_OUTPUT];
 	const int64_t began = ins_duration_now();
 	int code = TOOL_WELL;
@@ -227,7 +274,7 @@ static int run(const struct tool_arguments *arguments)
 	if (arguments->words)
 		code = ask_one(&fleet, arguments->word[0]);
 	else
-		tool_sockets_each(ask_each, &fleet);
+		ask_and_say(&fleet);
 	if (code == TOOL_WELL && fleet.code != TOOL_CANNOT)
 		code = write_all(arguments, &fleet, ins_duration_now() - began);
 	else if (code == TOOL_WELL)

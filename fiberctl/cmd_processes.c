@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,6 +18,7 @@
 #include "tool/process.h"
 #include "inspect/render/render.h"
 #include "inspect/text/plain.h"
+#include "tool/round.h"
 
 struct table {
 	bool json;
@@ -31,48 +33,98 @@ static void head(struct table *t)
 		printf("%10s %10s %8s %-8s %s\n", "PID", "FIBERS", "CARRIERS", "POLICY", "COMMAND");
 }
 
-static void put(struct table *t, const struct fib_wire_process *p, pid_t pid)
+/* Its command line; of a process that cannot be seen from here the name that it gives itself, and who it is. */
+static void describe(const struct fib_wire_process *p, const struct tool_socket *socket, char *buf,
+		     size_t size)
 {
-	char command[256], clean[sizeof command * 4];
+	char who[128];
 
-	tool_process_command(pid, command, sizeof command);
-	if (!command[0])
-		snprintf(command, sizeof command, "%s", p->name);
+	buf[0] = 0;
+	if (socket->pid)
+		tool_process_command(socket->pid, buf, size);
+	else
+		snprintf(buf, size, "%s (%s)", p->name, tool_socket_who(socket, who, sizeof who));
+	if (!buf[0])
+		snprintf(buf, size, "%s", p->name);
+}
+
+static void put(struct table *t, const struct fib_wire_process *p, const struct tool_socket *socket)
+{
+	char command[256], clean[sizeof command * 4], pid[16] = "-";
+
+	describe(p, socket, command, sizeof command);
 	if (t->json) {
-		ins_json_row(&t->out, json_pack("{s:i, s:o, s:I, s:i, s:s, s:o}", "pid", (int)pid,
-						"name", ins_json_text(p->name), "fibers",
-						(json_int_t)p->fibers, "carriers", (int)p->carriers,
-						"policy", ctl_policy_name(p->policy), "command",
-						ins_json_text(command)));
+		ins_json_row(&t->out,
+			     json_pack("{s:i, s:o, s:I, s:i, s:s, s:o, s:I, s:o}", "pid",
+				       (int)socket->pid, "name", ins_json_text(p->name), "fibers",
+				       (json_int_t)p->fibers, "carriers", (int)p->carriers,
+				       "policy", ctl_policy_name(p->policy), "command",
+				       ins_json_text(command), "uid", (json_int_t)socket->uid,
+				       "socket", ins_json_text(socket->path)));
 		return;
 	}
-	printf("%10d %10" PRIu64 " %8u %-8s %s\n", (int)pid, p->fibers, p->carriers,
+	if (socket->pid)
+		snprintf(pid, sizeof pid, "%d", (int)socket->pid);
+	printf("%10s %10" PRIu64 " %8u %-8s %s\n", pid, p->fibers, p->carriers,
 	       ctl_policy_name(p->policy), ins_plain_quoted(command, clean, sizeof clean));
 }
 
-static int ask(void *context, const struct tool_socket *socket)
+static const char *reason(int rc)
 {
-	struct fib_wire_process process;
-	struct table *t = context;
-	int rc = tool_hello(socket->path, TOOL_HELLO_TIMEOUT, &process);
-
-	if (rc == -ECONNREFUSED || rc == -ENOENT) {
-		tool_sockets_tidy(socket);
-		return 0;
+	switch (rc) {
+	case -ETIMEDOUT:
+		return "no answer: it is stopped, or its service thread hangs; try fibertrace";
+	case -EMSGSIZE:
+		return "it announces a longer frame than any answer has: left out";
+	case -EPROTO:
+		return "its answer makes no sense: left out";
+	default:
+		return strerror(-rc);
 	}
+}
+
+static void take(struct table *t, const struct tool_asked *one, struct fib_wire_process *process)
+{
+	char who[128];
+
+	if (one->rc == -ECONNREFUSED || one->rc == -ENOENT || one->rc == -ESTALE) {
+		tool_sockets_tidy(&one->socket);
+		return;
+	}
+	if (one->rc == 0 && !tool_socket_says(&one->socket, process))
+		return;
 	head(t);
 	t->summary.total++;
-	if (rc < 0) {
-		ins_problems_add(&t->problems, "process %d: %s", (int)socket->pid,
-				 rc == -ETIMEDOUT
-					 ? "no answer: it is stopped, or its service thread hangs; "
-					   "try fibertrace"
-					 : strerror(-rc));
-		return 0;
+	if (one->rc == 0) {
+		t->summary.shown++;
+		put(t, process, &one->socket);
+		return;
 	}
-	t->summary.shown++;
-	put(t, &process, socket->pid);
-	return 0;
+	tool_socket_who(&one->socket, who, sizeof who);
+	if (one->rc == -ETIME)
+		tool_left_out(&one->socket);
+	if (one->rc == -ETIME && t->json)
+		ins_problems_add(&t->problems, "%s: its answer does not end: left out", who);
+	else if (one->rc != -ETIME)
+		ins_problems_add(&t->problems, "%s: %s", who, reason(one->rc));
+}
+
+static int ask_all(struct table *t)
+{
+	struct fib_wire_process *process = NULL;
+	struct tool_round round;
+	size_t i;
+	int rc = tool_round_gather(&round);
+
+	if (rc == 0 && round.count) {
+		process = tool_round_hello(&round, TOOL_HELLO_TIMEOUT);
+		rc = process ? 0 : -ENOMEM;
+	}
+	for (i = 0; rc == 0 && i < round.count; i++)
+		take(t, &round.all[i], &process[i]);
+	free(process);
+	tool_round_free(&round);
+	return rc;
 }
 
 static int64_t now(void)
@@ -92,8 +144,12 @@ static int run(const struct tool_arguments *arguments)
 
 	if (t.json)
 		ins_json_begin(&t.out, stdout, 0, "", "control", "processes");
-	tool_sockets_each(ask, &t);
+	if (ask_all(&t) < 0)
+		ins_problems_add(&t.problems, "out of memory");
 	t.summary.sampled_ns = now() - begin;
+	/* Text has its line on stderr. */
+	if (t.json && tool_sockets_left()[0])
+		ins_problems_add(&t.problems, "left out: %s", tool_sockets_left());
 	lines = ins_problems_lines(&t.problems);
 	if (t.json)
 		ins_json_end(&t.out, &t.summary, &t.problems);
@@ -103,7 +159,7 @@ static int run(const struct tool_arguments *arguments)
 		printf("no process with a control socket in %s\n",
 		       tool_sockets_places(text, sizeof text));
 	ins_problems_free(&t.problems);
-	return tool_written(lines ? TOOL_PARTIAL : TOOL_WELL);
+	return tool_written(lines || tool_sockets_left()[0] ? TOOL_PARTIAL : TOOL_WELL);
 }
 
 const struct tool_command ctl_processes = {

@@ -28,6 +28,7 @@
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 #include "inspect/text/plain.h"
+#include "tool/round.h"
 
 #define ENTER "\033[?1049h\033[?25l" /* the other screen, no cursor */
 #define LEAVE "\033[?25h\033[?1049l"
@@ -76,7 +77,7 @@ static int be_child(struct watch *w, int out)
 	}
 	if (dup2(out, STDOUT_FILENO) < 0 || (w->screen && dup2(w->errors, STDERR_FILENO) < 0))
 		return tool_cannot("standard output: %s", strerror(errno));
-	return w->command->run(&w->arguments);
+	return tool_left_out_code(w->command->run(&w->arguments));
 }
 
 /* Ctrl-Z: the terminal is as it was until somebody has us go on. The command was stopped, too, if it runs. */

@@ -116,24 +116,32 @@ static int take_counters(void *context, enum fib_wire_type type, const void *pay
 	}
 }
 
+void ctl_meter_questions(struct ctl_meter *ret, struct tool_request questions[2])
+{
+	questions[0] = (struct tool_request){
+		.type = FIB_WIRE_CARRIERS, .take = take_carriers, .context = ret};
+	questions[1] = (struct tool_request){
+		.type = FIB_WIRE_COUNTERS, .take = take_counters, .context = ret};
+}
+
 int ctl_meter_read_carriers(struct fib_wire_client *client, struct ctl_meter *ret, char *why,
 			    size_t size)
 {
-	const struct tool_request request = {
-		.type = FIB_WIRE_CARRIERS, .take = take_carriers, .context = ret};
+	struct tool_request questions[2];
 
-	return tool_frames(client, &request, why, size);
+	ctl_meter_questions(ret, questions);
+	return tool_frames(client, &questions[0], why, size);
 }
 
 int ctl_meter_read(struct fib_wire_client *client, struct ctl_meter *ret, char *why, size_t size)
 {
-	const struct tool_request request = {
-		.type = FIB_WIRE_COUNTERS, .take = take_counters, .context = ret};
+	struct tool_request questions[2];
 	int rc = ctl_meter_read_carriers(client, ret, why, size);
 
 	if (rc < 0)
 		return rc;
-	rc = tool_frames(client, &request, why, size);
+	ctl_meter_questions(ret, questions);
+	rc = tool_frames(client, &questions[1], why, size);
 	/* An older program. */
 	return rc == -EOPNOTSUPP ? 0 : rc;
 }

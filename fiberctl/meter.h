@@ -10,6 +10,7 @@
 
 #include "inspect/render/render.h"
 #include "layout/layout.h"
+#include "tool/frames.h"
 #include "wire/client.h"
 
 struct ctl_meter_runtime {
@@ -33,6 +34,10 @@ struct ctl_meter {
  * 0. ret is empty before, and to be freed also after an error: a negative errno, and in why, which may stay
  * empty, what the program says about it. */
 int ctl_meter_read(struct fib_wire_client *client, struct ctl_meter *ret, char *why, size_t size);
+
+/* The two questions that it consists of, for who asks many at once (tool/round.h). An error of the second that says -EOPNOTSUPP is
+ * none: it is an older program. */
+void ctl_meter_questions(struct ctl_meter *ret, struct tool_request questions[2]);
 
 /* The same of the carriers alone: that costs a program with many fibers no more than one with few. */
 int ctl_meter_read_carriers(struct fib_wire_client *client, struct ctl_meter *ret, char *why,

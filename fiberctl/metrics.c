@@ -80,14 +80,17 @@ _Static_assert(FIB_WIRE_WAITS <= FIB_LAYOUT_WAITS, "each has a name");
 enum { PROGRAM, PID, SERIAL, INDEX, FREE = SERIAL, LABELS = 6 };
 
 struct labels {
-	char pid[16], runtime[24], index[16];
+	char pid[sizeof(((struct ctl_metered *)0)->path)], runtime[24], index[16];
 	struct ctl_label at[LABELS];
 };
 
 static void label_process(struct labels *l, const struct ctl_metered *p)
 {
 	memset(l->at, 0, sizeof l->at);
-	snprintf(l->pid, sizeof l->pid, "%d", (int)p->pid);
+	if (p->pid || !p->path[0])
+		snprintf(l->pid, sizeof l->pid, "%d", (int)p->pid);
+	else
+		snprintf(l->pid, sizeof l->pid, "%s", p->path);
 	l->at[PROGRAM] = (struct ctl_label){"program", p->meter.process.name};
 	l->at[PID] = (struct ctl_label){"pid", l->pid};
 }

@@ -10,12 +10,13 @@
 
 /* One program that was asked. */
 struct ctl_metered {
-	pid_t pid;
-	bool answered; /* else the rest means nothing */
+	pid_t pid;	/* 0: it cannot be seen from our pid namespace */
+	char path[108]; /* of its socket: what it is called then; "" of a snapshot */
+	bool answered;	/* else the rest means nothing */
 	struct ctl_meter meter;
 };
 
-/* Write every family with the samples of all of them. No two have the same pid. */
+/* Write every family with the samples of all of them. No two have the same pid, but 0. */
 void ctl_metrics_write(struct ctl_sink *out, const struct ctl_metered *all, size_t n);
 
 #endif

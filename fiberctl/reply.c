@@ -67,11 +67,16 @@ static int open_snapshot(struct ctl_reply *r)
 
 static int connect_to(struct ctl_reply *r)
 {
-	int rc = tool_hello(r->socket.path, TOOL_TIMEOUT, &r->process);
+	int rc = tool_hello(&r->socket, TOOL_TIMEOUT, &r->process);
 
 	r->source = "control";
 	if (rc == 0)
 		rc = fib_wire_connect(&r->client, r->socket.path, TOOL_TIMEOUT);
+	if (rc == 0)
+		rc = tool_socket_same(&r->socket, &r->client);
+	/* Asked for as the process that it is, and shown as that. */
+	if (rc == 0 && r->socket.pid)
+		r->process.pid = r->socket.pid;
 	return rc < 0 ? tool_refused(&r->socket, rc, NULL) : TOOL_WELL;
 }
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* top_carriers.c - what each carrier does, and has done since the look before. */
-#include <string.h>
-
 #include "fiberctl/top.h"
+#include "inspect/text/access.h"
 
 int ctl_top_carriers_read(struct ctl_top *top, struct ctl_meter *ret, struct ins_error *error)
 {
-	char why[256];
+	char why[INS_ACCESS_WHY];
 	int rc = ctl_meter_read_carriers(&top->client, ret, why, sizeof why);
 
 	if (rc == 0)
 		return 0;
-	return ins_error_set(error, rc, "%s: %s", top->socket.path, why[0] ? why : strerror(-rc));
+	if (!why[0])
+		ins_access_why(top->socket.path, INS_ACCESS_CONNECT, rc, why, sizeof why);
+	return ins_error_set(error, rc, "%s: %s", top->socket.path, why);
 }
 
 void ctl_top_carriers_keep(struct ctl_top *top, const struct ctl_meter *read)

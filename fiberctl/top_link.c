@@ -17,6 +17,8 @@
 #include "fiberctl/top.h"
 #include "tool/process.h"
 #include "inspect/render/render.h"
+#include "inspect/text/access.h"
+#include "inspect/process/silence.h"
 
 #define IDLE INT64_C(5000000000)
 
@@ -61,14 +63,18 @@ static int open_file(struct ctl_top *top, struct ins_error *error)
 static int connect_to(struct ctl_top *top, struct ins_error *error)
 {
 	const char *path = top->socket.path;
+	char why[INS_ACCESS_WHY];
 	int rc = ins_source_open_control(path, top->socket.pid, TOOL_TIMEOUT, error, &top->source);
 
 	if (rc < 0)
 		return rc;
 	rc = fib_wire_connect(&top->client, path, TOOL_TIMEOUT);
+	if (rc == 0)
+		rc = tool_socket_same(&top->socket, &top->client);
 	if (rc < 0) {
 		disconnect(top);
-		return ins_error_set(error, rc, "%s: %s", path, strerror(-rc));
+		return ins_error_set(error, rc, "%s: %s", path,
+				     ins_access_why(path, INS_ACCESS_CONNECT, rc, why, sizeof why));
 	}
 	return 0;
 }
@@ -81,8 +87,14 @@ static bool dropped(int rc)
 
 static int ended(const struct ctl_top *top, int rc, struct ins_error *error)
 {
+	char why[INS_ACCESS_WHY];
+
 	if (!top->pid || (!dropped(rc) && rc != -ECONNREFUSED && rc != -ENOENT))
 		return rc;
+	if (ins_process_lives(top->pid)) {
+		ins_process_silence(top->socket.path, top->pid, rc, why, sizeof why);
+		return ins_error_set(error, rc, "process %d: %s", (int)top->pid, why);
+	}
 	return ins_error_set(error, rc, "process %d: it has ended", (int)top->pid);
 }
 

@@ -104,6 +104,7 @@ static int run(const struct tool_arguments *arguments)
 	if (code != TOOL_WELL)
 		return code;
 	how.socket = socket.path;
+	how.pid = socket.pid;
 	code = trace_take(&how, &taken, &error) < 0 ? tool_cannot("%s", error.text)
 						    : say(&how, &taken);
 	ins_problems_free(&taken.problems);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "fibertrace/taking.h"
+#include "inspect/process/silence.h"
 
 #define TIMEOUT	   INT64_C(10000000000)
 #define LOOK_EVERY INT64_C(100000000)
@@ -52,17 +53,34 @@ int64_t trace_now(void)
 
 static int refused(struct trace_taking *t, int rc, const char *why)
 {
-	if (rc == -ETIMEDOUT)
-		why = "no answer: the process is stopped, or its service thread hangs";
-	else if (rc == -ECONNREFUSED)
-		why = "nobody listens: its process is dead";
+	char silence[INS_ACCESS_WHY];
+
+	if (rc == -ETIMEDOUT || rc == -ECONNREFUSED)
+		why = ins_process_silence(t->how->socket, 0, rc, silence, sizeof silence);
+	else if (rc == -ETIME)
+		why = "its answer does not end";
+	else if (rc == -EMSGSIZE)
+		why = "it announces a longer frame than any answer has";
 	else if (rc == -ECONNRESET)
-		why = "the process ended, or knows no flight recorder: it is older than this tool";
+		why = ins_process_lives(fib_wire_peer(&t->client))
+			      ? "the program knows no flight recorder, being older than this tool, "
+				"or its seccomp filter refuses a system call (libfiber(7))"
+			      : "the process ended, or knows no flight recorder: it is older than "
+				"this tool";
 	return ins_error_set(t->error, rc, "%s: %s", t->how->socket,
 			     why && why[0] ? why : strerror(-rc));
 }
 
 /* -- events -- */
+
+#define PIECE 1024u /* events, at most, of what the program sends at once */
+
+/* The program stops reading a ring when it has sent as many events as that holds, and a piece that it had begun. */
+static bool is_too_much(struct trace_taking *t, uint32_t count)
+{
+	t->reading += count;
+	return t->reading > t->rings * (2 * (uint64_t)t->is.events + PIECE);
+}
 
 /* How many of the ring were lost since the last time. */
 static uint64_t newly_lost(struct trace_taking *t, const struct fib_wire_recorded *head)
@@ -106,6 +124,9 @@ static int take_events(struct trace_taking *t, const unsigned char *payload, siz
 	part.carrier = head.carrier;
 	part.count = head.count;
 	part.lost = newly_lost(t, &head);
+	if (is_too_much(t, head.count))
+		return -ETIME;
+	fib_wire_news(&t->client, head.count);
 	t->taken->events += head.count;
 	t->taken->lost += part.lost;
 	/* A ring that noted nothing is told of too: it was there. */
@@ -137,6 +158,7 @@ static int ask(struct trace_taking *t, enum fib_wire_record_what what)
 	const void *payload;
 	int rc = fib_wire_request(&t->client, FIB_WIRE_RECORD, &request, sizeof request);
 
+	t->reading = 0;
 	while (rc == 0) {
 		rc = fib_wire_receive(&t->client, &header, &payload);
 		if (rc < 0)
@@ -262,8 +284,10 @@ static int finish(struct trace_taking *t)
 	}
 	if (t->over)
 		ins_problems_add(&t->taken->problems,
-				 "the process ended: the last moments, and the stacks of then, are "
-				 "missing");
+				 "the process %s: the last moments, and the stacks of then, are "
+				 "missing",
+				 ins_process_lives(fib_wire_peer(&t->client)) ? "stopped answering"
+									      : "ended");
 	if (t->untaken)
 		ins_problems_add(&t->taken->problems,
 				 "%zu stack%s not taken: %d at most, of %d places", t->untaken,
@@ -312,10 +336,12 @@ int trace_take(const struct trace_take *how, struct trace_taken *ret, struct ins
 
 	memset(ret, 0, sizeof *ret);
 	t = (struct trace_taking){.how = how, .taken = ret, .error = error, .client = {.fd = -1}};
-	rc = ins_source_open_control(how->socket, 0, TIMEOUT, error, &t.source);
+	rc = ins_source_open_control(how->socket, how->pid, TIMEOUT, error, &t.source);
 	if (rc < 0)
 		return rc;
 	rc = fib_wire_connect(&t.client, how->socket, TIMEOUT);
+	if (rc == 0 && how->pid && fib_wire_peer(&t.client) != how->pid)
+		rc = -ESTALE;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	rc = rc < 0 ? refused(&t, rc, NULL) : record(&t);

@@ -5,11 +5,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "inspect/text/error.h"
 
 struct trace_take {
 	const char *socket, *path; /* of the process; of the file */
+	pid_t pid;		   /* that listens at the socket; 0: not known */
 	bool replace;		   /* the file may be there */
 	uint32_t ring;		   /* events a ring is to hold */
 	int64_t length;		   /* ns */

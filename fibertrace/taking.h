@@ -34,6 +34,7 @@ struct trace_taking {
 	struct fib_wire_record_is is;
 	struct trace_ring ring[TRACE_RINGS];
 	size_t rings;
+	uint64_t reading; /* events in this reading */
 	uint64_t entry[TRACE_ENTRIES], last_entry;
 	size_t entries;
 	uint64_t object[TRACE_ENTRIES]; /* those whose names are in the file */

@@ -9,6 +9,7 @@
 #include "tool/process.h"
 #include "inspect/query/fields.h"
 #include "inspect/process/rights.h"
+#include "tool/round.h"
 
 /* Somebody waits for the answer: a program that is this slow is shown under the name that the system knows, ns. */
 #define PATIENCE INT64_C(100000000)
@@ -103,27 +104,38 @@ static bool is_plain(const char *name)
 				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == 0;
 }
 
-static int add_process(void *context, const struct tool_socket *socket)
+static void add_process(struct processes *all, const struct tool_asked *one,
+			struct fib_wire_process *process)
 {
-	struct processes *all = context;
-	struct fib_wire_process process;
-	struct process *more, *p;
+	struct process *p;
 
-	if (!tool_process_alive(socket->pid))
-		return 0;
-	more = realloc(all->at, (all->count + 1) * sizeof *more);
-	if (!more)
-		return -1;
-	all->at = more;
-	p = &more[all->count++];
-	*p = (struct process){.pid = socket->pid};
-	if (tool_hello(socket->path, PATIENCE, &process) == 0)
-		snprintf(p->name, sizeof p->name, "%s", process.name);
+	/* It has no id here that could be typed. */
+	if (!one->socket.pid)
+		return;
+	p = &all->at[all->count++];
+	*p = (struct process){.pid = one->socket.pid};
+	if (one->rc == 0 && tool_socket_says(&one->socket, process))
+		snprintf(p->name, sizeof p->name, "%s", process->name);
 	else if (ins_rights_status(p->pid, "Name", p->name, sizeof p->name) < 0)
 		p->name[0] = 0;
 	if (!is_plain(p->name))
 		p->name[0] = 0;
-	return 0;
+}
+
+static void find_processes(struct processes *all)
+{
+	struct fib_wire_process *process = NULL;
+	struct tool_round round;
+	size_t i;
+
+	if (tool_round_gather(&round) == 0 && round.count)
+		process = tool_round_hello(&round, PATIENCE);
+	if (process)
+		all->at = calloc(round.count, sizeof *all->at);
+	for (i = 0; all->at && i < round.count; i++)
+		add_process(all, &round.all[i], &process[i]);
+	free(process);
+	tool_round_free(&round);
 }
 
 /* How many have that name, and the first of them. */
@@ -145,7 +157,7 @@ void tool_completion_processes(void)
 	struct processes all = {NULL, 0};
 	size_t i, n, first = 0;
 
-	tool_sockets_each(add_process, &all);
+	find_processes(&all);
 	for (i = 0; i < all.count; i++) {
 		const struct process *p = &all.at[i];
 

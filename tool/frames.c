@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* frames.c - one request over a connection, and the frames that answer it: the only place that waits for them. */
+/* frames.c - one request over a connection, and the frames that answer it. */
 #include "tool/frames.h"
 
 #include <errno.h>
@@ -18,16 +18,18 @@ static int refused(const void *payload, size_t length, char *why, size_t size)
 	return error.error < 0 && error.error > -4096 ? error.error : -EPROTO;
 }
 
-int tool_frames(struct fib_wire_client *client, const struct tool_request *request, char *why,
-		size_t size)
+typedef int receive_fn(struct fib_wire_client *client, struct fib_wire_header *ret_header,
+		       const void **ret_payload);
+
+static int receive(struct fib_wire_client *client, const struct tool_request *request,
+		   receive_fn *next, char *why, size_t size)
 {
 	struct fib_wire_header header;
 	const void *payload;
-	int rc = fib_wire_request(client, request->type, request->payload, request->length);
+	int rc = 0;
 
-	why[0] = 0;
 	while (rc == 0) {
-		rc = fib_wire_receive(client, &header, &payload);
+		rc = next(client, &header, &payload);
 		if (rc < 0)
 			return rc;
 		if (header.type == FIB_WIRE_ERROR)
@@ -37,6 +39,21 @@ int tool_frames(struct fib_wire_client *client, const struct tool_request *reque
 			break;
 	}
 	return rc < 0 ? rc : 0;
+}
+
+int tool_frames(struct fib_wire_client *client, const struct tool_request *request, char *why,
+		size_t size)
+{
+	const int rc = fib_wire_request(client, request->type, request->payload, request->length);
+
+	why[0] = 0;
+	return rc < 0 ? rc : receive(client, request, fib_wire_receive, why, size);
+}
+
+int tool_frames_now(struct fib_wire_client *client, const struct tool_request *request, char *why,
+		    size_t size)
+{
+	return receive(client, request, fib_wire_receive_now, why, size);
 }
 
 static int take_process(void *context, enum fib_wire_type type, const void *payload, size_t length)
@@ -50,10 +67,14 @@ static int take_process(void *context, enum fib_wire_type type, const void *payl
 	return 1;
 }
 
+struct tool_request tool_frames_who(struct fib_wire_process *ret)
+{
+	return (struct tool_request){.type = FIB_WIRE_HELLO, .take = take_process, .context = ret};
+}
+
 int tool_frames_hello(struct fib_wire_client *client, struct fib_wire_process *ret)
 {
-	const struct tool_request request = {
-		.type = FIB_WIRE_HELLO, .take = take_process, .context = ret};
+	const struct tool_request request = tool_frames_who(ret);
 	char why[256];
 
 	return tool_frames(client, &request, why, sizeof why);

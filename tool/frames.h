@@ -25,6 +25,13 @@ struct tool_request {
 int tool_frames(struct fib_wire_client *client, const struct tool_request *request, char *why,
 		size_t size);
 
+/* Go on with an answer without waiting, when it was asked for with fib_wire_request(). The same results; -EAGAIN: more has to come. */
+int tool_frames_now(struct fib_wire_client *client, const struct tool_request *request, char *why,
+		    size_t size);
+
+/* What it is to ask who is at the other end, and what takes the answer into *ret; its name ends with a NUL. */
+struct tool_request tool_frames_who(struct fib_wire_process *ret);
+
 /* Ask who is at the other end; its name ends with a NUL. 0 or a negative errno. The rest of the answer is not received: it is the
  * only request over this connection, or answers are kept. */
 int tool_frames_hello(struct fib_wire_client *client, struct fib_wire_process *ret);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/round.h"
 #include "tool/topics.h"
 #include "inspect/text/plain.h"
 #include "inspect/elf/torn.h"
@@ -193,7 +194,7 @@ static int run(const struct tool_command *command, const struct tool_arguments *
 
 	if (code != TOOL_WELL)
 		return code;
-	code = command->run(arguments);
+	code = tool_left_out_code(command->run(arguments));
 	if (tool.ended)
 		tool.ended(arguments);
 	return code;

@@ -51,7 +51,7 @@ static bool answers_so(pid_t pid, const char *name)
 	struct tool_socket socket;
 
 	return tool_sockets_of(pid, &socket) &&
-	       tool_hello(socket.path, TOOL_HELLO_TIMEOUT, &process) == 0 &&
+	       tool_hello(&socket, TOOL_HELLO_TIMEOUT, &process) == 0 &&
 	       strcmp(process.name, name) == 0;
 }
 

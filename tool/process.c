@@ -19,12 +19,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inspect/text/access.h"
+#include "inspect/process/silence.h"
 #include "inspect/render/render.h"
 #include "inspect/process/rights.h"
 #include "inspect/text/slurp.h"
 #include "inspect/source/snapshot.h"
 #include "inspect/text/plain.h"
+#include "tool/round.h"
 #include "tool/tool.h"
 
 const char *tool_process_command(pid_t pid, char *buf, size_t size)
@@ -79,14 +80,61 @@ static int explain_absence(pid_t pid)
 		(int)pid, places, (int)pid);
 }
 
+/*
+ * A socket has the name of process pid, and no process listens there. Its program made it and has ended; or has executed
+ * another program, or closed its descriptors; or it was the program of an earlier process with that id.
+ */
+static int explain_silence(pid_t pid, const struct tool_socket *socket)
+{
+	char name[64] = "?", clean[sizeof name * 4], path[TOOL_PATH], why[INS_ACCESS_WHY];
+	const enum tool_made made = tool_sockets_made(pid, socket);
+	struct ins_source *source;
+	struct ins_error error;
+	const char *removed;
+
+	/* It has fibers, and does not listen: closed descriptors, or a sandbox. */
+	if (tool_process_alive(pid) && ins_source_open_live(pid, &error, &source) == 0) {
+		ins_source_close(source);
+		return tool_cannot(
+			"%s: %s", ins_plain(socket->path, path, sizeof path),
+			ins_process_silence(socket->path, pid, -ECONNREFUSED, why, sizeof why));
+	}
+	removed = tool_sockets_tidy(socket) ? ", which is removed now" : "";
+	ins_plain(socket->path, path, sizeof path);
+	if (!tool_process_alive(pid))
+		return tool_cannot("process %d: no such process; it left %s behind%s", (int)pid,
+				   path, removed);
+	ins_rights_status(pid, "Name", name, sizeof name);
+	ins_plain_quoted(name, clean, sizeof clean);
+	if (made == TOOL_MADE_BY_IT)
+		return tool_cannot("process %d: runs another program now: %s; the one before it "
+				   "left %s behind%s",
+				   (int)pid, clean, path, removed);
+	return tool_cannot("process %d: has no control socket: it is %s; %s of that id left %s "
+			   "behind%s",
+			   (int)pid, clean,
+			   made == TOOL_MADE_EARLIER ? "an earlier process, or one of a container,"
+						     : "it or an earlier process",
+			   path, removed);
+}
+
 static int find_pid(pid_t pid, struct tool_socket *ret)
 {
-	if (!tool_sockets_of(pid, ret))
-		return explain_absence(pid);
-	if (tool_process_alive(pid))
+	char who[128], uid[32] = "", path[TOOL_PATH];
+
+	if (tool_sockets_of(pid, ret))
 		return TOOL_WELL;
-	return tool_cannot("process %d: no such process; it left %s behind%s", (int)pid, ret->path,
-			   tool_sockets_tidy(ret) ? ", which is removed now" : "");
+	if (!ret->path[0])
+		return explain_absence(pid);
+	if (ret->pid < 0)
+		return explain_silence(pid, ret);
+	if (!tool_process_alive(pid))
+		return explain_absence(pid);
+	if (ret->pid)
+		snprintf(uid, sizeof uid, " (uid %u)", (unsigned)ret->uid);
+	return tool_cannot("process %d: has no control socket: %s%s listens at %s", (int)pid,
+			   tool_socket_who(ret, who, sizeof who), uid,
+			   ins_plain(ret->path, path, sizeof path));
 }
 
 /* -- by name -- */
@@ -127,34 +175,43 @@ struct search {
 };
 
 /* Whether the process calls itself so; when it does not answer, whether the system calls it so. */
-static bool has_name(const struct tool_socket *socket, const char *name)
+static bool has_name(const struct tool_asked *one, struct fib_wire_process *process,
+		     const char *name)
 {
-	struct fib_wire_process process;
 	char text[64];
 
-	if (tool_hello(socket->path, TOOL_HELLO_TIMEOUT, &process) == 0)
-		return strcmp(process.name, name) == 0;
-	return tool_process_alive(socket->pid) &&
-	       ins_rights_status(socket->pid, "Name", text, sizeof text) == 0 &&
+	if (one->rc == 0)
+		return tool_socket_says(&one->socket, process) && strcmp(process->name, name) == 0;
+	return tool_process_alive(one->socket.pid) &&
+	       ins_rights_status(one->socket.pid, "Name", text, sizeof text) == 0 &&
 	       strcmp(text, name) == 0;
 }
 
-static int look_at(void *context, const struct tool_socket *socket)
+static void look_at(struct search *search, const struct tool_asked *one,
+		    struct fib_wire_process *process)
 {
-	struct search *search = context;
-
-	if (!has_name(socket, search->name))
-		return 0;
+	if (one->rc == -ETIME)
+		tool_left_out(&one->socket);
+	if (!has_name(one, process, search->name))
+		return;
 	if (!search->found.count)
-		search->first = *socket;
-	tool_several_add(&search->found, socket->pid);
-	return 0;
+		search->first = one->socket;
+	tool_several_add(&search->found, one->socket.pid);
 }
 
 static unsigned count_named(const char *name, struct search *search)
 {
+	struct fib_wire_process *process = NULL;
+	struct tool_round round;
+	size_t i;
+
 	*search = (struct search){.name = name};
-	tool_sockets_each(look_at, search);
+	if (tool_round_gather(&round) == 0 && round.count)
+		process = tool_round_hello(&round, TOOL_HELLO_TIMEOUT);
+	for (i = 0; process && i < round.count; i++)
+		look_at(search, &round.all[i], &process[i]);
+	free(process);
+	tool_round_free(&round);
 	return search->found.count;
 }
 
@@ -205,7 +262,7 @@ int tool_process_find(const char *who, struct tool_socket *ret)
 		return tool_cannot("%s: is a snapshot: this needs the process itself",
 				   ins_plain_quoted(who, clean, sizeof clean));
 	if (strchr(who, '/')) {
-		snprintf(ret->path, sizeof ret->path, "%s", who);
+		tool_sockets_at(who, ret);
 		return TOOL_WELL;
 	}
 	if (tool_parse_id(who, &number) && number <= INT32_MAX)
@@ -245,6 +302,6 @@ int tool_refused(const struct tool_socket *socket, int rc, const char *why)
 	char denied[INS_ACCESS_WHY];
 
 	if (!why || !why[0])
-		why = ins_access_why(socket->path, INS_ACCESS_CONNECT, rc, denied, sizeof denied);
+		why = ins_process_silence(socket->path, socket->pid, rc, denied, sizeof denied);
 	return tool_cannot("%s: %s", socket->path, why);
 }

@@ -1,236 +1,270 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sockets.c - finding control sockets
+ * sockets.c - finding control sockets, and which process each belongs to
  *
- * A program puts its socket into a folder of its user (libfiber/service/place.c), and we look where such
- * folders are. Anybody can make a folder in /tmp under another user's number, so a folder counts only when it
- * is a real directory that belongs to the user it is named for: else a stranger's program would be shown as ours.
+ * The kernel says which process listens at a socket (peer.c), and that is the process which is shown. The name of the file, the
+ * owners of file and folder, and the process id in an answer only have to agree with it:
+ *
+ *   file name   an id that the process has in one of its pid namespaces. So the program of a container that shares the
+ *               folder is shown under its id here, and a program that takes another one's name is not shown.
+ *   owners      the user of the process, or root. Else a link may have led to another user's program.
+ *
+ * Programs of this user need not agree with the name: the user chose it (FIBER_CONTROL_PATH).
+ *
+ * A process that was ended, or has executed another program, leaves its socket. That no process listens is proved by a
+ * refused connection alone: the process of a container may have an id that cannot be seen from here.
+ *
+ * Root's search ends after FOLDERS folders of other users that have sockets in them. A search for one process id has no limits.
  */
 #include "tool/sockets.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <glob.h>
-#include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/frames.h"
+#include "tool/folders.h"
+#include "tool/peer.h"
 #include "tool/tool.h"
-#include "inspect/text/slurp.h"
-#include "wire/client.h"
+#include "inspect/text/plain.h"
 
-#define FOLDERS 256
+#define FOLDERS 256  /* of other users */
+#define SOCKETS 4096 /* in the folder of another user */
+#define PLACES	4    /* named in a message */
+#define LINES	8    /* about sockets that cannot be trusted */
 
-struct folder {
-	char path[TOOL_PATH];
-	uid_t owner; /* who must own it */
+/* -- what is left out -- */
+
+struct search {
+	tool_socket_fn *fn;
+	void *context;
+	size_t places;			   /* folders of other users that had sockets */
+	size_t left_folders, left_sockets; /* because of the limits */
+	size_t odd_folders, odd_sockets;   /* that cannot be trusted */
+	char first_odd[TOOL_PATH];
 };
 
-struct folders {
-	size_t count;
-	struct folder at[FOLDERS];
-};
+static char left[256];
+static bool said; /* a command may search several times, and says so once */
 
-static void add_folder(struct folders *all, const char *path, uid_t owner)
+/* "1,744" */
+static const char *grouped(size_t n, char buf[32])
 {
-	size_t i;
+	char digits[32];
+	size_t length = (size_t)snprintf(digits, sizeof digits, "%zu", n), i, used = 0;
 
-	for (i = 0; i < all->count; i++)
-		if (strcmp(all->at[i].path, path) == 0)
-			return;
-	if (all->count == FOLDERS || strlen(path) >= TOOL_PATH)
+	for (i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			buf[used++] = ',';
+		buf[used++] = digits[i];
+	}
+	buf[used] = 0;
+	return buf;
+}
+
+static void note_left(const struct search *s)
+{
+	char a[32], b[32];
+
+	left[0] = 0;
+	if (!s->left_folders && !s->left_sockets)
 		return;
-	strcpy(all->at[all->count].path, path);
-	all->at[all->count++].owner = owner;
+	snprintf(left, sizeof left,
+		 "%s folder%s and %s socket%s of other users: name a process by its id or by the "
+		 "path of its socket, or ask as its user",
+		 grouped(s->left_folders, a), s->left_folders == 1 ? "" : "s",
+		 grouped(s->left_sockets, b), s->left_sockets == 1 ? "" : "s");
 }
 
-static void add_user(struct folders *all, uid_t uid)
+static void say_left(const struct search *s)
 {
-	char path[TOOL_PATH];
+	char plain[TOOL_PATH], more[64] = "", n[32];
 
-	snprintf(path, sizeof path, "/run/user/%u/fiber", (unsigned)uid);
-	add_folder(all, path, uid);
-	if (fib_wire_folder(path, sizeof path, NULL, uid) > 0)
-		add_folder(all, path, uid);
+	note_left(s);
+	if (!said && s->odd_folders) {
+		if (s->odd_folders > 1)
+			snprintf(more, sizeof more, "; and %s more like it",
+				 grouped(s->odd_folders - 1, n));
+		tool_cannot("%s: passed over: it is not a directory of the user that it is named "
+			    "for, and of that user alone%s",
+			    ins_plain(s->first_odd, plain, sizeof plain), more);
+	}
+	if (!said && s->odd_sockets > LINES)
+		tool_cannot("left out: %s more sockets like these",
+			    grouped(s->odd_sockets - LINES, n));
+	if (!said && left[0])
+		tool_cannot("left out: %s", left);
+	said = true;
 }
 
-/* The users whose folders exist: the number in each path that matches. */
-static void add_users(struct folders *all, const char *pattern, const char *before)
+const char *tool_sockets_left(void)
 {
-	glob_t found;
-	size_t i;
-
-	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-		return;
-	for (i = 0; i < found.gl_pathc; i++)
-		add_user(all, (uid_t)strtoul(found.gl_pathv[i] + strlen(before), NULL, 10));
-	globfree(&found);
+	return left;
 }
 
-static void find_folders(struct folders *all)
-{
-	const char *dir = getenv("XDG_RUNTIME_DIR");
-	char path[TOOL_PATH];
+/* -- who listens -- */
 
-	all->count = 0;
-	if (dir && dir[0] == '/' && fib_wire_folder(path, sizeof path, dir, geteuid()) > 0)
-		add_folder(all, path, geteuid());
-	add_user(all, geteuid());
-	if (geteuid() != 0)
-		return;
-	add_users(all, "/run/user/[0-9]*/fiber", "/run/user/");
-	add_users(all, "/tmp/fiber-[0-9]*", "/tmp/fiber-");
+/* A user can put any number of sockets into a folder: no more than LINES of them are named. */
+static void pass_over(struct search *search, const struct tool_socket *s, const char *why)
+{
+	if (!said && search->odd_sockets < LINES)
+		tool_socket_pass_over(s, why);
+	search->odd_sockets++;
 }
 
-/* Whether what is in a folder was put there by its user. Says so when not; silent when it is not there. */
-static bool trusted(const struct folder *f)
+/* Who listens is not who the socket is named for. */
+static void pass_over_liar(struct search *search, const struct tool_socket *s, const char *follows)
 {
-	struct stat st;
+	char why[512];
 
-	if (lstat(f->path, &st) < 0)
-		return false;
-	if (S_ISDIR(st.st_mode) && (st.st_uid == f->owner || st.st_uid == geteuid()) &&
-	    !(st.st_mode & 022))
+	pass_over(search, s, tool_socket_instead(s, follows, why, sizeof why));
+}
+
+/* Who cannot be asked, because too many wait to be, is believed when the process of that id is of the folder's user. */
+static bool believe(struct search *search, struct tool_socket *s)
+{
+	struct tool_peer peer;
+
+	s->pid = s->named;
+	s->uid = s->owner;
+	s->known = false;
+	if (tool_peer_look(s->named, s->owner, &peer) && peer.same_user)
 		return true;
-	tool_cannot("%s: passed over: it is not a directory of user %u alone", f->path,
-		    (unsigned)f->owner);
+	pass_over(search, s,
+		  "its queue of connections is full, so that the kernel cannot be asked who "
+		  "listens there, and no process of that id is its user's");
 	return false;
 }
 
-static int look_into(const struct folder *f, tool_socket_fn *fn, void *context)
+static bool agrees(struct search *search, struct tool_socket *s, const struct tool_peer *peer,
+		   uid_t file)
 {
-	struct tool_socket s = {.owner = f->owner};
-	struct dirent *entry;
-	int rc = 0;
-	DIR *dir;
+	char instead[64];
 
-	if (!trusted(f))
-		return 0;
-	dir = opendir(f->path);
-	if (!dir)
-		return 0;
-	while (rc == 0 && (entry = readdir(dir))) {
-		char *end;
-		long pid = strtol(entry->d_name, &end, 10);
-
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || pid > INT32_MAX ||
-		    strcmp(end, ".sock") != 0)
-			continue;
-		s.pid = (pid_t)pid;
-		if ((size_t)snprintf(s.path, sizeof s.path, "%s/%s", f->path, entry->d_name) <
-		    sizeof s.path)
-			rc = fn(context, &s);
+	s->pid = peer->pid;
+	s->uid = peer->uid;
+	s->known = true;
+	if ((s->owner != s->uid && s->owner != 0) || (file != s->uid && file != 0)) {
+		snprintf(instead, sizeof instead, ", and the %s belongs to uid %u",
+			 s->owner != s->uid && s->owner != 0 ? "folder" : "file",
+			 (unsigned)(s->owner != s->uid && s->owner != 0 ? s->owner : file));
+		pass_over_liar(search, s, instead);
+		return false;
 	}
-	closedir(dir);
+	if (!peer->same_user) {
+		pass_over_liar(search, s, ", and runs as another user now");
+		return false;
+	}
+	if (!s->pid || s->uid == geteuid() || tool_peer_has_number(peer, s->named))
+		return true;
+	snprintf(instead, sizeof instead, ", and not process %d", (int)s->named);
+	pass_over_liar(search, s, instead);
+	return false;
+}
+
+/* Whether a process listens there that may be shown. */
+static bool judge(struct search *search, struct tool_socket *s)
+{
+	struct tool_peer peer;
+	struct stat st;
+
+	if (lstat(s->path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	switch (tool_peer_ask(s->path, &peer)) {
+	case 0:
+		return agrees(search, s, &peer, st.st_uid);
+	case -ECONNREFUSED:
+		tool_sockets_tidy(s);
+		return false;
+	case -ESRCH:
+		pass_over(search, s,
+			  "the process that made it has ended, and another one holds it");
+		return false;
+	case -ENOENT:
+	case -ENOTSOCK:
+	case -EPROTOTYPE:
+	case -ENAMETOOLONG:
+		return false;
+	default:
+		return believe(search, s);
+	}
+}
+
+/* -- looking through the folders -- */
+
+static int look_into(struct search *search, const char *path, uid_t owner, bool foreign)
+{
+	struct tool_socket s = {.owner = owner};
+	struct dirent *entry;
+	size_t sockets = 0;
+	int rc = 0;
+	DIR *dir = opendir(path);
+
+	while (dir && rc == 0 && (entry = readdir(dir))) {
+		s.named = tool_socket_number(entry->d_name);
+		if (!s.named || (size_t)snprintf(s.path, sizeof s.path, "%s/%s", path,
+						 entry->d_name) >= sizeof s.path)
+			continue;
+		if (foreign && !sockets && search->places == FOLDERS) {
+			search->left_folders++;
+			break;
+		}
+		if (foreign && !sockets)
+			search->places++;
+		if (foreign && sockets >= SOCKETS)
+			search->left_sockets++;
+		else if (judge(search, &s))
+			rc = search->fn(search->context, &s);
+		sockets++;
+	}
+	if (dir)
+		closedir(dir);
 	return rc;
 }
 
 int tool_sockets_each(tool_socket_fn *fn, void *context)
 {
-	static struct folders all;
+	struct search search = {.fn = fn, .context = context};
+	struct tool_folders all;
+	uid_t owner;
 	size_t i;
 	int rc = 0;
 
-	find_folders(&all);
-	for (i = 0; rc == 0 && i < all.count; i++)
-		rc = look_into(&all.at[i], fn, context);
+	tool_folders_find(&all);
+	for (i = 0; rc == 0 && i < all.count; i++) {
+		switch (tool_folder_look(&all.at[i], &owner)) {
+		case TOOL_FOLDER_ABSENT:
+			break;
+		case TOOL_FOLDER_TRUSTED:
+			rc = look_into(&search, all.at[i].path, owner, all.at[i].user != geteuid());
+			break;
+		case TOOL_FOLDER_ODD:
+			if (!search.odd_folders++)
+				snprintf(search.first_odd, sizeof search.first_odd, "%s",
+					 all.at[i].path);
+			break;
+		}
+	}
+	tool_folders_free(&all);
+	say_left(&search);
 	return rc;
 }
 
 const char *tool_sockets_places(char *buf, size_t size)
 {
-	static struct folders all;
+	struct tool_folders all;
 	size_t i, used = 0;
+	char n[32];
 
-	find_folders(&all);
+	tool_folders_find(&all);
 	buf[0] = 0;
-	for (i = 0; i < all.count && used < size; i++)
+	for (i = 0; i < all.count && i < PLACES && used < size; i++)
 		used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "",
 					 all.at[i].path);
+	if (i < all.count && used < size)
+		snprintf(buf + used, size - used, ", and %s more", grouped(all.count - i, n));
+	tool_folders_free(&all);
 	return buf;
-}
-
-static bool is_socket(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
-}
-
-/* A setting in the environment that process pid was started with; NULL when it has none or may not be
- * read. The caller's to free. */
-static char *setting_of(pid_t pid, const char *name)
-{
-	char path[64], *text, *found = NULL;
-	size_t size, at, n = strlen(name);
-
-	snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-	if (ins_slurp(path, &text, &size) < 0)
-		return NULL;
-	for (at = 0; !found && at < size; at += strlen(text + at) + 1)
-		if (strncmp(text + at, name, n) == 0 && text[at + n] == '=')
-			found = strdup(text + at + n + 1);
-	free(text);
-	return found;
-}
-
-/* Where the program was told to put it. */
-static bool told(pid_t pid, struct tool_socket *ret)
-{
-	char *given = setting_of(pid, "FIBER_CONTROL_PATH");
-	char *dir = setting_of(pid, "XDG_RUNTIME_DIR");
-	bool found = false;
-
-	if (given && given[0] == '/') {
-		snprintf(ret->path, sizeof ret->path, "%s", given);
-		found = is_socket(ret->path);
-	}
-	if (!found && dir && dir[0] == '/') {
-		snprintf(ret->path, sizeof ret->path, "%s/fiber/%d.sock", dir, (int)pid);
-		found = is_socket(ret->path);
-	}
-	free(given);
-	free(dir);
-	return found;
-}
-
-bool tool_sockets_of(pid_t pid, struct tool_socket *ret)
-{
-	static struct folders all;
-	size_t i;
-
-	ret->pid = pid;
-	find_folders(&all);
-	for (i = 0; i < all.count; i++) {
-		int n = snprintf(ret->path, sizeof ret->path, "%s/%d.sock", all.at[i].path,
-				 (int)pid);
-
-		ret->owner = all.at[i].owner;
-		if ((size_t)n < sizeof ret->path && is_socket(ret->path) && trusted(&all.at[i]))
-			return true;
-	}
-	ret->owner = geteuid();
-	return told(pid, ret);
-}
-
-int tool_hello(const char *path, int64_t timeout_ns, struct fib_wire_process *ret)
-{
-	struct fib_wire_client client;
-	int rc = fib_wire_connect(&client, path, timeout_ns);
-
-	if (rc == 0)
-		rc = tool_frames_hello(&client, ret);
-	fib_wire_disconnect(&client);
-	return rc;
-}
-
-bool tool_sockets_tidy(const struct tool_socket *socket)
-{
-	return socket->owner == geteuid() && kill(socket->pid, 0) < 0 && errno == ESRCH &&
-	       unlink(socket->path) == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sockets.h - where control sockets are, and who answers on them. */
+/* sockets.h - where control sockets are, and which process listens at each. See sockets.c and socket_of.c. */
 #ifndef TOOL_SOCKETS_H
 #define TOOL_SOCKETS_H
 
@@ -7,36 +7,32 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "wire/wire.h"
+#include "tool/socket.h"
 
-#define TOOL_PATH 4096
-
-struct tool_socket {
-	pid_t pid;   /* as the file's name says */
-	uid_t owner; /* of the folder */
-	char path[TOOL_PATH];
-};
-
-/* Called for each socket found. Anything but 0 ends the search, which then returns it. */
+/* Called for each socket at which a process listens. Anything but 0 ends the search, which then returns it. */
 typedef int tool_socket_fn(void *context, const struct tool_socket *socket);
 
 /*
- * Look through the folders where the programs of this user put their sockets, for root those of every user. A
- * folder that cannot be trusted (a link, or not its user's own) is passed over with a line on stderr.
+ * Look through the folders where the programs of this user put their sockets, for root those of every user, and ask
+ * the kernel who listens at each socket. Sockets of this user's folders at which no process listens are removed. What cannot be
+ * trusted, and what goes beyond the limits, is left out, with lines on stderr that say so once.
  */
 int tool_sockets_each(tool_socket_fn *fn, void *context);
 
-/* The same folders, for a message: "A, B, C". Returns buf. */
+/* What the last search left out because of its limits: "1,744 folders of other users: ..."; "": nothing. */
+const char *tool_sockets_left(void);
+
+/* The folders, for a message: "A, B, C". Returns buf. */
 const char *tool_sockets_places(char *buf, size_t size);
 
-/* The socket of process pid where those folders or its own environment say it is. False: none. */
+/*
+ * Find the socket at which process pid listens: in every folder, under any of its ids, and where its environment says; no limit
+ * applies. False: there is none. Then ret->path is "", or a socket that has its name: ret->uid and ret->pid say who listens there
+ * instead, pid -1: no process does.
+ */
 bool tool_sockets_of(pid_t pid, struct tool_socket *ret);
 
-/* Ask who is there. 0, or a negative errno: -ECONNREFUSED when its process has ended, -ETIMEDOUT when it
- * does not answer. */
-int tool_hello(const char *path, int64_t timeout_ns, struct fib_wire_process *ret);
-
-/* Remove a socket that a process left behind, when it is ours and its process is gone. */
-bool tool_sockets_tidy(const struct tool_socket *socket);
+/* The socket at a path that was given: fills in who listens there, as far as the kernel tells. */
+void tool_sockets_at(const char *path, struct tool_socket *ret);
 
 #endif

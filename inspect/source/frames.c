@@ -15,8 +15,11 @@
 #include <string.h>
 
 #include "inspect/text/slurp.h"
+#include "inspect/text/plain.h"
 
-#define MAPS_MAX ((size_t)64 << 20)
+#define MAPS_MAX    ((size_t)64 << 20)
+#define FIBERS_MOST (UINT64_C(1) << 24) /* that a registry has room for (core/registry.c) */
+#define EVENTS_MOST 65536u		/* of an answer: the rings of a hundred runtimes */
 
 static int bad(struct ins_frames *f, const char *what, struct ins_error *error)
 {
@@ -31,7 +34,8 @@ static int take_process(struct ins_frames *f, const void *payload, size_t length
 	if (length < sizeof p)
 		return bad(f, "a short process frame", error);
 	memcpy(&p, payload, sizeof p);
-	f->source->pid = p.pid;
+	/* The kernel's word goes before the program's, which may be that of a container. */
+	f->source->pid = f->source->modules->pid ? f->source->modules->pid : p.pid;
 	f->now = p.now;
 	ins_moment_is(&f->moment, p.now);
 	memcpy(f->source->name, p.name, sizeof f->source->name);
@@ -62,10 +66,12 @@ static int take_maps(struct ins_frames *f, const void *payload, size_t length,
 {
 	char *more;
 
+	if (length > MAPS_MAX - f->mapping_bytes)
+		return bad(f, "an endless list of mappings", error);
+	f->mapping_bytes += length;
+	f->news += length != 0;
 	if (f->mapped)
 		return 0;
-	if (length > MAPS_MAX - f->maps_size)
-		return bad(f, "an endless list of mappings", error);
 	more = realloc(f->maps, f->maps_size + length + 1);
 	if (!more)
 		return ins_error_set(error, -ENOMEM, "out of memory");
@@ -108,15 +114,31 @@ static void take_row(const unsigned char *bytes, size_t size, struct fib_row *re
 	fib_row_end_labels(ret);
 }
 
+/* One fiber more. A walk goes through the records in their order, so one that lies behind all others is new. */
+static int count(struct ins_frames *f, uint64_t record, struct ins_error *error)
+{
+	const uint64_t records = f->source->layout.committed;
+
+	if (!f->has_layout)
+		return bad(f, "fibers before the layout", error);
+	if (f->sent == (records && records < FIBERS_MOST ? records : FIBERS_MOST))
+		return bad(f, "more fibers than it has records", error);
+	f->sent++;
+	if (record > f->furthest) {
+		f->furthest = record;
+		f->news++;
+	}
+	return 0;
+}
+
 /* A fiber that is whole or not, of which more may have been sent than was asked for. */
 static int emit(struct ins_frames *f, struct ins_fiber *fiber, struct ins_error *error)
 {
 	bool torn = fiber->flags != 0;
-	int rc;
+	int rc = count(f, fiber->row.record, error);
 
-	if (!f->has_layout)
-		return bad(f, "fibers before the layout", error);
-	f->sent++;
+	if (rc < 0)
+		return rc;
 	f->torn += torn;
 	if (f->request->id && fiber->row.id != f->request->id)
 		return 0;
@@ -205,6 +227,9 @@ static int take_event(struct ins_frames *f, const void *payload, size_t length,
 		return rc;
 	if (!ins_event_take(payload, length, &event))
 		return bad(f, "an event larger than its frame", error);
+	if (f->sent == EVENTS_MOST)
+		return bad(f, "an endless list of events", error);
+	f->news++;
 	ins_moment_of(&f->moment, event.e.began, &event.ago, &event.wall);
 	f->sent++;
 	f->summary->shown++;
@@ -268,6 +293,25 @@ static int is_error(int32_t number)
 	return number < 0 && number > -4096;
 }
 
+static int take_refused(struct ins_frames *f, const void *payload, size_t length,
+			struct ins_error *error)
+{
+	char call[2 * sizeof(((struct fib_wire_refused *)0)->call)];
+	char lacks[2 * sizeof(((struct fib_wire_refused *)0)->lacks)];
+	struct fib_wire_refused r;
+
+	if (length < sizeof r)
+		return bad(f, "a short frame of what is refused", error);
+	memcpy(&r, payload, sizeof r);
+	r.call[sizeof r.call - 1] = r.lacks[sizeof r.lacks - 1] = 0;
+	ins_problems_add(&f->source->problems,
+			 "the program's sandbox refuses %s (%s): %s is unknown",
+			 ins_plain(r.call, call, sizeof call),
+			 strerror(is_error(r.error) ? -r.error : EPERM),
+			 ins_plain(r.lacks, lacks, sizeof lacks));
+	return 0;
+}
+
 static int take_error(struct ins_frames *f, const void *payload, size_t length,
 		      struct ins_error *error)
 {
@@ -305,6 +349,8 @@ int ins_frames_take(struct ins_frames *f, const struct fib_wire_header *header, 
 		return take_event(f, payload, length, error);
 	case FIB_WIRE_ERROR:
 		return take_error(f, payload, length, error);
+	case FIB_WIRE_REFUSED:
+		return take_refused(f, payload, length, error);
 	case FIB_WIRE_END:
 		f->done = true;
 		return take_end(f, payload, length, error);
@@ -330,7 +376,8 @@ void ins_frames_begin(struct ins_frames *f, const struct ins_request *request, i
 		      void *context, struct ins_summary *summary)
 {
 	f->done = false;
-	f->sent = f->torn = f->torn_shown = 0;
+	f->sent = f->torn = f->torn_shown = f->furthest = 0;
+	f->mapping_bytes = 0;
 	f->request = request;
 	f->fn = fn;
 	f->event_fn = NULL;

@@ -26,7 +26,11 @@ struct ins_frames {
 	/* during an answer */
 	bool done;     /* END was taken */
 	uint64_t sent; /* fibers that came */
-	uint64_t torn; /* of those, the ones whose stack is not whole */
+	uint64_t
+		news; /* things that came and were not there before: what counts as progress (wire/budget.h) */
+	uint64_t furthest;    /* record of a fiber that came */
+	size_t mapping_bytes; /* that came */
+	uint64_t torn;	      /* of those, the ones whose stack is not whole */
 	uint64_t torn_shown;
 	const struct ins_request *request;
 	ins_fiber_fn *fn;

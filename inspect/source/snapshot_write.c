@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inspect/text/access.h"
+#include "inspect/process/silence.h"
 #include "inspect/text/draft.h"
 #include "inspect/source/frames.h"
 #include "wire/client.h"
@@ -57,6 +57,7 @@ static const struct question {
 struct writer {
 	const char *socket, *path;
 	int64_t timeout_ns;
+	pid_t peer; /* that listens at the socket; 0: not known yet */
 	FILE *out;
 	size_t untold;		  /* bytes that the disk has not been told to take */
 	struct ins_source source; /* for the decoder */
@@ -121,7 +122,7 @@ static int no_answer(struct writer *w, int rc)
 	char why[INS_ACCESS_WHY];
 
 	return ins_error_set(w->error, rc, "%s: %s", w->socket,
-			     ins_access_why(w->socket, INS_ACCESS_CONNECT, rc, why, sizeof why));
+			     ins_process_silence(w->socket, 0, rc, why, sizeof why));
 }
 
 /* Of a fiber nothing is to be known but which thread it waits for. */
@@ -148,11 +149,14 @@ static int keep_frames(struct writer *w, struct fib_wire_client *client, const s
 	int rc;
 
 	do {
+		const uint64_t before = w->frames.news;
+
 		rc = fib_wire_receive(client, &header, &payload);
 		if (rc < 0)
 			return no_answer(w, rc);
 		if (q->type == FIB_WIRE_STACK)
 			rc = ins_frames_take(&w->frames, &header, payload, w->error);
+		fib_wire_news(client, w->frames.news - before);
 		if (rc == 0)
 			rc = put(w, &header, sizeof header);
 		if (rc == 0)
@@ -161,12 +165,27 @@ static int keep_frames(struct writer *w, struct fib_wire_client *client, const s
 	return rc;
 }
 
+/* All connections are to one process: the one that was found, or, where only a path was given, the first one. */
+static int connect_to(struct writer *w, struct fib_wire_client *client)
+{
+	int rc = fib_wire_connect(client, w->socket, w->timeout_ns);
+
+	if (rc < 0)
+		return rc;
+	if (!w->peer)
+		w->peer = fib_wire_peer(client);
+	if (fib_wire_peer(client) == w->peer)
+		return 0;
+	fib_wire_disconnect(client);
+	return -ESTALE;
+}
+
 /* Each over a connection of its own: whoever does not know a request ends the connection. */
 static int ask(struct writer *w, const struct question *q)
 {
 	struct fib_wire_client client;
 	long at;
-	int rc = fib_wire_connect(&client, w->socket, w->timeout_ns);
+	int rc = connect_to(w, &client);
 
 	if (rc < 0)
 		return no_answer(w, rc);
@@ -217,7 +236,7 @@ static int put_threads(struct writer *w)
 
 	if (!w->threads)
 		return 0;
-	rc = fib_wire_connect(&client, w->socket, w->timeout_ns);
+	rc = connect_to(w, &client);
 	if (rc < 0)
 		return no_answer(w, rc);
 	rc = begin_section(w, INS_SNAPSHOT_THREADS, &at);
@@ -346,6 +365,7 @@ int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const 
 		.path = path,
 		.timeout_ns = timeout_ns,
 		.source = {.kind = "control", .pid = pid},
+		.peer = pid,
 		.taken = ret,
 		.error = error,
 	};

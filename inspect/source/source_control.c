@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/text/access.h"
+#include "inspect/process/silence.h"
 #include "inspect/source/frames.h"
 #include "inspect/model/thread_stack.h"
 #include "wire/client.h"
@@ -19,18 +19,25 @@ struct control {
 	char path[128];
 };
 
+/* As we see it, where that is known. */
+static pid_t pid_of(const struct control *c)
+{
+	return c->source.modules && c->source.modules->pid ? c->source.modules->pid : c->source.pid;
+}
+
 static int failed(const struct control *c, int rc, struct ins_error *error)
 {
 	char why[INS_ACCESS_WHY];
 
 	return ins_error_set(error, rc, "%s: %s", c->path,
-			     ins_access_why(c->path, INS_ACCESS_CONNECT, rc, why, sizeof why));
+			     ins_process_silence(c->path, pid_of(c), rc, why, sizeof why));
 }
 
 static int receive_all(struct control *c, struct ins_error *error)
 {
 	while (!c->frames.done) {
 		struct fib_wire_header header;
+		const uint64_t before = c->frames.news;
 		const void *payload;
 		int rc = fib_wire_receive(&c->client, &header, &payload);
 
@@ -39,6 +46,7 @@ static int receive_all(struct control *c, struct ins_error *error)
 		rc = ins_frames_take(&c->frames, &header, payload, error);
 		if (rc)
 			return rc;
+		fib_wire_news(&c->client, c->frames.news - before);
 	}
 	return 0;
 }
@@ -118,6 +126,12 @@ static int receive_thread(struct fib_wire_client *client, uint64_t tid,
 	return rc;
 }
 
+/* Whether the process at the other end is the one that was asked so far. */
+static int same(const struct fib_wire_client *client, pid_t pid)
+{
+	return pid && fib_wire_peer(client) != pid ? -ESTALE : 0;
+}
+
 static int control_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
 {
 	const struct control *c = (const struct control *)source;
@@ -126,7 +140,9 @@ static int control_thread(struct ins_source *source, uint64_t tid, struct ins_th
 
 	if (rc < 0)
 		return rc;
-	rc = receive_thread(&client, tid, ret);
+	rc = same(&client, c->source.modules->pid);
+	if (rc == 0)
+		rc = receive_thread(&client, tid, ret);
 	fib_wire_disconnect(&client);
 	return rc;
 }
@@ -154,6 +170,8 @@ int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 		return ins_error_set(error, rc, "out of memory");
 	}
 	rc = fib_wire_connect(&c->client, path, timeout_ns);
+	if (rc == 0)
+		rc = same(&c->client, pid);
 	if (rc < 0) {
 		failed(c, rc, error);
 		ins_modules_free(c->source.modules);

@@ -59,11 +59,19 @@ static const char *silence(int rc)
 	case -ETIMEDOUT:
 		return "no answer: the process is stopped, or its service thread hangs; try "
 		       "fibertrace";
+	case -ETIME:
+		return "its answer does not end";
+	case -EMSGSIZE:
+		return "it announces a longer frame than any answer has";
 	case -ECONNREFUSED:
-		return "nobody listens: its process is dead";
+		return "no process listens there: the one that made it has ended, or runs "
+		       "another program now";
+	case -ESTALE:
+		return "another process listens there by now: try again";
 	case -ECONNRESET:
 	case -EPIPE:
-		return "the process ended or closed the connection before the answer was whole";
+		return "the process ended or closed the connection before the answer was whole; a "
+		       "seccomp filter may have done that: libfiber(7)";
 	case -ENOTSOCK:
 		return "is no control socket, and no snapshot";
 	default:

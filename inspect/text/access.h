@@ -3,7 +3,9 @@
 #ifndef INS_ACCESS_H
 #define INS_ACCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* The use of it that failed. */
 enum ins_access {

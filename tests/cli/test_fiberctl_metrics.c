@@ -233,8 +233,7 @@ static void test_metrics_of_a_hostile_name_are_well_formed(void **state)
 	p = cli_run("fiberctl", "metrics", cli_number((uint64_t)process->pid), NULL);
 	cli_expect(p, 0);
 	prom_check(p->out.bytes);
-	cli_contains(p->out.bytes,
-		     "program=\"a\\\"b\\\\c\\nd\xef\xbf\xbd[2J\xef\xbf\xbd\xef\xbf\xbd\"");
+	cli_contains(p->out.bytes, "program=\"a\\\"b\\\\c\\nd\\\\x1b[2J\\\\xff\\\\xc2\\\\x9b\"");
 	harness_free(p);
 	harness_free(process);
 	unlink(path);

@@ -98,6 +98,38 @@ static void test_only_the_fiber_that_was_asked_for_is_handed_on(void **state)
 		problem(), "1 fiber is incomplete: what it waits for, its labels or its stack"));
 }
 
+static void test_a_call_that_is_refused_is_a_problem_that_is_named(void **state)
+{
+	struct fib_wire_refused refused = {
+		.error = -EPERM, .call = "mincore", .lacks = "a \033 depth"};
+	const struct ins_request all = {.id = 0};
+
+	(void)state;
+	snapshot_preface(&bytes);
+	snapshot_fiber(&bytes, 7, 0);
+	snapshot_frame(&bytes, FIB_WIRE_REFUSED, &refused, sizeof refused, NULL, 0);
+	snapshot_end(&bytes, 1, 1, 0);
+	assert_int_equal(take(&all), 0);
+	assert_int_equal(fibers, 1);
+	assert_non_null(strstr(problem(), "the program's sandbox refuses mincore (Operation not "
+					  "permitted): a "));
+	assert_null(strchr(problem(), '\033'));
+	/* One that is cut off, and one without an end. */
+	stop(NULL);
+	start(NULL);
+	snapshot_preface(&bytes);
+	snapshot_frame(&bytes, FIB_WIRE_REFUSED, &refused, sizeof refused - 1, NULL, 0);
+	assert_int_equal(take(&all), -EPROTO);
+	stop(NULL);
+	start(NULL);
+	memset(&refused, 'x', sizeof refused);
+	snapshot_preface(&bytes);
+	snapshot_frame(&bytes, FIB_WIRE_REFUSED, &refused, sizeof refused, NULL, 0);
+	snapshot_end(&bytes, 0, 0, 0);
+	assert_int_equal(take(&all), 0);
+	assert_non_null(strstr(problem(), "refuses xxxx"));
+}
+
 static int take_time(void *context, const struct ins_fiber *fiber)
 {
 	struct ins_fiber *kept = context;
@@ -227,15 +259,100 @@ static void test_frames_are_never_read_past_their_end(void **state)
 	assert_int_equal(start(state), 0);
 }
 
+/* Nothing but one LAYOUT, of so many records. */
+static void put_layout(uint64_t records)
+{
+	struct fib_layout layout;
+
+	rows_layout(&layout);
+	layout.committed = layout.capacity = records;
+	snapshot_preface(&bytes);
+	snapshot_frame(&bytes, FIB_WIRE_LAYOUT, &layout, sizeof layout, "", 0);
+}
+
+/* The fiber in record `record` once more; what of it was new. */
+static uint64_t news_of(uint64_t record)
+{
+	struct {
+		struct fib_wire_rows head;
+		struct fib_row row;
+	} rows = {.head = {sizeof rows.row, 1}, .row = {.id = 7, .record = record}};
+	const struct fib_wire_header header = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_ROWS,
+					       sizeof rows};
+	const uint64_t before = frames.news;
+
+	assert_int_equal(ins_frames_take(&frames, &header, &rows, &error), 0);
+	return frames.news - before;
+}
+
+static void test_only_records_behind_all_others_are_new(void **state)
+{
+	static const struct ins_request all;
+
+	(void)state;
+	put_layout(100);
+	assert_int_equal(take(&all), 0);
+	assert_int_equal(news_of(1000), 1);
+	assert_int_equal(news_of(1000), 0);
+	assert_int_equal(news_of(2000), 1);
+	assert_int_equal(news_of(1500), 0);
+	assert_int_equal(news_of(2000), 0);
+	/* In the next answer they are new again. */
+	assert_int_equal(take(&all), 0);
+	assert_int_equal(news_of(1000), 1);
+}
+
+static void test_more_fibers_than_records_make_no_sense(void **state)
+{
+	static const struct ins_request all;
+
+	(void)state;
+	put_layout(2);
+	snapshot_fiber(&bytes, 7, 0);
+	snapshot_fiber(&bytes, 8, 0);
+	assert_int_equal(take(&all), 0);
+	snapshot_fiber(&bytes, 9, 0);
+	fibers = 0;
+	assert_int_equal(take(&all), -EPROTO);
+	assert_int_equal(fibers, 2);
+	assert_non_null(strstr(error.text, "more fibers than it has records"));
+}
+
+/* Also when they are not wanted any more. */
+static void test_mappings_have_an_end_in_each_answer(void **state)
+{
+	static const struct ins_request all;
+	static char maps[FIB_WIRE_FRAME_MAX];
+	const struct fib_wire_header header = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_MAPS,
+					       sizeof maps};
+	uint64_t i;
+	int rc = 0;
+
+	(void)state;
+	put_three();
+	assert_int_equal(take(&all), 0);
+	assert_true(frames.mapped);
+	ins_frames_begin(&frames, &all, each, NULL, &summary);
+	for (i = 0; rc == 0 && i < 1000; i++)
+		rc = ins_frames_take(&frames, &header, maps, &error);
+	assert_int_equal(rc, -EPROTO);
+	assert_int_equal(i, 33);
+	assert_non_null(strstr(error.text, "an endless list of mappings"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 		TEST(test_only_the_fiber_that_was_asked_for_is_handed_on),
+		TEST(test_a_call_that_is_refused_is_a_problem_that_is_named),
 		TEST(test_stack_has_the_time_that_it_was_copied_at),
 		TEST(test_stacks_that_were_not_asked_for_are_not_missed),
 		TEST(test_a_fiber_that_did_not_come_is_no_such_fiber),
 		TEST(test_modules_can_be_had_before_the_first_fiber),
+		TEST(test_only_records_behind_all_others_are_new),
+		TEST(test_more_fibers_than_records_make_no_sense),
+		TEST(test_mappings_have_an_end_in_each_answer),
 		TEST(test_frames_are_never_read_past_their_end),
 	};
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * silence.c - why the process behind a control socket does not answer
+ *
+ * A process that lives can be silent: it is stopped, or a seccomp filter of its own refuses what an answer needs. It is only
+ * said to have ended where it has.
+ */
+#include "inspect/process/silence.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/process/rights.h"
+
+bool ins_process_lives(pid_t pid)
+{
+	char state[32];
+
+	if (pid <= 0 || (kill(pid, 0) < 0 && errno != EPERM))
+		return false;
+	return ins_rights_status(pid, "State", state, sizeof state) < 0 ||
+	       (state[0] != 'Z' && state[0] != 'X');
+}
+
+/* "/run/user/0/fiber/1234.sock": 1234; 0: the name tells none. */
+static pid_t pid_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *end;
+	long pid = name[0] >= '1' && name[0] <= '9' ? strtol(name, &end, 10) : 0;
+
+	return pid > 0 && pid <= INT_MAX && strcmp(end, ".sock") == 0 ? (pid_t)pid : 0;
+}
+
+static bool has_filter(pid_t pid)
+{
+	char mode[32];
+
+	return ins_rights_status(pid, "Seccomp", mode, sizeof mode) == 0 && mode[0] != '0';
+}
+
+/* A process that lives and does not answer; NULL: nothing that this number tells. */
+static const char *living(pid_t pid, int rc, char *buf, size_t size)
+{
+	const char *filter = has_filter(pid) ? "its seccomp filter refuses a system call that it "
+					       "needs for that (libfiber(7))"
+					     : NULL;
+
+	switch (rc) {
+	case -ECONNREFUSED:
+		snprintf(buf, size, "process %d lives, but does not listen: %s; use fibertrace %d",
+			 (int)pid,
+			 filter ? filter
+				: "the program has closed the socket, or runs another program now",
+			 (int)pid);
+		return buf;
+	case -ECONNRESET:
+	case -EPIPE:
+		snprintf(buf, size,
+			 "process %d lives, but closed the connection before the answer was whole%s"
+			 "%s; use fibertrace %d",
+			 (int)pid, filter ? ": " : "", filter ? filter : "", (int)pid);
+		return buf;
+	case -ETIMEDOUT:
+		if (!filter)
+			return NULL;
+		snprintf(buf, size,
+			 "no answer: the process is stopped, its service thread hangs, or %s; use "
+			 "fibertrace %d",
+			 filter, (int)pid);
+		return buf;
+	default:
+		return NULL;
+	}
+}
+
+const char *ins_process_silence(const char *path, pid_t pid, int rc, char *buf, size_t size)
+{
+	const char *text = NULL;
+
+	if (!pid)
+		pid = pid_of(path);
+	if (ins_process_lives(pid))
+		text = living(pid, rc, buf, size);
+	return text ? text : ins_access_why(path, INS_ACCESS_CONNECT, rc, buf, size);
+}

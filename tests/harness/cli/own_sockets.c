@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* own_sockets.c - control sockets in a /tmp of the test's own */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/own_sockets.h"
+
+/* A leak checker would not find what it needs in there. */
+#define SETTINGS "XDG_RUNTIME_DIR=", "ASAN_OPTIONS=detect_leaks=0"
+
+static int forbidden; /* an errno */
+static const char *const env[] = {SETTINGS, NULL};
+const struct harness_how own_how = {.env = env};
+
+static int unshare_tmp(void)
+{
+	if (geteuid() != 0)
+		return EPERM;
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/tmp", "tmpfs", MS_NODEV, "mode=1777"))
+		return errno;
+	return mount("none", "/run/user", "tmpfs", MS_NODEV, "mode=755") && errno != ENOENT ? errno
+											    : 0;
+}
+
+void own_tmp(void)
+{
+	forbidden = unshare_tmp();
+}
+
+void own_need(void)
+{
+	static char why[128];
+
+	if (!forbidden)
+		return;
+	snprintf(why, sizeof(why), "needs root and a mount namespace: %s", strerror(forbidden));
+	cli_skip(why);
+}
+
+void own_folder(const char *path, uid_t user)
+{
+	assert_true(!mkdir(path, 0700) || access(path, F_OK) == 0);
+	assert_int_equal(chown(path, user, user), 0);
+}
+
+const char *own_path(const char *folder, pid_t pid)
+{
+	static char path[4][64];
+	static unsigned turn;
+
+	turn = (turn + 1) % 4;
+	snprintf(path[turn], sizeof(path[turn]), "%s/%d.sock", folder, pid);
+	return path[turn];
+}
+
+struct harness_process *own_tool(const char *a, const char *b, const char *c)
+{
+	return cli_run_how(&own_how, "fiberctl", a, b, c, NULL);
+}
+
+unsigned own_lines_of(const struct harness_process *p, pid_t pid)
+{
+	unsigned n = 0;
+
+	for (const char *at = p->out.bytes, *end; (end = strchr(at, '\n')); at = end + 1)
+		n += strtol(at, NULL, 10) == pid;
+	return n;
+}
+
+unsigned own_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		n++;
+	return n;
+}
+
+void own_expect(struct harness_process *p, int code, const char *out, const char *err)
+{
+	cli_expect(p, code);
+	cli_contains(p->out.bytes, out);
+	cli_contains(p->err.bytes, err);
+	harness_free(p);
+}
+
+struct crowd own_start_as(uid_t user, const char *name, const char *path)
+{
+	char setting[128], from[HARNESS_PATH];
+	const char *const own[] = {SETTINGS, setting, NULL};
+	const struct harness_how how = {.env = own, .user = user};
+
+	own_expect(harness_run((const char *[]){"install", "-m755", harness_program(from, "crowd"),
+						name, NULL},
+			       NULL, CLI_SECONDS),
+		   0, "", "");
+	snprintf(setting, sizeof(setting), "FIBER_CONTROL_PATH=%s", path ? path : "");
+	return crowd_start(&how, name, "5", NULL);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* test_silence.c - a process that lives is not said to have ended. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "inspect/process/silence.h"
+#include "tests/harness/inspect/head.h"
+
+static const char *silence(pid_t pid, const char *path, int rc)
+{
+	static char text[INS_ACCESS_WHY];
+
+	return ins_process_silence(path, pid, rc, text, sizeof text);
+}
+
+/* This process lives; its child does not. */
+static void test_a_process_that_lives_is_not_said_to_have_ended(void **state)
+{
+	static const int rcs[] = {-ECONNREFUSED, -ECONNRESET, -EPIPE};
+	char path[64];
+	pid_t child;
+	size_t i;
+
+	(void)state;
+	assert_true(ins_process_lives(getpid()));
+	snprintf(path, sizeof path, "/nowhere/%d.sock", getpid());
+	for (i = 0; i < sizeof rcs / sizeof rcs[0]; i++) {
+		assert_non_null(strstr(silence(getpid(), "/nowhere/else", rcs[i]), " lives, but "));
+		assert_non_null(strstr(silence(0, path, rcs[i]), "use fibertrace"));
+		assert_null(strstr(silence(0, path, rcs[i]), "ended"));
+		assert_null(strstr(silence(0, path, rcs[i]), "dead"));
+	}
+	child = fork();
+	if (child == 0)
+		_exit(0);
+	while (ins_process_lives(child))
+		usleep(1000);
+	/* A zombie. */
+	assert_non_null(strstr(silence(child, path, -ECONNREFUSED), "no process listens"));
+	assert_non_null(strstr(silence(child, path, -ECONNRESET), "process ended or"));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(ins_process_lives(child));
+	assert_false(ins_process_lives(0));
+	assert_non_null(
+		strstr(silence(0, "/nowhere/12x.sock", -ECONNREFUSED), "no process listens"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_process_that_lives_is_not_said_to_have_ended),
+	};
+
+	return HEAD_RUN(tests, NULL, NULL);
+}
