@@ -97,6 +97,15 @@ struct ins_source {
 	/* Fibers of which something was missing, but which the callback has passed over and counted here, in this read: nobody misses it. */
 	uint64_t passed;
 	fib_read_fn *memory; /* NULL: this source has no memory */
+	/*
+	 * How many bytes from address on, at most size, are alike: *ret_there: they may hold something, else nothing was ever
+	 * written there and they are not worth a read. 0: it gives up, since nothing was written to much more than can
+	 * be meant. NULL: this source cannot tell.
+	 */
+	uint64_t (*run)(struct ins_source *source, uint64_t address, uint64_t size,
+			bool *ret_there);
+	/* Bytes that there can be of all records together, now; NULL: any number. */
+	uint64_t (*held)(const struct ins_source *source);
 	/* Whether no code can be at an address; NULL: this source cannot tell. */
 	bool (*no_code)(const struct ins_source *source, uint64_t address);
 	/* Of a live process: not NULL, stop who runs a fiber for the time of a copy, when stacks are asked for; and count here. */

@@ -14,6 +14,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "inspect/process/present.h"
+
 int ins_memory_open(struct ins_memory *ret, pid_t pid, uint64_t address)
 {
 	char path[64], byte;
@@ -22,6 +24,7 @@ int ins_memory_open(struct ins_memory *ret, pid_t pid, uint64_t address)
 
 	ret->pid = pid;
 	ret->file = -1;
+	ret->present = NULL;
 	rc = ins_memory_read(ret, &piece, 1);
 	if (rc != -EPERM && rc != -ENOSYS && rc != -EACCES)
 		return rc;
@@ -83,6 +86,11 @@ int ins_memory_read(const struct ins_memory *memory, const struct ins_memory_pie
 
 	if (n > INS_MEMORY_PIECES)
 		return -EINVAL;
+	for (i = 0; memory->present && i < n; i++) {
+		rc = ins_present_spend(memory->present, piece[i].address, piece[i].size);
+		if (rc < 0)
+			return rc;
+	}
 	for (i = 0; i < n; i++) {
 		if (memory->file >= 0) {
 			rc = read_file(memory, &piece[i]);

@@ -10,9 +10,12 @@
 
 #include "inspect/elf/modules.h"
 
+struct ins_present;
+
 struct ins_memory {
 	pid_t pid;
 	int file; /* /proc/PID/mem where process_vm_readv is forbidden, else -1 */
+	struct ins_present *present; /* borrowed: says what may be read; NULL: everything */
 };
 
 struct ins_memory_piece {
@@ -21,7 +24,7 @@ struct ins_memory_piece {
 	size_t size;
 };
 
-#define INS_MEMORY_PIECES 8
+#define INS_MEMORY_PIECES 32
 
 /*
  * Find the way to read process pid, trying it at address, which is known to be readable. 0; -ESRCH;
@@ -34,7 +37,7 @@ void ins_memory_close(struct ins_memory *memory);
 
 /*
  * Read up to INS_MEMORY_PIECES pieces, one after another in the order given. 0 when all were read,
- * else -EFAULT, -ESRCH or another negative errno and any of the buffers may have changed.
+ * else -EFAULT, -ESRCH, -EDQUOT (present.h) or another negative errno and any of the buffers may have changed.
  */
 int ins_memory_read(const struct ins_memory *memory, const struct ins_memory_piece *piece,
 		    unsigned n);

@@ -2,18 +2,24 @@
 /*
  * records.c - reading the registry's range
  *
- * The range is read in big pieces: a million records are some hundred reads. In a truncated core,
- * or where the registry's numbers lie, pieces are missing; then records are read one by one where
- * at least one end of the piece is there, and after a long hole the walk gives up, so that a
- * registry that claims terabytes costs seconds and not days.
+ * The range is read in big pieces: a million records are some hundred reads. In a truncated core, or where the registry's
+ * numbers lie, pieces are missing; then records are read one by one where at least one end of the piece is there.
+ *
+ * A registry may describe terabytes. Pages that were never written hold no fiber and are passed over, without a read that would
+ * make the kernel provide them. The walk gives up, and says after how many records, when a long range cannot be read or was
+ * never written, when it has read more than the process has in memory, and when a read is refused because it would
+ * make the process larger (present.h).
  */
 #include "inspect/source/records.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#define PIECE	  (1u << 20)
-#define HOLES_MAX 1024 /* whole pieces in a row that cannot be read */
+#define PIECE	    (1u << 20)
+#define HOLES_MAX   1024		  /* whole pieces in a row that cannot be read */
+#define NOTHING_MAX (UINT64_C(256) << 30) /* bytes in all that were never written */
+#define HELD_MORE   (UINT64_C(16) << 20)  /* what the process has is not counted exactly */
 
 struct walk {
 	struct ins_source *source;
@@ -22,6 +28,10 @@ struct walk {
 	unsigned char *buf;
 	uint64_t missing;
 	uint64_t seen;
+	uint64_t bytes, most; /* that were read, and may be */
+	uint64_t nothing;     /* bytes that were passed over */
+	unsigned holes;	      /* in a row */
+	char why[128];	      /* it gave up; "": it did not */
 };
 
 static int each_in(struct walk *w, uint64_t address, const unsigned char *bytes, uint64_t n)
@@ -39,8 +49,8 @@ static int each_in(struct walk *w, uint64_t address, const unsigned char *bytes,
 	return 0;
 }
 
-/* A piece that cannot be read as a whole: *ret_hole when not even its ends can. */
-static int each_one(struct walk *w, uint64_t address, uint64_t n, bool *ret_hole)
+/* A piece that cannot be read as a whole: a hole when not even its ends can. */
+static int each_one(struct walk *w, uint64_t address, uint64_t n)
 {
 	uint32_t size = w->source->layout.record_size;
 	uint64_t i, ends[2] = {address, address + (n - 1) * size};
@@ -49,9 +59,12 @@ static int each_one(struct walk *w, uint64_t address, uint64_t n, bool *ret_hole
 	if (w->source->memory(w->source, ends[0], w->buf, size) < 0 &&
 	    w->source->memory(w->source, ends[1], w->buf, size) < 0) {
 		w->missing += n;
-		*ret_hole = true;
+		if (++w->holes == HOLES_MAX)
+			snprintf(w->why, sizeof w->why, "the %u MiB before cannot be read",
+				 HOLES_MAX * (PIECE >> 20));
 		return 0;
 	}
+	w->holes = 0;
 	for (i = 0; i < n; i++) {
 		if (w->source->memory(w->source, address + i * size, w->buf, size) < 0) {
 			w->missing++;
@@ -64,56 +77,131 @@ static int each_one(struct walk *w, uint64_t address, uint64_t n, bool *ret_hole
 	return 0;
 }
 
-static int each_piece(struct walk *w)
+/* How many of the n records from address on are read at once; *ret_there: or were never written. 0: it gives up. */
+static uint64_t next_run(struct walk *w, uint64_t address, uint64_t n, bool *ret_there)
+{
+	const uint32_t size = w->source->layout.record_size;
+	const uint64_t per = PIECE / size;
+	uint64_t run;
+
+	*ret_there = true;
+	if (!w->source->run)
+		return n < per ? n : per;
+	run = w->source->run(w->source, address, n * size, ret_there);
+	if (!run) {
+		snprintf(w->why, sizeof w->why, "the process has not touched what they are in");
+		return 0;
+	}
+	if (!*ret_there && run >= size)
+		return run / size;
+	/* One that is partly there is read. */
+	*ret_there = true;
+	run = (run + size - 1) / size;
+	n = run < n ? run : n;
+	return n < per ? n : per;
+}
+
+/* Whether `more` bytes are within what the process can have; it may have grown meanwhile. */
+static bool may_be(struct walk *w, uint64_t more)
+{
+	uint64_t held;
+
+	w->bytes += more;
+	if (!w->source->held || w->bytes <= w->most)
+		return true;
+	held = w->source->held(w->source);
+	w->most = held > UINT64_MAX - HELD_MORE ? UINT64_MAX : held + HELD_MORE;
+	if (w->bytes <= w->most)
+		return true;
+	snprintf(w->why, sizeof w->why,
+		 "there are no more than %llu MiB of memory to look for them",
+		 (unsigned long long)(held >> 20));
+	return false;
+}
+
+static int each_piece(struct walk *w, uint64_t at, uint64_t n)
+{
+	const uint64_t size = n * w->source->layout.record_size;
+	int rc = w->source->memory(w->source, at, w->buf, size);
+
+	if (rc == -EDQUOT) {
+		snprintf(w->why, sizeof w->why, "the process has not touched what they are in");
+		return 0;
+	}
+	if (rc < 0)
+		return each_one(w, at, n);
+	w->holes = 0;
+	return each_in(w, at, w->buf, n);
+}
+
+/* *ret: how many of the records it has come by. */
+static int walk(struct walk *w, uint64_t *ret)
 {
 	const struct fib_layout *layout = &w->source->layout;
-	uint64_t per = PIECE / layout->record_size;
-	unsigned holes = 0;
-	uint64_t i, n;
-	int rc;
+	uint64_t n;
+	int rc = 0;
 
-	for (i = 0; i < layout->committed; i += n) {
-		uint64_t at = layout->records + i * layout->record_size;
-		bool hole = false;
+	for (*ret = 0; rc == 0 && *ret < layout->committed && !w->why[0]; *ret += n) {
+		const uint64_t at = layout->records + *ret * layout->record_size;
+		bool there;
 
-		n = layout->committed - i < per ? layout->committed - i : per;
-		if (w->source->memory(w->source, at, w->buf, n * layout->record_size) == 0)
-			rc = each_in(w, at, w->buf, n);
-		else
-			rc = each_one(w, at, n, &hole);
-		if (rc)
-			return rc;
-		holes = hole ? holes + 1 : 0;
-		if (holes == HOLES_MAX) {
-			w->missing += layout->committed - i - n;
-			return 0;
+		n = next_run(w, at, layout->committed - *ret, &there);
+		if (!n)
+			break;
+		if (there && !may_be(w, n * layout->record_size))
+			break;
+		if (there) {
+			rc = each_piece(w, at, n);
+			if (w->why[0] && !w->holes)
+				break; /* these were not read */
+			continue;
 		}
+		w->nothing += n * layout->record_size;
+		w->seen += n;
+		if (w->nothing > NOTHING_MAX)
+			snprintf(w->why, sizeof w->why, "%llu GiB of them were never written",
+				 (unsigned long long)(w->nothing >> 30));
 	}
-	return 0;
+	return rc;
+}
+
+static void say(struct walk *w, uint64_t done)
+{
+	const struct fib_layout *layout = &w->source->layout;
+
+	if (w->why[0])
+		ins_problems_add(&w->source->problems,
+				 "gave up after %llu of %llu fiber records: %s; fibers in the "
+				 "others are missing here",
+				 (unsigned long long)done, (unsigned long long)layout->committed,
+				 w->why);
+	else if (w->missing)
+		ins_problems_add(&w->source->problems,
+				 "%llu of %llu fiber records cannot be read: fibers in them are "
+				 "missing here",
+				 (unsigned long long)w->missing,
+				 (unsigned long long)layout->committed);
 }
 
 int ins_records_each(struct ins_source *source, ins_record_fn *fn, void *context,
 		     struct ins_error *error)
 {
-	struct walk w = {source, fn, context, malloc(PIECE), 0, 0};
+	struct walk w = {source, fn, context, malloc(PIECE), 0, 0, 0, 0, 0, 0, ""};
+	uint64_t done;
 	int rc;
 
 	if (!w.buf)
 		return ins_error_set(error, -ENOMEM, "out of memory");
-	rc = each_piece(&w);
+	rc = walk(&w, &done);
 	free(w.buf);
 	if (rc)
 		return rc;
 	if (w.missing && !w.seen)
 		return ins_error_set(
 			error, -EFAULT, "the fiber records at 0x%llx cannot be read: none of %llu",
-			(unsigned long long)source->layout.records, (unsigned long long)w.missing);
-	if (w.missing)
-		ins_problems_add(&source->problems,
-				 "%llu of %llu fiber records cannot be read: fibers in them are "
-				 "missing here",
-				 (unsigned long long)w.missing,
-				 (unsigned long long)source->layout.committed);
+			(unsigned long long)source->layout.records,
+			(unsigned long long)(w.why[0] ? source->layout.committed : w.missing));
+	say(&w, done);
 	return 0;
 }
 

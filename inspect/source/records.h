@@ -9,8 +9,8 @@
 typedef int ins_record_fn(void *context, uint64_t address, const void *bytes);
 
 /*
- * Call fn for every committed record of source->layout, free ones too. Records that cannot be read
- * become one problem. 0, what fn returned, -ENOMEM, or -EFAULT with error set when not one record
+ * Call fn for every committed record of source->layout, free ones too where they were ever written. Records that cannot be
+ * read become one problem, and so do those that it gave up before. 0, what fn returned, -ENOMEM, or -EFAULT with error set when not one record
  * could be read.
  */
 int ins_records_each(struct ins_source *source, ins_record_fn *fn, void *context,

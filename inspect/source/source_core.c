@@ -21,9 +21,10 @@
 #include "inspect/source/registry.h"
 #include "inspect/unwind/resume.h"
 #include "inspect/model/thread_stack.h"
+#include "inspect/source/lacks.h"
+#include "inspect/source/guard.h"
 
 #define STACK_BYTES_MAX	 (16u << 20) /* copied of one stack */
-#define GUARD_BYTES	 (16u << 10) /* below a stack */
 #define HIGH_WATER_BYTES (UINT64_C(1) << 30)
 
 struct dead {
@@ -38,9 +39,7 @@ struct dead {
 	ins_fiber_fn *fn;
 	void *context;
 	struct ins_summary *summary;
-	uint64_t unresolved;
-	uint64_t unlabelled;
-	uint64_t overlapping;
+	struct ins_lacks lacks;
 	uint64_t left;	    /* bytes that stacks may still have in all */
 	uint64_t scan_left; /* the same of what is looked through for the deepest use */
 };
@@ -53,6 +52,17 @@ static int dead_memory(void *source, uint64_t address, void *buf, size_t size)
 static bool dead_no_code(const struct ins_source *source, uint64_t address)
 {
 	return ins_core_no_code(&((const struct dead *)source)->core, address);
+}
+
+static uint64_t dead_run(struct ins_source *source, uint64_t address, uint64_t size,
+			 bool *ret_there)
+{
+	return ins_core_run(&((struct dead *)source)->core, address, size, ret_there);
+}
+
+static uint64_t dead_held(const struct ins_source *source)
+{
+	return ((const struct dead *)source)->core.file_size;
 }
 
 static uint64_t high_water(struct dead *d, const struct fib_row *row)
@@ -77,7 +87,8 @@ static uint64_t used(const struct ins_fiber *fiber)
 }
 
 /* A fiber that ran is where the thread was that has its stack pointer in the fiber's stack: NULL, or that thread. */
-static const struct ins_core_status *find_registers(const struct dead *d, struct ins_fiber *fiber)
+static const struct ins_core_status *find_registers(const struct dead *d, const void *record,
+						    struct ins_fiber *fiber)
 {
 	struct fib_row *row = &fiber->row;
 	const struct ins_core_status *t;
@@ -86,7 +97,7 @@ static const struct ins_core_status *find_registers(const struct dead *d, struct
 	if (row->state != FIBER_RUNNING || row->stack_low + row->stack_size < row->stack_low)
 		return NULL;
 	/* One that has overflowed its stack is in the guard below it; of another library that may be a neighbour's stack. */
-	guard = row->stack_low < GUARD_BYTES ? row->stack_low : GUARD_BYTES;
+	guard = ins_guard_bytes(&d->source.layout, record, row->stack_low);
 	t = ins_core_status_on(&d->core, row->stack_low, row->stack_size);
 	if (!t)
 		t = ins_core_status_on(&d->core, row->stack_low - guard, guard);
@@ -102,7 +113,7 @@ static bool make_room(struct dead *d, struct ins_fiber *fiber, uint64_t want)
 {
 	/* Stacks do not overlap: those of records that claim so much are lies, and to copy them all would take days. */
 	if (want > d->left) {
-		d->overlapping++;
+		d->lacks.overlapping++;
 		fiber->flags |= INS_FIBER_GONE;
 		return false;
 	}
@@ -188,11 +199,11 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	if (!ins_records_wanted(d->request, &fiber.row))
 		return 0;
 	if (fib_row_resolve(layout, &fiber.row, dead_memory, d) < 0)
-		d->unresolved++;
+		d->lacks.unresolved++;
 	if (fib_row_labels(&fiber.row, dead_memory, d) < 0)
-		d->unlabelled++;
+		d->lacks.unlabelled++;
 	if (d->request->stacks)
-		thread = find_registers(d, &fiber);
+		thread = find_registers(d, bytes, &fiber);
 	if (thread && thread->own_end)
 		copy_both(d, &fiber, thread);
 	else if (d->request->stacks &&
@@ -218,7 +229,7 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 	d->fn = fn;
 	d->context = context;
 	d->summary = ret;
-	d->unresolved = d->unlabelled = d->overlapping = 0;
+	memset(&d->lacks, 0, sizeof d->lacks);
 	d->left = d->scan_left = d->core.file_size + STACK_BYTES_MAX;
 	rc = ins_records_each(source, each_record, d, &why);
 	if (rc == -EFAULT)
@@ -226,22 +237,7 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 				     d->core.missing ? ": the core is truncated" : "");
 	if (rc < 0)
 		return ins_error_set(error, rc, "%s", why.text);
-	if (d->unresolved)
-		ins_problems_add(&source->problems,
-				 "what %llu fiber%s for is not in the core: holder and name of "
-				 "it are missing",
-				 (unsigned long long)d->unresolved,
-				 d->unresolved == 1 ? " waits" : "s wait");
-	if (d->overlapping)
-		ins_problems_add(
-			&source->problems,
-			"the stacks of %llu fiber%s were not read: together they claim more "
-			"memory than the core has",
-			(unsigned long long)d->overlapping, d->overlapping == 1 ? "" : "s");
-	if (d->unlabelled)
-		ins_problems_add(&source->problems,
-				 "the labels of %llu fiber%s are not in the core",
-				 (unsigned long long)d->unlabelled, d->unlabelled == 1 ? "" : "s");
+	ins_lacks_say(&d->lacks, true, &source->problems);
 	if (rc == 0 && request->id && !ret->shown)
 		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in the core",
 				     (unsigned long long)request->id);
@@ -339,7 +335,7 @@ static int is_crashed(void *context, uint64_t address, const void *bytes)
 
 	if (!fib_row_decode(&d->source.layout, bytes, address, d->clock, &row) ||
 	    row.state != FIBER_RUNNING ||
-	    crash->sp - (row.stack_low - GUARD_BYTES) >= row.stack_size + GUARD_BYTES)
+	    !ins_guard_reaches(&d->source.layout, bytes, &row, crash->sp))
 		return 0;
 	crash->fiber = row.id;
 	memcpy(crash->name, row.name, sizeof crash->name);
@@ -372,6 +368,8 @@ int ins_source_open_core(const char *core, const char *exe, struct ins_error *er
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	d->source.kind = "core";
 	d->source.memory = dead_memory;
+	d->source.run = dead_run;
+	d->source.held = dead_held;
 	d->source.no_code = dead_no_code;
 	d->source.ops = &dead_ops;
 	d->core.fd = -1;

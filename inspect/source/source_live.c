@@ -6,14 +6,9 @@
  * runs a fiber, where that is wanted (runner.c). Its memory is read with process_vm_readv, through /proc/PID/mem where a sandbox
  * forbids that call.
  *
- * While we look, fibers run. A record's seq is odd while its fiber runs and moves at every switch,
- * so one call copies, in this order: seq, the record, the stack, seq and id again. When all three seqs
- * are equal and even, and the id is still the record's, record and stack are of one moment: a
- * record that is given to another fiber counts from 0 again, and soon has the same seq. What moved is looked at
- * again a few times, and so is what runs: most often it soon does not. What never holds still is reported as
- * running and never guessed.
+ * What the records say may be a lie. So no read makes the process larger (present.h).
  */
-#include "inspect/model/source.h"
+#include "inspect/source/live.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,205 +21,38 @@
 #include <fiber/fiber.h>
 
 #include "inspect/text/duration.h"
-#include "inspect/process/memory.h"
 #include "inspect/process/pagemap.h"
 #include "inspect/source/records.h"
 #include "inspect/source/registry.h"
-#include "inspect/unwind/resume.h"
 #include "inspect/process/rights.h"
-#include "inspect/process/runner.h"
-#include "inspect/process/thread_stack_live.h"
 #include "inspect/text/slurp.h"
-#include "inspect/model/thread_stack.h"
+#include "inspect/process/thread_stack_live.h"
 
-#define LOOKS_MAX	8
-#define STOPS_MAX	4	    /* times that we go for who runs a fiber */
-#define STACK_BYTES_MAX (16u << 20) /* copied of one stack */
-
-struct live {
-	struct ins_source source;
-	struct ins_memory memory;
-	int pagemap; /* -1: not to be had */
-	unsigned char *record;
-	unsigned char *stack;
-	size_t stack_room;
-	struct ins_runners *runners; /* NULL: nobody is stopped */
-	/* during a read */
-	const struct ins_request *request;
-	ins_fiber_fn *fn;
-	void *context;
-	struct ins_summary *summary;
-	uint64_t unresolved;
-	uint64_t unlabelled;
-	uint64_t vanished;
-};
-
-static int live_memory(void *source, uint64_t address, void *buf, size_t size)
+static uint64_t live_run(struct ins_source *source, uint64_t address, uint64_t size,
+			 bool *ret_there)
 {
-	struct live *l = source;
-	struct ins_memory_piece piece = {address, buf, size};
-
-	return ins_memory_read(&l->memory, &piece, 1);
+	return ins_present_run(((struct ins_live *)source)->present, address, size, ret_there);
 }
 
-/* There is no stack, and nothing else that was copied. */
-static void forget(struct ins_fiber *fiber, unsigned flags)
+static uint64_t live_held(const struct ins_source *source)
 {
-	fiber->flags = flags;
-	fiber->registers.known = 0;
-	fiber->stack = NULL;
-	fiber->stack_size = fiber->aside_size = 0;
+	return ins_present_held(source->pid);
 }
 
-static bool make_room(struct live *l, size_t size)
+/* How deep its stack ever was. */
+static uint64_t depth(struct ins_live *l, const struct fib_row *row)
 {
-	unsigned char *more;
-
-	if (size <= l->stack_room)
-		return true;
-	more = realloc(l->stack, size);
-	if (!more)
-		return false;
-	l->stack = more;
-	l->stack_room = size;
-	return true;
-}
-
-enum look { LOOK_GOOD, LOOK_MOVED, LOOK_UNREADABLE };
-
-/* One copy of what row said a moment ago; the fresh record ends up in l->record. */
-static enum look look_once(struct live *l, const struct fib_row *row, size_t stack)
-{
-	const struct fib_layout *layout = &l->source.layout;
-	uint64_t seq_at = row->record + layout->fields[FIB_FIELD_SEQ].offset;
-	uint64_t id_at = row->record + layout->fields[FIB_FIELD_ID].offset;
-	uint64_t since_at = row->record + layout->fields[FIB_FIELD_SINCE].offset;
-	uint64_t before, after, inside, id, id_after, since, since_after;
-	struct ins_memory_piece piece[6] = {
-		{seq_at, &before, sizeof before},
-		{row->record, l->record, layout->record_size},
-	};
-	unsigned n = 2;
-
-	if (stack)
-		piece[n++] = (struct ins_memory_piece){row->sp, l->stack, stack};
-	piece[n++] = (struct ins_memory_piece){seq_at, &after, sizeof after};
-	piece[n++] = (struct ins_memory_piece){id_at, &id_after, sizeof id_after};
-	piece[n++] = (struct ins_memory_piece){since_at, &since_after, sizeof since_after};
-	if (ins_memory_read(&l->memory, piece, n) < 0)
-		return LOOK_UNREADABLE;
-	memcpy(&inside, l->record + layout->fields[FIB_FIELD_SEQ].offset, sizeof inside);
-	memcpy(&id, l->record + layout->fields[FIB_FIELD_ID].offset, sizeof id);
-	memcpy(&since, l->record + layout->fields[FIB_FIELD_SINCE].offset, sizeof since);
-	return before == inside && inside == after && id == id_after && since == since_after
-		       ? LOOK_GOOD
-		       : LOOK_MOVED;
-}
-
-/* Whether the fiber still is where row says. */
-static bool still(struct live *l, const struct fib_row *row)
-{
-	const struct fib_layout_field *fields = l->source.layout.fields;
-	uint64_t seq, id;
-
-	return live_memory(l, row->record + fields[FIB_FIELD_SEQ].offset, &seq, sizeof seq) == 0 &&
-	       live_memory(l, row->record + fields[FIB_FIELD_ID].offset, &id, sizeof id) == 0 &&
-	       seq == row->seq && id == row->id;
-}
-
-/* Copy one fiber as row saw it a moment ago. True when fiber is of one moment now, or is not there any
- * more. */
-static bool copy_fiber(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
-{
-	const struct fib_layout *layout = &l->source.layout;
-	struct fib_row *row = &fiber->row, was = *row;
-	bool walkable = fib_row_walkable(&was);
-	size_t size = 0;
-	enum look look;
-
-	forget(fiber, 0);
-	if (l->request->stacks && walkable) {
-		size = was.stack_used < STACK_BYTES_MAX ? was.stack_used : STACK_BYTES_MAX;
-		if (!make_room(l, size))
-			size = 0;
-	}
-	look = look_once(l, &was, size);
-	if (look == LOOK_UNREADABLE && size) {
-		size = 0;
-		fiber->flags = INS_FIBER_GONE;
-		look = look_once(l, &was, 0);
-	}
-	if (look == LOOK_UNREADABLE) {
-		/* Records are never unmapped: the process has ended. */
-		l->vanished++;
-		l->summary->total++;
-		*ret_ended = true;
-		return true;
-	}
-	fiber->now = ins_duration_now();
-	*ret_ended = !fib_row_decode(layout, l->record, was.record, fiber->now, row);
-	if (*ret_ended)
-		return true;
-	if (look == LOOK_MOVED || row->id != was.id || row->sp != was.sp ||
-	    row->stack_low != was.stack_low || row->stack_size != was.stack_size ||
-	    fib_row_walkable(row) != walkable)
-		return false;
-	if (size) {
-		fiber->stack = l->stack;
-		fiber->stack_size = size;
-		if (size < row->stack_used)
-			fiber->flags |= INS_FIBER_CUT;
-		ins_resume(&l->source, l->record, fiber);
-	}
-	if (row->wait_object && fib_row_resolve(layout, row, live_memory, l) < 0)
-		l->unresolved++;
-	/* What was read beside the copy is of that moment too. */
-	return (!row->wait_object && layout->recipe != FIB_RECIPE_SAVED) || still(l, row);
-}
-
-/* It ran each time we looked. */
-static void call_moving(struct ins_fiber *fiber)
-{
-	forget(fiber, INS_FIBER_MOVING);
-	fiber->row.state = FIBER_RUNNING;
-	fiber->row.wait_kind = FIB_WAIT_NONE;
-	fiber->row.wait_object = 0;
-	fiber->row.holder = 0;
-	fiber->row.stack_used = 0;
-}
-
-/* Whether it runs, and that is not all that is wanted of it. */
-static bool to_be_stopped(const struct live *l, const struct ins_fiber *fiber)
-{
-	return l->runners && l->request->stacks && fiber->row.state == FIBER_RUNNING;
-}
-
-/* Copy one that runs: most often it soon does not. True when fiber is of one moment, or is not there any more. */
-static bool copy_running(struct live *l, struct ins_fiber *fiber, bool *ret_ended)
-{
-	enum ins_runner_end end;
-	bool good = true;
-	unsigned stops;
-
-	for (stops = 0; stops < STOPS_MAX && !*ret_ended; stops++) {
-		if (good && !to_be_stopped(l, fiber))
-			break;
-		end = good ? ins_runners_take(l->runners, fiber) : INS_RUNNER_MOVED;
-		if (end == INS_RUNNER_TAKEN)
-			fib_row_resolve(&l->source.layout, &fiber->row, live_memory, l);
-		if (end != INS_RUNNER_MOVED)
-			return true;
-		good = copy_fiber(l, fiber, ret_ended);
-	}
-	return good;
+	if (row->stack_size > l->depth_left)
+		return FIB_ROW_UNKNOWN;
+	l->depth_left -= row->stack_size;
+	return ins_pagemap_depth(l->pagemap, row->stack_low, row->stack_size);
 }
 
 static int each_record(void *context, uint64_t address, const void *bytes)
 {
-	struct live *l = context;
+	struct ins_live *l = context;
 	struct ins_fiber fiber = {0};
-	bool ended = false, good = false;
-	unsigned looks;
+	int rc;
 
 	fiber.now = ins_duration_now();
 	if (!fib_row_decode(&l->source.layout, bytes, address, fiber.now, &fiber.row))
@@ -233,28 +61,24 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 		l->summary->total++;
 		return 0;
 	}
-	for (looks = 0; (!good || to_be_stopped(l, &fiber)) && !ended && looks < LOOKS_MAX; looks++)
-		good = copy_fiber(l, &fiber, &ended);
-	if (!ended && to_be_stopped(l, &fiber))
-		good = copy_running(l, &fiber, &ended);
-	if (ended)
+	if (!ins_live_copy(l, &fiber))
 		return 0;
-	if (!good)
-		call_moving(&fiber);
-	if (fib_row_labels(&fiber.row, live_memory, l) < 0)
-		l->unlabelled++;
+	if (fib_row_labels(&fiber.row, ins_live_memory, l) < 0)
+		l->lacks.unlabelled++;
 	if (l->request->high_water && fiber.row.state != FIBER_DEAD)
-		fiber.row.stack_high_water =
-			ins_pagemap_depth(l->pagemap, fiber.row.stack_low, fiber.row.stack_size);
+		fiber.row.stack_high_water = depth(l, &fiber.row);
 	l->summary->total++;
 	l->summary->shown++;
-	return l->fn(l->context, &fiber);
+	l->present->files = false;
+	rc = l->fn(l->context, &fiber);
+	l->present->files = true;
+	return rc;
 }
 
 static int live_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		     void *context, struct ins_summary *ret, struct ins_error *error)
 {
-	struct live *l = (struct live *)source;
+	struct ins_live *l = (struct ins_live *)source;
 	int64_t start = ins_duration_now();
 	int rc;
 
@@ -262,12 +86,15 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 	l->fn = fn;
 	l->context = context;
 	l->summary = ret;
-	l->unresolved = l->unlabelled = l->vanished = 0;
+	memset(&l->lacks, 0, sizeof l->lacks);
+	ins_live_limit(l);
 	if (source->pauses && !l->runners && ins_runners_new(source, &l->memory, &l->runners) < 0)
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	if (l->runners)
 		ins_runners_begin(l->runners);
+	l->present->files = true;
 	rc = ins_records_each(source, each_record, l, error);
+	l->present->files = false;
 	ret->sampled_ns = ins_duration_now() - start;
 	if (kill(source->pid, 0) < 0 && errno == ESRCH) {
 		if (!ret->shown)
@@ -276,18 +103,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 		ins_problems_add(&source->problems, "process %d ended while it was read",
 				 (int)source->pid);
 	}
-	if (l->vanished)
-		ins_problems_add(&source->problems, "%llu fiber%s could not be read any more",
-				 (unsigned long long)l->vanished, l->vanished == 1 ? "" : "s");
-	if (l->unresolved)
-		ins_problems_add(&source->problems,
-				 "what %llu fiber%s for could not be read: holder and name of "
-				 "it are missing",
-				 (unsigned long long)l->unresolved,
-				 l->unresolved == 1 ? " waits" : "s wait");
-	if (l->unlabelled)
-		ins_problems_add(&source->problems, "the labels of %llu fiber%s could not be read",
-				 (unsigned long long)l->unlabelled, l->unlabelled == 1 ? "" : "s");
+	ins_lacks_say(&l->lacks, false, &source->problems);
 	if (rc == 0 && request->id && !ret->shown)
 		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in process %d",
 				     (unsigned long long)request->id, (int)source->pid);
@@ -296,23 +112,24 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 
 static void live_close(struct ins_source *source)
 {
-	struct live *l = (struct live *)source;
+	struct ins_live *l = (struct ins_live *)source;
 
 	ins_runners_free(l->runners);
 	ins_modules_free(source->modules);
 	ins_problems_free(&source->problems);
 	ins_memory_close(&l->memory);
+	ins_present_free(l->present);
 	if (l->pagemap >= 0)
 		close(l->pagemap);
 	free(l->record);
-	free(l->stack);
+	ins_live_free_stack(l);
 	free(l);
 }
 
 static const struct ins_source_ops live_ops = {live_read, live_close, NULL, ins_thread_stack_live};
 
 /* The modules of the process, and its memory. */
-static int open_memory(struct live *l, struct ins_error *error)
+static int open_memory(struct ins_live *l, struct ins_error *error)
 {
 	pid_t pid = l->source.pid;
 	char path[64], *text;
@@ -326,9 +143,11 @@ static int open_memory(struct live *l, struct ins_error *error)
 	if (rc < 0)
 		return ins_error_set(error, rc, "process %d: %s: %s", (int)pid, path,
 				     strerror(-rc));
-	rc = ins_modules_new(pid, live_memory, l, &l->source.problems, &l->source.modules);
+	rc = ins_modules_new(pid, ins_live_memory, l, &l->source.problems, &l->source.modules);
 	if (rc == 0)
 		rc = ins_modules_parse_maps(l->source.modules, text, size);
+	if (rc == 0)
+		rc = ins_present_new(pid, text, size, &l->present);
 	free(text);
 	if (rc < 0)
 		return ins_error_set(error, rc, "out of memory");
@@ -339,6 +158,7 @@ static int open_memory(struct live *l, struct ins_error *error)
 				     "is ending",
 				     (int)pid);
 	rc = ins_memory_find(&l->memory, pid, l->source.modules);
+	l->memory.present = l->present;
 	if (rc == -EPERM || rc == -EACCES)
 		return ins_rights_explain(pid, rc, error);
 	if (rc < 0)
@@ -347,7 +167,7 @@ static int open_memory(struct live *l, struct ins_error *error)
 	return 0;
 }
 
-static int open_registry(struct live *l, struct ins_error *error)
+static int open_registry(struct ins_live *l, struct ins_error *error)
 {
 	struct ins_error why;
 	char path[64];
@@ -368,7 +188,7 @@ static int open_registry(struct live *l, struct ins_error *error)
 int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source **ret)
 {
 	char state[64];
-	struct live *l;
+	struct ins_live *l;
 	int rc;
 
 	rc = ins_rights_seen(pid, error);
@@ -384,7 +204,9 @@ int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source *
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	l->source.kind = "live";
 	l->source.pid = pid;
-	l->source.memory = live_memory;
+	l->source.memory = ins_live_memory;
+	l->source.run = live_run;
+	l->source.held = live_held;
 	l->source.ops = &live_ops;
 	l->memory.file = -1;
 	l->pagemap = -1;

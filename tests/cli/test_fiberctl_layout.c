@@ -179,10 +179,10 @@ static void test_list_has_columns_of_labels(void **state)
 static void test_list_counts_by_any_field(void **state)
 {
 	static const char *const fields[] = {
-		"id",	     "state",	   "age",    "switches", "cpu",	    "stack",
-		"size",	     "high-water", "wait",   "waiting",	 "object",  "address",
-		"holder",    "fd",	   "target", "left",	 "carrier", "pins",
-		"cancelled", "parent",	   "fn",     "spawn",	 "name",    "label.k"};
+		"id",	      "state", "age",	  "switches", "cpu",	   "stack",  "size",
+		"high-water", "wait",  "waiting", "object",   "address",   "holder", "fd",
+		"target",     "left",  "carrier", "pins",     "cancelled", "masked", "parent",
+		"fn",	      "spawn", "name",	  "label.k"};
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++) {

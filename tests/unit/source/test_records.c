@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_records.c - every record that can be read is seen once, in order; what cannot is counted. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,8 @@ static int renew(void **state)
 	memset(&room, 0, sizeof room);
 	ins_problems_free(&source.problems);
 	source.memory = memory;
+	source.run = NULL;
+	source.held = NULL;
 	source.layout.committed = source.layout.capacity = MANY;
 	stop_at = 0;
 	return 0;
@@ -131,6 +134,128 @@ static void test_a_registry_that_claims_terabytes_ends_soon(void **state)
 	assert_true(room.reads < 100000);
 }
 
+/* Two records of three pages exist: the first and the last ones. */
+static uint64_t two_ends(struct ins_source *s, uint64_t address, uint64_t bytes_asked,
+			 bool *ret_there)
+{
+	const uint64_t begin = RECORDS + 4096,
+		       finish = RECORDS + s->layout.committed * s->layout.record_size - 4096;
+	uint64_t end;
+
+	*ret_there = address < begin || address >= finish;
+	end = address < begin ? begin : address < finish ? finish : UINT64_MAX;
+	return end - address < bytes_asked ? end - address : bytes_asked;
+}
+
+static void test_what_was_never_written_is_not_read(void **state)
+{
+	const size_t size = sizeof(struct rows_record), most = (4096 + size - 1) / size;
+
+	(void)state;
+	room_add(&room, RECORDS, bytes, MANY * size);
+	source.run = two_ends;
+	assert_int_equal(run(), 0);
+	assert_int_equal(last, MANY - 1);
+	assert_in_range(seen, 2, 2 * most + 2);
+	assert_true(room.reads < 10);
+	assert_int_equal(ins_problems_lines(&source.problems), 0);
+}
+
+static void expect_given_up(const char *after, const char *why)
+{
+	char text[512];
+
+	assert_int_equal(ins_problems_lines(&source.problems), 1);
+	ins_problems_text(&source.problems, 0, text, sizeof text);
+	assert_non_null(strstr(text, after));
+	assert_non_null(strstr(text, why));
+}
+
+static uint64_t nothing(struct ins_source *s, uint64_t address, uint64_t bytes_asked,
+			bool *ret_there)
+{
+	(void)s;
+	*ret_there = address < RECORDS + 4096;
+	return *ret_there ? 4096 - (address - RECORDS) : bytes_asked;
+}
+
+static uint64_t enough(struct ins_source *s, uint64_t address, uint64_t bytes_asked,
+		       bool *ret_there)
+{
+	return nothing(s, address, bytes_asked, ret_there) && *ret_there ? 4096 : 0;
+}
+
+static void test_nothing_without_end_is_given_up(void **state)
+{
+	(void)state;
+	room_add(&room, RECORDS, bytes, MANY * sizeof(struct rows_record));
+	source.run = nothing;
+	source.layout.committed = source.layout.capacity = UINT64_C(1) << 32;
+	assert_int_equal(run(), 0);
+	expect_given_up("gave up after ", "were never written");
+	ins_problems_free(&source.problems);
+	source.run = enough;
+	assert_int_equal(run(), 0);
+	expect_given_up("gave up after ",
+			"of 4294967296 fiber records: the process has not touched");
+}
+
+static uint64_t held(const struct ins_source *s)
+{
+	(void)s;
+	return 1 << 20;
+}
+
+static unsigned char zeros[1 << 20];
+
+static int zeros_without_end(void *reader, uint64_t address, void *buf, size_t size)
+{
+	(void)reader;
+	(void)address;
+	memcpy(buf, zeros, size);
+	return 0;
+}
+
+static int each_zero(void *context, uint64_t address, const void *record)
+{
+	(void)context;
+	(void)address;
+	(void)record;
+	return 0;
+}
+
+static void test_more_than_the_process_has_is_given_up(void **state)
+{
+	(void)state;
+	source.memory = zeros_without_end;
+	source.held = held;
+	source.layout.committed = source.layout.capacity = UINT64_C(1) << 32;
+	assert_int_equal(ins_records_each(&source, each_zero, NULL, &error), 0);
+	expect_given_up("gave up after ", "no more than 1 MiB of memory");
+}
+
+static int refused(void *reader, uint64_t address, void *buf, size_t size)
+{
+	return address == RECORDS + (1 << 20) / sizeof(struct rows_record) *
+					       sizeof(struct rows_record)
+		       ? -EDQUOT
+		       : memory(reader, address, buf, size);
+}
+
+static void test_what_would_make_the_process_larger_is_given_up(void **state)
+{
+	const uint64_t per = (1 << 20) / sizeof(struct rows_record);
+	char after[64];
+
+	(void)state;
+	room_add(&room, RECORDS, bytes, MANY * sizeof(struct rows_record));
+	source.memory = refused;
+	assert_int_equal(run(), 0);
+	assert_int_equal(seen, per);
+	snprintf(after, sizeof after, "gave up after %u of 40000 fiber records", (unsigned)per);
+	expect_given_up(after, "has not touched");
+}
+
 static void test_a_request_is_for_all_or_for_one(void **state)
 {
 	const struct ins_request all = {0}, one = {.id = 7};
@@ -159,6 +284,10 @@ int main(void)
 		cmocka_unit_test_setup(test_nothing_at_all_is_an_error, renew),
 		cmocka_unit_test_setup(test_no_records_are_no_error, renew),
 		cmocka_unit_test_setup(test_a_registry_that_claims_terabytes_ends_soon, renew),
+		cmocka_unit_test_setup(test_what_was_never_written_is_not_read, renew),
+		cmocka_unit_test_setup(test_nothing_without_end_is_given_up, renew),
+		cmocka_unit_test_setup(test_more_than_the_process_has_is_given_up, renew),
+		cmocka_unit_test_setup(test_what_would_make_the_process_larger_is_given_up, renew),
 		cmocka_unit_test(test_a_request_is_for_all_or_for_one),
 	};
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* guard.h - how far below its stack a fiber that overflowed may be. */
+#ifndef INS_GUARD_H
+#define INS_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "layout/row.h"
+
+/* How many bytes below the stack fault, by a record's bytes: what the program says, else 16 KiB; never beyond address 0. */
+uint64_t ins_guard_bytes(const struct fib_layout *layout, const void *record, uint64_t stack_low);
+
+/* Whether sp is on the row's stack, or in the guard below it. */
+bool ins_guard_reaches(const struct fib_layout *layout, const void *record,
+		       const struct fib_row *row, uint64_t sp);
+
+#endif
