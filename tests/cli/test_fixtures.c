@@ -10,9 +10,9 @@
 #include "tests/harness/watchdog.h"
 
 static const char *const fixtures[] = {
-	"httpd",    "httpd-threads", "httpd-epoll", "proxy",  "idle",	"load",
-	"crowd",    "spin",	     "overflow",    "labels", "places", "family",
-	"deadlock", "figures",	     "drift",	    "ages",   "turns"};
+	"httpd", "httpd-threads", "httpd-epoll", "proxy",  "idle",   "load",	 "crowd",
+	"spin",	 "overflow",	  "labels",	 "places", "family", "deadlock", "figures",
+	"drift", "ages",	  "turns",	 "names",  "liar",   "astray",	 "become"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -58,6 +58,9 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"overflow", "--stack", "1000"},
 		{"overflow", "stray", NULL},
 		{"labels", "stray", NULL},
+		{"names", "stray", NULL},
+		{"liar", NULL, NULL},
+		{"liar", "truth", NULL},
 		{"places", NULL, NULL},
 		{"places", "10", "--places=2000"},
 		{"family", "stray", NULL},
@@ -69,6 +72,7 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"figures", "--carriers", "0"},
 		{"drift", "stray", NULL},
 		{"ages", "--carriers", "0"},
+		{"become", NULL, NULL},
 	};
 
 	(void)state;
