@@ -121,7 +121,7 @@ SCHEMA_TO_COME = set()
 # Keys that an answer may do without.
 OPTIONAL = {"matched", "policy.previous", "watchdog.previousNs", "groups[].valuesOf"}
 OPTIONAL |= {f"{rows}[].frames[].{key}" for rows in ("groups", "fibers") for key in ("args", "locals")}
-MAPS = {"labels", "states", "waits"}  # objects of which nobody knows the keys
+MAPS = {"labels", "notFollowed", "states", "waits"}  # objects of which nobody knows the keys
 
 
 def schemas():

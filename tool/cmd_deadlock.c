@@ -48,7 +48,12 @@ const struct tool_command tool_deadlock = {
 		"  suspect  a join on an ancestor that may still go on\n"
 		"  thread   a lock that is held by a thread which is no fiber: what that waits\n"
 		"           for is not known here, but its frames show where it sleeps\n"
-		"A lock that is held for reading has no holder that is known, and is not seen.\n"
+		"\n"
+		"Who ends a wait for readers of a lock, a semaphore, a channel, a condition, an\n"
+		"event, a barrier, a group or in fiber_park is not known. Such waits without a\n"
+		"deadline are counted in the end, by kind: 'not followed: 2 read locks'. They may\n"
+		"be part of a deadlock that is not seen. Waits for time, for descriptors and for\n"
+		"the system are not counted: these end from outside.\n"
 		"\n"
 		"Exit status: 3 when there is a deadlock, 0 when there is none.\n",
 	.least = 1,

@@ -165,6 +165,54 @@ void ins_text_deadlocks_end(FILE *out, const struct ins_deadlocks *found, unsign
 	fputc('\n', out);
 }
 
+/* "2 read locks" */
+static void put_unfollowed(FILE *out, const struct fib_layout *layout, unsigned kind,
+			   uint64_t count)
+{
+	static const char *const names[][2] = {
+		[FIB_WAIT_PARK] = {"park", "parks"},
+		[FIB_WAIT_PREDICATE] = {"predicate", "predicates"},
+		[FIB_WAIT_JOIN] = {"join", "joins"},
+		[FIB_WAIT_MUTEX] = {"mutex", "mutexes"},
+		[FIB_WAIT_RWLOCK_READ] = {"read lock", "read locks"},
+		[FIB_WAIT_RWLOCK_WRITE] = {"write lock", "write locks"},
+		[FIB_WAIT_COND] = {"condition", "conditions"},
+		[FIB_WAIT_SEM] = {"semaphore", "semaphores"},
+		[FIB_WAIT_EVENT] = {"event", "events"},
+		[FIB_WAIT_BARRIER] = {"barrier", "barriers"},
+		[FIB_WAIT_ONCE] = {"once", "onces"},
+		[FIB_WAIT_WAITGROUP] = {"waitgroup", "waitgroups"},
+		[FIB_WAIT_GROUP] = {"group", "groups"},
+		[FIB_WAIT_CHAN_SEND] = {"channel send", "channel sends"},
+		[FIB_WAIT_CHAN_RECV] = {"channel receive", "channel receives"},
+		[FIB_WAIT_SELECT] = {"select", "selects"},
+	};
+	char word[64];
+
+	fprintf(out, "%" PRIu64 " ", count);
+	if (kind < sizeof names / sizeof names[0] && names[kind][0])
+		fputs(names[kind][count != 1], out);
+	else
+		fputs(ins_plain(ins_words_wait_kind(layout, kind), word, sizeof word), out);
+}
+
+void ins_text_unfollowed(FILE *out, const struct fib_layout *layout,
+			 const struct ins_unfollowed *unfollowed)
+{
+	const char *before = "not followed: ";
+	unsigned kind;
+
+	for (kind = 0; kind <= UINT8_MAX; kind++) {
+		if (!unfollowed->count[kind])
+			continue;
+		fputs(before, out);
+		put_unfollowed(out, layout, kind, unfollowed->count[kind]);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		fputc('\n', out);
+}
+
 /* -- JSON -- */
 
 static json_t *number(uint64_t n)
@@ -217,6 +265,31 @@ json_t *ins_json_deadlock(const struct fib_layout *layout, const struct ins_dead
 			 timed ? json_integer(left(found, d)) : json_null(), "lock",
 			 lock_object(layout, found, d, pid), "fiberIds", ids, "fibers", fibers,
 			 "thread", thread);
+}
+
+json_t *ins_json_unfollowed(const struct fib_layout *layout,
+			    const struct ins_unfollowed *unfollowed)
+{
+	json_t *ret = json_object();
+	unsigned kind;
+
+	for (kind = 0; ret && kind <= UINT8_MAX; kind++) {
+		json_t *word = ins_json_text(ins_words_wait_kind(layout, kind));
+		const char *key = json_string_value(word);
+		const uint64_t count = unfollowed->count[kind];
+
+		/* A later version's kinds have one word. */
+		if (count &&
+		    (!key ||
+		     json_object_set_new(ret, key,
+					 number(count + (uint64_t)json_integer_value(
+								json_object_get(ret, key)))) < 0)) {
+			json_decref(ret);
+			ret = NULL;
+		}
+		json_decref(word);
+	}
+	return ret;
 }
 
 json_t *ins_json_thread(const struct ins_thread_stack *stack, struct ins_symbols *symbols,

@@ -8,6 +8,7 @@
 #include "inspect/waits/deadlock.h"
 #include "inspect/render/render.h"
 #include "inspect/model/thread_stack.h"
+#include "inspect/waits/unfollowed.h"
 
 /*
  * One line on what was found; it begins with "deadlock: " when it lasts, else with "timed: ", "suspect: " or
@@ -18,6 +19,13 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 
 /* The last line: how many there are of each. */
 void ins_text_deadlocks_end(FILE *out, const struct ins_deadlocks *found, unsigned readings);
+
+/* One line on the waits that are not followed: "not followed: 2 read locks, 1 semaphore"; nothing when there is none. The object
+ * has each kind of wait that there is, and NULL without memory. */
+void ins_text_unfollowed(FILE *out, const struct fib_layout *layout,
+			 const struct ins_unfollowed *unfollowed);
+json_t *ins_json_unfollowed(const struct fib_layout *layout,
+			    const struct ins_unfollowed *unfollowed);
 
 /* The row of what was found. fibers: those that are shown in full; thread: ins_json_thread() of a plain thread that holds
  * the lock, else null. Both are taken over. NULL without memory. */

@@ -256,10 +256,12 @@ static int print(struct answer *a, struct ins_error *error)
 {
 	const struct ins_stuck *s = a->stuck;
 	struct ins_summary summary = *ins_table_summary(a->now.table);
+	struct ins_unfollowed unfollowed;
 	struct ins_json json;
 	size_t i;
 	int rc = 0;
 
+	ins_unfollowed_count(a->now.graph, &unfollowed);
 	summary.sampled_ns = a->sampled_ns;
 	if (s->json)
 		ins_json_begin(&json, s->out, s->source->pid, s->source->name, s->source->kind,
@@ -268,11 +270,13 @@ static int print(struct answer *a, struct ins_error *error)
 		rc = show(a, &json, ins_deadlocks_at(a->found, i), error);
 	if (!s->json) {
 		ins_text_deadlocks_end(s->out, a->found, a->readings);
+		ins_text_unfollowed(s->out, &s->source->layout, &unfollowed);
 		ins_text_end(s->out, &summary, &s->source->problems);
 		return rc;
 	}
 	ins_json_key(&json, "found", json_integer((json_int_t)ins_deadlocks_lasting(a->found)));
 	ins_json_key(&json, "readings", json_integer(a->readings));
+	ins_json_key(&json, "notFollowed", ins_json_unfollowed(&s->source->layout, &unfollowed));
 	/* What could not be written shows in s->out. */
 	if (ins_json_end(&json, &summary, &s->source->problems) == -ENOMEM && rc == 0)
 		rc = ins_error_set(error, -ENOMEM, "out of memory");

@@ -75,12 +75,23 @@ static void say_cycle(FILE *out, const struct crowd *crowd, size_t n, size_t beh
 	fputc('\n', out);
 }
 
+/* How many fibers wait in that way. */
+static size_t count_of(const struct crowd *crowd, const char *kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < crowd->count; i++)
+		n += !strcmp(crowd->members[i].kind, kind);
+	return n;
+}
+
 static void say_end(FILE *out, const struct crowd *crowd, size_t cycles)
 {
-	fprintf(out,
-		"%zu deadlock%s; unchanged in 2 readings\nshown %zu of %zu fibers, sampled over "
-		"T\n",
-		cycles, cycles == 1 ? "" : "s", crowd->count, crowd->count);
+	fprintf(out, "%zu deadlock%s; unchanged in 2 readings\n", cycles, cycles == 1 ? "" : "s");
+	if (count_of(crowd, "park"))
+		fprintf(out, "not followed: %zu parks, %zu events\n", count_of(crowd, "park"),
+			count_of(crowd, "event"));
+	fprintf(out, "shown %zu of %zu fibers, sampled over T\n", crowd->count, crowd->count);
 }
 
 /* A process whose only findings are cycles, made from the smallest to the largest. */
@@ -115,12 +126,13 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 
 static json_t *fiber_object(const struct crowd_member *m)
 {
-	return json_pack(
-		"{s:I, s:s, s:s, s:b, s:n, s:{}, s:{s:s, s:s, s:I, s:n, s:n, s:n, s:n, s:n, s:n}}",
-		"id", (json_int_t)m->id, "name", m->name, "state", "suspended", "cancelled", 0,
-		"carrier", "labels", "wait", "kind", m->kind, "objectName", m->object, "holderId",
-		(json_int_t)strtoull(m->holder, NULL, 10), "holderThread", "fd", "events",
-		"deadlineNs", "leftNs", "targetId");
+	return json_pack("{s:I, s:s, s:s, s:b, s:b, s:n, s:{}, s:{s:s, s:s, s:I, s:n, s:n, s:n, "
+			 "s:n, s:n, s:n}}",
+			 "id", (json_int_t)m->id, "name", m->name, "state", "suspended",
+			 "cancelled", 0, "masked", 0, "carrier", "labels", "wait", "kind", m->kind,
+			 "objectName", m->object, "holderId",
+			 (json_int_t)strtoull(m->holder, NULL, 10), "holderThread", "fd", "events",
+			 "deadlineNs", "leftNs", "targetId");
 }
 
 static json_t *cycle_object(const struct crowd *crowd, size_t n, size_t behind)
@@ -144,7 +156,7 @@ static json_t *cycle_object(const struct crowd *crowd, size_t n, size_t behind)
 static void expect_json(const struct crowd *crowd, size_t cycles, size_t behind)
 {
 	struct harness_process *p = ask(crowd, "--json");
-	json_t *answer, *findings = json_array();
+	json_t *answer, *findings = json_array(), *unfollowed = json_object();
 	const json_t *finding, *fiber;
 	size_t i, k;
 
@@ -162,12 +174,18 @@ static void expect_json(const struct crowd *crowd, size_t cycles, size_t behind)
 			json_promise_fiber(fiber, true);
 	}
 	golden_without(answer, VOLATILE);
-	golden_expect_json(answer,
-			   json_pack("{s:i, s:s, s:s, s:o, s:I, s:i, s:I, s:I, s:b, s:[]}",
-				     "schemaVersion", 1, "name", "deadlock", "source", "control",
-				     "findings", findings, "found", (json_int_t)cycles, "readings",
-				     2, "total", (json_int_t)crowd->count, "shown",
-				     (json_int_t)crowd->count, "complete", 1, "problems"));
+	if (count_of(crowd, "park")) {
+		json_object_set_new(unfollowed, "park",
+				    json_integer((json_int_t)count_of(crowd, "park")));
+		json_object_set_new(unfollowed, "event",
+				    json_integer((json_int_t)count_of(crowd, "event")));
+	}
+	golden_expect_json(
+		answer, json_pack("{s:i, s:s, s:s, s:o, s:I, s:i, s:o, s:I, s:I, s:b, s:[]}",
+				  "schemaVersion", 1, "name", "deadlock", "source", "control",
+				  "findings", findings, "found", (json_int_t)cycles, "readings", 2,
+				  "notFollowed", unfollowed, "total", (json_int_t)crowd->count,
+				  "shown", (json_int_t)crowd->count, "complete", 1, "problems"));
 	harness_free(p);
 }
 

@@ -283,6 +283,48 @@ static void test_nothing_is_no_deadlock(void **state)
 
 #define RENDER_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+static void expect_unfollowed(const struct ins_unfollowed *u, const char *wanted)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	ins_text_unfollowed(out, &layout, u);
+	fclose(out);
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void test_waits_that_are_not_followed_are_counted_in_words(void **state)
+{
+	struct ins_unfollowed u = {0};
+	json_t *object;
+
+	(void)state;
+	expect_unfollowed(&u, "");
+	object = ins_json_unfollowed(&layout, &u);
+	assert_int_equal(json_object_size(object), 0);
+	json_decref(object);
+	u.count[FIB_WAIT_SEM] = 1;
+	expect_unfollowed(&u, "not followed: 1 semaphore\n");
+	u.count[FIB_WAIT_RWLOCK_READ] = 2;
+	u.count[FIB_WAIT_CHAN_RECV] = 3;
+	/* Kinds of a later version. */
+	u.count[200] = 4;
+	u.count[201] = 1;
+	expect_unfollowed(
+		&u,
+		"not followed: 2 read locks, 1 semaphore, 3 channel receives, 4 " INS_WORDS_UNKNOWN
+		", 1 " INS_WORDS_UNKNOWN "\n");
+	object = ins_json_unfollowed(&layout, &u);
+	assert_int_equal(json_object_size(object), 4);
+	assert_int_equal(json_integer_value(json_object_get(object, "rwlock-read")), 2);
+	assert_int_equal(json_integer_value(json_object_get(object, "sem")), 1);
+	assert_int_equal(json_integer_value(json_object_get(object, "chan-recv")), 3);
+	assert_int_equal(json_integer_value(json_object_get(object, INS_WORDS_UNKNOWN)), 5);
+	json_decref(object);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +337,8 @@ int main(void)
 		RENDER_TEST(test_a_join_on_an_ancestor_names_both),
 		RENDER_TEST(test_names_that_would_move_a_cursor_do_not),
 		RENDER_TEST(test_nothing_is_no_deadlock),
+		cmocka_unit_test_setup_teardown(
+			test_waits_that_are_not_followed_are_counted_in_words, begin, end),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);
