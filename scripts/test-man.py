@@ -194,6 +194,9 @@ def check_tree(root, offer):
             yield "index", f"{page.name} is not named in libfiber.7"
         rows = callers(dict(sections(page)))
         signals |= {name for name, cells in rows.items() if cells[-1] == "yes"}
+    for page in sorted((root / "man").glob("libfiber-*.7")):
+        if f".Xr {page.stem} 7" not in index:
+            yield "index", f"{page.name} is not named in libfiber.7"
     found = dict(sections(root / "man/libfiber.7"))
     for wrong in check_examples(root, found):
         yield "examples", f"libfiber.7: {wrong}"
@@ -260,6 +263,7 @@ PLANTED = [
     ("examples", "man/fiber_chan.3", "sum += n;", "sum -= n;"),
     ("tried", "tests/cli/test_examples.c", '"03_pipeline"', '"03_pipe"'),
     ("index", "man/libfiber.7", ".Xr fiber_chan 3", ".Xr fiber_chan 7"),
+    ("index", "man/libfiber.7", ".Xr libfiber-sanitizers 7", ".Xr libfiber-sanitizers 3"),
     ("index", "man/fiber_park.3", ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta no",
      ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta yes"),
     ("commands", "man/fiberctl.1", ".It Cm cancel Ar process id\n", ".Pp\n"),
