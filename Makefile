@@ -8,13 +8,15 @@
 # make stress     every primitive at once for STRESS_SECONDS=600; SAN= as above
 # make fuzz       inputs of strangers, for FUZZ_SECONDS=60 each (clang)
 # make soak       a server whose clients leave at any moment, for SOAK_SECONDS=3600; SAN= as above
-# make tidy       formatters and linters make check-layers check-names: the house rules
+# make tidy       formatters and linters make check-layers check-circles check-names: the house rules
 # make bench      libfiber beside its peers (make deps-bench)    make bench-instructions    make bench-http
 # make install    PREFIX=/usr/local DESTDIR=    make uninstall
 #
 # Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), URING=uring|no_uring (of
 # libfiber/poll; by default whether liburing is there), PROBES=sdt|none (of libfiber/base/probe; by default whether
-# <sys/sdt.h> is there), SAN=, OPT=, BUILD=.
+# <sys/sdt.h> is there), HARDENING= (flags by which no frame steps over a guard; empty: none),
+# CHECKER=valgrind|none (of libfiber/base/checker; by default whether <valgrind/memcheck.h> is there), SAN=, OPT=, BUILD=,
+# VARIANTS= (scripts/variants.mk).
 
 .DEFAULT_GOAL := all
 include scripts/deps.mk

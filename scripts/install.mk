@@ -85,10 +85,13 @@ uninstall:
 	done
 
 # -- the house: design rules that a script can prove --
-.PHONY: check-layers check-names tidy
+.PHONY: check-layers check-circles check-names tidy
 check-layers:
 	@sh scripts/check-layers.sh --self-test
 	@sh scripts/check-layers.sh
+
+check-circles: tools
+	@python3 scripts/check-circles.py $(BUILD) inspect
 
 check-names: lib
 	@sh scripts/check-names.sh --self-test
