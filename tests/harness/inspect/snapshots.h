@@ -23,7 +23,8 @@ struct snapshot_file {
 static inline void snapshot_put(struct snapshot_file *f, const void *bytes, size_t size)
 {
 	assert_true(f->size + size <= SNAPSHOT_ROOM);
-	memcpy(f->at + f->size, bytes, size);
+	if (size)
+		memcpy(f->at + f->size, bytes, size);
 	f->size += size;
 }
 

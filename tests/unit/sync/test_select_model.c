@@ -207,25 +207,26 @@ static void leave(struct waiter *w)
 	begin(w, TRY);
 }
 
-/* One step of the actor. */
-static bool step(void *state, unsigned who)
+/* The clock ends one wait that it may end. */
+static bool step_clock(struct model *m)
 {
-	struct model *m = state;
-	struct waiter *w = &m->w[who];
 	unsigned i;
 
-	if (who == CLOCK) {
-		for (i = 0; i < WAITERS; i++) {
-			if (m->clocked >> i & 1 && m->w[i].word == ARMED) {
-				m->w[i].word = TIMED_OUT;
-				m->clocked &= (uint8_t) ~(1u << i);
-				return true;
-			}
+	for (i = 0; i < WAITERS; i++) {
+		if (m->clocked >> i & 1 && m->w[i].word == ARMED) {
+			m->w[i].word = TIMED_OUT;
+			m->clocked &= (uint8_t) ~(1u << i);
+			return true;
 		}
-		return false;
 	}
-	if (who == CLOSER)
-		return step_closer(m);
+	return false;
+}
+
+/* One step of a select or of the sender. */
+static bool step_waiter(struct model *m, unsigned who)
+{
+	struct waiter *w = &m->w[who];
+
 	switch (w->at) {
 	case TRY:
 		step_try(m, who);
@@ -259,6 +260,16 @@ static bool step(void *state, unsigned who)
 	default:
 		return false;
 	}
+}
+
+/* One step of the actor. */
+static bool step(void *state, unsigned who)
+{
+	if (who == CLOCK)
+		return step_clock(state);
+	if (who == CLOSER)
+		return step_closer(state);
+	return step_waiter(state, who);
 }
 
 static const char *wrong(const void *state, bool final)
