@@ -23,7 +23,9 @@ static int start(void **state)
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "crowd.snap"), NULL);
 	cli_expect(p, 0);
 	harness_free(p);
-	cli_core(crowd.process->pid, "crowd.core", core);
+	/* The shadow of a sanitizer makes a core of terabytes. */
+	if (!*harness_sanitizer())
+		cli_core(crowd.process->pid, "crowd.core", core);
 	return 0;
 }
 
@@ -105,6 +107,13 @@ static void test_waits_without_a_known_holder_are_counted_by_kind(void **state)
 	agree("fibertrace", pid);
 	agree("fiberctl", snapshot);
 	agree("fibertrace", snapshot);
+}
+
+static void test_waits_of_a_core_are_counted_by_kind(void **state)
+{
+	(void)state;
+	if (!*core)
+		cli_skip("no cores of sanitizer builds");
 	agree("fibertrace", core);
 }
 
@@ -125,6 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits_without_a_known_holder_are_counted_by_kind),
+		cmocka_unit_test(test_waits_of_a_core_are_counted_by_kind),
 		cmocka_unit_test(test_a_program_that_waits_for_nothing_else_has_none),
 	};
 
