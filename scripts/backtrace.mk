@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # backtrace.mk - libfiber-backtrace, apart from libfiber because it needs libunwind
 
-BACKTRACE_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard backtrace/*.c))
+BACKTRACE_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard libfiber-backtrace/*.c))
 BACKTRACE_LIBS = $(shell pkg-config --libs libunwind-generic)
 
 tools: $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber-backtrace.so
 
-$(BUILD)/obj/backtrace/%.o: CPPFLAGS += $(LIB_INC)
-$(BUILD)/obj/backtrace/%.o: CFLAGS += -fPIC -fvisibility=hidden
+$(BUILD)/obj/libfiber-backtrace/%.o: CPPFLAGS += $(LIB_INC)
+$(BUILD)/obj/libfiber-backtrace/%.o: CFLAGS += -fPIC -fvisibility=hidden
 
 # What it decodes records with is in libfiber.a, and hidden in libfiber.so: that one brings its own.
 $(BUILD)/lib/libfiber-backtrace.a: $(BACKTRACE_OBJ)
@@ -26,7 +26,7 @@ $(BUILD)/lib/libfiber-backtrace.so: $(BUILD)/lib/libfiber-backtrace.so.0
 
 # Its test, over the archives: libfiber.a once more, behind the one that needs it.
 TEST_LIBS_test_backtrace = $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber.a $(BACKTRACE_LIBS)
-$(BUILD)/tests/unit/backtrace/test_backtrace: $(BUILD)/lib/libfiber-backtrace.a
+$(BUILD)/tests/unit/libfiber-backtrace/test_backtrace: $(BUILD)/lib/libfiber-backtrace.a
 
 EXAMPLE_LIBS_15_backtrace = $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber.a $(BACKTRACE_LIBS)
 $(BUILD)/examples/15_backtrace: $(BUILD)/lib/libfiber-backtrace.a

@@ -27,7 +27,7 @@ check() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file of the house has a blank in its name
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
-		find libfiber backtrace inspect tool fiberctl fibertrace fixtures examples bench tests \
+		find libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )

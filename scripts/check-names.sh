@@ -21,7 +21,7 @@ check_text() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file of the house has a blank in its name
 	awk -f "$scripts/strip.awk" -f "$scripts/names.awk" $(
-		find libfiber backtrace inspect tool fiberctl fibertrace fixtures examples bench tests scripts man docs \
+		find libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests scripts man docs \
 			Makefile README.md .ci .clang-tidy -type f 2>/dev/null | sort
 	)
 )

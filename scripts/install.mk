@@ -40,7 +40,7 @@ install: lib tools variants
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
 		-e 's|@HARDENING@|$(HARDENING)|' \
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' backtrace/libfiber-backtrace.pc.in \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	@$(foreach v,$(VARIANTS_BUILT),$(call install_variant,$(v)) &&) true
 	$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)

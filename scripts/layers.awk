@@ -26,7 +26,7 @@ BEGIN {
 		sees["fiberctl", seen[i]] = 1
 		sees["fibertrace", seen[i]] = 1
 		sees["tool", seen[i]] = 1
-		sees["backtrace", seen[i]] = 1
+		sees["libfiber-backtrace", seen[i]] = 1
 	}
 	sees["tool", "inspect"] = sees["fiberctl", "inspect"] = sees["fibertrace", "inspect"] = 1
 	sees["fiberctl", "tool"] = sees["fibertrace", "tool"] = 1

@@ -22,7 +22,7 @@ for tool in clang-format clang-tidy cppcheck mandoc; do
 done
 
 folders=
-for folder in libfiber backtrace inspect tool fiberctl fibertrace fixtures examples bench tests; do
+for folder in libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests; do
 	[ ! -d $folder ] || folders="$folders $folder"
 done
 # shellcheck disable=SC2086 # lists of words without blanks, here and below
