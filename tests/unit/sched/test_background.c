@@ -177,8 +177,12 @@ static void end_stubborn(unsigned carriers)
 	assert_int_equal(fiber_timer_new(&s.timer), 0);
 	fiber_timer_arm(s.timer, fiber_after(MS), MS);
 	s.parked = background(rt, park, rt);
-	for (i = 0; i < fib_countof(loops); i++)
+	for (i = 0; i < fib_countof(loops); i++) {
 		f[i] = background(rt, loops[i], &s);
+		/* loop_mutex must find the mutex held: it would lock its own mutex twice. */
+		while (loops[i] == hold && !fib_load(&s.held.owner))
+			sched_yield();
+	}
 	for (i = 2; i < 11; i++)
 		while (fiber_state(f[i]) == FIBER_CREATED)
 			sched_yield();
