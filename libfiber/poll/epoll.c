@@ -9,19 +9,23 @@
 #include "poll/poller.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "os/os.h"
+#include "os/local.h"
+#include "poll/events.h"
+#include "poll/remaining.h"
 
 #define BATCH	   128
 #define TOKEN_WAKE UINT64_MAX
+
+_Static_assert(EPOLLIN == POLLIN && EPOLLPRI == POLLPRI && EPOLLOUT == POLLOUT &&
+		       EPOLLRDHUP == POLLRDHUP && EPOLLERR == POLLERR && EPOLLHUP == POLLHUP,
+	       "epoll(7) and poll(2) have different bits");
 
 struct epoll {
 	struct fib_poller base;
@@ -51,9 +55,13 @@ static int open_poller(struct fib_poller **ret)
 		return -ENOMEM;
 	e->base.ops = &fib_poller_epoll;
 	e->fd = epoll_create1(EPOLL_CLOEXEC);
-	e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (e->fd < 0 || e->wake_fd < 0 || epoll_ctl(e->fd, EPOLL_CTL_ADD, e->wake_fd, &wake) < 0) {
+	rc = e->fd < 0 ? -errno : 0;
+	e->wake_fd = fib_os_event();
+	if (rc == 0 && e->wake_fd < 0)
+		rc = e->wake_fd;
+	if (rc == 0 && epoll_ctl(e->fd, EPOLL_CTL_ADD, e->wake_fd, &wake) < 0)
 		rc = -errno;
+	if (rc < 0) {
 		close_poller(&e->base);
 		return rc;
 	}
@@ -64,8 +72,7 @@ static int open_poller(struct fib_poller **ret)
 static fib_noinline int watch(struct fib_poller *p, int fd, uint64_t token)
 {
 	struct epoll *e = (struct epoll *)p;
-	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET,
-				    .data.u64 = token};
+	struct epoll_event event = {.events = FIB_POLL_EDGES | EPOLLET, .data.u64 = token};
 
 	/* Whoever closes it behind our back, or puts another in its place, may do so between the two. */
 	do {
@@ -86,14 +93,10 @@ static fib_noinline void forget(struct fib_poller *p, int fd)
 
 static int wait_events(struct epoll *e, struct epoll_event *events, int max, int64_t deadline)
 {
-	struct timespec t = {0};
-	int64_t left = deadline <= 0 || deadline == INT64_MAX ? 0 : deadline - fib_os_now();
+	struct timespec t;
+	int64_t left = fib_poll_remaining(deadline, &t);
 	int n;
 
-	if (left < 0)
-		left = 0;
-	t.tv_sec = (time_t)(left / 1000000000);
-	t.tv_nsec = (long)(left % 1000000000);
 	if (!e->coarse) {
 		n = epoll_pwait2(e->fd, events, max, deadline == INT64_MAX ? NULL : &t, NULL);
 		if (n >= 0 || errno != ENOSYS)
@@ -105,25 +108,6 @@ static int wait_events(struct epoll *e, struct epoll_event *events, int max, int
 	n = epoll_wait(e->fd, events, max,
 		       deadline == INT64_MAX ? -1 : (int)((left + 999999) / 1000000));
 	return n < 0 ? -errno : n;
-}
-
-static short to_poll(uint32_t events)
-{
-	short r = 0;
-
-	if (events & EPOLLIN)
-		r |= POLLIN;
-	if (events & EPOLLPRI)
-		r |= POLLPRI;
-	if (events & EPOLLOUT)
-		r |= POLLOUT;
-	if (events & EPOLLRDHUP)
-		r |= POLLIN | POLLRDHUP;
-	if (events & EPOLLERR)
-		r |= POLLERR;
-	if (events & EPOLLHUP)
-		r |= POLLHUP;
-	return r;
 }
 
 static fib_noinline int wait_poller(struct fib_poller *p, struct fib_poll_event *events, int max,
@@ -138,14 +122,11 @@ static fib_noinline int wait_poller(struct fib_poller *p, struct fib_poll_event 
 		return n == -EINTR ? 0 : n;
 	for (i = 0; i < n; i++) {
 		if (raw[i].data.u64 == TOKEN_WAKE) {
-			uint64_t drained;
-			ssize_t done = read(e->wake_fd, &drained, sizeof drained);
-
-			(void)done; /* only that it is empty now matters */
+			fib_os_event_clear(e->wake_fd);
 			continue;
 		}
 		events[kept].token = raw[i].data.u64;
-		events[kept].events = to_poll(raw[i].events);
+		events[kept].events = fib_poll_reported(raw[i].events);
 		kept++;
 	}
 	return kept;
@@ -153,11 +134,7 @@ static fib_noinline int wait_poller(struct fib_poller *p, struct fib_poll_event 
 
 static fib_noinline void wake(struct fib_poller *p)
 {
-	struct epoll *e = (struct epoll *)p;
-	uint64_t one = 1;
-	ssize_t done = write(e->wake_fd, &one, sizeof one);
-
-	(void)done; /* full means that a wake-up is pending already */
+	fib_os_event_set(((struct epoll *)p)->wake_fd);
 }
 
 static int descriptor(struct fib_poller *p)

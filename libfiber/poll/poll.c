@@ -32,9 +32,9 @@
 #include "os/local.h"
 #include "os/os.h"
 #include "os/threads.h"
+#include "poll/events.h"
+#include "poll/remaining.h"
 #include "poll/set.h"
-
-#define ALL (POLLIN | POLLOUT | POLLPRI | POLLRDHUP)
 
 /* I set when opened · L under lock · W whoever waits · T the lookout · A any thread, atomic */
 struct poll {
@@ -142,7 +142,7 @@ static int want(struct fib_poller *base, int fd, uint64_t token, short events)
 
 static int watch(struct fib_poller *base, int fd, uint64_t token)
 {
-	return want(base, fd, token, ALL);
+	return want(base, fd, token, FIB_POLL_EDGES);
 }
 
 static void forget(struct fib_poller *base, int fd)
@@ -159,14 +159,10 @@ static void forget(struct fib_poller *base, int fd)
 
 static int poll_until(struct fib_poll_question *q, int64_t deadline)
 {
-	int64_t left = deadline <= 0 || deadline == INT64_MAX ? 0 : deadline - fib_os_now();
-	struct timespec t = {0};
+	struct timespec t;
 	int n;
 
-	if (left > 0) {
-		t.tv_sec = (time_t)(left / 1000000000);
-		t.tv_nsec = (long)(left % 1000000000);
-	}
+	fib_poll_remaining(deadline, &t);
 	n = ppoll(q->fds, q->n, deadline == INT64_MAX ? NULL : &t, NULL);
 	return n < 0 ? -errno : n;
 }

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "poll/events.h"
+
 #define ROOM	  64u
 #define FINAL	  (POLLERR | POLLHUP | POLLNVAL)
 #define NOT_ASKED 0u
@@ -137,7 +139,7 @@ static short plain(short events)
 		events |= POLLOUT;
 	if (events & POLLNVAL)
 		events |= POLLERR;
-	return events & (POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLERR | POLLHUP);
+	return events & FIB_POLL_REPORTED;
 }
 
 static int tell(struct fib_poll_set *set, const struct pollfd *fd, uint64_t version,

@@ -19,7 +19,6 @@
  * To wake is to submit an operation that does nothing. One is enough until it has been seen.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -27,14 +26,13 @@
 
 #include "base/compiler.h"
 #include "os/os.h"
+#include "poll/events.h"
 #include "poll/poller.h"
 #include "poll/uring/inner.h"
 
 #define BLOCK  1024u
 #define BLOCKS 4096u
 
-#define EDGES	(POLLIN | POLLPRI | POLLOUT | POLLRDHUP)
-#define ALL	(EDGES | POLLERR | POLLHUP)
 #define FD_BITS 30
 
 struct watched {
@@ -139,7 +137,7 @@ static void fill_poll(struct uring *u, int fd, struct watched *w)
 	struct io_uring_sqe *entry = fib_ring_entry(&u->ring, 0);
 
 	w->serial = ++u->serials ? u->serials : ++u->serials;
-	io_uring_prep_poll_multishot(entry, fd, EDGES);
+	io_uring_prep_poll_multishot(entry, fd, FIB_POLL_EDGES);
 	entry->user_data = known_as(fd, w->serial);
 }
 
@@ -221,9 +219,7 @@ static bool take_edge(struct uring *u, const struct io_uring_cqe *cqe, struct fi
 	if (!w || w->serial != cqe->user_data >> 32)
 		return false;
 	ret->token = w->token;
-	ret->events = (short)(cqe->res > 0 ? cqe->res & ALL : ALL);
-	if (ret->events & POLLRDHUP)
-		ret->events |= POLLIN;
+	ret->events = fib_poll_reported(cqe->res > 0 ? (uint32_t)cqe->res : FIB_POLL_REPORTED);
 	if (cqe->flags & IORING_CQE_F_MORE)
 		return true;
 	if (cqe->res == -EBADF) {
