@@ -3,11 +3,11 @@
 #ifndef INS_LIVE_H
 #define INS_LIVE_H
 
-#include "inspect/source/lacks.h"
+#include "inspect/model/source.h"
 #include "inspect/process/memory.h"
 #include "inspect/process/present.h"
 #include "inspect/process/runner.h"
-#include "inspect/model/source.h"
+#include "inspect/source/reading.h"
 
 struct ins_live {
 	struct ins_source source;
@@ -18,14 +18,7 @@ struct ins_live {
 	unsigned char *stack;
 	size_t stack_room;
 	struct ins_runners *runners; /* NULL: nobody is stopped */
-	/* during a read */
-	const struct ins_request *request;
-	ins_fiber_fn *fn;
-	void *context;
-	struct ins_summary *summary;
-	struct ins_lacks lacks;
-	uint64_t left;	     /* bytes that long stacks may still have in all */
-	uint64_t depth_left; /* the same of what is looked through for the deepest use */
+	struct ins_reading reading;  /* stacks_left: of long stacks only */
 };
 
 /* The source's memory function. */

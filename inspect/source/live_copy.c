@@ -23,13 +23,12 @@
 #include "inspect/text/duration.h"
 #include "inspect/unwind/resume.h"
 
-#define PAGE		4096u
-#define LOOKS_MAX	8
-#define STOPS_MAX	4		     /* times that we go for who runs a fiber */
-#define STACK_BYTES_MAX (16u << 20)	     /* copied of one stack */
-#define STACK_SMALL	(64u << 10)	     /* copied without a look at its pages */
-#define STACKS_MORE	(UINT64_C(64) << 20) /* what the process has is not counted exactly */
-#define STACK_PIECES	(INS_MEMORY_PIECES - 5)
+#define PAGE	     4096u
+#define LOOKS_MAX    8
+#define STOPS_MAX    4			  /* times that we go for who runs a fiber */
+#define STACK_SMALL  (64u << 10)	  /* copied without a look at its pages */
+#define STACKS_MORE  (UINT64_C(64) << 20) /* what the process has is not counted exactly */
+#define STACK_PIECES (INS_MEMORY_PIECES - 5)
 
 int ins_live_memory(void *source, uint64_t address, void *buf, size_t size)
 {
@@ -169,24 +168,25 @@ static bool still(struct ins_live *l, const struct fib_row *row)
 static size_t plan_stack(struct ins_live *l, struct ins_fiber *fiber, const struct fib_row *row,
 			 struct ins_memory_piece *piece, unsigned *ret_pieces)
 {
-	size_t size = row->stack_used < STACK_BYTES_MAX ? row->stack_used : STACK_BYTES_MAX;
+	size_t size =
+		row->stack_used < INS_READING_STACK_MAX ? row->stack_used : INS_READING_STACK_MAX;
 	uint64_t bytes = UINT64_MAX;
 
 	*ret_pieces = 0;
 	if (!make_room(l, size))
 		return 0;
-	if (size <= STACK_SMALL || l->left)
+	if (size <= STACK_SMALL || l->reading.stacks_left)
 		*ret_pieces = stack_pieces(l, row->sp, size, piece, &bytes);
 	if (size <= STACK_SMALL)
 		return size;
 	/* One that waits has saved its registers at its stack pointer. */
-	if (bytes <= l->left && piece[0].address == row->sp) {
-		l->left -= bytes;
+	if (bytes <= l->reading.stacks_left && piece[0].address == row->sp) {
+		l->reading.stacks_left -= bytes;
 		return size;
 	}
-	if (bytes > l->left) {
-		l->left = 0;
-		l->lacks.overlapping++;
+	if (bytes > l->reading.stacks_left) {
+		l->reading.stacks_left = 0;
+		l->reading.lacks.overlapping++;
 	}
 	*ret_pieces = 0;
 	fiber->flags = INS_FIBER_GONE;
@@ -206,7 +206,7 @@ static bool copy_fiber(struct ins_live *l, struct ins_fiber *fiber, bool *ret_en
 	enum look look;
 
 	forget(fiber, 0);
-	if (l->request->stacks && walkable)
+	if (l->reading.request->stacks && walkable)
 		size = plan_stack(l, fiber, &was, piece, &pieces);
 	look = look_once(l, &was, piece, pieces);
 	if (look == LOOK_UNREADABLE && size) {
@@ -216,8 +216,8 @@ static bool copy_fiber(struct ins_live *l, struct ins_fiber *fiber, bool *ret_en
 	}
 	if (look == LOOK_UNREADABLE) {
 		/* Records are never unmapped: the process has ended. */
-		l->lacks.vanished++;
-		l->summary->total++;
+		l->reading.lacks.vanished++;
+		l->reading.summary->total++;
 		*ret_ended = true;
 		return true;
 	}
@@ -237,7 +237,7 @@ static bool copy_fiber(struct ins_live *l, struct ins_fiber *fiber, bool *ret_en
 		ins_resume(&l->source, l->record, fiber);
 	}
 	if (row->wait_object && fib_row_resolve(layout, row, ins_live_memory, l) < 0)
-		l->lacks.unresolved++;
+		l->reading.lacks.unresolved++;
 	/* What was read beside the copy is of that moment too. */
 	return (!row->wait_object && layout->recipe != FIB_RECIPE_SAVED) || still(l, row);
 }
@@ -256,7 +256,7 @@ static void call_moving(struct ins_fiber *fiber)
 /* Whether it runs, and that is not all that is wanted of it. */
 static bool to_be_stopped(const struct ins_live *l, const struct ins_fiber *fiber)
 {
-	return l->runners && l->request->stacks && fiber->row.state == FIBER_RUNNING;
+	return l->runners && l->reading.request->stacks && fiber->row.state == FIBER_RUNNING;
 }
 
 /* Copy one that runs: most often it soon does not. True when fiber is of one moment, or is not there any more. */
@@ -286,8 +286,8 @@ void ins_live_limit(struct ins_live *l)
 
 	ins_present_renew(l->present);
 	/* One that moves is copied again. */
-	l->left = held < UINT64_MAX / 8 ? 4 * held + STACKS_MORE : UINT64_MAX;
-	l->depth_left = mapped < UINT64_MAX / 2 ? 2 * mapped : mapped;
+	l->reading.stacks_left = held < UINT64_MAX / 8 ? 4 * held + STACKS_MORE : UINT64_MAX;
+	l->reading.depth_left = mapped < UINT64_MAX / 2 ? 2 * mapped : mapped;
 }
 
 bool ins_live_copy(struct ins_live *l, struct ins_fiber *fiber)

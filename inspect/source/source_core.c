@@ -17,14 +17,13 @@
 
 #include "inspect/corefile/core.h"
 #include "inspect/corefile/core_status.h"
+#include "inspect/model/thread_stack.h"
+#include "inspect/source/guard.h"
+#include "inspect/source/reading.h"
 #include "inspect/source/records.h"
 #include "inspect/source/registry.h"
 #include "inspect/unwind/resume.h"
-#include "inspect/model/thread_stack.h"
-#include "inspect/source/lacks.h"
-#include "inspect/source/guard.h"
 
-#define STACK_BYTES_MAX	 (16u << 20) /* copied of one stack */
 #define HIGH_WATER_BYTES (UINT64_C(1) << 30)
 
 struct dead {
@@ -34,14 +33,7 @@ struct dead {
 	unsigned char *stack;
 	size_t stack_room;
 	unsigned char below[INS_RED_ZONE]; /* the stack */
-	/* during a read */
-	const struct ins_request *request;
-	ins_fiber_fn *fn;
-	void *context;
-	struct ins_summary *summary;
-	struct ins_lacks lacks;
-	uint64_t left;	    /* bytes that stacks may still have in all */
-	uint64_t scan_left; /* the same of what is looked through for the deepest use */
+	struct ins_reading reading;
 };
 
 static int dead_memory(void *source, uint64_t address, void *buf, size_t size)
@@ -65,15 +57,15 @@ static uint64_t dead_held(const struct ins_source *source)
 	return ((const struct dead *)source)->core.file_size;
 }
 
-static uint64_t high_water(struct dead *d, const struct fib_row *row)
+static uint64_t depth(struct ins_source *source, const struct fib_row *row)
 {
+	struct dead *d = (struct dead *)source;
 	uint64_t top = row->stack_low + row->stack_size, lowest;
 
 	if (!row->stack_size || top < row->stack_low || row->stack_size > HIGH_WATER_BYTES)
 		return FIB_ROW_UNKNOWN;
-	if (row->stack_size > d->scan_left)
+	if (!ins_reading_spend(&d->reading.depth_left, row->stack_size))
 		return FIB_ROW_UNKNOWN;
-	d->scan_left -= row->stack_size;
 	lowest = ins_core_lowest_used(&d->core, row->stack_low, top);
 	return lowest == UINT64_MAX ? FIB_ROW_UNKNOWN : top - lowest;
 }
@@ -112,12 +104,11 @@ static const struct ins_core_status *find_registers(const struct dead *d, const 
 static bool make_room(struct dead *d, struct ins_fiber *fiber, uint64_t want)
 {
 	/* Stacks do not overlap: those of records that claim so much are lies, and to copy them all would take days. */
-	if (want > d->left) {
-		d->lacks.overlapping++;
+	if (!ins_reading_spend(&d->reading.stacks_left, want)) {
+		d->reading.lacks.overlapping++;
 		fiber->flags |= INS_FIBER_GONE;
 		return false;
 	}
-	d->left -= want;
 	if (want > d->stack_room) {
 		unsigned char *more = realloc(d->stack, want);
 
@@ -137,9 +128,9 @@ static void copy_both(struct dead *d, struct ins_fiber *fiber, const struct ins_
 	const struct fib_row *row = &fiber->row;
 	const uint64_t low = t->home > row->stack_low ? t->home : row->stack_low;
 	const uint64_t all = row->stack_low + row->stack_size - low, handler = t->own_end - row->sp;
-	uint64_t most = all < STACK_BYTES_MAX ? all : STACK_BYTES_MAX;
+	uint64_t most = all < INS_READING_STACK_MAX ? all : INS_READING_STACK_MAX;
 
-	if (handler > STACK_BYTES_MAX || !make_room(d, fiber, most + handler))
+	if (handler > INS_READING_STACK_MAX || !make_room(d, fiber, most + handler))
 		return;
 	fiber->stack = d->stack;
 	fiber->stack_size = ins_core_read_some(&d->core, row->sp, d->stack, handler);
@@ -154,7 +145,7 @@ static void copy_stack(struct dead *d, struct ins_fiber *fiber)
 {
 	const uint64_t all = used(fiber);
 	uint64_t below = 0; /* of the guard, which has no bytes */
-	uint64_t want = all < STACK_BYTES_MAX ? all : STACK_BYTES_MAX;
+	uint64_t want = all < INS_READING_STACK_MAX ? all : INS_READING_STACK_MAX;
 	size_t got;
 
 	if (!make_room(d, fiber, want))
@@ -192,30 +183,24 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	const struct fib_layout *layout = &d->source.layout;
 	struct ins_fiber fiber = {.now = d->clock};
 	const struct ins_core_status *thread = NULL;
+	const bool stacks = d->reading.request->stacks;
 
-	if (!fib_row_decode(layout, bytes, address, d->clock, &fiber.row))
-		return 0;
-	d->summary->total++;
-	if (!ins_records_wanted(d->request, &fiber.row))
+	if (!fib_row_decode(layout, bytes, address, d->clock, &fiber.row) ||
+	    !ins_reading_wants(&d->reading, &fiber.row))
 		return 0;
 	if (fib_row_resolve(layout, &fiber.row, dead_memory, d) < 0)
-		d->lacks.unresolved++;
-	if (fib_row_labels(&fiber.row, dead_memory, d) < 0)
-		d->lacks.unlabelled++;
-	if (d->request->stacks)
+		d->reading.lacks.unresolved++;
+	if (stacks)
 		thread = find_registers(d, bytes, &fiber);
 	if (thread && thread->own_end)
 		copy_both(d, &fiber, thread);
-	else if (d->request->stacks &&
-		 ((fiber.flags & INS_FIBER_PAUSED) || fib_row_walkable(&fiber.row)))
+	else if (stacks && ((fiber.flags & INS_FIBER_PAUSED) || fib_row_walkable(&fiber.row)))
 		copy_stack(d, &fiber);
 	if (thread && !thread->own_end)
 		copy_below(d, &fiber);
 	ins_resume(&d->source, bytes, &fiber);
-	if (d->request->high_water && fiber.row.state != FIBER_DEAD)
-		fiber.row.stack_high_water = high_water(d, &fiber.row);
-	d->summary->shown++;
-	return d->fn(d->context, &fiber);
+	ins_reading_complete(&d->reading, &d->source, depth, &fiber);
+	return ins_reading_emit(&d->reading, &fiber);
 }
 
 static int dead_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
@@ -225,23 +210,16 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 	struct ins_error why = {""};
 	int rc;
 
-	d->request = request;
-	d->fn = fn;
-	d->context = context;
-	d->summary = ret;
-	memset(&d->lacks, 0, sizeof d->lacks);
-	d->left = d->scan_left = d->core.file_size + STACK_BYTES_MAX;
+	ins_reading_begin(&d->reading, request, fn, context, ret);
+	d->reading.stacks_left = d->core.file_size + INS_READING_STACK_MAX;
+	d->reading.depth_left = d->reading.stacks_left;
 	rc = ins_records_each(source, each_record, d, &why);
 	if (rc == -EFAULT)
 		return ins_error_set(error, rc, "%s%s", why.text,
 				     d->core.missing ? ": the core is truncated" : "");
 	if (rc < 0)
 		return ins_error_set(error, rc, "%s", why.text);
-	ins_lacks_say(&d->lacks, true, &source->problems);
-	if (rc == 0 && request->id && !ret->shown)
-		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in the core",
-				     (unsigned long long)request->id);
-	return rc;
+	return ins_reading_end(&d->reading, source, true, rc, error);
 }
 
 static void dead_close(struct ins_source *source)

@@ -39,12 +39,12 @@ static uint64_t live_held(const struct ins_source *source)
 	return ins_present_held(source->pid);
 }
 
-/* How deep its stack ever was. */
-static uint64_t depth(struct ins_live *l, const struct fib_row *row)
+static uint64_t depth(struct ins_source *source, const struct fib_row *row)
 {
-	if (row->stack_size > l->depth_left)
+	struct ins_live *l = (struct ins_live *)source;
+
+	if (!ins_reading_spend(&l->reading.depth_left, row->stack_size))
 		return FIB_ROW_UNKNOWN;
-	l->depth_left -= row->stack_size;
 	return ins_pagemap_depth(l->pagemap, row->stack_low, row->stack_size);
 }
 
@@ -55,22 +55,12 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	int rc;
 
 	fiber.now = ins_duration_now();
-	if (!fib_row_decode(&l->source.layout, bytes, address, fiber.now, &fiber.row))
+	if (!fib_row_decode(&l->source.layout, bytes, address, fiber.now, &fiber.row) ||
+	    !ins_reading_wants(&l->reading, &fiber.row) || !ins_live_copy(l, &fiber))
 		return 0;
-	if (!ins_records_wanted(l->request, &fiber.row)) {
-		l->summary->total++;
-		return 0;
-	}
-	if (!ins_live_copy(l, &fiber))
-		return 0;
-	if (fib_row_labels(&fiber.row, ins_live_memory, l) < 0)
-		l->lacks.unlabelled++;
-	if (l->request->high_water && fiber.row.state != FIBER_DEAD)
-		fiber.row.stack_high_water = depth(l, &fiber.row);
-	l->summary->total++;
-	l->summary->shown++;
+	ins_reading_complete(&l->reading, &l->source, depth, &fiber);
 	l->present->files = false;
-	rc = l->fn(l->context, &fiber);
+	rc = ins_reading_emit(&l->reading, &fiber);
 	l->present->files = true;
 	return rc;
 }
@@ -82,11 +72,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 	int64_t start = ins_duration_now();
 	int rc;
 
-	l->request = request;
-	l->fn = fn;
-	l->context = context;
-	l->summary = ret;
-	memset(&l->lacks, 0, sizeof l->lacks);
+	ins_reading_begin(&l->reading, request, fn, context, ret);
 	ins_live_limit(l);
 	if (source->pauses && !l->runners && ins_runners_new(source, &l->memory, &l->runners) < 0)
 		return ins_error_set(error, -ENOMEM, "out of memory");
@@ -103,11 +89,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 		ins_problems_add(&source->problems, "process %d ended while it was read",
 				 (int)source->pid);
 	}
-	ins_lacks_say(&l->lacks, false, &source->problems);
-	if (rc == 0 && request->id && !ret->shown)
-		return ins_error_set(error, -ESRCH, "fiber %llu: no such fiber in process %d",
-				     (unsigned long long)request->id, (int)source->pid);
-	return rc;
+	return ins_reading_end(&l->reading, source, false, rc, error);
 }
 
 static void live_close(struct ins_source *source)

@@ -41,8 +41,8 @@ static int begin(void **state)
 	live.source.pid = getpid();
 	live.source.memory = ins_live_memory;
 	live.record = malloc(sizeof record);
-	live.request = &request;
-	live.summary = &summary;
+	live.reading.request = &request;
+	live.reading.summary = &summary;
 	live.pagemap = -1;
 	assert_int_equal(ins_memory_open(&live.memory, getpid(), address(&record)), 0);
 	assert_int_equal(ins_slurp("/proc/self/maps", &text, &size), 0);
@@ -111,7 +111,7 @@ static void test_a_long_stack_is_copied_with_zeros_where_it_does_not_exist(void 
 	}
 	assert_true(copy(&fiber));
 	assert_memory_equal(fiber.stack, stack, DEEP);
-	assert_int_equal(live.lacks.overlapping, 0);
+	assert_int_equal(live.reading.lacks.overlapping, 0);
 }
 
 static void test_a_stack_of_few_pages_makes_none(void **state)
@@ -138,7 +138,7 @@ static void test_a_stack_that_does_not_exist_at_its_pointer_is_gone(void **state
 	assert_true(copy(&fiber));
 	assert_int_equal(fiber.flags, INS_FIBER_GONE);
 	assert_null(fiber.stack);
-	assert_int_equal(live.lacks.overlapping, 0);
+	assert_int_equal(live.reading.lacks.overlapping, 0);
 }
 
 static void test_stacks_are_copied_as_long_as_the_process_can_have_them(void **state)
@@ -148,7 +148,7 @@ static void test_stacks_are_copied_as_long_as_the_process_can_have_them(void **s
 
 	(void)state;
 	memset(stack, 1, DEEP);
-	live.left = 3 * DEEP;
+	live.reading.stacks_left = 3 * DEEP;
 	for (i = 0; i < 3; i++) {
 		assert_true(copy(&fiber));
 		assert_int_equal(fiber.flags, 0);
@@ -156,7 +156,7 @@ static void test_stacks_are_copied_as_long_as_the_process_can_have_them(void **s
 	for (i = 1; i <= 3; i++) {
 		assert_true(copy(&fiber));
 		assert_int_equal(fiber.flags, INS_FIBER_GONE);
-		assert_int_equal(live.lacks.overlapping, i);
+		assert_int_equal(live.reading.lacks.overlapping, i);
 	}
 	/* A short one costs less than to find out. */
 	record.sp = address(stack) + DEEP - 1000;
