@@ -1,98 +1,118 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.c - reading a recording
+ * recording.c - reading a recording: its sections, and where fibers stood
  *
- * The rings come one after another, in pieces. Each is in order of time by itself; here all become one line. Where a ring was
- * written over before it was read there is a hole, which stands in the line as an event of its own, behind the last one that was
- * read, and says when it ends: what its carrier did meanwhile nobody knows.
+ * A recording is read in two passes: first the sections with clocks, lists of fibers, texts and samples, then those with
+ * events, whose ticks need all clocks (recording_events.c). Texts are found by their keys (recording_texts.c).
  *
- * Times are ticks of the program's clock; pairs of ticks and time are in the file, and between two of them time goes on evenly.
+ * Samples say where fibers stood, and when. Recordings of older writers have one stack for some fibers instead, taken when the
+ * recording ended, of the wait that the last list of fibers shows: a sample is made of each.
  */
 #include "inspect/recording/recording.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "inspect/text/access.h"
-#include "inspect/text/plain.h"
-#include "inspect/recording/recording_inside.h"
+#include "inspect/recording/recording_events.h"
+#include "inspect/recording/recording_texts.h"
 
-#define RINGS_MAX 65536
+#define OF_FIBER (UINT64_C(1) << 63) /* the number of such a stack, beside the fiber's */
 
-/* -- times -- */
+/* Append size bytes of elements of `each` bytes to *array. -ENOMEM, -EINVAL. */
+static int grow(void **array, size_t *count, size_t each, const void *bytes, size_t size)
+{
+	char *more;
+
+	if (size % each)
+		return -EINVAL;
+	if (!size)
+		return 0;
+	more = realloc(*array, *count * each + size);
+	if (!more)
+		return -ENOMEM;
+	memcpy(more + *count * each, bytes, size);
+	*array = more;
+	*count += size / each;
+	return 0;
+}
+
+/* -- samples -- */
+
+static int by_fiber(const void *a, const void *b)
+{
+	const struct ins_recording_sample *x = a, *y = b;
+
+	if (x->fiber != y->fiber)
+		return x->fiber < y->fiber ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
 
 static int by_time(const void *a, const void *b)
 {
-	const struct ins_recording_clock *x = a, *y = b;
+	const struct ins_recording_look *x = a, *y = b;
 
-	return x->time < y->time ? -1 : x->time > y->time;
+	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Out of place, out of order or the same: of no use. */
-static void sort_clocks(struct ins_recording_inside *in)
+static int add_old(struct ins_recording *r, const struct ins_recording_fiber *f)
 {
-	size_t i, n = 0;
+	const struct ins_recording_sample sample = {
+		.fiber = f->id,
+		.stack = f->id | OF_FIBER,
+		.wait_object = f->wait_object,
+		.wait_arg = f->wait_arg,
+		.since = f->since,
+		.from = f->seen,
+		.to = r->head.ended,
+		.wait_kind = f->wait_kind,
+	};
 
-	if (!in->clocks)
-		return;
-	qsort(in->clock, in->clocks, sizeof *in->clock, by_time);
-	for (i = 0; i < in->clocks; i++)
-		if (!n || (in->clock[i].time > in->clock[n - 1].time &&
-			   in->clock[i].ns >= in->clock[n - 1].ns))
-			in->clock[n++] = in->clock[i];
-	in->clocks = n;
+	return grow((void **)&r->sample, &r->samples, sizeof sample, &sample, sizeof sample);
 }
 
-/* Damaged clocks lead beyond all times. */
-static int64_t later(int64_t ns, int64_t by)
+static int take_old(struct ins_recording *r)
 {
-	int64_t sum;
+	struct ins_recording_look look = {.to = r->head.ended, .fibers = r->lasts};
+	size_t i;
+	int rc = 0;
 
-	return !__builtin_add_overflow(ns, by, &sum) ? sum : by < 0 ? INT64_MIN : INT64_MAX;
-}
-
-static int64_t to_ns(const struct ins_recording_inside *in, uint64_t time)
-{
-	const struct ins_recording_clock *c = in->clock;
-	size_t low = 0, high = in->clocks - 1;
-	double ns;
-
-	if (in->clocks < 2)
-		return in->clocks ? later(c[0].ns, (int64_t)(time - c[0].time)) : (int64_t)time;
-	while (high - low > 1) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (c[middle].time <= time)
-			low = middle;
-		else
-			high = middle;
+	for (i = 0; rc == 0 && i < r->lasts; i++) {
+		if (!ins_recording_find_text(r, INS_TEXTS_STACKS, r->last[i].id))
+			continue;
+		look.from = r->last[i].seen;
+		rc = add_old(r, &r->last[i]);
 	}
-	ns = (double)(int64_t)(time - c[low].time) *
-	     (double)((uint64_t)c[high].ns - (uint64_t)c[low].ns) /
-	     (double)(c[high].time - c[low].time);
-	if (!(ns > -1e18 && ns < 1e18))
-		return c[low].ns;
-	return later(c[low].ns, (int64_t)ns);
+	look.stacks = r->samples;
+	if (rc == 0 && r->samples)
+		rc = grow((void **)&r->look, &r->looks, sizeof look, &look, sizeof look);
+	return rc;
 }
 
-/* -- events -- */
-
-/* Where among the sorted ones the ring is, or belongs. */
-static size_t place_of(const struct ins_recording *r, const struct ins_recording_inside *in,
-		       const struct ins_recording_events *e)
+/* After everything was read. */
+static int sort_samples(struct ins_recording *r)
 {
-	size_t low = 0, high = r->rings;
+	const int rc = r->looks ? 0 : take_old(r);
+
+	if (r->samples)
+		qsort(r->sample, r->samples, sizeof *r->sample, by_fiber);
+	if (r->looks)
+		qsort(r->look, r->looks, sizeof *r->look, by_time);
+	return rc;
+}
+
+size_t ins_recording_samples_of(const struct ins_recording *r, uint64_t fiber, int64_t then)
+{
+	const struct ins_recording_sample wanted = {.fiber = fiber, .to = then};
+	size_t low = 0, high = r->samples;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const struct ins_ring *ring = &r->ring[in->sorted[middle]];
 
-		if (ring->runtime < e->runtime ||
-		    (ring->runtime == e->runtime && ring->carrier < e->carrier))
+		if (by_fiber(&r->sample[middle], &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -100,105 +120,21 @@ static size_t place_of(const struct ins_recording *r, const struct ins_recording
 	return low;
 }
 
-static int find_ring(struct ins_recording *r, struct ins_recording_inside *in,
-		     const struct ins_recording_events *e, uint32_t *ret)
+const char *ins_recording_shape(const struct ins_recording *r, uint64_t stack)
 {
-	const size_t at = place_of(r, in, e);
-
-	if (at < r->rings) {
-		*ret = in->sorted[at];
-		if (r->ring[*ret].runtime == e->runtime && r->ring[*ret].carrier == e->carrier)
-			return 0;
-	}
-	if (r->rings == RINGS_MAX)
-		return -EINVAL;
-	memmove(&in->sorted[at + 1], &in->sorted[at], (r->rings - at) * sizeof *in->sorted);
-	in->sorted[at] = *ret = (uint32_t)r->rings;
-	r->ring[r->rings++] = (struct ins_ring){e->runtime, e->carrier, 0, 0};
-	return 0;
+	if (stack & OF_FIBER)
+		return ins_recording_find_text(r, INS_TEXTS_STACKS, stack & ~OF_FIBER);
+	return ins_recording_find_text(r, INS_TEXTS_SHAPES, stack);
 }
 
-/* Never down to none again. */
-static void add_lost(uint64_t *to, uint64_t n)
+bool ins_recording_same_wait(uint8_t kind, uint64_t wait_object, uint64_t wait_arg,
+			     uint8_t event_kind, uint64_t object, uint32_t arg)
 {
-	if (__builtin_add_overflow(*to, n, to))
-		*to = UINT64_MAX;
-}
-
-static void append(struct ins_recording *r, int64_t ns, uint32_t ring, const struct fib_event *e)
-{
-	r->event[r->events] = (struct ins_recorded){ns, r->events, ring, *e};
-	r->events++;
-}
-
-/* What was lost in the ring behind its last event came before `then`. */
-static void add_hole(struct ins_recording *r, struct ins_recording_inside *in, uint32_t ring,
-		     int64_t then)
-{
-	struct ins_ring_end *end = &in->ring_end[ring];
-	const int64_t from = end->latest > r->head.began ? end->latest : r->head.began;
-	struct fib_event hole = {.time = end->lost, .type = FIB_EVENT_COUNT};
-
-	if (!end->lost)
-		return;
-	hole.object = (uint64_t)(then > from ? then : from);
-	append(r, from, ring, &hole);
-	end->lost = 0;
-}
-
-static void add(struct ins_recording *r, struct ins_recording_inside *in, uint32_t ring,
-		const struct fib_event *e)
-{
-	const int64_t ns = to_ns(in, e->time);
-
-	add_hole(r, in, ring, ns);
-	/* A ring is in order, whatever the clocks make of it. */
-	if (ns > in->ring_end[ring].latest)
-		in->ring_end[ring].latest = ns;
-	append(r, in->ring_end[ring].latest, ring, e);
-}
-
-static int take_events(struct ins_recording *r, struct ins_recording_inside *in,
-		       const unsigned char *at, size_t size)
-{
-	struct ins_recording_events head;
-	struct fib_event e;
-	uint32_t ring, i;
-	int rc;
-
-	memcpy(&head, at, sizeof head);
-	at += sizeof head;
-	if ((size - sizeof head) / sizeof e < head.count)
-		return -EINVAL;
-	rc = find_ring(r, in, &head, &ring);
-	if (rc < 0)
-		return rc;
-	add_lost(&r->ring[ring].lost, head.lost);
-	add_lost(&r->lost, head.lost);
-	/* There may be none behind it, this time. */
-	add_lost(&in->ring_end[ring].lost, head.lost);
-	for (i = 0; i < head.count; i++, at += sizeof e) {
-		memcpy(&e, at, sizeof e);
-		if (e.type == FIB_EVENT_NAME) {
-			ins_recording_take_name(in, &e);
-			continue;
-		}
-		if (e.type == FIB_EVENT_NONE || e.type >= FIB_EVENT_COUNT)
-			return -EINVAL;
-		add(r, in, ring, &e);
-		r->ring[ring].events++;
-	}
-	return 0;
-}
-
-/* By time; of the same, as they were read: so those of one ring stay in their order. */
-static int by_ns(const void *a, const void *b)
-{
-	const struct ins_recorded *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
+	if (kind != event_kind)
+		return false;
+	if (kind == FIB_WAIT_JOIN)
+		return wait_arg == object;
+	return wait_object == object && (kind != FIB_WAIT_FD || (uint32_t)wait_arg == arg);
 }
 
 /* -- sections -- */
@@ -223,47 +159,40 @@ static size_t most_events(const unsigned char *at, const unsigned char *end, siz
 	return n;
 }
 
-static int take_part(struct ins_recording *r, struct ins_recording_inside *in, bool events,
+static int take_part(struct ins_recording *r, struct ins_recording_rings *in, bool events,
 		     const struct ins_recording_part *part, const unsigned char *at)
 {
 	if ((part->type == INS_RECORDING_EVENTS) != events)
 		return 0;
 	switch (part->type) {
 	case INS_RECORDING_EVENTS:
-		if (part->size < sizeof(struct ins_recording_events))
-			return -EINVAL;
-		return take_events(r, in, at, part->size);
+		return ins_recording_take_events(r, in, at, part->size);
 	case INS_RECORDING_CLOCKS:
-		return ins_recording_grow((void **)&in->clock, &in->clocks, sizeof *in->clock, at,
-					  part->size);
+		return grow((void **)&in->clock, &in->clocks, sizeof *in->clock, at, part->size);
 	case INS_RECORDING_FIBERS:
-		return ins_recording_grow((void **)&r->first, &r->firsts, sizeof *r->first, at,
-					  part->size);
+		return grow((void **)&r->first, &r->firsts, sizeof *r->first, at, part->size);
 	case INS_RECORDING_LAST:
-		return ins_recording_grow((void **)&r->last, &r->lasts, sizeof *r->last, at,
-					  part->size);
+		return grow((void **)&r->last, &r->lasts, sizeof *r->last, at, part->size);
 	case INS_RECORDING_PLACES:
-		return ins_recording_take_texts(in, INS_TEXTS_PLACES, at, part->size);
+		return ins_recording_take_texts(r->texts, INS_TEXTS_PLACES, at, part->size);
 	case INS_RECORDING_STACKS:
-		return ins_recording_take_texts(in, INS_TEXTS_STACKS, at, part->size);
+		return ins_recording_take_texts(r->texts, INS_TEXTS_STACKS, at, part->size);
 	case INS_RECORDING_WORDS:
-		return ins_recording_take_texts(in, INS_TEXTS_WORDS, at, part->size);
+		return ins_recording_take_texts(r->texts, INS_TEXTS_WORDS, at, part->size);
 	case INS_RECORDING_OBJECTS:
-		return ins_recording_take_texts(in, INS_TEXTS_OBJECTS, at, part->size);
+		return ins_recording_take_texts(r->texts, INS_TEXTS_OBJECTS, at, part->size);
 	case INS_RECORDING_SHAPES:
-		return ins_recording_take_texts(in, INS_TEXTS_SHAPES, at, part->size);
+		return ins_recording_take_texts(r->texts, INS_TEXTS_SHAPES, at, part->size);
 	case INS_RECORDING_SAMPLES:
-		return ins_recording_grow((void **)&r->sample, &r->samples, sizeof *r->sample, at,
-					  part->size);
+		return grow((void **)&r->sample, &r->samples, sizeof *r->sample, at, part->size);
 	case INS_RECORDING_LOOKS:
-		return ins_recording_grow((void **)&r->look, &r->looks, sizeof *r->look, at,
-					  part->size);
+		return grow((void **)&r->look, &r->looks, sizeof *r->look, at, part->size);
 	default:
 		return 0; /* of a newer writer */
 	}
 }
 
-static int take_all(struct ins_recording *r, struct ins_recording_inside *in, bool events,
+static int take_all(struct ins_recording *r, struct ins_recording_rings *in, bool events,
 		    const unsigned char *at, const unsigned char *end)
 {
 	struct ins_recording_part part;
@@ -282,7 +211,7 @@ static int take_all(struct ins_recording *r, struct ins_recording_inside *in, bo
 	return rc;
 }
 
-static int read_all(struct ins_recording *r, struct ins_recording_inside *in,
+static int read_all(struct ins_recording *r, struct ins_recording_rings *in,
 		    const unsigned char *at, size_t size)
 {
 	const unsigned char *end = at + size;
@@ -291,24 +220,14 @@ static int read_all(struct ins_recording *r, struct ins_recording_inside *in,
 
 	if (rc < 0)
 		return rc;
-	sort_clocks(in);
-	r->event = malloc((most + 1) * sizeof *r->event);
-	in->ring_end = calloc(parts + 1, sizeof *in->ring_end);
-	in->sorted = malloc((parts + 1) * sizeof *in->sorted);
-	r->ring = malloc(((parts < RINGS_MAX ? parts : RINGS_MAX) + 1) * sizeof *r->ring);
-	if (!r->ring || !r->event || !in->ring_end || !in->sorted)
-		return -ENOMEM;
-	for (size_t i = 0; i <= parts; i++)
-		in->ring_end[i].latest = INT64_MIN;
-	rc = take_all(r, in, true, at, end);
+	rc = ins_recording_begin_events(r, in, parts, most);
+	if (rc == 0)
+		rc = take_all(r, in, true, at, end);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < r->rings; i++)
-		add_hole(r, in, (uint32_t)i, r->head.ended);
-	if (r->events)
-		qsort(r->event, r->events, sizeof *r->event, by_ns);
-	rc = ins_recording_name_all(r, in);
-	return rc < 0 ? rc : ins_recording_sort_samples(r);
+	ins_recording_end_events(r, in);
+	rc = ins_recording_name_all(r);
+	return rc < 0 ? rc : sort_samples(r);
 }
 
 static int check_head(struct ins_recording_head *h, size_t size)
@@ -346,19 +265,19 @@ int ins_recording_read(const void *bytes, size_t size, const char *name, struct 
 		       struct ins_recording **ret)
 {
 	struct ins_recording *r = calloc(1, sizeof *r);
-	struct ins_recording_inside *in = calloc(1, sizeof *in);
-	int rc = r && in ? 0 : -ENOMEM;
+	struct ins_recording_rings rings = {0};
+	int rc = -ENOMEM;
 
-	if (rc == 0) {
-		r->inside = in;
+	if (r)
+		r->texts = calloc(1, sizeof *r->texts);
+	if (r && r->texts) {
 		memcpy(&r->head, bytes, size < sizeof r->head ? size : sizeof r->head);
 		rc = check_head(&r->head, size);
-	} else {
-		free(in);
 	}
 	if (rc == 0)
-		rc = read_all(r, in, (const unsigned char *)bytes + sizeof r->head,
+		rc = read_all(r, &rings, (const unsigned char *)bytes + sizeof r->head,
 			      size - sizeof r->head);
+	ins_recording_free_rings(&rings);
 	if (rc == 0) {
 		*ret = r;
 		return 0;
@@ -396,4 +315,18 @@ int ins_recording_open(const char *path, struct ins_error *error, struct ins_rec
 	rc = ins_recording_read(bytes, n, path, error, ret);
 	free(bytes);
 	return rc;
+}
+
+void ins_recording_close(struct ins_recording *r)
+{
+	if (!r)
+		return;
+	ins_recording_free_texts(r->texts);
+	free(r->ring);
+	free(r->event);
+	free(r->first);
+	free(r->last);
+	free(r->sample);
+	free(r->look);
+	free(r);
 }

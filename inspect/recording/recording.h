@@ -134,7 +134,7 @@ struct ins_recording {
 	size_t samples;
 	struct ins_recording_look *look; /* in order of time; of an older writer: one */
 	size_t looks;
-	void *inside; /* the bytes, and the texts */
+	struct ins_recording_texts *texts; /* recording_texts.h */
 };
 
 /* Read the file at path. 0, or a negative errno with error set: exit code 2. */

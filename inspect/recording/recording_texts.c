@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* recording_texts.c - what fibers, functions and objects of a recording are called. */
+#include "inspect/recording/recording_texts.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,26 +9,8 @@
 #include <string.h>
 
 #include "inspect/text/plain.h"
-#include "inspect/recording/recording_inside.h"
 
 #define HALF 16 /* bytes of a name that one event has */
-
-int ins_recording_grow(void **array, size_t *count, size_t each, const void *bytes, size_t size)
-{
-	char *grown;
-
-	if (size % each)
-		return -EINVAL;
-	if (!size)
-		return 0;
-	grown = realloc(*array, *count * each + size);
-	if (!grown)
-		return -ENOMEM;
-	memcpy(grown + *count * each, bytes, size);
-	*array = grown;
-	*count += size / each;
-	return 0;
-}
 
 static int add(struct ins_keyed_list *list, uint64_t key, const char *text, size_t size)
 {
@@ -55,7 +39,7 @@ static const uint32_t most[INS_TEXTS_COUNT] = {
 	[INS_TEXTS_WORDS] = 64,	   [INS_TEXTS_NAMES] = 64,	 [INS_TEXTS_OBJECTS] = 64,
 };
 
-int ins_recording_take_texts(struct ins_recording_inside *in, int which, const unsigned char *at,
+int ins_recording_take_texts(struct ins_recording_texts *in, int which, const unsigned char *at,
 			     size_t size)
 {
 	const unsigned char *end = at + size;
@@ -69,7 +53,7 @@ int ins_recording_take_texts(struct ins_recording_inside *in, int which, const u
 		at += sizeof head;
 		if (head.size > (size_t)(end - at))
 			return -EINVAL;
-		rc = add(&in->texts[which], head.key, (const char *)at,
+		rc = add(&in->list[which], head.key, (const char *)at,
 			 head.size < most[which] ? head.size : most[which]);
 		at += head.size;
 	}
@@ -77,9 +61,9 @@ int ins_recording_take_texts(struct ins_recording_inside *in, int which, const u
 }
 
 /* The first half comes before the second one, in the same ring. */
-void ins_recording_take_name(struct ins_recording_inside *in, const struct fib_event *e)
+void ins_recording_take_name(struct ins_recording_texts *in, const struct fib_event *e)
 {
-	struct ins_keyed_list *names = &in->texts[INS_TEXTS_NAMES];
+	struct ins_keyed_list *names = &in->list[INS_TEXTS_NAMES];
 	struct ins_keyed *last = names->count ? &names->at[names->count - 1] : NULL;
 	char half[HALF + 1] = "", *whole;
 	int rc = 0;
@@ -108,7 +92,7 @@ static int by_key(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static int take_fibers(struct ins_recording_inside *in, struct ins_recording_fiber *at, size_t n)
+static int take_fibers(struct ins_recording_texts *in, struct ins_recording_fiber *at, size_t n)
 {
 	size_t i;
 	int rc = 0;
@@ -119,9 +103,9 @@ static int take_fibers(struct ins_recording_inside *in, struct ins_recording_fib
 		f->name[sizeof f->name - 1] = 0;
 		f->object_name[sizeof f->object_name - 1] = 0;
 		if (f->name[0])
-			rc = add(&in->texts[INS_TEXTS_NAMES], f->id, f->name, sizeof f->name);
+			rc = add(&in->list[INS_TEXTS_NAMES], f->id, f->name, sizeof f->name);
 		if (rc == 0 && f->object_name[0])
-			rc = add(&in->texts[INS_TEXTS_OBJECTS], f->wait_object, f->object_name,
+			rc = add(&in->list[INS_TEXTS_OBJECTS], f->wait_object, f->object_name,
 				 sizeof f->object_name);
 	}
 	return rc;
@@ -151,8 +135,9 @@ static int share_texts(struct ins_keyed_list *list)
 	return 0;
 }
 
-int ins_recording_name_all(struct ins_recording *r, struct ins_recording_inside *in)
+int ins_recording_name_all(struct ins_recording *r)
 {
+	struct ins_recording_texts *in = r->texts;
 	int rc = in->rc, i;
 
 	if (rc == 0)
@@ -160,19 +145,18 @@ int ins_recording_name_all(struct ins_recording *r, struct ins_recording_inside 
 	if (rc == 0)
 		rc = take_fibers(in, r->last, r->lasts);
 	for (i = 0; i < INS_TEXTS_COUNT; i++)
-		if (in->texts[i].count)
-			qsort(in->texts[i].at, in->texts[i].count, sizeof *in->texts[i].at, by_key);
+		if (in->list[i].count)
+			qsort(in->list[i].at, in->list[i].count, sizeof *in->list[i].at, by_key);
 	if (rc == 0)
-		rc = share_texts(&in->texts[INS_TEXTS_STACKS]);
+		rc = share_texts(&in->list[INS_TEXTS_STACKS]);
 	if (rc == 0)
-		rc = share_texts(&in->texts[INS_TEXTS_SHAPES]);
+		rc = share_texts(&in->list[INS_TEXTS_SHAPES]);
 	return rc;
 }
 
 const char *ins_recording_find_text(const struct ins_recording *r, int which, uint64_t key)
 {
-	const struct ins_recording_inside *in = r->inside;
-	const struct ins_keyed_list *list = &in->texts[which];
+	const struct ins_keyed_list *list = &r->texts->list[which];
 	const struct ins_keyed wanted = {.key = key}, *at;
 
 	at = list->count ? bsearch(&wanted, list->at, list->count, sizeof *at, by_key) : NULL;
@@ -239,30 +223,15 @@ const char *ins_recording_wait(const struct ins_recording *r, unsigned kind, uin
 	return buf;
 }
 
-void ins_recording_close(struct ins_recording *r)
+void ins_recording_free_texts(struct ins_recording_texts *in)
 {
-	struct ins_recording_inside *in = r ? r->inside : NULL;
 	size_t i;
 	int k;
 
-	if (!r)
-		return;
 	for (k = 0; in && k < INS_TEXTS_COUNT; k++) {
-		for (i = 0; i < in->texts[k].count; i++)
-			free(in->texts[k].at[i].text);
-		free(in->texts[k].at);
-	}
-	if (in) {
-		free(in->clock);
-		free(in->ring_end);
-		free(in->sorted);
+		for (i = 0; i < in->list[k].count; i++)
+			free(in->list[k].at[i].text);
+		free(in->list[k].at);
 	}
 	free(in);
-	free(r->ring);
-	free(r->event);
-	free(r->first);
-	free(r->last);
-	free(r->sample);
-	free(r->look);
-	free(r);
 }
