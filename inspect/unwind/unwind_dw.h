@@ -12,7 +12,7 @@ struct ins_unwind_dw {
 	struct ins_walk *walk;
 	bool tried;
 	bool attached;
-	bool foreign; /* of the last walk: its outermost frame is of another fiber (unwind_end.h) */
+	bool foreign; /* of the last walk: its outermost frame is of another fiber */
 };
 
 /*
