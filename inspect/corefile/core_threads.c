@@ -6,20 +6,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "inspect/elf/image.h"
 
 #define NOTE_BYTES_MAX (1u << 20) /* of one note of a thread */
 #define THREADS_MAX    (1u << 22)
 
-static int read_file(void *reader, uint64_t offset, void *buf, size_t size)
+static int read_file(void *core, uint64_t offset, void *buf, size_t size)
 {
-	const struct ins_core *core = reader;
-
-	if (offset > core->file_size || size > core->file_size - offset)
-		return -EFAULT;
-	return pread(core->fd, buf, size, (off_t)offset) == (ssize_t)size ? 0 : -EFAULT;
+	return ins_core_read_file(core, offset, buf, size);
 }
 
 static bool next(const struct ins_core *core, uint64_t *at, uint64_t end, struct ins_note *ret)
@@ -33,7 +28,7 @@ static int add(const struct ins_core *core, const struct ins_note *note, uint64_
 	struct elf_prstatus status;
 	struct ins_core_thread *t, *more;
 
-	if (read_file((void *)core, note->at, &status, sizeof status) < 0)
+	if (ins_core_read_file(core, note->at, &status, sizeof status) < 0)
 		return 0;
 	if (!(*count & (*count - 1))) {
 		more = realloc(*list, (*count ? *count * 2 : 1) * sizeof *more);
@@ -100,7 +95,7 @@ int ins_core_thread_notes(const struct ins_core *core, const struct ins_core_thr
 		contents = malloc(note.size);
 		if (!contents)
 			return -ENOMEM;
-		rc = read_file((void *)core, note.at, contents, note.size) < 0
+		rc = ins_core_read_file(core, note.at, contents, note.size) < 0
 			     ? -EIO
 			     : fn(context, note.name, note.type, contents, note.size);
 		free(contents);
