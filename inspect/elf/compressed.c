@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compressed.c - one loop, three libraries
+ * compressed.c - unpack a core file with zstd, xz or gzip: one loop, three libraries
  *
- * A stream of strangers may unpack to more than any disk has. What is written is bounded by the room in the folder, of
- * which a part is left to others; zeros cost no room but time, so the size is bounded too.
+ * libelf and libdw decompress debug sections and modules themselves; only cores are unpacked here. libdwfl
+ * would unpack a whole core into the heap, without a limit, and returns nothing of a stream that is cut.
+ *
+ * The stream may be hostile and unpack to more than any disk has. What is written is bounded by the free
+ * space of the folder, less a reserve for others. Zeros take no space but time, so the size is bounded too.
  */
 #include "inspect/elf/compressed.h"
 

@@ -2,10 +2,9 @@
 /*
  * line.h - a line of text that is put together piece by piece
  *
- * A list of a million fibers is twenty million pieces of text, and printf() takes longer for one of them than the
- * program that is looked at for a whole fiber.
+ * A list of a million fibers has twenty million pieces of text, so a piece must be cheap (line.c).
  *
- * A line lies in a buffer of its user's and is cut at its end, always with a NUL.
+ * A line is in a buffer of the caller's. It is cut where the buffer ends and always has a NUL.
  */
 #ifndef INS_LINE_H
 #define INS_LINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cells.c - the stack of numbers that a DWARF expression works on. */
+/* cells.c - the stack of numbers that a DWARF expression works on: location.c says why it is written here. */
 #include "inspect/values/cells.h"
 
 #include <dwarf.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * location.c - a machine for DWARF's expressions
+ * location.c - evaluate DWARF expressions
  *
- * It knows whole numbers (cells.h). What would need more (floating point, vectors, memory of a thread) is not understood,
- * and said so.
+ * libdw decodes an expression into its operations (dwarf_getlocation(3) and what belongs to it) and has no
+ * public function that evaluates them. The evaluators inside libdwfl and libunwind serve unwind rules only.
+ *
+ * The operations work on a stack of whole numbers (cells.h); their result says where the parts of a value are
+ * (pieces.h). What would need more (floating point, vectors, memory of a thread) is reported by its name.
  *
  * The value that an argument had when the function was entered (DW_OP_entry_value) is one that the caller has kept, in a
  * register that is saved or by what the debug information says of the call. The latter is only believed when the call is known
