@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h - a core file: memory by address, and the notes that say whose it was
+ * core.h - the room corefile/: a core file, read and written
  *
- * Written by the kernel or by gdb's gcore; perhaps truncated, perhaps not a core at all.
+ * Takes: the path of a core; to write one, the memory, threads and fibers of a source.
+ * Gives: memory by address, threads with registers, modules (this header); a new core (core_write.h).
+ * Used by: source/ for the source of a core; fibertrace/ for to-core.
+ *
+ * A core comes from the kernel or from gdb's gcore. It may be truncated, compressed, or no core.
  */
 #ifndef INS_CORE_H
 #define INS_CORE_H

@@ -2,11 +2,13 @@
 /*
  * recording.c - reading a recording: its sections, and where fibers stood
  *
- * A recording is read in two passes: first the sections with clocks, lists of fibers, texts and samples, then those with
- * events, whose ticks need all clocks (recording_events.c). Texts are found by their keys (recording_texts.c).
+ * A recording is read in two passes: first the sections with clocks, lists of fibers, texts and
+ * samples, then those with events, whose ticks need all clocks (recording_events.c). Texts are
+ * found by their keys (recording_texts.c).
  *
- * Samples say where fibers stood, and when. Recordings of older writers have one stack for some fibers instead, taken when the
- * recording ended, of the wait that the last list of fibers shows: a sample is made of each.
+ * Samples say where fibers stood, and when. Recordings of older writers have one stack for some
+ * fibers instead, taken when the recording ended, of the wait that the last list of fibers shows: a
+ * sample is made of each.
  */
 #include "inspect/recording/recording.h"
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.h - what a flight recorder has noted, in a file
+ * recording.h - the room recording/: what a flight recorder has noted, in a file
+ *
+ * Takes: events, lists of fibers and stacks of a program; or a file with these, from a stranger.
+ * Gives: that file; read again, the events in order (this header), what each fiber did from when to
+ *        when (replay.h), and where the time went (account.h).
+ * Used by: fibertrace/ records and reads; render/ shows what is here.
  *
  * A head, then sections until the end: each a type and a size, then so many bytes. A reader passes over types it does not know.
  * Numbers are in the order of bytes of the machine that recorded. Whoever wrote the file is a stranger: everything is

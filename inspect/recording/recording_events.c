@@ -2,11 +2,13 @@
 /*
  * recording_events.c - from rings of events to one list in order of time
  *
- * A file has the rings one after another, in pieces. Each ring is in order of time by itself. Here the events of all rings
- * become one list. Where a ring was overwritten before it was read there is a hole: an event of its own, behind the last one
- * that was read, which says when the hole ends. What the ring's carrier did in that time is not known.
+ * A file has the rings one after another, in pieces. Each ring is in order of time by itself. Here
+ * the events of all rings become one list. Where a ring was overwritten before it was read there is
+ * a hole: an event of its own, behind the last one that was read, which says when the hole ends.
+ * What the ring's carrier did in that time is not known.
  *
- * Times are ticks of the program's clock. Pairs of ticks and time are in the file; between two pairs time is interpolated.
+ * Times are ticks of the program's clock. Pairs of ticks and time are in the file; between two
+ * pairs time is interpolated.
  */
 #include "inspect/recording/recording_events.h"
 

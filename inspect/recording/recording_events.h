@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording_events.h - from rings of events to one list in order of time, while a recording is read (recording.c) */
+/* recording_events.h - from rings of events to one list in order of time, for recording.c */
 #ifndef INS_RECORDING_EVENTS_H
 #define INS_RECORDING_EVENTS_H
 

@@ -36,7 +36,7 @@ struct ins_recording_texts {
 int ins_recording_take_texts(struct ins_recording_texts *texts, int which, const unsigned char *at,
 			     size_t size);
 
-/* Add a piece of a fiber's name, in the order of its ring. An error is returned by ins_recording_name_all(). */
+/* Add a piece of a fiber's name, in the order of its ring. ins_recording_name_all() returns an error. */
 void ins_recording_take_name(struct ins_recording_texts *texts, const struct fib_event *e);
 
 /* Everything was added: take the names of the lists of fibers too, and sort. Before this nothing can be found. */

@@ -2,8 +2,9 @@
 /*
  * reading.h - one read of a registry's fibers, as source_core.c and source_live.c both do it
  *
- * A read walks over the records (records.h). For each record that is wanted the source copies the fiber. The rest is the same
- * for both sources and is here: what was asked for, what may still be spent, what was missing, and the call of the caller's function.
+ * A read walks over the records (records.h). For each record that is wanted the source copies the fiber.
+ * The rest is the same for both sources and is here: what was asked for, what may still be spent, what
+ * was missing, and the call of the caller's function.
  */
 #ifndef INS_READING_H
 #define INS_READING_H
@@ -36,7 +37,7 @@ bool ins_reading_wants(struct ins_reading *reading, const struct fib_row *row);
 /* How many bytes of a stack were ever used; FIB_ROW_UNKNOWN. */
 typedef uint64_t ins_depth_fn(struct ins_source *source, const struct fib_row *row);
 
-/* Add to a copied fiber what is read by way of its row: labels, and the deepest use of the stack if that was asked for. */
+/* Add to a copied fiber its labels and, if that was asked for, the deepest use of its stack. */
 void ins_reading_complete(struct ins_reading *reading, struct ins_source *source,
 			  ins_depth_fn *depth, struct ins_fiber *fiber);
 
@@ -44,8 +45,8 @@ void ins_reading_complete(struct ins_reading *reading, struct ins_source *source
 int ins_reading_emit(struct ins_reading *reading, const struct ins_fiber *fiber);
 
 /*
- * Report what was missing. core: a core was read, else a process. Returns rc, or -ESRCH with error set where rc is 0 and the one
- * fiber that was asked for does not exist.
+ * Report what was missing. core: a core was read, else a process. Returns rc, or -ESRCH with error set
+ * where rc is 0 and the one fiber that was asked for does not exist.
  */
 int ins_reading_end(const struct ins_reading *reading, struct ins_source *source, bool core, int rc,
 		    struct ins_error *error);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize.h - from an address to function, file and line
+ * symbolize.h - the room symbols/: from an address to function, file and line
+ *
+ * Takes: the addresses of a walk (unwind/unwind.h) and the modules (elf/modules.h).
+ * Gives: frames with names, files and lines; the source text around a line (source_lines.h).
+ * Used by: values/, query/, recording/, render/, tool/ and fibertrace/.
  *
  * One address can stand for several frames: functions that were inlined come first, innermost
  * first, the function that has the code last. Answers are cached by address; a grouped dump of

@@ -10,8 +10,8 @@
  * every fiber starts in. Any other is walked again by libdw, and if that does not arrive either,
  * the longer of the two is called truncated, with the reason.
  *
- * A walk that was whole leaves the rules of its steps in a cache (walk_cache.h), by which the next fiber in the same
- * places is walked first.
+ * A walk that was whole leaves the rules of its steps in a cache (walk_cache.h), by which the next
+ * fiber in the same places is walked first.
  */
 #include "inspect/unwind/unwind.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.h - the frames of one fiber that does not run
+ * unwind.h - the room unwind/: the frames of one fiber that does not run
+ *
+ * Takes: a fiber that a source copied (model/source.h): registers, bytes of its stack, modules.
+ * Gives: a walk: the addresses of its frames, innermost first, and why it ends where it does.
+ * Used by: every higher room but waits/; tool/, fiberctl/ and fibertrace/.
  *
  * A walk starts at the registers and stack bytes that a source copied and ends, when it is whole,
  * in the routine every fiber starts in (layout.entry_low). libunwind walks first; when it does not

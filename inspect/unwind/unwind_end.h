@@ -10,7 +10,7 @@
 /* Whether the last frame is the routine that every fiber starts in. */
 bool ins_walk_arrived(const struct fib_layout *layout, const struct ins_walk *walk);
 
-/* Whether the walk has come to where it should: a fiber's to its entry, a plain thread's to a frame that nobody called. */
+/* Whether the walk has come to where it should: a fiber's to its entry, a thread's to its first frame. */
 bool ins_walk_ended(struct ins_unwind_dw *dw, const struct ins_fiber *fiber,
 		    const struct ins_walk *walk);
 

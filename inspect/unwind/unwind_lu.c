@@ -2,14 +2,15 @@
 /*
  * unwind_lu.c - libunwind's walk over copied registers and bytes
  *
- * libunwind is given a process that consists of a few registers, the stack's bytes and the unwind tables of the modules. That
- * is enough: the first pc is a label in the switch routine whose CFI says where everything else was saved.
+ * libunwind is given a process that consists of a few registers, the stack's bytes and the unwind
+ * tables of the modules. That is enough: the first pc is a label in the switch routine whose CFI
+ * says where everything else was saved.
  *
- * A call through a pointer that is 0, or leads into data, ends a program in no function at all: unwind information ends where
- * the walk should begin. But where no code can be none was executed, so that the stack is as the call has left it, and where that
- * returns to is the last thing on it. That is certain of whoever a signal stopped there, and of nobody else: a return address that
- * leads to nothing is a damaged stack. So this asks what was executable, as far as the
- * source knows.
+ * A call through a pointer that is 0, or that leads into data, ends a program where there is no function.
+ * The unwind information ends where the walk should begin. But no code was executed there, so the stack is
+ * as the call left it, and the return address is the last thing on it. That is certain only of a thread
+ * that a signal stopped there: any other return address that leads to no code is a damaged stack. So the
+ * source is asked what was executable, as far as it knows.
  */
 #include "inspect/unwind/unwind_lu.h"
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * variables.h - the arguments and local variables of the frames of one fiber
+ * variables.h - the room values/: the arguments and local variables of the frames of one fiber
  *
- * What the debug information of each function names where the frame is, with the values that the fiber's stack, its saved
- * registers and, where the source has it, memory hold. A value that is not to be had says why.
+ * Takes: a walk (unwind/unwind.h), the fiber with its stack and registers, and the source's memory.
+ * Gives: the variables of each frame, by name, with their values as text.
+ * Used by: query/ and render/. Everything else in this room serves this header.
+ *
+ * The debug information says which variables a frame has and where they are. A value that cannot be had
+ * says why.
  */
 #ifndef INS_VARIABLES_H
 #define INS_VARIABLES_H

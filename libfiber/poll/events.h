@@ -2,8 +2,8 @@
 /*
  * events.h - the bits of poll(2) that every poller watches for and reports
  *
- * epoll(7) and io_uring's poll operation report the same bits as poll(2). Where the peer has closed its end of
- * a connection a read returns at once, so POLLRDHUP also wakes readers.
+ * epoll(7) and io_uring's poll operation report the same bits as poll(2). Where the peer has closed
+ * its end of a connection a read returns at once, so POLLRDHUP also wakes readers.
  */
 #ifndef FIB_POLL_EVENTS_H
 #define FIB_POLL_EVENTS_H

@@ -9,8 +9,8 @@
 #include "os/os.h"
 
 /*
- * The nanoseconds until deadline (ns on fib_os_now()'s clock), also in *ret. 0 for a deadline that is 0 or has passed, and
- * for INT64_MAX: the caller waits without a limit then.
+ * The nanoseconds until deadline (ns on fib_os_now()'s clock), also in *ret. 0 for a deadline that
+ * is 0 or has passed, and for INT64_MAX: the caller waits without a limit then.
  */
 static inline int64_t fib_poll_remaining(int64_t deadline, struct timespec *ret)
 {

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - the room process/: what the kernel shows and allows of a live process
+ *
+ * Takes: the number of a process, or of one of its threads.
+ * Gives: its memory, its threads with their registers and stacks, or the right that is missing.
+ * Used by: source/ for live processes, waits/ and render/ for threads, tool/, fiberctl/, fibertrace/.
+ *
+ * Memory: memory.h, present.h, pagemap.h. Threads: thread.h, threads.h, thread_stack_live.h. Threads
+ * that are stopped for a moment: seize.h, halt.h, pause.h, runner.h. Reasons why not: rights.h,
+ * tracer.h, silence.h.
+ */
+#ifndef INS_PROCESS_H
+#define INS_PROCESS_H
+
+#endif
