@@ -180,7 +180,7 @@ static size_t plan_stack(struct ins_live *l, struct ins_fiber *fiber, const stru
 	if (size <= STACK_SMALL)
 		return size;
 	/* One that waits has saved its registers at its stack pointer. */
-	if (bytes <= l->reading.stacks_left && piece[0].address == row->sp) {
+	if (*ret_pieces && bytes <= l->reading.stacks_left && piece[0].address == row->sp) {
 		l->reading.stacks_left -= bytes;
 		return size;
 	}
