@@ -2,9 +2,9 @@
 /*
  * fiber.h - libfiber: stackful fibers for C on Linux
  *
- * The umbrella header. Results are 0 or a count on success and a negative errno on failure; out
- * parameters are named ret_*, may be NULL and are written on success only; deadlines are absolute
- * nanoseconds on fiber_now()'s clock. See libfiber(7).
+ * This header includes all others. Functions return 0 or a count on success and a negative errno on
+ * failure. Out parameters are named ret_*, may be NULL and are written on success only. Deadlines
+ * are absolute nanoseconds on fiber_now()'s clock. See libfiber(7).
  */
 #ifndef FIBER_H
 #define FIBER_H

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context.h - the layer underneath, for those who bring their own scheduler
+ * context.h - execution contexts, for programs with a scheduler of their own
  *
- * A context is an execution with a stack of its own. Any context may switch to any other: there
- * is no caller to return to, and who runs next is the program's choice. Nothing here needs a
- * runtime, nothing waits, and contexts are not fibers: the tools do not list them. A switch
- * keeps the callee-saved registers and the FPU control words, and makes no system call. It does
- * not keep what C++ notes of exceptions for the thread: do not switch in a catch block, nor in a
- * destructor that an exception calls (a fiber may wait there).
+ * A context is an execution with its own stack. Any context may switch to any other: there is no
+ * caller to return to, and the program chooses what runs next. Contexts need no runtime and no call
+ * waits. Contexts are not fibers: the tools do not list them.
  *
- * Two threads must not run one context at once; a suspended one may go on on another thread, so
- * nothing thread-local may be kept across a switch. A thread's own context goes on on that
- * thread only.
+ * A switch keeps the callee-saved registers and the FPU control words, and makes no system call. It
+ * does not keep the C++ runtime's per-thread state of exceptions: do not switch in a catch block or
+ * in a destructor that an exception calls (a fiber may wait in both).
  *
- * Inside a fiber, fiber_thread_to_context() gives the fiber's execution, and contexts may be
- * used as in a thread. But a fiber waits on its own stack: call what can wait there, and not in
- * a context beside it.
+ * Two threads must not run one context at the same time. A suspended context may continue on
+ * another thread, so keep nothing thread-local across a switch. A thread's own context continues on
+ * that thread only.
+ *
+ * Inside a fiber, fiber_thread_to_context() gives the fiber's execution, and contexts may be used
+ * as in a thread. But a fiber waits on its own stack: make calls that can wait from there, not from
+ * another context.
  *
  * No call is async-signal-safe.
  */
@@ -26,58 +27,59 @@
 
 FIBER_BEGIN_DECLS
 
-/* The fields belong to the library. It must stay where it is from fiber_context_init() on. */
+/* The fields belong to the library. A context must not be moved after fiber_context_init(). */
 struct fiber_context {
 	uint64_t opaque[16];
 };
 
-/* Where a context runs: [base, base + size). */
+/* The memory a context runs on: [base, base + size). */
 struct fiber_stack {
 	void *base; /* the lowest usable address */
 	size_t size;
-	uint64_t opaque[3]; /* the library's, of a stack from fiber_stack_alloc() */
+	uint64_t opaque[3]; /* belongs to the library, in a stack from fiber_stack_alloc() */
 };
 
 /*
  * Make a context that calls fn(arg) on [stack, stack + size) when it is first switched to. The
- * memory is the caller's and must stay until the context has ended. It begins with the FPU
- * control words of the caller of this function. fn must not return: where it does, one line is
- * printed and the program aborts; it leaves with fiber_context_end(). 0; -EINVAL without stack
- * or fn, or for less memory than a first frame needs. 16 KiB is a sensible least: the C library
- * alone takes several.
+ * memory is the caller's and must stay until the context has ended. The context starts with the FPU
+ * control words of the caller of this function. fn must not return; it leaves with
+ * fiber_context_end(). If fn returns, one line is printed and the program aborts.
+ *
+ * Returns 0; -EINVAL without stack or fn, or when size is less than a first frame needs. 16 KiB is
+ * a sensible minimum: the C library alone uses several KiB.
  */
 FIBER_API int fiber_context_init(struct fiber_context *context, void *stack, size_t size,
 				 void (*fn)(void *arg), void *arg);
 
-/* Make *context stand for what runs now, so that others can switch back to it. To be called by the
- * thread (or fiber) itself, before it first leaves; it may be released when all others are done.
- * Always 0. */
+/* Make *context represent the calling execution, so that other contexts can switch back to it. The
+ * thread (or fiber) itself calls this before its first switch. The context may be released when all
+ * others have ended. Always returns 0. */
 FIBER_API int fiber_thread_to_context(struct fiber_context *context);
 
-/* Save what runs now in *from, which must stand for it, and go on in *to. Returns when somebody
- * switches to *from. Switching to what runs already does nothing. */
+/* Save the current execution in *from, which must represent it, and continue *to. Returns when a
+ * context switches to *from. Switching to the current context does nothing. */
 FIBER_API void fiber_context_switch(struct fiber_context *from, struct fiber_context *to);
 
-/* The same for the last time: *from will never be switched to again. Its stack may be used for
+/* Switch to *to for the last time: *from is never switched to again. Its stack may be used for
  * something else once *to runs. */
 FIBER_API FIBER_NORETURN void fiber_context_end(struct fiber_context *from,
 						struct fiber_context *to);
 
-/* Forget a context that does not run and never will again, ended or not: what it has on its stack
- * is dropped, nothing is unwound. Only sanitizers hold anything for a context, so a program that
- * never runs under one may leave it out. */
+/* Release a context that does not run and never will again, whether it ended or not. The contents
+ * of its stack are dropped without unwinding. Only sanitizers hold resources for a context, so a
+ * program that never runs under one may omit this call. */
 FIBER_API void fiber_context_release(struct fiber_context *context);
 
 /*
  * Get a stack of at least size usable bytes, with a guard of 64 KiB below it that faults on
- * overflow, as fibers have: memory is taken as it is touched, and tops are spread over the cache. Its
- * contents are whatever its last user left. 0; -EINVAL for a size of 1 GiB or more or without
- * ret; -ENOMEM, also when no guard can be made.
+ * overflow. As with fibers, memory is committed when it is touched, and the tops of stacks are
+ * spread over the cache. The contents are undefined. Returns 0; -EINVAL for a size of 1 GiB or more
+ * or without ret; -ENOMEM, also when no guard can be made.
  */
 FIBER_API int fiber_stack_alloc(size_t size, struct fiber_stack *ret);
 
-/* Give it back; nobody runs on it any more. The memory is kept for the next one. A zeroed one is
- * fine. */
+/* Release a stack on which no context runs any more. The memory is kept for the next allocation. A
+ * zeroed *stack is allowed. */
 FIBER_API void fiber_stack_free(struct fiber_stack *stack);
 
 FIBER_END_DECLS
