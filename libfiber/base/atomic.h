@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic.h - the one door to atomics
+ * atomic.h - all atomic operations of the library
  *
- * Everything that two threads touch goes through these names, so that a model checker can stand
- * behind the door. Each access stronger than relaxed says at its place what becomes visible and
+ * Every field that two threads touch is accessed through these names, so that a model checker can
+ * replace them. Each access stronger than relaxed has a comment that says what becomes visible and
  * names the other end ("pairs: file.label").
  */
 #ifndef FIB_BASE_ATOMIC_H
@@ -33,14 +33,16 @@
 	atomic_compare_exchange_strong_explicit(p, expected, v, memory_order_seq_cst, \
 						memory_order_acquire)
 
-/* For fields that C programs outside share as plain ones: the registry's self-description, ids. */
+/* For fields that C programs outside share as plain fields: the registry's self-description,
+ * ids. */
 #define fib_publish(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define fib_observe(p)	  __atomic_load_n(p, __ATOMIC_ACQUIRE)
 
 #define fib_fence_release() atomic_thread_fence(memory_order_release)
 #define fib_fence_acquire() atomic_thread_fence(memory_order_acquire)
 #define fib_fence_seq()	    atomic_thread_fence(memory_order_seq_cst)
-/* For the side of a pair whose other side makes every thread fence (os.h, fib_os_barrier). */
+/* For one side of a pair whose other side makes every thread execute a fence (os.h,
+ * fib_os_barrier). */
 #define fib_fence_compiler() atomic_signal_fence(memory_order_seq_cst)
 
 #endif

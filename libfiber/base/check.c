@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - the last line a program prints. */
+/* check.c - print one line and abort */
 #include "base/check.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compiler.h - the few things we ask of the compiler beyond C11. */
+/* compiler.h - compiler features beyond C11 */
 #ifndef FIB_BASE_COMPILER_H
 #define FIB_BASE_COMPILER_H
 
@@ -16,8 +16,9 @@
 #define fib_container(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
 #define fib_countof(a)		       (sizeof(a) / sizeof((a)[0]))
 
-/* For a function that reads, through volatile, what others write meanwhile: that is its point, and no thread sanitizer need
- * look. Out of line, or it would be looked at in its caller. */
+/* For a function that reads, through volatile, data that other threads write at the same time. This
+ * is intended, so the thread sanitizer must not report it. Out of line, because inlined code would
+ * be instrumented in the caller. */
 #define fib_unwatched fib_noinline __attribute__((no_sanitize("thread")))
 
 /* Tell the CPU that this is a spin loop. */

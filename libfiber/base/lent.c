@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lent.c - stacks in memory of the program's own, which valgrind is told of
+ * lent.c - register stacks in memory of the program with valgrind
  *
- * A program does not say when memory stops being a stack, so nothing is ever taken off the list. Memory that is lent again, with
- * the same size, is not told twice: else valgrind's list of stacks would grow with each fiber.
+ * A program does not say when memory stops being a stack, so no entry is ever removed. Memory that
+ * is used again with the same size is not registered twice: otherwise valgrind's list of stacks
+ * would grow with each fiber.
  */
 #include "base/lent.h"
 
@@ -14,8 +15,8 @@
 struct note {
 	struct note *next; /* I once in the list */
 	void *low;	   /* I */
-	size_t size;	   /* whoever lends this memory: one thread at a time */
-	unsigned stack;	   /* the same */
+	size_t size;	   /* the thread that lends this memory; one at a time */
+	unsigned stack;	   /* valgrind's number; same rule as size */
 };
 
 static _Atomic(struct note *) notes; /* A: lent.notes */
@@ -49,7 +50,8 @@ void fib_lent_tell(const struct fib_lent_ops *ops, void *low, size_t size)
 	note->size = size;
 	note->stack = ops->enter(low, size);
 	note->next = fib_load(&notes);
-	/* label: lent.notes -- who sees the note sees what is in it, and in those behind it. */
+	/* label: lent.notes -- a reader that sees the note sees its contents and those of the notes
+	 * after it. */
 	while (!fib_cas(&notes, &note->next, note))
 		;
 }

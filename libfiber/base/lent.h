@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lent.h - stacks in memory of the program's own, which valgrind is told of. */
+/* lent.h - register stacks in memory of the program with valgrind */
 #ifndef FIB_BASE_LENT_H
 #define FIB_BASE_LENT_H
 
@@ -7,17 +7,18 @@
 
 #include "checker.h" /* of the folder that the Makefile chose */
 
-/* What becomes of a stack: checker.h, or what a test puts in its place. */
+/* How a stack is registered and unregistered: by checker.h, or by a test. */
 struct fib_lent_ops {
 	unsigned (*enter)(void *low, size_t size);
 	void (*forget)(unsigned stack);
 };
 
-/* Tell ops that a context is about to begin on [low, low + size), unless that is known. Any thread, but no two for the same
- * memory. Without memory for the note nothing is told. */
+/* Register [low, low + size), on which a context is about to start, with ops, unless it is
+ * registered already. From any thread, but not from two for the same memory. Does nothing without
+ * memory for the entry. */
 void fib_lent_tell(const struct fib_lent_ops *ops, void *low, size_t size);
 
-/* The same for valgrind, where it runs the program. */
+/* Register the memory with valgrind, if valgrind runs the program. */
 static inline void fib_lent(void *low, size_t size)
 {
 	static const struct fib_lent_ops checker = {fib_checker_stack, fib_checker_forget};

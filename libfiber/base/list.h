@@ -28,10 +28,10 @@ static inline void fib_list_append(struct fib_list *head, struct fib_list *node)
 	head->prev = node;
 }
 
-/* Unlinks and marks the node as in no list. */
+/* Unlink the node and mark it as in no list. */
 static inline void fib_list_remove(struct fib_list *node)
 {
-	/* The analyser believes that the head can lead to a node that was taken before. */
+	/* The analyser believes that the head can lead to a node that was already removed. */
 	node->prev->next = node->next; /* NOLINT(clang-analyzer-core.NullDereference) */
 	node->next->prev = node->prev;
 	node->next = node->prev = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log.c - one line, one write
+ * log.c - write one line with one write(2)
  *
- * Lines go to a terminal, and paths, settings and names in them come from outside. So the whole line is escaped after it was
- * put together: no caller can forget it.
+ * Lines go to a terminal, and the paths, settings and names in them come from outside. Therefore
+ * the whole line is escaped after formatting: no caller can forget it.
  */
 #include "base/log.h"
 
@@ -27,7 +27,7 @@ void fib_vlog(const char *fmt, va_list ap)
 	fib_text_plain(&text, raw, sizeof raw);
 	line[text.used] = '\n';
 	done = write(STDERR_FILENO, line, text.used + 1);
-	(void)done; /* there is no other place to report it */
+	(void)done; /* an error cannot be reported anywhere */
 }
 
 void fib_log(const char *fmt, ...)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rand.h - a small fast generator for victims and colours. Not for secrets. */
+/* rand.h - a small fast random generator, for steal victims and stack colours. Not for secrets. */
 #ifndef FIB_BASE_RAND_H
 #define FIB_BASE_RAND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c - numbers and names in letters. */
+/* text.c - format numbers, durations and names */
 #include "base/text.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tls.c - see tls.h for why these must not be inlined. */
+/* tls.c - the library's thread-local; see tls.h for why the functions must not be inlined */
 #include "base/tls.h"
 
 #include "base/compiler.h"
@@ -10,7 +10,7 @@ fib_noinline void *fib_tls_carrier(void)
 {
 	void *carrier = this_carrier;
 
-	/* Keeps the compiler from proving the function pure and merging two calls into one. */
+	/* Prevents the compiler from proving the function pure and merging two calls into one. */
 	__asm__ volatile("" : "+r"(carrier)::"memory");
 	return carrier;
 }

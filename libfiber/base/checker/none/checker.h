@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* checker.h - valgrind is told nothing: this was built without <valgrind/valgrind.h>, or with a sanitizer */
+/* checker.h - no valgrind support: built without <valgrind/valgrind.h>, or with a sanitizer */
 #ifndef FIB_BASE_CHECKER_H
 #define FIB_BASE_CHECKER_H
 

@@ -2,10 +2,12 @@
 /*
  * checker.h - tell valgrind where stacks are
  *
- * Valgrind guesses from the distance that the stack pointer moves whether it has moved to another stack. A fiber's stack is
- * near its neighbour's, so the guess is wrong. A known stack needs no guess.
+ * Valgrind guesses from the distance that the stack pointer moves whether it has moved to another
+ * stack. Two fibers' stacks are close to each other, so the guess is wrong. A registered stack
+ * needs no guess.
  *
- * Each call is a few instructions without effect where valgrind does not run the program. No call is on the way of a switch.
+ * Each call is a few instructions without effect unless valgrind runs the program. A switch makes
+ * no call.
  */
 #ifndef FIB_BASE_CHECKER_H
 #define FIB_BASE_CHECKER_H
@@ -22,7 +24,7 @@ static inline bool fib_checker_runs(void)
 	return RUNNING_ON_VALGRIND != 0;
 }
 
-/* [low, low + size) is a stack from now on. Returns a number for _forget. */
+/* Register [low, low + size) as a stack. Returns a number for fib_checker_forget(). */
 static inline unsigned fib_checker_stack(void *low, size_t size)
 {
 	return VALGRIND_STACK_REGISTER(low, (char *)low + size - 1);
@@ -33,7 +35,7 @@ static inline void fib_checker_forget(unsigned stack)
 	VALGRIND_STACK_DEREGISTER(stack);
 }
 
-/* Contents of [at, at + size) are copies of frames, gaps and all: no byte of it counts as uninitialised. */
+/* [at, at + size) holds copies of frames including their gaps: treat all bytes as initialised. */
 static inline void fib_checker_defined(const void *at, size_t size)
 {
 	VALGRIND_MAKE_MEM_DEFINED(at, size);

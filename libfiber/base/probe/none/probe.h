@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.h - no places to look on at: this was built without <sys/sdt.h> */
+/* probe.h - no probes: built without <sys/sdt.h> */
 #ifndef FIB_BASE_PROBE_H
 #define FIB_BASE_PROBE_H
 

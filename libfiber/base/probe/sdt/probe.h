@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe.h - places where bpftrace, perf and gdb may look on (docs/tracing.md)
+ * probe.h - probes for bpftrace, perf and gdb (docs/tracing.md)
  *
- * A probe is one nop, and a note in the file that says where it is and where its arguments lie there. Nothing is computed for
- * one that is off, and nothing loaded either: an argument is a field of a record whose address is at hand, and the note says
- * which ("m": the compiler may not bring it into a register for us). So it has to be an lvalue of a plain type.
+ * A probe is one nop, and a note in the file with the address of the probe and the location of its
+ * arguments. A probe that is off computes and loads nothing. An argument is a field of a record
+ * whose address is available, and the note names the field ("m": the compiler may not load it
+ * into a register). So an argument must be an lvalue of a plain type.
  *
- * Which of the folders beside this one is compiled decides whether there are any.
+ * The build compiles one of the folders beside this one, with or without probes.
  */
 #ifndef FIB_BASE_PROBE_H
 #define FIB_BASE_PROBE_H
@@ -18,7 +19,7 @@
 #define fib_probe2(name, a, b)	  STAP_PROBE2(libfiber, name, a, b)
 #define fib_probe3(name, a, b, c) STAP_PROBE3(libfiber, name, a, b, c)
 
-/* A byte that threads share, as an argument: the tracer reads it when it does. */
+/* A byte that threads share, as an argument: the tracer reads it when the probe fires. */
 #define fib_probe_byte(p) (*(const unsigned char *)(p))
 
 #endif
