@@ -2,9 +2,9 @@
 /*
  * arch.h - what a port provides
  *
- * A port is a folder beside this file with frame.h (struct fib_context: sp, fp and pc first, at most
- * 32 bytes), arch.c and, where it has its own switch, switch.S. Nothing else in the library knows
- * an instruction set.
+ * A port is a folder beside this file with frame.h (struct fib_context: sp, fp and pc first, at
+ * most 32 bytes), arch.c and, if it has its own switch, switch.S. No other file of the library
+ * depends on an instruction set.
  */
 #ifndef FIB_ARCH_ARCH_H
 #define FIB_ARCH_ARCH_H
@@ -25,8 +25,8 @@ void fib_arch_entry_range(uint64_t *ret_low, uint64_t *ret_high);
 
 /*
  * Prepare a context that will call fn(arg) on the stack [low, low + size) when first switched to.
- * fn must not return. It starts with the FPU control words that the context has inherited. 0 or a negative
- * errno.
+ * fn must not return. It starts with the FPU control words that the context has inherited. Returns
+ * 0 or a negative errno.
  */
 int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn)(void *),
 		  void *arg);
@@ -35,35 +35,41 @@ int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn
 void fib_arch_inherit(struct fib_context *context);
 
 /*
- * Save the caller in *from, go on where *to was saved. Returns when somebody switches back, perhaps
- * on another thread. Where both sides called it from the same place the CPU predicts its return. *left is
- * raised by one, with release, when all of the caller is saved and its stack not needed any more: from
- * then on another thread may go on in *from. Nobody else writes *left meanwhile.
+ * Save the caller in *from and continue where *to was saved. Returns when *from is switched to
+ * again, perhaps on another thread. If both sides called this function from the same place, the CPU
+ * predicts its return.
+ *
+ * *left is incremented, with release, when the caller is completely saved and its stack is no
+ * longer used: from then on another thread may continue *from. No other thread may write *left
+ * during the call.
  */
 void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic uint64_t *left);
 
-/* Go on where *to was saved, or begin there. The caller is not saved and never continued. */
+/* Continue where *to was saved, or start there. The caller is not saved and never continued. */
 _Noreturn void fib_arch_jump(struct fib_context *to);
 
-/* Begin fn(arg) below top, on the stack that the caller stands on, with what *context has inherited. The caller is
- * not saved and never continued. As after fib_arch_init(), what a switch from *context does not save is there for readers. */
+/* Start fn(arg) below top, on the stack that the caller is on, with the control words that *context
+ * has inherited. The caller is not saved and never continued. As after fib_arch_init(), the fields
+ * that a switch from *context does not save are set for readers. */
 _Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *),
 			      void *arg);
 
 /*
- * Save the caller in *context as a switch would and call fn(arg) meanwhile, on the same stack. A
- * reader can walk the context and the stack's bytes copied by fn like those of a suspended fiber.
+ * Save the caller in *context as a switch would, then call fn(arg) on the same stack. A reader can
+ * walk the context and the stack's bytes that fn copied like those of a suspended fiber.
  */
 void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg);
 
 /*
- * Where a signal handler has interrupted its thread, from the ucontext_t that it was called with: sp, fp and pc, from which a
- * walk can start. A system call that the signal made fail with EINTR is made again when the handler returns, where that is
- * possible. False: this port does not know. Async-signal-safe.
+ * Find where a signal handler has interrupted its thread, from the handler's ucontext_t: sp, fp and
+ * pc, from which a walk can start. Where possible, a system call that the signal made fail with
+ * EINTR is repeated when the handler returns. Returns false if this port cannot tell.
+ * Async-signal-safe.
  */
 bool fib_arch_interrupted(void *ucontext, struct fib_context *ret);
 
-/* Only the stack pointer there, and nothing is changed: for the handler of a fault. 0: this port does not know. */
+/* Return only the stack pointer and change nothing: for the handler of a fault. 0: this port cannot
+ * tell. */
 uint64_t fib_arch_interrupted_sp(const void *ucontext);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * context.c - how a context begins and ends
+ * context.c - how a context starts and ends
  *
- * What is done to contexts is told to the sanitizers here, in context.h and in public.c, and nowhere else. Where nobody
- * listens nothing of it is left.
+ * Sanitizers are notified of operations on contexts here, in context.h and in public.c, and nowhere
+ * else. In a build without a sanitizer the notifications compile to nothing.
  */
 #include "context/context.h"
 
@@ -57,7 +57,8 @@ const char *fib_context_announced(void)
 	return fib_announce_name();
 }
 
-/* A frame has the address of what is apart from it, among other things. */
+/* A frame contains, among other values, the address of memory apart from the stack that belongs to
+ * it. */
 fib_noinline __attribute__((no_sanitize("address", "thread"))) unsigned fib_context_asides(
 	const struct fib_announce *announce, uint64_t sp, uint64_t top,
 	void (*add)(const void *low, size_t size))
@@ -78,9 +79,9 @@ fib_noinline __attribute__((no_sanitize("address", "thread"))) unsigned fib_cont
 	return told;
 }
 
-/* Frames have gaps that AddressSanitizer lets nobody touch; and a waker may change the places that their fiber holds in
- * queues meanwhile, which the copy has one way or the other. volatile: else the compiler makes a memcpy of it, which
- * asks. */
+/* Frames have gaps that AddressSanitizer does not allow to be read. Also, a waker may change the
+ * fiber's nodes in queues during the copy; the copy then has either value. volatile prevents the
+ * compiler from making this a memcpy(), which AddressSanitizer checks. */
 fib_noinline __attribute__((no_sanitize("address", "thread"))) void fib_context_copy_frames(
 	unsigned char *to, uint64_t sp, size_t size)
 {

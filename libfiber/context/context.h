@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * context.h - a switchable execution: saved registers and what sanitizers want to know of it
- */
+/* context.h - a switchable execution: saved registers, and what sanitizers need to know of it */
 #ifndef FIB_CONTEXT_CONTEXT_H
 #define FIB_CONTEXT_CONTEXT_H
 
@@ -13,18 +11,19 @@
 #include "arch/arch.h"
 #include "base/compiler.h"
 
-/* Give it the caller's FPU control words. */
+/* Give the context the caller's FPU control words. */
 static inline void fib_context_inherit(struct fib_context *context)
 {
 	fib_arch_inherit(context);
 }
 
-/* Let it call fn(arg), which must not return, on [low, low + size), when it is first switched to. It has
- * inherited. 0, or a negative errno. */
+/* Make the context call fn(arg), which must not return, on [low, low + size) when it is first
+ * switched to. Call fib_context_inherit() before. Returns 0 or a negative errno. */
 int fib_context_begin(struct fib_context *context, struct fib_announce *announce, void *low,
 		      size_t size, void (*fn)(void *), void *arg);
 
-/* The same on the stack that the caller stands on and leaves for good, at once: where fib_announce_restarts(). */
+/* Start fn(arg) at once on the stack that the caller is on and leaves for good. Only where
+ * fib_announce_restarts(). */
 static inline _Noreturn void fib_context_restart(struct fib_context *context, void *top,
 						 void (*fn)(void *), void *arg)
 {
@@ -32,20 +31,26 @@ static inline _Noreturn void fib_context_restart(struct fib_context *context, vo
 	fib_arch_start(context, top, fn, arg);
 }
 
-/* Both. */
+/* fib_context_inherit() and fib_context_begin(). */
 int fib_context_init(struct fib_context *context, struct fib_announce *announce, void *low,
 		     size_t size, void (*fn)(void *), void *arg);
 
-/* Make a context of the calling thread itself; it is saved when it first switches away. */
+/* Make a context of the calling thread itself; its registers are saved when it first switches
+ * away. */
 void fib_context_adopt(struct fib_announce *announce);
 
-/* The context will never run again; its stack may be reused after this. From another stack. */
+/* The context will never run again; its stack may be reused after this. Called on another stack. */
 void fib_context_done(struct fib_announce *announce);
 
-/* Leave from, go on in to. Returns when somebody switches back, perhaps on another thread: nothing
- * thread-local may be kept across. *left is raised when from may be switched to (arch.h). Inlined, so that the last call of
- * whoever only switches is a jump into the port's routine, and no jump to a jump: for fibers of different code, whose
- * returns are mispredicted anyway, a second one costs 3 ns. */
+/*
+ * Leave from and continue to. Returns when from is switched to again, perhaps on another thread:
+ * keep nothing thread-local across the call. *left is incremented when from may be switched to
+ * (arch.h).
+ *
+ * Inlined, so that for a caller that only switches the last call is a jump into the port's routine,
+ * not a jump to a jump. For fibers of different code, whose returns are mispredicted anyway, a
+ * second jump costs 3 ns.
+ */
 static fib_always_inline void fib_context_switch(struct fib_context *from,
 						 struct fib_announce *from_announce,
 						 struct fib_context *to,
@@ -57,27 +62,28 @@ static fib_always_inline void fib_context_switch(struct fib_context *from,
 	fib_announce_enter(from_announce);
 }
 
-/* Go on in to, and never come back: whoever was announced as from has ended, and needs no
+/* Continue to and never return. The context announced as from has ended, and needs no
  * fib_context_done(). */
 _Noreturn void fib_context_leave(struct fib_announce *from, struct fib_context *to,
 				 struct fib_announce *to_announce);
 
-/* The thread has left the stack of from for good and is back on that of to, by a jump that was no switch. */
+/* The thread has left the stack of from for good and is back on that of to, by a jump that was not
+ * a switch. */
 void fib_context_escaped(struct fib_announce *from, struct fib_announce *to);
 
-/* The first thing that runs in a new context calls this. */
+/* Called first in a new context. */
 void fib_context_begun(struct fib_announce *announce);
 
-/* The sanitizer that switches are announced to; NULL: none. */
+/* The name of the sanitizer that is notified of switches; NULL: none. */
 const char *fib_context_announced(void);
 
-/* Call add for all memory in which a sanitizer keeps variables of the frames on [sp, top) apart from the stack. The context is
- * suspended. Returns how often. */
+/* Call add for each block in which a sanitizer keeps variables of the frames on [sp, top) apart
+ * from the stack. The context is suspended. Returns the number of calls. */
 unsigned fib_context_asides(const struct fib_announce *announce, uint64_t sp, uint64_t top,
 			    void (*add)(const void *low, size_t size));
 
-/* Copy size bytes of frames from sp upwards, which are there, as they are, gaps and all. The frames may be the caller's own,
- * or those that a signal has interrupted. Async-signal-safe. */
+/* Copy size bytes of frames from sp upwards, which must be mapped, including gaps. The frames may
+ * be the caller's own, or those that a signal has interrupted. Async-signal-safe. */
 void fib_context_copy_frames(unsigned char *to, uint64_t sp, size_t size);
 
 #endif

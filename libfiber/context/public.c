@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * public.c - contexts for those who bring their own scheduler
+ * public.c - contexts for programs with a scheduler of their own
  *
- * The storage that callers see is larger than what is in it, so that a port or a sanitizer can grow
- * without a program being compiled anew. The way of a switch is the runtime's.
+ * The storage that callers see is larger than its contents, so that a port or a sanitizer can need
+ * more without recompiling programs. The runtime's own switch is used.
  */
 #include <fiber/context.h>
 
@@ -14,11 +14,11 @@
 #include "base/lent.h"
 #include "context/context.h"
 
-/* What is in a struct fiber_context. */
+/* The contents of a struct fiber_context. */
 struct execution {
 	struct fib_context context;
 	struct fib_announce announce;
-	_Atomic uint64_t left; /* counts how often; nobody asks */
+	_Atomic uint64_t left; /* required by the switch, never read */
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -31,7 +31,7 @@ static struct execution *inside(struct fiber_context *context)
 	return (struct execution *)(void *)context;
 }
 
-/* What a context runs first. */
+/* The first function of a context. */
 static void begin(void *arg)
 {
 	struct execution *e = arg;
@@ -52,7 +52,8 @@ int fiber_context_init(struct fiber_context *context, void *stack, size_t size, 
 	fib_must_have(context, "the context");
 	if (!stack || !fn)
 		return -EINVAL;
-	/* Whoever ran on it before may have been dropped in the middle of its frames. */
+	/* A context that used this stack before may have been dropped in the middle of its
+	 * frames. */
 	fib_announce_clean(stack, size);
 	fib_lent(stack, size);
 	e->fn = fn;
@@ -86,7 +87,7 @@ _Noreturn void fiber_context_end(struct fiber_context *from, struct fiber_contex
 	fib_must_have(from, "the context");
 	if (f == t)
 		fib_die("fiber_context_end: context %p cannot end in itself", (void *)from);
-	/* Saved, so that who switches back hears of it. */
+	/* Save the context, so that a later switch to it is detected here. */
 	fib_announce_leave(&f->announce, &t->announce, true);
 	fib_arch_switch(&f->context, &t->context, &f->left);
 	fib_die("fiber_context_end: context %p had ended and was switched to", (void *)from);

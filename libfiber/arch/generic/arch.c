@@ -2,13 +2,14 @@
 /*
  * arch.c - switching with ucontext, on any machine with a C library
  *
- * Slow (each switch is two system calls for the signal mask) and not walkable, but it runs everywhere. ucontext
- * counts the mask as part of a context; we do not: it is the thread's, and a fiber runs on many. The
- * saved context lives in the frame of fib_arch_switch itself, on the stack that is being left, so a
- * context needs no memory of its own.
+ * This port is slow (each switch makes two system calls for the signal mask) and its stacks cannot
+ * be walked, but it runs everywhere. For ucontext the signal mask is part of a context. Here it
+ * belongs to the thread, and a fiber runs on many threads. The saved context is in the frame of
+ * fib_arch_switch() itself, on the stack that is being left, so a context needs no memory of its
+ * own.
  *
- * swapcontext() saves and leaves in one, so whoever arrives says that the other one has left: it finds the
- * counter in its own context, in the place of the frame pointer.
+ * swapcontext() saves and leaves in one step, so the arriving context reports that the other one
+ * has left: it finds the counter in its own context, in place of the frame pointer.
  */
 #include "arch/arch.h"
 
@@ -30,7 +31,7 @@ void fib_arch_entry_range(uint64_t *ret_low, uint64_t *ret_high)
 	*ret_low = *ret_high = 0;
 }
 
-/* What a new context begins with; above its first frame. */
+/* The start data of a new context; above its first frame. */
 struct beginning {
 	ucontext_t saved;
 	struct fib_context *self;
@@ -38,7 +39,7 @@ struct beginning {
 	void *arg;
 };
 
-/* On the stack of self, which was just switched to. */
+/* Runs on the stack of self, which was just switched to. */
 static void arrive(struct fib_context *self)
 {
 	_Atomic uint64_t *left = (_Atomic uint64_t *)(uintptr_t)self->fp;
@@ -49,7 +50,7 @@ static void arrive(struct fib_context *self)
 		fib_store_release(left, fib_load(left) + 1);
 }
 
-/* makecontext passes ints only: a pointer travels in two halves. */
+/* makecontext() passes only ints: a pointer is passed in two halves. */
 static void start(unsigned high, unsigned low)
 {
 	struct beginning *b = (struct beginning *)(uintptr_t)((uint64_t)high << 32 | low);
@@ -69,7 +70,7 @@ int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn
 	b = (struct beginning *)(((uintptr_t)low + size - sizeof *b) & ~(uintptr_t)63);
 	at = (uint64_t)(uintptr_t)b;
 	if (getcontext(&b->saved) < 0)
-		return -ENOTSUP; /* a C library whose contexts are for show */
+		return -ENOTSUP; /* a C library without working contexts */
 	b->self = context;
 	b->fn = fn;
 	b->arg = arg;
@@ -85,7 +86,7 @@ int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn
 
 void fib_arch_inherit(struct fib_context *context)
 {
-	(void)context; /* makecontext() leaves it to the machine: whoever begins has those of whom it follows */
+	(void)context; /* makecontext() sets none: a context keeps its predecessor's */
 }
 
 void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic uint64_t *left)
@@ -94,7 +95,8 @@ void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic u
 
 	from->sp = (uint64_t)(uintptr_t)&here;
 	from->saved = &here;
-	/* It comes with the mask of the thread that made or left it, and must go on with ours. */
+	/* The saved mask is that of the thread that made or left the context; continue with the
+	 * mask of this thread. */
 	pthread_sigmask(SIG_SETMASK, NULL, &there->uc_sigmask);
 	to->fp = (uint64_t)(uintptr_t)left;
 	swapcontext(&here, there);
@@ -107,12 +109,12 @@ _Noreturn void fib_arch_jump(struct fib_context *to)
 
 	pthread_sigmask(SIG_SETMASK, NULL, &there->uc_sigmask);
 	setcontext(there);
-	abort(); /* what was saved here can be set here */
+	abort(); /* not reached: a context saved here can be set here */
 }
 
 _Noreturn void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *), void *arg)
 {
-	/* A first frame is written over the caller's oldest ones, which nobody returns to. */
+	/* The first frame overwrites the caller's oldest frames, which are never returned to. */
 	if (fib_arch_init(context, (char *)top - FIB_FRAME_START, FIB_FRAME_START, fn, arg) < 0)
 		abort();
 	fib_arch_jump(context);

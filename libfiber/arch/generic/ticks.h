@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ticks.h - the port for machines without one of their own knows no counter. */
+/* ticks.h - the generic port has no tick counter */
 #ifndef FIB_ARCH_TICKS_H
 #define FIB_ARCH_TICKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether ticks go on evenly, whatever the CPU does: else nothing can be timed by them. */
+/* Whether ticks run at a constant rate, whatever the CPU does: otherwise they cannot measure
+ * time. */
 static inline bool fib_arch_ticks_even(void)
 {
 	return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch.c - x86-64: what a new fiber's stack looks like before it first runs. */
+/* arch.c - x86-64: the stack of a new fiber before it first runs */
 #include "arch/arch.h"
 
 #include <cpuid.h>
@@ -19,8 +19,8 @@ const uint32_t fib_arch_recipe = FIB_RECIPE_CFI;
 extern unsigned char fib_arch_mxcsr_loads_freely;
 unsigned char fib_arch_mxcsr_loads_freely;
 
-/* AMD's Zen 3 and later (family 19h and up) load mxcsr in the same time whatever it held: 5.0 ns for a switch that
- * loads and 6.3 for one that reads the stored word back to compare it. */
+/* AMD's Zen 3 and later (family 19h and up) load mxcsr in the same time whatever its old value: 5.0
+ * ns for a switch that loads it, 6.3 ns for one that reads the stored value back to compare it. */
 __attribute__((constructor)) static void look_at_cpu(void)
 {
 	unsigned most, a, b, c, d, family;
@@ -40,7 +40,7 @@ void fib_arch_entry_range(uint64_t *ret_low, uint64_t *ret_high)
 	*ret_high = (uint64_t)(uintptr_t)fib_arch_entry_end;
 }
 
-/* What the switch pops, lowest address first. */
+/* The values that the switch pops, lowest address first. */
 struct first_frame {
 	uint64_t r15, r14, r13, r12, rbx, rbp;
 	uint64_t pc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame.h - what a switch saves on x86-64, once for C, assembly and readers
+ * frame.h - what a switch saves on x86-64, defined once for C, assembly and readers
  *
- * The six callee-saved registers are pushed on the fiber's own stack below the return address; the
+ * The six callee-saved registers are pushed on the fiber's own stack below the return address. The
  * stack pointer then goes into the context. The frame pointer and the resume address are there for
  * readers: a walk that starts at (sp, pc) needs only the CFI at pc.
  */

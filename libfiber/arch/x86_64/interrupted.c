@@ -2,10 +2,11 @@
 /*
  * interrupted.c - x86-64: where a signal has interrupted a thread
  *
- * The thread was seen computing when the signal was sent, and may have gone into a system call since. Most calls are made
- * again by the kernel after a handler that wants that; those that sleep for some time return -EINTR, which a program whose
- * signals are blocked never sees otherwise. So they are made again here: the registers are those of the call but for its
- * number, which the instruction before it loads in almost all places where the C library makes one.
+ * The thread was running when the signal was sent, and may have entered a system call since. After
+ * a handler with SA_RESTART the kernel restarts most calls. Calls that sleep for some time return
+ * -EINTR, which a program whose signals are blocked never sees otherwise. So these are repeated
+ * here: the registers still hold the call's arguments, except its number, which the instruction
+ * before it loads in almost all system calls of the C library.
  */
 #include "arch/arch.h"
 
@@ -18,7 +19,7 @@
 
 static bool ends_call(const unsigned char *pc)
 {
-	/* What lies in front of a page may be nobody's. */
+	/* The memory before the start of a page may be unmapped. */
 	return ((uintptr_t)pc & 4095) >= LOAD_SIZE && pc[-2] == 0x0f && pc[-1] == 0x05 &&
 	       pc[-(int)LOAD_SIZE] == LOAD;
 }

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switch.S - leaving one stack for another on x86-64
+ * switch.S - switch from one stack to another on x86-64
  *
- * What costs is a mispredicted return, not the registers. Fibers wait in one place of the scheduler, and
- * whoever comes back there returns to the address that the CPU expects, since the last call of this
- * routine was from there: `ret` is free and keeps calls and returns balanced above it. A context that was
- * left in another place than its successor is continued by an indirect jump, which the CPU predicts from
- * history, where a `ret` would be wrong for certain; the functions above it return wrongly either way.
+ * The cost of a switch is a mispredicted return, not the registers. Fibers wait in one place of the
+ * scheduler, and a fiber that resumes there returns to the address that the CPU expects, since the
+ * last call of this routine came from there: `ret` is free and keeps calls and returns balanced
+ * above it. If the resumed context was left in another place than its successor, it is continued by
+ * an indirect jump, which the CPU predicts from history; a `ret` would certainly be mispredicted.
+ * The functions above it are mispredicted either way.
  *
- * The FPU control words belong to a fiber. Loading mxcsr is slow on many CPUs when its value differs, and
- * the sticky exception flags make it differ all the time: there only the control bits are compared, and
- * it is loaded on a difference. Where loading costs no more than reading back what was stored, it is just
- * loaded (fib_arch_mxcsr_loads_freely, arch.c). The x87 word is always compared.
+ * The FPU control words belong to a fiber. On many CPUs, loading mxcsr is slow when its value
+ * differs, and the sticky exception flags make it differ all the time. There only the control bits
+ * are compared, and mxcsr is loaded when they differ. Where loading costs no more than reading back
+ * the stored value, it is always loaded (fib_arch_mxcsr_loads_freely, arch.c). The x87 word is
+ * always compared.
  *
- * A saved context always resumes at fib_arch_resume, where the CFI describes the frame completely: a
- * walk needs sp and pc and nothing else. It ends in fib_arch_entry, which has no caller and says so.
+ * A saved context always resumes at fib_arch_resume, where the CFI describes the frame completely:
+ * a walk needs only sp and pc. It ends in fib_arch_entry, whose CFI says that it has no caller.
  */
 #include "frame.h"
 
@@ -29,7 +31,7 @@
 	.cfi_restore \reg
 	.endm
 
-/* The registers that the ABI makes the callee keep: FIB_FRAME_SAVED bytes of them. */
+/* The registers that the ABI makes the callee keep, FIB_FRAME_SAVED bytes. */
 	.macro	push_saved
 	.irp	reg, %rbp, %rbx, %r12, %r13, %r14, %r15
 	push_one \reg
@@ -43,7 +45,7 @@
 
 	.hidden	fib_arch_mxcsr_loads_freely
 
-/* Where nobody is saved: the control words of the context in rdi. rax is lost. */
+/* Load the control words of the context in rdi, without saving any context. Clobbers rax. */
 	.macro	load_control label
 	fnstcw	-8(%rsp)
 	movzwl	-8(%rsp), %eax
@@ -89,9 +91,12 @@ fib_arch_switch:
 	cmpw	FIB_FRAME_X87CW(%rsi), %cx
 	jne	.Lload_x87cw
 .Lx87cw_done:
-	/* label: record.seq -- all of the fiber is saved before this store and its stack is left: from here on another
-	 * thread may run it. (Stores become visible in order.) Not before the stack pointer has changed: a signal
-	 * in between would put its handler's frame where the fiber already runs. */
+	/*
+	 * label: record.seq -- before this store the fiber is completely saved and its stack is
+	 * left: after it another thread may run it. (Stores become visible in order.) The stack
+	 * pointer must change first: a signal in between would put its handler's frame where the
+	 * fiber already runs.
+	 */
 	movq	FIB_FRAME_SP(%rsi), %rsp
 	incq	(%rdx)
 
@@ -129,7 +134,7 @@ fib_arch_resume:
 /*
  * void fib_arch_jump(struct fib_context *to)
  *
- * The second half of a switch, for a caller who is never continued.
+ * The second half of a switch, for a caller that is never continued.
  */
 	.globl	fib_arch_jump
 	.hidden	fib_arch_jump
@@ -147,7 +152,7 @@ fib_arch_jump:
 /*
  * void fib_arch_start(struct fib_context *context, void *top, void (*fn)(void *), void *arg)
  *
- * Begin fn(arg) below top, on the stack that the caller stands on and never comes back to.
+ * Start fn(arg) below top, on the stack that the caller is on and never returns to.
  */
 	.globl	fib_arch_start
 	.hidden	fib_arch_start
@@ -156,7 +161,8 @@ fib_arch_jump:
 fib_arch_start:
 	.cfi_startproc
 	load_control .Lstart
-	/* For readers: the switch that it will leave by saves no pc, since that is always the same. */
+	/* For readers: the switch that leaves this context saves no pc, since it is always the
+	 * same. */
 	leaq	fib_arch_resume(%rip), %rax
 	movq	%rax, FIB_FRAME_PC(%rdi)
 	movq	%rdx, %rbx
@@ -173,7 +179,7 @@ fib_arch_start:
 /*
  * void fib_arch_capture(struct fib_context *context, void (*fn)(void *), void *arg)
  *
- * The same frame as above, but the caller goes on: fn runs below it on the same stack.
+ * Save the same frame as a switch, but continue the caller: fn runs below it on the same stack.
  */
 	.globl	fib_arch_capture
 	.hidden	fib_arch_capture
@@ -197,8 +203,8 @@ fib_arch_capture:
 	.size	fib_arch_capture, .-fib_arch_capture
 
 /*
- * Where a new fiber begins: fib_arch_init left the function in rbx and its argument in r12. The
- * nop keeps the return address inside this routine's CFI for a fiber that never ran.
+ * Entry of a new fiber: fib_arch_init() left the function in rbx and its argument in r12. The nop
+ * keeps the return address inside this routine's CFI for a fiber that never ran.
  */
 	.globl	fib_arch_entry
 	.hidden	fib_arch_entry

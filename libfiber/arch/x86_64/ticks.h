@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ticks.h - x86-64: the time stamp counter, which goes on evenly on CPUs of this century and is the same on all of them. */
+/* ticks.h - x86-64: the time stamp counter, which on current CPUs has a constant rate and is the
+ * same on all CPUs */
 #ifndef FIB_ARCH_TICKS_H
 #define FIB_ARCH_TICKS_H
 
@@ -9,7 +10,8 @@
 #include <cpuid.h>
 #include <x86intrin.h>
 
-/* Whether ticks go on evenly, whatever the CPU does: else nothing can be timed by them. */
+/* Whether ticks run at a constant rate, whatever the CPU does: otherwise they cannot measure
+ * time. */
 static inline bool fib_arch_ticks_even(void)
 {
 	unsigned a, b, c, d;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* announce.h - AddressSanitizer: which stack is the current one, and what on it may be touched. */
+/* announce.h - AddressSanitizer: which stack is the current one, and which parts of it may be
+ * accessed */
 #ifndef FIB_CONTEXT_ANNOUNCE_H
 #define FIB_CONTEXT_ANNOUNCE_H
 
@@ -11,10 +12,10 @@
 
 struct fib_announce {
 	void *fake;	 /* ASan's fake stack of a suspended context */
-	const void *low; /* of the thread's own stack: learnt when it is first left */
+	const void *low; /* a thread's own stack: learnt when it is first left */
 	size_t size;
 	struct fib_announce *came_from;
-	const void *dead_low; /* the stack of a context that ended in our favour, to be cleaned */
+	const void *dead_low; /* stack of a context that ended by switching to us, to be cleaned */
 	size_t dead_size;
 };
 
@@ -23,7 +24,8 @@ static inline const char *fib_announce_name(void)
 	return "AddressSanitizer";
 }
 
-/* What a dying context has poisoned on its stack is cleaned when it is left. */
+/* The stack of an ending context is cleaned after it was left, so no other context may start on it
+ * before. */
 static inline bool fib_announce_restarts(void)
 {
 	return false;
@@ -38,7 +40,7 @@ static inline void fib_announce_create(struct fib_announce *a, const void *low, 
 	a->dead_low = NULL;
 }
 
-/* It was left in the middle of its frames, and the pool writes into the free stack. */
+/* The context was left in the middle of its frames, and the pool writes into the free stack. */
 static inline void fib_announce_clean(const void *low, size_t size)
 {
 	__asan_unpoison_memory_region(low, size);
@@ -81,7 +83,7 @@ static inline void fib_announce_enter(struct fib_announce *self)
 	size_t size;
 
 	__sanitizer_finish_switch_fiber(self->fake, &low, &size);
-	/* The bounds of whoever was left: the only way to learn a thread's own. */
+	/* The bounds of the context that was left: the only way to learn a thread's own stack. */
 	if (self->came_from && !self->came_from->low) {
 		self->came_from->low = low;
 		self->came_from->size = size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * announce.h - telling a sanitizer about switches; here nobody listens
+ * announce.h - notify a sanitizer of switches; here without a sanitizer
  *
- * Which of the folders beside this one is compiled decides who is told.
+ * The build compiles one of the folders beside this one, which selects the sanitizer.
  */
 #ifndef FIB_CONTEXT_ANNOUNCE_H
 #define FIB_CONTEXT_ANNOUNCE_H
@@ -13,19 +13,19 @@
 struct fib_announce {
 };
 
-/* The sanitizer that is told; NULL: none. */
+/* The name of the sanitizer that is notified; NULL: none. */
 static inline const char *fib_announce_name(void)
 {
 	return NULL;
 }
 
-/* Whether a context may begin on the stack that another one is about to leave for good. */
+/* Whether a context may start on the stack that another context is about to leave for good. */
 static inline bool fib_announce_restarts(void)
 {
 	return true;
 }
 
-/* A context on [low, low + size) exists; low NULL: it is the thread's own. */
+/* A context on [low, low + size) exists; low NULL: the thread's own stack. */
 static inline void fib_announce_create(struct fib_announce *a, const void *low, size_t size)
 {
 	(void)a;
@@ -33,28 +33,28 @@ static inline void fib_announce_create(struct fib_announce *a, const void *low, 
 	(void)size;
 }
 
-/* It will never run again. Called on another stack. */
+/* The context will never run again. Called on another stack. */
 static inline void fib_announce_destroy(struct fib_announce *a)
 {
 	(void)a;
 }
 
-/* What was left on [low, low + size) is dropped; the memory may be written again. */
+/* The frames left on [low, low + size) are dropped; the memory may be written again. */
 static inline void fib_announce_clean(const void *low, size_t size)
 {
 	(void)low;
 	(void)size;
 }
 
-/* Before the last switch out of from: to destroys it when it has arrived. */
+/* Before the last switch out of from: to destroys from when it has arrived. */
 static inline void fib_announce_bury(struct fib_announce *from, struct fib_announce *to)
 {
 	(void)from;
 	(void)to;
 }
 
-/* Of a suspended context: the memory apart from its stack that holds variables of one of its frames and that word points into.
- * Its lowest byte and *ret_size, or NULL. */
+/* For a suspended context: find the memory apart from its stack that holds variables of one of its
+ * frames and that word points into. Returns its lowest byte and *ret_size, or NULL. */
 static inline const void *fib_announce_aside(const struct fib_announce *a, void *word,
 					     size_t *ret_size)
 {
@@ -64,7 +64,7 @@ static inline const void *fib_announce_aside(const struct fib_announce *a, void 
 	return NULL;
 }
 
-/* Just before the switch; dying: from will never be resumed. */
+/* Just before the switch. dying: from will never be resumed. */
 static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to,
 				      bool dying)
 {
@@ -73,7 +73,7 @@ static inline void fib_announce_leave(struct fib_announce *from, struct fib_anno
 	(void)dying;
 }
 
-/* Just after it, on the stack that was switched to. */
+/* Just after the switch, on the stack that was switched to. */
 static inline void fib_announce_enter(struct fib_announce *self)
 {
 	(void)self;

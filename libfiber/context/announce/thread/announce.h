@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* announce.h - ThreadSanitizer: whose history the coming accesses belong to. */
+/* announce.h - ThreadSanitizer: which history the next accesses belong to */
 #ifndef FIB_CONTEXT_ANNOUNCE_H
 #define FIB_CONTEXT_ANNOUNCE_H
 
@@ -9,9 +9,9 @@
 #include <sanitizer/tsan_interface.h>
 
 struct fib_announce {
-	void *fiber; /* TSan's */
+	void *fiber; /* TSan's object */
 	int owned;
-	void *dead; /* TSan's, of a context that ended in our favour, to be destroyed on our stack */
+	void *dead; /* of a context that ended by switching to us; destroyed on our stack */
 };
 
 static inline const char *fib_announce_name(void)
@@ -19,7 +19,7 @@ static inline const char *fib_announce_name(void)
 	return "ThreadSanitizer";
 }
 
-/* A history for each. */
+/* Each context needs its own history. */
 static inline bool fib_announce_restarts(void)
 {
 	return false;
@@ -62,8 +62,8 @@ static inline const void *fib_announce_aside(const struct fib_announce *a, void 
 	return NULL;
 }
 
-/* Flag 0: a switch synchronises, as the carrier that leaves and the fiber that goes on are one
- * thread of execution. */
+/* Flag 0: a switch synchronises, because the carrier that leaves and the fiber that continues are
+ * one thread of execution. */
 static inline void fib_announce_leave(struct fib_announce *from, struct fib_announce *to,
 				      bool dying)
 {
