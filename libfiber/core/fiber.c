@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber.c - what can be asked of a fiber without knowing who runs it. */
+/* fiber.c - accessors of a fiber that do not need its scheduler */
 #include <fiber/fiber.h>
 
 #include <string.h>

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold.c - keeping one record from being given to another fiber
+ * hold.c - keep one record from being given to another fiber
  *
- * Who cancels a fiber has its handle, and with it the promise that it is not joined or detached meanwhile. The control
- * socket has only a number. Between "this record has that id" and "raise the flag in it" the fiber may end and its
- * record become another fiber's, which would then be the one that is cancelled. Looking at the id once more afterwards
- * would only tell of the mistake. Records are never unmapped, but that says nothing about whose they are.
+ * A caller that cancels a fiber has its handle, and with it the guarantee that the fiber is not
+ * joined or detached meanwhile. The control socket has only an id. Between "this record has that
+ * id" and "set the flag in it" the fiber may exit and its record may become another fiber's, which
+ * would then be cancelled. Reading the id again afterwards would only detect the mistake. Records
+ * are never unmapped, but that does not say whose they are.
  *
- * So the record is held first: its address is announced, and only then its id is read. Whoever ends a fiber takes the id
- * away first, and then looks whether the record is announced. Two words, written and read crosswise: with a fence on
- * both sides one of the two sees the other (hold.gap). Either we find the id gone and touch nothing; or the
- * fiber's end finds the record held, and does not give it away but leaves that to us, with a mark in the word. Nobody
- * waits for anybody: no carrier for us, as it would if this were a lock, nor we for a fiber.
+ * So the record is held first: its address is published, and only then is its id read. The exit of
+ * a fiber clears the id first, and then checks whether the record is held. With a fence on both
+ * sides at least one side sees the other (hold.gap). Either the holder finds the id cleared and
+ * touches nothing. Or the exit finds the record held, marks the word, and leaves it to the holder
+ * to give the record away. Neither side waits for the other: a carrier does not wait for the
+ * holder, as it would for a lock, and the holder does not wait for a fiber.
  *
- * Fibers end all the time, and a hold is rare: so we bear the cost of both fences and have the kernel make every thread
- * fence, as in cancel.c. What is left for an end is to read a word that is 0 and in everybody's cache. Where the kernel
- * cannot, a mark that stays in the word sends ends the long way, with a fence.
+ * Fibers exit all the time and a hold is rare, so the holder pays for both fences: it has the
+ * kernel make every thread execute a fence, as in cancel.c. An exit then only reads a word that is
+ * 0 and in every CPU's cache. If the kernel cannot do this, a mark that stays in the word sends
+ * exits the long way, with a fence.
  */
 #include "core/hold.h"
 
 #include "core/registry.h"
 #include "os/os.h"
 
-#define LEFT   ((uintptr_t)1) /* its fiber has ended: give it away on release */
-#define FENCED ((uintptr_t)2) /* ends fence */
+#define LEFT   ((uintptr_t)1) /* the fiber has exited: give the record away on release */
+#define FENCED ((uintptr_t)2) /* exits execute a fence */
 #define MARKS  (LEFT | FENCED)
 
 struct fib_held fib_hold;
@@ -38,7 +41,8 @@ void fib_hold_forget(void)
 	fib_and(&fib_hold.word, FENCED);
 }
 
-/* Let every end that began before be past its look at the word, or see what we have written. */
+/* Wait until every exit that began before either has read the word or will see what was written
+ * here. */
 static void fence_everybody(void)
 {
 	_Atomic uint32_t never = 0;
@@ -46,7 +50,8 @@ static void fence_everybody(void)
 	fib_fence_seq(); /* label: hold.gap -- announced before the id is read */
 	if (fib_load(&fib_hold.word) & FENCED || fib_os_barrier() == 0)
 		return;
-	/* Somebody has forbidden since what worked before. What is stored is not kept back for long: */
+	/* The call worked before and has been forbidden since. A store does not stay invisible for
+	 * long: */
 	fib_hold_fence_ends();
 	fib_os_futex_wait(&never, 0, fib_os_now() + 1000000);
 }
@@ -70,12 +75,13 @@ void fib_hold_release(struct fiber *fiber)
 	if (!(word & LEFT))
 		return;
 	/*
-	 * The lock is one that carriers take, and who looks at fibers takes none of those. But we have acted on one, as
-	 * any thread of the program may, and are in for such a lock anyway: the queue's into which a fiber is put
-	 * that is made to run (sched/act.c). It is a spin lock for a few instructions (os/spin.h): no holder waits, so we
-	 * wait for nobody who hangs, and a carrier waits for us no longer than for another carrier that was about to
-	 * fetch a record. That happens once for each request of somebody with admin rights, and only if the fiber has ended
-	 * within the microseconds of the hold.
+	 * This lock is one that carriers take, and code that inspects fibers takes no such lock.
+	 * But this caller has acted on a fiber, as any thread of the program may, and takes such a
+	 * lock anyway: that of the queue into which a woken fiber is put (sched/act.c). It is a
+	 * spin lock for a few instructions (os/spin.h): no holder waits, so this thread never waits
+	 * for one that hangs, and a carrier waits for this thread no longer than for another
+	 * carrier that fetches a record. It happens once for each request with admin rights, and
+	 * only if the fiber has exited within the microseconds of the hold.
 	 */
 	fiber->link = NULL;
 	fib_registry_give(fiber, fiber, 1);
@@ -85,12 +91,13 @@ bool fib_hold_passed_on(struct fiber *fiber)
 {
 	uintptr_t word;
 
-	fib_fence_seq(); /* pairs: hold.gap -- where nobody makes us fence */
+	fib_fence_seq(); /* pairs: hold.gap -- if the kernel does not fence for us */
 	word = fib_load(&fib_hold.word);
 	do {
 		if ((word & ~MARKS) != (uintptr_t)fiber)
 			return false;
-		/* Release: what the fiber left in the record is there for whoever gets it from the holder. */
+		/* Release: what the fiber left in the record is visible to its next owner, through
+		 * the holder. */
 	} while (!fib_cas(&fib_hold.word, &word, word | LEFT));
 	return true;
 }

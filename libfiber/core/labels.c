@@ -2,13 +2,14 @@
 /*
  * labels.c - labels that can be read while they change
  *
- * Labels are few and seldom set, so a fiber's record only points to a block of them, and most records point
- * nowhere. Blocks are like records: never unmapped, so that a reader with an old pointer reads something,
- * and used again, so the reader asks whose it is (layout.h has the rule).
+ * Labels are few and seldom set, so a fiber's record contains only a pointer to a block of labels,
+ * which is NULL in most records. Blocks are never unmapped, like records, so a reader with an old
+ * pointer reads valid memory. They are reused, so the reader checks the owner (layout.h has the
+ * rule).
  *
- * A reader may look at a process that was stopped, or died, in the middle of a change, and then never sees the
- * end of it. So nothing that counts is ever changed in place: the other one of two texts is written, and
- * the generation says from when on it counts (pairs: labels.generation).
+ * A reader may inspect a process that was stopped, or died, in the middle of a change, and then
+ * never sees the end of the change. So valid text is never changed in place: the other one of two
+ * texts is written, and the generation says which one is valid (pairs: labels.generation).
  */
 #include "core/labels.h"
 
@@ -23,11 +24,11 @@
 
 #define CHUNK (64u << 10) /* bytes mapped at a time */
 #define ROOM \
-	((size_t)FIB_LAYOUT_LABELS - 2) /* the list's end, and an end for whoever reads it cut */
+	((size_t)FIB_LAYOUT_LABELS - 2) /* the list's end, and a NUL for a reader with a cut copy */
 
 _Static_assert(sizeof(struct fib_layout_labels) == 512, "blocks fill their chunks");
 
-/* A block that nobody has: its text says which is next. */
+/* A block without an owner; its text holds the link to the next one. */
 union block {
 	struct fib_layout_labels labels;
 	struct {
@@ -59,7 +60,7 @@ static void give(union block *first, union block *last)
 	fib_labels_unlock();
 }
 
-/* A chunk for the pool, but for the block that is returned. */
+/* Map a chunk. Put all its blocks into the pool except the one that is returned. */
 static union block *grow(void)
 {
 	const size_t n = CHUNK / sizeof(union block);
@@ -94,16 +95,17 @@ static struct fib_layout_labels *take(void)
 	return block ? &block->labels : NULL;
 }
 
-/* From now on text[generation % 2] of the next generation counts. */
+/* Make text[generation % 2] of the next generation valid. */
 static void publish(struct fib_layout_labels *l)
 {
-	/* label: labels.generation -- the text is there before its number. */
+	/* label: labels.generation -- the text is written before its generation. */
 	fib_publish(&l->generation, l->generation + 1);
-	/* pairs: labels.generation -- whoever still reads the text that is written next sees the new number. */
+	/* pairs: labels.generation -- a reader that still reads the text that is written next sees
+	 * the new generation. */
 	fib_fence_release();
 }
 
-/* Copy a label to text + at, if there is room. The length with it, or ROOM + 1. */
+/* Copy a label to text + at, if there is room. Returns the new length, or ROOM + 1. */
 static size_t append(char *text, size_t at, const char *key, const char *value)
 {
 	size_t k = strlen(key) + 1, v = strlen(value) + 1;
@@ -115,7 +117,8 @@ static size_t append(char *text, size_t at, const char *key, const char *value)
 	return at + k + v;
 }
 
-/* Write to `to` the labels of `from` with one changed; in the place it has, or at the end. False: no room. */
+/* Copy the labels in `from` to `to` with one changed, in its place or at the end. Returns false
+ * without room. */
 static bool change(char *to, const char *from, const char *key, const char *value)
 {
 	bool found = false;
@@ -152,7 +155,7 @@ static int check(const char *key, const char *value)
 	return 0;
 }
 
-/* An empty block of a new owner. */
+/* Take an empty block for a new owner. */
 static int own(struct fib_layout_labels **labels, uint64_t id)
 {
 	struct fib_layout_labels *l = take();
@@ -195,7 +198,7 @@ void fib_labels_drop(struct fib_layout_labels **labels)
 
 	fib_publish(labels, NULL);
 	fib_publish(&l->owner, 0);
-	/* The next owner's first text is the other one: this one may be overwritten now. */
+	/* The next owner's first text is the other one, so this one may be overwritten now. */
 	publish(l);
 	give(block, block);
 }

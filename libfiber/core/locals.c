@@ -2,14 +2,16 @@
 /*
  * locals.c - keys, and the values that a fiber has under them
  *
- * A key says two things: which slot is meant, and which use of that slot, since a slot is given out again
- * after its key was deleted. A fiber's table is indexed by the slot and notes the whole key beside
- * the value, so that a lookup is two comparisons in memory of the fiber's own, and what was set under a
- * deleted key is never found under the one that got its slot.
+ * A key contains a slot and the number of the slot's use, because a slot is used again after its
+ * key was deleted. A fiber's table is indexed by the slot and stores the whole key beside the
+ * value. So a lookup is two comparisons in the fiber's own memory, and a value set under a deleted
+ * key is never found under the next key of the same slot.
  *
- * The keys are one array of words for the whole process, with no lock, as glibc's pthread keys are: a word says how often the slot was
- * used and whether it is now. Whoever wins the word has the slot. The destructor is written after that,
- * and nobody may ask for it yet, since nobody knows the key; but somebody may ask for the one before.
+ * The keys are one array of words for the whole process, without a lock, as in glibc's pthread
+ * keys. A word says how often the slot was used and whether it is in use. A successful
+ * compare-and-swap takes the slot; the destructor is stored after that. No thread can ask for it
+ * before, because the new key is not yet known, but a thread may still ask for that of the previous
+ * key.
  */
 #include "core/locals.h"
 
@@ -30,7 +32,7 @@ static struct {
 	void (*_Atomic destroy)(void *arg); /* A:locals.destroy */
 } keys[FIB_KEYS_MAX];
 
-/* What the slot's word is while key is in use. */
+/* The slot's word while key is in use. */
 static uint32_t word_of(fiber_key_t key)
 {
 	return (key >> FIB_KEY_BITS) << 1 | USED;
@@ -48,11 +50,13 @@ int fiber_key_create(fiber_key_t *ret, void (*destroy)(void *))
 	for (slot = 0; slot < FIB_KEYS_MAX; slot++) {
 		word = fib_load(&keys[slot].word);
 		uses = (word >> 1) + 1;
-		/* A slot that was used too often is never used again: its first key may be kept somewhere. */
+		/* A slot with too many uses is never used again: its first key may still be stored
+		 * somewhere. */
 		if (word & USED || uses > USES_MAX ||
 		    !fib_cas(&keys[slot].word, &word, uses << 1 | USED))
 			continue;
-		/* label: locals.destroy -- whoever sees it sees that the key before has gone. */
+		/* label: locals.destroy -- a thread that sees it also sees that the previous key
+		 * was deleted. */
 		fib_store_release(&keys[slot].destroy, destroy);
 		if (ret)
 			*ret = uses << FIB_KEY_BITS | slot;
@@ -70,7 +74,7 @@ int fiber_key_delete(fiber_key_t key)
 	return 0;
 }
 
-/* What destroys the values of key, NULL when nothing does or the key was deleted. */
+/* The destructor of key's values; NULL if it has none or the key was deleted. */
 static void (*destructor(fiber_key_t key))(void *)
 {
 	/* pairs: locals.destroy */

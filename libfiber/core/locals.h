@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * locals.h - values that each fiber has of its own
+ * locals.h - fiber-local values
  *
- * A fiber that sets none has no table. The table of one that does belongs to it alone: nobody else reads it.
+ * A fiber that sets none has no table. Only the fiber itself reads and writes its table.
  */
 #ifndef FIB_CORE_LOCALS_H
 #define FIB_CORE_LOCALS_H
@@ -13,7 +13,7 @@
 
 #include <fiber/fiber.h>
 
-#define FIB_KEY_BITS   10u /* of a key that say which slot; the others say how often it was used */
+#define FIB_KEY_BITS   10u /* bits of a key for the slot; the others count its uses */
 #define FIB_KEYS_MAX   (1u << FIB_KEY_BITS)
 #define FIB_KEY_ROUNDS 4u /* of destructors */
 
@@ -24,13 +24,13 @@ struct fib_local {
 
 struct fib_locals {
 	uint32_t count; /* slots in at[] */
-	uint32_t next;	/* at the end: the slot whose destructor comes next */
-	uint32_t round; /* at the end: how many rounds are over */
-	bool again;	/* at the end: this round has destroyed something */
+	uint32_t next;	/* at exit: the slot whose destructor is next */
+	uint32_t round; /* at exit: number of finished rounds */
+	bool again;	/* at exit: this round has destroyed something */
 	struct fib_local at[];
 };
 
-/* What key holds; NULL when it holds nothing or is no key. */
+/* The value of key; NULL if it has none or the key is invalid. */
 static inline void *fib_locals_get(const struct fib_locals *locals, fiber_key_t key)
 {
 	uint32_t slot = key % FIB_KEYS_MAX;
@@ -40,19 +40,22 @@ static inline void *fib_locals_get(const struct fib_locals *locals, fiber_key_t 
 	return locals->at[slot].value;
 }
 
-/* Make key hold value. *locals is made where it is needed. 0, -EINVAL for no key, -ENOMEM. */
+/* Set the value of key. *locals is allocated if needed. Returns 0, -EINVAL for an invalid key,
+ * -ENOMEM. */
 int fib_locals_set(struct fib_locals **locals, fiber_key_t key, const void *value);
 
-/* A table with the n values given, NULL in *ret for none of them. Errors as above, and nothing is left. */
+/* Make a table with the n values given; NULL in *ret for none. Returns the errors above; then
+ * nothing is allocated. */
 int fib_locals_preset(const struct fiber_local *values, size_t n, struct fib_locals **ret);
 
 /*
- * Take out the next value that has a destructor: true, and the caller calls (*ret_destroy)(*ret_value). False
- * when all are gone, or what destructors keep setting has been destroyed FIB_KEY_ROUNDS times.
+ * Take out the next value that has a destructor and return true: the caller calls
+ * (*ret_destroy)(*ret_value). Returns false when none is left, or when values that destructors set
+ * have been destroyed in FIB_KEY_ROUNDS rounds.
  */
 bool fib_locals_next(struct fib_locals *locals, void (**ret_destroy)(void *), void **ret_value);
 
-/* Let go of the table; NULL is none. */
+/* Free the table; NULL is allowed. */
 void fib_locals_free(struct fib_locals *locals);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - copying a name in front of readers. */
+/* names.c - copy a name while readers may read it */
 #include "base/check.h"
 #include "core/names.h"
 
@@ -12,11 +12,11 @@ int fib_name_copy(char *field, size_t size, const char *name)
 	size_t length = name ? strlen(name) : 0;
 	size_t n = length < size ? length : size - 1;
 
-	/* Never half a character: step back over continuation bytes. */
+	/* Never cut within a character: step back over continuation bytes. */
 	if (n < length)
 		while (n && ((unsigned char)name[n] & 0xc0) == 0x80)
 			n--;
-	/* The last byte is 0 from the start and stays it. */
+	/* The last byte is 0 from the start and stays 0. */
 	if (n)
 		memcpy(field, name, n);
 	memset(field + n, 0, size - n);

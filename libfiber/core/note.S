@@ -3,8 +3,9 @@
  * note.S - where the registry is, for readers of a stripped program
  *
  * An allocated ELF note beside the registry, for every machine: struct fib_layout_note, type
- * FIB_LAYOUT_NOTE_TYPE. It is assembly because C has no constant for a distance between two objects, and
- * a file of its own because link-time optimisation does not look into assembly that is part of C.
+ * FIB_LAYOUT_NOTE_TYPE. It is assembly because C has no constant expression for a distance between
+ * two objects. It is a separate file because link-time optimisation does not look into assembly
+ * inside C.
  */
 	.globl	fib_registry_note
 	.hidden	fib_registry_note
@@ -16,8 +17,9 @@ fib_registry_note:
 	.balign	4
 1:	.quad	fib_registry_here - 1b
 
-/* gdb's commands for fibers, inside programs that are linked with an archive: 4 is a Python script as it stands. A shared
- * library has its script beside it, where gdb looks (scripts/install.mk). */
+/* gdb's commands for fibers, inside programs that are linked with an archive: 4 marks a Python
+ * script as text. A shared library has its script in a file beside it, where gdb looks
+ * (scripts/install.mk). */
 #if !defined(__PIC__) || defined(__PIE__)
 	.section .debug_gdb_scripts, "MS", %progbits, 1
 	.byte	4

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parker.h - who waits, and which of several wakers wins
+ * parker.h - the state of a wait, and which of several wakers wins
  *
- * A fiber or a thread that waits can be woken by whoever grants what it waits for and by its deadline.
- * Exactly one may win, and the loser must not touch it any more, since it may long wait for
- * something else by then.
+ * A waiting fiber or thread can be woken by a thread that grants what it waits for, and by its
+ * deadline. Exactly one waker may win. The loser must not touch the waiter any more, which may
+ * already wait for something else.
  *
  * The rule: a wait has a ticket, and the ticket and its outcome are one word. Waking is a
  * compare-and-swap from (ticket, ARMED) to (ticket, outcome); it succeeds once per ticket. Only the
- * waiter itself starts a new ticket, and only when the old one has an outcome. A parker inside a fiber's
- * record is never unmapped, so a late waker can always read the word and find that the ticket has moved on.
+ * waiter itself starts a new ticket, and only when the old one has an outcome. A parker inside a
+ * fiber's record is never unmapped, so a late waker can always read the word and see that the
+ * ticket has changed.
  */
 #ifndef FIB_CORE_PARKER_H
 #define FIB_CORE_PARKER_H
@@ -21,16 +22,16 @@
 #include "base/list.h"
 
 enum fib_outcome {
-	FIB_OUTCOME_IDLE,	/* not waiting; 0: nor is a record that nobody has used yet */
+	FIB_OUTCOME_IDLE,	/* not waiting; 0, as in a record that was never used */
 	FIB_OUTCOME_ARMED,	/* still waiting */
 	FIB_OUTCOME_ARMED_PARK, /* waiting in fiber_park: a token may wake it */
 	FIB_OUTCOME_WOKEN,
 	FIB_OUTCOME_TIMED_OUT,
-	FIB_OUTCOME_CLAIMED, /* of one that blocks: woken soon, its waker still has its node */
+	FIB_OUTCOME_CLAIMED, /* of a wait that blocks: woken soon, its waker still uses its node */
 	FIB_OUTCOME_CANCELLED,
 	FIB_OUTCOME_ARMED_BLOCKING, /* still waiting, a pinned fiber: wake it by futex */
-	FIB_OUTCOME_ARMED_FIRM,	    /* still waiting, and no cancellation ends it */
-	/* The same in fiber_park. */
+	FIB_OUTCOME_ARMED_FIRM,	    /* still waiting, and cannot be cancelled */
+	/* FIRM in fiber_park. */
 	FIB_OUTCOME_ARMED_PARK_FIRM = FIB_OUTCOME_ARMED_PARK | 8,
 };
 #define FIB_OUTCOME_BITS 4
@@ -49,7 +50,7 @@ struct fib_waiter {
 	struct fib_list link; /* L under the queue's lock */
 	bool linked;	      /* L */
 	bool receives;	      /* I: it is a struct fib_receiver's (io/descriptor.h) */
-	short events;	      /* I once linked, of who waits for a descriptor (io/waiters.h) */
+	short events;	      /* I once linked, of a wait for a descriptor (io/waiters.h) */
 	struct fib_parker *parker;
 	uint64_t who;	       /* fiber id, or FIB_HOLDER_THREAD | tid */
 	uint32_t armed;	       /* the word while this wait is undecided */
@@ -64,23 +65,24 @@ static inline bool fib_parker_parks(uint32_t word)
 
 static inline enum fib_outcome fib_parker_outcome(struct fib_parker *p)
 {
-	/* pairs: parker.claim -- what the winner did before is visible. */
+	/* pairs: parker.claim -- the winner's earlier writes are visible. */
 	return (enum fib_outcome)(fib_load_acquire(&p->word) & FIB_OUTCOME_MASK);
 }
 
-/* Start a ticket. Only the waiter itself. Returns the armed word. */
+/* Start a ticket. Called by the waiter itself. Returns the armed word. */
 static inline uint32_t fib_parker_arm(struct fib_parker *p, enum fib_outcome armed)
 {
 	uint32_t word = ((fib_load(&p->word) >> FIB_OUTCOME_BITS) + 1) << FIB_OUTCOME_BITS | armed;
 
-	/* Release: whoever claims sees the wait record. fiber_park, which must also see a token left
-	 * by whoever did not see this word, adds its own fence (pairs: park.token). */
+	/* Release: a thread that claims sees the wait record. fiber_park, which must also see a
+	 * token left by a thread that did not see this word, adds its own fence (pairs:
+	 * park.token). */
 	fib_store_release(&p->word, word);
 	return word;
 }
 
-/* Try to decide the wait that was armed as `armed`. True for the one winner, who must then make the
- * waiter run. */
+/* Try to decide the wait that was armed as `armed`. Returns true for the one winner, which must
+ * then make the waiter run. */
 static inline bool fib_parker_claim(struct fib_parker *p, uint32_t armed, enum fib_outcome outcome)
 {
 	uint32_t expected = armed;

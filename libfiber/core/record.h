@@ -6,18 +6,20 @@
  * Records live in the registry (registry.h), which never unmaps them, so a pointer to one can
  * always be read, by late wakers inside the process and by the tools outside it.
  *
- * The rule for readers: seq is odd while the fiber runs and moves at every switch. Copy the
- * record and the stack between two readings of id and seq; when both are the same and seq is even,
- * the copy is of one moment. (A record that is reused starts at seq 0 with another id.)
- * The carrier stores an odd seq before the fiber's stack may change and an even one after its
- * registers are saved (pairs: record.seq).
+ * The rule for readers: seq is odd while the fiber runs and changes at every switch. Copy the
+ * record and the stack between two readings of id and seq. If both are unchanged and seq is even,
+ * the copy is of one moment. (A record that is reused starts at seq 0 with another id.) The carrier
+ * stores an odd seq before the fiber's stack may change and an even one after its registers are
+ * saved (pairs: record.seq).
  *
- * Whoever takes a fiber from one state to another adds the time since the last change to what it has spent in
- * the state that it leaves. So its times in all states, with the time since the last change, are the time since it was
- * born; no clock but the coarse one is read for it, and within a tick nothing is written.
+ * The thread that changes a fiber's state adds the time since the last change to the fiber's time
+ * in the old state. So the times in all states, plus the time since the last change, are the time
+ * since the fiber was submitted. Only the coarse clock is read, and within a tick nothing is
+ * written.
  *
- * The first cache line holds what a switch touches, the second what a wait touches; a spawn and an end
- * touch these and the two after them. What lies behind is as every fiber leaves it: empty.
+ * The first cache line contains what a switch touches, the second what a wait touches. A spawn and
+ * an exit touch these and the two after them. The fields after those are empty again when a fiber
+ * has exited.
  */
 #ifndef FIB_CORE_RECORD_H
 #define FIB_CORE_RECORD_H
@@ -44,46 +46,44 @@ struct fib_timers;
 
 #define FIB_TIMER_NONE UINT32_MAX
 
-/* Something on the fiber's own stack that must hear of its end, should it end in there. Newest first. */
+/* An object on the fiber's own stack that is notified if the fiber exits in there. Newest first. */
 struct fib_ending {
 	struct fib_ending *outer;
-	void (*end)(struct fib_ending *ending); /* by the fiber itself; does not wait */
+	void (*end)(struct fib_ending *ending); /* called by the fiber itself; must not wait */
 };
 
-/* cancelled: by whom, and what came of it. */
+/* cancelled: the origin of the cancellation, and its progress. */
 #define FIB_CANCELLED	     1u
-#define FIB_CANCELLED_FINISH 2u /* its runtime finishes: it must end (background.c) */
-#define FIB_CANCELLED_TOLD   4u /* it has been told since */
-#define FIB_CANCEL_MASKED    8u /* not cancelled by this: its waits are not ended (cancel.c) */
+#define FIB_CANCELLED_FINISH 2u /* by its runtime, which finishes: it must exit (background.c) */
+#define FIB_CANCELLED_TOLD   4u /* the fiber has been notified since */
+#define FIB_CANCEL_MASKED    8u /* not a cancellation: its waits are not ended (cancel.c) */
 
-/* life: who still needs the record (join.c). */
+/* life: what still needs the record (join.c). */
 #define FIB_LIFE_SUBMITTED 1u
-#define FIB_LIFE_DONE	   2u	/* has ended, its stack is gone */
-#define FIB_LIFE_DETACHED  4u	/* nobody will join */
+#define FIB_LIFE_DONE	   2u	/* has exited, its stack is released */
+#define FIB_LIFE_DETACHED  4u	/* will not be joined */
 #define FIB_LIFE_JOINING   8u	/* `joiner` waits for it */
-#define FIB_LIFE_NAMED	   16u	/* its name is to be cleared before the next one's */
-#define FIB_LIFE_JOINER	   256u /* above: how often somebody has come to join */
+#define FIB_LIFE_NAMED	   16u	/* clear its name before the record's next use */
+#define FIB_LIFE_JOINER	   256u /* counter in the bits from here: calls that joined */
 
-/* I set before it is submitted, then read-only · F the fiber itself or its carrier in its name ·
+/* I set before it is submitted, then read-only · F the fiber itself, or its carrier on its behalf ·
  * A any thread, atomic · L under the lock named */
 struct fiber {
-	struct fib_context
-		context;       /* F: written by the switch; sp 0: it has not begun, or has ended */
-	struct fiber *link;    /* whoever has the fiber: run queue or free list */
-	_Atomic uint64_t seq;  /* F, A: readers (record.seq) */
-	_Atomic int64_t since; /* whoever changes state, A: readers */
-	_Atomic uint8_t state; /* enum fiber_state; F, and whoever makes it runnable */
-	_Atomic uint8_t wait_kind; /* F: enum fib_wait_kind */
-	uint8_t flags;		   /* I: FIBER_DETACHED ... */
-	_Atomic uint8_t cancelled; /* A: FIB_CANCEL*, cancel.gap; all but MASKED stay */
-	uint16_t carrier;	   /* F: index of the carrier that runs or last ran it */
-	uint16_t pins;		   /* F */
+	struct fib_context context; /* F: written by the switch; sp 0: not started, or exited */
+	struct fiber *link;	    /* the owner of the fiber: run queue or free list */
+	_Atomic uint64_t seq;	    /* F, A: readers (record.seq) */
+	_Atomic int64_t since;	    /* the thread that changes the state, A: readers */
+	_Atomic uint8_t state;	    /* enum fiber_state; F, and the thread that wakes it */
+	_Atomic uint8_t wait_kind;  /* F: enum fib_wait_kind */
+	uint8_t flags;		    /* I: FIBER_DETACHED ... */
+	_Atomic uint8_t cancelled;  /* A: FIB_CANCEL*, cancel.gap; all except MASKED stay */
+	uint16_t carrier;	    /* F: index of the carrier that runs or last ran it */
+	uint16_t pins;		    /* F */
 
 	struct fib_parker parker;
 	union {
 		uint64_t wait_object; /* F */
-		struct fiber
-			*before; /* L fresh.lock, of one that has not begun: who came before it */
+		struct fiber *before; /* L fresh.lock, if not started: the one before it */
 	};
 	uint64_t wait_arg;	   /* F */
 	int64_t wait_deadline;	   /* F */
@@ -95,54 +95,56 @@ struct fiber {
 	uint64_t id;		 /* I; 0 in a free record */
 	uint64_t parent;	 /* I */
 	uint64_t cpu;		 /* F: ns, in steps of the coarse clock, like the next two */
-	uint64_t runnable;	 /* F: stood in line */
-	_Atomic uint64_t waited; /* whoever makes it runnable (record.waited) */
+	uint64_t runnable;	 /* F: waiting for a carrier */
+	_Atomic uint64_t waited; /* the thread that wakes it (record.waited) */
 	fiber_fn *fn;		 /* I */
 	void *arg;		 /* I */
 	uint64_t spawn_pc;	 /* I */
 
 	struct fiber_result result;    /* F, then the joiner */
-	struct fib_stack stack;	       /* F: from its begin on; low NULL: the size it will have */
+	struct fib_stack stack;	       /* F: from its start on; low NULL: the size it will have */
 	_Atomic uint32_t life;	       /* A: FIB_LIFE_* */
 	_Atomic uint32_t joiner_armed; /* A: join.meet: the ticket of the wait */
-	_Atomic uintptr_t joiner;      /* A: join.meet: its parker, + 1 when it blocks */
-	int64_t born;		       /* whoever submits it: when; 0: nobody has */
+	_Atomic uintptr_t joiner;      /* A: join.meet: its parker, + 1 if it blocks */
+	int64_t born;		       /* written at submission: the time; 0: not submitted */
 
-	struct fib_ending *endings;	  /* F; NULL in a free record, like what follows */
-	struct fib_exit *exits;		  /* F: exit handlers, the last first */
-	struct fib_layout_labels *labels; /* F: NULL: none set yet; readers */
+	struct fib_ending *endings;	  /* F; NULL in a free record, like the following fields */
+	struct fib_exit *exits;		  /* F: exit handlers, last added first */
+	struct fib_layout_labels *labels; /* F: NULL: none set yet; read by the tools */
 	struct fib_locals *locals;	  /* F: NULL: none set */
-	_Atomic uint32_t members;	  /* A: how many live in groups that lie on its stack */
-	uint8_t held;			  /* F: locks that it holds alone (held.c), modulo 256 */
+	_Atomic uint32_t members;	  /* A: live members of groups that are on its stack */
+	uint8_t held;			  /* F: locks held exclusively (held.c), modulo 256 */
 	bool unwinds;			  /* F: its frames are being unwound (unwind.c) */
 	_Atomic uint8_t asked; /* A: FIB_CANCELLED, for readers outside; 0 while `cancelled` is 0 */
-	uint8_t masks; /* F: nesting depth; 0 unless FIB_CANCEL_MASKED is set, but for readers */
+	uint8_t masks; /* F: nesting depth; 0 without FIB_CANCEL_MASKED, but readers may see more */
 	void *group;   /* I: the struct fiber_group it is a member of, or NULL */
 	const void *held_last; /* F: the lock it took last, + 1 for a rwlock */
-	const void *held_at;   /* F: where: the address after the call */
+	const void *held_at;   /* F: where it took it: the address after the call */
 
-	struct fiber *group_owner;     /* I: with a group: whose stack it lies on, or NULL */
-	void (*ended)(struct fiber *); /* I: with a group: told when it has ended */
+	struct fiber *group_owner; /* I: with a group: the fiber whose stack it is on, or NULL */
+	void (*ended)(struct fiber *); /* I: with a group: called when the fiber has exited */
 
 	struct fib_list group_link; /* L the group's lock */
-	/* L sched->background.lock: its place among those, while it is in there */
+	/* L sched->background.lock: its node in the list of background fibers, while it is in it */
 	struct fib_list background;
-	char name[32]; /* F or the owner of the handle; readers may see it half written */
-	/* In a thread's name that joins it: its own would be gone while the fiber still looks at it. */
+	char name[32]; /* F or the owner of the handle; readers may see a mixture */
+	/* The parker of a thread that joins it: the thread's own could be gone while the fiber
+	 * still reads it. */
 	struct fib_parker thread_joiner;
 	char failure[96]; /* F: fiber_fail's text */
 
 	struct fib_announce announce; /* F */
 } fib_aligned(FIB_CACHE_LINE);
 
-/* Submitted at now, ns of the coarse clock. By whoever has it. */
+/* Note that the fiber is submitted at now, ns of the coarse clock. Called by its owner. */
 static inline void fib_bear(struct fiber *fiber, int64_t now)
 {
 	fib_store(&fiber->since, now);
 	fiber->born = now;
 }
 
-/* From now on it is runnable, and has waited until now unless it begins. By whoever has the fiber. */
+/* Make the fiber runnable at now. The time until now is waiting, unless the fiber has not started.
+ * Called by its owner. */
 static inline void fib_show_runnable(struct fiber *fiber, int64_t now)
 {
 	const int64_t since = fib_load(&fiber->since);
@@ -153,14 +155,14 @@ static inline void fib_show_runnable(struct fiber *fiber, int64_t now)
 				  fib_load(&fiber->waited) + (uint64_t)(now - since));
 		else
 			fiber->born = now;
-		/* label: record.waited -- who sees the new time sees what was counted until then. */
+		/* label: record.waited -- a reader that sees the new time sees the sum up to it. */
 		fib_store_release(&fiber->since, now);
 	}
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
 }
 
-/* It leaves the CPU at now, ns of the coarse clock. Most often it came in the same tick, and its second cache line is
- * not touched. By the fiber itself. */
+/* The fiber leaves the CPU at now, ns of the coarse clock. Usually it came in the same tick, and
+ * its second cache line is not touched. Called by the fiber itself. */
 static inline void fib_count_cpu(struct fiber *fiber, int64_t now)
 {
 	int64_t since = fib_load(&fiber->since);
@@ -169,7 +171,7 @@ static inline void fib_count_cpu(struct fiber *fiber, int64_t now)
 		fiber->cpu += (uint64_t)(now - since);
 }
 
-/* What sanitizers are told comes on top, in their builds. */
+/* The data for sanitizers comes on top, in their builds. */
 _Static_assert(offsetof(struct fiber, announce) <= 512, "a million fibers are a normal number");
 
 #endif

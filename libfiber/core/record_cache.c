@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_cache.c - records, some at a time
+ * record_cache.c - a carrier's cache of free records
  *
- * A carrier whose fibers spawn and end takes and gives a record for each fiber, and the registry has one lock. So
- * a carrier keeps a few: what was given last, and is warm, is taken first.
+ * A carrier takes and gives a record for each fiber that its fibers spawn or that exits on it, and
+ * the registry has one lock. So a carrier keeps a few records. The one given last is in the CPU's
+ * cache and is taken first.
  *
- * Ids are taken one by one, since a person reads them, and they tell which fiber is older. But when several
- * carriers spawn hundreds of fibers in a millisecond, the word that counts ids goes to and fro between their CPUs,
- * and nobody can tell which of those is older. So a carrier that comes for more within the same tick of the
- * clock gets twice as many as the last time; what it has left when the clock has moved on it forgets.
+ * Ids are taken one by one, because people read them and they show which fiber is older. But when
+ * several carriers spawn hundreds of fibers in a millisecond, the cache line of the id counter
+ * moves between their CPUs, and nobody can tell which of those fibers is older. So a carrier that
+ * needs another id within the same tick of the clock takes twice as many as the last time. It drops
+ * unused ids when the clock has advanced.
  */
 #include "core/record_cache.h"
 
@@ -34,7 +36,7 @@ int fib_record_take(struct fib_record_cache *cache, struct fiber **ret)
 	return 0;
 }
 
-/* Give the n records at the front back. */
+/* Give the first n records back to the registry. */
 static void give_back(struct fib_record_cache *cache, unsigned n)
 {
 	struct fiber *first = cache->first, *last = first;

@@ -2,12 +2,12 @@
 /*
  * registry.c - fiber records in one reserved range
  *
- * Address space for all records there will ever be is reserved at the start, and made readable chunk by
- * chunk as it is needed. Nothing is ever given back, so a reader needs no lock: every address below
- * `committed` can be read for ever, and a record whose id is 0 is free.
+ * The address space for all records is reserved at the start, and made readable in chunks as it is
+ * needed. It is never released, so a reader needs no lock: every address below `committed` can
+ * always be read, and a record with id 0 is free.
  *
- * Where address space is limited (RLIMIT_AS) the range is no more than a part of the limit, since stacks need the
- * most, and is halved until there is room for it. A smaller registry is full earlier: then a spawn fails.
+ * If address space is limited (RLIMIT_AS), the range is only a part of the limit, since stacks need
+ * the most, and is halved until it fits. A smaller registry is full earlier; then a spawn fails.
  */
 #include "core/registry.h"
 
@@ -24,15 +24,15 @@
 #define CAPACITY_MOST  (UINT64_C(1) << 24)
 #define CHUNK	       4096u /* records */
 #define CAPACITY_LEAST CHUNK
-#define LIMIT_PART     32u /* of a limit of address space: a record beside a stack of 16 KiB */
+#define LIMIT_PART     32u /* of a limit of address space: a record for a stack of 16 KiB */
 
 FIBER_API struct fib_layout fiber_registry = {.version = FIB_LAYOUT_VERSION};
 
-/* The same under a name that no other object can take over: note.S needs a fixed distance. */
+/* The same object under a name that cannot be interposed: note.S needs a fixed distance. */
 extern struct fib_layout fib_registry_here
 	__attribute__((alias("fiber_registry"), visibility("hidden"), used));
 
-/* So that whoever links the registry from the archive links the note. */
+/* A reference, so that a program that links the registry from the archive also links the note. */
 extern const char fib_registry_note[] __attribute__((visibility("hidden")));
 static const char *const note __attribute__((used)) = fib_registry_note;
 
@@ -41,8 +41,8 @@ static struct {
 	_Atomic uint32_t lock;
 	bool started;		/* L */
 	struct fiber *free;	/* L */
-	uint64_t used;		/* L: records ever taken */
-	_Atomic uint64_t taken; /* written under L: records that are not free */
+	uint64_t used;		/* L: number of records ever used */
+	_Atomic uint64_t taken; /* written under L: number of records that are not free */
 } registry fib_aligned(FIB_CACHE_LINE);
 
 _Atomic int64_t fib_coarse_clock fib_aligned(FIB_CACHE_LINE);
@@ -142,7 +142,7 @@ static void describe_names(void)
 	strncpy(fiber_registry.port, fib_arch_name, sizeof fiber_registry.port - 1);
 }
 
-/* How many records to ask for first. */
+/* The number of records to try first. */
 static uint64_t capacity_wanted(void)
 {
 	const uint64_t limit = fib_os_space_limit();
@@ -194,7 +194,8 @@ static int start(void)
 	describe_fields();
 	describe_objects();
 	describe_names();
-	/* A reader outside may look at any moment: the magic says that the rest is there. */
+	/* A reader outside may read at any moment: the magic, written last, says that the rest is
+	 * there. */
 	fib_fence_release();
 	memcpy(fiber_registry.magic, FIB_LAYOUT_MAGIC, sizeof fiber_registry.magic);
 	return 0;
@@ -206,14 +207,14 @@ int fib_registry_init(void)
 
 	fib_spin_lock(&registry.lock);
 	if (!registry.started)
-		rc = start(); /* after an error the limit may be raised and the next call succeed */
+		rc = start(); /* after an error the limit may be raised and a later call succeed */
 	if (rc == 0)
 		registry.started = true;
 	fib_spin_unlock(&registry.lock);
 	return rc;
 }
 
-/* Make the next chunk readable. Under the lock. */
+/* Make the next chunk readable. Called under the lock. */
 static int grow(void)
 {
 	uint64_t committed = fiber_registry.committed;
@@ -245,7 +246,7 @@ int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count)
 				break;
 			fiber = fib_registry_at(registry.used++);
 		}
-		/* In the order of their addresses: a list of fibers walks the range. */
+		/* In the order of addresses, so that walking a list of fibers walks the range. */
 		*last = fiber;
 		last = &fiber->link;
 		count++;
@@ -284,7 +285,7 @@ void fib_registry_unlock(void)
 	fib_spin_unlock(&registry.lock);
 }
 
-/* Some record that is in use, or NULL. */
+/* Find a record that is in use, or NULL. */
 static struct fiber *first_in_use(void)
 {
 	uint64_t i;
@@ -300,8 +301,8 @@ void fib_registry_forget(void)
 	void *records = fib_registry_at(0);
 	struct fiber *fiber = first_in_use();
 
-	/* Pages that were never touched are all zeros, and so is a record that nobody has used. An emulator may
-	 * promise that and not do it, and locked memory keeps its contents. */
+	/* Pages that were never touched are zero, and so is a record that was never used. But an
+	 * emulator may ignore the discard, and locked memory keeps its contents. */
 	fib_os_discard(records, registry.used * sizeof(struct fiber));
 	if (fiber && fiber->id)
 		memset(records, 0, registry.used * sizeof(struct fiber));
@@ -315,8 +316,8 @@ void fib_coarse_set(int64_t now)
 {
 	int64_t before = fib_load(&fib_coarse_clock);
 
-	/* Whoever lost its CPU since it read the clock must not put it back: a fiber that began to run
-	 * after that would have run for less than nothing. */
+	/* A thread that lost its CPU after it read the clock must not set it back: a fiber that
+	 * began to run in between would have run for a negative time. */
 	while (before < now && !fib_cas(&fib_coarse_clock, &before, now))
 		;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry.h - where fiber records come from
+ * registry.h - allocation of fiber records
  *
- * The registry is the allocator: to register a fiber is to take a record, to list fibers is to
- * walk the range. One per process, shared by all runtimes.
+ * The registry is the allocator: to register a fiber is to take a record, and to list fibers is to
+ * walk the range. There is one registry per process, shared by all runtimes.
  */
 #ifndef FIB_CORE_REGISTRY_H
 #define FIB_CORE_REGISTRY_H
@@ -14,44 +14,46 @@
 /* The exported self-description. */
 extern struct fib_layout fiber_registry;
 
-/* Reserve the range and fill in fiber_registry, once; later calls return the first one's result.
- * 0, -ENOMEM. Any thread. */
+/* Reserve the range and fill in fiber_registry, once. Later calls do nothing, unless the earlier
+ * ones failed. Returns 0 or -ENOMEM. Any thread. */
 int fib_registry_init(void);
 
 /*
- * Take n records, linked through ->link, or as many as there are; at least one. Fields are as
- * the last owner left them, id is 0, seq even. 0, -EAGAIN when the registry is full, -ENOMEM. Any thread.
+ * Take n records, linked through ->link, or as many as there are; at least one. Fields are as the
+ * last owner left them; id is 0, seq is even. Returns 0, -EAGAIN when the registry is full, or
+ * -ENOMEM. Any thread.
  */
 int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count);
 
-/* Give back a list of n records linked through ->link; ids are already 0. */
+/* Give back a list of n records linked through ->link. Their ids must be 0. */
 void fib_registry_give(struct fiber *first, struct fiber *last, unsigned n);
 
-/* How many records are taken at this moment, those among them that a cache keeps (record_cache.h). Any thread. */
+/* The number of records that are taken now, including those in caches (record_cache.h). Any
+ * thread. */
 uint64_t fib_registry_taken(void);
 
-/* An id that nobody else gets, one more than the last one. */
-extern _Atomic uint64_t fib_registry_ids; /* given out */
+/* Take the next id: one more than the last, and unique. */
+extern _Atomic uint64_t fib_registry_ids; /* last id taken */
 static inline uint64_t fib_registry_next_id(void)
 {
 	return fib_add_relaxed(&fib_registry_ids, 1) + 1;
 }
 
-/* n of them that follow each other: the first one. */
+/* Take n consecutive ids and return the first. */
 static inline uint64_t fib_registry_take_ids(unsigned n)
 {
 	return fib_add_relaxed(&fib_registry_ids, n) + 1;
 }
 
-/* Keep others out of the free list and the process' name: while it is set, while the process forks. */
+/* Lock the free list and the process' name: while the name is set, and while the process forks. */
 void fib_registry_lock(void);
 void fib_registry_unlock(void);
 
-/* In a forked child, under that lock: the fibers of the parent are the parent's; every record is free. */
+/* In a forked child, under that lock: drop the fibers of the parent; every record is free. */
 void fib_registry_forget(void);
 
-/* The coarse clock: ns of CLOCK_MONOTONIC, at most about a millisecond old while something runs. It
- * never goes back: a time before the one it shows is ignored. */
+/* The coarse clock: ns of CLOCK_MONOTONIC, at most about a millisecond old while a fiber runs. It
+ * never goes back: setting an earlier time has no effect. */
 extern _Atomic int64_t fib_coarse_clock;
 static inline int64_t fib_coarse_now(void)
 {
@@ -60,7 +62,8 @@ static inline int64_t fib_coarse_now(void)
 
 void fib_coarse_set(int64_t now);
 
-/* How many records exist; record i is fib_registry_at(i). Records are never unmapped. */
+/* The number of records that can be read; record i is fib_registry_at(i). Records are never
+ * unmapped. */
 uint64_t fib_registry_committed(void);
 struct fiber *fib_registry_at(uint64_t i);
 
