@@ -2,8 +2,9 @@
 /*
  * alloc.c - stacks from the pool for contexts that are not fibers
  *
- * Callers are promised all the bytes they ask for, so the colour comes on top. What the pool must know to take
- * the stack back lies in the caller's struct, not in a table that would have to be searched.
+ * Callers get all the bytes they ask for, so the colour is added to the size. The data that the
+ * pool needs to take the stack back is in the caller's struct, not in a table that would have to be
+ * searched.
  */
 #include <fiber/context.h>
 
@@ -14,7 +15,7 @@
 #include "stack/class.h"
 #include "stack/pool.h"
 
-/* What is in the opaque part of a struct fiber_stack. */
+/* The contents of the opaque part of a struct fiber_stack. */
 enum { OPAQUE_SIZE, OPAQUE_COLOUR, OPAQUE_CLASS };
 
 int fiber_stack_alloc(size_t size, struct fiber_stack *ret)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * class.c - cutting, keeping and cooling the stacks of one size
+ * class.c - cut, keep and trim the stacks of one size
  *
- * A class grows by slabs: one mapping of many stacks, each with a guard below it. A new stack is cut from its slab with
- * its guard, which is made for several at once where that is cheaper. A returned stack keeps its pages, since the
- * next fiber wants them warm, and is taken again last in, first out; what nobody took for a whole period
- * loses its pages and keeps its address.
+ * A class grows by slabs: one mapping of many stacks, each with a guard below it. A new stack is
+ * cut from its slab with its guard; guards are made several at once where that is cheaper. A
+ * returned stack keeps its pages, since the next fiber profits from warm pages, and stacks are
+ * taken last in, first out. A stack that was not taken for a whole period loses its pages and keeps
+ * its address.
  *
  * Tops are coloured: page-aligned tops would put the hot ends of all stacks into the same few cache
- * sets. A colour is a property of the place, so a stack keeps it for life.
+ * sets. A colour belongs to the address, so a stack keeps it for life.
  *
- * Free stacks stand in a table beside them: none is touched while nobody runs on it.
+ * Free stacks are listed in a separate table: no stack is touched while it is unused.
  */
 #include "stack/class.h"
 
@@ -29,8 +30,8 @@
 #define COLOUR_STEP 192u
 _Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
 #define WARM_UP	    32u
-#define AHEAD	    64u	       /* guards ... */
-#define AHEAD_BYTES (4u << 20) /* ... or less: a large one takes microseconds, under a lock */
+#define AHEAD	    64u	       /* guards made at once ... */
+#define AHEAD_BYTES (4u << 20) /* ... or fewer: a large one takes microseconds, under a lock */
 
 void fib_class_push(struct fib_stack_class *c, const struct fib_stack *stack)
 {
@@ -43,7 +44,8 @@ void fib_class_push_cold(struct fib_stack_class *c, const struct fib_stack *stac
 	c->free[c->cold++] = *stack;
 }
 
-/* Those that will be taken next get the page that they begin on: that costs less than a fault for each. */
+/* Map the first page of the stacks that will be taken next: cheaper than one page fault for
+ * each. */
 static void warm_up(struct fib_stack_class *c)
 {
 	void *tops[WARM_UP];
@@ -66,7 +68,7 @@ void fib_class_pop(struct fib_stack_class *c, struct fib_stack *ret)
 		c->idle = c->count - c->cold;
 }
 
-/* Room in the table for n more. */
+/* Make room in the table for n more. */
 static int make_room(struct fib_stack_class *c, size_t n)
 {
 	size_t room = c->room ? c->room : 512;
@@ -103,7 +105,7 @@ static int map_slab(struct fib_stack_class *c, unsigned class, size_t stride)
 	return 0;
 }
 
-/* The guard of the next stack, and those of some after it. */
+/* Make the guard of the next stack, and those of some after it. */
 static int guard_some(struct fib_stack_class *c, size_t guard, size_t stride)
 {
 	const size_t left = (size_t)(c->end - c->next) / stride;

@@ -2,27 +2,28 @@
 /*
  * class.h - the free stacks of one size with guards of one size
  *
- * All of it under the lock, which the caller takes.
+ * The caller of these functions holds the lock, except for fib_class_trim().
  */
 #ifndef FIB_STACK_CLASS_H
 #define FIB_STACK_CLASS_H
 
 #include "stack/stack.h"
 
-/* L: all under lock. Zeroed is empty. */
+/* L: all fields, under lock. Zeroed memory is an empty class. */
 struct fib_stack_class {
 	_Atomic uint32_t lock;
-	/* Below `cold` those without pages, then the warm ones, newest last. Has room for all that were cut. */
+	/* Below `cold` the stacks without pages, then those with pages, newest last. Has room for
+	 * all that were cut. */
 	struct fib_stack *free;
 	size_t room;
 	size_t count;
 	size_t cold;
 	size_t promised; /* at most count */
-	size_t cut;	 /* ever */
-	size_t trimmed;	 /* ever: those that lost their pages */
-	size_t idle;	 /* the fewest warm ones there were since the last trim */
+	size_t cut;	 /* number of stacks ever made */
+	size_t trimmed;	 /* how often a stack has lost its pages */
+	size_t idle;	 /* minimum number of stacks with pages since the last trim */
 	char *next;	 /* in the newest slab */
-	char *guarded;	 /* as far as this stacks from next on have their guard */
+	char *guarded;	 /* the stacks from next up to here have their guard */
 	char *end;
 	unsigned colour;
 };
@@ -42,18 +43,20 @@ static inline size_t fib_class_guard(unsigned class)
 	return (size_t)FIB_GUARD_MIN << class / FIB_CLASS_SIZES;
 }
 
-/* Add one that keeps its pages, as the first that will be taken; one without, as the last. */
+/* Add a stack that keeps its pages, to be taken first; or one without pages, to be taken last. */
 void fib_class_push(struct fib_stack_class *c, const struct fib_stack *stack);
 void fib_class_push_cold(struct fib_stack_class *c, const struct fib_stack *stack);
 
-/* Take one; there is one. */
+/* Take a stack; the class must not be empty. */
 void fib_class_pop(struct fib_stack_class *c, struct fib_stack *ret);
 
-/* Make a new one, which is in use at once; class is that of c. 0, -ENOMEM, also when no guard can be made. */
+/* Make a new stack, which is not put into the class; class is the number of c. Returns 0, or
+ * -ENOMEM, also when no guard can be made. */
 int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *ret);
 
-/* Drop the pages of those that lay idle since the last time: the oldest ones. Takes the lock itself, for one at a
- * time, so that nobody takes it meanwhile, or waits for long. */
+/* Drop the pages of the stacks that were idle since the last call, the oldest ones. Takes the lock
+ * itself, for one stack at a time, so that the caller must not hold it and other threads do not
+ * wait long. */
 void fib_class_trim(struct fib_stack_class *c);
 
 #endif

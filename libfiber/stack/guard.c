@@ -2,29 +2,31 @@
 /*
  * guard.c - which kind of guard a stack gets
  *
- * A guard that is a mapping of its own (mprotect) splits the mapping it lies in, and a process may have some
- * 65,000 mappings: 32,753 stacks. A guard inside a mapping (MADV_GUARD_INSTALL, Linux 6.13) costs none,
- * and a million stacks are one mapping. But gdb's gcore, which saves a process mapping by mapping, gives
- * a mapping up at the first page that it cannot read, and every stack behind such a guard is lost to it.
+ * A guard that is a separate mapping (mprotect) splits the mapping around it, and a process may
+ * have about 65,000 mappings: 32,753 stacks. A guard inside a mapping (MADV_GUARD_INSTALL, Linux
+ * 6.13) needs none, and a million stacks are one mapping. But gdb's gcore, which saves a process
+ * mapping by mapping, stops saving a mapping at the first page that it cannot read, so it loses
+ * every stack behind such a guard.
  *
- * So the first guards split, and gcore saves every stack of a program of ordinary size. When there are
- * more, new guards are made inside, and with each of them two of the first ones are turned into guards
- * inside as well, until a program of a million stacks has a few mappings again. (The kernel's own cores
- * always have all stacks.)
+ * So the first guards split, and gcore saves every stack of a program of ordinary size. When there
+ * are more, new guards are made inside, and each of them converts two of the first ones into guards
+ * inside as well, until a program of a million stacks has a few mappings again. (The kernel's own
+ * cores always contain all stacks.)
  *
- * How large: a frame no larger than the guard cannot step over it. A page of guard costs an entry of 8 bytes in the page tables,
- * and time when the stack is made, once. For a stack of 256 KiB with one page in use (bench/guards.c, a million of them):
+ * The size: a frame no larger than the guard cannot step over it. A page of guard costs 8 bytes of
+ * page table, and time once, when the stack is made. For a stack of 256 KiB with one page in use
+ * (bench/guards.c, a million of them):
  *
  *	guard		4 KiB	16 KiB	64 KiB	256 KiB	1 MiB
  *	page tables	521	545	641	1,026	2,565	bytes a stack
  *	made in		0.5	0.6	0.9	2.1	10	us
  *
- * So 64 KiB is the default: 96 bytes more than 16 KiB, of 5,200 that a suspended fiber takes. 1 MiB would be 2 KiB more. With
- * -fstack-clash-protection, which touches each page of a frame, any guard stops every frame; the size is for code
- * that was compiled without it.
+ * So 64 KiB is the default: it costs 96 bytes more than 16 KiB, of the 5,200 bytes of a suspended
+ * fiber. 1 MiB would cost 2 KiB more. With -fstack-clash-protection, which touches each page of a
+ * frame, any guard stops every frame; the size matters for code compiled without it.
  *
- * Where the kernel knows no guards inside a mapping, all of them split. A guard that cannot be made
- * is an error, never a stack without one.
+ * If the kernel does not support guards inside a mapping, all guards split. If a guard cannot be
+ * made, the call fails; there is never a stack without a guard.
  */
 #include "stack/guard.h"
 
@@ -34,14 +36,14 @@
 #include "os/os.h"
 #include "os/spin.h"
 
-/* Two mappings each: a quarter of what vm.max_map_count allows if nobody changed it. */
+/* Two mappings each: a quarter of the default vm.max_map_count. */
 #define SPLITS 8192
 
 /* L: all under lock */
 static struct {
 	_Atomic uint32_t lock;
-	uint32_t made; /* how many were ever split, up to SPLITS */
-	uint32_t kept; /* the first so many of these are split still */
+	uint32_t made; /* number ever split, up to SPLITS */
+	uint32_t kept; /* the first of these that are still split */
 	struct {
 		void *at;
 		size_t size;
@@ -70,7 +72,7 @@ static int split(void *at, size_t size)
 	return rc;
 }
 
-/* Nothing is lost where it does not work: the guard stays as it was. */
+/* If this fails, the guard stays as it was. */
 static void turn_two(void)
 {
 	int i;

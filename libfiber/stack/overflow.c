@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* overflow.c - telling a stack overflow from any other fault. */
+/* overflow.c - tell a stack overflow from any other fault */
 #include "stack/overflow.h"
 
 #include "stack/pool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* overflow.h - is this faulting address somebody's guard? */
+/* overflow.h - whether a fault address is in a stack's guard */
 #ifndef FIB_STACK_OVERFLOW_H
 #define FIB_STACK_OVERFLOW_H
 
@@ -8,8 +8,8 @@
 
 #include "stack/stack.h"
 
-/* Whether address lies in the guard below the stack. A foreign stack has no guard of ours: the page
- * below it counts. Async-signal-safe. */
+/* Return whether address is in the guard below the stack. A foreign stack has no guard of the
+ * library: for it, the page below it counts. Async-signal-safe. */
 bool fib_stack_overflowed(const struct fib_stack *stack, uint64_t address);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c - who gets which stack
+ * pool.c - allocation of stacks to fibers
  *
- * Stacks come in classes (class.c), by the sizes of stack and guard, both powers of two. Carriers keep a few stacks of
- * the class that they use. A stack that one fiber with a small guard has left is never given to one that asks for a large one.
+ * Stacks come in classes (class.c), by the sizes of stack and guard, both powers of two. Carriers
+ * cache a few stacks of the class that they use. A stack with a small guard is never given to a
+ * fiber that asks for a large one.
  *
- * A fiber that has not begun needs no stack yet, but it must be sure to get one: by then nobody could be told
- * that there is none. So its maker gets a promise. The rule: there are never fewer free stacks than
- * promises, and who has no promise takes none of those. A stack that lies in a carrier's cache is not counted as
- * free, so a fiber that begins there takes it and leaves its promise to the carrier, for the next spawn.
+ * A fiber that has not started needs no stack yet, but its stack must be guaranteed: when it
+ * starts, a failure could not be reported any more. So its creator gets a promise. The rule: there
+ * are always at least as many free stacks as promises, and a take without a promise uses none of
+ * those. Stacks in a carrier's cache do not count as free. A fiber that starts with a cached stack
+ * leaves its promise to the carrier, for the next spawn.
  */
 #include "stack/pool.h"
 
@@ -23,12 +25,12 @@
 #include "stack/slabs.h"
 
 #define TRIM_EVERY INT64_C(1000000000)
-#define PROMISES   32u /* as many as a carrier gets or gives back at a time */
+#define PROMISES   32u /* taken or given back by a carrier at once */
 
 static struct fib_stack_class classes[FIB_CLASSES];
 static _Atomic int64_t trimmed_at; /* A: pool.trim */
 
-/* The least n for which least << n is not less than size. */
+/* The smallest n for which least << n is not less than size. */
 static unsigned doublings(size_t size, size_t least)
 {
 	return size <= least ? 0 : 64 - (unsigned)__builtin_clzll((size - 1) / least);
@@ -43,8 +45,8 @@ static unsigned class_of(size_t size, size_t guard)
 	return doublings(size, FIB_STACK_MIN) + doublings(guard, FIB_GUARD_MIN) * FIB_CLASS_SIZES;
 }
 
-/* Move some that nobody was promised to the cache, which is empty: one lock for many. The newest will be taken
- * first. */
+/* Move stacks that are not promised to the cache, which is empty: one lock for many. The newest is
+ * taken first. */
 static void fill(struct fib_stack_class *c, unsigned class, struct fib_stack_cache *cache)
 {
 	size_t n = c->count - c->promised, i;
@@ -120,7 +122,7 @@ static void unpromise(unsigned class, unsigned n)
 
 static void flush_stacks(struct fib_stack_cache *cache);
 
-/* Where there is no memory for another stack, those at hand are free ones too. */
+/* Without memory for another stack, the cached stacks are used as free ones. */
 static int promise_one(struct fib_stack_cache *cache, unsigned class)
 {
 	int rc = promise(class, 1);
@@ -225,7 +227,7 @@ void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack
 	if (cache->class != stack->class) {
 		flush_stacks(cache);
 	} else if (cache->count == FIB_STACK_CACHE) {
-		/* The older half; what was used last stays at hand. */
+		/* Give back the older half; the stacks used last stay in the cache. */
 		give_to_class(cache->stacks, half);
 		memmove(cache->stacks, cache->stacks + half, half * sizeof *cache->stacks);
 		cache->count = half;
@@ -234,7 +236,8 @@ void fib_stack_give(struct fib_stack_cache *cache, const struct fib_stack *stack
 	cache->stacks[cache->count++] = *stack;
 }
 
-/* Whoever has the lock, or the cache, writes them while we look: what is read is a word that was there. */
+/* A thread with the lock, or the owner of the cache, may write this at the same time: a value that
+ * was there is read. */
 fib_unwatched static size_t look(const size_t *at)
 {
 	return *(const volatile size_t *)at;
@@ -245,7 +248,7 @@ void fib_stack_trim(int64_t now)
 	int64_t last = fib_load(&trimmed_at);
 	unsigned i;
 
-	/* label: pool.trim -- one carrier per period wins; nothing else depends on it. */
+	/* label: pool.trim -- one carrier per period wins; no other data depends on it. */
 	if (now - last < TRIM_EVERY || !fib_cas(&trimmed_at, &last, now))
 		return;
 	for (i = 0; i < FIB_CLASSES; i++)
@@ -253,7 +256,7 @@ void fib_stack_trim(int64_t now)
 			fib_class_trim(&classes[i]);
 }
 
-/* -- for those who watch -- */
+/* -- for observers -- */
 
 fib_unwatched unsigned fib_stack_cached(const struct fib_stack_cache *cache)
 {

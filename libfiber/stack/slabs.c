@@ -2,15 +2,17 @@
 /*
  * slabs.c - a table of the slabs that stacks are cut from
  *
- * The handler of a fault asks whether an address lies in the guard of any stack. It runs in a signal, perhaps in the
- * middle of the pool with a lock held, so it takes no lock.
+ * A fault handler needs to know whether an address is in the guard of any stack. It runs in a
+ * signal handler, perhaps while its thread holds a lock of the pool, so it takes no lock.
  *
- * The table only grows. It is a list of blocks, of which none is ever unmapped or moved. An entry is written before
- * `count` covers it, and a block is zeroed before `next` leads to it; neither changes afterwards. So a reader that takes
- * `count` and `next` with acquire sees whole entries, and misses only a slab that is being added just now. No fiber
- * runs on a stack of that slab: its class is locked until the slab has been added, and the first stack is cut afterwards.
+ * The table only grows. It is a list of blocks, none of which is ever unmapped or moved. An entry
+ * is written before `count` includes it, and a block is zeroed before `next` points to it; neither
+ * changes afterwards. So a reader that loads `count` and `next` with acquire sees complete entries,
+ * and misses only a slab that is being added at this moment. No fiber runs on a stack of that slab:
+ * its class is locked until the slab has been added, and the first stack is cut afterwards.
  *
- * A slab of 16 MiB has some 50 stacks of the default size, so a million stacks are 20,000 entries: 40 us for the handler.
+ * A slab of 16 MiB has about 50 stacks of the default size, so a million stacks are 20,000 entries:
+ * 40 us for the handler.
  */
 #include "stack/slabs.h"
 
@@ -31,7 +33,7 @@ struct slab {
 struct block {
 	_Atomic uint32_t count; /* L writes, A reads: slabs.entry */
 	struct block *_Atomic next;
-	struct slab slabs[ENTRIES]; /* L until count covers it, then read-only */
+	struct slab slabs[ENTRIES]; /* L until count includes it, then read-only */
 };
 _Static_assert(sizeof(struct block) <= 4096, "a page");
 
@@ -53,7 +55,7 @@ void fib_slabs_unlock(void)
 	fib_spin_unlock(&table.lock);
 }
 
-/* The block with room for one more; NULL without memory. */
+/* Return a block with room for one more entry; NULL without memory. */
 static struct block *block_with_room(void)
 {
 	struct block *last = table.last;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * stack.h - one stack: memory with a guard below and a coloured top
- */
+/* stack.h - one stack: memory with a guard below it and a coloured top */
 #ifndef FIB_STACK_STACK_H
 #define FIB_STACK_STACK_H
 
@@ -10,21 +8,21 @@
 
 struct fib_stack {
 	void *low;	 /* lowest usable byte; the guard ends here */
-	size_t size;	 /* usable bytes, the colour included */
-	uint32_t colour; /* bytes left free at the top, so that tops do not share cache sets */
-	uint16_t class;	 /* of the pool; FIB_STACK_FOREIGN: the caller's memory */
-	uint16_t guard;	 /* below it, in units of FIB_GUARD_MIN; 0: none of ours */
+	size_t size;	 /* usable bytes, including the colour */
+	uint32_t colour; /* bytes left free at the top, so that tops are in different cache sets */
+	uint16_t class;	 /* in the pool; FIB_STACK_FOREIGN: memory of the caller */
+	uint16_t guard;	 /* guard below it, in units of FIB_GUARD_MIN; 0: none of ours */
 };
 
 #define FIB_STACK_FOREIGN 0xffffu
-#define FIB_STACK_GUARD	  (64u << 10) /* by default; guard.c says why */
+#define FIB_STACK_GUARD	  (64u << 10) /* the default; see guard.c */
 #define FIB_STACK_MIN	  (16u << 10)
 #define FIB_STACK_DEFAULT (256u << 10)
 #define FIB_STACK_MAX	  ((size_t)1 << 30)
 #define FIB_GUARD_MIN	  (4u << 10)
 #define FIB_GUARD_MAX	  ((size_t)64 << 20)
 
-/* How many bytes below the stack fault on access for certain. */
+/* The number of bytes below the stack that certainly fault on access. */
 static inline size_t fib_stack_guard(const struct fib_stack *stack)
 {
 	return (size_t)stack->guard * FIB_GUARD_MIN;
