@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.h - what the flight recorder notes, as it stands in its rings, on the wire and in files
+ * event.h - events of the flight recorder, in the same form in its rings, on the wire and in files
  *
- * One event is four words. Which fiber is meant, what came of it, and when, in ticks of a clock that only has to go on
- * evenly: whoever reads has pairs of ticks and time.
+ * An event is four words: the fiber, what happened to it, and the time, in ticks of a clock that
+ * only needs a constant rate. Readers get pairs of ticks and time.
  *
- * A ring is one carrier's, and an event is in the ring of the carrier that did it. So one event tells of a whole switch: who runs from
- * now, and what the one before it in the same ring is in; who that was, the ring's last RUN says.
+ * Each carrier has a ring, and an event is in the ring of the carrier that caused it. So one event
+ * describes a whole switch: which fiber runs from now, and the new state of the fiber that ran
+ * before in the same ring. That fiber is named by the ring's last RUN.
  */
 #ifndef FIB_LAYOUT_EVENT_H
 #define FIB_LAYOUT_EVENT_H
@@ -15,49 +16,53 @@
 
 enum fib_event_type {
 	FIB_EVENT_NONE,
-	/* `fiber` runs from now, 0: nobody. Who ran before is left: state, kind, object and arg are its. */
+	/* `fiber` runs from now, 0: none. The fiber that ran before is left: state, kind, object
+	 * and arg are its. */
 	FIB_EVENT_RUN,
-	/* Made runnable for the first time. object: the function it runs; arg: low half of its maker's id. */
+	/* Became runnable for the first time. object: the function it runs; arg: low half of its
+	 * creator's id. */
 	FIB_EVENT_SPAWN,
-	/* Has ended. arg: 0, or the negative errno it failed with. */
+	/* Has exited. arg: 0, or the negative errno it failed with. */
 	FIB_EVENT_EXIT,
-	/* Runnable again. object: who did it, as in a holder field, 0: the carrier itself (its timers, its poller); kind:
-	 * what it waited for. */
+	/* Runnable again. object: the waker, as in a holder field, 0: the carrier itself (its
+	 * timers, its poller); kind: what the fiber waited for. */
 	FIB_EVENT_WAKE,
-	/* Taken from another carrier's line, perhaps with others. arg: whose. */
+	/* Taken from another carrier's run queue, perhaps with others. arg: that carrier. */
 	FIB_EVENT_STEAL,
-	/* It waits from now on without leaving its carrier, being pinned; until UNPINNED. kind, object, arg: as in RUN. */
+	/* Waits from now on without leaving its carrier, because it is pinned; until UNPINNED.
+	 * kind, object, arg: as in RUN. */
 	FIB_EVENT_PINNED,
 	FIB_EVENT_UNPINNED,
-	/* It was seen to hold its carrier for long. arg: the carrier; object: ns so far. */
+	/* Has held its carrier for long. arg: the carrier; object: ns so far. */
 	FIB_EVENT_SLOW,
-	/* No time: `time` and `object` are 16 bytes of the fiber's name, arg the first one's place in it. */
+	/* Without a time: `time` and `object` are 16 bytes of the fiber's name, arg is the index of
+	 * the first one. */
 	FIB_EVENT_NAME,
 	FIB_EVENT_COUNT
 };
 
-/* The state of whoever was left, when nobody was. */
+/* The state when no fiber was left. */
 #define FIB_EVENT_NOBODY 255u
 
-/* RUN: it ran on another carrier the last time. */
+/* RUN: the fiber ran on another carrier the last time. */
 #define FIB_EVENT_MIGRATED 1u
-/* RUN, PINNED: the descriptor is to be readable, writable. poll(2)'s bits, one further. */
+/* RUN, PINNED: the wait is for the descriptor to become readable, writable. poll(2)'s bits, shifted
+ * by one. */
 #define FIB_EVENT_READ	2u
 #define FIB_EVENT_WRITE 8u
 
-/* The ring of threads that are no carriers, and of the service thread. */
+/* The ring of threads that are not carriers, and of the service thread. */
 #define FIB_EVENT_OUTSIDE 0xffffffffu
 
 struct fib_event {
-	uint64_t time;	/* ticks */
-	uint64_t fiber; /* id */
-	uint64_t
-		object; /* address of what it waits for; of a join, the id of the fiber it waits for */
-	uint8_t type;  /* enum fib_event_type */
-	uint8_t kind;  /* enum fib_wait_kind */
-	uint8_t state; /* enum fiber_state, or FIB_EVENT_NOBODY */
-	uint8_t flags; /* FIB_EVENT_MIGRATED, ... */
-	uint32_t arg;  /* the low half of what the wait is about: a descriptor */
+	uint64_t time;	 /* ticks */
+	uint64_t fiber;	 /* id */
+	uint64_t object; /* address of the object it waits for; for a join, the fiber's id */
+	uint8_t type;	 /* enum fib_event_type */
+	uint8_t kind;	 /* enum fib_wait_kind */
+	uint8_t state;	 /* enum fiber_state, or FIB_EVENT_NOBODY */
+	uint8_t flags;	 /* FIB_EVENT_MIGRATED, ... */
+	uint32_t arg;	 /* low half of the wait's argument: a descriptor */
 };
 
 _Static_assert(sizeof(struct fib_event) == 32, "four words");

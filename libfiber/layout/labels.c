@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * labels.c - reading a fiber's labels from a block that may change meanwhile
+ * labels.c - read a fiber's labels from a block that may change during the read
  *
- * The rule is beside struct fib_layout_labels: owner and generation before and after the text. The bytes
- * are a stranger's, so what they say about their own end is not believed.
+ * The rule is at struct fib_layout_labels: read owner and generation before and after the text. The
+ * bytes come from a foreign process, so terminators in them are not trusted.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define LABEL_TRIES 16
 
-/* Room for two ends: of a value that was cut, and of the list. */
+/* Two terminators: of a value that was cut, and of the list. */
 void fib_row_end_labels(struct fib_row *row)
 {
 	row->label[sizeof row->label - 1] = row->label[sizeof row->label - 2] = 0;
@@ -59,7 +59,7 @@ bool fib_label_next(const char label[FIB_LAYOUT_LABELS], size_t *at, const char 
 
 	if (*at >= FIB_LAYOUT_LABELS || !key[0])
 		return false;
-	/* Both end inside: the last two bytes are 0. */
+	/* Both strings end inside: the last two bytes are 0. */
 	*ret_key = key;
 	*ret_value = key + strlen(key) + 1;
 	*at += strlen(key) + 1;

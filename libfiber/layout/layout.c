@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.c - checking a registry that was read from memory that may be anything. */
+/* layout.c - check a registry that was read from untrusted memory */
 #include "layout/layout.h"
 
 #include <string.h>
 
-/* A record is at most a page and a program has at most 2^32 of them: more is garbage. */
+/* A record is at most a page and a program has at most 2^32 of them: larger values are garbage. */
 #define RECORD_MAX 4096u
 #define COUNT_MAX  (UINT64_C(1) << 32)
 
@@ -62,7 +62,7 @@ static bool register_inside(const struct fib_layout *layout, struct fib_layout_r
 	}
 }
 
-/* Other recipes have none, whatever is written there. */
+/* With other recipes the fields of registers are ignored. */
 static bool registers_inside(const struct fib_layout *layout)
 {
 	uint32_t i;
@@ -77,7 +77,7 @@ static bool registers_inside(const struct fib_layout *layout)
 	return true;
 }
 
-/* The fields without which no fiber can be told from another or walked. */
+/* The fields that are needed to identify a fiber and to walk its stack. */
 static bool essentials(const struct fib_layout *layout)
 {
 	static const struct {

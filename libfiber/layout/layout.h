@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.h - the registry's self-description (fiber_layout.h), and what readers do with one. */
+/* layout.h - the registry's self-description (fiber_layout.h), and checks for its readers */
 #ifndef FIB_LAYOUT_LAYOUT_H
 #define FIB_LAYOUT_LAYOUT_H
 
@@ -9,13 +9,13 @@
 
 #include <fiber_layout.h>
 
-/* True when the registry that was read carries field id, of the size this reader knows. */
+/* Return whether the registry that was read has field id, with the size that this reader knows. */
 bool fib_layout_has(const struct fib_layout *layout, enum fib_layout_field_id id, size_t size);
 
 /*
- * Check what was read from memory that may be anything: magic, version, sizes, every offset inside
- * the record, names terminated. Behind layout->size it is zeroed. NULL when it can be used, else what is wrong, a
- * constant string.
+ * Check a registry that was read from untrusted memory: magic, version, sizes, every offset inside
+ * the record, names terminated. The caller has zeroed the struct behind layout->size. Returns NULL
+ * when it can be used, else the error as a constant string.
  */
 const char *fib_layout_check(const struct fib_layout *layout);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * row.c - decoding a registry record
+ * row.c - decode a registry record
  *
- * The bytes come from a process that may be corrupt, so nothing read is used as an index or a
- * length before it was checked. Fields are fetched by offset and size, never by a C struct: the
+ * The bytes come from a process that may be corrupt, so no value is used as an index or a length
+ * before it was checked. Fields are fetched by offset and size, never by a C struct, because the
  * reader and the program may be of different versions.
  */
 #include "layout/row.h"
@@ -46,7 +46,8 @@ static void text(char *to, size_t size, const void *bytes, struct fib_layout_fie
 	to[n] = 0;
 }
 
-/* A fiber that yielded waits for its turn; one in a pinned wait runs and waits at once. */
+/* A fiber that yielded waits to be scheduled; one in a pinned wait runs and waits at the same
+ * time. */
 bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins)
 {
 	if (wait_kind == FIB_WAIT_NONE || wait_kind >= FIB_WAIT_COUNT)
@@ -59,10 +60,12 @@ bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins
 }
 
 /*
- * How long it has been in its state, and in each since it began; the record counts up to `since`.
+ * Compute the time in the current state, and in each state since the start; the record contains the
+ * sums up to `since`.
  *
- * Whoever makes a fiber runnable counts how long it has waited, and then sets `since`. Stopped in between he leaves a record that has
- * counted beyond it: up to when the fiber became runnable, so since then it is.
+ * A thread that makes a fiber runnable adds the time of the wait, and then sets `since`. If it was
+ * stopped in between, the record's sums extend beyond `since`: to the time at which the fiber
+ * became runnable, so the fiber has been runnable since then.
  */
 static void decode_times(const struct fib_layout *layout, const void *bytes, int64_t now,
 			 struct fib_row *row)
@@ -73,7 +76,8 @@ static void decode_times(const struct fib_layout *layout, const void *bytes, int
 	row->cpu = field(layout, bytes, FIB_FIELD_CPU);
 	row->runnable = field(layout, bytes, FIB_FIELD_RUNNABLE);
 	row->waited = field(layout, bytes, FIB_FIELD_WAITED);
-	/* Unsigned: the fields may hold anything, and their difference from now must not overflow. */
+	/* Unsigned: the fields may have any value, and their difference from now must not
+	 * overflow. */
 	age = (uint64_t)now - since;
 	if ((int64_t)age < 0)
 		age = 0;
@@ -102,7 +106,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 {
 	bool running;
 
-	memset(ret, 0, offsetof(struct fib_row, label) + 1); /* no labels: the rest says nothing */
+	memset(ret, 0, offsetof(struct fib_row, label) + 1); /* no labels: the rest is unused */
 	fib_row_end_labels(ret);
 	ret->id = field(layout, bytes, FIB_FIELD_ID);
 	if (!ret->id)
@@ -140,19 +144,19 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
 		ret->wait_kind = FIB_WAIT_NONE;
 	} else if (ret->wait_kind != FIB_WAIT_YIELD) {
-		/* A yield waits for nothing: these would be those of the wait before it. */
+		/* A yield has no object: these fields would be those of the previous wait. */
 		ret->wait_object = field(layout, bytes, FIB_FIELD_WAIT_OBJECT);
 		ret->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
 		ret->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
 	}
 	if (ret->wait_kind == FIB_WAIT_PREDICATE && !running && ret->wait_arg) {
-		/* It wakes now and then to look, and has waited since before that. */
+		/* It wakes now and then to call the predicate; the wait began before that. */
 		ret->age = (int64_t)((uint64_t)now - ret->wait_arg);
 		ret->wait_arg = 0;
 		if (ret->age < 0)
 			ret->age = 0;
 	}
-	/* One that has not begun, or has ended, has no sp. */
+	/* A fiber that has not started, or has exited, has no sp. */
 	if (!running && ret->sp && ret->sp - ret->stack_low <= ret->stack_size)
 		ret->stack_used = ret->stack_low + ret->stack_size - ret->sp;
 	return true;

@@ -2,9 +2,9 @@
 /*
  * row.h - one fiber as a plain record, decoded from the bytes of its registry record
  *
- * The service thread inside the process and the readers outside it take the same way: copy the
- * record's bytes, decode them with the layout, look at the wait object through a read function that
- * cannot fault. So both give the same answer by construction.
+ * The service thread inside the process and the readers outside it do the same: copy the record's
+ * bytes, decode them with the layout, and read the wait object through a function that cannot
+ * fault. So both give the same answer by construction.
  */
 #ifndef FIB_LAYOUT_ROW_H
 #define FIB_LAYOUT_ROW_H
@@ -17,9 +17,9 @@
 
 #define FIB_ROW_CARRIER_NONE 0xffffu
 #define FIB_ROW_MASKED	     0x80u	/* in flags: cancellations do not end its waits now */
-#define FIB_ROW_UNKNOWN	     UINT64_MAX /* what could not be found out */
+#define FIB_ROW_UNKNOWN	     UINT64_MAX /* unknown value */
 
-/* Sent over the control socket as it stands: natural alignment, no holes; new fields at the end. */
+/* Sent over the control socket in this form: natural alignment, no holes; new fields at the end. */
 struct fib_row {
 	uint64_t id;
 	uint64_t parent;
@@ -36,69 +36,69 @@ struct fib_row {
 	uint64_t stack_low;
 	uint64_t stack_size;
 	uint64_t stack_used;	   /* 0 while it runs */
-	uint64_t stack_high_water; /* FIB_ROW_UNKNOWN: could not be found out */
+	uint64_t stack_high_water; /* FIB_ROW_UNKNOWN if unknown */
 	uint64_t spawn_pc;
 	uint64_t entry;
 	uint8_t state;	   /* enum fiber_state */
 	uint8_t wait_kind; /* FIB_WAIT_NONE when it does not wait */
 	uint8_t flags;	   /* FIBER_DETACHED ..., FIB_ROW_MASKED */
-	uint8_t cancelled; /* 1: it was asked to end; 0 also where the program does not say */
+	uint8_t cancelled; /* 1: asked to exit; 0 also where the program does not report it */
 	uint16_t carrier;  /* FIB_ROW_CARRIER_NONE when it does not run */
 	uint16_t pins;
 	char name[32];
 	char object_name[32];
-	uint64_t
-		runnable; /* ns in line; FIB_ROW_UNKNOWN: the program does not count it, like the next two */
-	uint64_t waited; /* ns suspended */
-	uint64_t lived;	 /* ns since it was submitted, until it ended: cpu + runnable + waited */
-	uint64_t labels; /* address of the block in the process, 0: none */
+	uint64_t runnable; /* ns in a run queue; FIB_ROW_UNKNOWN: not counted, as in the next two */
+	uint64_t waited;   /* ns suspended */
+	uint64_t lived;	   /* ns from submission to exit: cpu + runnable + waited */
+	uint64_t labels;   /* address of the block in the process, 0: none */
 	char label[FIB_LAYOUT_LABELS]; /* key NUL value NUL ...; fib_row_labels() fills it in */
 };
 
-/* Copy size bytes at address in the program to buf. 0, or a negative errno; never faults. */
+/* Copy size bytes at address in the program to buf. Returns 0 or a negative errno; never faults. */
 typedef int fib_read_fn(void *reader, uint64_t address, void *buf, size_t size);
 
 /*
  * Decode one record. bytes holds layout->record_size bytes copied from address; layout has passed
- * fib_layout_check(); now is the clock that ages are measured against. False for a free record.
- * Does not look at the wait object nor at the stack's high-water mark (stays FIB_ROW_UNKNOWN).
+ * fib_layout_check(); now is the clock that ages are measured against. Returns false for a free
+ * record. Does not read the wait object or the stack's high-water mark (stays FIB_ROW_UNKNOWN).
  */
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
 		    int64_t now, struct fib_row *ret);
 
-/* Whether a fiber in that state waits in the way that its record names. running: its number is odd, whatever the state
- * says; pins: how often it is pinned. */
+/* Return whether a fiber in that state waits in the way that its record says. running: its sequence
+ * number is odd, whatever the state field says; pins: the nesting depth of its pins. */
 bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins);
 
-/* Fill object_name and holder by reading the wait object. 0, or the read function's error when
- * the object cannot be read (it may have gone while we looked). */
+/* Fill in object_name and holder by reading the wait object. Returns 0, or the read function's
+ * error when the object cannot be read (it may have been freed meanwhile). */
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader);
 
-/* Fill in label from the block in the process. 0, the read function's error, or -EAGAIN when the fiber changes
- * them faster than they can be read; then the row has none. */
+/* Fill in label from the block in the process. Returns 0, the read function's error, or -EAGAIN
+ * when the fiber changes its labels faster than they can be read; then the row has none. */
 int fib_row_labels(struct fib_row *row, fib_read_fn *read, void *reader);
 
-/* The label at *at in a row's labels, or in a copy of them: *at starts at 0 and is moved on. False behind the
- * last. The last two bytes are 0. */
+/* Get the label at *at in a row's labels, or in a copy of them, and advance *at, which starts at 0.
+ * Returns false after the last. The last two bytes must be 0. */
 bool fib_label_next(const char label[FIB_LAYOUT_LABELS], size_t *at, const char **ret_key,
 		    const char **ret_value);
 
-/* The same of a row. */
+/* fib_label_next() for a row. */
 bool fib_row_label(const struct fib_row *row, size_t *at, const char **ret_key,
 		   const char **ret_value);
 
-/* Make label safe to look at, whatever is in it. */
+/* Terminate label, so that any contents can be read safely. */
 void fib_row_end_labels(struct fib_row *row);
 
-/* Whether the row's stack holds still and can be walked: it exists and does not run. */
+/* Return whether the row's stack can be walked: it exists and the fiber does not run. */
 bool fib_row_walkable(const struct fib_row *row);
 
-/* Whether its saved stack pointer is outside its stack: a frame was larger than the guard, or it waits on another stack
- * than the library gave it. Then nothing of its stack is known. */
+/* Return whether the saved stack pointer is outside the stack: a frame was larger than the guard,
+ * or the fiber waits on a stack that the library did not give it. Then the contents of its stack
+ * are unknown. */
 bool fib_row_astray(const struct fib_row *row);
 
-/* Whether the fiber has not begun: it has no stack yet, and will begin at row->entry. */
+/* Return whether the fiber has not started: it has no stack yet, and will start at row->entry. */
 bool fib_row_fresh(const struct fib_row *row);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sleeper.c - "running", "-1 SP PC", or a system call's number, its six arguments, SP and PC. */
+/* sleeper.c - parse "running", "-1 SP PC", or a system call's number, its six arguments, SP and
+ * PC */
 #include "layout/sleeper.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 #define ARGUMENTS 6
 
-/* The next word, which is hexadecimal, at *at, which is moved behind it. */
+/* Read the hexadecimal word at *at and advance *at behind it. */
 static bool take_word(const char **at, uint64_t *ret)
 {
 	char *end;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sleeper.h - where a thread sleeps in the system, as /proc/PID/task/TID/syscall says it
+ * sleeper.h - where a thread sleeps in the system, parsed from /proc/PID/task/TID/syscall
  *
- * The library reads that of its own threads, the tools of those of a process. Who reads the file is theirs.
+ * The library reads that file of its own threads, the tools of the threads of a process. The caller
+ * reads the file.
  */
 #ifndef FIB_LAYOUT_SLEEPER_H
 #define FIB_LAYOUT_SLEEPER_H
@@ -10,12 +11,13 @@
 #include <stdint.h>
 
 struct fib_sleeper_place {
-	int64_t call; /* the system call's number; -1: in none, it waits for memory of its own or is stopped */
+	int64_t call; /* system call number; -1: none, it waits for a page or is stopped */
 	uint64_t sp, pc;
 };
 
-/* What the file's text says: 1: it sleeps there, *ret; 0: it runs, or waits for a CPU. -EPROTO for anything else, as of a
- * thread that has no place in the program: one of the kernel's, or one that is ending. *ret is written with a 1 only. */
+/* Parse the file's text. Returns 1 and *ret if the thread sleeps there; 0 if it runs, or waits for
+ * a CPU; -EPROTO for anything else, such as a thread that has no address in the program: one of the
+ * kernel, or one that is exiting. *ret is written only with 1. */
 int fib_sleeper_parse(const char *text, struct fib_sleeper_place *ret);
 
 #endif
