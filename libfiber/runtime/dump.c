@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.c - every fiber as text, out of a program that may be dying
+ * dump.c - write every fiber as text, from a program that may be dying
  *
- * The caller may be a handler for SIGSEGV that interrupted the allocator, or us with any of our locks held. So
- * nothing is allocated and no lock is taken; the bytes of a fiber are put together in a buffer on the
- * stack and written when it is nearly full. A dump that breaks off at a full disk or a closed pipe says so
- * to its caller and to nobody else.
+ * The caller may be a handler for SIGSEGV that interrupted the allocator, or this library with any
+ * of its locks held. So nothing is allocated and no lock is taken. The text of a fiber is built in
+ * a buffer on the stack, which is written when it is nearly full. If a dump fails because of a full
+ * disk or a closed pipe, only its caller gets the error.
  */
 #include <fiber/introspect.h>
 
@@ -17,8 +17,8 @@
 #include "os/os.h"
 
 #define ROOM   2560u
-#define A_ROW  1024u /* the longest there is takes less */
-#define LABELS 1280u /* the same of its labels: four bytes for each of theirs */
+#define A_ROW  1024u /* more than the longest row */
+#define LABELS 1280u /* more than the longest labels: four bytes for each of theirs */
 
 struct dump {
 	int fd;
@@ -74,7 +74,7 @@ static void put_wait(struct fib_text *t, const struct fiber_info *info, int64_t 
 	}
 }
 
-/* The line that the tools begin a backtrace with. */
+/* Write the header line of a backtrace in the tools. */
 static void put_header(struct fib_text *t, const struct fiber_info *info, int64_t now)
 {
 	bool waits = info->wait_kind != fiber_registry.wait_names[FIB_WAIT_NONE];
@@ -84,7 +84,7 @@ static void put_header(struct fib_text *t, const struct fiber_info *info, int64_
 	fib_text_put(t, " ");
 	fib_text_quoted(t, info->name, sizeof info->name);
 	fib_text_put(t, " [");
-	/* A program that is dying may have any byte there. */
+	/* In a program that is dying, the field may have any value. */
 	fib_text_put(t, (unsigned)info->state < fiber_registry.state_count
 				? fiber_registry.state_names[info->state]
 				: "unknown");
@@ -121,7 +121,7 @@ static void put_rest(struct fib_text *t, const struct fiber_info *info)
 		put_field(t, ", pins ", info->pins);
 	put_field(t, ", stack ", info->stack_used);
 	put_field(t, " of ", info->stack_size);
-	/* One that is suspended has used some. */
+	/* A suspended fiber always uses some of its stack. */
 	if (info->state == FIBER_SUSPENDED && !info->stack_used)
 		fib_text_put(t, " (stack pointer outside)");
 	if (info->stack_high_water)

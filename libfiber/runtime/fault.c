@@ -2,17 +2,20 @@
 /*
  * fault.c - name the fiber that faults, before the program dies of it
  *
- * A frame no larger than the guard cannot get past the guard without touching it: the fault is in the fiber's own
- * guard. A larger frame may step over it. Then the first fault, if there is one at all, is in the guard of another
- * stack, or anywhere, with the stack pointer outside the fiber's stack. So three things are looked at: the fiber's guard,
- * the guards of all stacks, and the stack pointer.
+ * A frame no larger than the guard cannot get past the guard without touching it: the fault is in
+ * the fiber's own guard. A larger frame may step over it. Then the first fault, if there is one at
+ * all, is in the guard of another stack, or anywhere, with the stack pointer outside the fiber's
+ * stack. So the handler checks three things: the fiber's guard, the guards of all stacks, and the
+ * stack pointer.
  *
- * A fault near address 0 may come from NULL given to a call that is too hot to check its argument: the address of the
- * fault is among the first instructions of that function. Other calls check what they are given (base/check.h).
+ * A fault near address 0 may come from NULL given to a call that is too hot to check its argument:
+ * the address of the fault is among the first instructions of that function. Other calls check
+ * their arguments (base/check.h).
  *
- * All of this runs in a signal handler, on the carrier's alternate stack. What it reads is the carrier's own (its current
- * fiber and that fiber's stack, which only this thread changes), the table of slabs, which is read without a lock
- * (slabs.c), and the kernel's answer of where the alternate stack is.
+ * All of this runs in a signal handler, on the carrier's alternate stack. It reads data of the
+ * carrier (its current fiber and that fiber's stack, which only this thread changes), the table of
+ * slabs, which is read without a lock (slabs.c), and the kernel's answer of where the alternate
+ * stack is.
  */
 #include <stddef.h>
 
@@ -29,7 +32,7 @@
 
 #define NEAR_SP	   4096u
 #define FIRST_PAGE 4096u
-#define BEGINNING  192u /* bytes of code, in which such a function touches its object first */
+#define BEGINNING  192u /* bytes of code in which such a function first touches its object */
 
 static bool stands_on(const struct fib_stack *stack, uint64_t sp)
 {
@@ -49,9 +52,10 @@ static const char *part_name(uint64_t address)
 }
 
 /*
- * The stack pointer has left the stack. A fault between the stack and a stack pointer below it is that of a frame that
- * the guard did not stop, up to a page below the stack pointer being a call or a probe. Everything else may happen
- * on a stack that the program has switched to itself, or after the stack pointer was damaged.
+ * The stack pointer has left the stack. A fault between the stack and a stack pointer below it
+ * comes from a frame that the guard did not stop; up to a page below the stack pointer is a call or
+ * a probe. Any other fault may happen on a stack that the program has switched to itself, or after
+ * the stack pointer was damaged.
  */
 static void report_outside(const struct fiber *fiber, uint64_t address, uint64_t sp)
 {
@@ -90,7 +94,7 @@ static const struct {
 	{"fiber_once", "the once", (void (*)(void))fiber_once},
 };
 
-/* Say which call got NULL, where it is one of those. */
+/* Report which call got NULL, if it is one of those. */
 static void report_null(const struct fiber *fiber, void *ucontext)
 {
 	uintptr_t nearest = BEGINNING;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.c - a forked child may start anew
+ * fork.c - make the library usable in a forked child
  *
- * The child has one thread, and of its parent's carriers only the memory. What all runtimes of a process
- * share must be whole in it: a lock that a carrier held at that moment would be held for ever, and a list
- * be half changed. So fork() waits until nobody is in there.
+ * The child has one thread, and only the memory of its parent's carriers. Data that all runtimes of
+ * a process share must be consistent in it: a lock that a carrier held at that moment would stay
+ * held, and a list might be half changed. So fork() waits until no thread is in such code.
  *
- * The parent's fibers cannot go on in the child: those that waited wait for what happens in the parent, and those
- * that ran have no thread. So there are none: the child forgets the schedulers, the records and those who wait
- * for descriptors, its registry is empty, and its tools show the fibers that it makes itself. (The service
- * thread's things are forgotten in service.c.) What the parent's fibers held stays held, and their stacks stay mapped, since
- * whoever called fork() may stand on one: a fiber that forks goes on in the child as a plain thread, on the
- * stack it had, until it calls exec or _exit.
+ * The parent's fibers cannot continue in the child: those that waited wait for events in the
+ * parent, and those that ran have no thread. So the child drops the schedulers, the records and the
+ * waiters for descriptors. Its registry is empty, and the tools show only fibers that it makes
+ * itself. (service.c drops the service thread's data.)
+ *
+ * Locks of the parent's fibers stay held. Their stacks stay mapped, since the caller of fork() may
+ * be on one: a fiber that forks continues in the child as a plain thread, on the stack it had,
+ * until it calls exec or _exit.
  */
 #include <pthread.h>
 
@@ -67,7 +69,8 @@ void fib_fork_watch(void)
 {
 	static _Atomic int watching;
 
-	/* Without memory for it a child that starts fibers may hang, and nothing else changes. */
+	/* Without memory for the handlers a child that starts fibers may hang; nothing else
+	 * changes. */
 	if (!fib_swap(&watching, 1))
 		pthread_atfork(before, in_parent, in_child);
 }

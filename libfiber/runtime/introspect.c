@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * introspect.c - fibers as the program itself sees them
+ * introspect.c - let the program inspect its own fibers
  *
- * The rows are those of the control socket, sampled by the same code: what a program says about itself
- * and what fiberctl says about it are equal by construction. A snapshot keeps rows of the caller's form in one
- * block that doubles; everything else works on one row at a time and allocates nothing.
+ * The rows are those of the control socket, sampled by the same code, so the program and fiberctl
+ * see the same by construction. A snapshot keeps rows in the public form in one block that doubles.
+ * All other functions work on one row at a time and allocate nothing.
  */
 #include <fiber/introspect.h>
 
@@ -18,7 +18,8 @@
 #include "runtime/runtime.h"
 #include "service/sample.h"
 
-/* Fifty thousand waiters on one mutex cost one look at it, but not one that is old. */
+/* ns. With fifty thousand waiters on one mutex, the mutex is read once, but the value is never
+ * older than this. */
 #define OBJECT_AGE INT64_C(1000000)
 
 struct fiber_snapshot {
@@ -85,7 +86,8 @@ bool fiber_info_label(const struct fiber_info *info, size_t *at, const char **re
 
 int fiber_foreach(struct fiber_runtime *rt, int (*fn)(const struct fiber_info *, void *), void *arg)
 {
-	/* Only records that existed at the beginning: a program that spawns without end must not keep us. */
+	/* Only records that existed at the start: a program that spawns without end must not keep
+	 * this loop running. */
 	uint64_t committed = fib_registry_committed(), i;
 	struct fib_sample_object last;
 	int64_t looked = 0;

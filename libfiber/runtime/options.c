@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c - reading what a program asked for; an older program's struct is shorter, a newer one's longer. */
+/* options.c - check and complete a program's options; an older program's struct is shorter, a newer
+ * one's longer */
 #include <errno.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ int fib_options_complete(const struct fiber_runtime_options *options,
 		if (options->size < offsetof(struct fiber_runtime_options, carriers) ||
 		    options->size > 4096)
 			return -EINVAL;
-		/* Fields we do not know may be there as long as they ask for nothing. */
+		/* Unknown fields are allowed as long as they are zero. */
 		for (i = known; i < options->size; i++)
 			if (((const unsigned char *)options)[i])
 				return -EINVAL;

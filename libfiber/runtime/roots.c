@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * roots.c - memory that a leak checker must look for pointers in
+ * roots.c - tell LeakSanitizer where fibers keep pointers
  *
- * LeakSanitizer runs when the program exits. It looks for pointers in globals, in stacks of threads, in what malloc() gave, and in
- * regions that it is told of. Stacks of suspended fibers, and fiber records, are none of the first three. Without this a program that
- * calls exit() while fibers are suspended gets a report of leaks that are none.
+ * LeakSanitizer runs when the program exits. It looks for pointers in globals, in stacks of
+ * threads, in memory from malloc(), and in registered regions. Stacks of suspended fibers and fiber
+ * records are none of the first three. Without this file a program that calls exit() while fibers
+ * are suspended gets a report of leaks that do not exist.
  *
- * It is told at exit, of fibers that live then. A free stack and a free record still have the pointers of their last owner, and what
- * only these lead to is a leak. The handler is registered after that of LeakSanitizer, so it runs before.
+ * The regions are registered at exit, for the fibers that are live then. A free stack and a free
+ * record still have the pointers of their last owner, and a block that only these refer to is a
+ * leak. The handler is registered after that of LeakSanitizer, so it runs before.
  *
- * For each region LeakSanitizer reads the list of mappings of the process, which is longer the more stacks there are. So there is a
- * limit; libfiber-sanitizers(7) names it.
+ * For each region LeakSanitizer reads the list of mappings of the process, which is longer the more
+ * stacks there are. So there is a limit; libfiber-sanitizers(7) names it.
  */
 #include "runtime/roots.h"
 
@@ -22,11 +24,12 @@
 
 #define MOST 2000u
 
-/* In the runtimes of -fsanitize=address and -fsanitize=leak. */
+/* A function of the runtimes of -fsanitize=address and -fsanitize=leak. */
 extern void fib_lsan_register(const void *low, size_t size) __asm__("__lsan_register_root_region")
 	__attribute__((weak));
 
-/* Where the used part of a stack begins. One that runs has moved since it was saved. */
+/* The size of the unused part of a stack. The saved stack pointer of a running fiber is out of
+ * date. */
 static size_t unused_of(const struct fiber *fiber)
 {
 	uint64_t low = (uint64_t)(uintptr_t)fiber->stack.low, sp = fiber->context.sp;
@@ -67,7 +70,7 @@ static void add_all(void)
 
 int fib_roots_watch(void)
 {
-	static _Atomic unsigned char watched; /* A: who sets it registers */
+	static _Atomic unsigned char watched; /* A: the thread that sets it registers */
 
 	if (!fib_lsan_register || fib_swap(&watched, 1))
 		return 0;

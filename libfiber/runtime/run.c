@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - the simple way in: start, run, finish. */
+/* run.c - fiber_run() and fiber_run_many(): start, run, finish */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "runtime/runtime.h"
 #include "sched/spawn.h"
 
-/* Make all, or none. */
+/* Make all fibers, or none. */
 static int make_all(fiber_fn *const fns[], void *const args[], size_t n, const struct fib_sched *s,
 		    const void *pc, struct fiber **fibers)
 {
@@ -40,7 +40,7 @@ static int run_all(fiber_fn *const fns[], void *const args[], size_t n,
 	if (rc < 0)
 		return rc;
 	rc = make_all(fns, args, n, &rt->sched, pc, fibers);
-	/* Nothing has run yet, so nobody can have closed the runtime. */
+	/* No fiber has run yet, so the runtime cannot have been closed. */
 	for (i = 0; rc == 0 && i < n; i++)
 		fib_check(fiber_submit(rt, fibers[i]) == 0);
 	for (i = 0; rc == 0 && i < n; i++)

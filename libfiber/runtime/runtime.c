@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.c - starting, feeding and finishing a runtime
+ * runtime.c - start a runtime, submit fibers, finish it
  *
- * A runtime is finished when it has no fibers but background ones, and has been closed (live.c):
- * from then on nothing can be submitted. Background fibers are made to end, and what the carriers do not find
- * after that they will never have to run.
+ * A runtime is finished when it has no fibers but background ones and has been closed (live.c):
+ * after that nothing can be submitted. Then background fibers are made to exit, and no work can
+ * arrive any more when the carriers stop.
  */
 #include "runtime/runtime.h"
 
@@ -28,7 +28,8 @@
 
 static void name_program(const char *name)
 {
-	/* The first runtime names the process for readers outside. Two may be the first at once. */
+	/* The first runtime names the process for readers outside. Two threads may start the first
+	 * one at once. */
 	fib_registry_lock();
 	if (fib_tick_carriers() == 0) {
 		memset(fiber_registry.program, 0, sizeof fiber_registry.program);
@@ -47,7 +48,7 @@ static inline void dispatch_one(const struct fib_poll_event *event)
 		fib_descriptor_ready(event->token, event->events);
 }
 
-/* What the poller gave out: for whom it is. */
+/* Deliver the events of the poller to their waiters. */
 static void dispatch(const struct fib_poll_event *events, int n)
 {
 	int i;
@@ -154,7 +155,7 @@ int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 	s = &rt->sched;
 	if (c && c->sched == s)
 		return -EPERM;
-	/* Or closed by a call before this one, whose deadline passed. */
+	/* It may also have been closed by an earlier call, whose deadline passed. */
 	while (!fib_close(s) && !fib_closed(s)) {
 		rc = fib_live_await(s, false, deadline);
 		if (rc < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime.h - a scheduler with its place in the process. */
+/* runtime.h - the runtime: a scheduler, registered in the process */
 #ifndef FIB_RUNTIME_RUNTIME_H
 #define FIB_RUNTIME_RUNTIME_H
 
@@ -11,14 +11,15 @@ struct fiber_runtime {
 	struct fib_sched sched;
 };
 
-/* What the caller asked for, with every default filled in. options may be NULL. 0, -EINVAL. */
+/* Copy the caller's options, with every default filled in. options may be NULL. Returns 0 or
+ * -EINVAL. */
 int fib_options_complete(const struct fiber_runtime_options *options,
 			 struct fiber_runtime_options *ret);
 
-/* Have children that are forked from now on find what all runtimes share whole. */
+/* Keep data shared by all runtimes consistent in children that are forked from now on. */
 void fib_fork_watch(void);
 
-/* Report stack overflows of this process from now on. 0 or a negative errno. */
+/* Report stack overflows of this process from now on. Returns 0 or a negative errno. */
 int fib_fault_report(void);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * sanitizer.c - report a sanitizer that this libfiber does not announce switches to
  *
- * Such a program runs, and its sanitizer reports what is not so or dies in itself. The cause is not visible in what it prints. The
- * runtimes of sanitizers have functions of known names: a weak reference to one is NULL in a process without that runtime.
+ * Such a program runs, but its sanitizer gives false reports or crashes, and its output does not
+ * show the cause. The runtimes of sanitizers have functions with known names: a weak reference to
+ * one is NULL in a process without that runtime.
  */
 #include "runtime/sanitizer.h"
 
@@ -40,7 +41,7 @@ bool fib_sanitizer_report(const struct fib_sanitizer sanitizers[], size_t n, con
 
 void fib_sanitizer_check(void)
 {
-	static _Atomic unsigned char checked; /* A: who sets it reports */
+	static _Atomic unsigned char checked; /* A: the thread that sets it reports */
 	const struct fib_sanitizer sanitizers[] = {
 		{"AddressSanitizer", fib_asan_init != NULL, "libfiber-asan"},
 		{"ThreadSanitizer", fib_tsan_init != NULL, "libfiber-tsan"},

@@ -28,7 +28,8 @@ struct fib_stack_class {
 	unsigned colour;
 };
 
-/* A class is a size of stacks and a size of guards, both powers of two: 16 KiB << 0 .. 16, 4 KiB << 0 .. 14. */
+/* A class is a size of stacks and a size of guards, both powers of two: 16 KiB << 0 .. 16, 4 KiB <<
+ * 0 .. 14. */
 #define FIB_CLASS_SIZES	 17u
 #define FIB_CLASS_GUARDS 15u
 #define FIB_CLASSES	 (FIB_CLASS_SIZES * FIB_CLASS_GUARDS)

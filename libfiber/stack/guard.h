@@ -6,9 +6,10 @@
 #include <stddef.h>
 
 /*
- * Make [at, at + size), a part of a mapping from fib_os_map_stacks(), permanently fault on access, and
- * as many of the next n - 1 guards, stride apart, as one call can make at the same cost. Returns
- * the number of guards made, or a negative errno: then [at, at + size) does not fault. Any thread.
+ * Make [at, at + size), a part of a mapping from fib_os_map_stacks(), permanently fault on access,
+ * and as many of the next n - 1 guards, stride apart, as one call can make at the same cost.
+ * Returns the number of guards made, or a negative errno: then [at, at + size) does not fault. Any
+ * thread.
  */
 int fib_guard(void *at, size_t size, size_t stride, unsigned n);
 
