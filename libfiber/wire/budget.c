@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budget.c - how long and how much an answer may be
+ * budget.c - limit the time and the size of an answer
  *
- * A listener can keep its reader busy for ever: STILL frames without end, a byte now and then, the same fibers again and again,
- * frames that belong to no such answer. A bound on each step does not end that. So each answer has a budget of waiting time and
- * of bytes. Only what cannot be repeated without end adds to it.
+ * A hostile program can keep its client busy forever: STILL frames without end, a byte now and
+ * then, the same fibers again and again, frames that do not belong to the answer. A limit on each
+ * step does not end that. So each answer has a budget of waiting time and of bytes. Only data that
+ * cannot be repeated without end adds to it.
  *
- * A small answer has FIB_WIRE_SMALL and SMALL_BYTES, and nothing adds to them. An honest program keeps this bound also where
- * every CPU has a carrier to run: it needs 10 to 40 ms, and for 40 clients at once 0.6 s.
+ * A small answer has FIB_WIRE_SMALL and SMALL_BYTES, and nothing adds to them. An honest program
+ * keeps this limit even if every CPU has a carrier to run: it needs 10 to 40 ms, and for 40 clients
+ * at once 0.6 s.
  *
- * A large answer has FIB_WIRE_PATIENCE. A wait is subtracted; each new thing adds FIB_WIRE_NEWS, never above PATIENCE
- * (a token bucket). An honest program whose CPUs are busy sends a stack in 2 to 100 ms. The decoder of the frames knows what
- * is new: a record behind all records before it, a mapping, an event. The program has announced how many there can be.
+ * A large answer has FIB_WIRE_PATIENCE. Each wait is subtracted; each new thing adds FIB_WIRE_NEWS,
+ * but the budget never exceeds PATIENCE (a token bucket). An honest program whose CPUs are busy
+ * sends a stack in 2 to 100 ms. The decoder of the frames knows what is new: a record behind all
+ * records before it, a mapping, an event. The program has announced how many there can be.
  *
- * A walk through many records may have nothing to send for seconds: the counters, and the search for one fiber. Its STILL frames
- * carry the place that it has reached. All places of an answer together add no more than FIB_WIRE_WALK: the counters of a million
- * fibers of a program that uses every CPU take 6 to 12 s.
+ * A walk through many records may send nothing for seconds: the counters, and the search for one
+ * fiber. Its STILL frames contain the progress of the walk. All progress reports of an answer
+ * together add at most FIB_WIRE_WALK: the counters of a million fibers of a program that uses every
+ * CPU take 6 to 12 s.
  *
- * Only waiting is charged, not the work of the reader. Of a sleep that took far longer than it was to take only a part is
- * charged (client.c): a machine that did not run kept the program from answering, too. Bytes that come without any wait are
- * counted, and an answer that makes progress all the time ends after FIB_WIRE_LONGEST: the stacks of a million fibers of a
- * program that uses every CPU take 8 to 40 minutes.
+ * Only waiting is charged, not the work of the reader. If a sleep took far longer than intended,
+ * only a part is charged (client.c): a machine that did not run also kept the program from
+ * answering. Bytes that arrive without any wait are counted. An answer that makes progress all the
+ * time ends after FIB_WIRE_LONGEST: the stacks of a million fibers of a program that uses every CPU
+ * take 8 to 40 minutes.
  */
 #include "wire/budget.h"
 
@@ -75,7 +80,7 @@ int fib_wire_budget_frame(const struct fib_wire_budget *budget, size_t length)
 	const uint64_t most =
 		is_large(budget->request) ? FIB_WIRE_IDLE_BYTES : FIB_WIRE_SMALL_BYTES;
 
-	/* No frame of a small answer is a quarter of it. */
+	/* No frame of a small answer is as large as a quarter of its limit. */
 	if (!is_large(budget->request) && length > most / 4)
 		return -ETIME;
 	return budget->bytes > most ? -ETIME : 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * client.c - the asking end of the control protocol
+ * client.c - the client side of the control protocol
  *
- * The other end may be stopped by a debugger, hung, or no fiber program at all. So no call here waits longer
- * than the client's timeout for any one step, nor longer for all steps of an answer than its budget says (budget.c), and no
- * length that was received is believed before it was compared with the largest that is allowed.
+ * The program may be stopped by a debugger, hung, or not use fibers at all. So no call here waits
+ * longer than the client's timeout for any one step, nor longer for all steps of an answer than its
+ * budget allows (budget.c). No received length is used before it was compared with the allowed
+ * maximum.
  *
- * Or there is no other end any more, and what it once answered is kept.
+ * A client may also have no program, but answers that were saved earlier.
  */
 #include "wire/client.h"
 
@@ -20,15 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BUFFER ((size_t)256 << 10) /* as much as a socket holds for us */
+#define BUFFER ((size_t)256 << 10) /* as much as a socket buffers for us */
 
-/* How long to stay away between two looks for an answer (rest()), ns: */
+/* Sleep between two polls for an answer (rest()), ns: */
 #define SHORTEST INT64_C(30000)
 #define SLACK	 INT64_C(10000000)
 #define LONGEST \
-	INT64_C(50000000) /* below what somebody notices at the end of an answer that took so long */
+	INT64_C(50000000) /* short enough that people do not notice it at the end of an answer */
 
-/* For connecting and for sending; look() has a clock of its own. */
+/* For connecting and sending; look() uses its own clock. */
 static int set_timeout(int fd, int64_t timeout_ns)
 {
 	struct timeval t = {
@@ -36,19 +37,20 @@ static int set_timeout(int fd, int64_t timeout_ns)
 		.tv_usec = (suseconds_t)(timeout_ns % 1000000000 / 1000),
 	};
 
-	/* Zero would mean for ever. */
+	/* Zero would mean forever. */
 	if (!t.tv_sec && !t.tv_usec)
 		t.tv_usec = 1;
 	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t) < 0 ? -errno : 0;
 }
 
-/* Timeouts expire as EAGAIN. */
+/* Expired timeouts are EAGAIN. */
 static int reason(void)
 {
 	return errno == EAGAIN || errno == EINPROGRESS ? -ETIMEDOUT : -errno;
 }
 
-/* Of what is there and no socket, connect(2) says the same as of a socket whose process is dead. */
+/* For a file that is not a socket, connect(2) returns the same error as for a socket of a dead
+ * process. */
 static int refused(const char *path)
 {
 	struct stat st;
@@ -167,16 +169,19 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 	if (length)
 		memcpy(frame + sizeof header, payload, length);
 	rc = send_all(client->fd, frame, sizeof header + length);
-	/* Whoever turned us away has said why before it closed: let that be received. */
+	/* A program that rejects us sends the reason before it closes: let it be received. */
 	return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc;
 }
 
 /*
- * Who sleeps in recv(2) is woken by the program: with each bit that it writes, and before that with its taking of the request,
- * since the kernel tells all who sleep on a socket that there is room in it again. Where every CPU has a carrier to run
- * that costs more than making the answer, sometimes more than a fiber may be kept from its CPU. So we look, and sleep by our own
- * clock until the next look: what comes meanwhile wakes nobody. As long as nothing comes each sleep is longer than the one before by a
- * quarter, so what has come lies there for no more than a quarter of the waiting; the next waiting begins with half of the last sleep.
+ * A client that sleeps in recv(2) is woken by the program: at each small write, and before that
+ * when the program takes the request, since the kernel then wakes all threads that wait for room in
+ * the socket. If every CPU has a carrier to run, that costs more than making the answer, sometimes
+ * more than a fiber may be kept from its CPU.
+ *
+ * So the client polls, and sleeps between polls: data that arrives meanwhile wakes no thread. While
+ * nothing arrives, each sleep is longer than the last by a quarter, so data waits at most a quarter
+ * of the total waiting time. The next wait starts with half of the last sleep.
  */
 static int rest(struct fib_wire_client *client, int64_t *silent)
 {
@@ -186,7 +191,8 @@ static int rest(struct fib_wire_client *client, int64_t *silent)
 
 	nanosleep(&t, NULL);
 	slept = now() - began;
-	/* What goes far beyond that was no waiting: this process, or the whole machine, was kept from running. */
+	/* A sleep that took far longer was not a wait: this process, or the whole machine, could
+	 * not run. */
 	if (slept > 2 * meant + SLACK)
 		slept = 2 * meant + SLACK;
 	*silent += slept;
@@ -196,7 +202,8 @@ static int rest(struct fib_wire_client *client, int64_t *silent)
 	return fib_wire_budget_wait(&client->budget, slept);
 }
 
-/* What has come, as much as there is room for. How much, 0 at the end, -EAGAIN, or another negative errno. */
+/* Read what has arrived, up to the size of the buffer. Returns the number of bytes, 0 at the end,
+ * -EAGAIN, or another negative errno. */
 static ssize_t glance(struct fib_wire_client *client)
 {
 	ssize_t n;
@@ -207,7 +214,7 @@ static ssize_t glance(struct fib_wire_client *client)
 	return n < 0 ? -errno : n;
 }
 
-/* What has come when the time is over is taken all the same: it was here in time. */
+/* Data that is there when the time is over is accepted: it arrived in time. */
 static ssize_t look(struct fib_wire_client *client)
 {
 	int64_t silent = 0;
@@ -223,7 +230,7 @@ static ssize_t look(struct fib_wire_client *client)
 	return n;
 }
 
-/* Whatever has come, or, with `waits`, comes first: many small frames at once. */
+/* Read what has arrived or, with `waits`, wait for it: often many small frames at once. */
 static int refill(struct fib_wire_client *client, bool waits)
 {
 	ssize_t n;
@@ -254,7 +261,8 @@ static int make_room(struct fib_wire_client *client, size_t length)
 	return 0;
 }
 
-/* The header is here: is it one, and may there be so much? One byte at least, so that an empty payload has an address too. */
+/* Check the header that has arrived and make room for the payload. One byte at least, so that an
+ * empty payload has an address too. */
 static int check(struct fib_wire_client *client)
 {
 	int rc = fib_wire_check(&client->header, FIB_WIRE_FRAME_MAX);
@@ -264,7 +272,7 @@ static int check(struct fib_wire_client *client)
 	return rc < 0 ? rc : make_room(client, client->header.length + 1);
 }
 
-/* Some bytes to where they belong. How many were taken. */
+/* Move bytes to the frame. Returns the number of bytes moved. */
 static size_t move(struct fib_wire_client *client, void *to, size_t most)
 {
 	const size_t there = (size_t)(client->end - client->at), n = there < most ? there : most;
@@ -275,7 +283,8 @@ static size_t move(struct fib_wire_client *client, void *to, size_t most)
 	return n;
 }
 
-/* Go on with the frame with what is here. 1: it is whole; 0: more has to come; or a negative errno. */
+/* Continue the frame with the bytes at hand. Returns 1: it is complete; 0: more must arrive; or a
+ * negative errno. */
 static int go_on(struct fib_wire_client *client)
 {
 	const size_t head = sizeof client->header;
@@ -303,13 +312,13 @@ static int receive(struct fib_wire_client *client, bool waits, struct fib_wire_h
 	bool refilled = false;
 	int rc;
 
-	/* An answer that was not asked for. */
+	/* An answer without a request. */
 	if (!client->budget.request)
 		fib_wire_budget_begin(&client->budget, FIB_WIRE_LIST, client->timeout_ns, now());
 	for (;;) {
 		rc = go_on(client);
 		if (rc == 0) {
-			/* Who does not wait has others to look after. */
+			/* A caller that does not wait has other clients to serve. */
 			rc = client->kept	  ? -EPROTO
 			     : !waits && refilled ? -EAGAIN
 						  : refill(client, waits);

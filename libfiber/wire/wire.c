@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.c - what both ends of the control protocol share. */
+/* wire.c - the part of the control protocol that both ends share */
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ int fib_wire_folder(char *buf, size_t size, const char *runtime_dir, uid_t uid)
 {
 	int n;
 
-	/* The specification wants an absolute path; anything else counts as unset. */
+	/* The specification requires an absolute path; any other value counts as unset. */
 	if (runtime_dir && runtime_dir[0] == '/')
 		n = snprintf(buf, size, "%s/fiber", runtime_dir);
 	else
@@ -26,7 +26,7 @@ int fib_wire_folder(char *buf, size_t size, const char *runtime_dir, uid_t uid)
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : n;
 }
 
-#define MARKS 1000000u /* different ones */
+#define MARKS 1000000u /* number of different marks */
 
 uint32_t fib_wire_mark(uint64_t started)
 {

@@ -2,14 +2,14 @@
 /*
  * wire.h - the control protocol: frames over a Unix stream socket
  *
- * One request, then its answer: any number of frames, the last of them END or ERROR; an ERROR makes
- * what came before it worthless. A connection may carry several requests one after another. Numbers
- * are in the host's byte order: both ends are on one machine. A receiver skips what it does not know
- * at the end of a payload, so structs grow at the end only. What a row is, this layer does not know:
- * it carries row_size and bytes.
+ * A request is followed by its answer: any number of frames, the last of them END or ERROR. An
+ * ERROR invalidates the frames before it. A connection may carry several requests one after
+ * another. Numbers are in the host's byte order: both ends are on one machine. A receiver skips
+ * unknown bytes at the end of a payload, so structs grow at the end only. This layer does not
+ * interpret rows: it carries row_size and bytes.
  *
- * Requests are bounded (FIB_WIRE_REQUEST_MAX), answers are streamed. Anything else than a well-formed
- * request ends the connection after one ERROR frame.
+ * Requests are limited (FIB_WIRE_REQUEST_MAX), answers are streamed. Any input that is not a
+ * well-formed request ends the connection after one ERROR frame.
  */
 #ifndef FIB_WIRE_WIRE_H
 #define FIB_WIRE_WIRE_H
@@ -24,16 +24,17 @@
 #define FIB_WIRE_REQUEST_MAX 256u	/* bytes of a request's payload */
 #define FIB_WIRE_FRAME_MAX   (2u << 20) /* bytes of an answer frame's payload */
 
-/* What a request carries, and the frames of its answer. */
+/* The payload of each request, and the frames of its answer. */
 enum fib_wire_type {
 	/* Nothing: PROCESS, END. */
 	FIB_WIRE_HELLO = 0x01,
-	/* struct fib_wire_list, or nothing for all there is: PROCESS, LAYOUT, MAPS..., ROWS..., END. */
+	/* struct fib_wire_list, or nothing for all fields: PROCESS, LAYOUT, MAPS..., ROWS...,
+	 * END. */
 	FIB_WIRE_LIST = 0x02,
 	/* struct fib_wire_id: PROCESS, LAYOUT, MAPS..., ROWS, END; or ERROR -ESRCH. */
 	FIB_WIRE_SHOW = 0x03,
-	/* struct fib_wire_stack_of, or struct fib_wire_id for all there is; id 0: all fibers. PROCESS, LAYOUT, MAPS...,
-	 * STACKS..., END; or ERROR -ESRCH. */
+	/* struct fib_wire_stack_of, or struct fib_wire_id for all fields; id 0: all fibers.
+	 * PROCESS, LAYOUT, MAPS..., STACKS..., END; or ERROR -ESRCH. */
 	FIB_WIRE_STACK = 0x04,
 	/* struct fib_wire_policy: POLICY_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
 	FIB_WIRE_POLICY = 0x05,
@@ -49,16 +50,18 @@ enum fib_wire_type {
 	FIB_WIRE_THREAD = 0x0c,
 	/* struct fib_wire_events: PROCESS, LAYOUT, MAPS... unless bare, EVENT..., END. */
 	FIB_WIRE_EVENTS = 0x07,
-	/* struct fib_wire_watchdog: WATCHDOG_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no runtime). */
+	/* struct fib_wire_watchdog: WATCHDOG_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no
+	 * runtime). */
 	FIB_WIRE_WATCHDOG = 0x08,
-	/* struct fib_wire_record (record.h): RECORD_IS, of READ then RECORDED..., END; or ERROR -EPERM, -EINVAL, -EBUSY, -ESRCH. */
+	/* struct fib_wire_record (record.h): RECORD_IS, after READ also RECORDED..., END; or ERROR
+	 * -EPERM, -EINVAL, -EBUSY, -ESRCH. */
 	FIB_WIRE_RECORD = 0x10,
 
 	/* struct fib_wire_process */
 	FIB_WIRE_PROCESS = 0x81,
 	/* The bytes of the process' struct fib_layout. */
 	FIB_WIRE_LAYOUT = 0x82,
-	/* Text of /proc/self/maps in pieces that may end anywhere; none where that cannot be read. */
+	/* Text of /proc/self/maps in pieces that may end anywhere; none if it cannot be read. */
 	FIB_WIRE_MAPS = 0x83,
 	/* struct fib_wire_rows, then count rows of row_size bytes. */
 	FIB_WIRE_ROWS = 0x84,
@@ -70,7 +73,8 @@ enum fib_wire_type {
 	FIB_WIRE_END = 0x87,
 	/* struct fib_wire_error */
 	FIB_WIRE_ERROR = 0x88,
-	/* struct fib_wire_runtime, then `carriers` carriers of carrier_size bytes. One that has many comes in several. */
+	/* struct fib_wire_runtime, then `carriers` carriers of carrier_size bytes. A runtime with
+	 * many carriers is sent in several frames. */
 	FIB_WIRE_RUNTIME = 0x89,
 	/* struct fib_wire_counters */
 	FIB_WIRE_COUNTERS_ARE = 0x8c,
@@ -88,9 +92,11 @@ enum fib_wire_type {
 	FIB_WIRE_RECORD_IS = 0x90,
 	/* struct fib_wire_recorded, then count events of event_size bytes (layout/event.h). */
 	FIB_WIRE_RECORDED = 0x91,
-	/* struct fib_wire_still, or nothing: the answer is worked on. Anywhere in it; fib_wire_receive() passes over it. */
+	/* struct fib_wire_still, or nothing: work on the answer continues. Anywhere in an answer;
+	 * fib_wire_receive() skips it. */
 	FIB_WIRE_STILL = 0x92,
-	/* struct fib_wire_refused: before the end of an answer, or what lacks it. An older tool passes over it. */
+	/* struct fib_wire_refused: before the end of an answer, or before the part with missing
+	 * data. An older tool skips it. */
 	FIB_WIRE_REFUSED = 0x93,
 };
 
@@ -101,8 +107,8 @@ struct fib_wire_header {
 	uint32_t length; /* of the payload that follows */
 };
 
-/* What a list is to have besides the records themselves. Rows end before what is not wanted; in STACKS also before
- * labels that a fiber does not have. */
+/* The parts of a list besides the records themselves. Rows end before parts that are not wanted; in
+ * STACKS also before labels that a fiber does not have. */
 #define FIB_WIRE_WANT_MAPS	 1u
 #define FIB_WIRE_WANT_LABELS	 2u
 #define FIB_WIRE_WANT_HIGH_WATER 4u /* a system call a fiber */
@@ -123,14 +129,14 @@ struct fib_wire_stack_of {
 
 #define FIB_WIRE_POLICY_READ 0xffffffffu
 struct fib_wire_policy {
-	uint32_t policy; /* enum fiber_pinned_policy, or FIB_WIRE_POLICY_READ to leave it */
+	uint32_t policy; /* enum fiber_pinned_policy, or FIB_WIRE_POLICY_READ for no change */
 };
 
 struct fib_wire_policy_is {
 	uint32_t policy;   /* in force now, read back after the change */
 	uint32_t previous; /* in force before; equal to policy when only read */
 	uint64_t events;   /* pinned waits counted so far */
-	uint64_t dropped;  /* of those, recorded and no more in the ring; younger than the rest */
+	uint64_t dropped; /* of those, recorded but not in the ring any more; not in old programs */
 };
 
 enum fib_wire_act_what { FIB_WIRE_ACT_CANCEL = 1, FIB_WIRE_ACT_WAKE = 2 };
@@ -144,13 +150,13 @@ struct fib_wire_act {
 struct fib_wire_acted {
 	uint64_t id;
 	uint32_t what;
-	uint32_t ended_wait; /* 0: a cancellation that the fiber is told by its next wait */
-	uint32_t state;	     /* enum fiber_state, as it was found */
+	uint32_t ended_wait; /* 0: a cancellation that the fiber's next wait reports */
+	uint32_t state;	     /* enum fiber_state, when found */
 	uint32_t wait_kind;  /* what it waited for then */
 	char name[32];
 };
 
-/* What was changed, or was to be. */
+/* The kind of a change, done or refused. */
 enum fib_wire_audit_what {
 	FIB_WIRE_AUDIT_POLICY = 1,    /* before and after: enum fiber_pinned_policy */
 	FIB_WIRE_AUDIT_THRESHOLD = 2, /* ns */
@@ -160,13 +166,13 @@ enum fib_wire_audit_what {
 };
 
 struct fib_wire_audit_entry {
-	uint64_t serial; /* counts from 1 over all there were */
+	uint64_t serial; /* counts all entries, from 1 */
 	int64_t when;	 /* ns, CLOCK_MONOTONIC */
 	int64_t wall;	 /* ns, CLOCK_REALTIME */
-	int32_t pid;	 /* of the client, as the kernel says; 0: it could not be seen from here */
+	int32_t pid;	 /* of the client, from the kernel; 0: not visible from here */
 	uint32_t uid;
 	uint32_t what;	/* enum fib_wire_audit_what */
-	int32_t result; /* 0: done; negative errno: refused, nothing was changed */
+	int32_t result; /* 0: done; negative errno: refused, nothing changed */
 	uint64_t fiber; /* 0: none */
 	uint64_t before, after;
 };
@@ -174,7 +180,7 @@ struct fib_wire_audit_entry {
 struct fib_wire_audited {
 	uint32_t entry_size;
 	uint32_t count;
-	uint64_t total; /* ever; the older ones are gone */
+	uint64_t total; /* ever; older entries are gone */
 };
 
 enum fib_wire_mode { FIB_WIRE_RO, FIB_WIRE_RW, FIB_WIRE_ADMIN };
@@ -189,9 +195,9 @@ struct fib_wire_process {
 	char name[64];
 };
 
-/* How far the walk through the records has come. Only what goes up is progress (budget.h). */
+/* The progress of a walk through the records. Only an increase counts as progress (budget.h). */
 struct fib_wire_still {
-	uint64_t done; /* records looked at */
+	uint64_t done; /* records read */
 	uint64_t all;
 };
 
@@ -206,14 +212,15 @@ struct fib_wire_stack {
 	uint32_t flags;	     /* FIB_WIRE_STACK_* */
 	uint32_t after; /* us from PROCESS' now to the copy, rounded down; the age is of then */
 };
-#define FIB_WIRE_STACK_MOVING 1u /* it ran each time we looked: no bytes */
+#define FIB_WIRE_STACK_MOVING 1u /* it ran at each attempt: no bytes */
 #define FIB_WIRE_STACK_CUT    2u /* deeper than a frame holds: the outermost part is missing */
 #define FIB_WIRE_STACK_GONE   4u /* its memory could not be read: no bytes */
-/* The upper half: us that the copy took, rounded up. 0: neither is known, it is an older program's. FIB_WIRE_STACK_LONG: longer. */
+/* The upper half: duration of the copy in us, rounded up. 0: an older program; neither time is
+ * known. FIB_WIRE_STACK_LONG: longer. */
 #define FIB_WIRE_STACK_TOOK 16
 #define FIB_WIRE_STACK_LONG 0xffffu
 
-/* A carrier sleeps in the poller, sleeps elsewhere, looks for something to run, or runs a fiber. */
+/* A carrier sleeps in the poller, sleeps elsewhere, searches for fibers to run, or runs a fiber. */
 enum fib_wire_carrier_state {
 	FIB_WIRE_CARRIER_POLLING,
 	FIB_WIRE_CARRIER_IDLE,
@@ -221,122 +228,123 @@ enum fib_wire_carrier_state {
 	FIB_WIRE_CARRIER_RUNNING,
 };
 
-/* How long runnable fibers waited: number 0 up to 1 ms, number n up to 2^n ms, the last one longer. */
+/* How long runnable fibers waited: element 0 up to 1 ms, element n up to 2^n ms, the last one
+ * longer. */
 #define FIB_WIRE_DELAYS 16u
 
-/* Counts are of all that it has done so far, and never go back. */
+/* Counters start with the carrier and never decrease. */
 struct fib_wire_carrier {
 	uint32_t index;
 	uint32_t state;	 /* enum fib_wire_carrier_state */
 	uint64_t fiber;	 /* that it runs, 0: none */
-	uint32_t queued; /* runnable fibers in its line */
-	uint32_t timers; /* deadlines of fibers that it will wake */
+	uint32_t queued; /* runnable fibers in its run queue */
+	uint32_t timers; /* fibers with a deadline that it will wake */
 	int64_t since;	 /* ns that it has run this fiber, in steps of the coarse clock */
 	uint64_t switches;
-	uint64_t steals;   /* times that it took fibers from another one's line */
-	uint64_t wakeups;  /* sleeps that it got up from */
-	uint64_t polls;	   /* looks into the poller */
-	uint64_t timeouts; /* waits that it ended by their deadline */
+	uint64_t steals;   /* times that it took fibers from another carrier */
+	uint64_t wakeups;  /* times that it woke from sleep */
+	uint64_t polls;	   /* calls of the poller */
+	uint64_t timeouts; /* waits that it ended at their deadline */
 	int64_t cpu;	   /* ns of CPU time of its thread, -1: unknown */
-	uint64_t stacks;   /* free ones that it keeps */
-	uint64_t delayed;  /* ns that fibers waited before they ran on it, in all */
+	uint64_t stacks;   /* free stacks in its cache */
+	uint64_t delayed;  /* total ns that fibers waited before they ran on it */
 	uint64_t delays[FIB_WIRE_DELAYS];
 };
 
 struct fib_wire_runtime {
 	uint64_t serial; /* counts the runtimes of a process, from 1 */
-	uint64_t polls;	 /* looks into its poller so far */
+	uint64_t polls;	 /* calls of its poller so far */
 	uint32_t carriers;
 	uint32_t carrier_size;
-	uint32_t queued; /* runnable fibers in no carrier's line */
+	uint32_t queued; /* runnable fibers in no carrier's queue */
 	uint32_t first;	 /* index of the first carrier that follows */
 	char poller[16];
-	char note[160]; /* why it is not the poller that was wanted; empty when it is */
+	char note[160]; /* why the wanted poller is not used; empty when it is */
 	int64_t now;	/* ns, CLOCK_MONOTONIC */
 	uint64_t spawned;
-	uint64_t ended;		 /* of those */
+	uint64_t ended;		 /* of those spawned */
 	uint64_t pinned;	 /* waits of pinned fibers */
 	uint64_t pinned_dropped; /* see struct fib_wire_policy_is */
-	uint32_t all;		 /* carriers that it has; `carriers` follow */
+	uint32_t all;		 /* number of its carriers; `carriers` of them follow */
 	uint32_t unused;
 };
 
-/* What is true of the process as a whole. Numbers of states and kinds are those of the layout. */
+/* Counters of the whole process. Numbers of states and kinds are those of the layout. */
 #define FIB_WIRE_STATES 8u
 #define FIB_WIRE_WAITS	32u
 struct fib_wire_counters {
 	int64_t now;		/* ns, CLOCK_MONOTONIC */
 	int64_t service_cpu;	/* ns of CPU time of the service thread ... */
 	int64_t service_began;	/* ... since then, ns */
-	uint64_t fibers;	/* all that there are, created ones that were never submitted too */
-	uint64_t records;	/* places in the registry that have memory ... */
-	uint64_t record_size;	/* ... of so many bytes each */
+	uint64_t fibers;	/* all fibers, including those never submitted */
+	uint64_t records;	/* records in the registry that have memory ... */
+	uint64_t record_size;	/* ... of this many bytes each */
 	uint64_t resident;	/* bytes of the process that are in memory, 0: unknown */
-	uint64_t stacks;	/* made so far; none is ever unmade */
-	uint64_t stacks_free;	/* of those, without what carriers keep */
+	uint64_t stacks;	/* made so far; stacks are never unmapped */
+	uint64_t stacks_free;	/* of those, without those in carriers' caches */
 	uint64_t stacks_cold;	/* of the free ones: without memory */
-	uint64_t stacks_wanted; /* of the free ones: for fibers that have not begun */
+	uint64_t stacks_wanted; /* of the free ones: reserved for fibers that have not started */
 	uint64_t stack_bytes;	/* address space of all stacks */
-	uint64_t trimmed;	/* times that a stack's memory was given back so far */
-	uint64_t slow;	  /* fibers that held their carrier for too long; 0 where nobody watches */
-	uint32_t watched; /* somebody watches for that */
+	uint64_t trimmed;	/* times that a stack's memory was given back */
+	uint64_t slow;		/* fibers that held their carrier too long; 0 if not watched */
+	uint32_t watched;	/* not 0: long runs are watched */
 	uint32_t unused;
 	uint64_t states[FIB_WIRE_STATES]; /* fibers in each */
-	uint64_t waits[FIB_WIRE_WAITS];	  /* fibers that wait so */
+	uint64_t waits[FIB_WIRE_WAITS];	  /* fibers in each kind of wait */
 };
 
-/* What is recorded of fibers that keep others waiting: pinned waits, and long runs. */
+/* Recorded events of fibers that keep others waiting: pinned waits, and long runs. */
 enum fib_wire_ring { FIB_WIRE_RING_PINNED, FIB_WIRE_RING_SLOW };
 
 struct fib_wire_events {
 	uint32_t ring; /* enum fib_wire_ring */
-	uint32_t bare; /* not 0: only the events, for who has asked before */
-	uint64_t from; /* the first number that is wanted */
+	uint32_t bare; /* not 0: only the events, for a client that has asked before */
+	uint64_t from; /* the first number wanted */
 };
 
 /* What the fiber did. */
 enum fib_wire_doing {
 	FIB_WIRE_DOING_COMPUTES,
 	FIB_WIRE_DOING_CALLS,  /* sleeps in a system call */
-	FIB_WIRE_DOING_FAULTS, /* sleeps until memory of its own is there */
+	FIB_WIRE_DOING_FAULTS, /* sleeps until a page of its memory is loaded */
 	FIB_WIRE_DOING_WAITS,  /* waits while pinned */
 };
 
 /* Why there is no stack. */
 enum fib_wire_lack {
 	FIB_WIRE_LACK_NOTHING, /* there is one */
-	FIB_WIRE_LACK_MISSED,  /* the fiber went on before it was copied */
-	FIB_WIRE_LACK_SIGNAL,  /* the program keeps SIGURG for itself, or blocks it */
-	FIB_WIRE_LACK_PORT,    /* this port of the library cannot */
+	FIB_WIRE_LACK_MISSED,  /* the fiber continued before it was copied */
+	FIB_WIRE_LACK_SIGNAL,  /* the program uses SIGURG itself, or blocks it */
+	FIB_WIRE_LACK_PORT,    /* this port of the library cannot copy it */
 	FIB_WIRE_LACK_MEMORY,  /* it could not be read */
 };
 
 struct fib_wire_event {
-	uint64_t number; /* counts from 0 in its ring; in order of their beginning, more or less */
+	uint64_t number; /* counts from 0 in its ring; roughly in order of their start */
 	uint64_t fiber;
 	int64_t began;	  /* ns, CLOCK_MONOTONIC */
-	int64_t duration; /* ns; so far, while it lasts */
+	int64_t duration; /* ns; so far, if it lasts */
 	int64_t call;	  /* CALLS: number of the system call */
 	uint64_t object;  /* WAITS: see struct fib_row */
 	uint64_t arg;
-	uint64_t sp, fp, pc; /* fp 0: not known */
+	uint64_t sp, fp, pc; /* fp 0: unknown */
 	uint32_t doing;	     /* enum fib_wire_doing */
 	uint32_t lack;	     /* enum fib_wire_lack */
 	uint32_t wait_kind;  /* WAITS */
 	uint32_t carrier;    /* FIB_WIRE_EVENT_NO_CARRIER: not recorded */
 	uint32_t flags;	     /* FIB_WIRE_EVENT_* */
 	uint32_t stack_size; /* bytes that follow */
-	uint64_t stack_all;  /* bytes there were */
+	uint64_t stack_all;  /* bytes in use */
 	char name[32];
 };
-#define FIB_WIRE_EVENT_LASTS	  1u /* it goes on */
+#define FIB_WIRE_EVENT_LASTS	  1u /* it still lasts */
 #define FIB_WIRE_EVENT_REFUSED	  2u /* a pinned wait that was refused */
 #define FIB_WIRE_EVENT_ASTRAY	  4u /* its stack pointer was outside its stack */
 #define FIB_WIRE_EVENT_NO_CARRIER 0xffffffffu
 
 #define FIB_WIRE_WATCHDOG_READ INT64_MIN
 struct fib_wire_watchdog {
-	int64_t threshold; /* ns, 0: off; FIB_WIRE_WATCHDOG_READ to leave it */
+	int64_t threshold; /* ns, 0: off; FIB_WIRE_WATCHDOG_READ for no change */
 };
 
 struct fib_wire_watchdog_is {
@@ -352,7 +360,8 @@ struct fib_wire_end {
 	uint64_t problems;  /* rows whose wait object could not be read, stacks without bytes */
 };
 
-/* A system call that a sandbox of the program refuses, and what is not known for that. */
+/* A system call that a sandbox of the program refuses, and the data that is missing because of
+ * it. */
 struct fib_wire_refused {
 	int32_t error; /* negative errno */
 	char call[28];
@@ -366,25 +375,29 @@ struct fib_wire_error {
 
 /* -- both sides -- */
 
-/* Check a header that was received. 0; -EPROTO: wrong magic or version; -EMSGSIZE: a payload past the caller's limit. */
+/* Check a header that was received. Returns 0; -EPROTO: wrong magic or version; -EMSGSIZE: a
+ * payload above the caller's limit. */
 int fib_wire_check(const struct fib_wire_header *header, size_t limit);
 
 /*
- * The folder sockets live in for a uid, without a slash at the end: $XDG_RUNTIME_DIR/fiber, else
- * /tmp/fiber-<uid>. runtime_dir is the value of XDG_RUNTIME_DIR or NULL. Returns the length, or
- * -ENAMETOOLONG.
+ * Write the folder of the sockets of a uid, without a slash at the end: $XDG_RUNTIME_DIR/fiber,
+ * else /tmp/fiber-<uid>. runtime_dir is the value of XDG_RUNTIME_DIR or NULL. Returns the length,
+ * or -ENAMETOOLONG.
  */
 int fib_wire_folder(char *buf, size_t size, const char *runtime_dir, uid_t uid);
 
 /*
- * Which process made a control socket: the file says so when no process listens any more. A process id is not enough. It is used
- * again, and is another process's in another pid namespace. Nor is the time of the file, since the clock may have
- * been set. So the nanoseconds of the file's modification time hold when the process started, in ticks since the machine did
- * (field 22 of proc_pid_stat(5)), as far as they have room: 6 digits, and 3 that tell a mark from a time. (connect(2) changes
- * the other time of a socket.)
+ * Identify the process that made a control socket, from the file alone, when no process listens any
+ * more. A process id is not enough: it is reused, and means another process in another pid
+ * namespace. The time of the file is not enough either, since the clock may have been set.
+ *
+ * So the nanoseconds of the file's modification time contain the start time of the process, in
+ * ticks since the machine started (field 22 of proc_pid_stat(5)), as far as it fits: 6 digits, and
+ * 3 check digits that tell a mark from a time. (connect(2) changes the other time of a socket.)
  */
 uint32_t fib_wire_mark(uint64_t started);
-/* Whether the nanoseconds are a mark: an older program makes none, and some file systems keep no nanoseconds. */
+/* Return whether the nanoseconds are a mark: an older program makes none, and some file systems
+ * store no nanoseconds. */
 bool fib_wire_marked(uint32_t nanoseconds);
 
 #endif
