@@ -2,22 +2,24 @@
 /*
  * fiber_layout.h - the registry's self-description, for readers outside the process
  *
- * A program with fibers exports `fiber_registry`, a struct fib_layout. It says where the fiber
- * records are, how big one is, at which offset each field stands and how a suspended fiber's stack
- * is walked. An ELF note in the same object, allocated so that strip keeps it and a core contains
- * it, says where the struct is. A reader needs these two and the process' memory: no symbols, no
- * debug info, no header of the version that the program was built with.
+ * A program with fibers exports `fiber_registry`, a struct fib_layout. It describes where the fiber
+ * records are, the size of a record, the offset of each field and how to walk a suspended fiber's
+ * stack. An ELF note in the same object says where the struct is. The note is allocated, so that
+ * strip keeps it and a core contains it. A reader needs only the note, the struct and the process'
+ * memory: no symbols, no debug info, no header of the version that the program was built with.
  *
- * The rule: fields are only ever added. A reader takes what the struct's own size covers, asks fib_layout_has()
- * for anything younger than version 1, and treats every number it reads as hostile.
+ * The rule: fields are only ever added. A reader uses only what the struct's own size covers, calls
+ * fib_layout_has() for every field that is newer than version 1, and treats every number it reads
+ * as hostile.
  *
- * The struct lives in writable data (a core always contains a written page) and holds no pointers
+ * The struct is in writable data (a core always contains a written page) and contains no pointers
  * to tables, so that one read fetches all of it.
  *
- * libfiber publishes itself with this header, and so can any library that switches stacks: it needs nothing else, not
- * libfiber either. C11 and C++11, with GNU's attributes. The second half is what such a library writes with. It keeps a record
- * for each of its coroutines, calls fiber_layout_enter() before it switches to one and fiber_layout_leave() after it has left
- * it, and says once where it saves the registers. fixtures/adapters/ has two that are complete.
+ * libfiber publishes itself with this header, and so can any library that switches stacks. It needs
+ * no other file, and no libfiber. The header is C11 and C++11, with GNU's attributes. Its second
+ * half is for such a library. The library keeps a record for each of its coroutines, calls
+ * fiber_layout_enter() before it switches to one and fiber_layout_leave() after it has left it, and
+ * describes once where it saves the registers. fixtures/adapters/ has two complete examples.
  */
 #ifndef FIBER_LAYOUT_H
 #define FIBER_LAYOUT_H
@@ -31,23 +33,23 @@
 #define FIB_LAYOUT_NOTE_NAME "fiber" /* n_namesz 6, n_type FIB_LAYOUT_NOTE_TYPE */
 #define FIB_LAYOUT_NOTE_TYPE 1u
 
-/* Where a field stands in a record: size 0 means the record has no such field. */
+/* The place of a field in a record. Size 0: the record has no such field. */
 struct fib_layout_field {
 	uint16_t offset;
 	uint16_t size;
 };
 
 enum fib_layout_field_id {
-	FIB_FIELD_SP,	     /* saved stack pointer */
-	FIB_FIELD_FP,	     /* saved frame pointer */
-	FIB_FIELD_PC,	     /* where a walk starts */
-	FIB_FIELD_SEQ,	     /* u64: odd while it runs, moves at every switch; switches = seq / 2 */
-	FIB_FIELD_SINCE,     /* i64 ns: in its state since (coarse clock) */
-	FIB_FIELD_STATE,     /* u8: enum fiber_state; DEAD with id 0 is a free record */
-	FIB_FIELD_WAIT_KIND, /* u8: enum fib_wait_kind */
-	FIB_FIELD_FLAGS,     /* u8: FIBER_DETACHED ... */
-	FIB_FIELD_CARRIER,   /* u16: index, valid while it runs */
-	FIB_FIELD_PINS,	     /* u16: nesting depth */
+	FIB_FIELD_SP,	       /* saved stack pointer */
+	FIB_FIELD_FP,	       /* saved frame pointer */
+	FIB_FIELD_PC,	       /* the pc where a walk starts */
+	FIB_FIELD_SEQ,	       /* u64: odd while it runs, new at every switch; switches = seq / 2 */
+	FIB_FIELD_SINCE,       /* i64 ns: start of its state (coarse clock) */
+	FIB_FIELD_STATE,       /* u8: enum fiber_state; DEAD with id 0 is a free record */
+	FIB_FIELD_WAIT_KIND,   /* u8: enum fib_wait_kind */
+	FIB_FIELD_FLAGS,       /* u8: FIBER_DETACHED ... */
+	FIB_FIELD_CARRIER,     /* u16: index, valid while it runs */
+	FIB_FIELD_PINS,	       /* u16: nesting depth */
 	FIB_FIELD_WAIT_OBJECT, /* u64: address of what it waits for */
 	FIB_FIELD_WAIT_ARG,    /* u64: join: target id; fd: descriptor | poll events << 32;
 				* predicate: since when, ns, or 0: as FIB_FIELD_SINCE */
@@ -62,15 +64,15 @@ enum fib_layout_field_id {
 	FIB_FIELD_NAME,	       /* char[32], NUL-terminated */
 	FIB_FIELD_FAILURE,     /* char[]: fiber_fail's text */
 	FIB_FIELD_LABELS,      /* u64: address of a struct fib_layout_labels, 0: none */
-	FIB_FIELD_RUNNABLE,    /* u64 ns in line for a carrier, until `since` */
+	FIB_FIELD_RUNNABLE,    /* u64 ns waiting for a carrier, until `since` */
 	FIB_FIELD_WAITED,      /* u64 ns suspended, until `since` */
-	FIB_FIELD_BORN,	       /* i64 ns: when it was submitted (coarse clock); 0: it was not yet */
-	FIB_FIELD_CANCELLED,   /* u8: not 0: it was asked to end, by fiber_cancel() and the like */
+	FIB_FIELD_BORN,	       /* i64 ns: when it was submitted (coarse clock); 0: not submitted */
+	FIB_FIELD_CANCELLED,   /* u8: not 0: it was asked to exit, by fiber_cancel() and the like */
 	FIB_FIELD_GUARD,       /* u16: bytes below the stack that fault, / 4096; 0: unknown */
-	FIB_FIELD_MASKED,      /* u8 : not 0: cancellations do not end its waits now */
+	FIB_FIELD_MASKED,      /* u8: not 0: cancellations do not end its waits now */
 	FIB_FIELD_COUNT
 };
-#define FIB_LAYOUT_FIELDS 64 /* slots in the table, for fields to come */
+#define FIB_LAYOUT_FIELDS 64 /* slots in the table, also for future fields */
 
 enum fib_wait_kind {
 	FIB_WAIT_NONE,
@@ -101,49 +103,50 @@ enum fib_wait_kind {
 };
 #define FIB_LAYOUT_WAITS 32
 
-/* What the wait object of a kind looks like; sizes 0: it has no such field. */
+/* Fields of the wait object of a kind. Size 0: the object has no such field. */
 struct fib_layout_object {
 	struct fib_layout_field name;	/* char[], NUL-terminated unless full */
 	struct fib_layout_field holder; /* u64: 0, a fiber's id, or FIB_HOLDER_THREAD | tid */
 };
 
 /*
- * A fiber's labels. The block is never unmapped, and serves another fiber when this one has gone: they are
- * the labels of `owner` and of nobody else. text[generation % 2] counts; the other one may be being written.
- * So read owner and generation, that text, and both again: when they are the same, it was whole.
+ * A fiber's labels. The block is never unmapped, and is reused for another fiber after this one:
+ * the labels are always those of `owner`. text[generation % 2] is valid; the other one may be half
+ * written. So read owner and generation, that text, and both again: if they are unchanged, the text
+ * is consistent.
  */
 #define FIB_LAYOUT_LABELS 248
 struct fib_layout_labels {
-	uint64_t owner;			 /* A: id of the fiber, 0: of nobody */
-	uint64_t generation;		 /* A: counts up with every change, also of the owner */
-	char text[2][FIB_LAYOUT_LABELS]; /* key NUL value NUL ... and an empty key */
+	uint64_t owner;			 /* A: id of the fiber, 0: none */
+	uint64_t generation;		 /* A: increases with every change, also of the owner */
+	char text[2][FIB_LAYOUT_LABELS]; /* key NUL value NUL ... and an empty key at the end */
 };
 
 #define FIB_HOLDER_THREAD    (UINT64_C(1) << 63)
 #define FIB_HOLDER_CONTENDED (UINT64_C(1) << 62) /* not part of the id */
 
-/* How a saved stack is walked. */
+/* How to walk a saved stack. */
 enum fib_layout_recipe {
 	FIB_RECIPE_NONE = 0, /* this port's stacks cannot be walked yet */
 	FIB_RECIPE_CFI = 1,  /* sp and pc as saved, everything else by the CFI at pc */
-	/* The registers lie where `registers` says. The pc among them is a return address: the call before it is where
-	 * the fiber left. What is not among them is what the CFI there says. */
+	/* Registers are saved where `registers` says. Their pc is a return address: the fiber left
+	 * in the call before it. The CFI at that pc gives all registers that are not listed. */
 	FIB_RECIPE_SAVED = 2,
 };
 
-/* What a saved register's offset counts from. */
+/* The base of a saved register's offset. */
 enum fib_layout_base {
 	FIB_BASE_RECORD = 1,  /* the record */
 	FIB_BASE_STACK = 2,   /* the record's FIB_FIELD_SP */
-	FIB_BASE_CONTEXT = 3, /* the address that stands in the record at layout.context */
-	FIB_BASE_SP = 4,      /* nothing is read: the record's FIB_FIELD_SP and the offset */
+	FIB_BASE_CONTEXT = 3, /* the address in the record at layout.context */
+	FIB_BASE_SP = 4,      /* the value is FIB_FIELD_SP plus the offset, without a read */
 };
 
-/* DWARF's numbers, and for the two that have none everywhere: */
+/* DWARF's register numbers, plus two that DWARF does not define on all machines: */
 #define FIB_REGISTER_SP 254u
 #define FIB_REGISTER_PC 255u
 
-/* Where a register of a fiber that does not run is; they are 8 bytes each. */
+/* Where a register of a suspended fiber is saved. Registers are 8 bytes. */
 struct fib_layout_register {
 	uint8_t number;
 	uint8_t base;	 /* enum fib_layout_base */
@@ -153,17 +156,17 @@ struct fib_layout_register {
 #define FIB_LAYOUT_REACH     4096u
 
 struct fib_layout {
-	char magic[8];	      /* written last: a reader that sees it sees the rest */
+	char magic[8];	      /* written last: a reader that sees it sees all fields */
 	uint32_t version;     /* FIB_LAYOUT_VERSION */
 	uint32_t size;	      /* of this struct */
 	uint32_t machine;     /* ELF e_machine of the program */
 	uint32_t recipe;      /* enum fib_layout_recipe */
 	uint64_t records;     /* address of record 0 */
-	uint32_t record_size; /* bytes from one record to the next */
-	uint32_t field_count; /* entries of fields[] that mean something */
-	uint64_t committed;   /* A: records that can be read; grows only */
+	uint32_t record_size; /* distance of two records in bytes */
+	uint32_t field_count; /* number of valid entries of fields[] */
+	uint64_t committed;   /* A: records that can be read; never decreases */
 	uint64_t capacity;    /* records reserved */
-	uint64_t entry_low;   /* code range in which a complete walk ends */
+	uint64_t entry_low;   /* range of code in which a complete walk ends */
 	uint64_t entry_high;
 	uint64_t clock;	   /* address of the coarse clock, i64 ns CLOCK_MONOTONIC */
 	uint32_t carriers; /* A: of all runtimes */
@@ -173,41 +176,42 @@ struct fib_layout {
 	struct fib_layout_object objects[FIB_LAYOUT_WAITS]; /* by wait kind */
 	char state_names[8][16];
 	char wait_names[FIB_LAYOUT_WAITS][16];
-	char program[64]; /* the name the tools show */
-	char port[16];	  /* the architecture folder this was built from, or the library's name */
+	char program[64]; /* name that the tools show */
+	char port[16];	  /* architecture folder it was built from, or the library's name */
 
-	/* -- behind FIB_LAYOUT_SIZE_1; only FIB_RECIPE_SAVED asks for it -- */
+	/* -- after FIB_LAYOUT_SIZE_1; only for FIB_RECIPE_SAVED -- */
 	uint32_t register_count;
-	struct fib_layout_field context; /* u64: what FIB_BASE_CONTEXT counts from */
+	struct fib_layout_field context; /* u64: the address of FIB_BASE_CONTEXT */
 	struct fib_layout_register registers[FIB_LAYOUT_REGISTERS];
 };
-#define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* what every registry has */
+#define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 
-/* The note that fib_layout's object carries: the registry's distance from this field. */
+/* The contents of the note: the distance from this field to the registry. */
 struct fib_layout_note {
 	int64_t distance; /* address of the struct fib_layout - address of this field */
 };
 
-/* -- for a library that publishes its coroutines; none of this is libfiber's -- */
+/* -- for other libraries that publish their coroutines; libfiber uses none of this -- */
 
-/* A record as it is described by fiber_layout_describe(). Fields are the library's to write where nothing else is said;
- * those below seq while the fiber runs or under the lock that its switches are under. */
+/* A record as described by fiber_layout_describe(). The library writes the fields, except where a
+ * function is named. It writes the fields below seq only while the fiber runs, or under the lock
+ * that protects its switches. */
 struct fiber_layout_record {
 	uint64_t id;  /* fiber_layout_take(); 0: free */
 	uint64_t seq; /* fiber_layout_enter(), _leave() */
 	uint64_t sp;  /* fiber_layout_leave() */
-	uint64_t pc;  /* where FIB_BASE_RECORD is used, like the others that a library saves here */
-	uint64_t context;  /* address of what FIB_BASE_CONTEXT counts from */
-	int64_t since;	   /* ns, as every time here is */
+	uint64_t pc;  /* if FIB_BASE_RECORD is used, as other registers that a library saves here */
+	uint64_t context;  /* the address that FIB_BASE_CONTEXT uses */
+	int64_t since;	   /* ns, like all times here */
 	uint8_t state;	   /* index into state_names */
-	uint8_t wait_kind; /* enum fib_wait_kind, of one that is suspended */
+	uint8_t wait_kind; /* enum fib_wait_kind, if suspended */
 	uint8_t unused[6];
-	uint64_t wait_object; /* address, 0: none; its name is where objects[wait_kind] says */
+	uint64_t wait_object; /* address, 0: none; objects[wait_kind] describes where its name is */
 	uint64_t wait_arg;    /* see FIB_FIELD_WAIT_ARG */
 	int64_t deadline;     /* INT64_MAX: none */
 	uint64_t cpu;
 	uint64_t parent;    /* id, 0: none */
-	uint64_t stack_low; /* both before it is entered for the first time, and not earlier */
+	uint64_t stack_low; /* set both just before it is entered for the first time, not earlier */
 	uint64_t stack_size;
 	uint64_t entry; /* the function it runs */
 	char name[32];
@@ -217,8 +221,8 @@ struct fiber_layout_record {
 struct fiber_layout {
 	struct fib_layout layout; /* first: the note leads here */
 	struct fiber_layout_record *records;
-	int64_t clock; /* the last time that was given: what ages in a core are measured against */
-	uint64_t ids;  /* given out */
+	int64_t clock; /* last time passed to a function here: the reference for ages in a core */
+	uint64_t ids;  /* number of ids used */
 };
 
 #ifdef __cplusplus
@@ -227,8 +231,9 @@ struct fiber_layout {
 #define FIBER_LAYOUT_LINKAGE extern
 #endif
 
-/* In one file of the module, outside functions: `struct fiber_layout name` and the note that leads to it. One for each
- * program or shared library: readers take the first note of a module. */
+/* Used in one file of the module, outside functions: defines `struct fiber_layout name` and the
+ * note that leads to it. Use it once in each program or shared library: readers take the first note
+ * of a module. */
 #define FIBER_LAYOUT_DEFINE(name)                                                            \
 	FIBER_LAYOUT_LINKAGE struct fiber_layout name __attribute__((visibility("hidden"))); \
 	struct fiber_layout name __attribute__((used));                                      \
@@ -240,18 +245,20 @@ struct fiber_layout {
 		"	.quad " #name " - .\n"                                               \
 		"	.popsection\n")
 
-/* Before the function that every coroutine starts in: a walk is whole when it arrives there, and ends there. It calls what
- * the coroutine runs and does something after it, so that its frame stays. */
+/* Put this before the function that every coroutine starts in: a walk that reaches it is complete
+ * and ends there. The function calls the coroutine's function and does something after the call, so
+ * that its frame stays. */
 #define FIBER_LAYOUT_ENTRY __attribute__((noinline, section("fiber_entry")))
-/* In it, first: where a debugger finds the end too. pc: the return address' name in CFI, "rip", "x30", "ra". */
+/* The first statement in that function, so that a debugger finds the end too. pc: the return
+ * address' name in CFI, "rip", "x30", "ra". */
 #define FIBER_LAYOUT_OUTERMOST(pc) __asm__ volatile(".cfi_undefined " pc)
 
-/* The linker's: where that section begins and ends, and the header of the module. */
+/* Defined by the linker: start and end of that section, and the ELF header of the module. */
 FIBER_LAYOUT_LINKAGE const char __start_fiber_entry[] __attribute__((visibility("hidden"), weak));
 FIBER_LAYOUT_LINKAGE const char __stop_fiber_entry[] __attribute__((visibility("hidden"), weak));
 FIBER_LAYOUT_LINKAGE const unsigned char __ehdr_start[] __attribute__((visibility("hidden"), weak));
 
-/* Where register number is when a fiber does not run. */
+/* Describe where register number is saved when a fiber does not run. */
 static inline void fiber_layout_register(struct fiber_layout *f, unsigned number,
 					 enum fib_layout_base base, size_t offset)
 {
@@ -267,9 +274,9 @@ static inline void fiber_layout_register(struct fiber_layout *f, unsigned number
 	 (l)->fields[id].size = (uint16_t)sizeof(((struct fiber_layout_record *)0)->member))
 
 /*
- * Describe n zeroed records, which stay where they are. program: the name that the tools show; library: its own, should its
- * stacks be of no use. What is to be described besides (registers, objects, other names) comes between this and
- * fiber_layout_publish().
+ * Describe n zeroed records, which must not move. program: the name that the tools show; library:
+ * the library's name, shown if its stacks cannot be walked. Other descriptions (registers, objects,
+ * other names) go between this call and fiber_layout_publish().
  */
 static inline void fiber_layout_describe(struct fiber_layout *f,
 					 struct fiber_layout_record *records, uint32_t n,
@@ -323,7 +330,7 @@ static inline void fiber_layout_describe(struct fiber_layout *f,
 	l->context.size = sizeof records->context;
 }
 
-/* From here on readers believe it. */
+/* Publish the registry: readers accept it from now on. */
 static inline void fiber_layout_publish(struct fiber_layout *f)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -331,9 +338,13 @@ static inline void fiber_layout_publish(struct fiber_layout *f)
 }
 
 /*
- * A record for a coroutine that has been made and not begun, or NULL when none is free: then it is seen by nobody. entry: the
- * function it will run. Looks through the records: whoever makes many in a second keeps a list of the free ones. Not by two
- * threads at once; the same holds of the others for one record. now: ns of CLOCK_MONOTONIC, it need not be exact.
+ * Take a record for a coroutine that was created and not started. Returns NULL when none is free;
+ * then readers do not see the coroutine. entry: the function it will run. now: ns of
+ * CLOCK_MONOTONIC, need not be exact.
+ *
+ * The call searches the records: a library that creates many coroutines a second should keep a list
+ * of free ones. Two threads must not make this call at once, nor any other call here for the same
+ * record.
  */
 static inline struct fiber_layout_record *fiber_layout_take(struct fiber_layout *f,
 							    const char *name, uint64_t parent,
@@ -354,26 +365,27 @@ static inline struct fiber_layout_record *fiber_layout_take(struct fiber_layout 
 	r->parent = parent;
 	r->entry = entry;
 	strncpy(r->name, name, sizeof r->name - 1);
-	/* A reader that sees it sees the rest. */
+	/* A reader that sees the id sees the other fields. */
 	__atomic_store_n(&r->id, ++f->ids, __ATOMIC_RELEASE);
 	return r;
 }
 
-/* Before the switch to it: its stack and what is saved of it may change from now on. */
+/* Call this before the switch to the coroutine: its stack and saved registers may change from now
+ * on. */
 static inline void fiber_layout_enter(struct fiber_layout *f, struct fiber_layout_record *r,
 				      int64_t now)
 {
 	__atomic_store_n(&r->seq, r->seq + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* odd before anything else of it changes */
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* seq is odd before any other field changes */
 	r->since = f->clock = now;
 	r->state = 2;
 	r->wait_kind = FIB_WAIT_NONE;
 }
 
 /*
- * It has been left, and all its registers are saved: so this is called by what runs after the switch. sp: its saved stack
- * pointer, with nothing that it still needs below it. kind: what it waits for, FIB_WAIT_YIELD: its turn; object: address, or
- * NULL.
+ * Call this after the switch from the coroutine, in the code that runs next, when all its registers
+ * are saved. sp: its saved stack pointer; nothing below it may be needed. kind: what it waits for,
+ * FIB_WAIT_YIELD: to be scheduled; object: address, or NULL.
  */
 static inline void fiber_layout_leave(struct fiber_layout *f, struct fiber_layout_record *r,
 				      const void *sp, enum fib_wait_kind kind, const void *object,
@@ -385,11 +397,11 @@ static inline void fiber_layout_leave(struct fiber_layout *f, struct fiber_layou
 	r->wait_kind = (uint8_t)kind;
 	r->wait_object = (uint64_t)(uintptr_t)object;
 	r->state = kind == FIB_WAIT_YIELD ? 1 : 3;
-	/* Even: record and stack hold still. */
+	/* Even: record and stack do not change. */
 	__atomic_store_n(&r->seq, r->seq + 1, __ATOMIC_RELEASE);
 }
 
-/* It has ended, and has been left: the record is free. */
+/* The coroutine has exited and was left: free its record. */
 static inline void fiber_layout_give(struct fiber_layout_record *r)
 {
 	r->state = 4;

@@ -74,8 +74,9 @@ struct fiber_attr {
 	size_t size;
 	const char *name;  /* copied, up to 31 bytes; NULL: none */
 	size_t stack_size; /* bytes; 0: the runtime's default */
-	/* The caller's memory to run on, of stack_size bytes, at least 16 KiB; or NULL. It has no
-	 * guard. It must stay until the fiber was joined or, if detached, its runtime was finished. */
+	/* The caller's memory to run on, of stack_size bytes, at least 16 KiB; or NULL. It has
+	 * no guard. It must stay until the fiber was joined or, if detached, its runtime was
+	 * finished. */
 	void *stack;
 	unsigned flags;			  /* FIBER_DETACHED, ... */
 	const struct fiber_local *locals; /* initial values, or NULL */
