@@ -56,8 +56,7 @@ void fib_class_pop(struct fib_stack_class *c, struct fib_stack *ret);
 int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *ret);
 
 /* Drop the pages of the stacks that were idle since the last call, the oldest ones. Takes the lock
- * itself, for one stack at a time, so that the caller must not hold it and other threads do not
- * wait long. */
+ * itself, for one stack at a time: no thread takes that stack meanwhile, and none waits long. */
 void fib_class_trim(struct fib_stack_class *c);
 
 #endif

@@ -3,11 +3,12 @@
  * chan.h - channels, and waiting for the first of several events
  *
  * A channel carries elements of one size from senders to receivers, in the order in which they were
- * sent. Each element is received once. Every call works from a fiber, which parks, from a pinned
- * fiber, which follows its runtime's policy, and from a plain thread, which blocks. They may share
- * a channel. Waiters are served first in, first out. A sender hands its element directly to a
- * waiting receiver. Deadlines are absolute nanoseconds on fiber_now()'s clock. No call is
- * async-signal-safe.
+ * sent. Each element is received once. Waiters are served first in, first out. A sender hands its
+ * element directly to a waiting receiver.
+ *
+ * Every call works from a fiber, which parks, from a pinned fiber, which follows its runtime's
+ * policy, and from a plain thread, which blocks. They may share a channel. Deadlines are absolute
+ * nanoseconds on fiber_now()'s clock. No call is async-signal-safe.
  *
  * Waiting calls return -ETIMEDOUT past the deadline, -ECANCELED in a cancelled fiber, -EDEADLK in a
  * pinned fiber under FIBER_PINNED_ERROR and -ENOMEM without memory for the deadline. After any of
