@@ -80,8 +80,9 @@ WALK_SRC := $(wildcard libfiber/wire/*.c libfiber/layout/*.c)
 INS_ROOMS := $(patsubst inspect/%/,%,$(sort $(wildcard inspect/*/)))
 INS_SRC  := $(wildcard inspect/*/*.c)
 INS_OBJ  := $(INS_SRC:%.c=$(BUILD)/obj/%.o) $(filter $(addprefix %/,$(WALK_SRC:libfiber/%=%.o)),$(LIB_OBJ))
-CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fiberctl/*.c))
-TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tool/*.c fibertrace/*.c)) $(BUILD)/obj/fibertrace/page.o
+TOOL_SRC := $(wildcard tool/*.c tool/*/*.c)
+CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC) $(wildcard fiberctl/*.c))
+TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC) $(wildcard fibertrace/*.c)) $(BUILD)/obj/fibertrace/page.o
 FIX_SRC  := $(wildcard fixtures/*.c)
 FIX_BIN  := $(FIX_SRC:fixtures/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(wildcard tests/unit/*/*.c)

@@ -15,6 +15,7 @@
 #include "fiberctl/reply.h"
 #include "inspect/render/render.h"
 #include "inspect/text/plain.h"
+#include "tool/report.h"
 
 static int take(void *context, const void *payload, size_t length)
 {

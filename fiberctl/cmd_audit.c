@@ -21,6 +21,7 @@
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 #include "inspect/text/json_put.h"
+#include "tool/report.h"
 
 struct answer {
 	struct fib_wire_audited head;

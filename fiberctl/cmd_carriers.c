@@ -18,6 +18,7 @@
 #include "fiberctl/reply.h"
 #include "inspect/text/duration.h"
 #include "inspect/text/plain.h"
+#include "tool/report.h"
 
 #define INTERVAL      INT64_C(200000000)
 #define INTERVAL_MOST INT64_C(3600000000000)

@@ -18,6 +18,7 @@
 #include "inspect/text/draft.h"
 #include "inspect/text/duration.h"
 #include "inspect/render/render.h"
+#include "tool/report.h"
 #include "tool/round.h"
 
 struct fleet {

@@ -7,6 +7,7 @@
 #include "fiberctl/policy.h"
 #include "fiberctl/setting.h"
 #include "tool/frames.h"
+#include "tool/report.h"
 
 static int take(void *context, const void *payload, size_t length)
 {

@@ -18,6 +18,7 @@
 #include "tool/process.h"
 #include "inspect/render/render.h"
 #include "inspect/text/plain.h"
+#include "tool/report.h"
 #include "tool/round.h"
 
 struct table {

@@ -8,6 +8,7 @@
 #include "fiberctl/fiberctl.h"
 #include "tool/process.h"
 #include "tool/draft.h"
+#include "tool/report.h"
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
 #include "inspect/source/snapshot.h"

@@ -8,6 +8,7 @@
 
 #include "fiberctl/top_tables.h"
 #include "tool/process.h"
+#include "tool/report.h"
 #include "inspect/render/render.h"
 
 enum { KEPT = 500, LINES_ONCE = 20, GROUPS_ONCE = 20 };

@@ -28,6 +28,8 @@
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 #include "inspect/text/plain.h"
+#include "tool/command.h"
+#include "tool/report.h"
 #include "tool/round.h"
 
 #define ENTER "\033[?1049h\033[?25l" /* the other screen, no cursor */

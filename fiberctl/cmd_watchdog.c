@@ -6,6 +6,7 @@
 #include "fiberctl/setting.h"
 #include "inspect/text/duration.h"
 #include "inspect/render/render.h"
+#include "tool/report.h"
 
 static int take(void *context, const void *payload, size_t length)
 {

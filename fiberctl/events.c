@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "tool/process.h"
+#include "tool/report.h"
 #include "inspect/render/render_events.h"
 #include "inspect/unwind/event_walk.h"
 #include "inspect/text/json_put.h"

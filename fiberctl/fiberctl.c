@@ -2,6 +2,7 @@
 /* fiberctl.c - ask a running program about its fibers: the table of commands. */
 #include "fiberctl/fiberctl.h"
 
+#include "tool/cmd/commands.h"
 #include "tool/process.h"
 
 static const struct tool_command *const commands[] = {
@@ -46,7 +47,7 @@ static int open_source(const struct tool_arguments *arguments, const char *who,
 	return code;
 }
 
-const struct tool tool = {
+const struct tool fiberctl = {
 	.name = "fiberctl",
 	.usage = "usage: fiberctl [--json]\n"
 		 "       fiberctl COMMAND PROCESS [ARGUMENTS] [OPTION]...\n"

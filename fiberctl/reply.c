@@ -7,6 +7,7 @@
 
 #include "fiberctl/fiberctl.h"
 #include "tool/frames.h"
+#include "tool/report.h"
 #include "inspect/text/plain.h"
 
 int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)

@@ -22,6 +22,7 @@
 #include <wchar.h>
 
 #include "fiberctl/fiberctl.h"
+#include "tool/report.h"
 
 /* Last: it makes macros of many words. */
 #include <term.h>

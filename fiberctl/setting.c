@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "inspect/render/render.h"
+#include "tool/report.h"
 
 static void put_json(const struct ctl_setting *s, const struct ctl_reply *reply, bool changed,
 		     const struct ctl_setting_is *is, const struct ins_problems *problems)

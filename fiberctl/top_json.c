@@ -11,6 +11,7 @@
 
 #include "fiberctl/top.h"
 #include "inspect/render/render.h"
+#include "tool/report.h"
 
 static json_t *number(uint64_t n)
 {

@@ -13,6 +13,7 @@
 #include "fiberctl/screen.h"
 #include "fiberctl/top_view.h"
 #include "inspect/text/plain.h"
+#include "tool/report.h"
 
 #define SHARE 25		 /* of the time is ours: 4 % of a CPU */
 #define FIRST INT64_C(200000000) /* ns from the first look, which has no rates, to the second */

@@ -7,6 +7,7 @@
 #include "inspect/recording/recording.h"
 #include "inspect/render/render_trace_events.h"
 #include "tool/draft.h"
+#include "tool/report.h"
 
 static int write_to(const char *path, bool replace, const struct ins_recording *recording,
 		    struct ins_replay *replay)

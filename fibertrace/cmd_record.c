@@ -10,6 +10,7 @@
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
 #include "tool/process.h"
+#include "tool/report.h"
 
 #define RING_EVENTS  131072
 #define RING_MOST    (1 << 22)

@@ -12,6 +12,7 @@
 #include "inspect/render/render_account.h"
 #include "inspect/render/render_page.h"
 #include "tool/draft.h"
+#include "tool/report.h"
 
 #define ROWS 15
 

@@ -13,6 +13,7 @@
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
 #include "tool/draft.h"
+#include "tool/report.h"
 
 struct options {
 	const char *core, *out; /* core: NULL of a process */
@@ -171,7 +172,7 @@ static int run(const struct tool_arguments *arguments)
 		return tool_wrong(&trace_to_core, "%s: one process at a time", given.word[1]);
 	if (given.words == 2)
 		given.option[TOOL_OPT_EXE] = given.word[1];
-	code = tool.open(&given, given.word[0], &t.source);
+	code = tool->open(&given, given.word[0], &t.source);
 	if (code != TOOL_WELL)
 		return code;
 	if (strcmp(t.source->kind, "core") == 0)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/report.h"
 #include "tool/where.h"
 #include "inspect/symbols/cut.h"
 #include "inspect/render/render_crash.h"
@@ -164,7 +165,7 @@ static int run(const struct tool_arguments *arguments)
 		return TOOL_USAGE;
 	code = tool_where_begin(&t.where, NULL, arguments, &request);
 	if (code == TOOL_WELL)
-		code = tool.open(&plain, plain.word[0], &t.source);
+		code = tool->open(&plain, plain.word[0], &t.source);
 	if (code != TOOL_WELL) {
 		tool_where_end(&t.where);
 		return code;

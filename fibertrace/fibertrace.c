@@ -17,7 +17,9 @@
 #include "inspect/render/render.h"
 #include "inspect/source/snapshot.h"
 #include "inspect/text/duration.h"
+#include "tool/cmd/commands.h"
 #include "tool/named.h"
+#include "tool/report.h"
 #include "tool/sockets.h"
 
 static const struct tool_command *const commands[] = {
@@ -155,7 +157,7 @@ static void say_pauses(const struct tool_arguments *a)
 			ins_duration_text(pauses.copy_ns, copy, sizeof copy));
 }
 
-const struct tool tool = {
+const struct tool fibertrace = {
 	.name = "fibertrace",
 	.usage = "usage: fibertrace [--each] PROCESS [OPTION]...\n"
 		 "       fibertrace [--each] --core CORE [EXE] [OPTION]...\n"

@@ -5,6 +5,9 @@
 
 #include "tool/tool.h"
 
+/* The description of this tool. */
+extern const struct tool fibertrace;
+
 extern const struct tool_command trace_dump, trace_to_core, trace_record, trace_export,
 	trace_report;
 

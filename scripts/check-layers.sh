@@ -9,7 +9,8 @@
 #
 # A file of libfiber/ includes headers of its own folder, of folders with a smaller number and the
 # public <fiber/...>; layout/ and wire/, which the tools link, only their own and the public ones. A room of
-# inspect/ sees the rooms on lower floors, layout/ and wire/; tool/ sees inspect/ too; fiberctl/ and fibertrace/ see that, and tool/; fixtures/ and examples/ see <fiber.h>
+# inspect/ sees the rooms on lower floors, layout/ and wire/; tool/ sees inspect/ too, and in it tool/cmd/ sees
+# tool/completion/ and both see tool/ itself; fiberctl/ and fibertrace/ see all of that; fixtures/ and examples/ see <fiber.h>
 # and <fiber/...> only. On the way: <stdatomic.h> only in base/atomic.h, thread-locals only in base/tls.c,
 # the variable errno only in os/, poll/, wire/client.c and the programs outside libfiber/, no #if on a
 # system, machine or sanitizer in shared code, and jansson's json_dump... only where the tools escape what it writes.
@@ -70,6 +71,10 @@ int last(void) { return -errno; }'
 #include "inspect/model/source.h"
 int last(void) { return errno; }'
 	plant inspect/text/json_put.c 'int rc = json_dump_callback(value, filter, &p, 0);'
+	plant tool/cmd/good.c '#include "tool/cmd/commands.h"
+#include "tool/completion/completion.h"
+#include "tool/tool.h"'
+	plant fibertrace/good.c '#include "tool/cmd/commands.h"'
 	plant fixtures/good.c '#include "options.h"
 #include <fiber.h>'
 	plant tests/unit/sched/good.c '#include "sched/good.h"
@@ -106,6 +111,9 @@ int last(void) { return errno; }'
 	plant inspect/bare.c 'int bare;'
 	plant fiberctl/sched.c '#include "sched/tick.h"'
 	plant fibertrace/control.c '#include "fiberctl/command.h"'
+	plant tool/up.c '#include "tool/cmd/commands.h"'
+	plant tool/completion/up.c '#include "tool/cmd/commands.h"'
+	plant tool/attic/file.c 'int attic;'
 	plant fixtures/inside.c '#include "core/registry.h"'
 	plant fiberctl/json.c 'json_dumpf(value, stdout, 0);'
 	plant examples/inside.c '#include "layout/layout.h"'
@@ -117,15 +125,16 @@ int last(void) { return errno; }'
 	done
 	for file in libfiber/include/fiber/private.h inspect/corefile/inside.c inspect/query/command.c inspect/model/up.c \
 		inspect/unwind/beside.c inspect/attic/file.c inspect/bare.c fiberctl/sched.c \
-		fiberctl/json.c fibertrace/control.c fixtures/inside.c examples/inside.c; do
+		fiberctl/json.c fibertrace/control.c tool/up.c tool/completion/up.c tool/attic/file.c fixtures/inside.c \
+		examples/inside.c; do
 		expect "$file:1: "
 	done
-	if [ "$(echo "$out" | wc -l)" -ne 28 ]; then
-		echo "check-layers: self-test: 28 offences were planted, reported were:" >&2
+	if [ "$(echo "$out" | wc -l)" -ne 31 ]; then
+		echo "check-layers: self-test: 31 offences were planted, reported were:" >&2
 		echo "$out" >&2
 		exit 1
 	fi
-	echo "layers: self-test ok: 28 planted offences found"
+	echo "layers: self-test ok: 31 planted offences found"
 }
 
 # expect PREFIX: the report has a line that begins so

@@ -14,10 +14,7 @@ FUZZ_BUILD   := build/fuzz
 FUZZ_FLAGS   := -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=16384 -print_final_stats=1 -verbosity=1
 
 # fiberctl without its main.
-FUZZ_CTL_OBJ := $(filter-out %/main.o,$(CTL_OBJ)) $(BUILD)/obj/fuzz/ctl_main.o
-$(BUILD)/obj/fuzz/ctl_main.o: tool/main.c
-	@mkdir -p $(@D)
-	$(CC) -I. $(LIB_INC) $(CPPFLAGS) -Dmain=ctl_main $(CFLAGS) -Wno-missing-prototypes -MMD -MP -c -o $@ $<
+FUZZ_CTL_OBJ := $(filter-out %/fiberctl/main.o,$(CTL_OBJ))
 
 $(FUZZ_TARGETS:%=$(BUILD)/obj/fuzz/replay_%.o): $(BUILD)/obj/fuzz/replay_%.o: tests/fuzz/replay.c
 	@mkdir -p $(@D)

@@ -13,6 +13,10 @@ BEGIN {
 	split("0    1   2     3      3       4       4        5      5      6     6         7     8", storey)
 	for (i in room)
 		floor[room[i]] = storey[i]
+	# The folders of tool/.
+	above["tool"] = 0
+	above["tool/completion"] = 1
+	above["tool/cmd"] = 2
 	# Headers that a -I chooses by folder.
 	chosen["frame.h"] = "arch"
 	chosen["ticks.h"] = "arch"
@@ -56,6 +60,24 @@ function check_room(header, to)
 		    floor[place] ")")
 }
 
+# The folder of a file or header of tool/.
+function folder_of(path)
+{
+	sub("/[^/]*$", "", path)
+	return path
+}
+
+# An include within tool/: a folder sees itself and the ones below it.
+function check_tool(header,    from, to)
+{
+	from = folder_of(FILENAME)
+	to = folder_of(header)
+	if (!(to in above))
+		bad("\"" header "\": tool/ has no folder " to)
+	else if (to != from && above[to] >= above[from])
+		bad("\"" header "\": includes point down, and " to "/ is not below " from "/")
+}
+
 function check_include(header, angle,    part, n, to, known)
 {
 	n = split(header, part, "/")
@@ -83,6 +105,10 @@ function check_include(header, angle,    part, n, to, known)
 		check_room(header, n > 2 ? part[2] : "itself")
 		return
 	}
+	if (top == "tool" && to == "tool") {
+		check_tool(header)
+		return
+	}
 	if (top != "libfiber") {
 		if (to != top && !((top, to) in sees) && !((top, "*") in sees))
 			bad("\"" header "\": " top "/ may not see " to "/")
@@ -108,6 +134,8 @@ FNR == 1 {
 	sub("/.*", "", top)
 	if (top == "libfiber" && place != "include" && !(place in layer))
 		bad("libfiber/" place " is no layer of the design")
+	if (top == "tool" && !(folder_of(FILENAME) in above))
+		bad("tool/ has no folder for it: see docs/architecture.md")
 	if (top == "inspect" && !(place in floor))
 		bad("inspect/ has no room for it: see docs/architecture.md")
 	free_errno = top != "libfiber" || place == "os" || place == "poll" ||

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tool/report.h"
 #include "tool/where.h"
 #include "inspect/symbols/cut.h"
 #include "inspect/unwind/unwind.h"
@@ -126,7 +127,7 @@ int tool_answer(const struct tool_question *question)
 	if (question->where)
 		code = tool_where_begin(&a.where, question->where, arguments, &request);
 	if (code == TOOL_WELL)
-		code = tool.open(arguments, arguments->word[0], &a.source);
+		code = tool->open(arguments, arguments->word[0], &a.source);
 	if (code == TOOL_WELL) {
 		code = ask(&a, &request);
 		tool_details_end(&a.details);

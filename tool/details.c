@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "inspect/render/render.h"
+#include "tool/report.h"
 
 bool tool_details_parse(const struct tool_arguments *arguments, struct tool_details *ret)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tool/draft.h"
+#include "tool/report.h"
 #include "inspect/text/draft.h"
 #include "inspect/text/plain.h"
 #include "inspect/render/render_flames.h"

@@ -4,91 +4,21 @@
  *
  * Options mean the same everywhere and may stand anywhere; what a command takes is checked here, before anything is done.
  */
-#include "tool/tool.h"
+#include "tool/main.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/command.h"
+#include "tool/report.h"
 #include "tool/round.h"
 #include "tool/topics.h"
-#include "inspect/text/plain.h"
 #include "inspect/elf/torn.h"
 
 #define USAGE_WIDTH 19 /* in the list of all commands, which fits into 80 columns */
-
-int tool_cannot(const char *fmt, ...)
-{
-	char text[8192], plain[4 * sizeof text];
-	va_list ap;
-
-	fflush(stdout);
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	/* A program that refuses says why in its own words. */
-	fprintf(stderr, "%s: %s\n", tool.name, ins_plain(text, plain, sizeof plain));
-	return TOOL_CANNOT;
-}
-
-int tool_wrong(const struct tool_command *command, const char *fmt, ...)
-{
-	char text[8192], plain[4 * sizeof text];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	/* A script may have handed on what a program calls its fibers. */
-	fprintf(stderr, "%s: %s", tool.name, ins_plain(text, plain, sizeof plain));
-	if (command && command->name && command->name[0])
-		fprintf(stderr, "\nTry '%s help %s'.\n", tool.name, command->name);
-	else
-		fprintf(stderr, "\nTry '%s --help'.\n", tool.name);
-	return TOOL_USAGE;
-}
-
-/* Why nothing can be written there, which may have been found out long ago. */
-static const char *why_unwritten(void)
-{
-	if (!errno && write(STDOUT_FILENO, "", 0) == 0)
-		return "an earlier write failed";
-	return errno == EBADF ? "it is closed" : strerror(errno);
-}
-
-int tool_written(int code)
-{
-	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return code;
-	tool_cannot("standard output: what was written is not whole: %s", why_unwritten());
-	return TOOL_PARTIAL;
-}
-
-bool tool_parse_id(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	return !*end && !errno && *ret > 0;
-}
-
-const struct tool_command *tool_command_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; tool.commands[i]; i++)
-		if (strcmp(tool.commands[i]->name, name) == 0)
-			return tool.commands[i];
-	return NULL;
-}
 
 static int no_command(const char *name)
 {
@@ -108,10 +38,10 @@ static void put_option(const struct tool_option *o)
 
 static int help_command(const struct tool_command *command)
 {
-	const uint64_t options = command->options | tool.options;
+	const uint64_t options = command->options | tool->options;
 	int i;
 
-	printf("usage: %s %s %s%s\n\n%s\n\n%s", tool.name, command->name, command->usage,
+	printf("usage: %s %s %s%s\n\n%s\n\n%s", tool->name, command->name, command->usage,
 	       options ? " [OPTION]..." : "", command->summary, command->help);
 	if (options)
 		putchar('\n');
@@ -134,22 +64,22 @@ static int help_all(void)
 {
 	size_t i;
 
-	puts(tool.usage);
-	for (i = 0; tool.commands[i]; i++)
-		put_command(tool.commands[i]);
-	printf("\n%s help TOPIC:\n", tool.name);
+	puts(tool->usage);
+	for (i = 0; tool->commands[i]; i++)
+		put_command(tool->commands[i]);
+	printf("\n%s help TOPIC:\n", tool->name);
 	for (i = 0; tool_topics[i]; i++)
 		printf("  %-30s %s\n", tool_topics[i]->name, tool_topics[i]->summary);
 	putchar('\n');
 	for (i = 0; i < TOOL_OPT_COUNT; i++)
-		if ((tool.bare->options | tool.options) & TOOL_TAKES(i))
+		if ((tool->bare->options | tool->options) & TOOL_TAKES(i))
 			put_option(&tool_options[i]);
 	puts("  -j, --json[=lines]   print one JSON object, or an object a line\n"
 	     "      --color WHEN     auto, always or never\n"
 	     "  -h, --help           print this text; 'help COMMAND' says more\n"
 	     "  -V, --version        print the version\n"
 	     "");
-	puts(tool.exits);
+	puts(tool->exits);
 	return tool_written(TOOL_WELL);
 }
 
@@ -171,23 +101,6 @@ static int help(const struct tool_arguments *arguments)
 	return tool_written(TOOL_WELL);
 }
 
-int tool_command_takes(const struct tool_command *command, const struct tool_arguments *arguments)
-{
-	int i;
-
-	for (i = 0; i < TOOL_OPT_COUNT && !command->passes; i++)
-		if (arguments->given & ~(command->options | tool.options) & TOOL_TAKES(i))
-			return tool_wrong(command, "--%s: does not go with this command",
-					  tool_options[i].name);
-	if (arguments->words > command->most)
-		return tool_wrong(command, "%s: one argument too many",
-				  arguments->word[command->most]);
-	if (arguments->words < command->least)
-		return tool_wrong(command, "%s%sneeds %s", command->name,
-				  command->name[0] ? ": " : "", command->usage);
-	return TOOL_WELL;
-}
-
 static int run(const struct tool_command *command, const struct tool_arguments *arguments)
 {
 	int code = tool_command_takes(command, arguments);
@@ -195,8 +108,8 @@ static int run(const struct tool_command *command, const struct tool_arguments *
 	if (code != TOOL_WELL)
 		return code;
 	code = tool_left_out_code(command->run(arguments));
-	if (tool.ended)
-		tool.ended(arguments);
+	if (tool->ended)
+		tool->ended(arguments);
 	return code;
 }
 
@@ -228,31 +141,32 @@ static bool hold_standard(void)
 	return true;
 }
 
-int main(int argc, char **argv)
+int tool_main(const struct tool *program, int argc, char **argv)
 {
 	struct tool_arguments arguments;
 	int code;
 
+	tool = program;
 	if (!hold_standard())
 		return tool_cannot("/dev/null: %s", strerror(errno));
-	ins_torn_guard(tool.name);
-	argv[0] = (char *)tool.name; /* the name getopt's messages begin with */
+	ins_torn_guard(tool->name);
+	argv[0] = (char *)tool->name; /* the name getopt's messages begin with */
 	if (!tool_options_parse(argc, argv, &arguments))
 		return TOOL_USAGE;
 	if (arguments.version) {
-		printf("%s " FIBER_VERSION "\n", tool.name);
+		printf("%s " FIBER_VERSION "\n", tool->name);
 		return tool_written(TOOL_WELL);
 	}
 	if (arguments.help || (arguments.command && strcmp(arguments.command, "help") == 0))
 		return help(&arguments);
 	if (arguments.command && !tool_command_find(arguments.command)) {
-		if (!tool.bare_takes)
+		if (!tool->bare_takes)
 			return no_command(arguments.command);
 		make_bare(&arguments);
 	}
-	code = tool.arrange ? tool.arrange(&arguments) : TOOL_WELL;
+	code = tool->arrange ? tool->arrange(&arguments) : TOOL_WELL;
 	if (code != TOOL_WELL)
 		return code;
-	return run(arguments.command ? tool_command_find(arguments.command) : tool.bare,
+	return run(arguments.command ? tool_command_find(arguments.command) : tool->bare,
 		   &arguments);
 }

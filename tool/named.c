@@ -21,6 +21,7 @@
 #include "inspect/model/source.h"
 #include "inspect/process/threads.h"
 #include "tool/process.h"
+#include "tool/report.h"
 #include "tool/tool.h"
 
 #define THREADS "fiber-" /* what the names of libfiber's threads begin with */

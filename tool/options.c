@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tool/report.h"
 #include "tool/tool.h"
 #include "inspect/text/duration.h"
 #include "inspect/query/fields.h"
@@ -155,7 +156,7 @@ static bool take(struct tool_arguments *a, int c)
 	int i;
 
 	if (c == '?')
-		return fprintf(stderr, "Try '%s --help'.\n", tool.name), false;
+		return fprintf(stderr, "Try '%s --help'.\n", tool->name), false;
 	if (c == JSON || c == 'j')
 		return take_json(a, c == JSON ? optarg : NULL);
 	if (c == COLOR)
@@ -228,6 +229,17 @@ bool tool_option_number(const struct tool_arguments *arguments, enum tool_option
 	tool_wrong(NULL, "--%s %s: a number from %llu to %llu", tool_options[id].name, text,
 		   (unsigned long long)least, (unsigned long long)most);
 	return false;
+}
+
+bool tool_parse_id(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return !*end && !errno && *ret > 0;
 }
 
 bool tool_option_frames(const struct tool_arguments *arguments, unsigned *ret)

@@ -88,6 +88,9 @@ bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret);
 bool tool_option_number(const struct tool_arguments *arguments, enum tool_option_id id,
 			uint64_t least, uint64_t most, uint64_t fallback, uint64_t *ret);
 
+/* A fiber's id from the command line. False for anything else. */
+bool tool_parse_id(const char *text, uint64_t *ret);
+
 /* --frames: 0 when it was not given. False after a line on stderr. */
 bool tool_option_frames(const struct tool_arguments *arguments, unsigned *ret);
 

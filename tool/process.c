@@ -25,6 +25,7 @@
 #include "inspect/text/slurp.h"
 #include "inspect/source/snapshot.h"
 #include "inspect/text/plain.h"
+#include "tool/report.h"
 #include "tool/round.h"
 #include "tool/tool.h"
 

@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "inspect/text/duration.h"
+#include "tool/report.h"
 #include "tool/tool.h"
 
 #define WINDOW	 128

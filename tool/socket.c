@@ -13,6 +13,7 @@
 
 #include "tool/frames.h"
 #include "tool/peer.h"
+#include "tool/report.h"
 #include "tool/tool.h"
 #include "inspect/text/plain.h"
 #include "inspect/process/rights.h"

@@ -27,6 +27,7 @@
 
 #include "tool/folders.h"
 #include "tool/peer.h"
+#include "tool/report.h"
 #include "tool/tool.h"
 #include "inspect/text/plain.h"
 

@@ -2,8 +2,8 @@
 /*
  * tool.h - what fiberctl and fibertrace have in common as programs
  *
- * A tool is a table of commands and a way to open what a command is asked about. The commands in this folder ask nothing but
- * a source, and both tools have them. A command is a file cmd_<name>.c and a line in the table of each tool that has it.
+ * A tool is a table of commands and a way to open what a command is asked about. A command is a file cmd_<name>.c and a line
+ * in the table of each tool that has it. The commands that both tools have are in tool/cmd/: they need a source and nothing else.
  */
 #ifndef TOOL_TOOL_H
 #define TOOL_TOOL_H
@@ -31,7 +31,7 @@ struct tool_command {
 	int (*run)(const struct tool_arguments *arguments);
 };
 
-/* Which tool this is: each defines its own. */
+/* A description of a tool: each program passes its own to tool_main(). */
 struct tool {
 	const char *name;
 	const char *usage;			    /* before the commands in --help */
@@ -52,27 +52,8 @@ struct tool {
 	/* The command has run. May be NULL. */
 	void (*ended)(const struct tool_arguments *arguments);
 };
-extern const struct tool tool;
 
-extern const struct tool_command tool_list, tool_show, tool_bt, tool_stacks, tool_tree, tool_waits,
-	tool_deadlock, tool_diff, tool_completion;
-
-/* The tool's command of that name, or NULL. */
-const struct tool_command *tool_command_find(const char *name);
-
-/* Whether the words and options are what the command takes: TOOL_WELL, or the exit code after saying what is wrong. */
-int tool_command_takes(const struct tool_command *command, const struct tool_arguments *arguments);
-
-/* One line on stderr, "fiberctl: what: why". The exit code for it. */
-int tool_cannot(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-int tool_wrong(const struct tool_command *command, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* A fiber's id from the command line. False for anything else. */
-bool tool_parse_id(const char *text, uint64_t *ret);
-
-/* The exit code after everything was printed to stdout: TOOL_PARTIAL with a line on stderr when it could
- * not be written. */
-int tool_written(int code);
+/* The tool that runs; set by tool_main() before anything else. */
+extern const struct tool *tool;
 
 #endif

@@ -78,7 +78,7 @@ static void put_examples(FILE *out)
 
 	fputs("\nExamples:\n", out);
 	for (i = 0; i < sizeof examples / sizeof examples[0]; i++)
-		fprintf(out, "  %s list httpd %s\n", tool.name, examples[i]);
+		fprintf(out, "  %s list httpd %s\n", tool->name, examples[i]);
 }
 
 static void put(FILE *out)

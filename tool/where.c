@@ -2,6 +2,8 @@
 /* where.c - --where, for whoever shows one fiber after another. */
 #include "tool/where.h"
 
+#include "tool/report.h"
+
 int tool_where_begin(struct tool_where *where, const struct tool_command *command,
 		     const struct tool_arguments *arguments, struct ins_request *request)
 {

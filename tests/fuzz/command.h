@@ -11,6 +11,7 @@
 
 #include "fiberctl/fiberctl.h"
 #include "fuzz.h"
+#include "tool/command.h"
 
 /* How each is called besides the process and --json. None that goes on until it is interrupted. Inputs know them by their
  * places: new ones come at the end. */
@@ -37,24 +38,16 @@ static inline void command_silence(void)
 	fuzz_must(stdout && stderr);
 }
 
-static inline const struct tool_command *command_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; tool.commands[i]; i++)
-		if (strcmp(tool.commands[i]->name, name) == 0)
-			return tool.commands[i];
-	return NULL;
-}
-
 /* Run one of them, as the first two bytes of an input say. process: a path. */
 static inline void command_run(const uint8_t *choice, const char *process)
 {
 	const size_t call = choice[0] % (sizeof command_calls / sizeof command_calls[0]);
-	const struct tool_command *command = command_find(command_calls[call].name);
+	const struct tool_command *command;
 	struct tool_arguments arguments = {.words = 1};
 	int code, i;
 
+	tool = &fiberctl;
+	command = tool_command_find(command_calls[call].name);
 	fuzz_must(command);
 	arguments.json = choice[1] & 1;
 	arguments.word[0] = process;

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/tool.h"
+#include "tool/cmd/commands.h"
+#include "tool/report.h"
 #include "tool/where.h"
 #include "inspect/query/columns.h"
 #include "inspect/query/order.h"
@@ -243,7 +244,7 @@ static int ask(struct list *l)
 	int rc, code = prepare(l);
 
 	if (code == TOOL_WELL)
-		code = tool.open(l->arguments, l->arguments->word[0], &l->source);
+		code = tool->open(l->arguments, l->arguments->word[0], &l->source);
 	if (code != TOOL_WELL)
 		return code;
 	rc = ins_source_read(l->source, &l->request, take, l, &summary, &error);

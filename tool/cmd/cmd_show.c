@@ -8,12 +8,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tool/tool.h"
+#include "tool/cmd/commands.h"
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
 #include "inspect/render/explain.h"
 #include "inspect/waits/waiters.h"
 #include "inspect/text/duration.h"
+#include "tool/report.h"
 
 struct show {
 	const struct tool_arguments *arguments;
@@ -219,8 +220,8 @@ static int run(const struct tool_arguments *arguments)
 
 	if (!tool_parse_id(arguments->word[1], &s.id))
 		return tool_wrong(&tool_show, "%s: is no fiber id: see '%s list %s'",
-				  arguments->word[1], tool.name, arguments->word[0]);
-	code = tool.open(arguments, arguments->word[0], &s.source);
+				  arguments->word[1], tool->name, arguments->word[0]);
+	code = tool->open(arguments, arguments->word[0], &s.source);
 	if (code != TOOL_WELL)
 		return code;
 	code = ask(&s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* completion_fish.c - a function for fish's `complete`, which knows files better than we do. */
-#include "tool/completion.h"
+/* fish.c - a function for fish's `complete`, which knows files better than we do. */
+#include "tool/completion/completion.h"
 
 static const char script[] =
 	"# fish completion for " TOOL_NAME ", printed by '" TOOL_NAME " completion fish'\n"

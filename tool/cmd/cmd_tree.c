@@ -9,6 +9,8 @@
 #include "inspect/render/render.h"
 #include "inspect/query/table.h"
 #include "inspect/waits/tree.h"
+#include "tool/cmd/commands.h"
+#include "tool/report.h"
 
 #define INDENT_MAX 24 /* levels; deeper ones are numbered instead */
 
@@ -205,7 +207,7 @@ static int run(const struct tool_arguments *arguments)
 		return TOOL_USAGE;
 	code = tool_where_begin(&t.where, &tool_tree, arguments, &request);
 	if (code == TOOL_WELL)
-		code = tool.open(arguments, arguments->word[0], &t.source);
+		code = tool->open(arguments, arguments->word[0], &t.source);
 	if (code == TOOL_WELL) {
 		code = ask(&t, &request);
 		ins_symbols_free(t.symbols);

@@ -17,13 +17,14 @@
 
 #include <fiber/fiber.h>
 
-#include "tool/tool.h"
+#include "tool/cmd/commands.h"
 #include "inspect/query/group.h"
 #include "inspect/text/plain.h"
 #include "inspect/render/render.h"
 #include "inspect/query/table.h"
 #include "inspect/unwind/unwind.h"
 #include "inspect/text/duration.h"
+#include "tool/report.h"
 
 #define SHOWN 20 /* new or gone fibers that are shown in text, without --limit */
 
@@ -160,7 +161,7 @@ static int read_one(struct diff *d, struct look *look)
 {
 	const struct ins_request request = {.stacks = true, .labels = true, .modules = true};
 	struct ins_error error = {""};
-	int rc = TOOL_WELL, code = tool.open(d->arguments, look->who, &look->source);
+	int rc = TOOL_WELL, code = tool->open(d->arguments, look->who, &look->source);
 
 	if (code != TOOL_WELL)
 		return code;

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/completion.h"
+#include "tool/completion/completion.h"
+#include "tool/cmd/commands.h"
+#include "tool/report.h"
 
 enum { MOST = 1024 };
 

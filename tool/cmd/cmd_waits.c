@@ -6,6 +6,8 @@
 
 #include "tool/where.h"
 #include "inspect/render/render_waits.h"
+#include "tool/cmd/commands.h"
+#include "tool/report.h"
 
 #define LIMIT 50 /* holders, as text, unless another one is given */
 
@@ -102,7 +104,7 @@ static int run(const struct tool_arguments *arguments)
 	a.waits.limit = (size_t)limit;
 	code = tool_where_begin(&a.where, &tool_waits, arguments, &request);
 	if (code == TOOL_WELL)
-		code = tool.open(arguments, arguments->word[0], &a.source);
+		code = tool->open(arguments, arguments->word[0], &a.source);
 	if (code == TOOL_WELL) {
 		code = ask(&a, &request);
 		ins_queues_free(a.queues);

@@ -12,7 +12,8 @@
 
 #include "tool/details.h"
 #include "tool/flames.h"
-#include "tool/tool.h"
+#include "tool/report.h"
+#include "tool/cmd/commands.h"
 #include "tool/where.h"
 #include "inspect/symbols/cut.h"
 #include "inspect/render/render.h"
@@ -264,7 +265,7 @@ static int run(const struct tool_arguments *arguments)
 	int code = prepare(&s, &request);
 
 	if (code == TOOL_WELL)
-		code = tool.open(arguments, arguments->word[0], &s.source);
+		code = tool->open(arguments, arguments->word[0], &s.source);
 	if (code == TOOL_WELL) {
 		code = ask(&s, &request);
 		tool_details_end(&s.details);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion_bash.c - a function for bash's `complete`
+ * bash.c - a function for bash's `complete`
  *
  * Bash takes --color=auto for three words and replaces the last of them, so they are put together for the question, and what
  * stands already is taken off each answer.
  */
-#include "tool/completion.h"
+#include "tool/completion/completion.h"
 
 static const char script[] =
 	"# bash completion for " TOOL_NAME ", printed by '" TOOL_NAME " completion bash'\n"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* completion_words.c - what a word of a usage, or the argument of an option, stands for. */
+/* words.c - what a word of a usage, or the argument of an option, stands for. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/completion.h"
+#include "tool/completion/completion.h"
 #include "tool/process.h"
 #include "inspect/query/fields.h"
 #include "inspect/process/rights.h"

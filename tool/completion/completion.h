@@ -22,7 +22,7 @@
  */
 void tool_completion_offer(const char *const *words, size_t count);
 
-/* -- completion_words.c: a line, or lines -- */
+/* -- words.c: a line, or lines -- */
 
 enum tool_hint {
 	TOOL_HINT_NONE,
@@ -48,7 +48,7 @@ enum tool_hint tool_hint_of(const struct tool_option *option);
 void tool_completion_hint(enum tool_hint hint, const char *word, const char *typed, size_t kept);
 void tool_completion_processes(void);
 
-/* -- completion_<shell>.c -- */
+/* -- <shell>.c -- */
 
 /* Print a text and a newline, with the name of the tool where TOOL_NAME is. */
 #define TOOL_NAME "\1"

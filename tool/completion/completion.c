@@ -5,11 +5,12 @@
  * The words before are read as getopt does: an option may stand anywhere, shortened too, and its argument is no word of the
  * command. What is unknown among them makes an answer less sure and no error, for nobody would see it.
  */
-#include "tool/completion.h"
+#include "tool/completion/completion.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/command.h"
 #include "tool/topics.h"
 
 /* Those that every command takes. An argument in brackets needs '='. */
@@ -97,9 +98,9 @@ static void take_name(struct place *p, const char *word)
 		p->lost = true;
 	} else if (strcmp(word, "help") == 0) {
 		p->helping = true;
-	} else if (tool.bare_takes) {
-		p->command = tool.bare;
-		p->options |= tool.bare->options;
+	} else if (tool->bare_takes) {
+		p->command = tool->bare;
+		p->options |= tool->bare->options;
 		p->n = 1;
 	} else {
 		p->lost = true;
@@ -129,7 +130,7 @@ static void put_option(const struct tool_option *o)
 
 static void put_options(const struct place *p)
 {
-	const uint64_t options = tool.options | (p->command ? p->options : tool.bare->options);
+	const uint64_t options = tool->options | (p->command ? p->options : tool->bare->options);
 	int i;
 
 	for (i = 0; i < TOOL_OPT_COUNT; i++)
@@ -143,16 +144,16 @@ static void put_names(bool passing)
 {
 	size_t i;
 
-	for (i = 0; tool.commands[i]; i++)
-		if (passing || !tool.commands[i]->passes)
-			printf("%s\t%s\n", tool.commands[i]->name, tool.commands[i]->summary);
+	for (i = 0; tool->commands[i]; i++)
+		if (passing || !tool->commands[i]->passes)
+			printf("%s\t%s\n", tool->commands[i]->name, tool->commands[i]->summary);
 }
 
 static void put_first_words(void)
 {
 	put_names(true);
 	puts("help\texplain a command or a topic");
-	if (tool.bare_takes)
+	if (tool->bare_takes)
 		tool_completion_hint(TOOL_HINT_PROCESS, "", "", 0);
 }
 
@@ -218,7 +219,7 @@ void tool_completion_say(const char *text)
 {
 	for (; *text; text++) {
 		if (*text == *TOOL_NAME)
-			fputs(tool.name, stdout);
+			fputs(tool->name, stdout);
 		else
 			putchar(*text);
 	}

@@ -2,7 +2,8 @@
 /* cmd_deadlock.c - fibers that will never go on, and their stacks. */
 #include <string.h>
 
-#include "tool/tool.h"
+#include "tool/cmd/commands.h"
+#include "tool/report.h"
 #include "inspect/render/stuck.h"
 
 static int run(const struct tool_arguments *arguments)
@@ -14,7 +15,7 @@ static int run(const struct tool_arguments *arguments)
 
 	if (!tool_option_frames(arguments, &stuck.frames))
 		return TOOL_USAGE;
-	code = tool.open(arguments, arguments->word[0], &stuck.source);
+	code = tool->open(arguments, arguments->word[0], &stuck.source);
 	if (code != TOOL_WELL)
 		return code;
 	stuck.pid = stuck.source->modules->pid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* completion_zsh.c - a function for zsh's compsys. */
-#include "tool/completion.h"
+/* zsh.c - a function for zsh's compsys. */
+#include "tool/completion/completion.h"
 
 static const char script[] =
 	"#compdef " TOOL_NAME "\n"

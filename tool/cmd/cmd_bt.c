@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_bt.c - where a fiber is: a header line to grep for, then its calls, innermost first. */
 #include "tool/answer.h"
+#include "tool/cmd/commands.h"
+#include "tool/report.h"
 
 static void put(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
 		struct ins_symbols *symbols, const struct ins_walk *walk)
@@ -31,7 +33,7 @@ static int run(const struct tool_arguments *arguments)
 		return TOOL_USAGE;
 	if (!all && !tool_parse_id(arguments->word[1], &question.id))
 		return tool_wrong(&tool_bt, "%s: is no fiber id: see '%s list %s'",
-				  arguments->word[1], tool.name, arguments->word[0]);
+				  arguments->word[1], tool->name, arguments->word[0]);
 	return tool_answer(&question);
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * commands.h - the commands that both tools have
+ *
+ * Each is a file cmd_<name>.c here. It needs a source, which the tool opens, and nothing else of the tool: so it answers for a
+ * running program, a snapshot and a core file alike. The tables of fiberctl.c and fibertrace.c name them.
+ */
+#ifndef TOOL_CMD_COMMANDS_H
+#define TOOL_CMD_COMMANDS_H
+
+#include "tool/tool.h"
+
+extern const struct tool_command tool_list, tool_show, tool_bt, tool_stacks, tool_tree, tool_waits,
+	tool_deadlock, tool_diff, tool_completion;
+
+#endif
