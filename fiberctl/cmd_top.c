@@ -17,25 +17,6 @@ enum { KEPT = 500, LINES_ONCE = 20, GROUPS_ONCE = 20 };
 #define ONCE	 INT64_C(200000000)
 #define SHORTEST INT64_C(10000000)
 
-int ctl_top_where(struct ctl_top *top, const char *text, struct ins_error *error)
-{
-	struct ins_select *select = NULL;
-	int rc;
-
-	if (strlen(text) >= sizeof top->where)
-		return ins_error_set(error, -EINVAL, "--where: longer than %zu bytes",
-				     sizeof top->where - 1);
-	if (text[strspn(text, " ")]) {
-		rc = ins_select_parse(text, &select, error);
-		if (rc < 0)
-			return rc;
-	}
-	ins_select_free(top->select);
-	top->wish.select = top->select = select;
-	strcpy(top->where, select ? text : "");
-	return 0;
-}
-
 struct choices {
 	int64_t interval;
 	uint64_t limit, groups;

@@ -4,7 +4,8 @@
  *
  * top_link.c asks the process, top_carriers.c for its carriers; inspect/query/watch.h makes of it what is shown; top_text.c makes text of
  * that, top_cells.c and top_tables.c tables, top_json.c an object. screen.c has the terminal, top_view.c what stands on it where
- * top_layout.c and fold.c find room, and top_keys.c what a person does there.
+ * top_layout.c and fold.c find room, and top_keys.c what a person does there. top_where.c takes the
+ * condition that was typed.
  */
 #ifndef FIBERCTL_TOP_H
 #define FIBERCTL_TOP_H
@@ -88,7 +89,7 @@ const char *ctl_top_field(const struct ins_field *field);
 /* Print the last look as one object with up to `limit` groups. The exit code. */
 int ctl_top_json(const struct ctl_top *top, size_t limit);
 
-/* -- cmd_top.c -- */
+/* -- top_where.c -- */
 
 /* Take another condition, "" for none. 0, or -EINVAL with error set; then the one before holds. */
 int ctl_top_where(struct ctl_top *top, const char *text, struct ins_error *error);
