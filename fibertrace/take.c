@@ -28,7 +28,6 @@
 #define LOOK_EVERY INT64_C(100000000)
 #define FEW	   2000 /* fibers that are looked at that often */
 #define MANY	   20000
-#define READ_EVERY INT64_C(20000000)
 
 static volatile sig_atomic_t interrupted;
 
@@ -38,167 +37,12 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
-static int64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-int64_t trace_now(void)
-{
-	return now(CLOCK_MONOTONIC);
-}
-
-static int refused(struct trace_taking *t, int rc, const char *why)
-{
-	char silence[INS_ACCESS_WHY];
-
-	if (rc == -ETIMEDOUT || rc == -ECONNREFUSED)
-		why = ins_process_silence(t->how->socket, 0, rc, silence, sizeof silence);
-	else if (rc == -ETIME)
-		why = "its answer does not end";
-	else if (rc == -EMSGSIZE)
-		why = "it announces a longer frame than any answer has";
-	else if (rc == -ECONNRESET)
-		why = ins_process_lives(fib_wire_peer(&t->client))
-			      ? "the program knows no flight recorder, being older than this tool, "
-				"or its seccomp filter refuses a system call (libfiber(7))"
-			      : "the process ended, or knows no flight recorder: it is older than "
-				"this tool";
-	return ins_error_set(t->error, rc, "%s: %s", t->how->socket,
-			     why && why[0] ? why : strerror(-rc));
-}
-
-/* -- events -- */
-
-#define PIECE 1024u /* events, at most, of what the program sends at once */
-
-/* The program stops reading a ring when it has sent as many events as that holds, and a piece that it had begun. */
-static bool is_too_much(struct trace_taking *t, uint32_t count)
-{
-	t->reading += count;
-	return t->reading > t->rings * (2 * (uint64_t)t->is.events + PIECE);
-}
-
-/* How many of the ring were lost since the last time. */
-static uint64_t newly_lost(struct trace_taking *t, const struct fib_wire_recorded *head)
-{
-	uint64_t before;
-	size_t i;
-
-	for (i = 0; i < t->rings; i++)
-		if (t->ring[i].runtime == head->runtime && t->ring[i].carrier == head->carrier)
-			break;
-	if (i == t->rings) {
-		if (i == TRACE_RINGS)
-			return 0;
-		t->ring[t->rings++] = (struct trace_ring){head->runtime, 0, head->carrier};
-	}
-	before = t->ring[i].lost;
-	t->ring[i].lost = head->lost;
-	return head->lost - before;
-}
-
-static int take_events(struct trace_taking *t, const unsigned char *payload, size_t length)
-{
-	struct fib_wire_recorded head;
-	struct ins_recording_events part = {0};
-	static struct fib_event event[FIB_WIRE_FRAME_MAX / sizeof(struct fib_event)];
-	uint32_t i;
-
-	if (length < sizeof head)
-		return -EPROTO;
-	memcpy(&head, payload, sizeof head);
-	if (head.event_size < sizeof event[0] ||
-	    (length - sizeof head) / head.event_size < head.count)
-		return -EPROTO;
-	for (i = 0; i < head.count; i++) {
-		memcpy(&event[i], payload + sizeof head + (size_t)i * head.event_size,
-		       sizeof event[i]);
-		if (event[i].type == FIB_EVENT_SPAWN)
-			trace_note_entry(t, event[i].object);
-	}
-	part.runtime = head.runtime;
-	part.carrier = head.carrier;
-	part.count = head.count;
-	part.lost = newly_lost(t, &head);
-	if (is_too_much(t, head.count))
-		return -ETIME;
-	fib_wire_news(&t->client, head.count);
-	t->taken->events += head.count;
-	t->taken->lost += part.lost;
-	/* A ring that noted nothing is told of too: it was there. */
-	return ins_recording_put_events(t->writer, &part, event);
-}
-
-static int take_is(struct trace_taking *t, const void *payload, size_t length)
-{
-	struct ins_recording_clock clock;
-
-	if (length < sizeof t->is)
-		return -EPROTO;
-	memcpy(&t->is, payload, sizeof t->is);
-	if (!t->is.runtimes)
-		return 0;
-	clock = (struct ins_recording_clock){t->is.time, t->is.now};
-	if (!t->head.began)
-		t->head.began = t->is.now;
-	t->head.ended = t->is.now;
-	return t->writer ? ins_recording_put(t->writer, INS_RECORDING_CLOCKS, &clock, sizeof clock)
-			 : 0;
-}
-
-static int ask(struct trace_taking *t, enum fib_wire_record_what what)
-{
-	const struct fib_wire_record request = {what, t->how->ring, t->is.id};
-	struct fib_wire_header header;
-	struct fib_wire_error error;
-	const void *payload;
-	int rc = fib_wire_request(&t->client, FIB_WIRE_RECORD, &request, sizeof request);
-
-	t->reading = 0;
-	while (rc == 0) {
-		rc = fib_wire_receive(&t->client, &header, &payload);
-		if (rc < 0)
-			break;
-		if (header.type == FIB_WIRE_END)
-			return 0;
-		if (header.type == FIB_WIRE_ERROR && header.length >= sizeof error) {
-			memcpy(&error, payload, sizeof error);
-			error.text[sizeof error.text - 1] = 0;
-			return refused(t, error.error < 0 ? error.error : -EPROTO, error.text);
-		}
-		if (header.type == FIB_WIRE_RECORD_IS)
-			rc = take_is(t, payload, header.length);
-		else if (header.type == FIB_WIRE_RECORDED && t->writer)
-			rc = take_events(t, payload, header.length);
-	}
-	if (rc == -ECONNRESET && what == FIB_WIRE_RECORD_READ) {
-		t->over = true;
-		return 0;
-	}
-	return refused(t, rc, NULL);
-}
-
-int trace_read_rings(struct trace_taking *t)
-{
-	int rc;
-
-	if (!t->reads || trace_now() - t->read_at < READ_EVERY)
-		return 0;
-	rc = ask(t, FIB_WIRE_RECORD_READ);
-	t->read_at = trace_now();
-	return rc == 0 && t->over ? -ECONNRESET : rc;
-}
-
 /* -- all of it -- */
 
 static int begin(struct trace_taking *t)
 {
 	struct ins_recording_head *h = &t->head;
-	int rc = ask(t, FIB_WIRE_RECORD_START);
+	int rc = trace_ask_rings(t, FIB_WIRE_RECORD_START);
 
 	if (rc < 0)
 		return rc;
@@ -254,8 +98,8 @@ static int read_on(struct trace_taking *t)
 
 		if (left <= 0)
 			break;
-		if (left > READ_EVERY)
-			left = READ_EVERY;
+		if (left > TRACE_READ_EVERY)
+			left = TRACE_READ_EVERY;
 		pause = (struct timespec){0, left};
 		nanosleep(&pause, NULL);
 		rc = trace_read_rings(t);
@@ -270,6 +114,7 @@ static int read_on(struct trace_taking *t)
 static int finish(struct trace_taking *t)
 {
 	struct ins_error ignored;
+	struct timespec wall;
 	int rc = 0;
 
 	if (!t->over) {
@@ -278,7 +123,8 @@ static int finish(struct trace_taking *t)
 		t->error = &ignored;
 		/* The process may end at any moment: what it has done is here. */
 		if (trace_take_fibers(t, INS_RECORDING_LAST) < 0 ||
-		    ask(t, FIB_WIRE_RECORD_READ) < 0 || ask(t, FIB_WIRE_RECORD_STOP) < 0)
+		    trace_ask_rings(t, FIB_WIRE_RECORD_READ) < 0 ||
+		    trace_ask_rings(t, FIB_WIRE_RECORD_STOP) < 0)
 			t->over = true;
 		t->error = error;
 	}
@@ -299,7 +145,8 @@ static int finish(struct trace_taking *t)
 	if (!t->symbols && ins_symbols_new(t->source->modules, &t->symbols) < 0)
 		return ins_error_set(t->error, -ENOMEM, "out of memory");
 	rc = trace_take_words(t);
-	t->head.wall = now(CLOCK_REALTIME);
+	clock_gettime(CLOCK_REALTIME, &wall);
+	t->head.wall = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
 	t->head.pid = t->source->pid;
 	memcpy(t->head.name, t->source->name, sizeof t->head.name);
 	t->taken->pid = t->head.pid;
@@ -318,7 +165,7 @@ static int record(struct trace_taking *t)
 	if (rc == 0)
 		rc = finish(t);
 	else if (t->is.id)
-		ask(t, FIB_WIRE_RECORD_STOP);
+		trace_ask_rings(t, FIB_WIRE_RECORD_STOP);
 	w = t->writer;
 	if (!w)
 		return rc;
@@ -344,7 +191,7 @@ int trace_take(const struct trace_take *how, struct trace_taken *ret, struct ins
 		rc = -ESTALE;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	rc = rc < 0 ? refused(&t, rc, NULL) : record(&t);
+	rc = rc < 0 ? trace_refused(&t, rc, NULL) : record(&t);
 	fib_wire_disconnect(&t.client);
 	trace_drop_shapes(&t);
 	ins_symbols_free(t.symbols);

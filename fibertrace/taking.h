@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* taking.h - a recording under way: take.c reads events, take_fibers.c who the fibers are. */
+/*
+ * taking.h - a recording under way
+ *
+ * take.c begins and ends it. take_rings.c reads events, take_names.c finds names, take_stacks.c samples stacks, take_fibers.c
+ * lists the fibers.
+ */
 #ifndef FIBERTRACE_TAKING_H
 #define FIBERTRACE_TAKING_H
 
@@ -58,16 +63,37 @@ struct trace_taking {
 	bool over;  /* the process has ended */
 };
 
-/* A function that fibers run: its name is wanted. */
-void trace_note_entry(struct trace_taking *t, uint64_t entry);
+/* -- take_rings.c -- */
+
+#define TRACE_READ_EVERY INT64_C(20000000) /* ns between two readings of the rings */
 
 int64_t trace_now(void); /* ns, CLOCK_MONOTONIC */
 
-/* Read the rings, unless that was done a moment ago: what takes long does this meanwhile. */
+/* Send one request about the rings, and take what comes. 0, or a negative errno with t->error set. The end of the process at
+ * a READ is no error: t->over is set then. */
+int trace_ask_rings(struct trace_taking *t, enum fib_wire_record_what what);
+
+/* Set t->error for rc, a negative errno; why: the process' own words, may be NULL. Returns rc. */
+int trace_refused(struct trace_taking *t, int rc, const char *why);
+
+/* Read the rings, unless that was done a moment ago: what takes long calls this meanwhile. */
 int trace_read_rings(struct trace_taking *t);
 
-/* Which fibers there are, into that section; those of LAST with their stacks. */
-int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where);
+/* -- take_names.c -- */
+
+/* A function that fibers run: its name is wanted. */
+void trace_note_entry(struct trace_taking *t, uint64_t entry);
+
+/* What it waits for may have a name. */
+int trace_note_name(struct trace_taking *t, const struct fib_row *row);
+
+/* Look for names of what fibers wait for, now and then, and not where that would take long. */
+int trace_look_for_names(struct trace_taking *t, int64_t now);
+
+/* Write the names of states, kinds of wait and functions. */
+int trace_take_words(struct trace_taking *t);
+
+/* -- take_stacks.c -- */
 
 /* Look at all stacks, if it is time for that. */
 int trace_look_at_stacks(struct trace_taking *t);
@@ -78,13 +104,9 @@ int trace_put_sample(struct trace_taking *t, const struct ins_fiber *fiber);
 int trace_end_look(struct trace_taking *t);
 void trace_drop_shapes(struct trace_taking *t);
 
-/* What it waits for may have a name. */
-int trace_note_name(struct trace_taking *t, const struct fib_row *row);
+/* -- take_fibers.c -- */
 
-/* Who waits for something that has a name waits for it now: look, now and then, and not where that would take long. */
-int trace_look_for_names(struct trace_taking *t, int64_t now);
-
-/* What addresses and numbers are called. */
-int trace_take_words(struct trace_taking *t);
+/* Which fibers there are, into that section; those of LAST with their stacks. */
+int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where);
 
 #endif
