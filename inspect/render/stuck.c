@@ -1,38 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stuck.c - why a program does not go on
+ * stuck.c - print deadlocks, and the stacks of their fibers
  *
- * The graph needs no stacks, so a reading of a hundred thousand fibers is short. Another one is only made while there is
- * something to confirm. Then the stacks of those that are shown are read one by one; a source may have to look for each
- * among all the others, so there is a limit to how many.
+ * The stacks of the fibers that are shown are read one by one, while the answer is printed. A source may have to look for each
+ * fiber among all the others, so there is a limit to how many are read.
  */
 #include "inspect/render/stuck.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "inspect/symbols/cut.h"
 #include "inspect/render/render_deadlock.h"
 #include "inspect/unwind/unwind.h"
 #include "inspect/unwind/thread_stack_walk.h"
 
-/* Readings of what is fleeting, and the time between: a thread that hands over a lock may have had to leave its CPU. */
-#define FLEETING_READINGS 3
-#define FLEETING_NS	  50000000
-
-struct reading {
-	struct ins_table *table;
-	struct ins_graph *graph;
-};
-
 struct answer {
 	const struct ins_stuck *stuck;
-	struct reading now; /* the last one */
-	unsigned readings;
-	int64_t sampled_ns; /* of all of them */
-	struct ins_deadlocks *found;
+	const struct ins_confirmed *confirmed;
+	const struct ins_deadlocks *found; /* of confirmed */
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_walk walk;
@@ -40,65 +27,6 @@ struct answer {
 	json_t *thread; /* that holds it, or null */
 	size_t shown;	/* stacks, in all */
 };
-
-static int read_once(const struct ins_stuck *stuck, struct reading *ret, struct ins_error *error)
-{
-	const struct ins_request request = {0};
-	int rc = ins_table_read(stuck->source, &request, error, &ret->table);
-
-	if (rc < 0)
-		return rc;
-	rc = ins_graph_new(ret->table, &ret->graph);
-	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
-}
-
-static void free_reading(struct reading *r)
-{
-	ins_graph_free(r->graph);
-	ins_table_free(r->table);
-}
-
-/* Read, and keep of what was found what is there still. */
-static int look_once(struct answer *a, struct ins_error *error)
-{
-	struct ins_deadlocks *before = a->found;
-	struct reading earlier = a->now;
-	int rc;
-
-	a->found = NULL;
-	a->now = (struct reading){0};
-	rc = read_once(a->stuck, &a->now, error);
-	if (rc == 0) {
-		rc = ins_deadlocks_find(a->now.graph, before, a->stuck->pid, &a->found);
-		if (rc < 0)
-			ins_error_set(error, rc, "out of memory");
-	}
-	if (rc == 0) {
-		a->readings++;
-		a->sampled_ns += ins_table_summary(a->now.table)->sampled_ns;
-	}
-	ins_deadlocks_free(before);
-	free_reading(&earlier);
-	return rc;
-}
-
-static int look(struct answer *a, struct ins_error *error)
-{
-	const struct timespec pause = {.tv_nsec = FLEETING_NS};
-	int rc = look_once(a, error);
-	unsigned wanted = 2;
-
-	if (a->stuck->still)
-		return rc;
-	while (rc == 0 && a->readings < wanted && ins_deadlocks_count(a->found)) {
-		if (ins_deadlocks_fleeting(a->found)) {
-			wanted = FLEETING_READINGS;
-			nanosleep(&pause, NULL);
-		}
-		rc = look_once(a, error);
-	}
-	return rc;
-}
 
 static int take(void *context, const struct ins_fiber *fiber)
 {
@@ -255,27 +183,27 @@ static int show(struct answer *a, struct ins_json *json, const struct ins_deadlo
 static int print(struct answer *a, struct ins_error *error)
 {
 	const struct ins_stuck *s = a->stuck;
-	struct ins_summary summary = *ins_table_summary(a->now.table);
+	struct ins_summary summary = *ins_table_summary(a->confirmed->table);
 	struct ins_unfollowed unfollowed;
 	struct ins_json json;
 	size_t i;
 	int rc = 0;
 
-	ins_unfollowed_count(a->now.graph, &unfollowed);
-	summary.sampled_ns = a->sampled_ns;
+	ins_unfollowed_count(a->confirmed->graph, &unfollowed);
+	summary.sampled_ns = a->confirmed->sampled_ns;
 	if (s->json)
 		ins_json_begin(&json, s->out, s->source->pid, s->source->name, s->source->kind,
 			       "findings");
 	for (i = 0; rc == 0 && i < ins_deadlocks_count(a->found); i++)
 		rc = show(a, &json, ins_deadlocks_at(a->found, i), error);
 	if (!s->json) {
-		ins_text_deadlocks_end(s->out, a->found, a->readings);
+		ins_text_deadlocks_end(s->out, a->found, a->confirmed->readings);
 		ins_text_unfollowed(s->out, &s->source->layout, &unfollowed);
 		ins_text_end(s->out, &summary, &s->source->problems);
 		return rc;
 	}
 	ins_json_key(&json, "found", json_integer((json_int_t)ins_deadlocks_lasting(a->found)));
-	ins_json_key(&json, "readings", json_integer(a->readings));
+	ins_json_key(&json, "readings", json_integer(a->confirmed->readings));
 	ins_json_key(&json, "notFollowed", ins_json_unfollowed(&s->source->layout, &unfollowed));
 	/* What could not be written shows in s->out. */
 	if (ins_json_end(&json, &summary, &s->source->problems) == -ENOMEM && rc == 0)
@@ -283,22 +211,17 @@ static int print(struct answer *a, struct ins_error *error)
 	return rc;
 }
 
-int ins_stuck_answer(const struct ins_stuck *stuck, size_t *ret_found, struct ins_error *error)
+int ins_stuck_print(const struct ins_stuck *stuck, const struct ins_confirmed *confirmed,
+		    struct ins_error *error)
 {
-	struct answer a = {.stuck = stuck};
-	int rc = look(&a, error);
+	struct answer a = {.stuck = stuck, .confirmed = confirmed, .found = confirmed->found};
+	int rc = ins_unwinder_new(stuck->source, &a.unwinder);
 
 	if (rc == 0)
-		rc = ins_unwinder_new(stuck->source, &a.unwinder);
-	if (rc == 0)
 		rc = ins_symbols_new(stuck->source->modules, &a.symbols);
-	if (rc == 0) {
-		*ret_found = ins_deadlocks_lasting(a.found);
+	if (rc == 0)
 		rc = print(&a, error);
-	}
 	ins_symbols_free(a.symbols);
 	ins_unwinder_free(a.unwinder);
-	ins_deadlocks_free(a.found);
-	free_reading(&a.now);
 	return rc;
 }

@@ -3,15 +3,40 @@
 #include <string.h>
 
 #include "tool/cmd/commands.h"
-#include "tool/report.h"
 #include "inspect/render/stuck.h"
+#include "tool/report.h"
+
+/* Nothing moves in a file: one reading tells all. */
+static bool is_still(const struct ins_source *source)
+{
+	return strcmp(source->kind, "snapshot") == 0 || strcmp(source->kind, "core") == 0;
+}
+
+static int answer(const struct ins_stuck *stuck)
+{
+	struct ins_error error = {""};
+	struct ins_confirmed confirmed;
+	size_t lasting = 0;
+	int rc = ins_confirm_deadlocks(stuck->source, stuck->pid, is_still(stuck->source),
+				       &confirmed, &error);
+
+	if (rc == 0) {
+		lasting = ins_deadlocks_lasting(confirmed.found);
+		rc = ins_stuck_print(stuck, &confirmed, &error);
+	}
+	ins_confirmed_free(&confirmed);
+	if (rc < 0)
+		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	if (lasting)
+		return tool_written(TOOL_FOUND);
+	return tool_written(ins_problems_lines(&stuck->source->problems) ? TOOL_PARTIAL
+									 : TOOL_WELL);
+}
 
 static int run(const struct tool_arguments *arguments)
 {
 	struct ins_stuck stuck = {.json = arguments->json, .out = stdout};
-	struct ins_error error = {""};
-	size_t found = 0;
-	int code, rc;
+	int code;
 
 	if (!tool_option_frames(arguments, &stuck.frames))
 		return TOOL_USAGE;
@@ -19,16 +44,7 @@ static int run(const struct tool_arguments *arguments)
 	if (code != TOOL_WELL)
 		return code;
 	stuck.pid = stuck.source->modules->pid;
-	stuck.still = strcmp(stuck.source->kind, "snapshot") == 0 ||
-		      strcmp(stuck.source->kind, "core") == 0;
-	rc = ins_stuck_answer(&stuck, &found, &error);
-	if (rc < 0)
-		code = tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
-	else if (found)
-		code = tool_written(TOOL_FOUND);
-	else
-		code = tool_written(ins_problems_lines(&stuck.source->problems) ? TOOL_PARTIAL
-										: TOOL_WELL);
+	code = answer(&stuck);
 	ins_source_close(stuck.source);
 	return code;
 }

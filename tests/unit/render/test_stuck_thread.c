@@ -82,12 +82,16 @@ static void ask(bool json)
 {
 	size_t size;
 	FILE *out;
-	struct ins_stuck stuck = {.source = &fake.source, .still = true, .json = json};
+	struct ins_stuck stuck = {.source = &fake.source, .json = json};
+	struct ins_confirmed confirmed;
 
 	free(text);
 	out = open_memstream(&text, &size);
 	stuck.out = out;
-	assert_int_equal(ins_stuck_answer(&stuck, &found, &error), 0);
+	assert_int_equal(ins_confirm_deadlocks(stuck.source, 0, true, &confirmed, &error), 0);
+	found = ins_deadlocks_lasting(confirmed.found);
+	assert_int_equal(ins_stuck_print(&stuck, &confirmed, &error), 0);
+	ins_confirmed_free(&confirmed);
 	fclose(out);
 }
 
