@@ -91,7 +91,7 @@ check-layers:
 	@sh scripts/check-layers.sh
 
 check-circles: tools
-	@python3 scripts/check-circles.py $(BUILD) inspect
+	@python3 scripts/check-circles.py $(BUILD) inspect tool fiberctl fibertrace
 
 check-names: lib
 	@sh scripts/check-names.sh --self-test
