@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "tool/report.h"
-#include "tool/where.h"
+#include "tool/query.h"
 #include "inspect/symbols/cut.h"
 #include "inspect/render/render_crash.h"
 #include "inspect/query/group.h"
@@ -31,7 +31,7 @@ struct trace {
 	struct ins_symbols *symbols;
 	struct ins_groups *groups;
 	struct ins_json json;
-	struct tool_where where;
+	struct ins_query query;
 	unsigned frames; /* of a stack; 0: all */
 	bool begun;	 /* something is on stdout */
 	struct tool_details details;
@@ -67,7 +67,7 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 	struct trace *t = context;
 	struct ins_variables *variables;
 
-	if (!tool_where_test(&t->where, t->source, t->symbols, fiber))
+	if (!ins_query_match(&t->query, t->source, t->symbols, fiber))
 		return 0;
 	ins_unwind(t->unwinder, fiber, &t->walk);
 	ins_walk_cut(&t->walk, t->symbols, t->frames);
@@ -118,7 +118,7 @@ static int finish(struct trace *t, struct ins_summary *summary)
 {
 	int rc = 0;
 
-	summary->shown -= t->where.others;
+	summary->shown -= t->query.others;
 	begin(t);
 	if (t->groups)
 		print_groups(t);
@@ -163,11 +163,12 @@ static int run(const struct tool_arguments *arguments)
 	}
 	if (!tool_option_frames(arguments, &t.frames) || !tool_details_parse(arguments, &t.details))
 		return TOOL_USAGE;
-	code = tool_where_begin(&t.where, NULL, arguments, &request);
+	code = tool_query(NULL, arguments, INS_QUERY_ALL, &t.query);
+	ins_query_wants(&t.query, &request);
 	if (code == TOOL_WELL)
 		code = tool->open(&plain, plain.word[0], &t.source);
 	if (code != TOOL_WELL) {
-		tool_where_end(&t.where);
+		ins_query_drop(&t.query);
 		return code;
 	}
 	if (ins_unwinder_new(t.source, &t.unwinder) < 0 ||
@@ -182,7 +183,7 @@ static int run(const struct tool_arguments *arguments)
 	ins_symbols_free(t.symbols);
 	ins_unwinder_free(t.unwinder);
 	ins_source_close(t.source);
-	tool_where_end(&t.where);
+	ins_query_drop(&t.query);
 	return code;
 }
 

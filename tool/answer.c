@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tool/report.h"
-#include "tool/where.h"
+#include "tool/query.h"
 #include "inspect/symbols/cut.h"
 #include "inspect/unwind/unwind.h"
 
@@ -21,7 +21,7 @@ struct answer {
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_json json;
-	struct tool_where where;
+	struct ins_query query;
 	bool begun;
 	struct tool_details details;
 	struct ins_walk walk;
@@ -46,7 +46,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	const struct ins_walk *walk = NULL;
 	struct ins_variables *variables = NULL;
 
-	if (!tool_where_test(&a->where, a->source, a->symbols, fiber))
+	if (!ins_query_match(&a->query, a->source, a->symbols, fiber))
 		return 0;
 	ins_progress_give_way(&a->source->progress, !a->question->arguments->json);
 	begin(a);
@@ -77,7 +77,7 @@ static int finish(struct answer *a, struct ins_summary *summary)
 {
 	int code = TOOL_WELL;
 
-	summary->shown -= a->where.others;
+	summary->shown -= a->query.others;
 
 	begin(a);
 	if (a->question->arguments->json)
@@ -125,7 +125,8 @@ int tool_answer(const struct tool_question *question)
 	if (question->details && !tool_details_parse(arguments, &a.details))
 		return TOOL_USAGE;
 	if (question->where)
-		code = tool_where_begin(&a.where, question->where, arguments, &request);
+		code = tool_query(question->where, arguments, INS_QUERY_ALL, &a.query);
+	ins_query_wants(&a.query, &request);
 	if (code == TOOL_WELL)
 		code = tool->open(arguments, arguments->word[0], &a.source);
 	if (code == TOOL_WELL) {
@@ -135,6 +136,6 @@ int tool_answer(const struct tool_question *question)
 		ins_unwinder_free(a.unwinder);
 		ins_source_close(a.source);
 	}
-	tool_where_end(&a.where);
+	ins_query_drop(&a.query);
 	return code;
 }

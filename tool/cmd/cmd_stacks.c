@@ -14,7 +14,7 @@
 #include "tool/flames.h"
 #include "tool/report.h"
 #include "tool/cmd/commands.h"
-#include "tool/where.h"
+#include "tool/query.h"
 #include "inspect/symbols/cut.h"
 #include "inspect/render/render.h"
 #include "inspect/render/render_flames.h"
@@ -22,10 +22,9 @@
 
 struct stacks {
 	const struct tool_arguments *arguments;
-	struct ins_field by; /* its values are the keys; without info: there are none */
 	uint64_t min;
-	unsigned frames; /* of a stack; 0: all */
-	struct tool_where where;
+	unsigned frames;	/* of a stack; 0: all */
+	struct ins_query query; /* the values of its group are the keys */
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
@@ -41,15 +40,16 @@ static int take(void *context, const struct ins_fiber *fiber)
 	struct stacks *s = context;
 	struct ins_sight sight = {
 		.layout = &s->source->layout, .symbols = s->symbols, .fiber = fiber};
+	const struct ins_field *by = &s->query.group;
 	char buf[INS_FIELD_WORDS];
 	const char *key = NULL;
 
-	if (!tool_where_test(&s->where, s->source, s->symbols, fiber))
+	if (!ins_query_match(&s->query, s->source, s->symbols, fiber))
 		return 0;
 	ins_unwind(s->unwinder, fiber, &s->walk);
 	ins_walk_cut(&s->walk, s->symbols, s->frames);
-	if (s->by.info)
-		key = ins_field_words(&s->by, ins_field_get(&sight, &s->by), buf);
+	if (by->info)
+		key = ins_field_words(by, ins_field_get(&sight, by), buf);
 	if (ins_groups_add(s->groups, key, fiber, &s->walk) < 0)
 		return -ENOMEM;
 	return tool_details_group(&s->details, s->source, s->symbols, s->groups, fiber, &s->walk);
@@ -70,7 +70,6 @@ static uint64_t fibers_of_key(const struct stacks *s, size_t i)
  * == holder 3: 17 fibers */
 static void put_key(const struct stacks *s, size_t i)
 {
-	const char *by = s->arguments->option[TOOL_OPT_GROUP_BY];
 	const struct ins_text_kept *key = ins_groups_at(s->groups, i)->key;
 	uint64_t n = fibers_of_key(s, i);
 	char text[1024];
@@ -78,8 +77,8 @@ static void put_key(const struct stacks *s, size_t i)
 	fputs("== ", stdout);
 	if (!key)
 		fputs("no ", stdout);
-	fputs(ins_plain_quoted(by, text, sizeof text), stdout);
-	if (key && s->by.info->kind == INS_TEXT)
+	fputs(ins_plain_quoted(s->query.group_by, text, sizeof text), stdout);
+	if (key && s->query.group.info->kind == INS_TEXT)
 		printf(" \"%s\"", ins_plain_quoted(key->text, text, sizeof text));
 	else if (key)
 		printf(" %s", key->text);
@@ -108,12 +107,12 @@ static int put_groups(struct stacks *s, struct ins_json *json)
 			continue;
 		}
 		if (s->flames) {
-			if (ins_flames_add(s->flames, layout, g, s->by.info != NULL, s->symbols) <
-			    0)
+			if (ins_flames_add(s->flames, layout, g, s->query.group.info != NULL,
+					   s->symbols) < 0)
 				return -ENOMEM;
 			continue;
 		}
-		if (s->by.info && (!begun || g->key != key))
+		if (s->query.group.info && (!begun || g->key != key))
 			put_key(s, i);
 		key = g->key;
 		begun = true;
@@ -183,7 +182,7 @@ static int put(struct stacks *s, struct ins_summary *summary)
 {
 	int rc = 0;
 
-	summary->shown -= s->where.others;
+	summary->shown -= s->query.others;
 	ins_groups_sort(s->groups);
 	if (s->arguments->given & TOOL_TAKES_FLAMES)
 		return put_files(s, summary);
@@ -214,8 +213,6 @@ static int ask(struct stacks *s, struct ins_request *request)
 		rc = tool_details_begin(&s->details, s->source->modules);
 	if (rc == 0 && s->arguments->given & (TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES_FLAMES))
 		rc = ins_flames_new(&s->flames);
-	if (s->by.info)
-		ins_field_wants(&s->by, request);
 	if (rc == 0)
 		rc = ins_source_read(s->source, request, take, s, &summary, &error);
 	if (rc == 0)
@@ -244,18 +241,17 @@ static int one_format(const struct tool_arguments *arguments)
 static int prepare(struct stacks *s, struct ins_request *request)
 {
 	const struct tool_arguments *arguments = s->arguments;
-	const char *by = arguments->option[TOOL_OPT_GROUP_BY];
 	int code = one_format(arguments);
 
 	if (code != TOOL_WELL)
 		return code;
-	if (by && !tool_option_field(&tool_stacks, TOOL_OPT_GROUP_BY, by, &s->by))
-		return TOOL_USAGE;
 	if (!tool_option_number(arguments, TOOL_OPT_MIN, 1, UINT64_MAX, 1, &s->min) ||
 	    !tool_option_frames(arguments, &s->frames) ||
 	    !tool_details_parse(arguments, &s->details))
 		return TOOL_USAGE;
-	return tool_where_begin(&s->where, &tool_stacks, arguments, request);
+	code = tool_query(&tool_stacks, arguments, INS_QUERY_ALL, &s->query);
+	ins_query_wants(&s->query, request);
+	return code;
 }
 
 static int run(const struct tool_arguments *arguments)
@@ -275,7 +271,7 @@ static int run(const struct tool_arguments *arguments)
 		ins_unwinder_free(s.unwinder);
 		ins_source_close(s.source);
 	}
-	tool_where_end(&s.where);
+	ins_query_drop(&s.query);
 	return code;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/where.h"
+#include "tool/query.h"
 #include "inspect/render/render.h"
 #include "inspect/query/table.h"
 #include "inspect/waits/tree.h"
@@ -16,12 +16,11 @@
 
 struct tree {
 	const struct tool_arguments *arguments;
-	uint64_t limit;
 	struct ins_source *source;
 	struct ins_table *table;
 	struct ins_tree *tree;
 	struct ins_symbols *symbols;
-	struct tool_where where;
+	struct ins_query query;
 	bool *kept;		 /* of each fiber of the table; NULL: all are */
 	uint64_t others;	 /* not kept */
 	uint64_t matched;	 /* for which --where is true */
@@ -88,7 +87,7 @@ static void keep(struct tree *t, struct ins_tree *tree, size_t *above)
 	while (ins_tree_next(tree, &place)) {
 		above[place.depth] = place.fiber;
 		ins_table_get(t->table, place.fiber, &fiber);
-		if (!tool_where_test(&t->where, t->source, t->symbols, &fiber))
+		if (!ins_query_match(&t->query, t->source, t->symbols, &fiber))
 			continue;
 		t->matched++;
 		for (depth = place.depth + 1; depth-- > 0 && !t->kept[above[depth]];)
@@ -103,8 +102,8 @@ static int keep_those_meant(struct tree *t)
 	size_t *above;
 	int rc;
 
-	t->matched = t->where.select ? 0 : count - 1;
-	if (!t->where.select)
+	t->matched = t->query.select ? 0 : count - 1;
+	if (!t->query.select)
 		return 0;
 	t->kept = calloc(count, sizeof *t->kept);
 	above = calloc(count, sizeof *above);
@@ -131,7 +130,7 @@ static void put_all(struct tree *t, struct ins_json *json)
 		}
 		ins_table_get(t->table, place.fiber, &fiber);
 		first = note_orphan(t, &place, &fiber);
-		if (shown++ >= t->limit) {
+		if (shown++ >= t->query.limit) {
 			t->left++;
 		} else if (json) {
 			ins_json_row(json, row_of(t, &place, &fiber));
@@ -168,7 +167,7 @@ static void put_text(struct tree *t, struct ins_summary *summary)
 		       t->ended == 1 ? " that has" : "s that have");
 	if (t->left)
 		printf("left out: %" PRIu64 " fiber%s past the limit of %" PRIu64 "\n", t->left,
-		       t->left == 1 ? "" : "s", t->limit);
+		       t->left == 1 ? "" : "s", t->query.limit);
 	ins_text_end(stdout, summary, &t->source->problems);
 }
 
@@ -201,11 +200,13 @@ static int run(const struct tool_arguments *arguments)
 		.labels = arguments->json,
 		.modules = arguments->json,
 	};
+	uint64_t limit;
 	int code;
 
-	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 0, UINT64_MAX, UINT64_MAX, &t.limit))
+	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 0, UINT64_MAX, INS_QUERY_ALL, &limit))
 		return TOOL_USAGE;
-	code = tool_where_begin(&t.where, &tool_tree, arguments, &request);
+	code = tool_query(&tool_tree, arguments, limit, &t.query);
+	ins_query_wants(&t.query, &request);
 	if (code == TOOL_WELL)
 		code = tool->open(arguments, arguments->word[0], &t.source);
 	if (code == TOOL_WELL) {
@@ -216,7 +217,7 @@ static int run(const struct tool_arguments *arguments)
 		ins_source_close(t.source);
 	}
 	free(t.kept);
-	tool_where_end(&t.where);
+	ins_query_drop(&t.query);
 	return code;
 }
 

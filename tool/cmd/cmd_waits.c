@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/where.h"
+#include "tool/query.h"
 #include "inspect/render/render_waits.h"
 #include "tool/cmd/commands.h"
 #include "tool/report.h"
@@ -14,7 +14,7 @@
 struct asked {
 	const struct tool_arguments *arguments;
 	struct ins_source *source;
-	struct tool_where where;
+	struct ins_query query;
 	struct ins_symbols *symbols;
 	struct ins_table *table;
 	struct ins_graph *graph;
@@ -55,14 +55,14 @@ static int find_meant(struct asked *a)
 	struct ins_fiber fiber;
 	size_t i;
 
-	if (!a->where.select)
+	if (!a->query.select)
 		return 0;
 	a->meant = calloc(count + 1, sizeof *a->meant);
 	if (!a->meant)
 		return -ENOMEM;
 	for (i = 0; i < count; i++) {
 		ins_table_get(a->table, i, &fiber);
-		a->meant[i] = tool_where_test(&a->where, a->source, a->symbols, &fiber);
+		a->meant[i] = ins_query_match(&a->query, a->source, a->symbols, &fiber);
 	}
 	return 0;
 }
@@ -83,6 +83,7 @@ static int ask(struct asked *a, const struct ins_request *request)
 	if (rc < 0)
 		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 	a->waits.layout = &a->source->layout;
+	a->waits.limit = (size_t)a->query.limit;
 	a->waits.queues = a->queues;
 	a->waits.pid = a->source->modules->pid;
 	return print(a);
@@ -101,8 +102,8 @@ static int run(const struct tool_arguments *arguments)
 	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 0, SIZE_MAX, text ? LIMIT : SIZE_MAX,
 				&limit))
 		return TOOL_USAGE;
-	a.waits.limit = (size_t)limit;
-	code = tool_where_begin(&a.where, &tool_waits, arguments, &request);
+	code = tool_query(&tool_waits, arguments, limit, &a.query);
+	ins_query_wants(&a.query, &request);
 	if (code == TOOL_WELL)
 		code = tool->open(arguments, arguments->word[0], &a.source);
 	if (code == TOOL_WELL) {
@@ -114,7 +115,7 @@ static int run(const struct tool_arguments *arguments)
 		ins_source_close(a.source);
 	}
 	free(a.meant);
-	tool_where_end(&a.where);
+	ins_query_drop(&a.query);
 	return code;
 }
 

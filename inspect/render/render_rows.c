@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* render_rows.c - the rows of a query as a table for people */
+#include "inspect/render/render_rows.h"
+
+#include <inttypes.h>
+
+#include "inspect/text/duration.h"
+
+static void put_title(const struct ins_rows *r, const char *title)
+{
+	fprintf(r->out, r->bold ? "\033[1m%s\033[0m\n" : "%s\n", title);
+}
+
+static void put_end(const struct ins_rows *r, const struct ins_query_result *result)
+{
+	ins_text_list_end(r->out, &result->summary, result->matched, &r->rows.source->problems);
+}
+
+/* -- fibers -- */
+
+static void begin_columns(void *context, const struct ins_query_rows *rows)
+{
+	struct ins_rows *r = context;
+	char buf[1024];
+	struct ins_line line = ins_line(buf, sizeof buf);
+
+	r->rows = *rows;
+	ins_columns_title(rows->columns, &line);
+	put_title(r, buf);
+}
+
+static void put_fiber(void *context, struct ins_sight *sight)
+{
+	struct ins_rows *r = context;
+	char buf[4096];
+	struct ins_line line = ins_line(buf, sizeof buf - 1);
+
+	ins_columns_row(r->rows.columns, sight, &line);
+	*line.at++ = '\n'; /* where its NUL was: there is room for another one */
+	fwrite(buf, 1, (size_t)(line.at - buf), r->out);
+}
+
+static void end_columns(void *context, const struct ins_query_result *result)
+{
+	put_end(context, result);
+}
+
+const struct ins_query_sink ins_rows_columns = {
+	.lines = true,
+	.begin = begin_columns,
+	.fiber = put_fiber,
+	.end = end_columns,
+};
+
+/* -- groups -- */
+
+static void begin_groups(void *context, const struct ins_query_rows *rows)
+{
+	struct ins_rows *r = context;
+
+	r->rows = *rows;
+	put_title(r, "     COUNT      MIN   MEDIAN      MAX       CPU  VALUE");
+}
+
+static void put_group(void *context, const struct ins_count *c)
+{
+	const struct ins_rows *r = context;
+	char min[32], median[32], max[32], cpu[32];
+
+	fprintf(r->out, "%10" PRIu64 " %8s %8s %8s %9s  %-24s ids", c->count,
+		ins_duration_text(c->ages.min, min, sizeof min),
+		ins_duration_text(c->ages.median, median, sizeof median),
+		ins_duration_text(c->ages.max, max, sizeof max),
+		ins_duration_text((int64_t)c->cpu, cpu, sizeof cpu), c->value);
+	ins_text_sample(r->out, &c->ids, c->count > c->ids.count);
+	fputc('\n', r->out);
+}
+
+static void end_groups(void *context, const struct ins_query_result *result)
+{
+	const struct ins_rows *r = context;
+
+	fprintf(r->out, "shown %zu of %zu value%s of %s\n", result->groups_shown, result->groups,
+		result->groups == 1 ? "" : "s", r->rows.group_by);
+	put_end(r, result);
+}
+
+const struct ins_query_sink ins_rows_groups = {
+	.lines = true,
+	.begin = begin_groups,
+	.group = put_group,
+	.end = end_groups,
+};
