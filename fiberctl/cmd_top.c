@@ -25,17 +25,17 @@ struct choices {
 static int choose(struct ctl_top *top, const struct tool_arguments *a, struct choices *ret)
 {
 	const char *sort = a->option[TOOL_OPT_SORT], *group = a->option[TOOL_OPT_GROUP_BY];
+	const struct ins_query_words words = {
+		.where = a->option[TOOL_OPT_WHERE],
+		.sort = sort ? sort : "-cpu",
+		.group_by = group ? group : "wait",
+		.limit = INS_QUERY_ALL,
+	};
 	const bool once = a->option[TOOL_OPT_ONCE] || a->json;
 	struct ins_error error;
 
-	if (!sort)
-		sort = "-cpu";
-	top->wish.backwards = sort[0] == '-';
-	if (!tool_option_field(&ctl_top, TOOL_OPT_SORT, sort + top->wish.backwards,
-			       &top->wish.sort) ||
-	    !tool_option_field(&ctl_top, TOOL_OPT_GROUP_BY, group ? group : "wait",
-			       &top->wish.group))
-		return TOOL_USAGE;
+	if (ctl_top_query(top, &words, &error) < 0)
+		return tool_wrong(&ctl_top, "%s", error.text);
 	if (!tool_option_number(a, TOOL_OPT_LIMIT, 0, 1000000, once ? LINES_ONCE : KEPT,
 				&ret->limit) ||
 	    !tool_option_duration(a, TOOL_OPT_INTERVAL, once ? ONCE : LIVE, &ret->interval))
@@ -44,8 +44,6 @@ static int choose(struct ctl_top *top, const struct tool_arguments *a, struct ch
 	if (ret->interval < SHORTEST)
 		return tool_wrong(&ctl_top, "--interval %s: no less than 0.01",
 				  a->option[TOOL_OPT_INTERVAL]);
-	if (a->option[TOOL_OPT_WHERE] && ctl_top_where(top, a->option[TOOL_OPT_WHERE], &error) < 0)
-		return tool_wrong(&ctl_top, "%s", error.text);
 	return TOOL_WELL;
 }
 
@@ -80,7 +78,7 @@ static void put_groups(const struct ctl_top *top, size_t limit)
 	put_table(ctl_top_group_table(top), shown);
 	if (shown < count)
 		printf("shown %zu of %zu value%s of %s\n", shown, count, count == 1 ? "" : "s",
-		       ctl_top_field(&top->wish.group));
+		       ctl_top_field(&top->query.group));
 }
 
 static int put_text(const struct ctl_top *top, size_t groups)

@@ -4,8 +4,8 @@
  *
  * top_link.c asks the process, top_carriers.c for its carriers; inspect/query/watch.h makes of it what is shown; top_text.c makes text of
  * that, top_cells.c and top_tables.c tables, top_json.c an object. screen.c has the terminal, top_view.c what stands on it where
- * top_layout.c and fold.c find room, and top_keys.c what a person does there. top_where.c takes the
- * condition that was typed.
+ * top_layout.c and fold.c find room, and top_keys.c what a person does there. top_query.c makes a query of the
+ * words that say what is shown.
  */
 #ifndef FIBERCTL_TOP_H
 #define FIBERCTL_TOP_H
@@ -17,6 +17,7 @@
 #include "tool/sockets.h"
 #include "inspect/text/line.h"
 #include "inspect/source/snapshot.h"
+#include "inspect/query/query.h"
 #include "inspect/query/watch.h"
 
 /* Both are those of the last look. */
@@ -36,10 +37,12 @@ struct ctl_top {
 	struct ins_symbols *symbols;
 	struct ins_unwinder *unwinder;
 	int64_t used; /* our clock, when it was last asked: idle connections are dropped */
-	struct ins_request extra;  /* wanted besides what the wish needs */
-	char where[256];	   /* the condition as it was typed; "": none */
-	struct ins_select *select; /* the same; owned */
-	struct ins_watch_wish wish;
+	struct ins_request extra; /* wanted besides what the query needs */
+	struct ins_query query;	  /* what is shown: fibers and their order, groups; owned */
+	/* The same as words: */
+	char where[256];		  /* "": all fibers */
+	char sort[FIB_LAYOUT_LABELS + 8]; /* "-cpu" */
+	const char *group_by;		  /* NULL: no groups */
 	struct ins_watch *watch;
 	struct ins_summary summary;   /* of the last look */
 	struct ctl_meter before, now; /* carriers at the last two looks; owned */
@@ -89,10 +92,15 @@ const char *ctl_top_field(const struct ins_field *field);
 /* Print the last look as one object with up to `limit` groups. The exit code. */
 int ctl_top_json(const struct ctl_top *top, size_t limit);
 
-/* -- top_where.c -- */
+/* -- top_query.c -- */
 
-/* Take another condition, "" for none. 0, or -EINVAL with error set; then the one before holds. */
-int ctl_top_where(struct ctl_top *top, const char *text, struct ins_error *error);
+/* Show that from the next look on: sort is needed, a blank `where` is all fibers, group_by must stay. 0, or a negative errno with
+ * error set: then the query before holds. */
+int ctl_top_query(struct ctl_top *top, const struct ins_query_words *words,
+		  struct ins_error *error);
+
+/* The words of the query that holds. */
+struct ins_query_words ctl_top_words(const struct ctl_top *top);
 
 /* -- top_keys.c -- */
 

@@ -177,7 +177,7 @@ CELL_OF(fiber_age)
 
 CELL_OF(fiber_sort)
 {
-	say_field(top, i, &top->wish.sort, line);
+	say_field(top, i, &top->query.sort, line);
 }
 
 CELL_OF(fiber_name)
@@ -195,12 +195,12 @@ CELL_OF(fiber_wait)
 
 static const struct ins_field *group_of(const struct ctl_top *top)
 {
-	return &top->wish.group;
+	return &top->query.group;
 }
 
 static const struct ins_field *sort_of(const struct ctl_top *top)
 {
-	return &top->wish.sort;
+	return &top->query.sort;
 }
 
 /* -- tables -- */
@@ -261,7 +261,7 @@ struct ctl_top_table ctl_top_fiber_table(const struct ctl_top *top)
 	enum { LEFT = 16 };
 	static const char *const shown[] = {"id",  "state", "cpu",     "switches",
 					    "age", "name",  "waiting", "wait"};
-	const struct ins_field *sort = &top->wish.sort;
+	const struct ins_field *sort = &top->query.sort;
 	struct ctl_top_table t = table(top, fibers, sizeof fibers / sizeof fibers[0]);
 	size_t i;
 

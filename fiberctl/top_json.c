@@ -61,7 +61,7 @@ static json_t *group_object(const struct ctl_top *top, size_t i)
 
 	ins_shares_say(shares, i, &line);
 	return json_pack("{s:o, s:o, s:o, s:[o], s:{s:o}, s:{s:o, s:o}}", "field",
-			 ins_json_text(ctl_top_field(&top->wish.group)), "value",
+			 ins_json_text(ctl_top_field(&top->query.group)), "value",
 			 ins_json_text(!is.known ? NULL
 				       : is.text ? is.text
 						 : value),

@@ -6,6 +6,7 @@
  * one was one part of SHARE of the time; with few fibers that is never felt.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -65,9 +66,13 @@ static void say(struct live *l, const char *text)
 	ins_plain(text, l->view.message, sizeof l->view.message);
 }
 
-/* Another wish is fulfilled by the next look, which comes now. */
-static void wish_changed(struct live *l)
+/* Ask for something else: the next look shows it, and comes now. */
+static void ask_for(struct live *l, const struct ins_query_words *words)
 {
+	if (ctl_top_query(l->view.top, words, &l->error) < 0) {
+		say(l, l->error.text);
+		return;
+	}
 	l->view.first = l->view.cursor = 0;
 	l->view.followed = 0;
 	l->next = 0;
@@ -77,42 +82,50 @@ static void wish_changed(struct live *l)
 
 /* -- choices -- */
 
-static const char *const sorts[] = {"cpu", "switches", "age", "stack", "pins", "name", "id"};
+static const char *const sorts[] = {"-cpu", "-switches", "-age", "-stack", "-pins", "name", "id"};
 static const char *const groups[] = {"wait", "object", "holder", "fn", "spawn", "state", NULL};
 
-/* The name that stands n behind the one of field in names; the first one for a field that is not there. */
-static const char *neighbour(const struct ins_field *field, const char *const *names, size_t count,
+/* The word that is n behind the one for field in words; the first one for a field that is not there. NULL is the word for no
+ * field. */
+static const char *neighbour(const struct ins_field *field, const char *const *words, size_t count,
 			     size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (names[i] ? field->info && strcmp(names[i], field->info->name) == 0
+		if (words[i] ? field->info && strcmp(words[i] + (words[i][0] == '-'),
+						     field->info->name) == 0
 			     : !field->info)
-			return names[(i + n) % count];
-	return names[0];
+			return words[(i + n) % count];
+	return words[0];
 }
 
 static void choose_sort(struct live *l, size_t n)
 {
-	struct ins_watch_wish *wish = &l->view.top->wish;
+	struct ins_query_words words = ctl_top_words(l->view.top);
 	const size_t count = sizeof sorts / sizeof sorts[0];
-	const char *name = neighbour(&wish->sort, sorts, count, n ? n : count - 1);
 
-	ins_field_find(name, strlen(name), &wish->sort);
-	wish->backwards = strcmp(name, "id") != 0 && !ins_field_is_text(&wish->sort);
-	wish_changed(l);
+	words.sort = neighbour(&l->view.top->query.sort, sorts, count, n ? n : count - 1);
+	ask_for(l, &words);
+}
+
+static void turn_round(struct live *l)
+{
+	struct ins_query_words words = ctl_top_words(l->view.top);
+	char sort[sizeof l->view.top->sort + 1];
+
+	snprintf(sort, sizeof sort, "-%s", words.sort);
+	words.sort = words.sort[0] == '-' ? words.sort + 1 : sort;
+	ask_for(l, &words);
 }
 
 static void choose_group(struct live *l)
 {
-	struct ins_field *group = &l->view.top->wish.group;
-	const char *name = neighbour(group, groups, sizeof groups / sizeof groups[0], 1);
+	struct ins_query_words words = ctl_top_words(l->view.top);
 
-	*group = (struct ins_field){0};
-	if (name)
-		ins_field_find(name, strlen(name), group);
-	wish_changed(l);
+	words.group_by =
+		neighbour(&l->view.top->query.group, groups, sizeof groups / sizeof groups[0], 1);
+	ask_for(l, &words);
 }
 
 static void choose_interval(struct live *l, bool longer)
@@ -243,8 +256,7 @@ static void take_listing(struct live *l, int key)
 	} else if (key == '<') {
 		choose_sort(l, 0);
 	} else if (key == 'r') {
-		v->top->wish.backwards = !v->top->wish.backwards;
-		wish_changed(l);
+		turn_round(l);
 	} else if (key == 'g') {
 		choose_group(l);
 	} else if (key == 'f' || key == ' ') {
@@ -262,15 +274,14 @@ static void take_listing(struct live *l, int key)
 
 static void take_typed(struct live *l, int key)
 {
+	struct ins_query_words words = ctl_top_words(l->view.top);
 	char *typed = l->view.typed;
 	size_t n = strlen(typed);
 
 	if (key == CTL_KEY_ENTER) {
 		l->view.mode = CTL_TOP_LIST;
-		if (ctl_top_where(l->view.top, typed, &l->error) < 0)
-			say(l, l->error.text);
-		else
-			wish_changed(l);
+		words.where = typed;
+		ask_for(l, &words);
 	} else if (key == CTL_KEY_ESCAPE) {
 		l->view.mode = CTL_TOP_LIST;
 	} else if (key == CTL_KEY_BACKSPACE) {

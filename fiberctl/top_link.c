@@ -163,7 +163,7 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 	int rc;
 
 	(void)context;
-	ins_watch_wants(&top->wish, &request);
+	ins_query_wants(&top->query, &request);
 	/* Sent once: the names that a later field or a backtrace needs are those of the same modules. */
 	request.modules = !top->symbols;
 	ins_problems_free(&top->source->problems);
@@ -183,7 +183,7 @@ int ctl_top_look(struct ctl_top *top, struct ins_error *error)
 	int rc;
 
 	*error = (struct ins_error){""};
-	ins_watch_begin(top->watch, &top->wish);
+	ins_watch_begin(top->watch, &top->query);
 	rc = over_link(top, look, NULL, error);
 	ins_watch_end(top->watch);
 	return rc;
@@ -238,6 +238,6 @@ void ctl_top_close(struct ctl_top *top)
 	disconnect(top);
 	ctl_meter_free(&top->before);
 	ctl_meter_free(&top->now);
-	ins_select_free(top->select);
+	ins_query_drop(&top->query);
 	ins_watch_free(top->watch);
 }

@@ -121,8 +121,8 @@ const char *ctl_top_field(const struct ins_field *field)
 void ctl_top_order(const struct ctl_top *top, struct ins_line *line)
 {
 	ins_line_text(line, "by ");
-	ins_line_quoted(line, ctl_top_field(&top->wish.sort));
-	ins_line_text(line, top->wish.backwards ? ", largest first" : ", smallest first");
+	ins_line_quoted(line, ctl_top_field(&top->query.sort));
+	ins_line_text(line, top->query.backwards ? ", largest first" : ", smallest first");
 }
 
 void ctl_top_match(const struct ctl_top *top, struct ins_line *line)
@@ -130,7 +130,7 @@ void ctl_top_match(const struct ctl_top *top, struct ins_line *line)
 	const struct ins_watch_totals *t = ins_watch_totals(top->watch);
 	char where[4 * sizeof top->where];
 
-	if (!top->wish.select)
+	if (!top->query.select)
 		return;
 	ins_line_number(line, t->matched);
 	ins_line_text(line, " of ");

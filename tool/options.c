@@ -12,7 +12,6 @@
 #include "tool/report.h"
 #include "tool/tool.h"
 #include "inspect/text/duration.h"
-#include "inspect/query/fields.h"
 #include "inspect/render/render.h"
 #include "inspect/query/select.h"
 
@@ -262,15 +261,5 @@ bool tool_option_duration(const struct tool_arguments *arguments, enum tool_opti
 		return true;
 	tool_wrong(NULL, "--%s %s: a length of time like 20ms, 1.5s or 2m", tool_options[id].name,
 		   text);
-	return false;
-}
-
-bool tool_option_field(const struct tool_command *command, enum tool_option_id id, const char *name,
-		       struct ins_field *ret)
-{
-	if (ins_field_find(name, strlen(name), ret))
-		return true;
-	tool_wrong(command, "--%s: '%s': no such field; there are: %s", tool_options[id].name, name,
-		   ins_field_names());
 	return false;
 }

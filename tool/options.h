@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 struct tool_command;
-struct ins_field;
 
 enum tool_option_id {
 	TOOL_OPT_ALL,
@@ -100,9 +99,5 @@ bool tool_option_duration(const struct tool_arguments *arguments, enum tool_opti
 
 /* Whether standard output is a terminal that knows more than lines of text, which one of TERM=dumb does not. */
 bool tool_option_terminal(void);
-
-/* The field of that name, which an option of the command was given. False after a line on stderr. */
-bool tool_option_field(const struct tool_command *command, enum tool_option_id id, const char *name,
-		       struct ins_field *ret);
 
 #endif

@@ -9,7 +9,7 @@ struct ins_watch {
 	struct ins_change *change;
 	struct ins_leaders *leaders;
 	struct ins_shares *shares;
-	struct ins_watch_wish wish;
+	const struct ins_query *query; /* of the look under way */
 	struct ins_watch_totals totals;
 	size_t leader_count, share_count;
 };
@@ -44,23 +44,14 @@ void ins_watch_of_lives(struct ins_watch *watch)
 	ins_change_of_lives(watch->change);
 }
 
-void ins_watch_wants(const struct ins_watch_wish *wish, struct ins_request *request)
+void ins_watch_begin(struct ins_watch *watch, const struct ins_query *query)
 {
-	ins_field_wants(&wish->sort, request);
-	if (wish->group.info)
-		ins_field_wants(&wish->group, request);
-	if (wish->select)
-		ins_select_wants(wish->select, request);
-}
-
-void ins_watch_begin(struct ins_watch *watch, const struct ins_watch_wish *wish)
-{
-	watch->wish = *wish;
+	watch->query = query;
 	watch->totals = (struct ins_watch_totals){0};
 	ins_change_begin(watch->change);
-	ins_leaders_begin(watch->leaders, &wish->sort, wish->backwards);
-	if (wish->group.info)
-		ins_shares_begin(watch->shares, &wish->group);
+	ins_leaders_begin(watch->leaders, &query->sort, query->backwards);
+	if (query->group.info)
+		ins_shares_begin(watch->shares, &query->group);
 }
 
 static unsigned at_most(unsigned n, unsigned size)
@@ -87,11 +78,11 @@ int ins_watch_add(struct ins_watch *watch, struct ins_sight *sight)
 	if (rc < 0)
 		return rc;
 	count_in(&watch->totals, &sight->fiber->row, &did);
-	if (watch->wish.select && !ins_select_test(watch->wish.select, sight))
+	if (watch->query->select && !ins_select_test(watch->query->select, sight))
 		return 0;
 	watch->totals.matched++;
 	ins_leaders_add(watch->leaders, sight, &did);
-	return watch->wish.group.info ? ins_shares_add(watch->shares, sight, &did) : 0;
+	return watch->query->group.info ? ins_shares_add(watch->shares, sight, &did) : 0;
 }
 
 void ins_watch_end(struct ins_watch *watch)
@@ -100,7 +91,7 @@ void ins_watch_end(struct ins_watch *watch)
 	watch->totals.fresh = ins_change_fresh(watch->change);
 	watch->totals.gone = ins_change_gone(watch->change);
 	watch->leader_count = ins_leaders_end(watch->leaders);
-	watch->share_count = watch->wish.group.info ? ins_shares_end(watch->shares) : 0;
+	watch->share_count = watch->query->group.info ? ins_shares_end(watch->shares) : 0;
 }
 
 const struct ins_watch_totals *ins_watch_totals(const struct ins_watch *watch)

@@ -9,7 +9,7 @@
 #define INS_WATCH_H
 
 #include "inspect/query/leaders.h"
-#include "inspect/query/select.h"
+#include "inspect/query/query.h"
 #include "inspect/query/shares.h"
 
 #define INS_WATCH_STATES 8
@@ -25,14 +25,6 @@ struct ins_watch_totals {
 	uint64_t fresh, gone;	/* fibers */
 };
 
-/* What a look is to tell; may change from look to look. */
-struct ins_watch_wish {
-	const struct ins_select *select; /* NULL: all */
-	struct ins_field sort;
-	bool backwards;		/* the largest first */
-	struct ins_field group; /* without an info: no groups */
-};
-
 struct ins_watch;
 
 /* most: leaders to keep. -ENOMEM. */
@@ -42,11 +34,9 @@ void ins_watch_free(struct ins_watch *watch); /* NULL: nothing */
 /* Looks are all at the same snapshot: what a fiber did is since it was spawned (change.h). Before the first look. */
 void ins_watch_of_lives(struct ins_watch *watch);
 
-/* Add to the request what a look needs for that. */
-void ins_watch_wants(const struct ins_watch_wish *wish, struct ins_request *request);
-
-/* wish is copied; what it points to must stay until the end. */
-void ins_watch_begin(struct ins_watch *watch, const struct ins_watch_wish *wish);
+/* query: which fibers match, the order of the leaders, the groups; of these a sort is needed. It must stay until the end, and the
+ * next look may have another one. */
+void ins_watch_begin(struct ins_watch *watch, const struct ins_query *query);
 int ins_watch_add(struct ins_watch *watch, struct ins_sight *sight); /* -ENOMEM */
 void ins_watch_end(struct ins_watch *watch);
 

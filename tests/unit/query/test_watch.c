@@ -10,14 +10,14 @@
 #include "tests/harness/watchdog.h"
 #include "tests/unit/query/sights.h"
 
-static struct ins_watch_wish plain_wish(void)
+static struct ins_query plain_wish(void)
 {
-	return (struct ins_watch_wish){
+	return (struct ins_query){
 		.sort = sights_field("cpu"), .backwards = true, .group = sights_field("wait")};
 }
 
 /* A look at that time at ten fibers, 3 of which wait. In each ns until then one used 1000 times its id. */
-static void look(struct ins_watch *watch, const struct ins_watch_wish *wish, int64_t now)
+static void look(struct ins_watch *watch, const struct ins_query *wish, int64_t now)
 {
 	uint64_t id;
 
@@ -38,7 +38,7 @@ static void look(struct ins_watch *watch, const struct ins_watch_wish *wish, int
 
 static void test_watch_totals_are_of_all_and_since_the_look_before(void **state)
 {
-	const struct ins_watch_wish wish = plain_wish();
+	const struct ins_query wish = plain_wish();
 	const struct ins_watch_totals *t;
 	struct ins_watch *watch;
 
@@ -66,7 +66,7 @@ static void test_watch_totals_are_of_all_and_since_the_look_before(void **state)
 
 static void test_watch_shows_only_what_matches(void **state)
 {
-	struct ins_watch_wish wish = plain_wish();
+	struct ins_query wish = plain_wish();
 	struct ins_select *select;
 	struct ins_watch *watch;
 	struct ins_error error;
@@ -91,7 +91,7 @@ static void test_watch_shows_only_what_matches(void **state)
 
 static void test_watch_without_a_group_has_none(void **state)
 {
-	struct ins_watch_wish wish = plain_wish();
+	struct ins_query wish = plain_wish();
 	struct ins_watch *watch;
 
 	(void)state;
@@ -106,7 +106,7 @@ static void test_watch_without_a_group_has_none(void **state)
 
 static void test_watch_survives_states_and_waits_that_do_not_exist(void **state)
 {
-	const struct ins_watch_wish wish = plain_wish();
+	const struct ins_query wish = plain_wish();
 	struct ins_fiber fiber = sights_fiber(1, 1, 0, 0);
 	struct ins_sight sight = sights_of(&fiber);
 	struct ins_watch *watch;
@@ -125,15 +125,15 @@ static void test_watch_survives_states_and_waits_that_do_not_exist(void **state)
 
 static void test_watch_asks_only_for_what_is_needed(void **state)
 {
-	struct ins_watch_wish wish = plain_wish();
+	struct ins_query wish = plain_wish();
 	struct ins_request request = {0};
 
 	(void)state;
-	ins_watch_wants(&wish, &request);
+	ins_query_wants(&wish, &request);
 	assert_false(request.labels || request.high_water || request.modules || request.stacks);
 	wish.sort = sights_field("high-water");
 	wish.group = sights_field("label.tenant");
-	ins_watch_wants(&wish, &request);
+	ins_query_wants(&wish, &request);
 	assert_true(request.labels && request.high_water);
 }
 
