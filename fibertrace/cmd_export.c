@@ -1,66 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c - fibertrace export FILE --perfetto: a recording for the timelines of others. */
-#include <stdio.h>
-
 #include "fibertrace/fibertrace.h"
-#include "inspect/text/draft.h"
-#include "inspect/recording/recording.h"
+#include "fibertrace/played.h"
 #include "inspect/render/render_trace_events.h"
-#include "tool/draft.h"
 #include "tool/report.h"
 
-static int write_to(const char *path, bool replace, const struct ins_recording *recording,
-		    struct ins_replay *replay)
+static int put(FILE *out, const struct trace_played *p, size_t rows)
 {
-	struct ins_error error = {""};
-	struct ins_draft draft;
-	int rc;
-
-	if (!path)
-		return tool_written(ins_trace_events(stdout, recording, replay) < 0 ? TOOL_PARTIAL
-										    : TOOL_WELL);
-	tool_draft_guard();
-	rc = ins_draft_begin(&draft, path, replace, &error);
-	if (rc == 0) {
-		rc = ins_trace_events(draft.out, recording, replay);
-		if (rc < 0)
-			ins_draft_cannot(path, rc, &error);
-		rc = ins_draft_end(&draft, rc, &error);
-	}
-	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
+	(void)rows;
+	return ins_trace_events(out, p->recording, p->replay);
 }
 
-static int convert(const char *from, const char *to, bool replace)
+static int say_lost(uint64_t lost)
 {
-	struct ins_recording *recording;
-	struct ins_replay *replay;
-	struct ins_error error = {""};
-	int code;
-
-	if (ins_recording_open(from, &error, &recording) < 0)
-		return tool_cannot("%s", error.text);
-	if (ins_replay_new(recording, &replay) < 0) {
-		ins_recording_close(recording);
-		return tool_cannot("out of memory");
-	}
-	code = write_to(to, replace, recording, replay);
-	if (recording->lost && code == TOOL_WELL) {
-		fprintf(stderr, "fibertrace: %llu event%s lost: the timeline has holes\n",
-			(unsigned long long)recording->lost,
-			recording->lost == 1 ? " was" : "s were");
-		code = TOOL_PARTIAL;
-	}
-	ins_replay_free(replay);
-	ins_recording_close(recording);
-	return code;
+	fprintf(stderr, "fibertrace: %llu event%s lost: the timeline has holes\n",
+		(unsigned long long)lost, lost == 1 ? " was" : "s were");
+	return TOOL_PARTIAL;
 }
 
 static int run(const struct tool_arguments *arguments)
 {
+	struct trace_played played;
+	int code;
+
 	if (!arguments->option[TOOL_OPT_PERFETTO])
 		return tool_wrong(&trace_export, "export: say --perfetto");
-	return convert(arguments->word[0], arguments->option[TOOL_OPT_OUTPUT],
-		       arguments->option[TOOL_OPT_FORCE] != NULL);
+	code = trace_played_open(arguments->word[0], false, &played);
+	if (code == TOOL_WELL)
+		code = trace_played_show(&played, arguments, put, 0);
+	if (code == TOOL_WELL && played.recording->lost)
+		code = say_lost(played.recording->lost);
+	trace_played_close(&played);
+	return code;
 }
 
 const struct tool_command trace_export = {

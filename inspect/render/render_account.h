@@ -13,6 +13,10 @@ void ins_account_text(FILE *out, const struct ins_recording *recording,
 		      const struct ins_replay *replay, const struct ins_account *account,
 		      size_t rows);
 
+/* The whole answer as one object. 0; -ENOMEM or -EIO when what was written is not whole. */
+int ins_account_json(FILE *out, const struct ins_recording *recording,
+		     const struct ins_account *account, size_t rows);
+
 /* What a row's waits were for: `mutex "cfg"@0x..`, `fd 17 read`, `fd read, 9998 descriptors`, `sleep`. Plain. How descriptors are
  * waited for: "read", "write", "read|write". Both return buf. */
 const char *ins_account_for(const struct ins_recording *recording, const struct ins_waited *row,

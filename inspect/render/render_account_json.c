@@ -179,3 +179,31 @@ json_t *ins_account_counts(const struct ins_account *a)
 	return json_pack("{s:o, s:o, s:o}", "functions", number(a->rans), "waits",
 			 number(a->waiteds), "stacks", number(a->stoods));
 }
+
+int ins_account_json(FILE *out, const struct ins_recording *r, const struct ins_account *a,
+		     size_t rows)
+{
+	const struct ins_summary summary = {.total = a->fibers,
+					    .shown = a->fibers,
+					    .taken = r->head.wall,
+					    .host = r->head.host};
+	struct ins_problems problems = {0};
+	struct ins_json json;
+	int rc;
+
+	if (r->lost)
+		ins_problems_add(&problems, "%llu event%s lost", (unsigned long long)r->lost,
+				 r->lost == 1 ? " was" : "s were");
+	ins_json_begin(&json, out, r->head.pid, r->head.name, "recording", NULL);
+	ins_json_key(&json, "lost", json_integer((json_int_t)r->lost));
+	ins_json_key(&json, "totals", ins_account_totals(a));
+	ins_json_key(&json, "carriers", ins_account_carriers(r, a));
+	ins_json_key(&json, "functions", ins_account_functions(r, a, rows));
+	ins_json_key(&json, "waits", ins_account_waits(r, a, rows));
+	ins_json_key(&json, "stacks", ins_account_stacks(a, rows));
+	ins_json_key(&json, "counts", ins_account_counts(a));
+	ins_json_key(&json, "looks", ins_account_looks(r));
+	rc = ins_json_end(&json, &summary, &problems);
+	ins_problems_free(&problems);
+	return rc;
+}
