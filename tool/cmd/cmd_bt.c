@@ -1,40 +1,144 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bt.c - where a fiber is: a header line to grep for, then its calls, innermost first. */
-#include "tool/answer.h"
+/*
+ * cmd_bt.c - where a fiber is, or each of them: a header line to grep for, then its calls, innermost first
+ *
+ * Fibers are printed as they come, and nothing is kept: a process with a million fibers needs no more room here than one with
+ * ten. The first fiber that arrives begins the answer, so an error before it leaves standard output empty.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "inspect/render/render.h"
+#include "inspect/symbols/cut.h"
+#include "inspect/unwind/unwind.h"
 #include "tool/cmd/commands.h"
+#include "tool/details.h"
+#include "tool/query.h"
 #include "tool/report.h"
 
-static void put(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber,
-		struct ins_symbols *symbols, const struct ins_walk *walk)
+struct bt {
+	const struct tool_arguments *arguments;
+	struct ins_query query;
+	struct ins_request request;
+	unsigned frames; /* of a backtrace; 0: all */
+	struct tool_details details;
+	struct ins_source *source;
+	struct ins_unwinder *unwinder;
+	struct ins_symbols *symbols;
+	struct ins_json json;
+	bool begun;
+	struct ins_walk walk;
+};
+
+static void begin(struct bt *b)
 {
-	(void)symbols;
-	(void)walk;
-	ins_text_header(out, layout, fiber);
+	const struct ins_source *s = b->source;
+
+	if (!b->begun && b->arguments->json)
+		ins_json_begin(&b->json, stdout, s->pid, s->name, s->kind, "fibers");
+	b->begun = true;
+}
+
+static int take(void *context, const struct ins_fiber *fiber)
+{
+	struct bt *b = context;
+	const struct fib_layout *layout = &b->source->layout;
+	struct ins_variables *variables = NULL;
+
+	if (!ins_query_match(&b->query, b->source, b->symbols, fiber))
+		return 0;
+	ins_progress_give_way(&b->source->progress, !b->arguments->json);
+	begin(b);
+	ins_unwind(b->unwinder, fiber, &b->walk);
+	ins_walk_cut(&b->walk, b->symbols, b->frames);
+	if (tool_details_find(&b->details, b->source, b->symbols, fiber, &b->walk, &variables) < 0)
+		return -ENOMEM;
+	if (b->arguments->json) {
+		ins_json_row(&b->json,
+			     ins_json_variables(ins_json_fiber(layout, fiber, b->symbols, &b->walk),
+						variables, b->details.wanted));
+	} else {
+		ins_text_header(stdout, layout, fiber);
+		tool_details_frames(&b->details, b->symbols, &b->walk, variables);
+		putchar('\n');
+	}
+	ins_variables_free(variables);
+	return 0;
+}
+
+static int finish(struct bt *b, struct ins_summary *summary)
+{
+	const struct ins_problems *problems = &b->source->problems;
+
+	summary->shown -= b->query.others;
+	begin(b);
+	if (b->arguments->json)
+		ins_json_end(&b->json, summary, problems);
+	else
+		ins_text_end(stdout, summary, problems);
+	if (ins_problems_lines(problems) || b->json.failed)
+		return tool_written(TOOL_PARTIAL);
+	return tool_written(TOOL_WELL);
+}
+
+static int answer(struct bt *b)
+{
+	struct ins_error error = {""};
+	struct ins_summary summary;
+	int rc = ins_unwinder_new(b->source, &b->unwinder);
+
+	if (rc == 0)
+		rc = ins_symbols_new(b->source->modules, &b->symbols);
+	if (rc == 0)
+		rc = tool_details_begin(&b->details, b->source->modules);
+	if (rc == 0)
+		rc = ins_source_read(b->source, &b->request, take, b, &summary, &error);
+	if (rc == 0)
+		return finish(b, &summary);
+	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+}
+
+static int parse(struct bt *b)
+{
+	const struct tool_arguments *a = b->arguments;
+	const bool all = a->option[TOOL_OPT_ALL] != NULL;
+	int code;
+
+	if (all == (a->words == 2))
+		return tool_wrong(&tool_bt, "bt: needs %s",
+				  all ? "either an id or --all" : "an id, or --all");
+	if (!all && a->option[TOOL_OPT_WHERE])
+		return tool_wrong(&tool_bt, "bt: --where goes with --all");
+	if (!tool_option_frames(a, &b->frames))
+		return TOOL_USAGE;
+	if (!all && !tool_parse_id(a->word[1], &b->request.id))
+		return tool_wrong(&tool_bt, "%s: is no fiber id: see '%s list %s'", a->word[1],
+				  tool->name, a->word[0]);
+	if (!tool_details_parse(a, &b->details))
+		return TOOL_USAGE;
+	code = tool_query(&tool_bt, a, INS_QUERY_ALL, &b->query);
+	b->request.stacks = true;
+	b->request.high_water = b->request.labels = a->json;
+	ins_query_wants(&b->query, &b->request);
+	return code;
 }
 
 static int run(const struct tool_arguments *arguments)
 {
-	struct tool_question question = {
-		.arguments = arguments,
-		.walks = true,
-		.where = &tool_bt,
-		.details = true,
-		.text = put,
-	};
+	struct bt b = {.arguments = arguments};
+	int code = parse(&b);
 
-	const bool all = arguments->option[TOOL_OPT_ALL] != NULL;
-
-	if (all == (arguments->words == 2))
-		return tool_wrong(&tool_bt, "bt: needs %s",
-				  all ? "either an id or --all" : "an id, or --all");
-	if (!all && arguments->option[TOOL_OPT_WHERE])
-		return tool_wrong(&tool_bt, "bt: --where goes with --all");
-	if (!tool_option_frames(arguments, &question.frames))
-		return TOOL_USAGE;
-	if (!all && !tool_parse_id(arguments->word[1], &question.id))
-		return tool_wrong(&tool_bt, "%s: is no fiber id: see '%s list %s'",
-				  arguments->word[1], tool->name, arguments->word[0]);
-	return tool_answer(&question);
+	if (code == TOOL_WELL)
+		code = tool->open(arguments, arguments->word[0], &b.source);
+	if (code == TOOL_WELL) {
+		code = answer(&b);
+		tool_details_end(&b.details);
+		ins_symbols_free(b.symbols);
+		ins_unwinder_free(b.unwinder);
+		ins_source_close(b.source);
+	}
+	ins_query_drop(&b.query);
+	return code;
 }
 
 const struct tool_command tool_bt = {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tool/details.h"
-#include "tool/flames.h"
+#include "tool/cmd/flames.h"
 #include "tool/report.h"
 #include "tool/cmd/commands.h"
 #include "tool/query.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* flames.c - stacks into files of those who draw them. */
-#include "tool/flames.h"
+#include "tool/cmd/flames.h"
 
 #include <inttypes.h>
 #include <stdio.h>
