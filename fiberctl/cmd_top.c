@@ -129,7 +129,7 @@ static int once(struct ctl_top *top, const struct choices *choices, bool json)
 
 static int ask(struct ctl_top *top, const struct tool_arguments *arguments)
 {
-	struct choices choices;
+	struct choices choices = {0};
 	int code = choose(top, arguments, &choices);
 
 	if (code != TOOL_WELL)
