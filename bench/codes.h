@@ -6,6 +6,7 @@
  *
  *   code_measure()   two runners of different code that call down three functions, switch to each
  *                    other, and return up again: what programs do, and what costs
+ *   switch_measure()   the thread and a runner that does nothing but switch back
  */
 #ifndef BENCH_CODES_H
 #define BENCH_CODES_H
@@ -70,6 +71,27 @@ static void code_measure(long count,
 	SWITCH(&home, &runners[0]);
 	t = work_cpu() - t;
 	work_report("ns", t / (double)(rounds * 2));
+}
+
+static inline void switch_back(void *arg)
+{
+	(void)arg;
+	for (;;)
+		SWITCH(&runners[0], &home);
+}
+
+/* prepare(): as above. Every round is two switches. */
+static inline void switch_measure(long count,
+				  void (*prepare)(struct runner *, char *low, void (*fn)(void *)))
+{
+	long rounds = count / 2;
+	double cpu;
+
+	prepare(&runners[0], code_stacks[0], switch_back);
+	cpu = work_cpu();
+	for (long i = 0; i < rounds; i++)
+		SWITCH(&home, &runners[0]);
+	work_report_each(cpu, rounds * 2);
 }
 
 #endif

@@ -46,6 +46,12 @@ static inline void work_report(const char *name, double value)
 	printf("%s %.6g\n", name, value);
 }
 
+/* Report the ns of CPU that each of n operations took, since cpu (work_cpu() then). */
+static inline void work_report_each(double cpu, long n)
+{
+	work_report("ns", (work_cpu() - cpu) / (double)n);
+}
+
 /* The end of a program that cannot do its work: 2, so that the runner says so. */
 __attribute__((noreturn)) static inline void work_die(const char *what)
 {

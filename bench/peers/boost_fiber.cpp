@@ -36,7 +36,7 @@ static void run_yield(long count, long n)
 	double cpu = work_cpu();
 	for (auto &fiber : fibers)
 		fiber.join();
-	work_report("ns", (work_cpu() - cpu) / (double)(rounds * n));
+	work_report_each(cpu, rounds * n);
 }
 
 static void run_spawn(long count, long n)
@@ -55,7 +55,7 @@ static void run_spawn(long count, long n)
 		for (auto &fiber : fibers)
 			fiber.join();
 	}
-	work_report("ns", (work_cpu() - cpu) / (double)(rounds * n));
+	work_report_each(cpu, rounds * n);
 }
 
 static bf::mutex table;
@@ -82,7 +82,7 @@ static void run_cond(long count, long)
 
 	play(0, messages);
 	other.join();
-	work_report("ns", (work_cpu() - cpu) / (double)(messages * 2));
+	work_report_each(cpu, messages * 2);
 }
 
 static void run_channel(long count, long)
@@ -101,7 +101,7 @@ static void run_channel(long count, long)
 		there.push(i);
 		back.pop(answer);
 	}
-	work_report("ns", (work_cpu() - cpu) / (double)(messages * 2));
+	work_report_each(cpu, messages * 2);
 	there.close();
 	other.join();
 }
@@ -114,7 +114,7 @@ static void run_mutex(long count, long)
 		table.lock();
 		table.unlock();
 	}
-	work_report("ns", (work_cpu() - cpu) / (double)count);
+	work_report_each(cpu, count);
 }
 
 static void run_naps(long n, long naps)

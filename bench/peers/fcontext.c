@@ -68,7 +68,7 @@ static void run_switch(long count, long arg)
 	(void)arg;
 	for (long i = 0; i < rounds; i++)
 		t = jump_fcontext(t.fctx, NULL);
-	work_report("ns", (work_cpu() - cpu) / (double)(rounds * 2));
+	work_report_each(cpu, rounds * 2);
 }
 
 int main(int argc, char **argv)

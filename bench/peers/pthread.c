@@ -31,14 +31,19 @@ static pthread_t start(void *(*fn)(void *), void *arg)
 	return thread;
 }
 
-static pthread_t *room_for(long n)
-{
-	pthread_t *room = calloc((size_t)n, sizeof(*room));
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
 
-	if (!room)
-		work_die("calloc");
-	return room;
-}
+#define THREAD	       pthread_t
+#define START(fn, arg) start(fn, arg)
+#define JOIN(thread)   pthread_join(thread, NULL)
+#define RUNS_AT_ONCE   true
+#define LOCK()	       pthread_mutex_lock(&table)
+#define UNLOCK()       pthread_mutex_unlock(&table)
+#define WAIT()	       pthread_cond_wait(&turned, &table)
+#define SIGNAL()       pthread_cond_signal(&turned)
+
+#include "bench/threads.h"
 
 static void *yielder(void *arg)
 {
@@ -49,36 +54,22 @@ static void *yielder(void *arg)
 
 static void run_yield(long count, long n)
 {
-	long rounds = count / n;
-	pthread_t *threads = room_for(n);
-	double cpu;
-
 	on_one_cpu();
-	cpu = work_cpu();
-	for (long i = 0; i < n; i++)
-		threads[i] = start(yielder, &rounds);
-	for (long i = 0; i < n; i++)
-		pthread_join(threads[i], NULL);
-	work_report("ns", (work_cpu() - cpu) / (double)(rounds * n));
-	free(threads);
+	threads_yield(count, n, yielder);
 }
 
-static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
-static int turn;
-
+/* All of a round are alive until the last one was started. */
 static void *nothing(void *arg)
 {
-	/* All of a round are alive until the last one was started. */
-	pthread_mutex_lock(&table);
-	pthread_mutex_unlock(&table);
+	LOCK();
+	UNLOCK();
 	return arg;
 }
 
 static void run_spawn(long count, long n)
 {
 	long rounds = count / n;
-	pthread_t *threads = room_for(n);
+	pthread_t *threads = threads_room(n);
 	double cpu;
 
 	on_one_cpu();
@@ -91,58 +82,21 @@ static void run_spawn(long count, long n)
 		for (long i = 0; i < n; i++)
 			pthread_join(threads[i], NULL);
 	}
-	work_report("ns", (work_cpu() - cpu) / (double)(rounds * n));
+	work_report_each(cpu, rounds * n);
 	free(threads);
-}
-
-static void play(int me, long messages)
-{
-	pthread_mutex_lock(&table);
-	while (messages-- > 0) {
-		while (turn != me)
-			pthread_cond_wait(&turned, &table);
-		turn = !me;
-		pthread_cond_signal(&turned);
-	}
-	pthread_mutex_unlock(&table);
-}
-
-static void *player(void *arg)
-{
-	play(1, *(long *)arg);
-	return NULL;
 }
 
 static void run_cond(long count, long arg)
 {
-	long messages = count / 2;
-	pthread_t other;
-	double cpu;
-
-	(void)arg;
 	on_one_cpu();
-	cpu = work_cpu();
-	other = start(player, &messages);
-	play(0, messages);
-	pthread_join(other, NULL);
-	work_report("ns", (work_cpu() - cpu) / (double)(messages * 2));
+	threads_cond(count, arg);
 }
 
 static void run_mutex(long count, long arg)
 {
-	pthread_t other;
-	double cpu;
-
 	/* glibc leaves out the locked instruction while a process has never had a second thread. */
-	(void)arg;
-	other = start(nothing, NULL);
-	pthread_join(other, NULL);
-	cpu = work_cpu();
-	for (long i = 0; i < count; i++) {
-		pthread_mutex_lock(&table);
-		pthread_mutex_unlock(&table);
-	}
-	work_report("ns", (work_cpu() - cpu) / (double)count);
+	JOIN(start(nothing, NULL));
+	threads_mutex(count, arg);
 }
 
 int main(int argc, char **argv)

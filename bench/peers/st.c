@@ -20,70 +20,23 @@ static st_thread_t start(void *(*fn)(void *), void *arg)
 	return thread;
 }
 
-static st_thread_t *room_for(long n)
-{
-	st_thread_t *room = calloc((size_t)n, sizeof(st_thread_t));
-
-	if (!room)
-		work_die("calloc");
-	return room;
-}
-
-static void *nothing(void *arg)
-{
-	return arg;
-}
-
-static void run_spawn(long count, long n)
-{
-	long rounds = count / n;
-	st_thread_t *threads = room_for(n);
-	double cpu = 0;
-
-	for (long r = -1; r < rounds; r++) {
-		if (!r)
-			cpu = work_cpu();
-		for (long i = 0; i < n; i++)
-			threads[i] = start(nothing, NULL);
-		for (long i = 0; i < n; i++)
-			st_thread_join(threads[i], NULL);
-	}
-	work_report("ns", (work_cpu() - cpu) / (double)(rounds * n));
-	free(threads);
-}
-
 static st_cond_t turned;
-static int turn;
 
-static void play(int me, long messages)
-{
-	while (messages-- > 0) {
-		while (turn != me)
-			st_cond_wait(turned);
-		turn = !me;
-		st_cond_signal(turned);
-	}
-}
+#define THREAD	       st_thread_t
+#define START(fn, arg) start(fn, arg)
+#define JOIN(thread)   st_thread_join(thread, NULL)
+#define RUNS_AT_ONCE   false
+#define LOCK()
+#define UNLOCK()
+#define WAIT()	 st_cond_wait(turned)
+#define SIGNAL() st_cond_signal(turned)
 
-static void *player(void *arg)
-{
-	play(1, *(long *)arg);
-	return NULL;
-}
+#include "bench/threads.h"
 
 static void run_cond(long count, long arg)
 {
-	long messages = count / 2;
-	st_thread_t other;
-	double cpu;
-
-	(void)arg;
 	turned = st_cond_new();
-	other = start(player, &messages);
-	cpu = work_cpu();
-	play(0, messages);
-	st_thread_join(other, NULL);
-	work_report("ns", (work_cpu() - cpu) / (double)(messages * 2));
+	threads_cond(count, arg);
 }
 
 static void run_mutex(long count, long arg)
@@ -96,7 +49,7 @@ static void run_mutex(long count, long arg)
 		st_mutex_lock(mutex);
 		st_mutex_unlock(mutex);
 	}
-	work_report("ns", (work_cpu() - cpu) / (double)count);
+	work_report_each(cpu, count);
 }
 
 static st_cond_t gate;
@@ -123,7 +76,7 @@ static void *sleeper(void *arg)
 
 static void run_naps(long n, long times)
 {
-	st_thread_t *threads = room_for(n);
+	st_thread_t *threads = threads_room(n);
 	double cpu;
 
 	naps = times;
@@ -148,7 +101,7 @@ static void run_naps(long n, long times)
 int main(int argc, char **argv)
 {
 	static const struct work works[] = {
-		{"spawn", run_spawn},
+		{"spawn", threads_spawn},
 		{"cond", run_cond},
 		{"mutex", run_mutex},
 		{"naps", run_naps},

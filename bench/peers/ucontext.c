@@ -38,24 +38,10 @@ static void run_codes(long count, long arg)
 	code_measure(count, prepare);
 }
 
-static void bounce(void *arg)
-{
-	(void)arg;
-	for (;;)
-		SWITCH(&runners[0], &home);
-}
-
 static void run_switch(long count, long arg)
 {
-	long rounds = count / 2;
-	double cpu;
-
 	(void)arg;
-	prepare(&runners[0], code_stacks[0], bounce);
-	cpu = work_cpu();
-	for (long i = 0; i < rounds; i++)
-		SWITCH(&home, &runners[0]);
-	work_report("ns", (work_cpu() - cpu) / (double)(rounds * 2));
+	switch_measure(count, prepare);
 }
 
 int main(int argc, char **argv)
