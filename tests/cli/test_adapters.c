@@ -27,26 +27,20 @@ static json_t *look_live(const struct crowd *crowd, const char *core)
 {
 	struct harness_process *p = cli_run("fibertrace", cli_number((uint64_t)crowd->process->pid),
 					    "--json", "--each", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
 	(void)core;
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	json_promise_answer(answer, "live");
-	harness_free(p);
 	return answer;
 }
 
 static json_t *look_core(const struct crowd *crowd, const char *core)
 {
 	struct harness_process *p = cli_run("fibertrace", "--core", core, "--json", "--each", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
 	(void)crowd;
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	json_promise_answer(answer, "core");
-	harness_free(p);
 	return answer;
 }
 
@@ -232,8 +226,7 @@ static void test_a_stripped_program_is_walked_as_far(void **state)
 		struct crowd crowd;
 		json_t *answer;
 
-		cli_expect(p, 0);
-		harness_free(p);
+		cli_ended(p, 0);
 		crowd = crowd_start(NULL, stripped, "40", NULL);
 		answer = look_live(&crowd, NULL);
 		check_all(&crowd, answer, false);

@@ -17,8 +17,7 @@ static json_t *audit(void)
 	json_t *answer, *row;
 	size_t i;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_promise(answer, "answer", JSON_ANSWER " audit:a");
 	json_array_foreach (json_object_get(answer, "audit"), i, row) {
 		json_promise(row, "row",
@@ -27,7 +26,6 @@ static json_t *audit(void)
 		assert_int_equal(json_int(row, "serial"), i + 1);
 		assert_int_equal(json_int(row, "uid"), geteuid());
 	}
-	harness_free(p);
 	return answer;
 }
 
@@ -175,14 +173,12 @@ static void test_audit_tells_who_follows_each_change_once(void **state)
 	(void)state;
 	pid = cli_number((uint64_t)crowd.process->pid);
 	p = cli_run("fiberctl", "policy", pid, "error", NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	argv[2] = pid;
 	follow = harness_start(argv, NULL);
 	assert_true(harness_until(is_told, &(struct told){follow, "warn -> error"}, CLI_SECONDS));
 	p = cli_run("fiberctl", "policy", pid, "silent", NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	assert_true(harness_until(is_told, &(struct told){follow, "error -> silent"}, CLI_SECONDS));
 	crowd_end(&crowd);
 	assert_true(harness_wait_end(follow, CLI_SECONDS));
@@ -206,8 +202,7 @@ static void test_audit_as_json_is_an_object_a_line_when_followed(void **state)
 	argv[2] = pid;
 	follow = harness_start(argv, NULL);
 	p = cli_run("fiberctl", "watchdog", pid, "30ms", NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	object = json_loads(harness_wait_line(follow, "{", CLI_SECONDS), 0, NULL);
 	assert_non_null(object);
 	assert_string_equal(json_text(object, "what"), "threshold");
@@ -230,8 +225,7 @@ static void test_audit_is_not_pushed_out_by_a_storm_of_pinned_waits(void **state
 	server = http_start(NULL, NULL, NULL, &port);
 	pid = cli_number((uint64_t)server->pid);
 	p = cli_run("fiberctl", "policy", pid, "error", NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	fd = http_connect(port);
 	for (unsigned i = 0; i < 400; i++) {
 		http_send(fd, "GET /block?ms=1 HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -29,8 +29,7 @@ static int start(void **state)
 	snprintf(masked, sizeof(masked), "%llu",
 		 (unsigned long long)crowd_find(&crowd, "running", "running-1")->id);
 	p = cli_run("fiberctl", "cancel", pid, deaf, NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(file, "a.snap"), NULL);
 	assert_in_range(harness_exit_code(p), 0, 1);
 	harness_free(p);
@@ -160,8 +159,7 @@ static void test_one_that_masks_and_is_cancelled_is_both(void **state)
 	struct harness_process *p = cli_run("fiberctl", "cancel", pid, masked, NULL);
 
 	(void)state;
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	p = cli_run("fiberctl", "list", pid, "--where", "cancelled and masked", "--columns",
 		    "id,masked,cancelled", NULL);
 	cli_expect(p, 0);

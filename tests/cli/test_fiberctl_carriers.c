@@ -33,8 +33,7 @@ static json_t *ask(const struct harness_process *process)
 	json_t *answer;
 	size_t i;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_promise_answer(answer, "control");
 	assert_string_equal(json_text(answer, "name"), "one");
 	assert_int_equal(json_int(answer, "total"), 3);
@@ -53,7 +52,6 @@ static json_t *ask(const struct harness_process *process)
 		json_promise(json_object_get(json_array_get(runtimes, i), "poller"), "poller",
 			     "name:s note:s?");
 	}
-	harness_free(p);
 	return answer;
 }
 
@@ -133,8 +131,7 @@ static void test_carriers_say_once_for_each_runtime_why_it_is_another_poller(voi
 	harness_free(p);
 	/* And it waits as well. */
 	p = cli_run("fiberctl", "list", cli_number((uint64_t)process->pid), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	harness_free(process);
 }
 
@@ -148,8 +145,7 @@ static void test_carriers_that_run_name_their_fibers(void **state)
 
 	(void)state;
 	p = cli_run("fiberctl", "carriers", cli_number((uint64_t)process->pid), "--json", NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	carriers = json_object_get(answer, "carriers");
 	assert_int_equal(json_array_size(carriers), 3);
 	json_array_foreach (carriers, i, c) {
@@ -157,7 +153,6 @@ static void test_carriers_that_run_name_their_fibers(void **state)
 		assert_true(json_int(c, "fiberId") > 0);
 	}
 	json_decref(answer);
-	harness_free(p);
 	harness_free(process);
 }
 
@@ -166,12 +161,9 @@ static json_t *ask_figures(const struct harness_process *process, const char *op
 {
 	struct harness_process *p = cli_run(
 		"fiberctl", "carriers", cli_number((uint64_t)process->pid), "--json", option, NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	json_promise_answer(answer, "control");
-	harness_free(p);
 	return answer;
 }
 

@@ -25,9 +25,7 @@ static json_t *thread_of(const char *tool, const char *how, const char *who, con
 	json_t *answer, *finding, *thread = NULL;
 	size_t i;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	harness_free(p);
+	answer = json_well(p);
 	assert_true(json_is_true(json_object_get(answer, "complete")));
 	json_array_foreach (json_object_get(answer, "findings"), i, finding) {
 		const json_t *of = json_object_get(finding, "lock");
@@ -78,8 +76,7 @@ static int start(void **state)
 	if (!harness_until(is_asleep, NULL, CLI_SECONDS))
 		return -1;
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "a.snap"), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	if (!*harness_sanitizer())
 		cli_core(crowd.process->pid, "core", core);
 	return 0;

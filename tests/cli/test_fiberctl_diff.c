@@ -26,8 +26,7 @@ static void take(unsigned i)
 
 	snprintf(name, sizeof(name), "%u.snap", i);
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(files[i], name), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 }
 
 static void step(const char *line)
@@ -259,8 +258,7 @@ static void test_diff_refuses_what_cannot_be_compared(void **state)
 			 "was taken before");
 	p = cli_run("fiberctl", "snapshot", cli_number((uint64_t)other.process->pid), "-o",
 		    harness_file(file, "other.snap"), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	cli_expect_error(cli_run("fiberctl", "diff", files[0], file, NULL), 2, "fiberctl",
 			 "another process");
 	cli_expect_error(cli_run("fiberctl", "diff", files[0], "/nonexistent/x.snap", NULL), 2,

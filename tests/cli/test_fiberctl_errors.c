@@ -149,14 +149,12 @@ static void look(struct sought *sought)
 	json_t *answer;
 	size_t i;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	sought->id = 0;
 	json_array_foreach (json_object_get(answer, "fibers"), i, fiber)
 		if (!strcmp(json_text(fiber, "name"), sought->name))
 			sought->id = (uint64_t)json_int(fiber, "id");
 	json_decref(answer);
-	harness_free(p);
 }
 
 static bool there(void *sought)
@@ -185,8 +183,7 @@ static void test_fiberctl_id_that_has_just_ended(void **state)
 	assert_true(harness_until(there, &sought, CLI_SECONDS));
 	id = cli_number(sought.id);
 	p = cli_run("fiberctl", "bt", pid, id, NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	close(fd);
 	assert_true(harness_until(gone, &sought, CLI_SECONDS));
 	cli_expect_error(cli_run("fiberctl", "show", pid, id, NULL), 2, "fiberctl", id);
@@ -205,22 +202,18 @@ static void test_fiberctl_works_where_process_vm_readv_is_forbidden(void **state
 	(void)state;
 	http_alive(other_port);
 	p = cli_run("fiberctl", "list", number, "--json", NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	assert_true(json_is_true(json_object_get(answer, "complete")));
 	assert_true(json_int(answer, "total") >= 2);
 	json_decref(answer);
-	harness_free(p);
 	p = cli_run("fiberctl", "bt", number, "--all", "--json", NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_array_foreach (json_object_get(answer, "fibers"), i, fiber) {
 		assert_true(json_is_false(json_object_get(fiber, "truncated")));
 		walked += json_array_size(json_object_get(fiber, "frames")) > 2;
 	}
 	assert_true(walked >= 2);
 	json_decref(answer);
-	harness_free(p);
 	http_alive(other_port);
 	harness_free(other);
 }

@@ -62,8 +62,7 @@ static void compare(const char *tool, const char *first, const char *second)
 	cli_contains(p->out.bytes, "\nshown ");
 	harness_free(p);
 	p = cli_run("/usr/bin/env", "python3", script, folded, svg, speedscope, pprof, NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 }
 
 static void test_all_formats_have_the_same_stacks(void **state)
@@ -114,8 +113,7 @@ static void test_a_file_that_is_there_is_only_replaced_with_force(void **state)
 				 "fiberctl", "--force");
 		expect_words(path, "precious");
 		p = cli_run("fiberctl", "stacks", pid, options[i], path, "--force", NULL);
-		cli_expect(p, 0);
-		harness_free(p);
+		cli_ended(p, 0);
 		unlink(path);
 		cli_expect_error(cli_run("fibertrace", "stacks", pid, options[i], "/dev/full",
 					 "--force", NULL),

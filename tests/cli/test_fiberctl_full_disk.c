@@ -133,8 +133,7 @@ static void test_what_has_no_standard_error_answers(void **state)
 	snprintf(command, sizeof(command), "%s list no-such-program 2>&-",
 		 harness_program(tool, "fiberctl"));
 	p = cli_run("/bin/sh", "-c", command, NULL);
-	cli_expect(p, 2);
-	harness_free(p);
+	cli_ended(p, 2);
 }
 
 /* Nor become a file that is written: it would have the line in it that says how large it is. */
@@ -148,8 +147,7 @@ static void test_what_is_written_without_any_is_whole(void **state)
 	snprintf(command, sizeof(command), "%s snapshot %d -o %s <&- >&- 2>&-",
 		 harness_program(tool, "fiberctl"), stuck.process->pid, file);
 	p = cli_run("/bin/sh", "-c", command, NULL);
-	cli_expect(p, 1);
-	harness_free(p);
+	cli_ended(p, 1);
 	p = cli_run("fiberctl", "list", file, NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "crossing-1");

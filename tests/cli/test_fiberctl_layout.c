@@ -47,8 +47,7 @@ static void agree_by_name(const char *field, bool backwards, size_t limit)
 	assert_non_null(sorted);
 	memcpy(sorted, crowd.members, crowd.count * sizeof(*sorted));
 	qsort(sorted, crowd.count, sizeof(*sorted), by_name);
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	fibers = json_object_get(answer, "fibers");
 	assert_int_equal(json_array_size(fibers), limit ? limit : crowd.count);
 	for (size_t i = 0; i < json_array_size(fibers); i++)
@@ -59,7 +58,6 @@ static void agree_by_name(const char *field, bool backwards, size_t limit)
 		assert_int_equal(json_int(answer, "matched"), crowd.count);
 	json_decref(answer);
 	free(sorted);
-	harness_free(p);
 }
 
 static void test_list_is_in_the_order_of_a_field(void **state)
@@ -85,8 +83,7 @@ static void test_list_in_an_order_has_nothing_last(void **state)
 		json_int_t last = k ? INT64_MAX : 0;
 		json_t *answer, *fiber;
 
-		cli_expect(p, 0);
-		answer = json_answer(p);
+		answer = json_well(p);
 		json_array_foreach (json_object_get(answer, "fibers"), i, fiber) {
 			const json_t *const wait = json_object_get(fiber, "wait");
 			const json_int_t id = json_int(wait, "holderId");
@@ -99,7 +96,6 @@ static void test_list_in_an_order_has_nothing_last(void **state)
 		}
 		assert_int_equal(i, crowd.count);
 		json_decref(answer);
-		harness_free(p);
 	}
 }
 
@@ -192,8 +188,7 @@ static void test_list_counts_by_any_field(void **state)
 		json_t *answer, *group;
 		size_t i;
 
-		cli_expect(p, 0);
-		answer = json_answer(p);
+		answer = json_well(p);
 		json_promise_answer(answer, "control");
 		json_array_foreach (json_object_get(answer, "groups"), i, group) {
 			json_promise(group, fields[k],
@@ -206,7 +201,6 @@ static void test_list_counts_by_any_field(void **state)
 		assert_int_equal(sum, crowd.count);
 		assert_int_equal(json_int(answer, "total"), crowd.count);
 		json_decref(answer);
-		harness_free(p);
 	}
 }
 
@@ -218,8 +212,7 @@ static void test_list_counts_what_the_crowd_is(void **state)
 	size_t i, without = 0;
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_array_foreach (json_object_get(answer, "groups"), i, group) {
 		if (json_is_null(json_object_get(group, "value")))
 			without += (size_t)json_int(group, "count");
@@ -229,7 +222,6 @@ static void test_list_counts_what_the_crowd_is(void **state)
 	}
 	assert_int_equal(without, crowd_count(&crowd, "dead") + crowd_count(&crowd, "created"));
 	json_decref(answer);
-	harness_free(p);
 	p = cli_run("fiberctl", "list", pid, "-g", "holder", "-l", "1", NULL);
 	cli_expect(p, 0);
 	assert_int_equal(count_lines(p->out.bytes), 4);

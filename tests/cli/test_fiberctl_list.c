@@ -18,11 +18,9 @@ static int start(void **state)
 static void test_list_json_is_what_crowd_says_about_every_fiber(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", pid, "--json", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	json_promise_answer(answer, "control");
 	assert_int_equal(json_int(answer, "pid"), crowd.process->pid);
 	assert_string_equal(json_text(answer, "name"), "crowd");
@@ -40,7 +38,6 @@ static void test_list_json_is_what_crowd_says_about_every_fiber(void **state)
 		crowd_agree(&crowd.members[i], fiber);
 	}
 	json_decref(answer);
-	harness_free(p);
 }
 
 /* The line of the table with that fiber's name, which is its last column. */
@@ -119,14 +116,11 @@ static void test_list_always_ends_with_how_many_and_how_long(void **state)
 static void test_list_finds_a_process_by_its_name(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", "crowd", "--json", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	assert_int_equal(json_int(answer, "pid"), crowd.process->pid);
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void test_list_refuses_a_name_that_two_processes_have(void **state)
@@ -178,8 +172,7 @@ static void test_show_json_is_one_fiber_with_all_its_keys(void **state)
 	json_t *answer, *fiber;
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_promise_answer(answer, "control");
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), 1);
 	fiber = json_fiber(answer, m->id);
@@ -191,7 +184,6 @@ static void test_show_json_is_one_fiber_with_all_its_keys(void **state)
 	assert_true(json_int(json_object_get(fiber, "stack"), "highWater") >=
 		    json_int(json_object_get(fiber, "stack"), "used"));
 	json_decref(answer);
-	harness_free(p);
 
 	p = cli_run("fiberctl", "show", pid, cli_number(m->id), NULL);
 	cli_expect(p, 0);
@@ -206,15 +198,12 @@ static void test_list_serves_twenty_thousand_fibers(void **state)
 	struct crowd big = crowd_start(NULL, "crowd", slow ? "2000" : "20000", NULL);
 	struct harness_process *p =
 		cli_run("fiberctl", "list", cli_number((uint64_t)big.process->pid), "--json", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	assert_int_equal(json_int(answer, "total"), big.count);
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), big.count);
 	json_decref(answer);
-	harness_free(p);
 	crowd_end(&big);
 }
 

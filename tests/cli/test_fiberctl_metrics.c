@@ -59,12 +59,10 @@ static double listed_switches(const struct harness_process *process)
 	json_t *answer;
 	size_t i;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_array_foreach (json_object_get(answer, "fibers"), i, fiber)
 		sum += (double)json_int(fiber, "switches");
 	json_decref(answer);
-	harness_free(p);
 	return sum;
 }
 
@@ -151,8 +149,7 @@ static void test_metrics_have_no_slow_events_where_nobody_watches(void **state)
 	assert_non_null(strstr(text, "libfiber_slow_events_total"));
 	free(text);
 	off = cli_run("fiberctl", "watchdog", cli_number((uint64_t)process->pid), "off", NULL);
-	cli_expect(off, 0);
-	harness_free(off);
+	cli_ended(off, 0);
 	text = metrics(process);
 	assert_null(strstr(text, "libfiber_slow_events_total"));
 	free(text);

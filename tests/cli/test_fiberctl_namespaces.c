@@ -96,12 +96,10 @@ static void test_program_of_a_container_has_the_id_that_it_has_here(void **state
 	assert_string_equal(p->err.bytes, "");
 	harness_free(p);
 	p = own_tool("list", cli_number((uint64_t)pid), "--json");
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	assert_int_equal(json_int(answer, "pid"), pid);
 	assert_int_equal(json_int(answer, "total"), 5);
 	json_decref(answer);
-	harness_free(p);
 	p = own_tool("policy", cli_number((uint64_t)pid), "--json");
 	answer = json_answer(p);
 	assert_int_equal(json_int(answer, "pid"), pid);

@@ -159,16 +159,13 @@ static void test_options_stand_before_and_behind_the_words(void **state)
 		struct harness_process *p =
 			cli_run("fiberctl", ways[i][0], ways[i][1], ways[i][2], ways[i][3],
 				ways[i][4], ways[i][5], ways[i][6], NULL);
-		json_t *answer;
+		json_t *answer = json_well(p);
 
-		cli_expect(p, 0);
-		answer = json_answer(p);
 		assert_int_equal(json_int(answer, "shown"), 1);
 		assert_int_equal(
 			json_int(json_array_get(json_object_get(answer, "fibers"), 0), "id"),
 			crowd.members[0].id);
 		json_decref(answer);
-		harness_free(p);
 	}
 }
 
@@ -193,14 +190,11 @@ static void test_options_without_a_value_may_be_given_twice(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", "-a", pid, "--all", "--json=lines",
 					    "--json", "-j", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	assert_int_equal(json_int(answer, "shown"), crowd.count);
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void test_help_of_a_command_has_its_options_and_no_others(void **state)

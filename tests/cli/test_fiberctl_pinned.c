@@ -16,9 +16,7 @@ static void test_waits_of_one_place_are_counted_with_how_long_they_took(void **s
 
 	(void)state;
 	p = cli_run("fiberctl", "pinned", cli_number((uint64_t)hog->pid), "--json", NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	harness_free(p);
+	answer = json_well(p);
 	json_promise(answer, "answer", JSON_ANSWER " sites:a events:a");
 	assert_int_equal(json_int(answer, "total"), 3);
 	assert_int_equal(json_array_size(json_object_get(answer, "events")), 3);
@@ -222,8 +220,7 @@ static void test_a_refused_wait_says_so(void **state)
 	server = http_start(NULL, NULL, NULL, &port);
 	pid = cli_number((uint64_t)server->pid);
 	p = cli_run("fiberctl", "policy", pid, "error", NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	fd = http_connect(port);
 	http_send(fd, "GET /block?ms=5 HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	assert_int_equal(http_answer(fd, body, sizeof body), 503);

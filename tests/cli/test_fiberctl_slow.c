@@ -30,11 +30,8 @@ static json_t *ask(pid_t pid)
 {
 	struct harness_process *p =
 		cli_run("fiberctl", "slow", cli_number((uint64_t)pid), "--json", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	harness_free(p);
 	json_promise(answer, "answer", JSON_ANSWER " sites:a events:a");
 	assert_string_equal(json_text(answer, "source"), "control");
 	return answer;

@@ -43,16 +43,6 @@ static int stop(void **state)
 	return 0;
 }
 
-static json_t *answer_of(struct harness_process *p, int code)
-{
-	json_t *answer;
-
-	cli_expect(p, code);
-	answer = json_answer(p);
-	harness_free(p);
-	return answer;
-}
-
 /* What goes on while a tool looks, taken out of an answer whose fibers become an object by id. Their ages are in ages. */
 static void cut_times(json_t *answer, json_int_t ages[ROOM])
 {
@@ -92,12 +82,12 @@ static void same(const char *tool, const char *const words[4], const char *sourc
 	static json_int_t now[ROOM], kept[ROOM];
 	json_t *live, *snapshot;
 
-	live = answer_of(cli_run(tool, words[0] ? words[0] : pid, words[0] ? pid : "--json",
-				 "--json", words[1], words[2], NULL),
-			 code);
-	snapshot = answer_of(cli_run(tool, words[0] ? words[0] : file, words[0] ? file : "--json",
-				     "--json", words[1], words[2], NULL),
-			     code);
+	live = json_ended(cli_run(tool, words[0] ? words[0] : pid, words[0] ? pid : "--json",
+				  "--json", words[1], words[2], NULL),
+			  code);
+	snapshot = json_ended(cli_run(tool, words[0] ? words[0] : file, words[0] ? file : "--json",
+				      "--json", words[1], words[2], NULL),
+			      code);
 	assert_string_equal(json_text(live, "source"), source);
 	assert_string_equal(json_text(snapshot, "source"), "snapshot");
 	cut_times(live, now);
@@ -138,7 +128,7 @@ static void test_a_deadlock_in_it_is_found_in_one_reading(void **state)
 	harness_file(kept, "stuck.snap");
 	take(number, kept, 0);
 	crowd_end(&stuck);
-	answer = answer_of(cli_run("fiberctl", "deadlock", kept, "--json", NULL), 3);
+	answer = json_ended(cli_run("fiberctl", "deadlock", kept, "--json", NULL), 3);
 	json_promise_answer(answer, "snapshot");
 	assert_int_equal(json_int(answer, "found"), 1);
 	assert_int_equal(json_int(answer, "readings"), 1);
@@ -147,7 +137,7 @@ static void test_a_deadlock_in_it_is_found_in_one_reading(void **state)
 
 static void test_carriers_are_those_that_it_had(void **state)
 {
-	json_t *answer = answer_of(cli_run("fiberctl", "carriers", file, "--json", NULL), 0);
+	json_t *answer = json_ended(cli_run("fiberctl", "carriers", file, "--json", NULL), 0);
 	const json_t *carrier;
 	size_t i;
 
@@ -177,8 +167,8 @@ static void test_fibertrace_reads_it_as_it_reads_the_process(void **state)
 	unlink(file);
 	take(pid, file, 0);
 	same("fibertrace", each, "live", 0);
-	a = answer_of(cli_run("fibertrace", "--json", file, NULL), 0);
-	b = answer_of(cli_run("fibertrace", "--json", "--snapshot", file, NULL), 0);
+	a = json_ended(cli_run("fibertrace", "--json", file, NULL), 0);
+	b = json_ended(cli_run("fibertrace", "--json", "--snapshot", file, NULL), 0);
 	json_promise_answer(a, "snapshot");
 	assert_true(json_array_size(json_object_get(a, "groups")) > 15);
 	assert_true(json_equal(a, b));
@@ -267,8 +257,7 @@ static void copy(const char *program, const char *to)
 		"cp", "-f", "--remove-destination", harness_program(from, program), to, NULL};
 	struct harness_process *p = harness_run(argv, NULL, CLI_SECONDS);
 
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 }
 
 static void test_another_program_at_the_path_is_not_taken_for_it(void **state)
@@ -319,7 +308,7 @@ static void test_a_busy_server_is_caught_whole(void **state)
 		assert_in_range(harness_exit_code(p), 0, 1);
 		harness_free(p);
 		p = cli_run("fiberctl", "list", path, "--json", NULL);
-		answer = answer_of(p, 0);
+		answer = json_ended(p, 0);
 		json_promise_answer(answer, "snapshot");
 		assert_int_equal(json_array_size(json_object_get(answer, "fibers")),
 				 json_int(answer, "shown"));
@@ -340,8 +329,8 @@ static void test_it_is_there_when_the_process_has_gone(void **state)
 	(void)state;
 	harness_end(crowd.process);
 	/* By its name alone too: there is no process of that name. */
-	answer =
-		answer_of(cli_run_how(&in_folder, "fiberctl", "list", "a.snap", "--json", NULL), 0);
+	answer = json_ended(cli_run_how(&in_folder, "fiberctl", "list", "a.snap", "--json", NULL),
+			    0);
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), count);
 	json_decref(answer);
 	p = cli_run("fiberctl", "bt", file, "--all", NULL);

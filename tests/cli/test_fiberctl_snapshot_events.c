@@ -24,8 +24,7 @@ static void run(int code, const char *command, const char *process, const char *
 {
 	struct harness_process *p = cli_run("fiberctl", command, process, word, NULL);
 
-	cli_expect(p, code);
-	harness_free(p);
+	cli_ended(p, code);
 }
 
 static int start(void **state)
@@ -59,11 +58,8 @@ static int stop(void **state)
 static json_t *ask(const char *command, const char *process, const char *source)
 {
 	struct harness_process *p = cli_run("fiberctl", command, process, "--json", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	harness_free(p);
 	json_promise(answer, command, JSON_ANSWER);
 	assert_string_equal(json_text(answer, "source"), source);
 	json_object_del(answer, "source");

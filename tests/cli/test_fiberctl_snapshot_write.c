@@ -37,8 +37,7 @@ static void take(const char *path)
 {
 	struct harness_process *p = cli_run("fiberctl", "snapshot", pid, "-o", path, NULL);
 
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 }
 
 static void test_a_file_is_only_replaced_by_force(void **state)
@@ -57,9 +56,7 @@ static void test_a_file_is_only_replaced_by_force(void **state)
 	assert_int_equal(stat(file, &after), 0);
 	assert_int_equal(after.st_ino, before.st_ino);
 	p = cli_run("fiberctl", "snapshot", pid, "-o", file, "--force", "--json", NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	harness_free(p);
+	answer = json_well(p);
 	json_promise_answer(answer, "control");
 	json_promise(json_object_get(answer, "snapshot"), "snapshot",
 		     "file:s bytes:i takenNs:i host:s");

@@ -48,8 +48,7 @@ static void test_top_json_totals_are_what_crowd_says(void **state)
 	size_t i, total = 0;
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_promise(answer, "answer",
 		     JSON_ANSWER
 		     " carriers:a states:o waits:o groups:a intervalNs:i change:o matched:i "
@@ -79,7 +78,6 @@ static void test_top_json_totals_are_what_crowd_says(void **state)
 	}
 	assert_int_equal(total, crowd.count);
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void test_top_json_says_what_is_beyond_the_limit(void **state)
@@ -110,8 +108,7 @@ static void test_top_json_carriers_run_the_fibers_that_hold_them(void **state)
 	size_t i, k;
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	carriers = json_object_get(answer, "carriers");
 	assert_int_equal(json_array_size(carriers), waiting("running"));
 	json_array_foreach (carriers, i, carrier) {
@@ -125,7 +122,6 @@ static void test_top_json_carriers_run_the_fibers_that_hold_them(void **state)
 		assert_true(found);
 	}
 	json_decref(answer);
-	harness_free(p);
 }
 
 /* The carriers of an answer of a command, of which the caller drops the answer. */
@@ -205,13 +201,11 @@ static void test_top_carriers_switch_while_there_is_work(void **state)
 		http_alive(port);
 	while (goes_on(top));
 	assert_true(harness_wait_end(top, CLI_SECONDS));
-	cli_expect(top, 0);
-	answer = json_answer(top);
+	answer = json_well(top);
 	json_array_foreach (json_object_get(answer, "carriers"), i, carrier)
 		rate += json_real_value(json_object_get(carrier, "switchesPerSecond"));
 	assert_true(rate > 0);
 	json_decref(answer);
-	harness_free(top);
 	harness_free(server);
 }
 
@@ -222,8 +216,7 @@ static void test_top_puts_those_that_spin_first(void **state)
 	size_t i, running = crowd_count(&spin, "running");
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	assert_true(json_int(json_object_get(answer, "change"), "cpuNs") > 0);
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), spin.count);
 	json_array_foreach (json_object_get(answer, "fibers"), i, fiber) {
@@ -239,7 +232,6 @@ static void test_top_puts_those_that_spin_first(void **state)
 		}
 	}
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void test_top_takes_a_condition_an_order_a_limit_and_a_group(void **state)
@@ -251,8 +243,7 @@ static void test_top_takes_a_condition_an_order_a_limit_and_a_group(void **state
 	size_t i;
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	assert_int_equal(json_int(answer, "total"), crowd.count);
 	assert_int_equal(json_int(answer, "matched"), waiting("mutex"));
 	fibers = json_object_get(answer, "fibers");
@@ -271,7 +262,6 @@ static void test_top_takes_a_condition_an_order_a_limit_and_a_group(void **state
 	fiber = json_array_get(json_object_get(answer, "groups"), 0);
 	assert_string_equal(json_text(fiber, "field"), "object");
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void test_top_once_is_a_screen_of_text(void **state)

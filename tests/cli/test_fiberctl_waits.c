@@ -271,8 +271,7 @@ static void test_waits_json_is_what_the_fixture_says(void **state)
 	size_t i, k;
 
 	(void)state;
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_promise_answer(answer, "control");
 	json_array_foreach (json_object_get(answer, "holders"), i, holder) {
 		json_promise(holder, "holder",
@@ -291,7 +290,6 @@ static void test_waits_json_is_what_the_fixture_says(void **state)
 			  "schemaVersion", 1, "name", "deadlock", "source", "control", "holders",
 			  expected_holders(), "waiting", 20, "waitingTotal", 20, "holdersTotal", 6,
 			  "holdersShown", 6, "total", 24, "shown", 24, "complete", 1, "problems"));
-	harness_free(p);
 }
 
 static void test_waits_refuses_what_makes_no_sense(void **state)

@@ -108,8 +108,7 @@ static void test_watch_takes_n_anywhere_and_passes_the_rest_on(void **state)
 				words[n++] = rest[k];
 		}
 		p = interrupt_after("20 of 20 fibers", 2, words);
-		cli_expect(p, 0);
-		harness_free(p);
+		cli_ended(p, 0);
 	}
 	/* Answers with nothing but blanks between them are a stream of JSON. */
 	{
@@ -141,8 +140,7 @@ static void test_watch_without_a_command_is_the_list_of_processes(void **state)
 	struct harness_process *p = interrupt_after(pid, 2, (const char *[6]){"-n", "50ms"});
 
 	(void)state;
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 }
 
 static void test_watch_refuses_what_its_command_would(void **state)

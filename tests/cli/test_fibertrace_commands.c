@@ -39,8 +39,7 @@ static void take(struct target *t, const char *name, const char *first, const ch
 	snprintf(t->pid, sizeof(t->pid), "%d", t->crowd.process->pid);
 	snprintf(file, sizeof(file), "%s.snap", name);
 	p = cli_run("fiberctl", "snapshot", t->pid, "-o", harness_file(t->snapshot, file), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	if (!*harness_sanitizer())
 		cli_core(t->crowd.process->pid, name, t->core);
 }
@@ -81,14 +80,10 @@ static struct harness_process *run(const char *tool, const char *how, const char
 static json_t *ask(const char *tool, const char *how, const char *who,
 		   const char *const words[WORDS], int code, const char *source)
 {
-	struct harness_process *p = run(tool, how, who, words);
-	json_t *answer;
+	json_t *answer = json_ended(run(tool, how, who, words), code);
 
-	cli_expect(p, code);
-	answer = json_answer(p);
 	assert_string_equal(json_text(answer, "source"), source);
 	assert_true(json_is_true(json_object_get(answer, "complete")));
-	harness_free(p);
 	golden_without(answer, DIFFERENT);
 	return answer;
 }

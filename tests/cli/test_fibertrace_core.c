@@ -30,13 +30,11 @@ static void test_core_gives_every_fiber_that_the_process_had(void **state)
 	for (int given = 0; given < 2; given++) {
 		p = given ? cli_run("fibertrace", "--core", core, program, "--json", "--each", NULL)
 			  : cli_run("fibertrace", "--core", core, "--json", "--each", NULL);
-		cli_expect(p, 0);
-		answer = json_answer(p);
+		answer = json_well(p);
 		json_promise_answer(answer, "core");
 		assert_true(json_is_true(json_object_get(answer, "complete")));
 		crowd_walked(&crowd, answer);
 		json_decref(answer);
-		harness_free(p);
 	}
 }
 
@@ -49,13 +47,11 @@ static void test_core_is_grouped_by_default(void **state)
 	(void)state;
 	cored_crowd_needed();
 	p = cli_run("fibertrace", "--core", core, "--json", NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_promise_answer(answer, "core");
 	assert_in_range(json_array_size(json_object_get(answer, "groups")), crowd_kinds(&crowd) - 2,
 			crowd_kinds(&crowd) + 1);
 	json_decref(answer);
-	harness_free(p);
 	p = cli_run("fibertrace", "--core", core, NULL);
 	cli_expect(p, 0);
 	snprintf(conds, sizeof(conds), "%zu fibers", crowd_count(&crowd, "cond"));

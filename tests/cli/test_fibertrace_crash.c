@@ -52,12 +52,9 @@ static void expect_frames(const json_t *answer, const char *name, const char *co
 static json_t *ask(void)
 {
 	struct harness_process *p = cli_run("fibertrace", core, "--json", "--each", NULL);
-	json_t *answer;
+	json_t *answer = json_well(p);
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	json_promise_answer(answer, "core");
-	harness_free(p);
 	return answer;
 }
 
@@ -128,13 +125,11 @@ static void expect_thread_of(json_int_t fiber)
 	bool seen = false;
 	size_t i;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_array_foreach (json_object_get(json_object_get(answer, "core"), "running"), i, one)
 		seen = seen || (json_int(one, "id") == fiber && json_int(one, "thread") > 0);
 	assert_true(seen);
 	json_decref(answer);
-	harness_free(p);
 	p = cli_run("fibertrace", "to-core", "--core", core, "-o", out, "--force", NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "\n1 fiber is a thread: ");

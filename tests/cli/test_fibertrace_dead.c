@@ -28,13 +28,7 @@ static void needs_plain(void)
 
 static json_t *ask(const char *what, int code)
 {
-	struct harness_process *p = cli_run("fibertrace", what, "--json", "--each", NULL);
-	json_t *answer;
-
-	cli_expect(p, code);
-	answer = json_answer(p);
-	harness_free(p);
-	return answer;
+	return json_ended(cli_run("fibertrace", what, "--json", "--each", NULL), code);
 }
 
 /* What does not differ. The answer is kept. */

@@ -41,8 +41,7 @@ static const char *short_name(char letter)
 
 static void well(struct harness_process *p)
 {
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 }
 
 /* A copy of a built program, or of a file, under that name in a folder of the test's folder. */
@@ -233,12 +232,10 @@ static json_int_t source_is(struct harness_process *p, const char *source)
 	json_t *answer;
 	json_int_t pid;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	assert_string_equal(json_text(answer, "source"), source);
 	pid = json_int(answer, "pid");
 	json_decref(answer);
-	harness_free(p);
 	return pid;
 }
 

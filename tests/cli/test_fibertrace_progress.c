@@ -27,8 +27,7 @@ static int start(void **state)
 	one_crowd("crowd", "220", NULL);
 	snprintf(late, sizeof(late), "LD_PRELOAD=%s/plugins/late.so", harness_build());
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "a.snap"), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	if (!*harness_sanitizer())
 		cli_core(crowd.process->pid, "progress.core", core);
 	return 0;

@@ -23,13 +23,7 @@ static char file[HARNESS_PATH];
 
 static json_t *report(const char *path, int code)
 {
-	struct harness_process *p = cli_run("fibertrace", "report", "--json", path, NULL);
-	json_t *answer;
-
-	cli_expect(p, code);
-	answer = json_answer(p);
-	harness_free(p);
-	return answer;
+	return json_ended(cli_run("fibertrace", "report", "--json", path, NULL), code);
 }
 
 static json_t *row_of(const json_t *answer, const char *table, const char *key, const char *value)
@@ -88,10 +82,8 @@ static void test_recording_of_a_step_has_what_was_done(void **state)
 	row = json_array_get(json_object_get(answer, "stacks"), 0);
 	json_promise(row, "stack", "stack:s fibers:i waitingNs:i");
 	p = cli_run("fiberctl", "list", cli_number((uint64_t)drift->pid), "--json", NULL);
-	cli_expect(p, 0);
-	list = json_answer(p);
+	list = json_well(p);
 	assert_int_equal(json_int(list, "total"), FIBERS + COME - LEAVE);
-	harness_free(p);
 	json_decref(list);
 	json_decref(answer);
 	harness_free(drift);
@@ -109,9 +101,7 @@ static void test_recording_leaves_the_program_as_it_was(void **state)
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	p = cli_run("fiberctl", "audit", pid, "--json", NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
-	harness_free(p);
+	answer = json_well(p);
 	audit = json_object_get(answer, "audit");
 	assert_int_equal(json_array_size(audit), 2);
 	assert_string_equal(json_text(json_array_get(audit, 0), "what"), "record");
@@ -200,8 +190,7 @@ static void test_idle_descriptors_are_one_row(void **state)
 	assert_true(harness_until(all_wait, &idlers, CLI_SECONDS));
 	p = cli_run("fibertrace", "record", "--for", "200ms", "--force", "-o",
 		    harness_file(file, "idle.rec"), idlers.pid, NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	answer = report(file, 0);
 	assert_in_range(json_array_size(json_object_get(answer, "waits")), 1, 6);
 	json_array_foreach (json_object_get(answer, "waits"), i, row)

@@ -61,20 +61,13 @@ static void stop(int code)
 {
 	assert_int_equal(kill(recorder->pid, SIGINT), 0);
 	assert_true(harness_wait_end(recorder, CLI_SECONDS));
-	cli_expect(recorder, code);
-	harness_free(recorder);
+	cli_ended(recorder, code);
 	harness_free(turns);
 }
 
 static json_t *report(int code)
 {
-	struct harness_process *p = cli_run("fibertrace", "report", "--json", file, NULL);
-	json_t *answer;
-
-	cli_expect(p, code);
-	answer = json_answer(p);
-	harness_free(p);
-	return answer;
+	return json_ended(cli_run("fibertrace", "report", "--json", file, NULL), code);
 }
 
 /* The row of a table whose text has that in it; NULL. */
@@ -212,12 +205,10 @@ static void test_report_shows_so_many_rows_and_says_of_how_many(void **state)
 	assert_null(strstr(p->out.bytes, "shown "));
 	harness_free(p);
 	p = cli_run("fibertrace", "report", "--json", "--limit", "1", file, NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	assert_int_equal(json_array_size(json_object_get(answer, "stacks")), 1);
 	assert_int_equal(json_int(json_object_get(answer, "counts"), "stacks"), 2);
 	json_decref(answer);
-	harness_free(p);
 	answer = json_well(cli_run("fibertrace", "report", "--json", "--limit", "0", file, NULL));
 	assert_int_equal(json_array_size(json_object_get(answer, "stacks")), 0);
 	assert_int_equal(json_int(json_object_get(answer, "counts"), "stacks"), 2);
@@ -271,8 +262,7 @@ static void test_what_lost_events_leave_open_is_not_made_up(void **state)
 	cli_contains(p->out.bytes, " events were lost: what happened meanwhile is not known, for ");
 	harness_free(p);
 	p = cli_run("fibertrace", "report", "--html", file, NULL);
-	cli_expect(p, 1);
-	harness_free(p);
+	cli_ended(p, 1);
 }
 
 int main(void)

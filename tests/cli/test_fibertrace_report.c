@@ -25,13 +25,10 @@ static int start(void **state)
 	(void)state;
 	step_file(file);
 	p = cli_run("fibertrace", "report", "--json", file, NULL);
-	cli_expect(p, 0);
-	report = json_answer(p);
-	harness_free(p);
+	report = json_well(p);
 	p = cli_run("fibertrace", "report", "--html", "-o", harness_file(page, "step.html"), file,
 		    NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	b = browser_open(page, "document.body !== null && document.body.dataset.ready === 'yes'");
 	return 0;
 }
@@ -172,13 +169,11 @@ static void test_page_says_what_was_lost(void **state)
 	(void)state;
 	p = cli_run("fibertrace", "record", "--for", "200ms", "--ring", "256", "-o",
 		    harness_file(file, "lost.rec"), cli_number((uint64_t)turns->pid), NULL);
-	cli_expect(p, 1);
-	harness_free(p);
+	cli_ended(p, 1);
 	harness_free(turns);
 	p = cli_run("fibertrace", "report", "--html", "--limit", "1", "-o",
 		    harness_file(to, "lost.html"), file, NULL);
-	cli_expect(p, 1);
-	harness_free(p);
+	cli_ended(p, 1);
 	stop(NULL);
 	report = NULL;
 	b = browser_open(to, "document.body !== null && document.body.dataset.ready === 'yes'");

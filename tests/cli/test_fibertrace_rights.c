@@ -188,8 +188,7 @@ static void test_a_set_user_id_program_is_of_two_users(void **state)
 	p = harness_run((const char *[]){"install", "-m4755", "-o65533", place_program("crowd"),
 					 path, NULL},
 			NULL, CLI_SECONDS);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	start(&user, path, "110");
 	place_refused(trace(&user), "fibertrace",
 		      "process %d: runs as several users at once (uid 65534, 65533, 65533): needs "
@@ -212,8 +211,7 @@ static void test_a_program_with_file_capabilities_is_not_dumpable(void **state)
 	place_need(&user);
 	p = harness_run((const char *[]){"install", "-m755", place_program("crowd"), path, NULL},
 			NULL, CLI_SECONDS);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	if (setxattr(path, "security.capability", &data, XATTR_CAPS_SZ_2, 0))
 		cli_skip("the file system of the test's folder keeps no capabilities");
 	start(&user, path, "110");
@@ -234,8 +232,7 @@ static void test_a_program_whose_file_is_not_to_be_read_is_not_dumpable(void **s
 	place_need(&user);
 	p = harness_run((const char *[]){"install", "-m711", place_program("crowd"), path, NULL},
 			NULL, CLI_SECONDS);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	start(&user, path, "110");
 	place_refused(trace(&user), "fibertrace",
 		      "process %d: " SECRET ": needs CAP_SYS_PTRACE (sudo)" ASK, program->pid,

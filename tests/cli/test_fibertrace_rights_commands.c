@@ -191,14 +191,12 @@ static void test_a_program_that_may_not_be_read_is_named_where_its_core_may(void
 	place_need(&user);
 	p = harness_run((const char *[]){"install", "-m711", place_program("crowd"), path, NULL},
 			NULL, CLI_SECONDS);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	program = place_start(&user, "ready ", path, "110");
 	pid = cli_number((uint64_t)program->pid);
 	p = place_run(&root, "fibertrace", "to-core", "--stacks-only", pid, "-o",
 		      harness_file(core, "closed.core"), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	assert_int_equal(chmod(core, 0644), 0);
 	p = place_run(&user, "fibertrace", "--core", core, NULL);
 	cli_expect(p, 1);
@@ -208,8 +206,7 @@ static void test_a_program_that_may_not_be_read_is_named_where_its_core_may(void
 	place_refused(place_run(&user, "fibertrace", "--core", core, path, NULL), "fibertrace",
 		      "%s: Permission denied: it " WHOSE, path, "0711");
 	p = place_run(&root, "fibertrace", "--core", core, path, NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 }
 
 static void test_a_folder_that_may_not_be_entered_is_named(void **state)

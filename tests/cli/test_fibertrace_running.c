@@ -131,8 +131,7 @@ static void has_values(struct harness_process *tool)
 	json_t *answer;
 	const json_t *fiber;
 
-	cli_expect(tool, 0);
-	answer = json_answer(tool);
+	answer = json_well(tool);
 	fiber = named(answer, "stuck");
 	assert_true(json_is_true(json_object_get(fiber, "paused")));
 	assert_string_equal(value(fiber, "reckon", "args", "number"), "-4711");
@@ -140,7 +139,6 @@ static void has_values(struct harness_process *tool)
 	assert_string_equal(value(fiber, "reckon", "locals", "product"), "-14133");
 	assert_string_equal(value(fiber, "reckon", "locals", "kept"), "-14132");
 	json_decref(answer);
-	harness_free(tool);
 }
 
 static void test_what_a_running_fiber_has_in_registers_is_known(void **state)
@@ -246,8 +244,7 @@ static void test_where_ptrace_is_forbidden_the_rest_is_shown(void **state)
 	(void)state;
 	is_partial(cli_run_how(&how, "fibertrace", pid, NULL), "ptrace(2) is forbidden here");
 	tool = cli_run_how(&how, "fibertrace", pid, "--no-pause", NULL);
-	cli_expect(tool, 0);
-	harness_free(tool);
+	cli_ended(tool, 0);
 	harness_free(p);
 }
 

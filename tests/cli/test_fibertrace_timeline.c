@@ -33,8 +33,7 @@ static void record(const struct harness_process *of, const char *ring, int code)
 		cli_run("fibertrace", "record", "--for", "500ms", "--ring", ring, "--force", "-o",
 			file, cli_number((uint64_t)of->pid), NULL);
 
-	cli_expect(p, code);
-	harness_free(p);
+	cli_ended(p, code);
 }
 
 static void export(int code)

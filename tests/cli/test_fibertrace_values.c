@@ -217,8 +217,7 @@ static int start(void **state)
 	pid = strdup(cli_number((uint64_t)values->pid));
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "values.fiber"),
 		    NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	if (!*harness_sanitizer())
 		cli_core(values->pid, "core", core);
 	return 0;

@@ -23,12 +23,10 @@ static int begin(void **state)
 	program = cli_start(NULL, "ready ", "names", NULL);
 	pid = cli_number((uint64_t)program->pid);
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "names.snap"), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	p = cli_run("fibertrace", "record", pid, "-o", harness_file(recording, "names.rec"),
 		    "--for", "100ms", NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	return 0;
 }
 
@@ -174,8 +172,7 @@ static void test_no_picture_has_it(void **state)
 
 			p = cli_run("fibertrace", "stacks", pid, "--group-by", "label.text",
 				    drawn[i], harness_file(path, drawn[i] + 2), NULL);
-			cli_expect(p, 0);
-			harness_free(p);
+			cli_ended(p, 0);
 			p = cli_run("/bin/cat", path, NULL);
 			assert_true(p->out.size > 1000);
 			assert_plain(drawn[i], &p->out);
@@ -195,8 +192,7 @@ static void test_no_form_of_a_recording_has_it(void **state)
 	harness_free(look("fibertrace", forms[i], recording, NULL));
 	p = cli_run("fibertrace", "report", "--html", "-o", harness_file(path, "page.html"),
 		    recording, NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	p = cli_run("/bin/sed", "-n", "/id=\"data\"/p", path, NULL);
 	assert_true(p->out.size > 1000);
 	assert_plain("page", &p->out);
@@ -206,8 +202,7 @@ static void test_no_form_of_a_recording_has_it(void **state)
 	harness_free(p);
 	p = cli_run("fibertrace", "export", recording, "--perfetto", "-o",
 		    harness_file(path, "events.json"), NULL);
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	p = cli_run("/bin/cat", path, NULL);
 	assert_plain("events", &p->out);
 	cli_contains(p->out.bytes, "a\\\\xe2\\\\x80\\\\xaeb");

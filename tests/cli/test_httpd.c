@@ -202,8 +202,7 @@ static void test_load_keeps_its_connections_open_and_ends_on_sigterm(void **stat
 	(void)state;
 	assert_non_null(harness_wait_line(load, "round 3: 81 answers", CLI_SECONDS));
 	harness_end(load);
-	cli_expect(load, 0);
-	harness_free(load);
+	cli_ended(load, 0);
 	http_alive(port);
 }
 

@@ -49,10 +49,8 @@ static void agree(const struct crowd_member *m, const json_t *labels)
 
 static void all_agree(struct harness_process *p, const char *source)
 {
-	json_t *answer;
+	json_t *answer = json_well(p);
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	json_promise_answer(answer, source);
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), crowd.count);
 	for (size_t i = 0; i < crowd.count; i++) {
@@ -62,7 +60,6 @@ static void all_agree(struct harness_process *p, const char *source)
 		agree(&crowd.members[i], json_object_get(fiber, "labels"));
 	}
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void test_labels_over_the_control_socket(void **state)
@@ -76,11 +73,9 @@ static void test_labels_over_the_control_socket(void **state)
 		all_agree(cli_run("fiberctl", "list", pid, "--json", NULL), "control");
 	/* Stacks travel in another frame. */
 	p = cli_run("fiberctl", "bt", pid, cli_number(m->id), "--json", NULL);
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	agree(m, json_object_get(json_fiber(answer, m->id), "labels"));
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void test_labels_out_of_live_memory(void **state)

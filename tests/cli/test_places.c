@@ -117,8 +117,7 @@ static void test_folder_that_was_there_and_is_private_is_used(void **state)
 	assert_int_equal(mkdir(folder, 0700), 0);
 	p = start();
 	asked = cli_run_how(&how, "fiberctl", "list", cli_number((uint64_t)p->pid), NULL);
-	cli_expect(asked, 0);
-	harness_free(asked);
+	cli_ended(asked, 0);
 	assert_string_equal(p->err.bytes, "");
 	harness_free(p);
 }
@@ -150,8 +149,7 @@ static void test_socket_of_a_killed_program_is_removed_by_the_next(void **state)
 	second = start();
 	assert_int_equal(access(path, F_OK), -1);
 	asked = cli_run_how(&how, "fiberctl", "list", cli_number((uint64_t)second->pid), NULL);
-	cli_expect(asked, 0);
-	harness_free(asked);
+	cli_ended(asked, 0);
 	harness_free(second);
 	harness_free(first);
 }

@@ -55,11 +55,9 @@ static void stop(struct harness_process *host)
 /* code: 1 where there is more than is shown. */
 static void shows_some(struct harness_process *p, const char *source, int code)
 {
-	json_t *answer;
+	json_t *answer = json_ended(p, code);
 	size_t i;
 
-	cli_expect(p, code);
-	answer = json_answer(p);
 	json_promise_answer(answer, source);
 	assert_string_equal(json_text(answer, "name"), "plugin");
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), HELD);
@@ -71,7 +69,6 @@ static void shows_some(struct harness_process *p, const char *source, int code)
 				    "end of the plugin");
 	}
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void shows(struct harness_process *p, const char *source)

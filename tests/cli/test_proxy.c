@@ -58,8 +58,7 @@ static int stop(void **state)
 	(void)state;
 	kill(proxy->pid, SIGTERM);
 	assert_true(harness_wait_end(proxy, CLI_SECONDS));
-	cli_expect(proxy, 0);
-	harness_free(proxy);
+	cli_ended(proxy, 0);
 	close(listener);
 	return 0;
 }

@@ -118,8 +118,7 @@ static void ask_everything(const struct box *box)
 	harness_file(file, box->pid);
 	p = cli_run("fibertrace", "record", box->pid, "-o", file, "--for=100ms", NULL);
 	assert_lives(box, "record");
-	cli_expect(p, 0);
-	harness_free(p);
+	cli_ended(p, 0);
 	/* Stopped and continued, waits are begun again by a call of the kernel's own. */
 	p = cli_run("fibertrace", "bt", box->pid, "--all", NULL);
 	assert_lives(box, "fibertrace bt");
@@ -202,8 +201,7 @@ static void test_sandbox_may_be_entered_before_the_start_and_left_after_the_end(
 		strcat(calls, i == 2 ? " io_uring_setup io_uring_register " OWN : " " OWN);
 		snprintf(setting, sizeof(setting), "FIBER_POLLER=%s", pollers[i]);
 		p = cli_run_how(&how, "sandbox", "--allow", calls, "--early", "--finish", NULL);
-		cli_expect(p, 0);
-		harness_free(p);
+		cli_ended(p, 0);
 	}
 }
 

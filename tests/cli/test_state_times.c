@@ -72,10 +72,8 @@ static void agree(const struct harness_process *process, const char *tool, const
 		cli_run(tool, how, cli_number((uint64_t)process->pid), "--json", NULL);
 	const int64_t after = now();
 	int64_t ran = 0, counted = 0, lived = 0;
-	json_t *answer;
+	json_t *answer = json_well(p);
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
 	for (size_t i = 0; i < FIBERS; i++) {
 		const struct life *life = &lives[i];
 		const json_t *fiber = json_fiber(answer, life->id);
@@ -92,7 +90,6 @@ static void agree(const struct harness_process *process, const char *tool, const
 	/* Each turn is right to within a tick, all of them together much better. */
 	expect_near("cpuNs of all", counted, ran, ran, lived / 20);
 	json_decref(answer);
-	harness_free(p);
 }
 
 static void test_times_in_all_states_are_the_time_lived(void **state)
@@ -128,14 +125,12 @@ static void test_times_add_up_in_every_sample_of_a_busy_server(void **state)
 
 		p = cli_run(ctl ? "fiberctl" : "fibertrace", ctl ? "list" : "--each",
 			    cli_number((uint64_t)server->pid), "--json", NULL);
-		cli_expect(p, 0);
-		answer = json_answer(p);
+		answer = json_well(p);
 		json_array_foreach (json_object_get(answer, "fibers"), k, fiber) {
 			expect_sum(fiber);
 			moving += json_int(fiber, "switches") > 1;
 		}
 		json_decref(answer);
-		harness_free(p);
 	}
 	harness_free(clients);
 	harness_free(server);

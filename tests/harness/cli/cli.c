@@ -84,6 +84,12 @@ void cli_contains(const char *text, const char *what)
 	fail();
 }
 
+void cli_ended(struct harness_process *p, int code)
+{
+	cli_expect(p, code);
+	harness_free(p);
+}
+
 void cli_expect_error(struct harness_process *p, int code, const char *tool, const char *what)
 {
 	char prefix[64];

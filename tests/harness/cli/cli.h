@@ -31,6 +31,8 @@ struct harness_process *cli_start(const struct harness_how *how, const char *rea
 
 /* Assert its exit code; on another one its output is shown. */
 void cli_expect(const struct harness_process *p, int code);
+/* The same, then free. */
+void cli_ended(struct harness_process *p, int code);
 
 /* Assert the exit code and that stderr names the tool and contains `what`; then free. What is on stdout is
  * not looked at. */

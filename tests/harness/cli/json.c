@@ -18,14 +18,19 @@ json_t *json_answer(const struct harness_process *p)
 	return answer;
 }
 
-json_t *json_well(struct harness_process *p)
+json_t *json_ended(struct harness_process *p, int code)
 {
 	json_t *answer;
 
-	cli_expect(p, 0);
+	cli_expect(p, code);
 	answer = json_answer(p);
 	harness_free(p);
 	return answer;
+}
+
+json_t *json_well(struct harness_process *p)
+{
+	return json_ended(p, 0);
 }
 
 static bool is_address(const json_t *value)

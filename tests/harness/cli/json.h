@@ -9,7 +9,8 @@
 
 /* Parse what a tool printed on stdout, which must be exactly one object. The caller's to json_decref(). */
 json_t *json_answer(const struct harness_process *p);
-/* The same of one that must have ended well, which is freed. */
+/* The same of one that must have ended with that exit code, or with 0; it is freed. */
+json_t *json_ended(struct harness_process *p, int code);
 json_t *json_well(struct harness_process *p);
 
 /*

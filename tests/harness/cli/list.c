@@ -8,12 +8,10 @@ json_t *list_where(const char *process, const char *where)
 		cli_run("fiberctl", "list", process, "--where", where, "--json", NULL);
 	json_t *answer;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_promise_answer(answer, "control");
 	assert_int_equal(json_int(answer, "matched"),
 			 json_array_size(json_object_get(answer, "fibers")));
 	assert_int_equal(json_int(answer, "matched"), json_int(answer, "shown"));
-	harness_free(p);
 	return answer;
 }

@@ -12,8 +12,7 @@ json_t *setting_ask(const char *command, pid_t pid, const char *change, const ch
 		       : cli_run("fiberctl", command, who, "--json", NULL);
 	json_t *answer, *setting;
 
-	cli_expect(p, 0);
-	answer = json_answer(p);
+	answer = json_well(p);
 	json_promise(answer, "answer", JSON_ANSWER);
 	setting = json_incref(json_object_get(answer, command));
 	assert_true(json_is_object(setting));
@@ -21,7 +20,6 @@ json_t *setting_ask(const char *command, pid_t pid, const char *change, const ch
 	assert_string_equal(json_text(answer, "source"), "control");
 	assert_int_equal(json_int(answer, "pid"), pid);
 	json_decref(answer);
-	harness_free(p);
 	return setting;
 }
 
