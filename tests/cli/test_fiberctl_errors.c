@@ -10,13 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/harness/cli/errors.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/cli/one_server.h"
 #include "tests/harness/watchdog.h"
 
 static void test_fiberctl_usage_errors_are_64(void **state)
 {
-	static const char *const bad[][4] = {
+	static const char *const bad[][ERRORS_WORDS] = {
 		{"nonsense"},
 		{"list"},
 		{"list", "1", "2"},
@@ -34,26 +35,18 @@ static void test_fiberctl_usage_errors_are_64(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		cli_expect_error(
-			cli_run("fiberctl", bad[i][0], bad[i][1], bad[i][2], bad[i][3], NULL), 64,
-			"fiberctl", "");
+	errors_of_usage("fiberctl", bad, sizeof(bad) / sizeof(bad[0]));
 }
 
 static void test_fiberctl_has_help(void **state)
 {
-	struct harness_process *p = cli_run("fiberctl", "--help", NULL);
-
 	(void)state;
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "policy");
-	harness_free(p);
+	errors_help("fiberctl", "policy");
 }
 
 static void test_fiberctl_no_such_process(void **state)
 {
-	struct harness_process *gone = harness_run((const char *[]){"true", NULL}, NULL, 10);
-	const char *const number = cli_number((uint64_t)gone->pid);
+	const char *const number = cli_gone();
 
 	(void)state;
 	for (int i = 0; i < 2; i++)
@@ -61,12 +54,11 @@ static void test_fiberctl_no_such_process(void **state)
 				 "fiberctl", number);
 	cli_expect_error(cli_run("fiberctl", "list", "no-such-program", NULL), 2, "fiberctl",
 			 "no-such-program");
-	harness_free(gone);
 }
 
 static void test_fiberctl_process_without_fibers(void **state)
 {
-	struct harness_process *plain = harness_start((const char *[]){"sleep", "100", NULL}, NULL);
+	struct harness_process *plain = cli_without_fibers();
 
 	(void)state;
 	cli_expect_error(cli_run("fiberctl", "list", cli_number((uint64_t)plain->pid), NULL), 2,

@@ -107,7 +107,7 @@ static void test_socket_of_an_earlier_process_with_the_id_is_removed(void **stat
 	(void)state;
 	own_need();
 	own_folder("/tmp/fiber-0", 0);
-	p = harness_start((const char *[]){"sleep", "100", NULL}, NULL);
+	p = cli_without_fibers();
 	strcpy(at.sun_path, own_path("/tmp/fiber-0", p->pid));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);

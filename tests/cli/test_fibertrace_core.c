@@ -108,7 +108,7 @@ static void test_truncated_core_is_partial_or_refused_and_never_a_crash(void **s
 
 static void test_core_of_a_program_without_fibers_is_refused(void **state)
 {
-	struct harness_process *plain = harness_start((const char *[]){"sleep", "100", NULL}, NULL);
+	struct harness_process *plain = cli_without_fibers();
 	char foreign[HARNESS_PATH];
 
 	(void)state;

@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/harness/cli/errors.h"
 #include "tests/harness/cli/one_server.h"
 #include "tests/harness/watchdog.h"
 
 static void test_fibertrace_usage_errors_are_64(void **state)
 {
-	static const char *const bad[][3] = {
+	static const char *const bad[][ERRORS_WORDS] = {
 		{NULL},	    {"/x"},
 		{"0"},	    {"-1"},
 		{"1", "2"}, {"--unknown", "1"},
@@ -16,35 +17,27 @@ static void test_fibertrace_usage_errors_are_64(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		cli_expect_error(cli_run("fibertrace", bad[i][0], bad[i][1], bad[i][2], NULL), 64,
-				 "fibertrace", "");
+	errors_of_usage("fibertrace", bad, sizeof(bad) / sizeof(bad[0]));
 }
 
 static void test_fibertrace_has_help(void **state)
 {
-	struct harness_process *p = cli_run("fibertrace", "--help", NULL);
-
 	(void)state;
-	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "--core");
-	harness_free(p);
+	errors_help("fibertrace", "--core");
 }
 
 static void test_fibertrace_names_a_process_that_does_not_exist(void **state)
 {
-	struct harness_process *gone = harness_run((const char *[]){"true", NULL}, NULL, 10);
-	const char *const number = cli_number((uint64_t)gone->pid);
+	const char *const number = cli_gone();
 
 	(void)state;
 	cli_expect_error(cli_run("fibertrace", number, NULL), 2, "fibertrace", number);
 	cli_expect_error(cli_run("fibertrace", number, "--json", NULL), 2, "fibertrace", number);
-	harness_free(gone);
 }
 
 static void test_fibertrace_names_a_process_without_fibers(void **state)
 {
-	struct harness_process *plain = harness_start((const char *[]){"sleep", "100", NULL}, NULL);
+	struct harness_process *plain = cli_without_fibers();
 	const char *const number = cli_number((uint64_t)plain->pid);
 
 	(void)state;

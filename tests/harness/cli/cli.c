@@ -101,6 +101,20 @@ void cli_expect_error(struct harness_process *p, int code, const char *tool, con
 	harness_free(p);
 }
 
+const char *cli_gone(void)
+{
+	struct harness_process *p = harness_run((const char *[]){"true", NULL}, NULL, 10);
+	const char *const number = cli_number((uint64_t)p->pid);
+
+	harness_free(p);
+	return number;
+}
+
+struct harness_process *cli_without_fibers(void)
+{
+	return harness_start((const char *[]){"sleep", "100", NULL}, NULL);
+}
+
 const char *cli_number(uint64_t number)
 {
 	static char text[8][24];

@@ -38,6 +38,10 @@ void cli_ended(struct harness_process *p, int code);
  * not looked at. */
 void cli_expect_error(struct harness_process *p, int code, const char *tool, const char *what);
 
+/* The pid of a process that has ended, as cli_number() gives it; a process without fibers, to be freed. */
+const char *cli_gone(void);
+struct harness_process *cli_without_fibers(void);
+
 /* Assert that text contains what; shows both when it does not. */
 void cli_contains(const char *text, const char *what);
 
