@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
-static struct crowd crowd;
-static char pid[16], deaf[24], masked[24], file[HARNESS_PATH], core[HARNESS_PATH];
+static char deaf[24], masked[24], file[HARNESS_PATH], core[HARNESS_PATH];
 
 /* One that sits in the system will never know. */
 static int start(void **state)
@@ -22,8 +21,7 @@ static int start(void **state)
 	struct harness_process *p;
 
 	(void)state;
-	crowd = crowd_start(&how, "crowd", "66", "--stuck");
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	one_crowd_of(crowd_start(&how, "crowd", "66", "--stuck"));
 	snprintf(deaf, sizeof(deaf), "%llu",
 		 (unsigned long long)crowd_find(&crowd, "running", "")->id);
 	snprintf(masked, sizeof(masked), "%llu",
@@ -35,13 +33,6 @@ static int start(void **state)
 	harness_free(p);
 	if (!*harness_sanitizer())
 		cli_core(crowd.process->pid, "core", core);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
 	return 0;
 }
 
@@ -184,5 +175,5 @@ int main(void)
 
 	harness_watchdog(110);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
-static struct crowd crowd;
-static char pid[16], snapshot[HARNESS_PATH], core[HARNESS_PATH];
+static char snapshot[HARNESS_PATH], core[HARNESS_PATH];
 
 /* What a way says of the thread that holds the lock of that name. The caller's. */
 static json_t *thread_of(const char *tool, const char *how, const char *who, const char *lock)
@@ -71,21 +70,13 @@ static int start(void **state)
 	struct harness_process *p;
 
 	(void)state;
-	crowd = crowd_start(NULL, "deadlock", "--thread-asleep", "--thread-running");
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	one_crowd("deadlock", "--thread-asleep", "--thread-running");
 	if (!harness_until(is_asleep, NULL, CLI_SECONDS))
 		return -1;
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "a.snap"), NULL);
 	cli_ended(p, 0);
 	if (!*harness_sanitizer())
 		cli_core(crowd.process->pid, "core", core);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
 	return 0;
 }
 
@@ -211,5 +202,5 @@ int main(void)
 
 	harness_watchdog(110);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

@@ -7,15 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/http.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
 #define ROOM 512 /* for the ids of fibers */
 
-static struct crowd crowd;
-static char pid[16], file[HARNESS_PATH];
+static char file[HARNESS_PATH];
 
 /* 1 where fibers run, whose stacks do not hold still. */
 static void take(const char *process, const char *path, int code)
@@ -30,16 +29,8 @@ static void take(const char *process, const char *path, int code)
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "crowd", "240", "--stuck");
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	one_crowd("crowd", "240", "--stuck");
 	take(pid, harness_file(file, "a.snap"), 1);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
 	return 0;
 }
 
@@ -162,8 +153,7 @@ static void test_fibertrace_reads_it_as_it_reads_the_process(void **state)
 
 	(void)state;
 	crowd_end(&crowd);
-	crowd = crowd_start(NULL, "crowd", "200", NULL);
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
+	one_crowd("crowd", "200", NULL);
 	unlink(file);
 	take(pid, file, 0);
 	same("fibertrace", each, "live", 0);
@@ -356,5 +346,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

@@ -10,27 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
-static struct crowd crowd;
-static char pid[16], file[HARNESS_PATH];
+static char file[HARNESS_PATH];
 
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "crowd", "200", NULL);
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
 	harness_file(file, "a.snap");
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
+	return one_crowd("crowd", "200", NULL);
 }
 
 static void take(const char *path)
@@ -151,5 +141,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, start, one_crowd_end);
 }

@@ -5,32 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
 #define FIBERS 900 /* of places: three in each of 300, a third of them in each of two teams */
 
-static struct crowd crowd;
 static struct harness_process *places;
-static char pid[16], places_pid[16];
+static char places_pid[16];
 
 static int start(void **state)
 {
 	(void)state;
-	crowd = crowd_start(NULL, "crowd", "240", "--stuck");
-	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
 	places = cli_start(NULL, "ready ", "places", "900", "--teams=2", NULL);
 	snprintf(places_pid, sizeof(places_pid), "%d", places->pid);
-	return 0;
+	return one_crowd("crowd", "240", "--stuck");
 }
 
 static int stop(void **state)
 {
-	(void)state;
-	crowd_end(&crowd);
 	harness_free(places);
-	return 0;
+	return one_crowd_end(state);
 }
 
 /* Two of crowd's fibers run, so the answer is not whole: their stacks are missing. */

@@ -4,33 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_tangle.h"
 #include "tests/harness/watchdog.h"
-
-static struct crowd crowd;
-
-/* Two that cross and twelve behind one of them, the main thread's mutex, one that has ended, three that wait for an
- * event or for nobody, a parent and its child. */
-static int start(void **state)
-{
-	(void)state;
-	crowd = crowd_of(cli_start(NULL, "ready ", "deadlock", "--crossing", "--behind", "12",
-				   "--thread", "--gone", "--ancestor", "--others", "6", NULL));
-	assert_int_equal(crowd.count, 24);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	crowd_end(&crowd);
-	return 0;
-}
 
 static struct harness_process *ask(const char *format)
 {
-	return cli_run("fiberctl", "waits", cli_number((uint64_t)crowd.process->pid), format, NULL);
+	return cli_run("fiberctl", "waits", pid, format, NULL);
 }
 
 /* How often `what` is in what the process printed. */
@@ -120,5 +100,5 @@ int main(void)
 
 	harness_watchdog(110);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, one_tangle, one_crowd_end);
 }

@@ -10,12 +10,17 @@
 static struct crowd crowd;
 static char pid[16];
 
-/* What the group's setup returns; as crowd_start(). */
-static inline int one_crowd(const char *program, const char *first, const char *second)
+/* What the group's setup returns. The first takes a crowd that was started, the second is as crowd_start(). */
+static inline int one_crowd_of(struct crowd started)
 {
-	crowd = crowd_start(NULL, program, first, second);
+	crowd = started;
 	snprintf(pid, sizeof(pid), "%d", crowd.process->pid);
 	return 0;
+}
+
+static inline int one_crowd(const char *program, const char *first, const char *second)
+{
+	return one_crowd_of(crowd_start(NULL, program, first, second));
 }
 
 /* The group's teardown. */
