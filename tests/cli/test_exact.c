@@ -7,10 +7,10 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/clock.h"
 #include "tests/harness/watchdog.h"
 
 #define FIBERS	"500"
@@ -45,14 +45,6 @@ static int stop(void **state)
 	return 0;
 }
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Looked at between before and after. Within 1 % of what it is, and the grain of the clock. */
 static void agree_about_age(const struct crowd_member *m, const json_t *fiber, int64_t before,
 			    int64_t after)
@@ -76,11 +68,11 @@ static void test_every_sample_is_what_the_crowd_did(void **state)
 
 	(void)state;
 	while (samples < SAMPLES) {
-		const int64_t before = now();
+		const int64_t before = harness_now();
 		struct harness_process *p =
 			cli_run("fiberctl", "list", cli_number((uint64_t)crowd.process->pid),
 				"--json", NULL);
-		const int64_t after = now();
+		const int64_t after = harness_now();
 		json_t *answer = json_well(p);
 
 		assert_true(json_is_true(json_object_get(answer, "complete")));

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/harness/cli/cli.h"
 #include "tests/harness/cli/hostile.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/cli/prom.h"
+#include "tests/harness/clock.h"
 #include "tests/harness/watchdog.h"
 
 #define ENDLESS	   "its answer does not end"
@@ -23,12 +23,9 @@
 #define LONG_FRAME "longer frame than any answer has"
 #define STRANGER   64321 /* a user that there is not */
 
-static double seconds(void)
+static double seconds_since(int64_t began)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)(harness_now() - began) / 1e9;
 }
 
 static struct harness_process *start(const char *a, const char *b, const char *c, const char *d)
@@ -66,7 +63,7 @@ static void test_small_answers_have_an_end(void **state)
 {
 	struct harness_process *p[KINDS][COMMANDS];
 	struct hostile hostile[KINDS];
-	const double began = seconds();
+	const int64_t began = harness_now();
 	size_t i, k;
 
 	(void)state;
@@ -81,7 +78,7 @@ static void test_small_answers_have_an_end(void **state)
 			wait_for(p[i][k]);
 			cli_expect_error(p[i][k], 2, "fiberctl", kinds[i].says);
 		}
-	print_message("# %zu answers in %.1f s\n", KINDS * COMMANDS, seconds() - began);
+	print_message("# %zu answers in %.1f s\n", KINDS * COMMANDS, seconds_since(began));
 	for (i = 0; i < KINDS; i++)
 		hostile_end(&hostile[i]);
 }
@@ -263,9 +260,9 @@ static void expect_numbers(const char *text)
 
 static void test_metrics_of_all_have_an_end_and_everybody_elses_numbers(void **state)
 {
-	const double began = seconds();
+	const int64_t began = harness_now();
 	struct harness_process *p = cli_run("fiberctl", "metrics", NULL);
-	const double took = seconds() - began;
+	const double took = seconds_since(began);
 
 	(void)state;
 	print_message("# metrics of %d programs, %zu hostile: %.2f s\n", PROPER + (int)BAD, BAD,

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "tests/harness/cli/json.h"
+#include "tests/harness/clock.h"
 #include "tests/harness/watchdog.h"
 
 #define DIGITS 6
@@ -24,10 +25,7 @@ static struct {
 
 static double now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)harness_now() / 1e9;
 }
 
 static double seconds(void)

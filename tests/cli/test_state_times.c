@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/harness/cli/http.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/clock.h"
 #include "tests/harness/watchdog.h"
 
 #define FIBERS	12
@@ -40,14 +40,6 @@ static struct harness_process *start(const char *carriers)
 	return process;
 }
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void expect_sum(const json_t *fiber)
 {
 	assert_int_equal(json_int(fiber, "cpuNs") + json_int(fiber, "runnableNs") +
@@ -67,10 +59,10 @@ static void expect_near(const char *what, int64_t is, int64_t low, int64_t high,
 
 static void agree(const struct harness_process *process, const char *tool, const char *how)
 {
-	const int64_t before = now();
+	const int64_t before = harness_now();
 	struct harness_process *p =
 		cli_run(tool, how, cli_number((uint64_t)process->pid), "--json", NULL);
-	const int64_t after = now();
+	const int64_t after = harness_now();
 	int64_t ran = 0, counted = 0, lived = 0;
 	json_t *answer = json_well(p);
 

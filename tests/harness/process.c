@@ -23,9 +23,9 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tests/harness/clock.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/process.h"
 
@@ -43,10 +43,7 @@ static void give_up(const char *what)
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return harness_now() / 1000000;
 }
 
 static void end_all(void)

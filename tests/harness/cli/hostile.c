@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "layout/row.h"
 #include "tests/harness/cli/layout.h"
+#include "tests/harness/clock.h"
 #include "tests/harness/paths.h"
 #include "wire/wire.h"
 
@@ -47,14 +47,6 @@ static struct {
 } self;
 
 #define ROOM ((size_t)FIB_WIRE_FRAME_MAX + 65536)
-
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* -- what it says -- */
 
@@ -115,7 +107,7 @@ static void say_claim(struct peer *p)
 	const struct fib_wire_still still = {p->count + 1, UINT64_C(1) << 40};
 
 	say(p, FIB_WIRE_STILL, &still, sizeof still);
-	p->next = now() + 200 * MS;
+	p->next = harness_now() + 200 * MS;
 }
 
 static void say_rows(struct peer *p, bool rising)
@@ -151,7 +143,7 @@ static void say_more(struct peer *p)
 		break;
 	case HOSTILE_STILL:
 		say(p, FIB_WIRE_STILL, NULL, 0);
-		p->next = now() + 200 * MS;
+		p->next = harness_now() + 200 * MS;
 		break;
 	case HOSTILE_FLOOD:
 		while (p->filled < 65536)
@@ -232,7 +224,7 @@ static void send_some(struct peer *p)
 	}
 	p->sent += (size_t)n;
 	if (drips)
-		p->next = now() + 1000 * MS;
+		p->next = harness_now() + 1000 * MS;
 	if (p->sent == p->filled)
 		p->sent = p->filled = 0;
 }
@@ -241,7 +233,7 @@ static void turn(struct peer *p)
 {
 	if (!p->type && p->sent == p->filled)
 		take_request(p);
-	if (p->fd < 0 || now() < p->next)
+	if (p->fd < 0 || harness_now() < p->next)
 		return;
 	if (p->type && p->sent == p->filled)
 		say_more(p);
@@ -273,7 +265,8 @@ static void serve(int listener)
 
 		for (i = 0; i < PEERS; i++) {
 			const struct peer *p = &self.peers[i];
-			const bool full = p->fd >= 0 && p->sent < p->filled && now() >= p->next;
+			const bool full =
+				p->fd >= 0 && p->sent < p->filled && harness_now() >= p->next;
 
 			fds[i + 1] = (struct pollfd){.fd = p->fd,
 						     .events = full ? POLLIN | POLLOUT : POLLIN};

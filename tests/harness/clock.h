@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.h - the time that tests measure with. */
+#ifndef HARNESS_CLOCK_H
+#define HARNESS_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* ns of CLOCK_MONOTONIC, which is the clock of fiber_now() and of every time that a fixture prints. */
+static inline int64_t harness_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#endif
