@@ -1,175 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cancel.c - a cancelled fiber waits no more, and nothing that was under way to it is lost. */
-#include "carriers.h"
+#include "waits.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* -- every kind of wait -- */
 
-static struct {
-	struct fiber_mutex mutex, cond_mutex;
-	struct fiber_cond cond;
-	struct fiber_sem sem;
-	struct fiber_rwlock rwlock;
-	struct fiber_event event;
-	struct fiber_barrier barrier;
-	struct fiber_waitgroup group;
-	struct fiber_timer *timer;
-	struct fiber_chan *empty, *meeting;
-	struct fiber *sleeper;
-	int pipe[2], listener;
-} all;
+static int listener;
 
-static int in_sleep(void)
+static int in_sleep(int64_t until)
 {
+	(void)until;
 	return fiber_sleep(INT64_C(3600000000000));
 }
 
-static int in_sleep_until(void)
+static int in_park_with_a_deadline(int64_t until)
 {
-	return fiber_sleep_until(FIBER_FOREVER);
-}
-
-static int in_park(void)
-{
-	return fiber_park(FIBER_FOREVER);
-}
-
-static int in_park_with_a_deadline(void)
-{
+	(void)until;
 	return fiber_park(fiber_after(INT64_C(3600000000000)));
 }
 
-static int in_join(void)
-{
-	return fiber_join(all.sleeper, NULL, FIBER_FOREVER);
-}
-
-static int in_mutex(void)
-{
-	return fiber_mutex_lock(&all.mutex, FIBER_FOREVER);
-}
-
-static int in_rdlock(void)
-{
-	return fiber_rwlock_rdlock(&all.rwlock, FIBER_FOREVER);
-}
-
-static int in_wrlock(void)
-{
-	return fiber_rwlock_wrlock(&all.rwlock, FIBER_FOREVER);
-}
-
-/* The mutex is held again: unlocking it aborts otherwise. */
-static int in_cond(void)
-{
-	int rc = fiber_mutex_lock(&all.cond_mutex, FIBER_FOREVER);
-
-	if (rc == 0) {
-		rc = fiber_cond_wait(&all.cond, &all.cond_mutex, FIBER_FOREVER);
-		fiber_mutex_unlock(&all.cond_mutex);
-	}
-	return rc;
-}
-
-static int in_sem(void)
-{
-	return fiber_sem_wait(&all.sem, FIBER_FOREVER);
-}
-
-static int in_event(void)
-{
-	return fiber_event_wait(&all.event, FIBER_FOREVER);
-}
-
-static int in_barrier(void)
-{
-	return fiber_barrier_wait(&all.barrier, FIBER_FOREVER);
-}
-
-static int in_waitgroup(void)
-{
-	return fiber_waitgroup_wait(&all.group, FIBER_FOREVER);
-}
-
-static int in_timer(void)
-{
-	return fiber_timer_wait(all.timer, NULL, FIBER_FOREVER);
-}
-
-static bool never(void *arg)
-{
-	(void)arg;
-	return false;
-}
-
-static int in_predicate(void)
-{
-	return fiber_wait_until(never, NULL, FIBER_FOREVER);
-}
-
-static int in_send(void)
-{
-	char c = 'x';
-
-	return fiber_chan_send(all.meeting, &c, FIBER_FOREVER);
-}
-
-static int in_recv(void)
-{
-	char c;
-
-	return fiber_chan_recv(all.empty, &c, FIBER_FOREVER);
-}
-
-static int in_select(void)
+static int in_select(int64_t until)
 {
 	char c;
 	struct fiber_select_case cases[] = {
 		{.op = FIBER_SELECT_RECV, .chan = all.empty, .elem = &c},
-		{.op = FIBER_SELECT_TIMER, .at = FIBER_FOREVER},
+		{.op = FIBER_SELECT_TIMER, .at = until},
 	};
 
-	return fiber_select(cases, COUNT(cases), FIBER_FOREVER);
+	return fiber_select(cases, COUNT(cases), until);
 }
 
-static int in_read(void)
-{
-	char c;
-
-	return (int)fiber_read(all.pipe[0], &c, 1, FIBER_FOREVER);
-}
-
-static int in_write(void)
+static int in_write(int64_t until)
 {
 	static char bytes[1 << 16];
 	ssize_t n;
 
 	/* Somebody may be reading what an earlier turn left: until it is full and stays so. */
 	do {
-		n = fiber_write(all.pipe[1], bytes, sizeof bytes, FIBER_FOREVER);
+		n = fiber_write(all.ends[1], bytes, sizeof bytes, until);
 	} while (n > 0);
 	return (int)n;
 }
 
-static int in_accept(void)
+static int in_accept(int64_t until)
 {
-	return fiber_accept(all.listener, NULL, NULL, FIBER_FOREVER);
-}
-
-static int in_wait_fd(void)
-{
-	return fiber_wait_fd(all.pipe[0], POLLIN, FIBER_FOREVER);
+	return fiber_accept(listener, NULL, NULL, until);
 }
 
 static const struct {
 	const char *name;
-	int (*wait)(void);
+	int (*wait)(int64_t until);
 } waits[] = {
 	{"sleep", in_sleep},	     {"sleep_until", in_sleep_until},
 	{"park", in_park},	     {"park with a deadline", in_park_with_a_deadline},
@@ -185,7 +69,7 @@ static const struct {
 };
 
 struct turn {
-	int (*wait)(void);
+	int (*wait)(int64_t until);
 	int first, second;
 	_Atomic bool began;
 };
@@ -195,16 +79,10 @@ static void *wait_twice(void *arg)
 	struct turn *t = arg;
 
 	atomic_store(&t->began, true);
-	t->first = t->wait();
+	t->first = t->wait(FIBER_FOREVER);
 	/* It is asked for good. */
 	t->second = fiber_cancelled() ? fiber_park(FIBER_FOREVER) : 0;
 	return t;
-}
-
-static void *sleep_for_ever(void *arg)
-{
-	fiber_sleep_until(FIBER_FOREVER);
-	return arg;
 }
 
 static void make_all(struct fiber_runtime *rt)
@@ -212,36 +90,21 @@ static void make_all(struct fiber_runtime *rt)
 	struct sockaddr_in address = {.sin_family = AF_INET,
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
-	fiber_mutex_lock(&all.mutex, 0);
-	fiber_rwlock_wrlock(&all.rwlock, 0);
-	fiber_barrier_init(&all.barrier, 2);
-	fiber_waitgroup_add(&all.group, 1);
-	assert_int_equal(fiber_timer_new(&all.timer), 0);
-	assert_int_equal(fiber_chan_new(1, 1, &all.empty), 0);
-	assert_int_equal(fiber_chan_new(1, 0, &all.meeting), 0);
-	assert_int_equal(fiber_runtime_spawn(rt, NULL, sleep_for_ever, NULL, &all.sleeper), 0);
-	assert_int_equal(pipe(all.pipe), 0);
-	all.listener = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(bind(all.listener, (struct sockaddr *)&address, sizeof address), 0);
-	assert_int_equal(listen(all.listener, 5), 0);
+	waits_make(rt);
+	assert_int_equal(pipe(all.ends), 0);
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(listener, 5), 0);
 }
 
 static void release_all(void)
 {
-	fiber_mutex_unlock(&all.mutex);
-	fiber_rwlock_unlock(&all.rwlock);
-	fiber_timer_free(all.timer);
-	fiber_chan_unref(all.empty);
-	fiber_chan_unref(all.meeting);
-	fiber_cancel(all.sleeper);
-	fiber_join(all.sleeper, NULL, FIBER_FOREVER);
-	fiber_close(all.pipe[0]);
-	fiber_close(all.pipe[1]);
-	fiber_close(all.listener);
+	waits_release();
+	fiber_close(listener);
 }
 
 /* How often it is cancelled while it waits, while it is about to wait, and before it runs. */
-static int cancel_at_each_moment(struct fiber_runtime *rt, int (*wait)(void))
+static int cancel_at_each_moment(struct fiber_runtime *rt, int (*wait)(int64_t until))
 {
 	int bad = 0;
 
@@ -291,7 +154,7 @@ static void *read_three_times(void *arg)
 
 	fiber_cancel(fiber_self());
 	for (int i = 0; i < 3; i++)
-		n[i] = fiber_read(all.pipe[0], bytes, 4, FIBER_FOREVER);
+		n[i] = fiber_read(all.ends[0], bytes, 4, FIBER_FOREVER);
 	return NULL;
 }
 
@@ -300,14 +163,14 @@ static void test_cancel_returns_the_bytes_that_are_there_first(void **state)
 	ssize_t n[3] = {1, 1, 1};
 
 	(void)state;
-	assert_int_equal(pipe(all.pipe), 0);
-	assert_int_equal(write(all.pipe[1], "abcdef", 6), 6);
+	assert_int_equal(pipe(all.ends), 0);
+	assert_int_equal(write(all.ends[1], "abcdef", 6), 6);
 	assert_int_equal(carriers_run(read_three_times, n).error, -ECANCELED);
 	assert_int_equal(n[0], 4);
 	assert_int_equal(n[1], 2);
 	assert_int_equal(n[2], -ECANCELED);
-	close(all.pipe[0]);
-	close(all.pipe[1]);
+	close(all.ends[0]);
+	close(all.ends[1]);
 }
 
 /* -- many -- */
@@ -321,7 +184,7 @@ static void test_cancel_ends_thousands_of_sleepers(void **state)
 	(void)state;
 	assert_non_null(fibers);
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(fiber_runtime_spawn(rt, NULL, sleep_for_ever, NULL, &fibers[i]),
+		assert_int_equal(fiber_runtime_spawn(rt, NULL, sleeps_for_ever, NULL, &fibers[i]),
 				 0);
 	for (size_t i = 0; i < n; i++)
 		fiber_cancel(fibers[i]);

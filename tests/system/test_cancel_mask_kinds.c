@@ -1,118 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cancel_mask_kinds.c - no kind of wait is ended by a cancellation that the fiber masks. */
-#include "carriers.h"
+#include "waits.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-static struct {
-	struct fiber_mutex mutex, cond_mutex;
-	struct fiber_cond cond;
-	struct fiber_sem sem;
-	struct fiber_rwlock rwlock;
-	struct fiber_event event;
-	struct fiber_barrier barrier;
-	struct fiber_waitgroup waitgroup;
-	struct fiber_timer *timer;
-	struct fiber_chan *empty, *meeting;
-	struct fiber *sleeper;
-	int ends[2];
-} all;
-
-/* -- every kind of wait, until a time that nothing comes before -- */
-
-static int in_sleep(int64_t until)
-{
-	int rc = fiber_sleep_until(until);
-
-	return rc == 0 ? -ETIMEDOUT : rc;
-}
-
-static int in_park(int64_t until)
-{
-	return fiber_park(until);
-}
-
-static int in_join(int64_t until)
-{
-	return fiber_join(all.sleeper, NULL, until);
-}
-
-static int in_mutex(int64_t until)
-{
-	return fiber_mutex_lock(&all.mutex, until);
-}
-
-static int in_rdlock(int64_t until)
-{
-	return fiber_rwlock_rdlock(&all.rwlock, until);
-}
-
-static int in_wrlock(int64_t until)
-{
-	return fiber_rwlock_wrlock(&all.rwlock, until);
-}
-
-static int in_cond(int64_t until)
-{
-	int rc = fiber_mutex_lock(&all.cond_mutex, FIBER_FOREVER);
-
-	if (rc == 0) {
-		rc = fiber_cond_wait(&all.cond, &all.cond_mutex, until);
-		fiber_mutex_unlock(&all.cond_mutex);
-	}
-	return rc;
-}
-
-static int in_sem(int64_t until)
-{
-	return fiber_sem_wait(&all.sem, until);
-}
-
-static int in_event(int64_t until)
-{
-	return fiber_event_wait(&all.event, until);
-}
-
-static int in_barrier(int64_t until)
-{
-	return fiber_barrier_wait(&all.barrier, until);
-}
-
-static int in_waitgroup(int64_t until)
-{
-	return fiber_waitgroup_wait(&all.waitgroup, until);
-}
-
-static int in_timer(int64_t until)
-{
-	return fiber_timer_wait(all.timer, NULL, until);
-}
-
-static bool never(void *arg)
-{
-	(void)arg;
-	return false;
-}
-
-static int in_predicate(int64_t until)
-{
-	return fiber_wait_until(never, NULL, until);
-}
-
-static int in_send(int64_t until)
-{
-	return fiber_chan_send(all.meeting, "x", until);
-}
-
-static int in_recv(int64_t until)
-{
-	return fiber_chan_recv(all.empty, NULL, until);
-}
+/* -- the kinds that only this test has -- */
 
 static int in_select(int64_t until)
 {
@@ -122,18 +17,6 @@ static int in_select(int64_t until)
 	};
 
 	return fiber_select(cases, COUNT(cases), until);
-}
-
-static int in_read(int64_t until)
-{
-	char c;
-
-	return (int)fiber_read(all.ends[0], &c, 1, until);
-}
-
-static int in_wait_fd(int64_t until)
-{
-	return fiber_wait_fd(all.ends[0], POLLIN, until);
 }
 
 static int in_poll(int64_t until)
@@ -157,12 +40,6 @@ static void *sleeps_in_the_system(void *arg)
 static int in_block(int64_t until)
 {
 	return fiber_block(sleeps_in_the_system, NULL, NULL, until);
-}
-
-static void *sleeps_for_ever(void *arg)
-{
-	fiber_sleep_until(FIBER_FOREVER);
-	return arg;
 }
 
 /* It would cancel its members. */
@@ -204,7 +81,7 @@ static const struct {
 	const char *name;
 	int (*wait)(int64_t until);
 } waits[] = {
-	{"sleep", in_sleep},
+	{"sleep", in_sleep_until},
 	{"park", in_park},
 	{"join", in_join},
 	{"mutex", in_mutex},
@@ -229,33 +106,6 @@ static const struct {
 	{"pinned read", in_pinned_read},
 	{"pinned predicate", in_pinned_predicate},
 };
-
-static void make_all(struct fiber_runtime *rt)
-{
-	memset(&all, 0, sizeof all);
-	fiber_mutex_lock(&all.mutex, 0);
-	fiber_rwlock_wrlock(&all.rwlock, 0);
-	fiber_barrier_init(&all.barrier, 2);
-	fiber_waitgroup_add(&all.waitgroup, 1);
-	assert_int_equal(fiber_timer_new(&all.timer), 0);
-	assert_int_equal(fiber_chan_new(1, 1, &all.empty), 0);
-	assert_int_equal(fiber_chan_new(1, 0, &all.meeting), 0);
-	assert_int_equal(fiber_runtime_spawn(rt, NULL, sleeps_for_ever, NULL, &all.sleeper), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, all.ends), 0);
-}
-
-static void release_all(void)
-{
-	fiber_mutex_unlock(&all.mutex);
-	fiber_rwlock_unlock(&all.rwlock);
-	fiber_timer_free(all.timer);
-	fiber_chan_unref(all.empty);
-	fiber_chan_unref(all.meeting);
-	fiber_cancel(all.sleeper);
-	fiber_join(all.sleeper, NULL, FIBER_FOREVER);
-	fiber_close(all.ends[0]);
-	fiber_close(all.ends[1]);
-}
 
 struct turn {
 	int (*wait)(int64_t until);
@@ -318,7 +168,8 @@ static void test_cancel_mask_lets_every_kind_of_wait_go_on(void **state)
 	(void)state;
 	options.pinned_policy = FIBER_PINNED_SILENT;
 	assert_int_equal(fiber_runtime_start(&options, &rt), 0);
-	make_all(rt);
+	waits_make(rt);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, all.ends), 0);
 	for (i = 0; i < COUNT(waits); i++) {
 		if (outlasts_a_cancellation(rt, waits[i].wait, false) &&
 		    outlasts_a_cancellation(rt, waits[i].wait, true))
@@ -326,7 +177,7 @@ static void test_cancel_mask_lets_every_kind_of_wait_go_on(void **state)
 		print_message("# %s\n", waits[i].name);
 		bad++;
 	}
-	release_all();
+	waits_release();
 	carriers_finish(rt);
 	assert_int_equal(bad, 0);
 }
