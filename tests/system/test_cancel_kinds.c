@@ -6,6 +6,7 @@
  * what it waited for is as if it had never come.
  */
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,15 +37,9 @@ static int in_park(void)
 	return fiber_park(FIBER_FOREVER);
 }
 
-static bool never(void *arg)
-{
-	(void)arg;
-	return false;
-}
-
 static int in_predicate(void)
 {
-	return fiber_wait_until(never, NULL, FIBER_FOREVER);
+	return fiber_wait_until(harness_never, NULL, FIBER_FOREVER);
 }
 
 static int in_join(void)
@@ -108,18 +103,12 @@ static int in_waitgroup(void)
 	return fiber_waitgroup_wait(&waitgroup, FIBER_FOREVER);
 }
 
-static void *park_for_ever(void *arg)
-{
-	fiber_park(FIBER_FOREVER);
-	return arg;
-}
-
 static int in_group(void)
 {
 	struct fiber_group group;
 
 	fiber_group_init(&group);
-	fiber_group_spawn(&group, park_for_ever, NULL);
+	fiber_group_spawn(&group, harness_park, NULL);
 	return fiber_group_wait(&group, FIBER_FOREVER);
 }
 
@@ -245,7 +234,7 @@ static struct fiber *prepare(struct fiber_runtime *rt)
 	assert_int_equal(fiber_timer_new(&timer), 0);
 	assert_int_equal(pipe(pipe_ends), 0);
 	assert_int_equal(fiber_runtime_start(&options, &other), 0);
-	assert_int_equal(fiber_runtime_spawn(other, NULL, park_for_ever, NULL, &parked), 0);
+	assert_int_equal(fiber_runtime_spawn(other, NULL, harness_park, NULL, &parked), 0);
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, run_once, NULL, &runner), 0);
 	await_kind(runner, "event");
 	return runner;

@@ -74,7 +74,7 @@ static int in_pinned_predicate(int64_t until)
 {
 	FIBER_PINNED_SCOPE;
 
-	return fiber_wait_until(never, NULL, until);
+	return fiber_wait_until(harness_never, NULL, until);
 }
 
 static const struct {

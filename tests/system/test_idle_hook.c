@@ -6,6 +6,7 @@
  * service thread ticks, but a wake-up that is lost on one carrier nothing mends.
  */
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -102,17 +103,6 @@ static struct fiber *spawn(struct program *p, unsigned flags, fiber_fn *fn, void
 	return f;
 }
 
-static void *nothing(void *arg)
-{
-	return arg;
-}
-
-static void *parks_once(void *arg)
-{
-	fiber_park(FIBER_FOREVER);
-	return arg;
-}
-
 static void test_idle_hook_hears_of_what_other_threads_make_runnable(void **state)
 {
 	struct program p = {.wait = polls};
@@ -124,7 +114,7 @@ static void test_idle_hook_hears_of_what_other_threads_make_runnable(void **stat
 		struct fiber *f;
 
 		await_hook(&p);
-		f = spawn(&p, flags[i % 3], i % 2 ? nothing : parks_once, NULL);
+		f = spawn(&p, flags[i % 3], i % 2 ? harness_nothing : harness_park, NULL);
 		if (i % 2 == 0) {
 			carriers_await_suspended(f);
 			await_hook(&p);
@@ -252,7 +242,7 @@ static void test_idle_hook_that_does_not_wait_is_called_again_and_again(void **s
 		sched_yield();
 	assert_int_equal(fiber_join(spawn(&p, 0, naps, &p), &r, FIBER_FOREVER), 0);
 	assert_null(r.value);
-	assert_int_equal(fiber_join(spawn(&p, 0, nothing, NULL), NULL, FIBER_FOREVER), 0);
+	assert_int_equal(fiber_join(spawn(&p, 0, harness_nothing, NULL), NULL, FIBER_FOREVER), 0);
 	finish(&p);
 }
 
@@ -273,7 +263,8 @@ static void test_idle_hook_that_fails_leaves_the_waiting_to_the_runtime(void **s
 	assert_int_equal(fiber_join(spawn(&p, 0, naps, &p), &r, FIBER_FOREVER), 0);
 	assert_null(r.value);
 	for (int i = 0; i < 50; i++)
-		assert_int_equal(fiber_join(spawn(&p, 0, nothing, NULL), NULL, FIBER_FOREVER), 0);
+		assert_int_equal(
+			fiber_join(spawn(&p, 0, harness_nothing, NULL), NULL, FIBER_FOREVER), 0);
 	/* One for each sleep of a carrier, and not one after the other all the time: 100 wake-ups, and while a
 	 * fiber is busy one of the service thread's each millisecond. */
 	assert_in_range(p.calls, 1, 5000);
@@ -312,7 +303,7 @@ static int makes(struct program *p, int64_t deadline)
 		return polls(p, deadline);
 	p->strange += fiber_runtime_finish(p->rt, 0) != -EPERM;
 	p->strange += fiber_yield() != -EPERM;
-	p->strange += fiber_spawn(nothing, NULL, NULL) != -EPERM;
+	p->strange += fiber_spawn(harness_nothing, NULL, NULL) != -EPERM;
 	if (p->made < 200)
 		fiber_unpark(parked);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_life.c - a fiber's life: spawned from anywhere, joined or let go, ended in three ways. */
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,12 +10,6 @@
 static void *twice(void *arg)
 {
 	return (void *)((intptr_t)arg * 2);
-}
-
-static void *park(void *arg)
-{
-	fiber_park(FIBER_FOREVER);
-	return arg;
 }
 
 static void *yield_a_while(void *arg)
@@ -118,7 +113,7 @@ static void *join_impatiently(void *arg)
 	struct fiber *f;
 	int64_t deadline = fiber_after(2 * MS);
 
-	if (fiber_spawn(park, NULL, &f) < 0)
+	if (fiber_spawn(harness_park, NULL, &f) < 0)
 		return NULL;
 	j->past = fiber_join(f, NULL, 0);
 	j->soon = fiber_join(f, NULL, deadline);
@@ -153,7 +148,7 @@ static void test_life_join_that_timed_out_can_be_repeated_from_a_thread(void **s
 	struct fiber *f;
 
 	(void)state;
-	assert_int_equal(fiber_runtime_spawn(rt, NULL, park, NULL, &f), 0);
+	assert_int_equal(fiber_runtime_spawn(rt, NULL, harness_park, NULL, &f), 0);
 	j.past = fiber_join(f, NULL, 0);
 	j.soon = fiber_join(f, NULL, deadline);
 	j.early = fiber_now() < deadline;

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/harness/fibers.h"
 #include "tests/harness/process.h"
 
 static struct fiber_mutex mutex = {.name = "config"};
@@ -79,20 +80,9 @@ static void *join_self(void *arg)
 	return arg;
 }
 
-static void *nothing(void *arg)
-{
-	return arg;
-}
-
-static void *park(void *arg)
-{
-	fiber_park(FIBER_FOREVER);
-	return arg;
-}
-
 static void *join_twice(void *arg)
 {
-	struct fiber *other = named(nothing, "child");
+	struct fiber *other = named(harness_nothing, "child");
 
 	fiber_join(other, NULL, FIBER_FOREVER);
 	fiber_join(other, NULL, FIBER_FOREVER);
@@ -101,7 +91,7 @@ static void *join_twice(void *arg)
 
 static void *join_twice_after_its_end(void *arg)
 {
-	struct fiber *other = named(nothing, "child");
+	struct fiber *other = named(harness_nothing, "child");
 
 	while (fiber_state(other) != FIBER_DEAD)
 		fiber_yield();
@@ -110,7 +100,7 @@ static void *join_twice_after_its_end(void *arg)
 
 static void *detach_after_join(void *arg)
 {
-	struct fiber *other = named(nothing, "child");
+	struct fiber *other = named(harness_nothing, "child");
 
 	fiber_join(other, NULL, FIBER_FOREVER);
 	fiber_detach(other);
@@ -119,7 +109,7 @@ static void *detach_after_join(void *arg)
 
 static void *join_detached(void *arg)
 {
-	struct fiber *other = named(park, "child");
+	struct fiber *other = named(harness_park, "child");
 
 	fiber_detach(other);
 	fiber_join(other, NULL, FIBER_FOREVER);
@@ -128,7 +118,7 @@ static void *join_detached(void *arg)
 
 static void *detach_twice(void *arg)
 {
-	struct fiber *other = named(park, "child");
+	struct fiber *other = named(harness_park, "child");
 
 	fiber_detach(other);
 	fiber_detach(other);
@@ -143,7 +133,7 @@ static void *join_it(void *arg)
 
 static void *join_by_two(void *arg)
 {
-	struct fiber *other = named(park, "child"), *first;
+	struct fiber *other = named(harness_park, "child"), *first;
 
 	fiber_spawn(join_it, other, &first);
 	carriers_await_suspended(first);
@@ -153,7 +143,7 @@ static void *join_by_two(void *arg)
 
 static void *detach_joined(void *arg)
 {
-	struct fiber *other = named(park, "child"), *first;
+	struct fiber *other = named(harness_park, "child"), *first;
 
 	fiber_spawn(join_it, other, &first);
 	carriers_await_suspended(first);
@@ -185,8 +175,8 @@ static void *leave_group(void *arg)
 
 	fiber_set_name(fiber_self(), "leaver");
 	fiber_group_init(&group);
-	fiber_group_spawn(&group, park, NULL);
-	fiber_group_spawn(&group, park, NULL);
+	fiber_group_spawn(&group, harness_park, NULL);
+	fiber_group_spawn(&group, harness_park, NULL);
 	return arg;
 }
 
@@ -194,7 +184,7 @@ static atomic_bool spawned_into;
 
 static void *spawn_into(void *arg)
 {
-	fiber_group_spawn(arg, park, NULL);
+	fiber_group_spawn(arg, harness_park, NULL);
 	spawned_into = true;
 	return NULL;
 }
@@ -246,7 +236,7 @@ static void exit_in_idle_hook(void)
 	struct fiber_runtime_options options = carriers_options();
 
 	options.idle = exit_in_hook;
-	fiber_run(park, NULL, &options, NULL);
+	fiber_run(harness_park, NULL, &options, NULL);
 }
 
 static const struct misuse {

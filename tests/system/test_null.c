@@ -14,6 +14,7 @@
 #include <fiber_layout.h>
 
 #include "arch/arch.h"
+#include "tests/harness/fibers.h"
 #include "tests/harness/process.h"
 
 #ifdef __clang__
@@ -39,84 +40,80 @@ static void once(void *arg)
 }
 
 /* name, what is NULL, whether the call faults, the call */
-#define CALLS(X)                                                                                  \
-	X(fiber_join, "the fiber", 0, fiber_join(FIBER, NULL, FIBER_FOREVER))                     \
-	X(fiber_detach, "the fiber", 0, fiber_detach(FIBER))                                      \
-	X(fiber_submit, "the fiber", 0, fiber_submit(NULL, FIBER))                                \
-	X(fiber_cancel, "the fiber", 0, fiber_cancel(FIBER))                                      \
-	X(fiber_unpark, "the fiber", 0, fiber_unpark(FIBER))                                      \
-	X(fiber_id, "the fiber", 0, fiber_id(FIBER))                                              \
-	X(fiber_name, "the fiber", 0, fiber_name(FIBER))                                          \
-	X(fiber_set_name, "the fiber", 0, fiber_set_name(FIBER, "x"))                             \
-	X(fiber_state, "the fiber", 0, fiber_state(FIBER))                                        \
-	X(fiber_wait_until, "the predicate", 0, fiber_wait_until(NULL, NULL, FIBER_FOREVER))      \
-	X(fiber_runtime_start, "ret", 0, fiber_runtime_start(NULL, NULL))                         \
-	X(fiber_runtime_spawn, "the runtime", 0, fiber_runtime_spawn(RT, NULL, none, NULL, NULL)) \
-	X(fiber_runtime_done, "the runtime", 0, fiber_runtime_done(RT))                           \
-	X(fiber_runtime_finish, "the runtime", 0, fiber_runtime_finish(RT, FIBER_FOREVER))        \
-	X(fiber_pinned_policy, "the runtime", 0, fiber_pinned_policy(RT))                         \
-	X(fiber_set_pinned_policy, "the runtime", 0,                                              \
-	  fiber_set_pinned_policy(RT, FIBER_PINNED_WARN))                                         \
-	X(fiber_mutex_lock, "the mutex", 1, fiber_mutex_lock(MUTEX, FIBER_FOREVER))               \
-	X(fiber_mutex_trylock, "the mutex", 1, fiber_mutex_trylock(MUTEX))                        \
-	X(fiber_mutex_unlock, "the mutex", 1, fiber_mutex_unlock(MUTEX))                          \
-	X(fiber_rwlock_rdlock, "the rwlock", 0, fiber_rwlock_rdlock(RWLOCK, FIBER_FOREVER))       \
-	X(fiber_rwlock_wrlock, "the rwlock", 0, fiber_rwlock_wrlock(RWLOCK, FIBER_FOREVER))       \
-	X(fiber_rwlock_tryrdlock, "the rwlock", 0, fiber_rwlock_tryrdlock(RWLOCK))                \
-	X(fiber_rwlock_trywrlock, "the rwlock", 0, fiber_rwlock_trywrlock(RWLOCK))                \
-	X(fiber_rwlock_unlock, "the rwlock", 0, fiber_rwlock_unlock(RWLOCK))                      \
-	X(fiber_cond_wait, "the mutex", 0, fiber_cond_wait(&cond, MUTEX, FIBER_FOREVER))          \
-	X(fiber_cond_signal, "the condition", 0, fiber_cond_signal(null))                         \
-	X(fiber_cond_broadcast, "the condition", 0, fiber_cond_broadcast(null))                   \
-	X(fiber_sem_init, "the semaphore", 0, fiber_sem_init(null, 1))                            \
-	X(fiber_sem_wait, "the semaphore", 0, fiber_sem_wait(null, FIBER_FOREVER))                \
-	X(fiber_sem_trywait, "the semaphore", 0, fiber_sem_trywait(null))                         \
-	X(fiber_sem_value, "the semaphore", 0, fiber_sem_value(null))                             \
-	X(fiber_sem_post, "the semaphore", 0, fiber_sem_post(null))                               \
-	X(fiber_event_wait, "the event", 0, fiber_event_wait(null, FIBER_FOREVER))                \
-	X(fiber_event_set, "the event", 0, fiber_event_set(null))                                 \
-	X(fiber_event_reset, "the event", 0, fiber_event_reset(null))                             \
-	X(fiber_barrier_init, "the barrier", 0, fiber_barrier_init(null, 2))                      \
-	X(fiber_barrier_wait, "the barrier", 0, fiber_barrier_wait(null, FIBER_FOREVER))          \
-	X(fiber_once, "the once", 1, fiber_once(null, once, NULL))                                \
-	X(fiber_waitgroup_add, "the waitgroup", 0, fiber_waitgroup_add(null, 1))                  \
-	X(fiber_waitgroup_done, "the waitgroup", 0, fiber_waitgroup_done(null))                   \
-	X(fiber_waitgroup_wait, "the waitgroup", 0, fiber_waitgroup_wait(null, FIBER_FOREVER))    \
-	X(fiber_object_name, "the object", 0, fiber_object_name(null, "x"))                       \
-	X(fiber_group_init, "the group", 0, fiber_group_init(null))                               \
-	X(fiber_group_set_flags, "the group", 0, fiber_group_set_flags(null, 0))                  \
-	X(fiber_group_spawn, "the group", 0, fiber_group_spawn(null, none, NULL))                 \
-	X(fiber_group_wait, "the group", 0, fiber_group_wait(null, FIBER_FOREVER))                \
-	X(fiber_group_cancel, "the group", 0, fiber_group_cancel(null))                           \
-	X(fiber_group_live, "the group", 0, fiber_group_live(null))                               \
-	X(fiber_timer_new, "ret", 0, fiber_timer_new(null))                                       \
-	X(fiber_timer_arm, "the timer", 0, fiber_timer_arm(null, 0, 0))                           \
-	X(fiber_timer_wait, "the timer", 0, fiber_timer_wait(null, NULL, FIBER_FOREVER))          \
-	X(fiber_chan_new, "ret", 0, fiber_chan_new(4, 1, null))                                   \
-	X(fiber_chan_ref, "the channel", 0, fiber_chan_ref(CHAN))                                 \
-	X(fiber_chan_send, "the channel", 1, fiber_chan_send(CHAN, "x", FIBER_FOREVER))           \
-	X(fiber_chan_recv, "the channel", 1, fiber_chan_recv(CHAN, NULL, FIBER_FOREVER))          \
-	X(fiber_chan_close, "the channel", 0, fiber_chan_close(CHAN))                             \
-	X(fiber_chan_length, "the channel", 0, fiber_chan_length(CHAN))                           \
-	X(fiber_select, "the array of cases", 0, fiber_select(null, 1, FIBER_FOREVER))            \
-	X(fiber_context_init, "the context", 0, fiber_context_init(null, &cond, 1, once, NULL))   \
-	X(fiber_thread_to_context, "the context", 0, fiber_thread_to_context(null))               \
-	X(fiber_context_end, "the context", 0, fiber_context_end(null, null))                     \
-	X(fiber_context_release, "the context", 0, fiber_context_release(null))                   \
-	X(fiber_stack_free, "the stack", 0, fiber_stack_free(null))                               \
-	X(fiber_info_label, "the info", 0, fiber_info_label(null, null, NULL, NULL))              \
-	X(fiber_snapshot, "ret", 0, fiber_snapshot(NULL, null))                                   \
-	X(fiber_snapshot_count, "the snapshot", 0, fiber_snapshot_count(SNAP))                    \
-	X(fiber_snapshot_next, "the snapshot", 0, fiber_snapshot_next(SNAP, null))                \
-	X(fiber_foreach, "the function", 0, fiber_foreach(NULL, NULL, NULL))                      \
-	X(fiber_op_prepare, "ret", 0, fiber_op_prepare(null, NULL))                               \
-	X(fiber_op_await, "the operation", 0, fiber_op_await(OP, FIBER_FOREVER))                  \
+#define CALLS(X)                                                                                \
+	X(fiber_join, "the fiber", 0, fiber_join(FIBER, NULL, FIBER_FOREVER))                   \
+	X(fiber_detach, "the fiber", 0, fiber_detach(FIBER))                                    \
+	X(fiber_submit, "the fiber", 0, fiber_submit(NULL, FIBER))                              \
+	X(fiber_cancel, "the fiber", 0, fiber_cancel(FIBER))                                    \
+	X(fiber_unpark, "the fiber", 0, fiber_unpark(FIBER))                                    \
+	X(fiber_id, "the fiber", 0, fiber_id(FIBER))                                            \
+	X(fiber_name, "the fiber", 0, fiber_name(FIBER))                                        \
+	X(fiber_set_name, "the fiber", 0, fiber_set_name(FIBER, "x"))                           \
+	X(fiber_state, "the fiber", 0, fiber_state(FIBER))                                      \
+	X(fiber_wait_until, "the predicate", 0, fiber_wait_until(NULL, NULL, FIBER_FOREVER))    \
+	X(fiber_runtime_start, "ret", 0, fiber_runtime_start(NULL, NULL))                       \
+	X(fiber_runtime_spawn, "the runtime", 0,                                                \
+	  fiber_runtime_spawn(RT, NULL, harness_nothing, NULL, NULL))                           \
+	X(fiber_runtime_done, "the runtime", 0, fiber_runtime_done(RT))                         \
+	X(fiber_runtime_finish, "the runtime", 0, fiber_runtime_finish(RT, FIBER_FOREVER))      \
+	X(fiber_pinned_policy, "the runtime", 0, fiber_pinned_policy(RT))                       \
+	X(fiber_set_pinned_policy, "the runtime", 0,                                            \
+	  fiber_set_pinned_policy(RT, FIBER_PINNED_WARN))                                       \
+	X(fiber_mutex_lock, "the mutex", 1, fiber_mutex_lock(MUTEX, FIBER_FOREVER))             \
+	X(fiber_mutex_trylock, "the mutex", 1, fiber_mutex_trylock(MUTEX))                      \
+	X(fiber_mutex_unlock, "the mutex", 1, fiber_mutex_unlock(MUTEX))                        \
+	X(fiber_rwlock_rdlock, "the rwlock", 0, fiber_rwlock_rdlock(RWLOCK, FIBER_FOREVER))     \
+	X(fiber_rwlock_wrlock, "the rwlock", 0, fiber_rwlock_wrlock(RWLOCK, FIBER_FOREVER))     \
+	X(fiber_rwlock_tryrdlock, "the rwlock", 0, fiber_rwlock_tryrdlock(RWLOCK))              \
+	X(fiber_rwlock_trywrlock, "the rwlock", 0, fiber_rwlock_trywrlock(RWLOCK))              \
+	X(fiber_rwlock_unlock, "the rwlock", 0, fiber_rwlock_unlock(RWLOCK))                    \
+	X(fiber_cond_wait, "the mutex", 0, fiber_cond_wait(&cond, MUTEX, FIBER_FOREVER))        \
+	X(fiber_cond_signal, "the condition", 0, fiber_cond_signal(null))                       \
+	X(fiber_cond_broadcast, "the condition", 0, fiber_cond_broadcast(null))                 \
+	X(fiber_sem_init, "the semaphore", 0, fiber_sem_init(null, 1))                          \
+	X(fiber_sem_wait, "the semaphore", 0, fiber_sem_wait(null, FIBER_FOREVER))              \
+	X(fiber_sem_trywait, "the semaphore", 0, fiber_sem_trywait(null))                       \
+	X(fiber_sem_value, "the semaphore", 0, fiber_sem_value(null))                           \
+	X(fiber_sem_post, "the semaphore", 0, fiber_sem_post(null))                             \
+	X(fiber_event_wait, "the event", 0, fiber_event_wait(null, FIBER_FOREVER))              \
+	X(fiber_event_set, "the event", 0, fiber_event_set(null))                               \
+	X(fiber_event_reset, "the event", 0, fiber_event_reset(null))                           \
+	X(fiber_barrier_init, "the barrier", 0, fiber_barrier_init(null, 2))                    \
+	X(fiber_barrier_wait, "the barrier", 0, fiber_barrier_wait(null, FIBER_FOREVER))        \
+	X(fiber_once, "the once", 1, fiber_once(null, once, NULL))                              \
+	X(fiber_waitgroup_add, "the waitgroup", 0, fiber_waitgroup_add(null, 1))                \
+	X(fiber_waitgroup_done, "the waitgroup", 0, fiber_waitgroup_done(null))                 \
+	X(fiber_waitgroup_wait, "the waitgroup", 0, fiber_waitgroup_wait(null, FIBER_FOREVER))  \
+	X(fiber_object_name, "the object", 0, fiber_object_name(null, "x"))                     \
+	X(fiber_group_init, "the group", 0, fiber_group_init(null))                             \
+	X(fiber_group_set_flags, "the group", 0, fiber_group_set_flags(null, 0))                \
+	X(fiber_group_spawn, "the group", 0, fiber_group_spawn(null, harness_nothing, NULL))    \
+	X(fiber_group_wait, "the group", 0, fiber_group_wait(null, FIBER_FOREVER))              \
+	X(fiber_group_cancel, "the group", 0, fiber_group_cancel(null))                         \
+	X(fiber_group_live, "the group", 0, fiber_group_live(null))                             \
+	X(fiber_timer_new, "ret", 0, fiber_timer_new(null))                                     \
+	X(fiber_timer_arm, "the timer", 0, fiber_timer_arm(null, 0, 0))                         \
+	X(fiber_timer_wait, "the timer", 0, fiber_timer_wait(null, NULL, FIBER_FOREVER))        \
+	X(fiber_chan_new, "ret", 0, fiber_chan_new(4, 1, null))                                 \
+	X(fiber_chan_ref, "the channel", 0, fiber_chan_ref(CHAN))                               \
+	X(fiber_chan_send, "the channel", 1, fiber_chan_send(CHAN, "x", FIBER_FOREVER))         \
+	X(fiber_chan_recv, "the channel", 1, fiber_chan_recv(CHAN, NULL, FIBER_FOREVER))        \
+	X(fiber_chan_close, "the channel", 0, fiber_chan_close(CHAN))                           \
+	X(fiber_chan_length, "the channel", 0, fiber_chan_length(CHAN))                         \
+	X(fiber_select, "the array of cases", 0, fiber_select(null, 1, FIBER_FOREVER))          \
+	X(fiber_context_init, "the context", 0, fiber_context_init(null, &cond, 1, once, NULL)) \
+	X(fiber_thread_to_context, "the context", 0, fiber_thread_to_context(null))             \
+	X(fiber_context_end, "the context", 0, fiber_context_end(null, null))                   \
+	X(fiber_context_release, "the context", 0, fiber_context_release(null))                 \
+	X(fiber_stack_free, "the stack", 0, fiber_stack_free(null))                             \
+	X(fiber_info_label, "the info", 0, fiber_info_label(null, null, NULL, NULL))            \
+	X(fiber_snapshot, "ret", 0, fiber_snapshot(NULL, null))                                 \
+	X(fiber_snapshot_count, "the snapshot", 0, fiber_snapshot_count(SNAP))                  \
+	X(fiber_snapshot_next, "the snapshot", 0, fiber_snapshot_next(SNAP, null))              \
+	X(fiber_foreach, "the function", 0, fiber_foreach(NULL, NULL, NULL))                    \
+	X(fiber_op_prepare, "ret", 0, fiber_op_prepare(null, NULL))                             \
+	X(fiber_op_await, "the operation", 0, fiber_op_await(OP, FIBER_FOREVER))                \
 	X(fiber_op_detach, "the operation", 0, fiber_op_detach(OP, NULL, NULL))
-
-static void *none(void *arg)
-{
-	return arg;
-}
 
 #define DEFINE(name, what, faults, call)    \
 	static void *null_##name(void *arg) \
@@ -219,7 +216,7 @@ static void test_null_is_fine_where_the_headers_say_so(void **state)
 	fiber_chan_unref(NULL);
 	fiber_snapshot_free(NULL);
 	assert_int_equal(fiber_runtime_fd(NULL), -EPERM);
-	assert_int_equal(fiber_run(none, NULL, &options, &result), 0);
+	assert_int_equal(fiber_run(harness_nothing, NULL, &options, &result), 0);
 	assert_int_equal(result.error, 0);
 }
 

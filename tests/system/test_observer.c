@@ -24,6 +24,7 @@
 
 #include <fiber.h>
 
+#include "tests/harness/fibers.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
 #include "wire/client.h"
@@ -154,12 +155,6 @@ static void *observers(void *arg)
 	return arg;
 }
 
-static void *waits(void *arg)
-{
-	fiber_park(FIBER_FOREVER);
-	return arg;
-}
-
 static void *computes(void *arg)
 {
 	while (!atomic_load(&over))
@@ -176,7 +171,7 @@ static void *begin(void *arg)
 	unsigned i;
 
 	for (i = 0; i < count; i++)
-		failure |= fiber_spawn_attr(&waiting, waits, NULL, NULL);
+		failure |= fiber_spawn_attr(&waiting, harness_park, NULL, NULL);
 	for (i = 0; i + 1 < *carriers; i++)
 		failure |= fiber_spawn(computes, NULL, NULL);
 	failure |= pthread_create(&thread, NULL, watching, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_pin.c - a pinned fiber stays where it is, and its waits follow the policy of the moment. */
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -142,12 +143,6 @@ static struct fiber_mutex held;
 static struct fiber_sem none;
 static struct fiber_cond cond;
 
-static void *park(void *arg)
-{
-	fiber_park(FIBER_FOREVER);
-	return arg;
-}
-
 #define WAITS 6
 
 /* Every kind of wait that there is, pinned, with 2 ms to go. */
@@ -180,7 +175,7 @@ static void *wait_under_each_policy(void *arg)
 	struct fiber *other;
 	int fds[2];
 
-	if (pipe(fds) < 0 || fiber_spawn(park, NULL, &other) < 0)
+	if (pipe(fds) < 0 || fiber_spawn(harness_park, NULL, &other) < 0)
 		return NULL;
 	for (int i = 0; i < 3; i++) {
 		fiber_set_pinned_policy(fiber_runtime_self(), policies[i]);
@@ -222,7 +217,7 @@ static void *do_what_needs_no_wait(void *arg)
 	char byte = 'x';
 	int fds[2], wrong = 0;
 
-	if (pipe(fds) < 0 || fiber_spawn(park, NULL, &other) < 0)
+	if (pipe(fds) < 0 || fiber_spawn(harness_park, NULL, &other) < 0)
 		return NULL;
 	fiber_unpark(other);
 	while (fiber_state(other) != FIBER_DEAD)

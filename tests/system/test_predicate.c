@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_predicate.c - many fibers and threads wait for what nobody announces. */
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -62,16 +63,10 @@ static void test_predicate_is_waited_for_by_many_fibers_and_threads(void **state
 	carriers_finish(rt);
 }
 
-static bool never(void *arg)
-{
-	(void)arg;
-	return false;
-}
-
 static void *give_up(void *arg)
 {
 	int64_t deadline = fiber_after(3 * MS);
-	int rc = fiber_wait_until(never, arg, deadline);
+	int rc = fiber_wait_until(harness_never, arg, deadline);
 
 	return (void *)(intptr_t)(rc == -ETIMEDOUT && fiber_now() < deadline ? -ETIME : rc);
 }

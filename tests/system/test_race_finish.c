@@ -7,6 +7,7 @@
  * nobody hangs.
  */
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <pthread.h>
 
@@ -66,11 +67,6 @@ static void test_finish_waits_for_a_fiber_of_another_runtime_that_wakes_the_last
 	carriers_finish(other);
 }
 
-static void *end_at_once(void *arg)
-{
-	return arg;
-}
-
 static void *join_it(void *arg)
 {
 	return (void *)(intptr_t)fiber_join(arg, NULL, FIBER_FOREVER);
@@ -87,7 +83,7 @@ static void test_finish_waits_for_a_carrier_of_another_runtime_that_wakes_a_join
 		struct fiber_runtime *const rt = carriers_start();
 		struct fiber *fiber;
 
-		assert_int_equal(fiber_create(NULL, end_at_once, NULL, &fiber), 0);
+		assert_int_equal(fiber_create(NULL, harness_nothing, NULL, &fiber), 0);
 		assert_int_equal(fiber_runtime_spawn(rt, NULL, join_it, fiber, NULL), 0);
 		assert_int_equal(fiber_submit(other, fiber), 0);
 		carriers_finish(rt);

@@ -6,6 +6,7 @@
  * at some fork or other. A child that inherits one hangs, and is ended by its alarm.
  */
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -16,11 +17,6 @@
 
 static _Atomic bool enough;
 
-static void *end_at_once(void *arg)
-{
-	return arg;
-}
-
 static void *spawn_all_the_time(void *arg)
 {
 	struct fiber *fibers[BATCH];
@@ -28,7 +24,7 @@ static void *spawn_all_the_time(void *arg)
 
 	while (!enough) {
 		for (i = 0; i < COUNT(fibers); i++)
-			fiber_spawn(end_at_once, arg, &fibers[i]);
+			fiber_spawn(harness_nothing, arg, &fibers[i]);
 		for (i = 0; i < COUNT(fibers); i++)
 			fiber_join(fibers[i], NULL, FIBER_FOREVER);
 	}
@@ -54,7 +50,7 @@ static void *live_anew(void *arg)
 
 	(void)arg;
 	for (i = 0; i < 20; i++)
-		if (fiber_spawn(end_at_once, NULL, &fiber) < 0 ||
+		if (fiber_spawn(harness_nothing, NULL, &fiber) < 0 ||
 		    fiber_join(fiber, NULL, FIBER_FOREVER) < 0)
 			return NULL;
 	if (fiber_spawn(read_one, NULL, &fiber) < 0)

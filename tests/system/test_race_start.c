@@ -6,15 +6,11 @@
  * and the last of them, and the process' name.
  */
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <pthread.h>
 
 #define THREADS 6
-
-static void *end_at_once(void *arg)
-{
-	return arg;
-}
 
 static void *spawn_some(void *arg)
 {
@@ -22,7 +18,7 @@ static void *spawn_some(void *arg)
 	size_t i;
 
 	for (i = 0; i < COUNT(fibers); i++)
-		fiber_spawn(end_at_once, arg, &fibers[i]);
+		fiber_spawn(harness_nothing, arg, &fibers[i]);
 	for (i = 0; i < COUNT(fibers); i++)
 		fiber_join(fibers[i], NULL, FIBER_FOREVER);
 	return arg;

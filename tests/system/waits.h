@@ -9,6 +9,7 @@
 #define SYSTEM_WAITS_H
 
 #include "carriers.h"
+#include "tests/harness/fibers.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -97,15 +98,9 @@ static inline int in_timer(int64_t until)
 	return fiber_timer_wait(all.timer, NULL, until);
 }
 
-static inline bool never(void *arg)
-{
-	(void)arg;
-	return false;
-}
-
 static inline int in_predicate(int64_t until)
 {
-	return fiber_wait_until(never, NULL, until);
+	return fiber_wait_until(harness_never, NULL, until);
 }
 
 static inline int in_send(int64_t until)

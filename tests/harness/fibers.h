@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* fibers.h - what a test runs in a fiber that only has to exist, and the wait until one waits. */
+#ifndef HARNESS_FIBERS_H
+#define HARNESS_FIBERS_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+#include <fiber.h>
+
+/* A fiber that exits at once with its argument. */
+static inline void *harness_nothing(void *arg)
+{
+	return arg;
+}
+
+/* A fiber that parks until it is unparked or cancelled, then exits with its argument. */
+static inline void *harness_park(void *arg)
+{
+	fiber_park(FIBER_FOREVER);
+	return arg;
+}
+
+/* A predicate that never holds. */
+static inline bool harness_never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+/* Wait on this thread until the fiber is suspended. It may still be on its stack: see off_stack.h. */
+static inline void harness_await_suspended(const struct fiber *fiber)
+{
+	while (fiber_state(fiber) != FIBER_SUSPENDED)
+		sched_yield();
+}
+
+#endif
