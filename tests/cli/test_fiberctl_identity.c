@@ -98,20 +98,29 @@ static void test_program_of_another_user_that_is_what_it_says_is_shown(void **st
 	crowd_end(&crowd);
 }
 
+/* Start a listener in OWN_FOLDER whose socket has the name of its own process, which is known only afterwards. */
+static pid_t start_named(struct listener_how how)
+{
+	static const char path[] = OWN_FOLDER "/early.sock";
+	pid_t pid;
+
+	own_need();
+	own_folder(OWN_FOLDER, OWN_USER);
+	how.path = path;
+	pid = listener_start(&how);
+	assert_int_equal(rename(path, own_path(OWN_FOLDER, pid)), 0);
+	return pid;
+}
+
 static void test_answer_of_another_user_that_names_another_process_is_left_out(void **state)
 {
-	char said[128], path[64];
+	const struct listener_how how = {.user = OWN_USER, .claims = getpid()};
 	struct harness_process *p;
-	struct listener_how how = {.user = OWN_USER, .claims = getpid(), .path = path};
+	char said[128];
 	pid_t pid;
 
 	(void)state;
-	own_need();
-	own_folder(OWN_FOLDER, OWN_USER);
-	/* Its name is right: it has to be known before. */
-	snprintf(path, sizeof(path), OWN_FOLDER "/early.sock");
-	pid = listener_start(&how);
-	assert_int_equal(rename(path, own_path(OWN_FOLDER, pid)), 0);
+	pid = start_named(how);
 	snprintf(said, sizeof(said),
 		 "process %d \"liar\" (uid %d) listens there, and answers that it is "
 		 "process %d\n",
@@ -135,16 +144,11 @@ static void test_answer_of_another_user_that_names_another_process_is_left_out(v
 
 static void test_listener_that_became_another_user_is_left_out(void **state)
 {
-	char path[64];
-	const struct listener_how how = {.user = OWN_USER, .back = true, .path = path};
+	const struct listener_how how = {.user = OWN_USER, .back = true};
 	pid_t pid;
 
 	(void)state;
-	own_need();
-	own_folder(OWN_FOLDER, OWN_USER);
-	snprintf(path, sizeof(path), OWN_FOLDER "/early.sock");
-	pid = listener_start(&how);
-	assert_int_equal(rename(path, own_path(OWN_FOLDER, pid)), 0);
+	pid = start_named(how);
 	own_expect(own_tool(NULL, NULL, NULL), 0, "", ", and runs as another user now\n");
 	own_expect(own_tool("list", cli_number((uint64_t)pid), NULL), 2, "",
 		   cli_number((uint64_t)pid));
@@ -153,17 +157,12 @@ static void test_listener_that_became_another_user_is_left_out(void **state)
 
 static void test_socket_that_a_child_of_a_dead_process_holds_is_left_out(void **state)
 {
-	char path[64];
-	const struct listener_how how = {.user = OWN_USER, .heir = true, .path = path};
+	const struct listener_how how = {.user = OWN_USER, .heir = true};
 	struct harness_process *p;
 	pid_t pid;
 
 	(void)state;
-	own_need();
-	own_folder(OWN_FOLDER, OWN_USER);
-	snprintf(path, sizeof(path), OWN_FOLDER "/early.sock");
-	pid = listener_start(&how);
-	assert_int_equal(rename(path, own_path(OWN_FOLDER, pid)), 0);
+	pid = start_named(how);
 	p = own_tool(NULL, NULL, NULL);
 	cli_expect(p, 0);
 	assert_int_equal(own_lines_of(p, pid), 0);

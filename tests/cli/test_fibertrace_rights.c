@@ -225,15 +225,9 @@ static void test_a_program_with_file_capabilities_is_not_dumpable(void **state)
 /* Who may run it and not read it may not read its memory either. */
 static void test_a_program_whose_file_is_not_to_be_read_is_not_dumpable(void **state)
 {
-	const char *const path = place_file("crowd-closed");
-	struct harness_process *p;
-
 	(void)state;
 	place_need(&user);
-	p = harness_run((const char *[]){"install", "-m711", place_program("crowd"), path, NULL},
-			NULL, CLI_SECONDS);
-	cli_ended(p, 0);
-	start(&user, path, "110");
+	start(&user, place_closed(), "110");
 	place_refused(trace(&user), "fibertrace",
 		      "process %d: " SECRET ": needs CAP_SYS_PTRACE (sudo)" ASK, program->pid,
 		      program->pid);

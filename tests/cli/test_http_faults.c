@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/http.h"
+#include "tests/harness/cli/all_servers.h"
 #include "tests/harness/watchdog.h"
 
 #define GET	    HTTP_GET
@@ -16,28 +16,10 @@
 #define FILE_SIZE   3000000
 #define MOST_OF_TEN (11 * FILE_SIZE)
 
-static struct http_server servers[HTTP_SERVERS];
-static char big_file[HARNESS_PATH];
-
-static int start(void **state)
-{
-	(void)state;
-	/* Far longer than any pause of a slow machine. */
-	http_start_all(big_file, "600000", servers);
-	return 0;
-}
-
 static int start_impatient(void **state)
 {
 	(void)state;
 	http_start_all(big_file, "200", servers);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	http_end_all(servers);
 	return 0;
 }
 
@@ -233,16 +215,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_servers_serve_others_while_clients_are_slow,
-						start, stop),
+						all_servers, all_servers_end),
 		cmocka_unit_test_setup_teardown(
-			test_servers_serve_others_while_a_client_never_reads, start, stop),
+			test_servers_serve_others_while_a_client_never_reads, all_servers,
+			all_servers_end),
 		cmocka_unit_test_setup_teardown(
 			test_a_client_that_never_reads_keeps_no_server_from_ending, start_impatient,
-			stop),
-		cmocka_unit_test_setup_teardown(test_servers_survive_a_reset_at_every_point, start,
-						stop),
+			all_servers_end),
+		cmocka_unit_test_setup_teardown(test_servers_survive_a_reset_at_every_point,
+						all_servers, all_servers_end),
 		cmocka_unit_test_setup_teardown(test_servers_finish_what_is_under_way_on_sigterm,
-						start, stop),
+						all_servers, all_servers_end),
 	};
 
 	harness_watchdog(110);

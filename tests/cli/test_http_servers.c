@@ -7,31 +7,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/http.h"
+#include "tests/harness/cli/all_servers.h"
 #include "tests/harness/watchdog.h"
 
 #define GET	  HTTP_GET
 #define LAST	  HTTP_LAST
 #define FILE_SIZE 3000000
 #define MOST	  (3 * FILE_SIZE) /* bytes of a conversation */
-
-static struct http_server servers[HTTP_SERVERS];
-static char big_file[HARNESS_PATH];
-
-static int start(void **state)
-{
-	(void)state;
-	/* Far longer than any pause of a slow machine. */
-	http_start_all(big_file, "600000", servers);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	http_end_all(servers);
-	return 0;
-}
 
 /* What a server says to bytes that are sent in pieces of that size, up to its end of the connection. */
 static size_t converse(size_t server, const char *bytes, size_t piece, char *answer, size_t room)
@@ -181,13 +163,17 @@ static void test_servers_refuse_what_is_no_http(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_servers_say_the_same_to_a_pipeline, start,
-						stop),
+		cmocka_unit_test_setup_teardown(test_servers_say_the_same_to_a_pipeline,
+						all_servers, all_servers_end),
 		cmocka_unit_test_setup_teardown(
-			test_servers_say_the_same_to_more_than_their_buffers_hold, start, stop),
-		cmocka_unit_test_setup_teardown(test_servers_give_a_file_as_it_is, start, stop),
-		cmocka_unit_test_setup_teardown(test_servers_have_children_for_a_fan, start, stop),
-		cmocka_unit_test_setup_teardown(test_servers_refuse_what_is_no_http, start, stop),
+			test_servers_say_the_same_to_more_than_their_buffers_hold, all_servers,
+			all_servers_end),
+		cmocka_unit_test_setup_teardown(test_servers_give_a_file_as_it_is, all_servers,
+						all_servers_end),
+		cmocka_unit_test_setup_teardown(test_servers_have_children_for_a_fan, all_servers,
+						all_servers_end),
+		cmocka_unit_test_setup_teardown(test_servers_refuse_what_is_no_http, all_servers,
+						all_servers_end),
 	};
 
 	harness_watchdog(110);

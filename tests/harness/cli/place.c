@@ -237,6 +237,17 @@ const char *place_file(const char *name)
 	return harness_file(path[turn], inner);
 }
 
+const char *place_closed(void)
+{
+	const char *const path = place_file("crowd-closed");
+
+	cli_ended(harness_run(
+			  (const char *[]){"install", "-m711", place_program("crowd"), path, NULL},
+			  NULL, CLI_SECONDS),
+		  0);
+	return path;
+}
+
 const char *place_program(const char *name)
 {
 	static char path[4][HARNESS_PATH];

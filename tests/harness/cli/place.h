@@ -37,6 +37,8 @@ void place_need(const struct place *place);
 const char *place_program(const char *name);
 /* A path in a folder that every user can enter and only PLACE_USER write to. */
 const char *place_file(const char *name);
+/* A copy of crowd, "crowd-closed", that every user can run and only root can read. */
+const char *place_closed(void);
 
 /* As cli_start() and cli_run() do. */
 struct harness_process *place_start(const struct place *place, const char *ready,

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* all_servers.h - the three HTTP servers and the file that they serve, for one test at a time. */
+#ifndef HARNESS_CLI_ALL_SERVERS_H
+#define HARNESS_CLI_ALL_SERVERS_H
+
+#include "tests/harness/cli/http.h"
+
+static struct http_server servers[HTTP_SERVERS];
+static char big_file[HARNESS_PATH];
+
+/* A test's setup: their patience is far longer than any pause of a slow machine. And its teardown. */
+static inline int all_servers(void **state)
+{
+	(void)state;
+	http_start_all(big_file, "600000", servers);
+	return 0;
+}
+
+static inline int all_servers_end(void **state)
+{
+	(void)state;
+	http_end_all(servers);
+	return 0;
+}
+
+#endif
