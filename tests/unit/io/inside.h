@@ -21,6 +21,7 @@
 
 #include <fiber.h>
 
+#include "tests/harness/fibers.h"
 #include "tests/harness/watchdog.h"
 
 #define MS INT64_C(1000000)
@@ -48,6 +49,15 @@ static inline struct fiber *inside_spawn(fiber_fn *fn, void *arg)
 	struct fiber *fiber = NULL;
 
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, fn, arg, &fiber), 0);
+	return fiber;
+}
+
+/* Spawn one and wait until it is suspended. */
+static inline struct fiber *inside_suspended(fiber_fn *fn, void *arg)
+{
+	struct fiber *const fiber = inside_spawn(fn, arg);
+
+	harness_await_suspended(fiber);
 	return fiber;
 }
 

@@ -39,12 +39,6 @@ static void *selects(void *arg)
 	return (void *)(intptr_t)fiber_select(p->cases, 2, p->deadline);
 }
 
-static void await_suspended(const struct fiber *fiber)
-{
-	while (fiber_state(fiber) != FIBER_SUSPENDED)
-		sched_yield();
-}
-
 static void test_await_fires_when_the_descriptor_becomes_ready(void **state)
 {
 	struct pair p;
@@ -52,8 +46,7 @@ static void test_await_fires_when_the_descriptor_becomes_ready(void **state)
 
 	(void)state;
 	pair_make(&p);
-	f = inside_spawn(selects, &p);
-	await_suspended(f);
+	f = inside_suspended(selects, &p);
 	assert_int_equal(write(p.ends[1], "x", 1), 1);
 	assert_int_equal(inside_join(f), 1);
 	assert_true(p.cases[1].result & POLLIN);
@@ -73,8 +66,7 @@ static void test_await_leaves_the_descriptor_when_a_channel_fires(void **state)
 	(void)state;
 	pair_make(&p);
 	for (i = 0; i < 100; i++) {
-		f = inside_spawn(selects, &p);
-		await_suspended(f);
+		f = inside_suspended(selects, &p);
 		assert_int_equal(fiber_chan_send(p.chan, &i, FIBER_FOREVER), 0);
 		/* It is gone from the descriptor: this edge wakes nobody. */
 		assert_int_equal(write(p.ends[1], "x", 1), 1);
@@ -94,8 +86,7 @@ static void test_await_waits_on_when_somebody_else_took_what_there_was(void **st
 
 	(void)state;
 	pair_make(&p);
-	f = inside_spawn(selects, &p);
-	await_suspended(f);
+	f = inside_suspended(selects, &p);
 	for (i = 0; i < 500; i++) {
 		assert_int_equal(write(p.ends[1], "x", 1), 1);
 		if (read(p.ends[0], &byte, 1) != 1)
@@ -120,8 +111,7 @@ static void test_await_tells_of_a_descriptor_that_is_closed(void **state)
 
 	(void)state;
 	pair_make(&p);
-	f = inside_spawn(selects, &p);
-	await_suspended(f);
+	f = inside_suspended(selects, &p);
 	fiber_close(p.ends[0]);
 	assert_int_equal(inside_join(f), 1);
 	assert_int_equal(p.cases[1].result, -EBADF);

@@ -60,12 +60,6 @@ static void let_go(void)
 	close(hold_fd);
 }
 
-static void await_suspended(struct fiber *f)
-{
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
-}
-
 /* Until it is a zombie; it can still be waited for. */
 static void await_dead(pid_t pid)
 {
@@ -80,7 +74,7 @@ static void test_child_that_ends_later_wakes_its_waiter(void **state)
 	struct fiber *f = inside_spawn(do_wait, &w);
 
 	(void)state;
-	await_suspended(f);
+	harness_await_suspended(f);
 	let_go();
 	assert_int_equal(inside_join(f), w.pid);
 	assert_true(WIFEXITED(w.status));
@@ -119,9 +113,8 @@ static void test_child_status_is_what_waitpid_says(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
 		struct wait w = {child(-signals[i], true), 0, FIBER_FOREVER, -1};
-		struct fiber *f = inside_spawn(do_wait, &w);
+		struct fiber *f = inside_suspended(do_wait, &w);
 
-		await_suspended(f);
 		let_go();
 		assert_int_equal(inside_join(f), w.pid);
 		assert_true(WIFSIGNALED(w.status));
@@ -181,8 +174,7 @@ static void test_child_is_not_taken_by_a_wait_that_was_given_up(void **state)
 		w[i].deadline = fiber_after(3 * MS);
 		assert_int_equal(on_a_thread(do_wait, &w[i]), -ETIMEDOUT);
 		w[i].deadline = FIBER_FOREVER;
-		f = inside_spawn(do_wait, &w[i]);
-		await_suspended(f);
+		f = inside_suspended(do_wait, &w[i]);
 		fiber_cancel(f);
 		assert_int_equal(inside_join_cancelled(f), -ECANCELED);
 		assert_int_equal(w[i].status, 77);
@@ -207,7 +199,7 @@ static void test_child_that_several_wait_for_is_given_to_one(void **state)
 		f[i] = inside_spawn(do_wait, &w[i]);
 	}
 	for (int i = 0; i < WAITERS; i++)
-		await_suspended(f[i]);
+		harness_await_suspended(f[i]);
 	let_go();
 	for (int i = 0; i < WAITERS; i++) {
 		intptr_t rc = inside_join(f[i]);
@@ -226,7 +218,7 @@ static void test_child_that_stops_and_goes_on_is_told_when_asked(void **state)
 	struct fiber *f = inside_spawn(do_wait, &w);
 
 	(void)state;
-	await_suspended(f);
+	harness_await_suspended(f);
 	kill(pid, SIGSTOP);
 	assert_int_equal(inside_join(f), pid);
 	assert_true(WIFSTOPPED(w.status));
@@ -275,8 +267,7 @@ static void test_child_without_a_descriptor_is_waited_for_all_the_same(void **st
 	none = before;
 	none.rlim_cur = 0;
 	setrlimit(RLIMIT_NOFILE, &none);
-	f = inside_spawn(do_wait, &w);
-	await_suspended(f);
+	f = inside_suspended(do_wait, &w);
 	let_go();
 	rc = inside_join(f);
 	setrlimit(RLIMIT_NOFILE, &before);
@@ -298,8 +289,7 @@ static void test_child_signals_do_not_end_the_wait(void **state)
 	(void)state;
 	assert_int_equal(sigaction(SIGCHLD, &action, &before), 0);
 	w.pid = child(1, true);
-	f = inside_spawn(do_wait, &w);
-	await_suspended(f);
+	f = inside_suspended(do_wait, &w);
 	for (int i = 0; i < 100; i++)
 		kill(getpid(), SIGCHLD);
 	let_go();
@@ -308,8 +298,7 @@ static void test_child_signals_do_not_end_the_wait(void **state)
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGCHLD, &action, NULL);
 	w.pid = child(1, true);
-	f = inside_spawn(do_wait, &w);
-	await_suspended(f);
+	f = inside_suspended(do_wait, &w);
 	let_go();
 	assert_int_equal(inside_join(f), -ECHILD);
 	sigaction(SIGCHLD, &before, NULL);

@@ -22,10 +22,8 @@ static void *read_number(void *arg)
 
 static struct fiber *begin(struct reader *r)
 {
-	struct fiber *f = inside_spawn(read_number, r);
+	struct fiber *f = inside_suspended(read_number, r);
 
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
 	return f;
 }
 

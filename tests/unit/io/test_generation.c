@@ -148,15 +148,6 @@ static void assert_far_end_hears(void)
 	close(far);
 }
 
-static struct fiber *suspended(fiber_fn *fn)
-{
-	struct fiber *f = inside_spawn(fn, NULL);
-
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
-	return f;
-}
-
 static void until_held_up(void)
 {
 	while (!held_up)
@@ -189,7 +180,7 @@ static void test_close_between_two_steps_of_the_poller_is_no_other_error(void **
 
 	(void)state;
 	connect_ends();
-	f = suspended(await_one);
+	f = inside_suspended(await_one, NULL);
 	holding = !strcmp(rt->sched.poller->ops->name, "epoll");
 	held_up = !holding;
 	g = inside_spawn(await_one, NULL);
@@ -206,7 +197,7 @@ static void test_close_that_somebody_comes_to_wait_in_is_heard_at_both_ends(void
 
 	(void)state;
 	connect_ends();
-	f = suspended(wait_readable);
+	f = inside_suspended(wait_readable, NULL);
 	closing = 1;
 	late = inside_spawn(wait_when_it_is_being_closed, NULL);
 	assert_int_equal(fiber_close(near), 0);
@@ -240,7 +231,7 @@ static void test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends(voi
 	(void)state;
 	for (i = 0; i < 300; i++) {
 		connect_ends();
-		f = suspended(i % 2 ? await_one : wait_readable);
+		f = inside_suspended(i % 2 ? await_one : wait_readable, NULL);
 		g = inside_spawn(await_one, NULL);
 		while (i % 4 < 3 && fiber_state(g) != FIBER_SUSPENDED)
 			sched_yield();

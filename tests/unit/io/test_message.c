@@ -106,15 +106,6 @@ static void test_message_flags_do_what_recv_says(void **state)
 	done(fds);
 }
 
-static struct fiber *suspended(fiber_fn *fn, void *arg)
-{
-	struct fiber *f = inside_spawn(fn, arg);
-
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
-	return f;
-}
-
 static void test_message_waits_and_gives_up_as_every_call(void **state)
 {
 	int fds[2];
@@ -124,7 +115,7 @@ static void test_message_waits_and_gives_up_as_every_call(void **state)
 	(void)state;
 	pair(SOCK_DGRAM, fds);
 	m = message(fds[0], NULL, FIBER_FOREVER);
-	f = suspended(do_recv, &m);
+	f = inside_suspended(do_recv, &m);
 	assert_int_equal(send(fds[1], "abc", 3, 0), 3);
 	assert_int_equal(inside_join(f), 3);
 	m.deadline = 0;
@@ -135,10 +126,10 @@ static void test_message_waits_and_gives_up_as_every_call(void **state)
 	m.deadline = fiber_after(2 * MS);
 	assert_int_equal(on_a_thread(do_recvfrom, &m), -ETIMEDOUT);
 	m.deadline = FIBER_FOREVER;
-	f = suspended(do_recvfrom, &m);
+	f = inside_suspended(do_recvfrom, &m);
 	assert_int_equal(fiber_cancel(f), 0);
 	assert_int_equal(inside_join_cancelled(f), -ECANCELED);
-	f = suspended(do_recv, &m);
+	f = inside_suspended(do_recv, &m);
 	assert_int_equal(fiber_set_pinned_policy(rt, FIBER_PINNED_ERROR), 0);
 	assert_int_equal(inside(do_recv_pinned, &m), -EDEADLK);
 	assert_int_equal(fiber_set_pinned_policy(rt, FIBER_PINNED_WARN), 0);
@@ -159,7 +150,7 @@ static void test_message_waitall_waits_for_all_of_a_stream(void **state)
 	m.flags = MSG_WAITALL;
 	m.size = 6;
 	assert_int_equal(send(fds[1], "abc", 3, 0), 3);
-	f = suspended(do_recv, &m);
+	f = inside_suspended(do_recv, &m);
 	assert_int_equal(send(fds[1], "def!", 4, 0), 4);
 	assert_int_equal(inside_join(f), 6);
 	assert_memory_equal(m.bytes, "abcdef", 6);
@@ -169,7 +160,7 @@ static void test_message_waitall_waits_for_all_of_a_stream(void **state)
 	assert_true(fiber_now() >= m.deadline);
 	assert_int_equal(inside(do_recv, &m), -ETIMEDOUT);
 	m.deadline = FIBER_FOREVER;
-	f = suspended(do_recv, &m);
+	f = inside_suspended(do_recv, &m);
 	assert_int_equal(send(fds[1], "x", 1, 0), 1);
 	close(fds[1]);
 	assert_int_equal(inside_join(f), 1);
@@ -198,7 +189,7 @@ static void test_message_datagrams_have_a_sender(void **state)
 	udp(&a);
 	udp(&b);
 	in = message(b.fd, NULL, FIBER_FOREVER);
-	f = suspended(do_recvfrom, &in);
+	f = inside_suspended(do_recvfrom, &in);
 	out = message(a.fd, "who?", FIBER_FOREVER);
 	out.address = b.address;
 	out.length = b.length;
@@ -242,10 +233,10 @@ static void test_message_to_an_address_that_is_full_rests_and_arrives(void **sta
 	assert_int_equal(inside(do_sendto, &out), -ETIMEDOUT);
 	assert_true(fiber_now() >= out.deadline);
 	out.deadline = FIBER_FOREVER;
-	f = suspended(do_sendto, &out);
+	f = inside_suspended(do_sendto, &out);
 	assert_int_equal(fiber_cancel(f), 0);
 	assert_int_equal(inside_join_cancelled(f), -ECANCELED);
-	f = suspended(do_sendto, &out);
+	f = inside_suspended(do_sendto, &out);
 	assert_int_equal(inside(do_recv, &server), 1);
 	assert_int_equal(inside_join(f), 1);
 	server.flags = MSG_DONTWAIT;

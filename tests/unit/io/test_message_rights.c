@@ -13,15 +13,6 @@ static void done(int fds[2])
 	fiber_close(fds[1]);
 }
 
-static struct fiber *suspended(fiber_fn *fn, void *arg)
-{
-	struct fiber *f = inside_spawn(fn, arg);
-
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
-	return f;
-}
-
 struct parcel {
 	int fd, flags;
 	int64_t deadline;
@@ -81,7 +72,7 @@ static void pass(int fds[2], int flags)
 
 	pack(&in, fds[1]);
 	in.flags = flags;
-	f = suspended(do_recvmsg, &in);
+	f = inside_suspended(do_recvmsg, &in);
 	assert_int_equal(pipe(ends), 0);
 	pack(&out, fds[0]);
 	memcpy(out.fds, ends, sizeof ends);
@@ -131,7 +122,7 @@ static void test_message_rights_descriptor_is_new_whatever_had_its_number(void *
 	assert_int_equal(inside(do_sendmsg, &out), 1);
 	pack(&in, fds[1]);
 	assert_int_equal(inside(do_recvmsg, &in), 1);
-	f = suspended(wait_readable, &in.fds[0]);
+	f = inside_suspended(wait_readable, &in.fds[0]);
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	assert_int_equal(inside_join(f), POLLIN);
 	close(in.fds[0]);
@@ -143,7 +134,7 @@ static void test_message_rights_descriptor_is_new_whatever_had_its_number(void *
 	pack(&in, fds[1]);
 	assert_int_equal(inside(do_sendmsg, &out), 1);
 	assert_int_equal(inside(do_recvmsg, &in), 1);
-	f = suspended(wait_readable, &in.fds[0]);
+	f = inside_suspended(wait_readable, &in.fds[0]);
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	assert_int_equal(inside_join(f), POLLIN);
 	fiber_close(in.fds[0]);

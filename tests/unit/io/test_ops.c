@@ -98,9 +98,7 @@ static void test_ops_that_are_left_are_cancelled_and_tell_their_end_once(void **
 		sched_yield();
 	assert_int_equal(end.result, -ECANCELED);
 	l.deadline = FIBER_FOREVER;
-	f = inside_spawn(leaves, &l);
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
+	f = inside_suspended(leaves, &l);
 	assert_int_equal(fiber_cancel(f), 0);
 	inside_join_cancelled(f);
 	assert_int_equal(l.rc, -ECANCELED);

@@ -37,15 +37,6 @@ static void *do_await(void *arg)
 	return (void *)(intptr_t)fiber_await_fds(f->fds, f->events, f->count, f->deadline);
 }
 
-static struct fiber *suspended(fiber_fn *fn, void *arg)
-{
-	struct fiber *f = inside_spawn(fn, arg);
-
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
-	return f;
-}
-
 static void test_poll_tells_who_is_ready_without_waiting(void **state)
 {
 	struct pollfd p[4] = {{.events = POLLIN}, {.events = POLLOUT}, {.fd = -1}, {.fd = 4321}};
@@ -97,7 +88,7 @@ static void test_poll_times_out_not_before_its_deadline(void **state)
 	}
 	c.count = 1;
 	c.deadline = FIBER_FOREVER;
-	f = suspended(do_poll, &c);
+	f = inside_suspended(do_poll, &c);
 	assert_int_equal(fiber_cancel(f), 0);
 	assert_int_equal(inside_join_cancelled(f), -ECANCELED);
 	assert_int_equal(fiber_set_pinned_policy(rt, FIBER_PINNED_ERROR), 0);
@@ -124,18 +115,18 @@ static void test_poll_is_woken_by_each_side_and_by_the_end(void **state)
 		p[i] = (struct pollfd){.fd = fds[0]};
 	p[0].events = POLLIN;
 	p[1].events = POLLOUT;
-	f = suspended(do_poll, &c);
+	f = inside_suspended(do_poll, &c);
 	assert_int_equal(send(fds[1], "x", 1, 0), 1);
 	assert_int_equal(inside_join(f), 1);
 	assert_int_equal(p[0].revents, POLLIN);
 	assert_int_equal(recv(fds[0], much, 1, 0), 1);
-	f = suspended(do_poll, &c);
+	f = inside_suspended(do_poll, &c);
 	while (recv(fds[1], much, sizeof much, MSG_DONTWAIT) > 0)
 		;
 	assert_int_equal(inside_join(f), 1);
 	assert_int_equal(p[1].revents, POLLOUT);
 	p[0].fd = p[1].fd = -1;
-	f = suspended(do_poll, &c);
+	f = inside_suspended(do_poll, &c);
 	close(fds[1]);
 	assert_int_equal(inside_join(f), 1);
 	assert_true(p[2].revents & POLLHUP);
@@ -158,8 +149,8 @@ static void test_poll_of_one_that_is_closed_hears_nothing_of_the_next(void **sta
 	assert_int_equal(write(ready[1], "x", 1), 1);
 	p[0].fd = numbers[0] = other[0];
 	p[1].fd = numbers[1] = fds[0];
-	f = suspended(do_poll, &c);
-	g = suspended(do_await, &first);
+	f = inside_suspended(do_poll, &c);
+	g = inside_suspended(do_await, &first);
 	assert_int_equal(fiber_close(fds[0]), 0);
 	assert_int_equal(dup2(ready[0], fds[0]), fds[0]);
 	assert_int_equal(inside_join(f), 1);
@@ -188,7 +179,7 @@ static void test_poll_regular_file_is_ready_or_passed_over(void **state)
 	p[0].events = 0;
 	p[1].fd = fds[0];
 	c.count = 2;
-	f = suspended(do_poll, &c);
+	f = inside_suspended(do_poll, &c);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	assert_int_equal(inside_join(f), 1);
 	assert_int_equal(p[0].revents, 0);
@@ -257,7 +248,7 @@ static void test_poll_await_has_no_limit_of_64_or_1024(void **state)
 	for (size_t i = 1; i < n; i = 2 * i + 1) {
 		const size_t at = n - 1 - i;
 
-		f = suspended(do_await, &first);
+		f = inside_suspended(do_await, &first);
 		assert_int_equal(write(fds[at ^ 1], "x", 1), 1);
 		assert_int_equal(inside_join(f), at);
 		assert_int_equal(on_a_thread(do_await, &first), at);
@@ -286,7 +277,7 @@ static void test_poll_takes_more_entries_than_there_can_be_descriptors(void **st
 	assert_int_equal(pipe(fds), 0);
 	for (nfds_t i = 0; i < c.count; i++)
 		p[i] = (struct pollfd){.fd = i % 100 ? -1 : fds[0], .events = POLLIN};
-	f = suspended(do_poll, &c);
+	f = inside_suspended(do_poll, &c);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	assert_int_equal(inside_join(f), (c.count + 99) / 100);
 	fiber_close(fds[0]);

@@ -55,9 +55,7 @@ static void test_read_of_a_blocking_pipe_waits_in_the_fiber_when_another_reader_
 	quicker = 1;
 	assert_int_equal(inside(read_one, (void *)(intptr_t)(20 * MS)), -ETIMEDOUT);
 	quicker = 0;
-	reader = inside_spawn(read_one, (void *)(intptr_t)(20000 * MS));
-	while (fiber_state(reader) != FIBER_SUSPENDED)
-		sched_yield();
+	reader = inside_suspended(read_one, (void *)(intptr_t)(20000 * MS));
 	assert_int_equal(write(ends[1], "y", 1), 1);
 	assert_int_equal(inside_join(reader), 1);
 	fiber_close(ends[0]);

@@ -151,12 +151,6 @@ static void test_rare_events_of_an_empty_queue_of_errors_are_waited_for_asleep(v
 	assert_true(computed() - before < WHILE / 4);
 }
 
-static void until_it_waits(struct fiber *fiber)
-{
-	while (fiber_state(fiber) != FIBER_SUSPENDED)
-		sched_yield();
-}
-
 static void test_rare_events_end_the_wait(void **state)
 {
 	struct watch urgent = {POLLPRI, FIBER_FOREVER}, end = {POLLRDHUP, FIBER_FOREVER};
@@ -167,16 +161,15 @@ static void test_rare_events_end_the_wait(void **state)
 	(void)state;
 	say_something();
 	for (i = 0; i < WAITS; i++) {
-		first = inside_spawn(waits[i], &urgent);
-		until_it_waits(first);
+		first = inside_suspended(waits[i], &urgent);
 		assert_int_equal(send(peer, "!", 1, MSG_OOB), 1);
 		assert_int_equal(inside_join(first), POLLPRI);
 		assert_int_equal(recv(ours, &byte, 1, MSG_OOB), 1);
 	}
 	first = inside_spawn(do_wait, &urgent);
 	last = inside_spawn(do_wait, &end);
-	until_it_waits(first);
-	until_it_waits(last);
+	harness_await_suspended(first);
+	harness_await_suspended(last);
 	assert_int_equal(shutdown(peer, SHUT_WR), 0);
 	assert_int_equal(inside_join(last), POLLRDHUP);
 	/* Both ways are shut then, which is a hang-up for everybody. */
@@ -194,8 +187,7 @@ static void beside(const short events[3])
 
 	for (i = 0; i < 3; i++) {
 		w[i] = (struct watch){events[i], FIBER_FOREVER};
-		f[i] = inside_spawn(waits[i], &w[i]);
-		until_it_waits(f[i]);
+		f[i] = inside_suspended(waits[i], &w[i]);
 	}
 	assert_int_equal(send(peer, "more", 4, 0), 4);
 	for (i = 0; i < 3; i++)
@@ -230,9 +222,8 @@ static void test_rare_events_are_no_longer_waited_for_when_it_is_closed(void **s
 	say_something();
 	for (i = 0; i < WAITS; i++) {
 		struct watch w = {POLLPRI, FIBER_FOREVER};
-		struct fiber *fiber = inside_spawn(waits[i], &w);
+		struct fiber *fiber = inside_suspended(waits[i], &w);
 
-		until_it_waits(fiber);
 		assert_int_equal(inside(do_close, &ours), 0);
 		assert_in_set(inside_join(fiber), ((const unsigned long[]){-EBADF, POLLNVAL}), 2);
 		close(peer);

@@ -253,14 +253,10 @@ static void test_socket_accept_without_a_descriptor_rests_and_tries_again(void *
 		assert_int_equal(on_a_thread(do_accept_nameless, &call), -EMFILE);
 		assert_in_range(inside(count_rests, &call), 1, 7);
 		call.deadline = FIBER_FOREVER;
-		f = inside_spawn(do_accept_nameless, &call);
-		while (fiber_state(f) != FIBER_SUSPENDED)
-			sched_yield();
+		f = inside_suspended(do_accept_nameless, &call);
 		assert_int_equal(fiber_cancel(f), 0);
 		assert_int_equal(inside_join_cancelled(f), -ECANCELED);
-		f = inside_spawn(do_accept_nameless, &call);
-		while (fiber_state(f) != FIBER_SUSPENDED)
-			sched_yield();
+		f = inside_suspended(do_accept_nameless, &call);
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 		fd = (int)inside_join(f);
 		assert_true(fd >= 0);

@@ -47,9 +47,7 @@ static struct fiber *begin(fiber_fn *fn, struct reader *r)
 	struct fiber *f;
 
 	*r = (struct reader){.deadline = FIBER_FOREVER};
-	f = inside_spawn(fn, r);
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
+	f = inside_suspended(fn, r);
 	return f;
 }
 

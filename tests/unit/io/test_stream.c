@@ -247,15 +247,11 @@ static void test_stream_full_calls_tell_what_was_moved_first(void **state)
 	assert_int_equal(inside(do_read_full, &m), -ETIMEDOUT);
 	assert_int_equal(write(fds[1], "de", 2), 2);
 	m.deadline = FIBER_FOREVER;
-	f = inside_spawn(do_read_full, &m);
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
+	f = inside_suspended(do_read_full, &m);
 	assert_int_equal(fiber_cancel(f), 0);
 	assert_int_equal(inside_join_cancelled(f), 2);
 	assert_int_equal(write(fds[1], "f", 1), 1);
-	f = inside_spawn(do_read_full, &m);
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
+	f = inside_suspended(do_read_full, &m);
 	out.fd = fds[0];
 	out.deadline = fiber_after(2 * MS);
 	n = inside(do_write_full, &out);
@@ -300,15 +296,11 @@ static void test_stream_wait_fd_is_woken_by_each_event(void **state)
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	w.fd = fds[0];
-	f = inside_spawn(do_wait, &w);
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
+	f = inside_suspended(do_wait, &w);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	assert_int_equal(inside_join(f), POLLIN);
 	assert_int_equal(read(fds[0], &(char){0}, 1), 1);
-	f = inside_spawn(do_wait, &w);
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
+	f = inside_suspended(do_wait, &w);
 	close(fds[1]);
 	assert_true(inside_join(f) & POLLHUP);
 	fiber_close(fds[0]);

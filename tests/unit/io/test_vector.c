@@ -91,9 +91,7 @@ static void test_vector_waits_until_bytes_come(void **state)
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	m.fd = fds[0];
-	f = inside_spawn(do_readv, &m);
-	while (fiber_state(f) != FIBER_SUSPENDED)
-		sched_yield();
+	f = inside_suspended(do_readv, &m);
 	assert_int_equal(write(fds[1], "abc", 3), 3);
 	assert_int_equal(inside_join(f), 3);
 	m.deadline = 0;
