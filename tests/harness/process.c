@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,6 +24,7 @@
 #include <unistd.h>
 
 #include "tests/harness/clock.h"
+#include "tests/harness/forbid.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/process.h"
 
@@ -58,16 +57,7 @@ static void end_all(void)
 
 static void forbid(unsigned call)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0 /* offset of nr in struct seccomp_data */),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+	if (!harness_forbid(call, EPERM))
 		_exit(126);
 }
 

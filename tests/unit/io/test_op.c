@@ -11,11 +11,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,6 +20,7 @@
 
 #include "base/compiler.h"
 #include "tests/harness/child.h"
+#include "tests/harness/forbid.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
 
@@ -56,19 +54,11 @@ static void *goes_on_without(void *arg)
 
 static int run_without(void *arg)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0 /* offset of nr in struct seccomp_data */),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | *(unsigned *)arg),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog filter = {fib_countof(code), code};
 	const struct fiber_runtime_options options = {
 		.size = sizeof options, .carriers = 2, .control_path = ""};
 	struct fiber_result result = {NULL, 1};
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+	if (!harness_forbid(SYS_io_uring_setup, *(unsigned *)arg))
 		return 1;
 	if (fiber_run(goes_on_without, arg, &options, &result) < 0)
 		return 2;

@@ -2,28 +2,18 @@
 /* test_epoll.c - what every poller promises, and what only this one has to see to. */
 #define POLLER fib_poller_epoll
 #include "cases.h"
+#include "tests/harness/forbid.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 /* -- in a child: an older kernel -- */
 
 static int wait_on_an_older_kernel(void *arg)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0 /* offset of nr in struct seccomp_data */),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog filter = {fib_countof(code), code};
 	int64_t until;
 
 	(void)arg;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+	if (!harness_forbid(SYS_epoll_pwait2, ENOSYS))
 		return 1;
 	until = fib_os_now() + 2 * MILLISECOND + 1;
 	if (ops->wait(poller, events, MANY, until) != 0 || fib_os_now() < until)

@@ -6,12 +6,10 @@
  */
 #define POLLER fib_poller_uring
 #include "cases.h"
+#include "tests/harness/forbid.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 /* Wait for an event and take out what else is there: all bits that were told, all of them for one token. */
@@ -172,19 +170,11 @@ static void test_uring_descriptor_is_readable_while_something_is_there(void **st
 
 static int open_where_it_is_forbidden(void *arg)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0 /* offset of nr in struct seccomp_data */),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | *(unsigned *)arg),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog filter = {fib_countof(code), code};
 	struct fib_poller *other = NULL;
 	const unsigned before = harness_descriptors();
 	int rc;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+	if (!harness_forbid(SYS_io_uring_setup, *(unsigned *)arg))
 		return 1;
 	rc = ops->open(&other);
 	if (rc != -(int)*(unsigned *)arg || other)

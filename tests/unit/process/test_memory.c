@@ -2,18 +2,16 @@
 /* test_memory.c - both ways to another process' memory give the same bytes and the same errors. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/harness/inspect/head.h"
 #include "inspect/process/memory.h"
+#include "tests/harness/forbid.h"
 
 static const char words[] = "what another process would see";
 
@@ -115,19 +113,11 @@ static void test_a_process_that_ended_is_no_such_process(void **state)
 /* In a process of its own: 0 when reading goes on through /proc/PID/mem. */
 static int without_process_vm_readv(void)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog filter = {sizeof code / sizeof code[0], code};
 	char buf[8] = "";
 	struct ins_memory_piece piece = {address(words), buf, 4};
 	struct ins_memory m;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+	if (!harness_forbid(SYS_process_vm_readv, EPERM))
 		return 77;
 	if (ins_memory_open(&m, getpid(), address(words)) < 0)
 		return 1;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* forbid.h - a process in which a system call fails, as on another kernel or in a container. */
+#ifndef HARNESS_FORBID_H
+#define HARNESS_FORBID_H
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+
+/*
+ * From now on that system call fails with that errno in the calling thread, and in all that it starts. It
+ * cannot be taken back: call it in a child. Makes system calls only. False where no filter can be set.
+ */
+static inline bool harness_forbid(unsigned call, unsigned error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0 /* offset of nr in struct seccomp_data */),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+#endif
