@@ -351,18 +351,6 @@ static void test_an_answer_that_could_not_be_written_whole_is_an_error(void **st
 	free(text);
 }
 
-static int start(void **state)
-{
-	(void)state;
-	return nowhere_begin();
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return nowhere_end();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,5 +368,5 @@ int main(void)
 		cmocka_unit_test(test_an_answer_that_could_not_be_written_whole_is_an_error),
 	};
 
-	return HEAD_RUN(tests, start, stop);
+	return HEAD_RUN(tests, nowhere_start, nowhere_stop);
 }
