@@ -5,8 +5,8 @@
  * The includer defines, before it includes this file:
  *
  *   THREAD, START(fn, arg), JOIN(thread)   a thread or a fiber, its start, the wait for its end
- *   RUNS_AT_ONCE                           whether it may run before the starting thread waits: then
- *                                          the clock is read before the start, else after it
+ *   RUNS_AT_ONCE                           whether it may run before the starting thread waits:
+ *                                          then the clock is read before the start, else after it
  *   LOCK(), UNLOCK(), WAIT(), SIGNAL()     one mutex, and one condition for the holder of the mutex
  *
  * and gets functions that do a work once and report it.

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* ns of CLOCK_MONOTONIC, which is the clock of fiber_now() and of every time that a fixture prints. */
+/* ns of CLOCK_MONOTONIC, the clock of fiber_now() and of the times that fixtures print. */
 static inline int64_t harness_now(void)
 {
 	struct timespec t;

@@ -28,7 +28,7 @@ static inline bool harness_never(void *arg)
 	return false;
 }
 
-/* Wait on this thread until the fiber is suspended. It may still be on its stack: see off_stack.h. */
+/* Block this thread until the fiber is suspended. It may still be on its stack: see off_stack.h. */
 static inline void harness_await_suspended(const struct fiber *fiber)
 {
 	while (fiber_state(fiber) != FIBER_SUSPENDED)

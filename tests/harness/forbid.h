@@ -9,8 +9,8 @@
 #include <sys/prctl.h>
 
 /*
- * From now on that system call fails with that errno in the calling thread, and in all that it starts. It
- * cannot be taken back: call it in a child. Makes system calls only. False where no filter can be set.
+ * Make a system call fail with that errno in the calling thread and in all that it starts. This
+ * cannot be undone: call it in a child. Only makes system calls. False where no filter can be set.
  */
 static inline bool harness_forbid(unsigned call, unsigned error)
 {

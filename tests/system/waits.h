@@ -2,8 +2,8 @@
 /*
  * waits.h - waits of every common kind that nothing ends, for the tests of cancellation
  *
- * Every in_KIND(until) waits for one of the objects in `all` and returns what the call of libfiber returns:
- * -ETIMEDOUT at `until`, if nothing else ends it. The test adds the kinds that only it has.
+ * Every in_KIND(until) waits for one of the objects in `all` and returns what the call of libfiber
+ * returns: -ETIMEDOUT at `until`, if nothing else ends it. A test adds the kinds that only it has.
  */
 #ifndef SYSTEM_WAITS_H
 #define SYSTEM_WAITS_H

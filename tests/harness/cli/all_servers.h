@@ -8,7 +8,7 @@
 static struct http_server servers[HTTP_SERVERS];
 static char big_file[HARNESS_PATH];
 
-/* A test's setup: their patience is far longer than any pause of a slow machine. And its teardown. */
+/* A test's setup and teardown. Their patience is longer than any pause of a slow machine. */
 static inline int all_servers(void **state)
 {
 	(void)state;

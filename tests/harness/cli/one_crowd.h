@@ -10,7 +10,7 @@
 static struct crowd crowd;
 static char pid[16];
 
-/* What the group's setup returns. The first takes a crowd that was started, the second is as crowd_start(). */
+/* What the group's setup returns. The first takes a started crowd, the second starts one. */
 static inline int one_crowd_of(struct crowd started)
 {
 	crowd = started;
