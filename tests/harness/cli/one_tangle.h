@@ -6,8 +6,8 @@
 #include "tests/harness/cli/one_crowd.h"
 
 /*
- * The group's setup; one_crowd_end() is the teardown. Two fibers that cross and twelve behind one of
- * them, the main thread's mutex, a fiber that has exited, three that wait for an event or for no
+ * The group's setup; one_crowd_end() is the teardown. Two fibers that cross and twelve behind one
+ * of them, the main thread's mutex, a fiber that has exited, three that wait for an event or for no
  * fiber, a parent and its child.
  */
 static inline int one_tangle(void **state)
