@@ -84,11 +84,6 @@ short fib_peer_events(const struct fib_peer *peer);
 /* Whether there is an answer to go on with, so that nobody should sleep. */
 bool fib_peer_busy(const struct fib_peer *peer);
 
-/* Read, or go on with the answer, or write: whatever is possible without waiting. revents as
- * poll() gave them. brief: every microsecond counts, and one of them is enough. Closes the peer when it is
- * finished, gone, or past its deadline. */
-void fib_peer_turn(struct fib_peer *peer, short revents, bool brief, int64_t now);
-
 /* -- for commands: building the answer in the buffer -- */
 
 /* Append a frame. Commands begin a piece with a buffer that has room for one frame of FIB_WIRE_FRAME_MAX bytes and

@@ -39,6 +39,7 @@
 #include "service/maps.h"
 #include "service/peer.h"
 #include "service/recording.h"
+#include "service/serve.h"
 #include "service/waker.h"
 
 #define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */

@@ -17,6 +17,7 @@
 #include "os/os.h"
 #include "service/answer.h"
 #include "service/peer.h"
+#include "service/serve.h"
 #include "tests/unit/service/records.h"
 
 #define FIBERS 6

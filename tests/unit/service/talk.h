@@ -13,6 +13,7 @@
 #include "core/registry.h"
 #include "service/answer.h"
 #include "service/peer.h"
+#include "service/serve.h"
 
 #define TALK_ROOM (64u << 20)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_peer_brief.c - what a peer does in a turn that is to be short, and what the end of one leaves to the next. */
+/* test_serve.c - what a peer does in a turn that is to be short, and what the end of one leaves to the next. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
