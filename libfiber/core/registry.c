@@ -17,7 +17,6 @@
 #include <fiber/group.h>
 
 #include "base/log.h"
-#include "core/hold.h"
 #include "os/os.h"
 #include "os/spin.h"
 
@@ -309,7 +308,6 @@ void fib_registry_forget(void)
 	registry.free = NULL;
 	registry.used = 0;
 	fib_store(&registry.taken, 0);
-	fib_hold_forget();
 }
 
 void fib_coarse_set(int64_t now)

@@ -19,6 +19,7 @@
 
 #include "base/atomic.h"
 #include "base/tls.h"
+#include "core/hold.h"
 #include "core/labels.h"
 #include "core/registry.h"
 #include "io/table.h"
@@ -58,6 +59,7 @@ static void in_child(void)
 	fib_watch_clear();
 	fib_tick_forget();
 	fib_registry_forget();
+	fib_hold_forget();
 	fib_offload_forget();
 	fib_vigil_forget();
 	fib_descriptor_forget_all();

@@ -97,6 +97,7 @@ static void test_hold_of_the_parent_is_nobodys_in_a_child(void **state)
 	assert_ptr_equal(fib_hold_take(at, fiber->id), fiber);
 	fib_registry_lock();
 	fib_registry_forget();
+	fib_hold_forget();
 	fib_registry_unlock();
 	assert_int_equal(setup(state), 0);
 	end(fiber);
