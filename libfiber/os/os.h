@@ -188,5 +188,8 @@ bool fib_os_is_tcp(int fd);
 int fib_os_socket_error(int fd);	/* SO_ERROR as 0 or negative errno */
 int fib_os_ready(int fd, short events); /* poll(2)'s bits: 0, -EAGAIN, -EBADF; does not wait */
 int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline); /* restarts after signals */
+/* Whether a line can be written to stderr now: where nobody reads it, to wait for room in it would stop the clock and the
+ * control socket. */
+bool fib_os_may_print(void);
 
 #endif

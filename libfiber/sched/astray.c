@@ -5,7 +5,6 @@
 #include "base/atomic.h"
 #include "base/log.h"
 #include "os/os.h"
-#include "sched/tick.h"
 #include "stack/slabs.h"
 
 #define REPORT_EVERY INT64_C(1000000000) /* ns */
@@ -19,7 +18,7 @@ static void report(const struct fiber *fiber, uint64_t sp)
 
 	/* label: astray.report -- one carrier a second wins; nothing else depends on it. */
 	if ((last && now - last < REPORT_EVERY) || !fib_cas(&reported_at, &last, now) ||
-	    !fib_tick_may_print())
+	    !fib_os_may_print())
 		return;
 	fib_log("fiber %llu %s waits with its stack pointer 0x%llx outside its stack of %zu "
 		"bytes at "

@@ -15,7 +15,7 @@
 #include "os/os.h"
 #include "probe.h"
 #include "sched/live.h"
-#include "sched/tick.h"
+#include "sched/observer.h"
 
 #define SEARCH_ROUNDS 40
 #define RELAX_TURNS   40
@@ -59,7 +59,7 @@ static void expire_timers(struct fib_carrier *c)
 
 	if (fib_load(&c->timers.nearest) != INT64_MAX) {
 		now = fib_os_now();
-		fib_tick_clock(c, now);
+		fib_observer_clock(c, now);
 		expire(c, &c->timers, now);
 	}
 	for (i = 0; i < s->carrier_count; i++)

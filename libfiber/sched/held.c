@@ -20,7 +20,6 @@
 #include "layout/layout.h"
 #include "os/os.h"
 #include "sched/sched.h"
-#include "sched/tick.h"
 
 #define EVERY INT64_C(1000000000) /* ns between two lines */
 
@@ -104,7 +103,7 @@ static bool may_print(uint64_t *ret_missed)
 	const int64_t now = fib_os_now();
 	int64_t before = fib_load(&last);
 
-	if ((before && now - before < EVERY) || !fib_tick_may_print() ||
+	if ((before && now - before < EVERY) || !fib_os_may_print() ||
 	    !fib_cas(&last, &before, now)) {
 		fib_add_relaxed(&missed, 1);
 		return false;

@@ -30,7 +30,7 @@
 #include "os/os.h"
 #include "os/spin.h"
 #include "sched/sched.h"
-#include "sched/tick.h"
+#include "sched/observer.h"
 
 enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
 
@@ -155,7 +155,7 @@ void fib_idle_poll(struct fib_carrier *c)
 	count_poll(c);
 	release_poller(s);
 	if (n > 0)
-		fib_tick_clock(c, fib_os_now());
+		fib_observer_clock(c, fib_os_now());
 	s->dispatch(events, n);
 }
 
@@ -256,11 +256,11 @@ void fib_idle_sleep(struct fib_carrier *c)
 	lie_down(s, c);
 	if (!fib_work_visible(s, c) && !fib_load(&s->stopping)) {
 		n = block(c, events, fib_load(&c->timers.nearest));
-		fib_tick_clock(c, fib_os_now());
+		fib_observer_clock(c, fib_os_now());
 	}
 	/* Counted as searching before anything becomes runnable: one event wakes nobody else. */
 	get_up(s, c);
-	fib_tick_awake();
+	fib_observer_awake();
 	s->dispatch(events, n);
 }
 

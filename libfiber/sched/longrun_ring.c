@@ -13,7 +13,6 @@
 #include "base/atomic.h"
 #include "base/log.h"
 #include "os/os.h"
-#include "sched/tick.h"
 
 #define REPORT_EVERY INT64_C(1000000000)
 
@@ -101,7 +100,7 @@ void fib_longrun_report(int64_t now)
 	if (ring.recorded == ring.reported || now - ring.reported_at < REPORT_EVERY)
 		return;
 	e = newest();
-	if (!e || !fib_tick_may_print())
+	if (!e || !fib_os_may_print())
 		return;
 	fib_log("fiber %llu %s holds carrier %u for %llu ms and more, %s%s (%llu since the "
 		"last "

@@ -22,7 +22,7 @@
 #include "os/os.h"
 #include "probe.h"
 #include "sched/sched.h"
-#include "sched/tick.h"
+#include "sched/observer.h"
 
 #define NO_EVENT     UINT64_MAX
 #define REPORT_EVERY INT64_C(1000000000)
@@ -106,7 +106,7 @@ static uint64_t record(struct fiber *fiber, enum fib_wait_kind kind, int64_t dur
 	fib_arch_capture(&e->context, copy_stack, e);
 	/* A reader that finds seq even and unmoved has seen a whole event. */
 	fib_store_release(&e->seq, seq + 1);
-	fib_tick_hurry();
+	fib_observer_hurry();
 	return number;
 }
 
@@ -207,7 +207,7 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 	char name[FIB_LOG_NAME];
 
 	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY ||
-	    !fib_tick_may_print() || !copy_newest(p, recorded, &e))
+	    !fib_os_may_print() || !copy_newest(p, recorded, &e))
 		return;
 	fib_log("fiber %llu %s waits while pinned and %s (%s; %llu since the last line)",
 		(unsigned long long)e.fiber, fib_log_name(name, e.name),

@@ -13,7 +13,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "probe.h"
-#include "sched/tick.h"
+#include "sched/observer.h"
 
 /* Put one that no run queue takes where it will be found, and see that it is. c: as in put(). */
 static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
@@ -38,7 +38,7 @@ static fib_noinline void wake_clock(struct fib_carrier *c)
 	bool polls;
 
 	if (fib_idle_lies(c, &polls))
-		fib_tick_clock(c, fib_os_now());
+		fib_observer_clock(c, fib_os_now());
 }
 
 /* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */

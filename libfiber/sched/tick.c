@@ -2,10 +2,6 @@
 /*
  * tick.c - what only an observer can do for the schedulers
  *
- * The service thread rests when every carrier sleeps. The gap between "they all sleep" and "I rest" is
- * closed like the one in idle.c: it announces that it rests and looks once more; a carrier that gets up
- * says so in its idle word first and looks at the announcement after (pairs: tick.rest).
- *
  * A server that is busy hears from its poller all the time, reads the clock each time it does, and sets it: then
  * the service thread would only take the CPU from it, and ticks less often. As soon as a carrier that does not sleep has not done
  * so since the last tick it ticks as ever.
@@ -19,12 +15,11 @@
 #include "sched/tick.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include "core/registry.h"
 #include "os/os.h"
 #include "os/spin.h"
+#include "sched/observer.h"
 #include "sched/sched.h"
 
 #define LINGER 20
@@ -32,38 +27,9 @@
 static struct {
 	_Atomic uint32_t lock; /* of the list: see above */
 	struct fib_sched *first;
-	_Atomic uint32_t resting; /* A: tick.rest */
-	unsigned idle_ticks;	  /* the service thread only */
-	int64_t pause;		  /* the service thread only: until the next tick */
-	void (*_Atomic wake)(void);
+	unsigned idle_ticks; /* the service thread only */
+	int64_t pause;	     /* the service thread only: until the next tick */
 } tick;
-
-void fib_tick_set_waker(void (*wake)(void))
-{
-	fib_store_release(&tick.wake, wake);
-}
-
-static void wake_service(void)
-{
-	void (*wake)(void) = fib_load_acquire(&tick.wake);
-
-	if (wake)
-		wake();
-}
-
-void fib_tick_awake(void)
-{
-	/* pairs: tick.rest -- our idle word has changed before this is read. */
-	fib_fence_seq();
-	if (fib_load(&tick.resting) && fib_swap(&tick.resting, 0))
-		wake_service();
-}
-
-void fib_tick_hurry(void)
-{
-	fib_store(&tick.resting, 0);
-	wake_service();
-}
 
 void fib_tick_add(struct fib_sched *s)
 {
@@ -72,7 +38,7 @@ void fib_tick_add(struct fib_sched *s)
 	tick.first = s;
 	fib_publish(&fiber_registry.carriers, fiber_registry.carriers + s->carrier_count);
 	fib_spin_unlock(&tick.lock);
-	fib_tick_awake();
+	fib_observer_awake();
 }
 
 void fib_tick_remove(struct fib_sched *s)
@@ -165,12 +131,6 @@ static void mend(struct fib_sched *s, int64_t now)
 		fib_idle_notify(s);
 }
 
-void fib_tick_clock(struct fib_carrier *c, int64_t now)
-{
-	fib_store(&c->clocked, fib_load(&c->clocked) + 1);
-	fib_coarse_set(now);
-}
-
 /* Whether every carrier that does not sleep has set the clock since the last tick. One that sleeps is as good as one that
  * has: it sets it when it gets up. */
 static bool keep_the_clock(struct fib_sched *s)
@@ -189,20 +149,13 @@ static bool keep_the_clock(struct fib_sched *s)
 	return kept;
 }
 
-bool fib_tick_may_print(void)
-{
-	return fib_os_ready(STDERR_FILENO, POLLOUT) != -EAGAIN;
-}
-
 /* Announce that we rest, unless somebody is awake after all. */
 static bool rest(void)
 {
-	/* label: tick.rest -- announced before the last look. */
-	fib_store_seq(&tick.resting, 1);
-	fib_fence_seq();
+	fib_observer_announce_rest();
 	if (all_asleep())
 		return true;
-	fib_store(&tick.resting, 0);
+	fib_observer_end_rest();
 	return false;
 }
 

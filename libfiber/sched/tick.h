@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct fib_carrier;
 struct fib_sched;
 
 /* The time between two ticks, ns: most often, and while the carriers themselves keep the clock. */
@@ -24,12 +23,6 @@ struct fib_sched;
  * and the caller may rest until its waker is called.
  */
 int64_t fib_tick(int64_t now);
-
-/* c has read the clock, for reasons of its own. By its carrier. */
-void fib_tick_clock(struct fib_carrier *c, int64_t now);
-
-/* A carrier has just got up from its sleep. */
-void fib_tick_awake(void);
 
 /* A scheduler comes and goes. From any thread; the service thread sees it from then on, and has let go
  * of it when fib_tick_remove returns. */
@@ -46,18 +39,8 @@ void fib_tick_forget(void);
  * none. fn takes no lock and does not wait. */
 bool fib_tick_next(uint64_t after, void (*fn)(struct fib_sched *s, void *arg), void *arg);
 
-/* Whether a line can be printed now: where nobody reads stderr, to wait for room in it would stop the clock and the control
- * socket. */
-bool fib_tick_may_print(void);
-
-/* Have the next tick come at once: something waits to be printed. */
-void fib_tick_hurry(void);
-
 /* How many carriers are awake. */
 unsigned fib_tick_awake_carriers(void);
-
-/* How the first carrier that wakes reaches the resting caller of fib_tick. Async-signal-safe function. */
-void fib_tick_set_waker(void (*wake)(void));
 
 /* Totals over all runtimes of this process. */
 uint64_t fib_tick_fibers(void); /* live; while some come and go, off by a few */

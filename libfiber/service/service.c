@@ -28,6 +28,7 @@
 #include "os/local.h"
 #include "os/os.h"
 #include "sched/longrun.h"
+#include "sched/observer.h"
 #include "sched/tick.h"
 #include "service/allowance.h"
 #include "service/answer.h"
@@ -363,7 +364,7 @@ static int start(const char *path, const char *name)
 		fib_door_open(&door, &place);
 	fib_kept_open(door.fd >= 0);
 	fib_answer_introduce(name ? name : fib_os_program(), place.mode);
-	fib_tick_set_waker(fib_waker_wake);
+	fib_observer_set_waker(fib_waker_wake);
 	rc = fib_launch(&launch, &thread, serve, NULL);
 	if (rc < 0)
 		close_all();

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 
@@ -114,6 +115,11 @@ fib_noinline int fib_os_ready(int fd, short events)
 	if (n && (p.revents & POLLNVAL))
 		return -EBADF;
 	return n ? 0 : -EAGAIN;
+}
+
+bool fib_os_may_print(void)
+{
+	return fib_os_ready(STDERR_FILENO, POLLOUT) != -EAGAIN;
 }
 
 /* For poll(2), rounded up: it must not end too early, again and again. */

@@ -14,6 +14,7 @@
 #include <sched.h>
 
 #include "carriers.h"
+#include "sched/observer.h"
 #include "sched/tick.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
@@ -32,14 +33,14 @@ static int setup(void **state)
 {
 	(void)state;
 	fib_store(&wakes, 0);
-	fib_tick_set_waker(wake);
+	fib_observer_set_waker(wake);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	fib_tick_set_waker(NULL);
+	fib_observer_set_waker(NULL);
 	return 0;
 }
 
@@ -127,8 +128,8 @@ static void test_tick_comes_less_often_while_the_carriers_keep_the_clock(void **
 	assert_int_equal(fib_tick(now), FIB_TICK);
 	for (i = 0; i < 10; i++) {
 		now += FIB_TICK_LONG;
-		fib_tick_clock(&s.carriers[0], now);
-		fib_tick_clock(&s.carriers[1], now);
+		fib_observer_clock(&s.carriers[0], now);
+		fib_observer_clock(&s.carriers[1], now);
 		assert_int_equal(fib_tick(now), i ? FIB_TICK_LONG : 2 * FIB_TICK);
 	}
 	/* When one of them does not any more it comes as often as ever. */
@@ -192,18 +193,6 @@ static void test_tick_that_rests_is_woken_by_a_new_scheduler(void **state)
 	carriers_start(&s, 1);
 	assert_true(fib_load(&wakes) >= 1);
 	carriers_stop(&s);
-}
-
-static void test_tick_hurry_calls_the_waker(void **state)
-{
-	unsigned before;
-
-	(void)state;
-	before = fib_load(&wakes);
-	fib_tick_hurry();
-	assert_int_equal(fib_load(&wakes), before + 1);
-	fib_tick_set_waker(NULL);
-	fib_tick_hurry(); /* nobody there: nothing happens */
 }
 
 static void test_tick_wakes_somebody_for_work_that_lies_about(void **state)
@@ -352,7 +341,6 @@ int main(void)
 		TEST(test_tick_rests_a_few_ticks_after_all_have_gone_to_sleep),
 		TEST(test_tick_that_rests_is_woken_by_the_first_carrier_and_only_by_that),
 		TEST(test_tick_that_rests_is_woken_by_a_new_scheduler),
-		TEST(test_tick_hurry_calls_the_waker),
 		TEST(test_tick_wakes_somebody_for_work_that_lies_about),
 		TEST(test_tick_policy_is_the_process_s),
 		TEST(test_tick_totals_are_over_all_schedulers),
