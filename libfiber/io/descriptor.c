@@ -34,6 +34,7 @@
 #include "os/spin.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 #include "sched/watch.h"
 
 enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };

@@ -12,6 +12,7 @@
 #include "io/descriptor.h"
 #include "io/table.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 #define TOGETHER 16
 

@@ -21,6 +21,7 @@
 #include "io/ops.h"
 #include "poll/ring.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 int fiber_op_prepare(struct fiber_op **ret, struct io_uring_sqe **ret_sqe)
 {

@@ -19,6 +19,7 @@
 #include "io/op.h"
 #include "os/spin.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 #define TAKEN 32
 

@@ -22,6 +22,7 @@
 #include "os/calls.h"
 #include "os/spin.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 #define READ_EVENTS  (POLLIN | POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
 #define WRITE_EVENTS (POLLOUT | POLLERR | POLLHUP)

@@ -18,6 +18,7 @@
 
 #include "base/compiler.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 /* For everybody. */
 #define FIB_EVERY_EVENT ((short)-1)

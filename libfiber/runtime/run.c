@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "runtime/runtime.h"
+#include "sched/discard.h"
 #include "sched/spawn.h"
 
 /* Make all fibers, or none. */

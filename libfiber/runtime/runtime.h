@@ -11,6 +11,18 @@ struct fiber_runtime {
 	struct fib_sched sched;
 };
 
+/*
+ * Make a scheduler of n carriers in *s and start the carriers. stack_size, guard_size: bytes, for
+ * fibers that ask for none. dispatch is called with the events of the poller. Returns 0, -ENOMEM, or
+ * -EAGAIN if a thread cannot be created. After an error there is nothing to release.
+ */
+int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
+		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);
+
+/* Stop the carriers and release everything. The caller has checked with fib_close that no fiber is
+ * left. */
+void fib_sched_stop(struct fib_sched *s);
+
 /* Copy the caller's options, with every default filled in. options may be NULL. Returns 0 or
  * -EINVAL. */
 int fib_options_complete(const struct fiber_runtime_options *options,

@@ -50,13 +50,6 @@ void fib_background_enter(struct fib_sched *s, struct fiber *fiber)
 	fib_spin_unlock(&b->lock);
 }
 
-void fib_background_leave(struct fib_sched *s, struct fiber *fiber)
-{
-	fib_spin_lock(&s->background.lock);
-	fib_list_remove(&fiber->background);
-	fib_spin_unlock(&s->background.lock);
-}
-
 void fib_background_finish(struct fib_sched *s)
 {
 	struct fib_background *b = &s->background;

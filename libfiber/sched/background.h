@@ -3,24 +3,19 @@
 #ifndef FIB_SCHED_BACKGROUND_H
 #define FIB_SCHED_BACKGROUND_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/list.h"
-
-struct fiber;
-struct fib_sched;
-
-/* One per scheduler. Zeroed is empty. */
-struct fib_background {
-	_Atomic uint32_t lock;
-	bool finishing;	      /* L */
-	struct fib_list list; /* L: from the submission of a fiber to its end */
-};
+#include "core/record.h"
+#include "os/spin.h"
+#include "sched/sched.h"
 
 /* A background fiber is submitted to s, and counted in, but nobody runs it yet / has ended. */
 void fib_background_enter(struct fib_sched *s, struct fiber *fiber);
-void fib_background_leave(struct fib_sched *s, struct fiber *fiber);
+static inline void fib_background_leave(struct fib_sched *s, struct fiber *fiber)
+{
+	fib_spin_lock(&s->background.lock);
+	fib_list_remove(&fiber->background);
+	fib_spin_unlock(&s->background.lock);
+}
 
 /* s was closed: cancel its background fibers, and see that they end. Once or more, by whoever finishes it. */
 void fib_background_finish(struct fib_sched *s);

@@ -109,7 +109,7 @@ bool fiber_cancelled(void)
 
 void fiber_cancel_mask(void)
 {
-	struct fiber *fiber = fiber_self();
+	struct fiber *fiber = fib_self();
 
 	if (!fiber)
 		return;
@@ -122,7 +122,7 @@ void fiber_cancel_mask(void)
 
 void fiber_cancel_unmask(void)
 {
-	struct fiber *fiber = fiber_self();
+	struct fiber *fiber = fib_self();
 
 	if (!fiber)
 		return;

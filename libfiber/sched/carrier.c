@@ -14,25 +14,10 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "probe.h"
-#include "sched/live.h"
 #include "sched/observer.h"
 
 #define SEARCH_ROUNDS 40
 #define RELAX_TURNS   40
-
-bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
-{
-	unsigned i;
-
-	if (!fib_inject_empty(&s->inject) || (c && !fib_inject_empty(&c->inbox)) ||
-	    fib_spare_visible(s, c))
-		return true;
-	for (i = 0; i < s->carrier_count; i++)
-		if (!fib_runqueue_empty(&s->carriers[i].queue) ||
-		    !fib_fresh_empty(&s->carriers[i].fresh) || fib_load(&s->carriers[i].woken))
-			return true;
-	return false;
-}
 
 /* Not more than will run before the next look: what waits in the heap is in order, and those who are woken should run
  * while their memory is still at hand. */
@@ -136,7 +121,7 @@ static struct fiber *find(struct fib_carrier *c)
 	for (;;) {
 		fib_meter_give(c);
 		fib_recorder_heed(c);
-		fib_live_tell(c->sched);
+		c->above.tell_ended(c->sched);
 		expire_timers(c);
 		fib_idle_poll(c);
 		fiber = take_outside(c);
@@ -212,7 +197,7 @@ static void run_fibers(struct fib_carrier *c)
 		await_left(fiber);
 		fib_enter(c, fiber);
 		if (c->departed)
-			fib_bury(c);
+			c->above.bury(c);
 	}
 }
 
@@ -229,7 +214,7 @@ void *fib_carrier_main(void *arg)
 	/* Without an alternate stack an overflow still ends the program, but says less. */
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
-	fib_longrun_enter(c);
+	c->above.carrier_begins(c);
 	fib_context_adopt(&c->announce);
 	fib_meter_give(c);
 	pthread_cleanup_push(end_of_thread, c);

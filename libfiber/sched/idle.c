@@ -41,6 +41,20 @@ enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
 /* At a time. Few, so that what an event has brought into the caches is there when its fiber runs. */
 #define EVENTS 16
 
+bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
+{
+	unsigned i;
+
+	if (!fib_inject_empty(&s->inject) || (c && !fib_inject_empty(&c->inbox)) ||
+	    fib_spare_visible(s, c))
+		return true;
+	for (i = 0; i < s->carrier_count; i++)
+		if (!fib_runqueue_empty(&s->carriers[i].queue) ||
+		    !fib_fresh_empty(&s->carriers[i].fresh) || fib_load(&s->carriers[i].woken))
+			return true;
+	return false;
+}
+
 static void wake(struct fib_carrier *c)
 {
 	/* label: idle.wake -- the sleeper sees what was done before it was notified. */

@@ -50,6 +50,9 @@ void fib_idle_found(struct fib_carrier *c);
 /* Sleep until woken, a descriptor is ready or the nearest deadline of c. c searches before and after. */
 void fib_idle_sleep(struct fib_carrier *c);
 
+/* Whether any queue of s holds a fiber that carrier c could run; c NULL: any carrier. */
+bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c);
+
 /* Look into the poller without waiting; makes fibers runnable. */
 void fib_idle_poll(struct fib_carrier *c);
 

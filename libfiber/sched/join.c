@@ -12,34 +12,25 @@
  * one still. What the fiber wakes after that is a parker, and those are never unmapped and tell a late waker by
  * their ticket. A plain thread's parker lies on its stack, so a thread that joins uses one in the record.
  */
+#include "sched/join.h"
+
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "base/check.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "probe.h"
+#include "sched/background.h"
+#include "sched/discard.h"
 #include "sched/held.h"
 #include "sched/live.h"
 #include "sched/own.h"
-#include "sched/spawn.h"
-#include "sched/unwind.h"
 #include "sched/wait.h"
 
-static _Noreturn void die_outside(const char *call)
+_Noreturn void fib_die_outside(const char *call)
 {
 	fib_die("%s called outside a fiber (a forked child has none: leave it by exec or _exit)",
 		call);
-}
-
-static struct fiber *must_be_fiber(const char *call)
-{
-	struct fib_carrier *c = fib_carrier_self();
-
-	if (!c || !c->current)
-		die_outside(call);
-	return c->current;
 }
 
 static void wake_joiner(struct fib_carrier *c, uintptr_t joiner, uint32_t armed)
@@ -83,6 +74,12 @@ void fib_bury(struct fib_carrier *c)
 	let_go(c, fiber);
 }
 
+static fib_noinline void leave_background(struct fib_carrier *c, struct fiber *fiber)
+{
+	fib_background_leave(c->sched, fiber);
+	fib_live_leave_background(c->sched);
+}
+
 static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 {
 	struct fib_stack stack = fiber->stack;
@@ -101,8 +98,7 @@ static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 	/* Before anybody can learn of the end: then fiber_runtime_done() says so too. Finishing the
 	 * runtime waits for this carrier anyway. */
 	if (fib_unlikely(fiber->flags & FIBER_BACKGROUND)) {
-		fib_background_leave(c->sched, fiber);
-		fib_live_leave_background(c->sched);
+		leave_background(c, fiber);
 	} else {
 		fib_live_raise(&c->ended);
 	}
@@ -121,6 +117,20 @@ static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 	fib_leave_dead(c, &stack);
 }
 
+static void reach_floor(struct fib_ending *floor)
+{
+	(void)floor;
+	fib_end(fib_self());
+}
+
+/* A place on the stack that an unwinding does not pass (unwind.c): it ends the fiber there. While `floor` is the newest
+ * ending. */
+static void stop_unwinding_at(struct fiber *fiber, struct fib_ending *floor)
+{
+	*floor = (struct fib_ending){.outer = fiber->endings, .end = reach_floor};
+	fiber->endings = floor;
+}
+
 /* Before anything that may wait for what it leaves undone. */
 static fib_noinline void tidy_up(struct fiber *fiber)
 {
@@ -134,7 +144,7 @@ static fib_noinline void tidy_up(struct fiber *fiber)
 		ending->end(ending);
 	}
 	if (fib_own_any(fiber)) {
-		fib_unwind_stop_at(fiber, &floor);
+		stop_unwinding_at(fiber, &floor);
 		fib_own_end(fiber);
 		fiber->endings = NULL;
 	}
@@ -164,7 +174,7 @@ _Noreturn void fib_end(struct fiber *fiber)
 	struct fib_carrier *c = fib_carrier_self();
 
 	if (fib_unlikely(!c))
-		die_outside("fiber_exit");
+		fib_die_outside("fiber_exit");
 	/* Every pinned scope it was in is left by this. */
 	fiber->pins = 0;
 	if (fib_unlikely(untidy(fiber))) {
@@ -174,36 +184,6 @@ _Noreturn void fib_end(struct fiber *fiber)
 	if (fib_unlikely(fib_load(&fiber->cancelled)))
 		settle_cancel(fiber);
 	leave(c, fiber);
-}
-
-/* In the middle of its functions. */
-static _Noreturn void end_early(struct fiber *fiber)
-{
-	if (fib_unlikely(fib_unwind_wanted(fiber)))
-		fib_unwind(fiber);
-	fib_end(fiber);
-}
-
-_Noreturn void fiber_exit(void *value)
-{
-	struct fiber *fiber = must_be_fiber("fiber_exit");
-
-	fiber->result.value = value;
-	end_early(fiber);
-}
-
-_Noreturn void fiber_fail(int error, const char *fmt, ...)
-{
-	struct fiber *fiber = must_be_fiber("fiber_fail");
-	va_list ap;
-
-	if (fmt) {
-		va_start(ap, fmt);
-		vsnprintf(fiber->failure, sizeof fiber->failure, fmt, ap);
-		va_end(ap);
-	}
-	fiber->result.error = error < 0 ? error : error > 0 ? -error : -EINVAL;
-	end_early(fiber);
 }
 
 static void die_joining(struct fiber *fiber, const char *what)

@@ -25,6 +25,7 @@
 #include "os/os.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 #define CLOSED (UINT64_C(1) << 63)
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
+#include "sched/longrun_data.h"
 
 struct fib_carrier;
 struct fib_sched;
@@ -68,19 +69,6 @@ struct fib_longrun_sample {
 	uint32_t stack_size;
 	struct fib_context context;
 	unsigned char stack[FIB_LONGRUN_STACK];
-};
-
-/* What a carrier has been seen running. The service thread's. */
-struct fib_longrun_hold {
-	uint64_t fiber, seq; /* fiber 0: nothing */
-	unsigned picks;
-	char name[32];
-	int64_t first, last; /* looks that have seen it */
-	int64_t began;	     /* when it began, as far as that is known */
-	int64_t used;	     /* CPU time of the carrier at the first of them that had a threshold */
-	uint32_t stage;
-	int64_t asked_at;
-	uint64_t event; /* its number, once it is recorded */
 };
 
 /* Before the first carrier starts. 0, -ENOMEM. */

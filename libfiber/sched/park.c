@@ -13,7 +13,6 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
-#include "os/os.h"
 #include "sched/sched.h"
 #include "sched/wait.h"
 
@@ -79,20 +78,6 @@ int fiber_unpark(struct fiber *fiber)
 	if (fib_parker_parks(word) && fib_parker_claim(&fiber->parker, word, FIB_OUTCOME_WOKEN))
 		fib_ready(fiber, true);
 	return 0;
-}
-
-int64_t fiber_now(void)
-{
-	return fib_os_now();
-}
-
-int64_t fiber_after(int64_t ns)
-{
-	int64_t now = fiber_now();
-
-	if (ns >= 0)
-		return ns > FIBER_FOREVER - now ? FIBER_FOREVER : now + ns;
-	return ns < -now ? 0 : now + ns;
 }
 
 /* Inlined, so that a backtrace says which of the two calls it was. */

@@ -206,8 +206,8 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 	struct fib_pinned_event e;
 	char name[FIB_LOG_NAME];
 
-	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY ||
-	    !fib_os_may_print() || !copy_newest(p, recorded, &e))
+	if (recorded == p->reported || now - p->reported_at < REPORT_EVERY || !fib_os_may_print() ||
+	    !copy_newest(p, recorded, &e))
 		return;
 	fib_log("fiber %llu %s waits while pinned and %s (%s; %llu since the last line)",
 		(unsigned long long)e.fiber, fib_log_name(name, e.name),

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "core/record.h"
+#include "sched/pinned_data.h"
 
 #define FIB_PINNED_EVENTS 256u
 #define FIB_PINNED_STACK  3840u
@@ -26,16 +27,6 @@ struct fib_pinned_event {
 	unsigned char stack[FIB_PINNED_STACK];
 	uint64_t stamp;	    /* counts from 0 over all runtimes of the process */
 	uint64_t stack_all; /* bytes of it that there were */
-};
-
-struct fib_pinned {
-	_Atomic uint32_t policy;   /* A: enum fiber_pinned_policy */
-	_Atomic uint64_t count;	   /* A: pinned waits of every kind */
-	_Atomic uint64_t recorded; /* A: those that went to the ring */
-	_Atomic uint64_t dropped;  /* A: those of them that are in it no more, or never were */
-	struct fib_pinned_event *events; /* I: the ring */
-	uint64_t reported;   /* the service thread only: recorded, when it last printed */
-	int64_t reported_at; /* the service thread only: ns */
 };
 
 /* 0, -ENOMEM. */

@@ -130,7 +130,7 @@ int fiber_wait_until(bool (*ready)(void *), void *arg, int64_t deadline)
 	fib_must_have(ready, "the predicate");
 	rc = look(&p);
 	if (rc == -ECANCELED)
-		fib_background_tell(fiber);
+		fib_tell_cancelled(fiber);
 	if (rc != -EAGAIN)
 		return rc;
 	p.began = fib_coarse_now();

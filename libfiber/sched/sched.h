@@ -19,13 +19,13 @@
 #include "os/kept.h"
 #include "poll/choose.h"
 #include "poll/poller.h"
-#include "sched/background.h"
+#include "sched/background_data.h"
 #include "sched/fresh.h"
 #include "sched/idle.h"
 #include "sched/inject.h"
 #include "sched/meter.h"
-#include "sched/longrun.h"
-#include "sched/pinned.h"
+#include "sched/longrun_data.h"
+#include "sched/pinned_data.h"
 #include "sched/recorder.h"
 #include "sched/runqueue.h"
 #include "sched/spare.h"
@@ -44,6 +44,20 @@ struct fib_exceptions {
 /* care */
 #define FIB_CARE_EXCEPTIONS 1u /* there is C++: one may be under way */
 #define FIB_CARE_RECORDS    2u /* what happens is noted: recorder.c */
+
+/*
+ * What a carrier calls in the rooms above this one: functions of life/ and watch/, each off the hot path. Who starts the
+ * scheduler fills this in (runtime/sched.c).
+ */
+struct fib_above {
+	void (*bury)(struct fib_carrier *c); /* c->departed was left: tell who waits for its end */
+	void (*tell_ended)(struct fib_sched *s); /* tell who waits until no fiber of s is left */
+	void (*tell_cancelled)(struct fiber *fiber); /* a fiber that is cancelled waits or yields */
+	void (*carrier_begins)(
+		struct fib_carrier *c); /* c has made every other system call of its start */
+};
+
+struct fib_longrun_sample;
 
 /* I set before start, then read-only · C its carrier only · A any thread, atomic · L under ->lock */
 struct fib_carrier {
@@ -84,6 +98,7 @@ struct fib_carrier {
 	uint64_t rand;		/* C */
 	pthread_t thread;	/* I */
 	void *altstack;		/* C */
+	struct fib_above above; /* I */
 	struct fib_recorder *recorder; /* C: NULL: it does not record */
 
 	_Atomic uint32_t tid;		   /* C writes, A:longrun.enter reads; 0: not there yet */
@@ -140,18 +155,18 @@ struct fib_sched {
 	struct fib_recorder *recorders;		/* the service thread's: all that were made */
 };
 
-/* Make a scheduler of n carriers in *s and start them. Sizes: bytes, of fibers that ask for none. dispatch is called with what the poller gives out. 0, -ENOMEM,
- * -EAGAIN without threads; on an error nothing is left. */
-int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
-		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);
-
-/* Stop the carriers and release everything; fib_close has said that no fiber is left. */
-void fib_sched_stop(struct fib_sched *s);
-
 /* The carrier this thread is, or NULL. Ask again after every switch. */
 static inline struct fib_carrier *fib_carrier_self(void)
 {
 	return fib_tls_carrier();
+}
+
+/* The fiber this thread runs, or NULL. Ask again after every switch of a carrier. */
+static inline struct fiber *fib_self(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return c ? c->current : NULL;
 }
 
 /* Whether carrier c notes what it does. Carrier c only. */
@@ -206,23 +221,23 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 /* Run fiber from the idle context of c; returns when c is idle again. */
 void fib_enter(struct fib_carrier *c, struct fiber *fiber);
 
+/* What fibers that begin on a carrier run first: main(fiber). Before the first carrier starts; always the same. */
+void fib_set_fiber_main(void (*main)(void *fiber));
+
 /* The next fiber of c without looking outside, or NULL. Carrier c only. */
 struct fiber *fib_next_local(struct fib_carrier *c);
 
-/* Make fiber begin on stack when it is first switched to. 0, or what fib_context_begin() returns. */
-int fib_begin_on(struct fiber *fiber, const struct fib_stack *stack);
-
-/* End the calling fiber, whose result stands in its record. */
-_Noreturn void fib_end(struct fiber *fiber);
-
-/* Tell who waits for the end of c->departed. In the idle context. */
-void fib_bury(struct fib_carrier *c);
+/* Make fiber begin with main(fiber) on stack when it is first switched to. 0, or what fib_context_begin() returns. */
+static inline int fib_begin_on(struct fiber *fiber, const struct fib_stack *stack,
+			       void (*main)(void *fiber))
+{
+	fiber->stack = *stack;
+	return fib_context_begin(&fiber->context, &fiber->announce, stack->low,
+				 fib_stack_usable(stack), main, fiber);
+}
 
 /* A thread's life as carrier c. */
 void *fib_carrier_main(void *c);
-
-/* Whether any queue of s holds a fiber that carrier c could run. */
-bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c);
 
 /* Flags of fibers that never stand in a run queue. */
 #define FIB_APART (FIBER_BOUND | FIBER_IDLE)

@@ -11,13 +11,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/hold.h"
-#include "core/labels.h"
 #include "core/locals.h"
 #include "core/names.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "probe.h"
+#include "sched/background.h"
+#include "sched/discard.h"
+#include "sched/join.h"
 #include "sched/live.h"
 
 #define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE | FIBER_UNWIND)
@@ -60,9 +61,13 @@ static int check_attr(const struct fiber_attr *attr)
 	return 0;
 }
 
-static struct fib_record_cache *records(struct fib_carrier *c)
+void fib_fiber_main(void *arg)
 {
-	return c ? &c->records : NULL;
+	struct fiber *fiber = arg;
+
+	fib_context_begun(&fiber->announce);
+	fiber->result.value = fiber->fn(fiber->arg);
+	fib_end(fiber);
 }
 
 /* Memory of the caller is what the fiber begins on; of the pool it gets a promise, and begins on what is warm
@@ -76,7 +81,7 @@ static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr,
 
 	if (attr && attr->stack) {
 		rc = fib_stack_foreign(attr->stack, attr->stack_size, &fiber->stack);
-		return rc < 0 ? rc : fib_begin_on(fiber, &fiber->stack);
+		return rc < 0 ? rc : fib_begin_on(fiber, &fiber->stack, fib_fiber_main);
 	}
 	if (attr && attr->stack_size)
 		size = attr->stack_size;
@@ -88,21 +93,6 @@ static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr,
 		rc = fib_stack_promise(c ? &c->stacks : NULL, class);
 	fiber->stack.class = (uint16_t) class;
 	return rc;
-}
-
-static void withdraw_stack(struct fib_carrier *c, struct fiber *fiber)
-{
-	if (fiber->stack.low)
-		fib_context_done(&fiber->announce);
-	else
-		fib_stack_unpromise(c ? &c->stacks : NULL, fiber->stack.class);
-}
-
-/* Without their destructors: the fiber has not run, and its values are still its maker's. */
-static void let_go_of_locals(struct fiber *fiber)
-{
-	fib_locals_free(fiber->locals);
-	fiber->locals = NULL;
 }
 
 /* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. What an end leaves
@@ -174,7 +164,7 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 	}
 	if (rc < 0)
 		return rc;
-	rc = fib_record_take(records(c), &fiber);
+	rc = fib_record_take(fib_records_of(c), &fiber);
 	if (rc < 0)
 		return rc;
 	clear(fiber);
@@ -183,38 +173,20 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 	if (rc == 0 && attr && attr->nlocals) {
 		rc = fib_locals_preset(attr->locals, attr->nlocals, &fiber->locals);
 		if (rc < 0)
-			withdraw_stack(c, fiber);
+			fib_withdraw_stack(c, fiber);
 	}
 	if (rc < 0) {
-		let_go_of_locals(fiber);
-		fib_record_give(records(c), fiber);
+		fib_drop_locals(fiber);
+		fib_record_give(fib_records_of(c), fiber);
 		return rc;
 	}
 	describe(fiber, c, fn, arg, pc);
 	fiber->sched = NULL;
 	if (attr)
 		apply(attr, fiber);
-	fib_record_name(records(c), fiber);
+	fib_record_name(fib_records_of(c), fiber);
 	*ret = fiber;
 	return 0;
-}
-
-void fib_free_record(struct fib_carrier *c, struct fiber *fiber)
-{
-	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
-	fib_publish(&fiber->id, 0);
-	if (fib_unlikely(fiber->labels != NULL))
-		fib_labels_drop(&fiber->labels);
-	if (!fib_hold_keeps(fiber))
-		fib_record_give(records(c), fiber);
-}
-
-void fib_unmake(struct fiber *fiber)
-{
-	let_go_of_locals(fiber);
-	withdraw_stack(fib_carrier_self(), fiber);
-	fiber->group = NULL;
-	fib_free_record(fib_carrier_self(), fiber);
 }
 
 /* Counted in, and nobody else will submit it. */

@@ -4,7 +4,6 @@
 #define FIB_SCHED_SPAWN_H
 
 #include "sched/sched.h"
-#include "sched/wait.h"
 
 /* fiber_create with the default sizes of s, NULL: those of the library; pc: the caller of the public function. */
 int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn *fn, void *arg,
@@ -15,13 +14,10 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, void *arg,
 	      const void *pc, struct fiber **ret);
 
-/* Take apart a fiber that was made and never submitted. */
-void fib_unmake(struct fiber *fiber);
-
 /* Make a created fiber runnable in s. 0, -EINVAL when it was submitted before, -ESHUTDOWN. */
 int fib_submit(struct fib_sched *s, struct fiber *fiber);
 
-/* Give back the record of a fiber that nobody needs. c: the calling carrier, or NULL. */
-void fib_free_record(struct fib_carrier *c, struct fiber *fiber);
+/* What a fiber runs first. arg: the fiber. */
+void fib_fiber_main(void *arg);
 
 #endif

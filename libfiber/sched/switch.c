@@ -19,7 +19,6 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/astray.h"
-#include "sched/live.h"
 
 #define TOGETHER 4u
 #define YIELD_LINES \
@@ -108,21 +107,12 @@ static inline bool begun(const struct fiber *fiber)
 	return fiber->context.sp != 0;
 }
 
-/* What a fiber runs first. */
-static void run(void *arg)
-{
-	struct fiber *fiber = arg;
+/* A: set before the first carrier starts. One for the process: to ask the carrier would cost each beginning a register. */
+static void (*_Atomic fiber_main)(void *fiber);
 
-	fib_context_begun(&fiber->announce);
-	fiber->result.value = fiber->fn(fiber->arg);
-	fib_end(fiber);
-}
-
-int fib_begin_on(struct fiber *fiber, const struct fib_stack *stack)
+void fib_set_fiber_main(void (*main)(void *fiber))
 {
-	fiber->stack = *stack;
-	return fib_context_begin(&fiber->context, &fiber->announce, stack->low,
-				 fib_stack_usable(stack), run, fiber);
+	fib_store(&fiber_main, main);
 }
 
 static fib_noinline void begin(struct fib_carrier *c, struct fiber *fiber)
@@ -130,7 +120,7 @@ static fib_noinline void begin(struct fib_carrier *c, struct fiber *fiber)
 	struct fib_stack stack;
 
 	fib_stack_take_promised(&c->stacks, fiber->stack.class, &stack);
-	fib_check(fib_begin_on(fiber, &stack) == 0);
+	fib_check(fib_begin_on(fiber, &stack, fib_load(&fiber_main)) == 0);
 }
 
 static void stood_in_line(struct fib_carrier *c, struct fiber *fiber, int64_t now)
@@ -271,7 +261,7 @@ static fib_noinline void yield_outside(struct fib_carrier *c, struct fiber *fibe
 	fib_astray_look(fiber);
 	c->picks = 1; /* should it end here */
 	if (fib_load(&fiber->cancelled))
-		fib_background_tell(fiber);
+		c->above.tell_cancelled(fiber);
 	c->picks = 0;
 	show_yield(fiber);
 	if (fiber->flags & FIB_APART)
@@ -348,7 +338,7 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 	c->current = NULL;
 	/* It may block for long, and who waits for the end is told in the idle context only. */
 	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
-		fib_live_tell(c->sched);
+		c->above.tell_ended(c->sched);
 	if (fib_unlikely(c->care) && in_exception(c)) /* it ends in a catch block */
 		*c->exceptions = (struct fib_exceptions){NULL, 0};
 	/* pairs: record.seq */
@@ -370,7 +360,7 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 		next->stack = *stack;
 		fib_stack_unpromise(&c->stacks, stack->class);
 		fib_context_restart(&next->context, (char *)stack->low + fib_stack_usable(stack),
-				    run, next);
+				    fib_load(&fiber_main), next);
 	} else {
 		begin(c, next);
 		fib_stack_give(&c->stacks, stack);

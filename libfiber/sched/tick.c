@@ -19,7 +19,9 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "os/spin.h"
+#include "sched/longrun.h"
 #include "sched/observer.h"
+#include "sched/pinned.h"
 #include "sched/sched.h"
 
 #define LINGER 20

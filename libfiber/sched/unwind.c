@@ -14,7 +14,7 @@
  * hear of the fiber's end on its stack (struct fib_ending) hears when the walk leaves its frame.
  *
  * A handler that runs after this, on the same stack below the frames that are unwound, may call fiber_exit() again. A
- * floor keeps the second walk from those frames (fib_unwind_stop_at).
+ * floor keeps the second walk from those frames (join.c).
  */
 #include "sched/unwind.h"
 
@@ -23,6 +23,7 @@
 #include <unwind.h>
 
 #include "base/check.h"
+#include "sched/join.h"
 #include "sched/sched.h"
 
 #pragma weak _Unwind_ForcedUnwind
@@ -49,20 +50,6 @@ static void append(struct fiber *fiber, struct fib_ending *ending)
 	while (*at)
 		at = &(*at)->outer;
 	*at = ending;
-}
-
-static void reach_floor(struct fib_ending *floor)
-{
-	struct fib_carrier *c = fib_carrier_self();
-
-	(void)floor;
-	fib_end(c->current);
-}
-
-void fib_unwind_stop_at(struct fiber *fiber, struct fib_ending *floor)
-{
-	*floor = (struct fib_ending){.outer = fiber->endings, .end = reach_floor};
-	fiber->endings = floor;
 }
 
 /* What lies below sp has been left. */

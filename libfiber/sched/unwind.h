@@ -14,7 +14,4 @@ bool fib_unwind_wanted(const struct fiber *fiber);
  * begin: the program has no unwinder, or no memory. */
 void fib_unwind(struct fiber *fiber);
 
-/* A place on the stack that fib_unwind() does not pass: it ends the fiber there. While `floor` is the newest ending. */
-void fib_unwind_stop_at(struct fiber *fiber, struct fib_ending *floor);
-
 #endif

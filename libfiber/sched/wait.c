@@ -17,6 +17,7 @@
 
 #include "core/registry.h"
 #include "os/os.h"
+#include "sched/pinned.h"
 #include "sched/sched.h"
 #include "sched/vigil.h"
 
@@ -117,7 +118,7 @@ int fib_worth_waiting(int64_t deadline)
 	struct fiber *fiber = caller();
 
 	if (fiber && fib_cancel_due(fiber)) {
-		fib_background_tell(fiber);
+		fib_tell_cancelled(fiber);
 		return -ECANCELED;
 	}
 	return is_over(deadline) ? -ETIMEDOUT : 0;
@@ -135,7 +136,7 @@ static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_w
 		return 0;
 	}
 	if (!firm && fib_cancel_due(fiber)) {
-		fib_background_tell(fiber);
+		fib_tell_cancelled(fiber);
 		return -ECANCELED;
 	}
 	if (fiber->pins ? is_over(deadline) : is_surely_over(deadline))
@@ -303,7 +304,7 @@ int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadlin
 	int rc;
 
 	if (fib_cancel_due(fiber)) {
-		fib_background_tell(fiber);
+		fib_tell_cancelled(fiber);
 		return -ECANCELED;
 	}
 	write_record(fiber, kind, NULL, arg, deadline);
@@ -320,10 +321,4 @@ void fib_wait_leave_pinned(uint64_t event)
 
 	erase_record(fiber);
 	fib_pinned_end(fiber, event);
-}
-
-void fib_wake_thread(_Atomic uint32_t *word)
-{
-	fib_os_futex_wake(word, 1);
-	fib_vigil_end(word);
 }

@@ -24,14 +24,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <fiber/sync.h>
 #include <fiber/time.h>
 
 #include "core/parker.h"
 #include "core/record.h"
 #include "core/registry.h"
 #include "layout/layout.h"
-#include "os/spin.h"
+#include "sched/cancel.h"
 #include "sched/sched.h"
 
 /*
@@ -54,6 +53,13 @@ int fib_wait_begin_firm(struct fib_waiter *w, enum fib_wait_kind kind, const voi
  * to end here does, and in no wait that begins after it: so what is made need not be found again. */
 int fib_worth_waiting(int64_t deadline);
 
+/* A fiber that is cancelled is about to be told so. By the fiber itself, where it holds nothing of the library; does not
+ * return to a fiber that must end here. */
+static inline void fib_tell_cancelled(struct fiber *fiber)
+{
+	fib_carrier_self()->above.tell_cancelled(fiber);
+}
+
 /* A firm wait that must be, whatever the policy, and has no deadline. */
 void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object);
 
@@ -73,44 +79,6 @@ static inline int fib_wait(struct fib_waiter *w, int64_t deadline);
 struct fib_vigil;
 int fib_wait_watching(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil);
 
-/* A waiter that was claimed and must be made to run; a copy, since the waiter may be gone already. */
-struct fib_wake {
-	struct fiber *fiber; /* NULL: a thread, or a pinned fiber's, that sleeps on word */
-	_Atomic uint32_t *word;
-};
-
-/* Make it run. front: before the others of the calling carrier. */
-static inline void fib_wake(const struct fib_wake *wake, bool front);
-
-/* Whether the fiber is cancelled and does not mask that: no wait may begin. By the fiber itself. */
-static inline bool fib_cancel_due(struct fiber *fiber)
-{
-	/* Acquire: what whoever cancelled it did before is visible. */
-	const uint8_t cancelled = fib_load_acquire(&fiber->cancelled);
-
-	return fib_unlikely(cancelled) &&
-	       (cancelled & (FIB_CANCELLED | FIB_CANCEL_MASKED)) == FIB_CANCELLED;
-}
-
-/* The fiber ends: what it masked is over, and its exit handlers wait unmasked. By the fiber itself. */
-void fib_cancel_unmask_all(struct fiber *fiber);
-
-/* Before the carriers of a scheduler start: find out who fences (cancel.c). */
-void fib_cancel_prepare(void);
-extern _Atomic uint32_t fib_cancel_fenced_by_waiters;
-
-/* Raise the flags of a fiber that is cancelled, and tell readers outside. */
-static inline void fib_cancel_mark(struct fiber *fiber, uint8_t flags)
-{
-	/* Release: what we did before is visible to a fiber that sees the flag. */
-	fib_or(&fiber->cancelled, flags);
-	fib_store(&fiber->asked, FIB_CANCELLED);
-}
-
-/* fiber_cancel() but for the waking: raise the flag and claim the wait. True: *ret must be woken, which may be
- * after a lock that keeps the fiber from ending is let go. */
-bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret);
-
 /*
  * For a wait that has to block in a system call of its own: a pinned fiber's for a descriptor. enter asks the
  * policy and writes the wait record: 0 and *ret_event, -EDEADLK or -ECANCELED. By a pinned fiber. No
@@ -119,110 +87,6 @@ bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret);
 int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadline,
 			  uint64_t *ret_event);
 void fib_wait_leave_pinned(uint64_t event);
-
-/* -- wait queues: first in, first out -- */
-
-static inline void fib_queue_lock(struct fiber_wait_queue *q)
-{
-	fib_spin_lock(&q->lock);
-}
-
-static inline void fib_queue_unlock(struct fiber_wait_queue *q)
-{
-	fib_spin_unlock(&q->lock);
-}
-
-/* Whether somebody stands in it. Without the lock: a moment later it may be otherwise. */
-static inline bool fib_queue_occupied(const struct fiber_wait_queue *q)
-{
-	return fib_load(&q->head) != NULL;
-}
-
-/* Under the lock: */
-
-static inline struct fib_waiter *fib_waiter_of(void *link)
-{
-	return link ? fib_container(link, struct fib_waiter, link) : NULL;
-}
-
-static inline void fib_queue_append(struct fiber_wait_queue *q, struct fib_waiter *w)
-{
-	struct fib_list *last = q->tail;
-
-	w->link.next = NULL;
-	w->link.prev = last;
-	w->linked = true;
-	if (last)
-		last->next = &w->link;
-	else
-		fib_store(&q->head, &w->link);
-	q->tail = &w->link;
-	q->length++;
-}
-
-static inline void fib_queue_unlink(struct fiber_wait_queue *q, struct fib_waiter *w)
-{
-	if (w->link.prev)
-		w->link.prev->next = w->link.next;
-	else
-		fib_store(&q->head, w->link.next);
-	if (w->link.next)
-		w->link.next->prev = w->link.prev;
-	else
-		q->tail = w->link.prev;
-	w->linked = false;
-	q->length--;
-}
-
-/* NULL when empty. */
-static inline struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
-{
-	return fib_waiter_of(fib_load(&q->head));
-}
-
-/* Unlink the first waiter and try to decide its wait. True: *ret must be woken after the unlock. */
-static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
-{
-	struct fib_waiter *w = fib_queue_first(q);
-	struct fib_parker *parker = w->parker;
-	struct fib_list *second = w->link.next;
-	uint32_t armed = w->armed;
-
-	fib_store(&q->head, second);
-	if (second)
-		second->prev = NULL;
-	else
-		q->tail = NULL;
-	q->length--;
-	w->linked = false;
-	ret->fiber = parker->blocks ? NULL : parker->fiber;
-	ret->word = &parker->word;
-	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);
-}
-
-/* Waiters that were claimed under one hold of the lock, through their nodes. Begins as {NULL, NULL}. */
-struct fib_wake_list {
-	struct fib_waiter *first, *last;
-};
-/* Unlink the first waiter and try to decide its wait. True: it is in list, and waits until fib_wake_all. */
-bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list);
-/* The same for every waiter there is. */
-void fib_queue_claim_all(struct fiber_wait_queue *q, struct fib_wake_list *list);
-
-/* After the unlock: wake all of list in the order in which they were claimed. Does not touch their queue,
- * which any of them may free. */
-void fib_wake_all(struct fib_wake_list *list);
-
-/* Unlink w if it is still there. Under the lock; fib_queue_forget takes it. By the waiter itself. */
-void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w);
-void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w);
-
-/* fib_wait() in q: after it w is in no queue, and whoever woke it touches q no more. */
-static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
-					    int64_t deadline);
-
-/* Claim the first waiter that can be claimed and wake it. Takes the lock. False: nobody waits. */
-bool fib_queue_wake_one(struct fiber_wait_queue *q);
 
 /* Who the caller is for a holder field: its fiber's id, or FIB_HOLDER_THREAD | tid. */
 static inline uint64_t fib_caller(void);
@@ -234,7 +98,6 @@ int fib_wait_begin_at_length(struct fib_waiter *w, enum fib_wait_kind kind, cons
 int fib_wait_at_length(struct fib_waiter *w, int64_t deadline);
 int fib_wait_result(struct fib_waiter *w);
 uint64_t fib_caller_thread(void);
-void fib_wake_thread(_Atomic uint32_t *word);
 
 /* The fiber parks from now on, in the eyes of everybody else. */
 static inline void fib_wait_record(struct fiber *fiber, enum fib_wait_kind kind, const void *object,
@@ -300,33 +163,11 @@ static fib_always_inline int fib_wait(struct fib_waiter *w, int64_t deadline)
 	return fib_wait_plainly(w, deadline, &rc) ? 0 : rc;
 }
 
-static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
-					    int64_t deadline)
-{
-	int rc;
-
-	/* A fiber that is woken runs after the unlock. One that blocks may see its wait decided while its
-	 * waker holds the lock still, and free what the lock is in. */
-	if (fib_likely(fib_wait_plainly(w, deadline, &rc)))
-		return 0;
-	if (rc < 0 || w->parker->blocks)
-		fib_queue_forget(q, w);
-	return rc;
-}
-
 static inline uint64_t fib_caller(void)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
 	return c && c->current ? c->current->id : fib_caller_thread();
-}
-
-static inline void fib_wake(const struct fib_wake *wake, bool front)
-{
-	if (wake->fiber)
-		fib_ready(wake->fiber, front);
-	else
-		fib_wake_thread(wake->word);
 }
 
 #endif

@@ -9,6 +9,7 @@
  * before its stack frame ends; and a waker copies what it needs before it claims.
  */
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 #include "os/spin.h"
 #include "sched/sched.h"

@@ -12,6 +12,7 @@
 
 #include "os/os.h"
 #include "sched/longrun.h"
+#include "sched/pinned.h"
 #include "sched/sched.h"
 #include "sched/tick.h"
 #include "service/answer.h"

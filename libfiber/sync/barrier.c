@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "base/compiler.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 struct barrier_waiter {
 	struct fib_waiter waiter;

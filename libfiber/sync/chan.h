@@ -13,6 +13,7 @@
 #include <fiber/sync.h>
 
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 enum fib_chan_side { FIB_CHAN_SEND, FIB_CHAN_RECV };
 

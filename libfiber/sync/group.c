@@ -24,8 +24,10 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
+#include "sched/discard.h"
 #include "sched/spawn.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 int fiber_group_init(struct fiber_group *group)
 {

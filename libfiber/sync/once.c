@@ -17,6 +17,7 @@
 
 #include "base/compiler.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 /* state */
 #define RUNNING 1u

@@ -24,6 +24,7 @@
 #include "sched/held.h"
 #include "sched/turn.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 #include "sync/holder.h"
 #include "sync/relock.h"
 

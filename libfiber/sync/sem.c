@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "sched/turn.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
 {

@@ -27,6 +27,7 @@
 
 #include "base/check.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 /* L under waiters.lock */
 struct fiber_timer {

@@ -11,6 +11,7 @@
 
 #include "io/table.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 
 static int listener, client, server;
 

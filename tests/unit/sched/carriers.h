@@ -13,8 +13,9 @@
 
 #include "core/registry.h"
 #include "os/os.h"
-#include "sched/sched.h"
+#include "runtime/runtime.h"
 #include "sched/live.h"
+#include "sched/sched.h"
 #include "sched/spawn.h"
 
 #define LIMIT_S 60 /* for whatever must happen soon */

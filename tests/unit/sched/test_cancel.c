@@ -13,6 +13,7 @@
 #include "carriers.h"
 #include "misuse.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 #include "tests/harness/watchdog.h"
 
 #define HOUR INT64_C(3600000000000)

@@ -195,19 +195,6 @@ static void test_sleep_ends_for_everybody(void **state)
 	prove(3, many_sleep, NULL);
 }
 
-static void test_after_saturates(void **state)
-{
-	int64_t now = fiber_now();
-
-	(void)state;
-	assert_true(now > 0);
-	assert_true(fiber_after(INT64_MAX) == FIBER_FOREVER);
-	assert_true(fiber_after(INT64_MAX - now + SECOND) == FIBER_FOREVER);
-	assert_true(fiber_after(INT64_MIN) == 0);
-	assert_true(fiber_after(SECOND) >= now + SECOND);
-	assert_true(fiber_after(-1) < fiber_now());
-}
-
 /* -- nothing is lost between a parker and those who unpark it -- */
 
 #define WAKES 20000u
@@ -383,7 +370,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_park_self_is_the_running_fiber),
 		cmocka_unit_test(test_sleep_lasts_until_its_deadline),
 		cmocka_unit_test(test_sleep_ends_for_everybody),
-		cmocka_unit_test(test_after_saturates),
 		cmocka_unit_test(test_unpark_from_a_thread_is_never_lost),
 		cmocka_unit_test(test_unpark_at_the_moment_of_parking_is_never_lost),
 		cmocka_unit_test(test_unpark_between_carriers_is_never_lost),

@@ -15,6 +15,7 @@
 #include <fiber/sync.h>
 
 #include "carriers.h"
+#include "sched/pinned.h"
 #include "sched/tick.h"
 #include "tests/harness/watchdog.h"
 

@@ -12,6 +12,7 @@
 
 #include "carriers.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 #include "tests/harness/watchdog.h"
 
 #define SECOND INT64_C(1000000000)

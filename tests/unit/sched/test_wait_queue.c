@@ -10,6 +10,7 @@
 
 #include "carriers.h"
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 #include "tests/harness/watchdog.h"
 
 #define N 6u

@@ -16,6 +16,7 @@
 #include <fiber.h>
 
 #include "sched/wait.h"
+#include "sched/wait_queue.h"
 #include "tests/harness/watchdog.h"
 
 #define MS INT64_C(1000000)

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "carriers.h"
+#include "tests/unit/sched/carriers.h"
 #include "sched/tick.h"
 #include "tests/harness/entries.h"
 #include "tests/harness/process.h"

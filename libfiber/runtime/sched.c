@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sched.c - starting and stopping a scheduler. */
-#include "sched/sched.h"
+#include "runtime/runtime.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,16 +10,31 @@
 #include "base/check.h"
 #include "os/os.h"
 #include "os/threads.h"
+#include "sched/background.h"
+#include "sched/cancel.h"
+#include "sched/join.h"
+#include "sched/live.h"
+#include "sched/longrun.h"
+#include "sched/pinned.h"
+#include "sched/sched.h"
+#include "sched/spawn.h"
 #include "sched/tick.h"
 #include "sched/turn.h"
-#include "sched/wait.h"
 #include "sched/watch.h"
+
+static const struct fib_above above = {
+	.bury = fib_bury,
+	.tell_ended = fib_live_tell,
+	.tell_cancelled = fib_background_tell,
+	.carrier_begins = fib_longrun_enter,
+};
 
 static void init_carrier(struct fib_sched *s, unsigned i)
 {
 	struct fib_carrier *c = &s->carriers[i];
 
 	c->sched = s;
+	c->above = above;
 	fib_runqueue_init(&c->queue, s->carrier_count == 1);
 	c->fresh.alone = s->carrier_count == 1;
 	c->records.shares = s->carrier_count > 1;
@@ -102,6 +117,7 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t g
 	s->dispatch = dispatch;
 	fib_store(&s->tells, n > 1);
 	fib_cancel_prepare();
+	fib_set_fiber_main(fib_fiber_main);
 	fib_check_set_caller(say_caller);
 	s->guard_size = guard_size;
 	rc = fib_stack_class(stack_size, guard_size, &s->stack_class, &s->stack_size);

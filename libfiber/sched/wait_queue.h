@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* wait_queue.h - waiters of one object, first in, first out. See wait_queue.c. */
+#ifndef FIB_SCHED_WAIT_QUEUE_H
+#define FIB_SCHED_WAIT_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <fiber/sync.h>
+
+#include "os/spin.h"
+#include "sched/wait.h"
+#include "sched/wake.h"
+
+static inline void fib_queue_lock(struct fiber_wait_queue *q)
+{
+	fib_spin_lock(&q->lock);
+}
+
+static inline void fib_queue_unlock(struct fiber_wait_queue *q)
+{
+	fib_spin_unlock(&q->lock);
+}
+
+/* Whether somebody stands in it. Without the lock: a moment later it may be otherwise. */
+static inline bool fib_queue_occupied(const struct fiber_wait_queue *q)
+{
+	return fib_load(&q->head) != NULL;
+}
+
+/* Under the lock: */
+
+static inline struct fib_waiter *fib_waiter_of(void *link)
+{
+	return link ? fib_container(link, struct fib_waiter, link) : NULL;
+}
+
+static inline void fib_queue_append(struct fiber_wait_queue *q, struct fib_waiter *w)
+{
+	struct fib_list *last = q->tail;
+
+	w->link.next = NULL;
+	w->link.prev = last;
+	w->linked = true;
+	if (last)
+		last->next = &w->link;
+	else
+		fib_store(&q->head, &w->link);
+	q->tail = &w->link;
+	q->length++;
+}
+
+static inline void fib_queue_unlink(struct fiber_wait_queue *q, struct fib_waiter *w)
+{
+	if (w->link.prev)
+		w->link.prev->next = w->link.next;
+	else
+		fib_store(&q->head, w->link.next);
+	if (w->link.next)
+		w->link.next->prev = w->link.prev;
+	else
+		q->tail = w->link.prev;
+	w->linked = false;
+	q->length--;
+}
+
+/* NULL when empty. */
+static inline struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
+{
+	return fib_waiter_of(fib_load(&q->head));
+}
+
+/* Unlink the first waiter and try to decide its wait. True: *ret must be woken after the unlock. */
+static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
+{
+	struct fib_waiter *w = fib_queue_first(q);
+	struct fib_parker *parker = w->parker;
+	struct fib_list *second = w->link.next;
+	uint32_t armed = w->armed;
+
+	fib_store(&q->head, second);
+	if (second)
+		second->prev = NULL;
+	else
+		q->tail = NULL;
+	q->length--;
+	w->linked = false;
+	ret->fiber = parker->blocks ? NULL : parker->fiber;
+	ret->word = &parker->word;
+	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);
+}
+
+/* Waiters that were claimed under one hold of the lock, through their nodes. Begins as {NULL, NULL}. */
+struct fib_wake_list {
+	struct fib_waiter *first, *last;
+};
+/* Unlink the first waiter and try to decide its wait. True: it is in list, and waits until fib_wake_all. */
+bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list);
+/* The same for every waiter there is. */
+void fib_queue_claim_all(struct fiber_wait_queue *q, struct fib_wake_list *list);
+
+/* After the unlock: wake all of list in the order in which they were claimed. Does not touch their queue,
+ * which any of them may free. */
+void fib_wake_all(struct fib_wake_list *list);
+
+/* Unlink w if it is still there. Under the lock; fib_queue_forget takes it. By the waiter itself. */
+void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w);
+void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w);
+
+/* fib_wait() in q: after it w is in no queue, and whoever woke it touches q no more. */
+static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
+					    int64_t deadline);
+
+/* Claim the first waiter that can be claimed and wake it. Takes the lock. False: nobody waits. */
+bool fib_queue_wake_one(struct fiber_wait_queue *q);
+
+static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
+					    int64_t deadline)
+{
+	int rc;
+
+	/* A fiber that is woken runs after the unlock. One that blocks may see its wait decided while its
+	 * waker holds the lock still, and free what the lock is in. */
+	if (fib_likely(fib_wait_plainly(w, deadline, &rc)))
+		return 0;
+	if (rc < 0 || w->parker->blocks)
+		fib_queue_forget(q, w);
+	return rc;
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* wake.c - waking a thread, which sleeps on a word or in a vigil. */
+#include "sched/wake.h"
+
+#include "os/os.h"
+#include "sched/vigil.h"
+
+void fib_wake_thread(_Atomic uint32_t *word)
+{
+	fib_os_futex_wake(word, 1);
+	fib_vigil_end(word);
+}

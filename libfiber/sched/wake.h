@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* wake.h - making a waiter run whose wait has been claimed. */
+#ifndef FIB_SCHED_WAKE_H
+#define FIB_SCHED_WAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/record.h"
+#include "sched/sched.h"
+
+/* A waiter that was claimed and must be made to run; a copy, since the waiter may be gone already. */
+struct fib_wake {
+	struct fiber *fiber; /* NULL: a thread, or a pinned fiber's, that sleeps on word */
+	_Atomic uint32_t *word;
+};
+
+/* Make it run. front: before the others of the calling carrier. */
+static inline void fib_wake(const struct fib_wake *wake, bool front);
+
+/* Wake the thread that sleeps on word, which has changed. */
+void fib_wake_thread(_Atomic uint32_t *word);
+
+static inline void fib_wake(const struct fib_wake *wake, bool front)
+{
+	if (wake->fiber)
+		fib_ready(wake->fiber, front);
+	else
+		fib_wake_thread(wake->word);
+}
+
+#endif
