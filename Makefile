@@ -71,7 +71,7 @@ PUB_INC  := -Ilibfiber/include
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
 
 # -- sources: a file in its folder is all it takes --
-LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched sync io service runtime arch/$(ARCH) poll/$(URING)
+LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(ARCH) poll/$(URING)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
 # With a sanitizer all is compiled once, fit for a shared library, but for the note, which differs in an archive.

@@ -3,7 +3,8 @@
 #
 # check-layers.sh [--self-test] - prove that includes point down
 #
-#   base wire layout 0 · arch os 1 · context 2 · stack poll 3 · core 4 · sched 5 · sync 6 · io 7 · service 8 · runtime 9
+#   base wire layout 0 · arch os 1 · context 2 · stack poll 3 · core 4 · sched 5 · wait 6 · life 7 · watch 8 · sync 9 ·
+#   io 10 · service 11 · runtime 12
 #
 #   inspect/: text 0 · elf 1 · model 2 · unwind process 3 · symbols corefile 4 · values source 5 · query recording 6 · waits 7 · render 8
 #
@@ -109,7 +110,7 @@ int last(void) { return errno; }'
 	plant inspect/unwind/beside.c '#include "inspect/process/memory.h"'
 	plant inspect/attic/file.c 'int attic;'
 	plant inspect/bare.c 'int bare;'
-	plant fiberctl/sched.c '#include "sched/tick.h"'
+	plant fiberctl/sched.c '#include "watch/tick.h"'
 	plant fibertrace/control.c '#include "fiberctl/command.h"'
 	plant tool/up.c '#include "tool/cmd/commands.h"'
 	plant tool/completion/up.c '#include "tool/cmd/commands.h"'

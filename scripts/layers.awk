@@ -5,8 +5,8 @@
 # Runs after strip.awk over files named by their path from the root of the tree.
 
 BEGIN {
-	split("base wire layout arch os context stack poll core sched sync io service runtime", name)
-	split("0    0    0      1    1  2       3     3    4    5     6    7  8       9", number)
+	split("base wire layout arch os context stack poll core sched wait life watch sync io service runtime", name)
+	split("0    0    0      1    1  2       3     3    4    5     6    7    8     9    10 11      12", number)
 	for (i in name)
 		layer[name[i]] = number[i]
 	split("text elf model unwind process symbols corefile values source query recording waits render", room)

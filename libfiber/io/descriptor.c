@@ -35,7 +35,7 @@
 #include "sched/sched.h"
 #include "sched/wait.h"
 #include "sched/wait_queue.h"
-#include "sched/watch.h"
+#include "watch/watch.h"
 
 enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };
 

@@ -21,7 +21,7 @@
 #include "os/spin.h"
 #include "poll/poller.h"
 #include "sched/sched.h"
-#include "sched/watch.h"
+#include "watch/watch.h"
 
 int fib_descriptor_notice(int fd)
 {

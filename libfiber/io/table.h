@@ -29,7 +29,7 @@ struct fib_descriptor {
 	struct fib_direction reading;
 	_Atomic uint32_t generation; /* G writes, A reads: descriptor.look */
 	_Atomic uint32_t fresh;	     /* G writes, A reads: known new since it was watched */
-	_Atomic uint64_t watched_by; /* G writes, A reads: serial of the sched (sched/watch.h) */
+	_Atomic uint64_t watched_by; /* G writes, A reads: serial of the sched (watch/watch.h) */
 	_Atomic uint64_t drained; /* A: FIB_DRAINED | the edges of the reading side it is so at */
 	_Atomic uint32_t last;	  /* A: nothing more will be announced; edges publishes it */
 	_Atomic uint32_t writers; /* A: somebody has waited to write: descriptor.writers */

@@ -26,9 +26,9 @@
 #include "io/name.h"
 #include "runtime/runtime.h"
 #include "sched/offload.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "sched/vigil.h"
-#include "sched/watch.h"
+#include "watch/watch.h"
 #include "stack/pool.h"
 
 static void before(void)

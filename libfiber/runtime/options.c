@@ -6,7 +6,7 @@
 
 #include "os/os.h"
 #include "runtime/runtime.h"
-#include "sched/longrun.h"
+#include "watch/longrun.h"
 
 static int check(const struct fiber_runtime_options *o)
 {

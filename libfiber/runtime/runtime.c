@@ -22,9 +22,9 @@
 #include "runtime/sanitizer.h"
 #include "sched/background.h"
 #include "sched/live.h"
-#include "sched/longrun.h"
+#include "watch/longrun.h"
 #include "sched/spawn.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "service/service.h"
 #include "sync/relock.h"
 

@@ -14,13 +14,13 @@
 #include "sched/cancel.h"
 #include "sched/join.h"
 #include "sched/live.h"
-#include "sched/longrun.h"
+#include "watch/longrun.h"
 #include "sched/pinned.h"
 #include "sched/sched.h"
 #include "sched/spawn.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "sched/turn.h"
-#include "sched/watch.h"
+#include "watch/watch.h"
 
 static const struct fib_above above = {
 	.bury = fib_bury,

@@ -20,7 +20,7 @@
 #include "service/allowance.h"
 
 #include "os/os.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 
 #define STINT \
 	INT64_C(4000) /* ns of answering after which there is a pause: mostly one turn of one peer */

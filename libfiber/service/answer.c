@@ -15,7 +15,7 @@
 
 #include "core/registry.h"
 #include "os/os.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "service/maps.h"
 
 #define MAPS_PIECE 512u /* bytes: some five lines, each a microsecond or two of the kernel's */

@@ -6,7 +6,7 @@
  * only; nothing is printed.
  *
  * A program records three things, each in a ring of its own: pinned waits (sched/pinned.h), which carriers write without a
- * lock; long runs (sched/longrun_ring.h); and these. One ring for all would be shorter to describe, but in it a storm of pinned
+ * lock; long runs (watch/longrun_ring.h); and these. One ring for all would be shorter to describe, but in it a storm of pinned
  * waits pushes out who changed the policy a second before, and an entry of 64 bytes would take the room of a stack.
  */
 #ifndef FIB_SERVICE_AUDIT_H

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "sched/census.h"
+#include "watch/census.h"
 #include "sched/sched.h"
 #include "service/answer.h"
 #include "service/command.h"

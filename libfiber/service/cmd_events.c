@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "sched/longrun.h"
+#include "watch/longrun.h"
 #include "sched/pinned.h"
 #include "sched/sched.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/walk.h"

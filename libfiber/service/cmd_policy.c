@@ -5,7 +5,7 @@
 
 #include <fiber/runtime.h>
 
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/setting.h"

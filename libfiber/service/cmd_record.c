@@ -10,7 +10,7 @@
 
 #include "os/os.h"
 #include "sched/sched.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/audit.h"
 #include "service/command.h"

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sched/longrun.h"
-#include "sched/tick.h"
+#include "watch/longrun.h"
+#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/setting.h"

@@ -13,7 +13,7 @@
 
 #include "os/os.h"
 #include "sched/sched.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 
 #define PAIR_TRIES 4
 #define PAIR_CLOSE INT64_C(2000) /* ns */

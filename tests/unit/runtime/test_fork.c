@@ -17,7 +17,7 @@
 #include "core/registry.h"
 #include "runtime/runtime.h"
 #include "sched/offload.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "stack/pool.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"

@@ -12,7 +12,7 @@
 #include <fiber.h>
 
 #include "base/atomic.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "tests/harness/watchdog.h"
 
 #define MS INT64_C(1000000)

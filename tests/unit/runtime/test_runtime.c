@@ -16,7 +16,7 @@
 #include "runtime/runtime.h"
 #include "sched/live.h"
 #include "sched/spawn.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "tests/harness/watchdog.h"
 
 #define MS INT64_C(1000000)

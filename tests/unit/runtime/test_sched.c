@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 
 #include "tests/unit/sched/carriers.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "tests/harness/entries.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"

@@ -14,7 +14,7 @@
 #include "core/registry.h"
 #include "runtime/runtime.h"
 #include "sched/live.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "tests/harness/watchdog.h"
 
 static const struct fiber_runtime_options options = {

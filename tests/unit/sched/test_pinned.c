@@ -16,7 +16,7 @@
 
 #include "carriers.h"
 #include "sched/pinned.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "tests/harness/watchdog.h"
 
 #define SECOND INT64_C(1000000000)

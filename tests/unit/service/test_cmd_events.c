@@ -10,9 +10,9 @@
 
 #include <fiber.h>
 
-#include "sched/longrun_ring.h"
+#include "watch/longrun_ring.h"
 #include "sched/pinned.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "service/answer.h"
 #include "talk.h"
 #include "tests/harness/watchdog.h"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "records.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "service/answer.h"
 #include "talk.h"
 #include "tests/harness/watchdog.h"

@@ -15,7 +15,7 @@
  *
  * All of it is the service thread's; the lock of the list of schedulers keeps out who asks from elsewhere.
  */
-#include "sched/longrun.h"
+#include "watch/longrun.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,8 +24,8 @@
 #include "os/os.h"
 #include "os/sample.h"
 #include "os/threads.h"
-#include "sched/longrun_ring.h"
-#include "sched/longrun_sample.h"
+#include "watch/longrun_ring.h"
+#include "watch/longrun_sample.h"
 #include "sched/sched.h"
 
 #define PATIENCE    INT64_C(2000000000) /* ns that a carrier may take to answer the signal */

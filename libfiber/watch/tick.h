@@ -5,8 +5,8 @@
  * The only interface between the service thread and the runtimes that run. None of these takes a
  * lock that a fiber needs, none allocates.
  */
-#ifndef FIB_SCHED_TICK_H
-#define FIB_SCHED_TICK_H
+#ifndef FIB_WATCH_TICK_H
+#define FIB_WATCH_TICK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "carriers.h"
-#include "sched/longrun.h"
-#include "sched/tick.h"
+#include "tests/unit/sched/carriers.h"
+#include "watch/longrun.h"
+#include "watch/tick.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
 

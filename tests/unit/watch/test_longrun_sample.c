@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "carriers.h"
+#include "tests/unit/sched/carriers.h"
 #include "os/sample.h"
-#include "sched/longrun_sample.h"
+#include "watch/longrun_sample.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"

@@ -5,7 +5,7 @@
  * It reads what the scheduler keeps for itself (meter.c), while that changes. The list of schedulers is locked meanwhile, so
  * that none goes; fibers never take that lock.
  */
-#include "sched/census.h"
+#include "watch/census.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "sched/live.h"
 #include "sched/meter.h"
 #include "sched/sched.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 
 _Static_assert(FIB_WIRE_DELAYS == FIB_METER_DELAYS, "the same steps");
 

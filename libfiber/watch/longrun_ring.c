@@ -5,7 +5,7 @@
  * One for the process, whatever runtimes come and go. Its memory is provided by the kernel as it is first written to: a
  * program whose fibers behave has none of it.
  */
-#include "sched/longrun_ring.h"
+#include "watch/longrun_ring.h"
 
 #include <stddef.h>
 #include <string.h>

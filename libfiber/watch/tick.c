@@ -12,14 +12,14 @@
  * It goes on for a few ticks after the last carrier has gone to sleep, so that a server with a request
  * every few milliseconds does not pay a wake-up of this thread for each.
  */
-#include "sched/tick.h"
+#include "watch/tick.h"
 
 #include <errno.h>
 
 #include "core/registry.h"
 #include "os/os.h"
 #include "os/spin.h"
-#include "sched/longrun.h"
+#include "watch/longrun.h"
 #include "sched/observer.h"
 #include "sched/pinned.h"
 #include "sched/sched.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* longrun.h - fibers that hold their carrier for long: seen from outside, recorded once each, with their stack. */
-#ifndef FIB_SCHED_LONGRUN_H
-#define FIB_SCHED_LONGRUN_H
+#ifndef FIB_WATCH_LONGRUN_H
+#define FIB_WATCH_LONGRUN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* census.h - what the carriers do, for the service thread. See census.c. */
-#ifndef FIB_SCHED_CENSUS_H
-#define FIB_SCHED_CENSUS_H
+#ifndef FIB_WATCH_CENSUS_H
+#define FIB_WATCH_CENSUS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,9 +13,9 @@
 #include <errno.h>
 #include <sched.h>
 
-#include "carriers.h"
+#include "tests/unit/sched/carriers.h"
 #include "sched/observer.h"
-#include "sched/tick.h"
+#include "watch/tick.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* watch.c - reaching the poller of another scheduler. */
-#include "sched/watch.h"
+#include "watch/watch.h"
 
 #include "os/spin.h"
 #include "sched/sched.h"

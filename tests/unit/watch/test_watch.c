@@ -15,7 +15,7 @@
 
 #include <fiber.h>
 
-#include "sched/watch.h"
+#include "watch/watch.h"
 #include "tests/harness/watchdog.h"
 
 static int ends[2];

@@ -10,7 +10,7 @@
  * handler compares the fiber and its sequence number, and copies within the fiber's stack only if it stands on it. One
  * that stands elsewhere is in a context that the program has made itself: the kernel is asked to copy what there is.
  */
-#include "sched/longrun_sample.h"
+#include "watch/longrun_sample.h"
 
 #include <errno.h>
 #include <stddef.h>

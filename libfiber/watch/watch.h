@@ -5,8 +5,8 @@
  * A poller may keep the file of what it watches open. So whoever closes a descriptor has it forgotten first,
  * also elsewhere than on a carrier of the scheduler that watches it, which may have ended by then.
  */
-#ifndef FIB_SCHED_WATCH_H
-#define FIB_SCHED_WATCH_H
+#ifndef FIB_WATCH_WATCH_H
+#define FIB_WATCH_WATCH_H
 
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
 #include <sched.h>
 #include <string.h>
 
-#include "carriers.h"
-#include "sched/census.h"
+#include "tests/unit/sched/carriers.h"
+#include "watch/census.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* longrun_sample.h - the stack of a fiber that computes: asked for by the service thread, copied by its carrier. */
-#ifndef FIB_SCHED_LONGRUN_SAMPLE_H
-#define FIB_SCHED_LONGRUN_SAMPLE_H
+#ifndef FIB_WATCH_LONGRUN_SAMPLE_H
+#define FIB_WATCH_LONGRUN_SAMPLE_H
 
 #include "os/os.h"
-#include "sched/longrun.h"
+#include "watch/longrun.h"
 
 /* Interrupt carrier c, should it still run that fiber at that seq. 0; -EAGAIN: not now; -EBUSY, -ESRCH, ...:
  * not at all. */

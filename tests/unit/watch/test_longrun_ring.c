@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sched/longrun_ring.h"
+#include "watch/longrun_ring.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* longrun_ring.h - the long runs that were recorded last. See longrun.h for who may call. */
-#ifndef FIB_SCHED_LONGRUN_RING_H
-#define FIB_SCHED_LONGRUN_RING_H
+#ifndef FIB_WATCH_LONGRUN_RING_H
+#define FIB_WATCH_LONGRUN_RING_H
 
-#include "sched/longrun.h"
+#include "watch/longrun.h"
 
 /* Have the ring; it is the process' and stays. Any thread. 0, -ENOMEM. */
 int fib_longrun_ring_map(void);
