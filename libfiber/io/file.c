@@ -32,7 +32,7 @@
 #include "io/disk.h"
 #include "io/table.h"
 #include "os/os.h"
-#include "sched/offload.h"
+#include "life/offload.h"
 #include "sched/wait.h"
 
 typedef ssize_t piecewise(int fd, const struct iovec *v, int count);

@@ -25,7 +25,7 @@
 #include "io/table.h"
 #include "io/name.h"
 #include "runtime/runtime.h"
-#include "sched/offload.h"
+#include "life/offload.h"
 #include "watch/tick.h"
 #include "sched/vigil.h"
 #include "watch/watch.h"

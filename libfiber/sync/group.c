@@ -24,8 +24,8 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
-#include "sched/discard.h"
-#include "sched/spawn.h"
+#include "life/discard.h"
+#include "life/spawn.h"
 #include "sched/wait.h"
 #include "sched/wait_queue.h"
 

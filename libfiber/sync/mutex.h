@@ -6,7 +6,7 @@
 #include <fiber/sync.h>
 
 #include "base/atomic.h"
-#include "sched/held.h"
+#include "life/held.h"
 
 /* fiber_mutex_unlock() where one swap was not enough: a thread's, a contended one, or one that is not the caller's. A
  * fiber has released it in its own count before. */

@@ -20,8 +20,8 @@
 
 #include "base/check.h"
 #include "base/compiler.h"
-#include "sched/background.h"
-#include "sched/held.h"
+#include "life/background.h"
+#include "life/held.h"
 #include "sched/turn.h"
 #include "sched/wait.h"
 #include "sched/wait_queue.h"

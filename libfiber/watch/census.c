@@ -13,7 +13,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "os/threads.h"
-#include "sched/live.h"
+#include "life/live.h"
 #include "sched/meter.h"
 #include "sched/sched.h"
 #include "watch/tick.h"

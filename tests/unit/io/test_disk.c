@@ -15,7 +15,7 @@
 #include "io/file.h"
 #include "io/op.h"
 #include "os/os.h"
-#include "sched/offload.h"
+#include "life/offload.h"
 #include "tests/harness/entries.h"
 #include "tests/harness/paths.h"
 

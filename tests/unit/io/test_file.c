@@ -14,7 +14,7 @@
 #include "core/record.h"
 #include "base/atomic.h"
 #include "os/os.h"
-#include "sched/offload.h"
+#include "life/offload.h"
 #include "tests/harness/entries.h"
 #include "tests/harness/paths.h"
 

@@ -16,7 +16,7 @@
 #include "base/atomic.h"
 #include "io/name.h"
 #include "os/os.h"
-#include "sched/offload.h"
+#include "life/offload.h"
 #include "tests/harness/child.h"
 
 typedef int find_fn(const char *, const char *, const struct addrinfo *, struct addrinfo **);

@@ -16,7 +16,7 @@
 #include "base/atomic.h"
 #include "core/registry.h"
 #include "runtime/runtime.h"
-#include "sched/offload.h"
+#include "life/offload.h"
 #include "watch/tick.h"
 #include "stack/pool.h"
 #include "tests/harness/paths.h"

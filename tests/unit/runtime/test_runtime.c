@@ -14,8 +14,8 @@
 
 #include "core/registry.h"
 #include "runtime/runtime.h"
-#include "sched/live.h"
-#include "sched/spawn.h"
+#include "life/live.h"
+#include "life/spawn.h"
 #include "watch/tick.h"
 #include "tests/harness/watchdog.h"
 

@@ -13,7 +13,7 @@
 
 #include "core/registry.h"
 #include "runtime/runtime.h"
-#include "sched/live.h"
+#include "life/live.h"
 #include "watch/tick.h"
 #include "tests/harness/watchdog.h"
 

@@ -14,9 +14,9 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "runtime/runtime.h"
-#include "sched/live.h"
+#include "life/live.h"
 #include "sched/sched.h"
-#include "sched/spawn.h"
+#include "life/spawn.h"
 
 #define LIMIT_S 60 /* for whatever must happen soon */
 

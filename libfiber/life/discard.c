@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* discard.c - giving back what a fiber was made of. */
+#include "life/discard.h"
+
+#include "core/hold.h"
+#include "core/labels.h"
+#include "core/locals.h"
+#include "core/registry.h"
+
+void fib_withdraw_stack(struct fib_carrier *c, struct fiber *fiber)
+{
+	if (fiber->stack.low)
+		fib_context_done(&fiber->announce);
+	else
+		fib_stack_unpromise(c ? &c->stacks : NULL, fiber->stack.class);
+}
+
+void fib_drop_locals(struct fiber *fiber)
+{
+	fib_locals_free(fiber->locals);
+	fiber->locals = NULL;
+}
+
+void fib_free_record(struct fib_carrier *c, struct fiber *fiber)
+{
+	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
+	fib_publish(&fiber->id, 0);
+	if (fib_unlikely(fiber->labels != NULL))
+		fib_labels_drop(&fiber->labels);
+	if (!fib_hold_keeps(fiber))
+		fib_record_give(fib_records_of(c), fiber);
+}
+
+void fib_unmake(struct fiber *fiber)
+{
+	fib_drop_locals(fiber);
+	fib_withdraw_stack(fib_carrier_self(), fiber);
+	fiber->group = NULL;
+	fib_free_record(fib_carrier_self(), fiber);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* early.c - ending a fiber in the middle of its functions: fiber_exit, fiber_fail. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <fiber/fiber.h>
+
+#include "base/compiler.h"
+#include "life/join.h"
+#include "sched/sched.h"
+#include "life/unwind.h"
+
+static struct fiber *must_be_fiber(const char *call)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (!c || !c->current)
+		fib_die_outside(call);
+	return c->current;
+}
+
+static _Noreturn void end_early(struct fiber *fiber)
+{
+	if (fib_unlikely(fib_unwind_wanted(fiber)))
+		fib_unwind(fiber);
+	fib_end(fiber);
+}
+
+_Noreturn void fiber_exit(void *value)
+{
+	struct fiber *fiber = must_be_fiber("fiber_exit");
+
+	fiber->result.value = value;
+	end_early(fiber);
+}
+
+_Noreturn void fiber_fail(int error, const char *fmt, ...)
+{
+	struct fiber *fiber = must_be_fiber("fiber_fail");
+	va_list ap;
+
+	if (fmt) {
+		va_start(ap, fmt);
+		vsnprintf(fiber->failure, sizeof fiber->failure, fmt, ap);
+		va_end(ap);
+	}
+	fiber->result.error = error < 0 ? error : error > 0 ? -error : -EINVAL;
+	end_early(fiber);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * join.c - the end of a fiber, and who waits for it
+ *
+ * A fiber that ends takes itself apart: it says that it is dead, lets go of what it has, and leaves for good.
+ * `life` says who still needs the record. The one swap that adds DONE is the fiber's last touch of it, unless it
+ * is detached: then the record is its own to give back. After the swap a joiner may free it at any time, and memory of
+ * his that the fiber stands on: from there the carrier's idle context does it, when that has been left.
+ *
+ * A joiner writes down which wait is to be ended before it adds JOINING, and the fiber reads that before it adds
+ * DONE (join.meet). Joiners that gave up have left a count in `life`, so the swap succeeds only when it is the same
+ * one still. What the fiber wakes after that is a parker, and those are never unmapped and tell a late waker by
+ * their ticket. A plain thread's parker lies on its stack, so a thread that joins uses one in the record.
+ */
+#include "life/join.h"
+
+#include <errno.h>
+
+#include "base/check.h"
+#include "core/registry.h"
+#include "os/os.h"
+#include "probe.h"
+#include "life/background.h"
+#include "life/discard.h"
+#include "life/held.h"
+#include "life/live.h"
+#include "life/own.h"
+#include "sched/wait.h"
+
+_Noreturn void fib_die_outside(const char *call)
+{
+	fib_die("%s called outside a fiber (a forked child has none: leave it by exec or _exit)",
+		call);
+}
+
+static void wake_joiner(struct fib_carrier *c, uintptr_t joiner, uint32_t armed)
+{
+	bool blocks = joiner & 1;
+	struct fib_parker *parker = (struct fib_parker *)(joiner - blocks);
+	struct fib_wake wake = {blocks ? NULL : fib_container(parker, struct fiber, parker),
+				&parker->word};
+
+	/* In its turn, since who joins many finds the others ended as well; or at once, to be done before more of them
+	 * begin (fresh.c). */
+	if (fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN))
+		fib_wake(&wake, fib_fresh_many(&c->fresh));
+}
+
+/* Whoever joins may go on, and nobody else needs the record: it is not touched after this. */
+static void let_go(struct fib_carrier *c, struct fiber *fiber)
+{
+	uint32_t life = fib_load_acquire(&fiber->life), armed;
+	uintptr_t joiner;
+
+	do {
+		if (life & FIB_LIFE_DETACHED) {
+			fib_free_record(c, fiber);
+			return;
+		}
+		/* pairs: join.meet */
+		joiner = fib_load(&fiber->joiner);
+		armed = fib_load(&fiber->joiner_armed);
+		/* label: join.done -- the result is there, and we are gone. */
+	} while (!fib_cas(&fiber->life, &life, life | FIB_LIFE_DONE));
+	if (life & FIB_LIFE_JOINING)
+		wake_joiner(c, joiner, armed);
+}
+
+void fib_bury(struct fib_carrier *c)
+{
+	struct fiber *fiber = c->departed;
+
+	c->departed = NULL;
+	let_go(c, fiber);
+}
+
+static fib_noinline void leave_background(struct fib_carrier *c, struct fiber *fiber)
+{
+	fib_background_leave(c->sched, fiber);
+	fib_live_leave_background(c->sched);
+}
+
+static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
+{
+	struct fib_stack stack = fiber->stack;
+	int64_t now = fib_coarse_now();
+
+	fib_probe1(exit, fiber->id);
+	if (fib_records(c))
+		fib_recorder_ended(c, fiber);
+	fib_count_cpu(fiber, now);
+	fib_store(&fiber->since, now);
+	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
+	fiber->context.sp = 0;
+	c->gone = fiber->announce;
+	/* pairs: record.seq -- it holds still, and has no stack any more. */
+	fib_store_release(&fiber->seq, fib_load(&fiber->seq) + 1);
+	/* Before anybody can learn of the end: then fiber_runtime_done() says so too. Finishing the
+	 * runtime waits for this carrier anyway. */
+	if (fib_unlikely(fiber->flags & FIBER_BACKGROUND)) {
+		leave_background(c, fiber);
+	} else {
+		fib_live_raise(&c->ended);
+	}
+	if (fib_unlikely(fiber->group != NULL)) {
+		fiber->ended(fiber);
+		fiber->group = NULL;
+	}
+	c->current = NULL;
+	if (fib_unlikely(stack.class == FIB_STACK_FOREIGN)) {
+		/* Its owner takes it back as soon as he hears of the end. */
+		c->departed = fiber;
+		fib_meter_last(c);
+	} else {
+		let_go(c, fiber);
+	}
+	fib_leave_dead(c, &stack);
+}
+
+static void reach_floor(struct fib_ending *floor)
+{
+	(void)floor;
+	fib_end(fib_self());
+}
+
+/* A place on the stack that an unwinding does not pass (unwind.c): it ends the fiber there. While `floor` is the newest
+ * ending. */
+static void stop_unwinding_at(struct fiber *fiber, struct fib_ending *floor)
+{
+	*floor = (struct fib_ending){.outer = fiber->endings, .end = reach_floor};
+	fiber->endings = floor;
+}
+
+/* Before anything that may wait for what it leaves undone. */
+static fib_noinline void tidy_up(struct fiber *fiber)
+{
+	struct fib_ending *ending, floor;
+
+	/* Every masked scope is left, too. */
+	if (fib_load(&fiber->cancelled) & FIB_CANCEL_MASKED)
+		fib_cancel_unmask_all(fiber);
+	while ((ending = fiber->endings) != NULL) {
+		fiber->endings = ending->outer;
+		ending->end(ending);
+	}
+	if (fib_own_any(fiber)) {
+		stop_unwinding_at(fiber, &floor);
+		fib_own_end(fiber);
+		fiber->endings = NULL;
+	}
+	if (fib_load(&fiber->members))
+		fib_own_check_groups(fiber);
+	if (fiber->held)
+		fib_held_at_exit(fiber);
+}
+
+/* Whether tidy_up() has anything to do. One test instead of five, at every end. */
+static inline bool untidy(const struct fiber *fiber)
+{
+	return ((uintptr_t)fiber->endings | (uintptr_t)fiber->exits | (uintptr_t)fiber->locals |
+		fib_load(&fiber->members) | fiber->held) != 0;
+}
+
+/* A fiber that was cancelled, or that masks cancellations, has ended. */
+static void settle_cancel(struct fiber *fiber)
+{
+	fib_cancel_unmask_all(fiber);
+	if (fib_load(&fiber->cancelled) && !fiber->result.error)
+		fiber->result.error = -ECANCELED;
+}
+
+_Noreturn void fib_end(struct fiber *fiber)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (fib_unlikely(!c))
+		fib_die_outside("fiber_exit");
+	/* Every pinned scope it was in is left by this. */
+	fiber->pins = 0;
+	if (fib_unlikely(untidy(fiber))) {
+		tidy_up(fiber);
+		c = fib_carrier_self();
+	}
+	if (fib_unlikely(fib_load(&fiber->cancelled)))
+		settle_cancel(fiber);
+	leave(c, fiber);
+}
+
+static void die_joining(struct fiber *fiber, const char *what)
+{
+	fib_die("fiber_join: fiber %llu \"%s\" %s", (unsigned long long)fiber->id, fiber->name,
+		what);
+}
+
+/* A handle given back leads to a free record, or to a stranger: the first can be seen. */
+static void must_be_held(struct fiber *fiber, const char *call)
+{
+	if (!fib_observe(&fiber->id))
+		fib_die("%s: fiber \"%s\" has ended and was joined or detached before", call,
+			fiber->name);
+}
+
+/* Not by two, and not what nobody may join. */
+static void must_be_joinable(struct fiber *fiber, uint32_t life)
+{
+	if (fib_unlikely(life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING)))
+		die_joining(fiber, life & FIB_LIFE_DETACHED ? "is detached"
+							    : "is joined by somebody else already");
+}
+
+/* Whether the fiber has ended. */
+static bool has_ended(struct fiber *fiber)
+{
+	uint32_t life;
+
+	must_be_held(fiber, "fiber_join");
+	/* pairs: join.done */
+	life = fib_load_acquire(&fiber->life);
+	must_be_joinable(fiber, life);
+	return life & FIB_LIFE_DONE;
+}
+
+/* Take the joiner's place. False when the fiber has ended meanwhile. */
+static bool take_place(struct fiber *fiber, const struct fib_waiter *w)
+{
+	uint32_t life = fib_load_acquire(&fiber->life); /* pairs: join.done */
+
+	fib_store(&fiber->joiner, (uintptr_t)w->parker + (w->parker->blocks != 0));
+	fib_store(&fiber->joiner_armed, w->armed);
+	do {
+		must_be_joinable(fiber, life);
+		if (life & FIB_LIFE_DONE)
+			return false;
+		/* label: join.meet -- who sees JOINING sees whom to wake. */
+	} while (!fib_cas(&fiber->life, &life, (life | FIB_LIFE_JOINING) + FIB_LIFE_JOINER));
+	return true;
+}
+
+/* Wait for the end. */
+static int await_end(struct fiber *fiber, int64_t deadline)
+{
+	struct fib_waiter w;
+	int rc = fib_wait_begin_at(&w, &fiber->thread_joiner, FIB_WAIT_JOIN, fiber, fiber->id,
+				   deadline);
+
+	if (rc < 0)
+		return rc;
+	if (!take_place(fiber, &w)) {
+		fib_wait_abort(&w);
+		return 0;
+	}
+	rc = fib_wait(&w, deadline);
+	if (rc < 0)
+		fib_and(&fiber->life, ~FIB_LIFE_JOINING);
+	return rc;
+}
+
+int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	int rc;
+
+	fib_must_have(fiber, "the fiber");
+	if (c && c->current == fiber)
+		die_joining(fiber, "joins itself");
+	if (!has_ended(fiber)) {
+		rc = await_end(fiber, deadline);
+		if (rc < 0)
+			return rc;
+	}
+	if (ret)
+		*ret = fiber->result;
+	fib_free_record(fib_carrier_self(), fiber);
+	return 0;
+}
+
+int fiber_detach(struct fiber *fiber)
+{
+	uint32_t life;
+
+	fib_must_have(fiber, "the fiber");
+	must_be_held(fiber, "fiber_detach");
+	life = fib_or(&fiber->life, FIB_LIFE_DETACHED);
+	if (life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING))
+		fib_die("fiber_detach: fiber %llu \"%s\" is %s", (unsigned long long)fiber->id,
+			fiber->name,
+			life & FIB_LIFE_DETACHED ? "detached already" : "being joined");
+	if (life & FIB_LIFE_DONE)
+		fib_free_record(fib_carrier_self(), fiber);
+	else if (!(life & FIB_LIFE_SUBMITTED))
+		fib_unmake(fiber);
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* join.h - the end of a fiber. */
+#ifndef FIB_LIFE_JOIN_H
+#define FIB_LIFE_JOIN_H
+
+#include "sched/sched.h"
+
+/* End the calling fiber, whose result stands in its record. */
+_Noreturn void fib_end(struct fiber *fiber);
+
+/* Tell who waits for the end of c->departed. In the idle context. */
+void fib_bury(struct fib_carrier *c);
+
+/* `call` was called outside a fiber: end the process. */
+_Noreturn void fib_die_outside(const char *call);
+
+#endif

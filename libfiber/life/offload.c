@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * offload.c - threads that do for fibers what would block a carrier
+ *
+ * A call that can only block (a file, a resolver, somebody else's library) is handed to a thread made for
+ * that, and the fiber parks until it is done. The threads are the process', not a runtime's: they know no
+ * scheduler, take what has been handed over first in, first out, rest for a while when there is nothing, and end.
+ *
+ * The rule: a thread is made when more is waiting than threads rest, up to a limit. Who hands something over and
+ * finds the limit reached, or no thread to be had while there are others, waits for one of them. Only when there
+ * is none at all the call fails, and takes back what it handed over.
+ *
+ * What was handed over outlives whoever waits for it: a deadline, or a cancellation, ends the wait and not the
+ * call. So it lives on the heap and belongs to both, and the last of the two frees it.
+ */
+#include "life/offload.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <fiber/fiber.h>
+#include <fiber/io.h>
+#include <fiber/time.h>
+
+#include "base/list.h"
+#include "os/os.h"
+#include "os/spin.h"
+#include "os/threads.h"
+#include "sched/wait.h"
+#include "sched/wait_queue.h"
+
+/* I set before it is handed over · A atomic · L under waiters.lock · P under the pool's lock */
+struct offload {
+	struct fib_list link;	 /* P */
+	bool queued;		 /* P: no thread has it yet */
+	void *(*fn)(void *);	 /* I */
+	void *arg;		 /* I */
+	void *value;		 /* L */
+	bool done;		 /* L */
+	_Atomic uint32_t owners; /* A: 2, who waits and who does it */
+	struct fiber_wait_queue waiters;
+};
+
+/* L under ->lock · A atomic */
+static struct {
+	_Atomic uint32_t lock;
+	_Atomic uint32_t handed; /* A, futex: counts what was handed over */
+	struct fib_list queue;	 /* L; zeroed before the first use */
+	uint32_t queued;	 /* L */
+	uint32_t resting;	 /* L: threads that look into the queue when they are woken */
+	uint32_t starting;	 /* L: made, but not at work yet */
+	uint32_t threads;	 /* L: at work or resting: what is queued now will be taken */
+} pool;
+
+static void disown(struct offload *o)
+{
+	/* Acquire and release: the last one sees that the other is through with it. */
+	if (fib_sub(&o->owners, 1) == 1)
+		free(o);
+}
+
+static void perform(struct offload *o)
+{
+	void *value = o->fn(o->arg);
+	struct fib_wake wake;
+	bool claimed = false;
+
+	fib_queue_lock(&o->waiters);
+	o->value = value;
+	o->done = true;
+	while (!claimed && fib_queue_first(&o->waiters))
+		claimed = fib_queue_claim_first(&o->waiters, &wake);
+	fib_queue_unlock(&o->waiters);
+	if (claimed)
+		fib_wake(&wake, false);
+	disown(o);
+}
+
+/* Under the lock. NULL when there is nothing. */
+static struct offload *take(void)
+{
+	struct offload *o;
+
+	if (!pool.queued)
+		return NULL;
+	o = fib_container(fib_list_take(&pool.queue), struct offload, link);
+	o->queued = false;
+	pool.queued--;
+	return o;
+}
+
+/* Wait for something to do until it is time to end. Under the lock, which is let go meanwhile. */
+static struct offload *rest(void)
+{
+	int64_t end = fib_os_now() + FIB_OFFLOAD_REST;
+	struct offload *o;
+
+	pool.resting++;
+	while (!(o = take()) && fib_os_now() < end) {
+		uint32_t handed = fib_load(&pool.handed);
+
+		fib_spin_unlock(&pool.lock);
+		fib_os_futex_wait(&pool.handed, handed, end);
+		fib_spin_lock(&pool.lock);
+	}
+	pool.resting--;
+	return o;
+}
+
+static void *thread_main(void *arg)
+{
+	struct offload *o;
+
+	fib_os_thread_name("fiber-offload");
+	fib_spin_lock(&pool.lock);
+	pool.starting--;
+	pool.threads++;
+	while ((o = take()) || (o = rest())) {
+		fib_spin_unlock(&pool.lock);
+		perform(o);
+		fib_spin_lock(&pool.lock);
+	}
+	pool.threads--;
+	fib_spin_unlock(&pool.lock);
+	return arg;
+}
+
+static int start_thread(void)
+{
+	pthread_t thread;
+	int rc = fib_os_thread_start(&thread, thread_main, NULL);
+
+	if (rc == 0)
+		pthread_detach(thread);
+	return rc;
+}
+
+/* No thread could be made: does not matter as long as there is another. Takes o back otherwise. */
+static int do_without(struct offload *o)
+{
+	int rc = 0;
+
+	fib_spin_lock(&pool.lock);
+	pool.starting--;
+	if (!pool.threads && o->queued) {
+		fib_list_remove(&o->link);
+		o->queued = false;
+		pool.queued--;
+		rc = -EAGAIN;
+	}
+	fib_spin_unlock(&pool.lock);
+	return rc;
+}
+
+/* 0: a thread has it, or will. -EAGAIN: o is the caller's as before. */
+static int hand_over(struct offload *o)
+{
+	bool more;
+
+	fib_spin_lock(&pool.lock);
+	if (!pool.queue.next)
+		fib_list_init(&pool.queue);
+	fib_list_append(&pool.queue, &o->link);
+	o->queued = true;
+	pool.queued++;
+	more = pool.queued > pool.resting + pool.starting &&
+	       pool.threads + pool.starting < FIB_OFFLOAD_THREADS_MAX;
+	if (more)
+		pool.starting++;
+	fib_add_relaxed(&pool.handed, 1);
+	fib_spin_unlock(&pool.lock);
+	if (!more) {
+		fib_os_futex_wake(&pool.handed, 1);
+		return 0;
+	}
+	return start_thread() < 0 ? do_without(o) : 0;
+}
+
+/* Stand in the line for its end. True when it has come already. */
+static bool join_line(struct offload *o, struct fib_waiter *w)
+{
+	bool done;
+
+	fib_queue_lock(&o->waiters);
+	done = o->done;
+	if (!done)
+		fib_queue_append(&o->waiters, w);
+	fib_queue_unlock(&o->waiters);
+	return done;
+}
+
+/* Wait for what was handed over, in the wait that was begun. */
+static int await(struct offload *o, struct fib_waiter *w, int64_t deadline)
+{
+	/* When somebody has decided the wait meanwhile it returns at once. */
+	if (join_line(o, w) && fib_wait_retract(w))
+		return 0;
+	return fib_queue_wait(&o->waiters, w, deadline);
+}
+
+static struct offload *make(void *(*fn)(void *), void *arg)
+{
+	struct offload *o = calloc(1, sizeof *o);
+
+	if (o) {
+		o->fn = fn;
+		o->arg = arg;
+		fib_store(&o->owners, 2);
+	}
+	return o;
+}
+
+int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
+{
+	struct offload *o;
+	struct fib_waiter w;
+	bool done;
+	int rc, begun;
+
+	begun = fib_wait_begin(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0, deadline);
+	if (begun == -EDEADLK)
+		return begun;
+	/* Without time to wait it is begun all the same: who is told -ETIMEDOUT knows that fn has arg. */
+	o = make(fn, arg);
+	rc = o ? hand_over(o) : -ENOMEM;
+	if (rc < 0) {
+		if (begun == 0)
+			fib_wait_abort(&w);
+		free(o);
+		return rc;
+	}
+	rc = begun < 0 ? begun : await(o, &w, deadline);
+	fib_queue_lock(&o->waiters);
+	done = o->done;
+	if (done && ret)
+		*ret = o->value;
+	fib_queue_unlock(&o->waiters);
+	disown(o);
+	return done ? 0 : rc;
+}
+
+int fib_offload_firmly(void *(*fn)(void *), void *arg, int64_t deadline)
+{
+	struct fib_waiter w;
+	struct offload *o;
+	int rc = fib_worth_waiting(deadline);
+
+	if (rc < 0)
+		return rc;
+	rc = fib_wait_begin_firm(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0,
+				 FIBER_FOREVER);
+	if (rc < 0)
+		return rc;
+	o = make(fn, arg);
+	rc = o ? hand_over(o) : -ENOMEM;
+	if (rc < 0) {
+		fib_wait_abort(&w);
+		free(o);
+		return rc;
+	}
+	rc = await(o, &w, FIBER_FOREVER);
+	disown(o);
+	return rc;
+}
+
+unsigned fib_offload_threads(void)
+{
+	unsigned n;
+
+	fib_spin_lock(&pool.lock);
+	n = pool.threads + pool.starting;
+	fib_spin_unlock(&pool.lock);
+	return n;
+}
+
+void fib_offload_lock(void)
+{
+	fib_spin_lock(&pool.lock);
+}
+
+void fib_offload_unlock(void)
+{
+	fib_spin_unlock(&pool.lock);
+}
+
+void fib_offload_forget(void)
+{
+	fib_list_init(&pool.queue);
+	pool.queued = 0;
+	pool.resting = 0;
+	pool.starting = 0;
+	pool.threads = 0;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spawn.c - how a fiber comes into being
+ *
+ * A record, and the promise of a stack; then a place in line. Everything that can fail comes before the
+ * fiber gets its id, so a spawn that fails leaves nothing that anybody could have seen. It gets its stack and its
+ * context when it begins (switch.c), which cannot fail any more.
+ */
+#include "life/spawn.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/locals.h"
+#include "core/names.h"
+#include "core/registry.h"
+#include "os/os.h"
+#include "probe.h"
+#include "life/background.h"
+#include "life/discard.h"
+#include "life/join.h"
+#include "life/live.h"
+
+#define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE | FIBER_UNWIND)
+
+static struct fiber *self(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return c ? c->current : NULL;
+}
+
+/* What the first version of the struct had; what an older program does not have counts as 0. */
+#define ATTR_LEAST offsetof(struct fiber_attr, guard_size)
+#define ATTR_HAS(attr, field) \
+	((attr)->size >= offsetof(struct fiber_attr, field) + sizeof(attr)->field)
+
+static inline size_t guard_wanted(const struct fiber_attr *attr)
+{
+	return ATTR_HAS(attr, guard_size) ? attr->guard_size : 0;
+}
+
+static int check_attr(const struct fiber_attr *attr)
+{
+	const unsigned char *bytes = (const unsigned char *)attr;
+	size_t i;
+
+	if (attr->size < ATTR_LEAST || attr->size > 4096)
+		return -EINVAL;
+	/* A newer program may have fields that we do not know, as long as it does not use them. */
+	for (i = sizeof *attr; i < attr->size; i++)
+		if (bytes[i])
+			return -EINVAL;
+	if (attr->flags & ~(unsigned)FLAGS_KNOWN)
+		return -EINVAL;
+	if (attr->nlocals && !attr->locals)
+		return -EINVAL;
+	/* Below memory of the caller is no room for a guard of ours. */
+	if (attr->stack && guard_wanted(attr))
+		return -EINVAL;
+	return 0;
+}
+
+void fib_fiber_main(void *arg)
+{
+	struct fiber *fiber = arg;
+
+	fib_context_begun(&fiber->announce);
+	fiber->result.value = fiber->fn(fiber->arg);
+	fib_end(fiber);
+}
+
+/* Memory of the caller is what the fiber begins on; of the pool it gets a promise, and begins on what is warm
+ * when its turn comes. */
+static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr,
+			 const struct fib_sched *s, struct fiber *fiber)
+{
+	size_t size = s ? s->stack_size : FIB_STACK_DEFAULT, guard = s ? s->guard_size : 0;
+	unsigned class;
+	int rc;
+
+	if (attr && attr->stack) {
+		rc = fib_stack_foreign(attr->stack, attr->stack_size, &fiber->stack);
+		return rc < 0 ? rc : fib_begin_on(fiber, &fiber->stack, fib_fiber_main);
+	}
+	if (attr && attr->stack_size)
+		size = attr->stack_size;
+	if (attr && guard_wanted(attr))
+		guard = guard_wanted(attr);
+	fiber->stack.low = NULL;
+	rc = fib_stack_class(size, guard, &class, &fiber->stack.size);
+	if (rc == 0)
+		rc = fib_stack_promise(c ? &c->stacks : NULL, class);
+	fiber->stack.class = (uint16_t) class;
+	return rc;
+}
+
+/* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. What an end leaves
+ * empty is empty, and in cache lines that are not touched for anything else. */
+static inline void clear(struct fiber *fiber)
+{
+	/* label: record.owner -- the last owner's id has gone before his first number is seen again. */
+	fib_store_release(&fiber->seq, 0);
+	/* pairs: record.seq -- both have gone before anything else changes. */
+	fib_fence_release();
+	fiber->context.sp = 0;
+	fib_store(&fiber->since, fib_coarse_now());
+	fib_store(&fiber->state, (uint8_t)FIBER_CREATED);
+	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
+	fib_store(&fiber->token, 0);
+	if (fib_unlikely(fib_load(&fiber->cancelled))) {
+		fib_store(&fiber->cancelled, 0);
+		fib_store(&fiber->asked, 0);
+	}
+	fiber->flags = 0;
+	fiber->carrier = 0;
+	fiber->pins = 0;
+	fiber->cpu = 0;
+	fiber->runnable = 0;
+	fib_store(&fiber->waited, 0);
+	fiber->born = 0;
+	fiber->timers = NULL;
+	if (fib_unlikely(fiber->result.error))
+		fiber->failure[0] = 0;
+	if (fib_unlikely(fib_load(&fiber->life) & FIB_LIFE_NAMED))
+		fiber->name[0] = 0;
+	fib_store(&fiber->life, 0);
+	fiber->result = (struct fiber_result){NULL, 0};
+}
+
+static inline void describe(struct fiber *fiber, const struct fib_carrier *c, fiber_fn *fn,
+			    void *arg, const void *pc)
+{
+	fiber->fn = fn;
+	fiber->arg = arg;
+	fiber->spawn_pc = (uint64_t)(uintptr_t)pc;
+	fiber->parent = c && c->current ? c->current->id : 0;
+	fiber->parker.fiber = fiber;
+}
+
+static fib_noinline void apply(const struct fiber_attr *attr, struct fiber *fiber)
+{
+	fiber->flags = (uint8_t)attr->flags;
+	if (attr->name) {
+		fib_name_copy(fiber->name, sizeof fiber->name, attr->name);
+		fib_or(&fiber->life, FIB_LIFE_NAMED);
+	}
+	if (attr->flags & FIBER_DETACHED)
+		fib_or(&fiber->life, FIB_LIFE_DETACHED);
+}
+
+int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn *fn, void *arg,
+	     const void *pc, struct fiber **ret)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *fiber;
+	int rc = attr ? check_attr(attr) : 0;
+
+	if (rc == 0 && !fn)
+		rc = -EINVAL;
+	if (rc == 0 && !c) { /* who runs fibers has a registry, and the time */
+		rc = fib_registry_init();
+		fib_coarse_set(fib_os_now());
+	}
+	if (rc < 0)
+		return rc;
+	rc = fib_record_take(fib_records_of(c), &fiber);
+	if (rc < 0)
+		return rc;
+	clear(fiber);
+	fib_context_inherit(&fiber->context);
+	rc = provide_stack(c, attr, s, fiber);
+	if (rc == 0 && attr && attr->nlocals) {
+		rc = fib_locals_preset(attr->locals, attr->nlocals, &fiber->locals);
+		if (rc < 0)
+			fib_withdraw_stack(c, fiber);
+	}
+	if (rc < 0) {
+		fib_drop_locals(fiber);
+		fib_record_give(fib_records_of(c), fiber);
+		return rc;
+	}
+	describe(fiber, c, fn, arg, pc);
+	fiber->sched = NULL;
+	if (attr)
+		apply(attr, fiber);
+	fib_record_name(fib_records_of(c), fiber);
+	*ret = fiber;
+	return 0;
+}
+
+/* Counted in, and nobody else will submit it. */
+static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
+{
+	fiber->sched = s;
+	/* Bound fibers are spread over the carriers by their number. */
+	if (fiber->flags & FIBER_BOUND)
+		fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
+	if (fiber->flags & FIBER_BACKGROUND)
+		fib_background_enter(s, fiber);
+	fib_bear(fiber, fib_coarse_now());
+	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
+	if (fib_unlikely(fib_load(&s->recording) != NULL))
+		fib_recorder_spawned(s, fiber);
+	fib_ready_fresh(fiber);
+}
+
+int fib_submit(struct fib_sched *s, struct fiber *fiber)
+{
+	const unsigned flags = fiber->flags;
+	int rc = fib_live_enter(s, flags);
+
+	if (rc < 0)
+		return rc;
+	if (fib_or(&fiber->life, FIB_LIFE_SUBMITTED) & FIB_LIFE_SUBMITTED) {
+		fib_live_withdraw(s, flags);
+		return -EINVAL;
+	}
+	if (!fib_carrier_self()) /* nobody may keep the clock */
+		fib_coarse_set(fib_os_now());
+	start(s, fiber);
+	return 0;
+}
+
+int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)
+{
+	struct fiber *me = self(), *fiber;
+	int rc =
+		fib_make(attr, me ? me->sched : NULL, fn, arg, __builtin_return_address(0), &fiber);
+
+	if (rc < 0)
+		return rc;
+	if (!ret)
+		fib_unmake(fiber);
+	else
+		*ret = fiber;
+	return 0;
+}
+
+int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, void *arg,
+	      const void *pc, struct fiber **ret)
+{
+	unsigned flags = attr && attr->size >= ATTR_LEAST ? attr->flags : 0;
+	struct fiber *fiber;
+	int rc = fib_live_enter(s, flags);
+
+	if (rc < 0)
+		return rc;
+	rc = fib_make(attr, s, fn, arg, pc, &fiber);
+	if (rc < 0) {
+		fib_live_withdraw(s, flags);
+		return rc;
+	}
+	/* Nobody else knows the fiber yet. */
+	fib_store(&fiber->life,
+		  fib_load(&fiber->life) | FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED));
+	if (ret)
+		*ret = fiber; /* before it runs: it may look at its own handle */
+	start(s, fiber);
+	return 0;
+}
+
+/* What a fiber asks for most: one like itself, with what its carrier has at hand. NULL: the long way. */
+static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, void *arg,
+					  const void *pc, uint32_t life, struct fiber **ret)
+{
+	struct fib_sched *s = c->sched;
+	struct fiber *fiber;
+
+	if (!fn || (c->current->flags & FIBER_BACKGROUND) || !c->records.first ||
+	    !fib_stack_promise_cached(&c->stacks, s->stack_class))
+		return NULL;
+	fiber = fib_record_pop(&c->records);
+	clear(fiber);
+	fib_context_inherit(&fiber->context);
+	fiber->stack = (struct fib_stack){NULL, s->stack_size, 0, (uint16_t)s->stack_class, 0};
+	describe(fiber, c, fn, arg, pc);
+	fiber->sched = s;
+	fib_store(&fiber->life, life);
+	fiber->born = fib_load(&fiber->since);
+	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
+	fib_record_name(&c->records, fiber);
+	fib_live_raise(&c->spawned);
+	if (ret)
+		*ret = fiber;
+	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
+	if (fib_records(c))
+		fib_recorder_spawned(s, fiber);
+	fib_put_fresh(s, c, fiber);
+	return fiber;
+}
+
+int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret)
+{
+	const void *pc = __builtin_return_address(0);
+	const uint32_t life = FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED);
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (!c || !c->current)
+		return -EPERM;
+	return spawn_at_hand(c, fn, arg, pc, life, ret)
+		       ? 0
+		       : fib_spawn(c->sched, NULL, fn, arg, pc, ret);
+}
+
+int fiber_spawn_attr(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)
+{
+	struct fiber *me = self();
+
+	return me ? fib_spawn(me->sched, attr, fn, arg, __builtin_return_address(0), ret) : -EPERM;
+}

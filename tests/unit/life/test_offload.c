@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* test_offload.c - what is handed over is done once, by a thread that is there when needed and gone when not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fiber/io.h>
+
+#include "tests/unit/sched/carriers.h"
+#include "life/offload.h"
+#include "tests/harness/child.h"
+#include "tests/harness/paths.h"
+#include "tests/harness/watchdog.h"
+
+#define MS INT64_C(1000000)
+
+static void *tid_of(void *arg)
+{
+	uint32_t *tid = arg;
+
+	*tid = fib_os_tid();
+	return tid;
+}
+
+static void *elsewhere(void *arg)
+{
+	uint32_t tid = 0;
+	void *ret = NULL;
+
+	(void)arg;
+	must(fiber_block(tid_of, &tid, &ret, FIBER_FOREVER) == 0);
+	must(ret == &tid);
+	must(tid && tid != fib_os_tid());
+	must(fiber_block(tid_of, &tid, NULL, FIBER_FOREVER) == 0);
+	return NULL;
+}
+
+static void test_offload_runs_on_another_thread_and_returns_what_that_returned(void **state)
+{
+	uint32_t tid = 0;
+
+	(void)state;
+	prove(1, elsewhere, NULL);
+	/* From a plain thread. */
+	assert_int_equal(fiber_block(tid_of, &tid, NULL, FIBER_FOREVER), 0);
+	assert_true(tid && tid != fib_os_tid());
+}
+
+/* A gate that holds whoever goes through. */
+struct gate {
+	_Atomic unsigned inside, passed;
+	_Atomic uint32_t open;
+};
+
+static void *go_through(void *arg)
+{
+	struct gate *g = arg;
+
+	fib_add(&g->inside, 1);
+	while (!fib_load_acquire(&g->open))
+		fib_os_futex_wait(&g->open, 0, INT64_MAX);
+	fib_add(&g->passed, 1);
+	return g;
+}
+
+static void open_gate(struct gate *g)
+{
+	fib_store_release(&g->open, 1);
+	fib_os_futex_wake(&g->open, INT32_MAX);
+}
+
+static void *offload_gate(void *arg)
+{
+	return (void *)(intptr_t)fiber_block(go_through, arg, NULL, FIBER_FOREVER);
+}
+
+static void *many(void *arg)
+{
+	struct gate *g = arg;
+	struct fiber *f[FIB_OFFLOAD_THREADS_MAX + 20];
+	struct fiber_result r;
+	unsigned i;
+
+	for (i = 0; i < fib_countof(f); i++)
+		must(fiber_spawn(offload_gate, g, &f[i]) == 0);
+	/* Our one carrier is free all the while. */
+	while (fib_load(&g->inside) < FIB_OFFLOAD_THREADS_MAX)
+		fiber_sleep(MS / 10);
+	for (i = 0; i < fib_countof(f); i++) {
+		while (fiber_state(f[i]) != FIBER_SUSPENDED)
+			fiber_yield();
+		must(fib_load(&f[i]->wait_kind) == FIB_WAIT_OFFLOAD);
+		must(f[i]->wait_object == (uint64_t)(uintptr_t)go_through);
+	}
+	must(fib_offload_threads() == FIB_OFFLOAD_THREADS_MAX);
+	must(fib_load(&g->inside) == FIB_OFFLOAD_THREADS_MAX);
+	open_gate(g);
+	for (i = 0; i < fib_countof(f); i++) {
+		must(fiber_join(f[i], &r, FIBER_FOREVER) == 0);
+		must(!r.value);
+	}
+	must(fib_load(&g->passed) == fib_countof(f));
+	return NULL;
+}
+
+static void test_offload_grows_to_its_limit_and_the_rest_take_turns(void **state)
+{
+	struct gate g = {0};
+
+	(void)state;
+	prove(1, many, &g);
+}
+
+static void *impatient(void *arg)
+{
+	struct gate *g = arg;
+	void *ret = &ret;
+
+	must(fiber_block(go_through, &g[0], &ret, fiber_after(2 * MS)) == -ETIMEDOUT);
+	must(ret == &ret);
+	/* No time to wait: begun all the same. */
+	must(fiber_block(go_through, &g[0], &ret, 0) == -ETIMEDOUT);
+	must(ret == &ret);
+	return NULL;
+}
+
+static void test_offload_goes_on_when_its_caller_gave_up(void **state)
+{
+	struct gate g = {0};
+
+	(void)state;
+	prove(1, impatient, &g);
+	assert_int_equal(fiber_block(go_through, &g, NULL, fiber_after(2 * MS)), -ETIMEDOUT);
+	/* The runtime has gone, they have not. */
+	while (fib_load(&g.inside) < 3)
+		fib_os_yield();
+	assert_int_equal(fib_load(&g.passed), 0);
+	open_gate(&g);
+	while (fib_load(&g.passed) < 3)
+		fib_os_yield();
+}
+
+static void *cancelled_caller(void *arg)
+{
+	struct gate *g = arg;
+	struct fiber *f;
+	struct fiber_result r;
+
+	must(fiber_spawn(offload_gate, g, &f) == 0);
+	while (fib_load(&g->inside) < 1)
+		fiber_sleep(MS / 10);
+	fiber_cancel(f);
+	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
+	must((intptr_t)r.value == -ECANCELED);
+	return NULL;
+}
+
+static void test_offload_goes_on_when_its_caller_is_cancelled(void **state)
+{
+	struct gate g = {0};
+
+	(void)state;
+	prove(1, cancelled_caller, &g);
+	open_gate(&g);
+	while (fib_load(&g.passed) < 1)
+		fib_os_yield();
+}
+
+static void *firm_caller(void *arg)
+{
+	return (void *)(intptr_t)fib_offload_firmly(go_through, arg, fiber_after(MS));
+}
+
+static void *firm_caller_cancelled(void *arg)
+{
+	fiber_cancel(fiber_self());
+	return (void *)(intptr_t)fib_offload_firmly(go_through, arg, FIBER_FOREVER);
+}
+
+static void *firm_calls(void *arg)
+{
+	struct gate *g = arg;
+	struct fiber_result r;
+	struct fiber *f;
+
+	/* Neither the deadline nor a cancellation ends it once it has begun. */
+	must(fiber_spawn(firm_caller, g, &f) == 0);
+	while (fib_load(&g->inside) < 1)
+		fiber_sleep(MS / 10);
+	fiber_sleep(2 * MS);
+	must(fiber_cancel(f) == 0);
+	must(fiber_join(f, NULL, fiber_after(2 * MS)) == -ETIMEDOUT);
+	open_gate(g);
+	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
+	must(!r.value);
+	/* Before that both do, and nothing is begun. */
+	must(fib_offload_firmly(go_through, g, 0) == -ETIMEDOUT);
+	must(fiber_spawn(firm_caller_cancelled, g, &f) == 0);
+	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
+	must((intptr_t)r.value == -ECANCELED);
+	must(fib_load(&g->inside) == 1);
+	return NULL;
+}
+
+static void test_offload_that_is_firm_ends_with_the_call_and_nothing_else(void **state)
+{
+	static struct gate g;
+
+	(void)state;
+	prove(1, firm_calls, &g);
+}
+
+static void *quick(void *arg)
+{
+	fib_add((_Atomic unsigned *)arg, 1);
+	return arg;
+}
+
+static void *race_deadline(void *arg)
+{
+	_Atomic unsigned *done = arg;
+	intptr_t answered = 0;
+
+	for (int i = 0; i < 500; i++) {
+		void *ret = NULL;
+		int rc = fiber_block(quick, done, &ret, fiber_after(i % 50 * 1000));
+
+		must(rc == 0 ? ret == done : rc == -ETIMEDOUT && !ret);
+		answered += rc == 0;
+	}
+	return NULL;
+}
+
+static void *race_deadlines(void *arg)
+{
+	struct fiber *f[8];
+	struct fiber_result r;
+
+	for (unsigned i = 0; i < 8; i++)
+		must(fiber_spawn(race_deadline, arg, &f[i]) == 0);
+	for (unsigned i = 0; i < 8; i++) {
+		must(fiber_join(f[i], &r, FIBER_FOREVER) == 0);
+		if (r.value)
+			return r.value;
+	}
+	return NULL;
+}
+
+static void test_offload_and_deadline_that_come_together_agree(void **state)
+{
+	_Atomic unsigned done = 0;
+
+	(void)state;
+	prove(2, race_deadlines, &done);
+	/* Each was done, whoever was told. */
+	while (fib_load(&done) < 4000)
+		fib_os_yield();
+	assert_int_equal(fib_load(&done), 4000);
+}
+
+static void *pinned(void *arg)
+{
+	struct fib_pinned *p = &fiber_self()->sched->pinned;
+	uint32_t tid = 0;
+
+	(void)arg;
+	fiber_pin();
+	must(fiber_block(tid_of, &tid, NULL, FIBER_FOREVER) == 0);
+	must(tid && tid != fib_os_tid());
+	tid = 0;
+	fib_store(&p->policy, FIBER_PINNED_ERROR);
+	must(fiber_block(tid_of, &tid, NULL, FIBER_FOREVER) == -EDEADLK);
+	must(!tid);
+	fiber_unpin();
+	return NULL;
+}
+
+static void test_offload_of_a_pinned_fiber_follows_the_policy(void **state)
+{
+	(void)state;
+	prove(1, pinned, NULL);
+}
+
+static void *blocked_signals(void *arg)
+{
+	sigset_t now;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	*(int *)arg = sigismember(&now, SIGTERM) && sigismember(&now, SIGINT) &&
+		      !sigismember(&now, SIGSEGV);
+	return NULL;
+}
+
+static void test_offload_leaves_signals_to_the_program(void **state)
+{
+	int well = 0;
+
+	(void)state;
+	assert_int_equal(fiber_block(blocked_signals, &well, NULL, FIBER_FOREVER), 0);
+	assert_int_equal(well, 1);
+}
+
+static int block_without_threads(void *arg)
+{
+	struct gate g = {0};
+	pthread_t last, other;
+	uint32_t tid = 0;
+	int rc;
+
+	(void)arg;
+	fib_offload_forget(); /* as the child of a program that watches forks has none */
+	harness_limit_space(64 << 20);
+	/* Whatever room libc has for stacks is used up. */
+	if (pthread_create(&last, NULL, go_through, &g))
+		return 1;
+	while (!pthread_create(&other, NULL, go_through, &g))
+		;
+	rc = fiber_block(tid_of, &tid, NULL, FIBER_FOREVER);
+	if (rc != -EAGAIN || tid || fib_offload_threads())
+		return 2;
+	/* With room for a thread it is as if nothing had been. */
+	open_gate(&g);
+	pthread_join(last, NULL);
+	rc = fiber_block(tid_of, &tid, NULL, FIBER_FOREVER);
+	return rc == 0 && tid ? 0 : 3;
+}
+
+static void test_offload_without_a_thread_fails_and_leaves_nothing_behind(void **state)
+{
+	struct harness_child child;
+
+	(void)state;
+	if (*harness_sanitizer())
+		skip(); /* their address space cannot be limited, and a fork has no threads */
+	harness_child(block_without_threads, NULL, 60, &child);
+	assert_int_equal(child.signal, 0);
+	assert_int_equal(child.code, 0);
+}
+
+static void test_offload_threads_end_when_they_had_nothing_to_do_for_long(void **state)
+{
+	int64_t limit = fiber_after(LIMIT_S * 1000 * MS);
+	uint32_t tid;
+
+	(void)state;
+	assert_int_equal(fiber_block(tid_of, &tid, NULL, FIBER_FOREVER), 0);
+	assert_true(fib_offload_threads() > 0);
+	while (fib_offload_threads() && fiber_now() < limit)
+		fiber_sleep(20 * MS);
+	assert_int_equal(fib_offload_threads(), 0);
+	/* And come again. */
+	assert_int_equal(fiber_block(tid_of, &tid, NULL, FIBER_FOREVER), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			test_offload_runs_on_another_thread_and_returns_what_that_returned),
+		cmocka_unit_test(test_offload_grows_to_its_limit_and_the_rest_take_turns),
+		cmocka_unit_test(test_offload_goes_on_when_its_caller_gave_up),
+		cmocka_unit_test(test_offload_goes_on_when_its_caller_is_cancelled),
+		cmocka_unit_test(test_offload_that_is_firm_ends_with_the_call_and_nothing_else),
+		cmocka_unit_test(test_offload_and_deadline_that_come_together_agree),
+		cmocka_unit_test(test_offload_of_a_pinned_fiber_follows_the_policy),
+		cmocka_unit_test(test_offload_leaves_signals_to_the_program),
+		cmocka_unit_test(test_offload_without_a_thread_fails_and_leaves_nothing_behind),
+		cmocka_unit_test(test_offload_threads_end_when_they_had_nothing_to_do_for_long),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
