@@ -77,7 +77,7 @@ void fib_hold_release(struct fiber *fiber)
 	/*
 	 * This lock is one that carriers take, and code that inspects fibers takes no such lock.
 	 * But this caller has acted on a fiber, as any thread of the program may, and takes such a
-	 * lock anyway: that of the queue into which a woken fiber is put (sched/act.c). It is a
+	 * lock anyway: that of the queue into which a woken fiber is put (wait/act.c). It is a
 	 * spin lock for a few instructions (os/spin.h): no holder waits, so this thread never waits
 	 * for one that hangs, and a carrier waits for this thread no longer than for another
 	 * carrier that fetches a record. It happens once for each request with admin rights, and

@@ -25,7 +25,7 @@
 
 #include "os/os.h"
 #include "os/threads.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 struct aside {
 	void (*fn)(void *arg);

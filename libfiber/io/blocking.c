@@ -12,7 +12,7 @@
 
 #include "layout/layout.h"
 #include "os/os.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 int fib_block_for_fd(int fd, short events, int64_t deadline)
 {

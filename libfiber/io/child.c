@@ -21,7 +21,7 @@
 #include "io/aside.h"
 #include "io/descriptor.h"
 #include "os/children.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 struct watch {
 	pid_t pid;

@@ -33,8 +33,8 @@
 #include "os/os.h"
 #include "os/spin.h"
 #include "sched/sched.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 #include "watch/watch.h"
 
 enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };

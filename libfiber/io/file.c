@@ -33,7 +33,7 @@
 #include "io/table.h"
 #include "os/os.h"
 #include "life/offload.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 typedef ssize_t piecewise(int fd, const struct iovec *v, int count);
 

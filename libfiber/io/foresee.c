@@ -11,8 +11,8 @@
  */
 #include "io/descriptor.h"
 #include "io/table.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 #define TOGETHER 16
 

@@ -25,7 +25,7 @@
 #include "base/atomic.h"
 #include "io/aside.h"
 #include "os/names.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 /* I set before it is handed over · A atomic · R written by who looks up, read by who waits once that has returned */
 struct lookup {

@@ -20,8 +20,8 @@
 
 #include "io/ops.h"
 #include "poll/ring.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 int fiber_op_prepare(struct fiber_op **ret, struct io_uring_sqe **ret_sqe)
 {

@@ -18,8 +18,8 @@
 #include "base/compiler.h"
 #include "io/op.h"
 #include "os/spin.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 #define TAKEN 32
 

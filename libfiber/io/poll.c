@@ -23,7 +23,7 @@
 
 #include "io/descriptor.h"
 #include "os/os.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 /* So many descriptors need no allocation. */
 #define FEW 8u

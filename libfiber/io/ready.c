@@ -21,8 +21,8 @@
 #include "io/waiters.h"
 #include "os/calls.h"
 #include "os/spin.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 #define READ_EVENTS  (POLLIN | POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
 #define WRITE_EVENTS (POLLOUT | POLLERR | POLLHUP)

@@ -17,7 +17,7 @@
 #include "io/aside.h"
 #include "io/descriptor.h"
 #include "os/threads.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 struct joining {
 	pthread_t thread;

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 /* For everybody. */
 #define FIB_EVERY_EVENT ((short)-1)

@@ -29,7 +29,7 @@
 
 #include "os/spin.h"
 #include "sched/sched.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 /* Under the lock. */
 static struct fib_list *list_of(struct fib_background *b)

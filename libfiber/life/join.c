@@ -25,7 +25,7 @@
 #include "life/held.h"
 #include "life/live.h"
 #include "life/own.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 _Noreturn void fib_die_outside(const char *call)
 {

@@ -24,8 +24,8 @@
 
 #include "os/os.h"
 #include "sched/sched.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 #define CLOSED (UINT64_C(1) << 63)
 

@@ -27,8 +27,8 @@
 #include "os/os.h"
 #include "os/spin.h"
 #include "os/threads.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 /* I set before it is handed over · A atomic · L under waiters.lock · P under the pool's lock */
 struct offload {

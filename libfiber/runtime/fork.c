@@ -27,7 +27,7 @@
 #include "runtime/runtime.h"
 #include "life/offload.h"
 #include "watch/tick.h"
-#include "sched/vigil.h"
+#include "wait/vigil.h"
 #include "watch/watch.h"
 #include "stack/pool.h"
 

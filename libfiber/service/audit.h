@@ -5,7 +5,7 @@
  * The last FIB_AUDIT_KEPT changes, also those that were refused, whoever asked. Written and read by the service thread
  * only; nothing is printed.
  *
- * A program records three things, each in a ring of its own: pinned waits (sched/pinned.h), which carriers write without a
+ * A program records three things, each in a ring of its own: pinned waits (wait/pinned.h), which carriers write without a
  * lock; long runs (watch/longrun_ring.h); and these. One ring for all would be shorter to describe, but in it a storm of pinned
  * waits pushes out who changed the policy a second before, and an entry of 64 bytes would take the room of a stack.
  */

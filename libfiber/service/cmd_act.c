@@ -3,7 +3,7 @@
  * cmd_act.c - cancelling a fiber, or waking one that is parked, by its number
  *
  * The record is found in pieces, like that of a fiber that is shown. Then the fiber is acted on in one step, which does
- * nothing when the record is another fiber's by then (sched/act.c). Whatever comes of it is in the audit ring.
+ * nothing when the record is another fiber's by then (wait/act.c). Whatever comes of it is in the audit ring.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include <fiber/fiber.h>
 
 #include "core/registry.h"
-#include "sched/act.h"
+#include "wait/act.h"
 #include "service/answer.h"
 #include "service/audit.h"
 #include "service/command.h"

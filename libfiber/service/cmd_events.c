@@ -12,7 +12,7 @@
 
 #include "os/os.h"
 #include "watch/longrun.h"
-#include "sched/pinned.h"
+#include "wait/pinned.h"
 #include "sched/sched.h"
 #include "watch/tick.h"
 #include "service/answer.h"

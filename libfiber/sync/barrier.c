@@ -15,8 +15,8 @@
 
 #include "base/check.h"
 #include "base/compiler.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 struct barrier_waiter {
 	struct fib_waiter waiter;

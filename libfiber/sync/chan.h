@@ -12,8 +12,8 @@
 #include <fiber/chan.h>
 #include <fiber/sync.h>
 
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 enum fib_chan_side { FIB_CHAN_SEND, FIB_CHAN_RECV };
 

@@ -8,8 +8,8 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 #include "sync/mutex.h"
 
 int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t deadline)

@@ -8,8 +8,8 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 /* Whether it is set, else join the queue (w not NULL). */
 static bool is_set(struct fiber_event *event, struct fib_waiter *w)

@@ -26,8 +26,8 @@
 #include "base/check.h"
 #include "life/discard.h"
 #include "life/spawn.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 int fiber_group_init(struct fiber_group *group)
 {

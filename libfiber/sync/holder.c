@@ -7,7 +7,7 @@
 #include <fiber/fiber.h>
 
 #include "layout/layout.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 void fib_holder_text(char text[FIB_HOLDER_TEXT], uint64_t holder)
 {

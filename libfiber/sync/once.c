@@ -16,8 +16,8 @@
 #include <fiber/time.h>
 
 #include "base/compiler.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 /* state */
 #define RUNNING 1u

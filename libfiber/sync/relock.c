@@ -15,7 +15,7 @@
 #include "base/atomic.h"
 #include "base/check.h"
 #include "sched/sched.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 #include "sync/holder.h"
 
 static _Atomic uint32_t of_threads;

@@ -23,8 +23,8 @@
 #include "life/background.h"
 #include "life/held.h"
 #include "sched/turn.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 #include "sync/holder.h"
 #include "sync/relock.h"
 

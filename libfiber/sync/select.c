@@ -46,7 +46,7 @@
 #include "base/check.h"
 #include "os/os.h"
 #include "sched/sched.h"
-#include "sched/vigil.h"
+#include "wait/vigil.h"
 #include "sync/chan.h"
 #include "sync/select.h"
 #include "sync/selection.h"

@@ -8,7 +8,7 @@
 
 #include <fiber/chan.h>
 
-#include "sched/vigil.h"
+#include "wait/vigil.h"
 #include "sync/chan.h"
 #include "sync/select.h"
 

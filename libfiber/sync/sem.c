@@ -11,8 +11,8 @@
 
 #include "base/check.h"
 #include "sched/turn.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
 {

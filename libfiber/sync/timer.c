@@ -26,8 +26,8 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 /* L under waiters.lock */
 struct fiber_timer {

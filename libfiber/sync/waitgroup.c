@@ -11,8 +11,8 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 #include "sync/holder.h"
 
 static _Noreturn void die_below_zero(struct fiber_waitgroup *group, const char *call,

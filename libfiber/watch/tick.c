@@ -21,7 +21,7 @@
 #include "os/spin.h"
 #include "watch/longrun.h"
 #include "sched/observer.h"
-#include "sched/pinned.h"
+#include "wait/pinned.h"
 #include "sched/sched.h"
 
 #define LINGER 20

@@ -10,8 +10,8 @@
 #include <arpa/inet.h>
 
 #include "io/table.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 static int listener, client, server;
 

@@ -17,7 +17,7 @@
 
 #include "carriers.h"
 #include "sched/recorder.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 #include "tests/harness/watchdog.h"
 
 #define FIBERS 20

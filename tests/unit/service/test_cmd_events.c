@@ -11,7 +11,7 @@
 #include <fiber.h>
 
 #include "watch/longrun_ring.h"
-#include "sched/pinned.h"
+#include "wait/pinned.h"
 #include "watch/tick.h"
 #include "service/answer.h"
 #include "talk.h"

@@ -15,8 +15,8 @@
 
 #include <fiber.h>
 
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 #include "tests/harness/watchdog.h"
 
 #define MS INT64_C(1000000)

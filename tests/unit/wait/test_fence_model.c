@@ -25,8 +25,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "explore.h"
-#include "memory.h"
+#include "tests/unit/sched/explore.h"
+#include "tests/unit/sched/memory.h"
 #include "tests/harness/watchdog.h"
 
 /* The waiter announces itself and looks; the caller calls and looks. */

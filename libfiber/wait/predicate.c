@@ -21,7 +21,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/sched.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #define YIELDS	    32u
 #define NAP_FIRST   INT64_C(10000)   /* ns */

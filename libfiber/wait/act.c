@@ -14,13 +14,13 @@
  * A wake-up is for fiber_park alone. Whoever waits there looks again at why it waits. Elsewhere a wait that returns says
  * that something was granted, a lock or a byte, which here nobody has granted.
  */
-#include "sched/act.h"
+#include "wait/act.h"
 
 #include <errno.h>
 
 #include "core/hold.h"
 #include "sched/sched.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 static bool is_dead(struct fiber *fiber)
 {

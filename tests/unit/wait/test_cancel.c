@@ -10,10 +10,10 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "carriers.h"
-#include "misuse.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "tests/unit/sched/carriers.h"
+#include "tests/unit/sched/misuse.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 #include "tests/harness/watchdog.h"
 
 #define HOUR INT64_C(3600000000000)

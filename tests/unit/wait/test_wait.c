@@ -10,9 +10,9 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "carriers.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "tests/unit/sched/carriers.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 #include "tests/harness/watchdog.h"
 
 #define SECOND INT64_C(1000000000)

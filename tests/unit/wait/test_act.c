@@ -15,10 +15,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "carriers.h"
+#include "tests/unit/sched/carriers.h"
 #include "core/hold.h"
-#include "sched/act.h"
-#include "sched/wait.h"
+#include "wait/act.h"
+#include "wait/wait.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
 

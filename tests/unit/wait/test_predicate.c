@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "carriers.h"
+#include "tests/unit/sched/carriers.h"
 #include "tests/harness/watchdog.h"
 
 #define MS INT64_C(1000000)

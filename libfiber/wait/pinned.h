@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pinned.h - what happens when a pinned fiber would wait, and the record of when it did. */
-#ifndef FIB_SCHED_PINNED_H
-#define FIB_SCHED_PINNED_H
+#ifndef FIB_WAIT_PINNED_H
+#define FIB_WAIT_PINNED_H
 
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
  * Under the lock a linked node is alive: a waiter that stops waiting unlinks itself, with the lock,
  * before its stack frame ends; and a waker copies what it needs before it claims.
  */
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 #include "os/spin.h"
 #include "sched/sched.h"

@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #include "base/rand.h"
-#include "carriers.h"
-#include "misuse.h"
+#include "tests/unit/sched/carriers.h"
+#include "tests/unit/sched/misuse.h"
 #include "tests/harness/watchdog.h"
 
 #define SECOND INT64_C(1000000000)

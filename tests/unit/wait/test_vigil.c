@@ -13,7 +13,7 @@
 
 #include "base/atomic.h"
 #include "os/os.h"
-#include "sched/vigil.h"
+#include "wait/vigil.h"
 #include "tests/harness/watchdog.h"
 
 #define MS     INT64_C(1000000)

@@ -10,7 +10,7 @@
 
 #include "core/registry.h"
 #include "os/os.h"
-#include "sched/wake.h"
+#include "wait/wake.h"
 #include "tests/harness/watchdog.h"
 
 static _Atomic uint32_t word;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wake.c - waking a thread, which sleeps on a word or in a vigil. */
-#include "sched/wake.h"
+#include "wait/wake.h"
 
 #include "os/os.h"
-#include "sched/vigil.h"
+#include "wait/vigil.h"
 
 void fib_wake_thread(_Atomic uint32_t *word)
 {

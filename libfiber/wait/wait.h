@@ -18,8 +18,8 @@
  *
  * Between begin and wait the caller is armed: a waker may decide the wait at any moment.
  */
-#ifndef FIB_SCHED_WAIT_H
-#define FIB_SCHED_WAIT_H
+#ifndef FIB_WAIT_WAIT_H
+#define FIB_WAIT_WAIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@
 #include "core/record.h"
 #include "core/registry.h"
 #include "layout/layout.h"
-#include "sched/cancel.h"
+#include "wait/cancel.h"
 #include "sched/sched.h"
 
 /*

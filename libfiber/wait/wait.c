@@ -9,7 +9,7 @@
  * Cancellation is here and nowhere else (cancel.c): a cancelled fiber does not begin to wait, and one that
  * is cancelled after that is claimed like any waiter, with another outcome.
  */
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 #include <errno.h>
 
@@ -17,9 +17,9 @@
 
 #include "core/registry.h"
 #include "os/os.h"
-#include "sched/pinned.h"
+#include "wait/pinned.h"
 #include "sched/sched.h"
-#include "sched/vigil.h"
+#include "wait/vigil.h"
 
 #define FAR INT64_C(5000000) /* ns */
 

@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 #include "sched/sched.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 struct fiber *fiber_self(void)
 {

@@ -5,8 +5,8 @@
  * For the service thread, on request from outside. Record index was found to have that id; what is done is done to the
  * fiber with that id or to none, whatever the record's fiber does meanwhile.
  */
-#ifndef FIB_SCHED_ACT_H
-#define FIB_SCHED_ACT_H
+#ifndef FIB_WAIT_ACT_H
+#define FIB_WAIT_ACT_H
 
 #include <stdint.h>
 

@@ -14,8 +14,8 @@
 
 #include <fiber/sync.h>
 
-#include "carriers.h"
-#include "sched/pinned.h"
+#include "tests/unit/sched/carriers.h"
+#include "wait/pinned.h"
 #include "watch/tick.h"
 #include "tests/harness/watchdog.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wake.h - making a waiter run whose wait has been claimed. */
-#ifndef FIB_SCHED_WAKE_H
-#define FIB_SCHED_WAKE_H
+#ifndef FIB_WAIT_WAKE_H
+#define FIB_WAIT_WAKE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#include "carriers.h"
-#include "sched/wait.h"
-#include "sched/wait_queue.h"
+#include "tests/unit/sched/carriers.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 #include "tests/harness/watchdog.h"
 
 #define N 6u

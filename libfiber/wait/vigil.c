@@ -16,7 +16,7 @@
  * comes before the poll(2) stays readable. The eventfd is not closed while somebody is about to write it: a
  * waker counts itself in under the lock, and leaving waits until it is out.
  */
-#include "sched/vigil.h"
+#include "wait/vigil.h"
 
 #include <errno.h>
 #include <pthread.h>

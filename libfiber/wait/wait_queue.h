@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wait_queue.h - waiters of one object, first in, first out. See wait_queue.c. */
-#ifndef FIB_SCHED_WAIT_QUEUE_H
-#define FIB_SCHED_WAIT_QUEUE_H
+#ifndef FIB_WAIT_WAIT_QUEUE_H
+#define FIB_WAIT_WAIT_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,8 +9,8 @@
 #include <fiber/sync.h>
 
 #include "os/spin.h"
-#include "sched/wait.h"
-#include "sched/wake.h"
+#include "wait/wait.h"
+#include "wait/wake.h"
 
 static inline void fib_queue_lock(struct fiber_wait_queue *q)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cancel.h - a fiber that is asked to end. See cancel.c. */
-#ifndef FIB_SCHED_CANCEL_H
-#define FIB_SCHED_CANCEL_H
+#ifndef FIB_WAIT_CANCEL_H
+#define FIB_WAIT_CANCEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "core/record.h"
-#include "sched/wake.h"
+#include "wait/wake.h"
 
 /* Whether the fiber is cancelled and does not mask that: no wait may begin. By the fiber itself. */
 static inline bool fib_cancel_due(struct fiber *fiber)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* vigil.h - a thread that sleeps on a word and on descriptors at once. See vigil.c for the rule. */
-#ifndef FIB_SCHED_VIGIL_H
-#define FIB_SCHED_VIGIL_H
+#ifndef FIB_WAIT_VIGIL_H
+#define FIB_WAIT_VIGIL_H
 
 #include <poll.h>
 #include <stdint.h>

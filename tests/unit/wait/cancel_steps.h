@@ -3,7 +3,7 @@
 #ifndef UNIT_SCHED_CANCEL_STEPS_H
 #define UNIT_SCHED_CANCEL_STEPS_H
 
-#include "explore.h"
+#include "tests/unit/sched/explore.h"
 
 enum { WAITER, CANCELLER, POSTER, ACTORS };
 enum { IDLE, ARMED, WOKEN, CANCELLED, FIRM };

@@ -11,7 +11,7 @@
  * slot: who finds it taken, or finds a later number in it, drops his event. What is dropped, and what gave way to
  * something newer, is counted: all that were recorded are in the ring or among the dropped.
  */
-#include "sched/pinned.h"
+#include "wait/pinned.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -13,8 +13,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "explore.h"
-#include "memory.h"
+#include "tests/unit/sched/explore.h"
+#include "tests/unit/sched/memory.h"
 #include "tests/harness/watchdog.h"
 
 #define WRITERS 3u

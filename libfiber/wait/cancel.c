@@ -38,7 +38,7 @@
 #include "core/hold.h"
 #include "os/os.h"
 #include "sched/sched.h"
-#include "sched/wait.h"
+#include "wait/wait.h"
 
 _Atomic uint32_t fib_cancel_fenced_by_waiters = 1;
 
