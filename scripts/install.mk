@@ -90,8 +90,8 @@ check-layers:
 	@sh scripts/check-layers.sh --self-test
 	@sh scripts/check-layers.sh
 
-check-circles: tools
-	@python3 scripts/check-circles.py $(BUILD) inspect tool fiberctl fibertrace
+check-circles: lib tools
+	@python3 scripts/check-circles.py $(BUILD) libfiber inspect tool fiberctl fibertrace
 
 check-names: lib
 	@sh scripts/check-names.sh --self-test

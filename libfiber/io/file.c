@@ -31,8 +31,8 @@
 #include "base/atomic.h"
 #include "io/disk.h"
 #include "io/table.h"
-#include "os/os.h"
 #include "life/offload.h"
+#include "os/os.h"
 #include "wait/wait.h"
 
 typedef ssize_t piecewise(int fd, const struct iovec *v, int count);

@@ -8,8 +8,8 @@
 
 #include "base/compiler.h"
 #include "life/join.h"
-#include "sched/sched.h"
 #include "life/unwind.h"
+#include "sched/sched.h"
 
 static struct fiber *must_be_fiber(const char *call)
 {

@@ -18,13 +18,13 @@
 
 #include "base/check.h"
 #include "core/registry.h"
-#include "os/os.h"
-#include "probe.h"
 #include "life/background.h"
 #include "life/discard.h"
 #include "life/held.h"
 #include "life/live.h"
 #include "life/own.h"
+#include "os/os.h"
+#include "probe.h"
 #include "wait/wait.h"
 
 _Noreturn void fib_die_outside(const char *call)

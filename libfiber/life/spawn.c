@@ -14,12 +14,12 @@
 #include "core/locals.h"
 #include "core/names.h"
 #include "core/registry.h"
-#include "os/os.h"
-#include "probe.h"
 #include "life/background.h"
 #include "life/discard.h"
 #include "life/join.h"
 #include "life/live.h"
+#include "os/os.h"
+#include "probe.h"
 
 #define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE | FIBER_UNWIND)
 

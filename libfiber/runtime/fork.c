@@ -22,14 +22,14 @@
 #include "core/hold.h"
 #include "core/labels.h"
 #include "core/registry.h"
-#include "io/table.h"
 #include "io/name.h"
-#include "runtime/runtime.h"
+#include "io/table.h"
 #include "life/offload.h"
-#include "watch/tick.h"
-#include "wait/vigil.h"
-#include "watch/watch.h"
+#include "runtime/runtime.h"
 #include "stack/pool.h"
+#include "wait/vigil.h"
+#include "watch/tick.h"
+#include "watch/watch.h"
 
 static void before(void)
 {

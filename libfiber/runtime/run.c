@@ -8,9 +8,9 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
-#include "runtime/runtime.h"
 #include "life/discard.h"
 #include "life/spawn.h"
+#include "runtime/runtime.h"
 
 /* Make all fibers, or none. */
 static int make_all(fiber_fn *const fns[], void *const args[], size_t n, const struct fib_sched *s,

@@ -17,16 +17,16 @@
 #include "io/await.h"
 #include "io/descriptor.h"
 #include "io/op.h"
+#include "life/background.h"
+#include "life/live.h"
+#include "life/spawn.h"
 #include "os/os.h"
 #include "runtime/roots.h"
 #include "runtime/sanitizer.h"
-#include "life/background.h"
-#include "life/live.h"
-#include "watch/longrun.h"
-#include "life/spawn.h"
-#include "watch/tick.h"
 #include "service/service.h"
 #include "sync/relock.h"
+#include "watch/longrun.h"
+#include "watch/tick.h"
 
 static void name_program(const char *name)
 {

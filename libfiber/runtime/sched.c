@@ -8,18 +8,18 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "os/os.h"
-#include "os/threads.h"
 #include "life/background.h"
-#include "wait/cancel.h"
 #include "life/join.h"
 #include "life/live.h"
-#include "watch/longrun.h"
-#include "wait/pinned.h"
-#include "sched/sched.h"
 #include "life/spawn.h"
-#include "watch/tick.h"
+#include "os/os.h"
+#include "os/threads.h"
+#include "sched/sched.h"
 #include "sched/turn.h"
+#include "wait/cancel.h"
+#include "wait/pinned.h"
+#include "watch/longrun.h"
+#include "watch/tick.h"
 #include "watch/watch.h"
 
 static const struct fib_above above = {

@@ -29,8 +29,8 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "os/spin.h"
-#include "sched/sched.h"
 #include "sched/observer.h"
+#include "sched/sched.h"
 
 enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
 

@@ -15,9 +15,9 @@
 
 #include "base/check.h"
 #include "base/compiler.h"
-#include "probe.h"
 #include "core/registry.h"
 #include "os/os.h"
+#include "probe.h"
 #include "sched/astray.h"
 
 #define TOGETHER 4u

@@ -15,8 +15,8 @@
 
 #include "core/registry.h"
 #include "os/os.h"
-#include "watch/tick.h"
 #include "service/maps.h"
+#include "watch/tick.h"
 
 #define MAPS_PIECE 512u /* bytes: some five lines, each a microsecond or two of the kernel's */
 

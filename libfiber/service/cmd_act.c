@@ -12,11 +12,11 @@
 #include <fiber/fiber.h>
 
 #include "core/registry.h"
-#include "wait/act.h"
 #include "service/answer.h"
 #include "service/audit.h"
 #include "service/command.h"
 #include "service/walk.h"
+#include "wait/act.h"
 
 static void note(const struct fib_peer *peer, int result)
 {

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "watch/census.h"
 #include "sched/sched.h"
 #include "service/answer.h"
 #include "service/command.h"
+#include "watch/census.h"
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {

@@ -3,13 +3,13 @@
 #include "base/compiler.h"
 #include "core/registry.h"
 #include "os/os.h"
-#include "watch/longrun.h"
-#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/kept.h"
 #include "service/tally.h"
 #include "stack/pool.h"
+#include "watch/longrun.h"
+#include "watch/tick.h"
 
 #define PIECE 256u /* records, some tens of ns each where they are in no cache */
 

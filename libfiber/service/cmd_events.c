@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "os/os.h"
-#include "watch/longrun.h"
-#include "wait/pinned.h"
 #include "sched/sched.h"
-#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/walk.h"
+#include "wait/pinned.h"
+#include "watch/longrun.h"
+#include "watch/tick.h"
 
 #define PIECE 4	   /* events a piece */
 #define TRIES 1000 /* pieces that wait for one event that is being written */

@@ -5,10 +5,10 @@
 
 #include <fiber/runtime.h>
 
-#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/setting.h"
+#include "watch/tick.h"
 
 static int64_t current(void)
 {

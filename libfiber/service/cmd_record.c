@@ -10,11 +10,11 @@
 
 #include "os/os.h"
 #include "sched/sched.h"
-#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/audit.h"
 #include "service/command.h"
 #include "service/recording.h"
+#include "watch/tick.h"
 
 #define PIECE 1024u /* events */
 

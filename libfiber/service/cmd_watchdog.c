@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "watch/longrun.h"
-#include "watch/tick.h"
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/setting.h"
+#include "watch/longrun.h"
+#include "watch/tick.h"
 
 #define LONGEST INT64_C(3600000000000) /* an hour */
 

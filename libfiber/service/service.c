@@ -27,9 +27,7 @@
 #include "base/atomic.h"
 #include "os/local.h"
 #include "os/os.h"
-#include "watch/longrun.h"
 #include "sched/observer.h"
-#include "watch/tick.h"
 #include "service/allowance.h"
 #include "service/answer.h"
 #include "service/audit.h"
@@ -42,6 +40,8 @@
 #include "service/recording.h"
 #include "service/serve.h"
 #include "service/waker.h"
+#include "watch/longrun.h"
+#include "watch/tick.h"
 
 #define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
 #define PEERS	     16

@@ -8,9 +8,9 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "sync/mutex.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
-#include "sync/mutex.h"
 
 int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t deadline)
 {

@@ -23,11 +23,11 @@
 #include "life/background.h"
 #include "life/held.h"
 #include "sched/turn.h"
-#include "wait/wait.h"
-#include "wait/wait_queue.h"
 #include "sync/holder.h"
 #include "sync/mutex.h"
 #include "sync/relock.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 static bool take_free(struct fiber_mutex *mutex, uint64_t me)
 {

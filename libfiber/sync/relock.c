@@ -15,8 +15,8 @@
 #include "base/atomic.h"
 #include "base/check.h"
 #include "sched/sched.h"
-#include "wait/wait.h"
 #include "sync/holder.h"
+#include "wait/wait.h"
 
 static _Atomic uint32_t of_threads;
 

@@ -23,10 +23,10 @@
 #include "life/background.h"
 #include "life/held.h"
 #include "sched/turn.h"
-#include "wait/wait.h"
-#include "wait/wait_queue.h"
 #include "sync/holder.h"
 #include "sync/relock.h"
+#include "wait/wait.h"
+#include "wait/wait_queue.h"
 
 /* Different for all fibers and threads, but for ids that are 2^31 apart. */
 static uint32_t mark_of(uint64_t who)

@@ -46,10 +46,10 @@
 #include "base/check.h"
 #include "os/os.h"
 #include "sched/sched.h"
-#include "wait/vigil.h"
 #include "sync/chan.h"
 #include "sync/select.h"
 #include "sync/selection.h"
+#include "wait/vigil.h"
 
 static const struct fib_fd_ops *_Atomic fd_ops;
 

@@ -8,9 +8,9 @@
 
 #include <fiber/chan.h>
 
-#include "wait/vigil.h"
 #include "sync/chan.h"
 #include "sync/select.h"
+#include "wait/vigil.h"
 
 /* So many cases need no allocation. */
 #define FIB_SELECT_FEW 8u

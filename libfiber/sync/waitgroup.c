@@ -11,9 +11,9 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "sync/holder.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
-#include "sync/holder.h"
 
 static _Noreturn void die_below_zero(struct fiber_waitgroup *group, const char *call,
 				     uint64_t count, uint64_t less)

@@ -21,8 +21,8 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "probe.h"
-#include "sched/sched.h"
 #include "sched/observer.h"
+#include "sched/sched.h"
 
 #define NO_EVENT     UINT64_MAX
 #define REPORT_EVERY INT64_C(1000000000)

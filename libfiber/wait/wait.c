@@ -17,8 +17,8 @@
 
 #include "core/registry.h"
 #include "os/os.h"
-#include "wait/pinned.h"
 #include "sched/sched.h"
+#include "wait/pinned.h"
 #include "wait/vigil.h"
 
 #define FAR INT64_C(5000000) /* ns */

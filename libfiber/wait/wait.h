@@ -30,8 +30,8 @@
 #include "core/record.h"
 #include "core/registry.h"
 #include "layout/layout.h"
-#include "wait/cancel.h"
 #include "sched/sched.h"
+#include "wait/cancel.h"
 
 /*
  * Prepare the calling fiber or thread to wait. object and arg go into the wait record (layout.h).

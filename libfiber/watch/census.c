@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "core/registry.h"
+#include "life/live.h"
 #include "os/os.h"
 #include "os/threads.h"
-#include "life/live.h"
 #include "sched/meter.h"
 #include "sched/sched.h"
 #include "watch/tick.h"

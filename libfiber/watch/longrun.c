@@ -24,9 +24,9 @@
 #include "os/os.h"
 #include "os/sample.h"
 #include "os/threads.h"
+#include "sched/sched.h"
 #include "watch/longrun_ring.h"
 #include "watch/longrun_sample.h"
-#include "sched/sched.h"
 
 #define PATIENCE    INT64_C(2000000000) /* ns that a carrier may take to answer the signal */
 #define CLOSE_LOOKS INT64_C(6000000)	/* ns between two looks that follow each other closely */

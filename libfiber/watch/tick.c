@@ -19,10 +19,10 @@
 #include "core/registry.h"
 #include "os/os.h"
 #include "os/spin.h"
-#include "watch/longrun.h"
 #include "sched/observer.h"
-#include "wait/pinned.h"
 #include "sched/sched.h"
+#include "wait/pinned.h"
+#include "watch/longrun.h"
 
 #define LINGER 20
 

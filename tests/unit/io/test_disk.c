@@ -14,8 +14,8 @@
 #include "core/record.h"
 #include "io/file.h"
 #include "io/op.h"
-#include "os/os.h"
 #include "life/offload.h"
+#include "os/os.h"
 #include "tests/harness/entries.h"
 #include "tests/harness/paths.h"
 

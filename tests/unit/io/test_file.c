@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "core/record.h"
 #include "base/atomic.h"
-#include "os/os.h"
+#include "core/record.h"
 #include "life/offload.h"
+#include "os/os.h"
 #include "tests/harness/entries.h"
 #include "tests/harness/paths.h"
 

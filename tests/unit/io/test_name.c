@@ -15,8 +15,8 @@
 
 #include "base/atomic.h"
 #include "io/name.h"
-#include "os/os.h"
 #include "life/offload.h"
+#include "os/os.h"
 #include "tests/harness/child.h"
 
 typedef int find_fn(const char *, const char *, const struct addrinfo *, struct addrinfo **);

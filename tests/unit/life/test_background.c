@@ -13,8 +13,8 @@
 #include <fiber.h>
 
 #include "core/registry.h"
-#include "sched/sched.h"
 #include "life/spawn.h"
+#include "sched/sched.h"
 #include "tests/harness/watchdog.h"
 
 #define MS INT64_C(1000000)

@@ -14,8 +14,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "tests/unit/sched/explore.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/explore.h"
 
 enum { WAKER, SPAWNER, CARRIER, FINISHER, ACTORS };
 

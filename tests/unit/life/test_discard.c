@@ -6,9 +6,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "life/discard.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
 
 static void *nothing(void *arg)
 {

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
 
 static fib_noinline void exits_below(void *value)
 {

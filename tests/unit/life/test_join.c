@@ -11,9 +11,9 @@
 #include <sched.h>
 #include <string.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "tests/unit/sched/misuse.h"
-#include "tests/harness/watchdog.h"
 
 static void *returns(void *arg)
 {

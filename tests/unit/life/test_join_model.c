@@ -17,8 +17,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "tests/unit/sched/explore.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/explore.h"
 
 enum { FIRST, SECOND, FIBER, THREAD, CLOCK, ACTORS }; /* two that end, two that join */
 #define JOINER(who) ((who)-FIBER)

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
 
 static void *parks(void *arg)
 {

@@ -17,9 +17,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/explore.h"
 #include "tests/unit/sched/memory.h"
-#include "tests/harness/watchdog.h"
 
 enum { CARRIERS = 2, FINISHER = CARRIERS, SUBMITTER, ACTORS };
 enum { ENDED, SPAWNED = 2, RUNNABLE = 4 };	     /* places: of each carrier, of each child */

@@ -15,11 +15,11 @@
 
 #include <fiber/io.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "life/offload.h"
 #include "tests/harness/child.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
 
 #define MS INT64_C(1000000)
 

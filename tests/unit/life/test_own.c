@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "core/locals.h"
 #include "life/own.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
 
 static char seen[64]; /* one fiber at a time writes it */
 

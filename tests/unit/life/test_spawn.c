@@ -10,9 +10,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "tests/unit/sched/carriers.h"
+#include "life/discard.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
 
 static void *nothing(void *arg)
 {

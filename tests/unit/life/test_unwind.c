@@ -17,8 +17,8 @@
 
 #include <fiber.h>
 
-#include "sched/sched.h"
 #include "life/unwind.h"
+#include "sched/sched.h"
 #include "tests/harness/watchdog.h"
 #include "tests/unit/sched/misuse.h"
 

@@ -15,12 +15,12 @@
 
 #include "base/atomic.h"
 #include "core/registry.h"
-#include "runtime/runtime.h"
 #include "life/offload.h"
-#include "watch/tick.h"
+#include "runtime/runtime.h"
 #include "stack/pool.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
+#include "watch/tick.h"
 
 static const struct fiber_runtime_options two = {
 	.size = sizeof two, .carriers = 2, .control_path = ""};

@@ -12,8 +12,8 @@
 #include <fiber.h>
 
 #include "base/atomic.h"
-#include "watch/tick.h"
 #include "tests/harness/watchdog.h"
+#include "watch/tick.h"
 
 #define MS INT64_C(1000000)
 

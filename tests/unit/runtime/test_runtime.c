@@ -13,11 +13,11 @@
 #include <fiber.h>
 
 #include "core/registry.h"
-#include "runtime/runtime.h"
 #include "life/live.h"
 #include "life/spawn.h"
-#include "watch/tick.h"
+#include "runtime/runtime.h"
 #include "tests/harness/watchdog.h"
+#include "watch/tick.h"
 
 #define MS INT64_C(1000000)
 

@@ -17,11 +17,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "tests/unit/sched/carriers.h"
-#include "watch/tick.h"
 #include "tests/harness/entries.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
+#include "watch/tick.h"
 
 static int threads_left = -1; /* -1: as many as one wants */
 

@@ -12,10 +12,10 @@
 #include <fiber.h>
 
 #include "core/registry.h"
-#include "runtime/runtime.h"
 #include "life/live.h"
-#include "watch/tick.h"
+#include "runtime/runtime.h"
 #include "tests/harness/watchdog.h"
+#include "watch/tick.h"
 
 static const struct fiber_runtime_options options = {
 	.size = sizeof options, .carriers = 2, .control_path = ""};

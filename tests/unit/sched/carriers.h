@@ -12,11 +12,11 @@
 #include <fiber/time.h>
 
 #include "core/registry.h"
+#include "life/live.h"
+#include "life/spawn.h"
 #include "os/os.h"
 #include "runtime/runtime.h"
-#include "life/live.h"
 #include "sched/sched.h"
-#include "life/spawn.h"
 
 #define LIMIT_S 60 /* for whatever must happen soon */
 

@@ -17,8 +17,8 @@
 
 #include "carriers.h"
 #include "sched/recorder.h"
-#include "wait/wait.h"
 #include "tests/harness/watchdog.h"
+#include "wait/wait.h"
 
 #define FIBERS 20
 #define YIELDS 30

@@ -10,12 +10,12 @@
 
 #include <fiber.h>
 
-#include "watch/longrun_ring.h"
-#include "wait/pinned.h"
-#include "watch/tick.h"
 #include "service/answer.h"
 #include "talk.h"
 #include "tests/harness/watchdog.h"
+#include "wait/pinned.h"
+#include "watch/longrun_ring.h"
+#include "watch/tick.h"
 
 #define MS INT64_C(1000000)
 

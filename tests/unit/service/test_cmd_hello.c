@@ -7,10 +7,10 @@
 #include <cmocka.h>
 
 #include "records.h"
-#include "watch/tick.h"
 #include "service/answer.h"
 #include "talk.h"
 #include "tests/harness/watchdog.h"
+#include "watch/tick.h"
 
 static void test_hello_says_who_is_there_and_nothing_about_fibers(void **state)
 {

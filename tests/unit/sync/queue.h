@@ -15,9 +15,9 @@
 
 #include <fiber.h>
 
+#include "tests/harness/watchdog.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
-#include "tests/harness/watchdog.h"
 
 #define MS INT64_C(1000000)
 

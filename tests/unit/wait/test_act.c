@@ -15,12 +15,12 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "core/hold.h"
-#include "wait/act.h"
-#include "wait/wait.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
+#include "wait/act.h"
+#include "wait/wait.h"
 
 static uint64_t index_of(const struct fiber *fiber)
 {

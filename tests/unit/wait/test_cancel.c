@@ -10,11 +10,11 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "tests/unit/sched/misuse.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
-#include "tests/harness/watchdog.h"
 
 #define HOUR INT64_C(3600000000000)
 

@@ -25,9 +25,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/explore.h"
 #include "tests/unit/sched/memory.h"
-#include "tests/harness/watchdog.h"
 
 /* The waiter announces itself and looks; the caller calls and looks. */
 enum { WAITER, CALLER, SIDES };

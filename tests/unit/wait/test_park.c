@@ -9,9 +9,9 @@
 #include <errno.h>
 
 #include "base/rand.h"
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "tests/unit/sched/misuse.h"
-#include "tests/harness/watchdog.h"
 
 #define SECOND INT64_C(1000000000)
 #define HOUR   (3600 * SECOND)

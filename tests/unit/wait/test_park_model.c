@@ -12,9 +12,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/explore.h"
 #include "tests/unit/sched/memory.h"
-#include "tests/harness/watchdog.h"
 
 enum { PARKER, ONE, TWO, ACTORS };
 enum { TOKEN, WORD }; /* places */

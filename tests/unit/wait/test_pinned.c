@@ -14,10 +14,10 @@
 
 #include <fiber/sync.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "wait/pinned.h"
 #include "watch/tick.h"
-#include "tests/harness/watchdog.h"
 
 #define SECOND INT64_C(1000000000)
 

@@ -13,9 +13,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/explore.h"
 #include "tests/unit/sched/memory.h"
-#include "tests/harness/watchdog.h"
 
 #define WRITERS 3u
 #define READER	WRITERS

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
 
 #define MS INT64_C(1000000)
 

@@ -13,8 +13,8 @@
 
 #include "base/atomic.h"
 #include "os/os.h"
-#include "wait/vigil.h"
 #include "tests/harness/watchdog.h"
+#include "wait/vigil.h"
 
 #define MS     INT64_C(1000000)
 #define ROUNDS 20000

@@ -10,10 +10,10 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
-#include "tests/harness/watchdog.h"
 
 #define SECOND INT64_C(1000000000)
 #define HOUR   (3600 * SECOND)

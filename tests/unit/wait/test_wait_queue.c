@@ -8,10 +8,10 @@
 
 #include <string.h>
 
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
-#include "tests/harness/watchdog.h"
 
 #define N 6u
 

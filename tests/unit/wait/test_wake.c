@@ -10,8 +10,8 @@
 
 #include "core/registry.h"
 #include "os/os.h"
-#include "wait/wake.h"
 #include "tests/harness/watchdog.h"
+#include "wait/wake.h"
 
 static _Atomic uint32_t word;
 

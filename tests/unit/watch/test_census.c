@@ -9,10 +9,10 @@
 #include <sched.h>
 #include <string.h>
 
-#include "tests/unit/sched/carriers.h"
-#include "watch/census.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
+#include "watch/census.h"
 
 #define LIMIT_S 60
 

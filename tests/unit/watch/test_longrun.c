@@ -20,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/harness/process.h"
+#include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "watch/longrun.h"
 #include "watch/tick.h"
-#include "tests/harness/process.h"
-#include "tests/harness/watchdog.h"
 
 #define MS	  INT64_C(1000000)
 #define THRESHOLD (20 * MS)

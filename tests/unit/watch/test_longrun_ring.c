@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "watch/longrun_ring.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
+#include "watch/longrun_ring.h"
 
 #define SECOND INT64_C(1000000000)
 

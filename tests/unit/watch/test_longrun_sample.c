@@ -15,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "os/sample.h"
-#include "watch/longrun_sample.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
+#include "watch/longrun_sample.h"
 
 static struct fib_sched s;
 static _Atomic uint64_t runner;

@@ -13,11 +13,11 @@
 #include <errno.h>
 #include <sched.h>
 
-#include "tests/unit/sched/carriers.h"
 #include "sched/observer.h"
-#include "watch/tick.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
+#include "tests/unit/sched/carriers.h"
+#include "watch/tick.h"
 
 #define FEW_TICKS 20u /* the tick goes on for so many after all have gone to sleep */
 

@@ -15,8 +15,8 @@
 
 #include <fiber.h>
 
-#include "watch/watch.h"
 #include "tests/harness/watchdog.h"
+#include "watch/watch.h"
 
 static int ends[2];
 
