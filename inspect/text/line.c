@@ -43,21 +43,21 @@ void ins_line_char(struct ins_line *line, char c)
 	*line->at = 0;
 }
 
-/* Digits that end before end, as many as there are places from first on. */
-static void decimal(uint64_t number, const char *first, char *end)
+/* The last n digits of a number, n > 0. */
+static void decimal(uint64_t number, char *digits, size_t n)
 {
 	do {
-		*--end = (char)('0' + number % 10);
+		digits[--n] = (char)('0' + number % 10);
 		number /= 10;
-	} while (end > first);
+	} while (n > 0);
 }
 
-static void hexadecimal(uint64_t number, const char *first, char *end)
+static void hexadecimal(uint64_t number, char *digits, size_t n)
 {
 	do {
-		*--end = "0123456789abcdef"[number & 15];
+		digits[--n] = "0123456789abcdef"[number & 15];
 		number >>= 4;
-	} while (end > first);
+	} while (n > 0);
 }
 
 static size_t decimal_digits(uint64_t number)
@@ -79,16 +79,16 @@ static size_t hexadecimal_digits(uint64_t number)
 
 /* A number of n digits: where it stays if it fits, else as much of it as does. */
 static void put_digits(struct ins_line *line, uint64_t number, size_t n,
-		       void write(uint64_t number, const char *first, char *end))
+		       void write(uint64_t number, char *digits, size_t n))
 {
 	char digits[LONGEST];
 
 	if (n > (size_t)(line->end - line->at)) {
-		write(number, digits, digits + n);
+		write(number, digits, n);
 		ins_line_bytes(line, digits, n);
 		return;
 	}
-	write(number, line->at, line->at + n);
+	write(number, line->at, n);
 	line->at += n;
 	*line->at = 0;
 }
