@@ -1,22 +1,32 @@
 # SPDX-License-Identifier: MIT
 #
-# make            build libraries, tools, fixtures and examples into build/
-# make deps       install the Debian packages that the project needs
-# make demo       the tools at work on a real server
-# make check      every test            make check SAN=address|undefined|thread
-# make check-no-uring    the tests of what is another without liburing, which is not compiled in then
-# make stress     every primitive at once for STRESS_SECONDS=600; SAN= as above
-# make fuzz       inputs of strangers, for FUZZ_SECONDS=60 each (clang)
-# make soak       a server whose clients leave at any moment, for SOAK_SECONDS=3600; SAN= as above
-# make tidy       formatters and linters make check-layers check-circles check-names: the house rules
-# make bench      libfiber beside its peers (make deps-bench)    make bench-instructions    make bench-http
-# make install    PREFIX=/usr/local DESTDIR=    make uninstall
+# make [V=1]             build libraries, tools, fixtures and examples into build/; V=1 prints the commands
+# make help              print this
+# make deps              install the Debian packages that the project needs
+# make demo              run the tools on a real server
+# make check             run every test; SAN=address|thread|undefined: with a sanitizer
+# make check-no-uring    run the tests that differ without liburing, built without it
+# make tidy              run the formatter and the linters
+# make check-layers check-circles check-names    check the rules for includes, calls and names
+# make stress            run every primitive at once for STRESS_SECONDS=600; SAN= as above
+# make fuzz              fuzz each parser of foreign input for FUZZ_SECONDS=60 (clang)
+# make soak              run a server whose clients leave at any moment for SOAK_SECONDS=3600; SAN= as above
+# make bench             compare libfiber with its peers; also bench-instructions, bench-http, ... (scripts/bench.mk)
+# make deps-bench        install the packages of these peers
+# make install           install below PREFIX=/usr/local, into DESTDIR=; make uninstall removes it
+# make clean             remove build/
 #
-# Choices: ARCH=x86_64|generic (the folder of libfiber/arch to compile), URING=uring|no_uring (of
-# libfiber/poll; by default whether liburing is there), PROBES=sdt|none (of libfiber/base/probe; by default whether
-# <sys/sdt.h> is there), HARDENING= (flags by which no frame steps over a guard; empty: none),
-# CHECKER=valgrind|none (of libfiber/base/checker; by default whether <valgrind/memcheck.h> is there), SAN=, OPT=, BUILD=,
-# VARIANTS= (scripts/variants.mk).
+# Variables
+#   BUILD=      build folder: build, or build/SAN with a sanitizer
+#   SAN=        sanitizer: address (and undefined), thread, undefined
+#   OPT=        optimization: -O2; -O1 with SAN=address
+#   WERROR=     -Werror makes warnings errors, as .ci/run does
+#   ARCH=       x86_64|generic: the folder of libfiber/arch to compile
+#   URING=      uring|no_uring: the folder of libfiber/poll; default: uring if liburing is installed
+#   PROBES=     sdt|none: the folder of libfiber/base/probe; default: sdt if <sys/sdt.h> is installed
+#   CHECKER=    valgrind|none: the folder of libfiber/base/checker; default: valgrind if <valgrind/memcheck.h> is installed
+#   HARDENING=  flags that keep a stack frame from stepping over a guard page; empty: none
+#   VARIANTS=   libraries for programs with a sanitizer: asan tsan (scripts/variants.mk)
 
 .DEFAULT_GOAL := all
 include scripts/deps.mk
@@ -48,6 +58,15 @@ PREFIX ?= /usr/local
 CC     ?= cc
 VERSION := 0.1.0
 comma := ,
+
+# make prints one short line a file, with V=1 the commands, with -s nothing: a recipe has $(call say,CC,FILE) in front and
+# $(Q) before each command. compiled: the source, and how the object differs from that of another line with this source.
+QUIET := $(if $(filter 1,$(V)),,yes)
+Q     := $(if $(QUIET),@)
+flags := $(firstword -$(MAKEFLAGS))
+say    = $(if $(QUIET),$(if $(findstring s,$(flags))$(findstring n,$(flags)),,$(info $(1) $(2))))
+build_name := $(patsubst build/%,%,$(filter-out build,$(BUILD)))
+compiled    = $<$(if $(build_name)$(1), [$(strip $(build_name) $(1))])
 
 ANNOUNCE := $(if $(filter address,$(SAN)),address,$(if $(filter thread,$(SAN)),thread,none))
 # TSan does not model fences; where one carries an argument, an atomic beside it carries TSan.
@@ -109,41 +128,48 @@ examples: $(EXAMPLES)
 
 # -- libraries --
 $(BUILD)/lib/libfiber.a: $(LIB_OBJ)
+	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@$(if $(filter none,$(PROBES)),echo "libfiber: without probes: <sys/sdt.h> is missing or not wanted ('make deps' installs it)")
 	@$(if $(SAN),,$(if $(filter none,$(CHECKER)),echo "libfiber: valgrind will not know its stacks: <valgrind/memcheck.h> is missing or not wanted ('make deps' installs it)"))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 # For whoever has libfiber inside a shared library of his own.
 $(BUILD)/lib/libfiber_pic.a: $(PIC_OBJ)
+	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 # Never unloaded: see libfiber/os/linux/loaded.c.
 $(BUILD)/lib/libfiber.so.0: $(PIC_OBJ) libfiber/libfiber.map
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber.so.0 -Wl,-z,nodelete -Wl,--version-script=libfiber/libfiber.map \
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber.so.0 -Wl,-z,nodelete -Wl,--version-script=libfiber/libfiber.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(PIC_OBJ) $(LIB_LIBS)
 
 $(BUILD)/lib/libfiber.so: $(BUILD)/lib/libfiber.so.0
-	ln -sf libfiber.so.0 $@
+	$(call say,LN,$@)
+	$(Q)ln -sf libfiber.so.0 $@
 
 $(BUILD)/obj/lib/%.o: libfiber/%
+	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled))
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/pic/%.o: libfiber/%
+	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,pic))
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 
 # gdb's commands for fibers: one script, since gdb loads one. The archive has it inside (note.S); what is included in assembly is
 # seen by no compiler's -MMD.
 GDB_SCRIPT := $(BUILD)/gdb/libfiber-gdb.py
 $(GDB_SCRIPT): $(addprefix libfiber/gdb/,registry.py fibers.py frames.py commands.py)
+	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	cat $^ >$@
+	$(Q)cat $^ >$@
 $(BUILD)/obj/lib/core/note.S.o: CPPFLAGS += -I$(BUILD)/gdb
 $(BUILD)/obj/lib/core/note.S.o: $(GDB_SCRIPT)
 
@@ -152,26 +178,31 @@ $(BUILD)/obj/inspect/%.o $(BUILD)/obj/tool/%.o $(BUILD)/obj/fiberctl/%.o $(BUILD
 
 ifneq ($(PLAIN_TOOLS),)
 $(PLAIN_TOOLS:%=$(BUILD)/bin/%): plain
+	$(call say,LN,$@)
 	@mkdir -p $(@D)
-	ln -sf ../plain/bin/$(@F) $@
+	$(Q)ln -sf ../plain/bin/$(@F) $@
 else
 $(BUILD)/bin/fiberctl: $(CTL_OBJ) $(INS_OBJ)
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS) $(CTL_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS) $(CTL_LIBS)
 
 $(BUILD)/bin/fibertrace: $(TRACE_OBJ) $(INS_OBJ)
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 endif
 
 # The page of 'fibertrace report --html', as it stands.
 $(BUILD)/obj/fibertrace/page.o: fibertrace/page.S fibertrace/share/report.html
+	$(call say,AS,$(call compiled))
 	@mkdir -p $(@D)
-	$(CC) -c -o $@ $<
+	$(Q)$(CC) -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.c | tool-libraries
+	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # -- fixtures and examples: users of the public interface only --
 HTTP_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fixtures/http/*.c))
@@ -182,8 +213,9 @@ $(BUILD)/bin/httpd-epoll: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fixtures/ep
 $(BUILD)/bin/values-plain: FIXFLAGS += -O0
 # The names of all system calls of this machine.
 $(BUILD)/obj/fixtures/sandbox_calls.h:
+	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	@echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
+	$(Q)echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{"\1", __NR_\1},/p' | sort >$@.new && mv $@.new $@
 $(BUILD)/bin/sandbox: FIXFLAGS += -I$(BUILD)/obj/fixtures
 $(BUILD)/bin/sandbox: | $(BUILD)/obj/fixtures/sandbox_calls.h
@@ -191,13 +223,15 @@ $(BUILD)/bin/sandbox: | $(BUILD)/obj/fixtures/sandbox_calls.h
 $(BUILD)/bin/overflow: FIXFLAGS += $(if $(HARDENING),-fno-stack-clash-protection)
 $(BUILD)/bin/overflow-hardened: FIXFLAGS += $(HARDENING)
 $(BUILD)/bin/%: fixtures/%.c $(BUILD)/lib/libfiber.a
+	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures
-	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) $(FIXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$*.d -o $@ $< \
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) $(FIXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$*.d -o $@ $< \
 		$(filter %.o,$^) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS) $(FIX_LIBS)
 
 $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
+	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D) $(BUILD)/obj/examples
-	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
 		$(LDFLAGS) $(EXAMPLE_LIBS_$*) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
 include scripts/plugins.mk
@@ -209,22 +243,26 @@ include scripts/bench-http.mk
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -I. $(LIB_INC)
 INS_TESTS := $(filter $(foreach r,$(INS_ROOMS),$(BUILD)/tests/unit/$(r)/%),$(TEST_BIN))
 $(INS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(INS_OBJ)
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(TOOL_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(TOOL_LIBS)
 # Named, or make would take the last of these rules whenever one of them is new.
 $(HARNESS_CLI_OBJ) $(INS_OBJ):
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o $(HARNESS_OBJ) $(HARNESS_CLI_OBJ)
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson
 $(STRESS_BIN): $(STRESS_OBJ) $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 # It has a frame that steps over a guard.
 $(BUILD)/obj/tests/unit/runtime/test_fault.o: CFLAGS += $(if $(HARDENING),-fno-stack-clash-protection)
 TEST_LIBS_test_control_words := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*)) $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*)) $(LIB_LIBS)
 
 include scripts/backtrace.mk
 include scripts/fuzz.mk
@@ -234,8 +272,12 @@ include scripts/install.mk
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: clean
+.PHONY: clean help
 clean:
-	rm -rf build
+	$(call say,RM,build)
+	$(Q)rm -rf build
+
+help:
+	@sed -n '3,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 endif

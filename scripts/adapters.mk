@@ -11,12 +11,14 @@ fixtures: $(ADAPTERS)
 $(BUILD)/adapters/%-O0: OPT := -O0
 
 $(BUILD)/adapters/ucontext $(BUILD)/adapters/ucontext-O0: fixtures/adapters/ucontext.c
+	$(call say,CC,$(call compiled,$(filter O0,$(subst -, ,$@))))
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures
-	$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$(@F).d -o $@ $< $(LDFLAGS)
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$(@F).d -o $@ $< $(LDFLAGS)
 
 $(BUILD)/adapters/boost-context $(BUILD)/adapters/boost-context-O0: fixtures/adapters/boost_context.cpp | boost-library
+	$(call say,CXX,$(call compiled,$(filter O0,$(subst -, ,$@))))
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures
-	$(CXX) $(CPPFLAGS) $(PUB_INC) $(CXXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$(@F).d -o $@ $< $(LDFLAGS) -lboost_context
+	$(Q)$(CXX) $(CPPFLAGS) $(PUB_INC) $(CXXFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/$(@F).d -o $@ $< $(LDFLAGS) -lboost_context
 
 .PHONY: boost-library
 boost-library:

@@ -11,18 +11,21 @@ $(BUILD)/obj/libfiber-backtrace/%.o: CFLAGS += -fPIC -fvisibility=hidden
 
 # What it decodes records with is in libfiber.a, and hidden in libfiber.so: that one brings its own.
 $(BUILD)/lib/libfiber-backtrace.a: $(BACKTRACE_OBJ)
+	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 BACKTRACE_LAYOUT := $(filter $(addprefix %/,$(patsubst libfiber/%,%.o,$(wildcard libfiber/layout/*.c))),$(PIC_OBJ))
 $(BUILD)/lib/libfiber-backtrace.so.0: $(BACKTRACE_OBJ) $(BACKTRACE_LAYOUT) $(BUILD)/lib/libfiber.so
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-backtrace.so.0 $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ \
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-backtrace.so.0 $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ \
 		$(BACKTRACE_OBJ) $(BACKTRACE_LAYOUT) -L$(BUILD)/lib -lfiber $(BACKTRACE_LIBS)
 
 $(BUILD)/lib/libfiber-backtrace.so: $(BUILD)/lib/libfiber-backtrace.so.0
-	ln -sf libfiber-backtrace.so.0 $@
+	$(call say,LN,$@)
+	$(Q)ln -sf libfiber-backtrace.so.0 $@
 
 # Its test, over the archives: libfiber.a once more, behind the one that needs it.
 TEST_LIBS_test_backtrace = $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber.a $(BACKTRACE_LIBS)

@@ -20,12 +20,14 @@ bench-http: bench-http-programs
 		--idle $(IDLE) --repeats $(if $(filter file,$(origin REPEATS)),3,$(REPEATS))
 
 $(BUILD)/bench/http/client: bench/http/client.c
+	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LDFLAGS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LDFLAGS)
 
 # Nothing outside the build folder is written, nothing is fetched.
 $(BUILD)/bench/http/net_http: bench/http/net_http.go
+	$(call say,GO,$<)
 	@mkdir -p $(@D)
 	@rm -f $@
-	@! command -v go >/dev/null || \
+	$(Q)! command -v go >/dev/null || \
 		GOCACHE=$(abspath $(BUILD))/obj/go GO111MODULE=off GOPROXY=off GOFLAGS= go build -o $@ $<

@@ -36,23 +36,27 @@ bench-tools: tools fixtures
 FCONTEXT = $(shell echo 'int main(void){return 0;}' | \
 	$(CC) -x c - -o /dev/null -l:libboost_context.a 2>/dev/null && echo -DHAVE_FCONTEXT -l:libboost_context.a)
 $(BUILD)/bench/switch_forms: bench/switch_forms.c $(BUILD)/lib/libfiber.a
+	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -o $@ $< \
+	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -o $@ $< \
 		$(wildcard bench/switch_forms_$(shell uname -m).S) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS) $(FCONTEXT)
 
 # It keeps its frame pointer for itself.
 $(BUILD)/bench/control_words: bench/control_words.c $(wildcard bench/*.h)
+	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -I. $(CFLAGS) -fno-omit-frame-pointer -o $@ $< $(LDFLAGS)
+	$(Q)$(CC) $(CPPFLAGS) -I. $(CFLAGS) -fno-omit-frame-pointer -o $@ $< $(LDFLAGS)
 
 $(BUILD)/bench/guards: bench/guards.c $(BUILD)/lib/libfiber.a $(wildcard bench/*.h)
+	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -I. $(LIB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
+	$(Q)$(CC) $(CPPFLAGS) -I. $(LIB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
 $(BUILD)/obj/bench/%.o: CPPFLAGS += -I. $(LIB_INC)
 $(BUILD)/bench/libfiber: $(BENCH_LIBFIBER:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/libfiber.a
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 # What a peer needs: a header to try, and libraries; boost is linked statically, as libfiber is.
 PEER_HEADER_fcontext := stdlib.h
@@ -70,20 +74,23 @@ try = printf '\#include <%s>\nint main(void) { return 0; }\n' $(PEER_HEADER_$*) 
 	$(1) -pthread - -x none -o /dev/null $(PEER_LIBS_$*) 2>/dev/null
 
 $(BUILD)/bench/peers/%: bench/peers/%.c $(wildcard bench/*.h)
+	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	@rm -f $@
-	@! $(call try,$(CC) -x c) || \
+	$(Q)! $(call try,$(CC) -x c) || \
 		$(CC) $(PEER_FLAGS) -std=gnu11 $(WARN) $(WERROR) -o $@ $< $(PEER_LIBS_$*)
 
 $(BUILD)/bench/peers/%: bench/peers/%.cpp $(wildcard bench/*.h)
+	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	@rm -f $@
-	@! $(call try,$(CXX) -x c++) || \
+	$(Q)! $(call try,$(CXX) -x c++) || \
 		$(CXX) $(PEER_FLAGS) -std=c++17 -Wall -Wextra $(WERROR) -o $@ $< $(PEER_LIBS_$*)
 
 # Nothing outside the build folder is written, nothing is fetched.
 $(BUILD)/bench/peers/%: bench/peers/%.go
+	$(call say,GO,$<)
 	@mkdir -p $(@D)
 	@rm -f $@
-	@! command -v go >/dev/null || \
+	$(Q)! command -v go >/dev/null || \
 		GOCACHE=$(abspath $(BUILD))/obj/go GO111MODULE=off GOPROXY=off GOFLAGS= go build -o $@ $<

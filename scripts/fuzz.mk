@@ -17,16 +17,19 @@ FUZZ_FLAGS   := -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=16384 -prin
 FUZZ_CTL_OBJ := $(filter-out %/fiberctl/main.o,$(CTL_OBJ))
 
 $(FUZZ_TARGETS:%=$(BUILD)/obj/fuzz/replay_%.o): $(BUILD)/obj/fuzz/replay_%.o: tests/fuzz/replay.c
+	$(call say,CC,$(call compiled,$*))
 	@mkdir -p $(@D)
-	$(CC) -I. -Itests/fuzz $(LIB_INC) $(CPPFLAGS) -DFUZZ_CORPUS='"$(CURDIR)/fixtures/fuzz/$*"' $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) -I. -Itests/fuzz $(LIB_INC) $(CPPFLAGS) -DFUZZ_CORPUS='"$(CURDIR)/fixtures/fuzz/$*"' $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(FUZZ_REPLAY): $(BUILD)/tests/fuzz/replay_%: $(BUILD)/obj/fuzz/replay_%.o $(BUILD)/obj/tests/fuzz/fuzz_%.o $(HARNESS_OBJ)
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(CTL_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(CTL_LIBS) $(LIB_LIBS)
 
 $(FUZZ_BIN): $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(CTL_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TOOL_LIBS) $(CTL_LIBS) $(LIB_LIBS)
 
 $(BUILD)/tests/fuzz/replay_request $(BUILD)/tests/fuzz/fuzz_request: $(BUILD)/lib/libfiber.a
 $(foreach t,answer snapshot,$(BUILD)/tests/fuzz/replay_$(t) $(BUILD)/tests/fuzz/fuzz_$(t)): $(FUZZ_CTL_OBJ) $(INS_OBJ)

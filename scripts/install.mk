@@ -27,38 +27,39 @@ MAN_LINKS = for name in $$($(names_of)); do \
 
 .PHONY: install uninstall
 install: lib tools variants
-	$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
-	$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(DEST)/bin
-	$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber_pic.a $(DEST)/lib
-	$(INSTALL) -m 755 $(BUILD)/lib/libfiber.so.0 $(DEST)/lib
-	ln -sf libfiber.so.0 $(DEST)/lib/libfiber.so
-	$(INSTALL) -m 644 $(BUILD)/lib/libfiber-backtrace.a $(DEST)/lib
-	$(INSTALL) -m 755 $(BUILD)/lib/libfiber-backtrace.so.0 $(DEST)/lib
-	ln -sf libfiber-backtrace.so.0 $(DEST)/lib/libfiber-backtrace.so
-	$(INSTALL) -m 644 $(TOP_HEADERS) $(DEST)/include
-	$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
+	$(call say,INSTALL,$(DEST))
+	$(Q)$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
+	$(Q)$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(DEST)/bin
+	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber_pic.a $(DEST)/lib
+	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber.so.0 $(DEST)/lib
+	$(Q)ln -sf libfiber.so.0 $(DEST)/lib/libfiber.so
+	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-backtrace.a $(DEST)/lib
+	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber-backtrace.so.0 $(DEST)/lib
+	$(Q)ln -sf libfiber-backtrace.so.0 $(DEST)/lib/libfiber-backtrace.so
+	$(Q)$(INSTALL) -m 644 $(TOP_HEADERS) $(DEST)/include
+	$(Q)$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
 		-e 's|@HARDENING@|$(HARDENING)|' \
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-backtrace/libfiber-backtrace.pc.in \
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
-	@$(foreach v,$(VARIANTS_BUILT),$(call install_variant,$(v)) &&) true
-	$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
-	@for tool in fiberctl fibertrace; do \
+	$(Q)$(foreach v,$(VARIANTS_BUILT),$(call install_variant,$(v)) &&) true
+	$(Q)$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
+	$(Q)for tool in fiberctl fibertrace; do \
 		$(BUILD)/bin/$$tool completion bash >$(BASH_COMPLETIONS)/$$tool && \
 		$(BUILD)/bin/$$tool completion zsh >$(ZSH_COMPLETIONS)/_$$tool && \
 		$(BUILD)/bin/$$tool completion fish >$(FISH_COMPLETIONS)/$$tool.fish || exit 1; \
 	done
-	$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
-	$(INSTALL) -m 644 $(DASHBOARDS) $(GDB_SCRIPT) libfiber/share/libfiber.supp $(DEST)/share/libfiber
-	$(INSTALL) -d $(DEST)/$(GDB_FOLDER)
-	@for link in $(call gdb_loads,libfiber $(VARIANTS_BUILT:%=libfiber-%)); do \
+	$(Q)$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
+	$(Q)$(INSTALL) -m 644 $(DASHBOARDS) $(GDB_SCRIPT) libfiber/share/libfiber.supp $(DEST)/share/libfiber
+	$(Q)$(INSTALL) -d $(DEST)/$(GDB_FOLDER)
+	$(Q)for link in $(call gdb_loads,libfiber $(VARIANTS_BUILT:%=libfiber-%)); do \
 		ln -sfr $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/$$link || exit 1; \
 	done
-	@for unit in $(UNITS); do \
+	$(Q)for unit in $(UNITS); do \
 		sed -e 's|@PREFIX@|$(PREFIX)|' $$unit >$(DEST)/lib/systemd/system/$${unit##*/} || exit 1; \
 	done
-	@for page in $(MAN_PAGES); do \
+	$(Q)for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		$(INSTALL) -d $$dir && $(INSTALL) -m 644 $$page $$dir || exit 1; \
 		for link in $$($(MAN_LINKS)); do ln -sf $${page##*/} $$link || exit 1; done; \
@@ -66,20 +67,21 @@ install: lib tools variants
 
 # What install put there, file by file; folders of others stay, fiber/ is ours.
 uninstall:
-	rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
-	rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
-	rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
-	rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
-	[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
-	rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)
-	rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)
-	rm -f $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/share/libfiber/libfiber.supp $(addprefix $(DEST)/,$(call gdb_loads,libfiber libfiber-asan libfiber-tsan))
-	rm -f $(variant_files)
-	[ ! -d $(DEST)/share/libfiber ] || rmdir --ignore-fail-on-non-empty $(DEST)/share/libfiber
-	rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
-	rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish
-	rm -f $(BASH_COMPLETIONS)/fibertrace $(ZSH_COMPLETIONS)/_fibertrace $(FISH_COMPLETIONS)/fibertrace.fish
-	@for page in $(MAN_PAGES); do \
+	$(call say,UNINSTALL,$(DEST))
+	$(Q)rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
+	$(Q)rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
+	$(Q)rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
+	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
+	$(Q)[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
+	$(Q)rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)
+	$(Q)rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)
+	$(Q)rm -f $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/share/libfiber/libfiber.supp $(addprefix $(DEST)/,$(call gdb_loads,libfiber libfiber-asan libfiber-tsan))
+	$(Q)rm -f $(variant_files)
+	$(Q)[ ! -d $(DEST)/share/libfiber ] || rmdir --ignore-fail-on-non-empty $(DEST)/share/libfiber
+	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
+	$(Q)rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish
+	$(Q)rm -f $(BASH_COMPLETIONS)/fibertrace $(ZSH_COMPLETIONS)/_fibertrace $(FISH_COMPLETIONS)/fibertrace.fish
+	$(Q)for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		rm -f $$dir/$${page##*/} $$($(MAN_LINKS)); \
 	done

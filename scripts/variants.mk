@@ -34,17 +34,20 @@ $(VARIANTS:%=variant-%): variant-%:
 VARIANT := $(if $(filter address,$(SAN)),asan,$(if $(filter thread,$(SAN)),tsan))
 ifneq ($(VARIANT),)
 $(BUILD)/lib/libfiber-$(VARIANT).a: $(LIB_OBJ)
+	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/lib/libfiber-$(VARIANT).so.0: $(PIC_OBJ) libfiber/libfiber.map
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(CC) $(filter-out $(SANFLAGS),$(LDFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete \
+	$(Q)$(CC) $(filter-out $(SANFLAGS),$(LDFLAGS)) -shared -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,--version-script=libfiber/libfiber.map -o $@ $(PIC_OBJ) $(LIB_LIBS)
 
 $(BUILD)/lib/libfiber-$(VARIANT).so: $(BUILD)/lib/libfiber-$(VARIANT).so.0
-	ln -sf $(<F) $@
+	$(call say,LN,$@)
+	$(Q)ln -sf $(<F) $@
 endif
 
 # -- what install.mk installs: those that were built --
