@@ -14,6 +14,7 @@
 # make bench             compare libfiber with its peers; also bench-instructions, bench-http, ... (scripts/bench.mk)
 # make deps-bench        install the packages of these peers
 # make install           install below PREFIX=/usr/local, into DESTDIR=; make uninstall removes it
+# make compile_commands.json    write the compilation database for clangd and clang-tidy
 # make clean             remove build/
 #
 # Variables
@@ -272,10 +273,19 @@ include scripts/install.mk
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .SECONDARY:
-.PHONY: clean help
+.PHONY: clean help compile_commands.json
 clean:
 	$(call say,RM,build)
 	$(Q)rm -rf build
+
+# The variants and the crowds compile the same sources once more.
+compile_commands.json:
+	$(call say,GEN,$@)
+	@mkdir -p $(BUILD)/obj
+	$(Q)$(MAKE) --no-print-directory -nB V=1 lib tools fixtures examples tests \
+		$(BENCHES) $(BUILD)/bench/http/client >$(BUILD)/obj/commands
+	$(Q)python3 scripts/compile-commands.py '$(CC)' '$(CXX)' <$(BUILD)/obj/commands >$(BUILD)/obj/$@
+	$(Q)mv $(BUILD)/obj/$@ $@
 
 help:
 	@sed -n '3,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
