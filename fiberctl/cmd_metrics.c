@@ -128,7 +128,7 @@ static void ask_all(struct fleet *fleet)
 		round.all[i].questions = 2;
 	}
 	tool_round_ask(&round, TOOL_HELLO_TIMEOUT);
-	for (i = 0; i < round.count; i++)
+	for (i = 0; meter && i < round.count; i++)
 		take_one(fleet, &round.all[i], &meter[i]);
 	free(meter);
 	tool_round_free(&round);

@@ -99,5 +99,5 @@ check-names: lib
 	@sh scripts/check-names.sh --self-test
 	@sh scripts/check-names.sh $(BUILD)
 
-tidy:
-	@sh scripts/tidy.sh $(CPPFLAGS) -I. $(LIB_INC)
+tidy: $(BUILD)/obj/fixtures/sandbox_calls.h
+	@sh scripts/tidy.sh $(CPPFLAGS) -I. $(LIB_INC) -I$(<D)
