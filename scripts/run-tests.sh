@@ -9,9 +9,10 @@
 # descriptors, once for each poller in $POLLERS, which its runtimes find in FIBER_POLLER.
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
-# LANES=1: one after another. Else those that compute beside those that mostly wait for the tools, and then those for which
-# it matters when they get a CPU, one after another. Whichever of the two lanes is done first takes from what the other has
-# left of those that compute.
+# LANES=1: one after another. Else in two lanes: programs that have deadlines run one after another; scripts, tools and
+# what computes run beside them with a lower priority (nice), so they use the CPU time that the first lane leaves. When
+# the first lane is finished, it takes programs from the end of the second. The programs of a few tools that measure
+# times, or depend on which other processes exist, run at the end, one after another.
 # SLOWEST: of so many it is said how long they took.
 set -u
 
@@ -150,22 +151,24 @@ run_all() {
 	done
 }
 
-# Where a test program is run.
+# Where a test program is run: scripts, tools and computing are parts of the second lane, in this order. The scripts, which
+# take longest, come first, so that both lanes end at about the same time.
 lane_of() {
 	local room=${1%/*}
 	room=${room##*/}
 	if [ -d "$inspect/$room" ]; then
-		echo beside
+		echo computing
 		return
 	fi
 	case $1 in
-	*/tests/fuzz/* | */scripts/* | scripts/*) echo beside ;;
-	*/tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo beside ;;
-	*/tests/unit/*_model) echo beside ;;
+	*/scripts/* | scripts/*) echo scripts ;;
+	*/tests/fuzz/*) echo computing ;;
+	*/tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo computing ;;
+	*/tests/unit/*_model) echo computing ;;
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics) echo alone ;;
-	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # who else runs matters to them
-	*/tests/cli/test_fiberctl_* | */tests/cli/test_fibertrace_*) echo shared ;;
-	*) echo alone ;;
+	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # which processes exist matters
+	*/tests/cli/test_fiberctl_* | */tests/cli/test_fibertrace_*) echo tools ;;
+	*) echo timed ;;
 	esac
 }
 
@@ -180,29 +183,32 @@ add() {
 	skipped=$((skipped + ${skips:-0}))
 }
 
-beside=() shared=() alone=()
+scripts=() tools=() computing=() timed=() alone=()
 for program; do
 	case $LANES$(lane_of "$program") in
-	2beside) beside+=("$program") ;;
-	2shared) shared+=("$program") ;;
+	2scripts) scripts+=("$program") ;;
+	2tools) tools+=("$program") ;;
+	2computing) computing+=("$program") ;;
+	2timed) timed+=("$program") ;;
 	*) alone+=("$program") ;;
 	esac
 done
-if [ ${#beside[@]} -gt 0 ] && [ ${#shared[@]} -gt 0 ]; then
+second=("${scripts[@]}" "${tools[@]}" "${computing[@]}")
+if [ ${#second[@]} -gt 0 ] && [ ${#timed[@]} -gt 0 ]; then
 	claims=$folder/claims
 	mkdir "$claims"
-	LANES=1 claims=$claims "${BASH_SOURCE[0]}" "${beside[@]}" >"$folder/beside" 2>&1 &
+	LANES=1 claims=$claims nice -n 15 "${BASH_SOURCE[0]}" "${second[@]}" >"$folder/second" 2>&1 &
 	lane=$!
-	run_all "${shared[@]}"
-	for ((i = ${#beside[@]} - 1; i >= 0; i--)); do
-		run_all "${beside[i]}"
+	run_all "${timed[@]}"
+	for ((i = ${#second[@]} - 1; i >= 0; i--)); do
+		run_all "${second[i]}"
 	done
 	wait "$lane"
 	claims=
 	lane=
-	add "$folder/beside"
+	add "$folder/second"
 else
-	run_all "${beside[@]}" "${shared[@]}"
+	run_all "${second[@]}" "${timed[@]}"
 fi
 run_all "${alone[@]}"
 
