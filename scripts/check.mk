@@ -31,9 +31,19 @@ endif
 # Linked so that libunwind finds no table of its frames: the walks are libdw's.
 BARE := $(PLAIN_BUILD)/bare/bin/crowd
 crowds: $(BARE)
+ifneq ($(SAN),)
 $(BARE): always
-	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) SAN= \
-		LDFLAGS='-pthread -static -no-pie -Wl,--no-eh-frame-hdr' $@
+	@$(MAKE) --no-print-directory BUILD=$(PLAIN_BUILD) SAN= $@
+else
+# The linker warns that dlopen and getaddrinfo want the same libc at run time.
+no_warnings = $(shell echo 'int main(void) { return 0; }' | \
+	$(CC) -x c -o /dev/null - -Wl,--no-warnings 2>/dev/null && echo -Wl,--no-warnings)
+$(BARE): fixtures/crowd.c $(BUILD)/lib/libfiber.a
+	$(call say,CC,$(call compiled,bare))
+	@mkdir -p $(@D) $(BUILD)/obj/fixtures
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/crowd-bare.d -o $@ $< \
+		-pthread -static -no-pie -Wl,--no-eh-frame-hdr $(no_warnings) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
+endif
 
 # A crowd of the port for every other machine: its fibers are listed, its stacks cannot be walked yet.
 GENERIC := $(BUILD)/generic/bin/crowd
@@ -65,8 +75,11 @@ check: lib tools fixtures examples tests crowds variants
 NO_URING := $(BUILD)/no_uring
 NO_URING_TESTS := $(addprefix $(NO_URING)/tests/,unit/poll/test_choose unit/io/test_op system/test_op system/test_tcp \
 	cli/test_fiberctl_carriers)
-NO_URING_BIN := $(addprefix $(NO_URING)/bin/,fiberctl figures runtimes spin)
-no-uring:
+NO_URING_BIN := $(addprefix $(NO_URING)/bin/,figures runtimes spin)
+# fiberctl is the same with liburing and without it.
+no-uring: $(BUILD)/bin/fiberctl
+	@mkdir -p $(NO_URING)/bin
+	@ln -sf ../../bin/fiberctl $(NO_URING)/bin/fiberctl
 	@$(MAKE) --no-print-directory BUILD=$(NO_URING) URING=no_uring lib $(NO_URING_BIN) $(NO_URING_TESTS)
 
 check-no-uring: no-uring
