@@ -130,7 +130,7 @@ static enum look look_once(struct ins_live *l, const struct fib_row *row,
 	uint64_t seq_at = row->record + layout->fields[FIB_FIELD_SEQ].offset;
 	uint64_t id_at = row->record + layout->fields[FIB_FIELD_ID].offset;
 	uint64_t since_at = row->record + layout->fields[FIB_FIELD_SINCE].offset;
-	uint64_t before, after, inside, id, id_after, since, since_after;
+	uint64_t before = 0, after = 0, inside, id, id_after = 0, since, since_after = 0;
 	struct ins_memory_piece piece[INS_MEMORY_PIECES];
 	unsigned n = 0;
 

@@ -202,7 +202,7 @@ static void fill_queue(const char *path, int fd[64])
 	strcpy(at.sun_path, path);
 	for (int i = 0; i < 64; i++) {
 		fd[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		connect(fd[i], (struct sockaddr *)&at, sizeof(at));
+		(void)connect(fd[i], (struct sockaddr *)&at, sizeof(at));
 	}
 }
 
