@@ -100,25 +100,20 @@ static const char *const both[][4] = {
 static const char *const asked[][4] = {{"pinned"},  {"slow"},  {"carriers"},
 				       {"metrics"}, {"audit"}, {"top", "--once"}};
 
-#define EACH(table, i) (size_t i = 0; i < sizeof(table) / sizeof((table)[0]); i++)
+#define table_each(table, i) for (size_t i = 0; i < sizeof(table) / sizeof((table)[0]); i++)
 
 static void look_at_all(const char *who)
 {
 	static const char *const forms[] = {NULL, "--json", "--json=lines"};
 
-	for
-		EACH(forms, f)
-		{
-		for
-			EACH(both, i)
-			{
-				harness_free(look("fiberctl", both[i], who, forms[f]));
-				harness_free(look("fibertrace", both[i], who, forms[f]));
-			}
-		for
-			EACH(asked, i)
-		harness_free(look("fiberctl", asked[i], who, forms[f]));
+	table_each (forms, f) {
+		table_each (both, i) {
+			harness_free(look("fiberctl", both[i], who, forms[f]));
+			harness_free(look("fibertrace", both[i], who, forms[f]));
 		}
+		table_each (asked, i)
+			harness_free(look("fiberctl", asked[i], who, forms[f]));
+	}
 }
 
 static void test_no_command_shows_what_a_terminal_obeys(void **state)
@@ -138,16 +133,14 @@ static void test_no_difference_of_snapshots_shows_it(void **state)
 	static const char *const forms[] = {NULL, "--json"};
 
 	(void)state;
-	for
-		EACH(forms, f)
-		{
-			struct harness_process *p =
-				cli_run("fiberctl", "diff", snapshot, pid, forms[f], NULL);
+	table_each (forms, f) {
+		struct harness_process *p =
+			cli_run("fiberctl", "diff", snapshot, pid, forms[f], NULL);
 
-			cli_expect(p, 0);
-			assert_plain("diff", &p->out);
-			harness_free(p);
-		}
+		cli_expect(p, 0);
+		assert_plain("diff", &p->out);
+		harness_free(p);
+	}
 }
 
 static void test_no_picture_has_it(void **state)
@@ -159,25 +152,21 @@ static void test_no_picture_has_it(void **state)
 	char path[HARNESS_PATH];
 
 	(void)state;
-	for
-		EACH(printed, i)
-		{
-			harness_free(look("fiberctl", printed[i], pid, NULL));
-			harness_free(look("fibertrace", printed[i], pid, NULL));
-		}
-	for
-		EACH(drawn, i)
-		{
-			struct harness_process *p;
+	table_each (printed, i) {
+		harness_free(look("fiberctl", printed[i], pid, NULL));
+		harness_free(look("fibertrace", printed[i], pid, NULL));
+	}
+	table_each (drawn, i) {
+		struct harness_process *p;
 
-			p = cli_run("fibertrace", "stacks", pid, "--group-by", "label.text",
-				    drawn[i], harness_file(path, drawn[i] + 2), NULL);
-			cli_ended(p, 0);
-			p = cli_run("/bin/cat", path, NULL);
-			assert_true(p->out.size > 1000);
-			assert_plain(drawn[i], &p->out);
-			harness_free(p);
-		}
+		p = cli_run("fibertrace", "stacks", pid, "--group-by", "label.text", drawn[i],
+			    harness_file(path, drawn[i] + 2), NULL);
+		cli_ended(p, 0);
+		p = cli_run("/bin/cat", path, NULL);
+		assert_true(p->out.size > 1000);
+		assert_plain(drawn[i], &p->out);
+		harness_free(p);
+	}
 }
 
 static void test_no_form_of_a_recording_has_it(void **state)
@@ -187,9 +176,8 @@ static void test_no_form_of_a_recording_has_it(void **state)
 	struct harness_process *p;
 
 	(void)state;
-	for
-		EACH(forms, i)
-	harness_free(look("fibertrace", forms[i], recording, NULL));
+	table_each (forms, i)
+		harness_free(look("fibertrace", forms[i], recording, NULL));
 	p = cli_run("fibertrace", "report", "--html", "-o", harness_file(path, "page.html"),
 		    recording, NULL);
 	cli_ended(p, 0);
@@ -217,16 +205,13 @@ static void test_json_is_equal_to_the_names(void **state)
 	};
 
 	(void)state;
-	for
-		EACH(tools, t)
-		{
-			struct harness_process *p = cli_run(tools[t], "list", pid, "--json", NULL);
-			json_t *answer, *fiber;
-			size_t i, found = 0;
+	table_each (tools, t) {
+		struct harness_process *p = cli_run(tools[t], "list", pid, "--json", NULL);
+		json_t *answer, *fiber;
+		size_t i, found = 0;
 
-		for
-			EACH(escaped, k)
-		cli_contains(p->out.bytes, escaped[k]);
+		table_each (escaped, k)
+			cli_contains(p->out.bytes, escaped[k]);
 		answer = json_well(p);
 		json_array_foreach (json_object_get(answer, "fibers"), i, fiber) {
 			const char *name = json_text(fiber, "name");
@@ -245,7 +230,7 @@ static void test_json_is_equal_to_the_names(void **state)
 		}
 		assert_int_equal(found, 3);
 		json_decref(answer);
-		}
+	}
 }
 
 static void test_the_library_logs_nothing_of_it(void **state)
