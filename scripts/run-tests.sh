@@ -213,7 +213,7 @@ fi
 run_all "${alone[@]}"
 
 # What to look at when all of it takes too long.
-printf '%s\n' "${times[@]}" | sort -rn | sed -n "1,${SLOWEST}p" | while read -r tenths label; do
+printf '%s\n' "${times[@]}" | grep . | sort -rn | sed -n "1,${SLOWEST}p" | while read -r tenths label; do
 	echo "# took $((tenths / 10)).$((tenths % 10)) s: $label"
 done
 for failure in "${failures[@]}"; do
