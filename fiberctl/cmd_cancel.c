@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_cancel.c - ask a fiber to end. */
-#include "fiberctl/act.h"
+#include "fiberctl/by_id.h"
 
 static int run(const struct tool_arguments *arguments)
 {
-	return ctl_act(&ctl_cancel, FIB_WIRE_ACT_CANCEL, arguments);
+	return ctl_act_by_id(&ctl_cancel, FIB_WIRE_ACT_CANCEL, arguments);
 }
 
 const struct tool_command ctl_cancel = {

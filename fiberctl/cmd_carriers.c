@@ -14,17 +14,17 @@
 #include <time.h>
 
 #include "fiberctl/fiberctl.h"
-#include "fiberctl/meter.h"
+#include "fiberctl/stats.h"
 #include "fiberctl/reply.h"
 #include "inspect/text/duration.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tool/report.h"
 
 #define INTERVAL      INT64_C(200000000)
 #define INTERVAL_MOST INT64_C(3600000000000)
 
 struct answer {
-	struct ctl_meter before, now; /* before: empty with --once */
+	struct ctl_stats before, now; /* before: empty with --once */
 	const struct ctl_reply *reply;
 };
 
@@ -34,7 +34,7 @@ static void put_carrier(const struct answer *a, const struct fib_wire_runtime *r
 			const struct fib_wire_carrier *c)
 {
 	char fiber[24] = "-", since[32] = "-", cpu[32] = "-", switches[32] = "-";
-	const struct ctl_meter_rates rate = ctl_meter_rates(&a->before, r, c);
+	const struct ctl_stats_rates rate = ctl_stats_rates(&a->before, r, c);
 
 	if (c->fiber) {
 		snprintf(fiber, sizeof fiber, "%" PRIu64, c->fiber);
@@ -50,11 +50,11 @@ static void put_carrier(const struct answer *a, const struct fib_wire_runtime *r
 	if (rate.cpu >= 0)
 		snprintf(cpu, sizeof cpu, "%.1f%%", rate.cpu * 100);
 	printf("%7u %-9s %10s %8s %8u %8u %12s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8s\n",
-	       c->index, ctl_meter_state(c->state), fiber, since, c->queued, c->timers, switches,
+	       c->index, ctl_stats_state(c->state), fiber, since, c->queued, c->timers, switches,
 	       c->steals, c->wakeups, c->polls, cpu);
 }
 
-static void put_runtime(const struct answer *a, const struct ctl_meter_runtime *runtime)
+static void put_runtime(const struct answer *a, const struct ctl_stats_runtime *runtime)
 {
 	const struct fib_wire_runtime *r = &runtime->is;
 	char name[sizeof r->poller * 4], note[sizeof r->note * 4];
@@ -62,10 +62,10 @@ static void put_runtime(const struct answer *a, const struct ctl_meter_runtime *
 
 	printf("runtime %" PRIu64 ": poller %s, %" PRIu64
 	       " poll%s, %u queued for any carrier, %" PRIu64 " spawned, %" PRIu64 " ended\n",
-	       r->serial, ins_plain_quoted(r->poller, name, sizeof name), r->polls,
+	       r->serial, ins_escape_quoted(r->poller, name, sizeof name), r->polls,
 	       r->polls == 1 ? "" : "s", r->queued, r->spawned, r->ended);
 	if (r->note[0])
-		printf("note: %s\n", ins_plain_quoted(r->note, note, sizeof note));
+		printf("note: %s\n", ins_escape_quoted(r->note, note, sizeof note));
 	printf("%7s %-9s %10s %8s %8s %8s %12s %8s %8s %8s %8s\n", "CARRIER", "STATE", "FIBER",
 	       "FOR", "QUEUED", "TIMERS", a->before.count ? "SWITCHES/S" : "SWITCHES", "STEALS",
 	       "WAKE-UPS", "POLLS", "CPU");
@@ -76,13 +76,13 @@ static void put_runtime(const struct answer *a, const struct ctl_meter_runtime *
 static void put_rest(const struct answer *a)
 {
 	const struct fib_wire_counters *c = &a->now.counters;
-	const double cpu = ctl_meter_service(&a->before, &a->now);
+	const double cpu = ctl_stats_service(&a->before, &a->now);
 	char used[32], age[32];
 
 	printf("stacks: %" PRIu64 " made, %" PRIu64 " in use, %" PRIu64
 	       " kept by carriers, %" PRIu64 " free, of them %" PRIu64
 	       " without memory; memory given back %" PRIu64 " time%s\n",
-	       c->stacks, ctl_meter_stacks_used(&a->now), ctl_meter_stacks_cached(&a->now),
+	       c->stacks, ctl_stats_stacks_used(&a->now), ctl_stats_stacks_cached(&a->now),
 	       c->stacks_free, c->stacks_cold, c->trimmed, c->trimmed == 1 ? "" : "s");
 	printf("service thread: %s of CPU in %s",
 	       ins_duration_text(c->service_cpu, used, sizeof used),
@@ -138,14 +138,14 @@ static json_t *json_runtime(const struct fib_wire_runtime *r)
 static void put_json_rest(const struct answer *a, struct ins_json *json)
 {
 	const struct fib_wire_counters *c = &a->now.counters;
-	const double cpu = ctl_meter_service(&a->before, &a->now);
+	const double cpu = ctl_stats_service(&a->before, &a->now);
 	const bool is = a->now.counted;
 	json_t *stacks, *service;
 
 	stacks = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "made", number(c->stacks),
 			   "bytes", number(c->stack_bytes), "used",
-			   number(ctl_meter_stacks_used(&a->now)), "cached",
-			   number(ctl_meter_stacks_cached(&a->now)), "free", number(c->stacks_free),
+			   number(ctl_stats_stacks_used(&a->now)), "cached",
+			   number(ctl_stats_stacks_cached(&a->now)), "free", number(c->stacks_free),
 			   "cold", number(c->stacks_cold), "promised", number(c->stacks_wanted),
 			   "trimmed", number(c->trimmed));
 	service = json_pack("{s:o, s:o, s:o}", "cpuNs", json_integer(c->service_cpu), "ageNs",
@@ -167,12 +167,12 @@ static int put_json(const struct answer *a)
 	if (!a->now.counted)
 		ins_problems_add(&problems, "the program is older than this tool");
 	for (i = 0; i < a->now.count; i++) {
-		const struct ctl_meter_runtime *r = &a->now.runtimes[i];
+		const struct ctl_stats_runtime *r = &a->now.runtimes[i];
 
 		json_array_append_new(runtimes, json_runtime(&r->is));
 		for (k = 0; k < r->count; k++)
 			json_array_append_new(carriers,
-					      ctl_meter_json(&a->before, &r->is, &r->carriers[k]));
+					      ctl_stats_json(&a->before, &r->is, &r->carriers[k]));
 	}
 	ins_json_begin(&json, stdout, a->reply->process.pid, a->reply->process.name,
 		       a->reply->source, NULL);
@@ -188,10 +188,10 @@ static int put_json(const struct answer *a)
 
 /* -- asking -- */
 
-static int look(struct ctl_reply *reply, struct ctl_meter *ret)
+static int look(struct ctl_reply *reply, struct ctl_stats *ret)
 {
 	char why[256] = "";
-	int rc = ctl_meter_read(&reply->client, ret, why, sizeof why);
+	int rc = ctl_stats_read(&reply->client, ret, why, sizeof why);
 
 	return rc < 0 ? ctl_reply_refused(reply, rc, why) : TOOL_WELL;
 }
@@ -237,8 +237,8 @@ static int run(const struct tool_arguments *arguments)
 	code = ask(&reply, once || reply.snapshot, interval, &a);
 	if (code == TOOL_WELL)
 		code = arguments->json ? put_json(&a) : put_text(&a);
-	ctl_meter_free(&a.before);
-	ctl_meter_free(&a.now);
+	ctl_stats_free(&a.before);
+	ctl_stats_free(&a.now);
 	ctl_reply_close(&reply);
 	return code;
 }

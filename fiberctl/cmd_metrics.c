@@ -14,15 +14,15 @@
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/metrics.h"
 #include "fiberctl/reply.h"
-#include "tool/draft.h"
-#include "inspect/text/draft.h"
+#include "tool/atomic_file.h"
+#include "inspect/text/atomic_file.h"
 #include "inspect/text/duration.h"
 #include "inspect/render/render.h"
 #include "tool/report.h"
 #include "tool/round.h"
 
 struct fleet {
-	struct ctl_metered *all;
+	struct ctl_process_stats *all;
 	size_t count;
 	bool json;
 	struct ins_problems problems;
@@ -41,16 +41,16 @@ static bool is_known(const struct fleet *fleet, pid_t pid)
 }
 
 /* A place for one more; NULL without memory, said. */
-static struct ctl_metered *add(struct fleet *fleet, pid_t pid)
+static struct ctl_process_stats *add(struct fleet *fleet, pid_t pid)
 {
-	struct ctl_metered *all = realloc(fleet->all, (fleet->count + 1) * sizeof *all);
+	struct ctl_process_stats *all = realloc(fleet->all, (fleet->count + 1) * sizeof *all);
 
 	if (!all) {
 		fleet->code = tool_cannot("out of memory");
 		return NULL;
 	}
 	fleet->all = all;
-	all[fleet->count] = (struct ctl_metered){.pid = pid};
+	all[fleet->count] = (struct ctl_process_stats){.pid = pid};
 	return &all[fleet->count++];
 }
 
@@ -83,54 +83,54 @@ static void say_missing(struct fleet *fleet, const struct tool_asked *asked, int
 }
 
 /* Whether there is no such process, or another one answered in its name: it is passed over. */
-static bool is_none(const struct tool_asked *asked, int rc, struct ctl_meter *meter)
+static bool is_none(const struct tool_asked *asked, int rc, struct ctl_stats *stats)
 {
 	if (rc == -ECONNREFUSED || rc == -ENOENT || rc == -ECONNRESET || rc == -ESTALE) {
 		tool_sockets_tidy(&asked->socket);
 		return true;
 	}
-	return rc == 0 && meter->counted && !tool_socket_says(&asked->socket, &meter->process);
+	return rc == 0 && stats->counted && !tool_socket_says(&asked->socket, &stats->process);
 }
 
 /* One of all. The meter is the fleet's from here on, or freed. */
-static void take_one(struct fleet *fleet, const struct tool_asked *asked, struct ctl_meter *meter)
+static void take_one(struct fleet *fleet, const struct tool_asked *asked, struct ctl_stats *stats)
 {
 	/* An older program knows no counters. */
 	const int rc = asked->answered == 1 && asked->rc == -EOPNOTSUPP ? 0 : asked->rc;
-	struct ctl_metered *one = NULL;
+	struct ctl_process_stats *one = NULL;
 
-	if (!is_none(asked, rc, meter) && !is_known(fleet, asked->socket.pid))
+	if (!is_none(asked, rc, stats) && !is_known(fleet, asked->socket.pid))
 		one = add(fleet, asked->socket.pid);
 	if (one)
 		snprintf(one->path, sizeof one->path, "%.107s", asked->socket.path);
-	if (one && (rc < 0 || !meter->counted))
+	if (one && (rc < 0 || !stats->counted))
 		say_missing(fleet, asked, rc);
 	if (one && rc == 0) {
 		one->answered = true;
-		one->meter = *meter;
+		one->stats = *stats;
 	} else
-		ctl_meter_free(meter);
+		ctl_stats_free(stats);
 }
 
 static void ask_all(struct fleet *fleet)
 {
-	struct ctl_meter *meter = NULL;
+	struct ctl_stats *stats = NULL;
 	struct tool_round round;
 	size_t i;
 
 	if (tool_round_gather(&round) < 0 ||
-	    (round.count && !(meter = calloc(round.count, sizeof *meter)))) {
+	    (round.count && !(stats = calloc(round.count, sizeof *stats)))) {
 		fleet->code = tool_cannot("out of memory");
 		round.count = 0;
 	}
 	for (i = 0; i < round.count; i++) {
-		ctl_meter_questions(&meter[i], round.all[i].question);
+		ctl_stats_questions(&stats[i], round.all[i].question);
 		round.all[i].questions = 2;
 	}
 	tool_round_ask(&round, TOOL_HELLO_TIMEOUT);
-	for (i = 0; meter && i < round.count; i++)
-		take_one(fleet, &round.all[i], &meter[i]);
-	free(meter);
+	for (i = 0; stats && i < round.count; i++)
+		take_one(fleet, &round.all[i], &stats[i]);
+	free(stats);
 	tool_round_free(&round);
 }
 
@@ -149,7 +149,7 @@ static void ask_and_say(struct fleet *fleet)
 static int ask_one(struct fleet *fleet, const char *who)
 {
 	struct ctl_reply reply;
-	struct ctl_metered *one;
+	struct ctl_process_stats *one;
 	char why[256];
 	int code = ctl_reply_open(&reply, who), rc;
 
@@ -161,12 +161,12 @@ static int ask_one(struct fleet *fleet, const char *who)
 		one->pid = 0;
 		snprintf(one->path, sizeof one->path, "%.107s", reply.socket.path);
 	}
-	rc = one ? ctl_meter_read(&reply.client, &one->meter, why, sizeof why) : 0;
+	rc = one ? ctl_stats_read(&reply.client, &one->stats, why, sizeof why) : 0;
 	if (!one)
 		code = TOOL_CANNOT;
 	else if (rc < 0)
 		code = ctl_reply_refused(&reply, rc, why);
-	else if (!one->meter.counted)
+	else if (!one->stats.counted)
 		code = ctl_reply_refused(
 			&reply, -EOPNOTSUPP,
 			"this program is older than this tool, and has no numbers");
@@ -182,18 +182,18 @@ static int ask_one(struct fleet *fleet, const char *who)
 static int write_file(const char *path, const struct fleet *fleet)
 {
 	struct ctl_sink sink = {0};
-	struct ins_draft draft;
+	struct ins_atomic_file atomic_file;
 	struct ins_error error;
 	int rc;
 
-	tool_draft_guard();
-	rc = ins_draft_begin(&draft, path, true, &error);
+	tool_atomic_file_guard();
+	rc = ins_atomic_file_begin(&atomic_file, path, true, &error);
 	if (rc == 0) {
-		sink.out = draft.out;
+		sink.out = atomic_file.out;
 		ctl_metrics_write(&sink, fleet->all, fleet->count);
-		if (fchmod(fileno(draft.out), 0644) < 0)
-			rc = ins_draft_cannot(path, -errno, &error);
-		rc = ins_draft_end(&draft, rc, &error);
+		if (fchmod(fileno(atomic_file.out), 0644) < 0)
+			rc = ins_atomic_file_cannot(path, -errno, &error);
+		rc = ins_atomic_file_end(&atomic_file, rc, &error);
 	}
 	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
@@ -204,12 +204,12 @@ static json_t *processes(const struct fleet *fleet)
 	size_t i;
 
 	for (i = 0; i < fleet->count; i++) {
-		const struct ctl_metered *one = &fleet->all[i];
+		const struct ctl_process_stats *one = &fleet->all[i];
 
 		json_array_append_new(
 			all,
 			json_pack("{s:i, s:o, s:b}", "pid", (int)one->pid, "name",
-				  ins_json_text(one->answered ? one->meter.process.name : NULL),
+				  ins_json_text(one->answered ? one->stats.process.name : NULL),
 				  "answered", one->answered));
 	}
 	return all;
@@ -226,7 +226,7 @@ static void put_json(const struct fleet *fleet, bool named, int64_t took)
 	for (i = 0; i < fleet->count; i++)
 		summary.shown += fleet->all[i].answered;
 	ins_json_begin(&json, stdout, named ? fleet->all->pid : 0,
-		       named ? fleet->all->meter.process.name : "", fleet->source, "families");
+		       named ? fleet->all->stats.process.name : "", fleet->source, "families");
 	ctl_metrics_write(&sink, fleet->all, fleet->count);
 	ins_json_key(&json, "processes", processes(fleet));
 	ins_json_end(&json, &summary, &fleet->problems);
@@ -281,7 +281,7 @@ static int run(const struct tool_arguments *arguments)
 	else if (code == TOOL_WELL)
 		code = fleet.code;
 	for (i = 0; i < fleet.count; i++)
-		ctl_meter_free(&fleet.all[i].meter);
+		ctl_stats_free(&fleet.all[i].stats);
 	free(fleet.all);
 	ins_problems_free(&fleet.problems);
 	return code;

@@ -17,7 +17,7 @@
 #include "fiberctl/policy.h"
 #include "tool/process.h"
 #include "inspect/render/render.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tool/report.h"
 #include "tool/round.h"
 
@@ -67,7 +67,7 @@ static void put(struct table *t, const struct fib_wire_process *p, const struct 
 	if (socket->pid)
 		snprintf(pid, sizeof pid, "%d", (int)socket->pid);
 	printf("%10s %10" PRIu64 " %8u %-8s %s\n", pid, p->fibers, p->carriers,
-	       ctl_policy_name(p->policy), ins_plain_quoted(command, clean, sizeof clean));
+	       ctl_policy_name(p->policy), ins_escape_quoted(command, clean, sizeof clean));
 }
 
 static const char *reason(int rc)

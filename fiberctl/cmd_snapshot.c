@@ -7,9 +7,9 @@
 
 #include "fiberctl/fiberctl.h"
 #include "tool/process.h"
-#include "tool/draft.h"
+#include "tool/atomic_file.h"
 #include "tool/report.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/source/snapshot.h"
 
@@ -43,8 +43,8 @@ static void put_text(const struct ins_snapshot_taken *taken, const char *path)
 	};
 	char file[4096], name[sizeof h->name * 4];
 
-	printf("%s: %" PRIu64 " bytes: %s, process %d\n", ins_plain(path, file, sizeof file),
-	       h->size, ins_plain(h->name, name, sizeof name), (int)h->pid);
+	printf("%s: %" PRIu64 " bytes: %s, process %d\n", ins_escape(path, file, sizeof file),
+	       h->size, ins_escape(h->name, name, sizeof name), (int)h->pid);
 	ins_text_end(stdout, &summary, &taken->problems);
 }
 
@@ -62,7 +62,7 @@ static int run(const struct tool_arguments *arguments)
 	code = tool_process_find(arguments->word[0], &socket);
 	if (code != TOOL_WELL)
 		return code;
-	tool_draft_guard();
+	tool_atomic_file_guard();
 	rc = ins_snapshot_write(socket.path, socket.pid, TOOL_TIMEOUT, path, replace, &taken,
 				&error);
 	if (rc < 0)

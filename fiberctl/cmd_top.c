@@ -49,23 +49,23 @@ static int choose(struct ctl_top *top, const struct tool_arguments *a, struct ch
 
 /* -- one screen -- */
 
-static void put(struct ins_line *line, char *buf)
+static void put(struct ins_strbuf *line, char *buf)
 {
-	ins_line_text(line, "\n");
+	ins_strbuf_text(line, "\n");
 	fputs(buf, stdout);
 }
 
 static void put_table(struct ctl_top_table table, size_t count)
 {
 	char buf[4096];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 	size_t i;
 
 	ctl_top_table_fit(&table, 0, count, 0);
 	ctl_top_table_title(&table, &line);
 	put(&line, buf);
 	for (i = 0; i < count; i++) {
-		line = ins_line(buf, sizeof buf);
+		line = ins_strbuf(buf, sizeof buf);
 		ctl_top_table_row(&table, i, &line);
 		put(&line, buf);
 	}
@@ -73,7 +73,8 @@ static void put_table(struct ctl_top_table table, size_t count)
 
 static void put_groups(const struct ctl_top *top, size_t limit)
 {
-	const size_t count = ins_watch_shares(top->watch), shown = count < limit ? count : limit;
+	const size_t count = ins_watch_group_totals(top->watch),
+		     shown = count < limit ? count : limit;
 
 	put_table(ctl_top_group_table(top), shown);
 	if (shown < count)
@@ -89,7 +90,7 @@ static int put_text(const struct ctl_top *top, size_t groups)
 	unsigned i;
 
 	for (i = 0; i < CTL_TOP_HEAD; i++) {
-		struct ins_line line = ins_line(buf, sizeof buf);
+		struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 
 		ctl_top_head(top, i, &line);
 		put(&line, buf);
@@ -99,8 +100,8 @@ static int put_text(const struct ctl_top *top, size_t groups)
 	putchar('\n');
 	put_groups(top, groups);
 	putchar('\n');
-	put_table(ctl_top_fiber_table(top), ins_watch_leaders(top->watch));
-	summary.shown = ins_watch_leaders(top->watch);
+	put_table(ctl_top_fiber_table(top), ins_watch_top_n(top->watch));
+	summary.shown = ins_watch_top_n(top->watch);
 	ins_text_list_end(stdout, &summary, summary.shown, problems);
 	return tool_written(ins_problems_lines(problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
@@ -141,7 +142,7 @@ static int ask(struct ctl_top *top, const struct tool_arguments *arguments)
 		return code;
 	if (top->filed) {
 		snprintf(top->socket.path, sizeof top->socket.path, "%s", arguments->word[0]);
-		ins_watch_of_lives(top->watch);
+		ins_watch_since_spawn(top->watch);
 	}
 	if (arguments->option[TOOL_OPT_ONCE] || arguments->json)
 		return once(top, &choices, arguments->json);

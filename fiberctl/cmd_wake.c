@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_wake.c - end a fiber_park whose unpark was forgotten. */
-#include "fiberctl/act.h"
+#include "fiberctl/by_id.h"
 
 static int run(const struct tool_arguments *arguments)
 {
-	return ctl_act(&ctl_wake, FIB_WIRE_ACT_WAKE, arguments);
+	return ctl_act_by_id(&ctl_wake, FIB_WIRE_ACT_WAKE, arguments);
 }
 
 const struct tool_command ctl_wake = {

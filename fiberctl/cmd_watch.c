@@ -27,7 +27,7 @@
 #include "fiberctl/fiberctl.h"
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tool/command.h"
 #include "tool/report.h"
 #include "tool/round.h"
@@ -203,7 +203,7 @@ static void put_title(const struct watch *w)
 	printf("%s, every %s: %s", when, ins_duration_text(w->interval, every, sizeof every),
 	       w->command->name ? w->command->name : "processes");
 	for (i = 0; i < w->arguments.words; i++)
-		printf(" %s", ins_plain_quoted(w->arguments.word[i], (char[256]){0}, 256));
+		printf(" %s", ins_escape_quoted(w->arguments.word[i], (char[256]){0}, 256));
 }
 
 static void draw(struct watch *w)

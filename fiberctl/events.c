@@ -25,7 +25,7 @@
 #define LASTING 512 /* more events than a ring has */
 
 /* One that is to be shown when the answer is whole. */
-struct told {
+struct reported {
 	uint64_t number;
 	json_t *object; /* with --json, else NULL */
 	char *text;
@@ -40,8 +40,8 @@ struct look {
 	struct ins_sites *sites;
 	struct ins_walk walk;
 	json_t *events; /* with --json, not followed */
-	struct told *told;
-	size_t told_count, told_room;
+	struct reported *reported;
+	size_t reported_count, reported_room;
 	uint64_t next; /* the first number that was not seen */
 	/* of who follows */
 	uint64_t lasting[LASTING], still[LASTING];
@@ -50,37 +50,37 @@ struct look {
 
 /* -- in order -- */
 
-static int tell(struct look *l, const struct ins_event *event)
+static int report(struct look *l, const struct ins_event *event)
 {
 	const struct fib_layout *layout = &l->source->layout;
-	struct told *told = l->told;
+	struct reported *reported = l->reported;
 	size_t size;
 	FILE *out;
 
-	if (l->told_count == l->told_room) {
-		l->told_room = l->told_room ? l->told_room * 2 : 64;
-		told = realloc(told, l->told_room * sizeof *told);
-		if (!told)
+	if (l->reported_count == l->reported_room) {
+		l->reported_room = l->reported_room ? l->reported_room * 2 : 64;
+		reported = realloc(reported, l->reported_room * sizeof *reported);
+		if (!reported)
 			return -ENOMEM;
-		l->told = told;
+		l->reported = reported;
 	}
-	told += l->told_count;
-	*told = (struct told){.number = event->e.number};
+	reported += l->reported_count;
+	*reported = (struct reported){.number = event->e.number};
 	if (l->arguments->json) {
-		told->object = ins_json_event(layout, l->symbols, event, &l->walk);
-	} else if ((out = open_memstream(&told->text, &size))) {
+		reported->object = ins_json_event(layout, l->symbols, event, &l->walk);
+	} else if ((out = open_memstream(&reported->text, &size))) {
 		ins_text_event(out, layout, l->symbols, event, &l->walk);
 		fclose(out);
 	}
-	if (!told->object && !told->text)
+	if (!reported->object && !reported->text)
 		return -ENOMEM;
-	l->told_count++;
+	l->reported_count++;
 	return 0;
 }
 
 static int by_number(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct reported *x = a, *y = b;
 
 	return x->number < y->number ? -1 : x->number > y->number;
 }
@@ -96,24 +96,24 @@ static uint64_t lost_before(struct look *l, uint64_t number)
 }
 
 /* One line a told event of who follows; all into the answer of who does not. */
-static void show(struct look *l, struct told *told)
+static void show(struct look *l, struct reported *reported)
 {
-	const uint64_t lost = lost_before(l, told->number);
+	const uint64_t lost = lost_before(l, reported->number);
 
-	if (told->object)
-		json_object_set_new(told->object, "lostBefore", json_integer((json_int_t)lost));
+	if (reported->object)
+		json_object_set_new(reported->object, "lostBefore", json_integer((json_int_t)lost));
 	if (l->events) {
-		json_array_append_new(l->events, told->object);
-	} else if (told->object) {
-		ins_json_put(stdout, told->object);
+		json_array_append_new(l->events, reported->object);
+	} else if (reported->object) {
+		ins_json_put(stdout, reported->object);
 		putchar('\n');
-		json_decref(told->object);
+		json_decref(reported->object);
 	} else {
 		if (lost)
 			printf("%" PRIu64 " %s%s before this %s not kept any more\n", lost, l->what,
 			       lost == 1 ? "" : "s", lost == 1 ? "is" : "are");
-		fputs(told->text, stdout);
-		free(told->text);
+		fputs(reported->text, stdout);
+		free(reported->text);
 	}
 }
 
@@ -121,23 +121,23 @@ static void show_all(struct look *l)
 {
 	size_t i;
 
-	if (l->told_count)
-		qsort(l->told, l->told_count, sizeof *l->told, by_number);
-	for (i = 0; i < l->told_count; i++)
-		show(l, &l->told[i]);
-	l->told_count = 0;
+	if (l->reported_count)
+		qsort(l->reported, l->reported_count, sizeof *l->reported, by_number);
+	for (i = 0; i < l->reported_count; i++)
+		show(l, &l->reported[i]);
+	l->reported_count = 0;
 }
 
 /* What the end of the process came in between of is told to nobody. */
-static void forget_told(struct look *l)
+static void forget_reported(struct look *l)
 {
 	size_t i;
 
-	for (i = 0; i < l->told_count; i++) {
-		json_decref(l->told[i].object);
-		free(l->told[i].text);
+	for (i = 0; i < l->reported_count; i++) {
+		json_decref(l->reported[i].object);
+		free(l->reported[i].text);
 	}
-	free(l->told);
+	free(l->reported);
 }
 
 /* -- by the place they happened in -- */
@@ -148,7 +148,7 @@ static int take(void *context, const struct ins_event *event)
 	int rc;
 
 	ins_event_walk(l->unwinder, event, &l->walk);
-	rc = l->events ? tell(l, event) : 0;
+	rc = l->events ? report(l, event) : 0;
 	if (rc == 0)
 		rc = ins_sites_add(l->sites, l->symbols, event, &l->walk);
 	return rc < 0 ? rc : 0;
@@ -243,7 +243,7 @@ static int take_new(void *context, const struct ins_event *event)
 	if (known ? lasts : number < l->next)
 		return 0;
 	ins_event_walk(l->unwinder, event, &l->walk);
-	return tell(l, event);
+	return report(l, event);
 }
 
 static uint64_t first_wanted(const struct look *l)
@@ -300,7 +300,7 @@ int ctl_events(const struct tool_arguments *arguments, enum fib_wire_ring ring, 
 	else
 		code = group(&l, ring);
 	json_decref(l.events);
-	forget_told(&l);
+	forget_reported(&l);
 	ins_sites_free(l.sites);
 	ins_symbols_free(l.symbols);
 	ins_unwinder_free(l.unwinder);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -42,13 +42,13 @@ void ctl_families_end(struct ctl_sink *sink)
 }
 
 /*
- * The format knows three escapes, for a backslash, a quote and a newline. What else must not be shown as it is (plain.h)
+ * The format knows three escapes, for a backslash, a quote and a newline. What else must not be shown as it is (escape.h)
  * becomes \xNN for each byte as in all texts of the tools, and the backslash of that is escaped.
  */
 static void put_value(FILE *out, const char *text)
 {
 	while (*text) {
-		const size_t n = ins_plain_shown(text);
+		const size_t n = ins_utf8_printable(text);
 
 		if (*text == '\n')
 			fputs("\\n", out);

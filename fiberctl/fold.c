@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 /* The bytes of its first character. */
 static size_t character(const char *text)
 {
-	const size_t n = ins_plain_utf8(text);
+	const size_t n = ins_utf8_length(text);
 
 	return n ? n : 1;
 }
@@ -76,7 +76,7 @@ size_t ctl_fold_lines(const char *text, size_t width)
 	return lines;
 }
 
-void ctl_fold_cut(char *text, size_t width)
+void ctl_fold_truncate(char *text, size_t width)
 {
 	size_t n;
 
@@ -103,7 +103,7 @@ void ctl_fold_list(char *text, size_t size, size_t width, size_t lines)
 		for (; n && text[n] != ','; n--)
 			;
 		if (!n) {
-			ctl_fold_cut(text, width * lines);
+			ctl_fold_truncate(text, width * lines);
 			return;
 		}
 		left++;

@@ -2,7 +2,7 @@
 /*
  * fold.h - text folded into lines of a screen, between its words
  *
- * Text is harmless for a terminal (plain.h), and a character of it takes a column. Only a word that is wider than a whole line
+ * Text is harmless for a terminal (escape.h), and a character of it takes a column. Only a word that is wider than a whole line
  * is not kept whole: it ends with "...", or goes on in the next line.
  */
 #ifndef FIBERCTL_FOLD_H
@@ -21,7 +21,7 @@ size_t ctl_fold(const char *text, size_t width, const char **ret_next);
 size_t ctl_fold_lines(const char *text, size_t width);
 
 /* Make it no more than one line: words at the end are replaced with "...". */
-void ctl_fold_cut(char *text, size_t width);
+void ctl_fold_truncate(char *text, size_t width);
 
 /* Make it fit into that many lines: items at the end of a list with commas become "and 12 more". size: of its buffer. */
 void ctl_fold_list(char *text, size_t size, size_t width, size_t lines);

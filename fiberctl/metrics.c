@@ -80,22 +80,22 @@ _Static_assert(FIB_WIRE_WAITS <= FIB_LAYOUT_WAITS, "each has a name");
 enum { PROGRAM, PID, SERIAL, INDEX, FREE = SERIAL, LABELS = 6 };
 
 struct labels {
-	char pid[sizeof(((struct ctl_metered *)0)->path)], runtime[24], index[16];
+	char pid[sizeof(((struct ctl_process_stats *)0)->path)], runtime[24], index[16];
 	struct ctl_label at[LABELS];
 };
 
-static void label_process(struct labels *l, const struct ctl_metered *p)
+static void label_process(struct labels *l, const struct ctl_process_stats *p)
 {
 	memset(l->at, 0, sizeof l->at);
 	if (p->pid || !p->path[0])
 		snprintf(l->pid, sizeof l->pid, "%d", (int)p->pid);
 	else
 		snprintf(l->pid, sizeof l->pid, "%s", p->path);
-	l->at[PROGRAM] = (struct ctl_label){"program", p->meter.process.name};
+	l->at[PROGRAM] = (struct ctl_label){"program", p->stats.process.name};
 	l->at[PID] = (struct ctl_label){"pid", l->pid};
 }
 
-static void label_runtime(struct labels *l, const struct ctl_meter_runtime *r)
+static void label_runtime(struct labels *l, const struct ctl_stats_runtime *r)
 {
 	snprintf(l->runtime, sizeof l->runtime, "%llu", (unsigned long long)r->is.serial);
 	l->at[SERIAL] = (struct ctl_label){"runtime", l->runtime};
@@ -125,7 +125,7 @@ static void put(struct ctl_sink *out, const struct family *f, const struct label
 }
 
 static void put_runtime(struct ctl_sink *out, const struct family *f, struct labels *l,
-			const struct ctl_meter_runtime *r)
+			const struct ctl_stats_runtime *r)
 {
 	uint32_t i;
 
@@ -138,16 +138,17 @@ static void put_runtime(struct ctl_sink *out, const struct family *f, struct lab
 	}
 }
 
-static void put_family(struct ctl_sink *out, const struct family *f, const struct ctl_metered *p)
+static void put_family(struct ctl_sink *out, const struct family *f,
+		       const struct ctl_process_stats *p)
 {
 	struct labels l;
 	size_t i;
 
 	label_process(&l, p);
 	if (f->of == OF_PROCESS)
-		put(out, f, &l, &p->meter.counters);
-	for (i = 0; f->of != OF_PROCESS && i < p->meter.count; i++)
-		put_runtime(out, f, &l, &p->meter.runtimes[i]);
+		put(out, f, &l, &p->stats.counters);
+	for (i = 0; f->of != OF_PROCESS && i < p->stats.count; i++)
+		put_runtime(out, f, &l, &p->stats.runtimes[i]);
 }
 
 /* -- those that are no field -- */
@@ -168,7 +169,7 @@ static const char *name_of(name_fn *ours, unsigned known, const char names[][16]
 	return names[i][0] ? names[i] : NULL;
 }
 
-static void put_states(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
+static void put_states(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
 	struct labels l;
 	unsigned i;
@@ -176,16 +177,16 @@ static void put_states(struct ctl_sink *out, const char *name, const struct ctl_
 	label_process(&l, p);
 	for (i = 0; i < FIB_WIRE_STATES; i++) {
 		const char *state =
-			name_of(ins_words_state, FIBER_DEAD + 1, p->meter.layout.state_names, i);
+			name_of(ins_words_state, FIBER_DEAD + 1, p->stats.layout.state_names, i);
 
 		if (!state)
 			continue;
 		l.at[FREE] = (struct ctl_label){"state", state};
-		ctl_sample(out, name, "", l.at, p->meter.counters.states[i]);
+		ctl_sample(out, name, "", l.at, p->stats.counters.states[i]);
 	}
 }
 
-static void put_waits(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
+static void put_waits(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
 	struct labels l;
 	unsigned i;
@@ -193,24 +194,24 @@ static void put_waits(struct ctl_sink *out, const char *name, const struct ctl_m
 	label_process(&l, p);
 	for (i = FIB_WAIT_NONE + 1; i < FIB_WIRE_WAITS; i++) {
 		const char *wait =
-			name_of(ins_words_wait_kind, FIB_WAIT_COUNT, p->meter.layout.wait_names, i);
+			name_of(ins_words_wait_kind, FIB_WAIT_COUNT, p->stats.layout.wait_names, i);
 
 		if (!wait)
 			continue;
 		l.at[FREE] = (struct ctl_label){"wait", wait};
-		ctl_sample(out, name, "", l.at, p->meter.counters.waits[i]);
+		ctl_sample(out, name, "", l.at, p->stats.counters.waits[i]);
 	}
 }
 
-static void put_carriers(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
+static void put_carriers(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
 	struct labels l;
 	uint32_t state;
 	size_t i, k;
 
 	label_process(&l, p);
-	for (i = 0; i < p->meter.count; i++) {
-		const struct ctl_meter_runtime *r = &p->meter.runtimes[i];
+	for (i = 0; i < p->stats.count; i++) {
+		const struct ctl_stats_runtime *r = &p->stats.runtimes[i];
 
 		label_runtime(&l, r);
 		for (state = 0; state <= FIB_WIRE_CARRIER_RUNNING; state++) {
@@ -218,20 +219,21 @@ static void put_carriers(struct ctl_sink *out, const char *name, const struct ct
 
 			for (k = 0; k < r->count; k++)
 				n += r->carriers[k].state == state;
-			l.at[INDEX] = (struct ctl_label){"state", ctl_meter_state(state)};
+			l.at[INDEX] = (struct ctl_label){"state", ctl_stats_state(state)};
 			ctl_sample(out, name, "", l.at, n);
 		}
 	}
 }
 
-static void put_carrier_cpu(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
+static void put_carrier_cpu(struct ctl_sink *out, const char *name,
+			    const struct ctl_process_stats *p)
 {
 	struct labels l;
 	size_t i, k;
 
 	label_process(&l, p);
-	for (i = 0; i < p->meter.count; i++) {
-		const struct ctl_meter_runtime *r = &p->meter.runtimes[i];
+	for (i = 0; i < p->stats.count; i++) {
+		const struct ctl_stats_runtime *r = &p->stats.runtimes[i];
 
 		label_runtime(&l, r);
 		for (k = 0; k < r->count; k++) {
@@ -243,14 +245,14 @@ static void put_carrier_cpu(struct ctl_sink *out, const char *name, const struct
 	}
 }
 
-static void put_stacks(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
+static void put_stacks(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
 	const struct {
 		const char *use;
 		uint64_t n;
-	} uses[] = {{"used", ctl_meter_stacks_used(&p->meter)},
-		    {"cached", ctl_meter_stacks_cached(&p->meter)},
-		    {"free", p->meter.counters.stacks_free}};
+	} uses[] = {{"used", ctl_stats_stacks_used(&p->stats)},
+		    {"cached", ctl_stats_stacks_cached(&p->stats)},
+		    {"free", p->stats.counters.stacks_free}};
 	struct labels l;
 	size_t i;
 
@@ -261,33 +263,33 @@ static void put_stacks(struct ctl_sink *out, const char *name, const struct ctl_
 	}
 }
 
-static void put_registry(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
+static void put_registry(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
 	struct labels l;
 
 	label_process(&l, p);
-	ctl_sample(out, name, "", l.at, p->meter.counters.records * p->meter.counters.record_size);
+	ctl_sample(out, name, "", l.at, p->stats.counters.records * p->stats.counters.record_size);
 }
 
 /* Where nobody watches for them there is nothing to be 0. */
-static void put_slow(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
+static void put_slow(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
 	struct labels l;
 
 	label_process(&l, p);
-	if (p->meter.counters.watched)
-		ctl_sample(out, name, "", l.at, p->meter.counters.slow);
+	if (p->stats.counters.watched)
+		ctl_sample(out, name, "", l.at, p->stats.counters.slow);
 }
 
-static void put_delays(struct ctl_sink *out, const char *name, const struct ctl_metered *p)
+static void put_delays(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
 	struct labels l;
 	char bound[24];
 	size_t i, k, n;
 
 	label_process(&l, p);
-	for (i = 0; i < p->meter.count; i++) {
-		const struct ctl_meter_runtime *r = &p->meter.runtimes[i];
+	for (i = 0; i < p->stats.count; i++) {
+		const struct ctl_stats_runtime *r = &p->stats.runtimes[i];
 		uint64_t count = 0, sum = 0;
 
 		label_runtime(&l, r);
@@ -311,7 +313,7 @@ static void put_delays(struct ctl_sink *out, const char *name, const struct ctl_
 static const struct {
 	const char *name;
 	enum ctl_family_type type;
-	void (*put)(struct ctl_sink *out, const char *name, const struct ctl_metered *p);
+	void (*put)(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p);
 	const char *help;
 } others[] = {
 	{"libfiber_fibers", CTL_GAUGE, put_states, "Fibers in each state."},
@@ -330,7 +332,7 @@ static const struct {
 	 "Fibers that held their carrier for longer than they should."},
 };
 
-static void put_up(struct ctl_sink *out, const struct ctl_metered *all, size_t n)
+static void put_up(struct ctl_sink *out, const struct ctl_process_stats *all, size_t n)
 {
 	size_t i;
 
@@ -344,22 +346,22 @@ static void put_up(struct ctl_sink *out, const struct ctl_metered *all, size_t n
 }
 
 /* What an older program does not tell is not 0. */
-static bool tells(const struct ctl_metered *p)
+static bool has_counters(const struct ctl_process_stats *p)
 {
-	return p->answered && p->meter.counted;
+	return p->answered && p->stats.counted;
 }
 
-static bool any_watches(const struct ctl_metered *all, size_t n)
+static bool any_watches(const struct ctl_process_stats *all, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (tells(&all[i]) && all[i].meter.counters.watched)
+		if (has_counters(&all[i]) && all[i].stats.counters.watched)
 			return true;
 	return false;
 }
 
-void ctl_metrics_write(struct ctl_sink *out, const struct ctl_metered *all, size_t n)
+void ctl_metrics_write(struct ctl_sink *out, const struct ctl_process_stats *all, size_t n)
 {
 	size_t i, k;
 
@@ -371,13 +373,13 @@ void ctl_metrics_write(struct ctl_sink *out, const struct ctl_metered *all, size
 			continue;
 		ctl_family(out, others[i].name, others[i].type, others[i].help);
 		for (k = 0; k < n; k++)
-			if (tells(&all[k]))
+			if (has_counters(&all[k]))
 				others[i].put(out, others[i].name, &all[k]);
 	}
 	for (i = 0; i < sizeof families / sizeof families[0]; i++) {
 		ctl_family(out, families[i].name, families[i].type, families[i].help);
 		for (k = 0; k < n; k++)
-			if (tells(&all[k]))
+			if (has_counters(&all[k]))
 				put_family(out, &families[i], &all[k]);
 	}
 	ctl_families_end(out);

@@ -6,17 +6,17 @@
 #include <stdbool.h>
 
 #include "fiberctl/exposition.h"
-#include "fiberctl/meter.h"
+#include "fiberctl/stats.h"
 
 /* One program that was asked. */
-struct ctl_metered {
+struct ctl_process_stats {
 	pid_t pid;	/* 0: it cannot be seen from our pid namespace */
 	char path[108]; /* of its socket: what it is called then; "" of a snapshot */
 	bool answered;	/* else the rest means nothing */
-	struct ctl_meter meter;
+	struct ctl_stats stats;
 };
 
 /* Write every family with the samples of all of them. No two have the same pid, but 0. */
-void ctl_metrics_write(struct ctl_sink *out, const struct ctl_metered *all, size_t n);
+void ctl_metrics_write(struct ctl_sink *out, const struct ctl_process_stats *all, size_t n);
 
 #endif

@@ -8,7 +8,7 @@
 #include "fiberctl/fiberctl.h"
 #include "tool/frames.h"
 #include "tool/report.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)
 {
@@ -20,8 +20,8 @@ int ctl_reply_refused(const struct ctl_reply *reply, int rc, const char *why)
 		why = rc == -EPROTO	  ? "the answer makes no sense"
 		      : rc == -EOPNOTSUPP ? INS_SNAPSHOT_LACKS
 					  : strerror(-rc);
-	return tool_cannot("%s: %s", ins_plain(reply->who, who, sizeof who),
-			   ins_plain(why, clean, sizeof clean));
+	return tool_cannot("%s: %s", ins_escape(reply->who, who, sizeof who),
+			   ins_escape(why, clean, sizeof clean));
 }
 
 static bool recall(void *keeper, enum fib_wire_type type, const unsigned char **ret_at,

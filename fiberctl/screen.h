@@ -41,7 +41,7 @@ int ctl_screen_key(int64_t ns);
 unsigned ctl_screen_rows(void);
 unsigned ctl_screen_columns(void);
 
-/* A picture: begin, its lines from the top down, show. Text is harmless for a terminal (plain.h) and is cut where the screen ends. */
+/* A picture: begin, its lines from the top down, show. Text is harmless for a terminal (escape.h) and is cut where the screen ends. */
 void ctl_screen_begin(void);
 void ctl_screen_line(unsigned row, enum ctl_style style, const char *text);
 void ctl_screen_show(void);

@@ -13,9 +13,9 @@
 #include <stdio.h>
 
 #include "fiberctl/fiberctl.h"
-#include "fiberctl/meter.h"
+#include "fiberctl/stats.h"
 #include "tool/sockets.h"
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 #include "inspect/source/snapshot.h"
 #include "inspect/query/query.h"
 #include "inspect/query/watch.h"
@@ -45,7 +45,7 @@ struct ctl_top {
 	const char *group_by;		  /* NULL: no groups */
 	struct ins_watch *watch;
 	struct ins_summary summary;   /* of the last look */
-	struct ctl_meter before, now; /* carriers at the last two looks; owned */
+	struct ctl_stats before, now; /* carriers at the last two looks; owned */
 };
 
 /* -- top_link.c -- */
@@ -63,10 +63,10 @@ void ctl_top_close(struct ctl_top *top);
 /* -- top_carriers.c -- */
 
 /* Read the carriers over top->client, which is connected. 0, or a negative errno with error set; ret is to be freed then, too. */
-int ctl_top_carriers_read(struct ctl_top *top, struct ctl_meter *ret, struct ins_error *error);
+int ctl_top_carriers_read(struct ctl_top *top, struct ctl_stats *ret, struct ins_error *error);
 
 /* They are the last look's now, and its are the ones before. They are top's to free. */
-void ctl_top_carriers_keep(struct ctl_top *top, const struct ctl_meter *read);
+void ctl_top_carriers_keep(struct ctl_top *top, const struct ctl_stats *read);
 
 /* How many the last look found; number i of them. */
 size_t ctl_top_carriers(const struct ctl_top *top);
@@ -75,14 +75,14 @@ struct ctl_top_carrier ctl_top_carrier(const struct ctl_top *top, size_t i);
 /* -- top_text.c -- */
 
 #define CTL_TOP_HEAD 3 /* totals: in all, by state, by wait */
-void ctl_top_head(const struct ctl_top *top, unsigned i, struct ins_line *line);
+void ctl_top_head(const struct ctl_top *top, unsigned i, struct ins_strbuf *line);
 
 /* "12.3"; "-" when it is not known. */
-void ctl_top_percent(struct ins_line *line, bool known, uint64_t permille);
+void ctl_top_percent(struct ins_strbuf *line, bool known, uint64_t permille);
 
 /* "by cpu, largest first"; "12 of 100 match state=running", nothing without a condition. Harmless for a terminal. */
-void ctl_top_order(const struct ctl_top *top, struct ins_line *line);
-void ctl_top_match(const struct ctl_top *top, struct ins_line *line);
+void ctl_top_order(const struct ctl_top *top, struct ins_strbuf *line);
+void ctl_top_match(const struct ctl_top *top, struct ins_strbuf *line);
 
 /* A field as it is typed, label.KEY too; valid until the next call. Harmless for a terminal it is not. */
 const char *ctl_top_field(const struct ins_field *field);

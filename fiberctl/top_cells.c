@@ -4,30 +4,30 @@
 
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 
 /* -- what is said in a cell -- */
 
-static void say_known(struct ins_line *line, bool known, uint64_t n)
+static void say_known(struct ins_strbuf *line, bool known, uint64_t n)
 {
 	if (known)
-		ins_line_number(line, n);
+		ins_strbuf_number(line, n);
 	else
-		ins_line_text(line, "-");
+		ins_strbuf_text(line, "-");
 }
 
-static void say_rate(struct ins_line *line, uint64_t n, int64_t ns)
+static void say_rate(struct ins_strbuf *line, uint64_t n, int64_t ns)
 {
 	say_known(line, ns > 0, ins_watch_rate(n, ns));
 }
 
-static void say_time(struct ins_line *line, int64_t ns)
+static void say_time(struct ins_strbuf *line, int64_t ns)
 {
 	char buf[32];
 
-	ins_line_text(line, ins_duration_text(ns, buf, sizeof buf));
+	ins_strbuf_text(line, ins_duration_text(ns, buf, sizeof buf));
 }
 
 /* A rate that a program may have invented, as a number. -1 is not known. */
@@ -36,26 +36,26 @@ static uint64_t whole(double rate)
 	return rate < 0 ? 0 : rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
 }
 
-static struct ctl_meter_rates rates(const struct ctl_top *top, const struct ctl_top_carrier *c)
+static struct ctl_stats_rates rates(const struct ctl_top *top, const struct ctl_top_carrier *c)
 {
-	return ctl_meter_rates(&top->before, c->runtime, c->is);
+	return ctl_stats_rates(&top->before, c->runtime, c->is);
 }
 
-#define CELL_OF(name) static void name(const struct ctl_top *top, size_t i, struct ins_line *line)
+#define CELL_OF(name) static void name(const struct ctl_top *top, size_t i, struct ins_strbuf *line)
 
 CELL_OF(carrier_runtime)
 {
-	ins_line_number(line, ctl_top_carrier(top, i).runtime->serial);
+	ins_strbuf_number(line, ctl_top_carrier(top, i).runtime->serial);
 }
 
 CELL_OF(carrier_index)
 {
-	ins_line_number(line, ctl_top_carrier(top, i).is->index);
+	ins_strbuf_number(line, ctl_top_carrier(top, i).is->index);
 }
 
 CELL_OF(carrier_state)
 {
-	ins_line_text(line, ctl_meter_state(ctl_top_carrier(top, i).is->state));
+	ins_strbuf_text(line, ctl_stats_state(ctl_top_carrier(top, i).is->state));
 }
 
 CELL_OF(carrier_fiber)
@@ -67,7 +67,7 @@ CELL_OF(carrier_fiber)
 
 CELL_OF(carrier_queued)
 {
-	ins_line_number(line, ctl_top_carrier(top, i).is->queued);
+	ins_strbuf_number(line, ctl_top_carrier(top, i).is->queued);
 }
 
 CELL_OF(carrier_cpu)
@@ -88,12 +88,12 @@ CELL_OF(carrier_switches)
 
 CELL_OF(carrier_steals)
 {
-	ins_line_number(line, ctl_top_carrier(top, i).is->steals);
+	ins_strbuf_number(line, ctl_top_carrier(top, i).is->steals);
 }
 
-static const struct ins_share *share(const struct ctl_top *top, size_t i)
+static const struct ins_group_total *group_total(const struct ctl_top *top, size_t i)
 {
-	return ins_shares_at(ins_watch_groups(top->watch), i);
+	return ins_group_totals_at(ins_watch_groups(top->watch), i);
 }
 
 static int64_t interval(const struct ctl_top *top)
@@ -103,61 +103,62 @@ static int64_t interval(const struct ctl_top *top)
 
 CELL_OF(group_count)
 {
-	ins_line_number(line, share(top, i)->count);
+	ins_strbuf_number(line, group_total(top, i)->count);
 }
 
 CELL_OF(group_cpu)
 {
 	ctl_top_percent(line, interval(top) > 0,
-			ins_watch_permille(share(top, i)->cpu, interval(top)));
+			ins_watch_permille(group_total(top, i)->cpu, interval(top)));
 }
 
 CELL_OF(group_switches)
 {
-	say_rate(line, share(top, i)->switches, interval(top));
+	say_rate(line, group_total(top, i)->switches, interval(top));
 }
 
 CELL_OF(group_oldest)
 {
-	say_time(line, share(top, i)->age_max);
+	say_time(line, group_total(top, i)->age_max);
 }
 
 CELL_OF(group_value)
 {
-	ins_shares_say(ins_watch_groups(top->watch), i, line);
+	ins_group_totals_say(ins_watch_groups(top->watch), i, line);
 }
 
-static const struct ins_leader *leader(const struct ctl_top *top, size_t i)
+static const struct ins_top_n_row *top_n_row(const struct ctl_top *top, size_t i)
 {
-	return ins_watch_leader(top->watch, i);
+	return ins_watch_top_n_row(top->watch, i);
 }
 
 static void say_field(const struct ctl_top *top, size_t i, const struct ins_field *field,
-		      struct ins_line *line)
+		      struct ins_strbuf *line)
 {
 	struct ins_sight sight;
 
 	sight.layout = &top->source->layout;
 	sight.symbols = top->symbols;
-	sight.fiber = &leader(top, i)->fiber;
+	sight.fiber = &top_n_row(top, i)->fiber;
 	ins_field_say(line, field, ins_field_get(&sight, field));
 }
 
 CELL_OF(fiber_id)
 {
-	ins_line_number(line, leader(top, i)->fiber.row.id);
+	ins_strbuf_number(line, top_n_row(top, i)->fiber.row.id);
 }
 
 CELL_OF(fiber_state)
 {
-	const char *state = ins_words_state(&top->source->layout, leader(top, i)->fiber.row.state);
+	const char *state =
+		ins_words_state(&top->source->layout, top_n_row(top, i)->fiber.row.state);
 
-	ins_line_text(line, ins_plain(state, (char[128]){0}, 128));
+	ins_strbuf_text(line, ins_escape(state, (char[128]){0}, 128));
 }
 
 CELL_OF(fiber_cpu)
 {
-	const struct ins_did *did = &leader(top, i)->did;
+	const struct ins_fiber_delta *did = &top_n_row(top, i)->did;
 	const int64_t ns = did->known ? interval(top) : 0;
 
 	ctl_top_percent(line, ns > 0, ins_watch_permille(did->cpu, ns));
@@ -165,14 +166,14 @@ CELL_OF(fiber_cpu)
 
 CELL_OF(fiber_switches)
 {
-	const struct ins_did *did = &leader(top, i)->did;
+	const struct ins_fiber_delta *did = &top_n_row(top, i)->did;
 
 	say_rate(line, did->switches, did->known ? interval(top) : 0);
 }
 
 CELL_OF(fiber_age)
 {
-	say_time(line, leader(top, i)->fiber.row.age);
+	say_time(line, top_n_row(top, i)->fiber.row.age);
 }
 
 CELL_OF(fiber_sort)
@@ -182,7 +183,7 @@ CELL_OF(fiber_sort)
 
 CELL_OF(fiber_name)
 {
-	ins_line_quoted(line, leader(top, i)->fiber.row.name);
+	ins_strbuf_quoted(line, top_n_row(top, i)->fiber.row.name);
 }
 
 CELL_OF(fiber_wait)

@@ -18,7 +18,7 @@ static json_t *number(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-static json_t *did_object(const struct ins_did *did)
+static json_t *did_object(const struct ins_fiber_delta *did)
 {
 	if (!did->known)
 		return json_null();
@@ -26,11 +26,11 @@ static json_t *did_object(const struct ins_did *did)
 			 number(did->switches), "new", did->fresh);
 }
 
-static json_t *fiber_object(const struct ctl_top *top, const struct ins_leader *leader)
+static json_t *fiber_object(const struct ctl_top *top, const struct ins_top_n_row *top_n_row)
 {
-	json_t *fiber = ins_json_fiber(&top->source->layout, &leader->fiber, top->symbols, NULL);
+	json_t *fiber = ins_json_fiber(&top->source->layout, &top_n_row->fiber, top->symbols, NULL);
 
-	if (fiber && json_object_set_new(fiber, "change", did_object(&leader->did)) < 0) {
+	if (fiber && json_object_set_new(fiber, "change", did_object(&top_n_row->did)) < 0) {
 		json_decref(fiber);
 		return NULL;
 	}
@@ -45,7 +45,7 @@ static json_t *carriers_array(const struct ctl_top *top)
 	for (i = 0; i < ctl_top_carriers(top); i++) {
 		const struct ctl_top_carrier c = ctl_top_carrier(top, i);
 
-		json_array_append_new(array, ctl_meter_json(&top->before, c.runtime, c.is));
+		json_array_append_new(array, ctl_stats_json(&top->before, c.runtime, c.is));
 	}
 	return array;
 }
@@ -53,13 +53,13 @@ static json_t *carriers_array(const struct ctl_top *top)
 /* The keys of ins_json_count() as far as they are known here. */
 static json_t *group_object(const struct ctl_top *top, size_t i)
 {
-	const struct ins_shares *shares = ins_watch_groups(top->watch);
-	const struct ins_share *s = ins_shares_at(shares, i);
-	const struct ins_value is = ins_shares_value(shares, i);
+	const struct ins_group_totals *group_totals = ins_watch_groups(top->watch);
+	const struct ins_group_total *s = ins_group_totals_at(group_totals, i);
+	const struct ins_value is = ins_group_totals_value(group_totals, i);
 	char value[512];
-	struct ins_line line = ins_line(value, sizeof value);
+	struct ins_strbuf line = ins_strbuf(value, sizeof value);
 
-	ins_shares_say(shares, i, &line);
+	ins_group_totals_say(group_totals, i, &line);
 	return json_pack("{s:o, s:o, s:o, s:[o], s:{s:o}, s:{s:o, s:o}}", "field",
 			 ins_json_text(ctl_top_field(&top->query.group)), "value",
 			 ins_json_text(!is.known ? NULL
@@ -72,7 +72,7 @@ static json_t *group_object(const struct ctl_top *top, size_t i)
 
 static json_t *groups_array(const struct ctl_top *top, size_t limit)
 {
-	size_t i, count = ins_watch_shares(top->watch);
+	size_t i, count = ins_watch_group_totals(top->watch);
 	json_t *array = json_array();
 
 	for (i = 0; i < count && i < limit; i++)
@@ -107,17 +107,17 @@ static json_t *waits_object(const struct ctl_top *top)
 int ctl_top_json(const struct ctl_top *top, size_t limit)
 {
 	const struct ins_watch_totals *t = ins_watch_totals(top->watch);
-	const size_t groups = ins_watch_shares(top->watch);
+	const size_t groups = ins_watch_group_totals(top->watch);
 	const struct ins_source *s = top->source;
 	struct ins_summary summary = top->summary;
 	struct ins_json json;
 	bool failed;
 	size_t i;
 
-	summary.shown = ins_watch_leaders(top->watch);
+	summary.shown = ins_watch_top_n(top->watch);
 	ins_json_begin(&json, stdout, s->pid, s->name, s->kind, "fibers");
 	for (i = 0; i < summary.shown; i++)
-		ins_json_row(&json, fiber_object(top, ins_watch_leader(top->watch, i)));
+		ins_json_row(&json, fiber_object(top, ins_watch_top_n_row(top->watch, i)));
 	ins_json_key(&json, "groups", groups_array(top, limit));
 	ins_json_key(&json, "carriers", carriers_array(top));
 	ins_json_key(&json, "states", states_object(top));

@@ -13,7 +13,7 @@
 
 #include "fiberctl/screen.h"
 #include "fiberctl/top_view.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tool/report.h"
 
 #define SHARE 25		 /* of the time is ours: 4 % of a CPU */
@@ -63,7 +63,7 @@ static void look(struct live *l)
 
 static void say(struct live *l, const char *text)
 {
-	ins_plain(text, l->view.message, sizeof l->view.message);
+	ins_escape(text, l->view.message, sizeof l->view.message);
 }
 
 /* Ask for something else: the next look shows it, and comes now. */
@@ -190,13 +190,13 @@ static void read_backtrace(struct live *l)
 	FILE *out;
 	int rc;
 
-	if (!ins_watch_leaders(top->watch))
+	if (!ins_watch_top_n(top->watch))
 		return;
 	out = open_memstream(&text, &size);
 	if (!out)
 		return;
-	rc = ctl_top_backtrace(top, ins_watch_leader(top->watch, l->view.cursor)->fiber.row.id, out,
-			       &l->error);
+	rc = ctl_top_backtrace(top, ins_watch_top_n_row(top->watch, l->view.cursor)->fiber.row.id,
+			       out, &l->error);
 	fclose(out);
 	if (rc == 0) {
 		read_text(l, text);
@@ -214,11 +214,11 @@ static void read_backtrace(struct live *l)
 static void move(struct live *l, int64_t by)
 {
 	struct ctl_top_view *v = &l->view;
-	const size_t count = ins_watch_leaders(v->top->watch);
+	const size_t count = ins_watch_top_n(v->top->watch);
 	int64_t to = (int64_t)v->cursor + by;
 
 	v->cursor = to < 0 || !count ? 0 : (size_t)to < count ? (size_t)to : count - 1;
-	v->followed = count ? ins_watch_leader(v->top->watch, v->cursor)->fiber.row.id : 0;
+	v->followed = count ? ins_watch_top_n_row(v->top->watch, v->cursor)->fiber.row.id : 0;
 }
 
 static bool take_moving(struct live *l, int key)

@@ -63,7 +63,7 @@ static int open_file(struct ctl_top *top, struct ins_error *error)
 static int connect_to(struct ctl_top *top, struct ins_error *error)
 {
 	const char *path = top->socket.path;
-	char why[INS_ACCESS_WHY];
+	char why[INS_ACCESS_EXPLAIN_SIZE];
 	int rc = ins_source_open_control(path, top->socket.pid, TOOL_TIMEOUT, error, &top->source);
 
 	if (rc < 0)
@@ -73,8 +73,9 @@ static int connect_to(struct ctl_top *top, struct ins_error *error)
 		rc = tool_socket_same(&top->socket, &top->client);
 	if (rc < 0) {
 		disconnect(top);
-		return ins_error_set(error, rc, "%s: %s", path,
-				     ins_access_why(path, INS_ACCESS_CONNECT, rc, why, sizeof why));
+		return ins_error_set(
+			error, rc, "%s: %s", path,
+			ins_access_explain(path, INS_ACCESS_CONNECT, rc, why, sizeof why));
 	}
 	return 0;
 }
@@ -87,11 +88,11 @@ static bool dropped(int rc)
 
 static int ended(const struct ctl_top *top, int rc, struct ins_error *error)
 {
-	char why[INS_ACCESS_WHY];
+	char why[INS_ACCESS_EXPLAIN_SIZE];
 
 	if (!top->pid || (!dropped(rc) && rc != -ECONNREFUSED && rc != -ENOENT))
 		return rc;
-	if (ins_process_lives(top->pid)) {
+	if (ins_process_is_alive(top->pid)) {
 		ins_process_silence(top->socket.path, top->pid, rc, why, sizeof why);
 		return ins_error_set(error, rc, "process %d: %s", (int)top->pid, why);
 	}
@@ -159,7 +160,7 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 {
 	struct look look = {top, ret_begun};
 	struct ins_request request = top->extra;
-	struct ctl_meter carriers = {.count = 0};
+	struct ctl_stats carriers = {.count = 0};
 	int rc;
 
 	(void)context;
@@ -174,7 +175,7 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 	if (rc == 0)
 		ctl_top_carriers_keep(top, &carriers);
 	else
-		ctl_meter_free(&carriers);
+		ctl_stats_free(&carriers);
 	return rc < 0 && !error->text[0] ? ins_error_set(error, rc, "%s", strerror(-rc)) : rc;
 }
 
@@ -236,8 +237,8 @@ int ctl_top_backtrace(struct ctl_top *top, uint64_t id, FILE *out, struct ins_er
 void ctl_top_close(struct ctl_top *top)
 {
 	disconnect(top);
-	ctl_meter_free(&top->before);
-	ctl_meter_free(&top->now);
+	ctl_stats_free(&top->before);
+	ctl_stats_free(&top->now);
 	ins_query_drop(&top->query);
 	ins_watch_free(top->watch);
 }

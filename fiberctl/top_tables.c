@@ -15,26 +15,26 @@ void ctl_top_table_drop(struct ctl_top_table *t, size_t k)
 	memmove(&t->width[k], &t->width[k + 1], (t->count - k) * sizeof t->width[0]);
 }
 
-static void say_title(const struct ctl_top_table *t, size_t k, struct ins_line *line)
+static void say_title(const struct ctl_top_table *t, size_t k, struct ins_strbuf *line)
 {
 	const struct ctl_top_column *c = &t->column[k];
 
 	if (c->title)
-		ins_line_text(line, c->title);
+		ins_strbuf_text(line, c->title);
 	else
-		ins_line_quoted(line, ins_field_title(c->title_of(t->top)));
+		ins_strbuf_quoted(line, ins_field_title(c->title_of(t->top)));
 }
 
 static size_t needed(const struct ctl_top_table *t, size_t k, size_t first, size_t rows)
 {
 	char buf[CELL];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 	size_t i, columns, most;
 
 	say_title(t, k, &line);
 	most = ctl_fold_columns(buf, sizeof buf);
 	for (i = first; i < first + rows; i++) {
-		line = ins_line(buf, sizeof buf);
+		line = ins_strbuf(buf, sizeof buf);
 		t->column[k].say(t->top, i, &line);
 		columns = ctl_fold_columns(buf, sizeof buf);
 		if (columns > most)
@@ -105,41 +105,41 @@ void ctl_top_table_fit(struct ctl_top_table *t, size_t first, size_t rows, size_
 }
 
 /* The last column has nothing behind it. */
-static void put_cell(const struct ctl_top_table *t, size_t k, char *cell, struct ins_line *line)
+static void put_cell(const struct ctl_top_table *t, size_t k, char *cell, struct ins_strbuf *line)
 {
 	const struct ctl_top_column *c = &t->column[k];
 	char *at;
 
-	ctl_fold_cut(cell, t->width[k]);
-	ins_line_bytes(line, "  ", k ? c->gap : 0);
+	ctl_fold_truncate(cell, t->width[k]);
+	ins_strbuf_bytes(line, "  ", k ? c->gap : 0);
 	at = line->at;
-	ins_line_text(line, cell);
+	ins_strbuf_text(line, cell);
 	if (!c->left)
-		ins_line_right(line, at, t->width[k]);
+		ins_strbuf_right(line, at, t->width[k]);
 	else if (k + 1 < t->count)
-		ins_line_fill(line, at, t->width[k]);
+		ins_strbuf_fill(line, at, t->width[k]);
 }
 
-void ctl_top_table_title(const struct ctl_top_table *t, struct ins_line *line)
+void ctl_top_table_title(const struct ctl_top_table *t, struct ins_strbuf *line)
 {
 	char buf[CELL];
 	size_t k;
 
 	for (k = 0; k < t->count; k++) {
-		struct ins_line cell = ins_line(buf, sizeof buf);
+		struct ins_strbuf cell = ins_strbuf(buf, sizeof buf);
 
 		say_title(t, k, &cell);
 		put_cell(t, k, buf, line);
 	}
 }
 
-void ctl_top_table_row(const struct ctl_top_table *t, size_t i, struct ins_line *line)
+void ctl_top_table_row(const struct ctl_top_table *t, size_t i, struct ins_strbuf *line)
 {
 	char buf[CELL];
 	size_t k;
 
 	for (k = 0; k < t->count; k++) {
-		struct ins_line cell = ins_line(buf, sizeof buf);
+		struct ins_strbuf cell = ins_strbuf(buf, sizeof buf);
 
 		t->column[k].say(t->top, i, &cell);
 		put_cell(t, k, buf, line);

@@ -19,7 +19,7 @@ struct ctl_top_column {
 	unsigned rank;	       /* the larger, the sooner it is left out */
 	bool left;	       /* its cells begin in the same column; else they end there */
 	unsigned least;	       /* of a text: it may be cut down to that; 0: it may not */
-	void (*say)(const struct ctl_top *top, size_t i, struct ins_line *line);
+	void (*say)(const struct ctl_top *top, size_t i, struct ins_strbuf *line);
 	const struct ins_field *(*title_of)(const struct ctl_top *top);
 };
 
@@ -44,7 +44,7 @@ void ctl_top_table_drop(struct ctl_top_table *table, size_t column);
 void ctl_top_table_fit(struct ctl_top_table *table, size_t first, size_t rows, size_t width);
 
 /* Of one that was fitted. */
-void ctl_top_table_title(const struct ctl_top_table *table, struct ins_line *line);
-void ctl_top_table_row(const struct ctl_top_table *table, size_t i, struct ins_line *line);
+void ctl_top_table_title(const struct ctl_top_table *table, struct ins_strbuf *line);
+void ctl_top_table_row(const struct ctl_top_table *table, size_t i, struct ins_strbuf *line);
 
 #endif

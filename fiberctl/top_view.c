@@ -12,7 +12,7 @@
 #include "fiberctl/screen.h"
 #include "fiberctl/top_layout.h"
 #include "fiberctl/top_tables.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 
@@ -23,7 +23,7 @@ static const char keys[] = "h: help, q: end, s: order, r: turn, g: group, f: fre
 
 static void put_row(unsigned row, enum ctl_style style, char *text)
 {
-	ctl_fold_cut(text, ctl_screen_columns());
+	ctl_fold_truncate(text, ctl_screen_columns());
 	ctl_screen_line(row, style, text);
 }
 
@@ -39,7 +39,7 @@ static void make_head(const struct ctl_top *top, struct head *head)
 	unsigned i;
 
 	for (i = 0; i < CTL_TOP_HEAD; i++) {
-		struct ins_line line = ins_line(head->text[i], ROW);
+		struct ins_strbuf line = ins_strbuf(head->text[i], ROW);
 
 		ctl_top_head(top, i, &line);
 		head->lines[i] = ctl_fold_lines(head->text[i], ctl_screen_columns());
@@ -81,7 +81,7 @@ static unsigned put_head(struct head *head, const struct ctl_top_layout *layout)
 /* -- tables -- */
 
 /* "and 12 more: 10 running, 2 idle", of carriers from number i on. */
-static void say_more_carriers(const struct ctl_top *top, size_t i, struct ins_line *line)
+static void say_more_carriers(const struct ctl_top *top, size_t i, struct ins_strbuf *line)
 {
 	enum { STATES = 16 };
 	const size_t all = ctl_top_carriers(top);
@@ -89,7 +89,7 @@ static void say_more_carriers(const struct ctl_top *top, size_t i, struct ins_li
 	size_t count[STATES], states = 0, k;
 
 	for (; i < all; i++) {
-		const char *is = ctl_meter_state(ctl_top_carrier(top, i).is->state);
+		const char *is = ctl_stats_state(ctl_top_carrier(top, i).is->state);
 
 		for (k = 0; k < states && strcmp(state[k], is) != 0; k++)
 			;
@@ -102,36 +102,36 @@ static void say_more_carriers(const struct ctl_top *top, size_t i, struct ins_li
 		count[k]++;
 	}
 	for (k = 0; k < states; k++) {
-		ins_line_text(line, k ? ", " : ": ");
-		ins_line_number(line, count[k]);
-		ins_line_text(line, " ");
-		ins_line_text(line, state[k]);
+		ins_strbuf_text(line, k ? ", " : ": ");
+		ins_strbuf_number(line, count[k]);
+		ins_strbuf_text(line, " ");
+		ins_strbuf_text(line, state[k]);
 	}
 }
 
 /* A table of `all` in that many rows below its title; what there is no room for is counted in the last one. */
 static unsigned put_table(struct ctl_top_table *table, unsigned row, unsigned rows, size_t all,
-			  void (*more)(const struct ctl_top *, size_t, struct ins_line *))
+			  void (*more)(const struct ctl_top *, size_t, struct ins_strbuf *))
 {
 	const size_t shown = all > rows ? rows - 1 : all;
 	char buf[ROW];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 	size_t i;
 
 	ctl_top_table_fit(table, 0, shown, ctl_screen_columns());
 	ctl_top_table_title(table, &line);
 	ctl_screen_line(row++, CTL_BOLD, buf);
 	for (i = 0; i < shown; i++) {
-		line = ins_line(buf, sizeof buf);
+		line = ins_strbuf(buf, sizeof buf);
 		ctl_top_table_row(table, i, &line);
 		ctl_screen_line(row++, CTL_PLAIN, buf);
 	}
 	if (shown == all)
 		return row;
-	line = ins_line(buf, sizeof buf);
-	ins_line_text(&line, "and ");
-	ins_line_number(&line, all - shown);
-	ins_line_text(&line, " more");
+	line = ins_strbuf(buf, sizeof buf);
+	ins_strbuf_text(&line, "and ");
+	ins_strbuf_number(&line, all - shown);
+	ins_strbuf_text(&line, " more");
 	if (more)
 		more(table->top, shown, &line);
 	put_row(row++, CTL_PLAIN, buf);
@@ -144,7 +144,7 @@ static void settle(struct ctl_top_view *view, size_t count)
 	size_t i;
 
 	for (i = 0; view->followed && i < count; i++) {
-		if (ins_watch_leader(view->top->watch, i)->fiber.row.id != view->followed)
+		if (ins_watch_top_n_row(view->top->watch, i)->fiber.row.id != view->followed)
 			continue;
 		view->cursor = i;
 		break;
@@ -161,10 +161,10 @@ static void settle(struct ctl_top_view *view, size_t count)
 
 static void put_fibers(struct ctl_top_view *view, unsigned row, unsigned end)
 {
-	const size_t count = ins_watch_leaders(view->top->watch);
+	const size_t count = ins_watch_top_n(view->top->watch);
 	struct ctl_top_table table = ctl_top_fiber_table(view->top);
 	char buf[ROW];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 	size_t i;
 
 	view->page = end > row + 1 ? end - row - 1 : 1;
@@ -175,7 +175,7 @@ static void put_fibers(struct ctl_top_view *view, unsigned row, unsigned end)
 	ctl_top_table_title(&table, &line);
 	ctl_screen_line(row++, CTL_BOLD, buf);
 	for (i = view->first; i < count && row < end; i++) {
-		line = ins_line(buf, sizeof buf);
+		line = ins_strbuf(buf, sizeof buf);
 		ctl_top_table_row(&table, i, &line);
 		ctl_screen_line(row++, i == view->cursor ? CTL_MARKED : CTL_PLAIN, buf);
 	}
@@ -216,28 +216,29 @@ static void make_room(struct status *s, size_t width)
 			longest = i;
 	over = columns_of(s) - width;
 	i = ctl_fold_columns(s->part[longest], sizeof s->part[longest]);
-	ctl_fold_cut(s->part[longest], i > over ? i - over : 0);
+	ctl_fold_truncate(s->part[longest], i > over ? i - over : 0);
 }
 
 static void say_status(const struct ctl_top_view *view, bool help, struct status *s)
 {
 	const struct ctl_top *top = view->top;
 	const struct ins_problems *problems = &top->source->problems;
-	struct ins_line line[PARTS];
+	struct ins_strbuf line[PARTS];
 	char text[640];
 	size_t i;
 
 	for (i = 0; i < PARTS; i++)
-		line[i] = ins_line(s->part[i], sizeof s->part[i]);
-	ins_line_text(&line[FROZEN], view->frozen ? "FROZEN" : "");
+		line[i] = ins_strbuf(s->part[i], sizeof s->part[i]);
+	ins_strbuf_text(&line[FROZEN], view->frozen ? "FROZEN" : "");
 	ctl_top_order(top, &line[ORDER]);
 	ctl_top_match(top, &line[MATCH]);
-	ins_line_text(&line[EVERY], "every ");
-	ins_line_text(&line[EVERY], ins_duration_text(view->interval, text, sizeof text));
-	ins_line_text(&line[HELP], help ? "h: help" : "");
+	ins_strbuf_text(&line[EVERY], "every ");
+	ins_strbuf_text(&line[EVERY], ins_duration_text(view->interval, text, sizeof text));
+	ins_strbuf_text(&line[HELP], help ? "h: help" : "");
 	if (ins_problems_lines(problems)) {
-		ins_line_text(&line[INCOMPLETE], "incomplete: ");
-		ins_line_text(&line[INCOMPLETE], ins_problems_text(problems, 0, text, sizeof text));
+		ins_strbuf_text(&line[INCOMPLETE], "incomplete: ");
+		ins_strbuf_text(&line[INCOMPLETE],
+				ins_problems_text(problems, 0, text, sizeof text));
 	}
 }
 
@@ -245,14 +246,14 @@ static void put_status(const struct ctl_top_view *view, unsigned row, bool help)
 {
 	struct status status;
 	char buf[ROW];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 	size_t i;
 
 	say_status(view, help, &status);
 	make_room(&status, ctl_screen_columns());
 	for (i = 0; i < PARTS; i++) {
-		ins_line_text(&line, line.at > buf && status.part[i][0] ? "; " : "");
-		ins_line_text(&line, status.part[i]);
+		ins_strbuf_text(&line, line.at > buf && status.part[i][0] ? "; " : "");
+		ins_strbuf_text(&line, status.part[i]);
 	}
 	put_row(row, CTL_BOLD, buf);
 }
@@ -262,15 +263,15 @@ static void put_typed(const struct ctl_top_view *view, unsigned row)
 {
 	const size_t width = ctl_screen_columns();
 	char buf[ROW], text[4 * sizeof view->typed];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 	const char *at = buf;
 	size_t columns;
 
-	ins_line_text(&line, "only fibers where: ");
-	ins_line_text(&line, ins_plain(view->typed, text, sizeof text));
-	ins_line_text(&line, "_");
+	ins_strbuf_text(&line, "only fibers where: ");
+	ins_strbuf_text(&line, ins_escape(view->typed, text, sizeof text));
+	ins_strbuf_text(&line, "_");
 	for (columns = ctl_fold_columns(buf, sizeof buf); columns > width; columns--)
-		at += ins_plain_utf8(at);
+		at += ins_utf8_length(at);
 	ctl_screen_line(row, CTL_PLAIN, at);
 }
 
@@ -292,7 +293,7 @@ static void put_last(const struct ctl_top_view *view, unsigned row, bool help)
 static void show_list(struct ctl_top_view *view)
 {
 	const struct ctl_top *top = view->top;
-	const size_t carriers = ctl_top_carriers(top), groups = ins_watch_shares(top->watch);
+	const size_t carriers = ctl_top_carriers(top), groups = ins_watch_group_totals(top->watch);
 	const unsigned rows = ctl_screen_rows();
 	struct ctl_top_table of_carriers = ctl_top_carrier_table(top);
 	struct ctl_top_table of_groups = ctl_top_group_table(top);
@@ -326,19 +327,19 @@ static size_t put_text(const char *text, size_t first, unsigned room)
 
 	for (; (end = strchr(text, '\n')); text = end + 1) {
 		const size_t own = strspn(text, " ") + 4, indent = own < width / 2 ? own : 0;
-		struct ins_line all = ins_line(line, sizeof line);
+		struct ins_strbuf all = ins_strbuf(line, sizeof line);
 		const char *at = line;
 		size_t before = 0;
 
-		ins_line_bytes(&all, text, (size_t)(end - text));
+		ins_strbuf_bytes(&all, text, (size_t)(end - text));
 		do {
 			char buf[ROW + 64] = "";
 			const char *next;
 			const size_t n = ctl_fold(at, width - before, &next);
-			struct ins_line row = ins_line(buf, sizeof buf);
+			struct ins_strbuf row = ins_strbuf(buf, sizeof buf);
 
-			ins_line_fill(&row, buf, before);
-			ins_line_bytes(&row, at, n);
+			ins_strbuf_fill(&row, buf, before);
+			ins_strbuf_bytes(&row, at, n);
 			if (number >= first && number - first < room)
 				ctl_screen_line((unsigned)(number - first), CTL_PLAIN, buf);
 			number++;

@@ -7,7 +7,7 @@
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/take.h"
 #include "inspect/text/duration.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "tool/process.h"
 #include "tool/report.h"
@@ -74,9 +74,9 @@ static void put_text(const struct trace_take *how, const struct trace_taken *tak
 
 	printf("%s: %s of %s (process %d): %" PRIu64 " event%s, %" PRIu64 " lost, %" PRIu64
 	       " fiber%s at the end, stacks sampled %zu time%s\n",
-	       ins_plain(how->path, text, sizeof text),
+	       ins_escape(how->path, text, sizeof text),
 	       ins_duration_text(taken->length, length, sizeof length),
-	       ins_plain_quoted(taken->name, clean, sizeof clean), taken->pid, taken->events,
+	       ins_escape_quoted(taken->name, clean, sizeof clean), taken->pid, taken->events,
 	       taken->events == 1 ? "" : "s", taken->lost, taken->fibers,
 	       taken->fibers == 1 ? "" : "s", taken->looks, taken->looks == 1 ? "" : "s");
 	for (i = 0; i < ins_problems_lines(&taken->problems); i++)

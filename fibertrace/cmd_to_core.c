@@ -9,10 +9,10 @@
 
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/to_core.h"
-#include "inspect/text/draft.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/atomic_file.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
-#include "tool/draft.h"
+#include "tool/atomic_file.h"
 #include "tool/report.h"
 
 struct options {
@@ -37,20 +37,20 @@ static void explain(struct to_core *t, const struct options *o, int rc)
 
 static int write_core(struct to_core *t, const struct options *o)
 {
-	struct ins_draft draft;
+	struct ins_atomic_file atomic_file;
 	struct stat st;
-	int rc = ins_draft_begin(&draft, o->out, o->force, t->error);
+	int rc = ins_atomic_file_begin(&atomic_file, o->out, o->force, t->error);
 
 	if (rc < 0)
 		return rc;
-	t->fd = fileno(draft.out);
+	t->fd = fileno(atomic_file.out);
 	t->error->text[0] = 0;
 	rc = o->core ? to_core_core(t, o->core) : to_core_live(t);
 	if (rc < 0 && !t->error->text[0])
 		explain(t, o, rc);
 	if (fstat(t->fd, &st) == 0)
 		t->disk = (uint64_t)st.st_blocks * 512;
-	rc = ins_draft_end(&draft, rc, t->error);
+	rc = ins_atomic_file_end(&atomic_file, rc, t->error);
 	if (rc == 0 && t->writer.left_out)
 		ins_problems_add(&t->source->problems,
 				 "%" PRIu64
@@ -88,8 +88,8 @@ static void put_text(const struct to_core *t, const struct options *o)
 	char file[PATH_MAX], name[sizeof t->source->name * 4];
 
 	printf("%s: %" PRIu64 " bytes, %" PRIu64 " of them on disk: %s, process %d\n",
-	       ins_plain(o->out, file, sizeof file), t->writer.end, t->disk,
-	       ins_plain(t->source->name, name, sizeof name), (int)t->source->pid);
+	       ins_escape(o->out, file, sizeof file), t->writer.end, t->disk,
+	       ins_escape(t->source->name, name, sizeof name), (int)t->source->pid);
 	printf("%" PRIu64 " %s: fiber N is thread %d+N; %" PRIu64 " plain thread%s\n",
 	       t->fibers.threads,
 	       t->fibers.threads == 1 ? "fiber is a thread" : "fibers are threads",
@@ -139,7 +139,7 @@ static void put_json(const struct to_core *t, const struct options *o)
 
 static int answer(struct to_core *t, const struct options *o)
 {
-	tool_draft_guard();
+	tool_atomic_file_guard();
 	if (t->source->layout.recipe != FIB_RECIPE_CFI &&
 	    t->source->layout.recipe != FIB_RECIPE_SAVED)
 		return tool_cannot(

@@ -14,13 +14,13 @@
 
 #include "tool/report.h"
 #include "tool/query.h"
-#include "inspect/symbols/cut.h"
+#include "inspect/symbols/limit.h"
 #include "inspect/render/render_crash.h"
 #include "inspect/query/group.h"
 #include "inspect/render/render.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/unwind/unwind.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tool/details.h"
 
 struct trace {
@@ -51,7 +51,7 @@ static void begin(struct trace *t)
 	} else {
 		char name[sizeof s->name * 4], crash[320];
 
-		printf("%s (%s, process %d)\n", ins_plain_quoted(s->name, name, sizeof name),
+		printf("%s (%s, process %d)\n", ins_escape_quoted(s->name, name, sizeof name),
 		       s->kind, (int)s->pid);
 		/* The program's clock rests while all of it sleeps, and a core has no other. */
 		if (strcmp(s->kind, "core") == 0)
@@ -70,7 +70,7 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 	if (!ins_query_match(&t->query, t->source, t->symbols, fiber))
 		return 0;
 	ins_unwind(t->unwinder, fiber, &t->walk);
-	ins_walk_cut(&t->walk, t->symbols, t->frames);
+	ins_walk_limit(&t->walk, t->symbols, t->frames);
 	if (t->groups) {
 		if (ins_groups_add(t->groups, NULL, fiber, &t->walk) < 0)
 			return -ENOMEM;

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "inspect/corefile/core.h"
-#include "inspect/elf/elsewhere.h"
-#include "inspect/text/plain.h"
+#include "inspect/elf/debug_search.h"
+#include "inspect/text/escape.h"
 #include "inspect/source/registry.h"
 #include "inspect/render/render.h"
 #include "inspect/source/snapshot.h"
@@ -72,9 +72,9 @@ static int look_elsewhere(const struct tool_arguments *a)
 	int rc = 0;
 
 	if (a->option[TOOL_OPT_DEBUG_DIR])
-		rc = ins_elsewhere_debug(a->option[TOOL_OPT_DEBUG_DIR], &error);
+		rc = ins_debug_search_debug(a->option[TOOL_OPT_DEBUG_DIR], &error);
 	if (rc == 0 && a->option[TOOL_OPT_SYSROOT])
-		rc = ins_elsewhere_sysroot(a->option[TOOL_OPT_SYSROOT], &error);
+		rc = ins_debug_search_sysroot(a->option[TOOL_OPT_SYSROOT], &error);
 	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
 
@@ -123,7 +123,7 @@ static int open_word(const struct tool_arguments *a, const char *who, struct ins
 	file = core || ins_snapshot_meant(who);
 	if (path && !file)
 		return tool_wrong(NULL, "%s: is no process, and no file",
-				  ins_plain(who, plain, sizeof plain));
+				  ins_escape(who, plain, sizeof plain));
 	if (!path)
 		code = tool_named_look(who, file, &pid);
 	if (code != TOOL_WELL)

@@ -2,8 +2,8 @@
 /* played.c - what the commands over a recording do alike */
 #include "fibertrace/played.h"
 
-#include "inspect/text/draft.h"
-#include "tool/draft.h"
+#include "inspect/text/atomic_file.h"
+#include "tool/atomic_file.h"
 #include "tool/report.h"
 
 int trace_played_open(const char *path, bool account, struct trace_played *ret)
@@ -30,16 +30,16 @@ static int put_file(const char *path, bool replace, const struct trace_played *p
 		    trace_played_fn *put, size_t rows)
 {
 	struct ins_error error = {""};
-	struct ins_draft draft;
+	struct ins_atomic_file atomic_file;
 	int rc;
 
-	tool_draft_guard();
-	rc = ins_draft_begin(&draft, path, replace, &error);
+	tool_atomic_file_guard();
+	rc = ins_atomic_file_begin(&atomic_file, path, replace, &error);
 	if (rc == 0) {
-		rc = put(draft.out, played, rows);
+		rc = put(atomic_file.out, played, rows);
 		if (rc < 0)
-			ins_draft_cannot(path, rc, &error);
-		rc = ins_draft_end(&draft, rc, &error);
+			ins_atomic_file_cannot(path, rc, &error);
+		rc = ins_atomic_file_end(&atomic_file, rc, &error);
 	}
 	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }

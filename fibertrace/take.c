@@ -132,8 +132,9 @@ static int finish(struct trace_taking *t)
 		ins_problems_add(&t->taken->problems,
 				 "the process %s: the last moments, and the stacks of then, are "
 				 "missing",
-				 ins_process_lives(fib_wire_peer(&t->client)) ? "stopped answering"
-									      : "ended");
+				 ins_process_is_alive(fib_wire_peer(&t->client))
+					 ? "stopped answering"
+					 : "ended");
 	if (t->untaken)
 		ins_problems_add(&t->taken->problems,
 				 "%zu stack%s not taken: %d at most, of %d places", t->untaken,

@@ -22,7 +22,7 @@ int64_t trace_now(void)
 
 int trace_refused(struct trace_taking *t, int rc, const char *why)
 {
-	char silence[INS_ACCESS_WHY];
+	char silence[INS_ACCESS_EXPLAIN_SIZE];
 
 	if (rc == -ETIMEDOUT || rc == -ECONNREFUSED)
 		why = ins_process_silence(t->how->socket, 0, rc, silence, sizeof silence);
@@ -31,7 +31,7 @@ int trace_refused(struct trace_taking *t, int rc, const char *why)
 	else if (rc == -EMSGSIZE)
 		why = "it announces a longer frame than any answer has";
 	else if (rc == -ECONNRESET)
-		why = ins_process_lives(fib_wire_peer(&t->client))
+		why = ins_process_is_alive(fib_wire_peer(&t->client))
 			      ? "the program knows no flight recorder, being older than this tool, "
 				"or its seccomp filter refuses a system call (libfiber(7))"
 			      : "the process ended, or knows no flight recorder: it is older than "

@@ -3,7 +3,7 @@
  * take_stacks.c - where fibers wait, looked at again and again
  *
  * Events say how long a fiber waited for what, its stack where. A stack that was seen during a wait is that wait's, so what
- * is written down is between which two moments it was seen, and since when the fiber had waited: inspect/recording/seen.h finds the wait.
+ * is written down is between which two moments it was seen, and since when the fiber had waited: inspect/recording/sample_match.h finds the wait.
  * Fibers that end, and waits that are over, are seen only by a look that comes before that; so there is one each second.
  *
  * A look costs the program's service thread some microseconds a fiber, within what it may spend. It shall not take that

@@ -19,8 +19,8 @@
 
 #include "fibertrace/to_core.h"
 #include "inspect/corefile/core_copy.h"
-#include "inspect/process/halt.h"
-#include "inspect/text/slurp.h"
+#include "inspect/process/thread_state.h"
+#include "inspect/text/read_file.h"
 #include "inspect/process/thread.h"
 #include "inspect/process/tracer.h"
 
@@ -28,7 +28,7 @@
 #define TRIES	   8
 
 struct thread {
-	struct ins_halted halted;
+	struct ins_thread_state state;
 	char name[INS_THREAD_NAME];
 	struct ins_core_fiber *fiber; /* that it runs; NULL: none */
 };
@@ -64,14 +64,14 @@ static uint64_t field(const struct threads *s, enum fib_layout_field_id id)
 }
 
 /* While it stands still: its stack, and the record of the fiber that is there. */
-static int copy_thread(void *context, const struct ins_halted *halted)
+static int copy_thread(void *context, const struct ins_thread_state *state)
 {
 	struct threads *s = context;
 	struct thread *one = &s->at[s->count];
 	struct ins_source *source = s->t->source;
-	uint64_t sp = halted->registers.sp, top;
+	uint64_t sp = state->registers.sp, top;
 
-	one->halted = *halted;
+	one->state = *state;
 	one->fiber = NULL;
 	s->fiber = ins_core_fibers_on(&s->t->fibers, sp);
 	top = s->fiber ? s->fiber->stack_low + s->fiber->stack_size : top_of(&s->t->writer, sp);
@@ -102,7 +102,7 @@ static int settle(struct threads *s)
 		return ins_core_fibers_drop(&s->t->fibers, fiber);
 	fiber->own = false;
 	fiber->runs = true;
-	fiber->carrier = one->halted.tid;
+	fiber->carrier = one->state.tid;
 	one->fiber = fiber;
 	return ins_core_writer_memory(&s->t->writer, fiber->record, s->record,
 				      s->t->source->layout.record_size, true);
@@ -115,7 +115,7 @@ static bool place(const struct threads *s, pid_t tid, char line[256], struct ins
 	size_t size;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)s->t->source->pid, (int)tid);
-	if (ins_slurp(path, &text, &size) < 0)
+	if (ins_read_file(path, &text, &size) < 0)
 		return false;
 	snprintf(line, 256, "%s", text);
 	free(text);
@@ -134,29 +134,30 @@ static bool place(const struct threads *s, pid_t tid, char line[256], struct ins
 /* A thread that a debugger has stands still already, or waits: then its sp and pc are known, and were so before and after. */
 static int take_traced(struct threads *s, pid_t tid)
 {
-	struct ins_halted halted = {.tid = tid};
-	char before[256], after[256], why[INS_TRACER_WHY];
+	struct ins_thread_state state = {.tid = tid};
+	char before[256], after[256], why[INS_TRACER_EXPLAIN_SIZE];
 	struct ins_registers again;
 	int rc;
 
-	if (!place(s, tid, before, &halted.registers) ||
-	    !ins_registers_to_status(&halted.registers, tid, &halted.status))
+	if (!place(s, tid, before, &state.registers) ||
+	    !ins_registers_to_status(&state.registers, tid, &state.status))
 		return -EPERM;
-	rc = copy_thread(s, &halted);
+	rc = copy_thread(s, &state);
 	if (rc == 0 && (!place(s, tid, after, &again) || strcmp(before, after) != 0))
 		rc = -EPERM;
 	if (rc == 0)
-		ins_problems_add(&s->t->source->problems,
-				 "of a thread's registers only those are known that its frames are "
-				 "found with: %s",
-				 ins_tracer_why(s->t->source->pid, tid, -EPERM, why, sizeof why));
+		ins_problems_add(
+			&s->t->source->problems,
+			"of a thread's registers only those are known that its frames are "
+			"found with: %s",
+			ins_tracer_explain(s->t->source->pid, tid, -EPERM, why, sizeof why));
 	return rc;
 }
 
 static int take_thread(struct threads *s, pid_t tid)
 {
 	struct thread *more = realloc(s->at, (s->count + 1) * sizeof *more);
-	char why[INS_TRACER_WHY];
+	char why[INS_TRACER_EXPLAIN_SIZE];
 	unsigned tries;
 	int rc = -EAGAIN;
 
@@ -164,7 +165,7 @@ static int take_thread(struct threads *s, pid_t tid)
 		return -ENOMEM;
 	s->at = more;
 	for (tries = 0; rc == -EAGAIN && tries < TRIES; tries++)
-		rc = ins_halt(tid, copy_thread, s);
+		rc = ins_thread_state_take(tid, copy_thread, s);
 	if (rc == -EPERM)
 		rc = take_traced(s, tid);
 	if (rc == -ESRCH)
@@ -173,8 +174,8 @@ static int take_thread(struct threads *s, pid_t tid)
 		ins_problems_add(&s->t->source->problems,
 				 "a thread is missing: its registers cannot be had: %s",
 				 rc == -ETIMEDOUT ? "it does not stop"
-						  : ins_tracer_why(s->t->source->pid, tid, rc, why,
-								   sizeof why));
+						  : ins_tracer_explain(s->t->source->pid, tid, rc,
+								       why, sizeof why));
 		return 0;
 	}
 	ins_thread_look(s->t->source->pid, (uint64_t)tid, s->at[s->count].name);
@@ -214,11 +215,11 @@ static int put_thread(struct threads *s, const struct thread *one)
 	int rc = ins_core_fibers_name(&s->t->fibers, one->name);
 
 	if (rc == 0)
-		rc = ins_core_writer_note(w, "CORE", NT_PRSTATUS, &one->halted.status,
-					  sizeof one->halted.status);
-	if (rc == 0 && one->halted.fpregs_size)
-		rc = ins_core_writer_note(w, "CORE", NT_FPREGSET, one->halted.fpregs,
-					  one->halted.fpregs_size);
+		rc = ins_core_writer_note(w, "CORE", NT_PRSTATUS, &one->state.status,
+					  sizeof one->state.status);
+	if (rc == 0 && one->state.fpregs_size)
+		rc = ins_core_writer_note(w, "CORE", NT_FPREGSET, one->state.fpregs,
+					  one->state.fpregs_size);
 	return rc;
 }
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "fibertrace/to_core.h"
-#include "inspect/process/rights.h"
-#include "inspect/text/slurp.h"
+#include "inspect/process/permission.h"
+#include "inspect/text/read_file.h"
 
 #define PAGE 4096u
 
@@ -17,17 +17,17 @@ static unsigned number(pid_t pid, const char *key)
 {
 	char text[64];
 
-	return ins_rights_status(pid, key, text, sizeof text) < 0
+	return ins_permission_status(pid, key, text, sizeof text) < 0
 		       ? 0
 		       : (unsigned)strtoul(text, NULL, 10);
 }
 
-static int slurp(pid_t pid, const char *file, char **ret, size_t *ret_size)
+static int read_whole(pid_t pid, const char *file, char **ret, size_t *ret_size)
 {
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
-	return ins_slurp(path, ret, ret_size);
+	return ins_read_file(path, ret, ret_size);
 }
 
 static void fill_info(struct elf_prpsinfo *info, pid_t pid)
@@ -42,13 +42,13 @@ static void fill_info(struct elf_prpsinfo *info, pid_t pid)
 	info->pr_sid = (pid_t)number(pid, "NSsid");
 	info->pr_uid = number(pid, "Uid");
 	info->pr_gid = number(pid, "Gid");
-	if (ins_rights_status(pid, "State", state, sizeof state) == 0)
+	if (ins_permission_status(pid, "State", state, sizeof state) == 0)
 		info->pr_sname = state[0];
-	if (slurp(pid, "comm", &text, &size) == 0) {
+	if (read_whole(pid, "comm", &text, &size) == 0) {
 		memcpy(info->pr_fname, text, strcspn(text, "\n") < 15 ? strcspn(text, "\n") : 15);
 		free(text);
 	}
-	if (slurp(pid, "cmdline", &text, &size) == 0) {
+	if (read_whole(pid, "cmdline", &text, &size) == 0) {
 		size = size < ELF_PRARGSZ ? size : ELF_PRARGSZ - 1;
 		for (i = 0; i < size; i++)
 			info->pr_psargs[i] = text[i] ? text[i] : ' ';
@@ -103,7 +103,7 @@ int to_core_process_notes(struct to_core *t, const struct ins_mappings *mappings
 	int rc;
 
 	fill_info(&t->fibers.info, t->source->pid);
-	rc = slurp(t->source->pid, "auxv", &auxv, &size);
+	rc = read_whole(t->source->pid, "auxv", &auxv, &size);
 	if (rc == 0) {
 		rc = ins_core_writer_note(&t->writer, "CORE", NT_AUXV, auxv, size);
 		free(auxv);

@@ -276,7 +276,7 @@ int fiber_print_backtrace(struct fiber *fiber, FILE *out, int max_frames)
 		rc = print_self(out, max, &whole);
 	else if (rc == 0 && fib_row_astray(&w.row))
 		rc = -EFAULT;
-	else if (rc == 0 && fib_row_fresh(&w.row))
+	else if (rc == 0 && fib_row_not_started(&w.row))
 		rc = print_beginning(out, &w, &whole);
 	else if (rc == 0)
 		rc = print_copy(out, &w, max, &whole);

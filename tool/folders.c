@@ -2,7 +2,7 @@
 /*
  * folders.c - the folders that control sockets are put into
  *
- * A program puts its socket into a folder of its user (libfiber/service/place.c). Any user can make a folder in /tmp under
+ * A program puts its socket into a folder of its user (libfiber/service/socket_path.c). Any user can make a folder in /tmp under
  * another user's number, so a folder counts only when it is a real directory that belongs to the user it is named for: else
  * another user's program would be shown as that user's.
  *
@@ -53,7 +53,7 @@ static void add_user(struct tool_folders *all, uid_t uid)
 		add_folder(all, path, uid);
 }
 
-/* Like the program (libfiber/service/place.c): root that has kept a user's environment does not use that user's folder. */
+/* Like the program (libfiber/service/socket_path.c): root that has kept a user's environment does not use that user's folder. */
 static void add_own(struct tool_folders *all)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR");

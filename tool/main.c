@@ -16,7 +16,7 @@
 #include "tool/report.h"
 #include "tool/round.h"
 #include "tool/topics.h"
-#include "inspect/elf/torn.h"
+#include "inspect/elf/sigbus_guard.h"
 
 #define USAGE_WIDTH 19 /* in the list of all commands, which fits into 80 columns */
 
@@ -149,7 +149,7 @@ int tool_main(const struct tool *program, int argc, char **argv)
 	tool = program;
 	if (!hold_standard())
 		return tool_cannot("/dev/null: %s", strerror(errno));
-	ins_torn_guard(tool->name);
+	ins_sigbus_guard(tool->name);
 	argv[0] = (char *)tool->name; /* the name getopt's messages begin with */
 	if (!tool_options_parse(argc, argv, &arguments))
 		return TOOL_USAGE;

@@ -25,7 +25,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "inspect/process/rights.h"
+#include "inspect/process/permission.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* of all architectures but parisc and sparc */
@@ -80,12 +80,12 @@ bool tool_peer_look(pid_t pid, uid_t uid, struct tool_peer *ret)
 
 	ret->numbers = 0;
 	ret->same_user = false;
-	if (ins_rights_status(pid, "Uid", text, sizeof text) < 0 ||
+	if (ins_permission_status(pid, "Uid", text, sizeof text) < 0 ||
 	    sscanf(text, "%u %u %u %u", &id[0], &id[1], &id[2], &id[3]) != 4)
 		return false;
 	for (i = 0; i < 3; i++)
 		ret->same_user |= id[i] == uid;
-	if (ins_rights_status(pid, "NSpid", text, sizeof text) < 0)
+	if (ins_permission_status(pid, "NSpid", text, sizeof text) < 0)
 		snprintf(text, sizeof text, "%d", (int)pid);
 	while (ret->numbers < TOOL_PEER_NUMBERS) {
 		long number = strtol(at, &end, 10);

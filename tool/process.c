@@ -21,10 +21,10 @@
 
 #include "inspect/process/silence.h"
 #include "inspect/render/render.h"
-#include "inspect/process/rights.h"
-#include "inspect/text/slurp.h"
+#include "inspect/process/permission.h"
+#include "inspect/text/read_file.h"
 #include "inspect/source/snapshot.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tool/report.h"
 #include "tool/round.h"
 #include "tool/tool.h"
@@ -36,7 +36,7 @@ const char *tool_process_command(pid_t pid, char *buf, size_t size)
 
 	buf[0] = 0;
 	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-	if (ins_slurp(path, &text, &n) < 0)
+	if (ins_read_file(path, &text, &n) < 0)
 		return buf;
 	for (i = 0; i + 1 < n; i++)
 		if (!text[i])
@@ -44,7 +44,7 @@ const char *tool_process_command(pid_t pid, char *buf, size_t size)
 	snprintf(buf, size, "%s", text);
 	free(text);
 	if (!buf[0])
-		ins_rights_status(pid, "Name", buf, size);
+		ins_permission_status(pid, "Name", buf, size);
 	return buf;
 }
 
@@ -59,7 +59,7 @@ static int explain_absence(pid_t pid)
 	struct ins_source *source;
 	struct ins_error error;
 	char places[1024], reason[sizeof error.text];
-	int rc = ins_rights_owner(pid, &error);
+	int rc = ins_permission_owner(pid, &error);
 
 	if (rc < 0)
 		return tool_cannot("%s", error.text);
@@ -70,7 +70,7 @@ static int explain_absence(pid_t pid)
 				   "started with FIBER_CONTROL=off or keeps it elsewhere (give its "
 				   "path); its memory would tell, but it %s",
 				   (int)pid, places,
-				   ins_rights_reason(pid, rc, reason, sizeof reason));
+				   ins_permission_reason(pid, rc, reason, sizeof reason));
 	if (rc < 0)
 		return tool_cannot("%s", error.text);
 	ins_source_close(source);
@@ -87,7 +87,7 @@ static int explain_absence(pid_t pid)
  */
 static int explain_silence(pid_t pid, const struct tool_socket *socket)
 {
-	char name[64] = "?", clean[sizeof name * 4], path[TOOL_PATH], why[INS_ACCESS_WHY];
+	char name[64] = "?", clean[sizeof name * 4], path[TOOL_PATH], why[INS_ACCESS_EXPLAIN_SIZE];
 	const enum tool_made made = tool_sockets_made(pid, socket);
 	struct ins_source *source;
 	struct ins_error error;
@@ -97,16 +97,16 @@ static int explain_silence(pid_t pid, const struct tool_socket *socket)
 	if (tool_process_alive(pid) && ins_source_open_live(pid, &error, &source) == 0) {
 		ins_source_close(source);
 		return tool_cannot(
-			"%s: %s", ins_plain(socket->path, path, sizeof path),
+			"%s: %s", ins_escape(socket->path, path, sizeof path),
 			ins_process_silence(socket->path, pid, -ECONNREFUSED, why, sizeof why));
 	}
 	removed = tool_sockets_tidy(socket) ? ", which is removed now" : "";
-	ins_plain(socket->path, path, sizeof path);
+	ins_escape(socket->path, path, sizeof path);
 	if (!tool_process_alive(pid))
 		return tool_cannot("process %d: no such process; it left %s behind%s", (int)pid,
 				   path, removed);
-	ins_rights_status(pid, "Name", name, sizeof name);
-	ins_plain_quoted(name, clean, sizeof clean);
+	ins_permission_status(pid, "Name", name, sizeof name);
+	ins_escape_quoted(name, clean, sizeof clean);
 	if (made == TOOL_MADE_BY_IT)
 		return tool_cannot("process %d: runs another program now: %s; the one before it "
 				   "left %s behind%s",
@@ -135,7 +135,7 @@ static int find_pid(pid_t pid, struct tool_socket *ret)
 		snprintf(uid, sizeof uid, " (uid %u)", (unsigned)ret->uid);
 	return tool_cannot("process %d: has no control socket: %s%s listens at %s", (int)pid,
 			   tool_socket_who(ret, who, sizeof who), uid,
-			   ins_plain(ret->path, path, sizeof path));
+			   ins_escape(ret->path, path, sizeof path));
 }
 
 /* -- by name -- */
@@ -184,7 +184,7 @@ static bool has_name(const struct tool_asked *one, struct fib_wire_process *proc
 	if (one->rc == 0)
 		return tool_socket_says(&one->socket, process) && strcmp(process->name, name) == 0;
 	return tool_process_alive(one->socket.pid) &&
-	       ins_rights_status(one->socket.pid, "Name", text, sizeof text) == 0 &&
+	       ins_permission_status(one->socket.pid, "Name", text, sizeof text) == 0 &&
 	       strcmp(text, name) == 0;
 }
 
@@ -222,7 +222,7 @@ static int find_name(const char *name, struct tool_socket *ret)
 	char places[1024], clean[256];
 	struct stat file;
 
-	ins_plain_quoted(name, clean, sizeof clean);
+	ins_escape_quoted(name, clean, sizeof clean);
 	if (!count_named(name, &search))
 		return tool_cannot("%s: no process of that name has a control socket in %s: "
 				   "'fiberctl' lists those that have%s",
@@ -261,7 +261,7 @@ int tool_process_find(const char *who, struct tool_socket *ret)
 	/* What may not even be looked at is said by the attempt to connect. */
 	if (is_file(who) && access(who, F_OK) == 0)
 		return tool_cannot("%s: is a snapshot: this needs the process itself",
-				   ins_plain_quoted(who, clean, sizeof clean));
+				   ins_escape_quoted(who, clean, sizeof clean));
 	if (strchr(who, '/')) {
 		tool_sockets_at(who, ret);
 		return TOOL_WELL;
@@ -300,7 +300,7 @@ int tool_process_still(const char *who)
 
 int tool_refused(const struct tool_socket *socket, int rc, const char *why)
 {
-	char denied[INS_ACCESS_WHY];
+	char denied[INS_ACCESS_EXPLAIN_SIZE];
 
 	if (!why || !why[0])
 		why = ins_process_silence(socket->path, socket->pid, rc, denied, sizeof denied);

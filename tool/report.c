@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tool/tool.h"
 
 int tool_cannot(const char *fmt, ...)
@@ -21,7 +21,7 @@ int tool_cannot(const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	/* A program that refuses says why in its own words. */
-	fprintf(stderr, "%s: %s\n", tool->name, ins_plain(text, plain, sizeof plain));
+	fprintf(stderr, "%s: %s\n", tool->name, ins_escape(text, plain, sizeof plain));
 	return TOOL_CANNOT;
 }
 
@@ -34,7 +34,7 @@ int tool_wrong(const struct tool_command *command, const char *fmt, ...)
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	/* A script may have handed on what a program calls its fibers. */
-	fprintf(stderr, "%s: %s", tool->name, ins_plain(text, plain, sizeof plain));
+	fprintf(stderr, "%s: %s", tool->name, ins_escape(text, plain, sizeof plain));
 	if (command && command->name && command->name[0])
 		fprintf(stderr, "\nTry '%s help %s'.\n", tool->name, command->name);
 	else

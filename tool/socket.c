@@ -15,9 +15,9 @@
 #include "tool/peer.h"
 #include "tool/report.h"
 #include "tool/tool.h"
-#include "inspect/text/plain.h"
-#include "inspect/process/rights.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/escape.h"
+#include "inspect/process/permission.h"
+#include "inspect/text/read_file.h"
 
 #define LINES 8 /* about answers that name another process */
 
@@ -37,10 +37,10 @@ const char *tool_socket_instead(const struct tool_socket *socket, const char *fo
 	char name[64] = "?", plain[256];
 
 	if (socket->pid)
-		ins_rights_status(socket->pid, "Name", name, sizeof name);
+		ins_permission_status(socket->pid, "Name", name, sizeof name);
 	if (socket->pid)
 		snprintf(buf, size, "process %d \"%s\" (uid %u) listens there%s", (int)socket->pid,
-			 ins_plain(name, plain, sizeof plain), (unsigned)socket->uid, follows);
+			 ins_escape(name, plain, sizeof plain), (unsigned)socket->uid, follows);
 	else
 		snprintf(buf, size, "a process of another pid namespace (uid %u) listens there%s",
 			 (unsigned)socket->uid, follows);
@@ -51,7 +51,7 @@ void tool_socket_pass_over(const struct tool_socket *socket, const char *why)
 {
 	char plain[TOOL_PATH];
 
-	tool_cannot("%s: left out: %s", ins_plain(socket->path, plain, sizeof plain), why);
+	tool_cannot("%s: left out: %s", ins_escape(socket->path, plain, sizeof plain), why);
 }
 
 const char *tool_socket_who(const struct tool_socket *socket, char *buf, size_t size)
@@ -131,7 +131,7 @@ static uint64_t started(pid_t pid)
 	int field;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	if (ins_slurp(path, &text, &size) < 0)
+	if (ins_read_file(path, &text, &size) < 0)
 		return 0;
 	at = strrchr(text, ')');
 	for (field = 2; at && field < 22; field++)

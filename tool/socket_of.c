@@ -15,7 +15,7 @@
 
 #include "tool/folders.h"
 #include "tool/peer.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 
 static bool is_socket(const char *path)
 {
@@ -32,7 +32,7 @@ static char *setting_of(pid_t pid, const char *name)
 	size_t size, at, n = strlen(name);
 
 	snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-	if (ins_slurp(path, &text, &size) < 0)
+	if (ins_read_file(path, &text, &size) < 0)
 		return NULL;
 	for (at = 0; !found && at < size; at += strlen(text + at) + 1)
 		if (strncmp(text + at, name, n) == 0 && text[at + n] == '=')
@@ -88,7 +88,7 @@ static bool is_there(struct quest *q, bool trusted)
 }
 
 /* Where the program was told to put it. */
-static bool is_where_told(struct quest *q)
+static bool is_where_configured(struct quest *q)
 {
 	const pid_t pid = q->ret->pid;
 	char *given = setting_of(pid, "FIBER_CONTROL_PATH");
@@ -145,7 +145,7 @@ bool tool_sockets_of(pid_t pid, struct tool_socket *ret)
 	for (i = 0; !found && i < all.count; i++)
 		found = is_in(&q, &all.at[i]);
 	tool_folders_free(&all);
-	found = found || is_where_told(&q);
+	found = found || is_where_configured(&q);
 	if (!found)
 		*ret = q.instead;
 	return found;

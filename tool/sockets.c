@@ -29,7 +29,7 @@
 #include "tool/peer.h"
 #include "tool/report.h"
 #include "tool/tool.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 #define FOLDERS 256  /* of other users */
 #define SOCKETS 4096 /* in the folder of another user */
@@ -90,7 +90,7 @@ static void say_left(const struct search *s)
 				 grouped(s->odd_folders - 1, n));
 		tool_cannot("%s: passed over: it is not a directory of the user that it is named "
 			    "for, and of that user alone%s",
-			    ins_plain(s->first_odd, plain, sizeof plain), more);
+			    ins_escape(s->first_odd, plain, sizeof plain), more);
 	}
 	if (!said && s->odd_sockets > LINES)
 		tool_cannot("left out: %s more sockets like these",

@@ -223,7 +223,7 @@ static int unpack(const char *path, struct ins_core *core, struct ins_error *err
 
 int ins_core_open(const char *path, struct ins_error *error, struct ins_core *ret)
 {
-	char why[INS_ACCESS_WHY];
+	char why[INS_ACCESS_EXPLAIN_SIZE];
 	struct stat st;
 	int rc;
 
@@ -231,8 +231,9 @@ int ins_core_open(const char *path, struct ins_error *error, struct ins_core *re
 	ret->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (ret->fd < 0) {
 		rc = -errno;
-		return ins_error_set(error, rc, "%s: %s", path,
-				     ins_access_why(path, INS_ACCESS_READ, rc, why, sizeof why));
+		return ins_error_set(
+			error, rc, "%s: %s", path,
+			ins_access_explain(path, INS_ACCESS_READ, rc, why, sizeof why));
 	}
 	if (fstat(ret->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		rc = ins_error_set(error, -EINVAL, "%s: is not a regular file", path);

@@ -156,7 +156,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 		one->sp = row->sp;
 		one->fp = row->fp;
 		one->pc = row->pc;
-	} else if (fib_row_fresh(row)) {
+	} else if (fib_row_not_started(row)) {
 		/* No stack: a walk from here ends at once. */
 		one->own = true;
 		one->pc = row->entry;

@@ -5,15 +5,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "inspect/elf/elsewhere.h"
+#include "inspect/elf/debug_search.h"
 
 Dwfl *ins_debug_session(struct ins_modules *modules)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = ins_elsewhere_debuginfo,
+		.find_debuginfo = ins_debug_search_debuginfo,
 		.section_address = dwfl_offline_section_address,
-		.debuginfo_path = &ins_elsewhere_path,
+		.debuginfo_path = &ins_debug_search_path,
 	};
 
 	if (!modules->debug)

@@ -6,8 +6,8 @@
  * Gives: modules (modules.h): address ranges with their files, build-ids and libdw's view of them.
  * Used by: model/ and every room above it; tool/ and fibertrace/ pass it the folders to search.
  *
- * Headers of an image: image.h, plt.h. The list: modules.h, mappings.h, vdso.h, torn.h. Debug
- * information: debug.h, elsewhere.h. Core files that are compressed: compressed.h.
+ * Headers of an image: image.h, plt.h. The list: modules.h, mappings.h, vdso.h, sigbus_guard.h. Debug
+ * information: debug.h, debug_search.h. Core files that are compressed: compressed.h.
  */
 #ifndef INS_ELF_H
 #define INS_ELF_H

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "inspect/text/access.h"
-#include "inspect/elf/elsewhere.h"
+#include "inspect/elf/debug_search.h"
 #include "inspect/elf/vdso.h"
 
 struct bytes {
@@ -209,7 +209,7 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 		if (is_exe(modules->pid, m) && try_file(m, path, true, &other))
 			return;
 	}
-	if (!pid && ins_elsewhere_in_sysroot(m->path, path, sizeof path)) {
+	if (!pid && ins_debug_search_in_sysroot(m->path, path, sizeof path)) {
 		if (try_file(m, path, false, &other)) {
 			m->unsure = !m->image.loaded;
 			return;
@@ -224,7 +224,7 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 		m->unsure = !pid && !m->image.loaded;
 		return;
 	}
-	if (m->known && ins_elsewhere_by_build_id(modules, m, path, sizeof path) &&
+	if (m->known && ins_debug_search_by_build_id(modules, m, path, sizeof path) &&
 	    try_file(m, path, true, &other))
 		return;
 	/* Not a problem yet: only a walk that needs the file makes it one. */
@@ -257,7 +257,7 @@ bool ins_modules_look(struct ins_modules *modules, struct ins_module *module)
 int ins_modules_give(struct ins_modules *modules, struct ins_module *module, const char *path,
 		     struct ins_error *error)
 {
-	char theirs[32], ours[32], why[INS_ACCESS_WHY];
+	char theirs[32], ours[32], why[INS_ACCESS_EXPLAIN_SIZE];
 	struct ins_image image;
 	struct bytes bytes;
 	bool denied;
@@ -266,7 +266,7 @@ int ins_modules_give(struct ins_modules *modules, struct ins_module *module, con
 	if (denied)
 		return ins_error_set(
 			error, -EACCES, "%s: %s", path,
-			ins_access_why(path, INS_ACCESS_READ, -EACCES, why, sizeof why));
+			ins_access_explain(path, INS_ACCESS_READ, -EACCES, why, sizeof why));
 	if (wrong)
 		return ins_error_set(error, -EINVAL, "%s: %s", path, wrong);
 	if (image.machine != ins_machine_self()) {

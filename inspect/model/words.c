@@ -12,15 +12,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/text/duration.h"
 
 #define SECOND INT64_C(1000000000)
 
-static void say_one_after(struct ins_line *l, const char *words, uint64_t number)
+static void say_one_after(struct ins_strbuf *l, const char *words, uint64_t number)
 {
-	ins_line_text(l, words);
-	ins_line_number(l, number);
+	ins_strbuf_text(l, words);
+	ins_strbuf_number(l, number);
 }
 
 const char *ins_words_state(const struct fib_layout *layout, unsigned state)
@@ -52,35 +52,35 @@ const char *ins_words_events(unsigned events, char *buf, size_t size)
 		unsigned bit;
 		const char *name;
 	} known[] = {{POLLIN, "read"}, {POLLOUT, "write"}, {POLLPRI, "priority"}};
-	struct ins_line l = ins_line(buf, size);
+	struct ins_strbuf l = ins_strbuf(buf, size);
 	size_t i;
 
 	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
 		if (!(events & known[i].bit))
 			continue;
 		if (l.at > buf)
-			ins_line_text(&l, "|");
-		ins_line_text(&l, known[i].name);
+			ins_strbuf_text(&l, "|");
+		ins_strbuf_text(&l, known[i].name);
 	}
 	if (l.at == buf) {
-		ins_line_text(&l, "events ");
-		ins_line_hex(&l, events);
+		ins_strbuf_text(&l, "events ");
+		ins_strbuf_hex(&l, events);
 	}
 	return buf;
 }
 
-static void say_left(struct ins_line *l, const struct ins_fiber *fiber)
+static void say_left(struct ins_strbuf *l, const struct ins_fiber *fiber)
 {
 	const int64_t ns = ins_fiber_left(fiber);
 
 	if (ns < 0)
 		return;
-	ins_line_char(l, ' ');
+	ins_strbuf_char(l, ' ');
 	ins_duration_say(l, ns);
-	ins_line_text(l, " left");
+	ins_strbuf_text(l, " left");
 }
 
-static void say_fd(struct ins_line *l, const struct fib_row *row)
+static void say_fd(struct ins_strbuf *l, const struct fib_row *row)
 {
 	uint32_t fd = (uint32_t)row->wait_arg;
 	char events[64];
@@ -89,20 +89,21 @@ static void say_fd(struct ins_line *l, const struct fib_row *row)
 		return;
 	if (fd != UINT32_MAX)
 		say_one_after(l, " ", fd);
-	ins_line_char(l, ' ');
-	ins_line_text(l, ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events));
+	ins_strbuf_char(l, ' ');
+	ins_strbuf_text(l,
+			ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events));
 }
 
-static void say_object(struct ins_line *l, const struct fib_row *row, bool address)
+static void say_object(struct ins_strbuf *l, const struct fib_row *row, bool address)
 {
 	if (row->object_name[0]) {
-		ins_line_text(l, " \"");
-		ins_line_quoted(l, row->object_name);
-		ins_line_char(l, '"');
+		ins_strbuf_text(l, " \"");
+		ins_strbuf_quoted(l, row->object_name);
+		ins_strbuf_char(l, '"');
 	}
 	if (row->wait_object && (address || !row->object_name[0])) {
-		ins_line_char(l, '@');
-		ins_line_hex(l, row->wait_object);
+		ins_strbuf_char(l, '@');
+		ins_strbuf_hex(l, row->wait_object);
 	}
 	if (row->holder & FIB_HOLDER_THREAD)
 		say_one_after(l, " held by thread ", row->holder & ~FIB_HOLDER_THREAD);
@@ -114,11 +115,11 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 			   bool address, char *buf, size_t size)
 {
 	const struct fib_row *row = &fiber->row;
-	struct ins_line l = ins_line(buf, size);
+	struct ins_strbuf l = ins_strbuf(buf, size);
 
 	if (row->wait_kind == FIB_WAIT_NONE)
 		return buf;
-	ins_line_plain(&l, ins_words_wait_kind(layout, row->wait_kind));
+	ins_strbuf_escaped(&l, ins_words_wait_kind(layout, row->wait_kind));
 	switch (row->wait_kind) {
 	case FIB_WAIT_SLEEP:
 	case FIB_WAIT_PARK:
@@ -152,7 +153,7 @@ const char *ins_words_taken(const struct ins_summary *summary, char *buf, size_t
 	    !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", &local))
 		snprintf(when, sizeof when, "at a time that makes no sense");
 	snprintf(buf, size, "snapshot of %s, taken %s",
-		 summary->host && summary->host[0] ? ins_plain(summary->host, host, sizeof host)
+		 summary->host && summary->host[0] ? ins_escape(summary->host, host, sizeof host)
 						   : "a machine without a name",
 		 when);
 	return buf;

@@ -13,7 +13,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "inspect/process/seize.h"
+#include "inspect/process/ptrace_stop.h"
 
 #define STACK_MAX   (16u << 20)	 /* copied of one stack */
 #define STACK_ASIDE (256u << 10) /* copied of the fiber's stack where sp is not on it */
@@ -100,7 +100,7 @@ size_t ins_pause_room(uint64_t stack_size)
 	return (size_t)(stack_size < STACK_MAX ? stack_size : STACK_MAX) + INS_PAUSE_ASIDE;
 }
 
-static void count_it(struct ins_pauses *count, const struct ins_seized *took)
+static void count_it(struct ins_pauses *count, const struct ins_ptrace_times *took)
 {
 	if (!took->held_ns)
 		return;
@@ -114,8 +114,8 @@ static void count_it(struct ins_pauses *count, const struct ins_seized *took)
 
 enum ins_pause_end ins_pause(struct ins_pause *pause, struct ins_pauses *count)
 {
-	struct ins_seized took;
-	const int rc = ins_seize(pause->tid, use, pause, &took);
+	struct ins_ptrace_times took;
+	const int rc = ins_ptrace_stop(pause->tid, use, pause, &took);
 
 	count_it(count, &took);
 	pause->error = rc < 0 ? rc : 0;

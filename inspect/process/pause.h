@@ -46,7 +46,7 @@ struct ins_pause {
 /* Bytes that a copy of a fiber with a stack of that size may take. */
 size_t ins_pause_room(uint64_t stack_size);
 
-/* Stop thread pause->tid, copy, let it go on (seize.h). Counted in *count unless it was refused. Blocks up to a second. */
+/* Stop thread pause->tid, copy, let it go on (ptrace_stop.h). Counted in *count unless it was refused. Blocks up to a second. */
 enum ins_pause_end ins_pause(struct ins_pause *pause, struct ins_pauses *count);
 
 #endif

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/process/rights.h"
+#include "inspect/process/permission.h"
 
 #define PAGE  4096u
 #define FIRST 256 /* pages asked about at first: a piece of records */
@@ -301,7 +301,7 @@ static uint64_t kilobytes(pid_t pid, const char *key)
 {
 	char text[64];
 
-	if (ins_rights_status(pid, key, text, sizeof text) < 0)
+	if (ins_permission_status(pid, key, text, sizeof text) < 0)
 		return 0;
 	return strtoull(text, NULL, 10) << 10;
 }

@@ -7,7 +7,7 @@
  * Used by: source/ for live processes, waits/ and render/ for threads, tool/, fiberctl/, fibertrace/.
  *
  * Memory: memory.h, present.h, pagemap.h. Threads: thread.h, threads.h, thread_stack_live.h. Threads
- * that are stopped for a moment: seize.h, halt.h, pause.h, runner.h. Reasons why not: rights.h,
+ * that are stopped for a moment: ptrace_stop.h, thread_state.h, pause.h, runner.h. Reasons why not: permission.h,
  * tracer.h, silence.h.
  */
 #ifndef INS_PROCESS_H

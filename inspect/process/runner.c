@@ -25,7 +25,7 @@
 
 #include "inspect/text/duration.h"
 #include "inspect/process/pause.h"
-#include "inspect/process/rights.h"
+#include "inspect/process/permission.h"
 #include "inspect/process/threads.h"
 #include "inspect/process/tracer.h"
 
@@ -167,12 +167,13 @@ static enum ins_runner_end fill(struct ins_runners *r, struct ins_fiber *fiber)
 /* Nobody may be stopped. */
 static void say_refused(struct ins_runners *r, const struct ins_threads_one *t)
 {
-	char why[INS_TRACER_WHY];
+	char why[INS_TRACER_EXPLAIN_SIZE];
 
 	r->refused = true;
-	ins_problems_add(&r->source->problems,
-			 "running fibers were not stopped: %s; --no-pause leaves them out",
-			 ins_tracer_why(r->source->pid, t->tid, r->pause.error, why, sizeof why));
+	ins_problems_add(
+		&r->source->problems,
+		"running fibers were not stopped: %s; --no-pause leaves them out",
+		ins_tracer_explain(r->source->pid, t->tid, r->pause.error, why, sizeof why));
 }
 
 /* A thread that waits in a system call that a stop would end. Its other registers stay unknown, which a walk seldom needs. */
@@ -266,11 +267,11 @@ static enum ins_runner_end try_all(struct ins_runners *r, struct ins_fiber *fibe
 	return INS_RUNNER_NOT_FOUND;
 }
 
-static bool stands_still(struct ins_runners *r)
+static bool is_unchanged(struct ins_runners *r)
 {
 	char state[64];
 
-	return ins_rights_status(r->source->pid, "State", state, sizeof state) == 0 &&
+	return ins_permission_status(r->source->pid, "State", state, sizeof state) == 0 &&
 	       (state[0] == 'T' || state[0] == 't');
 }
 
@@ -289,11 +290,11 @@ static enum ins_runner_end take_switching(struct ins_runners *r, struct ins_fibe
 	fiber->flags = INS_FIBER_SWITCHING;
 	fiber->stack = NULL;
 	fiber->stack_size = 0;
-	if (!stands_still(r) || ins_memory_read(p->memory, piece, 2) < 0 || !context[0] ||
+	if (!is_unchanged(r) || ins_memory_read(p->memory, piece, 2) < 0 || !context[0] ||
 	    !on_stack(&fiber->row, context[0]) || top - context[0] > STACK_MAX)
 		return same(r, &fiber->row) ? INS_RUNNER_TAKEN : INS_RUNNER_MOVED;
 	piece[2] = (struct ins_memory_piece){context[0], p->bytes, top - context[0]};
-	if (ins_memory_read(p->memory, &piece[2], 1) == 0 && stands_still(r)) {
+	if (ins_memory_read(p->memory, &piece[2], 1) == 0 && is_unchanged(r)) {
 		fiber->row.sp = context[0];
 		fiber->row.pc = context[1];
 		fiber->stack = p->bytes;

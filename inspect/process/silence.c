@@ -14,15 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/process/rights.h"
+#include "inspect/process/permission.h"
 
-bool ins_process_lives(pid_t pid)
+bool ins_process_is_alive(pid_t pid)
 {
 	char state[32];
 
 	if (pid <= 0 || (kill(pid, 0) < 0 && errno != EPERM))
 		return false;
-	return ins_rights_status(pid, "State", state, sizeof state) < 0 ||
+	return ins_permission_status(pid, "State", state, sizeof state) < 0 ||
 	       (state[0] != 'Z' && state[0] != 'X');
 }
 
@@ -40,7 +40,7 @@ static bool has_filter(pid_t pid)
 {
 	char mode[32];
 
-	return ins_rights_status(pid, "Seccomp", mode, sizeof mode) == 0 && mode[0] != '0';
+	return ins_permission_status(pid, "Seccomp", mode, sizeof mode) == 0 && mode[0] != '0';
 }
 
 /* A process that lives and does not answer; NULL: nothing that this number tells. */
@@ -84,7 +84,7 @@ const char *ins_process_silence(const char *path, pid_t pid, int rc, char *buf, 
 
 	if (!pid)
 		pid = pid_of(path);
-	if (ins_process_lives(pid))
+	if (ins_process_is_alive(pid))
 		text = living(pid, rc, buf, size);
-	return text ? text : ins_access_why(path, INS_ACCESS_CONNECT, rc, buf, size);
+	return text ? text : ins_access_explain(path, INS_ACCESS_CONNECT, rc, buf, size);
 }

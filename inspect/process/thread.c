@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/process/rights.h"
-#include "inspect/text/slurp.h"
+#include "inspect/process/permission.h"
+#include "inspect/text/read_file.h"
 
 /* Whether the process goes by the number that we know it by: the innermost one is the last. */
 static bool same_numbers(pid_t pid)
@@ -19,7 +19,7 @@ static bool same_numbers(pid_t pid)
 	char text[256];
 	const char *last;
 
-	if (ins_rights_status(pid, "NSpid", text, sizeof text) < 0)
+	if (ins_permission_status(pid, "NSpid", text, sizeof text) < 0)
 		return false;
 	last = strrchr(text, '\t');
 	return strtol(last ? last + 1 : text, NULL, 10) == pid;
@@ -32,7 +32,7 @@ bool ins_thread_name(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME])
 
 	name[0] = 0;
 	snprintf(path, sizeof path, "/proc/%d/task/%" PRIu64 "/comm", (int)pid, tid);
-	if (ins_slurp(path, &text, &size) < 0)
+	if (ins_read_file(path, &text, &size) < 0)
 		return false;
 	text[strcspn(text, "\n")] = 0;
 	snprintf(name, INS_THREAD_NAME, "%s", text);
@@ -49,7 +49,7 @@ int ins_thread_status(pid_t pid, uint64_t tid, const char *key, char *buf, size_
 	buf[0] = 0;
 	snprintf(path, sizeof path, "/proc/%d/task/%" PRIu64 "/status", (int)pid, tid);
 	snprintf(start, sizeof start, "\n%s:\t", key);
-	rc = ins_slurp(path, &text, &length);
+	rc = ins_read_file(path, &text, &length);
 	if (rc < 0)
 		return rc;
 	at = strstr(text, start);
@@ -69,7 +69,7 @@ int ins_thread_place(pid_t pid, uint64_t tid, struct fib_sleeper_place *ret)
 	int rc;
 
 	snprintf(path, sizeof path, "/proc/%d/task/%" PRIu64 "/syscall", (int)pid, tid);
-	rc = ins_slurp(path, &text, &size);
+	rc = ins_read_file(path, &text, &size);
 	if (rc < 0)
 		return rc;
 	rc = fib_sleeper_parse(text, ret);
@@ -87,7 +87,7 @@ enum ins_thread ins_thread_look(pid_t pid, uint64_t tid, char name[INS_THREAD_NA
 	if (pid <= 0 || !same_numbers(pid))
 		return INS_THREAD_UNKNOWN;
 	snprintf(path, sizeof path, "/proc/%d/task/%" PRIu64 "/comm", (int)pid, tid);
-	rc = ins_slurp(path, &text, &size);
+	rc = ins_read_file(path, &text, &size);
 	if (rc == 0) {
 		text[strcspn(text, "\n")] = 0;
 		snprintf(name, INS_THREAD_NAME, "%s", text);

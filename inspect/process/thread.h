@@ -27,7 +27,7 @@ enum ins_thread ins_thread_look(pid_t pid, uint64_t tid, char name[INS_THREAD_NA
 /* The same name, of a thread by the number that we know it by; "" where it cannot be read. False then. */
 bool ins_thread_name(pid_t pid, uint64_t tid, char name[INS_THREAD_NAME]);
 
-/* A line "key:\tvalue" of the thread's status, like ins_rights_status(). 0, or a negative errno. */
+/* A line "key:\tvalue" of the thread's status, like ins_permission_status(). 0, or a negative errno. */
 int ins_thread_status(pid_t pid, uint64_t tid, const char *key, char *buf, size_t size);
 
 /* Where the thread sleeps in the system, from outside: 1: *ret; 0: it runs, or waits for a CPU. Or a negative errno: it has

@@ -14,7 +14,7 @@
 
 #include "inspect/process/thread.h"
 
-const char *ins_tracer_why(pid_t pid, pid_t tid, int rc, char *buf, size_t size)
+const char *ins_tracer_explain(pid_t pid, pid_t tid, int rc, char *buf, size_t size)
 {
 	char tracer[32] = "", name[INS_THREAD_NAME];
 	long who;

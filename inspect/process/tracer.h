@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /* Thread tid of a process whose memory we may read could not be traced: rc, a negative errno. The reason and the remedy. Returns buf. */
-const char *ins_tracer_why(pid_t pid, pid_t tid, int rc, char *buf, size_t size);
+const char *ins_tracer_explain(pid_t pid, pid_t tid, int rc, char *buf, size_t size);
 
-#define INS_TRACER_WHY 256 /* bytes that do for it */
+#define INS_TRACER_EXPLAIN_SIZE 256 /* bytes that do for it */
 
 #endif

@@ -89,19 +89,19 @@ void ins_columns_want(const struct ins_columns *columns, struct ins_request *req
 }
 
 /* What was put since at becomes a column. */
-static void align(const struct ins_column *c, struct ins_line *line, char *at)
+static void align(const struct ins_column *c, struct ins_strbuf *line, char *at)
 {
 	const char *gap;
 
 	if (c->right)
-		ins_line_right(line, at, c->width);
+		ins_strbuf_right(line, at, c->width);
 	else
-		ins_line_fill(line, at, c->width);
+		ins_strbuf_fill(line, at, c->width);
 	for (gap = c->gap; *gap; gap++)
-		ins_line_char(line, *gap);
+		ins_strbuf_char(line, *gap);
 }
 
-void ins_columns_title(const struct ins_columns *columns, struct ins_line *line)
+void ins_columns_title(const struct ins_columns *columns, struct ins_strbuf *line)
 {
 	unsigned i;
 
@@ -109,13 +109,13 @@ void ins_columns_title(const struct ins_columns *columns, struct ins_line *line)
 		const struct ins_column *c = &columns->column[i];
 		char *at = line->at;
 
-		ins_line_quoted(line, ins_field_title(&c->field));
+		ins_strbuf_quoted(line, ins_field_title(&c->field));
 		align(c, line, at);
 	}
 }
 
 void ins_columns_row(const struct ins_columns *columns, struct ins_sight *sight,
-		     struct ins_line *line)
+		     struct ins_strbuf *line)
 {
 	unsigned i;
 

@@ -26,8 +26,8 @@ int ins_columns_parse(const char *names, struct ins_columns *ret, struct ins_err
 void ins_columns_want(const struct ins_columns *columns, struct ins_request *request);
 
 /* The line over them, a fiber's line: appended, without a newline. */
-void ins_columns_title(const struct ins_columns *columns, struct ins_line *line);
+void ins_columns_title(const struct ins_columns *columns, struct ins_strbuf *line);
 void ins_columns_row(const struct ins_columns *columns, struct ins_sight *sight,
-		     struct ins_line *line);
+		     struct ins_strbuf *line);
 
 #endif

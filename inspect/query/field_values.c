@@ -94,14 +94,14 @@ const char *ins_field_names(void)
 {
 	static char names[512];
 	const struct ins_field_info *info;
-	struct ins_line l = ins_line(names, sizeof names);
+	struct ins_strbuf l = ins_strbuf(names, sizeof names);
 
 	for (info = ins_field_infos; info->name; info++) {
 		if (l.at > names)
-			ins_line_text(&l, ", ");
-		ins_line_text(&l, info->name);
+			ins_strbuf_text(&l, ", ");
+		ins_strbuf_text(&l, info->name);
 		if (info->name[strlen(info->name) - 1] == '.')
-			ins_line_text(&l, "KEY");
+			ins_strbuf_text(&l, "KEY");
 	}
 	return names;
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/model/words.h"
 #include "inspect/text/duration.h"
 
@@ -118,10 +118,10 @@ FIELD(get_waiting)
 
 	ins_words_wait(sight->layout, sight->fiber, true, sight->buf, sizeof sight->buf);
 	if (!sight->buf[0] && row->carrier != FIB_ROW_CARRIER_NONE) {
-		struct ins_line l = ins_line(sight->buf, sizeof sight->buf);
+		struct ins_strbuf l = ins_strbuf(sight->buf, sizeof sight->buf);
 
-		ins_line_text(&l, "on carrier ");
-		ins_line_number(&l, row->carrier);
+		ins_strbuf_text(&l, "on carrier ");
+		ins_strbuf_number(&l, row->carrier);
 	}
 	return text(sight->buf);
 }
@@ -129,12 +129,12 @@ FIELD(get_waiting)
 FIELD(get_object)
 {
 	const struct fib_row *row = row_of(sight);
-	struct ins_line l = ins_line(sight->buf, sizeof sight->buf);
+	struct ins_strbuf l = ins_strbuf(sight->buf, sizeof sight->buf);
 
 	if (row->object_name[0])
 		return text(row->object_name);
 	if (row->wait_object)
-		ins_line_hex(&l, row->wait_object);
+		ins_strbuf_hex(&l, row->wait_object);
 	return text(sight->buf);
 }
 
@@ -203,7 +203,7 @@ FIELD(get_pins)
 static struct ins_value place(struct ins_sight *sight, uint64_t pc, bool returned)
 {
 	const struct ins_frame *f = NULL;
-	struct ins_line l = ins_line(sight->buf, sizeof sight->buf);
+	struct ins_strbuf l = ins_strbuf(sight->buf, sizeof sight->buf);
 	size_t count = 0;
 
 	if (!pc)
@@ -215,7 +215,7 @@ static struct ins_value place(struct ins_sight *sight, uint64_t pc, bool returne
 		f += count - 1;
 	if (count && f->function)
 		return text(f->function);
-	ins_line_hex(&l, pc);
+	ins_strbuf_hex(&l, pc);
 	return text(sight->buf);
 }
 
@@ -314,18 +314,18 @@ struct ins_value ins_field_get(struct ins_sight *sight, const struct ins_field *
 }
 
 /* "912", "5.3k", "256k", "8m": bytes in at most four characters and a unit. */
-static void say_size(struct ins_line *l, uint64_t bytes)
+static void say_size(struct ins_strbuf *l, uint64_t bytes)
 {
-	ins_line_number(l, bytes < 1024 ? bytes : bytes < 10u << 20 ? bytes / 1024 : bytes >> 20);
+	ins_strbuf_number(l, bytes < 1024 ? bytes : bytes < 10u << 20 ? bytes / 1024 : bytes >> 20);
 	if (bytes >= 1024 && bytes < 10240) {
-		ins_line_char(l, '.');
-		ins_line_number(l, bytes % 1024 * 10 / 1024);
+		ins_strbuf_char(l, '.');
+		ins_strbuf_number(l, bytes % 1024 * 10 / 1024);
 	}
 	if (bytes >= 1024)
-		ins_line_char(l, bytes < 10u << 20 ? 'k' : 'm');
+		ins_strbuf_char(l, bytes < 10u << 20 ? 'k' : 'm');
 }
 
-static void say_number(struct ins_line *line, enum ins_field_kind kind, uint64_t number)
+static void say_number(struct ins_strbuf *line, enum ins_field_kind kind, uint64_t number)
 {
 	switch (kind) {
 	case INS_TIME:
@@ -335,32 +335,32 @@ static void say_number(struct ins_line *line, enum ins_field_kind kind, uint64_t
 		say_size(line, number);
 		break;
 	case INS_ADDRESS:
-		ins_line_hex(line, number);
+		ins_strbuf_hex(line, number);
 		break;
 	case INS_HOLDER:
 		if (number & FIB_HOLDER_THREAD)
-			ins_line_text(line, "thread:");
-		ins_line_number(line, number & ~FIB_HOLDER_THREAD);
+			ins_strbuf_text(line, "thread:");
+		ins_strbuf_number(line, number & ~FIB_HOLDER_THREAD);
 		break;
 	default:
-		ins_line_number(line, number);
+		ins_strbuf_number(line, number);
 	}
 }
 
-void ins_field_say(struct ins_line *line, const struct ins_field *field, struct ins_value value)
+void ins_field_say(struct ins_strbuf *line, const struct ins_field *field, struct ins_value value)
 {
 	if (!value.known && value.instead)
-		ins_line_text(line, value.instead);
+		ins_strbuf_text(line, value.instead);
 	else if (!value.known)
-		ins_line_char(line, '-');
+		ins_strbuf_char(line, '-');
 	else if (field->info->kind == INS_WORDS)
-		ins_line_text(line, value.text);
+		ins_strbuf_text(line, value.text);
 	else if (field->info->kind == INS_TEXT)
-		ins_line_quoted(line, value.text);
+		ins_strbuf_quoted(line, value.text);
 	else
 		say_number(line, field->info->kind, value.number);
 	if (value.of) {
-		ins_line_char(line, '/');
+		ins_strbuf_char(line, '/');
 		say_number(line, field->info->kind, value.of);
 	}
 }
@@ -368,7 +368,7 @@ void ins_field_say(struct ins_line *line, const struct ins_field *field, struct 
 const char *ins_field_words(const struct ins_field *field, struct ins_value value,
 			    char buf[INS_FIELD_WORDS])
 {
-	struct ins_line l = ins_line(buf, INS_FIELD_WORDS);
+	struct ins_strbuf l = ins_strbuf(buf, INS_FIELD_WORDS);
 
 	if (!value.known)
 		return NULL;

@@ -9,7 +9,7 @@
 #ifndef INS_FIELDS_H
 #define INS_FIELDS_H
 
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 #include "inspect/model/source.h"
 #include "inspect/symbols/symbolize.h"
 
@@ -89,7 +89,7 @@ bool ins_field_is_text(const struct ins_field *field); /* else a number */
 void ins_field_wants(const struct ins_field *field, struct ins_request *request);
 
 /* Append a value as a person reads it: "2m14s", "5.3k", "0x5f0a", a text made harmless; "-" for nothing. */
-void ins_field_say(struct ins_line *line, const struct ins_field *field, struct ins_value value);
+void ins_field_say(struct ins_strbuf *line, const struct ins_field *field, struct ins_value value);
 
 #define INS_FIELD_WORDS 64 /* no number is longer when it is said */
 

@@ -40,7 +40,7 @@ static void free_group(struct ins_group *g)
 	if (g) {
 		free(g->walk);
 		ins_variables_free(g->variables);
-		ins_spread_drop(&g->ages);
+		ins_distribution_drop(&g->ages);
 		free(g);
 	}
 }
@@ -180,7 +180,7 @@ static int count_in(struct ins_group *g, const struct fib_row *row)
 {
 	g->count++;
 	ins_sample_lowest(&g->ids, row->id);
-	return ins_spread_add(&g->ages, row->age);
+	return ins_distribution_add(&g->ages, row->age);
 }
 
 int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_fiber *fiber,
@@ -246,7 +246,7 @@ void ins_groups_sort(struct ins_groups *groups)
 	size_t i;
 
 	for (i = 0; i < groups->count; i++)
-		ins_spread_settle(&groups->at[i]->ages);
+		ins_distribution_settle(&groups->at[i]->ages);
 	if (groups->count)
 		qsort(groups->at, groups->count, sizeof(struct ins_group *), by_size);
 	free(groups->slots); /* they name places that have moved */

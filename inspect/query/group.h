@@ -14,7 +14,7 @@
 
 #include "inspect/text/sample.h"
 #include "inspect/model/source.h"
-#include "inspect/text/spread.h"
+#include "inspect/text/distribution.h"
 #include "inspect/text/texts.h"
 #include "inspect/unwind/unwind.h"
 #include "inspect/values/variables.h"
@@ -23,8 +23,8 @@ struct ins_group {
 	const struct ins_text_kept
 		*key; /* NULL: none; it counts the fibers of all groups that have it */
 	uint64_t count;
-	struct ins_sample ids;	/* the lowest ones */
-	struct ins_spread ages; /* ns */
+	struct ins_sample ids;	      /* the lowest ones */
+	struct ins_distribution ages; /* ns */
 	/* The first member; fields of its wait in which members differ are cleared. */
 	struct ins_fiber fiber;
 	bool same_wait; /* all members wait for the same object (or descriptor, or fiber) */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 #include "inspect/query/scan.h"
 
 #define NODES 256
@@ -238,7 +238,7 @@ void ins_select_wants(const struct ins_select *select, struct ins_request *reque
 
 /* The words that field may be equal to, with commas between. Whether text is one of them. */
 static bool is_word(const struct ins_field *field, const struct fib_layout *layout,
-		    const char *text, struct ins_line *words)
+		    const char *text, struct ins_strbuf *words)
 {
 	const char *word;
 	unsigned i;
@@ -246,8 +246,8 @@ static bool is_word(const struct ins_field *field, const struct fib_layout *layo
 	for (i = 0; (word = ins_field_word(field, layout, i)); i++) {
 		if (strcmp(word, text) == 0)
 			return true;
-		ins_line_text(words, i ? ", " : "");
-		ins_line_text(words, word);
+		ins_strbuf_text(words, i ? ", " : "");
+		ins_strbuf_text(words, word);
 	}
 	return i == 0;
 }
@@ -259,7 +259,7 @@ void ins_select_check(const struct ins_select *select, const struct fib_layout *
 
 	for (n = select->node; n < select->node + select->count; n++) {
 		char text[512];
-		struct ins_line words = ins_line(text, sizeof text);
+		struct ins_strbuf words = ins_strbuf(text, sizeof text);
 
 		if (n->kind == COMPARE && (n->op == INS_OP_EQUAL || n->op == INS_OP_NOT_EQUAL) &&
 		    !is_word(&n->field, layout, n->text, &words))

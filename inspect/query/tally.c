@@ -33,7 +33,7 @@ static void drop(struct ins_count *c)
 {
 	if (!c)
 		return;
-	ins_spread_drop(&c->ages);
+	ins_distribution_drop(&c->ages);
 	free(c->value);
 	free(c);
 }
@@ -57,7 +57,7 @@ static struct ins_count *new_count(const struct ins_tally *tally, struct ins_val
 {
 	struct ins_count *c = calloc(1, sizeof *c);
 	char said[512];
-	struct ins_line l = ins_line(said, sizeof said);
+	struct ins_strbuf l = ins_strbuf(said, sizeof said);
 
 	if (!c)
 		return NULL;
@@ -122,7 +122,7 @@ int ins_tally_add(struct ins_tally *tally, struct ins_sight *sight)
 	c->count++;
 	c->cpu += row->cpu;
 	ins_sample_lowest(&c->ids, row->id);
-	return ins_spread_add(&c->ages, row->age);
+	return ins_distribution_add(&c->ages, row->age);
 }
 
 static int by_count(const void *a, const void *b)
@@ -146,7 +146,7 @@ void ins_tally_sort(struct ins_tally *tally)
 		tally->at[tally->count++] = tally->nothing;
 	tally->nothing = NULL;
 	for (i = 0; i < tally->count; i++)
-		ins_spread_settle(&tally->at[i]->ages);
+		ins_distribution_settle(&tally->at[i]->ages);
 	if (tally->count)
 		qsort(tally->at, tally->count, sizeof(struct ins_count *), by_count);
 }

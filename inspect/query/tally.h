@@ -5,7 +5,7 @@
 
 #include "inspect/query/fields.h"
 #include "inspect/text/sample.h"
-#include "inspect/text/spread.h"
+#include "inspect/text/distribution.h"
 
 /* The fibers that share a value. */
 struct ins_count {
@@ -14,9 +14,9 @@ struct ins_count {
 	/* Of a text: as the program has it, perhaps not for a terminal. Else NULL. */
 	const char *text;
 	uint64_t count;
-	uint64_t cpu;		/* ns, of all of them */
-	struct ins_spread ages; /* ns */
-	struct ins_sample ids;	/* the lowest ones */
+	uint64_t cpu;		      /* ns, of all of them */
+	struct ins_distribution ages; /* ns */
+	struct ins_sample ids;	      /* the lowest ones */
 };
 
 struct ins_tally;

@@ -6,23 +6,23 @@
 #include <stdlib.h>
 
 struct ins_watch {
-	struct ins_change *change;
-	struct ins_leaders *leaders;
-	struct ins_shares *shares;
+	struct ins_delta *delta;
+	struct ins_top_n *top_n;
+	struct ins_group_totals *group_totals;
 	const struct ins_query *query; /* of the look under way */
 	struct ins_watch_totals totals;
-	size_t leader_count, share_count;
+	size_t top_n_count, group_totals_count;
 };
 
 int ins_watch_new(size_t most, struct ins_watch **ret)
 {
 	struct ins_watch *w = calloc(1, sizeof *w);
-	int rc = w ? ins_change_new(&w->change) : -ENOMEM;
+	int rc = w ? ins_delta_new(&w->delta) : -ENOMEM;
 
 	if (rc == 0)
-		rc = ins_leaders_new(most, &w->leaders);
+		rc = ins_top_n_new(most, &w->top_n);
 	if (rc == 0)
-		rc = ins_shares_new(&w->shares);
+		rc = ins_group_totals_new(&w->group_totals);
 	if (rc < 0)
 		ins_watch_free(w);
 	*ret = rc < 0 ? NULL : w;
@@ -33,25 +33,25 @@ void ins_watch_free(struct ins_watch *watch)
 {
 	if (!watch)
 		return;
-	ins_change_free(watch->change);
-	ins_leaders_free(watch->leaders);
-	ins_shares_free(watch->shares);
+	ins_delta_free(watch->delta);
+	ins_top_n_free(watch->top_n);
+	ins_group_totals_free(watch->group_totals);
 	free(watch);
 }
 
-void ins_watch_of_lives(struct ins_watch *watch)
+void ins_watch_since_spawn(struct ins_watch *watch)
 {
-	ins_change_of_lives(watch->change);
+	ins_delta_since_spawn(watch->delta);
 }
 
 void ins_watch_begin(struct ins_watch *watch, const struct ins_query *query)
 {
 	watch->query = query;
 	watch->totals = (struct ins_watch_totals){0};
-	ins_change_begin(watch->change);
-	ins_leaders_begin(watch->leaders, &query->sort, query->backwards);
+	ins_delta_begin(watch->delta);
+	ins_top_n_begin(watch->top_n, &query->sort, query->backwards);
 	if (query->group.info)
-		ins_shares_begin(watch->shares, &query->group);
+		ins_group_totals_begin(watch->group_totals, &query->group);
 }
 
 static unsigned at_most(unsigned n, unsigned size)
@@ -60,7 +60,7 @@ static unsigned at_most(unsigned n, unsigned size)
 }
 
 static void count_in(struct ins_watch_totals *t, const struct fib_row *row,
-		     const struct ins_did *did)
+		     const struct ins_fiber_delta *did)
 {
 	t->fibers++;
 	t->state[at_most(row->state, INS_WATCH_STATES)]++;
@@ -72,8 +72,8 @@ static void count_in(struct ins_watch_totals *t, const struct fib_row *row,
 
 int ins_watch_add(struct ins_watch *watch, struct ins_sight *sight)
 {
-	struct ins_did did;
-	int rc = ins_change_add(watch->change, sight->fiber, &did);
+	struct ins_fiber_delta did;
+	int rc = ins_delta_add(watch->delta, sight->fiber, &did);
 
 	if (rc < 0)
 		return rc;
@@ -81,17 +81,19 @@ int ins_watch_add(struct ins_watch *watch, struct ins_sight *sight)
 	if (watch->query->select && !ins_select_test(watch->query->select, sight))
 		return 0;
 	watch->totals.matched++;
-	ins_leaders_add(watch->leaders, sight, &did);
-	return watch->query->group.info ? ins_shares_add(watch->shares, sight, &did) : 0;
+	ins_top_n_add(watch->top_n, sight, &did);
+	return watch->query->group.info ? ins_group_totals_add(watch->group_totals, sight, &did)
+					: 0;
 }
 
 void ins_watch_end(struct ins_watch *watch)
 {
-	watch->totals.ns = ins_change_ns(watch->change);
-	watch->totals.fresh = ins_change_fresh(watch->change);
-	watch->totals.gone = ins_change_gone(watch->change);
-	watch->leader_count = ins_leaders_end(watch->leaders);
-	watch->share_count = watch->query->group.info ? ins_shares_end(watch->shares) : 0;
+	watch->totals.ns = ins_delta_ns(watch->delta);
+	watch->totals.fresh = ins_delta_fresh(watch->delta);
+	watch->totals.gone = ins_delta_gone(watch->delta);
+	watch->top_n_count = ins_top_n_end(watch->top_n);
+	watch->group_totals_count =
+		watch->query->group.info ? ins_group_totals_end(watch->group_totals) : 0;
 }
 
 const struct ins_watch_totals *ins_watch_totals(const struct ins_watch *watch)
@@ -99,24 +101,24 @@ const struct ins_watch_totals *ins_watch_totals(const struct ins_watch *watch)
 	return &watch->totals;
 }
 
-size_t ins_watch_leaders(const struct ins_watch *watch)
+size_t ins_watch_top_n(const struct ins_watch *watch)
 {
-	return watch->leader_count;
+	return watch->top_n_count;
 }
 
-const struct ins_leader *ins_watch_leader(const struct ins_watch *watch, size_t i)
+const struct ins_top_n_row *ins_watch_top_n_row(const struct ins_watch *watch, size_t i)
 {
-	return ins_leaders_at(watch->leaders, i);
+	return ins_top_n_at(watch->top_n, i);
 }
 
-size_t ins_watch_shares(const struct ins_watch *watch)
+size_t ins_watch_group_totals(const struct ins_watch *watch)
 {
-	return watch->share_count;
+	return watch->group_totals_count;
 }
 
-const struct ins_shares *ins_watch_groups(const struct ins_watch *watch)
+const struct ins_group_totals *ins_watch_groups(const struct ins_watch *watch)
 {
-	return watch->shares;
+	return watch->group_totals;
 }
 
 /* Counts of a broken program may be anything. */

@@ -8,9 +8,9 @@
 #ifndef INS_WATCH_H
 #define INS_WATCH_H
 
-#include "inspect/query/leaders.h"
+#include "inspect/query/top_n.h"
 #include "inspect/query/query.h"
-#include "inspect/query/shares.h"
+#include "inspect/query/group_totals.h"
 
 #define INS_WATCH_STATES 8
 #define INS_WATCH_WAITS	 64
@@ -31,8 +31,8 @@ struct ins_watch;
 int ins_watch_new(size_t most, struct ins_watch **ret);
 void ins_watch_free(struct ins_watch *watch); /* NULL: nothing */
 
-/* Looks are all at the same snapshot: what a fiber did is since it was spawned (change.h). Before the first look. */
-void ins_watch_of_lives(struct ins_watch *watch);
+/* Looks are all at the same snapshot: what a fiber did is since it was spawned (delta.h). Before the first look. */
+void ins_watch_since_spawn(struct ins_watch *watch);
 
 /* query: which fibers match, the order of the leaders, the groups; of these a sort is needed. It must stay until the end, and the
  * next look may have another one. */
@@ -42,10 +42,10 @@ void ins_watch_end(struct ins_watch *watch);
 
 /* Of the last look that has ended; until the next one begins. */
 const struct ins_watch_totals *ins_watch_totals(const struct ins_watch *watch);
-size_t ins_watch_leaders(const struct ins_watch *watch);
-const struct ins_leader *ins_watch_leader(const struct ins_watch *watch, size_t i);
-size_t ins_watch_shares(const struct ins_watch *watch);
-const struct ins_shares *ins_watch_groups(const struct ins_watch *watch);
+size_t ins_watch_top_n(const struct ins_watch *watch);
+const struct ins_top_n_row *ins_watch_top_n_row(const struct ins_watch *watch, size_t i);
+size_t ins_watch_group_totals(const struct ins_watch *watch);
+const struct ins_group_totals *ins_watch_groups(const struct ins_watch *watch);
 
 /* n in ns as thousandths of that time (1000: one CPU all of the time); n as so many a second. 0 for no time. */
 uint64_t ins_watch_permille(uint64_t n, int64_t ns);

@@ -151,7 +151,7 @@ static int group_ran(struct adding *add)
 	if (!a->ran)
 		return -ENOMEM;
 	for (i = 0; i < a->fibers; i++)
-		a->ran[i] = (struct ins_ran){ins_replay_lives(add->replay)->at[i].entry, 1,
+		a->ran[i] = (struct ins_ran){ins_replay_fibers(add->replay)->at[i].entry, 1,
 					     a->fiber[i]};
 	qsort(a->ran, a->fibers, sizeof *a->ran, by_entry);
 	for (i = 0; i < a->fibers; i++) {
@@ -176,7 +176,7 @@ static int make_room(struct adding *add)
 	size_t i;
 
 	a->length = r->head.ended - r->head.began;
-	a->fibers = ins_replay_lives(add->replay)->count;
+	a->fibers = ins_replay_fibers(add->replay)->count;
 	a->fiber = calloc(a->fibers + 1, sizeof *a->fiber);
 	a->carried = calloc(r->rings + 1, sizeof *a->carried);
 	add->carried = calloc(r->rings + 1, sizeof(struct ins_carried *));
@@ -197,11 +197,11 @@ int ins_account_new(const struct ins_recording *recording, struct ins_replay *re
 	static const struct ins_replay_ops ops = {take_slice, take_wakeup, take_event};
 	struct adding add = {
 		.a = calloc(1, sizeof *add.a), .recording = recording, .replay = replay};
-	struct ins_seen *seen = NULL;
+	struct ins_sample_match *seen = NULL;
 	int rc = add.a ? make_room(&add) : -ENOMEM;
 
 	if (rc == 0)
-		rc = ins_seen_new(recording, replay, &seen);
+		rc = ins_sample_match_new(recording, replay, &seen);
 	if (rc == 0) {
 		add.waits.account = add.a;
 		add.waits.recording = recording;
@@ -214,7 +214,7 @@ int ins_account_new(const struct ins_recording *recording, struct ins_replay *re
 		rc = group_ran(&add);
 	}
 	ins_account_waits_drop(&add.waits);
-	ins_seen_free(seen);
+	ins_sample_match_free(seen);
 	free(add.carried);
 	if (rc < 0)
 		ins_account_free(add.a);
@@ -230,7 +230,7 @@ void ins_account_free(struct ins_account *a)
 	free(a->fiber);
 	free(a->waited);
 	free(a->ran);
-	free(a->stood);
+	free(a->stack_waits);
 	free(a->carried);
 	free(a);
 }

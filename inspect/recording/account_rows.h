@@ -44,7 +44,7 @@ struct ins_ran {
 };
 
 /* Waits in the same place, of those that were looked at. */
-struct ins_stood {
+struct ins_stack_waits {
 	const char *stack;
 	uint64_t fibers, waits, at_end, cut;
 	int64_t ns, most;
@@ -64,14 +64,14 @@ struct ins_account {
 	int64_t length; /* ns of the recording */
 	struct ins_spent all;
 	struct ins_counts counts;
-	struct ins_spent *fiber; /* of each, as ins_replay_lives() numbers them */
+	struct ins_spent *fiber; /* of each, as ins_replay_fibers() numbers them */
 	size_t fibers;
 	struct ins_waited *waited; /* the longest first */
 	size_t waiteds;
 	struct ins_ran *ran; /* who ran longest first */
 	size_t rans;
-	struct ins_stood *stood; /* the longest first */
-	size_t stoods;
+	struct ins_stack_waits *stack_waits; /* the longest first */
+	size_t stack_waits_count;
 	int64_t sampled;	     /* of all.waiting: these; the rest nobody looked at */
 	uint64_t sampled_waits;	     /* of all.waits */
 	struct ins_carried *carried; /* of each ring but those of everybody else */

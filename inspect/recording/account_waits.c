@@ -52,30 +52,32 @@ static int make_room(void **array, size_t *room, size_t count, size_t each)
 static int stack_row(struct ins_account_waits *w, const char *stack, size_t *ret)
 {
 	struct ins_account *a = w->account;
-	int rc = make_room((void **)&a->stood, &w->stacks_room, a->stoods, sizeof *a->stood);
+	int rc = make_room((void **)&a->stack_waits, &w->stacks_room, a->stack_waits_count,
+			   sizeof *a->stack_waits);
 
 	if (rc == 0)
 		rc = ins_pairs_add(&w->stacks, (uintptr_t)stack, 0, ret);
 	if (rc <= 0)
 		return rc;
-	a->stood[a->stoods++] = (struct ins_stood){.stack = stack};
+	a->stack_waits[a->stack_waits_count++] = (struct ins_stack_waits){.stack = stack};
 	return 0;
 }
 
-static int add_stood(struct ins_account_waits *w, const struct ins_slice *s, int64_t ns, size_t row)
+static int add_stack_waits(struct ins_account_waits *w, const struct ins_slice *s, int64_t ns,
+			   size_t row)
 {
-	struct ins_stood *stood = &w->account->stood[row];
+	struct ins_stack_waits *stack_waits = &w->account->stack_waits[row];
 	const int rc = ins_pairs_add(&w->fibers, row, s->fiber, NULL);
 
 	if (rc < 0)
 		return rc;
-	stood->fibers += (uint64_t)rc;
-	stood->waits++;
-	stood->at_end += (s->flags & INS_SLICE_GOES_ON) != 0;
-	stood->cut += (s->flags & INS_SLICE_CUT) != 0;
-	ins_add_ns(&stood->ns, ns);
-	if (ns > stood->most)
-		stood->most = ns;
+	stack_waits->fibers += (uint64_t)rc;
+	stack_waits->waits++;
+	stack_waits->at_end += (s->flags & INS_SLICE_GOES_ON) != 0;
+	stack_waits->cut += (s->flags & INS_SLICE_CUT) != 0;
+	ins_add_ns(&stack_waits->ns, ns);
+	if (ns > stack_waits->most)
+		stack_waits->most = ns;
 	w->account->sampled_waits++;
 	ins_add_ns(&w->account->sampled, ns);
 	return 0;
@@ -95,7 +97,8 @@ static int wait_row(struct ins_account_waits *w, const struct ins_slice *s, uint
 
 	rc = make_room((void **)&a->waited, &w->rows_room, a->waiteds, sizeof *a->waited);
 	if (rc == 0 && w->rows_room != room) {
-		struct ins_spread *lengths = realloc(w->lengths, w->rows_room * sizeof *w->lengths);
+		struct ins_distribution *lengths =
+			realloc(w->lengths, w->rows_room * sizeof *w->lengths);
 
 		if (lengths) {
 			w->lengths = lengths;
@@ -109,7 +112,7 @@ static int wait_row(struct ins_account_waits *w, const struct ins_slice *s, uint
 				   named ? s->object : place, ret);
 	if (rc <= 0)
 		return rc;
-	w->lengths[a->waiteds] = (struct ins_spread){0};
+	w->lengths[a->waiteds] = (struct ins_distribution){0};
 	a->waited[a->waiteds++] = (struct ins_waited){
 		.object = shares_object(s->kind) && s->kind != FIB_WAIT_FD ? s->object : 0,
 		.arg = s->kind == FIB_WAIT_FD ? s->arg : 0,
@@ -117,7 +120,7 @@ static int wait_row(struct ins_account_waits *w, const struct ins_slice *s, uint
 		.ways = (uint8_t)ways,
 		.pinned = pinned,
 		.named = named,
-		.stack = named || place == NOWHERE ? NULL : a->stood[place].stack,
+		.stack = named || place == NOWHERE ? NULL : a->stack_waits[place].stack,
 	};
 	return 0;
 }
@@ -132,7 +135,7 @@ static int is_another(struct ins_account_waits *w, const struct ins_slice *s, si
 
 int ins_account_waits_add(struct ins_account_waits *w, const struct ins_slice *s)
 {
-	const char *stack = ins_seen_stack(w->seen, s);
+	const char *stack = ins_sample_match_stack(w->seen, s);
 	const int64_t ns = ins_slice_length(s);
 	struct ins_waited *row;
 	size_t place = 0, at = 0;
@@ -141,7 +144,7 @@ int ins_account_waits_add(struct ins_account_waits *w, const struct ins_slice *s
 	if (stack)
 		rc = stack_row(w, stack, &place);
 	if (rc == 0 && stack)
-		rc = add_stood(w, s, ns, place);
+		rc = add_stack_waits(w, s, ns, place);
 	if (rc == 0)
 		rc = wait_row(w, s, stack ? place : NOWHERE, &at);
 	another = rc == 0 ? is_another(w, s, at) : rc;
@@ -157,7 +160,7 @@ int ins_account_waits_add(struct ins_account_waits *w, const struct ins_slice *s
 		ins_add_ns(&row->sampled, ns);
 	if (ns > row->most)
 		row->most = ns;
-	return ins_spread_add(&w->lengths[at], ns);
+	return ins_distribution_add(&w->lengths[at], ns);
 }
 
 /* -- all of it -- */
@@ -173,9 +176,9 @@ static int by_ns(const void *a, const void *b)
 	return x->object < y->object ? -1 : x->object > y->object;
 }
 
-static int by_stood(const void *a, const void *b)
+static int by_stack_waits(const void *a, const void *b)
 {
-	const struct ins_stood *x = a, *y = b;
+	const struct ins_stack_waits *x = a, *y = b;
 
 	return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : strcmp(x->stack, y->stack);
 }
@@ -186,13 +189,13 @@ void ins_account_waits_end(struct ins_account_waits *w)
 	size_t i;
 
 	for (i = 0; i < a->waiteds; i++) {
-		ins_spread_settle(&w->lengths[i]);
+		ins_distribution_settle(&w->lengths[i]);
 		a->waited[i].median = w->lengths[i].median;
 	}
 	if (a->waiteds)
 		qsort(a->waited, a->waiteds, sizeof *a->waited, by_ns);
-	if (a->stoods)
-		qsort(a->stood, a->stoods, sizeof *a->stood, by_stood);
+	if (a->stack_waits_count)
+		qsort(a->stack_waits, a->stack_waits_count, sizeof *a->stack_waits, by_stack_waits);
 }
 
 void ins_account_waits_drop(struct ins_account_waits *w)
@@ -200,7 +203,7 @@ void ins_account_waits_drop(struct ins_account_waits *w)
 	size_t i;
 
 	for (i = 0; w->lengths && i < w->account->waiteds; i++)
-		ins_spread_drop(&w->lengths[i]);
+		ins_distribution_drop(&w->lengths[i]);
 	free(w->lengths);
 	ins_pairs_drop(&w->rows);
 	ins_pairs_drop(&w->stacks);

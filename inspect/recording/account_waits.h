@@ -5,17 +5,17 @@
 
 #include "inspect/recording/account_rows.h"
 #include "inspect/text/pairs.h"
-#include "inspect/recording/seen.h"
-#include "inspect/text/spread.h"
+#include "inspect/recording/sample_match.h"
+#include "inspect/text/distribution.h"
 
 /* Zeroed, and the first three set. */
 struct ins_account_waits {
 	struct ins_account *account;
 	const struct ins_recording *recording;
-	const struct ins_seen *seen;
+	const struct ins_sample_match *seen;
 	struct ins_pairs rows, stacks;	  /* by what makes them one; the stacks by their text */
 	struct ins_pairs objects, fibers; /* of a row, of a stack: those it has been counted for */
-	struct ins_spread *lengths;	  /* of each row */
+	struct ins_distribution *lengths; /* of each row */
 	size_t rows_room, stacks_room;
 };
 

@@ -291,7 +291,7 @@ int ins_recording_read(const void *bytes, size_t size, const char *name, struct 
 int ins_recording_open(const char *path, struct ins_error *error, struct ins_recording **ret)
 {
 	FILE *in = fopen(path, "re");
-	char denied[INS_ACCESS_WHY];
+	char denied[INS_ACCESS_EXPLAIN_SIZE];
 	struct stat st;
 	char *bytes;
 	size_t n;
@@ -303,7 +303,7 @@ int ins_recording_open(const char *path, struct ins_error *error, struct ins_rec
 			fclose(in);
 		return ins_error_set(
 			error, rc ? rc : -EINVAL, "%s: %s", path,
-			rc ? ins_access_why(path, INS_ACCESS_READ, rc, denied, sizeof denied)
+			rc ? ins_access_explain(path, INS_ACCESS_READ, rc, denied, sizeof denied)
 			   : "is no file");
 	}
 	rc = (uint64_t)st.st_size > INS_RECORDING_MAX ? -EFBIG : -ENOMEM;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 #define HALF 16 /* bytes of a name that one event has */
 
@@ -195,7 +195,7 @@ const char *ins_recording_call(const struct ins_recording *r, uint64_t fiber, ch
 
 	if (name)
 		snprintf(buf, size, "%" PRIu64 " \"%s\"", fiber,
-			 ins_plain_quoted(name, plain, sizeof plain));
+			 ins_escape_quoted(name, plain, sizeof plain));
 	else
 		snprintf(buf, size, "%" PRIu64, fiber);
 	return buf;
@@ -207,7 +207,7 @@ const char *ins_recording_wait(const struct ins_recording *r, unsigned kind, uin
 	const char *name = ins_recording_object(r, object);
 	char word[64], plain[160];
 
-	ins_plain(ins_recording_kind(r, kind), word, sizeof word);
+	ins_escape(ins_recording_kind(r, kind), word, sizeof word);
 	if (kind == FIB_WAIT_FD)
 		snprintf(buf, size, "%s %" PRIu32, word, arg);
 	else if (kind == FIB_WAIT_JOIN)
@@ -215,7 +215,7 @@ const char *ins_recording_wait(const struct ins_recording *r, unsigned kind, uin
 			 ins_recording_call(r, object, plain, sizeof plain));
 	else if (name)
 		snprintf(buf, size, "%s \"%s\"@0x%" PRIx64, word,
-			 ins_plain_quoted(name, plain, sizeof plain), object);
+			 ins_escape_quoted(name, plain, sizeof plain), object);
 	else if (object && kind != FIB_WAIT_SLEEP)
 		snprintf(buf, size, "%s@0x%" PRIx64, word, object);
 	else

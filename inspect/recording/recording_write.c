@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/text/draft.h"
+#include "inspect/text/atomic_file.h"
 
 struct ins_recording_writer {
 	FILE *out;
-	char *path, *draft;
+	char *path, *atomic_file;
 	bool replace;
 	int rc; /* the first error */
 	struct ins_recording_part part;
@@ -94,14 +94,14 @@ static void let_go(struct ins_recording_writer *w)
 	if (w->out)
 		fclose(w->out);
 	free(w->path);
-	free(w->draft);
+	free(w->atomic_file);
 	free(w);
 }
 
 void ins_recording_drop(struct ins_recording_writer *w)
 {
 	if (w->out)
-		unlink(w->draft);
+		unlink(w->atomic_file);
 	let_go(w);
 }
 
@@ -109,36 +109,36 @@ int ins_recording_begin(const char *path, bool replace, const struct ins_recordi
 			struct ins_error *error, struct ins_recording_writer **ret)
 {
 	struct ins_recording_writer *w = calloc(1, sizeof *w);
-	struct ins_recording_head draft = *head;
+	struct ins_recording_head atomic_file = *head;
 	int fd = -1, rc = -ENOMEM;
 
 	if (!w)
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	w->replace = replace;
 	w->path = strdup(path);
-	if (asprintf(&w->draft, "%s.XXXXXX", path) < 0)
-		w->draft = NULL;
-	if (w->path && w->draft) {
+	if (asprintf(&w->atomic_file, "%s.XXXXXX", path) < 0)
+		w->atomic_file = NULL;
+	if (w->path && w->atomic_file) {
 		rc = !replace && access(path, F_OK) == 0 ? -EEXIST : 0;
-		if (rc == 0 && (fd = mkostemp(w->draft, O_CLOEXEC)) < 0)
+		if (rc == 0 && (fd = mkostemp(w->atomic_file, O_CLOEXEC)) < 0)
 			rc = -errno;
 		if (rc == 0 && !(w->out = fdopen(fd, "w+")))
 			rc = -ENOMEM;
 	}
 	if (rc == 0) {
-		draft.ended = 0;
-		put(w, &draft, sizeof draft);
+		atomic_file.ended = 0;
+		put(w, &atomic_file, sizeof atomic_file);
 		*ret = w;
 		return 0;
 	}
 	if (fd >= 0 && !w->out) {
 		close(fd);
-		unlink(w->draft);
+		unlink(w->atomic_file);
 	}
 	let_go(w);
 	if (rc == -EEXIST)
 		return ins_error_set(error, rc, "%s: is there: --force replaces it", path);
-	return ins_draft_cannot(path, rc, error);
+	return ins_atomic_file_cannot(path, rc, error);
 }
 
 int ins_recording_end(struct ins_recording_writer *w, const struct ins_recording_head *head,
@@ -150,13 +150,13 @@ int ins_recording_end(struct ins_recording_writer *w, const struct ins_recording
 	put_at(w, 0, head, sizeof *head);
 	if (w->rc == 0 && (fflush(w->out) != 0 || fsync(fileno(w->out)) < 0))
 		w->rc = -errno;
-	if (w->rc == 0 &&
-	    renameat2(AT_FDCWD, w->draft, AT_FDCWD, w->path, w->replace ? 0 : RENAME_NOREPLACE) < 0)
+	if (w->rc == 0 && renameat2(AT_FDCWD, w->atomic_file, AT_FDCWD, w->path,
+				    w->replace ? 0 : RENAME_NOREPLACE) < 0)
 		w->rc = -errno;
 	rc = w->rc;
 	if (rc < 0) {
-		ins_draft_cannot(w->path, rc, error);
-		unlink(w->draft);
+		ins_atomic_file_cannot(w->path, rc, error);
+		unlink(w->atomic_file);
 	}
 	let_go(w);
 	return rc;

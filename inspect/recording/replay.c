@@ -20,9 +20,9 @@
 
 static struct ins_does *find(const struct ins_replay *p, uint64_t id)
 {
-	const struct ins_life *life = ins_lives_find(&p->lives, id);
+	const struct ins_fiber_table_entry *life = ins_fiber_table_find(&p->fiber_table, id);
 
-	return life ? &p->doing[life - p->lives.at] : NULL;
+	return life ? &p->doing[life - p->fiber_table.at] : NULL;
 }
 
 /* The ring of a carrier's index, where there is only one. */
@@ -56,9 +56,9 @@ int ins_replay_new(const struct ins_recording *r, struct ins_replay **ret)
 {
 	struct ins_replay *p = calloc(1, sizeof *p);
 
-	if (p && ins_lives_make(r, &p->lives) == 0) {
+	if (p && ins_fiber_table_make(r, &p->fiber_table) == 0) {
 		p->recording = r;
-		p->doing = calloc(p->lives.count + 1, sizeof *p->doing);
+		p->doing = calloc(p->fiber_table.count + 1, sizeof *p->doing);
 		p->track = calloc(r->rings + 1, sizeof *p->track);
 	}
 	if (!p || !p->doing || !p->track || find_rings(p) < 0 || ins_holes_new(p) < 0) {
@@ -73,7 +73,7 @@ void ins_replay_free(struct ins_replay *p)
 {
 	if (!p)
 		return;
-	ins_lives_free(&p->lives);
+	ins_fiber_table_free(&p->fiber_table);
 	free(p->doing);
 	free(p->track);
 	free(p->ring);
@@ -81,9 +81,9 @@ void ins_replay_free(struct ins_replay *p)
 	free(p);
 }
 
-const struct ins_lives *ins_replay_lives(const struct ins_replay *p)
+const struct ins_fiber_table *ins_replay_fibers(const struct ins_replay *p)
 {
-	return &p->lives;
+	return &p->fiber_table;
 }
 
 /* -- slices -- */
@@ -281,7 +281,7 @@ static void finish(struct ins_replay *p)
 	const int64_t ended = p->recording->head.ended;
 	size_t i;
 
-	for (i = 0; i < p->lives.count; i++) {
+	for (i = 0; i < p->fiber_table.count; i++) {
 		struct ins_does *l = &p->doing[i];
 
 		if (!l->touched && l->life->first)
@@ -318,10 +318,10 @@ static void rewind_all(struct ins_replay *p)
 {
 	size_t i;
 
-	for (i = 0; i < p->lives.count; i++)
-		p->doing[i] = (struct ins_does){.life = &p->lives.at[i]};
+	for (i = 0; i < p->fiber_table.count; i++)
+		p->doing[i] = (struct ins_does){.life = &p->fiber_table.at[i]};
 	memset(p->track, 0, p->recording->rings * sizeof *p->track);
-	for (i = 0; i < p->lives.count; i++)
+	for (i = 0; i < p->fiber_table.count; i++)
 		note_first(p, &p->doing[i]);
 	ins_holes_rewind(p);
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "inspect/recording/lives.h"
+#include "inspect/recording/fiber_table.h"
 #include "inspect/recording/recording.h"
 
 enum ins_doing {
@@ -31,7 +31,7 @@ enum ins_doing {
 
 struct ins_slice {
 	uint64_t fiber;
-	size_t index; /* of the fiber in ins_replay_lives() */
+	size_t index; /* of the fiber in ins_replay_fibers() */
 	enum ins_doing doing;
 	uint32_t ring; /* RUNNING, PINNED: whose carrier; INS_NO_RING: not known */
 	int64_t from, to;
@@ -69,6 +69,6 @@ void ins_replay_free(struct ins_replay *replay);
 void ins_replay_play(struct ins_replay *replay, const struct ins_replay_ops *ops, void *context);
 
 /* The fibers that occur: a slice's index is one's place among them. */
-const struct ins_lives *ins_replay_lives(const struct ins_replay *replay);
+const struct ins_fiber_table *ins_replay_fibers(const struct ins_replay *replay);
 
 #endif

@@ -140,25 +140,26 @@ static int by_time(const void *a, const void *b)
 static void note_sightings(struct ins_replay *p)
 {
 	const struct ins_recording *r = p->recording;
-	const struct ins_life *l;
+	const struct ins_fiber_table_entry *l;
 	size_t i;
 
-	for (i = 0; i < p->lives.count; i++)
-		if (p->lives.at[i].last)
+	for (i = 0; i < p->fiber_table.count; i++)
+		if (p->fiber_table.at[i].last)
 			p->sighting[p->sightings++] =
-				(struct ins_sighting){p->lives.at[i].last->seen, i};
+				(struct ins_sighting){p->fiber_table.at[i].last->seen, i};
 	for (i = 0; i < r->samples; i++)
-		if ((l = ins_lives_find(&p->lives, r->sample[i].fiber)))
-			p->sighting[p->sightings++] =
-				(struct ins_sighting){r->sample[i].from, (size_t)(l - p->lives.at)};
+		if ((l = ins_fiber_table_find(&p->fiber_table, r->sample[i].fiber)))
+			p->sighting[p->sightings++] = (struct ins_sighting){
+				r->sample[i].from, (size_t)(l - p->fiber_table.at)};
 	if (p->sightings)
 		qsort(p->sighting, p->sightings, sizeof *p->sighting, by_time);
 }
 
 int ins_holes_new(struct ins_replay *p)
 {
-	p->open = malloc((p->lives.count + 1) * sizeof(struct ins_does *));
-	p->sighting = malloc((p->lives.count + p->recording->samples + 1) * sizeof *p->sighting);
+	p->open = malloc((p->fiber_table.count + 1) * sizeof(struct ins_does *));
+	p->sighting =
+		malloc((p->fiber_table.count + p->recording->samples + 1) * sizeof *p->sighting);
 	if (!p->open || !p->sighting)
 		return -ENOMEM;
 	note_sightings(p);
@@ -184,7 +185,7 @@ void ins_holes_rewind(struct ins_replay *p)
 
 	p->blind_until = 0;
 	p->opens = p->passed = 0;
-	for (i = 0; i < p->lives.count; i++)
+	for (i = 0; i < p->fiber_table.count; i++)
 		ins_holes_open(p, &p->doing[i]);
 }
 

@@ -3,13 +3,13 @@
 #ifndef INS_REPLAY_STATE_H
 #define INS_REPLAY_STATE_H
 
-#include "inspect/recording/lives.h"
+#include "inspect/recording/fiber_table.h"
 #include "inspect/recording/replay.h"
 #include "layout/layout.h"
 
 /* What a fiber does. */
 struct ins_does {
-	const struct ins_life *life;
+	const struct ins_fiber_table_entry *life;
 	enum ins_doing doing;
 	bool woken;   /* while it is about to leave */
 	bool touched; /* what it does now, an event has said */
@@ -41,7 +41,7 @@ struct ins_sighting {
 
 struct ins_replay {
 	const struct ins_recording *recording;
-	struct ins_lives lives;
+	struct ins_fiber_table fiber_table;
 	struct ins_does *doing;
 	struct ins_track *track;
 	uint32_t *ring; /* of a carrier's index; INS_NO_RING: none, or several */

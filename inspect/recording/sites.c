@@ -26,7 +26,7 @@ void ins_sites_free(struct ins_sites *sites)
 	if (!sites)
 		return;
 	for (i = 0; i < sites->count; i++) {
-		ins_spread_drop(&sites->at[i]->durations);
+		ins_distribution_drop(&sites->at[i]->durations);
 		free(sites->at[i]);
 	}
 	free(sites->at);
@@ -98,7 +98,7 @@ int ins_sites_add(struct ins_sites *sites, struct ins_symbols *symbols,
 			s = sites->at[i];
 	if (!s)
 		s = new_site(sites);
-	if (!s || ins_spread_add(&s->durations, duration) < 0)
+	if (!s || ins_distribution_add(&s->durations, duration) < 0)
 		return -ENOMEM;
 	note_time(s, event);
 	s->count++;
@@ -128,7 +128,7 @@ void ins_sites_sort(struct ins_sites *sites)
 	size_t i;
 
 	for (i = 0; i < sites->count; i++)
-		ins_spread_settle(&sites->at[i]->durations);
+		ins_distribution_settle(&sites->at[i]->durations);
 	if (sites->count)
 		qsort(sites->at, sites->count, sizeof(struct ins_site *), by_total);
 }

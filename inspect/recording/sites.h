@@ -12,7 +12,7 @@
 #include "inspect/symbols/symbolize.h"
 #include "inspect/unwind/unwind.h"
 #include "inspect/text/sample.h"
-#include "inspect/text/spread.h"
+#include "inspect/text/distribution.h"
 
 struct ins_site {
 	uint64_t count, lasting;
@@ -24,7 +24,7 @@ struct ins_site {
 		int64_t began, ago, wall; /* see struct ins_event */
 	} first, last;
 	int64_t total; /* ns */
-	struct ins_spread durations;
+	struct ins_distribution durations;
 };
 
 struct ins_sites;

@@ -14,7 +14,7 @@
 
 #include <fiber/fiber.h>
 
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 #include "inspect/waits/waiters.h"
@@ -22,7 +22,7 @@
 struct sentence {
 	struct ins_table *table;
 	const struct fib_layout *layout;
-	struct ins_line line;
+	struct ins_strbuf line;
 	uint64_t passed[INS_EXPLAIN_LINKS];
 	bool ends[INS_EXPLAIN_LINKS]; /* its wait has a deadline */
 	unsigned count;
@@ -30,13 +30,13 @@ struct sentence {
 
 static void say(struct sentence *w, const char *text)
 {
-	ins_line_text(&w->line, text);
+	ins_strbuf_text(&w->line, text);
 }
 
 static void say_number(struct sentence *w, const char *before, uint64_t number, const char *after)
 {
 	say(w, before);
-	ins_line_number(&w->line, number);
+	ins_strbuf_number(&w->line, number);
 	say(w, after);
 }
 
@@ -62,7 +62,7 @@ static void say_fiber(struct sentence *w, uint64_t id)
 	if (!fiber.row.name[0])
 		return;
 	say(w, " \"");
-	ins_line_quoted(&w->line, fiber.row.name);
+	ins_strbuf_quoted(&w->line, fiber.row.name);
 	say(w, "\"");
 }
 
@@ -104,11 +104,11 @@ static void say_object(struct sentence *w, const struct ins_fiber *fiber)
 	say(w, objects[row->wait_kind]);
 	if (row->object_name[0]) {
 		say(w, " \"");
-		ins_line_quoted(&w->line, row->object_name);
+		ins_strbuf_quoted(&w->line, row->object_name);
 		say(w, "\"");
 	} else if (row->wait_object) {
 		say(w, " at ");
-		ins_line_hex(&w->line, row->wait_object);
+		ins_strbuf_hex(&w->line, row->wait_object);
 	}
 }
 
@@ -337,7 +337,7 @@ static void say_chain(struct sentence *w, struct ins_fiber *fiber)
 const char *ins_explain(struct ins_table *table, const struct fib_layout *layout,
 			const struct ins_fiber *fiber, char *buf, size_t size)
 {
-	struct sentence w = {.table = table, .layout = layout, .line = ins_line(buf, size)};
+	struct sentence w = {.table = table, .layout = layout, .line = ins_strbuf(buf, size)};
 	struct ins_fiber last = *fiber;
 
 	say(&w, "It ");

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 
 struct ins_flames {
@@ -102,9 +102,9 @@ static int number_of(struct ins_flames *f, const char *name, const char *file, s
 
 	if (!text)
 		return -ENOMEM;
-	at = ins_plain_append(*name ? name : "?", text, names + 1);
+	at = ins_escape_append(*name ? name : "?", text, names + 1);
 	*at++ = '\n';
-	ins_plain(file ? file : "", at, files);
+	ins_escape(file ? file : "", at, files);
 	kept = ins_texts_add(f->names, text, 1);
 	if (!kept)
 		rc = -ENOMEM;

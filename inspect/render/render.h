@@ -18,10 +18,10 @@
 
 #include "inspect/text/error.h"
 #include "inspect/query/group.h"
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 #include "inspect/text/sample.h"
 #include "inspect/model/source.h"
-#include "inspect/text/spread.h"
+#include "inspect/text/distribution.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/query/tally.h"
 #include "inspect/unwind/unwind.h"
@@ -82,7 +82,7 @@ int ins_json_end(struct ins_json *json, const struct ins_summary *summary,
 		 const struct ins_problems *problems);
 
 /* The numbers of a spread, put into an object, which is taken over; an array of ids. NULL without memory. */
-json_t *ins_json_spread(json_t *to, const struct ins_spread *spread);
+json_t *ins_json_distribution(json_t *to, const struct ins_distribution *distribution);
 json_t *ins_json_sample(const struct ins_sample *ids);
 
 /* The fiber object. symbols: for spawn's function and the frames, may be NULL; walk: the frames,

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 
@@ -52,7 +52,7 @@ static void put_head(FILE *out, const struct ins_recording *r, const struct ins_
 	char name[320], t[5][32];
 
 	fprintf(out, "%s (process %d): %s, %zu fiber%s, %zu event%s, %" PRIu64 " lost\n\n",
-		ins_plain_quoted(r->head.name, name, sizeof name), (int)r->head.pid,
+		ins_escape_quoted(r->head.name, name, sizeof name), (int)r->head.pid,
 		time_of(a->length, t[0]), a->fibers, a->fibers == 1 ? "" : "s", r->events,
 		r->events == 1 ? "" : "s", r->lost);
 	put_lost(out, r, a);
@@ -91,7 +91,7 @@ static const char *function(const struct ins_recording *r, uint64_t entry, char 
 	const char *name = entry ? ins_recording_place(r, entry) : NULL;
 
 	if (name)
-		return ins_plain(name, buf, size);
+		return ins_escape(name, buf, size);
 	if (entry)
 		snprintf(buf, size, "0x%" PRIx64, entry);
 	else
@@ -135,7 +135,7 @@ static const char *place_of(const char *stack, char *buf, size_t size)
 	for (from = end; from > stack && !(from[-1] == ';' && --calls == 0); from--)
 		;
 	snprintf(part, sizeof part, "%.*s", (int)(end - from), from);
-	return ins_plain(part, buf, size);
+	return ins_escape(part, buf, size);
 }
 
 static void put_place(FILE *out, const struct ins_waited *w)
@@ -195,8 +195,8 @@ static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins
 		if (k->waits)
 			fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s%s\n",
 				time_of(k->ns, t[0]), time_of(k->most, t[1]), k->waits, k->fibers,
-				ins_plain(ins_recording_kind(r, (unsigned)i % 256), text,
-					  sizeof text),
+				ins_escape(ins_recording_kind(r, (unsigned)i % 256), text,
+					   sizeof text),
 				i / 256 ? ", pinned" : "");
 	}
 }
@@ -226,15 +226,15 @@ static void put_stacks(FILE *out, const struct ins_recording *r, const struct in
 		times, time_of(a->sampled, t[0]), time_of(a->all.waiting, t[1]),
 		floor_of(percent(a->sampled, a->all.waiting)));
 	fprintf(out, "%10s %10s %10s %8s  %s\n", "WAITING", "LONGEST", "WAITS", "FIBERS", "STACK");
-	for (i = 0; i < a->stoods && i < rows; i++)
+	for (i = 0; i < a->stack_waits_count && i < rows; i++)
 		fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s\n",
-			time_of(a->stood[i].ns, t[0]), time_of(a->stood[i].most, t[1]),
-			a->stood[i].waits, a->stood[i].fibers,
-			ins_plain(a->stood[i].stack, text, sizeof text));
+			time_of(a->stack_waits[i].ns, t[0]), time_of(a->stack_waits[i].most, t[1]),
+			a->stack_waits[i].waits, a->stack_waits[i].fibers,
+			ins_escape(a->stack_waits[i].stack, text, sizeof text));
 	if (a->all.waits > a->sampled_waits)
 		fprintf(out, "%10s %10s %10" PRIu64 " %8s  (not sampled)\n", time_of(rest, t[0]),
 			"", a->all.waits - a->sampled_waits, "");
-	put_shown(out, a->stoods, rows);
+	put_shown(out, a->stack_waits_count, rows);
 }
 
 void ins_account_text(FILE *out, const struct ins_recording *r, const struct ins_replay *replay,

@@ -134,8 +134,8 @@ json_t *ins_account_stacks(const struct ins_account *a, size_t most)
 	json_t *rows = json_array();
 	size_t i;
 
-	for (i = 0; i < a->stoods && i < most; i++) {
-		const struct ins_stood *s = &a->stood[i];
+	for (i = 0; i < a->stack_waits_count && i < most; i++) {
+		const struct ins_stack_waits *s = &a->stack_waits[i];
 
 		json_array_append_new(
 			rows, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "stack",
@@ -177,7 +177,7 @@ json_t *ins_account_looks(const struct ins_recording *r)
 json_t *ins_account_counts(const struct ins_account *a)
 {
 	return json_pack("{s:o, s:o, s:o}", "functions", number(a->rans), "waits",
-			 number(a->waiteds), "stacks", number(a->stoods));
+			 number(a->waiteds), "stacks", number(a->stack_waits_count));
 }
 
 int ins_account_json(FILE *out, const struct ins_recording *r, const struct ins_account *a,

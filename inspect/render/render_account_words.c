@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render_account.h"
 
 const char *ins_account_ways(unsigned ways, char *buf, size_t size)
@@ -28,7 +28,7 @@ const char *ins_account_for(const struct ins_recording *r, const struct ins_wait
 	ins_account_ways(w->ways, ways, sizeof ways);
 	if (w->objects > 1)
 		snprintf(buf, size, "%s%s%s, %" PRIu64 " %s",
-			 ins_plain(ins_recording_kind(r, w->kind), word, sizeof word),
+			 ins_escape(ins_recording_kind(r, w->kind), word, sizeof word),
 			 *ways ? " " : "", ways, w->objects, objects_of(w->kind));
 	else
 		snprintf(buf, size, "%s%s%s",

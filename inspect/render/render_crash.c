@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "inspect/render/render.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 /* "SIGSEGV"; "" of one without a name. */
 static const char *signal_name(int number, char *buf, size_t size)
@@ -26,7 +26,7 @@ const char *ins_crash_text(const struct ins_crash *crash, char *buf, size_t size
 		char plain[sizeof crash->name * 4];
 
 		snprintf(name, sizeof name, " \"%s\"",
-			 ins_plain_quoted(crash->name, plain, sizeof plain));
+			 ins_escape_quoted(crash->name, plain, sizeof plain));
 	}
 	if (crash->fiber)
 		snprintf(who, sizeof who, "fiber %" PRIu64 "%s was running", crash->fiber, name);

@@ -7,7 +7,7 @@
 #include "inspect/model/event.h"
 #include "inspect/render/render_waits.h"
 #include "inspect/text/duration.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 static struct ins_table *table_of(const struct ins_deadlocks *found)
 {
@@ -52,7 +52,7 @@ static void put_fiber(FILE *out, const struct ins_fiber *fiber)
 	char name[sizeof fiber->row.name * 4];
 
 	fprintf(out, "fiber %" PRIu64 " \"%s\"", fiber->row.id,
-		ins_plain_quoted(fiber->row.name, name, sizeof name));
+		ins_escape_quoted(fiber->row.name, name, sizeof name));
 }
 
 static void put_lock(FILE *out, const struct fib_layout *layout, const struct ins_deadlocks *found,
@@ -193,7 +193,7 @@ static void put_unfollowed(FILE *out, const struct fib_layout *layout, unsigned 
 	if (kind < sizeof names / sizeof names[0] && names[kind][0])
 		fputs(names[kind][count != 1], out);
 	else
-		fputs(ins_plain(ins_words_wait_kind(layout, kind), word, sizeof word), out);
+		fputs(ins_escape(ins_words_wait_kind(layout, kind), word, sizeof word), out);
 }
 
 void ins_text_unfollowed(FILE *out, const struct fib_layout *layout,

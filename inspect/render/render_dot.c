@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render_waits.h"
 #include "inspect/process/thread.h"
 
@@ -26,7 +26,7 @@ static void put_text(FILE *out, const char *text)
 {
 	char plain[1024];
 
-	put_plain(out, ins_plain(text, plain, sizeof plain));
+	put_plain(out, ins_escape(text, plain, sizeof plain));
 }
 
 static void put_fiber(FILE *out, const struct ins_waits *w, const struct ins_fiber *fiber,

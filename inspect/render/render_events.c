@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/text/duration.h"
 #include "inspect/symbols/program_frame.h"
 
@@ -30,11 +30,11 @@ static const char *say_site(struct ins_symbols *symbols, const struct ins_walk *
 	if (!f)
 		return buf;
 	if (f->function)
-		ins_plain(f->function, function, sizeof function);
+		ins_escape(f->function, function, sizeof function);
 	else
 		snprintf(function, sizeof function, "0x%" PRIx64, f->pc);
 	if (f->file)
-		snprintf(buf, size, "%s at %s:%d", function, ins_plain(f->file, file, sizeof file),
+		snprintf(buf, size, "%s at %s:%d", function, ins_escape(f->file, file, sizeof file),
 			 f->line);
 	else
 		snprintf(buf, size, "%s", function);
@@ -48,10 +48,10 @@ void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbo
 
 	say_site(symbols, walk, ins_program_frame(symbols, walk), site, sizeof site);
 	fprintf(out, "%s %8s%s fiber %" PRIu64 " \"%s\" %s",
-		ins_moment_words(event->wall, when, sizeof when),
+		ins_timestamp_format(event->wall, when, sizeof when),
 		ins_duration_text(event->fiber.row.age, took, sizeof took),
 		event->e.flags & FIB_WIRE_EVENT_LASTS ? " and on" : "", event->e.fiber,
-		ins_plain_quoted(event->e.name, name, sizeof name),
+		ins_escape_quoted(event->e.name, name, sizeof name),
 		ins_event_doing(layout, event, doing, sizeof doing));
 	if (site[0])
 		fprintf(out, ": %s", site);
@@ -170,16 +170,16 @@ json_t *ins_json_site(const struct fib_layout *layout, struct ins_symbols *symbo
 	json_t *fiber = ins_json_fiber(layout, &s->event.fiber, symbols, &s->walk);
 	json_t *ret;
 
-	ret = json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:O?, s:b, s:o}", "count",
-		(json_int_t)s->count, "lasting", (json_int_t)s->lasting, "firstWallNs",
-		(json_int_t)s->first.wall, "firstAgoNs", (json_int_t)s->first.ago, "lastWallNs",
-		(json_int_t)s->last.wall, "lastAgoNs", (json_int_t)s->last.ago, "fiberIds",
-		ins_json_sample(&s->ids), "durationNs",
-		ins_json_spread(json_pack("{s:I}", "total", (json_int_t)s->total), &s->durations),
-		"site", site_object(symbols, &s->walk, s->frame), "frames",
-		json_object_get(fiber, "frames"), "truncated", s->walk.truncated, "reason",
-		s->walk.reason[0] ? ins_json_text(s->walk.reason) : json_null());
+	ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:O?, s:b, s:o}", "count",
+			(json_int_t)s->count, "lasting", (json_int_t)s->lasting, "firstWallNs",
+			(json_int_t)s->first.wall, "firstAgoNs", (json_int_t)s->first.ago,
+			"lastWallNs", (json_int_t)s->last.wall, "lastAgoNs",
+			(json_int_t)s->last.ago, "fiberIds", ins_json_sample(&s->ids), "durationNs",
+			ins_json_distribution(json_pack("{s:I}", "total", (json_int_t)s->total),
+					      &s->durations),
+			"site", site_object(symbols, &s->walk, s->frame), "frames",
+			json_object_get(fiber, "frames"), "truncated", s->walk.truncated, "reason",
+			s->walk.reason[0] ? ins_json_text(s->walk.reason) : json_null());
 	json_decref(fiber);
 	if (ret && put_doing(ret, layout, &s->event) == 0)
 		return ret;

@@ -3,7 +3,7 @@
 #ifndef INS_RENDER_EVENTS_H
 #define INS_RENDER_EVENTS_H
 
-#include "inspect/text/moment.h"
+#include "inspect/text/timestamp.h"
 #include "inspect/render/render.h"
 #include "inspect/recording/sites.h"
 

@@ -16,8 +16,8 @@
 
 #include <fiber/fiber.h>
 
-#include "inspect/text/moment.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/timestamp.h"
+#include "inspect/text/escape.h"
 #include "inspect/text/json_put.h"
 
 json_t *ins_json_text(const char *text)
@@ -35,7 +35,7 @@ json_t *ins_json_text(const char *text)
 		return NULL;
 	clean[0] = 0;
 	while (*text) {
-		size_t n = ins_plain_utf8(text);
+		size_t n = ins_utf8_length(text);
 
 		memcpy(clean + used, n ? text : "\xef\xbf\xbd", n ? n : 3);
 		used += n ? n : 3;
@@ -226,11 +226,11 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 	return ret;
 }
 
-json_t *ins_json_spread(json_t *to, const struct ins_spread *spread)
+json_t *ins_json_distribution(json_t *to, const struct ins_distribution *distribution)
 {
-	if (json_object_set_new(to, "min", number((uint64_t)spread->min)) == 0 &&
-	    json_object_set_new(to, "median", number((uint64_t)spread->median)) == 0 &&
-	    json_object_set_new(to, "max", number((uint64_t)spread->max)) == 0)
+	if (json_object_set_new(to, "min", number((uint64_t)distribution->min)) == 0 &&
+	    json_object_set_new(to, "median", number((uint64_t)distribution->median)) == 0 &&
+	    json_object_set_new(to, "max", number((uint64_t)distribution->max)) == 0)
 		return to;
 	json_decref(to);
 	return NULL;
@@ -252,7 +252,7 @@ json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "key",
 			 ins_json_text(group->key ? group->key->text : NULL), "count",
 			 number(group->count), "fiberIds", ins_json_sample(&group->ids), "ageNs",
-			 ins_json_spread(json_object(), &group->ages), "state",
+			 ins_json_distribution(json_object(), &group->ages), "state",
 			 ins_json_text(ins_words_state(layout, group->fiber.row.state)), "wait",
 			 wait_object(layout, &group->fiber), "frames",
 			 ins_json_frames(symbols, group->walk), "framesLeftOut",
@@ -266,7 +266,7 @@ json_t *ins_json_count(const char *field, const struct ins_count *count)
 				       : count->text ? count->text
 						     : count->value),
 			 "count", number(count->count), "fiberIds", ins_json_sample(&count->ids),
-			 "ageNs", ins_json_spread(json_object(), &count->ages), "cpuNs",
+			 "ageNs", ins_json_distribution(json_object(), &count->ages), "cpuNs",
 			 number(count->cpu));
 }
 
@@ -296,7 +296,7 @@ void ins_json_begin(struct ins_json *json, FILE *out, pid_t pid, const char *nam
 {
 	*json = (struct ins_json){.out = out, .first = true};
 	if (strcmp(source, "control") == 0 || strcmp(source, "live") == 0)
-		json->taken = ins_moment_wall();
+		json->taken = ins_timestamp_wall();
 	fputc('{', out);
 	put_key(json, "schemaVersion", json_integer(1));
 	put_key(json, "pid", number_if(pid > 0, (uint64_t)pid));

@@ -4,7 +4,7 @@
  *
  * The page is a text of our own with one place for JSON. Names in that come from a program that may be hostile: the JSON is
  * ASCII, and "<" is written as \u003c, which is the same text and ends no script. What the page shows is read by people, so
- * each text is plain (plain.h): none turns the direction of a line or contains what no reader sees.
+ * each text is plain (escape.h): none turns the direction of a line or contains what no reader sees.
  *
  * A browser draws a few hundred thousand slices. What is more is left out from the end on, and the page says from when on.
  */
@@ -17,7 +17,7 @@
 
 #include "inspect/render/render.h"
 #include "inspect/render/render_account.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 static const char mark[] = "@DATA@";
 
@@ -37,10 +37,10 @@ static json_t *number(int64_t n)
 
 static int64_t index_of(const struct paging *p, uint64_t fiber)
 {
-	const struct ins_lives *lives = ins_replay_lives(p->replay);
-	const struct ins_life *life = ins_lives_find(lives, fiber);
+	const struct ins_fiber_table *fiber_table = ins_replay_fibers(p->replay);
+	const struct ins_fiber_table_entry *life = ins_fiber_table_find(fiber_table, fiber);
 
-	return life ? life - lives->at : -1;
+	return life ? life - fiber_table->at : -1;
 }
 
 /* [fiber, doing, from, to, ring or what it waits for, flags] */
@@ -98,8 +98,8 @@ static json_t *fibers(const struct paging *p, const struct ins_account *a)
 	size_t i;
 
 	for (i = 0; i < a->fibers; i++) {
-		const uint64_t id = ins_replay_lives(p->replay)->at[i].id;
-		const uint64_t entry = ins_replay_lives(p->replay)->at[i].entry;
+		const uint64_t id = ins_replay_fibers(p->replay)->at[i].id;
+		const uint64_t entry = ins_replay_fibers(p->replay)->at[i].entry;
 
 		json_array_append_new(
 			rows,
@@ -160,7 +160,7 @@ static bool is_plain(const char *text)
 {
 	size_t n;
 
-	while ((n = ins_plain_shown(text)))
+	while ((n = ins_utf8_printable(text)))
 		text += n;
 	return !*text;
 }
@@ -184,7 +184,7 @@ static int make_plain(json_t *value)
 		return 0;
 	size = json_string_length(value) * 4 + 1;
 	text = malloc(size);
-	if (!text || json_string_set(value, ins_plain(json_string_value(value), text, size)) < 0)
+	if (!text || json_string_set(value, ins_escape(json_string_value(value), text, size)) < 0)
 		rc = -ENOMEM;
 	free(text);
 	return rc;

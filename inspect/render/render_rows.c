@@ -22,7 +22,7 @@ static void begin_columns(void *context, const struct ins_query_rows *rows)
 {
 	struct ins_rows *r = context;
 	char buf[1024];
-	struct ins_line line = ins_line(buf, sizeof buf);
+	struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 
 	r->rows = *rows;
 	ins_columns_title(rows->columns, &line);
@@ -33,7 +33,7 @@ static void put_fiber(void *context, struct ins_sight *sight)
 {
 	struct ins_rows *r = context;
 	char buf[4096];
-	struct ins_line line = ins_line(buf, sizeof buf - 1);
+	struct ins_strbuf line = ins_strbuf(buf, sizeof buf - 1);
 
 	ins_columns_row(r->rows.columns, sight, &line);
 	*line.at++ = '\n'; /* where its NUL was: there is room for another one */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 
@@ -110,7 +110,7 @@ static void put_text(FILE *out, const char *text, size_t most)
 	for (i = 0; text[i]; i++)
 		length += ((unsigned char)text[i] & 0xc0) != 0x80;
 	for (i = 0; *text && (length <= most || i + 2 < most); i++, text += n ? n : 1) {
-		n = ins_plain_utf8(text);
+		n = ins_utf8_length(text);
 		if (*text == '&')
 			fputs("&amp;", out);
 		else if (*text == '<')

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render_variables.h"
 #include "inspect/text/duration.h"
 
@@ -21,7 +21,7 @@ static void put_state(FILE *out, const struct fib_layout *layout, const struct i
 	char wait[256], state[64];
 
 	ins_words_wait(layout, fiber, false, wait, sizeof wait);
-	fprintf(out, "[%s", ins_plain(ins_words_state(layout, row->state), state, sizeof state));
+	fprintf(out, "[%s", ins_escape(ins_words_state(layout, row->state), state, sizeof state));
 	if (running)
 		fprintf(out, ": carrier %u", row->carrier);
 	if (wait[0])
@@ -33,7 +33,7 @@ void ins_text_header(FILE *out, const struct fib_layout *layout, const struct in
 	char name[sizeof fiber->row.name * 4], age[32];
 
 	fprintf(out, "fiber %" PRIu64 " \"%s\" ", fiber->row.id,
-		ins_plain_quoted(fiber->row.name, name, sizeof name));
+		ins_escape_quoted(fiber->row.name, name, sizeof name));
 	put_state(out, layout, fiber);
 	fprintf(out, ", %s]\n", ins_duration_text(fiber->row.age, age, sizeof age));
 }
@@ -44,7 +44,7 @@ static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
 
 	fprintf(out, "  #%-3u", number);
 	if (f->function) {
-		fprintf(out, "%s", ins_plain(f->function, text, sizeof text));
+		fprintf(out, "%s", ins_escape(f->function, text, sizeof text));
 		if (f->has_offset)
 			fprintf(out, "+0x%" PRIx64, f->offset);
 	} else {
@@ -53,9 +53,9 @@ static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
 	if (f->inlined)
 		fprintf(out, " (inlined)");
 	if (f->file)
-		fprintf(out, " at %s:%d", ins_plain(f->file, text, sizeof text), f->line);
+		fprintf(out, " at %s:%d", ins_escape(f->file, text, sizeof text), f->line);
 	else if (ins_frame_module(f))
-		fprintf(out, " in %s", ins_plain(ins_frame_module(f), text, sizeof text));
+		fprintf(out, " in %s", ins_escape(ins_frame_module(f), text, sizeof text));
 	if (!f->function && f->has_offset)
 		fprintf(out, "+0x%" PRIx64, f->offset);
 	fputc('\n', out);
@@ -88,7 +88,7 @@ void ins_text_frames_detailed(FILE *out, struct ins_symbols *symbols, const stru
 		fprintf(out, "  %s%u frame%s left out\n",
 			walk->left_least < walk->left ? "up to " : "", walk->left,
 			walk->left == 1 ? "" : "s");
-	ins_plain(walk->reason, reason, sizeof reason);
+	ins_escape(walk->reason, reason, sizeof reason);
 	if (walk->truncated)
 		fprintf(out, "  truncated: %s\n", reason);
 	else if (reason[0])
@@ -121,7 +121,8 @@ void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins
 	fputs(group->count == 1 ? " id" : " ids", out);
 	ins_text_sample(out, &group->ids, group->count > group->ids.count);
 	if (group->count == 1)
-		fprintf(out, " \"%s\"", ins_plain_quoted(group->fiber.row.name, name, sizeof name));
+		fprintf(out, " \"%s\"",
+			ins_escape_quoted(group->fiber.row.name, name, sizeof name));
 	fputc('\n', out);
 }
 

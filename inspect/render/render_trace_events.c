@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/text/json_put.h"
 
 #define CARRIERS 1
@@ -130,10 +130,10 @@ static void put_arrow(struct writing *w, const char *phase, unsigned process, ui
 /* Its number among the threads of that process; 0: it is not there. */
 static uint64_t thread_of(const struct writing *w, uint64_t fiber)
 {
-	const struct ins_lives *lives = ins_replay_lives(w->replay);
-	const struct ins_life *life = ins_lives_find(lives, fiber);
+	const struct ins_fiber_table *fiber_table = ins_replay_fibers(w->replay);
+	const struct ins_fiber_table_entry *life = ins_fiber_table_find(fiber_table, fiber);
 
-	return life ? (uint64_t)(life - lives->at) + 1 : 0;
+	return life ? (uint64_t)(life - fiber_table->at) + 1 : 0;
 }
 
 static void put_wakeup(void *context, const struct ins_wakeup *u)
@@ -237,7 +237,7 @@ static void put_tracks(struct writing *w)
 	char text[256], clean[200];
 	size_t i;
 
-	ins_plain(r->head.name, clean, sizeof clean);
+	ins_escape(r->head.name, clean, sizeof clean);
 	snprintf(text, sizeof text, "%s %d: carriers", clean, (int)r->head.pid);
 	put_meta(w, "process", CARRIERS, 0, text, 1);
 	snprintf(text, sizeof text, "%s %d: fibers", clean, (int)r->head.pid);
@@ -251,8 +251,8 @@ static void put_tracks(struct writing *w)
 				 r->ring[i].carrier, r->ring[i].runtime);
 		put_meta(w, "thread", CARRIERS, i + 1, text, i);
 	}
-	for (i = 0; i < ins_replay_lives(w->replay)->count; i++) {
-		const struct ins_life *l = &ins_replay_lives(w->replay)->at[i];
+	for (i = 0; i < ins_replay_fibers(w->replay)->count; i++) {
+		const struct ins_fiber_table_entry *l = &ins_replay_fibers(w->replay)->at[i];
 		const char *place = ins_recording_place(r, l->entry);
 
 		ins_recording_call(r, l->id, clean, sizeof clean);

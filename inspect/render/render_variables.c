@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 
 static void put_variable(FILE *out, const struct ins_variable *v)
@@ -13,7 +13,7 @@ static void put_variable(FILE *out, const struct ins_variable *v)
 
 	/* Type and value were made harmless where they were put together. */
 	fprintf(out, "       %s %s = %s\n", v->argument ? "arg  " : "local",
-		ins_plain(v->name, name, sizeof name), v->value);
+		ins_escape(v->name, name, sizeof name), v->value);
 }
 
 void ins_text_details(FILE *out, const struct ins_details *details, unsigned number,

@@ -7,14 +7,14 @@
 
 #include <fiber/fiber.h>
 
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 #include "inspect/process/thread.h"
 #include "inspect/text/duration.h"
 
 const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at, pid_t pid,
 			     char *buf, size_t size)
 {
-	struct ins_line l = ins_line(buf, size);
+	struct ins_strbuf l = ins_strbuf(buf, size);
 	char name[INS_THREAD_NAME] = "";
 	struct ins_fiber fiber;
 	bool ended = false;
@@ -23,11 +23,11 @@ const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at
 		uint64_t tid = holder & ~FIB_HOLDER_THREAD;
 
 		ended = ins_thread_look(pid, tid, name) == INS_THREAD_ENDED;
-		ins_line_text(&l, "thread ");
-		ins_line_number(&l, tid);
+		ins_strbuf_text(&l, "thread ");
+		ins_strbuf_number(&l, tid);
 	} else {
-		ins_line_text(&l, "fiber ");
-		ins_line_number(&l, holder);
+		ins_strbuf_text(&l, "fiber ");
+		ins_strbuf_number(&l, holder);
 		if (at != INS_NOBODY) {
 			ins_table_get(table, at, &fiber);
 			snprintf(name, sizeof name, "%s", fiber.row.name);
@@ -37,12 +37,12 @@ const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at
 		}
 	}
 	if (name[0] || (at != INS_NOBODY && !(holder & FIB_HOLDER_THREAD))) {
-		ins_line_text(&l, " \"");
-		ins_line_quoted(&l, name);
-		ins_line_text(&l, "\"");
+		ins_strbuf_text(&l, " \"");
+		ins_strbuf_quoted(&l, name);
+		ins_strbuf_text(&l, "\"");
 	}
 	if (ended)
-		ins_line_text(&l, ", which has ended");
+		ins_strbuf_text(&l, ", which has ended");
 	return buf;
 }
 

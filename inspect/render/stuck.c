@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "inspect/symbols/cut.h"
+#include "inspect/symbols/limit.h"
 #include "inspect/render/render_deadlock.h"
 #include "inspect/unwind/unwind.h"
 #include "inspect/unwind/thread_stack_walk.h"
@@ -35,7 +35,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 
 	layout = &a->stuck->source->layout;
 	ins_unwind(a->unwinder, fiber, &a->walk);
-	ins_walk_cut(&a->walk, a->symbols, a->stuck->frames);
+	ins_walk_limit(&a->walk, a->symbols, a->stuck->frames);
 	if (a->stuck->json) {
 		json_array_append_new(a->fibers,
 				      ins_json_fiber(layout, fiber, a->symbols, &a->walk));
@@ -123,7 +123,7 @@ static int walk_thread(struct answer *a, uint64_t tid, struct ins_thread_stack *
 				 INS_STUCK_ALL);
 	}
 	ins_thread_stack_walk(a->unwinder, stack, &a->walk);
-	ins_walk_cut(&a->walk, a->symbols, a->stuck->frames);
+	ins_walk_limit(&a->walk, a->symbols, a->stuck->frames);
 	a->shown++;
 	return rc;
 }

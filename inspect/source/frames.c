@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/text/slurp.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/read_file.h"
+#include "inspect/text/escape.h"
 
 #define MAPS_MAX    ((size_t)64 << 20)
 #define FIBERS_MOST (UINT64_C(1) << 24) /* that a registry has room for (core/registry.c) */
@@ -37,7 +37,7 @@ static int take_process(struct ins_frames *f, const void *payload, size_t length
 	/* The kernel's word goes before the program's, which may be that of a container. */
 	f->source->pid = f->source->modules->pid ? f->source->modules->pid : p.pid;
 	f->now = p.now;
-	ins_moment_is(&f->moment, p.now);
+	ins_timestamp_set_running(&f->timestamp, p.now);
 	memcpy(f->source->name, p.name, sizeof f->source->name);
 	f->source->name[sizeof f->source->name - 1] = 0;
 	return 0;
@@ -93,7 +93,7 @@ int ins_frames_map(struct ins_frames *f, struct ins_error *error)
 		return 0;
 	if (!f->maps && modules->pid) {
 		snprintf(path, sizeof path, "/proc/%d/maps", (int)modules->pid);
-		if (ins_slurp(path, &f->maps, &f->maps_size) < 0)
+		if (ins_read_file(path, &f->maps, &f->maps_size) < 0)
 			f->maps = NULL;
 	}
 	if (f->maps)
@@ -230,7 +230,7 @@ static int take_event(struct ins_frames *f, const void *payload, size_t length,
 	if (f->sent == EVENTS_MOST)
 		return bad(f, "an endless list of events", error);
 	f->news++;
-	ins_moment_of(&f->moment, event.e.began, &event.ago, &event.wall);
+	ins_timestamp_convert(&f->timestamp, event.e.began, &event.ago, &event.wall);
 	f->sent++;
 	f->summary->shown++;
 	return f->event_fn(f->context, &event);
@@ -306,9 +306,9 @@ static int take_refused(struct ins_frames *f, const void *payload, size_t length
 	r.call[sizeof r.call - 1] = r.lacks[sizeof r.lacks - 1] = 0;
 	ins_problems_add(&f->source->problems,
 			 "the program's sandbox refuses %s (%s): %s is unknown",
-			 ins_plain(r.call, call, sizeof call),
+			 ins_escape(r.call, call, sizeof call),
 			 strerror(is_error(r.error) ? -r.error : EPERM),
-			 ins_plain(r.lacks, lacks, sizeof lacks));
+			 ins_escape(r.lacks, lacks, sizeof lacks));
 	return 0;
 }
 
@@ -392,6 +392,6 @@ void ins_frames_begin_events(struct ins_frames *f, ins_event_fn *fn, void *conte
 
 	ins_frames_begin(f, &all, NULL, context, summary);
 	/* A bare answer does not say it again. */
-	ins_moment_renew(&f->moment);
+	ins_timestamp_renew(&f->timestamp);
 	f->event_fn = fn;
 }

@@ -9,7 +9,7 @@
 #define INS_FRAMES_H
 
 #include "inspect/model/event.h"
-#include "inspect/text/moment.h"
+#include "inspect/text/timestamp.h"
 #include "inspect/model/source.h"
 #include "wire/wire.h"
 
@@ -21,8 +21,9 @@ struct ins_frames {
 	bool has_layout;
 	char *maps; /* text received so far */
 	size_t maps_size;
-	int64_t now;		  /* of the last PROCESS */
-	struct ins_moment moment; /* the same; of a file's events whoever has it open says it */
+	int64_t now; /* of the last PROCESS */
+	struct ins_timestamp
+		timestamp; /* the same; of a file's events whoever has it open says it */
 	/* during an answer */
 	bool done;     /* END was taken */
 	uint64_t sent; /* fibers that came */

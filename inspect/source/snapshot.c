@@ -4,7 +4,7 @@
  *
  * The file is mapped, and nothing in it is believed: opening it walks over all headers, each against what is left of
  * what it lies in. A file that passes can be walked without looking at lengths again; that it is cut
- * later, while it is mapped, is what torn.h is for. One of a million fibers is larger than the memory that looking at
+ * later, while it is mapped, is what sigbus_guard.h is for. One of a million fibers is larger than the memory that looking at
  * it may take: what was walked over is let go of, and comes back where somebody still looks at it.
  */
 #include "inspect/source/snapshot.h"
@@ -62,10 +62,10 @@ static int bad(const char *path, struct ins_error *error, const char *why)
 static int failed(const char *path, struct ins_error *error)
 {
 	const int rc = errno > 0 ? -errno : -EIO;
-	char why[INS_ACCESS_WHY];
+	char why[INS_ACCESS_EXPLAIN_SIZE];
 
 	return ins_error_set(error, rc, "%s: %s", path,
-			     ins_access_why(path, INS_ACCESS_READ, rc, why, sizeof why));
+			     ins_access_explain(path, INS_ACCESS_READ, rc, why, sizeof why));
 }
 
 /* There is not even a header in it. */
@@ -305,8 +305,8 @@ static struct ins_module *module_at(struct ins_modules *modules, uint64_t start)
 	return below && modules->at[below - 1].start == start ? &modules->at[below - 1] : NULL;
 }
 
-static void tell(struct ins_modules *modules, const struct ins_snapshot_file *f,
-		 const unsigned char *segments)
+static void report_problem(struct ins_modules *modules, const struct ins_snapshot_file *f,
+			   const unsigned char *segments)
 {
 	struct ins_module *m = module_at(modules, f->start);
 
@@ -340,7 +340,7 @@ void ins_snapshot_files(const struct ins_snapshot *snapshot, struct ins_modules 
 		if (file.segments > INS_IMAGE_SEGMENTS || file.build_id_size > INS_BUILD_ID_MAX ||
 		    file.segments * sizeof(Elf64_Phdr) > left)
 			return;
-		tell(modules, &file, all.at + sizeof file);
+		report_problem(modules, &file, all.at + sizeof file);
 		all.at += sizeof file + file.segments * sizeof(Elf64_Phdr);
 	}
 }

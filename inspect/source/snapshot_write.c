@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "inspect/process/silence.h"
-#include "inspect/text/draft.h"
+#include "inspect/text/atomic_file.h"
 #include "inspect/source/frames.h"
 #include "wire/client.h"
 #include "wire/thread.h"
@@ -71,7 +71,7 @@ struct writer {
 
 static int cannot_write(struct writer *w, int rc)
 {
-	return ins_draft_cannot(w->path, rc, w->error);
+	return ins_atomic_file_cannot(w->path, rc, w->error);
 }
 
 static int put(struct writer *w, const void *bytes, size_t size)
@@ -119,7 +119,7 @@ static int end_section(struct writer *w, uint32_t type, long at)
 
 static int no_answer(struct writer *w, int rc)
 {
-	char why[INS_ACCESS_WHY];
+	char why[INS_ACCESS_EXPLAIN_SIZE];
 
 	return ins_error_set(w->error, rc, "%s: %s", w->socket,
 			     ins_process_silence(w->socket, 0, rc, why, sizeof why));
@@ -346,15 +346,15 @@ static int write_all(struct writer *w)
 	return rc;
 }
 
-static int write_draft(struct writer *w, bool replace)
+static int write_atomic(struct writer *w, bool replace)
 {
-	struct ins_draft draft;
-	int rc = ins_draft_begin(&draft, w->path, replace, w->error);
+	struct ins_atomic_file atomic_file;
+	int rc = ins_atomic_file_begin(&atomic_file, w->path, replace, w->error);
 
 	if (rc < 0)
 		return rc;
-	w->out = draft.out;
-	return ins_draft_end(&draft, write_all(w), w->error);
+	w->out = atomic_file.out;
+	return ins_atomic_file_end(&atomic_file, write_all(w), w->error);
 }
 
 int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const char *path,
@@ -376,7 +376,7 @@ int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const 
 	if (rc < 0)
 		return ins_error_set(error, rc, "out of memory");
 	ins_frames_init(&w.frames, &w.source, socket);
-	rc = write_draft(&w, replace);
+	rc = write_atomic(&w, replace);
 	ins_frames_free(&w.frames);
 	ins_modules_free(w.source.modules);
 	ret->problems = w.source.problems;

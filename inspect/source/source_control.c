@@ -27,7 +27,7 @@ static pid_t pid_of(const struct control *c)
 
 static int failed(const struct control *c, int rc, struct ins_error *error)
 {
-	char why[INS_ACCESS_WHY];
+	char why[INS_ACCESS_EXPLAIN_SIZE];
 
 	return ins_error_set(error, rc, "%s: %s", c->path,
 			     ins_process_silence(c->path, pid_of(c), rc, why, sizeof why));

@@ -24,8 +24,8 @@
 #include "inspect/process/pagemap.h"
 #include "inspect/source/records.h"
 #include "inspect/source/registry.h"
-#include "inspect/process/rights.h"
-#include "inspect/text/slurp.h"
+#include "inspect/process/permission.h"
+#include "inspect/text/read_file.h"
 #include "inspect/process/thread_stack_live.h"
 
 static uint64_t live_run(struct ins_source *source, uint64_t address, uint64_t size,
@@ -119,9 +119,9 @@ static int open_memory(struct ins_live *l, struct ins_error *error)
 	int rc;
 
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-	rc = ins_slurp(path, &text, &size);
+	rc = ins_read_file(path, &text, &size);
 	if (rc == -EACCES || rc == -EPERM)
-		return ins_rights_explain(pid, rc, error);
+		return ins_permission_explain(pid, rc, error);
 	if (rc < 0)
 		return ins_error_set(error, rc, "process %d: %s: %s", (int)pid, path,
 				     strerror(-rc));
@@ -142,7 +142,7 @@ static int open_memory(struct ins_live *l, struct ins_error *error)
 	rc = ins_memory_find(&l->memory, pid, l->source.modules);
 	l->memory.present = l->present;
 	if (rc == -EPERM || rc == -EACCES)
-		return ins_rights_explain(pid, rc, error);
+		return ins_permission_explain(pid, rc, error);
 	if (rc < 0)
 		return ins_error_set(error, rc, "process %d: its memory cannot be read: %s",
 				     (int)pid, strerror(-rc));
@@ -173,10 +173,10 @@ int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source *
 	struct ins_live *l;
 	int rc;
 
-	rc = ins_rights_seen(pid, error);
+	rc = ins_permission_seen(pid, error);
 	if (rc < 0)
 		return rc;
-	if (ins_rights_status(pid, "State", state, sizeof state) == 0 &&
+	if (ins_permission_status(pid, "State", state, sizeof state) == 0 &&
 	    (state[0] == 'Z' || state[0] == 'X'))
 		return ins_error_set(error, -ESRCH,
 				     "process %d: has ended; its parent has not taken notice yet",

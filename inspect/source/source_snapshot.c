@@ -76,7 +76,7 @@ static int kept_events(struct ins_source *source, const struct fib_wire_events *
 	if (!ins_snapshot_answer(k->snapshot, INS_SNAPSHOT_EVENTS(request->ring), &frames))
 		return ins_error_set(error, -EOPNOTSUPP, "%s: " INS_SNAPSHOT_LACKS, k->path);
 	ins_frames_begin_events(&k->frames, fn, context, ret);
-	ins_moment_was(&k->frames.moment, head->now, head->taken);
+	ins_timestamp_set_fixed(&k->frames.timestamp, head->now, head->taken);
 	return take_all(k, &frames, error);
 }
 

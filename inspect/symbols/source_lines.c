@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "inspect/elf/debug.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 #define FILE_MAX   ((off_t)32 << 20)
 #define FILES_MAX  1024
@@ -32,7 +32,7 @@ struct file {
 	size_t size;
 	int error; /* why not */
 	bool newer;
-	bool told; /* what is wrong with it */
+	bool reported; /* what is wrong with it */
 	unsigned *places;
 	size_t place_count;
 };
@@ -69,7 +69,7 @@ void ins_source_lines_free(struct ins_source_lines *lines)
 	free(lines);
 }
 
-static int slurp(int fd, const struct stat *st, struct file *f)
+static int read_whole(int fd, const struct stat *st, struct file *f)
 {
 	ssize_t n = 1;
 
@@ -122,7 +122,7 @@ static void read_source(struct ins_source_lines *l, const struct ins_frame *fram
 	if (fd < 0 || fstat(fd, &st) < 0)
 		f->error = -errno;
 	else
-		f->error = slurp(fd, &st, f);
+		f->error = read_whole(fd, &st, f);
 	if (fd >= 0)
 		close(fd);
 	if (f->error)
@@ -193,7 +193,7 @@ static void put_line(FILE *out, unsigned number, bool marked, const char *text, 
 		to--;
 	raw[to] = 0;
 	fprintf(out, "     %s %5u%s%s\n", marked ? "->" : "  ", number, to ? "  " : "",
-		ins_plain(raw, plain, sizeof plain));
+		ins_escape(raw, plain, sizeof plain));
 }
 
 static bool put_around(const struct ins_source_lines *l, const struct file *f, FILE *out,
@@ -226,15 +226,15 @@ void ins_source_lines_put(struct ins_source_lines *lines, FILE *out, const struc
 	f = file_of(lines, frame);
 	if (!f || !first_time(f, (unsigned)frame->line))
 		return;
-	ins_plain(f->name, name, sizeof name);
+	ins_escape(f->name, name, sizeof name);
 	if (f->error || f->newer) {
-		if (!f->told && f->error)
+		if (!f->reported && f->error)
 			fprintf(out, "     source: %s: %s\n", name, strerror(-f->error));
-		else if (!f->told)
+		else if (!f->reported)
 			fprintf(out,
 				"     source: %s is newer than the program: lines may differ\n",
 				name);
-		f->told = true;
+		f->reported = true;
 	}
 	if (!f->error && !put_around(lines, f, out, (unsigned)frame->line))
 		fprintf(out, "     source: %s has no line %d\n", name, frame->line);

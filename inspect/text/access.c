@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 static bool allows(const char *path, int mode)
 {
@@ -79,7 +79,8 @@ static const char *silence(int rc)
 	}
 }
 
-const char *ins_access_why(const char *path, enum ins_access use, int rc, char *buf, size_t size)
+const char *ins_access_explain(const char *path, enum ins_access use, int rc, char *buf,
+			       size_t size)
 {
 	char what[PATH_MAX], plain[320];
 	const struct passwd *pw;
@@ -96,7 +97,7 @@ const char *ins_access_why(const char *path, enum ins_access use, int rc, char *
 	if (!find(what, mode) || stat(what, &st) < 0)
 		return buf;
 	if (strcmp(what, path) != 0)
-		it = ins_plain(what, plain, sizeof plain);
+		it = ins_escape(what, plain, sizeof plain);
 	pw = getpwuid(st.st_uid);
 	if (st.st_uid == geteuid())
 		snprintf(buf, size, "%s: %s is yours, and its mode is %04o: chmod it",

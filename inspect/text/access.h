@@ -18,8 +18,9 @@ enum ins_access {
  * path could not be used so: rc, a negative errno. What the system says of that; of -EACCES also what forbids it, whose that is and
  * who may. To be put behind the path. Returns buf.
  */
-const char *ins_access_why(const char *path, enum ins_access use, int rc, char *buf, size_t size);
+const char *ins_access_explain(const char *path, enum ins_access use, int rc, char *buf,
+			       size_t size);
 
-#define INS_ACCESS_WHY 512 /* bytes that do for it */
+#define INS_ACCESS_EXPLAIN_SIZE 512 /* bytes that do for it */
 
 #endif

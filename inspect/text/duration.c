@@ -102,26 +102,26 @@ int64_t ins_duration_now(void)
 }
 
 /* "2m14s": a number and its unit, then what is left of it in the next smaller one. */
-static void say_two(struct ins_line *l, int64_t big, char unit, int64_t small, char small_unit)
+static void say_two(struct ins_strbuf *l, int64_t big, char unit, int64_t small, char small_unit)
 {
-	ins_line_number(l, (uint64_t)big);
-	ins_line_char(l, unit);
-	ins_line_number(l, (uint64_t)small);
-	ins_line_char(l, small_unit);
+	ins_strbuf_number(l, (uint64_t)big);
+	ins_strbuf_char(l, unit);
+	ins_strbuf_number(l, (uint64_t)small);
+	ins_strbuf_char(l, small_unit);
 }
 
-static void say_one(struct ins_line *l, int64_t number, const char *unit)
+static void say_one(struct ins_strbuf *l, int64_t number, const char *unit)
 {
-	ins_line_number(l, (uint64_t)number);
-	ins_line_text(l, unit);
+	ins_strbuf_number(l, (uint64_t)number);
+	ins_strbuf_text(l, unit);
 }
 
-void ins_duration_say(struct ins_line *l, int64_t ns)
+void ins_duration_say(struct ins_strbuf *l, int64_t ns)
 {
 	int64_t s = ns / SECOND;
 
 	if (ns <= 0)
-		ins_line_text(l, "0s");
+		ins_strbuf_text(l, "0s");
 	else if (ns < 1000)
 		say_one(l, ns, "ns");
 	else if (ns < 1000000)
@@ -142,7 +142,7 @@ void ins_duration_say(struct ins_line *l, int64_t ns)
 
 const char *ins_duration_text(int64_t ns, char *buf, size_t size)
 {
-	struct ins_line l = ins_line(buf, size);
+	struct ins_strbuf l = ins_strbuf(buf, size);
 
 	ins_duration_say(&l, ns);
 	return buf;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 int ins_error_set(struct ins_error *error, int rc, const char *fmt, ...)
 {
@@ -19,7 +19,7 @@ int ins_error_set(struct ins_error *error, int rc, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	ins_plain(text, error->text, sizeof error->text);
+	ins_escape(text, error->text, sizeof error->text);
 	return rc;
 }
 
@@ -32,7 +32,7 @@ void ins_problems_add(struct ins_problems *problems, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(raw, sizeof raw, fmt, ap);
 	va_end(ap);
-	ins_plain(raw, plain, sizeof plain);
+	ins_escape(raw, plain, sizeof plain);
 	for (i = 0; i < problems->count; i++) {
 		if (strcmp(problems->at[i].text, plain) == 0) {
 			problems->at[i].count++;

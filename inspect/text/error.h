@@ -19,7 +19,7 @@ struct ins_error {
 
 /*
  * Set the text, printf style, cut where it does not fit, harmless for a terminal whatever the names
- * in it are (plain.h); error may be NULL. Returns rc, so that a caller can say
+ * in it are (escape.h); error may be NULL. Returns rc, so that a caller can say
  * "return ins_error_set(error, -ESRCH, ...)".
  */
 int ins_error_set(struct ins_error *error, int rc, const char *fmt, ...)

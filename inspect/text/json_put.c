@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 struct putting {
 	FILE *out;
@@ -35,14 +35,14 @@ static void add(struct putting *p, char byte)
 
 	p->begun[p->count++] = byte;
 	p->begun[p->count] = 0;
-	n = ins_plain_utf8(p->begun);
+	n = ins_utf8_length(p->begun);
 	if (!n && p->count < 4)
 		return;
 	p->count = 0;
-	if (ins_plain_shown(p->begun))
+	if (ins_utf8_printable(p->begun))
 		fwrite(p->begun, 1, n, p->out);
 	else
-		put_escape(p->out, ins_plain_character(p->begun));
+		put_escape(p->out, ins_utf8_decode(p->begun));
 }
 
 static int filter(const char *buffer, size_t size, void *context)
@@ -74,9 +74,9 @@ void ins_json_put_text(FILE *out, const char *text)
 
 	putc('"', out);
 	for (; *text; text += n) {
-		n = ins_plain_utf8(text);
-		if (!ins_plain_shown(text)) {
-			put_escape(out, ins_plain_character(text));
+		n = ins_utf8_length(text);
+		if (!ins_utf8_printable(text)) {
+			put_escape(out, ins_utf8_decode(text));
 			n = n ? n : 1;
 			continue;
 		}

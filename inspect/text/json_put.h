@@ -2,7 +2,7 @@
 /*
  * json_put.h - write JSON in which no text moves a cursor or is invisible
  *
- * JSON goes to terminals, and names in it come from a program that may be hostile. A character that plain.h does not show
+ * JSON goes to terminals, and names in it come from a program that may be hostile. A character that escape.h does not show
  * is written as \uXXXX, two of them above U+FFFF: it is the same text to whatever parses it.
  */
 #ifndef INS_JSON_PUT_H

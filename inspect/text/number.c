@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
-static void put_signed(struct ins_line *line, int64_t number)
+static void put_signed(struct ins_strbuf *line, int64_t number)
 {
 	if (number < 0)
-		ins_line_char(line, '-');
-	ins_line_number(line, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+		ins_strbuf_char(line, '-');
+	ins_strbuf_number(line, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
-static void put_character(struct ins_line *line, int64_t number)
+static void put_character(struct ins_strbuf *line, int64_t number)
 {
 	const char letter[2] = {(char)number, 0};
 	char plain[16];
@@ -23,12 +23,12 @@ static void put_character(struct ins_line *line, int64_t number)
 	put_signed(line, number);
 	if (number <= 0 || number > 255)
 		return;
-	ins_line_text(line, " '");
-	ins_line_text(line, ins_plain_quoted(letter, plain, sizeof plain));
-	ins_line_char(line, '\'');
+	ins_strbuf_text(line, " '");
+	ins_strbuf_text(line, ins_escape_quoted(letter, plain, sizeof plain));
+	ins_strbuf_char(line, '\'');
 }
 
-bool ins_number_float(struct ins_line *line, const void *bytes, size_t size)
+bool ins_number_float(struct ins_strbuf *line, const void *bytes, size_t size)
 {
 	long double l = 0;
 	char text[64];
@@ -45,22 +45,22 @@ bool ins_number_float(struct ins_line *line, const void *bytes, size_t size)
 		memcpy(&l, bytes, sizeof l);
 		snprintf(text, sizeof text, "%.18Lg", l);
 	} else {
-		ins_line_text(line, "<cannot be shown: a float of an unknown size>");
+		ins_strbuf_text(line, "<cannot be shown: a float of an unknown size>");
 		return false;
 	}
-	ins_line_text(line, text);
+	ins_strbuf_text(line, text);
 	return true;
 }
 
-void ins_number_put(struct ins_line *line, unsigned long encoding, uint64_t number)
+void ins_number_put(struct ins_strbuf *line, unsigned long encoding, uint64_t number)
 {
 	if (encoding == DW_ATE_boolean && number <= 1)
-		ins_line_text(line, number ? "true" : "false");
+		ins_strbuf_text(line, number ? "true" : "false");
 	else if (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char ||
 		 encoding == DW_ATE_UTF)
 		put_character(line, (int64_t)number);
 	else if (encoding == DW_ATE_signed)
 		put_signed(line, (int64_t)number);
 	else
-		ins_line_number(line, number);
+		ins_strbuf_number(line, number);
 }

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 
 /* encoding is one of DWARF's (DW_ATE_*): true, 97 'a', -3, 4. number has its sign in all 64 bits. */
-void ins_number_put(struct ins_line *line, unsigned long encoding, uint64_t number);
+void ins_number_put(struct ins_strbuf *line, unsigned long encoding, uint64_t number);
 
 /* A floating point number of that size, with all its digits. False: there is none of that size, which is what was put. */
-bool ins_number_float(struct ins_line *line, const void *bytes, size_t size);
+bool ins_number_float(struct ins_strbuf *line, const void *bytes, size_t size);
 
 #endif

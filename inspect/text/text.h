@@ -6,9 +6,9 @@
  * Gives: the same in the form that people and files get them, and errors as a sentence.
  * Used by: every other room of inspect/, tool/, fiberctl/ and fibertrace/. Uses no room.
  *
- * Errors: error.h, access.h. Text for people: line.h, plain.h, duration.h, moment.h, number.h,
- * progress.h. Files: slurp.h reads one, draft.h replaces one, json_put.h writes JSON. Small
- * collections: texts.h, pairs.h, sample.h, spread.h.
+ * Errors: error.h, access.h. Text for people: strbuf.h, escape.h, duration.h, timestamp.h, number.h,
+ * progress.h. Files: read_file.h reads one, atomic_file.h replaces one, json_put.h writes JSON. Small
+ * collections: texts.h, pairs.h, sample.h, distribution.h.
  */
 #ifndef INS_TEXT_H
 #define INS_TEXT_H

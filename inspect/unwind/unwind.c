@@ -135,7 +135,7 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 	const struct fib_layout *layout = &unwinder->source->layout;
 
 	begin(ret);
-	if (!fib_row_walkable(&fiber->row) && !fib_row_fresh(&fiber->row) &&
+	if (!fib_row_walkable(&fiber->row) && !fib_row_not_started(&fiber->row) &&
 	    !(fiber->flags & (INS_FIBER_PAUSED | INS_FIBER_SWITCHING))) {
 		ret->truncated = fib_row_astray(&fiber->row);
 		snprintf(ret->reason, sizeof ret->reason, "%s",
@@ -160,7 +160,7 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 		walk_running(unwinder, fiber, ret);
 		return;
 	}
-	if (fib_row_fresh(&fiber->row)) {
+	if (fib_row_not_started(&fiber->row)) {
 		/* Where it will begin: all there is to say, and enough to group it by. */
 		ret->pc[ret->count++] = fiber->row.entry;
 		return;

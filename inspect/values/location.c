@@ -5,8 +5,8 @@
  * libdw decodes an expression into its operations (dwarf_getlocation(3) and what belongs to it) and has no
  * public function that evaluates them. The evaluators inside libdwfl and libunwind serve unwind rules only.
  *
- * The operations work on a stack of whole numbers (cells.h); their result says where the parts of a value are
- * (pieces.h). What would need more (floating point, vectors, memory of a thread) is reported by its name.
+ * The operations work on a stack of whole numbers (dwarf_stack.h); their result says where the parts of a value are
+ * (dwarf_pieces.h). What would need more (floating point, vectors, memory of a thread) is reported by its name.
  *
  * The value that an argument had when the function was entered (DW_OP_entry_value) is one that the caller has kept, in a
  * register that is saved or by what the debug information says of the call. The latter is only believed when the call is known
@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "inspect/values/call_site.h"
-#include "inspect/values/cells.h"
+#include "inspect/values/dwarf_stack.h"
 
 #define STEPS 2000
 #define DEPTH 4
@@ -28,7 +28,7 @@
 struct machine {
 	const struct ins_scene *scene;
 	Dwarf_Attribute *attr;
-	struct ins_cells cells;
+	struct ins_dwarf_stack dwarf_stack;
 	struct ins_location *ret;
 	struct ins_piece
 		now; /* where the piece is that is being said; INS_AWAY: on top of the cells */
@@ -43,7 +43,7 @@ static const struct ins_unwound *frame_of(const struct ins_scene *scene)
 
 static int push(struct machine *m, uint64_t number)
 {
-	return ins_cells_push(&m->cells, number, 0, false);
+	return ins_dwarf_stack_push(&m->dwarf_stack, number, 0, false);
 }
 
 static int push_register(struct machine *m, uint64_t number, uint64_t offset)
@@ -57,14 +57,14 @@ static int push_register(struct machine *m, uint64_t number, uint64_t offset)
 
 static int push_memory(struct machine *m, uint64_t size, unsigned type_size, bool is_signed)
 {
-	struct ins_cell *top = ins_cells_top(&m->cells);
+	struct ins_dwarf_stack_value *top = ins_dwarf_stack_top(&m->dwarf_stack);
 	uint64_t value = 0;
 
 	if (!top || size > sizeof value ||
 	    ins_scene_memory(m->scene->source, m->scene->fiber, top->number, &value, size) < 0)
 		return -ENODATA;
-	m->cells.count--;
-	return ins_cells_push(&m->cells, value, type_size, is_signed);
+	m->dwarf_stack.count--;
+	return ins_dwarf_stack_push(&m->dwarf_stack, value, type_size, is_signed);
 }
 
 /* -- types -- */
@@ -77,14 +77,14 @@ static int typed(struct machine *m, const Dwarf_Op *op)
 	unsigned size;
 	bool sign;
 
-	if (!ins_cells_type(m->attr, op, &size, &sign))
+	if (!ins_dwarf_stack_type(m->attr, op, &size, &sign))
 		return -ENOTSUP;
 	switch (op->atom) {
 	case DW_OP_regval_type:
 	case DW_OP_GNU_regval_type:
 		if (!ins_scene_register(m->scene, op->number, &value))
 			return -ENODATA;
-		return ins_cells_push(&m->cells, value, size, sign);
+		return ins_dwarf_stack_push(&m->dwarf_stack, value, size, sign);
 	case DW_OP_deref_type:
 	case DW_OP_GNU_deref_type:
 		return push_memory(m, op->number, size, sign);
@@ -94,12 +94,12 @@ static int typed(struct machine *m, const Dwarf_Op *op)
 		    dwarf_formblock(&constant, &block) != 0 || block.length > sizeof value)
 			return -ENOTSUP;
 		memcpy(&value, block.data, block.length);
-		return ins_cells_push(&m->cells, value, size, sign);
+		return ins_dwarf_stack_push(&m->dwarf_stack, value, size, sign);
 	default:
-		if (!ins_cells_top(&m->cells))
+		if (!ins_dwarf_stack_top(&m->dwarf_stack))
 			return -ENODATA;
-		value = m->cells.at[--m->cells.count].number;
-		return ins_cells_push(&m->cells, value, size, sign);
+		value = m->dwarf_stack.at[--m->dwarf_stack.count].number;
+		return ins_dwarf_stack_push(&m->dwarf_stack, value, size, sign);
 	}
 }
 
@@ -196,7 +196,7 @@ static int push_frame_base(struct machine *m, uint64_t offset)
 		return -ENOTSUP;
 	rc = push_value(m, &scene, &base);
 	if (rc == 0)
-		ins_cells_top(&m->cells)->number += offset;
+		ins_dwarf_stack_top(&m->dwarf_stack)->number += offset;
 	return rc;
 }
 
@@ -230,7 +230,7 @@ static int say_bytes(struct machine *m, const Dwarf_Op *op)
 /* A part of the value ends here, or all of it: size 0. */
 static int end_piece(struct machine *m, size_t size)
 {
-	const struct ins_cell *top = ins_cells_top(&m->cells);
+	const struct ins_dwarf_stack_value *top = ins_dwarf_stack_top(&m->dwarf_stack);
 	struct ins_piece *p = &m->ret->piece[m->ret->count];
 
 	if (m->ret->count == INS_PIECES)
@@ -243,7 +243,7 @@ static int end_piece(struct machine *m, size_t size)
 		p->size = p->where == INS_BYTES && p->size < size ? p->size : size;
 	m->ret->count++;
 	m->said = false;
-	m->cells.count = 0;
+	m->dwarf_stack.count = 0;
 	return 0;
 }
 
@@ -254,11 +254,11 @@ static int jump(struct machine *m, const Dwarf_Op *ops, size_t n, const Dwarf_Op
 	size_t i;
 
 	if (op->atom == DW_OP_bra) {
-		const struct ins_cell *top = ins_cells_top(&m->cells);
+		const struct ins_dwarf_stack_value *top = ins_dwarf_stack_top(&m->dwarf_stack);
 
 		if (!top)
 			return -ENODATA;
-		m->cells.count--;
+		m->dwarf_stack.count--;
 		if (!top->number)
 			return 0;
 	}
@@ -279,8 +279,9 @@ static int place(struct machine *m, const Dwarf_Op *op)
 	case DW_OP_regx:
 		return say(m, INS_REGISTER, op->number);
 	case DW_OP_stack_value:
-		return m->cells.count ? say(m, INS_NUMBER, ins_cells_top(&m->cells)->number)
-				      : -ENODATA;
+		return m->dwarf_stack.count
+			       ? say(m, INS_NUMBER, ins_dwarf_stack_top(&m->dwarf_stack)->number)
+			       : -ENODATA;
 	case DW_OP_implicit_value:
 		return say_bytes(m, op);
 	case DW_OP_piece:
@@ -298,7 +299,7 @@ static int place(struct machine *m, const Dwarf_Op *op)
 
 static int operate(struct machine *m, const Dwarf_Op *op)
 {
-	int rc = ins_cells_do(&m->cells, op);
+	int rc = ins_dwarf_stack_operate(&m->dwarf_stack, op);
 
 	if (rc != -ENOTSUP)
 		return rc;
@@ -363,7 +364,7 @@ int ins_location_run(const struct ins_scene *scene, Dwarf_Attribute *attr, const
 		if (rc < 0)
 			return rc;
 	}
-	if (ret->count == 0 && (m.said || m.cells.count))
+	if (ret->count == 0 && (m.said || m.dwarf_stack.count))
 		return end_piece(&m, 0);
 	return 0;
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inspect/values/pieces.h"
+#include "inspect/values/dwarf_pieces.h"
 
 /*
  * Evaluate an expression; attr is where it is from (NULL: from a rule of an unwind table). 0; -ENODATA: a register or

@@ -3,7 +3,7 @@
  * scene.h - a frame of a fiber, as what its values are read from: registers, memory, debug information
  *
  * The variables of a frame are where its registers say (unwound.h finds those). Expressions of DWARF (location.h) and
- * the bytes of values (pieces.h) are both read from such a frame.
+ * the bytes of values (dwarf_pieces.h) are both read from such a frame.
  */
 #ifndef INS_SCENE_H
 #define INS_SCENE_H

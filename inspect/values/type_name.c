@@ -55,76 +55,77 @@ long ins_type_elements(Dwarf_Die *array)
 	return -1;
 }
 
-static void put(Dwarf_Die *type, struct ins_line *line, unsigned depth);
+static void put(Dwarf_Die *type, struct ins_strbuf *line, unsigned depth);
 
-static void put_behind(Dwarf_Die *type, struct ins_line *line, unsigned depth)
+static void put_behind(Dwarf_Die *type, struct ins_strbuf *line, unsigned depth)
 {
 	Dwarf_Die next;
 
 	put(ins_type_of(type, &next) ? &next : NULL, line, depth + 1);
 }
 
-static void put_named(Dwarf_Die *type, const char *kind, struct ins_line *line)
+static void put_named(Dwarf_Die *type, const char *kind, struct ins_strbuf *line)
 {
 	const char *name = dwarf_diename(type);
 
-	ins_line_text(line, kind);
+	ins_strbuf_text(line, kind);
 	/* Never nothing: who puts a pointer looks at what is before it. */
-	ins_line_plain(line, name && *name ? name : "{...}");
+	ins_strbuf_escaped(line, name && *name ? name : "{...}");
 }
 
-static void put_array(Dwarf_Die *type, struct ins_line *line, unsigned depth)
+static void put_array(Dwarf_Die *type, struct ins_strbuf *line, unsigned depth)
 {
 	long n = ins_type_elements(type);
 
 	put_behind(type, line, depth);
-	ins_line_text(line, " [");
+	ins_strbuf_text(line, " [");
 	if (n >= 0)
-		ins_line_number(line, (uint64_t)n);
-	ins_line_text(line, "]");
+		ins_strbuf_number(line, (uint64_t)n);
+	ins_strbuf_text(line, "]");
 }
 
-static void put_pointer(Dwarf_Die *type, const char *sign, struct ins_line *line, unsigned depth)
+static void put_pointer(Dwarf_Die *type, const char *sign, struct ins_strbuf *line, unsigned depth)
 {
 	Dwarf_Die to;
 
 	if (ins_type_of(type, &to) && dwarf_tag(&to) == DW_TAG_subroutine_type) {
 		put_behind(&to, line, depth);
-		ins_line_text(line, " (*)()");
+		ins_strbuf_text(line, " (*)()");
 		return;
 	}
 	put_behind(type, line, depth);
 	if (line->at[-1] != '*')
-		ins_line_char(line, ' ');
-	ins_line_text(line, sign);
+		ins_strbuf_char(line, ' ');
+	ins_strbuf_text(line, sign);
 }
 
 /* Before what it is about, behind a pointer; of an array its elements say it again. */
-static void put_qualified(Dwarf_Die *type, const char *word, struct ins_line *line, unsigned depth)
+static void put_qualified(Dwarf_Die *type, const char *word, struct ins_strbuf *line,
+			  unsigned depth)
 {
 	Dwarf_Die next;
 	int tag = ins_type_of(type, &next) ? dwarf_tag(&next) : 0;
 
 	if (tag == DW_TAG_pointer_type) {
 		put_behind(type, line, depth);
-		ins_line_text(line, word);
+		ins_strbuf_text(line, word);
 		return;
 	}
 	if (tag != DW_TAG_array_type) {
-		ins_line_text(line, word);
-		ins_line_char(line, ' ');
+		ins_strbuf_text(line, word);
+		ins_strbuf_char(line, ' ');
 	}
 	put_behind(type, line, depth);
 }
 
-static void put(Dwarf_Die *type, struct ins_line *line, unsigned depth)
+static void put(Dwarf_Die *type, struct ins_strbuf *line, unsigned depth)
 {
 	if (!type) {
-		ins_line_text(line, "void");
+		ins_strbuf_text(line, "void");
 		return;
 	}
 	if (depth > CHAIN) {
-		ins_line_text(line, "...");
+		ins_strbuf_text(line, "...");
 		return;
 	}
 	switch (dwarf_tag(type)) {
@@ -161,14 +162,14 @@ static void put(Dwarf_Die *type, struct ins_line *line, unsigned depth)
 		break;
 	case DW_TAG_subroutine_type:
 		put_behind(type, line, depth);
-		ins_line_text(line, " ()");
+		ins_strbuf_text(line, " ()");
 		break;
 	default:
 		put_named(type, "", line);
 	}
 }
 
-void ins_type_name(Dwarf_Die *type, struct ins_line *line)
+void ins_type_name(Dwarf_Die *type, struct ins_strbuf *line)
 {
 	put(type, line, 0);
 }

@@ -6,7 +6,7 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 
 /* The type of a variable, a member, a pointer's target. False: it has none, which is void. */
 bool ins_type_of(Dwarf_Die *die, Dwarf_Die *ret);
@@ -15,7 +15,7 @@ bool ins_type_of(Dwarf_Die *die, Dwarf_Die *ret);
 bool ins_type_strip(Dwarf_Die *type, Dwarf_Die *ret);
 
 /* As C writes it: "const char *", "struct conn [4]", "int (*)()". type NULL: void. The text may be hostile. */
-void ins_type_name(Dwarf_Die *type, struct ins_line *line);
+void ins_type_name(Dwarf_Die *type, struct ins_strbuf *line);
 
 /* How many elements an array of one dimension has; -1: not known, or it has more dimensions. */
 long ins_type_elements(Dwarf_Die *array);

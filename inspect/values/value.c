@@ -14,7 +14,7 @@
 
 #include "inspect/elf/debug.h"
 #include "inspect/text/number.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/values/unwound.h"
 #include "inspect/values/type_name.h"
 
@@ -26,7 +26,7 @@
 static const char gone[] = "<optimized out>";
 
 static bool put_part(const struct ins_value *v, Dwarf_Die *type, size_t at, unsigned depth,
-		     struct ins_line *line);
+		     struct ins_strbuf *line);
 
 size_t ins_value_size(Dwarf_Die *type)
 {
@@ -38,9 +38,9 @@ size_t ins_value_size(Dwarf_Die *type)
 	return size;
 }
 
-static bool refuse(struct ins_line *line, const char *why)
+static bool refuse(struct ins_strbuf *line, const char *why)
 {
-	ins_line_text(line, why);
+	ins_strbuf_text(line, why);
 	return false;
 }
 
@@ -58,16 +58,16 @@ static bool take(const struct ins_value *v, size_t at, size_t size, void *buf)
 }
 
 /* Between quotes. A string ends with its NUL, or is cut. */
-static void put_text(struct ins_line *line, const char *text, size_t n, bool cut)
+static void put_text(struct ins_strbuf *line, const char *text, size_t n, bool cut)
 {
 	char some[TEXT + 1], plain[4 * sizeof some];
 
 	n = strnlen(text, n < TEXT ? n : TEXT);
 	memcpy(some, text, n);
 	some[n] = 0;
-	ins_line_char(line, '"');
-	ins_line_text(line, ins_plain_quoted(some, plain, sizeof plain));
-	ins_line_text(line, cut ? "\"..." : "\"");
+	ins_strbuf_char(line, '"');
+	ins_strbuf_text(line, ins_escape_quoted(some, plain, sizeof plain));
+	ins_strbuf_text(line, cut ? "\"..." : "\"");
 }
 
 static bool encoding_of(Dwarf_Die *type, Dwarf_Word *ret)
@@ -89,7 +89,7 @@ static bool number_of(const struct ins_value *v, size_t at, size_t size, bool is
 	return true;
 }
 
-static bool put_base(const struct ins_value *v, Dwarf_Die *type, size_t at, struct ins_line *line)
+static bool put_base(const struct ins_value *v, Dwarf_Die *type, size_t at, struct ins_strbuf *line)
 {
 	int size = dwarf_bytesize(type);
 	unsigned char bytes[16];
@@ -112,7 +112,7 @@ static bool put_base(const struct ins_value *v, Dwarf_Die *type, size_t at, stru
 
 		memcpy(half, bytes, sizeof half);
 		snprintf(text, sizeof text, "0x%016" PRIx64 "%016" PRIx64, half[1], half[0]);
-		ins_line_text(line, text);
+		ins_strbuf_text(line, text);
 		return true;
 	}
 	if (!number_of(v, at, (size_t)size,
@@ -122,7 +122,7 @@ static bool put_base(const struct ins_value *v, Dwarf_Die *type, size_t at, stru
 	return true;
 }
 
-static bool put_enum(const struct ins_value *v, Dwarf_Die *type, size_t at, struct ins_line *line)
+static bool put_enum(const struct ins_value *v, Dwarf_Die *type, size_t at, struct ins_strbuf *line)
 {
 	int size = dwarf_bytesize(type);
 	unsigned left = ENTRIES;
@@ -140,7 +140,7 @@ static bool put_enum(const struct ins_value *v, Dwarf_Die *type, size_t at, stru
 			if (name && dwarf_attr(&entry, DW_AT_const_value, &attr) &&
 			    dwarf_formsdata(&attr, &value) == 0 &&
 			    ((uint64_t)value ^ number) << (64 - 8 * size) == 0) {
-				ins_line_plain(line, name);
+				ins_strbuf_escaped(line, name);
 				return true;
 			}
 		} while (--left && dwarf_siblingof(&entry, &entry) == 0);
@@ -150,7 +150,7 @@ static bool put_enum(const struct ins_value *v, Dwarf_Die *type, size_t at, stru
 }
 
 /* A string in memory, byte after byte: it may end right before memory that cannot be read. */
-static void put_string(const struct ins_value *v, uint64_t address, struct ins_line *line)
+static void put_string(const struct ins_value *v, uint64_t address, struct ins_strbuf *line)
 {
 	char text[TEXT];
 	size_t n;
@@ -177,7 +177,7 @@ static bool is_char(Dwarf_Die *type)
 	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
 }
 
-static void put_symbol(const struct ins_value *v, uint64_t address, struct ins_line *line)
+static void put_symbol(const struct ins_value *v, uint64_t address, struct ins_strbuf *line)
 {
 	struct ins_module *m = ins_modules_find(v->source->modules, address);
 	Dwfl_Module *debug = m && m->known ? ins_debug_module(v->source->modules, m) : NULL;
@@ -188,24 +188,24 @@ static void put_symbol(const struct ins_value *v, uint64_t address, struct ins_l
 	name = debug ? dwfl_module_addrinfo(debug, address, &offset, &sym, NULL, NULL, NULL) : NULL;
 	if (!name)
 		return;
-	ins_line_text(line, " <");
-	ins_line_plain(line, name);
+	ins_strbuf_text(line, " <");
+	ins_strbuf_escaped(line, name);
 	if (offset) {
-		ins_line_char(line, '+');
-		ins_line_number(line, offset);
+		ins_strbuf_char(line, '+');
+		ins_strbuf_number(line, offset);
 	}
-	ins_line_char(line, '>');
+	ins_strbuf_char(line, '>');
 }
 
 static bool put_pointer(const struct ins_value *v, Dwarf_Die *type, size_t at,
-			struct ins_line *line)
+			struct ins_strbuf *line)
 {
 	Dwarf_Die to, bare;
 	uint64_t address;
 
 	if (!number_of(v, at, sizeof address, false, &address))
 		return refuse(line, gone);
-	ins_line_hex(line, address);
+	ins_strbuf_hex(line, address);
 	if (!address || !ins_type_of(type, &to) || !ins_type_strip(&to, &bare))
 		return true;
 	if (dwarf_tag(&bare) == DW_TAG_subroutine_type) {
@@ -213,7 +213,7 @@ static bool put_pointer(const struct ins_value *v, Dwarf_Die *type, size_t at,
 	} else if (is_char(&bare)) {
 		char *before = line->at;
 
-		ins_line_char(line, ' ');
+		ins_strbuf_char(line, ' ');
 		put_string(v, address, line);
 		if (line->at == before + 1)
 			*(line->at = before) = 0;
@@ -222,7 +222,7 @@ static bool put_pointer(const struct ins_value *v, Dwarf_Die *type, size_t at,
 }
 
 static bool put_array(const struct ins_value *v, Dwarf_Die *type, size_t at, unsigned depth,
-		      struct ins_line *line)
+		      struct ins_strbuf *line)
 {
 	long n = ins_type_elements(type), i;
 	size_t size, first = at < v->size ? v->size - at : 0;
@@ -241,24 +241,24 @@ static bool put_array(const struct ins_value *v, Dwarf_Die *type, size_t at, uns
 		return true;
 	}
 	if (depth) {
-		ins_line_text(line, "{...}");
+		ins_strbuf_text(line, "{...}");
 		return true;
 	}
-	ins_line_char(line, '{');
+	ins_strbuf_char(line, '{');
 	for (i = 0; i < n && i < ELEMENTS; i++) {
 		if (i)
-			ins_line_text(line, ", ");
+			ins_strbuf_text(line, ", ");
 		if ((uint64_t)i * size >= first)
 			break;
 		put_part(v, &element, at + (size_t)i * size, depth + 1, line);
 	}
-	ins_line_text(line, i < n ? ", ...}" : "}");
+	ins_strbuf_text(line, i < n ? ", ...}" : "}");
 	return true;
 }
 
 /* A member that is part of a byte or crosses bytes. */
 static bool put_bits(const struct ins_value *v, Dwarf_Die *member, Dwarf_Die *type, size_t at,
-		     Dwarf_Word bits, struct ins_line *line)
+		     Dwarf_Word bits, struct ins_strbuf *line)
 {
 	Dwarf_Word from, encoding = DW_ATE_unsigned;
 	Dwarf_Attribute attr;
@@ -284,7 +284,7 @@ static bool put_bits(const struct ins_value *v, Dwarf_Die *member, Dwarf_Die *ty
 }
 
 static void put_member(const struct ins_value *v, Dwarf_Die *member, size_t at,
-		       struct ins_line *line)
+		       struct ins_strbuf *line)
 {
 	const char *name = dwarf_diename(member);
 	Dwarf_Attribute attr;
@@ -292,13 +292,13 @@ static void put_member(const struct ins_value *v, Dwarf_Die *member, size_t at,
 	Dwarf_Die type;
 
 	if (name) {
-		ins_line_plain(line, name);
-		ins_line_text(line, " = ");
+		ins_strbuf_escaped(line, name);
+		ins_strbuf_text(line, " = ");
 	}
 	if (!ins_type_of(member, &type) ||
 	    (dwarf_attr(member, DW_AT_data_member_location, &attr) &&
 	     (dwarf_formudata(&attr, &offset) != 0 || offset > INS_VALUE_BYTES)))
-		ins_line_text(line, offset ? "..." : "<cannot be shown: its place is not known>");
+		ins_strbuf_text(line, offset ? "..." : "<cannot be shown: its place is not known>");
 	else if (dwarf_attr(member, DW_AT_bit_size, &attr) && dwarf_formudata(&attr, &bits) == 0)
 		put_bits(v, member, &type, at, bits, line);
 	else
@@ -306,36 +306,36 @@ static void put_member(const struct ins_value *v, Dwarf_Die *member, size_t at,
 }
 
 static bool put_members(const struct ins_value *v, Dwarf_Die *type, size_t at, unsigned depth,
-			struct ins_line *line)
+			struct ins_strbuf *line)
 {
 	unsigned shown = 0, left = ENTRIES;
 	Dwarf_Die member;
 
 	if (depth) {
-		ins_line_text(line, "{...}");
+		ins_strbuf_text(line, "{...}");
 		return true;
 	}
-	ins_line_char(line, '{');
+	ins_strbuf_char(line, '{');
 	if (dwarf_child(type, &member) == 0) {
 		do {
 			if (dwarf_tag(&member) != DW_TAG_member ||
 			    dwarf_hasattr(&member, DW_AT_external))
 				continue;
 			if (shown)
-				ins_line_text(line, ", ");
+				ins_strbuf_text(line, ", ");
 			if (shown++ == MEMBERS || line->at == line->end) {
-				ins_line_text(line, "...");
+				ins_strbuf_text(line, "...");
 				break;
 			}
 			put_member(v, &member, at, line);
 		} while (--left && dwarf_siblingof(&member, &member) == 0);
 	}
-	ins_line_char(line, '}');
+	ins_strbuf_char(line, '}');
 	return true;
 }
 
 static bool put_part(const struct ins_value *v, Dwarf_Die *type, size_t at, unsigned depth,
-		     struct ins_line *line)
+		     struct ins_strbuf *line)
 {
 	Dwarf_Die bare;
 
@@ -361,7 +361,7 @@ static bool put_part(const struct ins_value *v, Dwarf_Die *type, size_t at, unsi
 	}
 }
 
-bool ins_value_put(const struct ins_value *value, Dwarf_Die *type, struct ins_line *line)
+bool ins_value_put(const struct ins_value *value, Dwarf_Die *type, struct ins_strbuf *line)
 {
 	return put_part(value, type, 0, 0, line);
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 #include "inspect/model/source.h"
 
 #define INS_VALUE_BYTES 1024 /* of a variable, at most */
@@ -29,6 +29,6 @@ struct ins_value {
 size_t ins_value_size(Dwarf_Die *type);
 
 /* Put the value of that type. False: all that was put is why it cannot be shown, between angle brackets. */
-bool ins_value_put(const struct ins_value *value, Dwarf_Die *type, struct ins_line *line);
+bool ins_value_put(const struct ins_value *value, Dwarf_Die *type, struct ins_strbuf *line);
 
 #endif

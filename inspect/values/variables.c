@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/values/cells.h"
+#include "inspect/values/dwarf_stack.h"
 #include "inspect/elf/debug.h"
 #include "inspect/values/location.h"
 #include "inspect/symbols/symbolize.h"
@@ -98,7 +98,7 @@ static bool find_outer(const struct ins_scene *scene, struct ins_scene *ret,
 /* -- one variable -- */
 
 static bool put_constant(struct search *s, Dwarf_Die *type, Dwarf_Attribute *attr,
-			 struct ins_line *line)
+			 struct ins_strbuf *line)
 {
 	unsigned char bytes[INS_VALUE_BYTES] = {0};
 	bool known[INS_VALUE_BYTES];
@@ -113,23 +113,23 @@ static bool put_constant(struct search *s, Dwarf_Die *type, Dwarf_Attribute *att
 	else if (dwarf_formsdata(attr, &number) == 0)
 		memcpy(bytes, &number, sizeof number);
 	else
-		return ins_line_text(line, "<cannot be shown: a constant of an unknown form>"),
+		return ins_strbuf_text(line, "<cannot be shown: a constant of an unknown form>"),
 		       false;
 	if (value.size > sizeof bytes)
 		value.size = sizeof bytes;
 	return ins_value_put(&value, type, line);
 }
 
-static bool put_fault(const struct search *s, uint64_t address, struct ins_line *line)
+static bool put_fault(const struct search *s, uint64_t address, struct ins_strbuf *line)
 {
-	ins_line_text(line, s->source->memory ? "<cannot be read: " : "<not on the stack: ");
-	ins_line_hex(line, address);
-	ins_line_char(line, '>');
+	ins_strbuf_text(line, s->source->memory ? "<cannot be read: " : "<not on the stack: ");
+	ins_strbuf_hex(line, address);
+	ins_strbuf_char(line, '>');
 	return false;
 }
 
 static bool put_located(struct search *s, Dwarf_Die *type, Dwarf_Attribute *attr,
-			struct ins_line *line)
+			struct ins_strbuf *line)
 {
 	unsigned char bytes[INS_VALUE_BYTES];
 	bool known[INS_VALUE_BYTES];
@@ -141,9 +141,10 @@ static bool put_located(struct search *s, Dwarf_Die *type, Dwarf_Attribute *attr
 	int rc = ins_location_of(&s->scene, attr, &where, &op);
 
 	if (rc == -ENOTSUP) {
-		ins_line_text(line, "<cannot be shown: ");
-		ins_line_text(line, op ? ins_cells_name(op, name, sizeof name) : "a damaged place");
-		ins_line_char(line, '>');
+		ins_strbuf_text(line, "<cannot be shown: ");
+		ins_strbuf_text(line, op ? ins_dwarf_stack_name(op, name, sizeof name)
+					 : "a damaged place");
+		ins_strbuf_char(line, '>');
 		return false;
 	}
 	if (value.size > sizeof bytes)
@@ -153,25 +154,25 @@ static bool put_located(struct search *s, Dwarf_Die *type, Dwarf_Attribute *attr
 	if (rc == -EFAULT)
 		return put_fault(s, address, line);
 	if (rc < 0)
-		return ins_line_text(line, "<optimized out>"), false;
+		return ins_strbuf_text(line, "<optimized out>"), false;
 	return ins_value_put(&value, type, line);
 }
 
-static bool put_value(struct search *s, Dwarf_Die *die, Dwarf_Die *type, struct ins_line *line)
+static bool put_value(struct search *s, Dwarf_Die *die, Dwarf_Die *type, struct ins_strbuf *line)
 {
 	Dwarf_Attribute attr;
 
 	if (!ins_value_size(type))
-		return ins_line_text(line, "<cannot be shown: its size is not known>"), false;
+		return ins_strbuf_text(line, "<cannot be shown: its size is not known>"), false;
 	if (s->scene.at >= s->scene.count)
-		return ins_line_text(line,
-				     "<unknown: no rule says what its frame's registers are>"),
+		return ins_strbuf_text(line,
+				       "<unknown: no rule says what its frame's registers are>"),
 		       false;
 	if (dwarf_attr_integrate(die, DW_AT_const_value, &attr))
 		return put_constant(s, type, &attr, line);
 	if (dwarf_attr_integrate(die, DW_AT_location, &attr))
 		return put_located(s, type, &attr, line);
-	return ins_line_text(line, "<optimized out>"), false;
+	return ins_strbuf_text(line, "<optimized out>"), false;
 }
 
 static struct ins_variable *new_variable(struct search *s)
@@ -200,7 +201,8 @@ static void take_variable(struct search *s, Dwarf_Die *die, bool argument)
 {
 	const char *name = dwarf_diename(die);
 	char text[VALUE_TEXT], named[TYPE_TEXT];
-	struct ins_line value = ins_line(text, sizeof text), type = ins_line(named, sizeof named);
+	struct ins_strbuf value = ins_strbuf(text, sizeof text),
+			  type = ins_strbuf(named, sizeof named);
 	struct ins_variable *v;
 	Dwarf_Die of;
 

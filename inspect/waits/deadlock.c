@@ -104,7 +104,7 @@ static void finish(struct ins_deadlocks *found, const struct ins_deadlock *d)
 	found->count++;
 }
 
-static void heed_deadline(struct ins_deadlock *d, const struct ins_node *node)
+static void apply_deadline(struct ins_deadlock *d, const struct ins_node *node)
 {
 	if (node->deadline < d->deadline)
 		d->deadline = node->deadline;
@@ -120,7 +120,7 @@ static void find_cycles(struct ins_deadlocks *found)
 		at = first = ins_graph_cycle(found->graph, c);
 		do {
 			add(found, d, at);
-			heed_deadline(d, node_at(found, at));
+			apply_deadline(d, node_at(found, at));
 			d->behind += node_at(found, at)->behind;
 			at = node_at(found, at)->to;
 		} while (at != first);
@@ -240,8 +240,8 @@ static int find_ancestors(struct ins_deadlocks *found)
 		add(found, d, i);
 		add(found, d, node->to);
 		d->behind = ancestor->behind - 1;
-		heed_deadline(d, node);
-		heed_deadline(d, ancestor);
+		apply_deadline(d, node);
+		apply_deadline(d, ancestor);
 		d->lasting = d->deadline == INT64_MAX && waits_for_many(ancestor) &&
 			     !ins_ancestry_marked(ancestry, node->to);
 		finish(found, d);

@@ -31,7 +31,7 @@ static struct note *find(const void *low)
 	return note;
 }
 
-void fib_lent_tell(const struct fib_lent_ops *ops, void *low, size_t size)
+void fib_lent_register(const struct fib_lent_ops *ops, void *low, size_t size)
 {
 	struct note *note = find(low);
 

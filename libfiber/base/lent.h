@@ -16,7 +16,7 @@ struct fib_lent_ops {
 /* Register [low, low + size), on which a context is about to start, with ops, unless it is
  * registered already. From any thread, but not from two for the same memory. Does nothing without
  * memory for the entry. */
-void fib_lent_tell(const struct fib_lent_ops *ops, void *low, size_t size);
+void fib_lent_register(const struct fib_lent_ops *ops, void *low, size_t size);
 
 /* Register the memory with valgrind, if valgrind runs the program. */
 static inline void fib_lent(void *low, size_t size)
@@ -24,7 +24,7 @@ static inline void fib_lent(void *low, size_t size)
 	static const struct fib_lent_ops checker = {fib_checker_stack, fib_checker_forget};
 
 	if (fib_checker_runs())
-		fib_lent_tell(&checker, low, size);
+		fib_lent_register(&checker, low, size);
 }
 
 #endif

@@ -29,10 +29,10 @@ enum fib_outcome {
 	FIB_OUTCOME_TIMED_OUT,
 	FIB_OUTCOME_CLAIMED, /* of a wait that blocks: woken soon, its waker still uses its node */
 	FIB_OUTCOME_CANCELLED,
-	FIB_OUTCOME_ARMED_BLOCKING, /* still waiting, a pinned fiber: wake it by futex */
-	FIB_OUTCOME_ARMED_FIRM,	    /* still waiting, and cannot be cancelled */
+	FIB_OUTCOME_ARMED_BLOCKING,	 /* still waiting, a pinned fiber: wake it by futex */
+	FIB_OUTCOME_ARMED_UNCANCELLABLE, /* still waiting, and cannot be cancelled */
 	/* FIRM in fiber_park. */
-	FIB_OUTCOME_ARMED_PARK_FIRM = FIB_OUTCOME_ARMED_PARK | 8,
+	FIB_OUTCOME_ARMED_PARK_UNCANCELLABLE = FIB_OUTCOME_ARMED_PARK | 8,
 };
 #define FIB_OUTCOME_BITS 4
 #define FIB_OUTCOME_MASK 15u

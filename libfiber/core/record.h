@@ -53,10 +53,10 @@ struct fib_ending {
 };
 
 /* cancelled: the origin of the cancellation, and its progress. */
-#define FIB_CANCELLED	     1u
-#define FIB_CANCELLED_FINISH 2u /* by its runtime, which finishes: it must exit (background.c) */
-#define FIB_CANCELLED_TOLD   4u /* the fiber has been notified since */
-#define FIB_CANCEL_MASKED    8u /* not a cancellation: its waits are not ended (cancel.c) */
+#define FIB_CANCELLED	       1u
+#define FIB_CANCELLED_FINISH   2u /* by its runtime, which finishes: it must exit (background.c) */
+#define FIB_CANCELLED_REPORTED 4u /* the fiber has been notified since */
+#define FIB_CANCEL_MASKED      8u /* not a cancellation: its waits are not ended (cancel.c) */
 
 /* life: what still needs the record (join.c). */
 #define FIB_LIFE_SUBMITTED 1u

@@ -14,7 +14,7 @@
 #include "io/descriptor.h"
 #include "os/os.h"
 
-static int look(int fd, short events, struct fib_fd_place *place)
+static int look(int fd, short events, struct fib_select_fd_place *place)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 	struct fib_look now;
@@ -36,7 +36,7 @@ static int look(int fd, short events, struct fib_fd_place *place)
 	return p.revents & POLLNVAL ? -EBADF : p.revents;
 }
 
-static int join(int fd, short events, struct fib_fd_place *place)
+static int join(int fd, short events, struct fib_select_fd_place *place)
 {
 	const struct fib_look then = {.generation = place->generation,
 				      .edges = {place->edges[0], place->edges[1]}};
@@ -44,7 +44,7 @@ static int join(int fd, short events, struct fib_fd_place *place)
 	return fib_descriptor_join(fd, events, &then, place->w);
 }
 
-static void leave(int fd, short events, struct fib_fd_place *place)
+static void leave(int fd, short events, struct fib_select_fd_place *place)
 {
 	fib_descriptor_leave(fd, events, place->w);
 }

@@ -18,7 +18,7 @@
 
 #include <fiber/io.h>
 
-#include "io/aside.h"
+#include "io/call_on_thread.h"
 #include "io/descriptor.h"
 #include "os/children.h"
 #include "wait/wait.h"
@@ -36,17 +36,17 @@ static void watch(void *arg)
 }
 
 /* 0: to be tried again. */
-static int await_by_thread(pid_t pid, int options, int64_t deadline)
+static int wait_on_thread(pid_t pid, int options, int64_t deadline)
 {
 	struct watch w = {pid, options};
 
-	return fib_aside("a child process", watch, &w, deadline);
+	return fib_call_on_thread("a child process", watch, &w, deadline);
 }
 
 /* Its pid once it was taken; 0: to be tried again. */
-static int await_end(pid_t pid, int *ret_status, int options, int64_t deadline)
+static int wait_for_child(pid_t pid, int *ret_status, int options, int64_t deadline)
 {
-	int rc = fib_worth_waiting(deadline), fd;
+	int rc = fib_wait_check(deadline), fd;
 
 	if (rc < 0)
 		return rc;
@@ -54,14 +54,14 @@ static int await_end(pid_t pid, int *ret_status, int options, int64_t deadline)
 	if (fd == -ESRCH)
 		return 0; /* somebody has taken it since */
 	if (fd < 0)
-		return await_by_thread(pid, options, deadline);
-	fib_descriptor_fresh(fd);
+		return wait_on_thread(pid, options, deadline);
+	fib_descriptor_opened(fd);
 	rc = fiber_wait_fd(fd, POLLIN, deadline);
 	if (rc > 0) {
 		rc = fib_os_child_try_open(fd, ret_status, options);
 		/* It has ended, and a debugger keeps it from us: nothing more comes from the descriptor. */
 		if (rc == 0)
-			rc = await_by_thread(pid, options, deadline);
+			rc = wait_on_thread(pid, options, deadline);
 	}
 	fiber_close(fd);
 	return rc;
@@ -79,9 +79,9 @@ int fiber_waitpid(pid_t pid, int *ret_status, int options, int64_t deadline)
 		if (rc != 0 || options & WNOHANG)
 			break;
 		if (pid > 0 && !(options & (WUNTRACED | WCONTINUED)))
-			rc = await_end(pid, &status, options, deadline);
+			rc = wait_for_child(pid, &status, options, deadline);
 		else
-			rc = await_by_thread(pid, options, deadline);
+			rc = wait_on_thread(pid, options, deadline);
 	} while (rc == 0);
 	if (rc > 0 && ret_status)
 		*ret_status = status;

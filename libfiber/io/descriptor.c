@@ -47,7 +47,7 @@ static bool concerns(short events, int side)
 	return side == WRITING ? events & writing : events & ~writing;
 }
 
-static int tell_poller(struct fib_poller *p, int fd, uint64_t token, short events)
+static int register_fd(struct fib_poller *p, int fd, uint64_t token, short events)
 {
 	return p->ops->want ? p->ops->want(p, fd, token, events) : p->ops->watch(p, fd, token);
 }
@@ -72,15 +72,15 @@ static void note(struct fib_descriptor *d, uint64_t serial)
 	fib_store_release(&d->watched_by, before && before != serial ? FIB_WATCH_SEVERAL : serial);
 }
 
-static fib_noinline int tell(struct fib_sched *s, int fd, struct fib_descriptor *d, short events,
-			     const struct fib_look *look)
+static fib_noinline int watch_again(struct fib_sched *s, int fd, struct fib_descriptor *d,
+				    short events, const struct fib_look *look)
 {
 	int rc;
 
 	fib_store(&s->watching, 1);
 	fib_spin_lock(&d->gate);
 	rc = fib_load(&d->generation) == look->generation
-		     ? tell_poller(s->poller, fd, fib_descriptor_token(fd, d), events)
+		     ? register_fd(s->poller, fd, fib_descriptor_token(fd, d), events)
 		     : -EBADF;
 	if (rc == 0)
 		note(d, s->serial);
@@ -99,7 +99,7 @@ static inline int watch(struct fib_sched *s, int fd, struct fib_descriptor *d, s
 	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
 	    !s->poller->ops->want)
 		return 0;
-	return tell(s, fd, d, events, look);
+	return watch_again(s, fd, d, events, look);
 }
 
 void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
@@ -216,9 +216,9 @@ static uint64_t identity(int fd, struct fib_descriptor *d)
 }
 
 /* One wait, two places to be found in. */
-static fib_noinline int wait_on_both(int fd, struct fib_descriptor *d, short events,
-				     const struct fib_look *look, struct fib_waiter *first,
-				     int64_t deadline)
+static fib_noinline int wait_both_directions(int fd, struct fib_descriptor *d, short events,
+					     const struct fib_look *look, struct fib_waiter *first,
+					     int64_t deadline)
 {
 	struct fib_waiter w[DIRECTIONS] = {*first, *first};
 	int rc = 0;
@@ -229,8 +229,8 @@ static fib_noinline int wait_on_both(int fd, struct fib_descriptor *d, short eve
 	return rc;
 }
 
-static int wait_on_one(struct fib_descriptor *d, int side, short events,
-		       const struct fib_look *look, struct fib_waiter *w, int64_t deadline)
+static int wait_one_direction(struct fib_descriptor *d, int side, short events,
+			      const struct fib_look *look, struct fib_waiter *w, int64_t deadline)
 {
 	if (join_side(d, side, events, w, look) || !fib_wait_retract(w))
 		return fib_queue_wait(&fib_descriptor_side(d, side)->waiters, w, deadline);
@@ -248,11 +248,11 @@ static int wait_parked(int fd, struct fib_descriptor *d, short events, const str
 	if (rc < 0)
 		return rc;
 	if (concerns(events, READING) && concerns(events, WRITING))
-		rc = wait_on_both(fd, d, events, look, &w, deadline);
+		rc = wait_both_directions(fd, d, events, look, &w, deadline);
 	else if (concerns(events, WRITING))
-		rc = wait_on_one(d, WRITING, events, look, &w, deadline);
+		rc = wait_one_direction(d, WRITING, events, look, &w, deadline);
 	else if (concerns(events, READING))
-		rc = wait_on_one(d, READING, events, look, &w, deadline);
+		rc = wait_one_direction(d, READING, events, look, &w, deadline);
 	else
 		rc = fib_wait(&w, deadline);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
@@ -286,9 +286,9 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 }
 
 /* What each request of a server goes through: a wait for bytes, and for no more than that. */
-static fib_always_inline int await_bytes(int fd, struct fib_descriptor *d,
-					 const struct fib_look *look, int64_t deadline,
-					 struct fib_waiter *w)
+static fib_always_inline int wait_for_bytes(int fd, struct fib_descriptor *d,
+					    const struct fib_look *look, int64_t deadline,
+					    struct fib_waiter *w)
 {
 	int rc = fib_wait_begin(w, FIB_WAIT_FD, NULL, (uint32_t)fd | (uint64_t)POLLIN << 32,
 				deadline);
@@ -320,7 +320,7 @@ int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look
 	r.size = size;
 	r.generation = look->generation;
 	r.n = -EAGAIN;
-	rc = await_bytes(fd, d, look, deadline, &r.waiter);
+	rc = wait_for_bytes(fd, d, look, deadline, &r.waiter);
 	*ret_n = r.n;
 	return rc;
 }

@@ -72,7 +72,7 @@ int fib_descriptor_notice(int fd);
 bool fib_descriptor_same(int fd, const struct fib_look *look);
 
 /* fd is a new descriptor: whatever was known under its number is of an earlier one. */
-void fib_descriptor_fresh(int fd);
+void fib_descriptor_opened(int fd);
 
 /* fd is about to be closed: those who wait for it, or have looked at it, get -EBADF. */
 void fib_descriptor_forget(int fd);
@@ -83,7 +83,7 @@ void fib_descriptor_closed(int fd);
 /* A descriptor is ready: token and events as the poller gave them. */
 void fib_descriptor_ready(uint64_t token, short events);
 
-/* Before that: have the memory come that it will go through for some events. foresee.c */
-void fib_descriptor_foresee(const struct fib_poll_event *events, int n);
+/* Before that: have the memory come that it will go through for some events. prefetch.c */
+void fib_descriptor_prefetch(const struct fib_poll_event *events, int n);
 
 #endif

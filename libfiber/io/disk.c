@@ -47,7 +47,7 @@ static size_t size_of(const struct iovec *v, int count)
 	return size;
 }
 
-static ssize_t move_at(int fd, const struct iovec *v, int count, bool writing, int64_t at)
+static ssize_t transfer_at(int fd, const struct iovec *v, int count, bool writing, int64_t at)
 {
 	struct io_uring_sqe *entry;
 	struct fiber_op *op;
@@ -56,11 +56,11 @@ static ssize_t move_at(int fd, const struct iovec *v, int count, bool writing, i
 	if (rc < 0)
 		return rc;
 	fib_ring_fill_move(entry, fd, v, count, writing, at);
-	return fib_op_await_firmly(op);
+	return fib_op_await_uncancellable(op);
 }
 
 /* Of the pieces the first size bytes only, which are fewer. */
-static ssize_t move_part(int fd, const struct iovec *v, size_t size, bool writing, int64_t at)
+static ssize_t transfer_part(int fd, const struct iovec *v, size_t size, bool writing, int64_t at)
 {
 	struct iovec *part;
 	int last = 0;
@@ -73,13 +73,13 @@ static ssize_t move_part(int fd, const struct iovec *v, size_t size, bool writin
 		return -ENOMEM;
 	memcpy(part, v, ((size_t)last + 1) * sizeof *part);
 	part[last].iov_len = (size_t)n;
-	n = move_at(fd, part, last + 1, writing, at);
+	n = transfer_at(fd, part, last + 1, writing, at);
 	free(part);
 	return n;
 }
 
-ssize_t fib_disk_move(int fd, const struct iovec *v, int count, bool writing,
-		      const struct fib_look *look)
+ssize_t fib_disk_transfer(int fd, const struct iovec *v, int count, bool writing,
+			  const struct fib_look *look)
 {
 	const size_t size = size_of(v, count);
 	size_t claimed;
@@ -96,9 +96,9 @@ ssize_t fib_disk_move(int fd, const struct iovec *v, int count, bool writing,
 	if (!claimed)
 		return -EAGAIN;
 	if (claimed < size)
-		n = move_part(fd, v, claimed, writing, at);
+		n = transfer_part(fd, v, claimed, writing, at);
 	else
-		n = move_at(fd, v, count, writing, at);
+		n = transfer_at(fd, v, count, writing, at);
 	if (at >= 0 && n < (ssize_t)claimed && fib_descriptor_same(fd, look))
 		fib_os_unclaim(fd, at + (n > 0 ? n : 0), at + (int64_t)claimed);
 	return refused(n) ? -EAGAIN : n;

@@ -14,8 +14,8 @@
  * readv(2) or writev(2) of a file that has said FIB_OS_SLOW (os.h) after `look`, and that was noticed since. The bytes moved, or a
  * negative errno. It is not given up once it has begun. -EAGAIN: nothing was moved, and it is for a thread to do.
  */
-ssize_t fib_disk_move(int fd, const struct iovec *v, int count, bool writing,
-		      const struct fib_look *look);
+ssize_t fib_disk_transfer(int fd, const struct iovec *v, int count, bool writing,
+			  const struct fib_look *look);
 
 /* open(2): the new descriptor, -ETIMEDOUT, -ECANCELED, or another negative errno. -EAGAIN: it is for a thread to do. */
 int fib_disk_open(const char *path, int flags, mode_t mode, int64_t deadline);

@@ -37,7 +37,7 @@
 
 typedef ssize_t piecewise(int fd, const struct iovec *v, int count);
 
-struct move {
+struct transfer {
 	int fd, count;
 	const struct iovec *v;
 	struct fib_look look;
@@ -47,25 +47,26 @@ struct move {
 };
 
 /* On another thread. It may have come to that late: the number may be another descriptor's by now. */
-static void *do_move(void *arg)
+static void *transfer_on_thread(void *arg)
 {
-	struct move *m = arg;
+	struct transfer *m = arg;
 
 	m->result = fib_descriptor_same(m->fd, &m->look) ? m->slow(m->fd, m->v, m->count) : -EBADF;
 	return m;
 }
 
-static int move_elsewhere(struct move *m, int64_t deadline)
+static int transfer_offloaded(struct transfer *m, int64_t deadline)
 {
-	int rc = fib_worth_waiting(deadline);
+	int rc = fib_wait_check(deadline);
 
 	if (rc < 0)
 		return rc;
-	m->result = fib_disk_move(m->fd, m->v, m->count, m->writing, &m->look);
-	return m->result == -EAGAIN ? fib_offload_firmly(do_move, m, deadline) : 0;
+	m->result = fib_disk_transfer(m->fd, m->v, m->count, m->writing, &m->look);
+	return m->result == -EAGAIN ? fib_offload_uncancellable(transfer_on_thread, m, deadline)
+				    : 0;
 }
 
-static ssize_t move_slowly(struct move *m, int64_t deadline)
+static ssize_t transfer_slow(struct transfer *m, int64_t deadline)
 {
 	int rc;
 
@@ -76,19 +77,19 @@ static ssize_t move_slowly(struct move *m, int64_t deadline)
 	}
 	rc = fib_descriptor_notice(m->fd);
 	if (rc == 0)
-		rc = move_elsewhere(m, deadline);
+		rc = transfer_offloaded(m, deadline);
 	if (rc == -EAGAIN || rc == -ENOMEM)
 		return m->slow(m->fd, m->v, m->count);
 	return rc < 0 ? rc : m->result;
 }
 
 /* why: what the system said of a try that does not wait (os.h). */
-static ssize_t move(struct move *m, piecewise *unsure, ssize_t why, int64_t deadline)
+static ssize_t transfer(struct transfer *m, piecewise *unsure, ssize_t why, int64_t deadline)
 {
 	ssize_t n;
 
 	if (why == FIB_OS_SLOW)
-		return move_slowly(m, deadline);
+		return transfer_slow(m, deadline);
 	/* Nobody comes between the look and the call. */
 	fib_descriptor_lock(m->fd);
 	n = unsure(m->fd, m->v, m->count);
@@ -99,17 +100,17 @@ static ssize_t move(struct move *m, piecewise *unsure, ssize_t why, int64_t dead
 ssize_t fib_file_read(int fd, const struct iovec *v, int count, ssize_t why,
 		      const struct fib_look *look, int64_t deadline)
 {
-	struct move m = {fd, count, v, *look, fib_os_read_slow, false, 0};
+	struct transfer m = {fd, count, v, *look, fib_os_read_slow, false, 0};
 
-	return move(&m, fib_os_read_unsure, why, deadline);
+	return transfer(&m, fib_os_read_unsure, why, deadline);
 }
 
 ssize_t fib_file_write(int fd, const struct iovec *v, int count, ssize_t why,
 		       const struct fib_look *look, int64_t deadline)
 {
-	struct move m = {fd, count, v, *look, fib_os_write_slow, true, 0};
+	struct transfer m = {fd, count, v, *look, fib_os_write_slow, true, 0};
 
-	return move(&m, fib_os_write_unsure, why, deadline);
+	return transfer(&m, fib_os_write_unsure, why, deadline);
 }
 
 /* -- opening -- */
@@ -126,7 +127,7 @@ struct opening {
 };
 
 /* True: the other has not come to its end yet, and cleans up. */
-static bool move_on(struct opening *o, uint32_t to)
+static bool change_state(struct opening *o, uint32_t to)
 {
 	uint32_t state = OPENING;
 
@@ -134,12 +135,12 @@ static bool move_on(struct opening *o, uint32_t to)
 	return fib_cas(&o->state, &state, to);
 }
 
-static void *do_open(void *arg)
+static void *open_on_thread(void *arg)
 {
 	struct opening *o = arg;
 
 	o->fd = fib_os_open_file(o->path, o->flags, o->mode);
-	if (!move_on(o, OPEN)) {
+	if (!change_state(o, OPEN)) {
 		if (o->fd >= 0)
 			fib_os_close(o->fd);
 		free(o);
@@ -147,7 +148,7 @@ static void *do_open(void *arg)
 	return NULL;
 }
 
-static int open_elsewhere(const char *path, int flags, mode_t mode, int64_t deadline)
+static int open_offloaded(const char *path, int flags, mode_t mode, int64_t deadline)
 {
 	const size_t size = strlen(path) + 1;
 	struct opening *o = calloc(1, sizeof *o + size);
@@ -158,9 +159,9 @@ static int open_elsewhere(const char *path, int flags, mode_t mode, int64_t dead
 	o->flags = flags;
 	o->mode = mode;
 	memcpy(o->path, path, size);
-	rc = fiber_block(do_open, o, NULL, deadline);
+	rc = fiber_block(open_on_thread, o, NULL, deadline);
 	/* It will be done, by a thread that finds nobody there. */
-	if ((rc == -ETIMEDOUT || rc == -ECANCELED) && move_on(o, GONE))
+	if ((rc == -ETIMEDOUT || rc == -ECANCELED) && change_state(o, GONE))
 		return rc;
 	/* Done at the last moment, or at once, or never. */
 	if (rc == 0 || rc == -ETIMEDOUT || rc == -ECANCELED)
@@ -172,17 +173,17 @@ static int open_elsewhere(const char *path, int flags, mode_t mode, int64_t dead
 int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline)
 {
 	/* Nothing is handed over that would be done although it was too late. */
-	int fd = fib_worth_waiting(deadline);
+	int fd = fib_wait_check(deadline);
 
 	if (fd < 0)
 		return fd;
 	fd = fib_disk_open(path, flags, mode, deadline);
 	if (fd == -EAGAIN) {
-		fd = fib_worth_waiting(deadline);
+		fd = fib_wait_check(deadline);
 		if (fd == 0)
-			fd = open_elsewhere(path, flags, mode, deadline);
+			fd = open_offloaded(path, flags, mode, deadline);
 	}
 	if (fd >= 0)
-		fib_descriptor_fresh(fd);
+		fib_descriptor_opened(fd);
 	return fd;
 }

@@ -77,7 +77,7 @@ static void renew(int fd, struct fib_descriptor *d, uint32_t fresh)
 	wake_both(d);
 }
 
-void fib_descriptor_fresh(int fd)
+void fib_descriptor_opened(int fd)
 {
 	struct fib_descriptor *d = fib_descriptor_make(fd);
 

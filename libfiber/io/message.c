@@ -127,8 +127,8 @@ ssize_t fiber_recvfrom(int fd, void *buf, size_t size, int flags, struct sockadd
 }
 
 /* Wait for room to send, perhaps to an address. */
-static int await_room(int fd, const struct sockaddr *addr, const struct fib_look *look,
-		      int64_t deadline)
+static int wait_for_room(int fd, const struct sockaddr *addr, const struct fib_look *look,
+			 int64_t deadline)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
 
@@ -152,7 +152,7 @@ static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, i
 		n = send_now(fd, buf, size, flags, addr, addrlen);
 		if (n != -EAGAIN)
 			break;
-		rc = await_room(fd, addr, &look, deadline);
+		rc = wait_for_room(fd, addr, &look, deadline);
 		if (rc < 0)
 			return rc;
 	}
@@ -182,7 +182,7 @@ static void meet_descriptors(struct msghdr *msg)
 			continue;
 		for (at = CMSG_LEN(0); at + sizeof fd <= c->cmsg_len; at += sizeof fd) {
 			memcpy(&fd, (char *)c + at, sizeof fd);
-			fib_descriptor_fresh(fd);
+			fib_descriptor_opened(fd);
 		}
 	}
 }
@@ -219,7 +219,7 @@ ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int64_t deadl
 		n = fib_os_sendmsg(fd, msg, flags);
 		if (n != -EAGAIN || flags & MSG_DONTWAIT)
 			return n;
-		rc = await_room(fd, msg->msg_namelen ? msg->msg_name : NULL, &look, deadline);
+		rc = wait_for_room(fd, msg->msg_namelen ? msg->msg_name : NULL, &look, deadline);
 		if (rc < 0)
 			return rc;
 	}

@@ -23,7 +23,7 @@
 #include <fiber/sync.h>
 
 #include "base/atomic.h"
-#include "io/aside.h"
+#include "io/call_on_thread.h"
 #include "os/names.h"
 #include "wait/wait.h"
 
@@ -130,7 +130,7 @@ static int find(const char *node, const char *service, const struct addrinfo *hi
 
 	if (read_numbers(node, service, hints, ret, &rc))
 		return rc;
-	rc = fib_worth_waiting(deadline);
+	rc = fib_wait_check(deadline);
 	if (rc == 0)
 		rc = fiber_sem_wait(&places, deadline);
 	if (rc < 0)

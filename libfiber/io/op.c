@@ -45,7 +45,7 @@ int fiber_op_prepare(struct fiber_op **ret, struct io_uring_sqe **ret_sqe)
 }
 
 /* Stand in the line for its end. True when it has come already. */
-static bool join_line(struct fiber_op *op, struct fib_waiter *w)
+static bool enqueue_waiter(struct fiber_op *op, struct fib_waiter *w)
 {
 	bool done;
 
@@ -57,10 +57,10 @@ static bool join_line(struct fiber_op *op, struct fib_waiter *w)
 	return done;
 }
 
-static int await_end(struct fiber_op *op, struct fib_waiter *w, int64_t deadline)
+static int wait_for_completion(struct fiber_op *op, struct fib_waiter *w, int64_t deadline)
 {
 	/* When somebody has decided the wait meanwhile it returns at once. */
-	if (join_line(op, w) && fib_wait_retract(w))
+	if (enqueue_waiter(op, w) && fib_wait_retract(w))
 		return 0;
 	return fib_queue_wait(&op->waiters, w, deadline);
 }
@@ -81,8 +81,8 @@ static void give_up(struct fiber_op *op)
 	struct fib_waiter w;
 
 	fib_ops_cancel(op);
-	fib_wait_begin_always(&w, FIB_WAIT_OP, op);
-	await_end(op, &w, FIBER_FOREVER);
+	fib_wait_begin_unconditional(&w, FIB_WAIT_OP, op);
+	wait_for_completion(op, &w, FIBER_FOREVER);
 }
 
 /* What becomes of an operation whose caller gives up the wait. */
@@ -109,7 +109,7 @@ static int perform(struct fiber_op *op, struct fib_ops *o, int64_t deadline,
 		return begun;
 	}
 	if (rc == 0)
-		rc = await_end(op, &w, deadline);
+		rc = wait_for_completion(op, &w, deadline);
 	if (rc == 0 || has_ended(op))
 		return op->base.result;
 	if (leaving)
@@ -162,20 +162,20 @@ bool fib_op_is_at_hand(void)
 	return c && c->current && !c->current->pins && c->sched->poller->ops->ring;
 }
 
-int fib_op_await_firmly(struct fiber_op *op)
+int fib_op_await_uncancellable(struct fiber_op *op)
 {
 	struct fib_waiter w;
 	struct fib_ops *o;
 	int rc = fib_ops_of(fib_carrier_self()->sched, &o);
 
 	if (rc == 0)
-		rc = fib_wait_begin_firm(&w, FIB_WAIT_OP, op, op->entry[0], FIBER_FOREVER);
+		rc = fib_wait_begin_uncancellable(&w, FIB_WAIT_OP, op, op->entry[0], FIBER_FOREVER);
 	if (rc == 0) {
 		rc = fib_ops_begin(o, op);
 		if (rc < 0)
 			fib_wait_abort(&w);
 		else
-			await_end(op, &w, FIBER_FOREVER);
+			wait_for_completion(op, &w, FIBER_FOREVER);
 	}
 	if (rc == 0)
 		rc = op->base.result;

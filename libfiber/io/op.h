@@ -30,7 +30,7 @@ void fib_op_release(struct fib_sched *s);
 bool fib_op_is_at_hand(void);
 
 /* fiber_op_await() for what is not to be given up: no deadline, and no cancellation ends it. By a fiber that is not pinned. */
-int fib_op_await_firmly(struct fiber_op *op);
+int fib_op_await_uncancellable(struct fiber_op *op);
 
 /*
  * fiber_op_await() without the wait for the end of what was given up: op, which must not work on the caller's memory, is

@@ -119,7 +119,7 @@ static void leave_each(struct crowd *c)
 	}
 }
 
-static int wait_for_one(struct crowd *c, int64_t deadline)
+static int wait_for_any(struct crowd *c, int64_t deadline)
 {
 	struct fib_waiter w;
 	int rc, joined;
@@ -150,7 +150,7 @@ static int wait_parked(struct pollfd *fds, nfds_t n, int64_t deadline)
 		c.places[i].joined = false;
 	rc = look(&c, true);
 	while (rc == 0) {
-		rc = wait_for_one(&c, deadline);
+		rc = wait_for_any(&c, deadline);
 		if (rc == 0)
 			rc = look(&c, false);
 	}

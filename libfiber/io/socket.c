@@ -44,7 +44,7 @@ static int shortage(int fd, int error)
 }
 
 /* Wait for what was missing. */
-static int await_accept(int fd, const struct fib_look *look, int error, int64_t deadline)
+static int wait_for_connection(int fd, const struct fib_look *look, int error, int64_t deadline)
 {
 	int rc;
 
@@ -66,12 +66,12 @@ int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t dead
 			n = shortage(fd, n);
 		if (n != -EAGAIN && !is_short(n))
 			break;
-		rc = await_accept(fd, &look, n, deadline);
+		rc = wait_for_connection(fd, &look, n, deadline);
 		if (rc < 0)
 			return rc;
 	}
 	if (n >= 0)
-		fib_descriptor_fresh(n);
+		fib_descriptor_opened(n);
 	return n;
 }
 
@@ -79,7 +79,7 @@ int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int64_
 {
 	int rc;
 
-	fib_descriptor_fresh(fd);
+	fib_descriptor_opened(fd);
 	rc = fib_os_connect(fd, addr, addrlen);
 	if (rc == -EAGAIN) {
 		/* A Unix socket whose peer's backlog is full: there is nothing to wait on. */

@@ -14,7 +14,7 @@
 
 #include <fiber/io.h>
 
-#include "io/aside.h"
+#include "io/call_on_thread.h"
 #include "io/descriptor.h"
 #include "os/threads.h"
 #include "wait/wait.h"
@@ -35,23 +35,23 @@ static void join(void *arg)
 static int join_by_thread(pthread_t thread, void **ret, int64_t deadline)
 {
 	struct joining j = {.thread = thread};
-	int rc = fib_aside("the end of a thread", join, &j, deadline);
+	int rc = fib_call_on_thread("the end of a thread", join, &j, deadline);
 
 	*ret = j.value;
 	return rc < 0 ? rc : j.rc;
 }
 
 /* Wait for its end. 0: it has ended; -ENOSYS: there is nothing to wait for. */
-static int await_end(pthread_t thread, int64_t deadline)
+static int wait_for_thread(pthread_t thread, int64_t deadline)
 {
-	int rc = fib_worth_waiting(deadline), fd;
+	int rc = fib_wait_check(deadline), fd;
 
 	if (rc < 0)
 		return rc;
 	fd = fib_os_thread_open(thread);
 	if (fd < 0)
 		return fd == -ESRCH ? 0 : -ENOSYS;
-	fib_descriptor_fresh(fd);
+	fib_descriptor_opened(fd);
 	rc = fiber_wait_fd(fd, POLLIN, deadline);
 	fiber_close(fd);
 	return rc < 0 ? rc : 0;
@@ -63,7 +63,7 @@ int fiber_thread_join(pthread_t thread, void **ret, int64_t deadline)
 	int rc = fib_os_thread_try_join(thread, &value);
 
 	if (rc == -EBUSY) {
-		rc = await_end(thread, deadline);
+		rc = wait_for_thread(thread, deadline);
 		if (rc == 0)
 			rc = fib_os_thread_try_join(thread, &value);
 		else if (rc == -ENOSYS)

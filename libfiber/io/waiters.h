@@ -24,7 +24,7 @@
 #define FIB_EVERY_EVENT ((short)-1)
 
 /* Whether events of the reading side are for w. Whoever waits for ordinary data, by whichever of its names, hears of all. */
-static inline bool fib_waiter_heeds(const struct fib_waiter *w, short events)
+static inline bool fib_waiter_wants(const struct fib_waiter *w, short events)
 {
 	const short rare = POLLPRI | POLLRDHUP | POLLERR | POLLHUP;
 	const short writing = POLLOUT | POLLWRNORM | POLLWRBAND;
@@ -42,7 +42,7 @@ static inline struct fib_waiter *fib_waiters_claim(struct fiber_wait_queue *q, s
 
 	while (*n && (w = fib_queue_first(q))) {
 		--*n;
-		if (fib_likely(fib_waiter_heeds(w, events)))
+		if (fib_likely(fib_waiter_wants(w, events)))
 			return fib_queue_claim_first(q, ret) ? w : NULL;
 		fib_queue_unlink(q, w);
 		fib_queue_append(q, w);

@@ -202,7 +202,7 @@ bool fib_row_astray(const struct fib_row *row)
 	       row->sp - row->stack_low > row->stack_size;
 }
 
-bool fib_row_fresh(const struct fib_row *row)
+bool fib_row_not_started(const struct fib_row *row)
 {
 	return (row->state == FIBER_CREATED || row->state == FIBER_RUNNABLE) && !row->sp &&
 	       !row->stack_low && row->entry;

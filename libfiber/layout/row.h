@@ -99,6 +99,6 @@ bool fib_row_walkable(const struct fib_row *row);
 bool fib_row_astray(const struct fib_row *row);
 
 /* Return whether the fiber has not started: it has no stack yet, and will start at row->entry. */
-bool fib_row_fresh(const struct fib_row *row);
+bool fib_row_not_started(const struct fib_row *row);
 
 #endif

@@ -71,7 +71,7 @@ static _Noreturn void end(void)
 	fiber_fail(-ECANCELED, "its runtime finished");
 }
 
-void fib_background_tell(struct fiber *fiber)
+void fib_background_note_cancel(struct fiber *fiber)
 {
 	uint8_t cancelled = fib_load(&fiber->cancelled);
 
@@ -80,9 +80,9 @@ void fib_background_tell(struct fiber *fiber)
 	/* What a destructor does while the fiber is unwound is its end already. */
 	if (fiber->unwinds)
 		return;
-	if (cancelled & FIB_CANCELLED_TOLD)
+	if (cancelled & FIB_CANCELLED_REPORTED)
 		end();
-	fib_or(&fiber->cancelled, FIB_CANCELLED_TOLD);
+	fib_or(&fiber->cancelled, FIB_CANCELLED_REPORTED);
 }
 
 int fib_background_refuse(int error)

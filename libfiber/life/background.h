@@ -22,7 +22,7 @@ void fib_background_finish(struct fib_sched *s);
 
 /* A fiber that is cancelled is about to be told so. Ends it when it belongs to a runtime that finishes, and has
  * been told before. By the fiber itself, where it holds nothing of the library. */
-void fib_background_tell(struct fiber *fiber);
+void fib_background_note_cancel(struct fiber *fiber);
 
 /* What a lock returns that the caller did not get: error, a negative errno. Does not return to a fiber whose runtime
  * finishes, which might take it for locked. */

@@ -2,7 +2,7 @@
 /* discard.c - giving back what a fiber was made of. */
 #include "life/discard.h"
 
-#include "core/hold.h"
+#include "core/hazard.h"
 #include "core/labels.h"
 #include "core/locals.h"
 #include "core/registry.h"
@@ -27,7 +27,7 @@ void fib_free_record(struct fib_carrier *c, struct fiber *fiber)
 	fib_publish(&fiber->id, 0);
 	if (fib_unlikely(fiber->labels != NULL))
 		fib_labels_drop(&fiber->labels);
-	if (!fib_hold_keeps(fiber))
+	if (!fib_hazard_keeps(fiber))
 		fib_record_give(fib_records_of(c), fiber);
 }
 

@@ -20,11 +20,11 @@ static struct fiber *must_be_fiber(const char *call)
 	return c->current;
 }
 
-static _Noreturn void end_early(struct fiber *fiber)
+static _Noreturn void exit_early(struct fiber *fiber)
 {
 	if (fib_unlikely(fib_unwind_wanted(fiber)))
 		fib_unwind(fiber);
-	fib_end(fiber);
+	fib_fiber_end(fiber);
 }
 
 _Noreturn void fiber_exit(void *value)
@@ -32,7 +32,7 @@ _Noreturn void fiber_exit(void *value)
 	struct fiber *fiber = must_be_fiber("fiber_exit");
 
 	fiber->result.value = value;
-	end_early(fiber);
+	exit_early(fiber);
 }
 
 _Noreturn void fiber_fail(int error, const char *fmt, ...)
@@ -46,5 +46,5 @@ _Noreturn void fiber_fail(int error, const char *fmt, ...)
 		va_end(ap);
 	}
 	fiber->result.error = error < 0 ? error : error > 0 ? -error : -EINVAL;
-	end_early(fiber);
+	exit_early(fiber);
 }

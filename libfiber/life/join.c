@@ -21,8 +21,8 @@
 #include "life/background.h"
 #include "life/discard.h"
 #include "life/held.h"
-#include "life/live.h"
-#include "life/own.h"
+#include "life/live_count.h"
+#include "life/cleanup.h"
 #include "os/os.h"
 #include "probe.h"
 #include "wait/wait.h"
@@ -41,13 +41,13 @@ static void wake_joiner(struct fib_carrier *c, uintptr_t joiner, uint32_t armed)
 				&parker->word};
 
 	/* In its turn, since who joins many finds the others ended as well; or at once, to be done before more of them
-	 * begin (fresh.c). */
+	 * begin (start_queue.c). */
 	if (fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN))
-		fib_wake(&wake, fib_fresh_many(&c->fresh));
+		fib_wake(&wake, fib_start_queue_many(&c->start_queue));
 }
 
 /* Whoever joins may go on, and nobody else needs the record: it is not touched after this. */
-static void let_go(struct fib_carrier *c, struct fiber *fiber)
+static void release(struct fib_carrier *c, struct fiber *fiber)
 {
 	uint32_t life = fib_load_acquire(&fiber->life), armed;
 	uintptr_t joiner;
@@ -66,12 +66,12 @@ static void let_go(struct fib_carrier *c, struct fiber *fiber)
 		wake_joiner(c, joiner, armed);
 }
 
-void fib_bury(struct fib_carrier *c)
+void fib_reap(struct fib_carrier *c)
 {
 	struct fiber *fiber = c->departed;
 
 	c->departed = NULL;
-	let_go(c, fiber);
+	release(c, fiber);
 }
 
 static fib_noinline void leave_background(struct fib_carrier *c, struct fiber *fiber)
@@ -80,7 +80,7 @@ static fib_noinline void leave_background(struct fib_carrier *c, struct fiber *f
 	fib_live_leave_background(c->sched);
 }
 
-static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
+static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fiber)
 {
 	struct fib_stack stack = fiber->stack;
 	int64_t now = fib_coarse_now();
@@ -110,17 +110,17 @@ static inline _Noreturn void leave(struct fib_carrier *c, struct fiber *fiber)
 	if (fib_unlikely(stack.class == FIB_STACK_FOREIGN)) {
 		/* Its owner takes it back as soon as he hears of the end. */
 		c->departed = fiber;
-		fib_meter_last(c);
+		fib_counters_last(c);
 	} else {
-		let_go(c, fiber);
+		release(c, fiber);
 	}
-	fib_leave_dead(c, &stack);
+	fib_switch_out_dead(c, &stack);
 }
 
 static void reach_floor(struct fib_ending *floor)
 {
 	(void)floor;
-	fib_end(fib_self());
+	fib_fiber_end(fib_self());
 }
 
 /* A place on the stack that an unwinding does not pass (unwind.c): it ends the fiber there. While `floor` is the newest
@@ -132,7 +132,7 @@ static void stop_unwinding_at(struct fiber *fiber, struct fib_ending *floor)
 }
 
 /* Before anything that may wait for what it leaves undone. */
-static fib_noinline void tidy_up(struct fiber *fiber)
+static fib_noinline void run_cleanup(struct fiber *fiber)
 {
 	struct fib_ending *ending, floor;
 
@@ -143,19 +143,19 @@ static fib_noinline void tidy_up(struct fiber *fiber)
 		fiber->endings = ending->outer;
 		ending->end(ending);
 	}
-	if (fib_own_any(fiber)) {
+	if (fib_cleanup_needed(fiber)) {
 		stop_unwinding_at(fiber, &floor);
-		fib_own_end(fiber);
+		fib_cleanup_run(fiber);
 		fiber->endings = NULL;
 	}
 	if (fib_load(&fiber->members))
-		fib_own_check_groups(fiber);
+		fib_cleanup_check_groups(fiber);
 	if (fiber->held)
 		fib_held_at_exit(fiber);
 }
 
-/* Whether tidy_up() has anything to do. One test instead of five, at every end. */
-static inline bool untidy(const struct fiber *fiber)
+/* Whether run_cleanup() has anything to do. One test instead of five, at every end. */
+static inline bool needs_cleanup(const struct fiber *fiber)
 {
 	return ((uintptr_t)fiber->endings | (uintptr_t)fiber->exits | (uintptr_t)fiber->locals |
 		fib_load(&fiber->members) | fiber->held) != 0;
@@ -169,7 +169,7 @@ static void settle_cancel(struct fiber *fiber)
 		fiber->result.error = -ECANCELED;
 }
 
-_Noreturn void fib_end(struct fiber *fiber)
+_Noreturn void fib_fiber_end(struct fiber *fiber)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
@@ -177,13 +177,13 @@ _Noreturn void fib_end(struct fiber *fiber)
 		fib_die_outside("fiber_exit");
 	/* Every pinned scope it was in is left by this. */
 	fiber->pins = 0;
-	if (fib_unlikely(untidy(fiber))) {
-		tidy_up(fiber);
+	if (fib_unlikely(needs_cleanup(fiber))) {
+		run_cleanup(fiber);
 		c = fib_carrier_self();
 	}
 	if (fib_unlikely(fib_load(&fiber->cancelled)))
 		settle_cancel(fiber);
-	leave(c, fiber);
+	leave_dead(c, fiber);
 }
 
 static void die_joining(struct fiber *fiber, const char *what)
@@ -221,7 +221,7 @@ static bool has_ended(struct fiber *fiber)
 }
 
 /* Take the joiner's place. False when the fiber has ended meanwhile. */
-static bool take_place(struct fiber *fiber, const struct fib_waiter *w)
+static bool enter_joiner(struct fiber *fiber, const struct fib_waiter *w)
 {
 	uint32_t life = fib_load_acquire(&fiber->life); /* pairs: join.done */
 
@@ -237,7 +237,7 @@ static bool take_place(struct fiber *fiber, const struct fib_waiter *w)
 }
 
 /* Wait for the end. */
-static int await_end(struct fiber *fiber, int64_t deadline)
+static int wait_for_exit(struct fiber *fiber, int64_t deadline)
 {
 	struct fib_waiter w;
 	int rc = fib_wait_begin_at(&w, &fiber->thread_joiner, FIB_WAIT_JOIN, fiber, fiber->id,
@@ -245,7 +245,7 @@ static int await_end(struct fiber *fiber, int64_t deadline)
 
 	if (rc < 0)
 		return rc;
-	if (!take_place(fiber, &w)) {
+	if (!enter_joiner(fiber, &w)) {
 		fib_wait_abort(&w);
 		return 0;
 	}
@@ -264,7 +264,7 @@ int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
 	if (c && c->current == fiber)
 		die_joining(fiber, "joins itself");
 	if (!has_ended(fiber)) {
-		rc = await_end(fiber, deadline);
+		rc = wait_for_exit(fiber, deadline);
 		if (rc < 0)
 			return rc;
 	}

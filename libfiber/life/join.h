@@ -6,10 +6,10 @@
 #include "sched/sched.h"
 
 /* End the calling fiber, whose result stands in its record. */
-_Noreturn void fib_end(struct fiber *fiber);
+_Noreturn void fib_fiber_end(struct fiber *fiber);
 
 /* Tell who waits for the end of c->departed. In the idle context. */
-void fib_bury(struct fib_carrier *c);
+void fib_reap(struct fib_carrier *c);
 
 /* `call` was called outside a fiber: end the process. */
 _Noreturn void fib_die_outside(const char *call);

@@ -60,7 +60,7 @@ static void disown(struct offload *o)
 		free(o);
 }
 
-static void perform(struct offload *o)
+static void run_call(struct offload *o)
 {
 	void *value = o->fn(o->arg);
 	struct fib_wake wake;
@@ -91,7 +91,7 @@ static struct offload *take(void)
 }
 
 /* Wait for something to do until it is time to end. Under the lock, which is let go meanwhile. */
-static struct offload *rest(void)
+static struct offload *wait_for_work(void)
 {
 	int64_t end = fib_os_now() + FIB_OFFLOAD_REST;
 	struct offload *o;
@@ -108,7 +108,7 @@ static struct offload *rest(void)
 	return o;
 }
 
-static void *thread_main(void *arg)
+static void *offload_thread_main(void *arg)
 {
 	struct offload *o;
 
@@ -116,9 +116,9 @@ static void *thread_main(void *arg)
 	fib_spin_lock(&pool.lock);
 	pool.starting--;
 	pool.threads++;
-	while ((o = take()) || (o = rest())) {
+	while ((o = take()) || (o = wait_for_work())) {
 		fib_spin_unlock(&pool.lock);
-		perform(o);
+		run_call(o);
 		fib_spin_lock(&pool.lock);
 	}
 	pool.threads--;
@@ -129,7 +129,7 @@ static void *thread_main(void *arg)
 static int start_thread(void)
 {
 	pthread_t thread;
-	int rc = fib_os_thread_start(&thread, thread_main, NULL);
+	int rc = fib_os_thread_start(&thread, offload_thread_main, NULL);
 
 	if (rc == 0)
 		pthread_detach(thread);
@@ -178,7 +178,7 @@ static int hand_over(struct offload *o)
 }
 
 /* Stand in the line for its end. True when it has come already. */
-static bool join_line(struct offload *o, struct fib_waiter *w)
+static bool enqueue_waiter(struct offload *o, struct fib_waiter *w)
 {
 	bool done;
 
@@ -191,10 +191,10 @@ static bool join_line(struct offload *o, struct fib_waiter *w)
 }
 
 /* Wait for what was handed over, in the wait that was begun. */
-static int await(struct offload *o, struct fib_waiter *w, int64_t deadline)
+static int wait_for_call(struct offload *o, struct fib_waiter *w, int64_t deadline)
 {
 	/* When somebody has decided the wait meanwhile it returns at once. */
-	if (join_line(o, w) && fib_wait_retract(w))
+	if (enqueue_waiter(o, w) && fib_wait_retract(w))
 		return 0;
 	return fib_queue_wait(&o->waiters, w, deadline);
 }
@@ -230,7 +230,7 @@ int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 		free(o);
 		return rc;
 	}
-	rc = begun < 0 ? begun : await(o, &w, deadline);
+	rc = begun < 0 ? begun : wait_for_call(o, &w, deadline);
 	fib_queue_lock(&o->waiters);
 	done = o->done;
 	if (done && ret)
@@ -240,16 +240,16 @@ int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 	return done ? 0 : rc;
 }
 
-int fib_offload_firmly(void *(*fn)(void *), void *arg, int64_t deadline)
+int fib_offload_uncancellable(void *(*fn)(void *), void *arg, int64_t deadline)
 {
 	struct fib_waiter w;
 	struct offload *o;
-	int rc = fib_worth_waiting(deadline);
+	int rc = fib_wait_check(deadline);
 
 	if (rc < 0)
 		return rc;
-	rc = fib_wait_begin_firm(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0,
-				 FIBER_FOREVER);
+	rc = fib_wait_begin_uncancellable(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0,
+					  FIBER_FOREVER);
 	if (rc < 0)
 		return rc;
 	o = make(fn, arg);
@@ -259,7 +259,7 @@ int fib_offload_firmly(void *(*fn)(void *), void *arg, int64_t deadline)
 		free(o);
 		return rc;
 	}
-	rc = await(o, &w, FIBER_FOREVER);
+	rc = wait_for_call(o, &w, FIBER_FOREVER);
 	disown(o);
 	return rc;
 }

@@ -14,7 +14,7 @@
  * nothing else. Before that, 0 becomes -ECANCELED in a cancelled fiber, and -ETIMEDOUT when the deadline has passed; after
  * these, and after -EAGAIN, -ENOMEM and -EDEADLK, fn is never called.
  */
-int fib_offload_firmly(void *(*fn)(void *), void *arg, int64_t deadline);
+int fib_offload_uncancellable(void *(*fn)(void *), void *arg, int64_t deadline);
 
 /* How many there are. Any thread. */
 unsigned fib_offload_threads(void);

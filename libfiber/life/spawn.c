@@ -17,7 +17,7 @@
 #include "life/background.h"
 #include "life/discard.h"
 #include "life/join.h"
-#include "life/live.h"
+#include "life/live_count.h"
 #include "os/os.h"
 #include "probe.h"
 
@@ -67,7 +67,7 @@ void fib_fiber_main(void *arg)
 
 	fib_context_begun(&fiber->announce);
 	fiber->result.value = fiber->fn(fiber->arg);
-	fib_end(fiber);
+	fib_fiber_end(fiber);
 }
 
 /* Memory of the caller is what the fiber begins on; of the pool it gets a promise, and begins on what is warm
@@ -81,7 +81,7 @@ static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr,
 
 	if (attr && attr->stack) {
 		rc = fib_stack_foreign(attr->stack, attr->stack_size, &fiber->stack);
-		return rc < 0 ? rc : fib_begin_on(fiber, &fiber->stack, fib_fiber_main);
+		return rc < 0 ? rc : fib_start_on(fiber, &fiber->stack, fib_fiber_main);
 	}
 	if (attr && attr->stack_size)
 		size = attr->stack_size;
@@ -202,7 +202,7 @@ static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
 	if (fib_unlikely(fib_load(&s->recording) != NULL))
 		fib_recorder_spawned(s, fiber);
-	fib_ready_fresh(fiber);
+	fib_ready_new(fiber);
 }
 
 int fib_submit(struct fib_sched *s, struct fiber *fiber)
@@ -286,7 +286,7 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
 	if (fib_records(c))
 		fib_recorder_spawned(s, fiber);
-	fib_put_fresh(s, c, fiber);
+	fib_put_new(s, c, fiber);
 	return fiber;
 }
 

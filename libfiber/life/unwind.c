@@ -75,7 +75,7 @@ static _Unwind_Reason_Code stop(int version, _Unwind_Action actions,
 	(void)exception_class;
 	(void)exception;
 	if (actions & _UA_END_OF_STACK)
-		fib_end(u->fiber);
+		fib_fiber_end(u->fiber);
 	leave_endings(u->fiber, (uintptr_t)_Unwind_GetCFA(context));
 	return _URC_NO_REASON;
 }

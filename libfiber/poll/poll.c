@@ -52,14 +52,14 @@ struct poll {
 	pid_t owner;			/* I once lent: the process that it is a thread of */
 	struct fib_poll_question ahead; /* T */
 	int turn_fd;			/* I: ends its poll(2) */
-	bool told;   /* L: it has seen something that no wait has looked for since */
-	int told_fd; /* I: readable as long as a wait would return. L clears, any thread sets */
+	bool reported; /* L: it has seen something that no wait has looked for since */
+	int report_fd; /* I: readable as long as a wait would return. L clears, any thread sets */
 };
 
 static void close_poller(struct fib_poller *base)
 {
 	struct poll *p = (struct poll *)base;
-	const int fds[] = {p->changed_fd, p->turn_fd, p->told_fd};
+	const int fds[] = {p->changed_fd, p->turn_fd, p->report_fd};
 	size_t i;
 
 	/* A forked child has no such thread, only its memory. */
@@ -90,7 +90,7 @@ static int open_all(struct poll *p)
 	if (rc >= 0)
 		rc = p->turn_fd = fib_os_event();
 	if (rc >= 0)
-		rc = p->told_fd = fib_os_event();
+		rc = p->report_fd = fib_os_event();
 	return rc < 0 ? rc : 0;
 }
 
@@ -103,7 +103,7 @@ static int open_poller(struct fib_poller **ret)
 		return -ENOMEM;
 	p->base.ops = &fib_poller_poll;
 	pthread_mutex_init(&p->lock, NULL);
-	p->changed_fd = p->turn_fd = p->told_fd = -1;
+	p->changed_fd = p->turn_fd = p->report_fd = -1;
 	rc = open_all(p);
 	if (rc < 0) {
 		close_poller(&p->base);
@@ -172,12 +172,12 @@ static void untell(struct poll *p)
 {
 	if (!fib_load_acquire(&p->lent))
 		return;
-	p->told = false;
-	fib_os_event_clear(p->told_fd);
+	p->reported = false;
+	fib_os_event_clear(p->report_fd);
 	/* pairs: poll.woken -- either we see that he was woken, or what he writes comes after. */
 	fib_fence_seq();
 	if (fib_load(&p->woken))
-		fib_os_event_set(p->told_fd);
+		fib_os_event_set(p->report_fd);
 	fib_os_event_set(p->turn_fd);
 }
 
@@ -201,7 +201,7 @@ static fib_noinline int wait_poller(struct fib_poller *base, struct fib_poll_eve
 		/* pairs: poll.woken -- what was done before we were woken is visible. */
 		woken = fib_swap_seq(&p->woken, 0);
 		if (n > 0)
-			kept = fib_poll_set_tell(&p->set, &p->asked, events, max);
+			kept = fib_poll_set_report(&p->set, &p->asked, events, max);
 		if (kept || woken || n <= 0)
 			untell(p);
 		pthread_mutex_unlock(&p->lock);
@@ -217,7 +217,7 @@ static void wake(struct fib_poller *base)
 	fib_store_seq(&p->woken, 1);
 	fib_os_event_set(p->changed_fd);
 	if (fib_load_acquire(&p->lent))
-		fib_os_event_set(p->told_fd);
+		fib_os_event_set(p->report_fd);
 }
 
 /* -- for a program that waits itself -- */
@@ -232,7 +232,7 @@ static void *look_out(void *arg)
 		pthread_mutex_lock(&p->lock);
 		fib_poll_set_copy(&p->set, q, p->turn_fd);
 		/* As long as it stands told nobody needs to hear more. */
-		if (p->told)
+		if (p->reported)
 			q->n = 1;
 		pthread_mutex_unlock(&p->lock);
 		if (poll_until(q, INT64_MAX) < 0)
@@ -243,8 +243,8 @@ static void *look_out(void *arg)
 		}
 		pthread_mutex_lock(&p->lock);
 		if (p->set.version == q->version) {
-			p->told = true;
-			fib_os_event_set(p->told_fd);
+			p->reported = true;
+			fib_os_event_set(p->report_fd);
 		}
 		pthread_mutex_unlock(&p->lock);
 	}
@@ -266,13 +266,13 @@ static int lend(struct fib_poller *base)
 		return rc;
 	}
 	if (fib_load_seq(&p->woken))
-		fib_os_event_set(p->told_fd);
+		fib_os_event_set(p->report_fd);
 	return 0;
 }
 
 static int descriptor(struct fib_poller *base)
 {
-	return ((struct poll *)base)->told_fd;
+	return ((struct poll *)base)->report_fd;
 }
 
 const struct fib_poller_ops fib_poller_poll = {

@@ -142,8 +142,8 @@ static short plain(short events)
 	return events & FIB_POLL_REPORTED;
 }
 
-static int tell(struct fib_poll_set *set, const struct pollfd *fd, uint64_t version,
-		struct fib_poll_event *ret)
+static int report(struct fib_poll_set *set, const struct pollfd *fd, uint64_t version,
+		  struct fib_poll_event *ret)
 {
 	struct fib_poll_entry *e = &set->entries[fd->fd];
 
@@ -158,8 +158,8 @@ static int tell(struct fib_poll_set *set, const struct pollfd *fd, uint64_t vers
 	return 1;
 }
 
-int fib_poll_set_tell(struct fib_poll_set *set, struct fib_poll_question *q,
-		      struct fib_poll_event *events, int max)
+int fib_poll_set_report(struct fib_poll_set *set, struct fib_poll_question *q,
+			struct fib_poll_event *events, int max)
 {
 	const unsigned others = q->n - 1;
 	unsigned i, at = 0;
@@ -168,7 +168,7 @@ int fib_poll_set_tell(struct fib_poll_set *set, struct fib_poll_question *q,
 	for (i = 0; i < others && kept < max; i++) {
 		at = 1 + (q->turn + i) % others;
 		if (q->fds[at].revents)
-			kept += tell(set, &q->fds[at], q->version, &events[kept]);
+			kept += report(set, &q->fds[at], q->version, &events[kept]);
 	}
 	q->turn = at;
 	return kept;

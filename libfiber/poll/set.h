@@ -45,7 +45,7 @@ void fib_poll_set_copy(struct fib_poll_set *set, struct fib_poll_question *q, in
 
 /* The answer to q: up to max events, how many. What is told is asked for no more. What was asked for anew since q was
  * copied is not told. */
-int fib_poll_set_tell(struct fib_poll_set *set, struct fib_poll_question *q,
-		      struct fib_poll_event *events, int max);
+int fib_poll_set_report(struct fib_poll_set *set, struct fib_poll_question *q,
+			struct fib_poll_event *events, int max);
 
 #endif

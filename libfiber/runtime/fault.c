@@ -34,7 +34,7 @@
 #define FIRST_PAGE 4096u
 #define BEGINNING  192u /* bytes of code in which such a function first touches its object */
 
-static bool stands_on(const struct fib_stack *stack, uint64_t sp)
+static bool contains(const struct fib_stack *stack, uint64_t sp)
 {
 	return sp - (uint64_t)(uintptr_t)stack->low <= stack->size;
 }
@@ -134,7 +134,7 @@ static void report(uint64_t address, void *ucontext)
 		fib_log("fiber %llu %s overflowed its stack of %zu bytes (fault at 0x%llx)",
 			(unsigned long long)fiber->id, fib_log_name(name, fiber->name),
 			fiber->stack.size, (unsigned long long)address);
-	else if (sp && !stands_on(&fiber->stack, sp) && !fib_os_on_altstack(sp))
+	else if (sp && !contains(&fiber->stack, sp) && !fib_os_on_altstack(sp))
 		report_outside(fiber, address, sp);
 	else if (fib_slabs_find(address) != FIB_SLAB_NONE)
 		fib_log("fiber %llu %s faulted at 0x%llx%s; its own of %zu bytes at 0x%llx did "

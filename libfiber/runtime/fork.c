@@ -19,7 +19,7 @@
 
 #include "base/atomic.h"
 #include "base/tls.h"
-#include "core/hold.h"
+#include "core/hazard.h"
 #include "core/labels.h"
 #include "core/registry.h"
 #include "io/name.h"
@@ -27,7 +27,7 @@
 #include "life/offload.h"
 #include "runtime/runtime.h"
 #include "stack/pool.h"
-#include "wait/vigil.h"
+#include "wait/thread_wait.h"
 #include "watch/tick.h"
 #include "watch/watch.h"
 
@@ -39,12 +39,12 @@ static void before(void)
 	fib_labels_lock();
 	fib_stack_lock_pool();
 	fib_offload_lock();
-	fib_vigil_lock();
+	fib_thread_wait_lock();
 }
 
 static void in_parent(void)
 {
-	fib_vigil_unlock();
+	fib_thread_wait_unlock();
 	fib_offload_unlock();
 	fib_stack_unlock_pool();
 	fib_labels_unlock();
@@ -59,9 +59,9 @@ static void in_child(void)
 	fib_watch_clear();
 	fib_tick_forget();
 	fib_registry_forget();
-	fib_hold_forget();
+	fib_hazard_forget();
 	fib_offload_forget();
-	fib_vigil_forget();
+	fib_thread_wait_forget();
 	fib_descriptor_forget_all();
 	fib_name_forget();
 	in_parent();

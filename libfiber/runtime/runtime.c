@@ -2,7 +2,7 @@
 /*
  * runtime.c - start a runtime, submit fibers, finish it
  *
- * A runtime is finished when it has no fibers but background ones and has been closed (live.c):
+ * A runtime is finished when it has no fibers but background ones and has been closed (live_count.c):
  * after that nothing can be submitted. Then background fibers are made to exit, and no work can
  * arrive any more when the carriers stop.
  */
@@ -18,7 +18,7 @@
 #include "io/descriptor.h"
 #include "io/op.h"
 #include "life/background.h"
-#include "life/live.h"
+#include "life/live_count.h"
 #include "life/spawn.h"
 #include "os/os.h"
 #include "runtime/roots.h"
@@ -55,7 +55,7 @@ static void dispatch(const struct fib_poll_event *events, int n)
 {
 	int i;
 
-	fib_descriptor_foresee(events, n);
+	fib_descriptor_prefetch(events, n);
 	for (i = 0; i < n; i++)
 		dispatch_one(&events[i]);
 }

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "life/background.h"
 #include "life/join.h"
-#include "life/live.h"
+#include "life/live_count.h"
 #include "life/spawn.h"
 #include "os/os.h"
 #include "os/threads.h"
@@ -23,9 +23,9 @@
 #include "watch/watch.h"
 
 static const struct fib_above above = {
-	.bury = fib_bury,
-	.tell_ended = fib_live_tell,
-	.tell_cancelled = fib_background_tell,
+	.bury = fib_reap,
+	.tell_ended = fib_live_notify,
+	.tell_cancelled = fib_background_note_cancel,
 	.carrier_begins = fib_longrun_enter,
 };
 
@@ -36,7 +36,7 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 	c->sched = s;
 	c->above = above;
 	fib_runqueue_init(&c->queue, s->carrier_count == 1);
-	c->fresh.alone = s->carrier_count == 1;
+	c->start_queue.alone = s->carrier_count == 1;
 	c->records.shares = s->carrier_count > 1;
 	c->index = i;
 	c->place = FIB_OS_NOT_KEPT;
@@ -115,7 +115,7 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t g
 	memset(s, 0, sizeof *s);
 	s->serial = fib_add_relaxed(&serials, 1) + 1;
 	s->dispatch = dispatch;
-	fib_store(&s->tells, n > 1);
+	fib_store(&s->notifies, n > 1);
 	fib_cancel_prepare();
 	fib_set_fiber_main(fib_fiber_main);
 	fib_check_set_caller(say_caller);

@@ -32,7 +32,7 @@ static void expire(struct fib_carrier *c, struct fib_timers *t, int64_t now)
 		woken += n;
 	}
 	if (woken)
-		fib_meter_raise(&c->meter.timeouts, woken);
+		fib_counters_raise(&c->counters.timeouts, woken);
 }
 
 /* Our own, and those of a carrier that computes or blocks, and will not come to it. */
@@ -68,25 +68,26 @@ static struct fiber *steal(struct fib_carrier *c, bool patient)
 			continue;
 		fiber = fib_runqueue_steal(&c->queue, &victim->queue);
 		if (!fiber)
-			fiber = fib_fresh_steal(&c->fresh, &c->queue, &victim->fresh);
+			fiber = fib_start_queue_steal(&c->start_queue, &c->queue,
+						      &victim->start_queue);
 		if (!fiber && patient && fib_load(&victim->woken))
 			fiber = fib_swap(&victim->woken, NULL);
 		if (fiber) {
 			fib_probe3(steal, c->index, victim->index, fiber->id);
 			if (fib_records(c))
 				fib_recorder_stole(c, fiber, victim->index);
-			fib_meter_raise(&c->meter.steals, 1);
+			fib_counters_raise(&c->counters.steals, 1);
 			return fiber;
 		}
 	}
 	return NULL;
 }
 
-static struct fiber *take_outside(struct fib_carrier *c)
+static struct fiber *take_submitted(struct fib_carrier *c)
 {
-	struct fiber *fiber = fib_inject_take(&c->inbox);
+	struct fiber *fiber = fib_inbox_take(&c->inbox);
 
-	return fiber ? fiber : fib_inject_take(&c->sched->inject);
+	return fiber ? fiber : fib_inbox_take(&c->sched->inbox);
 }
 
 /* Spin for some tens of microseconds: waking a sleeping CPU costs more than that. But not while an idle fiber
@@ -100,12 +101,12 @@ static struct fiber *search(struct fib_carrier *c)
 	if (c->sched->carrier_count == 1)
 		return NULL;
 	for (round = 0; round < SEARCH_ROUNDS && !fiber; round++) {
-		bool spare = round > 0 && fib_spare_visible(c->sched, c);
+		bool idle_fibers = round > 0 && fib_idle_fibers_visible(c->sched, c);
 
-		fiber = steal(c, spare || round >= SEARCH_ROUNDS / 2);
+		fiber = steal(c, idle_fibers || round >= SEARCH_ROUNDS / 2);
 		if (!fiber)
-			fiber = take_outside(c);
-		if (spare)
+			fiber = take_submitted(c);
+		if (idle_fibers)
 			break;
 		for (i = 0; i < RELAX_TURNS && !fiber; i++)
 			fib_relax();
@@ -114,23 +115,23 @@ static struct fiber *search(struct fib_carrier *c)
 }
 
 /* The next fiber, from wherever one comes; NULL when the scheduler stops. */
-static struct fiber *find(struct fib_carrier *c)
+static struct fiber *find_fiber(struct fib_carrier *c)
 {
 	struct fiber *fiber;
 
 	for (;;) {
-		fib_meter_give(c);
-		fib_recorder_heed(c);
+		fib_counters_give(c);
+		fib_recorder_apply(c);
 		c->above.tell_ended(c->sched);
 		expire_timers(c);
 		fib_idle_poll(c);
-		fiber = take_outside(c);
+		fiber = take_submitted(c);
 		if (!fiber)
 			fiber = fib_next_local(c);
 		if (!fiber)
 			fiber = search(c);
 		if (!fiber)
-			fiber = fib_spare_take(c);
+			fiber = fib_idle_fibers_take(c);
 		if (fiber)
 			break;
 		if (fib_load_acquire(&c->sched->stopping))
@@ -140,14 +141,14 @@ static struct fiber *find(struct fib_carrier *c)
 	}
 	fib_idle_found(c);
 	/* An idle fiber that came back here told nobody. */
-	if (c->sched->carrier_count > 1 && fib_spare_visible(c->sched, NULL))
+	if (c->sched->carrier_count > 1 && fib_idle_fibers_visible(c->sched, NULL))
 		fib_idle_notify(c->sched);
 	return fiber;
 }
 
 /* Whoever put the fiber into a queue may still be on its way out of it, on another carrier. It is at
  * most a few instructions away, and we stand on no fiber's stack, so nobody can be waiting for us. */
-static void await_left(struct fiber *fiber)
+static void await_saved(struct fiber *fiber)
 {
 	unsigned turns = 0;
 
@@ -191,11 +192,11 @@ static void run_fibers(struct fib_carrier *c)
 		fiber = c->pending;
 		c->pending = NULL;
 		if (!fiber)
-			fiber = find(c);
+			fiber = find_fiber(c);
 		if (!fiber)
 			return;
-		await_left(fiber);
-		fib_enter(c, fiber);
+		await_saved(fiber);
+		fib_switch_in(c, fiber);
 		if (c->departed)
 			c->above.bury(c);
 	}
@@ -210,13 +211,13 @@ void *fib_carrier_main(void *arg)
 	if (__cxa_get_globals)
 		c->exceptions = __cxa_get_globals();
 	if (c->exceptions)
-		c->care = FIB_CARE_EXCEPTIONS;
+		c->slow_switch = FIB_SLOW_EXCEPTIONS;
 	/* Without an alternate stack an overflow still ends the program, but says less. */
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
 	c->above.carrier_begins(c);
 	fib_context_adopt(&c->announce);
-	fib_meter_give(c);
+	fib_counters_give(c);
 	pthread_cleanup_push(end_of_thread, c);
 	run_fibers(c);
 	pthread_cleanup_pop(0);

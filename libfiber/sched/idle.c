@@ -20,7 +20,7 @@
  * A program that has descriptors of its own to wait for takes the poller's place with a hook. To everybody else the
  * carrier in there sleeps in the poller, which it still has and empties when the hook returns; what would end its
  * sleep makes the poller's descriptor readable, which the hook must heed. It may make fibers runnable itself, on
- * a carrier that is alone; so then that is told too (sched->tells).
+ * a carrier that is alone; so then that is told too (sched->notifies).
  */
 #include "sched/idle.h"
 
@@ -45,12 +45,13 @@ bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 {
 	unsigned i;
 
-	if (!fib_inject_empty(&s->inject) || (c && !fib_inject_empty(&c->inbox)) ||
-	    fib_spare_visible(s, c))
+	if (!fib_inbox_empty(&s->inbox) || (c && !fib_inbox_empty(&c->inbox)) ||
+	    fib_idle_fibers_visible(s, c))
 		return true;
 	for (i = 0; i < s->carrier_count; i++)
 		if (!fib_runqueue_empty(&s->carriers[i].queue) ||
-		    !fib_fresh_empty(&s->carriers[i].fresh) || fib_load(&s->carriers[i].woken))
+		    !fib_start_queue_empty(&s->carriers[i].start_queue) ||
+		    fib_load(&s->carriers[i].woken))
 			return true;
 	return false;
 }
@@ -154,7 +155,7 @@ static void release_poller(struct fib_sched *s)
 static void count_poll(struct fib_carrier *c)
 {
 	fib_add_relaxed(&c->sched->polls, 1);
-	fib_meter_raise(&c->meter.polls, 1);
+	fib_counters_raise(&c->counters.polls, 1);
 }
 
 void fib_idle_poll(struct fib_carrier *c)
@@ -181,7 +182,7 @@ int fib_idle_lend(struct fib_sched *s)
 void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
 {
 	s->idle.hook_arg = arg;
-	fib_store(&s->tells, 1);
+	fib_store(&s->notifies, 1);
 	/* label: idle.hook -- its argument, and what its program did before. */
 	fib_store_release(&s->idle.hook, hook);
 	/* Whoever is in the poller already comes back for it. */
@@ -214,7 +215,7 @@ static int wait_in_poller(struct fib_carrier *c, struct fib_poll_event *events, 
 }
 
 /* Block until notified, or until something else ends the sleep. Returns the events that did. */
-static int block(struct fib_carrier *c, struct fib_poll_event *events, int64_t deadline)
+static int block_thread(struct fib_carrier *c, struct fib_poll_event *events, int64_t deadline)
 {
 	struct fib_sched *s = c->sched;
 	bool poller = take_poller(s);
@@ -228,19 +229,19 @@ static int block(struct fib_carrier *c, struct fib_poll_event *events, int64_t d
 	} else if (poller) {
 		n = wait_in_poller(c, events, deadline);
 		count_poll(c);
-		fib_meter_raise(&c->meter.wakeups, 1);
+		fib_counters_raise(&c->counters.wakeups, 1);
 		release_poller(s);
 	} else {
 		while (fib_load(&c->sleeper.how) == IN_FUTEX &&
 		       fib_os_futex_wait(&c->sleeper.how, IN_FUTEX, deadline) != -ETIMEDOUT)
 			;
-		fib_meter_raise(&c->meter.wakeups, 1);
+		fib_counters_raise(&c->counters.wakeups, 1);
 	}
 	fib_swap(&c->sleeper.how, AWAKE); /* pairs: idle.wake */
 	return n;
 }
 
-static void lie_down(struct fib_sched *s, struct fib_carrier *c)
+static void enter_sleep(struct fib_sched *s, struct fib_carrier *c)
 {
 	fib_spin_lock(&s->idle.lock);
 	c->sleeper.next = s->idle.sleepers;
@@ -252,7 +253,7 @@ static void lie_down(struct fib_sched *s, struct fib_carrier *c)
 	fib_fence_seq();
 }
 
-static void get_up(struct fib_sched *s, struct fib_carrier *c)
+static void leave_sleep(struct fib_sched *s, struct fib_carrier *c)
 {
 	fib_spin_lock(&s->idle.lock);
 	if (c->sleeper.listed)
@@ -267,13 +268,13 @@ void fib_idle_sleep(struct fib_carrier *c)
 	struct fib_poll_event events[EVENTS];
 	int n = 0;
 
-	lie_down(s, c);
+	enter_sleep(s, c);
 	if (!fib_work_visible(s, c) && !fib_load(&s->stopping)) {
-		n = block(c, events, fib_load(&c->timers.nearest));
+		n = block_thread(c, events, fib_load(&c->timers.nearest));
 		fib_observer_clock(c, fib_os_now());
 	}
 	/* Counted as searching before anything becomes runnable: one event wakes nobody else. */
-	get_up(s, c);
+	leave_sleep(s, c);
 	fib_observer_awake();
 	s->dispatch(events, n);
 }
@@ -283,7 +284,7 @@ bool fib_idle_all_asleep(struct fib_sched *s)
 	return sleeping(fib_load_acquire(&s->idle.word)) == s->carrier_count;
 }
 
-bool fib_idle_lies(struct fib_carrier *c, bool *ret_polls)
+bool fib_idle_is_asleep(struct fib_carrier *c, bool *ret_polls)
 {
 	const uint32_t how = fib_load(&c->sleeper.how);
 

@@ -57,7 +57,7 @@ bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c);
 void fib_idle_poll(struct fib_carrier *c);
 
 /* Whether c has lain down to sleep, and if so whether in the poller. */
-bool fib_idle_lies(struct fib_carrier *c, bool *ret_polls);
+bool fib_idle_is_asleep(struct fib_carrier *c, bool *ret_polls);
 
 /* Every carrier sleeps. */
 bool fib_idle_all_asleep(struct fib_sched *s);

@@ -4,8 +4,8 @@
  *
  * On the carrier that made it so: waking a CPU that sleeps costs more than most fibers run, and what they share
  * is in this one's cache. There the one woken last goes before the others (front), and the one it displaces to
- * the end of the line; one that has not begun has a line of its own (fresh.c); one that is bound goes to its carrier, and
- * an idle one waits apart (spare.c). From a thread that is no carrier of the scheduler everything goes into the
+ * the end of the line; one that has not begun has a line of its own (start_queue.c); one that is bound goes to its carrier, and
+ * an idle one waits apart (idle_fibers.c). From a thread that is no carrier of the scheduler everything goes into the
  * inject queue. Whoever may sleep beside it is told (idle.c).
  */
 #include "sched/sched.h"
@@ -22,9 +22,9 @@ static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *
 	bool bound = fiber->flags & FIBER_BOUND;
 
 	if (fiber->flags & FIBER_IDLE)
-		fib_spare_put(s, fiber);
+		fib_idle_fibers_put(s, fiber);
 	else
-		fib_inject_put(&home->inbox, fiber);
+		fib_inbox_put(&home->inbox, fiber);
 	if (!bound)
 		fib_idle_notify(s);
 	else if (!c || home != c || !c->current) /* in its idle hook it counts as asleep */
@@ -37,7 +37,7 @@ static fib_noinline void wake_clock(struct fib_carrier *c)
 {
 	bool polls;
 
-	if (fib_idle_lies(c, &polls))
+	if (fib_idle_is_asleep(c, &polls))
 		fib_observer_clock(c, fib_os_now());
 }
 
@@ -50,7 +50,7 @@ static fib_noinline void put(struct fib_sched *s, struct fib_carrier *c, struct 
 		return;
 	}
 	if (!c) {
-		fib_inject_put(&s->inject, fiber);
+		fib_inbox_put(&s->inbox, fiber);
 	} else if (front) {
 		struct fiber *before = fib_swap_woken(c, fiber);
 
@@ -59,7 +59,7 @@ static fib_noinline void put(struct fib_sched *s, struct fib_carrier *c, struct 
 	} else {
 		fib_runqueue_put(&c->queue, fiber);
 	}
-	if (!c || fib_load(&s->tells))
+	if (!c || fib_load(&s->notifies))
 		fib_idle_notify(s);
 }
 
@@ -90,7 +90,7 @@ void fib_ready(struct fiber *fiber, bool front)
 		ready_from_outside(fiber->sched, fiber);
 		return;
 	}
-	if (fib_unlikely(!c->current && fib_load(&c->sched->tells)))
+	if (fib_unlikely(!c->current && fib_load(&c->sched->notifies)))
 		wake_clock(c);
 	if (fib_records(c))
 		fib_recorder_woke(c->sched, fiber);
@@ -98,16 +98,16 @@ void fib_ready(struct fiber *fiber, bool front)
 	fib_probe2(wake, fiber->id, c->current);
 	/* Most often it is the only one, and nobody needs to be told. */
 	if (fib_likely(front && !fib_load(&c->woken) && !(fiber->flags & FIB_APART) &&
-		       !fib_load(&c->sched->tells)))
+		       !fib_load(&c->sched->notifies)))
 		fib_store(&c->woken, fiber);
 	else if (fib_likely(!front && c->queue.alone && !(fiber->flags & FIB_APART) &&
-			    !fib_load(&c->sched->tells)))
+			    !fib_load(&c->sched->notifies)))
 		fib_runqueue_put(&c->queue, fiber);
 	else
 		put(c->sched, c, fiber, front);
 }
 
-void fib_ready_fresh(struct fiber *fiber)
+void fib_ready_new(struct fiber *fiber)
 {
 	struct fib_carrier *c = fib_carrier_self();
 	struct fib_sched *s = fiber->sched;
@@ -122,5 +122,5 @@ void fib_ready_fresh(struct fiber *fiber)
 		fib_bear(fiber, fib_coarse_now());
 	}
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
-	fib_put_fresh(s, c, fiber);
+	fib_put_new(s, c, fiber);
 }

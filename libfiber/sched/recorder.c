@@ -4,7 +4,7 @@
  *
  * A switch takes a few nanoseconds and is not to take longer for a recorder that is off. So nothing is asked on the way that was
  * not asked before: a carrier that is to take care at a switch, of a C++ exception under way or of this, has a byte that
- * says so (`care`), beside what a switch touches anyway. The carrier sets it itself, when it looks at the outside, as it
+ * says so (`slow_switch`), beside what a switch touches anyway. The carrier sets it itself, when it looks at the outside, as it
  * does every so many fibers; so a recording begins a moment later on each, and ends so.
  *
  * Each carrier writes its own ring and shares nothing with the others. Everybody else shares one, under a lock that is held for
@@ -133,10 +133,11 @@ void fib_recorder_release(struct fib_sched *s)
 	s->recorders = NULL;
 }
 
-void fib_recorder_heed(struct fib_carrier *c)
+void fib_recorder_apply(struct fib_carrier *c)
 {
 	c->recorder = fib_load_acquire(&c->sched->recording); /* pairs: recorder.on */
-	c->care = (uint8_t)((c->care & ~FIB_CARE_RECORDS) | (c->recorder ? FIB_CARE_RECORDS : 0));
+	c->slow_switch = (uint8_t)((c->slow_switch & ~FIB_SLOW_RECORDS) |
+				   (c->recorder ? FIB_SLOW_RECORDS : 0));
 }
 
 /* -- by carriers -- */

@@ -48,7 +48,7 @@ uint64_t fib_recorder_time(const struct fib_recorder *r);
 void fib_recorder_release(struct fib_sched *s);
 
 /* Carrier c hears whether it is to record. In its idle context. */
-void fib_recorder_heed(struct fib_carrier *c);
+void fib_recorder_apply(struct fib_carrier *c);
 
 /* -- what happens; by carrier c, which records -- */
 

@@ -104,7 +104,7 @@ static struct fiber *overflow_take(struct fib_runqueue *q, uint32_t n)
 }
 
 /* Move half a ring of fibers from the list into the empty ring, and take the first. All go through the ring, whose
- * head counts them (fresh.h). */
+ * head counts them (start_queue.h). */
 struct fiber *fib_runqueue_refill(struct fib_runqueue *q)
 {
 	struct fiber *fiber = overflow_take(q, FIB_RING / 2), *next;

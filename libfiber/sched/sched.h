@@ -20,15 +20,15 @@
 #include "poll/choose.h"
 #include "poll/poller.h"
 #include "sched/background_data.h"
-#include "sched/fresh.h"
+#include "sched/start_queue.h"
 #include "sched/idle.h"
-#include "sched/inject.h"
+#include "sched/inbox.h"
 #include "sched/longrun_data.h"
-#include "sched/meter.h"
+#include "sched/counters.h"
 #include "sched/pinned_data.h"
 #include "sched/recorder.h"
 #include "sched/runqueue.h"
-#include "sched/spare.h"
+#include "sched/idle_fibers.h"
 #include "sched/timers.h"
 #include "stack/pool.h"
 
@@ -42,8 +42,8 @@ struct fib_exceptions {
 };
 
 /* care */
-#define FIB_CARE_EXCEPTIONS 1u /* there is C++: one may be under way */
-#define FIB_CARE_RECORDS    2u /* what happens is noted: recorder.c */
+#define FIB_SLOW_EXCEPTIONS 1u /* there is C++: one may be under way */
+#define FIB_SLOW_RECORDS    2u /* what happens is noted: recorder.c */
 
 /*
  * What a carrier calls in the rooms above this one: functions of life/ and watch/, each off the hot path. Who starts the
@@ -70,30 +70,30 @@ struct fib_carrier {
 	struct fiber *pending; /* C: to run next, once it has been left elsewhere */
 	/* I: this thread's; NULL without C++ */
 	struct fib_exceptions *exceptions;
-	bool searching;			 /* C: counted in idle.word */
-	uint8_t care;			 /* C: FIB_CARE_*, what a switch is to mind */
-	unsigned locks;			 /* C: counts down to the next look at a turn: turn.h */
-	struct fiber *_Atomic woken;	 /* A: the fiber that was woken last, taken first */
-	_Atomic uint32_t clocked;	 /* C writes, A reads: how often it has set the clock */
-	uint32_t clocked_seen;		 /* the service thread's */
-	_Atomic uint64_t spawned;	 /* C writes, A reads: live.c */
-	_Atomic uint64_t ended;		 /* C writes, A reads: live.c */
-	struct fib_fresh fresh;		 /* own lock: have not begun */
-	struct fib_runqueue queue;	 /* C put and take, A:runqueue.* steal */
-	struct fib_inject inbox;	 /* A: for fibers bound to this carrier */
-	struct fib_inject spare;	 /* A: for idle ones bound to it: spare.c */
-	bool spare_turn;		 /* C: it is their turn */
-	struct fib_timers timers;	 /* C add, A drop and expire */
-	struct fib_sleeper sleeper;	 /* see idle.h */
-	struct fib_stack_cache stacks;	 /* C */
-	struct fib_record_cache records; /* C */
-	struct fib_context idle;	 /* C */
-	_Atomic uint64_t left;		 /* C: counts how often `idle` was left; nobody asks */
-	struct fib_meter meter;		 /* see meter.h */
-	struct fib_announce announce;	 /* C */
-	struct fib_announce gone;	 /* C: of a fiber that has just ended */
-	uint64_t turn_of;		 /* C: the fiber at the last such look ... */
-	uint64_t turn_seq;		 /* C: ... and its seq */
+	bool searching;			    /* C: counted in idle.word */
+	uint8_t slow_switch;		    /* C: FIB_CARE_*, what a switch is to mind */
+	unsigned locks;			    /* C: counts down to the next look at a turn: turn.h */
+	struct fiber *_Atomic woken;	    /* A: the fiber that was woken last, taken first */
+	_Atomic uint32_t clocked;	    /* C writes, A reads: how often it has set the clock */
+	uint32_t clocked_seen;		    /* the service thread's */
+	_Atomic uint64_t spawned;	    /* C writes, A reads: live_count.c */
+	_Atomic uint64_t ended;		    /* C writes, A reads: live_count.c */
+	struct fib_start_queue start_queue; /* own lock: have not begun */
+	struct fib_runqueue queue;	    /* C put and take, A:runqueue.* steal */
+	struct fib_inbox inbox;		    /* A: for fibers bound to this carrier */
+	struct fib_inbox idle_fibers;	    /* A: for idle ones bound to it: idle_fibers.c */
+	bool idle_fibers_turn;		    /* C: it is their turn */
+	struct fib_timers timers;	    /* C add, A drop and expire */
+	struct fib_sleeper sleeper;	    /* see idle.h */
+	struct fib_stack_cache stacks;	    /* C */
+	struct fib_record_cache records;    /* C */
+	struct fib_context idle;	    /* C */
+	_Atomic uint64_t left;		    /* C: counts how often `idle` was left; nobody asks */
+	struct fib_counters counters;	    /* see counters.h */
+	struct fib_announce announce;	    /* C */
+	struct fib_announce gone;	    /* C: of a fiber that has just ended */
+	uint64_t turn_of;		    /* C: the fiber at the last such look ... */
+	uint64_t turn_seq;		    /* C: ... and its seq */
 	struct fiber *departed; /* C: has ended, and its joiner is to be told in the idle context */
 	uint64_t rand;		/* C */
 	pthread_t thread;	/* I */
@@ -114,7 +114,7 @@ typedef void fib_dispatch_fn(const struct fib_poll_event *events, int n);
 struct fib_sched {
 	struct fib_carrier *carriers;	   /* I */
 	unsigned carrier_count;		   /* I */
-	_Atomic uint32_t tells;		   /* A: a carrier that makes a fiber runnable notifies */
+	_Atomic uint32_t notifies;	   /* A: a carrier that makes a fiber runnable notifies */
 	uint64_t serial;		   /* I: counts up from 1, never reused in a process */
 	size_t stack_size;		   /* I: default for fibers: all that its class has */
 	size_t guard_size;		   /* I: default for fibers; 0: that of the library */
@@ -123,16 +123,16 @@ struct fib_sched {
 	struct fib_poller *poller;	   /* I */
 	fib_dispatch_fn *dispatch;	   /* I: set by io */
 	void *_Atomic ops;		   /* A: io's (op.c); NULL before the first operation */
-	struct fib_inject inject;	   /* A */
-	struct fib_inject spare;	   /* A: idle fibers that wait: spare.c */
+	struct fib_inbox inbox;		   /* A */
+	struct fib_inbox idle_fibers;	   /* A: idle fibers that wait: idle_fibers.c */
 	struct fib_idle idle;		   /* A */
 	struct fib_pinned pinned;	   /* A */
 	_Atomic uint32_t stopping;	   /* A: carriers end when they find nothing */
-	_Atomic uint64_t submitted;	   /* A: live.c */
+	_Atomic uint64_t submitted;	   /* A: live_count.c */
 	_Atomic uint64_t background_live;  /* A: background fibers submitted, not yet ended */
 	_Atomic uint64_t background_in;	   /* A: background fibers submitted so far */
 	_Atomic uint64_t background_out;   /* A: background fibers ended so far */
-	_Atomic uint32_t awaited;	   /* A: how many wait for `ended` (live.told) */
+	_Atomic uint32_t awaited;	   /* A: how many wait for `ended` (live_count.told) */
 	_Atomic uint32_t ended;		   /* A, futex: moves when no fiber is left that counts */
 	struct fiber_wait_queue finishers; /* own lock: fibers that wait for that */
 	_Atomic uint32_t visitors; /* A: threads from elsewhere in fib_ready() (sched.visit) */
@@ -172,7 +172,7 @@ static inline struct fiber *fib_self(void)
 /* Whether carrier c notes what it does. Carrier c only. */
 static inline bool fib_records(const struct fib_carrier *c)
 {
-	return fib_unlikely(c->care & FIB_CARE_RECORDS);
+	return fib_unlikely(c->slow_switch & FIB_SLOW_RECORDS);
 }
 
 /* Exchange what is in the slot for the fiber woken last. Carrier c only. */
@@ -199,27 +199,27 @@ void fib_ready(struct fiber *fiber, bool front);
 void fib_yield(struct fib_carrier *c, struct fiber *fiber);
 
 /* Leave the calling fiber, whose wait is armed. Returns when it was woken and runs again. */
-void fib_leave(struct fiber *fiber);
+void fib_switch_out(struct fiber *fiber);
 
 /* Make fiber, which has not begun and whose sched is set, runnable at the end of the line. */
-void fib_ready_fresh(struct fiber *fiber);
+void fib_ready_new(struct fiber *fiber);
 
 /* Put it there, on carrier c of s, which runs. As long as there are others to begin nobody lies down for want of
  * work, and whoever has lain down before has been told of the first: the last one that searches and finds something
  * has another one woken (idle.c). Which one is the first is decided under the lock: a thief that takes all others
  * before has looked too early to see it. */
-static inline void fib_put_fresh(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
+static inline void fib_put_new(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
 {
-	if (fib_fresh_put(&c->fresh, &c->queue, fiber) && fib_load(&s->tells))
+	if (fib_start_queue_put(&c->start_queue, &c->queue, fiber) && fib_load(&s->notifies))
 		fib_idle_notify(s);
 }
 
 /* Leave a fiber that has ended, for good: give its stack away and run somebody else. c->gone is what was
  * announced of it; its record may be somebody else's. By the fiber itself. */
-_Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *stack);
+_Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack *stack);
 
 /* Run fiber from the idle context of c; returns when c is idle again. */
-void fib_enter(struct fib_carrier *c, struct fiber *fiber);
+void fib_switch_in(struct fib_carrier *c, struct fiber *fiber);
 
 /* What fibers that begin on a carrier run first: main(fiber). Before the first carrier starts; always the same. */
 void fib_set_fiber_main(void (*main)(void *fiber));
@@ -228,7 +228,7 @@ void fib_set_fiber_main(void (*main)(void *fiber));
 struct fiber *fib_next_local(struct fib_carrier *c);
 
 /* Make fiber begin with main(fiber) on stack when it is first switched to. 0, or what fib_context_begin() returns. */
-static inline int fib_begin_on(struct fiber *fiber, const struct fib_stack *stack,
+static inline int fib_start_on(struct fiber *fiber, const struct fib_stack *stack,
 			       void (*main)(void *fiber))
 {
 	fiber->stack = *stack;

@@ -25,7 +25,7 @@
 	3 /* cache lines below which a fiber that yields most often has its frames ... */
 #define WAIT_LINES 12 /* ... and one that waits in a call of the library */
 #define STREAK_MAX 16u
-#define FAIR_EVERY 16u /* looks at the outside; see fresh.c */
+#define FAIR_EVERY 16u /* looks at the outside; see start_queue.c */
 
 /* What runs `ahead` after the next one should not have to wait for its memory: so many lines of its stack, now that its
  * record is here, and the record of one behind it. Where there are thieves it may be gone and be another fiber by now,
@@ -79,8 +79,8 @@ static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
 		}
 	}
 	c->streak = 0;
-	if (fib_unlikely(fib_fresh_due(&c->fresh, &c->queue))) {
-		fiber = fib_fresh_take(&c->fresh, fair);
+	if (fib_unlikely(fib_start_queue_due(&c->start_queue, &c->queue))) {
+		fiber = fib_start_queue_take(&c->start_queue, fair);
 		if (fiber)
 			return fiber;
 	}
@@ -89,9 +89,9 @@ static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
 		prefetch_together(c);
 		return fiber;
 	}
-	fiber = fib_fresh_take(&c->fresh, fair);
+	fiber = fib_start_queue_take(&c->start_queue, fair);
 	if (!fiber)
-		fiber = fib_inject_take(&c->inbox);
+		fiber = fib_inbox_take(&c->inbox);
 	if (!fiber && fib_load(&c->woken))
 		fiber = fib_swap_woken(c, NULL);
 	return fiber;
@@ -102,7 +102,7 @@ struct fiber *fib_next_local(struct fib_carrier *c)
 	return next_local(c, ++c->looks % FAIR_EVERY == 0);
 }
 
-static inline bool begun(const struct fiber *fiber)
+static inline bool is_started(const struct fiber *fiber)
 {
 	return fiber->context.sp != 0;
 }
@@ -115,20 +115,20 @@ void fib_set_fiber_main(void (*main)(void *fiber))
 	fib_store(&fiber_main, main);
 }
 
-static fib_noinline void begin(struct fib_carrier *c, struct fiber *fiber)
+static fib_noinline void start_fiber(struct fib_carrier *c, struct fiber *fiber)
 {
 	struct fib_stack stack;
 
 	fib_stack_take_promised(&c->stacks, fiber->stack.class, &stack);
-	fib_check(fib_begin_on(fiber, &stack, fib_load(&fiber_main)) == 0);
+	fib_check(fib_start_on(fiber, &stack, fib_load(&fiber_main)) == 0);
 }
 
-static void stood_in_line(struct fib_carrier *c, struct fiber *fiber, int64_t now)
+static void count_delay(struct fib_carrier *c, struct fiber *fiber, int64_t now)
 {
 	const int64_t ns = now - fib_load(&fiber->since);
 
 	fiber->runnable += (uint64_t)ns;
-	fib_meter_delay(&c->meter, ns);
+	fib_counters_delay(&c->counters, ns);
 	fib_store(&fiber->since, now);
 }
 
@@ -140,7 +140,7 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int
 	fib_fence_release();
 	/* Most often it has become runnable in the same tick. */
 	if (fib_unlikely(fib_load(&fiber->since) != now))
-		stood_in_line(c, fiber, now);
+		count_delay(c, fiber, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fiber->carrier = (uint16_t)c->index;
@@ -148,8 +148,8 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int
 }
 
 /* Leave fiber for next, or for the idle context when there is none or it has not been left elsewhere. */
-static fib_always_inline void go(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
-				 int64_t now, bool records)
+static fib_always_inline void switch_plain(struct fib_carrier *c, struct fiber *fiber,
+					   struct fiber *next, int64_t now, bool records)
 {
 	struct fib_context *to = &c->idle;
 	struct fib_announce *to_announce = &c->announce;
@@ -160,8 +160,8 @@ static fib_always_inline void go(struct fib_carrier *c, struct fiber *fiber, str
 		if (records)
 			fib_recorder_ran(c, fiber, next);
 		start_running(c, next, now);
-		if (fib_unlikely(!begun(next)))
-			begin(c, next);
+		if (fib_unlikely(!is_started(next)))
+			start_fiber(c, next);
 		to = &next->context;
 		to_announce = &next->announce;
 	} else {
@@ -179,70 +179,71 @@ static inline bool in_exception(const struct fib_carrier *c)
 	return c->exceptions && (c->exceptions->caught || c->exceptions->uncaught);
 }
 
-static fib_noinline void go_recording(struct fib_carrier *c, struct fiber *fiber,
-				      struct fiber *next, int64_t now)
+static fib_noinline void switch_recording(struct fib_carrier *c, struct fiber *fiber,
+					  struct fiber *next, int64_t now)
 {
-	go(c, fiber, next, now, true);
+	switch_plain(c, fiber, next, now, true);
 }
 
 /* A fiber that leaves in the middle of a C++ exception takes along what the C++ runtime has noted of it for the thread;
  * everybody else finds nothing noted. */
-static fib_noinline void go_in_exception(struct fib_carrier *c, struct fiber *fiber,
-					 struct fiber *next, int64_t now)
+static fib_noinline void switch_in_exception(struct fib_carrier *c, struct fiber *fiber,
+					     struct fiber *next, int64_t now)
 {
 	const struct fib_exceptions mine = *c->exceptions;
 
 	*c->exceptions = (struct fib_exceptions){NULL, 0};
 	if (fib_records(c))
-		go_recording(c, fiber, next, now);
+		switch_recording(c, fiber, next, now);
 	else
-		go(c, fiber, next, now, false);
+		switch_plain(c, fiber, next, now, false);
 	*fib_carrier_self()->exceptions = mine;
 }
 
-static fib_noinline void go_with_care(struct fib_carrier *c, struct fiber *fiber,
-				      struct fiber *next, int64_t now)
+static fib_noinline void switch_slow(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
+				     int64_t now)
 {
 	if (in_exception(c))
-		go_in_exception(c, fiber, next, now);
+		switch_in_exception(c, fiber, next, now);
 	else if (fib_records(c))
-		go_recording(c, fiber, next, now);
+		switch_recording(c, fiber, next, now);
 	else
-		go(c, fiber, next, now, false);
+		switch_plain(c, fiber, next, now, false);
 }
 
-static fib_always_inline void leave_for(struct fib_carrier *c, struct fiber *fiber,
-					struct fiber *next, int64_t now)
+static fib_always_inline void switch_fiber(struct fib_carrier *c, struct fiber *fiber,
+					   struct fiber *next, int64_t now)
 {
-	if (fib_likely(!c->care) || (c->care == FIB_CARE_EXCEPTIONS && !in_exception(c)))
-		go(c, fiber, next, now, false);
+	if (fib_likely(!c->slow_switch) ||
+	    (c->slow_switch == FIB_SLOW_EXCEPTIONS && !in_exception(c)))
+		switch_plain(c, fiber, next, now, false);
 	else
-		go_with_care(c, fiber, next, now);
+		switch_slow(c, fiber, next, now);
 }
 
-void fib_enter(struct fib_carrier *c, struct fiber *fiber)
+void fib_switch_in(struct fib_carrier *c, struct fiber *fiber)
 {
 	fib_probe2(switch, c->current, fiber->id);
 	if (fib_records(c))
 		fib_recorder_ran(c, NULL, fiber);
 	start_running(c, fiber, fib_coarse_now());
-	if (!begun(fiber))
-		begin(c, fiber);
+	if (!is_started(fiber))
+		start_fiber(c, fiber);
 	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, &c->left);
 }
 
 /* One that no run queue takes has yielded. Only its own carrier runs a bound one, and c is about to look
  * for something to run itself when it has left an idle one. */
-static void put_back(struct fib_carrier *c, struct fiber *fiber)
+static void requeue_apart(struct fib_carrier *c, struct fiber *fiber)
 {
 	if (fiber->flags & FIBER_IDLE)
-		fib_spare_put(c->sched, fiber);
+		fib_idle_fibers_put(c->sched, fiber);
 	else
-		fib_inject_put(&c->inbox, fiber);
+		fib_inbox_put(&c->inbox, fiber);
 }
 
 /* The time of the coarse clock. */
-static inline int64_t show_yield(struct fiber *fiber)
+static inline int64_t record_yield(struct fiber *fiber)
 {
 	int64_t now = fib_coarse_now();
 
@@ -256,25 +257,25 @@ static inline int64_t show_yield(struct fiber *fiber)
 }
 
 /* Through the idle context, which looks at the outside. */
-static fib_noinline void yield_outside(struct fib_carrier *c, struct fiber *fiber)
+static fib_noinline void yield_to_idle(struct fib_carrier *c, struct fiber *fiber)
 {
 	fib_astray_look(fiber);
 	c->picks = 1; /* should it end here */
 	if (fib_load(&fiber->cancelled))
 		c->above.tell_cancelled(fiber);
 	c->picks = 0;
-	show_yield(fiber);
+	record_yield(fiber);
 	if (fiber->flags & FIB_APART)
-		put_back(c, fiber);
+		requeue_apart(c, fiber);
 	else
 		fib_runqueue_put(&c->queue, fiber);
-	leave_for(c, fiber, NULL, 0);
+	switch_fiber(c, fiber, NULL, 0);
 }
 
 static bool alone_on(struct fib_carrier *c)
 {
-	return fib_runqueue_empty(&c->queue) && fib_fresh_empty(&c->fresh) &&
-	       fib_inject_empty(&c->inbox) && !fib_load(&c->woken);
+	return fib_runqueue_empty(&c->queue) && fib_start_queue_empty(&c->start_queue) &&
+	       fib_inbox_empty(&c->inbox) && !fib_load(&c->woken);
 }
 
 void fib_yield(struct fib_carrier *c, struct fiber *fiber)
@@ -282,37 +283,38 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 	struct fiber *next;
 
 	if (fib_unlikely(!--c->picks)) {
-		yield_outside(c, fiber);
+		yield_to_idle(c, fiber);
 		return;
 	}
 	/* Most often nobody was woken, or has still to begin, or stands apart. */
-	if (!fib_load(&c->woken) && fib_fresh_empty(&c->fresh) && !(fiber->flags & FIB_APART)) {
+	if (!fib_load(&c->woken) && fib_start_queue_empty(&c->start_queue) &&
+	    !(fiber->flags & FIB_APART)) {
 		next = fib_runqueue_turn(&c->queue, fiber);
 		if (next) {
 			c->streak = 0;
 			prefetch(c, 3, YIELD_LINES);
-			leave_for(c, fiber, next, show_yield(fiber));
+			switch_fiber(c, fiber, next, record_yield(fiber));
 			return;
 		}
 	}
 	if (alone_on(c)) {
-		c->meter.unused++;
+		c->counters.unused++;
 		return;
 	}
 	/* It stands in line before another one is taken, so that the line is never empty for a moment in which a
 	 * thief looks and goes to sleep. Thieves may take it, and wait until it has left. */
 	if (fib_unlikely(fiber->flags & FIB_APART))
-		put_back(c, fiber);
+		requeue_apart(c, fiber);
 	else
 		fib_runqueue_put(&c->queue, fiber);
 	next = next_local(c, false);
 	if (next == fiber)
-		c->meter.unused++;
+		c->counters.unused++;
 	else
-		leave_for(c, fiber, next, show_yield(fiber));
+		switch_fiber(c, fiber, next, record_yield(fiber));
 }
 
-void fib_leave(struct fiber *fiber)
+void fib_switch_out(struct fiber *fiber)
 {
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *next = fib_load(&c->woken);
@@ -328,10 +330,10 @@ void fib_leave(struct fiber *fiber)
 		if (fib_unlikely(!next))
 			fib_astray_look(fiber);
 	}
-	leave_for(c, fiber, next, fib_coarse_now());
+	switch_fiber(c, fiber, next, fib_coarse_now());
 }
 
-_Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *stack)
+_Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack *stack)
 {
 	struct fiber *next = --c->picks ? next_local(c, false) : NULL;
 
@@ -339,7 +341,7 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 	/* It may block for long, and who waits for the end is told in the idle context only. */
 	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
 		c->above.tell_ended(c->sched);
-	if (fib_unlikely(c->care) && in_exception(c)) /* it ends in a catch block */
+	if (fib_unlikely(c->slow_switch) && in_exception(c)) /* it ends in a catch block */
 		*c->exceptions = (struct fib_exceptions){NULL, 0};
 	/* pairs: record.seq */
 	if (!next || (fib_load_acquire(&next->seq) & 1)) {
@@ -354,7 +356,7 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 	if (fib_records(c))
 		fib_recorder_ran_after_end(c, next);
 	start_running(c, next, fib_coarse_now());
-	if (begun(next)) {
+	if (is_started(next)) {
 		fib_stack_give(&c->stacks, stack);
 	} else if (fib_announce_restarts() && stack->class == next->stack.class) {
 		next->stack = *stack;
@@ -362,7 +364,7 @@ _Noreturn void fib_leave_dead(struct fib_carrier *c, const struct fib_stack *sta
 		fib_context_restart(&next->context, (char *)stack->low + fib_stack_usable(stack),
 				    fib_load(&fiber_main), next);
 	} else {
-		begin(c, next);
+		start_fiber(c, next);
 		fib_stack_give(&c->stacks, stack);
 	}
 	fib_context_leave(&c->gone, &next->context, &next->announce);

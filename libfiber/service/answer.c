@@ -57,7 +57,7 @@ void fib_answer_process(struct fib_peer *peer, int64_t now)
 	p.fibers = fib_tick_fibers();
 	p.now = now;
 	memcpy(p.name, self.name, sizeof p.name);
-	peer->cursor.told = now;
+	peer->cursor.process_time = now;
 	fib_peer_frame(peer, FIB_WIRE_PROCESS, &p, sizeof p);
 }
 

@@ -3,7 +3,7 @@
  * cmd_act.c - cancelling a fiber, or waking one that is parked, by its number
  *
  * The record is found in pieces, like that of a fiber that is shown. Then the fiber is acted on in one step, which does
- * nothing when the record is another fiber's by then (wait/act.c). Whatever comes of it is in the audit ring.
+ * nothing when the record is another fiber's by then (wait/by_id.c). Whatever comes of it is in the audit ring.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "service/audit.h"
 #include "service/command.h"
 #include "service/walk.h"
-#include "wait/act.h"
+#include "wait/by_id.h"
 
 static void note(const struct fib_peer *peer, int result)
 {
@@ -75,7 +75,7 @@ static void act(struct fib_peer *peer, uint64_t index, const struct fib_row *row
 	const struct fib_cursor *c = &peer->cursor;
 	const bool wake = c->act == FIB_WIRE_ACT_WAKE;
 	struct fib_wire_acted acted = {.id = c->id, .what = c->act};
-	int rc = wake ? fib_act_wake(index, c->id) : fib_act_cancel(index, c->id);
+	int rc = wake ? fib_wake_by_id(index, c->id) : fib_cancel_by_id(index, c->id);
 
 	note(peer, rc < 0 ? rc : 0);
 	if (rc < 0) {

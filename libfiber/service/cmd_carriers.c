@@ -6,7 +6,7 @@
 #include "sched/sched.h"
 #include "service/answer.h"
 #include "service/command.h"
-#include "watch/census.h"
+#include "watch/stats.h"
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
@@ -20,14 +20,14 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 /* c->next is the last runtime whose carriers have all been told; of the one after it c->counted have. */
 static bool step(struct fib_peer *peer, int64_t now)
 {
-	struct fib_wire_carrier carriers[FIB_CENSUS_CARRIERS];
+	struct fib_wire_carrier carriers[FIB_STATS_CARRIERS];
 	struct fib_wire_runtime runtime;
 	struct fib_cursor *c = &peer->cursor;
 	size_t room, size;
 	char *at;
 
 	(void)now;
-	if (!fib_census_next(c->next, (unsigned)c->counted, &runtime, carriers)) {
+	if (!fib_stats_next(c->next, (unsigned)c->counted, &runtime, carriers)) {
 		c->end.sampled_ns = fib_os_now() - c->began;
 		fib_answer_end(peer);
 		return true;

@@ -43,7 +43,7 @@ static void note_time(const struct fib_cursor *c, int64_t began, struct fib_wire
 {
 	const int64_t took = (fib_os_now() - began) / 1000 + 1;
 
-	head->after = (uint32_t)((began - c->told) / 1000);
+	head->after = (uint32_t)((began - c->process_time) / 1000);
 	head->flags |= (took < FIB_WIRE_STACK_LONG ? (uint32_t)took : FIB_WIRE_STACK_LONG)
 		       << FIB_WIRE_STACK_TOOK;
 }

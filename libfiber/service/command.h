@@ -19,7 +19,7 @@ struct fib_command {
 	bool (*begin)(struct fib_peer *peer, const void *payload, size_t length);
 	/* Append a piece of the answer. True when it is complete. */
 	bool (*step)(struct fib_peer *peer, int64_t now);
-	bool granted; /* whoever asks is granted what this and later answers cost: allowance.h */
+	bool granted; /* whoever asks is granted what this and later answers cost: cpu_budget.h */
 };
 
 extern const struct fib_command fib_cmd_hello, fib_cmd_list, fib_cmd_show, fib_cmd_stack,

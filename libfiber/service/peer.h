@@ -42,7 +42,7 @@ struct fib_cursor {
 	uint64_t mapped;    /* bytes of the mappings that it has had */
 	struct fib_wire_end end;
 	int64_t began;			 /* the first record was looked at; 0: not yet */
-	int64_t told;			 /* the time that PROCESS has said */
+	int64_t process_time;		 /* the time that PROCESS has said */
 	struct fib_wire_refused refused; /* error 0: nothing was */
 	struct fib_sample_object object;
 	struct fib_wire_counters counters; /* of an answer to COUNTERS */
@@ -51,7 +51,7 @@ struct fib_cursor {
 struct fib_peer {
 	int fd;	      /* -1: this place is free */
 	bool closing; /* nothing more is read; close when the buffer is empty */
-	bool granted; /* it waits for no debts (allowance.h) */
+	bool granted; /* it waits for no debts (cpu_budget.h) */
 	bool brief;   /* every microsecond of this turn counts */
 	bool writing; /* what is in the buffer is complete; nothing is added until it has been written */
 	const struct fib_command *command; /* being answered, or NULL */

@@ -98,7 +98,7 @@ static bool decode_moving(const struct fiber *f, union record_copy *copy, int64_
 	return decode(f, copy, now, ret);
 }
 
-void fib_sample_foresee(uint64_t index)
+void fib_sample_prefetch(uint64_t index)
 {
 	const char *record = (const char *)fib_registry_at(index);
 	size_t i;

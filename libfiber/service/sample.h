@@ -25,7 +25,7 @@ struct fib_sample_object {
 bool fib_sample_row(uint64_t index, int64_t now, struct fib_row *ret);
 
 /* Record index will be sampled soon: have its memory fetched. It need not exist. */
-void fib_sample_foresee(uint64_t index);
+void fib_sample_prefetch(uint64_t index);
 
 /* The id in record index, 0 when it is free. Cheap. */
 uint64_t fib_sample_id(uint64_t index);

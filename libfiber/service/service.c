@@ -10,7 +10,7 @@
  * without a timeout until the waker or a client. The danger is the gap between that answer and the rest: a
  * carrier that wakes in it writes the eventfd, which then stays readable, so the rest ends before it begins.
  *
- * Answers take the CPU from the program where none is free, and keep to an allowance (allowance.c), with pauses.
+ * Answers take the CPU from the program where none is free, and keep to an allowance (cpu_budget.c), with pauses.
  *
  * A forked child has none of this: no thread, and descriptors that belong to its parent. It closes
  * them and forgets, and may start anew; the socket's file is the parent's.
@@ -28,11 +28,11 @@
 #include "os/local.h"
 #include "os/os.h"
 #include "sched/observer.h"
-#include "service/allowance.h"
+#include "service/cpu_budget.h"
 #include "service/answer.h"
 #include "service/audit.h"
-#include "service/beat.h"
-#include "service/door.h"
+#include "service/tick_timer.h"
+#include "service/control_socket.h"
 #include "service/kept.h"
 #include "service/launch.h"
 #include "service/maps.h"
@@ -48,9 +48,9 @@
 
 enum {
 	SLOT_EVENT,
-	SLOT_DOOR,
-	SLOT_BEAT,
-	SLOT_PEERS = SLOT_BEAT + FIB_BEAT_SLOTS,
+	SLOT_CONTROL_SOCKET,
+	SLOT_TICK_TIMER,
+	SLOT_PEERS = SLOT_TICK_TIMER + FIB_TICK_TIMER_SLOTS,
 	SLOTS = SLOT_PEERS + PEERS
 };
 
@@ -61,12 +61,12 @@ static _Atomic bool stop;				 /* A */
 static struct fib_launch launch;			 /* see launch.h */
 
 /* T the thread only, while it runs */
-static struct fib_door door = {.fd = -1};
-static struct fib_beat beat = {.fd = {-1, -1}};
+static struct fib_control_socket control_socket = {.fd = -1};
+static struct fib_tick_timer tick_timer = {.fd = {-1, -1}};
 static struct fib_peer peers[PEERS];
 static int64_t next_tick;    /* INT64_MAX: resting */
 static int64_t accept_after; /* 0: at once */
-static struct fib_allowance allowance;
+static struct fib_cpu_budget cpu_budget;
 
 static void tick(int64_t now)
 {
@@ -76,7 +76,7 @@ static void tick(int64_t now)
 		return;
 	pause = fib_tick(now);
 	fib_recording_look(now);
-	next_tick = fib_beat_next(&beat, now, pause);
+	next_tick = fib_tick_timer_next(&tick_timer, now, pause);
 }
 
 /* -- waiting -- */
@@ -94,10 +94,10 @@ static int64_t later(int64_t a, int64_t b)
 /* Until when a client, NULL: a new one, has to wait for the carriers' sake. */
 static int64_t pause_of(const struct fib_peer *peer)
 {
-	return fib_allowance_until(&allowance, peer && peer->granted);
+	return fib_cpu_budget_until(&cpu_budget, peer && peer->granted);
 }
 
-/* When to get up for a client: for who has to wait and was granted nothing, when the clock gets us up anyway (allowance.c). */
+/* When to get up for a client: for who has to wait and was granted nothing, when the clock gets us up anyway (cpu_budget.c). */
 static int64_t wake_for(const struct fib_peer *peer, int64_t now)
 {
 	const int64_t until = pause_of(peer);
@@ -125,7 +125,7 @@ static int64_t wait_until(int64_t now)
 		if (peers[i].deadline < until)
 			until = peers[i].deadline;
 	}
-	if (until >= next_tick && fib_beat_sure(&beat, next_tick))
+	if (until >= next_tick && fib_tick_timer_sure(&tick_timer, next_tick))
 		until = INT64_MAX;
 	/* Without a waker (the program has closed our descriptors) there is no rest. */
 	if (fib_waker_fd() < 0 && until > now + FIB_TICK)
@@ -138,9 +138,10 @@ static void fill(struct pollfd slots[SLOTS], int64_t now)
 	int i;
 
 	slots[SLOT_EVENT] = (struct pollfd){.fd = fib_waker_fd(), .events = POLLIN};
-	slots[SLOT_DOOR] = (struct pollfd){
-		.fd = accept_after || now < pause_of(NULL) ? -1 : door.fd, .events = POLLIN};
-	fib_beat_fill(&beat, &slots[SLOT_BEAT]);
+	slots[SLOT_CONTROL_SOCKET] =
+		(struct pollfd){.fd = accept_after || now < pause_of(NULL) ? -1 : control_socket.fd,
+				.events = POLLIN};
+	fib_tick_timer_fill(&tick_timer, &slots[SLOT_TICK_TIMER]);
 	for (i = 0; i < PEERS; i++) {
 		slots[SLOT_PEERS + i].fd = peers[i].fd;
 		slots[SLOT_PEERS + i].events = peers[i].fd < 0 || now < pause_of(&peers[i])
@@ -157,7 +158,7 @@ static int64_t spent(int64_t cpu, bool granted)
 {
 	int64_t now = fib_os_now();
 
-	fib_allowance_spend(&allowance, fib_allowance_cpu() - cpu, granted, now);
+	fib_cpu_budget_spend(&cpu_budget, fib_cpu_budget_cpu() - cpu, granted, now);
 	return now;
 }
 
@@ -166,7 +167,7 @@ static int64_t spent(int64_t cpu, bool granted)
  * unread, for the longest gives way: those who connect and say nothing must not keep a person from an
  * answer. NULL when every peer is being served.
  */
-static struct fib_peer *find_place(void)
+static struct fib_peer *find_slot(void)
 {
 	struct fib_peer *victim = NULL;
 	int i;
@@ -184,7 +185,7 @@ static struct fib_peer *find_place(void)
 
 static void admit(int fd, const struct fib_os_who *who, int64_t now)
 {
-	struct fib_peer *place = find_place();
+	struct fib_peer *place = find_slot();
 
 	if (!place)
 		fib_peer_turn_away(fd, -EBUSY, "too many clients at once: try again");
@@ -200,9 +201,9 @@ static void admit(int fd, const struct fib_os_who *who, int64_t now)
 /* One at a time: poll() tells when there are more, and a connection costs the carriers as much as a turn. */
 static void accept_one(int64_t now)
 {
-	int64_t cpu = fib_allowance_cpu();
+	int64_t cpu = fib_cpu_budget_cpu();
 	struct fib_os_who who;
-	int fd = fib_door_accept(&door, &who);
+	int fd = fib_control_socket_accept(&control_socket, &who);
 
 	if (fd >= 0)
 		admit(fd, &who, now);
@@ -222,10 +223,10 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 		if (next_tick == INT64_MAX)
 			next_tick = now;
 	}
-	fib_beat_look(&beat, &slots[SLOT_BEAT]);
-	if (slots[SLOT_DOOR].revents & POLLNVAL)
-		door.fd = -1;
-	else if (slots[SLOT_DOOR].revents)
+	fib_tick_timer_look(&tick_timer, &slots[SLOT_TICK_TIMER]);
+	if (slots[SLOT_CONTROL_SOCKET].revents & POLLNVAL)
+		control_socket.fd = -1;
+	else if (slots[SLOT_CONTROL_SOCKET].revents)
 		accept_one(now);
 	if (accept_after && now >= accept_after)
 		accept_after = 0;
@@ -243,9 +244,9 @@ static bool wants_turn(const struct fib_peer *peer, short revents, int64_t now)
 /* The time after it. */
 static int64_t serve_peer(struct fib_peer *peer, short revents, int64_t now)
 {
-	int64_t cpu = fib_allowance_cpu();
+	int64_t cpu = fib_cpu_budget_cpu();
 
-	fib_peer_turn(peer, revents, fib_allowance_pays(&allowance), now);
+	fib_peer_turn(peer, revents, fib_cpu_budget_pays(&cpu_budget), now);
 	now = spent(cpu, peer->granted); /* its first request may just have said so */
 	tick(now);
 	return now;
@@ -278,7 +279,7 @@ static void wait_for_clock(struct pollfd slots[SLOTS], int64_t now)
 {
 	int i;
 
-	fib_door_shut(&door, "ppoll and poll");
+	fib_control_socket_shut(&control_socket, "ppoll and poll");
 	for (i = 0; i < SLOTS; i++)
 		slots[i].revents = 0;
 	next_tick = later(next_tick == INT64_MAX ? 0 : next_tick, now + FIB_TICK);
@@ -291,7 +292,7 @@ static void *serve(void *arg)
 	int64_t now = fib_os_now();
 
 	(void)arg;
-	fib_allowance_begin(&allowance, now);
+	fib_cpu_budget_begin(&cpu_budget, now);
 	fib_os_thread_name("fiber-service");
 	fib_launch_done(&launch);
 	/* pairs: service.stop -- nothing but the wish itself. */
@@ -317,12 +318,12 @@ static void forget(void)
 	pthread_mutex_init(&lock, NULL);
 	users = 0;
 	fib_waker_forget();
-	fib_beat_close(&beat);
+	fib_tick_timer_close(&tick_timer);
 	fib_kept_close();
-	if (door.fd >= 0)
-		fib_os_close(door.fd);
-	door.fd = -1;
-	door.shut = false;
+	if (control_socket.fd >= 0)
+		fib_os_close(control_socket.fd);
+	control_socket.fd = -1;
+	control_socket.shut = false;
 	for (i = 0; i < PEERS; i++)
 		fib_peer_end(&peers[i]);
 	fib_audit_forget();
@@ -334,17 +335,17 @@ static void close_all(void)
 	int i;
 
 	fib_waker_close();
-	fib_beat_close(&beat);
+	fib_tick_timer_close(&tick_timer);
 	fib_kept_close();
 	for (i = 0; i < PEERS; i++)
 		fib_peer_end(&peers[i]);
-	fib_door_close(&door);
+	fib_control_socket_close(&control_socket);
 }
 
 static int start(const char *path, const char *name)
 {
 	static bool watching_forks;
-	struct fib_place place;
+	struct fib_socket_path place;
 	int i, rc;
 
 	for (i = 0; i < PEERS; i++)
@@ -356,13 +357,13 @@ static int start(const char *path, const char *name)
 		return rc;
 	fib_store(&stop, false);
 	next_tick = accept_after = 0;
-	fib_beat_open(&beat);
+	fib_tick_timer_open(&tick_timer);
 	fib_longrun_set_pipe(fib_kept_pipe_now);
 	/* Both have said why not, and the program goes on without. */
-	door.fd = -1;
-	if (fib_place_choose(&place, path, getpid()) == 0 && place.wanted)
-		fib_door_open(&door, &place);
-	fib_kept_open(door.fd >= 0);
+	control_socket.fd = -1;
+	if (fib_socket_path_choose(&place, path, getpid()) == 0 && place.wanted)
+		fib_control_socket_open(&control_socket, &place);
+	fib_kept_open(control_socket.fd >= 0);
 	fib_answer_introduce(name ? name : fib_os_program(), place.mode);
 	fib_observer_set_waker(fib_waker_wake);
 	rc = fib_launch(&launch, &thread, serve, NULL);

@@ -117,7 +117,7 @@ static void sample_records(struct piece *p)
 	while (fib_walk_next(c, &budget, &index)) {
 		struct fib_row *row = &p->rows[p->waiting];
 
-		fib_sample_foresee(index + WHOLE_AHEAD);
+		fib_sample_prefetch(index + WHOLE_AHEAD);
 		if (!fib_sample_row(index, p->now, row) || (c->id && row->id != c->id))
 			c->end.total--; /* it ended between the two looks */
 		else if (!row->wait_object)

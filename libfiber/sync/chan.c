@@ -264,8 +264,8 @@ static fib_always_inline int operate(struct fiber_chan *chan, enum fib_chan_side
 				     : fiber_chan_recv(chan, elem, deadline);
 }
 
-static fib_always_inline int go_on(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
-				   int64_t deadline)
+static fib_always_inline int try_or_restart(struct fiber_chan *chan, enum fib_chan_side side,
+					    void *elem, int64_t deadline)
 {
 	int result;
 
@@ -274,8 +274,8 @@ static fib_always_inline int go_on(struct fiber_chan *chan, enum fib_chan_side s
 }
 
 /* Inlined, so that a backtrace says which of the two calls it was. */
-static fib_always_inline int wait_on(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
-				     int64_t deadline)
+static fib_always_inline int wait_in_channel(struct fiber_chan *chan, enum fib_chan_side side,
+					     void *elem, int64_t deadline)
 {
 	struct fib_chan_waiter me;
 	int rc, result;
@@ -295,7 +295,7 @@ static fib_always_inline int wait_on(struct fiber_chan *chan, enum fib_chan_side
 	fib_spin_unlock(&chan->lock);
 	/* A fiber that is woken runs after the unlock; one that blocks may be early, and its waker still
 	 * copies (see above). */
-	if (fib_likely(fib_wait_plainly(&me.w, deadline, &rc)))
+	if (fib_likely(fib_wait_fast(&me.w, deadline, &rc)))
 		return me.result;
 	if (rc < 0 || me.w.parker->blocks)
 		fib_chan_leave(chan, side, &me);
@@ -305,12 +305,12 @@ static fib_always_inline int wait_on(struct fiber_chan *chan, enum fib_chan_side
 /* Out of line, so that they need not save what a wait needs. */
 static fib_noinline int send_now(struct fiber_chan *chan, void *elem, int64_t deadline)
 {
-	return go_on(chan, FIB_CHAN_SEND, elem, deadline);
+	return try_or_restart(chan, FIB_CHAN_SEND, elem, deadline);
 }
 
 static fib_noinline int recv_now(struct fiber_chan *chan, void *elem, int64_t deadline)
 {
-	return go_on(chan, FIB_CHAN_RECV, elem, deadline);
+	return try_or_restart(chan, FIB_CHAN_RECV, elem, deadline);
 }
 
 int fiber_chan_send(struct fiber_chan *chan, const void *elem, int64_t deadline)
@@ -319,14 +319,14 @@ int fiber_chan_send(struct fiber_chan *chan, const void *elem, int64_t deadline)
 
 	return fib_chan_promising(chan, FIB_CHAN_SEND)
 		       ? send_now(chan, from, deadline)
-		       : wait_on(chan, FIB_CHAN_SEND, from, deadline);
+		       : wait_in_channel(chan, FIB_CHAN_SEND, from, deadline);
 }
 
 int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadline)
 {
 	return fib_chan_promising(chan, FIB_CHAN_RECV)
 		       ? recv_now(chan, elem, deadline)
-		       : wait_on(chan, FIB_CHAN_RECV, elem, deadline);
+		       : wait_in_channel(chan, FIB_CHAN_RECV, elem, deadline);
 }
 
 size_t fiber_chan_length(struct fiber_chan *chan)

@@ -223,15 +223,15 @@ static bool has_ended(struct fiber_group *group, struct fib_waiter *w)
 	return ended;
 }
 
-static int wait_for(struct fiber_group *group, int64_t deadline, bool firm)
+static int wait_for_members(struct fiber_group *group, int64_t deadline, bool uncancellable)
 {
 	struct fib_waiter w;
 	int rc;
 
 	if (has_ended(group, NULL))
 		return 0;
-	rc = firm ? fib_wait_begin_firm(&w, FIB_WAIT_GROUP, group, 0, deadline)
-		  : fib_wait_begin(&w, FIB_WAIT_GROUP, group, 0, deadline);
+	rc = uncancellable ? fib_wait_begin_uncancellable(&w, FIB_WAIT_GROUP, group, 0, deadline)
+			   : fib_wait_begin(&w, FIB_WAIT_GROUP, group, 0, deadline);
 	if (rc < 0)
 		return rc;
 	if (has_ended(group, &w)) {
@@ -246,10 +246,10 @@ int fiber_group_wait(struct fiber_group *group, int64_t deadline)
 	int rc;
 
 	fib_must_have(group, "the group");
-	rc = wait_for(group, deadline, false);
+	rc = wait_for_members(group, deadline, false);
 	if (rc == -ECANCELED) {
 		cancel_all(group);
-		rc = wait_for(group, deadline, true);
+		rc = wait_for_members(group, deadline, true);
 		return rc < 0 ? rc : -ECANCELED;
 	}
 	return rc < 0 ? rc : group->error;

@@ -76,7 +76,7 @@ static void note_held(struct fiber_mutex *mutex, const void *at)
 }
 
 /* Out of line, so that a lock that is free need not save what a wait needs. at: where it was asked for. */
-static fib_noinline int wait_for(struct fiber_mutex *mutex, int64_t deadline, const void *at)
+static fib_noinline int lock_contended(struct fiber_mutex *mutex, int64_t deadline, const void *at)
 {
 	const uint64_t me = fib_caller();
 	struct fib_waiter w;
@@ -96,7 +96,7 @@ static fib_noinline int wait_for(struct fiber_mutex *mutex, int64_t deadline, co
 }
 
 /* A thread, or a fiber that is asked to look at its turn. */
-static fib_noinline int lock_with_care(struct fiber_mutex *mutex, int64_t deadline, const void *at)
+static fib_noinline int lock_slow(struct fiber_mutex *mutex, int64_t deadline, const void *at)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
@@ -105,7 +105,7 @@ static fib_noinline int lock_with_care(struct fiber_mutex *mutex, int64_t deadli
 	if (c && c->current)
 		fib_turn_look(c, c->current);
 	if (!take_free(mutex, fib_caller()))
-		return wait_for(mutex, deadline, at);
+		return lock_contended(mutex, deadline, at);
 	note_held(mutex, at);
 	return 0;
 }
@@ -118,13 +118,13 @@ int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 	int rc;
 
 	if (fib_unlikely(!me || !--c->locks)) {
-		rc = lock_with_care(mutex, deadline, at);
+		rc = lock_slow(mutex, deadline, at);
 	} else {
 		if (fib_likely(take_free(mutex, me->id))) {
 			fib_held_mutex(me, mutex, at);
 			return 0;
 		}
-		rc = wait_for(mutex, deadline, at);
+		rc = lock_contended(mutex, deadline, at);
 	}
 	fib_fence_compiler(); /* no jump there: a backtrace shows this function */
 	return rc;
@@ -134,7 +134,7 @@ static fib_noinline void wait_always(struct fiber_mutex *mutex)
 {
 	struct fib_waiter w;
 
-	fib_wait_begin_always(&w, FIB_WAIT_MUTEX, mutex);
+	fib_wait_begin_unconditional(&w, FIB_WAIT_MUTEX, mutex);
 	fib_check(wait_in_queue(mutex, &w, FIBER_FOREVER) == 0);
 }
 
@@ -187,7 +187,7 @@ static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 	return claimed;
 }
 
-fib_noinline int fib_mutex_unlock_at_length(struct fiber_mutex *mutex)
+fib_noinline int fib_mutex_unlock_slow(struct fiber_mutex *mutex)
 {
 	uint64_t me = fib_caller(), owner;
 

@@ -10,7 +10,7 @@
 
 /* fiber_mutex_unlock() where one swap was not enough: a thread's, a contended one, or one that is not the caller's. A
  * fiber has released it in its own count before. */
-int fib_mutex_unlock_at_length(struct fiber_mutex *mutex);
+int fib_mutex_unlock_slow(struct fiber_mutex *mutex);
 
 /* fiber_mutex_unlock() by me, the calling fiber; NULL: by a thread. */
 static inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct fiber *me)
@@ -24,7 +24,7 @@ static inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct fiber *me)
 		if (fib_likely(fib_cas(&mutex->owner, &owner, 0)))
 			return 0;
 	}
-	return fib_mutex_unlock_at_length(mutex);
+	return fib_mutex_unlock_slow(mutex);
 }
 
 /* Lock, waiting as long as it takes, whatever the pinned-blocking policy says: the caller has promised to

@@ -81,7 +81,7 @@ static void finish(struct fiber_once *once)
 	fib_wake_all(&list);
 }
 
-static void run(struct fiber_once *once, void (*fn)(void *), void *arg)
+static void call_once(struct fiber_once *once, void (*fn)(void *), void *arg)
 {
 	struct fiber *self = fiber_self();
 	struct run r = {.ending.end = give_up_fiber, .once = once};
@@ -117,7 +117,7 @@ static uint64_t enter(struct fiber_once *once, struct once_waiter *w)
 }
 
 /* Wait until it is done, or has become the caller's to run: then *ret_mine. */
-static int await(struct fiber_once *once, bool *ret_mine)
+static int wait_until_done(struct fiber_once *once, bool *ret_mine)
 {
 	struct once_waiter w;
 	uint64_t state;
@@ -150,8 +150,8 @@ int fiber_once(struct fiber_once *once, void (*fn)(void *), void *arg)
 	state = enter(once, NULL);
 	mine = !state;
 	if (state == RUNNING)
-		rc = await(once, &mine);
+		rc = wait_until_done(once, &mine);
 	if (rc == 0 && mine)
-		run(once, fn, arg);
+		call_once(once, fn, arg);
 	return rc;
 }

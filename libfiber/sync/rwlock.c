@@ -120,7 +120,7 @@ static void let_in(struct fiber_rwlock *lock, struct fib_wake_list *list)
 	}
 }
 
-static int wait_as(struct fiber_rwlock *lock, bool writes, int64_t deadline)
+static int lock_contended(struct fiber_rwlock *lock, bool writes, int64_t deadline)
 {
 	struct fib_wake_list list = {NULL, NULL};
 	struct rw_waiter w;
@@ -155,7 +155,7 @@ static void note_held(const struct fiber_rwlock *lock, const void *at)
 }
 
 /* Inlined, so that a backtrace says which of the two calls it was. */
-static fib_always_inline int lock_as(struct fiber_rwlock *lock, bool writes, int64_t deadline)
+static fib_always_inline int lock_mode(struct fiber_rwlock *lock, bool writes, int64_t deadline)
 {
 	struct fib_carrier *c = fib_carrier_self();
 	const char *why;
@@ -170,14 +170,14 @@ static fib_always_inline int lock_as(struct fiber_rwlock *lock, bool writes, int
 		rc = fib_relock(writes ? "fiber_rwlock_wrlock" : "fiber_rwlock_rdlock", "rwlock",
 				lock, why, deadline);
 	if (rc == 0)
-		rc = wait_as(lock, writes, deadline);
+		rc = lock_contended(lock, writes, deadline);
 	return rc < 0 ? fib_background_refuse(rc) : 0;
 }
 
 int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline)
 {
 	fib_must_have(lock, "the rwlock");
-	return lock_as(lock, false, deadline);
+	return lock_mode(lock, false, deadline);
 }
 
 int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline)
@@ -185,7 +185,7 @@ int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline)
 	int rc;
 
 	fib_must_have(lock, "the rwlock");
-	rc = lock_as(lock, true, deadline);
+	rc = lock_mode(lock, true, deadline);
 	if (fib_likely(rc == 0))
 		note_held(lock, __builtin_return_address(0));
 	return rc;

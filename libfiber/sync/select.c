@@ -27,7 +27,7 @@
  *
  * A descriptor's edge claims the same word, but it is only a hint: woken by one, we look again from the start.
  * Who blocks a thread looks at his descriptors himself, with poll(2), since perhaps nobody else looks at the
- * poller (vigil.c). Before the first runtime has started there is no io to ask at all, and poll(2) is all there is.
+ * poller (thread_wait.c). Before the first runtime has started there is no io to ask at all, and poll(2) is all there is.
  *
  * Each turn of that loop means that somebody else has done something meanwhile, or has given up in a
  * place that the next look clears away. Two selects that join two channels in opposite orders may see each other
@@ -49,7 +49,7 @@
 #include "sync/chan.h"
 #include "sync/select.h"
 #include "sync/selection.h"
-#include "wait/vigil.h"
+#include "wait/thread_wait.h"
 
 static const struct fib_fd_ops *_Atomic fd_ops;
 
@@ -59,7 +59,7 @@ void fib_select_serve_fds(const struct fib_fd_ops *ops)
 	fib_store(&fd_ops, ops);
 }
 
-static int look_alone(int fd, short events, struct fib_fd_place *place)
+static int look_alone(int fd, short events, struct fib_select_fd_place *place)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 	int n = fd < 0 ? -EBADF : fib_os_poll(&p, 1, 0);
@@ -70,7 +70,7 @@ static int look_alone(int fd, short events, struct fib_fd_place *place)
 	return p.revents & POLLNVAL ? -EBADF : p.revents;
 }
 
-static int join_alone(int fd, short events, struct fib_fd_place *place)
+static int join_alone(int fd, short events, struct fib_select_fd_place *place)
 {
 	(void)fd;
 	(void)events;
@@ -78,7 +78,7 @@ static int join_alone(int fd, short events, struct fib_fd_place *place)
 	return 0;
 }
 
-static void leave_alone(int fd, short events, struct fib_fd_place *place)
+static void leave_alone(int fd, short events, struct fib_select_fd_place *place)
 {
 	join_alone(fd, events, place);
 }
@@ -128,7 +128,7 @@ static int look(struct fib_selection *s)
 /* Before the first is in a queue: from then on others claim the wait. */
 static void copy_wait(struct fib_selection *s)
 {
-	struct fib_place *place;
+	struct fib_select_place *place;
 	uint32_t i;
 
 	for (i = 0; i < s->count; i++) {
@@ -143,7 +143,8 @@ static void copy_wait(struct fib_selection *s)
 }
 
 /* 0: joined, or there is nothing to join; -EAGAIN: it is ready; or an error, which the case reports. */
-static int join_one(struct fib_selection *s, struct fiber_select_case *c, struct fib_place *place)
+static int join_one(struct fib_selection *s, struct fiber_select_case *c,
+		    struct fib_select_place *place)
 {
 	if (c->op == FIBER_SELECT_FD)
 		return s->ops->join(c->fd, c->events, &place->fd);
@@ -176,7 +177,7 @@ static uint32_t join_each(struct fib_selection *s, int *ret_error)
 static int leave_each(struct fib_selection *s, uint32_t n)
 {
 	struct fiber_select_case *c;
-	struct fib_place *place;
+	struct fib_select_place *place;
 	int served = -1;
 	uint32_t i, at;
 
@@ -213,35 +214,35 @@ static struct fiber_chan *first_channel(struct fib_selection *s)
 }
 
 /* What a thread that blocks sleeps on: every descriptor. Kept for the next turn. 0, or a negative error. */
-static int make_vigil(struct fib_selection *s)
+static int make_thread_wait(struct fib_selection *s)
 {
 	struct pollfd *p;
 	uint32_t i;
 	int rc;
 
-	if (s->vigil.fds)
+	if (s->thread_wait.fds)
 		return 0;
-	p = s->vigil.fds = calloc(s->fds + 1, sizeof *p);
+	p = s->thread_wait.fds = calloc(s->fds + 1, sizeof *p);
 	if (!p)
 		return -ENOMEM;
 	for (i = 0; i < s->count; i++)
 		if (s->cases[i].op == FIBER_SELECT_FD)
 			*++p = (struct pollfd){.fd = s->cases[i].fd, .events = s->cases[i].events};
-	s->vigil.count = s->fds + 1;
-	rc = fib_vigil_make(&s->vigil);
+	s->thread_wait.count = s->fds + 1;
+	rc = fib_thread_wait_make(&s->thread_wait);
 	if (rc < 0) {
-		free(s->vigil.fds);
-		s->vigil.fds = NULL;
+		free(s->thread_wait.fds);
+		s->thread_wait.fds = NULL;
 	}
 	return rc;
 }
 
 /* The same, when the select is over. */
-static void free_vigil(struct fib_selection *s)
+static void free_thread_wait(struct fib_selection *s)
 {
-	if (s->vigil.fds)
-		fib_vigil_free(&s->vigil);
-	free(s->vigil.fds);
+	if (s->thread_wait.fds)
+		fib_thread_wait_free(&s->thread_wait);
+	free(s->thread_wait.fds);
 }
 
 /* Woken: the index of the case that was served; -EAGAIN: look again; or an error. */
@@ -251,7 +252,8 @@ static int find_served(struct fib_selection *s, int served)
 
 	if (served < 0) {
 		fib_check(s->fds);
-		return s->vigil.fds && s->vigil.failed ? s->vigil.failed : -EAGAIN;
+		return s->thread_wait.fds && s->thread_wait.failed ? s->thread_wait.failed
+								   : -EAGAIN;
 	}
 	result = s->places[served].chan.result;
 	/* Nothing was moved, and its channel's other cases are ready as well. */
@@ -272,7 +274,7 @@ static int look_again(struct fib_selection *s, int rc, int64_t deadline)
 }
 
 /* Wait in all places: the index of the case that was served or is wrong; -EAGAIN: look again; or an error. */
-static int wait_for_one(struct fib_selection *s, int64_t deadline)
+static int wait_for_any(struct fib_selection *s, int64_t deadline)
 {
 	int rc, error, served;
 	uint32_t joined, at;
@@ -282,7 +284,7 @@ static int wait_for_one(struct fib_selection *s, int64_t deadline)
 	if (rc < 0)
 		return look_again(s, rc, deadline);
 	watches = s->fds && s->wait.parker->blocks;
-	rc = watches ? make_vigil(s) : 0;
+	rc = watches ? make_thread_wait(s) : 0;
 	if (rc < 0) {
 		fib_wait_abort(&s->wait);
 		return rc;
@@ -298,7 +300,7 @@ static int wait_for_one(struct fib_selection *s, int64_t deadline)
 		s->cases[at].result = error;
 		return (int)at;
 	}
-	rc = watches ? fib_wait_watching(&s->wait, s->limit, &s->vigil)
+	rc = watches ? fib_wait_with_fds(&s->wait, s->limit, &s->thread_wait)
 		     : fib_wait(&s->wait, s->limit);
 	served = leave_each(s, joined);
 	if (rc < 0)
@@ -306,14 +308,14 @@ static int wait_for_one(struct fib_selection *s, int64_t deadline)
 	return find_served(s, served);
 }
 
-static int run(struct fib_selection *s, int64_t deadline)
+static int select_loop(struct fib_selection *s, int64_t deadline)
 {
 	int rc;
 
 	do {
 		rc = look(s);
 		if (rc < 0)
-			rc = wait_for_one(s, deadline);
+			rc = wait_for_any(s, deadline);
 	} while (rc == -EAGAIN);
 	return rc;
 }
@@ -327,7 +329,7 @@ static int prepare(struct fib_selection *s, int64_t deadline)
 	s->ops = fib_load(&fd_ops);
 	if (!s->ops)
 		s->ops = &alone;
-	s->vigil.fds = NULL;
+	s->thread_wait.fds = NULL;
 	s->timer = -1;
 	s->limit = deadline;
 	for (i = 0; i < s->count; i++) {
@@ -361,7 +363,7 @@ static bool make_places(struct fib_selection *s)
 
 int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
 {
-	struct fib_place few[FIB_SELECT_FEW];
+	struct fib_select_place few[FIB_SELECT_FEW];
 	struct fib_selection s;
 	int rc;
 
@@ -378,8 +380,8 @@ int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
 	fib_select_draw_turns(&s);
 	rc = prepare(&s, deadline);
 	if (rc == 0) {
-		rc = run(&s, deadline);
-		free_vigil(&s);
+		rc = select_loop(&s, deadline);
+		free_thread_wait(&s);
 	}
 	if (s.places != few)
 		free(s.places);

@@ -14,7 +14,7 @@
 #include "core/parker.h"
 
 /* A descriptor case while it waits: a place on each side. Zeroed at the start. */
-struct fib_fd_place {
+struct fib_select_fd_place {
 	struct fib_waiter w[2]; /* copies of the wait, made before join */
 	bool looked;		/* the rest is io's: what it saw when it looked last */
 	uint32_t generation;
@@ -23,12 +23,12 @@ struct fib_fd_place {
 
 struct fib_fd_ops {
 	/* poll(2)'s bits that are set now, 0 when none is, or a negative error. Begins a look. */
-	int (*look)(int fd, short events, struct fib_fd_place *place);
+	int (*look)(int fd, short events, struct fib_select_fd_place *place);
 	/* Take the places, unless something has happened since the look: 0; -EAGAIN: look again; or another
 	 * error. Who blocks is told when the descriptor is closed, of readiness perhaps. */
-	int (*join)(int fd, short events, struct fib_fd_place *place);
+	int (*join)(int fd, short events, struct fib_select_fd_place *place);
 	/* Leave them, after a join that returned 0. */
-	void (*leave)(int fd, short events, struct fib_fd_place *place);
+	void (*leave)(int fd, short events, struct fib_select_fd_place *place);
 };
 
 /* Once before the first fiber runs, or again with the same. */

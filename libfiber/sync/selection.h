@@ -10,30 +10,31 @@
 
 #include "sync/chan.h"
 #include "sync/select.h"
-#include "wait/vigil.h"
+#include "wait/thread_wait.h"
 
 /* So many cases need no allocation. */
 #define FIB_SELECT_FEW 8u
 
-struct fib_place {
+struct fib_select_place {
 	union {
 		struct fib_chan_waiter chan;
-		struct fib_fd_place fd;
+		struct fib_select_fd_place fd;
 	};
 	uint32_t turn; /* in places[i]: the case that is looked at, and joined, as the i-th */
 };
 
 struct fib_selection {
 	struct fiber_select_case *cases;
-	struct fib_place *places;  /* of case i: places[i], but for its turn */
-	struct fiber_chan **locks; /* room for count; NULL: there are few cases */
-	struct fib_waiter wait;	   /* the one there is; the places have copies of it */
+	struct fib_select_place *places; /* of case i: places[i], but for its turn */
+	struct fiber_chan **locks;	 /* room for count; NULL: there are few cases */
+	struct fib_waiter wait;		 /* the one there is; the places have copies of it */
 	unsigned count;
 	const struct fib_fd_ops *ops; /* of descriptors */
-	struct fib_vigil vigil;	      /* of who blocks and waits for descriptors; fds NULL: none */
-	unsigned fds;		      /* how many cases are descriptors */
-	int timer;		      /* index of the earliest timer, in turn; -1: none */
-	int64_t limit;		      /* of the wait: the deadline or that timer */
+	struct fib_thread_wait
+		thread_wait; /* of who blocks and waits for descriptors; fds NULL: none */
+	unsigned fds;	     /* how many cases are descriptors */
+	int timer;	     /* index of the earliest timer, in turn; -1: none */
+	int64_t limit;	     /* of the wait: the deadline or that timer */
 };
 
 static inline bool fib_case_has_channel(const struct fiber_select_case *c)

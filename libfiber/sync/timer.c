@@ -12,7 +12,7 @@
  * The rule: an expiration belongs to everybody who waits when it comes, and those that come while nobody waits
  * belong to the next one who does. So expirations are numbered through all armings: whoever arms anew adds what had
  * come by then to `past`, a waiter remembers how many there were when it came, and has waited for all that come
- * after, however often the timer is armed before it runs again. `told` is the last one that is nobody's to come for: that
+ * after, however often the timer is armed before it runs again. `reported` is the last one that is nobody's to come for: that
  * was given to somebody, or forgotten by arming anew. While somebody waits the next one to come finds none: they
  * are that waiter's, though it may not have run yet.
  *
@@ -32,11 +32,11 @@
 /* L under waiters.lock */
 struct fiber_timer {
 	char name[32];
-	int64_t first;	 /* L: FIBER_FOREVER: not armed */
-	int64_t period;	 /* L: 0: one-shot */
-	uint64_t past;	 /* L: expirations of the armings before this one */
-	uint64_t told;	 /* L: the first one that is kept comes after this */
-	uint32_t inside; /* L: those who stood in the line and will look at it again */
+	int64_t first;	   /* L: FIBER_FOREVER: not armed */
+	int64_t period;	   /* L: 0: one-shot */
+	uint64_t past;	   /* L: expirations of the armings before this one */
+	uint64_t reported; /* L: the first one that is kept comes after this */
+	uint32_t inside;   /* L: those who stood in the line and will look at it again */
 	struct fiber_wait_queue waiters;
 };
 
@@ -93,7 +93,7 @@ int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 		return -EINVAL;
 	fib_queue_lock(&t->waiters);
 	t->past += count(t, fiber_now());
-	t->told = t->past;
+	t->reported = t->past;
 	t->first = first;
 	t->period = period;
 	waiting = t->waiters.length;
@@ -119,11 +119,11 @@ static bool look(struct fiber_timer *t, struct waiter *w, bool queue, int64_t *r
 	w->inside = false;
 	if (!w->came) {
 		w->came = true;
-		w->seen = t->inside ? n : t->told;
+		w->seen = t->inside ? n : t->reported;
 	}
 	w->given = n - w->seen;
 	if (w->given)
-		t->told = n;
+		t->reported = n;
 	*ret_next = next(t, now);
 	if (!w->given && queue) {
 		fib_queue_append(&t->waiters, &w->node);
@@ -140,7 +140,8 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 /* Wait for the expiration, or to hear of another. 0 when it is worth looking again. */
-static int wait_once(struct fiber_timer *t, struct waiter *w, int64_t expiration, int64_t deadline)
+static int wait_for_expiration(struct fiber_timer *t, struct waiter *w, int64_t expiration,
+			       int64_t deadline)
 {
 	int rc = fib_wait_begin(&w->node, FIB_WAIT_TIMER, t, 0, earlier(expiration, deadline));
 
@@ -166,7 +167,7 @@ int fiber_timer_wait(struct fiber_timer *t, uint64_t *ret_expirations, int64_t d
 	fib_must_have(t, "the timer");
 	given = look(t, &w, false, &expiration);
 	while (!given && rc == 0) {
-		rc = wait_once(t, &w, expiration, deadline);
+		rc = wait_for_expiration(t, &w, expiration, deadline);
 		/* After an error too: what has come is not lost. */
 		given = look(t, &w, false, &expiration);
 	}

@@ -35,7 +35,7 @@
 #include <fiber/fiber.h>
 
 #include "base/check.h"
-#include "core/hold.h"
+#include "core/hazard.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "wait/wait.h"
@@ -48,7 +48,7 @@ void fib_cancel_prepare(void)
 
 	fib_store(&fib_cancel_fenced_by_waiters, cannot);
 	if (cannot)
-		fib_hold_fence_ends();
+		fib_hazard_fence_ends();
 }
 
 /* Let the waiter be past its fence, whether it has one or not. */

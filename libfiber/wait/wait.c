@@ -19,7 +19,7 @@
 #include "os/os.h"
 #include "sched/sched.h"
 #include "wait/pinned.h"
-#include "wait/vigil.h"
+#include "wait/thread_wait.h"
 
 #define FAR INT64_C(5000000) /* ns */
 
@@ -68,19 +68,19 @@ static int consult(struct fiber *fiber, enum fib_wait_kind kind)
 
 /* firm: no cancellation ends it, and none ends what a fiber waits for that masks them. */
 static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind,
-		       bool firm)
+		       bool uncancellable)
 {
 	enum fib_outcome armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK : FIB_OUTCOME_ARMED;
 
 	/* Only the fiber itself masks, so this stays as it is for as long as it waits. */
-	firm = firm || fib_load(&fiber->cancelled) & FIB_CANCEL_MASKED;
+	uncancellable = uncancellable || fib_load(&fiber->cancelled) & FIB_CANCEL_MASKED;
 	w->linked = w->receives = false;
 	w->parker = &fiber->parker;
 	w->who = fiber->id;
 	fiber->parker.blocks = fiber->pins;
-	if (firm)
-		armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK_FIRM
-					      : FIB_OUTCOME_ARMED_FIRM;
+	if (uncancellable)
+		armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK_UNCANCELLABLE
+					      : FIB_OUTCOME_ARMED_UNCANCELLABLE;
 	else if (fib_unlikely(fiber->pins))
 		armed = FIB_OUTCOME_ARMED_BLOCKING;
 	w->armed = fib_parker_arm(w->parker, armed);
@@ -113,7 +113,7 @@ static bool is_surely_over(int64_t deadline)
 	return deadline - FAR < fib_coarse_now() && deadline <= fiber_now();
 }
 
-int fib_worth_waiting(int64_t deadline)
+int fib_wait_check(int64_t deadline)
 {
 	struct fiber *fiber = caller();
 
@@ -125,7 +125,7 @@ int fib_worth_waiting(int64_t deadline)
 }
 
 static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
-			const void *object, uint64_t arg, int64_t deadline, bool firm)
+			const void *object, uint64_t arg, int64_t deadline, bool uncancellable)
 {
 	struct fiber *fiber = caller();
 
@@ -135,7 +135,7 @@ static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_w
 		arm_thread(w, own);
 		return 0;
 	}
-	if (!firm && fib_cancel_due(fiber)) {
+	if (!uncancellable && fib_cancel_due(fiber)) {
 		fib_tell_cancelled(fiber);
 		return -ECANCELED;
 	}
@@ -148,12 +148,12 @@ static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_w
 		if (rc < 0)
 			return rc;
 	}
-	arm(w, fiber, kind, firm);
+	arm(w, fiber, kind, uncancellable);
 	return 0;
 }
 
-int fib_wait_begin_at_length(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
-			     uint64_t arg, int64_t deadline)
+int fib_wait_begin_slow(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+			uint64_t arg, int64_t deadline)
 {
 	return begin(w, NULL, kind, object, arg, deadline, false);
 }
@@ -164,13 +164,13 @@ int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wai
 	return begin(w, own, kind, object, arg, deadline, false);
 }
 
-int fib_wait_begin_firm(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
-			uint64_t arg, int64_t deadline)
+int fib_wait_begin_uncancellable(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+				 uint64_t arg, int64_t deadline)
 {
 	return begin(w, NULL, kind, object, arg, deadline, true);
 }
 
-void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object)
+void fib_wait_begin_unconditional(struct fib_waiter *w, enum fib_wait_kind kind, const void *object)
 {
 	struct fiber *fiber = caller();
 
@@ -208,8 +208,9 @@ int fib_wait_result(struct fib_waiter *w)
 	return outcome == FIB_OUTCOME_CANCELLED ? -ECANCELED : -ETIMEDOUT;
 }
 
-/* Sleep on the word, and in a vigil if there is one: a thread, or a pinned fiber that takes its carrier with it. */
-static int wait_blocking(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil)
+/* Sleep on the word, and in a thread wait if there is one: a thread, or a pinned fiber that takes its carrier with it. */
+static int wait_blocking(struct fib_waiter *w, int64_t deadline,
+			 struct fib_thread_wait *thread_wait)
 {
 	const uint32_t claimed = (w->armed & ~FIB_OUTCOME_MASK) | FIB_OUTCOME_CLAIMED;
 	struct fib_parker *p = w->parker;
@@ -218,8 +219,8 @@ static int wait_blocking(struct fib_waiter *w, int64_t deadline, struct fib_vigi
 
 	while ((word = fib_load_acquire(&p->word)) == w->armed || word == claimed) {
 		/* Once it is claimed the waker is about to come. */
-		if (vigil && word != claimed)
-			rc = fib_vigil_sleep(vigil, word, deadline);
+		if (thread_wait && word != claimed)
+			rc = fib_thread_wait_sleep(thread_wait, word, deadline);
 		else
 			rc = fib_os_futex_wait(&p->word, word,
 					       word == claimed ? FIBER_FOREVER : deadline);
@@ -232,16 +233,16 @@ static int wait_blocking(struct fib_waiter *w, int64_t deadline, struct fib_vigi
 }
 
 /* The same with what a pinned fiber's policy wants to know. */
-static int wait_in_os(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil)
+static int wait_in_os(struct fib_waiter *w, int64_t deadline, struct fib_thread_wait *thread_wait)
 {
 	struct fiber *fiber = w->parker->fiber;
 	uint64_t event;
 	int rc;
 
 	if (!fiber)
-		return wait_blocking(w, deadline, vigil);
+		return wait_blocking(w, deadline, thread_wait);
 	event = fib_pinned_begin(fiber, (enum fib_wait_kind)fib_load(&fiber->wait_kind));
-	rc = wait_blocking(w, deadline, vigil);
+	rc = wait_blocking(w, deadline, thread_wait);
 	erase_record(fiber);
 	fib_pinned_end(fiber, event);
 	return rc;
@@ -249,7 +250,7 @@ static int wait_in_os(struct fib_waiter *w, int64_t deadline, struct fib_vigil *
 
 /* Cancelled before it was armed: whoever did that may have seen no wait. When the retreat fails somebody has
  * decided the wait, and that holds. */
-static inline bool retreats(struct fib_waiter *w)
+static inline bool retracts_cancelled(struct fib_waiter *w)
 {
 	struct fiber *fiber = w->parker->fiber;
 
@@ -258,7 +259,8 @@ static inline bool retreats(struct fib_waiter *w)
 	if (fib_unlikely(fib_load(&fib_cancel_fenced_by_waiters)))
 		fib_fence_seq();
 	return fiber && fib_cancel_due(fiber) &&
-	       (w->armed & FIB_OUTCOME_MASK) != FIB_OUTCOME_ARMED_FIRM && fib_wait_retract(w);
+	       (w->armed & FIB_OUTCOME_MASK) != FIB_OUTCOME_ARMED_UNCANCELLABLE &&
+	       fib_wait_retract(w);
 }
 
 static int wait_parked(struct fib_waiter *w, int64_t deadline)
@@ -272,28 +274,28 @@ static int wait_parked(struct fib_waiter *w, int64_t deadline)
 		if (rc < 0 && fib_wait_retract(w))
 			return rc;
 	}
-	fib_leave(fiber);
+	fib_switch_out(fiber);
 	if (deadline != FIBER_FOREVER)
 		fib_timers_drop(fiber);
 	return fib_wait_result(w);
 }
 
-int fib_wait_at_length(struct fib_waiter *w, int64_t deadline)
+int fib_wait_slow(struct fib_waiter *w, int64_t deadline)
 {
-	if (retreats(w))
+	if (retracts_cancelled(w))
 		return -ECANCELED;
 	return w->parker->blocks ? wait_in_os(w, deadline, NULL) : wait_parked(w, deadline);
 }
 
-int fib_wait_watching(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil)
+int fib_wait_with_fds(struct fib_waiter *w, int64_t deadline, struct fib_thread_wait *thread_wait)
 {
 	int rc;
 
-	if (retreats(w))
+	if (retracts_cancelled(w))
 		return -ECANCELED;
-	fib_vigil_enter(vigil, &w->parker->word);
-	rc = wait_in_os(w, deadline, vigil);
-	fib_vigil_leave(vigil);
+	fib_thread_wait_enter(thread_wait, &w->parker->word);
+	rc = wait_in_os(w, deadline, thread_wait);
+	fib_thread_wait_leave(thread_wait);
 	return rc;
 }
 

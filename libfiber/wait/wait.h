@@ -46,12 +46,12 @@ int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wai
 		      const void *object, uint64_t arg, int64_t deadline);
 
 /* The same for a wait that no cancellation ends. */
-int fib_wait_begin_firm(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
-			uint64_t arg, int64_t deadline);
+int fib_wait_begin_uncancellable(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+				 uint64_t arg, int64_t deadline);
 
 /* Before anything is made for a wait: 0, -ECANCELED in a cancelled fiber, -ETIMEDOUT past the deadline. A fiber that is
  * to end here does, and in no wait that begins after it: so what is made need not be found again. */
-int fib_worth_waiting(int64_t deadline);
+int fib_wait_check(int64_t deadline);
 
 /* A fiber that is cancelled is about to be told so. By the fiber itself, where it holds nothing of the library; does not
  * return to a fiber that must end here. */
@@ -61,7 +61,8 @@ static inline void fib_tell_cancelled(struct fiber *fiber)
 }
 
 /* A firm wait that must be, whatever the policy, and has no deadline. */
-void fib_wait_begin_always(struct fib_waiter *w, enum fib_wait_kind kind, const void *object);
+void fib_wait_begin_unconditional(struct fib_waiter *w, enum fib_wait_kind kind,
+				  const void *object);
 
 /* Do not wait after all. True when nobody has decided the wait meanwhile; on false call fib_wait, which
  * returns at once. */
@@ -75,9 +76,9 @@ void fib_wait_abort(struct fib_waiter *w);
  * wait is over). */
 static inline int fib_wait(struct fib_waiter *w, int64_t deadline);
 
-/* fib_wait() by a waiter that blocks (w->parker->blocks) and that a ready descriptor of the vigil ends too, with 0. */
-struct fib_vigil;
-int fib_wait_watching(struct fib_waiter *w, int64_t deadline, struct fib_vigil *vigil);
+/* fib_wait() by a waiter that blocks (w->parker->blocks) and that a ready descriptor of the thread wait ends too, with 0. */
+struct fib_thread_wait;
+int fib_wait_with_fds(struct fib_waiter *w, int64_t deadline, struct fib_thread_wait *thread_wait);
 
 /*
  * For a wait that has to block in a system call of its own: a pinned fiber's for a descriptor. enter asks the
@@ -93,9 +94,9 @@ static inline uint64_t fib_caller(void);
 
 /* -- what a wait without deadline of a fiber that is not pinned goes through, in line; the rest is in wait.c -- */
 
-int fib_wait_begin_at_length(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
-			     uint64_t arg, int64_t deadline);
-int fib_wait_at_length(struct fib_waiter *w, int64_t deadline);
+int fib_wait_begin_slow(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
+			uint64_t arg, int64_t deadline);
+int fib_wait_slow(struct fib_waiter *w, int64_t deadline);
 int fib_wait_result(struct fib_waiter *w);
 uint64_t fib_caller_thread(void);
 
@@ -123,7 +124,7 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 	/* Acquire: what whoever cancelled it did before is visible. */
 	if (fib_unlikely(!fiber || fiber->pins || deadline != FIBER_FOREVER ||
 			 fib_load_acquire(&fiber->cancelled)))
-		return fib_wait_begin_at_length(w, kind, object, arg, deadline);
+		return fib_wait_begin_slow(w, kind, object, arg, deadline);
 	fib_wait_record(fiber, kind, object, arg, deadline);
 	w->linked = w->receives = false;
 	w->parker = &fiber->parker;
@@ -137,7 +138,7 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 }
 
 /* True: a fiber has parked and was woken. Else how the wait ended is in *ret. */
-static fib_always_inline bool fib_wait_plainly(struct fib_waiter *w, int64_t deadline, int *ret)
+static fib_always_inline bool fib_wait_fast(struct fib_waiter *w, int64_t deadline, int *ret)
 {
 	struct fib_parker *parker = w->parker;
 	struct fiber *fiber = parker->fiber;
@@ -146,10 +147,10 @@ static fib_always_inline bool fib_wait_plainly(struct fib_waiter *w, int64_t dea
 	fib_fence_compiler();
 	if (fib_unlikely(parker->blocks || deadline != FIBER_FOREVER ||
 			 fib_load(&fib_cancel_fenced_by_waiters) || fib_load(&fiber->cancelled))) {
-		*ret = fib_wait_at_length(w, deadline);
+		*ret = fib_wait_slow(w, deadline);
 		return false;
 	}
-	fib_leave(fiber);
+	fib_switch_out(fiber);
 	if (fib_likely(fib_parker_outcome(parker) == FIB_OUTCOME_WOKEN))
 		return true;
 	*ret = fib_wait_result(w);
@@ -160,7 +161,7 @@ static fib_always_inline int fib_wait(struct fib_waiter *w, int64_t deadline)
 {
 	int rc;
 
-	return fib_wait_plainly(w, deadline, &rc) ? 0 : rc;
+	return fib_wait_fast(w, deadline, &rc) ? 0 : rc;
 }
 
 static inline uint64_t fib_caller(void)

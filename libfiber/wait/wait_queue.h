@@ -121,7 +121,7 @@ static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct f
 
 	/* A fiber that is woken runs after the unlock. One that blocks may see its wait decided while its
 	 * waker holds the lock still, and free what the lock is in. */
-	if (fib_likely(fib_wait_plainly(w, deadline, &rc)))
+	if (fib_likely(fib_wait_fast(w, deadline, &rc)))
 		return 0;
 	if (rc < 0 || w->parker->blocks)
 		fib_queue_forget(q, w);

@@ -144,7 +144,7 @@ static bool keep_the_clock(struct fib_sched *s)
 		struct fib_carrier *c = &s->carriers[i];
 		uint32_t clocked = fib_load(&c->clocked);
 
-		if (clocked == c->clocked_seen && !fib_idle_lies(c, &polls))
+		if (clocked == c->clocked_seen && !fib_idle_is_asleep(c, &polls))
 			kept = false;
 		c->clocked_seen = clocked;
 	}
@@ -216,7 +216,7 @@ unsigned fib_tick_awake_carriers(void)
 	fib_spin_lock(&tick.lock);
 	for (s = tick.first; s; s = s->next)
 		for (i = 0; i < s->carrier_count; i++)
-			awake += !fib_idle_lies(&s->carriers[i], &polls);
+			awake += !fib_idle_is_asleep(&s->carriers[i], &polls);
 	fib_spin_unlock(&tick.lock);
 	return awake;
 }

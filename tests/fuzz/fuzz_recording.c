@@ -26,8 +26,8 @@ static void look_at_slice(void *context, const struct ins_slice *s)
 {
 	const struct seen *seen = context;
 
-	fuzz_must(s->index < ins_replay_lives(seen->replay)->count);
-	fuzz_must(ins_replay_lives(seen->replay)->at[s->index].id == s->fiber);
+	fuzz_must(s->index < ins_replay_fibers(seen->replay)->count);
+	fuzz_must(ins_replay_fibers(seen->replay)->at[s->index].id == s->fiber);
 	fuzz_must(s->ring == INS_NO_RING || s->ring < seen->recording->rings);
 	fuzz_must(s->from >= seen->recording->head.began && s->from <= s->to);
 	fuzz_must(s->to <= seen->recording->head.ended);
@@ -49,7 +49,7 @@ static void look(const struct ins_recording *r, struct ins_replay *replay)
 {
 	static const struct ins_replay_ops ops = {look_at_slice, look_at_wakeup, NULL};
 	struct seen seen = {r, replay,
-			    calloc(ins_replay_lives(replay)->count + 1, sizeof *seen.until)};
+			    calloc(ins_replay_fibers(replay)->count + 1, sizeof *seen.until)};
 
 	fuzz_must(seen.until);
 	ins_replay_play(replay, &ops, &seen);

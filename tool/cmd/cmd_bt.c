@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "inspect/render/render.h"
-#include "inspect/symbols/cut.h"
+#include "inspect/symbols/limit.h"
 #include "inspect/unwind/unwind.h"
 #include "tool/cmd/commands.h"
 #include "tool/details.h"
@@ -50,7 +50,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	ins_progress_give_way(&b->source->progress, !b->arguments->json);
 	begin(b);
 	ins_unwind(b->unwinder, fiber, &b->walk);
-	ins_walk_cut(&b->walk, b->symbols, b->frames);
+	ins_walk_limit(&b->walk, b->symbols, b->frames);
 	if (tool_details_find(&b->details, b->source, b->symbols, fiber, &b->walk, &variables) < 0)
 		return -ENOMEM;
 	if (b->arguments->json) {

@@ -19,7 +19,7 @@
 
 #include "tool/cmd/commands.h"
 #include "inspect/query/group.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/query/table.h"
 #include "inspect/unwind/unwind.h"
@@ -133,8 +133,8 @@ static int check_same(const struct look *first, const struct look *look)
 	const char *host = first->summary.host, *other = look->summary.host;
 	char one[256], two[256];
 
-	ins_plain(first->who, one, sizeof one);
-	ins_plain(look->who, two, sizeof two);
+	ins_escape(first->who, one, sizeof one);
+	ins_escape(look->who, two, sizeof two);
 	if (first->source->pid != look->source->pid ||
 	    strcmp(first->source->name, look->source->name) != 0 ||
 	    (host && other && strcmp(host, other) != 0) ||
@@ -143,7 +143,7 @@ static int check_same(const struct look *first, const struct look *look)
 				   two, one);
 	if (look[-1].now && look->now && look->now < look[-1].now)
 		return tool_cannot("%s: was taken before %s: the first goes first", two,
-				   ins_plain(look[-1].who, one, sizeof one));
+				   ins_escape(look[-1].who, one, sizeof one));
 	return TOOL_WELL;
 }
 
@@ -153,7 +153,7 @@ static void keep_problems(struct diff *d, const struct look *look)
 	size_t i;
 
 	for (i = 0; i < ins_problems_lines(&look->source->problems); i++)
-		ins_problems_add(&d->problems, "%s: %s", ins_plain(look->who, who, sizeof who),
+		ins_problems_add(&d->problems, "%s: %s", ins_escape(look->who, who, sizeof who),
 				 ins_problems_text(&look->source->problems, i, text, sizeof text));
 }
 
@@ -229,12 +229,12 @@ static void put_text(struct diff *d)
 	size_t i;
 	int k;
 
-	printf("%s, process %d\n", ins_plain_quoted(last->source->name, name, sizeof name),
+	printf("%s, process %d\n", ins_escape_quoted(last->source->name, name, sizeof name),
 	       (int)last->source->pid);
 	for (k = 0; k < d->count; k++) {
 		const struct look *look = &d->at[k];
 
-		printf("  %s: %" PRIu64 " fiber%s", ins_plain(look->who, text, sizeof text),
+		printf("  %s: %" PRIu64 " fiber%s", ins_escape(look->who, text, sizeof text),
 		       look->summary.shown, look->summary.shown == 1 ? "" : "s");
 		if (k && look->now && first->now)
 			printf(", %s later",

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tool/cmd/commands.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/render/explain.h"
 #include "inspect/waits/waiters.h"
@@ -41,13 +41,13 @@ static void put_place(FILE *out, const char *label, struct ins_symbols *symbols,
 	f += returned ? 0 : count - 1;
 	fprintf(out, "%-12s ", label);
 	if (f->function)
-		fprintf(out, "%s", ins_plain_quoted(f->function, text, sizeof text));
+		fprintf(out, "%s", ins_escape_quoted(f->function, text, sizeof text));
 	else
 		fprintf(out, "0x%" PRIx64, pc);
 	if (f->file)
-		fprintf(out, " at %s:%d", ins_plain_quoted(f->file, text, sizeof text), f->line);
+		fprintf(out, " at %s:%d", ins_escape_quoted(f->file, text, sizeof text), f->line);
 	else if (f->module)
-		fprintf(out, " in %s", ins_plain_quoted(f->module, text, sizeof text));
+		fprintf(out, " in %s", ins_escape_quoted(f->module, text, sizeof text));
 	fputc('\n', out);
 }
 
@@ -92,8 +92,8 @@ static void put_labels(FILE *out, const struct fib_row *row)
 	size_t at = 0;
 
 	while (fib_row_label(row, &at, &key, &value))
-		fprintf(out, "%-12s %s=%s\n", "label", ins_plain_quoted(key, k, sizeof k),
-			ins_plain_quoted(value, v, sizeof v));
+		fprintf(out, "%-12s %s=%s\n", "label", ins_escape_quoted(key, k, sizeof k),
+			ins_escape_quoted(value, v, sizeof v));
 }
 
 /* "41, 42, 43, ..." */
@@ -132,7 +132,7 @@ static void put(FILE *out, const struct show *s)
 	ins_text_header(out, layout, &s->fiber);
 	fprintf(out, "%s\n", s->why);
 	fprintf(out, "%-12s %s\n", "state",
-		ins_plain(ins_words_state(layout, row->state), text, sizeof text));
+		ins_escape(ins_words_state(layout, row->state), text, sizeof text));
 	fprintf(out, "%-12s %s\n", "age", ins_duration_text(row->age, text, sizeof text));
 	put_wait(out, layout, &s->fiber);
 	put_waiters(out, &s->waiters);

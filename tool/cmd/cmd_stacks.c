@@ -15,10 +15,10 @@
 #include "tool/report.h"
 #include "tool/cmd/commands.h"
 #include "tool/query.h"
-#include "inspect/symbols/cut.h"
+#include "inspect/symbols/limit.h"
 #include "inspect/render/render.h"
 #include "inspect/render/render_flames.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 
 struct stacks {
 	const struct tool_arguments *arguments;
@@ -47,7 +47,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	if (!ins_query_match(&s->query, s->source, s->symbols, fiber))
 		return 0;
 	ins_unwind(s->unwinder, fiber, &s->walk);
-	ins_walk_cut(&s->walk, s->symbols, s->frames);
+	ins_walk_limit(&s->walk, s->symbols, s->frames);
 	if (by->info)
 		key = ins_field_words(by, ins_field_get(&sight, by), buf);
 	if (ins_groups_add(s->groups, key, fiber, &s->walk) < 0)
@@ -77,9 +77,9 @@ static void put_key(const struct stacks *s, size_t i)
 	fputs("== ", stdout);
 	if (!key)
 		fputs("no ", stdout);
-	fputs(ins_plain_quoted(s->query.group_by, text, sizeof text), stdout);
+	fputs(ins_escape_quoted(s->query.group_by, text, sizeof text), stdout);
 	if (key && s->query.group.info->kind == INS_TEXT)
-		printf(" \"%s\"", ins_plain_quoted(key->text, text, sizeof text));
+		printf(" \"%s\"", ins_escape_quoted(key->text, text, sizeof text));
 	else if (key)
 		printf(" %s", key->text);
 	printf(": %" PRIu64 " fiber%s\n\n", n, n == 1 ? "" : "s");

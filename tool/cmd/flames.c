@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool/draft.h"
+#include "tool/atomic_file.h"
 #include "tool/report.h"
-#include "inspect/text/draft.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/atomic_file.h"
+#include "inspect/text/escape.h"
 #include "inspect/render/render_flames.h"
 
 static const struct {
@@ -28,27 +28,28 @@ int tool_flames_write(const struct tool_arguments *arguments, const struct ins_f
 	size_t i;
 
 	snprintf(title, sizeof title, "%s (%s, process %d), %" PRIu64 " fiber%s",
-		 ins_plain(source->name, name, sizeof source->name), source->kind, (int)source->pid,
-		 ins_flames_fibers(flames), ins_flames_fibers(flames) == 1 ? "" : "s");
-	tool_draft_guard();
+		 ins_escape(source->name, name, sizeof source->name), source->kind,
+		 (int)source->pid, ins_flames_fibers(flames),
+		 ins_flames_fibers(flames) == 1 ? "" : "s");
+	tool_atomic_file_guard();
 	for (i = 0; i < sizeof formats / sizeof formats[0]; i++) {
 		const char *path = arguments->option[formats[i].option];
 		const bool force = arguments->option[TOOL_OPT_FORCE] != NULL;
 		struct ins_error error = {""};
-		struct ins_draft draft;
+		struct ins_atomic_file atomic_file;
 		int rc;
 
 		if (!path)
 			continue;
-		rc = ins_draft_begin(&draft, path, force, &error);
+		rc = ins_atomic_file_begin(&atomic_file, path, force, &error);
 		if (rc == 0) {
-			rc = formats[i].put(draft.out, flames, title);
-			rc = ins_draft_end(&draft, rc, &error);
+			rc = formats[i].put(atomic_file.out, flames, title);
+			rc = ins_atomic_file_end(&atomic_file, rc, &error);
 		}
 		if (rc < 0)
 			return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 		printf("%s: %" PRIu64 " fiber%s, %zu stack%s\n",
-		       ins_plain(path, plain, sizeof plain), ins_flames_fibers(flames),
+		       ins_escape(path, plain, sizeof plain), ins_flames_fibers(flames),
 		       ins_flames_fibers(flames) == 1 ? "" : "s", ins_flames_count(flames),
 		       ins_flames_count(flames) == 1 ? "" : "s");
 	}

@@ -8,7 +8,7 @@
 #include "tool/completion/completion.h"
 #include "tool/process.h"
 #include "inspect/query/fields.h"
-#include "inspect/process/rights.h"
+#include "inspect/process/permission.h"
 #include "tool/round.h"
 
 /* Somebody waits for the answer: a program that is this slow is shown under the name that the system knows, ns. */
@@ -116,7 +116,7 @@ static void add_process(struct processes *all, const struct tool_asked *one,
 	*p = (struct process){.pid = one->socket.pid};
 	if (one->rc == 0 && tool_socket_says(&one->socket, process))
 		snprintf(p->name, sizeof p->name, "%s", process->name);
-	else if (ins_rights_status(p->pid, "Name", p->name, sizeof p->name) < 0)
+	else if (ins_permission_status(p->pid, "Name", p->name, sizeof p->name) < 0)
 		p->name[0] = 0;
 	if (!is_plain(p->name))
 		p->name[0] = 0;

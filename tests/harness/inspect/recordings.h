@@ -11,7 +11,7 @@
 #include <fiber/fiber.h>
 
 #include "inspect/recording/recording.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 #include "layout/layout.h"
 #include "tests/harness/paths.h"
 

@@ -35,8 +35,8 @@ static void test_lent_memory_is_told_once_however_often_it_is_lent(void **state)
 	(void)state;
 	entered = forgotten = 0;
 	for (int i = 0; i < 3; i++) {
-		fib_lent_tell(&ops, memory, SIZE);
-		fib_lent_tell(&ops, memory + SIZE, SIZE);
+		fib_lent_register(&ops, memory, SIZE);
+		fib_lent_register(&ops, memory + SIZE, SIZE);
 	}
 	assert_int_equal(entered, 2);
 	assert_int_equal(forgotten, 0);
@@ -46,13 +46,13 @@ static void test_lent_memory_of_another_size_takes_the_place_of_the_old(void **s
 {
 	(void)state;
 	entered = forgotten = 0;
-	fib_lent_tell(&ops, memory + 2 * SIZE, SIZE);
-	fib_lent_tell(&ops, memory + 2 * SIZE, SIZE / 2);
+	fib_lent_register(&ops, memory + 2 * SIZE, SIZE);
+	fib_lent_register(&ops, memory + 2 * SIZE, SIZE / 2);
 	assert_int_equal(entered, 2);
 	assert_int_equal(last_size, SIZE / 2);
 	assert_int_equal(forgotten, 1);
 	assert_int_equal(last_forgotten, 1);
-	fib_lent_tell(&ops, memory + 2 * SIZE, SIZE / 2);
+	fib_lent_register(&ops, memory + 2 * SIZE, SIZE / 2);
 	assert_int_equal(entered, 2);
 }
 

@@ -7,7 +7,7 @@
 #include "tests/harness/inspect/head.h"
 #include "inspect/elf/debug.h"
 #include "inspect/process/memory.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 #include "tests/harness/paths.h"
 
 static struct ins_memory memory;
@@ -27,7 +27,7 @@ static struct ins_modules *own_modules(void)
 	size_t size;
 
 	memory = (struct ins_memory){.pid = getpid(), .file = -1};
-	assert_int_equal(ins_slurp("/proc/self/maps", &text, &size), 0);
+	assert_int_equal(ins_read_file("/proc/self/maps", &text, &size), 0);
 	assert_int_equal(ins_modules_new(getpid(), read_self, &memory, &problems, &modules), 0);
 	assert_int_equal(ins_modules_parse_maps(modules, text, size), 0);
 	free(text);

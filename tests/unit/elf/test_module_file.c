@@ -14,7 +14,7 @@
 #include "tests/harness/inspect/head.h"
 #include "inspect/process/memory.h"
 #include "inspect/elf/modules.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 #include "tests/harness/inspect/room.h"
 #include "tests/harness/paths.h"
 
@@ -65,7 +65,7 @@ static void test_the_modules_of_this_process_are_found_with_their_files(void **s
 	size_t size;
 
 	(void)state;
-	assert_int_equal(ins_slurp("/proc/self/maps", &text, &size), 0);
+	assert_int_equal(ins_read_file("/proc/self/maps", &text, &size), 0);
 	assert_int_equal(ins_modules_new(getpid(), read_self, &memory, &problems, &modules), 0);
 	assert_int_equal(ins_modules_parse_maps(modules, text, size), 0);
 	free(text);

@@ -12,7 +12,7 @@
 #include "tests/harness/inspect/dice.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/render/render_events.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 #include "inspect/elf/vdso.h"
 #include "tests/harness/inspect/snapshots.h"
 #include "inspect/unwind/event_walk.h"
@@ -48,7 +48,7 @@ static bool take_vdso(void)
 	struct ins_image image;
 	char name[64], *id;
 
-	if (ins_vdso_path(name, sizeof name) < 0 || ins_slurp(name, &vdso, &vdso_size) < 0)
+	if (ins_vdso_path(name, sizeof name) < 0 || ins_read_file(name, &vdso, &vdso_size) < 0)
 		return false;
 	assert_null(ins_image_read(&image, read_vdso, NULL, 0, false));
 	for (unsigned i = 0; i < image.segments; i++)

@@ -133,7 +133,7 @@ static void test_descriptor_event_of_an_earlier_generation_is_dropped(void **sta
 
 	(void)state;
 	introduce(e.fd);
-	fib_descriptor_fresh(e.fd); /* the number now stands for something else */
+	fib_descriptor_opened(e.fd); /* the number now stands for something else */
 	fib_descriptor_look(e.fd, &before);
 	fib_descriptor_ready(token(e.fd, 0), POLLIN | POLLOUT);
 	fib_descriptor_look(e.fd, &after);

@@ -36,7 +36,7 @@ static void *use_again(void *arg)
 	(void)arg;
 	if (dup2(fresh[0], NUMBER) < 0)
 		abort();
-	fib_descriptor_fresh(NUMBER);
+	fib_descriptor_opened(NUMBER);
 	owner = inside_spawn(wait_readable, NULL);
 	return NULL;
 }

@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-#include "io/aside.h"
+#include "io/call_on_thread.h"
 
 struct joining {
 	pthread_t thread;
@@ -146,7 +146,8 @@ static void test_thread_without_a_descriptor_is_joined_all_the_same(void **state
 	j = thread(held, &mark);
 	again = thread(held, &mark);
 	/* What ends a thread is loaded by the first who needs it. */
-	assert_int_equal(fib_aside("nothing", wait_for_ever, NULL, fiber_after(MS)), -ETIMEDOUT);
+	assert_int_equal(fib_call_on_thread("nothing", wait_for_ever, NULL, fiber_after(MS)),
+			 -ETIMEDOUT);
 	getrlimit(RLIMIT_NOFILE, &before);
 	none = before;
 	none.rlim_cur = 0;

@@ -3,8 +3,8 @@
  * test_close_model.c - the end of a scheduler beside those who still come to it, in every interleaving
  *
  * A thread wakes the last fiber, another spawns one, and a third finishes the scheduler and frees it; a carrier
- * runs what is runnable. The steps are those of live.c (enter_from_outside, fib_close), of ready.c (fib_ready) and
- * of sched.c; how carriers count has a model of its own (test_live_model). A fiber that was counted in runs to its
+ * runs what is runnable. The steps are those of live_count.c (enter_from_outside, fib_close), of ready.c (fib_ready) and
+ * of sched.c; how carriers count has a model of its own (test_live_count_model). A fiber that was counted in runs to its
  * end, nobody is counted in after the close, and nobody touches what was freed (sched.visit): who wakes from outside
  * counts himself before the fiber can run, since its end may be the last thing that the finisher waits for.
  */

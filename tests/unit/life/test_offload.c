@@ -177,13 +177,13 @@ static void test_offload_goes_on_when_its_caller_is_cancelled(void **state)
 
 static void *firm_caller(void *arg)
 {
-	return (void *)(intptr_t)fib_offload_firmly(go_through, arg, fiber_after(MS));
+	return (void *)(intptr_t)fib_offload_uncancellable(go_through, arg, fiber_after(MS));
 }
 
 static void *firm_caller_cancelled(void *arg)
 {
 	fiber_cancel(fiber_self());
-	return (void *)(intptr_t)fib_offload_firmly(go_through, arg, FIBER_FOREVER);
+	return (void *)(intptr_t)fib_offload_uncancellable(go_through, arg, FIBER_FOREVER);
 }
 
 static void *firm_calls(void *arg)
@@ -203,7 +203,7 @@ static void *firm_calls(void *arg)
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
 	must(!r.value);
 	/* Before that both do, and nothing is begun. */
-	must(fib_offload_firmly(go_through, g, 0) == -ETIMEDOUT);
+	must(fib_offload_uncancellable(go_through, g, 0) == -ETIMEDOUT);
 	must(fiber_spawn(firm_caller_cancelled, g, &f) == 0);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
 	must((intptr_t)r.value == -ECANCELED);

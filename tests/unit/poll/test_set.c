@@ -61,7 +61,7 @@ static void test_set_asks_first_for_the_askers_own(void **state)
 	assert_int_equal(q.n, 1);
 	assert_int_equal(q.fds[0].fd, OWN);
 	assert_int_equal(q.fds[0].events, POLLIN);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 0);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 0);
 }
 
 static void test_set_adds_what_is_asked_and_takes_out_what_is_told(void **state)
@@ -71,12 +71,12 @@ static void test_set_adds_what_is_asked_and_takes_out_what_is_told(void **state)
 	assert_int_equal(fib_poll_set_ask(&set, 5, 51, POLLOUT), 0);
 	assert_int_equal(asked(5), POLLIN | POLLOUT);
 	say(5, POLLOUT);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 1);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 1);
 	assert_int_equal(events[0].token, 51);
 	assert_int_equal(events[0].events, POLLOUT);
 	assert_int_equal(asked(5), POLLIN);
 	say(5, POLLIN | POLLHUP);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 1);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 1);
 	assert_int_equal(events[0].events, POLLIN | POLLHUP);
 	assert_int_equal(asked(5), -1);
 }
@@ -87,7 +87,7 @@ static void test_set_leaves_out_altogether_what_has_hung_up(void **state)
 	assert_int_equal(fib_poll_set_ask(&set, 5, 50, POLLIN | POLLPRI), 0);
 	asked(5);
 	say(5, POLLERR);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 1);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 1);
 	assert_int_equal(asked(5), -1);
 }
 
@@ -97,12 +97,12 @@ static void test_set_speaks_plainly(void **state)
 	assert_int_equal(fib_poll_set_ask(&set, 5, 50, POLLRDNORM | POLLWRNORM), 0);
 	asked(5);
 	say(5, POLLRDNORM | POLLWRNORM);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 1);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 1);
 	assert_int_equal(events[0].events, POLLIN | POLLOUT);
 	assert_int_equal(fib_poll_set_ask(&set, 5, 50, POLLIN), 0);
 	asked(5);
 	say(5, POLLNVAL);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 1);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 1);
 	assert_int_equal(events[0].events, POLLERR);
 }
 
@@ -115,11 +115,11 @@ static void test_set_does_not_believe_an_answer_older_than_the_question(void **s
 	/* Meanwhile it is another one. */
 	assert_true(fib_poll_set_drop(&set, 5));
 	assert_int_equal(fib_poll_set_ask(&set, 5, 51, POLLIN), 0);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 0);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 0);
 	assert_int_equal(asked(5), POLLIN);
 	say(5, POLLIN);
 	assert_true(fib_poll_set_drop(&set, 5));
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 0);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 0);
 }
 
 static void test_set_drops_only_what_is_asked(void **state)
@@ -144,7 +144,7 @@ static void test_set_counts_its_changes(void **state)
 	before = set.version;
 	assert_int_equal(q.version, before);
 	say(5, POLLIN);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), 1);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 1);
 	assert_true(set.version > before);
 	before = set.version;
 	assert_false(fib_poll_set_drop(&set, 5));
@@ -165,7 +165,7 @@ static void test_set_grows_and_keeps_track_of_everybodys_place(void **state)
 	assert_int_equal(q.n, 1 + ALL / 2);
 	for (i = 1; i < ALL; i += 2)
 		say(i * 7, POLLIN);
-	assert_int_equal(fib_poll_set_tell(&set, &q, events, ALL), ALL / 2);
+	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), ALL / 2);
 	assert_int_equal(set.n, 1);
 }
 

@@ -9,7 +9,7 @@
 
 #include "tests/harness/inspect/head.h"
 #include "inspect/process/present.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 
 #define PAGE  4096u
 #define PAGES 40000u /* more than are asked about at once */
@@ -47,7 +47,7 @@ static void open_present(void)
 	char *text;
 	size_t size;
 
-	assert_int_equal(ins_slurp("/proc/self/maps", &text, &size), 0);
+	assert_int_equal(ins_read_file("/proc/self/maps", &text, &size), 0);
 	assert_int_equal(ins_present_new(getpid(), text, size, &present), 0);
 	free(text);
 }

@@ -11,7 +11,7 @@
 
 static const char *silence(pid_t pid, const char *path, int rc)
 {
-	static char text[INS_ACCESS_WHY];
+	static char text[INS_ACCESS_EXPLAIN_SIZE];
 
 	return ins_process_silence(path, pid, rc, text, sizeof text);
 }
@@ -25,7 +25,7 @@ static void test_a_process_that_lives_is_not_said_to_have_ended(void **state)
 	size_t i;
 
 	(void)state;
-	assert_true(ins_process_lives(getpid()));
+	assert_true(ins_process_is_alive(getpid()));
 	snprintf(path, sizeof path, "/nowhere/%d.sock", getpid());
 	for (i = 0; i < sizeof rcs / sizeof rcs[0]; i++) {
 		assert_non_null(strstr(silence(getpid(), "/nowhere/else", rcs[i]), " lives, but "));
@@ -36,14 +36,14 @@ static void test_a_process_that_lives_is_not_said_to_have_ended(void **state)
 	child = fork();
 	if (child == 0)
 		_exit(0);
-	while (ins_process_lives(child))
+	while (ins_process_is_alive(child))
 		usleep(1000);
 	/* A zombie. */
 	assert_non_null(strstr(silence(child, path, -ECONNREFUSED), "no process listens"));
 	assert_non_null(strstr(silence(child, path, -ECONNRESET), "process ended or"));
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_false(ins_process_lives(child));
-	assert_false(ins_process_lives(0));
+	assert_false(ins_process_is_alive(child));
+	assert_false(ins_process_is_alive(0));
 	assert_non_null(
 		strstr(silence(0, "/nowhere/12x.sock", -ECONNREFUSED), "no process listens"));
 }

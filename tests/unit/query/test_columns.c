@@ -6,7 +6,7 @@
 
 #include "tests/harness/inspect/head.h"
 #include "inspect/query/columns.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tests/harness/inspect/rows.h"
 
 static struct fib_layout layout;
@@ -17,7 +17,7 @@ static void lines(const char *names, const struct ins_fiber *fiber)
 	struct ins_sight sight = {.layout = &layout, .fiber = fiber};
 	struct ins_error error = {""};
 	struct ins_columns columns;
-	struct ins_line t = ins_line(title, sizeof title), r = ins_line(row, sizeof row);
+	struct ins_strbuf t = ins_strbuf(title, sizeof title), r = ins_strbuf(row, sizeof row);
 
 	assert_int_equal(ins_columns_parse(names, &columns, &error), 0);
 	ins_columns_title(&columns, &t);
@@ -154,7 +154,7 @@ static void test_columns_of_a_hostile_row_are_harmless(void **state)
 	for (size_t size = 1; size < 600; size += 7) {
 		struct ins_sight sight = {.layout = &layout, .fiber = &f};
 		char buf[1024];
-		struct ins_line l = ins_line(buf, size);
+		struct ins_strbuf l = ins_strbuf(buf, size);
 
 		ins_columns_row(&columns, &sight, &l);
 		assert_true(strlen(buf) < size);

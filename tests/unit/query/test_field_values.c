@@ -5,7 +5,7 @@
 #include "tests/harness/inspect/dice.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/query/fields.h"
-#include "inspect/text/line.h"
+#include "inspect/text/strbuf.h"
 
 static struct ins_field field_of(const char *name)
 {
@@ -118,7 +118,7 @@ static void test_values_are_read_as_they_are_said(void **state)
 				(uint64_t)dice(&seed, 2) << 63;
 			const struct ins_value v = {.known = true, .number = number};
 			char said[64];
-			struct ins_line l = ins_line(said, sizeof said);
+			struct ins_strbuf l = ins_strbuf(said, sizeof said);
 
 			ins_field_say(&l, &f, v);
 			assert_int_equal(value(exact[i], said), number);

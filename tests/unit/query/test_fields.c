@@ -5,7 +5,7 @@
 
 #include "tests/harness/inspect/head.h"
 #include "inspect/query/fields.h"
-#include "inspect/text/plain.h"
+#include "inspect/text/escape.h"
 #include "tests/harness/inspect/nowhere.h"
 #include "tests/harness/inspect/rows.h"
 
@@ -25,7 +25,7 @@ static const char *said(const struct ins_fiber *fiber, const char *name)
 	static char buf[2048];
 	struct ins_sight sight = {.layout = &layout, .symbols = symbols, .fiber = fiber};
 	const struct ins_field f = field_of(name);
-	struct ins_line l = ins_line(buf, sizeof buf);
+	struct ins_strbuf l = ins_strbuf(buf, sizeof buf);
 
 	ins_field_say(&l, &f, ins_field_get(&sight, &f));
 	return buf;
@@ -308,7 +308,7 @@ static void test_fields_of_a_hostile_row_are_harmless(void **state)
 		for (k = 0; ins_field_infos[k].name; k++) {
 			const struct ins_field field = {.info = &ins_field_infos[k], .key = "k"};
 			char buf[2048];
-			struct ins_line l = ins_line(buf, sizeof buf);
+			struct ins_strbuf l = ins_strbuf(buf, sizeof buf);
 
 			ins_field_say(&l, &field, ins_field_get(&sight, &field));
 			assert_true(buf[0]);

@@ -57,10 +57,10 @@ static void test_watch_totals_are_of_all_and_since_the_look_before(void **state)
 	assert_int_equal(t->state[FIBER_SUSPENDED], 9);
 	assert_int_equal(t->state[FIBER_RUNNING], 1);
 	assert_int_equal(t->wait[FIB_WAIT_MUTEX], 3);
-	assert_int_equal(ins_watch_leaders(watch), 5);
-	assert_int_equal(ins_watch_leader(watch, 0)->fiber.row.id, 10);
-	assert_int_equal(ins_watch_leader(watch, 0)->did.cpu, 10 * 1000 * 200);
-	assert_int_equal(ins_watch_shares(watch), 2);
+	assert_int_equal(ins_watch_top_n(watch), 5);
+	assert_int_equal(ins_watch_top_n_row(watch, 0)->fiber.row.id, 10);
+	assert_int_equal(ins_watch_top_n_row(watch, 0)->did.cpu, 10 * 1000 * 200);
+	assert_int_equal(ins_watch_group_totals(watch), 2);
 	ins_watch_free(watch);
 }
 
@@ -80,11 +80,11 @@ static void test_watch_shows_only_what_matches(void **state)
 	assert_int_equal(ins_watch_totals(watch)->fibers, 10);
 	assert_int_equal(ins_watch_totals(watch)->matched, 2);
 	assert_int_equal(ins_watch_totals(watch)->cpu, 55 * 1000 * 100);
-	assert_int_equal(ins_watch_leaders(watch), 2);
-	assert_int_equal(ins_watch_leader(watch, 0)->fiber.row.id, 3);
-	assert_true(ins_watch_leader(watch, 0)->did.known);
-	assert_int_equal(ins_watch_shares(watch), 1);
-	assert_int_equal(ins_shares_at(ins_watch_groups(watch), 0)->cpu, 5 * 1000 * 100);
+	assert_int_equal(ins_watch_top_n(watch), 2);
+	assert_int_equal(ins_watch_top_n_row(watch, 0)->fiber.row.id, 3);
+	assert_true(ins_watch_top_n_row(watch, 0)->did.known);
+	assert_int_equal(ins_watch_group_totals(watch), 1);
+	assert_int_equal(ins_group_totals_at(ins_watch_groups(watch), 0)->cpu, 5 * 1000 * 100);
 	ins_watch_free(watch);
 	ins_select_free(select);
 }
@@ -97,10 +97,10 @@ static void test_watch_without_a_group_has_none(void **state)
 	(void)state;
 	assert_int_equal(ins_watch_new(5, &watch), 0);
 	look(watch, &wish, 100);
-	assert_int_equal(ins_watch_shares(watch), 2);
+	assert_int_equal(ins_watch_group_totals(watch), 2);
 	wish.group = (struct ins_field){0};
 	look(watch, &wish, 200);
-	assert_int_equal(ins_watch_shares(watch), 0);
+	assert_int_equal(ins_watch_group_totals(watch), 0);
 	ins_watch_free(watch);
 }
 

@@ -60,9 +60,9 @@ static void test_account_has_rows_for_functions_stacks_and_carriers(void **state
 	assert_int_equal(a->ran[0].spent.running, 600);
 	assert_int_equal(a->ran[1].entry, 0x10);
 	assert_int_equal(a->ran[2].entry, 0x30);
-	assert_int_equal(a->stoods, 1);
-	assert_string_equal(a->stood[0].stack, "run;nap;fiber_park");
-	assert_int_equal(a->stood[0].ns, 450);
+	assert_int_equal(a->stack_waits_count, 1);
+	assert_string_equal(a->stack_waits[0].stack, "run;nap;fiber_park");
+	assert_int_equal(a->stack_waits[0].ns, 450);
 	/* Waiting with a stack and without is all of it. */
 	assert_int_equal(a->sampled, 450);
 	assert_int_equal(a->sampled_waits, 1);

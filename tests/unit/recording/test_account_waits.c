@@ -27,9 +27,9 @@ static void sums_agree(void)
 	}
 	assert_int_equal(ns, a->all.waiting);
 	assert_int_equal(waits, a->all.waits);
-	for (i = 0, waits = 0; i < a->stoods; i++) {
-		stood += a->stood[i].ns;
-		waits += a->stood[i].waits;
+	for (i = 0, waits = 0; i < a->stack_waits_count; i++) {
+		stood += a->stack_waits[i].ns;
+		waits += a->stack_waits[i].waits;
 	}
 	assert_int_equal(stood, a->sampled);
 	assert_int_equal(sampled, a->sampled);
@@ -79,8 +79,8 @@ static void test_descriptors_are_a_row_for_each_way_and_place(void **state)
 	assert_null(a->waited[3].stack);
 	assert_null(a->waited[4].stack);
 	assert_int_equal(a->waited[3].waits + a->waited[4].waits, 10);
-	assert_int_equal(a->stoods, 2);
-	assert_int_equal(a->stood[0].fibers, (MANY - 10) / 2);
+	assert_int_equal(a->stack_waits_count, 2);
+	assert_int_equal(a->stack_waits[0].fibers, (MANY - 10) / 2);
 	sums_agree();
 	accounted_end();
 }
@@ -120,9 +120,9 @@ static void test_what_has_a_name_is_a_row_of_its_own(void **state)
 	assert_string_equal(a->waited[3].stack, "lock_it");
 	assert_int_equal(a->waited[3].objects, 4);
 	assert_int_equal(a->waited[3].waits, 4);
-	assert_int_equal(a->stoods, 1);
-	assert_int_equal(a->stood[0].waits, 6);
-	assert_int_equal(a->stood[0].fibers, 1);
+	assert_int_equal(a->stack_waits_count, 1);
+	assert_int_equal(a->stack_waits[0].waits, 6);
+	assert_int_equal(a->stack_waits[0].fibers, 1);
 	sums_agree();
 	accounted_end();
 }
@@ -144,9 +144,9 @@ static void test_places_of_the_same_text_are_one(void **state)
 	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "here");
 	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 2, "here");
 	accounted(made_end(&m));
-	assert_int_equal(a->stoods, 1);
-	assert_int_equal(a->stood[0].fibers, 2);
-	assert_int_equal(a->stood[0].at_end, 2);
+	assert_int_equal(a->stack_waits_count, 1);
+	assert_int_equal(a->stack_waits[0].fibers, 2);
+	assert_int_equal(a->stack_waits[0].at_end, 2);
 	assert_int_equal(a->waiteds, 1);
 	assert_int_equal(a->waited[0].objects, 0);
 	assert_int_equal(a->waited[0].ns, 170 * MS);

@@ -377,8 +377,9 @@ static void test_long_stack_of_many_waits_is_read_once(void **state)
 	free(text);
 	end();
 	assert_int_equal(a->sampled_waits, MANY);
-	assert_true(a->stoods == 1 && ins_recording_shape(r, 1) == ins_recording_shape(r, 3));
-	assert_int_equal(a->stood[0].ns, 2 * MANY);
+	assert_true(a->stack_waits_count == 1 &&
+		    ins_recording_shape(r, 1) == ins_recording_shape(r, 3));
+	assert_int_equal(a->stack_waits[0].ns, 2 * MANY);
 	accounted_end();
 }
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tests/harness/inspect/head.h"
-#include "inspect/text/moment.h"
+#include "inspect/text/timestamp.h"
 #include "inspect/render/render.h"
 
 static struct ins_summary summary;
@@ -42,11 +42,11 @@ static void test_an_answer_of_a_process_is_taken_now_and_here(void **state)
 	(void)state;
 	gethostname(host, sizeof host - 1);
 	for (size_t i = 0; i < 2; i++) {
-		const int64_t before = ins_moment_wall();
+		const int64_t before = ins_timestamp_wall();
 		json_t *a = answer(sources[i]);
 		const json_int_t taken = json_integer_value(json_object_get(a, "takenNs"));
 
-		assert_true(taken >= before && taken <= ins_moment_wall());
+		assert_true(taken >= before && taken <= ins_timestamp_wall());
 		assert_string_equal(host_of(a), host);
 		json_decref(a);
 	}

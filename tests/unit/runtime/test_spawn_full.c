@@ -12,7 +12,7 @@
 #include <fiber.h>
 
 #include "core/registry.h"
-#include "life/live.h"
+#include "life/live_count.h"
 #include "runtime/runtime.h"
 #include "tests/harness/watchdog.h"
 #include "watch/tick.h"

@@ -12,7 +12,7 @@
 #include <fiber/time.h>
 
 #include "core/registry.h"
-#include "life/live.h"
+#include "life/live_count.h"
 #include "life/spawn.h"
 #include "os/os.h"
 #include "runtime/runtime.h"

@@ -269,10 +269,10 @@ static void test_carrier_sees_work_wherever_it_lies(void **state)
 	still.carrier_count = 2;
 	assert_false(fib_work_visible(&still, NULL));
 	assert_false(fib_work_visible(&still, &c[0]));
-	fib_inject_put(&still.inject, f);
+	fib_inbox_put(&still.inbox, f);
 	assert_true(fib_work_visible(&still, &c[0]));
 	assert_true(fib_work_visible(&still, NULL));
-	fib_inject_take(&still.inject);
+	fib_inbox_take(&still.inbox);
 	fib_runqueue_put(&c[1].queue, f);
 	assert_true(fib_work_visible(&still, &c[0]));
 	fib_runqueue_take(&c[1].queue);
@@ -280,7 +280,7 @@ static void test_carrier_sees_work_wherever_it_lies(void **state)
 	assert_true(fib_work_visible(&still, &c[0]));
 	fib_store(&c[1].woken, NULL);
 	/* What is bound to a carrier is no work for anybody else. */
-	fib_inject_put(&c[1].inbox, f);
+	fib_inbox_put(&c[1].inbox, f);
 	assert_true(fib_work_visible(&still, &c[1]));
 	assert_false(fib_work_visible(&still, &c[0]));
 	assert_false(fib_work_visible(&still, NULL));

@@ -6,7 +6,7 @@
  * item of work, once taken, keeps its carrier busy for ever, so whoever has found one cannot make good
  * what it did not hand on. Nothing may ever come to rest with work queued and a carrier asleep.
  *
- * In some runs the first carrier begins with an idle fiber (spare.c), which yields and tells nobody, and beside it a fiber
+ * In some runs the first carrier begins with an idle fiber (idle_fibers.c), which yields and tells nobody, and beside it a fiber
  * that is bound to that carrier, of which nobody else was told either.
  *
  * Then each rule is left out, and the model must find the wake-up that is lost. Publishing after reading the word,

@@ -127,7 +127,7 @@ static void *is_readied_from_outside(void *arg)
 	must(pthread_join(thread, NULL) == 0);
 	must(fib_load(&c->woken) == NULL);
 	must(fib_runqueue_empty(&c->queue));
-	must(!fib_inject_empty(&c->sched->inject));
+	must(!fib_inbox_empty(&c->sched->inbox));
 	must(fib_load(&c->sched->visitors) == 0);
 	join_all(&f, 1);
 	return arg;

@@ -9,7 +9,7 @@
 
 #include "tests/harness/inspect/head.h"
 #include "inspect/source/live.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 #include "tests/harness/inspect/rows.h"
 
 #define PAGE  4096u
@@ -45,7 +45,7 @@ static int begin(void **state)
 	live.reading.summary = &summary;
 	live.pagemap = -1;
 	assert_int_equal(ins_memory_open(&live.memory, getpid(), address(&record)), 0);
-	assert_int_equal(ins_slurp("/proc/self/maps", &text, &size), 0);
+	assert_int_equal(ins_read_file("/proc/self/maps", &text, &size), 0);
 	assert_int_equal(ins_present_new(getpid(), text, size, &live.present), 0);
 	live.memory.present = live.present;
 	free(text);

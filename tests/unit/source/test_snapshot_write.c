@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "tests/harness/inspect/head.h"
-#include "inspect/text/draft.h"
+#include "inspect/text/atomic_file.h"
 #include "inspect/model/event.h"
 #include "inspect/model/thread_stack.h"
 #include "tests/harness/inspect/snapshots.h"
@@ -90,7 +90,7 @@ static int ask(bool replace)
 	rc = ins_snapshot_write(socket_path, 0, TIMEOUT, path, replace, &taken, &error);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	assert_string_equal(ins_draft_path, "");
+	assert_string_equal(ins_atomic_file_path, "");
 	ins_problems_free(&taken.problems);
 	return rc;
 }

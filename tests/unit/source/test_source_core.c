@@ -55,7 +55,7 @@ static int each(void *context, const struct ins_fiber *fiber)
 	if (r->walk.truncated) {
 		r->truncated++;
 		assert_true(r->walk.reason[0] != 0);
-	} else if (fib_row_fresh(&fiber->row)) {
+	} else if (fib_row_not_started(&fiber->row)) {
 		assert_int_equal(r->walk.count, 1);
 		assert_int_equal(r->walk.pc[0], fiber->row.entry);
 	} else if (r->walk.count) {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/harness/inspect/head.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 #include "inspect/symbols/source_lines.h"
 #include "tests/harness/paths.h"
 
@@ -122,7 +122,7 @@ static void test_a_source_that_is_newer_than_its_program_is_said_to_be(void **st
 
 	(void)state;
 	assert_int_equal(ins_modules_new(getpid(), NULL, NULL, &problems, &mine), 0);
-	assert_int_equal(ins_slurp("/proc/self/maps", &maps, &size), 0);
+	assert_int_equal(ins_read_file("/proc/self/maps", &maps, &size), 0);
 	assert_int_equal(ins_modules_parse_maps(mine, maps, size), 0);
 	ins_modules_sort(mine);
 	free(maps);

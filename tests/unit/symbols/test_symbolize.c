@@ -11,7 +11,7 @@
 
 #include "tests/harness/inspect/head.h"
 #include "inspect/process/memory.h"
-#include "inspect/text/slurp.h"
+#include "inspect/text/read_file.h"
 #include "inspect/symbols/symbolize.h"
 
 #define NOIPA __attribute__((noipa))
@@ -225,7 +225,7 @@ static int start(void **state)
 
 	(void)state;
 	memory = (struct ins_memory){.pid = getpid(), .file = -1};
-	if (ins_slurp("/proc/self/maps", &text, &size) < 0 ||
+	if (ins_read_file("/proc/self/maps", &text, &size) < 0 ||
 	    ins_modules_new(getpid(), read_self, &memory, &problems, &modules) < 0 ||
 	    ins_modules_parse_maps(modules, text, size) < 0)
 		return -1;

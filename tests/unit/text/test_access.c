@@ -33,7 +33,7 @@ static int make(void **state)
 /* What user NOBODY is told; 0: what we are told. */
 static const char *told(uid_t user, const char *path, enum ins_access use, int rc)
 {
-	static char text[INS_ACCESS_WHY];
+	static char text[INS_ACCESS_EXPLAIN_SIZE];
 	int ends[2], status;
 	ssize_t n;
 	pid_t child;
@@ -44,7 +44,7 @@ static const char *told(uid_t user, const char *path, enum ins_access use, int r
 	if (child == 0) {
 		if (user && (setgid(user) || setuid(user)))
 			_exit(1);
-		ins_access_why(path, use, rc, text, sizeof text);
+		ins_access_explain(path, use, rc, text, sizeof text);
 		_exit(write(ends[1], text, strlen(text)) <= 0);
 	}
 	close(ends[1]);
@@ -156,7 +156,7 @@ static void test_ones_own_file_is_a_matter_of_its_mode(void **state)
 
 static void test_names_are_harmless_and_long_paths_are_well(void **state)
 {
-	char name[HARNESS_PATH], longer[PATH_MAX + 8], buf[INS_ACCESS_WHY], small[20];
+	char name[HARNESS_PATH], longer[PATH_MAX + 8], buf[INS_ACCESS_EXPLAIN_SIZE], small[20];
 
 	(void)state;
 	need_root();
@@ -167,10 +167,11 @@ static void test_names_are_harmless_and_long_paths_are_well(void **state)
 	assert_non_null(strstr(told(NOBODY, name, INS_ACCESS_READ, -EACCES), "a\\x1b[2Jb belongs"));
 	memset(longer, 'x', sizeof longer - 1);
 	longer[sizeof longer - 1] = 0;
-	assert_string_equal(ins_access_why(longer, INS_ACCESS_READ, -EACCES, buf, sizeof buf),
+	assert_string_equal(ins_access_explain(longer, INS_ACCESS_READ, -EACCES, buf, sizeof buf),
 			    "Permission denied");
-	assert_string_equal(ins_access_why(longer, INS_ACCESS_READ, -ENOENT, small, sizeof small),
-			    "No such file or dir");
+	assert_string_equal(
+		ins_access_explain(longer, INS_ACCESS_READ, -ENOENT, small, sizeof small),
+		"No such file or dir");
 }
 
 int main(void)

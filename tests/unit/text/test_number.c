@@ -12,7 +12,7 @@ static char text[128];
 
 static const char *put(unsigned long encoding, uint64_t number)
 {
-	struct ins_line line = ins_line(text, sizeof text);
+	struct ins_strbuf line = ins_strbuf(text, sizeof text);
 
 	ins_number_put(&line, encoding, number);
 	return text;
@@ -41,17 +41,17 @@ static void test_characters_are_shown_and_do_nothing_to_a_terminal(void **state)
 
 static void test_floats_have_all_their_digits(void **state)
 {
-	struct ins_line line = ins_line(text, sizeof text);
+	struct ins_strbuf line = ins_strbuf(text, sizeof text);
 	const float f = 0.1f;
 	const double d = DBL_MAX;
 
 	(void)state;
 	assert_true(ins_number_float(&line, &f, sizeof f));
 	assert_true(strtof(text, NULL) == f);
-	line = ins_line(text, sizeof text);
+	line = ins_strbuf(text, sizeof text);
 	assert_true(ins_number_float(&line, &d, sizeof d));
 	assert_true(strtod(text, NULL) == d);
-	line = ins_line(text, sizeof text);
+	line = ins_strbuf(text, sizeof text);
 	assert_false(ins_number_float(&line, &d, 3));
 	assert_non_null(strstr(text, "<cannot be shown"));
 }

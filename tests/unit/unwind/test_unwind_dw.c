@@ -111,7 +111,7 @@ static int without_table(void *context, const struct ins_fiber *fiber)
 	assert_false(first.truncated);
 	assert_true(first.count >= 2);
 	if (fiber->row.state == FIBER_SUSPENDED) {
-		/* ..., x_main, member_main, run, fib_arch_entry */
+		/* ..., x_main, member_main, fib_fiber_main, fib_arch_entry */
 		assert_true(first.count >= 6);
 		f = ins_symbols_at(t->symbols, first.pc[first.count - 3], true, &count);
 		assert_string_equal(f[count - 1].function, "member_main");

@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include <errno.h>
 
-#include "inspect/values/cells.h"
+#include "inspect/values/dwarf_stack.h"
 #include "inspect/values/location.h"
 #include "inspect/values/unwound.h"
 #include "one_values.h"
@@ -101,7 +101,7 @@ static void test_what_is_not_known_is_not_guessed(void **state)
 	(void)state;
 	assert_int_equal(run(lost, 1), -ENODATA); /* rax is nobody's to keep */
 	assert_int_equal(run(tls, 2), -ENOTSUP);
-	assert_string_equal(ins_cells_name(op, name, sizeof name), "DW_OP_form_tls_address");
+	assert_string_equal(ins_dwarf_stack_name(op, name, sizeof name), "DW_OP_form_tls_address");
 	assert_int_equal(run(wild, 2), -ENODATA);
 	assert_int_equal(run(base, 1), -ENOTSUP);
 	for (atom = 0; atom < 256; atom++) {

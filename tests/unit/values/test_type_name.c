@@ -23,7 +23,7 @@ static void test_names_of_types_are_as_c_writes_them(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-		struct ins_line line = ins_line(text, sizeof text);
+		struct ins_strbuf line = ins_strbuf(text, sizeof text);
 		Dwarf_Die type = types_in(values, expected[i].function, expected[i].name);
 
 		ins_type_name(&type, &line);
@@ -38,7 +38,7 @@ static void test_a_name_that_does_not_fit_is_cut(void **state)
 
 	(void)state;
 	for (size = 1; size < 20; size++) {
-		struct ins_line line = ins_line(text, size);
+		struct ins_strbuf line = ins_strbuf(text, size);
 
 		memset(text + size, 'x', 20);
 		ins_type_name(&type, &line);

@@ -16,7 +16,7 @@ static char text[400];
 static bool put(Dwarf_Die type, size_t size)
 {
 	const struct ins_value value = {values->source, &values->at[0].fiber, bytes, known, size};
-	struct ins_line line = ins_line(text, sizeof text);
+	struct ins_strbuf line = ins_strbuf(text, sizeof text);
 
 	return ins_value_put(&value, &type, &line);
 }

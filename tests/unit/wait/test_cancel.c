@@ -23,7 +23,7 @@ static struct fiber_wait_queue q;
 static int wait_in_queue(bool firm)
 {
 	struct fib_waiter w;
-	int rc = firm ? fib_wait_begin_firm(&w, FIB_WAIT_SEM, &q, 0, FIBER_FOREVER)
+	int rc = firm ? fib_wait_begin_uncancellable(&w, FIB_WAIT_SEM, &q, 0, FIBER_FOREVER)
 		      : fib_wait_begin(&w, FIB_WAIT_SEM, &q, 0, FIBER_FOREVER);
 
 	if (rc < 0)

@@ -5,10 +5,10 @@
  * Three arguments of the scheduler have this one form: who waits arms, and looks whether he was cancelled, while who
  * cancels raises the flag, and looks whether somebody is armed (cancel.gap); who parks and who unparks (park.token,
  * whose tokens have a model of their own); and a carrier that lies down or the tick that rests, and who has work for
- * them (idle.gap, tick.rest, vigil.gap). One of the two must see the other, or a fiber sleeps for ever.
+ * them (idle.gap, tick.rest, thread_wait.gap). One of the two must see the other, or a fiber sleeps for ever.
  *
  * Whoever holds a record announces it and reads its id, while an end takes the id away and reads the announcement
- * (hold.gap): ends do not fence, and the holder makes them.
+ * (hazard.gap): ends do not fence, and the holder makes them.
  *
  * The service thread that closes its waker's descriptor, and whoever writes to it, have it too (service.waker).
  *

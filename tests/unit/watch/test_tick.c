@@ -208,7 +208,7 @@ static void test_tick_wakes_somebody_for_work_that_lies_about(void **state)
 	f->sched = &s;
 	fib_or(&f->life, FIB_LIFE_SUBMITTED);
 	fib_store(&f->state, (uint8_t)FIBER_RUNNABLE);
-	fib_inject_put(&s.inject, f);
+	fib_inbox_put(&s.inbox, f);
 	fib_tick(fib_os_now());
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
 	carriers_stop(&s);

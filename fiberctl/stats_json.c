@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* stats_json.c - a carrier for scripts, whichever command shows it. */
+#include "fiberctl/stats.h"
+
+static json_t *number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static json_t *rate(double is)
+{
+	return is >= 0 ? json_real(is) : json_null();
+}
+
+static json_t *delays(const struct fib_wire_carrier *c)
+{
+	json_t *all = json_array();
+	unsigned i;
+
+	for (i = 0; i < FIB_WIRE_DELAYS; i++)
+		json_array_append_new(all, number(c->delays[i]));
+	return all;
+}
+
+json_t *ctl_stats_json(const struct ctl_stats *before, const struct fib_wire_runtime *runtime,
+		       const struct fib_wire_carrier *c)
+{
+	const struct ctl_stats_rates rates = ctl_stats_rates(before, runtime, c);
+
+	return json_pack(
+		"{s:o, s:i, s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o, s:o, s:o, s:o}",
+		"runtime", number(runtime->serial), "index", (int)c->index, "state",
+		ctl_stats_state(c->state), "fiberId", c->fiber ? number(c->fiber) : json_null(),
+		"runningNs", c->fiber ? json_integer(c->since) : json_null(), "queued",
+		(int)c->queued, "timers", (int)c->timers, "switches", number(c->switches),
+		"switchesPerSecond", rate(rates.switches), "steals", number(c->steals), "wakeUps",
+		number(c->wakeups), "polls", number(c->polls), "timeouts", number(c->timeouts),
+		"cpuNs", c->cpu >= 0 ? json_integer(c->cpu) : json_null(), "cpuShare",
+		rate(rates.cpu), "stacks", number(c->stacks), "delayedNs", number(c->delayed),
+		"delays", delays(c));
+}

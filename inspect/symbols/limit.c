@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * limit.c - the innermost frames of a walk
+ *
+ * A walk has addresses, a person counts frames, and an address is several frames where functions were inlined. So
+ * the last address that is kept may have frames that are not shown: limit says where to stop.
+ */
+#include "inspect/symbols/limit.h"
+
+void ins_walk_limit(struct ins_walk *walk, struct ins_symbols *symbols, unsigned most)
+{
+	unsigned i, kept = walk->count;
+	size_t count, frames = 0;
+
+	walk->limit = walk->left = walk->left_least = 0;
+	for (i = 0; most && i < walk->count; i++) {
+		ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+		if (frames < most && frames + count >= most)
+			kept = i + 1;
+		frames += count;
+	}
+	if (frames <= most)
+		return;
+	walk->count = kept;
+	walk->limit = most;
+	walk->left = walk->left_least = (unsigned)frames - most;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* read_file.h - a whole file of unknown length, such as those of /proc, in memory. */
+#ifndef INS_READ_FILE_H
+#define INS_READ_FILE_H
+
+#include <stddef.h>
+
+#define INS_READ_FILE_MAX ((size_t)256 << 20)
+
+/* Read all of path. *ret_text is the caller's to free, and has a NUL after its *ret_size bytes. 0, or
+ * a negative errno; -EFBIG past INS_READ_FILE_MAX. */
+int ins_read_file(const char *path, char **ret_text, size_t *ret_size);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cleanup.c - exit handlers, fiber-local values and labels, for the fiber itself
+ *
+ * A fiber clears up on its own stack while it still counts as running, so whatever it calls may wait like
+ * any other code of it. All of it must hold when a handler calls fiber_exit(): nothing ever returns to
+ * the loop that called the handler, and another loop starts deeper on the same stack. So how far the
+ * clearing has come is never kept in a variable of the loop: a handler is off the list before it is
+ * called, and which destructor is next stands in the table.
+ */
+#include "life/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/labels.h"
+#include "core/locals.h"
+#include "core/registry.h"
+#include "sched/sched.h"
+
+struct fib_exit {
+	struct fib_exit *before; /* added before this one: called after it */
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static struct fiber *self(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	return c ? c->current : NULL;
+}
+
+int fiber_at_exit(void (*fn)(void *), void *arg)
+{
+	struct fiber *fiber = self();
+	struct fib_exit *e;
+
+	if (!fiber)
+		return -EPERM;
+	if (!fn)
+		return -EINVAL;
+	e = malloc(sizeof *e);
+	if (!e)
+		return -ENOMEM;
+	*e = (struct fib_exit){fiber->exits, fn, arg};
+	fiber->exits = e;
+	return 0;
+}
+
+int fiber_setspecific(fiber_key_t key, const void *value)
+{
+	struct fiber *fiber = self();
+
+	return fiber ? fib_locals_set(&fiber->locals, key, value) : -EPERM;
+}
+
+void *fiber_getspecific(fiber_key_t key)
+{
+	struct fiber *fiber = self();
+
+	return fiber ? fib_locals_get(fiber->locals, key) : NULL;
+}
+
+int fiber_label(const char *key, const char *value)
+{
+	struct fiber *fiber = self();
+
+	return fiber ? fib_labels_set(&fiber->labels, fiber->id, key, value) : -EPERM;
+}
+
+static void run_exits(struct fiber *fiber)
+{
+	struct fib_exit e, *first;
+
+	while ((first = fiber->exits) != NULL) {
+		e = *first;
+		fiber->exits = e.before;
+		free(first);
+		e.fn(e.arg);
+	}
+}
+
+void fib_cleanup_run(struct fiber *fiber)
+{
+	void (*destroy)(void *);
+	void *value;
+
+	run_exits(fiber);
+	while (fiber->locals && fib_locals_next(fiber->locals, &destroy, &value)) {
+		destroy(value);
+		run_exits(fiber);
+	}
+	fib_locals_free(fiber->locals);
+	fiber->locals = NULL;
+}
+
+/* Some member of a group that lies on the fiber's stack. */
+static struct fiber *some_member(const struct fiber *fiber)
+{
+	uint64_t i, committed = fib_registry_committed();
+
+	for (i = 0; i < committed; i++) {
+		struct fiber *member = fib_registry_at(i);
+
+		if (fib_observe(&member->id) && member->group && member->group_owner == fiber)
+			return member;
+	}
+	return NULL;
+}
+
+void fib_cleanup_check_groups(struct fiber *fiber)
+{
+	uint32_t live = fib_load(&fiber->members);
+	struct fiber *member;
+
+	if (fib_likely(!live))
+		return;
+	member = some_member(fiber);
+	if (!member)
+		fib_die("fiber %llu \"%s\" ended before %u members of its groups: "
+			"fiber_group_wait() "
+			"was left out",
+			(unsigned long long)fiber->id, fiber->name, live);
+	fib_die("fiber %llu \"%s\" ended before %u members of the group %p, one is fiber %llu "
+		"\"%s\": "
+		"fiber_group_wait() was left out",
+		(unsigned long long)fiber->id, fiber->name, live, member->group,
+		(unsigned long long)member->id, member->name);
+}

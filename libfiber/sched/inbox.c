@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* inbox.c - a list under a lock; the count lets those who find it empty pass by. */
+#include "sched/inbox.h"
+
+#include "os/spin.h"
+
+void fib_inbox_put(struct fib_inbox *q, struct fiber *fiber)
+{
+	fiber->link = NULL;
+	fib_spin_lock(&q->lock);
+	if (q->last)
+		q->last->link = fiber;
+	else
+		q->first = fiber;
+	q->last = fiber;
+	fib_store(&q->count, fib_load(&q->count) + 1);
+	fib_spin_unlock(&q->lock);
+}
+
+struct fiber *fib_inbox_take(struct fib_inbox *q)
+{
+	struct fiber *fiber;
+
+	if (fib_inbox_empty(q))
+		return NULL;
+	fib_spin_lock(&q->lock);
+	fiber = q->first;
+	if (fiber) {
+		q->first = fiber->link;
+		if (!q->first)
+			q->last = NULL;
+		fib_store(&q->count, fib_load(&q->count) - 1);
+	}
+	fib_spin_unlock(&q->lock);
+	return fiber;
+}
+
+bool fib_inbox_empty(struct fib_inbox *q)
+{
+	/* Whoever must not miss a fiber puts a fence before this (pairs: idle.gap). */
+	return fib_load(&q->count) == 0;
+}

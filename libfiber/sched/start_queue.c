@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * start_queue.c - who begins next
+ *
+ * A fiber that has not begun has a record and a place in line, but no stack: it gets one when it begins, most
+ * often the warm one that another fiber has just left. So a hundred thousand of them cost no more memory
+ * than their records, as long as those that have begun get done.
+ *
+ * That is what the order is about. First in, first out is fair, and so it is noted at which place in the line of the
+ * run queue somebody came: those in the queue and those that begin take turns as if they stood in one line. But
+ * when fibers make fibers and wait for them, first in, first out begins all of a generation before it ends one, and
+ * each of those that have begun holds a stack. So with more than FIB_START_QUEUE_MANY waiting to begin the newest
+ * begins when it is the oldest one's turn: a fiber's children are done before its siblings begin, and those in the
+ * queue wait no longer for it. Now and then, once in a thousand, the oldest goes first all the same (`fair`), and no
+ * one waits for ever; but what it begins in its turn waits beside what was begun before it, so it must not be often.
+ * Thieves take the oldest, which have the most work behind them.
+ *
+ * Turns are kept apart from who takes them, as runs of turns at the same place. When there are more runs than
+ * room the last two become one: somebody in the queue has his turn a little later.
+ *
+ * (Depth first for the owner, oldest first for the thief: Blumofe and Leiserson, "Scheduling Multithreaded
+ * Computations by Work Stealing", 1999.)
+ */
+#include "sched/start_queue.h"
+
+#include "os/spin.h"
+
+#define MOST_AT_ONCE 64u
+
+static void lock(struct fib_start_queue *start_queue)
+{
+	if (!start_queue->alone)
+		fib_spin_lock(&start_queue->lock);
+}
+
+static void unlock(struct fib_start_queue *start_queue)
+{
+	if (!start_queue->alone)
+		fib_spin_unlock(&start_queue->lock);
+}
+
+/* -- turns: all under the lock -- */
+
+void fib_start_queue_new_run(struct fib_start_queue *start_queue, uint32_t place)
+{
+	if (start_queue->runs == FIB_START_QUEUE_RUNS) {
+		fib_start_queue_last_run(start_queue)->n++;
+		return;
+	}
+	start_queue->runs++;
+	*fib_start_queue_last_run(start_queue) = (struct fib_turns){place, 1};
+	if (start_queue->runs == 1)
+		fib_store(&start_queue->due, place);
+}
+
+/* The first one is over. */
+static void take_turn(struct fib_start_queue *start_queue)
+{
+	struct fib_turns *first = &start_queue->turns[start_queue->first_run];
+
+	fib_store(&start_queue->count, fib_load(&start_queue->count) - 1);
+	if (--first->n)
+		return;
+	start_queue->first_run = (start_queue->first_run + 1) % FIB_START_QUEUE_RUNS;
+	start_queue->runs--;
+	fib_store(&start_queue->due, start_queue->turns[start_queue->first_run].place);
+}
+
+bool fib_start_queue_put_locked(struct fib_start_queue *start_queue, struct fib_runqueue *q,
+				struct fiber *fiber)
+{
+	bool only;
+
+	fib_spin_lock(&start_queue->lock);
+	only = fib_start_queue_append(start_queue, q, fiber);
+	fib_spin_unlock(&start_queue->lock);
+	return only;
+}
+
+/* Under the lock; there are some. */
+static struct fiber *take_oldest(struct fib_start_queue *start_queue)
+{
+	struct fiber *fiber = start_queue->oldest;
+
+	start_queue->oldest = fiber->link;
+	if (start_queue->oldest)
+		start_queue->oldest->before = NULL;
+	else
+		start_queue->newest = NULL;
+	take_turn(start_queue);
+	return fiber;
+}
+
+/* Under the lock; there are some. */
+static struct fiber *take_newest(struct fib_start_queue *start_queue)
+{
+	struct fiber *fiber = start_queue->newest;
+
+	start_queue->newest = fiber->before;
+	if (start_queue->newest)
+		start_queue->newest->link = NULL;
+	else
+		start_queue->oldest = NULL;
+	take_turn(start_queue);
+	return fiber;
+}
+
+/* A fiber touches the first four cache lines of its record when it begins, and was made a while ago. */
+static inline void prefetch(const struct fiber *fiber)
+{
+	unsigned i;
+
+	for (i = 0; fiber && i < 4; i++)
+		__builtin_prefetch((const char *)fiber + i * FIB_CACHE_LINE, 1);
+}
+
+struct fiber *fib_start_queue_take(struct fib_start_queue *start_queue, bool fair)
+{
+	struct fiber *fiber = NULL;
+
+	if (!fib_load(&start_queue->count))
+		return NULL;
+	lock(start_queue);
+	if (start_queue->oldest) {
+		bool newest = !fair && fib_start_queue_many(start_queue);
+
+		fiber = newest ? take_newest(start_queue) : take_oldest(start_queue);
+		prefetch(newest ? start_queue->newest : start_queue->oldest);
+	}
+	unlock(start_queue);
+	return fiber;
+}
+
+struct fiber *fib_start_queue_steal(struct fib_start_queue *start_queue, struct fib_runqueue *q,
+				    struct fib_start_queue *victim)
+{
+	struct fiber *first, *last, *next;
+	uint32_t n, i;
+
+	if (!fib_load(&victim->count))
+		return NULL;
+	fib_spin_lock(&victim->lock);
+	n = fib_load(&victim->count);
+	n -= n / 2;
+	if (n > MOST_AT_ONCE)
+		n = MOST_AT_ONCE;
+	first = last = n ? take_oldest(victim) : NULL;
+	for (i = 1; i < n; i++) {
+		last->link = take_oldest(victim);
+		last = last->link;
+	}
+	if (last)
+		last->link = NULL;
+	fib_spin_unlock(&victim->lock);
+	if (!first)
+		return NULL;
+	for (next = first->link; next; next = last) {
+		last = next->link;
+		fib_start_queue_put(start_queue, q, next);
+	}
+	return first;
+}

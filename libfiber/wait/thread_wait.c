@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread_wait.c - sleeping on a word and on descriptors at once
+ *
+ * A plain thread, and a pinned fiber, sleeps on its parker's word with a futex. Who also waits for descriptors cannot:
+ * the system has no wait for both. Such a thread sleeps in poll(2), on its descriptors and on an eventfd of its own,
+ * and whoever wakes a word by futex writes that eventfd too. It needs no poller, no runtime and no other
+ * thread, and reads nothing from anybody's descriptor.
+ *
+ * A waker knows only the word, and may know it too late: once the word has its outcome the sleeper may be gone. So
+ * sleepers stand in a list with their words, and a waker that finds none writes to nobody. Nearly always the
+ * list is empty, and a waker then pays one fence and one load beside its futex call.
+ *
+ * The danger is the gap between "the word has not changed" and "I sleep": the sleeper is in the list first and
+ * reads the word after, the waker changes the word first and reads the list after (thread_wait.gap). A write that
+ * comes before the poll(2) stays readable. The eventfd is not closed while somebody is about to write it: a
+ * waker counts itself in under the lock, and leaving waits until it is out.
+ */
+#include "wait/thread_wait.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "base/atomic.h"
+#include "os/local.h"
+#include "os/os.h"
+#include "os/spin.h"
+
+/* L under ->lock · A atomic */
+static struct {
+	_Atomic uint32_t lock;
+	_Atomic uint32_t count;	       /* L writes, A reads */
+	struct fib_thread_wait *first; /* L */
+} thread_waits;
+
+int fib_thread_wait_make(struct fib_thread_wait *v)
+{
+	int fd = fib_os_event();
+
+	if (fd < 0)
+		return fd;
+	v->fds[0] = (struct pollfd){.fd = fd, .events = POLLIN};
+	v->failed = 0;
+	fib_store(&v->wakers, 0);
+	return 0;
+}
+
+void fib_thread_wait_free(struct fib_thread_wait *v)
+{
+	fib_os_close(v->fds[0].fd);
+}
+
+void fib_thread_wait_enter(struct fib_thread_wait *v, _Atomic uint32_t *word)
+{
+	fib_spin_lock(&thread_waits.lock);
+	v->word = word;
+	v->next = thread_waits.first;
+	thread_waits.first = v;
+	fib_store(&thread_waits.count, fib_load(&thread_waits.count) + 1);
+	fib_spin_unlock(&thread_waits.lock);
+	/* label: thread_wait.gap -- in the list before the word is read. */
+	fib_fence_seq();
+}
+
+void fib_thread_wait_leave(struct fib_thread_wait *v)
+{
+	struct fib_thread_wait **at;
+
+	fib_spin_lock(&thread_waits.lock);
+	for (at = &thread_waits.first; *at != v; at = &(*at)->next)
+		;
+	*at = v->next;
+	fib_store(&thread_waits.count, fib_load(&thread_waits.count) - 1);
+	fib_spin_unlock(&thread_waits.lock);
+	/* pairs: thread_wait.end -- their writes are done. */
+	while (fib_load_acquire(&v->wakers))
+		fib_os_yield();
+}
+
+int fib_thread_wait_sleep(struct fib_thread_wait *v, uint32_t expected, int64_t deadline)
+{
+	int n, state;
+
+	if (fib_load_acquire(v->word) != expected)
+		return 0;
+	/* A thread that ended in there by pthread_cancel() would leave us in every list. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	n = fib_os_poll(v->fds, v->count, deadline);
+	pthread_setcancelstate(state, NULL);
+	if (n == 0)
+		return -ETIMEDOUT;
+	if (n < 0) {
+		v->failed = n;
+		return 1;
+	}
+	if (!v->fds[0].revents)
+		return 1;
+	fib_os_event_clear(v->fds[0].fd);
+	return n > 1;
+}
+
+/* Count ourselves in at whoever sleeps on word. */
+static struct fib_thread_wait *find(_Atomic uint32_t *word)
+{
+	struct fib_thread_wait *v;
+
+	fib_spin_lock(&thread_waits.lock);
+	for (v = thread_waits.first; v && v->word != word; v = v->next)
+		;
+	if (v)
+		fib_add(&v->wakers, 1);
+	fib_spin_unlock(&thread_waits.lock);
+	return v;
+}
+
+void fib_thread_wait_wake(_Atomic uint32_t *word)
+{
+	struct fib_thread_wait *v;
+
+	/* pairs: thread_wait.gap -- the word has changed before the list is read. */
+	fib_fence_seq();
+	if (!fib_load(&thread_waits.count))
+		return;
+	v = find(word);
+	if (v) {
+		fib_os_event_set(v->fds[0].fd);
+		fib_sub(&v->wakers, 1); /* label: thread_wait.end */
+	}
+}
+
+void fib_thread_wait_lock(void)
+{
+	fib_spin_lock(&thread_waits.lock);
+}
+
+void fib_thread_wait_unlock(void)
+{
+	fib_spin_unlock(&thread_waits.lock);
+}
+
+void fib_thread_wait_forget(void)
+{
+	thread_waits.first = NULL;
+	fib_store(&thread_waits.count, 0);
+}

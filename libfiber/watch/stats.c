@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stats.c - what the carriers do, for the service thread
+ *
+ * It reads what the scheduler keeps for itself (counters.c), while that changes. The list of schedulers is locked meanwhile, so
+ * that none goes; fibers never take that lock.
+ */
+#include "watch/stats.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/registry.h"
+#include "life/live_count.h"
+#include "os/os.h"
+#include "os/threads.h"
+#include "sched/counters.h"
+#include "sched/sched.h"
+#include "watch/tick.h"
+
+_Static_assert(FIB_WIRE_DELAYS == FIB_COUNTERS_DELAYS, "the same steps");
+
+/* A carrier's own pointer, of which only it knows when it changes; what it points to, a record, is never unmapped. So
+ * the worst is the id of a fiber that has just been left. */
+fib_unwatched static struct fiber *current(struct fib_carrier *c)
+{
+	return *(struct fiber *volatile *)&c->current;
+}
+
+/* Under a lock that we must not take. */
+fib_unwatched static uint32_t timers(const struct fib_carrier *c)
+{
+	return *(const volatile uint32_t *)&c->timers.count;
+}
+
+static uint32_t queued(struct fib_carrier *c)
+{
+	/* The head first: then the tail is not behind it. */
+	const uint32_t head = fib_load_acquire(&c->queue.head);
+	const uint32_t ring = fib_load_acquire(&c->queue.tail) - head;
+
+	return ring + fib_load(&c->queue.overflowing) + fib_load(&c->start_queue.count) +
+	       fib_load(&c->inbox.count) + fib_load(&c->idle_fibers.count) + !!fib_load(&c->woken);
+}
+
+static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret)
+{
+	struct fiber *fiber;
+	bool polls;
+
+	if (fib_idle_is_asleep(c, &polls)) {
+		ret->state = polls ? FIB_WIRE_CARRIER_POLLING : FIB_WIRE_CARRIER_IDLE;
+		return;
+	}
+	fiber = current(c);
+	ret->fiber = fiber ? fib_observe(&fiber->id) : 0;
+	ret->state = ret->fiber ? FIB_WIRE_CARRIER_RUNNING : FIB_WIRE_CARRIER_SEARCHING;
+	if (!ret->fiber)
+		return;
+	/* It runs when its number is odd: then that is when it began to, or the last time that it was counted. */
+	ret->since = fib_coarse_now() - fib_load(&fiber->since);
+	if (ret->since < 0 || current(c) != fiber)
+		ret->since = 0;
+}
+
+static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)
+{
+	struct fib_counts m;
+	int64_t cpu = fib_os_thread_cpu_of(fib_load(&c->tid));
+
+	fib_counters_read(c, &m);
+	*ret = (struct fib_wire_carrier){
+		.index = c->index,
+		.queued = queued(c),
+		.timers = timers(c),
+		.switches = m.switches,
+		.steals = m.steals,
+		.wakeups = m.wakeups,
+		.polls = m.polls,
+		.timeouts = m.timeouts,
+		.cpu = cpu < 0 ? -1 : cpu,
+		.stacks = fib_stack_cached(&c->stacks),
+		.delayed = m.delayed,
+	};
+	memcpy(ret->delays, m.delays, sizeof ret->delays);
+	see_what_it_does(c, ret);
+}
+
+struct count {
+	unsigned first;
+	struct fib_wire_runtime *runtime;
+	struct fib_wire_carrier *carriers;
+};
+
+static void count_runtime(struct fib_sched *s, void *arg)
+{
+	const struct count *count = arg;
+	struct fib_wire_runtime *r = count->runtime;
+	unsigned i;
+
+	*r = (struct fib_wire_runtime){.serial = s->serial, .polls = fib_load(&s->polls)};
+	r->now = fib_os_now();
+	r->all = s->carrier_count;
+	r->first = count->first;
+	if (r->first < r->all)
+		r->carriers = r->all - r->first;
+	if (r->carriers > FIB_STATS_CARRIERS)
+		r->carriers = FIB_STATS_CARRIERS;
+	fib_live_totals(s, &r->spawned, &r->ended);
+	r->pinned = fib_load(&s->pinned.count);
+	r->pinned_dropped = fib_load(&s->pinned.dropped);
+	r->queued = fib_load(&s->inbox.count) + fib_load(&s->idle_fibers.count);
+	r->carrier_size = sizeof *count->carriers;
+	snprintf(r->poller, sizeof r->poller, "%s", s->poller->ops->name);
+	snprintf(r->note, sizeof r->note, "%s", s->poller_note.text);
+	for (i = 0; i < r->carriers; i++)
+		count_carrier(&s->carriers[r->first + i], &count->carriers[i]);
+}
+
+bool fib_stats_next(uint64_t after, unsigned first, struct fib_wire_runtime *ret,
+		    struct fib_wire_carrier ret_carriers[FIB_STATS_CARRIERS])
+{
+	struct count count = {first, ret, ret_carriers};
+
+	return fib_tick_next(after, count_runtime, &count);
+}
