@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backtrace.c - walking a fiber's stack from inside the program
+ * backtrace.c - walk a fiber's stack from inside the program
  *
- * The way of the tools, in one process: the record says where the registers were saved, the stack's bytes
- * are copied between two readings of the sequence number, and libunwind walks the copy. It is given
- * nothing else but what is mapped from the program's files, so a damaged stack ends a walk and not the
- * program. Only a walk that ends in the routine that every fiber starts in is whole.
+ * The method is that of the tools, within one process. The record says where the registers were
+ * saved. The bytes of the stack are copied between two readings of the sequence number, and
+ * libunwind walks the copy. It may only read the copy and memory mapped from the program's files.
+ * So a damaged stack ends the walk, and the program continues. A walk is complete only if it ends
+ * in the routine in which every fiber starts.
  */
 #include <fiber/backtrace.h>
 
@@ -33,8 +34,10 @@ struct walk {
 	uint64_t file_low, file_high; /* the part of a file that was read last */
 };
 
-/* Somebody may write what we read: the sequence number tells. volatile: else it becomes a memcpy, which
- * sanitizers watch. */
+/*
+ * The fiber may write during the copy; the sequence number shows that. volatile: otherwise the
+ * compiler would call memcpy, which sanitizers intercept.
+ */
 __attribute__((noinline, no_sanitize("address", "thread"))) static void copy_bytes(void *to,
 										   uint64_t from,
 										   size_t size)
@@ -53,7 +56,7 @@ static uint64_t field(const struct fiber *fiber, enum fib_layout_field_id id)
 	return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
 }
 
-/* One try to copy the record and its stack in one moment: 1, 0 to try again, or a negative errno. */
+/* Try once to copy the record and its stack at one moment: 1; 0: try again; or a negative errno. */
 static int copy_once(const struct fiber *fiber, struct walk *w)
 {
 	const uint64_t id = field(fiber, FIB_FIELD_ID), seq = field(fiber, FIB_FIELD_SEQ);
@@ -157,7 +160,7 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 
 /* -- printing -- */
 
-/* A name must not move a cursor. */
+/* Bytes outside printable ASCII are escaped, so that a name cannot affect the terminal. */
 static void print_name(FILE *out, const char *name)
 {
 	for (; *name; name++) {
@@ -192,7 +195,10 @@ static void print_frame(FILE *out, int number, unw_cursor_t *cursor, unw_word_t 
 		fprintf(out, "  #%-3d0x%" PRIx64 "\n", number, (uint64_t)pc);
 }
 
-/* Print up to max frames. How many; *ret_whole: the last one is where fibers begin, or max is reached. */
+/*
+ * Print up to max frames. Returns their number; *ret_whole: the last is a fiber's first routine, or
+ * max is reached.
+ */
 static int print_frames(FILE *out, unw_cursor_t *cursor, int max, bool *ret_whole)
 {
 	unw_word_t pc = 0, sp, last = 0;
@@ -228,7 +234,7 @@ static int print_copy(FILE *out, struct walk *w, int max, bool *ret_whole)
 	return n;
 }
 
-/* It has no stack yet: where it will begin. */
+/* The fiber has no stack yet: print where it will start. */
 static int print_beginning(FILE *out, struct walk *w, bool *ret_whole)
 {
 	w->row.pc = w->row.entry;

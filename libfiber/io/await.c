@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * await.c - descriptors among the cases of a select
+ * await.c - descriptor cases of a select
  *
- * As everywhere in io: look at the edges, try, and wait only if no edge came since the look. Here to try is
- * poll(2) without a time, because whether a descriptor is ready is all that a select wants to know. A descriptor
- * that was closed since the first look is not the one that was meant, whoever has its number now.
+ * As everywhere in io/: note the edges, try, and wait only if no edge has come since. The try here
+ * is poll(2) with no timeout, because a select only asks whether a descriptor is ready. A
+ * descriptor that was closed since the first look counts as closed, even if its number is in use
+ * again.
  */
 #include "io/await.h"
 
@@ -20,7 +21,7 @@ static int look(int fd, short events, struct fib_select_fd_place *place)
 	struct fib_look now;
 	int n;
 
-	/* poll(2) passes over what is negative. */
+	/* poll(2) ignores negative descriptors. */
 	if (fd < 0)
 		return -EBADF;
 	fib_descriptor_look(fd, &now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* await.h - descriptors among the cases of a select. */
+/* await.h - descriptor cases of a select */
 #ifndef FIB_IO_AWAIT_H
 #define FIB_IO_AWAIT_H
 

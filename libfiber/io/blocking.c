@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking.c - waiting for a descriptor in the operating system
+ * blocking.c - block the thread until a descriptor is ready
  *
- * A plain thread waits there, and so does a pinned fiber that the policy lets wait: it may be its carrier that
- * would look into the poller, so perhaps nobody else does.
+ * A plain thread blocks in poll(2). So does a pinned fiber that the policy lets wait: the carrier
+ * that it blocks may be the one that would poll the poller, and then no other thread does.
  */
 #include "io/blocking.h"
 

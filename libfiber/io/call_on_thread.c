@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_on_thread.c - one call that blocks, on a thread that ends with the wait
+ * call_on_thread.c - one blocking call on a thread that exits with the wait
  *
- * What fiber_block() was given runs to its end whoever waits for it. Some calls have none: a child that never ends
- * is waited for for ever, and each wait that gave up would keep one of the few offload threads. And some must
- * not be finished behind the caller's back: a thread that he was told to be running may not have been joined.
+ * A call given to fiber_block() runs to its end, even if no caller waits for it any more. Some
+ * calls may never end: a wait for a child that does not exit would keep one of the few offload
+ * threads for each caller that timed out. And some calls must not complete after the caller has
+ * returned: a thread reported as running must not have been joined.
  *
- * So such a call has a thread of its own, and whoever gives up ends that thread. It blocks in a cancellation point of
- * the system, and those it is used for promise that a thread that is ended there has taken nothing. Then the
- * thread is joined, which is not a wait: it has nothing left to do but to end. So what it works on can be on the
- * caller's stack, and whether the call has happened is certain.
+ * So such a call gets a thread of its own. A caller whose wait ends early cancels that thread. The
+ * call blocks in a cancellation point, and the calls used here promise that a thread cancelled
+ * there has consumed nothing. The thread is then joined, which takes no time worth mentioning. So
+ * its data can be on the caller's stack, and it is certain whether the call has happened.
  *
- * It costs a thread for as long as the wait lasts. It is for what has no descriptor to wait for.
+ * The cost is one thread for the time of the wait. It is used where there is no descriptor to wait
+ * for.
  */
 #include "io/call_on_thread.h"
 
@@ -30,7 +32,7 @@
 struct aside {
 	void (*fn)(void *arg);
 	void *arg;
-	bool done; /* read when the thread has ended */
+	bool done; /* read after the thread has exited */
 	struct fiber_event over;
 };
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* call_on_thread.h - one call that blocks, on a thread that ends with the wait. See call_on_thread.c for the rule. */
+/* call_on_thread.h - one blocking call on a thread that exits with the wait. See call_on_thread.c for the rule. */
 #ifndef FIB_IO_CALL_ON_THREAD_H
 #define FIB_IO_CALL_ON_THREAD_H
 
 #include <stdint.h>
 
 /*
- * Call fn(arg) on a thread of its own and wait until it returns. fn blocks in cancellation points of the system only,
- * and may be ended in each of them. name: what the tools say is waited for. From a fiber or a thread.
+ * Call fn(arg) on a new thread and wait until it returns. fn may block only in cancellation points
+ * of the system, and may be cancelled in each of them. name: the object of the wait, for the tools.
+ * For fibers and threads.
  *
- * 0: fn has returned, perhaps when the deadline had passed. -ETIMEDOUT, -ECANCELED, -EDEADLK (pinned): it was ended or
- * never called; -EAGAIN: no thread can be made. Either way nobody uses arg any more.
+ * 0: fn has returned, perhaps after the deadline. -ETIMEDOUT, -ECANCELED, -EDEADLK (pinned): fn was
+ * cancelled or never called; -EAGAIN: no thread can be made. In all cases arg is not used any more.
  */
 int fib_call_on_thread(const char *name, void (*fn)(void *arg), void *arg, int64_t deadline);
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.c - waiting for child processes
+ * child.c - wait for child processes
  *
- * A process tells its parent about its children by a signal, which is the program's to handle, and by waitpid(2), which
- * blocks. To wait for the end of one child there is a descriptor. It stands for that process even when
- * somebody else has waited for it meanwhile and its number is another's: so after it became readable the
- * child is taken through the descriptor, and of several who wait for the same one, one gets it and the others hear -ECHILD.
+ * A child's exit is announced by a signal, which is the program's to handle, and by waitpid(2),
+ * which blocks. For the exit of one child there is a descriptor. It refers to that process even if
+ * another caller has reaped the child and its number is reused. So once the descriptor is readable
+ * the child is reaped through it. Of several callers that wait for one child, one gets it and the
+ * others get -ECHILD.
  *
- * For any child, for a group, and for one that may stop or go on, there is no descriptor. There a thread blocks and
- * looks without taking; what it saw is then taken here, by whoever comes first, and who comes too late waits again.
+ * For any child, for a group, and for a child that may stop or continue, there is no descriptor. A
+ * thread blocks for these and looks without reaping. The caller then reaps what it saw; one that
+ * comes too late waits again.
  *
- * Everybody tries first. So a child that ended long ago is found, and what is no child of ours is -ECHILD at once.
+ * Every caller tries first. So a child that exited long ago is found, and a process that is no
+ * child is -ECHILD at once.
  */
 #include <errno.h>
 #include <poll.h>
@@ -35,7 +38,7 @@ static void watch(void *arg)
 	fib_os_child_watch(w->pid, w->options);
 }
 
-/* 0: to be tried again. */
+/* 0: the caller must try again. */
 static int wait_on_thread(pid_t pid, int options, int64_t deadline)
 {
 	struct watch w = {pid, options};
@@ -43,7 +46,7 @@ static int wait_on_thread(pid_t pid, int options, int64_t deadline)
 	return fib_call_on_thread("a child process", watch, &w, deadline);
 }
 
-/* Its pid once it was taken; 0: to be tried again. */
+/* Returns the pid of the reaped child; 0: the caller must try again. */
 static int wait_for_child(pid_t pid, int *ret_status, int options, int64_t deadline)
 {
 	int rc = fib_wait_check(deadline), fd;
@@ -52,14 +55,17 @@ static int wait_for_child(pid_t pid, int *ret_status, int options, int64_t deadl
 		return rc;
 	fd = fib_os_child_open(pid);
 	if (fd == -ESRCH)
-		return 0; /* somebody has taken it since */
+		return 0; /* another caller has reaped it since */
 	if (fd < 0)
 		return wait_on_thread(pid, options, deadline);
 	fib_descriptor_opened(fd);
 	rc = fiber_wait_fd(fd, POLLIN, deadline);
 	if (rc > 0) {
 		rc = fib_os_child_try_open(fd, ret_status, options);
-		/* It has ended, and a debugger keeps it from us: nothing more comes from the descriptor. */
+		/*
+		 * It has exited, but a tracer has not reaped it yet; the descriptor reports nothing
+		 * more.
+		 */
 		if (rc == 0)
 			rc = wait_on_thread(pid, options, deadline);
 	}
@@ -71,7 +77,7 @@ int fiber_waitpid(pid_t pid, int *ret_status, int options, int64_t deadline)
 {
 	int status = 0, rc;
 
-	/* The children of the calling thread: of whichever carrier that is. */
+	/* It means the children of the calling thread, and a fiber has no fixed thread. */
 	if (options & __WNOTHREAD)
 		return -EINVAL;
 	do {

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptor.c - descriptors, edges and those who wait for them
+ * descriptor.c - descriptors, their edges and their waiters
  *
- * A descriptor is given to the poller once and reports edges: a change, not a state. Everybody tries
- * first and waits only after EAGAIN, so the one danger is an edge between the two. The rule: edges are
- * counted; whoever tries notes the count first, and joins the queue only if it has not moved since. An
- * edge wakes all who wait in its direction (but see waiters.h), since one edge may stand for many bytes or connections.
+ * A descriptor is registered with the poller once and reports edges: changes, not states. Every
+ * caller tries the operation first and waits only after EAGAIN. An edge between the two must not be
+ * lost. The rule: edges are counted; a caller notes the count before it tries, and joins the queue
+ * only if the count is unchanged. An edge wakes all waiters of its direction (but see waiters.h),
+ * since one edge may mean many bytes or connections.
  *
- * Numbers are closed and used again: what was noted of a descriptor carries its generation (generation.c), and whoever comes
- * late with it is refused, also by the gate, under which the poller is told.
+ * Descriptor numbers are closed and reused. What a caller noted of a descriptor carries its
+ * generation (generation.c). A caller that comes late with an old generation is refused, also at
+ * the gate, under which the poller is called.
  *
- * A TCP socket that gives less than it was asked for is empty: the next to read need not ask before he waits. But what has been
- * announced already is not announced again, so where the end, an error or urgent data has been, everybody asks.
+ * A TCP socket that returns less than was asked for is empty: the next reader need not try before
+ * it waits. But the kernel does not announce the same event twice. So after an end, an error or
+ * urgent data every caller tries first.
  *
- * The program may also close(2) a descriptor behind our back and get its number again. Descriptors
- * that came from fiber_accept or fiber_connect are known to be new; any other is registered afresh
- * at each wait, which costs a system call and cannot miss. An edge of the new one wakes those who wait for the old one
- * too: they look whether the number still stands for the file they wait for. A poller without edges of its own is told of each wait.
+ * The program may also call close(2) directly and get the number again. Descriptors from
+ * fiber_accept or fiber_connect are known to be new. Any other descriptor is registered again at
+ * each wait, which costs a system call and misses nothing. An edge of the new descriptor also wakes
+ * waiters of the old one; they check whether the number still means the file they wait for.
+ *
+ * A poller without edges of its own gets a call for each wait (ops->want).
  */
 #include "io/descriptor.h"
 
@@ -39,7 +44,7 @@
 
 enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };
 
-/* Whether whoever waits for events waits on a side. */
+/* Whether a waiter for events joins the queue of a side. */
 static bool concerns(short events, int side)
 {
 	const short writing = POLLOUT | POLLWRNORM | POLLWRBAND;
@@ -52,19 +57,24 @@ static int register_fd(struct fib_poller *p, int fd, uint64_t token, short event
 	return p->ops->want ? p->ops->want(p, fd, token, events) : p->ops->watch(p, fd, token);
 }
 
-/* Most descriptors take all they are given, and to each of their events it is said that they would take more. That counts
- * as an edge only from when somebody has looked who may come to wait for it. He says so before he tries, and an edge that was
- * dropped because he had not said so yet was there before he tried: the kernel answers him after it, or
- * refuses him and announces the next one. */
+/*
+ * Most descriptors are always writable, and the kernel reports that with each of their events. It
+ * counts as an edge only once a caller that may wait to write has looked. The caller sets `writers`
+ * before it tries. An edge that was dropped because `writers` was not yet set came before the try:
+ * then the kernel lets the try succeed, or refuses it and announces the next edge.
+ */
 static void expect_writers(struct fib_descriptor *d)
 {
 	if (fib_load(&d->writers))
 		return;
 	fib_store(&d->writers, 1);
-	fib_fence_seq(); /* label: descriptor.writers -- seen by whoever hears of an edge after the try */
+	fib_fence_seq(); /* label: descriptor.writers -- seen by a thread that gets a later edge */
 }
 
-/* Under the gate. Whoever closes it has them all let go. */
+/*
+ * Record that s watches the descriptor, under the gate. If several do, a close makes all of them
+ * drop it.
+ */
 static void note(struct fib_descriptor *d, uint64_t serial)
 {
 	const uint64_t before = fib_load(&d->watched_by);
@@ -88,12 +98,17 @@ static fib_noinline int watch_again(struct fib_sched *s, int fd, struct fib_desc
 	return rc;
 }
 
-/* Tell the poller of s, the caller's scheduler, that somebody will wait for events, unless it knows for sure.
- * -EBADF when fd is another descriptor than the one that was looked at. */
+/*
+ * Make the poller of s, the caller's scheduler, watch fd for events, unless it certainly does
+ * already. -EBADF if fd is another descriptor than the one that was looked at.
+ */
 static inline int watch(struct fib_sched *s, int fd, struct fib_descriptor *d, short events,
 			const struct fib_look *look)
 {
-	/* Whoever looked before there was an entry has not said so yet; nor was it watched. */
+	/*
+	 * A caller that looked before the entry existed has not set `writers`; then fd was not
+	 * watched either.
+	 */
 	if (concerns(events, WRITING))
 		expect_writers(d);
 	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
@@ -109,7 +124,9 @@ void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
 	*ret = (struct fib_look){0, {0, 0}, 0};
 	if (!d)
 		return;
-	/* pairs: descriptor.look -- the generation first: it may be older than the edges, never newer. */
+	/*
+	 * pairs: descriptor.look -- generation first: it may be older than the edges, never newer.
+	 */
 	ret->generation = fib_load_acquire(&d->generation);
 	ret->edges[READING] = fib_load_acquire(&d->reading.edges);
 	ret->drained =
@@ -140,8 +157,11 @@ static bool is_tcp(int fd, struct fib_descriptor *d, uint32_t generation)
 	return kind & KIND_TCP;
 }
 
-/* One that was not known to be new is registered afresh at each wait: then asking costs little, and needs no trust in
- * what was here before. Should it be closed meanwhile the edges move on, and this is about the past. */
+/*
+ * Only for descriptors known to be new. Any other is registered again at each wait, so trying costs
+ * little and relies on nothing recorded earlier. If fd is closed meanwhile, the edges advance and
+ * the record is out of date.
+ */
 void fib_descriptor_gave_less(int fd, const struct fib_look *look)
 {
 	struct fib_descriptor *d = fib_descriptor_find(fd);
@@ -150,9 +170,12 @@ void fib_descriptor_gave_less(int fd, const struct fib_look *look)
 		fib_store(&d->drained, FIB_DRAINED | look->edges[READING]);
 }
 
-/* Join the queue of a side, unless something has happened there since the look. The edges may have been noted
- * after the descriptor was closed, and the number be another's by now: then he would hear of that one's edges only.
- * Whoever changes the generation wakes the side after it, so no later change is missed. */
+/*
+ * Join the queue of a side, unless something has happened there since the look. The look may have
+ * read the edges after the descriptor was closed and the number reused; the waiter would then only
+ * get edges of the new one. So the generation is compared too. A change of generation wakes the
+ * side afterwards, so no later change is missed.
+ */
 static inline bool join_side(struct fib_descriptor *d, int which, short events,
 			     struct fib_waiter *w, const struct fib_look *look)
 {
@@ -179,7 +202,10 @@ void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2])
 			fib_queue_forget(&fib_descriptor_side(d, i)->waiters, &w[i]);
 }
 
-/* Join both sides' queues. False: something has happened on one since the look; leave then. */
+/*
+ * Join the queues of both sides. False: something has happened since the look; the caller must
+ * leave.
+ */
 static bool join_sides(struct fib_descriptor *d, short events, const struct fib_look *look,
 		       struct fib_waiter w[2])
 {
@@ -197,7 +223,10 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 	struct fib_descriptor *d = fib_descriptor_make(fd);
 	int rc = fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 
-	/* Who blocks looks himself; here he only hears that it is closed. */
+	/*
+	 * A caller that blocks its thread polls fd itself; here it only waits for the closing of
+	 * fd.
+	 */
 	if (d)
 		rc = w->parker->blocks ? 0 : watch(fib_carrier_self()->sched, fd, d, events, look);
 	if (rc < 0)
@@ -208,14 +237,17 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 	return -EAGAIN;
 }
 
-/* One that was closed behind our back, and whose number is in use again, has its edges from a stranger. Known
- * new ones are closed by us. */
+/*
+ * The identity of the file behind fd. A descriptor that the program closed directly, and whose
+ * number is in use again, gets the edges of another file. Descriptors known to be new are closed
+ * through this library: 0.
+ */
 static uint64_t identity(int fd, struct fib_descriptor *d)
 {
 	return fib_load(&d->fresh) ? 0 : fib_os_identity(fd);
 }
 
-/* One wait, two places to be found in. */
+/* One wait, queued on both sides. */
 static fib_noinline int wait_both_directions(int fd, struct fib_descriptor *d, short events,
 					     const struct fib_look *look, struct fib_waiter *first,
 					     int64_t deadline)
@@ -265,7 +297,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	uint64_t who;
 	int rc;
 
-	/* poll(2) waits for ever on what is negative. */
+	/* poll(2) ignores negative descriptors and would wait for ever. */
 	if (fd < 0)
 		return -EBADF;
 	if (!fiber)
@@ -277,7 +309,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 	who = identity(fd, d);
 	rc = events ? watch(fiber->sched, fd, d, events, look) : 0;
-	/* What a poller does not take is always ready: a regular file. */
+	/* A file that a poller refuses is always ready: a regular file. */
 	if (rc == -EPERM)
 		return 0;
 	if (rc == 0)
@@ -285,7 +317,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	return rc == 0 && who != identity(fd, d) ? -EBADF : rc;
 }
 
-/* What each request of a server goes through: a wait for bytes, and for no more than that. */
+/* The wait of each request of a server: for bytes to read and nothing else. */
 static fib_always_inline int wait_for_bytes(int fd, struct fib_descriptor *d,
 					    const struct fib_look *look, int64_t deadline,
 					    struct fib_waiter *w)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptor.h - who waits for which descriptor
+ * descriptor.h - wait for descriptors
  */
 #ifndef FIB_IO_DESCRIPTOR_H
 #define FIB_IO_DESCRIPTOR_H
@@ -13,77 +13,92 @@
 #include "core/parker.h"
 #include "poll/poller.h"
 
-/* Which descriptor it was, and how many edges had been seen on each side, when somebody began to try. */
+/* The generation of a descriptor and the edges counted on each side when a caller began to try. */
 struct fib_look {
 	uint32_t generation;
 	uint32_t edges[2];
-	uint32_t drained; /* it was read empty, and no edge has come since: to read is -EAGAIN */
+	uint32_t drained; /* it was read empty, no edge since: a read would return -EAGAIN */
 };
 
-/* Look before trying; again before each retry. */
+/* Take a look before trying an operation, and again before each retry. */
 void fib_descriptor_look(int fd, struct fib_look *ret);
 
-/* The same for who only reads: for waits without POLLOUT. */
+/* The same for callers that only read and wait without POLLOUT. */
 void fib_descriptor_look_to_read(int fd, struct fib_look *ret);
 
-/* After the look fd gave less than was asked of it. */
+/* Report that a read after the look returned fewer bytes than it asked for. */
 void fib_descriptor_gave_less(int fd, const struct fib_look *look);
 
 /*
- * Wait until fd may have become ready for events (poll(2)'s bits) since `look`. From a fiber or a thread.
- * Returns 0: look and try again; -ETIMEDOUT, -EBADF (closed meanwhile, or no descriptor), -EDEADLK, -ENOMEM.
- * It may return early.
+ * Wait until fd may have become ready for events (poll(2) bits) since `look`. For fibers and
+ * threads. Returns 0: look and try again; -ETIMEDOUT, -EBADF (closed meanwhile, or no descriptor),
+ * -EDEADLK, -ENOMEM. It may return 0 early.
  */
 int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64_t deadline);
 
 /*
- * The same for who reads bytes, size > 0. Of what is known to be drained *ret_n is what was received meanwhile, as
- * recv(2) or a negative errno, and that is what counts, whatever this returns; else *ret_n stays.
+ * The same for a caller that reads bytes; size > 0. If fd was drained, *ret_n is what was received
+ * for the caller meanwhile: the result of recv(2) or a negative errno. It then counts, whatever
+ * this function returns. Otherwise *ret_n is left unchanged.
  */
 int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look *look,
 			   int64_t deadline, ssize_t *ret_n);
 
-/* One who waits so. The rest is written by whoever decides the wait, before he makes its fiber run. */
+/*
+ * The waiter of fib_descriptor_receive(). n is written by the thread that decides the wait, before
+ * it wakes the fiber.
+ */
 struct fib_receiver {
 	struct fib_waiter waiter;
 	void *buf;	     /* I */
 	size_t size;	     /* I */
-	uint32_t generation; /* I: of what he waits for */
+	uint32_t generation; /* I: of the descriptor it waits for */
 	ssize_t n;
 };
 
-/* Wait for a time (ns) in which nothing of fd is waited for, but its end: where there is something to do and no means.
- * Returns 0: try again; and as fib_descriptor_wait(). */
+/*
+ * Wait for `time` ns for nothing but the closing of fd, for operations that lack a resource for a
+ * while. Returns 0: try again; or an error of fib_descriptor_wait().
+ */
 int fib_descriptor_rest(int fd, const struct fib_look *look, int64_t time, int64_t deadline);
 
 /*
- * For a wait that stands in several queues: take two places of it, one for each side, unless something has
- * happened since `look`. w: two unlinked copies of an armed waiter; one that blocks is only told of edges that somebody else
- * waits for, and of the descriptor's end. 0: joined, leave when
- * the wait is over; -EAGAIN: look again; -EPERM: nothing to wait for, it is always ready; -EBADF, -ENOMEM.
+ * For a wait that joins several queues: join the queues of fd, one place for each side, unless
+ * something has happened since `look`. w: two unlinked copies of an armed waiter. A waiter that
+ * blocks its thread is woken when fd is closed, but only by edges that another waiter has asked the
+ * poller for. Returns 0: joined, call leave when the wait is over; -EAGAIN: look again; -EPERM: the
+ * poller cannot watch fd, it is always ready; -EBADF; -ENOMEM.
  */
 int fib_descriptor_join(int fd, short events, const struct fib_look *look, struct fib_waiter w[2]);
 void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2]);
 
-/* Have it noticed from now on when fd becomes another descriptor: 0, -ENOMEM, -EBADF. */
+/*
+ * Make sure that from now on a change of fd to another descriptor is noticed: 0, -ENOMEM, -EBADF.
+ */
 int fib_descriptor_notice(int fd);
 
-/* Whether fd is still the descriptor that was looked at, as far as anybody has told. Any thread. */
+/*
+ * Whether fd is still the descriptor that was looked at, as far as this library was informed. Any
+ * thread.
+ */
 bool fib_descriptor_same(int fd, const struct fib_look *look);
 
-/* fd is a new descriptor: whatever was known under its number is of an earlier one. */
+/* fd is a new descriptor: drop what is known of an earlier one with this number. */
 void fib_descriptor_opened(int fd);
 
-/* fd is about to be closed: those who wait for it, or have looked at it, get -EBADF. */
+/* fd is about to be closed: callers that wait for it, or have looked at it, get -EBADF. */
 void fib_descriptor_forget(int fd);
 
-/* fd has been closed: those who have come since fib_descriptor_forget() look again. */
+/* fd has been closed: callers that joined since fib_descriptor_forget() look again. */
 void fib_descriptor_closed(int fd);
 
-/* A descriptor is ready: token and events as the poller gave them. */
+/* A descriptor is ready: token and events as reported by the poller. */
 void fib_descriptor_ready(uint64_t token, short events);
 
-/* Before that: have the memory come that it will go through for some events. prefetch.c */
+/*
+ * Call before fib_descriptor_ready() for a batch of events: prefetch the memory it will touch. See
+ * prefetch.c.
+ */
 void fib_descriptor_prefetch(const struct fib_poll_event *events, int n);
 
 #endif

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disk.c - files that the poller's ring serves, where the poller is one
+ * disk.c - file operations in the poller's ring, if the poller is one
  *
- * What else a thread would do for a fiber (file.c) the kernel does on threads of its own, or on none. The rules are the
- * same: what works on the caller's memory is awaited, whatever comes, and whoever gives up opening leaves it
- * behind, where it is cancelled, and what it opened all the same is closed.
+ * The kernel does in a ring what an offload thread would do (file.c), on threads of its own or on
+ * none. The rules are the same. An operation on the caller's memory is always awaited. A caller
+ * that stops waiting for an open leaves it behind; it is cancelled, and a descriptor that it
+ * returns all the same is closed.
  *
- * One thing the kernel does not do for a ring: read(2) and write(2) hold the file's offset as long as they last,
- * so that two who share it, perhaps through two descriptors or in two processes, never move the same bytes. A
- * ring's operation at the file's offset reads it when it begins and sets it when it has ended. So whoever goes through the ring
- * moves the offset first, with lseek(2), which holds it, past the bytes that he is going to move: those are his, and he
- * names their place. When fewer came of it the offset is put back, unless it was moved on meanwhile: then those that
- * could not be written are a hole in the file. Who appends needs no offset.
+ * One thing is missing in a ring. read(2) and write(2) lock the file's offset while they run, so
+ * two users of the offset, even in two processes, never move the same bytes. A ring operation at
+ * the file's offset reads it at its start and sets it at its end. So this code first moves the
+ * offset with lseek(2), which locks it, past the bytes it is going to move, and passes their
+ * position to the ring.
  *
- * Whatever the ring does not do, or gives up without being asked, since a thread that began it has ended, a
- * thread of ours does. So that is what the caller is told then.
+ * If fewer bytes were moved, the offset is put back, unless it was moved on meanwhile. In that case
+ * a failed write leaves a hole in the file. Appending needs no offset.
+ *
+ * An offload thread does what the ring refuses or cancels by itself (because the thread that
+ * started the operation has exited). The functions return -EAGAIN then.
  */
 #include "io/disk.h"
 
@@ -36,7 +39,7 @@ static bool refused(ssize_t rc)
 	       rc == -ECANCELED || rc == -EINTR || rc == -EAGAIN;
 }
 
-/* 0 when they are more than one call can have. */
+/* The sum of the lengths; 0 if it is more than one call can move. */
 static size_t size_of(const struct iovec *v, int count)
 {
 	size_t size = 0;
@@ -59,7 +62,7 @@ static ssize_t transfer_at(int fd, const struct iovec *v, int count, bool writin
 	return fib_op_await_uncancellable(op);
 }
 
-/* Of the pieces the first size bytes only, which are fewer. */
+/* Move only the first size bytes; size is less than the total. */
 static ssize_t transfer_part(int fd, const struct iovec *v, size_t size, bool writing, int64_t at)
 {
 	struct iovec *part;
@@ -91,7 +94,7 @@ ssize_t fib_disk_transfer(int fd, const struct iovec *v, int count, bool writing
 	if (!fib_descriptor_same(fd, look))
 		return -EBADF;
 	claimed = fib_os_claim(fd, size, writing, &at);
-	/* That comes before a close that comes while we wait. */
+	/* Orders the claim before a close during the wait. */
 	fib_descriptor_notice(fd);
 	if (!claimed)
 		return -EAGAIN;
@@ -112,7 +115,10 @@ static void *do_close(void *arg)
 	return NULL;
 }
 
-/* Whoever asked has gone. On a carrier, and to close a file may take long: a thread does it, and nobody waits. */
+/*
+ * The caller has left. This runs on a carrier, and closing may take long, so a thread does it
+ * without being awaited.
+ */
 static void close_unwanted(void *arg, int fd)
 {
 	int rc;

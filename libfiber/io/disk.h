@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* disk.h - files that the poller's ring serves, where the poller is one. See disk.c for the rule. */
+/* disk.h - file operations in the poller's ring, if the poller is one. See disk.c for the rule. */
 #ifndef FIB_IO_DISK_H
 #define FIB_IO_DISK_H
 
@@ -11,13 +11,17 @@
 #include "io/descriptor.h"
 
 /*
- * readv(2) or writev(2) of a file that has said FIB_OS_SLOW (os.h) after `look`, and that was noticed since. The bytes moved, or a
- * negative errno. It is not given up once it has begun. -EAGAIN: nothing was moved, and it is for a thread to do.
+ * readv(2) or writev(2) on a file that returned FIB_OS_SLOW (os.h) after `look`.
+ * fib_descriptor_notice() has been called since. Returns the bytes moved or a negative errno. Not
+ * abandoned once it has started. -EAGAIN: nothing was moved; a thread must do it.
  */
 ssize_t fib_disk_transfer(int fd, const struct iovec *v, int count, bool writing,
 			  const struct fib_look *look);
 
-/* open(2): the new descriptor, -ETIMEDOUT, -ECANCELED, or another negative errno. -EAGAIN: it is for a thread to do. */
+/*
+ * open(2): the new descriptor, -ETIMEDOUT, -ECANCELED, or another negative errno. -EAGAIN: a thread
+ * must do it.
+ */
 int fib_disk_open(const char *path, int flags, mode_t mode, int64_t deadline);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - files on disks, and others that block when they are asked
+ * file.c - regular files, and others that block although they are asked not to
  *
- * Data on a disk that is not in memory makes whoever asks for it wait, and no poller tells when it has come. So a
- * thread that may block asks (offload.c), and the fiber parks. Where the poller is a ring the kernel does it (disk.c), and a
- * thread only what that does not do.
+ * A read of data that is not in memory blocks, and no poller reports when the data has come. So an
+ * offload thread makes the call (offload.c), and the fiber parks. If the poller is a ring, the
+ * kernel does it (disk.c), and a thread only does what the ring does not.
  *
- * That thread reads into the caller's memory and moves the file's offset, and a disk answers. So the wait
- * ends with the call and not before: no thread writes into memory that the caller has long used for something
- * else, and no bytes are read that nobody gets. A deadline or a cancellation counts until the thread is asked.
+ * The thread reads into the caller's memory and moves the file's offset, and a disk does answer. So
+ * the fiber waits for the end of the call. Otherwise a thread could write into memory that is in
+ * use for something else, and bytes could be read and lost. A deadline or a cancellation counts
+ * only until the thread has the call.
  *
- * To open a file is another matter. A pipe with a name opens when somebody comes to the other end, a file of a
- * network when a server answers, perhaps never. So what it takes belongs to the call, and a caller who does not wait any
- * longer leaves it behind; the descriptor that comes then is closed. Who was first is one word: the
- * thread moves it to OPEN, the caller to GONE, and the one who finds it moved by the other cleans up.
+ * Opening is different. A FIFO opens when the other end is opened, a file on a network when a
+ * server answers: perhaps never. So the data of an open belongs to the call. A caller that stops
+ * waiting leaves it behind, and the descriptor is then closed. One state decides: the thread
+ * changes it to OPEN, the caller to GONE; the one that finds it already changed cleans up.
  *
- * When there is no thread to be had, a call for a disk is made where we are: slow is better than failed.
+ * If no thread is available, a call for a disk is made on the carrier: slow is better than failed.
  */
 #include "io/file.h"
 
@@ -46,7 +47,7 @@ struct transfer {
 	ssize_t result;
 };
 
-/* On another thread. It may have come to that late: the number may be another descriptor's by now. */
+/* Runs on another thread, perhaps late: the number may mean another descriptor by now. */
 static void *transfer_on_thread(void *arg)
 {
 	struct transfer *m = arg;
@@ -83,14 +84,14 @@ static ssize_t transfer_slow(struct transfer *m, int64_t deadline)
 	return rc < 0 ? rc : m->result;
 }
 
-/* why: what the system said of a try that does not wait (os.h). */
+/* why: the result of the system's try that does not wait (os.h). */
 static ssize_t transfer(struct transfer *m, piecewise *unsure, ssize_t why, int64_t deadline)
 {
 	ssize_t n;
 
 	if (why == FIB_OS_SLOW)
 		return transfer_slow(m, deadline);
-	/* Nobody comes between the look and the call. */
+	/* The lock keeps other calls of this process out between the check and the call. */
 	fib_descriptor_lock(m->fd);
 	n = unsure(m->fd, m->v, m->count);
 	fib_descriptor_unlock(m->fd);
@@ -117,21 +118,21 @@ ssize_t fib_file_write(int fd, const struct iovec *v, int count, ssize_t why,
 
 enum { OPENING, OPEN, GONE };
 
-/* I set before it is handed over · A atomic */
+/* I set before the thread gets it · A atomic */
 struct opening {
 	_Atomic uint32_t state; /* A */
 	int flags;		/* I */
 	mode_t mode;		/* I */
-	int fd;			/* the thread's, before OPEN; the caller's after that */
+	int fd;			/* written by the thread before OPEN, read by the caller after */
 	char path[];		/* I */
 };
 
-/* True: the other has not come to its end yet, and cleans up. */
+/* True: the other side has not changed the state yet, and will clean up. */
 static bool change_state(struct opening *o, uint32_t to)
 {
 	uint32_t state = OPENING;
 
-	/* label: opening.state -- whoever is second sees what the first has written. */
+	/* label: opening.state -- the second side sees what the first has written. */
 	return fib_cas(&o->state, &state, to);
 }
 
@@ -160,10 +161,12 @@ static int open_offloaded(const char *path, int flags, mode_t mode, int64_t dead
 	o->mode = mode;
 	memcpy(o->path, path, size);
 	rc = fiber_block(open_on_thread, o, NULL, deadline);
-	/* It will be done, by a thread that finds nobody there. */
+	/* The thread still opens the file, finds GONE and cleans up. */
 	if ((rc == -ETIMEDOUT || rc == -ECANCELED) && change_state(o, GONE))
 		return rc;
-	/* Done at the last moment, or at once, or never. */
+	/*
+	 * It was opened at the last moment, or in time; on another error the thread never gets it.
+	 */
 	if (rc == 0 || rc == -ETIMEDOUT || rc == -ECANCELED)
 		rc = o->fd;
 	free(o);
@@ -172,7 +175,7 @@ static int open_offloaded(const char *path, int flags, mode_t mode, int64_t dead
 
 int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline)
 {
-	/* Nothing is handed over that would be done although it was too late. */
+	/* Checked first, so that no thread gets an open that is too late already. */
 	int fd = fib_wait_check(deadline);
 
 	if (fd < 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* file.h - moving bytes where the descriptor cannot be asked not to block. See file.c for the rule. */
+/*
+ * file.h - read and write descriptors that block although they are asked not to. See file.c for the
+ * rule.
+ */
 #ifndef FIB_IO_FILE_H
 #define FIB_IO_FILE_H
 
@@ -10,9 +13,9 @@
 #include "io/descriptor.h"
 
 /*
- * Go on with a read or a write that has said `why`, FIB_OS_UNSURE or FIB_OS_SLOW (os.h), after `look`. The bytes
- * moved, -EAGAIN: wait for the descriptor and try again; or another error. What is slow is not given up once
- * it has begun, whatever the deadline.
+ * Continue a read or write that returned `why`, FIB_OS_UNSURE or FIB_OS_SLOW (os.h), after `look`.
+ * Returns the number of bytes moved; -EAGAIN: wait for the descriptor and try again; or another
+ * error. A slow operation is not abandoned once it has started, even if the deadline passes.
  */
 ssize_t fib_file_read(int fd, const struct iovec *v, int count, ssize_t why,
 		      const struct fib_look *look, int64_t deadline);

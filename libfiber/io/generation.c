@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generation.c - a number is closed, and stands for another descriptor
+ * generation.c - a descriptor number is closed and reused
  *
- * That may happen while an event for the old descriptor is under way. Each entry counts its
- * generations and the token carries one: a stale event is dropped. It may also happen between
- * somebody's try and his wait; he must not give the poller the new descriptor with the old one's token, or its owner would
- * hear of nothing. Nor the old one once more, after the poller has let go of it: a poller that keeps the file open would keep it,
- * and the other end never hear that it was closed. So the generation is read again, and changed, under a lock that is held
- * while the poller is told, or lets go (the gate).
+ * The number may be reused while an event for the old descriptor is on its way. Each entry counts
+ * its generations, and the token carries the generation: an event with an old one is dropped.
  *
- * Those who wait are woken after each change, and find another generation than they had noted.
+ * It may also be reused between a caller's try and its wait. The caller must not register the new
+ * descriptor with the token of the old one: the new owner would get no events. Nor may it register
+ * the old descriptor again after the poller has dropped it: a poller that keeps the file open would
+ * keep it, and the peer would never learn of the close. So registering and dropping are done under
+ * a lock (the gate). Under it registering reads the generation again, and dropping changes it.
+ *
+ * Waiters are woken after each change and find that the generation differs from the one they noted.
  */
 #include "io/descriptor.h"
 
@@ -29,7 +31,9 @@ int fib_descriptor_notice(int fd)
 
 	if (!d)
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
-	/* Whoever closes it passes here too: what the caller has done with the number so far comes before that. */
+	/*
+	 * A close passes the gate too, so it comes after what the caller has done with fd so far.
+	 */
 	fib_spin_lock(&d->gate);
 	fib_spin_unlock(&d->gate);
 	return 0;
@@ -43,8 +47,10 @@ bool fib_descriptor_same(int fd, const struct fib_look *look)
 	return (d ? fib_load_acquire(&d->generation) : 0) == look->generation;
 }
 
-/* Have the poller let go of it, under the gate: it may keep the file open; another descriptor may stand for the file too
- * and keep it in the poller. */
+/*
+ * Make the pollers drop fd, under the gate. A poller may keep the file open, or another descriptor
+ * of the same file may keep it in the poller.
+ */
 static void let_go(int fd, struct fib_descriptor *d)
 {
 	const uint64_t serial = fib_load(&d->watched_by);
@@ -63,8 +69,10 @@ static void wake_both(struct fib_descriptor *d)
 	fib_descriptor_wake_side(&d->writing, FIB_EVERY_EVENT);
 }
 
-/* A new generation: nothing that was under way for the old one counts. Whoever comes to tell the poller of the old one has
- * done so before the poller lets go, or is refused. */
+/*
+ * Start a new generation; events on their way for the old one are ignored. A caller that registers
+ * the old descriptor does so before the poller drops it, or is refused.
+ */
 static void renew(int fd, struct fib_descriptor *d, uint32_t fresh)
 {
 	fib_spin_lock(&d->gate);
@@ -93,16 +101,19 @@ void fib_descriptor_forget(int fd)
 		renew(fd, d, 0);
 }
 
-/* Between forget and close(2) the number still works: whoever tried and came to wait then has joined the
- * new generation, and no edge of a closed descriptor will wake him. And what he gave to the poller was the closed one. It may
- * be another by now which is waited for; but for one that is known to be new its waiters are woken, and give it anew. */
+/*
+ * Between fib_descriptor_forget() and close(2) the number still works. A caller that tried and
+ * waited then has joined the new generation, and no edge of the closed descriptor will wake it; it
+ * registered the closed descriptor. The number may be in use again by now. Its waiters are woken
+ * and register it again, unless it is known to be new.
+ */
 void fib_descriptor_closed(int fd)
 {
 	struct fib_descriptor *d = fib_descriptor_find(fd);
 
 	if (!d)
 		return;
-	/* Whoever is telling the poller at this moment has not noted yet that he did. */
+	/* A caller that is registering fd at this moment has not recorded that yet. */
 	fib_spin_lock(&d->gate);
 	if (!fib_load(&d->fresh))
 		let_go(fd, d);

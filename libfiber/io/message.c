@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message.c - messages: with flags, addresses and descriptors in them
+ * message.c - send and receive messages, with flags, addresses and descriptors
  *
- * As with bytes: try, wait, try again. The system is always asked not to wait (MSG_DONTWAIT), and never to signal a
- * missing reader (MSG_NOSIGNAL), so of the flags only two have something for us to do: a caller who says MSG_DONTWAIT
- * himself does not wait, and MSG_WAITALL, which is nothing to the system when it must not wait, is done here.
+ * As with bytes: try, wait, try again. Every call to the system has MSG_DONTWAIT and MSG_NOSIGNAL.
+ * So two flags of the caller are handled here: with MSG_DONTWAIT the call does not wait, and
+ * MSG_WAITALL, which the system ignores in a call that must not wait, is a loop.
  *
- * Two things are not as with bytes. A datagram to the address of a Unix socket finds that one's queue full, which our
- * own socket knows nothing of: it is ready for writing all the time and no edge ever comes. So where it says
- * that it is ready and refuses, the fiber rests for a moment instead. And descriptors that come in a message
- * are new, whatever was known under their numbers.
+ * Two things differ from bytes. A datagram to an address of a Unix socket may find the receiver's
+ * queue full. The sending socket is ready for writing all the time, and no edge comes. So if it is
+ * ready but refuses, the fiber sleeps 1 ms instead. And descriptors that arrive in a message are
+ * new: anything known of their numbers is dropped.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +24,7 @@
 
 #define REST INT64_C(1000000) /* ns */
 
-/* What tells that something of this kind has come. */
+/* The poll(2) event that announces data for a receive with these flags. */
 static short coming(int flags)
 {
 	if (flags & MSG_ERRQUEUE)
@@ -32,7 +32,7 @@ static short coming(int flags)
 	return flags & MSG_OOB ? POLLPRI : POLLIN;
 }
 
-/* The calls that a server makes for each request. In line, down to the system call: calls.h. */
+/* Called for each request of a server. Inlined down to the system call, see calls.h. */
 static fib_always_inline ssize_t receive_now(int fd, void *buf, size_t size, int flags,
 					     struct sockaddr *addr, socklen_t *addrlen)
 {
@@ -59,7 +59,7 @@ static fib_always_inline ssize_t send_now(int fd, const void *buf, size_t size, 
 	return n;
 }
 
-/* Receive when something may be there. What gives less than it was asked for, or nothing, is drained, as with read. */
+/* Receive, and record whether the socket is drained: it gave nothing or less than was asked for. */
 static fib_always_inline ssize_t receive_after(int fd, void *buf, size_t size, int flags,
 					       struct sockaddr *addr, socklen_t *addrlen,
 					       const struct fib_look *look)
@@ -89,7 +89,7 @@ static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int fla
 			return n;
 		rc = plain ? fib_descriptor_receive(fd, buf, size, &look, deadline, &n)
 			   : fib_descriptor_wait(fd, coming(flags), &look, deadline);
-		/* What has come without having been announced yet is in time. */
+		/* Data that has arrived but was not announced yet counts as in time. */
 		if (rc == -ETIMEDOUT && look.drained && n == -EAGAIN)
 			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
 		if (n != -EAGAIN || rc < 0)
@@ -137,7 +137,7 @@ static int wait_for_room(int fd, const struct sockaddr *addr, const struct fib_l
 	return fib_descriptor_wait(fd, POLLOUT, look, deadline);
 }
 
-/* Inlined, like its sister above, so that a backtrace says which call it was. */
+/* Inlined, as receive(), so that a backtrace shows which public call was made. */
 static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, int flags,
 					 const struct sockaddr *addr, socklen_t addrlen,
 					 int64_t deadline)
@@ -146,7 +146,7 @@ static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, i
 	struct fib_look look;
 	int rc;
 
-	/* Most sockets take what they are given: nobody needs to have looked before. */
+	/* Most sends succeed at once: the first try needs no look. */
 	while (fib_unlikely(n == -EAGAIN && !(flags & MSG_DONTWAIT))) {
 		fib_descriptor_look(fd, &look);
 		n = send_now(fd, buf, size, flags, addr, addrlen);
@@ -170,7 +170,7 @@ ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t dead
 	return send_to(fd, buf, size, flags, NULL, 0, deadline);
 }
 
-/* Nothing that was known under the numbers of the descriptors in a message holds for them. */
+/* Mark the descriptors in a received message as new. */
 static void meet_descriptors(struct msghdr *msg)
 {
 	struct cmsghdr *c;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name.c - names, looked up on threads
+ * name.c - look up names on threads
  *
- * The system's resolver blocks, for as long as name servers take that may never answer, and cannot be interrupted. So it
- * runs on an offload thread, and a deadline ends the wait and not the lookup. What a lookup needs is a copy that
- * belongs to both, who waits and who looks up, and the last of the two frees it, with the addresses that
- * nobody came for.
+ * The system's resolver blocks for as long as the name servers take, and cannot be interrupted. So
+ * it runs on an offload thread. A deadline ends the wait but not the lookup. The data of a lookup
+ * is a copy with two owners, the caller and the thread. The last owner frees it, together with
+ * addresses that were not collected.
  *
- * Lookups that hang must not take all the threads from whom fiber_block() is for. They have half of them: the others
- * wait for a place, first in, first out, and those whose deadline passes there have begun nothing. A place comes back
- * when the resolver gives up, which it does after the time that resolv.conf(5) allows.
+ * Lookups that hang must not occupy all threads of fiber_block(). They get at most half of them.
+ * Further lookups wait for a place, first in, first out; one that times out there has started
+ * nothing. A place is returned when the resolver ends, at the latest after the time that
+ * resolv.conf(5) allows.
  *
- * What is a number already needs neither a thread nor a place.
+ * Numeric names need neither a thread nor a place.
  */
 #include "io/name.h"
 
@@ -27,13 +28,16 @@
 #include "os/names.h"
 #include "wait/wait.h"
 
-/* I set before it is handed over · A atomic · R written by who looks up, read by who waits once that has returned */
+/*
+ * I set before the thread gets it · A atomic · R written by the thread, read by the caller once
+ * fiber_block() has returned
+ */
 struct lookup {
-	_Atomic uint32_t owners; /* A: 2, who waits and who looks up */
+	_Atomic uint32_t owners; /* A: 2, the caller and the thread */
 	struct addrinfo hints;	 /* I */
 	const char *node;	 /* I: in text, or NULL */
-	const char *service;	 /* I: the same */
-	struct addrinfo *found;	 /* R: and the last owner */
+	const char *service;	 /* I: in text, or NULL */
+	struct addrinfo *found;	 /* R: and freed by the last owner */
 	int rc;			 /* R */
 	char text[];		 /* I */
 };
@@ -42,7 +46,7 @@ static struct fiber_sem places = {.name = "name lookups", .count = FIB_NAME_LOOK
 
 static void disown(struct lookup *l)
 {
-	/* Acquire and release: the last one sees that the other is through with it. */
+	/* Acquire and release: the last owner sees that the other has finished with it. */
 	if (fib_sub(&l->owners, 1) != 1)
 		return;
 	if (l->found)
@@ -62,10 +66,10 @@ static void *look_up(void *arg)
 	return NULL;
 }
 
-/* What a caller asks for in hints, and what only the system fills in. */
+/* The fields of hints that a caller sets; the system fills in the others. */
 static struct addrinfo asked(const struct addrinfo *hints)
 {
-	/* What the absence of hints means to glibc. */
+	/* glibc's default without hints. */
 	if (!hints)
 		return (struct addrinfo){.ai_flags = AI_V4MAPPED | AI_ADDRCONFIG};
 	return (struct addrinfo){.ai_flags = hints->ai_flags,
@@ -91,7 +95,7 @@ static struct lookup *make(const char *node, const char *service, const struct a
 	return l;
 }
 
-/* Whether there is nothing to look up, but only numbers to read; then *ret_rc is the result. */
+/* True: nothing to look up, node and service are numeric or absent. *ret_rc is then the result. */
 static bool read_numbers(const char *node, const char *service, const struct addrinfo *hints,
 			 struct addrinfo **ret, int *ret_rc)
 {
@@ -104,7 +108,7 @@ static bool read_numbers(const char *node, const char *service, const struct add
 	return *ret_rc != -ENOENT || !node || hints->ai_flags & AI_NUMERICHOST;
 }
 
-/* Look up on a thread, with a place for it. */
+/* Look up on a thread. The caller has a place. */
 static int hand_over(struct lookup *l, struct addrinfo **ret, int64_t deadline)
 {
 	int rc = fiber_block(look_up, l, NULL, deadline);
@@ -114,7 +118,7 @@ static int hand_over(struct lookup *l, struct addrinfo **ret, int64_t deadline)
 		*ret = l->found;
 		l->found = NULL;
 	} else if (rc != -ETIMEDOUT && rc != -ECANCELED) {
-		/* It has not begun and never will. */
+		/* The lookup has not started and never will. */
 		fiber_sem_post(&places);
 		fib_store(&l->owners, 1);
 	}

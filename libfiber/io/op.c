@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op.c - operations of the program's own
+ * op.c - ring operations of the program
  *
- * The danger is memory. The kernel writes into a buffer whenever it gets to it, and whoever gave the buffer may have
- * stopped waiting by then. The rule: nobody stops. A deadline or a cancellation asks the kernel to give the operation
- * up, and then its end is awaited, which nothing cuts short; the answer to the cancelling itself says nothing, since the
- * operation may have ended, or not be held up, just then. Who cannot wait lets go of the operation before it
- * begins, or, when it works on no memory of his, later (fib_op_await_or_leave). From then on it is ours, and so is its end.
+ * The kernel may write into a buffer at any time until an operation ends. If a caller stopped
+ * waiting before that, its memory would be overwritten. The rule: a deadline or a cancellation asks
+ * the kernel to cancel the operation, and then the caller waits for its end without limit. The
+ * result of the cancel request itself says nothing: the operation may just have ended, or may not
+ * be cancellable at that moment.
+ *
+ * A caller that cannot wait detaches the operation before it starts. If the operation uses no
+ * memory of the caller, it can also be left later (fib_op_await_or_leave). The library then owns it
+ * until its end.
  */
 #include "base/check.h"
 #include "io/op.h"
@@ -44,7 +48,7 @@ int fiber_op_prepare(struct fiber_op **ret, struct io_uring_sqe **ret_sqe)
 	return 0;
 }
 
-/* Stand in the line for its end. True when it has come already. */
+/* Join the queue for its end. True: it has ended already. */
 static bool enqueue_waiter(struct fiber_op *op, struct fib_waiter *w)
 {
 	bool done;
@@ -59,7 +63,7 @@ static bool enqueue_waiter(struct fiber_op *op, struct fib_waiter *w)
 
 static int wait_for_completion(struct fiber_op *op, struct fib_waiter *w, int64_t deadline)
 {
-	/* When somebody has decided the wait meanwhile it returns at once. */
+	/* If the wait was decided meanwhile, fib_queue_wait() returns at once. */
 	if (enqueue_waiter(op, w) && fib_wait_retract(w))
 		return 0;
 	return fib_queue_wait(&op->waiters, w, deadline);
@@ -75,7 +79,7 @@ static bool has_ended(struct fiber_op *op)
 	return done;
 }
 
-/* Its end has not come, and nobody wants to wait for it any more. */
+/* Cancel an operation that has not ended, and wait for its end. */
 static void give_up(struct fiber_op *op)
 {
 	struct fib_waiter w;
@@ -85,21 +89,21 @@ static void give_up(struct fiber_op *op)
 	wait_for_completion(op, &w, FIBER_FOREVER);
 }
 
-/* What becomes of an operation whose caller gives up the wait. */
+/* What happens to an operation whose caller stops waiting. */
 struct leaving {
 	void (*free_fn)(void *arg, int result);
 	void *arg;
 	bool left;
 };
 
-/* leaving NULL: whoever gives up waits for the end. */
+/* leaving NULL: a caller whose wait ends early waits for the end of the operation. */
 static int perform(struct fiber_op *op, struct fib_ops *o, int64_t deadline,
 		   struct leaving *leaving)
 {
 	struct fib_waiter w;
 	int begun, rc = fib_wait_begin(&w, FIB_WAIT_OP, op, op->entry[0], deadline);
 
-	/* Without time to wait it is tried all the same. */
+	/* After the deadline the operation is still tried once. */
 	if (rc < 0 && rc != -ETIMEDOUT)
 		return rc;
 	begun = fib_ops_begin(o, op);
@@ -122,7 +126,7 @@ static int perform(struct fiber_op *op, struct fib_ops *o, int64_t deadline,
 	return op->base.result;
 }
 
-/* In a ring of its own, since perhaps nobody else looks at the other. */
+/* In a separate ring, because no other thread may be polling the scheduler's. */
 static int perform_pinned(struct fiber_op *op, int64_t deadline)
 {
 	uint64_t event;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ops.c - the operations of a scheduler that are under way
+ * ops.c - the operations of a scheduler that are in progress
  *
- * They are in a ring: the poller's, if it is one, else one that is opened for the first operation and whose descriptor
- * the poller watches like any other. All of them are in a list, so that a runtime that finishes can have them cancelled.
+ * They are in a ring: the poller's, if the poller is one, else a ring that is opened for the first
+ * operation and whose descriptor the poller watches like any other. All are in a list, so that a
+ * runtime that finishes can cancel them.
  *
- * Whoever awaits an operation may leave it (fib_ops_leave), and the kernel may be through with it at the same moment. Who was
- * first is decided under the lock of the list. An operation that was left is freed by its end, and not before it is out of
- * the list: so as long as it is there, its address is no other operation's, and the kernel can be asked to cancel it.
+ * A caller may leave an operation (fib_ops_leave) at the moment when it ends. The lock of the list
+ * decides which comes first. An operation that was left is freed at its end, after it was removed
+ * from the list. So the address of an operation in the list is not reused, and the kernel can be
+ * asked to cancel it.
  */
 #include "io/ops.h"
 
@@ -23,18 +25,21 @@
 
 #define TAKEN 32
 
-/* A scheduler's. I set before it is published · L under ->lock */
+/* One per scheduler. I set before it is published · L under ->lock */
 struct fib_ops {
 	struct fib_ring *ring; /* I */
 	bool own;	       /* I: not the poller's */
 	_Atomic uint32_t lock;
 	struct fib_list under_way; /* L: struct fiber_op.link */
-	unsigned count;		   /* L: how many that are */
-	bool finishing;		   /* L: somebody waits until there is none */
+	unsigned count;		   /* L: length of under_way */
+	bool finishing;		   /* L: fib_op_finish() waits until the list is empty */
 	struct fiber_event drained;
 };
 
-/* Have the poller tell when something is in the ring: from now on, or the next time. */
+/*
+ * Make the poller report when the ring has a completion: from now on, or only the next time
+ * (ops->want).
+ */
 static int watch(struct fib_sched *s, struct fib_ring *ring)
 {
 	struct fib_poller *p = s->poller;
@@ -90,7 +95,7 @@ int fib_ops_of(struct fib_sched *s, struct fib_ops **ret)
 		return rc;
 	}
 	fib_store(&s->watching, 1);
-	/* label: op.ops -- whoever sees it sees what is in it. */
+	/* label: op.ops -- a thread that sees the pointer sees the contents. */
 	if (!fib_cas(&s->ops, &none, o)) {
 		close_ops(s, o);
 		o = none;
@@ -107,7 +112,7 @@ static void enlist(struct fib_ops *o, struct fiber_op *op)
 	fib_spin_unlock(&o->lock);
 }
 
-/* Under the lock. True: it was the last, and somebody waits for that. */
+/* Under the lock. True: the list is now empty, and fib_op_finish() waits for that. */
 static bool remove_from(struct fib_ops *o, struct fiber_op *op)
 {
 	fib_list_remove(&op->link);
@@ -125,7 +130,7 @@ static void unlist(struct fib_ops *o, struct fiber_op *op)
 		fiber_event_set(&o->drained);
 }
 
-/* True: somebody awaits the end of op, and it is out of the list. */
+/* True: a caller waits for the end of op, and op is out of the list. */
 static bool is_awaited(struct fib_ops *o, struct fiber_op *op)
 {
 	bool awaited, last = false;
@@ -141,7 +146,7 @@ static bool is_awaited(struct fib_ops *o, struct fiber_op *op)
 	return awaited;
 }
 
-/* The kernel is through with op. On a carrier of its scheduler, which outlives this. */
+/* The kernel has finished op. Runs on a carrier of its scheduler, which outlives this. */
 static void end(struct fiber_op *op)
 {
 	struct fib_ops *o = op->ops;
@@ -160,7 +165,7 @@ static void end(struct fiber_op *op)
 	while (!claimed && fib_queue_first(&op->waiters))
 		claimed = fib_queue_claim_first(&op->waiters, &wake);
 	fib_queue_unlock(&op->waiters);
-	/* From here on whoever awaits it may have released it. */
+	/* From here on the caller that waits may have freed op. */
 	if (claimed)
 		fib_wake(&wake, false);
 }
@@ -179,10 +184,13 @@ void fib_op_reap(void)
 	struct fib_ring_op *ended[TAKEN];
 	int i, n;
 
-	/* Of one that came second and was closed: nothing was begun in it. */
+	/* o may have lost the race to be published and been closed; it held no operations. */
 	if (!o || !o->own)
 		return;
-	/* Before the look: what comes after it is told. That it is watched was seen to when it was opened. */
+	/*
+	 * Before taking, so that later completions are reported. Else opening the ring has set up
+	 * the watch.
+	 */
 	if (s->poller->ops->want)
 		watch(s, o->ring);
 	do {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops.h - the operations of a scheduler that are under way. See ops.c for the rule. */
+/* ops.h - the operations of a scheduler that are in progress. See ops.c for the rule. */
 #ifndef FIB_IO_OPS_H
 #define FIB_IO_OPS_H
 
@@ -15,31 +15,37 @@
 
 struct fib_ops;
 
-/* I set before it begins · L under waiters.lock · O under the lock of its ops */
+/* I set before it starts · L under waiters.lock · O under the lock of its ops */
 struct fiber_op {
 	struct fib_ring_op base; /* the ring's */
 	struct fib_list link;	 /* O */
 	struct fib_ops *ops;	 /* I */
 	struct fiber_wait_queue waiters;
-	bool done;					 /* L */
-	bool ending;					 /* O: nobody can let go of it any more */
-	bool detached;					 /* O */
-	void (*free_fn)(void *arg, int result);		 /* O */
-	void *arg;					 /* O */
+	bool done;				/* L */
+	bool ending;				/* O: its end is handled: too late to leave it */
+	bool detached;				/* O */
+	void (*free_fn)(void *arg, int result); /* O */
+	void *arg;				/* O */
 	_Alignas(8) unsigned char entry[FIB_RING_ENTRY]; /* I */
 };
 
-/* The operations of s; the first time they are made. 0 and *ret, or what opening a ring gives. */
+/* Find or make the operations of s. Returns 0 and *ret, or the error of opening a ring. */
 int fib_ops_of(struct fib_sched *s, struct fib_ops **ret);
 
-/* From here on op is the kernel's, unless the result is negative: that of fib_ring_begin(). */
+/*
+ * Start op. From here on op belongs to the kernel, unless this fails with an error of
+ * fib_ring_begin().
+ */
 int fib_ops_begin(struct fib_ops *o, struct fiber_op *op);
 
-/* Ask the kernel to give up op, which has begun and belongs to somebody who awaits its end. */
+/* Ask the kernel to cancel op. op has started, and a caller waits for its end. */
 void fib_ops_cancel(struct fiber_op *op);
 
-/* The same for one that nobody awaits any more. True: it is ours, and free_fn(arg, result) is called, unless it is NULL, when it
- * has ended. False: it is about to end, and still the caller's. */
+/*
+ * Cancel op and stop waiting for it. True: op now belongs to the library, and free_fn(arg, result),
+ * if not NULL, is called when it has ended. False: it is about to end and still belongs to the
+ * caller.
+ */
 bool fib_ops_leave(struct fiber_op *op, void (*free_fn)(void *arg, int result), void *arg);
 
 #endif

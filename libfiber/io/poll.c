@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poll.c - waiting for any of many descriptors
+ * poll.c - wait for any of many descriptors
  *
- * There may be thousands, and none of them is in a set of ours, so all are asked at once with poll(2), and only when
- * none is ready the fiber takes places in all of their queues: one wait, many places to be found in, as in a
- * select (sync/select.c). An edge anywhere ends the wait, and all are asked again.
+ * There may be thousands of descriptors. poll(2) asks for all at once. Only if none is ready the
+ * fiber joins the queues of all of them with one wait, as in a select (sync/select.c). An edge on
+ * any of them ends the wait, and poll(2) asks for all again.
  *
- * Each descriptor's edges are noted before they are asked, and a place is taken only if none has come since. A
- * descriptor that was closed since the first look is not the one that was meant, whoever has its number now: it counts
- * as one that is not open. Whether it was is asked last, or what the next one said would be taken for its answer.
+ * The edges of each descriptor are noted before poll(2), and a queue is joined only if no edge has
+ * come since. A descriptor that was closed since the first look counts as not open, even if its
+ * number is in use again. This is checked after poll(2); otherwise the answer for the new file
+ * would be taken for that of the old one.
  *
- * A thread, and a pinned fiber, has nobody who looks at the poller for it and stays in poll(2).
+ * A plain thread and a pinned fiber stay in poll(2), because the poller may not be polled by
+ * another thread.
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +27,7 @@
 #include "os/os.h"
 #include "wait/wait.h"
 
-/* So many descriptors need no allocation. */
+/* Up to this many descriptors need no allocation. */
 #define FEW 8u
 
 struct place {
@@ -41,7 +43,7 @@ struct crowd {
 	nfds_t count;
 };
 
-/* poll(2) without waiting, which takes no more at once than the process may have descriptors. */
+/* poll(2) without waiting, in parts: poll(2) refuses more entries than the limit of open files. */
 static int ask(struct pollfd *fds, nfds_t n)
 {
 	int rc = fib_os_poll(fds, n, 0), more;
@@ -55,7 +57,7 @@ static int ask(struct pollfd *fds, nfds_t n)
 	return more < 0 ? more : rc + more;
 }
 
-/* How many are ready. */
+/* Returns how many are ready. */
 static int look(struct crowd *c, bool first)
 {
 	nfds_t i;
@@ -78,14 +80,17 @@ static int look(struct crowd *c, bool first)
 	return n;
 }
 
-/* Nothing is asked for but errors and ends, which come as edges for readers too. */
+/* With events 0 only errors and ends count. They come as edges of the reading side. */
 static short edges_of(const struct pollfd *p)
 {
 	return p->events ? p->events : POLLERR;
 }
 
-/* Take places for all but those that only errors could come from and never do (a file on a disk). 0; -EAGAIN: one is
- * not as it was; or an error. */
+/*
+ * Join all queues, except those of descriptors that the poller refuses: only an error could end a
+ * wait for these and none comes (a file on a disk). 0; -EAGAIN: a descriptor has changed; or an
+ * error.
+ */
 static int join_each(struct crowd *c, const struct fib_waiter *w)
 {
 	nfds_t i;
@@ -128,7 +133,7 @@ static int wait_for_any(struct crowd *c, int64_t deadline)
 	if (rc < 0)
 		return rc;
 	joined = join_each(c, &w);
-	/* When somebody has decided the wait meanwhile it returns at once. */
+	/* If the wait was decided meanwhile, fib_wait() returns at once. */
 	if (joined < 0 && fib_wait_retract(&w))
 		rc = joined == -EAGAIN ? 0 : joined;
 	else
@@ -196,7 +201,7 @@ int fiber_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 	return fiber->pins ? wait_pinned(fds, n, deadline) : wait_parked(fds, n, deadline);
 }
 
-/* The index of the first that is ready, after a fiber_poll that found some. */
+/* The index of the first ready descriptor, after a fiber_poll() that found some. */
 static int first_of(const struct pollfd *fds, size_t n)
 {
 	size_t i = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prefetch.c - the memory of those who are about to be woken, asked for together
+ * prefetch.c - prefetch the memory that a batch of poll events will touch
  *
- * An event leads to a descriptor, that to the node of whoever waits, on his stack, and that to his fiber: three places, one
- * known only from the other, and with many connections none in the caches. One event after the other would stand
- * still three times. So for some events at a time first all descriptors are asked for, then all nodes, then all
- * fibers, and each step finds what the one before it has brought.
+ * An event leads to a descriptor, the descriptor to the wait node on the waiter's stack, the node
+ * to the fiber. With many connections each of the three is a cache miss. So for up to 16 events all
+ * descriptors are prefetched first, then all nodes, then all fibers. The misses of one step
+ * overlap.
  *
- * A node is read under its queue's lock, since its stack may be gone afterwards. Nothing here changes anything.
+ * A node is read under its queue's lock, because its stack may be gone later. Nothing is changed
+ * here.
  */
 #include "io/descriptor.h"
 #include "io/table.h"
@@ -21,7 +22,7 @@ static struct fib_descriptor *meant(const struct fib_poll_event *event)
 	return event->events ? fib_descriptor_find((int)(uint32_t)event->token) : NULL;
 }
 
-/* Of the first who waits to read, NULL when nobody does; perhaps no longer there. */
+/* The parker of the first waiter to read, or NULL. The parker may be gone when this returns. */
 static const struct fib_parker *first_parker(struct fib_descriptor *d)
 {
 	struct fiber_wait_queue *q = &d->reading.waiters;
@@ -41,7 +42,7 @@ void fib_descriptor_prefetch(const struct fib_poll_event *events, int n)
 	struct fib_descriptor *d[TOGETHER];
 	int i;
 
-	/* One alone would be waited for here as well as there. */
+	/* A single event would gain nothing: its misses cannot overlap. */
 	if (n < 2)
 		return;
 	if (n > TOGETHER)
@@ -62,7 +63,7 @@ void fib_descriptor_prefetch(const struct fib_poll_event *events, int n)
 	for (i = 0; i < n; i++) {
 		const char *parker = d[i] ? (const char *)first_parker(d[i]) : NULL;
 
-		/* A fiber's lies at the start of its second cache line (record.h). */
+		/* A fiber's parker is at the start of its second cache line (record.h). */
 		if (parker) {
 			__builtin_prefetch(parker, 1);
 			__builtin_prefetch(parker - FIB_CACHE_LINE, 1);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ready.c - what the poller tells of a descriptor: the edge is counted, and who waits is woken
+ * ready.c - handle an event from the poller: count the edge and wake the waiters
  *
- * Whoever waits to receive from a socket that was empty when he came would, once he runs, do nothing but ask for what has
- * come. So it is asked for him, here, before he runs: one descriptor after the other, while the CPU still knows the
- * kernel's way of receiving, instead of between one fiber's work and the next one's.
+ * A fiber that waits to receive from an empty socket calls recv(2) as soon as it runs. That call is
+ * made here on its behalf, before it runs. So one recv(2) follows another for all descriptors of a
+ * batch, while the kernel's receive path is in the CPU's caches, and the work of the fibers does
+ * not come in between.
  *
- * He cannot go on meanwhile: his wait is decided, and only we make him run. That the number still stands for the
- * descriptor that the edge is of, and that he waits for that one, is looked at under its gate, which whoever closes it must
- * pass first. And an edge that comes after ours is another one: what we find drained is drained as of ours.
+ * The fiber cannot proceed meanwhile: its wait is decided, and only this code makes it run. Under
+ * the gate, which a close must pass first, the code checks that the number still means the
+ * descriptor of the edge and of the wait. A later edge has another count: `drained` is recorded
+ * with the count of this edge.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,11 +29,13 @@
 #define READ_EVENTS  (POLLIN | POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
 #define WRITE_EVENTS (POLLOUT | POLLERR | POLLHUP)
 
-/* After these a read that waits would wait in vain. */
+/* After these a reader that waits without trying could wait for ever. */
 #define LAST_EVENTS (POLLPRI | POLLRDHUP | POLLERR | POLLHUP)
 
-/* label: descriptor.look -- whoever sees the edge of a new generation sees that the poller does not
- * know the descriptor any more. Under the lock. */
+/*
+ * label: descriptor.look -- a thread that sees the edge of a new generation sees that the poller
+ * does not know the descriptor any more. Under the queue's lock.
+ */
 static inline uint32_t count_edge(struct fib_direction *side)
 {
 	const uint32_t edges = fib_load(&side->edges) + 1;
@@ -56,7 +60,10 @@ void fib_descriptor_wake_side(struct fib_direction *side, short events)
 	fib_waiters_wake(&side->waiters, events, n);
 }
 
-/* On behalf of one whose wait has been decided. edges: the count with the edge that tells of what has come. */
+/*
+ * Receive for a fiber whose wait has been decided. edges: the count that includes the edge for this
+ * data.
+ */
 static inline void receive_for(struct fib_receiver *r, uint64_t token, struct fib_descriptor *d,
 			       uint32_t edges)
 {

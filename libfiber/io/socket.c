@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket.c - making connections
+ * socket.c - accept and connect
  *
- * A process, or the system, runs out of descriptors, and somebody waits to be accepted: an edge has come, none will
- * follow, and to try again at once would be to spin until some connection ends. The rule: who accepts rests for a moment
- * and tries again, until the deadline. The others wait in the listener's queue meanwhile, where the system
- * keeps them. So a server that has too many connections serves those it has, and needs to do nothing about it.
+ * A process, or the system, may run out of descriptors while a connection waits to be accepted. The
+ * edge has come and none will follow, and retrying at once would spin until some connection is
+ * closed. The rule: accept waits 10 ms and tries again, until the deadline. Connections stay in the
+ * kernel's backlog meanwhile. So a server with too many connections keeps serving the ones it has,
+ * without code for this case.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,20 +23,23 @@ static int try_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
 	int n;
 
-	/* A blocking socket is looked at first and accepted from then: nobody may come between. */
+	/* A blocking socket is checked first and then accepted from: the lock keeps others out. */
 	fib_descriptor_lock(fd);
 	n = fib_os_accept(fd, addr, addrlen);
 	fib_descriptor_unlock(fd);
 	return n;
 }
 
-/* There is nothing to accept with. */
+/* Errors that mean that descriptors or memory are short. */
 static bool is_short(int error)
 {
 	return error == -EMFILE || error == -ENFILE || error == -ENOBUFS || error == -ENOMEM;
 }
 
-/* What try_accept said, when there may be nobody to accept: Linux wants a descriptor first. */
+/*
+ * accept failed for a shortage. -EAGAIN if no connection waits: Linux allocates the descriptor
+ * before it checks.
+ */
 static int shortage(int fd, int error)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -43,7 +47,7 @@ static int shortage(int fd, int error)
 	return fib_os_poll(&p, 1, 0) == 0 ? -EAGAIN : error;
 }
 
-/* Wait for what was missing. */
+/* Wait for a connection, or for the end of the shortage. */
 static int wait_for_connection(int fd, const struct fib_look *look, int error, int64_t deadline)
 {
 	int rc;
@@ -82,7 +86,7 @@ int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int64_
 	fib_descriptor_opened(fd);
 	rc = fib_os_connect(fd, addr, addrlen);
 	if (rc == -EAGAIN) {
-		/* A Unix socket whose peer's backlog is full: there is nothing to wait on. */
+		/* The backlog of a Unix socket's peer is full: there is nothing to wait for. */
 		return rc;
 	}
 	if (rc != -EINPROGRESS)

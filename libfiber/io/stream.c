@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - reading and writing bytes: try, wait, try again. */
+/* stream.c - read and write bytes: try, wait, try again */
 #include <errno.h>
 #include <poll.h>
 
@@ -10,7 +10,7 @@
 #include "io/file.h"
 #include "os/os.h"
 
-/* Read when something may be there: -EAGAIN otherwise. */
+/* Read, and record whether the descriptor is now drained. */
 static ssize_t read_after(int fd, void *buf, size_t size, const struct fib_look *look)
 {
 	ssize_t n = fib_os_read(fd, buf, size);
@@ -37,7 +37,7 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 		if (n != -EAGAIN)
 			return n;
 		rc = fib_descriptor_receive(fd, buf, size, &look, deadline, &n);
-		/* What has come without having been announced yet is in time. */
+		/* Data that has arrived but was not announced yet counts as in time. */
 		if (rc == -ETIMEDOUT && look.drained && n == -EAGAIN)
 			n = read_after(fd, buf, size, &look);
 		if (n != -EAGAIN || rc < 0)
@@ -52,7 +52,7 @@ ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 	struct fib_look look;
 	int rc;
 
-	/* Most descriptors take what they are given: nobody needs to have looked before. */
+	/* Most writes succeed at once: the first try needs no look. */
 	while (fib_unlikely(n == -EAGAIN || n <= FIB_OS_UNSURE)) {
 		fib_descriptor_look(fd, &look);
 		n = fib_os_write(fd, buf, size);

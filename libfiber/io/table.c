@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.c - one entry for each number a descriptor can have
+ * table.c - one entry for each descriptor number
  *
- * Numbers are small and dense, so it is an array, in blocks that are made when the first number in them is
- * waited for and stay for good: who has found an entry may keep it, and needs no lock.
+ * Descriptor numbers are small and dense, so the table is an array of blocks. A block is made when
+ * a descriptor in it is first waited for, and is never freed. So a pointer to an entry stays valid
+ * without a lock.
  */
 #include "io/table.h"
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - waiting for the end of a thread
+ * thread.c - join a thread
  *
- * pthread_join(3) blocks, and can be done once. Done behind a fiber that gives up, it would leave a thread that the caller
- * was told to be running and must not join any more. So what is waited for is the end of the thread, and the
- * joining is done by the caller, at once, when it has come: after -ETIMEDOUT and -ECANCELED nothing has happened to it.
+ * pthread_join(3) blocks and can be done once. If it completed after a fiber's wait timed out, the
+ * caller would believe that the thread runs, and could not join it any more. So the fiber waits for
+ * the exit of the thread, and joins it afterwards without blocking. After -ETIMEDOUT and -ECANCELED
+ * the thread is unchanged.
  *
- * Where the system has no descriptor for a thread's end (Linux before 6.9), a thread joins for us. It is ended with
- * the wait, and the system promises that a joiner who is ended in pthread_join(3) leaves the other joinable.
+ * If the system has no descriptor for the exit of a thread (Linux before 6.9), a helper thread
+ * joins it. The helper exits with the wait; the system promises that a thread cancelled in
+ * pthread_join(3) leaves the other joinable.
  */
 #include <errno.h>
 #include <poll.h>
@@ -41,7 +43,7 @@ static int join_by_thread(pthread_t thread, void **ret, int64_t deadline)
 	return rc < 0 ? rc : j.rc;
 }
 
-/* Wait for its end. 0: it has ended; -ENOSYS: there is nothing to wait for. */
+/* Wait for its exit. 0: it has exited; -ENOSYS: there is no descriptor to wait for. */
 static int wait_for_thread(pthread_t thread, int64_t deadline)
 {
 	int rc = fib_wait_check(deadline), fd;

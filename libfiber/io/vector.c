@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* vector.c - reading and writing bytes in several pieces: stream.c with more than one. */
+/* vector.c - scatter/gather reads and writes: as stream.c, with several buffers */
 #include <errno.h>
 #include <poll.h>
 

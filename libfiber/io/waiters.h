@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiters.h - whom an event of a descriptor wakes
+ * waiters.h - which waiters an event of a descriptor wakes
  *
- * An edge wakes all who wait in its direction, and they look. Whoever waits for urgent data, an end or an error would look
- * in vain as long as there is ordinary data that nobody reads. And where each wait has the poller tell once more what is
- * there, he would be woken by what his own wait has brought up, for ever. So ordinary data is not for him:
- * he is woken by what he waits for, and by the errors and hang-ups that poll(2) tells everybody.
+ * An edge wakes all waiters of its direction, and they try again. A waiter for urgent data, an end
+ * or an error would try in vain while there is ordinary data that is not read. If each wait makes
+ * the poller report again what is there, the waiter's own wait would wake it, for ever. So ordinary
+ * data does not wake such a waiter. The events it waits for do, and so do the errors and hang-ups
+ * that poll(2) reports to all.
  *
- * Those whom an event is not for step back behind the others. There is no order among those who wait for a descriptor.
+ * Waiters that an event does not concern move to the end of the queue. The waiters of a descriptor
+ * have no order.
  */
 #ifndef FIB_IO_WAITERS_H
 #define FIB_IO_WAITERS_H
@@ -20,10 +22,13 @@
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
-/* For everybody. */
+/* Wakes every waiter. */
 #define FIB_EVERY_EVENT ((short)-1)
 
-/* Whether events of the reading side are for w. Whoever waits for ordinary data, by whichever of its names, hears of all. */
+/*
+ * Whether events of the reading side wake w. A waiter for ordinary data, by any of its names, is
+ * woken by all events.
+ */
 static inline bool fib_waiter_wants(const struct fib_waiter *w, short events)
 {
 	const short rare = POLLPRI | POLLRDHUP | POLLERR | POLLHUP;
@@ -32,9 +37,12 @@ static inline bool fib_waiter_wants(const struct fib_waiter *w, short events)
 	return w->events & ~(rare | writing) || events & (w->events | POLLERR | POLLHUP);
 }
 
-/* Under the lock: decide the wait of the next whom the events are for, of the *n that stand first. The others before him step
- * back; *n: how many are left of those that stood behind him. Returns his node, and *ret must be woken after the unlock; until
- * then it is there. NULL: there is none, or his wait had been decided. */
+/*
+ * With the queue locked: claim the next waiter that the events concern, among the first *n. Waiters
+ * before it move to the end. *n becomes the number left of the first *n. Returns the waiter's node;
+ * *ret must be woken after the unlock, and the node is valid until then. NULL: there is none, or
+ * its wait had been decided.
+ */
 static inline struct fib_waiter *fib_waiters_claim(struct fiber_wait_queue *q, short events,
 						   uint32_t *n, struct fib_wake *ret)
 {
@@ -51,7 +59,10 @@ static inline struct fib_waiter *fib_waiters_claim(struct fiber_wait_queue *q, s
 	return NULL;
 }
 
-/* Wake those of the first n whom the events are for. When some have left meanwhile some who came later are woken, and look. */
+/*
+ * Wake those of the first n waiters that the events concern. If some left meanwhile, later ones are
+ * woken and look again.
+ */
 static inline void fib_waiters_wake(struct fiber_wait_queue *q, short events, uint32_t n)
 {
 	struct fib_wake wake;

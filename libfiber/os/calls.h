@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.h - single system calls on sockets that do not wait (the caller gives MSG_DONTWAIT)
+ * calls.h - single system calls on sockets that do not wait (the caller passes MSG_DONTWAIT)
  *
- * Each folder beside this file has them in its own way, and one is compiled. They stand alone in their file, so that a test can
- * put its own in their place.
+ * Each folder beside this file implements them in its own way, and one is compiled. They have a
+ * file of their own so that a test can replace them.
  */
 #ifndef FIB_OS_LINUX_CALLS_H
 #define FIB_OS_LINUX_CALLS_H

@@ -2,8 +2,9 @@
 /*
  * kept.h - files that are opened once and kept open
  *
- * A program may close every descriptor that it finds and use the numbers for its own files. So a kept file is compared with what it
- * was when it was opened before it is used again. Leaves that return the negative errno, like os.h.
+ * A program may close every descriptor it finds and reuse the numbers. So before each use a kept
+ * file is compared with the identity it had when it was opened. Functions return the negative
+ * errno, as in os.h.
  */
 #ifndef FIB_OS_KEPT_H
 #define FIB_OS_KEPT_H
@@ -13,18 +14,21 @@
 
 struct fib_os_kept {
 	int fd;		   /* -1: not open */
-	uint64_t identity; /* fib_os_identity() of it, when it was opened */
+	uint64_t identity; /* its fib_os_identity() at that time */
 };
 #define FIB_OS_NOT_KEPT ((struct fib_os_kept){-1, 0})
 
-/* Whether fd is still the file that had this fib_os_identity(). One system call; where a sandbox refuses that, it is believed. */
+/*
+ * Whether fd still has this fib_os_identity(). One system call; if a sandbox refuses it, the answer
+ * is true.
+ */
 bool fib_os_same(int fd, uint64_t identity);
 
-/* Open path to read, close-on-exec. 0, or a negative errno and kept is not open. */
+/* Open path for reading, close-on-exec. 0, or a negative errno, and kept is not open. */
 int fib_os_keep(struct fib_os_kept *kept, const char *path);
 /* Whether it is open, and still the same file. One system call. */
 bool fib_os_kept_ours(const struct fib_os_kept *kept);
-/* Close it if it is still ours. Not open afterwards. */
+/* Close it if it is still that file. It is not open afterwards. */
 void fib_os_kept_close(struct fib_os_kept *kept);
 
 #endif

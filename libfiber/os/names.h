@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names.h - looking up names. A leaf that returns the negative errno, like os.h. */
+/* names.h - look up names; returns the negative errno, as in os.h */
 #ifndef FIB_OS_NAMES_H
 #define FIB_OS_NAMES_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spin.h - a lock for a few instructions, held by carriers, threads and the service thread alike
+ * spin.h - a lock for a few instructions, held by carriers, threads and the service thread
  *
- * Nobody waits, allocates or makes a system call under one. The holder may still lose its CPU to the
- * system, so whoever spins for long lets others run.
+ * Code that holds one must not wait, allocate or make a system call. The holder may still be
+ * preempted, so a thread that spins for long yields its CPU.
  */
 #ifndef FIB_OS_SPIN_H
 #define FIB_OS_SPIN_H
@@ -14,7 +14,7 @@
 #include "base/compiler.h"
 #include "os/os.h"
 
-/* Wait until nobody holds it. Out of line: most locks are free. */
+/* Wait until the lock is free. Out of line: most locks are free. */
 void fib_spin_wait(_Atomic uint32_t *lock);
 
 static inline void fib_spin_lock(_Atomic uint32_t *lock)

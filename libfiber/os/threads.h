@@ -1,31 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.h - threads beside the carriers: made, watched and joined. Leaves that return the negative errno, like os.h. */
+/* threads.h - make, watch and join threads; functions return the negative errno, as in os.h */
 #ifndef FIB_OS_THREADS_H
 #define FIB_OS_THREADS_H
 
 #include <pthread.h>
 #include <stdint.h>
 
-/* Make a joinable thread on which the program's signals do not arrive; faults still do. 0, -EAGAIN, ... */
+/* Make a joinable thread that blocks the program's signals, except faults. 0, -EAGAIN, ... */
 int fib_os_thread_start(pthread_t *ret, void *(*fn)(void *), void *arg);
 
-/* Before the first pthread_cancel(3): glibc loads a library there, and ends the program where that fails, for want of a
- * descriptor for instance. 0, or -EAGAIN: not now. */
+/*
+ * Call before the first pthread_cancel(3): glibc loads a library there, and aborts if that fails,
+ * for instance for lack of a descriptor. 0, or -EAGAIN: not possible now.
+ */
 int fib_os_thread_may_end(void);
 
-/* Join a thread that has ended: 0 and *ret; -EBUSY while it runs, -EDEADLK for the caller itself, -EINVAL for one that
- * is detached or that somebody joins already. */
+/*
+ * Join a thread that has exited: 0 and *ret; -EBUSY: it runs; -EDEADLK: it is the caller; -EINVAL:
+ * it is detached, or another thread is joining it.
+ */
 int fib_os_thread_try_join(pthread_t thread, void **ret);
 
-/* The same, but wait for its end. A cancellation point: a caller that is ended in it leaves the thread joinable. */
+/*
+ * Join, waiting for the exit. A cancellation point: if the caller is cancelled, the thread stays
+ * joinable.
+ */
 int fib_os_thread_join(pthread_t thread, void **ret);
 
-/* A descriptor, close-on-exec, that is readable once the thread has ended; by then fib_os_thread_try_join() does
- * not say -EBUSY. -ESRCH when it has ended already; another error where there is no such thing. */
+/*
+ * Open a descriptor, close-on-exec, that is readable once the thread has exited;
+ * fib_os_thread_try_join() then does not return -EBUSY. -ESRCH: it has exited already; another
+ * error: not supported.
+ */
 int fib_os_thread_open(pthread_t thread);
 
-/* ns that thread tid of this process has run, or a negative errno: it has ended, or, 0, not begun. A system call. The
- * caller's own: fib_os_thread_cpu(). */
+/*
+ * CPU time of thread tid of this process in ns, or a negative errno: it has exited, or, with tid 0,
+ * not started. A system call. For the calling thread: fib_os_thread_cpu().
+ */
 int64_t fib_os_thread_cpu_of(uint32_t tid);
 
 #endif

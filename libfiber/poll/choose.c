@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choose.c - which poller a runtime gets
+ * choose.c - choose the poller of a runtime
  *
- * The first of the table that can be opened, unless the administrator names one. A name that nobody has is a
- * mistake, and a program that starts with another poller than it was measured with hides it: so it does not
- * start. A poller that this machine forbids is no mistake of anybody's: the next one serves, and the tools can say
- * why. Having run out of descriptors is no reason to try another, which would need some too.
+ * It is the first of the table that can be opened, unless the administrator names one. An unknown
+ * name is a mistake, and starting with another poller than the one that was measured would hide it:
+ * so the program does not start. A poller that the machine forbids is not a mistake: the next one
+ * is used, and the tools can say why. If descriptors have run out, no other poller is tried, since
+ * each needs some too.
  */
 #include "poll/choose.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* choose.h - which poller a runtime gets */
+/* choose.h - choose the poller of a runtime */
 #ifndef FIB_POLL_CHOOSE_H
 #define FIB_POLL_CHOOSE_H
 
@@ -7,19 +7,19 @@
 
 #include "poll/poller.h"
 
-/* A sentence: why it is not the poller that was wanted; empty when it is. */
+/* A sentence that says why the wanted poller is not used; empty if it is. */
 struct fib_poller_note {
 	char text[160];
 };
 
 /*
- * Open the poller that FIBER_POLLER names, or the first of the table that this machine has. Where the machine
- * forbids the wanted one the first of those that it has is opened, and *ret_note says why. 0; -EINVAL for a name that is
- * none, after a line on stderr; -EMFILE, -ENFILE, -ENOMEM.
+ * Open the poller that FIBER_POLLER names, or the first of the table that this machine has. If the
+ * machine forbids the wanted one, the first available is opened and *ret_note says why. 0; -EINVAL
+ * for an unknown name, after a line on stderr; -EMFILE, -ENFILE, -ENOMEM.
  */
 int fib_poller_choose(struct fib_poller **ret, struct fib_poller_note *ret_note);
 
-/* The same, out of n pollers in order of preference. wanted: the name, NULL or empty for none. */
+/* The same with n pollers in order of preference. wanted: the name; NULL or empty: none. */
 int fib_poller_choose_from(const struct fib_poller_ops *const pollers[], size_t n,
 			   const char *wanted, struct fib_poller **ret,
 			   struct fib_poller_note *ret_note);

@@ -2,9 +2,9 @@
 /*
  * epoll.c - the poller on epoll
  *
- * A descriptor is registered once, for both directions and edge-triggered; after that a wait costs no
+ * A descriptor is registered once, for both directions and edge-triggered. A wait then needs no
  * system call of its own. epoll_pwait2 takes nanoseconds, so a deadline is not rounded up to a
- * millisecond; where the kernel lacks it, epoll_wait with the time rounded up.
+ * millisecond. Without it epoll_wait is used, with the time rounded up.
  */
 #include "poll/poller.h"
 
@@ -74,7 +74,7 @@ static fib_noinline int watch(struct fib_poller *p, int fd, uint64_t token)
 	struct epoll *e = (struct epoll *)p;
 	struct epoll_event event = {.events = FIB_POLL_EDGES | EPOLLET, .data.u64 = token};
 
-	/* Whoever closes it behind our back, or puts another in its place, may do so between the two. */
+	/* The program may close fd, or replace it by another file, between the two calls. */
 	do {
 		if (epoll_ctl(e->fd, EPOLL_CTL_ADD, fd, &event) == 0)
 			return 0;

@@ -2,19 +2,20 @@
 /*
  * poll.c - the poller on poll(2), which every system has
  *
- * The reference: no descriptor of the kernel's watches the others, and each wait costs as much as there are
- * descriptors wanted. It knows no edges: what was told once is not asked for again until somebody wants it (set.c).
- * Whoever is about to park wants it, and since that asks for the state nothing that came meanwhile is missed.
+ * The reference implementation. The kernel keeps no state about the descriptors, and each wait
+ * costs time in proportion to their number. There are no edges: an event that was reported is not
+ * asked for again until a caller wants it (set.c). A fiber wants it right before it parks. Since
+ * poll(2) reports states, no event is missed.
  *
- * A thread in poll(2) does not see the set change. So whoever changes it while somebody waits makes an
- * eventfd readable, and the wait begins again. That also has the kernel let go of what was forgotten: poll(2)
- * holds a file open while it waits, and the other end of a connection would not hear of its end. What the
- * program closes behind our back while it is wanted stays open in that way until the next change; then it is
- * told as an error, and dropped.
+ * A thread in poll(2) does not see changes of the set. So a change makes an eventfd readable if a
+ * thread waits, and the wait starts again. This also makes the kernel release forgotten
+ * descriptors: poll(2) holds their files open while it waits, and the peer of a connection would
+ * not see the close. If the program itself closes a descriptor that is in the set, the file stays
+ * open until the next change; then an error is reported, and the descriptor is dropped.
  *
- * For a program that waits itself (`lend`) a thread, the lookout, waits for the same set and makes an
- * eventfd readable when something has come. It says so only if the set is still the one that it asked for: what a
- * wait has taken meanwhile is not told again.
+ * For a program that polls itself (`lend`), a thread, the lookout, waits for the same set. It makes
+ * an eventfd readable when an event has come, but only if the set has not changed since it asked,
+ * so that events already taken by a wait are not reported again.
  */
 #include "poll/poller.h"
 
@@ -36,23 +37,23 @@
 #include "poll/remaining.h"
 #include "poll/set.h"
 
-/* I set when opened · L under lock · W whoever waits · T the lookout · A any thread, atomic */
+/* I set when opened · L under lock · W the waiting thread · T the lookout · A any thread, atomic */
 struct poll {
 	struct fib_poller base; /* I */
 	pthread_mutex_t lock;
 	struct fib_poll_set set;	/* L */
-	bool waiting;			/* L: somebody is in poll(2) with what was the set */
+	bool waiting;			/* L: a thread is in poll(2) with a copy of the set */
 	struct fib_poll_question asked; /* W */
 	int changed_fd;			/* I: ends that poll(2) */
 	_Atomic uint32_t woken;		/* A: `wake` was called since the last wait (poll.woken) */
 
 	_Atomic uint32_t lent;		/* A: there is a lookout (poll.lent) */
-	_Atomic uint32_t ending;	/* A: it shall end */
+	_Atomic uint32_t ending;	/* A: it must exit */
 	pthread_t lookout;		/* I once lent */
 	pid_t owner;			/* I once lent: the process that it is a thread of */
 	struct fib_poll_question ahead; /* T */
 	int turn_fd;			/* I: ends its poll(2) */
-	bool reported; /* L: it has seen something that no wait has looked for since */
+	bool reported;			/* L: it has seen an event, and no wait has looked since */
 	int report_fd; /* I: readable as long as a wait would return. L clears, any thread sets */
 };
 
@@ -62,7 +63,7 @@ static void close_poller(struct fib_poller *base)
 	const int fds[] = {p->changed_fd, p->turn_fd, p->report_fd};
 	size_t i;
 
-	/* A forked child has no such thread, only its memory. */
+	/* A forked child has the memory but not the thread. */
 	if (fib_load_acquire(&p->lent) && p->owner == getpid()) {
 		fib_store_release(&p->ending, 1); /* label: poll.ending */
 		fib_os_event_set(p->turn_fd);
@@ -113,7 +114,7 @@ static int open_poller(struct fib_poller **ret)
 	return 0;
 }
 
-/* Under the lock: the set is another one than those in poll(2) know. */
+/* Under the lock: the set now differs from what threads in poll(2) have. */
 static void changed(struct poll *p)
 {
 	if (p->waiting)
@@ -167,14 +168,14 @@ static int poll_until(struct fib_poll_question *q, int64_t deadline)
 	return n < 0 ? -errno : n;
 }
 
-/* The lookout sees anew; who was woken and has not heard of it yet still is. */
+/* Restart the lookout. A wake-up that was not handled yet stays pending. */
 static void untell(struct poll *p)
 {
 	if (!fib_load_acquire(&p->lent))
 		return;
 	p->reported = false;
 	fib_os_event_clear(p->report_fd);
-	/* pairs: poll.woken -- either we see that he was woken, or what he writes comes after. */
+	/* pairs: poll.woken -- either this sees the wake-up, or the waker writes afterwards. */
 	fib_fence_seq();
 	if (fib_load(&p->woken))
 		fib_os_event_set(p->report_fd);
@@ -198,7 +199,7 @@ static fib_noinline int wait_poller(struct fib_poller *base, struct fib_poll_eve
 		p->waiting = false;
 		if (n > 0 && p->asked.fds[0].revents)
 			fib_os_event_clear(p->changed_fd);
-		/* pairs: poll.woken -- what was done before we were woken is visible. */
+		/* pairs: poll.woken -- what the waker did before is visible. */
 		woken = fib_swap_seq(&p->woken, 0);
 		if (n > 0)
 			kept = fib_poll_set_report(&p->set, &p->asked, events, max);
@@ -231,7 +232,7 @@ static void *look_out(void *arg)
 	while (!fib_load_acquire(&p->ending)) { /* pairs: poll.ending */
 		pthread_mutex_lock(&p->lock);
 		fib_poll_set_copy(&p->set, q, p->turn_fd);
-		/* As long as it stands told nobody needs to hear more. */
+		/* Once it has reported, further events need no report. */
 		if (p->reported)
 			q->n = 1;
 		pthread_mutex_unlock(&p->lock);
@@ -257,8 +258,10 @@ static int lend(struct fib_poller *base)
 	int rc;
 
 	p->owner = getpid();
-	/* label: poll.lent -- whoever wakes us from now on, or changes the set, says so there too. Who woke us before
-	 * stands in `woken`. */
+	/*
+	 * label: poll.lent -- a wake-up or change of the set after this also notifies the lookout.
+	 * An earlier wake-up is recorded in `woken`.
+	 */
 	fib_store_seq(&p->lent, 1);
 	rc = fib_os_thread_start(&p->lookout, look_out, p);
 	if (rc < 0) {

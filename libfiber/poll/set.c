@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * set.c - what poll(2) is asked for, and by whom
+ * set.c - the set of events that poll(2) is asked for
  *
- * poll(2) tells a state and not a change: what is ready it would tell for ever. The rule: what was told
- * is not asked for again before somebody asks anew. A hang-up and an error cannot be left out of a question; a
- * descriptor that has one is left out altogether.
+ * poll(2) reports states and not changes: it would report a ready descriptor for ever. The rule: an
+ * event that was reported is not asked for again until a caller wants it. poll(2) always reports
+ * hang-ups and errors; a descriptor that has one is removed from the set.
  *
- * The set changes while somebody is in poll(2) with a copy of it. What that says of a descriptor that
- * was asked for anew in the meantime may be said of an earlier one under the same number: it does not count, since the
- * question is put again anyway.
+ * The set may change while a thread is in poll(2) with a copy of it. If a descriptor was wanted
+ * again meanwhile, the answer may be about an earlier file with the same number. It is ignored,
+ * since the next poll(2) asks again.
  */
 #include "poll/set.h"
 
@@ -24,7 +24,7 @@
 
 struct fib_poll_entry {
 	uint64_t token;
-	uint64_t asked_at; /* the version of the set in which it was asked for last */
+	uint64_t asked_at; /* the version of the set when it was last asked for */
 	unsigned at;	   /* its place in fds, or NOT_ASKED */
 };
 
@@ -54,7 +54,10 @@ void fib_poll_question_close(struct fib_poll_question *q)
 	free(q->fds);
 }
 
-/* Have room for more than n things of size bytes; what is new is zero. The array, or NULL and it is as it was. */
+/*
+ * Make room for more than n elements of size bytes; new ones are zero. NULL: failed, the array is
+ * unchanged.
+ */
 static void *grow(void *array, unsigned *room, unsigned n, size_t size)
 {
 	unsigned more = *room ? *room : ROOM;
@@ -93,7 +96,7 @@ int fib_poll_set_ask(struct fib_poll_set *set, int fd, uint64_t token, short eve
 	return 0;
 }
 
-/* The last one takes its place. */
+/* Remove e from fds; the last one takes its place. */
 static void leave_out(struct fib_poll_set *set, struct fib_poll_entry *e)
 {
 	const unsigned at = e->at;
@@ -114,7 +117,7 @@ bool fib_poll_set_drop(struct fib_poll_set *set, int fd)
 	return true;
 }
 
-/* Without memory for all, as many as there is room for: the rest has its turn when some of those were told. */
+/* If memory is short, copy as many as fit: the others follow when some of these were reported. */
 void fib_poll_set_copy(struct fib_poll_set *set, struct fib_poll_question *q, int own_fd)
 {
 	struct pollfd *bigger = NULL;
@@ -129,8 +132,10 @@ void fib_poll_set_copy(struct fib_poll_set *set, struct fib_poll_question *q, in
 	q->version = set->version;
 }
 
-/* The plain names, for whoever knows no others. Whoever waits for a descriptor that was closed behind our back
- * shall try, and hear of it. */
+/*
+ * Add the plain names of the events, for callers that test only these. A waiter for a descriptor
+ * that the program closed is woken too: it tries and gets the error.
+ */
 static short plain(short events)
 {
 	if (events & (POLLRDNORM | POLLRDBAND))

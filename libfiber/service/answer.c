@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answer.c - the frames that the answers to several commands share
+ * answer.c - the frames that several commands send
  *
- * A reader needs three things besides the fibers: who we are, how our records are laid out, and which
- * files are mapped where, so that it can name addresses. The maps are read (maps.c) into
- * the frame, a piece at a time: a program with tens of thousands of mappings has megabytes of them.
+ * Besides the fibers a reader needs the identity of the process, the layout of the records, and the
+ * mapped files, to name addresses. The mappings are read (maps.c) into the frame in pieces: a
+ * program with tens of thousands of mappings has megabytes of them.
  */
 #include "service/answer.h"
 
@@ -18,7 +18,7 @@
 #include "service/maps.h"
 #include "watch/tick.h"
 
-#define MAPS_PIECE 512u /* bytes: some five lines, each a microsecond or two of the kernel's */
+#define MAPS_PIECE 512u /* bytes: about five lines; each takes the kernel 1-2 us */
 
 static struct {
 	char name[sizeof(((struct fib_wire_process *)0)->name)];
@@ -61,7 +61,7 @@ void fib_answer_process(struct fib_peer *peer, int64_t now)
 	fib_peer_frame(peer, FIB_WIRE_PROCESS, &p, sizeof p);
 }
 
-/* The counters in it are set by others while we copy. */
+/* Other threads change the counters in it during the copy. */
 fib_unwatched static void copy_layout(struct fib_layout *to)
 {
 	const volatile unsigned char *from = (const volatile void *)&fiber_registry;
@@ -100,7 +100,7 @@ void fib_answer_end(struct fib_peer *peer)
 	fib_peer_frame(peer, FIB_WIRE_END, &peer->cursor.end, sizeof peer->cursor.end);
 }
 
-/* A piece. True when there is no more. */
+/* Append a piece. True: there is no more. */
 static bool answer_maps(struct fib_peer *peer, int64_t now)
 {
 	struct fib_cursor *c = &peer->cursor;
@@ -120,7 +120,7 @@ static bool answer_maps(struct fib_peer *peer, int64_t now)
 	fib_peer_frame_drop(peer);
 	if (n == -EAGAIN)
 		return false;
-	/* In a sandbox without /proc the reader has to look for itself. */
+	/* In a sandbox without /proc the reader must look itself. */
 	fib_maps_leave(peer);
 	return true;
 }

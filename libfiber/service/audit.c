@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.c - a ring of what was changed from outside: the service thread's, so there is nothing to lock. */
+/*
+ * audit.c - a ring of changes made from outside; only the service thread uses it, so it has no lock
+ */
 #include "service/audit.h"
 
 #include "os/os.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_act.c - cancelling a fiber, or waking one that is parked, by its number
+ * cmd_act.c - cancel a fiber, or wake one that is parked, by its id
  *
- * The record is found in pieces, like that of a fiber that is shown. Then the fiber is acted on in one step, which does
- * nothing when the record is another fiber's by then (wait/by_id.c). Whatever comes of it is in the audit ring.
+ * The record is searched in pieces, as for a fiber that is shown. Then the fiber is acted on in one
+ * step, which has no effect if the record belongs to another fiber by then (wait/by_id.c). The
+ * result goes to the audit ring.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -69,7 +70,7 @@ static void refuse(struct fib_peer *peer, const struct fib_row *row, int rc)
 			       c->id);
 }
 
-/* The fiber was seen in record index a moment ago. */
+/* The fiber was just seen in record `index`. */
 static void act(struct fib_peer *peer, uint64_t index, const struct fib_row *row)
 {
 	const struct fib_cursor *c = &peer->cursor;

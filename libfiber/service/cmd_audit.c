@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_audit.c - what was changed from outside, and by whom: the whole ring at once. */
+/* cmd_audit.c - send the log of changes made from outside: the whole ring at once */
 #include <string.h>
 
 #include "service/answer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_carriers.c - the runtimes, how each waits for descriptors, and what its carriers do; some carriers a step. */
+/* cmd_carriers.c - send the runtimes, their pollers and their carriers; some carriers a step */
 #include <string.h>
 
 #include "os/os.h"
@@ -17,7 +17,7 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	return true;
 }
 
-/* c->next is the last runtime whose carriers have all been told; of the one after it c->counted have. */
+/* c->next: the last runtime whose carriers were all sent; of the next one c->counted were sent. */
 static bool step(struct fib_peer *peer, int64_t now)
 {
 	struct fib_wire_carrier carriers[FIB_STATS_CARRIERS];
@@ -32,7 +32,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 		fib_answer_end(peer);
 		return true;
 	}
-	/* The other one has gone meanwhile. */
+	/* That runtime has finished meanwhile. */
 	if (c->counted && runtime.serial != c->id) {
 		c->counted = 0;
 		return false;

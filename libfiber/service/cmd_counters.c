@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_counters.c - numbers about the process as a whole, for whoever watches many. */
+/* cmd_counters.c - send counters of the whole process, for monitoring */
 #include "base/compiler.h"
 #include "core/registry.h"
 #include "os/os.h"
@@ -11,7 +11,7 @@
 #include "watch/longrun.h"
 #include "watch/tick.h"
 
-#define PIECE 256u /* records, some tens of ns each where they are in no cache */
+#define PIECE 256u /* records; some tens of ns each if they are in no cache */
 
 enum { STAGE_FIBERS, STAGE_MEMORY, STAGE_END };
 
@@ -62,7 +62,7 @@ static void finish(struct fib_peer *peer, int64_t now)
 	fib_answer_end(peer);
 }
 
-/* Some more. True when all have been counted. */
+/* Count some more. True: all have been counted. */
 static bool count_fibers(struct fib_cursor *c)
 {
 	uint64_t n = c->committed - c->next;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_events.c - what was recorded of fibers that keep others waiting
+ * cmd_events.c - send the recorded events of fibers that delay others
  *
- * Two rings with events that carry a stack: the pinned waits of each runtime, which carriers write, and the long runs of the
- * process, which this thread writes itself. Who follows one asks again and again for what is newer; only the first
- * time it needs to hear what process this is and which files it has mapped.
+ * Two rings hold events with a stack: the pinned waits of each runtime, written by carriers, and
+ * the long runs of the process, written by the service thread. A client that follows a ring asks
+ * repeatedly for newer events. Only the first answer says which process this is and which files it
+ * has mapped.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -19,18 +20,18 @@
 #include "watch/longrun.h"
 #include "watch/tick.h"
 
-#define PIECE 4	   /* events a piece */
-#define TRIES 1000 /* pieces that wait for one event that is being written */
+#define PIECE 4	   /* events in one piece */
+#define TRIES 1000 /* pieces to wait for one event that is being written */
 
 _Static_assert((int)FIB_WIRE_DOING_WAITS == (int)FIB_LONGRUN_WAITS, "the same numbers");
 _Static_assert((int)FIB_WIRE_LACK_MEMORY == (int)FIB_LONGRUN_MEMORY, "the same numbers");
 
-/* What the fields of a cursor are here, once the preface has been told. */
+/* What the fields of a cursor mean here, after the preface. */
 #define AT_RUNTIME(c) ((c)->next)	   /* its serial */
-#define AT_SLOT(c)    ((c)->object.row.id) /* slots passed of its ring; of long runs, the number */
+#define AT_SLOT(c)    ((c)->object.row.id) /* slots passed in its ring; for long runs, the number */
 #define TRIED(c)      ((c)->object.row.seq)
-#define ENTERED(c)    ((c)->object.row.parent)	 /* the serial of the ring that it is in */
-#define OLDEST(c)     ((c)->object.row.switches) /* the slot of that ring that it began with */
+#define ENTERED(c)    ((c)->object.row.parent)	 /* the serial of the current ring */
+#define OLDEST(c)     ((c)->object.row.switches) /* the slot of that ring where reading began */
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
@@ -138,7 +139,7 @@ static void append_wait(struct fib_peer *peer, const struct fib_pinned_event *e,
 		.stack_all = e->stack_all,
 	};
 
-	/* A frame that waits is on some stack. */
+	/* The frame of a waiting fiber is on some stack. */
 	if (!e->stack_all && fib_arch_recipe != FIB_RECIPE_NONE)
 		event.flags |= FIB_WIRE_EVENT_ASTRAY;
 	if (fib_arch_recipe == FIB_RECIPE_NONE) {
@@ -154,8 +155,10 @@ struct piece {
 	int64_t now;
 };
 
-/* The ring of the next runtime, from the oldest event on that it has: once it is full, that is the one to be written over
- * next. What is written meanwhile may come where an older one was. */
+/*
+ * Start the ring of the next runtime at its oldest event. In a full ring that is the one
+ * overwritten next. Events written meanwhile may replace older ones.
+ */
 static void enter(struct fib_cursor *c, struct fib_sched *s)
 {
 	const uint64_t recorded = fib_load(&s->pinned.recorded);
@@ -165,7 +168,7 @@ static void enter(struct fib_cursor *c, struct fib_sched *s)
 	OLDEST(c) = recorded > FIB_PINNED_EVENTS ? recorded % FIB_PINNED_EVENTS : 0;
 }
 
-/* Some slots of one runtime's ring. */
+/* Read some slots of one runtime's ring. */
 static void look_into(struct fib_sched *s, void *arg)
 {
 	const struct piece *piece = arg;

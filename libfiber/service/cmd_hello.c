@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_hello.c - who is there: the line that a list of processes shows. */
+/* cmd_hello.c - identify the process: one line in a list of processes */
 #include "service/answer.h"
 #include "service/command.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_list.c - every fiber, without its stack. */
+/* cmd_list.c - send every fiber, without stacks */
 #include <string.h>
 
 #include "service/answer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_policy.c - the pinned-blocking policy: read, or changed and read back. */
+/* cmd_policy.c - read the pinned-blocking policy, or change it and read it back */
 #include <errno.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_record.c - the flight recorder: switched on, read, switched off
+ * cmd_record.c - the flight recorder: start, read, stop
  *
- * A reading goes through the rings of all runtimes once, some events a piece, and takes from each no more than it holds: a carrier
- * that writes faster than we read does not keep us for ever.
+ * One read goes through the rings of all runtimes once, some events a piece. It takes from each
+ * ring no more than the ring holds, so that a carrier that writes faster than the client reads
+ * cannot prolong it without end.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,10 +19,10 @@
 
 #define PIECE 1024u /* events */
 
-/* What the fields of a cursor are here. */
-#define AT_RUNTIME(c) ((c)->next)    /* the serial of the one that is read */
-#define AT_RING(c)    ((c)->counted) /* of it */
-#define TAKEN(c)      ((c)->fibers)  /* events of that ring, in this reading */
+/* What the fields of a cursor mean here. */
+#define AT_RUNTIME(c) ((c)->next)    /* the serial of the runtime being read */
+#define AT_RING(c)    ((c)->counted) /* the ring in that runtime */
+#define TAKEN(c)      ((c)->fibers)  /* events taken from that ring in this read */
 #define READING(c)    ((c)->stage)
 
 static const char *why(int rc)
@@ -89,26 +90,26 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	return true;
 }
 
-/* The next ring begins. */
+/* Go to the next ring. */
 static void go_on(struct fib_cursor *c)
 {
 	AT_RING(c)++;
 	TAKEN(c) = 0;
 }
 
-/* A piece of one ring of the runtime. */
+/* Read a piece of one ring of the runtime. */
 static void read_ring(struct fib_sched *s, void *arg)
 {
 	struct fib_peer *peer = arg;
 	struct fib_cursor *c = &peer->cursor;
 	struct fib_recorder *r = fib_recorder_of(s);
 	struct fib_wire_recorded head = {.event_size = sizeof(struct fib_event)};
-	static struct fib_event piece[PIECE]; /* the service thread's */
+	static struct fib_event piece[PIECE]; /* used by the service thread only */
 	struct fib_event_ring *ring;
 	size_t room;
 	char *at;
 
-	if (s->serial != AT_RUNTIME(c)) { /* the one before has been read */
+	if (s->serial != AT_RUNTIME(c)) { /* the previous runtime is done */
 		AT_RUNTIME(c) = s->serial;
 		AT_RING(c) = 0;
 		TAKEN(c) = 0;
@@ -156,5 +157,5 @@ const struct fib_command fib_cmd_record = {
 	.least = sizeof(struct fib_wire_record),
 	.begin = begin,
 	.step = step,
-	.granted = true, /* who does not keep up with the events loses them */
+	.granted = true, /* a client that is too slow loses events */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_show.c - one fiber, without its stack. */
+/* cmd_show.c - send one fiber, without its stack */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_stack.c - fibers with their registers and the bytes of their stacks
+ * cmd_stack.c - send fibers with their registers and the bytes of their stacks
  *
- * We do not unwind: whoever asks does, with the program's files and as much time as it likes.
+ * The library does not unwind. The tools do, with the program's files and without a time limit.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +14,12 @@
 #include "service/kept.h"
 #include "service/walk.h"
 
-/* A piece ends with the stack that passes this, so that it stays short whatever the stacks are. */
+/* A piece ends with the stack that passes this many bytes, so that pieces stay short. */
 #define PIECE (16u << 10)
-/* And with this many fibers: each takes two system calls for its stack, mostly two more for its object, 3 us each time where nothing
- * of them is in a cache. */
+/*
+ * A piece has at most so many fibers. Each takes two system calls for its stack, usually two more
+ * for its object: 3 us each if the data is in no cache.
+ */
 #define FIBERS	     8
 #define BRIEF_FIBERS 1
 
@@ -32,13 +34,15 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	return true;
 }
 
-/* Most fibers have no labels, and the room for them would be an eighth of what a million fibers come to. */
+/*
+ * Most fibers have no labels, and their room would be an eighth of the answer for a million fibers.
+ */
 static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 {
 	return fib_walk_row_size(row->labels ? c->wanted : c->wanted & ~FIB_WIRE_WANT_LABELS);
 }
 
-/* Between which two moments it was copied: whoever has a recording of the fiber finds the wait that it was in. */
+/* Store the times before and after the copy: with a recording, they identify the fiber's wait. */
 static void note_time(const struct fib_cursor *c, int64_t began, struct fib_wire_stack *head)
 {
 	const int64_t took = (fib_os_now() - began) / 1000 + 1;
@@ -48,7 +52,7 @@ static void note_time(const struct fib_cursor *c, int64_t began, struct fib_wire
 		       << FIB_WIRE_STACK_TOOK;
 }
 
-/* Append the fiber in record index. False when it has ended. */
+/* Append the fiber in record `index`. False: it has exited. */
 static bool append(struct fib_peer *peer, uint64_t index)
 {
 	const int64_t began = fib_os_now();
@@ -70,7 +74,7 @@ static bool append(struct fib_peer *peer, uint64_t index)
 	}
 	rc = fib_sample_details(&row, &c->object, c->wanted);
 	fib_answer_refused(peer, rc, "mincore", "how deep each stack has been");
-	/* The stack is of the row's moment. What was read since may be of another. */
+	/* The stack is of the row's moment. What was read later may not be. */
 	if (!fib_sample_current(&row)) {
 		fib_sample_forget_object(&row);
 		rc = 0;

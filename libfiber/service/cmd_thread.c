@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_thread.c - where a plain thread sleeps, and the bytes of its stack
+ * cmd_thread.c - send where a plain thread sleeps, and the bytes of its stack
  *
- * A thread that holds what fibers wait for is no fiber: it has no record, and nobody has saved its registers. While it sleeps in
- * the system the kernel says where its stack is, and nobody changes that; so it is copied between two looks, and counts when
- * the thread has slept in the same place both times and got no CPU in between. One that runs would have to be stopped, and
+ * A thread that holds what fibers wait for has no record, and its registers are saved nowhere.
+ * While it sleeps in the system, the kernel reports its stack pointer, and its stack does not
+ * change. So the stack is copied between two looks. The copy counts if the thread slept in the same
+ * place both times and got no CPU time in between. A thread that runs would have to be stopped, and
  * is left alone.
  *
- * Where a stack of the system's ends is not known here. What is copied ends where memory does, or after enough of it.
+ * The end of such a stack is not known here. The copy ends at unmapped memory, or at its maximum
+ * size.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +25,7 @@
 #define TRIES 8
 #define PIECE (16u << 10)
 
-/* What a field of a cursor is here. */
+/* What a field of a cursor means here. */
 #define TRIED(c) ((c)->stage)
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
@@ -36,7 +38,7 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	return true;
 }
 
-/* As much as there is in a row, most bytes of it. How many. */
+/* Copy up to `most` bytes, as far as memory is mapped. Returns the number of bytes. */
 static uint32_t copy(uint64_t from, unsigned char *to, uint32_t most)
 {
 	const uint32_t page = (uint32_t)fib_os_page_size();
@@ -52,7 +54,7 @@ static uint32_t copy(uint64_t from, unsigned char *to, uint32_t most)
 		else if (piece < PIECE)
 			break;
 		else
-			piece = 0; /* from here on by pages */
+			piece = 0; /* from here on page by page */
 	}
 	return done;
 }
@@ -62,7 +64,7 @@ static bool same(const struct fib_sleeper_place *a, const struct fib_sleeper_pla
 	return a->call == b->call && a->sp == b->sp && a->pc == b->pc;
 }
 
-/* What there is to say about a thread that has no place. */
+/* The state to report for a thread whose place is unknown. */
 static enum fib_wire_thread_state nowhere(int rc)
 {
 	if (rc == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_watchdog.c - how long a fiber may hold its carrier: read, or changed and read back. */
+/* cmd_watchdog.c - read the time limit of long runs, or change it and read it back */
 #include <errno.h>
 #include <string.h>
 

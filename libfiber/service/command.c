@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c - the table of commands. */
+/* command.c - the table of commands */
 #include "service/command.h"
 
 static const struct fib_command *const commands[] = {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control_socket.c - making the control socket
+ * control_socket.c - create the control socket
  *
- * Who can connect can read every fiber's stack, so the socket must be ours from its first moment. /tmp is
- * everybody's: another user may have put a folder, or a link to one, where we look for ours. So the
- * folder must be a real directory, owned by us, closed to others, or we do without. The socket is bound under a
- * name that nobody asks for, made private, and only then gets its real name: whoever finds it can
- * use it.
+ * A client can read every fiber's stack, so the socket must be private from its first moment. /tmp
+ * is writable for all users: another user may have put a folder there, or a link to one. So the
+ * folder must be a real directory, owned by this user and closed to others; otherwise there is no
+ * control socket. The socket is bound under a draft name, made private, and then renamed. So it is
+ * usable as soon as it has its name.
  *
- * A program that was killed leaves its socket. That no process listens is proved by a refused connection alone: a container may
- * share the folder and not the process ids. But a connection wakes the program, and there may be many in the folder. So
- * a socket is tried only when the process of its name is gone, or is not the one that made it (fib_wire_mark()). A draft
- * is different: its program does not listen at once. It is removed when it is old.
+ * A killed program leaves its socket. Only a refused connection proves that no process listens: a
+ * container may share the folder and not the process ids. But a connection wakes the program, and
+ * the folder may hold many sockets. So a socket is only probed if the process in its name does not
+ * exist, or did not make it (fib_wire_mark()). A draft does not listen at first, so it is removed
+ * only when it is old.
  */
 #include "service/control_socket.h"
 
@@ -27,7 +28,7 @@
 
 #define WITHOUT	  "going on without a control socket"
 #define BACKLOG	  16
-#define DRAFT_AGE 60 /* s; a program needs no such time from bind() to rename() */
+#define DRAFT_AGE 60 /* s; bind() to rename() takes far less */
 
 static int refuse(const char *path, const char *why, int rc)
 {
@@ -65,7 +66,9 @@ struct tidying {
 	const char *folder;
 };
 
-/* "<pid>.sock", or ".<pid>" of one that died before it was ready. 0: neither. */
+/*
+ * The pid in "<pid>.sock", or in the draft name ".<pid>" of a program that died early. 0: neither.
+ */
 static pid_t pid_of(const char *name)
 {
 	const char *digits = name[0] == '.' ? name + 1 : name;
@@ -80,7 +83,7 @@ static pid_t pid_of(const char *name)
 	return (pid_t)pid;
 }
 
-/* Whether the process with the id that is in its name seems to have made it. */
+/* Whether the process in the file's name seems to have made it. */
 static bool has_maker(pid_t pid, const struct fib_os_entry *entry)
 {
 	uint64_t started;
@@ -103,13 +106,13 @@ static void remove_if_stale(void *arg, const char *name)
 	if (fib_os_look(path, &before) < 0 || (name[0] == '.' && before.age < DRAFT_AGE) ||
 	    has_maker(pid, &before) || fib_os_local_probe(path) != -ECONNREFUSED)
 		return;
-	/* A program that starts now may have put its own there. */
+	/* Meanwhile a program that starts may have put its own socket there. */
 	if (fib_os_look(path, &after) == 0 && after.device == before.device &&
 	    after.inode == before.inode)
 		fib_os_unlink(path);
 }
 
-/* Make room at path: whatever is there must be a socket on which nobody listens. */
+/* Make sure that path is free, or holds a socket without a listener. */
 static int clear_path(const char *path)
 {
 	int rc = fib_os_local_probe(path);
@@ -131,7 +134,7 @@ static int clear_path(const char *path)
 	return 0; /* rename() replaces it */
 }
 
-/* Listen under the draft's name; one left by a process that had our number is replaced. */
+/* Listen under the draft name. Replaces one left by a process that had the same pid. */
 static int listen_at(const char *draft)
 {
 	int fd = fib_os_local_listen(draft, BACKLOG);
@@ -142,7 +145,10 @@ static int listen_at(const char *draft)
 	return fib_os_local_listen(draft, BACKLOG);
 }
 
-/* Without the mark the tools know less about what is left of us. */
+/*
+ * Mark the file with the start time of this process. Without it the tools know less of a stale
+ * socket.
+ */
 static void mark(const char *draft)
 {
 	uint64_t started;
@@ -211,7 +217,7 @@ void fib_control_socket_shut(struct fib_control_socket *control_socket, const ch
 	control_socket->shut = true;
 }
 
-/* Whether the one who has connected may ask; else it hears why not, and fd is closed. */
+/* Whether the client is authorized. If not, it gets the reason and fd is closed. */
 static bool check_visitor(int fd, struct fib_os_who *ret)
 {
 	const int rc = fib_os_local_who(fd, ret);
@@ -232,7 +238,10 @@ int fib_control_socket_accept(struct fib_control_socket *control_socket, struct 
 
 	if (fd >= 0)
 		return check_visitor(fd, ret) ? fd : -EAGAIN;
-	/* A sandbox is never lifted. Who connects learns at once that nobody listens, and does not wait for an answer in vain. */
+	/*
+	 * A sandbox is never lifted. With the socket closed clients fail at once and do not wait in
+	 * vain.
+	 */
 	if (!fib_os_is_refusal(fd))
 		return fd;
 	fib_control_socket_shut(control_socket, "accept4");

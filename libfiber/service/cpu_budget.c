@@ -1,46 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu_budget.c - how much CPU time answers may take from the program
+ * cpu_budget.c - limit the CPU time that answers take from the program
  *
- * Where every CPU has a carrier to run, answering takes the CPU from one of them, and from the fiber that it was about to
- * run. So it is done in stints that are shorter than a fiber notices, each when the service thread has got up for its tick: but
- * for a connection or a request that comes, no carrier is interrupted more often because somebody looks.
+ * If every CPU has a carrier to run, answering takes the CPU from a carrier and its fiber. So
+ * answers are made in stints that are too short for a fiber to notice, each after a tick, when the
+ * service thread is awake anyway. Only a new connection or request interrupts a carrier more often.
  *
- * And there is an allowance, a token bucket: a share of the time may go into answers, what has not been used of it is saved up to a
- * limit and lets the next answer come soon, but whoever asks without end, or for millions, gets no more than the share. Reading a
- * recording is granted: whoever began it has chosen what it costs, and what is not read in time is lost. It is done in stints
- * too, with short pauses. And what is long for once, such as making the rings of a recording, or all that a sanitizer does
- * beside it, is no debt for minutes: who asks has a limit to his patience.
+ * A token bucket limits the total: a share of the time may go into answers. Unused time is saved up
+ * to a limit, so that the next answer comes soon. A client that asks without end, or for millions
+ * of fibers, gets only the share. A single long operation, such as making the rings of a recording,
+ * or what a sanitizer adds to it, is charged at most TURN, so that it does not block a client for
+ * minutes.
  *
- * While a CPU is free nobody pays: the program has fewer carriers awake than CPUs, or they do not use them, as those of a
- * server that hangs, each in a system call. Whether they do is what the process has used without this thread. While
- * this thread has their only CPU for itself they use none, so that is looked at over a time in which they would
- * have had their turn. Who asks after a rest finds nothing that tells of now, and is answered as if they did.
+ * Reading a recording is granted: the user who started it has chosen its cost, and data that is not
+ * read in time is lost. It is done in stints too, with short pauses.
+ *
+ * While a CPU is free there is no limit: the program has fewer carriers awake than CPUs, or the
+ * carriers do not use them (a server that hangs, each carrier in a system call). Whether they do is
+ * measured: CPU time of the process minus that of this thread. The measurement covers a time in
+ * which carriers would have been scheduled, because they use nothing while this thread runs on
+ * their only CPU. After a long rest the last measurement is out of date, and the carriers are
+ * assumed to be busy.
  */
 #include "service/cpu_budget.h"
 
 #include "os/os.h"
 #include "watch/tick.h"
 
-#define STINT \
-	INT64_C(4000) /* ns of answering after which there is a pause: mostly one turn of one peer */
-#define BESIDE \
-	INT64_C(6000) /* ns that a stint takes beside what is measured of it: clocks, a poll, what it finds in no cache */
-#define PAUSE INT64_C(200000)	/* ns until the next, at least */
-#define SHARE 200		/* one in so many ns may be spent on answers */
-#define TURN  INT64_C(500000)	/* ns that a turn is charged at most */
-#define MOST  INT64_C(8000000)	/* ns that can be saved up */
-#define LOOK  INT64_C(10000000) /* ns over which the use of the CPUs is looked at */
-#define STALE (4 * LOOK)	/* ns after which it tells nothing */
-#define USED \
-	16 /* carriers that run get at least one in so many ns, also where other programs want the CPUs */
+/*
+ * ns, except SHARE and USED. STINT: answering time after which there is a pause, mostly one turn of
+ * one peer. BESIDE: what a stint costs and is not measured: clocks, a poll, cache misses. USED: a
+ * running carrier gets at least one in so many ns, even if other programs want the CPUs.
+ */
+#define STINT  INT64_C(4000)
+#define BESIDE INT64_C(6000)
+#define PAUSE  INT64_C(200000)	 /* from one stint to the next, at least */
+#define SHARE  200		 /* one in so many ns may be spent on answers */
+#define TURN   INT64_C(500000)	 /* the most that one turn is charged */
+#define MOST   INT64_C(8000000)	 /* the most that can be saved up */
+#define LOOK   INT64_C(10000000) /* the time over which the use of the CPUs is measured */
+#define STALE  (4 * LOOK)	 /* a measurement older than this is out of date */
+#define USED   16
 
 static void look(struct fib_cpu_budget *a, int64_t now)
 {
 	int64_t process = fib_os_process_cpu(), own = fib_os_thread_cpu();
 	int64_t carriers = process - a->process_cpu - (own - a->own_cpu);
 
-	/* Where a sandbox does not let us know, they might be busy. */
+	/* If a sandbox refuses the calls, assume that they are busy. */
 	a->busy = process < 0 || own < 0 || carriers > (now - a->looked_at) / USED;
 	a->looked_at = now;
 	a->process_cpu = process;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept.c - what the service thread opens at start and keeps
+ * kept.c - files and a pipe that the service thread keeps open from its start
  *
- * A program may forbid itself system calls once it has started, with seccomp(2), and be killed at the first that is not allowed. So
- * what answers need is opened before: a pipe to copy memory through, and the files of /proc about this process. Answers then read
- * and write what is open. The list of calls that are left is in libfiber(7); tests/cli/test_sandbox.c holds it against the program.
+ * A program may forbid itself system calls with seccomp(2) once it has started, and be killed at
+ * the first that is not allowed. So what answers need is opened before: a pipe to copy memory
+ * through, and the files of /proc about this process. Answers then only read and write these.
+ * libfiber(7) lists the calls that are left; tests/cli/test_sandbox.c compares that list with the
+ * program.
  *
- * A program may also close every descriptor that it finds, and open files under their numbers. So a kept file is looked at again in
- * each answer before it is used (os/kept.h). One that is ours no more is forgotten, and opened anew.
+ * A program may also close every descriptor it finds and reuse the numbers. So a kept file is
+ * checked before its first use in each answer (os/kept.h). One that belongs to the program now is
+ * dropped and opened again.
  *
- * One pipe does for all answers: a copy goes in and comes out again in one call, and only the service thread makes any.
+ * One pipe serves all answers: a copy is written and read back in one call, and only the service
+ * thread does so.
  */
 #include "service/kept.h"
 
@@ -20,12 +24,12 @@
 
 enum state { UNTRIED, TRUSTED, UNSEEN, REFUSED };
 
-/* T: the service thread, while it runs */
+/* T: the service thread only, while it runs */
 static struct {
 	const char *path;
 	struct fib_os_kept file;
 	enum state state;
-	int rc; /* why it was REFUSED */
+	int rc; /* why, if REFUSED */
 } files[FIB_KEPT_FILES] = {
 	[FIB_KEPT_MAPS] = {.path = "/proc/self/maps", .file = {-1, 0}},
 	[FIB_KEPT_STATM] = {.path = "/proc/self/statm", .file = {-1, 0}},
@@ -34,7 +38,7 @@ static struct {
 
 static struct {
 	struct fib_os_pipe pipe;
-	bool seen; /* since this request began */
+	bool seen; /* checked since this request began */
 } copies = {.pipe = {{-1, -1}, 0}};
 
 static void open_file(enum fib_kept_file which)
@@ -47,7 +51,10 @@ int fib_kept_file(enum fib_kept_file which)
 {
 	if (files[which].state == UNSEEN && fib_os_kept_ours(&files[which].file))
 		files[which].state = TRUSTED;
-	/* What the page map says can be had in another way, and making up for its loss is not worth the time. */
+	/*
+	 * There is another way to get what the page map says; opening it again is not worth the
+	 * time.
+	 */
 	if (which == FIB_KEPT_PAGEMAP && files[which].state != TRUSTED)
 		return -ENOENT;
 	if (files[which].state == UNTRIED || files[which].state == UNSEEN)

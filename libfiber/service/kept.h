@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept.h - what the service thread opens at start and keeps
+ * kept.h - files and a pipe that the service thread keeps open from its start
  *
- * See kept.c. The service thread's, but for _open and _close, which are called while it does not run.
+ * See kept.c. Only for the service thread, except _open and _close, which are called while it does
+ * not run.
  */
 #ifndef FIB_SERVICE_KEPT_H
 #define FIB_SERVICE_KEPT_H
@@ -18,23 +19,32 @@ enum fib_kept_file {
 	FIB_KEPT_FILES,
 };
 
-/* Open the pipe and, where there is a control socket to answer on, the files; what cannot be opened is done without. */
+/*
+ * Open the pipe and, if there is a control socket to answer on, the files. Failures are tolerated.
+ */
 void fib_kept_open(bool answers);
 
-/* Close everything that is still ours. Also in a forked child, whose files they are not. */
+/*
+ * Close all that still belong to this file. Also for a forked child, which must not close the
+ * parent's.
+ */
 void fib_kept_close(void);
 
-/* A request begins: each of them is looked at again before it is next used. */
+/* A request begins: check each file again before its next use. */
 void fib_kept_renew(void);
 
-/* The file, to be read with fib_os_read_at(), or a negative errno. One that was lost, or never opened, is opened now, but for the
- * page map. */
+/*
+ * Returns the file, to be read with fib_os_read_at(), or a negative errno. A file that was lost, or
+ * never opened, is opened now, except the page map.
+ */
 int fib_kept_file(enum fib_kept_file which);
 
-/* The pipe for fib_os_peek_through(); it is not open where none can be had. Valid for ever. */
+/*
+ * The pipe for fib_os_peek_through(). It is not open if none can be made. The pointer stays valid.
+ */
 struct fib_os_pipe *fib_kept_pipe(void);
 
-/* The same, looked at again in any case: for who uses it beside requests. */
+/* The same, always checked again: for uses outside requests. */
 struct fib_os_pipe *fib_kept_pipe_now(void);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch.c - start the service thread, and wait until it is past its start
+ * launch.c - start the service thread and wait until its startup is over
  *
- * A program may forbid itself system calls as soon as it has a runtime (libfiber(7)). A new thread makes some that it never makes
- * again: the C library's, for its name, its first memory. So whoever starts it waits until these have been made.
+ * A program may forbid itself system calls as soon as it has a runtime (libfiber(7)). A new thread
+ * makes some calls only once: those of the C library, for its name, its first memory. So the
+ * starting thread waits until they have been made.
  */
 #include "service/launch.h"
 
@@ -33,7 +34,7 @@ int fib_launch(struct fib_launch *launch, pthread_t *ret, void *(*fn)(void *), v
 		return -rc;
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	sigfillset(&all);
-	/* The program's signals are for the program's threads. */
+	/* The program's signals must be delivered to the program's threads. */
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	rc = pthread_create(ret, &attr, fn, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -45,7 +46,7 @@ int fib_launch(struct fib_launch *launch, pthread_t *ret, void *(*fn)(void *), v
 
 void fib_launch_done(struct fib_launch *launch)
 {
-	/* label: launch.done -- what is only done at start has been done. */
+	/* label: launch.done -- the startup is over. */
 	fib_store_release(&launch->done, 1);
 	fib_os_futex_wake(&launch->done, 1);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.c - which files are mapped where, read for one peer after the other
+ * maps.c - read the mappings of the process, for one peer at a time
  *
- * /proc/self/maps is opened once (kept.c). The kernel goes on quickly where the last read ended. For any other place it makes all lines
- * before that again, which takes milliseconds in a program with ten thousands of mappings. So one peer reads at a time, from the first
- * line to the last, and others wait for it.
+ * /proc/self/maps is opened once (kept.c). A read that continues at the end of the last read is
+ * fast. For any other offset the kernel makes all lines before it again, which takes milliseconds
+ * with tens of thousands of mappings. So one peer reads at a time, from the first line to the last,
+ * and others wait.
  *
- * A peer that does not take what is sent to it keeps the others waiting for STALLED at most. Then the next one reads, and the lines
- * that the first one has had are made once more when it goes on.
+ * A peer that does not take its data delays the others by at most STALLED. Then the next one reads.
+ * When the first continues, the lines that it has had are made once more.
  */
 #include "service/maps.h"
 
@@ -17,7 +18,7 @@
 
 #define STALLED INT64_C(500000000) /* ns */
 
-static const struct fib_peer *reader; /* T the service thread only; NULL: nobody reads */
+static const struct fib_peer *reader; /* T the service thread only; NULL: no peer reads */
 
 static bool stalled(int64_t now)
 {

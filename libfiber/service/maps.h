@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.h - which files are mapped where, read for one peer after the other
+ * maps.h - read the mappings of the process, for one peer at a time
  *
- * See maps.c. The service thread's.
+ * See maps.c. Only for the service thread.
  */
 #ifndef FIB_SERVICE_MAPS_H
 #define FIB_SERVICE_MAPS_H
@@ -12,14 +12,20 @@
 
 #include "service/peer.h"
 
-/* Bytes of the mappings from offset on into buf: how many, 0 at the end, or a negative errno. -EAGAIN: another peer reads them now;
- * fib_maps_until() says when to come again. The peer keeps them from others until fib_maps_leave(). */
+/*
+ * Read bytes of the mappings from offset into buf. Returns their number, 0 at the end, or a
+ * negative errno. -EAGAIN: another peer is reading; fib_maps_until() says when to try again. Other
+ * peers are kept out until fib_maps_leave().
+ */
 ssize_t fib_maps_read(struct fib_peer *peer, void *buf, size_t size, uint64_t offset, int64_t now);
 
-/* The peer has all it wants of them, or has gone. */
+/* The peer needs no more of them, or is closed. */
 void fib_maps_leave(const struct fib_peer *peer);
 
-/* Until when the peer waits for another one that reads them; 0: it does not. INT64_MAX: until that one goes on. */
+/*
+ * How long the peer waits for another one that reads; 0: it does not. INT64_MAX: until that one
+ * goes on.
+ */
 int64_t fib_maps_until(const struct fib_peer *peer);
 
 #endif

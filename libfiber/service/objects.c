@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * objects.c - what many fibers wait for, looked at together
+ * objects.c - read the wait objects of many fibers together
  *
- * A wait object lies in the program's memory, where only the kernel may look without the risk of a fault, and a system call
- * for each of a hundred thousand fibers is what a list would cost most. So the objects of a piece of it
- * are copied in one call, and each is then read out of its copy in the one way there is for reading it.
+ * A wait object is in the program's memory. Only the kernel can read it without the risk of a
+ * fault, and one system call per fiber would be the largest cost of a list of 100,000 fibers. So
+ * the objects of a piece of the list are copied with one call, and each is then decoded from its
+ * copy by the usual code.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "os/os.h"
 #include "service/sample.h"
 
-#define ROOM	     128u /* an object's name and holder lie closer together than this */
-#define WORTH_A_PIPE 16u  /* objects that take as long as opening one and closing it again */
+#define ROOM	     128u /* an object's name and holder are within this many bytes */
+#define WORTH_A_PIPE 16u  /* reading this many objects takes as long as opening and closing one */
 
 struct copy {
 	uint64_t address;
@@ -35,7 +36,7 @@ static uint64_t end_of(struct fib_layout_field f)
 	return f.size ? (uint64_t)f.offset + f.size : 0;
 }
 
-/* The part of the row's object that matters; size 0: none does. */
+/* The part of the row's object that is needed; size 0: none. */
 static void find(const struct fib_row *row, struct copy *ret)
 {
 	const struct fib_layout_object *o;
@@ -53,7 +54,7 @@ static void find(const struct fib_row *row, struct copy *ret)
 	ret->size = (size_t)(to - from);
 }
 
-/* Out of the copy, and what is not in it out of the memory itself. */
+/* Read from the copy, or from memory where the copy does not reach. */
 static int read_copy(void *reader, uint64_t address, void *buf, size_t size)
 {
 	const struct copy *copy = reader;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.c - the recording that is under way: whose, in which runtimes, until when
+ * recording.c - the recording in progress
  *
- * There is one at most, since events are read once. Whoever began it reads it by its number, over as many connections as he likes,
- * and says when to stop; should he not come back, nobody reads any more and it stops by itself. A runtime that begins
- * later joins in at the next reading.
+ * There is at most one, since an event is read only once. The client that started it reads it by
+ * its id, over any number of connections, and stops it. If the client does not come back, the
+ * recording stops by itself. A runtime that starts later joins at the next read.
  */
 #include "service/recording.h"
 
@@ -19,13 +19,13 @@
 #define PAIR_CLOSE INT64_C(2000) /* ns */
 
 static struct {
-	uint64_t id;	 /* of the last one */
-	unsigned events; /* 0: none is under way */
+	uint64_t id;	 /* of the last recording */
+	unsigned events; /* 0: none in progress */
 	int64_t read_at;
-	bool trims; /* memory is to be given back */
+	bool trims; /* memory is to be returned */
 } recording;
 
-/* What a walk over the runtimes does and finds. */
+/* Arguments and results of a walk over the runtimes. */
 struct walk {
 	uint64_t serial;
 	struct fib_wire_record_is *is;
@@ -33,7 +33,7 @@ struct walk {
 	bool more;
 };
 
-/* A time and the ticks at it: should somebody else have run between the two, again. */
+/* Read a time and the ticks at that time. Repeated if the thread was preempted between the two. */
 static void pair(const struct fib_recorder *r, struct fib_wire_record_is *is)
 {
 	int64_t before, took, best = INT64_MAX;
@@ -137,7 +137,7 @@ int fib_recording_read(uint64_t id, int64_t now, struct fib_wire_record_is *ret)
 {
 	if (!recording.events || id != recording.id)
 		return -ESRCH;
-	/* Without memory for the rings of a new runtime the others go on. */
+	/* Without memory for the rings of a new runtime the others still record. */
 	look_around(now, ret);
 	return 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* recording.h - the one recording of a process that may be under way. All by the service thread. */
+/*
+ * recording.h - the recording of this process: at most one at a time; for the service thread only
+ */
 #ifndef FIB_SERVICE_RECORDING_H
 #define FIB_SERVICE_RECORDING_H
 
@@ -7,22 +9,26 @@
 
 #include "wire/record.h"
 
-/* Begin one with rings of about so many events, in all runtimes. 0 and *ret; -EBUSY when one is under way, -ESRCH without
- * a runtime, -ENOMEM. */
+/*
+ * Start a recording with rings of about `events` events, in all runtimes. 0 and *ret; -EBUSY: one
+ * is in progress; -ESRCH: no runtime; -ENOMEM.
+ */
 int fib_recording_start(unsigned events, int64_t now, struct fib_wire_record_is *ret);
 
-/* Somebody reads recording id: runtimes that began since then record too. 0 and *ret; -ESRCH when it is not, or no more,
- * under way. */
+/*
+ * A client reads recording id; runtimes started since then join it. 0 and *ret; -ESRCH: this
+ * recording is not in progress.
+ */
 int fib_recording_read(uint64_t id, int64_t now, struct fib_wire_record_is *ret);
 int fib_recording_stop(uint64_t id, int64_t now, struct fib_wire_record_is *ret);
 
-/* Events a ring has now; 0: nobody records. */
+/* The number of events of a ring; 0: there is no recording. */
 unsigned fib_recording_events(void);
 
-/* Once a tick: end one whose reader is gone, and give memory back. */
+/* Called once a tick: end a recording without a reader, and return memory. */
 void fib_recording_look(int64_t now);
 
-/* In a forked child: it was its parent's. */
+/* In a forked child: drop the recording, which is the parent's. */
 void fib_recording_forget(void);
 
 #endif

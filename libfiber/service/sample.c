@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c - a consistent copy of something that nobody stops
+ * sample.c - copy a fiber's record and stack consistently without stopping it
  *
- * A fiber may be switched to and away while we copy its record, and the record may be given to another
- * fiber. Both show: a switch moves seq, a new owner has another id. So: read id and seq, copy, read them
- * again; equal means that the copy is of one moment. A fiber that passes a few tries that way runs, for all that
- * anybody can tell, and is reported so; its fields are then those of the last copy.
+ * A fiber may be resumed and suspended while its record is copied, and the record may pass to
+ * another fiber. Both can be seen: a switch changes seq, a new owner has another id. So: read id
+ * and seq, copy, read them again; if they are equal, the copy is of one moment. If that fails in
+ * several tries, the fiber is reported as running, with the fields of the last copy.
  *
- * A record is never unmapped, so it is read directly. Stacks and wait objects go away as the
- * program likes; the kernel copies those for us and says so when they are gone.
+ * Records are never unmapped and are read directly. Stacks and wait objects may be unmapped at any
+ * time; the kernel copies those and returns an error if they are gone.
  */
 #include "service/sample.h"
 
@@ -24,7 +24,7 @@
 #define TRIES	     16
 #define DETAIL_TRIES 4
 
-/* What a row is made of ends with the name. */
+/* A row needs the fields up to and including name. */
 #define COPIED (offsetof(struct fiber, name) + sizeof(((struct fiber *)0)->name))
 _Static_assert(COPIED % sizeof(uint64_t) == 0, "copied in words");
 
@@ -39,15 +39,17 @@ fib_unwatched static void copy_record(const struct fiber *f, uint64_t *to)
 
 static uint64_t read_id(const struct fiber *f)
 {
-	/* Whoever sees an id sees what was there before it was given. */
+	/* A reader that sees an id sees what was written before the id was set. */
 	return fib_observe(&f->id);
 }
 
-/* Whether f is still at seq, and still that fiber. The number first: another owner's first number, which may be the
- * same, is seen after the id has gone. */
+/*
+ * Whether f still is at seq and still is that fiber. seq is read first: if another owner's first
+ * seq has the same value, the changed id is seen.
+ */
 static bool unmoved(struct fiber *f, uint64_t seq, uint64_t id)
 {
-	/* pairs: record.seq -- what was read before this is older than the number. */
+	/* pairs: record.seq -- the copy was read before seq is read again. */
 	fib_fence_acquire();
 	/* pairs: record.owner */
 	return fib_load_acquire(&f->seq) == seq && read_id(f) == id;
@@ -55,7 +57,7 @@ static bool unmoved(struct fiber *f, uint64_t seq, uint64_t id)
 
 union record_copy {
 	uint64_t words[sizeof(struct fiber) / 8];
-	unsigned char bytes[sizeof(struct fiber)]; /* what is not copied is no field of a row */
+	unsigned char bytes[sizeof(struct fiber)]; /* a row needs none of the bytes not copied */
 };
 
 static int64_t copied_since(const union record_copy *copy)
@@ -66,14 +68,15 @@ static int64_t copied_since(const union record_copy *copy)
 	return since;
 }
 
-/* One try. The id and the seq that the copy is of, and whether it is of one moment. Who makes a fiber runnable does not
- * move the number; that shows in the time, which stands before what is counted until then and is copied first, or, where
- * he was stopped before he set it, in the sum (row.c).
+/*
+ * One try. Returns whether the copy is of one moment, with the id and seq it is of. Making a fiber
+ * runnable does not change seq. It shows in `since`, which comes before the counters in the record
+ * and is copied first; or, if the waker was stopped before it set `since`, in the sum (row.c).
  */
 static bool copy_once(struct fiber *f, union record_copy *copy, uint64_t *ret_id, uint64_t *ret_seq)
 {
 	*ret_id = read_id(f);
-	/* pairs: record.seq -- the registers saved before it. */
+	/* pairs: record.seq -- the registers were saved before it was set. */
 	*ret_seq = fib_load_acquire(&f->seq);
 	copy_record(f, copy->words);
 	/* pairs: record.waited */
@@ -86,7 +89,7 @@ static bool decode(const struct fiber *f, const union record_copy *copy, int64_t
 	return fib_row_decode(&fiber_registry, copy->bytes, (uint64_t)(uintptr_t)f, now, ret);
 }
 
-/* It would not hold still: say that it runs. Odd is how a record says so. */
+/* No consistent copy was possible: report the fiber as running, which an odd seq means. */
 static bool decode_moving(const struct fiber *f, union record_copy *copy, int64_t now,
 			  struct fib_row *ret)
 {
@@ -167,7 +170,7 @@ int fib_sample_extras(struct fib_row *row, struct fib_os_pipe *pipe, int pagemap
 	int64_t deepest = 0;
 	int rc = 0;
 
-	/* A dead fiber's stack is somebody else's by now. */
+	/* A dead fiber's stack may belong to another fiber by now. */
 	if ((wanted & FIB_WIRE_WANT_HIGH_WATER) && row->state != FIBER_DEAD && row->stack_low &&
 	    row->stack_size) {
 		deepest = high_water(row, pagemap);
@@ -176,7 +179,7 @@ int fib_sample_extras(struct fib_row *row, struct fib_os_pipe *pipe, int pagemap
 	}
 	if (wanted & FIB_WIRE_WANT_LABELS)
 		rc = fib_row_labels(row, peek, pipe);
-	/* Pages that are gone meanwhile are nothing to report. */
+	/* Pages that were unmapped meanwhile are not reported. */
 	return rc == 0 && fib_os_is_refusal((int)deepest) ? (int)deepest : rc;
 }
 
@@ -202,8 +205,10 @@ void fib_sample_forget_object(struct fib_row *row)
 	memset(row->object_name, 0, sizeof row->object_name);
 }
 
-/* An object is only worth reading while the fiber waits for it: freed, it is somebody else's memory or
- * nobody's. */
+/*
+ * The object's data counts only while the fiber waits for it: once freed, its memory may hold
+ * something else or be unmapped.
+ */
 bool fib_sample_fiber(uint64_t index, int64_t now, struct fib_sample_object *last,
 		      struct fib_row *ret, int *ret_rc)
 {
@@ -232,12 +237,14 @@ const struct fib_sched *fib_sample_sched(const struct fib_row *row)
 	struct fiber *f = (struct fiber *)(uintptr_t)row->record;
 	const struct fib_sched *sched = read_sched(f);
 
-	/* What was read is older than the id that is read now. */
+	/* sched was read before the id is read now. */
 	fib_fence_acquire();
 	return read_id(f) == row->id ? sched : NULL;
 }
 
-/* The stack of a copy that was of one moment. True when it still is of that moment afterwards. */
+/*
+ * Copy the stack for a consistent record. True: the record is still at the same moment afterwards.
+ */
 static bool copy_stack(struct fiber *f, struct fib_os_pipe *pipe, const struct fib_row *row,
 		       void *buf, uint32_t size, uint32_t *flags)
 {

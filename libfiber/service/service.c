@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * service.c - the thread beside the carriers
+ * service.c - the service thread
  *
- * It must answer while every carrier spins or hangs, so it shares nothing with them that could be
- * held: it reads records without locks, waits in one poll(), and does everything else in short pieces between two
+ * It must answer while every carrier spins or hangs, so it shares no lock with them. It reads
+ * records without locks, waits in one poll(), and does all other work in short pieces between two
  * ticks of the coarse clock.
  *
- * It must cost nothing while the program sleeps. When fib_tick() says that all carriers sleep, it rests
- * without a timeout until the waker or a client. The danger is the gap between that answer and the rest: a
- * carrier that wakes in it writes the eventfd, which then stays readable, so the rest ends before it begins.
+ * It must cost nothing while the program sleeps. When fib_tick() reports that all carriers sleep,
+ * the thread waits without a timeout for the waker or a client. A carrier may wake between that
+ * report and the wait. It writes to the eventfd, which stays readable, so the wait returns at once.
  *
- * Answers take the CPU from the program where none is free, and keep to an allowance (cpu_budget.c), with pauses.
+ * If no CPU is free, answers take CPU time from the program. They keep to a budget (cpu_budget.c),
+ * with pauses.
  *
- * A forked child has none of this: no thread, and descriptors that belong to its parent. It closes
- * them and forgets, and may start anew; the socket's file is the parent's.
+ * A forked child has no service thread, and the descriptors belong to its parent. The child closes
+ * them, drops the state and may start again. The socket's file is the parent's.
  */
 #include "service/service.h"
 
@@ -43,7 +44,7 @@
 #include "watch/longrun.h"
 #include "watch/tick.h"
 
-#define ACCEPT_PAUSE INT64_C(1000000000) /* when the process has no descriptor left */
+#define ACCEPT_PAUSE INT64_C(1000000000) /* ns; if the process has no descriptors left */
 #define PEERS	     16
 
 enum {
@@ -54,13 +55,13 @@ enum {
 	SLOTS = SLOT_PEERS + PEERS
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* enter and leave; never the thread */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for enter and leave; never the thread */
 static unsigned users;					 /* L */
 static pthread_t thread;				 /* L */
 static _Atomic bool stop;				 /* A */
 static struct fib_launch launch;			 /* see launch.h */
 
-/* T the thread only, while it runs */
+/* T only the service thread, while it runs */
 static struct fib_control_socket control_socket = {.fd = -1};
 static struct fib_tick_timer tick_timer = {.fd = {-1, -1}};
 static struct fib_peer peers[PEERS];
@@ -91,13 +92,16 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Until when a client, NULL: a new one, has to wait for the carriers' sake. */
+/* The end of the pause of a client, or of a new one (NULL), for the carriers' sake. */
 static int64_t pause_of(const struct fib_peer *peer)
 {
 	return fib_cpu_budget_until(&cpu_budget, peer && peer->granted);
 }
 
-/* When to get up for a client: for who has to wait and was granted nothing, when the clock gets us up anyway (cpu_budget.c). */
+/*
+ * When to wake for a client. One that must pause and has no grant is served at the next tick, which
+ * wakes the thread anyway (cpu_budget.c).
+ */
 static int64_t wake_for(const struct fib_peer *peer, int64_t now)
 {
 	const int64_t until = pause_of(peer);
@@ -127,7 +131,9 @@ static int64_t wait_until(int64_t now)
 	}
 	if (until >= next_tick && fib_tick_timer_sure(&tick_timer, next_tick))
 		until = INT64_MAX;
-	/* Without a waker (the program has closed our descriptors) there is no rest. */
+	/*
+	 * Without a waker (the program has closed its descriptor) the wait is limited to one tick.
+	 */
 	if (fib_waker_fd() < 0 && until > now + FIB_TICK)
 		until = now + FIB_TICK;
 	return until;
@@ -153,7 +159,7 @@ static void fill(struct pollfd slots[SLOTS], int64_t now)
 
 /* -- clients -- */
 
-/* Clients were served since this thread had used as much CPU time as cpu says. The time now. */
+/* Account for clients served since this thread's CPU time was `cpu`. Returns the current time. */
 static int64_t spent(int64_t cpu, bool granted)
 {
 	int64_t now = fib_os_now();
@@ -163,9 +169,9 @@ static int64_t spent(int64_t cpu, bool granted)
 }
 
 /*
- * A place for a new peer. When all are taken, the one that has owed us its request, or left its answer
- * unread, for the longest gives way: those who connect and say nothing must not keep a person from an
- * answer. NULL when every peer is being served.
+ * Find a place for a new peer. If all are taken, close the one that has owed its request, or left
+ * its answer unread, for the longest time, so that silent connections cannot shut out a user. NULL:
+ * all peers are being served.
  */
 static struct fib_peer *find_slot(void)
 {
@@ -198,7 +204,10 @@ static void admit(int fd, const struct fib_os_who *who, int64_t now)
 	}
 }
 
-/* One at a time: poll() tells when there are more, and a connection costs the carriers as much as a turn. */
+/*
+ * Accept one: poll() reports if there are more, and a connection costs the carriers as much as a
+ * turn.
+ */
 static void accept_one(int64_t now)
 {
 	int64_t cpu = fib_cpu_budget_cpu();
@@ -212,8 +221,10 @@ static void accept_one(int64_t now)
 	spent(cpu, false);
 }
 
-/* What poll() said about our own descriptors. One that is not open was closed by the program, which takes
- * every number it finds for its own: its new owner must not be touched, so it is forgotten. */
+/*
+ * Handle what poll() reports of the service's own descriptors. POLLNVAL: the program has closed it.
+ * The number may be reused, so it is dropped and not touched again.
+ */
 static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 {
 	if (slots[SLOT_EVENT].revents & POLLNVAL)
@@ -232,7 +243,7 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 		accept_after = 0;
 }
 
-/* Whether there is anything to do for this peer: most of the time it only stays connected. */
+/* Whether there is work for this peer. Usually it is only connected. */
 static bool wants_turn(const struct fib_peer *peer, short revents, int64_t now)
 {
 	if ((revents & (POLLERR | POLLHUP | POLLNVAL)) || now >= peer->deadline)
@@ -241,7 +252,7 @@ static bool wants_turn(const struct fib_peer *peer, short revents, int64_t now)
 	       (revents || (fib_peer_busy(peer) && now >= fib_maps_until(peer)));
 }
 
-/* The time after it. */
+/* Returns the time afterwards. */
 static int64_t serve_peer(struct fib_peer *peer, short revents, int64_t now)
 {
 	int64_t cpu = fib_cpu_budget_cpu();
@@ -252,7 +263,10 @@ static int64_t serve_peer(struct fib_peer *peer, short revents, int64_t now)
 	return now;
 }
 
-/* After a pause it goes on with the peer whose turn it is, or the first would be the only one. The time after it. */
+/*
+ * Serve the peers in rotation, also across pauses, so that the first cannot take all turns. Returns
+ * the time afterwards.
+ */
 static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 {
 	static unsigned next;
@@ -263,7 +277,7 @@ static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 		const unsigned at = (first + i) % PEERS;
 		const struct pollfd *slot = &slots[SLOT_PEERS + at];
 
-		/* A peer that was admitted just now has no slot yet. */
+		/* A peer that was just admitted has no slot yet. */
 		if (peers[at].fd < 0 || peers[at].fd != slot->fd)
 			continue;
 		if (!wants_turn(&peers[at], slot->revents, now))
@@ -274,7 +288,7 @@ static int64_t serve_peers(const struct pollfd slots[SLOTS], int64_t now)
 	return now;
 }
 
-/* Where a sandbox refuses to wait for descriptors there is still a clock to keep. */
+/* A sandbox refuses poll: close the control socket and only keep the clock. */
 static void wait_for_clock(struct pollfd slots[SLOTS], int64_t now)
 {
 	int i;
@@ -295,7 +309,7 @@ static void *serve(void *arg)
 	fib_cpu_budget_begin(&cpu_budget, now);
 	fib_os_thread_name("fiber-service");
 	fib_launch_done(&launch);
-	/* pairs: service.stop -- nothing but the wish itself. */
+	/* pairs: service.stop -- only the flag itself. */
 	while (!fib_load_acquire(&stop)) {
 		tick(now);
 		fill(slots, now);
@@ -310,7 +324,7 @@ static void *serve(void *arg)
 
 /* -- life -- */
 
-/* In a forked child: nothing of this is ours any more. */
+/* In a forked child: drop everything, it is the parent's. */
 static void forget(void)
 {
 	int i;
@@ -359,7 +373,7 @@ static int start(const char *path, const char *name)
 	next_tick = accept_after = 0;
 	fib_tick_timer_open(&tick_timer);
 	fib_longrun_set_pipe(fib_kept_pipe_now);
-	/* Both have said why not, and the program goes on without. */
+	/* Both have printed why they failed; the program goes on without. */
 	control_socket.fd = -1;
 	if (fib_socket_path_choose(&place, path, getpid()) == 0 && place.wanted)
 		fib_control_socket_open(&control_socket, &place);
@@ -388,7 +402,7 @@ int fib_service_enter(const char *path, const char *name)
 void fib_service_leave(void)
 {
 	pthread_mutex_lock(&lock);
-	/* A forked child that finishes its parent's runtime finds no users. */
+	/* A forked child that finishes its parent's runtime finds users at 0. */
 	if (users && --users == 0) {
 		/* label: service.stop */
 		fib_store_release(&stop, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* setting.c - what changing a setting from outside has in common. */
+/* setting.c - what all commands that change a setting share */
 #include "service/setting.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "service/answer.h"
 #include "service/audit.h"
 
-/* Where no runtime runs there is nothing before. */
+/* If no runtime runs, there is no previous value. */
 static void note(const struct fib_peer *peer, const struct fib_setting *setting, int64_t before,
 		 int result)
 {

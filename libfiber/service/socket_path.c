@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket_path.c - where the control socket goes, and what whoever talks to it may do
+ * socket_path.c - choose the path of the control socket and what its clients may do
  *
- * Three parties have a say: the administrator through the environment, the program through its
- * options, and the system through XDG_RUNTIME_DIR. The administrator wins, since it is he who must get at a
- * program that he did not write, or keep others from it.
+ * Three parties decide: the administrator through the environment, the program through its options,
+ * and the system through XDG_RUNTIME_DIR. The administrator overrides the others, because an
+ * administrator must be able to reach a program written by others, or to keep users out of it.
  *
- * A word in FIBER_CONTROL that we do not know means off: somebody wanted a restriction that we cannot give.
+ * An unknown value of FIBER_CONTROL means off: a restriction was asked for that is not known.
  */
 #include "service/socket_path.h"
 
@@ -58,7 +58,7 @@ static int too_long(struct fib_socket_path *socket_path, const char *path)
 	return -ENAMETOOLONG;
 }
 
-/* The socket at a path that somebody gave; its folder is theirs. */
+/* Use the given path. Its folder is not the library's. */
 static int given(struct fib_socket_path *socket_path, const char *path, pid_t pid)
 {
 	const char *slash = strrchr(path, '/');
@@ -78,8 +78,10 @@ static int given(struct fib_socket_path *socket_path, const char *path, pid_t pi
 	return 0;
 }
 
-/* XDG_RUNTIME_DIR counts when it is a folder of our own. Root with a user's environment must not
- * put a folder there in which that user's programs then find no place. */
+/*
+ * XDG_RUNTIME_DIR, if it is a folder of this user. Root with a user's environment must not
+ * make a folder there that the user's own programs cannot use.
+ */
 static const char *runtime_folder(void)
 {
 	const char *dir = fib_os_setting("XDG_RUNTIME_DIR");
@@ -122,7 +124,7 @@ int fib_socket_path_choose(struct fib_socket_path *socket_path, const char *opti
 		return given(socket_path, path, pid);
 	if (option && *option)
 		return given(socket_path, option, pid);
-	/* The program wants none, and nobody outside asked for one. */
+	/* The program wants no socket, and the environment does not ask for one. */
 	if (option && !word) {
 		socket_path->wanted = false;
 		return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tally.c - how many fibers are in which state
+ * tally.c - count the fibers in each state
  *
- * Whoever watches a fleet asks every few seconds, of programs with a million fibers each, and wants a few numbers. So a
- * record is not copied, as for a list (sample.c): of its two cache lines four fields are read, in the way in which
- * everything is read that nobody stops. One that will not hold still runs.
+ * Monitoring asks every few seconds, of programs with a million fibers each, and needs a few
+ * numbers. So a record is not copied as for a list (sample.c). Four fields of its two cache lines
+ * are read, with the same protocol of id and seq. A record that keeps changing counts as running.
  */
 #include "service/tally.h"
 
@@ -14,9 +14,9 @@
 #include "layout/row.h"
 
 #define TRIES 4
-#define AHEAD 8 /* records whose memory is under way */
+#define AHEAD 8 /* prefetch distance in records */
 
-/* A thread sanitizer must not look here: that it may change is the point, and seq tells. */
+/* Hidden from the thread sanitizer: the race is intended, and seq detects it. */
 fib_unwatched static uint16_t read_pins(const struct fiber *f)
 {
 	return *(const volatile uint16_t *)&f->pins;
@@ -28,7 +28,7 @@ struct look {
 	uint16_t pins;
 };
 
-/* False when nobody lives there. */
+/* False: no fiber has this record. */
 static bool look_at(struct fiber *f, struct look *ret)
 {
 	uint64_t id, seq;
@@ -44,7 +44,7 @@ static bool look_at(struct fiber *f, struct look *ret)
 		ret->state = fib_load(&f->state);
 		ret->wait_kind = fib_load(&f->wait_kind);
 		ret->pins = read_pins(f);
-		/* pairs: record.seq -- what was read before this is older than the number. */
+		/* pairs: record.seq -- the fields were read before seq is read again. */
 		fib_fence_acquire();
 		/* pairs: record.owner */
 		if (fib_load_acquire(&f->seq) == seq && fib_observe(&f->id) == id)
@@ -62,7 +62,7 @@ void fib_tally(uint64_t index, uint64_t n, struct fib_wire_counters *ret)
 	for (; index < end; index++) {
 		struct fiber *f = fib_registry_at(index);
 
-		/* It need not exist. */
+		/* The record need not exist. */
 		__builtin_prefetch(&f[AHEAD].seq);
 		__builtin_prefetch(&f[AHEAD].id);
 		if (!look_at(f, &look))

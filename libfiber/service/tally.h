@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tally.h - how many fibers are in which state. See tally.c. */
+/* tally.h - count the fibers in each state. See tally.c. */
 #ifndef FIB_SERVICE_TALLY_H
 #define FIB_SERVICE_TALLY_H
 
@@ -8,8 +8,11 @@
 
 #include "wire/wire.h"
 
-/* Count the fibers among n records of the registry from index on, which exist, into ret->fibers, ->states and ->waits.
- * Each fiber is in one state; what it waits for belongs to that state. By any thread; takes no lock. */
+/*
+ * Count the fibers among records [index, index + n), which exist, into ret->fibers, ->states and
+ * ->waits. Each fiber counts in one state, with the wait that belongs to that state. Any thread;
+ * takes no lock.
+ */
 void fib_tally(uint64_t index, uint64_t n, struct fib_wire_counters *ret);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick_timer.c - what gets the service thread up for the next tick of the clock
+ * tick_timer.c - wake the service thread for the next tick of the clock
  *
- * Whoever sets a timer that is the next to expire has the kernel set the hardware's, too. In a virtual machine that is a call of
- * its host, 10 us and twice as much when the host is busy, and a thousand times a second whichever fiber has the CPU waits for it. When
- * a timer expires the kernel sets the hardware anyway, for whichever comes next. So there are two timers: the one that has
- * expired is set for the time after the other's, which costs nothing but the system call.
+ * Arming a timer that becomes the earliest of the system makes the kernel reprogram the hardware
+ * timer. In a virtual machine that is an exit to the host: 10 us, and twice as much if the host is
+ * busy. It would happen a thousand times a second and delay the fiber that runs on this CPU. An
+ * expired timer causes a reprogramming anyway. So there are two timers: the one that has expired is
+ * armed for the tick after the other's, at the cost of a system call only.
  *
- * Their numbers may be closed, and used, by the program: what is not known for ours is left alone (os/local.h), and poll(2) is given
- * a time as if there were no timers.
+ * The program may close the descriptors and reuse their numbers. A descriptor that is not known to
+ * be this file's is left alone (os/local.h), and poll(2) gets a timeout instead of the timers.
  */
 #include "service/tick_timer.h"
 
@@ -39,7 +40,7 @@ void fib_tick_timer_close(struct fib_tick_timer *b)
 	}
 }
 
-/* False: it is not ours any more, and then we have none. */
+/* False: the descriptor belongs to the program now; both timers are given up. */
 static bool set(struct fib_tick_timer *b, int i, int64_t at)
 {
 	b->at[i] = at;
@@ -59,7 +60,7 @@ static int64_t stop(struct fib_tick_timer *b)
 	return INT64_MAX;
 }
 
-/* Which one expires next, and in time. -1: none does. */
+/* The timer that expires next, and within pause. -1: none. */
 static int find_next(const struct fib_tick_timer *b, int64_t now, int64_t pause)
 {
 	int i, next = -1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tick_timer.h - what gets the service thread up for the next tick of the clock. tick_timer.c says how. The service thread only. */
+/*
+ * tick_timer.h - wake the service thread for the next tick of the clock. See tick_timer.c. The service thread
+ * only.
+ */
 #ifndef FIB_SERVICE_TICK_TIMER_H
 #define FIB_SERVICE_TICK_TIMER_H
 
@@ -14,20 +17,25 @@ struct fib_tick_timer {
 	int64_t at[FIB_TICK_TIMER_SLOTS]; /* when it expires, ns; 0: never */
 };
 
-/* Without timers (there is no descriptor left) it only says when. */
+/* Without timers (no descriptors left) fib_tick_timer_next() only computes the time. */
 void fib_tick_timer_open(struct fib_tick_timer *b);
 void fib_tick_timer_close(struct fib_tick_timer *b);
 
-/* It is now, and the next tick is to come in `pause` ns at the latest; 0: not before somebody asks again. Returns when it is
- * to come, ns, a moment sooner than that; INT64_MAX: never. */
+/*
+ * Set the time of the next tick, at most `pause` ns after now; 0: no further tick until the next
+ * call. Returns the time of the tick in ns, which may be a little earlier; INT64_MAX: never.
+ */
 int64_t fib_tick_timer_next(struct fib_tick_timer *b, int64_t now, int64_t pause);
 
-/* Whether the slots are readable at `next`, which fib_tick_timer_next() gave: then poll(2) needs no time of its own. */
+/*
+ * Whether the slots become readable at `next`, a result of fib_tick_timer_next(): poll(2) then needs no
+ * timeout.
+ */
 bool fib_tick_timer_sure(const struct fib_tick_timer *b, int64_t next);
 
 void fib_tick_timer_fill(const struct fib_tick_timer *b, struct pollfd slots[FIB_TICK_TIMER_SLOTS]);
 
-/* What poll(2) said: a timer that the program has closed is lost. */
+/* Handle the results of poll(2): a timer that the program has closed is dropped. */
 void fib_tick_timer_look(struct fib_tick_timer *b, const struct pollfd slots[FIB_TICK_TIMER_SLOTS]);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waker.c - how others end the rest of the service thread
+ * waker.c - wake the service thread
  *
- * A carrier that gets up may be about to write to the descriptor when it is closed, and its number somebody else's by then. So
- * whoever closes it takes the number away first and waits until nobody is writing.
+ * A carrier that wakes may be about to write to the descriptor when it is closed, and the number
+ * may be reused. So closing first clears the number and then waits until no thread is writing.
  */
 #include "service/waker.h"
 
@@ -20,7 +20,7 @@ int fib_waker_open(void)
 
 	if (fd < 0)
 		return fd;
-	/* label: service.waker -- whoever finds the number finds the descriptor. */
+	/* label: service.waker -- a thread that reads the number finds the descriptor open. */
 	fib_store_release(&event_fd, fd);
 	return 0;
 }
@@ -30,7 +30,7 @@ void fib_waker_wake(void)
 	int fd;
 
 	fib_add(&waking, 1);
-	/* pairs: service.waker -- either we see that it is closed, or it is closed after us. */
+	/* pairs: service.waker -- either this reads -1, or the closing thread waits for it. */
 	fib_fence_seq();
 	fd = fib_load_acquire(&event_fd);
 	if (fd >= 0)
@@ -51,7 +51,7 @@ void fib_waker_close(void)
 		fib_os_close(fd);
 }
 
-/* Whoever was writing did so in the parent. */
+/* A thread that was writing did so in the parent. */
 void fib_waker_forget(void)
 {
 	fib_store(&waking, 0);

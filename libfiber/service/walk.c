@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.c - going through the registry in pieces
+ * walk.c - go through the registry in pieces
  *
- * A million records are too many to look at between two ticks of the clock, so a walk keeps its place in
- * a cursor and does a budgeted piece at a time. Records never move, so the place stays good; fibers that
- * come and go meanwhile are seen or not, each at most once. Only records that existed when the
- * walk began are looked at: a program that spawns without end does not keep it going without end.
+ * A million records are too many for one pause between two ticks. So a walk keeps its position in a
+ * cursor and does a limited piece at a time. Records never move, so the position stays valid.
+ * Fibers that are started or exit meanwhile are seen at most once. Only records that existed when
+ * the walk began are looked at, so a program that spawns without end cannot prolong the walk.
  */
 #include "service/walk.h"
 
@@ -31,7 +31,7 @@ bool fib_walk_done(const struct fib_cursor *cursor)
 	return cursor->next >= cursor->committed;
 }
 
-#define AHEAD 16 /* records whose ids are under way while one is looked at; they need not exist */
+#define AHEAD 16 /* prefetch distance for ids, in records; they need not exist */
 
 static uint64_t next_id(uint64_t index)
 {
@@ -65,20 +65,20 @@ void fib_walk_finish(struct fib_cursor *cursor)
 	cursor->end.sampled_ns = fib_os_now() - cursor->began;
 }
 
-#define BRIEF_ROWS  24 /* of a piece that takes the CPU from a carrier: some 10 us */
-#define WHOLE_AHEAD 4  /* records that are fetched while one is sampled */
+#define BRIEF_ROWS  24 /* rows of a piece that takes the CPU from a carrier: some 10 us */
+#define WHOLE_AHEAD 4  /* prefetch distance for whole records */
 
-/* A frame of rows in the making, and the rows that still lack what their objects know. */
+/* A frame of rows being made, and the rows that still need their object's name and holder. */
 struct piece {
 	struct fib_peer *peer;
 	int64_t now;
 	struct fib_wire_rows head;
 	unsigned waiting;
 	struct fib_row rows[FIB_SAMPLE_OBJECTS];
-	uint64_t index[FIB_SAMPLE_OBJECTS]; /* where in the registry each is from */
+	uint64_t index[FIB_SAMPLE_OBJECTS]; /* the record index of each */
 };
 
-/* Labels are the last thing in a row, and as long as the rest. */
+/* Labels are the last field of a row, and as long as the rest. */
 uint32_t fib_walk_row_size(uint32_t wanted)
 {
 	if (wanted & FIB_WIRE_WANT_LABELS)
@@ -86,7 +86,7 @@ uint32_t fib_walk_row_size(uint32_t wanted)
 	return offsetof(struct fib_row, labels);
 }
 
-/* rc: what came of its object. */
+/* rc: the result of reading its object. */
 static void append(struct piece *p, struct fib_row *row, int rc)
 {
 	struct fib_cursor *c = &p->peer->cursor;
@@ -104,14 +104,14 @@ static void append(struct piece *p, struct fib_row *row, int rc)
 	p->head.count++;
 }
 
-/* The records first: they are what must be of one moment. */
+/* Sample the records first: they should be of one moment. */
 static void sample_records(struct piece *p)
 {
 	struct fib_walk_budget budget = FIB_WALK_BUDGET;
 	struct fib_cursor *c = &p->peer->cursor;
 	uint64_t index;
 
-	/* What costs a system call each makes for small pieces. */
+	/* Extras that cost a system call per fiber need small pieces. */
 	if (!(c->wanted & (FIB_WIRE_WANT_HIGH_WATER | FIB_WIRE_WANT_LABELS)))
 		budget.fibers = p->peer->brief ? BRIEF_ROWS : FIB_SAMPLE_OBJECTS;
 	while (fib_walk_next(c, &budget, &index)) {
@@ -119,7 +119,7 @@ static void sample_records(struct piece *p)
 
 		fib_sample_prefetch(index + WHOLE_AHEAD);
 		if (!fib_sample_row(index, p->now, row) || (c->id && row->id != c->id))
-			c->end.total--; /* it ended between the two looks */
+			c->end.total--; /* it exited between the two looks */
 		else if (!row->wait_object)
 			append(p, row, 0);
 		else
@@ -128,8 +128,8 @@ static void sample_records(struct piece *p)
 }
 
 /*
- * Whether what was read of the fiber's object belongs to its row. If the fiber has moved on meanwhile it is looked at
- * again, alone; false when it has ended.
+ * Check that what was read of the fiber's object belongs to its row. If the fiber has moved on,
+ * sample it again, alone. False: it has exited.
  */
 static bool settle(struct piece *p, unsigned i, int *rc)
 {

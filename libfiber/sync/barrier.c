@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * barrier.c - a number of callers that go on together
+ * barrier.c - wait until a given number of callers have arrived
  *
- * Who has come is who stands in the queue. The last one finds all others there and lets them go under the
- * same hold of the lock.
+ * The callers that have arrived are the ones in the queue. The last one to arrive claims all others
+ * under one hold of the lock.
  *
- * The danger is a waiter whose deadline passes in that moment: claiming it fails, but the others were counted
- * with it and are on their way. So it has come as long as it has not left the queue under the lock: the last
- * one notes in its node that it has passed, and it returns 0 like the others, although its time is up.
+ * Race: a waiter's deadline may pass at that moment. Claiming it then fails, but the others were
+ * counted with it and have been released. The rule: a waiter has arrived as long as it is in the
+ * queue. The last arrival sets `passed` in its node, and the waiter returns 0 although its wait
+ * timed out.
  */
 #include <errno.h>
 
@@ -34,7 +35,7 @@ int fiber_barrier_init(struct fiber_barrier *barrier, unsigned n)
 	return 0;
 }
 
-/* If the caller is the last one, let all go. Else join the queue (w not NULL). */
+/* If the caller is the last to arrive, release all. Else join the queue (if w is not NULL). */
 static bool come(struct fiber_barrier *barrier, struct barrier_waiter *w)
 {
 	struct fib_wake_list list = {NULL, NULL};
@@ -71,6 +72,9 @@ int fiber_barrier_wait(struct fiber_barrier *barrier, int64_t deadline)
 		return FIBER_BARRIER_LAST;
 	}
 	rc = fib_queue_wait(&barrier->waiters, &w.waiter, deadline);
-	/* After a failure we have been to the lock: nobody writes it any more. */
+	/*
+	 * After a failed wait the node was removed under the lock, so `passed` cannot change any
+	 * more.
+	 */
 	return w.passed ? 0 : rc;
 }

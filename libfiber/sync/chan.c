@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chan.c - channels: elements handed from fiber to fiber
+ * chan.c - channels: pass elements from fiber to fiber
  *
- * One spin lock guards the ring of elements and the two queues, of those who wait to send and of those who
- * wait to receive. Whoever finds a partner waiting does the partner's half too: a sender copies straight
- * into the receiver's variable, a receiver takes the element from the sender's, or moves it into
- * the ring when there was something older in it. So an element is copied once or twice, nobody who
- * is woken has to look again, and nobody who comes later can take what was meant for a waiter.
+ * One spin lock guards the ring of elements and two queues: waiting senders and waiting receivers.
+ * A caller that finds a waiting partner also does the partner's half. A sender copies directly into
+ * the receiver's variable. A receiver takes the element from the sender's variable, or moves it
+ * into the ring if the ring held an older element.
  *
- * Two things hold whenever the lock is free: who waits to receive sees an empty ring, and who waits to
- * send a full one. They make the order of elements the order of sends.
+ * So an element is copied once or twice, a woken fiber need not look again, and a later caller
+ * cannot take what was meant for a waiter. Two invariants hold while the lock is free: the ring is
+ * empty if a receiver waits, and full if a sender waits. They make the order of elements the order
+ * of sends.
  *
- * The danger is a waiter that gives up at the same moment. The rule: claim first, copy after. A wait is decided
- * by one compare-and-swap (parker.h); a partner whose claim fails was not given anything and did
- * not give anything, and the next one is tried. A partner whose claim succeeds stays where it is until the copy
- * is made: a fiber because it runs only when it is put into a run queue, after the unlock; a
- * thread, which may see the claim at once, because it takes the lock before it goes away. And the
- * deadline claims the same word, so a wait that timed out has sent nothing and received nothing.
+ * Race: a waiter may time out at that moment. The rule: claim first, copy after. One
+ * compare-and-swap decides a wait (parker.h), and the deadline uses the same word. If the claim
+ * fails, nothing was given or taken, and the next partner is tried. So a wait that timed out has
+ * sent and received nothing.
  *
- * Whoever calls looks first, without the lock, whether it could go on at once. What it sees may be old, so it
- * decides nothing but the order of things: whoever expects to wait prepares for that before it takes the lock,
- * and need not take it twice. Who finds under the lock that it was wrong begins anew: somebody else has got on
- * meanwhile, so that cannot go on for ever.
+ * A partner whose claim succeeds stays until the copy is made. A fiber runs only after it is put
+ * into a run queue, which is after the unlock. A thread may see the claim at once, so it takes the
+ * lock before it leaves.
+ *
+ * A caller first checks without the lock whether it can proceed. The answer may be out of date and
+ * only selects the path: a caller that expects to wait prepares its wait before it takes the lock,
+ * and need not take the lock twice. If the answer turns out wrong under the lock, the caller starts
+ * again. Another caller has made progress then, so this cannot go on for ever.
  */
 #include "sync/chan.h"
 
@@ -64,7 +67,7 @@ struct fiber_chan *fiber_chan_ref(struct fiber_chan *chan)
 
 void fiber_chan_unref(struct fiber_chan *chan)
 {
-	/* Acquire and release: what everybody did with it is done before it goes. */
+	/* Acquire and release: all uses of the channel happen before it is freed. */
 	if (!chan || fib_sub(&chan->refs, 1) != 1)
 		return;
 	if (fib_queue_occupied(&chan->sides[FIB_CHAN_SEND]) ||
@@ -80,7 +83,7 @@ static inline void copy(struct fiber_chan *chan, void *to, const void *from)
 {
 	if (!to || !chan->elem_size)
 		return;
-	/* Most channels carry a pointer: that is no call. */
+	/* Most channels carry pointers: then no function is called. */
 	if (chan->elem_size == sizeof(void *))
 		memcpy(to, from, sizeof(void *));
 	else
@@ -100,7 +103,7 @@ static void put(struct fiber_chan *chan, const void *elem)
 	fib_store(&chan->count, fib_load(&chan->count) + 1);
 }
 
-/* Decide the wait of the first one on a side that still waits; NULL: nobody does. */
+/* Claim the first waiter of a side that can be claimed. NULL: there is none. */
 static fib_always_inline struct fib_chan_waiter *claim(struct fiber_chan *chan,
 						       enum fib_chan_side side,
 						       struct fib_wake *ret, int result)
@@ -121,7 +124,7 @@ static fib_always_inline struct fib_chan_waiter *claim(struct fiber_chan *chan,
 	return NULL;
 }
 
-/* Under the lock; wake must be woken after it, where it has a word. */
+/* Filled under the lock; if wake.word is set, wake it after the unlock. */
 struct outcome {
 	int result;
 	struct fib_wake wake;
@@ -147,7 +150,7 @@ static fib_always_inline bool give(struct fiber_chan *chan, const void *elem, st
 
 static fib_always_inline bool take(struct fiber_chan *chan, void *elem, struct outcome *ret)
 {
-	/* Who waits to send into a closed channel is about to be told. */
+	/* Senders that wait on a closed channel are about to be woken with -EPIPE. */
 	struct fib_chan_waiter *sender =
 		fib_load(&chan->closed) ? NULL : claim(chan, FIB_CHAN_SEND, &ret->wake, 0);
 
@@ -216,7 +219,7 @@ static inline void append(struct fiber_chan *chan, enum fib_chan_side side,
 	fib_queue_append(&chan->sides[side], &me->w);
 }
 
-/* Whether somebody else than the wait of me stands on a side. */
+/* Returns whether a side has a waiter other than me. */
 static bool others_wait(struct fiber_chan *chan, enum fib_chan_side side,
 			const struct fib_chan_waiter *me)
 {
@@ -256,7 +259,7 @@ bool fib_chan_leave(struct fiber_chan *chan, enum fib_chan_side side, struct fib
 	return served;
 }
 
-/* What promises success and then fails begins anew. */
+/* For a caller whose check without the lock was wrong: start the public call again. */
 static fib_always_inline int operate(struct fiber_chan *chan, enum fib_chan_side side, void *elem,
 				     int64_t deadline)
 {
@@ -273,7 +276,7 @@ static fib_always_inline int try_or_restart(struct fiber_chan *chan, enum fib_ch
 							  : operate(chan, side, elem, deadline);
 }
 
-/* Inlined, so that a backtrace says which of the two calls it was. */
+/* Inlined, so that a backtrace shows which of the two public calls was made. */
 static fib_always_inline int wait_in_channel(struct fiber_chan *chan, enum fib_chan_side side,
 					     void *elem, int64_t deadline)
 {
@@ -293,7 +296,7 @@ static fib_always_inline int wait_in_channel(struct fiber_chan *chan, enum fib_c
 	}
 	append(chan, side, &me);
 	fib_spin_unlock(&chan->lock);
-	/* A fiber that is woken runs after the unlock; one that blocks may be early, and its waker still
+	/* A woken fiber runs after the unlock. A blocking waiter may return while its waker still
 	 * copies (see above). */
 	if (fib_likely(fib_wait_fast(&me.w, deadline, &rc)))
 		return me.result;
@@ -302,7 +305,7 @@ static fib_always_inline int wait_in_channel(struct fiber_chan *chan, enum fib_c
 	return rc < 0 ? rc : me.result;
 }
 
-/* Out of line, so that they need not save what a wait needs. */
+/* Out of line, so that they need not save the registers that a wait needs. */
 static fib_noinline int send_now(struct fiber_chan *chan, void *elem, int64_t deadline)
 {
 	return try_or_restart(chan, FIB_CHAN_SEND, elem, deadline);
@@ -315,7 +318,7 @@ static fib_noinline int recv_now(struct fiber_chan *chan, void *elem, int64_t de
 
 int fiber_chan_send(struct fiber_chan *chan, const void *elem, int64_t deadline)
 {
-	void *from = (void *)(uintptr_t)elem; /* nobody writes to it */
+	void *from = (void *)(uintptr_t)elem; /* only read */
 
 	return fib_chan_promising(chan, FIB_CHAN_SEND)
 		       ? send_now(chan, from, deadline)
@@ -335,7 +338,7 @@ size_t fiber_chan_length(struct fiber_chan *chan)
 	return fib_load(&chan->count);
 }
 
-/* Let one waiter go with -EPIPE. False: nobody waits. */
+/* Wake one waiter with -EPIPE. False: there is none. */
 static bool dismiss_one(struct fiber_chan *chan)
 {
 	struct fib_wake wake;
@@ -359,7 +362,7 @@ int fiber_chan_close(struct fiber_chan *chan)
 	closed = fib_load(&chan->closed);
 	fib_store(&chan->closed, true);
 	fib_spin_unlock(&chan->lock);
-	/* Nobody joins a closed channel, so this ends. */
+	/* No caller joins a closed channel, so this loop ends. */
 	while (dismiss_one(chan))
 		;
 	return closed ? -EPIPE : 0;

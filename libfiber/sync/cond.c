@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cond.c - waiting for something to change under a mutex
+ * cond.c - a condition variable
  *
- * The waiter is in the queue before it releases the mutex, so a signal sent under the mutex after that
- * finds it.
+ * The waiter joins the queue before it releases the mutex. A signal that is sent under the mutex
+ * afterwards finds the waiter.
  */
 #include <fiber/sync.h>
 
@@ -40,7 +40,7 @@ int fiber_cond_signal(struct fiber_cond *cond)
 	return 0;
 }
 
-/* Whoever is woken last may free the condition, so all are claimed before the first is woken. */
+/* The last waiter woken may free the condition, so claim all waiters before waking the first. */
 int fiber_cond_broadcast(struct fiber_cond *cond)
 {
 	struct fib_wake_list list = {NULL, NULL};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.c - a gate that is open or shut
+ * event.c - an event that is set or not set
  *
- * Setting it opens the gate and lets through everybody who stands before it: they are claimed under the same
- * lock, so a reset that follows at once holds up nobody who was there.
+ * fiber_event_set() claims all waiters under the lock that guards the flag. A reset right after it
+ * does not hold back any of them.
  */
 #include <fiber/sync.h>
 
@@ -11,7 +11,7 @@
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
-/* Whether it is set, else join the queue (w not NULL). */
+/* Returns whether the event is set. If not, join the queue (if w is not NULL). */
 static bool is_set(struct fiber_event *event, struct fib_waiter *w)
 {
 	bool set;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group.c - fibers that are begun and ended together
+ * group.c - a group of fibers that are started and awaited together
  *
- * Members are linked through their records, under the lock of the group's queue of waiters. Nobody has a handle
- * to a member, so it is spawned detached, and when it has ended, and has its record still, it tells us.
+ * Members are linked through their records, under the lock of the group's wait queue. A member is
+ * spawned detached, because no caller gets a handle to it. When it exits, and while it still has
+ * its record, it calls member_ended().
  *
- * Whoever takes `live` to 0 claims all waiters under the lock and touches the group no more after the
- * unlock: it lies on a waiter's stack, most often. So a member that fails is counted until it has cancelled
- * the others.
+ * A group usually is on a waiter's stack. The call that takes `live` to 0 claims all waiters under
+ * the lock and does not touch the group after the unlock. A member that fails is counted until it
+ * has cancelled the others.
  *
- * A group lies on a stack, most often, and that stack must not end before the members. Nobody is told when a
- * function returns, but a fiber's end is noticed: so a fiber counts the live members of the groups on its stack, in its
- * record, since the group may be gone by then.
+ * The stack that holds a group must not end before the members. A return from a function cannot be
+ * noticed, but the exit of a fiber can. So each fiber counts the live members of the groups on its
+ * stack. The count is in the fiber's record, since the group may be gone by then.
  *
- * To cancel all is to take the first, put it at the end and cancel it, as often as there are members, so that
- * the lock is held for one at a time. A member cannot end while we hold the lock, and one whose wait was claimed
- * cannot run before we wake it, after the unlock.
+ * To cancel all members, move the first to the end of the list and cancel it, once per member. So
+ * the lock is held for one member at a time. A member cannot exit while the lock is held. One whose
+ * wait was claimed cannot run before it is woken, after the unlock.
  */
 #include <errno.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static void cancel_first(struct fiber_group *group)
 		fib_wake(&wake, false);
 }
 
-/* By somebody for whom the group stays. */
+/* For a caller during which the group stays allocated. */
 static void cancel_all(struct fiber_group *group)
 {
 	uint32_t n;
@@ -110,7 +111,7 @@ static void cancel_all(struct fiber_group *group)
 		cancel_first(group);
 }
 
-/* One member less keeps the group alive. It may be gone when this returns. */
+/* Remove one member from the count. The group may be freed when this returns. */
 static void uncount(struct fiber_group *group)
 {
 	struct fib_wake_list list = {NULL, NULL};
@@ -122,15 +123,15 @@ static void uncount(struct fiber_group *group)
 	fib_wake_all(&list);
 }
 
-/* A member's owner need not wait for it any more. Before the group hears of that. */
+/* The fiber on whose stack the group is need not wait for this member. Call before uncount(). */
 static void disown(struct fiber *fiber)
 {
-	/* Release: the owner that finds none sees what they did to the group. */
+	/* Release: the owner that reads 0 sees everything the members did to the group. */
 	if (fiber->group_owner)
 		fib_sub(&fiber->group_owner->members, 1);
 }
 
-/* A member has ended: by itself, as the last thing it does. */
+/* Called by a member as the last step of its exit. */
 static void member_ended(struct fiber *fiber)
 {
 	struct fiber_group *group = fiber->group;
@@ -149,7 +150,7 @@ static void member_ended(struct fiber *fiber)
 	uncount(group);
 }
 
-/* Whose stack the group lies on, as far as its spawner knows. */
+/* Returns the fiber on whose stack the group is, or NULL if the spawner does not know it. */
 static struct fiber *owner_of(struct fiber_group *group, struct fiber *spawner)
 {
 	const uintptr_t at = (uintptr_t)group - (uintptr_t)spawner->stack.low;
@@ -159,7 +160,7 @@ static struct fiber *owner_of(struct fiber_group *group, struct fiber *spawner)
 	return spawner->group == group ? spawner->group_owner : NULL;
 }
 
-/* Let a fiber that was made be a member. False: the group is cancelled. */
+/* Make a new fiber a member. False: the group is cancelled. */
 static bool enter(struct fiber_group *group, struct fiber *spawner, struct fiber *fiber)
 {
 	bool open;
@@ -210,7 +211,7 @@ int fiber_group_spawn(struct fiber_group *group, fiber_fn *fn, void *arg)
 	return rc;
 }
 
-/* Whether every member has ended; if not, and w is given, stand in the queue. */
+/* Returns whether all members have exited. If not, join the queue (if w is not NULL). */
 static bool has_ended(struct fiber_group *group, struct fib_waiter *w)
 {
 	bool ended;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* holder.c - who holds something, in words. Only the caller can still look at its own name. */
+/* holder.c - describe the holder of a lock; only the caller's own name can be read safely */
 #include "sync/holder.h"
 
 #include <stdio.h>

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.c - a lock that is handed over
+ * mutex.c - a mutex that is handed over to the longest waiter
  *
- * The owner word says who holds it, for the tools as well as for us, and whether anybody may be waiting.
- * Uncontended it is one compare-and-swap each way. With waiters the holder gives it to the one that
- * waited longest, under the queue's lock: nobody who comes later can take it in between, so nobody starves.
+ * The owner field holds the id of the owner (the tools read it, too) and the flag
+ * FIB_HOLDER_CONTENDED, which says that there may be waiters. Without contention lock and unlock
+ * are one compare-and-swap each. With waiters, unlock passes the mutex to the longest waiter under
+ * the queue's lock. No later caller can take it in between, so no waiter starves.
  *
- * The new owner is written before its wait is claimed: from the claim on it runs and may unlock. When
- * the claim fails (it timed out meanwhile) the next one is tried, and the lock is still ours to give.
+ * unlock writes the new owner before it claims that owner's wait, because the new owner may run and
+ * unlock as soon as it is claimed. If the claim fails (the wait timed out meanwhile), unlock tries
+ * the next waiter; the mutex still belongs to the unlocking caller.
  *
- * Whoever gets the mutex may be the last to use it and free it, so nobody touches it after giving it away:
- * it becomes free by a swap of the owner word outside the queue's lock.
+ * The next owner may be the last user of the mutex and free it. Therefore unlock does not touch the
+ * mutex after giving it away: the swap that frees it is done outside the queue's lock.
  */
 #include <errno.h>
 
@@ -36,7 +38,9 @@ static bool take_free(struct fiber_mutex *mutex, uint64_t me)
 	return fib_cas(&mutex->owner, &nobody, me);
 }
 
-/* Under the queue's lock: take it if it is free now, else see that the holder will look at the queue. */
+/*
+ * Under the queue's lock: take the mutex if it is free, else set the contended flag for the owner.
+ */
 static bool take_or_announce(struct fiber_mutex *mutex, uint64_t me)
 {
 	uint64_t owner = fib_load(&mutex->owner);
@@ -66,7 +70,7 @@ static fib_always_inline int wait_in_queue(struct fiber_mutex *mutex, struct fib
 	return fib_queue_wait(&mutex->waiters, w, deadline);
 }
 
-/* The calling fiber has taken it. A thread counts nothing. */
+/* Record that the calling fiber holds the mutex. Threads are not recorded. */
 static void note_held(struct fiber_mutex *mutex, const void *at)
 {
 	struct fiber *me = fiber_self();
@@ -75,7 +79,10 @@ static void note_held(struct fiber_mutex *mutex, const void *at)
 		fib_held_mutex(me, mutex, at);
 }
 
-/* Out of line, so that a lock that is free need not save what a wait needs. at: where it was asked for. */
+/*
+ * Out of line: locking a free mutex need not save the registers that a wait needs. at: who called
+ * lock.
+ */
 static fib_noinline int lock_contended(struct fiber_mutex *mutex, int64_t deadline, const void *at)
 {
 	const uint64_t me = fib_caller();
@@ -95,7 +102,9 @@ static fib_noinline int lock_contended(struct fiber_mutex *mutex, int64_t deadli
 	return 0;
 }
 
-/* A thread, or a fiber that is asked to look at its turn. */
+/*
+ * The caller is a thread, or a fiber whose countdown to the next check of its time slice is over.
+ */
 static fib_noinline int lock_slow(struct fiber_mutex *mutex, int64_t deadline, const void *at)
 {
 	struct fib_carrier *c = fib_carrier_self();
@@ -126,7 +135,7 @@ int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 		}
 		rc = lock_contended(mutex, deadline, at);
 	}
-	fib_fence_compiler(); /* no jump there: a backtrace shows this function */
+	fib_fence_compiler(); /* prevent a tail call: a backtrace shows this function */
 	return rc;
 }
 
@@ -164,8 +173,10 @@ static _Noreturn void die_not_owner(struct fiber_mutex *mutex, uint64_t me, uint
 		caller, holder);
 }
 
-/* Give the mutex to the first waiter that still waits. False: nobody does, and it is ours as it was
- * before anybody announced himself. */
+/*
+ * Give the mutex to the first waiter that can still be claimed. False: there is none, and the
+ * caller owns the mutex with the contended flag cleared.
+ */
 static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 {
 	struct fib_wake wake;
@@ -195,7 +206,10 @@ fib_noinline int fib_mutex_unlock_slow(struct fiber_mutex *mutex)
 		fib_die_null("fiber_mutex_unlock", "the mutex");
 	do {
 		owner = me;
-		/* From the swap on it may be taken, released and gone: we touch it no more. */
+		/*
+		 * After the swap another caller may lock, unlock and free it: do not touch it
+		 * again.
+		 */
 		if (fib_cas(&mutex->owner, &owner, 0))
 			return 0;
 		if (owner != (me | FIB_HOLDER_CONTENDED))

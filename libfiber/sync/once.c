@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * once.c - a function that runs once, whoever comes first
+ * once.c - run a function exactly once
  *
- * The first caller runs it, and everybody else waits in the queue until it has returned. After that a call is
- * one load.
+ * The first caller runs the function. Other callers wait in the queue until it has returned. After
+ * that a call is one load.
  *
- * Whoever runs it may end in it: a fiber by fiber_exit or fiber_fail, a thread by pthread_exit. Then it was
- * not done, as with pthread_once, and those who wait must not wait for ever: the longest waiter runs it
- * instead. It is told so in its node before its wait is claimed.
+ * The runner may exit inside the function: a fiber with fiber_exit or fiber_fail, a thread with
+ * pthread_exit. As with pthread_once, the function then counts as not run. The longest waiter runs
+ * it instead, so that no waiter is stuck. `runs` is set in its node before its wait is claimed.
  */
 #include <pthread.h>
 
@@ -25,16 +25,16 @@
 
 struct once_waiter {
 	struct fib_waiter waiter;
-	bool runs; /* L: it has been done by nobody; it is the waiter's turn */
+	bool runs; /* L: the previous runner exited; this waiter must run the function */
 };
 
-/* A run under way, on the stack of whoever runs it. */
+/* A run in progress, on the stack of its runner. */
 struct run {
 	struct fib_ending ending;
 	struct fiber_once *once;
 };
 
-/* Under the queue's lock. */
+/* Make the first waiter that can be claimed the runner. Under the queue's lock. */
 static bool hand_over(struct fiber_once *once, struct fib_wake_list *list)
 {
 	struct fib_waiter *first;
@@ -48,7 +48,7 @@ static bool hand_over(struct fiber_once *once, struct fib_wake_list *list)
 	return false;
 }
 
-/* The caller ends in the function. */
+/* The caller exits inside the function. */
 static void give_up(void *arg)
 {
 	struct fiber_once *once = ((struct run *)arg)->once;
@@ -74,7 +74,7 @@ static void finish(struct fiber_once *once)
 
 	fib_queue_lock(&once->waiters);
 	once->runner = 0;
-	/* label: once.done -- what the function wrote is visible. */
+	/* label: once.done -- the writes of the function are visible. */
 	fib_store_release(&once->state, DONE);
 	fib_queue_claim_all(&once->waiters, &list);
 	fib_queue_unlock(&once->waiters);
@@ -99,7 +99,10 @@ static void call_once(struct fiber_once *once, void (*fn)(void *), void *arg)
 	finish(once);
 }
 
-/* DONE; 0 when it has become the caller's to run; RUNNING by somebody, and then w is in the queue (w not NULL). */
+/*
+ * Returns the state found: DONE; 0, and the caller has become the runner; or RUNNING, and w (if not
+ * NULL) has been queued.
+ */
 static uint64_t enter(struct fiber_once *once, struct once_waiter *w)
 {
 	uint64_t state;
@@ -116,7 +119,7 @@ static uint64_t enter(struct fiber_once *once, struct once_waiter *w)
 	return state;
 }
 
-/* Wait until it is done, or has become the caller's to run: then *ret_mine. */
+/* Wait until the function has been run, or until the caller must run it (*ret_mine). */
 static int wait_until_done(struct fiber_once *once, bool *ret_mine)
 {
 	struct once_waiter w;

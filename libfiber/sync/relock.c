@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relock.c - a caller that would wait for a lock that only itself can release
+ * relock.c - detect a caller that waits for a lock it holds itself
  *
- * Such a wait never ends unless it has a deadline. It is found where a lock is about to wait, by the owner that the
- * lock records anyway, so a lock that does not wait pays nothing. The policy is that of the caller's runtime. A thread
- * that is no fiber has none and takes that of the runtime that was started last; before the first one it aborts.
+ * Such a wait never ends unless it has a deadline. The check is made when a lock is about to wait
+ * and uses the owner that every lock records. A lock that does not wait pays nothing.
+ *
+ * The policy is that of the caller's runtime. A plain thread uses the policy of the runtime that
+ * started last. Before any runtime has started the policy is to abort.
  */
 #include "sync/relock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* relock.h - a caller that would wait for a lock that only itself can release. See relock.c. */
+/* relock.h - detect a caller that waits for a lock it holds itself. See relock.c. */
 #ifndef FIB_SYNC_RELOCK_H
 #define FIB_SYNC_RELOCK_H
 
@@ -10,13 +10,14 @@
 
 struct fib_sched;
 
-/* The policy of s, and of threads that are no fibers from now on. Before s runs fibers. */
+/* Set the policy of s, and of plain threads from now on. Call before s runs fibers. */
 void fib_relock_set(struct fib_sched *s, enum fiber_relock_policy policy);
 
 /*
- * The caller is about to wait for lock, which begins with its name, until the deadline (ns) and holds it
- * already. call: the public function. state: what is wrong, for people: "mutex", "is locked by the caller already".
- * 0: wait; -EDEADLK. Does not return under FIBER_RELOCK_ABORT without a deadline.
+ * Apply the policy to a caller that holds lock and is about to wait for it until the deadline (ns).
+ * lock: an object whose first field is its name. call: the public function, for the message.
+ * state: what is wrong, for the message: kind "mutex", state "is locked by the caller already".
+ * Returns 0 (wait) or -EDEADLK. Aborts under FIBER_RELOCK_ABORT if there is no deadline.
  */
 int fib_relock(const char *call, const char *kind, const void *lock, const char *state,
 	       int64_t deadline);

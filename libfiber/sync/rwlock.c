@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rwlock.c - many readers or one writer, in the order in which they came
+ * rwlock.c - a lock for many readers or one writer, in arrival order
  *
- * Everything happens under the queue's lock. Whoever finds others waiting joins them, a reader too where it
- * could read at once: else readers that follow each other would keep a writer out for ever. Whoever leaves
- * lets in the head of the queue: one writer, or all readers up to the next writer.
+ * All state changes under the queue's lock. A caller that finds waiters joins the queue, even a
+ * reader that could enter at once: otherwise a steady stream of readers would starve a writer. An
+ * unlock lets in the head of the queue: one writer, or all readers up to the next writer.
  *
- * A waiter that gives up leaves the queue as well, and what stood behind it may go in now: readers behind a
- * writer whose time is up while others read. So it looks at the queue like one that unlocks.
+ * A waiter that times out leaves the queue, which may let in the waiters behind it (readers behind
+ * a writer, while others read). Therefore it lets in the head of the queue as an unlock does.
  *
- * The writer's number is known, for the tools and for the check at the unlock. Of readers only their number is known,
- * and a mixture of their ids that tells whether a certain one reads alone: who then asks to write would wait for
- * itself, as a writer does that locks once more (relock.c).
+ * The lock stores the writer's id, for the tools and for the check in unlock. Of readers it stores
+ * their count and the XOR of a hash of their ids. With a count of 1 the XOR tells whether a given
+ * reader is the only one; if it asks to write, it would wait for itself, like a writer that locks
+ * twice (relock.c).
  */
 #include <errno.h>
 
@@ -28,7 +29,7 @@
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
-/* Different for all fibers and threads, but for ids that are 2^31 apart. */
+/* A hash that differs for all fibers and threads whose ids are not 2^31 apart. */
 static uint32_t mark_of(uint64_t who)
 {
 	const bool thread = who & FIB_HOLDER_THREAD;
@@ -36,7 +37,7 @@ static uint32_t mark_of(uint64_t who)
 	return ((uint32_t)who << 1 | thread) * UINT32_C(0x9e3779b1);
 }
 
-/* who reads from now on, or no more. Under the queue's lock. */
+/* Add or remove the reader `who`. Under the queue's lock. */
 static void enter_reader(struct fiber_rwlock *lock, uint64_t who)
 {
 	lock->readers++;
@@ -45,7 +46,7 @@ static void enter_reader(struct fiber_rwlock *lock, uint64_t who)
 
 static void leave_reader(struct fiber_rwlock *lock, uint64_t who)
 {
-	/* A read lock may have been released by another fiber than took it: the mixture is right again at 0. */
+	/* Another fiber may release a read lock, which breaks the XOR; it is reset at 0 readers. */
 	lock->reader = --lock->readers ? lock->reader ^ mark_of(who) : 0;
 }
 
@@ -54,7 +55,7 @@ struct rw_waiter {
 	bool writes;
 };
 
-/* Take it if that needs no waiting. Under the queue's lock. */
+/* Take the lock if that needs no waiting. Under the queue's lock. */
 static bool take_now(struct fiber_rwlock *lock, uint64_t me, bool writes)
 {
 	if (fib_queue_occupied(&lock->waiters) || lock->owner || (writes && lock->readers))
@@ -66,7 +67,7 @@ static bool take_now(struct fiber_rwlock *lock, uint64_t me, bool writes)
 	return true;
 }
 
-/* Take it now, else join the queue (w not NULL). */
+/* Take the lock now, else join the queue (if w is not NULL). */
 static bool take(struct fiber_rwlock *lock, bool writes, struct rw_waiter *w)
 {
 	const uint64_t me = fib_caller();
@@ -80,7 +81,7 @@ static bool take(struct fiber_rwlock *lock, bool writes, struct rw_waiter *w)
 	return taken;
 }
 
-/* Why the caller would wait for itself, or NULL. */
+/* Returns why the caller would wait for itself, or NULL. */
 static const char *waits_for_itself(struct fiber_rwlock *lock, bool writes)
 {
 	const uint64_t me = fib_caller();
@@ -95,8 +96,10 @@ static const char *waits_for_itself(struct fiber_rwlock *lock, bool writes)
 	return why;
 }
 
-/* Let in whoever stands at the head and can come in now. Under the queue's lock. What a waiter gets is
- * written before it is claimed, and taken back if its time is up. */
+/*
+ * Let in the waiters at the head that can enter now. Under the queue's lock. The lock state is
+ * written before a waiter is claimed, and undone if its wait has timed out.
+ */
 static void let_in(struct fiber_rwlock *lock, struct fib_wake_list *list)
 {
 	struct fib_waiter *first;
@@ -145,7 +148,7 @@ static int lock_contended(struct fiber_rwlock *lock, bool writes, int64_t deadli
 	return rc;
 }
 
-/* Of readers a fiber does not know how many locks it holds. */
+/* Record a held write lock. Read locks are not recorded. */
 static void note_held(const struct fiber_rwlock *lock, const void *at)
 {
 	struct fiber *me = fiber_self();
@@ -154,7 +157,7 @@ static void note_held(const struct fiber_rwlock *lock, const void *at)
 		fib_held_rwlock(me, lock, at);
 }
 
-/* Inlined, so that a backtrace says which of the two calls it was. */
+/* Inlined, so that a backtrace shows which of the two public calls was made. */
 static fib_always_inline int lock_mode(struct fiber_rwlock *lock, bool writes, int64_t deadline)
 {
 	struct fib_carrier *c = fib_carrier_self();

@@ -1,38 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * select.c - the first of several channels, descriptors and points in time
+ * select.c - wait for the first of several channels, descriptors and timers
  *
- * A select first looks at its cases one after another, in random order, and does the first that can be
- * done; so each of those that are ready is as likely as the others, and no channel can starve
- * another. If there is none it waits in all of its channels at once: one wait, many places to be found in.
+ * A select first looks at its cases in random order and does the first that is ready. So all ready
+ * cases are equally likely, and no channel can starve another. If none is ready, the select joins
+ * the queues of all its channels with one wait, in the same random order. A partner claims the
+ * first place in a queue, so several cases on one channel are equally likely to be served, too.
  *
- * It joins their queues in the same random order. A partner claims the first place in the queue, so of
- * several cases of one channel each is as likely to fire as the others. Closing a channel makes all of its cases
- * ready and claims one place only: a select that is woken with -EPIPE has moved nothing and looks
- * again. Of several timers with the same time the first in the random order fires.
+ * Closing a channel makes all its cases ready but claims only one place. A select that is woken
+ * with -EPIPE has moved no element and looks again. Of several timers with the same time the first
+ * in the random order fires.
  *
- * Exactly one case is done, because there is one wait. All places carry the same parker and the same ticket, and
- * whoever wants to serve one of them must win the compare-and-swap on that word first (parker.h). The
- * second channel's sender, the deadline and a cancellation all claim the same word and find it decided: they do
- * nothing to us, and look for another partner. The winner notes in which place it found us, under the
- * lock of that place's channel, and we take that lock before we read the note.
+ * Exactly one case is done, because there is one wait. All places carry the same parker and ticket.
+ * A partner must win the compare-and-swap on the parker's word before it serves a place (parker.h).
+ * Another sender, the deadline and a cancellation claim the same word; the losers leave this select
+ * alone. The winner marks its place as served under the lock of that place's channel, and the
+ * select takes that lock before it reads the mark.
  *
- * Nothing is lost between "none is ready" and "we wait": a place is taken under the channel's lock and
- * only if the case is still not ready then. A partner who comes before that is seen by us, one who comes
- * after finds our place. When we see one, we first take back our wait: if that fails, somebody has served us
- * in a place we had taken already, and that is the outcome; if it succeeds, nobody can any more, we leave all places
- * and look again from the start. So nobody joins with two locks held, or offers himself while he
- * claims another: of two selects that want each other, the one that comes second claims the first.
- * A select that may not wait looks at all channels at one moment before it says so (select_at_once.c).
+ * No event is lost between "nothing is ready" and "waiting". A place is joined under the channel's
+ * lock, and only if the case is still not ready. A partner that came before is seen; one that comes
+ * later finds the place.
  *
- * A descriptor's edge claims the same word, but it is only a hint: woken by one, we look again from the start.
- * Who blocks a thread looks at his descriptors himself, with poll(2), since perhaps nobody else looks at the
- * poller (thread_wait.c). Before the first runtime has started there is no io to ask at all, and poll(2) is all there is.
+ * If a case is ready, the select first retracts its wait. If that fails, a place that was already
+ * joined has been served, and that is the outcome. If it succeeds, the select leaves all places and
+ * looks again.
  *
- * Each turn of that loop means that somebody else has done something meanwhile, or has given up in a
- * place that the next look clears away. Two selects that join two channels in opposite orders may see each other
- * and take back their waits at the same moment. Each draws a new order then, so the next time they
- * do so with probability 1/2 at most, and that comes to an end.
+ * So a select never joins with two locks held, and never offers itself while it claims a partner.
+ * Of two selects that match each other, the later one claims the earlier. A select that must not
+ * wait looks at all channels at one moment before it reports that (select_at_once.c).
+ *
+ * An edge of a descriptor claims the same word, but it is only a hint: the select looks again. A
+ * caller that blocks its thread polls its descriptors itself with poll(2), because the poller may
+ * not be polled by any other thread (thread_wait.c). Before the first runtime has started there is only
+ * poll(2).
+ *
+ * The loop ends. Each repetition means that another thread made progress, or timed out in a place
+ * that the next look removes. Two selects that join two channels in opposite orders may see each
+ * other and both retract. Each then draws a new order, so this repeats with probability 1/2 at
+ * most.
  */
 #include <errno.h>
 #include <limits.h>
@@ -55,7 +60,7 @@ static const struct fib_fd_ops *_Atomic fd_ops;
 
 void fib_select_serve_fds(const struct fib_fd_ops *ops)
 {
-	/* A constant: nothing else has to be seen with it. */
+	/* ops points to constants, so no ordering is needed. */
 	fib_store(&fd_ops, ops);
 }
 
@@ -83,10 +88,10 @@ static void leave_alone(int fd, short events, struct fib_select_fd_place *place)
 	join_alone(fd, events, place);
 }
 
-/* Without a runtime: nobody else can know anything about a descriptor. */
+/* Used before a runtime has started: there is no other source of events. */
 static const struct fib_fd_ops alone = {look_alone, join_alone, leave_alone};
 
-/* Do a case if that needs no waiting. now: the time, where there is a timer. */
+/* Do a case if that needs no waiting. now: the time, if there is a timer case. */
 static bool look_at(struct fib_selection *s, uint32_t at, int64_t now)
 {
 	struct fiber_select_case *c = &s->cases[at];
@@ -104,14 +109,14 @@ static bool look_at(struct fib_selection *s, uint32_t at, int64_t now)
 			c->result = rc;
 		return rc != 0;
 	default:
-		/* One of several: a look without the lock will do, see above. */
+		/* With several cases a look without the lock is enough, see select_at_once.c. */
 		if (!c->chan || (s->count > 1 && !fib_chan_promising(c->chan, fib_case_side(c))))
 			return false;
 		return fib_chan_try(c->chan, fib_case_side(c), c->elem, &c->result);
 	}
 }
 
-/* Look at one case after another, and do the first that can be done without waiting: its index, or -1. */
+/* Do the first case in turn that needs no waiting. Returns its index, or -1. */
 static int look(struct fib_selection *s)
 {
 	int64_t now = s->timer >= 0 ? fiber_now() : 0;
@@ -125,7 +130,7 @@ static int look(struct fib_selection *s)
 	return -1;
 }
 
-/* Before the first is in a queue: from then on others claim the wait. */
+/* Call before the first place is queued: from then on partners claim the wait. */
 static void copy_wait(struct fib_selection *s)
 {
 	struct fib_select_place *place;
@@ -142,7 +147,9 @@ static void copy_wait(struct fib_selection *s)
 	}
 }
 
-/* 0: joined, or there is nothing to join; -EAGAIN: it is ready; or an error, which the case reports. */
+/*
+ * 0: joined, or nothing to join; -EAGAIN: the case is ready; or an error, which the case reports.
+ */
 static int join_one(struct fib_selection *s, struct fiber_select_case *c,
 		    struct fib_select_place *place)
 {
@@ -153,8 +160,10 @@ static int join_one(struct fib_selection *s, struct fiber_select_case *c,
 	return fib_chan_join(c->chan, fib_case_side(c), &place->chan) ? 0 : -EAGAIN;
 }
 
-/* Join the queues of the cases in their turn, up to one that is ready or the end. How many cases that were;
- * *ret_error: what is wrong with the one after them, else 0. */
+/*
+ * Join the queues of the cases in turn, up to the first that is ready or fails. Returns the number
+ * joined. *ret_error: the error of the case after them, or 0.
+ */
 static uint32_t join_each(struct fib_selection *s, int *ret_error)
 {
 	uint32_t i, at;
@@ -173,7 +182,10 @@ static uint32_t join_each(struct fib_selection *s, int *ret_error)
 	return i;
 }
 
-/* Leave the queues of the first n cases in turn. The index of the channel's that was served, or -1. */
+/*
+ * Leave the queues of the first n cases in turn. Returns the index of the served channel case, or
+ * -1.
+ */
 static int leave_each(struct fib_selection *s, uint32_t n)
 {
 	struct fiber_select_case *c;
@@ -194,7 +206,7 @@ static int leave_each(struct fib_selection *s, uint32_t n)
 	return served;
 }
 
-/* Time was up, for whichever comes first. */
+/* The wait timed out: returns the index of the timer, or -ETIMEDOUT if the deadline comes first. */
 static int time_out(struct fib_selection *s, int64_t deadline)
 {
 	if (s->timer < 0 || s->cases[s->timer].at > deadline)
@@ -213,7 +225,9 @@ static struct fiber_chan *first_channel(struct fib_selection *s)
 	return NULL;
 }
 
-/* What a thread that blocks sleeps on: every descriptor. Kept for the next turn. 0, or a negative error. */
+/*
+ * Prepare what a blocking thread sleeps on: all descriptors. Kept for later rounds. 0 or an error.
+ */
 static int make_thread_wait(struct fib_selection *s)
 {
 	struct pollfd *p;
@@ -237,7 +251,7 @@ static int make_thread_wait(struct fib_selection *s)
 	return rc;
 }
 
-/* The same, when the select is over. */
+/* Free it at the end of the select. */
 static void free_thread_wait(struct fib_selection *s)
 {
 	if (s->thread_wait.fds)
@@ -245,7 +259,7 @@ static void free_thread_wait(struct fib_selection *s)
 	free(s->thread_wait.fds);
 }
 
-/* Woken: the index of the case that was served; -EAGAIN: look again; or an error. */
+/* After a wake-up. Returns the index of the served case; -EAGAIN: look again; or an error. */
 static int find_served(struct fib_selection *s, int served)
 {
 	int result;
@@ -256,14 +270,17 @@ static int find_served(struct fib_selection *s, int served)
 								   : -EAGAIN;
 	}
 	result = s->places[served].chan.result;
-	/* Nothing was moved, and its channel's other cases are ready as well. */
+	/* No element was moved, and the channel's other cases are ready as well. */
 	if (result == -EPIPE)
 		return -EAGAIN;
 	s->cases[served].result = result;
 	return served;
 }
 
-/* It may not wait, which rc says. One look at each case may have missed what moved (select_at_once.c). */
+/*
+ * The select must not wait; rc says why. Separate looks at each case may have missed an element
+ * that moved (select_at_once.c).
+ */
 static int look_again(struct fib_selection *s, int rc, int64_t deadline)
 {
 	int at = s->count > 1 ? fib_select_look_at_once(s) : -1;
@@ -273,7 +290,10 @@ static int look_again(struct fib_selection *s, int rc, int64_t deadline)
 	return rc == -ETIMEDOUT ? time_out(s, deadline) : rc;
 }
 
-/* Wait in all places: the index of the case that was served or is wrong; -EAGAIN: look again; or an error. */
+/*
+ * Wait in all places. Returns the index of the case that was served or failed; -EAGAIN: look again;
+ * or an error.
+ */
 static int wait_for_any(struct fib_selection *s, int64_t deadline)
 {
 	int rc, error, served;
@@ -320,7 +340,7 @@ static int select_loop(struct fib_selection *s, int64_t deadline)
 	return rc;
 }
 
-/* What can be said before anything is done, once the turns are drawn: 0, -EINVAL. */
+/* Check the cases, after the turns are drawn and before anything is done: 0 or -EINVAL. */
 static int prepare(struct fib_selection *s, int64_t deadline)
 {
 	struct fiber_select_case *c;
@@ -353,7 +373,7 @@ static int prepare(struct fib_selection *s, int64_t deadline)
 	return 0;
 }
 
-/* Memory for more than a few cases. False: there is none. */
+/* Allocate memory for many cases. False: out of memory. */
 static bool make_places(struct fib_selection *s)
 {
 	s->places = calloc(s->count, sizeof *s->places + sizeof *s->locks);

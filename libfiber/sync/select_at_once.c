@@ -2,31 +2,34 @@
 /*
  * select_at_once.c - look at all channels of a select at one moment
  *
- * A select looks at its cases one after another, each at another moment. Between two of these looks an
- * element may come into a channel that has been looked at and then leave one that has not. Both looks
- * find nothing, although one of the two channels held an element at every moment.
+ * A select looks at its cases one after another. Between two looks an element may enter a channel
+ * that was already looked at and then leave one that was not. Both looks find nothing, although at
+ * every moment one of the two channels held an element.
  *
- * A select that waits is not misled. It looks at each channel again when it joins the queue, under the lock;
- * a channel whose queue it has joined cannot become ready without claiming its wait. So when it has
- * joined the last one, either no case is ready at that moment or its wait is claimed.
+ * A select that waits is not affected. It looks at each channel again when it joins the queue,
+ * under the lock; a channel it has joined cannot become ready without claiming its wait. When it
+ * has joined the last one, either no case is ready at that moment or the wait is claimed.
  *
- * A select that may not wait (deadline in the past, cancelled, pinned) looks once more, at all channels
- * at the same moment: it holds the locks of all of them, and reads the clock while it does. What it finds
- * can be done at once, since nobody else can change it. It ends: it looks once, and takes each lock once.
- * A select of one case needs no such look, because its first one is under the lock. With several
- * the first looks decide nothing, and take a lock only where a case seems to be ready.
+ * A select that must not wait (deadline in the past, cancelled, pinned) looks once more, at all
+ * channels at one moment. It holds the locks of all of them and reads the clock under them. What it
+ * finds ready stays ready until it is done. This ends, since it looks once and takes each lock
+ * once.
  *
- * No two selects wait for each other's locks. They take them in the order of their addresses, and nobody else
- * takes a second lock while holding one.
+ * A select with one case needs no such look, because its first look is under the lock. With several
+ * cases the first looks only take a lock where a case seems to be ready.
  *
- * Descriptors belong to the system and are looked at one after another. A timer that is due stays due.
+ * Deadlock is impossible: selects take the locks in address order, and no other code takes a second
+ * channel lock while it holds one.
+ *
+ * Descriptors belong to the system and are looked at one after another. A timer that is due stays
+ * due.
  */
 #include <fiber/time.h>
 
 #include "os/spin.h"
 #include "sync/selection.h"
 
-/* Let a[i] be no lower than what is below it in the heap a[0..n-1]. */
+/* Restore the heap property of a[0..n-1] below a[i]. */
 static void sift(struct fiber_chan **a, uint32_t i, uint32_t n)
 {
 	struct fiber_chan *top = a[i];
@@ -42,7 +45,7 @@ static void sift(struct fiber_chan **a, uint32_t i, uint32_t n)
 	a[i] = top;
 }
 
-/* By address, in n log n steps whatever the order was. */
+/* Heap sort by address: n log n steps for every input. */
 static void sort(struct fiber_chan **a, uint32_t n)
 {
 	struct fiber_chan *top;
@@ -58,7 +61,7 @@ static void sort(struct fiber_chan **a, uint32_t n)
 	}
 }
 
-/* Lock every channel of the cases once, the lowest address first. How many these are. */
+/* Lock every channel of the cases once, lowest address first. Returns the number of channels. */
 static uint32_t lock_channels(const struct fib_selection *s, struct fiber_chan **locks)
 {
 	uint32_t i, cases = 0, n = 0;
@@ -76,7 +79,7 @@ static uint32_t lock_channels(const struct fib_selection *s, struct fiber_chan *
 	return n;
 }
 
-/* Under the locks; *wake as after fib_chan_try_locked(). */
+/* With the locks held. *wake is set as by fib_chan_try_locked(). */
 static bool look_locked(struct fiber_select_case *c, int64_t now, struct fib_wake *wake)
 {
 	if (fib_case_has_channel(c))

@@ -2,15 +2,15 @@
 /*
  * select_turns.c - draw the order in which a select looks at its cases and joins their queues
  *
- * Each order is as likely as the others. A fiber draws with the generator of its carrier, without any
- * shared state; a plain thread seeds one from a counter.
+ * All orders are equally likely. A fiber draws from the generator of its carrier and shares no
+ * state. A plain thread seeds a generator from a global counter.
  */
 #include "base/atomic.h"
 #include "base/rand.h"
 #include "sched/sched.h"
 #include "sync/selection.h"
 
-/* Uniform below n. */
+/* Uniform in [0, n). */
 static uint32_t draw(uint32_t n)
 {
 	static _Atomic uint64_t threads;

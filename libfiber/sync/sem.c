@@ -2,8 +2,8 @@
 /*
  * sem.c - a counting semaphore
  *
- * A post goes to the longest waiter directly and never through the count, so nobody who comes later
- * can take it from under the waiter.
+ * A post goes directly to the longest waiter and not through the count, so a later caller cannot
+ * take it from the waiter.
  */
 #include <errno.h>
 

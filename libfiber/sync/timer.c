@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer.c - an expiration that can be waited for, moved, and repeated
+ * timer.c - a one-shot or periodic timer that fibers wait for
  *
- * A timer is four numbers and a wait queue. Nothing counts its expirations while nobody looks: how many there
- * have been since it was armed follows from the clock, the first deadline and the period, so a periodic timer
- * cannot drift, and an armed timer that nobody waits for costs nothing.
+ * A timer is four numbers and a wait queue. Expirations are not counted as they happen: their
+ * number follows from the clock, the first deadline and the period. So a periodic timer cannot
+ * drift, and an armed timer without waiters costs nothing.
  *
- * Whoever waits does so with the timer's next expiration as the deadline of its own wait, in the heap of
- * its own carrier. Arming anew wakes the waiters by the queue, and they wait for the new expiration.
+ * A waiter uses the timer's next expiration as the deadline of its own wait, in its carrier's heap.
+ * Arming the timer again wakes the waiters through the queue, and they wait for the new expiration.
  *
- * The rule: an expiration belongs to everybody who waits when it comes, and those that come while nobody waits
- * belong to the next one who does. So expirations are numbered through all armings: whoever arms anew adds what had
- * come by then to `past`, a waiter remembers how many there were when it came, and has waited for all that come
- * after, however often the timer is armed before it runs again. `reported` is the last one that is nobody's to come for: that
- * was given to somebody, or forgotten by arming anew. While somebody waits the next one to come finds none: they
- * are that waiter's, though it may not have run yet.
+ * The rule: an expiration belongs to every caller that waits when it comes. Expirations that come
+ * while there is no waiter belong to the next caller that waits. To implement this, expirations are
+ * numbered across all armings: arming adds those of the previous arming to `past`. A waiter
+ * remembers the number at its arrival (`seen`) and gets all later ones, even if the timer is armed
+ * again before the waiter runs.
  *
- * The clock is read under the lock, so the number of expirations only grows for those who read it one after
- * another.
+ * `reported` is the number of the last expiration that was given to a waiter or dropped by arming. A
+ * new waiter starts from `reported` if no other waiter is inside. If one is, it starts from the current
+ * number: the earlier expirations belong to the other waiter, which may not have run yet.
+ *
+ * The clock is read under the lock, so successive readers never see the number of expirations
+ * decrease.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,16 +38,16 @@ struct fiber_timer {
 	int64_t first;	   /* L: FIBER_FOREVER: not armed */
 	int64_t period;	   /* L: 0: one-shot */
 	uint64_t past;	   /* L: expirations of the armings before this one */
-	uint64_t reported; /* L: the first one that is kept comes after this */
-	uint32_t inside;   /* L: those who stood in the line and will look at it again */
+	uint64_t reported; /* L: the last expiration that was given or dropped */
+	uint32_t inside;   /* L: waiters that were queued and will call look() again */
 	struct fiber_wait_queue waiters;
 };
 
 /* L under the timer's lock */
 struct waiter {
 	struct fib_waiter node;
-	uint64_t seen;	/* L: expirations that are not ours */
-	uint64_t given; /* L: how many are */
+	uint64_t seen;	/* L: expirations up to this one are not for this waiter */
+	uint64_t given; /* L: how many are for this waiter */
 	bool came;	/* L: seen is set */
 	bool inside;	/* L: counted in the timer's inside */
 };
@@ -61,7 +64,10 @@ int fiber_timer_new(struct fiber_timer **ret)
 	return 0;
 }
 
-/* Expirations since it was armed. Under the lock. Distances are unsigned: a deadline may be any number. */
+/*
+ * Expirations since the timer was armed. Under the lock. Distances are unsigned, because a deadline
+ * may be any number.
+ */
 static uint64_t count(const struct fiber_timer *t, int64_t now)
 {
 	if (t->first == FIBER_FOREVER || now < t->first)
@@ -71,7 +77,7 @@ static uint64_t count(const struct fiber_timer *t, int64_t now)
 	return ((uint64_t)now - (uint64_t)t->first) / (uint64_t)t->period + 1;
 }
 
-/* The first expiration after now. Under the lock. */
+/* Returns the time of the first expiration after now. Under the lock. */
 static int64_t next(const struct fiber_timer *t, int64_t now)
 {
 	uint64_t rest;
@@ -104,8 +110,9 @@ int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 }
 
 /*
- * What w can have now. True with w->given set; else *ret_next is the next expiration, and w stands in the line
- * for a new arming where it is armed itself (queue).
+ * Compute what w gets now. True: w->given is set. False: *ret_next is the next expiration; with
+ * `queue`, w has joined the queue, to be woken when the timer is armed again. w's wait must be
+ * armed then.
  */
 static bool look(struct fiber_timer *t, struct waiter *w, bool queue, int64_t *ret_next)
 {
@@ -139,7 +146,7 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Wait for the expiration, or to hear of another. 0 when it is worth looking again. */
+/* Wait for the expiration or for a new arming. 0: call look() again. */
 static int wait_for_expiration(struct fiber_timer *t, struct waiter *w, int64_t expiration,
 			       int64_t deadline)
 {
@@ -150,10 +157,10 @@ static int wait_for_expiration(struct fiber_timer *t, struct waiter *w, int64_t 
 			fib_wait_abort(&w->node);
 			return 0;
 		}
-		/* Maybe another expiration than the wait record says, if it was armed just now. */
+		/* expiration may have changed since the wait record was written. */
 		rc = fib_queue_wait(&t->waiters, &w->node, earlier(expiration, deadline));
 	}
-	/* It was the expiration, unless the caller's own limit has passed too. */
+	/* -ETIMEDOUT means the expiration, unless the caller's deadline has passed too. */
 	return rc == -ETIMEDOUT && fiber_now() < deadline ? 0 : rc;
 }
 
@@ -168,7 +175,7 @@ int fiber_timer_wait(struct fiber_timer *t, uint64_t *ret_expirations, int64_t d
 	given = look(t, &w, false, &expiration);
 	while (!given && rc == 0) {
 		rc = wait_for_expiration(t, &w, expiration, deadline);
-		/* After an error too: what has come is not lost. */
+		/* Also after an error, so that an expiration is not lost. */
 		given = look(t, &w, false, &expiration);
 	}
 	if (!given)

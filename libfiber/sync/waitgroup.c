@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waitgroup.c - waiting until a number of things are done
+ * waitgroup.c - wait until a number of operations are done
  *
- * The count goes up and down under the queue's lock, and whoever takes it to 0 claims every waiter there
- * is. A wait that finds 0 takes the lock too: by then whoever made it 0 has let go, and the waiter may
- * free the group.
+ * The count changes under the queue's lock. The call that takes it to 0 claims all waiters. A wait
+ * that finds 0 takes the lock too: the caller that made it 0 has then released the lock, and the
+ * waiter may free the waitgroup.
  */
 #include <errno.h>
 
@@ -64,7 +64,7 @@ int fiber_waitgroup_done(struct fiber_waitgroup *group)
 	return 0;
 }
 
-/* Whether all is done, else join the queue (w not NULL). */
+/* Returns whether the count is 0. If not, join the queue (if w is not NULL). */
 static bool is_done(struct fiber_waitgroup *group, struct fib_waiter *w)
 {
 	bool done;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * accept.c - accepting without waiting, whatever the listener's flags say
+ * accept.c - accept without waiting, even on a blocking listener
  *
- * accept(2) has no flag for one call. To look with poll(2) first is good as long as nobody takes the connection in between;
- * within a process one can see to that, but a listener may be shared with other processes, and the one that comes too late
- * would wait in accept(2) for the next connection, and every fiber of its carrier with it. To make the listener
- * non-blocking would change it for the others too.
+ * accept(2) has no flag for that. poll(2) before it suffices if no other caller takes the
+ * connection in between. Within a process a lock can ensure that. But a listener may be shared with
+ * other processes; a process that comes second would block in accept(2), and with it every fiber of
+ * its carrier. Making the listener non-blocking would change it for the other processes too.
  *
- * io_uring can be asked to accept without waiting (since Linux 6.10). So there is a ring of one entry for that: the request
- * is submitted, has been tried when the system call returns, and its result is there. Nothing stays under way. Where it is
- * not to be had, poll(2) must do.
+ * io_uring can accept without waiting (since Linux 6.10). A ring of one entry is used for that: the
+ * request is submitted and has been tried when the system call returns, with its result in the
+ * ring. Nothing stays in progress. Without io_uring poll(2) is used.
  *
- * The ring belongs to the process. What is known of it lies in a page that is zero in a forked child, which
- * then makes its own, and shares no entry with its parent.
+ * The ring belongs to the process. Its state is in a page that is zero in a forked child. The child
+ * makes a ring of its own and shares no entry with its parent.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@
 
 enum state { UNTRIED, READY, NONE };
 
-/* L under ->lock, which is held for one request */
+/* L under ->lock, which is held for one request at a time */
 struct ring {
 	_Atomic uint32_t lock;
 	enum state state;		      /* L */
@@ -44,7 +44,7 @@ struct ring {
 	struct io_uring_cqe *results;	      /* L */
 };
 
-/* Where the ring is; NULL where the system cannot keep a child from taking it for its own. */
+/* The page of the ring; NULL: the system cannot hide it from a forked child. */
 static struct ring *ring_page(void)
 {
 	static struct ring *_Atomic page;
@@ -62,7 +62,7 @@ static struct ring *ring_page(void)
 	return r;
 }
 
-/* -ENOSYS when it was not tried, which leaves nothing behind. Under the lock. */
+/* -ENOSYS: it was not tried, and nothing is left in the ring. Under the lock. */
 static int request(struct ring *r, int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
 	uint32_t tail = fib_load(r->submitted), head = fib_load(r->reaped);
@@ -80,7 +80,7 @@ static int request(struct ring *r, int fd, struct sockaddr *addr, socklen_t *add
 	/* pairs: the kernel, which reads the entry. */
 	fib_store_release(r->submitted, tail + 1);
 	if (syscall(SYS_io_uring_enter, r->fd, 1, 0, 0, NULL, 0) < 0) {
-		/* A descriptor that is none of ours any more: somebody has closed it. */
+		/* The program has closed the ring's descriptor. */
 		if (errno != EAGAIN && errno != EBUSY && errno != EINTR && errno != ENOMEM)
 			r->state = NONE;
 		fib_store(r->submitted, tail);
@@ -111,7 +111,7 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Whether it has a ring that knows the flag. Under the lock. */
+/* Whether there is a ring and the kernel knows the flag. Under the lock. */
 static bool prepare(struct ring *r)
 {
 	struct io_uring_params p = {0};
@@ -135,7 +135,10 @@ static bool prepare(struct ring *r)
 		r->reaped = (_Atomic uint32_t *)(void *)(at + p.cq_off.head);
 		r->results = (struct io_uring_cqe *)(void *)(at + p.cq_off.cqes);
 		r->result_mask = p.cq_entries - 1;
-		/* Who does not know the flag says -EINVAL before he looks for the descriptor. */
+		/*
+		 * A kernel that does not know the flag returns -EINVAL before it checks the
+		 * descriptor.
+		 */
 		if (request(r, -1, NULL, NULL) == -EBADF) {
 			r->state = READY;
 			return true;
@@ -154,7 +157,7 @@ static bool ready(struct ring *r)
 	return r->state == READY || (r->state == UNTRIED && prepare(r));
 }
 
-/* -ENOSYS where there is no such thing. */
+/* -ENOSYS: no ring is available. */
 static int accept_by_ring(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
 	struct ring *r = ring_page();
@@ -187,7 +190,10 @@ static int try(int fd, struct sockaddr *addr, socklen_t *addrlen)
 	int flags = fcntl(fd, F_GETFL), n;
 
 	if (flags >= 0 && !(flags & O_NONBLOCK)) {
-		/* To accept where nobody has come costs four times as much: a file is made first. */
+		/*
+		 * Accepting without a connection costs four times as much as poll: a file is made
+		 * first.
+		 */
 		n = fib_os_ready(fd, POLLIN);
 		if (n == 0)
 			n = accept_by_ring(fd, addr, addrlen);
@@ -198,8 +204,10 @@ static int try(int fd, struct sockaddr *addr, socklen_t *addrlen)
 	return n < 0 ? -errno : n;
 }
 
-/* The connection died in the queue, of one thing or another that accept(2) lists: there may be another. A listener
- * that cannot accept at all says EINVAL or EOPNOTSUPP. */
+/*
+ * The connection died in the queue, for a reason that accept(2) lists: there may be another. A
+ * listener that cannot accept at all gives EINVAL or EOPNOTSUPP.
+ */
 static bool died(int n)
 {
 	switch (-n) {

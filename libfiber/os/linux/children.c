@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * children.c - waiting for child processes, by number and by descriptor
+ * children.c - wait for child processes, by pid and by descriptor
  *
- * waitpid(2) and waitid(2) name the same things differently. The first speaks of one number that is a process or a
- * group by its sign and gives one word of status; only the second can look without taking (WNOWAIT) and can be
- * given a descriptor. What a caller sees is the first's.
+ * waitpid(2) and waitid(2) have different interfaces. waitpid takes one number, whose sign says
+ * process or group, and returns one status word. Only waitid can look without reaping (WNOWAIT) and
+ * take a descriptor. Callers of this file see the interface of waitpid.
  */
 #include "os/children.h"
 
@@ -16,7 +16,7 @@
 
 #include "base/compiler.h"
 
-/* Bits that the two calls share. */
+/* Flags that both calls share. */
 #define ALIKE (WUNTRACED | WCONTINUED | __WALL | __WCLONE)
 
 fib_noinline int fib_os_child_try(pid_t pid, int *ret_status, int options)
@@ -55,7 +55,7 @@ fib_noinline int fib_os_child_open(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What waitpid(2) would have said. */
+/* The status word that waitpid(2) would have returned. */
 static int status_of(const siginfo_t *info)
 {
 	switch (info->si_code) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.c - the clocks. */
+/* clock.c - the clocks */
 #include "os/os.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ int64_t fib_os_wall(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
-/* These are system calls, which a sandbox may refuse. */
+/* A system call, which a sandbox may refuse. */
 static int64_t read_cpu(clockid_t clock)
 {
 	struct timespec t;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - reading and writing without ever blocking, whatever the descriptor's flags say
+ * file.c - read and write without blocking, even on blocking descriptors
  *
- * The file status flags belong to the program: a blocking descriptor must not block a carrier and must
- * be blocking afterwards. Sockets take the wish per call (MSG_DONTWAIT). Everything else is asked with RWF_NOWAIT, and
- * there are files that do not know it, or know it and have nothing at hand. What then is to be done depends on the kind:
+ * The file status flags belong to the program: a blocking descriptor must not block a carrier and
+ * must stay blocking. For sockets each call has MSG_DONTWAIT. For all other files RWF_NOWAIT is
+ * used. Some files do not know it, or know it and have no data at hand. What follows depends on the
+ * kind of file.
  *
- * A file on a disk is always ready for poll(2), and whatever its flags say a call for data that is not in memory
- * waits for the disk. The caller is told so (FIB_OS_SLOW) and has it done elsewhere.
+ * A file on a disk is always ready for poll(2), and a call for data that is not in memory waits for
+ * the disk even if the descriptor is non-blocking. The result is FIB_OS_SLOW, and the caller uses
+ * another thread.
  *
- * Others (terminals, inotify) are asked by their own flags where those say so. Where not, only poll(2) can be
- * asked first, and the call be made then, and somebody else may take in between what was there. The caller is told so
- * (FIB_OS_UNSURE) and sees to it that at least nobody of this process does.
+ * Other files (terminals, inotify) are used directly if their descriptor is non-blocking. If not,
+ * only poll(2) before the call helps, and another reader may take the data in between. The result
+ * is FIB_OS_UNSURE, and the caller excludes at least other readers of this process.
  */
 #include "os/os.h"
 
@@ -26,12 +28,14 @@
 #include "os/calls.h"
 #include "os/quiet.h"
 
-/* What poll(2) promises room for. A pipe: PIPE_BUF bytes. A terminal: some hundred columns, and one byte can be as
- * many as a tab has. */
+/*
+ * The room that poll(2) promises. A pipe: PIPE_BUF bytes. A terminal: some hundred columns, and one
+ * byte can become as many columns as a tab.
+ */
 #define PIPE_PIECE     4096u
 #define TERMINAL_PIECE 32u
 
-/* What one call moves at most, whatever it is asked for. */
+/* The most bytes that one call moves. */
 #define CALL_MAX 0x7ffff000u
 
 static ssize_t result(ssize_t n)
@@ -53,7 +57,7 @@ static bool on_disk(int fd)
 	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
-/* What RWF_NOWAIT has refused, with errno: how it can be done. 0: its own flags say that it does not block. */
+/* How to do a call that RWF_NOWAIT has refused, with errno. 0: the descriptor is non-blocking. */
 static ssize_t refused(int fd)
 {
 	const int error = errno;
@@ -92,7 +96,7 @@ fib_noinline ssize_t fib_os_read(int fd, void *buf, size_t size)
 	const struct iovec v = {buf, size};
 	ssize_t n;
 
-	/* No bytes are there at once, and of a socket recv(2) would wait for them. */
+	/* A read of 0 bytes needs no data, but recv(2) on a socket would wait for data. */
 	if (!size)
 		return result(read(fd, buf, 0));
 	do {
@@ -203,7 +207,7 @@ fib_noinline ssize_t fib_os_read_unsure(int fd, const struct iovec *v, int count
 	return n;
 }
 
-/* Write from the first piece that has bytes, as much as there is surely room for. */
+/* Write from the first non-empty piece, as much as there is certainly room for. */
 fib_noinline ssize_t fib_os_write_unsure(int fd, const struct iovec *v, int count)
 {
 	const size_t piece = isatty(fd) ? TERMINAL_PIECE : PIPE_PIECE;
@@ -241,17 +245,17 @@ fib_noinline size_t fib_os_claim(int fd, size_t size, bool writing, int64_t *ret
 		size = CALL_MAX;
 	*ret_at = -1;
 	if (writing && (flags & O_APPEND))
-		return flags & O_DIRECT ? 0 : size; /* that one would leave the offset as it is */
+		return flags & O_DIRECT ? 0 : size; /* O_DIRECT would not move the offset */
 	at = lseek(fd, 0, SEEK_CUR);
 	if (at < 0)
 		return 0;
-	/* Files that the kernel makes up, in /proc, say that they have nothing. */
+	/* Files made by the kernel, as in /proc, have a size of 0. */
 	if (!writing && (off_t)size > st.st_size - at)
 		size = st.st_size > at ? (size_t)(st.st_size - at) : 0;
 	end = size ? lseek(fd, (off_t)size, SEEK_CUR) : 0;
 	if (end < (off_t)size || !size)
 		return 0;
-	/* Not `at`: somebody may have come in between. */
+	/* Not `at`: another caller may have moved the offset in between. */
 	*ret_at = end - (off_t)size;
 	return size;
 }
@@ -274,7 +278,7 @@ fib_noinline int fib_os_open_file(const char *path, int flags, mode_t mode)
 
 fib_noinline int fib_os_close(int fd)
 {
-	/* Linux has closed the descriptor even when it says EINTR. */
+	/* Linux has closed the descriptor even if it returns EINTR. */
 	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
 
@@ -284,6 +288,6 @@ fib_noinline uint64_t fib_os_identity(int fd)
 
 	if (fstat(fd, &st) < 0)
 		return 0;
-	/* Devices have small numbers, and inodes seldom have more than half of the bits. */
+	/* Device numbers are small, and inode numbers seldom use more than half of their bits. */
 	return ((uint64_t)st.st_dev << 40 ^ (uint64_t)st.st_ino) | UINT64_C(1) << 63;
 }

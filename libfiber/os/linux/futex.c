@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* futex.c - threads that sleep on a word. Deadlines are absolute, so FUTEX_WAIT_BITSET. */
+/* futex.c - futex calls; deadlines are absolute, hence FUTEX_WAIT_BITSET */
 #include "os/os.h"
 
 #include <errno.h>
@@ -29,6 +29,6 @@ fib_noinline int fib_os_futex_wait(_Atomic uint32_t *word, uint32_t expected, in
 
 fib_noinline void fib_os_futex_wake(_Atomic uint32_t *word, int count)
 {
-	/* Waking an address that has gone wakes nobody and is no error worth reporting. */
+	/* Waking an unmapped address wakes no thread and is not worth reporting. */
 	syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, NULL, NULL, 0);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io.c - sockets that never block, whatever their flags say, and poll(2)
+ * io.c - sockets that never block, even blocking ones, and poll(2)
  *
- * Messages take the wish not to wait per call (MSG_DONTWAIT). Connecting knows no such flag: a
- * blocking socket is made non-blocking for the call and put back. Accepting: accept.c. What is no socket: file.c.
+ * Messages have a flag per call (MSG_DONTWAIT). connect(2) has none: a blocking socket is made
+ * non-blocking for the call and restored. For accept see accept.c, for files see file.c.
  */
 #include "os/os.h"
 
@@ -62,7 +62,7 @@ fib_noinline ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags)
 	return result(n);
 }
 
-/* There is no flag for one connect: the socket is made non-blocking for the call and put back. */
+/* A blocking socket is made non-blocking for the call and restored. */
 fib_noinline int fib_os_connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -122,7 +122,7 @@ bool fib_os_may_print(void)
 	return fib_os_ready(STDERR_FILENO, POLLOUT) != -EAGAIN;
 }
 
-/* For poll(2), rounded up: it must not end too early, again and again. */
+/* The timeout for poll(2), rounded up so that it does not end too early. */
 static int whole_ms(const struct timespec *limit)
 {
 	if (!limit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kept.c - files that are opened once and kept open. */
+/* kept.c - files that are opened once and kept open */
 #include "os/kept.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ void fib_os_kept_close(struct fib_os_kept *kept)
 {
 	const struct fib_os_kept old = *kept;
 
-	/* First: a process forked in the middle of this closes what it finds. */
+	/* First: a child forked in the middle of this closes what it finds. */
 	*kept = FIB_OS_NOT_KEPT;
 	fib_fence_release();
 	if (fib_os_kept_ours(&old))

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loaded.c - code that others may enter at any time must stay where it is
+ * loaded.c - keep the library loaded
  *
- * A program may dlopen() a library that has us inside, or us, and dlclose() it again. But the system keeps
- * addresses of ours for longer than any runtime: the handler for memory faults, what fork(2) calls, and the
- * offload threads, which rest for a while before they end. So before the first such thing the object that we are
- * part of is marked as one that is never unloaded. dlclose() then does all it does but unmap it, and a later dlopen()
- * finds it as it was.
+ * A program may dlopen() and dlclose() this library, or one that contains it. But the system keeps
+ * addresses of its code longer than any runtime: the handler for memory faults, the fork handlers,
+ * and the offload threads, which idle for a while before they exit. So before the first of these is
+ * used, the object that contains this code is marked as never unloaded. dlclose() then does
+ * everything except unmapping it, and a later dlopen() finds it unchanged.
  *
- * The loader is asked only where there is one: in a static program these names are not defined, and asking by
- * weak reference does not pull them in.
+ * The loader is called only if there is one. A static program does not define these names, and weak
+ * references do not pull them in.
  */
 #include "os/os.h"
 
@@ -34,7 +34,7 @@ void fib_os_stay_loaded(void)
 		return;
 	if (!dladdr1(&asked, &info, (void **)&object, RTLD_DL_LINKMAP))
 		return;
-	/* The program itself has no name here, and is never unloaded. */
+	/* The program itself has an empty name here, and is never unloaded. */
 	if (object && object->l_name[0])
 		dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* local.c - local sockets, their folder, the waker: leaves out of line, like the rest of this folder. */
+/* local.c - local sockets, their folder, the eventfd and the timer of the service thread */
 #include "os/local.h"
 
 #include <dirent.h>
@@ -41,7 +41,10 @@ static int local_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The mode is set before listen(), so nobody connects while the umask alone decides. */
+/*
+ * The mode is set before listen(), so no client can connect while only the umask protects the
+ * socket.
+ */
 static int bind_and_listen(int fd, const struct sockaddr_un *at, int backlog)
 {
 	int rc;
@@ -86,7 +89,7 @@ fib_noinline int fib_os_local_probe(const char *path)
 	fd = local_socket();
 	if (fd < 0)
 		return fd;
-	/* EAGAIN: its backlog is full, so it is alive. */
+	/* EAGAIN: its backlog is full, so there is a listener. */
 	rc = connect(fd, (struct sockaddr *)&at, sizeof at) == 0 || errno == EAGAIN ? 0 : -errno;
 	close(fd);
 	return rc;
@@ -107,7 +110,7 @@ fib_noinline bool fib_os_local_ours(const char *path)
 	return who.pid == getpid();
 }
 
-/* What accept4(2) does, where a sandbox knows only the older call. */
+/* accept4(2) with older calls, for a sandbox that knows only accept(2). */
 static int accept_and_set(int fd)
 {
 	int got = accept(fd, NULL, NULL), rc;
@@ -190,9 +193,11 @@ fib_noinline void fib_os_event_clear(int fd)
 	(void)n;
 }
 
-/* By its interval, which nobody else would choose, a timer of ours is known from one of the program's that has got its
- * number: there is no other way to ask whose it is. It is set anew before the interval has passed, and what is never to
- * expire does so in many years. */
+/*
+ * A timer of this file is recognized by its interval, which no program would choose. There is no
+ * other way to tell it from a timer of the program that has reused its number. It is set again
+ * before the interval has passed. A timer that should never expire is set to many years ahead.
+ */
 static const struct timespec ours = {1000003, 741077};
 
 static bool set_timer(int fd, int64_t at)
@@ -286,7 +291,7 @@ fib_noinline int fib_os_set_modified(const char *path, uint32_t nanoseconds)
 	return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-/* Field 22 of proc_pid_stat(5); the name in field 2 may hold anything. */
+/* Field 22 of proc_pid_stat(5); the name in field 2 may contain any bytes. */
 fib_noinline int fib_os_started(pid_t pid, uint64_t *ret_ticks)
 {
 	char path[64], text[1024], *at;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c - reading our own memory that may not be there
+ * memory.c - read memory of this process that may be unmapped
  *
- * Whoever looks at fibers looks at wait objects and stacks that may vanish meanwhile. The kernel
- * copies for us and says EFAULT instead of raising a signal: process_vm_readv on ourselves, or, where
- * a sandbox forbids that call, a write into a pipe and a read back out of it.
+ * Wait objects and stacks of fibers may be unmapped while they are read. The kernel copies them and
+ * returns EFAULT instead of raising a signal: with process_vm_readv on this process, or, if a
+ * sandbox forbids that, with a write into a pipe and a read back.
  *
- * The pipe is kept, for whoever has it now; everybody else (another thread, a signal handler that
- * interrupted the one who has it, a forked child that shares it with its parent) makes one of its own.
- * Nobody waits for anybody.
+ * One pipe is kept for the caller that has taken it. Any other caller makes a pipe of its own:
+ * another thread, a signal handler that interrupted the caller with the pipe, or a forked child,
+ * which shares the pipe with its parent. No caller waits for another.
  */
 #include "os/os.h"
 
@@ -38,7 +38,7 @@ static int peek_by_call(uint64_t address, void *buf, size_t size)
 
 static void drain(int fd)
 {
-	char rest[256]; /* a dump promises to need little stack */
+	char rest[256]; /* small: a dump promises to need little stack */
 
 	while (read(fd, rest, sizeof rest) > 0)
 		;
@@ -52,11 +52,14 @@ static int peek_by_pipe(const int fds[2], uint64_t address, void *buf, size_t si
 		size_t n = size - done < PIPE_PIECE ? size - done : PIPE_PIECE;
 		ssize_t in, out;
 
-		/* A piece never crosses a page, so it is there as a whole or not at all. */
+		/* A piece never crosses a page, so it is mapped as a whole or not at all. */
 		n = n < PIPE_PIECE - (address + done) % PIPE_PIECE
 			    ? n
 			    : PIPE_PIECE - (size_t)((address + done) % PIPE_PIECE);
-		/* Not libc's: a sanitizer would look at the bytes of a foreign stack first, and die of them. */
+		/*
+		 * Not libc's write(): a sanitizer would first check the bytes of a foreign stack
+		 * and abort.
+		 */
 		in = syscall(SYS_write, fds[1], (const void *)(uintptr_t)(address + done), n);
 		if (in < 0 && errno == EINTR)
 			continue;
@@ -74,7 +77,7 @@ static int peek_by_pipe(const int fds[2], uint64_t address, void *buf, size_t si
 
 static struct {
 	_Atomic uint32_t taken; /* A: memory.pipe */
-	pid_t owner;		/* L taken: whose pipe it is; 0: none yet */
+	pid_t owner;		/* L taken: the process that made it; 0: none yet */
 	int fds[2];		/* L taken */
 } kept;
 
@@ -95,7 +98,7 @@ static int peek_by_kept_pipe(uint64_t address, void *buf, size_t size)
 	pid_t self = getpid();
 
 	if (kept.owner != self) {
-		/* The other one's ends stay open: their numbers may be somebody else's by now. */
+		/* The parent's ends stay open: their numbers may mean other files by now. */
 		if (pipe2(kept.fds, O_CLOEXEC | O_NONBLOCK) < 0)
 			return -errno;
 		kept.owner = self;
@@ -114,7 +117,7 @@ fib_noinline int fib_os_peek(uint64_t address, void *buf, size_t size)
 			return rc;
 		fib_store(&forbidden, true);
 	}
-	/* pairs: memory.pipe -- the pipe that the last one made, and left empty. */
+	/* pairs: memory.pipe -- sees the pipe that the last user made, and left empty. */
 	if (fib_swap(&kept.taken, 1))
 		return peek_by_own_pipe(address, buf, size);
 	rc = peek_by_kept_pipe(address, buf, size);
@@ -145,7 +148,7 @@ fib_noinline int64_t fib_os_high_water(uint64_t low, size_t size)
 	return 0;
 }
 
-/* An entry of the page map is 64 bits: the highest says that the page is in memory. */
+/* An entry of the page map has 64 bits; the highest: the page is in memory. */
 #define PAGE_IS_THERE (UINT64_C(1) << 63)
 
 fib_noinline int64_t fib_os_high_water_by(int pagemap, uint64_t low, size_t size)
@@ -181,7 +184,7 @@ fib_noinline int64_t fib_os_resident(int statm)
 	if (n <= 0)
 		return n < 0 ? n : -EIO;
 	text[n] = 0;
-	/* Pages: all, resident, ... */
+	/* The fields, in pages: size, resident, ... */
 	strtoull(text, &second, 10);
 	pages = strtoull(second, &third, 10);
 	return third == second ? -EIO : (int64_t)(pages * fib_os_page_size());

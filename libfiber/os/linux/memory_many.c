@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory_many.c - reading many places of our own memory that may not be there
+ * memory_many.c - read many places of this process' memory that may be unmapped
  *
- * For each place, process_vm_readv finds its page and pins it, which takes longer than all else that a row of a list costs. A write into a
- * pipe copies the bytes from where they are, as every write does, and fails where it would fault: with reading them back a
- * quarter of the time (a page each, 64 a call: 0.16 us against 0.65). So where the caller has a pipe, all goes through it. A piece that is
- * missing ends the call before it; it is asked for alone, and the write says EFAULT.
+ * process_vm_readv looks up and pins the page of each place, which takes longer than the rest of a
+ * row of a list. A write into a pipe copies directly and fails where it would fault. Together with
+ * reading back it takes a quarter of the time (a page each, 64 a call: 0.16 us against 0.65). So a
+ * caller with a pipe uses it for all. A missing piece ends the call before it; the piece is then
+ * written alone, and the write returns EFAULT.
  *
- * A sandbox that allows little allows write(2) and read(2): with a pipe that was opened before, process_vm_readv is not called at all.
+ * Even a strict sandbox allows write(2) and read(2): with a pipe opened before, process_vm_readv is
+ * never called.
  */
 #include "os/os.h"
 
@@ -38,7 +40,7 @@ static void prepare(struct batch *b, const struct fib_os_piece pieces[], size_t 
 	}
 }
 
-/* How many pieces are whole when so many bytes were copied. */
+/* The number of complete pieces after so many bytes were copied. */
 static size_t whole(const struct batch *b, ssize_t bytes)
 {
 	size_t i;
@@ -55,8 +57,10 @@ static size_t peek_by_call(const struct batch *b)
 
 bool fib_os_pipe_open(struct fib_os_pipe *pipe)
 {
-	/* Valgrind checks each byte that a program writes, and frames have bytes that nothing was written to. What is read in the
-	 * other way counts as written by the kernel. */
+	/*
+	 * Valgrind checks each byte that a program writes, and frames contain uninitialized bytes.
+	 * Bytes read by process_vm_readv count as initialized.
+	 */
 	if (fib_checker_runs())
 		return false;
 	if (pipe2(pipe->fds, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -71,7 +75,7 @@ void fib_os_pipe_close(struct fib_os_pipe *pipe)
 
 	if (old.fds[0] < 0)
 		return;
-	/* First: a process forked in the middle of this closes what it finds. */
+	/* First: a child forked in the middle of this closes what it finds. */
 	*pipe = FIB_OS_NO_PIPE;
 	fib_fence_release();
 	close(old.fds[0]);
@@ -84,7 +88,7 @@ bool fib_os_pipe_ours(const struct fib_os_pipe *pipe)
 	       fib_os_same(pipe->fds[1], pipe->identity);
 }
 
-/* The bytes that were written into it, read back. False: it is no pipe of ours. */
+/* Read back the bytes that were written into the pipe. False: it is not this pipe any more. */
 static bool take_back(const struct fib_os_pipe *pipe, const struct iovec *to, int count, ssize_t in)
 {
 	ssize_t out;
@@ -96,10 +100,13 @@ static bool take_back(const struct fib_os_pipe *pipe, const struct iovec *to, in
 	return out == in;
 }
 
-/* Whatever was written is read back, so that the pipe is empty for the next. How many pieces are whole. */
+/*
+ * All bytes written are read back, so that the pipe is empty again. Returns the number of complete
+ * pieces.
+ */
 static size_t peek_by_pipe(struct fib_os_pipe *pipe, const struct batch *b)
 {
-	/* Not libc's: a sanitizer would look at the bytes first. */
+	/* Not libc's writev(): a sanitizer would check the bytes. */
 	ssize_t in = syscall(SYS_writev, pipe->fds[1], b->from, b->n);
 
 	if (in <= 0)
@@ -110,7 +117,7 @@ static size_t peek_by_pipe(struct fib_os_pipe *pipe, const struct batch *b)
 	return 0;
 }
 
-/* As much as a pipe holds at a time. -EFAULT, or another number: the pipe is no good. */
+/* Copy in portions that the pipe can hold. -EFAULT, or another errno: the pipe cannot be used. */
 static int pass_through(const struct fib_os_pipe *pipe, uint64_t address, unsigned char *buf,
 			size_t size)
 {
@@ -118,7 +125,7 @@ static int pass_through(const struct fib_os_pipe *pipe, uint64_t address, unsign
 
 	while (done < size) {
 		const struct iovec to = {buf + done, size - done};
-		/* Not libc's, as above. */
+		/* Not libc's write(), as above. */
 		ssize_t in = syscall(SYS_write, pipe->fds[1],
 				     (const void *)(uintptr_t)(address + done), size - done);
 
@@ -142,7 +149,10 @@ fib_noinline int fib_os_peek_through(struct fib_os_pipe *pipe, uint64_t address,
 		rc = pass_through(pipe, address, buf, size);
 	if (rc == 0 || rc == -EFAULT)
 		return rc;
-	/* Numbers that the program has closed may be in use by it: they are not closed here. */
+	/*
+	 * The program may have closed the descriptors and reused the numbers, so they are not
+	 * closed.
+	 */
 	*pipe = FIB_OS_NO_PIPE;
 	return fib_os_peek(address, buf, size);
 }
@@ -160,7 +170,9 @@ fib_noinline void fib_os_peek_many(struct fib_os_piece pieces[], size_t n, struc
 		b.n -= got;
 		while (got--)
 			pieces[i++].rc = 0;
-		/* The one that is missing, or the first where the calls are forbidden, says why by itself. */
+		/*
+		 * The missing piece, or the first if the calls are forbidden, gets its own error.
+		 */
 		if (b.n) {
 			pieces[i].rc = fib_os_peek_through(pipe, pieces[i].address, pieces[i].buf,
 							   pieces[i].size);

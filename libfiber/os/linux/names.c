@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - looking up names, with errors as everywhere
+ * names.c - look up names, with negative errno results
  *
- * getaddrinfo(3) has errors of its own, small negative numbers, some of which would be other errors as the negative errno.
- * Each is given an errno that no other has and that says the same, so nothing is lost. Where it only says that the
- * system's errno tells more, that is the error; only a deadline that passed in the system, and not with the caller, is
- * what it is: no answer for now.
+ * getaddrinfo(3) has its own errors, small negative numbers that would be confused with a negative
+ * errno. Each is mapped to a distinct errno of similar meaning, so nothing is lost. For EAI_SYSTEM
+ * the result is the system's errno. The exception is a timeout of the system: it is not the
+ * caller's deadline, and is reported as no answer for now.
  */
 #include "os/names.h"
 

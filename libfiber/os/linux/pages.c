@@ -2,8 +2,8 @@
 /*
  * pages.c - address space, and pages that fault on purpose
  *
- * Some emulators answer 0 to any advice without doing anything, so the kernel is believed only when
- * it refuses a bogus advice too.
+ * Some emulators return 0 for any advice without acting on it. So the kernel's answer is trusted
+ * only if it refuses an invalid advice.
  */
 #include "os/os.h"
 
@@ -57,7 +57,7 @@ fib_noinline int fib_os_reserve(size_t size, void **ret)
 {
 	int rc = map(size, PROT_NONE, MAP_NORESERVE, ret);
 
-	/* gcore would write out all of it, gigabytes of nothing. */
+	/* gcore would write all of it, gigabytes of zeros. */
 	if (rc == 0)
 		madvise(*ret, size, MADV_DONTDUMP);
 	return rc;
@@ -77,10 +77,10 @@ fib_noinline int fib_os_map_stacks(size_t size, void **ret)
 
 	if (rc < 0)
 		return rc;
-	/* Advice only: without it stacks cost more memory but work. */
+	/* Only advice: without it stacks work but use more memory. */
 	madvise(*ret, size, MADV_NOHUGEPAGE);
-	/* A mapping that has a page before it is split can be joined again: its parts know that they
-	 * belong together. The last page is the first that a stack will want. */
+	/* A mapping with a page in it before it is split can be joined again, because its parts
+	 * share that origin. The last page is the first that a stack uses. */
 	*((volatile char *)*ret + size - 1) = 0;
 	return 0;
 }
@@ -139,7 +139,7 @@ fib_noinline int fib_os_guard_inside_many(void *at, size_t size, size_t stride, 
 		       0u);
 	if (done >= (ssize_t)size)
 		return (int)((size_t)done / size);
-	/* Not this kernel: one by one, as the stacks are needed. */
+	/* This kernel cannot: guard the first only, the others when their stacks are needed. */
 	rc = fib_os_guard_inside(at, size);
 	return rc < 0 ? rc : 1;
 }
@@ -148,7 +148,7 @@ fib_noinline int fib_os_guard_join(void *at, size_t size)
 {
 	int rc = fib_os_guard_inside(at, size);
 
-	/* It faults already, so there is no moment without a guard. */
+	/* The range faults already, so it is guarded at every moment. */
 	if (rc == 0 && mprotect(at, size, PROT_READ | PROT_WRITE) < 0)
 		rc = -errno;
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - what we ask about this process and its threads. */
+/* process.c - facts about this process and its threads */
 #include "os/os.h"
 
 #include <errno.h>
@@ -13,8 +13,10 @@
 
 #include "base/compiler.h"
 
-/* CPUs allowed by a cgroup v2 quota, rounded up; 0: no quota that we can see. The process' own group
- * is the root of what a container shows. */
+/*
+ * The CPUs that a cgroup v2 quota allows, rounded up; 0: no visible quota. In a container the
+ * process' own group is the root.
+ */
 static unsigned quota(void)
 {
 	char text[64];

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiet.c - writing to a pipe without a reader gives an error and no signal
+ * quiet.c - write to a pipe without a reader, without SIGPIPE
  *
- * A socket is asked so per call (MSG_NOSIGNAL), and since Linux 6.18 so is every other file (RWF_NOSIGNAL). Before
- * that there is SIGPIPE, which ends a program that has not thought of it. What a program does with the signal is not ours
- * to change. But the signal goes to the thread that writes: so that thread keeps it off for the call, takes it
- * when it has come, and is as before. One that was pending before is not ours, and stays.
+ * Sockets have a flag per call (MSG_NOSIGNAL), and since Linux 6.18 other files do too
+ * (RWF_NOSIGNAL). Before that the write raises SIGPIPE, which kills a program that does not handle
+ * it.
  *
- * That costs two system calls, or none on a newer kernel, and is nothing that a socket goes through.
+ * The disposition of the signal belongs to the program and is not changed. But SIGPIPE goes to
+ * the thread that writes. So the thread blocks it for the call, consumes it if it came, and
+ * restores its mask. One that was pending before is left pending.
+ *
+ * The cost is two system calls, or none on a newer kernel. Sockets do not use this.
  */
 #include "os/quiet.h"
 
@@ -30,7 +33,7 @@ static void only_sigpipe(sigset_t *set)
 	sigaddset(set, SIGPIPE);
 }
 
-/* Keep the signal off. Whether one was pending already, which is only so where it was kept off before. */
+/* Block the signal. Returns whether one was pending, which implies that it was blocked before. */
 static bool hush(sigset_t *ret_before)
 {
 	sigset_t set;
@@ -41,7 +44,9 @@ static bool hush(sigset_t *ret_before)
 	       sigismember(&set, SIGPIPE) == 1;
 }
 
-/* Take the signal, which has come. Also one that the program ignores comes while it is kept off. */
+/*
+ * Consume the pending signal. A signal that the program ignores becomes pending too while blocked.
+ */
 static void take(void)
 {
 	const struct timespec now = {0, 0};
@@ -68,8 +73,7 @@ static ssize_t writev_hushed(int fd, const struct iovec *v, int count, int flags
 
 fib_noinline ssize_t fib_os_quiet_writev(int fd, const struct iovec *v, int count, int flags)
 {
-	static _Atomic int
-		unknown; /* the kernel does not know the flag: it need not be asked again */
+	static _Atomic int unknown; /* the kernel does not know the flag: do not try again */
 	ssize_t n;
 
 	if (!fib_load(&unknown)) {
@@ -78,7 +82,7 @@ fib_noinline ssize_t fib_os_quiet_writev(int fd, const struct iovec *v, int coun
 			return n;
 	}
 	n = writev_hushed(fd, v, count, flags);
-	/* It did what it could not do with the flag; and that was not for want of another one. */
+	/* The write works with only the other flag, so RWF_NOSIGNAL is the unknown one. */
 	if (n >= 0 && flags)
 		fib_store(&unknown, 1);
 	return n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - what a report needs that may be made in a signal handler. */
+/* report.c - functions for reports that may be made in a signal handler */
 #include "os/os.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/compiler.h"
 
-#define PATIENCE 1000 /* ms that somebody who does not read may take */
+#define PATIENCE 1000 /* ms to wait for a reader */
 
 fib_noinline int fib_os_error_kept(void)
 {

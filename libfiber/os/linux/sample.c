@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c - what another thread does, without a debugger
+ * sample.c - look at another thread without a debugger
  *
- * A thread that sleeps in the system is not to be disturbed: a signal would end its sleep(3) or poll(2) early. The kernel
- * says in /proc where it sleeps, and with which stack.
+ * A thread that sleeps in the system must not get a signal, which would end its sleep(3) or poll(2)
+ * early. /proc says where it sleeps, and its stack pointer.
  *
- * A thread that computes has its registers for itself, and only a signal handler gets at them. The signal is SIGURG:
- * nobody is ended by it should it arrive where there is no handler, debuggers pass it on, and hardly a program has any
- * use for it. One that has keeps it: as soon as its disposition is not the default, none is sent.
+ * Only a signal handler can read the registers of a thread that computes. The signal is SIGURG: its
+ * default action is to be ignored, debuggers pass it on, and few programs use it. A program that
+ * uses it keeps it: if its disposition is not the default, none is sent.
  */
 #include "os/sample.h"
 
@@ -83,7 +83,10 @@ fib_noinline int fib_os_thread_place_of(struct fib_os_kept *kept, uint32_t tid,
 	char path[PATH_SIZE];
 	int rc;
 
-	/* What could not be opened at start is not tried again; what was lost to the program is. */
+	/*
+	 * A file that could not be opened at the start is not tried again; one that the program
+	 * closed is.
+	 */
 	if (kept->fd < 0)
 		return -ENOENT;
 	if (!fib_os_kept_ours(kept)) {
@@ -104,7 +107,7 @@ static bool is_ours(const struct sigaction *action)
 	return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_interrupt;
 }
 
-/* The handler is put where there is none, when it is needed first. */
+/* Install the handler when it is first needed, if there is none. */
 static int claim_signal(void)
 {
 	struct sigaction ours = {.sa_sigaction = on_interrupt,
@@ -122,7 +125,7 @@ static int claim_signal(void)
 		return -errno;
 	if (is_default(&before) || is_ours(&before))
 		return 0;
-	/* The program has put its own there just now. */
+	/* The program has installed its own handler in between. */
 	sigaction(INTERRUPT, &before, NULL);
 	return -EBUSY;
 }

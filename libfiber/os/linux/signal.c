@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signal.c - faults, reported from a stack that still has room
+ * signal.c - report memory faults on the alternate signal stack
  *
- * The handler writes its report and gets out of the way: a previous handler is called directly; with
- * the default action, that is put back and the handler returns, so that the instruction faults again
- * and the core shows the culprit's own frames instead of ours.
+ * The handler writes its report and then steps aside. A previous handler is called directly. For
+ * the default action the handler restores it and returns. The instruction then faults again, and
+ * the core shows the frames of the faulting code.
  */
 #include "os/os.h"
 
@@ -26,7 +26,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	const struct sigaction *previous = number == SIGBUS ? &previous_bus : &previous_segv;
 	int saved = errno;
 
-	/* One that was sent has the sender where the address would be. */
+	/* A signal that was sent has the sender's data where the address would be. */
 	if (info->si_code > 0)
 		fault_report((uint64_t)(uintptr_t)info->si_addr, context);
 	if (previous->sa_flags & SA_SIGINFO) {
@@ -34,11 +34,13 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	} else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN) {
 		previous->sa_handler(number);
 	} else {
-		/* An ignored fault would repeat for ever: the kernel treats it as the default too. */
+		/*
+		 * An ignored fault would repeat for ever; the kernel also uses the default action.
+		 */
 		struct sigaction fallback = {.sa_handler = SIG_DFL};
 
 		sigaction(number, &fallback, NULL);
-		/* One that was sent instead of caused does not repeat by itself. */
+		/* A signal that was sent does not repeat by itself. */
 		if (info->si_code <= 0)
 			raise(number);
 	}

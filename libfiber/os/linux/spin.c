@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spin.c - the rare half of a spin lock: somebody else has it. */
+/* spin.c - wait for a spin lock that is held */
 #include "os/spin.h"
 
 void fib_spin_wait(_Atomic uint32_t *lock)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.c - the end of a thread as something to wait for beside other things
+ * threads.c - wait for the exit of a thread, and read its CPU time
  *
- * A pthread_t can be joined, which blocks and which a deadline in the middle must not do by half, and no more. But
- * Linux gives a descriptor that becomes readable at the end of a thread, for its tid (since 6.9). The tid of
- * another thread is nowhere in the interface of threads, except that the clock of its CPU time has it in its
- * name: that is how the kernel's interface defines such names, so every C library must make them like that.
+ * Joining a pthread_t blocks, and a deadline cannot interrupt it safely. But Linux has a descriptor
+ * that becomes readable when a thread exits, given its tid (since 6.9). POSIX threads have no call
+ * for the tid of another thread. But the clock id of a thread's CPU time contains the tid. The
+ * kernel's interface defines these ids, so every C library makes them in the same way.
  *
- * A tid is used again when its thread has ended. So after the descriptor was opened the name is asked for once more: while
- * the thread still has it, the descriptor was of that thread.
+ * A tid is reused after its thread has exited. So after the descriptor was opened the clock id is
+ * read again: if it is unchanged, the descriptor is of that thread.
  *
- * The kernel takes back the tid, which is what the C library joins by, before it announces the end.
+ * Before the kernel announces the exit it clears the tid, on which the C library's join waits.
  *
- * A carrier says its tid itself. To ask for its CPU time, the name of its clock is made from that, the other way round.
+ * A carrier publishes its own tid. To read its CPU time, the clock id is computed from the tid.
  */
 #include "os/threads.h"
 
@@ -38,7 +38,7 @@
 /* PIDFD_THREAD of newer headers. */
 #define OF_A_THREAD ((unsigned)O_EXCL)
 
-/* A clock's name: ~tid, a bit for "of a thread", two bits for "CPU time as scheduled". */
+/* A clock id: ~tid, a bit for "of a thread", two bits for "CPU time as scheduled". */
 #define CLOCK_BITS    3
 #define CLOCK_KIND    7u
 #define THREAD_TIME   6u
@@ -123,7 +123,7 @@ fib_noinline int64_t fib_os_thread_cpu_of(uint32_t tid)
 {
 	struct timespec t;
 
-	/* In a clock's name 0 is the caller. */
+	/* In a clock id, tid 0 is the caller. */
 	if (!tid)
 		return -ESRCH;
 	if (clock_gettime(CLOCK_OF(tid), &t) < 0)

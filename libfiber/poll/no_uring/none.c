@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* none.c - where libfiber is compiled without liburing: no poller on io_uring, and no ring. */
+/* none.c - the build without liburing: no poller on io_uring, and no ring */
 #include <errno.h>
 
 #include "base/compiler.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* entry.c - the entries that libfiber fills in itself. */
+/* entry.c - the ring entries that libfiber itself uses */
 #include <fcntl.h>
 
 #include "poll/uring/inner.h"
@@ -22,6 +22,6 @@ void fib_ring_fill_move(struct io_uring_sqe *entry, int fd, const struct iovec *
 void fib_ring_fill_open(struct io_uring_sqe *entry, const char *path, int flags, mode_t mode)
 {
 	io_uring_prep_openat(entry, AT_FDCWD, path, flags, mode);
-	/* What it can do at once the kernel would do with O_NONBLOCK, and for a FIFO that is another call. */
+	/* The kernel first tries with O_NONBLOCK, and for a FIFO that has another meaning. */
 	entry->flags |= IOSQE_ASYNC;
 }

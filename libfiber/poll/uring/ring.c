@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.c - a ring of io_uring that several threads use
+ * ring.c - an io_uring that several threads use
  *
- * io_uring wants one submitter at a time and one taker at a time. Submitting is under a lock, and whoever fills an entry
- * submits it before he lets go: so the submission queue is empty whenever the lock is free, and what the kernel
- * did not take is known to be the caller's own, who takes it back.
+ * io_uring needs one submitter at a time and one consumer at a time. Submitting is done under a
+ * lock, and a thread submits the entries it fills before it unlocks. So the submission queue is
+ * empty whenever the lock is free. Entries that the kernel did not accept belong to the thread with
+ * the lock, which takes them back.
  *
- * The completion queue may be full. The kernel then keeps what comes (IORING_FEAT_NODROP) and hands it over when
- * it is entered for completions; whoever finds the queue empty looks at the flag for that.
+ * The completion queue may be full. The kernel then keeps completions (IORING_FEAT_NODROP) and
+ * delivers them when it is entered for completions. A consumer that finds the queue empty checks
+ * the flag for that.
  *
- * Flags that tie a ring to one thread are not for us: carriers take turns. Nor is it asked to put off the work that
- * a completion needs until its thread enters the kernel: a fiber may compute for long there.
+ * Flags that tie a ring to one thread cannot be used, because carriers alternate. Nor is the kernel
+ * asked to defer the work of a completion until the thread enters the kernel: a fiber may compute
+ * for long before that.
  *
- * An operation may have several completions (a zero-copy send has two: sent, and the memory is free). It has ended
- * with the last, and its result is the first one's.
+ * An operation may have several completions (a zero-copy send has two: sent, and memory released).
+ * It ends with the last; its result is that of the first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,17 +29,22 @@
 
 #define ENTRIES	    64u
 #define COMPLETIONS 4096u
-/* What files and opening may hold up of the kernel's threads, for each thread that begins: by default four for each CPU, and so
- * many FIFOs that nobody else opens would stop everything. */
+/*
+ * The kernel threads for file operations, per submitting thread. The kernel's default is four per
+ * CPU, and as many FIFOs that no process opens at the other end would block all operations.
+ */
 #define WORKERS 64u
 #define NEEDED                                                                  \
 	(IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_EXT_ARG | \
 	 IORING_FEAT_RSRC_TAGS | IORING_FEAT_CQE_SKIP)
 
-/* Its neighbours in the queue are others', and one without a completion would never end. */
+/*
+ * Not allowed: links to other callers' entries, and entries without a completion, which would never
+ * end.
+ */
 #define NOT_ALONE (IOSQE_IO_LINK | IOSQE_IO_HARDLINK | IOSQE_IO_DRAIN | IOSQE_CQE_SKIP_SUCCESS)
 
-/* ERESTARTSYS and its kin, which no header for programs has. */
+/* ERESTARTSYS and the codes after it, which no user-space header defines. */
 #define RESTART_FIRST 512
 #define RESTART_LAST  516
 
@@ -46,10 +54,10 @@ int fib_ring_setup(struct fib_ring *ring)
 {
 	struct io_uring_params params = {.flags = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP,
 					 .cq_entries = COMPLETIONS};
-	unsigned workers[2] = {WORKERS, 0 /* as it is */};
+	unsigned workers[2] = {WORKERS, 0 /* unchanged */};
 	int rc;
 
-	/* A wait for completions does not come back under valgrind 3.19, and keeps other threads from running. */
+	/* Under valgrind 3.19 a wait for completions does not return, and blocks other threads. */
 	if (fib_checker_runs())
 		return -ENOSYS;
 	rc = io_uring_queue_init_params(ENTRIES, &ring->uring, &params);
@@ -59,7 +67,7 @@ int fib_ring_setup(struct fib_ring *ring)
 		io_uring_queue_exit(&ring->uring);
 		return -ENOSYS;
 	}
-	/* Without this it works too. */
+	/* If this fails, the ring works with the default. */
 	io_uring_register_iowq_max_workers(&ring->uring, workers);
 	return 0;
 }
@@ -78,7 +86,10 @@ struct io_uring_sqe *fib_ring_entry(struct fib_ring *ring, uint64_t known)
 	return entry;
 }
 
-/* The kernel reads the tail in io_uring_enter only, and nobody else enters: to move it back is to take back. */
+/*
+ * The kernel reads the tail only in io_uring_enter, and no other thread enters: moving it back is
+ * safe.
+ */
 static void take_back(struct io_uring_sq *sq)
 {
 	sq->sqe_tail = sq->sqe_head = *sq->khead;
@@ -115,7 +126,7 @@ void fib_ring_submit_surely(struct fib_ring *ring)
 	}
 }
 
-/* An interrupted open says it in the words that the kernel has for itself. */
+/* An interrupted open returns the kernel's internal restart code. */
 static int32_t result(const struct io_uring_cqe *cqe)
 {
 	return cqe->res <= -RESTART_FIRST && cqe->res >= -RESTART_LAST ? -EINTR : cqe->res;
@@ -188,7 +199,10 @@ int fib_ring_begin(struct fib_ring *ring, const struct io_uring_sqe *entry, stru
 	own = fib_ring_entry(ring, 0);
 	*own = *entry;
 	own->user_data = (uint64_t)(uintptr_t)op;
-	/* label: ring.begin -- whoever is given its completion comes after everything that led to it. */
+	/*
+	 * label: ring.begin -- a thread that gets the completion sees everything that came before
+	 * this.
+	 */
 	fib_store_release(&op->answered, 0);
 	rc = fib_ring_submit(ring);
 	fib_spin_unlock(&ring->lock);

@@ -2,21 +2,24 @@
 /*
  * uring.c - the poller on io_uring
  *
- * A descriptor is watched by one poll operation that goes on giving completions, one for each edge, until it is
- * cancelled. What epoll keeps in the kernel is kept here: a table by descriptor, with the token that its owner
- * gave. Each poll that is begun has a serial number of its own, and its completions carry that: one with a number
- * other than the table's is of a poll that was replaced or forgotten, and is dropped.
+ * A descriptor is watched by one multishot poll operation, which gives a completion for each edge
+ * until it is cancelled. The state that epoll keeps in the kernel is kept here: a table by
+ * descriptor with the owner's token. Each poll operation has a serial number, which its completions
+ * carry. A completion whose number differs from the table's is of a poll that was replaced or
+ * forgotten, and is dropped.
  *
- * The kernel may end such a poll by itself, when completions do not fit or the thread that began it has ended. It
- * says so with the last completion, and the poll is begun anew. An edge may have come in between, so that counts as one.
+ * The kernel may end such a poll by itself: if completions do not fit, or the thread that started
+ * it has exited. The last completion says so, and the poll is started again. An edge may have come
+ * in between, so this counts as one.
  *
- * A poll keeps its file open, whoever calls close(2). So whoever closes a descriptor must have it forgotten first; the
- * file goes as soon as the thread that began the poll has noticed, which the kernel interrupts for it.
+ * A poll keeps its file open after close(2). So a descriptor must be forgotten before it is closed.
+ * The file is released when the thread that started the poll has processed that; the kernel
+ * interrupts it for this.
  *
- * Regular files and the like would be ready for ever. epoll knows which they are, without fail, so it is asked about
- * everything but sockets and pipes.
+ * Regular files and the like would be ready for ever. epoll knows reliably which they are, so it is
+ * asked about all descriptors except sockets and pipes.
  *
- * To wake is to submit an operation that does nothing. One is enough until it has been seen.
+ * A wake-up is an operation that does nothing. One is enough until it has been seen.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,17 +40,20 @@
 
 struct watched {
 	uint64_t token;
-	uint32_t serial; /* of its poll; 0: not watched */
+	uint32_t serial; /* of its poll operation; 0: not watched */
 };
 
-/* I set when opened, then read-only · L under ring.lock · T whoever waits · A any thread, atomic */
+/*
+ * I set when opened, then read-only · L under ring.lock · T the waiting thread · A any thread,
+ * atomic
+ */
 struct uring {
 	struct fib_poller base;
 	struct fib_ring ring;
 	struct watched *blocks[BLOCKS]; /* L */
-	uint32_t serials;		/* L: given so far */
-	_Atomic uint32_t woken; /* A: a wake-up is under way, or was not seen yet (uring.wake) */
-	int probe;		/* I: an epoll that nobody waits in */
+	uint32_t serials;		/* L: the last serial number used */
+	_Atomic uint32_t woken; /* A: a wake-up is pending or was not seen yet (uring.wake) */
+	int probe;		/* I: an epoll that is never waited on */
 };
 
 static struct watched *find(struct uring *u, int fd)
@@ -109,7 +115,7 @@ static int open_poller(struct fib_poller **ret)
 	return 0;
 }
 
-/* 0; -EPERM for what is always ready; -EBADF. */
+/* Whether fd can be watched: 0; -EPERM: it is always ready; -EBADF. */
 static fib_noinline int can_be_watched(struct uring *u, int fd)
 {
 	struct epoll_event none = {0};
@@ -119,14 +125,14 @@ static fib_noinline int can_be_watched(struct uring *u, int fd)
 		return -errno;
 	if (S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode))
 		return 0;
-	/* Two may ask about the same one at once: then it is there already. */
+	/* EEXIST: another thread is asking about the same descriptor. */
 	if (epoll_ctl(u->probe, EPOLL_CTL_ADD, fd, &none) < 0 && errno != EEXIST)
 		return -errno;
 	epoll_ctl(u->probe, EPOLL_CTL_DEL, fd, NULL);
 	return 0;
 }
 
-/* user_data of the poll of fd. */
+/* The user_data of fd's poll operation. */
 static uint64_t known_as(int fd, uint32_t serial)
 {
 	return (uint64_t)serial << 32 | (uint32_t)fd << 2 | KIND_WATCH;
@@ -145,7 +151,7 @@ static void fill_end(struct uring *u, int fd, uint32_t serial)
 {
 	struct io_uring_sqe *entry = fib_ring_entry(&u->ring, 0);
 
-	/* IORING_OP_POLL_REMOVE gives up on a poll whose thread is at an edge at this moment. */
+	/* IORING_OP_POLL_REMOVE fails for a poll that is handling an edge at this moment. */
 	io_uring_prep_cancel64(entry, known_as(fd, serial), 0);
 	entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
 	entry->user_data = KIND_NOTHING;
@@ -165,7 +171,7 @@ static int replace(struct uring *u, int fd, struct watched *w, uint64_t token)
 	if (rc == 0)
 		return 0;
 	w->serial = 0;
-	/* The poll before may be there still, and keeps the file open. */
+	/* The previous poll may still exist and keep the file open. */
 	if (before) {
 		fill_end(u, fd, before);
 		fib_ring_submit_surely(&u->ring);
@@ -210,7 +216,7 @@ static void forget(struct fib_poller *p, int fd)
 	fib_spin_unlock(&u->ring.lock);
 }
 
-/* What a poll says. True: *ret is an event. Under the lock. */
+/* Handle a completion of a poll. True: *ret is an event. Under the lock. */
 static bool take_edge(struct uring *u, const struct io_uring_cqe *cqe, struct fib_poll_event *ret)
 {
 	int fd = (int)((uint32_t)cqe->user_data >> 2);
@@ -223,7 +229,7 @@ static bool take_edge(struct uring *u, const struct io_uring_cqe *cqe, struct fi
 	if (cqe->flags & IORING_CQE_F_MORE)
 		return true;
 	if (cqe->res == -EBADF) {
-		/* Closed before the kernel had looked at it. */
+		/* The descriptor was closed before the kernel looked at it. */
 		w->serial = 0;
 		return true;
 	}
@@ -232,7 +238,7 @@ static bool take_edge(struct uring *u, const struct io_uring_cqe *cqe, struct fi
 	return true;
 }
 
-/* True: *ret is an event. Under the lock. */
+/* Handle any completion. True: *ret is an event. Under the lock. */
 static bool take(struct uring *u, const struct io_uring_cqe *cqe, struct fib_poll_event *ret,
 		 bool *woken)
 {
@@ -242,7 +248,9 @@ static bool take(struct uring *u, const struct io_uring_cqe *cqe, struct fib_pol
 	case KIND_WATCH:
 		return take_edge(u, cqe, ret);
 	case KIND_WAKE:
-		/* pairs: uring.wake -- what was done before any wake-up that this one stands for is visible. */
+		/*
+		 * pairs: uring.wake -- what was done before any of the merged wake-ups is visible.
+		 */
 		fib_swap(&u->woken, 0);
 		*woken = true;
 		return false;
@@ -255,7 +263,7 @@ static bool take(struct uring *u, const struct io_uring_cqe *cqe, struct fib_pol
 	}
 }
 
-/* How many completions were there; those that are events are in events. */
+/* Returns the number of completions taken; *ret_n of them are events, and are stored in events. */
 static unsigned collect(struct uring *u, struct fib_poll_event *events, int max, int *ret_n,
 			bool *woken)
 {
@@ -290,7 +298,7 @@ static int wait_poller(struct fib_poller *p, struct fib_poll_event *events, int 
 	int n, rc = 0;
 
 	for (;;) {
-		/* Many may be of polls that are no more: they are nobody's. */
+		/* Many completions may be of polls that have been replaced; these are dropped. */
 		while (collect(u, events, max, &n, &woken) && !n && !woken)
 			;
 		if (n || woken || deadline <= 0 || rc == -ETIME || rc == -EINTR)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.c - the two system calls that a server makes for each request, without what the C library puts around them
+ * calls.c - recv and send without the C library's overhead
  *
- * Its recv() and send() are points where a thread may be cancelled, which a program with threads pays two locked
- * instructions for, each time. These never wait, so there is nothing to be cancelled in.
+ * A server makes these two calls for each request. recv() and send() of the C library are
+ * cancellation points, which costs two locked instructions per call in a program with threads.
+ * These calls never wait, so they need not be.
  */
 #include "os/calls.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - the same by way of the C library, where a sanitizer wants to know what is read and written. */
+/*
+ * calls.c - recv and send through the C library, so that a sanitizer sees what they read and write
+ */
 #include "os/calls.h"
 
 #include <errno.h>

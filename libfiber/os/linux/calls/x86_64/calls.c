@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.c - the same, as the instruction itself
+ * calls.c - recv and send as an inline system call instruction
  *
- * syscall(2) would move every argument to another register and look at errno, which is the thread's, and the caller would
- * make a negative number of it again. Here the kernel's answer is the caller's.
+ * syscall(2) would move every argument to another register and store errors in the thread's errno,
+ * from which the caller would make a negative number again. Here the kernel's result is returned as
+ * it is.
  */
 #include "os/calls.h"
 
 #include <sys/syscall.h>
 
-/* With neither an address nor its length. */
+/* The address and its length are NULL and 0. */
 static inline ssize_t call(long number, int fd, const void *buf, size_t size, int flags)
 {
 	register long flags_in __asm__("r10") = flags;
