@@ -2,9 +2,9 @@
 /*
  * core.c - open a core file
  *
- * A core has one segment for each mapping the process had, sometimes more than 65535 (then their
- * number is in section header 0). A disk that ran full or a limit cut many a core: segments are
- * clipped to what the file has, and what was cut is counted.
+ * A core has one segment for each mapping of the process, sometimes more than 65535 (then their
+ * number is in section header 0). Many cores are truncated by a full disk or a size limit: segments
+ * are clipped to the bytes that the file has, and the missing bytes are counted.
  */
 #include "inspect/corefile/core.h"
 
@@ -22,7 +22,7 @@
 #include "inspect/corefile/core_status.h"
 
 #define SEGMENTS_MAX (1u << 20)
-#define NOTES_MAX    (1u << 20) /* looked at in all */
+#define NOTES_MAX    (1u << 20) /* read in total */
 
 static int read_file(void *core, uint64_t offset, void *buf, size_t size)
 {
@@ -199,7 +199,7 @@ bool ins_core_meant(const char *path)
 				ins_compressed_as(magic, (size_t)n) != INS_COMPRESSED_NOT);
 }
 
-/* Where the file is compressed, the one that is unpacked takes its place. */
+/* Unpack a compressed file. The unpacked file replaces it. */
 static int unpack(const char *path, struct ins_core *core, struct ins_error *error)
 {
 	enum ins_compression as;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_copy.c - streaming memory, a megabyte at a time, without touching what nobody touched
+ * core_copy.c - copy memory into a core, a megabyte at a time, without reading untouched pages
  *
- * The stacks of a million fibers are a quarter of a terabyte of addresses, of which some gigabytes are memory. To read a page
- * that was never touched would give the process a page table for it: so the system is asked first which pages
- * are there. A guard counts as one that is, cannot be read, and makes its neighbours be read one by one.
+ * The stacks of a million fibers take a quarter of a terabyte of addresses, but only some gigabytes
+ * of memory. Reading a page that was never touched would give the process a page table for it. So
+ * /proc/PID/pagemap is asked first which pages exist. A guard page counts as existing but cannot be
+ * read; then its neighbours are read one by one.
  */
 #include "inspect/corefile/core_copy.h"
 
@@ -22,7 +23,7 @@
 #define PIECE (1u << 20)
 #define PAGE  4096u
 
-#define THERE (UINT64_C(3) << 62) /* of an entry of pagemap: in memory, or in swap */
+#define THERE (UINT64_C(3) << 62) /* bits of a pagemap entry: in memory, or in swap */
 
 int ins_core_parts_live(const struct ins_mappings *mappings, bool stacks_only,
 			struct ins_core_part **ret)
@@ -63,7 +64,9 @@ int ins_core_parts_core(const struct ins_core *core, bool stacks_only, struct in
 	for (i = 0; i < core->loads; i++) {
 		const struct ins_core_load *l = &core->load[i];
 
-		/* Bytes that many segments share would become a file without end. */
+		/*
+		 * Segments that share bytes of the file would make the output grow without limit.
+		 */
 		if (l->size > core->file_size - sum) {
 			free(part);
 			return -EINVAL;
@@ -73,7 +76,10 @@ int ins_core_parts_core(const struct ins_core *core, bool stacks_only, struct in
 		part[i].end = l->address + l->memory;
 		part[i].flags = l->flags;
 		part[i].size = l->size;
-		/* It does not say what is a file: text is, and so are headers. */
+		/*
+		 * A core does not say which mappings are files. Executable segments and ELF headers
+		 * are taken for files.
+		 */
 		if (!stacks_only || (l->flags & PF_W) || l->size <= PAGE)
 			continue;
 		if (ins_core_read(core, l->address, magic, sizeof magic) == 0 &&
@@ -97,7 +103,7 @@ struct copy {
 	uint64_t entry[PIECE / PAGE];
 };
 
-/* Read and write [at, at + size), which is there; page by page where it cannot be read as a whole. */
+/* Read and write [at, at + size), which exists; page by page if it cannot be read as a whole. */
 static int copy_run(struct copy *c, uint64_t at, size_t size)
 {
 	size_t done, n;
@@ -121,7 +127,7 @@ static int copy_run(struct copy *c, uint64_t at, size_t size)
 	return 0;
 }
 
-/* What is there of [at, at + size), at most PIECE bytes. */
+/* Copy the pages of [at, at + size) that exist; size is at most PIECE bytes. */
 static int copy_piece(struct copy *c, const struct ins_core_part *part, uint64_t at, size_t size)
 {
 	size_t pages = size / PAGE, bytes = pages * 8, from = 0, i;
@@ -184,14 +190,16 @@ int ins_core_copy_live(struct ins_core_writer *w, struct ins_source *source,
 	return rc;
 }
 
-/* Up to size bytes that the file has at offset, from the first that is no hole on; moves *at behind the hole. */
+/*
+ * Skip a hole of the file at offset and move *at behind it. Returns how many bytes of data follow,
+ * at most size.
+ */
 static uint64_t skip_hole(const struct ins_core *core, uint64_t offset, uint64_t size)
 {
 	off_t data = lseek(core->fd, (off_t)offset, SEEK_DATA);
 
 	if (data < 0)
-		return errno == ENXIO ? size
-				      : 0; /* nothing but a hole up to the end; or it cannot tell */
+		return errno == ENXIO ? size : 0; /* a hole up to the end; else unknown */
 	return (uint64_t)data - offset < size ? (uint64_t)data - offset : size;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_copy.h - the memory of a process, or of a core, into a core that is being written. */
+/* core_copy.h - copy the memory of a process or of a core into a new core */
 #ifndef INS_CORE_COPY_H
 #define INS_CORE_COPY_H
 
@@ -9,26 +9,33 @@
 #include "inspect/model/source.h"
 
 /*
- * The parts of memory that a core of these mappings has. Left out are, like the kernel does by default: what the program
- * withholds, what cannot be read, and files that are shared; and, with stacks_only, files that are not written to, but for
- * their headers. -ENOMEM. *ret is the caller's to free.
+ * List the parts of memory that a core of these mappings has. As in the kernel's default, it leaves
+ * out memory that the program excludes, memory that cannot be read, and shared files. stacks_only
+ * also leaves out files that are not written to, except their headers. -ENOMEM. The caller frees
+ * *ret.
  */
 int ins_core_parts_live(const struct ins_mappings *mappings, bool stacks_only,
 			struct ins_core_part **ret);
 
-/* The same of a core, which has less already. -EINVAL when its segments share bytes of the file. */
+/*
+ * List the parts for a core whose source is a core. -EINVAL if its segments share bytes of the
+ * file.
+ */
 int ins_core_parts_core(const struct ins_core *core, bool stacks_only, struct ins_core_part **ret);
 
-/* Addresses that are not copied. */
+/* A range of addresses that is not copied. */
 struct ins_core_gap {
 	uint64_t low, high;
 };
 
-/* Copy what is in memory, as it is when we come by. 0, or a negative errno: -ESRCH when the process has ended. */
+/*
+ * Copy the memory that exists when it is read. Returns 0, or a negative errno: -ESRCH if the
+ * process has ended.
+ */
 int ins_core_copy_live(struct ins_core_writer *w, struct ins_source *source,
 		       const struct ins_core_gap *gap);
 
-/* Copy what a core has. 0, or a negative errno. */
+/* Copy the memory that a core has. Returns 0 or a negative errno. */
 int ins_core_copy_core(struct ins_core_writer *w, const struct ins_core *core);
 
 #endif

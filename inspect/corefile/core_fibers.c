@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_fibers.c - what a debugger needs to take a fiber for a thread
+ * core_fibers.c - write fibers into a core so that a debugger shows them as threads
  *
- * It needs a number, and the registers from which it walks: those that the record has; the rest comes with the unwind
- * information at that place. Where the program runs on meanwhile, memory was copied at one time and a fiber at another:
- * so the record and the stack that were read together are written over what was copied, and no record comes from
- * elsewhere, so that whoever reads the core finds fibers that are each of one moment.
+ * A thread in a core is a number and registers. For a fiber these are the registers in its record;
+ * the unwind information at that address gives the rest.
  *
- * A stack that two fibers had while we looked is the later one's. The earlier has ended, and is left out.
+ * A live program runs while memory is copied, so the copy of memory and the copy of a fiber are of
+ * different times. The record and the stack that were read together therefore overwrite the copied
+ * memory. No record comes from elsewhere. So a reader of the core finds each fiber consistent.
+ *
+ * If two fibers had the same stack during the copy, the stack belongs to the later one. The earlier
+ * fiber has exited and is left out.
  */
 #include "inspect/corefile/core_fibers.h"
 
@@ -24,7 +27,7 @@
 
 #define OFFSET(member) offsetof(struct fib_row, member), sizeof(((struct fib_row *)0)->member)
 
-/* What the look decided on, whatever the record says by now. */
+/* Fields that come from the consistent copy, even if the record has changed since. */
 static const struct {
 	enum fib_layout_field_id id;
 	size_t offset, size;
@@ -51,7 +54,7 @@ static const struct {
 	{FIB_FIELD_NAME, OFFSET(name)},
 };
 #define DECIDED_REGISTERS \
-	3 /* the first of them; where others save theirs the table of registers says */
+	3 /* the first of these; other libraries' places for them are in the table of registers */
 
 static int put(void *w, uint64_t address, const void *buf, size_t size)
 {
@@ -70,7 +73,7 @@ static int write_fiber(struct ins_core_fibers *f, const struct ins_fiber *fiber)
 
 	if (!bytes)
 		return -ENOMEM;
-	/* What is not decided on: the failure's text, the labels. */
+	/* The other fields, such as the failure's text and the labels, are read now. */
 	(void)f->source->memory(f->source, row.record, bytes, layout->record_size);
 	if (fiber->flags & INS_FIBER_MOVING)
 		row.seq |= 1;
@@ -117,7 +120,7 @@ static struct ins_core_fiber *add(struct ins_core_fibers *f, const struct fib_ro
 	return one;
 }
 
-/* Of a fiber whose switch has no CFI that leads to them (resume.h). */
+/* Keep the registers of a fiber whose switch has no CFI (resume.h). */
 static int keep_others(struct ins_core_fiber *one, const struct ins_fiber *fiber)
 {
 	if (!fiber->registers.known)
@@ -129,7 +132,7 @@ static int keep_others(struct ins_core_fiber *one, const struct ins_fiber *fiber
 	return 0;
 }
 
-/* gdb's gcore leaves stacks out and has zeros in their place. */
+/* Whether the stack is all zeros: gdb's gcore leaves stacks out and has zeros instead. */
 static bool lost(const struct ins_fiber *fiber)
 {
 	size_t i;
@@ -157,12 +160,12 @@ static int take(void *context, const struct ins_fiber *fiber)
 		one->fp = row->fp;
 		one->pc = row->pc;
 	} else if (fib_row_not_started(row)) {
-		/* No stack: a walk from here ends at once. */
+		/* The fiber has no stack: a walk from here ends at once. */
 		one->own = true;
 		one->pc = row->entry;
 	} else if (row->state == FIBER_DEAD) {
 		f->ended++;
-		one->stack_low = 0; /* another one may have it */
+		one->stack_low = 0; /* another fiber may have it */
 	} else {
 		one->runs = true;
 	}
@@ -198,7 +201,10 @@ int ins_core_fibers_drop(struct ins_core_fibers *f, struct ins_core_fiber *fiber
 	return ins_core_writer_memory(f->w, fiber->record + id.offset, &none, sizeof none, true);
 }
 
-/* Sort them both ways; of a live process, of those with one stack the last one counts. */
+/*
+ * Sort the fibers by id and by stack. Of a live process' fibers with the same stack, drop all but
+ * the last.
+ */
 static int sort(struct ins_core_fibers *f)
 {
 	size_t i;

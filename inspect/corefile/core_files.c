@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_files.c - which files a core's process had mapped
+ * core_files.c - the files that a core's process had mapped
  *
- * The NT_FILE note names them with their addresses. What it does not name is still found by its ELF
- * header in memory: the vdso, and in cores without the note everything whose header was dumped.
+ * The NT_FILE note names the files with their addresses. Images that it does not name are found by
+ * their ELF header in memory: the vdso, and in cores without the note every image whose header was
+ * dumped.
  */
 #include "inspect/corefile/core.h"
 

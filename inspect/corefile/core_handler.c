@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_handler.c - a handler on a stack of its own, and whom it interrupted
+ * core_handler.c - find the stack pointer that a handler on an alternate stack interrupted
  *
- * A program that reports its crashes does so in a handler, and ends there: by abort(), or by the signal's coming back. Its faults
- * are handled on a stack apart, since the one at hand may be full (sigaltstack(2)), and then no thread stands on the stack of the fiber that
- * failed. What leads back to it is the frame that the kernel has laid before the handler's: the registers that it will
- * load when that returns.
+ * A program that reports its own crashes does so in a signal handler and ends there, by abort() or
+ * by raising the signal again. Such a handler runs on an alternate stack, since the current one may
+ * be full (sigaltstack(2)). Then no thread's stack pointer is on the stack of the fiber that
+ * failed. The way back is the signal frame that the kernel wrote before the handler's frame: it
+ * holds the registers that sigreturn would load.
  *
- * The frame is found by what it says of itself: beside the registers stands which stack is the handler's, and the frame, and the
- * stack pointer of today, are in it. Nothing that a program has on its stack looks so by chance.
+ * The frame is found by its contents. Its uc_stack describes the handler's stack, and both the
+ * frame and the current stack pointer are within that stack. Other data on a stack does not have
+ * this form by chance.
  */
 #include "inspect/corefile/core_handler.h"
 
@@ -18,14 +20,15 @@
 #include "inspect/corefile/core_memory.h"
 #include "inspect/elf/image.h"
 
-#define LOOK_MAX  (256u << 10) /* from the stack pointer up */
-#define OWN_MAX	  (UINT64_C(1) << 30)
-#define WORD	  sizeof(uint64_t)
-#define LINK	  1 /* words of a struct ucontext, the same everywhere: uc_link, and two of uc_stack */
+#define LOOK_MAX (256u << 10) /* bytes searched from the stack pointer up */
+#define OWN_MAX	 (UINT64_C(1) << 30)
+#define WORD	 sizeof(uint64_t)
+/* Indices of words in struct ucontext, the same for every ISA: uc_link, and two of uc_stack. */
+#define LINK	  1
 #define STACK_LOW 2
 #define STACK_LEN 4
 
-/* And the one with the stack pointer. */
+/* The index of the word with the stack pointer. */
 static const struct {
 	unsigned machine, sp;
 } machines[] = {
@@ -65,7 +68,7 @@ uint64_t ins_core_handler_from(const struct ins_core *core, uint64_t sp, uint64_
 
 		if (context[LINK] || low > sp || size > OWN_MAX || begin + i * WORD - low >= size)
 			continue;
-		/* Of a handler that interrupted a handler: the frame of that one is farther up. */
+		/* This handler interrupted another handler, whose frame is farther up. */
 		if (context[saved] - low < size)
 			continue;
 		from = context[saved];

@@ -2,8 +2,9 @@
 /*
  * core_late.c - pages that have no place in a core yet
  *
- * A program that spawns fibers maps stacks for them while the memory of the others is copied. Their pages come behind all
- * others in the file, in the order in which they are met; those of a stack follow each other, and make one run.
+ * A program that spawns fibers maps new stacks while the memory of the others is copied. Their
+ * pages go behind all others in the file, in the order in which they are found. The pages of a
+ * stack follow each other and form one run.
  */
 #include "inspect/corefile/core_late.h"
 
@@ -16,14 +17,14 @@ static struct ins_core_late_run *find(const struct ins_core_late *late, uint64_t
 {
 	size_t i;
 
-	/* What is written next mostly belongs to what was written last. */
+	/* The next write mostly belongs to the most recent run. */
 	for (i = late->count; i-- > 0;)
 		if (address >= late->run[i].start && address < late->run[i].end)
 			return &late->run[i];
 	return NULL;
 }
 
-/* Behind the last run, which the page may go on with. */
+/* Append a page: extend the last run if the page continues it, else add a run. */
 static struct ins_core_late_run *add(struct ins_core_late *late, uint64_t page, uint64_t end)
 {
 	struct ins_core_late_run *last = late->count ? &late->run[late->count - 1] : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_memory.c - the bytes of a core file, and the memory of the process in it. */
+/* core_memory.c - read the bytes of a core file and the memory in it */
 #include "inspect/corefile/core_memory.h"
 
 #include <elf.h>
@@ -28,7 +28,7 @@ int ins_core_read_file(const struct ins_core *core, uint64_t offset, void *buf, 
 	return 0;
 }
 
-/* The segment that has address, or NULL. */
+/* Find the segment that has address, or NULL. */
 static const struct ins_core_load *find_load(const struct ins_core *core, uint64_t address)
 {
 	size_t low = 0, high = core->loads;
@@ -50,7 +50,10 @@ bool ins_core_no_code(const struct ins_core *core, uint64_t address)
 {
 	const struct ins_core_load *load = find_load(core, address);
 
-	/* gcore names no memory that it does not keep, as of files; but below here the system lets nobody map any. */
+	/*
+	 * gcore does not list memory that it leaves out, such as files. But nothing can be mapped
+	 * below this address.
+	 */
 	return load ? !(load->flags & PF_X) : address < LOWEST_MAPPED;
 }
 
@@ -97,7 +100,10 @@ uint64_t ins_core_run(const struct ins_core *core, uint64_t address, uint64_t si
 		end = lseek(core->fd, at, SEEK_HOLE);
 	else if (end > at || errno == ENXIO)
 		*ret_there = false;
-	/* Behind the last byte that was written there is nothing; where the file system cannot tell, all of it is there. */
+	/*
+	 * Nothing follows the last byte that was written. If the file system cannot tell, all of it
+	 * counts as data.
+	 */
 	return end > at && (uint64_t)(end - at) < left ? (uint64_t)(end - at) : left;
 }
 
@@ -114,7 +120,10 @@ uint64_t ins_core_lowest_used(const struct ins_core *core, uint64_t low, uint64_
 
 		if (!load || at - load->address >= load->size)
 			return UINT64_MAX;
-		/* A core is sparse: a page that was never written is a hole, skip to its end. */
+		/*
+		 * A core is sparse: a page that was never written is a hole. Skip to the end of the
+		 * hole.
+		 */
 		offset = (off_t)(load->offset + (at - load->address));
 		data = lseek(core->fd, offset, SEEK_DATA);
 		if (data > offset && (uint64_t)(data - offset) >= n) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_memory.h - what is known of an open core file, and its memory
+ * core_memory.h - the index of an open core file, and its memory
  *
- * core.c fills it when it opens the file; everything else only reads.
+ * core.c fills it when it opens the file; all other code only reads it.
  */
 #ifndef INS_CORE_MEMORY_H
 #define INS_CORE_MEMORY_H
@@ -21,20 +21,19 @@
 
 struct ins_core_load {
 	uint64_t address;
-	uint64_t size;	 /* bytes that the file has */
-	uint64_t memory; /* bytes that the process had */
+	uint64_t size;	 /* bytes in the file */
+	uint64_t memory; /* bytes in the process */
 	uint64_t offset; /* in the file */
 	uint32_t flags;	 /* PF_R, PF_W, PF_X */
 };
 
-/* A thread as it was when the core was made. */
+/* A thread at the time of the core. */
 struct ins_core_status {
 	pid_t tid;
 	struct ins_registers registers;
-	int64_t call; /* the system call that it was in, -1: none, INS_THREAD_STACK_CALL_UNKNOWN */
-	uint64_t
-		home; /* its stack pointer; in a handler with a stack of its own, the one that it interrupted */
-	uint64_t own_end; /* where the handler's stack ends, 0: it is in none */
+	int64_t call;  /* the system call it was in; -1: none; or INS_THREAD_STACK_CALL_UNKNOWN */
+	uint64_t home; /* its stack pointer, or the one that a handler interrupted */
+	uint64_t own_end; /* the end of the handler's alternate stack; 0: not in such a handler */
 };
 
 struct ins_core {
@@ -43,16 +42,16 @@ struct ins_core {
 	struct ins_core_load *load; /* by ascending address */
 	size_t loads;
 	uint64_t missing;	  /* bytes of memory cut off by the end of the file */
-	char cut[160];		  /* it was compressed, and why not all of it came out; else "" */
+	char cut[160];		  /* why a compressed file was unpacked only in part; else "" */
 	pid_t pid;		  /* 0: unknown */
 	char program[17];	  /* its short name; "": unknown */
 	struct elf_prpsinfo info; /* zeros: unknown */
 	uint64_t phdr; /* where the program's own headers are, its entry, the vdso; 0: unknown */
 	uint64_t entry;
 	uint64_t vdso;
-	struct ins_core_status *thread; /* by ascending home, once it is open */
+	struct ins_core_status *thread; /* by ascending home, once the core is open */
 	size_t threads;
-	struct ins_crash crash; /* signal 0: nobody was ended by one */
+	struct ins_crash crash; /* signal 0: no signal ended the process */
 	uint64_t files_at;	/* the NT_FILE note in the file; 0: none */
 	uint32_t files_size;
 	uint64_t auxv_at; /* the NT_AUXV note; 0: none */
@@ -68,19 +67,23 @@ int ins_core_read_file(const struct ins_core *core, uint64_t offset, void *buf, 
 /* Copy memory. All of it and 0, or -EFAULT. */
 int ins_core_read(const struct ins_core *core, uint64_t address, void *buf, size_t size);
 
-/* Whether it is certain that the process could execute nothing at address. */
+/* Whether the process certainly had no executable memory at address. */
 bool ins_core_no_code(const struct ins_core *core, uint64_t address);
 
-/* Copy as much as there is in a row from address on: the number of bytes. */
+/* Copy the contiguous bytes that exist from address on. Returns their number. */
 size_t ins_core_read_some(const struct ins_core *core, uint64_t address, void *buf, size_t size);
 
-/* How many bytes from address on, at most size, are alike: *ret_there: the file may have them, else they are a hole in it that
- * nothing was ever written to. */
+/*
+ * How many bytes from address on, at most size, are of one kind. *ret_there: the file may have
+ * them; else they are a hole that was never written to.
+ */
 uint64_t ins_core_run(const struct ins_core *core, uint64_t address, uint64_t size,
 		      bool *ret_there);
 
-/* The first address in [low, high) whose page was ever written, as far as the file tells: high when
- * none was; UINT64_MAX when the file does not have all of it. */
+/*
+ * The first address in [low, high) whose page was ever written, as far as the file tells. high: no
+ * page was; UINT64_MAX: the file does not have the whole range.
+ */
 uint64_t ins_core_lowest_used(const struct ins_core *core, uint64_t low, uint64_t high);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_status.c - the threads in a core: what their CPUs held, and which of them a signal ended
+ * core_status.c - the threads in a core: their registers, and which of them a signal ended
  *
- * A fiber that ran has no place in its record: where it is, the registers of the thread say whose stack pointer lies in
- * its stack. The kernel writes the thread that the signal came to first; gcore, which ends nobody, writes no signal, or
- * the one that stopped the process for it.
+ * A record does not say where a running fiber is. The thread whose stack pointer lies in the
+ * fiber's stack has its registers. The kernel writes the thread that received the signal first.
+ * gcore ends no process: it writes no signal, or the one that stopped the process for gcore.
  */
 #include "inspect/corefile/core_status.h"
 
@@ -54,7 +54,7 @@ static void take_status(struct ins_core *core, const struct ins_note *note)
 	}
 }
 
-/* Of the thread whose status is the last that was read. */
+/* Take the signal of the thread whose status was read last. */
 static void take_signal(struct ins_core *core, const struct ins_note *note)
 {
 	siginfo_t info;
@@ -92,18 +92,18 @@ static int by_home(const void *a, const void *b)
 
 void ins_core_sort_statuses(struct ins_core *core)
 {
-	/* Stacks do not overlap: what is looked through is in the file. */
+	/* Stacks do not overlap, so no more than the file's size is searched. */
 	uint64_t left = core->file_size;
 	size_t i;
 
-	/* A thread that aborts is killed by its own process. */
+	/* A thread that calls abort() is killed by its own process. */
 	if (core->crash.sender == core->pid || core->crash.sender == core->crash.thread)
 		core->crash.sender = 0;
 	for (i = 0; i < core->threads; i++) {
 		struct ins_core_status *t = &core->thread[i];
 
 		t->home = ins_core_handler_from(core, t->registers.sp, &left, &t->own_end);
-		/* The first is the one that the signal came to. */
+		/* The first thread received the signal. */
 		if (i == 0 && core->crash.signal)
 			core->crash.sp = t->home;
 	}

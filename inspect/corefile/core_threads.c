@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* core_threads.c - notes belong to the thread whose status stands before them; some are the process'. */
+/*
+ * core_threads.c - list the threads that a core's notes describe
+ *
+ * A note belongs to the thread whose status precedes it. Some notes belong to the process.
+ */
 #include "inspect/corefile/core_threads.h"
 
 #include <errno.h>
@@ -9,7 +13,7 @@
 
 #include "inspect/elf/image.h"
 
-#define NOTE_BYTES_MAX (1u << 20) /* of one note of a thread */
+#define NOTE_BYTES_MAX (1u << 20) /* per note of a thread */
 #define THREADS_MAX    (1u << 22)
 
 static int read_file(void *core, uint64_t offset, void *buf, size_t size)
@@ -73,7 +77,7 @@ bool ins_core_fatal(int number)
 	       number == SIGFPE || number == SIGSYS || number == SIGQUIT;
 }
 
-/* What every thread of a core would repeat, or only one has for all. */
+/* Whether a note is about the process: every thread repeats it, or one thread has it for all. */
 static bool of_process(const struct ins_note *note)
 {
 	return strcmp(note->name, "CORE") == 0 &&

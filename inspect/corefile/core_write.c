@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_write.c - headers, memory with holes, notes
+ * core_write.c - write headers, memory with holes, and notes
  *
- * Memory comes before the notes, since nobody knows how many fibers there will be when the first page is written. A
- * part has its full size in the file, and what was never written in it is a hole: a program whose stacks span a terabyte
- * has a core that seems to be as large, and takes the blocks that were used. More parts than an ELF header can count are
- * counted in a section header, as the kernel does it.
+ * Memory comes before the notes, because the number of fibers is unknown when the first page is
+ * written. A part has its full size in the file; memory that was never written is a hole. So a
+ * program whose stacks span a terabyte has a core of that apparent size, which takes only the
+ * blocks that were used.
+ *
+ * If an ELF header cannot count the parts, a section header holds their number, as in the kernel's
+ * cores.
  */
 #include "inspect/corefile/core_write.h"
 
@@ -40,7 +43,7 @@ static int put(const struct ins_core_writer *w, uint64_t at, const void *buf, si
 int ins_core_writer_begin(struct ins_core_writer *ret, int fd, struct ins_core_part *part,
 			  size_t parts)
 {
-	/* Each run of pages that comes late may cut a part in two. What is not used of this is a hole. */
+	/* Each late run of pages may cut a part in two. Unused space here is a hole. */
 	const size_t segments = 1 + parts + 2 * INS_CORE_LATE_MOST;
 	uint64_t at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) + segments * sizeof(Elf64_Phdr);
 	size_t i;
@@ -82,7 +85,7 @@ static bool all_zero(const unsigned char *at, size_t size)
 	return size == 0 || (at[0] == 0 && memcmp(at, at + 1, size - 1) == 0);
 }
 
-/* Within one part: runs of pages that are to be written, each with one call. */
+/* Within one part: write each run of pages with one call. */
 static int put_runs(const struct ins_core_writer *w, uint64_t at, const unsigned char *buf,
 		    size_t size, bool over)
 {
@@ -109,7 +112,7 @@ static int put_runs(const struct ins_core_writer *w, uint64_t at, const unsigned
 	return 0;
 }
 
-/* Page by page: that is rare. */
+/* Write memory that has no place yet, page by page: it is rare. */
 static int put_late(struct ins_core_writer *w, uint64_t address, const unsigned char *bytes,
 		    uint64_t size)
 {
@@ -133,7 +136,10 @@ static int put_late(struct ins_core_writer *w, uint64_t address, const unsigned 
 	return 0;
 }
 
-/* From address on, which is less than end: how much is in one place, and the part that it is in, NULL where there is none. */
+/*
+ * How many bytes from address on, which is less than end, are in one part or in none. *ret: that
+ * part, or NULL.
+ */
 static uint64_t stretch(const struct ins_core_writer *w, uint64_t address, uint64_t end,
 			const struct ins_core_part **ret)
 {
@@ -217,7 +223,7 @@ int ins_core_writer_note(struct ins_core_writer *w, const char *name, uint32_t t
 	return rc;
 }
 
-/* The headers of the segments, one behind the other. */
+/* The program headers, written one after another. */
 struct table {
 	const struct ins_core_writer *w;
 	uint64_t at;
@@ -259,7 +265,7 @@ static int put_run(struct table *t, const struct ins_core_late_run *run)
 	return put_part(t, &part);
 }
 
-/* The runs that begin before address. */
+/* Write the runs that start before address. */
 static int put_runs_until(struct table *t, uint64_t address, size_t *next)
 {
 	const struct ins_core_late *late = &t->w->late;
@@ -270,7 +276,10 @@ static int put_runs_until(struct table *t, uint64_t address, size_t *next)
 	return rc;
 }
 
-/* A part, and the runs that begin before its end: what they have is taken out of what it lacks. */
+/*
+ * Write a part and the runs that start before its end. The runs are cut out of the part's range, of
+ * which the file has nothing.
+ */
 static int put_cut(struct table *t, const struct ins_core_part *part, size_t *next)
 {
 	const struct ins_core_late *late = &t->w->late;
@@ -278,7 +287,7 @@ static int put_cut(struct table *t, const struct ins_core_part *part, size_t *ne
 	int rc = put_runs_until(t, part->start, next);
 
 	if (*next && late->run[*next - 1].end > rest.start)
-		rest.start = late->run[*next - 1].end; /* then it has nothing: it may be all gone */
+		rest.start = late->run[*next - 1].end; /* the file has nothing of the rest */
 	for (; rc == 0 && *next < late->count && late->run[*next].start < part->end; ++*next) {
 		struct ins_core_part before = rest;
 
@@ -311,7 +320,10 @@ static int put_segments(struct ins_core_writer *w, size_t *ret_count)
 	return rc == 0 ? put_runs_until(&t, UINT64_MAX, &next) : rc;
 }
 
-/* The first one says where the others are; where they are too many for it, a section header says how many. */
+/*
+ * Write the ELF header, which says where the other headers are. If it cannot count them, a section
+ * header does.
+ */
 static int put_ends(const struct ins_core_writer *w, size_t segments)
 {
 	const bool elsewhere = segments >= PN_XNUM;
@@ -342,7 +354,7 @@ int ins_core_writer_end(struct ins_core_writer *w)
 	int rc = flush(w);
 
 	w->end = w->notes_at + w->noted;
-	/* Where nothing is behind a hole, the file still has it. */
+	/* A hole at the end is part of the file too. */
 	if (rc == 0 && ftruncate(w->fd, (off_t)w->end) < 0)
 		rc = -errno;
 	if (rc == 0)

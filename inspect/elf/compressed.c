@@ -2,11 +2,13 @@
 /*
  * compressed.c - unpack a core file with zstd, xz or gzip: one loop, three libraries
  *
- * libelf and libdw decompress debug sections and modules themselves; only cores are unpacked here. libdwfl
- * would unpack a whole core into the heap, without a limit, and returns nothing of a stream that is cut.
+ * libelf and libdw decompress debug sections and modules themselves; only cores are unpacked here.
+ * libdwfl would unpack a whole core into the heap, without a limit, and returns nothing of a
+ * truncated stream.
  *
- * The stream may be hostile and unpack to more than any disk has. What is written is bounded by the free
- * space of the folder, less a reserve for others. Zeros take no space but time, so the size is bounded too.
+ * The stream may be hostile and unpack to more than any disk has. The bytes written are limited to
+ * the free space of the folder, less a reserve. Zeros take no space but time, so the total size is
+ * limited too.
  */
 #include "inspect/elf/compressed.h"
 
@@ -27,8 +29,8 @@
 #define IN_BYTES   (256u << 10)
 #define OUT_BYTES  (1u << 20)
 #define PAGE	   4096u
-#define SIZE_MAX_  (UINT64_C(1) << 40)	/* of what comes out, holes too */
-#define LEFT_FREE  (UINT64_C(64) << 20) /* of the folder's room */
+#define SIZE_MAX_  (UINT64_C(1) << 40)	/* of the output, with holes */
+#define LEFT_FREE  (UINT64_C(64) << 20) /* of the folder's free space */
 #define LZMA_BYTES (UINT64_C(512) << 20)
 
 enum ins_compression ins_compressed_as(const void *bytes, size_t size)
@@ -66,13 +68,13 @@ struct decoder {
 	ZSTD_DCtx *zstd;
 	lzma_stream lzma;
 	z_stream gzip;
-	bool between; /* a frame has ended, and no other has begun */
+	bool between; /* a frame has ended, and the next has not started */
 };
 
 struct piece {
 	const unsigned char *in;
 	size_t in_size;
-	bool in_last; /* the file has no more */
+	bool in_last; /* the file has no more bytes */
 	unsigned char *out;
 	size_t out_size;
 };
@@ -131,7 +133,7 @@ static const char *step_lzma(struct decoder *d, struct piece *p)
 	d->between = rc == LZMA_STREAM_END;
 	if (rc == LZMA_OK || rc == LZMA_STREAM_END || rc == LZMA_BUF_ERROR)
 		return NULL;
-	return rc == LZMA_MEMLIMIT_ERROR ? "it needs more memory than is given to it"
+	return rc == LZMA_MEMLIMIT_ERROR ? "it needs more memory than the limit allows"
 	       : rc == LZMA_MEM_ERROR	 ? "out of memory"
 					 : "its data are damaged";
 }
@@ -157,7 +159,7 @@ static const char *step_gzip(struct decoder *d, struct piece *p)
 	return "its data are damaged";
 }
 
-/* Decode some: NULL, or what is wrong. */
+/* Decode some bytes. Returns NULL, or what is wrong. */
 static const char *step(struct decoder *d, struct piece *p)
 {
 	return d->as == INS_COMPRESSED_ZSTD ? step_zstd(d, p)
@@ -165,13 +167,13 @@ static const char *step(struct decoder *d, struct piece *p)
 					    : step_gzip(d, p);
 }
 
-/* -- where it goes -- */
+/* -- output -- */
 
 struct sink {
 	int fd;
 	const char *folder;
-	uint64_t size;	  /* what has come */
-	uint64_t written; /* without the holes */
+	uint64_t size;	  /* of the output so far */
+	uint64_t written; /* without holes */
 	uint64_t room;
 };
 
@@ -230,7 +232,7 @@ static int write_run(struct sink *s, const unsigned char *bytes, size_t size, ui
 	return 0;
 }
 
-/* Write what is not zero, by pages. */
+/* Write the pages that are not all zeros. */
 static int sink_write(struct sink *s, const unsigned char *bytes, size_t size)
 {
 	static const unsigned char zeros[PAGE];
@@ -278,7 +280,7 @@ struct unpacking {
 	struct sink sink;
 	struct ins_progress progress;
 	unsigned char *in, *out;
-	const char *wrong; /* with the stream; NULL: nothing */
+	const char *wrong; /* what is wrong with the stream; NULL: nothing */
 };
 
 static ssize_t read_some(int fd, void *buf, size_t size)
@@ -291,7 +293,7 @@ static ssize_t read_some(int fd, void *buf, size_t size)
 	return n;
 }
 
-/* Unpack what is in the buffer. */
+/* Unpack the contents of the buffer. */
 static int unpack_piece(struct unpacking *u, struct piece *p)
 {
 	int rc = 0;

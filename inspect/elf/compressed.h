@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compressed.h - files that somebody compressed, unpacked to read anywhere in them
+ * compressed.h - unpack compressed files, so that any part of them can be read
  *
- * What a file is, its first bytes say, not its name. It is unpacked into a file that has no name and is gone when it
- * is closed, whoever dies; pages of zeros become holes, so that a core stays as sparse as it was.
+ * The format is found by the first bytes, not by the name. The output is a file without a name,
+ * which disappears when it is closed or the tool dies. Pages of zeros become holes, so a core stays
+ * sparse.
  */
 #ifndef INS_COMPRESSED_H
 #define INS_COMPRESSED_H
@@ -19,7 +20,7 @@ enum ins_compression {
 	INS_COMPRESSED_ZSTD,
 	INS_COMPRESSED_XZ,
 	INS_COMPRESSED_GZIP,
-	INS_COMPRESSED_OTHER, /* in a way that is not read here */
+	INS_COMPRESSED_OTHER, /* in a format that is not supported */
 };
 
 /* By a file's first bytes. */
@@ -29,16 +30,16 @@ enum ins_compression ins_compressed_as(const void *bytes, size_t size);
 const char *ins_compressed_name(enum ins_compression as);
 
 struct ins_unpacked {
-	int fd;	       /* the caller's to close; regular, no name */
-	uint64_t size; /* of what came out, holes too */
-	char cut[160]; /* why it is not all of it; "": it is */
+	int fd;	       /* a regular file without a name; the caller closes it */
+	uint64_t size; /* of the output, with holes */
+	char cut[160]; /* why the output is incomplete; "": it is complete */
 };
 
 /*
- * Unpack the rest of the file at fd, whose name is for messages. All frames or members that follow each other are one
- * file. A stream that is cut or damaged after some bytes came is unpacked so far, and ret->cut says so. 0; -EINVAL when
- * nothing came or it cannot be read; -ENOSPC, -EFBIG when what comes is more than there is room for; the errno of the
- * folder: error is set.
+ * Unpack the rest of the file at fd; name is for messages. All frames or members that follow each
+ * other are one output. If a stream is truncated or damaged after some output, that output is kept
+ * and ret->cut says why. Returns 0; -EINVAL if there is no output or the format is unsupported;
+ * -ENOSPC or -EFBIG if the output exceeds the limit; or the folder's errno. error is set.
  */
 int ins_compressed_unpack(const char *name, int fd, enum ins_compression as,
 			  struct ins_error *error, struct ins_unpacked *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* debug.c - reporting modules to libdw. */
+/* debug.c - report modules to libdw */
 #include "inspect/elf/debug.h"
 
 #include <fcntl.h>
@@ -34,7 +34,10 @@ Dwfl_Module *ins_debug_module(struct ins_modules *modules, struct ins_module *mo
 	if (fd < 0)
 		return NULL;
 	dwfl_report_begin_add(dwfl);
-	/* libdw looks for the debug file beside the path it is told, so it is told the program's. */
+	/*
+	 * libdw looks for the debug file next to the path it is given, so it gets the program's
+	 * path.
+	 */
 	module->debug = dwfl_report_elf(dwfl, module->path[0] ? module->path : module->file,
 					module->path[0] ? module->path : module->file, fd,
 					module->bias, true);

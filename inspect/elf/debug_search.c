@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * debug_search.c - a sysroot, folders of debug files, debuginfod
+ * debug_search.c - search a sysroot, folders of debug files, and debuginfod
  *
- * libdw looks for debug files, in folders and at debuginfod servers. It believes what lies at the place that a build-id
- * leads to, so what it finds is compared here. A server that does not answer costs its time once: what is waited for is
- * bounded, and then no server is asked again.
+ * libdw searches folders and debuginfod servers for debug files. It does not check what lies at the
+ * path of a build-id, so its results are checked here. A server that does not answer costs its
+ * timeout once: the wait is limited, and afterwards no server is asked again.
  */
 #include "inspect/elf/debug_search.h"
 
@@ -24,9 +24,9 @@
 #include "inspect/text/access.h"
 
 #define SERVERS	  "DEBUGINFOD_URLS"
-#define SLOW_NS	  INT64_C(5000000000) /* a search that long, for nothing, is the last one */
-#define FILE_TIME "20"		      /* seconds that one file may take */
-#define IDLE_TIME "5"		      /* seconds that a server may say nothing */
+#define SLOW_NS	  INT64_C(5000000000) /* after a vain search this long no server is asked */
+#define FILE_TIME "20"		      /* seconds for one file */
+#define IDLE_TIME "5"		      /* seconds without data from a server */
 
 static int sysroot = -1;
 static char path[4 * PATH_MAX] = "+:.debug:/usr/lib/debug";
@@ -43,7 +43,7 @@ static int open_folder(const char *name, struct ins_error *error)
 			     ins_access_explain(name, INS_ACCESS_READ, rc, why, sizeof why));
 }
 
-/* Put a folder before those that libdw looks in. */
+/* Put a folder before those that libdw searches. */
 static int add_folder(const char *name, struct ins_error *error)
 {
 	char whole[PATH_MAX], before[sizeof path];
@@ -74,7 +74,7 @@ int ins_debug_search_sysroot(const char *folder, struct ins_error *error)
 	if (sysroot >= 0)
 		close(sysroot);
 	sysroot = fd;
-	/* Its debug files, where it has any. */
+	/* Add its folder of debug files, if it has one. */
 	if (snprintf(below, sizeof below, "%s/usr/lib/debug", folder) < (int)sizeof below)
 		add_folder(below, NULL);
 	return 0;
@@ -87,7 +87,7 @@ int ins_debug_search_debug(const char *folders, struct ins_error *error)
 
 	if (!all)
 		return ins_error_set(error, -ENOMEM, "out of memory");
-	/* From the last on, so that the first is looked in first. */
+	/* Start with the last folder, so that the first one is searched first. */
 	for (end = all + strlen(all); rc == 0 && end > all; end = at > all ? at - 1 : all) {
 		*end = 0;
 		at = strrchr(all, ':');
@@ -121,7 +121,7 @@ bool ins_debug_search_in_sysroot(const char *name, char *ret, size_t size)
 	return true;
 }
 
-/* -- what may take long -- */
+/* -- slow searches -- */
 
 static int64_t now(void)
 {
@@ -150,7 +150,7 @@ static void search_ended(struct ins_modules *modules, int64_t began, bool found)
 	unsetenv(SERVERS);
 }
 
-/* Where a file is that was found. */
+/* Where a file was found. */
 struct place {
 	char *at;
 	size_t size;
@@ -164,7 +164,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	char link[64];
 	ssize_t n = 0;
 
-	/* A server's has no name, but the client keeps it in a file. */
+	/* libdw returns no name for a server's file, but the client keeps it in a file. */
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	if (fd >= 0)
 		n = readlink(link, place->at, place->size);
@@ -208,7 +208,7 @@ bool ins_debug_search_by_build_id(struct ins_modules *modules, const struct ins_
 	return ret[0] != 0;
 }
 
-/* Whether the file says that it belongs to another module. */
+/* Whether the file's build-id is another module's. */
 static bool of_another(Dwfl_Module *module, int fd)
 {
 	const unsigned char *mine;
@@ -234,7 +234,10 @@ static void refuse(struct ins_modules *modules, const char *file, const char *na
 			name);
 }
 
-/* libdw says nothing of files that lie where the build-id leads to and are others. */
+/*
+ * libdw ignores files at a build-id's path that have another build-id, without a message. Report
+ * them.
+ */
 static void refuse_silent(Dwfl_Module *module, struct ins_modules *modules, const char *name)
 {
 	const unsigned char *id;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image.c - reading ELF headers out of bytes that may be anything
+ * image.c - read ELF headers from untrusted bytes
  *
- * The bytes are a process' memory, a core's, or a file's; whoever wrote them may have been
- * interrupted, be hostile or simply be no ELF file. So: no number is used as an index or a length
- * before it was compared with a limit, sums are made in 64 bits of numbers that were limited
- * first, and a loop ends after a fixed count.
+ * The bytes are a process' memory, a core's, or a file's. They may be incomplete, hostile, or not
+ * ELF at all. So no number is used as an index or a length before it is compared with a limit. Sums
+ * are made in 64 bits of numbers that were limited first. Every loop has a fixed limit.
  */
 #include "inspect/elf/image.h"
 
@@ -13,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOTES_MAX      256 /* notes looked at in one segment */
+#define NOTES_MAX      256 /* notes read in one segment */
 #define NOTE_BYTES_MAX (1u << 30)
 
 const char *ins_image_check(const Elf64_Ehdr *eh)
@@ -123,7 +122,7 @@ bool ins_note_next(fib_read_fn *read, void *reader, uint64_t *at, uint64_t end, 
 	if (read(reader, *at, &nh, sizeof nh) < 0)
 		return false;
 	left = end - *at - sizeof nh;
-	/* The name's field ends where the contents, aligned from the note's start, begin. */
+	/* The name's field ends where the contents start; this is aligned from the note's start. */
 	name_room = ((sizeof nh + (uint64_t)nh.n_namesz + align - 1) & ~(uint64_t)(align - 1)) -
 		    sizeof nh;
 	size_room = ((uint64_t)nh.n_descsz + align - 1) & ~(uint64_t)(align - 1);

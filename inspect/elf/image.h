@@ -3,8 +3,8 @@
  * image.h - the headers of an ELF image, read from a process, a core or a file
  *
  * All three are bytes behind a read function (fib_read_fn of row.h) that returns a negative errno
- * instead of faulting. For a file an address is an offset in the file; for a process it is an
- * address. Every number is treated as hostile: counts are limited, sums are checked.
+ * instead of faulting. For a file an address is an offset in the file. Every number is treated as
+ * hostile: counts are limited, sums are checked.
  */
 #ifndef INS_IMAGE_H
 #define INS_IMAGE_H
@@ -23,7 +23,7 @@ struct ins_image {
 	uint16_t type;	  /* ET_EXEC, ET_DYN, ET_CORE */
 	uint16_t machine; /* e_machine */
 	bool loaded;	  /* read from memory, not from a file */
-	uint64_t base;	  /* where the ELF header was read */
+	uint64_t base;	  /* where the ELF header is */
 	uint64_t bias;	  /* address in the process - p_vaddr; 0 for a file */
 	unsigned segments;
 	Elf64_Phdr segment[INS_IMAGE_SEGMENTS];
@@ -33,34 +33,39 @@ struct ins_image {
 
 /*
  * Read the headers of the image whose ELF header is at base. loaded: the image is mapped in a
- * process and base is an address; else base is 0 and addresses are file offsets. NULL when read,
- * else what is wrong, a constant string.
+ * process and base is an address; else base is 0 and addresses are file offsets. Returns NULL, or
+ * what is wrong, a constant string.
  */
 const char *ins_image_read(struct ins_image *ret, fib_read_fn *read, void *reader, uint64_t base,
 			   bool loaded);
 
-/* Whether eh begins a file of the class and byte order this tool reads: NULL, or what is wrong. */
+/*
+ * Check that eh is of the class and byte order that this tool reads. Returns NULL, or what is
+ * wrong.
+ */
 const char *ins_image_check(const Elf64_Ehdr *eh);
 
 /*
- * Find the allocated note `name` of `type`. Its first size bytes go to buf (zeros where it is
- * shorter); *ret_address is where its contents stand by p_vaddr plus bias (for a file: as linked,
- * bias 0), *ret_size its full size. bias is what the caller knows about where the image is loaded.
- * 0, -ENOENT when there is none.
+ * Find the allocated note `name` of `type`. Its first size bytes go to buf, with zeros if it is
+ * shorter. *ret_address is the address of its contents, p_vaddr plus bias (for a file: as linked,
+ * bias 0); *ret_size its full size. bias is what the caller knows about where the image is loaded.
+ * Returns 0, or -ENOENT if there is none.
  */
 int ins_image_note(const struct ins_image *image, fib_read_fn *read, void *reader, const char *name,
 		   uint32_t type, void *buf, size_t size, uint64_t *ret_address,
 		   uint32_t *ret_size);
 
 struct ins_note {
-	char name[16]; /* cut, terminated */
+	char name[16]; /* truncated, terminated */
 	uint32_t type;
 	uint32_t size; /* of the contents */
 	uint64_t at;   /* where the contents are, in the reader's addresses */
 };
 
-/* Step to the next note in [*at, end), aligned to align (4 or 8). False at the end and at anything
- * that is no note. */
+/*
+ * Step to the next note in [*at, end), aligned to align (4 or 8). False at the end, and at an
+ * invalid note.
+ */
 bool ins_note_next(fib_read_fn *read, void *reader, uint64_t *at, uint64_t end, unsigned align,
 		   struct ins_note *ret);
 

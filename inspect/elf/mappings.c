@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mappings.c - reading smaps, or maps: a line with addresses begins a mapping, "VmFlags:" tells of the one before. */
+/*
+ * mappings.c - read smaps or maps: an address line starts a mapping, "VmFlags:" belongs to the
+ * mapping before it
+ */
 #include "inspect/elf/mappings.h"
 
 #include <elf.h>
@@ -10,13 +13,13 @@
 
 static const char gone[] = " (deleted)";
 
-/* Room for one more. */
+/* Make room for one more. */
 static int grow(struct ins_mappings *m)
 {
 	struct ins_mapping *more;
 
 	if (m->count & (m->count - 1) || m->count == 1)
-		return 0; /* doubled when it is a power of two */
+		return 0; /* the array doubles when count is a power of two */
 	more = realloc(m->at, (m->count ? m->count * 2 : 2) * sizeof *more);
 	if (!more)
 		return -ENOMEM;
@@ -24,7 +27,7 @@ static int grow(struct ins_mappings *m)
 	return 0;
 }
 
-/* A line "start-end rwxp offset dev inode path": 1 when it is one and was added. */
+/* Parse a line "start-end rwxp offset dev inode path". Returns 1 if it is one and was added. */
 static int take_line(struct ins_mappings *m, char *line)
 {
 	struct ins_mapping one = {0};

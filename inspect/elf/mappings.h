@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mappings.h - what a live process has mapped, with what a core is made of: rights, files, what is withheld. */
+/* mappings.h - the mappings of a live process, with what a core needs: rights, files, exclusions */
 #ifndef INS_MAPPINGS_H
 #define INS_MAPPINGS_H
 
@@ -17,8 +17,8 @@ struct ins_mapping {
 	uint64_t inode;	 /* 0: no file */
 	uint32_t flags;	 /* PF_R, PF_W, PF_X */
 	bool shared;
-	bool deleted;  /* its file has no name any more: shared memory is like this */
-	bool withheld; /* MADV_DONTDUMP, or a device's */
+	bool deleted;  /* its file has been unlinked, as for shared memory */
+	bool withheld; /* MADV_DONTDUMP, or a device */
 	char *path;    /* "": none */
 };
 
@@ -28,12 +28,12 @@ struct ins_mappings {
 };
 
 /*
- * Read /proc/PID/smaps, or maps where that cannot be had; then nothing is known to be withheld. 0, or a negative errno
- * with error set. *ret is the caller's to free, also after an error.
+ * Read /proc/PID/smaps, or maps if that is not available; then withheld is false everywhere.
+ * Returns 0, or a negative errno with error set. The caller frees *ret, also after an error.
  */
 int ins_mappings_read(pid_t pid, struct ins_mappings *ret, struct ins_error *error);
 
-/* The same of a text as the system writes it. -ENOMEM. */
+/* Parse a text in the kernel's format. -ENOMEM. */
 int ins_mappings_parse(FILE *text, struct ins_mappings *ret);
 
 void ins_mappings_free(struct ins_mappings *mappings);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * module_file.c - the file behind a module
+ * module_file.c - find the file of a module
  *
  * The path in maps may lead nowhere (a container's path, seen from outside), to another file (the
- * program was upgraded while it ran) or to the right one. So there are several ways to the file:
- * through the process' own root, through the kernel's link to the very file that is mapped, by the
- * plain path. Each is believed only when it is what is in memory: the same build-id, or, without
- * build-ids, the same segments. Where no memory can be read, a path that maps does not call
- * deleted is believed for a live process; for a core it is used and said aloud.
+ * program was upgraded while it ran) or to the right file. So there are several ways to the file:
+ * through the process' own root, through the kernel's link to the mapped file, and by the plain
+ * path.
+ *
+ * A file is accepted only if it is the one in memory: the same build-id or, without build-ids, the
+ * same segments. If memory cannot be read, a live process' path is accepted unless maps marks it
+ * deleted. A core's path is used with a warning.
  */
 #include "inspect/elf/modules.h"
 
@@ -40,8 +42,9 @@ static int read_bytes(void *reader, uint64_t address, void *buf, size_t size)
 }
 
 /*
- * Open a regular file; a negative errno, -EINVAL: it is something else. A process may have mapped a device, or claim to have: to
- * open one can make it act, so what it is is looked at without opening it.
+ * Open a regular file. Returns a negative errno; -EINVAL if it is no regular file. A process may
+ * have mapped a device, or claim to have, and opening a device can trigger an action. So the type
+ * is checked before the file is opened.
  */
 static int open_regular(const char *path, struct stat *ret_stat)
 {
@@ -59,7 +62,10 @@ static int open_regular(const char *path, struct stat *ret_stat)
 	return fd;
 }
 
-/* Map a regular file and read its headers. NULL, or what is wrong; *ret_denied: it may not be read. */
+/*
+ * Map a regular file and read its headers. Returns NULL, or what is wrong; *ret_denied: no
+ * permission to read it.
+ */
 static const char *map_file(const char *path, struct bytes *ret, struct ins_image *ret_image,
 			    bool *ret_denied)
 {
@@ -87,7 +93,7 @@ static const char *map_file(const char *path, struct bytes *ret, struct ins_imag
 	return wrong;
 }
 
-/* Whether the file is the one that is in memory. */
+/* Whether the file is the one in memory. */
 static bool same_image(const struct ins_image *memory, const struct ins_image *file)
 {
 	unsigned i;
@@ -136,7 +142,7 @@ static void keep(struct ins_module *m, const char *path, struct bytes bytes,
 	}
 }
 
-/* Try one path. certain: it leads to the mapped file whatever is written there. */
+/* Try one path. certain: the path leads to the mapped file regardless of its name. */
 static bool try_file(struct ins_module *m, const char *path, bool certain, bool *ret_other)
 {
 	struct ins_image image;
@@ -171,7 +177,10 @@ static bool is_exe(pid_t pid, const struct ins_module *m)
 	       ((size_t)got == n + 10 && memcmp(target + n, " (deleted)", 10) == 0);
 }
 
-/* This machine's is that of its processes, and of a snapshot when it is what was written down there. */
+/*
+ * Use this machine's vdso for its processes, and for a snapshot if it is the one that the snapshot
+ * describes.
+ */
 static void find_vdso(const struct ins_modules *modules, struct ins_module *m)
 {
 	const bool kept = m->known && !modules->read;
@@ -227,7 +236,7 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 	if (m->known && ins_debug_search_by_build_id(modules, m, path, sizeof path) &&
 	    try_file(m, path, true, &other))
 		return;
-	/* Not a problem yet: only a walk that needs the file makes it one. */
+	/* This becomes a problem only when a walk needs the file. */
 	m->other = other;
 }
 
@@ -248,7 +257,7 @@ bool ins_modules_look(struct ins_modules *modules, struct ins_module *module)
 			module->bias = module->image.bias;
 		}
 	}
-	/* What memory shows to be no ELF image is a file of another kind: leave it alone. */
+	/* If memory shows no ELF image, the file is of another kind and is not opened. */
 	if ((module->known || !readable) && !module->bytes)
 		find_file(modules, module);
 	return module->known;

@@ -2,9 +2,9 @@
 /*
  * modules.c - the list of mapped files
  *
- * Mappings come in ascending order and a module's mappings follow each other, with anonymous ones
- * (bss) between them. A mapping at file offset 0 begins a module; a later one of the same path
- * belongs to it. Whether there really is an ELF header is found out when somebody asks.
+ * Mappings come in ascending order. A module's mappings follow each other, with anonymous ones
+ * (bss) between them. A mapping at file offset 0 starts a module; a later mapping of the same path
+ * belongs to it. Whether there is an ELF header is checked only when the module is needed.
  */
 #include "inspect/elf/modules.h"
 
@@ -56,7 +56,7 @@ void ins_modules_free(struct ins_modules *modules)
 	free(modules);
 }
 
-/* "x (deleted)" becomes "x", and true. */
+/* Change "x (deleted)" to "x" and return true. */
 static bool strip_deleted(char *path)
 {
 	static const char mark[] = " (deleted)";
@@ -144,7 +144,7 @@ static int parse_line(struct ins_modules *modules, char *line)
 	offset = strtoull(at + 6, &at, 16);
 	if (*at != ' ')
 		return 0;
-	at = strchr(at + 1, ' '); /* over the device */
+	at = strchr(at + 1, ' '); /* skip the device */
 	if (!at)
 		return 0;
 	inode = strtoull(at + 1, &at, 10);
@@ -215,10 +215,9 @@ struct ins_module *ins_modules_find(struct ins_modules *modules, uint64_t addres
 	ins_modules_look(modules, m);
 	if (m->unsure) {
 		m->unsure = false;
-		ins_problems_add(
-			modules->problems,
-			"%s: taken for the file that ran; nothing that was kept confirms it",
-			m->path);
+		ins_problems_add(modules->problems,
+				 "%s: assumed to be the file that ran: no build-id confirms it",
+				 m->path);
 	}
 	return m;
 }

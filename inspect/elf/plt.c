@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plt.c - whose stub it is
+ * plt.c - find the function that a PLT stub calls
  *
- * No symbol names a stub. It jumps through a word of the global offset table, into which the loader puts the function
- * that a relocation of this word names; or it pushes the number of its relocation for the loader to look at. So a stub is
- * read as far as one of the two. Of x86-64's all shapes are known: with and without endbr64, with a bnd before the
- * jump, 8 and 16 bytes long. On other machines a stub has no name here.
+ * No symbol names a stub. A stub either jumps through a word of the global offset table, into which
+ * the loader writes the function named by this word's relocation, or pushes the number of its
+ * relocation for the loader. So a stub is decoded until one of the two is found. All forms on
+ * x86-64 are known: with and without endbr64, with a bnd prefix on the jump, 8 and 16 bytes long.
+ * On other machines stubs have no names here.
  */
 #include "inspect/elf/plt.h"
 
@@ -15,11 +16,11 @@
 #include <string.h>
 
 #define SUFFIX "@plt"
-#define LONG   16 /* bytes of a stub whose section does not say */
+#define LONG   16 /* bytes of a stub if the section does not say */
 
 struct stub {
 	Elf *elf;
-	GElf_Addr at; /* where it begins, in the file's addresses */
+	GElf_Addr at; /* where the stub starts, as a file address */
 	const unsigned char *code;
 	size_t size;
 };
@@ -31,7 +32,7 @@ static const char *section_name(Elf *elf, const GElf_Shdr *sh)
 	return elf_getshdrstrndx(elf, &strings) == 0 ? elf_strptr(elf, strings, sh->sh_name) : NULL;
 }
 
-/* The stub around address, in any section of stubs. */
+/* Find the stub around address, in any section of stubs. */
 static bool find_stub(Elf *elf, GElf_Addr address, struct stub *ret)
 {
 	Elf_Scn *scn = NULL;
@@ -58,7 +59,7 @@ static bool find_stub(Elf *elf, GElf_Addr address, struct stub *ret)
 	return false;
 }
 
-/* What the relocation is about. */
+/* The symbol of the relocation. */
 static const char *symbol_of(Elf *elf, const GElf_Shdr *relocations, const GElf_Rela *rela)
 {
 	Elf_Scn *scn = elf_getscn(elf, relocations->sh_link);
@@ -72,7 +73,10 @@ static const char *symbol_of(Elf *elf, const GElf_Shdr *relocations, const GElf_
 	return elf_strptr(elf, sh.sh_link, sym.st_name);
 }
 
-/* The symbol of the relocation of the word at slot; or, slot 0, of that number among those of stubs. */
+/*
+ * The symbol of the relocation for the word at slot; if slot is 0, of the stub relocation of that
+ * number.
+ */
 static const char *relocated(Elf *elf, GElf_Addr slot, size_t number)
 {
 	Elf_Scn *scn = NULL;
@@ -101,7 +105,7 @@ static const char *relocated(Elf *elf, GElf_Addr slot, size_t number)
 	return NULL;
 }
 
-/* A number of 32 bits, as it stands in the code. */
+/* Read a 32-bit number from the code. */
 static int32_t number_at(const unsigned char *code)
 {
 	int32_t number;

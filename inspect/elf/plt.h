@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* plt.h - the stubs through which a module calls functions of others: the procedure linkage table. */
+/*
+ * plt.h - the stubs through which a module calls functions of other modules: the procedure linkage
+ * table
+ */
 #ifndef INS_PLT_H
 #define INS_PLT_H
 
@@ -7,16 +10,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* "clock_gettime@plt", as gdb and objdump call the stub at address, allocated; NULL: there is none, or nobody knows whose. */
+/*
+ * "clock_gettime@plt", the name that gdb and objdump use for the stub at address, allocated; NULL:
+ * no stub, or unknown.
+ */
 char *ins_plt_name(Dwfl_Module *module, Dwarf_Addr address);
 
 /*
- * Whether x86-64 code begins as a stub does: after endbr64 and bnd, each of which may be there, with a jump through a word of
- * memory. *ret is where that is said: the distance of the word from what comes behind it, or where the jump would begin.
+ * Whether x86-64 code starts like a stub: optional endbr64 and bnd, then a jump through a word of
+ * memory. *ret is the position of the jump's displacement, which counts from the next instruction;
+ * if there is no jump, the position where it would start.
  */
 bool ins_plt_jumps(const unsigned char *code, size_t size, size_t *ret);
 
-/* Whether a name is one of a stub. */
+/* Whether a name is that of a stub. */
 bool ins_plt_is(const char *function);
 
 #endif

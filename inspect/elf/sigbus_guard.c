@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sigbus_guard.c - ending with a word when a file is cut under our eyes
+ * sigbus_guard.c - exit with a message if a mapped file is truncated
  *
- * The files of a program are mapped, by us and by libdw, and read where the unwinder happens to need them.
- * A library that is copied over in place, instead of being replaced, is cut for a moment; whoever
- * touches the part that is gone gets SIGBUS. There is nothing to return to in the middle of libdw, so
- * the tool says what happened and ends as one that could not read its target.
+ * The program's files are mapped, by this tool and by libdw, and read where the unwinder needs
+ * them. A library that is overwritten in place, instead of being replaced, is truncated for a
+ * moment. An access to the missing part raises SIGBUS. There is no way to recover in the middle of
+ * libdw, so the tool prints what happened and exits with the code for a target that cannot be read.
  */
 #include "inspect/elf/sigbus_guard.h"
 
@@ -17,7 +17,7 @@ static const char *guarded;
 
 static void say(const char *text)
 {
-	/* Nobody is left to be told that this failed. */
+	/* A failure of this write cannot be reported. */
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
 		return;
 }
@@ -26,7 +26,7 @@ static void end(int number)
 {
 	(void)number;
 	say(guarded);
-	say(": a file of the program was cut while it was read: it is being written over; try "
+	say(": a file of the program was cut while it was read (is it being rebuilt?); try "
 	    "again\n");
 	_exit(2);
 }

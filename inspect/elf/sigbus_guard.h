@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sigbus_guard.h - files that are cut while they are mapped. */
+/* sigbus_guard.h - handle files that are truncated while they are mapped */
 #ifndef INS_SIGBUS_GUARD_H
 #define INS_SIGBUS_GUARD_H
 
 /*
- * Say "TOOL: ..." and end with exit code 2 when a mapped file turns out shorter than it was, instead of
- * dying by SIGBUS. tool is a constant string. First thing in main().
+ * If a mapped file becomes shorter, print "TOOL: ..." and exit with code 2 instead of dying by
+ * SIGBUS. tool is a constant string. Call it first in main().
  */
 void ins_sigbus_guard(const char *tool);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vdso.c - the kernel's own library, which has no file
+ * vdso.c - the vdso, which has no file
  *
- * A program that looks at the clock is often in it. Of a process whose memory cannot be read it could not be walked out of;
- * but the kernel maps the same pages into every process, so ours will do. They are put into a file in memory, which
- * libdw can open like any other.
+ * A program that reads the clock is often in the vdso. If a process' memory cannot be read, the
+ * walk would end there. But the kernel maps the same pages into every process, so this tool's own
+ * vdso is used. It is copied into a memory file, which libdw can open like any other file.
  *
- * A snapshot may be of another machine, whose kernel is another one: so it keeps the pages, and from them such a file is made.
+ * A snapshot may be of another machine with another kernel. So a snapshot stores the pages, and the
+ * memory file is made from them.
  */
 #include "inspect/elf/vdso.h"
 
@@ -19,9 +20,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MOST ((size_t)256 << 10) /* bytes; none has as many */
+#define MOST ((size_t)256 << 10) /* bytes; no vdso has as many */
 
-/* How far it goes, by its own headers: what is mapped behind it is of others. 0: they make no sense. */
+/* Its length according to its own headers; other mappings follow it. 0: invalid headers. */
 static size_t length_of(const Elf64_Ehdr *eh)
 {
 	const Elf64_Phdr *ph = (const void *)((const char *)eh + eh->e_phoff);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crash.h - the signal that ended a program, and who was running then. */
+/* crash.h - the signal that ended a program, and the fiber that ran then */
 #ifndef INS_CRASH_H
 #define INS_CRASH_H
 
@@ -11,14 +11,15 @@
 struct ins_crash {
 	int signal;	  /* 0: none */
 	int code;	  /* si_code */
-	pid_t thread;	  /* that it came to */
+	pid_t thread;	  /* that received the signal */
 	pid_t sender;	  /* 0: no process sent it */
-	uint64_t pc;	  /* where that thread was */
-	uint64_t sp;	  /* and on which stack; a handler's own does not count */
-	uint64_t address; /* that it touched, of the signals that have one */
+	uint64_t pc;	  /* of that thread */
+	uint64_t sp;	  /* of that thread; in a handler on an alternate stack, the interrupted
+			   * one */
+	uint64_t address; /* the faulting address, for signals that have one */
 	bool has_address;
-	uint64_t fiber; /* that the thread ran; 0: none */
-	char name[32];	/* of the fiber, as it stands in the program */
+	uint64_t fiber; /* that ran on the thread; 0: none */
+	char name[32];	/* of the fiber, not escaped */
 };
 
 #endif

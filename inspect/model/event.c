@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - decoding events, and their words. */
+/* event.c - decode events and name them */
 #include "inspect/model/event.h"
 
 #include <fiber/fiber.h>
@@ -18,7 +18,7 @@ bool ins_event_take(const void *payload, size_t length, struct ins_event *ret)
 	if (length < sizeof *e)
 		return false;
 	memcpy(e, payload, sizeof *e);
-	/* A newer process may say more between the two. */
+	/* A newer process may send more fields between the two. */
 	if (e->stack_size > length - sizeof *e)
 		return false;
 	e->name[sizeof e->name - 1] = 0;
@@ -90,7 +90,7 @@ const char *ins_event_doing(const struct fib_layout *layout, const struct ins_ev
 	return buf;
 }
 
-/* Of the machine that the tool runs on, which is the process' too. */
+/* Of the machine that the tool runs on, which is also the process' machine. */
 static const struct {
 	long number;
 	const char *name;

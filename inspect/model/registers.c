@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registers.c - the registers of each machine: their numbers, and where the kernel puts them
+ * registers.c - the registers of each machine: their numbers, and where the kernel stores them
  *
- * Each has an order of its own in which the kernel writes all registers of a thread, the same for ptrace(2) and for a core. One table
- * says where in it DWARF's are, and what others must hold for a debugger to see a thread of a program. Nobody else knows a
- * number of a register, but for who looks for one by name.
+ * Each machine has an order in which the kernel writes all registers of a thread; ptrace(2) and
+ * cores use the same order. One table says where DWARF's registers are in it, and which other words
+ * a debugger needs to see a thread of a program. No other file knows a register's number, except
+ * code that looks up one register by name.
  */
 #include "inspect/model/registers.h"
 
@@ -15,7 +16,7 @@
 #include "inspect/elf/image.h"
 #include "inspect/model/source.h"
 
-#define NONE	    INS_REGISTERS /* no number of DWARF's */
+#define NONE	    INS_REGISTERS /* no DWARF number */
 #define WORDS	    (sizeof(elf_gregset_t) / sizeof(uint64_t))
 #define NO_WORD	    WORDS
 #define PRESETS_MAX 4
@@ -27,11 +28,10 @@ struct preset {
 
 static const struct order {
 	struct ins_port port;
-	unsigned pc; /* the word that has it */
-	unsigned
-		call; /* and the number of the system call, negative: none; NO_WORD: there is no such word */
+	unsigned pc;   /* index of the word that has it */
+	unsigned call; /* index of the system call's number, negative: none; or NO_WORD */
 	unsigned count;
-	signed char word[INS_REGISTERS]; /* by DWARF's numbers; -1: none */
+	signed char word[INS_REGISTERS]; /* by DWARF number; -1: none */
 	unsigned presets;
 	struct preset preset[PRESETS_MAX];
 } orders[] = {
@@ -41,7 +41,10 @@ static const struct order {
 	 /* rax rdx rcx rbx rsi rdi rbp rsp, r8 to r15, rip */
 	 .count = 17,
 	 .word = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16},
-	 /* cs, ss and eflags of a program; orig_rax: in no system call, so that none is taken to be made again */
+	 /*
+	  * cs, ss and eflags of user mode; orig_rax: not in a system call, so that none is
+	  * restarted
+	  */
 	 .presets = 4,
 	 .preset = {{17, 0x33}, {20, 0x2b}, {18, 0x202}, {15, UINT64_MAX}}},
 	{.port = {EM_AARCH64, .sp = 31, .fp = 29, .pc = NONE, .unwind_pc = 32},
@@ -51,7 +54,7 @@ static const struct order {
 	 .word = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 		  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
 	{.port = {EM_RISCV, .sp = 2, .fp = 8, .pc = NONE, .unwind_pc = 32},
-	 .pc = 0, /* where the register that is always 0 would be */
+	 .pc = 0, /* the place of the zero register */
 	 .call = NO_WORD,
 	 .count = 32,
 	 .word = {-1, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -172,7 +175,7 @@ bool ins_registers_get_unwind(const struct ins_registers *registers, int number,
 	return true;
 }
 
-/* -- the kernel's -- */
+/* -- the kernel's formats -- */
 
 bool ins_registers_from_kernel(const elf_gregset_t *words, struct ins_registers *ret)
 {

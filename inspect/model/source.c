@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c - what all sources have in common. */
+/* source.c - what all sources have in common */
 #include "inspect/model/source.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ int64_t ins_fiber_left(const struct ins_fiber *fiber)
 
 	if (row->deadline == INT64_MAX || row->wait_kind == FIB_WAIT_NONE)
 		return -1;
-	/* Both may be anything. What would overflow is a deadline long past, or one that never comes. */
+	/* Both values are untrusted. On overflow the deadline is either long past or never. */
 	if (__builtin_sub_overflow(row->deadline, fiber->now, &ns))
 		ns = row->deadline < 0 ? 0 : INT64_MAX;
 	return ns > 0 ? ns : 0;
@@ -84,7 +84,7 @@ int ins_fiber_memory(const struct ins_fiber *fiber, uint64_t address, void *buf,
 		memcpy(buf, fiber->aside_bytes + into, size);
 		return 0;
 	}
-	/* What was not copied is not of the same moment any more. */
+	/* Memory of the stack that was not copied may have changed since. */
 	return address - fiber->row.stack_low < fiber->row.stack_size ? -EFAULT : -ENOENT;
 }
 
@@ -95,11 +95,14 @@ int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, 
 
 	if (rc != -ENOENT)
 		return rc;
-	/* A stack that a running fiber has strayed to was not copied either. */
+	/*
+	 * The same holds for memory outside the stack that a running fiber's stack pointer has
+	 * moved to.
+	 */
 	if (fiber && (fiber->flags & INS_FIBER_PAUSED) &&
 	    !ins_modules_find(source->modules, address))
 		return -EFAULT;
-	/* Code and unwind tables do not change: the file saves a system call for each word. */
+	/* Code and unwind tables do not change; reading the file saves a system call per word. */
 	if (ins_modules_read(source->modules, address, buf, size, false) == 0)
 		return 0;
 	if (source->memory && source->memory(source, address, buf, size) == 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - where fibers come from: a control socket, a live process, a core file, a snapshot
+ * source.h - the interface of sources: control socket, live process, core file, snapshot
  *
- * A source emits one fiber at a time to a callback, with its stack's bytes when asked for, so that
- * a process with a million fibers needs no more room here than one with ten. What it emits was of
- * one moment for each fiber: record and stack agree.
+ * A source emits one fiber at a time to a callback, with the bytes of its stack if requested. So
+ * memory use does not depend on the number of fibers. Each emitted fiber is consistent: record and
+ * stack are of the same moment.
  *
- * Around the fibers a source knows the process' modules, and its memory where there is any.
+ * A source also has the process' modules, and its memory if available.
  */
 #ifndef INS_SOURCE_H
 #define INS_SOURCE_H
@@ -23,65 +23,78 @@
 #include "layout/layout.h"
 #include "layout/row.h"
 
-#define INS_FIBER_MOVING 1u /* it ran each time we looked: reported as running, no stack */
-#define INS_FIBER_CUT	 2u /* deeper than what is copied: the outermost part is missing */
+#define INS_FIBER_MOVING 1u /* it ran at every attempt: reported as running, no stack */
+#define INS_FIBER_CUT	 2u /* deeper than the copy: the outermost part is missing */
 #define INS_FIBER_GONE	 4u /* its stack's memory could not be read */
 #define INS_FIBER_PAUSED \
-	16u /* it runs, and was stopped for the time of the copy: registers say where */
+	16u /* it runs; its thread was stopped for the copy: registers says where it is */
 #define INS_FIBER_SWITCHING \
-	32u /* caught on its way to or from a carrier: what there is is where it was left */
-#define INS_FIBER_THREAD 64u /* it is no fiber, but a plain thread (thread_stack.h) */
+	32u /* it was being switched in or out: what is known is where it was left */
+#define INS_FIBER_THREAD 64u /* not a fiber but a plain thread (thread_stack.h) */
 
-/* One fiber as it was at one moment; valid during the callback. */
+/* One fiber at one moment; valid during the callback. */
 struct ins_fiber {
 	struct fib_row row;
 	int64_t now;		    /* the clock that row.age is measured against */
-	int64_t until;		    /* by when it had been copied, its stack too; 0: not known */
-	const unsigned char *stack; /* bytes from row.sp upwards; NULL: none */
+	int64_t until;		    /* when the copy was complete; 0: unknown */
+	const unsigned char *stack; /* bytes from row.sp up; NULL: none */
 	size_t stack_size;
-	/* What is known at row.pc besides row.sp and, where that is not 0, row.fp: ins_registers_of() has all together. */
+	/*
+	 * The known registers besides row.pc, row.sp and, unless 0, row.fp; ins_registers_of() has
+	 * all together.
+	 */
 	struct ins_registers registers;
-	uint64_t context; /* where some of them were read (resume.h); 0: nowhere */
-	uint32_t popped;  /* bytes of its stack below row.sp that hold others */
+	uint64_t context; /* where some of them were read (resume.h); 0: none */
+	uint32_t popped;  /* bytes of saved registers on the stack below row.sp */
 	unsigned flags;	  /* INS_FIBER_* */
-	/* What else was copied with it: what is below row.sp; of one in a signal handler that has a stack of its own, row.sp is on
-	 * that and this is the fiber's. */
+	/*
+	 * A second copied range: the bytes below row.sp. If the fiber is in a signal handler on an
+	 * alternate stack, row.sp is on that stack and this range is on the fiber's.
+	 */
 	uint64_t aside;
 	const unsigned char *aside_bytes;
 	size_t aside_size;
 };
 
-/* ns until the deadline of its wait, 0 once it is past, -1 when there is none. */
+/* ns until the deadline of its wait; 0: past; -1: none. */
 int64_t ins_fiber_left(const struct ins_fiber *fiber);
 
-/* How often threads were stopped, and for how long: at most, since it ends when we know that they go on. */
+/*
+ * How often threads were stopped, and for how long: an upper bound, as a stop ends only when the
+ * tool knows that the thread was resumed.
+ */
 struct ins_pauses {
 	uint64_t threads;
 	int64_t longest_ns, total_ns;
-	int64_t copy_ns; /* the longest, from when we saw that a thread had stopped: the rest was waiting for a CPU */
+	int64_t copy_ns; /* the longest copy; the rest of a stop is waiting for a CPU */
 };
 
 struct ins_request {
 	uint64_t id;	 /* one fiber; 0: all */
-	bool stacks;	 /* copy the stacks of fibers that hold still */
-	bool high_water; /* find out how deep each stack ever was: costs a look at all of it */
-	/* Of a process that answers for itself these cost something too; other sources give them always.
-	 * Of one fiber it gives all there is, and with stacks it always gives the modules. */
+	bool stacks;	 /* copy the stacks of fibers that are not running */
+	bool high_water; /* find how deep each stack was ever used: reads all its page entries */
+	/*
+	 * These cost a process with a control socket something; other sources always give them. For
+	 * one fiber the process sends everything, and with stacks it always sends the modules.
+	 */
 	bool labels;
 	bool modules; /* for the names of places */
 };
 
-/* What a read amounted to. */
+/* The totals of a read. */
 struct ins_summary {
 	uint64_t total;	    /* fibers that existed */
 	uint64_t shown;	    /* fibers emitted */
-	int64_t sampled_ns; /* from the first to the last look; 0 for a core */
-	/* Of a snapshot: when it was taken, ns of CLOCK_REALTIME, and where; else 0. Lives as long as the source. */
+	int64_t sampled_ns; /* from the first to the last copy; 0 for a core */
+	/*
+	 * For a snapshot: when it was taken, ns of CLOCK_REALTIME, and on which host; else 0. Valid
+	 * as long as the source.
+	 */
 	int64_t taken;
 	const char *host;
 };
 
-/* Called for each fiber. Anything but 0 ends the read, which then returns it. */
+/* Called for each fiber. A result other than 0 ends the read, which returns it. */
 typedef int ins_fiber_fn(void *context, const struct ins_fiber *fiber);
 
 struct ins_crash;
@@ -90,30 +103,35 @@ struct ins_source {
 	const char *kind; /* "control", "live", "core", "snapshot" */
 	pid_t pid;	  /* 0: unknown */
 	char name[64];	  /* of the program, as the tools show it */
-	/* Checked. A control source has it, and modules, from the first callback on. */
+	/* Checked. A control source sets it, and modules, before the first callback. */
 	struct fib_layout layout;
-	struct ins_modules *modules; /* never NULL, perhaps empty */
+	struct ins_modules *modules; /* never NULL, may be empty */
 	struct ins_problems problems;
-	/* Fibers of which something was missing, but which the callback has passed over and counted here, in this read: nobody misses it. */
+	/*
+	 * How many incomplete fibers the callback has skipped in this read: their problems are not
+	 * reported. The callback counts them.
+	 */
 	uint64_t passed;
 	fib_read_fn *memory; /* NULL: this source has no memory */
 	/*
-	 * How many bytes from address on, at most size, are alike: *ret_there: they may hold something, else nothing was ever
-	 * written there and they are not worth a read. 0: it gives up, since nothing was written to much more than can
-	 * be meant. NULL: this source cannot tell.
+	 * How many bytes from address on, at most size, are alike. *ret_there: they may hold data;
+	 * else they were never written and need not be read. 0: stop, because far more is unwritten
+	 * than a valid registry has. NULL: this source cannot tell.
 	 */
 	uint64_t (*run)(struct ins_source *source, uint64_t address, uint64_t size,
 			bool *ret_there);
-	/* Bytes that there can be of all records together, now; NULL: any number. */
+	/* An upper limit for the bytes of all records together, at this moment; NULL: no limit. */
 	uint64_t (*held)(const struct ins_source *source);
-	/* Whether no code can be at an address; NULL: this source cannot tell. */
+	/* Whether there is certainly no code at an address; NULL: this source cannot tell. */
 	bool (*no_code)(const struct ins_source *source, uint64_t address);
-	/* Of a live process: not NULL, stop who runs a fiber for the time of a copy, when stacks are asked for; and count here. */
+	/*
+	 * For a live process: if not NULL and stacks are requested, stop the threads that run
+	 * fibers during the copy, and count the stops here.
+	 */
 	struct ins_pauses *pauses;
-	bool watched; /* who reads it at a terminal is told how far a read is, on standard error */
-	struct ins_progress
-		progress; /* of a read; who prints what is emitted has it give way first */
-	const struct ins_crash *crash; /* of a core: what ended it (crash.h); NULL: nothing did */
+	bool watched;		       /* show the progress of a read on standard error */
+	struct ins_progress progress;  /* of a read; call ins_progress_give_way() before printing */
+	const struct ins_crash *crash; /* of a core: what ended it (crash.h); NULL: no signal */
 	const struct ins_source_ops *ops;
 };
 
@@ -121,56 +139,68 @@ struct ins_event;
 struct fib_wire_events;
 struct ins_thread_stack;
 
-/* Called for each event (event.h). Anything but 0 ends the read, which then returns it. */
+/* Called for each event (event.h). A result other than 0 ends the read, which returns it. */
 typedef int ins_event_fn(void *context, const struct ins_event *event);
 
 struct ins_source_ops {
 	int (*read)(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		    void *context, struct ins_summary *ret, struct ins_error *error);
 	void (*close)(struct ins_source *source);
-	/* ins_events_read() (event.h), ret is zero; NULL: it has none. */
+	/* ins_events_read() (event.h), ret is zero; NULL: no events. */
 	int (*events)(struct ins_source *source, const struct fib_wire_events *request,
 		      ins_event_fn *fn, void *context, struct ins_summary *ret,
 		      struct ins_error *error);
-	/* ins_thread_stack_read() (thread_stack.h); NULL: it cannot tell. */
+	/* ins_thread_stack_read() (thread_stack.h); NULL: not supported. */
 	int (*thread)(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret);
 };
 
-/* Open the control socket at path of process pid (0: not known yet). Answers that do not come
- * within timeout_ns are an error. 0, or a negative errno with error set: exit code 2. */
+/*
+ * Open the control socket at path of process pid (0: unknown yet). An answer that does not come
+ * within timeout_ns is an error. Returns 0, or a negative errno with error set: exit code 2.
+ */
 int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 			    struct ins_error *error, struct ins_source **ret);
 
-/* Open the memory of a live process: -ESRCH, -EPERM (error names the right that is missing),
- * -ENOENT when it has no fibers, ... */
+/*
+ * Open the memory of a live process. -ESRCH, -EPERM (error names the missing right), -ENOENT if it
+ * has no fibers, ...
+ */
 int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source **ret);
 
-/* Open a core file. exe: the executable to use, NULL: what the core's own list says. -ENOENT,
- * -EINVAL for a file that is no core of a fiber program, of another machine, ... */
+/*
+ * Open a core file. exe: the executable to use, NULL: the one that the core names. -ENOENT, -EINVAL
+ * if the file is no core of a fiber program, is of another machine, ...
+ */
 int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
 			 struct ins_source **ret);
 
-/* Open a snapshot (snapshot.h). Layout and modules are there at once; it can be read any number of times. */
+/*
+ * Open a snapshot (snapshot.h). Layout and modules are set at once. It can be read any number of
+ * times.
+ */
 int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret);
 
 void ins_source_close(struct ins_source *source);
 
 /*
- * Emit the fibers that the request asks for. 0, what the callback returned, or a negative errno
- * with error set: -ESRCH when the one fiber asked for does not exist. A control source that a
- * callback ended early can only be closed. What is missing from a read
- * that succeeded is in source->problems. *ret counts what was emitted also when it fails.
+ * Emit the requested fibers. Returns 0, the callback's result, or a negative errno with error set:
+ * -ESRCH if the one requested fiber does not exist. A control source can only be closed after a
+ * callback has ended a read early. What is missing from a successful read is in source->problems.
+ * *ret counts the emitted fibers also after an error.
  */
 int ins_source_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		    void *context, struct ins_summary *ret, struct ins_error *error);
 
-/* Copy what was copied with a fiber. 0; -EFAULT: it is of the fiber's stack, and was not; -ENOENT: it is elsewhere. */
+/*
+ * Read from the memory that was copied with a fiber. Returns 0; -EFAULT: on the fiber's stack but
+ * not copied; -ENOENT: elsewhere.
+ */
 int ins_fiber_memory(const struct ins_fiber *fiber, uint64_t address, void *buf, size_t size);
 
 /*
- * Copy bytes of the process for a walk of fiber (may be NULL): from the copied stack, else from
- * the unwritable part of a module's file, else from the source's memory, else from the file. 0 or a
- * negative errno; never faults.
+ * Copy bytes of the process for a walk of fiber (may be NULL): from the copied stack, else from the
+ * read-only part of a module's file, else from the source's memory, else from the file. Returns 0
+ * or a negative errno; never faults.
  */
 int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
 		      void *buf, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_stack.c - the stack of a plain thread, from what a source delivers. */
+/* thread_stack.c - the stack of a plain thread, from what a source delivers */
 #include "inspect/model/thread_stack.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST (1u << 20) /* bytes copied of a stack that we can read */
+#define MOST (1u << 20) /* bytes copied of a readable stack */
 #define PAGE 4096u
-/* What is above the copy of a stack that was cut: not where it ends, but all of it is the stack's. */
+/* If the copy is cut, the end of the stack is unknown: this many bytes above count as stack. */
 #define BEYOND (UINT64_C(64) << 20)
 
 void ins_thread_stack_begin(struct ins_thread_stack *ret, uint64_t tid,
@@ -36,7 +36,7 @@ void ins_thread_stack_begin(struct ins_thread_stack *ret, uint64_t tid,
 			 : "the program says something of a later version about it");
 }
 
-/* What there is of its stack: size bytes at ret->bytes, from its sp upwards. */
+/* Set the stack: size bytes at ret->bytes, from its sp up. */
 static void give_stack(struct ins_thread_stack *ret, size_t size, bool cut)
 {
 	struct ins_fiber *fiber = &ret->fiber;
@@ -59,7 +59,7 @@ int ins_thread_stack_take(const void *payload, size_t length, uint64_t tid,
 	if (length < sizeof is)
 		return -EPROTO;
 	memcpy(&is, payload, sizeof is);
-	/* A newer process may say more between the two. */
+	/* A newer process may send more fields between the two. */
 	if (is.tid != tid || is.stack_size > length - sizeof is ||
 	    (is.state == FIB_WIRE_THREAD_SLEEPS) != (is.stack_size > 0))
 		return -EPROTO;
@@ -81,7 +81,7 @@ int ins_thread_stack_take(const void *payload, size_t length, uint64_t tid,
 	return 0;
 }
 
-/* As much as there is in a row from ret's sp upwards, MOST bytes of it. How many. */
+/* Copy the contiguous bytes from ret's sp up, at most MOST. Returns their number. */
 static size_t copy(struct ins_source *source, struct ins_thread_stack *ret)
 {
 	const uint64_t from = ret->fiber.row.sp;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * words.c - what states, waits and snapshots are called, for people and scripts
+ * words.c - the words for states, waits and snapshots, for people and scripts
  *
- * Names come from the program that is looked at, which may be broken or hostile: no byte of them
- * reaches a terminal that could move its cursor, and two different names never look the same.
+ * Names come from the inspected program, which may be broken or hostile. They are escaped so that
+ * no byte moves a terminal's cursor, and two different names never look the same.
  */
 #include "inspect/model/words.h"
 

@@ -2,9 +2,9 @@
 /*
  * memory.c - two ways to read another process
  *
- * process_vm_readv takes all pieces in one call, in order, and needs no open file. Sandboxes that
- * filter system calls often forbid just that one and leave /proc/PID/mem, which asks for the same
- * rights and is a system call a piece.
+ * process_vm_readv reads all pieces in one call, in order, and needs no open file. Sandboxes that
+ * filter system calls often forbid only this call. /proc/PID/mem needs the same rights and one
+ * system call per piece.
  */
 #include "inspect/process/memory.h"
 

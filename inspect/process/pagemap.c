@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pagemap.c - how deep a stack of another process has ever been, by which of its pages exist. */
+/*
+ * pagemap.c - find how deep a stack of another process was ever used, by which of its pages exist
+ */
 #include "inspect/process/pagemap.h"
 
 #include <stdbool.h>
@@ -13,7 +15,7 @@
 
 static bool exists(uint64_t entry)
 {
-	return entry >> 62; /* present, or swapped */
+	return entry >> 62; /* present or swapped */
 }
 
 uint64_t ins_pagemap_depth(int fd, uint64_t low, uint64_t size)
@@ -21,7 +23,7 @@ uint64_t ins_pagemap_depth(int fd, uint64_t low, uint64_t size)
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), first = low / page, top = low + size;
 	uint64_t entry[AT_ONCE], pages, i, n, k;
 
-	/* One that has not begun has no stack: the service says the same. */
+	/* A fiber that has not started has no stack; the service thread reports the same. */
 	if (fd < 0 || !low || !size || top < low)
 		return FIB_ROW_UNKNOWN;
 	pages = (top - 1) / page - first + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pause.c - stopping one thread of another process for the time of a copy
+ * pause.c - stop one thread of another process for the time of a copy
  *
- * What is below sp is copied too: a leaf function may have its frame there.
+ * Some bytes below sp are copied too: a leaf function may have its frame there.
  */
 #include "inspect/process/pause.h"
 
@@ -15,8 +15,8 @@
 
 #include "inspect/process/ptrace_stop.h"
 
-#define STACK_MAX   (16u << 20)	 /* copied of one stack */
-#define STACK_ASIDE (256u << 10) /* copied of the fiber's stack where sp is not on it */
+#define STACK_MAX   (16u << 20)	 /* bytes copied of one stack */
+#define STACK_ASIDE (256u << 10) /* bytes copied of the fiber's stack if sp is not on it */
 #define PAGE	    4096u
 
 static bool registers_of(pid_t tid, struct ins_registers *ret)
@@ -28,7 +28,7 @@ static bool registers_of(pid_t tid, struct ins_registers *ret)
 	       ins_registers_from_kernel(&words, ret);
 }
 
-/* As much as there is, page by page. */
+/* Copy as much as exists, page by page. */
 static uint64_t copy_some(const struct ins_memory *memory, uint64_t from, unsigned char *to,
 			  uint64_t size)
 {
@@ -46,7 +46,10 @@ static uint64_t copy_some(const struct ins_memory *memory, uint64_t from, unsign
 	return done;
 }
 
-/* Whether something in the copy points into the fiber's stack: the registers that the kernel saved for a signal handler do. */
+/*
+ * Whether a word of the copy points into the fiber's stack. In a signal handler, the registers that
+ * the kernel saved do.
+ */
 static bool points_into(const struct ins_pause *p, const unsigned char *bytes, uint64_t size)
 {
 	uint64_t i, word;

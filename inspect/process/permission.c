@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * permission.c - telling which right is missing
+ * permission.c - explain which right is missing
  *
- * The kernel says EPERM for nine different reasons. A person on call needs to know which one: the
- * remedies are as different as another user, a sysctl and a container option. So the same facts are
- * looked at that the kernel looks at (ptrace(2), "Ptrace access mode checking"), in the same order: users and groups, whether the
- * process is dumpable, its capabilities, and then Yama. CAP_SYS_PTRACE in the user namespace of the process makes
- * good for all of them but the last value of Yama's.
+ * The kernel returns EPERM for nine different reasons. The user needs to know which one, because
+ * the remedies differ: another user, a sysctl, a container option. So this file checks the same
+ * facts as the kernel in the same order (ptrace(2), "Ptrace access mode checking"): users and
+ * groups, whether the process is dumpable, its capabilities, and then Yama. CAP_SYS_PTRACE in the
+ * user namespace of the process overrides all of them but the last value of Yama's setting.
  *
- * Where the kernel refuses it tells little of the process, but its status and its map of users are anybody's to read.
+ * When the kernel refuses access, the process' status and its map of users can still be read.
  */
 #include "inspect/process/permission.h"
 
@@ -77,12 +77,12 @@ static const char *const capability_names[] = {
 	"checkpoint_restore",
 };
 
-/* Who a process is, as the kernel compares it. */
+/* The identity of a process that the kernel compares. */
 struct who {
 	unsigned uid[3], gid[3]; /* real, effective, saved */
 	uint64_t permitted, bounding;
 	bool traces;	 /* CAP_SYS_PTRACE is effective */
-	bool never_more; /* no_new_privs: no program gives it more rights */
+	bool never_more; /* no_new_privs: execve cannot give it more rights */
 };
 
 int ins_permission_status(pid_t pid, const char *key, char *buf, size_t size)
@@ -136,7 +136,10 @@ static bool look(pid_t pid, struct who *ret)
 	return numbers(pid, "Uid", ret->uid) && numbers(pid, "Gid", ret->gid);
 }
 
-/* Whether we may look at the process, though not attach to it: then all that is compared before Yama is asked is well. */
+/*
+ * Whether we may read the process, though not attach to it. Then every check before Yama's has
+ * passed.
+ */
 static bool may_look(pid_t pid)
 {
 	char path[64], name[64];
@@ -145,7 +148,7 @@ static bool may_look(pid_t pid)
 	return readlink(path, name, sizeof name) > 0;
 }
 
-/* Whether a process that we may not look at is in another user namespace than we. */
+/* Whether a process that we may not read is in another user namespace than we. */
 static bool is_elsewhere(pid_t pid)
 {
 	char path[64], *map[2] = {NULL, NULL};
@@ -161,7 +164,7 @@ static bool is_elsewhere(pid_t pid)
 	return differ;
 }
 
-/* The files of a process that is not dumpable are root's; the folder they are in is not. */
+/* Whether the process is not dumpable: its files then belong to root, but their folder does not. */
 static bool is_secret(pid_t pid, const struct who *it)
 {
 	char path[64];
@@ -171,7 +174,7 @@ static bool is_secret(pid_t pid, const struct who *it)
 	return stat(path, &st) == 0 && st.st_uid != it->uid[1];
 }
 
-/* How CAP_SYS_PTRACE is had. */
+/* How to get CAP_SYS_PTRACE. */
 static const char *how(const struct who *we)
 {
 	if (!(we->bounding >> CAP_SYS_PTRACE & 1))
@@ -222,7 +225,7 @@ static bool same(const unsigned number[3])
 	return number[0] == number[1] && number[0] == number[2];
 }
 
-/* What the kernel compares of two processes. False: they may, as far as that goes. */
+/* Compare two processes as the kernel does. True: access is refused, and buf says why. */
 static bool compare(pid_t pid, const struct who *it, const struct who *we, char *buf, size_t size)
 {
 	const uint64_t more = it->permitted & ~we->permitted;
@@ -249,7 +252,7 @@ static bool compare(pid_t pid, const struct who *it, const struct who *we, char 
 	else if (more)
 		snprintf(buf, size, "has capabilities that you have not (%s): needs %s",
 			 list_capabilities(more, list, sizeof list), how(we));
-	/* Its files are root's either way. */
+	/* Its files belong to root in both cases. */
 	else if (it->uid[0] == 0)
 		snprintf(buf, size, NOT_DUMPABLE ", or a security module forbids it: needs %s",
 			 how(we));

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * present.c - which memory of a live process exists
+ * present.c - find which memory of a live process exists
  *
- * What is mapped is read once for each read of the source. Nearly all that is read of a program's fibers is private anonymous
- * memory between the program's files: such ranges are kept, so that a check is a comparison. /proc/PID/pagemap is
- * asked about the rest, and pages that exist are remembered. A program may map and unmap meanwhile: where nothing was mapped
- * the read itself fails, or reads what is new. A program that makes private memory shared behind our back only makes
- * itself larger.
+ * The mappings are read once for each read of the source. Nearly all reads are of private anonymous
+ * memory between the program's files. The ranges of such memory are cached, so that a check is a
+ * comparison. Other ranges are looked up in /proc/PID/pagemap, and existing pages are remembered.
  *
- * The page table does not say of shared memory whether a page exists that this process has not touched, such as one
- * that another process wrote: so single ones are read as far as the allowance goes. A process writes its records
- * itself, so those are not looked for in such pages.
+ * The program may map and unmap meanwhile. If a range was unmapped, the read fails or returns the
+ * new contents. A program that turns private memory into shared memory meanwhile makes only itself
+ * larger.
+ *
+ * The page table of a process does not show shared pages that only another process has touched. So
+ * a few such pages are read, within an allowance. A process writes its records itself, so records
+ * are not looked for in such pages.
  */
 #include "inspect/process/present.h"
 
@@ -24,12 +26,12 @@
 #include "inspect/process/permission.h"
 
 #define PAGE  4096u
-#define FIRST 256 /* pages asked about at first: a piece of records */
+#define FIRST 256 /* pages looked up at first: a piece of records */
 #define MOST  (sizeof(((struct ins_present *)0)->entry) / 8)
 
 static bool exists(uint64_t entry)
 {
-	return entry >> 62; /* present, or swapped */
+	return entry >> 62; /* present or swapped */
 }
 
 static int take_maps(struct ins_present *p, FILE *text)
@@ -75,7 +77,7 @@ int ins_present_new(pid_t pid, const char *maps, size_t size, struct ins_present
 	}
 	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
 	p->pagemap = open(path, O_RDONLY | O_CLOEXEC);
-	/* Without it every page of those counts, and there are no more than the process has. */
+	/* Without pagemap all these pages count as absent: allow as many as the process has. */
 	held = ins_present_held(pid);
 	p->left = INS_PRESENT_ALLOWANCE;
 	if (p->pagemap < 0 && held != UINT64_MAX)
@@ -108,11 +110,11 @@ void ins_present_renew(struct ins_present *present)
 	text = fopen(path, "re");
 	if (!text)
 		return;
-	take_maps(present, text); /* without memory the old ones stay */
+	take_maps(present, text); /* without memory the old mappings stay */
 	fclose(text);
 }
 
-/* The index of the first mapping that ends behind address. */
+/* The index of the first mapping that ends above address. */
 static size_t search(const struct ins_present *p, uint64_t address)
 {
 	size_t low = 0, high = p->mappings.count;
@@ -134,7 +136,7 @@ static bool is_in(const struct ins_present *p, size_t i, uint64_t address)
 	       address < p->mappings.at[i].end;
 }
 
-/* The mapping that address is in; NULL: none, and *ret_end is where the next one begins. */
+/* The mapping that has address. NULL: none, and *ret_end is the start of the next mapping. */
 static const struct ins_mapping *find(struct ins_present *p, uint64_t address, uint64_t *ret_end)
 {
 	size_t i = p->last;
@@ -151,7 +153,10 @@ static const struct ins_mapping *find(struct ins_present *p, uint64_t address, u
 	return &p->mappings.at[i];
 }
 
-/* Into p->entry: those of the pages from address on, at most n and no more than to end. How many; 0: cannot be had. */
+/*
+ * Read the entries of the pages from address to end, at most n, into p->entry. Returns their
+ * number; 0: they cannot be read.
+ */
 static size_t ask(struct ins_present *p, uint64_t address, uint64_t end, size_t n)
 {
 	const uint64_t first = address / PAGE, pages = (end - 1) / PAGE - first + 1;
@@ -164,7 +169,7 @@ static size_t ask(struct ins_present *p, uint64_t address, uint64_t end, size_t 
 	return got > 0 ? (size_t)got / 8 : 0;
 }
 
-/* Of the bytes [at, end) of one mapping, those whose page is absent. */
+/* How many of the bytes [at, end) of one mapping are in absent pages. */
 static uint64_t count_absent(struct ins_present *p, uint64_t at, uint64_t end)
 {
 	uint64_t absent = 0;
@@ -185,7 +190,7 @@ static bool is_harmless(const struct ins_mapping *m)
 	return !m->shared && !m->inode;
 }
 
-/* Keep the range around address in which no read can cost anything. */
+/* Cache the range around address in which reads never allocate memory. */
 static void keep_free(struct ins_present *p, uint64_t address)
 {
 	const size_t i = search(p, address), count = p->mappings.count;
@@ -212,13 +217,16 @@ static bool is_free(const struct ins_present *p, uint64_t address, uint64_t end)
 	return false;
 }
 
-/* Where a page is remembered that exists. */
+/* The slot that remembers whether this page exists. */
 static uint64_t *known(struct ins_present *p, uint64_t page)
 {
 	return &p->known[page % (sizeof p->known / sizeof p->known[0])];
 }
 
-/* What reading [at, end) of one mapping that is not harmless takes of the allowance. */
+/*
+ * How much of the allowance a read of [at, end) takes; the range is in one mapping that is not free
+ * to read.
+ */
 static uint64_t cost(struct ins_present *p, uint64_t at, uint64_t end)
 {
 	const uint64_t absent = count_absent(p, at, end);
@@ -252,7 +260,9 @@ int ins_present_spend(struct ins_present *present, uint64_t address, size_t size
 	return 0;
 }
 
-/* The end of what is like the page of address, at most end; address: cannot be told. */
+/*
+ * The end of the pages that are like the page of address, at most end; address: it cannot be told.
+ */
 static uint64_t end_of_run(struct ins_present *p, uint64_t address, uint64_t end, bool *ret_there)
 {
 	uint64_t at = address, want = FIRST;
@@ -296,7 +306,7 @@ uint64_t ins_present_run(struct ins_present *present, uint64_t address, uint64_t
 	return next - address;
 }
 
-/* "VmRSS:   1234 kB"; 0: there is no such line. */
+/* "VmRSS:   1234 kB"; 0: no such line. */
 static uint64_t kilobytes(pid_t pid, const char *key)
 {
 	char text[64];

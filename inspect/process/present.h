@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * present.h - which memory of a live process exists, so that a reader does not make it larger
+ * present.h - find which memory of a live process exists, so that reading does not make the process
+ * larger
  *
- * A read of a page that the process never touched makes the kernel provide one: in shared memory and in files a page of
- * their own, in private anonymous memory the page of zeros, which costs nothing. So absent pages of the former may be read
- * up to a small allowance, which is for all reads together.
+ * Reading a page that the process never touched makes the kernel allocate it: in shared memory and
+ * in files a new page, in private anonymous memory the zero page, which costs nothing. So absent
+ * shared and file pages may be read only within a small allowance, which all reads share.
  */
 #ifndef INS_PRESENT_H
 #define INS_PRESENT_H
@@ -23,42 +24,46 @@ struct ins_present {
 	pid_t pid;
 	int pagemap; /* -1: cannot be read */
 	struct ins_mappings mappings;
-	size_t last;	    /* mapping that was found last */
+	size_t last;	    /* the mapping found last */
 	bool read;	    /* the mappings were used in a read of the source */
-	bool files;	    /* the caller sets it: absent pages of private files count, too */
-	uint64_t left;	    /* of the allowance */
-	uint64_t untouched; /* bytes of shared memory that ins_present_run() has passed over */
+	bool files;	    /* set by the caller: absent pages of private files count too */
+	uint64_t left;	    /* what is left of the allowance */
+	uint64_t untouched; /* bytes of shared memory that ins_present_run() has skipped */
 	struct {
 		uint64_t low, high;
-	} free[4];     /* ranges without a file and without shared memory, found last */
-	unsigned turn; /* of them, the next to be replaced */
+	} free[4];     /* recent ranges without files and shared memory */
+	unsigned turn; /* index of the range to replace next */
 	uint64_t known
-		[256]; /* pages of files and shared memory that exist: each in the place of its number */
+		[256]; /* pages of files and shared memory that exist, each in the slot of its page number */
 	uint64_t entry[8192];
 };
 
 /* maps: the text of /proc/PID/maps. *ret is NULL after -ENOMEM. */
 int ins_present_new(pid_t pid, const char *maps, size_t size, struct ins_present **ret);
-void ins_present_free(struct ins_present *present); /* NULL: nothing */
+void ins_present_free(struct ins_present *present); /* NULL: no effect */
 
-/* Before another read of the source: the process has gone on, so what it has mapped is looked at again. */
+/* Start another read of the source: the process has run on, so its mappings are read again. */
 void ins_present_renew(struct ins_present *present);
 
-/* Before size bytes at address are read: 0, or -EDQUOT when more absent pages would be read than the allowance has left. */
+/*
+ * Before a read of size bytes at address. Returns 0, or -EDQUOT if the absent pages in it exceed
+ * the allowance.
+ */
 int ins_present_spend(struct ins_present *present, uint64_t address, size_t size);
 
 /*
- * How many bytes from address on, at most size, are alike: *ret_there: they may hold something, else the process has touched
- * no page of them. What cannot be told may hold something. 0: more than INS_PRESENT_UNTOUCHED of shared memory that it
- * has not touched came together since ins_present_renew(): whoever describes that as its own lies.
+ * How many bytes from address on, at most size, are alike. *ret_there: they may hold data; else the
+ * process has not touched any of their pages. Unknown pages may hold data. Returns 0 if more than
+ * INS_PRESENT_UNTOUCHED bytes of untouched shared memory were skipped since ins_present_renew(): no
+ * valid record describes so much.
  */
 uint64_t ins_present_run(struct ins_present *present, uint64_t address, uint64_t size,
 			 bool *ret_there);
 
-/* Bytes that the process has in memory and in swap; UINT64_MAX: the system does not say. */
+/* How many bytes the process has in memory and in swap; UINT64_MAX: unknown. */
 uint64_t ins_present_held(pid_t pid);
 
-/* Bytes of address space that it has mapped; UINT64_MAX: the same. */
+/* How many bytes of address space the process has mapped; UINT64_MAX: unknown. */
 uint64_t ins_present_mapped(pid_t pid);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ptrace_stop.c - ptrace(2), for microseconds
+ * ptrace_stop.c - stop a thread with ptrace(2) for microseconds
  *
- * The kernel lets a thread go when the thread that traces it ends. So each stop is made by a thread of our own, which
- * lives for it alone: when the other one does not stop in time, because it waits for a device or gets no CPU, ours is cancelled and the
- * kernel takes back the wish to stop it. The same happens when we are killed.
+ * The kernel detaches a traced thread when its tracer ends. So each stop is made by a helper thread
+ * of its own. If the other thread does not stop in time, because it waits for a device or gets no
+ * CPU, the helper is cancelled and the kernel withdraws the stop. The same happens if the tool is
+ * killed.
  *
- * PTRACE_SEIZE sends no signal, and PTRACE_INTERRUPT stops without one, so nobody who waits for the process notices. A system
- * call in which the thread waits is begun again by the kernel, with the rest of its time; but epoll_wait(2), sigtimedwait(2),
- * semop(2) and a few more answer EINTR after any stop, as they do after SIGSTOP and SIGCONT (signal(7)): who minds that does
- * not stop a thread that stands in one of them (threads.h).
+ * PTRACE_SEIZE sends no signal, and PTRACE_INTERRUPT stops without one, so the parent of the
+ * process is not notified. The kernel restarts an interrupted system call with the rest of its
+ * time. But epoll_wait(2), sigtimedwait(2), semop(2) and a few more fail with EINTR after any stop,
+ * as after SIGSTOP and SIGCONT (signal(7)). To avoid that, the caller does not stop a thread in one
+ * of them (threads.h).
  */
 #include "inspect/process/ptrace_stop.h"
 
@@ -34,7 +36,7 @@ struct stop {
 	struct ins_ptrace_times took;
 };
 
-/* It has stopped: for us, or about to take a signal, which it then takes. */
+/* The thread has stopped: for us, or to take a signal. That signal is then delivered. */
 static void use(struct stop *s, int status, int64_t since)
 {
 	const int64_t seen = ins_duration_now();
@@ -49,7 +51,10 @@ static void use(struct stop *s, int status, int64_t since)
 	pthread_setcancelstate(old, NULL);
 }
 
-/* Why the kernel refuses it: of a thread that has ended and is still listed it says the same as of one that may not be stopped. */
+/*
+ * The reason for a refusal: the kernel returns the same error for a thread that has ended and is
+ * still listed as for one that may not be traced.
+ */
 static int refused(pid_t tid, int rc)
 {
 	char state[64];
@@ -68,7 +73,10 @@ static void *stop_main(void *arg)
 	int status;
 	pid_t got;
 
-	/* Where we may, nobody gets the CPU while somebody is kept from it by us. */
+	/*
+	 * If allowed, run with real-time priority, so that the thread is stopped for as short as
+	 * possible.
+	 */
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	if (ptrace(PTRACE_SEIZE, s->tid, NULL, NULL) < 0) {
 		s->rc = refused(s->tid, -errno);

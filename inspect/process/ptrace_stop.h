@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ptrace_stop.h - one thread of another process, stopped for as long as a function takes. */
+/* ptrace_stop.h - stop one thread of another process while a function runs */
 #ifndef INS_PTRACE_STOP_H
 #define INS_PTRACE_STOP_H
 
@@ -7,18 +7,19 @@
 #include <sys/types.h>
 
 struct ins_ptrace_times {
-	int64_t held_ns; /* from the call that stops it to the end of the one that lets it go: an upper bound; 0: it was not stopped */
-	int64_t seen_ns; /* from when we saw it stopped */
+	int64_t held_ns; /* how long the thread was stopped at most; 0: not stopped */
+	int64_t seen_ns; /* since we saw it stopped */
 };
 
 /*
- * Stop thread tid, call fn, let it go on as it was. Its stop is no event for the process: a system call in which it waits
- * is begun again by the kernel, or ends as if a signal had come; a process that was stopped stays so, and a signal that
- * came meanwhile is delivered. Whatever becomes of us, the kernel lets it go. fn is called by a thread of our own that is
- * the other one's tracer, and asks ptrace(2) what it likes.
+ * Stop thread tid, call fn, resume the thread. The process does not see the stop as an event: a
+ * system call is restarted, or fails with EINTR; a stopped process stays stopped; a signal that
+ * arrives meanwhile is delivered. Even if the tool dies, the kernel resumes the thread. fn runs in
+ * a helper thread, which is the tracer and may use any ptrace(2) request.
  *
- * What fn returned, or a negative errno: -ESRCH when it has gone; -ETIMEDOUT when it does not stop within a second, since it
- * waits for a device or gets no CPU; -EPERM and others when it may not be stopped, or a debugger has it.
+ * Returns fn's result, or a negative errno: -ESRCH if the thread has ended; -ETIMEDOUT if it does
+ * not stop within a second, because it waits for a device or gets no CPU; -EPERM and others if it
+ * may not be traced, or a debugger traces it.
  */
 typedef int ins_ptrace_stop_fn(void *context, pid_t tid);
 int ins_ptrace_stop(pid_t tid, ins_ptrace_stop_fn *fn, void *context, struct ins_ptrace_times *ret);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runner.c - the thread that runs a fiber
+ * runner.c - find the thread that runs a fiber and copy the fiber
  *
- * A record says that its fiber runs, and on which carrier, but not on which thread; that shows in the thread's stack
- * pointer. Of a thread that waits in the kernel /proc tells it without stopping anybody, so that idle carriers, and who has
- * nothing to do with fibers, are left alone. The others are stopped one after another, those first that stood on this
- * stack before, then those called as carriers are; and it ends when the fiber has left.
+ * A record says that its fiber runs, and on which carrier, but not on which thread. The threads'
+ * stack pointers show that. For a thread that waits in the kernel, /proc gives the stack pointer
+ * without a stop. So idle carriers and unrelated threads are not stopped.
  *
- * What is copied is of the fiber when the record, copied in the same stop, says so: the same id, an odd number, the same stack. Even
- * then the frames may be another's, that has ended on the stack on which this one is about to begin: who walks
- * them sees that in the outermost one (unwind.c).
+ * The other threads are stopped one after another: first those last seen on this stack, then those
+ * with a carrier's name, then the rest. The search ends when the fiber is found or has moved.
  *
- * A fiber that runs, and on whose stack nobody stands, is in a signal handler that has a stack of its own, where the kernel's note of the
- * interrupted registers points to the fiber's stack; or it is on its way to or from a carrier. In the latter case its
- * frames are those it was left with, certain only as long as nothing moves: in a process that is stopped.
+ * The copy is of the fiber if the record, copied during the same stop, has the same id, an odd seq
+ * and the same stack. Even then the frames may be of another fiber that has just exited on the
+ * stack on which this fiber is about to start. The walk detects that in the outermost frame
+ * (unwind.c).
+ *
+ * If a fiber runs and no thread is on its stack, there are two cases. It may be in a signal handler
+ * on an alternate stack; then the registers that the kernel saved point to the fiber's stack. Or it
+ * is being switched in or out. Then its saved frame is valid only if nothing moves, so only in a
+ * stopped process.
  */
 #include "inspect/process/runner.h"
 
@@ -37,7 +41,7 @@ struct ins_runners {
 	struct ins_source *source;
 	struct ins_threads threads;
 	bool listed;
-	bool refused; /* nobody may be stopped: it was said */
+	bool refused; /* threads may not be stopped; this was reported */
 	struct ins_pause pause;
 	size_t bytes_room;
 };
@@ -93,7 +97,9 @@ static bool same(struct ins_runners *r, const struct fib_row *row)
 	       seq == row->seq && id == row->id;
 }
 
-/* What moves may be on its way, or its record held by the program's own service for a moment. */
+/*
+ * Wait a little: the fiber may be switching, or the program's service thread may hold its record.
+ */
 static enum ins_runner_end moved(void)
 {
 	const struct timespec t = {0, 100000};
@@ -102,7 +108,7 @@ static enum ins_runner_end moved(void)
 	return INS_RUNNER_MOVED;
 }
 
-/* Room for what row's stack may take, touched, so that a copy into it does not wait for memory. */
+/* Allocate and touch room for row's stack, so that the copy does not page-fault. */
 static bool make_room(struct ins_runners *r, const struct fib_row *row)
 {
 	const size_t size = ins_pause_room(row->stack_size);
@@ -119,7 +125,10 @@ static bool make_room(struct ins_runners *r, const struct fib_row *row)
 	return true;
 }
 
-/* The fiber as the record says that was copied with it. False: that is of another fiber, or of one that does not run. */
+/*
+ * Decode the record that was copied with the fiber. False: it is of another fiber, or of one that
+ * does not run.
+ */
 static bool decode(struct ins_runners *r, struct ins_fiber *fiber)
 {
 	const struct fib_row was = fiber->row;
@@ -164,7 +173,7 @@ static enum ins_runner_end fill(struct ins_runners *r, struct ins_fiber *fiber)
 	return INS_RUNNER_TAKEN;
 }
 
-/* Nobody may be stopped. */
+/* Report that threads may not be stopped. */
 static void say_refused(struct ins_runners *r, const struct ins_threads_one *t)
 {
 	char why[INS_TRACER_EXPLAIN_SIZE];
@@ -176,7 +185,10 @@ static void say_refused(struct ins_runners *r, const struct ins_threads_one *t)
 		ins_tracer_explain(r->source->pid, t->tid, r->pause.error, why, sizeof why));
 }
 
-/* A thread that waits in a system call that a stop would end. Its other registers stay unknown, which a walk seldom needs. */
+/*
+ * Copy from a thread in a system call that a stop would end. Its other registers stay unknown; a
+ * walk seldom needs them.
+ */
 static enum ins_runner_end take_waiting(struct ins_runners *r, struct ins_threads_one *t,
 					struct ins_fiber *fiber, uint64_t sp, uint64_t pc)
 {
@@ -197,7 +209,7 @@ static enum ins_runner_end take_waiting(struct ins_runners *r, struct ins_thread
 	return fill(r, fiber);
 }
 
-/* NOT_FOUND: it is not the one. */
+/* NOT_FOUND: this thread does not run the fiber. */
 static enum ins_runner_end try_thread(struct ins_runners *r, struct ins_threads_one *t,
 				      struct ins_fiber *fiber, bool aside)
 {
@@ -239,7 +251,7 @@ static enum ins_runner_end try_thread(struct ins_runners *r, struct ins_threads_
 	return same(r, &fiber->row) ? INS_RUNNER_NOT_FOUND : INS_RUNNER_MOVED;
 }
 
-/* 0: stood on this stack before; 1: is called as carriers are; 2: any other. */
+/* 0: last seen on this stack; 1: has the name of a carrier; 2: any other thread. */
 static int rank(const struct ins_threads_one *t, const struct fib_row *row)
 {
 	return t->sp && on_stack(row, t->sp) ? 0 : strcmp(t->name, CARRIER) == 0 ? 1 : 2;
@@ -256,7 +268,7 @@ static enum ins_runner_end try_all(struct ins_runners *r, struct ins_fiber *fibe
 		for (i = 0; i < r->threads.count && !r->refused; i++) {
 			struct ins_threads_one *t = &r->threads.at[i];
 
-			/* Its rank was the same when this turn began, or it was tried. */
+			/* A rank changes only when the thread is tried, so no thread is missed. */
 			if (t->late || rank(t, &row) != turn)
 				continue;
 			end = try_thread(r, t, fiber, aside);
@@ -275,7 +287,7 @@ static bool is_unchanged(struct ins_runners *r)
 	       (state[0] == 'T' || state[0] == 't');
 }
 
-/* Nobody stands on its stack. */
+/* No thread is on the fiber's stack. */
 static enum ins_runner_end take_switching(struct ins_runners *r, struct ins_fiber *fiber)
 {
 	struct ins_pause *p = &r->pause;
@@ -319,7 +331,7 @@ enum ins_runner_end ins_runners_take(struct ins_runners *runners, struct ins_fib
 	runners->pause.record = fiber->row.record;
 	runners->pause.stack_low = fiber->row.stack_low;
 	runners->pause.stack_size = fiber->row.stack_size;
-	/* Who was on its way to the fiber in the first round is there in the second. */
+	/* A thread that was switching to the fiber in the first round runs it in the second. */
 	for (round = 0; round < ROUNDS && end == INS_RUNNER_NOT_FOUND; round++)
 		end = try_all(runners, fiber, false);
 	if (end == INS_RUNNER_NOT_FOUND)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * silence.c - why the process behind a control socket does not answer
+ * silence.c - explain why the process behind a control socket does not answer
  *
- * A process that lives can be silent: it is stopped, or a seccomp filter of its own refuses what an answer needs. It is only
- * said to have ended where it has.
+ * A live process may not answer because it is stopped, or because its own seccomp filter refuses a
+ * system call that an answer needs. It is reported as ended only if it has ended.
  */
 #include "inspect/process/silence.h"
 
@@ -26,7 +26,7 @@ bool ins_process_is_alive(pid_t pid)
 	       (state[0] != 'Z' && state[0] != 'X');
 }
 
-/* "/run/user/0/fiber/1234.sock": 1234; 0: the name tells none. */
+/* "/run/user/0/fiber/1234.sock": 1234; 0: the name has no pid. */
 static pid_t pid_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -43,7 +43,7 @@ static bool has_filter(pid_t pid)
 	return ins_permission_status(pid, "Seccomp", mode, sizeof mode) == 0 && mode[0] != '0';
 }
 
-/* A process that lives and does not answer; NULL: nothing that this number tells. */
+/* Explain why a live process does not answer; NULL: rc does not tell. */
 static const char *living(pid_t pid, int rc, char *buf, size_t size)
 {
 	const char *filter = has_filter(pid) ? "its seccomp filter refuses a system call that it "

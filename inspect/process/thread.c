@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - a plain thread of a process. */
+/* thread.c - a plain thread of a process */
 #include "inspect/process/thread.h"
 
 #include <errno.h>
@@ -13,7 +13,10 @@
 #include "inspect/process/permission.h"
 #include "inspect/text/read_file.h"
 
-/* Whether the process goes by the number that we know it by: the innermost one is the last. */
+/*
+ * Whether the process has the same pid in its own pid namespace as in ours. The innermost number is
+ * the last.
+ */
 static bool same_numbers(pid_t pid)
 {
 	char text[256];
@@ -94,7 +97,7 @@ enum ins_thread ins_thread_look(pid_t pid, uint64_t tid, char name[INS_THREAD_NA
 		free(text);
 		return INS_THREAD_ALIVE;
 	}
-	/* The process itself may have gone. */
+	/* The process itself may have ended. */
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
 	return (rc == -ENOENT || rc == -ESRCH) && access(path, F_OK) == 0 ? INS_THREAD_ENDED
 									  : INS_THREAD_UNKNOWN;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_stack_live.c - copy the stack of a thread that sleeps in a live process, without stopping it
+ * thread_stack_live.c - copy the stack of a thread that sleeps in a live process, without stopping
+ * it
  *
- * The place where it sleeps is read before and after the copy. A thread that slept in the same place, and has not
- * given up its CPU in between, has not run, so the copy is of one moment. Otherwise it is copied again.
+ * The place where the thread sleeps is read before and after the copy. If the thread slept in the
+ * same place and has not yielded its CPU in between, it has not run, so the copy is consistent.
+ * Otherwise it is copied again.
  */
 #include "inspect/process/thread_stack_live.h"
 
@@ -14,7 +16,10 @@
 
 #define TRIES 8
 
-/* How often it gave up its CPU: "" where nobody says. Who sleeps as often as before has not run since. */
+/*
+ * The count of voluntary context switches; "": unknown. An unchanged count means that the thread
+ * has not run since.
+ */
 static void count_sleeps(const struct ins_source *source, uint64_t tid, char buf[32])
 {
 	ins_thread_status(source->pid, tid, "voluntary_ctxt_switches", buf, 32);
@@ -27,7 +32,7 @@ static enum fib_wire_thread_state nowhere(int rc)
 	return rc == -ENOENT || rc == -ESRCH ? FIB_WIRE_THREAD_ENDED : FIB_WIRE_THREAD_HIDDEN;
 }
 
-/* One look: it has slept in the same place all the time, or not. -EAGAIN: not; -ENOMEM. */
+/* Try once. -EAGAIN: the thread did not sleep in one place all the time; -ENOMEM. */
 static int look(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
 {
 	struct ins_registers registers = {0};
@@ -60,7 +65,7 @@ int ins_thread_stack_live(struct ins_source *source, uint64_t tid, struct ins_th
 	unsigned i;
 
 	ins_thread_stack_begin(ret, tid, FIB_WIRE_THREAD_HIDDEN);
-	/* Where it has other numbers for its threads than we do, this one is somebody else. */
+	/* If the process numbers its threads differently, this number may be another thread's. */
 	if (ins_thread_look(source->pid, tid, name) == INS_THREAD_UNKNOWN)
 		return 0;
 	for (i = 0; rc == -EAGAIN && i < TRIES; i++) {

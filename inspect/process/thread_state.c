@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_state.c - all that the kernel tells of a thread that stands still, as a core has it. */
+/* thread_state.c - read all that a core contains about a stopped thread */
 #include "inspect/process/thread_state.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.c - the threads of a process, and what each is at: /proc tells it of those that wait in the kernel. */
+/* threads.c - list the threads of a process, and where those are that wait in the kernel */
 #include "inspect/process/threads.h"
 
 #include <dirent.h>
@@ -50,7 +50,7 @@ void ins_threads_free(struct ins_threads *threads)
 	*threads = (struct ins_threads){0};
 }
 
-/* System calls that answer EINTR after any stop, and are not begun again (signal(7)). */
+/* System calls that fail with EINTR after any stop and are not restarted (signal(7)). */
 static bool fragile(int64_t number)
 {
 	switch (number) {
@@ -66,7 +66,7 @@ static bool fragile(int64_t number)
 	case SYS_read: /* of inotify */
 	case SYS_msgrcv:
 	case SYS_msgsnd:
-	case SYS_recvfrom: /* with a time limit */
+	case SYS_recvfrom: /* with a timeout */
 	case SYS_recvmsg:
 	case SYS_recvmmsg:
 	case SYS_sendto:

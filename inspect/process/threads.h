@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.h - the threads of a process, and what each is at, without stopping any. */
+/* threads.h - list the threads of a process and where each is, without stopping any */
 #ifndef INS_THREADS_H
 #define INS_THREADS_H
 
@@ -13,7 +13,7 @@
 struct ins_threads_one {
 	pid_t tid;
 	char name[INS_THREAD_NAME];
-	bool late;   /* it would not stop; for who stops it */
+	bool late;   /* it did not stop in time; used by the code that stops threads */
 	uint64_t sp; /* when it was last stopped; 0: never */
 };
 
@@ -22,17 +22,22 @@ struct ins_threads {
 	size_t count, room;
 };
 
-/* List those there are now, in place of what was listed. Those of which nothing can be read, or for which there is no memory, are missing. */
+/*
+ * Replace the list with the threads of this moment. Threads that cannot be read, or for which there
+ * is no memory, are left out.
+ */
 void ins_threads_list(pid_t pid, struct ins_threads *threads);
 void ins_threads_free(struct ins_threads *threads);
 
 enum ins_sight {
-	INS_SIGHT_RUNS,	   /* or nothing is known */
+	INS_SIGHT_RUNS,	   /* or unknown */
 	INS_SIGHT_WAITS,   /* in the kernel */
-	INS_SIGHT_FRAGILE, /* in a system call that a stop may end with EINTR */
+	INS_SIGHT_FRAGILE, /* in a system call that fails with EINTR after a stop */
 };
 
-/* What a thread is at, and where it has entered the kernel: of one that waits. */
+/*
+ * What a thread does. If it waits, also the stack pointer and pc with which it entered the kernel.
+ */
 enum ins_sight ins_threads_look(pid_t pid, pid_t tid, uint64_t *ret_sp, uint64_t *ret_pc);
 
 #endif

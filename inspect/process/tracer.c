@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer.c - who or what keeps a thread from being stopped
+ * tracer.c - explain why a thread cannot be traced
  *
- * Memory may be read, and that takes the same rights. So it is somebody who traces the thread already, or a filter or module that knows
- * ptrace(2) from reading.
+ * Reading memory takes the same rights as tracing, and memory could be read. So either another
+ * tracer has the thread, or a seccomp filter or a security module forbids ptrace(2).
  */
 #include "inspect/process/tracer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* account.c - adding up what a recording shows: who did what. What was waited for is account_waits.c's. */
+/* account.c - add up what each fiber did in a recording; account_waits.c adds up the waits */
 #include "inspect/recording/account.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@ struct adding {
 	const struct ins_recording *recording;
 	struct ins_replay *replay;
 	struct ins_account_waits waits;
-	struct ins_carried **carried; /* of a ring; NULL: it is no carrier's */
-	int rc;			      /* of a wait */
+	struct ins_carried **carried; /* by ring; NULL: not a carrier's ring */
+	int rc;			      /* from adding a wait */
 };
 
-/* -- who did what -- */
+/* -- what each fiber did -- */
 
 static void add_spent(struct ins_spent *spent, const struct ins_slice *s)
 {
@@ -167,7 +167,7 @@ static int group_ran(struct adding *add)
 	return 0;
 }
 
-/* -- all of it -- */
+/* -- the account -- */
 
 static int make_room(struct adding *add)
 {

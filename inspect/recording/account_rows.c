@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* account_rows.c - sums of times that do not overflow. */
+/* account_rows.c - add times without overflow */
 #include "inspect/recording/account_rows.h"
 
 void ins_add_ns(int64_t *to, int64_t ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * account_rows.h - what an account of a recording consists of, and sums that do not overflow
+ * account_rows.h - the rows of an account of a recording, and sums that do not overflow
  *
  * Filled by account.c and account_waits.c, printed by render/.
  */
@@ -11,39 +11,41 @@
 
 struct ins_spent {
 	int64_t running, runnable, waiting,
-		pinned;	 /* ns; pinned: of running, waits that held a carrier */
-	int64_t unknown; /* events were lost: it did any of these */
-	uint64_t turns;	 /* it ran that often */
+		pinned;	 /* ns; pinned: the part of running in waits that held a carrier */
+	int64_t unknown; /* events were lost: it did any of the others */
+	uint64_t turns;	 /* how often it ran */
 	uint64_t waits;
-	uint64_t
-		cut; /* of all these, those that lasted at least so long: how they ended was lost */
+	uint64_t cut; /* of all these, those that lasted at least so long: their end was lost */
 	int64_t runnable_most,
-		waiting_most; /* the longest one, as far as it lies in the recording */
+		waiting_most; /* the longest wait, as far as it is within the recording */
 };
 
-/* Waits for one thing that has a name; or for things that have none, in the same way and place. */
+/*
+ * Waits for one named object; or for objects without a name, of the same kind and in the same
+ * place.
+ */
 struct ins_waited {
 	uint64_t object; /* the first one */
-	uint32_t arg;	 /* of a descriptor: which */
+	uint32_t arg;	 /* of a descriptor: its number */
 	uint8_t kind;
-	uint8_t ways; /* of descriptors: FIB_EVENT_READ, FIB_EVENT_WRITE; 0: not known */
+	uint8_t ways; /* of descriptors: FIB_EVENT_READ, FIB_EVENT_WRITE; 0: unknown */
 	bool pinned, named;
-	const char *stack;	/* the place; NULL: not looked at, or the row has a name */
-	uint64_t objects;	/* how many things; 0: nobody else can wait for such a one */
-	uint64_t waits, fibers; /* how often; how many still do, at the end */
-	uint64_t cut;		/* of the waits: they lasted at least so long */
+	const char *stack;	/* the place; NULL: not sampled, or the row has a name */
+	uint64_t objects;	/* how many; 0: each is of one fiber only */
+	uint64_t waits, fibers; /* how many; how many last beyond the end */
+	uint64_t cut;		/* of the waits, those that lasted at least so long */
 	int64_t ns, median, most;
-	int64_t sampled; /* of ns: waits of which there is a stack */
+	int64_t sampled; /* the part of ns in waits with a stack */
 };
 
 /* Fibers that run the same function. */
 struct ins_ran {
-	uint64_t entry; /* 0: not known */
+	uint64_t entry; /* 0: unknown */
 	uint64_t fibers;
 	struct ins_spent spent;
 };
 
-/* Waits in the same place, of those that were looked at. */
+/* Waits in the same place, of those that were sampled. */
 struct ins_stack_waits {
 	const char *stack;
 	uint64_t fibers, waits, at_end, cut;
@@ -52,7 +54,7 @@ struct ins_stack_waits {
 
 struct ins_carried {
 	uint32_t ring;
-	int64_t running; /* ns; the rest it was idle, or nothing is known */
+	int64_t running; /* ns; for the rest it was idle or unknown */
 	uint64_t turns;
 };
 
@@ -64,21 +66,21 @@ struct ins_account {
 	int64_t length; /* ns of the recording */
 	struct ins_spent all;
 	struct ins_counts counts;
-	struct ins_spent *fiber; /* of each, as ins_replay_fibers() numbers them */
+	struct ins_spent *fiber; /* one each, numbered as in ins_replay_fibers() */
 	size_t fibers;
 	struct ins_waited *waited; /* the longest first */
 	size_t waiteds;
-	struct ins_ran *ran; /* who ran longest first */
+	struct ins_ran *ran; /* the longest first */
 	size_t rans;
 	struct ins_stack_waits *stack_waits; /* the longest first */
 	size_t stack_waits_count;
-	int64_t sampled;	     /* of all.waiting: these; the rest nobody looked at */
-	uint64_t sampled_waits;	     /* of all.waits */
-	struct ins_carried *carried; /* of each ring but those of everybody else */
+	int64_t sampled;	     /* the part of all.waiting that was sampled */
+	uint64_t sampled_waits;	     /* the part of all.waits */
+	struct ins_carried *carried; /* one for each ring of a carrier */
 	size_t carrieds;
 };
 
-/* A damaged file may say that anything took for ever, and that often: no sum overflows. */
+/* A damaged file may contain any times and counts, so sums saturate. */
 void ins_add_ns(int64_t *to, int64_t ns);
 int64_t ins_slice_length(const struct ins_slice *slice);
 

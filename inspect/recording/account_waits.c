@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * account_waits.c - what was waited for, and where
+ * account_waits.c - add up what was waited for, and where
  *
- * A thing that has a name is a row. Of those that have none there may be as many as fibers, a descriptor for each
- * connection: they are one row for each way of waiting and place. Where a fiber waits only its stack says, so those waits that nobody
- * looked at are a row of their own, too.
+ * A named object is a row. There may be as many unnamed objects as fibers, such as a descriptor for
+ * each connection: these share one row for each kind of wait and place. Only a stack sample gives
+ * the place of a wait, so waits without a sample have a row of their own.
  */
 #include "inspect/recording/account_waits.h"
 
@@ -16,7 +16,7 @@
 
 #define NOWHERE UINT64_MAX
 
-/* Whether others may wait for the same. */
+/* Whether other fibers may wait for the same object. */
 static bool shares_object(unsigned kind)
 {
 	return kind != FIB_WAIT_SLEEP && kind != FIB_WAIT_TIMER && kind != FIB_WAIT_PARK &&
@@ -30,7 +30,7 @@ static bool is_named(const struct ins_recording *r, const struct ins_slice *s)
 	       ins_recording_object(r, s->object);
 }
 
-/* Room for one more. */
+/* Make room for one more. */
 static int make_room(void **array, size_t *room, size_t count, size_t each)
 {
 	const size_t more = *room ? *room * 2 : 64;
@@ -46,9 +46,9 @@ static int make_room(void **array, size_t *room, size_t count, size_t each)
 	return 0;
 }
 
-/* -- where -- */
+/* -- by place -- */
 
-/* The row of that stack. */
+/* Find or add the row of that stack. */
 static int stack_row(struct ins_account_waits *w, const char *stack, size_t *ret)
 {
 	struct ins_account *a = w->account;
@@ -83,9 +83,9 @@ static int add_stack_waits(struct ins_account_waits *w, const struct ins_slice *
 	return 0;
 }
 
-/* -- for what -- */
+/* -- by object -- */
 
-/* place: the row of its stack, or NOWHERE. */
+/* Find or add the row of a wait. place: the row of its stack, or NOWHERE. */
 static int wait_row(struct ins_account_waits *w, const struct ins_slice *s, uint64_t place,
 		    size_t *ret)
 {
@@ -125,7 +125,7 @@ static int wait_row(struct ins_account_waits *w, const struct ins_slice *s, uint
 	return 0;
 }
 
-/* What it waits for was not counted in that row yet: 1. */
+/* Returns 1 if the object was not counted in that row yet. */
 static int is_another(struct ins_account_waits *w, const struct ins_slice *s, size_t row)
 {
 	if (!shares_object(s->kind))
@@ -163,7 +163,7 @@ int ins_account_waits_add(struct ins_account_waits *w, const struct ins_slice *s
 	return ins_distribution_add(&w->lengths[at], ns);
 }
 
-/* -- all of it -- */
+/* -- the end -- */
 
 static int by_ns(const void *a, const void *b)
 {

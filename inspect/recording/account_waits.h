@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* account_waits.h - the rows of what was waited for, and of where, in the making. */
+/* account_waits.h - collect the rows of what was waited for, and where */
 #ifndef INS_ACCOUNT_WAITS_H
 #define INS_ACCOUNT_WAITS_H
 
@@ -8,24 +8,25 @@
 #include "inspect/recording/sample_match.h"
 #include "inspect/text/distribution.h"
 
-/* Zeroed, and the first three set. */
+/* Set the first three and zero the rest. */
 struct ins_account_waits {
 	struct ins_account *account;
 	const struct ins_recording *recording;
 	const struct ins_sample_match *seen;
-	struct ins_pairs rows, stacks;	  /* by what makes them one; the stacks by their text */
-	struct ins_pairs objects, fibers; /* of a row, of a stack: those it has been counted for */
-	struct ins_distribution *lengths; /* of each row */
+	struct ins_pairs rows, stacks;	  /* by the fields that identify a row; stacks by their
+					   * text */
+	struct ins_pairs objects, fibers; /* already counted in a row, in a stack */
+	struct ins_distribution *lengths; /* one per row */
 	size_t rows_room, stacks_room;
 };
 
-/* A wait, also one that held its carrier. -ENOMEM. */
+/* Add a wait, also one that held its carrier. -ENOMEM. */
 int ins_account_waits_add(struct ins_account_waits *waits, const struct ins_slice *slice);
 
-/* That was all: find the medians, the longest first. */
+/* After the last wait: compute the medians and sort, the longest first. */
 void ins_account_waits_end(struct ins_account_waits *waits);
 
-/* Let go of what was needed for that. */
+/* Free the working memory. */
 void ins_account_waits_drop(struct ins_account_waits *waits);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber_table.c - the fibers that occur in a recording, in its lists or its events. */
+/* fiber_table.c - the fibers that occur in a recording, in its lists or its events */
 #include "inspect/recording/fiber_table.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct ins_fiber_table_entry *ins_fiber_table_find(const struct ins_fiber_table 
 
 static void note(struct ins_fiber_table *fiber_table, uint64_t id)
 {
-	/* Most often it is the one before. */
+	/* Skip an id that equals the previous one, which is the most common case. */
 	if (id && (!fiber_table->count || fiber_table->at[fiber_table->count - 1].id != id))
 		fiber_table->at[fiber_table->count++] = (struct ins_fiber_table_entry){.id = id};
 }

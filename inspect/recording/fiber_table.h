@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fiber_table.h - the fibers that occur in a recording. */
+/* fiber_table.h - the fibers that occur in a recording */
 #ifndef INS_FIBER_TABLE_H
 #define INS_FIBER_TABLE_H
 
@@ -7,9 +7,9 @@
 
 struct ins_fiber_table_entry {
 	uint64_t id;
-	uint64_t entry; /* the function that it runs, 0: not known */
+	uint64_t entry; /* the function that it runs, 0: unknown */
 	const struct ins_recording_fiber *first,
-		*last; /* in the lists at begin and end; NULL: not there */
+		*last; /* in the lists at the start and the end; NULL: not there */
 };
 
 struct ins_fiber_table {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording.c - reading a recording: its sections, and where fibers stood
+ * recording.c - read a recording: its sections and its stack samples
  *
- * A recording is read in two passes: first the sections with clocks, lists of fibers, texts and
- * samples, then those with events, whose ticks need all clocks (recording_events.c). Texts are
- * found by their keys (recording_texts.c).
+ * A recording is read in two passes. The first reads the sections with clocks, lists of fibers,
+ * texts and samples. The second reads those with events, whose ticks need all clocks
+ * (recording_events.c). Texts are found by their keys (recording_texts.c).
  *
- * Samples say where fibers stood, and when. Recordings of older writers have one stack for some
- * fibers instead, taken when the recording ended, of the wait that the last list of fibers shows: a
- * sample is made of each.
+ * A sample says where a fiber waited, and when. Older recordings have no samples but one stack for
+ * some fibers, taken at the end of the recording, of the wait in the last list of fibers. Each of
+ * these is converted to a sample.
  */
 #include "inspect/recording/recording.h"
 
@@ -22,7 +22,7 @@
 #include "inspect/recording/recording_events.h"
 #include "inspect/recording/recording_texts.h"
 
-#define OF_FIBER (UINT64_C(1) << 63) /* the number of such a stack, beside the fiber's */
+#define OF_FIBER (UINT64_C(1) << 63) /* marks the number of such a stack, which is the fiber's id */
 
 /* Append size bytes of elements of `each` bytes to *array. -ENOMEM, -EINVAL. */
 static int grow(void **array, size_t *count, size_t each, const void *bytes, size_t size)
@@ -94,7 +94,7 @@ static int take_old(struct ins_recording *r)
 	return rc;
 }
 
-/* After everything was read. */
+/* Called after everything was read. */
 static int sort_samples(struct ins_recording *r)
 {
 	const int rc = r->looks ? 0 : take_old(r);
@@ -141,7 +141,7 @@ bool ins_recording_same_wait(uint8_t kind, uint64_t wait_object, uint64_t wait_a
 
 /* -- sections -- */
 
-/* How many events there are at most: and holes. */
+/* An upper bound for the number of events, with holes. */
 static size_t most_events(const unsigned char *at, const unsigned char *end, size_t *ret_parts)
 {
 	struct ins_recording_part part;
@@ -190,7 +190,7 @@ static int take_part(struct ins_recording *r, struct ins_recording_rings *in, bo
 	case INS_RECORDING_LOOKS:
 		return grow((void **)&r->look, &r->looks, sizeof *r->look, at, part->size);
 	default:
-		return 0; /* of a newer writer */
+		return 0; /* from a newer writer */
 	}
 }
 
@@ -251,7 +251,7 @@ static const char *why(int rc)
 	case -ENOMSG:
 		return "is no recording: 'fibertrace record' writes them";
 	case -EXDEV:
-		return "is from a machine with another order of bytes";
+		return "is from a machine with another byte order";
 	case -ENOTSUP:
 		return "is of another version: a newer fibertrace may read it";
 	case -EINVAL:

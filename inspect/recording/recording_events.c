@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording_events.c - from rings of events to one list in order of time
+ * recording_events.c - merge the rings of events into one list in order of time
  *
- * A file has the rings one after another, in pieces. Each ring is in order of time by itself. Here
- * the events of all rings become one list. Where a ring was overwritten before it was read there is
- * a hole: an event of its own, behind the last one that was read, which says when the hole ends.
- * What the ring's carrier did in that time is not known.
+ * A file has the rings one after another, in pieces. Each ring is in order of time. Here the events
+ * of all rings become one list. Where a ring was overwritten before it was read there is a hole: an
+ * event of its own, behind the last event that was read, which says when the hole ends. What the
+ * ring's carrier did in that time is unknown.
  *
- * Times are ticks of the program's clock. Pairs of ticks and time are in the file; between two
- * pairs time is interpolated.
+ * Times are ticks of the program's clock. The file has pairs of ticks and ns; between two pairs the
+ * time is interpolated.
  */
 #include "inspect/recording/recording_events.h"
 
@@ -29,7 +29,7 @@ static int by_time(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* Out of place, out of order or the same: of no use. */
+/* Drop pairs that are out of order or equal. */
 static void sort_clocks(struct ins_recording_rings *in)
 {
 	size_t i, n = 0;
@@ -44,7 +44,7 @@ static void sort_clocks(struct ins_recording_rings *in)
 	in->clocks = n;
 }
 
-/* Damaged clocks lead beyond all times. */
+/* Saturate: damaged clocks may overflow. */
 static int64_t later(int64_t ns, int64_t by)
 {
 	int64_t sum;
@@ -78,7 +78,7 @@ static int64_t to_ns(const struct ins_recording_rings *in, uint64_t time)
 
 /* -- events -- */
 
-/* Where among the sorted ones the ring is, or belongs. */
+/* The index of the ring among the sorted ones, or where it belongs. */
 static size_t place_of(const struct ins_recording *r, const struct ins_recording_rings *in,
 		       const struct ins_recording_events *e)
 {
@@ -115,7 +115,7 @@ static int find_ring(struct ins_recording *r, struct ins_recording_rings *in,
 	return 0;
 }
 
-/* Never down to none again. */
+/* Saturate, so that the count never wraps to 0. */
 static void add_lost(uint64_t *to, uint64_t n)
 {
 	if (__builtin_add_overflow(*to, n, to))
@@ -128,7 +128,7 @@ static void append(struct ins_recording *r, int64_t ns, uint32_t ring, const str
 	r->events++;
 }
 
-/* What was lost in the ring behind its last event came before `then`. */
+/* Add the hole behind the ring's last event; it ends at `then`. */
 static void add_hole(struct ins_recording *r, struct ins_recording_rings *in, uint32_t ring,
 		     int64_t then)
 {
@@ -149,7 +149,7 @@ static void add(struct ins_recording *r, struct ins_recording_rings *in, uint32_
 	const int64_t ns = to_ns(in, e->time);
 
 	add_hole(r, in, ring, ns);
-	/* A ring is in order, whatever the clocks make of it. */
+	/* A ring is in order even if the clocks are not. */
 	if (ns > in->ring_end[ring].latest)
 		in->ring_end[ring].latest = ns;
 	append(r, in->ring_end[ring].latest, ring, e);
@@ -192,7 +192,7 @@ int ins_recording_take_events(struct ins_recording *r, struct ins_recording_ring
 		return rc;
 	add_lost(&r->ring[ring].lost, head.lost);
 	add_lost(&r->lost, head.lost);
-	/* There may be none behind it, this time. */
+	/* This piece may have no events that would end the hole. */
 	add_lost(&in->ring_end[ring].lost, head.lost);
 	for (i = 0; i < head.count; i++, at += sizeof e) {
 		memcpy(&e, at, sizeof e);
@@ -208,7 +208,7 @@ int ins_recording_take_events(struct ins_recording *r, struct ins_recording_ring
 	return 0;
 }
 
-/* By time; of the same, as they were read: so those of one ring stay in their order. */
+/* By time; equal times in the order of reading, so the events of one ring keep their order. */
 static int by_ns(const void *a, const void *b)
 {
 	const struct ins_recorded *x = a, *y = b;

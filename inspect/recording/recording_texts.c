@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording_texts.c - what fibers, functions and objects of a recording are called. */
+/* recording_texts.c - the names of fibers, functions and objects in a recording */
 #include "inspect/recording/recording_texts.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "inspect/text/escape.h"
 
-#define HALF 16 /* bytes of a name that one event has */
+#define HALF 16 /* bytes of a name in one event */
 
 static int add(struct ins_keyed_list *list, uint64_t key, const char *text, size_t size)
 {
@@ -33,7 +33,7 @@ static int add(struct ins_keyed_list *list, uint64_t key, const char *text, size
 	return 0;
 }
 
-/* What is longer is cut: a text of a few bytes' key may be repeated in every row of a table. */
+/* Longer texts are truncated: a text may be repeated in every row of a table. */
 static const uint32_t most[INS_TEXTS_COUNT] = {
 	[INS_TEXTS_PLACES] = 2048, [INS_TEXTS_STACKS] = 1 << 16, [INS_TEXTS_SHAPES] = 1 << 16,
 	[INS_TEXTS_WORDS] = 64,	   [INS_TEXTS_NAMES] = 64,	 [INS_TEXTS_OBJECTS] = 64,
@@ -60,7 +60,7 @@ int ins_recording_take_texts(struct ins_recording_texts *in, int which, const un
 	return rc;
 }
 
-/* The first half comes before the second one, in the same ring. */
+/* The first half precedes the second one in the same ring. */
 void ins_recording_take_name(struct ins_recording_texts *in, const struct fib_event *e)
 {
 	struct ins_keyed_list *names = &in->list[INS_TEXTS_NAMES];
@@ -84,7 +84,7 @@ void ins_recording_take_name(struct ins_recording_texts *in, const struct fib_ev
 		in->rc = rc;
 }
 
-/* In the order of keys; of the same, the first one that was added goes first. */
+/* By key; equal keys in the order in which they were added. */
 static int by_key(const void *a, const void *b)
 {
 	const struct ins_keyed *x = a, *y = b;
@@ -118,7 +118,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp((*x)->text, (*y)->text);
 }
 
-/* So that nobody has to read two of them to see that they are the same. */
+/* Let equal texts share a pointer, so that texts are compared by pointer. */
 static int share_texts(struct ins_keyed_list *list)
 {
 	struct ins_keyed **at = malloc((list->count + 1) * sizeof(struct ins_keyed *));

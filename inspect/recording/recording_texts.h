@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recording_texts.h - the texts of a recording by their keys, while it is read (recording.c) and after */
+/* recording_texts.h - the texts of a recording by their keys */
 #ifndef INS_RECORDING_TEXTS_H
 #define INS_RECORDING_TEXTS_H
 
@@ -18,7 +18,7 @@ enum {
 struct ins_keyed {
 	uint64_t key;
 	char *text;
-	const char *same; /* the text of all that have the same one; NULL: its own */
+	const char *same; /* the shared pointer of all equal texts; NULL: its own */
 };
 
 struct ins_keyed_list {
@@ -26,7 +26,7 @@ struct ins_keyed_list {
 	size_t count, room;
 };
 
-/* Zero-initialised is empty; on the heap. */
+/* Empty when zero-initialised; on the heap. */
 struct ins_recording_texts {
 	struct ins_keyed_list list[INS_TEXTS_COUNT];
 	int rc; /* an error of ins_recording_take_name() */
@@ -36,13 +36,19 @@ struct ins_recording_texts {
 int ins_recording_take_texts(struct ins_recording_texts *texts, int which, const unsigned char *at,
 			     size_t size);
 
-/* Add a piece of a fiber's name, in the order of its ring. ins_recording_name_all() returns an error. */
+/*
+ * Add a part of a fiber's name, in the order of its ring. Errors are returned by
+ * ins_recording_name_all().
+ */
 void ins_recording_take_name(struct ins_recording_texts *texts, const struct fib_event *e);
 
-/* Everything was added: take the names of the lists of fibers too, and sort. Before this nothing can be found. */
+/*
+ * After the last add: take the names of the lists of fibers too, and sort. Lookups work only after
+ * this.
+ */
 int ins_recording_name_all(struct ins_recording *r);
 
-/* NULL: there is none. */
+/* NULL: no such text. */
 const char *ins_recording_find_text(const struct ins_recording *r, int which, uint64_t key);
 
 void ins_recording_free_texts(struct ins_recording_texts *texts);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording_write.c - a recording on its way into a file
+ * recording_write.c - write a recording to a file
  *
- * It is a draft beside the place it is meant for until it is whole, and its owner's alone: names and stacks of a program are
- * nobody else's business.
+ * The file is a draft until it is complete. Only its owner may read it, since it has names and
+ * stacks of a program.
  */
 #include "inspect/recording/recording.h"
 
@@ -22,7 +22,7 @@ struct ins_recording_writer {
 	bool replace;
 	int rc; /* the first error */
 	struct ins_recording_part part;
-	long part_at; /* 0: none is open */
+	long part_at; /* 0: no section is open */
 };
 
 static void put(struct ins_recording_writer *w, const void *bytes, size_t size)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay.c - from events to what lasts
+ * replay.c - turn events into slices of time
  *
- * What a fiber did before its first event is only said where the list of fibers, made when the recording began, says it too: a
- * carrier hears of a recording a moment after it has begun.
+ * What a fiber did before its first event is known only if the list of fibers, made at the start of
+ * the recording, shows it too: a carrier starts to record a moment after the recording has begun.
  *
- * A waker may be faster than the fiber that is about to leave: its event comes before the one that says that the fiber
- * waits. That is kept, and the fiber is runnable as soon as it has left.
+ * A waker may be faster than a fiber that is about to wait: the wake-up event then precedes the
+ * event of the wait. The wake-up is kept, and the fiber becomes runnable as soon as it has left its
+ * carrier.
  */
 #include "inspect/recording/replay.h"
 
@@ -25,7 +26,7 @@ static struct ins_does *find(const struct ins_replay *p, uint64_t id)
 	return life ? &p->doing[life - p->fiber_table.at] : NULL;
 }
 
-/* The ring of a carrier's index, where there is only one. */
+/* Map a carrier's index to its ring, if there is only one. */
 static int find_rings(struct ins_replay *p)
 {
 	const struct ins_recording *r = p->recording;
@@ -88,7 +89,10 @@ const struct ins_fiber_table *ins_replay_fibers(const struct ins_replay *p)
 
 /* -- slices -- */
 
-/* It has done so up to now: as far as nobody saw it do something else, which it did from then on. */
+/*
+ * Emit what it did until now. If a sample shows another wait in between, emit that one from the
+ * sample on.
+ */
 static void emit_done(struct ins_replay *p, struct ins_does *l, int64_t now, unsigned flags)
 {
 	const struct ins_recording_sample *s;
@@ -110,7 +114,7 @@ static void emit_done(struct ins_replay *p, struct ins_does *l, int64_t now, uns
 	ins_replay_emit(p, l, l->doing, l->since, now, flags);
 }
 
-/* What it has done up to now, if that is known, and that it does something else from now on. */
+/* Emit what it did until now, if known, and start something else. */
 static void turn(struct ins_replay *p, struct ins_does *l, enum ins_doing doing, int64_t now)
 {
 	if (l->doing != INS_DOING_UNKNOWN && l->doing != INS_DOING_DEAD)
@@ -119,7 +123,7 @@ static void turn(struct ins_replay *p, struct ins_does *l, enum ins_doing doing,
 		ins_replay_emit(p, l, INS_DOING_UNKNOWN, l->lost_at, now, 0);
 	ins_holes_open(p, l);
 	l->doing = doing;
-	/* It may have been seen later than it is named. */
+	/* A sample may prove it later than the event's time. */
 	l->since = now > l->lost_at ? now : l->lost_at;
 	l->lost_at = 0;
 	l->earlier = false;
@@ -144,7 +148,10 @@ static void leave(struct ins_replay *p, struct ins_does *l, const struct ins_rec
 	l->ways = e->event.flags & (FIB_EVENT_READ | FIB_EVENT_WRITE);
 }
 
-/* The first turn of a carrier: whom the list shows there is the one who was left; if nobody was, it had gone before. */
+/*
+ * The first RUN of a carrier shows which fiber it left: the one that the list of fibers shows
+ * there. If it left none, that fiber had gone before.
+ */
 static void take_first(struct ins_replay *p, struct ins_track *t, const struct ins_recorded *e)
 {
 	struct ins_does *l = t->first;
@@ -177,7 +184,7 @@ static void take_run(struct ins_replay *p, const struct ins_recorded *e)
 	if (!next)
 		return;
 	ins_replay_recall(p, next, INS_DOING_RUNNABLE, e->ns);
-	/* It runs elsewhere, as far as we know: that it left was lost. */
+	/* It still seems to run elsewhere: the event of its leaving was lost. */
 	if (next->doing == INS_DOING_RUNNING)
 		next->doing = INS_DOING_UNKNOWN;
 	turn(p, next, INS_DOING_RUNNING, e->ns);
@@ -201,12 +208,12 @@ static void take_wake(struct ins_replay *p, struct ins_does *l, const struct ins
 	const struct ins_track *t = &p->track[e->ring];
 	uint64_t waker = e->event.object;
 
-	/* It wakes who joins it as the last thing it does. */
+	/* A fiber wakes its joiner as its last action. */
 	if (!waker && t->runs && t->ended)
 		waker = t->runs->life->id;
 	ins_replay_recall(p, l, INS_DOING_WAITING, e->ns);
 	if (l->doing == INS_DOING_RUNNABLE)
-		return; /* was made just now */
+		return; /* it has just been made runnable */
 	say_wakeup(p, e, waker, false);
 	if (l->doing == INS_DOING_RUNNING)
 		l->woken = true;
@@ -275,7 +282,7 @@ static void take(struct ins_replay *p, const struct ins_recorded *e)
 	}
 }
 
-/* What everybody still does. */
+/* Emit what each fiber still does at the end. */
 static void finish(struct ins_replay *p)
 {
 	const int64_t ended = p->recording->head.ended;
@@ -299,7 +306,7 @@ static void finish(struct ins_replay *p)
 	}
 }
 
-/* Of two that were seen on one carrier the later one is there. */
+/* Of two fibers seen on one carrier, the one seen later runs there. */
 static void note_first(struct ins_replay *p, struct ins_does *l)
 {
 	const struct ins_recording_fiber *f = l->life->first;
@@ -313,7 +320,7 @@ static void note_first(struct ins_replay *p, struct ins_does *l)
 		t->first = l;
 }
 
-/* As before the first event. */
+/* Reset to the state before the first event. */
 static void rewind_all(struct ins_replay *p)
 {
 	size_t i;

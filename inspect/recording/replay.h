@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay.h - a recording played again: what each fiber did from when to when
+ * replay.h - replay a recording: what each fiber did from when to when
  *
- * Events say what changes; a slice is what lasts between two of them. Every time is within the recording. What a fiber does
- * is said only as long as no event that would change it can have been lost; from there on it is unknown, until the next one that names it.
+ * An event is a change; a slice is the time between two changes. All times are within the
+ * recording. A fiber's state is known only as long as no event that would change it can have been
+ * lost. After that it is unknown until the next event that names the fiber.
  */
 #ifndef INS_REPLAY_H
 #define INS_REPLAY_H
@@ -20,12 +21,12 @@ enum ins_doing {
 	INS_DOING_RUNNABLE,
 	INS_DOING_WAITING,
 	INS_DOING_PINNED, /* waits while it holds its carrier: within a slice in which it runs */
-	INS_DOING_DEAD,	  /* never a slice's */
+	INS_DOING_DEAD,	  /* never in a slice */
 };
 
-#define INS_SLICE_BEGAN_EARLIER 1u /* it did so before the recording began */
-#define INS_SLICE_GOES_ON	2u /* it still did when the recording ended */
-#define INS_SLICE_CUT		4u /* it did so at least until then: what came of it was lost */
+#define INS_SLICE_BEGAN_EARLIER 1u /* it started before the recording */
+#define INS_SLICE_GOES_ON	2u /* it lasted beyond the end of the recording */
+#define INS_SLICE_CUT		4u /* it lasted at least until then: its end was lost */
 
 #define INS_NO_RING UINT32_MAX
 
@@ -33,13 +34,13 @@ struct ins_slice {
 	uint64_t fiber;
 	size_t index; /* of the fiber in ins_replay_fibers() */
 	enum ins_doing doing;
-	uint32_t ring; /* RUNNING, PINNED: whose carrier; INS_NO_RING: not known */
+	uint32_t ring; /* RUNNING, PINNED: its carrier's ring; INS_NO_RING: unknown */
 	int64_t from, to;
 	uint64_t object; /* WAITING, PINNED */
 	uint32_t arg;
 	uint8_t kind;
 	uint8_t flags; /* INS_SLICE_* */
-	uint8_t ways;  /* of a descriptor: FIB_EVENT_READ, FIB_EVENT_WRITE; 0: not known */
+	uint8_t ways;  /* of a descriptor: FIB_EVENT_READ, FIB_EVENT_WRITE; 0: unknown */
 };
 
 struct ins_wakeup {
@@ -47,28 +48,30 @@ struct ins_wakeup {
 	uint64_t waker; /* fiber, FIB_HOLDER_THREAD | tid, 0: a carrier's timers or poller */
 	uint64_t fiber;
 	uint32_t ring; /* of the waker */
-	bool spawn;    /* it was made */
-	bool ended;    /* the waker has: that was the last thing it did */
+	bool spawn;    /* the fiber was spawned */
+	bool ended;    /* the waker has exited: this was its last action */
 };
 
 struct ins_replay_ops {
 	void (*slice)(void *context, const struct ins_slice *slice);
 	void (*wakeup)(void *context, const struct ins_wakeup *wakeup);
 	void (*mark)(void *context,
-		     const struct ins_recorded *event); /* every event, before what comes of it */
+		     const struct ins_recorded *event); /* every event, before its consequences */
 };
 
 struct ins_replay;
 
-/* -ENOMEM. recording is borrowed. */
+/* recording is borrowed. -ENOMEM. */
 int ins_replay_new(const struct ins_recording *recording, struct ins_replay **ret);
 void ins_replay_free(struct ins_replay *replay);
 
-/* From the beginning to the end; as often as one likes. Slices of one fiber come in their order. ops may be NULL where
- * nobody wants to hear. */
+/*
+ * Replay from the start to the end; may be repeated. The slices of one fiber come in order.
+ * Callbacks in ops may be NULL.
+ */
 void ins_replay_play(struct ins_replay *replay, const struct ins_replay_ops *ops, void *context);
 
-/* The fibers that occur: a slice's index is one's place among them. */
+/* The fibers that occur: the index of a slice is an index into them. */
 const struct ins_fiber_table *ins_replay_fibers(const struct ins_replay *replay);
 
 #endif

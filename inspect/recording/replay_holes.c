@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay_holes.c - what can be said where events were lost
+ * replay_holes.c - what is still known where events were lost
  *
- * While a ring's events are lost, its carrier may take any fiber that does not run elsewhere, run it, and leave it as it was. So
- * nothing is said of these from the hole's beginning on until the next event that names them; nor, as long as the hole lasts, of those
- * that other rings leave somewhere. What was seen of them after the hole may say that they have done the same ever since.
+ * While a ring's events are lost, its carrier may take any fiber that does not run elsewhere, run
+ * it, and leave it as it was. So such a fiber is unknown from the start of the hole until the next
+ * event that names it. A fiber that another ring leaves during the hole is unknown too. A sample
+ * after the hole may prove that a fiber has done the same all the time.
  *
- * A long recording of many fibers has thousands of holes, so a hole does not look at all fibers but at the open ones:
- * those that did something since the last hole. Looked at once, a fiber is either not known any more, or goes on for sure, until it
- * does something else, or a hole lasts beyond the time when it was seen. Who runs on another carrier, as the list at the
- * beginning says, waits for a hole of that.
+ * A long recording of many fibers has thousands of holes. So a hole does not check all fibers but
+ * only the open ones: those that did something since the last hole. After the check a fiber is
+ * either unknown, or certain until it does something else or a hole lasts beyond the time of its
+ * sample. A fiber that runs on another carrier, according to the list at the start, is checked at
+ * that carrier's next hole.
  *
- * Some are missing without having been lost: a carrier hears of a recording a moment after it has begun, and until then may wake and run
- * who waits, by the events of another. There what was seen of a fiber says that it did not do the same ever since, and what it did
- * then.
+ * Some events are missing without being counted as lost: a carrier starts to record a moment after
+ * the recording has begun. Until then it may wake and run fibers that wait according to another
+ * carrier's events. In this case a sample proves that a fiber did not do the same all the time, and
+ * what it did instead.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +25,14 @@
 
 #include "inspect/recording/replay_holes.h"
 
-#define GRAIN INT64_C(2000000) /* ns: of "since when" in records */
+#define GRAIN INT64_C(2000000) /* ns: the precision of the start of a wait in records */
 
 /* -- what is certain -- */
 
-/* Whether a record that was read at `then` or later is still of what l does. Its time is the coarse clock's. */
+/*
+ * Whether a record that was read at `then` or later still shows what l does. Its time is of the
+ * coarse clock.
+ */
 static bool goes_on(const struct ins_does *l, int64_t since, uint8_t kind, uint64_t object,
 		    uint64_t arg)
 {
@@ -50,7 +56,7 @@ static bool same_last(const struct ins_does *l)
 	       goes_on(l, last->since, last->wait_kind, last->wait_object, last->wait_arg);
 }
 
-/* It is certain that l has done the same until `then`: the list at the end, or a look at the stacks, says so. */
+/* Whether l has certainly done the same until `then`, by the list at the end or a stack sample. */
 static bool lasts(const struct ins_replay *p, const struct ins_does *l, int64_t then)
 {
 	const struct ins_recording *r = p->recording;
@@ -62,7 +68,7 @@ static bool lasts(const struct ins_replay *p, const struct ins_does *l, int64_t 
 	       same_sample(l, &r->sample[i]);
 }
 
-/* A wait: until when it is, at least, whatever was lost meanwhile. */
+/* The time until which a wait has certainly lasted, regardless of lost events. */
 static int64_t known_until(const struct ins_replay *p, const struct ins_does *l, int64_t now)
 {
 	const struct ins_recording *r = p->recording;
@@ -103,7 +109,7 @@ const struct ins_recording_sample *ins_holes_dispute(const struct ins_replay *p,
 	return NULL;
 }
 
-/* Whether an UNPINNED will come that belongs to it, nobody knows. */
+/* The UNPINNED event that belongs to it may be lost. */
 static void lose_pinned(struct ins_replay *p, struct ins_does *l, int64_t now)
 {
 	l->pinned.to = now;
@@ -113,7 +119,7 @@ static void lose_pinned(struct ins_replay *p, struct ins_does *l, int64_t now)
 	l->pinned.from = 0;
 }
 
-/* Nothing is known of it from now on, until the end of the hole at least. */
+/* Make l unknown from now on, at least until the end of the hole. */
 static void lose(struct ins_replay *p, struct ins_does *l, int64_t now)
 {
 	if (l->doing == INS_DOING_DEAD || l->doing == INS_DOING_UNKNOWN)
@@ -127,7 +133,7 @@ static void lose(struct ins_replay *p, struct ins_does *l, int64_t now)
 	l->doing = INS_DOING_UNKNOWN;
 }
 
-/* -- whom a hole looks at -- */
+/* -- the fibers that a hole checks -- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -136,7 +142,7 @@ static int by_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* The moments until which something may be certain. */
+/* List the times up to which a fiber may be certain. */
 static void note_sightings(struct ins_replay *p)
 {
 	const struct ins_recording *r = p->recording;
@@ -189,7 +195,7 @@ void ins_holes_rewind(struct ins_replay *p)
 		ins_holes_open(p, &p->doing[i]);
 }
 
-/* Until a hole of its carrier's. */
+/* Defer the check to a hole of the fiber's own carrier. */
 static void list(struct ins_replay *p, struct ins_does *l)
 {
 	struct ins_track *t = &p->track[l->ring];
@@ -261,7 +267,9 @@ void ins_holes_doubt(struct ins_replay *p, struct ins_does *l, int64_t now)
 		lose(p, l, now);
 }
 
-/* One of whom nothing was heard any more, if it is not in the list at the end, ended while events were lost. */
+/*
+ * A fiber without further events that is not in the list at the end exited while events were lost.
+ */
 void ins_holes_finish_unknown(struct ins_replay *p, const struct ins_does *l)
 {
 	const int64_t ended = p->recording->head.ended;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_state.c - what a fiber does, as slices of time and as the list of fibers has it. */
+/* replay_state.c - what a fiber does, as slices of time and as the list of fibers shows it */
 #include "inspect/recording/replay_state.h"
 
 #include <fiber/fiber.h>
@@ -15,7 +15,7 @@ void ins_replay_emit(struct ins_replay *p, const struct ins_does *l, enum ins_do
 		p->ops->slice(p->context, &slice);
 }
 
-/* A descriptor's wait is about poll(2)'s bits too. */
+/* The upper half of a descriptor's wait_arg holds poll(2)'s bits. */
 uint8_t ins_replay_ways(uint64_t wait_arg)
 {
 	return (uint8_t)(wait_arg >> 32 << 1) & (FIB_EVENT_READ | FIB_EVENT_WRITE);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_state.h - what a replay knows of each fiber; replay.c takes events, replay_holes.c what their lack leaves open. */
+/*
+ * replay_state.h - what a replay knows of each fiber; replay.c takes events, replay_holes.c handles
+ * lost ones
+ */
 #ifndef INS_REPLAY_STATE_H
 #define INS_REPLAY_STATE_H
 
@@ -11,29 +14,29 @@
 struct ins_does {
 	const struct ins_fiber_table_entry *life;
 	enum ins_doing doing;
-	bool woken;   /* while it is about to leave */
-	bool touched; /* what it does now, an event has said */
-	bool earlier; /* what it does began before the recording */
-	bool open;    /* it is among the open ones */
-	bool listed;  /* it is in the list of its track */
+	bool woken;   /* woken while it is about to wait */
+	bool touched; /* an event has set its current state */
+	bool earlier; /* its current state started before the recording */
+	bool open;    /* in the array of open fibers */
+	bool listed;  /* in the list of its track */
 	uint8_t kind, ways;
 	uint32_t arg, ring;
 	uint64_t object;
 	int64_t since;
-	int64_t lost_at,
-		found_at;	 /* UNKNOWN since a hole, which ended then; 0: for other reasons */
-	struct ins_slice pinned; /* from 0: it is not */
-	struct ins_does *next;	 /* in that list */
+	int64_t lost_at, found_at; /* UNKNOWN since a hole that ended then; 0: for other reasons */
+	struct ins_slice pinned;   /* from 0: not pinned */
+	struct ins_does *next;	   /* in that list */
 };
 
 struct ins_track {
-	struct ins_does *runs;	/* NULL: nobody, or not known */
-	struct ins_does *first; /* who runs there as the list of fibers says, until its first RUN */
-	bool ended;		/* that one has */
-	struct ins_does *list;	/* who runs there as the list of fibers says, and no event yet */
+	struct ins_does *runs;	/* NULL: none, or unknown */
+	struct ins_does *first; /* runs there according to the list, until the first RUN */
+	bool ended;		/* `runs` has exited */
+	struct ins_does *list;	/* fibers that run there according to the list of fibers, without
+				 * an event yet */
 };
 
-/* Somebody looked at a fiber, and saw what it does. */
+/* A time at which a fiber's state was read. */
 struct ins_sighting {
 	int64_t at;
 	size_t index; /* of the fiber */
@@ -44,28 +47,31 @@ struct ins_replay {
 	struct ins_fiber_table fiber_table;
 	struct ins_does *doing;
 	struct ins_track *track;
-	uint32_t *ring; /* of a carrier's index; INS_NO_RING: none, or several */
+	uint32_t *ring; /* by carrier index; INS_NO_RING: none, or several */
 	uint32_t carriers;
 	const struct ins_replay_ops *ops;
 	void *context;
-	/* What holes are (replay_holes.c). */
-	int64_t blind_until;	/* the latest end of one that has begun */
-	struct ins_does **open; /* those that the next one has to look at */
+	/* The state of holes (replay_holes.c). */
+	int64_t blind_until;	/* the latest end of a hole that has started */
+	struct ins_does **open; /* the fibers that the next hole has to check */
 	size_t opens;
 	struct ins_sighting *sighting; /* in order of time */
 	size_t sightings, passed;
 };
 
-/* What l did from when to when. */
+/* Emit a slice of l. */
 void ins_replay_emit(struct ins_replay *p, const struct ins_does *l, enum ins_doing doing,
 		     int64_t from, int64_t to, unsigned flags);
 
 enum ins_doing ins_doing_of(const struct ins_recording_fiber *fiber);
 
-/* The ways of a descriptor's wait, out of poll(2)'s bits. */
+/* Get the ways of a descriptor's wait from poll(2)'s bits. */
 uint8_t ins_replay_ways(uint64_t wait_arg);
 
-/* Its first event, at `now`, says that it did that before: what does the list say? */
+/*
+ * The first event of l, at `now`, implies what it did before: take the start and details from the
+ * list of fibers.
+ */
 void ins_replay_recall(struct ins_replay *p, struct ins_does *l, enum ins_doing doing, int64_t now);
 
 #endif

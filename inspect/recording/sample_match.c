@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* sample_match.c - whose wait a sample is of. */
+/* sample_match.c - find the wait that a stack sample belongs to */
 #include "inspect/recording/sample_match.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define ODD 64 /* samples that do not end in the wait that they may be of: there are one, or two */
+/* How many samples may end outside the wait that they may belong to; normally one or two do. */
+#define ODD 64
 
 struct ins_sample_match {
 	const struct ins_recording *recording;
-	uint8_t *waits; /* that a sample may be of: 0, 1, 2: several */
+	uint8_t *waits; /* waits that a sample may belong to: 0, 1, 2: several */
 };
 
 static bool may_be_of(const struct ins_recording_sample *s, const struct ins_slice *slice)
@@ -19,12 +20,12 @@ static bool may_be_of(const struct ins_recording_sample *s, const struct ins_sli
 		return false;
 	if (s->to < slice->from - INS_RECORDING_SLACK || s->from > slice->to + INS_RECORDING_SLACK)
 		return false;
-	/* Its own beginning is never earlier than its record says. */
+	/* A wait never starts earlier than its record says. */
 	return (slice->flags & INS_SLICE_BEGAN_EARLIER) ||
 	       s->since <= slice->from + INS_RECORDING_SLACK;
 }
 
-/* The samples of that fiber which may be of the wait: calls fn until it says so. */
+/* Call fn for the fiber's samples that may belong to the wait, until fn returns true. */
 static void each(const struct ins_sample_match *seen, const struct ins_slice *slice,
 		 bool (*fn)(const struct ins_sample_match *seen, size_t i, void *arg), void *arg)
 {
@@ -38,7 +39,10 @@ static void each(const struct ins_sample_match *seen, const struct ins_slice *sl
 			break;
 		if (may_be_of(&r->sample[i], slice) && fn(seen, i, arg))
 			break;
-		/* Those that end in this wait end in no other: all waits together do not look at more than there are. */
+		/*
+		 * A sample that ends in this wait ends in no other. So all waits together check no
+		 * more samples than exist.
+		 */
 		if ((r->sample[i].to < slice->from || r->sample[i].to >= slice->to) && ++odd == ODD)
 			break;
 	}

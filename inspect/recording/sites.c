@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sites.c - events that happened in the same place, counted. A ring has a few hundred: they are compared one by one. */
+/* sites.c - count events by place; a ring has a few hundred, so they are compared one by one */
 #include "inspect/recording/sites.h"
 #include "inspect/symbols/program_frame.h"
 
@@ -33,7 +33,7 @@ void ins_sites_free(struct ins_sites *sites)
 	free(sites);
 }
 
-/* The innermost frame's place in the code: of one that computes, the function's begin. */
+/* The address of the innermost frame; of a fiber that computes, the start of its function. */
 static uint64_t place_of(struct ins_symbols *symbols, const struct ins_event *event,
 			 const struct ins_walk *walk, unsigned frame)
 {
@@ -73,7 +73,7 @@ static struct ins_site *new_site(struct ins_sites *sites)
 	return at[sites->count] ? at[sites->count++] : NULL;
 }
 
-/* Events come in no order. */
+/* Events are not in order. */
 static void note_time(struct ins_site *s, const struct ins_event *event)
 {
 	const struct ins_site_time at = {event->e.began, event->ago, event->wall};

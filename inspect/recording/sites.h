@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sites.h - events that happened in the same place, counted
+ * sites.h - count events by place
  *
- * A place is where the program's own code was, and how it got there; what went on below, in the C library or in libfiber, is
- * not part of it. A loop that computes is one place whichever instruction was met.
+ * A place is the program's own innermost frame and its callers. The frames below it, in the C
+ * library or in libfiber, are not part of it. A computing loop is one place, regardless of the
+ * instruction.
  */
 #ifndef INS_SITES_H
 #define INS_SITES_H
@@ -16,10 +17,10 @@
 
 struct ins_site {
 	uint64_t count, lasting;
-	struct ins_sample ids;	/* of fibers, those of the latest events */
+	struct ins_sample ids;	/* of fibers, from the latest events */
 	struct ins_event event; /* the latest one, without its stack */
 	struct ins_walk walk;	/* its frames */
-	unsigned frame;		/* the program's innermost in it */
+	unsigned frame;		/* index of the program's innermost frame */
 	struct ins_site_time {
 		int64_t began, ago, wall; /* see struct ins_event */
 	} first, last;
@@ -32,11 +33,11 @@ struct ins_sites;
 int ins_sites_new(struct ins_sites **ret); /* -ENOMEM */
 void ins_sites_free(struct ins_sites *sites);
 
-/* Put an event to its equals. Both are copied. -ENOMEM. */
+/* Add an event to its site. Both are copied. -ENOMEM. */
 int ins_sites_add(struct ins_sites *sites, struct ins_symbols *symbols,
 		  const struct ins_event *event, const struct ins_walk *walk);
 
-/* The longest time in all first. Medians are found. */
+/* Sort by total time, the longest first, and compute the medians. */
 void ins_sites_sort(struct ins_sites *sites);
 
 size_t ins_sites_count(const struct ins_sites *sites);

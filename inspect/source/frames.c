@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.c - from the frames of an answer about fibers to fibers
+ * frames.c - decode the frames of an answer about fibers
  *
  * The process sends rows and raw stacks; it never unwinds itself. Its memory cannot be read from
- * here, so code and unwind tables come from the files it has mapped. Everything that arrives is
- * checked like a stranger's: sizes against the frame that carries them, the layout like one read
- * from memory. Rows of another version are longer or shorter; what both know is kept.
+ * here, so code and unwind tables come from the files that it has mapped.
+ *
+ * No input is trusted: sizes are checked against the frame that carries them, and the layout is
+ * checked like one read from memory. Rows of another version are longer or shorter; the fields that
+ * both versions know are kept.
  */
 #include "inspect/source/frames.h"
 
@@ -18,8 +20,8 @@
 #include "inspect/text/escape.h"
 
 #define MAPS_MAX    ((size_t)64 << 20)
-#define FIBERS_MOST (UINT64_C(1) << 24) /* that a registry has room for (core/registry.c) */
-#define EVENTS_MOST 65536u		/* of an answer: the rings of a hundred runtimes */
+#define FIBERS_MOST (UINT64_C(1) << 24) /* capacity of a registry (core/registry.c) */
+#define EVENTS_MOST 65536u		/* per answer: the rings of a hundred runtimes */
 
 static int bad(struct ins_frames *f, const char *what, struct ins_error *error)
 {
@@ -34,7 +36,7 @@ static int take_process(struct ins_frames *f, const void *payload, size_t length
 	if (length < sizeof p)
 		return bad(f, "a short process frame", error);
 	memcpy(&p, payload, sizeof p);
-	/* The kernel's word goes before the program's, which may be that of a container. */
+	/* The kernel's pid is preferred: the program may know only its pid inside a container. */
 	f->source->pid = f->source->modules->pid ? f->source->modules->pid : p.pid;
 	f->now = p.now;
 	ins_timestamp_set_running(&f->timestamp, p.now);
@@ -81,8 +83,10 @@ static int take_maps(struct ins_frames *f, const void *payload, size_t length,
 	return 0;
 }
 
-/* A request without stacks does not send the mappings; then /proc is asked, and where that is refused, spawn sites
- * stay addresses. */
+/*
+ * An answer to a request without stacks carries no mappings. Then /proc is read; where that is
+ * refused, spawn sites stay addresses.
+ */
 int ins_frames_map(struct ins_frames *f, struct ins_error *error)
 {
 	struct ins_modules *modules = f->source->modules;
@@ -105,7 +109,7 @@ int ins_frames_map(struct ins_frames *f, struct ins_error *error)
 	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
 }
 
-/* Into a row of zeros, or over one of the same size. */
+/* *ret is a row of zeros, or a row of the same size that is overwritten. */
 static void take_row(const unsigned char *bytes, size_t size, struct fib_row *ret)
 {
 	memcpy(ret, bytes, size < sizeof *ret ? size : sizeof *ret);
@@ -114,7 +118,10 @@ static void take_row(const unsigned char *bytes, size_t size, struct fib_row *re
 	fib_row_end_labels(ret);
 }
 
-/* One fiber more. A walk goes through the records in their order, so one that lies behind all others is new. */
+/*
+ * Count one fiber. The sender walks the records in order, so a record beyond all earlier ones is
+ * new.
+ */
 static int count(struct ins_frames *f, uint64_t record, struct ins_error *error)
 {
 	const uint64_t records = f->source->layout.committed;
@@ -131,7 +138,10 @@ static int count(struct ins_frames *f, uint64_t record, struct ins_error *error)
 	return 0;
 }
 
-/* A fiber that is whole or not, of which more may have been sent than was asked for. */
+/*
+ * Pass a fiber to the callback, whole or torn. An answer may have more than was requested: the rest
+ * is dropped here.
+ */
 static int emit(struct ins_frames *f, struct ins_fiber *fiber, struct ins_error *error)
 {
 	bool torn = fiber->flags != 0;
@@ -178,7 +188,7 @@ static int take_rows(struct ins_frames *f, const unsigned char *payload, size_t 
 	return 0;
 }
 
-/* When it was copied: the program says so, if it is not an older one. */
+/* Take the time of the copy from the program; older programs do not send it. */
 static void take_time(const struct fib_wire_stack *s, struct ins_fiber *fiber)
 {
 	const uint32_t took = s->flags >> FIB_WIRE_STACK_TOOK;
@@ -243,7 +253,10 @@ static int no_such_fiber(const struct ins_frames *f, struct ins_error *error)
 			     f->file ? " when it was written to " : "", f->file ? f->path : "");
 }
 
-/* Of the problems that END counts, those that matter to whoever asked for less than was sent. */
+/*
+ * Of the problems that END counts, those that concern the caller, which may have asked for less
+ * than was sent.
+ */
 static uint64_t problems_of(const struct ins_frames *f, const struct fib_wire_end *end)
 {
 	const uint64_t passed = f->source->passed;
@@ -355,7 +368,7 @@ int ins_frames_take(struct ins_frames *f, const struct fib_wire_header *header, 
 		f->done = true;
 		return take_end(f, payload, length, error);
 	default:
-		return 0; /* of a later version: skipped */
+		return 0; /* from a later version: skipped */
 	}
 }
 
@@ -391,7 +404,7 @@ void ins_frames_begin_events(struct ins_frames *f, ins_event_fn *fn, void *conte
 	static const struct ins_request all;
 
 	ins_frames_begin(f, &all, NULL, context, summary);
-	/* A bare answer does not say it again. */
+	/* An answer about events alone does not repeat the time. */
 	ins_timestamp_renew(&f->timestamp);
 	f->event_fn = fn;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - how far below its stack a fiber that overflowed may be. */
+/* guard.c - how far below its stack the stack pointer of an overflowed fiber may be */
 #include "inspect/source/guard.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.h - how far below its stack a fiber that overflowed may be. */
+/* guard.h - how far below its stack the stack pointer of an overflowed fiber may be */
 #ifndef INS_GUARD_H
 #define INS_GUARD_H
 
@@ -8,7 +8,10 @@
 
 #include "layout/row.h"
 
-/* How many bytes below the stack fault, by a record's bytes: what the program says, else 16 KiB; never beyond address 0. */
+/*
+ * The size of the guard below the stack in bytes: what the record says, else 16 KiB. The guard
+ * never extends below address 0.
+ */
 uint64_t ins_guard_bytes(const struct fib_layout *layout, const void *record, uint64_t stack_low);
 
 /* Whether sp is on the row's stack, or in the guard below it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lacks.c - what a read of memory did not find, in words. */
+/* lacks.c - report what a read of memory did not find */
 #include "inspect/source/lacks.h"
 
 static const char *plural(uint64_t n)

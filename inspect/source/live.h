@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* live.h - what the source of a live process keeps for itself: source_live.c goes through the records, live_copy.c copies a fiber. */
+/*
+ * live.h - the private data of a live source: source_live.c walks the records, live_copy.c copies a
+ * fiber
+ */
 #ifndef INS_LIVE_H
 #define INS_LIVE_H
 
@@ -13,12 +16,12 @@ struct ins_live {
 	struct ins_source source;
 	struct ins_memory memory;
 	struct ins_present *present;
-	int pagemap; /* -1: not to be had */
+	int pagemap; /* -1: cannot be opened */
 	unsigned char *record;
 	unsigned char *stack;
 	size_t stack_room;
-	struct ins_runners *runners; /* NULL: nobody is stopped */
-	struct ins_reading reading;  /* stacks_left: of long stacks only */
+	struct ins_runners *runners; /* NULL: no thread is stopped */
+	struct ins_reading reading;  /* stacks_left: counts long stacks only */
 };
 
 /* The source's memory function. */
@@ -26,12 +29,12 @@ int ins_live_memory(void *source, uint64_t address, void *buf, size_t size);
 
 void ins_live_free_stack(struct ins_live *l);
 
-/* What the next read may cost. */
+/* Set limits on what the next read may copy. */
 void ins_live_limit(struct ins_live *l);
 
 /*
- * Copy the fiber that fiber->row saw a moment ago, with its stack where the request asks for it. False: it has ended, or its
- * record cannot be read any more.
+ * Copy the fiber that fiber->row described a moment ago, with its stack if the request asks for it.
+ * False: the fiber has exited, or its record can no longer be read.
  */
 bool ins_live_copy(struct ins_live *l, struct ins_fiber *fiber);
 

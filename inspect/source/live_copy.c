@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_copy.c - copying one fiber of a live process
+ * live_copy.c - copy one fiber of a live process
  *
- * While we look, fibers run. A record's seq is odd while its fiber runs and moves at every switch,
- * so one call copies, in this order: seq, the record, the stack, seq and id again. When all three seqs
- * are equal and even, and the id is still the record's, record and stack are of one moment: a
- * record that is given to another fiber counts from 0 again, and soon has the same seq. What moved is looked at
- * again a few times, and so is what runs: most often it soon does not. What never holds still is reported as
- * running and never guessed.
+ * Fibers run while they are read. A record's seq is odd while its fiber runs, and it changes at
+ * every switch. One call copies, in this order: seq, the record, the stack, then seq, id and the
+ * start of the wait again. The copy is consistent when all three seqs, both ids and both starts are
+ * equal. The id is needed because a reused record counts its seq from 0 again and may reach the
+ * same value.
  *
- * What a record says of its stack may be a lie. Stacks of honest fibers do not overlap, so together the long ones have no more
- * pages than the process: what claims more is not copied. Of a long stack only the pages that exist are copied, the
- * others are zeros.
+ * A fiber that moved or that runs is copied again a few times: most soon hold still. A fiber that
+ * never holds still is reported as running and never guessed.
+ *
+ * The stack bounds in a record may be wrong. Stacks of valid fibers do not overlap, so all long
+ * stacks together have no more pages than the process. Stacks that claim more are not copied. Of a
+ * long stack only the pages that exist are copied; the rest is zeros.
  */
 #include "inspect/source/live.h"
 
@@ -25,9 +27,9 @@
 
 #define PAGE	     4096u
 #define LOOKS_MAX    8
-#define STOPS_MAX    4			  /* times that we go for who runs a fiber */
-#define STACK_SMALL  (64u << 10)	  /* copied without a look at its pages */
-#define STACKS_MORE  (UINT64_C(64) << 20) /* what the process has is not counted exactly */
+#define STOPS_MAX    4			  /* attempts to stop the thread that runs a fiber */
+#define STACK_SMALL  (64u << 10)	  /* copied without checking which pages exist */
+#define STACKS_MORE  (UINT64_C(64) << 20) /* margin: the process' memory is not counted exactly */
 #define STACK_PIECES (INS_MEMORY_PIECES - 5)
 
 int ins_live_memory(void *source, uint64_t address, void *buf, size_t size)
@@ -38,7 +40,7 @@ int ins_live_memory(void *source, uint64_t address, void *buf, size_t size)
 	return ins_memory_read(&l->memory, &piece, 1);
 }
 
-/* There is no stack, and nothing else that was copied. */
+/* Drop the stack and everything else that was copied. */
 static void forget(struct ins_fiber *fiber, unsigned flags)
 {
 	fiber->flags = flags;
@@ -47,7 +49,7 @@ static void forget(struct ins_fiber *fiber, unsigned flags)
 	fiber->stack_size = fiber->aside_size = 0;
 }
 
-/* It is not from the heap, so that long zeros in it cost nothing. */
+/* The buffer is mapped, not from the heap, so that long runs of zeros in it take no memory. */
 static bool make_room(struct ins_live *l, size_t size)
 {
 	unsigned char *more;
@@ -72,7 +74,10 @@ void ins_live_free_stack(struct ins_live *l)
 	l->stack_room = 0;
 }
 
-/* Zeros into a part of l->stack; whole pages are given back, which is the same and does not depend on how many they are. */
+/*
+ * Zero a part of l->stack. Whole pages are given back to the system: they read as zeros, and the
+ * cost does not depend on their number.
+ */
 static void put_zeros(unsigned char *at, size_t size)
 {
 	unsigned char *end = at + size;
@@ -88,8 +93,9 @@ static void put_zeros(unsigned char *at, size_t size)
 }
 
 /*
- * The pieces of a stack of size bytes at address, for l->stack; what never existed becomes zeros. *ret_bytes: how many are
- * read. The last piece has the rest where there are too many.
+ * Split a stack of size bytes at address into pieces to read into l->stack. Pages that never
+ * existed become zeros. *ret_bytes: how many bytes the pieces read. If there are too many pieces,
+ * the last one covers the rest.
  */
 static unsigned stack_pieces(struct ins_live *l, uint64_t address, size_t size,
 			     struct ins_memory_piece *piece, uint64_t *ret_bytes)
@@ -122,7 +128,7 @@ static unsigned stack_pieces(struct ins_live *l, uint64_t address, size_t size,
 
 enum look { LOOK_GOOD, LOOK_MOVED, LOOK_UNREADABLE };
 
-/* One copy of what row said a moment ago; the fresh record ends up in l->record. */
+/* Copy once what row described a moment ago; the fresh record is left in l->record. */
 static enum look look_once(struct ins_live *l, const struct fib_row *row,
 			   const struct ins_memory_piece *stack, unsigned pieces)
 {
@@ -152,7 +158,7 @@ static enum look look_once(struct ins_live *l, const struct fib_row *row,
 		       : LOOK_MOVED;
 }
 
-/* Whether the fiber still is where row says. */
+/* Whether the fiber has not moved since row was read. */
 static bool still(struct ins_live *l, const struct fib_row *row)
 {
 	const struct fib_layout_field *fields = l->source.layout.fields;
@@ -164,7 +170,7 @@ static bool still(struct ins_live *l, const struct fib_row *row)
 	       seq == row->seq && id == row->id;
 }
 
-/* How much of its stack is copied, and in which pieces; 0: none of it. */
+/* How many bytes of the stack to copy, and in which pieces; 0: none. */
 static size_t plan_stack(struct ins_live *l, struct ins_fiber *fiber, const struct fib_row *row,
 			 struct ins_memory_piece *piece, unsigned *ret_pieces)
 {
@@ -179,7 +185,7 @@ static size_t plan_stack(struct ins_live *l, struct ins_fiber *fiber, const stru
 		*ret_pieces = stack_pieces(l, row->sp, size, piece, &bytes);
 	if (size <= STACK_SMALL)
 		return size;
-	/* One that waits has saved its registers at its stack pointer. */
+	/* A waiting fiber has saved its registers at its stack pointer. */
 	if (*ret_pieces && bytes <= l->reading.stacks_left && piece[0].address == row->sp) {
 		l->reading.stacks_left -= bytes;
 		return size;
@@ -193,8 +199,10 @@ static size_t plan_stack(struct ins_live *l, struct ins_fiber *fiber, const stru
 	return 0;
 }
 
-/* Copy one fiber as row saw it a moment ago. True when fiber is of one moment now, or is not there any
- * more. */
+/*
+ * Copy one fiber that row described a moment ago. True: the copy is consistent, or the fiber no
+ * longer exists.
+ */
 static bool copy_fiber(struct ins_live *l, struct ins_fiber *fiber, bool *ret_ended)
 {
 	const struct fib_layout *layout = &l->source.layout;
@@ -215,7 +223,7 @@ static bool copy_fiber(struct ins_live *l, struct ins_fiber *fiber, bool *ret_en
 		look = look_once(l, &was, NULL, 0);
 	}
 	if (look == LOOK_UNREADABLE) {
-		/* Records are never unmapped: the process has ended. */
+		/* Records are never unmapped, so the process has ended. */
 		l->reading.lacks.vanished++;
 		l->reading.summary->total++;
 		*ret_ended = true;
@@ -238,11 +246,11 @@ static bool copy_fiber(struct ins_live *l, struct ins_fiber *fiber, bool *ret_en
 	}
 	if (row->wait_object && fib_row_resolve(layout, row, ins_live_memory, l) < 0)
 		l->reading.lacks.unresolved++;
-	/* What was read beside the copy is of that moment too. */
+	/* What was read beside the copy is consistent with it too. */
 	return (!row->wait_object && layout->recipe != FIB_RECIPE_SAVED) || still(l, row);
 }
 
-/* It ran each time we looked. */
+/* The fiber ran at every attempt. */
 static void call_moving(struct ins_fiber *fiber)
 {
 	forget(fiber, INS_FIBER_MOVING);
@@ -253,13 +261,16 @@ static void call_moving(struct ins_fiber *fiber)
 	fiber->row.stack_used = 0;
 }
 
-/* Whether it runs, and that is not all that is wanted of it. */
+/* Whether the fiber runs and its thread should be stopped for a copy of the stack. */
 static bool to_be_stopped(const struct ins_live *l, const struct ins_fiber *fiber)
 {
 	return l->runners && l->reading.request->stacks && fiber->row.state == FIBER_RUNNING;
 }
 
-/* Copy one that runs: most often it soon does not. True when fiber is of one moment, or is not there any more. */
+/*
+ * Copy a running fiber: most soon hold still. True: the copy is consistent, or the fiber no longer
+ * exists.
+ */
 static bool copy_running(struct ins_live *l, struct ins_fiber *fiber, bool *ret_ended)
 {
 	enum ins_runner_end end;
@@ -285,7 +296,7 @@ void ins_live_limit(struct ins_live *l)
 	const uint64_t mapped = ins_present_mapped(l->source.pid);
 
 	ins_present_renew(l->present);
-	/* One that moves is copied again. */
+	/* A fiber that moves is copied more than once, hence a multiple. */
 	l->reading.stacks_left = held < UINT64_MAX / 8 ? 4 * held + STACKS_MORE : UINT64_MAX;
 	l->reading.depth_left = mapped < UINT64_MAX / 2 ? 2 * mapped : mapped;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reading.c - one read of a registry's fibers, as source_core.c and source_live.c both do it */
+/* reading.c - the parts of a read that source_core.c and source_live.c share */
 #include "inspect/source/reading.h"
 
 #include <errno.h>

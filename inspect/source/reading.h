@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reading.h - one read of a registry's fibers, as source_core.c and source_live.c both do it
+ * reading.h - the parts of a read that source_core.c and source_live.c share
  *
- * A read walks over the records (records.h). For each record that is wanted the source copies the fiber.
- * The rest is the same for both sources and is here: what was asked for, what may still be spent, what
- * was missing, and the call of the caller's function.
+ * A read walks the records (records.h). The source copies each fiber that is wanted. The rest is
+ * common to both sources and is here: the request, the limits on what may be copied, the counts of
+ * what was missing, and the call of the caller's function.
  */
 #ifndef INS_READING_H
 #define INS_READING_H
@@ -20,7 +20,7 @@ struct ins_reading {
 	void *context;
 	struct ins_summary *summary;
 	struct ins_lacks lacks;
-	/* The source sets these two: a record may claim any size. */
+	/* The source sets these two limits: a record may claim any size. */
 	uint64_t stacks_left; /* bytes of stacks that may still be copied */
 	uint64_t depth_left;  /* bytes of stacks that may still be searched for their deepest use */
 };
@@ -28,13 +28,13 @@ struct ins_reading {
 void ins_reading_begin(struct ins_reading *reading, const struct ins_request *request,
 		       ins_fiber_fn *fn, void *context, struct ins_summary *summary);
 
-/* Subtract size from *left. False, and nothing is subtracted: there is less. */
+/* Subtract size from *left. If less is left, subtract nothing and return false. */
 bool ins_reading_spend(uint64_t *left, uint64_t size);
 
-/* Whether the request is for this row. One that it is not for is counted. */
+/* Whether the request is for this row. A row that it is not for is counted. */
 bool ins_reading_wants(struct ins_reading *reading, const struct fib_row *row);
 
-/* How many bytes of a stack were ever used; FIB_ROW_UNKNOWN. */
+/* How many bytes of a stack were ever used, or FIB_ROW_UNKNOWN. */
 typedef uint64_t ins_depth_fn(struct ins_source *source, const struct fib_row *row);
 
 /* Add to a copied fiber its labels and, if that was asked for, the deepest use of its stack. */
@@ -45,8 +45,8 @@ void ins_reading_complete(struct ins_reading *reading, struct ins_source *source
 int ins_reading_emit(struct ins_reading *reading, const struct ins_fiber *fiber);
 
 /*
- * Report what was missing. core: a core was read, else a process. Returns rc, or -ESRCH with error set
- * where rc is 0 and the one fiber that was asked for does not exist.
+ * Report what was missing. core: a core was read, else a process. Returns rc, or -ESRCH with error
+ * set if rc is 0 and the one requested fiber does not exist.
  */
 int ins_reading_end(const struct ins_reading *reading, struct ins_source *source, bool core, int rc,
 		    struct ins_error *error);

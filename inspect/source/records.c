@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * records.c - reading the registry's range
+ * records.c - read the registry's range of records
  *
- * The range is read in big pieces: a million records are some hundred reads. In a truncated core, or where the registry's
- * numbers lie, pieces are missing; then records are read one by one where at least one end of the piece is there.
+ * The range is read in big pieces: a million records take some hundred reads. Pieces are missing in
+ * a truncated core, or where the registry's numbers are wrong. Then records are read one by one if
+ * at least one end of the piece can be read.
  *
- * A registry may describe terabytes. Pages that were never written hold no fiber and are passed over, without a read that would
- * make the kernel provide them. The walk gives up, and says after how many records, when a long range cannot be read or was
- * never written, when it has read more than the process has in memory, and when a read is refused because it would
- * make the process larger (present.h).
+ * A registry may describe terabytes. Pages that were never written hold no fiber and are skipped,
+ * because reading them would make the kernel allocate them.
+ *
+ * The walk stops, and reports after how many records, in four cases: a long range cannot be read; a
+ * long range was never written; more was read than the process has in memory; or a read is refused
+ * because it would make the process larger (present.h).
  */
 #include "inspect/source/records.h"
 
@@ -17,9 +20,9 @@
 #include <stdlib.h>
 
 #define PIECE	    (1u << 20)
-#define HOLES_MAX   1024		  /* whole pieces in a row that cannot be read */
-#define NOTHING_MAX (UINT64_C(256) << 30) /* bytes in all that were never written */
-#define HELD_MORE   (UINT64_C(16) << 20)  /* what the process has is not counted exactly */
+#define HOLES_MAX   1024		  /* consecutive whole pieces that cannot be read */
+#define NOTHING_MAX (UINT64_C(256) << 30) /* bytes that were never written, in total */
+#define HELD_MORE   (UINT64_C(16) << 20)  /* margin: the process' memory is not counted exactly */
 
 struct walk {
 	struct ins_source *source;
@@ -28,10 +31,10 @@ struct walk {
 	unsigned char *buf;
 	uint64_t missing;
 	uint64_t seen;
-	uint64_t bytes, most; /* that were read, and may be */
-	uint64_t nothing;     /* bytes that were passed over */
-	unsigned holes;	      /* in a row */
-	char why[128];	      /* it gave up; "": it did not */
+	uint64_t bytes, most; /* read so far, and allowed */
+	uint64_t nothing;     /* bytes skipped */
+	unsigned holes;	      /* consecutive */
+	char why[128];	      /* why the walk stopped; "": it did not */
 };
 
 static int each_in(struct walk *w, uint64_t address, const unsigned char *bytes, uint64_t n)
@@ -49,7 +52,10 @@ static int each_in(struct walk *w, uint64_t address, const unsigned char *bytes,
 	return 0;
 }
 
-/* A piece that cannot be read as a whole: a hole when not even its ends can. */
+/*
+ * Read a piece that cannot be read as a whole. It counts as a hole if neither of its ends can be
+ * read.
+ */
 static int each_one(struct walk *w, uint64_t address, uint64_t n)
 {
 	uint32_t size = w->source->layout.record_size;
@@ -77,7 +83,10 @@ static int each_one(struct walk *w, uint64_t address, uint64_t n)
 	return 0;
 }
 
-/* How many of the n records from address on are read at once; *ret_there: or were never written. 0: it gives up. */
+/*
+ * How many of the n records from address on are read at once. *ret_there: false if they were never
+ * written. 0: the walk stops.
+ */
 static uint64_t next_run(struct walk *w, uint64_t address, uint64_t n, bool *ret_there)
 {
 	const uint32_t size = w->source->layout.record_size;
@@ -94,14 +103,14 @@ static uint64_t next_run(struct walk *w, uint64_t address, uint64_t n, bool *ret
 	}
 	if (!*ret_there && run >= size)
 		return run / size;
-	/* One that is partly there is read. */
+	/* A record that was partly written is read. */
 	*ret_there = true;
 	run = (run + size - 1) / size;
 	n = run < n ? run : n;
 	return n < per ? n : per;
 }
 
-/* Whether `more` bytes are within what the process can have; it may have grown meanwhile. */
+/* Whether `more` bytes are within the process' memory, which may have grown meanwhile. */
 static bool may_be(struct walk *w, uint64_t more)
 {
 	uint64_t held;
@@ -134,7 +143,7 @@ static int each_piece(struct walk *w, uint64_t at, uint64_t n)
 	return each_in(w, at, w->buf, n);
 }
 
-/* *ret: how many of the records it has come by. */
+/* *ret: how many records the walk has covered. */
 static int walk(struct walk *w, uint64_t *ret)
 {
 	const struct fib_layout *layout = &w->source->layout;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* records.h - walking the registry's records through a source's memory. */
+/* records.h - walk the registry's records through a source's memory */
 #ifndef INS_RECORDS_H
 #define INS_RECORDS_H
 
 #include "inspect/model/source.h"
 
-/* bytes: layout.record_size bytes copied from address. Anything but 0 ends the walk. */
+/* bytes: layout.record_size bytes copied from address. A result other than 0 ends the walk. */
 typedef int ins_record_fn(void *context, uint64_t address, const void *bytes);
 
 /*
- * Call fn for every committed record of source->layout, free ones too where they were ever written. Records that cannot be
- * read become one problem, and so do those that it gave up before. 0, what fn returned, -ENOMEM, or -EFAULT with error set when not one record
- * could be read.
+ * Call fn for every committed record of source->layout, also for free records that were ever
+ * written. Unreadable records are reported as one problem, as are those after the point where the
+ * walk stopped. Returns 0, fn's result, -ENOMEM, or -EFAULT with error set if no record could be
+ * read.
  */
 int ins_records_each(struct ins_source *source, ins_record_fn *fn, void *context,
 		     struct ins_error *error);
 
-/* Whether the request is for this row: for all, or for the one of that id. */
+/* Whether the request is for this row: for all rows, or for its id. */
 bool ins_records_wanted(const struct ins_request *request, const struct fib_row *row);
 
 #endif

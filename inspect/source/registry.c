@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry.c - from a module's note to the registry
+ * registry.c - find the registry through a module's note
  *
- * The note holds a distance from itself to fiber_registry, so it is right wherever the module was
- * loaded, and needs no relocation. A program may contain several such notes (a static libfiber in
- * the program and a shared one in a plugin): the first registry whose carriers run now is taken, else the first that
- * has been used. When none has, the most useful complaint is the one of a note that was found.
+ * The note holds a distance from itself to fiber_registry, so it is correct at any load address and
+ * needs no relocation. A process may contain several such notes (a static libfiber in the program
+ * and a shared one in a plugin). The first registry whose carriers run now is taken, else the first
+ * that has been used. If there is neither, the error is that of a note that was found.
  *
- * The fibers of two registries cannot be shown as one: each counts its ids from 1. So the others whose carriers run are a
- * problem, which says with what word they are shown instead. They are looked for in memory alone: to find the file of every
- * module takes long where that is asked for over a network.
+ * The fibers of two registries cannot be shown as one list: each registry counts its ids from 1. So
+ * every other registry with running carriers is reported as a problem that names the option to show
+ * it. These are searched in memory only: finding the file of every module takes long if it is
+ * requested over a network.
  */
 #include "inspect/source/registry.h"
 
@@ -27,14 +28,14 @@ static int read_file(void *reader, uint64_t address, void *buf, size_t size)
 	return 0;
 }
 
-static const char *chosen; /* the module that is meant; NULL: any */
+static const char *chosen; /* the module that the user chose; NULL: any */
 
 void ins_registry_choose(const char *module)
 {
 	chosen = module;
 }
 
-/* Its file's name, or all of it where it has no folder. */
+/* The name of its file, or the whole path if it has no folder. */
 static const char *name_of(const struct ins_module *m)
 {
 	const char *slash = strrchr(m->path, '/');
@@ -47,7 +48,7 @@ static bool is_meant(const struct ins_module *m)
 	return !chosen || strcmp(m->path, chosen) == 0 || strcmp(name_of(m), chosen) == 0;
 }
 
-/* Where the note of one module says the registry is; 0 when there is no note. */
+/* The address of the registry that a module's note gives; 0: no note. */
 static uint64_t registry_of(struct ins_modules *modules, struct ins_module *m)
 {
 	struct fib_layout_note note;
@@ -68,14 +69,14 @@ static uint64_t registry_of(struct ins_modules *modules, struct ins_module *m)
 	return at + (uint64_t)note.distance;
 }
 
-/* A port that runs on any machine says none; its stacks are not walked, so none is needed. */
+/* The port for any machine publishes none. Its stacks are not walked, so none is needed. */
 static bool machine_fits(const struct fib_layout *layout)
 {
 	return layout->machine == ins_machine_self() ||
 	       (layout->machine == EM_NONE && layout->recipe == FIB_RECIPE_NONE);
 }
 
-/* As much of it as there is; zeros behind that. */
+/* Read as much of the layout as exists; the rest is zeros. */
 static int read_layout(struct ins_modules *modules, uint64_t at, struct fib_layout *ret)
 {
 	char *tail = (char *)ret + FIB_LAYOUT_SIZE_1;
@@ -90,7 +91,7 @@ static int read_layout(struct ins_modules *modules, uint64_t at, struct fib_layo
 			     all - FIB_LAYOUT_SIZE_1);
 }
 
-/* Read one registry that was found: 0, or what is wrong with it. */
+/* Read and check one registry. Returns 0, or an error that says what is wrong with it. */
 static int look_at(struct ins_modules *modules, const struct ins_module *m, uint64_t at,
 		   struct fib_layout *ret, struct ins_error *error)
 {
@@ -113,7 +114,7 @@ static int look_at(struct ins_modules *modules, const struct ins_module *m, uint
 	return 0;
 }
 
-/* The same, of what memory has of a module that nobody has looked at. */
+/* The registry of a module that was not examined yet, from memory alone. */
 static uint64_t registry_in_memory(struct ins_modules *modules, struct ins_module *m)
 {
 	struct ins_module copy = {.start = m->start};
@@ -125,7 +126,7 @@ static uint64_t registry_in_memory(struct ins_modules *modules, struct ins_modul
 	return registry_of(modules, &copy);
 }
 
-/* The next module from *i on with a registry in memory whose carriers run; NULL when there is none. */
+/* The next module from *i on with a registry in memory whose carriers run; NULL: none. */
 static const struct ins_module *next_running(struct ins_modules *modules, size_t *i, uint64_t *ret)
 {
 	struct fib_layout layout;
@@ -141,7 +142,7 @@ static const struct ins_module *next_running(struct ins_modules *modules, size_t
 	return NULL;
 }
 
-/* That there are others than the one at `shown`. */
+/* Report the registries other than the one at `shown`. */
 static void say_others(struct ins_modules *modules, uint64_t shown)
 {
 	const struct ins_module *m;
@@ -157,7 +158,7 @@ static void say_others(struct ins_modules *modules, uint64_t shown)
 				m->path, name_of(m));
 }
 
-/* What was chosen is not there. */
+/* The chosen module does not exist, or has no registry. */
 static int no_such_module(struct ins_modules *modules, struct ins_error *error)
 {
 	const struct ins_module *m;

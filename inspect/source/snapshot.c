@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.c - reading what a process answered from a file
+ * snapshot.c - read a snapshot file
  *
- * The file is mapped, and nothing in it is believed: opening it walks over all headers, each against what is left of
- * what it lies in. A file that passes can be walked without looking at lengths again; that it is cut
- * later, while it is mapped, is what sigbus_guard.h is for. One of a million fibers is larger than the memory that looking at
- * it may take: what was walked over is let go of, and comes back where somebody still looks at it.
+ * The file is mapped, and nothing in it is trusted. Opening it walks all headers and checks each
+ * length against what is left of the enclosing part. After that a walk need not check lengths
+ * again. sigbus_guard.h handles a file that is truncated later, while it is mapped.
+ *
+ * A snapshot of a million fibers is larger than the memory that reading it may take. So pages that
+ * were walked over are released; they are read again if they are needed.
  */
 #include "inspect/source/snapshot.h"
 
@@ -20,7 +22,7 @@
 #include "inspect/text/access.h"
 #include "inspect/elf/vdso.h"
 
-#define HELD	   (16 << 20) /* bytes of a file that are in our memory at a time */
+#define HELD	   (16 << 20) /* bytes of the file that are kept in memory at a time */
 #define WRITES	   "'fiberctl snapshot PROCESS -o FILE' writes one"
 #define AGAIN	   "copy it again, or take another one with 'fiberctl snapshot'"
 #define LEAST_HEAD offsetof(struct ins_snapshot_head, host)
@@ -36,7 +38,9 @@ bool ins_snapshot_meant(const char *path)
 {
 	struct stat st;
 
-	/* One that may not even be looked at is opened for what that says. */
+	/*
+	 * A file that may not be examined is opened too, because the error of opening it says why.
+	 */
 	return stat(path, &st) == 0 ? S_ISREG(st.st_mode) : errno == EACCES;
 }
 
@@ -58,7 +62,7 @@ static int bad(const char *path, struct ins_error *error, const char *why)
 	return -EINVAL;
 }
 
-/* A system call failed. */
+/* Report a failed system call. */
 static int failed(const char *path, struct ins_error *error)
 {
 	const int rc = errno > 0 ? -errno : -EIO;
@@ -68,7 +72,7 @@ static int failed(const char *path, struct ins_error *error)
 			     ins_access_explain(path, INS_ACCESS_READ, rc, why, sizeof why));
 }
 
-/* There is not even a header in it. */
+/* The file is shorter than a header. */
 static int too_short(const char *path, int fd, struct ins_error *error)
 {
 	char bytes[LEAST_HEAD];
@@ -84,7 +88,7 @@ static int too_short(const char *path, int fd, struct ins_error *error)
 	return ins_error_set(error, -EINVAL, "%s: is cut: it has %zd bytes; " AGAIN, path, n);
 }
 
-/* Its header says how long it was. */
+/* The header says how long the file was. */
 static int check_size(const char *path, const struct ins_snapshot *s, struct ins_error *error)
 {
 	const unsigned long long has = s->size, wrote = s->head.size;
@@ -163,7 +167,7 @@ static int take_head(const char *path, struct ins_snapshot *s, struct ins_error 
 	return 0;
 }
 
-/* The section at *at, which is moved behind it. False at the end, and where no section fits. */
+/* Get the section at *at and move *at behind it. False at the end, or if no section fits. */
 static bool next_section(const struct ins_snapshot *s, const unsigned char **at,
 			 struct ins_snapshot_section *ret, const unsigned char **ret_bytes)
 {
@@ -179,7 +183,10 @@ static bool next_section(const struct ins_snapshot *s, const unsigned char **at,
 	return true;
 }
 
-/* Pages that were walked over stay in the system's cache; that they count as ours too helps nobody. */
+/*
+ * Release the pages that were walked over. They stay in the page cache, but no longer count as
+ * memory of this process.
+ */
 static void let_go(struct ins_snapshot_frames *frames)
 {
 	const uintptr_t mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -207,7 +214,7 @@ bool ins_snapshot_next(struct ins_snapshot_frames *frames, struct fib_wire_heade
 	return true;
 }
 
-/* Whole frames, the last of them the first that can be the last. */
+/* Whether the bytes are whole frames, and only the last frame ends an answer. */
 static bool is_answer(const unsigned char *bytes, uint64_t size)
 {
 	struct ins_snapshot_frames frames = {bytes, bytes + size, bytes};
@@ -297,7 +304,7 @@ bool ins_snapshot_threads(const struct ins_snapshot *snapshot, struct ins_snapsh
 	return find(snapshot, INS_SNAPSHOT_THREADS, ret);
 }
 
-/* The module that begins there. */
+/* The module that starts at this address. */
 static struct ins_module *module_at(struct ins_modules *modules, uint64_t start)
 {
 	const size_t below = ins_modules_below(modules, modules->count, start);
@@ -314,7 +321,7 @@ static void report_problem(struct ins_modules *modules, const struct ins_snapsho
 		return;
 	m->image.type = f->type;
 	m->image.machine = f->machine;
-	m->image.loaded = true; /* what is to be believed, as if it had been in memory */
+	m->image.loaded = true; /* the image is trusted as if it came from memory */
 	m->image.base = f->start;
 	m->image.bias = m->bias = f->bias;
 	m->image.segments = f->segments;

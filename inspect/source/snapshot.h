@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.h - what a process answered, kept in a file
+ * snapshot.h - the answers of a process, kept in a file
  *
- * A file is a header, then sections. A section is the answer to one request, frame by frame as it came over the control
- * socket, so that whoever reads an answer reads it from here too; or, once, what is known of the files that the process had
- * mapped, so that on another machine nobody takes another file for them; or, once, the kernel's library, which has none; or,
- * once, where plain threads were that held something.
- * Sections that are not known are skipped; headers grow at their ends only.
+ * A file is a header followed by sections. There are four kinds of section:
+ * - the answer to one request, with the frames as they came over the control socket, so that the
+ *   same decoder reads both;
+ * - once: what is known of the files that the process had mapped, so that another machine does not
+ *   use different files;
+ * - once: the vdso, which has no file;
+ * - once: where plain threads were that held something.
+ * Unknown sections are skipped. Headers only grow at their ends.
  *
- * Numbers are in the byte order of the machine that wrote it, which must be ours.
+ * Numbers are in the byte order of the machine that wrote the file, which must be the reader's.
  */
 #ifndef INS_SNAPSHOT_H
 #define INS_SNAPSHOT_H
@@ -30,10 +33,10 @@
 struct ins_snapshot_head {
 	char magic[16];
 	uint32_t version;
-	uint32_t head_size; /* bytes of this struct as it was written */
-	uint64_t size;	    /* bytes of the file: fewer are a piece of one */
+	uint32_t head_size; /* bytes of this struct when it was written */
+	uint64_t size;	    /* bytes of the file: a shorter file is truncated */
 	int64_t taken;	    /* ns, CLOCK_REALTIME */
-	int64_t now;	    /* the process' clock then */
+	int64_t now;	    /* the process' clock at that time */
 	int32_t pid;
 	uint32_t machine; /* ELF e_machine of the tool that wrote it */
 	char name[64];	  /* of the program */
@@ -42,74 +45,92 @@ struct ins_snapshot_head {
 
 struct ins_snapshot_section {
 	uint32_t magic;
-	uint32_t
-		type; /* enum fib_wire_type of the request, INS_SNAPSHOT_EVENTS(), or INS_SNAPSHOT_FILES */
-	uint64_t size; /* of what follows, up to the next one */
+	uint32_t type; /* of the request (enum fib_wire_type), or INS_SNAPSHOT_* */
+	uint64_t size; /* of the contents, up to the next section */
 };
 
-/* Events are asked for ring by ring: the answer about one, an enum fib_wire_ring. It is bare, since who it is and what it
- * has mapped is said with the fibers. */
+/*
+ * Events are requested ring by ring: the answer about one enum fib_wire_ring. This answer has only
+ * events; the process and its mappings come with the fibers.
+ */
 #define INS_SNAPSHOT_EVENTS(ring) (FIB_WIRE_EVENTS | (uint32_t)(ring) << 8)
 
-/* Any number of struct ins_snapshot_file, each with its segments behind it. */
+/* Any number of struct ins_snapshot_file, each followed by its segments. */
 #define INS_SNAPSHOT_FILES 0x10001u
 struct ins_snapshot_file {
 	uint64_t start; /* of the module in the process */
 	uint64_t bias;
 	uint16_t type, machine; /* as in ELF */
 	uint32_t segments;	/* Elf64_Phdr */
-	uint32_t build_id_size; /* 0: it has none */
+	uint32_t build_id_size; /* 0: none */
 	uint32_t unused;
 	unsigned char build_id[INS_BUILD_ID_MAX];
 };
 
-/* Once: what the process had mapped as "[vdso]", which has no file that another machine could have, too. */
+/*
+ * Once: the mapping "[vdso]" of the process. No file holds it, and another machine may have a
+ * different one.
+ */
 #define INS_SNAPSHOT_VDSO 0x10002u
 
-/* Once: of each plain thread that held what a fiber waited for, the THREAD_IS frame that says where it was, and what of its
- * stack was copied. */
+/*
+ * Once: for each plain thread that held what a fiber waited for, the THREAD_IS frame that says
+ * where the thread was, and the part of its stack that was copied.
+ */
 #define INS_SNAPSHOT_THREADS 0x10003u
 
 /* -- reading: snapshot.c -- */
 
 struct ins_snapshot;
 
-/* Whether path is a regular file, so that it can only be meant as a snapshot; whether it begins as one. */
+/*
+ * Whether path is a regular file, so that it can only mean a snapshot; whether it starts like a
+ * snapshot.
+ */
 bool ins_snapshot_meant(const char *path);
 bool ins_snapshot_begins(const char *path);
 
 /*
- * Open one: all of it is there, each section is made of whole frames and ends with the last one of an answer. What is in
- * the frames is not looked at. 0, or a negative errno with error set.
+ * Open a snapshot and check that it is complete: each section is made of whole frames and ends with
+ * the last frame of an answer. The contents of frames are not checked. Returns 0, or a negative
+ * errno with error set.
  */
 int ins_snapshot_open(const char *path, struct ins_error *error, struct ins_snapshot **ret);
-void ins_snapshot_close(struct ins_snapshot *snapshot); /* NULL: nothing */
+void ins_snapshot_close(struct ins_snapshot *snapshot); /* NULL: no effect */
 
-/* Its texts end with a NUL. Where it was written with a shorter one, the rest is zero. */
+/* Its strings end with a NUL. If the file has a shorter header, the rest is zero. */
 const struct ins_snapshot_head *ins_snapshot_head(const struct ins_snapshot *snapshot);
 
 /* A walk over the frames of one answer. */
 struct ins_snapshot_frames {
 	const unsigned char *at, *end;
-	const unsigned char *held; /* from there on memory holds the file; NULL: it is no file */
+	const unsigned char *held; /* start of the pages in memory; NULL: not a file */
 };
 
-/* What is said of an answer that it does not have. */
+/* The message for an answer that the snapshot does not have. */
 #define INS_SNAPSHOT_LACKS "this snapshot does not have it: the fiberctl that wrote it did not ask"
 
-/* The answer to a request of that type, or INS_SNAPSHOT_EVENTS(). False: it has none. */
+/* Find the answer to a request of this type, or INS_SNAPSHOT_EVENTS(). False: there is none. */
 bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
 			 struct ins_snapshot_frames *ret);
 
-/* The frames about threads. False: it has none, since nobody asked, or no thread held anything. Who walks over them meets
- * what was written, which may be anything. */
+/*
+ * Find the frames about threads. False: there are none, because the writer did not ask or no thread
+ * held anything. The contents of these frames are not checked.
+ */
 bool ins_snapshot_threads(const struct ins_snapshot *snapshot, struct ins_snapshot_frames *ret);
 
-/* The next frame, whose payload is anywhere in memory and lives as long as the snapshot. False after the last. */
+/*
+ * Get the next frame. Its payload may be unaligned and lives as long as the snapshot. False after
+ * the last frame.
+ */
 bool ins_snapshot_next(struct ins_snapshot_frames *frames, struct fib_wire_header *ret_header,
 		       const void **ret_payload);
 
-/* Tell each of the modules, which are sorted, what its file was, where that was written down: another one is then not taken for it. */
+/*
+ * Set in each of the modules, which are sorted, what its file was, if the snapshot says so. A
+ * different file is then not used for it.
+ */
 void ins_snapshot_files(const struct ins_snapshot *snapshot, struct ins_modules *modules);
 
 /* -- writing: snapshot_write.c -- */
@@ -122,10 +143,12 @@ struct ins_snapshot_taken {
 };
 
 /*
- * Ask the process behind a control socket for all there is, and write it to path, mode 0600 and under another name until it
- * is whole; replace says whether a file that is there may be replaced. pid is that of the process when it is known, else
- * 0; an answer that does not come within timeout_ns is an error. After an error what was at path is as it was. 0, or a
- * negative errno with error set: -EEXIST, -ENOSPC, ...
+ * Request everything from the process behind a control socket and write it to path with mode 0600.
+ * The file has another name until it is complete. replace: an existing file may be replaced. pid:
+ * the process, or 0 if unknown.
+ *
+ * An answer that does not come within timeout_ns is an error. After an error path is unchanged.
+ * Returns 0, or a negative errno with error set: -EEXIST, -ENOSPC, ...
  */
 int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const char *path,
 		       bool replace, struct ins_snapshot_taken *ret, struct ins_error *error);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot_write.c - asking a process for all there is, and keeping it
+ * snapshot_write.c - request everything from a process and write a snapshot
  *
- * The answers go to the file as they come, and those about fibers through the decoder too, so that nothing is
- * kept that could not be read again. A process with a million fibers needs no more room here than one with ten.
+ * The answers are written as they come. Those about fibers also pass through the decoder, so that
+ * the file has nothing that cannot be read again. Memory use does not depend on the number of
+ * fibers.
  *
- * The file is a draft until all of it is on the disk. It holds what was on the stacks of the program, passwords too, and is its
- * owner's alone.
+ * The file is a draft until all of it is on the disk. It holds the contents of the program's
+ * stacks, which may include passwords, so only its owner may read it.
  */
 #include "inspect/source/snapshot.h"
 
@@ -25,10 +26,13 @@
 #include "wire/client.h"
 #include "wire/thread.h"
 
-/* A million fibers are two gigabytes. */
-#define PIECE ((size_t)32 << 20) /* that the disk is told to take */
+/* A million fibers take two gigabytes. */
+#define PIECE ((size_t)32 << 20) /* bytes between two write-outs to disk */
 
-/* What is asked for, in this order. A program that is too old for one of them says so, and that is kept. */
+/*
+ * The requests, in this order. The refusal of a program that is too old for one of them is kept as
+ * its answer.
+ */
 static const struct fib_wire_id all_fibers = {0};
 static const struct fib_wire_policy policy_read = {FIB_WIRE_POLICY_READ};
 static const struct fib_wire_watchdog watchdog_read = {FIB_WIRE_WATCHDOG_READ};
@@ -40,7 +44,7 @@ static const struct question {
 	const void *payload;
 	size_t size;
 } questions[] = {
-	/* The first: the rest is nothing without it. */
+	/* The first answer: without it the others are useless. */
 	{FIB_WIRE_STACK, FIB_WIRE_STACK, &all_fibers, sizeof all_fibers},
 	{FIB_WIRE_CARRIERS, FIB_WIRE_CARRIERS, NULL, 0},
 	{FIB_WIRE_COUNTERS, FIB_WIRE_COUNTERS, NULL, 0},
@@ -52,14 +56,14 @@ static const struct question {
 	{FIB_WIRE_AUDIT, FIB_WIRE_AUDIT, NULL, 0},
 };
 
-#define THREADS_MOST 64 /* that are asked for */
+#define THREADS_MOST 64 /* asked about */
 
 struct writer {
 	const char *socket, *path;
 	int64_t timeout_ns;
-	pid_t peer; /* that listens at the socket; 0: not known yet */
+	pid_t peer; /* the process that listens on the socket; 0: unknown yet */
 	FILE *out;
-	size_t untold;		  /* bytes that the disk has not been told to take */
+	size_t untold;		  /* bytes written since the last write-out */
 	struct ins_source source; /* for the decoder */
 	struct ins_frames frames;
 	struct ins_summary summary;
@@ -81,14 +85,16 @@ static int put(struct writer *w, const void *bytes, size_t size)
 	w->untold += size;
 	if (w->untold < PIECE)
 		return 0;
-	/* Else the system lets it pile up, and then has us wait for the disk in the midst of an answer. It is
-	 * only begun here, and where it cannot be, fsync() still does all of it. */
+	/*
+	 * Without this the kernel collects dirty pages and then blocks the writer in the middle of
+	 * an answer. This only starts the write-out; if it fails, fsync() still does all of it.
+	 */
 	w->untold = 0;
 	sync_file_range(fileno(w->out), 0, 0, SYNC_FILE_RANGE_WRITE);
 	return 0;
 }
 
-/* Write over what is at an offset, and go on at the end. */
+/* Overwrite bytes at an offset, then return to the end of the file. */
 static int put_at(struct writer *w, long offset, const void *bytes, size_t size)
 {
 	int rc = 0;
@@ -125,7 +131,7 @@ static int no_answer(struct writer *w, int rc)
 			     ins_process_silence(w->socket, 0, rc, why, sizeof why));
 }
 
-/* Of a fiber nothing is to be known but which thread it waits for. */
+/* Of a fiber, only the thread that it waits for matters here. */
 static int note_thread(void *context, const struct ins_fiber *fiber)
 {
 	const uint64_t holder = fiber->row.holder, tid = holder & ~FIB_HOLDER_THREAD;
@@ -141,7 +147,7 @@ static int note_thread(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
-/* Keep the frames of an answer up to its last one. */
+/* Write the frames of an answer up to its last one. */
 static int keep_frames(struct writer *w, struct fib_wire_client *client, const struct question *q)
 {
 	struct fib_wire_header header;
@@ -165,7 +171,10 @@ static int keep_frames(struct writer *w, struct fib_wire_client *client, const s
 	return rc;
 }
 
-/* All connections are to one process: the one that was found, or, where only a path was given, the first one. */
+/*
+ * All connections must be to one process: the one that was found, or, if only a path was given, the
+ * first one.
+ */
 static int connect_to(struct writer *w, struct fib_wire_client *client)
 {
 	int rc = fib_wire_connect(client, w->socket, w->timeout_ns);
@@ -180,7 +189,7 @@ static int connect_to(struct writer *w, struct fib_wire_client *client)
 	return -ESTALE;
 }
 
-/* Each over a connection of its own: whoever does not know a request ends the connection. */
+/* Each request has its own connection: a program that does not know a request closes it. */
 static int ask(struct writer *w, const struct question *q)
 {
 	struct fib_wire_client client;
@@ -202,7 +211,10 @@ static int ask(struct writer *w, const struct question *q)
 	return rc;
 }
 
-/* Keep what is said of one thread. 1: it was; 0: the program is too old for the question; or a negative errno. */
+/*
+ * Write what the program says of one thread. Returns 1; 0 if the program is too old for the
+ * question; or a negative errno.
+ */
 static int keep_thread(struct writer *w, struct fib_wire_client *client, uint64_t tid)
 {
 	const struct fib_wire_thread request = {tid};
@@ -226,7 +238,7 @@ static int keep_thread(struct writer *w, struct fib_wire_client *client, uint64_
 	return rc < 0 ? rc : kept;
 }
 
-/* Who waits for a lock is half of the answer; the other half is what its holder does. */
+/* To explain a wait for a lock, the reader also needs to know what the lock's holder does. */
 static int put_threads(struct writer *w)
 {
 	struct fib_wire_client client;
@@ -249,7 +261,9 @@ static int put_threads(struct writer *w)
 	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_THREADS, at);
 }
 
-/* What the process has mapped is still there now, and is it: here, and perhaps nowhere else. */
+/*
+ * Record the mapped files now: they are still the right ones, and may exist on this machine only.
+ */
 static int put_files(struct writer *w)
 {
 	struct ins_modules *modules = w->source.modules;
@@ -276,7 +290,7 @@ static int put_files(struct writer *w)
 	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_FILES, at);
 }
 
-/* Runs that look at the clock are often met in it. */
+/* Fibers that read the clock are often found in the vdso. */
 static int put_vdso(struct writer *w)
 {
 	const struct ins_modules *modules = w->source.modules;
@@ -310,7 +324,7 @@ static void fill_head(struct writer *w)
 		h->host[0] = 0;
 }
 
-/* Everything. The header comes last, and without it this is no snapshot. */
+/* Write everything. The header is written last: without it the file is no snapshot. */
 static int write_all(struct writer *w)
 {
 	static const struct ins_request request = {.stacks = true};

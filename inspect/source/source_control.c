@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source_control.c - the fibers of a process that answers on its control socket. */
+/* source_control.c - the fibers of a process that answers on its control socket */
 #include "inspect/model/source.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct control {
 	char path[128];
 };
 
-/* As we see it, where that is known. */
+/* The pid in our pid namespace, if known. */
 static pid_t pid_of(const struct control *c)
 {
 	return c->source.modules && c->source.modules->pid ? c->source.modules->pid : c->source.pid;
@@ -98,7 +98,10 @@ static int control_events(struct ins_source *source, const struct fib_wire_event
 	return rc < 0 ? failed(c, rc, error) : receive_all(c, error);
 }
 
-/* The answer of one connection: what an older program says to a question that it does not know ends it. */
+/*
+ * Receive the answer about one thread. An older program does not know the request and closes the
+ * connection, so each request has its own.
+ */
 static int receive_thread(struct fib_wire_client *client, uint64_t tid,
 			  struct ins_thread_stack *ret)
 {
@@ -126,7 +129,7 @@ static int receive_thread(struct fib_wire_client *client, uint64_t tid,
 	return rc;
 }
 
-/* Whether the process at the other end is the one that was asked so far. */
+/* Whether the peer is the process that the source was opened for. */
 static int same(const struct fib_wire_client *client, pid_t pid)
 {
 	return pid && fib_wire_peer(client) != pid ? -ESTALE : 0;

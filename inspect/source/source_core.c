@@ -2,9 +2,10 @@
 /*
  * source_core.c - the fibers in a core file
  *
- * Everything stands still: what is there is of one moment. What is not there is the matter. Text
- * is usually not in a core and comes from the files it names, or from the executable that was
- * given; a truncated core lacks the upper part of memory. Each gap is named, none is filled.
+ * Nothing in a core changes, so all data is consistent, but some of it may be missing. Code is
+ * usually not in a core: it comes from the files that the core names, or from the executable that
+ * was given. A truncated core lacks the upper part of memory. Each gap is reported, and none is
+ * filled.
  */
 #include "inspect/model/source.h"
 
@@ -32,7 +33,7 @@ struct dead {
 	int64_t clock;
 	unsigned char *stack;
 	size_t stack_room;
-	unsigned char below[INS_RED_ZONE]; /* the stack */
+	unsigned char below[INS_RED_ZONE]; /* below sp */
 	struct ins_reading reading;
 };
 
@@ -70,7 +71,7 @@ static uint64_t depth(struct ins_source *source, const struct fib_row *row)
 	return lowest == UINT64_MAX ? FIB_ROW_UNKNOWN : top - lowest;
 }
 
-/* How much of its stack is above its stack pointer. */
+/* How many bytes of the stack are above the stack pointer. */
 static uint64_t used(const struct ins_fiber *fiber)
 {
 	if (fiber->flags & INS_FIBER_PAUSED)
@@ -78,7 +79,10 @@ static uint64_t used(const struct ins_fiber *fiber)
 	return fiber->row.stack_used;
 }
 
-/* A fiber that ran is where the thread was that has its stack pointer in the fiber's stack: NULL, or that thread. */
+/*
+ * Find the thread that ran a fiber: the thread whose stack pointer is in the fiber's stack; or
+ * NULL.
+ */
 static const struct ins_core_status *find_registers(const struct dead *d, const void *record,
 						    struct ins_fiber *fiber)
 {
@@ -88,7 +92,10 @@ static const struct ins_core_status *find_registers(const struct dead *d, const 
 
 	if (row->state != FIBER_RUNNING || row->stack_low + row->stack_size < row->stack_low)
 		return NULL;
-	/* One that has overflowed its stack is in the guard below it; of another library that may be a neighbour's stack. */
+	/*
+	 * The stack pointer of an overflowed fiber is in the guard below its stack. With another
+	 * library that range may be a neighbour's stack.
+	 */
 	guard = ins_guard_bytes(&d->source.layout, record, row->stack_low);
 	t = ins_core_status_on(&d->core, row->stack_low, row->stack_size);
 	if (!t)
@@ -100,10 +107,16 @@ static const struct ins_core_status *find_registers(const struct dead *d, const 
 	return t;
 }
 
-/* Room for so many bytes of a stack; false: there is none, and the fiber's are gone. */
+/*
+ * Make room for so many bytes of a stack. False: the limit is reached or there is no memory, and
+ * the fiber is marked GONE.
+ */
 static bool make_room(struct dead *d, struct ins_fiber *fiber, uint64_t want)
 {
-	/* Stacks do not overlap: those of records that claim so much are lies, and to copy them all would take days. */
+	/*
+	 * Stacks do not overlap, so records that claim more than the file holds are wrong. Copying
+	 * them all would take days.
+	 */
 	if (!ins_reading_spend(&d->reading.stacks_left, want)) {
 		d->reading.lacks.overlapping++;
 		fiber->flags |= INS_FIBER_GONE;
@@ -122,7 +135,10 @@ static bool make_room(struct dead *d, struct ins_fiber *fiber, uint64_t want)
 	return true;
 }
 
-/* Of one in a handler that has a stack of its own: that, and beside it the fiber's from where it was interrupted. */
+/*
+ * The fiber is in a signal handler that has a stack of its own. Copy that stack, and beside it the
+ * fiber's stack from the interrupted stack pointer up.
+ */
 static void copy_both(struct dead *d, struct ins_fiber *fiber, const struct ins_core_status *t)
 {
 	const struct fib_row *row = &fiber->row;
@@ -144,7 +160,7 @@ static void copy_both(struct dead *d, struct ins_fiber *fiber, const struct ins_
 static void copy_stack(struct dead *d, struct ins_fiber *fiber)
 {
 	const uint64_t all = used(fiber);
-	uint64_t below = 0; /* of the guard, which has no bytes */
+	uint64_t below = 0; /* bytes in the guard: these have no contents */
 	uint64_t want = all < INS_READING_STACK_MAX ? all : INS_READING_STACK_MAX;
 	size_t got;
 
@@ -165,7 +181,7 @@ static void copy_stack(struct dead *d, struct ins_fiber *fiber)
 		fiber->flags |= INS_FIBER_CUT;
 }
 
-/* A leaf function of one that ran may have its frame below sp. */
+/* A leaf function of a running fiber may have its frame below sp. */
 static void copy_below(struct dead *d, struct ins_fiber *fiber)
 {
 	const uint64_t at = fiber->row.sp - sizeof d->below;
@@ -304,7 +320,7 @@ static int open_registry(struct dead *d, const char *core, const char *exe, stru
 	return 0;
 }
 
-/* Whether this is the fiber that the thread ran which the signal came to. */
+/* Whether this fiber ran on the thread that received the signal. */
 static int is_crashed(void *context, uint64_t address, const void *bytes)
 {
 	struct dead *d = context;
@@ -321,14 +337,14 @@ static int is_crashed(void *context, uint64_t address, const void *bytes)
 	return 1;
 }
 
-/* Who was running when the signal came. */
+/* Find the fiber that ran when the signal came. */
 static void find_crashed(struct dead *d)
 {
 	struct ins_problems kept = d->source.problems;
 
 	if (!d->core.crash.signal)
 		return;
-	/* What is missing is said when the fibers are read. */
+	/* Missing data is reported later, when the fibers are read. */
 	memset(&d->source.problems, 0, sizeof d->source.problems);
 	ins_records_each(&d->source, is_crashed, d, NULL);
 	ins_problems_free(&d->source.problems);

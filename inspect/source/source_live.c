@@ -2,11 +2,12 @@
 /*
  * source_live.c - the fibers of a live process, read from its memory
  *
- * The process is not asked: it may be stopped already, or hang with every carrier in a loop. Nor is it stopped, but for who
- * runs a fiber, where that is wanted (runner.c). Its memory is read with process_vm_readv, through /proc/PID/mem where a sandbox
+ * The process does not take part: it may be stopped already, or hang with every carrier in a loop.
+ * It is not stopped either, except for the threads that run a fiber if the caller wants that
+ * (runner.c). Its memory is read with process_vm_readv, or through /proc/PID/mem where a sandbox
  * forbids that call.
  *
- * What the records say may be a lie. So no read makes the process larger (present.h).
+ * The records may be wrong, so no read may make the process larger (present.h).
  */
 #include "inspect/source/live.h"
 
@@ -110,7 +111,7 @@ static void live_close(struct ins_source *source)
 
 static const struct ins_source_ops live_ops = {live_read, live_close, NULL, ins_thread_stack_live};
 
-/* The modules of the process, and its memory. */
+/* Find the modules of the process and the way to read its memory. */
 static int open_memory(struct ins_live *l, struct ins_error *error)
 {
 	pid_t pid = l->source.pid;
@@ -178,9 +179,10 @@ int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source *
 		return rc;
 	if (ins_permission_status(pid, "State", state, sizeof state) == 0 &&
 	    (state[0] == 'Z' || state[0] == 'X'))
-		return ins_error_set(error, -ESRCH,
-				     "process %d: has ended; its parent has not taken notice yet",
-				     (int)pid);
+		return ins_error_set(
+			error, -ESRCH,
+			"process %d: has ended; it is a zombie until its parent waits for it",
+			(int)pid);
 	l = calloc(1, sizeof *l);
 	if (!l)
 		return ins_error_set(error, -ENOMEM, "out of memory");

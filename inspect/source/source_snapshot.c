@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_snapshot.c - the fibers of a process as they were when they were written to a file
+ * source_snapshot.c - the fibers of a process, read from a snapshot file
  *
- * The file has one answer about fibers, to the request for all of them with their stacks; every other request is
- * served from that. Events have an answer for each ring, which one of an older fiberctl does not have; nor has it threads. The process may have ended, its pid may be another's by now, and this may be
- * another machine: so nothing is looked up there, and a module's file counts only when it is the one that was written down.
+ * The file has one answer about fibers: to the request for all of them with their stacks. All other
+ * requests are served from it. Events have one answer for each ring. Files of an older fiberctl may
+ * lack events or threads.
+ *
+ * The process may have ended, its pid may be reused, and this may be another machine. So nothing is
+ * looked up in the running system. A module's file is used only if it is the one that the snapshot
+ * describes.
  */
 #include "inspect/model/source.h"
 
@@ -37,7 +41,7 @@ static int incomplete(const struct kept *k, struct ins_error *error)
 			     k->path);
 }
 
-/* Up to the end of an answer. */
+/* Take frames up to the end of an answer. */
 static int take_all(struct kept *k, struct ins_snapshot_frames *frames, struct ins_error *error)
 {
 	struct fib_wire_header header;
@@ -80,7 +84,7 @@ static int kept_events(struct ins_source *source, const struct fib_wire_events *
 	return take_all(k, &frames, error);
 }
 
-/* What stands before the first fiber: who it is, the layout, the modules. */
+/* Take what comes before the first fiber: the process, the layout, the modules. */
 static int take_preface(struct kept *k, struct ins_error *error)
 {
 	const struct ins_request all = {0};
@@ -130,7 +134,7 @@ static int kept_thread(struct ins_source *source, uint64_t tid, struct ins_threa
 	if (!ins_snapshot_threads(k->snapshot, &frames))
 		return -EOPNOTSUPP;
 	while (ins_snapshot_next(&frames, &header, &payload)) {
-		/* -EPROTO: it is of another thread. */
+		/* -EPROTO: the frame is about another thread. */
 		rc = header.type == FIB_WIRE_THREAD_IS
 			     ? ins_thread_stack_take(payload, header.length, tid, ret)
 			     : -EPROTO;

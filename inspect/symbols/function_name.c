@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * function_name.c - what a function is called by who wrote it
+ * function_name.c - the name of a function as its source has it
  *
- * The name that the linker sees holds everything: namespaces, classes, template arguments, parameters. The debug information has it
- * for most functions of C++, and not for those that no other file can see (in an anonymous namespace, for one): there
- * the symbol table has it, if it was left in. Where a function was inlined there is no symbol either, and its name is put
- * together from the scopes that it was written in.
+ * The linker's name holds everything: namespaces, classes, template arguments, parameters. The
+ * debug information has it for most C++ functions, but not for those with internal linkage, such as
+ * in an anonymous namespace. For these the symbol table has it, unless the program is stripped. An
+ * inlined function has no symbol either: its name is built from the scopes in which it was written.
  */
 #include "inspect/symbols/function_name.h"
 
@@ -43,7 +43,7 @@ static const char *linkage_name(Dwarf_Die *die)
 	return NULL;
 }
 
-/* Where the function was declared first: among what surrounds it there. */
+/* The first declaration of the function: the scopes around it are the right ones. */
 static Dwarf_Die origin_of(const Dwarf_Die *die)
 {
 	Dwarf_Die at = *die, next;
@@ -61,7 +61,7 @@ static Dwarf_Die origin_of(const Dwarf_Die *die)
 	return at;
 }
 
-/* What a scope adds to the names in it, NULL: nothing. */
+/* The part of a name that a scope adds; NULL: none. */
 static const char *scope_name(Dwarf_Die *scope)
 {
 	const char *name = dwarf_diename(scope);
@@ -80,7 +80,7 @@ static const char *scope_name(Dwarf_Die *scope)
 	}
 }
 
-/* The name after those of the scopes around it. C has no functions in scopes, and is as it was. */
+/* The name behind those of its scopes. C has no functions in scopes, so its names are unchanged. */
 static char *scoped(Dwarf_Die *die)
 {
 	const char *own = dwarf_diename(die), *outer[SCOPES_MAX];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limit.c - the innermost frames of a walk
+ * limit.c - keep the innermost frames of a walk
  *
- * A walk has addresses, a person counts frames, and an address is several frames where functions were inlined. So
- * the last address that is kept may have frames that are not shown: limit says where to stop.
+ * A walk has addresses, but a limit counts frames. An address stands for several frames if
+ * functions were inlined. So the last address that is kept may have frames beyond the limit;
+ * walk->limit says where to stop.
  */
 #include "inspect/symbols/limit.h"
 

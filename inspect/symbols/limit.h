@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* limit.h - the innermost frames of a walk, and how many there were beyond. */
+/* limit.h - keep the innermost frames of a walk and count the others */
 #ifndef INS_LIMIT_H
 #define INS_LIMIT_H
 
@@ -7,8 +7,9 @@
 #include "inspect/unwind/unwind.h"
 
 /*
- * Keep no more than `most` frames, inlined ones counted as they are shown, and set limit and left of the walk; 0: all of
- * them. Walks that differ only in what went are equal afterwards. Whether it is truncated stays as it was.
+ * Keep at most `most` frames, counting inlined ones as they are shown; 0: all. Sets limit and left
+ * of the walk. Walks that differ only in the removed frames are equal afterwards. truncated does
+ * not change.
  */
 void ins_walk_limit(struct ins_walk *walk, struct ins_symbols *symbols, unsigned most);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program_frame.c - find the innermost frame of the program itself. */
+/* program_frame.c - find the innermost frame of the program itself */
 #include "inspect/symbols/program_frame.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static bool begins(const char *text, const char *with)
 	return text && strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What every program is linked with, and knows nothing of fibers. */
+/* Libraries that every program is linked with and that know nothing of fibers. */
 static bool is_system(const struct ins_frame *f)
 {
 	const char *module = ins_frame_module(f);
@@ -23,8 +23,11 @@ static bool is_system(const struct ins_frame *f)
 
 enum whose { PROGRAM, SYSTEM, INSIDE, PUBLIC };
 
-/* Whose frame it is. Functions that are static in libfiber have no prefix: who comes from inside of it, further out, is
- * in it until he has passed a public one. */
+/*
+ * Whether a frame is the program's, libfiber's or the system's. Static functions of libfiber have
+ * no prefix. So all frames from one inside libfiber outwards, up to a public function, are
+ * libfiber's.
+ */
 static enum whose whose(const struct ins_frame f[], size_t count)
 {
 	enum whose ret = is_system(&f[count - 1]) ? SYSTEM : PROGRAM;

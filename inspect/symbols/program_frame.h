@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program_frame.h - find the innermost frame of the program itself. */
+/* program_frame.h - find the innermost frame of the program itself */
 #ifndef INS_PROGRAM_FRAME_H
 #define INS_PROGRAM_FRAME_H
 
@@ -7,8 +7,8 @@
 #include "inspect/unwind/unwind.h"
 
 /*
- * The index of the innermost frame that belongs neither to the C library nor to libfiber; the innermost frame where
- * there is none; 0 for an empty walk.
+ * The index of the innermost frame that belongs neither to the C library nor to libfiber. If there
+ * is none, the innermost frame; 0 for an empty walk.
  */
 unsigned ins_program_frame(struct ins_symbols *symbols, const struct ins_walk *walk);
 

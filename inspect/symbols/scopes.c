@@ -2,23 +2,23 @@
 /*
  * scopes.c - the functions and blocks around an address
  *
- * libdw has dwarf_getscopes() for that, which wants to see where an inlined function was written too. Where that is in another
- * unit, as in everything that was optimised at link time, it leaves the inlined function out. Nobody here asks where
- * it was written; so what has the address is simply followed down from the unit.
+ * libdw's dwarf_getscopes() also looks up where an inlined function was written. If that is in
+ * another unit, as after link-time optimisation, it leaves the inlined function out. That place is
+ * not needed here. So this file follows the entries that have the address down from the unit.
  */
 #include "inspect/symbols/scopes.h"
 
 #include <dwarf.h>
 #include <stdbool.h>
 
-/* Whoever spoils debug information can make a search go round, or down without end. */
+/* Damaged debug information can contain cycles or endless nesting. */
 #define DEPTH_MAX 128
 #define LOOKS_MAX (1u << 22)
 
 struct search {
 	Dwarf_Addr address;
-	bool everywhere; /* also in functions that do not have the address: those of GNU C have others in them */
-	Dwarf_Die *at; /* outermost first */
+	bool everywhere; /* search functions without the address too: for nested ones */
+	Dwarf_Die *at;	 /* outermost first */
 	int count, most;
 	unsigned looks;
 };
@@ -46,7 +46,7 @@ static enum kind kind_of(Dwarf_Die *die)
 	}
 }
 
-/* Look into parent. Whether something in it has the address. */
+/* Search parent. Whether an entry in it has the address. */
 static bool look_into(struct search *s, Dwarf_Die *parent, int depth)
 {
 	Dwarf_Die child;

@@ -6,8 +6,8 @@
 #include <elfutils/libdw.h>
 
 /*
- * The functions, inlined functions and blocks of a unit that have the code at address, innermost first: how many, at most so
- * many. address is the unit's own. 0: none has it.
+ * Find the functions, inlined functions and blocks of a unit that have the code at address,
+ * innermost first. Returns their number, at most `most`; 0: none. address is the unit's own.
  */
 int ins_scopes_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *ret, int most);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_lines.c - lines of source around a place
+ * source_lines.c - print the source lines around a place
  *
- * The debug information names a file of the machine and the folder that the program was built in. Nothing says that what is
- * there now is what was compiled; a file that was changed after the program was linked is said to be newer. The names are a
- * program's, which may be hostile: only plain files are opened, and only so much of them is read.
+ * The debug information names a file of the build machine and the folder in which the program was
+ * built. The file may have changed since: a file newer than the program is reported. The names come
+ * from the program, which may be hostile: only regular files are opened, and only a limited part is
+ * read.
  */
 #include "inspect/symbols/source_lines.h"
 
@@ -28,11 +29,11 @@
 
 struct file {
 	char *name;  /* as the frame has it */
-	char *bytes; /* NULL: it is not there */
+	char *bytes; /* NULL: the file cannot be read */
 	size_t size;
 	int error; /* why not */
 	bool newer;
-	bool reported; /* what is wrong with it */
+	bool reported; /* its problem was reported */
 	unsigned *places;
 	size_t place_count;
 };
@@ -88,7 +89,7 @@ static int read_whole(int fd, const struct stat *st, struct file *f)
 	return n < 0 ? -errno : 0;
 }
 
-/* A name that is not absolute is one of the folder that its unit was compiled in. */
+/* A relative name belongs to the folder in which its unit was compiled. */
 static int open_source(struct ins_source_lines *l, const struct ins_frame *frame,
 		       const struct ins_module *m)
 {
@@ -154,7 +155,7 @@ static struct file *file_of(struct ins_source_lines *l, const struct ins_frame *
 	return &more[l->count++];
 }
 
-/* Whether the line was not shown before; from now on it was. */
+/* Mark the line as shown. Whether it was not shown before. */
 static bool first_time(struct file *f, unsigned line)
 {
 	unsigned *more;
@@ -180,7 +181,7 @@ static void put_line(FILE *out, unsigned number, bool marked, const char *text, 
 	char raw[TEXT_MAX + 1], plain[4 * sizeof raw];
 	size_t i, to = 0;
 
-	/* A tab is no control character here, but blanks. */
+	/* A tab is shown as blanks, not as a control character. */
 	for (i = 0; i < n && to < TEXT_MAX; i++) {
 		if (text[i] != '\t')
 			raw[to++] = text[i] ? text[i] : ' ';
@@ -203,7 +204,7 @@ static bool put_around(const struct ins_source_lines *l, const struct file *f, F
 	const char *at = f->bytes, *end = f->bytes + f->size;
 	bool found = false;
 
-	/* N lines in all; of an even number one more before the place. */
+	/* Show l->around lines; if that is even, one more before the place than behind it. */
 	for (number = 1; at < end && number < first + l->around; number++) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		size_t n = (size_t)((newline ? newline : end) - at);

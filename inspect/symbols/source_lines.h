@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source_lines.h - the lines of a program's source around a place, from its files where they are still to be found. */
+/* source_lines.h - print the source lines around a place, if the files still exist */
 #ifndef INS_SOURCE_LINES_H
 #define INS_SOURCE_LINES_H
 
@@ -10,14 +10,14 @@
 
 struct ins_source_lines;
 
-/* To show so many lines around each place. modules are borrowed. -ENOMEM. */
+/* around: how many lines to show for each place. modules are borrowed. -ENOMEM. */
 int ins_source_lines_new(struct ins_modules *modules, unsigned around,
 			 struct ins_source_lines **ret);
-void ins_source_lines_free(struct ins_source_lines *lines); /* NULL: nothing */
+void ins_source_lines_free(struct ins_source_lines *lines); /* NULL: no effect */
 
 /*
- * Put the lines around the frame's place, a mark before its own; the first time that place comes. Where its file is not there, or
- * is newer than the program, that is said, once for each file. Nothing for a frame without a place.
+ * Print the lines around the frame's place, with a mark before its own; each place once. A missing
+ * file, or one newer than the program, is reported once. No output for a frame without a place.
  */
 void ins_source_lines_put(struct ins_source_lines *lines, FILE *out, const struct ins_frame *frame);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize.c - asking libdw what is at an address
+ * symbolize.c - find the functions, file and line of an address with libdw
  *
- * The debug information knows functions, inlined ones too, and lines; without it the ELF symbol
- * table knows functions, and relocations know stubs; without that the module and the offset in it are what can be said, and
- * addr2line makes the rest of them on another machine.
+ * The debug information has functions, with inlined ones, and lines. Without it the ELF symbol
+ * table has functions, and relocations name stubs. Without these the result is the module and the
+ * offset in it, from which addr2line can find the rest on another machine.
  *
- * Inline scopes are what costs (55 us a frame and not cached by libdw), so every answer is kept.
+ * Looking up inline scopes takes 55 us a frame, and libdw does not cache them. So every answer is
+ * cached.
  */
 #include "inspect/symbols/symbolize.h"
 
@@ -39,7 +40,7 @@ struct ins_symbols {
 	struct entry *slots;
 	size_t room; /* a power of two */
 	size_t used;
-	struct ins_frame unknown; /* served when memory runs out */
+	struct ins_frame unknown; /* returned if memory runs out */
 };
 
 int ins_symbols_new(struct ins_modules *modules, struct ins_symbols **ret)
@@ -77,7 +78,7 @@ void ins_symbols_free(struct ins_symbols *symbols)
 	free(symbols);
 }
 
-/* The place an inlined function was called from. */
+/* The place from which an inlined function was called. */
 static void call_site(Dwarf_Die *cu, Dwarf_Die *inlined, const char **ret_file, int *ret_line)
 {
 	Dwarf_Attribute attr;
@@ -102,21 +103,22 @@ static bool is_function(Dwarf_Die *die)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_entry_point;
 }
 
-/* What is known of an address before its functions are. */
+/* What is known of an address before its functions are looked up. */
 struct place {
 	uint64_t at;
 	Dwarf_Die unit;
-	Dwarf_Addr bias; /* the unit's addresses are lower */
+	Dwarf_Addr bias; /* the unit's addresses are lower by this */
 	bool has_unit;
 	const char *file, *symbol; /* NULL: unknown */
 	int line;
-	GElf_Off offset; /* from the symbol */
+	GElf_Off offset; /* from the start of the symbol */
 };
 
 /*
- * Fill frames from the debug information: the file and line of each function are where it was when
- * it called the one inside it, of the innermost one where the address is. Returns how many, 0 when
- * nothing is known; the last one is the function that has the code, its offset that of at.
+ * Fill frames from the debug information. The file and line of the innermost function are those of
+ * the address; those of each outer function are where it called the one inside it. Returns the
+ * number of frames; 0: nothing is known. The last one is the function that has the code; its offset
+ * is that of at.
  */
 static size_t from_scopes(struct place *place, struct ins_frame *frames)
 {
@@ -151,7 +153,7 @@ static size_t from_scopes(struct place *place, struct ins_frame *frames)
 		if (inlined)
 			call_site(&place->unit, &scopes[i], &file, &line);
 	}
-	/* Without the function around them the inlined ones hang in the air. */
+	/* Without the function around them the inlined frames are useless. */
 	while (count && !outermost) {
 		count--;
 		drop_names(&frames[count]);

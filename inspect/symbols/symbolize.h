@@ -6,9 +6,9 @@
  * Gives: frames with names, files and lines; the source text around a line (source_lines.h).
  * Used by: values/, query/, recording/, render/, tool/ and fibertrace/.
  *
- * One address can stand for several frames: functions that were inlined come first, innermost
- * first, the function that has the code last. Answers are cached by address; a grouped dump of
- * 50,000 fibers asks for a few hundred.
+ * One address can stand for several frames: inlined functions come first, innermost first; the
+ * function that has the code is last. Answers are cached by address; a grouped dump of 50,000
+ * fibers needs a few hundred.
  */
 #ifndef INS_SYMBOLIZE_H
 #define INS_SYMBOLIZE_H
@@ -23,29 +23,32 @@
 struct ins_frame {
 	uint64_t pc;	      /* as found on the stack */
 	const char *function; /* demangled, without offset; NULL: unknown */
-	uint64_t offset;      /* from the function's start, or from the module's when unknown */
-	bool has_offset;      /* false for an inlined frame, and where there is no module */
+	uint64_t offset;      /* from the function's start; if that is unknown, the module's */
+	bool has_offset;      /* false for an inlined frame, and if there is no module */
 	const char *module;   /* path as the process sees it; NULL: in no module */
 	const char *file;     /* as the debug information has it; NULL: unknown */
 	int line;	      /* 0: unknown */
-	bool inlined;	      /* has no code of its own here */
+	bool inlined;	      /* it has no code of its own here */
 };
 
 struct ins_symbols;
 
-/* For one list of modules, which is borrowed. One thread. -ENOMEM. */
+/* For one list of modules, which is borrowed. Use in one thread. -ENOMEM. */
 int ins_symbols_new(struct ins_modules *modules, struct ins_symbols **ret);
 void ins_symbols_free(struct ins_symbols *symbols);
 
 /*
- * The frames at pc, *ret_count >= 1 of them. returned: pc is a return address, so the call before
- * it is meant. The array lives as long as symbols. Never NULL; without memory or knowledge it is
- * one frame with nothing but the pc.
+ * The frames at pc; *ret_count >= 1. returned: pc is a return address, so the call before it is
+ * looked up. The array lives as long as symbols. Never NULL; without memory or information it is
+ * one frame with only the pc.
  */
 const struct ins_frame *ins_symbols_at(struct ins_symbols *symbols, uint64_t pc, bool returned,
 				       size_t *ret_count);
 
-/* The name of its module without the folders, as the program has it; NULL: in no module, or in one without a name. */
+/*
+ * The file name of its module without folders, as the program has it. NULL: in no module, or the
+ * module has no name.
+ */
 const char *ins_frame_module(const struct ins_frame *frame);
 
 #endif

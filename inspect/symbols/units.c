@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * units.c - which compilation unit has the code at an address
+ * units.c - find the compilation unit that has the code at an address
  *
- * libdw looks it up in .debug_aranges, which gcc writes and clang does not. To libdw the code of a unit that is not there is
- * nobody's, or of the unit before it. So the unit that is found there is asked whether it has that code, and else it is
- * looked for by the ranges that the units themselves name, which are read once.
+ * libdw looks it up in .debug_aranges, which gcc writes and clang does not. For code of a unit
+ * without aranges, libdw finds no unit or the unit before it. So the unit that libdw finds is
+ * checked for the address. If it does not have it, the search uses the ranges in the units
+ * themselves, which are read once.
  */
 #include "inspect/symbols/units.h"
 
@@ -23,7 +24,7 @@ struct ins_units {
 	struct ins_units *next;
 	Dwfl_Module *module;
 	Dwarf_Addr bias;
-	struct range *at; /* by low */
+	struct range *at; /* sorted by low */
 	size_t count, room;
 };
 
@@ -69,7 +70,7 @@ static void read_ranges(struct ins_units *units)
 	while (room && (unit = dwfl_module_nextcu(units->module, unit, &units->bias))) {
 		ptrdiff_t at = 0;
 
-		/* What the linker has left out lies at 0, or ends before it begins. */
+		/* Ranges that the linker discarded are at address 0, or end before they start. */
 		while (room && (at = dwarf_ranges(unit, at, &base, &low, &high)) > 0)
 			room = !low || low >= high || add(units, (struct range){low, high, unit});
 	}
@@ -95,7 +96,7 @@ static struct ins_units *units_of(struct ins_units **units, Dwfl_Module *module)
 	return u;
 }
 
-/* What there is of a unit. */
+/* The full unit of a skeleton, or the unit itself. */
 static void whole(Dwarf_Die *unit, Dwarf_Die *ret)
 {
 	uint8_t type;

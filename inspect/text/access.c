@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * access.c - why a file may not be used
+ * access.c - explain why a file may not be used
  *
- * "Permission denied" can mean the file or any folder on the way to it. The system is asked again for one after the other, and the
- * first that it refuses is the one to name: a core that root owns and a home that nobody may enter have different remedies.
+ * EACCES can refer to the file or to any folder on the way to it. Each of these is checked in turn,
+ * and the first one that is refused is named. The remedies differ: a core that root owns, or a home
+ * folder that others may not enter.
  */
 #include "inspect/text/access.h"
 
@@ -24,7 +25,7 @@ static bool allows(const char *path, int mode)
 	return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 || errno != EACCES;
 }
 
-/* The path of its folder. */
+/* Change path to the path of its folder. */
 static void folder_of(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -35,7 +36,7 @@ static void folder_of(char *path)
 		slash[slash == path] = 0;
 }
 
-/* What of the way to path, or path itself, refuses that: put into path. */
+/* Find the part of path, or path itself, that refuses access with mode, and write it to path. */
 static bool find(char path[PATH_MAX], int mode)
 {
 	const size_t length = strlen(path);
@@ -52,7 +53,7 @@ static bool find(char path[PATH_MAX], int mode)
 	return !allows(path, mode);
 }
 
-/* What became of a process that keeps the socket; NULL: nothing that this number tells. */
+/* The state of the process that owns the socket; NULL: rc does not tell. */
 static const char *silence(int rc)
 {
 	switch (rc) {

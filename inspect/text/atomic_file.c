@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic_file.c - a file that is there whole or not at all
+ * atomic_file.c - write a file completely or not at all
  *
- * What is written is a draft beside the place it is meant for until all of it is there: a disk that is full, a process that
- * ends, a Ctrl-C leave what was there before. It is its owner's alone, since it may have what was on the stacks of a program.
+ * The data goes to a temporary file in the same folder, which is renamed at the end. So after a
+ * full disk, a crash or Ctrl-C the old file is unchanged. Only the owner may read it, since it may
+ * have contents of a program's stacks.
  */
 #include "inspect/text/atomic_file.h"
 
@@ -28,7 +29,10 @@ int ins_atomic_file_cannot(const char *path, int rc, struct ins_error *error)
 			     ins_access_explain(path, INS_ACCESS_MAKE, rc, why, sizeof why));
 }
 
-/* A link to a file would be replaced itself. /dev/stdout is one too, whatever lies behind /proc, and everybody's. */
+/*
+ * A symlink to a regular file counts as a file: rename replaces the symlink itself. /dev/stdout is
+ * a symlink into /proc that all programs share, so it must not be replaced.
+ */
 static bool is_file(const char *path, mode_t mode)
 {
 	static const char proc[] = "/proc/";
@@ -91,13 +95,13 @@ int ins_atomic_file_begin(struct ins_atomic_file *atomic_file, const char *path,
 	return rc < 0 ? rc : open_temporary(atomic_file, error);
 }
 
-/* The draft becomes the file; somebody may have been faster. */
+/* Rename the draft to its final name; another process may have created that file meanwhile. */
 static int publish(const struct ins_atomic_file *d, struct ins_error *error)
 {
 	const unsigned how = d->replace ? 0 : RENAME_NOREPLACE;
 	int rc = renameat2(AT_FDCWD, ins_atomic_file_path, AT_FDCWD, d->path, how);
 
-	if (rc < 0 && how && errno == EINVAL) { /* a file system that cannot */
+	if (rc < 0 && how && errno == EINVAL) { /* the file system does not support it */
 		rc = in_the_way(d, error);
 		if (rc < 0)
 			return rc;

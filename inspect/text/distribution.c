@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* distribution.c - how far apart many numbers lie. The median needs all of them, eight bytes each. */
+/*
+ * distribution.c - minimum, median and maximum of many numbers; the median needs all of them, eight bytes
+ * each
+ */
 #include "inspect/text/distribution.h"
 
 #include <errno.h>

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* distribution.h - how far apart many numbers lie: the least, the middle and the greatest one. */
+/* distribution.h - minimum, median and maximum of many numbers */
 #ifndef INS_DISTRIBUTION_H
 #define INS_DISTRIBUTION_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed it is empty. Of nothing all three are 0; of an even count the median is the lower one of the two in the middle. */
+/*
+ * Empty when zeroed. Without numbers all three are 0. For an even count the median is the lower of
+ * the two middle numbers.
+ */
 struct ins_distribution {
 	int64_t min, median, max; /* median after ins_distribution_settle() */
 	int64_t *numbers;	  /* all of them */
@@ -15,10 +18,10 @@ struct ins_distribution {
 
 int ins_distribution_add(struct ins_distribution *distribution, int64_t number); /* -ENOMEM */
 
-/* Find the median of all so far. */
+/* Compute the median of the numbers so far. */
 void ins_distribution_settle(struct ins_distribution *distribution);
 
-/* Give the memory back; min, median and max stay. */
+/* Free the memory; min, median and max remain. */
 void ins_distribution_drop(struct ins_distribution *distribution);
 
 #endif

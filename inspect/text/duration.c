@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* duration.c - lengths of time as people type and read them. */
+/* duration.c - parse and format lengths of time */
 #include "inspect/text/duration.h"
 
 #include <stddef.h>
@@ -26,7 +26,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The unit that text begins with, as long as possible: "ms" is no "m". NULL: none. */
+/* The longest unit that text starts with: "ms" is not "m". NULL: none. */
 static const char *unit(const char *text, int64_t *ret_ns)
 {
 	size_t i, n = 0;
@@ -42,14 +42,17 @@ static const char *unit(const char *text, int64_t *ret_ns)
 	return NULL;
 }
 
-/* A number with its unit. *number and *fraction (of a billionth) have been read already. */
+/*
+ * Add a number with its unit. whole and billionths are the number's parts before and after the
+ * point.
+ */
 static bool add(int64_t *sum, int64_t whole, int64_t billionths, int64_t ns)
 {
 	int64_t part;
 
 	if (__builtin_mul_overflow(whole, ns, &part) || __builtin_add_overflow(*sum, part, sum))
 		return false;
-	/* ns / 1000 * billionths stays far inside of what fits. */
+	/* Neither product overflows: ns is at most a day. */
 	part = ns >= 1000000000 ? ns / 1000000000 * billionths : ns * billionths / 1000000000;
 	return !__builtin_add_overflow(*sum, part, sum);
 }
@@ -79,7 +82,7 @@ bool ins_duration_parse(const char *text, int64_t *ret)
 			if (!text)
 				return false;
 		} else if (!alone) {
-			return false; /* "2m14": of what? */
+			return false; /* "2m14": the unit is missing */
 		}
 		if (!add(&sum, whole, billionths, ns))
 			return false;
@@ -101,7 +104,7 @@ int64_t ins_duration_now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* "2m14s": a number and its unit, then what is left of it in the next smaller one. */
+/* Write a number with its unit, then the rest in the next smaller unit: "2m14s". */
 static void say_two(struct ins_strbuf *l, int64_t big, char unit, int64_t small, char small_unit)
 {
 	ins_strbuf_number(l, (uint64_t)big);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* duration.h - lengths of time as people type and read them. */
+/* duration.h - parse and format lengths of time */
 #ifndef INS_DURATION_H
 #define INS_DURATION_H
 
@@ -9,14 +9,22 @@
 
 #include "inspect/text/strbuf.h"
 
-/* "150ns", "20us", "20ms", "1.5s", "2m", "3h", "1d", and "2m14s" as the tools print it; a number alone is seconds. *ret
- * in ns. False for anything else, and for what is longer than 292 years. */
+/*
+ * Parse "150ns", "20us", "20ms", "1.5s", "2m", "3h", "1d", and "2m14s" as the tools print it. A
+ * number alone is seconds. *ret is in ns. False for anything else, and for more than 292 years.
+ */
 bool ins_duration_parse(const char *text, int64_t *ret);
 
-/* Whether text, which is a length of time, is a number alone: where a usual one is shorter, seconds are hardly meant. */
+/*
+ * Whether text, which is a valid length of time, is a number without a unit. Where usual values are
+ * shorter than a second, seconds are hardly meant.
+ */
 bool ins_duration_bare(const char *text);
 
-/* "2m14s", "1.2s", "350ms", "12us", "0s": at most two units. Returns buf; the second one appends it. */
+/*
+ * Format "2m14s", "1.2s", "350ms", "12us", "0s": at most two units. The first returns buf; the
+ * second appends to line.
+ */
 const char *ins_duration_text(int64_t ns, char *buf, size_t size);
 void ins_duration_say(struct ins_strbuf *line, int64_t ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* error.c - texts for what failed and for what is missing. */
+/* error.c - the texts of errors and problems */
 #include "inspect/text/error.h"
 
 #include <stdarg.h>

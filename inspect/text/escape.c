@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * escape.c - escape what a terminal obeys and what no reader sees
+ * escape.c - escape control characters and invisible characters
  *
- * A terminal obeys the control characters C0 and C1 and DEL, and bytes that are no UTF-8 when it is set to another
- * encoding. The characters of Unicode that have no picture of their own but change that of others are escaped too:
- * those that turn the direction of writing can show a line in another order, and a name with an invisible
- * character looks like one without. A letter of a script that is written from right to left is a letter
- * and stays.
+ * A terminal obeys the control characters C0, C1 and DEL, and also bytes that are not UTF-8 if it
+ * is set to another encoding. Unicode characters without a glyph that change the display of others
+ * are escaped too: those that change the direction of writing can show a line in another order, and
+ * a name with an invisible character looks like one without. Letters of scripts that are written
+ * from right to left are not escaped.
  *
- * This table is the only place that knows these characters; every output format asks it.
+ * This table is the only place that lists these characters; every output format uses it.
  */
 #include "inspect/text/escape.h"
 
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The character of n bytes at text, which is well-formed. */
+/* Decode the well-formed character of n bytes at text. */
 static uint32_t character(const char *text, size_t n)
 {
 	const unsigned char *t = (const unsigned char *)text;
@@ -51,7 +51,10 @@ size_t ins_utf8_length(const char *text)
 	return n;
 }
 
-/* Sorted. Of Unicode 15: Cc, Zl and Zp, and of Cf and Default_Ignorable_Code_Point what is never drawn. */
+/*
+ * Sorted. Of Unicode 15: Cc, Zl and Zp; of Cf and Default_Ignorable_Code_Point the characters that
+ * are never drawn.
+ */
 static const struct {
 	uint32_t first, last;
 } hidden[] = {
@@ -100,7 +103,10 @@ uint32_t ins_utf8_decode(const char *text)
 	return n ? character(text, n) : 0xfffd;
 }
 
-/* The piece of text that stands for its first character. Returns its length; *ret_n is that of the character. */
+/*
+ * The text for the first character of text, escaped if needed. Returns its length; *ret_n is the
+ * length of the character.
+ */
 static size_t escape_one(const char *text, const char *marked, char piece[8], size_t *ret_n)
 {
 	size_t n = ins_utf8_printable(text), used = 0;
@@ -115,14 +121,17 @@ static size_t escape_one(const char *text, const char *marked, char piece[8], si
 	return used + n;
 }
 
-/* What needs no look at it: all that is in most names. The two marks are no part of it. */
+/*
+ * Characters that need no further check: most names have no others. The two marks are not among
+ * them.
+ */
 static const bool harmless[256] = {
 	[' ' ... '!'] = true,
 	['#' ... '['] = true,
 	[']' ... '~'] = true,
 };
 
-/* Copy the beginning of text that is harmless, at most room bytes of it. Returns its length. */
+/* Copy the harmless first part of text, at most room bytes. Returns its length. */
 static size_t copy_harmless(const char *text, char *to, size_t room)
 {
 	size_t n;
@@ -132,7 +141,9 @@ static size_t copy_harmless(const char *text, char *to, size_t room)
 	return n;
 }
 
-/* marked: none, or two characters. Returns where the NUL is. */
+/*
+ * marked: NULL, or the two characters to put a backslash before. Returns the position of the NUL.
+ */
 static char *escape(const char *text, char *buf, size_t size, const char *marked)
 {
 	size_t used = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_put.c - write JSON in which no text moves a cursor or is invisible
+ * json_put.c - write JSON with control and invisible characters escaped
  *
- * jansson escapes the characters below U+0020 and either nothing else or everything that is not ASCII, and DEL never. So
- * it writes without escapes, and what it writes passes through here. Outside of its strings JSON is ASCII, so each
- * character above U+007E is one of a text. A call may end within a character: its beginning is kept until the next.
+ * jansson escapes the characters below U+0020, and either no others or all that are not ASCII; it
+ * never escapes DEL. So jansson writes without escapes, and its output passes through this file.
+ * Outside of strings JSON is ASCII, so each character above U+007E is part of a string. A write may
+ * end within a character: its first bytes are kept until the next write.
  */
 #include "inspect/text/json_put.h"
 
@@ -15,7 +16,7 @@
 
 struct putting {
 	FILE *out;
-	char begun[5]; /* of a character that has not ended, and a NUL */
+	char begun[5]; /* of an incomplete character, and a NUL */
 	size_t count;
 };
 
@@ -28,7 +29,7 @@ static void put_escape(FILE *out, uint32_t c)
 		fprintf(out, "\\u%04x", c);
 }
 
-/* One more byte of a character above U+007E. */
+/* Add one byte of a character above U+007E. */
 static void add(struct putting *p, char byte)
 {
 	size_t n;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_put.h - write JSON in which no text moves a cursor or is invisible
+ * json_put.h - write JSON with control and invisible characters escaped
  *
- * JSON goes to terminals, and names in it come from a program that may be hostile. A character that escape.h does not show
- * is written as \uXXXX, two of them above U+FFFF: it is the same text to whatever parses it.
+ * JSON is shown on terminals, and names in it come from a program that may be hostile. A character
+ * that escape.h does not show is written as \uXXXX, two of them above U+FFFF. A JSON parser reads
+ * the same text.
  */
 #ifndef INS_JSON_PUT_H
 #define INS_JSON_PUT_H
@@ -11,10 +12,12 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Write value in one line, any JSON value. 0, or -ENOMEM; whether out could be written its owner finds out. */
+/*
+ * Write any JSON value in one line. Returns 0 or -ENOMEM; the caller checks out for write errors.
+ */
 int ins_json_put(FILE *out, const json_t *value);
 
-/* One JSON string. A byte that is no UTF-8 becomes U+FFFD. */
+/* Write one JSON string. A byte that is not UTF-8 becomes U+FFFD. */
 void ins_json_put_text(FILE *out, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* number.c - numbers of a program, by the encoding of their type. */
+/* number.c - format numbers of a program by the encoding of their type */
 #include "inspect/text/number.h"
 
 #include <dwarf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pairs.c - numbered pairs: a hash table that is at most half full. */
+/* pairs.c - numbered pairs: a hash table that is at most half full */
 #include "inspect/text/pairs.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static size_t hash(const struct ins_pairs *s, uint64_t a, uint64_t b)
 	return (size_t)mix(mix(a ^ s->seed[0], UINT64_C(0x9e3779b97f4a7c15)) ^ b, s->seed[1] | 1);
 }
 
-/* The place that has it, or the free one where it belongs. */
+/* The slot that has the pair, or the free slot for it. */
 static struct ins_pair *find(const struct ins_pairs *s, uint64_t a, uint64_t b)
 {
 	size_t at = hash(s, a, b) & (s->slots - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.c - a line that is written over itself. */
+/* progress.c - a progress line that is overwritten in place */
 #include "inspect/text/progress.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define FIRST INT64_C(1000000000)
 #define AGAIN INT64_C(500000000)
-#define CALLS 64 /* of fibers between two looks at the clock */
+#define CALLS 64 /* calls between two readings of the clock */
 
 static int64_t now(void)
 {

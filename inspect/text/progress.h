@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h - how far something long is, for whoever looks at the terminal
+ * progress.h - show the progress of a long operation on a terminal
  *
- * One line on stderr that is written over itself, when that is a terminal and a second has passed; at most two a second.
- * It is gone when the work is done, so that what is printed looks as if it had never been there.
+ * One line on stderr that is overwritten in place, if stderr is a terminal and a second has passed;
+ * at most two updates a second. It is removed when the work is done, so it leaves no trace in the
+ * output.
  */
 #ifndef INS_PROGRESS_H
 #define INS_PROGRESS_H
@@ -15,27 +16,30 @@ struct ins_progress {
 	const char *what;
 	bool wanted; /* stderr is a terminal */
 	bool drawn;
-	bool shared;	/* so is standard output */
-	unsigned calls; /* since the clock was read */
-	int64_t next;	/* when the next line is due, ns of the monotonic clock */
+	bool shared;	/* standard output is a terminal too */
+	unsigned calls; /* since the last reading of the clock */
+	int64_t next;	/* when the next update is due, ns of the monotonic clock */
 };
 
-/* what: a constant text, before the numbers; may be "". */
+/* what: a constant text before the numbers; may be "". */
 void ins_progress_begin(struct ins_progress *progress, const char *what);
 
-/* So many of total, 0: of nobody knows how many; "423,000 of 1,000,000 fibers". Costs next to nothing. */
+/*
+ * Show done of total; total 0: unknown. "423,000 of 1,000,000 fibers". Cheap enough to call for
+ * every fiber.
+ */
 void ins_progress_fibers(struct ins_progress *progress, uint64_t done, uint64_t total);
 
-/* So many bytes: "unpacking: 423 MiB". */
+/* Show a number of bytes: "unpacking: 423 MiB". */
 void ins_progress_bytes(struct ins_progress *progress, uint64_t done);
 
 /*
- * Something is about to be printed on standard output: the line goes, where it would be in between. lines: what is printed ends with its
- * line; else no other is drawn.
+ * Call before printing to standard output: removes the progress line if it would be in between.
+ * lines: the output ends with a newline; otherwise no progress line is drawn afterwards.
  */
 void ins_progress_give_way(struct ins_progress *progress, bool lines);
 
-/* Take the line away. */
+/* Remove the progress line. */
 void ins_progress_end(struct ins_progress *progress);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read_file.c - reading a file whose length only its end tells. */
+/* read_file.c - read a whole file of unknown length */
 #include "inspect/text/read_file.h"
 
 #include <errno.h>

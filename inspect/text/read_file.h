@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read_file.h - a whole file of unknown length, such as those of /proc, in memory. */
+/* read_file.h - read a whole file of unknown length, such as those of /proc */
 #ifndef INS_READ_FILE_H
 #define INS_READ_FILE_H
 
@@ -7,8 +7,10 @@
 
 #define INS_READ_FILE_MAX ((size_t)256 << 20)
 
-/* Read all of path. *ret_text is the caller's to free, and has a NUL after its *ret_size bytes. 0, or
- * a negative errno; -EFBIG past INS_READ_FILE_MAX. */
+/*
+ * Read all of path. The caller frees *ret_text, which has a NUL after its *ret_size bytes. Returns
+ * 0 or a negative errno; -EFBIG above INS_READ_FILE_MAX.
+ */
 int ins_read_file(const char *path, char **ret_text, size_t *ret_size);
 
 #endif

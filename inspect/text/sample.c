@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.c - a few ids of fibers: the lowest ones, or the latest. */
+/* sample.c - keep a few ids of fibers: the lowest, or the latest */
 #include "inspect/text/sample.h"
 
 #include <string.h>
 
-/* Put the id to place i: those from there on move back by one, up to place `last`, whose id goes. */
+/*
+ * Insert the id at place i; the ids from there on move back by one, and the id at place `last` is
+ * dropped.
+ */
 static void put(struct ins_sample *sample, unsigned i, unsigned last, uint64_t id)
 {
 	memmove(sample->id + i + 1, sample->id + i, (last - i) * sizeof sample->id[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample.h - a few ids of fibers, which stand for all of many. */
+/* sample.h - keep a few ids of fibers as examples of many */
 #ifndef INS_SAMPLE_H
 #define INS_SAMPLE_H
 
@@ -7,16 +7,16 @@
 
 #define INS_SAMPLE 8
 
-/* Zeroed it is empty. */
+/* Empty when zeroed. */
 struct ins_sample {
 	unsigned count;
 	uint64_t id[INS_SAMPLE];
 };
 
-/* Keep the id if it is among the lowest ones, which stand in ascending order. */
+/* Keep the id if it is among the lowest, which are sorted in ascending order. */
 void ins_sample_lowest(struct ins_sample *sample, uint64_t id);
 
-/* Put the id to the front; each stands there once. */
+/* Move or insert the id at the front; each id is kept once. */
 void ins_sample_latest(struct ins_sample *sample, uint64_t id);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strbuf.c - a line of text that is put together piece by piece
+ * strbuf.c - build a line of text piece by piece
  *
- * open_memstream(3) with fprintf(3) is three times as slow: 2.4 us for a row of 15 pieces, here 0.8 us (x86-64
- * virtual machine, gcc -O2, 1,000,000 rows). It also knows no columns of UTF-8 text and does not cut at a length.
+ * open_memstream(3) with fprintf(3) is three times as slow: 2.4 us for a row of 15 pieces, here 0.8
+ * us (x86-64 virtual machine, gcc -O2, 1,000,000 rows). It also does not count columns of UTF-8
+ * text and does not truncate at a length.
  */
 #include "inspect/text/strbuf.h"
 
@@ -43,7 +44,7 @@ void ins_strbuf_char(struct ins_strbuf *line, char c)
 	*line->at = 0;
 }
 
-/* The last n digits of a number, n > 0. */
+/* Write the last n decimal digits of a number, n > 0. */
 static void decimal(uint64_t number, char *digits, size_t n)
 {
 	do {
@@ -77,7 +78,7 @@ static size_t hexadecimal_digits(uint64_t number)
 	return number ? (67 - (size_t)__builtin_clzll(number)) / 4 : 1;
 }
 
-/* A number of n digits: where it stays if it fits, else as much of it as does. */
+/* Write a number of n digits in place if it fits, else as much of it as fits. */
 static void put_digits(struct ins_strbuf *line, uint64_t number, size_t n,
 		       void write(uint64_t number, char *digits, size_t n))
 {
@@ -114,15 +115,15 @@ void ins_strbuf_quoted(struct ins_strbuf *line, const char *text)
 	line->at = ins_escape_append_quoted(text, line->at, (size_t)(line->end - line->at) + 1);
 }
 
-#define EACH(byte) (UINT64_MAX / 255 * (byte)) /* eight of it */
+#define EACH(byte) (UINT64_MAX / 255 * (byte)) /* eight copies of the byte */
 
-/* How many columns a terminal gives to text: a character each, whatever its bytes. */
+/* How many columns of a terminal the text takes: one per character. */
 static size_t columns(const char *text, const char *end)
 {
 	size_t n = (size_t)(end - text);
 	uint64_t eight = 0;
 
-	/* Mostly there is none that is not a character of its own. */
+	/* Most texts are ASCII, where each byte is a character. */
 	for (; end - text >= (ptrdiff_t)sizeof eight; text += sizeof eight) {
 		memcpy(&eight, text, sizeof eight);
 		if (eight & EACH(0x80))

@@ -3,7 +3,7 @@
  * text.h - the room text/: text, numbers and files, without any knowledge of programs and fibers
  *
  * Takes: strings, numbers, times and paths.
- * Gives: the same in the form that people and files get them, and errors as a sentence.
+ * Gives: text for people and for files, parsed numbers and times, and error messages.
  * Used by: every other room of inspect/, tool/, fiberctl/ and fibertrace/. Uses no room.
  *
  * Errors: error.h, access.h. Text for people: strbuf.h, escape.h, duration.h, timestamp.h, number.h,

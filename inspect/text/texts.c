@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * texts.c - different texts, each kept once and counted
+ * texts.c - a set of texts with counts
  *
- * Texts are told apart by where they are, once they are here: who has two of them compares pointers.
+ * Each text is kept once, so equal texts have equal pointers.
  */
 #include "inspect/text/texts.h"
 
@@ -114,7 +114,7 @@ void ins_texts_sort(struct ins_texts *texts)
 {
 	if (texts->count)
 		qsort(texts->at, texts->count, sizeof(struct ins_text_kept *), by_count);
-	free(texts->slots); /* they name places that have moved */
+	free(texts->slots); /* the slots refer to old positions */
 	texts->slots = NULL;
 	texts->room = 0;
 }

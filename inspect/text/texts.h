@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* texts.h - different texts, each kept once and counted. */
+/* texts.h - a set of texts with counts */
 #ifndef INS_TEXTS_H
 #define INS_TEXTS_H
 
@@ -8,19 +8,21 @@
 
 struct ins_text_kept {
 	uint64_t count;
-	size_t number; /* how many others were kept before it */
+	size_t number; /* how many other texts were added before it */
 	char text[];
 };
 
 struct ins_texts;
 
 int ins_texts_new(struct ins_texts **ret);    /* -ENOMEM */
-void ins_texts_free(struct ins_texts *texts); /* NULL: nothing */
+void ins_texts_free(struct ins_texts *texts); /* NULL: no effect */
 
-/* Count n more of text. What is returned stays where it is until the texts is freed; NULL without memory. */
+/*
+ * Add n to the count of text. The result does not move until the set is freed; NULL: out of memory.
+ */
 const struct ins_text_kept *ins_texts_add(struct ins_texts *texts, const char *text, uint64_t n);
 
-/* The most frequent first, then by the texts' bytes. After the last add. */
+/* Sort by count, the highest first, then by the bytes of the texts. Call it after the last add. */
 void ins_texts_sort(struct ins_texts *texts);
 
 size_t ins_texts_count(const struct ins_texts *texts);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* timestamp.c - from a process' clock to the wall's. A clock of a stranger may say anything: nothing here overflows. */
+/*
+ * timestamp.c - convert a process' clock to wall-clock time; the clock is untrusted, so no sum may
+ * overflow
+ */
 #include "inspect/text/timestamp.h"
 
 #include <stdio.h>
@@ -39,7 +42,7 @@ void ins_timestamp_renew(struct ins_timestamp *m)
 		return;
 	if (__builtin_add_overflow(m->now, clock_of(CLOCK_MONOTONIC) - m->seen, &now))
 		now = INT64_MAX;
-	/* The wall's clock may have been set meanwhile: what it says now is what people see. */
+	/* The wall clock may have been set meanwhile: its current time is what users see. */
 	ins_timestamp_set_running(m, now);
 }
 

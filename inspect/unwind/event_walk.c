@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event_walk.c - walk the stack that was copied with an event. */
+/* event_walk.c - walk the stack that was copied with an event */
 #include "inspect/unwind/event_walk.h"
 
 #include <stdio.h>

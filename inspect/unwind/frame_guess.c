@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame_guess.c - the stack of a thread that sleeps in the system, whose frame pointer nobody knows
+ * frame_guess.c - find the frame pointer of a thread that sleeps in the kernel
  *
- * The kernel says where the stack is and not what is in the other registers. Most code needs none of them: its unwind
- * information counts from the stack pointer. Code that keeps a frame pointer (built without optimisation, or with a frame
- * of variable size) does need it, unless something below has saved it. Then the frame pointer is looked for: it points into
- * this stack, to where the caller's register was saved, with a return address above it.
+ * The kernel reports only sp and pc of such a thread. Most code needs no other register: its unwind
+ * information counts from the stack pointer. Code that keeps a frame pointer (built without
+ * optimisation, or with a frame of variable size) does need it, unless an inner frame has saved it.
+ * Then the stack is searched for the frame pointer: it points into this stack, to a place where the
+ * caller's frame pointer was saved, with a return address above.
  *
- * An old frame that nobody uses any more may look the same. So a guess is believed only if the walk is whole with it, and if
- * the call before the return address calls the function that the walk was in: by its address, or by its name where it goes
- * through a stub. What the caller had in the register is anything, where it keeps no frame pointer itself. Where there is none of
- * these, a call that does not say whom it calls will do if a frame pointer was saved, or none yet. Of those that hold the lowest
- * one is meant: callers' frames are above.
+ * An old, unused frame may look the same. So a candidate is believed only if two conditions hold.
+ * The walk with it is whole. And the call before the return address calls the function that the
+ * walk was in, by address, or by name if the call goes through a PLT stub. The saved value may be
+ * anything if the caller keeps no frame pointer itself.
+ *
+ * If no candidate passes, an indirect call is accepted too, provided that the saved value is a
+ * frame pointer or was never set. Among the candidates that pass, the lowest is taken: callers'
+ * frames are above.
  */
 #include "inspect/unwind/frame_guess.h"
 
@@ -34,7 +38,7 @@ static uint64_t word_at(const struct ins_fiber *fiber, size_t at)
 
 enum belief { NOT, PERHAPS, SURELY };
 
-/* Whether what was saved there is a frame pointer, which is further up, or was never set. */
+/* Whether the saved value is a frame pointer farther up, or was never set. */
 static bool links(const struct ins_fiber *fiber, size_t at)
 {
 	const uint64_t saved = word_at(fiber, at);
@@ -43,7 +47,7 @@ static bool links(const struct ins_fiber *fiber, size_t at)
 	       (saved > fiber->row.sp + at && saved < fiber->row.sp + fiber->row.stack_size);
 }
 
-/* Where the call before `back` goes to, 0 when it does not say. x86-64. */
+/* The target of the call before `back`; 0: the instruction does not contain it. x86-64. */
 static uint64_t target_of(struct ins_source *source, uint64_t back)
 {
 	unsigned char code[5];
@@ -73,13 +77,13 @@ static Dwfl_Module *module_of(struct ins_source *source, uint64_t address)
 	return m ? ins_debug_module(source->modules, m) : NULL;
 }
 
-/* Whether a symbol is of that name; a version behind it does not count. */
+/* Whether a symbol has this name, not counting a version suffix. */
 static bool is_called(const char *symbol, const char *name, size_t size)
 {
 	return symbol && strncmp(symbol, name, size) == 0 && (!symbol[size] || symbol[size] == '@');
 }
 
-/* Whether the function that begins there is the one of that name, to which its module's symbols must lead. */
+/* Whether the function that starts there has this name, according to its module's symbols. */
 static enum belief is_named(Dwfl_Module *module, uint64_t begin, const char *name, size_t size)
 {
 	const int count = module ? dwfl_module_getsymtab(module) : 0;
@@ -94,14 +98,17 @@ static enum belief is_named(Dwfl_Module *module, uint64_t begin, const char *nam
 
 		if (!is_called(found, name, size) || section == SHN_UNDEF)
 			continue;
-		/* Of those the loader chooses one. */
+		/* The loader chooses the function of an IFUNC. */
 		if (address == begin || GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
 			return SURELY;
 	}
 	return count <= 1 ? PERHAPS : NOT;
 }
 
-/* Whether a call of the stub is one of the function that begins there: not where they have other names. */
+/*
+ * Whether a call of the stub is a call of the function that starts there. Not if their names
+ * differ.
+ */
 static enum belief leads_to(struct ins_source *source, uint64_t stub, uint64_t begin)
 {
 	Dwfl_Module *module = module_of(source, stub);
@@ -113,7 +120,7 @@ static enum belief leads_to(struct ins_source *source, uint64_t stub, uint64_t b
 	return ret;
 }
 
-/* Whether the walk came to `back` out of a function that is called there. */
+/* Whether the walk came to `back` from a function that the instruction before `back` calls. */
 static enum belief called(struct ins_unwinder *unwinder, struct ins_source *source,
 			  const struct ins_walk *walk, uint64_t back)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* frame_guess.h - the stack of a thread that sleeps in the system, whose frame pointer nobody knows. */
+/* frame_guess.h - find the frame pointer of a thread that sleeps in the kernel */
 #ifndef INS_FRAME_GUESS_H
 #define INS_FRAME_GUESS_H
 
 #include "inspect/unwind/unwind.h"
 
-/* Walk a fiber of which only sp and pc are known. True and a walk that is whole; false: there is none, and *ret says
- * nothing. */
+/*
+ * Walk a fiber of which only sp and pc are known. True: *ret is a whole walk; false: there is none,
+ * and *ret is meaningless.
+ */
 bool ins_frame_guess(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
 		     struct ins_walk *ret);
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resume.c - from a saved frame to the registers that a walk begins with
+ * resume.c - get the registers that a walk starts with from a saved frame
  *
- * libfiber's switch has CFI, so a stack pointer and an address in it are all that an unwinder needs. Others push the registers
- * and keep the stack pointer (boost.context), or write them into a struct (ucontext), in code that no unwinder can read.
- * Their registry says where each one is, and the walk begins where the switch was called, with what it will restore.
+ * libfiber's switch has CFI, so a stack pointer and an address in the switch are enough for an
+ * unwinder. Other libraries push the registers and keep the stack pointer (boost.context), or write
+ * them into a struct (ucontext), in code without unwind information. Their registry says where each
+ * register is. The walk then starts where the switch was called, with the registers that the switch
+ * will restore.
  *
- * The table is a stranger's, checked by fib_layout_check(); the addresses that it leads to are anybody's. What cannot be
- * read, or leads out of the fiber's stack, is no place to begin at.
+ * The table is untrusted and checked by fib_layout_check(); the addresses that it leads to are
+ * untrusted too. A walk does not start from values that cannot be read or that lead out of the
+ * fiber's stack.
  */
 #include "inspect/unwind/resume.h"
 
@@ -21,7 +24,7 @@ struct places {
 	size_t context_size;
 };
 
-/* What the registers of the struct reach up to. */
+/* How many bytes of the struct hold registers. */
 static size_t context_size(const struct fib_layout *layout)
 {
 	size_t size = 0;
@@ -95,7 +98,7 @@ static int find_saved(struct ins_source *source, const void *bytes, struct ins_f
 	return 0;
 }
 
-/* Whether it has left, and its registers are where the table says. */
+/* Whether the fiber is switched out and its registers are where the table says. */
 static bool is_saved(const struct fib_layout *layout, const struct ins_fiber *fiber)
 {
 	return layout->recipe == FIB_RECIPE_SAVED && fiber->stack &&
@@ -154,7 +157,7 @@ int ins_resume_undo(const struct fib_layout *layout, struct ins_fiber *fiber, vo
 	fiber->row.stack_used += fiber->popped;
 	memcpy((char *)bytes + layout->fields[FIB_FIELD_SP].offset, &fiber->row.sp,
 	       sizeof fiber->row.sp);
-	if (pc) /* no register: the record's own says it */
+	if (pc) /* no register has it: the record does */
 		memcpy((char *)bytes + layout->fields[FIB_FIELD_PC].offset, &pc, sizeof pc);
 	fiber->popped = 0;
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_stack_walk.c - walk the stack of a plain thread. */
+/* thread_stack_walk.c - walk the stack of a plain thread */
 #include "inspect/unwind/thread_stack_walk.h"
 
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* thread_stack_walk.h - walk the stack of a plain thread. */
+/* thread_stack_walk.h - walk the stack of a plain thread */
 #ifndef INS_THREAD_STACK_WALK_H
 #define INS_THREAD_STACK_WALK_H
 
 #include "inspect/model/thread_stack.h"
 #include "inspect/unwind/unwind.h"
 
-/* Its frames, up to the one that nobody called; none, and why, where there is no stack. */
+/* Walk up to the outermost frame. If there is no stack, there are no frames and a reason. */
 void ins_thread_stack_walk(struct ins_unwinder *unwinder, const struct ins_thread_stack *stack,
 			   struct ins_walk *ret);
 

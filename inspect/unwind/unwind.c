@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.c - walking a copied stack
+ * unwind.c - walk a copied stack
  *
  * libunwind walks first (unwind_lu.h). libdw (unwind_dw.h) walks what libunwind cannot.
  *
  * The danger is a walk that ends early and looks whole. libunwind ends cleanly, with one frame,
- * where a module has no .eh_frame_hdr, and guesses by frame pointers where it knows nothing. So the
- * only whole walk is one in which every step had its rule and the last frame is the routine that
- * every fiber starts in. Any other is walked again by libdw, and if that does not arrive either,
- * the longer of the two is called truncated, with the reason.
+ * where a module has no .eh_frame_hdr, and guesses by frame pointers where it has no unwind
+ * information. So a walk counts as whole only if every step had a rule and the last frame is the
+ * routine that every fiber starts in. Any other walk is repeated with libdw. If that is not whole
+ * either, the longer of the two is marked truncated, with the reason.
  *
- * A walk that was whole leaves the rules of its steps in a cache (walk_cache.h), by which the next
- * fiber in the same places is walked first.
+ * A whole walk leaves the rules of its steps in a cache (walk_cache.h). The next fiber in the same
+ * places is walked by these rules first.
  */
 #include "inspect/unwind/unwind.h"
 
@@ -66,7 +66,7 @@ void ins_unwinder_drop_cache(struct ins_unwinder *unwinder)
 	unwinder->cache = NULL;
 }
 
-/* By both unwinders, as far as it takes. True when the walk is whole. */
+/* Walk with both unwinders as far as needed. True: the walk is whole. */
 static bool walk_both(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	ins_unwind_lu(&u->lu, fiber, ret);
@@ -94,7 +94,10 @@ static bool walk_whole(struct ins_unwinder *u, const struct ins_fiber *fiber, st
 #define SWITCHING "it was caught in the middle of a switch"
 #define OUTSIDE	  SWITCHING ", or its stack pointer is outside its stack"
 
-/* A fiber that runs: who ran it was stopped, or it is between two. What is not sure to be its own is not shown. */
+/*
+ * Walk a running fiber: its thread was stopped, or it is between two threads. Frames that may
+ * belong to another fiber are not shown.
+ */
 static void walk_running(struct ins_unwinder *u, const struct ins_fiber *fiber,
 			 struct ins_walk *ret)
 {
@@ -161,7 +164,10 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 		return;
 	}
 	if (fib_row_not_started(&fiber->row)) {
-		/* Where it will begin: all there is to say, and enough to group it by. */
+		/*
+		 * The fiber has not started: its entry is its only frame, which is enough to group
+		 * by.
+		 */
 		ret->pc[ret->count++] = fiber->row.entry;
 		return;
 	}

@@ -6,10 +6,10 @@
  * Gives: a walk: the addresses of its frames, innermost first, and why it ends where it does.
  * Used by: every higher room but waits/; tool/, fiberctl/ and fibertrace/.
  *
- * A walk starts at the registers and stack bytes that a source copied and ends, when it is whole,
- * in the routine every fiber starts in (layout.entry_low). libunwind walks first; when it does not
- * arrive there, libdw walks; when that does not either, the longer walk is kept, marked truncated
- * and says why. A truncated walk is never presented as a whole one.
+ * A walk starts at the registers and stack bytes that a source copied. A whole walk ends in the
+ * routine that every fiber starts in (layout.entry_low). libunwind walks first; if it does not
+ * arrive there, libdw walks. If libdw does not arrive either, the longer walk is kept and marked
+ * truncated, with the reason. A truncated walk is never presented as whole.
  */
 #ifndef INS_UNWIND_H
 #define INS_UNWIND_H
@@ -25,15 +25,14 @@
 struct ins_walk {
 	unsigned count;
 	bool truncated;
-	unsigned limit;		   /* frames to show of it, inlined ones counted; 0: all */
-	unsigned left, left_least; /* frames beyond the limit; of a group the most and the least */
+	unsigned limit;		   /* frames to show, with inlined ones; 0: all */
+	unsigned left, left_least; /* frames beyond the limit; in a group the most and the fewest */
 	char reason[160];	   /* why truncated, or why there is no stack to walk; else "" */
-	uint64_t interrupted[INS_WALK_MAX /
-			     64];  /* bit n: frame n goes on at its pc, where a signal came */
-	uint64_t pc[INS_WALK_MAX]; /* innermost first */
+	uint64_t interrupted[INS_WALK_MAX / 64]; /* bit n: a signal interrupted frame n at its pc */
+	uint64_t pc[INS_WALK_MAX];		 /* innermost first */
 };
 
-/* Whether the pc of a frame is where a call returns to, so that the byte before it is meant. */
+/* Whether the frame's pc is a return address, so that the byte before it is in the call. */
 static inline bool ins_walk_returned(const struct ins_walk *walk, unsigned frame)
 {
 	return frame > 0 && !(walk->interrupted[frame / 64] >> frame % 64 & 1);
@@ -41,32 +40,37 @@ static inline bool ins_walk_returned(const struct ins_walk *walk, unsigned frame
 
 struct ins_unwinder;
 
-/* For fibers of one source, which is borrowed. One thread. -ENOMEM, -ENOTSUP. */
+/* For fibers of one source, which is borrowed. Use in one thread. -ENOMEM, -ENOTSUP. */
 int ins_unwinder_new(struct ins_source *source, struct ins_unwinder **ret);
 void ins_unwinder_free(struct ins_unwinder *unwinder);
 
-/* From here on walk every fiber with the unwinders: for whoever doubts the cache. */
+/* From here on walk every fiber with the unwinders, for a check of the cache. */
 void ins_unwinder_drop_cache(struct ins_unwinder *unwinder);
 
 /*
- * Walk a fiber that was read with stacks. A running or dead one has no frames, is not truncated and
- * reason says so. Adds the reason of a truncated walk to the source's problems.
+ * Walk a fiber that was read with stacks. A running or dead fiber has no frames and a reason, and
+ * is not truncated. The reason of a truncated walk is added to the source's problems.
  */
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret);
 
-/* Walk a plain thread (INS_FIBER_THREAD): whole is what ends in a frame of which the unwind information says that nobody
- * called it. Else as above. */
+/*
+ * Walk a plain thread (INS_FIBER_THREAD). The walk is whole if it ends in a frame that the unwind
+ * information marks as outermost. Otherwise like ins_unwind().
+ */
 void ins_unwind_thread(struct ins_unwinder *unwinder, const struct ins_fiber *thread,
 		       struct ins_walk *ret);
 
-/* Walk a fiber or a thread with a stack by libunwind alone. Whether the walk is whole; else *ret says nothing, and it is no problem. */
+/*
+ * Walk a fiber or a thread that has a stack with libunwind alone. Whether the walk is whole; if
+ * not, *ret is meaningless and no problem is added.
+ */
 bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
 		      struct ins_walk *ret);
 
-/* Where the function that has pc begins. False: no unwind information says so. */
+/* The start of the function that has pc. False: the unwind information does not say. */
 bool ins_unwind_function(struct ins_unwinder *unwinder, uint64_t pc, uint64_t *ret);
 
-/* The source that its fibers are of. */
+/* The source of its fibers. */
 struct ins_source *ins_unwind_source(struct ins_unwinder *unwinder);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_dw.c - libdw's walk over copied registers and bytes
+ * unwind_dw.c - walk copied registers and bytes with libdw
  *
- * libdw sees one thread that is whatever fiber we are walking. Where there is no unwind information
- * it guesses by frame pointers, which may skip frames and still look whole; so a walk is kept only
- * as far as each step is covered by a rule of .eh_frame or .debug_frame.
+ * libdw is shown one thread: the fiber that is being walked. Without unwind information libdw
+ * guesses by frame pointers, which may skip frames and still look whole. So a walk is kept only as
+ * far as each step is covered by a rule of .eh_frame or .debug_frame.
  */
 #include "inspect/unwind/unwind_dw.h"
 
@@ -73,7 +73,9 @@ static const Dwfl_Thread_Callbacks callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-/* As unwind_end.h has it: a fiber that has ended on this stack a moment ago left its record in this register. */
+/*
+ * As in unwind_end.h: a fiber that has just exited on this stack left its record in this register.
+ */
 static bool foreign(const struct ins_unwind_dw *dw, Dwfl_Frame *outermost)
 {
 	const struct fib_layout *layout = &dw->source->layout;
@@ -95,7 +97,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		return DWARF_CB_ABORT;
 	dw->walk->pc[dw->walk->count++] = pc;
 	pc -= dw->walk->count > 1;
-	/* Below the entry of another library's coroutines may be anything. */
+	/* With another library's coroutines, anything may be below the entry. */
 	if (pc - layout->entry_low >= layout->entry_high - layout->entry_low)
 		return DWARF_CB_OK;
 	dw->foreign = foreign(dw, frame);
@@ -113,7 +115,7 @@ static bool covered_by(Dwarf_CFI *cfi, Dwarf_Addr address, bool *ret_signal)
 	return found;
 }
 
-/* Whether a rule covers an address, and whether it is of a signal's frame. */
+/* Whether a rule covers an address, and whether the rule is of a signal frame. */
 static bool covers(Dwfl_Module *m, uint64_t pc, bool *ret_signal)
 {
 	Dwarf_Addr bias = 0;
@@ -136,7 +138,7 @@ bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc)
 	return covers(dwfl ? dwfl_addrmodule(dwfl, pc) : NULL, pc, &signal);
 }
 
-/* Whether the rule of an address leaves the register undefined in which its caller would be. */
+/* Whether the rule of an address leaves the return address undefined. */
 static bool uncalled_by(Dwarf_CFI *cfi, Dwarf_Addr address)
 {
 	Dwarf_Frame *frame = NULL;
@@ -148,7 +150,7 @@ static bool uncalled_by(Dwarf_CFI *cfi, Dwarf_Addr address)
 	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame) != 0)
 		return false;
 	back = dwarf_frame_info(frame, NULL, NULL, NULL);
-	/* No operations, but their place: undefined. Without a place: it has kept its value. */
+	/* No operations but a non-NULL pointer: undefined. A NULL pointer: same value. */
 	if (back >= 0 && dwarf_frame_register(frame, back, room, &ops, &count) == 0)
 		ret = !count && ops == room;
 	free(frame);
@@ -178,7 +180,7 @@ static void interrupted(struct ins_walk *walk, unsigned frame)
 bool ins_unwind_dw_of_signal(struct ins_unwind_dw *dw, uint64_t pc)
 {
 	struct ins_modules *modules = dw->source->modules;
-	/* Its rules begin a byte early, since all look up the byte before. */
+	/* The rules of a signal frame start a byte early, because unwinders look up pc - 1. */
 	struct ins_module *m = ins_modules_find(modules, pc - 1);
 	bool signal = false;
 
@@ -214,7 +216,7 @@ void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, stru
 	}
 	if (!dwfl || !dw->attached)
 		return;
-	/* Its result does not matter: the end of a walk may be an error too. */
+	/* The result does not matter: the end of a walk may be an error too. */
 	dwfl_getthread_frames(dwfl, 1, take_frame, dw);
 	ins_unwind_dw_signals(dw, ret);
 	for (i = 0; i + 1 < ret->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_dw.h - libdw's walk, for what libunwind cannot: .debug_frame, no .eh_frame_hdr. */
+/* unwind_dw.h - walk with libdw what libunwind cannot: .debug_frame, no .eh_frame_hdr */
 #ifndef INS_UNWIND_DW_H
 #define INS_UNWIND_DW_H
 
@@ -8,30 +8,30 @@
 
 struct ins_unwind_dw {
 	struct ins_source *source;
-	const struct ins_fiber *fiber; /* of the walk that goes on */
+	const struct ins_fiber *fiber; /* of the walk in progress */
 	struct ins_walk *walk;
 	bool tried;
 	bool attached;
-	bool foreign; /* of the last walk: its outermost frame is of another fiber */
+	bool foreign; /* the outermost frame of the last walk is of another fiber */
 };
 
 /*
- * Walk fiber into *ret, which is overwritten: count and pc only; whether it arrived is the caller's to
- * judge. Frames that no unwind information leads to are not in it. dw is zeroed but for source
- * before the first call and stays where it is.
+ * Walk fiber into *ret, which is overwritten: count and pc only. The caller judges whether the walk
+ * is whole. Frames that are not reached by unwind information are left out. Before the first call
+ * dw is zeroed except for source; it must not be moved.
  */
 void ins_unwind_dw(struct ins_unwind_dw *dw, const struct ins_fiber *fiber, struct ins_walk *ret);
 
-/* Mark the frames of a walk that nobody called: of a signal, and of whom it interrupted. */
+/* Mark the frames of a walk that were not called: signal frames and interrupted frames. */
 void ins_unwind_dw_signals(struct ins_unwind_dw *dw, struct ins_walk *walk);
 
-/* Whether the code before pc is where a signal's handler returns to. */
+/* Whether the code before pc is where a signal handler returns to. */
 bool ins_unwind_dw_of_signal(struct ins_unwind_dw *dw, uint64_t pc);
 
-/* Whether a rule says that nobody called the code at pc: it is what a thread begins with. */
+/* Whether a rule marks the code at pc as outermost, such as the start of a thread. */
 bool ins_unwind_dw_outermost(struct ins_unwind_dw *dw, uint64_t pc);
 
-/* Whether a rule says who called the code at pc. After a walk. */
+/* Whether a rule gives the caller of the code at pc. Valid after a walk. */
 bool ins_unwind_dw_covers(struct ins_unwind_dw *dw, uint64_t pc);
 
 #endif

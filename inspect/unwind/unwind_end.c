@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_end.c - where a walk has ended: in which frame, and why in that one */
+/* unwind_end.c - judge the end of a walk: whether it is whole, and if not, why */
 #include "inspect/unwind/unwind_end.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ bool ins_walk_ended(struct ins_unwind_dw *dw, const struct ins_fiber *fiber,
 	       ins_unwind_dw_outermost(dw, walk->pc[last] - ins_walk_returned(walk, last));
 }
 
-/* A suspended fiber's stack has at least a return address, and that near its stack pointer. */
+/* A suspended fiber's stack has at least a return address, near its stack pointer. */
 static bool all_zero(const struct ins_fiber *fiber)
 {
 	const size_t most = 64u << 10;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind_end.h - where a walk has ended: in which frame, and why in that one */
+/* unwind_end.h - judge the end of a walk: whether it is whole, and if not, why */
 #ifndef INS_UNWIND_END_H
 #define INS_UNWIND_END_H
 
@@ -10,7 +10,9 @@
 /* Whether the last frame is the routine that every fiber starts in. */
 bool ins_walk_arrived(const struct fib_layout *layout, const struct ins_walk *walk);
 
-/* Whether the walk has come to where it should: a fiber's to its entry, a thread's to its first frame. */
+/*
+ * Whether the walk ends where it should: a fiber's at its entry, a thread's at its outermost frame.
+ */
 bool ins_walk_ended(struct ins_unwind_dw *dw, const struct ins_fiber *fiber,
 		    const struct ins_walk *walk);
 

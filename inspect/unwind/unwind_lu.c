@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind_lu.c - libunwind's walk over copied registers and bytes
+ * unwind_lu.c - walk copied registers and bytes with libunwind
  *
- * libunwind is given a process that consists of a few registers, the stack's bytes and the unwind
- * tables of the modules. That is enough: the first pc is a label in the switch routine whose CFI
- * says where everything else was saved.
+ * libunwind is given a process that consists of a few registers, the stack's bytes and the modules'
+ * unwind tables. That is enough: the first pc is a label in the switch routine, whose CFI says
+ * where the other registers were saved.
  *
- * A call through a pointer that is 0, or that leads into data, ends a program where there is no function.
- * The unwind information ends where the walk should begin. But no code was executed there, so the stack is
- * as the call left it, and the return address is the last thing on it. That is certain only of a thread
- * that a signal stopped there: any other return address that leads to no code is a damaged stack. So the
- * source is asked what was executable, as far as it knows.
+ * A call through a null pointer or into data crashes at an address without a function, so the walk
+ * would end at its first frame. But no code ran there: the stack is as the call left it, and the
+ * return address is at its top. The walk goes on at that return address. This is certain only for a
+ * thread that a signal stopped there; any other return address that leads to no code means a
+ * damaged stack. So the source is asked whether the address was executable, as far as it knows.
  */
 #include "inspect/unwind/unwind_lu.h"
 
@@ -20,7 +20,10 @@
 
 #include "inspect/unwind/unwind_end.h"
 
-/* libunwind exports it and has no header for it; perf and others declare it the same way. */
+/*
+ * libunwind exports this function but no header declares it; perf and others declare it the same
+ * way.
+ */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip,
 					      unw_dyn_info_t *di, unw_proc_info_t *pi,
 					      int need_unwind_info, void *arg);
@@ -140,7 +143,7 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, 
 	return ins_registers_get_unwind(&u->registers, reg, value) ? 0 : -UNW_EBADREG;
 }
 
-/* -- what libunwind may ask, and does not get from registers and a stack -- */
+/* -- callbacks that registers and a stack give no answer to -- */
 
 static int no_dynamic(unw_addr_space_t as, unw_word_t *ret, void *arg)
 {
@@ -199,7 +202,7 @@ int ins_unwind_lu_begin(struct ins_unwind_lu *u, struct ins_source *source,
 	u->space = unw_create_addr_space(&accessors, 0);
 	if (!u->space)
 		return -ENOMEM;
-	/* Fibers stand in the same few places: what a rule says is kept by address. */
+	/* Many fibers wait in the same few places: libunwind keeps the rules by address. */
 	unw_set_caching_policy(u->space, UNW_CACHE_GLOBAL);
 	return 0;
 }
@@ -221,9 +224,9 @@ bool ins_unwind_lu_function(struct ins_unwind_lu *u, uint64_t pc, uint64_t *ret)
 	return true;
 }
 
-/* -- a call of what is no function -- */
+/* -- a call of an address without a function -- */
 
-/* Whether the last frame was stopped by a signal where no code can be. */
+/* Whether a signal stopped the last frame at an address that cannot have code. */
 static bool at_nothing(struct ins_source *source, struct ins_unwind_dw *dw,
 		       const struct ins_fiber *fiber, const struct ins_walk *walk)
 {
@@ -235,7 +238,7 @@ static bool at_nothing(struct ins_source *source, struct ins_unwind_dw *dw,
 	return last == 0 || ins_unwind_dw_of_signal(dw, walk->pc[last - 1]);
 }
 
-/* Step to whom the call returns to: *ret are the registers there, *ret_back its address. */
+/* Step to the caller: *ret gets its registers, *ret_back the return address. */
 static bool hop_back(struct ins_source *source, const struct ins_fiber *fiber, unw_cursor_t *cursor,
 		     struct ins_registers *ret, unw_word_t *ret_back)
 {
@@ -247,7 +250,9 @@ static bool hop_back(struct ins_source *source, const struct ins_fiber *fiber, u
 	if (unw_get_reg(cursor, UNW_X86_64_RSP, &sp) < 0 ||
 	    ins_source_memory(source, fiber, sp, ret_back, sizeof *ret_back) < 0 || !*ret_back)
 		return false;
-	/* In the call, whose rules are the caller's: behind it may be another function. */
+	/*
+	 * An address within the call has the caller's rules; behind it another function may start.
+	 */
 	ins_registers_make(&there, *ret_back - 1, sp + sizeof *ret_back, 0, NULL);
 	for (i = 0; i < UNW_X86_64_RIP; i++)
 		if (i != UNW_X86_64_RSP && unw_get_reg(cursor, (int)i, &value) == 0)
@@ -262,7 +267,7 @@ static bool hop_back(struct ins_source *source, const struct ins_fiber *fiber, u
 
 /* -- the walk -- */
 
-/* Whether sp has left the stack that a signal handler has to itself for the fiber's. */
+/* Whether sp has moved from a signal handler's alternate stack to the fiber's stack. */
 static bool came_home(const struct ins_fiber *fiber, uint64_t from, uint64_t sp)
 {
 	const struct fib_row *row = &fiber->row;
@@ -271,8 +276,11 @@ static bool came_home(const struct ins_fiber *fiber, uint64_t from, uint64_t sp)
 	       sp - row->stack_low <= row->stack_size;
 }
 
-/* Whether what a thread ran on this stack is the fiber's. One that has just ended there, while this one is about to begin,
- * has another record in the register with which the outermost routine begins what a fiber does first (arch/). */
+/*
+ * Whether the frames on this stack are the fiber's. Another fiber may have just exited on the stack
+ * while this one is about to start. Then the register that the outermost routine uses for the
+ * fiber's record (arch/) holds another record.
+ */
 static bool owns(const struct fib_layout *layout, const struct ins_fiber *fiber,
 		 unw_cursor_t *outermost, uint64_t sp)
 {
@@ -305,7 +313,7 @@ void ins_unwind_lu(struct ins_unwind_lu *u, const struct ins_fiber *fiber, struc
 	ret->count = 1;
 	if (unw_init_remote(&cursor, u->space, u) < 0)
 		return;
-	/* Below the entry of another library's coroutines may be anything. */
+	/* With another library's coroutines, anything may be below the entry. */
 	while (ret->count < INS_WALK_MAX && !ins_walk_arrived(layout, ret)) {
 		const bool nothing = at_nothing(u->source, u->dw, fiber, ret);
 
@@ -321,12 +329,12 @@ void ins_unwind_lu(struct ins_unwind_lu *u, const struct ins_fiber *fiber, struc
 		}
 		if (unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0)
 			return;
-		/* A caller's frame is above; a stack that goes in circles is a damaged one. */
+		/* A caller's frame is farther up; a cycle means a damaged stack. */
 		if (came_home(fiber, last, sp))
 			u->home = true;
 		else if (sp <= last)
 			return;
-		/* Nobody called the outermost; but a signal may have come where nothing is. */
+		/* The outermost frame has no caller. But a signal may have come at address 0. */
 		if ((!more && pc) ||
 		    (!pc && !ins_unwind_dw_of_signal(u->dw, ret->pc[ret->count - 1])))
 			return;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk_cache.c - walking by rules that are known already
+ * walk_cache.c - walk by cached rules
  *
- * What leads from a frame to its caller depends on nothing but the address of its code. For nearly all code it is of one
- * shape: the frame ends (CFA) so far above the stack pointer, or above the frame pointer; the return address lies so
- * far below that end; the caller's frame pointer lies there too, or was not touched. Such a rule is read once out of the
- * tables that unwinders read, and kept by address.
+ * The step from a frame to its caller depends only on the address of the frame's code. For nearly
+ * all code the rule has one form: the frame ends (CFA) at a fixed distance above the stack pointer
+ * or the frame pointer; the return address is at a fixed distance below the CFA; the caller's frame
+ * pointer is there too, or was not changed. Such a rule is read once from the tables that unwinders
+ * read, and kept by address.
  *
- * So this is no guess that two stacks which look alike are alike. Equal stacks differ in what lies between their return
- * addresses, and a frame with alloca() differs in size; every step here is made with this fiber's own words, and two
- * fibers in one place share nothing but the rule.
+ * This does not assume that similar stacks are equal. Equal-looking stacks differ in the data
+ * between their return addresses, and a frame with alloca() differs in size. Every step reads this
+ * fiber's own stack; two fibers in the same place share only the rule.
  *
- * A rule of any other shape (an expression, a signal's frame, another register) is none here. Where a walk comes
- * to such a place, or to one that is not known yet, or leaves the bytes that were copied, or does not go upwards, or
- * does not end where the tables say that it ends, in the routine that every fiber starts in, it has not happened: the
- * unwinders walk then, as if this file were not there. It never calls a walk truncated, for it cannot say why.
+ * Rules of any other form (an expression, a signal frame, another register) are not cached. The
+ * cached walk is discarded in these cases: it reaches a place without a cached rule; it leaves the
+ * copied bytes; it does not go upwards; it does not end in the routine that every fiber starts in.
+ * Then the unwinders walk. This file never marks a walk truncated, because it cannot say why.
  *
- * The rules come from libdw and the walks from libunwind, and the two may read a table differently. So rules are
- * learned from a walk that was whole, and then have to lead through the same stack to the same addresses. One that leads
- * elsewhere is none.
+ * The rules come from libdw and the walks from libunwind, and the two may read a table differently.
+ * So rules are learned from a whole walk and are then checked: they must lead through the same
+ * stack to the same addresses. A rule that leads elsewhere is not used.
  */
 #include "inspect/unwind/walk_cache.h"
 
@@ -34,8 +35,8 @@
 
 enum cfa {
 	CFA_UNKNOWN, /* nothing was learned here */
-	CFA_COMPLEX, /* there is no rule of our shape */
-	CFA_NONE,    /* nobody called this: a walk ends here */
+	CFA_COMPLEX, /* the rule has another form */
+	CFA_NONE,    /* outermost: a walk ends here */
 	CFA_SP,
 	CFA_FP,
 };
@@ -44,7 +45,7 @@ enum saved { SAVED_NOT, SAVED_SAME, SAVED_AT };
 
 struct rule {
 	uint64_t pc;
-	bool returned;	 /* pc is a return address: the call before it is meant */
+	bool returned;	 /* pc is a return address: look up the call before it */
 	uint8_t cfa;	 /* enum cfa */
 	uint8_t fp;	 /* enum saved: the caller's frame pointer */
 	int32_t cfa_off; /* from the register */
@@ -54,7 +55,7 @@ struct rule {
 
 struct ins_walk_cache {
 	struct ins_source *source;
-	const struct ins_port *port; /* NULL: of a machine that we do not know */
+	const struct ins_port *port; /* NULL: an unknown machine */
 	struct rule *rules;
 	size_t used, room; /* room is 0 or a power of two */
 	struct ins_walk proof;
@@ -81,7 +82,7 @@ void ins_walk_cache_free(struct ins_walk_cache *cache)
 
 /* -- the table -- */
 
-/* The rule of that place, or the free slot for it. There is room. */
+/* The rule of this place, or the free slot for it. The table has room. */
 static struct rule *slot_of(const struct ins_walk_cache *c, uint64_t pc, bool returned)
 {
 	size_t i = (size_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (c->room - 1);
@@ -177,7 +178,7 @@ static bool fits(Dwarf_Word number, int32_t *ret)
 	return (Dwarf_Word)(int64_t)*ret == number;
 }
 
-/* [register] + offset, and nothing else. */
+/* Accept [register] + offset only. */
 static bool read_cfa(const struct ins_walk_cache *c, Dwarf_Frame *frame, struct rule *ret)
 {
 	Dwarf_Op *ops;
@@ -201,7 +202,7 @@ static bool read_cfa(const struct ins_walk_cache *c, Dwarf_Frame *frame, struct 
 	return fits(offset, &ret->cfa_off);
 }
 
-/* Where the caller's register is. False for any place but the three. */
+/* Where the caller's register is. False: none of the three forms. */
 static bool read_saved(Dwarf_Frame *frame, int reg, enum saved *ret, int32_t *ret_off)
 {
 	Dwarf_Op mem[3], *ops = NULL;
@@ -218,7 +219,7 @@ static bool read_saved(Dwarf_Frame *frame, int reg, enum saved *ret, int32_t *re
 	return n == 1 || (ops[1].atom == DW_OP_plus_uconst && fits(ops[1].number, ret_off));
 }
 
-/* The caller's stack pointer is the CFA itself: a value, not a place. */
+/* Whether the caller's stack pointer is the CFA itself: a value, not a place. */
 static bool plain_sp(Dwarf_Frame *frame, int sp)
 {
 	Dwarf_Op mem[3], *ops = NULL;
@@ -260,7 +261,7 @@ static bool read_table(const struct ins_walk_cache *c, Dwarf_CFI *cfi, Dwarf_Add
 	return good;
 }
 
-/* The rule for the place, out of .eh_frame, or where that says nothing of it, .debug_frame. */
+/* Read the rule for the place from .eh_frame or, if that has none, from .debug_frame. */
 static bool read_rule(const struct ins_walk_cache *c, struct rule *ret)
 {
 	uint64_t address = ret->pc - ret->returned;
@@ -282,7 +283,7 @@ static bool read_rule(const struct ins_walk_cache *c, struct rule *ret)
 	return good;
 }
 
-/* Whether there was anything new in the walk. */
+/* Learn the rules of a walk. True: at least one was new. */
 static bool learn_rules(struct ins_walk_cache *c, const struct ins_walk *walk)
 {
 	bool learned = false;
@@ -304,7 +305,7 @@ static bool learn_rules(struct ins_walk_cache *c, const struct ins_walk *walk)
 	return learned;
 }
 
-/* Do the rules lead where the unwinder went? The one that does not is none from now on. */
+/* Check that the rules lead where the unwinder went. A rule that does not is disabled. */
 static void prove(struct ins_walk_cache *c, const struct ins_fiber *fiber,
 		  const struct ins_walk *walk)
 {
@@ -318,7 +319,7 @@ static void prove(struct ins_walk_cache *c, const struct ins_fiber *fiber,
 		return;
 	if (end == END_NO_RULE && i == mine->count)
 		return;
-	/* Frame i is the first that differs, or is missing: the one before leads there. */
+	/* Frame i is the first that differs or is missing: the rule of frame i - 1 is wrong. */
 	if (i > 0)
 		slot_of(c, walk->pc[i - 1], i > 1)->cfa = CFA_COMPLEX;
 }

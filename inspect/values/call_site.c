@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_site.c - what the debug information says of one call
+ * call_site.c - find what the debug information says of one call
  *
- * An entry is looked for in all of the caller's function, which may be large, so the search is bounded. That the call is one
- * of the callee has to be seen: a function that ends in a call of another one leaves the stack as if that one had been called.
- * For the same reason the callee must not come to itself by such calls: then it was called more than once, and only what
- * the first call was made with is known. Where one of these calls leads is not always said, and then nothing is believed.
+ * The entry is searched in the whole caller, which may be large, so the search is limited.
+ *
+ * The call must be shown to be one of the callee. If the called function ended in a tail call, the
+ * stack looks as if the callee of the tail call had been called directly. For the same reason the
+ * callee must not reach itself by tail calls: it would have run more than once, and only the
+ * arguments of the first call are known. If the target of one of these tail calls is unknown,
+ * nothing is used.
  */
 #include "inspect/values/call_site.h"
 
@@ -52,7 +55,7 @@ static bool find_site(Dwarf_Die *in, Dwarf_Addr pc, unsigned depth, unsigned *le
 	return false;
 }
 
-/* The name by which other files know it. */
+/* The name that is visible to other files. */
 static const char *outer_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -98,16 +101,16 @@ static bool calls(Dwarf_Die *site, Dwarf_Die *callee)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* -- calls that a function ends in -- */
+/* -- tail calls -- */
 
-/* Functions that a function may have become, itself first. */
+/* The functions that a function may reach by tail calls, itself first. */
 struct tails {
 	Dwarf_Die at[TAILS];
 	unsigned count;
-	unsigned left; /* entries that may still be looked at */
+	unsigned left; /* entries that may still be read */
 };
 
-/* The entry of the function that has its code, among those of its unit. */
+/* Find the entry that has the function's code, among those of its unit. */
 static bool body_of(Dwarf_Die *function, unsigned *left, Dwarf_Die *ret)
 {
 	Dwarf_Die unit;
@@ -127,7 +130,10 @@ static bool body_of(Dwarf_Die *function, unsigned *left, Dwarf_Die *ret)
 	return false;
 }
 
-/* Whether it is not the first of them, and there is room for it. */
+/*
+ * Add the target of a tail call. False: the target is the first function itself, is unknown, or
+ * there is no room.
+ */
 static bool add_tail(struct tails *t, Dwarf_Die *site)
 {
 	Dwarf_Attribute attr;
@@ -184,7 +190,7 @@ static bool called_once(Dwarf_Die *callee)
 	return true;
 }
 
-/* -- what is said -- */
+/* -- parameters of a call -- */
 
 static bool is_for(Dwarf_Die *parameter, uint64_t number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call_site.h - what the debug information says of one call: the values that its arguments had. */
+/* call_site.h - find what the debug information says of one call: the values of its arguments */
 #ifndef INS_CALL_SITE_H
 #define INS_CALL_SITE_H
 
@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 /*
- * The entry (DW_TAG_call_site_parameter) for what is in DWARF's register `number` when `caller` calls `callee` and the call
- * returns to pc, an address as in the caller's debug information. False: nothing is said, or of a call of another function
- * than callee, or of one that is only known while it runs.
+ * Find the entry (DW_TAG_call_site_parameter) for DWARF's register `number` in the call of `callee`
+ * by `caller` that returns to pc, an address as in the caller's debug information. False: there is
+ * none, or the call is one of another function than callee, or its target is known only at run
+ * time.
  */
 bool ins_call_site_parameter(Dwarf_Die *caller, Dwarf_Addr pc, Dwarf_Die *callee, uint64_t number,
 			     Dwarf_Die *ret);

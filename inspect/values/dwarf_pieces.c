@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* dwarf_pieces.c - the bytes of a value, wherever its parts are. */
+/* dwarf_pieces.c - read the bytes of a value from its parts */
 #include "inspect/values/dwarf_pieces.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The bytes of a piece, as many as there are of size. */
+/* Read the bytes of a piece, as many of size as exist. */
 static int fetch_piece(const struct ins_scene *scene, const struct ins_piece *p, unsigned char *buf,
 		       size_t size, size_t *ret_size)
 {
@@ -58,7 +58,7 @@ int ins_location_fetch(const struct ins_scene *scene, const struct ins_location 
 			*ret_address = p->number;
 		if (got)
 			memset(known + at, true, got);
-		/* One part that is there makes a value of it. */
+		/* One available part is enough for success. */
 		if (rc < 0)
 			rc = one;
 		at += part;

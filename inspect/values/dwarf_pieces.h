@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dwarf_pieces.h - where a value is, part by part, and the bytes that are there. */
+/* dwarf_pieces.h - where each part of a value is, and its bytes */
 #ifndef INS_DWARF_PIECES_H
 #define INS_DWARF_PIECES_H
 
@@ -23,7 +23,7 @@ struct ins_piece {
 	enum ins_where where;
 	uint64_t number;
 	const unsigned char *bytes;
-	size_t size; /* of this piece; of a value that is whole: 0; of INS_BYTES: how many there are */
+	size_t size; /* of this piece; 0: the whole value; for INS_BYTES the number of bytes */
 };
 
 struct ins_location {
@@ -32,8 +32,9 @@ struct ins_location {
 };
 
 /*
- * Copy the first `size` bytes of what is there; known[i] says whether buf[i] is. 0; -ENODATA: nothing of it is
- * known; -EFAULT: it is in memory that is not at hand, of *ret_address.
+ * Copy the first `size` bytes that are available; known[i] says whether buf[i] is valid. Returns 0;
+ * -ENODATA: no byte is known; -EFAULT: the bytes are in memory at *ret_address that is not
+ * available.
  */
 int ins_location_fetch(const struct ins_scene *scene, const struct ins_location *location,
 		       unsigned char *buf, bool *known, size_t size, uint64_t *ret_address);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* dwarf_stack.c - the stack of numbers that a DWARF expression works on: location.c says why it is written here. */
+/* dwarf_stack.c - the stack of numbers of a DWARF expression; location.c says why it is written here */
 #include "inspect/values/dwarf_stack.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
 
-/* The number as its type holds it: cut, and filled up by its sign. */
+/* Convert the number to its type: truncate, then sign-extend. */
 static struct ins_dwarf_stack_value fit(uint64_t number, unsigned size, bool is_signed)
 {
 	const unsigned bits = size * 8;
@@ -36,7 +36,7 @@ struct ins_dwarf_stack_value *ins_dwarf_stack_top(struct ins_dwarf_stack *dwarf_
 static int divide(uint64_t a, uint64_t b, const struct ins_dwarf_stack_value *type, bool rest,
 		  uint64_t *ret)
 {
-	/* Without a type a division is of signed numbers, a remainder of unsigned ones. */
+	/* Without a type a division is signed and a remainder is unsigned. */
 	bool sign = type->size ? type->is_signed : !rest;
 
 	if (!b)

@@ -2,16 +2,18 @@
 /*
  * location.c - evaluate DWARF expressions
  *
- * libdw decodes an expression into its operations (dwarf_getlocation(3) and what belongs to it) and has no
- * public function that evaluates them. The evaluators inside libdwfl and libunwind serve unwind rules only.
+ * libdw decodes an expression into its operations (dwarf_getlocation(3) and related functions) and
+ * has no public function that evaluates them. The evaluators inside libdwfl and libunwind serve
+ * unwind rules only.
  *
- * The operations work on a stack of whole numbers (dwarf_stack.h); their result says where the parts of a value are
- * (dwarf_pieces.h). What would need more (floating point, vectors, memory of a thread) is reported by its name.
+ * The operations work on a stack of integers (dwarf_stack.h). The result says where the parts of a value
+ * are (dwarf_pieces.h). Unsupported operations (floating point, vectors, thread-local memory) are
+ * reported by name.
  *
- * The value that an argument had when the function was entered (DW_OP_entry_value) is one that the caller has kept, in a
- * register that is saved or by what the debug information says of the call. The latter is only believed when the call is known
- * to be one of this very function: where functions end in a call of another one, the caller that the stack shows called
- * somebody else.
+ * DW_OP_entry_value is the value of an argument at the entry of the function. It comes from a
+ * register that the caller saved, or from the debug information of the call. The latter is used
+ * only if the call is known to be one of this very function: after a tail call, the caller on the
+ * stack called another function.
  */
 #include "inspect/values/location.h"
 
@@ -31,9 +33,9 @@ struct machine {
 	struct ins_dwarf_stack dwarf_stack;
 	struct ins_location *ret;
 	struct ins_piece
-		now; /* where the piece is that is being said; INS_AWAY: on top of the cells */
+		now; /* where the current piece is; INS_AWAY: the top of the stack is its address */
 	bool said;   /* now is set */
-	size_t next; /* the operation after this one */
+	size_t next; /* index of the next operation */
 };
 
 static const struct ins_unwound *frame_of(const struct ins_scene *scene)
@@ -103,7 +105,7 @@ static int typed(struct machine *m, const Dwarf_Op *op)
 	}
 }
 
-/* -- what comes from elsewhere -- */
+/* -- values from elsewhere -- */
 
 static int push_address(struct machine *m, const Dwarf_Op *op)
 {
@@ -123,7 +125,7 @@ static int push_address(struct machine *m, const Dwarf_Op *op)
 	return dwarf_formudata(&at, &word) == 0 ? push(m, word) : -ENOTSUP;
 }
 
-/* What another expression's value is, on top. */
+/* Push the value of another expression. */
 static int push_value(struct machine *m, const struct ins_scene *scene, Dwarf_Attribute *attr)
 {
 	struct ins_location where;
@@ -134,7 +136,7 @@ static int push_value(struct machine *m, const struct ins_scene *scene, Dwarf_At
 
 	if (rc < 0)
 		return rc;
-	/* A frame base, and what is said of a call, are values: an address means itself. */
+	/* Frame bases and call parameters are values: an address stands for itself. */
 	if (where.count == 1 && where.piece[0].where == INS_MEMORY)
 		return push(m, where.piece[0].number);
 	rc = ins_location_fetch(scene, &where, (unsigned char *)&value, known, sizeof value,
@@ -142,7 +144,7 @@ static int push_value(struct machine *m, const struct ins_scene *scene, Dwarf_At
 	return rc < 0 ? -ENODATA : push(m, value);
 }
 
-/* What the caller says of the register that the argument was in, when it made this call. */
+/* Push what the caller's debug information says of the argument's register at this call. */
 static int push_said(struct machine *m, const struct ins_scene *outer, uint64_t number)
 {
 	Dwarf_Addr pc = frame_of(outer)->registers.pc - outer->bias;
@@ -207,7 +209,7 @@ static int push_cfa(struct machine *m)
 	return r && r->has_cfa ? push(m, r->cfa) : -ENODATA;
 }
 
-/* -- where it is -- */
+/* -- locations -- */
 
 static int say(struct machine *m, enum ins_where where, uint64_t number)
 {
@@ -227,7 +229,7 @@ static int say_bytes(struct machine *m, const Dwarf_Op *op)
 	return 0;
 }
 
-/* A part of the value ends here, or all of it: size 0. */
+/* End a piece of the value, or the whole value: size 0. */
 static int end_piece(struct machine *m, size_t size)
 {
 	const struct ins_dwarf_stack_value *top = ins_dwarf_stack_top(&m->dwarf_stack);
@@ -247,7 +249,7 @@ static int end_piece(struct machine *m, size_t size)
 	return 0;
 }
 
-/* Go on behind the operation that the distance leads to. */
+/* Jump to the operation at the given distance. */
 static int jump(struct machine *m, const Dwarf_Op *ops, size_t n, const Dwarf_Op *op)
 {
 	uint64_t target = op->offset + 3 + op->number;
@@ -268,7 +270,7 @@ static int jump(struct machine *m, const Dwarf_Op *ops, size_t n, const Dwarf_Op
 			return 0;
 		}
 	}
-	/* The end is a place to go to as well. */
+	/* The end of the expression is a valid target too. */
 	m->next = n;
 	return target > ops[n - 1].offset ? 0 : -ENODATA;
 }
@@ -383,7 +385,7 @@ int ins_location_of(const struct ins_scene *scene, Dwarf_Attribute *attr, struct
 		return -ENODATA;
 	found = dwarf_getlocation_addr(attr, r->registers.pc - r->returned - scene->bias, &ops, &n,
 				       1);
-	/* libdw does not say of every damaged list that it is one. */
+	/* libdw does not report every damaged list. */
 	if (found <= 0)
 		return found < 0 ? -ENOTSUP : 0;
 	return n && ops ? ins_location_run(scene, attr, ops, n, ret, ret_op) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scene.c - the registers and the memory of a frame. */
+/* scene.c - the registers and the memory of a frame */
 #include "inspect/values/scene.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* type_name.c - names of types, each chain of them followed only so far: a damaged file's may be a circle. */
+/*
+ * type_name.c - the names of types; chains of types are followed to a limit, since a damaged file
+ * may have cycles
+ */
 #include "inspect/values/type_name.h"
 
 #include <dwarf.h>
@@ -69,7 +72,7 @@ static void put_named(Dwarf_Die *type, const char *kind, struct ins_strbuf *line
 	const char *name = dwarf_diename(type);
 
 	ins_strbuf_text(line, kind);
-	/* Never nothing: who puts a pointer looks at what is before it. */
+	/* Never empty: the code that writes a pointer looks at the character before it. */
 	ins_strbuf_escaped(line, name && *name ? name : "{...}");
 }
 
@@ -99,7 +102,10 @@ static void put_pointer(Dwarf_Die *type, const char *sign, struct ins_strbuf *li
 	ins_strbuf_text(line, sign);
 }
 
-/* Before what it is about, behind a pointer; of an array its elements say it again. */
+/*
+ * The qualifier comes before its type, but behind a pointer. For an array, its elements repeat the
+ * qualifier.
+ */
 static void put_qualified(Dwarf_Die *type, const char *word, struct ins_strbuf *line,
 			  unsigned depth)
 {

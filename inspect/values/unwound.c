@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwound.c - from the registers of a frame to those of its caller
+ * unwound.c - get the registers of a caller from those of a frame
  *
- * The rules of .eh_frame and .debug_frame say for each register where the frame saved it. A register of which they
- * say nothing, and which the machine's ABI does not have kept, is unknown from there on: what it holds may be anything, and a
- * wrong value is worse than none.
+ * The rules of .eh_frame and .debug_frame say where the frame saved each register. A register
+ * without a rule that the ABI does not preserve is unknown from there on: a wrong value is worse
+ * than none.
  *
- * A walk was made by another unwinder. Each step here has to lead to the address where that one went; where it does not, the
- * registers of this frame and all outer ones are unknown.
+ * The walk was made by another unwinder. Each step here has to lead to the address of the next
+ * frame in the walk. If it does not, the registers of this frame and all outer ones are unknown.
  */
 #include "inspect/values/unwound.h"
 
@@ -19,7 +19,7 @@
 #include "inspect/elf/debug.h"
 #include "inspect/values/location.h"
 
-/* The table's line for the address; the caller frees it. */
+/* The row of the unwind table for the address; the caller frees it. */
 static Dwarf_Frame *frame_at(struct ins_source *source, uint64_t address, Dwarf_Addr *ret_bias)
 {
 	struct ins_module *m = ins_modules_find(source->modules, address);
@@ -38,7 +38,7 @@ static Dwarf_Frame *frame_at(struct ins_source *source, uint64_t address, Dwarf_
 	return NULL;
 }
 
-/* One number out of an expression of a table. */
+/* Evaluate an expression of a table to one number. */
 static bool number_of(const struct ins_scene *scene, const Dwarf_Op *ops, size_t n, bool address,
 		      uint64_t *ret)
 {
@@ -58,7 +58,10 @@ static bool number_of(const struct ins_scene *scene, const Dwarf_Op *ops, size_t
 	       known[0];
 }
 
-/* Give the frame its CFA, and *outer the registers of its caller. False: there is no caller, or no rule leads to it. */
+/*
+ * Compute the frame's CFA, and in *outer the registers of its caller. False: there is no caller, or
+ * no rule leads to it.
+ */
 static bool step(struct ins_source *source, const struct ins_fiber *fiber,
 		 struct ins_unwound *inner, struct ins_registers *outer)
 {
@@ -90,7 +93,7 @@ static bool step(struct ins_source *source, const struct ins_fiber *fiber,
 	if (!outer || ra < 0 || ra >= INS_REGISTERS || !(found >> ra & 1))
 		return false;
 	ins_registers_get(outer, (unsigned)ra, &outer->pc);
-	/* The caller's stack pointer is where the frame ends, unless a rule says otherwise. */
+	/* The caller's stack pointer is the CFA, unless a rule says otherwise. */
 	if (!(found >> ins_port()->sp & 1))
 		outer->sp = inner->cfa;
 	return true;

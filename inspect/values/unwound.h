@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwound.h - what the registers held in each frame of a walk
+ * unwound.h - the registers in each frame of a walk
  *
- * A walk is nothing but addresses of code. Where a variable is in a frame depends on the registers that its function
- * would find when it goes on: those that its callees saved, and the frame's end (CFA).
+ * A walk has only addresses of code. To find a frame's variables, its registers are needed as they
+ * will be when the function resumes: the values that its callees saved, and the frame's end (CFA).
  */
 #ifndef INS_UNWOUND_H
 #define INS_UNWOUND_H
@@ -16,8 +16,9 @@
 #include "inspect/values/scene.h"
 
 /*
- * The walk's frames, ret[0] the innermost one; ret has room for walk->count. Returns of how many the registers are
- * known: fewer than walk->count where a rule is missing or leads elsewhere than the walk went.
+ * Find the registers of the walk's frames; ret[0] is the innermost one, and ret has room for
+ * walk->count. Returns the number of frames with known registers. It is less than walk->count if a
+ * rule is missing or leads elsewhere than the walk.
  */
 unsigned ins_unwound_find(struct ins_source *source, const struct ins_fiber *fiber,
 			  const struct ins_walk *walk, struct ins_unwound *ret);

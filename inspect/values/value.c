@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value.c - bytes and a type to text
+ * value.c - format bytes of a type as text
  *
- * Where bytes are missing the value is gone, and a number is not made of those that are left. A value inside another one is
- * shown if it is a number or an address; what is deeper is "{...}".
+ * A value with missing bytes is unavailable; the remaining bytes are not used. A value inside
+ * another one is shown if it is a number or an address; deeper values are "{...}".
  */
 #include "inspect/values/value.h"
 
@@ -20,7 +20,7 @@
 
 #define ELEMENTS 16
 #define MEMBERS	 32
-#define ENTRIES	 4096 /* of an enumeration, that are looked at */
+#define ENTRIES	 4096 /* entries of an enumeration that are read */
 #define TEXT	 80   /* characters of a string */
 
 static const char gone[] = "<optimized out>";
@@ -57,7 +57,7 @@ static bool take(const struct ins_value *v, size_t at, size_t size, void *buf)
 	return true;
 }
 
-/* Between quotes. A string ends with its NUL, or is cut. */
+/* Write text between quotes. A string ends with its NUL or is truncated. */
 static void put_text(struct ins_strbuf *line, const char *text, size_t n, bool cut)
 {
 	char some[TEXT + 1], plain[4 * sizeof some];
@@ -77,7 +77,7 @@ static bool encoding_of(Dwarf_Die *type, Dwarf_Word *ret)
 	return dwarf_attr(type, DW_AT_encoding, &attr) && dwarf_formudata(&attr, ret) == 0;
 }
 
-/* A whole number of up to eight bytes. bits: of a bit field, else 0. */
+/* Read an integer of up to eight bytes. bits: of a bit field, else 0. */
 static bool number_of(const struct ins_value *v, size_t at, size_t size, bool is_signed,
 		      uint64_t *ret)
 {
@@ -149,7 +149,7 @@ static bool put_enum(const struct ins_value *v, Dwarf_Die *type, size_t at, stru
 	return true;
 }
 
-/* A string in memory, byte after byte: it may end right before memory that cannot be read. */
+/* Read a string byte by byte: it may end right before unreadable memory. */
 static void put_string(const struct ins_value *v, uint64_t address, struct ins_strbuf *line)
 {
 	char text[TEXT];
@@ -256,7 +256,7 @@ static bool put_array(const struct ins_value *v, Dwarf_Die *type, size_t at, uns
 	return true;
 }
 
-/* A member that is part of a byte or crosses bytes. */
+/* Write a bit-field member. */
 static bool put_bits(const struct ins_value *v, Dwarf_Die *member, Dwarf_Die *type, size_t at,
 		     Dwarf_Word bits, struct ins_strbuf *line)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value.h - the bytes of a variable as a person writes them
+ * value.h - format the bytes of a variable for people
  *
- * One level of what has members or elements, and no more text than fits the line. Everything that is not a number is the
- * program's, and made harmless.
+ * Members and elements are shown one level deep, and no more text than fits the line. Text from the
+ * program is escaped for the terminal.
  */
 #ifndef INS_VALUE_H
 #define INS_VALUE_H
@@ -15,20 +15,25 @@
 #include "inspect/text/strbuf.h"
 #include "inspect/model/source.h"
 
-#define INS_VALUE_BYTES 1024 /* of a variable, at most */
+#define INS_VALUE_BYTES 1024 /* maximum size of a variable */
 
 struct ins_value {
-	struct ins_source *source;     /* for what pointers lead to */
+	struct ins_source *source;     /* for memory that pointers lead to */
 	const struct ins_fiber *fiber; /* likewise */
 	const unsigned char *bytes;
-	const bool *known; /* of each byte */
-	size_t size;	   /* of both: what is behind them is not looked at */
+	const bool *known; /* whether each byte is valid */
+	size_t size;	   /* of both arrays: bytes beyond it are not read */
 };
 
-/* How many bytes a value of that type has; 0: not known. type is as the variable has it. */
+/*
+ * The size of a value of that type in bytes; 0: unknown. type is the variable's type, not stripped.
+ */
 size_t ins_value_size(Dwarf_Die *type);
 
-/* Put the value of that type. False: all that was put is why it cannot be shown, between angle brackets. */
+/*
+ * Write the value of that type. False: only the reason why it cannot be shown was written, between
+ * angle brackets.
+ */
 bool ins_value_put(const struct ins_value *value, Dwarf_Die *type, struct ins_strbuf *line);
 
 #endif

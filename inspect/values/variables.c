@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * variables.c - finding arguments and local variables
+ * variables.c - find arguments and local variables
  *
- * A frame's address is in scopes: blocks, the functions that were inlined there, the function that has the code. The
- * variables of each scope belong to the innermost function around it, and are numbered as symbolize.c numbers the frames. A
- * damaged file may have scopes without end, so everything is counted.
+ * A frame's address is in scopes: blocks, inlined functions, and the function that has the code.
+ * The variables of each scope belong to the innermost function around it; frames are numbered as in
+ * symbolize.c. A damaged file may have endless scopes, so every count is limited.
  */
 #include "inspect/values/variables.h"
 
@@ -21,9 +21,9 @@
 #include "inspect/values/value.h"
 #include "inspect/values/unwound.h"
 
-#define OF_FRAME   64	/* variables that are kept of one frame */
-#define OF_WALK	   2048 /* and of all */
-#define OF_SCOPE   8192 /* entries of a scope that are looked at */
+#define OF_FRAME   64	/* variables kept per frame */
+#define OF_WALK	   2048 /* variables kept in total */
+#define OF_SCOPE   8192 /* entries of a scope that are read */
 #define OPEN_MAX   8
 #define VALUE_TEXT 400
 #define TYPE_TEXT  128
@@ -35,8 +35,8 @@ struct search {
 	unsigned wanted;
 	struct ins_variables *ret;
 	struct ins_scene scene;
-	unsigned frame;	   /* number of the frame that is looked at */
-	unsigned of_frame; /* variables it has so far */
+	unsigned frame;	   /* number of the current frame */
+	unsigned of_frame; /* variables of that frame so far */
 	bool failed;	   /* memory ran out */
 };
 
@@ -55,7 +55,10 @@ static int scopes_at(struct ins_source *source, uint64_t at, Dwarf_Addr *ret_bia
 		free(found);
 		return 0;
 	}
-	/* Beyond an inlined function these are where it was written, not where it was inlined. */
+	/*
+	 * Beyond an inlined function these are the scopes in which it was written, not those in
+	 * which it was inlined.
+	 */
 	innermost = found[0];
 	free(found);
 	n = dwarf_getscopes_die(&innermost, ret);
@@ -166,7 +169,7 @@ static bool put_value(struct search *s, Dwarf_Die *die, Dwarf_Die *type, struct 
 		return ins_strbuf_text(line, "<cannot be shown: its size is not known>"), false;
 	if (s->scene.at >= s->scene.count)
 		return ins_strbuf_text(line,
-				       "<unknown: no rule says what its frame's registers are>"),
+				       "<unknown: no unwind rule gives its frame's registers>"),
 		       false;
 	if (dwarf_attr_integrate(die, DW_AT_const_value, &attr))
 		return put_constant(s, type, &attr, line);
@@ -225,14 +228,17 @@ static void take_variable(struct search *s, Dwarf_Die *die, bool argument)
 
 /* -- scopes -- */
 
-/* A block that compilers leave without addresses: what it has is of the scope around it. */
+/* A block without addresses: its variables belong to the scope around it. */
 static bool is_open(Dwarf_Die *die)
 {
 	return dwarf_tag(die) == DW_TAG_lexical_block && !dwarf_hasattr(die, DW_AT_low_pc) &&
 	       !dwarf_hasattr(die, DW_AT_ranges);
 }
 
-/* depth: of open blocks around it. Their variables are most often gone, and then not worth a line. */
+/*
+ * depth: how many blocks without addresses are around. Their variables are mostly optimized out;
+ * then they are not listed.
+ */
 static void take_scope(struct search *s, Dwarf_Die *scope, unsigned depth, unsigned *left)
 {
 	Dwarf_Die die;
@@ -254,7 +260,7 @@ static void take_scope(struct search *s, Dwarf_Die *scope, unsigned depth, unsig
 	} while (!s->failed && *left && --*left && dwarf_siblingof(&die, &die) == 0);
 }
 
-/* The variables at one address of the walk, which stands for `frames` frames. */
+/* Take the variables at one address of the walk, which stands for `frames` frames. */
 static void take_place(struct search *s, unsigned i, uint64_t at, unsigned frames)
 {
 	unsigned last = s->frame + frames;
@@ -303,7 +309,7 @@ int ins_variables_find(struct ins_source *source, struct ins_symbols *symbols,
 				     .frames = frames,
 				     .count = ins_unwound_find(source, fiber, walk, frames),
 				     .outer = find_outer};
-	/* A fiber that has not begun, or runs, has no frames. */
+	/* A fiber that has not started, or that runs, has no frames. */
 	for (i = 0; fiber->stack && i < walk->count && !s.failed; i++) {
 		ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &n);
 		take_place(&s, i, walk->pc[i] - ins_walk_returned(walk, i), (unsigned)n);

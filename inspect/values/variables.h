@@ -6,8 +6,8 @@
  * Gives: the variables of each frame, by name, with their values as text.
  * Used by: query/ and render/. Everything else in this room serves this header.
  *
- * The debug information says which variables a frame has and where they are. A value that cannot be had
- * says why.
+ * The debug information says which variables a frame has and where they are. For a value that is
+ * not available, the text is the reason.
  */
 #ifndef INS_VARIABLES_H
 #define INS_VARIABLES_H
@@ -24,17 +24,16 @@ struct ins_symbols;
 #define INS_VARIABLES_LOCALS 2u
 
 struct ins_variable {
-	unsigned
-		frame; /* the number of its frame, inlined ones counted, as backtraces are printed */
+	unsigned frame; /* number of its frame in a backtrace, inlined ones counted */
 	bool argument;
-	bool available; /* value is one, and not the reason why there is none */
-	char *name;	/* as the debug information has it: not for a terminal */
-	char *type;	/* harmless */
-	char *value;	/* harmless */
+	bool available; /* value is a value, not the reason why there is none */
+	char *name;	/* as in the debug information: not escaped for a terminal */
+	char *type;	/* escaped */
+	char *value;	/* escaped */
 };
 
 struct ins_variables {
-	uint64_t fiber; /* whose they are */
+	uint64_t fiber; /* the fiber's id */
 	size_t count;
 	size_t room;
 	struct ins_variable *at; /* by frame */
@@ -42,12 +41,12 @@ struct ins_variables {
 };
 
 /*
- * Find what is wanted (INS_VARIABLES_*) of the frames of a walk of this fiber. Call it while the fiber's stack is at hand.
- * -ENOMEM, and *ret is NULL.
+ * Find the variables in `wanted` (INS_VARIABLES_*) of the frames of a walk of this fiber. Call it
+ * while the fiber's stack is available. After -ENOMEM *ret is NULL.
  */
 int ins_variables_find(struct ins_source *source, struct ins_symbols *symbols,
 		       const struct ins_fiber *fiber, const struct ins_walk *walk, unsigned wanted,
 		       struct ins_variables **ret);
-void ins_variables_free(struct ins_variables *variables); /* NULL: nothing */
+void ins_variables_free(struct ins_variables *variables); /* NULL: no effect */
 
 #endif
