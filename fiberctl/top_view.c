@@ -244,7 +244,7 @@ static void say_status(const struct ctl_top_view *view, bool help, struct status
 
 static void put_status(const struct ctl_top_view *view, unsigned row, bool help)
 {
-	struct status status;
+	struct status status = {.part = {""}};
 	char buf[ROW];
 	struct ins_strbuf line = ins_strbuf(buf, sizeof buf);
 	size_t i;

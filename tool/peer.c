@@ -136,7 +136,7 @@ static int identify(int fd, struct tool_peer *ret)
 
 int tool_peer_ask(const char *path, struct tool_peer *ret)
 {
-	int fd, rc = connect_now(path, &fd);
+	int fd = -1, rc = connect_now(path, &fd);
 
 	*ret = (struct tool_peer){.pid = 0};
 	if (rc < 0)

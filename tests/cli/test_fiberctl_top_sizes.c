@@ -63,8 +63,10 @@ static void know(const char *text)
 	while ((word = next_word(&rest))) {
 		const size_t n = known ? strlen(known) : 0;
 
-		known = realloc(known, n + strlen(word) + 3);
-		assert_non_null(known);
+		char *grown = realloc(known, n + strlen(word) + 3);
+
+		assert_non_null(grown);
+		known = grown;
 		sprintf(known + n, "%s%s\n", n ? "" : "\n", word);
 	}
 	free(copy);

@@ -100,7 +100,7 @@ static __attribute__((noipa)) unsigned long step_over(size_t bytes)
 	volatile char *frame = __builtin_alloca(bytes);
 
 	frame[0] = 1;
-	return (unsigned long)(uintptr_t)frame;
+	return (unsigned long)frame[0];
 }
 
 static void *step(void *arg)

@@ -194,8 +194,9 @@ static pid_t sleeper(void)
 {
 	const pid_t pid = fork();
 
-	while (pid == 0)
-		pause();
+	if (pid == 0)
+		for (;;)
+			pause();
 	assert_true(pid > 0);
 	return pid;
 }

@@ -40,7 +40,8 @@ static int begin(void **state)
 	rows_layout(&live.source.layout);
 	live.source.pid = getpid();
 	live.source.memory = ins_live_memory;
-	live.record = malloc(sizeof record);
+	size = sizeof record;
+	live.record = malloc(size);
 	live.reading.request = &request;
 	live.reading.summary = &summary;
 	live.pagemap = -1;
