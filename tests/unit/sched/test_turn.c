@@ -190,8 +190,8 @@ static void test_turn_ends_on_several_carriers_and_the_lock_is_the_callers(void 
 {
 	const struct fiber_runtime_options options = {
 		.size = sizeof options, .carriers = 4, .control_path = "", .long_run_ns = -1};
-	fiber_fn *fns[8] = {NULL};
-	void *args[8] = {NULL};
+	fiber_fn *fns[8];
+	void *args[8];
 
 	(void)state;
 	for (uintptr_t i = 0; i < 8; i++) {
