@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_id.c - acting on one fiber of a running program
+ * by_id.c - act on one fiber of a running program
  *
- * The program finds the fiber by its number and answers what it did and what the fiber did then. Nothing is tried again:
- * whoever asks twice may mean two things.
+ * The program finds the fiber by its number and answers what it did and what the fiber was doing. A
+ * failed request is not repeated, because a second one may have another effect.
  */
 #include "fiberctl/by_id.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_audit.c - what was changed in a running program from outside, when and by whom
+ * cmd_audit.c - print what was changed in a running program from outside, when and by whom
  *
- * The program keeps the last entries and counts the rest. They come from a program that may be broken, so every size is
- * compared with the frame before it is used.
+ * The program keeps the last entries and counts the others. The program may be broken, so every
+ * size is compared with the frame before use.
  *
- * Who follows asks for all of them again, a few times a second: they are 8 KB at the most.
+ * Following means to request all entries a few times a second: at most 8 KB.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -94,7 +94,10 @@ static const char *change(const struct fib_wire_audit_entry *e, char *buf, size_
 	return buf;
 }
 
-/* Why it was refused: the program keeps a number, which means something else for a fiber than for a file. NULL: it was done. */
+/*
+ * Why it was refused. The program keeps an errno, whose meaning differs for fibers and files. NULL:
+ * it was done.
+ */
 static const char *why(const struct fib_wire_audit_entry *e)
 {
 	const bool acts = e->what == FIB_WIRE_AUDIT_CANCEL || e->what == FIB_WIRE_AUDIT_WAKE;
@@ -196,7 +199,7 @@ static void put_json(const struct ctl_reply *reply, const struct answer *a)
 	ins_json_end(&json, &summary, &problems);
 }
 
-/* What came since the last time; *last is the highest serial that was seen. */
+/* Print the new entries; *last is the highest serial seen. */
 static void put_new(const struct answer *a, bool json, uint64_t *last)
 {
 	uint32_t i;
@@ -226,7 +229,7 @@ static int ask(struct ctl_reply *reply, struct answer *a)
 	return ctl_reply_ask(reply, FIB_WIRE_AUDIT, NULL, 0, FIB_WIRE_AUDITED, take, a);
 }
 
-/* Until the process ends or nobody reads what we print. */
+/* Runs until the process ends or the output is closed. */
 static int follow(struct ctl_reply *reply, struct answer *a, bool json)
 {
 	static const struct timespec pause = {.tv_nsec = 200000000};

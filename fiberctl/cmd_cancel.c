@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_cancel.c - ask a fiber to end. */
+/* cmd_cancel.c - cancel a fiber */
 #include "fiberctl/by_id.h"
 
 static int run(const struct tool_arguments *arguments)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_carriers.c - what the carriers of each runtime do, and how it waits for descriptors
+ * cmd_carriers.c - print what the carriers of each runtime do and how it polls descriptors
  *
- * A program counts what it has done so far. How much that is a second takes two looks, with a pause between them.
+ * A program has only counts since its start. So the rates need two looks with a pause in between.
  *
- * A runtime may wait in another way than it was meant to, because the machine forbids that one: here it says so, once for
- * each runtime.
+ * A runtime may use another poller than configured, if the machine forbids that one. This is
+ * printed once per runtime.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 #define INTERVAL_MOST INT64_C(3600000000000)
 
 struct answer {
-	struct ctl_stats before, now; /* before: empty with --once */
+	struct ctl_stats before, now; /* before is empty with --once */
 	const struct ctl_reply *reply;
 };
 
@@ -186,7 +186,7 @@ static int put_json(const struct answer *a)
 	return tool_written(a->now.counted ? TOOL_WELL : TOOL_PARTIAL);
 }
 
-/* -- asking -- */
+/* -- requests -- */
 
 static int look(struct ctl_reply *reply, struct ctl_stats *ret)
 {
@@ -233,7 +233,7 @@ static int run(const struct tool_arguments *arguments)
 	if (code != TOOL_WELL)
 		return code;
 	a.reply = &reply;
-	/* Nothing goes on in a snapshot. */
+	/* A snapshot does not change. */
 	code = ask(&reply, once || reply.snapshot, interval, &a);
 	if (code == TOOL_WELL)
 		code = arguments->json ? put_json(&a) : put_text(&a);

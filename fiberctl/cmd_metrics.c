@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_metrics.c - the numbers of one program, or of all of them, for Prometheus, or as JSON
+ * cmd_metrics.c - print the counters of one program or of all, for Prometheus or as JSON
  *
- * The node exporter reads what others write into its folder, at any moment: so a file appears there whole or not at all.
- * One program that does not answer must not keep the numbers of the others from being seen: it is a number itself, 0.
+ * The node exporter may read files in its folder at any moment, so a file must appear there
+ * complete. A program that does not answer must not hide the numbers of others: it has a metric
+ * with the value 0.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static bool is_known(const struct fleet *fleet, pid_t pid)
 	return false;
 }
 
-/* A place for one more; NULL without memory, said. */
+/* Add an entry; NULL: no memory, with a message. */
 static struct ctl_process_stats *add(struct fleet *fleet, pid_t pid)
 {
 	struct ctl_process_stats *all = realloc(fleet->all, (fleet->count + 1) * sizeof *all);
@@ -82,7 +83,7 @@ static void say_missing(struct fleet *fleet, const struct tool_asked *asked, int
 		ins_problems_add(&fleet->problems, "%s: %s", who, reason(asked, rc));
 }
 
-/* Whether there is no such process, or another one answered in its name: it is passed over. */
+/* Whether the process is gone or another one answered in its place; it is then left out. */
 static bool is_none(const struct tool_asked *asked, int rc, struct ctl_stats *stats)
 {
 	if (rc == -ECONNREFUSED || rc == -ENOENT || rc == -ECONNRESET || rc == -ESTALE) {
@@ -92,10 +93,10 @@ static bool is_none(const struct tool_asked *asked, int rc, struct ctl_stats *st
 	return rc == 0 && stats->counted && !tool_socket_says(&asked->socket, &stats->process);
 }
 
-/* One of all. The meter is the fleet's from here on, or freed. */
+/* Add the answer of one program. stats belongs to the fleet afterwards, or is freed. */
 static void take_one(struct fleet *fleet, const struct tool_asked *asked, struct ctl_stats *stats)
 {
-	/* An older program knows no counters. */
+	/* An older program has no counters. */
 	const int rc = asked->answered == 1 && asked->rc == -EOPNOTSUPP ? 0 : asked->rc;
 	struct ctl_process_stats *one = NULL;
 
@@ -139,7 +140,7 @@ static void ask_and_say(struct fleet *fleet)
 	ask_all(fleet);
 	if (!tool_sockets_left()[0])
 		return;
-	/* Text has its line on stderr. */
+	/* For text, a line is on stderr. */
 	if (fleet->json)
 		ins_problems_add(&fleet->problems, "left out: %s", tool_sockets_left());
 	if (fleet->code == TOOL_WELL)
@@ -178,7 +179,7 @@ static int ask_one(struct fleet *fleet, const char *who)
 
 /* -- writing -- */
 
-/* Its draft has a name that the node exporter would not read (*.prom). */
+/* The draft has a name that the node exporter ignores (not *.prom). */
 static int write_file(const char *path, const struct fleet *fleet)
 {
 	struct ctl_sink sink = {0};
@@ -215,7 +216,7 @@ static json_t *processes(const struct fleet *fleet)
 	return all;
 }
 
-/* About one program where one was named, else about several, however many there are. */
+/* As one program if one was named, else as a list. */
 static void put_json(const struct fleet *fleet, bool named, int64_t took)
 {
 	struct ins_summary summary = {.sampled_ns = took, .total = fleet->count};

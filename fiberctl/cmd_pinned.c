@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_pinned.c - waits of fibers that must not leave their carrier, by the place they happened in. */
+/* cmd_pinned.c - print waits of pinned fibers, grouped by place */
 #include "fiberctl/events.h"
 
 static int run(const struct tool_arguments *arguments)

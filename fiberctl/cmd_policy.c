@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_policy.c - what happens when a pinned fiber would wait: read, or changed and read back. */
+/* cmd_policy.c - read or change what happens when a pinned fiber would wait */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_processes.c - fiberctl alone: the programs that may be asked
+ * cmd_processes.c - fiberctl without a command: list the programs that can be asked
  *
- * A program that has ended without cleaning up leaves its socket; nobody can ask it any more, so it is not
- * shown and the socket is removed. One that is there and does not answer is shown as such: it may be the very
- * one that is looked for.
+ * A program that died without cleaning up leaves its socket; it is not listed and the socket is
+ * removed. A program that exists but does not answer is listed as such, because it may be the one
+ * that the user looks for.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +34,10 @@ static void head(struct table *t)
 		printf("%10s %10s %8s %-8s %s\n", "PID", "FIBERS", "CARRIERS", "POLICY", "COMMAND");
 }
 
-/* Its command line; of a process that cannot be seen from here the name that it gives itself, and who it is. */
+/*
+ * The command line of the process; if it is not visible from here, the name that it gives itself,
+ * and its id.
+ */
 static void describe(const struct fib_wire_process *p, const struct tool_socket *socket, char *buf,
 		     size_t size)
 {
@@ -148,7 +151,7 @@ static int run(const struct tool_arguments *arguments)
 	if (ask_all(&t) < 0)
 		ins_problems_add(&t.problems, "out of memory");
 	t.summary.sampled_ns = now() - begin;
-	/* Text has its line on stderr. */
+	/* For text, a line is on stderr. */
 	if (t.json && tool_sockets_left()[0])
 		ins_problems_add(&t.problems, "left out: %s", tool_sockets_left());
 	lines = ins_problems_lines(&t.problems);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_slow.c - fibers that held their carrier for long, by the place they did it in. */
+/* cmd_slow.c - print fibers that held their carrier for long, grouped by place */
 #include "fiberctl/events.h"
 
 static int run(const struct tool_arguments *arguments)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_snapshot.c - all there is to know about a process, stacks included, into a file. */
+/* cmd_snapshot.c - save everything about a process, including stacks, to a file */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_top.c - a live screen of what all fibers do, the busiest ones and groups; or one such screen as text or JSON. */
+/* cmd_top.c - a live screen of all fibers, or one such screen as text or JSON */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_wake.c - end a fiber_park whose unpark was forgotten. */
+/* cmd_wake.c - end a fiber_park() whose unpark was forgotten */
 #include "fiberctl/by_id.h"
 
 static int run(const struct tool_arguments *arguments)

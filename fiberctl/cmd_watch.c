@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_watch.c - a command, again and again
+ * cmd_watch.c - run a command again and again
  *
- * -n is the interval wherever it stands; every other word and option is the command's, wherever it stands: "watch list X
- * --limit 5 -n 1" and "watch -n 1 --limit 5 list X" are the same.
+ * -n is the interval at any place; all other words and options belong to the command, at any place.
+ * "watch list X --limit 5 -n 1" and "watch -n 1 --limit 5 list X" are the same.
  *
- * Each time the command runs in a child with its output in a pipe: so a screen is drawn at once and does not
- * flicker, and nothing that a command leaves behind adds up. On a terminal that is the other screen, which goes away with us
- * and takes nothing along; whatever ends us, or stops us for a while, it is left first.
+ * Each time the command runs in a child with its output in a pipe. So the screen is drawn at once
+ * without flicker, and nothing that a command leaves behind accumulates. On a terminal the
+ * alternate screen is used; it is left before the tool ends or stops, for any reason.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,11 +48,11 @@ struct watch {
 	struct tool_arguments arguments; /* of the command */
 	int64_t interval;
 	bool screen;
-	sigset_t old; /* the signals that were blocked before */
-	int signals;  /* a descriptor from which they are read */
+	sigset_t old; /* the original signal mask */
+	int signals;  /* signalfd */
 	int ended_by; /* one of them; 0: none */
-	bool again;   /* what was on the screen is gone */
-	int errors;   /* with a screen: a file for what the command says on standard error */
+	bool again;   /* the screen must be drawn again */
+	int errors;   /* with a screen: a file for the command's standard error */
 	char *text;   /* of the command */
 	size_t size, room;
 	int code;
@@ -72,7 +72,7 @@ static int be_child(struct watch *w, int out)
 	char number[16];
 
 	sigprocmask(SIG_SETMASK, &w->old, NULL);
-	/* What is wide is made for the terminal, not for the pipe. */
+	/* Wide output is made for the terminal's width, not for the pipe's. */
 	if (w->screen && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) {
 		snprintf(number, sizeof number, "%u", (unsigned)size.ws_col);
 		setenv("COLUMNS", number, 0);
@@ -82,7 +82,7 @@ static int be_child(struct watch *w, int out)
 	return tool_left_out_code(w->command->run(&w->arguments));
 }
 
-/* Ctrl-Z: the terminal is as it was until somebody has us go on. The command was stopped, too, if it runs. */
+/* Ctrl-Z: restore the terminal and stop. The command is stopped too, if it runs. */
 static void stop(struct watch *w)
 {
 	sigset_t set;
@@ -94,7 +94,7 @@ static void stop(struct watch *w)
 	raise(SIGTSTP);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* In the background this stops us again, until the terminal is ours. */
+	/* In the background this stops the process again until it owns the terminal. */
 	while (tcdrain(STDOUT_FILENO) < 0 && errno == EINTR)
 		;
 	fputs(ENTER, stdout);
@@ -102,7 +102,7 @@ static void stop(struct watch *w)
 	w->again = true;
 }
 
-/* Take a signal that came. Whether it ends us. */
+/* Take a signal. Returns whether it ends the tool. */
 static bool take_signal(struct watch *w)
 {
 	struct signalfd_siginfo info;
@@ -116,7 +116,7 @@ static bool take_signal(struct watch *w)
 	return w->ended_by != 0;
 }
 
-/* Some more of what the command prints. False at its end. */
+/* Read more of the command's output. False at its end. */
 static bool collect(struct watch *w, int in)
 {
 	ssize_t n;
@@ -135,7 +135,7 @@ static bool collect(struct watch *w, int in)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Run the command once. False when a signal or something that is missing ended it. */
+/* Run the command once. False if a signal or an error ended it. */
 static bool run_once(struct watch *w)
 {
 	int pipes[2], status;
@@ -172,13 +172,13 @@ static bool run_once(struct watch *w)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	w->code = WIFEXITED(status) ? WEXITSTATUS(status) : TOOL_CANNOT;
-	/* Ctrl-C is for both of us, and the child may be faster. */
+	/* Ctrl-C goes to both processes, and the child may be faster. */
 	if (!w->ended_by && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
 		w->ended_by = SIGINT;
 	return !w->ended_by;
 }
 
-/* What the command said on standard error, for a screen that is still there or for the one that was. */
+/* Print the command's standard error, on the screen or after it is left. */
 static void put_errors(struct watch *w, FILE *out)
 {
 	char text[4096];
@@ -232,7 +232,7 @@ static void draw(struct watch *w)
 	fputs(WRAP, stdout);
 }
 
-/* Below what is there. An empty line is nothing to a reader of JSON. */
+/* Append the output. An empty line is ignored by readers of JSON. */
 static void append(struct watch *w, bool first)
 {
 	if (!first && w->arguments.json) {
@@ -245,7 +245,10 @@ static void append(struct watch *w, bool first)
 	fwrite(w->text, 1, w->size, stdout);
 }
 
-/* Until the interval is over, or nothing is on the screen. False when a signal ends us. */
+/*
+ * Wait until the interval is over or the screen must be drawn again. False if a signal ends the
+ * tool.
+ */
 static bool rest(struct watch *w, int64_t until)
 {
 	struct pollfd one = {w->signals, POLLIN, 0};
@@ -282,7 +285,7 @@ static void repeat(struct watch *w)
 	}
 }
 
-/* From here on the signals that end or stop us are read, so that the screen can be left. */
+/* Block the signals that end or stop the tool and read them, so that the screen can be left. */
 static int hold_signals(struct watch *w)
 {
 	sigset_t set;
@@ -310,7 +313,7 @@ static int watch(struct watch *w)
 	if (w->screen) {
 		fputs(WRAP LEAVE, stdout);
 		fflush(stdout);
-		/* What it had to say in the end would have gone with the screen. */
+		/* The last output would be lost with the screen. */
 		if (!w->ended_by) {
 			fwrite(w->text, 1, w->code < TOOL_CANNOT ? 0 : w->size, stdout);
 			put_errors(w, stderr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_watchdog.c - how long a fiber may hold its carrier before it is reported: read, or changed and read back. */
+/* cmd_watchdog.c - read or change how long a fiber may hold its carrier before it is reported */
 #include <errno.h>
 #include <string.h>
 

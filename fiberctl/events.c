@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.c - what 'pinned' and 'slow' have in common: a ring of events, grouped by place, or followed
+ * events.c - the common part of 'pinned' and 'slow': print a ring of events
  *
- * Who follows asks again, a few times a second, for what is newer than what it has. An event that still went on when it was
- * printed is asked for again until it has ended, and printed once more with how long it took in the end.
+ * Following means to ask a few times a second for events that are newer than the last one. An
+ * unfinished event is requested again until it has ended, and is then printed once more with its
+ * final length.
  *
- * Of several runtimes they come ring by ring. They are put in order by their numbers, and a gap between two is what was lost.
+ * With several runtimes events arrive ring by ring. They are sorted by number; a gap between two
+ * numbers is lost events.
  */
 #include "fiberctl/events.h"
 
@@ -24,7 +26,7 @@
 
 #define LASTING 512 /* more events than a ring has */
 
-/* One that is to be shown when the answer is whole. */
+/* An event that is printed when the answer is complete. */
 struct reported {
 	uint64_t number;
 	json_t *object; /* with --json, else NULL */
@@ -42,8 +44,8 @@ struct look {
 	json_t *events; /* with --json, not followed */
 	struct reported *reported;
 	size_t reported_count, reported_room;
-	uint64_t next; /* the first number that was not seen */
-	/* of who follows */
+	uint64_t next; /* the first number not seen yet */
+	/* used when following */
 	uint64_t lasting[LASTING], still[LASTING];
 	size_t lasting_count, still_count;
 };
@@ -85,7 +87,7 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* How many between it and the one before were not there any more. */
+/* How many events before this one were lost. */
 static uint64_t lost_before(struct look *l, uint64_t number)
 {
 	const uint64_t lost = number > l->next ? number - l->next : 0;
@@ -95,7 +97,7 @@ static uint64_t lost_before(struct look *l, uint64_t number)
 	return lost;
 }
 
-/* One line a told event of who follows; all into the answer of who does not. */
+/* Print an event in one line when following, else add it to the answer. */
 static void show(struct look *l, struct reported *reported)
 {
 	const uint64_t lost = lost_before(l, reported->number);
@@ -128,7 +130,7 @@ static void show_all(struct look *l)
 	l->reported_count = 0;
 }
 
-/* What the end of the process came in between of is told to nobody. */
+/* Drop events of an answer that the end of the process cut off. */
 static void forget_reported(struct look *l)
 {
 	size_t i;
@@ -140,7 +142,7 @@ static void forget_reported(struct look *l)
 	free(l->reported);
 }
 
-/* -- by the place they happened in -- */
+/* -- by place -- */
 
 static int take(void *context, const struct ins_event *event)
 {
@@ -154,7 +156,7 @@ static int take(void *context, const struct ins_event *event)
 	return rc < 0 ? rc : 0;
 }
 
-/* Recorded, and not in the answer. */
+/* Events that were recorded but are not in the answer. */
 static uint64_t lost_of(const struct ins_summary *summary)
 {
 	return summary->total > summary->shown ? summary->total - summary->shown : 0;
@@ -239,7 +241,7 @@ static int take_new(void *context, const struct ins_event *event)
 
 	if (lasts && l->still_count < LASTING)
 		l->still[l->still_count++] = number;
-	/* Printed already, and nothing is new about it. */
+	/* printed already and unchanged */
 	if (known ? lasts : number < l->next)
 		return 0;
 	ins_event_walk(l->unwinder, event, &l->walk);
@@ -257,7 +259,7 @@ static uint64_t first_wanted(const struct look *l)
 	return from;
 }
 
-/* Until the process ends or nobody reads what we print. */
+/* Runs until the process ends or the output is closed. */
 static int follow(struct look *l, enum fib_wire_ring ring)
 {
 	static const struct timespec pause = {.tv_nsec = 200000000};

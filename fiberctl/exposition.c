@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* exposition.c - families of numbers, in the text format that Prometheus reads or as rows of JSON. */
+/* exposition.c - write metric families in the text format of Prometheus or as rows of JSON */
 #include "fiberctl/exposition.h"
 
 #include <inttypes.h>
@@ -42,8 +42,8 @@ void ctl_families_end(struct ctl_sink *sink)
 }
 
 /*
- * The format knows three escapes, for a backslash, a quote and a newline. What else must not be shown as it is (escape.h)
- * becomes \xNN for each byte as in all texts of the tools, and the backslash of that is escaped.
+ * The format has three escapes: for a backslash, a quote and a newline. Other unprintable bytes
+ * (escape.h) become \xNN as in all texts of the tools, and the backslash of that is escaped.
  */
 static void put_value(FILE *out, const char *text)
 {
@@ -77,7 +77,7 @@ static void put_series(FILE *out, const char *name, const char *suffix,
 	fputs(*before == ',' ? "} " : " ", out);
 }
 
-/* Takes value over. */
+/* Takes over value. */
 static void add_sample(struct ctl_sink *sink, const char *suffix, const struct ctl_label *labels,
 		       json_t *value)
 {

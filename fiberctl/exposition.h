@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exposition.h - families of numbers, in the text format that Prometheus reads or as rows of JSON
+ * exposition.h - write metric families in the text format of Prometheus or as rows of JSON
  *
- * A family is what has one name, one meaning and one type; its samples follow its head, each with labels that no other
- * has. Names are those of whoever calls; values of labels may be anything, and are made valid. The numbers are the same
- * in both forms.
+ * A family has one name, one meaning and one type. Its samples follow its head and have distinct
+ * labels. The caller provides valid names; label values may have any bytes and are escaped. Both
+ * forms have the same numbers.
  */
 #ifndef FIBERCTL_EXPOSITION_H
 #define FIBERCTL_EXPOSITION_H
@@ -15,13 +15,15 @@
 
 struct ins_json;
 
-/* Where they go: {.out = ...} is text; {.json = ...} is an answer whose rows are families, {name, help, type, samples: [{labels,
- * suffix, value}]}. Both are the caller's. */
+/*
+ * The output: {.out = ...} writes text; {.json = ...} is an answer whose rows are families, {name,
+ * help, type, samples: [{labels, suffix, value}]}. The caller owns both.
+ */
 struct ctl_sink {
 	FILE *out;
 	struct ins_json *json;
-	json_t *samples; /* of the family that is open; it is owned by ... */
-	json_t *family;	 /* ... this, until it is a row */
+	json_t *samples; /* of the open family; owned by ... */
+	json_t *family;	 /* ... this object, until it is a row */
 };
 
 enum ctl_family_type { CTL_COUNTER, CTL_GAUGE, CTL_HISTOGRAM };
@@ -29,19 +31,19 @@ enum ctl_family_type { CTL_COUNTER, CTL_GAUGE, CTL_HISTOGRAM };
 void ctl_family(struct ctl_sink *sink, const char *name, enum ctl_family_type type,
 		const char *help);
 
-/* The labels of a sample, up to one without a name. */
+/* The labels of a sample; the last one has no name. */
 struct ctl_label {
 	const char *name, *value;
 };
 
-/* name, which is that of the family, and suffix ("", "_bucket") are put together. */
+/* The name of the sample is name, the family's, and suffix ("", "_bucket"). */
 void ctl_sample(struct ctl_sink *sink, const char *name, const char *suffix,
 		const struct ctl_label *labels, uint64_t value);
-/* The same of a length of time, which is in ns and is written in seconds. */
+/* Write a length of time, given in ns, in seconds. */
 void ctl_sample_seconds(struct ctl_sink *sink, const char *name, const char *suffix,
 			const struct ctl_label *labels, uint64_t ns);
 
-/* There is no other family. */
+/* Call it after the last family. */
 void ctl_families_end(struct ctl_sink *sink);
 
 #endif

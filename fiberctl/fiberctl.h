@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fiberctl.h - the commands that only fiberctl has: they talk to the program. */
+/* fiberctl.h - the commands that only fiberctl has: they talk to the running program */
 #ifndef FIBERCTL_FIBERCTL_H
 #define FIBERCTL_FIBERCTL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fold.c - text folded into lines of a screen, between its words. */
+/* fold.c - fold text into lines of a screen at word boundaries */
 #include "fiberctl/fold.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "inspect/text/escape.h"
 
-/* The bytes of its first character. */
+/* The number of bytes of the first character. */
 static size_t character(const char *text)
 {
 	const size_t n = ins_utf8_length(text);
@@ -26,7 +26,7 @@ size_t ctl_fold_columns(const char *text, size_t n)
 	return columns;
 }
 
-/* The bytes of as many characters. */
+/* The number of bytes of `columns` characters. */
 static size_t bytes(const char *text, size_t columns)
 {
 	const char *at = text;
@@ -36,7 +36,9 @@ static size_t bytes(const char *text, size_t columns)
 	return (size_t)(at - text);
 }
 
-/* The end of the last word that ends within n bytes, of a part of a sentence if it is to be one; 0: there is none. */
+/*
+ * The end of the last word within n bytes; part: the word must end a part of a sentence. 0: none.
+ */
 static size_t last_end(const char *text, size_t n, bool part)
 {
 	for (; n; n--)
@@ -46,7 +48,7 @@ static size_t last_end(const char *text, size_t n, bool part)
 	return 0;
 }
 
-/* The end of the last word, of one that ends a part of a sentence where that is near; 0: there is none. */
+/* The end of the last word, preferably one near it that ends a part of a sentence; 0: none. */
 static size_t last_word(const char *text, size_t n)
 {
 	const size_t part = last_end(text, n, true);
@@ -98,7 +100,7 @@ void ctl_fold_list(char *text, size_t size, size_t width, size_t lines)
 	size_t n = strlen(text), left = 0;
 
 	while (ctl_fold_lines(text, width) > lines) {
-		/* What was said of the rest does not count as an item. */
+		/* The text for the rest is no item. */
 		text[n] = 0;
 		for (; n && text[n] != ','; n--)
 			;

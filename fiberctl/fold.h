@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fold.h - text folded into lines of a screen, between its words
+ * fold.h - fold text into lines of a screen at word boundaries
  *
- * Text is harmless for a terminal (escape.h), and a character of it takes a column. Only a word that is wider than a whole line
- * is not kept whole: it ends with "...", or goes on in the next line.
+ * Text is safe for a terminal (escape.h) and each character takes one column. Only a word wider
+ * than a line is split: it ends with "...", or continues in the next line.
  */
 #ifndef FIBERCTL_FOLD_H
 #define FIBERCTL_FOLD_H
@@ -13,17 +13,23 @@
 /* The columns that n bytes of text take. */
 size_t ctl_fold_columns(const char *text, size_t n);
 
-/* How many bytes of text stand in the first of its lines, blanks at its end left out; *ret_next: where the next one begins. At least
- * one character where there is one. A line that is not the last one ends behind a comma or a semicolon, if one is near. */
+/*
+ * The number of bytes in the first line of text, without blanks at its end; at least one character
+ * of a nonempty text. *ret_next: start of the next line. A line that is not the last ends after a
+ * comma or semicolon if one is near.
+ */
 size_t ctl_fold(const char *text, size_t width, const char **ret_next);
 
-/* How many lines that makes: 1 of none. */
+/* The number of lines; 1 for an empty text. */
 size_t ctl_fold_lines(const char *text, size_t width);
 
-/* Make it no more than one line: words at the end are replaced with "...". */
+/* Truncate to one line: words at the end become "...". */
 void ctl_fold_truncate(char *text, size_t width);
 
-/* Make it fit into that many lines: items at the end of a list with commas become "and 12 more". size: of its buffer. */
+/*
+ * Fit a list with commas into that many lines: items at the end become "and 12 more". size: of the
+ * buffer.
+ */
 void ctl_fold_list(char *text, size_t size, size_t width, size_t lines);
 
 #endif

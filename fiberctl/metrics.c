@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metrics.c - what programs say of themselves, as families of numbers
+ * metrics.c - write the counters of programs as metric families
  *
- * All samples of a family stand together, so all programs have been asked before the first of it is written. Every name of
- * a state or of a kind of wait is there at all times, with 0 where there is none: what comes and goes cannot be
- * watched. What is counted for each carrier has the carrier's number, what is of a runtime the runtime's, and so no
- * count ever falls when a runtime ends: it is gone.
+ * All samples of a family must be adjacent, so all programs are asked before the first family is
+ * written. Every state and kind of wait is always present, with 0 if there is none: a series that
+ * comes and goes cannot be monitored. Counts of a carrier have the carrier's number and counts of a
+ * runtime the runtime's. So no count decreases when a runtime ends: its series ends.
  */
 #include "fiberctl/metrics.h"
 
@@ -14,10 +14,10 @@
 
 #include <fiber/fiber.h>
 
-/* Whose numbers a family is made of. */
+/* What the samples of a family belong to. */
 enum of { OF_PROCESS, OF_RUNTIME, OF_CARRIER };
 
-/* Where in the struct of that the number lies. */
+/* The offset of the number in that struct. */
 struct family {
 	const char *name;
 	enum ctl_family_type type;
@@ -76,7 +76,7 @@ static const struct family families[] = {
 
 _Static_assert(FIB_WIRE_WAITS <= FIB_LAYOUT_WAITS, "each has a name");
 
-/* The labels that all samples of one have; free ones behind them. */
+/* The labels of all samples of one kind; free ones follow. */
 enum { PROGRAM, PID, SERIAL, INDEX, FREE = SERIAL, LABELS = 6 };
 
 struct labels {
@@ -151,12 +151,15 @@ static void put_family(struct ctl_sink *out, const struct family *f,
 		put_runtime(out, f, &l, &p->stats.runtimes[i]);
 }
 
-/* -- those that are no field -- */
+/* -- families that are no field -- */
 
 typedef const char *name_fn(const struct fib_layout *layout, unsigned i);
 
-/* What number i of a table of names is called: what this tool calls it, so that no program can give two the same name. One
- * that a newer program has besides goes by its own, if nobody has that. NULL: there is none. */
+/*
+ * The name of number i. This tool's name takes precedence, so that no program can give two numbers
+ * the same name. A number of a newer program keeps the program's name if that is unused. NULL:
+ * none.
+ */
 static const char *name_of(name_fn *ours, unsigned known, const char names[][16], unsigned i)
 {
 	unsigned k;
@@ -271,7 +274,7 @@ static void put_registry(struct ctl_sink *out, const char *name, const struct ct
 	ctl_sample(out, name, "", l.at, p->stats.counters.records * p->stats.counters.record_size);
 }
 
-/* Where nobody watches for them there is nothing to be 0. */
+/* Without a watchdog there is no count, so 0 would be wrong. */
 static void put_slow(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
 	struct labels l;
@@ -345,7 +348,7 @@ static void put_up(struct ctl_sink *out, const struct ctl_process_stats *all, si
 	}
 }
 
-/* What an older program does not tell is not 0. */
+/* An older program has no counters; that is not 0. */
 static bool has_counters(const struct ctl_process_stats *p)
 {
 	return p->answered && p->stats.counted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.h - what many programs have done so far, as families of numbers, for Prometheus above all. */
+/* metrics.h - write the counters of many programs as metric families */
 #ifndef FIBERCTL_METRICS_H
 #define FIBERCTL_METRICS_H
 
@@ -10,13 +10,13 @@
 
 /* One program that was asked. */
 struct ctl_process_stats {
-	pid_t pid;	/* 0: it cannot be seen from our pid namespace */
-	char path[108]; /* of its socket: what it is called then; "" of a snapshot */
-	bool answered;	/* else the rest means nothing */
+	pid_t pid;	/* 0: not visible in our pid namespace */
+	char path[108]; /* of its socket, its name in that case; "" for a snapshot */
+	bool answered;	/* false: the rest is invalid */
 	struct ctl_stats stats;
 };
 
-/* Write every family with the samples of all of them. No two have the same pid, but 0. */
+/* Write all families with the samples of all programs. Nonzero pids are distinct. */
 void ctl_metrics_write(struct ctl_sink *out, const struct ctl_process_stats *all, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.c - what the policies of pinned blocking are called. */
+/* policy.c - names of the policies for pinned blocking */
 #include "fiberctl/policy.h"
 
 #include <fiber/runtime.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.h - what the policies of pinned blocking are called. */
+/* policy.h - names of the policies for pinned blocking */
 #ifndef FIBERCTL_POLICY_H
 #define FIBERCTL_POLICY_H
 

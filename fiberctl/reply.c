@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reply.c - asking a process, or its snapshot, for what is not about fibers. */
+/* reply.c - ask a process, or its snapshot, for data that is not about fibers */
 #include "fiberctl/reply.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static bool recall(void *keeper, enum fib_wire_type type, const unsigned char **
 {
 	struct ins_snapshot_frames frames;
 
-	/* Who it is was said with its fibers. */
+	/* A snapshot has the HELLO in its answer for stacks. */
 	if (type == FIB_WIRE_HELLO)
 		type = FIB_WIRE_STACK;
 	if (!ins_snapshot_answer(keeper, type, &frames))
@@ -44,7 +44,7 @@ void ctl_reply_recall(struct fib_wire_client *client, struct ins_snapshot *snaps
 	fib_wire_recall(client, recall, snapshot);
 }
 
-/* Who it was. */
+/* Read the identity of the process in a snapshot. */
 static int introduce(struct ctl_reply *r)
 {
 	if (tool_frames_hello(&r->client, &r->process) < 0)
@@ -75,7 +75,7 @@ static int connect_to(struct ctl_reply *r)
 		rc = fib_wire_connect(&r->client, r->socket.path, TOOL_TIMEOUT);
 	if (rc == 0)
 		rc = tool_socket_same(&r->socket, &r->client);
-	/* Asked for as the process that it is, and shown as that. */
+	/* Show the pid of the listener, which was asked for. */
 	if (rc == 0 && r->socket.pid)
 		r->process.pid = r->socket.pid;
 	return rc < 0 ? tool_refused(&r->socket, rc, NULL) : TOOL_WELL;

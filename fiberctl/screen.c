@@ -2,10 +2,12 @@
 /*
  * screen.c - a terminal as lines and keys
  *
- * Signals that end us are blocked but for the time in which we wait for a key, so none is lost between a look at the flag and
- * the wait, and none comes in the middle of a picture. Once the terminal is as it was, the signal is sent once more with its
- * default action: whoever started us sees of what we died. The one of ctrl-z is left to curses, which gives the terminal back, stops
- * us, and draws again when we go on; but it, too, comes only while we wait.
+ * Terminating signals are blocked except while waiting for a key. So none is lost between the check
+ * of the flag and the wait, and none interrupts a picture. After the terminal is restored, the
+ * signal is raised again with its default action, so that the parent sees the cause of death.
+ *
+ * Curses handles ctrl-z: it restores the terminal, stops the process, and redraws afterwards. That
+ * signal too is only delivered while waiting.
  */
 #include "fiberctl/screen.h"
 
@@ -24,13 +26,13 @@
 #include "fiberctl/fiberctl.h"
 #include "tool/report.h"
 
-/* Last: it makes macros of many words. */
+/* Last include: it defines macros for many words. */
 #include <term.h>
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 
 static volatile sig_atomic_t ended_by;
-static sigset_t mask; /* as it was */
+static sigset_t mask; /* the original mask */
 static SCREEN *screen;
 
 static void note(int number)
@@ -47,7 +49,7 @@ static void catch_signals(void)
 	sigemptyset(&block);
 	for (i = 0; i < sizeof ending / sizeof ending[0]; i++)
 		sigaddset(&block, ending[i]);
-	/* Curses notes it; here it must end the wait for a key, too. */
+	/* Curses handles it; here it must also interrupt the wait for a key. */
 	sigaddset(&block, SIGWINCH);
 	sigaddset(&block, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &block, &mask);
@@ -66,7 +68,7 @@ static void release_signals(void)
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* Whether text can be put anywhere on a terminal of that kind. newterm() would say no as well, but it leaks. */
+/* Whether that terminal can place text anywhere. newterm() would fail too, but it leaks memory. */
 static bool known(const char *kind)
 {
 	bool moves;
@@ -86,7 +88,7 @@ int ctl_screen_open(const char *command)
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return tool_wrong(NULL, "%s: needs a terminal; --once prints one screen without",
 				  command);
-	/* Of the locale only what a character is: numbers stay as they are. */
+	/* Use only the locale's character set; numbers are unchanged. */
 	setlocale(LC_CTYPE, "");
 	catch_signals();
 	if (known(kind))
@@ -154,7 +156,7 @@ int ctl_screen_key(int64_t ns)
 	c = getch();
 	if (c != ERR)
 		return named(c);
-	/* Something is there, and it is not to be had: the other end of the terminal is closed. */
+	/* Readable but without a key: the other end of the terminal is closed. */
 	return n > 0 ? CTL_KEY_END_ALL : CTL_KEY_NONE;
 }
 
@@ -173,7 +175,10 @@ void ctl_screen_begin(void)
 	erase();
 }
 
-/* As much of text as fits into the width of the screen, as this locale can show it. Returns how many columns that takes. */
+/*
+ * Convert as much of text as fits into the screen's width, as far as the locale can show it.
+ * Returns the columns used.
+ */
 static int fit(const char *text, char *buf, size_t size)
 {
 	size_t left = strlen(text), used = 0, n;

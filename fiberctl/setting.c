@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setting.c - a setting of a program: read, or changed and read back
+ * setting.c - read or change a setting of a program
  *
- * After a change it is asked for once more over the same connection, so that what is printed is what holds and not what was
- * wished for.
+ * After a change the setting is read again over the same connection, so that the printed value is
+ * the one in effect.
  */
 #include "fiberctl/setting.h"
 

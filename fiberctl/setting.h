@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* setting.h - a setting of a program: what is equal for all that can be read and changed. */
+/* setting.h - read or change a setting of a program: the common part */
 #ifndef FIBERCTL_SETTING_H
 #define FIBERCTL_SETTING_H
 
@@ -9,25 +9,28 @@
 #include "fiberctl/reply.h"
 
 struct ctl_setting_is {
-	int64_t now, before; /* equal when it was only read */
-	uint64_t events;     /* of the kind that it is about, so far ... */
-	uint64_t dropped;    /* ... and of those, no more to be had */
+	int64_t now, before; /* equal if it was only read */
+	uint64_t events;     /* count of its events so far */
+	uint64_t dropped;    /* events that are no longer available */
 };
 
 struct ctl_setting {
 	const char *name;  /* "pinned blocking" */
 	const char *event; /* "long run" */
-	const char *key;   /* of the JSON */
-	int64_t leave;	   /* the value that asks for it and leaves it */
-	/* Ask for a value to hold. TOOL_WELL, or the exit code after saying why not. */
+	const char *key;   /* JSON key */
+	int64_t leave;	   /* the value for reading without a change */
+	/* Request a value. TOOL_WELL, or the exit code after a message. */
 	int (*ask)(struct ctl_reply *reply, int64_t wanted, struct ctl_setting_is *ret);
 	/* A value in words. Returns buf, or a constant. */
 	const char *(*say)(int64_t value, char buf[32]);
-	/* What stands under the key. NULL without memory. */
+	/* The JSON value. NULL: no memory. */
 	json_t *(*json)(const struct ctl_setting_is *is, bool changed);
 };
 
-/* Read the setting of `who`, or change it and read it back, unless wanted is `leave`, and print it. The exit code. */
+/*
+ * Read the setting of `who`, or change it and read it back (unless wanted is `leave`), and print
+ * it. Returns the exit code.
+ */
 int ctl_setting(const struct ctl_setting *setting, const char *who, int64_t wanted, bool json);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats.c - two questions over one connection: the carriers, and the process as a whole
+ * stats.c - two requests over one connection: the carriers, and the process as a whole
  *
- * The carriers come first: a program that does not know the other question ends the connection.
+ * The carriers come first, because an older program closes the connection on the other request.
  */
 #include "fiberctl/stats.h"
 
@@ -14,7 +14,7 @@
 
 #define CARRIERS_MAX 65536u /* of one runtime; a larger number is none */
 
-/* The runtime that these carriers are of: most often a new one. NULL without memory. */
+/* The runtime of these carriers, mostly a new one. NULL: no memory. */
 static struct ctl_stats_runtime *place(struct ctl_stats *m, const struct fib_wire_runtime *is)
 {
 	struct ctl_stats_runtime *last = m->count ? &m->runtimes[m->count - 1] : NULL;
@@ -48,7 +48,7 @@ static int take_runtime(struct ctl_stats *m, const char *payload, size_t length)
 	tool_frames_copy(&is, sizeof is, payload, length - n * size);
 	is.poller[sizeof is.poller - 1] = 0;
 	is.note[sizeof is.note - 1] = 0;
-	/* They come in their order, each once. */
+	/* Runtimes arrive in order, each once. */
 	if (m->count && m->runtimes[m->count - 1].is.serial > is.serial)
 		return -EPROTO;
 	r = place(m, &is);
@@ -62,7 +62,7 @@ static int take_runtime(struct ctl_stats *m, const char *payload, size_t length)
 		tool_frames_copy(c, sizeof *c, payload + length - (n - i) * size, size);
 		if (c->index != r->count - 1)
 			return -EPROTO;
-		/* What stood there before there were more fields was nothing. */
+		/* Older programs have unused bytes there. */
 		if (size <= offsetof(struct fib_wire_carrier, since)) {
 			c->timers = 0;
 			c->cpu = -1;
@@ -241,6 +241,6 @@ uint64_t ctl_stats_stacks_used(const struct ctl_stats *stats)
 {
 	const uint64_t idle = stats->counters.stacks_free + ctl_stats_stacks_cached(stats);
 
-	/* They were not read at the same moment. */
+	/* The counts are of different moments. */
 	return stats->counters.stacks > idle ? stats->counters.stacks - idle : 0;
 }

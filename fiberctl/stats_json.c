@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats_json.c - a carrier for scripts, whichever command shows it. */
+/* stats_json.c - a carrier as JSON, for all commands */
 #include "fiberctl/stats.h"
 
 static json_t *number(uint64_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_carriers.c - what each carrier does, and has done since the look before. */
+/* top_carriers.c - read what each carrier does, and keep the previous look */
 #include "fiberctl/top.h"
 #include "inspect/text/access.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_cells.c - the tables of `fiberctl top`: what stands in their cells. */
+/* top_cells.c - the columns and cells of the tables of `fiberctl top` */
 #include "fiberctl/top_tables.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 
-/* -- what is said in a cell -- */
+/* -- cells -- */
 
 static void say_known(struct ins_strbuf *line, bool known, uint64_t n)
 {
@@ -30,7 +30,7 @@ static void say_time(struct ins_strbuf *line, int64_t ns)
 	ins_strbuf_text(line, ins_duration_text(ns, buf, sizeof buf));
 }
 
-/* A rate that a program may have invented, as a number. -1 is not known. */
+/* A rate as a number; a program may report any value. Unknown (-1) becomes 0. */
 static uint64_t whole(double rate)
 {
 	return rate < 0 ? 0 : rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
@@ -256,7 +256,7 @@ struct ctl_top_table ctl_top_group_table(const struct ctl_top *top)
 	return table(top, groups, sizeof groups / sizeof groups[0]);
 }
 
-/* What the lines are ordered by is shown: the field, when it has no column anyhow. */
+/* The sort field is always shown: it gets a column if it has none. */
 struct ctl_top_table ctl_top_fiber_table(const struct ctl_top *top)
 {
 	enum { LEFT = 16 };

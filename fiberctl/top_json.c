@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_json.c - one look for scripts
+ * top_json.c - print one look as JSON
  *
- * Plain differences and the time they are of: rates are the reader's to compute. Carriers are as `fiberctl carriers` shows
- * them, whose counts are of another moment.
+ * It has plain differences and their time; readers compute the rates. Carriers have the format of
+ * `fiberctl carriers`; their counts are of another moment.
  */
 #include <string.h>
 
@@ -50,7 +50,7 @@ static json_t *carriers_array(const struct ctl_top *top)
 	return array;
 }
 
-/* The keys of ins_json_count() as far as they are known here. */
+/* The keys of ins_json_count() that are known here. */
 static json_t *group_object(const struct ctl_top *top, size_t i)
 {
 	const struct ins_group_totals *group_totals = ins_watch_groups(top->watch);

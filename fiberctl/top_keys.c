@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_keys.c - the live screen of `fiberctl top`: looks in their time, and what a person does between them
+ * top_keys.c - the live screen of `fiberctl top`: timed looks, and keys between them
  *
- * A tool that watches must not be what keeps the machine busy. So whatever the interval, the next look is not taken before the last
- * one was one part of SHARE of the time; with few fibers that is never felt.
+ * A monitoring tool must not load the machine. So the time until the next look is at least SHARE
+ * times as long as the last look took, for any interval; with few fibers this has no effect.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,11 +21,11 @@
 
 struct live {
 	struct ctl_top_view view;
-	int64_t next; /* our clock: when to look */
+	int64_t next; /* our clock: time of the next look */
 	unsigned looks;
 	bool leave;
 	int code;
-	struct ins_error error; /* of a code that is not TOOL_WELL */
+	struct ins_error error; /* valid if code is not TOOL_WELL */
 };
 
 static int64_t clock_ns(clockid_t id)
@@ -66,7 +66,7 @@ static void say(struct live *l, const char *text)
 	ins_escape(text, l->view.message, sizeof l->view.message);
 }
 
-/* Ask for something else: the next look shows it, and comes now. */
+/* Change what is shown, and look now. */
 static void ask_for(struct live *l, const struct ins_query_words *words)
 {
 	if (ctl_top_query(l->view.top, words, &l->error) < 0) {
@@ -85,8 +85,10 @@ static void ask_for(struct live *l, const struct ins_query_words *words)
 static const char *const sorts[] = {"-cpu", "-switches", "-age", "-stack", "-pins", "name", "id"};
 static const char *const groups[] = {"wait", "object", "holder", "fn", "spawn", "state", NULL};
 
-/* The word that is n behind the one for field in words; the first one for a field that is not there. NULL is the word for no
- * field. */
+/*
+ * The word n positions after the one for field; the first word if field is not among them. The word
+ * NULL is no field.
+ */
 static const char *neighbour(const struct ins_field *field, const char *const *words, size_t count,
 			     size_t n)
 {
@@ -285,7 +287,7 @@ static void take_typed(struct live *l, int key)
 	} else if (key == CTL_KEY_ESCAPE) {
 		l->view.mode = CTL_TOP_LIST;
 	} else if (key == CTL_KEY_BACKSPACE) {
-		/* A whole character. */
+		/* Remove a whole UTF-8 character. */
 		while (n && ((unsigned char)typed[--n] & 0xc0) == 0x80)
 			;
 		typed[n] = 0;
@@ -339,7 +341,7 @@ int ctl_top_live(struct ctl_top *top, int64_t interval)
 	struct live l = {.view = {.top = top, .interval = interval}, .code = TOOL_WELL};
 	int64_t left;
 
-	/* What is wrong at once is said without a screen. */
+	/* Report an error of the first look without opening the screen. */
 	look(&l);
 	if (l.leave)
 		return tool_cannot("%s", l.error.text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_layout.c - how many rows of the screen each part of `fiberctl top` gets
+ * top_layout.c - divide the rows of the screen between the parts of `fiberctl top`
  *
- * From the top: totals, carriers, groups, fibers, keys, and a line for messages. The fibers get what the others leave, which is
- * the greater part of a high screen; on a low one they get nearly all of it.
+ * From the top: totals, carriers, groups, fibers, keys, and a line for messages. The fibers get the
+ * remaining rows: most of a high screen, and nearly all of a low one.
  */
 #include "fiberctl/top_layout.h"
 

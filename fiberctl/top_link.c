@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_link.c - looking at one process again and again
+ * top_link.c - look at one process repeatedly
  *
- * One connection carries all looks. But a program drops whoever has asked nothing for ten seconds, and drops the one that has been idle
- * the longest when others want its place; so a connection that was idle for a while, or turns out to be gone before a fiber has
- * come, is made again once. Only when that fails, too, the process has ended.
+ * One connection serves all looks. But a program drops a client that is idle for ten seconds, and
+ * drops the longest idle one if others need its place. So a connection that was idle for a while,
+ * or is lost before a fiber has arrived, is opened again once. If that fails too, the process has
+ * ended.
  *
- * A snapshot has one look, and what its fibers did is since they were spawned.
+ * A snapshot has one look; counts of its fibers are since their spawn.
  */
 #include <errno.h>
 #include <string.h>
@@ -80,7 +81,7 @@ static int connect_to(struct ctl_top *top, struct ins_error *error)
 	return 0;
 }
 
-/* Whether an error only says that nobody is at the other end of this connection any more. */
+/* Whether an error means that the other end closed the connection. */
 static bool dropped(int rc)
 {
 	return rc == -ECONNRESET || rc == -EPIPE;
@@ -100,8 +101,8 @@ static int ended(const struct ctl_top *top, int rc, struct ins_error *error)
 }
 
 /*
- * Do one thing over the connection; ask() sets *ret_begun when there is no way back. What a stranger answers who has taken the
- * process' place is not taken for its own.
+ * Run ask() over the connection, reconnecting if needed. ask() sets *ret_begun when it cannot be
+ * repeated. Answers of another process that took the place are not accepted.
  */
 typedef int ask_fn(struct ctl_top *top, void *context, bool *ret_begun, struct ins_error *error);
 
@@ -140,7 +141,7 @@ struct look {
 	bool *begun;
 };
 
-/* The symbols cannot be had before the first fiber has brought the modules. */
+/* Symbols are created here because the first fiber brings the modules. */
 static int take(void *context, const struct ins_fiber *fiber)
 {
 	struct look *look = context;
@@ -165,10 +166,10 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 
 	(void)context;
 	ins_query_wants(&top->query, &request);
-	/* Sent once: the names that a later field or a backtrace needs are those of the same modules. */
+	/* Sent once: later fields and backtraces use the same modules. */
 	request.modules = !top->symbols;
 	ins_problems_free(&top->source->problems);
-	/* First, since it can be asked again. */
+	/* First, because it can be repeated. */
 	rc = ctl_top_carriers_read(top, &carriers, error);
 	if (rc == 0)
 		rc = ins_source_read(top->source, &request, take, &look, &top->summary, error);

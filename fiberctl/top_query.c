@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_query.c - what `fiberctl top` shows: from its options, or chosen at its screen */
+/* top_query.c - what `fiberctl top` shows: from its options or from the keyboard */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ int ctl_top_query(struct ctl_top *top, const struct ins_query_words *words, stru
 		return rc;
 	ins_query_drop(&top->query);
 	top->query = query;
-	/* The words may be those that are kept here. No name of a field is longer than its place. */
+	/* The words may point into top itself. No field name is longer than its buffer. */
 	snprintf(sort, sizeof sort, "%s", words->sort);
 	memcpy(top->sort, sort, sizeof sort);
 	top->group_by = words->group_by;

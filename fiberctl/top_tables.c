@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_tables.c - the tables of `fiberctl top`: which columns there is room for, and their lines. */
+/* top_tables.c - fit the tables of `fiberctl top` to the width, and print their lines */
 #include "fiberctl/top_tables.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static size_t total(const struct ctl_top_table *t)
 	return sum;
 }
 
-/* Cut down what may be cut, the last one first; of the last two columns, anything. */
+/* Shorten the columns that may be cut, the last one first; of the last two columns any. */
 static void shrink(struct ctl_top_table *t, size_t width)
 {
 	size_t k, over, least;
@@ -104,7 +104,7 @@ void ctl_top_table_fit(struct ctl_top_table *t, size_t first, size_t rows, size_
 	}
 }
 
-/* The last column has nothing behind it. */
+/* The last column is not padded. */
 static void put_cell(const struct ctl_top_table *t, size_t k, char *cell, struct ins_strbuf *line)
 {
 	const struct ctl_top_column *c = &t->column[k];

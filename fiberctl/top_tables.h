@@ -2,8 +2,9 @@
 /*
  * top_tables.h - the tables of `fiberctl top`: carriers, groups, fibers
  *
- * A table is as wide as what it shows, and no wider than it may be: on a narrow screen its columns move together, the text at
- * the end keeps the words there is room for, and columns that matter least are left out. No cell but a text is ever cut.
+ * A table is as wide as its content, within the screen's width. On a narrow screen columns move
+ * together, the text at the end is cut between words, and the least important columns are left out.
+ * Only text cells are cut.
  */
 #ifndef FIBERCTL_TOP_TABLES_H
 #define FIBERCTL_TOP_TABLES_H
@@ -13,12 +14,12 @@
 enum { CTL_TOP_COLUMNS = 9 };
 
 struct ctl_top_column {
-	const char *title;     /* NULL: the name of a field, which title_of says */
-	unsigned wide, narrow; /* at least, where there is room and where not */
-	unsigned gap;	       /* blanks before it */
-	unsigned rank;	       /* the larger, the sooner it is left out */
-	bool left;	       /* its cells begin in the same column; else they end there */
-	unsigned least;	       /* of a text: it may be cut down to that; 0: it may not */
+	const char *title;     /* NULL: the name of the field from title_of */
+	unsigned wide, narrow; /* minimum width on a wide and on a narrow screen */
+	unsigned gap;	       /* blanks before the column */
+	unsigned rank;	       /* a column with a larger rank is left out first */
+	bool left;	       /* left-aligned, else right-aligned */
+	unsigned least;	       /* of a text: minimum width when cut; 0: never cut */
 	void (*say)(const struct ctl_top *top, size_t i, struct ins_strbuf *line);
 	const struct ins_field *(*title_of)(const struct ctl_top *top);
 };
@@ -37,13 +38,13 @@ struct ctl_top_table ctl_top_fiber_table(const struct ctl_top *top);
 
 /* -- top_tables.c -- */
 
-/* Leave a column out, before it is fitted. */
+/* Leave out a column; call it before the fit. */
 void ctl_top_table_drop(struct ctl_top_table *table, size_t column);
 
-/* Make room for rows from first on, as many as `rows`, in `width` columns; 0: there is no end to it. */
+/* Fit the table for `rows` rows from first on into `width` columns; 0: unlimited. */
 void ctl_top_table_fit(struct ctl_top_table *table, size_t first, size_t rows, size_t width);
 
-/* Of one that was fitted. */
+/* Only after the fit. */
 void ctl_top_table_title(const struct ctl_top_table *table, struct ins_strbuf *line);
 void ctl_top_table_row(const struct ctl_top_table *table, size_t i, struct ins_strbuf *line);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_text.c - what a look has found about all fibers, as text: the same on the screen and for --once. */
+/* top_text.c - the totals of a look as text, for the screen and for --once */
 #include <string.h>
 
 #include <fiber/fiber.h>
@@ -75,7 +75,7 @@ static void say_states(const struct ctl_top *top, struct ins_strbuf *line)
 	}
 }
 
-/* The kinds of wait that there are, the most frequent first. */
+/* The kinds of wait that occur, the most frequent first. */
 static void say_waits(const struct ctl_top *top, struct ins_strbuf *line)
 {
 	const struct ins_watch_totals *t = ins_watch_totals(top->watch);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * top_view.c - what stands on the screen of `fiberctl top`
+ * top_view.c - the screen of `fiberctl top`
  *
- * Everything is made for the width there is: a row never ends in the middle of a word.
+ * All rows are made for the actual width: no row ends within a word.
  */
 #include "fiberctl/top_view.h"
 
@@ -46,7 +46,7 @@ static void make_head(const struct ctl_top *top, struct head *head)
 	}
 }
 
-/* Text in no more rows than that. */
+/* Print text in at most that many rows. */
 static unsigned put_folded(unsigned row, unsigned rows, enum ctl_style style, char *text)
 {
 	const size_t width = ctl_screen_columns();
@@ -80,7 +80,7 @@ static unsigned put_head(struct head *head, const struct ctl_top_layout *layout)
 
 /* -- tables -- */
 
-/* "and 12 more: 10 running, 2 idle", of carriers from number i on. */
+/* "and 12 more: 10 running, 2 idle": the carriers from number i on. */
 static void say_more_carriers(const struct ctl_top *top, size_t i, struct ins_strbuf *line)
 {
 	enum { STATES = 16 };
@@ -109,7 +109,10 @@ static void say_more_carriers(const struct ctl_top *top, size_t i, struct ins_st
 	}
 }
 
-/* A table of `all` in that many rows below its title; what there is no room for is counted in the last one. */
+/*
+ * Print a table of `all` rows in that many rows below its title; the last row counts those that do
+ * not fit.
+ */
 static unsigned put_table(struct ctl_top_table *table, unsigned row, unsigned rows, size_t all,
 			  void (*more)(const struct ctl_top *, size_t, struct ins_strbuf *))
 {
@@ -138,7 +141,7 @@ static unsigned put_table(struct ctl_top_table *table, unsigned row, unsigned ro
 	return row;
 }
 
-/* The mark goes with its fiber, and what is at the top with the mark. */
+/* Move the mark to its fiber, and the top line to the mark. */
 static void settle(struct ctl_top_view *view, size_t count)
 {
 	size_t i;
@@ -183,11 +186,11 @@ static void put_fibers(struct ctl_top_view *view, unsigned row, unsigned end)
 
 /* -- the last row -- */
 
-/* In the order in which they stand there. */
+/* In the order of the row. */
 enum { FROZEN, ORDER, MATCH, EVERY, HELP, INCOMPLETE, PARTS };
 
 struct status {
-	char part[PARTS][1024]; /* "": it is not there */
+	char part[PARTS][1024]; /* "": left out */
 };
 
 static size_t columns_of(const struct status *s)
@@ -201,7 +204,7 @@ static size_t columns_of(const struct status *s)
 	return columns;
 }
 
-/* Without what can be seen elsewhere or matters least, then with less of what is longest. */
+/* Drop the parts that are least important or shown elsewhere, then shorten the longest one. */
 static void make_room(struct status *s, size_t width)
 {
 	static const int less[] = {EVERY, ORDER};
@@ -258,7 +261,7 @@ static void put_status(const struct ctl_top_view *view, unsigned row, bool help)
 	put_row(row, CTL_BOLD, buf);
 }
 
-/* Of what is too long, the end: there it is typed. */
+/* Of a long text show the end, where the user types. */
 static void put_typed(const struct ctl_top_view *view, unsigned row)
 {
 	const size_t width = ctl_screen_columns();
@@ -317,7 +320,7 @@ static void show_list(struct ctl_top_view *view)
 	put_last(view, rows - 1, !layout.keys);
 }
 
-/* Put the rows from number `first` on, as many as there is room for. How many there are in all. */
+/* Print the rows from number `first` on that fit. Returns the number of all rows. */
 static size_t put_text(const char *text, size_t first, unsigned room)
 {
 	const size_t width = ctl_screen_columns();
@@ -350,7 +353,7 @@ static size_t put_text(const char *text, size_t first, unsigned room)
 	return number;
 }
 
-/* The text from row text_first on; the last one says how to go back. */
+/* Print the text from row text_first on; the last row says how to return. */
 static void show_text(struct ctl_top_view *view)
 {
 	const unsigned rows = ctl_screen_rows();

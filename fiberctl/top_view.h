@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* top_view.h - what stands on the screen of `fiberctl top`. */
+/* top_view.h - the screen of `fiberctl top` */
 #ifndef FIBERCTL_TOP_VIEW_H
 #define FIBERCTL_TOP_VIEW_H
 
@@ -12,17 +12,17 @@ struct ctl_top_view {
 	int64_t interval; /* ns */
 	bool frozen;
 	enum ctl_top_mode mode;
-	char typed[256]; /* typing: a condition */
+	char typed[256]; /* typing mode: the condition */
 	char message
-		[1024]; /* in place of the last line until the next key; "": none. Harmless for a terminal */
-	char *text;	      /* reading: lines of it, owned */
-	size_t text_first;    /* the line at the top */
-	size_t cursor, first; /* the marked fiber and the one at the top, as leaders */
-	uint64_t followed;    /* the mark stays with this fiber; 0: with its line */
-	size_t page;	      /* fibers, or lines, that were shown last */
+		[1024]; /* in the last line until the next key; "": none. Is safe for a terminal */
+	char *text;	/* reading mode: its lines, owned */
+	size_t text_first;    /* the top line */
+	size_t cursor, first; /* indices of the marked fiber and of the top one */
+	uint64_t followed;    /* the mark follows this fiber; 0: it stays in its line */
+	size_t page;	      /* number of fibers or lines last shown */
 };
 
-/* Show it. Moves the mark and what is at the top to where they can be. */
+/* Draw the screen; first corrects the mark and the top line. */
 void ctl_top_view_show(struct ctl_top_view *view);
 
 #endif

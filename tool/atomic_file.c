@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* atomic_file.c - whoever ends a tool does not find half a file. */
+/* atomic_file.c - remove drafts of files when a tool is terminated */
 #include "tool/atomic_file.h"
 
 #include <signal.h>

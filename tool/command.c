@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.c - find a command by its name, and check what it was given. */
+/* command.c - find a command by its name, and check its arguments */
 #include "tool/command.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.h - find a command by its name, and check what it was given. */
+/* command.h - find a command by its name, and check its arguments */
 #ifndef TOOL_COMMAND_H
 #define TOOL_COMMAND_H
 
@@ -8,7 +8,10 @@
 /* The tool's command of that name, or NULL. */
 const struct tool_command *tool_command_find(const char *name);
 
-/* Check that the command takes these words and options. TOOL_WELL, or the exit code after a line on stderr. */
+/*
+ * Check that the command accepts these words and options. TOOL_WELL, or the exit code after a line
+ * on stderr.
+ */
 int tool_command_takes(const struct tool_command *command, const struct tool_arguments *arguments);
 
 #endif

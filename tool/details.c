@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* details.c - variables and lines of source under each frame, for the commands that print frames. */
+/* details.c - variables and source lines under each frame, for the commands that print frames */
 #include "tool/details.h"
 
 #include <inttypes.h>

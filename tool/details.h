@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* details.h - what --args, --locals and --source ask for under each frame. */
+/* details.h - --args, --locals and --source: details under each frame */
 #ifndef TOOL_DETAILS_H
 #define TOOL_DETAILS_H
 
@@ -17,28 +17,30 @@ struct tool_details {
 	struct ins_source_lines *lines;
 };
 
-/* What the options say. False after a line on stderr. */
+/* Parse the options. False after a line on stderr. */
 bool tool_details_parse(const struct tool_arguments *arguments, struct tool_details *ret);
 
-/* For places of these modules. 0 or -ENOMEM. */
+/* Prepare for frames in these modules. 0 or -ENOMEM. */
 int tool_details_begin(struct tool_details *details, struct ins_modules *modules);
 void tool_details_end(struct tool_details *details);
 
-/* The variables of a fiber whose stack is at hand, or NULL where none are wanted. 0 or -ENOMEM. */
+/*
+ * Read the variables of a fiber that has its stack; *ret is NULL if none are wanted. 0 or -ENOMEM.
+ */
 int tool_details_find(const struct tool_details *details, struct ins_source *source,
 		      struct ins_symbols *symbols, const struct ins_fiber *fiber,
 		      const struct ins_walk *walk, struct ins_variables **ret);
 
-/* The same for the group that this fiber has just been added to, if it is its first. */
+/* Read the variables for the group to which the fiber was just added, if it is the first member. */
 int tool_details_group(const struct tool_details *details, struct ins_source *source,
 		       struct ins_symbols *symbols, struct ins_groups *groups,
 		       const struct ins_fiber *fiber, const struct ins_walk *walk);
 
-/* The frames of a walk, with what was asked for under each; variables may be NULL. */
+/* Print the frames of a walk with the details under each; variables may be NULL. */
 void tool_details_frames(const struct tool_details *details, struct ins_symbols *symbols,
 			 const struct ins_walk *walk, const struct ins_variables *variables);
 
-/* The frames of a group, and whose values are shown. */
+/* Print the frames of a group, and whose values are shown. */
 void tool_details_group_frames(const struct tool_details *details, struct ins_symbols *symbols,
 			       const struct ins_group *group);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folders.c - the folders that control sockets are put into
+ * folders.c - the folders of control sockets
  *
- * A program puts its socket into a folder of its user (libfiber/service/socket_path.c). Any user can make a folder in /tmp under
- * another user's number, so a folder counts only when it is a real directory that belongs to the user it is named for: else
- * another user's program would be shown as that user's.
+ * A program puts its socket into a folder of its user (libfiber/service/socket_path.c). Any user
+ * can create a folder in /tmp with another user's number. So a folder counts only if it is a real
+ * directory owned by the user of its name; otherwise programs of another user would be shown as
+ * that user's.
  *
- * Root looks at the folders of all users. There may be thousands, and a search has an end: so those come first that root
- * asks for most, its own, and the others come in an order that no user can change, that of their numbers.
+ * Root searches the folders of all users. There may be thousands, and a search is limited. So
+ * root's own folders come first, then the others in the order of user numbers, which no user can
+ * change.
  */
 #include "tool/folders.h"
 
@@ -22,13 +24,13 @@
 #include "tool/sockets.h"
 #include "wire/wire.h"
 
-/* What there is no memory for is not looked at. */
+/* Without memory the folder is left out. */
 static void add_folder(struct tool_folders *all, const char *path, uid_t user)
 {
 	struct tool_folder *more;
 	size_t i;
 
-	/* A path comes twice only when XDG_RUNTIME_DIR names it, and then at the front. */
+	/* A path occurs twice only if XDG_RUNTIME_DIR names it, and then among the first two. */
 	for (i = 0; i < all->count && i < 2; i++)
 		if (strcmp(all->at[i].path, path) == 0)
 			return;
@@ -53,7 +55,10 @@ static void add_user(struct tool_folders *all, uid_t uid)
 		add_folder(all, path, uid);
 }
 
-/* Like the program (libfiber/service/socket_path.c): root that has kept a user's environment does not use that user's folder. */
+/*
+ * Same rule as in the program (libfiber/service/socket_path.c): root with a user's environment does
+ * not use that user's folder.
+ */
 static void add_own(struct tool_folders *all)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR");
@@ -85,7 +90,7 @@ static void add_number(struct users *all, uid_t uid)
 	all->at[all->count++] = uid;
 }
 
-/* The users whose numbers are in the names of a folder, after `before`. */
+/* Add the users whose numbers follow `before` in the names of folders. */
 static void add_numbers(struct users *all, const char *in, const char *before)
 {
 	const size_t n = strlen(before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* frames.c - one request over a connection, and the frames that answer it. */
+/* frames.c - send one request over a connection and take the frames of the answer */
 #include "tool/frames.h"
 
 #include <errno.h>

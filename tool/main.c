@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - a tool as a program: its command line, its help, one command
+ * main.c - run a tool: parse its command line, print help, run one command
  *
- * Options mean the same everywhere and may stand anywhere; what a command takes is checked here, before anything is done.
+ * Options mean the same for all commands and may be anywhere on the line. The arguments of a
+ * command are checked here, before it starts.
  */
 #include "tool/main.h"
 
@@ -51,7 +52,7 @@ static int help_command(const struct tool_command *command)
 	return tool_written(TOOL_WELL);
 }
 
-/* A usage that is too long for its column has a line to itself. */
+/* A usage that is too long for its column gets its own line. */
 static void put_command(const struct tool_command *command)
 {
 	const char *end = strlen(command->usage) > USAGE_WIDTH ? "\n" : "";
@@ -113,7 +114,7 @@ static int run(const struct tool_command *command, const struct tool_arguments *
 	return code;
 }
 
-/* The bare command's first word stands where a command could. */
+/* The first word of the bare command is in the place of a command. */
 static void make_bare(struct tool_arguments *a)
 {
 	int i;
@@ -127,8 +128,9 @@ static void make_bare(struct tool_arguments *a)
 }
 
 /*
- * Whoever started us may have closed 0, 1 or 2. What we open first would get that number, and an answer would be written into
- * a control socket or a file. So something stands there that refuses: who cannot be written to is still found out.
+ * The parent may have closed 0, 1 or 2. The next opened file would get that number, and output
+ * would go into a control socket or a file. So open a descriptor there that fails: a write is then
+ * reported as an error.
  */
 static bool hold_standard(void)
 {
@@ -150,7 +152,7 @@ int tool_main(const struct tool *program, int argc, char **argv)
 	if (!hold_standard())
 		return tool_cannot("/dev/null: %s", strerror(errno));
 	ins_sigbus_guard(tool->name);
-	argv[0] = (char *)tool->name; /* the name getopt's messages begin with */
+	argv[0] = (char *)tool->name; /* getopt's messages start with this name */
 	if (!tool_options_parse(argc, argv, &arguments))
 		return TOOL_USAGE;
 	if (arguments.version) {

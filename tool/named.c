@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * named.c - a process by its name, whether or not it has a control socket
+ * named.c - find a process by name, with or without a control socket
  *
- * A process may be looked for because it does not answer. So nobody is asked: the name that a program with fibers gives itself is
- * in its registry, where the socket has it from too. To read the memory of every process on a machine would take long; those
- * looked into are who has a thread called as libfiber's are, and who is called so by the system, which is how a fiber
- * program of another library is found. Only where memory may not be read the socket is asked, to say then which right is missing.
+ * The user may look for a process because it does not answer. So no process is asked: a program
+ * with fibers has its own name in its registry, from which the socket has it too. Reading the
+ * memory of all processes would take long. So only two sorts of processes are read: those with a
+ * thread that is named like libfiber's threads, and those whose system name is the wanted one
+ * (fiber programs of another library).
  *
- * A name that a process gives itself goes before one that the system has for it: it is the one that the tools show.
+ * If memory may not be read, the socket is asked instead, only to report which right is missing.
+ *
+ * The name that a process gives itself takes precedence over its system name, because the tools
+ * show it.
  */
 #include "tool/named.h"
 
@@ -29,10 +33,10 @@
 struct search {
 	const char *name;
 	struct ins_threads threads;
-	struct tool_several own;    /* those that give themselves the name */
-	struct tool_several system; /* those that only the system calls so */
-	struct tool_several closed; /* called so, but their memory may not be read */
-	struct tool_several others; /* called so, without fibers */
+	struct tool_several own;    /* processes with that name of their own */
+	struct tool_several system; /* processes with only that system name */
+	struct tool_several closed; /* that system name, memory not readable */
+	struct tool_several others; /* that system name, no fibers */
 };
 
 static bool has_fiber_threads(struct search *s, pid_t pid)
@@ -122,7 +126,7 @@ static int find_name(const char *name, bool file, pid_t *ret)
 	found = s.own.count ? &s.own : &s.system;
 	if (found->count > 1)
 		return tool_several_say(found, name);
-	/* Opened, it says which right is missing. */
+	/* Opening it reports which right is missing. */
 	if (!found->count && !file)
 		found = &s.closed;
 	*ret = found->count ? found->pid[0] : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* named.h - a process by its name, whether or not it has a control socket. */
+/* named.h - find a process by name, with or without a control socket */
 #ifndef TOOL_NAMED_H
 #define TOOL_NAMED_H
 
@@ -7,9 +7,10 @@
 #include <sys/types.h>
 
 /*
- * What `who`, a word without a '/', means where memory is read: *ret the process of that id or name, or 0, which is the file.
- * file: whether one lies here that could be meant. A process goes first, as with a control socket: who means the file has ./NAME.
- * TOOL_WELL, or the exit code after saying why it is neither.
+ * Resolve `who`, a word without '/', for tools that read memory: *ret is the process of that id or
+ * name, or 0 for the file. file: a file of that name exists in the current directory. As with
+ * control sockets, a process takes precedence; ./NAME is the file. Returns TOOL_WELL, or the exit
+ * code after a message why it is neither.
  */
 int tool_named_look(const char *who, bool file, pid_t *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c - every option of the tools, and taking a command line apart. */
+/* options.c - all options of the tools, and the parser of the command line */
 #include "tool/options.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 
 enum { JSON = TOOL_OPT_COUNT + 256, COLOR, HELP, VERSION };
 
-/* getopt's tables, made of ours. */
+/* Build getopt's tables from the table of options. */
 static void fill(struct option longs[TOOL_OPT_COUNT + 5], char letters[2 * TOOL_OPT_COUNT + 8])
 {
 	static const struct option shared[] = {
@@ -133,7 +133,10 @@ static bool is_expression(const char *text)
 	return true;
 }
 
-/* One expression more must be true. Each is whole by itself: ") or (" between two would not be what either says. */
+/*
+ * Add one more expression that must be true. Each must be complete: otherwise ") or (" could
+ * combine two of them wrongly.
+ */
 static bool take_where(struct tool_arguments *a, const char *text)
 {
 	static char *joined;
@@ -181,7 +184,7 @@ bool tool_option_terminal(void)
 	return isatty(STDOUT_FILENO) && !(kind && strcmp(kind, "dumb") == 0);
 }
 
-/* https://no-color.org: one that is empty is none. */
+/* https://no-color.org: an empty value counts as unset. */
 static bool wants_no_color(void)
 {
 	const char *no = getenv("NO_COLOR");

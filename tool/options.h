@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.h - every option of the tools
+ * options.h - all options of the tools
  *
- * An option means the same with every command that takes it, and may stand anywhere on the command line. One that has a value
- * is given once, but for --where: all of several must be true. The table is also what the help and the completions of shells
- * are made of.
+ * An option means the same for every command and may be anywhere on the command line. An option
+ * with a value may be given once, except --where: all its expressions must be true. Help and shell
+ * completions are made from this table too.
  */
 #ifndef TOOL_OPTIONS_H
 #define TOOL_OPTIONS_H
@@ -57,8 +57,8 @@ enum tool_option_id {
 
 struct tool_option {
 	const char *name;
-	char letter;	      /* 0: it has none */
-	const char *argument; /* "EXPR"; NULL: it takes none */
+	char letter;	      /* 0: none */
+	const char *argument; /* "EXPR"; NULL: none */
 	const char *summary;
 };
 
@@ -69,35 +69,41 @@ enum { TOOL_WORDS = 8 }; /* after the command's name */
 struct tool_arguments {
 	bool json;  /* --json: one object */
 	bool lines; /* --json=lines: an object a line; json is set too */
-	bool color; /* escape sequences are wanted on standard output */
+	bool color; /* use escape sequences on standard output */
 	bool help, version;
-	unsigned colors; /* times that --color was given */
-	uint64_t given;	 /* TOOL_TAKES() of those that were given */
+	unsigned colors; /* number of --color options */
+	uint64_t given;	 /* TOOL_TAKES() of the given options */
 	const char *option
-		[TOOL_OPT_COUNT]; /* the argument; "" of one that takes none; NULL: not given */
+		[TOOL_OPT_COUNT]; /* the argument; "": the option takes none; NULL: not given */
 	int words;
-	const char *word[TOOL_WORDS]; /* those after the command's name */
+	const char *word[TOOL_WORDS]; /* words after the command's name */
 	const char *command;	      /* NULL: none */
 };
 
-/* Take the command line apart. False: getopt, or a line on stderr, has said what is wrong. */
+/* Parse the command line. False: getopt or this function printed an error. */
 bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret);
 
-/* The option's argument as a number from least to most; fallback when it was not given. False after a line on stderr. */
+/*
+ * The option's argument as a number from least to most; fallback if not given. False after a line
+ * on stderr.
+ */
 bool tool_option_number(const struct tool_arguments *arguments, enum tool_option_id id,
 			uint64_t least, uint64_t most, uint64_t fallback, uint64_t *ret);
 
-/* A fiber's id from the command line. False for anything else. */
+/* Parse a fiber's id. False for anything else. */
 bool tool_parse_id(const char *text, uint64_t *ret);
 
-/* --frames: 0 when it was not given. False after a line on stderr. */
+/* --frames; 0 if not given. False after a line on stderr. */
 bool tool_option_frames(const struct tool_arguments *arguments, unsigned *ret);
 
-/* The same as a length of time: "20ms", "1.5s", "2m"; a number alone is seconds. *ret in ns. */
+/*
+ * The option's argument as a length of time: "20ms", "1.5s", "2m"; a plain number is seconds. *ret
+ * in ns.
+ */
 bool tool_option_duration(const struct tool_arguments *arguments, enum tool_option_id id,
 			  int64_t fallback, int64_t *ret);
 
-/* Whether standard output is a terminal that knows more than lines of text, which one of TERM=dumb does not. */
+/* Whether standard output is a terminal with more than plain lines (not TERM=dumb). */
 bool tool_option_terminal(void);
 
 #endif

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.c - which process listens at a control socket
+ * peer.c - ask the kernel which process listens at a control socket
  *
- * The name of a socket, and what is answered on it, are the word of its program, which may be wrong: the program of a
- * container knows itself by another process id, and a program of another user may give any. The kernel notes the
- * process and the user that call listen(2), and tells them to the process that connects (SO_PEERCRED).
+ * The name of a socket and the answers on it come from the program and may be wrong. A program in a
+ * container knows itself by another process id, and a program of another user may claim any id. The
+ * kernel records the process and user that call listen(2) and reports them to the process that
+ * connects (SO_PEERCRED).
  *
- * Two things can have happened since. The process has ended, a child of it that inherited the socket listens on, and the id was
- * used again for a stranger. A pidfd of the listener (SO_PEERPIDFD, Linux 6.5) shows that: it is of the very process, and
- * what /proc says under its id was said of it as long as it was alive afterwards. Or the process has executed a
- * set-user-ID program and is now another user's: /proc says as whom it runs. Root may become any user, and its word is
- * good. Before Linux 6.5 the user alone must agree: a user gains nothing by passing one of their processes off as another.
+ * Two things may have changed since. First, the process may have exited while a child listens on
+ * the inherited socket, and the id may have been reused. A pidfd of the listener (SO_PEERPIDFD,
+ * Linux 6.5) detects this: if the process is still alive after /proc was read, then /proc described
+ * it.
+ *
+ * Second, the process may have executed a set-user-ID program and run as another user now. /proc
+ * shows its current user. Root may become any user, so root is trusted.
+ *
+ * Before Linux 6.5 only the user must match: a user gains nothing by passing off one of their
+ * processes as another.
  */
 #include "tool/peer.h"
 
@@ -45,7 +51,7 @@ static int connect_now(const char *path, int *ret_fd)
 		return -errno;
 	if (connect(fd, (struct sockaddr *)&at, sizeof at) < 0)
 		rc = -errno;
-	/* Of what is no socket the kernel says the same as of one without a process. */
+	/* The kernel returns the same error for a file that is no socket. */
 	if (rc == -ECONNREFUSED && stat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
 		rc = -ENOTSOCK;
 	if (rc < 0)
@@ -55,7 +61,7 @@ static int connect_now(const char *path, int *ret_fd)
 	return rc;
 }
 
-/* A pidfd of the listener; -1: this kernel has none; -ESRCH: it has ended. */
+/* A pidfd of the listener; -1: not supported by this kernel; -ESRCH: it has exited. */
 static int pidfd_of(int fd)
 {
 	socklen_t size = sizeof(int);
@@ -63,7 +69,7 @@ static int pidfd_of(int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) == 0)
 		return pidfd;
-	/* Linux before 6.9 says EINVAL of a process that has ended. */
+	/* Linux before 6.9 returns EINVAL for an exited process. */
 	return errno == ESRCH || errno == EINVAL ? -ESRCH : -1;
 }
 
@@ -101,7 +107,7 @@ bool tool_peer_look(pid_t pid, uid_t uid, struct tool_peer *ret)
 static int look_at(struct tool_peer *peer)
 {
 	if (!tool_peer_look(peer->pid, peer->uid, peer)) {
-		/* /proc hides it, or is not there. */
+		/* /proc hides it or is not mounted. */
 		peer->number[0] = peer->pid;
 		peer->numbers = 1;
 		peer->same_user = peer->uid == geteuid();
@@ -126,7 +132,7 @@ static int identify(int fd, struct tool_peer *ret)
 	*ret = (struct tool_peer){.pid = cred.pid, .uid = cred.uid, .same_user = true};
 	if (ret->pid > 0)
 		rc = look_at(ret);
-	/* Last: what was read was said of it, and of no later process with its id. */
+	/* Check last: if it is alive now, /proc described it and no later process with its id. */
 	if (pidfd >= 0 && has_ended(pidfd))
 		rc = -ESRCH;
 	if (pidfd >= 0)

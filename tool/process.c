@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - finding the process that is meant, or saying why it cannot be asked
+ * process.c - find the process that is meant, or explain why it cannot be asked
  *
- * The person who types a pid knows that the process is there; "no such file" would not help them. So when
- * there is no socket we look at the process itself: is it alive, is it ours, does it have fibers at all?
- * Each answer has another remedy, and where fibertrace would do, it is named.
+ * The user who types a pid knows that the process exists, so "no such file" would not help. If
+ * there is no socket, the process itself is inspected: is it alive, does it belong to this user,
+ * does it have fibers? Each case has its own remedy; fibertrace is suggested where it would work.
  *
- * A file stands for a process too, a snapshot of it: by its path, or by a name that no process has.
+ * A snapshot file may be given instead of a process: by its path, or by a name that no process has.
  */
 #include "tool/process.h"
 
@@ -53,7 +53,7 @@ bool tool_process_alive(pid_t pid)
 	return kill(pid, 0) == 0 || errno == EPERM;
 }
 
-/* There is no socket for pid. */
+/* Explain why pid has no socket. */
 static int explain_absence(pid_t pid)
 {
 	struct ins_source *source;
@@ -82,8 +82,8 @@ static int explain_absence(pid_t pid)
 }
 
 /*
- * A socket has the name of process pid, and no process listens there. Its program made it and has ended; or has executed
- * another program, or closed its descriptors; or it was the program of an earlier process with that id.
+ * Explain why no process listens at the socket named for pid. Its program exited, executed another
+ * program or closed its descriptors; or an earlier process with that id made the socket.
  */
 static int explain_silence(pid_t pid, const struct tool_socket *socket)
 {
@@ -93,7 +93,7 @@ static int explain_silence(pid_t pid, const struct tool_socket *socket)
 	struct ins_error error;
 	const char *removed;
 
-	/* It has fibers, and does not listen: closed descriptors, or a sandbox. */
+	/* It has fibers but does not listen: closed descriptors, or a sandbox. */
 	if (tool_process_alive(pid) && ins_source_open_live(pid, &error, &source) == 0) {
 		ins_source_close(source);
 		return tool_cannot(
@@ -175,7 +175,7 @@ struct search {
 	struct tool_socket first;
 };
 
-/* Whether the process calls itself so; when it does not answer, whether the system calls it so. */
+/* Whether the process has that name; the system's name counts if it does not answer. */
 static bool has_name(const struct tool_asked *one, struct fib_wire_process *process,
 		     const char *name)
 {
@@ -236,7 +236,7 @@ static int find_name(const char *name, struct tool_socket *ret)
 	return TOOL_WELL;
 }
 
-/* Whether it is a file that is meant and no process. */
+/* Whether a file is meant and not a process. */
 static bool is_file(const char *who)
 {
 	static struct search search;
@@ -244,7 +244,7 @@ static bool is_file(const char *who)
 
 	if (strchr(who, '/'))
 		return ins_snapshot_meant(who);
-	/* The program itself may lie here, under its name. */
+	/* The program file itself may be in the current directory. */
 	if (!ins_snapshot_begins(who))
 		return false;
 	if (tool_parse_id(who, &number) && number <= INT32_MAX)
@@ -258,7 +258,7 @@ int tool_process_find(const char *who, struct tool_socket *ret)
 	uint64_t number;
 
 	*ret = (struct tool_socket){.owner = geteuid()};
-	/* What may not even be looked at is said by the attempt to connect. */
+	/* If access is denied, the attempt to connect reports it. */
 	if (is_file(who) && access(who, F_OK) == 0)
 		return tool_cannot("%s: is a snapshot: this needs the process itself",
 				   ins_escape_quoted(who, clean, sizeof clean));

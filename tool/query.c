@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* query.c - the query that the options of a command ask for */
+/* query.c - build the query from the options of a command */
 #include "tool/query.h"
 
 #include <errno.h>

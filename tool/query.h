@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* query.h - the query that the options of a command ask for. */
+/* query.h - build the query from the options of a command */
 #ifndef TOOL_QUERY_H
 #define TOOL_QUERY_H
 
@@ -7,8 +7,9 @@
 #include "tool/tool.h"
 
 /*
- * Build it from --where, --sort, --columns and --group-by, of which the command takes those that it takes. limit: rows.
- * TOOL_WELL, or the exit code after a line on stderr; ret is to be dropped (ins_query_drop()) in both cases.
+ * Build the query from those of --where, --sort, --columns and --group-by that the command accepts.
+ * limit: rows. Returns TOOL_WELL, or the exit code after a line on stderr. Drop ret
+ * (ins_query_drop()) in both cases.
  */
 int tool_query(const struct tool_command *command, const struct tool_arguments *arguments,
 	       uint64_t limit, struct ins_query *ret);

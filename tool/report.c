@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c - what a command could not do, said on standard error, and the exit code for it. */
+/* report.c - print errors on standard error and return the exit code */
 #include "tool/report.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ int tool_cannot(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	/* A program that refuses says why in its own words. */
+	/* Escaped, because the text may contain the refusing program's words. */
 	fprintf(stderr, "%s: %s\n", tool->name, ins_escape(text, plain, sizeof plain));
 	return TOOL_CANNOT;
 }
@@ -33,7 +33,7 @@ int tool_wrong(const struct tool_command *command, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	/* A script may have handed on what a program calls its fibers. */
+	/* Escaped, because a script may pass on names from a program. */
 	fprintf(stderr, "%s: %s", tool->name, ins_escape(text, plain, sizeof plain));
 	if (command && command->name && command->name[0])
 		fprintf(stderr, "\nTry '%s help %s'.\n", tool->name, command->name);
@@ -42,7 +42,7 @@ int tool_wrong(const struct tool_command *command, const char *fmt, ...)
 	return TOOL_USAGE;
 }
 
-/* Why nothing can be written there, which may have been found out long ago. */
+/* Why stdout cannot be written; the error may be of an earlier write. */
 static const char *why_unwritten(void)
 {
 	if (!errno && write(STDOUT_FILENO, "", 0) == 0)

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * round.c - the same questions to many processes, side by side
+ * round.c - send the same requests to many processes in parallel
  *
- * A process that does not answer costs its whole budget (wire/budget.h). Asked one after another, a few such processes would
- * delay the answers of all others by that much each. So all are asked at once over connections that do not block, and a wait is
- * charged to each of them. An exchange has one budget, from the connection to the last answer.
+ * A process that does not answer uses up its whole budget (wire/budget.h). Asked in sequence, a few
+ * such processes would delay all other answers. So all are asked at once over non-blocking
+ * connections, and each wait is charged to each of them. One budget covers the whole exchange, from
+ * connecting to the last answer.
  *
- * The wait between two looks is a sleep by our own clock and no poll(2), for the reason that client.c gives: a program must
- * not have to wake us.
+ * Between two looks the tool sleeps by its own clock instead of poll(2), for the reason given in
+ * client.c: a program must not be able to wake it.
  *
- * At most WINDOW are asked at a time, for the sake of descriptors and memory: each needs up to half a megabyte. A process that
- * has answered makes room for the next; so those that do not answer cost one budget for each WINDOW of them. A user has at most
- * EACH processes in a round, because a user can put any number of names into the folder.
+ * At most WINDOW processes are asked at a time, because each needs a descriptor and up to half a
+ * megabyte. An answered process makes room for the next, so silent processes cost one budget per
+ * WINDOW. A round has at most EACH processes of one user, because a user can put any number of
+ * names into the folder.
  *
- * A listener whose backlog is full refuses a connection that would block, and no call tells when it would not. So the connection
- * is tried again at each look.
+ * A listener with a full backlog refuses a non-blocking connection, and no call reports when there
+ * is room. So connecting is tried again at each look.
  */
 #include "tool/round.h"
 
@@ -32,7 +34,7 @@
 #define SHORTEST INT64_C(30000)	   /* ns between two looks */
 #define LONGEST	 INT64_C(10000000) /* the same */
 #define CHARGED \
-	(3 * LONGEST) /* ns of what a pause really took: the rest was no waiting (wire/budget.c) */
+	(3 * LONGEST) /* ns of a pause that are charged; the rest was not waiting (wire/budget.c) */
 
 static int gather(void *context, const struct tool_socket *socket)
 {
@@ -85,7 +87,7 @@ static void end(struct tool_asked *one, int rc)
 	fib_wire_disconnect(&one->client);
 }
 
-/* The budget of the exchange goes on. */
+/* Send the next question; the budget of the exchange continues. */
 static int ask_next(struct tool_asked *one)
 {
 	const struct tool_request *q = &one->question[one->answered];
@@ -108,7 +110,10 @@ static int connect_to(struct tool_asked *one, int64_t timeout_ns)
 	return ask_next(one);
 }
 
-/* Take what has come. -EAGAIN: more has to come; 0: all questions are answered; or a negative errno. */
+/*
+ * Take the frames that have arrived. -EAGAIN: more is to come; 0: all questions are answered; or a
+ * negative errno.
+ */
 static int take(struct tool_asked *one)
 {
 	while (one->answered < one->questions) {
@@ -135,7 +140,7 @@ static void turn(struct tool_asked *one, int64_t timeout_ns)
 		end(one, rc);
 }
 
-/* ns were waited. The process has been looked at since. */
+/* Charge ns of waiting. The process was looked at after that wait. */
 static void charge(struct tool_asked *one, int64_t ns, int64_t timeout_ns)
 {
 	int rc = 0;
@@ -149,7 +154,7 @@ static void charge(struct tool_asked *one, int64_t ns, int64_t timeout_ns)
 		end(one, rc);
 }
 
-/* Remove those that are done and fill their places. How many there are. */
+/* Remove finished processes and fill their places. Returns the number of active ones. */
 static size_t fill(struct tool_round *round, struct tool_asked *active[], size_t count,
 		   size_t *next)
 {
@@ -163,7 +168,7 @@ static size_t fill(struct tool_round *round, struct tool_asked *active[], size_t
 	return kept;
 }
 
-/* One look at each. Whether nothing came of it. */
+/* Look at each process once. Returns whether nothing arrived. */
 static bool look(struct tool_asked *const active[], size_t count, int64_t ns, int64_t timeout_ns)
 {
 	bool quiet = true;
@@ -221,7 +226,7 @@ void tool_round_free(struct tool_round *round)
 	*round = (struct tool_round){.all = NULL};
 }
 
-/* A name may be looked for more than once. */
+/* A name may be searched more than once. */
 static struct tool_socket left_out[WINDOW];
 static size_t left_out_count;
 

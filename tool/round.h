@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* round.h - the same questions to many processes, side by side. See round.c. */
+/* round.h - send the same requests to many processes in parallel */
 #ifndef TOOL_ROUND_H
 #define TOOL_ROUND_H
 
@@ -15,44 +15,51 @@
 /* One process of a round. */
 struct tool_asked {
 	struct tool_socket socket;
-	/* Asked one after another over one connection; the caller's. */
+	/* Sent one after another over one connection; owned by the caller. */
 	struct tool_request question[TOOL_ROUND_QUESTIONS];
 	unsigned questions;
-	/* What came of it: */
-	unsigned answered; /* questions */
-	int rc; /* of the first that was not answered, as tool_frames() has it; 0: all were */
-	char why[256]; /* what the process says about that, as it came; or "" */
-	/* while it is asked */
+	/* The result: */
+	unsigned answered; /* number of answered questions */
+	int rc; /* error of the first unanswered question, as from tool_frames(); 0: all answered */
+	char why[256]; /* the process' unescaped text about that, or "" */
+	/* used during the round */
 	bool over, connected;
 	struct fib_wire_client client;
-	int64_t spent; /* ns of its budget */
+	int64_t spent; /* ns used of its budget */
 };
 
 struct tool_round {
 	struct tool_asked *all;
 	size_t count, room;
-	bool crowded; /* a user has too many of them */
+	bool crowded; /* a user has more processes than the limit */
 };
 
-/* Put every socket that tool_sockets_each() finds into the round, each process of a user once. 0, or -ENOMEM. */
+/* Add every socket that tool_sockets_each() finds, each process of a user once. 0, or -ENOMEM. */
 int tool_round_gather(struct tool_round *round);
 
-/* Ask them all. timeout_ns: the patience with one answer; all of them together take
- * no longer than that, but for those that wait for a place. */
+/*
+ * Ask all processes. timeout_ns: the limit for one answer, and for all of them, except for those
+ * that wait for a slot.
+ */
 void tool_round_ask(struct tool_round *round, int64_t timeout_ns);
 
-/* Ask who each of them is: as many of those as there are processes, of those that answered; the caller's to free. NULL without
- * memory. */
+/*
+ * Ask each process for its identity. Returns an array with one entry per process, valid for those
+ * that answered; the caller frees it. NULL: no memory.
+ */
 struct fib_wire_process *tool_round_hello(struct tool_round *round, int64_t timeout_ns);
 
 void tool_round_free(struct tool_round *round);
 
-/* -- those that keep an answer from being whole -- */
+/* -- processes with an incomplete answer -- */
 
-/* Say on stderr that the process does not end its answer, once. The command's exit code tells that something is missing. */
+/*
+ * Print once on stderr that the process does not finish its answer. The exit code shows that data
+ * is missing.
+ */
 void tool_left_out(const struct tool_socket *socket);
 
-/* The exit code of a command that ends with `code`: TOOL_PARTIAL for TOOL_WELL where something was left out. */
+/* The exit code for `code`: TOOL_PARTIAL instead of TOOL_WELL if something was left out. */
 int tool_left_out_code(int code);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* socket.c - one control socket: who listens there, and whether it is who was found */
+/* socket.c - one control socket: its listener and its identity */
 #include "tool/socket.h"
 
 #include <errno.h>
@@ -117,7 +117,7 @@ bool tool_sockets_tidy(const struct tool_socket *socket)
 
 	return socket->owner == geteuid() && lstat(socket->path, &before) == 0 &&
 	       S_ISSOCK(before.st_mode) && tool_peer_ask(socket->path, &peer) == -ECONNREFUSED &&
-	       /* A program that starts now may have put its own there. */
+	       /* A starting program may have put its own socket there. */
 	       lstat(socket->path, &after) == 0 && before.st_ino == after.st_ino &&
 	       before.st_dev == after.st_dev && unlink(socket->path) == 0;
 }

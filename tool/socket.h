@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* socket.h - one control socket: who listens there, and whether it is who was found. See socket.c. */
+/* socket.h - one control socket, and the check that its listener is the process that was found */
 #ifndef TOOL_SOCKET_H
 #define TOOL_SOCKET_H
 
@@ -13,52 +13,59 @@
 #define TOOL_PATH 4096
 
 struct tool_socket {
-	pid_t pid; /* of the process that listens, as the kernel says; 0: it cannot be seen from our pid namespace */
-	pid_t named; /* as the file's name says: what the process may call itself; 0: unknown */
+	pid_t pid;   /* of the listener, from the kernel; 0: not visible in our pid namespace */
+	pid_t named; /* from the file's name: the process may use it as its id; 0: unknown */
 	uid_t uid;   /* of the process */
 	uid_t owner; /* of the folder */
-	bool known;  /* pid and uid are what the kernel says */
+	bool known;  /* pid and uid are from the kernel */
 	char path[TOOL_PATH];
 };
 
 /* "process 12", or "process 1 of another pid namespace (uid 0)". Returns buf. */
 const char *tool_socket_who(const struct tool_socket *socket, char *buf, size_t size);
 
-/* The id in a socket's file name, "12.sock"; 0: it is none. */
+/* The id in a socket's file name, "12.sock"; 0: none. */
 pid_t tool_socket_number(const char *name);
 
-/* Who listens there, for a line that says why it is not shown, with what is to follow: "process 12 \"x\" (uid 3) listens
- * there, and not process 15". Returns buf. */
+/*
+ * The listener, for a line that says why it is not shown, followed by `follows`: "process 12 \"x\"
+ * (uid 3) listens there, and not process 15". Returns buf.
+ */
 const char *tool_socket_instead(const struct tool_socket *socket, const char *follows, char *buf,
 				size_t size);
 
-/* One line on stderr: the socket is left out, and why. */
+/* Print on stderr that the socket is left out, and why. */
 void tool_socket_pass_over(const struct tool_socket *socket, const char *why);
 
 /*
- * Compare the process id in an answer with the process that listens, and put the one that the kernel says in its place. False: it
- * belongs to another user and claims to be another process; a line on stderr said so, and it is to be left out.
+ * Compare the pid in an answer with the listener's, and replace it by the kernel's. False: a
+ * process of another user claims to be another process; a line on stderr was printed, and it must
+ * be left out.
  */
 bool tool_socket_says(const struct tool_socket *socket, struct fib_wire_process *process);
 
-/* Ask who is there. 0, or a negative errno: -ECONNREFUSED when no process listens, -ETIMEDOUT when it
- * does not answer, -ESTALE when another process listens there by now. */
+/*
+ * Ask the process for its identity. Returns 0, or a negative errno: -ECONNREFUSED: no process
+ * listens, -ETIMEDOUT: no answer, -ESTALE: another process listens there now.
+ */
 int tool_hello(const struct tool_socket *socket, int64_t timeout_ns, struct fib_wire_process *ret);
 
-/* Whether the process at the other end of a connection is the one that was found: 0, or -ESTALE. Where the path was changed since,
- * what is asked of one process would be asked of another. */
+/*
+ * Whether the other end of a connection is the process that was found: 0, or -ESTALE. This prevents
+ * asking another process after the path was changed.
+ */
 int tool_socket_same(const struct tool_socket *socket, const struct fib_wire_client *client);
 
 enum tool_made {
-	TOOL_MADE_BY_IT, /* by the process, before it executed another program or closed its descriptors */
-	TOOL_MADE_EARLIER, /* by another process that had this id here or elsewhere */
-	TOOL_MADE_UNKNOWN, /* by an older libfiber, which left no mark */
+	TOOL_MADE_BY_IT,   /* by this process, before an exec or before it closed its descriptors */
+	TOOL_MADE_EARLIER, /* by another process that had this id, here or elsewhere */
+	TOOL_MADE_UNKNOWN, /* unknown: an older libfiber leaves no mark */
 };
 
-/* Which process made a socket at which no process listens: the one that has its id now? */
+/* Whether the process that now has the id made a socket without a listener. */
 enum tool_made tool_sockets_made(pid_t pid, const struct tool_socket *socket);
 
-/* Remove a socket when its folder is this user's and no process listens. */
+/* Remove a socket if its folder is this user's and no process listens. */
 bool tool_sockets_tidy(const struct tool_socket *socket);
 
 #endif

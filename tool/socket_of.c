@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket_of.c - the control socket of one process
+ * socket_of.c - find the control socket of one process
  *
- * The process is named by its id, so that nothing has to be believed: a socket is its when the kernel says that it listens there. It
- * may be in any folder, under any of the ids that it has in its pid namespaces, or where its environment says.
+ * The process is given by its id, so no claim has to be trusted: the socket is the process' if the
+ * kernel says that it listens there. It may be in any folder, under any id that the process has in
+ * its pid namespaces, or at the path in its environment.
  */
 #include "tool/sockets.h"
 
@@ -24,8 +25,10 @@ static bool is_socket(const char *path)
 	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* A setting in the environment that process pid was started with; NULL when it has none or may not be
- * read. The caller's to free. */
+/*
+ * A variable of the environment that process pid was started with; NULL: unset or not readable. The
+ * caller frees it.
+ */
 static char *setting_of(pid_t pid, const char *name)
 {
 	char path[64], *text, *found = NULL;
@@ -59,8 +62,10 @@ struct quest {
 	struct tool_socket *ret;
 };
 
-/* Whether the process listens at ret->path. The kernel's word is enough: it need not be there that a program of its user's would
- * put it. Of a queue that is full the kernel says nothing. */
+/*
+ * Whether the process listens at ret->path. The kernel's answer is sufficient, wherever the socket
+ * is. With a full queue the kernel gives no answer.
+ */
 static bool is_there(struct quest *q, bool trusted)
 {
 	struct tool_socket *s = q->ret;
@@ -87,7 +92,7 @@ static bool is_there(struct quest *q, bool trusted)
 	return false;
 }
 
-/* Where the program was told to put it. */
+/* At the path that the program was configured with. */
 static bool is_where_configured(struct quest *q)
 {
 	const pid_t pid = q->ret->pid;
@@ -136,7 +141,7 @@ bool tool_sockets_of(pid_t pid, struct tool_socket *ret)
 	size_t i;
 
 	*ret = (struct tool_socket){.pid = pid, .named = pid};
-	/* It may have ended, and left its socket. */
+	/* It may have exited and left its socket. */
 	if (!tool_peer_look(pid, 0, &q.process)) {
 		q.process.number[0] = pid;
 		q.process.numbers = 1;

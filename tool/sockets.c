@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sockets.c - finding control sockets, and which process each belongs to
+ * sockets.c - find control sockets and the process that listens at each
  *
- * The kernel says which process listens at a socket (peer.c), and that is the process which is shown. The name of the file, the
- * owners of file and folder, and the process id in an answer only have to agree with it:
+ * The kernel says which process listens at a socket (peer.c); that process is shown. The file's
+ * name, the owners of file and folder, and the pid in an answer must only be consistent with it:
  *
- *   file name   an id that the process has in one of its pid namespaces. So the program of a container that shares the
- *               folder is shown under its id here, and a program that takes another one's name is not shown.
- *   owners      the user of the process, or root. Else a link may have led to another user's program.
+ *   file name   An id of the process in one of its pid namespaces. So a program of a container that
+ *               shares the folder is shown by its id here, and a program that uses the name of
+ *               another one is not shown.
+ *   owners      The user of the process, or root. Else a link may lead to another user's program.
  *
- * Programs of this user need not agree with the name: the user chose it (FIBER_CONTROL_PATH).
+ * For programs of this user the name need not match, because the user chose it
+ * (FIBER_CONTROL_PATH).
  *
- * A process that was ended, or has executed another program, leaves its socket. That no process listens is proved by a
- * refused connection alone: the process of a container may have an id that cannot be seen from here.
+ * A process that was killed or executed another program leaves its socket. Only a refused
+ * connection proves that no process listens: a process of a container may have an id that is not
+ * visible here.
  *
- * Root's search ends after FOLDERS folders of other users that have sockets in them. A search for one process id has no limits.
+ * Root's search ends after FOLDERS folders of other users with sockets. A search for one process id
+ * has no limits.
  */
 #include "tool/sockets.h"
 
@@ -41,14 +45,14 @@
 struct search {
 	tool_socket_fn *fn;
 	void *context;
-	size_t places;			   /* folders of other users that had sockets */
-	size_t left_folders, left_sockets; /* because of the limits */
-	size_t odd_folders, odd_sockets;   /* that cannot be trusted */
+	size_t places;			   /* folders of other users with sockets */
+	size_t left_folders, left_sockets; /* left out because of the limits */
+	size_t odd_folders, odd_sockets;   /* not trusted */
 	char first_odd[TOOL_PATH];
 };
 
 static char left[256];
-static bool said; /* a command may search several times, and says so once */
+static bool said; /* a command may search several times, but prints this once */
 
 /* "1,744" */
 static const char *grouped(size_t n, char buf[32])
@@ -105,9 +109,9 @@ const char *tool_sockets_left(void)
 	return left;
 }
 
-/* -- who listens -- */
+/* -- listeners -- */
 
-/* A user can put any number of sockets into a folder: no more than LINES of them are named. */
+/* A user can put any number of sockets into a folder: at most LINES of them are printed. */
 static void pass_over(struct search *search, const struct tool_socket *s, const char *why)
 {
 	if (!said && search->odd_sockets < LINES)
@@ -115,7 +119,7 @@ static void pass_over(struct search *search, const struct tool_socket *s, const 
 	search->odd_sockets++;
 }
 
-/* Who listens is not who the socket is named for. */
+/* Leave out a socket whose listener is not the process of its name. */
 static void pass_over_liar(struct search *search, const struct tool_socket *s, const char *follows)
 {
 	char why[512];
@@ -123,7 +127,7 @@ static void pass_over_liar(struct search *search, const struct tool_socket *s, c
 	pass_over(search, s, tool_socket_instead(s, follows, why, sizeof why));
 }
 
-/* Who cannot be asked, because too many wait to be, is believed when the process of that id is of the folder's user. */
+/* Accept a listener with a full queue if the process of that id belongs to the folder's user. */
 static bool believe(struct search *search, struct tool_socket *s)
 {
 	struct tool_peer peer;
@@ -165,7 +169,7 @@ static bool agrees(struct search *search, struct tool_socket *s, const struct to
 	return false;
 }
 
-/* Whether a process listens there that may be shown. */
+/* Whether the socket has a listener that may be shown. */
 static bool judge(struct search *search, struct tool_socket *s)
 {
 	struct tool_peer peer;

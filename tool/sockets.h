@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sockets.h - where control sockets are, and which process listens at each. See sockets.c and socket_of.c. */
+/* sockets.h - find control sockets and the process that listens at each */
 #ifndef TOOL_SOCKETS_H
 #define TOOL_SOCKETS_H
 
@@ -9,30 +9,33 @@
 
 #include "tool/socket.h"
 
-/* Called for each socket at which a process listens. Anything but 0 ends the search, which then returns it. */
+/* Called for each socket with a listener. A nonzero result stops the search and is returned. */
 typedef int tool_socket_fn(void *context, const struct tool_socket *socket);
 
 /*
- * Look through the folders where the programs of this user put their sockets, for root those of every user, and ask
- * the kernel who listens at each socket. Sockets of this user's folders at which no process listens are removed. What cannot be
- * trusted, and what goes beyond the limits, is left out, with lines on stderr that say so once.
+ * Search the folders of this user's programs, for root those of all users, and ask the kernel for
+ * the listener of each socket. Sockets without a listener in this user's folders are removed.
+ * Untrusted sockets and those beyond the limits are left out, with lines on stderr once.
  */
 int tool_sockets_each(tool_socket_fn *fn, void *context);
 
-/* What the last search left out because of its limits: "1,744 folders of other users: ..."; "": nothing. */
+/*
+ * What the last search left out because of its limits: "1,744 folders of other users: ..."; "":
+ * nothing.
+ */
 const char *tool_sockets_left(void);
 
 /* The folders, for a message: "A, B, C". Returns buf. */
 const char *tool_sockets_places(char *buf, size_t size);
 
 /*
- * Find the socket at which process pid listens: in every folder, under any of its ids, and where its environment says; no limit
- * applies. False: there is none. Then ret->path is "", or a socket that has its name: ret->uid and ret->pid say who listens there
- * instead, pid -1: no process does.
+ * Find the socket of process pid: in every folder, under any of its ids, and at the path in its
+ * environment; without limits. False: there is none. Then ret->path is "", or a socket of that name
+ * with another listener in ret->uid and ret->pid; pid -1: no listener.
  */
 bool tool_sockets_of(pid_t pid, struct tool_socket *ret);
 
-/* The socket at a path that was given: fills in who listens there, as far as the kernel tells. */
+/* Fill in the socket at a given path and its listener, if the kernel reports it. */
 void tool_sockets_at(const char *path, struct tool_socket *ret);
 
 #endif

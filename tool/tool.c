@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tool.c - which of the two programs this is */
+/* tool.c - the running tool */
 #include "tool/tool.h"
 
 const struct tool *tool;

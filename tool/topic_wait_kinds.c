@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* topic_wait_kinds.c - the word for each wait: who waits, in which call, what wakes it, what is shown of it. */
+/* topic_wait_kinds.c - `help wait-kinds`: the kinds of wait, with call, waker and fields */
 #include <stdio.h>
 
 #include "tool/topics.h"

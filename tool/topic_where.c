@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* topic_where.c - `help where`: the language of --where, and the fields that other options speak of too. */
+/* topic_where.c - `help where`: the language of --where and the fields */
 #include "tool/topics.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void put_fields(FILE *out)
 	const struct ins_field_info *info;
 
 	for (info = ins_field_infos; info->name; info++) {
-		/* Its help says for itself what KEY is. */
+		/* Its help text starts with "label.KEY: ". */
 		if (strcmp(info->name, label) == 0)
 			fprintf(out, "  %-10s %-8s %s\n", "label.KEY", value_of(info->kind),
 				info->help + strlen("label.KEY: "));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topics.h - what `fiberctl help` explains besides commands
+ * topics.h - help topics that are no commands
  *
  * A topic is a file topic_<name>.c and its line in topics.c.
  */
@@ -10,7 +10,7 @@
 struct tool_topic {
 	const char *name;
 	const char *summary; /* one line for fiberctl --help */
-	void (*print)(void); /* all of it, on standard output */
+	void (*print)(void); /* prints it on standard output */
 };
 
 /* Ends with NULL. */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - the interface of sources: control socket, live process, core file, snapshot
+ * source.h - the room model/: the interface of sources: socket, process, core file, snapshot
+ *
+ * Takes: nothing; each source fills it.
+ * Gives: fibers, threads, events and registers as plain data, and the table of functions that every
+ * source has.
+ * Used by: unwind/, process/ and every room above, tool/, fibertrace/.
  *
  * A source emits one fiber at a time to a callback, with the bytes of its stack if requested. So
  * memory use does not depend on the number of fibers. Each emitted fiber is consistent: record and

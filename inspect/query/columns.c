@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* columns.c - fibers as a table: numbers to the right of their columns, texts to the left. */
+/* columns.c - print fibers as a table: numbers right-aligned, texts left-aligned */
 #include "inspect/query/columns.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define NO_WIDTH 16 /* of a text that has none, where it is not the last */
+#define NO_WIDTH 16 /* of a text field without a width that is not the last column */
 
 static const char plain[] = "id,state,age,switches,stack,waiting,name";
 
-/* Every field that has a name of its own, the last one last. */
+/* Add every field that has a fixed name; the field without a width is last. */
 static void take_all(struct ins_columns *ret)
 {
 	const struct ins_field_info *info;
@@ -43,7 +43,7 @@ static int take_each(const char *names, struct ins_columns *ret, struct ins_erro
 	}
 }
 
-/* Where a column ends: found out once, and not again for each of a million lines. */
+/* Compute the layout once, not for each of a million lines. */
 static void lay_out(struct ins_columns *columns)
 {
 	unsigned i;
@@ -58,7 +58,9 @@ static void lay_out(struct ins_columns *columns)
 			c->width = NO_WIDTH;
 		if (!c->right && last)
 			c->width = 0;
-		/* A text after a number stands off, or they would look like one. */
+		/*
+		 * Two blanks between a number and a text, so that they do not look like one value.
+		 */
 		if (!last && i > 0 && c->right && ins_field_is_text(&c[1].field))
 			c->gap = "  ";
 		else
@@ -88,7 +90,7 @@ void ins_columns_want(const struct ins_columns *columns, struct ins_request *req
 		ins_field_wants(&columns->column[i].field, request);
 }
 
-/* What was put since at becomes a column. */
+/* Pad the text from `at` on to the width of column c. */
 static void align(const struct ins_column *c, struct ins_strbuf *line, char *at)
 {
 	const char *gap;

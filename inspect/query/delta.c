@@ -2,8 +2,9 @@
 /*
  * delta.c - what each fiber did since the last look
  *
- * Fibers come in the order of their records, in which ids mostly grow, and those that stay come in the same order again. So
- * the look before is kept sorted by id, the next one in it is tried first, and only where that is another fiber is it searched.
+ * Fibers come in the order of their records. Ids mostly grow in that order, and fibers that remain
+ * keep it. So the previous look is kept sorted by id and its next entry is tried first; a binary
+ * search is done only if that is another fiber.
  */
 #include "inspect/query/delta.h"
 
@@ -23,11 +24,11 @@ struct look {
 
 struct ins_delta {
 	struct look before, now;
-	bool since_spawn; /* there is one look only */
-	bool compares;	  /* there was a look before this one, with fibers in it */
-	size_t next;	  /* in before: the one to try first */
+	bool since_spawn; /* counts are since spawn */
+	bool compares;	  /* there was a previous look, with fibers in it */
+	size_t next;	  /* in before: the entry to try first */
 	uint64_t fresh;
-	uint64_t oldest; /* of this look: ns since it was spawned, as far as any is known */
+	uint64_t oldest; /* of this look: longest known time since a spawn, ns */
 };
 
 int ins_delta_new(struct ins_delta **ret)
@@ -112,7 +113,7 @@ static int keep(struct look *look, const struct fib_row *row)
 	return 0;
 }
 
-/* Counts of a record that was read while it changed, or is broken, may go back. */
+/* Counts may decrease if a record is broken or was read while it changed. */
 static uint64_t since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;

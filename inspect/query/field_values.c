@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* field_values.c - values of fields as they are typed, and the words that some of them are. */
+/* field_values.c - parse values of fields, and list the words of those that have fixed ones */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "inspect/query/fields.h"
 #include "inspect/model/words.h"
 
-/* Digits, up to where they end. */
+/* Parse digits and return where they end. */
 static bool parse_number(const char *text, int base, uint64_t *ret, const char **ret_end)
 {
 	char *end;
@@ -45,7 +45,7 @@ static bool parse_holder(const char *text, uint64_t *ret)
 	if (!parse_number(is_thread ? text + strlen(thread) : text, 10, ret, &end) || *end)
 		return false;
 	if (*ret & FIB_HOLDER_THREAD)
-		return false; /* no number of a fiber nor of a thread: it would look like the other */
+		return false; /* no valid number: the bit marks threads */
 	if (is_thread)
 		*ret |= FIB_HOLDER_THREAD;
 	return true;

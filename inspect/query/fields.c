@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fields.c - what can be asked of a fiber by name
+ * fields.c - the fields of a fiber, by name
  *
- * One line of the table is one field: adding one here is all that --where, --sort, --columns, --group-by and the help need. A value is
- * fetched for every fiber that is looked at, so it is a number wherever it can be, and turned into words only where it is shown.
+ * One line of the table is one field. A new line is all that --where, --sort, --columns, --group-by
+ * and the help need. A value is fetched for every fiber, so it is a number where possible and is
+ * turned into words only when it is printed.
  */
 #include "inspect/query/fields.h"
 
@@ -40,7 +41,7 @@ static struct ins_value text(const char *t)
 	return (struct ins_value){.known = t && t[0], .text = t};
 }
 
-/* Most fields need no more than the fiber. */
+/* Most fields ignore `field`. */
 #define FIELD(name)                                           \
 	static struct ins_value name(struct ins_sight *sight, \
 				     __attribute__((unused)) const struct ins_field *field)
@@ -57,7 +58,7 @@ FIELD(get_state)
 
 FIELD(get_age)
 {
-	/* A clock that is not ours may be behind: less than nothing would be the oldest of all. */
+	/* The clock of another machine may be behind: a negative age would sort as the oldest. */
 	return number(row_of(sight)->age > 0 ? (uint64_t)row_of(sight)->age : 0);
 }
 
@@ -210,7 +211,7 @@ static struct ins_value place(struct ins_sight *sight, uint64_t pc, bool returne
 		return text(NULL);
 	if (sight->symbols)
 		f = ins_symbols_at(sight->symbols, pc, returned, &count);
-	/* A function may begin with one that was inlined into it. */
+	/* A function may start with an inlined one. */
 	if (count && !returned)
 		f += count - 1;
 	if (count && f->function)

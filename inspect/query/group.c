@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group.c - counting fibers that are in the same place
+ * group.c - count fibers that are in the same place
  *
- * A hash table from (key, state, wait kind, addresses) to group. What members do not share is cleared
- * from the group's fiber, so that what is shown of a group is true of all of it. Ages are kept,
- * eight bytes a fiber, for the median.
+ * A hash table maps (key, state, wait kind, addresses) to a group. Fields in which members differ
+ * are cleared in the group's fiber, so what is shown of a group is true for all members. Ages are
+ * kept for the median: eight bytes a fiber.
  */
 #include "inspect/query/group.h"
 
@@ -17,8 +17,8 @@ struct ins_groups {
 	struct ins_group **at;
 	size_t count;
 	size_t *slots;		/* index + 1 into at; 0: free */
-	struct ins_group *last; /* the one that was added to */
-	size_t room;		/* of slots, a power of two; at has room for half of it */
+	struct ins_group *last; /* the group of the last added fiber */
+	size_t room;		/* number of slots, a power of two; at has half as many */
 };
 
 int ins_groups_new(struct ins_groups **ret)
@@ -123,7 +123,7 @@ static struct ins_group *new_group(const struct ins_text_kept *key, const struct
 
 	if (!g)
 		return NULL;
-	/* Only as long as it is: a million fibers may be in as many places. */
+	/* Allocate only the used length: a million fibers may be in as many places. */
 	size = offsetof(struct ins_walk, pc) + walk->count * sizeof walk->pc[0];
 	g->walk = malloc(size);
 	if (!g->walk) {
@@ -139,7 +139,7 @@ static struct ins_group *new_group(const struct ins_text_kept *key, const struct
 	return g;
 }
 
-/* Keep of the group's wait what this member shares. */
+/* Clear the wait fields of the group in which this member differs. */
 static void share(struct ins_group *g, const struct fib_row *row)
 {
 	struct fib_row *mine = &g->fiber.row;
@@ -151,7 +151,7 @@ static void share(struct ins_group *g, const struct fib_row *row)
 		mine->object_name[0] = 0;
 	}
 	if (mine->wait_arg != row->wait_arg) {
-		/* For a descriptor the events may still be shared. */
+		/* For a descriptor, the events may still be equal. */
 		mine->wait_arg = mine->wait_kind == FIB_WAIT_FD &&
 						 mine->wait_arg >> 32 == row->wait_arg >> 32
 					 ? (mine->wait_arg & ~UINT64_C(0xffffffff)) | UINT32_MAX
@@ -165,7 +165,7 @@ static void share(struct ins_group *g, const struct fib_row *row)
 		mine->carrier = FIB_ROW_CARRIER_NONE;
 }
 
-/* What was cut off equal walks need not be equal. */
+/* Equal walks may have been cut off at different lengths. */
 static void share_cut(struct ins_walk *mine, const struct ins_walk *walk)
 {
 	if (walk->left > mine->left) {
@@ -249,7 +249,7 @@ void ins_groups_sort(struct ins_groups *groups)
 		ins_distribution_settle(&groups->at[i]->ages);
 	if (groups->count)
 		qsort(groups->at, groups->count, sizeof(struct ins_group *), by_size);
-	free(groups->slots); /* they name places that have moved */
+	free(groups->slots); /* they have the indices before the sort */
 	groups->slots = NULL;
 	groups->room = 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group.h - fibers that are in the same place, counted
+ * group.h - count fibers that are in the same place
  *
- * Two fibers belong together when state, wait kind and every address of their walk are equal. Fifty
- * thousand connections become the dozen places they wait in. Where they are also told apart by something else, its name
- * is their key, and groups of one key stand together.
+ * Two fibers are in one group if state, wait kind and every address of their walks are equal. Fifty
+ * thousand connections become the dozen places where they wait. If fibers are also divided by
+ * something else, its name is their key, and groups of one key are adjacent.
  */
 #ifndef INS_GROUP_H
 #define INS_GROUP_H
@@ -21,16 +21,16 @@
 
 struct ins_group {
 	const struct ins_text_kept
-		*key; /* NULL: none; it counts the fibers of all groups that have it */
+		*key; /* NULL: none; it counts the fibers of all groups with this key */
 	uint64_t count;
-	struct ins_sample ids;	      /* the lowest ones */
+	struct ins_sample ids;	      /* the lowest ids */
 	struct ins_distribution ages; /* ns */
-	/* The first member; fields of its wait in which members differ are cleared. */
+	/* The first member; wait fields in which members differ are cleared. */
 	struct ins_fiber fiber;
-	bool same_wait; /* all members wait for the same object (or descriptor, or fiber) */
-	/* Of the first member, whose id they have; put there by whoever wants them, and then the group's. NULL: none */
+	bool same_wait; /* all members wait for the same object, descriptor or fiber */
+	/* Of the first member. Set by the caller, freed with the group. NULL: none. */
 	struct ins_variables *variables;
-	struct ins_walk *walk; /* allocated up to the last pc: not to be copied as a whole */
+	struct ins_walk *walk; /* allocated up to the last pc: do not copy the struct */
 };
 
 struct ins_groups;
@@ -38,15 +38,19 @@ struct ins_groups;
 int ins_groups_new(struct ins_groups **ret); /* -ENOMEM */
 void ins_groups_free(struct ins_groups *groups);
 
-/* Put a fiber to its equals, among those of that key (may be NULL). All are copied. -ENOMEM. */
+/* Add a fiber to its group, among the groups of that key (may be NULL). All is copied. -ENOMEM. */
 int ins_groups_add(struct ins_groups *groups, const char *key, const struct ins_fiber *fiber,
 		   const struct ins_walk *walk);
 
-/* The group that the last fiber came to: count is 1 when it is its first member. Before the groups are sorted. */
+/*
+ * The group of the last added fiber; count is 1 if it is the first member. Valid before the sort.
+ */
 struct ins_group *ins_groups_last(struct ins_groups *groups);
 
-/* The keys of most fibers first, then by their texts, no key last; within a key the largest group first, then by lowest id. Medians
- * are found. */
+/*
+ * Sort: keys by their number of fibers, largest first, then by text, no key last; groups of a key
+ * by size, largest first, then by lowest id. Computes the medians.
+ */
 void ins_groups_sort(struct ins_groups *groups);
 
 size_t ins_groups_count(const struct ins_groups *groups);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* group_totals.c - what the fibers that share a value do together: a hash table, the texts of the values in one piece. */
+/* group_totals.c - totals of the fibers that share a value of a field, in a hash table */
 #include "inspect/query/group_totals.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@ struct ins_group_totals {
 	struct ins_group_total *group_total;
 	size_t count, room;
 	uint32_t *
-		slot; /* index + 1 of a share, 0: free; a power of two, more than twice the shares there is room for */
+		slot; /* index + 1 of a total; 0: free; a power of 2, more than double the totals */
 	size_t slots;
 	char *texts;
 	size_t texts_used, texts_room;
-	size_t last; /* the share of the fiber before: of the next one, too, more often than not */
+	size_t last; /* the total of the last fiber: mostly that of the next one too */
 };
 
 int ins_group_totals_new(struct ins_group_totals **ret)
@@ -79,7 +79,7 @@ static bool equal(const struct ins_group_totals *s, const struct ins_group_total
 	return a->value.number == value->number && a->value.of == value->of;
 }
 
-/* The slot that has it, or the free one where it belongs. */
+/* The slot of a value, or the free slot where it belongs. */
 static uint32_t *find(const struct ins_group_totals *s, uint64_t hash,
 		      const struct ins_value *value)
 {
@@ -138,7 +138,7 @@ static int keep_text(struct ins_group_totals *s, const char *text, size_t *ret)
 	return 0;
 }
 
-/* The share of that value, a new one if need be. NULL without memory. */
+/* The total of that value, a new one if needed. NULL: no memory. */
 static struct ins_group_total *group_total_of(struct ins_group_totals *s,
 					      const struct ins_value *value)
 {

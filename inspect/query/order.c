@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.c - fibers by one of their fields, or the first few of that order
+ * order.c - sort fibers by one field, or keep the first few in that order
  *
- * With a limit of N, up to 2N are gathered, sorted, and all but the first N are dropped again: that costs a few
- * comparisons for each fiber, whatever their order, and no more memory than 2N.
+ * With a limit of N, up to 2N fibers are gathered and sorted; then all but the first N are dropped.
+ * The cost is a few comparisons a fiber for any input order, and memory for 2N fibers.
  */
 #include "inspect/query/order.h"
 
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 64 /* gathered at a time */
+#define LEAST 64 /* gathered before a sort, at least */
 
-/* A fiber, its place in the order of coming, and what it is ordered by. */
+/* A fiber, its position in the input and its sort value. */
 struct entry {
 	const struct ins_order *order;
 	uint64_t came;
 	struct ins_value value;
-	struct ins_fiber *fiber; /* owned, with the value's text behind it */
+	struct ins_fiber *fiber; /* owned; the value's text follows it */
 };
 
 struct ins_order {
@@ -60,7 +60,7 @@ void ins_order_free(struct ins_order *order)
 	free(order);
 }
 
-/* Nothing is last, also backwards. */
+/* A fiber without a value is last, also in backward order. */
 static int by_value(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;

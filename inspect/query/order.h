@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.h - fibers by one of their fields, or the first few of that order
+ * order.h - sort fibers by one field, or keep the first few in that order
  *
- * Of a million fibers of which twenty are wanted, no more than some hundred are kept at any time.
+ * To find twenty of a million fibers, only about a hundred are kept at any time.
  */
 #ifndef INS_ORDER_H
 #define INS_ORDER_H
@@ -11,15 +11,15 @@
 
 struct ins_order;
 
-/* By field, the largest first when backwards; limit 0: all. Fibers that are equal stay in the order they come in. -ENOMEM. */
+/* Sort by field; backwards: the largest first; limit 0: all. The sort is stable. -ENOMEM. */
 int ins_order_new(const struct ins_field *field, bool backwards, size_t limit,
 		  struct ins_order **ret);
 void ins_order_free(struct ins_order *order); /* NULL: nothing */
 
-/* Put the fiber that sight looks at into it; copied, without its stack. -ENOMEM. */
+/* Add the fiber of sight; it is copied without its stack. -ENOMEM. */
 int ins_order_add(struct ins_order *order, struct ins_sight *sight);
 
-/* Call fn with each, in order. What fn returns, if that is not 0, ends it and is returned. */
+/* Call fn with each fiber, in order. A nonzero result of fn stops and is returned. */
 int ins_order_each(struct ins_order *order, ins_fiber_fn *fn, void *context);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* query.c - from the words of a command line to the rows of an answer */
+/* query.c - turn the words of a command line into rows */
 #include "inspect/query/query.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static bool matches(struct ins_query *query, struct ins_source *source, struct i
 	return false;
 }
 
-/* Its buffer is left as it is: this is done for each of a million fibers. */
+/* The buffer is not initialised, because this runs for each of a million fibers. */
 static struct ins_sight sight_of(const struct ins_source *source, struct ins_symbols *symbols,
 				 const struct ins_fiber *fiber)
 {
@@ -101,13 +101,13 @@ struct run {
 	void *context;
 	struct ins_request request;
 	struct ins_symbols *symbols;
-	struct ins_order *order; /* NULL: as they come */
-	struct ins_tally *tally; /* NULL: each fiber */
+	struct ins_order *order; /* NULL: input order */
+	struct ins_tally *tally; /* NULL: no groups */
 	uint64_t shown;		 /* fibers */
 	bool begun;
 };
 
-/* Before the first row: an error that comes earlier leaves the output empty. */
+/* Called before the first row, so that an earlier error leaves the output empty. */
 static void begin(struct run *r)
 {
 	const struct ins_query *q = r->query;
@@ -123,7 +123,7 @@ static void begin(struct run *r)
 	r->begun = true;
 }
 
-/* The symbols cannot be had before the first fiber has brought the modules. */
+/* Symbols are created here because the first fiber brings the modules. */
 static int take(void *context, const struct ins_fiber *fiber)
 {
 	struct run *r = context;

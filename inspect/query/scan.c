@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan.c - the words of an expression of --where. */
+/* scan.c - split an expression of --where into tokens */
 #include "inspect/query/scan.h"
 
 #include <stddef.h>
@@ -9,7 +9,7 @@ static const struct {
 	const char *text;
 	enum ins_scan_op op;
 } ops[] = {
-	/* The longer ones first. */
+	/* Longer operators first. */
 	{"!=", INS_OP_NOT_EQUAL}, {"!~", INS_OP_MATCH_NOT}, {"<=", INS_OP_AT_MOST},
 	{">=", INS_OP_AT_LEAST},  {"==", INS_OP_EQUAL},	    {"=~", INS_OP_MATCH},
 	{"=", INS_OP_EQUAL},	  {"<", INS_OP_LESS},	    {">", INS_OP_MORE},

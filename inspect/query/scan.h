@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scan.h - the words of an expression of --where. */
+/* scan.h - split an expression of --where into tokens */
 #ifndef INS_SCAN_H
 #define INS_SCAN_H
 
@@ -7,12 +7,12 @@
 
 enum ins_scan_token {
 	INS_SCAN_END,
-	INS_SCAN_WORD,	 /* without quotes: a field, a value, and, or, not */
-	INS_SCAN_QUOTED, /* between double quotes, without them */
+	INS_SCAN_WORD,	 /* unquoted: a field, a value, and, or, not */
+	INS_SCAN_QUOTED, /* text of a quoted string, without the quotes */
 	INS_SCAN_OP,
 	INS_SCAN_OPEN,
 	INS_SCAN_CLOSE,
-	INS_SCAN_BROKEN, /* a quote that is not closed, or a word that is too long */
+	INS_SCAN_BROKEN, /* an unclosed quote, or a word that is too long */
 };
 
 enum ins_scan_op {
@@ -28,17 +28,17 @@ enum ins_scan_op {
 
 struct ins_scan {
 	const char *start; /* of the token, in the expression */
-	const char *rest;  /* behind it */
+	const char *rest;  /* after the token */
 	enum ins_scan_token token;
 	enum ins_scan_op op;
 	char text[256]; /* of a word */
 };
 
-/* Go to the first token, to the next. */
+/* Read the first token; read the next token. */
 void ins_scan_begin(struct ins_scan *scan, const char *text);
 void ins_scan_next(struct ins_scan *scan);
 
-/* Whether the token is that word, without quotes. */
+/* Whether the token is that unquoted word. */
 bool ins_scan_is(const struct ins_scan *scan, const char *word);
 
 #endif

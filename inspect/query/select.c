@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * select.c - reading and applying an expression of --where
+ * select.c - parse and evaluate an expression of --where
  *
- * A descent through the grammar, one function a level, makes a tree in an array: a node refers to its operands by
- * index. Nesting is limited, so that an expression from a script cannot use up our stack.
+ * A recursive descent parser, one function per level of the grammar, builds a tree in an array; a
+ * node has the indices of its operands. Nesting is limited, so that an expression from a script
+ * cannot overflow the stack.
  */
 #include "inspect/query/select.h"
 
@@ -79,7 +80,7 @@ static int add_two(struct parser *p, enum node_kind kind, int left, int right)
 	return at;
 }
 
-/* The regular expression, which may be wrong in its own ways. */
+/* Compile the regular expression and report its errors. */
 static int compile(struct parser *p, struct node *n)
 {
 	char why[128];
@@ -93,7 +94,7 @@ static int compile(struct parser *p, struct node *n)
 	return ins_error_set(p->error, -EINVAL, "--where: '%s': %s", n->text, why);
 }
 
-/* What stands behind the operator. */
+/* Parse the value after the operator. */
 static int take_value(struct parser *p, struct node *n)
 {
 	const bool matches = n->op == INS_OP_MATCH || n->op == INS_OP_MATCH_NOT;
@@ -170,7 +171,7 @@ static int parse_not(struct parser *p)
 	return at;
 }
 
-/* Operands with the same word between them. */
+/* Operands joined by the same word. */
 static int parse_row(struct parser *p, const char *word, enum node_kind kind,
 		     int (*operand)(struct parser *))
 {
@@ -236,7 +237,7 @@ void ins_select_wants(const struct ins_select *select, struct ins_request *reque
 			ins_field_wants(&select->node[i].field, request);
 }
 
-/* The words that field may be equal to, with commas between. Whether text is one of them. */
+/* Whether text is a word of field. words: the valid words, separated by commas. */
 static bool is_word(const struct ins_field *field, const struct fib_layout *layout,
 		    const char *text, struct ins_strbuf *words)
 {

@@ -2,7 +2,7 @@
 /*
  * table.c - all fibers of a source at once
  *
- * Rows are kept without the room for labels, which is as large as the rest of them and mostly empty.
+ * Rows are kept without the array for labels, which is half of a row and mostly empty.
  */
 #include "inspect/query/table.h"
 

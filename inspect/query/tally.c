@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tally.c - fibers counted by the value of one of their fields: a count for each text, and one for those without. */
+/* tally.c - count fibers by the value of a field */
 #include "inspect/query/tally.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 struct ins_tally {
 	struct ins_field field;
 	struct ins_texts *values;
-	struct ins_count **at; /* until they are sorted, by the number of their value */
+	struct ins_count **at; /* before the sort: by the number of their value */
 	size_t count, room;
-	struct ins_count *nothing; /* NULL: no fiber has that; sorted, it is one of them */
+	struct ins_count *nothing; /* fibers without a value, or NULL; after the sort it is in at */
 };
 
 int ins_tally_new(const struct ins_field *field, struct ins_tally **ret)
@@ -72,7 +72,7 @@ static struct ins_count *new_count(const struct ins_tally *tally, struct ins_val
 	return NULL;
 }
 
-/* For one more value, and for nothing. */
+/* Make room for one more value and for the fibers without one. */
 static int make_room(struct ins_tally *tally)
 {
 	size_t room = tally->room ? 2 * tally->room : 32;
@@ -88,7 +88,7 @@ static int make_room(struct ins_tally *tally)
 	return 0;
 }
 
-/* The count of that value, a new one if need be. NULL without memory. */
+/* The count of that value, a new one if needed. NULL: no memory. */
 static struct ins_count *count_of(struct ins_tally *tally, struct ins_value value)
 {
 	char buf[INS_FIELD_WORDS];
@@ -134,7 +134,7 @@ static int by_count(const void *a, const void *b)
 		return x->count > y->count ? -1 : 1;
 	if (x->known != y->known)
 		return x->known ? -1 : 1;
-	/* Of a text the text itself: what is said of it may be cut. */
+	/* Compare a text by its bytes: the printed form may be cut. */
 	return strcmp(x->text ? x->text : x->value, y->text ? y->text : y->value);
 }
 

@@ -2,7 +2,8 @@
 /*
  * top_n.c - the first few fibers by what they do now
  *
- * A heap whose root is the last of those that are kept: whoever comes has to be before it.
+ * A heap whose root is the last of the kept fibers. A new fiber is kept if it sorts before the
+ * root.
  */
 #include "inspect/query/top_n.h"
 
@@ -16,7 +17,7 @@ struct ins_top_n {
 	bool by_cpu, by_switches; /* since the last look */
 	size_t most, count;
 	uint64_t came;
-	struct ins_top_n_row **heap; /* each at its place all the time, whether counted or not */
+	struct ins_top_n_row **heap; /* each has its slot all the time, also when not counted */
 	struct ins_top_n_row *room;
 };
 
@@ -70,7 +71,7 @@ static struct ins_value value_of(const struct ins_top_n *l, struct ins_sight *si
 	return ins_field_get(sight, &l->field);
 }
 
-/* Less than 0: a stands before b. */
+/* < 0: a sorts before b. */
 static int compare(const struct ins_top_n *l, struct ins_value value,
 		   const struct ins_fiber_delta *did, uint64_t came, const struct ins_top_n_row *b)
 {
@@ -153,7 +154,7 @@ size_t ins_top_n_end(struct ins_top_n *top_n)
 {
 	size_t left;
 
-	/* The last of those that are left goes to their end. */
+	/* Swap the last of the remaining rows to the end. */
 	for (left = top_n->count; left > 1; left--) {
 		swap(top_n, 0, left - 1);
 		sink(top_n, 0, left - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c - looks at the same fibers, one after another. */
+/* watch.c - repeated looks at the same fibers */
 #include "inspect/query/watch.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@ struct ins_watch {
 	struct ins_delta *delta;
 	struct ins_top_n *top_n;
 	struct ins_group_totals *group_totals;
-	const struct ins_query *query; /* of the look under way */
+	const struct ins_query *query; /* of the current look */
 	struct ins_watch_totals totals;
 	size_t top_n_count, group_totals_count;
 };
@@ -121,7 +121,7 @@ const struct ins_group_totals *ins_watch_groups(const struct ins_watch *watch)
 	return watch->group_totals;
 }
 
-/* Counts of a broken program may be anything. */
+/* Counts of a broken program may have any value. */
 static uint64_t scaled(uint64_t n, double by, int64_t ns)
 {
 	double d = ns > 0 ? (double)n * by / (double)ns : 0;

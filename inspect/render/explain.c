@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain.c - in one sentence, why a fiber does not run
+ * explain.c - explain in one sentence why a fiber does not run
  *
- * A fiber that waits for a mutex waits for what its holder waits for, and so on. The sentence follows that chain: who
- * holds the object, or is joined, is told with what it does itself. The chain ends at a fiber that waits for
- * something that no fiber is known to be the cause of, at one that is not there, or where it comes back to
- * a fiber it has passed, which is a deadlock unless one of the waits in the circle has a deadline.
+ * A fiber that waits for a mutex waits for whatever the mutex' holder waits for, and so on. The
+ * sentence follows that chain; for each holder or joined fiber it says what that fiber does. The
+ * chain ends at a wait without a known fiber as its cause, at a fiber that is not in the table, or
+ * at a fiber that it has passed. The last case is a deadlock unless a wait of the circle has a
+ * deadline.
  *
- * The rows were read one after another while the program went on. What is said of each is of one moment; that all
- * of it is, nobody can say.
+ * Rows are read one after another while the program runs. What is said of one fiber is of one
+ * moment; the statements on different fibers are not.
  */
 #include "inspect/render/explain.h"
 
@@ -66,7 +67,7 @@ static void say_fiber(struct sentence *w, uint64_t id)
 	say(w, "\"");
 }
 
-/* What a wait of a kind is for; where there is nothing to say, the program's own word for it. */
+/* The object of each kind of wait. Missing entries use the program's own word. */
 static const char *const objects[FIB_WAIT_COUNT] = {
 	[FIB_WAIT_PREDICATE] = "its predicate to hold",
 	[FIB_WAIT_MUTEX] = "the mutex",
@@ -94,7 +95,7 @@ static void say_object(struct sentence *w, const struct ins_fiber *fiber)
 	char wait[256];
 
 	if (row->wait_kind >= FIB_WAIT_COUNT || !objects[row->wait_kind]) {
-		/* Who holds it is told by us. */
+		/* The holder is printed by this file. */
 		struct ins_fiber bare = *fiber;
 
 		bare.row.holder = 0;
@@ -172,7 +173,7 @@ static void say_wait(struct sentence *w, const struct ins_fiber *fiber, bool its
 	say_left(w, fiber);
 }
 
-/* How many were there before it, and who keeps the carriers. */
+/* How many fibers are queued before it, and which fiber occupies a carrier longest. */
 static void say_turn(struct sentence *w, const struct ins_fiber *fiber)
 {
 	size_t i, n = ins_table_count(w->table);
@@ -247,7 +248,7 @@ static void say_doing(struct sentence *w, const struct ins_fiber *fiber, bool it
 	}
 }
 
-/* Where id stands in the chain so far, or -1. */
+/* The position of id in the chain, or -1. */
 static int place_of(const struct sentence *w, uint64_t id)
 {
 	unsigned i;
@@ -275,8 +276,10 @@ static void pass(struct sentence *w, const struct ins_fiber *fiber)
 	w->passed[w->count++] = fiber->row.id;
 }
 
-/* The rest of a long chain, from that fiber on: where it ends, or that it does not. The number that a fiber is compared with
- * is moved up after 1, 2, 4, ... steps, so one in the circle is met again (Brent). */
+/*
+ * Follow the rest of a long chain from that fiber: does it end, and where? The mark moves after 1,
+ * 2, 4, ... steps, so a circle reaches it again (Brent).
+ */
 static void say_rest(struct sentence *w, uint64_t id)
 {
 	uint64_t mark = id, steps = 0, more = 1, far = 1;
@@ -307,7 +310,7 @@ static void say_rest(struct sentence *w, uint64_t id)
 		say_doing(w, &fiber, true);
 }
 
-/* Who is behind the wait of the fiber that was told last, and so on. */
+/* Follow the chain of causes from the fiber that was printed last. */
 static void say_chain(struct sentence *w, struct ins_fiber *fiber)
 {
 	while (ins_wait_cause(&fiber->row)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain.h - in one sentence, why a fiber does not run
+ * explain.h - explain in one sentence why a fiber does not run
  *
- * It has waited 3s for the mutex "cfg", which fiber 88 "writer" holds; fiber 88 itself has waited 2m14s for fd 17 read.
+ * Example: It has waited 3s for the mutex "cfg", which fiber 88 "writer" holds; fiber 88 itself has
+ * waited 2m14s for fd 17 read.
  */
 #ifndef INS_EXPLAIN_H
 #define INS_EXPLAIN_H
@@ -13,9 +14,9 @@
 #define INS_EXPLAIN_LINKS 12   /* fibers of a chain that are told one by one */
 
 /*
- * The sentence for a fiber, which need not be in the table; the others that it speaks of are looked for there. The
- * chain of who waits for whom is followed to its end or until it closes. size is at least 1, INS_EXPLAIN_SIZE for sure. Harmless
- * for a terminal. Returns buf.
+ * The sentence for a fiber, which need not be in the table; other fibers are looked up there. The
+ * chain of waits is followed to its end or until it closes. size is at least 1; INS_EXPLAIN_SIZE is
+ * always enough. The text is safe for a terminal. Returns buf.
  */
 const char *ins_explain(struct ins_table *table, const struct fib_layout *layout,
 			const struct ins_fiber *fiber, char *buf, size_t size);

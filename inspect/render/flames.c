@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flames.c - stacks as names
+ * flames.c - stacks as lists of names
  *
- * A function is its name and its file: two static ones of one name are two. Each is kept once, and a stack is numbers of
- * functions, so that a format writes names once.
+ * A function is identified by name and file: two static functions of one name are two. Each is
+ * stored once and a stack holds indices, so that a format writes each name once.
  */
 #include "inspect/render/flames.h"
 
@@ -23,7 +23,7 @@ struct ins_flames {
 	struct ins_flame *at;
 	size_t count, room;
 	uint64_t fibers, age;
-	struct ins_flame_call *calls; /* of the one that is being added, innermost first */
+	struct ins_flame_call *calls; /* of the stack that is being added, innermost first */
 	size_t depth, calls_room;
 };
 
@@ -63,7 +63,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-/* One more in an array. */
+/* Make room for one more element. */
 static void *grown(void *array, size_t count, size_t *room, size_t size)
 {
 	size_t more = *room ? *room * 2 : 16;
@@ -77,7 +77,7 @@ static void *grown(void *array, size_t count, size_t *room, size_t size)
 	return ret;
 }
 
-/* Take over the text "name\nfile" of a function that is new; its number. */
+/* Store a new function; takes over the text "name\nfile". Returns its index. */
 static int keep(struct ins_flames *f, char *text)
 {
 	struct ins_flame_function *at =
@@ -94,7 +94,7 @@ static int keep(struct ins_flames *f, char *text)
 
 static int number_of(struct ins_flames *f, const char *name, const char *file, size_t *ret)
 {
-	/* A byte may become \xNN. */
+	/* An escaped byte takes four characters (\xNN). */
 	const size_t names = strlen(name) * 4 + 1, files = file ? strlen(file) * 4 + 1 : 1;
 	const struct ins_text_kept *kept;
 	char *text = malloc(names + files + 1), *at;
@@ -186,7 +186,7 @@ static int put_group(struct ins_flames *f, const struct fib_layout *layout,
 	return rc;
 }
 
-/* What was put, from the other end. */
+/* The added calls in reverse order. */
 static struct ins_flame_call *turned(const struct ins_flames *f)
 {
 	struct ins_flame_call *ret = calloc(f->depth, sizeof *ret);

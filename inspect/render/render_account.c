@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_account.c - where time went, in tables. */
+/* render_account.c - print where time went, in tables */
 #include "inspect/render/render_account.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static double percent(int64_t part, int64_t all)
 
 /* -- text -- */
 
-/* Before anything that it makes uncertain. */
+/* Printed first, because lost events make the rest uncertain. */
 static void put_lost(FILE *out, const struct ins_recording *r, const struct ins_account *a)
 {
 	char t[32];
@@ -124,7 +124,7 @@ static void put_functions(FILE *out, const struct ins_recording *r, const struct
 	put_shown(out, a->rans, rows);
 }
 
-/* The innermost calls of the program's own, and the library's that it made. */
+/* The innermost calls of the program, and the library calls that they made. */
 static const char *place_of(const char *stack, char *buf, size_t size)
 {
 	const char *end = strstr(stack, ";fiber_"), *from;
@@ -171,7 +171,7 @@ static void put_waits(FILE *out, const struct ins_recording *r, const struct ins
 	put_shown(out, a->waiteds, rows);
 }
 
-/* The same, all that are waited for in the same way together. */
+/* The same with all objects of one kind of wait merged. */
 static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins_account *a)
 {
 	struct ins_waited kind[2][256] = {0};
@@ -201,7 +201,7 @@ static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins
 	}
 }
 
-/* To a tenth: what is not all is not said to be. */
+/* Round down to a tenth, so that less than 100 % is never printed as 100. */
 static double floor_of(double percent)
 {
 	return (double)(int64_t)(percent * 10) / 10;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_account_json.c - where time went, for scripts. */
+/* render_account_json.c - print where time went, as JSON */
 #include "inspect/render/render.h"
 #include "inspect/render/render_account.h"
 
@@ -147,7 +147,7 @@ json_t *ins_account_stacks(const struct ins_account *a, size_t most)
 	return rows;
 }
 
-/* Nobody has checked these times. */
+/* The times are unchecked: the difference may overflow. */
 static json_t *between(int64_t from, int64_t to)
 {
 	int64_t ns;

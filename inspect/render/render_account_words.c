@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_account_words.c - what a row of waits is called, in text and JSON alike. */
+/* render_account_words.c - the name of a row of waits, for text and JSON */
 #include <inttypes.h>
 #include <string.h>
 

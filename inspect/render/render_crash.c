@@ -9,7 +9,7 @@
 #include "inspect/render/render.h"
 #include "inspect/text/escape.h"
 
-/* "SIGSEGV"; "" of one without a name. */
+/* "SIGSEGV"; "" for a signal without a name. */
 static const char *signal_name(int number, char *buf, size_t size)
 {
 	const char *name = sigabbrev_np(number);

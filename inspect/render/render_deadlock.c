@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_deadlock.c - what will never go on, in words and as JSON. */
+/* render_deadlock.c - print deadlocks in words and as JSON */
 #include "inspect/render/render_deadlock.h"
 
 #include <inttypes.h>
@@ -20,13 +20,13 @@ static void fiber_of(const struct ins_deadlocks *found, const struct ins_deadloc
 	ins_table_get(table_of(found), d->fibers[i], ret);
 }
 
-/* Where the fiber that it is about stands: the holder of a lock, or INS_NOBODY. */
+/* The index of the holder of the first fiber's object, or INS_NOBODY. */
 static size_t holder_at(const struct ins_deadlocks *found, const struct ins_deadlock *d)
 {
 	return ins_graph_at(ins_deadlocks_graph(found), d->fibers[0])->to;
 }
 
-/* The earliest deadline, in ns from now. */
+/* ns until the earliest deadline. */
 static int64_t left(const struct ins_deadlocks *found, const struct ins_deadlock *d)
 {
 	struct ins_fiber fiber;
@@ -62,7 +62,7 @@ static void put_lock(FILE *out, const struct fib_layout *layout, const struct in
 	struct ins_fiber fiber;
 
 	fiber_of(found, d, 0, &fiber);
-	fiber.row.holder = 0; /* said in more words */
+	fiber.row.holder = 0; /* printed separately */
 	fprintf(out, "%s is held by %s", ins_words_wait(layout, &fiber, true, wait, sizeof wait),
 		ins_words_holder(table_of(found), d->holder, holder_at(found, d), pid, holder,
 				 sizeof holder));
@@ -118,7 +118,7 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 	fputc('\n', out);
 }
 
-/* "pause", or the number of one that is not known; NULL when it is in none, or nobody knows. Returns buf. */
+/* "pause", or the number of an unknown call; NULL: in no call, or not known. Returns buf. */
 static const char *call_of(const struct ins_thread_stack *stack, char *buf, size_t size)
 {
 	const char *name = ins_event_call(stack->call);
@@ -278,7 +278,7 @@ json_t *ins_json_unfollowed(const struct fib_layout *layout,
 		const char *key = json_string_value(word);
 		const uint64_t count = unfollowed->count[kind];
 
-		/* A later version's kinds have one word. */
+		/* All kinds of a later version share one key. */
 		if (count &&
 		    (!key ||
 		     json_object_set_new(ret, key,

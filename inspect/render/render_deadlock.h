@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_deadlock.h - what will never go on, in words and as JSON. */
+/* render_deadlock.h - print deadlocks in words and as JSON */
 #ifndef INS_RENDER_DEADLOCK_H
 #define INS_RENDER_DEADLOCK_H
 
@@ -11,29 +11,35 @@
 #include "inspect/waits/unfollowed.h"
 
 /*
- * One line on what was found; it begins with "deadlock: " when it lasts, else with "timed: ", "suspect: " or
- * "thread: ". Its fibers are for the caller to show.
+ * One line for a finding. It starts with "deadlock: " if it lasts, else with "timed: ", "suspect: "
+ * or "thread: ". The caller prints its fibers.
  */
 void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 		       const struct ins_deadlocks *found, const struct ins_deadlock *d, pid_t pid);
 
-/* The last line: how many there are of each. */
+/* The last line: how many findings of each kind. */
 void ins_text_deadlocks_end(FILE *out, const struct ins_deadlocks *found, unsigned readings);
 
-/* One line on the waits that are not followed: "not followed: 2 read locks, 1 semaphore"; nothing when there is none. The object
- * has each kind of wait that there is, and NULL without memory. */
+/*
+ * One line for the waits that are not followed: "not followed: 2 read locks, 1 semaphore"; nothing
+ * if there are none. The object has a key for each kind of wait that occurs; NULL: no memory.
+ */
 void ins_text_unfollowed(FILE *out, const struct fib_layout *layout,
 			 const struct ins_unfollowed *unfollowed);
 json_t *ins_json_unfollowed(const struct fib_layout *layout,
 			    const struct ins_unfollowed *unfollowed);
 
-/* The row of what was found. fibers: those that are shown in full; thread: ins_json_thread() of a plain thread that holds
- * the lock, else null. Both are taken over. NULL without memory. */
+/*
+ * The row of a finding. fibers: those that are shown in full. thread: ins_json_thread() of a plain
+ * thread that holds the lock, else null. Both are taken over. NULL: no memory.
+ */
 json_t *ins_json_deadlock(const struct fib_layout *layout, const struct ins_deadlocks *found,
 			  const struct ins_deadlock *d, pid_t pid, json_t *fibers, json_t *thread);
 
-/* The thread that holds a lock, what it does as far as that is known, and its frames: thread 12 "httpd" [in system call
- * pause] and a newline. pid: as of ins_text_deadlock(). */
+/*
+ * Print the thread that holds a lock, what it does if known, and its frames: thread 12 "httpd" [in
+ * system call pause] and a newline. pid: as for ins_text_deadlock().
+ */
 void ins_text_thread(FILE *out, const struct ins_thread_stack *stack, struct ins_symbols *symbols,
 		     const struct ins_walk *walk, pid_t pid);
 json_t *ins_json_thread(const struct ins_thread_stack *stack, struct ins_symbols *symbols,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_dot.c - who waits for whom, for dot(1)
+ * render_dot.c - print the graph of waits for dot(1)
  *
- * A node's name is a letter and a number, so nothing that the program says is one; its labels stand between quotes, in
- * which dot takes a backslash for its own: the one of \x1b is written twice.
+ * A node's name is a letter and a number, so no text of the program is a name. Labels are quoted.
+ * In a quoted text dot interprets backslashes, so the one of \x1b is doubled.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "inspect/render/render_waits.h"
 #include "inspect/process/thread.h"
 
-/* text is harmless for a terminal and not yet quoted. */
+/* text is safe for a terminal but not quoted. */
 static void put_plain(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -42,7 +42,7 @@ static void put_fiber(FILE *out, const struct ins_waits *w, const struct ins_fib
 	fprintf(out, "\"%s];\n", cycle ? ", color=red" : "");
 }
 
-/* A fiber that is there is its own node; the others have one each. */
+/* A fiber in the table is its own node; other holders get a node each. */
 static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_holder *h)
 {
 	const struct ins_graph *graph = ins_queues_graph(w->queues);
@@ -67,7 +67,7 @@ static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_ho
 	}
 }
 
-/* What nobody is known to hold is waited for itself. */
+/* An object without a known holder is a node. */
 static void put_object(FILE *out, const struct ins_waits *w, const struct ins_queue *q,
 		       const struct ins_fiber *fiber)
 {

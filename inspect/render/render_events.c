@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_events.c - events and the places they happened in, as text or JSON. */
+/* render_events.c - print events and the places where they happened, as text or JSON */
 #include "inspect/render/render_events.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static const struct ins_frame *frame_at(struct ins_symbols *symbols, const struc
 				   : NULL;
 }
 
-/* "hog_spin at fixtures/hog.c:35"; "" when the walk has no such frame. Returns buf. */
+/* "hog_spin at fixtures/hog.c:35"; "" if the walk has no such frame. Returns buf. */
 static const char *say_site(struct ins_symbols *symbols, const struct ins_walk *walk,
 			    unsigned frame, char *buf, size_t size)
 {
@@ -109,7 +109,7 @@ static json_t *site_object(struct ins_symbols *symbols, const struct ins_walk *w
 			 f->line ? json_integer(f->line) : json_null());
 }
 
-/* Its name; of one that has none here the number, which is a text too: a key has one type. */
+/* The name of the call, or its number as a text: a key has one type. */
 static json_t *call_of(const struct ins_event *event)
 {
 	const char *name = ins_event_call(event->e.call);
@@ -121,7 +121,7 @@ static json_t *call_of(const struct ins_event *event)
 	return json_string(name ? name : number);
 }
 
-/* What it did, in the keys that both objects have. */
+/* What it did: the keys that both objects have. */
 static int put_doing(json_t *to, const struct fib_layout *layout, const struct ins_event *event)
 {
 	json_t *fiber = ins_json_fiber(layout, &event->fiber, NULL, NULL);
@@ -166,7 +166,7 @@ json_t *ins_json_event(const struct fib_layout *layout, struct ins_symbols *symb
 json_t *ins_json_site(const struct fib_layout *layout, struct ins_symbols *symbols,
 		      const struct ins_site *s)
 {
-	/* The fiber's object knows how frames are written. */
+	/* Take the frames from a fiber object, which has the right format. */
 	json_t *fiber = ins_json_fiber(layout, &s->event.fiber, symbols, &s->walk);
 	json_t *ret;
 

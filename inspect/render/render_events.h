@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_events.h - events and the places they happened in, as text or JSON. */
+/* render_events.h - print events and the places where they happened, as text or JSON */
 #ifndef INS_RENDER_EVENTS_H
 #define INS_RENDER_EVENTS_H
 
@@ -7,15 +7,15 @@
 #include "inspect/render/render.h"
 #include "inspect/recording/sites.h"
 
-/* A line: when, how long, who, doing what, where. */
+/* A line: time, duration, fiber, action, place. */
 void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
 		    const struct ins_event *event, const struct ins_walk *walk);
 
-/* A header line, and the frames. */
+/* A header line and the frames. */
 void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
 			  const struct ins_site *site);
 
-/* The event object, without its frames, and the site object. NULL without memory. */
+/* The event object, without frames, and the site object. NULL: no memory. */
 json_t *ins_json_event(const struct fib_layout *layout, struct ins_symbols *symbols,
 		       const struct ins_event *event, const struct ins_walk *walk);
 json_t *ins_json_site(const struct fib_layout *layout, struct ins_symbols *symbols,

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* render_flames.h - stacks in the formats of those who draw them. Each is a whole file; 0 or -ENOMEM, errors of out are the caller's. */
+/*
+ * render_flames.h - write stacks in the formats of flame graph tools
+ *
+ * Each function writes a whole file and returns 0 or -ENOMEM. The caller checks out for errors.
+ */
 #ifndef INS_RENDER_FLAMES_H
 #define INS_RENDER_FLAMES_H
 
@@ -8,18 +12,20 @@
 #include "inspect/render/flames.h"
 
 /*
- * Folded stacks, render_folded.c: names with semicolons between, a blank, the number of fibers; the most frequent line first.
- * No name has a semicolon or a blank.
+ * render_folded.c: folded stacks. A line is names separated by semicolons, a blank and the number
+ * of fibers; the most frequent stack comes first. No name contains a semicolon or a blank.
  */
 int ins_folded_put(FILE *out, const struct ins_flames *flames);
 
-/* A flame graph that a browser shows, render_svg.c. title: of the program, any bytes. */
+/* render_svg.c: a flame graph for browsers. title: from the program, any bytes. */
 int ins_svg_put(FILE *out, const struct ins_flames *flames, const char *title);
 
-/* The file format of speedscope, render_speedscope.c: two profiles, fibers and their ages. */
+/* render_speedscope.c: the file format of speedscope with two profiles, fibers and their ages. */
 int ins_speedscope_put(FILE *out, const struct ins_flames *flames, const char *title);
 
-/* profile.proto of pprof, compressed, render_pprof.c: values are fibers and the sum of their ages. */
+/*
+ * render_pprof.c: profile.proto of pprof, compressed; values are fibers and the sum of their ages.
+ */
 int ins_pprof_put(FILE *out, const struct ins_flames *flames, const char *title);
 
 #endif

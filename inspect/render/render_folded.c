@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_folded.c - for flame graphs
+ * render_folded.c - write folded stacks for flame graphs
  *
- * A line is a stack, "outermost;...;innermost count", and whoever reads it splits it at semicolons and at the last blank.
- * Names of functions have both ("operator;", "f(int, char)"). So a semicolon becomes a colon and a blank an underscore.
+ * A line is a stack, "outermost;...;innermost count". Readers split it at semicolons and at the
+ * last blank. Function names may contain both ("operator;", "f(int, char)"). So a semicolon becomes
+ * a colon and a blank becomes an underscore.
  *
- * Stacks that have the same names (two calls in one function, two states of one place) are one line.
+ * Stacks with the same names are one line (two calls in one function, two states at one place).
  */
 #include "inspect/render/render_flames.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_json.c - for scripts
+ * render_json.c - print fibers and groups as JSON
  *
- * Every key is always there; what is not known or does not apply is null, so that a script need not
- * guess whether a key is missing or misspelt. The answer is written row by row: what surrounds the
- * rows is written after them, when it is known.
+ * Every key is always present; unknown or inapplicable values are null. So a script can tell a
+ * misspelt key from a missing value. The answer is written row by row; totals follow the rows, when
+ * they are known.
  */
 #include "inspect/render/render.h"
 
@@ -28,7 +28,7 @@ json_t *ins_json_text(const char *text)
 
 	if (!text)
 		return json_null();
-	room = strlen(text) * 3 + 1; /* each bad byte becomes the three of U+FFFD */
+	room = strlen(text) * 3 + 1; /* each bad byte becomes the three bytes of U+FFFD */
 	if (room > sizeof small)
 		clean = malloc(room);
 	if (!clean)
@@ -90,7 +90,7 @@ static json_t *wait_object(const struct fib_layout *layout, const struct ins_fib
 		ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events);
 	return json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-		/* in the order of the promise */
+		/* in the documented order */
 		"kind", ins_json_text(ins_words_wait_kind(layout, row->wait_kind)), "object",
 		address_if(row->wait_object), "objectName", text_if(row->object_name), "holderId",
 		number_if(row->holder && !thread, row->holder), "holderThread",
@@ -115,7 +115,7 @@ static json_t *spawn_object(const struct fib_row *row, struct ins_symbols *symbo
 			 number_if(f && f->file, f ? (uint64_t)f->line : 0));
 }
 
-/* The name of the function that it runs. */
+/* The name of the fiber's function. */
 static json_t *entry_text(const struct fib_row *row, struct ins_symbols *symbols)
 {
 	const struct ins_frame *f;
@@ -170,7 +170,7 @@ static json_t *labels_object(const struct fib_row *row)
 	while (labels && fib_row_label(row, &at, &key, &value)) {
 		json_t *name = ins_json_text(key);
 
-		/* A key that is no text is cleaned as every text is. */
+		/* Keys with invalid UTF-8 are cleaned like values. */
 		if (!name || json_object_set_new(labels, json_string_value(name),
 						 ins_json_text(value)) < 0) {
 			json_decref(labels);
@@ -332,7 +332,7 @@ void ins_json_key(struct ins_json *json, const char *key, json_t *value)
 	put_key(json, key, value);
 }
 
-/* When and where: a core does not say. */
+/* Time and host; a core has neither. */
 static void put_taken(struct ins_json *json, const struct ins_summary *summary)
 {
 	const int64_t taken = summary->taken ? summary->taken : json->taken;

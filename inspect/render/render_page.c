@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_page.c - the data of the page
+ * render_page.c - write the data of the page
  *
- * The page is a text of our own with one place for JSON. Names in that come from a program that may be hostile: the JSON is
- * ASCII, and "<" is written as \u003c, which is the same text and ends no script. What the page shows is read by people, so
- * each text is plain (escape.h): none turns the direction of a line or contains what no reader sees.
+ * The page is a text of this project with one place for JSON. Names in the JSON come from a program
+ * that may be hostile. So the JSON is ASCII, and "<" is written as \u003c, which is the same text
+ * and cannot end a script. People read the page, so each text is escaped (escape.h): no text
+ * changes the direction of a line or has invisible characters.
  *
- * A browser draws a few hundred thousand slices. What is more is left out from the end on, and the page says from when on.
+ * A browser draws a few hundred thousand slices. If there are more, slices are left out from the
+ * end, and the page says from which time on.
  */
 #include "inspect/render/render_page.h"
 
@@ -26,8 +28,8 @@ struct paging {
 	const struct ins_replay *replay;
 	json_t *slices, *wakeups;
 	size_t count, left_out;
-	size_t rows;	    /* of a table, at most */
-	int64_t full_until; /* ns; 0: all are there */
+	size_t rows;	    /* rows of a table, at most */
+	int64_t full_until; /* ns; 0: all slices are there */
 };
 
 static json_t *number(int64_t n)
@@ -43,7 +45,7 @@ static int64_t index_of(const struct paging *p, uint64_t fiber)
 	return life ? life - fiber_table->at : -1;
 }
 
-/* [fiber, doing, from, to, ring or what it waits for, flags] */
+/* One slice: [fiber, doing, from, to, ring or what it waits for, flags] */
 static void take_slice(void *context, const struct ins_slice *s)
 {
 	struct paging *p = context;
@@ -76,7 +78,7 @@ static void take_slice(void *context, const struct ins_slice *s)
 	json_array_append_new(p->slices, row);
 }
 
-/* [when, waker or -1, woken, spawn] */
+/* One wakeup: [when, waker or -1, woken, spawn] */
 static void take_wakeup(void *context, const struct ins_wakeup *u)
 {
 	struct paging *p = context;
@@ -165,7 +167,7 @@ static bool is_plain(const char *text)
 	return !*text;
 }
 
-/* All texts in value, at any depth. 0 or -ENOMEM. */
+/* Escape all texts in value, at any depth. Returns 0 or -ENOMEM. */
 static int make_plain(json_t *value)
 {
 	const char *key;
@@ -190,7 +192,7 @@ static int make_plain(json_t *value)
 	return rc;
 }
 
-/* Of a JSON text in ASCII. */
+/* Write a piece of ASCII JSON with "<" escaped. */
 static int put_safely(const char *buffer, size_t size, void *context)
 {
 	FILE *out = context;

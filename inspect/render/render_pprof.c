@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_pprof.c - profile.proto, https://github.com/google/pprof/blob/main/proto/profile.proto
+ * render_pprof.c - write profile.proto of pprof
  *
- * A protocol buffer is fields: a varint of number and type, then a varint, or a length and as many bytes. A message in a message
- * is the latter, so it is put together first. Texts are numbers into a table, the first of which is "". A stack is numbers of
- * locations, innermost first, and a location is a line of a function; numbers begin with 1. The whole is compressed by gzip.
+ * Format: https://github.com/google/pprof/blob/main/proto/profile.proto
+ *
+ * A protocol buffer is a list of fields. A field is a varint of number and type, then a varint, or
+ * a length and bytes. A nested message has a length, so it is built first. A text is an index in a
+ * table that starts with "". A stack is a list of location numbers, innermost first; a location is
+ * a line of a function. Numbers start at 1. The output is compressed with gzip.
  */
 #include "inspect/render/render_flames.h"
 
@@ -16,7 +19,7 @@
 
 #define GZIP (15 + 16) /* deflateInit2's window: the largest, with gzip's header */
 
-/* The numbers of the fields. */
+/* Field numbers. */
 enum { PROFILE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5 };
 enum { PROFILE_TEXT = 6, PROFILE_COMMENT = 13, PROFILE_DEFAULT = 14 };
 enum { TYPE_NAME = 1, TYPE_UNIT = 2 };
@@ -24,20 +27,20 @@ enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2 };
 enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
-/* The texts that are there always; those of the functions come behind them. */
+/* Texts that every profile has; those of functions follow. */
 enum { TEXT_NONE, TEXT_FIBERS, TEXT_COUNT, TEXT_AGE, TEXT_NANOSECONDS, TEXT_TITLE, TEXTS };
 
 struct bytes {
 	unsigned char *at;
 	size_t size, room;
-	bool failed; /* without memory */
+	bool failed; /* out of memory */
 };
 
 struct pprof {
 	const struct ins_flames *flames;
 	struct bytes out;	       /* the profile */
-	struct bytes part;	       /* a message in it */
-	struct bytes inner;	       /* a message in that */
+	struct bytes part;	       /* a nested message */
+	struct bytes inner;	       /* a message in `part` */
 	struct ins_flame_call *places; /* locations, sorted */
 	size_t places_count;
 };
@@ -87,7 +90,7 @@ static void add_bytes(struct bytes *b, unsigned field, const void *bytes, size_t
 	add(b, bytes, size);
 }
 
-/* What was put together, which is empty then. */
+/* Append a finished nested message and empty it. */
 static void add_part(struct bytes *b, unsigned field, struct bytes *part)
 {
 	add_bytes(b, field, part->at, part->size);
@@ -104,7 +107,7 @@ static int by_place(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Every place once. */
+/* Collect each location once. */
 static int find_places(struct pprof *p)
 {
 	size_t i, k, n = 0;
@@ -166,7 +169,7 @@ static void put_location(struct pprof *p, size_t i)
 	add_part(&p->out, PROFILE_LOCATION, &p->part);
 }
 
-/* The texts of function i are TEXTS + 2 * i, its name, and the next one, its file. */
+/* Text TEXTS + 2 * i is the name of function i; the next text is its file. */
 static void put_function(struct pprof *p, size_t i)
 {
 	const uint64_t name = TEXTS + 2 * i;
@@ -211,7 +214,7 @@ static void put_all(struct pprof *p, const char *title)
 	add_number(&p->out, PROFILE_DEFAULT, TEXT_FIBERS);
 }
 
-/* Of a size that zlib counts in 32 bits: a piece at a time. */
+/* zlib counts in 32 bits, so compress in pieces. */
 static int compress_to(FILE *out, const struct bytes *b)
 {
 	z_stream z = {0};

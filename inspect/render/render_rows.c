@@ -36,7 +36,7 @@ static void put_fiber(void *context, struct ins_sight *sight)
 	struct ins_strbuf line = ins_strbuf(buf, sizeof buf - 1);
 
 	ins_columns_row(r->rows.columns, sight, &line);
-	*line.at++ = '\n'; /* where its NUL was: there is room for another one */
+	*line.at++ = '\n'; /* replaces the NUL; there is room for another one */
 	fwrite(buf, 1, (size_t)(line.at - buf), r->out);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_rows.h - the rows of a query, as sinks for it (inspect/query/query.h)
+ * render_rows.h - sinks that print the rows of a query (inspect/query/query.h)
  *
- * Their context is a struct ins_rows, with `out` set. Whether all of it could be written shows in ferror(out).
+ * Their context is a struct ins_rows with `out` set. Check ferror(out) for write errors.
  */
 #ifndef INS_RENDER_ROWS_H
 #define INS_RENDER_ROWS_H
@@ -12,20 +12,20 @@
 
 struct ins_rows {
 	FILE *out;
-	bool bold;   /* titles, on a terminal */
-	bool failed; /* JSON: what was written is not whole */
-	/* of the sinks */
+	bool bold;   /* print titles bold (terminal) */
+	bool failed; /* JSON: the output is incomplete */
+	/* used by the sinks */
 	struct ins_query_rows rows;
 	struct ins_json json;
 };
 
-/* Fibers as a table of columns, and the totals in the last line. */
+/* Fibers as a table of columns; the last line has the totals. */
 extern const struct ins_query_sink ins_rows_columns;
 
-/* Groups as a table: how many fibers, their ages and CPU time, the value they share, the ids of some. */
+/* Groups as a table: number of fibers, ages, CPU time, the shared value, ids of some fibers. */
 extern const struct ins_query_sink ins_rows_groups;
 
-/* Either as one JSON object. */
+/* Fibers or groups as one JSON object. */
 extern const struct ins_query_sink ins_rows_json;
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_speedscope.c - https://www.speedscope.app/file-format-schema.json
+ * render_speedscope.c - write the file format of speedscope
  *
- * Two profiles of the same samples: how many fibers are in a place, and how long all of them together have been.
+ * Format: https://www.speedscope.app/file-format-schema.json
+ *
+ * Two profiles of the same samples: the number of fibers at a place, and the sum of their ages.
  */
 #include "inspect/render/render_flames.h"
 

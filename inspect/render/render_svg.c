@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_svg.c - a flame graph in one file
+ * render_svg.c - write a flame graph as one SVG file
  *
- * Stacks that begin with the same functions share them: sorted by their names they stand side by side, and each frame is as wide
- * as there are fibers in it. Everything is there without the script, which only zooms, searches and cuts names to what fits.
+ * Stacks that start with the same functions share their frames. Sorted by names, they are adjacent,
+ * and a frame is as wide as its number of fibers. The graph is complete without the script, which
+ * only zooms, searches and shortens names to fit.
  *
- * Names come from the program. They are plain already; what XML takes for its own is escaped, and nothing of them is in the
- * script, which sees them as text.
+ * Names come from the program. They are escaped for terminals already; XML's special characters are
+ * escaped here. No name is in the script, which sees names as text only.
  */
 #include "inspect/render/render_flames.h"
 
@@ -74,11 +75,13 @@ struct svg {
 	FILE *out;
 	const struct ins_flames *flames;
 	const struct ins_flame **sorted;
-	size_t count, depth; /* of stacks; of the deepest */
+	size_t count, depth; /* of stacks; of the deepest stack */
 	uint64_t fibers;
 };
 
-/* Frames to come at one level: the stacks from `at` to `end`, of which `at` is at fiber `left`. */
+/*
+ * Remaining frames of one level: the stacks from `at` to `end`; stack `at` starts at fiber `left`.
+ */
 struct level {
 	size_t at, end;
 	uint64_t left;
@@ -102,7 +105,7 @@ static int by_names(const void *a, const void *b, void *context)
 	return order ? order : x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
-/* No more than `most` characters of it, when it is longer two points at the end. */
+/* Print at most `most` characters; a longer text ends in two dots. */
 static void put_text(FILE *out, const char *text, size_t most)
 {
 	size_t i, n, length = 0;
@@ -120,7 +123,7 @@ static void put_text(FILE *out, const char *text, size_t most)
 		else if (*text == '"')
 			fputs("&quot;", out);
 		else if (!n || !memcmp(text, "\xef\xbf\xbe", n) || !memcmp(text, "\xef\xbf\xbf", n))
-			fputs("\xef\xbf\xbd", out); /* XML has no such characters */
+			fputs("\xef\xbf\xbd", out); /* not allowed in XML */
 		else
 			fwrite(text, 1, n, out);
 	}
@@ -157,7 +160,10 @@ static void put_frame(const struct svg *s, const char *name, size_t depth, uint6
 	fputs("</text></g>\n", s->out);
 }
 
-/* The first frame of a level, which the stacks up to level->at have; behind it level begins. Where the fibers of it begin. */
+/*
+ * Print the next frame of a level and move level->at past the stacks that share it. Returns the
+ * fiber where the frame starts.
+ */
 static uint64_t put_next(const struct svg *s, struct level *level, size_t depth)
 {
 	const char *name = name_at(s->flames, s->sorted[level->at], depth);
@@ -177,7 +183,7 @@ static uint64_t put_next(const struct svg *s, struct level *level, size_t depth)
 	return left;
 }
 
-/* All frames, those on a frame right after it. */
+/* Print all frames; the frames on top of a frame follow it. */
 static int put_frames(const struct svg *s)
 {
 	struct level *levels = calloc(s->depth + 1, sizeof *levels), *l;
@@ -188,7 +194,7 @@ static int put_frames(const struct svg *s)
 	levels[0].end = s->count;
 	for (;;) {
 		l = &levels[depth];
-		/* Stacks that end below come first, and have room above them. */
+		/* Stacks that end at a lower level come first; the space above them is empty. */
 		while (l->at < l->end && s->sorted[l->at]->depth <= depth)
 			l->left += s->sorted[l->at++]->fibers;
 		if (l->at < l->end) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_text.c - for people
+ * render_text.c - print fibers and groups as text
  *
- * The header line of a fiber is what a person greps for among fifty thousand: it has everything of
- * the fiber in one line, in an order that does not change.
+ * The header line of a fiber has everything on the fiber in one line, in a fixed order, so that
+ * people can grep among fifty thousand fibers.
  */
 #include "inspect/render/render.h"
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_trace_events.c - for Perfetto's UI and chrome://tracing
+ * render_trace_events.c - write a recording for Perfetto's UI and chrome://tracing
  *
- * The "Trace Event Format" of Chrome. Both know processes with threads, so there are two: the carriers, on each the fibers that
- * it runs, and the fibers, on each what it does. An arrow begins in a slice and ends in one. Who wakes most often runs, and the woken
- * has a slice from that moment on, in which it is runnable. A thread of the program's, and a carrier that wakes by a timer or for a
- * descriptor, run no fiber then: they get a slice of a nanosecond to begin in. So does a fiber whose end wakes who joins it.
+ * The format is Chrome's "Trace Event Format". Both viewers know processes with threads, so there
+ * are two processes: the carriers with the fibers that they run, and the fibers with what they do.
  *
- * Where events were lost a carrier has a slice that says how many, and fibers have one in which what they do is unknown.
+ * An arrow must start and end in a slice. A waker mostly runs, and the woken fiber has a runnable
+ * slice from that moment on. A waker without a slice gets one of a nanosecond: a thread of the
+ * program, a carrier that wakes a fiber by a timer or for a descriptor, and a fiber whose exit
+ * wakes its joiner.
+ *
+ * Where events were lost, the carrier has a slice with their number, and fibers have a slice with
+ * an unknown state.
  */
 #include "inspect/render/render_trace_events.h"
 
@@ -127,7 +131,7 @@ static void put_arrow(struct writing *w, const char *phase, unsigned process, ui
 		phase[0] == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
-/* Its number among the threads of that process; 0: it is not there. */
+/* The thread number of the fiber in its process; 0: the fiber is unknown. */
 static uint64_t thread_of(const struct writing *w, uint64_t fiber)
 {
 	const struct ins_fiber_table *fiber_table = ins_replay_fibers(w->replay);
@@ -171,7 +175,7 @@ static void put_wakeup(void *context, const struct ins_wakeup *u)
 
 /* -- what has no length -- */
 
-/* As long as it lasts nothing else stands on that track. */
+/* No other slice overlaps it on that track. */
 static void put_hole(struct writing *w, const struct ins_recorded *e)
 {
 	const int64_t then = (int64_t)e->event.object, ended = w->recording->head.ended;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_trace_events.h - a recording as the JSON that Perfetto's UI and chrome://tracing open. */
+/* render_trace_events.h - write a recording as JSON for Perfetto's UI and chrome://tracing */
 #ifndef INS_RENDER_TRACE_EVENTS_H
 #define INS_RENDER_TRACE_EVENTS_H
 
@@ -8,9 +8,9 @@
 #include "inspect/recording/replay.h"
 
 /*
- * Write one object with `traceEvents`: process 1 has a thread for each carrier, process 2 one for each fiber; slices
- * are complete events ("X"), wakings are arrows ("s", "f") from the waker to the woken. Times are us since the recording
- * began. 0, -EIO.
+ * Write one object with `traceEvents`. Process 1 has a thread per carrier, process 2 a thread per
+ * fiber. Slices are complete events ("X"); wakeups are arrows ("s", "f") from the waker to the
+ * woken fiber. Times are in us since the start of the recording. Returns 0 or -EIO.
  */
 int ins_trace_events(FILE *out, const struct ins_recording *recording, struct ins_replay *replay);
 

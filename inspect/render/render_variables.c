@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_variables.c - variables and source under the lines of frames. */
+/* render_variables.c - print variables and source lines under the lines of frames */
 #include "inspect/render/render_variables.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ static void put_variable(FILE *out, const struct ins_variable *v)
 {
 	char name[256];
 
-	/* Type and value were made harmless where they were put together. */
+	/* Type and value are escaped already. */
 	fprintf(out, "       %s %s = %s\n", v->argument ? "arg  " : "local",
 		ins_escape(v->name, name, sizeof name), v->value);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* render_waits.c - who waits for whom, as text and as JSON. */
+/* render_waits.c - print the graph of waits as text and as JSON */
 #include "inspect/render/render_waits.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static void put_queue(FILE *out, const struct ins_waits *w, const struct ins_que
 	struct ins_fiber fiber;
 
 	ins_table_get(table, q->fibers[0], &fiber);
-	fiber.row.holder = 0; /* said already */
+	fiber.row.holder = 0; /* printed already */
 	ins_words_wait(w->layout, &fiber, true, wait, sizeof wait);
 	ins_duration_text(q->age_min, min, sizeof min);
 	ins_duration_text(q->age_max, max, sizeof max);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * render_waits.h - who waits for whom, as text, JSON and a graph for dot(1)
+ * render_waits.h - print the graph of waits as text, JSON and for dot(1)
  *
- * Holders come largest first, at most limit of them, and what was left out is said.
+ * The holders with the most waiters come first, at most `limit`; the rest is reported as a number.
  */
 #ifndef INS_RENDER_WAITS_H
 #define INS_RENDER_WAITS_H
@@ -17,27 +17,32 @@
 struct ins_waits {
 	const struct fib_layout *layout;
 	const struct ins_queues *queues;
-	pid_t pid;    /* whose threads can be looked at, 0: none */
-	size_t limit; /* holders; as text, things of each holder as well */
+	pid_t pid;    /* the process whose threads can be inspected; 0: none */
+	size_t limit; /* holders; in text also objects of each holder */
 };
 
-/* render_waits.c: each holder and what waits for it, then how many were shown. */
+/* render_waits.c: each holder with its waiters, then how many holders were shown. */
 void ins_text_waits(FILE *out, const struct ins_waits *waits);
 
-/* One row a holder, then the keys waiting, waitingTotal, holdersTotal and holdersShown. */
+/* One row per holder, then the keys waiting, waitingTotal, holdersTotal and holdersShown. */
 void ins_json_waits(struct ins_json *json, const struct ins_waits *waits);
 
-/* A lock's holder in words, harmless for a terminal: `fiber 7 "main"`, `fiber 7, which has ended`, `thread 41 "httpd"`.
- * at: in the table, or INS_NOBODY. Returns buf. */
+/*
+ * A lock's holder in words, safe for a terminal: `fiber 7 "main"`, `fiber 7, which has ended`,
+ * `thread 41 "httpd"`. at: index in the table, or INS_NOBODY. Returns buf.
+ */
 const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at, pid_t pid,
 			     char *buf, size_t size);
 
-/* The keys holderId, holderThread, holderName and holderState put into an object. holderState: a fiber's state, "gone"
- * when nothing is left of it, of a thread "alive", "ended" or "unknown", null without a holder. False without memory. */
+/*
+ * Add the keys holderId, holderThread, holderName and holderState to an object. holderState: the
+ * state of a fiber, "gone" if it has no record; "alive", "ended" or "unknown" for a thread; null
+ * without a holder. False: no memory.
+ */
 bool ins_json_holder(json_t *object, const struct fib_layout *layout, struct ins_table *table,
 		     uint64_t holder, size_t at, pid_t pid);
 
-/* render_dot.c: fibers, threads and things of which nobody knows the holder; edges lead to who is waited for. */
+/* render_dot.c: fibers, threads and objects without a known holder; edges lead to the holder. */
 void ins_dot_waits(FILE *out, const struct ins_waits *waits);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stuck.c - print deadlocks, and the stacks of their fibers
+ * stuck.c - print deadlocks and the stacks of their fibers
  *
- * The stacks of the fibers that are shown are read one by one, while the answer is printed. A source may have to look for each
- * fiber among all the others, so there is a limit to how many are read.
+ * The stacks of the shown fibers are read one by one while the answer is printed. A source may have
+ * to search all fibers for each one, so the number of stacks is limited.
  */
 #include "inspect/render/stuck.h"
 
@@ -23,9 +23,9 @@ struct answer {
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_walk walk;
-	json_t *fibers; /* of what is being shown */
-	json_t *thread; /* that holds it, or null */
-	size_t shown;	/* stacks, in all */
+	json_t *fibers; /* of the finding that is being printed */
+	json_t *thread; /* the holder, or null */
+	size_t shown;	/* number of stacks */
 };
 
 static int take(void *context, const struct ins_fiber *fiber)
@@ -46,7 +46,10 @@ static int take(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
-/* A fiber with its stack. One that has gone since, which a deadlock's do not, is said to have. */
+/*
+ * Print a fiber with its stack. A fiber that is gone meanwhile is reported as gone; a deadlocked
+ * one is never gone.
+ */
 static int show_whole(struct answer *a, uint64_t id, struct ins_error *error)
 {
 	const struct ins_request request = {.id = id, .stacks = true};
@@ -61,7 +64,7 @@ static int show_whole(struct answer *a, uint64_t id, struct ins_error *error)
 	return 0;
 }
 
-/* What the reading knows of it. */
+/* Print what the reading has on a fiber, without its stack. */
 static void show_row(struct answer *a, size_t i)
 {
 	const struct fib_layout *layout = &a->stuck->source->layout;
@@ -97,7 +100,7 @@ static int show_fibers(struct answer *a, const struct ins_deadlock *d, size_t n,
 
 /* -- the thread that holds it -- */
 
-/* Why nothing is known of a thread's stack; a program of before it could be asked for is as it always was. */
+/* Why nothing is known of a thread's stack. An old program does not support the request. */
 static const char *unknown(const struct answer *a, int rc)
 {
 	if (rc != -EOPNOTSUPP)
@@ -107,7 +110,7 @@ static const char *unknown(const struct answer *a, int rc)
 		       : "the program is too old to be asked for it";
 }
 
-/* Where the holder stands, which a reading does not know. */
+/* Read and walk the stack of the holder, which a reading does not contain. */
 static int walk_thread(struct answer *a, uint64_t tid, struct ins_thread_stack *stack)
 {
 	int rc = a->shown < INS_STUCK_ALL ? ins_thread_stack_read(a->stuck->source, tid, stack) : 0;
@@ -145,7 +148,7 @@ static void show_thread(struct answer *a, const struct ins_deadlock *d)
 	ins_thread_stack_free(&stack);
 }
 
-/* How many of its fibers are shown. */
+/* How many fibers of the finding are shown. */
 static size_t most(const struct ins_deadlock *d)
 {
 	bool lock = d->kind == INS_DEADLOCK_ORPHAN || d->kind == INS_DEADLOCK_THREAD;
@@ -205,7 +208,7 @@ static int print(struct answer *a, struct ins_error *error)
 	ins_json_key(&json, "found", json_integer((json_int_t)ins_deadlocks_lasting(a->found)));
 	ins_json_key(&json, "readings", json_integer(a->confirmed->readings));
 	ins_json_key(&json, "notFollowed", ins_json_unfollowed(&s->source->layout, &unfollowed));
-	/* What could not be written shows in s->out. */
+	/* Write errors show in s->out. */
 	if (ins_json_end(&json, &summary, &s->source->problems) == -ENOMEM && rc == 0)
 		rc = ins_error_set(error, -ENOMEM, "out of memory");
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ancestry.c - which fiber spawned which, at length. */
+/* ancestry.c - ancestors and descendants of each fiber */
 #include "inspect/waits/ancestry.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 
 struct ins_ancestry {
 	size_t count;
-	size_t *place; /* of fiber i in the order; INS_NOBODY: its parents go round, as in no program */
-	size_t *end;   /* behind the last descendant of fiber i */
-	size_t *marks; /* by place; with counted: of all places up to it */
+	size_t *place; /* number of fiber i; INS_NOBODY: its parents form a circle */
+	size_t *end;   /* number after the last descendant of fiber i */
+	size_t *marks; /* by place; if counted: sum of all places up to it */
 	bool counted;
 };
 
@@ -47,7 +47,9 @@ static void gather(const struct ins_graph *graph, struct family *f, size_t count
 	}
 }
 
-/* Number a fiber and all below it; without recursion, for a line may be as long as the table. */
+/*
+ * Number a fiber and its descendants. Not recursive, because a chain may be as long as the table.
+ */
 static void number(struct ins_ancestry *a, const struct family *f, size_t top, size_t *next)
 {
 	size_t at = top;

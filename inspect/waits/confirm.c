@@ -2,14 +2,17 @@
 /*
  * confirm.c - read a source until its deadlocks are certain
  *
- * The graph needs no stacks, so a reading of a hundred thousand fibers is short. Another reading is made only while there is
- * something to confirm. How many it takes is in deadlock.h.
+ * The graph needs no stacks, so a reading of a hundred thousand fibers is short. Another reading is
+ * done only if there is a finding to confirm; deadlock.h says how many are needed.
  */
 #include "inspect/waits/confirm.h"
 
 #include <time.h>
 
-/* Readings of what is fleeting, and the time between: a thread that hands over a lock may have had to leave its CPU. */
+/*
+ * For fleeting findings, with a pause in between: a thread that hands over a lock may have been
+ * preempted.
+ */
 #define FLEETING_READINGS 3
 #define FLEETING_NS	  50000000
 
@@ -24,7 +27,7 @@ static int read_once(struct ins_source *source, struct ins_confirmed *c, struct 
 	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
 }
 
-/* Read, and keep of what was found what is there still. */
+/* Read again and keep the findings that are still there. */
 static int look_once(struct ins_source *source, pid_t pid, struct ins_confirmed *c,
 		     struct ins_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* confirm.h - deadlocks of a source, read as often as it takes to be sure of them. */
+/* confirm.h - find the deadlocks of a source, with repeated readings to confirm them */
 #ifndef INS_CONFIRM_H
 #define INS_CONFIRM_H
 
@@ -15,15 +15,16 @@ struct ins_confirmed {
 	/* The last reading. */
 	struct ins_table *table;
 	struct ins_graph *graph;
-	struct ins_deadlocks *found; /* in it, and in those before */
+	struct ins_deadlocks *found; /* in this reading and in the earlier ones */
 	unsigned readings;
-	int64_t sampled_ns; /* of all readings */
+	int64_t sampled_ns; /* sum over all readings */
 };
 
 /*
- * Read the fibers of the source and look for deadlocks until what is found is certain. pid: of the process whose threads can be
- * looked at; 0: none. still: nothing moves in the source, as in a core, so one reading is enough. 0, or a negative errno with
- * error set; ret is to be freed then, too.
+ * Read the fibers of the source and look for deadlocks until the result is certain. pid: the
+ * process whose threads can be inspected; 0: none. still: nothing changes in the source (a core),
+ * so one reading is enough. Returns 0 or a negative errno with error set. The caller frees ret in
+ * both cases.
  */
 int ins_confirm_deadlocks(struct ins_source *source, pid_t pid, bool still,
 			  struct ins_confirmed *ret, struct ins_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* deadlock.c - fibers that will never go on. */
+/* deadlock.c - find fibers that will never run again */
 #include "inspect/waits/deadlock.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct ins_deadlocks {
 	size_t count, lasting;
 	size_t *fibers;
 	size_t used;	/* of fibers */
-	uint8_t *kinds; /* of each fiber in the table: 1 << kind of what it is part of */
+	uint8_t *kinds; /* for each fiber in the table: bits 1 << kind */
 };
 
 void ins_deadlocks_free(struct ins_deadlocks *found)
@@ -35,8 +35,10 @@ static const struct ins_node *node_at(const struct ins_deadlocks *found, size_t 
 
 /* -- what the earlier reading says -- */
 
-/* The fiber as it was before, if it was part of such a thing, has not run since and waits for the same object of the same
- * holder. */
+/*
+ * The node of fiber i in the earlier reading, if it was part of the same kind of finding, has not
+ * run since and waits for the same object and holder.
+ */
 static const struct ins_node *unmoved(const struct ins_deadlocks *found, size_t i,
 				      enum ins_deadlock_kind kind)
 {
@@ -63,7 +65,7 @@ static bool confirmed(const struct ins_deadlocks *found, const struct ins_deadlo
 	for (i = 0; i < d->count; i++) {
 		bool stayed = unmoved(found, d->fibers[i], d->kind) != NULL;
 
-		/* Who came since waits for the same lock: one who stayed is enough. */
+		/* New waiters of a lock do not matter: one unchanged waiter is enough. */
 		if (lock && stayed)
 			return true;
 		if (!lock && !stayed)
@@ -162,7 +164,7 @@ static void find_lock(struct ins_deadlocks *found, const size_t *waiters, size_t
 	finish(found, d);
 }
 
-/* waiters: those whose holder is a thread or has ended. */
+/* waiters: fibers whose holder is a thread or has exited. */
 static void find_locks(struct ins_deadlocks *found, size_t *waiters, size_t n, pid_t pid)
 {
 	enum ins_thread thread = INS_THREAD_UNKNOWN;
@@ -188,14 +190,14 @@ static void find_locks(struct ins_deadlocks *found, size_t *waiters, size_t n, p
 	}
 }
 
-/* Waits for other fibers to end, or to say that they are done, as long as it takes. */
+/* Whether it waits without a deadline for several other fibers. */
 static bool waits_for_many(const struct ins_node *node)
 {
 	return (node->kind == FIB_WAIT_GROUP || node->kind == FIB_WAIT_WAITGROUP) &&
 	       node->deadline == INT64_MAX;
 }
 
-/* Whether it may go on without one of those that wait for many. */
+/* Whether the node can go on without a fiber that waits for several others. */
 static bool can_go_on(const struct ins_graph *graph, const struct ins_node *node)
 {
 	const struct ins_node *root = ins_graph_at(graph, node->root);
@@ -258,7 +260,7 @@ static int by_weight(const void *a, const void *b)
 		return x->lasting ? -1 : 1;
 	if (x->count + x->behind != y->count + y->behind)
 		return x->count + x->behind > y->count + y->behind ? -1 : 1;
-	/* The order of indices is that of ids. */
+	/* Indices are in the order of ids. */
 	return compare(*x->fibers, *y->fibers);
 }
 
@@ -299,7 +301,7 @@ int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_deadlocks
 		return rc;
 	found->graph = graph;
 	found->before = before;
-	/* A fiber's wait makes it part of one thing, and of one more as somebody's ancestor. */
+	/* A fiber is in at most one finding as a waiter and in one more as an ancestor. */
 	found->at = calloc(count + 1, sizeof *found->at);
 	found->fibers = calloc(2 * count + 2, sizeof *found->fibers);
 	found->kinds = calloc(count + 1, sizeof *found->kinds);

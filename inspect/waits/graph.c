@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph.c - who waits for whom
+ * graph.c - build the graph of waits
  *
- * Fibers for which nobody waits are taken off one after another, each telling the one it waits for how many stood
- * behind it. What cannot be taken off is a cycle. In the opposite order each fiber then learns where its
- * way ends.
+ * Fibers without waiters are removed one after another; each adds its count of waiters to the fiber
+ * that it waits for. The fibers that remain are cycles. In the opposite order each fiber then takes
+ * the end of its path from the next one.
  */
 #include "inspect/waits/graph.h"
 
@@ -17,7 +17,7 @@ struct ins_graph {
 	struct ins_table *table;
 	struct ins_node *nodes;
 	size_t count;
-	size_t *cycles; /* the first of each */
+	size_t *cycles; /* the first fiber of each */
 	size_t cycle_count;
 };
 
@@ -67,7 +67,7 @@ static void connect(struct ins_graph *graph, size_t *waiters)
 
 		if (node->holder && !(node->holder & FIB_HOLDER_THREAD))
 			at = ins_table_find(graph->table, node->holder);
-		/* Who joins one that has ended is about to go on. */
+		/* A fiber that joins an exited fiber is about to go on. */
 		if (at < 0 || (node->kind == FIB_WAIT_JOIN && graph->nodes[at].dead))
 			continue;
 		node->to = (size_t)at;
@@ -75,7 +75,7 @@ static void connect(struct ins_graph *graph, size_t *waiters)
 	}
 }
 
-/* Take off whom nobody waits for, until only cycles are left. The order in which they went. */
+/* Remove fibers without waiters until only cycles are left. order: the removed fibers, in order. */
 static size_t peel(struct ins_graph *graph, size_t *waiters, size_t *order)
 {
 	size_t i, at, done = 0, n = 0;
@@ -96,7 +96,7 @@ static size_t peel(struct ins_graph *graph, size_t *waiters, size_t *order)
 	return n;
 }
 
-/* The lowest id comes first, so each cycle is met at its first fiber. */
+/* The lowest id comes first, so each cycle is found at its first fiber. */
 static void number_cycles(struct ins_graph *graph, const size_t *waiters)
 {
 	size_t i, at;
@@ -214,7 +214,7 @@ bool ins_node_waits(const struct ins_node *node)
 
 bool ins_node_orphaned(const struct ins_graph *graph, const struct ins_node *node)
 {
-	/* A fiber that has ended is joined at once: a join waits for nothing that is lost. */
+	/* Joining an exited fiber returns at once, so such a join is no lost wait. */
 	if (!node->holder || node->holder & FIB_HOLDER_THREAD || node->kind == FIB_WAIT_JOIN)
 		return false;
 	return node->to == INS_NOBODY || graph->nodes[node->to].dead;

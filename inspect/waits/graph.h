@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph.h - who waits for whom
+ * graph.h - the room waits/: the graph of waits
  *
- * A fiber waits for one thing at a time, and a thing has one holder that is known. So from each fiber at most one
- * way leads on, and every way ends: at a fiber that waits for no other, at a holder that is no fiber
- * or has ended, or in a cycle. That is found for all of them in time linear in their number.
+ * Takes: fibers with what they wait for and who holds it.
+ * Gives: the graph of waits, and verdicts: deadlock, queue, stuck.
+ * Used by: render/, tool/.
  *
- * It is made of rows and knows of no source: live memory and cores have the same graph.
+ * A fiber waits for one thing at a time, and a thing has at most one known holder. So each fiber
+ * has at most one outgoing edge. Each path ends at a fiber that does not wait for another one, at a
+ * holder that is no fiber or has exited, or in a cycle. The graph is built in time linear in the
+ * number of fibers.
+ *
+ * It is built from rows, so it is the same for live memory and for cores.
  */
 #ifndef INS_GRAPH_H
 #define INS_GRAPH_H
@@ -17,27 +22,32 @@
 
 #include "inspect/query/table.h"
 
-#define INS_NOBODY SIZE_MAX /* where the index of a fiber stands: none */
+#define INS_NOBODY SIZE_MAX /* no fiber, in place of an index */
 
 struct ins_node {
 	uint64_t id, parent, seq;
-	uint64_t object; /* address of what it waits for, 0: it has none */
-	uint64_t holder; /* whom it waits for: a fiber's id, FIB_HOLDER_THREAD | tid, 0: unknown */
+	uint64_t object; /* address of what it waits for; 0: none */
+	uint64_t holder; /* a fiber's id, or FIB_HOLDER_THREAD | tid; 0: unknown */
 	int64_t deadline, age;
 	uint8_t kind; /* enum fib_wait_kind */
-	bool dead;    /* it has ended */
-	bool runs;    /* it does not leave its carrier while it waits: it is pinned */
-	size_t to;    /* the holder in the table */
-	size_t root;  /* where the way from here ends; of one into a cycle, its first fiber */
-	size_t cycle; /* of which cycle it is */
-	/* fibers that wait for it, at length. In a cycle everybody waits for everybody: there it is those that come
-	 * into the cycle at this fiber, without the cycle itself. */
+	bool dead;    /* the fiber has exited */
+	bool runs;    /* it is pinned: it keeps its carrier while it waits */
+	size_t to;    /* index of the holder */
+	size_t root;  /* end of the path from here; if that is a cycle, the cycle's first fiber */
+	size_t cycle; /* number of its cycle */
+	/*
+	 * Fibers that wait for this one, directly or indirectly. In a cycle all fibers wait for
+	 * each other: there, fibers outside of the cycle that reach it at this fiber.
+	 */
 	uint64_t behind;
 };
 
 struct ins_graph;
 
-/* The graph of the fibers in the table, which is borrowed; nodes have their indices. -ENOMEM. */
+/*
+ * Build the graph of the fibers in table, which is borrowed. Indices are those of the table.
+ * -ENOMEM.
+ */
 int ins_graph_new(struct ins_table *table, struct ins_graph **ret);
 void ins_graph_free(struct ins_graph *graph); /* NULL: nothing */
 
@@ -45,14 +55,17 @@ struct ins_table *ins_graph_table(const struct ins_graph *graph);
 size_t ins_graph_count(const struct ins_graph *graph);
 const struct ins_node *ins_graph_at(const struct ins_graph *graph, size_t i);
 
-/* How many cycles there are, and the first fiber of cycle c: the one with the lowest id. `to` leads around. */
+/*
+ * The number of cycles, and the first fiber of cycle c: the one with the lowest id. Follow `to` for
+ * the others.
+ */
 size_t ins_graph_cycles(const struct ins_graph *graph);
 size_t ins_graph_cycle(const struct ins_graph *graph, size_t c);
 
-/* Whether it waits for what other fibers or threads give: not for time, a descriptor or the system. */
+/* Whether it waits for another fiber or thread: not for time, a descriptor or the kernel. */
 bool ins_node_waits(const struct ins_node *node);
 
-/* Whether its holder is a fiber that has ended, also one of which nothing is left. */
+/* Whether its holder is a fiber that has exited, also one that has no record any more. */
 bool ins_node_orphaned(const struct ins_graph *graph, const struct ins_node *node);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* queues.c - what fibers wait for, by who holds it. */
+/* queues.c - waiting fibers by object and by holder */
 #include "inspect/waits/queues.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@ struct ins_queues {
 	const struct ins_graph *graph;
 	size_t *fibers;
 	size_t fiber_count;
-	size_t all; /* that wait */
+	size_t all; /* fibers that wait */
 	struct ins_queue *queues;
 	size_t queue_count;
 	struct ins_holder *holders;
@@ -50,7 +50,10 @@ static bool same_queue(const struct ins_node *a, const struct ins_node *b)
 	return a->holder == b->holder && a->object == b->object && a->kind == b->kind;
 }
 
-/* A holder's queues and fibers lie next to each other; what a cycle shares is not behind itself. */
+/*
+ * The fibers of a holder and of a queue are adjacent. The shared part of a cycle is not behind
+ * itself.
+ */
 static void count_in(struct ins_queues *q, size_t i)
 {
 	const struct ins_node *node = ins_graph_at(q->graph, q->fibers[i]);

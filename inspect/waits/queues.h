@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queues.h - what fibers wait for, by who holds it
+ * queues.h - waiting fibers by object and by holder
  *
- * Ten thousand fibers that hang mostly hang on one. A queue is the fibers that wait for one thing in one way, a holder has
- * the queues of what it holds, and the holder that holds up most fibers comes first.
+ * When ten thousand fibers hang, most of them hang on one fiber. A queue is the fibers that wait
+ * for one object in one way. A holder has the queues of the objects that it holds. The holder that
+ * blocks the most fibers comes first.
  */
 #ifndef INS_QUEUES_H
 #define INS_QUEUES_H
@@ -17,24 +18,26 @@
 struct ins_queue {
 	uint64_t object;
 	uint8_t kind;
-	const size_t *fibers; /* their indices in the table, by id */
+	const size_t *fibers; /* indices in the table, by id */
 	size_t count;
 	int64_t age_min, age_max; /* ns */
 };
 
 struct ins_holder {
-	uint64_t id; /* as in a row; 0: those of whom nobody knows who holds it */
-	size_t at;   /* in the table, or INS_NOBODY */
+	uint64_t id;			/* as in a row; 0: the holder is unknown */
+	size_t at;			/* index in the table, or INS_NOBODY */
 	const struct ins_queue *queues; /* largest first */
 	size_t queue_count;
 	uint64_t waiting; /* fibers in its queues */
-	uint64_t behind;  /* fibers that wait for those */
+	uint64_t behind;  /* fibers that wait for those, directly or indirectly */
 };
 
 struct ins_queues;
 
-/* Those of a graph, which is borrowed; meant: whether the wait of each fiber counts, which is looked at now only; NULL: all do. Who is
- * behind them is counted in any case. -ENOMEM. */
+/*
+ * Build the queues of a graph, which is borrowed. meant: for each fiber, whether its wait counts;
+ * NULL: all count; used during the call only. `behind` includes waits that do not count. -ENOMEM.
+ */
 int ins_queues_new(const struct ins_graph *graph, const bool *meant, struct ins_queues **ret);
 void ins_queues_free(struct ins_queues *queues); /* NULL: nothing */
 
@@ -42,6 +45,6 @@ const struct ins_graph *ins_queues_graph(const struct ins_queues *queues);
 size_t ins_queues_holders(const struct ins_queues *queues);
 const struct ins_holder *ins_queues_holder(const struct ins_queues *queues, size_t i);
 uint64_t ins_queues_waiting(const struct ins_queues *queues); /* fibers in all of them */
-uint64_t ins_queues_all(const struct ins_queues *queues);     /* and with those that do not count */
+uint64_t ins_queues_all(const struct ins_queues *queues); /* including waits that do not count */
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.c - who spawned whom
+ * tree.c - the tree of parents and children
  *
- * A hundred thousand fibers may each have spawned the next, so nothing here calls itself: a place knows its parent, its
- * first child and its next sibling, and to go through the tree is to follow these.
+ * A hundred thousand fibers may form one chain, so nothing here is recursive: a place has links to
+ * its parent, first child and next sibling, and traversal follows these links.
  *
- * That each fiber appears once is a matter of links: every fiber is in one list, its parent's or that of the top. Only
- * a circle of parents would hang from nothing, and be missing. So circles are looked for first, and cut at one
- * fiber each.
+ * Every fiber is in exactly one list: its parent's or that of the roots. A circle of parents would
+ * not be reachable from any root. So circles are found first, and each is cut at one fiber.
  */
 #include "inspect/waits/tree.h"
 
@@ -19,16 +18,16 @@
 struct place {
 	uint32_t parent, child, next; /* index or NONE */
 	uint32_t children;
-	uint32_t climb; /* while circles are looked for: who came here first, + 1 */
+	uint32_t climb; /* while circles are searched: the fiber that came here first, + 1 */
 	uint32_t kind;	/* enum ins_tree_kind */
 };
 
 struct ins_tree {
 	struct place *at;
 	uint32_t count;
-	uint32_t top;	/* the first at the top */
-	uint32_t where; /* the last that was given; NONE: none yet */
-	uint64_t depth; /* of it */
+	uint32_t top;	/* the first root */
+	uint32_t where; /* the last place that was returned; NONE: none yet */
+	uint64_t depth; /* of `where` */
 };
 
 struct orphan {
@@ -59,7 +58,10 @@ static void find_parents(struct ins_tree *t, struct ins_table *table)
 	}
 }
 
-/* Climb from everyone, as far as nobody has climbed before: who meets himself stands in a circle. */
+/*
+ * Climb from every fiber until a fiber that was visited before. If this climb visited it, it is in
+ * a circle.
+ */
 static void cut_circles(struct ins_tree *t)
 {
 	uint32_t i, at, up;
@@ -91,7 +93,7 @@ static void put_at_top(struct ins_tree *t, uint32_t i)
 	t->top = i;
 }
 
-/* Lists are made from behind, because things are put before their first. */
+/* Backwards, because each fiber becomes the head of its list. */
 static void link_kind(struct ins_tree *t, enum ins_tree_kind kind)
 {
 	uint32_t i = t->count, parent;
@@ -183,7 +185,7 @@ bool ins_tree_next(struct ins_tree *tree, struct ins_tree_place *ret)
 		tree->where = tree->at[at].next;
 	}
 	if (tree->where == NONE) {
-		tree->top = NONE; /* and so it stays */
+		tree->top = NONE; /* every later call returns false too */
 		return false;
 	}
 	p = &tree->at[tree->where];

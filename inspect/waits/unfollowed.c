@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unfollowed.c - waits that could be part of a deadlock, but whose holder no reader knows. */
+/* unfollowed.c - waits that may be part of a deadlock, but whose holder is not known */
 #include "inspect/waits/unfollowed.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ bool ins_unfollowed_is(const struct ins_node *node)
 	case FIB_WAIT_PINNED:
 		return false;
 	case FIB_WAIT_SELECT:
-		return node->object != 0; /* else it is for descriptors alone */
+		return node->object != 0; /* 0: it waits for descriptors only */
 	default:
 		return true;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waiters.c - which fiber a wait depends on, and which fibers wait for one. */
+/* waiters.c - which fiber a wait depends on, and which fibers wait for a given one */
 #include "inspect/waits/waiters.h"
 
 uint64_t ins_wait_cause(const struct fib_row *row)

@@ -2,26 +2,29 @@
 /*
  * background.c - fibers that do not keep their runtime alive
  *
- * A flusher that sleeps, writes and sleeps again shall not hold up the end of the program that it
- * serves. So background fibers are counted apart, and a runtime closes when only they are left.
+ * A flusher that sleeps, writes and sleeps again must not delay the end of the program that it
+ * serves. So background fibers are counted separately, and a runtime closes when only they are
+ * left.
  *
- * They cannot just be left where they are: a fiber that waits is linked into the queue of what it waits for,
- * by a node on its own stack, and that queue may be used after the runtime. The rule: who closes a runtime
- * cancels its background fibers. The wait each is in returns -ECANCELED, which takes it out of every queue,
- * and well-behaved ones end by themselves. One that goes on is told once more, by the next call that would
- * wait, or lets others run; the call after that does not return but ends the fiber as fiber_fail() would. So a loop
- * that looks at no result ends too, and only a fiber that computes without end, or blocks its carrier, holds
- * the finish up.
+ * They cannot be abandoned: a waiting fiber is linked into the queue of what it waits for by a node
+ * on its own stack, and that queue may be used after the runtime. The rule: the thread that closes
+ * a runtime cancels its background fibers. The current wait of each returns -ECANCELED, which
+ * removes it from every queue, and a well-behaved fiber then exits.
  *
- * A fiber that masks cancellations is neither told nor ended while it does: it cleans up. Its waits then hold the
- * finish up, so they should be short or have a deadline.
+ * A fiber that goes on is cancelled once more by its next call that would wait or yield. The call
+ * after that does not return but ends the fiber as fiber_fail() would. So a loop that ignores
+ * results ends too. Only a fiber that computes without end, or blocks its carrier, delays the
+ * finish.
  *
- * A lock is never refused: who takes it for granted that he got it would unlock what he does not hold, and that
- * ends the program. The fiber ends there at once.
+ * A fiber that masks cancellations is neither cancelled nor ended meanwhile: it cleans up. Its
+ * waits then delay the finish, so they should be short or have a deadline.
  *
- * A fiber is in the list from its submission to its end, so that whoever walks the list, under the lock, touches
- * no record that was given to somebody else. One that was counted in just before the runtime closed and
- * comes into the list just after the walk finds `finishing` set.
+ * A lock call does not return a refusal: a caller that ignores the result would unlock what it does
+ * not hold, and that ends the program. The fiber ends there at once.
+ *
+ * A fiber is in the list from its submission to its end, so a walk of the list, under the lock,
+ * touches no reused record. A fiber that was counted just before the runtime closed, and enters the
+ * list just after the walk, finds `finishing` set.
  */
 #include "life/background.h"
 
@@ -77,7 +80,7 @@ void fib_background_note_cancel(struct fiber *fiber)
 
 	if (!(cancelled & FIB_CANCELLED_FINISH) || cancelled & FIB_CANCEL_MASKED)
 		return;
-	/* What a destructor does while the fiber is unwound is its end already. */
+	/* The destructors that run during an unwinding are already part of the fiber's end. */
 	if (fiber->unwinds)
 		return;
 	if (cancelled & FIB_CANCELLED_REPORTED)

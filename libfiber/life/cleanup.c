@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cleanup.c - exit handlers, fiber-local values and labels, for the fiber itself
+ * cleanup.c - exit handlers, fiber-local values and labels of the calling fiber
  *
- * A fiber clears up on its own stack while it still counts as running, so whatever it calls may wait like
- * any other code of it. All of it must hold when a handler calls fiber_exit(): nothing ever returns to
- * the loop that called the handler, and another loop starts deeper on the same stack. So how far the
- * clearing has come is never kept in a variable of the loop: a handler is off the list before it is
- * called, and which destructor is next stands in the table.
+ * A fiber cleans up on its own stack and still counts as running, so the functions that it calls
+ * may wait like any other code. A handler may call fiber_exit(): then nothing returns to the loop
+ * that called the handler, and another loop starts deeper on the same stack. So the loop keeps no
+ * progress in its variables: a handler is unlinked before it is called, and the table holds which
+ * destructor is next.
  */
 #include "life/cleanup.h"
 
@@ -20,7 +20,7 @@
 #include "sched/sched.h"
 
 struct fib_exit {
-	struct fib_exit *before; /* added before this one: called after it */
+	struct fib_exit *before; /* added earlier, called later */
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -96,7 +96,7 @@ void fib_cleanup_run(struct fiber *fiber)
 	fiber->locals = NULL;
 }
 
-/* Some member of a group that lies on the fiber's stack. */
+/* Find a member of a group that is on the fiber's stack. */
 static struct fiber *some_member(const struct fiber *fiber)
 {
 	uint64_t i, committed = fib_registry_committed();

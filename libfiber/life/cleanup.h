@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cleanup.h - what belongs to a fiber and has to be let go when it ends. */
+/* cleanup.h - what a fiber owns and releases when it exits */
 #ifndef FIB_LIFE_CLEANUP_H
 #define FIB_LIFE_CLEANUP_H
 
@@ -7,21 +7,23 @@
 
 #include "core/record.h"
 
-/* Whether fib_cleanup_run() has anything to do: asked at every end of a fiber. */
+/* Returns whether fib_cleanup_run() has anything to do. Checked at every exit of a fiber. */
 static inline bool fib_cleanup_needed(const struct fiber *fiber)
 {
 	return fiber->exits || fiber->locals;
 }
 
 /*
- * Call the exit handlers of the calling fiber, the last first, then the destructors of its values, and let go of
- * both. A handler or destructor may wait, may add to what it clears away, and may end the fiber itself:
- * then this begins anew where it was and does not return to it.
+ * Call the exit handlers of the calling fiber, the last first, then the destructors of its values,
+ * and free both. A handler or destructor may wait, may add handlers and values, and may end the
+ * fiber itself: then another call of this function continues, and nothing returns to this one.
  */
 void fib_cleanup_run(struct fiber *fiber);
 
-/* Before a fiber leaves its stack: members of a group that lies there would go on using it. Does not return where
- * there are some. */
+/*
+ * Before a fiber leaves its stack: ends the process if a group on that stack has live members,
+ * which would go on using it.
+ */
 void fib_cleanup_check_groups(struct fiber *fiber);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* discard.c - giving back what a fiber was made of. */
+/* discard.c - free the parts of a fiber */
 #include "life/discard.h"
 
 #include "core/hazard.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* early.c - ending a fiber in the middle of its functions: fiber_exit, fiber_fail. */
+/* early.c - end a fiber from within its functions: fiber_exit, fiber_fail */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * held.c - a fiber that ends while it holds a lock
+ * held.c - report a fiber that exits while it holds a lock
  *
- * The lock stays locked for ever, and a fiber that waits for it hangs. So a fiber counts the mutexes and
- * written rwlocks that it holds, and notes the last one and the place of that call: three stores in a cache line
- * that the end of a fiber reads anyway. Which locks it holds is searched for only when it ends with some:
- * the one it took last, if it holds that still, else the first that another fiber waits for.
+ * The lock stays locked for ever, and fibers that wait for it hang. So a fiber counts the mutexes
+ * and write-locked rwlocks that it holds, and stores the last one and the place of that call: three
+ * stores in a cache line that a fiber's exit reads anyway. Only when a fiber exits with locks held,
+ * it searches for one: the lock that it took last, if still held, else the first held one that
+ * another fiber waits for.
  *
- * The memory of a lock may be gone by then, so it is read through the kernel.
+ * The lock's memory may be gone by then, so it is read through the kernel.
  */
 #include "life/held.h"
 
@@ -23,7 +24,7 @@
 
 #define EVERY INT64_C(1000000000) /* ns between two lines */
 
-/* The head of a mutex and of a rwlock. */
+/* The first fields of a mutex and of a rwlock. */
 struct head {
 	char name[32];
 	uint64_t owner;
@@ -59,7 +60,7 @@ static bool last_is_held(const struct fiber *fiber, struct found *ret)
 	return held_by(fiber, last & ~UINT64_C(1), last & 1 ? "rwlock" : "mutex", ret);
 }
 
-/* Some lock of fiber's that another fiber waits for. */
+/* Find a lock held by fiber that another fiber waits for. */
 static bool some_is_awaited(const struct fiber *fiber, struct found *ret)
 {
 	uint64_t i, committed = fib_registry_committed();
@@ -95,7 +96,10 @@ static void describe(const struct fiber *fiber, char *text, size_t size)
 		snprintf(text, size, "a lock; it locked last at %s", place);
 }
 
-/* Whether a line may be printed now; *ret_missed: how many were not since the last one. */
+/*
+ * Returns whether a line may be printed now; *ret_missed: how many were suppressed since the last
+ * one.
+ */
 static bool may_print(uint64_t *ret_missed)
 {
 	static _Atomic int64_t last;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* held.h - the locks that a fiber holds alone: mutexes, and rwlocks that it writes. See held.c. */
+/*
+ * held.h - the locks that a fiber holds exclusively: mutexes, and rwlocks for writing; see held.c
+ */
 #ifndef FIB_LIFE_HELD_H
 #define FIB_LIFE_HELD_H
 
@@ -7,7 +9,7 @@
 
 #include "core/record.h"
 
-/* The calling fiber holds a lock / a lock no more. at: where it called, for people. */
+/* The calling fiber took / released a lock. at: address of its call, for messages. */
 static inline void fib_held_mutex(struct fiber *fiber, const struct fiber_mutex *mutex,
 				  const void *at)
 {
@@ -29,7 +31,7 @@ static inline void fib_held_release(struct fiber *fiber)
 	fiber->held--;
 }
 
-/* The calling fiber ends with locks held: what its runtime's policy says. Forgets them. */
+/* The calling fiber exits with locks held: apply its runtime's policy, and clear the count. */
 void fib_held_at_exit(struct fiber *fiber);
 
 #endif

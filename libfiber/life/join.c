@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * join.c - the end of a fiber, and who waits for it
+ * join.c - the exit of a fiber, and waiting for it
  *
- * A fiber that ends takes itself apart: it says that it is dead, lets go of what it has, and leaves for good.
- * `life` says who still needs the record. The one swap that adds DONE is the fiber's last touch of it, unless it
- * is detached: then the record is its own to give back. After the swap a joiner may free it at any time, and memory of
- * his that the fiber stands on: from there the carrier's idle context does it, when that has been left.
+ * An exiting fiber sets its state to dead, releases what it owns, and leaves for good. `life` holds
+ * which side still needs the record. The swap that adds DONE is the fiber's last access to it,
+ * except that a detached fiber frees its record itself. After the swap a joiner may free the record
+ * at any time, and also the memory under a stack that the joiner provided: such a fiber is released
+ * by the carrier's idle context after it has left.
  *
- * A joiner writes down which wait is to be ended before it adds JOINING, and the fiber reads that before it adds
- * DONE (join.meet). Joiners that gave up have left a count in `life`, so the swap succeeds only when it is the same
- * one still. What the fiber wakes after that is a parker, and those are never unmapped and tell a late waker by
- * their ticket. A plain thread's parker lies on its stack, so a thread that joins uses one in the record.
+ * Race (join.meet): a joiner stores which wait is to be ended before it adds JOINING, and the fiber
+ * reads that before it adds DONE. Each joiner that timed out has left a count in `life`, so the
+ * swap succeeds only if the joiner is still the same. After that the fiber wakes a parker; parkers
+ * are never unmapped, and their ticket rejects a late waker. A plain thread's parker would be on
+ * its stack, so a thread that joins uses one in the record.
  */
 #include "life/join.h"
 
@@ -40,13 +42,16 @@ static void wake_joiner(struct fib_carrier *c, uintptr_t joiner, uint32_t armed)
 	struct fib_wake wake = {blocks ? NULL : fib_container(parker, struct fiber, parker),
 				&parker->word};
 
-	/* In its turn, since who joins many finds the others ended as well; or at once, to be done before more of them
-	 * begin (start_queue.c). */
+	/*
+	 * Queue the joiner last, since a fiber that joins many finds the others ended then as well.
+	 * With many fibers waiting to start run it at once, so that it is done before more of them
+	 * start (start_queue.c).
+	 */
 	if (fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN))
 		fib_wake(&wake, fib_start_queue_many(&c->start_queue));
 }
 
-/* Whoever joins may go on, and nobody else needs the record: it is not touched after this. */
+/* The joiner may go on, and the record is not accessed after this. */
 static void release(struct fib_carrier *c, struct fiber *fiber)
 {
 	uint32_t life = fib_load_acquire(&fiber->life), armed;
@@ -60,7 +65,7 @@ static void release(struct fib_carrier *c, struct fiber *fiber)
 		/* pairs: join.meet */
 		joiner = fib_load(&fiber->joiner);
 		armed = fib_load(&fiber->joiner_armed);
-		/* label: join.done -- the result is there, and we are gone. */
+		/* label: join.done -- the result is visible, and the fiber has left. */
 	} while (!fib_cas(&fiber->life, &life, life | FIB_LIFE_DONE));
 	if (life & FIB_LIFE_JOINING)
 		wake_joiner(c, joiner, armed);
@@ -93,10 +98,12 @@ static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fib
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
 	fiber->context.sp = 0;
 	c->gone = fiber->announce;
-	/* pairs: record.seq -- it holds still, and has no stack any more. */
+	/* pairs: record.seq -- the record does not change any more and has no stack. */
 	fib_store_release(&fiber->seq, fib_load(&fiber->seq) + 1);
-	/* Before anybody can learn of the end: then fiber_runtime_done() says so too. Finishing the
-	 * runtime waits for this carrier anyway. */
+	/*
+	 * Count before any thread can learn of the exit, so that fiber_runtime_done() is true then.
+	 * Finishing the runtime waits for this carrier anyway.
+	 */
 	if (fib_unlikely(fiber->flags & FIBER_BACKGROUND)) {
 		leave_background(c, fiber);
 	} else {
@@ -108,7 +115,7 @@ static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fib
 	}
 	c->current = NULL;
 	if (fib_unlikely(stack.class == FIB_STACK_FOREIGN)) {
-		/* Its owner takes it back as soon as he hears of the end. */
+		/* The stack's owner may reuse it as soon as it learns of the exit. */
 		c->departed = fiber;
 		fib_counters_last(c);
 	} else {
@@ -123,20 +130,22 @@ static void reach_floor(struct fib_ending *floor)
 	fib_fiber_end(fib_self());
 }
 
-/* A place on the stack that an unwinding does not pass (unwind.c): it ends the fiber there. While `floor` is the newest
- * ending. */
+/*
+ * Mark a place on the stack that an unwinding does not pass (unwind.c): it ends the fiber there. In
+ * effect while `floor` is the newest ending.
+ */
 static void stop_unwinding_at(struct fiber *fiber, struct fib_ending *floor)
 {
 	*floor = (struct fib_ending){.outer = fiber->endings, .end = reach_floor};
 	fiber->endings = floor;
 }
 
-/* Before anything that may wait for what it leaves undone. */
+/* Before anything that may wait for what the cleanup releases. */
 static fib_noinline void run_cleanup(struct fiber *fiber)
 {
 	struct fib_ending *ending, floor;
 
-	/* Every masked scope is left, too. */
+	/* The exit leaves every masked scope, too. */
 	if (fib_load(&fiber->cancelled) & FIB_CANCEL_MASKED)
 		fib_cancel_unmask_all(fiber);
 	while ((ending = fiber->endings) != NULL) {
@@ -154,14 +163,14 @@ static fib_noinline void run_cleanup(struct fiber *fiber)
 		fib_held_at_exit(fiber);
 }
 
-/* Whether run_cleanup() has anything to do. One test instead of five, at every end. */
+/* Returns whether run_cleanup() has anything to do: one test instead of five at every exit. */
 static inline bool needs_cleanup(const struct fiber *fiber)
 {
 	return ((uintptr_t)fiber->endings | (uintptr_t)fiber->exits | (uintptr_t)fiber->locals |
 		fib_load(&fiber->members) | fiber->held) != 0;
 }
 
-/* A fiber that was cancelled, or that masks cancellations, has ended. */
+/* A fiber that was cancelled, or that masks cancellations, exits. */
 static void settle_cancel(struct fiber *fiber)
 {
 	fib_cancel_unmask_all(fiber);
@@ -175,7 +184,7 @@ _Noreturn void fib_fiber_end(struct fiber *fiber)
 
 	if (fib_unlikely(!c))
 		fib_die_outside("fiber_exit");
-	/* Every pinned scope it was in is left by this. */
+	/* The exit leaves every pinned scope. */
 	fiber->pins = 0;
 	if (fib_unlikely(needs_cleanup(fiber))) {
 		run_cleanup(fiber);
@@ -192,7 +201,9 @@ static void die_joining(struct fiber *fiber, const char *what)
 		what);
 }
 
-/* A handle given back leads to a free record, or to a stranger: the first can be seen. */
+/*
+ * An invalid handle leads to a free record or to another fiber's: only the first can be detected.
+ */
 static void must_be_held(struct fiber *fiber, const char *call)
 {
 	if (!fib_observe(&fiber->id))
@@ -200,7 +211,7 @@ static void must_be_held(struct fiber *fiber, const char *call)
 			fiber->name);
 }
 
-/* Not by two, and not what nobody may join. */
+/* Not joined by two callers, and not detached. */
 static void must_be_joinable(struct fiber *fiber, uint32_t life)
 {
 	if (fib_unlikely(life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING)))
@@ -220,7 +231,7 @@ static bool has_ended(struct fiber *fiber)
 	return life & FIB_LIFE_DONE;
 }
 
-/* Take the joiner's place. False when the fiber has ended meanwhile. */
+/* Register as the joiner. False if the fiber has exited meanwhile. */
 static bool enter_joiner(struct fiber *fiber, const struct fib_waiter *w)
 {
 	uint32_t life = fib_load_acquire(&fiber->life); /* pairs: join.done */
@@ -231,12 +242,12 @@ static bool enter_joiner(struct fiber *fiber, const struct fib_waiter *w)
 		must_be_joinable(fiber, life);
 		if (life & FIB_LIFE_DONE)
 			return false;
-		/* label: join.meet -- who sees JOINING sees whom to wake. */
+		/* label: join.meet -- a fiber that sees JOINING sees the joiner. */
 	} while (!fib_cas(&fiber->life, &life, (life | FIB_LIFE_JOINING) + FIB_LIFE_JOINER));
 	return true;
 }
 
-/* Wait for the end. */
+/* Wait for the exit. */
 static int wait_for_exit(struct fiber *fiber, int64_t deadline)
 {
 	struct fib_waiter w;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* join.h - the end of a fiber. */
+/* join.h - the exit of a fiber */
 #ifndef FIB_LIFE_JOIN_H
 #define FIB_LIFE_JOIN_H
 
 #include "sched/sched.h"
 
-/* End the calling fiber, whose result stands in its record. */
+/* End the calling fiber; its result is in its record. */
 _Noreturn void fib_fiber_end(struct fiber *fiber);
 
-/* Tell who waits for the end of c->departed. In the idle context. */
+/* Wake the joiner of c->departed. In the idle context. */
 void fib_reap(struct fib_carrier *c);
 
 /* `call` was called outside a fiber: end the process. */

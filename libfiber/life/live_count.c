@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live_count.c - how many fibers there are, counted without a common counter
+ * live_count.c - count live fibers without a shared counter
  *
- * Fibers come and go tens of millions of times a second, and who finishes a runtime wants to know one thing:
- * when none is left. So each carrier counts for itself how many fibers were spawned on it and how many ended on
- * it, in words that nobody else writes and that only grow.
+ * Fibers start and exit tens of millions of times a second, and a finishing runtime needs to know
+ * only when none is left. So each carrier counts the fibers that were spawned on it and those that
+ * exited on it, in words that only it writes and that only grow.
  *
- * The rule: read what has ended first, then what was spawned. A fiber is counted in before anybody can see it, and
- * out when it is done, so at any moment `ended` is at most `spawned`. The first sum is not above what had ended
- * when its reading was over, the second not below what had been spawned at that moment: when they are
- * equal, no fiber was left at that moment (pairs: live_count.count).
+ * The rule: read `ended` first, then `spawned`. A fiber is counted as spawned before any thread can
+ * see it, and as ended when it is done, so at any moment ended <= spawned. The first sum is at most
+ * what had ended when its reading was complete; the second is at least what had been spawned at
+ * that moment. If they are equal, no fiber was left at that moment (pairs: live_count.count).
  *
- * Only fibers spawn, so what was empty stays empty, but for submissions from outside. Those, and what
- * background fibers and idle hooks submit, are counted in one word of the scheduler, which is also closed:
- * the swap to "closed" succeeds only if nobody submitted since it was read.
+ * Only fibers spawn, so an empty runtime stays empty, except for submissions from outside. Those,
+ * and what background fibers and idle hooks submit, are counted in one word of the scheduler, which
+ * also holds the closed bit: the swap to "closed" succeeds only if nothing was submitted since the
+ * word was read.
  *
- * Who waits for the end says so and looks; a carrier that comes by its idle context, or goes from a fiber's end to a
- * background fiber, fences, looks whether anybody waits, and counts. One of the two sees the other (pairs: live_count.told).
+ * A caller that waits for the end first announces it and then counts. A carrier in its idle
+ * context, or one that goes from an exited fiber to a background fiber, executes a fence, checks
+ * whether a caller waits, and counts. At least one of the two sees the other (pairs:
+ * live_count.told).
  */
 #include "life/live_count.h"
 
@@ -29,7 +32,10 @@
 
 #define CLOSED (UINT64_C(1) << 63)
 
-/* Whether the caller is a fiber that keeps s alive, and so sees it open. */
+/*
+ * The calling carrier if the caller is a fiber of s that keeps s alive, and so sees it open; else
+ * NULL.
+ */
 static struct fib_carrier *counting_carrier(struct fib_sched *s, unsigned flags)
 {
 	struct fib_carrier *c = fib_carrier_self();
@@ -39,12 +45,15 @@ static struct fib_carrier *counting_carrier(struct fib_sched *s, unsigned flags)
 	return c;
 }
 
-/* In the word that can be closed. */
+/* Count in the word that can be closed. */
 static int enter_from_outside(struct fib_sched *s, unsigned flags)
 {
 	uint64_t word = fib_load(&s->submitted);
 
-	/* Counted first: who closes s after this looks here, too, before it is finished. */
+	/*
+	 * Counted first: a thread that closes s after this waits for this count before it finishes
+	 * s.
+	 */
 	if (flags & FIBER_BACKGROUND)
 		fib_add(&s->background_live, 1);
 	for (;;) {
@@ -102,25 +111,28 @@ void fib_live_withdraw(struct fib_sched *s, unsigned flags)
 
 void fib_live_leave_background(struct fib_sched *s)
 {
-	/* label: live_count.count -- who sees it counted out sees that it was counted in. */
+	/*
+	 * label: live_count.count -- a reader that sees the exit counted also sees the start
+	 * counted.
+	 */
 	fib_add(&s->background_out, 1);
 	if (fib_sub(&s->background_live, 1) == 1)
 		notify(s);
 }
 
-/* What has ended. */
+/* Sum of the fibers that exited on carriers. */
 static uint64_t count_out(struct fib_sched *s)
 {
 	uint64_t n = 0;
 	unsigned i;
 
 	for (i = 0; i < s->carrier_count; i++)
-		/* pairs: live_count.count -- who was counted out here was counted in before. */
+		/* pairs: live_count.count -- a fiber counted here is counted in count_in(). */
 		n += fib_load_acquire(&s->carriers[i].ended);
 	return n;
 }
 
-/* What was spawned by carriers; `submitted` is to be added. After count_out. */
+/* Sum of the fibers spawned by carriers; the caller adds `submitted`. After count_out(). */
 static uint64_t count_in(struct fib_sched *s)
 {
 	uint64_t n = 0;
@@ -174,7 +186,9 @@ static bool nobody(struct fib_sched *s, bool all)
 	return fib_live_none(s) && (!all || fib_load_acquire(&s->background_live) == 0);
 }
 
-/* Until `ended` is no longer what was seen: 0, or an error. A fiber, of another runtime, parks. */
+/*
+ * Wait until `ended` differs from seen. Returns 0 or an error. A fiber (of another runtime) parks.
+ */
 static int await_move(struct fib_sched *s, uint32_t seen, int64_t deadline)
 {
 	struct fib_waiter w;
@@ -205,7 +219,7 @@ int fib_live_await(struct fib_sched *s, bool all, int64_t deadline)
 	for (;;) {
 		uint32_t seen = fib_load_acquire(&s->ended);
 
-		/* label: live_count.told -- waiting is said before the count is read. */
+		/* label: live_count.told -- `awaited` is raised before the counts are read. */
 		fib_fence_seq();
 		if (nobody(s, all)) {
 			rc = 0;
@@ -221,7 +235,7 @@ int fib_live_await(struct fib_sched *s, bool all, int64_t deadline)
 
 void fib_live_notify(struct fib_sched *s)
 {
-	/* pairs: live_count.told -- what ended here is counted before `awaited` is read. */
+	/* pairs: live_count.told -- exits on this carrier are counted before `awaited` is read. */
 	fib_fence_seq();
 	if (fib_load(&s->awaited) && fib_live_none(s))
 		notify(s);

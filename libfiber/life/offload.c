@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * offload.c - threads that do for fibers what would block a carrier
+ * offload.c - threads that run blocking calls for fibers
  *
- * A call that can only block (a file, a resolver, somebody else's library) is handed to a thread made for
- * that, and the fiber parks until it is done. The threads are the process', not a runtime's: they know no
- * scheduler, take what has been handed over first in, first out, rest for a while when there is nothing, and end.
+ * A call that can only block (a file, a resolver, another library) is queued for a separate thread,
+ * and the fiber parks until the call is done. The threads belong to the process, not to a runtime:
+ * they know no scheduler, take calls first in, first out, rest for a while when there are none, and
+ * exit.
  *
- * The rule: a thread is made when more is waiting than threads rest, up to a limit. Who hands something over and
- * finds the limit reached, or no thread to be had while there are others, waits for one of them. Only when there
- * is none at all the call fails, and takes back what it handed over.
+ * The rule: a thread is created when more calls are queued than threads rest, up to a limit. If the
+ * limit is reached, or no thread can be created while there are others, the call waits for one of
+ * those. Only if there is none at all the call fails, and is taken out of the queue.
  *
- * What was handed over outlives whoever waits for it: a deadline, or a cancellation, ends the wait and not the
- * call. So it lives on the heap and belongs to both, and the last of the two frees it.
+ * A queued call outlives its waiter: a deadline or a cancellation ends the wait but not the call.
+ * So the call is on the heap and belongs to both, and the last of the two frees it.
  */
 #include "life/offload.h"
 
@@ -30,32 +31,32 @@
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
-/* I set before it is handed over · A atomic · L under waiters.lock · P under the pool's lock */
+/* I set before it is queued · A atomic · L under waiters.lock · P under the pool's lock */
 struct offload {
 	struct fib_list link;	 /* P */
-	bool queued;		 /* P: no thread has it yet */
+	bool queued;		 /* P: no thread has taken it yet */
 	void *(*fn)(void *);	 /* I */
 	void *arg;		 /* I */
 	void *value;		 /* L */
 	bool done;		 /* L */
-	_Atomic uint32_t owners; /* A: 2, who waits and who does it */
+	_Atomic uint32_t owners; /* A: 2: the waiter and the offload thread */
 	struct fiber_wait_queue waiters;
 };
 
 /* L under ->lock · A atomic */
 static struct {
 	_Atomic uint32_t lock;
-	_Atomic uint32_t handed; /* A, futex: counts what was handed over */
+	_Atomic uint32_t handed; /* A, futex: number of calls queued so far */
 	struct fib_list queue;	 /* L; zeroed before the first use */
 	uint32_t queued;	 /* L */
-	uint32_t resting;	 /* L: threads that look into the queue when they are woken */
-	uint32_t starting;	 /* L: made, but not at work yet */
-	uint32_t threads;	 /* L: at work or resting: what is queued now will be taken */
+	uint32_t resting;	 /* L: threads that check the queue when woken */
+	uint32_t starting;	 /* L: created, but not running yet */
+	uint32_t threads;	 /* L: running or resting: they will take what is queued now */
 } pool;
 
 static void disown(struct offload *o)
 {
-	/* Acquire and release: the last one sees that the other is through with it. */
+	/* Acquire and release: the last owner sees that the other one is done with it. */
 	if (fib_sub(&o->owners, 1) == 1)
 		free(o);
 }
@@ -77,7 +78,7 @@ static void run_call(struct offload *o)
 	disown(o);
 }
 
-/* Under the lock. NULL when there is nothing. */
+/* Under the lock. NULL when the queue is empty. */
 static struct offload *take(void)
 {
 	struct offload *o;
@@ -90,7 +91,7 @@ static struct offload *take(void)
 	return o;
 }
 
-/* Wait for something to do until it is time to end. Under the lock, which is let go meanwhile. */
+/* Wait for a call, or until the thread is to exit. Under the lock, which is released meanwhile. */
 static struct offload *wait_for_work(void)
 {
 	int64_t end = fib_os_now() + FIB_OFFLOAD_REST;
@@ -136,7 +137,7 @@ static int start_thread(void)
 	return rc;
 }
 
-/* No thread could be made: does not matter as long as there is another. Takes o back otherwise. */
+/* No thread could be created, which does not matter if there is another. Otherwise takes o back. */
 static int do_without(struct offload *o)
 {
 	int rc = 0;
@@ -153,7 +154,7 @@ static int do_without(struct offload *o)
 	return rc;
 }
 
-/* 0: a thread has it, or will. -EAGAIN: o is the caller's as before. */
+/* Queue o. Returns 0: a thread has it, or will; or -EAGAIN: o is still the caller's. */
 static int hand_over(struct offload *o)
 {
 	bool more;
@@ -177,7 +178,7 @@ static int hand_over(struct offload *o)
 	return start_thread() < 0 ? do_without(o) : 0;
 }
 
-/* Stand in the line for its end. True when it has come already. */
+/* Queue w until o is done. Returns true if o is done already. */
 static bool enqueue_waiter(struct offload *o, struct fib_waiter *w)
 {
 	bool done;
@@ -190,10 +191,10 @@ static bool enqueue_waiter(struct offload *o, struct fib_waiter *w)
 	return done;
 }
 
-/* Wait for what was handed over, in the wait that was begun. */
+/* Wait for o, in the wait that was started. */
 static int wait_for_call(struct offload *o, struct fib_waiter *w, int64_t deadline)
 {
-	/* When somebody has decided the wait meanwhile it returns at once. */
+	/* If the wait has been decided meanwhile, fib_queue_wait() returns at once. */
 	if (enqueue_waiter(o, w) && fib_wait_retract(w))
 		return 0;
 	return fib_queue_wait(&o->waiters, w, deadline);
@@ -221,7 +222,10 @@ int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 	begun = fib_wait_begin(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0, deadline);
 	if (begun == -EDEADLK)
 		return begun;
-	/* Without time to wait it is begun all the same: who is told -ETIMEDOUT knows that fn has arg. */
+	/*
+	 * Without time to wait fn is started all the same: after -ETIMEDOUT the caller knows that
+	 * fn uses arg.
+	 */
 	o = make(fn, arg);
 	rc = o ? hand_over(o) : -ENOMEM;
 	if (rc < 0) {

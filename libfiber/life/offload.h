@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* offload.h - the threads that do for fibers what would block a carrier. See offload.c for the rule. */
+/* offload.h - threads that run blocking calls for fibers; see offload.c for the rule */
 #ifndef FIB_LIFE_OFFLOAD_H
 #define FIB_LIFE_OFFLOAD_H
 
 #include <stdint.h>
 
-/* At most so many offload threads in a process, and how long one rests before it ends. */
+/* The limit of offload threads in a process, and how long one rests before it exits. */
 #define FIB_OFFLOAD_THREADS_MAX 64u
 #define FIB_OFFLOAD_REST	INT64_C(3000000000) /* ns */
 
 /*
- * fiber_block() for what works on the caller's memory: once it is handed over the wait ends with fn and with
- * nothing else. Before that, 0 becomes -ECANCELED in a cancelled fiber, and -ETIMEDOUT when the deadline has passed; after
- * these, and after -EAGAIN, -ENOMEM and -EDEADLK, fn is never called.
+ * fiber_block() for a function that works on the caller's memory: once fn is queued, only its end
+ * ends the wait. Before that the call may return -ECANCELED in a cancelled fiber, or -ETIMEDOUT if
+ * the deadline has passed. After these, and after -EAGAIN, -ENOMEM and -EDEADLK, fn is never
+ * called.
  */
 int fib_offload_uncancellable(void *(*fn)(void *), void *arg, int64_t deadline);
 
-/* How many there are. Any thread. */
+/* The number of offload threads. Any thread. */
 unsigned fib_offload_threads(void);
 
-/* Keep others out while the process forks; the child has none of the threads, and what they had to do is the
- * parent's. */
+/*
+ * Block other threads while the process forks. The child has none of the offload threads, and their
+ * calls are the parent's.
+ */
 void fib_offload_lock(void);
 void fib_offload_unlock(void);
 void fib_offload_forget(void);

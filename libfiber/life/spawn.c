@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spawn.c - how a fiber comes into being
+ * spawn.c - create a fiber
  *
- * A record, and the promise of a stack; then a place in line. Everything that can fail comes before the
- * fiber gets its id, so a spawn that fails leaves nothing that anybody could have seen. It gets its stack and its
- * context when it begins (switch.c), which cannot fail any more.
+ * A fiber needs a record, the promise of a stack, and a place in a queue. Everything that can fail
+ * comes before the fiber gets its id, so a failed spawn leaves nothing that another thread could
+ * have seen. The fiber gets its stack and its context when it starts (switch.c), which cannot fail
+ * any more.
  */
 #include "life/spawn.h"
 
@@ -30,7 +31,9 @@ static struct fiber *self(void)
 	return c ? c->current : NULL;
 }
 
-/* What the first version of the struct had; what an older program does not have counts as 0. */
+/*
+ * The fields of the struct's first version; fields that an older program does not have count as 0.
+ */
 #define ATTR_LEAST offsetof(struct fiber_attr, guard_size)
 #define ATTR_HAS(attr, field) \
 	((attr)->size >= offsetof(struct fiber_attr, field) + sizeof(attr)->field)
@@ -47,7 +50,7 @@ static int check_attr(const struct fiber_attr *attr)
 
 	if (attr->size < ATTR_LEAST || attr->size > 4096)
 		return -EINVAL;
-	/* A newer program may have fields that we do not know, as long as it does not use them. */
+	/* A newer program may have fields unknown here, as long as they are 0. */
 	for (i = sizeof *attr; i < attr->size; i++)
 		if (bytes[i])
 			return -EINVAL;
@@ -55,7 +58,7 @@ static int check_attr(const struct fiber_attr *attr)
 		return -EINVAL;
 	if (attr->nlocals && !attr->locals)
 		return -EINVAL;
-	/* Below memory of the caller is no room for a guard of ours. */
+	/* There is no room for a guard below the caller's memory. */
 	if (attr->stack && guard_wanted(attr))
 		return -EINVAL;
 	return 0;
@@ -70,8 +73,10 @@ void fib_fiber_main(void *arg)
 	fib_fiber_end(fiber);
 }
 
-/* Memory of the caller is what the fiber begins on; of the pool it gets a promise, and begins on what is warm
- * when its turn comes. */
+/*
+ * A fiber starts on the caller's memory directly. From the pool it gets a promise, and starts later
+ * on whichever stack is warm.
+ */
 static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr,
 			 const struct fib_sched *s, struct fiber *fiber)
 {
@@ -95,13 +100,18 @@ static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr,
 	return rc;
 }
 
-/* A record as if nobody had ever used it, but for the parker's ticket, which only counts up. What an end leaves
- * empty is empty, and in cache lines that are not touched for anything else. */
+/*
+ * Reset a record to its unused state, except for the parker's ticket, which only counts up. Fields
+ * that an exit leaves empty are not written: they are in cache lines that are otherwise not
+ * touched.
+ */
 static inline void clear(struct fiber *fiber)
 {
-	/* label: record.owner -- the last owner's id has gone before his first number is seen again. */
+	/*
+	 * label: record.owner -- the last owner's id is cleared before the record's seq is 0 again.
+	 */
 	fib_store_release(&fiber->seq, 0);
-	/* pairs: record.seq -- both have gone before anything else changes. */
+	/* pairs: record.seq -- both are stored before anything else changes. */
 	fib_fence_release();
 	fiber->context.sp = 0;
 	fib_store(&fiber->since, fib_coarse_now());
@@ -158,7 +168,7 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 
 	if (rc == 0 && !fn)
 		rc = -EINVAL;
-	if (rc == 0 && !c) { /* who runs fibers has a registry, and the time */
+	if (rc == 0 && !c) { /* a thread that runs fibers has a registry, and the time */
 		rc = fib_registry_init();
 		fib_coarse_set(fib_os_now());
 	}
@@ -189,7 +199,7 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 	return 0;
 }
 
-/* Counted in, and nobody else will submit it. */
+/* Start a counted fiber, which no other thread can submit. */
 static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 {
 	fiber->sched = s;
@@ -216,7 +226,7 @@ int fib_submit(struct fib_sched *s, struct fiber *fiber)
 		fib_live_withdraw(s, flags);
 		return -EINVAL;
 	}
-	if (!fib_carrier_self()) /* nobody may keep the clock */
+	if (!fib_carrier_self()) /* the coarse clock may be stopped */
 		fib_coarse_set(fib_os_now());
 	start(s, fiber);
 	return 0;
@@ -251,16 +261,19 @@ int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, 
 		fib_live_withdraw(s, flags);
 		return rc;
 	}
-	/* Nobody else knows the fiber yet. */
+	/* No other thread knows the fiber yet. */
 	fib_store(&fiber->life,
 		  fib_load(&fiber->life) | FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED));
 	if (ret)
-		*ret = fiber; /* before it runs: it may look at its own handle */
+		*ret = fiber; /* before it runs: it may read its own handle */
 	start(s, fiber);
 	return 0;
 }
 
-/* What a fiber asks for most: one like itself, with what its carrier has at hand. NULL: the long way. */
+/*
+ * The common case: a fiber with default attributes, from the carrier's caches. NULL: use the
+ * general path.
+ */
 static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, void *arg,
 					  const void *pc, uint32_t life, struct fiber **ret)
 {

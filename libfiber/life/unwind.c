@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.c - a fiber that ends early runs the destructors of its C++ frames
+ * unwind.c - run the destructors of a fiber's C++ frames when it ends early
  *
- * fiber_exit() and fiber_fail() end a fiber in the middle of its functions. With FIBER_UNWIND the stack is unwound
- * first, as pthread_exit() does: _Unwind_ForcedUnwind() goes from frame to frame, enters the landing pads that run
- * destructors, and asks stop() before each frame. The walk ends at the fiber's entry routine; stop() then ends the fiber
- * from where it stands and never returns.
+ * fiber_exit() and fiber_fail() end a fiber within its functions. With FIBER_UNWIND the stack is
+ * unwound first, as pthread_exit() does: _Unwind_ForcedUnwind() goes from frame to frame, enters
+ * the landing pads that run destructors, and calls stop() before each frame. The walk ends at the
+ * fiber's entry routine; there stop() ends the fiber and never returns.
  *
- * This library does not link an unwinder (one that is linked beside another's breaks exceptions). Every C++
- * program has one, which is found by a weak reference. Without it nothing is unwound.
+ * This library does not link an unwinder, because a second unwinder in a program breaks exceptions.
+ * Every C++ program has one; it is found by a weak reference. Without it nothing is unwound.
  *
- * The exception object is on the heap: frames are overwritten by the destructors of the frames above them. What must
- * hear of the fiber's end on its stack (struct fib_ending) hears when the walk leaves its frame.
+ * The exception object is on the heap, because the destructors of upper frames overwrite lower
+ * ones. Objects on the fiber's stack that must be notified of its end (struct fib_ending) are
+ * notified when the walk leaves their frame.
  *
- * A handler that runs after this, on the same stack below the frames that are unwound, may call fiber_exit() again. A
- * floor keeps the second walk from those frames (join.c).
+ * A handler that runs after this, on the same stack below the unwound frames, may call fiber_exit()
+ * again. A floor keeps the second walk from those frames (join.c).
  */
 #include "life/unwind.h"
 
@@ -31,7 +32,7 @@
 
 struct unwinding {
 	struct _Unwind_Exception exception;
-	struct fib_ending ending; /* behind all others: releases this at the end of the fiber */
+	struct fib_ending ending; /* after all others: frees this at the end of the fiber */
 	struct fiber *fiber;
 };
 
@@ -52,7 +53,7 @@ static void append(struct fiber *fiber, struct fib_ending *ending)
 	*at = ending;
 }
 
-/* What lies below sp has been left. */
+/* Notify the endings below sp: their frames have been left. */
 static void leave_endings(struct fiber *fiber, uintptr_t sp)
 {
 	struct fib_ending *ending;
@@ -63,7 +64,7 @@ static void leave_endings(struct fiber *fiber, uintptr_t sp)
 	}
 }
 
-/* Before each frame; its stack pointer is the CFA of the one that was left. */
+/* Called before each frame; its stack pointer is the CFA of the frame that was left. */
 static _Unwind_Reason_Code stop(int version, _Unwind_Action actions,
 				_Unwind_Exception_Class exception_class,
 				struct _Unwind_Exception *exception,
@@ -80,7 +81,7 @@ static _Unwind_Reason_Code stop(int version, _Unwind_Action actions,
 	return _URC_NO_REASON;
 }
 
-/* A catch (...) ends without rethrowing. */
+/* A catch (...) has ended without a rethrow. */
 static void not_rethrown(_Unwind_Reason_Code reason, struct _Unwind_Exception *exception)
 {
 	const struct unwinding *u = fib_container(exception, struct unwinding, exception);
@@ -111,5 +112,5 @@ void fib_unwind(struct fiber *fiber)
 	append(fiber, &u->ending);
 	fiber->unwinds = true;
 	_Unwind_ForcedUnwind(&u->exception, stop, u);
-	/* It could not even begin. */
+	/* The unwinder could not start. */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind.h - a fiber that ends early runs the destructors of its C++ frames. See unwind.c. */
+/* unwind.h - run the destructors of a fiber's C++ frames when it ends early; see unwind.c */
 #ifndef FIB_LIFE_UNWIND_H
 #define FIB_LIFE_UNWIND_H
 
@@ -7,11 +7,13 @@
 
 #include "core/record.h"
 
-/* Whether the calling fiber has asked for it and is not at it already. */
+/* Returns whether the calling fiber is to be unwound and is not being unwound already. */
 bool fib_unwind_wanted(const struct fiber *fiber);
 
-/* Run what the frames of the calling fiber have still to do, the innermost first, and end it. Returns where that cannot
- * begin: the program has no unwinder, or no memory. */
+/*
+ * Run the destructors of the calling fiber's frames, the innermost first, and end the fiber.
+ * Returns if that cannot start: the program has no unwinder, or no memory.
+ */
 void fib_unwind(struct fiber *fiber);
 
 #endif

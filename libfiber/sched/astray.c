@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* astray.c - the line about a fiber whose stack pointer is outside its stack. */
+/* astray.c - log a fiber whose stack pointer is outside its stack */
 #include "sched/astray.h"
 
 #include "base/atomic.h"
@@ -16,7 +16,7 @@ static void report(const struct fiber *fiber, uint64_t sp)
 	int64_t last = fib_load(&reported_at), now = fib_os_now();
 	char name[FIB_LOG_NAME];
 
-	/* label: astray.report -- one carrier a second wins; nothing else depends on it. */
+	/* label: astray.report -- one carrier per second prints; nothing else depends on it. */
 	if ((last && now - last < REPORT_EVERY) || !fib_cas(&reported_at, &last, now) ||
 	    !fib_os_may_print())
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* background_data.h - what a scheduler keeps for background.h. */
+/* background_data.h - the per-scheduler data of background.h */
 #ifndef FIB_SCHED_BACKGROUND_DATA_H
 #define FIB_SCHED_BACKGROUND_DATA_H
 
@@ -8,11 +8,11 @@
 
 #include "base/list.h"
 
-/* One per scheduler. Zeroed is empty. */
+/* One per scheduler. All zero: empty. */
 struct fib_background {
 	_Atomic uint32_t lock;
 	bool finishing;	      /* L */
-	struct fib_list list; /* L: from the submission of a fiber to its end */
+	struct fib_list list; /* L: fibers from their submission to their exit */
 };
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * carrier.c - a carrier's life: find a fiber, run it, sleep when there is none
+ * carrier.c - the main loop of a carrier: find a fiber, run it, sleep when there is none
  *
- * Fibers switch to each other directly as long as the carrier's own queue has some. The idle context,
- * on the thread's own stack, is entered when it has none, and every FIB_LOOK_EVERY fibers, to look at
- * what comes from outside: due timers, ready descriptors, fibers submitted by other threads.
+ * Fibers switch directly to each other while the carrier's own queue has any. The idle context, on
+ * the thread's own stack, is entered when the queue is empty and after every FIB_LOOK_EVERY fibers.
+ * It looks outside: due timers, ready descriptors, fibers submitted by other threads.
  */
 #include "sched/sched.h"
 
@@ -19,8 +19,10 @@
 #define SEARCH_ROUNDS 40
 #define RELAX_TURNS   40
 
-/* Not more than will run before the next look: what waits in the heap is in order, and those who are woken should run
- * while their memory is still at hand. */
+/*
+ * Wake at most as many fibers as run before the next look outside. The other due timers stay in the
+ * heap, in order; so the woken fibers run while their memory is still cached.
+ */
 static void expire(struct fib_carrier *c, struct fib_timers *t, int64_t now)
 {
 	struct fiber *due[FIB_TIMERS_BATCH];
@@ -35,7 +37,10 @@ static void expire(struct fib_carrier *c, struct fib_timers *t, int64_t now)
 		fib_counters_raise(&c->counters.timeouts, woken);
 }
 
-/* Our own, and those of a carrier that computes or blocks, and will not come to it. */
+/*
+ * Expire c's own timers, and overdue timers of carriers that compute or block and do not look at
+ * them.
+ */
 static void expire_timers(struct fib_carrier *c)
 {
 	struct fib_sched *s = c->sched;
@@ -52,8 +57,10 @@ static void expire_timers(struct fib_carrier *c)
 			expire(c, &s->carriers[i].timers, now);
 }
 
-/* One pass over the others. The fiber a victim has woken last is probably about to run there, so it is
- * taken only by a thief that has been looking for a while. */
+/*
+ * One pass over the other carriers. A victim's `woken` fiber will probably run there soon, so only
+ * a patient thief takes it.
+ */
 static struct fiber *steal(struct fib_carrier *c, bool patient)
 {
 	struct fib_sched *s = c->sched;
@@ -90,8 +97,10 @@ static struct fiber *take_submitted(struct fib_carrier *c)
 	return fiber ? fiber : fib_inbox_take(&c->sched->inbox);
 }
 
-/* Spin for some tens of microseconds: waking a sleeping CPU costs more than that. But not while an idle fiber
- * could run. */
+/*
+ * Spin for some tens of microseconds: waking a sleeping CPU costs more. Do not spin while an idle
+ * fiber could run.
+ */
 static struct fiber *search(struct fib_carrier *c)
 {
 	struct fiber *fiber = NULL;
@@ -114,7 +123,7 @@ static struct fiber *search(struct fib_carrier *c)
 	return fiber;
 }
 
-/* The next fiber, from wherever one comes; NULL when the scheduler stops. */
+/* Find the next fiber from any source; NULL when the scheduler stops. */
 static struct fiber *find_fiber(struct fib_carrier *c)
 {
 	struct fiber *fiber;
@@ -140,14 +149,16 @@ static struct fiber *find_fiber(struct fib_carrier *c)
 		fib_idle_sleep(c);
 	}
 	fib_idle_found(c);
-	/* An idle fiber that came back here told nobody. */
+	/* An idle fiber that was requeued here notified no carrier. */
 	if (c->sched->carrier_count > 1 && fib_idle_fibers_visible(c->sched, NULL))
 		fib_idle_notify(c->sched);
 	return fiber;
 }
 
-/* Whoever put the fiber into a queue may still be on its way out of it, on another carrier. It is at
- * most a few instructions away, and we stand on no fiber's stack, so nobody can be waiting for us. */
+/*
+ * Wait until the fiber has left the carrier on which it was queued. That takes a few instructions.
+ * The idle context runs on no fiber's stack, so no carrier can be waiting for this one.
+ */
 static void await_saved(struct fiber *fiber)
 {
 	unsigned turns = 0;
@@ -161,12 +172,13 @@ static void await_saved(struct fiber *fiber)
 	}
 }
 
-/* There where the program, or a library that was loaded before us, has C++. */
+/* Defined if the program, or a library that was loaded before this one, contains C++. */
 extern void *__cxa_get_globals(void) __attribute__((weak));
 
 /*
- * The thread ends, which a carrier must not: pthread_exit() was called in a fiber or an idle hook, or the carrier was
- * cancelled. The C library has left the fiber's stack by now, so nothing of it is unwound after this.
+ * A carrier thread must not exit, but it does: pthread_exit() was called in a fiber or an idle
+ * hook, or the thread was cancelled. The C library has already left the fiber's stack, so none of
+ * it is unwound after this.
  */
 static void end_of_thread(void *arg)
 {
@@ -183,7 +195,7 @@ static void end_of_thread(void *arg)
 		(unsigned long long)fiber->id, fiber->name);
 }
 
-/* Until the scheduler stops. */
+/* Returns when the scheduler stops. */
 static void run_fibers(struct fib_carrier *c)
 {
 	struct fiber *fiber;
@@ -212,7 +224,10 @@ void *fib_carrier_main(void *arg)
 		c->exceptions = __cxa_get_globals();
 	if (c->exceptions)
 		c->slow_switch = FIB_SLOW_EXCEPTIONS;
-	/* Without an alternate stack an overflow still ends the program, but says less. */
+	/*
+	 * Without an alternate stack a stack overflow still ends the program, but with less
+	 * information.
+	 */
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
 	c->above.carrier_begins(c);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters.c - what a carrier has done so far, counted where it costs nothing
+ * counters.c - per-carrier counts that cost the switch nothing
  *
- * A switch takes a few nanoseconds, and nobody may pay for being watched. So switches are not counted. But a carrier
- * counts down how many fibers may still run before it looks outside (`picks`), one for each that leaves. The rule: whoever
- * sets that number anew says how many turns were given by it, and who has it go down without a switch says that a
- * turn was not used; both are rare. Then as many fibers were left as turns were given, less those that are left, less
- * those not used.
+ * A switch takes a few nanoseconds, so switches are not counted one by one. But each carrier
+ * already counts down how many fibers may run before it looks outside (`picks`): one for each fiber
+ * that leaves. Two rare events are counted: `given` grows when `picks` is set again, `unused` grows
+ * when `picks` went down without a switch. So switches = given - picks - unused.
  *
- * How long a fiber stood in line shows when it begins to run: the time at which it became runnable is in its record, and
- * is overwritten then. Most often the coarse clock has not moved meanwhile, and nothing is counted: it waited less than a
- * tick. The first count of the delays is what remains of the switches. So delays have the grain of that clock: each
- * is right to within a tick, and their sum over many is right, since who waits for a tenth of a tick sees it move once
- * in ten times.
+ * A fiber's delay in the queue is known when it starts to run: its record holds the time at which
+ * it became runnable. Usually the coarse clock has not moved since, the fiber waited less than a
+ * tick, and nothing is counted. delays[0] is the number of switches minus all counted delays. Each
+ * delay is right to within a tick, and the sum over many is right: a fiber that waits a tenth of a
+ * tick sees the clock move one time in ten.
  *
- * A reader looks while the carrier goes on. The numbers are written and read in such an order that it sees fewer switches
- * than there were, never more, but for a turn that is not used, which it may count for a moment. What it has
- * seen once it does not take back: to those who watch, a count that falls is a program that began anew.
+ * A reader looks while the carrier runs. The order of the reads and writes is such that it sees at
+ * most as many switches as there were, except that an unused turn may be counted for a moment. The
+ * reader never reports less than before: a monitoring tool takes a falling counter for a restarted
+ * program.
  */
 #include "sched/counters.h"
 
@@ -41,19 +41,28 @@ void fib_counters_give(struct fib_carrier *c)
 	const unsigned left = c->picks;
 
 	c->picks = FIB_LOOK_EVERY;
-	/* label: counters.given -- who sees them given sees them there. */
+	/*
+	 * label: counters.given -- a reader that sees the new value of given counts the turns left
+	 * in picks.
+	 */
 	fib_store_release(&c->counters.given, fib_load(&c->counters.given) + FIB_LOOK_EVERY - left);
 }
 
 void fib_counters_last(struct fib_carrier *c)
 {
 	c->counters.unused += c->picks - 1;
-	/* label: counters.unused -- who sees that they are gone sees that nobody used them. */
+	/*
+	 * label: counters.unused -- a reader that sees the new picks also sees the new value of
+	 * unused.
+	 */
 	fib_fence_release();
 	c->picks = 1;
 }
 
-/* Of what a yield counts only the carrier knows when it changes: what is read is a word that was there. */
+/*
+ * These two are written by the carrier without atomics. The reader gets a value that was there at
+ * some time.
+ */
 fib_unwatched static unsigned read_picks(const struct fib_carrier *c)
 {
 	return *(const volatile unsigned *)&c->picks;
@@ -91,7 +100,7 @@ void fib_counters_read(struct fib_carrier *c, struct fib_counts *ret)
 	ret->delayed = fib_load(&m->delayed);
 	for (i = 1; i < FIB_COUNTERS_DELAYS; i++)
 		late += ret->delays[i] = fib_load(&m->delays[i]);
-	/* Who runs now has been counted when he was late, and has not been left. */
+	/* A running fiber has been counted if it was late, but has not been left yet. */
 	if (ret->switches > late && ret->switches - late > m->prompt_seen)
 		m->prompt_seen = ret->switches - late;
 	ret->delays[0] = m->prompt_seen;

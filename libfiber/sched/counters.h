@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters.h - what a carrier has done so far. See counters.c.
+ * counters.h - per-carrier counts; see counters.c
  */
 #ifndef FIB_SCHED_COUNTERS_H
 #define FIB_SCHED_COUNTERS_H
@@ -12,47 +12,54 @@
 
 struct fib_carrier;
 
-/* How long fibers stood in line: number 0 up to 1 ms, number n up to 2^n ms, the last one longer than that. */
+/*
+ * Delays in the queue: entry 0 is up to 1 ms, entry n up to 2^n ms, the last one all longer delays.
+ */
 #define FIB_COUNTERS_DELAYS 16u
 
-/* C its carrier writes, any thread reads · S the reader's, of which there is one at a time */
+/* C its carrier writes, any thread reads · S the reader's; there is one reader at a time */
 struct fib_counters {
 	_Atomic uint64_t given;	   /* C: turns given to fibers (counters.given) */
-	uint64_t unused;	   /* C: of these, turns that nobody has taken (counters.unused) */
-	_Atomic uint64_t steals;   /* C: times that it found something at others' */
-	_Atomic uint64_t wakeups;  /* C: sleeps that it got up from */
-	_Atomic uint64_t polls;	   /* C: looks into the poller */
-	_Atomic uint64_t timeouts; /* C: waits that it ended by their deadline */
-	_Atomic uint64_t delayed;  /* C: ns that fibers stood in line, in all */
-	_Atomic uint64_t delays[FIB_COUNTERS_DELAYS]; /* C: how often how long; not number 0 */
-	uint64_t switches_seen;			      /* S */
-	uint64_t prompt_seen;			      /* S */
+	uint64_t unused;	   /* C: turns given but not used (counters.unused) */
+	_Atomic uint64_t steals;   /* C: times that it stole a fiber */
+	_Atomic uint64_t wakeups;  /* C: sleeps that have ended */
+	_Atomic uint64_t polls;	   /* C: polls of the poller */
+	_Atomic uint64_t timeouts; /* C: waits that it ended because of their deadline */
+	_Atomic uint64_t delayed;  /* C: total ns that fibers were queued */
+	_Atomic uint64_t
+		delays[FIB_COUNTERS_DELAYS]; /* C: histogram of the delays; entry 0 is not used */
+	uint64_t switches_seen;		     /* S */
+	uint64_t prompt_seen;		     /* S */
 };
 
-/* The counts of a moment. None of them goes back, as long as the carrier lives. */
+/* One reading of the counts. None of them ever decreases while the carrier lives. */
 struct fib_counts {
 	uint64_t switches; /* times that a fiber was left */
 	uint64_t steals, wakeups, polls, timeouts;
 	uint64_t delayed;		      /* ns */
-	uint64_t delays[FIB_COUNTERS_DELAYS]; /* together at least `switches` */
+	uint64_t delays[FIB_COUNTERS_DELAYS]; /* their sum is at least `switches` */
 };
 
-/* One more. By the carrier. */
+/* Add to a count. By the carrier. */
 static inline void fib_counters_raise(_Atomic uint64_t *count, uint64_t by)
 {
 	fib_store(count, fib_load(count) + by);
 }
 
-/* A fiber begins to run after it stood in line for ns > 0, in steps of the coarse clock. By the carrier. */
+/*
+ * Count that a fiber starts to run after ns > 0 in the queue, by the coarse clock. By the carrier.
+ */
 void fib_counters_delay(struct fib_counters *counters, int64_t ns);
 
-/* From now on so many fibers run before the carrier looks outside. By the carrier, in its idle context. */
+/*
+ * Let FIB_LOOK_EVERY fibers run before the next look outside. By the carrier, in its idle context.
+ */
 void fib_counters_give(struct fib_carrier *c);
 
-/* It looks outside after the next one. By the carrier. */
+/* Look outside after the next fiber. By the carrier. */
 void fib_counters_last(struct fib_carrier *c);
 
-/* What c has done so far. By one thread at a time; c goes on meanwhile. */
+/* Read c's counts. By one thread at a time; c goes on running. */
 void fib_counters_read(struct fib_carrier *c, struct fib_counts *ret);
 
 #endif

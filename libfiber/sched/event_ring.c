@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event_ring.c - reading a ring while it is written. */
+/* event_ring.c - read a ring of events while it is written */
 #include "sched/event_ring.h"
 
 #include <string.h>
@@ -25,8 +25,10 @@ void fib_event_ring_begin(struct fib_event_ring *ring)
 	ring->lost = 0;
 }
 
-/* The reader goes on with the oldest one that is still there for sure, when the writer has come to head. The slot behind it
- * is being written. */
+/*
+ * head: where the writer is. Move the reader to the oldest event that is certainly intact, and
+ * count the skipped ones as lost. The slot before that event is being written.
+ */
 static void catch_up(struct fib_event_ring *ring, uint64_t head)
 {
 	const uint64_t oldest = head > ring->mask ? head - ring->mask : 0;
@@ -54,7 +56,10 @@ unsigned fib_event_ring_read(struct fib_event_ring *ring, struct fib_event *to, 
 			word[k] = fib_load(&slot->word[k]);
 		unpack(word, &to[i]);
 	}
-	/* pairs: event_ring.slot -- what was seen of later events is in the number read now. */
+	/*
+	 * pairs: event_ring.slot -- if a copied slot held part of a later event, head as read now
+	 * is past it.
+	 */
 	fib_fence_acquire();
 	catch_up(ring, fib_load(&ring->head));
 	gone = ring->read - first < n ? (unsigned)(ring->read - first) : n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_ring.h - the last events of one writer, for a reader that does not hold it up
+ * event_ring.h - the last events of one writer, for a reader that never blocks it
  *
- * The writer writes over the oldest and asks nobody. The reader copies what it has not seen and looks at the writer's
- * place again afterwards: what may have been written over meanwhile counts as lost.
+ * The writer overwrites the oldest event. The reader copies the events that it has not seen, then
+ * reads the writer's position again: events that may have been overwritten meanwhile count as lost.
  */
 #ifndef FIB_SCHED_EVENT_RING_H
 #define FIB_SCHED_EVENT_RING_H
@@ -21,11 +21,11 @@ struct fib_event_slot {
 
 /* W its writer · R its reader */
 struct fib_event_ring {
-	_Atomic uint64_t head fib_aligned(FIB_CACHE_LINE); /* W, A: events written so far */
-	uint64_t mask;					   /* I: slots there are, less one */
+	_Atomic uint64_t head fib_aligned(FIB_CACHE_LINE); /* W, A: number of events written */
+	uint64_t mask;					   /* I: number of slots, less one */
 	struct fib_event_slot *slots;			   /* I */
-	uint64_t read fib_aligned(FIB_CACHE_LINE);	   /* R: the next number to read */
-	uint64_t lost;					   /* R: events that it never saw */
+	uint64_t read fib_aligned(FIB_CACHE_LINE);	   /* R: number of the next event to read */
+	uint64_t lost; /* R: events overwritten before they were read */
 };
 
 /* Append. By the writer. */
@@ -35,17 +35,20 @@ static inline void fib_event_put(struct fib_event_ring *ring, uint64_t time, uin
 	const uint64_t head = fib_load(&ring->head);
 	struct fib_event_slot *slot = &ring->slots[head & ring->mask];
 
-	/* label: event_ring.slot -- who sees the slot change sees that its old event may be gone. */
+	/*
+	 * label: event_ring.slot -- a reader that sees a changed slot sees the head that marks it
+	 * as overwritten.
+	 */
 	fib_fence_release();
 	fib_store(&slot->word[0], time);
 	fib_store(&slot->word[1], fiber);
 	fib_store(&slot->word[2], object);
 	fib_store(&slot->word[3], what);
-	/* label: event_ring.head -- who sees the number sees the event. */
+	/* label: event_ring.head -- a reader that sees the new head sees the event. */
 	fib_store_release(&ring->head, head + 1);
 }
 
-/* What stands in the last word. */
+/* Encode the last word of an event. */
 static inline uint64_t fib_event_what(unsigned type, unsigned kind, unsigned state, unsigned flags,
 				      uint32_t arg)
 {
@@ -53,14 +56,16 @@ static inline uint64_t fib_event_what(unsigned type, unsigned kind, unsigned sta
 	       (uint64_t)arg << 32;
 }
 
-/* The reader begins with what is written from now on. */
+/* Make the reader start with the next event written. */
 void fib_event_ring_begin(struct fib_event_ring *ring);
 
-/* Copy up to n events that were not read before, in their order, and count those that are gone in ring->lost. How many.
- * By the reader. */
+/*
+ * Copy up to n unread events in order; add overwritten events to ring->lost. Returns how many were
+ * copied. By the reader.
+ */
 unsigned fib_event_ring_read(struct fib_event_ring *ring, struct fib_event *to, unsigned n);
 
-/* Whether there is something to read. By the reader. */
+/* Returns whether there are unread events. By the reader. */
 static inline bool fib_event_ring_more(const struct fib_event_ring *ring)
 {
 	return fib_load(&ring->head) != ring->read;

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle.c - deciding who sleeps and who is woken
+ * idle.c - decide which carriers sleep and which are woken
  *
- * A carrier that finds nothing to do must sleep, and a fiber that becomes runnable must never wait
- * for a sleeping carrier while a CPU is free. The two meet in one word: how many search, how many sleep.
+ * A carrier that finds nothing to do must sleep, and a runnable fiber must never wait for a
+ * sleeping carrier while a CPU is free. One word counts both: how many carriers search, how many
+ * sleep.
  *
- * The rule: as long as somebody searches, nobody is woken. A searcher that finds work and was the last
- * one wakes a successor before it runs the work, so a burst of a thousand wake-ups wakes carriers one
- * after another, as fast as they find something, and not all at once. (The scheme is that of tokio's
- * and Go's schedulers.)
+ * The rule: no carrier is woken while another one searches. A searcher that finds work and was the
+ * last searcher wakes a successor before it runs the work. So after a burst of a thousand wake-ups
+ * carriers are woken one after another, as fast as they find something, not all at once. (This is
+ * the scheme of tokio's and Go's schedulers.)
  *
- * The danger is the gap between "I looked everywhere" and "I sleep". So a carrier first announces that
- * it sleeps and then looks once more; whoever publishes work does so first and reads the word after.
- * One of the two always sees the other (pairs: idle.gap).
+ * Race: work may be published between "I looked everywhere" and "I sleep". So a carrier first
+ * announces that it sleeps and then looks once more; a publisher first publishes the work and then
+ * reads the word. At least one of the two sees the other (pairs: idle.gap).
  *
- * One sleeper waits in the poller, the others on a futex: a single thread in epoll_wait means a single
- * wake-up per event. Who comes to sleep first takes the poller; when all sleep, one is in it.
+ * One sleeper waits in the poller, the others on a futex: a single thread in epoll_wait means a
+ * single wake-up per event. The first carrier to sleep takes the poller; when all sleep, one is in
+ * it.
  *
- * A program that has descriptors of its own to wait for takes the poller's place with a hook. To everybody else the
- * carrier in there sleeps in the poller, which it still has and empties when the hook returns; what would end its
- * sleep makes the poller's descriptor readable, which the hook must heed. It may make fibers runnable itself, on
- * a carrier that is alone; so then that is told too (sched->notifies).
+ * A program with descriptors of its own to wait for can replace the wait in the poller by a hook.
+ * For the rest of the scheduler the carrier in the hook sleeps in the poller; it still owns the
+ * poller and empties it when the hook returns. An event that would end its sleep makes the poller's
+ * descriptor readable, and the hook must return then. The hook may make fibers runnable itself.
+ * Therefore even a carrier that is alone must notify then (sched->notifies).
  */
 #include "sched/idle.h"
 
@@ -38,7 +41,10 @@ enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
 #define searching(w) ((w)&0xffffu)
 #define sleeping(w)  ((w) >> 16)
 
-/* At a time. Few, so that what an event has brought into the caches is there when its fiber runs. */
+/*
+ * Per poll. Few, so that what an event has loaded into the caches is still there when its fiber
+ * runs.
+ */
 #define EVENTS 16
 
 bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
@@ -58,7 +64,7 @@ bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 
 static void wake(struct fib_carrier *c)
 {
-	/* label: idle.wake -- the sleeper sees what was done before it was notified. */
+	/* label: idle.wake -- the sleeper sees what was written before the notification. */
 	uint32_t how = fib_swap(&c->sleeper.how, NOTIFIED);
 
 	if (how == IN_FUTEX)
@@ -76,7 +82,7 @@ static void unlist(struct fib_sched *s, struct fib_carrier *c)
 		at = &(*at)->sleeper.next;
 	*at = c->sleeper.next;
 	c->sleeper.listed = false;
-	/* From asleep to searching, in one step: nobody else is woken in between. */
+	/* From asleep to searching in one step: no other carrier is woken in between. */
 	fib_add(&s->idle.word, UINT32_C(1) - SLEEPING);
 }
 
@@ -132,8 +138,10 @@ void fib_idle_found(struct fib_carrier *c)
 	c->searching = false;
 	if (searching(fib_sub(&s->idle.word, 1)) != 1)
 		return;
-	/* pairs: idle.gap -- counted out before the look: work whose publisher has seen us search, and
-	 * woken nobody, is visible. */
+	/*
+	 * pairs: idle.gap -- the search count drops before the look: work whose publisher saw this
+	 * carrier search, and therefore woke no carrier, is visible.
+	 */
 	fib_fence_seq();
 	if (fib_work_visible(s, NULL))
 		fib_idle_notify(s);
@@ -148,7 +156,7 @@ static bool take_poller(struct fib_sched *s)
 
 static void release_poller(struct fib_sched *s)
 {
-	/* label: idle.poll -- the next one in the poller comes after us. */
+	/* label: idle.poll -- the next carrier in the poller sees what this one did. */
 	fib_store_release(&s->polling, 0);
 }
 
@@ -183,13 +191,16 @@ void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
 {
 	s->idle.hook_arg = arg;
 	fib_store(&s->notifies, 1);
-	/* label: idle.hook -- its argument, and what its program did before. */
+	/* label: idle.hook -- publishes hook_arg and what the program did before. */
 	fib_store_release(&s->idle.hook, hook);
-	/* Whoever is in the poller already comes back for it. */
+	/* Make a carrier that is already in the poller return, so that it calls the hook. */
 	s->poller->ops->wake(s->poller);
 }
 
-/* As the program wishes. It may come back for reasons of its own: that is no reason to get up. */
+/*
+ * Wait by the program's hook. The hook may return early for reasons of its own: the carrier then
+ * waits again.
+ */
 static int wait_by_hook(struct fib_carrier *c, fib_idle_hook *hook, struct fib_poll_event *events,
 			int64_t deadline)
 {
@@ -214,7 +225,7 @@ static int wait_in_poller(struct fib_carrier *c, struct fib_poll_event *events, 
 	return c->sched->poller->ops->wait(c->sched->poller, events, EVENTS, deadline);
 }
 
-/* Block until notified, or until something else ends the sleep. Returns the events that did. */
+/* Block until notified, an event or the deadline. Returns the number of events. */
 static int block_thread(struct fib_carrier *c, struct fib_poll_event *events, int64_t deadline)
 {
 	struct fib_sched *s = c->sched;
@@ -223,7 +234,7 @@ static int block_thread(struct fib_carrier *c, struct fib_poll_event *events, in
 	int n = 0;
 
 	if (!fib_cas(&c->sleeper.how, &how, poller ? IN_POLLER : IN_FUTEX)) {
-		/* Notified before we lay down. */
+		/* Notified before blocking. */
 		if (poller)
 			release_poller(s);
 	} else if (poller) {
@@ -259,7 +270,7 @@ static void leave_sleep(struct fib_sched *s, struct fib_carrier *c)
 	if (c->sleeper.listed)
 		unlist(s, c);
 	fib_spin_unlock(&s->idle.lock);
-	c->searching = true; /* whoever unlisted us counted us so */
+	c->searching = true; /* unlist() has counted it as searching */
 }
 
 void fib_idle_sleep(struct fib_carrier *c)
@@ -273,7 +284,10 @@ void fib_idle_sleep(struct fib_carrier *c)
 		n = block_thread(c, events, fib_load(&c->timers.nearest));
 		fib_observer_clock(c, fib_os_now());
 	}
-	/* Counted as searching before anything becomes runnable: one event wakes nobody else. */
+	/*
+	 * It counts as searching before anything becomes runnable: so one event wakes no other
+	 * carrier.
+	 */
 	leave_sleep(s, c);
 	fib_observer_awake();
 	s->dispatch(events, n);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle_fibers.c - fibers for the time that nobody else wants
+ * idle_fibers.c - fibers that run only when a carrier would otherwise sleep
  *
- * A fiber with FIBER_IDLE never stands in a run queue, where it would get its turn among the others and be
- * stolen like them. It waits apart, in a list of its scheduler's, or of its carrier's when it is bound to one, and a
- * carrier takes it when it has looked everywhere and would sleep next.
+ * A fiber with FIBER_IDLE is never in a run queue, where it would be scheduled among the others and
+ * could be stolen. It waits in a separate list: the carrier's if the fiber is bound, else the
+ * scheduler's. A carrier takes it when it has looked everywhere and would sleep next.
  *
- * The rule: whatever becomes runnable meanwhile comes first, at the fiber's next yield or wait. So it runs
- * as if it were the last fiber before a look at the outside: when it leaves, the carrier goes to its idle
- * context and finds there, in this order, timers, descriptors, what others submitted, its own queue, what can be
- * stolen, and then the idle fiber that has waited for the longest, which is never the one that has just yielded
- * as long as there is another.
+ * The rule: other work comes first, at the idle fiber's next yield or wait. So it runs like the
+ * last fiber before a look outside: when it leaves, the carrier enters its idle context. There the
+ * order is: timers, descriptors, submitted fibers, the carrier's own queue, stealing, and last the
+ * idle fiber that has waited longest. This is not the one that has just yielded if there is
+ * another.
  *
- * To the rest of the scheduler the list is work like any other (fib_work_visible): who publishes here reads the
- * idle word after, and who lies down looks here once more (pairs: idle.gap).
+ * For the rest of the scheduler the list is work like any other (fib_work_visible): a publisher
+ * here reads the idle word afterwards, and a carrier that is about to sleep looks here once more
+ * (pairs: idle.gap).
  */
 #include "sched/idle_fibers.h"
 
@@ -32,7 +33,7 @@ struct fiber *fib_idle_fibers_take(struct fib_carrier *c)
 	struct fib_inbox *second = c->idle_fibers_turn ? &c->sched->idle_fibers : &c->idle_fibers;
 	struct fiber *fiber = fib_inbox_take(first);
 
-	/* Bound ones and the others take turns, however many there are of each. */
+	/* The two lists alternate, whatever their lengths. */
 	c->idle_fibers_turn = !c->idle_fibers_turn;
 	if (!fiber)
 		fiber = fib_inbox_take(second);

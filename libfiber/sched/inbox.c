@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inbox.c - a list under a lock; the count lets those who find it empty pass by. */
+/* inbox.c - a list under a lock; the count lets a reader skip an empty one without the lock */
 #include "sched/inbox.h"
 
 #include "os/spin.h"
@@ -37,6 +37,6 @@ struct fiber *fib_inbox_take(struct fib_inbox *q)
 
 bool fib_inbox_empty(struct fib_inbox *q)
 {
-	/* Whoever must not miss a fiber puts a fence before this (pairs: idle.gap). */
+	/* A caller that must not miss a fiber executes a fence first (pairs: idle.gap). */
 	return fib_load(&q->count) == 0;
 }

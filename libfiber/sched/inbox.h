@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* inbox.h - a queue anybody may put fibers into: from plain threads, other runtimes, for one carrier. */
+/*
+ * inbox.h - a queue that any thread may put fibers into: plain threads, other runtimes, for one
+ * carrier
+ */
 #ifndef FIB_SCHED_INBOX_H
 #define FIB_SCHED_INBOX_H
 

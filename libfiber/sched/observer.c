@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observer.c - what carriers say to the service thread
+ * observer.c - what carriers report to the service thread
  *
- * The service thread rests when every carrier sleeps. The gap between "they all sleep" and "I rest" is
- * closed like the one in idle.c: it announces that it rests and looks once more; a carrier that gets up
- * says so in its idle word first and looks at the announcement after (pairs: tick.rest).
+ * The service thread rests when every carrier sleeps. The gap between "they all sleep" and "I rest"
+ * is closed as in idle.c: the service thread announces its rest and then looks once more; a carrier
+ * that wakes first changes the idle word and then reads the announcement (pairs: tick.rest).
  */
 #include "sched/observer.h"
 
@@ -31,7 +31,7 @@ static void wake_service(void)
 
 void fib_observer_awake(void)
 {
-	/* pairs: tick.rest -- our idle word has changed before this is read. */
+	/* pairs: tick.rest -- the idle word has changed before this read. */
 	fib_fence_seq();
 	if (fib_load(&observer.resting) && fib_swap(&observer.resting, 0))
 		wake_service();

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ready.c - where a fiber that has become runnable waits for its turn
+ * ready.c - put a fiber that became runnable into a queue
  *
- * On the carrier that made it so: waking a CPU that sleeps costs more than most fibers run, and what they share
- * is in this one's cache. There the one woken last goes before the others (front), and the one it displaces to
- * the end of the line; one that has not begun has a line of its own (start_queue.c); one that is bound goes to its carrier, and
- * an idle one waits apart (idle_fibers.c). From a thread that is no carrier of the scheduler everything goes into the
- * inject queue. Whoever may sleep beside it is told (idle.c).
+ * It goes to the carrier that woke it: waking a sleeping CPU costs more than most fibers run, and
+ * their shared data is in this carrier's cache. There the fiber woken last goes before the others
+ * (front), and displaces the previous one to the end of the queue. A fiber that has not started has
+ * its own queue (start_queue.c), a bound one goes to its carrier, and an idle one to its list
+ * (idle_fibers.c). From a thread that is no carrier of the scheduler every fiber goes into the
+ * inject queue. A sleeping carrier is notified if needed (idle.c).
  */
 #include "sched/sched.h"
 
@@ -15,7 +16,7 @@
 #include "probe.h"
 #include "sched/observer.h"
 
-/* Put one that no run queue takes where it will be found, and see that it is. c: as in put(). */
+/* Queue a fiber that never is in a run queue, and wake a carrier for it. c: as in put(). */
 static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber)
 {
 	struct fib_carrier *home = &s->carriers[fiber->carrier];
@@ -27,12 +28,14 @@ static void put_apart(struct fib_sched *s, struct fib_carrier *c, struct fiber *
 		fib_inbox_put(&home->inbox, fiber);
 	if (!bound)
 		fib_idle_notify(s);
-	else if (!c || home != c || !c->current) /* in its idle hook it counts as asleep */
+	else if (!c || home != c || !c->current) /* in its idle hook c counts as asleep */
 		fib_idle_wake(home);
 }
 
-/* In the program's hook, where c counts as asleep, nobody keeps the clock, and what waited until now would seem to have
- * done so until it rests, and to have stood in line since. */
+/*
+ * In the program's idle hook c counts as asleep and no carrier sets the coarse clock. Set it, so
+ * that the fiber does not seem to have waited, or to be queued, since before the sleep.
+ */
 static fib_noinline void wake_clock(struct fib_carrier *c)
 {
 	bool polls;
@@ -41,7 +44,7 @@ static fib_noinline void wake_clock(struct fib_carrier *c)
 		fib_observer_clock(c, fib_os_now());
 }
 
-/* Put it where it will be found, and see that it is. c: the calling carrier of s, NULL from elsewhere. */
+/* Queue a fiber and wake a carrier if needed. c: the calling carrier of s, NULL from elsewhere. */
 static fib_noinline void put(struct fib_sched *s, struct fib_carrier *c, struct fiber *fiber,
 			     bool front)
 {
@@ -69,16 +72,18 @@ static fib_noinline void ready_from_outside(struct fib_sched *s, struct fiber *f
 	struct fiber *const nobody = NULL;
 
 	fib_probe2(wake, fiber->id, nobody);
-	/* From the put on the fiber may run and end, and s be finished, which only its own carriers
-	 * would hold up. So whoever frees s looks here. */
+	/*
+	 * After the put the fiber may run and exit, and s may be finished: only its own carriers
+	 * would delay that. So the thread that frees s waits for this counter.
+	 */
 	fib_add_relaxed(&s->visitors, 1);
 	if (fib_unlikely(fib_load(&s->recording) != NULL))
 		fib_recorder_woke(s, fiber);
-	/* While every carrier sleeps nobody keeps the coarse clock. */
+	/* While every carrier sleeps none of them sets the coarse clock. */
 	fib_coarse_set(fib_os_now());
 	fib_show_runnable(fiber, fib_coarse_now());
 	put(s, NULL, fiber, false);
-	/* label: sched.visit -- our last touch of s. */
+	/* label: sched.visit -- the last access to s. */
 	fib_sub(&s->visitors, 1);
 }
 
@@ -96,7 +101,7 @@ void fib_ready(struct fiber *fiber, bool front)
 		fib_recorder_woke(c->sched, fiber);
 	fib_show_runnable(fiber, fib_coarse_now());
 	fib_probe2(wake, fiber->id, c->current);
-	/* Most often it is the only one, and nobody needs to be told. */
+	/* Usually it is the only one, and no carrier needs a notification. */
 	if (fib_likely(front && !fib_load(&c->woken) && !(fiber->flags & FIB_APART) &&
 		       !fib_load(&c->sched->notifies)))
 		fib_store(&c->woken, fiber);
@@ -116,7 +121,7 @@ void fib_ready_new(struct fiber *fiber)
 		fib_ready(fiber, false);
 		return;
 	}
-	/* It was made a moment ago. */
+	/* It was created just now. */
 	if (fib_unlikely(!c->current)) {
 		wake_clock(c);
 		fib_bear(fiber, fib_coarse_now());

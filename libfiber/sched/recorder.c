@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.c - noting what the scheduler does, while somebody wants to know
+ * recorder.c - record what the scheduler does while a recording is on
  *
- * A switch takes a few nanoseconds and is not to take longer for a recorder that is off. So nothing is asked on the way that was
- * not asked before: a carrier that is to take care at a switch, of a C++ exception under way or of this, has a byte that
- * says so (`slow_switch`), beside what a switch touches anyway. The carrier sets it itself, when it looks at the outside, as it
- * does every so many fibers; so a recording begins a moment later on each, and ends so.
+ * A switch takes a few nanoseconds and must not become slower for a recorder that is off. So the
+ * switch tests nothing new. One byte, `slow_switch`, beside data that a switch reads anyway, says
+ * that a switch has extra work: a C++ exception in progress, or a recording. The carrier sets it
+ * itself when it looks outside, so each carrier starts and stops recording a little later than
+ * requested.
  *
- * Each carrier writes its own ring and shares nothing with the others. Everybody else shares one, under a lock that is held for
- * a few stores.
+ * Each carrier writes its own ring and shares nothing with others. All other threads share one
+ * ring, under a lock that is held for a few stores.
  *
- * A ring stays mapped until its scheduler goes: a carrier that has been told to stop may still be about to write. So rings are used
- * again, and those of other sizes are kept. Their memory goes back bit by bit, by the service thread, which has not the time to do it
- * at once.
+ * Rings stay mapped as long as the scheduler: a carrier may still be about to write after a stop.
+ * So rings are reused, and rings of other sizes are kept. The service thread gives their memory
+ * back piece by piece, because it has no time to do it at once.
  */
 #include "sched/recorder.h"
 
@@ -24,7 +25,7 @@
 #include "sched/sched.h"
 #include "ticks.h"
 
-#define TRIM ((size_t)128 << 10) /* bytes at once */
+#define TRIM ((size_t)128 << 10) /* bytes at a time */
 
 static inline uint64_t now(const struct fib_recorder *r)
 {
@@ -90,7 +91,7 @@ int fib_recorder_start(struct fib_sched *s, unsigned events)
 	r->kept = r->size - (size_t)((char *)r->ring[0].slots - (char *)r);
 	for (i = 0; i < r->rings; i++)
 		fib_event_ring_begin(&r->ring[i]);
-	/* label: recorder.on -- who sees it sees it made. */
+	/* label: recorder.on -- a carrier that sees the pointer sees the initialized recorder. */
 	fib_store_release(&s->recording, r);
 	return 0;
 }
@@ -108,7 +109,7 @@ bool fib_recorder_trim(struct fib_sched *s)
 	for (r = s->recorders; r; r = r->older) {
 		if (r == records || !r->kept)
 			continue;
-		/* A carrier that still writes gets a page of it anew. */
+		/* A carrier that still writes there gets a new page. */
 		n = r->kept < TRIM ? r->kept : TRIM;
 		r->kept -= n;
 		fib_os_discard((char *)r->ring[0].slots + r->kept, n);
@@ -142,13 +143,13 @@ void fib_recorder_apply(struct fib_carrier *c)
 
 /* -- by carriers -- */
 
-/* What a fiber waits for, in the words of an event. */
+/* The object that a fiber waits for, as in an event. */
 static inline uint64_t object_of(const struct fiber *fiber, unsigned kind)
 {
 	return kind == FIB_WAIT_JOIN ? fiber->wait_arg : fiber->wait_object;
 }
 
-/* How a descriptor is waited for. */
+/* The directions of a wait for a descriptor. */
 static inline unsigned ways_of(const struct fiber *fiber, unsigned kind)
 {
 	if (kind != FIB_WAIT_FD)
@@ -160,7 +161,7 @@ static inline void put_run(struct fib_carrier *c, const struct fiber *next, uint
 			   unsigned kind, unsigned state, unsigned ways, uint32_t arg)
 {
 	struct fib_recorder *r = c->recorder;
-	/* One that begins has been nowhere. */
+	/* A fiber that starts has been on no carrier. */
 	const unsigned flags = next && next->context.sp && next->carrier != c->index &&
 					       !(next->flags & FIBER_BOUND)
 				       ? FIB_EVENT_MIGRATED
@@ -178,7 +179,7 @@ void fib_recorder_ran(struct fib_carrier *c, const struct fiber *left, const str
 		put_run(c, next, 0, 0, FIB_EVENT_NOBODY, 0, 0);
 		return;
 	}
-	/* Its state may be another already: whoever wakes it was faster. */
+	/* Its state may have changed already, if its waker was faster. */
 	kind = fib_load(&left->wait_kind);
 	if (kind == FIB_WAIT_YIELD)
 		put_run(c, next, 0, kind, FIBER_RUNNABLE, 0, 0);
@@ -209,9 +210,12 @@ void fib_recorder_stole(struct fib_carrier *c, const struct fiber *fiber, unsign
 		      fib_event_what(FIB_EVENT_STEAL, 0, FIBER_RUNNABLE, 0, victim));
 }
 
-/* -- by anybody -- */
+/* -- by any thread -- */
 
-/* The ring for the calling thread, and its recorder; NULL when nobody records. Then let it go. */
+/*
+ * Returns the ring for the calling thread, and its recorder in *ret; NULL when nothing is recorded.
+ * Release it with let_go().
+ */
 static struct fib_event_ring *take_ring(struct fib_sched *s, struct fib_recorder **ret)
 {
 	struct fib_carrier *c = fib_carrier_self();
@@ -239,7 +243,7 @@ static void put_name(struct fib_event_ring *ring, const struct fiber *fiber)
 	uint64_t word[4];
 	unsigned i;
 
-	if (!fiber->name[0]) /* what lies behind may be another one's */
+	if (!fiber->name[0]) /* the bytes behind the NUL may be of an earlier name */
 		return;
 	memcpy(word, fiber->name, sizeof word);
 	for (i = 0; i < 4 && word[i]; i += 2)
@@ -261,7 +265,7 @@ void fib_recorder_spawned(struct fib_sched *s, const struct fiber *fiber)
 	let_go(r, ring);
 }
 
-/* As in a holder field; 0 for a carrier itself. */
+/* As in a holder field; 0 for a carrier without a fiber. */
 static uint64_t caller(void)
 {
 	struct fib_carrier *c = fib_carrier_self();
@@ -276,7 +280,7 @@ void fib_recorder_woke(struct fib_sched *s, const struct fiber *fiber)
 	struct fib_recorder *r;
 	struct fib_event_ring *ring;
 
-	/* That it was made has been noted. */
+	/* Its creation has been recorded. */
 	if (fib_load(&fiber->state) == FIBER_CREATED)
 		return;
 	ring = take_ring(s, &r);
@@ -313,7 +317,7 @@ void fib_recorder_slow(struct fib_sched *s, uint64_t fiber, unsigned carrier, in
 	ring = &r->ring[r->rings - 1];
 	/* pairs: spin.unlock */
 	if (fib_swap(&r->lock, 1)) {
-		ring->lost++; /* we are its reader */
+		ring->lost++; /* the service thread reads this ring, so it may write lost */
 		return;
 	}
 	fib_event_put(ring, now(r), fiber, (uint64_t)ns,

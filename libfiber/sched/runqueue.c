@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runqueue.c - a bounded ring that thieves can take from, and a list behind it
+ * runqueue.c - a bounded ring that thieves can take from, and an overflow list
  *
  * The ring is the single-producer, multi-consumer queue of Go's and tokio's schedulers (Vyukov,
- * "Scalable Go Scheduler Design Doc", 2012): the carrier writes the tail, whoever takes moves the head by
- * compare-and-swap. A thief copies the slots first and owns them only when its swap succeeds; a slot is
- * not written again before the head has passed it.
+ * "Scalable Go Scheduler Design Doc", 2012). The carrier writes the tail; takers move the head by
+ * compare-and-swap. A thief copies the slots first and owns them only if its swap succeeds. A slot
+ * is not written again before the head has passed it.
  *
- * What does not fit goes into a list under a lock. As long as the list is not empty everything new goes
- * there, and the ring is refilled from its front, so the order is first in, first out however many
- * fibers there are: N fibers that yield run once a round each.
+ * Fibers that do not fit go into a list under a lock. While the list is not empty every new fiber
+ * goes there, and the ring is refilled from the list's front. So the order is first in, first out,
+ * however many fibers there are: N fibers that yield run once a round each.
  *
- * A list of fibers that nobody has touched for long is slow to walk: each must be fetched from memory to learn which is
- * the next. Where there are no thieves the ring can just grow, and tell long before who comes; the list is for the
- * moment at which there is no memory for that.
+ * Walking a list of fibers that have been out of the caches is slow: each must be loaded from
+ * memory to find the next. Without thieves the ring can grow instead, and then the next fibers are
+ * known long before (fib_runqueue_peek). The list is used then only if there is no memory for a
+ * larger ring.
  */
 #include "sched/runqueue.h"
 
@@ -21,7 +22,7 @@
 
 #include "os/spin.h"
 
-/* Of the list. A carrier without thieves is alone with it. */
+/* Lock the list. A carrier without thieves needs no lock. */
 static void lock(struct fib_runqueue *q)
 {
 	if (!q->alone)
@@ -47,7 +48,7 @@ void fib_runqueue_release(struct fib_runqueue *q)
 		free(q->slots);
 }
 
-/* To twice its size, without thieves. */
+/* Double the ring. Only without thieves. */
 static bool grow(struct fib_runqueue *q)
 {
 	uint32_t mask = q->mask * 2 + 1, i;
@@ -80,7 +81,7 @@ void fib_runqueue_overflow(struct fib_runqueue *q, struct fiber *fiber)
 	unlock(q);
 }
 
-/* Unlink up to n from the front. */
+/* Unlink up to n from the list's front. */
 static struct fiber *overflow_take(struct fib_runqueue *q, uint32_t n)
 {
 	struct fiber *first, *last;
@@ -103,8 +104,10 @@ static struct fiber *overflow_take(struct fib_runqueue *q, uint32_t n)
 	return first;
 }
 
-/* Move half a ring of fibers from the list into the empty ring, and take the first. All go through the ring, whose
- * head counts them (start_queue.h). */
+/*
+ * Move up to half a ring of fibers from the list into the empty ring, and take the first. All
+ * fibers go through the ring, because its head counts them (start_queue.h).
+ */
 struct fiber *fib_runqueue_refill(struct fib_runqueue *q)
 {
 	struct fiber *fiber = overflow_take(q, FIB_RING / 2), *next;
@@ -120,7 +123,7 @@ struct fiber *fib_runqueue_refill(struct fib_runqueue *q)
 
 struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *victim)
 {
-	/* Own ring is empty, so its slots can be written before anybody sees them. */
+	/* q's ring is empty, so its slots can be written before any thread sees them. */
 	uint32_t tail = fib_load(&q->tail);
 	uint32_t head = fib_load_acquire(&victim->head);
 	uint32_t n, i;
@@ -131,7 +134,7 @@ struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *vi
 		n = fib_load_acquire(&victim->tail) - head;
 		n -= n / 2;
 		if (n > FIB_RING / 2) {
-			/* head and tail were of different moments. */
+			/* head and tail were read at different moments */
 			head = fib_load_acquire(&victim->head);
 			continue;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runqueue.h - a carrier's runnable fibers, in the order in which they became so
+ * runqueue.h - a carrier's runnable fibers, first in, first out
  */
 #ifndef FIB_SCHED_RUNQUEUE_H
 #define FIB_SCHED_RUNQUEUE_H
@@ -23,42 +23,48 @@ struct fib_runqueue {
 	bool alone;		      /* I: there are no thieves */
 	struct fiber *overflow_first; /* L */
 	struct fiber *overflow_last;  /* L */
-	uint32_t mask;		      /* C where alone, else I: the slots there are, less one */
+	uint32_t mask;		      /* C where alone, else I: number of slots, less one */
 	struct fiber *_Atomic *slots; /* C where alone, else I; A: their contents */
 	struct fiber *_Atomic fixed[FIB_RING];
 };
 
-/* Before it is used, zeroed; alone: there will be no thieves. */
+/* Initialize a zeroed queue. alone: there will be no thieves. */
 void fib_runqueue_init(struct fib_runqueue *q, bool alone);
 void fib_runqueue_release(struct fib_runqueue *q);
 
 /* Append. Its carrier only. */
 static inline void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber);
 
-/* Take the oldest, NULL when empty. Its carrier only. */
+/* Take the oldest; NULL when empty. Its carrier only. */
 static inline struct fiber *fib_runqueue_take(struct fib_runqueue *q);
 
-/* Put fiber and take the oldest in one, where there are no thieves: NULL when it takes more than that, and then nothing
- * has been done. Its carrier only. */
+/*
+ * Put fiber and take the oldest in one step. Returns NULL, and has done nothing, if there are
+ * thieves, the ring is empty or the list is in use. Its carrier only.
+ */
 static inline struct fiber *fib_runqueue_turn(struct fib_runqueue *q, struct fiber *fiber);
 
-/* The fiber that is n places behind the oldest, or NULL; perhaps no longer there. For prefetching. Its
- * carrier only. */
+/*
+ * The fiber n places behind the oldest, or NULL; it may have been taken since. For prefetching. Its
+ * carrier only.
+ */
 static inline struct fiber *fib_runqueue_peek(struct fib_runqueue *q, uint32_t n);
 
-/* Move about half of victim's fibers into q, which is empty, and return one of them to run; NULL when
- * there was nothing. By the carrier of q. */
+/*
+ * Move about half of victim's fibers into q, which is empty, and return one more to run; NULL when
+ * there are none. By the carrier of q.
+ */
 struct fiber *fib_runqueue_steal(struct fib_runqueue *q, struct fib_runqueue *victim);
 
-/* Whether anything is there. Any thread; a moment later it may be otherwise. */
+/* Returns whether the queue is empty. Any thread; the answer may be out of date. */
 bool fib_runqueue_empty(struct fib_runqueue *q);
 
-/* -- what a yield goes through, in line -- */
+/* -- the path of a yield, inline -- */
 
 void fib_runqueue_overflow(struct fib_runqueue *q, struct fiber *fiber);
 struct fiber *fib_runqueue_refill(struct fib_runqueue *q);
 
-/* Put into the ring, which has room. */
+/* Put into the ring, which must have room. */
 static inline void fib_runqueue_ring_put(struct fib_runqueue *q, struct fiber *fiber)
 {
 	uint32_t tail = fib_load(&q->tail);
@@ -70,7 +76,7 @@ static inline void fib_runqueue_ring_put(struct fib_runqueue *q, struct fiber *f
 
 static inline void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber)
 {
-	/* pairs: runqueue.take -- the slots before head have been read by whoever took them. */
+	/* pairs: runqueue.take -- the slots before head have been read by their takers. */
 	uint32_t head = fib_load_acquire(&q->head);
 
 	if (fib_load(&q->overflowing) || fib_load(&q->tail) - head > q->mask)

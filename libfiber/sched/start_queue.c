@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * start_queue.c - who begins next
+ * start_queue.c - which fiber starts next
  *
- * A fiber that has not begun has a record and a place in line, but no stack: it gets one when it begins, most
- * often the warm one that another fiber has just left. So a hundred thousand of them cost no more memory
- * than their records, as long as those that have begun get done.
+ * A fiber that has not started has a record and a place in the queue, but no stack. It gets one
+ * when it starts, usually the warm one that another fiber has just left. So a hundred thousand of
+ * them cost only their records, as long as the started ones finish.
  *
- * That is what the order is about. First in, first out is fair, and so it is noted at which place in the line of the
- * run queue somebody came: those in the queue and those that begin take turns as if they stood in one line. But
- * when fibers make fibers and wait for them, first in, first out begins all of a generation before it ends one, and
- * each of those that have begun holds a stack. So with more than FIB_START_QUEUE_MANY waiting to begin the newest
- * begins when it is the oldest one's turn: a fiber's children are done before its siblings begin, and those in the
- * queue wait no longer for it. Now and then, once in a thousand, the oldest goes first all the same (`fair`), and no
- * one waits for ever; but what it begins in its turn waits beside what was begun before it, so it must not be often.
+ * First in, first out is fair: each new fiber notes its place in the run queue, so fibers in the
+ * run queue and fibers that start take turns as in one queue. But when fibers create fibers and
+ * wait for them, first in, first out starts a whole generation before it finishes one, and each
+ * started fiber holds a stack. So with more than FIB_START_QUEUE_MANY waiting to start, the newest
+ * starts when it is the oldest one's turn: a fiber's children finish before its siblings start, and
+ * the fibers in the run queue wait no longer.
+ *
+ * Rarely, once in a thousand, the oldest goes first all the same (`fair`), so no fiber waits for
+ * ever. It must be rare, because the fibers that it starts wait beside those of earlier ones.
  * Thieves take the oldest, which have the most work behind them.
  *
- * Turns are kept apart from who takes them, as runs of turns at the same place. When there are more runs than
- * room the last two become one: somebody in the queue has his turn a little later.
+ * Turns are stored apart from the fibers, as runs of turns at the same place. If there are more
+ * runs than room, the new turn is added to the last run: a fiber in the run queue then runs a
+ * little later.
  *
- * (Depth first for the owner, oldest first for the thief: Blumofe and Leiserson, "Scheduling Multithreaded
- * Computations by Work Stealing", 1999.)
+ * (Depth first for the owner, oldest first for the thief: Blumofe and Leiserson, "Scheduling
+ * Multithreaded Computations by Work Stealing", 1999.)
  */
 #include "sched/start_queue.h"
 
@@ -53,7 +56,7 @@ void fib_start_queue_new_run(struct fib_start_queue *start_queue, uint32_t place
 		fib_store(&start_queue->due, place);
 }
 
-/* The first one is over. */
+/* Remove one turn from the first run. */
 static void take_turn(struct fib_start_queue *start_queue)
 {
 	struct fib_turns *first = &start_queue->turns[start_queue->first_run];
@@ -77,7 +80,7 @@ bool fib_start_queue_put_locked(struct fib_start_queue *start_queue, struct fib_
 	return only;
 }
 
-/* Under the lock; there are some. */
+/* Under the lock; the queue is not empty. */
 static struct fiber *take_oldest(struct fib_start_queue *start_queue)
 {
 	struct fiber *fiber = start_queue->oldest;
@@ -91,7 +94,7 @@ static struct fiber *take_oldest(struct fib_start_queue *start_queue)
 	return fiber;
 }
 
-/* Under the lock; there are some. */
+/* Under the lock; the queue is not empty. */
 static struct fiber *take_newest(struct fib_start_queue *start_queue)
 {
 	struct fiber *fiber = start_queue->newest;
@@ -105,7 +108,9 @@ static struct fiber *take_newest(struct fib_start_queue *start_queue)
 	return fiber;
 }
 
-/* A fiber touches the first four cache lines of its record when it begins, and was made a while ago. */
+/*
+ * A starting fiber touches the first four cache lines of its record, which was written a while ago.
+ */
 static inline void prefetch(const struct fiber *fiber)
 {
 	unsigned i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * start_queue.h - a carrier's fibers that have not begun
+ * start_queue.h - a carrier's fibers that have not started
  */
 #ifndef FIB_SCHED_START_QUEUE_H
 #define FIB_SCHED_START_QUEUE_H
@@ -13,13 +13,13 @@
 #include "core/record.h"
 #include "sched/runqueue.h"
 
-/* So many that wait to begin, and the newest begins first (start_queue.c). */
+/* With more fibers than this the newest starts first (start_queue.c). */
 #define FIB_START_QUEUE_MANY 1024u
 
-/* How many runs of turns are told apart (start_queue.c). */
+/* How many runs of turns are stored (start_queue.c). */
 #define FIB_START_QUEUE_RUNS 64u
 
-/* Turns to begin, n of them after the same fiber of the run queue. */
+/* n turns to start a fiber, all after the same fiber of the run queue. */
 struct fib_turns {
 	uint32_t place;
 	uint32_t n;
@@ -30,7 +30,7 @@ struct fib_start_queue {
 	_Atomic uint32_t lock;
 	_Atomic uint32_t count; /* L writes, A reads */
 	_Atomic uint32_t due;	/* L writes, A reads: the place of the first turn */
-	bool alone;		/* I: there are no thieves, and no lock is needed */
+	bool alone;		/* I: there are no thieves, so no lock is needed */
 	struct fiber *oldest;	/* L */
 	struct fiber *newest;	/* L */
 	uint32_t first_run;	/* L */
@@ -38,45 +38,52 @@ struct fib_start_queue {
 	struct fib_turns turns[FIB_START_QUEUE_RUNS]; /* L: a ring, from first_run on */
 };
 
-/* Append fiber to the line in which q's fibers stand, too. Whether it is the only one now. Its carrier only. */
+/*
+ * Append fiber, with its turn after q's present fibers. Returns whether it is the only one. Its
+ * carrier only.
+ */
 static inline bool fib_start_queue_put(struct fib_start_queue *start_queue, struct fib_runqueue *q,
 				       struct fiber *fiber);
 
-/* Whether there are so many that the newest goes first. Its carrier only. */
+/* Returns whether there are so many that the newest starts first. Its carrier only. */
 static inline bool fib_start_queue_many(struct fib_start_queue *start_queue)
 {
 	return fib_load(&start_queue->count) > FIB_START_QUEUE_MANY;
 }
 
-/* Whether there is one whose turn is before that of q's first. Its carrier only. */
+/* Returns whether a fiber is to start before q's first runs. Its carrier only. */
 static inline bool fib_start_queue_due(struct fib_start_queue *start_queue, struct fib_runqueue *q)
 {
 	return fib_load(&start_queue->count) &&
 	       (int32_t)(fib_load(&start_queue->due) - fib_load(&q->head)) <= 0;
 }
 
-/* Take the one that begins next: the oldest, or the newest while there are many and `fair` is false. NULL when
- * there is none. Its carrier only. */
+/*
+ * Take the fiber that starts next: the oldest, or the newest if there are many and `fair` is false.
+ * NULL when empty. Its carrier only.
+ */
 struct fiber *fib_start_queue_take(struct fib_start_queue *start_queue, bool fair);
 
-/* Move some of victim's, the oldest, into fresh, which is empty, and return one of them; NULL when there were
- * none. q: that of the calling carrier, which owns fresh. */
+/*
+ * Move some of victim's oldest fibers into start_queue, which is empty, and return one more; NULL
+ * when there are none. q and start_queue: the calling carrier's.
+ */
 struct fiber *fib_start_queue_steal(struct fib_start_queue *start_queue, struct fib_runqueue *q,
 				    struct fib_start_queue *victim);
 
-/* Any thread; a moment later it may be otherwise. */
+/* Any thread; the answer may be out of date. */
 static inline bool fib_start_queue_empty(struct fib_start_queue *start_queue)
 {
 	return fib_load(&start_queue->count) == 0;
 }
 
-/* -- what a spawn goes through, in line -- */
+/* -- the path of a spawn, inline -- */
 
 void fib_start_queue_new_run(struct fib_start_queue *start_queue, uint32_t place);
 bool fib_start_queue_put_locked(struct fib_start_queue *start_queue, struct fib_runqueue *q,
 				struct fiber *fiber);
 
-/* There is one. */
+/* There must be a run. */
 static inline struct fib_turns *fib_start_queue_last_run(struct fib_start_queue *start_queue)
 {
 	return &start_queue->turns[(start_queue->first_run + start_queue->runs - 1) %

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switch.c - from one fiber to the next
+ * switch.c - switch from one fiber to the next
  *
- * The sequence number says what state a fiber is in to everybody else: odd before its stack can change, even
- * once its registers are saved. The switch itself makes it even, as the last thing before it lets go of the
- * stack, so a fiber that yields may stand in a queue before it has left. A carrier that takes a fiber with an
- * odd number off a queue waits for that in its idle context, not on a fiber's stack: two fibers waiting
- * for each other to be left would wait for ever.
+ * The sequence number tells other threads what state a fiber is in: odd before its stack can
+ * change, even once its registers are saved. The switch itself makes it even as its last access to
+ * the fiber, so a yielding fiber may be in a queue before it has left. A carrier that takes a fiber
+ * with an odd number from a queue waits in its idle context, not on a fiber's stack: two carriers
+ * waiting for each other's fiber to leave would wait for ever.
  *
- * A fiber that ends needs no saving and no stack any more. It gives both away itself, to its own carrier, which
- * takes nothing from there before it has left. Where the next one has not begun yet, it begins on that stack.
+ * An exiting fiber is not saved and needs no stack. It gives its stack and record to its own
+ * carrier, which does not reuse them before the fiber has left. If the next fiber has not started,
+ * it starts on that stack.
  */
 #include "sched/sched.h"
 
@@ -22,14 +23,16 @@
 
 #define TOGETHER 4u
 #define YIELD_LINES \
-	3 /* cache lines below which a fiber that yields most often has its frames ... */
-#define WAIT_LINES 12 /* ... and one that waits in a call of the library */
+	3 /* cache lines of stack to prefetch for a fiber that yields, which has few frames ... */
+#define WAIT_LINES 12 /* ... and for one that waits in a library call */
 #define STREAK_MAX 16u
-#define FAIR_EVERY 16u /* looks at the outside; see start_queue.c */
+#define FAIR_EVERY 16u /* looks outside; see start_queue.c */
 
-/* What runs `ahead` after the next one should not have to wait for its memory: so many lines of its stack, now that its
- * record is here, and the record of one behind it. Where there are thieves it may be gone and be another fiber by now,
- * so nothing of it is read. */
+/*
+ * Prefetch `lines` lines of the stack of the fiber `ahead` places on, whose record is cached by
+ * now, and the record of a later fiber. With thieves that fiber may be gone and its record reused,
+ * so nothing of it is read.
+ */
 static fib_always_inline void prefetch(struct fib_carrier *c, uint32_t ahead, int lines)
 {
 	struct fiber *after = fib_runqueue_peek(&c->queue, ahead);
@@ -49,9 +52,11 @@ static fib_always_inline void prefetch(struct fib_carrier *c, uint32_t ahead, in
 		__builtin_prefetch(behind, 1);
 }
 
-/* The same where fibers have been away for long, in calls that wait. What takes longest then is to look up where a stack
- * lies, its page being new to the CPU, and a prefetch waits for that; but it looks up several at the same time. So they
- * are asked for together. */
+/*
+ * Prefetch for fibers that have been away for long, in waiting calls. The slowest part then is the
+ * TLB miss of the stack's page. A prefetch waits for it, but the CPU handles several TLB misses at
+ * a time. So several stacks are prefetched together.
+ */
 static inline void prefetch_together(struct fib_carrier *c)
 {
 	if (c->queue.alone && fib_load(&c->queue.head) % TOGETHER == 0) {
@@ -107,7 +112,10 @@ static inline bool is_started(const struct fiber *fiber)
 	return fiber->context.sp != 0;
 }
 
-/* A: set before the first carrier starts. One for the process: to ask the carrier would cost each beginning a register. */
+/*
+ * A: set before the first carrier starts. One for the process: a field of the carrier would cost
+ * each start a register.
+ */
 static void (*_Atomic fiber_main)(void *fiber);
 
 void fib_set_fiber_main(void (*main)(void *fiber))
@@ -132,13 +140,15 @@ static void count_delay(struct fib_carrier *c, struct fiber *fiber, int64_t now)
 	fib_store(&fiber->since, now);
 }
 
-/* c runs fiber from now on: its stack may change. now: ns of the coarse clock. */
+/* c runs fiber from now on, so its stack may change. now: ns of the coarse clock. */
 static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int64_t now)
 {
 	fib_store(&fiber->seq, fib_load(&fiber->seq) + 1);
-	/* pairs: record.seq -- the odd number is out before anything else of the fiber changes. */
+	/*
+	 * pairs: record.seq -- the odd number is stored before anything else of the fiber changes.
+	 */
 	fib_fence_release();
-	/* Most often it has become runnable in the same tick. */
+	/* Usually it became runnable in the same tick. */
 	if (fib_unlikely(fib_load(&fiber->since) != now))
 		count_delay(c, fiber, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
@@ -147,7 +157,10 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int
 	c->current = fiber;
 }
 
-/* Leave fiber for next, or for the idle context when there is none or it has not been left elsewhere. */
+/*
+ * Switch from fiber to next, or to the idle context if next is NULL or has not left its other
+ * carrier.
+ */
 static fib_always_inline void switch_plain(struct fib_carrier *c, struct fiber *fiber,
 					   struct fiber *next, int64_t now, bool records)
 {
@@ -169,7 +182,7 @@ static fib_always_inline void switch_plain(struct fib_carrier *c, struct fiber *
 			fib_recorder_ran(c, fiber, NULL);
 		c->pending = next;
 		c->current = NULL;
-		fib_probe2(switch, fiber->id, c->current); /* NULL, like what is below: nobody */
+		fib_probe2(switch, fiber->id, c->current); /* NULL here and below: no fiber */
 	}
 	fib_context_switch(&fiber->context, &fiber->announce, to, to_announce, &fiber->seq);
 }
@@ -185,8 +198,10 @@ static fib_noinline void switch_recording(struct fib_carrier *c, struct fiber *f
 	switch_plain(c, fiber, next, now, true);
 }
 
-/* A fiber that leaves in the middle of a C++ exception takes along what the C++ runtime has noted of it for the thread;
- * everybody else finds nothing noted. */
+/*
+ * A fiber that leaves during a C++ exception saves what the C++ runtime keeps of it per thread.
+ * Other fibers find that state empty.
+ */
 static fib_noinline void switch_in_exception(struct fib_carrier *c, struct fiber *fiber,
 					     struct fiber *next, int64_t now)
 {
@@ -232,8 +247,10 @@ void fib_switch_in(struct fib_carrier *c, struct fiber *fiber)
 	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, &c->left);
 }
 
-/* One that no run queue takes has yielded. Only its own carrier runs a bound one, and c is about to look
- * for something to run itself when it has left an idle one. */
+/*
+ * Queue a fiber that yields and never is in a run queue. No notification is needed: only c runs a
+ * fiber bound to it, and after leaving an idle one c itself looks for work.
+ */
 static void requeue_apart(struct fib_carrier *c, struct fiber *fiber)
 {
 	if (fiber->flags & FIBER_IDLE)
@@ -242,7 +259,7 @@ static void requeue_apart(struct fib_carrier *c, struct fiber *fiber)
 		fib_inbox_put(&c->inbox, fiber);
 }
 
-/* The time of the coarse clock. */
+/* Returns the time of the coarse clock. */
 static inline int64_t record_yield(struct fiber *fiber)
 {
 	int64_t now = fib_coarse_now();
@@ -256,11 +273,11 @@ static inline int64_t record_yield(struct fiber *fiber)
 	return now;
 }
 
-/* Through the idle context, which looks at the outside. */
+/* Yield through the idle context, which looks outside. */
 static fib_noinline void yield_to_idle(struct fib_carrier *c, struct fiber *fiber)
 {
 	fib_astray_look(fiber);
-	c->picks = 1; /* should it end here */
+	c->picks = 1; /* in case the fiber exits here */
 	if (fib_load(&fiber->cancelled))
 		c->above.tell_cancelled(fiber);
 	c->picks = 0;
@@ -286,7 +303,7 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		yield_to_idle(c, fiber);
 		return;
 	}
-	/* Most often nobody was woken, or has still to begin, or stands apart. */
+	/* Usually no fiber is in woken or waits to start, and this one is not bound or idle. */
 	if (!fib_load(&c->woken) && fib_start_queue_empty(&c->start_queue) &&
 	    !(fiber->flags & FIB_APART)) {
 		next = fib_runqueue_turn(&c->queue, fiber);
@@ -301,8 +318,11 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		c->counters.unused++;
 		return;
 	}
-	/* It stands in line before another one is taken, so that the line is never empty for a moment in which a
-	 * thief looks and goes to sleep. Thieves may take it, and wait until it has left. */
+	/*
+	 * Queue the fiber before taking another one, so that a thief never finds the queue empty
+	 * for a moment and goes to sleep. A thief may take the fiber and then waits until it has
+	 * left.
+	 */
 	if (fib_unlikely(fiber->flags & FIB_APART))
 		requeue_apart(c, fiber);
 	else
@@ -320,7 +340,7 @@ void fib_switch_out(struct fiber *fiber)
 	struct fiber *next = fib_load(&c->woken);
 
 	fib_probe3(park, fiber->id, fib_probe_byte(&fiber->wait_kind), fiber->wait_object);
-	/* Most often we have just woken somebody. */
+	/* Usually the fiber has just woken another one. */
 	if (fib_likely(next && c->queue.alone && c->streak < STREAK_MAX && c->picks > 1)) {
 		c->picks--;
 		c->streak++;
@@ -338,10 +358,13 @@ _Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack
 	struct fiber *next = --c->picks ? next_local(c, false) : NULL;
 
 	c->current = NULL;
-	/* It may block for long, and who waits for the end is told in the idle context only. */
+	/*
+	 * next may block for a long time; callers that wait for fibers to end are only notified by
+	 * the idle context.
+	 */
 	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
 		c->above.tell_ended(c->sched);
-	if (fib_unlikely(c->slow_switch) && in_exception(c)) /* it ends in a catch block */
+	if (fib_unlikely(c->slow_switch) && in_exception(c)) /* the fiber exits in a catch block */
 		*c->exceptions = (struct fib_exceptions){NULL, 0};
 	/* pairs: record.seq */
 	if (!next || (fib_load_acquire(&next->seq) & 1)) {
@@ -352,7 +375,10 @@ _Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack
 		fib_context_leave(&c->gone, &c->idle, &c->announce);
 	}
 	fib_probe2(switch, c->current, next->id);
-	/* Odd from here on: nobody takes for whole what a beginning has half written. */
+	/*
+	 * next's seq is odd from here on: no reader takes its half-written start for a complete
+	 * state.
+	 */
 	if (fib_records(c))
 		fib_recorder_ran_after_end(c, next);
 	start_running(c, next, fib_coarse_now());

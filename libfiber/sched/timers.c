@@ -2,19 +2,19 @@
 /*
  * timers.c - a 4-ary heap that touches no fiber while it is sifted
  *
- * The deadline stands in the heap's own array, 16 bytes an entry, and the four children of one lie in one cache
- * line. Where an entry stands is kept in a table of four bytes each, and the fiber knows its place in that table, its
- * slot: with a hundred thousand sleepers a heap that told each fiber of every move would miss the cache
- * eight times for one wake-up. A fiber that is woken otherwise takes itself out at once: a server that
- * gives every read a deadline would else drag a tail of dead entries.
+ * The heap's array holds the deadlines, 16 bytes an entry, and the four children of an entry share
+ * one cache line. A table with four bytes per slot says where in the heap each entry is, and a
+ * fiber knows only its slot. With a hundred thousand sleepers, a heap that wrote each move into the
+ * fiber would miss the cache eight times per wake-up.
  *
- * Those that are due are taken out some at a time, so that the memory of all of them is under way before the first one
- * is looked at.
+ * A fiber that is woken otherwise removes its entry at once. Else a server that gives every read a
+ * deadline would accumulate dead entries. Due entries are removed in batches, so that the memory of
+ * all their fibers is prefetched before the first is used.
  *
- * Only the owning carrier inserts. A fiber that has migrated removes itself from afar, and when the
- * owner computes or blocks others wake what is overdue, so the heap has a lock. fiber->timers says which
- * heap, and is written under that heap's lock; only the fiber itself goes from NULL to a heap, so it may
- * look at it without the lock.
+ * Only the owning carrier inserts. A fiber that has migrated removes its entry from another
+ * carrier, and other carriers wake overdue fibers when the owner computes or blocks; so the heap
+ * has a lock. fiber->timers says which heap, and is written under that heap's lock. Only the fiber
+ * itself changes it from NULL to a heap, so the fiber may read it without the lock.
  */
 #include "sched/timers.h"
 
@@ -27,7 +27,7 @@
 
 #define WAYS	4u
 #define OVERDUE INT64_C(2000000) /* ns; two ticks */
-/* Of 16 bytes before the heap: so that children 1 to 4 begin a cache line. */
+/* Entries of 16 bytes before the heap, so that children 1 to 4 start a cache line. */
 #define PAD 3u
 
 void fib_timers_init(struct fib_timers *t)
@@ -68,7 +68,10 @@ static bool before(const struct fib_timer_entry *a, const struct fib_timer_entry
 	return a->deadline < b->deadline;
 }
 
-/* The nearest of four. Without a branch: a CPU could only guess, and be wrong at every second level. */
+/*
+ * The nearest of four. Without branches: they are unpredictable, and would miss at every second
+ * level.
+ */
 static inline const struct fib_timer_entry *nearest_of(const struct fib_timer_entry *four)
 {
 	const struct fib_timer_entry *low = four + before(four + 1, four);
@@ -146,7 +149,10 @@ static int make_room(struct room *room, uint32_t capacity)
 	return -ENOMEM;
 }
 
-/* Allocates outside the lock: only this carrier inserts, so nobody else needs the room meanwhile. */
+/*
+ * Allocates outside the lock: only this carrier inserts, so no other thread uses up the room
+ * meanwhile.
+ */
 static int grow(struct fib_timers *t)
 {
 	uint32_t capacity = t->capacity ? t->capacity * 2 : 64, i;
@@ -162,7 +168,7 @@ static int grow(struct fib_timers *t)
 		memcpy(room.at, t->at, t->capacity * sizeof *t->at);
 	}
 	for (i = t->capacity; i < capacity; i++)
-		room.at[i] = i + 1; /* free ones are linked; all others are taken */
+		room.at[i] = i + 1; /* free slots are linked; all old slots are in use */
 	if (!t->capacity)
 		t->free_slot = 0;
 	t->memory = room.memory;
@@ -216,7 +222,7 @@ void fib_timers_drop(struct fiber *fiber)
 	fib_spin_unlock(&t->lock);
 }
 
-/* Take out those that are due, at most n, and have what they will be asked for brought. Under the lock. */
+/* Remove at most n due entries and prefetch their fibers. Under the lock. */
 static unsigned take_due(struct fib_timers *t, int64_t now, struct fib_timer_slot *due, unsigned n)
 {
 	unsigned i;

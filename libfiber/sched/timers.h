@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timers.h - a carrier's deadlines, the nearest first
+ * timers.h - a carrier's deadlines, ordered in a heap
  */
 #ifndef FIB_SCHED_TIMERS_H
 #define FIB_SCHED_TIMERS_H
@@ -10,16 +10,16 @@
 
 #include "core/record.h"
 
-/* A place in the heap. */
+/* An entry of the heap. */
 struct fib_timer_entry {
 	int64_t deadline;
 	uint32_t slot;
 };
 
-/* Whom it is for. */
+/* The fiber of an entry. */
 struct fib_timer_slot {
 	struct fiber *fiber;
-	uint32_t armed; /* the parker's word this deadline belongs to */
+	uint32_t armed; /* the parker's word that this deadline is for */
 };
 
 /* C its carrier only · A any thread, atomic · L under lock */
@@ -27,10 +27,10 @@ struct fib_timers {
 	_Atomic uint32_t lock;
 	uint32_t count;			/* L */
 	uint32_t capacity;		/* L writes, C reads */
-	uint32_t free_slot;		/* L: the first one, linked through `at` */
+	uint32_t free_slot;		/* L: the first free slot; linked through `at` */
 	struct fib_timer_entry *heap;	/* L; 4-ary, in `memory` */
 	struct fib_timer_slot *slots;	/* L */
-	uint32_t *at;			/* L: by slot: where it stands in the heap */
+	uint32_t *at;			/* L: heap index of each slot */
 	struct fib_timer_entry *memory; /* L */
 	_Atomic int64_t nearest;	/* L writes, A reads; INT64_MAX: none */
 };
@@ -38,23 +38,31 @@ struct fib_timers {
 void fib_timers_init(struct fib_timers *t);
 void fib_timers_release(struct fib_timers *t);
 
-/* Wake the fiber's wait `armed` with a time-out at deadline (ns). By the carrier that owns t, in the
- * fiber's name. 0, -ENOMEM. */
+/*
+ * Time out the fiber's wait `armed` at deadline (ns). By the carrier that owns t, on behalf of the
+ * fiber. Returns 0 or -ENOMEM.
+ */
 int fib_timers_add(struct fib_timers *t, struct fiber *fiber, uint32_t armed, int64_t deadline);
 
-/* Take the fiber out of whatever heap holds it. By the fiber itself, on any carrier; after this no
- * timer touches its wait. */
+/*
+ * Remove the fiber's entry from the heap that holds it, if any. By the fiber itself, on any
+ * carrier; after this no timer touches its wait.
+ */
 void fib_timers_drop(struct fiber *fiber);
 
-/* So many are woken at a time at most. */
+/* At most so many are removed at a time. */
 #define FIB_TIMERS_BATCH 32u
 
-/* Claim waits that are due at now, the nearest first, at most n, and put their fibers, which must be made
- * runnable, into ret. How many: 0 when none is due any more. Waits that were woken otherwise meanwhile are
- * dropped on the way. Any carrier of the scheduler. */
+/*
+ * Claim at most n waits that are due at now, nearest first, and put their fibers, which the caller
+ * must make runnable, into ret. Returns how many; 0: none is due any more. Entries of waits that
+ * were already decided are dropped. Any carrier of the scheduler.
+ */
 unsigned fib_timers_expire(struct fib_timers *t, int64_t now, struct fiber **ret, unsigned n);
 
-/* Whether the nearest deadline passed so long before now that its carrier must be held up. Any thread. */
+/*
+ * Returns whether the nearest deadline is so long past that its carrier must be busy. Any thread.
+ */
 bool fib_timers_overdue(struct fib_timers *t, int64_t now);
 
 #endif

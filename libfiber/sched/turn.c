@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turn.c - a fiber that takes locks without waiting still ends its turn
+ * turn.c - make a fiber that takes locks without waiting yield now and then
  *
- * A lock that is free is taken without a wait. A loop that only locks and unlocks would therefore keep its
- * carrier for ever. So each carrier counts the locks that its fibers ask for, and looks at every 1,024th (turn.h)
- * whether the fiber is in the same turn as at the look before: its sequence number moves at every switch. A fiber
- * yields in a lock only after it has asked for 1,024 locks, at most 2,047, within one turn.
+ * A free lock is taken without a wait. A loop that only locks and unlocks would therefore keep its
+ * carrier for ever. So each carrier counts the locks that its fibers ask for. At every 1,024th
+ * (turn.h) it checks whether the fiber's sequence number, which moves at every switch, is the same
+ * as at the check before. So a fiber yields in a lock only after it has asked for 1,024 to 2,047
+ * locks without a switch.
  *
- * The yield comes before the lock is taken, so the lock is not held across it. A pinned fiber does not yield. A yield
- * returns no error; a cancelled fiber gets its lock as ever.
+ * The yield comes before the lock is taken, so the lock is not held across it. A pinned fiber does
+ * not yield. A yield returns no error; a cancelled fiber still gets its lock.
  */
 #include "sched/turn.h"
 

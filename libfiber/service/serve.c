@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve.c - take the request of a connection, and answer it turn by turn
+ * serve.c - read the request of a connection, and answer it in turns
  *
- * Whoever connects may be slow, silent, broken or gone, and neither the clock nor the next peer may notice. So
+ * A peer may be slow, silent, broken or gone, and must not delay the clock or the next peer. So
  * nothing here waits: a turn does what is possible now and returns.
  *
- * The rule for time: a peer has FIB_PEER_PATIENCE for a whole request, however many pieces it comes
- * in, and as long to take a whole buffer of answer. Moving a byte now and then buys nothing. While we are
- * the slow ones, the limit moves along.
+ * The rule for time: a peer has FIB_PEER_PATIENCE to send a whole request, however many pieces it
+ * comes in, and as long to take a whole buffer of the answer. Sending or taking a byte now and then
+ * does not extend the limit. Time in which the service itself pauses does not count.
  *
- * The rule for garbage: one ERROR frame that says what was wrong, then the connection ends, since
- * nobody knows where the next request would begin.
+ * The rule for invalid input: one ERROR frame that names the error, then the connection is closed,
+ * since the start of the next request is unknown.
  */
 #include "service/serve.h"
 
@@ -22,17 +22,26 @@
 #include "service/command.h"
 #include "service/kept.h"
 
-/* Pieces are gathered, so that the other end is woken for many at once: this many bytes, or for this long. */
+/*
+ * The answer is gathered before it is written, so that the reader is woken once for many pieces: up
+ * to so many bytes, or for so long.
+ */
 #define GATHER_BYTES (64u << 10)
 #define GATHER_NS    INT64_C(25000)
-/* But a turn that takes the CPU from a carrier is the taking of a request, or one piece, or, once this many bytes have been
- * gathered, so many writes; of a recording, which is lost where it is not taken in time, so many. */
+/*
+ * A brief turn takes the CPU from a carrier, so it does one thing: receive a request, make one
+ * piece, or, once BRIEF_GATHER bytes are gathered, make BRIEF_WRITES writes. GRANTED_WRITES for a
+ * granted request such as a recording, whose data is lost if it is not taken in time.
+ */
 #define BRIEF_GATHER   (4u << 10)
 #define BRIEF_WRITES   2
 #define GRANTED_WRITES 6
-/* Each of them is one object of the kernel's slabs, where the reader has left that of an earlier one. What is longer takes fresh
- * pages, which the reader frees for its own CPU: ours has to refill its list of them now and then, and on a virtual
- * machine they may not even be there: 50 to 100 us. */
+/*
+ * Size of such a write. It fits in one object of the kernel's slabs, which reuses the memory of an
+ * earlier one that was read. Longer writes take new pages, which the reader frees on its own CPU:
+ * this CPU must refill its page list now and then, and in a virtual machine the pages may not even
+ * be present. That costs 50 to 100 us.
+ */
 #define BRIEF_BYTES 3584u
 
 static bool drained(const struct fib_peer *peer)
@@ -60,7 +69,7 @@ static void end_with_error(struct fib_peer *peer, int error, const char *text)
 	peer->closing = true;
 }
 
-/* How many bytes of the request we know to want. */
+/* How many bytes of the request are needed, as far as known. */
 static size_t wanted(const struct fib_peer *peer)
 {
 	struct fib_wire_header header;
@@ -71,7 +80,7 @@ static size_t wanted(const struct fib_peer *peer)
 	return sizeof header + header.length;
 }
 
-/* The header has come: can this become a request? */
+/* The header is complete: check it. False: an error was queued. */
 static bool check_header(struct fib_peer *peer)
 {
 	const struct fib_command *command;
@@ -110,7 +119,7 @@ static void start_command(struct fib_peer *peer, int64_t now)
 		peer->command = command;
 }
 
-/* Read one request and not a byte beyond it. False when the other end has closed. */
+/* Read at most one request and no byte beyond it. False when the peer has closed. */
 static bool receive(struct fib_peer *peer, int64_t now)
 {
 	for (;;) {
@@ -135,7 +144,7 @@ static bool receive(struct fib_peer *peer, int64_t now)
 
 /* -- turns -- */
 
-/* Write what can be written, or some of it. False when the other end is gone. */
+/* Write what can be written; in a brief turn a part of it. False when the peer is gone. */
 static bool flush(struct fib_peer *peer, int64_t now)
 {
 	const size_t most = peer->brief ? BRIEF_BYTES : SIZE_MAX;
@@ -146,7 +155,7 @@ static bool flush(struct fib_peer *peer, int64_t now)
 		ssize_t n;
 
 		if (peer->brief && !writes--) {
-			peer->deadline = now + FIB_PEER_PATIENCE; /* it is we who stop */
+			peer->deadline = now + FIB_PEER_PATIENCE; /* the service pauses */
 			return true;
 		}
 		n = put(peer, peer->out + peer->sent, left > most ? most : left);
@@ -164,7 +173,7 @@ static bool flush(struct fib_peer *peer, int64_t now)
 	return true;
 }
 
-/* Go on with the answer by what one turn may cost. */
+/* Continue the answer, by at most what one turn may cost. */
 static void answer(struct fib_peer *peer, int64_t now)
 {
 	const int64_t began = now;
@@ -177,8 +186,10 @@ static void answer(struct fib_peer *peer, int64_t now)
 		 now - began < GATHER_NS);
 }
 
-/* What was made is kept until it is worth a write, but not for longer than a silence may last: an answer with
- * nothing to tell yet says at least that it comes. */
+/*
+ * Gather the answer until it is worth a write, but not longer than FIB_PEER_STILL: if there is
+ * nothing to send then, a STILL frame says that the answer continues.
+ */
 static bool is_to_write(struct fib_peer *peer, int64_t now)
 {
 	const bool silent = peer->command && now - peer->spoke >= FIB_PEER_STILL;
@@ -186,14 +197,14 @@ static bool is_to_write(struct fib_peer *peer, int64_t now)
 	if (silent && drained(peer)) {
 		const struct fib_wire_still still = {peer->cursor.next, peer->cursor.committed};
 
-		/* Where there is no walk through the records there is no place in it. */
+		/* Without a walk through the records there is no progress to report. */
 		fib_peer_frame(peer, FIB_WIRE_STILL, &still, still.all ? sizeof still : 0);
 	}
 	return !drained(peer) &&
 	       (silent || !peer->command || !peer->brief || peer->filled >= BRIEF_GATHER);
 }
 
-/* One of what there may be to do: where turns are brief, each is enough for one. False when the other end is gone. */
+/* Do one of the possible steps; a brief turn does no more. False when the peer is gone. */
 static bool work(struct fib_peer *peer, short revents, int64_t now)
 {
 	if (peer->writing)

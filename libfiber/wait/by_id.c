@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_id.c - doing something to a fiber of which only the number is known
+ * by_id.c - cancel or wake a fiber that is known only by its number
  *
- * While its record is held (core/hazard.c) it is nobody else's, so a flag that is raised and a wait that is claimed are
- * those of the fiber that was meant. Making it run comes after the release: a fiber whose wait was claimed has
- * not ended, and does not before it runs; and the word of a thread that blocks is never unmapped. So a record is not
- * kept back for longer than it takes to look at it.
+ * While the record is held (core/hazard.c) it is not reused, so the flag raised and the wait
+ * claimed are those of the right fiber. The fiber is made runnable after the release: a fiber whose
+ * wait was claimed cannot exit before it runs, and the word of a blocked thread is never unmapped.
+ * So a record is held back only briefly.
  *
- * To make a fiber run is to put it into a queue, under its lock. The service thread takes no lock that a fiber needs
- * while it looks at fibers, which goes on for as long as somebody watches. This is no look: it is done once for each
- * request that an administrator has allowed, and is what any thread of the program does that wakes a fiber.
+ * Making a fiber runnable takes the lock of a queue. While the service thread looks at fibers, for
+ * as long as a tool watches, it takes no lock that a fiber needs. A wake-up by id is not such a
+ * look: it is done once per request that an administrator has allowed, and is what any thread does
+ * that wakes a fiber.
  *
- * A wake-up is for fiber_park alone. Whoever waits there looks again at why it waits. Elsewhere a wait that returns says
- * that something was granted, a lock or a byte, which here nobody has granted.
+ * Only fiber_park() can be woken. A fiber there checks again why it waits. Elsewhere a wait that
+ * returns 0 means that a lock or a byte was granted, and nothing was granted here.
  */
 #include "wait/by_id.h"
 
@@ -43,8 +44,10 @@ int fib_cancel_by_id(uint64_t index, uint64_t id)
 	return rc;
 }
 
-/* What fiber_unpark() does, the other way round: a token is left only for a wait that has been claimed. The fiber does
- * not run before it is made to, and finds it. */
+/*
+ * fiber_unpark() in reverse order: the token is stored only if the wait was claimed. The fiber does
+ * not run before it is made runnable, and finds the token then.
+ */
 static int give_token(struct fiber *fiber)
 {
 	uint32_t word = fib_load_acquire(&fiber->parker.word);

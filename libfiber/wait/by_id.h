@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * by_id.h - doing something to a fiber of which only the number is known
+ * by_id.h - cancel or wake a fiber that is known only by its number
  *
- * For the service thread, on request from outside. Record index was found to have that id; what is done is done to the
- * fiber with that id or to none, whatever the record's fiber does meanwhile.
+ * For the service thread, on request from outside. `index` is a record that was found to have this
+ * id. The call acts on the fiber with this id or on none, even if the record is being reused.
  */
 #ifndef FIB_WAIT_BY_ID_H
 #define FIB_WAIT_BY_ID_H
 
 #include <stdint.h>
 
-/* fiber_cancel(). 1: its wait has been ended; 0: it does not wait, or for what no cancellation ends, and will be told by its
- * next wait; -ESRCH: it has ended. */
+/*
+ * fiber_cancel(). Returns 1: its wait was ended; 0: it does not wait, or cannot be cancelled there,
+ * and will be cancelled in its next wait; -ESRCH: it has exited.
+ */
 int fib_cancel_by_id(uint64_t index, uint64_t id);
 
-/* fiber_unpark(), where it waits in fiber_park() and nowhere else. 0; -EINVAL: it does not; -ESRCH: it has ended. */
+/*
+ * fiber_unpark(), but only for a fiber that is in fiber_park(). Returns 0; -EINVAL: it is not;
+ * -ESRCH: it has exited.
+ */
 int fib_wake_by_id(uint64_t index, uint64_t id);
 
 #endif

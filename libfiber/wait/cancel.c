@@ -1,36 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cancel.c - asking a fiber to end
+ * cancel.c - ask a fiber to end
  *
- * To cancel a fiber is to raise a flag in its record that is never lowered, and to claim the wait it is
- * in. Its wait then returns -ECANCELED, and so does every wait that it begins afterwards: wait.c, through
- * which all waiting goes, knows the flag and the outcome, and no primitive knows either. A claimed wait was
- * not granted, and whoever grants meets a claimed waiter as he meets one that timed out: he goes on to the next.
+ * Cancelling a fiber sets a flag in its record that is never cleared, and claims its current wait.
+ * That wait returns -ECANCELED, and so does every wait that it starts afterwards. Only wait.c knows
+ * the flag and the outcome; no primitive does. A waker treats a cancelled waiter like one that
+ * timed out: it goes on to the next waiter.
  *
- * The danger is the gap between reading the flag and being armed. The two sides write one word each and
- * then read the other's: the waiter arms and then reads the flag once more, in fib_wait(); we raise the
- * flag and then look whether anything is armed. With a full fence between write and read on both
- * sides one of the two always sees the other (pairs: cancel.gap). When both do, the compare-and-swap
- * decides: the waiter takes its wait back, or we have claimed it and make it run.
+ * Race: between reading the flag and being armed. The waiter arms and then reads the flag once more
+ * (fib_wait()); the canceller sets the flag and then looks whether a wait is armed. With a full
+ * fence between write and read on both sides at least one sees the other (pairs: cancel.gap). If
+ * both do, the compare-and-swap decides: the waiter retracts its wait, or the canceller claims it
+ * and makes the fiber runnable.
  *
- * There are millions of waits for each cancellation, so we bear the cost of both fences: who sees nothing
- * armed has the kernel make every thread of the process fence, and looks again. Where the kernel cannot, waiters
- * fence themselves. (Asymmetric fences: Dice, Huang and Yang, "Asymmetric Dekker Synchronization", 2001.)
+ * There are millions of waits per cancellation, so the canceller pays for both fences: if it sees
+ * nothing armed, it has the kernel execute a fence on every thread of the process, and looks again.
+ * If the kernel cannot, the waiters execute a fence themselves. (Asymmetric fences: Dice, Huang and
+ * Yang, "Asymmetric Dekker Synchronization", 2001.)
  *
- * Two waits are not ours to end. A condition's waiter takes its mutex back whatever happens, and whoever waits
- * for a group waits for fibers that use his memory. Both arm themselves as firm.
+ * Two waits cannot be cancelled and are armed as uncancellable. A waiter of a condition takes its
+ * mutex back in any case, and a fiber that waits for a group waits for fibers that use its memory.
  *
- * A fiber may mask cancellations for a while, to clean up. Its waits are armed as firm then, and the flag is left
- * where it is. The mask is a bit beside the flag, in one byte that both sides change with one atomic operation each: so
- * a wait that begins reads one byte, whether masked or not, and neither side undoes what the other did. No
- * request is lost when the mask goes. The flag is raised before or after the next wait looks for it. Before: the
- * wait sees it and does not begin. After: that wait is armed as ever, and the two sides meet as above; that
- * whoever cancels may have seen the firm wait before it changes nothing, because he looks again behind the fence.
- * Nor does a cancellation end a masked wait: it claims the word that it has read, and one that it read earlier has
- * another ticket.
+ * A fiber may mask cancellations for a while, to clean up. Its waits are then armed as
+ * uncancellable. The mask is a bit in the flag's byte, and both sides change the byte with one
+ * atomic operation each. So a starting wait reads one byte, masked or not, and neither side undoes
+ * the other's change.
  *
- * The armed word says how the waiter sleeps. Nothing else that a waiter writes may be read here: before
- * the claim it may be gone and wait for something else, and after it too when it blocks a thread.
+ * No request is lost at the end of the mask. If the next wait finds the flag, it does not start. If
+ * the flag is set later, that wait is armed normally, and the two sides meet as above. A canceller
+ * that has seen an uncancellable wait before looks again after the fence. A cancellation does not
+ * end a masked wait either: it claims the word that it has read, and an earlier word has another
+ * ticket.
+ *
+ * The armed word says how the waiter sleeps. The canceller may read nothing else that a waiter
+ * writes: before the claim the waiter may go and start another wait, and a blocked thread may go
+ * after the claim too.
  */
 #include <fiber/fiber.h>
 
@@ -51,14 +55,17 @@ void fib_cancel_prepare(void)
 		fib_hazard_fence_ends();
 }
 
-/* Let the waiter be past its fence, whether it has one or not. */
+/* Wait until every waiter has passed its fence, whether it executes one or not. */
 static void fence_everybody(void)
 {
 	_Atomic uint32_t never = 0;
 
 	if (fib_load(&fib_cancel_fenced_by_waiters) || fib_os_barrier() == 0)
 		return;
-	/* Somebody has forbidden since what worked when we prepared. What is stored is not kept back for long: */
+	/*
+	 * The call worked in fib_cancel_prepare() but has been forbidden since. Sleep 1 ms: no CPU
+	 * keeps a store back that long.
+	 */
 	fib_os_futex_wait(&never, 0, fib_os_now() + 1000000);
 }
 
@@ -71,7 +78,7 @@ static bool claim(struct fiber *fiber, struct fib_wake *ret)
 	armed = (enum fib_outcome)(word & FIB_OUTCOME_MASK);
 	if (armed != FIB_OUTCOME_ARMED && armed != FIB_OUTCOME_ARMED_PARK &&
 	    armed != FIB_OUTCOME_ARMED_BLOCKING)
-		return false; /* not waiting, decided already, or firm */
+		return false; /* not waiting, already decided, or uncancellable */
 	ret->fiber = armed == FIB_OUTCOME_ARMED_BLOCKING ? NULL : fiber;
 	ret->word = &p->word;
 	return fib_parker_claim(p, word, FIB_OUTCOME_CANCELLED);
@@ -80,7 +87,7 @@ static bool claim(struct fiber *fiber, struct fib_wake *ret)
 bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret)
 {
 	fib_cancel_mark(fiber, FIB_CANCELLED);
-	fib_fence_seq(); /* label: cancel.gap -- the flag is up before the word is read */
+	fib_fence_seq(); /* label: cancel.gap -- the flag is set before the word is read */
 	if (claim(fiber, ret))
 		return true;
 	fence_everybody(); /* pairs: cancel.gap */

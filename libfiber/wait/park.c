@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * park.c - the calls of a fiber about itself: yield, park, sleep, pin
+ * park.c - calls of a fiber about itself: yield, park, sleep, pin
  *
- * A token left by fiber_unpark and the armed word of fiber_park are two words written by two sides that
- * must not miss each other: the parker arms and then looks for a token, the unparker leaves the token
- * and then looks whether somebody is armed (pairs: park.token).
+ * Race: fiber_unpark() writes a token and fiber_park() arms its word. The parking fiber arms and
+ * then looks for a token; the unparker stores the token and then looks whether the fiber is armed.
+ * At least one of them sees the other (pairs: park.token).
  */
 #include <errno.h>
 
@@ -56,14 +56,16 @@ int fiber_park(int64_t deadline)
 		rc = fib_wait_begin(&w, FIB_WAIT_PARK, NULL, 0, deadline);
 		if (rc < 0)
 			return rc;
-		fib_fence_seq(); /* label: park.token -- armed before the token is looked for */
+		fib_fence_seq(); /* label: park.token -- armed before the token is read */
 		if (fib_load(&fiber->token) && fib_wait_retract(&w))
 			continue;
 		rc = fib_wait(&w, deadline);
 		if (rc < 0)
 			return rc;
-		/* Woken: the token says by whom. There is none when the waker left his long ago, an
-		 * earlier park took it, and he only now came to see whether somebody is armed. */
+		/*
+		 * Woken: look for the token. There may be none: an earlier park took it before its
+		 * unparker came to look whether the fiber is armed.
+		 */
 	}
 }
 
@@ -80,7 +82,7 @@ int fiber_unpark(struct fiber *fiber)
 	return 0;
 }
 
-/* Inlined, so that a backtrace says which of the two calls it was. */
+/* Inlined, so that a backtrace shows which of the two public calls was made. */
 static fib_always_inline int sleep_until(int64_t deadline)
 {
 	struct fib_waiter w;
@@ -108,7 +110,7 @@ void fiber_pin(void)
 	if (!fiber)
 		return;
 	if (fiber->pins == UINT16_MAX)
-		fib_die("fiber_pin: fiber %llu \"%s\" is pinned %u times", /* nobody nests that deep */
+		fib_die("fiber_pin: fiber %llu \"%s\" is pinned %u times", /* missing unpins */
 			(unsigned long long)fiber->id, fiber->name, (unsigned)fiber->pins);
 	fiber->pins++;
 }

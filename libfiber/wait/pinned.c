@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pinned.c - a fiber that must not leave its carrier, and wants to wait
+ * pinned.c - waits of pinned fibers, which block the carrier
  *
- * Blocking while pinned stops every fiber behind it, and is a bug as often as it is meant. The event
- * goes into a ring with the stack as it was, and is printed by the service thread: the fiber itself is
- * held up by a copy of a few kilobytes and nothing else.
+ * Blocking while pinned stops every fiber of the carrier, and is often a bug. The event goes into a
+ * ring together with the stack, and the service thread prints it. The fiber itself is delayed only
+ * by a copy of a few kilobytes.
  *
- * A slot belongs to the event whose number it carries. The writer takes a number, makes the slot's seq
- * odd, fills it and makes it even. With 256 pinned waits beginning at once two writers could meet in a
- * slot: who finds it taken, or finds a later number in it, drops his event. What is dropped, and what gave way to
- * something newer, is counted: all that were recorded are in the ring or among the dropped.
+ * A slot belongs to the event whose number it holds. A writer takes a number, makes the slot's seq
+ * odd, fills the slot and makes seq even. If 256 pinned waits start at once, two writers can meet
+ * in a slot: a writer that finds the slot taken, or a later number in it, drops its event. Dropped
+ * and overwritten events are counted: every recorded event is in the ring or among the dropped.
  */
 #include "wait/pinned.h"
 
@@ -62,7 +62,10 @@ static void copy_stack(void *arg)
 	fib_context_copy_frames(e->stack, e->context.sp, e->stack_size);
 }
 
-/* Make the slot ours until its seq is even again; *ret_seq: the odd number. False: it stays another's. */
+/*
+ * Own the slot until its seq is even again; *ret_seq: the odd number. False: it stays another
+ * writer's.
+ */
 static bool take_slot(struct fib_pinned *p, struct fib_pinned_event *e, uint64_t number,
 		      uint64_t *ret_seq)
 {
@@ -72,14 +75,14 @@ static bool take_slot(struct fib_pinned *p, struct fib_pinned_event *e, uint64_t
 		fib_add_relaxed(&p->dropped, 1);
 		return false;
 	}
-	/* Ours, or the one that is there. */
+	/* Either this event or the one in the slot is dropped. */
 	if (seq)
 		fib_add_relaxed(&p->dropped, 1);
 	if (seq && e->number > number) {
 		fib_store_release(&e->seq, seq + 2);
 		return false;
 	}
-	/* The odd number is out before anything of the event changes. */
+	/* The odd number is stored before anything of the event changes. */
 	fib_fence_release();
 	*ret_seq = seq + 1;
 	return true;
@@ -104,7 +107,7 @@ static uint64_t record(struct fiber *fiber, enum fib_wait_kind kind, int64_t dur
 	e->kind = kind;
 	memcpy(e->name, fiber->name, sizeof e->name);
 	fib_arch_capture(&e->context, copy_stack, e);
-	/* A reader that finds seq even and unmoved has seen a whole event. */
+	/* A reader that finds seq even and unchanged has read a whole event. */
 	fib_store_release(&e->seq, seq + 1);
 	fib_observer_hurry();
 	return number;
@@ -155,7 +158,7 @@ _Static_assert(sizeof(struct fib_pinned_event) % sizeof(uint64_t) == 0 &&
 		       offsetof(struct fib_pinned_event, context) % sizeof(uint64_t) == 0,
 	       "copied in words");
 
-/* Somebody may write while we copy: the seq says so afterwards. */
+/* A writer may write during the copy; the caller finds out from seq. */
 fib_unwatched static void copy_words(void *to, const void *from, size_t size)
 {
 	const volatile uint64_t *word = from;
@@ -166,7 +169,7 @@ fib_unwatched static void copy_words(void *to, const void *from, size_t size)
 		at[i] = word[i];
 }
 
-/* The newest event without its stack. False while it is written: the next tick prints it. */
+/* Copy the newest event without its stack. False while it is written: the next tick prints it. */
 static bool copy_newest(struct fib_pinned *p, uint64_t recorded, struct fib_pinned_event *ret)
 {
 	struct fib_pinned_event *e = &p->events[(recorded - 1) % FIB_PINNED_EVENTS];

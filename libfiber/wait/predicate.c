@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * predicate.c - waiting for what nobody announces
+ * predicate.c - wait until a predicate is true, by polling
  *
- * Some things become true without anybody who could wake a waiter: a word that a device or another process
- * writes, a counter of a library one cannot change. This is the one wait that polls.
+ * Some conditions become true without code that could wake a waiter: memory that a device or
+ * another process writes, a counter of a library that cannot be changed. This is the only wait that
+ * polls.
  *
- * The predicate is called by the waiter itself, first at once, then after each of YIELDS yields, so that what
- * another fiber is just about to do is seen without delay, then after sleeps that double from NAP_FIRST to
- * NAP_LONGEST. So a wait that lasts costs at most a thousand calls a second, and is noticed a millisecond late.
+ * The waiter itself calls the predicate: at once, then after each of YIELDS yields (so what another
+ * fiber is about to do is seen without delay), then after sleeps that double from NAP_FIRST to
+ * NAP_LONGEST. So a long wait costs at most a thousand calls a second and ends at most a
+ * millisecond late.
  *
- * To the tools it is one wait from the first sleep on: its age and its deadline are the caller's, not
- * those of the nap it is in.
+ * From the first sleep on the tools see one wait: its age and its deadline are the caller's, not
+ * those of the current sleep.
  */
 #include <errno.h>
 
@@ -27,19 +29,21 @@
 #define NAP_FIRST   INT64_C(10000)   /* ns */
 #define NAP_LONGEST INT64_C(1000000) /* ns */
 
-/* One look after the other, and the time between them. */
+/* The state of one polling wait. */
 struct polling {
 	bool (*ready)(void *);
 	void *arg;
 	struct fiber *fiber; /* NULL: a thread */
 	int64_t deadline;
-	int64_t began; /* coarse */
-	int64_t now;   /* after the last look */
-	int64_t nap;   /* the next one's length */
+	int64_t began; /* coarse clock */
+	int64_t now;   /* after the last call of the predicate */
+	int64_t nap;   /* length of the next sleep */
 };
 
-/* Whether it is over: 0 when ready, -ETIMEDOUT, -ECANCELED, -EAGAIN when it goes on. The predicate has the last
- * word. */
+/*
+ * Returns 0 when ready, -ECANCELED, -ETIMEDOUT, or -EAGAIN to go on. A true predicate comes before
+ * the other results.
+ */
 static int look(struct polling *p)
 {
 	if (p->ready(p->arg))
@@ -50,7 +54,7 @@ static int look(struct polling *p)
 	return p->now >= p->deadline ? -ETIMEDOUT : -EAGAIN;
 }
 
-/* When the next nap ends. */
+/* When the next sleep ends. */
 static int64_t next_look(struct polling *p)
 {
 	int64_t nap = p->nap;
@@ -59,7 +63,7 @@ static int64_t next_look(struct polling *p)
 	return nap < p->deadline - p->now ? p->now + nap : p->deadline;
 }
 
-/* A thread, or a pinned fiber that takes its carrier with it. */
+/* By a thread, or a pinned fiber that blocks its carrier. */
 static int poll_blocking(struct polling *p)
 {
 	int rc;
@@ -75,7 +79,7 @@ static int poll_blocking(struct polling *p)
 	return rc;
 }
 
-/* The policy is asked once for all of it. */
+/* Asks the policy once for the whole wait. */
 static int poll_pinned(struct polling *p)
 {
 	uint64_t event;
@@ -92,11 +96,14 @@ static int take_nap(struct polling *p, struct fiber *fiber)
 {
 	int64_t until = next_look(p);
 	struct fib_waiter w;
-	/* A nap is one of many: readers are told since when it waits for the condition. */
+	/* Readers see how long the fiber has waited for the predicate, not for this sleep. */
 	int rc = fib_wait_begin(&w, FIB_WAIT_PREDICATE, p->arg, (uint64_t)p->began, until);
 
 	if (rc == 0) {
-		/* Only the heap ends this wait, and it has not been told of it yet. */
+		/*
+		 * The heap alone ends this wait, and the deadline is added to the heap only in
+		 * fib_wait().
+		 */
 		fiber->wait_deadline = p->deadline;
 		rc = fib_wait(&w, until);
 	}

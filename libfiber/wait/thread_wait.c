@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_wait.c - sleeping on a word and on descriptors at once
+ * thread_wait.c - block an OS thread until a futex word changes or a descriptor is ready
  *
- * A plain thread, and a pinned fiber, sleeps on its parker's word with a futex. Who also waits for descriptors cannot:
- * the system has no wait for both. Such a thread sleeps in poll(2), on its descriptors and on an eventfd of its own,
- * and whoever wakes a word by futex writes that eventfd too. It needs no poller, no runtime and no other
- * thread, and reads nothing from anybody's descriptor.
+ * Linux has no call that waits for a futex and for descriptors. A thread that needs both blocks in
+ * poll(2) on its descriptors plus an eventfd of its own, and is entered in a list. A waker changes
+ * the word, then writes to the eventfd of the listed thread that waits on this word. This needs no
+ * poller, no runtime and no other thread, and consumes nothing from the caller's descriptors.
  *
- * A waker knows only the word, and may know it too late: once the word has its outcome the sleeper may be gone. So
- * sleepers stand in a list with their words, and a waker that finds none writes to nobody. Nearly always the
- * list is empty, and a waker then pays one fence and one load beside its futex call.
+ * A waker knows only the word, and once the word has its outcome the sleeper may be gone. So a
+ * waker that does not find the word in the list writes to no eventfd. The list is usually empty: a
+ * waker then pays one fence and one load besides its futex call.
  *
- * The danger is the gap between "the word has not changed" and "I sleep": the sleeper is in the list first and
- * reads the word after, the waker changes the word first and reads the list after (thread_wait.gap). A write that
- * comes before the poll(2) stays readable. The eventfd is not closed while somebody is about to write it: a
- * waker counts itself in under the lock, and leaving waits until it is out.
+ * Race (thread_wait.gap): the sleeper enters the list and then reads the word; the waker writes the
+ * word and then reads the list. At least one of them sees the other. A write before the poll(2)
+ * leaves the eventfd readable. The eventfd is not closed while a waker is about to write it: a
+ * waker counts itself in under the lock, and leaving waits until the count is 0.
  */
 #include "wait/thread_wait.h"
 
@@ -73,7 +73,7 @@ void fib_thread_wait_leave(struct fib_thread_wait *v)
 	*at = v->next;
 	fib_store(&thread_waits.count, fib_load(&thread_waits.count) - 1);
 	fib_spin_unlock(&thread_waits.lock);
-	/* pairs: thread_wait.end -- their writes are done. */
+	/* pairs: thread_wait.end -- the wakers have written. */
 	while (fib_load_acquire(&v->wakers))
 		fib_os_yield();
 }
@@ -84,7 +84,7 @@ int fib_thread_wait_sleep(struct fib_thread_wait *v, uint32_t expected, int64_t 
 
 	if (fib_load_acquire(v->word) != expected)
 		return 0;
-	/* A thread that ended in there by pthread_cancel() would leave us in every list. */
+	/* A thread that pthread_cancel() ended in poll(2) would stay in every list. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	n = fib_os_poll(v->fds, v->count, deadline);
 	pthread_setcancelstate(state, NULL);
@@ -100,7 +100,7 @@ int fib_thread_wait_sleep(struct fib_thread_wait *v, uint32_t expected, int64_t 
 	return n > 1;
 }
 
-/* Count ourselves in at whoever sleeps on word. */
+/* Find the sleeper on word, and count the caller as its waker. */
 static struct fib_thread_wait *find(_Atomic uint32_t *word)
 {
 	struct fib_thread_wait *v;

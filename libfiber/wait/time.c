@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* time.c - the clock of deadlines. */
+/* time.c - the clock of deadlines */
 #include <fiber/time.h>
 
 #include "os/os.h"

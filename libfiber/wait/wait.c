@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.c - parking a fiber, blocking a thread
+ * wait.c - park a fiber, block a thread
  *
  * A fiber writes what it waits for into its record, arms its parker and leaves. A plain thread, and
- * a pinned fiber that the policy lets block, sleep on the parker's word instead. The state in the
- * record is set before the parker is armed: from then on it belongs to whoever claims the wait.
+ * a pinned fiber that the policy lets block, sleep on the parker's word instead. The record is
+ * written before the parker is armed: after that it belongs to the thread that claims the wait.
  *
- * Cancellation is here and nowhere else (cancel.c): a cancelled fiber does not begin to wait, and one that
- * is cancelled after that is claimed like any waiter, with another outcome.
+ * Cancellation is implemented only here (cancel.c): a cancelled fiber does not start to wait, and a
+ * fiber cancelled later is claimed like any waiter, with another outcome.
  */
 #include "wait/wait.h"
 
@@ -42,21 +42,21 @@ static void write_record(struct fiber *fiber, enum fib_wait_kind kind, const voi
 		fib_wait_record(fiber, kind, object, arg, deadline);
 		return;
 	}
-	/* It goes on running, in the eyes of everybody else. */
+	/* For other threads a pinned fiber continues to run. */
 	fiber->wait_object = (uint64_t)(uintptr_t)object;
 	fiber->wait_arg = arg;
 	fiber->wait_deadline = deadline;
 	fib_store(&fiber->wait_kind, (uint8_t)kind);
 }
 
-/* The wait is over, or never came: the caller runs. */
+/* The wait is over or did not start: the caller runs. */
 static void erase_record(struct fiber *fiber)
 {
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
 }
 
-/* A pinned fiber asks the policy. What it wants is in its record already: the event is about that. */
+/* Ask the policy of a pinned fiber. The wait is already in the record, which the event copies. */
 static int consult(struct fiber *fiber, enum fib_wait_kind kind)
 {
 	int rc = fib_pinned_consult(fiber, kind);
@@ -66,13 +66,13 @@ static int consult(struct fiber *fiber, enum fib_wait_kind kind)
 	return rc;
 }
 
-/* firm: no cancellation ends it, and none ends what a fiber waits for that masks them. */
+/* Waits of a fiber that masks cancellations are armed as uncancellable, too. */
 static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_kind kind,
 		       bool uncancellable)
 {
 	enum fib_outcome armed = kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK : FIB_OUTCOME_ARMED;
 
-	/* Only the fiber itself masks, so this stays as it is for as long as it waits. */
+	/* Only the fiber itself changes the mask, so it cannot change during the wait. */
 	uncancellable = uncancellable || fib_load(&fiber->cancelled) & FIB_CANCEL_MASKED;
 	w->linked = w->receives = false;
 	w->parker = &fiber->parker;
@@ -86,7 +86,7 @@ static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_
 	w->armed = fib_parker_arm(w->parker, armed);
 }
 
-/* A plain thread. own NULL: in the waiter itself. */
+/* Arm a plain thread. own NULL: use the parker in the waiter. */
 static fib_noinline void arm_thread(struct fib_waiter *w, struct fib_parker *own)
 {
 	w->linked = w->receives = false;
@@ -104,8 +104,11 @@ static bool is_over(int64_t deadline)
 	return deadline != FIBER_FOREVER && (deadline <= 0 || deadline <= fiber_now());
 }
 
-/* The same for a fiber that parks. A deadline that is far away is so whatever the clock says: that saves reading it. Should
- * nobody have set the coarse clock for that long, the wait ends as soon as it has begun. */
+/*
+ * is_over() for a fiber that parks, usually without reading the clock: a deadline that is FAR from
+ * the coarse clock has not passed. If the coarse clock is late by more than FAR, the wait ends as
+ * soon as it has started.
+ */
 static bool is_surely_over(int64_t deadline)
 {
 	if (deadline <= 0)
@@ -193,8 +196,11 @@ bool fib_wait_retract(struct fib_waiter *w)
 
 void fib_wait_abort(struct fib_waiter *w)
 {
-	/* Only a cancellation can have come in between, and it makes us run: we must have left for that. What we
-	 * found instead of waiting stays ours; the next wait says that we are cancelled. */
+	/*
+	 * Only a cancellation can have decided the wait, and it makes the fiber runnable, so the
+	 * fiber must leave once. It keeps what it found instead of waiting; its next wait returns
+	 * -ECANCELED.
+	 */
 	if (!fib_wait_retract(w))
 		fib_wait(w, FIBER_FOREVER);
 }
@@ -208,7 +214,10 @@ int fib_wait_result(struct fib_waiter *w)
 	return outcome == FIB_OUTCOME_CANCELLED ? -ECANCELED : -ETIMEDOUT;
 }
 
-/* Sleep on the word, and in a thread wait if there is one: a thread, or a pinned fiber that takes its carrier with it. */
+/*
+ * Block on the word, and in a thread wait if there is one. By a thread, or a pinned fiber that
+ * blocks its carrier.
+ */
 static int wait_blocking(struct fib_waiter *w, int64_t deadline,
 			 struct fib_thread_wait *thread_wait)
 {
@@ -218,7 +227,7 @@ static int wait_blocking(struct fib_waiter *w, int64_t deadline,
 	int rc;
 
 	while ((word = fib_load_acquire(&p->word)) == w->armed || word == claimed) {
-		/* Once it is claimed the waker is about to come. */
+		/* Once claimed, the final outcome follows soon. */
 		if (thread_wait && word != claimed)
 			rc = fib_thread_wait_sleep(thread_wait, word, deadline);
 		else
@@ -232,7 +241,7 @@ static int wait_blocking(struct fib_waiter *w, int64_t deadline,
 	return fib_wait_result(w);
 }
 
-/* The same with what a pinned fiber's policy wants to know. */
+/* wait_blocking(), and record the wait of a pinned fiber. */
 static int wait_in_os(struct fib_waiter *w, int64_t deadline, struct fib_thread_wait *thread_wait)
 {
 	struct fiber *fiber = w->parker->fiber;
@@ -248,13 +257,15 @@ static int wait_in_os(struct fib_waiter *w, int64_t deadline, struct fib_thread_
 	return rc;
 }
 
-/* Cancelled before it was armed: whoever did that may have seen no wait. When the retreat fails somebody has
- * decided the wait, and that holds. */
+/*
+ * Retract the wait if the fiber was cancelled before it was armed: the canceller may have seen no
+ * wait. If the retraction fails, the wait has been decided, and that result holds.
+ */
 static inline bool retracts_cancelled(struct fib_waiter *w)
 {
 	struct fiber *fiber = w->parker->fiber;
 
-	/* pairs: cancel.gap -- armed before the flag is read; who raises it sees to the rest. */
+	/* pairs: cancel.gap -- armed before the flag is read; the canceller executes the fence. */
 	fib_fence_compiler();
 	if (fib_unlikely(fib_load(&fib_cancel_fenced_by_waiters)))
 		fib_fence_seq();
@@ -270,7 +281,7 @@ static int wait_parked(struct fib_waiter *w, int64_t deadline)
 
 	if (deadline != FIBER_FOREVER) {
 		rc = fib_timers_add(&fib_carrier_self()->timers, fiber, w->armed, deadline);
-		/* Without a timer the wait must end now, unless somebody has just decided it. */
+		/* Without a timer the wait must end now, unless it has just been decided. */
 		if (rc < 0 && fib_wait_retract(w))
 			return rc;
 	}

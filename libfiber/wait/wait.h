@@ -35,64 +35,81 @@
 
 /*
  * Prepare the calling fiber or thread to wait. object and arg go into the wait record (layout.h).
- * deadline: ns, see time.h. 0; -ECANCELED in a cancelled fiber; -ETIMEDOUT for a deadline in the past;
- * -EDEADLK in a pinned fiber under FIBER_PINNED_ERROR. On an error nothing is armed.
+ * deadline: ns, see time.h. Returns 0; -ECANCELED in a cancelled fiber; -ETIMEDOUT for a deadline
+ * in the past; -EDEADLK in a pinned fiber under FIBER_PINNED_ERROR. On an error nothing is armed.
  */
 static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
 				 uint64_t arg, int64_t deadline);
 
-/* The same, but a plain thread sleeps on own, which may outlast the wait, and whose tickets count on. */
+/*
+ * fib_wait_begin(), but a plain thread sleeps on own, which may outlive the wait and keeps its
+ * tickets.
+ */
 int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
 		      const void *object, uint64_t arg, int64_t deadline);
 
-/* The same for a wait that no cancellation ends. */
+/* fib_wait_begin() for a wait that cannot be cancelled. */
 int fib_wait_begin_uncancellable(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
 				 uint64_t arg, int64_t deadline);
 
-/* Before anything is made for a wait: 0, -ECANCELED in a cancelled fiber, -ETIMEDOUT past the deadline. A fiber that is
- * to end here does, and in no wait that begins after it: so what is made need not be found again. */
+/*
+ * Check whether a wait may start, before allocating anything for it. Returns 0, -ECANCELED (the
+ * fiber is cancelled) or -ETIMEDOUT. A fiber that must exit does so here and not in the wait that
+ * follows, so nothing allocated leaks.
+ */
 int fib_wait_check(int64_t deadline);
 
-/* A fiber that is cancelled is about to be told so. By the fiber itself, where it holds nothing of the library; does not
- * return to a fiber that must end here. */
+/*
+ * The caller is about to report -ECANCELED. By the fiber itself, while it holds nothing of the
+ * library; does not return if the fiber must exit now.
+ */
 static inline void fib_tell_cancelled(struct fiber *fiber)
 {
 	fib_carrier_self()->above.tell_cancelled(fiber);
 }
 
-/* A firm wait that must be, whatever the policy, and has no deadline. */
+/* Start an uncancellable wait without deadline, whatever the policy. */
 void fib_wait_begin_unconditional(struct fib_waiter *w, enum fib_wait_kind kind,
 				  const void *object);
 
-/* Do not wait after all. True when nobody has decided the wait meanwhile; on false call fib_wait, which
- * returns at once. */
+/*
+ * Take the wait back. True: no waker has decided it. False: the caller must call fib_wait(), which
+ * returns at once.
+ */
 bool fib_wait_retract(struct fib_waiter *w);
 
-/* The same while no waker has seen w: only a cancellation may come between, and then the caller leaves for a
- * moment. What it took instead of waiting stays its own. Not under a lock. */
+/*
+ * Take back a wait that no waker has seen: only a cancellation can have decided it, and then the
+ * caller leaves for a moment. What it took instead of waiting stays its own. Not under a lock.
+ */
 void fib_wait_abort(struct fib_waiter *w);
 
-/* Wait until the wait is decided. 0: woken; -ETIMEDOUT; -ECANCELED; -ENOMEM when no timer could be set (the
- * wait is over). */
+/*
+ * Wait until the wait is decided. Returns 0: woken; -ETIMEDOUT; -ECANCELED; -ENOMEM: no timer could
+ * be set (the wait is over).
+ */
 static inline int fib_wait(struct fib_waiter *w, int64_t deadline);
 
-/* fib_wait() by a waiter that blocks (w->parker->blocks) and that a ready descriptor of the thread wait ends too, with 0. */
+/*
+ * fib_wait() for a waiter that blocks (w->parker->blocks). A ready descriptor of the thread wait
+ * ends it too, with 0.
+ */
 struct fib_thread_wait;
 int fib_wait_with_fds(struct fib_waiter *w, int64_t deadline, struct fib_thread_wait *thread_wait);
 
 /*
- * For a wait that has to block in a system call of its own: a pinned fiber's for a descriptor. enter asks the
- * policy and writes the wait record: 0 and *ret_event, -EDEADLK or -ECANCELED. By a pinned fiber. No
- * cancellation ends the system call.
+ * For a wait that blocks in a system call of its own: a pinned fiber's wait for a descriptor. enter
+ * asks the policy and writes the wait record. Returns 0 and *ret_event, -EDEADLK or -ECANCELED. By
+ * a pinned fiber. A cancellation does not end the system call.
  */
 int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadline,
 			  uint64_t *ret_event);
 void fib_wait_leave_pinned(uint64_t event);
 
-/* Who the caller is for a holder field: its fiber's id, or FIB_HOLDER_THREAD | tid. */
+/* The caller as a holder field's value: its fiber's id, or FIB_HOLDER_THREAD | tid. */
 static inline uint64_t fib_caller(void);
 
-/* -- what a wait without deadline of a fiber that is not pinned goes through, in line; the rest is in wait.c -- */
+/* -- the path of an unpinned fiber's wait without deadline, inline; the rest is in wait.c -- */
 
 int fib_wait_begin_slow(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,
 			uint64_t arg, int64_t deadline);
@@ -100,7 +117,7 @@ int fib_wait_slow(struct fib_waiter *w, int64_t deadline);
 int fib_wait_result(struct fib_waiter *w);
 uint64_t fib_caller_thread(void);
 
-/* The fiber parks from now on, in the eyes of everybody else. */
+/* Publish that the fiber parks. */
 static inline void fib_wait_record(struct fiber *fiber, enum fib_wait_kind kind, const void *object,
 				   uint64_t arg, int64_t deadline)
 {
@@ -121,7 +138,7 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *fiber = c ? c->current : NULL;
 
-	/* Acquire: what whoever cancelled it did before is visible. */
+	/* Acquire: what the canceller did before is visible. */
 	if (fib_unlikely(!fiber || fiber->pins || deadline != FIBER_FOREVER ||
 			 fib_load_acquire(&fiber->cancelled)))
 		return fib_wait_begin_slow(w, kind, object, arg, deadline);
@@ -129,7 +146,7 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 	w->linked = w->receives = false;
 	w->parker = &fiber->parker;
 	if (kind !=
-	    FIB_WAIT_FD) /* nobody is handed a descriptor, and its cache line stays untouched */
+	    FIB_WAIT_FD) /* a descriptor has no holder: do not touch the cache line of `who` */
 		w->who = fiber->id;
 	fiber->parker.blocks = 0;
 	w->armed = fib_parker_arm(&fiber->parker, kind == FIB_WAIT_PARK ? FIB_OUTCOME_ARMED_PARK
@@ -137,13 +154,13 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 	return 0;
 }
 
-/* True: a fiber has parked and was woken. Else how the wait ended is in *ret. */
+/* True: the fiber parked and was woken. Else *ret is the result of the wait. */
 static fib_always_inline bool fib_wait_fast(struct fib_waiter *w, int64_t deadline, int *ret)
 {
 	struct fib_parker *parker = w->parker;
 	struct fiber *fiber = parker->fiber;
 
-	/* pairs: cancel.gap -- armed before the flag is read; who raises it sees to the rest. */
+	/* pairs: cancel.gap -- armed before the flag is read; the canceller executes the fence. */
 	fib_fence_compiler();
 	if (fib_unlikely(parker->blocks || deadline != FIBER_FOREVER ||
 			 fib_load(&fib_cancel_fenced_by_waiters) || fib_load(&fiber->cancelled))) {

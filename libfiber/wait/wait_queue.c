@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_queue.c - waiters in the order in which they came
+ * wait_queue.c - waiters in order of arrival
  *
- * A queue is a doubly linked list of nodes on the waiters' stacks, under a spin lock. The head's prev
- * and the tail's next are NULL, so that a zeroed queue is an empty one.
+ * A queue is a doubly linked list of nodes on the waiters' stacks, under a spin lock. The head's
+ * prev and the tail's next are NULL, so a zeroed queue is empty.
  *
- * Under the lock a linked node is alive: a waiter that stops waiting unlinks itself, with the lock,
- * before its stack frame ends; and a waker copies what it needs before it claims.
+ * Under the lock a linked node is alive: a waiter that stops waiting takes the lock and unlinks
+ * itself before its stack frame ends, and a waker copies what it needs before it claims.
  */
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -19,8 +19,10 @@ bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list
 	struct fib_waiter *w = fib_queue_first(q);
 
 	fib_queue_unlink(q, w);
-	/* A fiber stays where it is until it is put into a queue. One that blocks would see the outcome at
-	 * once and be gone, node and all, before its turn to be woken has come. */
+	/*
+	 * A fiber stays until it is put into a run queue. A blocked waiter would see the outcome at
+	 * once and be gone, with its node, before fib_wake_all() reaches it.
+	 */
 	if (!fib_parker_claim(w->parker, w->armed,
 			      w->parker->blocks ? FIB_OUTCOME_CLAIMED : FIB_OUTCOME_WOKEN))
 		return false;
@@ -53,7 +55,7 @@ void fib_wake_all(struct fib_wake_list *list)
 			/* pairs: parker.claim -- from here on its node may be gone. */
 			fib_store_release(wake.word,
 					  (w->armed & ~FIB_OUTCOME_MASK) | FIB_OUTCOME_WOKEN);
-		/* The first runs next and the others in their order behind whoever is runnable. */
+		/* The first runs next, the others in order after all runnable fibers. */
 		fib_wake(&wake, front);
 		front = false;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_queue.h - waiters of one object, first in, first out. See wait_queue.c. */
+/* wait_queue.h - waiters of one object, first in, first out; see wait_queue.c */
 #ifndef FIB_WAIT_WAIT_QUEUE_H
 #define FIB_WAIT_WAIT_QUEUE_H
 
@@ -22,7 +22,7 @@ static inline void fib_queue_unlock(struct fiber_wait_queue *q)
 	fib_spin_unlock(&q->lock);
 }
 
-/* Whether somebody stands in it. Without the lock: a moment later it may be otherwise. */
+/* Returns whether the queue has waiters. Without the lock the answer may be out of date. */
 static inline bool fib_queue_occupied(const struct fiber_wait_queue *q)
 {
 	return fib_load(&q->head) != NULL;
@@ -70,7 +70,10 @@ static inline struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
 	return fib_waiter_of(fib_load(&q->head));
 }
 
-/* Unlink the first waiter and try to decide its wait. True: *ret must be woken after the unlock. */
+/*
+ * Unlink the first waiter and try to claim its wait. True: the caller must wake *ret after the
+ * unlock.
+ */
 static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
 {
 	struct fib_waiter *w = fib_queue_first(q);
@@ -90,28 +93,36 @@ static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_
 	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);
 }
 
-/* Waiters that were claimed under one hold of the lock, through their nodes. Begins as {NULL, NULL}. */
+/* Waiters claimed under one hold of the lock, linked by their nodes. Initialize to {NULL, NULL}. */
 struct fib_wake_list {
 	struct fib_waiter *first, *last;
 };
-/* Unlink the first waiter and try to decide its wait. True: it is in list, and waits until fib_wake_all. */
+/*
+ * Unlink the first waiter and try to claim its wait. True: it is in list, and stays until
+ * fib_wake_all().
+ */
 bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list);
-/* The same for every waiter there is. */
+/* fib_queue_claim_next() for all waiters. */
 void fib_queue_claim_all(struct fiber_wait_queue *q, struct fib_wake_list *list);
 
-/* After the unlock: wake all of list in the order in which they were claimed. Does not touch their queue,
- * which any of them may free. */
+/*
+ * After the unlock: wake all of list in the order of the claims. Does not touch their queue, which
+ * any of them may free.
+ */
 void fib_wake_all(struct fib_wake_list *list);
 
-/* Unlink w if it is still there. Under the lock; fib_queue_forget takes it. By the waiter itself. */
+/*
+ * Unlink w if it is still linked. Under the lock; fib_queue_forget() takes the lock. By the waiter
+ * itself.
+ */
 void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w);
 void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w);
 
-/* fib_wait() in q: after it w is in no queue, and whoever woke it touches q no more. */
+/* fib_wait() in q. After it w is in no queue, and its waker does not touch q any more. */
 static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
 					    int64_t deadline);
 
-/* Claim the first waiter that can be claimed and wake it. Takes the lock. False: nobody waits. */
+/* Claim the first waiter that can be claimed and wake it. Takes the lock. False: there is none. */
 bool fib_queue_wake_one(struct fiber_wait_queue *q);
 
 static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
@@ -119,8 +130,11 @@ static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct f
 {
 	int rc;
 
-	/* A fiber that is woken runs after the unlock. One that blocks may see its wait decided while its
-	 * waker holds the lock still, and free what the lock is in. */
+	/*
+	 * A woken fiber runs after the unlock. A blocked waiter may see its wait decided while its
+	 * waker still holds the lock, and might free the memory of the lock: so it takes the lock
+	 * once more.
+	 */
 	if (fib_likely(fib_wait_fast(w, deadline, &rc)))
 		return 0;
 	if (rc < 0 || w->parker->blocks)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wake.c - waking a thread, which sleeps on a word or in a thread wait. */
+/* wake.c - wake a thread that sleeps on a word or in a thread wait */
 #include "wait/wake.h"
 
 #include "os/os.h"

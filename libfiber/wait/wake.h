@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wake.h - making a waiter run whose wait has been claimed. */
+/* wake.h - wake a waiter whose wait has been claimed */
 #ifndef FIB_WAIT_WAKE_H
 #define FIB_WAIT_WAKE_H
 
@@ -9,13 +9,13 @@
 #include "core/record.h"
 #include "sched/sched.h"
 
-/* A waiter that was claimed and must be made to run; a copy, since the waiter may be gone already. */
+/* A claimed waiter to wake; a copy, since the waiter may be gone already. */
 struct fib_wake {
-	struct fiber *fiber; /* NULL: a thread, or a pinned fiber's, that sleeps on word */
+	struct fiber *fiber; /* NULL: a thread or a pinned fiber, which sleeps on word */
 	_Atomic uint32_t *word;
 };
 
-/* Make it run. front: before the others of the calling carrier. */
+/* Wake it. front: run it before the other fibers of the calling carrier. */
 static inline void fib_wake(const struct fib_wake *wake, bool front);
 
 /* Wake the thread that sleeps on word, which has changed. */

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longrun.c - a fiber that keeps its carrier, and everybody behind it, waiting
+ * longrun.c - find fibers that hold their carrier for too long
  *
- * Nobody on the carrier's side counts anything. The service thread looks at each carrier at every tick: a record's sequence
- * number moves at every switch, so a fiber that is seen twice with the same odd number has held its carrier in between. (One
- * that yields where nobody else wants to run does not switch, but counts down `picks`.) The time that counts
- * begins with the look that saw it first: the coarse clock stands still while this thread gets no CPU, and a record's
- * own time would make a long run of that.
+ * The carriers count nothing for this. The service thread looks at each carrier at every tick. A
+ * record's sequence number moves at every switch, so a fiber seen twice with the same odd number
+ * has held its carrier in between. (A fiber that yields while no other is runnable does not switch,
+ * but counts down `picks`.) The time starts at the look that saw the fiber first, not at the
+ * record's own time: the coarse clock stands still while the service thread gets no CPU, and that
+ * would look like a long run.
  *
- * A long run is recorded once, with what the fiber does and its stack. A fiber that sleeps in a system call is left in
- * peace: the kernel says where its stack is (os/sample.h), and nobody else changes that meanwhile. One that computes is
- * interrupted by a signal, and its carrier copies the stack (longrun_sample.c). One that neither sleeps nor gets a CPU is no
- * news: what keeps it is the machine.
+ * A long run is recorded once, with what the fiber does and its stack. If the fiber sleeps in a
+ * system call, the kernel says where its stack is (os/sample.h), and the stack does not change
+ * meanwhile. If the fiber computes, a signal interrupts it, and its carrier copies the stack
+ * (longrun_sample.c). A fiber that neither sleeps nor gets a CPU is not recorded: the machine is
+ * the cause.
  *
- * All of it is the service thread's; the lock of the list of schedulers keeps out who asks from elsewhere.
+ * All of this belongs to the service thread; the lock of the list of schedulers excludes callers
+ * from other threads.
  */
 #include "watch/longrun.h"
 
@@ -29,15 +32,15 @@
 #include "watch/longrun_sample.h"
 
 #define PATIENCE    INT64_C(2000000000) /* ns that a carrier may take to answer the signal */
-#define CLOSE_LOOKS INT64_C(6000000)	/* ns between two looks that follow each other closely */
-#define STOPPED	    INT64_C(1000000000) /* between two looks: all of the process stood still */
-#define UNREAD	    INT64_MIN		/* CPU time that nobody has looked at */
-#define CPU_PART    8 /* at least one in so many ns must have been on a CPU to count as computing */
+#define CLOSE_LOOKS INT64_C(6000000)	/* ns between two looks that count as close */
+#define STOPPED	    INT64_C(1000000000) /* ns between two looks: the whole process was stopped */
+#define UNREAD	    INT64_MIN		/* CPU time not read yet */
+#define CPU_PART    8 /* at least one ns in so many must be on a CPU to count as computing */
 
 enum { SEEN, ASKED, RECORDED };
 
 static struct {
-	int64_t before, now; /* the look before this one, and this one */
+	int64_t before, now; /* the previous look, and this one */
 } looks;
 
 static fib_longrun_pipe_fn *_Atomic through; /* A: set by the service thread's start */
@@ -47,7 +50,7 @@ void fib_longrun_set_pipe(fib_longrun_pipe_fn *pipe)
 	fib_store(&through, pipe);
 }
 
-/* A fiber at a glance: it runs, so nothing but the numbers is sure to belong together. */
+/* A snapshot of a running fiber: only the numbers are sure to belong together. */
 struct glimpse {
 	uint64_t fiber, seq;
 	unsigned picks;
@@ -95,7 +98,7 @@ int64_t fib_longrun_threshold(struct fib_sched *s)
 	return fib_load(&s->long_run);
 }
 
-/* Of what the carrier and its fiber change as they like; both are always there. */
+/* Reads what the carrier and its fiber change at any time; both stay mapped. */
 fib_unwatched static bool glance(struct fib_carrier *c, struct glimpse *ret)
 {
 	struct fiber *const f = *(struct fiber *volatile *)&c->current;
@@ -128,7 +131,7 @@ static bool same(const struct fib_longrun_hold *h, const struct glimpse *g)
 
 /* -- recording -- */
 
-/* The next event, about what c's hold has become, without a stack. */
+/* Add an event about c's hold, without a stack. */
 static struct fib_longrun_event *record(struct fib_carrier *c, const struct glimpse *g,
 					enum fib_longrun_doing doing, enum fib_longrun_lack lack)
 {
@@ -156,7 +159,7 @@ static struct fib_longrun_event *record(struct fib_carrier *c, const struct glim
 	return e;
 }
 
-/* The stack of one that sleeps, as long as it still does. */
+/* Copy the stack of a fiber that sleeps. */
 static void copy_sleeper(struct fib_longrun_event *e, const struct fib_sleeper_place *place)
 {
 	uint64_t size = e->stack_low + e->stack_room - place->sp;
@@ -194,12 +197,12 @@ static void record_sleeper(struct fib_carrier *c, const struct glimpse *g,
 	    fib_os_thread_place_of(&c->place, fib_load(&c->tid), &after) == 1 &&
 	    after.call == place->call && after.sp == place->sp && after.pc == place->pc)
 		return;
-	/* It got up meanwhile: these bytes may be of two moments. */
+	/* It has woken meanwhile: these bytes may be of two moments. */
 	e->lack = FIB_LONGRUN_MISSED;
 	e->stack_size = 0;
 }
 
-/* What the carrier has handed over. */
+/* Record what the carrier has copied. */
 static void record_sample(struct fib_carrier *c, const struct glimpse *g,
 			  const struct fib_longrun_sample *sample)
 {
@@ -212,7 +215,7 @@ static void record_sample(struct fib_carrier *c, const struct glimpse *g,
 
 /* -- looking -- */
 
-/* It runs on without a system call. */
+/* The fiber is not in a system call: have its carrier copy the stack. */
 static void ask(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 {
 	struct fib_longrun_hold *h = &c->hold;
@@ -234,7 +237,7 @@ static void ask(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 	h->stage = ASKED;
 }
 
-/* It has held its carrier for longer than the threshold. */
+/* The fiber has held its carrier for longer than the threshold. */
 static void look_closer(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 {
 	struct fib_sleeper_place place;
@@ -242,12 +245,12 @@ static void look_closer(struct fib_carrier *c, const struct glimpse *g, int64_t 
 
 	if (fib_os_thread_place_of(&c->place, fib_load(&c->tid), &place) != 1)
 		ask(c, g, now);
-	/* Else it has left meanwhile, and it is the carrier that sleeps, in the poller. */
+	/* Else the fiber has left meanwhile, and the carrier sleeps in the poller. */
 	else if (glance(c, &after) && same(&c->hold, &after))
 		record_sleeper(c, g, &place);
 }
 
-/* A sample is under way, or there. gone: the fiber has gone on. */
+/* Get a requested sample, if it is there. gone: the fiber has left the carrier. */
 static void collect(struct fib_carrier *c, const struct glimpse *g, int64_t now, bool gone)
 {
 	const struct fib_longrun_sample *sample = fib_longrun_sample_get(c);
@@ -257,13 +260,13 @@ static void collect(struct fib_carrier *c, const struct glimpse *g, int64_t now,
 		record_sample(c, g, sample);
 		fib_longrun_sample_done(c);
 	} else if (gone || now - c->hold.asked_at > PATIENCE) {
-		/* Should it be at it just now: what it hands over is nobody's. */
+		/* If the handler is running just now, its sample will be ignored. */
 		fib_longrun_sample_cancel(c);
 		record(c, g, FIB_LONGRUN_COMPUTES, lack);
 	}
 }
 
-/* When the fiber of a hold, which was there at h->last, began or went away. */
+/* Clamp a reported time to a range. */
 static int64_t between(int64_t low, int64_t said, int64_t high)
 {
 	return said < low ? low : said > high ? high : said;
@@ -281,7 +284,7 @@ static void end_hold(struct fib_carrier *c, int64_t now)
 	if (h->stage == RECORDED) {
 		e = fib_longrun_ring_at(h->event);
 		if (e) {
-			/* Between two looks; where these are close, in the middle. */
+			/* The end is between two looks; if these are close, take the middle. */
 			e->duration = (now - h->last < CLOSE_LOOKS ? h->last + (now - h->last) / 2
 								   : h->last) -
 				      h->began;
@@ -311,7 +314,7 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
 	struct fib_longrun_hold *h = &c->hold;
 	struct fib_longrun_event *e;
 	struct glimpse g;
-	/* pairs: longrun.enter -- whoever finds its number finds its file. */
+	/* pairs: longrun.enter -- a thread that sees tid sees the open file. */
 	bool runs = fib_load_acquire(&c->tid) && glance(c, &g);
 
 	if (h->fiber && (!runs || !same(h, &g)))
@@ -321,7 +324,7 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
 	if (!h->fiber)
 		begin_hold(c, &g, now);
 	h->last = now;
-	/* A system call: only for who wants to know. */
+	/* A system call: only if there is a threshold. */
 	if (threshold && h->used == UNREAD)
 		h->used = fib_os_thread_cpu_of(fib_load(&c->tid));
 	if (h->stage == ASKED)
@@ -333,7 +336,10 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
 		look_closer(c, &g, now);
 }
 
-/* All of the process has been stopped; who computes has not done so meanwhile, nor has who was asked heard it. */
+/*
+ * The whole process was stopped: a fiber did not compute meanwhile, and a carrier could not answer.
+ * Start both times again.
+ */
 static void go_on(struct fib_longrun_hold *h, int64_t now)
 {
 	if (h->stage == SEEN)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longrun_ring.c - the long runs that were recorded last, and the line about them
+ * longrun_ring.c - a ring of the last long runs, and the message about them
  *
- * One for the process, whatever runtimes come and go. Its memory is provided by the kernel as it is first written to: a
- * program whose fibers behave has none of it.
+ * There is one ring per process, for all its runtimes. The kernel provides its memory at the first
+ * write: a program without long runs uses none.
  */
 #include "watch/longrun_ring.h"
 
@@ -19,7 +19,7 @@
 static struct {
 	struct fib_longrun_event *_Atomic events;
 	uint64_t recorded;
-	uint64_t reported; /* of them, when a line was printed last */
+	uint64_t reported; /* value of recorded at the last printed line */
 	int64_t reported_at;
 } ring;
 
@@ -34,13 +34,13 @@ int fib_longrun_ring_map(void)
 		return 0;
 	rc = fib_os_map_stacks(size, &events);
 	if (rc == 0 && !fib_cas(&ring.events, &none, events))
-		fib_os_unmap(events, size); /* another runtime has begun at the same time */
+		fib_os_unmap(events, size); /* another runtime has mapped one at the same time */
 	return rc;
 }
 
 static struct fib_longrun_event *slot(uint64_t number)
 {
-	/* pairs: longrun.ring -- mapped by fib_cas() of whoever came first. */
+	/* pairs: longrun.ring -- mapped by the first fib_cas(). */
 	return fib_load_acquire(&ring.events) + number % FIB_LONGRUN_EVENTS;
 }
 
@@ -75,7 +75,7 @@ const struct fib_longrun_event *fib_longrun_event(uint64_t number)
 	return fib_longrun_ring_at(number);
 }
 
-/* The newest one that there is no line about. Waits while pinned have their own (pinned.c). */
+/* The newest event that has not been printed. Waits while pinned are printed by pinned.c. */
 static const struct fib_longrun_event *newest(void)
 {
 	uint64_t number;

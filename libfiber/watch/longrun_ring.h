@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* longrun_ring.h - the long runs that were recorded last. See longrun.h for who may call. */
+/* longrun_ring.h - a ring of the last long runs; see longrun.h for who may call */
 #ifndef FIB_WATCH_LONGRUN_RING_H
 #define FIB_WATCH_LONGRUN_RING_H
 
 #include "watch/longrun.h"
 
-/* Have the ring; it is the process' and stays. Any thread. 0, -ENOMEM. */
+/* Map the ring, which is the process's and stays mapped. Any thread. Returns 0 or -ENOMEM. */
 int fib_longrun_ring_map(void);
 
-/* The next event, empty but for its number. */
+/* Add an event, empty except for its number. */
 struct fib_longrun_event *fib_longrun_ring_add(void);
 
-/* Event `number`, NULL when it is there no more, or not yet. */
+/* Event `number`; NULL if it is not in the ring. */
 struct fib_longrun_event *fib_longrun_ring_at(uint64_t number);
 
-/* There never was any. */
+/* Forget all events. */
 void fib_longrun_ring_clear(void);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * longrun_sample.c - a fiber that computes, stopped for as long as it takes to copy its stack
+ * longrun_sample.c - interrupt a fiber that computes, and copy its stack
  *
- * Each carrier has a place for one sample. The service thread writes into it which fiber it means, says so and sends the
- * signal; whoever changes ASKED to something else has the place: the handler to fill it in, or the service thread to
- * take the question back. A handler that finds no question, a late one for instance, does nothing.
+ * Each carrier has memory for one sample. The service thread writes into it which fiber it means,
+ * sets ASKED and sends the signal. The side that changes ASKED owns the memory: the handler to fill
+ * it in, or the service thread to withdraw the request. A handler that finds no request, for
+ * example because it is late, does nothing.
  *
- * By the time the signal arrives the carrier may run something else, or be on its way between two stacks. So the
- * handler compares the fiber and its sequence number, and copies within the fiber's stack only if it stands on it. One
- * that stands elsewhere is in a context that the program has made itself: the kernel is asked to copy what there is.
+ * When the signal arrives the carrier may run another fiber, or be between two stacks. So the
+ * handler compares the fiber and its sequence number, and copies directly only if the stack pointer
+ * is in the fiber's stack. Otherwise the program has switched to a stack of its own, and the
+ * handler has the kernel copy what is mapped there.
  */
 #include "watch/longrun_sample.h"
 
@@ -30,7 +32,7 @@ uint32_t fib_longrun_copy(struct fib_os_pipe *pipe, uint64_t sp, uint64_t size, 
 
 	if (fib_os_peek_through(pipe, sp, to, most) == 0)
 		return (uint32_t)most;
-	/* Not all of it is there: what is left of its page, then. */
+	/* Not all of it is mapped: try the rest of sp's page. */
 	if (PAGE - sp % PAGE < most)
 		most = PAGE - sp % PAGE;
 	return fib_os_peek_through(pipe, sp, to, most) == 0 ? (uint32_t)most : 0;
@@ -57,7 +59,7 @@ static void take(struct fib_longrun_sample *sample, const struct fiber *fiber)
 		sample->lack = FIB_LONGRUN_MEMORY;
 }
 
-/* In the signal handler, on the carrier. */
+/* The signal handler, on the carrier. */
 static void interrupted(void *ucontext)
 {
 	struct fib_context context = {0};
@@ -66,7 +68,7 @@ static void interrupted(void *ucontext)
 	struct fib_longrun_sample *sample = c ? c->sample : NULL;
 	uint32_t asked = ASKED;
 
-	/* pairs: longrun.sample -- which fiber is meant. */
+	/* pairs: longrun.sample -- the request's fiber and seq. */
 	if (!sample || !fib_cas(&sample->state, &asked, TAKING))
 		return;
 	sample->stack_size = 0;
@@ -84,7 +86,10 @@ int fib_longrun_sample_ask(struct fib_carrier *c, uint64_t fiber, uint64_t seq)
 	struct fib_longrun_sample *sample = c->sample;
 	int rc;
 
-	/* An answer that nobody has waited for. pairs: longrun.taken -- the handler has read what is asked anew below. */
+	/*
+	 * An answer to a withdrawn request. pairs: longrun.taken -- the handler has read the old
+	 * request before the new one is written below.
+	 */
 	if (fib_load_acquire(&sample->state) == TAKEN)
 		fib_longrun_sample_done(c);
 	if (fib_load(&sample->state) != IDLE)
@@ -104,7 +109,10 @@ const struct fib_longrun_sample *fib_longrun_sample_get(struct fib_carrier *c)
 	/* pairs: longrun.taken */
 	if (fib_load_acquire(&c->sample->state) != TAKEN)
 		return NULL;
-	/* Of another fiber: the question before, given up while it was being answered. */
+	/*
+	 * A sample of another fiber answers the previous request, which was withdrawn while the
+	 * handler ran.
+	 */
 	return c->sample->fiber == c->hold.fiber && c->sample->seq == c->hold.seq ? c->sample
 										  : NULL;
 }
@@ -118,7 +126,10 @@ bool fib_longrun_sample_cancel(struct fib_carrier *c)
 {
 	uint32_t asked = ASKED;
 
-	/* pairs: longrun.sample -- either the handler finds no question, or we leave it the answer. */
+	/*
+	 * pairs: longrun.sample -- either the handler finds no request, or it is filling the sample
+	 * in.
+	 */
 	return fib_cas(&c->sample->state, &asked, IDLE);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats.c - what the carriers do, for the service thread
+ * stats.c - read the carriers' counters, for the service thread
  *
- * It reads what the scheduler keeps for itself (counters.c), while that changes. The list of schedulers is locked meanwhile, so
- * that none goes; fibers never take that lock.
+ * This reads what the scheduler keeps for itself (counters.c) while that changes. The list of
+ * schedulers is locked meanwhile, so that none is freed; fibers never take that lock.
  */
 #include "watch/stats.h"
 
@@ -20,14 +20,16 @@
 
 _Static_assert(FIB_WIRE_DELAYS == FIB_COUNTERS_DELAYS, "the same steps");
 
-/* A carrier's own pointer, of which only it knows when it changes; what it points to, a record, is never unmapped. So
- * the worst is the id of a fiber that has just been left. */
+/*
+ * The carrier changes this pointer at any time. It points to a record, and records are never
+ * unmapped: so at worst this gives the id of a fiber that has just been left.
+ */
 fib_unwatched static struct fiber *current(struct fib_carrier *c)
 {
 	return *(struct fiber *volatile *)&c->current;
 }
 
-/* Under a lock that we must not take. */
+/* Guarded by a lock that must not be taken here. */
 fib_unwatched static uint32_t timers(const struct fib_carrier *c)
 {
 	return *(const volatile uint32_t *)&c->timers.count;
@@ -57,7 +59,10 @@ static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret
 	ret->state = ret->fiber ? FIB_WIRE_CARRIER_RUNNING : FIB_WIRE_CARRIER_SEARCHING;
 	if (!ret->fiber)
 		return;
-	/* It runs when its number is odd: then that is when it began to, or the last time that it was counted. */
+	/*
+	 * While the fiber runs (its seq is odd) `since` is when it started to run or was last
+	 * counted.
+	 */
 	ret->since = fib_coarse_now() - fib_load(&fiber->since);
 	if (ret->since < 0 || current(c) != fiber)
 		ret->since = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.h - what the carriers do, for the service thread. See stats.c. */
+/* stats.h - read the carriers' counters, for the service thread; see stats.c */
 #ifndef FIB_WATCH_STATS_H
 #define FIB_WATCH_STATS_H
 
@@ -8,13 +8,14 @@
 
 #include "wire/wire.h"
 
-/* So many carriers at a time: each costs a system call, and cache lines that are at another CPU. */
+/* Carriers per call: each costs a system call, and cache lines that another CPU owns. */
 #define FIB_STATS_CARRIERS 32u
 
 /*
- * The runtime that started next after the one with this serial (0: the first), and its carriers from number `first` on;
- * false when there is none. ret->carriers says how many those are, 0 when it has no such number. Neither allocates nor takes
- * a lock that a fiber needs. Carriers go on meanwhile: each number was true at some moment, but not all at the same. By one
+ * Describe the runtime that started next after the one with this serial (0: the first), and its
+ * carriers from number `first` on. False when there is none. ret->carriers says how many carriers,
+ * 0 if there is none with that number. Neither allocates nor takes a lock that a fiber needs.
+ * Carriers continue meanwhile: each number was true at some moment, but not all at the same. By one
  * thread at a time.
  */
 bool fib_stats_next(uint64_t after, unsigned first, struct fib_wire_runtime *ret,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tick.c - what only an observer can do for the schedulers
+ * tick.c - what the service thread does for the schedulers at every tick
  *
- * A server that is busy hears from its poller all the time, reads the clock each time it does, and sets it: then
- * the service thread would only take the CPU from it, and ticks less often. As soon as a carrier that does not sleep has not done
- * so since the last tick it ticks as ever.
+ * The carriers of a busy server poll all the time, and read and set the coarse clock each time. The
+ * service thread would only take the CPU from them, so it ticks less often then. When a carrier
+ * that does not sleep has not set the clock since the last tick, the normal interval returns.
  *
- * Unlike under other spin locks (os/spin.h), a look makes system calls under that of the list: to wake, to print, to ask
- * what a carrier does. It is waited for by who starts or finishes a runtime or forks, not by a fiber on its way.
+ * Unlike under other spin locks (os/spin.h), a tick makes system calls while it holds the lock of
+ * the list: to wake, to print, to ask what a carrier does. Only callers that start or finish a
+ * runtime or fork wait for that lock, not a fiber on its normal path.
  *
- * It goes on for a few ticks after the last carrier has gone to sleep, so that a server with a request
+ * Ticks go on for LINGER ticks after the last carrier has gone to sleep. So a server with a request
  * every few milliseconds does not pay a wake-up of this thread for each.
  */
 #include "watch/tick.h"
@@ -27,10 +28,10 @@
 #define LINGER 20
 
 static struct {
-	_Atomic uint32_t lock; /* of the list: see above */
+	_Atomic uint32_t lock; /* guards the list: see above */
 	struct fib_sched *first;
 	unsigned idle_ticks; /* the service thread only */
-	int64_t pause;	     /* the service thread only: until the next tick */
+	int64_t pause;	     /* the service thread only: time until the next tick */
 } tick;
 
 void fib_tick_add(struct fib_sched *s)
@@ -50,7 +51,7 @@ void fib_tick_remove(struct fib_sched *s)
 	fib_spin_lock(&tick.lock);
 	for (at = &tick.first; *at && *at != s; at = &(*at)->next)
 		;
-	/* A forked child that finishes its parent's runtime does not find it. */
+	/* In a forked child the list is empty, and its parent's runtime is not found. */
 	if (*at) {
 		fib_longrun_close(s);
 		*at = s->next;
@@ -74,7 +75,7 @@ void fib_tick_forget(void)
 	struct fib_sched *s;
 	unsigned i;
 
-	/* The files tell of the parent's threads. */
+	/* These files are of the parent's threads. */
 	for (s = tick.first; s; s = s->next)
 		for (i = 0; i < s->carrier_count; i++)
 			fib_os_kept_close(&s->carriers[i].place);
@@ -119,9 +120,11 @@ static bool overdue(struct fib_sched *s, int64_t now)
 	return false;
 }
 
-/* A carrier that computes for long, or blocks, looks at nothing. When nobody has been in the poller since
- * the last tick, work lies in a queue, or a deadline has passed, somebody who sleeps can do better. So he can
- * when nobody serves the program's hook. */
+/*
+ * A carrier that computes for long, or blocks, looks at nothing. Wake another carrier if work is in
+ * a queue, a deadline has passed, or no carrier has been in the poller, or in the program's hook,
+ * since the last tick.
+ */
 static void mend(struct fib_sched *s, int64_t now)
 {
 	uint64_t polls = fib_load(&s->polls);
@@ -133,8 +136,10 @@ static void mend(struct fib_sched *s, int64_t now)
 		fib_idle_notify(s);
 }
 
-/* Whether every carrier that does not sleep has set the clock since the last tick. One that sleeps is as good as one that
- * has: it sets it when it gets up. */
+/*
+ * Returns whether every carrier that does not sleep has set the clock since the last tick. A
+ * sleeping carrier sets it when it wakes.
+ */
 static bool keep_the_clock(struct fib_sched *s)
 {
 	bool kept = true, polls;
@@ -151,7 +156,7 @@ static bool keep_the_clock(struct fib_sched *s)
 	return kept;
 }
 
-/* Announce that we rest, unless somebody is awake after all. */
+/* Announce the rest, unless a carrier is awake after all. */
 static bool rest(void)
 {
 	fib_observer_announce_rest();
@@ -192,7 +197,10 @@ uint64_t fib_tick_fibers(void)
 	struct fib_sched *s;
 	unsigned i;
 
-	/* Who keeps a record has taken it before; one given back in between is missing for this once. */
+	/*
+	 * Count the cached records first: each was taken from the registry before. A record given
+	 * back in between is missing in this result.
+	 */
 	fib_spin_lock(&tick.lock);
 	for (s = tick.first; s; s = s->next)
 		for (i = 0; i < s->carrier_count; i++)

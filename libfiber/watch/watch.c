@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c - reaching the poller of another scheduler. */
+/* watch.c - reach the poller of another scheduler */
 #include "watch/watch.h"
 
 #include "os/spin.h"
 #include "sched/sched.h"
 
 static struct {
-	_Atomic uint32_t lock; /* held for one call of each poller at most */
+	_Atomic uint32_t lock; /* held for at most one call of each poller */
 	struct fib_sched *first;
 } list;
 
@@ -25,7 +25,7 @@ void fib_watch_remove(struct fib_sched *s)
 	fib_spin_lock(&list.lock);
 	for (at = &list.first; *at && *at != s; at = &(*at)->next_watching)
 		;
-	/* A forked child that finishes its parent's runtime does not find it. */
+	/* In a forked child the list is empty, and its parent's runtime is not found. */
 	if (*at)
 		*at = s->next_watching;
 	fib_spin_unlock(&list.lock);

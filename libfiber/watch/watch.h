@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - reaching the poller of another scheduler
+ * watch.h - reach the poller of another scheduler
  *
- * A poller may keep the file of what it watches open. So whoever closes a descriptor has it forgotten first,
- * also elsewhere than on a carrier of the scheduler that watches it, which may have ended by then.
+ * A poller may keep the file of a watched descriptor open. So before a descriptor is closed the
+ * poller must forget it. The closing thread need not be a carrier of that scheduler, and the
+ * scheduler may have ended by then.
  */
 #ifndef FIB_WATCH_WATCH_H
 #define FIB_WATCH_WATCH_H
@@ -12,18 +13,25 @@
 
 struct fib_sched;
 
-/* A scheduler comes and goes. Its poller is used by others from the one until the other has returned. */
+/*
+ * Add and remove a scheduler. Its poller is used by other threads from the first call until the
+ * second has returned.
+ */
 void fib_watch_add(struct fib_sched *s);
 void fib_watch_remove(struct fib_sched *s);
 
-/* Instead of a serial number: more schedulers than one. */
+/* Instead of a serial number: several schedulers. */
 #define FIB_WATCH_SEVERAL UINT64_MAX
 
-/* Have the poller of the scheduler with that serial number, or those of all, forget fd. Nothing when it has gone. Any
- * thread. */
+/*
+ * Make the poller of the scheduler with that serial number (FIB_WATCH_SEVERAL: of all) forget fd.
+ * No effect if the scheduler has ended. Any thread.
+ */
 void fib_watch_forget(uint64_t serial, int fd);
 
-/* Keep others out while the process forks; in the child, with the lock: there is no scheduler any more. */
+/*
+ * Block other threads while the process forks; in the child, with the lock: forget all schedulers.
+ */
 void fib_watch_lock(void);
 void fib_watch_unlock(void);
 void fib_watch_clear(void);

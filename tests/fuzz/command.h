@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.h - a command of fiberctl, run to its end as it would be for a person
+ * command.h - run a command of fiberctl to its end
  *
- * What it says is not looked at, but it must have said how it ended by one of its exit codes.
+ * The output is ignored, but the exit code must be one of the documented ones.
  */
 #ifndef FUZZ_COMMAND_H
 #define FUZZ_COMMAND_H
@@ -13,8 +13,8 @@
 #include "fuzz.h"
 #include "tool/command.h"
 
-/* How each is called besides the process and --json. None that goes on until it is interrupted. Inputs know them by their
- * places: new ones come at the end. */
+/* The arguments of each command besides the process and --json. No command that runs until
+ * interrupted. Inputs refer to the commands by index: add new ones at the end. */
 static const struct {
 	const char *name, *word;
 	uint64_t options;
@@ -30,7 +30,7 @@ static const struct {
 	{"tree", NULL, 0},     {"waits", NULL, 0},
 };
 
-/* What the tool prints goes nowhere; who runs us has descriptors 1 and 2. */
+/* Discard what the tool prints. Descriptors 1 and 2 stay those of the fuzzer. */
 static inline void command_silence(void)
 {
 	stdout = fopen("/dev/null", "we");
@@ -38,7 +38,7 @@ static inline void command_silence(void)
 	fuzz_must(stdout && stderr);
 }
 
-/* Run one of them, as the first two bytes of an input say. process: a path. */
+/* Run the command that the first two bytes of an input choose. process: a path. */
 static inline void command_run(const uint8_t *choice, const char *process)
 {
 	const size_t call = choice[0] % (sizeof command_calls / sizeof command_calls[0]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.h - what a target is: libFuzzer's interface, which replay.c uses too
+ * fuzz.h - the interface of a fuzz target: libFuzzer's, which replay.c uses too
  *
- * A target prints nothing and aborts when something is wrong that no sanitizer sees.
+ * A target prints nothing and aborts on an error that no sanitizer sees.
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Once, before the first input. 0. */
+/* Called once, before the first input. Returns 0. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* One input. 0. */
+/* Called for each input. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold for every input. */
+/* Abort unless the condition holds. */
 #define fuzz_must(condition)                                                                      \
 	do {                                                                                      \
 		if (!(condition)) {                                                               \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_answer.c - fiberctl among programs that answer anything
+ * fuzz_answer.c - fiberctl with a peer that sends arbitrary answers
  *
- * The first byte of an input chooses a command of fiberctl, the second whether it prints JSON; the rest is what the
- * process sends to each connection, whatever it is asked, before it closes.
+ * The first byte of an input chooses a command of fiberctl, the second whether it prints JSON. The
+ * rest is what the peer sends on each connection, whatever the request, before it closes the
+ * connection.
  */
 #include <pthread.h>
 #include <string.h>
@@ -14,17 +15,18 @@
 
 #include "command.h"
 
-#define OPEN 4 /* connections */
+#define OPEN 4 /* connections kept open */
 
 static struct {
 	int fd;
 	char folder[64], path[96];
-	pthread_mutex_t lock; /* of what follows */
-	const uint8_t *data;  /* while a command runs */
+	pthread_mutex_t lock; /* protects the fields below */
+	const uint8_t *data;  /* set while a command runs */
 	size_t size;
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A command may have two connections at the same time: each is answered at once, and closed when others have come. */
+/* A command may have two connections at a time: each is answered at once, and closed after more
+ * have come. */
 static void answer(int fd)
 {
 	static int open_fds[OPEN];
@@ -97,6 +99,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	give(data + 2, size - 2);
 	command_run(data, process.path);
-	give(NULL, 0); /* who connected and did not stay may not have been served yet */
+	give(NULL, 0); /* a connection that was closed early may not have been served yet */
 	return 0;
 }

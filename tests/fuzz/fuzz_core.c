@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_core.c - core files of strangers: headers, notes, segments, compressed or not. The input is the file. */
+/* fuzz_core.c - arbitrary core files: headers, notes, segments, compressed or not. The input is the
+ * file. */
 #include "read_core.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

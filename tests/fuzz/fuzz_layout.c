@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_layout.c - registries of strangers in a core that is well otherwise
+ * fuzz_layout.c - arbitrary registries in an otherwise valid core
  *
- * An input is pairs of a place, two bytes, and a byte that is put there: into the note, the registry, the records, the labels,
- * the stacks.
+ * An input is a sequence of triples: an offset of two bytes, and the byte to write there: into the
+ * note, the registry, the records, the labels or the stacks.
  */
 #include "read_core.h"
 #include "small_core.h"
@@ -21,7 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const size_t from = whole.data - 256; /* the note is close before the data */
+	const size_t from = whole.data - 256; /* the note is shortly before the data */
 	size_t i;
 
 	spoilt = whole;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_recording.c - recordings of strangers: all that fibertrace makes of one. The input is the file.
+ * fuzz_recording.c - arbitrary recordings, in every report of fibertrace. The input is the file.
  *
- * Whatever it says, what is made of it stays within it: slices lie between its beginning and its end, those of one fiber
- * one behind another, and the timeline is JSON.
+ * Whatever the file contains, slices lie within the recording, the slices of one fiber do not
+ * overlap, and the timeline is valid JSON.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static FILE *nowhere;
 struct seen {
 	const struct ins_recording *recording;
 	const struct ins_replay *replay;
-	int64_t *until; /* of each fiber, the end of its last slice */
+	int64_t *until; /* for each fiber, the end of its last slice */
 };
 
 static void look_at_slice(void *context, const struct ins_slice *s)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_request.c - the program among peers that send anything
+ * fuzz_request.c - the control socket of a program with a peer that sends arbitrary requests
  *
- * The first byte of an input says what FIBER_CONTROL allows, the second how many bytes come at a time; the rest is what
- * the peer sends. Whatever it is, what comes back is whole frames, an answer ends once, and in the end the
- * connection is closed and all it took is given back.
+ * The first byte of an input says what FIBER_CONTROL allows, the second how many bytes arrive at a
+ * time. The rest is what the peer sends. For every input the replies are whole frames, an answer
+ * ends once, and finally the connection is closed and all its memory is freed.
  */
 #include <poll.h>
 #include <string.h>
@@ -26,7 +26,7 @@
 static struct fiber_runtime *rt; /* with a carrier and a policy */
 static _Alignas(4096) unsigned char stacks[FIBERS][16384];
 
-/* Every second one has begun, and is some calls deep. */
+/* Every second fiber has started and is some calls deep. */
 static void give_stack(struct fiber *f, size_t i)
 {
 	if (i % 2 == 0)
@@ -54,7 +54,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* What the peer at the other end has received, and where in it the frames are. */
+/* What the other end of the peer has received, and the frames in it. */
 struct received {
 	unsigned char bytes[1u << 20];
 	size_t size, whole;
@@ -81,7 +81,7 @@ static void check_frames(void)
 	got.whole = 0;
 }
 
-/* Take what is there. False when there is nothing. */
+/* Read what is available. False if nothing is. */
 static bool take(int fd)
 {
 	ssize_t n = recv(fd, got.bytes + got.size, sizeof got.bytes - got.size, MSG_DONTWAIT);
@@ -106,7 +106,7 @@ static bool turn(struct fib_peer *peer, int64_t now)
 	return true;
 }
 
-/* Turn and take until nothing moves any more. */
+/* Turn and take until nothing changes any more. */
 static void settle(struct fib_peer *peer, int fd, int64_t now)
 {
 	unsigned turns = 0;
@@ -140,10 +140,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += n;
 		settle(&peer, fds[1], now);
 	}
-	/* A request is 12 bytes at least, and none has more than one end. */
+	/* A request has at least 12 bytes and at most one end. */
 	fuzz_must(got.ends <= (size - 2) / sizeof(struct fib_wire_header) + 1);
 	fuzz_must(got.size == 0);
-	/* Half a request is waited for, but not for ever. */
+	/* The peer waits for the rest of half a request, for a limited time. */
 	if (peer.fd >= 0)
 		fib_peer_turn(&peer, 0, false, now + 2 * FIB_PEER_PATIENCE);
 	fuzz_must(peer.fd < 0);

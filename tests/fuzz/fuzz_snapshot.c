@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_snapshot.c - snapshots of strangers
+ * fuzz_snapshot.c - arbitrary snapshot files
  *
- * The first byte of an input chooses a command of fiberctl, the second whether it prints JSON; the rest is the file.
+ * The first byte of an input chooses a command of fiberctl, the second whether it prints JSON; the
+ * rest is the file.
  */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read_core.h - all that fibertrace does with a core, of bytes that may be anything. */
+/* read_core.h - do everything that fibertrace does with a core, on arbitrary bytes */
 #ifndef FUZZ_READ_CORE_H
 #define FUZZ_READ_CORE_H
 
@@ -31,7 +31,7 @@ static inline int read_core_fiber(void *context, const struct ins_fiber *fiber)
 	const struct fib_layout *layout = &r->source->layout;
 
 	ins_unwind(r->unwinder, fiber, &r->walk);
-	/* A walk that is not whole says so, and why. */
+	/* An incomplete walk has its reason. */
 	fuzz_must(!r->walk.truncated || r->walk.reason[0]);
 	fuzz_must(r->walk.count <= INS_WALK_MAX);
 	if (r->left) {

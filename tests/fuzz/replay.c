@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay.c - every file of a corpus through a target, as TAP: what was found once is not found again
+ * replay.c - run every file of a corpus through a target, as TAP, so that old findings do not come
+ * back
  *
- * In the place of libFuzzer's main, for `make check`. FUZZ_CORPUS is the folder; files given as arguments are taken
- * instead, to look at a new finding in a debugger.
+ * Replaces libFuzzer's main() for `make check`. FUZZ_CORPUS is the folder. Files given as arguments
+ * are used instead, to debug a new finding.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +23,7 @@ static unsigned count;
 
 static void replay(const char *path)
 {
-	/* Its own block, so that a sanitizer sees a look beyond its end. */
+	/* A separate block, so that a sanitizer sees an access beyond its end. */
 	static unsigned char room[MOST];
 	FILE *file = fopen(path, "re");
 	unsigned char *input;

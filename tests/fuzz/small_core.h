@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * small_core.h - a core of four fibers in ten kilobytes, to be spoilt
+ * small_core.h - a valid core of four fibers in ten kilobytes, to be corrupted
  *
- * One program without a file, whose note leads to a registry of four fibers: two suspended, one that ran when a signal came
- * to its thread, one that has ended. What is behind SMALL_DATA, the registry, the records and what they lead to, is all that
- * such a program could have written.
+ * A program without a file, whose note leads to a registry of four fibers: two suspended, one that
+ * ran when a signal came to its thread, one that has exited. Everything from SMALL_DATA on (the
+ * registry, the records and what they point to) is data that such a program could have written.
  */
 #ifndef FUZZ_SMALL_CORE_H
 #define FUZZ_SMALL_CORE_H
@@ -30,7 +30,7 @@ struct small_data {
 	uint64_t stack[2][64];
 };
 
-/* Where the data are in the core. */
+/* Offsets of the data in the core. */
 struct small_core {
 	struct elf_bytes elf;
 	size_t data;
@@ -90,7 +90,7 @@ static inline void small_fill(struct small_data *d)
 		small_fiber(d, i, states[i]);
 	d->labels.owner = 1;
 	memcpy(d->labels.text[0], "key\0value", 10);
-	/* Frames that lead on, and back: a chain of frame pointers that goes in circles. */
+	/* Frames that lead on and back: a cyclic chain of frame pointers. */
 	for (i = 0; i < 64; i++)
 		d->stack[0][i] = i & 1 ? SMALL_PROGRAM + 0x100
 				       : small_at(offsetof(struct small_data, stack)) + 8 * (i / 2);
@@ -120,7 +120,7 @@ static inline void small_notes(struct elf_bytes *elf)
 	elf_note(elf, "CORE", NT_FILE, names, sizeof names);
 }
 
-/* The program's own image, as it lies in memory. */
+/* The program's image, as in memory. */
 static inline void small_program(struct elf_bytes *elf)
 {
 	struct fib_layout_note note = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.c - what a test can only see happen to somebody else
+ * child.c - run code that aborts, faults or exceeds a limit in a child process
  *
- * Limits are given as what is used now and some more, since a sanitizer's shadow alone is terabytes of
- * address space.
+ * A limit is the current use plus a margin: a sanitizer's shadow alone takes terabytes of address
+ * space.
  */
 #include <errno.h>
 #include <poll.h>
@@ -44,7 +44,7 @@ static _Noreturn void live(int (*fn)(void *arg), void *arg, int err)
 	_exit(fn(arg));
 }
 
-/* Collect its stderr until that ends. False when it did not within `seconds`. */
+/* Read fd until its end. False if the end did not come within `seconds`. */
 static bool collect(int fd, int seconds, char *text, size_t size)
 {
 	const time_t until = time(NULL) + seconds;
@@ -99,7 +99,7 @@ void harness_child(int (*fn)(void *arg), void *arg, int seconds, struct harness_
 	ret->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* A size of /proc/self/status in bytes. */
+/* The value of a field of /proc/self/status, in bytes. */
 static size_t used(const char *name)
 {
 	FILE *const file = fopen("/proc/self/status", "re");

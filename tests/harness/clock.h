@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - the time that tests measure with. */
+/* clock.h - the clock that tests measure with */
 #ifndef HARNESS_CLOCK_H
 #define HARNESS_CLOCK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* entries.c - the entries of a folder of /proc. */
+/* entries.c - count the entries of a folder of /proc */
 #include "tests/harness/entries.h"
 
 #include <dirent.h>

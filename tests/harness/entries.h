@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* entries.h - how many descriptors and threads this process has. */
+/* entries.h - count the descriptors and threads of this process */
 #ifndef HARNESS_ENTRIES_H
 #define HARNESS_ENTRIES_H
 
-/* Some more than it has, by which two moments can be compared. Need a descriptor; abort without one. */
+/* Slightly more than the real numbers, by a constant: use them to compare two moments. Need a
+ * descriptor; abort without one. */
 unsigned harness_descriptors(void);
 unsigned harness_thread_count(void);
 

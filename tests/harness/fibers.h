@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fibers.h - what a test runs in a fiber that only has to exist, and the wait until one waits. */
+/* fibers.h - trivial fiber functions, and a wait until a fiber is suspended */
 #ifndef HARNESS_FIBERS_H
 #define HARNESS_FIBERS_H
 
@@ -8,13 +8,13 @@
 
 #include <fiber.h>
 
-/* A fiber that exits at once with its argument. */
+/* Exit at once with the argument. */
 static inline void *harness_nothing(void *arg)
 {
 	return arg;
 }
 
-/* A fiber that parks until it is unparked or cancelled, then exits with its argument. */
+/* Park until unparked or cancelled, then exit with the argument. */
 static inline void *harness_park(void *arg)
 {
 	fiber_park(FIBER_FOREVER);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forbid.h - a process in which a system call fails, as on another kernel or in a container. */
+/* forbid.h - make a system call fail in this process, as on another kernel or in a container */
 #ifndef HARNESS_FORBID_H
 #define HARNESS_FORBID_H
 
@@ -9,8 +9,8 @@
 #include <sys/prctl.h>
 
 /*
- * Make a system call fail with that errno in the calling thread and in all that it starts. This
- * cannot be undone: call it in a child. Only makes system calls. False where no filter can be set.
+ * Make a system call fail with this errno in the calling thread and in all that it starts. It
+ * cannot be undone: call it in a child. Only makes system calls. False if no filter can be set.
  */
 static inline bool harness_forbid(unsigned call, unsigned error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * paths.c - where a test finds what was built, and where it may write
+ * paths.c - find the build's files and the test's own folder
  *
- * A test program is BUILD/tests/<suite>/<folder>/test_x, so the build folder is what stands before
- * "/tests/" in its own path. The test's folder is short, because it ends up in the path of a Unix
- * socket, which holds 107 bytes.
+ * A test program is BUILD/tests/<suite>/<folder>/test_x, so the build folder is the part of its own
+ * path before "/tests/". The test's folder has a short name, because it is part of the path of a
+ * Unix socket, which holds 107 bytes.
  */
 #include <errno.h>
 #include <ftw.h>

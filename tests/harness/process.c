@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c - the programs a test starts, and their end
+ * process.c - start and end the programs of a test
  *
- * A pidfd says when a program has ended, so nothing waits on a timer: one poll(2) over the two pipes
- * and the pidfd. The pipes are read once more after the end and then closed, since a grandchild may
- * keep them open for ever.
+ * A pidfd reports the end of a program, so no timer is needed: one poll(2) waits for the two pipes
+ * and the pidfd. After the end the pipes are read once more and then closed, since a grandchild may
+ * keep them open indefinitely.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,10 +28,10 @@
 #include "tests/harness/paths.h"
 #include "tests/harness/process.h"
 
-#define GRACE 10 /* seconds between SIGTERM and SIGKILL */
+#define GRACE 10 /* s between SIGTERM and SIGKILL */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct harness_process *processes; /* under lock: all that were not freed */
+static struct harness_process *processes; /* under lock: all processes not freed yet */
 static pid_t owner;
 
 static void give_up(const char *what)
@@ -53,7 +53,7 @@ static void end_all(void)
 		harness_free(processes);
 }
 
-/* -- the child's side: nothing but system calls between fork and exec -- */
+/* -- in the child: only system calls between fork and exec -- */
 
 static void forbid(unsigned call)
 {
@@ -100,7 +100,8 @@ static bool names(const char *entry, const char *setting)
 	return !strncmp(entry, setting, n) && entry[n] == '=';
 }
 
-/* The test's environment with the settings over it; the array and *runtime_dir are the caller's. */
+/* The test's environment, overridden by the settings; the caller frees the array and
+ * *runtime_dir. */
 static char **environment(const struct harness_how *how, char **runtime_dir)
 {
 	size_t count = 2, given = 0, n = 0;
@@ -118,7 +119,7 @@ static char **environment(const struct harness_how *how, char **runtime_dir)
 	env[n++] = *runtime_dir;
 	for (size_t i = 0; environ[i]; i++)
 		env[n++] = environ[i];
-	/* The first of a name wins: take the later ones out. */
+	/* The first entry of a name wins: remove the later ones. */
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n;)
 			if (names(env[k], env[i]))
@@ -194,7 +195,7 @@ static void collect(struct harness_text *text)
 	text->fd = -1;
 }
 
-/* Wait for output or the end until the time `until` (ms); collect both. False past the time. */
+/* Wait for output or the end until `until` (ms); collect both. False after that time. */
 static bool pump(struct harness_process *p, int64_t until)
 {
 	struct pollfd fds[] = {
@@ -206,7 +207,7 @@ static bool pump(struct harness_process *p, int64_t until)
 	if (left <= 0)
 		return false;
 	if (poll(fds, 3, (int)left) <= 0)
-		return true; /* the next call looks at the time */
+		return true; /* the next call checks the time */
 	if (fds[2].revents && waitpid(p->pid, &p->status, 0) == p->pid)
 		p->ended = true;
 	collect(&p->out);
@@ -218,7 +219,7 @@ static bool pump(struct harness_process *p, int64_t until)
 	return true;
 }
 
-/* The first whole line of its output that begins so; NULL: none yet. */
+/* The first complete line of its output that starts with prefix; NULL: none yet. */
 static const char *find_line(struct harness_process *p, const char *prefix)
 {
 	const size_t length = strlen(prefix);
@@ -235,7 +236,7 @@ static const char *find_line(struct harness_process *p, const char *prefix)
 const char *harness_wait_line(struct harness_process *p, const char *prefix, int seconds)
 {
 	const int64_t until = now_ms() + seconds * 1000;
-	/* It may have come together with what was waited for before. */
+	/* The line may have come together with an earlier one. */
 	const char *line = find_line(p, prefix);
 
 	while (!line) {
@@ -261,8 +262,9 @@ void harness_end(struct harness_process *p)
 {
 	if (p->ended)
 		return;
-	/* One that is stopped goes on, and finds that it is to end. In the other order SIGCONT undoes the stop in which
-	 * LeakSanitizer holds its threads at its end, and it waits for them for ever. */
+	/* Continue a stopped process after SIGTERM, so that it finds the signal pending. In the
+	 * other order SIGCONT would undo the stop in which LeakSanitizer holds the threads at exit,
+	 * and it would wait for them forever. */
 	kill(p->pid, SIGCONT);
 	kill(p->pid, SIGTERM);
 	if (!harness_wait_end(p, GRACE)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.c - the threads of this process, by their names, as the kernel knows them. */
+/* threads.c - count the threads of this process by name, as the kernel has them */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* threads.h - the threads of this process, by their names. */
+/* threads.h - count the threads of this process by name */
 #ifndef HARNESS_THREADS_H
 #define HARNESS_THREADS_H
 
 /*
- * How many threads of this process are called that. Who gives itself a name has begun: a test that forks beside a thread that
- * has not may leave its child a lock that nobody gives back (watchdog.c).
+ * The number of threads of this process with this name. A thread that sets its own name has
+ * started. A fork while another thread is starting may leave a lock held forever in the child
+ * (watchdog.c).
  */
 unsigned harness_threads_called(const char *name);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watchdog.c - a hang becomes a dump of every fiber and a failure
+ * watchdog.c - turn a hang into a dump of all fibers and a failure
  *
- * The carriers may all hang, so a plain thread watches, and another process looks: fibertrace needs
- * no cooperation, only the right to read this process, which is given to everybody of our uid.
+ * All carriers may hang, so a plain thread watches, and another process dumps: fibertrace needs no
+ * cooperation, only the right to read this process, which is granted to all processes of our uid.
  *
- * Tests fork, and the child has every lock as it was at that moment, held by threads that it does not have. The C library
- * frees its own; the allocator of AddressSanitizer (before LLVM 18) does not, and a thread that begins uses it. A child
- * that was forked then hangs as soon as it wants memory of the same size. So the watchdog's thread has begun, and
- * sleeps, or is about to without touching anything, before the test gets its turn.
+ * Tests fork, and the child inherits all locks in their state, some held by threads that do not
+ * exist in it. The C library releases its own locks; the allocator of AddressSanitizer (before LLVM
+ * 18) does not, and a starting thread uses it. The child would then hang at its next allocation of
+ * the same size. So harness_watchdog() returns only after its thread has started and touches no
+ * such lock any more.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -26,7 +27,7 @@
 
 #define DUMP_SECONDS 30
 
-static _Atomic time_t limit; /* seconds of CLOCK_MONOTONIC */
+static _Atomic time_t limit; /* s of CLOCK_MONOTONIC */
 static _Atomic unsigned given;
 static sem_t begun;
 
@@ -63,7 +64,7 @@ static void *watch(void *arg)
 	}
 	fprintf(stderr, "# watchdog: still running after %u s\n", given);
 	dump();
-	/* A handler of the program or of the test library must not turn this into something else. */
+	/* A handler of the program or the test library must not catch this abort. */
 	signal(SIGABRT, SIG_DFL);
 	abort();
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* watchdog.h - a hang becomes a dump of every fiber and a failure. */
+/* watchdog.h - turn a hang into a dump of all fibers and a failure */
 #ifndef HARNESS_WATCHDOG_H
 #define HARNESS_WATCHDOG_H
 
-/* What its thread is called. */
+/* The name of the watchdog's thread. */
 #define HARNESS_WATCHDOG_THREAD "watchdog"
 
 /*
- * Start the watchdog of a test program, first thing in main(): when the program still runs after
- * `seconds`, fibertrace (where it is built) prints its fibers on stderr and the program aborts. Calling it again
- * sets a new limit, counted from then. Also makes stdout line-buffered, so that a program that dies has said
- * what it had proved. When it returns, the test may fork.
+ * Start the watchdog; call it first in main(). If the program still runs after `seconds`,
+ * fibertrace (if built) prints its fibers to stderr and the program aborts. Another call sets a new
+ * limit, counted from that call. Also makes stdout line-buffered, so that a dying program has
+ * printed its results. After the return the test may fork.
  */
 void harness_watchdog(unsigned seconds);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - every name of the public interface, with its exact type, as a program outside uses it
+ * names.c - use every name of the public interface with its exact type, as an outside program does
  *
- * scripts/test-headers.sh compiles it as strict C11 and as C++17, links it and runs it. A function whose type
- * has changed does not compile here, one that is not exported does not link.
+ * scripts/test-headers.sh compiles it as strict C11 and as C++17, links it and runs it. A function
+ * whose type has changed does not compile here; one that is not exported does not link.
  */
 #include <stdio.h>
 #include <string.h>
@@ -325,7 +325,7 @@ static void *pin_in_a_block(void *arg)
 
 	{
 		FIBER_PINNED_SCOPE;
-		FIBER_PINNED_SCOPE; /* two in one block are two pins, if not on one line */
+		FIBER_PINNED_SCOPE; /* two scopes in one block are two pins, unless on one line */
 		wrong += fiber_can_yield();
 	}
 	wrong += !fiber_can_yield();

@@ -43,7 +43,7 @@ int deep(int depth, int &open, const std::string &what)
 	return deep(depth - 1, open, what) + 1;
 }
 
-/* Many at once, each with its own exception under way, and each migrates meanwhile. */
+/* Many fibers at once, each with its own exception in flight, and each migrates meanwhile. */
 void *thrower(void *arg)
 {
 	const std::string mine = "of " + std::to_string(fiber_id(fiber_self()));
@@ -79,7 +79,7 @@ int pinned_thrower(bool nested)
 	throw 5;
 }
 
-/* Each way out of the scope, the last one by a throw through two of them. */
+/* Each way out of the scope; the last one is a throw through two scopes. */
 void *leaves_pinned_scopes(void *arg)
 {
 	int &wrong = *static_cast<int *>(arg);
@@ -111,7 +111,7 @@ int masked_thrower()
 	throw fiber_sleep(1);
 }
 
-/* A cancelled fiber waits in the scope and no more behind it. */
+/* A cancelled fiber may wait inside the scope and not after it. */
 void *leaves_masked_scope(void *arg)
 {
 	int &wrong = *static_cast<int *>(arg);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwinds.cc - fiber_exit() and fiber_fail() run C++ destructors where they were asked to, and nowhere else
+ * unwinds.cc - fiber_exit() and fiber_fail() run C++ destructors where that was requested, and
+ * nowhere else
  *
- * scripts/test-headers.sh compiles it as C++17, links it and runs it; with the name of a misuse as its argument it must
- * abort, and say why in one line.
+ * scripts/test-headers.sh compiles it as C++17, links it and runs it. With the name of a misuse as
+ * its argument it must abort and print the reason in one line.
  */
 #include <atomic>
 #include <cerrno>
@@ -116,7 +117,7 @@ void exits_again(void *)
 	fiber_fail(-EPROTO, nullptr);
 }
 
-/* A handler that exits is unwound as far as itself, and the destructors before it do not run twice. */
+/* A handler that exits is unwound up to itself; the destructors before it do not run twice. */
 void *exits_in_handlers(void *)
 {
 	teller outer("a");
@@ -162,7 +163,7 @@ void *throws_and_exits(void *)
 	}
 }
 
-/* A background fiber that its runtime ends. It looks at no result, and its destructors wait. */
+/* A background fiber that its runtime ends. It ignores all results, and its destructors wait. */
 void *background(void *)
 {
 	teller outer("a");

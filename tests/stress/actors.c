@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actors.c - who takes part in a run, and what everybody can do
+ * actors.c - the actors of a run and what each can call
  *
- * A mortal has a keeper: a fiber that spawns it, cancels it after a while and joins it, again and again. The
- * steps of all its lives are the actor's; the keeper takes none, so it cannot hide that a life stands still.
+ * A mortal has a keeper: a fiber that repeatedly spawns it, cancels it after a while and joins it.
+ * The steps of all lives are counted for the actor. The keeper counts no steps, so it cannot hide a
+ * life that hangs.
  */
 #include "tests/stress/actors.h"
 
@@ -20,7 +21,7 @@
 
 struct troupe {
 	const struct stress_theme *theme;
-	_Atomic unsigned clients; /* that have not ended */
+	_Atomic unsigned clients; /* clients that have not ended */
 };
 
 struct stress_actor {
@@ -29,14 +30,14 @@ struct stress_actor {
 	stress_body *body;
 	void *arg;
 	unsigned flags;
-	uint64_t rand; /* by whoever acts */
+	uint64_t rand; /* used only by the actor */
 	struct fiber *fiber;
 	pthread_t thread;
 	_Atomic uint64_t steps;
 	const char *_Atomic what;
 	_Atomic uint64_t who; /* fiber id or thread id */
 	_Atomic bool ended;
-	uint64_t seen; /* the watcher only */
+	uint64_t seen; /* used only by the watcher */
 	unsigned still;
 };
 
@@ -50,7 +51,7 @@ static struct {
 	_Atomic bool stop;
 } show;
 
-/* -- by an actor -- */
+/* -- called by an actor -- */
 
 void *stress_arg(const struct stress_actor *a)
 {
@@ -167,7 +168,7 @@ void stress_unguard(_Atomic int *lock)
 	__atomic_store_n((int *)lock, 0, __ATOMIC_RELEASE);
 }
 
-/* -- their lives -- */
+/* -- lives -- */
 
 static void leave(struct stress_actor *a)
 {
@@ -197,7 +198,7 @@ static void *keep(void *arg)
 	while (!over(a)) {
 		stress_spawn(a->name, live, a, &life);
 		rand = rand * UINT64_C(6364136223846793005) + 1442695040888963407;
-		/* Now and then it may go on until it ends by itself. */
+		/* Now and then, let it run until it ends by itself. */
 		if (rand >> 62) {
 			fiber_sleep((int64_t)(rand >> 33) % (rand >> 61 & 1 ? 2000000 : 50000));
 			fiber_cancel(life);
@@ -210,7 +211,7 @@ static void *keep(void *arg)
 	return NULL;
 }
 
-/* -- by the driver -- */
+/* -- called by the driver -- */
 
 void stress_prepare(unsigned carriers, uint64_t seed)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress.c - the driver: one theme after another on 2 and 4 carriers, then all at once
+ * stress.c - the driver: run each theme on 2 and 4 carriers, then all at once
  *
  * stress [--seconds N] [--seed N] [--carriers N] [--patience N] [--stay] [--stall] [THEME...]
  *
- * The time is shared out evenly; the default is $STRESS_SECONDS or a few seconds. What is printed is TAP: one test for
- * each theme and number of carriers, and the seed that made the choices. Whoever has not
- * taken a step for `patience` seconds stalls the run: the driver names him, dumps every fiber, and aborts, or
- * stays for a person with fibertrace or gdb. --stall is a theme that does stall.
+ * The time is shared evenly; the default is $STRESS_SECONDS or a few seconds. The output is TAP,
+ * with one test for each theme and number of carriers, and the seed of the random choices. An actor
+ * that takes no step for `patience` seconds stalls the run: the driver names the actor, dumps every
+ * fiber, and aborts, or with --stay remains for fibertrace or gdb. --stall is a theme that does
+ * stall.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -25,7 +26,7 @@
 #include "tests/stress/actors.h"
 
 #define TICK_NS	   100000000
-#define TICKS_EACH 10 /* a second */
+#define TICKS_EACH 10 /* per second */
 
 static const struct stress_theme *const themes[] = {
 	&stress_mutex,	  &stress_park,	  &stress_cond,	  &stress_chan,	   &stress_close,
@@ -77,7 +78,8 @@ void stress_wrong(const char *fmt, ...)
 	give_up();
 }
 
-/* Counts its own ticks, so that a machine that was held up does not look like a stall. */
+/* Count ticks instead of reading a clock, so that a pause of the machine does not look like a
+ * stall. */
 static void watch(const struct stress_theme *theme, unsigned carriers)
 {
 	const struct stress_actor *still = stress_still(options.patience * TICKS_EACH);
@@ -90,7 +92,7 @@ static void watch(const struct stress_theme *theme, unsigned carriers)
 	give_up();
 }
 
-/* One theme, or all (NULL), for a while. */
+/* Run one theme, or all (NULL), for a while. */
 static uint64_t run(const struct stress_theme *theme, unsigned carriers, double seconds)
 {
 	static const struct stress_theme together = {"all", NULL, NULL};
@@ -187,7 +189,7 @@ static void set_defaults(void)
 	clock_gettime(CLOCK_REALTIME, &now);
 	options.seconds = seconds && *seconds ? number(seconds) : 8;
 	options.seed = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 20 ^ (uint64_t)getpid();
-	/* Slower by far, and by more where many tests run at once. */
+	/* Sanitizers are much slower, even more so while many tests run. */
 	options.patience = *harness_sanitizer() ? 60 : 15;
 }
 

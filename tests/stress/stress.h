@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress.h - many at one primitive, and somebody who sees that nobody stands still
+ * stress.h - use a primitive from many fibers and threads at random, and detect a hang
  *
- * A theme is a set of actors, fibers and plain threads, that use one primitive in every way at random:
- * deadlines in the past, in a moment and never, sleeps, yields, cancellations. Each says before each thing it
- * does that it goes on. Whoever says nothing for long has been forgotten by somebody: a lost wake-up. Then
- * the driver says who it is, dumps every fiber and aborts. What a theme promises it checks all the time.
+ * A theme is a set of actors, fibers and plain threads, that use one primitive in every way at
+ * random: with deadlines in the past, soon and never, with sleeps, yields and cancellations. Each
+ * actor reports before each step. An actor that reports nothing for long has missed a wake-up: the
+ * driver then names it, dumps every fiber and aborts. A theme checks its invariants all the time.
  *
- * A client goes on until time is up. A server, who gives what the clients wait for, goes on until
- * every client of its theme has ended. A mortal is a fiber that is cancelled now and then, in whatever it does,
- * and begins anew. One that is bound stays on one carrier, those that follow each other on different ones.
+ * A client goes on until the time is up. A server, which provides what the clients wait for, goes
+ * on until every client of its theme has ended. A mortal is a fiber that is cancelled now and then
+ * at any point, and then starts anew. A bound actor stays on one carrier; consecutive bound actors
+ * are on different ones.
  */
 #ifndef STRESS_STRESS_H
 #define STRESS_STRESS_H
@@ -27,8 +28,8 @@ enum { STRESS_SERVER = 1, STRESS_MORTAL = 2, STRESS_THREAD = 4, STRESS_BOUND = 8
 
 struct stress_theme {
 	const char *name;
-	void (*begin)(void); /* reset what the theme has, add its actors */
-	void (*check)(void); /* all have ended; may be NULL */
+	void (*begin)(void); /* reset the theme's state, add its actors */
+	void (*check)(void); /* called after all have ended; may be NULL */
 };
 
 extern const struct stress_theme stress_mutex, stress_park, stress_cond, stress_chan, stress_close,
@@ -36,29 +37,29 @@ extern const struct stress_theme stress_mutex, stress_park, stress_cond, stress_
 	stress_group, stress_time, stress_block, stress_stream, stress_runtimes, stress_call,
 	stress_cancel, stress_crowd, stress_look, stress_accept, stress_stall, stress_mask;
 
-/* In begin: n more actors of the theme. arg is found in stress_arg(). */
+/* Called in begin(): add n actors of the theme. stress_arg() returns arg. */
 void stress_add(const char *name, unsigned flags, unsigned n, stress_body *body, void *arg);
 
-/* The rest by an actor itself. */
+/* All functions below are called by an actor itself. */
 
 void *stress_arg(const struct stress_actor *actor);
-/* Its place among all actors of the run: from 0. */
+/* The actor's index among all actors of the run, from 0. */
 unsigned stress_number(const struct stress_actor *actor);
 
-/* Another step begins, and what it is. False: it is time to end. */
+/* Report the next step and its name. False: the actor must end. */
 bool stress_on(struct stress_actor *actor, const char *what);
 
-/* A step begins that must be done in any case. */
+/* Report a step that must be done in any case. */
 void stress_at(struct stress_actor *actor, const char *what);
 
-/* 0 .. n - 1. */
+/* A random number of 0 .. n - 1. */
 unsigned stress_rand(struct stress_actor *actor, unsigned n);
 
-/* In the past, at once, soon, or never. The second: soon, never `never`. */
+/* A random deadline: in the past, now, soon, or never. The second function: soon, never `never`. */
 int64_t stress_deadline(struct stress_actor *actor);
 int64_t stress_soon(struct stress_actor *actor);
 
-/* Nothing, a yield, a spin or a short sleep. */
+/* At random: nothing, a yield, a spin or a short sleep. */
 void stress_pause(struct stress_actor *actor);
 
 /* The runtime of this run. */
@@ -67,13 +68,13 @@ struct fiber_runtime *stress_runtime(void);
 /* Spawn a fiber, from a fiber or a thread. ret NULL: detached. */
 void stress_spawn(const char *name, fiber_fn *fn, void *arg, struct fiber **ret);
 
-/* A promise was broken: say so, dump every fiber, abort. */
+/* Report a broken invariant, dump every fiber, abort. */
 _Noreturn void stress_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A call that may time out or be cancelled gave rc: anything else is wrong. */
+/* Check the result of a call that may time out or be cancelled: any other error is wrong. */
 void stress_expect(int rc, const char *call);
 
-/* A lock for a few instructions that a cancelled fiber can take as well. */
+/* A lock for a few instructions; a cancelled fiber can take it too. */
 void stress_guard(_Atomic int *lock);
 void stress_unguard(_Atomic int *lock);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_accept.c - connections that come and go, so that numbers of descriptors are used again and again
+ * stress_accept.c - connections that open and close, so that descriptor numbers are reused
  *
- * Clients connect, send a number, and wait for it to come back greater by one, with deadlines and without; one that has
- * lost patience hangs up, and somebody shuts connections down under those who read. An edge of an old
- * connection that reached a new one, or one that was lost, leaves a client or a server waiting for ever.
+ * Clients connect, send a number, and wait for that number plus one, with and without deadlines. A
+ * client whose deadline has passed hangs up, and one actor shuts connections down while others read
+ * them. An edge of an old connection that reaches a new one, or a lost edge, leaves a client or a
+ * server waiting forever.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static int door;
 static _Atomic bool shut;
 static _Atomic unsigned serving;
 
-/* Connections that may be shut down; a seat is emptied before its connection is closed. */
+/* Connections that may be shut down; a seat is cleared before its connection is closed. */
 static struct {
 	_Atomic int lock;
 	int fd; /* under the lock; 0: none */
@@ -117,7 +118,7 @@ static void call_on(struct stress_actor *a)
 			stress_wrong("no socket");
 		rc = fiber_connect(fd, (struct sockaddr *)&address, address_length, FIBER_FOREVER);
 		if (rc == -EAGAIN)
-			fiber_sleep(100000); /* too many knock */
+			fiber_sleep(100000); /* the backlog is full */
 		else
 			stress_expect(rc, "fiber_connect");
 		for (i = 0; rc == 0 && i < 8; i++) {
@@ -157,7 +158,7 @@ static void begin(void)
 	shut = false;
 	serving = 0;
 	address.sun_family = AF_UNIX;
-	/* A name without a file. */
+	/* An abstract socket address. */
 	snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "fiber-stress-%d-%u", getpid(),
 		 number++);
 	address_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_call.c - one calls, one answers, and nobody else would make good what was lost
+ * stress_call.c - pairs of a caller and an answerer, in which no other wake-up repairs a lost one
  *
- * In a crowd a wake-up that is lost is often hidden by the next one. Here there is none: each pair has one
- * message on its way, so whoever misses it leaves both waiting for ever. Carriers have nothing else to
- * do and fall asleep in between, and a side waits a few hundred nanoseconds now and then, so that the other is
- * met in each of its steps. The sides are threads, and fibers that are bound to carriers of their own.
+ * In a crowd the next wake-up often hides a lost one. Here each pair has one message under way, so
+ * a lost wake-up leaves both sides waiting forever. The carriers have no other work and fall asleep
+ * in between. A side sometimes waits a few hundred nanoseconds, so that the other is met in each of
+ * its steps. The sides are threads, and fibers that are bound to their own carriers.
  *
- * And a fiber that waits for what never comes, cancelled once, at any moment.
+ * Also: a fiber that waits for an event that never comes is cancelled once, at any moment.
  */
 #include <errno.h>
 #include <sched.h>
@@ -27,8 +27,8 @@ struct way {
 static struct pair {
 	const struct way *way;
 	struct fiber *_Atomic side[2];
-	_Atomic unsigned sides; /* given out */
-	uint64_t number;	/* plain: by whose turn it is */
+	_Atomic unsigned sides; /* sides handed out */
+	uint64_t number;	/* plain: accessed in turns */
 	bool over;		/* plain */
 	struct fiber_sem sem[2];
 	struct fiber_event event[2];
@@ -110,7 +110,8 @@ static int take_chan(struct pair *p, unsigned me, int64_t deadline)
 static int take_select(struct pair *p, unsigned me, int64_t deadline)
 {
 	struct fiber_select_case cases[] = {
-		{.op = FIBER_SELECT_RECV, .chan = p->chan[!me]}, /* where we send ourselves */
+		{.op = FIBER_SELECT_RECV,
+		 .chan = p->chan[!me]}, /* the channel this side sends to */
 		{.op = FIBER_SELECT_RECV, .chan = p->chan[me]}};
 	const int rc = fiber_select(cases, 2, deadline);
 
@@ -191,7 +192,8 @@ static void begin_call(void)
 
 	memset(pairs, 0, sizeof pairs);
 	for (i = 0; i < 2 * WAYS - 1; i++) {
-		/* Two fibers each, then a thread and a fiber each; a thread cannot park. */
+		/* First all ways with two fibers each, then with a thread and a fiber each; a
+		 * thread cannot park. */
 		const unsigned with_thread = i < WAYS ? 0 : STRESS_THREAD;
 		struct pair *p = &pairs[i];
 

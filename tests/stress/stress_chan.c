@@ -2,9 +2,10 @@
 /*
  * stress_chan.c - a rendezvous and two bounded channels: nothing lost, nothing doubled, in order
  *
- * Who sends numbers what he sends into each channel; a number is used up only when the send succeeded. Who
- * receives must see each sender's numbers of a channel rise. In the end as many came out as went in, with the
- * same sum of squares: a loss and a double would have to cancel out in both.
+ * Each sender sends increasing numbers into each channel; a number is used up only if the send
+ * succeeded. A receiver must see the numbers of each sender of a channel rise. In the end as many
+ * numbers came out as went in, with the same sum of squares: a loss and a double would have to
+ * cancel out in both.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,11 +25,11 @@ struct element {
 
 static struct {
 	struct fiber_chan *chan;
-	uint64_t next[ACTORS]; /* plain: each by its sender */
+	uint64_t next[ACTORS]; /* plain: each entry is used only by its sender */
 	_Atomic uint64_t sent, sent_squares, received, received_squares;
 } line[CHANNELS];
 
-static int silent[2]; /* a pipe that nobody writes to */
+static int silent[2]; /* a pipe that is never written to */
 
 static struct element make(struct stress_actor *a, unsigned i)
 {
@@ -43,7 +44,7 @@ static void count_sent(struct stress_actor *a, unsigned i)
 	line[i].sent_squares += number * number;
 }
 
-/* seen: the next number that may come from each sender. */
+/* seen: the lowest number that may come next from each sender. */
 static void count_received(unsigned i, const struct element *e, uint64_t *seen)
 {
 	unsigned j;
@@ -151,7 +152,7 @@ static void select_receive(struct stress_actor *a)
 	free(seen);
 }
 
-/* When nobody sends any more. */
+/* Close all once there are no senders any more. */
 static void close_all(struct stress_actor *a)
 {
 	unsigned i;

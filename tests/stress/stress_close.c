@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_close.c - channels that are closed, and go, while everybody is in them
+ * stress_close.c - channels that are closed and freed while all actors use them
  *
- * Each holder has a reference. A closed channel lets nobody wait; what came out is never more than what went in, and
- * where nobody waits any more and nothing is left, exactly as much.
+ * Each user has a reference. No call waits on a closed channel. Never more elements come out than
+ * went in, and exactly as many once no waiter and no element is left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static struct line *hold(unsigned i)
 	return l;
 }
 
-/* The last one takes out what is left. */
+/* The last user takes out what is left. */
 static void let_go(struct line *l)
 {
 	uint64_t number;
@@ -120,7 +120,7 @@ static void replace(struct stress_actor *a)
 		shut(stress_rand(a, CHANNELS), open_line(a));
 		fiber_sleep(stress_rand(a, 1000000));
 	}
-	/* Together with the other who closes: nobody is left who uses them. */
+	/* Runs together with the other closer, when no user is left. */
 	for (i = 0; i < CHANNELS; i++)
 		shut(i, NULL);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_cond.c - a bounded buffer: a signal that is lost leaves it full or empty for ever
+ * stress_cond.c - a bounded buffer: a lost signal leaves it full or empty forever
  *
- * Items are put and taken under the mutex, so each producer's come out in order, none missing.
+ * Items are put and taken under the mutex, so the items of each producer come out in order, none
+ * missing.
  */
 #include <string.h>
 
@@ -98,7 +99,7 @@ static void consume(struct stress_actor *a)
 	}
 }
 
-/* When nobody produces any more. */
+/* Close it once there are no producers any more. */
 static void close_buffer(struct stress_actor *a)
 {
 	while (stress_on(a, "waits for the producers"))

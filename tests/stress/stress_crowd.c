@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_crowd.c - more runnable fibers than a carrier's ring holds, and somebody who looks at them all
+ * stress_crowd.c - more runnable fibers than a carrier's ring holds, and an observer of all of them
  *
- * Crowds of fibers of every flag begin, yield and end, so rings overflow, thieves take from them, and records and stacks
- * change hands. Whoever looks, by the calls of introspect.h, must see each fiber as it was at one moment: two kinds
- * of fibers have each their own function, name and semaphore, and no mixture of them ever lived.
+ * Fibers with every flag start, yield and exit in crowds, so rings overflow, thieves steal from
+ * them, and records and stacks are reused. An observer using introspect.h must see each fiber as it
+ * was at one moment: two kinds of fibers each have their own function, name and semaphore, and no
+ * fiber ever has a mixture of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +68,7 @@ static void begin_crowd(void)
 
 const struct stress_theme stress_crowd = {"crowd", begin_crowd, NULL};
 
-/* -- who looks -- */
+/* -- the observer -- */
 
 static struct fiber_sem oaks, pines;
 static int nowhere; /* /dev/null */
@@ -85,7 +86,7 @@ static void *oak(void *arg)
 	return arg;
 }
 
-/* Not the same code, or the linker might make one of them. */
+/* Different code, or the linker might merge the two functions. */
 static void *pine(void *arg)
 {
 	fiber_yield();
@@ -120,7 +121,7 @@ static int look_at(const struct fiber_info *info, void *arg)
 	*last = info->id;
 	if (!is_oak && info->entry != (const void *)(uintptr_t)pine)
 		return 0;
-	/* One that runs may be seen in the middle of anything. */
+	/* A running fiber may be seen in any state. */
 	if (info->state == FIBER_RUNNING)
 		return 0;
 	if (strcmp(info->name, is_oak ? "oak" : "pine") != 0)

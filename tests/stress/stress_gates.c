@@ -2,8 +2,9 @@
 /*
  * stress_gates.c - semaphores, rwlocks, events, barriers and waitgroups
  *
- * Each has a small invariant that any of its users can check: never more inside than permits, no reader beside a
- * writer, nobody through a barrier before all have come, nobody past a waitgroup before all is done.
+ * Each has a small invariant that any user can check: never more inside than permits, no reader
+ * beside a writer, no one through a barrier before all have arrived, no one past a waitgroup before
+ * all is done.
  */
 #include <errno.h>
 #include <string.h>
@@ -61,7 +62,7 @@ const struct stress_theme stress_sem = {"sem", begin_sem, check_sem};
 static struct {
 	struct fiber_rwlock lock;
 	_Atomic unsigned readers;
-	uint64_t a, b; /* plain: equal but for a writer */
+	uint64_t a, b; /* plain: equal except while a writer is inside */
 } book;
 
 static void read_book(struct stress_actor *a)
@@ -161,7 +162,7 @@ const struct stress_theme stress_event = {"event", begin_event, NULL};
 static struct {
 	struct fiber_barrier here, there;
 	_Atomic uint64_t came;
-	bool over; /* plain: between the two barriers, by the last one */
+	bool over; /* plain: written between the two barriers by the last one */
 } meeting;
 
 static void pass(struct fiber_barrier *barrier, bool *ret_last)
@@ -217,7 +218,7 @@ static void *finish_work(void *arg)
 
 	fiber_yield();
 	w->left--;
-	fiber_waitgroup_done(&w->group); /* w may be gone after this */
+	fiber_waitgroup_done(&w->group); /* w may be freed from here on */
 	return NULL;
 }
 

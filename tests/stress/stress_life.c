@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_life.c - fibers that begin and end all the time: spawn, join, detach, cancel, fail, groups, once
+ * stress_life.c - fibers that start and exit all the time: spawn, join, detach, cancel, fail,
+ * groups, once
  *
- * Every end must reach whoever joins, with the value and the error that it had, and a record that is used
- * again must be nobody's any more.
+ * Every exit must reach the joiner with the fiber's value and error. A reused record must have no
+ * trace of its previous fiber.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 
 enum { RETURN, EXIT, FAIL, YIELD, SLEEP, PARK, LEAVE_ANOTHER, WAYS };
 
-/* How it lives; a number, so that it needs no memory. */
+/* How a fiber lives, encoded as a number, so that it needs no memory. */
 static void *way(unsigned how, unsigned value)
 {
 	return (void *)(uintptr_t)(value * WAYS + how);
@@ -46,7 +47,8 @@ static void *child(void *arg)
 	return arg;
 }
 
-/* Join it at last. -ETIMEDOUT and a cancelled joiner leave it joinable. */
+/* Retry the join until it succeeds: after -ETIMEDOUT and in a cancelled joiner the fiber stays
+ * joinable. */
 static void join(struct stress_actor *a, struct fiber *f, void *arg, bool cancelled)
 {
 	const unsigned how = (unsigned)((uintptr_t)arg % WAYS);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_mask.c - fibers that are cancelled at random, and mask that at random
+ * stress_mask.c - fibers that are cancelled at random and mask cancellation at random
  *
- * What is held by a mutex is put in order in a masked scope, which must always get the mutex. Outside of it the
- * first wait after a request must not be granted, and no request may get lost: who has seen it once is told
- * by each wait from then on, masked scopes between them or not.
+ * Data held by a mutex is restored in a masked scope, which must always get the mutex. Outside of
+ * it the first wait after a request must fail, and no request may get lost: after the first
+ * -ECANCELED every later wait fails too, with or without masked scopes in between.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static struct {
 	struct fiber_mutex mutex;
-	uint64_t in, out; /* plain: by the holder */
+	uint64_t in, out; /* plain: accessed by the holder of the mutex */
 } table;
 
 static void put_in_order(struct stress_actor *a, unsigned depth)
@@ -23,7 +23,7 @@ static void put_in_order(struct stress_actor *a, unsigned depth)
 
 	if (depth) {
 		put_in_order(a, depth - 1);
-		/* The outer scope masks still. */
+		/* The outer scope still masks. */
 	}
 	rc = fiber_sleep(stress_rand(a, 4) ? 0 : 1000);
 	if (rc == 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_mutex.c - three mutexes and what only their holders may touch
+ * stress_mutex.c - three mutexes and data that only the holders may touch
  *
- * The counters are plain: two holders at once lose a count, and ThreadSanitizer sees them. Everybody counts
- * what he was granted, so a grant that nobody got, or one on top of an error, shows in the end.
+ * The counters are plain: two holders at once lose a count, and ThreadSanitizer sees the race. Each
+ * actor counts its grants, so a grant that no actor got, or one in addition to an error, shows in
+ * the end.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 static struct {
 	struct fiber_mutex mutex;
-	uint64_t inside, entered; /* plain: by the holder */
+	uint64_t inside, entered; /* plain: accessed by the holder */
 	_Atomic uint64_t granted;
 } room[MUTEXES];
 
@@ -47,7 +48,7 @@ static void lock_room(struct stress_actor *a)
 		enter(a, i);
 }
 
-/* Blocks its carrier, so never for long. */
+/* Blocks its carrier, so only for a short time. */
 static void lock_pinned(struct stress_actor *a)
 {
 	const unsigned i = stress_rand(a, MUTEXES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_outside.c - what comes from outside the runtime: offload threads, descriptors, other runtimes
+ * stress_outside.c - events from outside the runtime: offload threads, descriptors, other runtimes
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static _Atomic uint64_t handed, called;
 
 struct errand {
 	int64_t ns;
-	_Atomic unsigned holders; /* the caller and the thread */
+	_Atomic unsigned holders; /* the caller and the offload thread */
 };
 
 static void let_go(struct errand *e)
@@ -74,7 +74,7 @@ static void check_block(void)
 	const struct timespec pause = {0, 1000000};
 	int i;
 
-	/* Those whose callers have gone still run. */
+	/* Calls whose callers have left are still running. */
 	for (i = 0; i < 20000 && called != handed; i++)
 		nanosleep(&pause, NULL);
 	if (called != handed)
@@ -84,13 +84,13 @@ static void check_block(void)
 
 const struct stress_theme stress_block = {"block", begin_block, check_block};
 
-/* -- socket pairs: bytes in their order -- */
+/* -- socket pairs: bytes in order -- */
 
 #define PAIRS 6
 
 static struct stream {
 	int fd[2];
-	_Atomic uint64_t written, read; /* each by one side at a time */
+	_Atomic uint64_t written, read; /* each is written by one side at a time */
 } streams[PAIRS];
 
 static unsigned char byte_at(uint64_t at)
@@ -119,7 +119,7 @@ static void write_stream(struct stress_actor *a)
 	}
 }
 
-/* These came, in this order. */
+/* Check that these bytes are the next in order. */
 static void have_come(struct stream *s, const unsigned char *bytes, size_t n)
 {
 	size_t i;
@@ -183,7 +183,7 @@ static void begin_stream(void)
 	stress_add("close", STRESS_SERVER, 1, end_streams, NULL);
 }
 
-/* A mortal reader's last life may end after the writers and before it has read all. */
+/* A mortal reader's last life may end after the writers and before it has read everything. */
 static void read_rest(struct stream *s)
 {
 	unsigned char bytes[4000];
@@ -210,7 +210,8 @@ static void check_stream(void)
 
 const struct stress_theme stress_stream = {"stream", begin_stream, check_stream};
 
-/* -- runtimes that come and go, and share a mutex and a channel of tokens with the one that stays -- */
+/* -- runtimes that start and finish, and share a mutex and a channel of tokens with the one that
+ * stays -- */
 
 #define VISITORS 6
 

@@ -2,9 +2,9 @@
 /*
  * stress_park.c - tokens are neither lost nor made
  *
- * Pairs of fibers hand each other the turn, so each park must return for exactly one unpark. And boxes: whoever
- * puts something into one unparks its owner, who must come and see it, among deadlines, cancellations and
- * several who unpark at once.
+ * Pairs of fibers hand each other the turn, so each park must return for exactly one unpark. Boxes:
+ * an actor that puts something into a box unparks its owner, who must wake and see it, amid
+ * deadlines, cancellations and several concurrent unparks.
  */
 #include <string.h>
 
@@ -15,14 +15,14 @@
 
 static struct pair {
 	struct fiber *_Atomic side[2];
-	unsigned turn;		/* plain: by whose turn it is */
+	unsigned turn;		/* plain: accessed in turns */
 	bool over;		/* plain */
-	_Atomic unsigned sides; /* given out */
+	_Atomic unsigned sides; /* sides handed out */
 } pairs[PAIRS];
 
 static struct box {
 	_Atomic int lock;
-	struct fiber *owner; /* under the lock: the handle is good */
+	struct fiber *owner; /* under the lock: the handle is valid */
 	_Atomic uint64_t put;
 	_Atomic uint64_t taken;
 } boxes[BOXES];

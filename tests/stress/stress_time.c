@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stress_time.c - sleeps, timers and predicates: nobody too early, nobody never
+ * stress_time.c - sleeps, timers and predicates: none too early, none forgotten
  *
- * And the theme that proves the driver: a fiber that waits for what nobody gives.
+ * Also the theme that checks the driver: a fiber that waits for a semaphore that is never posted.
  */
 #include <errno.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static void check_time(void)
 
 const struct stress_theme stress_time = {"time", begin_time, check_time};
 
-/* -- the driver's own proof -- */
+/* -- the check of the driver -- */
 
 static struct fiber_sem never;
 

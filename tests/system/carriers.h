@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * carriers.h - as many carriers as the runner asks for, and what every system test does with them
+ * carriers.h - start the runtime with the runner's number of carriers, and helpers of all system
+ * tests
  *
- * The runner starts each program once for each number of carriers and says it in FIBER_TEST_CARRIERS.
- * No assert stands inside a fiber: a fiber records, the test looks at the record on its own stack.
+ * The runner starts each program once for each number of carriers, given in FIBER_TEST_CARRIERS. No
+ * assert is inside a fiber: a fiber records, and the test checks the record on its own stack.
  */
 #ifndef SYSTEM_CARRIERS_H
 #define SYSTEM_CARRIERS_H
@@ -44,7 +45,7 @@ static inline unsigned carriers(void)
 	return (unsigned)n;
 }
 
-/* Without a control socket: what this program proves does not need one. */
+/* Options without a control socket, which most tests do not need. */
 static inline struct fiber_runtime_options carriers_options(void)
 {
 	return (struct fiber_runtime_options){.size = sizeof(struct fiber_runtime_options),
@@ -52,7 +53,7 @@ static inline struct fiber_runtime_options carriers_options(void)
 					      .control_path = ""};
 }
 
-/* Run fn as the first fiber; fails the test where that does not begin. How it ended. */
+/* Run fn as the first fiber and return how it exited; fails the test if it does not start. */
 static inline struct fiber_result carriers_run(fiber_fn *fn, void *arg)
 {
 	const struct fiber_runtime_options options = carriers_options();
@@ -76,21 +77,22 @@ static inline void carriers_finish(struct fiber_runtime *rt)
 	assert_int_equal(fiber_runtime_finish(rt, FIBER_FOREVER), 0);
 }
 
-/* Let others run: from a fiber or a thread. */
+/* Let others run; for fibers and threads. */
 static inline void carriers_pause(void)
 {
 	if (fiber_yield() < 0)
 		sched_yield();
 }
 
-/* From a fiber or a thread: until the fiber waits for something. With one carrier it has then left. */
+/* Block a fiber or a thread until the fiber waits. With one carrier it has also left its stack. */
 static inline void carriers_await_suspended(const struct fiber *fiber)
 {
 	while (fiber_state(fiber) != FIBER_SUSPENDED)
 		carriers_pause();
 }
 
-/* n, or what a sanitizer can do in the same time; gcc's TSan holds 8,128 fibers at once. */
+/* n, or a number that a sanitizer manages in the same time; gcc's TSan holds at most 8,128
+ * fibers. */
 static inline size_t carriers_scale(size_t n)
 {
 	const char *const san = harness_sanitizer();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops.h - operations in the tests: filled by hand, in a ring of the scheduler's own, and in the poller's. */
+/* ops.h - make operations by hand and run them in the scheduler's own ring and in the poller's */
 #ifndef SYSTEM_OPS_H
 #define SYSTEM_OPS_H
 
@@ -9,7 +9,7 @@
 #include <linux/io_uring.h>
 #include <unistd.h>
 
-/* Prepare an operation on fd; what it lacks is filled in through *ret_sqe. */
+/* Make an operation on fd; the caller fills in the remaining fields through *ret_sqe. */
 static struct fiber_op *make(unsigned opcode, int fd, const void *at, unsigned size,
 			     struct io_uring_sqe **ret_sqe)
 {
@@ -82,7 +82,7 @@ static void *tries(void *arg)
 		OP_MODE(name, "_with_poll", in_one_the_poller_is_asked_about), \
 		OP_MODE(name, "_in_the_pollers", in_the_pollers_ring)
 
-/* Run the tests where there is an io_uring. */
+/* Run the tests if there is an io_uring. */
 #define OPS_RUN(tests)                                           \
 	(ops_exist() ? cmocka_run_group_tests(tests, NULL, NULL) \
 		     : (puts("1..0 # SKIP no io_uring here"), 0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runtimes.h - several runtimes of different kinds; the first has as many carriers as the runner asks for. */
+/* runtimes.h - several runtimes of different kinds; the first has the runner's carrier count */
 #ifndef SYSTEM_RUNTIMES_H
 #define SYSTEM_RUNTIMES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_accept.c - whoever comes is served: hundreds at once, and more than there are descriptors for
+ * test_accept.c - every connection is served: hundreds at once, and more than there are descriptors
  */
 #include "carriers.h"
 
@@ -34,7 +34,7 @@ static void open_server(struct server *s, int flags)
 	assert_int_equal(listen(s->listener, 2 * COMERS), 0);
 }
 
-/* Serve until it is cancelled. */
+/* Serve until cancelled. */
 static void *serve(void *arg)
 {
 	struct server *s = arg;
@@ -42,7 +42,7 @@ static void *serve(void *arg)
 
 	while ((fd = fiber_accept(s->listener, NULL, NULL, FIBER_FOREVER)) >= 0) {
 		s->accepted++;
-		/* Keep it for a while: others come meanwhile. */
+		/* Hold the connection for a while: others arrive meanwhile. */
 		fiber_sleep(MS / 10);
 		s->served += fiber_send(fd, "!", 1, 0, FIBER_FOREVER) == 1;
 		fiber_close(fd);
@@ -113,9 +113,10 @@ static void test_accept_storm_over_several_acceptors(void **state)
 	}
 }
 
-/* -- more than there are descriptors for -- */
+/* -- more than there are descriptors -- */
 
-/* In a process of its own: connect all, then read from each. How many were not served, at most 255. */
+/* In another process: connect all, then read from each. Returns how many were not served, at most
+ * 255. */
 static int come_all(const struct server *s)
 {
 	static int fds[COMERS];
@@ -132,7 +133,7 @@ static int come_all(const struct server *s)
 	return missing < 255 ? missing : 255;
 }
 
-/* Each connection has a fiber and a descriptor for as long as the others need to come. */
+/* Each connection keeps a fiber and a descriptor until the others have connected. */
 static void *attend(void *arg)
 {
 	const int fd = (int)(intptr_t)arg;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_await_ends.c - the ends of children and threads, waited for by fibers that are pinned, in the background or many
+ * test_await_ends.c - fibers wait for children and threads to end: pinned, in the background, or
+ * many
  */
 #include "carriers.h"
 
@@ -11,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int hold[2];	   /* a pipe: its closing lets all children end */
-static int thread_hold[2]; /* a byte in it lets a thread end */
+static int hold[2];	   /* a pipe: closing it lets all children exit */
+static int thread_hold[2]; /* a byte in it lets one thread exit */
 
 static pid_t held_child(void)
 {
@@ -112,7 +113,7 @@ static void test_ends_are_waited_for_by_pinned_fibers_as_the_policy_says(void **
 	assert_int_equal(e.wrong, 0);
 }
 
-/* Those never stop trying: what they wait for does not keep the runtime, and nothing is left of their waits. */
+/* Retry forever: these waits must not keep the runtime alive nor leave anything behind. */
 static void *wait_for_child(void *arg)
 {
 	struct ends *e = arg;
@@ -178,7 +179,7 @@ static void test_ends_in_the_background_do_not_keep_the_runtime(void **state)
 	carriers_run(leave_them_waiting, &e);
 	assert_int_equal(lowest_free(), before);
 	assert_int_equal(e.wrong, 0);
-	/* They have taken nothing with them. */
+	/* The waits have not consumed anything. */
 	assert_int_equal(write(thread_hold[1], "x", 1), 1);
 	assert_int_equal(pthread_join(e.thread, &value), 0);
 	assert_ptr_equal(value, &hold);
@@ -207,7 +208,7 @@ static void *wait_many(void *arg)
 		if (fiber_spawn(wait_one, &ends[i], &f[i]) < 0)
 			return NULL;
 	}
-	/* One carrier is enough for all to wait at once. */
+	/* One carrier suffices for all to wait at once. */
 	for (int i = 0; i < MANY; i++)
 		carriers_await_suspended(f[i]);
 	close(hold[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_background.c - a program ends when its work is done, whatever serves it in the background. */
+/* test_background.c - a program ends when its work is done, despite background fibers */
 #include "carriers.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void count_end(void *arg)
 	((struct flusher *)arg)->ended++;
 }
 
-/* Looks at no result. */
+/* Ignores all results. */
 static void *flush_for_ever(void *arg)
 {
 	struct flusher *f = arg;
@@ -38,7 +38,7 @@ static void *flush_for_ever(void *arg)
 	return NULL;
 }
 
-/* Looks at each. */
+/* Checks every result. */
 static void *serve(void *arg)
 {
 	struct flusher *f = arg;
@@ -94,7 +94,7 @@ static void test_background_fibers_do_not_keep_the_program(void **state)
 		assert_ptr_equal(r.value, &f);
 		assert_int_equal(f.ended, 30);
 		assert_int_equal(f.told, 10);
-		/* Nobody of them is left in the mutex. */
+		/* None of them holds the mutex. */
 		assert_int_equal(fiber_mutex_trylock(&f.mutex), 0);
 		assert_int_equal(f.flushed + f.dirty, 50);
 		close(f.pipe[0]);
@@ -102,7 +102,7 @@ static void test_background_fibers_do_not_keep_the_program(void **state)
 	}
 }
 
-/* Ten thousand of them, wherever they are. */
+/* Ten thousand of them, in any state. */
 static void test_background_fibers_in_great_number_end(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -146,7 +146,7 @@ static void *wake_and_end(void *arg)
 {
 	struct blocker *b = arg;
 
-	fiber_sleep(20 * MS); /* by then somebody waits for the end */
+	fiber_sleep(20 * MS); /* by then the end is being waited for */
 	fiber_unpark(b->fiber);
 	fiber_detach(b->fiber);
 	return NULL;
@@ -162,7 +162,7 @@ static void *start_blocker(void *arg)
 	return NULL;
 }
 
-/* The last fiber that counts ends, and the next one on its carrier blocks that for ever. */
+/* The last counted fiber exits, and the next fiber on its carrier blocks the carrier forever. */
 static void test_background_fiber_that_blocks_its_carrier_does_not_hold_up_the_end(void **state)
 {
 	struct fiber_runtime_options options = carriers_options();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_block.c - calls that only block are made elsewhere, and the carriers stay free. */
+/* test_block.c - blocking calls run on other threads, and the carriers stay free */
 #include "carriers.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* -- a reader that blocks in read(2), while fibers go on -- */
+/* -- a reader blocks in read(2) while fibers run -- */
 
 struct line {
 	int end[2];
@@ -77,7 +77,7 @@ static void test_block_leaves_the_carriers_to_the_others(void **state)
 	close(l.end[1]);
 }
 
-/* -- many calls from everywhere -- */
+/* -- many calls from many threads and fibers -- */
 
 struct sum {
 	atomic_int calls, wrong;
@@ -125,7 +125,7 @@ static void test_block_is_called_once_for_each_of_many_fibers_and_threads(void *
 	assert_int_equal(s.wrong, 0);
 }
 
-/* -- a call that takes too long keeps what it was given -- */
+/* -- a call that outlasts its caller keeps its argument -- */
 
 struct parcel {
 	atomic_bool *delivered;

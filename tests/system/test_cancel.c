@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cancel.c - a cancelled fiber waits no more, and nothing that was under way to it is lost. */
+/* test_cancel.c - a cancelled fiber stops waiting, and nothing that was on its way to it is lost */
 #include "waits.h"
 
 #include <arpa/inet.h>
@@ -39,7 +39,7 @@ static int in_write(int64_t until)
 	static char bytes[1 << 16];
 	ssize_t n;
 
-	/* Somebody may be reading what an earlier turn left: until it is full and stays so. */
+	/* An earlier round's bytes may still be read: fill the pipe until it stays full. */
 	do {
 		n = fiber_write(all.ends[1], bytes, sizeof bytes, until);
 	} while (n > 0);
@@ -65,7 +65,7 @@ static const struct {
 	{"predicate", in_predicate}, {"send", in_send},
 	{"recv", in_recv},	     {"select", in_select},
 	{"accept", in_accept},	     {"wait_fd", in_wait_fd},
-	{"read", in_read},	     {"write", in_write}, /* the last: it fills the pipe */
+	{"read", in_read},	     {"write", in_write}, /* last, because it fills the pipe */
 };
 
 struct turn {
@@ -80,7 +80,7 @@ static void *wait_twice(void *arg)
 
 	atomic_store(&t->began, true);
 	t->first = t->wait(FIBER_FOREVER);
-	/* It is asked for good. */
+	/* The cancellation is permanent. */
 	t->second = fiber_cancelled() ? fiber_park(FIBER_FOREVER) : 0;
 	return t;
 }
@@ -103,7 +103,8 @@ static void release_all(void)
 	fiber_close(listener);
 }
 
-/* How often it is cancelled while it waits, while it is about to wait, and before it runs. */
+/* Cancel a fiber during its wait, just before the wait, and before it runs. Returns the number of
+ * failures. */
 static int cancel_at_each_moment(struct fiber_runtime *rt, int (*wait)(int64_t until))
 {
 	int bad = 0;

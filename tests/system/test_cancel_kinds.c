@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cancel_kinds.c - a fiber is cancelled in every kind of wait that the tools have a name for
+ * test_cancel_kinds.c - cancel a fiber in every kind of wait that the tools have a name for
  *
- * Each is first seen to be in that kind of wait, as the tools see it. Then it is cancelled; its call says so, and
- * what it waited for is as if it had never come.
+ * Each fiber is first observed in that kind of wait, as the tools see it. Then it is cancelled: its
+ * call returns -ECANCELED, and the object is as if the fiber had never waited.
  */
 #include "carriers.h"
 #include "tests/harness/fibers.h"
@@ -23,7 +23,7 @@ static struct fiber_waitgroup waitgroup;
 static struct fiber_chan *full, *empty;
 static struct fiber_timer *timer;
 static struct fiber_runtime *other;
-static struct fiber *parked; /* in the other runtime, for as long as this lasts */
+static struct fiber *parked; /* in the other runtime, during the whole test */
 static int pipe_ends[2];
 static _Atomic bool offload_over;
 
@@ -68,7 +68,7 @@ static int in_cond(void)
 
 	fiber_mutex_lock(&cond_mutex, FIBER_FOREVER);
 	rc = fiber_cond_wait(&cond, &cond_mutex, FIBER_FOREVER);
-	fiber_mutex_unlock(&cond_mutex); /* aborts where it were not held */
+	fiber_mutex_unlock(&cond_mutex); /* aborts if the mutex is not held */
 	return rc;
 }
 
@@ -216,7 +216,7 @@ static void *run_once(void *arg)
 	return arg;
 }
 
-/* Everything is taken, full, empty, unset: whoever waits waits. */
+/* Every object is held, full, empty or unset, so each wait blocks. */
 static struct fiber *prepare(struct fiber_runtime *rt)
 {
 	const struct fiber_runtime_options options = carriers_options();
@@ -240,7 +240,7 @@ static struct fiber *prepare(struct fiber_runtime *rt)
 	return runner;
 }
 
-/* Each object can be used by the next as if nobody had waited. */
+/* Each object is usable, with no trace of a waiter. */
 static void all_is_whole(void)
 {
 	const int value = 3;

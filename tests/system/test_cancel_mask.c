@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cancel_mask.c - a masked wait is granted what it waits for, and the first wait after the mask is told. */
+/* test_cancel_mask.c - a masked wait can succeed, and the first wait after the mask is cancelled */
 #include "carriers.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* -- what a masked wait is granted -- */
+/* -- what a masked wait gets -- */
 
 struct cleaner {
 	struct fiber_mutex lock;
@@ -72,7 +72,7 @@ static void *masks_now_and_then(void *arg)
 		if (turns[0] % 3)
 			rc = fiber_park(fiber_after(1000));
 	}
-	/* Not once more. */
+	/* The next wait fails too. */
 	return fiber_sleep(1) == -ECANCELED ? NULL : arg;
 }
 
@@ -145,7 +145,7 @@ static void test_cancel_mask_goes_with_the_fiber(void **state)
 	assert_int_equal(r.error, -ECANCELED);
 	assert_int_equal(handled[0], -ECANCELED);
 	assert_int_equal(handled[1], 0);
-	/* The next one in that record begins unmasked. */
+	/* The next fiber in this record starts unmasked. */
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, is_cancelled_at_once, &rc, &fiber), 0);
 	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(rc, -ECANCELED);
@@ -180,7 +180,7 @@ static void test_cancel_mask_of_a_background_fiber_holds_the_finish_up(void **st
 	assert_int_equal(fiber_runtime_finish(rt, FIBER_FOREVER), 0);
 	assert_int_equal(flushed[0], -ECANCELED);
 	assert_int_equal(flushed[1], 0);
-	/* It was told by the first wait, and ended in one of the next. */
+	/* The first wait was cancelled, and the fiber exited in one of the next. */
 	assert_in_range(flushed[2], 0, 2);
 }
 

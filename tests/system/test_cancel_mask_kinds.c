@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cancel_mask_kinds.c - no kind of wait is ended by a cancellation that the fiber masks. */
+/* test_cancel_mask_kinds.c - no kind of wait ends when the fiber masks the cancellation */
 #include "waits.h"
 
 #include <stdatomic.h>
@@ -36,13 +36,13 @@ static void *sleeps_in_the_system(void *arg)
 	return arg;
 }
 
-/* It is not left to itself before its deadline. */
+/* The blocked call must not be abandoned before its deadline. */
 static int in_block(int64_t until)
 {
 	return fiber_block(sleeps_in_the_system, NULL, NULL, until);
 }
 
-/* It would cancel its members. */
+/* A cancelled wait for a group would cancel its members. */
 static int in_group(int64_t until)
 {
 	struct fiber_group group;
@@ -109,7 +109,7 @@ static const struct {
 
 struct turn {
 	int (*wait)(int64_t until);
-	bool before; /* cancelled before the wait, else in it */
+	bool before; /* cancelled before the wait, else during it */
 	_Atomic bool began, asked;
 	int rc, next;
 	bool early, knew;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* test_chan.c - channels and select as programs use them: many producers and consumers, closing in the middle. */
+/* test_chan.c - channels and select with many producers and consumers, closed midway */
 #include "carriers.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* -- producers and consumers, fibers and threads, in a hurry or not -- */
+/* -- producers and consumers, fibers and threads, with and without deadlines -- */
 
-#define SIDE 6 /* fibers on each side, and a thread */
+#define SIDE 6 /* fibers on each side, plus a thread */
 
 struct market {
 	struct fiber_chan *chan;
 	int rounds;
-	bool hurried;	  /* with deadlines about as long as it takes */
-	atomic_ulong sum; /* sent minus received, each sent number being another */
+	bool hurried;	  /* with deadlines about as long as an operation */
+	atomic_ulong sum; /* sent minus received; each sent number is different */
 	atomic_ulong sent, received;
 	atomic_int wrong;
 	atomic_ulong next;
@@ -63,7 +63,8 @@ static void *consume(void *arg)
 	}
 }
 
-/* close_after: so many received, then it is closed while everybody is at it; 0: when all was sent. */
+/* close_after: close the channel after this many receives, while all use it; 0: after everything
+ * was sent. */
 static void trade(size_t capacity, bool hurried, unsigned long close_after)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -124,7 +125,7 @@ static void test_chan_closed_in_the_middle_keeps_what_was_sent(void **state)
 	trade(1, true, 20);
 }
 
-/* -- select: merge, with a channel that says stop -- */
+/* -- select: merge several channels until a stop channel -- */
 
 struct merge {
 	struct fiber_chan *in[4], *stop;
@@ -191,7 +192,7 @@ static void test_chan_select_merges_channels_until_it_is_told_to_stop(void **sta
 		assert_int_equal(fiber_runtime_spawn(rt, NULL, feed, &m, &feeders[i]), 0);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(fiber_join(feeders[i], NULL, FIBER_FOREVER), 0);
-	/* What the last one sent into a buffer must be out before the end is called. */
+	/* Buffered elements must be received before the stop is sent. */
 	while (m.received < m.sent)
 		carriers_pause();
 	assert_int_equal(fiber_chan_close(m.stop), 0);
@@ -208,7 +209,7 @@ static void test_chan_select_merges_channels_until_it_is_told_to_stop(void **sta
 	carriers_finish(rt);
 }
 
-/* -- a fiber that only answers does not hold the others up -- */
+/* -- a fiber that only answers does not delay the others -- */
 
 struct table {
 	struct fiber_chan *ping, *pong;
@@ -269,12 +270,12 @@ static void test_chan_ping_pong_does_not_starve_a_third(void **state)
 	(void)state;
 	carriers_run(serve, &t);
 	assert_int_equal(t.turns, t.rounds);
-	/* At most 64 switches without the third: two or more switches a round. */
+	/* At most 64 switches pass without the third fiber, at two or more switches per round. */
 	if (carriers() == 1)
 		assert_true(t.others >= t.rounds / 64);
 }
 
-/* -- cancelled while an element is on its way -- */
+/* -- cancelled while an element is under way -- */
 
 struct round {
 	struct fiber_chan *chan, *other;
@@ -327,7 +328,8 @@ static void *cancel_and_send(void *arg)
 		fiber_join(canceller, NULL, FIBER_FOREVER);
 		fiber_join(receiver, NULL, FIBER_FOREVER);
 		fiber_chan_recv(r.chan, &left, 0);
-		/* Received by the one or still there; and who was told of a cancellation has nothing. */
+		/* The element was received or is still in the channel; a cancelled receiver has
+		 * none. */
 		*wrong += r.got + left != (sent == 0 ? i : 0);
 		*wrong += (r.rc == -ECANCELED) != (r.got == 0) || (r.rc < 0 && r.rc != -ECANCELED);
 		fiber_chan_unref(r.chan);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_context.c - the context layer beside a runtime: generators inside fibers, contexts that change threads
+ * test_context.c - the context layer beside a runtime: generators in fibers, contexts that change
+ * threads
  */
 #include "carriers.h"
 
@@ -9,7 +10,7 @@
 #define FIBERS 20
 #define VALUES 500
 
-/* -- a generator: values come out of the middle of a function -- */
+/* -- a generator: values from the middle of a function -- */
 
 struct generator {
 	struct fiber_context inside, outside;
@@ -63,7 +64,7 @@ struct reader {
 	int rc;
 };
 
-/* The fiber waits on its own stack, and may go on on another carrier each time. */
+/* The fiber waits on its own stack and may resume on another carrier each time. */
 static void *read_generator(void *arg)
 {
 	struct reader *r = arg;
@@ -129,7 +130,7 @@ static void *take_ten(void *arg)
 {
 	uint64_t value, i;
 
-	/* Whoever asks is who the generator goes back to. */
+	/* The generator returns to the thread that last resumed it. */
 	fiber_thread_to_context(&shared.outside);
 	for (i = 0; i < 10; i++) {
 		generator_next(&shared, &value);
@@ -159,7 +160,7 @@ static void test_context_goes_on_in_a_thread_or_a_fiber(void **state)
 	generator_close(&shared);
 }
 
-/* -- many, on memory of the caller -- */
+/* -- many contexts, on the caller's memory -- */
 
 struct link {
 	struct fiber_context context;

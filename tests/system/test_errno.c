@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_errno.c - a fiber that resumes on another thread never sees another thread's result
+ * test_errno.c - a fiber that resumes on another thread never sees another thread's errno
  *
- * Half of the fibers spoil the errno of every thread they run on; the other half go through read,
- * EAGAIN, park, retry, and check each result that they are given. The counts at the end say whether
- * fibers did migrate while waiting; on one carrier nothing can.
+ * Half of the fibers overwrite the errno of every thread they run on. The other half go through
+ * read, EAGAIN, park, retry, and check each result. The counters show whether fibers migrated while
+ * they waited; with one carrier none can.
  */
 #include "carriers.h"
 
@@ -15,10 +15,10 @@
 struct world {
 	_Atomic bool over;
 	_Atomic long wrong, reads, migrated;
-	struct fiber_mutex mutex; /* held for long now and then */
+	struct fiber_mutex mutex; /* sometimes held for long */
 };
 
-/* A system call that fails with anything but what the readers see. */
+/* Make a system call that fails with an errno that the readers never see. */
 static void *spoil(void *arg)
 {
 	struct world *w = arg;
@@ -53,7 +53,8 @@ static void *feed(void *arg)
 	return NULL;
 }
 
-/* A thread's id as the kernel has it: pthread_self() may be taken for constant within a function. */
+/* Compare kernel thread ids: the compiler may treat pthread_self() as constant within a
+ * function. */
 static void *read_all(void *arg)
 {
 	struct reader *r = arg;
@@ -63,7 +64,8 @@ static void *read_all(void *arg)
 	for (int i = 0; i < READS; i++) {
 		const pid_t thread = gettid();
 
-		/* Nothing, or the byte; -EAGAIN, -EBADF or a number that another call gave are wrong. */
+		/* Valid: no byte, or the byte. Invalid: -EAGAIN, -EBADF or another call's
+		 * number. */
 		ssize_t n = fiber_read(r->fds[0], &byte, 1, fiber_after(5000));
 
 		while (n == -ETIMEDOUT)
@@ -111,7 +113,7 @@ static void test_errno_of_another_thread_is_never_a_result(void **state)
 	long migrated = 0;
 
 	(void)state;
-	/* Whether a fiber migrates is up to the machine; that it can is what the loop waits for. */
+	/* Whether a fiber migrates depends on the machine; repeat until one does. */
 	for (int round = 0; round < 20 && (round == 0 || (carriers() > 1 && !migrated)); round++) {
 		struct world w = {.wrong = 0};
 
@@ -126,7 +128,7 @@ static void test_errno_of_another_thread_is_never_a_result(void **state)
 		assert_true(migrated > 0);
 }
 
-/* -- what the program itself sees -- */
+/* -- the program's own errno -- */
 
 static __attribute__((noipa)) int own_errno(void)
 {
@@ -152,7 +154,7 @@ static void *look_at_errno(void *arg)
 	if (fiber_yield() < 0 || fiber_read(-1, NULL, 0, 0) != -EBADF ||
 	    fiber_spawn(sleep_a_little, NULL, &f) < 0 || fiber_join(f, NULL, FIBER_FOREVER) < 0)
 		return NULL;
-	/* Whatever it is now: results do not come from it. */
+	/* Any value will do: results must not depend on it. */
 	set_own_errno(own_errno() + 1000);
 	return fiber_sem_wait(&(struct fiber_sem){.count = 0}, 0) == -ETIMEDOUT ? arg : NULL;
 }

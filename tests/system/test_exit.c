@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_exit.c - the end of a fiber: handlers, then destructors, then whoever joins
+ * test_exit.c - a fiber's exit: first handlers, then destructors, then the joiner
  *
- * What happens is written down as one letter each, in the order of the calls, and read by the joiner.
+ * Each call appends one letter to a diary, which the joiner reads.
  */
 #include "carriers.h"
 
@@ -14,13 +14,13 @@
 struct diary {
 	_Atomic size_t length;
 	char text[LETTERS];
-	fiber_key_t key; /* where it needs one */
-	unsigned left;	 /* how often a destructor sets its value anew */
+	fiber_key_t key; /* for tests that need a key */
+	unsigned left;	 /* how often a destructor sets its value again */
 	struct fiber *self;
 	_Atomic bool wrong;
 };
 
-/* The fiber that ends and nobody else: its joiner reads afterwards. */
+/* Called only in the fiber that exits; the joiner reads afterwards. */
 static void note(struct diary *d, char letter)
 {
 	const size_t n = d->length++;
@@ -49,7 +49,7 @@ static void note_destroyed(void *d)
 	note(d, 'D');
 }
 
-/* Run fn as a fiber beside others, and how it ended. */
+/* Run fn as a fiber beside others; returns how it exited. */
 static struct fiber_result end_of(fiber_fn *fn, struct diary *d)
 {
 	struct fiber_runtime *const rt = carriers_start();
@@ -150,7 +150,7 @@ static void test_exit_handlers_may_wait_and_add_handlers(void **state)
 	assert_string_equal(d.text, "wWnwWba");
 }
 
-/* -- ending again inside a handler -- */
+/* -- exiting again inside a handler -- */
 
 static void exit_again(void *arg)
 {
@@ -191,7 +191,7 @@ static void test_exit_in_a_handler_leaves_it_and_goes_on_with_the_next(void **st
 	assert_string_equal(d.text, "bxa");
 	assert_int_equal((intptr_t)r.value, 77);
 	assert_int_equal(r.error, 0);
-	/* The last error counts, and an exit does not take it back. */
+	/* The last error counts, and an exit does not clear it. */
 	r = end_of(fails_in_a_handler, &e);
 	assert_false(e.wrong);
 	assert_string_equal(e.text, "bfxa");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fork.c - a forked child has no fibers but those it makes itself, whoever forked it. */
+/* test_fork.c - a forked child has only the fibers that it starts itself */
 #include "carriers.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int fibers(void)
 }
 
 struct anew {
-	uint64_t last_id; /* in the parent */
+	uint64_t last_id; /* the parent's last id */
 	int fibers, labels;
 };
 
@@ -56,7 +56,7 @@ static void *live_anew(void *arg)
 	return a->fibers == 1 && a->labels == 0 ? arg : NULL;
 }
 
-/* In the child. */
+/* Runs in the child. */
 static int starts_anew(struct anew *a)
 {
 	const struct fiber_runtime_options options = carriers_options();
@@ -64,7 +64,7 @@ static int starts_anew(struct anew *a)
 
 	sigset_t none;
 
-	/* A carrier blocks signals, and so does the child of its fiber. */
+	/* A carrier blocks signals, and the child of a fiber inherits that mask. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGALRM, SIG_DFL);
@@ -97,7 +97,7 @@ static void test_fork_child_of_a_thread_has_no_fibers_and_makes_its_own(void **s
 	size_t i;
 
 	(void)state;
-	/* TSan knows no fork of a program with threads. */
+	/* TSan does not support a fork of a program with threads. */
 	if (!strcmp(harness_sanitizer(), "thread"))
 		skip();
 	rt = carriers_start();
@@ -107,7 +107,7 @@ static void test_fork_child_of_a_thread_has_no_fibers_and_makes_its_own(void **s
 	}
 	assert_int_equal(fiber_create(NULL, park_labelled, NULL, &last), 0);
 	a.last_id = fiber_id(last);
-	/* Later ones than those that ran the fibers may still be about to begin. */
+	/* Carriers that have run no fiber yet may still be starting. */
 	while (harness_threads_called("fiber-carrier") < carriers())
 		carriers_pause();
 	pid = fork();
@@ -115,7 +115,7 @@ static void test_fork_child_of_a_thread_has_no_fibers_and_makes_its_own(void **s
 		_exit(starts_anew(&a));
 	status = status_of(pid);
 	assert_int_equal(status, 0);
-	/* The parent's are as they were. */
+	/* The parent's fibers are unchanged. */
 	assert_int_equal(fibers(), COUNT(held) + 1);
 	fiber_detach(last);
 	for (i = 0; i < COUNT(held); i++) {
@@ -164,7 +164,7 @@ static void test_fork_in_a_fiber_makes_a_plain_thread(void **state)
 	struct forks f = {.status = -1};
 
 	(void)state;
-	/* AddressSanitizer's own locks stay held in the child where another carrier allocates. */
+	/* AddressSanitizer's locks stay held in the child if another carrier was allocating. */
 	if (!strcmp(harness_sanitizer(), "thread") || !strcmp(harness_sanitizer(), "address"))
 		skip();
 	for (int i = 0; i < 20; i++) {
@@ -186,7 +186,7 @@ static void *fork_and_return(void *arg)
 	return NULL;
 }
 
-/* The harness' child, so that what it prints is read. */
+/* Uses the harness's child to read its output. */
 static int forks_and_returns(void *arg)
 {
 	const struct fiber_runtime_options options = carriers_options();
@@ -203,7 +203,7 @@ static void test_fork_child_that_returns_from_the_fiber_aborts_with_one_line(voi
 
 	(void)state;
 	if (*harness_sanitizer())
-		skip(); /* an abort of theirs looks otherwise */
+		skip(); /* the sanitizers abort differently */
 	harness_child(forks_and_returns, NULL, 60, &child);
 	assert_int_equal(child.code, 0);
 	assert_non_null(strstr(child.text, "a forked child has none"));

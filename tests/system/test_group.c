@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_group.c - groups of many, one in another, and their memory gone as soon as they have been waited for. */
+/* test_group.c - large groups, nested groups, and groups whose memory is reused at once */
 #include "carriers.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 struct crowd {
 	_Atomic unsigned ended;
-	unsigned members, failing; /* this one fails */
+	unsigned members, failing; /* index of the member that fails */
 	int rounds, wrong;
 };
 
@@ -35,7 +35,7 @@ static void *member(void *arg)
 	return rc ? arg : NULL;
 }
 
-/* One group a round on this stack; whoever touched it late would touch the next. */
+/* One group per round on this stack: a late access to a group would hit the next one. */
 static void *rounds_of_groups(void *arg)
 {
 	struct crowd *c = arg;
@@ -62,7 +62,7 @@ static void *rounds_of_groups(void *arg)
 	return NULL;
 }
 
-/* TSan takes a millisecond for a fiber. */
+/* TSan takes a millisecond per fiber. */
 static int rounds(void)
 {
 	return *harness_sanitizer() ? 30 : 300;

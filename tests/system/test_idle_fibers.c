@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_idle_fibers.c - fibers that use the time nobody else wants, beside descriptors, sleeps and the runtime's life. */
+/* test_idle_fibers.c - idle fibers beside descriptors, sleeps and the runtime's end */
 #include "carriers.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static struct fiber *spawn_with(unsigned flags, fiber_fn *fn, void *arg)
 	return f;
 }
 
-/* What a spare fiber is for: work in small pieces, as long as there is any. */
+/* The use of an idle fiber: work in small pieces as long as there is some. */
 static void *spins_until_over(void *arg)
 {
 	while (!over) {
@@ -130,7 +130,7 @@ static void test_idle_fibers_are_woken_by_threads_whoever_sleeps(void **state)
 	carriers_finish(rt);
 }
 
-/* -- everything an ordinary fiber does -- */
+/* -- everything that an ordinary fiber does -- */
 
 static struct fiber_mutex mutex;
 static struct fiber_sem sem;
@@ -182,7 +182,7 @@ static void test_idle_fibers_share_everything_with_others(void **state)
 	assert_int_equal(sum, 64 * 50);
 }
 
-/* -- the runtime's life -- */
+/* -- the end of the runtime -- */
 
 static void *spins_and_ends(void *arg)
 {

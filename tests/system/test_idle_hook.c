@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_idle_hook.c - a runtime inside a program that waits in its own way
+ * test_idle_hook.c - a runtime inside a program that has its own way to wait
  *
- * The hook of most of these polls the runtime's descriptor and one of the program's own, as an event loop does. The
- * service thread ticks, but a wake-up that is lost on one carrier nothing mends.
+ * In most tests the hook polls the runtime's descriptor and one of the program, as an event loop
+ * does. The service thread ticks, but on one carrier nothing repairs a lost wake-up.
  */
 #include "carriers.h"
 #include "tests/harness/fibers.h"
@@ -15,13 +15,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The program around the runtime. */
+/* The program that contains the runtime. */
 struct program {
 	int (*wait)(struct program *p, int64_t deadline);
 	struct fiber_runtime *rt;
-	struct fiber *_Atomic parked; /* for the hook to wake */
-	unsigned more;		      /* carriers than asked for */
-	int inbox[2]; /* the program's own descriptor: what comes is for its own loop */
+	struct fiber *_Atomic parked; /* woken by the hook */
+	unsigned more;		      /* additional carriers */
+	int inbox[2];		      /* the program's own descriptor, read by its own loop */
 	atomic_uint in, calls, crowded, strange, messages, made;
 	atomic_int_least64_t sleep_until, early;
 };
@@ -51,7 +51,7 @@ static struct timespec *left(int64_t deadline, struct timespec *t)
 	return t;
 }
 
-/* An event loop's turn. */
+/* One iteration of an event loop. */
 static int polls(struct program *p, int64_t deadline)
 {
 	struct pollfd fds[2] = {{.fd = fiber_runtime_fd(NULL), .events = POLLIN},
@@ -182,7 +182,7 @@ static void test_idle_hook_hears_of_ready_descriptors(void **state)
 
 /* -- deadlines -- */
 
-/* Looks at no descriptor, and knows what it may sleep until. */
+/* Polls no descriptor; knows until when it may sleep. */
 static int sleeps(struct program *p, int64_t deadline)
 {
 	struct timespec t;
@@ -265,13 +265,13 @@ static void test_idle_hook_that_fails_leaves_the_waiting_to_the_runtime(void **s
 	for (int i = 0; i < 50; i++)
 		assert_int_equal(
 			fiber_join(spawn(&p, 0, harness_nothing, NULL), NULL, FIBER_FOREVER), 0);
-	/* One for each sleep of a carrier, and not one after the other all the time: 100 wake-ups, and while a
-	 * fiber is busy one of the service thread's each millisecond. */
+	/* The hook runs once for each sleep of a carrier and not continuously: for 100 wake-ups,
+	 * and while a fiber is busy for one of the service thread each millisecond. */
 	assert_in_range(p.calls, 1, 5000);
 	finish(&p);
 }
 
-/* -- what the hook does itself -- */
+/* -- what the hook itself does -- */
 
 static void *counts_and_parks(void *arg)
 {
@@ -292,8 +292,8 @@ static void *counts(void *arg)
 	return NULL;
 }
 
-/* Makes something runnable and waits to be told of it. Where there are several carriers another one may run it, and
- * nobody needs to be told. */
+/* Makes a fiber runnable and waits for the notification. With several carriers another one may run
+ * the fiber, and no notification is needed. */
 static int makes(struct program *p, int64_t deadline)
 {
 	struct pollfd fd = {.fd = fiber_runtime_fd(NULL), .events = POLLIN};
@@ -322,7 +322,7 @@ static void makes_work_for(unsigned flags)
 	carriers_await_suspended(f);
 	await_hook(&p);
 	p.parked = f;
-	/* Who is in the hook now comes back to see it. */
+	/* Wakes the hook that runs now, so that it sees the change. */
 	assert_int_equal(write(p.inbox[1], "x", 1), 1);
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
 	while (p.made < 400)
@@ -339,13 +339,13 @@ static void test_idle_hook_hears_of_what_it_made_runnable_itself(void **state)
 	makes_work_for(FIBER_IDLE | FIBER_BOUND);
 }
 
-/* -- where there is a carrier to spare -- */
+/* -- with a spare carrier -- */
 
 static void *computes_until_the_hook_was_called(void *arg)
 {
 	struct program *p = arg;
 
-	/* Keeps its carrier; what is called is called elsewhere. */
+	/* Occupies its carrier; the hook is called on another one. */
 	for (unsigned i = 0; i < 20; i++) {
 		unsigned before = p->messages;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_introspect.c - a program looks at itself while everything moves, and from inside signal handlers
+ * test_introspect.c - a program inspects itself while fibers change, and from inside signal
+ * handlers
  *
- * Some fibers hold still under names that are known; the others spawn, lock, yield and end as fast as they
- * can. Whatever is in the way of those, every look has to find each of the still ones once and whole.
+ * Some fibers are suspended under known names; the others spawn, lock, yield and exit as fast as
+ * they can. Every inspection must find each of the suspended ones exactly once and complete.
  */
 #include "carriers.h"
 
@@ -40,7 +41,7 @@ static void *brief(void *arg)
 	return arg;
 }
 
-/* Records, stacks and waits come and go all the time. */
+/* Records, stacks and waits appear and disappear continuously. */
 static void *churn(void *arg)
 {
 	while (!stop) {
@@ -128,7 +129,7 @@ static bool found_each_once(const struct finding *f)
 	return true;
 }
 
-/* From a thread or a fiber. How many looks were not whole. */
+/* Runs in a thread or a fiber. Returns how many inspections were incomplete. */
 static uintptr_t look_often(unsigned looks)
 {
 	uintptr_t bad = 0;
@@ -187,7 +188,8 @@ static void on_signal(int number)
 	dumps++;
 }
 
-/* Each dump has the still ones, once and whole, and ends with their number. */
+/* Each dump has every suspended fiber exactly once and complete, and ends with the number of
+ * fibers. */
 static void assert_dump(const char *text)
 {
 	size_t i, lines = 0;
@@ -223,7 +225,7 @@ static size_t read_dump(char *buf, size_t size)
 	return (size_t)n;
 }
 
-/* The handler runs on whatever thread the kernel picks: a carrier in the middle of anything. */
+/* The handler runs on a thread of the kernel's choice: a carrier at any point. */
 static void test_introspect_dumps_from_a_signal_handler_on_busy_carriers(void **state)
 {
 	static char text[1 << 20];
@@ -236,7 +238,7 @@ static void test_introspect_dumps_from_a_signal_handler_on_busy_carriers(void **
 	assert_true(dump_fd >= 0);
 	sigaction(SIGUSR1, &action, &before);
 	start_all();
-	/* Carriers take it, this thread does not. */
+	/* Only carriers take the signal, not this thread. */
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &usr1, &old);
@@ -282,7 +284,7 @@ static _Noreturn void die_of_a_fault(void)
 		pause();
 }
 
-/* Looks from everywhere at once, in a sandbox without process_vm_readv. */
+/* Inspect from all threads at once, in a sandbox without process_vm_readv. */
 static int look_through_a_pipe(void)
 {
 	pthread_t threads[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_io.c - bytes through pipes and sockets; every edge is seen, every deadline kept. */
+/* test_io.c - bytes through pipes and sockets; no edge is missed, deadlines are kept */
 #include "carriers.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* -- megabytes through whatever is small -- */
+/* -- megabytes through small buffers -- */
 
 #define BYTES (4u << 20)
 
@@ -185,7 +185,7 @@ static void test_io_several_readers_share_one_descriptor(void **state)
 			while (s.got != sent)
 				sched_yield();
 	}
-	/* The end of the file is an edge for all of them. */
+	/* The end of file is an edge for all of them. */
 	close(fds[1]);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(fiber_join(f[i], NULL, FIBER_FOREVER), 0);

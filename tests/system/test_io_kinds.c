@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_io_kinds.c - every kind of descriptor parks a fiber, and keeps the flags it was made with
+ * test_io_kinds.c - every kind of descriptor suspends the fiber, and keeps its flags
  *
- * Each is waited on by a fiber while the one that makes it ready runs on the same carriers: on one carrier a call
- * that blocked would be the end, and the watchdog would say where.
+ * One fiber waits on each descriptor while the fiber that makes it ready runs on the same carriers.
+ * On one carrier a call that blocks would hang, and the watchdog would show where.
  */
 #include "carriers.h"
 
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One fiber reads, the other makes something to read once the first waits. */
+/* One fiber reads; the other makes data available once the first waits. */
 struct meeting {
 	int fd;
 	ssize_t got;
@@ -52,7 +52,7 @@ static void *meet(void *arg)
 	return arg;
 }
 
-/* fd as it comes and with O_NONBLOCK; size: what is read, 0: something. */
+/* With fd as created and with O_NONBLOCK. size: expected bytes, 0: any number. */
 static void both_ways(struct meeting *m, ssize_t size)
 {
 	static const int flags[] = {0, O_NONBLOCK};
@@ -127,7 +127,7 @@ static void test_io_kinds_signalfd(void **state)
 	fiber_close(m.fd);
 }
 
-/* Two of the same would be one. */
+/* Two equal events would be merged. */
 static void touch(struct meeting *m)
 {
 	static int number;
@@ -153,7 +153,7 @@ static void test_io_kinds_inotify(void **state)
 	fiber_close(m.fd);
 }
 
-/* -- readers of one descriptor that can only be looked at first -- */
+/* -- several readers of descriptors that must be polled first -- */
 
 enum { READERS = 4, EVENTS = 300 };
 
@@ -168,7 +168,7 @@ static void *read_events(void *arg)
 	char event[sizeof(struct inotify_event) + 16];
 	ssize_t n;
 
-	/* Room for one. */
+	/* Room for one event. */
 	while ((n = fiber_read(s->fd, event, sizeof event, FIBER_FOREVER)) > 0)
 		s->got++;
 	s->wrong += n != -ECANCELED;
@@ -208,7 +208,7 @@ static void test_io_kinds_several_readers_of_one_that_cannot_be_asked(void **sta
 	assert_int_equal(s.wrong, 0);
 }
 
-/* -- what only has events -- */
+/* -- descriptors that only have events -- */
 
 struct watched {
 	int fd, events;
@@ -250,7 +250,7 @@ static void test_io_kinds_pidfd(void **state)
 	if (w.child == 0)
 		_exit(read(w.gate[0], &byte, 1) == 1 ? 3 : 4);
 	w.fd = (int)syscall(SYS_pidfd_open, w.child, 0);
-	if (w.fd < 0) { /* not in this kernel, or not here */
+	if (w.fd < 0) { /* not available in this kernel or container */
 		kill(w.child, SIGKILL);
 		waitpid(w.child, NULL, 0);
 		skip();
@@ -279,7 +279,7 @@ static void test_io_kinds_epoll_of_the_program(void **state)
 	close(w.gate[1]);
 }
 
-/* -- what is always ready -- */
+/* -- descriptors that are always ready -- */
 
 struct device {
 	const char *path;
@@ -331,7 +331,7 @@ int main(void)
 	};
 	sigset_t set;
 
-	/* In every thread there will be, or it would be a signal. */
+	/* Block it before there are threads, so that no thread gets it as a signal. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);

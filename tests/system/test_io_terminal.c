@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_io_terminal.c - a terminal, or a socket that many use, is never more than a fiber has to wait for
+ * test_io_terminal.c - a terminal or a shared socket suspends the fiber and never blocks its
+ * carrier
  *
- * A terminal in blocking mode cannot be asked not to wait, and one that is written to until it is full blocks whoever
- * writes one byte more.
+ * A terminal in blocking mode has no call that does not wait: if it is full, writing one more byte
+ * blocks.
  */
 #include "carriers.h"
 
@@ -126,7 +127,7 @@ static void test_io_terminal_gives_what_is_typed(void **state)
 	fiber_close(l.master);
 }
 
-/* -- many on one socket -- */
+/* -- many fibers on one socket -- */
 
 enum { EACH = 4, PIECES = 200, PIECE = 1000 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_life.c - a fiber's life: spawned from anywhere, joined or let go, ended in three ways. */
+/* test_life.c - a fiber's life: spawned from anywhere, joined or detached, exited in three ways */
 #include "carriers.h"
 #include "tests/harness/fibers.h"
 
@@ -63,7 +63,7 @@ static void test_life_thousands_one_after_another(void **state)
 	assert_int_equal((intptr_t)carriers_run(many_in_turn, (void *)n).value, n * (n - 1));
 }
 
-/* -- ways to end -- */
+/* -- ways to exit -- */
 
 static void *deep_exit(void *arg)
 {
@@ -158,7 +158,7 @@ static void test_life_join_that_timed_out_can_be_repeated_from_a_thread(void **s
 	carriers_finish(rt);
 }
 
-/* -- detached, and outliving the spawner -- */
+/* -- detached, outliving the spawner -- */
 
 static atomic_uint ended;
 static atomic_bool released;
@@ -298,7 +298,7 @@ static void test_life_nothing_is_spawned_outside_a_fiber(void **state)
 	assert_null(f);
 }
 
-/* -- a stack of the caller's -- */
+/* -- the caller's stack -- */
 
 static void *address_of_a_local(void *arg)
 {

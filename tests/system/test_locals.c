@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_locals.c - each fiber finds its own values, wherever it runs, from its first moment to its last. */
+/* test_locals.c - each fiber finds its own values on any carrier, from its start to its exit */
 #include "carriers.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
-/* -- values given at the spawn -- */
+/* -- values given to spawn -- */
 
 static struct {
 	fiber_key_t key;
@@ -40,7 +40,7 @@ static void test_locals_given_at_the_spawn_are_there_at_once(void **state)
 	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(given.found, 1);
 	assert_int_equal(given.destroyed, 1);
-	/* Whoever never runs never owned them. */
+	/* A fiber that never runs never owns its values. */
 	assert_int_equal(fiber_create(&attr, find_given, NULL, &fiber), 0);
 	assert_int_equal(fiber_detach(fiber), 0);
 	assert_int_equal(given.destroyed, 1);

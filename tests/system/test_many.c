@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_many.c - a hundred thousand fibers are a normal number: parked, woken, joined, and again. */
+/* test_many.c - a hundred thousand fibers, parked, woken and joined, twice */
 #include "carriers.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void crowd(size_t n, fiber_fn *fn)
 
 	c.fibers = calloc(c.n, sizeof(struct fiber *));
 	assert_non_null(c.fibers);
-	/* The second time everything comes out of the pools. */
+	/* In the second round everything comes from the pools. */
 	for (size_t round = 1; round <= 2; round++) {
 		c.woken = 0;
 		carriers_run(fn, &c);
@@ -68,7 +68,7 @@ static void test_many_parked_at_once_are_all_woken(void **state)
 	crowd(MANY, park_wake_join);
 }
 
-/* Spawn them all and see them wait. */
+/* Spawn all and wait until they wait. */
 static void gather(struct crowd *c, fiber_fn *fn)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -135,7 +135,7 @@ static void *open_the_gate(void *arg)
 	return NULL;
 }
 
-/* Each has a timer that never fires and must be taken out again. */
+/* Each has a timer that never fires and must be removed. */
 static void test_many_with_deadlines_far_off_pass_a_gate(void **state)
 {
 	(void)state;

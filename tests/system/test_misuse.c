@@ -2,7 +2,7 @@
 /*
  * test_misuse.c - misuse prints one line that names the fiber and the call, and aborts
  *
- * Each misuse is a program of its own: this one, started again with the name of the misuse.
+ * Each misuse runs in its own process: this program, started again with the name of the misuse.
  */
 #include "carriers.h"
 
@@ -189,7 +189,7 @@ static void *spawn_into(void *arg)
 	return NULL;
 }
 
-/* Its member is a member's child. */
+/* Its member is a child of a member. */
 static void *leave_group_of_strangers(void *arg)
 {
 	struct fiber_group group;
@@ -243,8 +243,8 @@ static const struct misuse {
 	const char *name;
 	fiber_fn *fn;
 	void (*outside)(void);
-	const char *call, *who; /* both stand in the one line */
-	bool alone;		/* on one carrier: there a fiber that is suspended has joined */
+	const char *call, *who; /* both are in the one line */
+	bool alone;		/* on one carrier, where a suspended fiber has reached its join */
 } misuses[] = {
 	{"unlock-free", unlock, NULL, "fiber_mutex_unlock", "fiber 1", false},
 	{"unlock-anothers", unlock_anothers, NULL, "fiber_mutex_unlock", "fiber 2 \"thief\"",
@@ -283,7 +283,7 @@ static const struct misuse {
 	{"fail-outside", NULL, fail_outside, "fiber_fail", "outside a fiber", false},
 };
 
-/* The other side: do it. */
+/* In the child process: do the misuse. */
 static int commit(const char *name)
 {
 	struct fiber_runtime_options options = carriers_options();

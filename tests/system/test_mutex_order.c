@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mutex_order.c - a contended mutex is handed over first in, first out, and to nobody who has gone
+ * test_mutex_order.c - a contended mutex is handed over first in, first out, and never to a waiter
+ * that left
  *
- * Each waiter is in the queue before the next one comes, fibers and threads mixed, on every number of carriers.
- * Who got it writes himself down while he holds it.
+ * Each waiter, a fiber or a thread, is in the queue before the next one comes, on every number of
+ * carriers. The holder records its number while it holds the mutex.
  */
 #include "carriers.h"
 
@@ -28,7 +29,7 @@ struct place {
 	struct fiber *fiber;
 };
 
-/* From outside, without the lock that the number is under. */
+/* Read without the mutex's internal lock. */
 __attribute__((noinline, no_sanitize("thread"))) static unsigned queued(struct line *l)
 {
 	return *(volatile uint32_t *)&l->mutex.waiters.length;
@@ -44,7 +45,7 @@ static void *stand(void *arg)
 		return NULL;
 	l->crowded += l->inside++ != 0;
 	l->served[l->count++] = p->number;
-	/* Held over a switch, so that others come meanwhile. */
+	/* Held over a switch, so that others arrive meanwhile. */
 	if (p->number % 3 == 0)
 		carriers_pause();
 	l->inside--;
@@ -52,7 +53,8 @@ static void *stand(void *arg)
 	return NULL;
 }
 
-/* It stands in the line behind all who came before; false when somebody may have gone before that. */
+/* Start a waiter and wait until it is queued behind the earlier ones; false if one may have left
+ * before that. */
 static bool come(struct fiber_runtime *rt, struct place *p, int64_t until)
 {
 	p->rc = 1;
@@ -74,7 +76,8 @@ static void go(struct place *p)
 		assert_int_equal(fiber_join(p->fiber, NULL, FIBER_FOREVER), 0);
 }
 
-/* Whoever was told that he got it did, in the order in which they came, one at a time; and it is free. */
+/* All that got the mutex, and no others, are recorded, in order and one at a time; the mutex is
+ * free. */
 static unsigned assert_in_order(struct line *l, const struct place *places, unsigned n)
 {
 	unsigned i, granted = 0;
@@ -130,7 +133,7 @@ static bool is_cancelled(const struct place *p)
 	return p->number % 6 == 4 && !p->is_thread;
 }
 
-/* False when the line was not complete before the first one's time was over. */
+/* False if the queue was not complete before the first deadline. */
 static bool pass_over(struct fiber_runtime *rt, int64_t patience)
 {
 	static struct place places[LINE];
@@ -164,7 +167,7 @@ static bool pass_over(struct fiber_runtime *rt, int64_t patience)
 	return complete;
 }
 
-/* One in three has gone when the mutex comes free, by its deadline or cancelled. */
+/* One in three has left, by its deadline or cancelled, when the mutex is released. */
 static void test_mutex_order_passes_over_those_who_have_gone(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -176,7 +179,7 @@ static void test_mutex_order_passes_over_those_who_have_gone(void **state)
 	carriers_finish(rt);
 }
 
-/* -- the deadline, the cancellation and the grant at one moment -- */
+/* -- the deadline, the cancellation and the grant at the same moment -- */
 
 #define FEW 9
 
@@ -202,7 +205,7 @@ static void *cancel_some(void *arg)
 	return NULL;
 }
 
-/* How many were granted it, and how many not; false when the line was not complete in time. */
+/* Count the granted and the others; false if the queue was not complete in time. */
 static bool end_at_once(struct fiber_runtime *rt, unsigned round, int64_t patience,
 			unsigned *granted, unsigned *gone)
 {
@@ -216,7 +219,7 @@ static bool end_at_once(struct fiber_runtime *rt, unsigned round, int64_t patien
 
 	fiber_mutex_lock(&line.mutex, FIBER_FOREVER);
 	for (i = 0; i < FEW; i++) {
-		/* From a little before to a little after. */
+		/* From slightly before to slightly after. */
 		const int64_t deadline = at + (int64_t)(round % 20) * 5000 - 50000;
 
 		places[i] = (struct place){&line,
@@ -254,7 +257,7 @@ static void test_mutex_order_grants_nobody_who_times_out_or_is_cancelled_meanwhi
 	     round++)
 		if (!end_at_once(rt, round, patience, &granted, &gone) && patience < 50 * MS)
 			patience += patience / 4;
-	/* Both happened, or this proved nothing. */
+	/* Otherwise the test has proved nothing. */
 	assert_true(granted >= 100 && gone >= 50);
 	carriers_finish(rt);
 }

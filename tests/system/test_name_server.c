@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_name_server.c - the system's own resolver, and a name server that hears and never answers
+ * test_name_server.c - the system's resolver with a name server that receives and never answers
  *
- * In a child with a network and mounts of its own, where that is allowed: there /etc/resolv.conf names a server on the
- * loopback, which is a socket of ours that nobody reads for long.
+ * Runs in a child with its own network and mount namespaces, if permitted: there /etc/resolv.conf
+ * names a server on the loopback, a socket of this test that is not read for a long time.
  */
 #include "carriers.h"
 
@@ -23,7 +23,7 @@
 
 #define NOT_ALLOWED 77
 
-/* In this namespace the file at path has this text. */
+/* Replace the file at path by this text, in this namespace. */
 static bool replace(const char *path, const char *text)
 {
 	char name[] = "/tmp/fiber-name-server-XXXXXX";
@@ -86,7 +86,7 @@ static void *neighbour(void *arg)
 	return NULL;
 }
 
-/* What went wrong, as a number; 0. */
+/* Returns the number of the failed check, or 0. */
 static void *ask(void *arg)
 {
 	int server = *(int *)arg, rc;
@@ -97,7 +97,8 @@ static void *ask(void *arg)
 
 	if (fiber_spawn(neighbour, &turns, &other) < 0)
 		return (void *)1;
-	/* Until the server has been asked: on a busy machine nobody may have come to it by then. */
+	/* Repeat until the server was asked: on a busy machine the resolver may not get that far in
+	 * time. */
 	do {
 		deadline = fiber_after(limit);
 		if (fiber_getaddrinfo("silent.example", "80", NULL, NULL, deadline) != -ETIMEDOUT)
@@ -114,7 +115,7 @@ static void *ask(void *arg)
 		return (void *)5;
 	if (!memmem(query, sizeof query, "\6silent\7example", 15))
 		return (void *)6;
-	/* Nobody there: the system says so at once, and that is no deadline of ours. */
+	/* Without a server the system reports an error at once, not the deadline. */
 	fiber_close(server);
 	rc = fiber_getaddrinfo("silent.example", "80", NULL, NULL, FIBER_FOREVER);
 	return (void *)(intptr_t)(rc == -EAGAIN ? 0 : 7);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_null.c - a public call that is given NULL for a handle or an object names itself and the calling fiber
+ * test_null.c - a public call that gets NULL for a handle or an object names itself and the calling
+ * fiber
  *
- * Each is a program of its own: this one, started again with the name of the call. Those that are too hot to look fault,
- * and are named by the handler for faults; a plain thread's abort in every case that is no fiber's fast path.
+ * Each call runs in its own process: this program, started again with the name of the call. Calls
+ * whose fast path does not check fault, and the fault handler names them. A plain thread aborts in
+ * every case that is not the fast path of a fiber.
  */
 #include "carriers.h"
 
@@ -39,7 +41,7 @@ static void once(void *arg)
 	(void)arg;
 }
 
-/* name, what is NULL, whether the call faults, the call */
+/* name, which argument is NULL, whether the call faults, the call */
 #define CALLS(X)                                                                                \
 	X(fiber_join, "the fiber", 0, fiber_join(FIBER, NULL, FIBER_FOREVER))                   \
 	X(fiber_detach, "the fiber", 0, fiber_detach(FIBER))                                    \
@@ -141,7 +143,7 @@ static bool prefixed(const char *name, const char *prefix)
 	return !strncmp(name, prefix, strlen(prefix));
 }
 
-/* The other side: do it, in a fiber, or in this thread beside a runtime. */
+/* In the child process: make the call, in a fiber, or in this thread beside a runtime. */
 static int commit(const char *name, bool thread)
 {
 	struct fiber_runtime_options options = carriers_options();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_observer.c - who is asked without end gives no more than a small share of the time to it
+ * test_observer.c - answering endless requests takes only a small share of the CPU time
  *
- * Every CPU runs a carrier that computes, so the service thread takes what it uses from a fiber. How much that is
- * says the kernel, in CPU time, however fast the machine is; its ticks, which go on without anybody who asks, are measured first.
+ * Every CPU runs a carrier that computes, so the service thread takes its time from a fiber. The
+ * share is measured in the kernel's CPU time, independent of the machine's speed. The thread's
+ * ticks without requests are measured first.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,22 +31,22 @@
 #include "wire/client.h"
 
 #define THREADS	 "/proc/self/task"
-#define WAITING	 (*harness_sanitizer() ? 200u : 2000u) /* what is asked for takes its time there */
+#define WAITING	 (*harness_sanitizer() ? 200u : 2000u) /* a request takes longer there */
 #define TIME	 INT64_C(1500000000)
-#define PATIENCE INT64_C(30000000000) /* where all is slow a pause is long */
+#define PATIENCE INT64_C(30000000000) /* ns; on slow builds a pause is long */
 #define ALONE	 INT64_C(500000000)
 #define MOST \
-	25 /* at most one ns in so many: several times the share, for what the kernel does at each pause */
+	25 /* at most 1/25: several times the intended share, because each pause costs kernel time */
 
 static char path[HARNESS_PATH];
 static _Atomic bool over;
 static void *(*watching)(void *arg);
 static int64_t asked_for, spent,
-	ticks; /* ns; of CPU time: in all of asked_for, and what ticks take of that */
+	ticks; /* ns: the time with requests, the CPU time spent in it, the ticks' part of that */
 static unsigned answers;
 static int failure, observers_failure;
 
-/* CPU time of the thread of that name, ns, or -1. */
+/* CPU time in ns of the thread with this name, or -1. */
 static int64_t thread_cpu(const char *name)
 {
 	DIR *threads = opendir(THREADS);
@@ -75,7 +76,7 @@ static int64_t thread_cpu(const char *name)
 	return ns;
 }
 
-/* One list, to its end. */
+/* Read one list to its end. */
 static int ask(struct fib_wire_client *c)
 {
 	struct fib_wire_header h = {0};
@@ -87,7 +88,7 @@ static int ask(struct fib_wire_client *c)
 	return rc == 0 && h.type == FIB_WIRE_ERROR ? -1 : rc;
 }
 
-/* CPU time of the service thread in ns of time in which nobody asks. */
+/* CPU time of the service thread per ns without requests. */
 static double alone(void)
 {
 	const struct timespec pause = {.tv_nsec = ALONE};
@@ -117,7 +118,7 @@ static void *observer(void *arg)
 	return arg;
 }
 
-/* Whether fibers have come, of what has come. */
+/* Whether fiber rows have arrived. */
 static bool has_rows(struct fib_wire_client *c)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLIN};
@@ -130,7 +131,7 @@ static bool has_rows(struct fib_wire_client *c)
 	return h.type == FIB_WIRE_STACKS;
 }
 
-/* Two who ask for everything, and are answered by turns. */
+/* Two clients that ask for everything and are answered alternately. */
 static void *observers(void *arg)
 {
 	const struct fib_wire_stack_of all = {.wanted = FIB_WIRE_WANT_ALL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_op.c - operations of the program's own: what comes of them, and whose memory it is meanwhile. */
+/* test_op.c - operations of the program: their results, and who owns their memory meanwhile */
 #include "ops.h"
 
 #include <fcntl.h>
@@ -91,7 +91,7 @@ static void *cancels_a_reader(void *arg)
 	return NULL;
 }
 
-/* Bytes that come after the return are the next one's. */
+/* Bytes that arrive after the return are for the next reader. */
 static void nothing_was_taken(struct reading *r)
 {
 	char byte = 0;
@@ -167,7 +167,8 @@ struct splices {
 	char bytes[8];
 };
 
-/* Neither has an offset; of where it comes from that is where an address is elsewhere. */
+/* Neither has an offset; the source's offset is in the field that holds an address in other
+ * operations. */
 static int splice_to(int to, int from)
 {
 	struct io_uring_sqe *sqe;
@@ -263,7 +264,7 @@ static void test_op_gives_what_the_kernel_gave(void **state)
 	assert_int_equal(r.untouched, 0);
 }
 
-/* -- who may -- */
+/* -- who may call -- */
 
 static void *reads_pinned(void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_op_many.c - many operations at once, some that nobody waits for, and some that are given up as they end. */
+/* test_op_many.c - many operations at once, some detached, some cancelled as they complete */
 #include "ops.h"
 
 /* -- many -- */
@@ -53,7 +53,7 @@ static void *reads_in_great_number(void *arg)
 	}
 	for (int i = 0; i < READERS; i++)
 		carriers_await_suspended(f[i]);
-	close(fd[1]); /* the end, for all of them */
+	close(fd[1]); /* end of file, for all of them */
 	for (int i = 0; i < READERS; i++) {
 		fiber_join(f[i], NULL, FIBER_FOREVER);
 		wrong += rs[i].rc != 0;
@@ -131,7 +131,7 @@ static void test_op_under_way_is_cancelled_when_the_runtime_finishes(void **stat
 	(void)state;
 	assert_int_equal(pipe(d.fd), 0);
 	assert_null(carriers_run(lets_go_and_ends, &d).value);
-	/* The runtime is gone, and the kernel does not read any more. */
+	/* The runtime has finished, and the kernel reads no more. */
 	assert_int_equal(d.called, 1);
 	assert_int_equal(d.result, -ECANCELED);
 	assert_int_equal(write(d.fd[1], "nobody", 7), 7);
@@ -149,7 +149,7 @@ static void count(void *arg, int result)
 
 enum { FLOOD = 6000 };
 
-/* More than there is room for, and nobody takes anything out meanwhile where there is one carrier. */
+/* More operations than fit; with one carrier no completion is taken out meanwhile. */
 static void *floods(void *arg)
 {
 	for (int i = 0; i < FLOOD; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_park.c - one token, kept when it comes early; no unpark is lost, whoever sends it from wherever. */
+/* test_park.c - one token, kept if it comes early; no unpark is lost, from fibers or threads */
 #include "carriers.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static void test_park_token_for_a_fiber_not_yet_submitted_is_kept(void **state)
 
 struct duet {
 	struct fiber *fiber;
-	_Atomic int turn; /* whose it is: even the thread's, odd the fiber's */
+	_Atomic int turn; /* whose turn it is: even the thread's, odd the fiber's */
 	int wrong;
 };
 
@@ -135,7 +135,7 @@ static void *pong(void *arg)
 	return play(arg, 1);
 }
 
-/* Both must exist before either plays: they are created first and submitted then. */
+/* Both must exist before either runs: create both, then submit. */
 static void pairs(size_t n, int rounds)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -151,7 +151,8 @@ static void pairs(size_t n, int rounds)
 		wrong += fiber_submit(rt, p[i].side[0]) != 0;
 	}
 	assert_int_equal(wrong, 0);
-	/* Each unparks the other last of all: the handles must hold until both have ended. */
+	/* The unpark of the other is each one's last step: the handles must be valid until both
+	 * have exited. */
 	for (size_t i = 0; i < 2 * n; i++)
 		while (fiber_state(p[i / 2].side[i % 2]) != FIBER_DEAD)
 			sched_yield();
@@ -196,8 +197,9 @@ static void *park_briefly(void *arg)
 	return NULL;
 }
 
-/* Each token is waited for before the next is sent, so each must be seen exactly once: not twice either,
- * when the unparker is held up between leaving the token and looking whether somebody is parked. */
+/* Each token is waited for before the next is sent, so each must be seen exactly once. A token must
+ * not be seen twice either, if the unparker is delayed between leaving the token and checking for a
+ * parked fiber. */
 static void test_park_deadline_against_unpark_gives_each_token_once(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pin.c - a pinned fiber stays where it is, and its waits follow the policy of the moment. */
+/* test_pin.c - a pinned fiber stays on its carrier, and its waits follow the current policy */
 #include "carriers.h"
 #include "tests/harness/fibers.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* -- what a pinned fiber may not do -- */
+/* -- what a pinned fiber must not do -- */
 
 struct pinned {
 	int yield, park, park_with_token, after;
@@ -145,7 +145,7 @@ static struct fiber_cond cond;
 
 #define WAITS 6
 
-/* Every kind of wait that there is, pinned, with 2 ms to go. */
+/* Every kind of wait, pinned, with a deadline in 2 ms. */
 static void wait_in_every_way(struct fiber *other, const int *pipe, int *rc)
 {
 	static struct fiber_mutex own;
@@ -208,7 +208,7 @@ static void test_pin_policy_decides_about_every_kind_of_wait(void **state)
 	}
 }
 
-/* What needs no waiting is no event: it works under any policy. */
+/* A call that need not wait is no event: it works under any policy. */
 static void *do_what_needs_no_wait(void *arg)
 {
 	struct fiber_mutex free_mutex = {0};
@@ -232,7 +232,7 @@ static void *do_what_needs_no_wait(void *arg)
 	wrong += fiber_read(fds[0], &byte, 1, FIBER_FOREVER) != 1;
 	wrong += fiber_sleep(0) != 0;
 	wrong += fiber_sem_wait(&one, 0) != -ETIMEDOUT;
-	/* Its last steps may be a moment behind the state. */
+	/* Its last steps may be slightly later than the state. */
 	while (fiber_join(other, NULL, 0) == -ETIMEDOUT && carriers() > 1)
 		sched_yield();
 	fiber_unpin();
@@ -259,7 +259,7 @@ static void *block_pinned(void *arg)
 	struct place *p = arg;
 
 	fiber_pin();
-	p->before = gettid(); /* pthread_self() may be taken for constant */
+	p->before = gettid(); /* the compiler may treat pthread_self() as constant */
 	p->rc = fiber_sem_wait(&none, FIBER_FOREVER);
 	p->after = gettid();
 	fiber_unpin();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pin_policy.c - pinned waits while the policy changes, ends inside a pinned scope, and the line on stderr. */
+/* test_pin_policy.c - pinned waits under changing policies, exits in a pinned scope, stderr */
 #include "carriers.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static struct {
 	_Atomic int first[MANY], second[MANY];
 } nailed;
 
-/* From outside, without the lock that the number is under. */
+/* Read without the mutex's internal lock. */
 __attribute__((noinline, no_sanitize("thread"))) static unsigned queued(void)
 {
 	return *(volatile uint32_t *)&nailed.gate.waiters.length;
@@ -52,7 +52,8 @@ static void change_to(enum fiber_pinned_policy before, enum fiber_pinned_policy 
 	memset(&nailed, 0, sizeof nailed);
 	for (i = 0; i < n; i++)
 		assert_int_equal(fiber_runtime_spawn(rt, NULL, wait_twice, (void *)i, &f[i]), 0);
-	/* All carriers are in the operating system now, or about to be: nobody else could serve them. */
+	/* All carriers block in the kernel now or are about to, so no other thread could serve
+	 * them. */
 	while (queued() < n)
 		sched_yield();
 	assert_int_equal(fiber_set_pinned_policy(rt, after), 0);
@@ -74,7 +75,7 @@ static void test_pin_policy_holds_from_the_next_wait_while_all_carriers_block(vo
 	change_to(FIBER_PINNED_SILENT, FIBER_PINNED_WARN, -ETIMEDOUT);
 }
 
-/* -- the policy changes all the time -- */
+/* -- the policy changes continuously -- */
 
 static struct {
 	struct fiber_sem gate;
@@ -136,14 +137,14 @@ static void test_pin_policy_may_change_at_any_time_and_loses_nothing(void **stat
 	carriers_finish(rt);
 }
 
-/* -- a fiber that ends inside -- */
+/* -- a fiber that exits inside a scope -- */
 
 struct ending {
 	int handler_sleeps;
 	bool handler_can_yield, inside;
 };
 
-/* Under ERROR a pinned wait would be refused. */
+/* Under the policy ERROR a pinned wait would fail. */
 static void note_pins(void *arg)
 {
 	struct ending *e = arg;
@@ -245,7 +246,7 @@ static void *wait_a_hundred_times(void *arg)
 	return arg;
 }
 
-/* Lines that tell of pinned waits, of what can be read now. */
+/* Count the lines about pinned waits in what can be read now. */
 static unsigned count_lines(int fd)
 {
 	char text[8192];
@@ -278,7 +279,7 @@ static void test_pin_warning_is_one_line_a_second_however_many_wait(void **state
 				 0);
 	for (int i = 0; i < MANY; i++)
 		assert_int_equal(fiber_join(f[i], NULL, FIBER_FOREVER), 0);
-	/* The service thread prints it, in its own time. */
+	/* The service thread prints it asynchronously. */
 	while (!lines && fiber_now() - began < 20000 * MS)
 		lines += count_lines(fds[0]);
 	dup2(old, STDERR_FILENO);

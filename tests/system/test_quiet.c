@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_quiet.c - a runtime whose fibers all wait for each other costs nothing
+ * test_quiet.c - a runtime whose fibers all wait for each other uses no CPU time
  *
- * The program starts itself: the child suspends its fibers in every kind of wait that has no deadline, and the parent
- * reads what the kernel says of each of its threads, the service thread and the one that waits in the poller
- * included. None may run at all, let alone for long. That takes time, since it is about what does not happen.
+ * The program starts itself: the child suspends fibers in every kind of wait without a deadline,
+ * and the parent reads the kernel's CPU time of each thread, including the service thread and the
+ * one that waits in the poller. No thread may run at all. The test takes long because it watches
+ * for something not to happen.
  */
 #include "carriers.h"
 
@@ -70,7 +71,7 @@ static void *suspends(void *arg)
 {
 	int i = (int)(intptr_t)arg;
 
-	/* One fiber may join another, and a few wait for the descriptor. */
+	/* Only one fiber may join another, and only a few wait for the descriptor. */
 	wait_forever(i < 8 ? i : i % 9 == 5 || i % 9 == 7 ? 8 : i % 9);
 	return NULL;
 }
@@ -110,7 +111,7 @@ static int child(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	options.control_path = NULL; /* the service thread listens */
+	options.control_path = NULL; /* make the service thread listen */
 	if (pipe(ends) < 0 || fiber_chan_new(1, 0, &chan) < 0 || fiber_timer_new(&timer) < 0 ||
 	    fiber_runtime_start(&options, &rt) < 0 ||
 	    fiber_runtime_spawn(rt, NULL, holds_everything,
@@ -157,7 +158,7 @@ static unsigned long long number_after(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* In ns where the kernel keeps that, else in its ticks. */
+/* In ns if the kernel has that, else in its ticks. */
 static unsigned long long ran(pid_t pid, long tid)
 {
 	unsigned long long user, system;
@@ -193,7 +194,7 @@ static void look(pid_t pid, struct threads *ret)
 		if (t->tid <= 0 || !read_file(text, sizeof text, pid, t->tid, "status"))
 			continue;
 		sscanf(text, "Name: %31s", t->name);
-		/* ThreadSanitizer has a thread of its own, which wakes now and then. */
+		/* ThreadSanitizer has its own thread, which wakes now and then. */
 		if (!strcmp(harness_sanitizer(), "thread") && strncmp(t->name, "fiber-", 6) != 0)
 			continue;
 		t->switches = number_after(text, "\nvoluntary_ctxt_switches:") +
@@ -212,7 +213,7 @@ static void pause_ms(long ms)
 		;
 }
 
-/* The service thread goes on for a while after the last fiber. */
+/* The service thread runs for a while after the last fiber. */
 static void await_settled(pid_t pid)
 {
 	struct threads before, now;
@@ -268,7 +269,7 @@ static void test_quiet_runtime_of_suspended_fibers_does_not_run_at_all(void **st
 		assert_int_equal(a->switches, b->switches);
 		assert_int_equal(a->ran_ns, b->ran_ns);
 	}
-	/* It sleeps, and is not dead. */
+	/* It sleeps and is alive. */
 	assert_int_equal(kill(p->pid, SIGUSR1), 0);
 	assert_non_null(harness_wait_line(p, "awake", LIMIT_S));
 	harness_free(p);

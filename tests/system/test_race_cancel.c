@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_race_cancel.c - a cancellation and a grant that come together: one of them wins, and what was granted is
- * somebody's. */
+/* test_race_cancel.c - cancellation and grant at the same moment: one wins, and no grant is lost */
 #include "carriers.h"
 
 #include <errno.h>
@@ -66,7 +65,7 @@ static void scatter(struct race *r)
 	assert_int_equal(r->granted + r->cancelled, CROWD);
 }
 
-/* Every grant finds one who still waits: half of them nobody cancels. */
+/* Every grant finds a waiter: half of them are never cancelled. */
 static void grants_while_others_cancel(fiber_fn *fn, void (*grant)(struct race *))
 {
 	struct fiber_runtime *rt = carriers_start();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_race_deadline.c - a deadline comes although the carrier that keeps it does not
+ * test_race_deadline.c - a deadline is kept although the carrier that holds its timer is busy
  *
- * The carrier on which a fiber went to sleep computes for long, or blocks with a pinned fiber that
- * waits for the sleeper. As long as another carrier is free the sleeper must be woken.
+ * The carrier on which a fiber went to sleep computes for long, or is blocked by a pinned fiber
+ * that waits for the sleeper. The sleeper must be woken if another carrier is free.
  */
 #include "carriers.h"
 
@@ -22,7 +22,7 @@ static void *sleep_holding(void *arg)
 	return arg;
 }
 
-/* Returns on the carrier that keeps the sleeper's deadline, mostly. */
+/* Usually returns on the carrier that holds the sleeper's timer. */
 static struct fiber *sleeper(void)
 {
 	struct fiber *fiber;
@@ -56,7 +56,7 @@ static void test_deadline_comes_while_its_carrier_computes(void **state)
 
 	(void)state;
 	if (carriers() == 1)
-		skip(); /* nobody else is there */
+		skip(); /* there is no other carrier */
 	carriers_run(compute_until_it_wakes, &late);
 	assert_int_equal(late, 0);
 }

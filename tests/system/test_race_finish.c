@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_race_finish.c - whoever wakes the last fiber of a runtime may still be on its way out of it
+ * test_race_finish.c - the waker of a runtime's last fiber may still be returning from the call
  *
- * The fiber that is woken ends, the runtime is finished and freed, and the waker has not come back
- * from its call yet. Only a sanitizer sees it touch what has gone; without one this proves that
- * nobody hangs.
+ * The woken fiber exits, and the runtime is finished and freed before the waker returns. Only a
+ * sanitizer sees an access to freed memory; without one this test proves that nothing hangs.
  */
 #include "carriers.h"
 #include "tests/harness/fibers.h"
@@ -13,7 +12,7 @@
 
 #define ROUNDS 400
 
-static struct fiber_sem wanted, given; /* of the process: they outlive every runtime here */
+static struct fiber_sem wanted, given; /* static: they outlive every runtime here */
 
 static void *ask_and_take(void *arg)
 {
@@ -72,7 +71,8 @@ static void *join_it(void *arg)
 	return (void *)(intptr_t)fiber_join(arg, NULL, FIBER_FOREVER);
 }
 
-/* The carrier that takes the ended fiber apart wakes the joiner in its own runtime, which then goes. */
+/* The carrier that cleans up the exited fiber wakes the joiner in the other runtime, which then
+ * finishes. */
 static void test_finish_waits_for_a_carrier_of_another_runtime_that_wakes_a_joiner(void **state)
 {
 	struct fiber_runtime *const other = carriers_start();

@@ -2,8 +2,8 @@
 /*
  * test_race_fork.c - a child may be forked at any moment of its parent's fibers, and start its own
  *
- * The parent's carriers spawn, end and wait all the time, so that every lock that runtimes share is held
- * at some fork or other. A child that inherits one hangs, and is ended by its alarm.
+ * The parent's carriers spawn, exit and wait all the time, so each lock that runtimes share is held
+ * during some fork. A child that inherits a held lock hangs and is ended by its alarm.
  */
 #include "carriers.h"
 #include "tests/harness/fibers.h"
@@ -41,7 +41,7 @@ static void *read_one(void *arg)
 	return (void *)(intptr_t)fiber_read(ends[0], &byte, 1, fiber_after(10000 * MS));
 }
 
-/* In the child: fibers, stacks, and the number that a fiber of the parent waits for. */
+/* In the child: fibers, stacks, and the descriptor number that a fiber of the parent waits for. */
 static void *live_anew(void *arg)
 {
 	struct fiber_result r = {NULL, 1};
@@ -68,7 +68,7 @@ static int child(void)
 	struct fiber_result r = {NULL, 1};
 
 	alarm(30);
-	/* So that the same numbers come back. */
+	/* So that the same numbers are reused. */
 	close(ends[0]);
 	close(ends[1]);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
@@ -84,8 +84,8 @@ static void test_fork_child_starts_fibers_whatever_the_parent_was_doing(void **s
 	size_t i;
 
 	(void)state;
-	/* Neither knows a fork of a program with threads: ASan's allocator, unlike the C library's, leaves the child
-	 * the locks that another thread held. */
+	/* Neither supports a fork of a program with threads: ASan's allocator, unlike the C
+	 * library's, leaves locks held that another thread had. */
 	if (!strcmp(harness_sanitizer(), "thread") || !strcmp(harness_sanitizer(), "address"))
 		skip();
 	rt = carriers_start();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_race_free.c - what a waiter waited for is the waiter's to free as soon as it has it
+ * test_race_free.c - a waiter may free the object as soon as its wait succeeded
  *
- * Objects need no destroy call, so whoever is the last to use one frees it: the thread that a post
- * has woken, the last to release a mutex. The other side must be out of it by then. Only a sanitizer
- * sees it touch what has gone; without one this proves that nobody hangs and no wake-up is lost.
+ * Objects need no destroy call, so the last user frees them: the thread that a post has woken, or
+ * the last one to release a mutex. The other side must not access the object any more. Only a
+ * sanitizer sees such an access; without one this test proves that nothing hangs and no wake-up is
+ * lost.
  */
 #include "carriers.h"
 
@@ -12,7 +13,7 @@
 
 #define ROUNDS 4000
 
-/* -- a semaphore: the waiter frees it, the other end posts -- */
+/* -- a semaphore: the waiter frees it, the other side posts -- */
 
 static struct fiber_sem *_Atomic handed; /* NULL: none to post */
 
@@ -82,7 +83,7 @@ static void test_sem_may_be_freed_by_the_pinned_fiber_that_waited(void **state)
 	assert_int_equal(pthread_join(poster, NULL), 0);
 }
 
-/* -- a mutex: whoever gives back the last reference frees it -- */
+/* -- a mutex: the last one to drop its reference frees it -- */
 
 struct counted {
 	struct fiber_mutex mutex;
@@ -101,7 +102,7 @@ static void give_back(struct counted *c)
 		free(c);
 }
 
-/* Some of the locks time out, so that an unlock finds a waiter announced and nobody there. */
+/* Some of the locks time out, so that an unlock finds an announced waiter that has left. */
 static void *use_and_give_back(void *arg)
 {
 	struct counted *const c = arg;

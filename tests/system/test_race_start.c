@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_race_start.c - many threads start and finish runtimes of their own at once
+ * test_race_start.c - many threads start and finish their own runtimes at once
  *
- * They share the registry, the stack pool, the service thread, which comes and goes with the first
- * and the last of them, and the process' name.
+ * They share the registry, the stack pool, the process name, and the service thread, which starts
+ * with the first runtime and ends with the last.
  */
 #include "carriers.h"
 #include "tests/harness/fibers.h"
@@ -24,7 +24,7 @@ static void *spawn_some(void *arg)
 	return arg;
 }
 
-/* Returns how often it did not work. */
+/* Returns how often it failed. */
 static void *run_rounds(void *arg)
 {
 	struct fiber_runtime_options options = carriers_options();

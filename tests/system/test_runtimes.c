@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_runtimes.c - several runtimes in one process: each has its own options, its own life and its own fibers. */
+/* test_runtimes.c - several runtimes in one process, each with its own options and fibers */
 #include "runtimes.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* -- each is itself -- */
+/* -- each has its own settings -- */
 
 struct self {
 	struct fiber_runtime *rt, *of_child;
@@ -66,17 +66,17 @@ static void test_runtimes_have_their_own_stacks_policy_and_children(void **state
 		assert_ptr_equal(selves[i].of_child, rts[i]);
 		assert_int_equal(selves[i].pinned, refuses ? -EDEADLK : 0);
 		assert_int_equal(fiber_pinned_policy(rts[i]), kinds[i].pinned_policy);
-		/* But for the guard and the colour. */
+		/* Except for the guard and the colour. */
 		assert_in_range(selves[i].stack_size, size - 8192, size + 8192);
 	}
-	/* One's policy is not the others'. */
+	/* The policy of one does not affect the others. */
 	assert_int_equal(fiber_set_pinned_policy(rts[0], FIBER_PINNED_ERROR), 0);
 	assert_int_equal(fiber_pinned_policy(rts[4]), FIBER_PINNED_SILENT);
 	for (i = 0; i < MOST; i++)
 		carriers_finish(rts[i]);
 }
 
-/* -- one ends while the other lives -- */
+/* -- one finishes while the other lives -- */
 
 static _Atomic bool enough;
 
@@ -132,7 +132,7 @@ static void *run_beside(void *arg)
 	return NULL;
 }
 
-/* In the inner runtime: needs a fiber of the outer one to go on. */
+/* In the inner runtime: waits for a fiber of the outer one. */
 static void *ask_outside(void *arg)
 {
 	struct nested *n = arg;
@@ -205,7 +205,7 @@ static void test_runtimes_finish_in_a_fiber_is_cancelled_and_done_later(void **s
 	fiber_cancel(finisher);
 	assert_int_equal(fiber_join(finisher, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(rc, -ECANCELED);
-	/* It goes on: this runs. */
+	/* The inner runtime still works: this fiber runs. */
 	join(spawn_in(inner, say_runtime, NULL));
 	join(spawn_in(inner, finish_self, &rc));
 	assert_int_equal(rc, -EPERM);
@@ -218,7 +218,7 @@ static void test_runtimes_finish_in_a_fiber_is_cancelled_and_done_later(void **s
 	carriers_finish(outer);
 }
 
-/* -- who looks sees all of them, or one -- */
+/* -- observers see all of them, or one -- */
 
 static int count_one(const struct fiber_info *info, void *arg)
 {

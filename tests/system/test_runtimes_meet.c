@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_runtimes_meet.c - fibers of several runtimes meet in every way, and are made in one and run in another. */
+/* test_runtimes_meet.c - fibers of several runtimes synchronize; spawns across runtimes */
 #include "runtimes.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ struct meeting {
 	struct fiber_mutex mutex;
 	struct fiber_chan *chan;
 	struct fiber_barrier barrier;
-	struct fiber *_Atomic neighbours[MOST]; /* whom each unparks: the one after it */
+	struct fiber *_Atomic neighbours[MOST]; /* the fiber that each unparks: the next one */
 	long rounds, counted, received[MOST];
 	unsigned n;
 	_Atomic unsigned turn;
@@ -44,13 +44,13 @@ static void *meet(void *arg)
 			m->wrong = 3;
 		m->counted++;
 		fiber_mutex_unlock(&m->mutex);
-		/* Rendezvous: the even ones send, the odd ones receive. */
+		/* Rendezvous: even ones send, odd ones receive. */
 		if (g->i % 2 && fiber_chan_recv(m->chan, &value, FIBER_FOREVER) == 0)
 			m->received[g->i] += value;
 		else if (g->i % 2 == 0 && next && fiber_chan_send(m->chan, &k, FIBER_FOREVER) < 0)
 			m->wrong = 4;
 	}
-	/* A token may still be under way to who has ended. */
+	/* A late token may be for a fiber that has exited. */
 	if (fiber_barrier_wait(&m->barrier, FIBER_FOREVER) < 0)
 		m->wrong = 5;
 	return NULL;
@@ -96,7 +96,7 @@ static void test_runtimes_five_share_mutex_channel_barrier_and_unparks(void **st
 	meet_in(MOST);
 }
 
-/* -- fibers made here and run there -- */
+/* -- fibers created here and run there -- */
 
 struct crossing {
 	struct fiber_runtime *there;
@@ -116,7 +116,7 @@ static void *cross(void *arg)
 	struct fiber *fibers[3];
 	struct fiber_result r = {NULL, 1};
 
-	/* Created here and submitted there, spawned there, and created here for here. */
+	/* Created here and submitted there; spawned there; created here for here. */
 	c->rc[0] = fiber_create(NULL, note_runtime, &c->ran_in[0], &fibers[0]);
 	c->rc[0] = c->rc[0] < 0 ? c->rc[0] : fiber_submit(c->there, fibers[0]);
 	c->rc[1] = fiber_runtime_spawn(c->there, NULL, note_runtime, &c->ran_in[1], &fibers[1]);

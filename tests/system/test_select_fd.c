@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_select_fd.c - a select with descriptors in who blocks: plain threads, and pinned fibers under each policy
+ * test_select_fd.c - select with descriptors in plain threads, and in pinned fibers under each
+ * policy
  *
- * Nobody else watches the descriptors then, and there need not be a runtime at all.
+ * These callers block, and the poller does not watch their descriptors; no runtime is needed.
  */
 #include "carriers.h"
 #include "tests/harness/entries.h"
@@ -71,7 +72,7 @@ static void *selects(void *arg)
 	return NULL;
 }
 
-/* Let one select while meanwhile() does something about it. */
+/* Run a select while meanwhile() acts on it. */
 static void run_with(struct selection *s, void (*meanwhile)(struct selection *))
 {
 	static const enum fiber_pinned_policy policies[] = {[PINNED_WARN] = FIBER_PINNED_WARN,
@@ -238,7 +239,8 @@ static void test_select_leaves_no_descriptor_behind(void **state)
 	unmake(&s);
 }
 
-/* Elements and bytes from threads, and takers of every kind that all want both: each comes out once. */
+/* Elements and bytes from threads, and takers of every kind that wait for both: each comes out
+ * exactly once. */
 struct race {
 	struct selection *s;
 	_Atomic long received, bytes, senders;
@@ -324,7 +326,7 @@ static void test_select_race_of_takers_of_every_kind_loses_nothing(void **state)
 	unmake(&s);
 }
 
-/* First, while no runtime was ever started. */
+/* Must be the first test, while no runtime was ever started. */
 static void test_select_waits_for_descriptors_in_a_program_without_runtime(void **state)
 {
 	struct selection s;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_signals.c - which signals carriers take, and what a handler may call at whatever moment
+ * test_signals.c - which signals carriers take, and what a handler may call at any moment
  *
- * Carriers leave the program's signals to its own threads. The few they take may come in the middle of a switch, of
- * a queue, of the allocator: they are sent to every carrier while fibers do everything that moves something, and
- * the handler calls all that libfiber(7) allows there.
+ * Carriers leave the program's signals to its own threads. The few signals that they take may come
+ * during a switch, a queue operation or an allocation. So they are sent to every carrier while
+ * fibers use everything that changes state, and the handler makes all calls that libfiber(7) allows
+ * there.
  */
 #include "carriers.h"
 
@@ -57,7 +58,7 @@ static int count_some(const struct fiber_info *info, void *arg)
 	return ++*(unsigned *)arg == 5;
 }
 
-/* A handler can't print: the line is what was wrong. */
+/* A handler cannot print: it stores the line of the failed check. */
 static void expect_at(bool what, unsigned line)
 {
 	if (!what)
@@ -83,7 +84,7 @@ static void on_signal(int number)
 	expect(fiber_runtime_fd(rt) >= 0);
 	expect(fiber_set_pinned_policy(rt, FIBER_PINNED_SILENT) == 0);
 	expect(fiber_pinned_policy(rt) == FIBER_PINNED_SILENT);
-	/* Between the two the carrier may be without a CPU for long. */
+	/* The carrier may be without a CPU for long between the two calls. */
 	expect(fiber_after(FIBER_FOREVER / 2) > fiber_now());
 	expect(fiber_foreach(rt, count_some, &seen) <= 1 && seen > 0);
 	expect(fiber_snapshot_count(snapshot) > 0);
@@ -122,7 +123,7 @@ static void *say_thread(void *arg)
 	return arg;
 }
 
-/* Bound fibers are spread over the carriers: as many as carriers, one after another, are on all of them. */
+/* Bound fibers are distributed over the carriers: n successive ones are on n carriers. */
 static void find_carriers(pthread_t threads[])
 {
 	const struct fiber_attr attr = {.size = sizeof attr, .flags = FIBER_BOUND};
@@ -153,7 +154,7 @@ static void test_a_handler_may_call_what_the_manual_says(void **state)
 	pthread_t threads[256];
 
 	(void)state;
-	/* TSan calls handlers of signals that come from outside when it likes, and that is never in a carrier. */
+	/* TSan delays handlers of external signals and never runs them in a carrier. */
 	if (!strcmp(harness_sanitizer(), "thread"))
 		skip();
 	nowhere = open("/dev/null", O_WRONLY);

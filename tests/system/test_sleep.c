@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sleep.c - sleepers wake in the order of their deadlines, none early, none forgotten. */
+/* test_sleep.c - sleepers wake in the order of their deadlines, none early, none forgotten */
 #include "carriers.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ struct order {
 	int woken[SLEEPERS], count; /* under lock */
 	_Atomic int asleep;
 	int64_t from, unit;
-	bool in_time; /* all slept before the first was due */
+	bool in_time; /* all slept before the first deadline */
 };
 
 struct sleeper {
@@ -95,7 +95,8 @@ static void *sleep_in_order(void *arg)
 	return arg;
 }
 
-/* On one carrier it is exact; several carriers have a heap each, and the machine may stop one of them. */
+/* Exact on one carrier only: several carriers have a heap each, and the machine may stop one of
+ * them. */
 static void test_sleep_wakes_in_the_order_of_deadlines(void **state)
 {
 	struct order o;
@@ -151,7 +152,7 @@ static void test_sleep_10000_at_once_wake_once_each(void **state)
 	assert_int_equal(c.failed, 0);
 }
 
-/* -- a carrier that sleeps for long is woken for a nearer deadline -- */
+/* -- a carrier in a long sleep is woken for an earlier deadline -- */
 
 static void *sleep_long(void *arg)
 {
@@ -178,7 +179,7 @@ static void test_sleep_of_an_hour_does_not_hold_up_a_short_one(void **state)
 	carriers_finish(rt);
 }
 
-/* -- sleepers while their carrier is busy with others -- */
+/* -- sleepers while their carrier runs other fibers -- */
 
 static void *yield_until(void *arg)
 {

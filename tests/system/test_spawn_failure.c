@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_spawn_failure.c - a spawn that fails leaves nothing behind: no fiber, no mapping, no member, no life
+ * test_spawn_failure.c - a failed spawn leaves no fiber, mapping, group member or count behind
  *
- * In children whose address space ends; when it grows again everything goes on.
+ * Runs in children whose address space is limited; after the limit is raised everything works
+ * again.
  */
 #include "carriers.h"
 
@@ -11,13 +12,13 @@
 #include "tests/harness/child.h"
 
 #define MOST  20000
-#define AGAIN 500 /* spawns that fail, one after another */
+#define AGAIN 500 /* failing spawns in a row */
 
 struct end {
 	struct fiber *fibers[MOST];
 	unsigned count;
 	_Atomic unsigned parked;
-	int line; /* of what is not so; an exit code: half of it */
+	int line; /* the failed line; the exit code is half of it */
 };
 
 static void *park_once(void *arg)
@@ -93,7 +94,8 @@ static void *spawn_to_the_end(void *arg)
 	unsigned i, maps, before;
 	int rc = 0;
 
-	/* Until this carrier has nothing at hand any more: a yield may lead to another one, which has. */
+	/* Until this carrier has no free stack: a yield may move us to another carrier, which has
+	 * one. */
 	do {
 		before = e->count;
 		while (e->count < MOST &&
@@ -110,7 +112,7 @@ static void *spawn_to_the_end(void *arg)
 	must(e, mappings() == maps);
 	must(e, alive() == e->count + 1);
 	must(e, e->parked == e->count);
-	/* One goes: its place is there for another, unless another carrier keeps its stack for one of its own. */
+	/* One exits: its stack can be reused, unless another carrier keeps it for its own use. */
 	fiber_unpark(e->fibers[0]);
 	must(e, fiber_join(e->fibers[0], &r, FIBER_FOREVER) == 0 && r.value == e);
 	rc = fiber_spawn(park_once, e, &e->fibers[0]);
@@ -142,7 +144,7 @@ static int in_the_child(void *arg)
 	if (fiber_runtime_spawn(rt, NULL, spawn_to_the_end, &the_end, &fiber) < 0)
 		return 2;
 	fiber_join(fiber, NULL, FIBER_FOREVER);
-	/* Whatever was counted in was counted out. */
+	/* Everything counted in was counted out. */
 	if (fiber_runtime_finish(rt, fiber_after(20000 * MS)) < 0)
 		return 3;
 	return the_end.line / 2;
@@ -153,7 +155,7 @@ static void test_spawn_without_memory_leaves_nothing_behind(void **state)
 	struct harness_child child;
 
 	(void)state;
-	/* Their shadows take all the address space there is. */
+	/* A sanitizer's shadow takes the whole address space. */
 	if (*harness_sanitizer())
 		skip();
 	harness_child(in_the_child, NULL, 60, &child);

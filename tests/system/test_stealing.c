@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stealing.c - work that one carrier made is run by the others, and none is left lying
+ * test_stealing.c - other carriers run the work that one carrier made, and none is left behind
  *
- * Which carrier runs what is up to the machine; so the tests wait until what must happen has happened, and
- * the watchdog speaks when it does not.
+ * The machine decides which carrier runs what. So the tests wait until what must happen has
+ * happened, and the watchdog reports if it does not.
  */
 #include "carriers.h"
 
@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* Threads seen, by the kernel's ids: pthread_self() may be taken for constant within a function. */
+/* Thread ids of the kernel: the compiler may treat pthread_self() as constant within a function. */
 struct threads {
 	struct fiber_mutex mutex;
 	pid_t ids[256];
@@ -39,7 +39,7 @@ struct meeting {
 	struct threads threads;
 };
 
-/* Does not give its carrier away until as many are here as there are carriers. */
+/* Occupies its carrier until all carriers are here. */
 static void *attend(void *arg)
 {
 	struct meeting *m = arg;
@@ -72,7 +72,7 @@ static void test_stealing_every_carrier_takes_part(void **state)
 	assert_int_equal(m.threads.count, carriers());
 }
 
-/* While the caller sleeps the other carriers do so too; whoever is woken first must wake the next. */
+/* The other carriers sleep while the caller does; the first one woken must wake the next. */
 static void *meet_after_sleep(void *arg)
 {
 	fiber_sleep(2 * MS);
@@ -90,7 +90,7 @@ static void test_stealing_wakes_carriers_that_sleep(void **state)
 	}
 }
 
-/* -- a carrier that computes holds up nobody but itself -- */
+/* -- a carrier that computes delays only its own fiber -- */
 
 static void *compute(void *arg)
 {
@@ -111,7 +111,7 @@ static void *count_in(void *arg)
 	return NULL;
 }
 
-/* All carriers but one are taken by fibers that never yield; the rest is done by the last one. */
+/* All carriers but one run fibers that never yield; the last one does the rest. */
 static void test_stealing_rescues_fibers_behind_one_that_computes(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -145,7 +145,7 @@ static void *count_burst(void *arg)
 	return NULL;
 }
 
-/* The fibers lie in the queue of a carrier that looks at it no more until they have all been run. */
+/* The fibers are in the queue of a carrier that does not look at it until they have all run. */
 static void *spawn_and_compute(void *arg)
 {
 	struct burst *b = arg;
@@ -162,7 +162,7 @@ static void test_stealing_empties_the_queue_of_a_carrier_that_computes(void **st
 {
 	(void)state;
 	if (carriers() == 1)
-		skip(); /* nobody could */
+		skip(); /* there is no other carrier */
 	for (int round = 0; round < 10; round++) {
 		struct burst b = {1000, false};
 
@@ -216,7 +216,7 @@ static void test_stealing_leaves_bound_fibers_where_they_are(void **state)
 		assert_int_equal(b.threads[i].count, 1);
 }
 
-/* -- fair among those who yield -- */
+/* -- fairness among fibers that yield -- */
 
 struct turns {
 	atomic_bool over;
@@ -264,9 +264,9 @@ static void test_stealing_apart_each_yielder_runs_once_a_round(void **state)
 
 	(void)state;
 	if (carriers() > 1)
-		skip(); /* a round is one carrier's */
+		skip(); /* rounds exist per carrier */
 	assert_non_null(carriers_run(run_rounds, &t).value);
-	/* The look at the outside after every so many fibers may put one off by a turn. */
+	/* The regular poll after every so many fibers may delay one by a turn. */
 	assert_in_range(t.low, 0, 2);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sync.c - mutex, condition variable and semaphore as fibers and threads share them. */
+/* test_sync.c - mutex, condition variable and semaphore, shared by fibers and threads */
 #include "carriers.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ struct counter {
 	struct fiber_mutex mutex;
 	long value;  /* under mutex */
 	int inside;  /* under mutex */
-	int crowded; /* under mutex: how often somebody was inside already */
+	int crowded; /* under mutex: how often another one was inside */
 	int rounds;
 };
 
@@ -57,7 +57,7 @@ static void test_sync_mutex_guards_a_counter_of_fibers_and_threads(void **state)
 	carriers_finish(rt);
 }
 
-/* -- deadlines while others come and go -- */
+/* -- deadlines under contention -- */
 
 static void *count_impatiently(void *arg)
 {
@@ -144,7 +144,7 @@ static void *form_a_line(void *arg)
 	return NULL;
 }
 
-/* A fiber is suspended a moment before it stands in the line; on one carrier nobody sees that moment. */
+/* A fiber is suspended a moment before it is queued; on one carrier this moment is not visible. */
 static void test_sync_mutex_serves_in_the_order_they_came(void **state)
 {
 	struct line line = {0};
@@ -212,7 +212,7 @@ static void test_sync_mutex_that_others_hog_is_had_by_whoever_waits(void **state
 	assert_true(f.over);
 }
 
-/* -- a bounded buffer: mutex and two conditions -- */
+/* -- a bounded buffer: a mutex and two conditions -- */
 
 #define ROOM 4
 
@@ -258,7 +258,7 @@ static void *consume(void *arg)
 	return NULL;
 }
 
-/* Fibers produce and consume, a thread does both too; a 0 ends one consumer. */
+/* Fibers produce and consume, and so does a thread; a 0 ends one consumer. */
 static void test_sync_cond_passes_every_item_through_a_bounded_buffer(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -305,7 +305,7 @@ static void *wait_for_nothing(void *arg)
 	fiber_mutex_lock(&t->mutex, FIBER_FOREVER);
 	t->rc = fiber_cond_wait(&t->cond, &t->mutex, deadline);
 	t->early = fiber_now() < deadline;
-	fiber_mutex_unlock(&t->mutex); /* aborts when it came back without it */
+	fiber_mutex_unlock(&t->mutex); /* aborts if the wait returned without the mutex */
 	return NULL;
 }
 

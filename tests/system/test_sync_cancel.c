@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sync_cancel.c - whoever is cancelled leaves, and those behind it are not held up. */
+/* test_sync_cancel.c - a cancelled waiter leaves the queue and delays no other waiter */
 #include "carriers.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static void test_sync_waits_end_when_cancelled_and_leave_the_object_whole(void *
 		assert_int_equal(fiber_runtime_spawn(rt, NULL, waits[i], &o, &fibers[i]), 0);
 		carriers_await_suspended(fibers[i]);
 	}
-	/* Behind the writer, although others read. */
+	/* It queues behind the writer although others are reading. */
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, in_rdlock, &o, &reader), 0);
 	carriers_await_suspended(reader);
 	for (size_t i = 0; i < COUNT(waits); i++) {
@@ -88,7 +88,7 @@ static void test_sync_waits_end_when_cancelled_and_leave_the_object_whole(void *
 	}
 	assert_int_equal(fiber_join(reader, &r, FIBER_FOREVER), 0);
 	assert_int_equal((intptr_t)r.value, 0);
-	/* Nothing of them is left: each can be used by the next. */
+	/* Each object is usable, with no trace of the waiters. */
 	fiber_rwlock_unlock(&o.lock);
 	assert_int_equal(fiber_rwlock_wrlock(&o.lock, 0), 0);
 	fiber_rwlock_unlock(&o.lock);

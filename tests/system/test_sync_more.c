@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sync_more.c - rwlock, event, barrier, once and waitgroup as fibers and threads share them. */
+/* test_sync_more.c - rwlock, event, barrier, once and waitgroup, shared by fibers and threads */
 #include "carriers.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #define THREADS 3
 #define ALL	(FIBERS + THREADS)
 
-/* Run fn(&args[i]) in fibers and threads at once and add up what they return. */
+/* Run fn(&args[i]) in fibers and threads at once and add up the return values. */
 static long everywhere(fiber_fn *fn, void *args, size_t size)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -47,7 +47,7 @@ static long everywhere(fiber_fn *fn, void *args, size_t size)
 struct table {
 	struct fiber_rwlock lock;
 	_Atomic int readers, writers, most, wrong;
-	long a, b; /* equal, but while a writer is at it */
+	long a, b; /* equal except while a writer is inside */
 	int rounds;
 	bool impatient;
 };
@@ -117,7 +117,7 @@ static void readers_and_writers(bool impatient)
 	if (!impatient)
 		assert_int_equal(written, (long)ALL * ((t.rounds + 2) / 4));
 	assert_true(t.most > 1);
-	/* Nobody has it and nobody waits. */
+	/* It is free and has no waiters. */
 	assert_int_equal(fiber_rwlock_wrlock(&t.lock, 0), 0);
 	fiber_rwlock_unlock(&t.lock);
 }
@@ -147,7 +147,7 @@ struct walker {
 	int number;
 };
 
-/* Nobody is more than one phase ahead of anybody, and each phase has one that came last. */
+/* No fiber is more than one phase ahead of another, and each phase has exactly one last arrival. */
 static void *walk(void *arg)
 {
 	struct walker *w = arg;
@@ -200,7 +200,7 @@ static void *meet_or_not(void *arg)
 	return NULL;
 }
 
-/* Whoever goes on went on with two others, however many gave up in between. */
+/* Each one that passes did so with two others, no matter how many timed out. */
 static void test_sync_barrier_with_deadlines_lets_go_none_but_whole_groups(void **state)
 {
 	struct meeting m = {.rounds = (int)carriers_scale(2000) / 2};
@@ -221,7 +221,7 @@ static void test_sync_barrier_with_deadlines_lets_go_none_but_whole_groups(void 
 struct lazily {
 	struct fiber_once once[64];
 	_Atomic int runs[64];
-	int made[64]; /* by the one that ran */
+	int made[64]; /* each set by the one that ran */
 	_Atomic int wrong;
 };
 
@@ -235,7 +235,7 @@ static void make(void *arg)
 	struct making *m = arg;
 
 	carriers_pause();
-	/* Every other one ends in it the first time, if it can. */
+	/* Every other one exits inside the first run, if it is a fiber. */
 	if (m->l->runs[m->i]++ == 0 && m->i % 2 && fiber_self())
 		fiber_exit(NULL);
 	m->l->made[m->i] = m->i + 1;
@@ -259,7 +259,7 @@ static void *use_again_and_again(void *arg)
 	for (int i = 0; i < 64; i++) {
 		struct fiber *fiber;
 
-		/* A child may end in it; the others and the threads come through. */
+		/* A child may exit inside; the others and the threads get through. */
 		if (fiber_self() && fiber_spawn(use, arg, &fiber) == 0)
 			fiber_join(fiber, NULL, FIBER_FOREVER);
 	}
@@ -282,7 +282,7 @@ static void test_sync_once_is_done_once_whoever_ends_in_it(void **state)
 	}
 }
 
-/* -- a gate, and those who are done -- */
+/* -- a gate, and a count of those done -- */
 
 struct race {
 	struct fiber_event start;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tcp.c - a server and its clients over the loopback; descriptors closed and used again at once. */
+/* test_tcp.c - a server and its clients over the loopback; descriptors closed and reused at once */
 #include "carriers.h"
 
 #include <arpa/inet.h>
@@ -60,7 +60,7 @@ static void *serve(void *arg)
 		const int fd = fiber_accept(e->listener, NULL, NULL, FIBER_FOREVER);
 
 		if (fd == -EBADF)
-			return NULL; /* closed by the one who is done */
+			return NULL; /* the one who is done closes it */
 		if (fd < 0 || fiber_spawn(echo_connection, (void *)(intptr_t)fd, NULL) < 0)
 			e->failed++;
 	}
@@ -190,7 +190,7 @@ struct opening {
 	_Atomic int wrong;
 };
 
-/* The reader may be anywhere on its way into the wait when the descriptor is closed under it. */
+/* The reader may be at any point before the wait when the descriptor is closed. */
 static void *close_under_a_read_that_begins(void *arg)
 {
 	struct opening *o = arg;
@@ -217,19 +217,19 @@ static void test_tcp_close_against_a_read_that_begins_leaves_nobody_waiting(void
 
 	(void)state;
 	if (!strcmp(harness_sanitizer(), "thread"))
-		skip(); /* it takes what is proved here for a mistake */
+		skip(); /* TSan reports the race that is tested here */
 	assert_non_null(carriers_run(close_under_a_read_that_begins, &o).value);
 	assert_int_equal(o.wrong, 0);
 }
 
-/* -- the same number again -- */
+/* -- reused descriptor numbers -- */
 
 struct again {
 	int reused, stale;
 };
 
-/* A descriptor with bytes on it is closed while its event may be under way; the next one gets its number
- * and must wait for its own bytes. */
+/* A descriptor with unread bytes is closed while its event may be under way. The next descriptor
+ * gets the same number and must wait for its own bytes. */
 static void *reuse(void *arg)
 {
 	struct again *a = arg;
@@ -268,7 +268,8 @@ static void test_tcp_number_used_again_never_sees_the_old_event(void **state)
 	assert_true(a.reused > 200);
 }
 
-/* Accepted and connected descriptors are registered once: each new one must be, whatever number it has. */
+/* Accepted and connected descriptors are registered once: each new one must be, no matter what
+ * number it has. */
 static void *one_connection_after_another(void *arg)
 {
 	struct echo *e = arg;
@@ -299,7 +300,7 @@ static void test_tcp_300_connections_one_after_another(void **state)
 	assert_int_equal(e.echoed, 300);
 }
 
-/* -- a runtime comes after another: nothing of the first one's poller is believed -- */
+/* -- a second runtime does not rely on the first one's poller -- */
 
 static void test_tcp_descriptor_goes_on_in_the_next_runtime(void **state)
 {

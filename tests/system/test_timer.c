@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timer.c - timers as programs use them: a beat that many follow, a limit that is pushed back. */
+/* test_timer.c - a periodic timer with many waiters, and a timeout that is reset */
 #include "carriers.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ struct beat {
 	atomic_int early;
 };
 
-/* Follow the beat for 20 expirations; how many calls that took. */
+/* Follow the timer for 20 expirations; returns the number of calls. */
 static void *follow(void *arg)
 {
 	struct beat *b = arg;
@@ -79,7 +79,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* As long as somebody pushes it back in time it does not expire; then it does. */
+/* It does not expire while it is reset in time; then it does. */
 static void *push_back(void *arg)
 {
 	struct dog *d = arg;

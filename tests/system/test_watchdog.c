@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_watchdog.c - a test may fork as soon as its watchdog watches
+ * test_watchdog.c - a test may fork as soon as its watchdog has started
  *
- * With one CPU for all threads, one that was only made has not begun by the time its maker goes on.
+ * With one CPU for all threads, a created thread has not started yet when its creator continues.
  */
 #include "carriers.h"
 
 #include "tests/harness/threads.h"
 
-static unsigned watching; /* when the test got its turn */
+static unsigned watching; /* as seen when the test started */
 
 static void test_watchdog_thread_has_begun_when_the_test_gets_its_turn(void **state)
 {

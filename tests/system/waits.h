@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits.h - waits of every common kind that nothing ends, for the tests of cancellation
+ * waits.h - endless waits of every common kind, for the tests of cancellation
  *
- * Every in_KIND(until) waits for one of the objects in `all` and returns what the call of libfiber
- * returns: -ETIMEDOUT at `until`, if nothing else ends it. A test adds the kinds that only it has.
+ * Every in_KIND(until) waits for one of the objects in `all` and returns the result of the libfiber
+ * call: -ETIMEDOUT at `until`, unless something else ends the wait. A test adds its own kinds.
  */
 #ifndef SYSTEM_WAITS_H
 #define SYSTEM_WAITS_H
@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <poll.h>
 
-/* Held, unset or empty, so that a fiber that waits for it does wait. */
+/* Held, unset or empty, so that a wait blocks. */
 static struct {
 	struct fiber_mutex mutex, cond_mutex;
 	struct fiber_cond cond;
@@ -26,7 +26,7 @@ static struct {
 	struct fiber_timer *timer;
 	struct fiber_chan *empty, *meeting;
 	struct fiber *sleeper;
-	int ends[2]; /* of a pipe or of a pair of sockets; nothing is in it */
+	int ends[2]; /* of a pipe or a socket pair; it is empty */
 } all;
 
 static inline int in_sleep_until(int64_t until)
@@ -61,7 +61,7 @@ static inline int in_wrlock(int64_t until)
 	return fiber_rwlock_wrlock(&all.rwlock, until);
 }
 
-/* The mutex is held again: unlocking it aborts otherwise. */
+/* The mutex is held again: otherwise unlocking it aborts. */
 static inline int in_cond(int64_t until)
 {
 	int rc = fiber_mutex_lock(&all.cond_mutex, FIBER_FOREVER);
@@ -133,7 +133,7 @@ static inline void *sleeps_for_ever(void *arg)
 	return arg;
 }
 
-/* But for `ends`, which the test opens. */
+/* Except `ends`, which the test opens. */
 static inline void waits_make(struct fiber_runtime *rt)
 {
 	memset(&all, 0, sizeof all);
@@ -147,7 +147,7 @@ static inline void waits_make(struct fiber_runtime *rt)
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, sleeps_for_ever, NULL, &all.sleeper), 0);
 }
 
-/* Before the runtime finishes. `ends` too. */
+/* Call it before the runtime finishes. Also closes `ends`. */
 static inline void waits_release(void)
 {
 	fiber_mutex_unlock(&all.mutex);

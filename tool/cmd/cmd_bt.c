@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_bt.c - where a fiber is, or each of them: a header line to grep for, then its calls, innermost first
+ * cmd_bt.c - backtraces of one fiber or of all: a header line for grep, then the frames
  *
- * Fibers are printed as they come, and nothing is kept: a process with a million fibers needs no more room here than one with
- * ten. The first fiber that arrives begins the answer, so an error before it leaves standard output empty.
+ * Fibers are printed as they are read and nothing is kept, so memory use does not depend on their
+ * number. Output starts with the first fiber, so an earlier error leaves standard output empty.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_completion.c - the completion of a shell, made of the tables of this program. */
+/* cmd_completion.c - print a shell's completion script, and answer its questions */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +9,10 @@
 
 enum { MOST = 1024 };
 
-/* The question of a script: the words of a command line on standard input, each with a NUL behind it, the last one being
- * typed. */
+/*
+ * Answer a script: standard input has the words of a command line, each ended by NUL, the last one
+ * being typed.
+ */
 static int answer(void)
 {
 	static char text[1 << 17];

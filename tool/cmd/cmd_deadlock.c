@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_deadlock.c - fibers that will never go on, and their stacks. */
+/* cmd_deadlock.c - find fibers that will never run again, and print their stacks */
 #include <string.h>
 
 #include "tool/cmd/commands.h"
 #include "inspect/render/stuck.h"
 #include "tool/report.h"
 
-/* Nothing moves in a file: one reading tells all. */
+/* A file does not change, so one reading is enough. */
 static bool is_still(const struct ins_source *source)
 {
 	return strcmp(source->kind, "snapshot") == 0 || strcmp(source->kind, "core") == 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_diff.c - what is new, what is gone, what has not moved between snapshots
+ * cmd_diff.c - compare snapshots: new fibers, gone fibers, stuck fibers
  *
- * A fiber is stuck when it is in all of them, was not switched to in between, and stands in the same stack. That is
- * what tells a fiber that waits for something that never comes from one of fifty thousand that wait for something that
- * always does.
+ * A fiber is stuck if it is in all snapshots, was not switched to in between, and has the same
+ * stack in all. This separates a fiber that waits for ever from fifty thousand that wait for normal
+ * events.
  *
- * Each snapshot is read once, from the first to the last. Of one only a number for each fiber is kept to hold the next
- * against, and only what may still be stuck is walked.
+ * Each snapshot is read once, in order. Of each only a number per fiber is kept for the comparison,
+ * and only fibers that may still be stuck are walked.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ struct look {
 	struct ins_table *table;
 	struct ins_summary summary;
 	int64_t now;
-	struct mark *marks; /* by id once it is read */
+	struct mark *marks; /* sorted by id after the read */
 	size_t count, room;
 };
 
@@ -49,10 +49,10 @@ struct diff {
 	const struct tool_arguments *arguments;
 	struct look at[TOOL_WORDS];
 	int count;
-	struct look *look; /* that is read now */
+	struct look *look; /* that is being read */
 	struct ins_groups *stuck;
 	uint64_t stuck_count;
-	struct ins_symbols *symbols; /* of the last */
+	struct ins_symbols *symbols; /* of the last snapshot */
 	struct ins_problems problems;
 	uint64_t limit;
 	struct ins_walk walk;
@@ -90,7 +90,7 @@ static int add_mark(struct look *look, const struct mark *mark)
 	return 0;
 }
 
-/* What this fiber was in the look before this one. NULL: not there, or not stuck. */
+/* The mark of this fiber in the previous snapshot. NULL: not there, or not stuck. */
 static const struct mark *before(const struct look *look, const struct fib_row *row)
 {
 	const struct mark wanted = {.id = row->id}, *found = NULL;
@@ -110,7 +110,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	int rc = first || last ? ins_table_add(look->table, fiber) : 0;
 
 	look->now = fiber->now;
-	/* One that has ended waits for its joiner and is not stuck itself. */
+	/* An exited fiber waits for its joiner and is not stuck itself. */
 	if (rc < 0 || fiber->row.state == FIBER_DEAD)
 		return rc;
 	old = first ? &mark : before(look, &fiber->row);
@@ -126,7 +126,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	return ins_groups_add(d->stuck, NULL, fiber, &d->walk);
 }
 
-/* The ids of two processes, or of two runs of a program, have nothing to do with each other. */
+/* Ids of two processes, or of two runs of a program, are not comparable. */
 static int check_same(const struct look *first, const struct look *look)
 {
 	const struct ins_modules *a = first->source->modules, *b = look->source->modules;
@@ -179,7 +179,10 @@ static int read_one(struct diff *d, struct look *look)
 	return look == d->at ? TOOL_WELL : check_same(d->at, look);
 }
 
-/* Fibers of one look that are not in the other: each is given to put(), which may be NULL. How many. */
+/*
+ * Pass each fiber of `look` that is not in `other` to put(), which may be NULL. Returns their
+ * number.
+ */
 static uint64_t only_in(const struct look *look, const struct look *other,
 			void (*put)(void *context, const struct ins_fiber *fiber), void *context)
 {
@@ -258,7 +261,7 @@ static void put_text(struct diff *d)
 
 struct rows {
 	const struct look *look;
-	uint64_t left; /* to be shown */
+	uint64_t left; /* still to be shown */
 	struct ins_symbols *symbols;
 	json_t *array;
 };
@@ -274,7 +277,7 @@ static void add_row(void *context, const struct ins_fiber *fiber)
 							  rows->symbols, NULL));
 }
 
-/* As that key, and how many there are. symbols: of the look. */
+/* Write them under that key, and their number. symbols: of look. */
 static void put_rows_json(struct ins_json *json, const struct diff *d, const char *key,
 			  const struct look *look, const struct look *other,
 			  struct ins_symbols *symbols)
@@ -297,7 +300,7 @@ static json_t *snapshots_of(const struct diff *d)
 	for (k = 0; k < d->count; k++) {
 		const struct look *look = &d->at[k];
 		const int64_t taken = look->summary.taken;
-		const bool dated = look->now && d->at[0].now; /* by the fibers in it */
+		const bool dated = look->now && d->at[0].now; /* its fibers have times */
 
 		json_array_append_new(
 			all,
@@ -313,7 +316,7 @@ static json_t *snapshots_of(const struct diff *d)
 static void put_json(struct diff *d)
 {
 	const struct look *first = &d->at[0], *last = &d->at[d->count - 1];
-	struct ins_symbols *symbols = NULL; /* of the first; without memory for it: no names */
+	struct ins_symbols *symbols = NULL; /* of the first; NULL without memory: no names */
 	struct ins_json json;
 	size_t i;
 

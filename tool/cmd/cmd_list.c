@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_list.c - every fiber in a line, or those that are asked for, or how many share a value
+ * cmd_list.c - print a line per fiber, or count fibers by a value
  *
- * The options are one query (inspect/query/query.h), and its rows go to a sink (inspect/render/render_rows.h).
+ * The options form one query (inspect/query/query.h). Its rows go to a sink
+ * (inspect/render/render_rows.h).
  */
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 
 static int parse(const struct tool_arguments *a, struct ins_query *ret)
 {
-	/* A person at a terminal wants to see the end of it, with the number of the rest. */
+	/* At a terminal the rows are limited, so that the last line with the totals is visible. */
 	const bool person = isatty(STDOUT_FILENO) && !a->json;
 	uint64_t limit;
 
@@ -51,7 +52,7 @@ static int answer(const struct tool_arguments *a, struct ins_query *query,
 
 static int run(const struct tool_arguments *arguments)
 {
-	static char buffer[BUFFER]; /* without one of ours the size is not heeded */
+	static char buffer[BUFFER]; /* setvbuf() ignores the size without a buffer */
 	struct ins_source *source;
 	struct ins_query query = {0};
 	int code = parse(arguments, &query);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_show.c - everything that is known about one fiber
+ * cmd_show.c - print everything known about one fiber
  *
- * Why it does not run is a question about others too: who holds what it waits for, and what that one does. So after the
- * fiber itself all others are asked for, without what would cost much of each.
+ * Why it does not run depends on other fibers: the holder of its object, and what that one does. So
+ * all other fibers are read after it, without costly details.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct show {
 	uint64_t id;
 	struct ins_source *source;
 	struct ins_symbols *symbols;
-	struct ins_table *others; /* and the fiber itself, as it was a moment later */
+	struct ins_table *others; /* includes the fiber itself, a moment later */
 	struct ins_fiber fiber;
 	struct ins_waiters waiters;
 	char why[INS_EXPLAIN_SIZE];
@@ -37,7 +37,7 @@ static void put_place(FILE *out, const char *label, struct ins_symbols *symbols,
 	if (!pc)
 		return;
 	f = ins_symbols_at(symbols, pc, returned, &count);
-	/* A function may begin with one that was inlined into it. */
+	/* A function may start with an inlined one. */
 	f += returned ? 0 : count - 1;
 	fprintf(out, "%-12s ", label);
 	if (f->function)
@@ -114,7 +114,7 @@ static void put_waiters(FILE *out, const struct ins_waiters *waiters)
 	fputc('\n', out);
 }
 
-/* In all. */
+/* Print a total time. */
 static void put_time(FILE *out, const char *what, uint64_t ns)
 {
 	char text[32];

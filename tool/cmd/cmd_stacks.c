@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_stacks.c - where all fibers are: equal stacks once, the largest group first
+ * cmd_stacks.c - group fibers by equal stacks, the largest group first
  *
- * Fibers are walked as they come and only their places and ages are kept, so that a million fibers take eight bytes
- * each. Names are looked up for the groups, when the program has long been left alone; where a name is what they are grouped by,
- * once for each address.
+ * Fibers are walked as they are read and only their places and ages are kept: eight bytes a fiber.
+ * Names are looked up per group, after the reading of the program is over; if fibers are grouped by
+ * a name, once per address.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,14 +23,14 @@
 struct stacks {
 	const struct tool_arguments *arguments;
 	uint64_t min;
-	unsigned frames;	/* of a stack; 0: all */
-	struct ins_query query; /* the values of its group are the keys */
+	unsigned frames;	/* frames of a stack; 0: all */
+	struct ins_query query; /* its group values are the keys */
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_groups *groups;
-	struct ins_flames *flames;  /* those that are large enough, for folded lines and files */
-	uint64_t few_groups, fewer; /* groups that are smaller than min, and fibers in them */
+	struct ins_flames *flames;  /* groups that are large enough, for folded lines and files */
+	uint64_t few_groups, fewer; /* groups smaller than min, and their fibers */
 	struct tool_details details;
 	struct ins_walk walk;
 };
@@ -55,7 +55,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	return tool_details_group(&s->details, s->source, s->symbols, s->groups, fiber, &s->walk);
 }
 
-/* The fibers of the groups from i on that have its key, small groups too. */
+/* The number of fibers in the groups from i on with its key, including small groups. */
 static uint64_t fibers_of_key(const struct stacks *s, size_t i)
 {
 	const struct ins_text_kept *key = ins_groups_at(s->groups, i)->key;
@@ -85,7 +85,7 @@ static void put_key(const struct stacks *s, size_t i)
 	printf(": %" PRIu64 " fiber%s\n\n", n, n == 1 ? "" : "s");
 }
 
-/* Print the groups that are large enough in one of three ways. */
+/* Print the groups that are large enough, in one of three formats. */
 static int put_groups(struct stacks *s, struct ins_json *json)
 {
 	const struct fib_layout *layout = &s->source->layout;
@@ -137,7 +137,7 @@ static int put_json(struct stacks *s, struct ins_summary *summary)
 	return ins_json_end(&json, summary, &source->problems);
 }
 
-/* Nothing but stacks goes to standard output then. */
+/* Only stacks go to standard output. */
 static int put_folded(struct stacks *s)
 {
 	const struct ins_problems *problems = &s->source->problems;
@@ -164,7 +164,7 @@ static void put_end(const struct stacks *s, struct ins_summary *summary)
 	ins_text_end(stdout, summary, &s->source->problems);
 }
 
-/* Files: what they are and how it ended goes to standard output. */
+/* Write files; their names and the totals go to standard output. */
 static int put_files(struct stacks *s, struct ins_summary *summary)
 {
 	int code;
@@ -220,7 +220,7 @@ static int ask(struct stacks *s, struct ins_request *request)
 	return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
 }
 
-/* Standard output has one thing. */
+/* Standard output has one format. */
 static int one_format(const struct tool_arguments *arguments)
 {
 	const bool folded = arguments->option[TOOL_OPT_FOLDED] != NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_tree.c - who spawned whom: every fiber below the one that spawned it, orphans below where that one was. */
+/* cmd_tree.c - print fibers as a tree; orphans are below a line for their exited parent */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,17 +21,17 @@ struct tree {
 	struct ins_tree *tree;
 	struct ins_symbols *symbols;
 	struct ins_query query;
-	bool *kept;		 /* of each fiber of the table; NULL: all are */
+	bool *kept;		 /* for each fiber of the table; NULL: all are kept */
 	uint64_t others;	 /* not kept */
-	uint64_t matched;	 /* for which --where is true */
-	json_t *parents;	 /* with --json: ids of those that have ended */
-	uint64_t orphans, ended; /* those whose parent has ended, and how many parents that are */
-	uint64_t left;		 /* not shown: past the limit */
+	uint64_t matched;	 /* fibers for which --where is true */
+	json_t *parents;	 /* with --json: ids of exited parents */
+	uint64_t orphans, ended; /* fibers whose parent has exited, and those parents */
+	uint64_t left;		 /* not shown because of the limit */
 	uint64_t last;		 /* parent of the orphan seen last */
-	bool below;		 /* what is shown now hangs from a line of its own */
+	bool below;		 /* the current fibers are below a line for an exited parent */
 };
 
-/* Count it if it is an orphan. Whether it is the first of its parent's. */
+/* Count an orphan. Returns whether it is the first of its parent's. */
 static bool note_orphan(struct tree *t, const struct ins_tree_place *place,
 			const struct ins_fiber *fiber)
 {
@@ -77,7 +77,7 @@ static json_t *row_of(const struct tree *t, const struct ins_tree_place *place,
 	return NULL;
 }
 
-/* Keep those that are meant, and those above them: up to one that is kept already. */
+/* Keep the matching fibers and their ancestors, up to one that is kept already. */
 static void keep(struct tree *t, struct ins_tree *tree, size_t *above)
 {
 	struct ins_tree_place place;

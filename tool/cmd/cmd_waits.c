@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_waits.c - who waits for whom: each holder, what it holds, and who waits for that. */
+/* cmd_waits.c - print the graph of waits: each holder, what it holds, and the waiters */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct asked {
 	struct ins_table *table;
 	struct ins_graph *graph;
 	struct ins_queues *queues;
-	bool *meant; /* of each fiber of the table; NULL: all are */
+	bool *meant; /* for each fiber of the table; NULL: all match */
 	struct ins_waits waits;
 };
 
@@ -48,7 +48,7 @@ static int print(struct asked *a)
 	return tool_written(code);
 }
 
-/* Whose waits are wanted. Others are there as who is waited for, and count as those behind. */
+/* Find the fibers whose waits are wanted. Others appear only as holders and in the counts. */
 static int find_meant(struct asked *a)
 {
 	const size_t count = ins_table_count(a->table);

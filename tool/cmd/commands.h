@@ -2,8 +2,9 @@
 /*
  * commands.h - the commands that both tools have
  *
- * Each is a file cmd_<name>.c here. It needs a source, which the tool opens, and nothing else of the tool: so it answers for a
- * running program, a snapshot and a core file alike. The tables of fiberctl.c and fibertrace.c name them.
+ * Each is a file cmd_<name>.c in this folder. It needs only a source, which the tool opens. So it
+ * works for a running program, a snapshot and a core file. The tables in fiberctl.c and
+ * fibertrace.c list these commands.
  */
 #ifndef TOOL_CMD_COMMANDS_H
 #define TOOL_CMD_COMMANDS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flames.c - stacks into files of those who draw them. */
+/* flames.c - write stacks to files for --svg, --speedscope, --pprof */
 #include "tool/cmd/flames.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /*
  * bash.c - a function for bash's `complete`
  *
- * Bash takes --color=auto for three words and replaces the last of them, so they are put together for the question, and what
- * stands already is taken off each answer.
+ * Bash splits --color=auto into three words and replaces the last of them. So the script joins them
+ * for the question and removes the typed part from each answer.
  */
 #include "tool/completion/completion.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion.c - what may stand where somebody types
+ * completion.c - find the candidates for the word that is being typed
  *
- * The words before are read as getopt does: an option may stand anywhere, shortened too, and its argument is no word of the
- * command. What is unknown among them makes an answer less sure and no error, for nobody would see it.
+ * The words before it are parsed like getopt does: options may be anywhere and shortened, and an
+ * option's argument is no word of the command. Unknown words are no error, because the user would
+ * not see a message; they only make the answer less precise.
  */
 #include "tool/completion/completion.h"
 
@@ -13,7 +14,7 @@
 #include "tool/command.h"
 #include "tool/topics.h"
 
-/* Those that every command takes. An argument in brackets needs '='. */
+/* Options of every command. An argument in brackets needs '='. */
 static const struct tool_option shared[] = {
 	{"json", 'j', "[lines]", "print JSON"},
 	{"color", 0, "auto|always|never", "use colors"},
@@ -23,13 +24,13 @@ static const struct tool_option shared[] = {
 enum { SHARED = sizeof shared / sizeof shared[0], VERSION = SHARED - 1 };
 
 struct place {
-	const struct tool_command *command; /* NULL: none was named */
-	bool naming;			    /* the name of a command can come, also behind watch */
+	const struct tool_command *command; /* NULL: no command yet */
+	bool naming; /* the next word may be the name of a command (also after watch) */
 	bool helping, lost;
-	bool plain;			  /* behind "--" */
-	uint64_t options;		  /* of the command, and of what passes others on to it */
-	int n;				  /* how many words of the command there were */
-	const struct tool_option *option; /* whose argument comes next; NULL: no option's */
+	bool plain;	  /* after "--" */
+	uint64_t options; /* of the command, and of a command that passes others on to it */
+	int n;		  /* number of words of the command */
+	const struct tool_option *option; /* the next word is its argument; NULL: none */
 };
 
 static const struct tool_option *option_at(int i)
@@ -42,7 +43,7 @@ static bool takes(const struct tool_option *o)
 	return o && o->argument && o->argument[0] != '[';
 }
 
-/* The one of that name, or the first that begins so. */
+/* The option of that name, or the first with that prefix. */
 static const struct tool_option *find_long(const char *name, size_t n)
 {
 	const struct tool_option *found = NULL;
@@ -180,7 +181,7 @@ static void put_word(const struct place *p, const char *typed)
 		tool_completion_hint(hint, word, typed, 0);
 }
 
-/* "--color=au": what is typed is its argument. */
+/* "--color=au": the typed text is an argument of this option. */
 static const struct tool_option *joined(const struct place *p, const char *typed, size_t *ret_kept)
 {
 	const char *end = strncmp(typed, "--", 2) == 0 && !p->plain ? strchr(typed, '=') : NULL;

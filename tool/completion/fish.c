@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fish.c - a function for fish's `complete`, which knows files better than we do. */
+/* fish.c - a function for fish's `complete`, which completes file names itself */
 #include "tool/completion/completion.h"
 
 static const char script[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* words.c - what a word of a usage, or the argument of an option, stands for. */
+/* words.c - the candidates for a word of a usage or the argument of an option */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "inspect/process/permission.h"
 #include "tool/round.h"
 
-/* Somebody waits for the answer: a program that is this slow is shown under the name that the system knows, ns. */
+/* A user waits for the answer: a slower program is shown by its system name, ns. */
 #define PATIENCE INT64_C(100000000)
 
-/* A word without brackets and dots. */
+/* Copy a word without brackets and dots. */
 static void strip(const char *word, size_t length, char *buf, size_t size)
 {
 	size_t i, n = 0;
@@ -58,7 +58,7 @@ enum tool_hint tool_hint(const char *word)
 	for (i = 0; i < sizeof hints / sizeof hints[0]; i++)
 		if (strcmp(word, hints[i].word) == 0)
 			return hints[i].hint;
-	/* A letter is one of several processes. */
+	/* A single capital letter (A, B in a usage) is a process. */
 	if (isupper((unsigned char)word[0]) && !word[1])
 		return TOOL_HINT_PROCESS;
 	return strchr(word, '|') || islower((unsigned char)word[0]) ? TOOL_HINT_CHOICE
@@ -77,7 +77,7 @@ enum tool_hint tool_hint_of(const struct tool_option *option)
 		return TOOL_HINT_ORDER;
 	if (option == &tool_options[TOOL_OPT_COLUMNS])
 		return TOOL_HINT_FIELDS;
-	/* A number is called by a letter, too. */
+	/* A single letter is a number. */
 	if (!option->argument || !option->argument[1])
 		return TOOL_HINT_NONE;
 	strip(option->argument, strlen(option->argument), word, sizeof word);
@@ -96,7 +96,7 @@ struct processes {
 	size_t count;
 };
 
-/* Whether no shell would read more into it. */
+/* Whether the name has no character that is special to a shell. */
 static bool is_plain(const char *name)
 {
 	return name[0] && name[0] != '-' &&
@@ -109,7 +109,7 @@ static void add_process(struct processes *all, const struct tool_asked *one,
 {
 	struct process *p;
 
-	/* It has no id here that could be typed. */
+	/* It has no pid in this namespace that could be typed. */
 	if (!one->socket.pid)
 		return;
 	p = &all->at[all->count++];
@@ -138,7 +138,7 @@ static void find_processes(struct processes *all)
 	tool_round_free(&round);
 }
 
-/* How many have that name, and the first of them. */
+/* The number of processes of that name, and the first one. */
 static size_t named(const struct processes *all, const char *name, size_t *ret_first)
 {
 	size_t i, n = 0;
@@ -175,7 +175,7 @@ void tool_completion_processes(void)
 
 /* -- fields -- */
 
-/* Behind the first `kept` bytes of what is typed. */
+/* Print field names after the first `kept` bytes of typed. */
 static void put_fields(const char *typed, size_t kept, const char *sign)
 {
 	const struct ins_field_info *info;
@@ -184,7 +184,7 @@ static void put_fields(const char *typed, size_t kept, const char *sign)
 		printf("%.*s%s%s\t%s\n", (int)kept, typed, sign, info->name, info->help);
 }
 
-/* Of an expression that is typed from `kept` on: whether the name of a field comes next. *ret: where. */
+/* Whether the expression that starts at `kept` expects a field name next. *ret: where it starts. */
 static bool field_comes(const char *typed, size_t kept, size_t *ret)
 {
 	static const char *const before[] = {"and", "or", "not"};
@@ -207,7 +207,9 @@ static bool field_comes(const char *typed, size_t kept, size_t *ret)
 	return false;
 }
 
-/* Behind a field and an operator: what that field may be. Whether there is an operator. */
+/*
+ * After a field and an operator: print the possible values. Returns whether there is an operator.
+ */
 static bool put_values(const char *typed, size_t kept)
 {
 	const char *first = typed + kept;
@@ -222,7 +224,7 @@ static bool put_values(const char *typed, size_t kept)
 	return end > name;
 }
 
-/* Alternatives in capitals are anything. */
+/* Alternatives in capitals are placeholders. */
 static void put_choices(const char *word, const char *typed, size_t kept)
 {
 	const char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* all_servers.h - the three HTTP servers and the file that they serve, for one test at a time. */
+/* all_servers.h - start the three HTTP servers and the file that they serve, for one test */
 #ifndef HARNESS_CLI_ALL_SERVERS_H
 #define HARNESS_CLI_ALL_SERVERS_H
 
@@ -8,7 +8,8 @@
 static struct http_server servers[HTTP_SERVERS];
 static char big_file[HARNESS_PATH];
 
-/* A test's setup and teardown. Their patience is longer than any pause of a slow machine. */
+/* A test's setup and teardown. The servers' timeouts are longer than any pause of a slow
+ * machine. */
 static inline int all_servers(void **state)
 {
 	(void)state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * browser.c - Chromium, told over a pipe what to do
+ * browser.c - control Chromium over a pipe
  *
- * Messages are JSON objects with a NUL behind each: what we write comes to its descriptor 3, and what it has to say from 4.
+ * Messages are JSON objects, each followed by a NUL. Chromium reads from descriptor 3 and writes to
+ * 4.
  */
 #include "tests/harness/cli/browser.h"
 
@@ -23,13 +24,13 @@
 struct browser {
 	pid_t pid;
 	int to, from;
-	int last; /* number of the last message */
+	int last; /* number of the last message sent */
 	char *session;
 	char page[HARNESS_PATH + 16];
 	char *got;
 	size_t used;
 	unsigned faults, requests;
-	json_t *text; /* of browser_text() */
+	json_t *text; /* the last result of browser_text() */
 };
 
 /* -- its life -- */
@@ -43,7 +44,7 @@ static void run(int in, int out, const char *folder)
 	snprintf(home, sizeof home, "%s", folder);
 	snprintf(data, sizeof data, "--user-data-dir=%s/browser", folder);
 	setenv("HOME", home, 1);
-	/* Both may stand in the other's way. */
+	/* Move both out of the way of descriptors 3 and 4. */
 	in = fcntl(in, F_DUPFD, 10);
 	out = fcntl(out, F_DUPFD, 10);
 	dup2(in, 3);
@@ -102,7 +103,7 @@ static void take_event(struct browser *b, const json_t *message)
 	}
 }
 
-/* The next message; it is the caller's. */
+/* The next message; the caller releases it. */
 static json_t *receive(struct browser *b)
 {
 	struct pollfd p = {.fd = b->from, .events = POLLIN};
@@ -125,7 +126,7 @@ static json_t *receive(struct browser *b)
 	return message;
 }
 
-/* Ask, and wait for the answer; its result is the caller's. Takes params over. */
+/* Send a request and wait for its result, which the caller releases. Takes ownership of params. */
 static json_t *ask(struct browser *b, const char *method, json_t *params)
 {
 	json_t *message = json_pack("{s:i, s:s, s:o}", "id", ++b->last, "method", method, "params",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - the system calls that libfiber(7) lists, read from the page itself. */
+/* calls.c - read the system calls that libfiber(7) lists from the manual page */
 #include "tests/harness/cli/calls.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "tests/harness/cli/cli.h"
 
-/* The calls that the page lists under that name. */
+/* Append the calls that the page lists under this name. */
 static void add_list(const char *page, const char *name, char *to, size_t size)
 {
 	char mark[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli.c - the tools and the fixtures, as a test of the command line uses them */
+/* cli.c - run the tools and the fixtures in tests of the command line */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 #define MOST_ARGUMENTS 16
 
-/* argv of MOST_ARGUMENTS + 2 from a variadic call; path is room for the program's. */
+/* Build an argv of MOST_ARGUMENTS + 2 entries from a variadic call; path is a buffer for the
+ * program's path. */
 static void collect(const char **argv, char *path, const char *program, va_list ap)
 {
 	int n = 1;
@@ -156,7 +157,7 @@ void cli_core(pid_t pid, const char *name, char *buf)
 				    cli_number((uint64_t)pid), NULL};
 	struct harness_process *p = harness_run(argv, NULL, CLI_SECONDS);
 
-	/* gcore names the file after the pid and says nothing useful with its exit status. */
+	/* gcore appends the pid to the file name; its exit status is meaningless. */
 	snprintf(made, sizeof(made), "%s.%d", base, pid);
 	if (access(made, R_OK)) {
 		print_error("gcore made no core:\n%s%s", p->out.bytes, p->err.bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cored_crowd.h - one crowd for all tests of a program, and a core of it that it survived. */
+/* cored_crowd.h - one crowd for all tests of a program, and a core of it while it goes on */
 #ifndef HARNESS_CLI_CORED_CROWD_H
 #define HARNESS_CLI_CORED_CROWD_H
 
@@ -8,7 +8,8 @@
 static struct crowd crowd;
 static char core[HARNESS_PATH];
 
-/* The group's setup and teardown. Under a sanitizer there is neither: its shadow makes a core of terabytes. */
+/* The group's setup and teardown. They do nothing under a sanitizer, whose shadow would make a core
+ * of terabytes. */
 static inline int cored_crowd(void **state)
 {
 	(void)state;
@@ -27,7 +28,7 @@ static inline int cored_crowd_end(void **state)
 	return 0;
 }
 
-/* Skip the test where there is none. */
+/* Skip the test if there is no core. */
 static inline void cored_crowd_needed(void)
 {
 	if (!*core)

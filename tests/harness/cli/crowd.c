@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd.c - what the fixtures crowd and spin say about their fibers */
+/* crowd.c - parse what the fixtures crowd and spin print about their fibers */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ void crowd_agree(const struct crowd_member *m, const json_t *fiber)
 		assert_true(json_is_null(json_object_get(wait, "holderId")));
 		assert_true(json_is_null(json_object_get(wait, "holderThread")));
 	}
-	/* The kinds of crowd that wait with a deadline. */
+	/* These kinds of crowd wait with a deadline. */
 	if (!strcmp(m->kind, "sleep") || !strcmp(m->kind, "sem") || !strcmp(m->kind, "timer"))
 		assert_true(json_is_integer(json_object_get(wait, "deadlineNs")));
 	else
@@ -103,7 +103,7 @@ size_t crowd_count(const struct crowd *crowd, const char *kind)
 	return n;
 }
 
-/* "fd-read-7" is of the same kind as "fd-read-18". */
+/* Compare without the number: "fd-read-7" is of the same kind as "fd-read-18". */
 static bool same_kind(const char *a, const char *b)
 {
 	const size_t length = (size_t)(strrchr(a, '-') - a) + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd.h - what the fixtures crowd and spin say about their fibers. */
+/* crowd.h - what the fixtures crowd and spin print about their fibers */
 #ifndef HARNESS_CLI_CROWD_H
 #define HARNESS_CLI_CROWD_H
 
@@ -13,7 +13,7 @@ struct crowd_member {
 	char object[32]; /* name, descriptor or joined id; "-": none */
 	char holder[32]; /* fiber id, "thread:TID"; "-": none */
 	char name[32];
-	int64_t since; /* ns of the monotonic clock; 0: it does not wait, or it is not known */
+	int64_t since; /* ns of the monotonic clock; 0: no wait, or unknown */
 };
 
 struct crowd {
@@ -22,30 +22,33 @@ struct crowd {
 	size_t count;
 };
 
-/* Start `program` (crowd, spin, or a path) with up to two arguments, wait until it is ready, read its lines. */
+/* Start `program` (crowd, spin, or a path) with up to two arguments, wait until it is ready, parse
+ * its lines. */
 struct crowd crowd_start(const struct harness_how *how, const char *program, const char *first,
 			 const char *second);
 
-/* Assert that a fiber of an answer is what the crowd says of it: name, state, wait, object, holder. */
+/* Assert that a fiber of an answer has the name, state, wait, object and holder that the crowd
+ * printed. */
 void crowd_agree(const struct crowd_member *member, const json_t *fiber);
-/* The same of one that was started and is ready. */
+/* crowd_start() for a program that was started and is ready. */
 struct crowd crowd_of(struct harness_process *process);
 
-/* Assert that every member that is walkable is in an answer of --each, under its name and with a whole walk. */
+/* Assert that an answer of --each has every walkable member under its name, with a complete
+ * walk. */
 void crowd_walked(const struct crowd *crowd, const json_t *answer);
 
-/* End it and free the members. */
+/* End the fixture and free the members. */
 void crowd_end(struct crowd *crowd);
 
 /* The first member of a kind whose name starts with prefix; asserts that there is one. */
 const struct crowd_member *crowd_find(const struct crowd *crowd, const char *kind,
 				      const char *prefix);
 
-/* How many members are of a kind, and how many kinds of member there are, told apart by their names. */
+/* The number of members of a kind; the number of kinds, distinguished by the names. */
 size_t crowd_count(const struct crowd *crowd, const char *kind);
 size_t crowd_kinds(const struct crowd *crowd);
 
-/* Whether its stack exists and holds still: neither running nor dead. */
+/* Whether its stack exists and does not change: the fiber is neither running nor dead. */
 bool crowd_walkable(const struct crowd_member *member);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * dead.h - programs that the kernel dumps
  *
- * Where the system does not write plain core files into the program's folder there are none: the tests that need
- * one are skipped, aloud.
+ * Requires that the system writes plain core files into the program's folder. Otherwise the tests
+ * that need a core are skipped with a message.
  */
 #ifndef HARNESS_CLI_DEAD_H
 #define HARNESS_CLI_DEAD_H
@@ -15,14 +15,14 @@
 
 #include "tests/harness/cli/crowd.h"
 
-/* For programs that are to be dumped: into the test's folder. */
+/* How to start a program that is to be dumped: in the test's folder. */
 static inline struct harness_how dead_how(void)
 {
 	return (struct harness_how){.folder = harness_folder(), .core = true};
 }
 
-/* Let the kernel dump a program that dead_how() started, by signal (0: it dies of itself); the core becomes `name` in the
- * test's folder. False where no plain core was written. */
+/* End a program that dead_how() started by signal (0: it dies by itself) and rename its core to
+ * `name` in the test's folder. False if no plain core was written. */
 static inline bool dead_core(struct harness_process *p, int signal, const char *name, char *path)
 {
 	char made[HARNESS_PATH], with_pid[64];
@@ -36,15 +36,15 @@ static inline bool dead_core(struct harness_process *p, int signal, const char *
 	       rename(harness_file(made, with_pid), path) == 0;
 }
 
-/* Skip the test where the kernel wrote none. */
+/* Skip the test if the kernel wrote no core. */
 static inline void dead_needed(const char *core)
 {
 	if (!core[0])
 		cli_skip("the system writes no plain core files");
 }
 
-/* Have a crowd of that program dumped. What fibertrace says of its core as JSON, the caller's to free; NULL, and an empty path,
- * where there is none. */
+/* Make the kernel dump a crowd of that program. Returns fibertrace's JSON answer about the core,
+ * which the caller frees; NULL and an empty path if there is no core. */
 static inline char *dead_crowd(const char *program, const char *name, char *core)
 {
 	const struct harness_how how = dead_how();

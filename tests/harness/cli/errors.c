@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* errors.c - what every tool answers to words that make no sense, and to --help */
+/* errors.c - check every tool's answer to wrong arguments and to --help */
 #include "tests/harness/cli/errors.h"
 
 void errors_of_usage(const char *tool, const char *const lines[][ERRORS_WORDS], size_t n)

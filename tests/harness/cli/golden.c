@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* golden.c - what a tool prints, without what is another in every run */
+/* golden.c - compare a tool's output without what differs from run to run */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "tests/harness/cli/cli.h"
 #include "tests/harness/cli/golden.h"
 
-/* The length of a time's first part, "12ms", "1.5s", "2m"; 0: it is none. */
+/* The length of the first part of a duration ("12ms", "1.5s", "2m"); 0: it is no duration. */
 static size_t part(const char *at)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s", "m", "h", "d"};

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* golden.h - what a tool prints, without what is another in every run. */
+/* golden.h - compare a tool's output without what differs from run to run */
 #ifndef HARNESS_CLI_GOLDEN_H
 #define HARNESS_CLI_GOLDEN_H
 
 #include <jansson.h>
 
 /*
- * In place: every address becomes "@" (also the one behind an object's name, "@0x..."), every length of time "T", and the lines of
- * frames go.
+ * Normalize in place: every address becomes "@" (also in an object's name, "@0x..."), every
+ * duration "T"; the lines of frames are removed.
  */
 void golden_text(char *text);
 
-/* Assert that it is the expected text after that. Shows the first line that differs. */
+/* Assert that the normalized text equals `expected`. Shows the first line that differs. */
 void golden_expect(char *text, const char *expected);
 
-/* Take the keys of a list "key key ..." out of a value and all that is in it. */
+/* Remove the keys of a list "key key ..." from a value and from all that it contains. */
 void golden_without(json_t *value, const char *keys);
 
-/* Assert that two values are equal; both are released. Shows both when they are not. */
+/* Assert that two values are equal and release both. Shows both if they differ. */
 void golden_expect_json(json_t *value, json_t *expected);
 
 #endif

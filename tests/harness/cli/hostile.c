@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hostile.c - listeners at a control socket that answer as no program of libfiber does. */
+/* hostile.c - listeners at a control socket that break the protocol */
 #include "tests/harness/cli/hostile.h"
 
 #include <errno.h>
@@ -25,18 +25,18 @@
 
 #define PEERS	64
 #define MS	INT64_C(1000000)
-#define RECORDS 0x7f0000000000u /* where it says that its records are */
+#define RECORDS 0x7f0000000000u /* the address that it claims for its records */
 #define MANY	(UINT64_C(1) << 24)
 
 struct peer {
 	int fd;
-	unsigned type; /* of the request, 0: none yet */
+	unsigned type; /* type of the request; 0: none received yet */
 	size_t received;
 	unsigned char in[sizeof(struct fib_wire_header) + FIB_WIRE_REQUEST_MAX];
-	size_t filled, sent; /* of out */
-	int64_t next;	     /* when it says more */
-	uint64_t count;	     /* of what it has said */
-	bool proper;	     /* this answer */
+	size_t filled, sent; /* bytes of out */
+	int64_t next;	     /* when it sends next */
+	uint64_t count;	     /* messages of an endless answer so far */
+	bool proper;	     /* whether to answer this request properly */
 	unsigned char *out;
 };
 
@@ -48,7 +48,7 @@ static struct {
 
 #define ROOM ((size_t)FIB_WIRE_FRAME_MAX + 65536)
 
-/* -- what it says -- */
+/* -- what it sends -- */
 
 static void say(struct peer *p, unsigned type, const void *payload, size_t length)
 {
@@ -171,7 +171,7 @@ static void say_more(struct peer *p)
 	p->count++;
 }
 
-/* -- to whom -- */
+/* -- the peers -- */
 
 static void hang_up(struct peer *p)
 {
@@ -279,7 +279,7 @@ static void serve(int listener)
 
 			if (self.peers[i].fd < 0)
 				continue;
-			/* Who waits for nothing of ours any more. */
+			/* The peer has closed its end. */
 			if (recv(self.peers[i].fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0)
 				hang_up(&self.peers[i]);
 			else
@@ -288,9 +288,9 @@ static void serve(int listener)
 	}
 }
 
-/* -- its life -- */
+/* -- the process -- */
 
-/* Connections that nobody accepts, until there is no room for another one. */
+/* Open connections that are never accepted, until the backlog is full. */
 static void fill_backlog(const struct sockaddr_un *at)
 {
 	int fd;
@@ -317,7 +317,7 @@ static int open_door(const char *path)
 	return fd;
 }
 
-/* Where its socket is; the folder is there afterwards. */
+/* Compute the path of the socket and create its folder. */
 static void choose_path(char *path, size_t size, pid_t pid)
 {
 	char folder[80];
@@ -340,7 +340,7 @@ static void be_child(int ready)
 	signal(SIGPIPE, SIG_IGN);
 	if (self.how.user && (setgid(self.how.user) < 0 || setuid(self.how.user) < 0))
 		abort();
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user has lost it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* setuid cleared it */
 	choose_path(path, sizeof path, getpid());
 	fd = open_door(path);
 	if (write(ready, "", 1) != 1)

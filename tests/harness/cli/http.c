@@ -93,7 +93,7 @@ int http_answer(int fd, char *body, size_t size)
 	const char *field;
 	int status;
 
-	/* Byte by byte: what follows belongs to the next answer. */
+	/* Byte by byte: the bytes after the head belong to the next answer. */
 	do {
 		if (n == sizeof(head) - 1 || recv(fd, head + n, 1, 0) != 1)
 			return 0;

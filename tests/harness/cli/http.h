@@ -5,12 +5,12 @@
 
 #include "tests/harness/cli/cli.h"
 
-/* Start httpd on a free port with up to two arguments; *ret_port is where it listens. */
+/* Start httpd on a free port with up to two arguments; the port in *ret_port. */
 struct harness_process *http_start(const struct harness_how *how, const char *first,
 				   const char *second, unsigned *ret_port);
 
-/* The three servers that wait in three ways, each started with what /file answers (NULL: nothing) and
- * the time in ms that a client is given which takes nothing. */
+/* The three servers, which wait in three different ways. Each is started with the file that /file
+ * returns (NULL: none) and the time in ms after which a client that reads nothing is dropped. */
 #define HTTP_SERVERS 3
 struct http_server {
 	struct harness_process *process;
@@ -23,22 +23,23 @@ void http_end_all(struct http_server servers[HTTP_SERVERS]);
 #define HTTP_GET(path)	"GET " path " HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define HTTP_LAST(path) "GET " path " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
-/* A file of so many bytes that look random; path in buf of HARNESS_PATH. */
+/* Make a file of `size` random-looking bytes; its path in buf of HARNESS_PATH bytes. */
 void http_make_file(const char *name, size_t size, char *buf);
 
-/* Everything up to the end of the stream, with a NUL behind it; asserts that it fits. */
+/* Read up to the end of the stream and append a NUL; asserts that it fits. */
 size_t http_rest(int fd, char *bytes, size_t room);
 
-/* A connection to a port of 127.0.0.1 whose reads give up after CLI_SECONDS. */
+/* Connect to a port of 127.0.0.1; reads time out after CLI_SECONDS. */
 int http_connect(unsigned port);
 
-/* Send raw bytes; asserts that all went out. */
+/* Send bytes; asserts that all were sent. */
 void http_send(int fd, const char *bytes);
 
-/* Read one answer with a Content-Length. Its status, 0 when the connection ended first; its body in buf. */
+/* Read one answer with a Content-Length. Returns its status, 0 if the connection ended first; the
+ * body in buf. */
 int http_answer(int fd, char *body, size_t size);
 
-/* GET path over a connection of its own and assert a 200. */
+/* GET path over a new connection and assert a 200. */
 void http_alive(unsigned port);
 
 #endif

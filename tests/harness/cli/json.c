@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json.c - the tools' JSON answers, checked against what is promised */
+/* json.c - check the tools' JSON answers against the documented format */
 #include <stdio.h>
 #include <string.h>
 

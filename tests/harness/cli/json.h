@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json.h - the tools' JSON answers, checked against what is promised. */
+/* json.h - check the tools' JSON answers against the documented format */
 #ifndef HARNESS_CLI_JSON_H
 #define HARNESS_CLI_JSON_H
 
@@ -7,20 +7,20 @@
 
 #include "tests/harness/cli/cli.h"
 
-/* Parse what a tool printed on stdout, which must be exactly one object. The caller's to json_decref(). */
+/* Parse a tool's stdout, which must be exactly one object. The caller calls json_decref(). */
 json_t *json_answer(const struct harness_process *p);
-/* The same of one that must have ended with that exit code, or with 0; it is freed. */
+/* json_answer() of a process that must have exited with `code` or with 0; frees the process. */
 json_t *json_ended(struct harness_process *p, int code);
 json_t *json_well(struct harness_process *p);
 
 /*
- * Assert that an object has every key of a list "name:type name:type ...". Types: i integer, s string,
- * x address "0x...", b boolean, o object, a array; a ? behind it allows null. where names the object in
- * the message.
+ * Assert that an object has every key of a list "name:type name:type ...". Types: i integer, s
+ * string, x address "0x...", b boolean, o object, a array; a ? after the type allows null. `where`
+ * names the object in the message.
  */
 void json_promise(const json_t *object, const char *where, const char *keys);
 
-/* The promises of every answer. */
+/* The keys of every answer. */
 #define JSON_ANSWER                                                                             \
 	"schemaVersion:i pid:i name:s source:s takenNs:i? host:s? sampledNs:i total:i shown:i " \
 	"complete:b"
@@ -36,15 +36,16 @@ void json_promise(const json_t *object, const char *where, const char *keys);
 #define JSON_FRAME "pc:x function:s? offset:i? module:s? file:s? line:i? inlined:b"
 #define JSON_GROUP "count:i fiberIds:a ageNs:o wait:o? frames:a"
 
-/* Check an answer's head, source and the rows of a fiber array; frames too where they are asked for. */
+/* Check the head, the source and the fiber rows of an answer; also the frames if they were
+ * requested. */
 void json_promise_answer(const json_t *answer, const char *source);
 void json_promise_fiber(const json_t *fiber, bool frames);
 void json_promise_frames(const json_t *frames);
 
-/* The row with that id in answer.fibers, or NULL. */
+/* The row with this id in answer.fibers, or NULL. */
 json_t *json_fiber(const json_t *answer, uint64_t id);
 
-/* A string or integer member; "" and -1 where it is null or missing. */
+/* A string or integer member; "" and -1 if it is null or missing. */
 const char *json_text(const json_t *object, const char *key);
 json_int_t json_int(const json_t *object, const char *key);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.c - the layout that a program of this build has. */
+/* layout.c - read the layout that a program of this build describes */
 #include "tests/harness/cli/layout.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - lists of fibers, as tests ask for them. */
+/* list.c - request lists of fibers */
 #include "tests/harness/cli/list.h"
 
 json_t *list_where(const char *process, const char *where)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listener.c - a process that listens at a control socket, and is not what the socket says */
+/* listener.c - a process that listens at a control socket and does not match its claims */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define MOST 8
 
 static pid_t started[MOST]; /* 0: it left an heir */
-static int held[MOST];	    /* an heir sees its end when this is closed */
+static int held[MOST];	    /* an heir exits when this is closed */
 static unsigned count;
 
 static bool put(int fd, uint16_t type, const void *payload, size_t length)
@@ -29,7 +29,7 @@ static bool put(int fd, uint16_t type, const void *payload, size_t length)
 	       send(fd, payload, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* To each request of one connection. */
+/* Answer each request of one connection. */
 static void converse(int fd, pid_t claims)
 {
 	const struct fib_wire_process process = {.pid = claims, .fibers = 1, .name = "sshd"};
@@ -71,7 +71,7 @@ static void be_listener(const struct listener_how *how, int ready, int hold)
 		_exit(4);
 	prctl(PR_SET_NAME, "liar");
 	if (how->heir) {
-		/* Until the test closes the other end. */
+		/* Block until the test closes the other end. */
 		_exit(read(hold, &one, 1) != 0);
 	}
 	while ((one = accept(fd, NULL, NULL)) >= 0)

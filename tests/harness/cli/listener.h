@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listener.h - a process of a test's that listens at a control socket, and is not what the socket says. */
+/* listener.h - a process that listens at a control socket and does not match its claims */
 #ifndef HARNESS_CLI_LISTENER_H
 #define HARNESS_CLI_LISTENER_H
 
@@ -7,18 +7,19 @@
 #include <sys/types.h>
 
 struct listener_how {
-	const char *path; /* of the socket; its folder belongs to the user */
-	uid_t user;	  /* that it listens as; needs root */
-	bool back;	  /* it is root again afterwards */
-	bool heir;	  /* it ends, and a child of it has the socket */
+	const char *path; /* path of the socket; its folder belongs to the user */
+	uid_t user;	  /* the user that it listens as; needs root */
+	bool back;	  /* become root again afterwards */
+	bool heir;	  /* exit and leave the socket to a child */
 	pid_t claims;	  /* the process id in its answers; 0: its own */
 };
 
-/* Start it, and wait until it listens. Its pid: of a process that is there until listener_end() unless it is to leave an
- * heir. It answers every request with who it claims to be, as "sshd", and no more. */
+/* Start a listener and wait until it listens. Returns its pid; the process exists until
+ * listener_end() unless it leaves an heir. It answers every request only with its claimed identity,
+ * named "sshd". */
 pid_t listener_start(const struct listener_how *how);
 
-/* End all of them. */
+/* End all listeners. */
 void listener_end(void);
 
 #endif

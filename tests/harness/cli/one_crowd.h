@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* one_crowd.h - one fixture for all tests of a program, and its pid as an argument. */
+/* one_crowd.h - one fixture for all tests of a program, and its pid as an argument */
 #ifndef HARNESS_CLI_ONE_CROWD_H
 #define HARNESS_CLI_ONE_CROWD_H
 
@@ -10,7 +10,8 @@
 static struct crowd crowd;
 static char pid[16];
 
-/* What the group's setup returns. The first takes a started crowd, the second starts one. */
+/* Both return what the group's setup returns. The first takes a started crowd, the second starts
+ * one. */
 static inline int one_crowd_of(struct crowd started)
 {
 	crowd = started;

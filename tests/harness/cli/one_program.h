@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* one_program.h - the program that a test looks at from other places, and its pid as an argument. */
+/* one_program.h - the program that a test inspects from other places, and its pid as an argument */
 #ifndef HARNESS_CLI_ONE_PROGRAM_H
 #define HARNESS_CLI_ONE_PROGRAM_H
 
@@ -8,7 +8,7 @@
 static struct harness_process *program;
 static const char *pid;
 
-/* A teardown, also where the test has not begun one. */
+/* A teardown; also valid if the test started no program. */
 static inline int end(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* one_server.h - one httpd for all tests of a program, its port, and its pid as an argument. */
+/* one_server.h - one httpd for all tests of a program, with its port and its pid as an argument */
 #ifndef HARNESS_CLI_ONE_SERVER_H
 #define HARNESS_CLI_ONE_SERVER_H
 
@@ -27,7 +27,7 @@ static inline int one_server_end(void **state)
 	return 0;
 }
 
-/* A test's teardown: whatever was done, it still answers. */
+/* A test's teardown: the server must still answer. */
 static inline int one_server_answers(void **state)
 {
 	(void)state;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* one_tangle.h - one deadlock fixture with waits of every form, for the tests of `waits`. */
+/* one_tangle.h - one deadlock fixture with waits of every form, for the tests of `waits` */
 #ifndef HARNESS_CLI_ONE_TANGLE_H
 #define HARNESS_CLI_ONE_TANGLE_H
 
 #include "tests/harness/cli/one_crowd.h"
 
 /*
- * The group's setup; one_crowd_end() is the teardown. Two fibers that cross and twelve behind one
- * of them, the main thread's mutex, a fiber that has exited, three that wait for an event or for no
- * fiber, a parent and its child.
+ * The group's setup; one_crowd_end() is the teardown. The waits: two fibers in a cycle and twelve
+ * behind one of them; the main thread's mutex; a fiber that has exited; three that wait for an
+ * event or for no fiber; a parent and its child.
  */
 static inline int one_tangle(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_sockets.c - control sockets in a /tmp of the test's own */
+/* own_sockets.c - control sockets in a private /tmp */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 #include "tests/harness/cli/own_sockets.h"
 
-/* A leak checker would not find what it needs in there. */
+/* The leak checker would not find its files in this namespace. */
 #define SETTINGS "XDG_RUNTIME_DIR=", "ASAN_OPTIONS=detect_leaks=0"
 
-static int forbidden; /* an errno */
+static int forbidden; /* errno of own_tmp(), 0 on success */
 static const char *const env[] = {SETTINGS, NULL};
 const struct harness_how own_how = {.env = env};
 

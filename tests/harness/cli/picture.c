@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* picture.c - what somebody sees on the terminal of a tool */
+/* picture.c - render a tool's terminal output to a screen */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 #include "tests/harness/cli/picture.h"
 
 #define REDRAW "\f"
-#define CLEAR  "\033[H\033[J" /* with which it begins */
+#define CLEAR  "\033[H\033[J" /* starts every picture */
 
 static void clear(struct picture *p, unsigned row, unsigned from, unsigned to)
 {
@@ -27,7 +27,7 @@ static void put(struct picture *p, char c)
 		p->lowest = p->row;
 }
 
-/* The number at *at, and what ends it; 1 where there is none. */
+/* The number at *at, which is moved past it; 1 if there is none. */
 static unsigned number(const char **at, const char *end)
 {
 	unsigned n = 0;
@@ -37,7 +37,7 @@ static unsigned number(const char **at, const char *end)
 	return n ? n : 1;
 }
 
-/* Behind "\033[". Returns where it ends. */
+/* Interpret the sequence after "\033[". Returns its end. */
 static const char *take_sequence(struct picture *p, const char *at, const char *end)
 {
 	const bool zero = at < end && !(*at >= '1' && *at <= '9');
@@ -76,7 +76,7 @@ static const char *take(struct picture *p, const char *at, const char *end)
 	if (c == '\033') {
 		if (at < end && *at == '[')
 			return take_sequence(p, at + 1, end);
-		/* A set of characters is named by one more. */
+		/* a sequence that selects a character set has one more byte */
 		return at < end ? at + (strchr("()", *at) ? 2 : 1) : end;
 	}
 	if (c == '\r')
@@ -137,7 +137,7 @@ void picture_await(struct terminal *t, unsigned rows, unsigned columns, const ch
 	terminal_forget(t);
 	terminal_type(t, REDRAW);
 	do {
-		/* It may have been drawn for the size before. */
+		/* It may have been drawn for the previous size. */
 		if (!terminal_look(t, 100)) {
 			terminal_forget(t);
 			terminal_type(t, REDRAW);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c - programs and tools as users with few rights, and where the system allows little
+ * place.c - run programs and tools with few rights and on restricted systems
  *
- * Yama is no part of many kernels, so what it does is done by others: a mount namespace in which the file says so, a filter
- * that answers EPERM to process_vm_readv(2) and ptrace(2), and over /proc/PID/mem a device on a file system without devices, which
- * nobody can open: EACCES. What Yama leaves alone, /proc/PID/maps for one, is as ever. Linux 6.1 with Yama was seen to refuse just
- * that, and all of it is named and remedied there as the tests say.
+ * Many kernels lack Yama, so its effects are simulated. In a mount namespace the file ptrace_scope
+ * has the value. A seccomp filter answers EPERM to process_vm_readv(2) and ptrace(2). Over
+ * /proc/PID/mem lies a device on a file system mounted without devices, so that opening it fails
+ * with EACCES. What Yama does not restrict, such as /proc/PID/maps, is unchanged.
+ *
+ * On Linux 6.1 with Yama exactly the same was refused, and the tools' messages and remedies were as
+ * the tests expect.
  *
  * Between fork(2) and exec(2) there are only system calls.
  */
@@ -74,7 +77,7 @@ static bool under_yama(const struct place *p)
 	       !mount(REFUSED, memory, NULL, MS_BIND, NULL) && refuse_reading();
 }
 
-/* Who was here before gives the new namespace its map of users: nobody in it may name others than himself. */
+/* Run outside of the new namespace, by its parent: a process inside may map only its own user. */
 static bool map_users(pid_t pid, uid_t user)
 {
 	char path[64], map[32];
@@ -158,7 +161,8 @@ static bool enter(const void *place)
 		return false;
 	if (p->inside && !go_inside(p->inside))
 		return false;
-	/* Should this machine's own Yama be at 1: programs are not started by the tools that look at them. */
+	/* For a machine whose own Yama is at 1: the tools do not start the programs that they
+	 * inspect. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	return become(p);
 }
@@ -191,7 +195,7 @@ int place_begin(void **state)
 	return 0;
 }
 
-/* Of this machine. */
+/* ptrace_scope of this machine. */
 static int own_scope(void)
 {
 	FILE *f = fopen(KERNEL "/yama/ptrace_scope", "re");
@@ -260,7 +264,7 @@ const char *place_program(const char *name)
 	harness_file(path[turn], inner);
 	if (access(path[turn], F_OK) == 0)
 		return path[turn];
-	/* It has a malloc of its own. */
+	/* stuck has a malloc of its own */
 	if (strcmp(name, "stuck") == 0)
 		harness_plain(from, name);
 	else
@@ -285,7 +289,7 @@ static const struct harness_how *way_of(const struct place *place, struct way *w
 			     : place->user == PLACE_OTHER ? "other"
 							  : "root");
 	snprintf(way->runtime, sizeof(way->runtime), "XDG_RUNTIME_DIR=%s", folder);
-	/* The sanitizer's own look for leaks needs ptrace(2). */
+	/* LeakSanitizer needs ptrace(2). */
 	way->env[0] = "ASAN_OPTIONS=detect_leaks=0";
 	way->env[1] = way->runtime;
 	way->env[2] = place->setting;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* prom.c - a reader of the text format of Prometheus that believes nothing. */
+/* prom.c - a strict reader of the text format of Prometheus */
 #include "tests/harness/cli/prom.h"
 
 #include <ctype.h>
@@ -16,12 +16,12 @@
 
 struct family {
 	char name[NAME], type[16];
-	bool begun; /* there was a sample */
+	bool begun; /* a sample was read */
 };
 
-/* Of a histogram that is being read. */
+/* The histogram that is being read. */
 struct buckets {
-	char labels[512]; /* without le */
+	char labels[512]; /* labels without le */
 	double bound, count;
 	bool open, has_sum;
 };
@@ -29,7 +29,7 @@ struct buckets {
 struct reader {
 	struct family family;
 	struct buckets buckets;
-	void *names, *series; /* that were seen: tsearch(3) */
+	void *names, *series; /* names and series read so far: tsearch(3) */
 	const char *line;
 	char *fault;
 	jmp_buf out;
@@ -48,7 +48,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Whether text was not in the set before. */
+/* Add text to the set. Whether it was not in it. */
 static bool is_new(void **set, const char *text)
 {
 	char *copy = strdup(text);
@@ -84,7 +84,7 @@ static void close_family(struct reader *r)
 	insist(r, !r->family.name[0] || r->family.type[0], "HELP is followed by TYPE");
 }
 
-/* After "# ". */
+/* Read a comment, after "# ". */
 static void read_comment(struct reader *r, const char *at)
 {
 	const bool help = strncmp(at, "HELP ", 5) == 0;
@@ -111,7 +111,7 @@ static void read_comment(struct reader *r, const char *at)
 	insist(r, ends_with(name, "_total") == !strcmp(at, "counter"), "counters end in _total");
 }
 
-/* Whether those bytes are UTF-8. */
+/* Whether n bytes are valid UTF-8. */
 static bool is_text(const char *at, size_t n)
 {
 	json_t *string = json_stringn(at, n);
@@ -121,7 +121,8 @@ static bool is_text(const char *at, size_t n)
 	return is;
 }
 
-/* A label at *at, which is moved on. `le` goes to bound, others are added to rest. */
+/* Read a label at *at and move past it. The value of `le` goes to bound, other labels are appended
+ * to rest. */
 static void read_label(struct reader *r, const char **at, double *bound, char *rest, size_t size)
 {
 	const char *name = *at, *value;

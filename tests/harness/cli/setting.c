@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* setting.c - the tests of commands that read or change a setting. */
+/* setting.c - shared checks for commands that read or change a setting */
 #include <string.h>
 
 #include "tests/harness/cli/setting.h"

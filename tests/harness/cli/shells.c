@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shells.c - what bash, zsh and fish offer to somebody who presses Tab */
+/* shells.c - read the completions of bash, zsh and fish */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static const char bashrc[] = "PS1='READY '\n"
 			     "\tCOMPREPLY=()\n"
 			     "}\n";
 
-/* compadd knows which of the words that it is given fit; with -O, -A or -D it adds none. */
+/* compadd selects the matching words of those it is given; with -O, -A or -D it adds none. */
 static const char zshrc[] = "PS1='READY '\n"
 			    "cd \"$XDG_RUNTIME_DIR\"\n"
 			    "autoload -Uz compinit\n"
@@ -72,7 +72,7 @@ static void write_file(const char *name, const char *text)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* The folder of the tools first in PATH, as for a person who has installed them. */
+/* Put the folder of the tools first in PATH, as after an installation. */
 static void settle(void)
 {
 	static char path[8192];
@@ -112,7 +112,7 @@ void shells_end(void)
 	}
 }
 
-/* What a shell offers at the end of a line. */
+/* The words that a shell offers at the end of a line. */
 static char *ask(int shell, const char *line)
 {
 	struct terminal *const t = terminals[shell];
@@ -120,22 +120,23 @@ static char *ask(int shell, const char *line)
 
 	terminal_forget(t);
 	terminal_type(t, line);
-	/* Fish is given lines, and told where they end. */
+	/* Fish reads lines with an end mark instead. */
 	terminal_type(t, shell == FISH ? "|\n" : "\t");
 	terminal_await(t, "<END>");
 	text = calloc(1, t->used + 1);
 	assert_non_null(text);
-	/* Terminals were slow once, and are still given zeros to pass the time. */
+	/* Programs still send zeros to a terminal as padding, from the time of slow terminals. */
 	for (size_t i = 0; i < t->used; i++)
 		text[i] = t->seen[i] ? t->seen[i] : ' ';
-	/* The line is given up, and the next prompt comes. */
+	/* The line is aborted, and the next prompt comes. */
 	terminal_forget(t);
 	terminal_type(t, shell == FISH ? "\n" : "\025\r");
 	terminal_await(t, "READY ");
 	return text;
 }
 
-/* Whether one of the words is that one, or ends so: shells differ in how much of what stands there already they repeat. */
+/* Whether one of the words equals this one or ends with it: shells differ in how much of the typed
+ * text they repeat. */
 static bool has(const char *offered, const char *word)
 {
 	const size_t n = strlen(word);

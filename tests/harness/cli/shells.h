@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shells.h - what bash, zsh and fish offer to somebody who presses Tab behind a command line of the tools
+ * shells.h - check what bash, zsh and fish complete in a command line of the tools
  *
- * Bash and zsh have a terminal, where a line is typed; what they would insert is printed instead, as <word>. Fish says of
- * lines what it would offer at their end. They are in the test's folder, in which there are kept.fib, a file, and kept.folder.
+ * Bash and zsh run on a terminal in which a line is typed; they print each completion as <word>
+ * instead of inserting it. Fish prints the completions for a given line. The shells run in the
+ * test's folder, which contains a file kept.fib and a folder kept.folder.
  */
 #ifndef HARNESS_CLI_SHELLS_H
 #define HARNESS_CLI_SHELLS_H
 
-/* Start all three, with the built tools first in their PATH, which the programs of the test have from then on. */
+/* Start all three shells, with the built tools first in PATH; programs that the test starts later
+ * have this PATH too. */
 void shells_start(void);
 void shells_end(void);
 
 /*
- * Assert that each of the words, with blanks between, is among what every shell offers at the end of a line. An offer may begin
- * with what stands there already, which one shell repeats and another does not.
+ * Assert that every shell offers each of the words (separated by blanks) at the end of a line. An
+ * offer may start with the text that was typed: one shell repeats it, another does not.
  */
 void shells_expect(const char *line, const char *words);
 
-/* Assert that no shell offers that word there. */
+/* Assert that no shell offers this word at the end of a line. */
 void shells_refute(const char *line, const char *word);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* step.c - a recording of one step of drift. */
+/* step.c - record one step of the fixture drift */
 #include "tests/harness/cli/step.h"
 
 #include <signal.h>

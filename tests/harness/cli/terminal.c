@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal.c - a tool on a terminal, with somebody at its keys */
+/* terminal.c - run a tool on a pseudoterminal */
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -20,7 +20,7 @@
 
 static void become(const struct terminal *t, const char *kind, const char *const argv[])
 {
-	/* Whatever stops the test stops this, too. */
+	/* The tool ends when the test ends. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(t->keys);
 	if (login_tty(t->lines) || setenv("TERM", kind, 1) ||
@@ -105,7 +105,7 @@ void terminal_await(struct terminal *t, const char *text)
 	}
 }
 
-/* What a mode is, without what nobody has set: the padding of the struct. */
+/* Compare field by field: the struct's padding is not initialized. */
 static void expect_mode(const struct termios *now, const struct termios *before)
 {
 	assert_int_equal(now->c_iflag, before->c_iflag);
@@ -129,7 +129,7 @@ int terminal_end_saying(struct terminal *t, const char *last)
 	int status;
 	pid_t pid;
 
-	/* Read meanwhile: it may have more to say than the terminal holds. */
+	/* Read meanwhile: the tool may write more than the terminal holds. */
 	while ((pid = waitpid(t->pid, &status, WNOHANG)) == 0) {
 		terminal_look(t, 20);
 		if (time(NULL) < end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* accounted.h - a recording that a test makes up, played and added up. */
+/* accounted.h - play a made-up recording and add up its times */
 #ifndef UNIT_INSPECT_ACCOUNTED_H
 #define UNIT_INSPECT_ACCOUNTED_H
 
@@ -10,7 +10,7 @@ static struct ins_recording *r;
 static struct ins_replay *replay;
 static struct ins_account *a;
 
-/* From now on it is r. */
+/* Use this recording as r from now on. */
 static inline void accounted(struct ins_recording *recording)
 {
 	r = recording;
@@ -25,7 +25,7 @@ static inline void accounted_end(void)
 	ins_recording_close(r);
 }
 
-/* The same as a test's setup, of made_three(), and teardown. */
+/* A test's setup with made_three(), and its teardown. */
 static inline int accounted_three(void **state)
 {
 	(void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crowd.h - the fixture crowd as a target: running, and as a core of the kernel's
+ * crowd.h - the fixture crowd as a target: running, and as a core written by the kernel
  *
- * In a sanitizer build it is the one without a sanitizer: what is sanitized is the reader, and a core
- * of a sanitized program would have terabytes.
+ * In a sanitizer build it is the crowd built without a sanitizer: the reader is what is checked,
+ * and a core of a sanitized program would have terabytes.
  */
 #ifndef TEST_INSPECT_CROWD_H
 #define TEST_INSPECT_CROWD_H
@@ -27,7 +27,7 @@ static inline const char *crowd_path(char *buf)
 	return buf;
 }
 
-/* Start one of `count` fibers and wait until nothing of it moves; path NULL: the usual one. NULL when
+/* Start a crowd of `count` fibers and wait until it is settled; path NULL: the usual one. NULL if
  * it did not start. */
 static inline struct harness_process *crowd_begin(const char *path, const char *count)
 {
@@ -44,13 +44,13 @@ static inline struct harness_process *crowd_begin(const char *path, const char *
 	return p;
 }
 
-/* Let the kernel dump its core, which ends it; the file becomes `name` in the test's folder. False
- * where the system writes no plain core files. */
+/* Make the kernel dump its core, which ends it; the file becomes `name` in the test's folder. False
+ * if the system writes no plain core files. */
 static inline bool crowd_core(struct harness_process *p, const char *name, char *path)
 {
 	char made[HARNESS_PATH], with_pid[64];
 
-	kill(p->pid, SIGABRT); /* no shell in the background makes programs ignore it */
+	kill(p->pid, SIGABRT); /* not SIGQUIT, which a shell's background programs may ignore */
 	if (!harness_wait_end(p, 30))
 		return false;
 	snprintf(with_pid, sizeof with_pid, "core.%d", (int)p->pid);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* dice.h - random numbers that are the same in every run. */
+/* dice.h - random numbers that are the same in every run */
 #ifndef TEST_INSPECT_DICE_H
 #define TEST_INSPECT_DICE_H
 
 #include <stdint.h>
 
-/* 0 .. below - 1; below is at least 1. *seed is not 0. */
+/* A number of 0 .. below - 1; below is at least 1, *seed is not 0. */
 static inline unsigned dice(uint64_t *seed, unsigned below)
 {
 	*seed ^= *seed << 13;

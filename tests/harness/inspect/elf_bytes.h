@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elf_bytes.h - small ELF images and cores, written byte by byte
+ * elf_bytes.h - build small ELF images and cores byte by byte
  *
- * An image grows in a buffer: its header, its program headers, then whatever is appended. Every field
- * can be spoilt afterwards.
+ * An image grows in a buffer: its header, its program headers, then the appended data. Any field
+ * can be corrupted afterwards.
  */
 #ifndef TEST_INSPECT_ELF_BYTES_H
 #define TEST_INSPECT_ELF_BYTES_H
@@ -36,7 +36,7 @@ static inline Elf64_Phdr *elf_segment(struct elf_bytes *elf, unsigned i)
 	return (Elf64_Phdr *)(elf->at + sizeof(Elf64_Ehdr)) + i;
 }
 
-/* An image of this machine without segments; there is room for ELF_SEGMENTS headers. */
+/* Start an image of this machine without segments, with room for ELF_SEGMENTS headers. */
 static inline void elf_start(struct elf_bytes *elf, uint16_t type)
 {
 	Elf64_Ehdr *eh = elf_header(elf);
@@ -55,7 +55,7 @@ static inline void elf_start(struct elf_bytes *elf, uint16_t type)
 	elf->size = sizeof *eh + ELF_SEGMENTS * sizeof(Elf64_Phdr);
 }
 
-/* Append bytes (NULL: zeros), aligned to 8; where they begin. */
+/* Append bytes (NULL: zeros), aligned to 8; returns their offset. */
 static inline uint64_t elf_append(struct elf_bytes *elf, const void *bytes, size_t size)
 {
 	const size_t at = (elf->size + 7) & ~(size_t)7;
@@ -84,7 +84,7 @@ static inline Elf64_Phdr *elf_add(struct elf_bytes *elf, uint32_t type, uint64_t
 	return ph;
 }
 
-/* Append one note's bytes, right behind what is there; where its contents begin. */
+/* Append one note; returns the offset of its contents. */
 static inline uint64_t elf_note(struct elf_bytes *elf, const char *name, uint32_t type,
 				const void *contents, uint32_t size)
 {

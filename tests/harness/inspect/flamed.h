@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flamed.h - stacks of addresses without names, under keys, as what is drawn of them. */
+/* flamed.h - stacks of addresses without names, under keys, for the tests of drawings */
 #ifndef TEST_INSPECT_FLAMED_H
 #define TEST_INSPECT_FLAMED_H
 
@@ -21,7 +21,7 @@ static struct ins_fiber fiber;
 static char *text;
 static size_t size;
 
-/* A fiber more; its walk and its row are what they were set to. */
+/* Add a fiber, with the current walk and row. */
 static inline void add(const char *key)
 {
 	fiber.row.id++;
@@ -41,7 +41,7 @@ static inline void flame_all(bool keyed)
 			0);
 }
 
-/* The file that a format makes of them. */
+/* The file that a format writes of the stacks. */
 static inline const char *drawn(int (*put)(FILE *, const struct ins_flames *, const char *),
 				const char *title)
 {
@@ -56,7 +56,7 @@ static inline const char *drawn(int (*put)(FILE *, const struct ins_flames *, co
 	return text;
 }
 
-/* Of three frames: 0x300, outermost, 0x200, 0x100. */
+/* A walk of three frames: 0x300 (outermost), 0x200, 0x100. */
 static inline int flamed_begin(void **state)
 {
 	(void)state;

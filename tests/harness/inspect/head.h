@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* head.h - what each of these tests begins with. */
+/* head.h - the common head of the inspect tests */
 #ifndef TEST_INSPECT_HEAD_H
 #define TEST_INSPECT_HEAD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nowhere.h - the names of a process without a file: no address has one. */
+/* nowhere.h - symbols of a process without a file: no address has a name */
 #ifndef TEST_INSPECT_NOWHERE_H
 #define TEST_INSPECT_NOWHERE_H
 
@@ -8,7 +8,7 @@
 static struct ins_modules *modules;
 static struct ins_symbols *symbols;
 
-/* 0, as a setup returns it. */
+/* Returns 0, as a setup does. */
 static inline int nowhere_begin(void)
 {
 	static struct ins_problems problems;
@@ -24,7 +24,7 @@ static inline int nowhere_end(void)
 	return 0;
 }
 
-/* A group's setup and teardown, for tests that need no more than that. */
+/* A group's setup and teardown. */
 static inline int nowhere_start(void **state)
 {
 	(void)state;

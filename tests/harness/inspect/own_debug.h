@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_debug.h - the debug information of the test program itself, for tests of who reads it. */
+/* own_debug.h - the debug information of the test program itself, for tests of its readers */
 #ifndef TEST_INSPECT_OWN_DEBUG_H
 #define TEST_INSPECT_OWN_DEBUG_H
 

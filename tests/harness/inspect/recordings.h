@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recordings.h - recordings that a test makes up: of a few fibers, with times that are easy to add up. */
+/* recordings.h - made-up recordings of a few fibers, with times that are easy to add up */
 #ifndef UNIT_INSPECT_RECORDINGS_H
 #define UNIT_INSPECT_RECORDINGS_H
 
@@ -15,7 +15,7 @@
 #include "layout/layout.h"
 #include "tests/harness/paths.h"
 
-#define BEGAN 1000000 /* ns; ticks are twice as fast, and 0 is 0 */
+#define BEGAN 1000000 /* ns; ticks run twice as fast and start at 0 */
 
 struct made {
 	struct ins_recording_writer *w;
@@ -23,7 +23,7 @@ struct made {
 	char path[HARNESS_PATH];
 };
 
-/* From BEGAN to `length` ns later. */
+/* A recording from BEGAN to `length` ns later. */
 static inline struct made made_begin(const char *name, int64_t length)
 {
 	const struct ins_recording_clock clock[2] = {
@@ -46,7 +46,7 @@ static inline struct made made_begin(const char *name, int64_t length)
 	return m;
 }
 
-/* One event, `at` ns after the beginning. */
+/* Add one event, `at` ns after the start. */
 static inline struct fib_event made_event(unsigned type, int64_t at, uint64_t fiber)
 {
 	return (struct fib_event){
@@ -73,7 +73,7 @@ static inline struct fib_event made_wake(int64_t at, uint64_t fiber, uint64_t wa
 	return e;
 }
 
-/* A look at one fiber, at that time, while it waited so since then. */
+/* Add a stack sample of a fiber at a time, in a wait that began at `since`. */
 static inline void made_sample(struct made *m, uint64_t fiber, uint64_t stack, int64_t at,
 			       int64_t since, unsigned kind, uint64_t object)
 {
@@ -122,12 +122,12 @@ static inline struct ins_recording *made_end(struct made *m)
 /*
  * 1000 ns of three fibers on two carriers:
  *
- *	1 "one"  runs 100-300 on 0, waits for a mutex 300-500, runnable 500-600, runs 600-700 and ends
- *	2 "two"  made at 200 by 1, runs 300-900 on 0 after 1; yields at 900 and is runnable to the end
- *	3        sleeps from before until 400, is woken by the carrier, runs 450-550 on 1, wakes 1 at 500, then
- *		 waits for good
+ *	1 "one"  runs 100-300 on 0, waits for a mutex 300-500, runnable 500-600, runs 600-700, exits
+ *	2 "two"  spawned at 200 by 1, runs 300-900 on 0 after 1, yields at 900, stays runnable
+ *	3        sleeps from before the start until 400, is woken by the carrier, runs 450-550 on 1,
+ *		 wakes 1 at 500, then waits until the end
  *
- * 1 runs the second time on carrier 1, where it migrates to.
+ * The second time, fiber 1 runs on carrier 1, to which it migrates.
  */
 static inline struct ins_recording *made_three(void)
 {

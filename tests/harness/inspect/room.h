@@ -2,8 +2,8 @@
 /*
  * room.h - memory of a process that exists only in the test
  *
- * Pieces of bytes at addresses, read through the function that every reader of inspect/ is given: all
- * of it, or -EFAULT.
+ * Pieces of bytes at addresses, read through the function that all readers of inspect/ take: a read
+ * returns all bytes or -EFAULT.
  */
 #ifndef TEST_INSPECT_ROOM_H
 #define TEST_INSPECT_ROOM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.h - fibers and a registry's layout as a healthy program has them. */
+/* rows.h - fibers and a registry's layout as in a healthy program */
 #ifndef TEST_INSPECT_ROWS_H
 #define TEST_INSPECT_ROWS_H
 
@@ -12,7 +12,7 @@
 #include "inspect/model/source.h"
 #include "layout/layout.h"
 
-/* A suspended fiber that waits for nothing yet. */
+/* A suspended fiber without a wait. */
 static inline struct ins_fiber rows_fiber(uint64_t id, const char *name)
 {
 	struct ins_fiber fiber = {.now = INT64_C(5000000000)};

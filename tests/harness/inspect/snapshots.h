@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* snapshots.h - snapshot files put together byte by byte, so that each of their lies can be told. */
+/* snapshots.h - build snapshot files byte by byte, so that any field can be made wrong */
 #ifndef TEST_INSPECT_SNAPSHOTS_H
 #define TEST_INSPECT_SNAPSHOTS_H
 
@@ -17,7 +17,7 @@
 struct snapshot_file {
 	unsigned char at[SNAPSHOT_ROOM];
 	size_t size;
-	size_t section; /* where the open one begins */
+	size_t section; /* offset of the open section */
 };
 
 static inline void snapshot_put(struct snapshot_file *f, const void *bytes, size_t size)
@@ -62,7 +62,7 @@ static inline void snapshot_section_end(struct snapshot_file *f)
 	       sizeof size);
 }
 
-/* The header says how long it is, then it is written. */
+/* Set the size in the header and write the file. */
 static inline void snapshot_save(struct snapshot_file *f, const char *path)
 {
 	const uint64_t size = f->size;
@@ -86,7 +86,7 @@ static inline void snapshot_frame(struct snapshot_file *f, uint16_t type, const 
 	snapshot_put(f, b, nb);
 }
 
-/* What comes before the fibers. */
+/* Append what precedes the fibers. */
 static inline void snapshot_preface(struct snapshot_file *f)
 {
 	const struct fib_wire_process p = {.pid = 42, .fibers = 3, .now = 5000, .name = "remote"};
@@ -95,12 +95,12 @@ static inline void snapshot_preface(struct snapshot_file *f)
 	rows_layout(&layout);
 	snapshot_frame(f, FIB_WIRE_PROCESS, &p, sizeof p, "", 0);
 	snapshot_frame(f, FIB_WIRE_LAYOUT, &layout, sizeof layout, "", 0);
-	/* In pieces that end anywhere. */
+	/* In pieces that end at arbitrary bytes. */
 	snapshot_frame(f, FIB_WIRE_MAPS, SNAPSHOT_MAPS, 30, "", 0);
 	snapshot_frame(f, FIB_WIRE_MAPS, SNAPSHOT_MAPS + 30, sizeof SNAPSHOT_MAPS - 31, "", 0);
 }
 
-/* A fiber with sixteen bytes of stack; one that waits for what `holder` has. */
+/* Append a fiber with 16 bytes of stack, or one that waits for an object of `holder`. */
 static inline void snapshot_waiter(struct snapshot_file *f, uint64_t id, uint32_t flags,
 				   uint64_t holder)
 {
@@ -127,7 +127,7 @@ static inline void snapshot_end(struct snapshot_file *f, uint64_t total, uint64_
 	snapshot_frame(f, FIB_WIRE_END, &e, sizeof e, "", 0);
 }
 
-/* An event of fiber 7 with sixteen bytes of stack, whose innermost frame is in the library. */
+/* Append an event of fiber 7 with 16 bytes of stack, whose innermost frame is in the library. */
 static inline void snapshot_event(struct snapshot_file *f, uint64_t number, uint32_t doing)
 {
 	const struct fib_wire_event e = {
@@ -147,7 +147,7 @@ static inline void snapshot_event(struct snapshot_file *f, uint64_t number, uint
 	snapshot_frame(f, FIB_WIRE_EVENT, &e, sizeof e, "0123456789abcdef", 16);
 }
 
-/* A thread that sleeps, with sixteen bytes of stack; or one that runs. */
+/* Append a thread that sleeps, with 16 bytes of stack, or one that runs. */
 static inline void snapshot_thread(struct snapshot_file *f, uint64_t tid, bool sleeps)
 {
 	const struct fib_wire_thread_is is = {
@@ -162,7 +162,7 @@ static inline void snapshot_thread(struct snapshot_file *f, uint64_t tid, bool s
 	snapshot_frame(f, FIB_WIRE_THREAD_IS, &is, sizeof is, "0123456789abcdef", is.stack_size);
 }
 
-/* What was known of the file of a module: no segments. */
+/* Append a module's file: no segments. */
 static inline void snapshot_module(struct snapshot_file *f, uint64_t start, const char *build_id)
 {
 	struct ins_snapshot_file file = {
@@ -178,7 +178,8 @@ static inline void snapshot_module(struct snapshot_file *f, uint64_t start, cons
 	snapshot_put(f, &file, sizeof file);
 }
 
-/* A whole one: fibers 7, 8 and 9, of which 9 runs, a policy, two pinned waits, and two long runs of five. */
+/* A complete snapshot: fibers 7, 8 and 9, of which 9 runs, a policy, two pinned waits, and two of
+ * five long runs. */
 static inline void snapshot_whole(struct snapshot_file *f)
 {
 	const struct fib_wire_policy_is policy = {1, 1, 3, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waiting.h - tables of fibers that wait for each other. */
+/* waiting.h - tables of fibers that wait for each other */
 #ifndef TEST_INSPECT_WAITING_H
 #define TEST_INSPECT_WAITING_H
 
@@ -27,7 +27,8 @@ static inline void waiting_put(struct waiting *w, const struct ins_fiber *fiber)
 	assert_int_equal(ins_table_add(w->table, fiber), 0);
 }
 
-/* A fiber of nobody's that waits for a lock of holder's (0: of nobody known), which is at 0x1000 * object. */
+/* Add a fiber without a parent that waits for a lock at 0x1000 * object, which `holder` holds (0:
+ * unknown). */
 static inline struct ins_fiber waiting_for(uint64_t id, unsigned kind, uint64_t object,
 					   uint64_t holder)
 {
@@ -63,7 +64,7 @@ static inline void waiting_join(struct waiting *w, uint64_t id, uint64_t parent,
 	waiting_put(w, &fiber);
 }
 
-/* One that goes on. */
+/* Add a fiber that is not blocked. */
 static inline void waiting_free_one(struct waiting *w, uint64_t id, uint64_t parent)
 {
 	struct ins_fiber fiber = waiting_for(id, FIB_WAIT_SLEEP, 0, 0);

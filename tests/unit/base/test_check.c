@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_check.c - the last line a program prints, and that it is the last. */
+/* test_check.c - a failed check prints its message last and then aborts */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

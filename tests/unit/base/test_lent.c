@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lent.c - memory that is lent as a stack is told once, and again with another size. */
+/* test_lent.c - memory lent as a stack is reported once, and once more with another size */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_list.c - a ring keeps its order and its links whatever is taken out of it. */
+/* test_list.c - a ring keeps its order and its links when any node is removed */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static unsigned value_of(struct fib_list *node)
 	return fib_container(node, struct number, link)->value;
 }
 
-/* How many there are; 0 also when going back does not give the same as going on. */
+/* The number of nodes; 0 if walking backwards does not give the same as walking forwards. */
 static unsigned count(void)
 {
 	struct fib_list *node;

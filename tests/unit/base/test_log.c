@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_log.c - one line, one write: seen at the other end of stderr, where a packet is a write. */
+/* test_log.c - one log line is one write(2): here stderr keeps each write as a packet */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 #define THREADS 4
 #define LINES	500
 
-static int heard, kept; /* the other end of stderr, and the real one */
+static int heard, kept; /* the other end of stderr; the real stderr */
 
 static void listen_to_stderr(int type)
 {
@@ -39,7 +39,7 @@ static void put_stderr_back(void)
 	close(kept);
 }
 
-/* One call of fib_log("%s", text), and what came of it: the bytes of the first write. */
+/* Call fib_log("%s", text) once. Returns the size of the first write, whose bytes are in ret. */
 static size_t log_once(const char *text, char *ret, size_t size, ssize_t *ret_second)
 {
 	ssize_t n;
@@ -61,7 +61,7 @@ static void test_log_writes_a_whole_line_at_once(void **state)
 	size_t n = log_once("fiber 7 waits", got, sizeof got, &second);
 
 	(void)state;
-	assert_int_equal(second, 0); /* the end of the conversation, no second packet */
+	assert_int_equal(second, 0); /* end of stream, no second packet */
 	assert_int_equal(n, strlen(PREFIX "fiber 7 waits\n"));
 	assert_memory_equal(got, PREFIX "fiber 7 waits\n", n);
 }
@@ -97,7 +97,7 @@ static void test_log_writes_nothing_that_a_terminal_obeys(void **state)
 	(void)state;
 	assert_int_equal(n, strlen(want));
 	assert_memory_equal(got, want, n);
-	/* Each byte becomes four, and the line still ends. */
+	/* Each byte is escaped to four, and the line is still terminated. */
 	memset(text, '\x1b', sizeof text - 1);
 	text[sizeof text - 1] = 0;
 	n = log_once(text, got, sizeof got, &second);
@@ -113,7 +113,7 @@ static void test_log_names_are_quoted_and_bounded(void **state)
 
 	(void)state;
 	assert_string_equal(fib_log_name(buf, "a\"b\x1b[2J"), "\"a\\\"b\\x1b[2J\"");
-	/* A record's name may be read half written, without its end. */
+	/* A record's name may be read half written and unterminated. */
 	memset(name, '\xff', sizeof name);
 	fib_log_name(buf, name);
 	assert_int_equal(strlen(buf), 4 * sizeof name + 2);
@@ -156,7 +156,7 @@ static void test_log_keeps_the_lines_of_threads_apart(void **state)
 	pthread_t threads[THREADS], ear;
 
 	(void)state;
-	/* A pipe: what people have behind stderr, and what mixes two writes if anything does. */
+	/* A pipe: the common stderr, and the file most likely to mix two writes. */
 	assert_int_equal(pipe(ends), 0);
 	kept = dup(STDERR_FILENO);
 	dup2(ends[1], STDERR_FILENO);

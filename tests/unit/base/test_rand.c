@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rand.c - the generator spreads over all victims, for any seed but 0, and repeats for one seed. */
+/* test_rand.c - the generator spreads over all victims for any seed but 0, and repeats */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ static void test_rand_is_the_published_generator(void **state)
 	uint64_t seed = 1;
 
 	(void)state;
-	/* xorshift64* from 1: 0x47e4ce4b896cdd1d, 0xabcfa6a8e079651d; the upper halves. */
+	/* xorshift64* from 1: 0x47e4ce4b896cdd1d, 0xabcfa6a8e079651d; upper halves. */
 	assert_int_equal(fib_rand(&seed), 0x47e4ce4bu);
 	assert_int_equal(fib_rand(&seed), 0xabcfa6a8u);
 }
@@ -50,7 +50,7 @@ static void test_rand_never_falls_into_zero(void **state)
 	unsigned i;
 
 	(void)state;
-	/* A state of 0 would stay 0: every victim the first one, for ever. */
+	/* A state of 0 would stay 0: every victim would be the first one, for ever. */
 	for (i = 0; i < 10 * DRAWS; i++) {
 		fib_rand(&seed);
 		assert_true(seed != 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_text.c - lines that are put together without stdio say what stdio would. */
+/* test_text.c - lines formatted without stdio equal the lines that stdio would format */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

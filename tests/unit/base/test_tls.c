@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tls.c - the library's single thread-local is the thread's own, also for who just moved
+ * test_tls.c - the thread-local gives the current thread's value, also after a move between threads
  *
- * The compiler is free to keep the address of a thread-local across a call. A context that asks
- * before and after a switch within one function, and goes on on another thread in between, must get
- * the other thread's value: that is all tls.c is for.
+ * The compiler may keep the address of a thread-local across a call. A context that reads the
+ * variable before and after a switch in one function, and is resumed by another thread, must get
+ * the other thread's value. That is the only purpose of tls.c.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct side {
 	_Atomic uint64_t left;
 };
 
-static struct side wanderer, home; /* home: the thread that runs it now */
+static struct side wanderer, home; /* home: the thread that runs the wanderer now */
 static void *seen[4];
 
 static void wander(void *arg)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_context.c - what a switch must keep, and where a context stands
+ * test_context.c - what a switch must keep, and where a context starts
  *
- * The rule of the file: a context records, the test asserts. Nothing asserts on a stack that is not the
- * test's own. Where the compiler keeps values in registers is its choice; eight that are live across
- * every switch fill the callee-saved ones of any machine, and the other side does the same.
+ * Rule of this file: a context records, the test asserts. No assertion runs on a stack that is not
+ * the test's own. The compiler chooses which values are in registers; eight values live across
+ * every switch fill the callee-saved registers of any machine, and the other side does the same.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static fib_noinline void look_around(void *arg)
 	start.arg = arg;
 	start.frame = (uintptr_t)__builtin_frame_address(0);
 	start.back = (uintptr_t)__builtin_return_address(0);
-	/* Floating point through varargs: the classic victim of a stack that is 8 off. */
+	/* Floating point through varargs: the usual victim of a stack misaligned by 8. */
 	snprintf(start.text, sizeof start.text, "%.3f %.3Lf %d", 1.5, 2.25L, 7);
 	end(s, s->other);
 }
@@ -87,7 +87,7 @@ static void test_context_is_refused_a_stack_it_does_not_fit(void **state)
 	struct side s;
 
 	(void)state;
-	/* Not announced: nothing of it exists. */
+	/* No context is made, so none is announced. */
 	assert_int_equal(fib_arch_init(&s.context, tiny, sizeof tiny, look_around, &s), -EINVAL);
 }
 
@@ -215,7 +215,7 @@ static void test_context_stack_is_used_again_after_the_end(void **state)
 	assert_ptr_equal(start.arg, &away);
 }
 
-/* -- looking at oneself -- */
+/* -- capturing the own context -- */
 
 static struct {
 	void *arg;
@@ -242,10 +242,11 @@ static void test_context_capture_runs_the_function_below_a_frame_like_a_switchs(
 	assert_int_equal(scratch[63], 0x11);
 	assert_true(captured.frame < here);
 	assert_in_range(captured.context.sp, here - 4096, here - 1);
-	/* Where stacks are walked: the frame is above the function that saves its bytes. */
+	/* A stack walk needs this: the frame is above the function that saves its registers. */
 	if (fib_arch_recipe != FIB_RECIPE_NONE)
 		assert_true(captured.context.sp > captured.frame);
-	/* A reader takes the same way from here as from a fiber that was switched away from. */
+	/* A reader continues from here in the same way as from a fiber that was switched away
+	 * from. */
 	assert_int_equal(captured.context.pc, away.context.pc);
 	go(&home, &away);
 	close_side(&away);

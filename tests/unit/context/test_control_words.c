@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_control_words.c - how an FPU rounds belongs to a fiber, and no switch takes it elsewhere. */
+/* test_control_words.c - a fiber's FPU rounding mode does not leak through a switch */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "sides.h"
 #include "tests/harness/watchdog.h"
 
-/* double is one unit's work, long double the other's where there are two. */
+/* double is computed by one unit, long double by the other where there are two. */
 
 static volatile double one = 1.0, three = 3.0;
 static volatile long double one_long = 1.0L, three_long = 3.0L;
@@ -60,7 +60,7 @@ static void test_context_keeps_its_own_fpu_control_words(void **state)
 	divide(&up);
 	fesetround(FE_DOWNWARD);
 	divide(&down);
-	open_side(&away, round_up_away); /* it inherits what its maker has now */
+	open_side(&away, round_up_away); /* it inherits its maker's current mode */
 	fesetround(FE_TONEAREST);
 	divide(&nearest);
 	go(&home, &away);
@@ -77,7 +77,7 @@ static void test_context_keeps_its_own_fpu_control_words(void **state)
 }
 
 #ifdef __x86_64__
-/* Two words, compared one by one: each may be the only one that differs. */
+/* MXCSR and the x87 word are compared one by one: either may be the only one that differs. */
 #define MXCSR_FLUSH   0x8000u /* the highest of the control bits */
 #define MXCSR_DENORM  0x0040u /* the lowest */
 #define MXCSR_FLAGS   0x003fu
@@ -125,7 +125,7 @@ static void check_each_word_by_itself(void)
 		{MXCSR_USUAL | MXCSR_DENORM, X87_USUAL},
 		{MXCSR_USUAL, X87_USUAL & ~X87_PRECISION},
 		{MXCSR_USUAL | MXCSR_FLAGS, X87_USUAL}, /* flags alone are no difference ... */
-		{MXCSR_USUAL | MXCSR_FLAGS | MXCSR_FLUSH, X87_USUAL}, /* ... and hide none */
+		{MXCSR_USUAL | MXCSR_FLAGS | MXCSR_FLUSH, X87_USUAL}, /* ... and do not hide one */
 	};
 	struct words here;
 	size_t i;
@@ -144,7 +144,7 @@ static void check_each_word_by_itself(void)
 	}
 }
 
-/* Which way this CPU takes is decided before main(); the generic port has none. */
+/* Which instruction this CPU uses is decided before main(); the generic port has no choice. */
 extern unsigned char fib_arch_mxcsr_loads_freely __attribute__((weak));
 
 static void test_context_switch_keeps_each_control_word_by_itself(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_public.c - contexts as a scheduler of the program's own uses them; a context records, the test asserts. */
+/* test_public.c - contexts in a program's own scheduler; a context records, the test asserts */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,7 +88,7 @@ static void test_public_context_switch_to_itself_does_nothing(void **state)
 	fiber_context_switch(&home, &home);
 }
 
-/* Anyone may be next: there is no caller that one has to go back to. */
+/* Any party may be next: no context has to return to its caller. */
 static void wander(void *arg)
 {
 	struct party *me = arg;
@@ -137,7 +137,7 @@ static void test_public_context_that_was_dropped_leaves_its_memory_usable(void *
 	}
 	assert_int_equal(p->visits, 1000);
 	fiber_context_release(&p->context);
-	/* In the middle of visit() no more: all of it is the caller's again. */
+	/* visit() no longer runs: all of its stack is the caller's again. */
 	memset(p->memory, 0x5a, SIZE);
 	free(p->memory);
 }

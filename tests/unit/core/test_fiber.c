@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiber.c - what can be asked of a fiber while it lives, and what stays of it afterwards
+ * test_fiber.c - a fiber's record while the fiber lives, and what remains of it afterwards
  *
- * One carrier, so that who runs when is the program's choice: a fiber looks at another between the steps
- * of that one's life. Fibers record; the tests assert.
+ * There is one carrier, so the program decides the order: a fiber looks at another between the
+ * steps of the other's life. Fibers record; the tests assert.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void *rest(void *arg)
 	return arg;
 }
 
-/* -- the record's shape: what a switch and a wait touch is a cache line each -- */
+/* -- the record's shape: a switch touches one cache line, a wait another -- */
 
 #define inside(line, member)                                                     \
 	(offsetof(struct fiber, member) >= (line)*FIB_CACHE_LINE &&              \
@@ -75,7 +75,7 @@ static void test_fiber_name_is_cut_and_says_by_how_much(void **state)
 	assert_int_equal(fiber_set_name(f, NULL), 0);
 	assert_string_equal(fiber_name(f), "");
 	fiber_detach(f);
-	/* The next one in this record does not inherit anything. */
+	/* The next fiber in this record does not inherit the name. */
 	assert_int_equal(fiber_create(NULL, rest, NULL, &f), 0);
 	assert_string_equal(fiber_name(f), "");
 	fiber_detach(f);
@@ -216,7 +216,7 @@ static void test_fiber_that_was_joined_is_a_free_record(void **state)
 	run(watch_a_life);
 	assert_true(life.id != 0);
 	assert_int_equal(life.id_after, 0);
-	/* Whoever walks the registry now meets nobody. */
+	/* A walk over the registry now finds no live fiber. */
 	for (i = 0; i < fib_registry_committed(); i++)
 		live += fib_observe(&fib_registry_at(i)->id) != 0;
 	assert_int_equal(live, 0);
@@ -254,7 +254,7 @@ static void *spawn_children(void *arg)
 	fiber_yield();
 	memcpy(failure[0], f->failure, sizeof failure[0]);
 	fiber_join(f, &failed, FIBER_FOREVER);
-	/* The same record, most likely: it starts with a clean text. */
+	/* Probably the same record: its text must start empty. */
 	if (fiber_spawn(rest, NULL, &f) < 0)
 		return NULL;
 	memcpy(failure[1], f->failure, sizeof failure[1]);

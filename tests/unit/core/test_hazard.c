@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hazard.c - a record that is held stays its fiber's, and comes back to the registry once. */
+/* test_hazard.c - a held record stays its fiber's, and returns to the registry once */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* What fib_free_record() does. */
+/* The same as fib_free_record(). */
 static void end(struct fiber *f)
 {
 	fib_publish(&f->id, 0);
@@ -37,7 +37,7 @@ static void end(struct fiber *f)
 		fib_registry_give(f, f, 1);
 }
 
-/* The next record that the registry gives. */
+/* The next record that the registry hands out. */
 static struct fiber *next(void)
 {
 	struct fiber *f;
@@ -67,7 +67,7 @@ static void test_hold_keeps_a_record_from_the_next_fiber_until_the_release(void 
 	assert_ptr_not_equal(other, fiber);
 	fib_hazard_release(fiber);
 	assert_ptr_equal(next(), fiber);
-	assert_ptr_not_equal(next(), fiber); /* once */
+	assert_ptr_not_equal(next(), fiber); /* once only */
 }
 
 static void test_hold_of_one_record_lets_others_end(void **state)

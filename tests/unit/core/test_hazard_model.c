@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hazard_model.c - a held record is its fiber's, and is given away once, in every interleaving
+ * test_hazard_model.c - a held record stays its fiber's and is freed once, in every interleaving
  *
- * The end of a fiber and whoever acts on it by its number, with the steps of hazard.c; stores are buffered. A record that
- * has been given away is another fiber's at once. Then each rule is left out, and the model must find that the other
- * fiber is acted on, or that the record is given away twice or never.
+ * The actors are an exiting fiber and threads that act on it by its id; the steps are those of
+ * hazard.c. Stores are buffered. A freed record belongs to another fiber at once.
+ *
+ * Then each rule is left out. The model must find that the other fiber is acted on, or that the
+ * record is freed twice or never.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,18 +21,18 @@
 enum { ENDER, HOLDER, ACTORS };
 enum { ID, HOLD }; /* places */
 enum { NONE, HELD, LEFT = 3 };
-enum { MINE = 1 }; /* the id, and the owner, that are meant */
+enum { MINE = 1 }; /* the intended id and owner */
 
 enum ender { BEFORE, TAKE_ID, FENCE_END, LOOK, MARK, GIVE, ENDED };
 enum holder { BEGIN, ANNOUNCE, FENCE, READ, ACT, RELEASE, RELEASED };
 
 enum broken {
 	NOTHING,
-	ENDS_FENCE,	/* right too: where there is no membarrier(2) ends fence themselves */
+	ENDS_FENCE,	/* also correct: without membarrier(2) exiting fibers fence themselves */
 	NO_BARRIER,	/* neither */
 	READS_FIRST,	/* the id is read before the record is announced */
-	GIVES_ANYWAY,	/* an end does not look at the word */
-	LOOKS_FIRST,	/* an end looks before it takes the id away */
+	GIVES_ANYWAY,	/* an exiting fiber does not look at the word */
+	LOOKS_FIRST,	/* an exiting fiber looks before it clears the id */
 	MARKS_BLINDLY,	/* the mark is stored, not exchanged for the word that was seen */
 	LETS_GO_BLINDLY /* the holder does not look for the mark */
 };
@@ -39,7 +41,7 @@ static enum broken broken;
 struct model {
 	struct memory memory;
 	uint8_t at[ACTORS];
-	uint8_t seen; /* by the end: the word */
+	uint8_t seen; /* by the exiting fiber: the word */
 	uint8_t id;   /* by the holder */
 	uint8_t given, wronged;
 };
@@ -154,7 +156,7 @@ static const char *wrong(const void *state, bool final)
 	return NULL;
 }
 
-/* What is found first, NULL when nothing is, in the weaker of the two memories that shows it. */
+/* The first error found, NULL if none, in the weaker of the two memories that shows it. */
 static const char *found(enum broken what)
 {
 	const struct model first = {.memory = {.at = {[ID] = MINE}}};

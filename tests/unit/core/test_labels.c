@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_labels.c - labels are replaced, removed and bounded, and nobody ever reads half of a change. */
+/* test_labels.c - labels are replaced, removed and bounded, and no reader gets half of a change */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 
 static struct fib_layout_labels *labels;
 
-/* As the tools read it: through the kernel, whatever is there. */
+/* As the tools read it: through the kernel, valid address or not. */
 static int read_here(void *reader, uint64_t address, void *buf, size_t size)
 {
 	(void)reader;
@@ -103,7 +103,7 @@ static void test_labels_that_do_not_fit_change_nothing(void **state)
 	value[244] = 0;
 	assert_int_equal(set("k", value), -ENAMETOOLONG);
 	assert_null(labels);
-	/* The longest one: 1 + 243 + 2. */
+	/* The longest value: 1 + 243 + 2. */
 	value[243] = 0;
 	assert_int_equal(set("k", value), 0);
 	snprintf(expected, sizeof expected, "k=%s", value);
@@ -111,7 +111,7 @@ static void test_labels_that_do_not_fit_change_nothing(void **state)
 	assert_int_equal(set("l", ""), -ENOSPC);
 	assert_string_equal(seen(), expected);
 	assert_int_equal(set("k", "short"), 0);
-	/* 246 bytes are 41 labels of 1 + 3 + 2; one is there and takes 8. */
+	/* 246 bytes are 41 labels of 1 + 3 + 2; one is set already and takes 8. */
 	value[3] = 0;
 	for (i = 0; i < 39; i++) {
 		snprintf(key, sizeof key, "%c", 'A' + i);
@@ -185,7 +185,7 @@ static _Atomic(struct fib_layout_labels *) shared;
 static _Atomic uint64_t owner;
 static _Atomic bool done;
 
-/* Two labels that always say the same, of a block that changes its owner. */
+/* Two labels that always have the same value, in a block whose owner changes. */
 static void *change_on(void *arg)
 {
 	struct fib_layout_labels *mine = NULL;
@@ -211,7 +211,7 @@ static void *change_on(void *arg)
 	return NULL;
 }
 
-/* Whether what was read is some labels that were there. */
+/* Whether the labels read are a set that was there at some moment. */
 static bool whole(const struct fib_row *row)
 {
 	const char *key, *value, *first = NULL;

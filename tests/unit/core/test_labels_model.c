@@ -2,10 +2,12 @@
 /*
  * test_labels_model.c - labels that are read while they change, in every interleaving
  *
- * A fiber sets its label three times, ends, and another takes the block; a reader copies as layout/labels.c does. The
- * steps are those of core/labels.c, and stores leave the writer's buffer in any order that the fences allow. What the
- * reader takes for whole was a text of that fiber at some moment. And at each moment of all, as in a
- * core, the text that counts is whole.
+ * A fiber sets its label three times and exits, and another fiber takes the block. A reader copies
+ * as layout/labels.c does. The steps are those of core/labels.c; stores leave the writer's buffer
+ * in any order that the fences allow.
+ *
+ * A copy that the reader accepts was a text of that fiber at some moment. And at every moment the
+ * current text is whole in memory, as a core file would show it.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,13 +20,13 @@
 #include "tests/unit/sched/memory.h"
 
 enum { WRITER, READER, ACTORS };
-enum { OWNER, GENERATION, TEXT }; /* places; each of two texts is two words */
+enum { OWNER, GENERATION, TEXT }; /* places; each of the two texts is two words */
 
-/* What the writer does, one letter a step:
- *	a, b  both words of the text that does not count
+/* The writer's program, one letter a step:
+ *	a, b  both words of the text that is not current
  *	p     the next generation, release     f  a release fence
  *	d     owner 0, release                 o  the next owner, release
- *	n     the place of text 0 says which free block is next
+ *	n     the place of text 0 links to the next free block
  */
 #define SET  "abpf"
 #define DROP "dpfn"
@@ -40,7 +42,7 @@ enum broken {
 
 struct model {
 	struct memory memory;
-	uint8_t letter, at; /* of the writer, of the reader */
+	uint8_t letter, at; /* of the writer; of the reader */
 	uint8_t generation, value, next_owner;
 	uint8_t owner, seen, one, other; /* the reader's copy */
 	uint8_t first_of[4];		 /* of each owner: its first value */
@@ -149,7 +151,7 @@ static bool step(void *state, unsigned actor)
 	return actor == WRITER ? step_writer(m) : step_reader(m);
 }
 
-static bool taken; /* in some way a text was taken for whole */
+static bool taken; /* in some interleaving a text was accepted as whole */
 
 static const char *wrong(const void *state, bool final)
 {
@@ -222,7 +224,7 @@ static void test_labels_model_that_changes_what_counts_tears(void **state)
 {
 	(void)state;
 	tears(NOTHING, MEMORY_TSO, "apb");
-	/* The free list is written where the last owner's text was. */
+	/* The free list is linked through the place of the last owner's text. */
 	tears(NOTHING, MEMORY_WEAK, SET SET "dn" OWN SET);
 	tears(NOTHING, MEMORY_TSO, SET SET "ndpf" OWN SET);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_locals.c - a key finds what was set under it and nothing else, and destructors end. */
+/* test_locals.c - a key finds only the value set under it, and destructors terminate */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -143,7 +143,7 @@ static void test_locals_presets_are_all_or_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(fib_locals_preset(good, 3, &locals), 0);
-	assert_ptr_equal(fib_locals_get(locals, a), &two); /* the last one given */
+	assert_ptr_equal(fib_locals_get(locals, a), &two); /* the last one set */
 	assert_ptr_equal(fib_locals_get(locals, b), &two);
 	fib_locals_free(locals);
 	assert_int_equal(fib_locals_preset(bad, 2, &untouched), -EINVAL);
@@ -166,10 +166,10 @@ static void test_locals_next_gives_each_value_with_a_destructor_once(void **stat
 	assert_int_equal(fib_locals_set(&locals, b, &one), 0);
 	assert_int_equal(fib_locals_set(&locals, c, &two), 0);
 	assert_int_equal(fib_locals_set(&locals, d, &two), 0);
-	assert_int_equal(fiber_key_delete(d), 0); /* its values are forgotten */
+	assert_int_equal(fiber_key_delete(d), 0); /* its values are dropped */
 	assert_true(fib_locals_next(locals, &destroy, &value));
 	assert_true(destroy == nothing && value == &one);
-	assert_null(fib_locals_get(locals, a)); /* already gone for its destructor */
+	assert_null(fib_locals_get(locals, a)); /* already removed for its destructor */
 	assert_true(fib_locals_next(locals, &destroy, &value));
 	assert_true(destroy == other && value == &two);
 	assert_false(fib_locals_next(locals, &destroy, &value));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_names.c - a name is cut at a whole character, and readers never find it without an end. */
+/* test_names.c - a name is cut between characters, and readers always find a terminated name */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ static void test_name_of_31_bytes_fits_and_of_32_loses_one(void **state)
 
 static void test_name_is_cut_at_a_whole_character(void **state)
 {
-	/* 30 bytes, then characters of 2, 3 and 4 bytes that do not fit into the one left. */
+	/* 30 bytes, then characters of 2, 3 and 4 bytes that do not fit into the last byte. */
 	static const char *const wide[] = {"012345678901234567890123456789\xc3\xa4",
 					   "012345678901234567890123456789\xe2\x82\xac",
 					   "012345678901234567890123456789\xf0\x9f\x90\x8c"};
@@ -55,7 +55,8 @@ static void test_name_is_cut_at_a_whole_character(void **state)
 		assert_int_equal(fib_name_copy(field, sizeof field, wide[i]), 2 + i);
 		assert_string_equal(field, "012345678901234567890123456789");
 	}
-	/* 29 and 2 fit exactly; what comes after must not cost the character its second byte. */
+	/* 29 and 2 fit exactly; the character that follows must not cost the second byte of this
+	 * one. */
 	assert_int_equal(
 		fib_name_copy(field, sizeof field, "01234567890123456789012345678\xc3\xa4\xc3\xa4"),
 		2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_note.c - whoever has only the ELF file and the memory finds the registry, and reads it rightly
+ * test_note.c - the registry can be found and read with only the ELF file and the memory
  *
- * The note is read as a stranger would: from the program headers in memory, from the file by readelf, in
- * this static link and in the shared library. What the registry says of a record's fields is held against
- * a record written through the C struct, each field with a value of its own.
+ * The note is read as a foreign tool would: from the program headers in memory, and from the file
+ * by readelf, in this static link and in the shared library. The field layout that the registry
+ * publishes is compared with a record written through the C struct, each field with its own value.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static int setup(void **state)
 
 /* -- the note -- */
 
-/* Where the fiber notes of one loaded object say the registry is. */
+/* Read from the fiber notes of one loaded object where the registry is. */
 static void read_notes(const char *at, size_t size, uint64_t *ret, unsigned *count)
 {
 	const char *end = at + size;
@@ -86,7 +86,7 @@ static void test_note_in_memory_leads_to_the_registry(void **state)
 	assert_memory_equal((void *)(uintptr_t)found.registry, FIB_LAYOUT_MAGIC, 8);
 }
 
-/* What readelf prints of a file; the caller frees. */
+/* readelf's output for a file; the caller frees it. */
 static struct harness_process *readelf(const char *option, const char *file)
 {
 	const char *argv[] = {"readelf", "-W", option, file, NULL};
@@ -96,7 +96,8 @@ static struct harness_process *readelf(const char *option, const char *file)
 	return p;
 }
 
-/* readelf knows the three facts by itself: where the symbol, where the section is, what it contains. */
+/* readelf shows the three facts itself: the symbol's address, the section's address, its
+ * contents. */
 static void assert_file_leads_to_registry(const char *file)
 {
 	struct harness_process *symbols = readelf("-s", file), *sections = readelf("-S", file);
@@ -113,7 +114,7 @@ static void assert_file_leads_to_registry(const char *file)
 	assert_non_null(line);
 	assert_int_equal(
 		sscanf(line, ".note.fiber NOTE %lx %lx %*x %*x %7s", &section, &offset, flags), 3);
-	flags_seen = strcmp(flags, "A") == 0; /* loaded with the program: strip and cores keep it */
+	flags_seen = strcmp(flags, "A") == 0; /* allocated: kept by strip and in cores */
 	line = strstr(notes->out.bytes, "Displaying notes found in: .note.fiber");
 	assert_non_null(line);
 	line = strstr(line, "fiber ");
@@ -128,7 +129,8 @@ static void assert_file_leads_to_registry(const char *file)
 		distance = distance << 8 | bytes[i];
 	assert_true(flags_seen);
 	assert_true(symbol != 0);
-	/* Header of 12, name of 6 padded to 8, then the field that the distance counts from. */
+	/* A header of 12, a name of 6 padded to 8, then the field from which the distance is
+	 * counted. */
 	assert_true(section + 20 + distance == symbol);
 	harness_free(symbols);
 	harness_free(sections);

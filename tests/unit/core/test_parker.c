@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_parker.c - of all who want to wake a wait exactly one wins, and nobody wins a later one. */
+/* test_parker.c - of all wakers of a wait exactly one wins, and none of them wins a later wait */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,7 +113,7 @@ static void *hand_over(void *arg)
 		while ((armed = fib_load_acquire(&handed)) == 0)
 			fib_os_yield();
 		fib_store(&handed, 0);
-		written = i; /* plain: the claim must carry it */
+		written = i; /* plain store: the claim must publish it */
 		fib_parker_claim(&handing, armed, FIB_OUTCOME_WOKEN);
 	}
 	return NULL;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_parker_model.c - who wins a wait, in every interleaving
+ * test_parker_model.c - which waker wins a wait, in every interleaving
  *
- * One waits twice in a queue, with a deadline each time, and frees what it waited in when it has waited. A granter, a
- * timer and a canceller know its waits by the words that were armed, and each may come late, when the
- * waiter long waits for something else. Every wait is decided once, by one, who alone makes the waiter run;
- * nobody ends a wait that he does not know of, and nobody touches a node that has gone.
+ * A waiter waits twice in a queue, each time with a deadline, and frees its node after the wait. A
+ * granter, a timer and a canceller know the waits by their armed words. Each may act late, when the
+ * waiter already waits for something else.
  *
- * The waiter is a fiber, which stays until it is put into a run queue, or a thread, which goes on as soon
- * as it sees its word decided. Then each rule is left out, and the model must find what goes wrong.
+ * Every wait is decided once, by one waker, and only that waker makes the waiter run. No waker ends
+ * a wait that it does not know, and none touches a freed node.
+ *
+ * The waiter is a fiber, which stays until it is put into a run queue, or a thread, which goes on
+ * as soon as it sees its word decided. Then each rule is left out, and the model must find the
+ * error.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,16 +29,16 @@ enum at {
 	ARM,
 	JOIN,
 	SET_TIMER,
-	RETRACT, /* does not wait after all: no timer could be set */
+	RETRACT, /* cancels the wait itself: no timer could be set */
 	WAIT,
 	FORGET, /* unlinks its node, under the queue's lock */
-	GONE,	/* its frame, and the node in it */
+	GONE,	/* its frame is freed, and the node in it */
 	/* The granter, under the queue's lock up to the claim: */
 	FIRST,
 	CLAIM,
-	WAKE, /* from the list of those that were claimed: reads the node */
+	WAKE, /* from the list of claimed waiters: reads the node */
 	RUN,
-	/* The others know the word and nothing else: */
+	/* The others know only the word: */
 	KNOW,
 	END,
 };
@@ -44,7 +47,7 @@ enum broken {
 	NOTHING,
 	NO_COMPARISON, /* a waker looks at the word, and then stores */
 	NO_TICKET,     /* every wait has the same armed word */
-	NO_FORGET,     /* who timed out leaves its node in the queue */
+	NO_FORGET,     /* a waiter that timed out leaves its node in the queue */
 	WOKEN_AT_ONCE, /* a list of waiters to wake is claimed as woken, threads too */
 	READS_LATE,    /* the granter reads the node after the claim */
 };
@@ -57,14 +60,14 @@ struct model {
 	struct word word;
 	uint8_t at[ACTORS];
 	struct word known[ACTORS]; /* the armed word each waker has */
-	uint8_t waits;		   /* left */
+	uint8_t waits;		   /* still to make */
 	uint8_t node;		   /* ticket of the wait whose node exists, 0 none */
 	uint8_t queued;		   /* ticket of the wait whose node is in the queue */
 	uint8_t locked;		   /* the queue's lock, by actor + 1 */
 	uint8_t timer;		   /* ticket of the wait that the timer is set for */
-	uint8_t decided;	   /* of the wait now: how often */
+	uint8_t decided;	   /* how often the current wait was decided */
 	uint8_t runs,
-		stray; /* a wait was ended by one who meant another; a node that has gone was touched */
+		stray; /* a waker ended a wait that it did not mean; a freed node was touched */
 };
 
 static enum broken broken;
@@ -148,7 +151,7 @@ static bool step_waiter(struct model *m)
 	}
 }
 
-/* The node that the granter has is looked at. */
+/* The granter looks at its node. */
 static void look_at_node(struct model *m)
 {
 	const uint8_t ticket = m->known[GRANTER].ticket;
@@ -194,7 +197,7 @@ static bool step_granter(struct model *m)
 	}
 }
 
-/* Each comes to know one word that is armed, whenever that is, and uses it whenever that is. */
+/* At any time the actor learns an armed word; at any later time it uses that word. */
 static bool step_other(struct model *m, unsigned who)
 {
 	uint8_t *at = &m->at[who];
@@ -310,7 +313,7 @@ static void test_parker_model_that_stays_in_the_queue_is_touched_when_it_has_gon
 	goes_wrong(NO_FORGET, "a node was touched that has gone");
 }
 
-/* Why there is FIB_OUTCOME_CLAIMED. */
+/* Why FIB_OUTCOME_CLAIMED exists. */
 static void test_parker_model_that_wakes_threads_of_a_list_at_once_touches_their_nodes(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_race_clock.c - the coarse clock goes forward only, whoever sets it late */
+/* test_race_clock.c - the coarse clock never goes back, even when threads set it late */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static void test_registry_clock_ignores_a_time_that_has_passed(void **state)
 static _Atomic int64_t next = 2000;
 static _Atomic int back;
 
-/* Each takes a time and sets it a little later: the others have set theirs meanwhile. */
+/* Each thread reads a time and sets it a little later: the others have set theirs meanwhile. */
 static void *set_late(void *arg)
 {
 	int64_t now, seen, last = 0;

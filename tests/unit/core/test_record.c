@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_record.c - the rule for readers in record.h: whoever keeps it never takes a torn record
+ * test_record.c - a reader that follows the rule in record.h never takes a torn record
  *
- * Owners take records, live in them and give them back as fast as they can; a reader beside them copies as the
- * service thread and the tools do. Every field of a life says the same number, so a copy of two
- * moments gives itself away.
+ * Owners take records, use them and free them as fast as they can. A reader copies meanwhile, as
+ * the service thread and the tools do. All fields of a life have the same number, so a copy of two
+ * moments shows.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static int setup(void **state)
 	return fib_registry_init();
 }
 
-/* One life in a record: every field that is looked at says the same number. */
+/* One life in a record: every field that is compared has the same number. */
 static void live(struct fiber *f, uint64_t number)
 {
 	char name[32];
@@ -102,9 +102,9 @@ static void *own(void *arg)
 	return NULL;
 }
 
-static unsigned moved; /* copies that were thrown away */
+static unsigned moved; /* rejected copies */
 
-/* What record.h tells readers to do. 1: a copy of one moment is in *row; 0: free, running or moved. */
+/* Copy by the reader's rule of record.h. 1: *row is of one moment; 0: free, running or changed. */
 static int sample(struct fiber *f, struct fib_row *row)
 {
 	static char copy[sizeof(struct fiber)];
@@ -143,14 +143,14 @@ static void test_record_reader_beside_owners_never_takes_a_torn_one(void **state
 	struct fib_row row;
 
 	(void)state;
-	/* The newest on the free list are what the owners will go round in. */
+	/* The newest on the free list are the records that the owners will reuse. */
 	assert_int_equal(take(HELD * OWNERS, &list), 0);
 	for (i = 0; i < HELD * OWNERS; i++, list = list->link)
 		records[i] = list;
 	fib_registry_give(records[0], records[i - 1], i);
 	for (i = 0; i < OWNERS; i++)
 		pthread_create(&threads[i], NULL, own, (void *)(uintptr_t)(i + 1));
-	/* Many copies, and some that met an owner at work, where there are CPUs enough for that. */
+	/* Many copies, some of them of a record in use, if there are enough CPUs for that. */
 	for (i = 0; !failed && (taken < COPIES || (moved < MOVED && fib_os_now() < until)); i++) {
 		int rc = sample(records[i % (HELD * OWNERS)], &row);
 

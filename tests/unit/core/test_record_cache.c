@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_record_cache.c - records and ids that go through a cache are still everybody's own. */
+/* test_record_cache.c - records and ids from a cache stay unique */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,19 +28,19 @@ static void test_record_cache_gives_each_record_once(void **state)
 	for (i = 0; i < MANY; i++) {
 		assert_int_equal(fib_record_take(&cache, &taken[i]), 0);
 		assert_null(taken[i]->arg);
-		taken[i]->arg = taken[i]; /* another one would find it */
+		taken[i]->arg = taken[i]; /* a second user of the record would find it */
 	}
 	for (i = 0; i < MANY; i++) {
 		taken[i]->arg = NULL;
 		fib_record_give(&cache, taken[i]);
 	}
-	/* It keeps a few and not all. */
+	/* It keeps some, not all. */
 	assert_in_range(cache.count, 1, 100);
 	fib_record_flush(&cache);
 	assert_int_equal(cache.count, 0);
 }
 
-/* In use is what is taken and not kept. */
+/* Records in use are those taken and not cached. */
 static void test_record_cache_counts_what_it_keeps_of_what_is_taken(void **state)
 {
 	static struct fiber *held[MANY];
@@ -110,14 +110,14 @@ static void test_record_ids_come_one_by_one_when_few_and_together_when_many(void
 	unsigned i, together = 0;
 
 	(void)state;
-	/* A new tick for each: they take turns, and no id is left out. */
+	/* A new tick for each: the caches alternate, and no id is skipped. */
 	for (i = 0; i < 10; i++) {
 		fib_coarse_set(now += 1000000);
 		next = fib_record_shared_id(i % 2 ? &one : &two);
 		assert_true(!id || next == id + 1);
 		id = next;
 	}
-	/* All in one tick: more and more of them follow each other. */
+	/* All in one tick: the ids of one cache come in longer and longer runs. */
 	for (i = 0; i < 1000; i++) {
 		uint64_t a = fib_record_shared_id(&one), b = fib_record_shared_id(&two);
 
@@ -127,7 +127,7 @@ static void test_record_ids_come_one_by_one_when_few_and_together_when_many(void
 		id = a;
 	}
 	assert_true(together > 900);
-	/* What was left over is forgotten: who comes later has a higher number. */
+	/* Leftover ids are dropped: a later fiber has a higher id. */
 	next = fib_record_shared_id(&two);
 	fib_coarse_set(now += 1000000);
 	id = fib_record_shared_id(&one);
@@ -137,7 +137,7 @@ static void test_record_ids_come_one_by_one_when_few_and_together_when_many(void
 	assert_true(fib_record_shared_id(&two) > id);
 }
 
-/* A thread with a cache of its own takes and gives, and keeps what ids it gave. */
+/* A thread takes and frees through its own cache, and notes the ids it used. */
 static void *live(void *arg)
 {
 	struct fib_record_cache own = {.shares = true};

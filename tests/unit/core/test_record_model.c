@@ -2,12 +2,12 @@
 /*
  * test_record_model.c - a reader never takes a torn record for whole, in every interleaving
  *
- * A record's life: made, run, left, run again, ended, freed, and made anew for another fiber; the steps are those of
- * switch.c, join.c and spawn.c, the stores are buffered and leave in any order that the fences allow. Two words stand
- * for all that changes, the saved registers and the stack. A reader makes the steps of sample.c, over and
- * over. What it takes for whole must be of one moment of the fiber whose id it read.
+ * A record is made, run, left, run again, ended, freed, and made again for another fiber. The steps
+ * are those of switch.c, join.c and spawn.c; stores are buffered and leave in any order that the
+ * fences allow. Two words stand for all that changes: the saved registers and the stack.
  *
- * Then each rule is left out, and the model must find a torn copy.
+ * A reader repeats the steps of sample.c. A copy that it accepts must be of one moment of the fiber
+ * whose id it read. Then each rule is left out, and the model must find a torn copy.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 enum { OWNER, READER, ACTORS };
 enum { ID, SEQ, ONE, OTHER }; /* places */
 
-/* What the owner does, one letter a step:
+/* The owner's program, one letter a step:
  *	o  an odd number          e  an even number, release
  *	f  a release fence        a, b  both words change, one after the other
  *	x  id 0, release (free)   z  seq 0, release (another maker)
@@ -38,7 +38,7 @@ enum { ID, SEQ, ONE, OTHER }; /* places */
 #define ENDING LIFE FREE
 #define REUSE  CLEAR PUBLISH
 #define ALL    LIFE ENDING REUSE LIFE
-#define UNBORN FREE REUSE LIFE /* never ran: its number was 0 as the next one's is */
+#define UNBORN FREE REUSE LIFE /* never ran: its number was 0, as the next one's is */
 
 enum at { READ_ID, READ_SEQ, COPY_ONE, COPY_OTHER, SEQ_AGAIN, ID_AGAIN, END };
 
@@ -49,15 +49,15 @@ enum broken {
 	AGAIN_EARLY,  /* no acquire fence: the number is read again before the copy is complete */
 	COPY_EARLY,   /* no acquire load: a part of the copy is taken before the number */
 	ID_FIRST,     /* the number is read again after the id */
-	TAKES_ODD,    /* it takes what runs as well */
+	TAKES_ODD,    /* it also accepts a running fiber */
 };
 
 struct model {
 	struct memory memory;
-	uint8_t at, letter; /* of the reader, of the owner */
+	uint8_t at, letter; /* of the reader; of the owner */
 	uint8_t id, seq, one, other;
 	uint8_t next_id, value; /* of the owner */
-	uint8_t first_of[4];	/* of each id: the value it began with */
+	uint8_t first_of[4];	/* of each id: its first value */
 	uint8_t torn, taken;
 	uint8_t ids; /* ID_FIRST: the id as it was read */
 };
@@ -106,7 +106,7 @@ static bool step_owner(struct model *m)
 	return done;
 }
 
-/* The copy was found whole. */
+/* The reader accepts the copy. */
 static void take(struct model *m)
 {
 	const bool right_owner = m->one >= m->first_of[m->id] &&
@@ -173,7 +173,7 @@ static bool step(void *state, unsigned actor)
 	return actor == OWNER ? step_owner(m) : step_reader(m);
 }
 
-static bool taken; /* in some way a copy was taken for whole */
+static bool taken; /* in some interleaving a copy was accepted */
 
 static const char *wrong(const void *state, bool final)
 {
@@ -242,7 +242,7 @@ static void test_record_model_of_a_careless_reader_tears(void **state)
 static void test_record_model_without_the_fence_behind_the_odd_number_tears(void **state)
 {
 	(void)state;
-	/* Also on x86, were the compiler to put the words before the number. */
+	/* Also on x86, if the compiler put the words before the number. */
 	tears(NOTHING, MEMORY_WEAK, "oab" LEAVE);
 	tears(NOTHING, MEMORY_TSO, "aofb" LEAVE);
 }
@@ -260,7 +260,7 @@ static void test_record_model_without_the_fence_of_a_new_owner_tears(void **stat
 	tears(NOTHING, MEMORY_WEAK, LIFE FREE "zab" PUBLISH);
 }
 
-/* The case that was met: a fiber that never ran has number 0, as the next owner has. */
+/* This bug occurred: a fiber that never ran has number 0, as the record's next fiber has. */
 static void test_record_model_with_a_first_number_seen_before_the_id_has_gone_tears(void **state)
 {
 	(void)state;
@@ -271,7 +271,7 @@ static void test_record_model_with_a_first_number_seen_before_the_id_has_gone_te
 static void test_record_model_that_keeps_the_id_of_the_last_owner_tears(void **state)
 {
 	(void)state;
-	/* Not freed before it is used again: both numbers are 0. */
+	/* Not freed before its reuse: both numbers are 0. */
 	tears(NOTHING, MEMORY_TSO, CLEAR PUBLISH);
 }
 

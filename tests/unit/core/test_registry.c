@@ -2,8 +2,8 @@
 /*
  * test_registry.c - the registry is the allocator: records are reused, ids are not
  *
- * What limits do to it is tried in children: those of the first tests inherit a registry that has not
- * been started yet, so these tests come first.
+ * The effect of limits is tested in children. The children of the first tests inherit a registry
+ * that was not started yet, so these tests come first.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void assert_child_was_content(int (*fn)(void *))
 	assert_int_equal(child.code, 0);
 }
 
-/* In a child: leave with half the line, which fits an exit code, when something is not so. */
+/* In a child: if the condition fails, exit with half the line number, which fits an exit code. */
 #define must(condition)                      \
 	do {                                 \
 		if (!(condition))            \
@@ -48,7 +48,7 @@ static int take(unsigned n, struct fiber **ret)
 	return fib_registry_take(n, ret, &count);
 }
 
-/* Everything that was ever taken and not given back is in use: take it up to the last record. */
+/* Every record that was ever taken and not freed is in use: take all up to the last. */
 static void take_all_committed(void)
 {
 	struct fiber *fiber;
@@ -59,7 +59,7 @@ static void take_all_committed(void)
 		;
 }
 
-/* What a fiber that never runs would run. */
+/* The function of a fiber that never runs. */
 static void *rest(void *arg)
 {
 	return arg;
@@ -87,7 +87,7 @@ static void test_registry_makes_do_with_the_address_space_there_is(void **state)
 	assert_child_was_content(start_in_a_gigabyte);
 }
 
-/* So small that not even a thirty-second part of a small registry is asked for. */
+/* Too small for even a thirty-second part of a small registry. */
 static int start_in_eight_megabytes(void *arg)
 {
 	uint64_t taken = 0;
@@ -105,7 +105,7 @@ static int start_in_eight_megabytes(void *arg)
 	return 0;
 }
 
-/* Address space is promised that is taken already: the halves are tried. */
+/* Part of the address space is taken already: smaller and smaller halves are tried. */
 static int start_in_what_is_left(void *arg)
 {
 	void *filler = NULL;
@@ -168,7 +168,7 @@ static int start_in_nothing(void *arg)
 static void test_registry_without_address_space_has_no_magic_and_no_records(void **state)
 {
 	(void)state;
-	/* As long as nothing is there, a reader from outside must not believe that it is. */
+	/* While there is no registry, a reader from outside must not accept one. */
 	assert_non_null(fib_layout_check(&fiber_registry));
 	assert_child_was_content(start_in_nothing);
 }
@@ -253,7 +253,8 @@ static int fill(void *arg)
 	must(take(1, &fiber) == -EAGAIN);
 	must(fib_registry_committed() == fiber_registry.capacity);
 	must(fiber_create(NULL, rest, NULL, &fiber) == -EAGAIN);
-	/* One comes back: it is there for the next, and a wish for more gets what there is. */
+	/* One record is freed: the next request gets it, and a request for more gets what there
+	 * is. */
 	fib_publish(&mine->id, 0);
 	fib_registry_give(mine, mine, 1);
 	must(fib_registry_take(10, &fiber, &count) == 0);
@@ -309,7 +310,7 @@ static int create_without_a_stack(void *arg)
 	harness_limit_space(64 << 20);
 	must(fiber_create(&attr, rest, NULL, &fiber) == -ENOMEM);
 	harness_limit_space(SIZE_MAX);
-	/* Neither a record nor an id is gone. */
+	/* Neither a record nor an id is lost. */
 	must(fiber_create(&attr, rest, NULL, &fiber) == 0);
 	must(fiber == spare);
 	must(fiber_id(fiber) == id + 1);
@@ -323,7 +324,7 @@ static void test_registry_gets_the_record_back_when_there_is_no_stack(void **sta
 	assert_child_was_content(create_without_a_stack);
 }
 
-/* In a child: what a record was used for does not come back, and numbers go on. */
+/* In a child: nothing of a record's last use comes back, and ids go on. */
 static int forgets(void *arg)
 {
 	struct fiber *fiber, *again;

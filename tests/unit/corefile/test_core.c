@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core.c - memory by address out of a core file, whole, cut and wrong. */
+/* test_core.c - memory by address from a core file: whole, cut and wrong files */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "tests/harness/paths.h"
 
 #define LOW  UINT64_C(0x10000)
-#define NEXT (LOW + 0x1000) /* follows without a gap */
+#define NEXT (LOW + 0x1000) /* adjacent to LOW */
 #define HIGH UINT64_C(0x7fff00000000)
 
 static struct elf_bytes elf;
@@ -23,7 +23,10 @@ static struct ins_error error;
 static struct ins_core core;
 static uint64_t first, second;
 
-/* Two segments in a row (the second listed first), one far away of which only half is in the file, notes. */
+/*
+ * Notes, two adjacent segments (the second listed first), and a distant one of which the file has
+ * half.
+ */
 static void make(void)
 {
 	const Elf64_auxv_t auxv[] = {{AT_PHDR, {0x400040}},
@@ -72,7 +75,7 @@ static void test_memory_is_read_across_segments_and_not_across_gaps(void **state
 	assert_int_equal(ins_core_read(&core, LOW - 1, buf, 1), -EFAULT);
 	assert_int_equal(ins_core_read(&core, 0, buf, 1), -EFAULT);
 	assert_int_equal(ins_core_read(&core, UINT64_MAX, buf, 16), -EFAULT);
-	/* What the process had and the file has not. */
+	/* Memory that the process had and the file does not have. */
 	assert_int_equal(ins_core_read_some(&core, HIGH + 0x7fe, buf, 8), 2);
 	assert_int_equal(ins_core_read(&core, HIGH + 0x900, buf, 1), -EFAULT);
 	ins_core_close(&core);
@@ -90,7 +93,10 @@ static void test_only_what_a_segment_says_is_certain_to_be_no_code(void **state)
 	assert_int_equal(open_cut(elf.size), 0);
 	assert_true(ins_core_no_code(&core, LOW));
 	assert_false(ins_core_no_code(&core, NEXT));
-	/* Between segments there may have been what was left out; at 0 there is nothing in any program. */
+	/*
+	 * Memory between segments may have been left out of the core. No program has code at
+	 * address 0.
+	 */
 	assert_false(ins_core_no_code(&core, HIGH - 1));
 	assert_true(ins_core_no_code(&core, 0));
 	ins_core_close(&core);
@@ -106,7 +112,7 @@ static void test_notes_say_whose_core_it_is(void **state)
 	assert_int_equal(core.phdr, 0x400040);
 	assert_int_equal(core.entry, 0x401000);
 	assert_int_equal(core.vdso, HIGH);
-	assert_int_equal(core.files_at, 0); /* that note was not of CORE's */
+	assert_int_equal(core.files_at, 0); /* that note is not from CORE */
 	ins_core_close(&core);
 }
 
@@ -146,7 +152,7 @@ static void test_a_hole_of_a_sparse_core_is_skipped(void **state)
 	ins_core_close(&core);
 }
 
-/* A segment of 64 GiB of which the file has a part of a page. */
+/* A segment of 64 GiB of which the file has part of a page. */
 static void test_a_hole_of_a_sparse_core_is_one_run(void **state)
 {
 	const uint64_t size = UINT64_C(64) << 30;
@@ -165,7 +171,7 @@ static void test_a_hole_of_a_sparse_core_is_one_run(void **state)
 	assert_false(there);
 	assert_int_equal(ins_core_run(&core, HIGH + 0x10000, 100, &there), 100);
 	assert_false(there);
-	/* Where there is no memory a read says so. */
+	/* Where there is no memory, the later read reports the error. */
 	assert_int_equal(ins_core_run(&core, 0x1000, 100, &there), 100);
 	assert_true(there);
 	ins_core_close(&core);
@@ -235,7 +241,7 @@ static void test_more_segments_than_a_header_counts_are_found(void **state)
 	assert_int_equal(open_cut(elf.size), 0);
 	assert_int_equal(ins_core_read(&core, LOW, buf, 4), 0);
 	ins_core_close(&core);
-	/* And a count that makes no sense. */
+	/* A senseless count. */
 	sh.sh_info = UINT32_MAX;
 	memcpy(elf.at + elf_header(&elf)->e_shoff, &sh, sizeof sh);
 	assert_int_equal(open_cut(elf.size), -EINVAL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core_copy.c - which memory goes into a core, and that what nobody touched stays untouched. */
+/* test_core_copy.c - which memory goes into a core; untouched memory stays untouched */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "tests/harness/paths.h"
 
 #define PAGE  UINT64_C(4096)
-#define PAGES 600 /* of the memory that is copied: more than one piece */
+#define PAGES 600 /* memory to copy: more than one piece */
 
 static struct ins_core_part *part;
 static char path[HARNESS_PATH];
@@ -93,7 +93,9 @@ static void end(struct ins_core_writer *w, struct ins_core *core)
 	assert_int_equal(ins_core_open(path, &error, core), 0);
 }
 
-/* Pages that are there: the first, the last, two around a hole that cannot be read; and the first behind a gap. */
+/*
+ * Pages that exist: the first, the last, two around an unreadable hole, and the first after a gap.
+ */
 static void test_memory_is_copied_and_not_touched(void **state)
 {
 	struct ins_source source = {.pid = getpid(), .memory = own_memory};
@@ -122,7 +124,7 @@ static void test_memory_is_copied_and_not_touched(void **state)
 		assert_int_equal(there[i] & 1, i == 0 || (i >= 300 && i <= 302) || i == 410 ||
 						       i == 420 || i == PAGES - 1);
 	end(&w, &core);
-	/* And from that core into another. */
+	/* Copy that core into another. */
 	again = one;
 	w = begin(&again, 1, "second");
 	assert_int_equal(ins_core_copy_core(&w, &core), 0);
@@ -164,7 +166,7 @@ static void test_parts_of_a_core_are_those_that_it_has(void **state)
 		assert_int_equal(part[i].flags, was[i].flags);
 	}
 	free(part);
-	/* Of a file's code the header is kept; of other code nothing. */
+	/* Of a file's code the header is kept, of other code nothing. */
 	assert_int_equal(ins_core_parts_core(&core, true, &part), 0);
 	assert_int_equal(part[0].size, PAGE);
 	assert_int_equal(part[1].size, 0);

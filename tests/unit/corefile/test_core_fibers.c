@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core_fibers.c - fibers as threads: their numbers, their notes, and what of a process that goes on is believed. */
+/* test_core_fibers.c - fibers as threads of a core: numbers, notes, and which copies are used */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define STACK_SIZE  UINT64_C(0x4000)
 #define FIBERS	    8
 
-static struct ins_fiber fiber[FIBERS]; /* what the source emits */
+static struct ins_fiber fiber[FIBERS]; /* emitted by the source */
 static unsigned char stack[FIBERS][64];
 static size_t fibers;
 static struct ins_core_part part[2];
@@ -46,7 +46,7 @@ static int read_fibers(struct ins_source *s, const struct ins_request *request, 
 	return rc;
 }
 
-/* By the time a record is read again, it is another fiber's. */
+/* When a record is read again, another fiber has it. */
 static int memory(void *s, uint64_t address, void *buf, size_t size)
 {
 	(void)s;
@@ -167,8 +167,8 @@ static void test_number_of_a_thread_shows_the_id_of_its_fiber(void **state)
 	assert_int_equal(thread[0].registers.pc, 0x1007);
 	assert_int_equal(thread[0].registers.sp, STACKS + 2 * STACK_SIZE - sizeof stack[0]);
 	assert_int_equal(thread[1].tid, 1999999999);
-	assert_int_equal(thread[2].tid, 2000000000); /* 1000000000 */
-	assert_int_equal(thread[3].tid, 2000000001); /* 5000000000 */
+	assert_int_equal(thread[2].tid, 2000000000); /* fiber 1000000000 */
+	assert_int_equal(thread[3].tid, 2000000001); /* fiber 5000000000 */
 	free(thread);
 }
 
@@ -192,7 +192,7 @@ static void test_fiber_that_has_not_begun_stands_at_its_beginning(void **state)
 	free(thread);
 }
 
-/* What was read together goes into the core, not what is in memory by now. */
+/* The core has the bytes of the first reading, not those that memory has later. */
 static void test_record_and_stack_are_those_that_were_read_together(void **state)
 {
 	char byte;
@@ -211,10 +211,10 @@ static void test_record_and_stack_are_those_that_were_read_together(void **state
 	assert_int_equal(row_of(0).state, FIBER_SUSPENDED);
 	assert_int_equal(ins_core_read(&core, fiber[0].row.sp, &byte, 1), 0);
 	assert_int_equal(byte, 'a');
-	/* It ran each time: so it is one that runs, and no thread of its own. */
+	/* The fiber ran in every reading, so it is running and gets no thread of its own. */
 	assert_int_equal(row_of(1).state, FIBER_RUNNING);
 	assert_int_equal(found.threads, 1);
-	/* What nobody emitted is no fiber. */
+	/* The source did not emit this fiber, so the core has none. */
 	assert_int_equal(row_of(2).id, 0);
 }
 
@@ -224,7 +224,7 @@ static void test_stack_that_two_had_is_the_later_ones(void **state)
 	add(4, FIBER_SUSPENDED, 2);
 	add(5, FIBER_SUSPENDED, 0);
 	add(6, FIBER_SUSPENDED, 2);
-	add(9, FIBER_DEAD, 0); /* a stack it had */
+	add(9, FIBER_DEAD, 0); /* a stack that it had */
 	take(true);
 	assert_int_equal(found.threads, 2);
 	end();
@@ -249,7 +249,7 @@ static void test_fiber_is_found_by_an_address_on_its_stack(void **state)
 	assert_null(ins_core_fibers_on(&found, STACKS - 1));
 	assert_null(ins_core_fibers_on(&found, STACKS + STACK_SIZE));
 	assert_int_equal(ins_core_fibers_on(&found, STACKS + 2 * STACK_SIZE)->id, 4);
-	/* A thread says that it has ended. */
+	/* A thread reports that this fiber has exited. */
 	assert_int_equal(ins_core_fibers_drop(&found, one), 0);
 	assert_null(ins_core_fibers_on(&found, STACKS));
 	ins_core_fibers_number(&found);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core_files.c - the mapped files of a core: named ones, unnamed ones, and lists that lie. */
+/* test_core_files.c - mapped files of a core: with names, without names, and corrupt lists */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,9 @@ static struct ins_problems problems;
 static uint64_t list_at;
 static uint32_t list_size;
 
-/* A list of two files of which one has two mappings, and memory with an image that it does not name. */
+/*
+ * A list of two files, one with two mappings, and memory with an image that the list does not name.
+ */
 static void make(void)
 {
 	static const struct {
@@ -104,7 +106,7 @@ static void test_a_list_that_lies_gives_what_it_can(void **state)
 		assert_in_range(modules->count, 1, 3);
 		ins_modules_free(modules);
 	}
-	/* Names that do not end. */
+	/* Names without a terminating NUL. */
 	make();
 	memset(elf.at + list_at + 16 + 72, 'x', list_size - 88);
 	read_modules();

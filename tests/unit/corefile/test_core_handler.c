@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core_handler.c - from a handler's stack to the one that was interrupted, by the frames that this kernel writes. */
+/* test_core_handler.c - from a signal handler's own stack to the interrupted stack */
 #include <signal.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static _Alignas(4096) unsigned char own[OWN_SIZE];
 static struct elf_bytes elf;
 static char path[HARNESS_PATH];
 static struct ins_core core;
-static uint64_t sp, interrupted; /* in the handler; and, more or less, before it */
+static uint64_t sp, interrupted; /* in the handler, and roughly before it */
 
 static void open_with(const void *bytes, uint64_t address, size_t size)
 {
@@ -36,7 +36,7 @@ static uint64_t from(uint64_t at, uint64_t *ret_end)
 	return ins_core_handler_from(&core, at, &left, ret_end);
 }
 
-/* Between the frames on it a sanitizer lets nobody read. */
+/* AddressSanitizer forbids reading between the frames of a stack. */
 __attribute__((no_sanitize("address"))) static void keep(const volatile unsigned char *stack,
 							 size_t size)
 {
@@ -60,7 +60,7 @@ static void on_signal(int number)
 	__asm__ volatile("" : : "r"(&here) : "memory");
 }
 
-/* Take a signal, on the stack `own` or on this one, and make a core of that stack. */
+/* Take a signal on the stack `own` or on this one, and make a core of that stack. */
 static void take(int number, int flags)
 {
 	const stack_t stack = {.ss_sp = own, .ss_size = sizeof own};
@@ -109,14 +109,14 @@ static void test_what_is_no_such_frame_leads_nowhere(void **state)
 	assert_int_equal(end, 0);
 	assert_int_equal(from(0x70000, &end), 0x70000);
 	ins_core_close(&core);
-	/* Stacks that the frame is not in, and one that is too large to be. */
+	/* Stacks without the frame, and one that claims an impossible size. */
 	for (i = 0; i + 5 < 512; i += 6) {
 		word[i + 2] = i % 4 ? 0x10008 + 8 * i : 1;
 		word[i + 4] = i % 4 ? 8 : UINT64_MAX;
 	}
 	open_with(word, 0x10000, sizeof word);
 	assert_int_equal(from(0x10001, &end), 0x10001);
-	/* No more is looked at than may be. */
+	/* The search stops at its limit. */
 	assert_int_equal(ins_core_handler_from(&core, 0x10000, &left, &end), 0x10000);
 	assert_int_equal(left, 7);
 	ins_core_close(&core);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core_status.c - threads in a core by their stack pointers, and the one that a signal came to. */
+/* test_core_status.c - find a thread by its stack pointer, and the signal that ended the program */
 #include <signal.h>
 #include <string.h>
 #include <sys/procfs.h>
@@ -10,7 +10,7 @@
 #include "inspect/corefile/core_status.h"
 #include "tests/harness/paths.h"
 
-#define SP 19 /* in the note of an x86-64 */
+#define SP 19 /* index in the x86-64 note */
 #define PC 16
 
 static struct elf_bytes elf;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core_threads.c - whose the notes of a core are, whole, cut and wrong. */
+/* test_core_threads.c - assign the notes of a core to threads: whole, cut and wrong notes */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static struct ins_core core;
 static struct ins_core_thread *thread;
 static size_t count;
 
-/* As the kernel writes them: what is the process' stands behind the first thread's status. */
+/* Notes in the kernel's order: those of the process follow the first thread's status. */
 static void make(size_t cut)
 {
 	struct elf_prstatus status = {.pr_pid = 11, .pr_cursig = SIGSEGV};
@@ -35,7 +35,7 @@ static void make(size_t cut)
 	elf_note(&elf, "LINUX", NT_X86_XSTATE, "state", 6);
 	status.pr_pid = 12;
 	status.pr_cursig = 0;
-	elf_note(&elf, "LINUX", NT_PRSTATUS, &status, sizeof status); /* by somebody else */
+	elf_note(&elf, "LINUX", NT_PRSTATUS, &status, sizeof status); /* not a note of CORE */
 	elf_note(&elf, "CORE", NT_PRSTATUS, &status, sizeof status);
 	elf_note(&elf, "CORE", NT_FPREGSET, "floats", 7);
 	elf_add(&elf, PT_NOTE, notes, 0, elf.size - notes);

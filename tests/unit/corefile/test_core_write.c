@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_core_write.c - a core that is written is the one that is read; where nothing was written it has holes. */
+/* test_core_write.c - a core reads back as it was written, with holes where nothing was written */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,7 +56,10 @@ static void test_memory_is_where_it_was_written_and_zero_elsewhere(void **state)
 	(void)state;
 	memset(all, 'x', sizeof all);
 	begin(part, 4);
-	/* From before the first to behind the last of those in a row: what is in none is left out. */
+	/*
+	 * The write starts before the first of the adjacent parts and ends after the last; bytes in
+	 * no part are dropped.
+	 */
 	assert_int_equal(ins_core_writer_memory(&writer, LOW - PAGE / 2, all, sizeof all, false),
 			 0);
 	assert_int_equal(
@@ -70,7 +73,7 @@ static void test_memory_is_where_it_was_written_and_zero_elsewhere(void **state)
 	assert_int_equal(ins_core_read(&core, LOW + 4 * PAGE, buf, 1), -EFAULT);
 	assert_int_equal(ins_core_read(&core, FAR + (UINT64_C(1) << 39) - 1, buf, 5), 0);
 	assert_memory_equal(buf, "\0far\0", 5);
-	/* A terabyte that was not touched takes no blocks. */
+	/* An untouched terabyte takes no blocks. */
 	assert_int_equal(stat(path, &st), 0);
 	assert_true(st.st_size > (off_t)1 << 40 && st.st_blocks < 1 << 12);
 	ins_core_close(&core);
@@ -157,7 +160,7 @@ static void is_at(uint64_t address, const char *text)
 	assert_memory_equal(buf, text, strlen(text));
 }
 
-/* A stack that was mapped after the mappings were read. */
+/* The stack was mapped after the mappings were read. */
 static void test_memory_that_comes_late_has_a_place(void **state)
 {
 	struct ins_core_part part[] = {
@@ -173,9 +176,11 @@ static void test_memory_that_comes_late_has_a_place(void **state)
 	(void)state;
 	memset(pages, 'p', sizeof pages);
 	begin(part, 5);
-	/* Not there, and only what replaces something gets a place. */
+	/* Memory without a part: only a write that replaces something gets a place. */
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + PAGE, "no", 2, false), 0);
-	/* Between two, behind all, across an end, in the middle, and once more. */
+	/*
+	 * Between two parts, after all parts, across the end of one, inside one, and there again.
+	 */
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + 2 * PAGE - 3, "gap+cut", 7, true),
 			 0);
 	assert_int_equal(ins_core_writer_memory(&writer, FAR + 9 * PAGE + 5, "last", 4, true), 0);
@@ -183,7 +188,7 @@ static void test_memory_that_comes_late_has_a_place(void **state)
 			 0);
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + 5 * PAGE, pages, 3 * PAGE, true), 0);
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + 6 * PAGE - 2, "over", 4, true), 0);
-	/* From what is there into what is not, and from there into what is. */
+	/* From a part into a gap, and from a gap into a part. */
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + PAGE - 2, "both", 4, true), 0);
 	assert_int_equal(ins_core_writer_memory(&writer, FAR + 4 * PAGE - 2, "both", 4, true), 0);
 	assert_int_equal(ins_core_writer_memory(&writer, FAR, "kept", 4, true), 0);

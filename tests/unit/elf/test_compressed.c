@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compressed.c - what was compressed comes out as it went in, and what was spoilt says so. */
+/* test_compressed.c - data unpacks as it was packed, and damage is reported */
 #include "inspect/elf/compressed.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define PLAIN (3u << 20)
 #define ROOM  (1u << 20)
-#define HOLE  (1u << 20) /* zeros from here on, so many */
+#define HOLE  (1u << 20) /* this many zeros start here */
 
 static unsigned char plain[PLAIN], packed[2 * ROOM];
 static uint64_t seed;
@@ -188,7 +188,7 @@ static void test_streams_with_spoilt_bytes_are_survived(void **state)
 			for (n = 1 + next(4); n; n--)
 				packed[next((unsigned)head)] ^= (unsigned char)(1 + next(255));
 			if (unpack(ways[i], size, &u) == 0) {
-				/* Nothing is made up: it is whole, or it says that it is not. */
+				/* No bytes are invented: the result is whole or marked as cut. */
 				assert_true(u.cut[0] || u.size <= PLAIN);
 				close(u.fd);
 			}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_debug.c - modules are reported to libdw once, and only those that have a file. */
+/* test_debug.c - modules are reported to libdw once, and only those that have a file */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ static void test_a_module_is_reported_when_first_needed_and_once(void **state)
 	assert_ptr_equal(ins_debug_module(modules, m), first);
 	assert_ptr_equal(dwfl_addrmodule(ins_debug_session(modules), (uintptr_t)own_modules),
 			 first);
-	/* Reporting the others does not take this one back. */
+	/* Reporting the other modules does not remove this one. */
 	ins_debug_all(modules);
 	assert_ptr_equal(ins_debug_module(modules, m), first);
 	assert_ptr_equal(dwfl_addrmodule(modules->debug, (uintptr_t)own_modules), first);
@@ -68,7 +68,7 @@ static void test_a_module_without_a_file_is_not_reported(void **state)
 	ins_debug_all(modules);
 	assert_null(ins_debug_module(modules, ins_modules_find(modules, 0x1000)));
 	ins_modules_free(modules);
-	/* Without any session there is nothing to free. */
+	/* Without a session there is nothing to free. */
 	assert_int_equal(ins_modules_new(0, NULL, NULL, &problems, &modules), 0);
 	ins_debug_free(modules);
 	ins_modules_free(modules);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_debug_search.c - a sysroot that nothing leads out of, and the folders that libdw is told. */
+/* test_debug_search.c - no link leads out of a sysroot; the folders where libdw searches */
 #include "inspect/elf/debug_search.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static void test_what_is_no_folder_is_named(void **state)
 	assert_non_null(strstr(error.text, "/nonexistent"));
 	assert_int_equal(ins_debug_search_debug("/tmp:/dev/null", &error), -ENOTDIR);
 	assert_non_null(strstr(error.text, "/dev/null"));
-	/* The last that was well still holds. */
+	/* The last valid path still holds. */
 	assert_int_equal(ins_debug_search_debug("", &error), 0);
 }
 

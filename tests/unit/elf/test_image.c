@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_image.c - ELF headers out of bytes that may be anything. */
+/* test_image.c - parse ELF headers from arbitrary bytes */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,7 +164,7 @@ static void test_notes_whose_sizes_lie_end_the_search(void **state)
 			}
 		}
 	}
-	/* An end before the beginning, as from a sum that overflowed. */
+	/* An end before the start, as from an overflowed sum. */
 	at = BASE;
 	assert_false(ins_note_next(room_read, &room, &at, 5, 4, &note));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mappings.c - smaps and maps, as the system writes them and as it never would. */
+/* test_mappings.c - parse smaps and maps, as the kernel writes them and malformed */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>

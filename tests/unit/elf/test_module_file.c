@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_module_file.c - a file is believed only when it is the one that is mapped. */
+/* test_module_file.c - a file is used only if it is the one that is mapped */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -76,11 +76,11 @@ static void test_the_modules_of_this_process_are_found_with_their_files(void **s
 	assert_non_null(m);
 	assert_true(m->known && m->bytes && !m->unsure);
 	assert_non_null(strstr(m->path, "test_module_file"));
-	/* The code in the file is the code in memory. */
+	/* Code is read from the file, and equals the code in memory. */
 	assert_int_equal(ins_modules_read(modules, (uint64_t)(uintptr_t)read_self, &byte, 1, false),
 			 0);
 	assert_int_equal(byte, *(const char *)(uintptr_t)read_self);
-	/* What is writable is served as linked only when asked for. */
+	/* Bytes of a writable segment are returned, as linked, only on request. */
 	assert_int_equal(ins_modules_read(modules, (uint64_t)(uintptr_t)&problems, &byte, 1, false),
 			 -EFAULT);
 	m = ins_modules_find(modules, (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "printf"));
@@ -104,10 +104,10 @@ static void test_another_build_id_is_another_file(void **state)
 	assert_true(ins_modules_look(modules, &modules->at[0]));
 	assert_null(modules->at[0].bytes);
 	assert_true(modules->at[0].other);
-	/* Nor can it be given. */
+	/* Such a file cannot be given either. */
 	assert_int_equal(ins_modules_give(modules, &modules->at[0], path, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "build-id"));
-	/* The right one can. */
+	/* A file with the right build-id can be given. */
 	make(1);
 	elf_write(&elf, path, elf.size);
 	assert_int_equal(ins_modules_give(modules, &modules->at[0], path, &error), 0);
@@ -130,7 +130,7 @@ static void test_without_memory_the_file_is_used_and_said_aloud(void **state)
 	assert_int_equal(ins_problems_lines(&problems), 1);
 	assert_non_null(strstr(ins_problems_text(&problems, 0, text, sizeof text), path));
 	assert_int_equal(modules->at[0].bias, BASE - VADDR);
-	/* Said once. */
+	/* The problem is reported once. */
 	ins_modules_find(modules, BASE + 8);
 	assert_int_equal(ins_problems_lines(&problems), 1);
 	assert_null(strstr(ins_problems_text(&problems, 0, text, sizeof text), "times"));
@@ -159,7 +159,7 @@ static void test_what_is_no_file_is_not_opened(void **state)
 	struct ins_modules *modules;
 
 	(void)state;
-	/* A FIFO that is opened to be read would be seen by one who opens it to write. */
+	/* Opening a FIFO for reading would be noticed by a process that opens it for writing. */
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	modules = module_at_path(NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_modules.c - the text of /proc/PID/maps, also with odd lines, and looking up by address. */
+/* test_modules.c - parse /proc/PID/maps, odd lines too, and find modules by address */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static void test_a_file_mapped_twice_is_two_modules(void **state)
 	      "2000-3000 r-xp 00001000 08:01 1 /lib/x\n"
 	      "8000-9000 r--p 00000000 08:01 1 /lib/x\n"
 	      "9000-a000 r-xp 00001000 08:01 1 /lib/x\n"
-	      /* Of the same name, but another file. */
+	      /* The same name, but another file. */
 	      "a000-b000 r-xp 00001000 08:01 2 /lib/x\n");
 	assert_int_equal(modules->count, 2);
 	expect(0, 0x1000, 0x2000, 0x3000, "/lib/x");

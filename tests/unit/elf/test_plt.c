@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_plt.c - stubs have the names that objdump gives them, and nothing else has one. */
+/* test_plt.c - PLT stubs have the names that objdump gives them, and nothing else has one */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int begin(void **state)
 	return rc;
 }
 
-/* The next stub that objdump has: its address in the file and its name. */
+/* The next stub in objdump's listing: its address in the file and its name. */
 static bool next_stub(FILE *listing, unsigned long *ret, char name[256])
 {
 	char line[512];

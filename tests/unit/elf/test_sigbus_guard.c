@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sigbus_guard.c - a file that is cut while it is read ends the tool with a word and not by a signal. */
+/* test_sigbus_guard.c - a file truncated while it is read ends the tool with a message */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 #define BASE UINT64_C(0x7f0000000000)
 
-/* In a process of its own: read a file's bytes, cut it, read again. */
+/* Child process: read a file's bytes, truncate the file, read again. */
 static void read_what_is_gone(const char *path, int err)
 {
 	struct ins_problems problems = {0};
@@ -54,7 +54,7 @@ static void test_a_file_that_is_cut_is_said_and_ends_with_2(void **state)
 	assert_int_equal(WEXITSTATUS(status), 2);
 	n = read(ends[0], said, sizeof said - 1);
 	assert_true(n > 0);
-	/* It comes in pieces. */
+	/* The message arrives in pieces. */
 	while (n < (ssize_t)sizeof said - 1) {
 		const ssize_t more = read(ends[0], said + n, sizeof said - 1 - (size_t)n);
 

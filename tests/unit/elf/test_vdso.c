@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_vdso.c - the kernel's library can be opened, and is the one that is mapped. */
+/* test_vdso.c - the vdso can be opened as a file, and is the one that is mapped */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void test_vdso_is_a_file_with_what_is_mapped(void **state)
 	assert_string_equal(again, path);
 }
 
-/* Behind it is the caller's own memory, which is nobody's business. */
+/* After the vdso comes the caller's own memory, which must not get into the file. */
 static void test_vdso_is_no_longer_than_what_is_mapped(void **state)
 {
 	unsigned long start, end = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_vdso_damaged.c - the vdso in a snapshot, which a stranger wrote: walked out of when it is whole, never a crash
+ * test_vdso_damaged.c - unwind out of a snapshot's vdso, also a hostile or damaged one
  *
- * It is this machine's under another build id, so that the bytes in the file are taken.
+ * The vdso is this machine's with another build id, so that the bytes in the snapshot are used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static struct ins_source *source;
 static struct ins_unwinder *unwinder;
 static struct ins_symbols *symbols;
 static struct ins_error error;
-static unsigned named; /* walks that know the function they begin in */
+static unsigned named; /* walks whose innermost function has a name */
 
 static int read_vdso(void *reader, uint64_t address, void *buf, size_t size)
 {
@@ -42,7 +42,7 @@ static int read_vdso(void *reader, uint64_t address, void *buf, size_t size)
 	return 0;
 }
 
-/* Read ours, and make it another's. False: there is none, or none that can be told from another. */
+/* Read our vdso and change its build id. False: no vdso, or no build id. */
 static bool take_vdso(void)
 {
 	struct ins_image image;
@@ -83,7 +83,7 @@ static void put_event(uint64_t number, uint64_t pc)
 	snapshot_frame(&whole, FIB_WIRE_EVENT, &e, sizeof e, stack, sizeof stack);
 }
 
-/* An event everywhere in it. */
+/* A snapshot with events all over the vdso's code. */
 static void make_whole(void)
 {
 	char maps[128];
@@ -122,7 +122,6 @@ static int use(void *context, const struct ins_event *event)
 	return 0;
 }
 
-/* Walk all events of the file. */
 static void walk_all(FILE *out)
 {
 	static const struct fib_wire_events request = {.ring = FIB_WIRE_RING_SLOW};
@@ -152,7 +151,7 @@ static void test_functions_of_another_kernels_vdso_are_named(void **state)
 	named = 0;
 	walk_all(out);
 	assert_true(named > 0);
-	/* It is not named by ours: without those bytes, nothing is. */
+	/* Our own vdso does not name the functions: without those bytes none has a name. */
 	file.size = vdso_at - sizeof(struct ins_snapshot_section);
 	named = 0;
 	walk_all(out);
@@ -173,14 +172,16 @@ static void test_damaged_ones_are_walked_out_of_or_not(void **state)
 	for (unsigned i = 0; i < DAMAGED; i++) {
 		file = whole;
 		for (unsigned n = 1 + dice(&seed, 12); n > 0; n--) {
-			/* The headers, tables and notes in the beginning rather than the code. */
+			/*
+			 * One in two: hit the headers, tables and notes at the start, not the code.
+			 */
 			const unsigned room = (unsigned)vdso_size >> (dice(&seed, 2) * 3);
 
 			file.at[vdso_at + dice(&seed, room)] = (unsigned char)dice(&seed, 256);
 		}
 		walk_all(out);
 	}
-	/* Both ways were gone often, or this has proved nothing. */
+	/* Both outcomes must be frequent, or the test proves nothing. */
 	assert_in_range(named, DAMAGED / 20, DAMAGED * EVENTS - DAMAGED / 20);
 	fclose(out);
 }

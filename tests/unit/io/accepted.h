@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * accepted.h - a connection over loopback, of which the fiber's end came from fiber_accept, and reading it
- */
+/* accepted.h - a loopback connection whose fiber's end came from fiber_accept, and reads from it */
 #ifndef TESTS_UNIT_IO_ACCEPTED_H
 #define TESTS_UNIT_IO_ACCEPTED_H
 
@@ -64,7 +62,7 @@ static inline void *do_read(void *arg)
 	return (void *)(intptr_t)fiber_read(server, r->bytes, r->size, r->deadline);
 }
 
-/* Read with room to spare what has come already. */
+/* Read everything that has come, with room to spare. */
 static inline void drain(void)
 {
 	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
@@ -84,7 +82,7 @@ static inline bool stands_in(struct fiber_wait_queue *q, const struct fiber *fib
 	return w != NULL;
 }
 
-/* To read, in the queue of the fiber's end: it is suspended a moment before. */
+/* Wait until the fiber is in its end's queue of readers: it is suspended a moment before. */
 static inline void until_it_waits(struct fiber *fiber)
 {
 	while (!stands_in(&fib_descriptor_make(server)->reading.waiters, fiber))

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptor_model.h - edges, generations and those who wait for a descriptor, in every interleaving
+ * descriptor_model.h - edges, generations and waiters of a descriptor, in every interleaving
  *
- * Two fibers read a descriptor, bytes come for it, and a third closes it. As soon as it is closed somebody gets its number for
- * another file, which a fourth reads while bytes come for that. For the first who waits on one that is known to be new the
- * poller receives itself. The steps are those of descriptor.c, generation.c, ready.c and stream.c; what happens
- * under a queue's lock, or under the gate, is one step, but to tell the poller and to note that it was told are two. The
- * poller tells of changes only, once for each registration and for each arrival, with the token of who registered. What is
- * closed it lets go of by itself (epoll), or keeps open until it is told to (io_uring); it knows one file by each number.
+ * Two fibers read a descriptor, bytes arrive for it, and a third fiber closes it. After the close
+ * its number is given to another file, which a fourth fiber reads while bytes arrive for that file.
+ * For the first fiber that waits on a descriptor known to be new, the poller itself receives.
  *
- * Nobody sleeps beside bytes that he could read, nor on a descriptor that has been closed, nor is given a stranger's
- * bytes, and no closed file is kept open. Then each rule is left out, and the model must find who does.
+ * The steps are those of descriptor.c, generation.c, ready.c and stream.c. What happens under a
+ * queue's lock, or under the gate, is one step; but telling the poller and noting that it was told
+ * are two.
+ *
+ * The poller reports changes only: one event for each registration and one for each arrival, with
+ * the token of the registration. It drops a closed file by itself (epoll), or keeps it open until
+ * it is told to drop it (io_uring). It knows one file by each number.
+ *
+ * No fiber sleeps while it could read bytes, or on a closed descriptor; none gets another file's
+ * bytes; no closed file is kept open. Then each rule is left out, and the model must find the
+ * violation.
  */
 #ifndef TESTS_UNIT_IO_DESCRIPTOR_MODEL_H
 #define TESTS_UNIT_IO_DESCRIPTOR_MODEL_H
@@ -161,7 +167,7 @@ static bool step_opener(struct model *m)
 	}
 }
 
-/* Bytes arrive at a file, whether the number leads there or not. */
+/* Bytes arrive at a file, whether or not the number refers to it. */
 static bool step_wire(struct model *m)
 {
 	unsigned file;
@@ -177,7 +183,7 @@ static bool step_wire(struct model *m)
 	return false;
 }
 
-/* The first who waits goes nowhere until it has been received for him. */
+/* The first waiter does not go on until the poller has received for it. */
 static void hold_first(struct model *m, uint8_t token)
 {
 	unsigned i = 0;

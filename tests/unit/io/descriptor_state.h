@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * descriptor_state.h - what there is in the model of descriptor_model.h: who is where, what the poller knows, and when
- * something is wrong
- */
+/* descriptor_state.h - the state of the model in descriptor_model.h, and what is wrong with it */
 #ifndef TESTS_UNIT_IO_DESCRIPTOR_STATE_H
 #define TESTS_UNIT_IO_DESCRIPTOR_STATE_H
 
@@ -12,21 +9,21 @@
 enum { ONE, TWO, HEIR, CLOSER, OPENER, WIRE, POLLER, ACTORS };
 #define READERS CLOSER
 
-enum { NONE, OLD, NEW, FILES }; /* which file the number leads to */
+enum { NONE, OLD, NEW, FILES }; /* the file that the number refers to */
 
 enum at {
 	LOOK_GENERATION,
 	LOOK_EDGES,
 	TRY,
-	WATCH, /* give it to the poller, under the gate */
-	TELL,  /* WATCHES_OPENLY: between the look and the telling */
-	NOTE,  /* that the poller has it; the gate is held until then */
+	WATCH, /* give the file to the poller, under the gate */
+	TELL,  /* WATCHES_OPENLY: between the look and telling the poller */
+	NOTE,  /* note that the poller has it; the gate is held until then */
 	JOIN,
 	ASLEEP,
 	HELD,	/* its wait is decided, and the poller receives for it */
-	CHECK,	/* whether it was closed meanwhile */
-	LET_GO, /* LETS_GO_OPENLY: the closer tells the poller */
-	RENEW,	/* that, and a new generation, under the gate */
+	CHECK,	/* check whether it was closed meanwhile */
+	LET_GO, /* LETS_GO_OPENLY: the closer makes the poller drop it */
+	RENEW,	/* drop it and set a new generation, under the gate */
 	WAKE,
 	CLOSE,	      /* close(2) */
 	LET_GO_AGAIN, /* under the gate */
@@ -34,48 +31,48 @@ enum at {
 	OPEN,	     /* the opener: another file, the same number */
 	RENEW_FRESH, /* fiber_accept: known to be new */
 	WAKE_FRESH,
-	BEGIN, /* its reader */
+	BEGIN, /* its reader starts */
 	END,
 };
 
 enum broken {
 	NOTHING,
 	JOINS_BLINDLY,	      /* joins the queue whatever has happened since the look */
-	JOINS_A_STRANGER,     /* joins the queue of whatever has the number now */
+	JOINS_A_STRANGER,     /* joins the queue of the file that now has the number */
 	TRIES_FIRST,	      /* notes the edges after the try */
 	WATCHES_OPENLY,	      /* no gate: the generation may change while the poller is told */
 	WAKES_ONCE,	      /* the closer does not wake again after close(2) */
-	WAKES_NOBODY,	      /* nor before */
+	WAKES_NOBODY,	      /* nor before it */
 	WAKES_BEFORE,	      /* wakes, and then counts the edge */
-	RECEIVES_FOR_ANYBODY, /* also for one who has come to wait for what was closed */
-	LETS_GO_OPENLY, /* no gate: somebody may give it to the poller once more before the generation has changed */
-	LETS_GO_ONCE, /* not again after close(2) */
-	LOOKS_OPENLY, /* looks without the gate whether there is anything to let go of again */
-	RECEIVES_OPENLY, /* no gate: the number may be closed and used again before it is received from */
+	RECEIVES_FOR_ANYBODY, /* also for a fiber that came to wait for the closed file */
+	LETS_GO_OPENLY,	 /* no gate: the poller may get it again before the generation changes */
+	LETS_GO_ONCE,	 /* not again after close(2) */
+	LOOKS_OPENLY,	 /* looks without the gate whether there is something to drop again */
+	RECEIVES_OPENLY, /* no gate: the number may be reused before the poller receives from it */
 };
 
-/* What a reader has noted and needs no more is 0, so that states which differ in nothing else are one state. */
+/* A noted value that a reader no longer needs is reset to 0, so that equal states are one state. */
 struct reader {
 	uint8_t at, generation, woken, queued;
-	uint8_t missed; /* an edge came since it looked at how many there were */
-	uint8_t file;	/* that it tried */
+	uint8_t missed; /* an edge came since it read the count of edges */
+	uint8_t file;	/* the file that it tried */
 };
 
 struct model {
 	uint8_t fresh, accepts; /* the number is from fiber_accept; the next one will be */
 	struct reader r[READERS];
-	uint8_t closer, opener, generation, number; /* where the number leads to now */
+	uint8_t closer, opener, generation, number; /* the file that the number refers to */
 	uint8_t keeps,
-		watched;      /* the poller keeps files open; it has it, not for which generation */
+		watched;      /* the poller keeps files open; the poller has it (any generation) */
 	uint8_t gate;	      /* held */
-	uint8_t token[FILES]; /* of who registered the file, 0 none */
+	uint8_t token[FILES]; /* of the file's registration, 0 none */
 	uint8_t bytes[FILES], to_come[FILES];
-	uint8_t event[FILES]; /* the poller will tell of it */
+	uint8_t event[FILES]; /* the poller will report the file */
 	uint8_t half;	      /* WAKES_BEFORE: the edge that is not counted yet */
-	uint8_t held;	      /* for whom the poller receives, + 1 */
-	uint8_t for_token;    /* of the event for which it does */
+	uint8_t held;	      /* index + 1 of the fiber for which the poller receives */
+	uint8_t for_token;    /* token of the event for which it receives */
 	uint8_t trusts;	      /* RECEIVES_OPENLY: it has looked at the generation */
-	uint8_t stolen;	      /* somebody was given what is not his */
+	uint8_t stolen;	      /* a fiber got another file's bytes */
 };
 
 static enum broken broken;
@@ -110,7 +107,7 @@ static void unregister(struct model *m, unsigned file)
 	m->token[file] = m->event[file] = 0;
 }
 
-/* By its number. */
+/* Drop the file that has the number. */
 static void let_go(struct model *m)
 {
 	unsigned file;

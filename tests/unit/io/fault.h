@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.h - an error that some calls of the system's give, instead of doing what they are there for */
+/* fault.h - an error that some system calls return instead of doing their work */
 #ifndef TESTS_UNIT_IO_FAULT_H
 #define TESTS_UNIT_IO_FAULT_H
 
@@ -14,7 +14,7 @@ struct fault {
 	_Atomic int error;
 	_Atomic uint32_t calls;	 /* how many more fail */
 	_Atomic uint32_t failed; /* so far */
-	_Atomic size_t at_most;	 /* bytes that a call moves, 0: as it likes */
+	_Atomic size_t at_most;	 /* bytes that a call moves; 0: no limit */
 };
 
 static inline void arm(struct fault *fault, int error, uint32_t calls)
@@ -25,7 +25,7 @@ static inline void arm(struct fault *fault, int error, uint32_t calls)
 	fault->calls = calls;
 }
 
-/* Whether the call that asks is one of these; errno is set. */
+/* Whether this call is to fail; errno is set. */
 static inline bool fails(struct fault *fault)
 {
 	if (!fault->calls)

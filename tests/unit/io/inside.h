@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inside.h - run a piece of a test inside a fiber; what it found is looked at outside. */
+/* inside.h - run a part of a test inside a fiber; its findings are checked outside */
 #ifndef UNIT_IO_INSIDE_H
 #define UNIT_IO_INSIDE_H
 
@@ -30,7 +30,8 @@ static struct fiber_runtime *rt; /* two carriers, for the whole program */
 
 static int inside_start(void **state)
 {
-	/* The watchdog opens a file of /proc to look at a carrier, and there are tests that count descriptors. */
+	/* No watchdog: it opens a file of /proc to look at a carrier, and some tests count
+	 * descriptors. */
 	const struct fiber_runtime_options options = {
 		.size = sizeof options, .carriers = 2, .control_path = "", .long_run_ns = -1};
 
@@ -70,7 +71,7 @@ static inline intptr_t inside_join(struct fiber *fiber)
 	return (intptr_t)result.value;
 }
 
-/* What a fiber returned that was cancelled, which is then also how it ended. */
+/* The result of a cancelled fiber, which must also have ended as cancelled. */
 static inline intptr_t inside_join_cancelled(struct fiber *fiber)
 {
 	struct fiber_result result = {NULL, 1};
@@ -80,7 +81,7 @@ static inline intptr_t inside_join_cancelled(struct fiber *fiber)
 	return (intptr_t)result.value;
 }
 
-/* For the fiber of a test: as one that is pinned, or has been cancelled. */
+/* Run fn in the calling fiber: pinned, or cancelled. */
 static inline void *as_pinned(fiber_fn *fn, void *arg)
 {
 	void *value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_await.c - a descriptor among the cases of a select fires when it is ready, and costs nobody his element. */
+/* test_await.c - a descriptor case of a select fires when ready, and no element is lost */
 #include "inside.h"
 #include "os/spin.h"
 #include "sync/chan.h"
@@ -8,7 +8,7 @@ struct pair {
 	int ends[2]; /* what is written to 1 is read from 0 */
 	struct fiber_chan *chan;
 	int value;
-	struct fiber_select_case cases[2]; /* a receive, and reading from the pipe */
+	struct fiber_select_case cases[2]; /* a receive; and a read from the pipe */
 	int64_t deadline;
 	_Atomic int rounds;
 };
@@ -51,7 +51,7 @@ static void test_await_fires_when_the_descriptor_becomes_ready(void **state)
 	assert_int_equal(inside_join(f), 1);
 	assert_true(p.cases[1].result & POLLIN);
 	assert_int_equal(p.cases[0].result, 1);
-	/* Ready now, it needs no waiting: from a thread too. */
+	/* It is ready now, so no wait is needed: also in a thread. */
 	assert_int_equal(fiber_select(p.cases, 2, 0), 1);
 	pair_free(&p);
 }
@@ -68,7 +68,7 @@ static void test_await_leaves_the_descriptor_when_a_channel_fires(void **state)
 	for (i = 0; i < 100; i++) {
 		f = inside_suspended(selects, &p);
 		assert_int_equal(fiber_chan_send(p.chan, &i, FIBER_FOREVER), 0);
-		/* It is gone from the descriptor: this edge wakes nobody. */
+		/* The case has left the descriptor: this edge wakes no fiber. */
 		assert_int_equal(write(p.ends[1], "x", 1), 1);
 		assert_int_equal(inside_join(f), 0);
 		assert_int_equal(p.value, i);
@@ -93,7 +93,7 @@ static void test_await_waits_on_when_somebody_else_took_what_there_was(void **st
 			break;
 	}
 	rc = fiber_chan_send(p.chan, &seven, fiber_after(100 * MS));
-	/* Either it saw a byte in time, or it waited on and got the element. */
+	/* Either it saw a byte in time, or it went on waiting and got the element. */
 	if (inside_join(f) == 0) {
 		assert_int_equal(rc, 0);
 		assert_int_equal(p.value, 7);
@@ -145,7 +145,7 @@ static void test_await_both_directions_and_a_deadline(void **state)
 	pair_free(&p);
 }
 
-/* Who blocks a thread waits in poll(2), and is told of the end all the same. */
+/* A blocked thread waits in poll(2), and is notified of the end too. */
 static void *selects_pinned(void *arg)
 {
 	return as_pinned(selects, arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_blocking.c - a thread waits in the system, and a pinned fiber where the policy lets it. */
+/* test_blocking.c - a thread waits in the system, and a pinned fiber where the policy allows */
 #include "inside.h"
 
 #include "io/blocking.h"

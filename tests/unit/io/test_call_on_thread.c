@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_call_on_thread.c - a call on a thread of its own either has happened or never will, and its thread is gone after it. */
+/* test_call_on_thread.c - a call on its own thread happened or never will; its thread exits */
 #include "inside.h"
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 struct call {
 	int fds[2];
 	int64_t deadline;
-	int got; /* how many bytes, once it has read */
+	int got; /* bytes read so far */
 };
 
 static void read_one(void *arg)
@@ -87,7 +87,8 @@ static void test_aside_ends_the_call_with_the_wait(void **state)
 	assert_true(fiber_now() >= c.deadline);
 	c.deadline = fiber_after(3 * MS);
 	assert_int_equal(on_a_thread(read_aside, &c), -ETIMEDOUT);
-	/* Nobody reads any more: the byte is ours. The joined threads leave the list a moment later. */
+	/* No thread reads any more: the byte is still there. Joined threads leave the list a
+	 * moment later. */
 	assert_int_equal(write(c.fds[1], "y", 1), 1);
 	assert_int_equal(read(c.fds[0], &byte, 1), 1);
 	assert_int_equal(byte, 'y');
@@ -132,7 +133,7 @@ static void test_aside_without_time_makes_no_call(void **state)
 	call_free(&c);
 }
 
-/* The deadline and the byte at the same time: whatever is said is so. */
+/* The deadline and the byte at the same time: the result says what really happened. */
 static void test_aside_says_whether_the_call_has_happened(void **state)
 {
 	int happened = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_child.c - each child is waited for once, by whoever was first, and nobody's carrier stands still. */
+/* test_child.c - each child is waited for once, by the first waiter, and no carrier blocks */
 #include "inside.h"
 
 #include <signal.h>
@@ -20,9 +20,9 @@ static void *do_wait(void *arg)
 	return (void *)(intptr_t)fiber_waitpid(w->pid, &w->status, w->options, w->deadline);
 }
 
-static pid_t hold_fd; /* the end of a pipe whose closing lets go of children */
+static pid_t hold_fd; /* the end of a pipe; closing it releases the held children */
 
-/* End with a code, or by the signal -code. */
+/* Exit with the code, or die by the signal -code. */
 static void end(int code)
 {
 	const struct rlimit none = {0, 0};
@@ -34,7 +34,7 @@ static void end(int code)
 	raise(-code);
 }
 
-/* A child that ends so at once, or (held) once let_go() was called. */
+/* Start a child that ends so: at once, or if held, after let_go(). */
 static pid_t child(int code, bool held)
 {
 	int fds[2];
@@ -60,7 +60,7 @@ static void let_go(void)
 	close(hold_fd);
 }
 
-/* Until it is a zombie; it can still be waited for. */
+/* Wait until it is a zombie, without reaping it. */
 static void await_dead(pid_t pid)
 {
 	siginfo_t info;
@@ -105,7 +105,7 @@ static void test_child_that_died_before_is_found_whatever_the_deadline(void **st
 	assert_int_equal(w.status, 5 << 8);
 }
 
-/* waitid(2), through which the child is taken, must say what waitpid(2) would. */
+/* waitid(2), which is used to reap the child, must give what waitpid(2) would. */
 static void test_child_status_is_what_waitpid_says(void **state)
 {
 	static const int signals[] = {SIGKILL, SIGTERM, SIGABRT, SIGSEGV};
@@ -156,7 +156,8 @@ static void test_child_wnohang_does_not_wait(void **state)
 	assert_int_equal(w.status, 9 << 8);
 }
 
-/* pid, and -1, for which a thread waits: after the deadline, and after a cancellation, the child is there still. */
+/* pid, and -1, for which a thread waits: after a timeout or a cancellation the child can still
+ * be reaped. */
 static void test_child_is_not_taken_by_a_wait_that_was_given_up(void **state)
 {
 	pid_t pid = child(6, true);
@@ -194,7 +195,7 @@ static void test_child_that_several_wait_for_is_given_to_one(void **state)
 
 	(void)state;
 	for (int i = 0; i < WAITERS; i++) {
-		/* Half of them wait for any child: there is no other. */
+		/* Half of them wait for any child; there is only one. */
 		w[i] = (struct wait){i % 2 ? pid : -1, 0, FIBER_FOREVER, 77};
 		f[i] = inside_spawn(do_wait, &w[i]);
 	}
@@ -254,7 +255,7 @@ static void test_child_of_a_group_is_told_from_others(void **state)
 	assert_int_equal(inside(do_wait, &w), other);
 }
 
-/* Where the system gives no descriptor, for instance because there is none left. */
+/* The system gives no descriptor for the child, for instance because none is left. */
 static void test_child_without_a_descriptor_is_waited_for_all_the_same(void **state)
 {
 	struct wait w = {child(5, true), 0, FIBER_FOREVER, -1};
@@ -294,7 +295,8 @@ static void test_child_signals_do_not_end_the_wait(void **state)
 		kill(getpid(), SIGCHLD);
 	let_go();
 	assert_int_equal(inside_join(f), w.pid);
-	/* Nobody's children: the system itself takes them, and then there is none. */
+	/* Children whose parent ignores SIGCHLD: the system reaps them itself, and then there is
+	 * no child. */
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGCHLD, &action, NULL);
 	w.pid = child(1, true);

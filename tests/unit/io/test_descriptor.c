@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_descriptor.c - no edge is missed, and none of an earlier descriptor counts
+ * test_descriptor.c - no edge is missed, and no edge of an earlier descriptor counts
  *
- * The poller's words are spoken by the test. Each test has a descriptor number that nobody has used
- * before, so its generation is 0.
+ * The test plays the poller. Each test uses a descriptor number that was never used before, so its
+ * generation is 0.
  */
 #include "inside.h"
 
@@ -14,7 +14,7 @@ struct ends {
 	int other; /* the other end */
 };
 
-/* A stream socket under a number of its own: full, so neither readable nor writable. */
+/* A full stream socket with an unused number: neither readable nor writable. */
 static struct ends make(void)
 {
 	static int number = 300;
@@ -70,7 +70,7 @@ static struct wait look_at(int fd, short events, int64_t deadline)
 	return w;
 }
 
-/* Have the table know the number: before that there is nothing to speak to. */
+/* Make the table know the number: before that there is no entry to report events to. */
 static void introduce(int fd)
 {
 	struct wait w = look_at(fd, POLLIN, fiber_after(MS));
@@ -133,7 +133,7 @@ static void test_descriptor_event_of_an_earlier_generation_is_dropped(void **sta
 
 	(void)state;
 	introduce(e.fd);
-	fib_descriptor_opened(e.fd); /* the number now stands for something else */
+	fib_descriptor_opened(e.fd); /* the number now refers to another file */
 	fib_descriptor_look(e.fd, &before);
 	fib_descriptor_ready(token(e.fd, 0), POLLIN | POLLOUT);
 	fib_descriptor_look(e.fd, &after);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_descriptor_model.c - the model of descriptor_model.h in every interleaving: as it is nothing goes wrong, and
- * with any rule left out something does
+ * test_descriptor_model.c - descriptor_model.h in every interleaving, and with a rule left out
+ *
+ * The whole model must find nothing wrong. With any rule left out it must find an error.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 
 enum { STAYS_OPEN, CLOSES, AND_ACCEPTS };
 
-/* old, new: bytes that come for the file, and for the next one. */
+/* old, new: number of bytes that arrive for the file, and for the next file. */
 static void run(enum broken rule, unsigned closes, bool keeps, unsigned old, unsigned new,
 		struct explore *e)
 {
@@ -71,7 +72,8 @@ static void test_descriptor_model_that_misses_an_edge_sleeps_beside_its_bytes(vo
 	goes_wrong(WAKES_BEFORE, STAYS_OPEN, 2, 0, "a fiber sleeps beside its bytes");
 }
 
-/* The case that was met: edges noted after the close, and the number opened and registered again. */
+/* This bug occurred: edges were noted after the close, and the number was reused and registered
+ * again. */
 static void test_descriptor_model_that_asks_for_no_generation_sleeps_on_a_stranger(void **state)
 {
 	(void)state;

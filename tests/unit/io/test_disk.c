@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_disk.c - what threads do for files elsewhere the poller's ring does, with the same results
+ * test_disk.c - the poller's ring does for files what threads do elsewhere, with the same results
  *
- * Every test but those that look at the ring itself holds for each poller. The calls are told that the file is slow: whether
- * it is says the machine.
+ * Every test holds for each poller, except those that look at the ring itself. The calls are told
+ * that the file is slow, because whether it is depends on the machine.
  */
 #include "inside.h"
 
@@ -105,7 +105,7 @@ static void test_disk_gives_the_bytes_and_needs_no_thread(void **state)
 	assert_string_equal(a, "one");
 	assert_string_equal(b, " two ");
 	assert_int_equal(offset(), 8);
-	/* There is less than there is room for. */
+	/* There are fewer bytes than room. */
 	in.count = 3;
 	assert_int_equal(inside(moves, &in), 12);
 	assert_memory_equal(a, "thr", 3);
@@ -159,7 +159,7 @@ static void test_disk_that_refuses_leaves_the_offset(void **state)
 enum { MOVERS = 40, THREADS = 2, RECORDS = 50, SIZE = 2000 };
 
 static struct {
-	int fd[2]; /* one file */
+	int fd[2]; /* both refer to one file */
 	_Atomic unsigned seen[MOVERS * RECORDS];
 	_Atomic unsigned wrong;
 } shared;
@@ -271,7 +271,7 @@ static struct fiber *spawn_in(struct fiber_runtime *one, fiber_fn *fn, void *arg
 	return f;
 }
 
-/* So many FIFOs that nobody opens at their other end take all threads that the kernel has for a carrier's files. */
+/* Opens of FIFOs without a writer occupy all threads that the kernel has for a carrier's files. */
 static void test_disk_move_that_has_begun_is_not_given_up(void **state)
 {
 	const struct fiber_runtime_options options = {
@@ -312,7 +312,7 @@ static void test_disk_move_that_has_begun_is_not_given_up(void **state)
 	close(file.fd);
 }
 
-/* Both at once: the other end is opened, and nobody waits any more. */
+/* Both at once: the other end is opened, and the open is given up. */
 static void test_disk_open_that_was_left_leaves_no_descriptor(void **state)
 {
 	const unsigned before = harness_descriptors();
@@ -339,7 +339,7 @@ static void test_disk_open_that_was_left_leaves_no_descriptor(void **state)
 		if (writer >= 0)
 			close(writer);
 	}
-	/* Those that threads were left with wait for somebody. */
+	/* Opens that threads still execute wait for a writer. */
 	while (harness_descriptors() != before) {
 		int writer = open(o.path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 

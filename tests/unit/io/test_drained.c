@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_drained.c - a TCP socket that gave less than it was asked for is not asked again before something has come, and
- * nothing that comes is missed for that
+ * test_drained.c - a TCP socket is not read after a short read until an event; none is missed
  *
- * The system call that receives is ours here, and counts.
+ * The receiving system call is replaced here, and counts.
  */
 #include "accepted.h"
 
@@ -13,7 +12,7 @@
 
 static _Atomic unsigned asked;
 
-/* Both stand in one file of the library, which stays away for these. */
+/* Both functions replace those of one file of the library, which is not linked in. */
 ssize_t fib_os_recv_now(int fd, void *buf, size_t size, int flags)
 {
 	const ssize_t n = recv(fd, buf, size, flags);
@@ -51,7 +50,8 @@ static void test_drained_socket_is_asked_once_for_each_message(void **state)
 		assert_int_equal(send(client, "more", 4, 0), 4);
 		assert_int_equal(inside_join(fiber), 4);
 	}
-	/* The first wait made the poller look, which tells of the first message once more. */
+	/* The first wait registers the socket, and the poller reports the first message once
+	 * more. */
 	assert_in_range(asked, messages, messages + 2);
 }
 
@@ -69,7 +69,8 @@ static void test_drained_socket_gives_what_came_before_anybody_waited(void **sta
 	}
 }
 
-/* They come together, are announced together, and the bytes are less than what was asked for. */
+/* Bytes and the end come together and are reported together, and the bytes are fewer than
+ * requested. */
 static void test_drained_socket_tells_of_an_end_that_came_with_its_last_bytes(void **state)
 {
 	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
@@ -114,7 +115,7 @@ static void test_drained_socket_tells_of_a_reset(void **state)
 	assert_int_equal(inside(do_read, &r), 0);
 }
 
-/* A read stops before an urgent byte however much is behind it. */
+/* A read stops before an urgent byte, however many bytes follow it. */
 static void test_drained_socket_gives_what_stands_behind_an_urgent_byte(void **state)
 {
 	struct reading r = {sizeof r.bytes, FIBER_FOREVER, ""};
@@ -152,7 +153,7 @@ static void test_drained_socket_is_asked_for_nothing_and_after_a_deadline(void *
 	assert_int_equal(inside(do_read, &r), -ETIMEDOUT);
 	r.deadline = fiber_after(MS);
 	assert_int_equal(inside(do_read, &r), -ETIMEDOUT);
-	/* Whether or not it has been announced by now. */
+	/* Whether or not the bytes have been reported already. */
 	for (i = 0; i < 50; i++) {
 		drain();
 		assert_int_equal(send(client, "there", 5, 0), 5);

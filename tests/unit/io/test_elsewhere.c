@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_elsewhere.c - another process has the same open file: it keeps it open, reads from it, and sees the same flags. */
+/* test_elsewhere.c - another process shares the open file: it keeps it open, reads, sees flags */
 #include "inside.h"
 
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ static struct fiber *begin(struct reader *r)
 	return f;
 }
 
-/* A child that has all we have until the gate's writing end is closed. */
+/* A child that has all our descriptors until the gate's writing end is closed. */
 static pid_t keep_open(int gate[2])
 {
 	pid_t child;
@@ -60,7 +60,8 @@ static void open_under_number(int fds[2])
 	close(fds[0]);
 }
 
-/* What is closed here is open there, so the poller goes on hearing of it, under a number that is another's. */
+/* The file closed here is still open there. So the poller gets its events, with a number that is
+ * reused here. */
 static void test_elsewhere_file_that_lives_on_elsewhere_wakes_nobody_here(void **state)
 {
 	int before[2], after[2], gate[2];
@@ -75,7 +76,7 @@ static void test_elsewhere_file_that_lives_on_elsewhere_wakes_nobody_here(void *
 	inside_join(f);
 	assert_int_equal(r.got, 3);
 	child = keep_open(gate);
-	/* By a thread, who cannot tell the poller. */
+	/* Closed by a thread, which cannot notify the poller. */
 	assert_int_equal(fiber_close(NUMBER), 0);
 	open_under_number(after);
 	f = begin(&r);
@@ -102,7 +103,8 @@ static void *count_bytes(void *arg)
 	return (void *)count;
 }
 
-/* Each byte is somebody's. A call that looked first and read then would block for what the other took. */
+/* Each byte is read by one process. A look followed by a blocking read would block when the
+ * other took it. */
 static void test_elsewhere_file_is_read_by_two_processes(void **state)
 {
 	int fds[2], told[2], theirs = -1, ours, status;
@@ -131,7 +133,7 @@ static void test_elsewhere_file_is_read_by_two_processes(void **state)
 	assert_int_equal(read(told[0], &theirs, sizeof theirs), sizeof theirs);
 	assert_int_equal(ours + theirs, BYTES);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	/* In blocking mode, for them as for us. */
+	/* In blocking mode, here and there. */
 	assert_int_equal(fcntl(fds[0], F_GETFL) & O_NONBLOCK, 0);
 	fiber_close(fds[0]);
 	close(told[0]);

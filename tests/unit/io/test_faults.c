@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_faults.c - what the kernel may answer at any time, and seldom does
+ * test_faults.c - answers that the kernel may give at any time, and seldom gives
  *
- * The system calls of the library are ours here: each fault is armed for so many calls and then gone.
+ * The library's system calls are replaced here. A fault is armed for a number of calls.
  */
 #include "fault.h"
 #include "inside.h"
@@ -22,7 +22,7 @@ int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 	return (int)syscall(SYS_epoll_ctl, epoll, op, fd, event);
 }
 
-/* Both stand in one file of the library, which stays away for these. */
+/* Both functions replace those of one file of the library, which is not linked in. */
 ssize_t fib_os_recv_now(int fd, void *buf, size_t size, int flags)
 {
 	ssize_t n;
@@ -100,7 +100,7 @@ static void test_faults_of_a_registration_are_told_and_lose_nothing(void **state
 		arm(&watching, errors[i], 1);
 		assert_int_equal(inside(do_read, &m), -errors[i]);
 		assert_int_equal(watching.failed, 1);
-		/* Once there is room again it waits as ever. */
+		/* Once there is memory again it waits as usual. */
 		m.deadline = fiber_after(MS);
 		assert_int_equal(inside(do_read, &m), -ETIMEDOUT);
 		m.deadline = FIBER_FOREVER;
@@ -161,7 +161,7 @@ static void test_faults_of_a_wait_that_says_ready_and_is_not_are_waited_out(void
 	struct move m = {"", sizeof m.bytes, FIBER_FOREVER};
 
 	(void)state;
-	/* As when somebody else was quicker: each time it finds nothing it waits again. */
+	/* As if another reader had been quicker: each time it finds nothing it waits again. */
 	arm(&receiving, EAGAIN, 3);
 	assert_int_equal(send(pair[1], "bytes", 5, 0), 5);
 	assert_int_equal(inside(do_read, &m), 5);
@@ -200,7 +200,7 @@ int main(void)
 	};
 
 	harness_watchdog(60);
-	/* It is its registration that fails here. */
+	/* The tested failure is that of epoll's registration. */
 	setenv("FIBER_POLLER", "epoll", 1);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, inside_start, inside_stop);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_file.c - what a disk answers late holds up no carrier, and an open that nobody waits for leaves nothing
+ * test_file.c - a slow file blocks no carrier, and an open that was given up leaves nothing
  *
- * A file in /proc knows no way of asking without waiting, and to stat(2) it is a file like those on a disk. All
- * threads that could ask are kept busy until the test lets them go: so a read lasts as long as the test wants.
+ * A file in /proc cannot be read without blocking, and stat(2) shows it as a file on a disk. The
+ * test keeps all threads that could read busy until it releases them: so a read lasts as long as
+ * the test wants.
  */
 #include "inside.h"
 
@@ -100,7 +101,7 @@ static struct move slow_file(int64_t deadline)
 	return m;
 }
 
-/* Begin to read: it lasts until the threads are let go. */
+/* Start a read: it lasts until the threads are released. */
 static struct fiber *begin(struct move *m)
 {
 	struct fiber *f = inside_spawn(do_read, m);
@@ -143,7 +144,7 @@ static void test_file_read_that_has_begun_is_not_given_up(void **state)
 		sched_yield();
 	let_threads_go();
 	assert_int_equal(inside_join_cancelled(cancelled), sizeof m.bytes);
-	/* Unless it came so late that it did not begin. */
+	/* Unless the deadline came before the read started. */
 	if (inside_join(timed) == -ETIMEDOUT)
 		assert_int_equal(lseek(late.fd, 0, SEEK_CUR), 0);
 	else
@@ -162,7 +163,7 @@ static void test_file_that_is_closed_before_its_read_begins_is_ebadf(void **stat
 	keep_threads_busy();
 	f = begin(&m);
 	assert_int_equal(fiber_close(m.fd), 0);
-	/* The number is another's, which has something to read. */
+	/* The number now refers to another file, which has bytes to read. */
 	assert_int_equal(pipe(other), 0);
 	assert_int_equal(dup2(other[0], m.fd), m.fd);
 	assert_int_equal(write(other[1], "x", 1), 1);
@@ -304,7 +305,8 @@ static void test_file_opened_after_its_caller_has_gone_is_closed(void **state)
 		sched_yield();
 	assert_int_equal(fiber_cancel(f), 0);
 	assert_int_equal(inside_join_cancelled(f), -ECANCELED);
-	/* Now those come that have begun, be it none, and when every thread does something else they are through. */
+	/* This lets the started opens return, if any; when every thread does other work they are
+	 * over. */
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	assert_true(reader >= 0);
 	assert_int_equal(fcntl(reader, F_SETFL, 0), 0);
@@ -312,7 +314,7 @@ static void test_file_opened_after_its_caller_has_gone_is_closed(void **state)
 	let_threads_go();
 	assert_int_equal(read(reader, &(char){0}, 1), 0);
 	close(reader);
-	/* The kernel may be opening it for a ring still. */
+	/* A ring's open may still be under way in the kernel. */
 	while (harness_descriptors() != before && fiber_now() < until)
 		sched_yield();
 	assert_int_equal(harness_descriptors(), before);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_generation.c - a descriptor is closed while somebody gives it to the poller
+ * test_generation.c - a descriptor is closed while another thread gives it to the poller
  *
- * He hears that it is closed, not what his system call says that came too late; and the poller does not keep the file, so
- * that the other end hears of it too. What the poller does, and close(2), are held up in the middle for as long as it takes
- * another thread to get as far as it can.
+ * The waiter is notified of the close and does not get the error of its late system call. The
+ * poller does not keep the file, so the peer is notified too. The test delays the poller's steps
+ * and close(2) in the middle, until another thread has got as far as it can.
  */
 #include "inside.h"
 
@@ -20,10 +20,10 @@
 static const struct fib_poller_ops *real;
 static struct fib_poller_ops held;
 static int near, far;		     /* the two ends; `near` is waited for and closed */
-static _Atomic int holding, held_up; /* the next one is held up; it is */
-static bool after;		     /* not before the poller is told but when it has been */
-static _Atomic int let_go;	     /* the poller has been told to */
-static struct fiber *_Atomic late;   /* comes while close(2) is held up; NULL: nobody shall */
+static _Atomic int holding, held_up; /* delay the next one; it is delayed */
+static bool after;		     /* not before the poller is told but after it */
+static _Atomic int let_go;	     /* the poller has been told to drop it */
+static struct fiber *_Atomic late;   /* comes while close(2) is delayed; NULL: no fiber comes */
 static _Atomic int closing;
 
 static void hold_up(void)
@@ -69,7 +69,7 @@ static void forget_and_tell(struct fib_poller *p, int fd)
 		let_go = 1;
 }
 
-/* Between the two calls of epoll's watch. */
+/* The second of the two calls of epoll's watch is delayed. */
 int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {
 	long rc;
@@ -159,7 +159,7 @@ static void test_close_while_the_poller_is_told_is_heard_at_both_ends(void **sta
 	struct fiber *f;
 
 	(void)state;
-	/* The carriers read the operations that we exchange under them. */
+	/* ThreadSanitizer: the carriers read the operations that the test exchanges. */
 	if (!strcmp(harness_sanitizer(), "thread"))
 		skip();
 	connect_ends();
@@ -172,8 +172,8 @@ static void test_close_while_the_poller_is_told_is_heard_at_both_ends(void **sta
 	rt->sched.poller->ops = real;
 }
 
-/* The second to come finds it in the poller, and by the time that he changes what is there it is not. With another poller
- * nothing is held up. */
+/* The second fiber finds the file registered; when it changes the registration, the file is
+ * gone. Other pollers are not delayed. */
 static void test_close_between_two_steps_of_the_poller_is_no_other_error(void **state)
 {
 	struct fiber *f, *g;
@@ -206,7 +206,7 @@ static void test_close_that_somebody_comes_to_wait_in_is_heard_at_both_ends(void
 	assert_far_end_hears();
 }
 
-/* The poller has been told, and nobody can see yet that it was. */
+/* The poller has been told, but that is not yet visible. */
 static void test_close_that_somebody_tells_the_poller_in_is_heard_at_both_ends(void **state)
 {
 	(void)state;
@@ -222,7 +222,7 @@ static void test_close_that_somebody_tells_the_poller_in_is_heard_at_both_ends(v
 	rt->sched.poller->ops = real;
 }
 
-/* Wherever each of them is. */
+/* At any place in the calls of both fibers. */
 static void test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends(void **state)
 {
 	struct fiber *f, *g;

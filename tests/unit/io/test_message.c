@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_message.c - messages arrive with their flags and their addresses, and are waited for. */
+/* test_message.c - messages arrive with their flags and addresses, and can be waited for */
 #include "inside.h"
 
 #include <arpa/inet.h>
@@ -154,7 +154,7 @@ static void test_message_waitall_waits_for_all_of_a_stream(void **state)
 	assert_int_equal(send(fds[1], "def!", 4, 0), 4);
 	assert_int_equal(inside_join(f), 6);
 	assert_memory_equal(m.bytes, "abcdef", 6);
-	/* What has come is told first, then that the time is over. */
+	/* The messages that have come are returned first, the timeout only later. */
 	m.deadline = fiber_after(2 * MS);
 	assert_int_equal(inside(do_recv, &m), 1);
 	assert_true(fiber_now() >= m.deadline);
@@ -197,7 +197,7 @@ static void test_message_datagrams_have_a_sender(void **state)
 	assert_int_equal(inside_join(f), 4);
 	assert_int_equal(in.length, a.length);
 	assert_memory_equal(&in.address, &a.address, a.length);
-	/* An answer, to where it came from; and one that is empty. */
+	/* A reply to the sender's address; and an empty message. */
 	memcpy(in.bytes, "me", in.size = 2);
 	assert_int_equal(inside(do_sendto, &in), 2);
 	assert_int_equal(inside(do_recvfrom, &a), 2);
@@ -209,7 +209,7 @@ static void test_message_datagrams_have_a_sender(void **state)
 	fiber_close(b.fd);
 }
 
-/* -- a Unix socket that is addressed and full -- */
+/* -- a Unix socket with an address and a full queue -- */
 
 static void test_message_to_an_address_that_is_full_rests_and_arrives(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_message_rights.c - descriptors arrive in messages, and are new whatever had their numbers before. */
+/* test_message_rights.c - received descriptors are new, whatever had their numbers before */
 #include "inside.h"
 
 static void pair(int type, int fds[2])
@@ -62,7 +62,7 @@ static void *do_recvmsg(void *arg)
 	return (void *)(intptr_t)n;
 }
 
-/* Send the ends of a pipe over fds, and have a fiber wait on the reading end that comes out there. */
+/* Send the ends of a pipe over fds, and let a fiber wait on the received reading end. */
 static void pass(int fds[2], int flags)
 {
 	struct parcel out, in;
@@ -107,7 +107,7 @@ static void *wait_readable(void *arg)
 	return (void *)(intptr_t)fiber_wait_fd(*(int *)arg, POLLIN, FIBER_FOREVER);
 }
 
-/* The number that a message brings was waited on before, as an accepted connection, and closed behind our back. */
+/* The received number was an accepted connection with a waiter, closed without the library. */
 static void test_message_rights_descriptor_is_new_whatever_had_its_number(void **state)
 {
 	struct parcel out, in;
@@ -162,7 +162,7 @@ static void test_message_rights_that_are_none_are_an_error_and_a_deadline_ends_t
 	p.deadline = FIBER_FOREVER;
 	p.flags = MSG_DONTWAIT;
 	assert_int_equal(inside(do_recvmsg, &p), -EAGAIN);
-	/* Nothing was written where nothing came. */
+	/* Nothing was received, so nothing was written. */
 	assert_int_equal(p.m.msg_controllen, sizeof p.control);
 	done(fds);
 }

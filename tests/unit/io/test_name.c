@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_name.c - names are looked up elsewhere, a deadline returns, and nothing is left of a lookup that nobody wants
+ * test_name.c - names are resolved on other threads, deadlines hold, abandoned lookups leak nothing
  *
- * The resolver is ours here: this program defines getaddrinfo() and freeaddrinfo(), which the library, linked into it,
- * calls like any other. So a name server that never answers is a gate that stays shut.
+ * This program defines getaddrinfo() and freeaddrinfo(), and the library linked into it calls them.
+ * A name server that never answers is a gate that stays shut.
  */
 #include "inside.h"
 
@@ -25,12 +25,12 @@ static find_fn *real_getaddrinfo;
 static void (*real_freeaddrinfo)(struct addrinfo *);
 
 static _Atomic uint32_t gate;	 /* futex: 1, open */
-static _Atomic uint32_t looking; /* lookups of names that are under way */
-static _Atomic uint32_t looked;	 /* that have been */
-static _Atomic uint32_t lists;	 /* found and not freed yet */
-static _Atomic uint32_t tid;	 /* of whom a name was looked up last */
+static _Atomic uint32_t looking; /* lookups in progress */
+static _Atomic uint32_t looked;	 /* lookups done so far */
+static _Atomic uint32_t lists;	 /* results not freed yet */
+static _Atomic uint32_t tid;	 /* thread of the latest lookup */
 static pthread_mutex_t last_lock = PTHREAD_MUTEX_INITIALIZER;
-static char last[64]; /* what it was, and for which service */
+static char last[64]; /* the latest name and its service */
 
 static void shut(void)
 {
@@ -43,7 +43,7 @@ static void open_gate(void)
 	fib_os_futex_wake(&gate, INT32_MAX);
 }
 
-/* "error-N": EAI_ number -N, "errno-N" EAI_SYSTEM. Every other name has the address 127.0.0.9. */
+/* "error-N": EAI_ number -N; "errno-N": EAI_SYSTEM. Every other name has the address 127.0.0.9. */
 static int answer_for(const char *node, const struct addrinfo *hints, struct addrinfo **ret)
 {
 	const struct addrinfo numeric = {.ai_flags = AI_NUMERICHOST,
@@ -59,7 +59,7 @@ static int answer_for(const char *node, const struct addrinfo *hints, struct add
 	return real_getaddrinfo("127.0.0.9", NULL, &numeric, ret);
 }
 
-/* "hangs": until the gate opens, and the arguments are read only then. */
+/* "hangs": wait until the gate opens, and read the arguments only then. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
 		struct addrinfo **ret)
 {
@@ -137,7 +137,7 @@ static void test_name_is_looked_up_on_another_thread(void **state)
 	freeaddrinfo(q.found);
 	assert_int_equal(on_a_thread(find_and_note_thread, &q), 0);
 	freeaddrinfo(q.found);
-	/* Who does not care for what is found. */
+	/* A caller that does not want the result. */
 	assert_int_equal(fiber_getaddrinfo("two.test", NULL, NULL, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(fib_load(&lists), 0);
 }
@@ -157,7 +157,7 @@ static void test_name_that_is_a_number_needs_no_thread_and_no_time(void **state)
 		assert_int_equal(on_a_thread(do_find, &q), 0);
 		freeaddrinfo(q.found);
 	}
-	/* Nor does what the caller says is a number, and is none. */
+	/* Nor is anything freed for a name that the caller says is numeric and is not. */
 	{
 		const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
 		struct query q = {"one.test", NULL, &hints, FIBER_FOREVER, NULL};
@@ -210,7 +210,7 @@ static void test_name_errors_are_told_apart(void **state)
 	assert_null(q.found);
 }
 
-/* Take every place once: then all lookups of before have ended, also those that began late. */
+/* Use every place once: then all earlier lookups have ended, also those that started late. */
 static void await_all_lookups(void)
 {
 	struct query q[FIB_NAME_LOOKUPS_MAX];
@@ -231,7 +231,7 @@ static void await_all_lookups(void)
 	}
 }
 
-/* Its arguments may be gone by then: what is looked up is a copy. */
+/* The caller's arguments may be gone by then: the lookup has a copy. */
 static void test_name_lookup_outlives_its_waiter_and_frees_what_it_finds(void **state)
 {
 	char node[] = "hangs.test", service[] = "smtp";
@@ -308,17 +308,17 @@ static void test_name_lookups_that_hang_return_and_leave_threads_to_others(void 
 		if (i == FIB_NAME_LOOKUPS_MAX - 1)
 			await(&looking, FIB_NAME_LOOKUPS_MAX);
 	}
-	/* More than all threads hang in the name server. Those with a deadline return ... */
+	/* More lookups than threads hang in the name server. Those with a deadline return ... */
 	for (int i = FIB_NAME_LOOKUPS_MAX; i < MANY; i++)
 		assert_int_equal(inside_join(f[i]), -ETIMEDOUT);
-	/* ... others get a thread as ever ... */
+	/* ... other calls get a thread as usual ... */
 	assert_int_equal(inside(block, &q), 0);
 	assert_int_equal(fib_load(&looking), FIB_NAME_LOOKUPS_MAX);
 	for (int i = 0; i < (int)FIB_NAME_LOOKUPS_MAX; i++) {
 		fiber_cancel(f[i]);
 		assert_int_equal(inside_join_cancelled(f[i]), -ECANCELED);
 	}
-	/* ... and who waits for his turn gets it as soon as one gives up. */
+	/* ... and a queued lookup starts as soon as one ends. */
 	later = inside_spawn(do_find, &last_one);
 	while (fiber_state(later) != FIBER_SUSPENDED)
 		sched_yield();
@@ -343,7 +343,7 @@ static void test_name_lookups_of_a_parent_take_no_place_from_its_child(void **st
 
 	(void)state;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-	skip(); /* no threads in a child of many threads */
+	skip(); /* sanitizers: no threads in a child of a program with threads */
 #endif
 	shut();
 	for (int i = 0; i < (int)FIB_NAME_LOOKUPS_MAX; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_op.c - where there is no io_uring everything goes on but operations, which say so
+ * test_op.c - without io_uring all works but operations, which return an error
  *
- * What they do where there is one is proved for several carriers and each poller in tests/system/test_op.c.
+ * Operations on io_uring, with several carriers and each poller, are tested in
+ * tests/system/test_op.c.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +86,7 @@ static bool compiled_without(void)
 	struct harness_child child;
 	unsigned error = ENOSYS;
 
-	/* It says this whatever the machine says. */
+	/* The result does not depend on the machine. */
 	harness_child(run_without, &error, 20, &child);
 	error = EPERM;
 	if (child.signal || child.code)

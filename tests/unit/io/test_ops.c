@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_ops.c - an operation that was left has one owner, and a runtime that finishes waits for it
+ * test_ops.c - an abandoned operation has one owner, and a runtime that finishes waits for it
  *
- * What operations do that are awaited, or let go of before they begin, is proved in tests/system/test_op.c.
+ * Operations that are awaited, or released before they start, are tested in tests/system/test_op.c.
  */
 #include "inside.h"
 
@@ -109,7 +109,7 @@ static void test_ops_that_are_left_are_cancelled_and_tell_their_end_once(void **
 
 enum { RACES = 300 };
 
-/* They end at about the time at which they are left. */
+/* The operations end at about the time when they are abandoned. */
 static void *races(void *arg)
 {
 	unsigned *left = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_poll.c - any of many: who is ready is told, who becomes ready wakes, and of those that are closed nothing is heard. */
+/* test_poll.c - poll on many: ready ones are reported, later ones wake, closed ones do not */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void test_poll_tells_who_is_ready_without_waiting(void **state)
 	c.deadline = 0;
 	assert_int_equal(inside(do_poll, &c), 2);
 	assert_int_equal(on_a_thread(do_poll, &c), 2);
-	/* As poll(2): a negative one is passed over, and one that is not open is told. */
+	/* As in poll(2): a negative one is skipped, and one that is not open is reported. */
 	c.count = 4;
 	p[2].revents = POLLIN;
 	assert_int_equal(inside(do_poll, &c), 3);
@@ -110,7 +110,7 @@ static void test_poll_is_woken_by_each_side_and_by_the_end(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	while (send(fds[0], much, sizeof much, MSG_DONTWAIT) > 0)
 		;
-	/* The same descriptor three times: for bytes, for room, and for errors only. */
+	/* The same descriptor three times: for reading, for writing, and for errors only. */
 	for (int i = 0; i < 3; i++)
 		p[i] = (struct pollfd){.fd = fds[0]};
 	p[0].events = POLLIN;
@@ -175,7 +175,7 @@ static void test_poll_regular_file_is_ready_or_passed_over(void **state)
 	(void)state;
 	assert_int_equal(inside(do_poll, &c), 1);
 	assert_int_equal(pipe(fds), 0);
-	/* Of errors it has none to tell. */
+	/* It has no errors to report. */
 	p[0].events = 0;
 	p[1].fd = fds[0];
 	c.count = 2;
@@ -207,7 +207,7 @@ static void test_poll_await_gives_the_lowest_index_that_is_ready(void **state)
 	first.count = 3;
 	numbers[2] = -1;
 	assert_int_equal(inside(do_await, &first), -EBADF);
-	numbers[2] = 4321; /* not open, and not the first that has something to tell */
+	numbers[2] = 4321; /* not open, and not the first one with an event */
 	assert_int_equal(inside(do_await, &first), 0);
 	numbers[0] = 4321;
 	assert_int_equal(inside(do_await, &first), -EBADF);
@@ -217,7 +217,7 @@ static void test_poll_await_gives_the_lowest_index_that_is_ready(void **state)
 
 /* -- many -- */
 
-/* As many Unix sockets as the process may have, at most n, two by two. How many. */
+/* Make Unix socket pairs: as many sockets as the process may have, at most n. Returns how many. */
 static size_t open_many(int *fds, size_t n)
 {
 	struct rlimit limit;
@@ -258,7 +258,7 @@ static void test_poll_await_has_no_limit_of_64_or_1024(void **state)
 		fiber_close(fds[i]);
 }
 
-/* More than the process may have descriptors, which poll(2) refuses. */
+/* More entries than the process may have descriptors, which poll(2) refuses. */
 static void test_poll_takes_more_entries_than_there_can_be_descriptors(void **state)
 {
 	struct rlimit limit;

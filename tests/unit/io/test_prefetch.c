@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_prefetch.c - to prefetch what events will touch changes nothing, whatever the events say */
+/* test_prefetch.c - prefetching what events will touch changes nothing, whatever the events say */
 #include "accepted.h"
 
 #include "io/descriptor.h"
@@ -40,7 +40,7 @@ static void test_foresee_wakes_nobody_and_loses_nobody(void **state)
 	assert_int_equal(inside_join(fiber), 4);
 }
 
-/* While those it reads of come and go. */
+/* While the waiters that it reads come and go. */
 static void test_foresee_beside_those_who_wait(void **state)
 {
 	struct reading r = {sizeof r.bytes, 0, ""};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_race_pipe.c - two readers of a blocking pipe: what one was promised the other may take
+ * test_race_pipe.c - two readers of a pipe: the other may take the byte that poll(2) reported
  *
- * poll(2) is ours: the byte that it reports is gone when it returns, as if another reader had been
- * quicker. Whoever reads then without having said that he does not want to wait blocks his carrier.
+ * poll(2) is replaced here: the byte that it reports is gone when it returns, as if another reader
+ * had been quicker. A read that is not marked as non-blocking then blocks the carrier.
  */
 #include "inside.h"
 
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 static int ends[2];
-static _Atomic int quicker; /* how often another reader is still to be quicker */
+static _Atomic int quicker; /* how many more times another reader is quicker */
 
-/* Apart: of what poll() itself is given the compiler thinks that nobody has set it. */
+/* A function of its own: in poll() the compiler assumes that its arguments are not set. */
 static __attribute__((noinline)) int look(struct pollfd *fds, nfds_t n)
 {
 	const bool steal = quicker > 0 && n == 1 && fds->fd == ends[0];
@@ -31,7 +31,7 @@ static __attribute__((noinline)) int look(struct pollfd *fds, nfds_t n)
 	return found;
 }
 
-/* The library only ever looks. */
+/* The library calls it only without waiting. */
 int poll(struct pollfd *fds, nfds_t n, int limit)
 {
 	(void)limit;

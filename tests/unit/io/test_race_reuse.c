@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_race_reuse.c - a number is used again while somebody gives the poller what it stood for before
+ * test_race_reuse.c - a number is reused while its old descriptor is being given to the poller
  *
- * The poller's watch is held up in the middle, between the token it was called with and the system
- * call, for as long as it takes others to close the descriptor, get a new one under its number and wait
- * for that: as a carrier that loses its CPU there would be. Where they cannot get past it they need
- * not, so it goes on after a while.
+ * The poller's watch is delayed between taking its token and its system call. Meanwhile other
+ * fibers close the descriptor, get a new one with its number and wait for it. This is a carrier
+ * that loses its CPU there. Where the others cannot get past it they need not, so the watch goes on
+ * after a while.
  */
 #include "inside.h"
 
@@ -21,9 +21,9 @@
 static const struct fib_poller_ops *real;
 static struct fib_poller_ops held;
 static pthread_t other;
-static int fresh[2];		    /* what NUMBER will stand for, and the end that is written to */
-static struct fiber *_Atomic owner; /* waits for the fresh one; NULL: not yet */
-static _Atomic int holding;	    /* the next watch is held up */
+static int fresh[2];		    /* what NUMBER will refer to; the end that is written to */
+static struct fiber *_Atomic owner; /* waits for the new one; NULL: not yet */
+static _Atomic int holding;	    /* delay the next watch */
 
 static void *wait_readable(void *arg)
 {
@@ -77,7 +77,7 @@ static void test_descriptor_given_late_to_the_poller_keeps_nothing_from_its_next
 	int old[2];
 
 	(void)state;
-	/* The carriers read the operations that we exchange under them. */
+	/* ThreadSanitizer: the carriers read the operations that the test exchanges. */
 	if (!strcmp(harness_sanitizer(), "thread"))
 		skip();
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, old), 0);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_rare.c - who waits for urgent data, an end or an error sleeps while there is ordinary data that nobody reads
+ * test_rare.c - a wait for urgent data, an end or an error sleeps while ordinary data lies unread
  *
- * The descriptors are not known to be new, so each wait has the poller tell once more what is there.
+ * The descriptors are not known to be new, so each wait makes the poller report again what is
+ * there.
  */
 #include "inside.h"
 
 #include <netinet/in.h>
 #include <sys/resource.h>
 
-/* Long enough for a fiber that does not sleep to be seen. */
+/* Long enough to notice a fiber that does not sleep. */
 #define WHILE (200 * MS)
 
-/* A connection that was made without libfiber. */
+/* A connection made without libfiber. */
 static int ours = -1, peer = -1;
 
 static int connect_both(void **state)
@@ -46,7 +47,7 @@ static int disconnect_both(void **state)
 	return (int)inside(do_close, &ours);
 }
 
-/* What the process has computed so far, in ns. */
+/* CPU time of the process so far, in ns. */
 static int64_t computed(void)
 {
 	struct rusage u;
@@ -89,7 +90,7 @@ static void *do_select(void *arg)
 static fiber_fn *const waits[] = {do_wait, do_poll, do_select};
 #define WAITS (sizeof waits / sizeof waits[0])
 
-/* Without anything of the kind to come it sleeps until its deadline. */
+/* Without such an event the wait sleeps until its deadline. */
 static void sleeps(fiber_fn *wait, short events)
 {
 	const int64_t before = computed();
@@ -172,12 +173,12 @@ static void test_rare_events_end_the_wait(void **state)
 	harness_await_suspended(last);
 	assert_int_equal(shutdown(peer, SHUT_WR), 0);
 	assert_int_equal(inside_join(last), POLLRDHUP);
-	/* Both ways are shut then, which is a hang-up for everybody. */
+	/* Both directions are shut down then, which is a hang-up for all waiters. */
 	assert_int_equal(shutdown(ours, SHUT_WR), 0);
 	assert_true(inside_join(first) & POLLHUP);
 }
 
-/* Several wait for one descriptor, in this order and in the other one. */
+/* Several wait for one descriptor, in this order and in reverse. */
 static void beside(const short events[3])
 {
 	struct watch w[3];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_ready.c - what has come for a socket that was empty is received for whoever waits, and for nobody else
+ * test_ready.c - what arrives at an empty socket is received for its waiter only
  *
- * The system call that receives is ours here: it says for whom it was made, and can be held up in the middle.
+ * The receiving system call is replaced here: it records for which fiber it was made, and can be
+ * delayed in the middle.
  */
 #include "accepted.h"
 
@@ -11,12 +12,13 @@
 
 #define PATIENCE (200 * MS)
 
-static _Atomic unsigned for_others; /* calls that no fiber made itself */
-static _Atomic int holding;	    /* the next one of these is held up */
-static _Atomic int held;	    /* it is */
-static _Atomic int closed;	    /* what it is held up for has happened */
+static _Atomic unsigned for_others; /* calls that no fiber made for itself */
+static _Atomic int holding;	    /* delay the next of these calls */
+static _Atomic int held;	    /* it is delayed */
+static _Atomic int closed;	    /* the event for which it is delayed has happened */
 
-/* As a carrier is that loses its CPU. Where the others cannot get past it they need not. */
+/* As a carrier that loses its CPU. If the others cannot get past it, the delay ends after a
+ * while. */
 static void hold_up(void)
 {
 	const int64_t until = fiber_after(PATIENCE);
@@ -58,7 +60,7 @@ static struct fiber *spawn_reader(struct reading *r)
 	return fiber;
 }
 
-/* The first wait makes the poller look, which may tell of what was there before: so that is over. */
+/* The first wait registers the socket, which may report earlier events: get these over. */
 static void settle(void)
 {
 	struct reading r;
@@ -124,7 +126,7 @@ static void test_ready_receives_nothing_for_who_has_gone(void **state)
 	assert_memory_equal(r.bytes, "later", 5);
 }
 
-/* Two bytes of room: the rest is there at once, for whoever reads next. */
+/* Two bytes of room: the rest is there at once, for the next reader. */
 static void test_ready_leaves_what_does_not_fit(void **state)
 {
 	struct reading r = {2, FIBER_FOREVER, ""};
@@ -142,7 +144,7 @@ static void test_ready_leaves_what_does_not_fit(void **state)
 
 static int stranger[2];
 
-/* Close the number in the middle of it, and get another connection there. On the other carrier, which it has by then. */
+/* Close the number during the call and reuse it for another connection; on the other carrier. */
 static void *reuse(void *arg)
 {
 	(void)arg;
@@ -179,7 +181,8 @@ static void test_ready_receives_nothing_of_another_connection(void **state)
 	close(stranger[1]);
 }
 
-/* A number that was closed behind our back has been given out again, and whoever says so has not come to wake its waiters. */
+/* The number was closed without the library and reused, and its old waiters have not been woken
+ * yet. */
 static void test_ready_receives_nothing_for_who_waits_for_what_was_closed(void **state)
 {
 	struct fib_descriptor *d;

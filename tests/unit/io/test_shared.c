@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_shared.c - a descriptor that other processes have too: they take from it, and find it as they left it. */
+/* test_shared.c - a descriptor shared with other processes, which find its flags unchanged */
 #include "inside.h"
 
 #include <netinet/in.h>
@@ -24,7 +24,7 @@ static int listen_somewhere(struct sockaddr_in *ret)
 	return fd;
 }
 
-/* Whoever answers says who he is. */
+/* Connect and return who answers: each server sends its name. */
 static char ask(const struct sockaddr_in *server)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -68,7 +68,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* A child that accepts beside us, as any program does, or (ours) with fiber_accept(). */
+/* A child that accepts on the same listener, as any program does, or (ours) with fiber_accept(). */
 static pid_t start_rival(int listener, bool ours)
 {
 	pid_t pid = fork();
@@ -95,7 +95,8 @@ static void end_rival(pid_t pid)
 	assert_true(WIFSIGNALED(status));
 }
 
-/* A connection may be the rival's: who looked and came too late must not wait for another one. */
+/* The rival may take a connection: a fiber that comes too late must not wait in accept for the
+ * next one. */
 static void race(bool ours)
 {
 	unsigned by_us = 0, by_rival = 0;
@@ -111,7 +112,7 @@ static void race(bool ours)
 		char by = ask(&address);
 		unsigned turns = s.turns;
 
-		/* No other connection comes before we have turned. */
+		/* The next connection comes only after this server has tried again. */
 		while (s.turns < turns + 2)
 			sched_yield();
 		by_us += by == 'p';
@@ -145,7 +146,7 @@ static void test_shared_listener_is_accepted_from_by_a_forked_child_as_well(void
 	race(true);
 }
 
-/* While we wait on it, and after we have used it, the other end of the fork sees what it saw before. */
+/* While we wait on it, and after we used it, the child sees the same flags as before. */
 static void test_shared_descriptors_keep_their_flags(void **state)
 {
 	int pair[2], fds[2], pid, status;
@@ -193,7 +194,7 @@ static void test_shared_or_not_what_is_no_listener_is_told_so(void **state)
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
-	/* Twice: the first does not spoil what comes after. */
+	/* Twice: the first failure does not affect later calls. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(fiber_accept(fd, NULL, NULL, 0), -EINVAL);
 		assert_int_equal(fiber_accept(fds[0], NULL, NULL, 0), -ENOTSOCK);

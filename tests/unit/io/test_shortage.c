@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_shortage.c - whoever accepts while the system has no file, no buffer or no memory left rests and tries again
+ * test_shortage.c - accepting without a free file, buffer or memory pauses and tries again
  *
- * The system calls of the library are ours here. From a listener that does not wait it accepts with accept4(2), from one
- * that does with a ring of one entry, where there is one: what it asks for there we turn into nothing, and put
- * the error where the answer stands.
+ * The library's system calls are replaced here. A non-blocking listener is accepted from with
+ * accept4(2), a blocking one with a ring of one entry, where there is io_uring. The test turns what
+ * is submitted to that ring into a no-op and puts the error into the completion.
  */
 #include "fault.h"
 #include "inside.h"
@@ -84,7 +84,7 @@ static long enter(long number, const long a[6])
 	return n;
 }
 
-/* Of six arguments some are what happens to lie there, as in the C library. */
+/* As in the C library, some of the six arguments are undefined values. */
 __attribute__((no_sanitize_address)) long syscall(long number, ...)
 {
 	va_list list;
@@ -114,7 +114,7 @@ int accept4(int fd, struct sockaddr *addr, socklen_t *addrlen, int flags)
 	return (int)pass_on(SYS_accept4, a);
 }
 
-/* -- a listener of either kind, to which nobody has come yet -- */
+/* -- a listener of either kind, without a connection yet -- */
 
 static int listener, client;
 static struct sockaddr_in at;
@@ -157,7 +157,7 @@ static void *do_accept(void *arg)
 	return (void *)(intptr_t)fiber_accept(listener, NULL, NULL, *(int64_t *)arg);
 }
 
-/* Whoever came is still there, and is the one who is served. */
+/* The connection is still there, and is the one that is accepted. */
 static void serve(struct fiber *accepts)
 {
 	const int fd = (int)inside_join(accepts);
@@ -210,7 +210,7 @@ static void test_shortage_is_told_after_the_deadline(void **state)
 	}
 }
 
-/* It rests 10 ms each time. */
+/* It pauses 10 ms each time. */
 static void test_shortage_is_looked_at_now_and_then(void **state)
 {
 	int64_t deadline;
@@ -254,7 +254,7 @@ static void test_shortage_that_ends_costs_nobody_his_connection(void **state)
 		serve(fiber);
 		close(client);
 	}
-	/* Different ones, one after the other. */
+	/* Different errors, one after the other. */
 	come();
 	arm(&accepting, ENFILE, FOR_EVER);
 	fiber = try_in_vain(&forever);
@@ -295,7 +295,7 @@ static void test_shortage_is_rested_through_until_closed(void **state)
 	listener = -1;
 }
 
-/* Neither is a shortage: the connection died in the queue, or a signal came. */
+/* Not a shortage: the connection died in the queue, or a signal came. */
 static void test_shortage_is_not_what_is_tried_again_at_once(void **state)
 {
 	static const int others[] = {ECONNABORTED, EINTR,  EHOSTDOWN,	EHOSTUNREACH, ENETDOWN,
@@ -314,7 +314,7 @@ static void test_shortage_is_not_what_is_tried_again_at_once(void **state)
 	client = -1;
 }
 
-/* Who is there is known before the ring is asked, and can be accepted without it. */
+/* The connection is known before the ring is used, and can be accepted without the ring. */
 static void test_shortage_of_the_ring_itself_stops_nobody(void **state)
 {
 	static const int others[] = {ENOMEM, EAGAIN, EBUSY};
@@ -337,7 +337,7 @@ static void test_shortage_of_the_ring_itself_stops_nobody(void **state)
 
 static int start(void **state)
 {
-	/* Its ring is made before anything fails. */
+	/* The ring is made before anything fails. */
 	fib_os_accept_is_sure();
 	return inside_start(state);
 }

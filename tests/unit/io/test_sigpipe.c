@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sigpipe.c - who writes to nobody is told by an error, and no signal comes, is lost or is changed. */
+/* test_sigpipe.c - a write without a reader gives an error; no signal comes, is lost or changed */
 #include "inside.h"
 
 #include <linux/filter.h>
@@ -22,7 +22,7 @@ static void on_sigpipe(int signal)
 	signals++;
 }
 
-/* How many writes to nobody were told otherwise. From a fiber or a thread. */
+/* Return how many writes without a reader gave a wrong result. For a fiber or a thread. */
 static void *write_to_nobody(void *arg)
 {
 	static const int flags[] = {0, O_NONBLOCK};
@@ -48,7 +48,7 @@ static void *write_to_nobody(void *arg)
 	return (void *)wrong;
 }
 
-/* A pending signal of the program's own stays so, and none is added to it. On a plain thread. */
+/* A pending signal of the program stays pending, and none is added. On a plain thread. */
 static intptr_t keep_pending(void)
 {
 	const struct timespec now = {0, 0};
@@ -79,7 +79,7 @@ static int survive(void *arg)
 	intptr_t wrong;
 
 	(void)arg;
-	/* What ends a process that is sent it. */
+	/* The default action would end the process. */
 	signal(SIGPIPE, SIG_DFL);
 	wrong = (intptr_t)write_to_nobody(NULL);
 	sigaction(SIGPIPE, NULL, &action);
@@ -102,7 +102,7 @@ static void test_sigpipe_does_not_end_who_writes_to_nobody(void **state)
 	assert_int_equal(child.code, 0);
 }
 
-/* A kernel that does not know the flag. */
+/* As on a kernel that does not know the flag. */
 static int survive_without_flag(void *arg)
 {
 	const size_t flags = offsetof(struct seccomp_data, args) + 5 * sizeof(uint64_t);
@@ -143,7 +143,7 @@ static void test_sigpipe_is_not_sent_to_fibers_either(void **state)
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(inside(write_to_nobody, NULL), 0);
 	assert_int_equal(on_a_thread(write_to_nobody, NULL), 0);
-	/* The handler is there still, and works. */
+	/* The handler is still there and works. */
 	assert_int_equal(signals, 0);
 	raise(SIGPIPE);
 	assert_int_equal(signals, 1);

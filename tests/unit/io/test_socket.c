@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_socket.c - connections are made, refused and given up, and sockets keep their flags. */
+/* test_socket.c - connections are made, refused and abandoned, and sockets keep their flags */
 #include "inside.h"
 
 #include <arpa/inet.h>
@@ -37,7 +37,7 @@ static void *do_connect(void *arg)
 					       c->deadline);
 }
 
-/* A socket bound to a free loopback port; *ret is what one connects to. */
+/* A socket bound to a free loopback port; *ret is set to connect to it. */
 static int bound(int type, struct call *ret)
 {
 	const int fd = socket(AF_INET, SOCK_STREAM | type, 0);
@@ -110,7 +110,7 @@ static void test_socket_connects_and_accepts_on_threads(void **state)
 static void test_socket_connect_to_nobody_is_refused(void **state)
 {
 	struct call peer;
-	const int server = bound(0, &peer); /* nobody else gets the port, and nobody listens */
+	const int server = bound(0, &peer); /* no other socket gets the port, and none listens */
 
 	(void)state;
 	peer.fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -140,7 +140,7 @@ static void test_socket_accept_times_out_not_before_its_deadline(void **state)
 	fiber_close(server);
 }
 
-/* A listener whose queue is full drops the first packet of whoever comes next. */
+/* A listener with a full queue drops the first packet of the next client. */
 static void test_socket_connect_times_out_where_nobody_answers(void **state)
 {
 	struct call peer, first;
@@ -183,7 +183,7 @@ static void test_socket_errors_of_the_system_come_through(void **state)
 	close(call.fd);
 }
 
-/* Leave the process `more` descriptors above those it has; the limit before. */
+/* Leave the process `more` descriptors above those in use. Returns the old limit. */
 static struct rlimit limit_descriptors(int more)
 {
 	struct rlimit before, now;
@@ -211,7 +211,8 @@ static int find_self(const struct fiber_info *info, void *arg)
 	return 0;
 }
 
-/* How often the fiber went away while it tried for 55 ms. Where its carrier got no CPU in these it never tried: again. */
+/* How often the fiber was suspended during 55 ms of trying. Repeated if its carrier got no CPU
+ * meanwhile. */
 static void *count_rests(void *arg)
 {
 	struct self before = {fiber_id(fiber_self()), 0}, after = before;
@@ -241,7 +242,7 @@ static void test_socket_accept_without_a_descriptor_rests_and_tries_again(void *
 		assert_int_equal(listen(server, 8), 0);
 		peer.fd = socket(AF_INET, SOCK_STREAM, 0);
 		before = limit_descriptors(0);
-		/* Nobody has come: that there is no descriptor does not matter. */
+		/* There is no connection, so the missing descriptor does not matter. */
 		call = (struct call){server, {0}, 0, 0};
 		assert_int_equal(inside(do_accept_nameless, &call), -ETIMEDOUT);
 		assert_int_equal(inside(do_connect, &peer), 0);
@@ -289,7 +290,7 @@ static void test_socket_connects_to_a_local_name(void **state)
 	const int server = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	(void)state;
-	/* An abstract name of the kernel's choice. */
+	/* The kernel chooses an abstract name. */
 	assert_int_equal(bind(server, (struct sockaddr *)&at, sizeof at.sun_family), 0);
 	assert_int_equal(getsockname(server, (struct sockaddr *)&at, &size), 0);
 	assert_int_equal(inside(connect_unix, at.sun_path), -ECONNREFUSED);

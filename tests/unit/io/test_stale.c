@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_stale.c - a number that is in use again gives its old waiters nothing
+ * test_stale.c - the old waiters of a reused descriptor number get nothing
  *
- * The descriptor is closed by somebody who does not tell us, and another has its number: dup2(2) does both at once.
- * Whoever waits for the old one must never get a byte of the new one, and its reader all.
+ * The descriptor is closed by a thread that does not tell the library, and another file gets its
+ * number: dup2(2) does both at once. A waiter for the old file must never get a byte of the new
+ * one, and the reader of the new one must get all of them.
  */
 #include "inside.h"
 
@@ -64,7 +65,8 @@ static void open_one(int kind, int fds[2])
 	fds[1] = ends[1];
 }
 
-/* TSan holds it against us that a number is used by one and closed by another: that is what is tried here. */
+/* ThreadSanitizer reports the use of a number that another thread closes, which is what this
+ * test does. */
 static bool forbidden(void)
 {
 	return !strcmp(harness_sanitizer(), "thread");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stream.c - bytes in and out: counts, ends, errors, and descriptors left as they were. */
+/* test_stream.c - reads and writes: counts, ends, errors, and descriptor flags left unchanged */
 #include "inside.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ static void test_stream_read_times_out_not_before_its_deadline(void **state)
 	m.deadline = fiber_after(2 * MS);
 	assert_int_equal(on_a_thread(do_read, &m), -ETIMEDOUT);
 	assert_true(fiber_now() >= m.deadline);
-	/* Past the deadline what is there is still given. */
+	/* Bytes that are there are read even past the deadline. */
 	assert_int_equal(write(fds[1], "late", 4), 4);
 	assert_int_equal(inside(do_read, &m), 4);
 	fiber_close(fds[0]);
@@ -228,7 +228,8 @@ static void test_stream_full_calls_move_all_of_it(void **state)
 	fclose(file);
 }
 
-/* What has been moved is told first, whatever has happened then; the next call tells that. */
+/* The count of moved bytes is returned first, whatever happened then; the next call returns the
+ * error. */
 static void test_stream_full_calls_tell_what_was_moved_first(void **state)
 {
 	static char much[4 << 20];
@@ -280,7 +281,7 @@ static void test_stream_wait_fd_says_which_events(void **state)
 	w.deadline = fiber_after(2 * MS);
 	assert_int_equal(inside(do_wait, &w), -ETIMEDOUT);
 	assert_int_equal(on_a_thread(do_wait, &w), -ETIMEDOUT);
-	/* Not asked for, told all the same, as poll(2) does. */
+	/* Not requested, but reported, as in poll(2). */
 	w.deadline = FIBER_FOREVER;
 	close(pair[1]);
 	assert_true(inside(do_wait, &w) & POLLHUP);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_table.c - an entry for each number, the same one for everybody and for good. */
+/* test_table.c - one entry for each descriptor number, the same for all callers and for good */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ static void test_table_has_no_entry_for_what_is_no_number(void **state)
 	assert_false(fib_descriptor_possible(-1));
 	assert_false(fib_descriptor_possible(INT_MAX));
 	assert_true(fib_descriptor_possible(0));
-	/* The highest that Linux gives where fs.nr_open was not raised. */
+	/* The highest number that Linux gives unless fs.nr_open was raised. */
 	assert_non_null(fib_descriptor_make(1024 * 1024 - 1));
 }
 

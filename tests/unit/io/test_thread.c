@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_thread.c - a thread is joined once, by whoever is told so, and parks only the fiber that waits for it. */
+/* test_thread.c - a thread is joined once, and the join parks only the fiber that waits for it */
 #include "inside.h"
 
 #include <sys/resource.h>
@@ -80,7 +80,7 @@ static void test_thread_that_has_ended_is_joined_whatever_the_deadline(void **st
 		struct joining j = thread(at_once, &mark);
 		intptr_t rc;
 
-		/* How would one know that it has ended: by trying. */
+		/* Trying is the only way to know that it has ended. */
 		j.deadline = 0;
 		do
 			rc = i ? inside(do_join, &j) : on_a_thread(do_join, &j);
@@ -130,7 +130,7 @@ static void wait_for_ever(void *arg)
 	pause();
 }
 
-/* Where the system gives no descriptor for a thread; here because there is none left. */
+/* The system gives no descriptor for the thread; here because none is left. */
 static void test_thread_without_a_descriptor_is_joined_all_the_same(void **state)
 {
 	struct joining j, again;
@@ -141,11 +141,11 @@ static void test_thread_without_a_descriptor_is_joined_all_the_same(void **state
 
 	(void)state;
 #ifdef __SANITIZE_THREAD__
-	skip(); /* it forgets a thread when somebody begins to join it */
+	skip(); /* ThreadSanitizer forgets a thread when its join starts */
 #endif
 	j = thread(held, &mark);
 	again = thread(held, &mark);
-	/* What ends a thread is loaded by the first who needs it. */
+	/* The code that ends a thread is loaded by the first use. */
 	assert_int_equal(fib_call_on_thread("nothing", wait_for_ever, NULL, fiber_after(MS)),
 			 -ETIMEDOUT);
 	getrlimit(RLIMIT_NOFILE, &before);
@@ -177,7 +177,8 @@ static void test_thread_does_not_join_itself(void **state)
 	assert_int_equal(inside(join_itself, NULL), -EDEADLK); /* its carrier */
 }
 
-/* The end, the deadline and other threads that take the numbers of those that ended: each is joined once. */
+/* The end, the deadline, and other threads that reuse the numbers of ended ones: each is joined
+ * once. */
 static void test_thread_is_joined_once_however_its_end_and_the_deadline_fall(void **state)
 {
 	int mark;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_vector.c - bytes out of several pieces and into several, through whatever takes bytes. */
+/* test_vector.c - bytes to and from several pieces, on every kind of descriptor */
 #include "inside.h"
 
 #include <limits.h>

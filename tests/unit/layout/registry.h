@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.h - a registry as another program might have described it, and bytes that end where they end. */
+/* registry.h - a registry as another program might describe it, at the end of a mapping */
 #ifndef UNIT_LAYOUT_REGISTRY_H
 #define UNIT_LAYOUT_REGISTRY_H
 
@@ -19,7 +19,7 @@ static inline void put_field(struct fib_layout *l, enum fib_layout_field_id id, 
 	l->fields[id].size = size;
 }
 
-/* Every field is somewhere else than in libfiber's own record, none of them aligned. */
+/* Every field has another offset than in libfiber's own record, and none is aligned. */
 static inline void make_layout(struct fib_layout *l)
 {
 	static const uint16_t sizes[FIB_FIELD_COUNT] = {
@@ -55,7 +55,7 @@ static inline void make_layout(struct fib_layout *l)
 	}
 }
 
-/* size bytes whose end is the end of what can be read; whoever reads further dies. */
+/* size bytes up to the end of readable memory: a read beyond them faults. */
 static inline unsigned char *make_edge(size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = (size + page - 1) / page * page;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* row_record.h - a fiber's record in that registry, and the row that it becomes. */
+/* row_record.h - a fiber's record in that registry, and the row made of it */
 #ifndef UNIT_LAYOUT_ROW_RECORD_H
 #define UNIT_LAYOUT_ROW_RECORD_H
 
@@ -19,7 +19,7 @@ static struct fib_row row;
 
 static void put(enum fib_layout_field_id id, uint64_t value)
 {
-	/* Little end first, as on every machine that has a port. */
+	/* Little-endian, like every machine that has a port. */
 	memcpy(record + l.fields[id].offset, &value, l.fields[id].size);
 }
 
@@ -52,7 +52,7 @@ static int setup(void **state)
 	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_MUTEX);
 	put(FIB_FIELD_FLAGS, FIBER_DETACHED);
 	put(FIB_FIELD_LABELS, 0xaaaa);
-	put(FIB_FIELD_CANCELLED, 6); /* by whom, and what came of it, is the library's */
+	put(FIB_FIELD_CANCELLED, 6); /* not 0: cancelled; the bits are internal */
 	put(FIB_FIELD_MASKED, 2);
 	put(FIB_FIELD_CARRIER, 3);
 	put(FIB_FIELD_PINS, 0x102);

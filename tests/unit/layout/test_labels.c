@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_labels.c - a block of labels that is read while it changes, or that is no block at all. */
+/* test_labels.c - read a block of labels while it changes, or one that is not a block of labels */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static struct fib_row row;
 static unsigned asked;
 static int refusal;
 static struct fib_layout_labels block;
-static unsigned moves; /* how often the generation still moves while the text is read */
+static unsigned moves; /* how many more times the generation changes while the text is read */
 
 static int read_block(void *reader, uint64_t address, void *buf, size_t size)
 {

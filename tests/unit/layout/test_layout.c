@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_layout.c - a registry read from memory that may be anything is used or refused, never believed
+ * test_layout.c - a registry in untrusted memory is checked, then used or refused
  *
- * What is accepted is accepted for a reason: every offset that a reader will use lies inside the
- * record. The last test tries a hundred thousand damaged ones and decodes whatever passes from a
- * record that ends where readable memory ends.
+ * An accepted layout has every offset that a reader will use inside the record. The last test tries
+ * a hundred thousand damaged layouts and decodes each accepted one from a record that ends where
+ * readable memory ends.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The layout is refused, and with a word about what is wrong with it. */
+/* The layout is refused, and the reason contains the word. */
 static void assert_refused_for(const char *word)
 {
 	const char *why = fib_layout_check(&l);
@@ -45,7 +45,7 @@ static void test_layout_of_another_shape_is_accepted(void **state)
 {
 	(void)state;
 	assert_null(fib_layout_check(&l));
-	/* Younger and larger, with fields that this reader does not know. */
+	/* Newer and larger, with fields that this reader does not know. */
 	l.size += 64;
 	l.field_count = FIB_FIELD_COUNT + 3;
 	put_field(&l, FIB_FIELD_COUNT, RECORD_SIZE - 8, 8);
@@ -56,7 +56,7 @@ static void test_layout_of_a_program_that_is_older_than_the_table_of_registers_i
 	void **state)
 {
 	(void)state;
-	/* As it was published then. */
+	/* As it was published at that version. */
 	assert_int_equal(FIB_LAYOUT_SIZE_1, 1324);
 	l.size = 1328;
 	memset((char *)&l + 1324, 0, sizeof l - 1324);
@@ -91,7 +91,7 @@ static void test_layout_with_a_register_that_is_nowhere_is_refused(void **state)
 		put_register(FIB_BASE_CONTEXT, far[i]);
 		assert_refused_for("register");
 	}
-	/* Of a context that the record does not have. */
+	/* A register of a context that the record does not have. */
 	put_register(FIB_BASE_CONTEXT, 0);
 	assert_refused_for("register");
 	put_register(FIB_BASE_CONTEXT, 0);
@@ -107,7 +107,7 @@ static void test_layout_with_a_register_that_is_nowhere_is_refused(void **state)
 	put_register(FIB_BASE_SP, 0);
 	l.register_count = FIB_LAYOUT_REGISTERS + 1;
 	assert_refused_for("register");
-	/* Another recipe's are never read. */
+	/* Registers of another recipe are never read. */
 	l.recipe = FIB_RECIPE_CFI;
 	l.register_count = UINT32_MAX;
 	assert_null(fib_layout_check(&l));
@@ -137,7 +137,7 @@ static void test_layout_that_was_cut_is_refused(void **state)
 	assert_refused_for("smaller");
 	l.size = 0;
 	assert_refused_for("smaller");
-	/* A read that ended early leaves zeros behind. */
+	/* A read that ended early leaves zeros at the end. */
 	for (n = 0; n < essential; n++) {
 		bool was_zero = true;
 		size_t i;

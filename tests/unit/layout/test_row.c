@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_row.c - a record's bytes become one fiber as the tools show it, by offset and size alone. */
+/* test_row.c - a record's bytes become a fiber's row, by offset and size alone */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,13 +44,13 @@ static void test_row_has_every_field_of_the_record(void **state)
 	assert_int_equal(row.entry, 0x9999);
 	assert_string_equal(row.name, "req-7741");
 	assert_int_equal(row.labels, 0xaaaa);
-	/* What a suspended fiber does not have, and what nobody looked at. */
+	/* Values that a suspended fiber does not have, or that were not looked up. */
 	assert_int_equal(row.carrier, FIB_ROW_CARRIER_NONE);
 	assert_true(row.stack_high_water == FIB_ROW_UNKNOWN);
 	assert_true(fib_row_walkable(&row));
 }
 
-/* It naps in between, and `since` is that of the nap. */
+/* The fiber naps meanwhile, and `since` is the start of the nap. */
 static void test_row_of_a_wait_for_a_predicate_has_the_age_of_the_wait(void **state)
 {
 	(void)state;
@@ -74,7 +74,7 @@ static void test_row_of_a_free_record_is_none(void **state)
 static void test_row_of_a_running_fiber_shows_its_carrier_and_no_stack(void **state)
 {
 	(void)state;
-	/* The sequence number decides: the state may be what it was a moment ago. */
+	/* The sequence number decides: the state may be out of date. */
 	put(FIB_FIELD_SEQ, 21);
 	put(FIB_FIELD_PINS, 0);
 	assert_true(decode());
@@ -85,7 +85,7 @@ static void test_row_of_a_running_fiber_shows_its_carrier_and_no_stack(void **st
 	assert_int_equal(row.wait_kind, FIB_WAIT_NONE);
 	assert_int_equal(row.wait_object, 0);
 	assert_true(row.deadline == INT64_MAX);
-	/* The time it has been running is CPU time not yet written down. */
+	/* The time it has been running is CPU time not yet recorded. */
 	assert_int_equal(row.cpu, 1500);
 	assert_false(fib_row_walkable(&row));
 }
@@ -113,7 +113,7 @@ static void test_row_of_a_woken_fiber_waits_for_nothing_but_its_turn(void **stat
 	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_YIELD);
 	assert_true(decode());
 	assert_int_equal(row.wait_kind, FIB_WAIT_YIELD);
-	/* The record still has those of the wait before. */
+	/* The record still has the values of the previous wait. */
 	assert_int_equal(row.wait_object, 0);
 	assert_true(row.deadline == INT64_MAX);
 }
@@ -154,7 +154,7 @@ static void test_row_keeps_its_numbers_possible_whatever_the_clock_says(void **s
 		put(FIB_FIELD_SINCE, (uint64_t)since[i]);
 		assert_true(decode());
 		assert_true(row.age >= 0);
-		put(FIB_FIELD_SEQ, UINT64_MAX); /* odd: the age is CPU time too */
+		put(FIB_FIELD_SEQ, UINT64_MAX); /* odd, so running: the age is CPU time too */
 		put(FIB_FIELD_CPU, UINT64_MAX);
 		assert_true(decode());
 		assert_int_equal(row.state, FIBER_RUNNING);
@@ -179,7 +179,7 @@ static void test_row_ends_a_name_that_fills_its_field(void **state)
 	put_text(FIB_FIELD_NAME, "0123456789012345678901234567890123456789");
 	assert_true(decode());
 	assert_string_equal(row.name, "0123456789012345678901234567890");
-	/* A longer field of a younger library is cut, a shorter one is not read past. */
+	/* A longer field of a newer library is cut; of a shorter one no byte beyond it is read. */
 	l.fields[FIB_FIELD_NAME].size = 4;
 	assert_true(decode());
 	assert_string_equal(row.name, "0123");
@@ -236,7 +236,7 @@ static void test_row_does_not_read_past_an_objects_name_nor_trust_its_end(void *
 	prepare_object(0);
 	memset(object, 'n', sizeof object);
 	l.objects[FIB_WAIT_MUTEX].name.size = UINT16_MAX;
-	l.objects[FIB_WAIT_MUTEX].holder.size = 4; /* not what this reader knows: left alone */
+	l.objects[FIB_WAIT_MUTEX].holder.size = 4; /* unknown size: ignored */
 	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
 	assert_int_equal(strlen(row.object_name), sizeof row.object_name - 1);
 	assert_int_equal(row.holder, 0);
@@ -284,7 +284,7 @@ static void test_row_is_astray_with_its_stack_pointer_outside_its_stack(void **s
 		stray.sp = outside[i];
 		stray.seq = 2;
 		assert_true(fib_row_astray(&stray));
-		stray.seq = 3; /* it runs: that is where it was once */
+		stray.seq = 3; /* it runs, so the saved pointer is out of date */
 		assert_false(fib_row_astray(&stray));
 	}
 	stray.seq = 2;
@@ -292,7 +292,7 @@ static void test_row_is_astray_with_its_stack_pointer_outside_its_stack(void **s
 	assert_false(fib_row_astray(&stray));
 	stray.state = FIBER_RUNNABLE;
 	assert_true(fib_row_astray(&stray));
-	stray.stack_low = 0; /* not begun, or of a library that does not say */
+	stray.stack_low = 0; /* not started, or not published by this library */
 	assert_false(fib_row_astray(&stray));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_row_times.c - how long a fiber was in each state, as its record counts it up to its last change. */
+/* test_row_times.c - time in each state, as counted in the record up to its last state change */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,8 @@
 #include "row_record.h"
 #include "tests/harness/watchdog.h"
 
-/* What the record counts goes up to its last change of state, and the time since then belongs to the state. */
+/* The record counts up to its last change of state; the time since then belongs to the current
+ * state. */
 static void test_row_has_its_times_in_all_states_until_now(void **state)
 {
 	static const uint8_t states[] = {FIBER_RUNNABLE, FIBER_RUNNING, FIBER_SUSPENDED,
@@ -30,7 +31,7 @@ static void test_row_has_its_times_in_all_states_until_now(void **state)
 	}
 }
 
-/* Who makes it runnable was stopped between counting what it has waited and saying since when it does not. */
+/* The waker was stopped between adding the waiting time and updating the start of the state. */
 static void test_row_of_a_fiber_that_is_becoming_runnable_adds_up(void **state)
 {
 	(void)state;
@@ -47,7 +48,7 @@ static void test_row_of_a_fiber_that_is_becoming_runnable_adds_up(void **state)
 	assert_int_equal(row.runnable, 470);
 	assert_int_equal(row.lived, 1600);
 	assert_int_equal(row.lived, row.cpu + row.runnable + row.waited);
-	/* What is later than now was counted by nobody. */
+	/* A value later than now was never counted. */
 	put(FIB_FIELD_WAITED, 30 + 1001);
 	assert_true(decode());
 	assert_int_equal(row.state, FIBER_SUSPENDED);

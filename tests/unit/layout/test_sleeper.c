@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sleeper.c - what the kernel says of a thread, and what it would never say. */
+/* test_sleeper.c - parse what the kernel says of a thread, and refuse what it never says */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ static void test_a_system_call_has_a_number_a_stack_pointer_and_a_program_counte
 	assert_int_equal(at.call, 34);
 	assert_int_equal(at.sp, 0x7ffd10);
 	assert_int_equal(at.pc, 0x7f0000001234);
-	/* The first of all, read(2). */
+	/* System call 0, read(2). */
 	assert_int_equal(fib_sleeper_parse("0 0x0 0x0 0x0 0x0 0x0 0x0 0x10 0x20\n", &at), 1);
 	assert_int_equal(at.call, 0);
 	assert_int_equal(at.sp, 0x10);
@@ -64,7 +64,7 @@ static void test_anything_else_is_refused_and_writes_nothing(void **state)
 		"-1 0x1\n",
 		"-1 0x1 0x2 0x3\n",
 		"x 0x1 0x2\n",
-		/* One that is ending. */
+		/* A thread that is exiting. */
 		"-1 0x0 0x0\n",
 		"0 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0x0\n",
 	};

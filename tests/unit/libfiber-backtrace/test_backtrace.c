@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_backtrace.c - a program prints the frames of its own fibers, and says where it cannot. */
+/* test_backtrace.c - a program prints the frames of its own fibers, and reports where it cannot */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -181,7 +181,7 @@ static void test_backtrace_of_a_running_and_of_an_ended_fiber_says_so(void **sta
 	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
 }
 
-/* One frame: the function that it will begin in. */
+/* One frame: the function in which it will start. */
 static bool prints_beginning(struct fiber *fiber, const char *state)
 {
 	const int n = print(fiber, 0);
@@ -199,7 +199,7 @@ static void test_backtrace_of_a_fiber_that_has_not_begun_is_its_function(void **
 
 	(void)state;
 	stop = false;
-	busy = spawn(spin); /* on the only carrier */
+	busy = spawn(spin); /* occupies the only carrier */
 	while (fiber_state(busy) != FIBER_RUNNING)
 		sched_yield();
 	waiting = spawn(wait_deep);

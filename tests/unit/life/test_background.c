@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_background.c - background fibers hold up no end, and whatever they are in they come to their own. */
+/* test_background.c - background fibers delay no finish, and exit whatever they are doing */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -84,7 +84,7 @@ static void test_background_fiber_that_has_ended_before_is_as_any_other(void **s
 	assert_int_equal(fiber_runtime_finish(rt, FIBER_FOREVER), 0);
 }
 
-/* -- loops that look at no result -- */
+/* -- loops that check no result -- */
 
 struct stubborn {
 	struct fiber_mutex held, wanted;
@@ -179,7 +179,8 @@ static void end_stubborn(unsigned carriers)
 	s.parked = background(rt, park, rt);
 	for (i = 0; i < fib_countof(loops); i++) {
 		f[i] = background(rt, loops[i], &s);
-		/* loop_mutex must find the mutex held: it would lock its own mutex twice. */
+		/* loop_mutex must find the mutex held: otherwise it would lock its own mutex
+		 * twice. */
 		while (loops[i] == hold && !fib_load(&s.held.owner))
 			sched_yield();
 	}
@@ -192,9 +193,9 @@ static void end_stubborn(unsigned carriers)
 		assert_int_equal(join(f[i], NULL), -ECANCELED);
 	if (s.parked)
 		join(s.parked, NULL);
-	/* One that was never begun has no handler; these were. */
+	/* A fiber that never started has no handler; these had started. */
 	assert_true(fib_load(&s.handlers) > 0);
-	/* Nobody is left in any queue: all of it can be used, and released. */
+	/* No queue has a waiter: everything can be used and released. */
 	assert_int_equal(s.held.waiters.length, 0);
 	assert_int_equal(s.wanted.waiters.length, 0);
 	assert_int_equal(s.cond.waiters.length, 0);
@@ -215,7 +216,7 @@ static void test_background_fibers_that_look_at_no_result_end_too(void **state)
 		end_stubborn(3);
 }
 
-/* -- at the very moment of closing -- */
+/* -- while the runtime is closing -- */
 
 static void *make_more(void *arg)
 {
@@ -265,7 +266,7 @@ static void test_background_fiber_cannot_spawn_in_a_closed_runtime(void **state)
 	join(f, rt);
 }
 
-/* -- one that holds the finish up -- */
+/* -- one that delays the finish -- */
 
 static void *compute(void *arg)
 {
@@ -307,7 +308,7 @@ static void test_background_fibers_are_counted_apart(void **state)
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, park, NULL, &f), 0);
 	assert_false(fiber_runtime_done(rt));
 	assert_int_equal(fiber_runtime_finish(rt, fiber_after(MS)), -ETIMEDOUT);
-	/* Not closed yet, and nobody was cancelled. */
+	/* Not closed yet, and not cancelled. */
 	await_suspended(b);
 	assert_int_equal(fib_load(&b->cancelled), 0);
 	fiber_unpark(f);

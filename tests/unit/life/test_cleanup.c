@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cleanup.c - what a fiber leaves behind is cleared away once, in order, before it counts as ended. */
+/* test_cleanup.c - cleanup handlers run once, in order, before the fiber counts as ended */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 
-static char seen[64]; /* one fiber at a time writes it */
+static char seen[64]; /* written by one fiber at a time */
 
 static void note(const char *what)
 {
@@ -117,7 +117,7 @@ static void test_own_labels_go_when_the_fiber_was_joined(void **state)
 	(void)state;
 	prove(1, labels_itself, &labels);
 	assert_non_null(labels);
-	/* The block is still there to be read, and nobody's. */
+	/* The block is still readable, and has no owner. */
 	assert_int_equal(labels->owner, 0);
 	assert_int_equal(fiber_label("key", "value"), -EPERM);
 }

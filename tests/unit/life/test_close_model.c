@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_close_model.c - the end of a scheduler beside those who still come to it, in every interleaving
+ * test_close_model.c - closing a scheduler while threads still use it, in every interleaving
  *
- * A thread wakes the last fiber, another spawns one, and a third finishes the scheduler and frees it; a carrier
- * runs what is runnable. The steps are those of live_count.c (enter_from_outside, fib_close), of ready.c (fib_ready) and
- * of sched.c; how carriers count has a model of its own (test_live_count_model). A fiber that was counted in runs to its
- * end, nobody is counted in after the close, and nobody touches what was freed (sched.visit): who wakes from outside
- * counts himself before the fiber can run, since its end may be the last thing that the finisher waits for.
+ * A thread wakes the last fiber, another spawns one, a third finishes the scheduler and frees it,
+ * and a carrier runs what is runnable. The steps are those of live_count.c (enter_from_outside,
+ * fib_close), of ready.c (fib_ready) and of sched.c; how carriers count has its own model
+ * (test_live_count_model).
+ *
+ * A fiber that was counted in runs to its end, none is counted in after the close, and no thread
+ * touches freed memory (sched.visit). A waker from outside counts itself before the fiber can run,
+ * since that fiber's end may be all that the finisher waits for.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,10 +23,10 @@
 enum { WAKER, SPAWNER, CARRIER, FINISHER, ACTORS };
 
 enum at {
-	VISIT, /* count himself in */
+	VISIT, /* enter the visitors' count */
 	PUT,   /* the fiber can be found, and a carrier is woken through s */
 	NOTIFY,
-	GO, /* his last touch of s */
+	GO, /* the last access to s */
 	READ_WORD,
 	COUNT_IN,
 	RUN,
@@ -39,10 +42,10 @@ enum at {
 
 enum broken {
 	NOTHING,
-	NO_VISIT,	/* whoever wakes does not say that he is there */
-	VISITS_LATE,	/* puts the fiber first */
-	GOES_EARLY,	/* looks at s once more after he has said that he goes */
-	NO_COMPARISON,	/* counts in what was counted when he looked */
+	NO_VISIT,	/* a waker does not enter the visitors' count */
+	VISITS_LATE,	/* makes the fiber runnable first */
+	GOES_EARLY,	/* looks at s once more after leaving the visitors' count */
+	NO_COMPARISON,	/* enters itself in the count that it read, without comparing */
 	CLOSES_BLINDLY, /* closes without comparing what was submitted since */
 	VISITORS_FIRST, /* the finisher looks for visitors before it closes */
 };
@@ -67,7 +70,7 @@ static void put(struct model *m)
 	m->runnable++;
 }
 
-/* fib_ready from a thread, for the fiber that is there. */
+/* fib_ready from a thread, for the existing fiber. */
 static bool step_waker(struct model *m)
 {
 	uint8_t *at = &m->at[WAKER];
@@ -92,7 +95,8 @@ static bool step_waker(struct model *m)
 	return true;
 }
 
-/* fib_spawn from a thread; whoever finishes waits for it, as the handle of a runtime demands, but for the fiber. */
+/* fib_spawn from a thread. The finisher waits for the call, as a runtime's handle demands, but
+ * not for the fiber. */
 static bool step_spawner(struct model *m)
 {
 	uint8_t *at = &m->at[SPAWNER];
@@ -194,7 +198,8 @@ static bool step_finisher(struct model *m)
 	case FREE:
 		if (m->at[CARRIER] != END)
 			return false;
-		/* Whoever comes with a handle must not come now; who was turned away or counted in may. */
+		/* No thread may be about to use the handle; refused or counted-in spawners are
+		 * allowed. */
 		if (m->at[SPAWNER] == READ_WORD || m->at[SPAWNER] == COUNT_IN)
 			return false;
 		m->freed = 1;
@@ -228,7 +233,7 @@ static const char *wrong(const void *state, bool final)
 
 static void run(enum broken rule, bool spawns, struct explore *e)
 {
-	struct model first = {.submitted = 1}; /* the fiber that waits to be woken */
+	struct model first = {.submitted = 1}; /* the fiber that waits for its wake-up */
 
 	*e = (struct explore){sizeof first, ACTORS, step, wrong, 0, 0, NULL, ""};
 	broken = rule;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_discard.c - a fiber that was made and is not wanted gives its record back. */
+/* test_discard.c - discarding a fiber that was made and never ran frees its record */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_early.c - fiber_exit and fiber_fail end a fiber in the middle of its functions. */
+/* test_early.c - fiber_exit and fiber_fail end a fiber from inside nested functions */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_held.c - a fiber that ends while it holds a lock is reported, once and with the place of the lock. */
+/* test_held.c - a fiber that exits with a lock is reported once, with the place of the lock */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ static void *wait_for_it(void *arg)
 	return arg;
 }
 
-/* The lock that it took last is free again; another fiber waits for the one that it holds. */
+/* The last lock is free again; another fiber waits for the one still held. */
 static void *hold_what_is_awaited(void *arg)
 {
 	fiber_mutex_lock(&config, FIBER_FOREVER);
@@ -121,7 +121,7 @@ static const struct said {
 	const char *name;
 	fiber_fn *fn;
 	enum fiber_held_policy policy;
-	const char *pattern; /* of the one line; "": nothing is said */
+	const char *pattern; /* of the one line; "": no line */
 } cases[] = {
 	{"mutex", hold, FIBER_HELD_WARN,
 	 "libfiber: fiber 1 \"holder\" ended while it holds mutex \"config\" (0x*), locked at "

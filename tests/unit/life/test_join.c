@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_join.c - how a fiber ended reaches whoever waits for it, once; then its record is free. */
+/* test_join.c - a fiber's end reaches its joiner once; then its record is free */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,11 +72,11 @@ static void *joins_late(void *arg)
 	(void)arg;
 	must(fiber_spawn(fails, (void *)-ENOSPC, &f) == 0);
 	fiber_yield();
-	/* Dead, and what the tools show of it stays until it is joined. */
+	/* Dead, and the tools can still show it until it is joined. */
 	must(fiber_state(f) == FIBER_DEAD);
 	must(fiber_id(f) != 0);
 	must(!strcmp(f->failure, "disk 7 is full"));
-	/* There is nothing to wait for, so no deadline matters. */
+	/* No wait is needed, so any deadline will do. */
 	must(fiber_join(f, &r, 0) == 0);
 	must(r.error == -ENOSPC);
 	must(fiber_id(f) == 0);
@@ -181,7 +181,7 @@ static void *detaches(void *arg)
 	must(fiber_detach(f) == 0); /* after it */
 	must(carriers_fibers() == fibers);
 	must(fiber_create(NULL, returns, NULL, &f) == 0);
-	must(fiber_detach(f) == 0); /* without ever having run */
+	must(fiber_detach(f) == 0); /* never run */
 	must(carriers_fibers() == fibers);
 	return NULL;
 }
@@ -192,7 +192,7 @@ static void test_detach_frees_a_fiber_at_its_end_or_at_once(void **state)
 	prove(1, detaches, NULL);
 }
 
-/* -- who ends and who joins meet at every possible moment -- */
+/* -- an end and a join meet at every possible moment -- */
 
 #define MEETINGS 4000u
 
@@ -284,7 +284,7 @@ static void *joins_it(void *arg)
 	return NULL;
 }
 
-/* Until the first fiber is in fiber_join. */
+/* Wait until the first fiber is in fiber_join. */
 static void await_joiner(struct fiber *f)
 {
 	carriers_spawn(&wronged, "first", joins_it, f);

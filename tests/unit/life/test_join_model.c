@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_join_model.c - an ending fiber, and who waits for its end, in every interleaving
+ * test_join_model.c - a fiber that exits and its joiners, in every interleaving
  *
- * A fiber ends while another one joins it, with a deadline or without. Who gave up joins again, or detaches, or leaves
- * it to a plain thread whose parker lies in the record. Who has joined gives the record back, and a second
- * fiber begins, ends and is joined in it. The steps are those of join.c (let_go, take_place), parker.h and wait.c.
- * (join.meet, join.done)
+ * A fiber exits while another one joins it, with or without a deadline. A joiner that gave up joins
+ * again, detaches, or leaves the join to a plain thread, whose parker lies in the record. The
+ * joiner frees the record, and a second fiber starts, exits and is joined in it. The steps are
+ * those of join.c (let_go, take_place), parker.h and wait.c. (join.meet, join.done)
  *
- * A joiner is woken once and finds the result; the record is given back once, and from the swap that adds DONE
- * the fiber touches it no more, but for the thread's parker, which is never unmapped. Two who join at the
- * same time is misuse that must be seen.
+ * A joiner is woken once and finds the result; the record is freed once. From the swap that adds
+ * DONE the fiber does not touch the record, except the thread's parker, which is never unmapped.
+ * Two joiners at the same time are misuse, which must be detected.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,13 +20,13 @@
 #include "tests/harness/watchdog.h"
 #include "tests/unit/sched/explore.h"
 
-enum { FIRST, SECOND, FIBER, THREAD, CLOCK, ACTORS }; /* two that end, two that join */
+enum { FIRST, SECOND, FIBER, THREAD, CLOCK, ACTORS }; /* two fibers that exit, two joiners */
 #define JOINER(who) ((who)-FIBER)
 
-enum { DONE = 1, DETACHED = 2, JOINING = 4, COMING = 8 /* above: how often somebody came */ };
+enum { DONE = 1, DETACHED = 2, JOINING = 4, COMING = 8 /* above: how many joiners have come */ };
 enum { IDLE, ARMED, WOKEN, TIMED_OUT };
 
-/* GIVE_BACK: the record, by the fiber itself, when it is detached. PEEK: at the result, without an acquire. */
+/* GIVE_BACK: a detached fiber frees its record itself. PEEK: at the result, without an acquire. */
 enum { NOT_YET, RESULT, READ_LIFE, READ_JOINER, READ_ARMED, SWAP_DONE, CLAIM, READY };
 enum { GIVE_BACK = 8, PEEK, LOOK, ARM, LOAD, WRITE_JOINER, WRITE_ARMED, SWAP_JOINING };
 enum { ABORT = 16, ASLEEP, CLEAR, DETACH, TAKE, FREE, END };
@@ -35,16 +35,16 @@ enum then { JOINS_AGAIN, DETACHES, LEAVES_IT, DETACHES_AT_ONCE, BOTH_AT_ONCE };
 
 enum broken {
 	NOTHING,
-	NO_COUNT,      /* who comes to join does not count */
-	FIELDS_LATE,   /* JOINING is said before the fields are written */
-	READ_LATE,     /* whom to wake is read after the swap */
-	NO_COMPARISON, /* DONE is added whatever has changed */
-	NO_TICKET,     /* a waker claims whatever wait there is */
-	RESULT_EARLY,  /* the load of `life` is no acquire: the result may be read before it */
-	BLIND_PLACE,   /* who takes the joiner's place does not look whether the fiber has ended */
-	KEEPS_PLACE,   /* who gives up does not say so */
-	SECOND_UNSEEN, /* who takes the place does not look whether it is taken */
-	LAST_TOUCH_LATE, /* the fiber looks at its record after the swap */
+	NO_COUNT,	 /* a new joiner does not count itself */
+	FIELDS_LATE,	 /* JOINING is set before the fields are written */
+	READ_LATE,	 /* the joiner to wake is read after the swap */
+	NO_COMPARISON,	 /* DONE is added without comparing */
+	NO_TICKET,	 /* a waker claims any armed wait */
+	RESULT_EARLY,	 /* the load of `life` is no acquire: the result may be read before it */
+	BLIND_PLACE,	 /* a new joiner does not look whether the fiber has ended */
+	KEEPS_PLACE,	 /* a joiner that gives up does not leave its place */
+	SECOND_UNSEEN,	 /* a new joiner does not look whether the place is taken */
+	LAST_TOUCH_LATE, /* the fiber reads its record after the swap */
 };
 
 enum fault { NO_FAULT, TOUCHED, NO_RESULT };
@@ -93,7 +93,7 @@ static void claim(struct model *m, unsigned who)
 		m->at[who] = READY;
 }
 
-/* Only while it lives must it be seen that two join it. */
+/* A second joiner must be detected only while the fiber lives. */
 static bool may_begin(const struct model *m, unsigned who)
 {
 	return m->number == who &&
@@ -182,7 +182,7 @@ static bool sleep_on(struct model *m, unsigned who)
 	if (who == FIBER)
 		m->runs[j]--;
 	m->at[who] = m->outcome[j] == WOKEN ? TAKE : CLEAR;
-	m->peeked[j] = m->result; /* the claim was an acquire whatever the rule */
+	m->peeked[j] = m->result; /* the claim was an acquire under every rule */
 	return true;
 }
 
@@ -202,7 +202,7 @@ static void take(struct model *m, unsigned who)
 	m->at[who] = FREE;
 }
 
-/* Give the record back, and make the second fiber in it if this was the first of two. */
+/* Free the record, and make the second fiber in it if this was the first of two. */
 static void free_record(struct model *m, unsigned who)
 {
 	m->held = 0;
@@ -275,7 +275,7 @@ static bool step_join(struct model *m, unsigned who)
 	return true;
 }
 
-/* The deadline of the fiber passes. */
+/* The deadline of the joining fiber expires. */
 static bool step_clock(struct model *m)
 {
 	if (!m->deadlines || m->at[FIBER] != ASLEEP || m->outcome[JOINER(FIBER)] != ARMED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live_count.c - fibers are counted where they are, and the end is noticed. */
+/* test_live_count.c - each carrier counts its fibers, and the end of the last is noticed */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -114,7 +114,8 @@ static void test_live_withdrawn_never_was(void **state)
 	fib_sched_stop(&s);
 }
 
-/* Each spawns two and ends before they do, so that carriers count out what others counted in. */
+/* Each spawns two and exits before they do, so that a carrier counts out what another counted
+ * in. */
 static void *splits(void *arg)
 {
 	uintptr_t depth = (uintptr_t)arg;

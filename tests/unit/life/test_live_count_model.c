@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_live_count_model.c - when none is left, counted by carrier, in every interleaving
+ * test_live_count_model.c - when no fiber is left, counted by carrier, in every interleaving
  *
- * A fiber that came from outside runs on the first carrier and spawns another, which either carrier runs and which
- * spawns a third (where nobody submits): so fibers are counted in on one carrier and out on the other. A
- * thread submits one more, or withdraws it, and another one waits for the end and closes. A background fiber takes
- * a carrier and keeps it until then. The steps are those of live_count.c (live_count.count, live_count.told), of switch.c
- * (fib_switch_out_dead) and of carrier.c. What a carrier stores is seen late (memory.h).
+ * A fiber from outside runs on the first carrier and spawns another, which either carrier runs and
+ * which spawns a third (where no thread submits). So fibers are counted in on one carrier and out
+ * on the other. A thread submits one more, or withdraws it; another thread waits for the end and
+ * closes. A background fiber takes a carrier and keeps it until then.
  *
- * Nobody finds that none is left while one lives all the time, nobody is let in behind the close, and whoever waits
- * for the end hears of it.
+ * The steps are those of live_count.c (live_count.count, live_count.told), of switch.c
+ * (fib_switch_out_dead) and of carrier.c. A carrier's stores are seen late (memory.h).
+ *
+ * The count is never found to be 0 while a fiber lives all the time, no fiber is let in after the
+ * close, and the waiter for the end is notified.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,36 +25,35 @@
 
 enum { CARRIERS = 2, FINISHER = CARRIERS, SUBMITTER, ACTORS };
 enum { ENDED, SPAWNED = 2, RUNNABLE = 4 };	     /* places: of each carrier, of each child */
-enum { ROOT, CHILD, GRANDCHILD, GUEST, BACKGROUND }; /* who runs */
+enum { ROOT, CHILD, GRANDCHILD, GUEST, BACKGROUND }; /* the fiber that runs */
 
 enum { TAKE, COUNT_IN, PUBLISH, COUNT_OUT, TELL, AWAITED, COUNT, TOLD, KEEP };
 enum { CLOSE = 16, AWAIT, SEE, ASLEEP, DONE, LOOK, ENTER, SUBMIT, WITHDRAW, SAY, END };
 
 enum broken {
 	NOTHING,
-	SPAWNED_FIRST,	 /* what was spawned is read before what has ended */
-	COUNTED_LATE,	 /* counted in when others can see the fiber already */
-	OUT_RELAXED,	 /* counted out by no release */
-	NO_FENCE,	 /* whoever tells does not fence before he looks who waits */
-	AWAITS_LATE,	 /* waiting is said after the count was read */
+	SPAWNED_FIRST,	 /* the spawned are read before the ended */
+	COUNTED_LATE,	 /* counted in when others can already see the fiber */
+	OUT_RELAXED,	 /* counted out without a release */
+	NO_FENCE,	 /* the notifier does not fence before it looks for a waiter */
+	AWAITS_LATE,	 /* announces its wait after it has read the count */
 	CLOSES_BLINDLY,	 /* closes without comparing what was submitted since */
-	SILENT_WITHDRAW, /* who withdraws tells nobody */
-	SILENT_HANDOVER, /* a background fiber takes over from a fiber's end, and nobody is told (met) */
+	SILENT_WITHDRAW, /* a withdrawal notifies no waiter */
+	SILENT_HANDOVER, /* a background fiber takes over from an exiting one unnoticed (a bug) */
 };
 
 struct model {
 	struct memory memory;
 	uint8_t submitted, closed, awaited, moved, guest,
-		background; /* guest, background: runnable */
-	uint8_t lives,
-		lived; /* truly, and whether one always did since the reading began: a bit for each */
+		background;   /* guest, background: runnable */
+	uint8_t lives, lived; /* true count; bit per reader: one lived since its reading began */
 	uint8_t at[ACTORS], next[ACTORS], runs[CARRIERS], saw[ACTORS], tells[CARRIERS];
 	uint8_t read[ACTORS], ended[ACTORS], spawned[ACTORS];
 	uint8_t fault;
 };
 
 static enum broken broken;
-static bool generations; /* the child spawns, too */
+static bool generations; /* the child spawns too */
 
 static uint8_t load(const struct model *m, unsigned who, unsigned place)
 {
@@ -93,7 +94,7 @@ static bool none(struct model *m, unsigned who)
 
 /* -- a carrier -- */
 
-/* The next fiber, or else the idle context. What is taken from a queue is taken by a swap. */
+/* The next fiber, or else the idle context. Taking from a queue is a swap. */
 static bool take(struct model *m, unsigned who)
 {
 	const bool drained = memory_drained(&m->memory, who);
@@ -199,7 +200,7 @@ static bool step_carrier(struct model *m, unsigned who)
 	}
 }
 
-/* -- whoever waits for the end -- */
+/* -- the waiter for the end -- */
 
 static void close_all(struct model *m)
 {
@@ -226,7 +227,7 @@ static bool step_finisher(struct model *m)
 		*at = broken == AWAITS_LATE ? ASLEEP : SEE;
 		return true;
 	case SEE:
-		m->next[SUBMITTER] = m->moved; /* his own place is free */
+		m->next[SUBMITTER] = m->moved; /* its own place is free */
 		begin_count(m, FINISHER, DONE);
 		return true;
 	case COUNT:
@@ -249,7 +250,7 @@ static bool step_finisher(struct model *m)
 	}
 }
 
-/* -- whoever submits -- */
+/* -- the submitter -- */
 
 static bool withdraws;
 
@@ -337,7 +338,7 @@ static void test_live_model_never_says_none_while_one_lives_and_tells_whoever_wa
 	unsigned what;
 
 	(void)state;
-	memory_model = MEMORY_WEAK; /* what goes wrong in order goes wrong out of order, too */
+	memory_model = MEMORY_WEAK; /* an error in order is also one out of order */
 	for (what = 0; what < 4; what++) {
 		withdraws = what == 1;
 		run(NOTHING, what && what < 3, what == 3, &e);

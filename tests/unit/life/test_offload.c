@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_offload.c - what is handed over is done once, by a thread that is there when needed and gone when not. */
+/* test_offload.c - an offloaded call runs once, on a thread made on demand that exits when idle */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ static void test_offload_runs_on_another_thread_and_returns_what_that_returned(v
 	assert_true(tid && tid != fib_os_tid());
 }
 
-/* A gate that holds whoever goes through. */
+/* A gate at which all callers wait. */
 struct gate {
 	_Atomic unsigned inside, passed;
 	_Atomic uint32_t open;
@@ -92,7 +92,7 @@ static void *many(void *arg)
 
 	for (i = 0; i < fib_countof(f); i++)
 		must(fiber_spawn(offload_gate, g, &f[i]) == 0);
-	/* Our one carrier is free all the while. */
+	/* The only carrier stays free. */
 	while (fib_load(&g->inside) < FIB_OFFLOAD_THREADS_MAX)
 		fiber_sleep(MS / 10);
 	for (i = 0; i < fib_countof(f); i++) {
@@ -127,7 +127,7 @@ static void *impatient(void *arg)
 
 	must(fiber_block(go_through, &g[0], &ret, fiber_after(2 * MS)) == -ETIMEDOUT);
 	must(ret == &ret);
-	/* No time to wait: begun all the same. */
+	/* An expired deadline: the call starts anyway. */
 	must(fiber_block(go_through, &g[0], &ret, 0) == -ETIMEDOUT);
 	must(ret == &ret);
 	return NULL;
@@ -140,7 +140,7 @@ static void test_offload_goes_on_when_its_caller_gave_up(void **state)
 	(void)state;
 	prove(1, impatient, &g);
 	assert_int_equal(fiber_block(go_through, &g, NULL, fiber_after(2 * MS)), -ETIMEDOUT);
-	/* The runtime has gone, they have not. */
+	/* The runtime is gone, the calls are not. */
 	while (fib_load(&g.inside) < 3)
 		fib_os_yield();
 	assert_int_equal(fib_load(&g.passed), 0);
@@ -192,7 +192,7 @@ static void *firm_calls(void *arg)
 	struct fiber_result r;
 	struct fiber *f;
 
-	/* Neither the deadline nor a cancellation ends it once it has begun. */
+	/* Once it has started neither the deadline nor a cancellation ends it. */
 	must(fiber_spawn(firm_caller, g, &f) == 0);
 	while (fib_load(&g->inside) < 1)
 		fiber_sleep(MS / 10);
@@ -202,7 +202,7 @@ static void *firm_calls(void *arg)
 	open_gate(g);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
 	must(!r.value);
-	/* Before that both do, and nothing is begun. */
+	/* Before the start both end it, and nothing is started. */
 	must(fib_offload_uncancellable(go_through, g, 0) == -ETIMEDOUT);
 	must(fiber_spawn(firm_caller_cancelled, g, &f) == 0);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
@@ -261,7 +261,7 @@ static void test_offload_and_deadline_that_come_together_agree(void **state)
 
 	(void)state;
 	prove(2, race_deadlines, &done);
-	/* Each was done, whoever was told. */
+	/* Every call was made, also those whose caller timed out. */
 	while (fib_load(&done) < 4000)
 		fib_os_yield();
 	assert_int_equal(fib_load(&done), 4000);
@@ -317,9 +317,9 @@ static int block_without_threads(void *arg)
 	int rc;
 
 	(void)arg;
-	fib_offload_forget(); /* as the child of a program that watches forks has none */
+	fib_offload_forget(); /* as in the child of a program that handles forks: no threads */
 	harness_limit_space(64 << 20);
-	/* Whatever room libc has for stacks is used up. */
+	/* Use up all of libc's room for stacks. */
 	if (pthread_create(&last, NULL, go_through, &g))
 		return 1;
 	while (!pthread_create(&other, NULL, go_through, &g))
@@ -327,7 +327,7 @@ static int block_without_threads(void *arg)
 	rc = fiber_block(tid_of, &tid, NULL, FIBER_FOREVER);
 	if (rc != -EAGAIN || tid || fib_offload_threads())
 		return 2;
-	/* With room for a thread it is as if nothing had been. */
+	/* With room for a thread all works again. */
 	open_gate(&g);
 	pthread_join(last, NULL);
 	rc = fiber_block(tid_of, &tid, NULL, FIBER_FOREVER);
@@ -340,7 +340,7 @@ static void test_offload_without_a_thread_fails_and_leaves_nothing_behind(void *
 
 	(void)state;
 	if (*harness_sanitizer())
-		skip(); /* their address space cannot be limited, and a fork has no threads */
+		skip(); /* sanitizers: address space cannot be limited, no threads after a fork */
 	harness_child(block_without_threads, NULL, 60, &child);
 	assert_int_equal(child.signal, 0);
 	assert_int_equal(child.code, 0);
@@ -357,7 +357,7 @@ static void test_offload_threads_end_when_they_had_nothing_to_do_for_long(void *
 	while (fib_offload_threads() && fiber_now() < limit)
 		fiber_sleep(20 * MS);
 	assert_int_equal(fib_offload_threads(), 0);
-	/* And come again. */
+	/* New threads start again. */
 	assert_int_equal(fiber_block(tid_of, &tid, NULL, FIBER_FOREVER), 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_spawn.c - a fiber comes into being whole, or leaves nothing behind. */
+/* test_spawn.c - a spawn makes a complete fiber, or leaves nothing behind */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,7 +75,7 @@ static void test_spawn_reused_record_remembers_nothing(void **state)
 	fib_unmake(again);
 }
 
-/* Making one fails with rc and nobody could have seen that it was tried. */
+/* The call fails with rc, and leaves no trace. */
 static void fails(const struct fiber_attr *attr, fiber_fn *fn, int rc)
 {
 	struct fiber *before, *after, *f = (void *)0x5555;
@@ -88,7 +88,7 @@ static void fails(const struct fiber_attr *attr, fiber_fn *fn, int rc)
 	assert_int_equal(fib_make(attr, NULL, fn, NULL, NULL, &f), rc);
 	assert_ptr_equal(f, (void *)0x5555);
 	assert_int_equal(carriers_fibers(), fibers);
-	/* The record went back, it is the next one again, and no id was used up. */
+	/* The record was freed, so it is the next one again, and no id was used up. */
 	assert_int_equal(make(NULL, &after), 0);
 	assert_ptr_equal(after, before);
 	assert_true(fiber_id(after) == id + 1);
@@ -138,7 +138,7 @@ static void test_spawn_with_a_bad_attribute_leaves_nothing_behind(void **state)
 	fails(&newer.known, nothing, -EINVAL);
 }
 
-/* Nothing behind the size that it says is looked at. */
+/* Bytes beyond attr.size are not read. */
 static void test_spawn_takes_an_older_attr_without_a_guard(void **state)
 {
 	struct fiber_attr old;
@@ -331,7 +331,7 @@ static void test_spawn_outside_a_fiber_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(fiber_spawn(nothing, NULL, &f), -EPERM);
-	assert_int_equal(fiber_create(NULL, nothing, NULL, NULL), 0); /* and thrown away */
+	assert_int_equal(fiber_create(NULL, nothing, NULL, NULL), 0); /* and discarded */
 	assert_int_equal(carriers_fibers(), fibers);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_unwind.c - what a fiber that is unwound asks of the unwinder, and how it ends
+ * test_unwind.c - what an unwound fiber asks of the unwinder, and how the fiber ends
  *
- * The unwinder is this file's: it tells of as many frames as the test wants. A C++ program with a real one is
- * tests/strangers/unwinds.cc.
+ * This file is the unwinder: it reports as many frames as the test wants. A C++ program with a real
+ * unwinder is tests/strangers/unwinds.cc.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,10 +23,9 @@
 #include "tests/unit/sched/misuse.h"
 
 static struct {
-	bool refuses;	/* it cannot begin */
-	bool swallowed; /* a catch (...) does not rethrow */
-	uintptr_t
-		frames[4]; /* their stack pointers, the innermost first; 0: the end of the stack */
+	bool refuses;	     /* it cannot start */
+	bool swallowed;	     /* a catch (...) does not rethrow */
+	uintptr_t frames[4]; /* stack pointers, the innermost first; 0: the end of the stack */
 	void (*destructor)(void);
 	int walks;
 } unwinder;
@@ -132,7 +131,8 @@ static void tell_frame(void)
 	tell("f");
 }
 
-/* Two endings on the stack; the walk leaves the inner one with its first frame, the outer one with its third. */
+/* Two unwind places: the walk leaves the inner one with its first frame, the outer one with its
+ * third. */
 static void *leave_endings(void *arg)
 {
 	struct fib_ending places[2];
@@ -180,12 +180,12 @@ static void test_unwind_that_a_destructor_ends_skips_the_rest(void **state)
 	assert_int_equal(unwinder.walks, 1);
 	assert_string_equal(told, "dX");
 	memset(&unwinder, 0, sizeof unwinder);
-	/* And the next fiber in that record is unwound like any other. */
+	/* The next fiber in that record is unwound like any other. */
 	assert_int_equal(run(leave, true), -EIO);
 	assert_int_equal(unwinder.walks, 1);
 }
 
-/* The second walk passes frames of the handler, and then would pass those of the first. */
+/* The second walk passes the handler's frames, and then would pass those of the first walk. */
 static void exit_again(void *arg)
 {
 	tell(arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_event.c - an event's bytes, hostile ones too, and its words. */
+/* test_event.c - parse an event's bytes, hostile ones too, and print it */
 #include <string.h>
 #include <sys/syscall.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_registers.c - what is known of registers is the same in every form, and what nobody knows is nothing. */
+/* test_registers.c - known registers are equal in every form, and unknown registers stay unknown */
 #include <elf.h>
 #include <signal.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void test_only_what_was_set_is_known(void **state)
 	ins_registers_set(&r, 12, 0);
 	assert_true(ins_registers_get(&r, 12, &value));
 	assert_int_equal(value, 0);
-	/* Of vectors and the like. */
+	/* Numbers of other registers, such as vectors. */
 	ins_registers_set(&r, INS_REGISTERS, 5);
 	ins_registers_set(&r, UINT64_MAX, 5);
 	assert_int_equal(r.known, 1u << 12);
@@ -88,7 +88,7 @@ static void test_a_fiber_has_those_of_its_row_and_others(void **state)
 	assert_true(fiber.row.pc == 0x40 && fiber.row.sp == 0x50 && fiber.row.fp == 0x60);
 	ins_registers_of(&fiber, &is);
 	assert_memory_equal(&is, &others, sizeof is);
-	/* One whose frame pointer is not known does not keep what its row said before. */
+	/* If the frame pointer is unknown, the row's old value is cleared. */
 	ins_registers_make(&others, 0x41, 0x51, 0, NULL);
 	ins_registers_give(&others, &fiber);
 	assert_int_equal(fiber.row.fp, 0);
@@ -112,7 +112,7 @@ static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **s
 	assert_true(ins_registers_from_kernel(&status.pr_reg, &is));
 	assert_int_equal(is.pc, was.pc);
 	assert_int_equal(is.sp, was.sp);
-	/* The status has words for all; those that nobody knew are 0. */
+	/* A status has a field for each register; unknown registers are 0 there. */
 	assert_int_equal(is.known & was.known, is.known & 0xffff);
 	for (i = 0; i < INS_REGISTERS; i++)
 		if (is.known >> i & 1)
@@ -127,7 +127,7 @@ static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **s
 		status.pr_reg[15] = 34;
 		assert_true(ins_registers_call(&status.pr_reg, &call));
 		assert_int_equal(call, 34);
-		/* As an interrupt leaves it. */
+		/* As after an interrupt. */
 		status.pr_reg[15] = ~UINT64_C(0xfb);
 		assert_true(ins_registers_call(&status.pr_reg, &call));
 		assert_int_equal(call, -1);
@@ -135,7 +135,7 @@ static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **s
 }
 
 #if defined(__x86_64__)
-/* A thread whose registers are known, and in the order of DWARF's numbers. */
+/* Spin with known values in the registers, in the order of DWARF's numbers. */
 static void spin_with_numbers(void)
 {
 	__asm__ volatile("movq $100, %%rax\n\tmovq $101, %%rdx\n\tmovq $102, %%rcx\n\t"
@@ -177,7 +177,7 @@ static void test_the_kernel_has_them_in_the_same_places(void **state)
 	assert_true(WIFSTOPPED(how));
 	assert_int_equal(ptrace(PTRACE_GETREGSET, child, (void *)NT_PRSTATUS, &all), 0);
 	assert_true(ins_registers_from_kernel(&status.pr_reg, &is));
-	/* It stands on a copy of this stack. */
+	/* The thread runs on a copy of this stack. */
 	assert_in_range(is.sp, (uintptr_t)&here - 65536, (uintptr_t)&here + 65536);
 	assert_in_range(is.pc, 0x1000, UINT64_MAX / 2);
 	for (i = 0; ins_machine_self() == EM_X86_64 && i < 16; i++) {

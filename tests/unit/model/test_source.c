@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_source.c - which bytes a walk is given: the copied stack's first, never a mixture of moments. */
+/* test_source.c - a walk reads the copied stack first, and never mixes bytes of two moments */
 #include <errno.h>
 #include <string.h>
 
@@ -39,16 +39,18 @@ static void test_the_copied_stack_is_read_and_not_what_it_is_now(void **state)
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp, word, 8), 0);
 	assert_memory_equal(word, "ssssssss", 8);
 	assert_int_equal(ins_source_memory(&source, &fiber, STACK + 0x3ff8, word, 8), 0);
-	/* Below what was copied, and across its end: not of the same moment, so not at all. */
+	/*
+	 * Below the copy, and across its end: those bytes are of another moment, so the read fails.
+	 */
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp - 8, word, 8), -EFAULT);
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp - 4, word, 8), -EFAULT);
 	assert_int_equal(ins_source_memory(&source, &fiber, STACK + 0x3ffc, word, 8), -EFAULT);
 	assert_int_equal(ins_source_memory(&source, &fiber, STACK, word, 8), -EFAULT);
-	/* Nor when nothing could be copied. */
+	/* It fails also if nothing was copied. */
 	fiber.stack = NULL;
 	fiber.stack_size = 0;
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp, word, 8), -EFAULT);
-	/* Elsewhere, and without a fiber, memory is read. */
+	/* Outside the stack, and without a fiber, memory is read. */
 	room_add(&room, 0x50000, now, sizeof now);
 	assert_int_equal(ins_source_memory(&source, &fiber, 0x50000, word, 8), 0);
 	assert_int_equal(ins_source_memory(&source, NULL, STACK, word, 8), 0);
@@ -62,7 +64,7 @@ static void test_what_is_left_of_a_wait_is_not_less_than_nothing(void **state)
 
 	(void)state;
 	fiber.row.deadline = fiber.now + 5;
-	assert_int_equal(ins_fiber_left(&fiber), -1); /* of no wait */
+	assert_int_equal(ins_fiber_left(&fiber), -1); /* not waiting */
 	fiber.row.wait_kind = FIB_WAIT_SLEEP;
 	assert_int_equal(ins_fiber_left(&fiber), 5);
 	fiber.row.deadline = fiber.now - 5;
@@ -119,7 +121,7 @@ static void test_a_file_serves_what_memory_does_not_have(void **state)
 	assert_string_equal(word, "text");
 	assert_int_equal(ins_source_memory(&source, NULL, BASE + 0x1000 + data, word, 4), 0);
 	assert_string_equal(word, "data");
-	/* But written data is what memory says. */
+	/* Bytes of writable segments come from memory. */
 	room_add(&room, BASE + 0x1000 + data, "live", 4);
 	source.memory = memory;
 	assert_int_equal(ins_source_memory(&source, NULL, BASE + 0x1000 + data, word, 4), 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_thread_stack.c - the stack of a plain thread, as its program tells it and as its memory has it
+ * test_thread_stack.c - a thread's stack, from its program and from process memory
  *
- * The fixture deadlock has a thread that sleeps below a frame of variable size, so that its frame pointer must be found, and one
- * that computes.
+ * The fixture deadlock has a thread that sleeps below a frame of variable size, so its frame
+ * pointer must be found, and one that computes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static void open_it(bool live)
 		assert_int_equal(ins_source_open_control(harness_file(path, name), fixture->pid,
 							 INT64_C(60000000000), &error, &source),
 				 0);
-	/* A program has to be asked for something before its modules are known. */
+	/* The modules of a program are known only after a request. */
 	assert_int_equal(ins_source_read(source, &request, look_away, NULL, &summary, &error), 0);
 	assert_int_equal(ins_unwinder_new(source, &unwinder), 0);
 	assert_int_equal(ins_symbols_new(source->modules, &symbols), 0);
@@ -103,7 +103,7 @@ static bool sleeps(void *arg)
 	return false;
 }
 
-/* The frame of that function behind frame `from`; the number of frames when there is none. */
+/* The first frame of that function after frame `from`, or the number of frames. */
 static unsigned after(unsigned from, const char *function)
 {
 	size_t count;
@@ -130,7 +130,7 @@ static void expect_the_sleepers_frames(bool live)
 	inner = after(0, "keep_asleep");
 	assert_true(inner > 0 && inner < walk.count);
 	assert_true(after(inner, "keeper_main") < walk.count);
-	/* What it called before has left a frame in the room below. */
+	/* An earlier call left a frame in the unused part of the variable-sized frame. */
 	assert_int_equal(after(0, "fiber_mutex_lock"), walk.count);
 	if (!*harness_sanitizer())
 		assert_int_equal(after(inner, "keep_lock"), inner + 1);
@@ -207,7 +207,7 @@ static void test_what_a_program_says_is_not_believed(void **state)
 	ins_thread_stack_free(&stack);
 }
 
-/* What a program that answers so says of thread 5. */
+/* Read thread 5 of a program that gives this answer. */
 static int answer_of(const struct snapshot_file *answer)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -222,7 +222,10 @@ static int answer_of(const struct snapshot_file *answer)
 	assert_int_equal(listen(listener, 4), 0);
 	child = fork();
 	if (!child) {
-		/* The first connection is the source's, for fibers; a thread is asked for over another one. */
+		/*
+		 * The first connection is the source's, for fibers; threads are read over another
+		 * one.
+		 */
 		accept(listener, NULL, NULL);
 		fd = accept(listener, NULL, NULL);
 		_exit(send(fd, answer->at, answer->size, MSG_NOSIGNAL) != (ssize_t)answer->size);
@@ -275,7 +278,7 @@ static void test_a_program_that_does_not_know_threads_or_lies_about_them_is_refu
 	assert_int_equal(answer_of(&answer), -EPROTO);
 }
 
-/* What is in the section of threads is as it was written, or not there: nobody has looked at it before. */
+/* The snapshot stores the section of threads unchecked, or does not have it. */
 static void test_threads_are_found_among_what_makes_no_sense(void **state)
 {
 	const struct fib_wire_thread_is bad = {.tid = 60, .stack_size = 100};
@@ -302,7 +305,7 @@ static void test_threads_are_found_among_what_makes_no_sense(void **state)
 	assert_int_equal(ins_thread_stack_read(source, 60, &stack), -EOPNOTSUPP);
 	assert_int_equal(ins_thread_stack_read(source, 62, &stack), -EOPNOTSUPP);
 	ins_source_close(source);
-	/* One of before there were any. */
+	/* A snapshot from before the section existed. */
 	snapshot_whole(&file);
 	snapshot_save(&file, path);
 	assert_int_equal(ins_source_open_snapshot(path, &error, &source), 0);

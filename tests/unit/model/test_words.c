@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_words.c - waits and states in words. */
+/* test_words.c - print waits and states */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

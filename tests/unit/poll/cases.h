@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cases.h - what poller.h promises, held against the kernel's real descriptors
+ * cases.h - what poller.h promises, tested with real descriptors
  *
- * Each poller's test includes this and says which one it is: POLLER. An event that is told twice wakes a fiber for
- * nothing; one that is lost lets it sleep for ever.
+ * Each poller's test includes this file and names its poller: POLLER. An event reported twice wakes
+ * a fiber for nothing; a lost event lets it sleep for ever.
  */
 #ifndef UNIT_POLL_CASES_H
 #define UNIT_POLL_CASES_H
@@ -62,13 +62,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Events that are there now. */
+/* The number of events that are ready now. */
 static int look(void)
 {
 	return ops->wait(poller, events, MANY, 0);
 }
 
-/* Somebody is about to wait for events of fd, whose token is given. */
+/* A fiber is about to wait for events of fd, whose token is given. */
 static void again(int fd, uint64_t token, short wanted)
 {
 	if (ops->want)
@@ -86,7 +86,7 @@ static void test_poller_tells_an_edge_once_and_each_new_one(void **state)
 
 	(void)state;
 	assert_int_equal(ops->watch(poller, a, 7), 0);
-	assert_int_equal(look(), 1); /* what is ready when it is watched: writing */
+	assert_int_equal(look(), 1); /* ready when the watch starts: writable */
 	assert_int_equal(events[0].token, 7);
 	assert_int_equal(events[0].events, POLLOUT);
 	assert_int_equal(look(), 0);
@@ -95,7 +95,7 @@ static void test_poller_tells_an_edge_once_and_each_new_one(void **state)
 	assert_int_equal(look(), 1);
 	assert_int_equal(events[0].token, 7);
 	assert_true(events[0].events & POLLIN);
-	assert_int_equal(look(), 0); /* unread, but no news */
+	assert_int_equal(look(), 0); /* unread, but no new event */
 	again(a, 7, POLLIN);
 	put(b);
 	assert_int_equal(look(), 1);
@@ -110,7 +110,8 @@ static void test_poller_carries_any_token_but_its_own(void **state)
 
 	(void)state;
 	for (i = 0; i < fib_countof(tokens); i++) {
-		/* The same descriptor again: the new token replaces the old, what is ready is told. */
+		/* The same descriptor again: the new token replaces the old, ready events are
+		 * reported. */
 		assert_int_equal(ops->watch(poller, a, tokens[i]), 0);
 		assert_int_equal(look(), 1);
 		assert_true(events[0].token == tokens[i]);
@@ -140,7 +141,7 @@ static void test_poller_wakes_readers_of_a_peer_that_hung_up(void **state)
 	(void)state;
 	assert_int_equal(ops->watch(poller, a, 1), 0);
 	assert_int_equal(look(), 1);
-	shutdown(b, SHUT_WR); /* half closed: the end can be read, and writing still works */
+	shutdown(b, SHUT_WR); /* half closed: a reads the end, and can still write */
 	assert_int_equal(look(), 1);
 	assert_int_equal(events[0].events & (POLLIN | POLLRDHUP), POLLIN | POLLRDHUP);
 	assert_int_equal(events[0].events & POLLHUP, 0);
@@ -191,7 +192,7 @@ static void test_poller_does_not_return_before_its_deadline(void **state)
 		assert_true(fib_os_now() >= until);
 		assert_true(fib_os_now() < until + LONG);
 	}
-	/* A deadline that has passed looks and does not wait. */
+	/* With an expired deadline it looks without waiting. */
 	put(a);
 	assert_int_equal(ops->watch(poller, b, 5), 0);
 	assert_int_equal(ops->wait(poller, events, MANY, 1), 1);
@@ -212,7 +213,7 @@ static void test_poller_wake_ends_the_wait_of_another_thread(void **state)
 	int i;
 
 	(void)state;
-	/* The watchdog says so if one of these waits for ever. */
+	/* If one of these waits for ever, the watchdog reports it. */
 	for (i = 0; i < 200; i++) {
 		pthread_create(&thread, NULL, wake_it, NULL);
 		assert_int_equal(ops->wait(poller, events, MANY, INT64_MAX), 0);

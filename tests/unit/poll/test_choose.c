@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_choose.c - who decides which poller runs, and what is said when it is another one. */
+/* test_choose.c - how the poller is chosen, and what is printed when another one is used */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static const struct fib_poller_ops full = {.name = "full", .open = too_many};
 static struct fib_poller *poller;
 static struct fib_poller_note note;
 
-/* The name of what was opened and is closed again, or NULL. */
+/* The name of the poller that was opened (it is closed again), or NULL. */
 static const char *opened(int rc)
 {
 	const char *name;
@@ -140,7 +140,7 @@ static void test_choose_writes_no_name_that_a_terminal_obeys(void **state)
 	assert_null(strpbrk(text, "\x1b\a\xc2\x9b"));
 }
 
-/* -- what a program sees of it -- */
+/* -- what a program sees -- */
 
 static const char *runs(const char *setting, int *ret_rc)
 {

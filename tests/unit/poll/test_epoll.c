@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_epoll.c - what every poller promises, and what only this one has to see to. */
+/* test_epoll.c - what every poller promises, and what only epoll must handle */
 #define POLLER fib_poller_epoll
 #include "cases.h"
 #include "tests/harness/forbid.h"

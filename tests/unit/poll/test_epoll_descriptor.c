@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_epoll_descriptor.c - somebody else's poll(2) sees what a wait in the poller would. */
+/* test_epoll_descriptor.c - poll(2) on the poller's descriptor sees what the poller would */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ static void test_epoll_descriptor_is_readable_as_long_as_a_wait_would_return(voi
 	assert_true(readable(fd));
 	assert_true(readable(fd));
 	assert_int_equal(look(p), 1);
-	/* That was the edge, though the byte is still there. */
+	/* That was the edge, though the byte is still unread. */
 	assert_false(readable(fd));
 	close(ends[0]);
 	close(ends[1]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_poll.c - what every poller promises, and what only this one has to see to
+ * test_poll.c - what every poller promises, and what only poll(2) must handle
  *
- * poll(2) tells a state: what was told must not be told again and again, and what was wanted again must
- * be told though nothing changed.
+ * poll(2) reports a state: a reported event must not be reported again and again, and an event that
+ * is wanted again must be reported though nothing changed.
  */
 #define POLLER fib_poller_poll
 #include "cases.h"
@@ -21,7 +21,7 @@ static void test_poll_tells_what_is_wanted_again_though_nothing_changed(void **s
 	again(a, 8, POLLIN);
 	assert_int_equal(look(), 1);
 	assert_int_equal(events[0].token, 8);
-	assert_int_equal(events[0].events, POLLIN); /* nobody wants to write */
+	assert_int_equal(events[0].events, POLLIN); /* no fiber wants to write */
 	assert_int_equal(look(), 0);
 }
 
@@ -35,7 +35,7 @@ static void test_poll_tells_only_what_is_wanted(void **state)
 	assert_int_equal(look(), 1);
 	assert_int_equal(events[0].events, POLLOUT);
 	assert_int_equal(look(), 0);
-	/* One who wants less takes nothing from another. */
+	/* A request for fewer events does not reduce another's. */
 	again(a, 1, POLLIN | POLLOUT);
 	again(a, 2, POLLPRI);
 	assert_int_equal(look(), 1);
@@ -60,7 +60,7 @@ static void test_poll_tells_a_hang_up_once_until_it_is_wanted_again(void **state
 	close(ends[0]);
 }
 
-/* The number may be another's by the time it is noticed. */
+/* The number may be reused by the time the close is noticed. */
 static void test_poll_tells_once_of_a_descriptor_closed_behind_its_back(void **state)
 {
 	int fd = dup(a);
@@ -107,7 +107,7 @@ static void test_poll_hears_during_a_wait_of_what_others_want(void **state)
 	}
 }
 
-/* poll(2) holds the file open: without an end to it nobody would hear that it is closed. */
+/* poll(2) holds the file open: unless it is interrupted, the peer is not notified of the close. */
 static void test_poll_lets_go_of_what_is_forgotten_during_a_wait(void **state)
 {
 	struct pollfd other = {.events = POLLIN};
@@ -159,7 +159,7 @@ static void test_poll_gives_everybody_a_turn_when_all_are_wanted_again_at_once(v
 	}
 }
 
-/* -- somebody else waits -- */
+/* -- another thread waits -- */
 
 static int readable(int timeout)
 {
@@ -191,7 +191,7 @@ static void test_poll_descriptor_is_readable_as_long_as_a_wait_would_return(void
 	put(b);
 	assert_true(readable(-1));
 	assert_int_equal(look(), 1);
-	/* The byte is still there, but nobody wants it. */
+	/* The byte is still there, but no fiber wants it. */
 	assert_false(readable(5));
 }
 
@@ -226,7 +226,7 @@ static void *wakes_and_puts(void *arg)
 	return NULL;
 }
 
-/* As the idle hook does it: what comes between a look and the next poll(2) must not be lost. */
+/* As the idle hook does it: an event between a look and the next poll(2) must not be lost. */
 static void test_poll_descriptor_tells_of_everything_to_one_who_only_polls_it(void **state)
 {
 	volatile int written = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_set.c - what is asked for, and that no answer counts for more than it was asked for. */
+/* test_set.c - which events are asked for, and that no answer counts for more than those */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "tests/harness/watchdog.h"
 
 #define OWN 1000
-#define ALL 300 /* more than there is room for at first */
+#define ALL 300 /* more than the initial room */
 
 static struct fib_poll_set set;
 static struct fib_poll_question q;
@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What is asked of fd now, -1: nothing. */
+/* The events requested of fd now; -1: none. */
 static int asked(int fd)
 {
 	unsigned i;
@@ -44,7 +44,7 @@ static int asked(int fd)
 	return -1;
 }
 
-/* As if poll(2) had said so of fd. */
+/* As if poll(2) had reported revents for fd. */
 static void say(int fd, short revents)
 {
 	unsigned i;
@@ -112,7 +112,7 @@ static void test_set_does_not_believe_an_answer_older_than_the_question(void **s
 	assert_int_equal(fib_poll_set_ask(&set, 5, 50, POLLIN), 0);
 	asked(5);
 	say(5, POLLNVAL);
-	/* Meanwhile it is another one. */
+	/* Meanwhile the descriptor was replaced. */
 	assert_true(fib_poll_set_drop(&set, 5));
 	assert_int_equal(fib_poll_set_ask(&set, 5, 51, POLLIN), 0);
 	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_uring.c - the poller on io_uring keeps what poller.h promises, and does not keep what is closed
+ * test_uring.c - the io_uring poller keeps the promises of poller.h, and keeps no closed file open
  *
- * Where the machine has no io_uring, or libfiber was compiled without it, there is nothing to test.
+ * Without io_uring, in the machine or in this libfiber, there is nothing to test.
  */
 #define POLLER fib_poller_uring
 #include "cases.h"
@@ -12,7 +12,8 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
-/* Wait for an event and take out what else is there: all bits that were told, all of them for one token. */
+/* Wait for an event and take all others too. Returns all reported bits, which must have this
+ * token. */
 static int take_all(uint64_t token)
 {
 	int n = ops->wait(poller, events, MANY, INT64_MAX), told = 0;
@@ -25,13 +26,14 @@ static int take_all(uint64_t token)
 	return told;
 }
 
-/* Edges that are under way when a descriptor is watched anew are the old poll's: the new one tells what is ready. */
+/* Edges under way when a descriptor is watched again belong to the old poll; the new one reports
+ * what is ready. */
 static void test_uring_tells_the_last_token_only(void **state)
 {
 	uint64_t token;
 
 	(void)state;
-	/* More completions than there is room for: the kernel keeps the rest. */
+	/* More completions than fit into the ring: the kernel keeps the rest. */
 	for (token = 1; token <= 6000; token++)
 		assert_int_equal(ops->watch(poller, a, token), 0);
 	assert_int_equal(take_all(6000) & POLLOUT, POLLOUT);
@@ -51,7 +53,8 @@ static void test_uring_loses_no_edge_when_there_is_no_room_for_it(void **state)
 		assert_int_equal(pipe2(ends[i], O_NONBLOCK), 0);
 		assert_int_equal(ops->watch(poller, ends[i][0], (uint64_t)i), 0);
 	}
-	/* Nobody takes completions out meanwhile: polls end for want of room and begin again. */
+	/* No thread takes completions meanwhile: polls end for lack of room and are started
+	 * again. */
 	for (round = 0; round < 200; round++)
 		for (i = 0; i < PAIRS; i++)
 			put(ends[i][1]);
@@ -98,7 +101,7 @@ static void test_uring_takes_a_number_that_was_used_again_for_what_it_is_now(voi
 	assert_int_equal(pipe2(first, O_NONBLOCK), 0);
 	assert_int_equal(pipe2(second, O_NONBLOCK), 0);
 	assert_int_equal(ops->watch(poller, first[0], 1), 0);
-	put(first[1]); /* an edge that nobody has taken out */
+	put(first[1]); /* an edge that was not taken */
 	ops->forget(poller, first[0]);
 	assert_int_equal(dup2(second[0], first[0]), first[0]);
 	assert_int_equal(look(), 0);
@@ -119,7 +122,7 @@ static void *watch_it(void *arg)
 	return NULL;
 }
 
-/* The kernel ends what a thread has begun when the thread ends. */
+/* When a thread exits the kernel ends the requests that it started. */
 static void test_uring_goes_on_when_the_thread_that_watched_has_ended(void **state)
 {
 	pthread_t thread;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory.c - both ways to another process' memory give the same bytes and the same errors. */
+/* test_memory.c - both ways to read another process's memory give the same bytes and errors */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static void test_a_process_that_ended_is_no_such_process(void **state)
 	assert_int_equal(ins_memory_open(&m, child, address(words)), -ESRCH);
 }
 
-/* In a process of its own: 0 when reading goes on through /proc/PID/mem. */
+/* Child process without process_vm_readv: 0 if reading goes on through /proc/PID/mem. */
 static int without_process_vm_readv(void)
 {
 	char buf[8] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pagemap.c - the deepest page that exists is how deep a stack has been. */
+/* test_pagemap.c - the deepest page that exists tells how deep a stack has been */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "layout/row.h"
 #include "tests/harness/watchdog.h"
 
-#define PAGES 2000u /* more than are read at once */
+#define PAGES 2000u /* more than one read covers */
 
 static int fd;
 static size_t page;
@@ -37,7 +37,7 @@ static void test_pagemap_finds_the_deepest_page_that_was_touched(void **state)
 	assert_int_equal(depth(low, size), (PAGES - 700) * page);
 	stack[0] = 1;
 	assert_int_equal(depth(low, size), size);
-	/* It is not given for more than the stack. */
+	/* The depth never exceeds the stack. */
 	assert_int_equal(depth(low + 100, size - 100), size - 100);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pause.c - a thread is stopped for a copy, and goes on, is stopped again or takes its signal as if nothing had been. */
+/* test_pause.c - a thread is stopped for a copy, goes on, and loses no stop or signal */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 
 #define STACK (256u << 10)
 
-/* What the child and we see. */
+/* Shared between the child and the test. */
 static struct shared {
 	_Atomic unsigned long rounds;
 	_Atomic unsigned signals;
 	uint64_t record;
-	_Atomic uint64_t here; /* an address on the stack that it spins on */
+	_Atomic uint64_t here; /* an address on the child's own stack */
 } * shared;
 
 static struct ins_memory memory;
@@ -65,7 +65,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Of the child; the stack is what is around the mark. */
+/* A pause for the child; the stack is taken to be around the mark. */
 static struct ins_pause pause_of(pid_t pid)
 {
 	struct ins_pause p = {
@@ -108,7 +108,7 @@ static void test_registers_record_and_stack_are_copied_and_it_goes_on(void **sta
 		assert_true(p.registers.pc != 0 && __builtin_popcount(p.registers.known) >= 15);
 		assert_true(p.registers.sp >= p.stack_low &&
 			    p.registers.sp <= p.stack_low + p.stack_size);
-		/* From below sp to the end. */
+		/* The copy reaches from below sp to the end. */
 		assert_true(p.low < p.registers.sp);
 		assert_int_equal(p.low + p.size, p.stack_low + p.stack_size);
 		memcpy(&word, p.bytes + (shared->here - p.low), sizeof word);
@@ -131,13 +131,13 @@ static void test_one_on_another_stack_is_elsewhere_unless_that_is_wanted_too(voi
 	p.stack_size = sizeof *shared;
 	assert_int_equal(ins_pause(&p, &count), INS_PAUSE_ELSEWHERE);
 	assert_true(p.registers.sp != 0);
-	/* Something on its own stack points there, as the note of a signal's registers would. */
+	/* A word on the thread's own stack points there, as a signal frame would. */
 	p.aside = true;
 	assert_int_equal(ins_pause(&p, &count), INS_PAUSE_TAKEN);
 	assert_true(p.aside_size > 0 && p.aside_low < p.registers.sp);
 	assert_int_equal(p.low, p.stack_low);
 	assert_int_equal(p.size, p.stack_size);
-	/* Nothing does. */
+	/* No word points there. */
 	p.stack_low = 0x10000;
 	assert_int_equal(ins_pause(&p, &count), INS_PAUSE_ELSEWHERE);
 	goes_on();

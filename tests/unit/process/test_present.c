@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_present.c - what of this process exists, by the kind of memory, and what a read of the rest may cost. */
+/* test_present.c - which memory of this process exists, by kind, and how much more may be read */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "inspect/text/read_file.h"
 
 #define PAGE  4096u
-#define PAGES 40000u /* more than are asked about at once */
+#define PAGES 40000u /* more than one query covers */
 
 static struct ins_present *present;
 
@@ -80,7 +80,7 @@ static void test_runs_end_where_pages_begin_or_cease_to_exist(void **state)
 	open_present();
 	assert_int_equal(run(at, (uint64_t)PAGES * PAGE, &there), 2 * PAGE);
 	assert_true(there);
-	/* From within a page on, and no more than is asked about. */
+	/* From inside a page, and no more than the query asks for. */
 	assert_int_equal(run(at + 100, (uint64_t)PAGES * PAGE - 100, &there), 2 * PAGE - 100);
 	assert_int_equal(run(at, 10, &there), 10);
 	assert_true(there);
@@ -101,7 +101,7 @@ static void test_private_memory_costs_nothing_and_shared_memory_an_allowance(voi
 	memset(shared, 1, (size_t)PAGE * 200);
 	open_present();
 	assert_int_equal(spend(private, (size_t)PAGES * PAGE), 0);
-	/* What exists is read as often as one likes. */
+	/* Memory that exists may be read any number of times. */
 	assert_int_equal(spend(shared, (size_t)PAGE * 200), 0);
 	assert_int_equal(spend(shared, (size_t)PAGE * 200), 0);
 	assert_int_equal(present->left, allowed);
@@ -174,7 +174,7 @@ static void test_without_a_pagemap_there_is_as_much_as_the_process_has(void **st
 	assert_true(there);
 	unmap(private);
 	finish(state);
-	/* Of a process that is not there nothing is known. */
+	/* For a process that does not exist nothing is known. */
 	assert_int_equal(ins_present_new(-1, "", 0, &present), 0);
 	assert_int_equal(present->pagemap, -1);
 	assert_true(ins_present_held(-1) == UINT64_MAX);

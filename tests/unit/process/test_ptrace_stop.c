@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ptrace_stop.c - a thread stands still while a function looks at it, whatever the function returns, and goes on. */
+/* test_ptrace_stop.c - a thread is stopped while a function looks at it, and then goes on */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,12 +14,12 @@
 #include "tests/harness/inspect/head.h"
 #include "inspect/process/ptrace_stop.h"
 
-/* Shared with the child: what it counts. */
+/* Shared with the child: the counter that it increments. */
 static _Atomic unsigned long *count;
 static pid_t child;
 static struct ins_ptrace_times took;
 
-/* What the look saw: it is made by another thread, where nothing may be asserted. */
+/* What look() saw. It runs on another thread, which must not assert. */
 static struct {
 	unsigned calls;
 	pid_t tid;
@@ -38,7 +38,7 @@ static int look(void *context, pid_t tid)
 	seen.here = pthread_equal(pthread_self(), caller) != 0;
 	usleep(20000);
 	seen.still = *count == before;
-	/* Who looks is its tracer. */
+	/* The thread that looks is the tracer. */
 	errno = 0;
 	word = (unsigned long)ptrace(PTRACE_PEEKDATA, tid, context, NULL);
 	seen.mine = errno == 0 && word == *count;
@@ -111,7 +111,7 @@ static void test_one_that_is_gone_or_anothers_is_not_looked_at(void **state)
 	assert_int_equal(took.held_ns, 0);
 }
 
-/* As the thread that main() ran in stays when it ends before the others. */
+/* The main thread is still listed if it ends before the other threads. */
 static void test_one_that_has_ended_and_is_still_listed_is_gone(void **state)
 {
 	siginfo_t info;
@@ -135,7 +135,7 @@ static int lives_on(void *arg)
 	return 0;
 }
 
-/* Who waits for a child as vfork(2) does waits in the kernel as for a device. */
+/* The parent of a CLONE_VFORK child waits uninterruptibly in the kernel. */
 static void test_one_that_does_not_stop_is_let_go_after_a_while(void **state)
 {
 	static _Alignas(16) char stack[65536];
@@ -153,7 +153,7 @@ static void test_one_that_does_not_stop_is_let_go_after_a_while(void **state)
 	assert_int_equal(seize(0), -ETIMEDOUT);
 	assert_int_equal(seen.calls, 0);
 	assert_int_equal(took.held_ns, 0);
-	/* Nobody has it any more: it ends as ever. */
+	/* The thread is released and exits normally. */
 	*count = 1000000;
 	assert_int_equal(waitpid(child, &how, 0), child);
 	assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 5);

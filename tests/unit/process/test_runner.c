@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_runner.c - the fibers that run: who runs them is found, stopped as seldom as possible, and what is copied is theirs. */
+/* test_runner.c - find the threads that run fibers, stop them rarely, copy only their fibers */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct ins_summary summary;
 static struct ins_walk walk;
 static unsigned running, whole;
 
-/* Two carriers spin (fixtures/spin). */
+/* Two carriers that spin (fixtures/spin). */
 static int open_spin(void **state)
 {
 	char path[HARNESS_PATH];
@@ -75,7 +75,7 @@ static void test_each_that_runs_is_found_and_walked(void **state)
 		read_all(true);
 		assert_int_equal(running, 2);
 		assert_int_equal(whole, 2);
-		/* Each of the two carriers once or twice; nobody else runs. */
+		/* Each of the two carriers is stopped once or twice; no other thread runs. */
 		assert_in_range(pauses.threads, 2, 8);
 	}
 }
@@ -100,7 +100,7 @@ static void test_nobody_is_stopped_for_what_nobody_asks(void **state)
 	assert_int_equal(ins_source_read(source, &without, look, &n, &summary, &error), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(pauses.threads, 0);
-	/* And nobody where it is not wanted at all. */
+	/* A source that does not allow it stops no thread. */
 	ins_unwinder_free(unwinder);
 	ins_source_close(source);
 	assert_int_equal(ins_source_open_live(target->pid, &error, &source), 0);
@@ -135,12 +135,12 @@ static void test_a_record_that_is_anothers_by_now_has_moved(void **state)
 	fiber = kept;
 	assert_int_equal(ins_runners_take(runners, &fiber), INS_RUNNER_TAKEN);
 	assert_int_equal(fiber.row.id, kept.row.id);
-	/* The stack is right, the fiber another. */
+	/* The stack is right, but the fiber is another. */
 	fiber = kept;
 	fiber.row.id += 1000;
 	assert_int_equal(ins_runners_take(runners, &fiber), INS_RUNNER_MOVED);
 	assert_int_equal(fiber.row.id, kept.row.id + 1000);
-	/* Nobody stands there, and it does not move: what is between two has no frames that are sure. */
+	/* No thread is on that stack and the fiber does not move: it is being switched. */
 	fiber = kept;
 	fiber.row.stack_low = 0x10000;
 	fiber.row.stack_size = 0x1000;
@@ -159,7 +159,7 @@ static int walk_as_another(void *context, const struct ins_fiber *fiber)
 	if (!(fiber->flags & INS_FIBER_PAUSED))
 		return 0;
 	++*(unsigned *)context;
-	/* What ran there until a moment ago, when this one is about to begin on the same stack. */
+	/* `other` is about to start on this stack; the frames are its predecessor's. */
 	other.row.record += layout->record_size;
 	if (other.row.record - layout->records >= layout->committed * layout->record_size)
 		other.row.record = layout->records;
@@ -167,13 +167,13 @@ static int walk_as_another(void *context, const struct ins_fiber *fiber)
 	assert_true(walk.truncated);
 	assert_int_equal(walk.count, 0);
 	assert_non_null(strstr(walk.reason, "middle of a switch"));
-	/* A walk that leaves the fiber's stack is not its own. */
+	/* A walk that leaves the fiber's stack is not the fiber's. */
 	other = *fiber;
 	other.row.stack_size = fiber->row.sp + 8 - other.row.stack_low;
 	other.stack_size = 8;
 	ins_unwind(unwinder, &other, &walk);
 	assert_true(walk.truncated);
-	/* And as it is. */
+	/* The fiber itself walks. */
 	ins_unwind(unwinder, fiber, &walk);
 	assert_false(walk.truncated);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_silence.c - a process that lives is not said to have ended. */
+/* test_silence.c - a living process is not reported as ended */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const char *silence(pid_t pid, const char *path, int rc)
 	return ins_process_silence(path, pid, rc, text, sizeof text);
 }
 
-/* This process lives; its child does not. */
+/* This process lives, its child does not. */
 static void test_a_process_that_lives_is_not_said_to_have_ended(void **state)
 {
 	static const int rcs[] = {-ECONNREFUSED, -ECONNRESET, -EPIPE};

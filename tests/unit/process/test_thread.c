@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_thread.c - threads that are there, that have ended, and of which nothing is known. */
+/* test_thread.c - threads that exist, that have exited, and that are unknown */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void test_a_thread_that_is_there_has_its_name(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, look_at_itself, &tid), 0);
 	assert_int_equal(pthread_join(thread, &result), 0);
 	assert_int_equal((uintptr_t)result, INS_THREAD_ALIVE);
-	/* As it is: who shows it makes it harmless. */
+	/* The raw name: the code that prints it escapes it. */
 	assert_string_equal(name, "a\"b\x1b");
 }
 
@@ -47,7 +47,7 @@ static void test_a_thread_that_has_ended_is_known_to_have(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, named, &tid), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	/* A join may return a moment before the system has taken the thread away. */
+	/* pthread_join() may return before the kernel has removed the thread. */
 	while (ins_thread_look(getpid(), (uint64_t)tid, name) == INS_THREAD_ALIVE)
 		usleep(1000);
 	assert_int_equal(ins_thread_look(getpid(), (uint64_t)tid, name), INS_THREAD_ENDED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_thread_state.c - a thread stands still while it is looked at, and goes on as it was. */
+/* test_thread_state.c - a thread is stopped while it is looked at, and goes on unchanged */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 #include "tests/harness/inspect/head.h"
 #include "inspect/process/thread_state.h"
 
-/* Shared with the child: what it counts; and what it computed. */
+/* Shared with the child: the counter that it increments. */
 static _Atomic unsigned long *count;
 static pid_t child;
 
@@ -33,7 +33,7 @@ static void ends(void)
 	waitpid(child, NULL, 0);
 }
 
-/* What the look saw: it is made by another thread, where nothing may be asserted. */
+/* What look() saw. It runs on another thread, which must not assert. */
 static bool still, whole;
 
 static int look(void *context, const struct ins_thread_state *thread)
@@ -48,7 +48,7 @@ static int look(void *context, const struct ins_thread_state *thread)
 	return 7;
 }
 
-/* What is said of the child, which stood still if it was looked at. */
+/* Take the child's state; check that it was stopped if look() ran. */
 static int halted(void)
 {
 	int rc;
@@ -104,11 +104,10 @@ static void test_signals_that_arrive_meanwhile_arrive(void **state)
 
 		counts();
 		kill(child, SIGTERM);
-		/* It has ended; or stood still before the signal, or because of it, and ends when it goes on. */
+		/* The child has exited, or was stopped before or by the signal. */
 		rc = halted();
 		if (rc == -ESRCH) {
-			waitpid(child, &how,
-				0); /* unless we, being its parent, were told so in there */
+			waitpid(child, &how, 0); /* unless halted() has reaped it */
 			continue;
 		}
 		assert_int_equal(rc, 7);
@@ -125,7 +124,7 @@ static void test_threads_that_are_not_to_be_had_are_errors(void **state)
 	counts();
 	ends();
 	assert_int_equal(halted(), -ESRCH);
-	/* Somebody else has it: its parent. */
+	/* Another process, its parent, traces it. */
 	child = fork();
 	if (child == 0) {
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);

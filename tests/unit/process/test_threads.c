@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_threads.c - the threads of a process, and which of them wait where. */
+/* test_threads.c - list the threads of a process, and which of them wait where */
 #include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>

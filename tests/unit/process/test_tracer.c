@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tracer.c - who traces a thread, or that nobody does. */
+/* test_tracer.c - the process that traces a thread, or none */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sights.h - fibers as what looks at them one after another gets them. */
+/* sights.h - fibers as a look at each of them in turn delivers them */
 #ifndef TEST_INSPECT_SIGHTS_H
 #define TEST_INSPECT_SIGHTS_H
 
@@ -8,7 +8,7 @@
 #include "inspect/query/fields.h"
 #include "tests/harness/inspect/rows.h"
 
-/* A fiber that has been on a carrier for so long and was switched to so often, seen at a moment. */
+/* A fiber seen at `now`, with this CPU time and this number of switches. */
 static inline struct ins_fiber sights_fiber(uint64_t id, int64_t now, uint64_t cpu,
 					    uint64_t switches)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_columns.c - a table has the columns that were asked for, under their titles. */
+/* test_columns.c - a table has the requested columns under their titles */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void test_columns_put_numbers_right_and_texts_left(void **state)
 	lines("id,state,pins,name", &f);
 	assert_string_equal(title, "        ID STATE     PINS  NAME");
 	assert_string_equal(row, "        17 suspended    0  worker");
-	/* A name that is not the last one has a width. */
+	/* A name in the middle has a fixed width. */
 	lines("name,holder,age", &f);
 	assert_string_equal(title, "NAME                   HOLDER      AGE");
 	assert_string_equal(row, "worker               thread:5     1.5s");
@@ -138,7 +138,7 @@ static void test_columns_say_what_they_need(void **state)
 	assert_true(request.labels && request.modules && request.high_water && !request.stacks);
 }
 
-/* Anything may be in a row, and the line may be too short for it. */
+/* A row may have any bytes, and the line may be too short for it. */
 static void test_columns_of_a_hostile_row_are_harmless(void **state)
 {
 	struct ins_error error = {""};

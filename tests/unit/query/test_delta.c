@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_delta.c - what a fiber did is the difference of two looks, whatever came and went between them. */
+/* test_delta.c - a fiber's activity is the difference of two looks, also if fibers come and go */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,7 +47,7 @@ static void test_change_of_lives_is_since_each_was_spawned(void **state)
 	(void)state;
 	assert_int_equal(ins_delta_new(&change), 0);
 	ins_delta_since_spawn(change);
-	for (look = 0; look < 2; look++) { /* the second is at the same */
+	for (look = 0; look < 2; look++) { /* the second look sees the same values */
 		ins_delta_begin(change);
 		fiber.row.lived = 700;
 		assert_int_equal(ins_delta_add(change, &fiber, &did), 0);
@@ -85,7 +85,7 @@ static void test_change_is_the_difference_of_two_looks(void **state)
 	ins_delta_free(change);
 }
 
-/* In an order that is neither that of ids nor the same twice: a step that is odd visits every one of 4096. */
+/* Two different orders, neither by id: an odd step modulo 4096 visits every id once. */
 static void test_change_finds_fibers_in_any_order(void **state)
 {
 	struct ins_delta *change;

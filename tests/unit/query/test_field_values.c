@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_field_values.c - a value is read in its field's unit, or refused. */
+/* test_field_values.c - a value is parsed in its field's unit, or refused */
 #include <string.h>
 
 #include "tests/harness/inspect/dice.h"
@@ -66,7 +66,7 @@ static void test_values_that_overflow_are_refused(void **state)
 	refused("stack", "17179869184g");
 	assert_int_equal(value("stack", "17179869183g"), UINT64_C(17179869183) << 30);
 	refused("address", "0x10000000000000000");
-	/* These would be taken for the other kind of holder. */
+	/* Their top bit would change the kind of holder. */
 	refused("holder", "9223372036854775820");
 	refused("holder", "thread:9223372036854775820");
 }
@@ -95,7 +95,7 @@ static void test_values_that_are_none_are_refused(void **state)
 	refused("holder", "thread:-1");
 	refused("holder", "thread: 1");
 	refused("holder", "Thread:1");
-	/* A text has no number. */
+	/* Texts have no number. */
 	refused("name", "1");
 	refused("waiting", "1");
 	refused("label.a", "1");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fields.c - every field says what the row has, in words that are harmless, or nothing. */
+/* test_fields.c - each field prints the row's value, escaped, or nothing */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static struct ins_field field_of(const char *name)
 	return f;
 }
 
-/* What a person is shown of a field. */
+/* A field as it is printed. */
 static const char *said(const struct ins_fiber *fiber, const char *name)
 {
 	static char buf[2048];
@@ -53,13 +53,13 @@ static void test_fields_are_found_by_their_whole_name(void **state)
 					 &ins_field_infos[i]);
 	for (i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		assert_false(ins_field_find(bad[i], strlen(bad[i]), &f));
-	/* A part of a text. */
+	/* A name that ends inside a longer text. */
 	assert_true(ins_field_find("id,age", 2, &f));
 	assert_string_equal(f.info->name, "id");
 	assert_true(ins_field_find("label.tenant=x", 12, &f));
 	assert_string_equal(f.key, "tenant");
 	assert_string_equal(ins_field_title(&f), "tenant");
-	/* A key as long as there is room, and longer. */
+	/* A key of the largest size, and one of a byte more. */
 	memset(key + 6, 'k', sizeof f.key - 1);
 	assert_true(ins_field_find(key, 6 + sizeof f.key - 1, &f));
 	assert_int_equal(strlen(f.key), sizeof f.key - 1);
@@ -134,10 +134,10 @@ static void test_fields_of_what_is_not_there_are_nothing(void **state)
 	f.row.parent = 0;
 	f.row.spawn_pc = 0;
 	f.row.stack_high_water = FIB_ROW_UNKNOWN;
-	f.row.deadline = f.now + 5; /* of no wait */
+	f.row.deadline = f.now + 5; /* not waiting */
 	for (i = 0; i < sizeof none / sizeof none[0]; i++)
 		shows(&f, none[i], "-");
-	/* While it runs nobody knows how much of its stack it uses. */
+	/* The stack use of a running fiber is unknown. */
 	f.row.seq = 5;
 	f.row.carrier = 3;
 	f.row.state = FIBER_RUNNING;
@@ -199,7 +199,7 @@ static void test_fields_of_labels(void **state)
 	shows(&f, "label.tenant", "acme");
 	shows(&f, "label.x", "a\\\"\\x1b");
 	shows(&f, "label.ten", "-");
-	/* An empty one is there. */
+	/* An empty label exists. */
 	v = ins_field_get(&sight, &empty);
 	assert_true(v.known);
 	assert_string_equal(v.text, "");
@@ -285,7 +285,7 @@ static void test_fields_want_no_more_than_they_need(void **state)
 	}
 }
 
-/* A program may have written anything into its records and its table of names. */
+/* A program may write anything into its records and its table of names. */
 static void test_fields_of_a_hostile_row_are_harmless(void **state)
 {
 	static const int bytes[] = {0x1b, 0x80, 0xff, '"', '\\', '\n', 0x7f};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_group.c - who belongs together, what is said of all, and in which order. */
+/* test_group.c - which fibers form a group, what is printed of a group, and the order of groups */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void test_equal_walks_of_equal_waits_are_one_group(void **state)
 	add(10);
 	strcpy(fiber.row.name, "another name");
 	fiber.row.switches = 99;
-	/* What lies behind the count does not count. */
+	/* Program counters beyond the count are ignored. */
 	walk.pc[3] = 0x400;
 	add(11);
 	ins_groups_sort(groups);
@@ -104,7 +104,7 @@ static void test_what_members_do_not_share_is_not_said(void **state)
 	assert_string_equal(at(0)->fiber.row.object_name, "");
 	assert_int_equal(at(0)->fiber.row.holder, 0);
 	assert_int_equal(at(0)->fiber.row.deadline, INT64_MAX);
-	/* A later member like the first does not bring it back. */
+	/* A later member with the first value does not restore it. */
 	fiber.row.wait_object = 0x5000;
 	fiber.row.holder = 88;
 	add(4);

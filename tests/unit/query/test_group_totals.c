@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_group_totals.c - every fiber is counted once, with those that have the same value and with no others. */
+/* test_group_totals.c - each fiber is counted once, among the fibers with the same value */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_order.c - the first few of an order are those that sorting all of them gives. */
+/* test_order.c - the first n of an order are those that sorting all fibers gives */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 static struct fib_layout layout;
 static struct ins_fiber fibers[MOST];
 
-/* What is asked for, for qsort(), which has no argument. */
+/* The order, in globals because qsort() passes no context. */
 static struct ins_field field;
 static bool backwards;
 
-/* The field's value taken from the row by hand: a number, or a name; false: nothing. */
+/* The value that the field must have, from the row: a number or a name. False: none. */
 static bool number_of(const struct ins_fiber *f, uint64_t *ret)
 {
 	if (strcmp(field.info->name, "holder") == 0)
@@ -59,7 +59,7 @@ static int by_hand(const void *a, const void *b)
 struct taken {
 	uint64_t id[MOST];
 	size_t count;
-	size_t end; /* after so many; 0: never */
+	size_t end; /* stop after this many; 0: never */
 };
 
 static int take(void *context, const struct ins_fiber *fiber)
@@ -83,7 +83,7 @@ static void agree(const char *name, bool back, size_t count, size_t limit)
 	backwards = back;
 	assert_int_equal(ins_order_new(&field, back, limit, &order), 0);
 	for (i = 0; i < count; i++) {
-		/* Whoever keeps the pointer is found out. */
+		/* Freed after the call, so that a kept pointer is detected. */
 		struct ins_fiber *passing = malloc(sizeof *passing);
 		struct ins_sight sight = {.layout = &layout, .fiber = passing};
 
@@ -140,7 +140,7 @@ static void test_order_ends_with_what_the_callback_returns(void **state)
 	ins_order_free(NULL);
 }
 
-/* Ids are told apart, everything else has equals. */
+/* Ids are unique, the other fields have equal values. */
 static int start(void **state)
 {
 	uint64_t seed = 12345;

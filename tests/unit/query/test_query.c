@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_query.c - words become a query, and a query gives rows to a sink; over a source of the test's own. */
+/* test_query.c - words become a query, and a query gives rows to a sink, over a fake source */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 
 #define FIBERS 10
 
-/* Ten fibers with the ids 1 to 10. Those with even ids wait for a mutex; the higher the id the lower the age. */
+/* Ten fibers with ids 1 to 10. Even ids wait for a mutex; a higher id has a lower age. */
 static struct {
 	struct ins_source source;
-	struct ins_request request; /* the last one */
-	int ends;		    /* the read: with this, before the first fiber */
+	struct ins_request request; /* of the last read */
+	int ends;		    /* error of a read before its first fiber, or 0 */
 } fake;
 
-/* What the sink got. */
+/* What the sink received. */
 static struct {
 	struct ins_query_rows rows;
 	struct ins_query_result result;
@@ -137,7 +137,7 @@ static int ask(struct ins_query_words words, struct ins_error *error)
 	return rc;
 }
 
-/* What the sink gets for these words. */
+/* What the sink receives for these words. */
 static const char *rows_of(struct ins_query_words words)
 {
 	struct ins_error error = {""};
@@ -292,7 +292,7 @@ static void test_query_match_counts_and_does_not_miss_what_does_not_match(void *
 	ins_query_drop(&query);
 }
 
-/* A word that no state and no wait of the program has is said to be none, once. */
+/* A value that no state and no wait of the program has is reported, once. */
 static void test_query_checks_its_condition_against_the_program_once(void **state)
 {
 	const struct ins_query_words words = {.where = "wait=mutx"};

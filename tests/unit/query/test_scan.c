@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scan.c - an expression falls into its words, and nothing is read behind its end. */
+/* test_scan.c - split an expression into tokens, reading nothing past its end */
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ static void test_scan_calls_what_is_too_long_broken(void **state)
 	text[sizeof s.text] = 0;
 	ins_scan_begin(&s, text);
 	assert_int_equal(s.token, INS_SCAN_BROKEN);
-	/* The quotes do not count. */
+	/* The quotes are not part of the length. */
 	text[0] = text[sizeof s.text] = '"';
 	text[sizeof s.text + 1] = 0;
 	ins_scan_begin(&s, text);
@@ -123,7 +123,7 @@ static void test_scan_calls_what_is_too_long_broken(void **state)
 	assert_int_equal(s.token, INS_SCAN_BROKEN);
 }
 
-/* Each text lies in memory of just its size, where a sanitizer sees a look behind its end. */
+/* Each text is allocated in its exact size, so that a sanitizer detects a read past its end. */
 static void test_scan_ends_whatever_the_bytes_are(void **state)
 {
 	static const char some[] = "\"\\ ()=!<>~ab\t\n\x01\x80\xff";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_select.c - an expression means what is written about it, and a wrong one says what is wrong and where. */
+/* test_select.c - an expression selects what it says, and errors name the problem and the place */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "tests/harness/inspect/rows.h"
 
 static struct fib_layout layout;
-static struct ins_fiber waiting, running; /* what the expressions are about */
+static struct ins_fiber waiting, running; /* fibers that the expressions are tested on */
 static uint64_t seed = 4711;
 
 static bool holds(const char *text, const struct ins_fiber *fiber)
@@ -129,7 +129,7 @@ static void test_select_binds_not_then_and_then_or(void **state)
 	is("(id=17)and(id=17)or(id=1)", true);
 }
 
-/* The words of the language are values where a value stands. */
+/* The language's keywords are values where a value is expected. */
 static void test_select_takes_its_own_words_as_values(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void wrong(const char *text, const char *why)
 	assert_null(s);
 	assert_int_equal(strncmp(error.text, "--where: ", 9), 0);
 	assert_non_null(strstr(error.text, why));
-	/* Also without anybody who wants to know. */
+	/* The error argument may be NULL. */
 	assert_int_equal(ins_select_parse(text, &s, NULL), -EINVAL);
 }
 
@@ -219,7 +219,7 @@ static void test_select_survives_what_is_too_much(void **state)
 	wrong_and_free(repeated("id and ", 1000000, ""), "too long");
 	wrong_and_free(repeated("x", 1000000, ""), "a word that is too long");
 	wrong_and_free(repeated("\"", 1000001, ""), "a field is missing");
-	/* What people write fits. */
+	/* Expressions of a plausible size fit. */
 	text = repeated("(not ", 30, "id=1");
 	wrong_and_free(text, "')' is missing at the end");
 	text = repeated("id=1 or ", 100, "id=17");
@@ -228,7 +228,7 @@ static void test_select_survives_what_is_too_much(void **state)
 	text = repeated("id=17 and ", 100, "id=1");
 	is(text, false);
 	free(text);
-	/* Beside each other they are not deep. */
+	/* Parentheses side by side do not nest. */
 	text = repeated("(id) and ", 60, "not not id");
 	is(text, true);
 	free(text);
@@ -270,7 +270,7 @@ static const char *const pieces[] = {"\"",
 				     "id=1",
 				     "stack>1k"};
 
-/* Some pieces in memory of just their size, where a sanitizer sees a look behind their end. */
+/* Random pieces, allocated in the exact size so that a sanitizer detects a read past the end. */
 static char *make_any(void)
 {
 	const unsigned n = dice(&seed, 14);
@@ -285,7 +285,7 @@ static char *make_any(void)
 	return ret;
 }
 
-/* Nothing to compare with: it must not fall. */
+/* There is no expected result: it must not crash. */
 static void test_select_survives_any_text(void **state)
 {
 	unsigned read = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_select_random.c - expressions at random mean what they say
+ * test_select_random.c - random expressions have the value that they should
  *
- * What an expression means is decided here once more, in the plainest way: cut at the last `or` that is in no parentheses,
- * else at the last `and`, else behind a `not`, else within parentheses; what is left is a comparison. It knows the words
- * because it put them together.
+ * The expected value is computed in the simplest way: split at the last `or` outside parentheses,
+ * else at the last `and`, else after a `not`, else inside parentheses; the rest is a comparison.
+ * The words need no parsing because the test generates them.
  */
 #include <regex.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static const char *const values[] = {"0",     "1",	"3",	  "7",		"a",
 				     "\"b\"", "and",	"\"or\"", "\"\"",	"suspended",
 				     "dead",  "\"^a\"", "[ab]",	  "\"a\\\"c\"", "thread:3"};
 
-/* -- what a comparison means -- */
+/* -- evaluate a comparison -- */
 
 /* A value without its quotes. */
 static const char *plain_of(const char *value)
@@ -57,7 +57,7 @@ static const char *plain_of(const char *value)
 	return buf;
 }
 
-/* The text of a field; *ret_number of one that has none. False: nothing there. */
+/* A field's text, or its number in *ret_number if it has no text. False: no value. */
 static bool value_of(const struct ins_fiber *f, const char *field, const char **ret_text,
 		     uint64_t *ret_number)
 {
@@ -134,7 +134,7 @@ static bool compare(const struct word *w, size_t n, const struct ins_fiber *f)
 	return compared(w[1].text, number < other ? -1 : number > other);
 }
 
-/* Where the last word of a kind stands that is in no parentheses; n: nowhere. */
+/* The index of the last word of this kind outside parentheses, or n. */
 static size_t last(const struct word *w, size_t n, enum kind kind)
 {
 	size_t at = n, i;
@@ -164,7 +164,7 @@ static bool meant(const struct word *w, size_t n, const struct ins_fiber *f)
 	return compare(w, n, f);
 }
 
-/* -- making them -- */
+/* -- generate expressions -- */
 
 static size_t put(struct word *w, size_t n, enum kind kind)
 {
@@ -185,7 +185,7 @@ static size_t put(struct word *w, size_t n, enum kind kind)
 	return n + 1;
 }
 
-/* Mostly by the grammar. */
+/* Generate mostly by the grammar. */
 static size_t make(struct word *w, size_t n, unsigned depth)
 {
 	switch (depth ? dice(&seed, 8) : 0) {
@@ -216,13 +216,13 @@ static void spell(const struct word *w, size_t n, char *text)
 	}
 }
 
-/* Whether it was read. */
+/* Compare an expression on all fibers. False: the parser refused it. */
 static bool agree(struct word *w, size_t n)
 {
 	char text[WORDS * 20];
 	struct ins_select *s;
 
-	/* What a word is, depends on where it stands. */
+	/* The kind of a word depends on its position. */
 	for (size_t i = 0; i < n; i++) {
 		if (i && w[i - 1].kind == OP && w[i].kind != OPEN && w[i].kind != CLOSE)
 			w[i].kind = VALUE;
@@ -244,7 +244,7 @@ static bool agree(struct word *w, size_t n)
 	return true;
 }
 
-/* Whether a value can be one of the field. */
+/* Whether the value is valid for the field. */
 static bool fits(const struct word *w)
 {
 	const bool text = strchr("nols", w[0].text[0]) && strcmp(w[0].text, "switches") != 0;
@@ -275,7 +275,7 @@ static void test_select_by_the_grammar_means_what_it_says(void **state)
 		else
 			wrong += good;
 	}
-	/* Values that are none of their field are many; what has none of them is read. */
+	/* Many values do not fit their field; expressions without such a value must be accepted. */
 	assert_in_range(read, ROUNDS / 10, ROUNDS - 1);
 	assert_int_equal(wrong, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_table.c - a table has every fiber of its source as it came, in the order of ids. */
+/* test_table.c - a table has every fiber of its source, ordered by id */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define FIBERS 5000
 
-/* Fiber i: everything in it tells whose it is; every third has labels. */
+/* Fiber i. Every value in it depends on i; every third fiber has labels. */
 static struct ins_fiber made(uint64_t id)
 {
 	struct ins_fiber f = rows_fiber(id, "");
@@ -54,11 +54,11 @@ static void test_table_that_is_empty(void **state)
 	ins_table_free(NULL);
 }
 
-/* How the source of a test answers: ids 1 .. FIBERS, step apart, as they come. */
+/* A source of fibers 1 to FIBERS, in an order that factor determines. */
 struct answer {
 	struct ins_source source;
-	uint64_t factor; /* the order they come in */
-	int rc;		 /* at last */
+	uint64_t factor; /* step between two ids, modulo FIBERS */
+	int rc;		 /* result of the read */
 	bool closed;
 };
 
@@ -94,7 +94,7 @@ static const struct ins_source_ops ops = {.read = answer_read};
 
 static void test_table_read_has_every_fiber_by_id(void **state)
 {
-	/* As they are, backwards, and in disorder: each is prime to FIBERS. */
+	/* In order, backwards, and scattered: each factor is coprime to FIBERS. */
 	static const uint64_t factors[] = {1, FIBERS - 1, 2999};
 
 	(void)state;
@@ -149,7 +149,7 @@ static void test_table_finds_ids_that_have_gaps(void **state)
 	for (uint64_t id = 0; id < 1020; id++)
 		assert_int_equal(ins_table_find(t, id),
 				 id && id <= 1000 && id % 10 == 0 ? (ssize_t)(id / 10) - 1 : -1);
-	/* One more, after it was looked at. */
+	/* Add a fiber after a lookup. */
 	f = made(5);
 	assert_int_equal(ins_table_add(t, &f), 0);
 	assert_int_equal(ins_table_find(t, 5), 0);

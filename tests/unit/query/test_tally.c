@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tally.c - fibers are counted by a value as one would count them by hand. */
+/* test_tally.c - counts of fibers by value equal counts by hand */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int by_age(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Value k counted by hand. */
+/* Compare with value k counted by hand. */
 static void agree(const struct ins_count *c, unsigned k, const unsigned *value, const int64_t *age)
 {
 	static int64_t ages[FIBERS];
@@ -88,7 +88,7 @@ static void test_tally_is_what_counting_by_hand_gives(void **state)
 	for (unsigned i = 0; i < FIBERS; i++) {
 		struct ins_fiber f = rows_fiber(i + 1, "");
 
-		/* Some values are much more frequent. */
+		/* Low values are much more frequent. */
 		value[i] = dice(&seed, 1 + dice(&seed, VALUES));
 		age[i] = dice(&seed, 1000000) - 1000;
 		if (value[i])
@@ -130,7 +130,7 @@ static void test_tally_orders_equal_counts_by_value(void **state)
 	assert_int_equal(ins_tally_count(t), 5);
 	for (i = 0; i < 5; i++)
 		assert_int_equal(ins_tally_at(t, i)->value[0], wanted[i]);
-	/* Nothing is last, and not the same as a fiber that is called "-". */
+	/* The missing value is last, and differs from the name "-". */
 	assert_true(ins_tally_at(t, 0)->known);
 	assert_string_equal(ins_tally_at(t, 0)->text, "-");
 	assert_false(ins_tally_at(t, 4)->known);
@@ -148,7 +148,10 @@ static void test_tally_keeps_texts_apart_that_look_the_same(void **state)
 	for (i = 0; i < 4; i++) {
 		struct ins_fiber f = rows_fiber(i + 1, "x");
 
-		/* Said, it is four times as long, and longer than what is shown of it. */
+		/*
+		 * Escaped, 0xff takes four characters, so the text is longer than what is printed
+		 * of it.
+		 */
 		memset(text, i < 2 ? 0xff : 'a', sizeof text);
 		memcpy(text, "k", 2);
 		text[240] = (char)('a' + i % 2);

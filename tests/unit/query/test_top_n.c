@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_top_n.c - the first few are those that sorting all of them would put first. */
+/* test_top_n.c - the first n are those that sorting all would put first */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,7 +47,7 @@ static void test_leaders_by_cpu_are_the_busiest_since_the_last_look(void **state
 	assert_int_equal(ins_top_n_new(MOST, &leaders), 0);
 	ins_top_n_begin(leaders, &cpu, true);
 	for (i = 0; i < FIBERS; i++) {
-		/* What it used in all its life says the opposite. */
+		/* The total since the spawn has the opposite order. */
 		struct ins_fiber fiber = sights_fiber(i + 1, 0, UINT64_MAX - scatter(i), 0);
 
 		did[i] = scatter(i);
@@ -115,7 +115,7 @@ static void test_leaders_by_text_keep_the_text(void **state)
 	ins_top_n_free(leaders);
 }
 
-/* A field that one of them does not have: that one is last both ways. */
+/* A fiber without the field's value is last in both directions. */
 static void test_leaders_without_a_value_are_last(void **state)
 {
 	const struct ins_field fd = sights_field("fd");

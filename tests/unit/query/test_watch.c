@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_watch.c - totals are of all fibers, leaders and groups of those that match, rates of the time between two looks. */
+/* test_watch.c - totals count all fibers; leaders and groups count the matching ones */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ static struct ins_query plain_wish(void)
 		.sort = sights_field("cpu"), .backwards = true, .group = sights_field("wait")};
 }
 
-/* A look at that time at ten fibers, 3 of which wait. In each ns until then one used 1000 times its id. */
+/* A look at `now` at ten fibers, 3 of which wait. Fiber id uses id * 1000 ns of CPU per ns. */
 static void look(struct ins_watch *watch, const struct ins_query *wish, int64_t now)
 {
 	uint64_t id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replays.h - what a replay says, as text. */
+/* replays.h - what a replay reports, as text */
 #ifndef UNIT_INSPECT_REPLAYS_H
 #define UNIT_INSPECT_REPLAYS_H
 
@@ -58,7 +58,7 @@ static void play(struct ins_recording *r)
 	memcpy(first, told, sizeof told);
 	used = 0;
 	ins_replay_play(replay, &ops, NULL);
-	assert_string_equal(told, first); /* as often as one likes */
+	assert_string_equal(told, first); /* a replay can be repeated */
 	ins_replay_free(replay);
 	ins_recording_close(r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_account.c - where the time of a recording went, of which every ns is known. */
+/* test_account.c - where the time of a fully known recording went */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,7 +63,7 @@ static void test_account_has_rows_for_functions_stacks_and_carriers(void **state
 	assert_int_equal(a->stack_waits_count, 1);
 	assert_string_equal(a->stack_waits[0].stack, "run;nap;fiber_park");
 	assert_int_equal(a->stack_waits[0].ns, 450);
-	/* Waiting with a stack and without is all of it. */
+	/* All waiting, with a stack and without. */
 	assert_int_equal(a->sampled, 450);
 	assert_int_equal(a->sampled_waits, 1);
 	assert_int_equal(a->carrieds, 2);
@@ -73,7 +73,7 @@ static void test_account_has_rows_for_functions_stacks_and_carriers(void **state
 	accounted_end();
 }
 
-/* More of them with a name than the table begins with, each waited for twice. */
+/* More named objects than the table starts with; each is waited for twice. */
 static void test_account_tells_many_objects_apart(void **state)
 {
 	struct made m = made_begin("many.rec", 100000);

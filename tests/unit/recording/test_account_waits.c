@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_account_waits.c - what is a row of its own, and that all rows together are all that was waited. */
+/* test_account_waits.c - the rows of waits, and that their sums are the sum of all waits */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 #define MS 1000000
 
-/* Whatever the rows, their sums are those of the whole. */
+/* The sums over the rows equal the totals. */
 static void sums_agree(void)
 {
 	int64_t ns = 0, sampled = 0, stood = 0;
@@ -38,7 +38,10 @@ static void sums_agree(void)
 
 enum { MANY = 1000 };
 
-/* Fiber i waits for descriptor i, i + 1 ms long. Each is looked at, but for the last ten; in one of two places. */
+/*
+ * Fiber i waits MANY + i - 0.5 ms for descriptor i. All but the last ten are sampled, at one of two
+ * places.
+ */
 static void test_descriptors_are_a_row_for_each_way_and_place(void **state)
 {
 	struct made m = made_begin("fds.rec", 3 * MANY * (int64_t)MS);
@@ -64,13 +67,13 @@ static void test_descriptors_are_a_row_for_each_way_and_place(void **state)
 	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "even");
 	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 2, "odd");
 	accounted(made_end(&m));
-	/* Even ones read; odd ones read and write; read and write without a place. */
+	/* Even: reads. Odd: reads and writes. No place: reads and writes. */
 	assert_int_equal(a->waiteds, 5);
 	assert_string_equal(a->waited[0].stack, "even");
 	assert_int_equal(a->waited[0].ways, FIB_EVENT_READ);
 	assert_int_equal(a->waited[0].objects, (MANY - 10) / 2);
 	assert_int_equal(a->waited[0].waits, (MANY - 10) / 2);
-	/* That of fiber i lasts MANY + i ms, less a half. */
+	/* The wait of fiber i lasts MANY + i - 0.5 ms. */
 	assert_int_equal(a->waited[0].median, (MANY + (MANY - 10) / 2 - 1) * (int64_t)MS - MS / 2);
 	assert_int_equal(a->waited[0].most, (MANY + MANY - 12) * (int64_t)MS - MS / 2);
 	assert_string_equal(a->waited[1].stack, "odd");
@@ -102,7 +105,7 @@ static void test_what_has_a_name_is_a_row_of_its_own(void **state)
 	made_ring(&m, 0, 0, e, n);
 	ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0x100, "cfg");
 	ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0x103, "stats");
-	/* The first one of each lock was looked at. */
+	/* The first wait for each lock is sampled. */
 	for (i = 0; i < 6; i++)
 		made_sample(&m, 1, 1, (3 * i + 2) * MS + MS / 2, (3 * i + 2) * MS, FIB_WAIT_MUTEX,
 			    0x100 + i);
@@ -127,7 +130,7 @@ static void test_what_has_a_name_is_a_row_of_its_own(void **state)
 	accounted_end();
 }
 
-/* Other walks, the same text. */
+/* Different walks with the same text. */
 static void test_places_of_the_same_text_are_one(void **state)
 {
 	struct made m = made_begin("same.rec", 100 * MS);

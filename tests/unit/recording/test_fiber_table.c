@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiber_table.c - every fiber of a recording once, wherever it occurs. */
+/* test_fiber_table.c - each fiber of a recording once, wherever it occurs */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recording.c - a recording is read as it was written, in order of time; damaged ones are refused. */
+/* test_recording.c - a recording is read in order of time; damaged ones are refused */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,13 +23,13 @@ static void test_recording_is_one_line_in_order_of_time(void **state)
 	assert_int_equal(r->head.pid, 42);
 	assert_string_equal(r->head.name, "made");
 	assert_int_equal(r->rings, 3);
-	assert_int_equal(r->events, 12); /* without the name */
+	assert_int_equal(r->events, 12); /* not counting the name */
 	assert_int_equal(r->lost, 0);
 	for (i = 1; i < r->events; i++)
 		assert_true(r->event[i].ns >= r->event[i - 1].ns);
 	assert_int_equal(r->event[0].ns, BEGAN + 100);
 	assert_int_equal(r->event[r->events - 1].ns, BEGAN + 900);
-	/* Of the same time: in the order of their ring. */
+	/* Events of the same time are in the order of their rings. */
 	assert_int_equal(r->event[r->events - 3].event.type, FIB_EVENT_EXIT);
 	assert_int_equal(r->event[r->events - 2].event.state, FIBER_DEAD);
 	ins_recording_close(r);
@@ -56,7 +56,7 @@ static void test_recording_says_where_events_were_lost(void **state)
 	ins_recording_close(r);
 }
 
-/* A writer that is too fast for its reader leaves readings without any event, and perhaps none at the end. */
+/* If the writer outruns the reader, readings have no events, perhaps up to the end. */
 static void test_recording_keeps_what_was_lost_until_the_next_event(void **state)
 {
 	struct made m = made_begin("lost.rec", 1000);
@@ -85,7 +85,7 @@ static void test_recording_keeps_what_was_lost_until_the_next_event(void **state
 	ins_recording_close(r);
 }
 
-/* Names are no events. */
+/* Names do not count as events. */
 static void test_recording_says_so_too_where_only_a_name_follows(void **state)
 {
 	struct made m = made_begin("names.rec", 1000);
@@ -126,7 +126,7 @@ static void test_recording_of_something_else_is_refused_with_a_reason(void **sta
 	assert_true(ins_recording_open("/", &error, &r) < 0);
 }
 
-/* All that is made of a recording. */
+/* Run all that is made of a recording. */
 static void use(struct ins_recording *r)
 {
 	FILE *out = fopen("/dev/null", "w");
@@ -142,7 +142,7 @@ static void use(struct ins_recording *r)
 	fclose(out);
 }
 
-/* With bytes changed, and cut. What is still a recording is used. */
+/* Change bytes and truncate. What is still a recording is used. */
 static void test_recording_that_is_damaged_never_crashes(void **state)
 {
 	struct ins_recording *r = made_three();
@@ -157,7 +157,7 @@ static void test_recording_that_is_damaged_never_crashes(void **state)
 	srandom(4711);
 	for (round = 0; round < 20000; round++) {
 		cut = round % 4 ? size : (size_t)random() % size;
-		copy = malloc(cut + 1); /* so that a reader behind its end is seen */
+		copy = malloc(cut + 1); /* the exact size, to detect reads past the end */
 		assert_non_null(copy);
 		memcpy(copy, bytes, cut);
 		for (i = (unsigned)random() % 4; i && cut; i--)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recording_hostile.c - recordings whose numbers and texts are meant to hurt: what is made of them stays within bounds. */
+/* test_recording_hostile.c - results of recordings with hostile numbers and texts stay bounded */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,9 +12,9 @@
 #include "inspect/render/render_trace_events.h"
 #include "tests/harness/watchdog.h"
 
-#define LONGEST (INT64_MAX / 2 - 1 - BEGAN) /* ns, of a recording */
+#define LONGEST (INT64_MAX / 2 - 1 - BEGAN) /* ns, the longest recording */
 
-/* Everything that is written of it, into nowhere; how much of the page. */
+/* Write everything to /dev/null; return the size of the page. */
 static size_t render(void)
 {
 	FILE *out = fopen("/dev/null", "w"), *page;
@@ -48,14 +48,14 @@ static unsigned play(void)
 	return slices;
 }
 
-/* Of events far from the clocks, of clocks far from each other, and of a list, in a recording of all time. */
+/* Events far from the clocks, clocks far from each other, and a list, in the longest recording. */
 static void test_times_at_the_ends_of_numbers_stay_within_the_recording(void **state)
 {
 	static const struct ins_recording_clock clocks[][2] = {
 		{{0, INT64_MIN}, {UINT64_MAX, INT64_MAX}},
 		{{0, INT64_MAX - 5}, {10, INT64_MAX}},
 		{{UINT64_MAX - 1, INT64_MIN}, {UINT64_MAX, INT64_MAX}},
-		{{7, INT64_MAX}, {7, INT64_MAX}}, /* of no use beside each other: one */
+		{{7, INT64_MAX}, {7, INT64_MAX}}, /* identical readings are of no use: as one */
 		{{7, INT64_MIN}, {7, INT64_MIN}},
 	};
 	const struct ins_recording_fiber fibers[] = {
@@ -92,7 +92,7 @@ static void test_times_at_the_ends_of_numbers_stay_within_the_recording(void **s
 	}
 }
 
-/* Three fibers that waited for all time, for three things. */
+/* Three fibers that waited for three objects during the longest recording. */
 static void test_sums_of_times_end_at_the_largest_number(void **state)
 {
 	struct made m = made_begin("sums.rec", LONGEST);
@@ -123,7 +123,7 @@ static void test_sums_of_times_end_at_the_largest_number(void **state)
 	accounted_end();
 }
 
-/* No sum of lost events is none. */
+/* The sum of lost events must not wrap to 0. */
 static void test_lost_events_are_never_counted_down_to_none(void **state)
 {
 	struct made m = made_begin("lost.rec", 100);
@@ -137,7 +137,7 @@ static void test_lost_events_are_never_counted_down_to_none(void **state)
 	accounted_end();
 }
 
-/* A function with a name of a megabyte, that many fibers run. */
+/* Many fibers run a function whose name has a megabyte. */
 static void test_long_texts_are_cut_before_they_are_repeated(void **state)
 {
 	enum { FIBERS = 500, LONG = 1 << 20 };
@@ -167,7 +167,7 @@ static void test_long_texts_are_cut_before_they_are_repeated(void **state)
 	accounted_end();
 }
 
-/* A recording that is put together in memory. */
+/* A recording that is built in memory. */
 static struct {
 	FILE *out;
 	char *bytes;
@@ -206,7 +206,7 @@ static void end(void)
 	accounted(recording);
 }
 
-/* Half of them run on another carrier, for all that is known, and the others wait to the end. */
+/* Half of the fibers run on the other carrier as far as is known; the others wait to the end. */
 static struct ins_recording_fiber *make_many(size_t many)
 {
 	struct ins_recording_fiber *fiber = calloc(many, sizeof *fiber);
@@ -225,7 +225,7 @@ static struct ins_recording_fiber *make_many(size_t many)
 	return fiber;
 }
 
-/* If each hole looked at each fiber, this would be 90 milliards of looks. */
+/* Every hole compared with every fiber would be 90 * 10^9 comparisons. */
 static void test_many_holes_among_many_fibers_come_to_an_end(void **state)
 {
 	enum { MANY = 300000 };
@@ -248,11 +248,11 @@ static void test_many_holes_among_many_fibers_come_to_an_end(void **state)
 	free(fiber);
 	end();
 	assert_int_equal(r->lost, MANY);
-	assert_int_equal(play(), MANY + MANY / 2); /* those that waited are not known at the end */
+	assert_int_equal(play(), MANY + MANY / 2); /* the waiting fibers are unknown at the end */
 	accounted_end();
 }
 
-/* odd * the result is 1. */
+/* The modular inverse: odd * result is 1. */
 static uint64_t inverse(uint64_t odd)
 {
 	uint64_t x = odd;
@@ -263,7 +263,7 @@ static uint64_t inverse(uint64_t odd)
 	return x;
 }
 
-/* The i-th object that a table of objects would put into the same place, if it always mixed their addresses in the same way. */
+/* The i-th object of a series that collides in a hash table without a random seed. */
 static uint64_t colliding(uint64_t i)
 {
 	uint64_t h = i << 45;
@@ -273,7 +273,7 @@ static uint64_t colliding(uint64_t i)
 	return h ^ h >> 31 ^ h >> 62;
 }
 
-/* Pinned waits for 500,000 things, each for one that the others of its table are in the way of. */
+/* Pinned waits for 500,000 objects that all collide. */
 static void test_objects_that_are_chosen_to_collide_come_to_an_end(void **state)
 {
 	enum { MANY = 500000 };
@@ -302,7 +302,7 @@ static void test_objects_that_are_chosen_to_collide_come_to_an_end(void **state)
 	accounted_end();
 }
 
-/* One fiber that parks again and again, `each` ns for each time: 2 of them it waits. */
+/* One fiber that parks many times, once every `each` ns, for 2 ns. */
 static void put_parks(size_t many, int64_t each)
 {
 	const struct ins_recording_clock clock = {BEGAN, BEGAN};
@@ -326,7 +326,7 @@ static void put_parks(size_t many, int64_t each)
 	free(e);
 }
 
-/* If each wait were compared with each sample, this would be 90 milliards of times. */
+/* Every wait compared with every sample would be 90 * 10^9 comparisons. */
 static void test_samples_that_last_beyond_all_waits_come_to_an_end(void **state)
 {
 	enum { MANY = 300000 };
@@ -348,7 +348,10 @@ static void test_samples_that_last_beyond_all_waits_come_to_an_end(void **state)
 	accounted_end();
 }
 
-/* If the text were read for each wait, this would be 13 milliards of bytes. The three stacks are the same where they are cut. */
+/*
+ * Reading the text for each wait would be 13 * 10^9 bytes. The three stacks are equal after the
+ * cut.
+ */
 static void test_long_stack_of_many_waits_is_read_once(void **state)
 {
 	enum { MANY = 200000, LONG = 1 << 17, EACH = 100000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recording_samples.c - samples are found by fiber and time; stacks of older recordings are samples too. */
+/* test_recording_samples.c - find samples by fiber and time, also stacks of older recordings */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

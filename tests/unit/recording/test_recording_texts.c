@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recording_texts.c - what fibers, functions and objects of a recording are called. */
+/* test_recording_texts.c - names of fibers, functions and objects in a recording */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static void test_name_of_an_event_has_two_halves(void **state)
 		{.type = FIB_EVENT_NAME, .fiber = 7},
 		{.type = FIB_EVENT_NAME, .fiber = 7, .arg = 16},
 		{.type = FIB_EVENT_NAME, .fiber = 8},
-		{.type = FIB_EVENT_NAME, .fiber = 9, .arg = 16}, /* whose first half is lost */
+		{.type = FIB_EVENT_NAME, .fiber = 9, .arg = 16}, /* its first half is lost */
 	};
 	struct ins_recording *r;
 

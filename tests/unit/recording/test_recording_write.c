@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recording_write.c - a file that is there when it is whole, and not before. */
+/* test_recording_write.c - a recording gets its name when it is whole, and not before */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,7 +79,7 @@ static void test_recording_on_a_full_disk_is_an_error(void **state)
 	(void)state;
 	ins_recording_drop(m.w);
 	assert_int_equal(ins_recording_begin(m.path, true, &head, &error, &w), 0);
-	/* As if: nothing can be written beyond this. */
+	/* A small limit stands for a full disk. */
 	{
 		const struct rlimit few = {4096, 4096};
 
@@ -98,7 +98,7 @@ int main(void)
 		cmocka_unit_test(test_recording_is_there_when_it_is_whole),
 		cmocka_unit_test(test_recording_that_is_dropped_leaves_nothing),
 		cmocka_unit_test(test_recording_replaces_only_when_it_may),
-		cmocka_unit_test(test_recording_on_a_full_disk_is_an_error), /* the last one */
+		cmocka_unit_test(test_recording_on_a_full_disk_is_an_error), /* must be last */
 	};
 
 	harness_watchdog(110);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_replay.c - what lasted between two events, and who woke whom. */
+/* test_replay.c - the intervals between events, and which fiber woke which */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ static void test_replay_tells_what_each_fiber_did(void **state)
 				  "3 waits 550-1000 for 3:0 on and on\n");
 }
 
-/* The waker was faster than the fiber that was about to leave. */
+/* The wakeup comes before the sleeper has switched away. */
 static void test_replay_knows_a_waker_that_is_faster_than_the_sleeper(void **state)
 {
 	struct made m = made_begin("fast.rec", 100);
@@ -76,7 +76,7 @@ static void test_replay_knows_pinned_waits_and_whom_an_end_wakes(void **state)
 				  "1 runs 70-100 on 0 on and on\n");
 }
 
-/* Without an event of its own, by the list. */
+/* Fibers without events of their own, from the list. */
 static void test_replay_knows_those_that_did_nothing(void **state)
 {
 	struct made m = made_begin("still.rec", 100);
@@ -95,7 +95,7 @@ static void test_replay_knows_those_that_did_nothing(void **state)
 				  "2 runs 5-100 on 1 on and on\n");
 }
 
-/* A carrier's first turn tells what became of whom the list shows there. */
+/* A carrier's first turn tells the state of the fiber that the list shows on it. */
 static void test_replay_knows_whom_the_first_turn_leaves(void **state)
 {
 	struct made m = made_begin("first.rec", 100);

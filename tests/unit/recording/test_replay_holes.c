@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_replay_holes.c - where events were lost nothing is said that may be wrong. */
+/* test_replay_holes.c - where events were lost, only what is certain is reported */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +11,11 @@
 
 #define MS 1000000
 
-/* 1 ran until the last event before the hole; 3, which was runnable, may have run in it, and 4 has waited ever since, says the
- * list at the end. What 5 does on the other carrier is known. */
+/*
+ * Fiber 1 ran until the last event before the hole. Fiber 3 was runnable and may have run in the
+ * hole. Fiber 4 has waited all the time, by the list at the end. Fiber 5 is known, from the other
+ * carrier.
+ */
 static void test_replay_says_only_what_is_certain_where_events_were_lost(void **state)
 {
 	struct made m = made_begin("hole.rec", 10000000);
@@ -50,7 +53,10 @@ static void test_replay_says_only_what_is_certain_where_events_were_lost(void **
 				  "6 runnable 0-40 cut\n"
 				  "2 runs 60-70 on 0\n"
 				  "6 unknown 40-70\n"
-				  /* They are not in the list at the end: they ended in the hole. */
+				  /*
+				   * Fibers 1 and 3 are not in the list at the end: they exited in
+				   * the hole.
+				   */
 				  "1 unknown 40-60\n"
 				  "2 waits 70-10000000 for 3:0 on and on\n"
 				  "3 unknown 40-60\n"
@@ -59,7 +65,10 @@ static void test_replay_says_only_what_is_certain_where_events_were_lost(void **
 				  "6 runs 70-10000000 on 0 on and on\n");
 }
 
-/* 1 parks on carrier 0, which goes on; carrier 1, whose events are lost from 30 to 60, may have woken and run it. */
+/*
+ * Fiber 1 parks on carrier 0, which goes on. Carrier 1 may have woken and run it: its events from
+ * 30 to 60 ms are lost.
+ */
 static struct made parked(void)
 {
 	struct made m = made_begin("parked.rec", 100 * MS);
@@ -90,7 +99,7 @@ static void test_wait_whose_end_may_be_lost_is_not_counted_on(void **state)
 	struct made m = parked();
 
 	(void)state;
-	/* It waits again at the end: since 85. */
+	/* At the end fiber 1 waits again, since 85 ms. */
 	ins_recording_put(m.w, INS_RECORDING_LAST, still, sizeof still);
 	play(made_end(&m));
 	assert_string_equal(told, "1 runs 10000000-20000000 on 0\n"
@@ -102,7 +111,7 @@ static void test_wait_whose_end_may_be_lost_is_not_counted_on(void **state)
 				  "4 runs 60000000-100000000 on 1 on and on\n");
 }
 
-/* Its stack was looked at after the hole, and it had waited since before. Where that is another wait it proves nothing. */
+/* A sample after the hole shows that the wait goes on. A sample of another wait proves nothing. */
 static void test_wait_that_was_seen_after_the_hole_goes_on(void **state)
 {
 	struct made m = parked();
@@ -126,13 +135,13 @@ static void test_wait_that_was_seen_after_the_hole_goes_on(void **state)
 	made_sample(&m, 1, 1, 40 * MS, 19 * MS, FIB_WAIT_PARK, 0);
 	ins_recording_put(m.w, INS_RECORDING_LAST, still + 1, sizeof still[1]);
 	play(made_end(&m));
-	/* In the hole: so long at least. */
+	/* A sample taken in the hole: the wait lasted at least so long. */
 	assert_non_null(strstr(told, "1 waits 20000000-40000000 for 3:0 cut\n"
 				     "3 runs"));
 	assert_non_null(strstr(told, "1 unknown 40000000-60000000\n"));
 }
 
-/* The other carrier may take it while nobody sees what it does. */
+/* The other carrier may take the fiber while its events are lost. */
 static void test_what_begins_while_another_ring_is_lost_is_not_counted_on(void **state)
 {
 	struct made m = made_begin("during.rec", 100 * MS);
@@ -158,7 +167,7 @@ static void test_what_begins_while_another_ring_is_lost_is_not_counted_on(void *
 				  "4 runs 60000000-100000000 on 1 on and on\n");
 }
 
-/* No event says that its wait was over: the carrier that ended it had not heard of the recording. */
+/* No event ends the wait: the carrier that ended it did not record yet. */
 static void test_wait_that_was_seen_to_be_over_is_not_counted_on(void **state)
 {
 	struct made m = made_begin("unheard.rec", 100 * MS);
@@ -198,7 +207,10 @@ static void test_pinned_wait_ends_where_its_events_are_lost(void **state)
 				  "1 unknown 20000000-100000000 on and on\n");
 }
 
-/* One on each carrier runs from the beginning, as the list says: what was lost on the other carrier is no matter. */
+/*
+ * By the list, one fiber on each carrier runs from the start. Losses on the other carrier do not
+ * matter.
+ */
 static void test_holes_of_a_carrier_leave_who_runs_on_another(void **state)
 {
 	struct made m = made_begin("other.rec", 100);
@@ -216,10 +228,10 @@ static void test_holes_of_a_carrier_leave_who_runs_on_another(void **state)
 	(void)state;
 	ins_recording_put(m.w, INS_RECORDING_FIBERS, first, sizeof first);
 	made_ring(&m, 0, 0, &e[0], 1);
-	made_ring(&m, 0, 5, &e[1], 1); /* a hole from 10 to 20 ... */
-	made_ring(&m, 0, 5, &e[2], 1); /* and one from 20 to 30 */
+	made_ring(&m, 0, 5, &e[1], 1); /* a hole from 10 to 20 */
+	made_ring(&m, 0, 5, &e[2], 1); /* a hole from 20 to 30 */
 	made_ring(&m, 1, 0, &e[4], 1);
-	made_ring(&m, 1, 5, &e[3], 1); /* from 35 to 40 */
+	made_ring(&m, 1, 5, &e[3], 1); /* a hole from 35 to 40 */
 	play(made_end(&m));
 	assert_string_equal(told, "7 runs 0-10 on 0 cut\n"
 				  "9 runs 0-35 on 1\n"
@@ -228,7 +240,9 @@ static void test_holes_of_a_carrier_leave_who_runs_on_another(void **state)
 				  "8 unknown 35-100 on and on\n");
 }
 
-/* The list at the end saw 4 at 5 ms, and 5 at 7: what they did after that may have been lost. */
+/*
+ * The list at the end saw fiber 4 at 5 ms and fiber 5 at 7 ms. Later events of theirs may be lost.
+ */
 static void test_holes_end_what_the_list_at_the_end_saw_before_them(void **state)
 {
 	struct made m = made_begin("seen.rec", 10000000);

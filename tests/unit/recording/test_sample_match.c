@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sample_match.c - a stack is that wait's which it was seen in, and nobody else's. */
+/* test_sample_match.c - a stack sample belongs to the wait in which it was taken */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -77,7 +77,10 @@ static void test_stack_is_of_the_wait_that_it_was_seen_in(void **state)
 	assert_string_equal(told, "10-50 at_a\n60-70 at_b\n80-100 -\n");
 }
 
-/* Looked at while it ran, as a record says that is late; of another fiber. */
+/*
+ * Two samples that match no wait: one taken while the fiber ran, from a record updated late; one of
+ * another fiber.
+ */
 static void test_stack_that_fits_no_wait_is_nobodys(void **state)
 {
 	struct made m = waits(FIB_WAIT_PARK, FIB_WAIT_SLEEP);
@@ -89,7 +92,9 @@ static void test_stack_that_fits_no_wait_is_nobodys(void **state)
 	assert_string_equal(told, "10-50 -\n60-70 -\n80-100 -\n");
 }
 
-/* The look lasted from one wait into the next: which one it saw, only the kind or the beginning can tell. */
+/*
+ * The look lasted from one wait into the next. The kind of the wait or its start tells them apart.
+ */
 static void test_stack_of_two_waits_is_nobodys(void **state)
 {
 	struct ins_recording_sample s = {
@@ -123,7 +128,7 @@ static void test_stack_of_two_waits_is_nobodys(void **state)
 	assert_string_equal(told, "10-50 -\n60-70 at_a\n80-100 -\n");
 }
 
-/* An older recording has no more than when its stacks were taken at the earliest. */
+/* An older recording stores only the earliest time at which its stacks were taken. */
 static void test_stack_of_an_older_recording_may_have_been_left_since(void **state)
 {
 	const struct ins_recording_fiber last = {.id = 1,

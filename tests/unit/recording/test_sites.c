@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sites.c - which events happened in one place, and what is said of all of them. */
+/* test_sites.c - events at one place, and what is printed of all of them */
 #include <string.h>
 
 #include "tests/harness/inspect/head.h"

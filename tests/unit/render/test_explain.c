@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_explain.c - the sentence names who is behind a wait, and behind that one, to the end or around the circle. */
+/* test_explain.c - the sentence follows a wait to the end of the chain or around the cycle */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static struct ins_table *table;
 static struct ins_fiber fiber;
 static char text[INS_EXPLAIN_SIZE];
 
-/* A fiber that waits; add() puts it into the table. */
+/* A waiting fiber; add() enters it into the table. */
 static void make(uint64_t id, const char *name, unsigned kind)
 {
 	fiber = rows_fiber(id, name);
@@ -91,7 +91,7 @@ static void test_who_was_cancelled_and_goes_on_is_told_so(void **state)
 	assert_string_equal(why(41),
 			    "It was asked to end (cancelled), and has run on carrier 0 for 3s.");
 	assert_string_equal(why(42), "It was asked to end (cancelled), and has slept for 3s.");
-	/* It has taken notice. */
+	/* It has exited, so the cancellation is not mentioned. */
 	assert_string_equal(why(43), "It ended 3s ago and waits to be joined.");
 }
 
@@ -114,7 +114,7 @@ static void test_two_that_hold_what_the_other_wants_are_a_deadlock(void **state)
 	(void)state;
 	add_mutex(1, "a", "left", 2);
 	add_mutex(2, "b", "right", 1);
-	add_join(3, 1); /* stands behind it */
+	add_join(3, 1); /* behind the cycle */
 	assert_string_equal(
 		why(1),
 		"It has waited 3s for the mutex \"left\", which fiber 2 \"b\" holds; fiber 2 "
@@ -178,7 +178,7 @@ static void test_a_long_chain_is_told_in_part_and_where_it_ends(void **state)
 	make(101, "", FIB_WAIT_PARK);
 	add();
 	why(1);
-	/* 1 to 12 one by one, 13 to 101 in one. */
+	/* Fibers 1 to 12 are listed, 13 to 101 summed up. */
 	expect_end("; and so on to fiber 101 after 89 more, which has been parked for 3s, until it "
 		   "is unparked.");
 	for (at = text; (at = strstr(at, "itself")); at++)
@@ -193,12 +193,12 @@ static void test_a_long_chain_that_does_not_end_is_a_circle(void **state)
 	(void)state;
 	for (id = 1; id < 1000; id++)
 		add_join(id, id + 1);
-	add_join(1000, 900); /* far from the beginning */
+	add_join(1000, 900); /* far from the start */
 	why(1);
 	expect_end("; and so on, into a circle: see the command 'deadlock'.");
 	why(950);
 	expect_end("; and so on, into a circle: see the command 'deadlock'.");
-	/* And one that ends with who is not there. */
+	/* A chain that ends with a fiber that does not exist. */
 	for (id = 2000; id < 2020; id++)
 		add_join(id, id + 1);
 	why(2000);
@@ -330,7 +330,7 @@ static void test_those_who_wait_for_a_fiber_are_counted_and_the_lowest_named(voi
 		add_join(id, 5);
 	add_mutex(7, "", "m", 5);
 	add_mutex(8, "", "m", 6);
-	make(9, "", FIB_WAIT_NONE); /* runs; what its object was does not matter */
+	make(9, "", FIB_WAIT_NONE); /* it runs, so its holder is ignored */
 	fiber.row.holder = 5;
 	add();
 	ins_waiters_find(table, 5, &waiters);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_flames.c - each function once, each stack with its fibers and their ages, no name that a terminal would heed. */
+/* test_flames.c - functions, stacks with their fibers and ages, and harmless names */
 #include "tests/harness/inspect/flamed.h"
 
 static const char *name_of(const struct ins_flame *f, size_t depth)
@@ -29,7 +29,7 @@ static void test_fibers_and_ages_are_summed(void **state)
 	add(NULL);
 	fiber.row.age = 7;
 	add(NULL);
-	fiber.row.age = -3; /* of a clock that was set back: none */
+	fiber.row.age = -3; /* negative if the clock was set back: counts as 0 */
 	add(NULL);
 	walk.count = 1;
 	fiber.row.age = INT64_MAX;
@@ -38,7 +38,7 @@ static void test_fibers_and_ages_are_summed(void **state)
 	assert_int_equal(ins_flames_at(flames, 0)->fibers, 3);
 	assert_int_equal(ins_flames_at(flames, 0)->age, 12);
 	assert_int_equal(ins_flames_fibers(flames), 4);
-	/* No more than what is a number everywhere. */
+	/* The sum saturates at INT64_MAX. */
 	assert_int_equal(ins_flames_age(flames), INT64_MAX);
 }
 

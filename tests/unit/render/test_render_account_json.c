@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_account_json.c - the tables of a recording, for scripts. */
+/* test_render_account_json.c - the tables of a recording as JSON */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ static void test_json_has_every_row(void **state)
 	json_decref(carriers);
 }
 
-/* Rows of more than one thing name none of them. */
+/* A row for several descriptors names none. */
 static void test_json_of_many_descriptors_names_none(void **state)
 {
 	const struct ins_waited row = {.kind = FIB_WAIT_FD,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_account_words.c - what rows of waits are called. */
+/* test_render_account_words.c - names of rows of waits */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

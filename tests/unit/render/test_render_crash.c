@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_crash.c - what ended a program, in words and as JSON. */
+/* test_render_crash.c - what ended a program, as text and as JSON */
 #include "inspect/render/render_crash.h"
 
 #include <signal.h>

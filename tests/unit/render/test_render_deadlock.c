@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_deadlock.c - the line and the object of each kind of finding. */
+/* test_render_deadlock.c - the line and the object of each kind of finding */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -192,7 +192,7 @@ static void test_a_threads_lock_names_the_thread_as_far_as_it_is_known(void **st
 	json_decref(object);
 }
 
-/* What a thread that is at none of its frames is said to do. */
+/* The output for a thread whose walk has no frames. */
 static void expect_thread(const struct ins_thread_stack *stack, const char *wanted,
 			  const char *call)
 {
@@ -309,7 +309,7 @@ static void test_waits_that_are_not_followed_are_counted_in_words(void **state)
 	expect_unfollowed(&u, "not followed: 1 semaphore\n");
 	u.count[FIB_WAIT_RWLOCK_READ] = 2;
 	u.count[FIB_WAIT_CHAN_RECV] = 3;
-	/* Kinds of a later version. */
+	/* Wait kinds of a later version. */
 	u.count[200] = 4;
 	u.count[201] = 1;
 	expect_unfollowed(

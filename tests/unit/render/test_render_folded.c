@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_folded.c - a line a stack, which splits at semicolons and at its last blank whatever the names are. */
+/* test_render_folded.c - one line per stack, split at semicolons and the last blank for any name */
 #include "tests/harness/inspect/flamed.h"
 
 static int put_folded(FILE *out, const struct ins_flames *of, const char *title)

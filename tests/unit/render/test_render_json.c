@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_json.c - every key that is promised is there, of its type, whatever the program says. */
+/* test_render_json.c - every documented key is present, with its type, for any input */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

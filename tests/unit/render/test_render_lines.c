@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_render_lines.c - JSON Lines of render_json.c: a head, a line a row, an end
+ * test_render_lines.c - JSON Lines of render_json.c: a head, a line per row, an end
  *
- * A program that has begun with lines stays with them, so these tests are a program of their own.
+ * JSON Lines cannot be switched off in a process, so these tests are a program of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define MOST 16
 
-/* The lines of an answer, each an object by itself. */
+/* The lines of an answer, each parsed as an object. */
 struct lines {
 	json_t *at[MOST];
 	size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_page.c - a recording in a page, whose data can be nothing but data. */
+/* test_render_page.c - a recording as an HTML page whose data cannot be markup */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ static void test_page_has_its_data_in_one_place(void **state)
 	assert_int_equal(make("<script>@DATA@</script>"), 0);
 	at = strstr(made, "</script>");
 	assert_ptr_equal(made, strstr(made, "<script>"));
-	/* The function is called "serve</script>", and ends none. */
+	/* The function name "serve</script>" ends no element. */
 	assert_non_null(at);
 	assert_string_equal(at, "</script>");
 	assert_null(memchr(made + 8, '<', (size_t)(at - made) - 8));
@@ -59,7 +59,7 @@ static void test_page_has_its_data_in_one_place(void **state)
 	assert_int_equal(json_array_size(json_object_get(data, "slices")), 12);
 	assert_int_equal(json_array_size(json_object_get(data, "wakeups")), 3);
 	assert_int_equal(json_integer_value(json_object_get(data, "slicesLeftOut")), 0);
-	/* So many rows at most, and how many there are. */
+	/* At most this many rows, and the number of all. */
 	assert_int_equal(json_array_size(json_object_get(data, "waits")), 2);
 	assert_int_equal(
 		json_integer_value(json_object_get(json_object_get(data, "counts"), "waits")), 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_pprof.c - the bytes of a profile, field by field, as profile.proto has them. */
+/* test_render_pprof.c - the bytes of a profile, field by field, as in profile.proto */
 #include <zlib.h>
 
 #include "tests/harness/inspect/flamed.h"

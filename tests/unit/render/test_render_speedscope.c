@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_speedscope.c - JSON that is whole, samples that name frames, weights that sum up, whatever the names are. */
+/* test_render_speedscope.c - valid JSON for any names; samples name frames, and weights sum up */
 #include "tests/harness/inspect/flamed.h"
 
 static json_t *speedscope(bool keyed)

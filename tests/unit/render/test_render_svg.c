@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_svg.c - frames that stand on each other as wide as their fibers, and no name that leaves its text. */
+/* test_render_svg.c - frames are stacked, as wide as their fibers, and no name leaves its text */
 #include "tests/harness/inspect/flamed.h"
 
 #include <inttypes.h>
 
-/* The frame of that title: its numbers. False: there is none. */
+/* Parse the numbers of the frame with that title. False: no such frame. */
 static bool frame_of(const char *title, unsigned *depth, unsigned *at, unsigned *n)
 {
 	char wanted[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_text.c - the line to grep for, frames, groups, the end; no byte of a name reaches the terminal raw. */
+/* test_render_text.c - the line to grep for, frames, groups, the end; names are escaped */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_trace_events.c - the events of a timeline, of a recording of which every ns is known. */
+/* test_render_trace_events.c - the timeline's events for a fully known recording */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,7 +83,7 @@ static void test_timeline_is_json_whatever_names_are(void **state)
 	free(all);
 }
 
-/* Also one that ends, by the clocks, after the recording. */
+/* The second hole ends, by the clocks, after the recording. */
 static void test_timeline_has_holes_that_end_where_the_next_event_is_or_all(void **state)
 {
 	struct made m = made_begin("holes.rec", 100);

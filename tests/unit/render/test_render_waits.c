@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_render_waits.c - who waits for whom, as text and as JSON. */
+/* test_render_waits.c - which fiber waits for which, as text and as JSON */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -191,7 +191,7 @@ static void test_json_of_few_says_of_how_many(void **state)
 	assert_int_equal(number_of(root, "holdersTotal"), 2);
 	assert_int_equal(number_of(root, "holdersShown"), 1);
 	assert_int_equal(json_array_size(json_object_get(root, "holders")), 1);
-	/* Of nobody known: all four are null. */
+	/* The holder is unknown: all four keys are null. */
 	assert_true(json_is_null(json_object_get(
 		json_array_get(json_object_get(root, "holders"), 0), "holderState")));
 	json_decref(root);

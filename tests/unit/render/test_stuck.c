@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stuck.c - how often a source is read, for whose stacks, and what comes of that; over a source of the test's own. */
+/* test_stuck.c - how often a source is read, and for which stacks; over a fake source */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,13 +10,13 @@
 
 #include <jansson.h>
 
-/* What it emits in reading n of all, and for which fibers it was asked alone. */
+/* A fake source: the fibers of its nth reading, and how often it was read. */
 static struct {
 	struct ins_source source;
 	const struct waiting *readings[3];
 	unsigned read, stacks;
-	bool gone; /* those that are asked for alone are not there any more */
-	int fails; /* the second reading: with this */
+	bool gone; /* no fiber that is requested by id exists */
+	int fails; /* error of the second reading, or 0 */
 } fake;
 
 static char *text;
@@ -84,7 +84,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Confirm, and print. */
+/* Confirm and print. */
 static int answer(const struct ins_stuck *stuck, bool still)
 {
 	struct ins_confirmed confirmed;
@@ -315,7 +315,7 @@ static void test_a_source_that_fails_says_why_and_nothing_is_printed(void **stat
 	waiting_free(&w);
 }
 
-/* Nothing of this knows about sockets: the memory of a process has the same deadlocks. */
+/* The same deadlocks, read from process memory without a socket. */
 static void test_the_memory_of_a_live_process_has_the_same_deadlocks(void **state)
 {
 	char path[HARNESS_PATH], *said;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stuck_thread.c - the plain thread that holds a lock; over a source of the test's own, in which nothing moves. */
+/* test_stuck_thread.c - the plain thread that holds a lock, over a fake source */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 static struct {
 	struct ins_source source;
 	const struct waiting *waiting;
-	unsigned stacks, threads; /* that were asked for */
+	unsigned stacks, threads; /* requested so far */
 } fake;
 
 static char *text;
@@ -44,7 +44,7 @@ static void fake_close(struct ins_source *source)
 	(void)source;
 }
 
-/* All of them run. */
+/* Every thread runs. */
 static int fake_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
 {
 	const struct fib_wire_thread_is is = {.tid = tid, .state = FIB_WIRE_THREAD_RUNS};
@@ -95,7 +95,7 @@ static void ask(bool json)
 	fclose(out);
 }
 
-/* What is said of the thread of finding i. */
+/* The object for the thread in finding i. */
 static const json_t *thread_of(const json_t *root, size_t i)
 {
 	return json_object_get(json_array_get(json_object_get(root, "findings"), i), "thread");
@@ -132,7 +132,7 @@ static void test_the_thread_that_holds_a_lock_is_asked_where_it_is(void **state)
 	waiting_free(&w);
 }
 
-/* As it was before anybody could ask; a script is told why there is nothing. */
+/* The text is the same as without threads; JSON says why the thread is missing. */
 static void test_a_program_that_cannot_be_asked_about_threads_names_them(void **state)
 {
 	struct waiting w = waiting_new();

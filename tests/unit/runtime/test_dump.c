@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_dump.c - a dump needs nothing that may be broken, held or gone. */
+/* test_dump.c - a dump needs nothing that may be broken, locked or gone */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 
 static char text[64 << 10];
 
-/* What fiber_dump() writes, and returns. */
+/* Store what fiber_dump() writes, and return its result. */
 static int dump(void)
 {
 	int fd = memfd_create("dump", MFD_CLOEXEC), rc;
@@ -68,7 +68,7 @@ static void test_dump_says_what_the_tools_say(void **state)
 		"  parent 3, switches 4, cpu 2.5s, stack 1000 of 65536, deepest 65536, runs 0x0, "
 		"spawned at 0xabc\n");
 	assert_says("\n1 fiber\n");
-	/* One that a thread spawned has none. */
+	/* A fiber spawned by a thread has no parent. */
 	f->parent = 0;
 	assert_int_equal(dump(), 1);
 	assert_says("]\n  switches 4, cpu 2.5s, ");
@@ -89,7 +89,7 @@ static void test_dump_says_labels_in_quotes_and_has_room_for_all(void **state)
 	assert_int_equal(fib_labels_set(&f->labels, fiber_id(f), "d", "\033[2J"), 0);
 	assert_int_equal(dump(), 1);
 	assert_says("  labels \"a\"=\"b\\\"c\" \"d\"=\"\\x1b[2J\"\n");
-	/* The longest there are: as many as there is room for, and one with as much. */
+	/* The longest labels: as many as fit, and one that fills the room. */
 	fib_labels_drop(&f->labels);
 	for (i = 0; i < 82; i++, key[0]++) {
 		key[0] += key[0] == '=';
@@ -127,7 +127,7 @@ static void test_dump_of_a_fiber_that_has_not_begun_says_its_function_and_no_sta
 	snprintf(line, sizeof line, "switches 0, cpu 0s, stack 0 of 262144, runs 0x%" PRIx64 ",",
 		 (uint64_t)(uintptr_t)never);
 	assert_says(line);
-	/* Also where no runtime has kept the coarse clock yet. */
+	/* Also if no runtime has updated the coarse clock yet. */
 	assert_in_range(fib_os_now() - fib_load(&fiber->since), 0, INT64_C(60000000000));
 	assert_int_equal(fiber_detach(fiber), 0);
 }

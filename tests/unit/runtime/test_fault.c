@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fault.c - a stack overflow names its fiber, also one that steps over the guard; any other fault does not
+ * test_fault.c - a stack overflow, also past the guard, names its fiber; any other fault does not
  *
- * Each fault ends a program of its own: this one, started again with the name of the fault.
+ * Each fault ends a process of its own: this program, started again with the name of the fault.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,9 +25,9 @@
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
 
-static volatile bool ends; /* never */
+static volatile bool ends; /* never set */
 
-/* Each call keeps its bytes until the one below has returned, so none is turned into a jump. */
+/* Each call needs its array after the inner call returns, so no call becomes a jump. */
 static __attribute__((noipa)) unsigned long descend(unsigned long level)
 {
 	volatile char local[256];
@@ -50,7 +50,7 @@ static void *touch(void *arg)
 	return arg;
 }
 
-static char *neighbours_low; /* lowest byte of a stack that another fiber has */
+static char *neighbours_low; /* lowest byte of another fiber's stack */
 
 static void *neighbour(void *arg)
 {
@@ -74,7 +74,7 @@ static void *touch_in_neighbour(void *arg)
 	return arg;
 }
 
-/* On a stack of its own that lies elsewhere, in a context that the fiber runs. */
+/* On a separate stack, in a context that the fiber runs. */
 static struct fiber_context home, away;
 
 static void touch_in_context(void *arg)
@@ -94,7 +94,8 @@ static void *fault_in_context(void *arg)
 	return NULL;
 }
 
-/* A frame larger than stack and guard: its lowest byte is where nothing is mapped at all, or in another guard. */
+/* A frame larger than stack and guard: its lowest byte is in unmapped memory or in another
+ * guard. */
 static __attribute__((noipa)) unsigned long step_over(size_t bytes)
 {
 	volatile char *frame = __builtin_alloca(bytes);
@@ -178,7 +179,7 @@ static void test_fault_overflow_names_the_fiber_and_dies_of_it(void **state)
 	harness_free(p);
 }
 
-/* The line on stderr, of one that dies of the fault. */
+/* The line on stderr of a process that dies of the fault. */
 static void dies_with(const char *name, const char *line)
 {
 	struct harness_process *p = faulted(name);
@@ -242,7 +243,7 @@ static void test_fault_of_a_plain_thread_in_a_guard_is_of_no_fiber(void **state)
 	dies_silently("thread in a guard");
 }
 
-/* Where the address would be there is the sender. */
+/* For a sent signal the sender is where the address would be. */
 static void test_fault_that_was_sent_is_no_overflow(void **state)
 {
 	struct harness_process *p = faulted("sent");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fork.c - what the runtimes of a process share is whole in a forked child, and the child's own. */
+/* test_fork.c - what a process's runtimes share is whole in a forked child, and its own */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@
 static const struct fiber_runtime_options two = {
 	.size = sizeof two, .carriers = 2, .control_path = ""};
 
-/* A lock that fork() must wait for, held by another thread when it begins. */
+/* A lock that fork() must wait for: another thread holds it when fork() starts. */
 struct holder {
 	void (*lock)(void), (*unlock)(void);
 	_Atomic int held, forking;
@@ -39,13 +39,13 @@ static void *hold(void *arg)
 	fib_store_release(&h->held, 1);
 	while (!fib_load_acquire(&h->forking))
 		usleep(100);
-	/* Long enough for fork() to get to the lock; too short would prove less, not fail. */
+	/* Long enough for fork() to reach the lock; a shorter time would test less, not fail. */
 	usleep(20000);
 	h->unlock();
 	return NULL;
 }
 
-/* In the child: whatever was locked can be locked. A lock that was inherited ends it by the alarm. */
+/* In the child: every lock can be taken. A lock that was inherited as held ends it by the alarm. */
 static int locks_all(void)
 {
 	alarm(20);
@@ -67,7 +67,7 @@ static void forks_beside(struct holder *h)
 	pid_t pid;
 
 	if (strcmp(harness_sanitizer(), "thread") == 0)
-		skip(); /* it knows no fork of a program with threads */
+		skip(); /* this sanitizer supports no fork of a program with threads */
 	fib_fork_watch();
 	assert_int_equal(pthread_create(&thread, NULL, hold, h), 0);
 	while (!fib_load_acquire(&h->held))
@@ -128,7 +128,7 @@ static void test_fork_child_makes_offload_threads_of_its_own(void **state)
 
 	(void)state;
 	if (*harness_sanitizer())
-		skip(); /* they know no threads in a fork of a program with threads */
+		skip(); /* sanitizers: no threads after a fork of a program with threads */
 	fib_fork_watch();
 	assert_int_equal(fiber_block(nothing, NULL, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(fib_offload_threads(), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_introspect.c - what a program is told of its own fibers is what their records say. */
+/* test_introspect.c - a program gets from the API what the records of its fibers say */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

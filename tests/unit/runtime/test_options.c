@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_options.c - programs older and newer than the library are understood, or refused. */
+/* test_options.c - programs older and newer than the library are understood or refused */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,7 +83,7 @@ static void test_options_without_size_are_refused(void **state)
 	assert_int_equal(ask(&o), -EINVAL);
 }
 
-/* Nothing behind the size that it says is looked at. */
+/* Bytes beyond the given size are not read. */
 static void test_options_of_an_older_program_are_shorter(void **state)
 {
 	struct fiber_runtime_options o;

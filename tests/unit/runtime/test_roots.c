@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_roots.c - a leak checker is told of records and used stacks of fibers that live, and of nothing else. */
+/* test_roots.c - a leak checker gets only the records and used stacks of live fibers */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

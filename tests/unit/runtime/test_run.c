@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_run.c - the simple way in returns when every fiber has ended, with what each of them gave. */
+/* test_run.c - fiber_run returns when every fiber has ended, with the results */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_runtime.c - started, fed from outside, finished when the last fiber has ended and not before. */
+/* test_runtime.c - a runtime starts, takes fibers from outside, finishes with the last */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -140,7 +140,7 @@ static void test_runtime_submit_takes_a_created_fiber_once(void **state)
 	finish(rt);
 }
 
-/* What fiber_runtime_finish does first, done by hand so that there is somebody left to refuse. */
+/* The first step of fiber_runtime_finish, done by hand so that a caller is left to refuse. */
 static void test_runtime_that_is_closed_takes_nothing(void **state)
 {
 	struct fiber_runtime *rt = start(NULL, 1);
@@ -184,7 +184,7 @@ static void test_runtime_spawn_that_fails_leaves_nothing(void **state)
 
 static void test_runtime_spawn_without_a_handle_is_detached(void **state)
 {
-	/* As a newer program has it: longer, and nothing in what we do not know. */
+	/* As a newer program has it: longer, with zeros in the unknown part. */
 	struct {
 		struct fiber_attr attr;
 		char more[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sanitizer.c - a sanitizer that switches are not announced to is reported, with what to link. */
+/* test_sanitizer.c - a sanitizer that is not told of switches is reported, with what to link */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 
 static char said[1024];
 
-/* What is written to stderr meanwhile. */
+/* Report with stderr captured in a buffer. */
 static bool report(const struct fib_sanitizer sanitizers[], size_t n, const char *announced)
 {
 	int ends[2], kept = dup(STDERR_FILENO);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sched.c - a scheduler starts whole or not at all, and leaves nothing when it stops
+ * test_sched.c - a scheduler starts completely or not at all, and leaves nothing when it stops
  *
- * pthread_create is replaced here, so that a thread can be missing when it is wanted.
+ * pthread_create is replaced here, so that a thread can be missing.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
 #include "tests/unit/sched/carriers.h"
 #include "watch/tick.h"
 
-static int threads_left = -1; /* -1: as many as one wants */
+static int threads_left = -1; /* -1: no limit */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
@@ -86,7 +86,7 @@ static void test_sched_leaves_no_thread_and_no_descriptor(void **state)
 	unsigned fds, threads, i;
 
 	(void)state;
-	assert_int_equal(start(4), 0); /* whatever is made once is made now */
+	assert_int_equal(start(4), 0); /* one-time initialisation happens now */
 	carriers_stop(&s);
 	fds = harness_descriptors();
 	threads = harness_thread_count();
@@ -155,7 +155,7 @@ static void test_sched_leaves_the_program_s_signals_to_its_own_threads(void **st
 		assert_int_equal(sigismember(&blocked, faults[i]), 0);
 	for (i = 0; i < fib_countof(others); i++)
 		assert_int_equal(sigismember(&blocked, others[i]), 1);
-	/* The caller's own mask is as before. */
+	/* The caller's own mask is unchanged. */
 	pthread_sigmask(SIG_SETMASK, NULL, &mine);
 	assert_int_equal(sigismember(&mine, SIGTERM), 0);
 }
@@ -163,7 +163,7 @@ static void test_sched_leaves_the_program_s_signals_to_its_own_threads(void **st
 static struct fib_sched two[2];
 static struct fiber *_Atomic meet[2];
 
-/* Wakes its friend of the other scheduler and is woken by it, and never leaves its own. */
+/* Wakes its friend in the other scheduler and is woken by it, and always stays in its own. */
 static void *writes_letters(void *arg)
 {
 	uintptr_t me = (uintptr_t)arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_spawn_full.c - when a process can have no more fibers every way to make one says so and leaves nothing. */
+/* test_spawn_full.c - at the limit of fibers every way to make one fails and leaves nothing */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,7 +76,7 @@ static void test_spawn_with_the_registry_full_is_refused_and_leaves_nothing(void
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, fill, &full, &fiber), 0);
 	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(full.last, -EAGAIN);
-	/* But for a few records that the other carrier keeps. */
+	/* Except for a few records that the other carrier caches. */
 	assert_true(full.count > fiber_registry.capacity / 2);
 	assert_int_equal(full.alive, full.count + 1);
 	assert_int_equal(full.live, full.count + 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * carriers.h - a scheduler alone, without the runtime and the service thread around it
+ * carriers.h - run a scheduler alone, without the runtime and its service thread
  *
- * Nobody ticks unless the test does: a wake-up that is lost stays lost, where fib_tick() would mend it.
+ * Only the test ticks: a lost wake-up stays lost, where the service thread's fib_tick() would
+ * repair it.
  */
 #ifndef UNIT_SCHED_CARRIERS_H
 #define UNIT_SCHED_CARRIERS_H
@@ -18,16 +19,17 @@
 #include "runtime/runtime.h"
 #include "sched/sched.h"
 
-#define LIMIT_S 60 /* for whatever must happen soon */
+#define LIMIT_S 60 /* for anything that must happen soon */
 
-/* In a fiber that is run by prove(): end it, saying what did not hold. */
+/* In a fiber that prove() runs: exit with the condition's text if it does not hold. */
 #define must(condition)                                         \
 	do {                                                    \
 		if (!(condition))                               \
 			return (void *)(uintptr_t)(#condition); \
 	} while (0)
 
-/* Run fn(arg) as the first fiber of n carriers; it returns NULL, or what did not hold. */
+/* Run fn(arg) as the first fiber of n carriers. It returns NULL, or the text of the broken
+ * condition. */
 #define prove(n, fn, arg)                                                           \
 	do {                                                                        \
 		const char *broken_ = carriers_run(n, fn, arg);                     \
@@ -47,7 +49,7 @@ static inline void carriers_start(struct fib_sched *s, unsigned n)
 		abort();
 }
 
-/* Have hook wait instead of the poller. */
+/* Make hook wait instead of the poller. */
 static inline void carriers_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
 {
 	if (fib_idle_lend(s) < 0)
@@ -80,7 +82,7 @@ static inline struct fiber *carriers_spawn(struct fib_sched *s, const char *name
 	return carriers_spawn_flags(s, name, 0, fn, arg);
 }
 
-/* What fn(arg) returns, run as a fiber on n carriers of its own. */
+/* Run fn(arg) as a fiber on n new carriers, and return its result. */
 static inline void *carriers_run(unsigned n, fiber_fn *fn, void *arg)
 {
 	struct fib_sched s;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explore.h - every interleaving of a few actors, one step at a time
+ * explore.h - explore every interleaving of a few actors, one step at a time
  *
- * A model is a small struct with everything the actors share and remember, and a function that makes one step of one
- * actor: one access to what they share. Breadth first over all states that can be reached, each
- * looked at once, so what is found first is also the shortest way to it.
+ * A model is a small struct with everything that the actors share and remember, and a function that
+ * makes one step of one actor: one access to shared state. The search is breadth first over all
+ * reachable states, and looks at each once; so the first error found has the shortest way to it.
  *
- * The steps are taken in one order that all actors agree on. Where an argument rests on a fence or on a release, the
- * model's stores go through memory.h, which delays and reorders them; elsewhere a missing fence is modelled as the
- * two accesses in the other order.
+ * All actors agree on one order of the steps. Where an argument rests on a fence or on a release,
+ * the model's stores go through memory.h, which delays and reorders them. Elsewhere a missing fence
+ * is modelled as the two accesses in the other order.
  */
 #ifndef UNIT_SCHED_EXPLORE_H
 #define UNIT_SCHED_EXPLORE_H
@@ -20,13 +20,14 @@
 #include <string.h>
 
 struct explore {
-	size_t size; /* of a state; no padding, or always zero */
+	size_t size; /* of a state; no padding, or padding that is always zero */
 	unsigned actors;
-	/* Make one step of the actor; false, and nothing changed, when it has ended or must wait. */
+	/* Make one step of the actor. Return false and change nothing if it has ended or must
+	 * wait. */
 	bool (*step)(void *state, unsigned actor);
-	/* What is wrong with the state, NULL when nothing. final: nobody can make a step. */
+	/* Return what is wrong with the state, or NULL. final: no actor can make a step. */
 	const char *(*wrong)(const void *state, bool final);
-	/* What came out of it: */
+	/* Results: */
 	size_t states, finals;
 	const char *found; /* NULL: nothing is ever wrong */
 	char way[256];	   /* the actors' numbers, in the order of their steps */
@@ -41,7 +42,7 @@ struct explore_space {
 	const struct explore *e;
 	unsigned char *states;
 	struct explore_node *nodes;
-	uint32_t *table; /* index + 1 of a state, open addressing; twice as big as there is room */
+	uint32_t *table; /* index + 1 of a state; open addressing; twice as large as room */
 	size_t count, room;
 };
 
@@ -111,7 +112,7 @@ static inline void explore_tell(struct explore *e, const struct explore_space *x
 		e->way[--length] = (char)('0' + x->nodes[i].actor);
 }
 
-/* Explore from *first until something is wrong or everything has been seen. */
+/* Explore from *first until an error is found or every state has been seen. */
 static inline void explore(struct explore *e, const void *first)
 {
 	struct explore_space x = {.e = e};

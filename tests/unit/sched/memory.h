@@ -2,16 +2,18 @@
 /*
  * memory.h - memory as a model's actors may see it: late, and out of order
  *
- * What an actor stores sits in its buffer, where only it sees it, until at some moment of nobody's choosing it
- * reaches the memory that all share. That a store is seen after a later load is the one thing that even
- * x86 allows (MEMORY_TSO: a buffer is emptied in its order), and what a full fence forbids. Under MEMORY_WEAK
- * stores also overtake each other, but never one to the same place, nor a release: a release store leaves when
- * all before it have left, and what follows a release fence stays behind all that came before the fence.
+ * A store goes into its actor's buffer, where only that actor sees it, until at some moment it
+ * reaches the shared memory. A store that is seen after a later load is the one reordering that
+ * even x86 allows (MEMORY_TSO: a buffer is emptied in its order); a full fence forbids it.
  *
- * Loads are taken in the order in which the model takes them. A load that a missing acquire lets slip is
- * modelled as the two steps in the other order.
+ * Under MEMORY_WEAK stores also overtake each other. A store never overtakes one to the same place.
+ * A release store leaves when all stores before it have left, and a store after a release fence
+ * leaves after all stores before the fence.
  *
- * A model calls memory_flush for the actors behind its own: MEMORY_FLUSHERS(n) of them for n actors.
+ * Loads happen in the order in which the model makes them. A load that a missing acquire would let
+ * slip is modelled as the two steps in the other order.
+ *
+ * A model calls memory_flush for the actors after its own: MEMORY_FLUSHERS(n) of them for n actors.
  */
 #ifndef UNIT_SCHED_MEMORY_H
 #define UNIT_SCHED_MEMORY_H
@@ -30,12 +32,12 @@ enum memory_order_model { MEMORY_TSO, MEMORY_WEAK };
 
 struct memory_buffered {
 	uint8_t place, value;
-	uint8_t release; /* leaves when it is the first */
-	uint8_t group;	 /* leaves behind all of a smaller one */
+	uint8_t release; /* leaves only when it is the oldest */
+	uint8_t group;	 /* leaves after all stores of a smaller group */
 };
 
 struct memory {
-	uint8_t at[MEMORY_PLACES]; /* what everybody can see */
+	uint8_t at[MEMORY_PLACES]; /* what all actors see */
 	uint8_t count[MEMORY_ACTORS], group[MEMORY_ACTORS];
 	struct memory_buffered buffer[MEMORY_ACTORS][MEMORY_DEPTH];
 };
@@ -52,13 +54,14 @@ static inline uint8_t memory_load(const struct memory *m, unsigned who, unsigned
 	return m->at[place];
 }
 
-/* Everything that the actor stored is seen by all: what a full fence and a read-modify-write wait for. */
+/* Whether all actors see everything that this actor stored: a full fence and a read-modify-write
+ * wait for it. */
 static inline bool memory_drained(const struct memory *m, unsigned who)
 {
 	return m->count[who] == 0;
 }
 
-/* A store, relaxed or release. False: no room, come again when something has left. */
+/* Store, relaxed or release. False: the buffer is full; try again when a store has left. */
 static inline bool memory_put(struct memory *m, unsigned who, unsigned place, uint8_t value,
 			      bool release)
 {
@@ -99,7 +102,7 @@ static inline bool memory_may_leave(const struct memory *m, unsigned who, unsign
 	return true;
 }
 
-/* The step of a flusher: one store leaves. False: it cannot. */
+/* One step of a flusher: one store leaves the buffer. False: none can. */
 static inline bool memory_flush(struct memory *m, unsigned flusher)
 {
 	unsigned who = flusher / MEMORY_DEPTH, k = flusher % MEMORY_DEPTH;
@@ -115,7 +118,7 @@ static inline bool memory_flush(struct memory *m, unsigned flusher)
 	return true;
 }
 
-/* All at once: what membarrier(2) does to the others. */
+/* Flush the whole buffer: what membarrier(2) does to the others. */
 static inline void memory_drain(struct memory *m, unsigned who)
 {
 	unsigned i;
@@ -126,7 +129,7 @@ static inline void memory_drain(struct memory *m, unsigned who)
 	m->count[who] = m->group[who] = 0;
 }
 
-/* A read-modify-write of a drained actor. */
+/* A read-modify-write, by an actor whose buffer is empty. */
 static inline uint8_t memory_swap(struct memory *m, unsigned place, uint8_t value)
 {
 	uint8_t before = m->at[place];

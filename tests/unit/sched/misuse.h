@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * misuse.h - programs that die of what they do wrong
+ * misuse.h - programs that die of a misuse
  *
- * The test program runs itself again with the name of a case as its argument. That one must abort and
- * have said why in exactly one line.
+ * The test program runs itself again with the name of a case as its argument. That process must
+ * abort after printing the reason in exactly one line.
  */
 #ifndef UNIT_SCHED_MISUSE_H
 #define UNIT_SCHED_MISUSE_H
@@ -20,7 +20,8 @@ struct misuse {
 	void (*commit)(void);
 };
 
-/* In main(), when there is an argument: commit the one of that name. Returns only when nothing came of it. */
+/* To be called in main() with its argument: commit the misuse of that name. Returns only if it
+ * is not detected. */
 static inline int misuse_main(const struct misuse *list, size_t n, const char *name)
 {
 	size_t i;
@@ -31,7 +32,7 @@ static inline int misuse_main(const struct misuse *list, size_t n, const char *n
 	return 77;
 }
 
-/* pattern: as fnmatch(3), for all that is printed but the end of the line. */
+/* pattern: as in fnmatch(3), for everything that is printed, without the final newline. */
 static inline void assert_misuse(const char *name, const char *pattern)
 {
 	const char *argv[] = {"/proc/self/exe", name, NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_astray.c - a fiber that waits outside its stack is reported, once a second, and one that does not is not. */
+/* test_astray.c - a fiber that waits outside its stack is reported, once a second */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_carrier.c - a carrier finds what there is to run, its own, others' and what comes from outside. */
+/* test_carrier.c - a carrier finds all work: its own, that of others, and work from outside */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static void test_carrier_is_known_inside_a_fiber_and_nowhere_else(void **state)
 	assert_null(fib_carrier_self());
 }
 
-/* -- nobody ticks here: what a busy carrier does not run itself, another must come for -- */
+/* -- nothing ticks here: another carrier must take what a busy carrier does not run -- */
 
 static _Atomic bool ran;
 
@@ -51,7 +51,7 @@ static void *notes(void *arg)
 static void await_run(void)
 {
 	while (!fib_load(&ran))
-		sched_yield(); /* of the thread: the carrier is kept */
+		sched_yield(); /* yields the thread; the fiber keeps its carrier */
 }
 
 static void *keeps_its_carrier(void *arg)
@@ -91,7 +91,7 @@ static void *wakes_and_keeps_its_carrier(void *arg)
 		fib_store(&ran, false);
 		must(fiber_spawn(parks_and_notes, NULL, &f) == 0);
 		fiber_yield();
-		/* Into the slot of the fiber that was woken last, which this carrier never looks into. */
+		/* Into the slot of the last woken fiber, which this busy carrier never reads. */
 		must(fiber_unpark(f) == 0);
 		await_run();
 		must(fiber_unpark(f) == 0);
@@ -141,7 +141,7 @@ static void test_carrier_keeps_what_is_bound_to_it(void **state)
 	carriers_stop(&s);
 }
 
-/* -- what comes from outside while the queue is never empty -- */
+/* -- work from outside while the queue is never empty -- */
 
 static void *yields_until_it_ran(void *arg)
 {
@@ -198,7 +198,7 @@ static void test_carrier_with_a_hot_queue_expires_its_timers(void **state)
 	carriers_stop(&s);
 }
 
-/* -- an idle fiber that gave way -- */
+/* -- an idle fiber that yielded -- */
 
 static _Atomic unsigned where;
 
@@ -209,8 +209,8 @@ static void *holds_that_carrier(void *arg)
 	return arg;
 }
 
-/* Its carrier finds the other one first, which does not end before this one has run again. Nobody was woken for one
- * that is bound. */
+/* Its carrier finds the other fiber first, which does not exit before this one has run again.
+ * For a bound fiber no other carrier is woken. */
 static void *yields_to_one_that_waits_for_it(void *arg)
 {
 	struct fiber_attr attr = {.size = sizeof attr, .flags = (unsigned)(uintptr_t)arg};
@@ -221,7 +221,7 @@ static void *yields_to_one_that_waits_for_it(void *arg)
 		fib_store(&ran, false);
 		fib_store(&where, fib_carrier_self()->index);
 		must(fiber_spawn_attr(&attr, holds_that_carrier, NULL, &f) == 0);
-		/* Let the other carrier fall asleep, now and then. */
+		/* Sometimes let the other carrier fall asleep. */
 		while (i % 8 == 0 && fib_load(&f->state) == FIBER_RUNNABLE &&
 		       !(fib_load(&f->sched->idle.word) >> 16))
 			sched_yield();
@@ -279,7 +279,7 @@ static void test_carrier_sees_work_wherever_it_lies(void **state)
 	fib_store(&c[1].woken, f);
 	assert_true(fib_work_visible(&still, &c[0]));
 	fib_store(&c[1].woken, NULL);
-	/* What is bound to a carrier is no work for anybody else. */
+	/* Work bound to a carrier is no work for other carriers. */
 	fib_inbox_put(&c[1].inbox, f);
 	assert_true(fib_work_visible(&still, &c[1]));
 	assert_false(fib_work_visible(&still, &c[0]));

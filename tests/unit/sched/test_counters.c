@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_counters.c - what a carrier says it has done is what it has done
+ * test_counters.c - a carrier's counters say what the carrier has done
  *
- * How often a fiber was left is in its record, too: the number that moves at every switch. That is what the carriers'
- * counts are compared with. The clock is the test's: nobody else ticks here.
+ * A fiber's record also counts how often the fiber was left: by the sequence number that changes at
+ * every switch. The carriers' counters are compared with these. Only the test moves the clock.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define YIELDS 100
 
 static struct fib_sched s;
-static _Atomic uint64_t left; /* switches of fibers that have ended */
+static _Atomic uint64_t left; /* switches of the fibers that have ended */
 static _Atomic uint64_t elsewhere;
 static struct fib_counts m;
 
@@ -32,7 +32,7 @@ static void note_end(void)
 	fib_add(&left, (fib_load(&fiber_self()->seq) + 1) / 2);
 }
 
-/* Of all carriers together. */
+/* The counts of all carriers together. */
 static void read_all(void)
 {
 	struct fib_counts one;
@@ -62,7 +62,7 @@ static uint64_t all_delays(void)
 	return n;
 }
 
-/* The last one that ended may be on its way out. */
+/* The last fiber that ended may still be on its way out of its carrier. */
 static bool says_as_many(void *arg)
 {
 	(void)arg;
@@ -80,7 +80,8 @@ static void *yields(void *arg)
 	return NULL;
 }
 
-/* Of every way to leave a carrier some: with others and alone, at once and from its own stack, for good. */
+/* Leave the carrier in every way: with other fibers runnable and alone, at once and from its own
+ * stack, and for good. */
 static void *mixes(void *arg)
 {
 	static char memory[4][FIB_STACK_MIN] __attribute__((aligned(64)));
@@ -134,7 +135,7 @@ static void test_meter_counts_no_yield_of_one_who_is_alone_as_a_switch(void **st
 	carriers_start(&s, 1);
 	fiber_join(carriers_spawn(&s, "alone", yields, (void *)100000), NULL, FIBER_FOREVER);
 	assert_true(harness_until(says_as_many, NULL, LIMIT_S));
-	/* Most of them: it goes through the idle context now and then. */
+	/* Most but not all: now and then the fiber goes through the idle context. */
 	assert_in_range(m.switches, 1, 10000);
 	carriers_stop(&s);
 }
@@ -181,7 +182,7 @@ static void *does_nothing(void *arg)
 	return arg;
 }
 
-/* Who is behind it in line waits for 50 ms: so the clock says. */
+/* The fiber queued behind this one waits for 50 ms by the clock. */
 static void *holds_for_50_ms(void *arg)
 {
 	struct fiber *f;
@@ -198,7 +199,7 @@ static void test_meter_puts_a_delay_where_it_belongs(void **state)
 
 	(void)state;
 	carriers_start(&s, 1);
-	fib_coarse_set(fib_os_now() + 1000 * MS); /* no carrier moves it from here on */
+	fib_coarse_set(fib_os_now() + 1000 * MS); /* no carrier moves the clock from here on */
 	fiber_join(carriers_spawn(&s, "first", does_nothing, NULL), NULL, FIBER_FOREVER);
 	read_all();
 	delayed = m.delayed;
@@ -255,7 +256,7 @@ static void test_meter_steps_are_powers_of_two(void **state)
 		assert_int_equal(fib_load(&meter.delays[cases[i].step]), before + 1);
 		assert_int_equal(fib_load(&meter.delayed), sum += (uint64_t)cases[i].ns);
 	}
-	/* What is no longer than a tick is only summed up. */
+	/* A delay of at most one tick is only added to the sum. */
 	fib_counters_delay(&meter, 1);
 	fib_counters_delay(&meter, MS);
 	assert_int_equal(fib_load(&meter.delayed), sum + MS + 1);
@@ -277,7 +278,7 @@ static void test_meter_of_those_that_were_prompt_takes_nothing_back(void **state
 	fib_counters_read(&c, &one);
 	assert_int_equal(one.switches, 10);
 	assert_int_equal(one.delays[0], 9);
-	/* The one that runs now was late. */
+	/* The fiber that runs now was delayed. */
 	fib_counters_delay(&c.counters, 3 * MS);
 	fib_counters_read(&c, &one);
 	assert_int_equal(one.delays[0], 9);
@@ -300,7 +301,7 @@ static void *runs_elsewhere(void *arg)
 	return NULL;
 }
 
-/* Blocks its carrier until another one has taken what it made. */
+/* Block the carrier until another one has taken the fibers that were spawned. */
 static void *waits_for_a_thief(void *arg)
 {
 	int i;
@@ -332,7 +333,7 @@ static void *sleeps(void *arg)
 	return NULL;
 }
 
-/* One more fiber wakes the carrier, if it sleeps by now. */
+/* One more fiber wakes the carrier if it already sleeps. */
 static bool got_up(void *arg)
 {
 	(void)arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_event_ring.c - what a reader gets is what was written, in order, and the rest is counted
+ * test_event_ring.c - a reader gets events whole and in order, and lost events are counted
  *
- * Every event says its own number in all of its words, so that a torn one shows.
+ * Every word of an event has the event's number, so that a torn event shows.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,8 @@ static void test_ring_begins_with_what_comes(void **state)
 	assert_int_equal(ring.lost, 0);
 }
 
-/* Against a model: of what was put since the last read, the last ones that fit. One slot may be being written. */
+/* Compared with a model: the last events since the last read that fit. One slot may be in the
+ * middle of a write. */
 static void test_ring_counts_what_was_written_over(void **state)
 {
 	struct fib_event e[SLOTS];

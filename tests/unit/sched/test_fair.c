@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fair.c - how long anybody waits for its turn, counted in switches
+ * test_fair.c - how long a runnable fiber waits for the CPU, counted in switches
  *
- * Times belong to the machine, counts to the scheduler. On one carrier the number of switches from the moment
- * somebody could run to the moment it does has a bound, whatever the machine does: two fibers that wake each
- * other, over whatever they do so, do not keep a third one waiting for more than 64, and a deadline that has passed
- * waits for one look at the clock, every FIB_LOOK_EVERY switches, and then its turn behind those who are
- * runnable: some microseconds.
+ * Times depend on the machine, counts on the scheduler. On one carrier the number of switches
+ * between becoming runnable and running has a bound on every machine. Two fibers that wake each
+ * other, by any primitive, keep a third fiber waiting for at most 64 switches.
+ *
+ * An expired deadline waits for one look at the clock, every FIB_LOOK_EVERY switches, and is then
+ * queued behind the runnable fibers: some microseconds.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@
 
 static bool over;
 
-/* -- two that wake each other -- */
+/* -- two fibers that wake each other -- */
 
 static struct fiber *pair[2];
 static struct fiber_mutex mutex;
@@ -42,12 +43,12 @@ static void over_park(int me)
 	fiber_unpark(pair[!me]);
 }
 
-/* Each unlock hands it to the other one. */
+/* Each unlock hands the mutex to the other fiber. */
 static void over_mutex(int me)
 {
 	fiber_mutex_lock(&mutex, FIBER_FOREVER);
 	if (!me)
-		fiber_yield(); /* until the other one waits */
+		fiber_yield(); /* until the other fiber waits */
 	while (!over) {
 		fiber_mutex_unlock(&mutex);
 		fiber_mutex_lock(&mutex, FIBER_FOREVER);
@@ -59,7 +60,7 @@ static void over_rwlock(int me)
 {
 	fiber_rwlock_wrlock(&rwlock, FIBER_FOREVER);
 	if (!me)
-		fiber_yield(); /* until the other one waits */
+		fiber_yield(); /* until the other fiber waits */
 	while (!over) {
 		fiber_rwlock_unlock(&rwlock);
 		fiber_rwlock_wrlock(&rwlock, FIBER_FOREVER);
@@ -103,7 +104,7 @@ static void over_chan(int me)
 {
 	char c = 0;
 
-	/* One sends first, or both would. */
+	/* Only one sends first, or both would. */
 	while (!over) {
 		if (me)
 			fiber_chan_recv(chans[0], &c, FIBER_FOREVER);
@@ -136,7 +137,7 @@ static void *member(void *arg)
 	return NULL;
 }
 
-/* How often the two have run. */
+/* How many times the two have run. */
 static uint64_t runs(void)
 {
 	return (fib_load(&pair[0]->seq) + fib_load(&pair[1]->seq)) / 2;
@@ -213,7 +214,7 @@ static void test_fair_to_a_third_beside_two_with_channels(void **state)
 	pair_over(over_select, 0);
 }
 
-/* -- a deadline beside many that yield -- */
+/* -- a deadline beside many fibers that yield -- */
 
 #define YIELDERS 1000u
 #define NAPS	 100u
@@ -221,7 +222,7 @@ static void test_fair_to_a_third_beside_two_with_channels(void **state)
 static unsigned switches, due_at, latest;
 static int64_t due;
 
-/* Notes how many have run when the deadline has come. */
+/* Note the number of switches when the deadline has expired. */
 static void *yields_and_looks_at_the_clock(void *arg)
 {
 	while (!over) {
@@ -246,12 +247,13 @@ static void *sleeps_among_yielders(void *arg)
 		due_at = 0;
 		due = fiber_after(20000 + (int64_t)i * 1000);
 		must(fiber_sleep_until(due) == 0);
-		/* Nobody has seen it come before us: it was not late at all. */
+		/* No yielding fiber saw the deadline expire before this fiber ran: it was not
+		 * late at all. */
 		lateness = due_at ? switches - due_at : 0;
 		latest = lateness > latest ? lateness : latest;
 	}
 	over = true;
-	must(n == 1 || latest > 0); /* somebody did see one come */
+	must(n == 1 || latest > 0); /* in some round a fiber saw it expire */
 	must(latest <= FIB_LOOK_EVERY + n + 1);
 	return NULL;
 }
@@ -277,8 +279,8 @@ static void *sleeps_until_the_same_time(void *arg)
 	return arg;
 }
 
-/* A look takes as many out of the heap as run until the next one, so that all have their turn within the looks it takes and
- * one round of the others. */
+/* A look takes as many timers out of the heap as fibers run until the next look. So all sleepers
+ * run within their looks and one round of the others. */
 static void *many_sleep_among_yielders(void *arg)
 {
 	unsigned i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_idle.c - who sleeps is woken when there is work, by whatever way it comes
+ * test_idle.c - a sleeping carrier is woken for work, from every source
  *
- * The rule itself is proved in test_idle_model.c; here real carriers sleep. Nobody ticks: a wake-up that
- * is lost hangs the test.
+ * The rule itself is proved in test_idle_model.c; here real carriers sleep. Nothing ticks: a lost
+ * wake-up hangs the test.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void test_idle_carriers_all_go_to_sleep_one_of_them_in_the_poller(void **
 		await_sleep();
 		for (i = pollers = 0; i < n; i++)
 			pollers += fib_load(&s.carriers[i].sleeper.how) == 2;
-		/* It may still be on its way from the announcement to the poller. */
+		/* The carrier may be between the announcement and the poller. */
 		assert_in_range(pollers, 0, 1);
 		while (!fib_load(&s.polling))
 			sched_yield();
@@ -72,7 +72,7 @@ static void test_idle_carriers_are_woken_for_every_fiber(void **state)
 	for (n = 1; n <= 4; n *= 2) {
 		carriers_start(&s, n);
 		for (i = 0; i < 2000; i++) {
-			/* At every distance from their going to sleep. */
+			/* At different moments of the carriers' going to sleep. */
 			if (i % 50 == 0)
 				await_sleep();
 			else if (i % 3 == 0)
@@ -85,7 +85,7 @@ static void test_idle_carriers_are_woken_for_every_fiber(void **state)
 
 static _Atomic unsigned together;
 
-/* All must be on a carrier at the same time, or none goes on. */
+/* All must be on carriers at the same time, or none goes on. */
 static void *meets(void *arg)
 {
 	unsigned n = fiber_self()->sched->carrier_count;
@@ -184,7 +184,7 @@ static void test_idle_sleep_ends_at_the_nearest_deadline_wherever_one_sleeps(voi
 
 	(void)state;
 	carriers_start(&s, 3);
-	/* Three for each carrier: some sleep in the poller, some on a futex. */
+	/* Three for each carrier: some carriers sleep in the poller, some on a futex. */
 	for (i = 0; i < 9; i++)
 		f[i] = carriers_spawn_flags(&s, "sleeper", FIBER_BOUND, sleeps, NULL);
 	for (i = 0; i < 9; i++)
@@ -281,7 +281,8 @@ static int waits_itself(void *arg, int64_t deadline)
 	return arg == &s ? 0 : -1;
 }
 
-/* By the poller's descriptor (arg s), or not at all, which leaves it to the scheduler. */
+/* Wait on the poller's descriptor (arg s), or not at all, which leaves the wait to the
+ * scheduler. */
 static void waits_by_hook(unsigned n, void *arg)
 {
 	unsigned i;
@@ -289,7 +290,7 @@ static void waits_by_hook(unsigned n, void *arg)
 	fib_store(&hook_calls, 0);
 	fib_store(&hook_crowded, 0);
 	carriers_start(&s, n);
-	/* Though it may sleep already, and nobody wakes it. */
+	/* The carrier may sleep already; then the new hook must wake it. */
 	if (n % 2)
 		await_sleep();
 	carriers_serve(&s, waits_itself, arg);
@@ -304,7 +305,7 @@ static void waits_by_hook(unsigned n, void *arg)
 	while (arg == &s && (!fib_load(&hook_in) || fib_load(&hook_deadline) != INT64_MAX))
 		sched_yield();
 	assert_int_equal(fib_load(&hook_crowded), 0);
-	/* Each sleep of the one with the poller is one call: 100 fibers cannot make it many more. */
+	/* Each sleep of the carrier in the poller is one call: 100 fibers cause few more. */
 	assert_in_range(fib_load(&hook_calls), 1, 1000);
 	carriers_stop(&s);
 	assert_int_equal(fib_load(&hook_in), 0);
@@ -344,7 +345,8 @@ static void test_idle_hook_that_comes_back_for_nothing_does_not_get_its_carrier_
 	carriers_start(&s, 2);
 	carriers_serve(&s, returns_at_once, &hook_calls);
 	join(carriers_spawn(&s, "first", nothing, NULL));
-	/* The poke for those that were in the poller before there was a hook may still be under way. */
+	/* The wake-up of carriers that were in the poller before the hook was set may still be
+	 * under way. */
 	do {
 		await_sleep();
 		polls = fib_load(&s.polls);
@@ -366,7 +368,7 @@ static void test_idle_word_counts_everybody_once(void **state)
 	(void)state;
 	carriers_start(&s, 4);
 	for (i = 0; i < 20; i++) {
-		/* The word of one moment: when all sleep, nobody searches. */
+		/* The word at one moment: when all sleep, none searches. */
 		while ((word = fib_load(&s.idle.word)) >> 16 < 4)
 			sched_yield();
 		assert_int_equal(word, 4u << 16);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_idle_fibers.c - an idle fiber runs when nothing else is runnable, and then at once. */
+/* test_idle_fibers.c - an idle fiber runs when nothing else is runnable, and then at once */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ static void test_spare_is_taken_in_order_bound_ones_and_others_in_turn(void **st
 	assert_false(fib_idle_fibers_visible(&still, &c[0]));
 	for (i = 3; i < 7; i++)
 		fib_idle_fibers_put(&still, &f[i]);
-	/* What is bound to a carrier is no work for anybody else. */
+	/* Work bound to a carrier is no work for other carriers. */
 	assert_true(fib_idle_fibers_visible(&still, &c[0]));
 	assert_false(fib_idle_fibers_visible(&still, NULL));
 	for (i = 0; i < 3; i++)
@@ -131,7 +131,7 @@ static void *parks_and_notes(void *arg)
 	return arg;
 }
 
-/* Whatever way it has become runnable. */
+/* In every way that makes a fiber runnable. */
 static void *yields_once_for_each(void *arg)
 {
 	struct fiber_attr bound = {.size = sizeof bound, .flags = FIBER_BOUND};
@@ -212,7 +212,7 @@ static void test_spare_ones_take_turns(void **state)
 	prove(1, runs_four_idle_ones, (void *)(uintptr_t)FIBER_BOUND);
 }
 
-/* -- what comes from outside is served at the next yield -- */
+/* -- work from outside is served at the next yield -- */
 
 static _Atomic unsigned yields_so_far, at_submit, at_run;
 static _Atomic bool over, seen;
@@ -254,10 +254,10 @@ static void test_spare_that_yields_does_not_hold_up_what_comes_from_outside(void
 					 NULL);
 		fib_store(&at_submit, fib_load(&yields_so_far));
 		assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
-		/* One under way when it was submitted, and one that looked just before. */
+		/* One yield may be under way at the submission, and one may just have looked. */
 		assert_true((int)(fib_load(&at_run) - fib_load(&at_submit)) <= 2);
 	}
-	/* A deadline too: that it comes at all is the proof. */
+	/* The same with a deadline: the join proves that it expires. */
 	f = carriers_spawn(&s, "sleeper", sleeps_and_notes_the_count, NULL);
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
 	fib_store(&over, true);
@@ -265,7 +265,7 @@ static void test_spare_that_yields_does_not_hold_up_what_comes_from_outside(void
 	carriers_stop(&s);
 }
 
-/* -- no wake-up is lost; nobody ticks here -- */
+/* -- no wake-up is lost; nothing ticks here -- */
 
 static _Atomic unsigned parks;
 
@@ -310,7 +310,7 @@ static void test_spare_wakes_a_carrier_when_all_sleep(void **state)
 
 static _Atomic unsigned here;
 
-/* Keeps its carrier until all n are on one. */
+/* Keep the carrier until all n fibers are on one. */
 static void *meets(void *arg)
 {
 	fib_add(&here, 1);

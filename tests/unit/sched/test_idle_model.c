@@ -2,15 +2,18 @@
 /*
  * test_idle_model.c - the gap between "I looked everywhere" and "I sleep", in every interleaving
  *
- * Two carriers and a publisher run the steps of idle.c; what happens under idle.lock is one step. An
- * item of work, once taken, keeps its carrier busy for ever, so whoever has found one cannot make good
- * what it did not hand on. Nothing may ever come to rest with work queued and a carrier asleep.
+ * Two carriers and a publisher run the steps of idle.c; what happens under idle.lock is one step.
+ * An item of work, once taken, keeps its carrier busy for ever, so a carrier that took one cannot
+ * repair a missed hand-over later. The model must never come to rest with work queued and a carrier
+ * asleep.
  *
- * In some runs the first carrier begins with an idle fiber (idle_fibers.c), which yields and tells nobody, and beside it a fiber
- * that is bound to that carrier, of which nobody else was told either.
+ * In some runs the first carrier starts with an idle fiber (idle_fibers.c), which yields without
+ * notifying any carrier, and with a fiber bound to that carrier, of which no other carrier was
+ * notified either.
  *
- * Then each rule is left out, and the model must find the wake-up that is lost. Publishing after reading the word,
- * and looking before counting oneself out, are also what a missing fence would allow.
+ * Then each rule is left out, and the model must find the lost wake-up. Publishing after reading
+ * the word, and looking before leaving the searchers' count, are also what a missing fence would
+ * allow.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +41,8 @@ enum at {
 	STIR,
 	GET_UP,
 	FOUND,
-	HAND_ON, /* the last searcher looks whether there is more */
-	TELL,	 /* whoever has found something looks for an idle fiber that waits */
+	HAND_ON, /* the last searcher looks for more work */
+	TELL,	 /* a carrier that took work looks for a waiting idle fiber */
 	NOTIFY_READ,
 	NOTIFY_PICK,
 	NOTIFY_WAKE,
@@ -49,12 +52,12 @@ enum at {
 
 enum broken {
 	NOTHING,
-	NO_LAST_LOOK, /* lies down without looking once more */
+	NO_LAST_LOOK, /* sleeps without looking once more */
 	LOOKS_FIRST,  /* takes the last look before it announces its sleep */
-	READS_FIRST,  /* the publisher reads the word before its work can be seen */
-	NO_SUCCESSOR, /* the last searcher hands nothing on */
-	LEAVES_LAST,  /* looks whether there is more, then counts itself out */
-	TELLS_NOBODY, /* says nothing of an idle fiber that came back meanwhile */
+	READS_FIRST,  /* the publisher reads the word before its work is visible */
+	NO_SUCCESSOR, /* the last searcher wakes no successor */
+	LEAVES_LAST,  /* looks for more work, then leaves the searchers' count */
+	TELLS_NOBODY, /* does not notify others of an idle fiber that was queued meanwhile */
 };
 
 struct actor {
@@ -62,9 +65,9 @@ struct actor {
 };
 
 struct model {
-	uint8_t work, searching, sleeping, left; /* left: items to publish */
-	uint8_t spare, bound, yields;		 /* wait idly; for carrier 0 alone; left to make */
-	uint8_t order[CARRIERS];		 /* who sleeps, the last one first; 0 none */
+	uint8_t work, searching, sleeping, left; /* left: items still to publish */
+	uint8_t spare, bound, yields;		 /* idle ones; for carrier 0 only; left to make */
+	uint8_t order[CARRIERS];		 /* sleeping carriers, the last one first; 0 none */
 	struct actor actor[CARRIERS + 1];
 };
 
@@ -81,7 +84,7 @@ static void unlist(struct model *m, unsigned c)
 	m->searching++;
 }
 
-/* all: idle fibers too. */
+/* all: take idle fibers too. */
 static bool take(struct model *m, unsigned c, bool all)
 {
 	if (m->work) {
@@ -97,7 +100,7 @@ static bool take(struct model *m, unsigned c, bool all)
 	return true;
 }
 
-/* fib_work_visible(); c: to that carrier. */
+/* fib_work_visible(), as carrier c sees it. */
 static bool visible(const struct model *m, unsigned c)
 {
 	return m->work || m->spare || (c == 0 && m->bound);
@@ -150,7 +153,7 @@ static void publish(struct model *m, struct actor *a)
 		a->at = DONE;
 }
 
-/* From "I looked everywhere" to being up again. False: it sleeps. */
+/* From "I looked everywhere" to being awake again. False: it sleeps. */
 static bool step_sleep(struct model *m, unsigned c)
 {
 	struct actor *a = &m->actor[c];
@@ -284,7 +287,7 @@ static const char *wrong(const void *state, bool final)
 							  : NULL;
 }
 
-/* yields: of the idle fiber on the first carrier; 0: there is none. */
+/* yields: made by the idle fiber on the first carrier; 0: no idle fiber. */
 static void run(enum broken rule, unsigned items, unsigned yields, struct explore *e)
 {
 	struct model first = {0};
@@ -317,7 +320,7 @@ static void test_idle_model_never_rests_with_work_and_a_sleeper(void **state)
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
-		/* Not vacuous: many ways, that come to an end. */
+		/* The exploration was not trivial: many states, and some of them final. */
 		assert_true(e.states > 200);
 		assert_true(e.finals > 0);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_inbox.c - anybody puts, anybody takes, the oldest first. */
+/* test_inbox.c - any thread puts, any thread takes, the oldest first */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 #define EACH	8000u
 #define ALL	(PUTTERS * EACH)
 
-static struct fiber *fibers; /* never run: a queue touches nothing but their link */
+static struct fiber *fibers; /* never run: a queue touches only their link */
 static struct fib_inbox q;
 
 static void test_inject_is_first_in_first_out(void **state)
@@ -90,7 +90,7 @@ static void *taker(void *arg)
 		i = (unsigned)(fiber - fibers);
 		fib_add_relaxed(&taken[i], 1);
 		fib_add_relaxed(&taken_all, 1);
-		/* What one thread put comes in that thread's order. */
+		/* The fibers that one thread put come in that thread's order. */
 		if (i % EACH < next[i / EACH])
 			fib_add_relaxed(&disorder, 1);
 		next[i / EACH] = i % EACH;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_observer.c - a carrier reaches the service thread when that rests, and counts how often it set the clock. */
+/* test_observer.c - a carrier wakes the resting service thread, and counts its clock updates */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ static void test_observer_hurry_calls_the_waker(void **state)
 	fib_observer_hurry();
 	assert_int_equal(fib_load(&wakes), before + 1);
 	fib_observer_set_waker(NULL);
-	fib_observer_hurry(); /* nobody there: nothing happens */
+	fib_observer_hurry(); /* no observer: no effect */
 }
 
 static void test_observer_is_woken_once_for_each_rest(void **state)

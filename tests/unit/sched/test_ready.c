@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ready.c - who becomes runnable goes where it will be found, and in its turn. */
+/* test_ready.c - a fiber that becomes runnable is queued where it is found, in its order */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 static unsigned order[8], ran;
 
-/* Where there is nobody to return it to. */
+/* Used where no result can be returned. */
 static void insist(bool holds)
 {
 	if (!holds)
@@ -38,7 +38,7 @@ static void park_some(struct fiber **f, unsigned n)
 	fiber_yield();
 }
 
-/* Takes f out of its park without making it runnable. */
+/* Claims f's park without making f runnable. */
 static void claim(struct fiber *f)
 {
 	uint32_t word = fib_load_acquire(&f->parker.word);
@@ -67,7 +67,7 @@ static void *readies_in_order(void *arg)
 	fib_ready(f[1], true);
 	must(fib_load(&c->woken) == f[1]);
 	fib_ready(f[2], false);
-	fib_ready(f[3], true); /* takes the place of the second, which goes to the end */
+	fib_ready(f[3], true); /* takes the slot of the second, which goes to the end */
 	must(fib_load(&c->woken) == f[3]);
 	for (unsigned i = 0; i < 4; i++)
 		must(fiber_state(f[i]) == FIBER_RUNNABLE);
@@ -140,9 +140,9 @@ static void test_ready_from_a_thread_goes_into_the_inject_queue(void **state)
 }
 
 static struct fiber *for_hook[2];
-static _Atomic int by_hook; /* 1: one is wanted, 2: it is done, -1: at a time that had passed */
+static _Atomic int by_hook; /* 1: requested, 2: done, -1: called with a deadline in the past */
 
-/* Once: wakes one and makes one, long after anybody has looked at the clock. */
+/* Once: wake one fiber and spawn one, long after the last look at the clock. */
 static int hook_readies(void *arg, int64_t deadline)
 {
 	struct fiber *f[2];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_recorder.c - what is noted is what was done
+ * test_recorder.c - the recorded events are what the fibers did
  *
- * Fibers that do a known number of things on one carrier and on two; the events are counted, and played through a model of what
- * a fiber can do next.
+ * Fibers do a known number of things on one carrier and on two. The events are counted, and
+ * replayed through a model of what a fiber can do next.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void *work(void *arg)
 	return arg;
 }
 
-/* It has left: whoever unparks it wakes it, and it finds no token. */
+/* It has left its carrier, so that an unpark wakes it and leaves no token. */
 static bool parked(const struct fiber *f)
 {
 	return !(fib_load_acquire(&f->seq) & 1) &&
@@ -101,7 +101,8 @@ static void *lead_plainly(void *arg)
 	return (void *)(uintptr_t)broken;
 }
 
-/* Each carrier has heard of the recording, as it does when it looks at the outside; what was noted until then is forgotten. */
+/* Let each carrier notice the recording when it looks for outside work. Drop the events noted
+ * until then. */
 static void warm_up(void)
 {
 	struct fib_recorder *r = fib_recorder_of(&s);
@@ -143,10 +144,10 @@ static void test_recorder_notes_every_life_and_every_wait(void **state)
 		assert_int_equal(count[FIB_EVENT_SPAWN], FIBERS + 1);
 		assert_int_equal(count[FIB_EVENT_EXIT], FIBERS + 1);
 		assert_int_equal(parks, FIBERS * PARKS);
-		/* Every park was ended, and joins besides. */
+		/* A wake for every park, and perhaps one for each join. */
 		assert_true(count[FIB_EVENT_WAKE] >= FIBERS * PARKS);
 		assert_true(count[FIB_EVENT_WAKE] <= FIBERS * PARKS + FIBERS);
-		/* "the first of all of them" has two halves. */
+		/* "the first of all of them" takes two events. */
 		assert_int_equal(count[FIB_EVENT_NAME], 2);
 		if (carriers == 1) {
 			assert_true(yields >= FIBERS * YIELDS);
@@ -155,7 +156,7 @@ static void test_recorder_notes_every_life_and_every_wait(void **state)
 	}
 }
 
-/* On one carrier all is in one ring, and whoever is left is who ran. */
+/* On one carrier there is one ring, and the fiber that is left is the fiber that ran. */
 static void test_recorder_tells_who_ran_after_whom(void **state)
 {
 	struct fib_recorder *r;
@@ -188,7 +189,7 @@ static void test_recorder_tells_who_ran_after_whom(void **state)
 			if (ended)
 				assert_int_equal(e->state, FIBER_DEAD);
 			else if (!known)
-				known = true; /* of the warming up */
+				known = true; /* from the warm-up */
 			else if (runs)
 				assert_in_range(e->state, FIBER_RUNNABLE, FIBER_SUSPENDED);
 			else
@@ -213,7 +214,7 @@ static void test_recorder_that_is_off_notes_nothing(void **state)
 	assert_int_equal(fib_recorder_start(&s, 256), 0);
 	r = fib_recorder_of(&s);
 	fib_recorder_stop(&s);
-	/* Whoever was told hears of the end when it next looks at the outside. */
+	/* The carriers notice the end of the recording at their next look for outside work. */
 	assert_int_equal(
 		fiber_join(carriers_spawn(&s, "lead", lead_plainly, NULL), NULL, FIBER_FOREVER), 0);
 	for (i = 0; i < 3; i++)
@@ -233,7 +234,7 @@ static void test_recorder_uses_its_rings_again(void **state)
 	carriers_start(&s, 2);
 	assert_int_equal(fib_recorder_start(&s, 256), 0);
 	r = fib_recorder_of(&s);
-	assert_false(fib_recorder_trim(&s)); /* not under whoever records */
+	assert_false(fib_recorder_trim(&s)); /* not while recording */
 	fib_recorder_stop(&s);
 	assert_true(fib_recorder_trim(&s));
 	while (fib_recorder_trim(&s))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_runqueue.c - first in, first out, whatever the number; thieves take half; nothing is lost or doubled. */
+/* test_runqueue.c - first in, first out; thieves take half; no fiber is lost or doubled */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 #define MANY	100000u
 #define THIEVES 3u
 
-static struct fiber *fibers; /* never run: a queue touches nothing but their link */
+static struct fiber *fibers; /* never run: a queue touches only their link */
 static struct fib_runqueue q, own;
 
 static int setup(void **state)
@@ -38,7 +38,7 @@ static void put(unsigned from, unsigned to)
 		fib_runqueue_put(&q, &fibers[from]);
 }
 
-/* The number of a fiber, -1 for none. */
+/* The number of a fiber, -1 for NULL. */
 static long number(const struct fiber *fiber)
 {
 	return fiber ? (long)(fiber - fibers) : -1;
@@ -75,7 +75,7 @@ static void test_runqueue_is_first_in_first_out(void **state)
 	(void)state;
 	put(0, 10);
 	takes(0, 10);
-	/* As long as the ring is not empty at the same place twice. */
+	/* Until the ring is empty: never twice at the same index. */
 	put(0, 3);
 	for (i = 3; i < FEW; i++) {
 		put(i, i + 1);
@@ -103,7 +103,7 @@ static void test_runqueue_keeps_its_order_while_it_overflows(void **state)
 {
 	(void)state;
 	put(0, 600);
-	/* There is room in the ring again, but the list is older than what comes now. */
+	/* The ring has room again, but the list's fibers are older than the new ones. */
 	takes(0, 100);
 	put(600, 700);
 	takes(100, 500);
@@ -136,7 +136,7 @@ static void test_runqueue_without_thieves_grows_and_keeps_its_order(void **state
 
 	(void)state;
 	fib_runqueue_init(&q, true);
-	/* So that the counters wrap, and the ring does not begin with its first slot. */
+	/* So that the counters overflow, and the ring does not start with its first slot. */
 	fib_store(&q.head, UINT32_MAX - 100);
 	fib_store(&q.tail, UINT32_MAX - 100);
 	put(0, 150);
@@ -168,7 +168,7 @@ static void test_runqueue_works_across_the_end_of_its_counters(void **state)
 	assert_null(fib_runqueue_take(&q));
 }
 
-/* A thief has the older half, the greater one when they are not equal, and keeps the order. */
+/* A thief gets the older half, the larger one if they differ, in order. */
 static void steals_half_of(unsigned n)
 {
 	unsigned half = n - n / 2, i;
@@ -200,7 +200,7 @@ static void test_runqueue_steal_takes_from_the_list_when_the_ring_is_empty(void 
 
 	(void)state;
 	put(0, FIB_RING + 10);
-	/* A thief leaves the younger half, and comes again until nothing of the ring is left. */
+	/* A thief leaves the younger half; it steals again until the ring is empty. */
 	while (in_ring(&q)) {
 		assert_non_null(fib_runqueue_steal(&own, &q));
 		while (fib_runqueue_take(&own))
@@ -244,7 +244,7 @@ static void *thief(void *arg)
 	return NULL;
 }
 
-/* Bursts on both sides of the bound. The number of times its own order was not kept. */
+/* Bursts below and above the ring's size. Returns how often its own order was not kept. */
 static unsigned own_all(void)
 {
 	uint64_t seed = 42;

@@ -2,12 +2,12 @@
 /*
  * test_runqueue_model.c - every interleaving of the run queue's steps, in small
  *
- * One owner and two thieves run short programs over rings of 2 and 4 slots: P puts the next item, D takes until
- * there is nothing, a digit steals from that actor's queue. A step is one access of runqueue.c to
- * something that others write. However the steps fall, each item is taken exactly once.
+ * One owner and two thieves run short programs over rings of 2 and 4 slots: P puts the next item, D
+ * takes until the queue is empty, a digit steals from that actor's queue. A step is one access of
+ * runqueue.c to something that others write. In every interleaving each item is taken exactly once.
  *
- * A model that finds nothing may be blind, so each rule of the ring is broken once, and must be found
- * out. Counters are bytes here and start just below their end: the ring must not care.
+ * A model that finds nothing may be blind, so each rule of the ring is broken once, and the model
+ * must find it. Counters are bytes here and start just below their overflow, which must not matter.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,10 +45,10 @@ enum at {
 enum broken {
 	NOTHING,
 	TAKE_STORES_HEAD,      /* the owner takes without a compare-and-swap */
-	STEAL_STORES_HEAD,     /* a thief does */
-	PUT_IGNORES_BOUND,     /* a full ring is written all the same */
-	PUT_TAIL_FIRST,	       /* the new tail is out before the slot is written: no release */
-	STEAL_PUBLISHES_FIRST, /* the thief's tail is out before its swap has succeeded */
+	STEAL_STORES_HEAD,     /* a thief takes without a compare-and-swap */
+	PUT_IGNORES_BOUND,     /* a full ring is written anyway */
+	PUT_TAIL_FIRST,	       /* the new tail is visible before the slot is written: no release */
+	STEAL_PUBLISHES_FIRST, /* the thief's tail is visible before its swap has succeeded */
 	STEAL_COPIES_LAST,     /* the swap comes before the copy */
 };
 
@@ -78,7 +78,7 @@ static void next_letter(struct actor *a)
 	a->letter = (uint8_t)(letter + 1);
 }
 
-/* The call that was under way returns an item: D calls again. */
+/* The current call returns an item: D calls again. */
 static void got(struct model *m, struct actor *a, char letter)
 {
 	const uint8_t at = a->letter;
@@ -142,7 +142,7 @@ static void step_take(struct model *m, struct actor *a, struct queue *q)
 	}
 }
 
-/* Half a ring from the list of `from` into the empty ring q. */
+/* Move half a ring from the list of `from` into the empty ring q. */
 static void step_list(struct model *m, struct actor *a, struct queue *from, struct queue *q,
 		      char letter)
 {
@@ -175,7 +175,7 @@ static void step_list(struct model *m, struct actor *a, struct queue *from, stru
 		got(m, a, letter);
 }
 
-/* What follows the copy of item i: the next one, or what comes after all of them. */
+/* After the copy of item i: the next item, or the step after the last. */
 static void copied(struct model *m, struct actor *a, char letter)
 {
 	if (++a->i < a->n)
@@ -317,7 +317,7 @@ static void holds(unsigned ring, const char *owner, const char *one, const char 
 	if (e.found)
 		print_message("# %s / %s / %s: %s\n", owner, one, two ? two : "-", e.way);
 	assert_null(e.found);
-	/* Not vacuous: there were many ways, and they come to an end. */
+	/* The exploration was not trivial: many states, and some of them final. */
 	assert_true(e.states > 500);
 	assert_true(e.finals > 0);
 }

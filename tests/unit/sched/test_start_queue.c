@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_start_queue.c - who has not begun begins in order, but for the many. */
+/* test_start_queue.c - new fibers start in order, unless there are many of them */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ static void test_fresh_few_begin_in_the_order_in_which_they_came(void **state)
 		assert_ptr_equal(fib_start_queue_take(&fresh, i % 2), &fibers[i]);
 	assert_null(fib_start_queue_take(&fresh, false));
 	assert_null(fib_start_queue_take(&fresh, true));
-	put(1); /* it is whole after having been empty */
+	put(1); /* the queue works again after it was empty */
 	assert_ptr_equal(fib_start_queue_take(&fresh, false), &fibers[0]);
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_start_queue_model.c - who is told that there is a fiber to begin, in every interleaving
+ * test_start_queue_model.c - which carrier is notified of fibers to start, in every interleaving
  *
- * A carrier spawns fibers and goes on computing, a thief takes them, and two more sleep or search. Only the first of a
- * line is told of (fib_put_new): whoever takes it sees to the others. The steps are those of sched.h, start_queue.c and
- * idle.c; what happens under the line's lock is one step, and so is a look at the word behind a fence (idle.gap,
- * which has a model of its own). In the end nobody sleeps beside a fiber that waits to begin.
+ * A carrier spawns fibers and goes on computing, a thief takes them, and two more sleep or search.
+ * Only the first fiber of the queue is notified of (fib_put_new); the carrier that takes it sees to
+ * the others.
+ *
+ * The steps are those of sched.h, start_queue.c and idle.c. What happens under the queue's lock is
+ * one step, and so is a look at the word after a fence (idle.gap, which has its own model). At the
+ * end no carrier sleeps while a fiber waits to start.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,10 +25,10 @@ enum { STEAL = 8, COUNT_OUT, LOOK_ON, TELL, RUNS, LIE_DOWN, LAST_LOOK, ASLEEP };
 
 enum broken {
 	NOTHING,
-	LOOKS_FIRST,  /* whether it is the first is read before it is put (met) */
-	NO_SUCCESSOR, /* who has found one tells nobody of the others */
-	NO_LAST_LOOK, /* who lies down looks no more */
-	TELLS_NOBODY, /* not even the first is told of */
+	LOOKS_FIRST,  /* reads whether it is the first before it is queued (this bug occurred) */
+	NO_SUCCESSOR, /* a carrier that took one does not notify of the others */
+	NO_LAST_LOOK, /* a carrier sleeps without another look */
+	TELLS_NOBODY, /* does not notify of the first one either */
 };
 
 struct model {
@@ -123,7 +126,7 @@ static const char *wrong(const void *state, bool final)
 	return NULL;
 }
 
-/* searching: how many of the three do so at first; the others sleep. */
+/* searching: how many of the three search at first; the others sleep. */
 static void run(enum broken rule, unsigned spawns, unsigned searching, struct explore *e)
 {
 	struct model first = {.spawns = (uint8_t)spawns, .searching = (uint8_t)searching};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_switch.c - who runs next, and what a switch leaves in the record. */
+/* test_switch.c - which fiber runs next, and what a switch leaves in the record */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static void *yielder(void *arg)
 	return NULL;
 }
 
-/* Runs n fibers that yield, and yields ROUNDS times itself. */
+/* Spawn n fibers that yield, and yield ROUNDS times. */
 static void *fair(void *arg)
 {
 	unsigned n = (unsigned)(uintptr_t)arg, i, least = UINT32_MAX, most = 0;
@@ -53,7 +53,7 @@ static void test_switch_gives_every_yielding_fiber_one_turn_a_round(void **state
 	(void)state;
 	prove(1, fair, (void *)2);
 	prove(1, fair, (void *)100);
-	/* More than a ring holds, and as many as two do. */
+	/* More than fit into a ring, and as many as fit into two. */
 	prove(1, fair, (void *)(FIB_RING + 1));
 	prove(1, fair, (void *)MOST);
 }
@@ -61,7 +61,7 @@ static void test_switch_gives_every_yielding_fiber_one_turn_a_round(void **state
 static struct fiber *pair[2];
 static unsigned turns;
 
-/* Wakes the other one and parks, for ever. */
+/* Wake the other fiber and park, for ever. */
 static void *ping(void *arg)
 {
 	unsigned me = (unsigned)(uintptr_t)arg;
@@ -202,11 +202,11 @@ static void test_switch_moves_the_number_and_shows_the_state(void **state)
 
 static struct fiber *heir;
 
-/* Ends while heir is the next to run, and has still to begin. */
+/* Exit while heir is next to run and has not started yet. */
 static void *bequeaths(void *arg)
 {
 	must(fiber_spawn(parks, arg, &heir) == 0);
-	heir->context.pc = 0; /* as in a record that nobody has used */
+	heir->context.pc = 0; /* as in a record that was never used */
 	return NULL;
 }
 
@@ -282,7 +282,7 @@ static void *spends(void *arg)
 	int64_t began = fib_load(&me->since);
 
 	(void)arg;
-	/* Nobody else sets the clock: no timer, and the only carrier is awake. */
+	/* Nothing else sets the clock: there is no timer, and the only carrier is awake. */
 	fib_coarse_set(began + 7000000);
 	must(me->cpu == 0);
 	must(fiber_spawn(nothing, NULL, &f) == 0);
@@ -307,7 +307,7 @@ static void *alone(void *arg)
 	(void)arg;
 	for (i = 0; i < 64 * FIB_LOOK_EVERY; i++)
 		must(fiber_yield() == 0);
-	/* It looks outside now and then, and goes on at once otherwise. */
+	/* It looks for outside work now and then, and otherwise continues at once. */
 	must(fib_load(&fiber_self()->seq) - before <= 2 * 65);
 	return NULL;
 }
@@ -318,7 +318,7 @@ static void test_switch_a_lone_fiber_that_yields_goes_on(void **state)
 	prove(1, alone, NULL);
 }
 
-/* Yields and checks that its stack is its own. */
+/* Yield, and check that the stack has not changed. */
 static void *keeps_its_stack(void *arg)
 {
 	volatile uint64_t mine[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timers.c - deadlines come out in order, whoever leaves early leaves whole. */
+/* test_timers.c - deadlines expire in order, and removing a timer early leaves the heap whole */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,10 +17,10 @@
 #define FIBERS 500u
 #define OPS    10000u
 
-static struct fiber *fibers; /* never run: a heap touches their parker, timers and timer_slot */
+static struct fiber *fibers; /* never run: a heap touches only parker, timers, timer_slot */
 static struct fib_timers t;
 
-/* What the heap should hold, kept the simple way. */
+/* What the heap should contain, kept in a simple array. */
 static int64_t expected[FIBERS]; /* INT64_MAX: not in it */
 
 static int setup(void **state)
@@ -76,7 +76,8 @@ static unsigned nearest(void)
 	return least;
 }
 
-/* Every entry where its fiber says, none before the one above it, and all that are expected. */
+/* Check that each entry is where its fiber says, none is earlier than its parent, and all
+ * expected ones are there. */
 static void check_heap(void)
 {
 	unsigned i, n = 0;
@@ -101,7 +102,7 @@ static void check_heap(void)
 	assert_true(fib_load(&t.nearest) == expected[nearest()]);
 }
 
-/* Expire one; it must be one of the nearest. False when none is due. */
+/* Expire one; it must be one of the nearest. False if none is due. */
 static bool expire(int64_t now)
 {
 	int64_t least = expected[nearest()];
@@ -203,11 +204,11 @@ static void test_timers_any_element_can_be_dropped(void **state)
 	for (victim = 0; victim < 60; victim++) {
 		for (i = 0; i < 60; i++)
 			add(i, 1 + fib_rand_below(&seed, 50));
-		/* The one at this place of the heap, whoever it is. */
+		/* The fiber at this index of the heap. */
 		i = (unsigned)(t.slots[t.heap[victim].slot].fiber - fibers);
 		drop(i);
 		check_heap();
-		drop(i); /* which does nothing more */
+		drop(i); /* has no effect */
 		check_heap();
 		while (expire(50))
 			;
@@ -236,7 +237,7 @@ static void test_timers_leave_a_later_wait_of_the_same_fiber_alone(void **state)
 	(void)state;
 	armed = add(0, 10);
 	assert_true(fib_parker_claim(&fibers[0].parker, armed, FIB_OUTCOME_WOKEN));
-	/* It waits for something else by now, and has not yet dropped the old entry. */
+	/* The fiber waits for something else already and has not yet dropped the old entry. */
 	fib_parker_arm(&fibers[0].parker, FIB_OUTCOME_ARMED);
 	assert_null(expire_one(&t, 30));
 	assert_int_equal(fib_parker_outcome(&fibers[0].parker), FIB_OUTCOME_ARMED);
@@ -279,7 +280,7 @@ static void test_timers_agree_with_a_sorted_list_over_random_operations(void **s
 	assert_true(expired > 1000);
 }
 
-/* -- fibers that leave from afar while the owner adds and expires -- */
+/* -- fibers drop their timers from other threads while the owner adds and expires -- */
 
 static _Atomic unsigned adding = 1;
 static _Atomic unsigned in_heap[FIBERS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_turn.c - a loop that only locks and unlocks lets others of its carrier run. */
+/* test_turn.c - a loop that only locks and unlocks lets other fibers of its carrier run */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "sched/turn.h"
 #include "tests/harness/watchdog.h"
 
-#define LOCKS_MOST (100 * FIB_TURN_LOCKS) /* a hog gives up after so many: the test has failed */
+#define LOCKS_MOST (100 * FIB_TURN_LOCKS) /* a fiber gives up after so many: the test has failed */
 
 enum taken { MUTEX, READ, WRITE, SEM, TAKEN };
 
@@ -25,7 +25,7 @@ struct hog {
 	enum taken takes;
 	bool pinned, cancelled;
 	bool ran;	/* the other fiber */
-	unsigned locks; /* until then */
+	unsigned locks; /* made until then */
 	int wrong;
 };
 
@@ -58,7 +58,7 @@ static void *other(void *arg)
 	struct hog *h = arg;
 
 	h->ran = true;
-	/* It is free whenever somebody else runs. */
+	/* The mutex is free whenever the other fiber runs. */
 	h->wrong += fiber_mutex_trylock(&h->mutex) != 0;
 	fiber_mutex_unlock(&h->mutex);
 	return NULL;
@@ -136,7 +136,7 @@ static void *yielder(void *arg)
 	return NULL;
 }
 
-/* Its turns are short: no lock of it yields, so the two take turns one by one. */
+/* It runs briefly, so no lock of it yields, and the two alternate. */
 static void *locks_and_yields(void *arg)
 {
 	static struct fiber_mutex mutex;

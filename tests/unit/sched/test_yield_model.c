@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_yield_model.c - a fiber that stands in a queue before it has left its stack, in every interleaving
+ * test_yield_model.c - a fiber that is queued before it has left its stack, in every interleaving
  *
- * One fiber yields to another, while a thief looks for work and lies down when it finds none. The steps are those of
- * switch.c (fib_yield, go), arch.h (left) and carrier.c (await_left, fib_idle_sleep); a take or a steal is one step.
- * A yield tells nobody: so the line must not be empty for a moment. Whoever is taken before he has left is
- * waited for, or two carriers run on one stack.
+ * One fiber yields to another, while a thief looks for work and sleeps when it finds none. The
+ * steps are those of switch.c (fib_yield, go), arch.h (left) and carrier.c (await_left,
+ * fib_idle_sleep); a take or a steal is one step.
  *
- * And the reason to wait in the idle context: two fibers, each woken to the other's carrier while it leaves its own,
- * that would wait for each other on their stacks.
+ * A yield notifies no carrier, so the queue must not be empty for a moment. A carrier that takes a
+ * fiber waits until the fiber has left its stack, or two carriers would run on one stack.
+ *
+ * The model also shows why that wait is in the idle context: two fibers, each woken on the other's
+ * carrier while it leaves its own, would wait for each other on their stacks.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,17 +28,17 @@ enum { ALONE, PUT, TAKE, SAVE, LEAVE, SAY, ENTER, AWAIT_LEFT, STEAL, LIE_DOWN, L
 
 enum broken {
 	NOTHING,
-	PUT_LATE,	/* it is put into the line when the next one has been taken */
-	NO_WAIT,	/* whoever takes it does not wait until it has left */
-	SAID_EARLY,	/* that it has left is said before its registers are saved */
-	STACK_LATE,	/* that it has left is said before the stack pointer has changed (met) */
-	WAITS_ON_STACK, /* for the other one to leave, before it has left itself */
+	PUT_LATE,	/* it is queued only after the next one has been taken */
+	NO_WAIT,	/* the carrier that takes it does not wait until it has left */
+	SAID_EARLY,	/* marked as left before its registers are saved */
+	STACK_LATE,	/* marked as left before the stack pointer changes (a real bug) */
+	WAITS_ON_STACK, /* waits for the other fiber to leave before it has left itself */
 };
 
 struct model {
-	uint8_t line[2];       /* the owner's, oldest first */
+	uint8_t line[2];       /* the owner's queue, oldest first */
 	uint8_t seq[FIBERS];   /* odd: has not left */
-	uint8_t saved[FIBERS]; /* its registers */
+	uint8_t saved[FIBERS]; /* its registers are saved */
 	uint8_t uses[FIBERS];  /* how many carriers run on its stack */
 	uint8_t at[ACTORS], has[ACTORS], yields, fault;
 };
@@ -57,7 +59,7 @@ static uint8_t take(struct model *m)
 	return fiber;
 }
 
-/* A carrier runs the fiber from now on. */
+/* From now on a carrier runs the fiber. */
 static void enter(struct model *m, unsigned who)
 {
 	const uint8_t fiber = m->has[who];
@@ -69,7 +71,7 @@ static void enter(struct model *m, unsigned who)
 	m->at[who] = fiber == YIELDS && who == OWNER && m->yields ? ALONE : RUNS;
 }
 
-/* The switch away from the fiber that yields, in the order that the rule says. */
+/* The switch away from the yielding fiber, in the order of the rule. */
 static bool leave(struct model *m)
 {
 	uint8_t *at = &m->at[OWNER];
@@ -87,7 +89,7 @@ static bool leave(struct model *m)
 		m->seq[YIELDS] = 0;
 		*at = broken == STACK_LATE ? LEAVE : broken == SAID_EARLY ? SAVE : ENTER;
 		return true;
-	default: /* ENTER: the next one, or the idle context where it waits */
+	default: /* ENTER: the next fiber, or the idle context, where it waits */
 		if (!m->has[OWNER])
 			m->has[OWNER] = take(m);
 		if (!m->has[OWNER])
@@ -227,7 +229,7 @@ static void test_yield_model_that_does_not_wait_until_it_has_left_runs_on_one_st
 	goes_wrong(STACK_LATE, "two carriers run on one stack");
 }
 
-/* -- two that have been woken to each other's carrier -- */
+/* -- two fibers, each woken on the other's carrier -- */
 
 static bool step_crossed(void *state, unsigned who)
 {
@@ -235,7 +237,7 @@ static bool step_crossed(void *state, unsigned who)
 	const unsigned mine = who + 1, next = 2 - who;
 
 	switch (m->at[who]) {
-	case LOOK: /* at the next one, still on one's own stack */
+	case LOOK: /* at the next fiber, still on its own stack */
 		if (broken == WAITS_ON_STACK && (m->seq[next] & 1))
 			return false;
 		m->at[who] = LEAVE;

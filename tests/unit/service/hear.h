@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hear.h - what was said on stderr meanwhile. */
+/* hear.h - capture what is printed on stderr */
 #ifndef UNIT_SERVICE_HEAR_H
 #define UNIT_SERVICE_HEAR_H
 
@@ -33,7 +33,7 @@ static inline const char *hear_end(struct hearing *h)
 	return h->text;
 }
 
-/* One line, and it says what is expected. */
+/* Whether text is one line that contains the expected words. */
 static inline int said(const char *text, const char *expected)
 {
 	const char *end = strchr(text, '\n');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* records.h - fibers that never run: records filled in by hand, for what a real one will not do on request. */
+/* records.h - fibers that never run: hand-made records of states that no real fiber has */
 #ifndef UNIT_SERVICE_RECORDS_H
 #define UNIT_SERVICE_RECORDS_H
 
@@ -11,7 +11,7 @@
 #include "core/registry.h"
 #include "os/os.h"
 
-/* A suspended fiber with that name and used bytes on a stack of size bytes, all 0x5a. */
+/* A suspended fiber with that name, and `used` bytes of 0x5a on a stack of `size` bytes. */
 static inline struct fiber *record_make(const char *name, size_t size, size_t used)
 {
 	struct fiber *f;
@@ -46,7 +46,7 @@ static inline void record_end(struct fiber *f)
 	fib_registry_give(f, f, 1);
 }
 
-/* So many of them. */
+/* n such fibers. */
 static inline struct fiber **record_crowd(size_t n)
 {
 	struct fiber **all = calloc(n, sizeof *all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* talk.h - one peer and its other end in one thread, with a clock that the test moves. */
+/* talk.h - one peer and its client in one thread, with a clock that the test moves */
 #ifndef UNIT_SERVICE_TALK_H
 #define UNIT_SERVICE_TALK_H
 
@@ -22,11 +22,11 @@ struct talk {
 	int fd; /* the client's end */
 	int64_t now;
 	unsigned char *got;   /* what the client has received */
-	size_t size, at;      /* at: the next frame that talk_frame() gives */
-	unsigned char *given; /* payloads again, each where any struct may begin */
+	size_t size, at;      /* at: the next frame for talk_frame() */
+	unsigned char *given; /* payload copies, each aligned for any struct */
 	size_t given_size;
 	unsigned turns;
-	bool brief; /* let each be brief */
+	bool brief; /* every turn is brief */
 };
 
 static inline void talk_begin(struct talk *t)
@@ -69,7 +69,7 @@ static inline int talk_tear_down(void **state)
 	return 0;
 }
 
-/* One turn of the peer with whatever poll() says now. */
+/* One turn of the peer, with the current result of poll(). */
 static inline void talk_turn(struct talk *t)
 {
 	struct pollfd p = {.fd = t->peer.fd, .events = fib_peer_events(&t->peer)};
@@ -90,7 +90,7 @@ static inline bool talk_take(struct talk *t)
 	return true;
 }
 
-/* Turn and take until both have nothing more to do. */
+/* Turn and receive until neither end has anything left to do. */
 static inline void talk_run(struct talk *t)
 {
 	struct pollfd p;
@@ -123,7 +123,7 @@ static inline void talk_request(struct talk *t, unsigned type, const void *paylo
 		talk_send(t, payload, length);
 }
 
-/* The next frame that was received: its type, 0 when there is none. */
+/* The type of the next received frame, 0 if there is none. */
 static inline unsigned talk_frame(struct talk *t, const void **ret, size_t *ret_length)
 {
 	struct fib_wire_header h;
@@ -141,7 +141,7 @@ static inline unsigned talk_frame(struct talk *t, const void **ret, size_t *ret_
 	return h.type;
 }
 
-/* Skip to the next frame of that type; NULL when there is none before the end. */
+/* Skip to the next frame of that type; NULL if none is left. */
 static inline const void *talk_find(struct talk *t, unsigned type, size_t *ret_length)
 {
 	const void *payload;
@@ -153,8 +153,8 @@ static inline const void *talk_find(struct talk *t, unsigned type, size_t *ret_l
 	return NULL;
 }
 
-/* One request of a fresh peer whose answer is one frame of that type and size: 0 with it in ret, or the error that came in its
- * place. */
+/* Make one request to a new peer; the answer is one frame of that type and size. Returns 0 with
+ * the answer in ret, or the error of the ERROR frame. */
 static inline int talk_ask(unsigned type, const void *request, size_t length, unsigned answer,
 			   void *ret, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_answer.c - who we are, how our records are laid out, what is mapped where. */
+/* test_answer.c - answers about the process, the layout of its records and its mappings */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audit.c - who changed what is kept, the last of it, with who it was and what came of it. */
+/* test_audit.c - the audit ring keeps the latest changes: by whom, what, and the result */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

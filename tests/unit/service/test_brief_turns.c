@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_brief_turns.c - a turn that takes the CPU from a carrier is short, whatever is asked and however many fibers there are
+ * test_brief_turns.c - a turn that takes a carrier's CPU is short, whatever it answers
  *
- * By counting and not by a clock: a child answers itself, each turn of its peer between two signals that stop it; and we go
- * through the turn instruction by instruction, or, another time, from one system call to the next. An instruction is a
- * nanosecond or less, a system call that finds nothing in a cache one to ten thousand; but one that writes more than the
- * kernel can take from its slabs for a message now and then a hundred thousand.
+ * The test counts and uses no clock. A child answers itself; each turn of its peer is between two
+ * signals that stop the child. The test steps through the turn by instruction, or from one system
+ * call to the next.
+ *
+ * An instruction takes at most 1 ns. A system call that finds nothing in a cache takes 1 to 10 us;
+ * a write of more than the kernel can take from its slabs for a message now and then takes 100 us.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,11 +28,11 @@
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
 
-#define FIBERS	     3000u /* many times what a piece looks at */
-#define TURNS	     30u   /* that are looked at of an answer */
+#define FIBERS	     3000u /* many times as many as one piece reads */
+#define TURNS	     30u   /* of an answer, at most */
 #define INSTRUCTIONS 36000
 #define CALLS	     12
-#define WRITTEN	     3700 /* bytes: a page of 4 KiB without what the kernel adds */
+#define WRITTEN	     3700 /* bytes: a page of 4 KiB minus the kernel's overhead */
 
 static const struct asked {
 	const char *name;
@@ -61,7 +63,7 @@ static void make_fibers(void)
 	static struct fiber_mutex mutexes[FIBERS];
 
 	for (size_t i = 0; i < FIBERS; i++) {
-		/* Every other one waits for a mutex of its own; the first have stacks. */
+		/* Every other one waits for its own mutex; the first have stacks. */
 		struct fiber *f =
 			record_make("one of many", i < 200 ? 16384 : 0, i < 200 ? 3000 : 0);
 
@@ -108,16 +110,17 @@ static void answer_each(void)
 	_exit(0);
 }
 
-/* -- the one who counts -- */
+/* -- the tracer -- */
 
 struct counted {
-	unsigned turns;	  /* all that there were */
-	unsigned counted; /* of them */
+	unsigned turns;	  /* number of turns */
+	unsigned counted; /* number of turns that were counted */
 	long most, all;
-	long written; /* bytes by one call, at most */
+	long written; /* most bytes in one call */
 };
 
-/* Until the child stops again, and why: a signal, SIGTRAP after a step, -1: it has ended, as *ret says. */
+/* Run the child until it stops. Returns the signal (SIGTRAP after a step), or -1 if it has
+ * ended; *ret is the wait status. */
 static int go_on(pid_t child, enum __ptrace_request how, int *ret)
 {
 	int status;
@@ -128,7 +131,7 @@ static int go_on(pid_t child, enum __ptrace_request how, int *ret)
 	return WIFSTOPPED(status) ? WSTOPSIG(status) & 0x7f : -1;
 }
 
-/* The bytes that the system call writes at whose beginning the child is. */
+/* The bytes that the system call at whose entry the child is will write. */
 static long writes(pid_t child)
 {
 	struct __ptrace_syscall_info info = {0};
@@ -139,7 +142,7 @@ static long writes(pid_t child)
 	return (long)info.entry.args[2];
 }
 
-/* One turn, which has just begun. */
+/* Count the turn that has just started. */
 static void count_turn(pid_t child, enum __ptrace_request how, struct counted *c)
 {
 	long n = 0;
@@ -157,7 +160,7 @@ static void count_turn(pid_t child, enum __ptrace_request how, struct counted *c
 	c->most = n > c->most ? n : c->most;
 }
 
-/* Stepping takes its time: the first ones, and some of the others. */
+/* Stepping is slow: only the first turns and some of the others are stepped through. */
 static void take_turn(pid_t child, enum __ptrace_request how, struct counted *c)
 {
 	const unsigned turn = c->turns++;
@@ -169,7 +172,7 @@ static void take_turn(pid_t child, enum __ptrace_request how, struct counted *c)
 		assert_int_equal(go_on(child, PTRACE_CONT, &status), SIGUSR1);
 }
 
-/* how: PTRACE_SINGLESTEP, or PTRACE_SYSCALL, which stops at both ends of one. */
+/* how: PTRACE_SINGLESTEP, or PTRACE_SYSCALL, which stops at both ends of a system call. */
 static void count(enum __ptrace_request how, struct counted ret[ASKED])
 {
 	size_t at = 0;
@@ -236,7 +239,7 @@ static void test_brief_turns_are_of_few_and_small_system_calls(void **state)
 	}
 }
 
-/* Stops and goes of one that is stepped through take a tenth of the time where no other CPU has to be woken for them. */
+/* Stepping takes a tenth of the time if no other CPU has to be woken for each stop. */
 static void stay_on_one_cpu(void)
 {
 	cpu_set_t all, one;

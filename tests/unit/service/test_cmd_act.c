@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_act.c - fibers are cancelled and woken by number, only where that is allowed, and it is noted. */
+/* test_cmd_act.c - fibers are cancelled and woken by number, where allowed, and audited */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static int teardown(void **state)
 	return fiber_runtime_finish(rt, FIBER_FOREVER);
 }
 
-/* 0 with the answer in `acted`, or the error that came instead. */
+/* Returns 0 with the answer in `acted`, or the error of the answer. */
 static int ask(uint64_t id, uint32_t what, enum fib_wire_mode mode)
 {
 	const struct fib_wire_act request = {.id = id, .what = what};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_audit.c - the ring as it is sent: the oldest first, and never more than there is. */
+/* test_cmd_audit.c - the audit ring in an answer: the oldest first, and no more than there is */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

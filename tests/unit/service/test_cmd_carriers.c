@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_carriers.c - every runtime of the process, each with its carriers. */
+/* test_cmd_carriers.c - every runtime of the process, each with its carriers */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ static void ask(void)
 	talk_run(&t);
 }
 
-/* Some carriers of a runtime, from number `first` on and in their order. How many. */
+/* Expect some carriers of a runtime, in order, starting with number `first`. Returns how many. */
 static unsigned expect_some(unsigned first, unsigned all, uint64_t *serial)
 {
 	const struct fib_wire_runtime *r;
@@ -58,7 +58,7 @@ static unsigned expect_some(unsigned first, unsigned all, uint64_t *serial)
 	return r->carriers;
 }
 
-/* The next runtime of the answer has so many carriers, all of them there. */
+/* Expect the next runtime in the answer, with so many carriers, all of them present. */
 static uint64_t expect_runtime(unsigned carriers)
 {
 	uint64_t serial = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_counters.c - the numbers of the process are told after all fibers were looked at, in pieces. */
+/* test_cmd_counters.c - the process's counters are sent after a walk in pieces */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 static struct talk t;
 
-/* The answer's numbers, after what frames around it promise. */
+/* The counters in the answer, after checking the frames around them. */
 static struct fib_wire_counters ask(void)
 {
 	struct fib_wire_counters c;

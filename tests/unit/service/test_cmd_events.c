@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_events.c - the events of both rings, with their stacks, from the number on that is asked for. */
+/* test_cmd_events.c - the events of both rings, with their stacks, from the requested number on */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static struct talk t;
 static struct fib_wire_event events[600];
 static unsigned count;
 static struct fib_wire_end end;
-static bool told; /* what process it is */
+static bool told; /* the process was identified */
 
 static int setup(void **state)
 {
@@ -47,7 +47,7 @@ static int teardown(void **state)
 	return fiber_runtime_finish(rt, FIBER_FOREVER);
 }
 
-/* The answer's error, or 0 with the answer taken apart. */
+/* Returns 0 with the answer parsed, or the error of the answer. */
 static int ask(uint32_t ring, uint32_t bare, uint64_t from)
 {
 	struct fib_wire_events request = {ring, bare, from};
@@ -134,7 +134,7 @@ static void test_only_what_is_newer_is_told_to_who_asks_for_that(void **state)
 	(void)state;
 	assert_int_equal(ask(FIB_WIRE_RING_PINNED, 1, 0), 0);
 	before = end.total;
-	assert_int_equal(count, 0); /* of a runtime that has gone */
+	assert_int_equal(count, 0); /* of a finished runtime */
 	refuse(2);
 	assert_int_equal(ask(FIB_WIRE_RING_PINNED, 1, before + 1), 0);
 	assert_false(told);
@@ -157,7 +157,7 @@ static void test_pinned_waits_are_told_the_oldest_that_is_there_first(void **sta
 	assert_int_equal(count, FIB_PINNED_EVENTS);
 	for (i = 0; i < count; i++)
 		assert_int_equal(events[i].number, before + 44 + i);
-	/* Full, and not one more. */
+	/* The ring is full, with not one event more. */
 	refuse(2 * FIB_PINNED_EVENTS - 44);
 	assert_int_equal(ask(FIB_WIRE_RING_PINNED, 1, 0), 0);
 	assert_int_equal(count, FIB_PINNED_EVENTS);

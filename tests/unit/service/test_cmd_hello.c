@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_hello.c - who is there. */
+/* test_cmd_hello.c - identify the process */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

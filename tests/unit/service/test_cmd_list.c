@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_list.c - every fiber, without its stack. */
+/* test_cmd_list.c - list every fiber, without its stack */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -100,7 +100,8 @@ static void test_list_without_extras_has_shorter_rows_and_no_maps(void **state)
 	record_end(f);
 }
 
-/* What the first answer has opened does for all: neither a whole answer nor one that nobody wants the rest of opens more. */
+/* The first answer opens what all answers need: no later answer opens more, whether read
+ * completely or not. */
 static void test_list_leaves_no_more_descriptors_open(void **state)
 {
 	const struct fib_wire_list request = {0};

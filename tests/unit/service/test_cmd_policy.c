@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_policy.c - the pinned-blocking policy: read, or changed and read back. */
+/* test_cmd_policy.c - the pinned-blocking policy: read, or changed and read back */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ static int teardown(void **state)
 	return fiber_runtime_finish(rt, FIBER_FOREVER);
 }
 
-/* 0 with the answer in `is`, or the error that came instead. */
+/* Returns 0 with the answer in `is`, or the error of the answer. */
 static int ask(uint32_t policy, enum fib_wire_mode mode)
 {
 	struct fib_wire_policy request = {policy};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_cmd_record.c - the recorder as it is asked for: by whom, and with what answer
+ * test_cmd_record.c - requests to the recorder: who may send them, and the answers
  *
- * There is no service thread: the test is it.
+ * There is no service thread: the test plays it.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void count(const void *payload, size_t length)
 	}
 }
 
-/* 0 with the answer in the variables, or the error that came instead. */
+/* Returns 0 with the answer in the variables, or the error of the answer. */
 static int ask(enum fib_wire_record_what what, uint32_t ring, uint64_t id, enum fib_wire_mode mode)
 {
 	const struct fib_wire_record request = {what, ring, id};
@@ -118,7 +118,7 @@ static void test_record_gives_every_event_once(void **state)
 	assert_int_equal(is.events, 4096);
 	assert_int_equal(is.runtimes, 1);
 	assert_int_equal(rings, 0);
-	run(100); /* each carrier hears of it */
+	run(100); /* each carrier notices the recording */
 	assert_int_equal(ask(FIB_WIRE_RECORD_READ, 0, is.id, FIB_WIRE_RW), 0);
 	assert_int_equal(spawns, 100);
 	run(100);
@@ -140,7 +140,7 @@ static void test_record_says_how_many_events_were_lost(void **state)
 {
 	(void)state;
 	assert_int_equal(ask(FIB_WIRE_RECORD_START, 256, 0, FIB_WIRE_RW), 0);
-	run(1000); /* in the outside ring: a spawn each */
+	run(1000); /* a spawn each, in the ring for outside threads */
 	assert_int_equal(ask(FIB_WIRE_RECORD_READ, 0, is.id, FIB_WIRE_RW), 0);
 	assert_in_range(spawns, 1, 256);
 	assert_true(lost >= 1000 - 256);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_show.c - one fiber, or the word that there is none. */
+/* test_cmd_show.c - show one fiber, or the error that there is none */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,7 +58,7 @@ static void test_show_has_the_one_fiber_and_counts_all(void **state)
 	assert_int_equal(end.total, 2);
 	talk_end(&t);
 	record_end(two);
-	assert_int_equal(error_of(id), -ESRCH); /* has just ended */
+	assert_int_equal(error_of(id), -ESRCH); /* it has just exited */
 	record_end(one);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_stack.c - fibers with the bytes of their stacks. */
+/* test_cmd_stack.c - fibers with the bytes of their stacks */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 static struct talk t;
 static struct fib_wire_stack head;
 
-/* Without how long it took. */
+/* The flags without the time that it took. */
 static uint32_t why(void)
 {
 	return head.flags & ((1u << FIB_WIRE_STACK_TOOK) - 1);
@@ -33,7 +33,7 @@ static void ask(uint64_t id)
 	talk_run(&t);
 }
 
-/* The next stack of the answer: its bytes, NULL when there is none. */
+/* The bytes of the next stack in the answer, or NULL if there is none. */
 static const unsigned char *next_stack(void)
 {
 	size_t length;
@@ -134,7 +134,7 @@ static void test_stacks_are_asked_for_without_labels_and_high_water_marks(void *
 	assert_memory_equal(payload + sizeof head + lean, (void *)(uintptr_t)f->context.sp, 4000);
 	talk_end(&t);
 
-	/* And with them, when they are. */
+	/* With all fields, if they are requested. */
 	request.wanted = FIB_WIRE_WANT_ALL;
 	talk_begin(&t);
 	talk_request(&t, FIB_WIRE_STACK, &request, sizeof request);
@@ -189,14 +189,14 @@ static void test_stack_larger_than_a_frame_is_cut_and_says_so(void **state)
 	record_end(f);
 }
 
-/* Through a pipe or not: what is gone is not there, and those after it are. */
+/* With or without a pipe: an unmapped stack is missing, and the ones after it are there. */
 static void test_stack_that_is_gone_says_so_and_the_next_is_whole(void **state)
 {
 	struct fiber *before = record_make("before", 65536, 4000),
 		     *homeless = record_make("homeless", 0, 0),
 		     *after = record_make("after", 65536, 3000);
 	const size_t descriptors = harness_descriptors();
-	/* Unreadable, and not unmapped: a thread that starts could map something there. */
+	/* Made unreadable, not unmapped: a starting thread could map something there. */
 	char *at = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const unsigned char *bytes;
 

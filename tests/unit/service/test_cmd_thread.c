@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_thread.c - where threads sleep, with their stacks, and what is said of those that do not. */
+/* test_cmd_thread.c - where threads sleep, with their stacks; and threads that do not sleep */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,10 +25,10 @@ static struct talk t;
 static struct fib_wire_thread_is is;
 static unsigned char stack[FIB_WIRE_THREAD_STACK];
 static _Atomic pid_t tids[3];
-static char *top; /* of the sleeper's stack; behind it is nothing */
+static char *top; /* of the sleeper's stack; nothing is mapped above it */
 static _Atomic bool over;
 
-/* What is said of a thread; its stack's bytes are in stack. */
+/* The answer's state of a thread; the stack's bytes are in stack. */
 static enum fib_wire_thread_state ask(uint64_t tid)
 {
 	const struct fib_wire_thread request = {tid};
@@ -124,10 +124,10 @@ static void test_a_thread_that_sleeps_has_its_place_and_its_stack(void **state)
 	assert_true(harness_until(sleeps, &tids[0], 60));
 	assert_true(is.pc != 0);
 	all = (uintptr_t)top - is.sp;
-	/* ThreadSanitizer puts nearly a megabyte of its own at the top. */
+	/* ThreadSanitizer uses nearly a megabyte at the top. */
 	if (!*harness_sanitizer())
 		assert_true(all < FIB_WIRE_THREAD_STACK);
-	/* All of it, and nothing of what is behind. */
+	/* The whole stack, and nothing beyond it. */
 	if (all < FIB_WIRE_THREAD_STACK)
 		assert_int_equal(is.stack_size, all);
 	assert_int_equal(is.cut != 0, all >= FIB_WIRE_THREAD_STACK);
@@ -175,10 +175,10 @@ static void test_a_thread_that_is_not_there_has_ended(void **state)
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, nothing, &tid), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	/* A join may return a moment before the system has taken the thread away. */
+	/* A join may return a moment before the kernel has removed the thread. */
 	assert_true(harness_until(ended, &tid, 60));
 	assert_int_equal(is.stack_size, 0);
-	/* Of another process; and what is no thread's number. */
+	/* A thread of another process, and numbers of no thread. */
 	assert_int_equal(ask((uint64_t)getppid()), FIB_WIRE_THREAD_ENDED);
 	assert_int_equal(ask(0), FIB_WIRE_THREAD_ENDED);
 	assert_int_equal(ask(UINT64_MAX), FIB_WIRE_THREAD_ENDED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cmd_watchdog.c - how long a fiber may hold its carrier: read, or changed and read back. */
+/* test_cmd_watchdog.c - how long a fiber may hold its carrier: read, or changed and read back */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return fiber_runtime_finish(rt, FIBER_FOREVER);
 }
 
-/* 0 with the answer in `is`, or the error that came instead. */
+/* Returns 0 with the answer in `is`, or the error of the answer. */
 static int ask(int64_t threshold, enum fib_wire_mode mode)
 {
 	struct fib_wire_watchdog request = {threshold};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_command.c - the table of commands. */
+/* test_command.c - the table of commands */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

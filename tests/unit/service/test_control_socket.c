@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_control_socket.c - the control socket's file is made with care and removed only when it is ours. */
+/* test_control_socket.c - the socket's file is made safely, and removed only if it is ours */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static struct fib_socket_path place;
 static struct fib_control_socket door;
 static struct hearing heard;
 
-/* A new empty parent folder for each test; place is what a program in it would choose. */
+/* A new empty parent folder for each test; place is what a program would choose in it. */
 static int setup(void **state)
 {
 	static char parent[HARNESS_PATH];
@@ -63,7 +63,7 @@ static void bind_at(const char *path, int *ret_fd)
 	assert_int_equal(listen(*ret_fd, 1), 0);
 }
 
-/* The id of a process that has been, and is no more. */
+/* The id of a process that has ended. */
 static pid_t dead_pid(void)
 {
 	pid_t pid = fork();
@@ -100,7 +100,7 @@ static void test_door_refuses_a_folder_that_is_a_link(void **state)
 	assert_int_equal(door.fd, -1);
 }
 
-/* Made before us, by us: as good as one that we make. */
+/* Made earlier by the same user: as good as a new one. */
 static void test_door_takes_a_folder_that_is_there_and_private(void **state)
 {
 	struct stat st;
@@ -114,7 +114,8 @@ static void test_door_takes_a_folder_that_is_there_and_private(void **state)
 	fib_control_socket_close(&door);
 }
 
-/* A link where the socket or its draft would be, to a file that somebody wants to see replaced. */
+/* A symbolic link in place of the socket or its draft, to a file that an attacker wants
+ * overwritten. */
 static void test_door_follows_no_link_in_its_folder(void **state)
 {
 	char target[HARNESS_PATH];
@@ -170,10 +171,10 @@ static void test_door_removes_sockets_of_dead_processes_only(void **state)
 	snprintf(dead, sizeof dead, "%s/%d.sock", place.folder, (int)dead_pid());
 	bind_at(dead, &fd);
 	close(fd);
-	/* Somebody listens, though no process of that number is to be seen: another pid namespace. */
+	/* There is a listener but no visible process with that number: another pid namespace. */
 	snprintf(far, sizeof far, "%s/%d.sock", place.folder, (int)dead_pid());
 	bind_at(far, &listening);
-	/* It does not say who made it: the process that has the id may have. */
+	/* It is not marked with its maker: the process with that id may have made it. */
 	snprintf(alive, sizeof alive, "%s/%d.sock", place.folder, (int)getppid());
 	bind_at(alive, &fd);
 	close(fd);
@@ -189,7 +190,7 @@ static void test_door_removes_sockets_of_dead_processes_only(void **state)
 	fib_control_socket_close(&door);
 }
 
-/* A process that does nothing. */
+/* A process that only sleeps. */
 static pid_t sleeper(void)
 {
 	const pid_t pid = fork();
@@ -207,7 +208,8 @@ static void end_sleeper(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* A container's process has ended, and the folder is shared with a machine that has a process of that id, too. */
+/* A container's process has ended, and a machine that shares the folder has a process with the
+ * same id. */
 static void test_door_removes_the_socket_of_another_process_with_the_id_of_a_living_one(
 	void **state)
 {
@@ -231,7 +233,7 @@ static void test_door_removes_the_socket_of_another_process_with_the_id_of_a_liv
 	assert_int_equal(access(far, F_OK), 0);
 	close(listening);
 	fib_control_socket_close(&door);
-	/* What the process of that id has made itself is not even tried. */
+	/* A connection to a socket made by the process with that id is not even tried. */
 	assert_int_equal(fib_os_started(first, &started), 0);
 	times[1].tv_nsec = fib_wire_mark(started);
 	snprintf(own, sizeof own, "%s", foreign);
@@ -245,7 +247,8 @@ static void test_door_removes_the_socket_of_another_process_with_the_id_of_a_liv
 	end_sleeper(second);
 }
 
-/* Between bind() and listen() a connection to a draft is refused, though its program is starting. */
+/* Between bind() and listen() a connection to a draft is refused although its program is
+ * starting. */
 static void test_door_removes_drafts_only_when_they_are_old(void **state)
 {
 	const struct timespec old[2] = {{time(NULL) - 3600, 0}, {time(NULL) - 3600, 0}};
@@ -296,7 +299,7 @@ static void test_door_replaces_what_an_earlier_process_of_our_number_left(void *
 	fib_control_socket_close(&door);
 }
 
-/* A copy of the library in a plugin, where the program has its own. */
+/* A copy of the library in a plugin, beside the program's own. */
 static void test_door_says_when_the_listener_is_in_this_process(void **state)
 {
 	int fd;
@@ -373,7 +376,8 @@ static void test_door_says_when_the_folder_cannot_be_made(void **state)
 	assert_true(said(heard.text, "No such file or directory; going on without"));
 }
 
-/* Whoever connects comes in with its identity, and a door that was shut says why, lets nobody wait, and takes its file along. */
+/* A connection is accepted with the peer's identity. A socket that was shut reports why, refuses
+ * connections and removes its file. */
 static void test_door_that_is_shut_says_so_and_removes_its_file(void **state)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cpu_budget.c - answers take their share of busy CPUs, and all they want of free ones. */
+/* test_cpu_budget.c - answers get a bounded share of busy CPUs, and all they need of free ones */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #define MS (1000 * US)
 #define S  (1000 * MS)
 
-/* cpus 0: as many carriers as CPUs are awake. Later than any real look at them. */
+/* cpus 0: as many carriers are awake as there are CPUs. looked_at is later than any real look. */
 static struct fib_cpu_budget begin(int64_t now)
 {
 	struct fib_cpu_budget a;
@@ -25,7 +25,7 @@ static struct fib_cpu_budget begin(int64_t now)
 	return a;
 }
 
-/* When to go on, 0: at once. */
+/* When the next work may start; 0: at once. */
 static int64_t spend(struct fib_cpu_budget *a, int64_t ns, int64_t now)
 {
 	int64_t until;
@@ -58,7 +58,7 @@ static void test_allowance_lasts_then_only_the_share_is_left(void **state)
 		assert_true(until > now);
 		now = until;
 	}
-	/* Eight saved, and one in 200 of ten seconds; of 86 us 6 are taken beside. */
+	/* 8 ms saved up and 1/200 of 10 s; each stint of 80 us is charged 86 us. */
 	assert_in_range(spent, 52 * MS, 56 * MS);
 }
 
@@ -76,7 +76,7 @@ static void test_allowance_is_not_touched_by_what_was_granted(void **state)
 		now = until;
 	}
 	assert_int_equal(a.saved, saved);
-	/* Others' debts are not paid by those to whom it was granted. */
+	/* A granted answer does not pay the debts of others. */
 	for (i = 0; i < 20; i++)
 		fib_cpu_budget_spend(&a, MS, false, now);
 	assert_true(fib_cpu_budget_until(&a, false) > now + 100 * MS);
@@ -112,7 +112,7 @@ static void test_allowance_is_saved_up_again_but_not_without_end(void **state)
 		now += 10 * US;
 		soon++;
 	}
-	assert_in_range(soon, 92, 96); /* 86 us of 8 ms */
+	assert_in_range(soon, 92, 96); /* 8 ms / 86 us */
 }
 
 static void test_allowance_is_not_needed_while_a_cpu_is_free(void **state)
@@ -121,7 +121,7 @@ static void test_allowance_is_not_needed_while_a_cpu_is_free(void **state)
 	int i;
 
 	(void)state;
-	a.cpus = 1; /* no runtime, no carrier that is awake */
+	a.cpus = 1; /* no runtime, so no carrier is awake */
 	for (i = 0; i < 1000; i++)
 		assert_int_equal(spend(&a, MS, S), 0);
 }
@@ -135,7 +135,8 @@ static void test_allowance_is_not_needed_by_carriers_that_do_not_run(void **stat
 	fib_cpu_budget_begin(&a, now);
 	a.cpus = 0;
 	assert_true(fib_cpu_budget_pays(&a)); /* nothing is known yet */
-	/* Twenty milliseconds have passed, as far as it knows, and this process has used next to nothing of them. */
+	/* By its clock 20 ms have passed, and this process has used almost none of that CPU
+	 * time. */
 	assert_int_equal(spend(&a, MS, now + 20 * MS), 0);
 	assert_false(fib_cpu_budget_pays(&a));
 }
@@ -148,7 +149,7 @@ static void test_allowance_takes_nothing_for_granted_after_a_rest(void **state)
 	(void)state;
 	fib_cpu_budget_begin(&a, now);
 	a.cpus = 0;
-	/* What was used in the hour before tells nothing of this moment. */
+	/* The CPU use of the past hour says nothing about the current use. */
 	now += 3600 * S;
 	assert_true(spend(&a, 30 * US, now) > now);
 	assert_true(fib_cpu_budget_pays(&a));

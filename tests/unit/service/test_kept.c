@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kept.c - what is opened once serves every answer, and a number that the program uses by now is not touched. */
+/* test_kept.c - files opened once serve every answer; a reused number is not touched */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Have the program close fd and use its number for a file of its own. */
+/* As if the program had closed fd and used its number for its own file. */
 static void take_number(int fd)
 {
 	int own = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -77,7 +77,7 @@ static void test_kept_file_whose_number_is_another_file_is_opened_anew(void **st
 	assert_int_not_equal(fib_kept_file(FIB_KEPT_MAPS), maps);
 	assert_true(fib_os_read_at(fib_kept_file(FIB_KEPT_MAPS), text, sizeof text, 0) > 0);
 	fib_kept_close();
-	/* The program's is still open. */
+	/* The program's file is still open. */
 	assert_int_equal(read(maps, text, 1), 0);
 	close(maps);
 }
@@ -122,7 +122,7 @@ static void test_kept_page_map_that_is_lost_is_done_without(void **state)
 	close(pagemap);
 }
 
-/* The two ways to learn how deep a stack has been say the same. */
+/* The two ways to find how deep a stack has been agree. */
 static void test_kept_page_map_agrees_with_mincore(void **state)
 {
 	const size_t page = fib_os_page_size(), size = 300 * page;
@@ -164,7 +164,7 @@ static void test_kept_pipe_reads_what_is_longer_than_it_holds_and_says_what_is_m
 	assert_int_equal(
 		fib_os_peek_through(fib_kept_pipe(), (uint64_t)(uintptr_t)from, copy, size),
 		-EFAULT);
-	/* Nothing is left in it for the next. */
+	/* The pipe is empty for the next read. */
 	assert_int_equal(seen_through_pipe(4714), 4714);
 	fib_os_unmap(from, size);
 	fib_os_unmap(to, size);

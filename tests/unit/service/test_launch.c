@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_launch.c - a thread is past its start when it has been started, and takes no signal. */
+/* test_launch.c - a launched thread has finished its start, and blocks all signals */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_maps.c - one peer reads the mappings at a time, and one that stalls does not keep them for ever. */
+/* test_maps.c - one peer at a time reads the mappings, and a stalled one loses them */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,7 +61,7 @@ static void test_maps_of_one_peer_are_waited_for_by_the_next(void **state)
 	assert_int_equal(read_some(&second, SECOND), -EAGAIN);
 	assert_int_equal(fib_maps_until(&second), INT64_MAX);
 	assert_int_equal(fib_maps_until(&first), 0);
-	fib_maps_leave(&second); /* which has none */
+	fib_maps_leave(&second); /* it does not have them */
 	assert_int_equal(read_some(&second, SECOND), -EAGAIN);
 	fib_maps_leave(&first);
 	assert_int_equal(fib_maps_until(&second), 0);
@@ -78,7 +78,7 @@ static void test_maps_of_a_peer_that_takes_nothing_go_to_the_next(void **state)
 	assert_true(fib_maps_until(&second) > first.spoke);
 	assert_true(fib_maps_until(&second) <= first.spoke + SECOND);
 	assert_true(read_some(&second, fib_maps_until(&second)) > 0);
-	/* And the first goes on where it was, when it can. */
+	/* The first goes on from its place when it can. */
 	first.writing = false;
 	assert_int_equal(read_some(&first, 20 * SECOND), -EAGAIN);
 	fib_maps_leave(&second);

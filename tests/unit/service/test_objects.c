@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_objects.c - what many fibers wait for, looked at together, is what is seen one by one. */
+/* test_objects.c - wait objects read together give the same as wait objects read one by one */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static struct fiber *all[MANY];
 static struct fiber_mutex locks[MANY];
 static struct fib_row rows[MANY];
 static int rcs[MANY];
-static struct fib_os_pipe through; /* what the next sample() may use */
+static struct fib_os_pipe through; /* the pipe that the next sample() may use */
 
 static int setup(void **state)
 {
@@ -62,7 +62,7 @@ static void sample(void)
 	fib_sample_objects(rows, MANY, &through, rcs);
 }
 
-/* Whether nothing is left in it that the next one would take for its own. */
+/* Whether the pipe has no bytes that the next reader would take for its own. */
 static bool is_empty(const struct fib_os_pipe *pipe)
 {
 	char byte;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_peer.c - a connection may be slow, silent, broken or gone. */
+/* test_peer.c - a connection may be slow, silent, broken or closed */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_peer_silence.c - who waits long for the first byte of an answer hears that it is worked on. */
+/* test_peer_silence.c - a client that waits long for the first byte is notified of the progress */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,14 +16,15 @@
 #define MANY 20000u
 #define STEP (FIB_PEER_STILL / 5)
 
-/* Let the peer do all of its answer, of which each turn takes STEP ns. What it was like. */
+/* Let the peer make the whole answer, each turn taking STEP ns. Returns what the client
+ * received. */
 struct heard {
 	unsigned stills, others;
 	int64_t silence; /* the longest, ns */
-	uint64_t place;	 /* in the walk that it said last */
+	uint64_t place;	 /* the last reported place in the walk */
 };
 
-/* It says how far it has come, and that is further each time. */
+/* It reports its progress, and each report is further on. */
 static void expect_place(const void *payload, size_t length, uint64_t *place)
 {
 	struct fib_wire_still still;
@@ -73,13 +74,13 @@ static void test_peer_says_now_and_then_that_it_is_still_looking(void **state)
 	for (i = 0; i < MANY; i++)
 		all[i] = record_make("one", 0, 0);
 	talk_begin(&t);
-	t.brief = true; /* as of a program that uses every CPU */
+	t.brief = true; /* as in a program that uses every CPU */
 	talk_request(&t, FIB_WIRE_SHOW, &nobody, sizeof nobody);
 	hear(&t, &heard);
 	assert_true(t.turns > 50);
 	assert_true(heard.stills > 5);
 	assert_in_range(heard.silence, 1, FIB_PEER_STILL + 2 * STEP);
-	/* Who gets something all the time needs no such word. */
+	/* A client that receives data all the time needs no such report. */
 	talk_request(&t, FIB_WIRE_LIST, NULL, 0);
 	hear(&t, &heard);
 	assert_true(heard.others > 50);

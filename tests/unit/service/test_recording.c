@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_recording.c - one recording at a time, by its number, that stops when nobody reads
+ * test_recording.c - one recording at a time, by its number, which stops when its reader stops
  *
- * There is no service thread: the test is it, and its clock.
+ * There is no service thread: the test plays it, and its clock.
  */
 #include <stdarg.h>
 #include <stddef.h>

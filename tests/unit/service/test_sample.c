@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sample.c - a copy is of one moment, or says that it is not. */
+/* test_sample.c - a copy is of one moment, or is marked as not */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,7 +79,7 @@ static void test_sample_odd_seq_is_running_and_has_no_stack(void **state)
 
 static _Atomic bool spinning;
 
-/* A fiber that is switched to and away as fast as can be. */
+/* A fiber that is switched to and away as fast as possible. */
 static void *spin(void *arg)
 {
 	struct fiber *f = arg;
@@ -99,14 +99,14 @@ static void test_sample_that_never_holds_still_is_running_never_guessed(void **s
 	(void)state;
 	fib_store(&spinning, true);
 	assert_int_equal(pthread_create(&thread, NULL, spin, f), 0);
-	/* On a busy machine the thread may get its turn late. */
+	/* On a busy machine the thread may be scheduled late. */
 	for (i = 0; i < 2000 || (!moving && time(NULL) < limit); i++) {
 		if (!stack_of(f, STACK) || row.id != fiber_id(f))
 			wrong++;
 		else if (flags == FIB_WIRE_STACK_MOVING && !size && row.state == FIBER_RUNNING)
 			moving++;
 		else if (flags || size != 60000)
-			wrong++; /* held still by chance: then it must be whole */
+			wrong++; /* by chance it did not move: then the copy must be whole */
 	}
 	fib_store(&spinning, false);
 	pthread_join(thread, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_serve.c - what a peer does in a turn that is to be short, and what the end of one leaves to the next. */
+/* test_serve.c - the work of a peer in one short turn, and what it leaves to the next */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static void test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some(vo
 	struct talk *const t = *state;
 	struct fiber **all = record_crowd(20000);
 	const size_t least = 4u << 10,
-		     most = 7u << 10; /* what is worth writing, and what one turn may */
+		     most = 7u << 10; /* worth a write; the most that one turn may write */
 	struct fib_wire_end end;
 	const void *payload;
 	size_t length, before, filled;
@@ -55,7 +55,7 @@ static void test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some(vo
 	record_disperse(all, 20000);
 }
 
-/* What is written of a large frame in one brief turn. */
+/* How many bytes of a large frame are written in one brief turn. */
 static size_t written_of(struct talk *t, size_t size, bool granted)
 {
 	static unsigned char large[1000 << 10];
@@ -93,7 +93,7 @@ static size_t resident(const void *from, size_t size)
 	return n * 4096;
 }
 
-/* Mapping one takes longer than most answers. */
+/* Mapping a buffer takes longer than most answers. */
 static void test_peer_leaves_its_buffer_to_the_next_but_little_memory(void **state)
 {
 	struct talk *const t = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_service.c - the thread beside the carriers, asked over its socket as the tools ask. */
+/* test_service.c - the service thread, asked over its socket as the tools do */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +48,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Ask for something without payload. The type of the last frame; *ret_error when that is ERROR. */
+/* Make a request without payload. Returns the type of the last frame; *ret_error is set if that
+ * is ERROR. */
 static unsigned ask(const char *at, enum fib_wire_type type, int *ret_error)
 {
 	struct fib_wire_header h = {0};
@@ -149,7 +150,8 @@ static void test_service_serves_others_beside_the_silent_and_the_stuck(void **st
 		record_end(many[i]);
 }
 
-/* Sixteen that were answered and stayed: the seventeenth gets the place of the first of them, and only that. */
+/* Sixteen idle clients stay connected: the seventeenth replaces the first of them, and only that
+ * one. */
 static void test_service_lets_the_longest_silent_of_sixteen_give_way(void **state)
 {
 	struct fib_wire_client c[16];
@@ -177,7 +179,7 @@ static void test_service_lets_the_longest_silent_of_sixteen_give_way(void **stat
 		fib_wire_disconnect(&c[i]);
 }
 
-/* What another user gets: what is wrong as an exit code. */
+/* What another user gets; the exit code says what is wrong. */
 static int asked_as_nobody(void)
 {
 	int status, error;
@@ -198,7 +200,7 @@ static void test_service_refuses_another_user_even_when_the_files_let_him_in(voi
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	assert_served(); /* so the thread has begun: see the harness' threads.h */
+	assert_served(); /* so the thread has started: see the harness' threads.h */
 	assert_int_equal(asked_as_nobody(), EACCES);
 	assert_int_equal(chmod(harness_folder(), 0711), 0);
 	assert_int_equal(chmod(path, 0666), 0);
@@ -214,14 +216,14 @@ static void test_service_is_the_parents_after_fork(void **state)
 	pid_t pid;
 
 	(void)state;
-	/* It forbids threads in a child forked beside threads. */
+	/* ThreadSanitizer allows no threads in a child of a program with threads. */
 	if (strcmp(harness_sanitizer(), "thread") == 0)
 		skip();
 	harness_file(own, "child.sock");
-	assert_served(); /* so the thread has begun */
+	assert_served(); /* so the thread has started */
 	pid = fork();
 	if (pid == 0) {
-		fib_service_leave(); /* of the parent's runtime, which is gone here */
+		fib_service_leave(); /* of the parent's runtime, which does not exist here */
 		if (access(path, F_OK) != 0)
 			_exit(1);
 		if (fib_service_enter(own, "child") != 0)
@@ -237,7 +239,7 @@ static void test_service_is_the_parents_after_fork(void **state)
 	assert_served();
 }
 
-/* How often the service thread has gone to sleep so far; -1: there is none. */
+/* How often the service thread has gone to sleep so far; -1: there is no such thread. */
 static long rests(void)
 {
 	DIR *dir = opendir("/proc/self/task");

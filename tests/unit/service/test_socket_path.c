@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_socket_path.c - who decides where the control socket goes. */
+/* test_socket_path.c - how the path of the control socket is chosen */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tally.c - each fiber is counted in the one state, and the one wait, that a list would show. */
+/* test_tally.c - each fiber is counted under the one state, and the one wait, that a list shows */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

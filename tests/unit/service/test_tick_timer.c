@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tick_timer.c - when the next tick comes, and that the hardware's timer is set no more often than it must be. */
+/* test_tick_timer.c - when the next tick comes, and that hardware timers are set rarely */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *to, struct itime
 	return (int)syscall(SYS_timerfd_settime, fd, flags, to, was);
 }
 
-/* Timers that do not expire in this test, and the time of the first beat. */
+/* Timers that do not expire in this test; *ret_now is the time of the first tick. */
 static struct fib_tick_timer begin(int64_t *ret_now)
 {
 	struct fib_tick_timer b;
@@ -41,7 +41,7 @@ static struct fib_tick_timer begin(int64_t *ret_now)
 	return b;
 }
 
-/* The other one expires before it, and so the hardware's is set already. */
+/* The other timer expires earlier, so the hardware timer is set already. */
 static void test_beat_sets_one_timer_and_never_the_next_to_expire(void **state)
 {
 	int64_t now, next;
@@ -136,7 +136,7 @@ static void test_beat_rests(void **state)
 	fib_tick_timer_close(&b);
 }
 
-/* Nothing tells two timers apart but how they are set: the program's has our number now. */
+/* Only their settings tell two timers apart. The program's timer has the library's number now. */
 static void test_beat_leaves_a_timer_of_the_program_alone(void **state)
 {
 	const struct itimerspec set = {{60, 0}, {30, 0}};
@@ -156,7 +156,7 @@ static void test_beat_leaves_a_timer_of_the_program_alone(void **state)
 	assert_int_equal(is.it_interval.tv_sec, 60);
 	assert_in_range(is.it_value.tv_sec, 1, 30);
 	assert_int_equal(timerfd_gettime(number, &is), 0);
-	assert_int_equal(timerfd_gettime(other, &is), -1); /* was ours, and is closed */
+	assert_int_equal(timerfd_gettime(other, &is), -1); /* was the library's, and is closed */
 	assert_int_equal(fib_tick_timer_next(&b, next, MS), next + MS);
 	assert_int_equal(fib_tick_timer_next(&b, next, 0), INT64_MAX);
 	close(number);

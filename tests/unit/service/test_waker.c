@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_waker.c - whoever wakes writes to the waker's descriptor as long as there is one, and never to who gets its number. */
+/* test_waker.c - wakers write to the waker's descriptor, never to a reused number */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,7 +60,7 @@ static void *wake_without_end(void *arg)
 	return NULL;
 }
 
-/* A pipe takes the number as soon as it is free, and stays empty. */
+/* A pipe gets the number as soon as it is free, and must stay empty. */
 static void test_waker_writes_nothing_into_what_gets_its_number(void **state)
 {
 	pthread_t threads[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_walk.c - the registry is gone through in pieces, every fiber at most once. */
+/* test_walk.c - the registry is walked in pieces, every fiber at most once */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_frames.c - from frames to fibers, when more comes than was asked for
+ * test_frames.c - from frames to fibers, if more arrives than was requested
  *
  * Answers that fit their request, and hostile ones, are in test_source_control.c; damaged ones in
  * test_source_snapshot.c.
@@ -51,7 +51,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* Take all of the bytes for a request. */
+/* Pass all frames to a request. */
 static int take(const struct ins_request *request)
 {
 	struct ins_snapshot_frames all = {.at = bytes.at, .end = bytes.at + bytes.size};
@@ -93,7 +93,7 @@ static void test_only_the_fiber_that_was_asked_for_is_handed_on(void **state)
 	assert_int_equal(stacks, 1);
 	assert_int_equal(summary.shown, 1);
 	assert_int_equal(summary.total, 5);
-	/* Of the three problems it is the one of this fiber. */
+	/* Of the three problems only the one of this fiber is reported. */
 	assert_non_null(strstr(
 		problem(), "1 fiber is incomplete: what it waits for, its labels or its stack"));
 }
@@ -114,7 +114,7 @@ static void test_a_call_that_is_refused_is_a_problem_that_is_named(void **state)
 	assert_non_null(strstr(problem(), "the program's sandbox refuses mincore (Operation not "
 					  "permitted): a "));
 	assert_null(strchr(problem(), '\033'));
-	/* One that is cut off, and one without an end. */
+	/* A truncated frame, and texts without a terminating NUL. */
 	stop(NULL);
 	start(NULL);
 	snapshot_preface(&bytes);
@@ -139,7 +139,7 @@ static int take_time(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
-/* When it was copied, and by when; an older program says neither. */
+/* The stack was copied from `now` to `until`. An older program sends neither. */
 static void test_stack_has_the_time_that_it_was_copied_at(void **state)
 {
 	static const struct ins_request all = {.stacks = true};
@@ -178,7 +178,7 @@ static void test_stacks_that_were_not_asked_for_are_not_missed(void **state)
 	assert_int_equal(take(&list), 0);
 	assert_int_equal(fibers, 3);
 	assert_int_equal(stacks, 0);
-	/* Two of the three problems were stacks. */
+	/* Two of the three problems were about stacks. */
 	assert_non_null(strstr(problem(), "1 fiber is incomplete"));
 }
 
@@ -215,7 +215,10 @@ static uint64_t chance(uint64_t below)
 	return (state_of_chance >> 33) % below;
 }
 
-/* Each payload in memory of its own, damaged, perhaps cut: a sanitizer sees who reads past its end. */
+/*
+ * Each payload has its own memory, damaged and perhaps cut: a sanitizer detects a read past the
+ * end.
+ */
 static int take_damaged(const struct ins_request *request)
 {
 	struct ins_snapshot_frames all = {.at = bytes.at, .end = bytes.at + bytes.size};
@@ -259,7 +262,7 @@ static void test_frames_are_never_read_past_their_end(void **state)
 	assert_int_equal(start(state), 0);
 }
 
-/* Nothing but one LAYOUT, of so many records. */
+/* Put only a LAYOUT with this many records. */
 static void put_layout(uint64_t records)
 {
 	struct fib_layout layout;
@@ -270,7 +273,7 @@ static void put_layout(uint64_t records)
 	snapshot_frame(&bytes, FIB_WIRE_LAYOUT, &layout, sizeof layout, "", 0);
 }
 
-/* The fiber in record `record` once more; what of it was new. */
+/* Take a fiber in record `record`; return how many new records that were. */
 static uint64_t news_of(uint64_t record)
 {
 	struct {
@@ -297,7 +300,7 @@ static void test_only_records_behind_all_others_are_new(void **state)
 	assert_int_equal(news_of(2000), 1);
 	assert_int_equal(news_of(1500), 0);
 	assert_int_equal(news_of(2000), 0);
-	/* In the next answer they are new again. */
+	/* They are new again in the next answer. */
 	assert_int_equal(take(&all), 0);
 	assert_int_equal(news_of(1000), 1);
 }
@@ -318,7 +321,7 @@ static void test_more_fibers_than_records_make_no_sense(void **state)
 	assert_non_null(strstr(error.text, "more fibers than it has records"));
 }
 
-/* Also when they are not wanted any more. */
+/* The limit also holds if the mappings are not needed any more. */
 static void test_mappings_have_an_end_in_each_answer(void **state)
 {
 	static const struct ins_request all;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_guard.c - the guard is as large as the program says, and ends at address 0. */
+/* test_guard.c - the guard has the size that the program says, and ends at address 0 */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lacks.c - what was not found is said once for each kind, of a process and of a core. */
+/* test_lacks.c - missing data is reported once per kind, for a process and for a core */
 #include <string.h>
 
 #include "tests/harness/inspect/head.h"

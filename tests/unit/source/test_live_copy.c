@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_live_copy.c - a fiber of this process is copied as far as its stack exists, and no stack twice without end. */
+/* test_live_copy.c - copy a stack as far as it exists, within a limit for all stacks */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -82,7 +82,7 @@ static bool copy(struct ins_fiber *ret)
 	return ins_live_copy(&live, ret);
 }
 
-/* How many pages of the stack exist. */
+/* How many pages of the stack are resident. */
 static size_t resident(void)
 {
 	static unsigned char there[PAGES];
@@ -102,7 +102,7 @@ static void test_a_long_stack_is_copied_with_zeros_where_it_does_not_exist(void 
 	(void)state;
 	for (i = 0; i < PAGES; i += 100)
 		stack[i * PAGE + 5] = (unsigned char)(1 + i % 200);
-	/* Twice: what an earlier copy left behind is no part of the next. */
+	/* Twice, to see that an earlier copy leaves nothing behind. */
 	for (i = 0; i < 2; i++) {
 		assert_true(copy(&fiber));
 		assert_int_equal(fiber.flags, 0);
@@ -159,7 +159,7 @@ static void test_stacks_are_copied_as_long_as_the_process_can_have_them(void **s
 		assert_int_equal(fiber.flags, INS_FIBER_GONE);
 		assert_int_equal(live.reading.lacks.overlapping, i);
 	}
-	/* A short one costs less than to find out. */
+	/* A short stack is copied without asking which of its pages exist. */
 	record.sp = address(stack) + DEEP - 1000;
 	assert_true(copy(&fiber));
 	assert_int_equal(fiber.flags, 0);

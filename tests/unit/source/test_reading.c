@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reading.c - a read counts every fiber once, spends no more than it has, and reports a fiber that does not exist. */
+/* test_reading.c - a read counts each fiber once, stays in its budget, reports a missing fiber */
 #include <errno.h>
 #include <string.h>
 

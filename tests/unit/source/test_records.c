@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_records.c - every record that can be read is seen once, in order; what cannot is counted. */
+/* test_records.c - every readable record is seen once, in order; the others are counted */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,6 @@ static int start(void **state)
 	return bytes ? 0 : -1;
 }
 
-/* The source hands itself to its memory function. */
 static int memory(void *reader, uint64_t address, void *buf, size_t size)
 {
 	assert_ptr_equal(reader, &source);
@@ -99,7 +98,7 @@ static void test_a_hole_is_counted_and_what_is_around_it_is_seen(void **state)
 	char text[512];
 
 	(void)state;
-	room_add(&room, RECORDS, bytes, 100 * size + 8); /* ends within a record */
+	room_add(&room, RECORDS, bytes, 100 * size + 8); /* ends inside a record */
 	room_add(&room, RECORDS + 103 * size, bytes + 103 * size, (MANY - 103) * size);
 	assert_int_equal(run(), 0);
 	assert_int_equal(seen, MANY - 3);
@@ -134,7 +133,7 @@ static void test_a_registry_that_claims_terabytes_ends_soon(void **state)
 	assert_true(room.reads < 100000);
 }
 
-/* Two records of three pages exist: the first and the last ones. */
+/* Of all pages with records only the first and the last exist. */
 static uint64_t two_ends(struct ins_source *s, uint64_t address, uint64_t bytes_asked,
 			 bool *ret_there)
 {

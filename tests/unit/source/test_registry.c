@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_registry.c - from a module's note to a registry that can be believed. */
+/* test_registry.c - from a module's note to a registry that is plausible */
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "tests/harness/inspect/rows.h"
 
 #define BASE	 UINT64_C(0x7f0000000000)
-#define DISTANCE INT64_C(-0x100000) /* the registry may stand on either side of its note */
+#define DISTANCE INT64_C(-0x100000) /* the registry may be below or above its note */
 
 static struct elf_bytes elf;
 static struct room room;
@@ -64,7 +64,7 @@ static void test_the_note_leads_to_the_registry(void **state)
 	assert_memory_equal(&found, &layout, sizeof layout);
 }
 
-/* A program that was built before there were more fields, at the very end of its memory. */
+/* A program from before the last fields were added, at the very end of its memory. */
 static void test_a_shorter_registry_is_read_as_far_as_it_goes(void **state)
 {
 	(void)state;
@@ -76,7 +76,7 @@ static void test_a_shorter_registry_is_read_as_far_as_it_goes(void **state)
 	assert_int_equal(find(), 0);
 	assert_memory_equal(&found, &layout, FIB_LAYOUT_SIZE_1 + 4);
 	assert_int_equal(found.registers[0].number, 0);
-	/* One that says more than there is. */
+	/* A size larger than the memory. */
 	layout.size = UINT32_MAX;
 	expect_error(-ENODATA, "cannot be read");
 }
@@ -135,7 +135,7 @@ static void test_fibers_of_another_machine_are_refused_by_name(void **state)
 	make();
 	layout.machine = EM_RISCV;
 	expect_error(-ENODATA, "riscv");
-	/* No machine is that of the port for every other one, whose stacks are not walked. */
+	/* EM_NONE is the generic port's machine; its stacks are not walked. */
 	make();
 	layout.machine = EM_NONE;
 	layout.recipe = FIB_RECIPE_NONE;
@@ -186,7 +186,10 @@ static void test_every_flipped_byte_is_survived(void **state)
 
 static struct ins_problems problems;
 
-/* A second copy, in another module: what runs is shown, wherever it stands. What is said of the other is in problems. */
+/*
+ * A second registry in another module. The one with running carriers is shown; the other is a
+ * problem.
+ */
 static int find_of_two(uint32_t first_runs, uint32_t second_runs, const char *expected)
 {
 	const uint64_t other = BASE + 0x1000000;
@@ -247,7 +250,7 @@ static void test_of_two_registries_the_chosen_one_is_shown(void **state)
 	assert_int_equal(find_of_two(1, 0, "second"), 0);
 	ins_registry_choose("a");
 	assert_int_equal(find_of_two(1, 2, "first"), 0);
-	/* Nothing is missing that was asked for. */
+	/* The chosen module is shown, so nothing is reported. */
 	assert_int_equal(ins_problems_lines(&problems), 0);
 	ins_registry_choose("c");
 	assert_int_equal(find_of_two(1, 2, NULL), -ENODATA);
@@ -256,7 +259,7 @@ static void test_of_two_registries_the_chosen_one_is_shown(void **state)
 	ins_registry_choose(NULL);
 }
 
-/* What cannot be believed is no other that runs, and what memory does not have is not looked for in files. */
+/* A corrupt second registry is not reported, and a registry is never looked up in a file. */
 static void test_another_registry_that_makes_no_sense_is_not_told_of(void **state)
 {
 	const uint64_t other = BASE + 0x1000000;

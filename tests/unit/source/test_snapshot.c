@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_snapshot.c - a file of answers: whole ones are found, lies about lengths are told. */
+/* test_snapshot.c - a file of answers: whole ones are found, wrong lengths are reported */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,12 +161,12 @@ static void test_sections_and_frames_that_do_not_fit_are_refused(void **state)
 	file.at[first] ^= 1;
 	expect_error("damaged at byte");
 	snapshot_whole(&file);
-	file.at[first + sizeof(struct ins_snapshot_section)] ^= 1; /* a frame's magic */
+	file.at[first + sizeof(struct ins_snapshot_section)] ^= 1; /* the magic of a frame */
 	expect_error("is not whole");
 	snapshot_whole(&file);
 	memcpy(file.at + offsetof(struct ins_snapshot_head, head_size), &no_head, sizeof no_head);
 	expect_error("no sensible length");
-	/* Without its last frame, and with one behind it. */
+	/* Without its last frame, and with a frame after it. */
 	snapshot_begin(&file);
 	snapshot_section(&file, FIB_WIRE_STACK);
 	snapshot_preface(&file);
@@ -200,12 +200,12 @@ static void test_a_module_is_told_what_its_file_was(void **state)
 	assert_int_equal(ins_snapshot_open(path, &error, &snapshot), 0);
 	ins_snapshot_files(snapshot, modules);
 	assert_int_equal(modules->at[0].image.build_id_size, strlen("a build id"));
-	/* A program is at that path, but it is another one. */
+	/* The file at that path is another program. */
 	ins_modules_look(modules, &modules->at[0]);
 	assert_true(modules->at[0].other);
 	assert_null(modules->at[0].bytes);
 	ins_modules_free(modules);
-	/* Nothing was written down about this one: what is there is taken. */
+	/* The snapshot has no build id for this module, so the file at the path is used. */
 	modules = modules_at(UINT64_C(0x600000), &problems);
 	ins_snapshot_files(snapshot, modules);
 	ins_modules_look(modules, &modules->at[0]);
@@ -216,7 +216,7 @@ static void test_a_module_is_told_what_its_file_was(void **state)
 	ins_problems_free(&problems);
 }
 
-/* A vdso whose build id is eight bytes, in a file where it is written down by the other. */
+/* A snapshot with a vdso of build id `build_id`, and with `written` as the module's build id. */
 static struct ins_modules *kept_vdso(const char *build_id, const char *written,
 				     struct ins_problems *problems)
 {
@@ -260,7 +260,7 @@ static void test_the_vdso_of_another_kernel_is_in_it(void **state)
 	assert_int_equal(ins_modules_read(modules, UINT64_C(0x7f0000000000), bytes, 4, false), 0);
 	assert_memory_equal(bytes, ELFMAG, SELFMAG);
 	ins_modules_free(modules);
-	/* Neither it nor this machine's is what was written down. */
+	/* The build id matches neither the vdso in the snapshot nor this machine's. */
 	modules = kept_vdso("its vdso", "another.", &problems);
 	assert_null(modules->at[0].bytes);
 	ins_modules_free(modules);
@@ -277,7 +277,7 @@ static int start(void **state)
 #define FRAME  ((uint32_t)1 << 20)
 #define FRAMES 64
 
-/* One answer of 64 MiB, whose payloads are holes but for their first byte. */
+/* One answer of 64 MiB, whose payloads are holes except for the first byte. */
 static void save_large(void)
 {
 	const uint64_t answer =
@@ -307,7 +307,7 @@ static void save_large(void)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* KiB of files that are mapped and in memory. */
+/* KiB of mapped files that are resident. */
 static long resident(void)
 {
 	FILE *status = fopen("/proc/self/status", "r");
@@ -348,7 +348,7 @@ static void test_a_large_one_is_not_in_memory_as_a_whole(void **state)
 	assert_int_equal(n, FRAMES);
 	assert_int_equal(sum, 0);
 	assert_in_range(most, 1, 32 << 10);
-	/* What was let go of is still there. */
+	/* Released pages can still be read. */
 	for (i = 0; i < FRAMES; i++)
 		assert_int_equal(first[i * (sizeof header + FRAME)], i);
 	ins_snapshot_close(snapshot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_snapshot_write.c - what a process answers gets into a file whole, or not at all
+ * test_snapshot_write.c - a process's answers get into a file as a whole, or not at all
  *
  * The process is a child that gives each connection the next answer of a list and hangs up.
  */
@@ -24,7 +24,7 @@
 #include "tests/harness/inspect/snapshots.h"
 
 #define TIMEOUT INT64_C(20000000000)
-#define ANSWERS 9 /* the last of them about threads, where one holds something */
+#define ANSWERS 9 /* the last is about threads, if a thread holds something */
 
 static char path[HARNESS_PATH], socket_path[HARNESS_PATH];
 static int listener;
@@ -55,7 +55,10 @@ static void serve(void)
 	_exit(0);
 }
 
-/* Answers as a program of some version gives them: two fibers, no carriers known, a policy, a pinned wait, a long run. */
+/*
+ * Answers of some program version: two fibers, unknown carriers, a policy, a pinned wait, a long
+ * run.
+ */
 static void good_answers(void)
 {
 	const struct fib_wire_error unknown = {-ENOSYS, "no such request"};
@@ -95,7 +98,7 @@ static int ask(bool replace)
 	return rc;
 }
 
-/* How many files are where they should be one. */
+/* How many files have this name or start with it; 1 is expected. */
 static unsigned files(void)
 {
 	DIR *dir = opendir(harness_folder());
@@ -141,7 +144,7 @@ static int nothing_happened(void *context, const struct ins_event *event)
 	return 0;
 }
 
-/* The rings are told apart, though both are asked for in the same way. */
+/* Both rings are requested in the same way, but kept apart. */
 static void test_each_ring_is_kept(void **state)
 {
 	static const struct fib_wire_events pinned = {.ring = FIB_WIRE_RING_PINNED},
@@ -197,7 +200,7 @@ static void test_what_was_answered_can_be_read_again(void **state)
 	assert_int_equal(summary.shown, 2);
 	assert_int_equal(summary.taken, taken.head.taken);
 	ins_source_close(source);
-	/* A refusal is an answer too. */
+	/* A refusal is kept as an answer too. */
 	assert_int_equal(ins_snapshot_open(path, &error, &snapshot), 0);
 	assert_true(ins_snapshot_answer(snapshot, FIB_WIRE_CARRIERS, &frames));
 	assert_true(ins_snapshot_next(&frames, &header, &payload));
@@ -207,7 +210,7 @@ static void test_what_was_answered_can_be_read_again(void **state)
 	assert_int_equal(files(), 1);
 }
 
-/* Of a program where threads 50 and 51 hold what three fibers wait for. */
+/* A program in which threads 50 and 51 hold what three fibers wait for. */
 static void thread_answers(void)
 {
 	good_answers();
@@ -272,7 +275,7 @@ static void test_a_file_that_is_there_stays_unless_it_may_go(void **state)
 	assert_int_equal(ask(true), 0);
 	assert_int_equal(files(), 1);
 	unlink(path);
-	/* What is no file is never replaced. */
+	/* A folder is never replaced. */
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(ask(true), -EEXIST);
 	assert_non_null(strstr(error.text, "is no file"));

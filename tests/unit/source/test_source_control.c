@@ -2,8 +2,8 @@
 /*
  * test_source_control.c - answers over a control socket, good ones and hostile ones
  *
- * The other end is the test: the whole answer is in the socket before it is asked for, and the connection is
- * closed behind it, so that an answer that ends early is one from a process that died.
+ * The test is the other end. It writes the whole answer into the socket before the request, and
+ * closes the connection after it, so a short answer is one of a process that died.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -103,7 +103,7 @@ static int each(void *context, const struct ins_fiber *fiber)
 	(void)context;
 	seen = *fiber;
 	memset(seen_stack, 0, sizeof seen_stack);
-	if (fiber->stack) /* read all of it: ASan sees what is past the frame */
+	if (fiber->stack) /* read all of it, so that ASan detects reads past the frame */
 		memcpy(seen_stack, fiber->stack,
 		       fiber->stack_size < sizeof seen_stack ? fiber->stack_size
 							     : sizeof seen_stack);
@@ -153,7 +153,7 @@ static void test_a_good_answer_gives_fibers_modules_and_numbers(void **state)
 	(void)state;
 	put_process();
 	put_layout();
-	frame(FIB_WIRE_MAPS, MAPS_LINE, 30, "", 0, "", 0); /* in pieces that end anywhere */
+	frame(FIB_WIRE_MAPS, MAPS_LINE, 30, "", 0, "", 0); /* pieces that end anywhere */
 	frame(FIB_WIRE_MAPS, MAPS_LINE + 30, sizeof MAPS_LINE - 31, "", 0, "", 0);
 	put_stack(sizeof(struct fib_row), 16, FIB_WIRE_STACK_CUT);
 	frame(0x7777, "of a later version", 18, "", 0, "", 0);
@@ -282,7 +282,7 @@ static void test_errors_of_the_process_are_told_harmlessly(void **state)
 		assert_true(ask_all() < 0);
 		assert_non_null(strstr(error.text, path));
 	}
-	memset(e.text, '\x1b', sizeof e.text); /* not terminated either */
+	memset(e.text, '\x1b', sizeof e.text); /* no terminating NUL either */
 	frame(FIB_WIRE_ERROR, &e, sizeof e, "", 0, "", 0);
 	assert_true(ask_all() < 0);
 	assert_null(strchr(error.text, '\x1b'));
@@ -320,7 +320,7 @@ static void test_a_socket_of_nobody_is_named(void **state)
 	harness_file(other, "none.sock");
 	assert_int_equal(ins_source_open_control(other, 0, TIMEOUT, &error, &source), -ENOENT);
 	assert_non_null(strstr(error.text, other));
-	/* The path was changed since it was found: what is meant for one process is not asked of another. */
+	/* The path now belongs to another process, which must not get the request. */
 	assert_int_equal(ins_source_open_control(path, getppid(), TIMEOUT, &error, &source),
 			 -ESTALE);
 	assert_non_null(strstr(error.text, "another process listens there by now"));

@@ -2,11 +2,12 @@
 /*
  * test_source_core.c - the fibers of a real core, whole and damaged in every way
  *
- * A core of crowd, as the kernel writes it, is read whole, cut at many lengths, and with bytes spoilt that
- * readers trust: the ELF headers, the notes, the registry, the records, the stacks. What is spoilt is chosen
- * by a generator with a fixed seed, so that a failure can be seen again. Each time the answer is an error
- * that names the core, or fibers of which what is missing is a problem or a truncated walk; never a crash,
- * never a hang, and never a walk called whole that did not arrive.
+ * The core is one of crowd, written by the kernel. It is read whole, cut at many lengths, and with
+ * damage in data that readers trust: ELF headers, notes, registry, records, stacks. A generator
+ * with a fixed seed chooses the damage, so that a failure is reproducible.
+ *
+ * The result is an error that names the core, or fibers for which missing data is a problem or a
+ * truncated walk. It never is a crash, a hang, or a walk called whole that did not arrive.
  */
 #include <elf.h>
 #include <errno.h>
@@ -30,7 +31,7 @@
 #define COUNT  22
 
 static char core[HARNESS_PATH], spoilt[HARNESS_PATH];
-static unsigned char *bytes; /* of the spoilt core, shared with its file */
+static unsigned char *bytes; /* the damaged core, shared with its file */
 static size_t size;
 static uint64_t seed;
 static FILE *nowhere;
@@ -40,7 +41,7 @@ struct reading {
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_walk walk;
-	bool named; /* frames are looked up, too */
+	bool named; /* look up names of frames too */
 	unsigned fibers, whole, truncated;
 };
 
@@ -71,7 +72,10 @@ static int each(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
-/* What fibertrace does with a core; names, which other files have, in each fifth. 0, or the error that was named. */
+/*
+ * Read a core as fibertrace does, with names (from other files) every fifth time. Returns 0 or the
+ * error.
+ */
 static int read_core(const char *path, struct reading *r)
 {
 	static unsigned readings;
@@ -97,7 +101,7 @@ static int read_core(const char *path, struct reading *r)
 	else
 		assert_int_equal(summary.shown, r->fibers);
 	ins_text_end(nowhere, &summary, &r->source->problems);
-	/* A truncated walk is always among the problems. */
+	/* A truncated walk always causes a problem. */
 	if (rc == 0 && r->truncated)
 		assert_true(ins_problems_lines(&r->source->problems) > 0);
 	ins_symbols_free(r->symbols);
@@ -129,7 +133,7 @@ static void test_a_whole_core_has_every_fiber_and_no_problem(void **state)
 	needs_core();
 	assert_int_equal(read_core(core, &r), 0);
 	assert_int_equal(r.fibers, COUNT);
-	assert_int_equal(r.whole, COUNT - 2); /* one has ended, and one has not begun */
+	assert_int_equal(r.whole, COUNT - 2); /* one has exited and one has not started */
 	assert_int_equal(r.truncated, 0);
 	assert_int_equal(ins_problems_lines(&r.source->problems), 0);
 	assert_string_equal(r.source->name, "crowd");
@@ -160,7 +164,7 @@ static void test_one_fiber_of_a_core_is_found_or_does_not_exist(void **state)
 	ins_source_close(r.source);
 }
 
-/* From the longest: spread over all of it, dense where the headers are. */
+/* Cut from the longest to the shortest: all over the file, and densely in the headers. */
 static void test_a_core_cut_anywhere_is_an_error_or_partial(void **state)
 {
 	struct reading r;
@@ -220,7 +224,7 @@ static int end_copy(void **state)
 	return 0;
 }
 
-/* Where an address of the process is in the core's file; 0: not there. */
+/* The file offset of an address of the process, or 0. */
 static size_t file_of(uint64_t address)
 {
 	struct ins_error error;
@@ -236,7 +240,7 @@ static size_t file_of(uint64_t address)
 	return at;
 }
 
-/* Spoil words in [from, from + length), read, put back; times over. */
+/* Damage words in [from, from + length), read the core, restore; `times` times. */
 static void spoil(size_t from, size_t length, unsigned times)
 {
 	static const uint64_t lies[] = {0,	   1,	   UINT64_MAX, INT64_MAX,
@@ -277,7 +281,7 @@ static void test_a_spoilt_registry_is_survived(void **state)
 	assert_int_equal(read_core(core, &r), 0);
 	records = r.source->layout.records;
 	ins_source_close(r.source);
-	/* The layout begins with its magic, in writable memory. */
+	/* The layout starts with its magic, in writable memory. */
 	at = (size_t)((unsigned char *)memmem(bytes, size, FIB_LAYOUT_MAGIC "\1\0\0\0", 12) -
 		      bytes);
 	assert_true(at < size);
@@ -330,14 +334,14 @@ static void test_a_core_of_a_program_without_fibers_is_refused(void **state)
 	(void)state;
 	needs_core();
 	p = harness_start(argv, &how);
-	/* Before it has become sleep it would dump as this test. */
+	/* Before execve() of sleep, a core would be one of this test. */
 	while (!is_sleep(p->pid))
 		usleep(1000);
 	assert_true(crowd_core(p, "foreign", foreign));
 	harness_free(p);
 	assert_int_equal(ins_source_open_core(foreign, NULL, &error, &source), -ENOENT);
 	assert_non_null(strstr(error.text, "not a fiber program"));
-	/* And another program cannot be passed off as the one that ran. */
+	/* A core refuses another program than the one that ran. */
 	assert_int_equal(ins_source_open_core(core, "/bin/sleep", &error, &source), -EINVAL);
 	assert_non_null(strstr(error.text, "not the program that ran"));
 }
@@ -349,7 +353,7 @@ static void test_a_core_of_another_machine_is_refused_by_name(void **state)
 
 	(void)state;
 	needs_core();
-	bytes[18] = EM_S390; /* e_machine, its low byte */
+	bytes[18] = EM_S390; /* e_machine, low byte */
 	bytes[19] = 0;
 	assert_int_equal(ins_source_open_core(spoilt, NULL, &error, &source), -EINVAL);
 	assert_non_null(strstr(error.text, "s390"));

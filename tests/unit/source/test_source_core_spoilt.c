@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_source_core_spoilt.c - a small core spoilt in twenty thousand ways
+ * test_source_core_spoilt.c - damage a small core in twenty thousand ways
  *
- * What is spoilt is chosen by a generator with a fixed seed, so that a failure can be seen again: bytes and words anywhere in
- * the file, and in what the program itself wrote. Each time it is refused with a message, or read to an end at which what is
- * missing is said; read_core.h holds that.
+ * A generator with a fixed seed chooses the damage, so that a failure is reproducible: bytes and
+ * words anywhere in the file, and in what the program itself wrote. Each core is refused with a
+ * message, or read to an end at which missing data is reported. read_core.h checks that.
  */
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void spoil(size_t from, unsigned size)
 		spoilt.elf.at[at] ^= (unsigned char)(1u << next(8));
 }
 
-/* Spoil one to four places from there on, and read. */
+/* Damage one to four places from `from` on, and read. */
 static void spoil_and_read(size_t from)
 {
 	unsigned i, n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_source_live.c - the fibers of a live process, while it runs, stands still, and ends. */
+/* test_source_live.c - read the fibers of a live process that runs, is stopped, and ends */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -56,11 +56,11 @@ static void test_every_fiber_is_read_with_its_stack(void **state)
 	assert_string_equal(source->name, "crowd");
 	assert_int_equal(read_all(0), 0);
 	assert_int_equal(fibers, 22);
-	assert_int_equal(with_stack, 20); /* one has ended, and one has not begun */
+	assert_int_equal(with_stack, 20); /* one has exited and one has not started */
 	assert_int_equal(summary.total, 22);
 	assert_true(summary.sampled_ns > 0);
 	assert_int_equal(ins_problems_lines(&source->problems), 0);
-	/* One of them, and one that does not exist. */
+	/* One fiber that exists, and one that does not. */
 	assert_int_equal(read_all(5), 0);
 	assert_int_equal(fibers, 1);
 	assert_int_equal(summary.total, 22);
@@ -124,7 +124,7 @@ static void test_a_first_mapping_that_cannot_be_read_is_passed_over(void **state
 		pause();
 		_exit(0);
 	}
-	/* It is read, and found to have no fibers. */
+	/* The process is read; it has no fibers. */
 	assert_int_equal(ins_source_open_live(child, &error, &source), -ENOENT);
 	assert_non_null(strstr(error.text, "not a fiber program"));
 	kill(child, SIGKILL);
@@ -154,14 +154,14 @@ static void test_a_process_that_ends_meanwhile_is_partial(void **state)
 	assert_int_equal(ins_source_read(source, &request, end_it, NULL, &summary, &error), 0);
 	assert_true(fibers >= 1);
 	assert_true(ins_problems_lines(&source->problems) >= 1);
-	/* Those that came after are missing, and not called running. */
+	/* The remaining fibers are reported as missing, not as running. */
 	assert_int_equal(fibers, 1);
 	assert_int_equal(summary.shown, 1);
 	for (i = 0; i < ins_problems_lines(&source->problems); i++)
 		said += strstr(ins_problems_text(&source->problems, i, text, sizeof text),
 			       "ended while it was read") != NULL;
 	assert_int_equal(said, 1);
-	/* And once more, when nothing is there. */
+	/* Read again after the process is gone. */
 	assert_true(ins_source_read(source, &request, end_it, NULL, &summary, &error) < 0);
 	assert_true(error.text[0] != 0);
 	ins_source_close(source);

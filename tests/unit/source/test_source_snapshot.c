@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_source_snapshot.c - a file as a source of fibers: what it has, and twenty thousand damaged ones. */
+/* test_source_snapshot.c - a file as a source of fibers: its contents, and 20,000 damaged files */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void test_who_it_was_and_its_modules_are_there_at_once(void **state)
 	assert_int_equal(source->modules->count, 1);
 	assert_string_equal(source->modules->at[0].path, "/nonexistent/library");
 	assert_true(source->modules->at[0].known);
-	/* Nothing is looked for in a process that has the same pid today. */
+	/* Without a pid: today another process may have it. */
 	assert_int_equal(source->modules->pid, 0);
 	ins_source_close(source);
 }
@@ -78,7 +78,7 @@ static void test_one_answer_serves_every_request_any_number_of_times(void **stat
 	assert_int_equal(ins_problems_lines(&source->problems), 1);
 	ins_problems_free(&source->problems);
 
-	/* A list has no stacks and does not miss those that are not there. */
+	/* A request without stacks does not report them as missing. */
 	assert_int_equal(read_with(&list), 0);
 	assert_int_equal(fibers, 3);
 	assert_int_equal(stacks, 0);
@@ -154,7 +154,7 @@ static void test_each_ring_of_events_is_there_with_stacks(void **state)
 	assert_int_equal(ids[1], 4);
 	assert_int_equal(summary.total, 5);
 	assert_int_equal(summary.shown, 2);
-	/* Again, also after one that was ended. */
+	/* Reading can be repeated, also after the callback stopped it. */
 	stop_at = 1;
 	assert_int_equal(read_events(FIB_WIRE_RING_PINNED), 77);
 	stop_at = 0;
@@ -177,7 +177,7 @@ static void test_one_without_events_says_so_and_has_its_fibers(void **state)
 	snapshot_section_end(&file);
 	snapshot_section(&file, INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_PINNED));
 	snapshot_event(&file, 0, FIB_WIRE_DOING_WAITS);
-	/* One was being written: it is missing, and no fiber is. */
+	/* An event was being written: an event is missing, not a fiber. */
 	snapshot_end(&file, 2, 1, 1);
 	snapshot_section_end(&file);
 	snapshot_save(&file, path);
@@ -265,7 +265,7 @@ static int use(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
-/* And with an event. */
+/* All that a command does with an event. */
 static int use_event(void *context, const struct ins_event *event)
 {
 	struct look *look = context;
@@ -295,7 +295,7 @@ static int use_ring(struct look *look, enum fib_wire_ring ring)
 	return rc;
 }
 
-/* True when it was read to its end. */
+/* True: read to the end. */
 static bool survive(FILE *out)
 {
 	static const struct ins_request whole = {.stacks = true};
@@ -324,7 +324,7 @@ static uint64_t chance(uint64_t below)
 	return (state_of_chance >> 33) % below;
 }
 
-/* One to four bytes become others: anything, a bit more or less, the ends of what fits. */
+/* Change one to four bytes: to any value, by a bit, or to a limit. */
 static void damage(void)
 {
 	static const unsigned char ends[] = {0, 1, 0x7f, 0x80, 0xfe, 0xff};
@@ -365,7 +365,7 @@ static void test_twenty_thousand_damaged_ones_end_well_or_with_an_error(void **s
 		else
 			assert_true(error.text[0] != 0);
 	}
-	/* Both ways were gone often, or this has proved nothing. */
+	/* Both outcomes must be frequent, or the test proves nothing. */
 	assert_in_range(read, DAMAGED / 20, DAMAGED * 19 / 20);
 	fclose(out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_alloc.c - a stack from the pool is all there, guarded, and comes back. */
+/* test_alloc.c - a stack from the pool is complete, guarded, and reused */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_class.c - which of the free stacks is taken next, and which lose their pages. */
+/* test_class.c - which free stack is taken next, and which free stacks lose their pages */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ static void cut_some(void)
 		assert_int_equal(fib_class_cut(&class, CLASS, &stacks[i]), 0);
 }
 
-/* From its lowest resident page to its end. */
+/* From the lowest resident page to the end. */
 static int64_t resident(const struct fib_stack *stack)
 {
 	return fib_os_high_water((uint64_t)(uintptr_t)stack->low, stack->size);
@@ -84,7 +84,7 @@ static void test_class_cold_ones_get_the_page_that_they_begin_on(void **state)
 	for (unsigned i = 0; i < SOME; i++)
 		fib_class_push_cold(&class, &stacks[i]);
 	fib_class_pop(&class, &got);
-	/* At most: an older kernel leaves it to the first touch. */
+	/* At most a page: an older kernel maps it at the first touch. */
 	assert_in_range(resident(&got), 0, fib_os_page_size());
 	assert_true(class.cold < SOME);
 }
@@ -99,10 +99,10 @@ static void test_class_idle_ones_lose_their_pages_at_the_second_look(void **stat
 		use(&stacks[i]);
 		fib_class_push(&class, &stacks[i]);
 	}
-	class.idle = 0; /* all have just come back */
+	class.idle = 0; /* all have just been freed */
 	fib_class_trim(&class);
 	assert_int_equal(class.cold, 0);
-	fib_class_pop(&class, &got); /* one of them is wanted in the period */
+	fib_class_pop(&class, &got); /* one of them is used in the period */
 	assert_true(got.low == stacks[SOME - 1].low);
 	fib_class_push(&class, &got);
 	fib_class_trim(&class);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_guard.c - every guard faults from the moment it is made, and many of them do not cost many mappings
+ * test_guard.c - every guard faults from the start, and many guards do not cost many mappings
  *
- * The kernel is asked whether a guard faults: it copies from it for us and says EFAULT.
+ * To see whether a guard faults the kernel is asked to copy from it: it returns EFAULT.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "tests/harness/watchdog.h"
 
 #define STRIDE (2 * FIB_STACK_GUARD)
-#define FIRST  8192u /* guards that are mappings of their own */
+#define FIRST  8192u /* guards with a mapping of their own */
 #define ALL    (2 * FIRST)
 
 static char *slab;
@@ -58,7 +58,7 @@ static void guard_some(unsigned from, unsigned to)
 		assert_int_equal(fib_guard(place(i), FIB_STACK_GUARD, 0, 1), 1);
 		assert_true(faults(i, 0));
 		assert_true(faults(i, FIB_STACK_GUARD - 1));
-		/* A stack that is used, as stacks are: pages between the guards. */
+		/* Touched like a used stack: pages between the guards. */
 		slab[(size_t)i * STRIDE + STRIDE - 1] = 1;
 	}
 }
@@ -85,7 +85,7 @@ static void test_guard_many_faults_and_leave_few_mappings(void **state)
 	slab = at;
 	guard_some(0, FIRST);
 	split = mappings();
-	/* Each in a mapping that a debugger can leave out. */
+	/* Each is a mapping that a debugger can leave out. */
 	assert_true(split >= before + 2 * FIRST - 2);
 	assert_all_fault(FIRST);
 
@@ -101,7 +101,7 @@ static void test_guard_many_faults_and_leave_few_mappings(void **state)
 	fib_os_unmap(slab, (size_t)ALL * STRIDE);
 }
 
-/* After the one above: guards are made inside, where the kernel can. */
+/* Must run after the test above: now guards are made inside mappings, if the kernel can. */
 static void test_guard_several_at_once_are_as_many_as_it_says(void **state)
 {
 	const unsigned wanted = 50;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_guard_sizes.c - stacks with guards of every size, on kernels with guard advice and without. */
+/* test_guard_sizes.c - guards of every size, on kernels with and without guard advice */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 #include "tests/harness/child.h"
 #include "tests/harness/watchdog.h"
 
-#define MANY 40000u /* more than guards that split mappings can be */
+#define MANY 40000u /* more than the possible number of guards that split mappings */
 
 static struct harness_child child;
 
@@ -130,7 +130,7 @@ static int take_many_of_an_older_kernel(void *arg)
 	for (i = 0; i < n; i++)
 		if (!guarded(&all[i]))
 			return 2;
-	/* Two mappings each, of the 65,530 that there are by default. */
+	/* Two mappings each, of the default limit of 65,530. */
 	if (rc < 0)
 		return rc == -ENOMEM && n > 30000 ? 0 : 3;
 	return n == MANY ? 0 : 4;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_overflow.c - an address is somebody's overflow when it lies in his guard, and only then
+ * test_overflow.c - an address is a stack overflow if and only if it is in a guard
  *
- * To take any fault for an overflow sends the person on call after a stack size that was never the
- * matter; to miss one leaves a bare SIGSEGV. So the bounds are tried byte by byte, and then a context
- * really recurses until it falls into its guard and the handler is asked.
+ * A fault wrongly reported as an overflow makes the person on call change a stack size that is not
+ * the problem; a missed overflow leaves a bare SIGSEGV. So the bounds are tried byte by byte. Then
+ * a context really recurses into its guard, and the handler is asked.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void test_overflow_without_a_stack_is_none(void **state)
 	(void)state;
 	assert_false(fib_stack_overflowed(&none, 0));
 	assert_false(fib_stack_overflowed(&none, UINT64_MAX - 1));
-	/* A guard that would begin below address 0 must not wrap around to everything. */
+	/* A guard that would start below address 0 must not wrap around and cover everything. */
 	assert_false(fib_stack_overflowed(&lowest, 0x1000));
 	assert_false(fib_stack_overflowed(&lowest, UINT64_MAX));
 }
@@ -83,7 +83,7 @@ static void test_overflow_is_never_that_of_the_neighbour(void **state)
 		fib_stack_give(NULL, &s[i]);
 }
 
-/* -- for real, in a child -- */
+/* -- a real overflow, in a child -- */
 
 struct side {
 	struct fib_context context;
@@ -102,7 +102,7 @@ static void report(uint64_t address, void *ucontext)
 
 static volatile int depth_limit = INT32_MAX;
 
-/* A frame of some 200 bytes: it cannot step over the guard. */
+/* A frame of about 200 bytes: it cannot step over the guard. */
 static fib_noinline int recurse(int depth)
 {
 	volatile char frame[128];
@@ -121,7 +121,7 @@ static void fall(void *arg)
 	_exit(recurse(0));
 }
 
-/* Run fall(arg) on a small stack of its own with the handler that a carrier has. */
+/* Run fall(arg) on a small stack with a carrier's fault handler. */
 static int run(void *arg)
 {
 	void *alternate;
@@ -143,14 +143,14 @@ static void test_overflow_of_a_recursion_is_told_and_kills(void **state)
 	(void)state;
 	harness_child(run, NULL, 20, &child);
 	assert_string_equal(child.text, "libfiber: overflow\n");
-	/* By the fault itself, so that a core has the frames that did it. */
+	/* Killed by the fault itself, so that a core has the frames that caused it. */
 	assert_int_equal(child.signal, SIGSEGV);
 }
 
 static void test_overflow_is_not_said_of_another_fault(void **state)
 {
 	(void)state;
-	/* The first page is nobody's. */
+	/* The first page belongs to no stack. */
 	harness_child(run, (void *)16, 20, &child);
 	assert_string_equal(child.text, "libfiber: another fault\n");
 	assert_int_equal(child.signal, SIGSEGV);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_pool.c - stacks: guarded, of the size that was asked for, nobody else's, and given back
+ * test_pool.c - stacks are guarded, as large as requested, unshared, and given back
  *
- * A guard is tried in two ways: the kernel copies from it for us and says EFAULT, and a child touches it and
- * dies. The other tests make no guess about how a guard is made.
+ * A guard is tested in two ways: the kernel copies from it and returns EFAULT, and a child touches
+ * it and dies. The other tests do not depend on how a guard is made.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,12 +23,12 @@
 #include "tests/harness/child.h"
 #include "tests/harness/watchdog.h"
 
-#define MANY	40000u /* more than guards that split mappings can be */
+#define MANY	40000u /* more than the possible number of guards that split mappings */
 #define THREADS 3u
 #define ROUNDS	20000u
 #define SECOND	INT64_C(1000000000)
 
-/* Sizes that no other test of this file uses, so that its class is as new. */
+/* Sizes that no other test of this file uses, so that their classes are unused. */
 #define FRESH_LIFO   (32u << 10)
 #define FRESH_COLOUR (128u << 10)
 #define FRESH_TRIM   (1u << 20)
@@ -133,7 +133,7 @@ static int take_locked(void *arg)
 	(void)arg;
 	if (mlockall(MCL_FUTURE) < 0)
 		return 77;
-	/* A class of its own: its slab is mapped now and locked. */
+	/* A separate class: its slab is mapped now and locked. */
 	if (fib_stack_take(NULL, (size_t)2 << 20, &s) < 0)
 		return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur < 64 << 20 ? 77 : 1;
 	return guarded(&s) ? 0 : 2;
@@ -163,7 +163,7 @@ static int take_many(void *arg)
 		if (rc < 0)
 			return rc == -ENOMEM ? 77 : 1;
 	}
-	/* None of them may have got away without. */
+	/* None of them may be without a guard. */
 	for (i = 0; i < MANY; i++)
 		if (!guarded(&all[i]))
 			return 2;
@@ -223,13 +223,13 @@ static void test_stack_cache_that_is_full_or_changes_its_size_gives_to_the_pool(
 	assert_int_equal(fib_stack_take(NULL, 2 * FRESH_LIFO, &t), 0);
 	fib_stack_give(&mine, &t);
 	assert_int_equal(mine.count, 1);
-	/* What it has is not what is asked for. */
+	/* The cache has stacks, but of another size. */
 	assert_int_equal(fib_stack_take(&mine, FIB_STACK_DEFAULT, &got), 0);
 	assert_int_equal(got.size, FIB_STACK_DEFAULT);
 	fib_stack_give(NULL, &got);
 	fib_stack_flush(&mine);
 	assert_int_equal(mine.count, 0);
-	/* Somebody else finds all of them. */
+	/* Another cache gets all of them. */
 	for (i = 0; i <= FIB_STACK_CACHE; i++) {
 		assert_int_equal(fib_stack_take(&other, FRESH_LIFO, &got), 0);
 		for (unsigned k = 0; k <= FIB_STACK_CACHE; k++)
@@ -293,7 +293,7 @@ static void test_stack_tops_are_coloured_and_keep_their_colour(void **state)
 		assert_int_equal(fib_stack_take(NULL, FRESH_COLOUR, &s[i]), 0);
 		assert_true(s[i].colour < 4096);
 		assert_int_equal(fib_stack_usable(&s[i]), s[i].size - s[i].colour);
-		/* Another cache set than any other of these. */
+		/* In another cache set than every other of these. */
 		for (k = 0; k < i; k++)
 			assert_int_not_equal(s[i].colour / 64, s[k].colour / 64);
 	}
@@ -304,7 +304,7 @@ static void test_stack_tops_are_coloured_and_keep_their_colour(void **state)
 		fib_stack_give(NULL, &s[i]);
 }
 
-/* -- giving back to the system -- */
+/* -- returning memory to the system -- */
 
 static int64_t used(const struct fib_stack *s)
 {
@@ -332,7 +332,7 @@ static void test_stack_idle_for_a_period_loses_its_pages_and_nothing_else(void *
 	assert_ptr_equal(again.low, busy.low);
 	fib_stack_give(NULL, &again);
 	fib_stack_trim(now + SECOND);
-	assert_int_equal(used(&busy), busy.size); /* was taken in between */
+	assert_int_equal(used(&busy), busy.size); /* was used in between */
 	assert_true(used(&idle) <= 2 * (int64_t)fib_os_page_size());
 
 	assert_int_equal(fib_stack_take(NULL, FRESH_TRIM, &again), 0);
@@ -358,7 +358,7 @@ static int take_without_space(void *arg)
 	for (i = 0; i < 3; i++)
 		if (fib_stack_take(NULL, FRESH_LIMIT, &s) != -ENOMEM)
 			return 2;
-	/* What is there goes on working. */
+	/* The existing stacks still work. */
 	if (fib_stack_take(NULL, FIB_STACK_DEFAULT, &t) < 0 || t.low != kept.low)
 		return 3;
 	harness_limit_space(SIZE_MAX);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_promise.c - a stack that was promised is there when it is asked for, whatever happens meanwhile
+ * test_promise.c - a promised stack is there when it is requested, whatever happens meanwhile
  *
- * In children whose address space ends, with stacks so large that each is a mapping of its own: there a promise
- * that is not kept shows at once.
+ * The tests run in children with limited address space, with stacks so large that each is a mapping
+ * of its own: a promise that is not kept shows at once.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static unsigned class_for(size_t size)
 	return fib_stack_class(size, 0, &class, &real) == 0 && real >= size ? class : ~0u;
 }
 
-/* Where it can be told apart from every other. */
+/* Whether its lowest page is writable and a guard is below it. */
 static bool is_whole(const struct fib_stack *s)
 {
 	char byte;
@@ -47,7 +47,7 @@ static bool is_whole(const struct fib_stack *s)
 	return fib_os_peek((uint64_t)(uintptr_t)s->low - 1, &byte, 1) < 0;
 }
 
-/* 0, or the line of what is not so; an exit code: half of it. */
+/* In a child: if the condition fails, exit with half the line number, which fits an exit code. */
 #define must(condition)                      \
 	do {                                 \
 		if (!(condition))            \
@@ -64,9 +64,9 @@ static int keep(void *arg)
 	for (i = 0; i < 2; i++)
 		must(fib_stack_promise(NULL, class) == 0);
 	harness_limit_space(1 << 20);
-	/* No more are promised than there can be. */
+	/* No more stacks are promised than there can be. */
 	must(fib_stack_promise(NULL, class) == -ENOMEM);
-	/* And who has no promise gets none of them. */
+	/* A caller without a promise gets none of them. */
 	must(fib_stack_take(NULL, LARGE, &other) == -ENOMEM);
 	fib_stack_trim(fib_os_now() + 10 * SECOND);
 	fib_stack_trim(fib_os_now() + 20 * SECOND);
@@ -74,11 +74,11 @@ static int keep(void *arg)
 	must(is_whole(&promised[0]) && fib_stack_take(NULL, LARGE, &other) == -ENOMEM);
 	fib_stack_take_promised(NULL, class, &promised[1]);
 	must(is_whole(&promised[1]) && promised[0].low != promised[1].low);
-	/* Kept promises bind nobody: what is given back is anybody's. */
+	/* After a promise was used, its stack when freed is available to all. */
 	fib_stack_give(NULL, &promised[0]);
 	must(fib_stack_take(NULL, LARGE, &other) == 0 && other.low == promised[0].low);
 	fib_stack_give(NULL, &other);
-	/* Given back, too. */
+	/* When freed it can also be promised again. */
 	must(fib_stack_promise(NULL, class) == 0);
 	must(fib_stack_promise(NULL, class) == -ENOMEM);
 	must(fib_stack_take(NULL, LARGE, &other) == -ENOMEM);
@@ -102,7 +102,7 @@ static void test_promise_is_kept_or_given_back_and_nobody_else_has_it(void **sta
 	run_in_child(keep);
 }
 
-/* A carrier's promises and stacks lie in its cache. */
+/* A carrier's promises and stacks are in its cache. */
 static int keep_in_cache(void *arg)
 {
 	const unsigned class = class_for(LARGE), small = class_for(FIB_STACK_MIN);
@@ -111,11 +111,11 @@ static int keep_in_cache(void *arg)
 
 	(void)arg;
 	harness_limit_space((size_t)220 << 20);
-	/* There are not as many as it gets at a time: then one by one. */
+	/* There are fewer than a cache takes at a time: then it takes one by one. */
 	must(fib_stack_promise(&mine, class) == 0 && mine.promises == 0);
 	while (fib_stack_promise(&mine, class) == 0)
 		;
-	/* Another size does not mix with it. */
+	/* Promises of different sizes do not mix. */
 	must(fib_stack_promise(&mine, small) == 0 && mine.promised_class == small);
 	must(mine.promises > 0);
 	fib_stack_unpromise(&mine, small);
@@ -123,7 +123,7 @@ static int keep_in_cache(void *arg)
 	must(mine.promises == 0);
 	fib_stack_take_promised(&mine, class, &stack);
 	must(is_whole(&stack));
-	/* It ends and lies in the cache: no promise for others, but one for the carrier itself. */
+	/* When freed it is in the cache: no promise for others, but one for its carrier. */
 	fib_stack_give(&mine, &stack);
 	must(mine.count == 1);
 	must(fib_stack_promise(&other, class) == -ENOMEM);
@@ -131,7 +131,7 @@ static int keep_in_cache(void *arg)
 	must(fib_stack_promise(&mine, class) == -ENOMEM);
 	fib_stack_take_promised(&other, class, &again);
 	must(is_whole(&again));
-	/* Who begins on a cached stack leaves its promise to the carrier. */
+	/* A fiber that starts on a cached stack leaves its promise to the carrier. */
 	fib_stack_give(&mine, &again);
 	fib_stack_take_promised(&mine, class, &again);
 	must(mine.promises == 1 && fib_stack_promise(&mine, class) == 0 && mine.promises == 0);

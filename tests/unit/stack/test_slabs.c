@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_slabs.c - every address of a slab is known as guard or stack, while other slabs are added. */
+/* test_slabs.c - every address of a slab is known as guard or stack, while slabs are added */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 #define MANY	 1000u /* several blocks of the table */
 #define STRIDE	 ((size_t)20 << 10)
 #define A_SLAB	 (10 * STRIDE)
-#define INVENTED UINT64_C(0x10000000000) /* nothing is read there */
+#define INVENTED UINT64_C(0x10000000000) /* an address that is never read */
 
 static void test_slabs_tell_guard_from_stack_up_to_both_ends(void **state)
 {
@@ -56,13 +56,13 @@ static void test_slabs_know_every_stack_of_the_pool(void **state)
 		assert_int_equal(fib_slabs_find(low - 1), FIB_SLAB_GUARD);
 		assert_int_equal(fib_slabs_find(low), FIB_SLAB_STACK);
 		assert_int_equal(fib_slabs_find(low + s.size - 1), FIB_SLAB_STACK);
-		/* A free one is in the slab as before. */
+		/* A free stack is still in the slab. */
 		fib_stack_give(NULL, &s);
 		assert_int_equal(fib_slabs_find(low), FIB_SLAB_STACK);
 	}
 }
 
-/* -- a reader, as a signal handler is one, beside writers -- */
+/* -- a reader, such as a signal handler, beside writers -- */
 
 static _Atomic uint32_t added, stop;
 
@@ -80,7 +80,7 @@ static void *reads(void *arg)
 
 		if (n && fib_slabs_find(place(n - 1)) != FIB_SLAB_GUARD)
 			++*wrong;
-		/* Not there at all, or whole: never half an entry. */
+		/* Absent or complete: never half an entry. */
 		if (n < MANY && fib_slabs_find(place(n) + 4096) == FIB_SLAB_GUARD)
 			++*wrong;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_function_name.c - what a function is called by who wrote it
+ * test_function_name.c - a function is printed by the name that its author wrote
  *
- * The functions are this program's: C, and one that is called in the assembler what C++ would call it. Of C++ itself
- * are those of fixtures/maze, see scripts/test-matrix.py.
+ * The functions are this program's: C, and one whose assembler name is a mangled C++ name. For C++
+ * itself see fixtures/maze and scripts/test-matrix.py.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "inspect/symbols/scopes.h"
 #include "tests/harness/inspect/own_debug.h"
 
-/* As a C++ compiler would name web::server::serve(int). */
+/* The mangled name of web::server::serve(int). */
 void serve(int n) __asm__("_ZN3web6server5serveEi");
 __attribute__((noipa)) void serve(int n)
 {
@@ -68,7 +68,7 @@ static void test_a_function_of_c_has_the_name_it_was_given(void **state)
 {
 	(void)state;
 	is_called((void *)plain, NULL, "plain");
-	/* A clone's symbol says less of it, and that of another language is not in use. */
+	/* A clone's symbol says less, and a symbol that is not mangled is not used. */
 	is_called((void *)plain, "plain.constprop.0", "plain");
 	is_called((void *)plain, "_start", "plain");
 }

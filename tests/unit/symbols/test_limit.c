@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_limit.c - so many frames, the innermost, and a true number of the rest. */
+/* test_limit.c - keep the n innermost frames, and the number of the others */
 #include "tests/harness/inspect/flamed.h"
 #include "inspect/symbols/limit.h"
 

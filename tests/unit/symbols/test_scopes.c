@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scopes.c - the functions and blocks around an address of this program. */
+/* test_scopes.c - the functions and blocks around an address of this program */
 #include <dwarf.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static __attribute__((noipa)) void outer(void)
 }
 
 #ifndef __clang__
-/* One inside of another, as GNU C allows and clang does not. */
+/* A nested function: GNU C has them, clang does not. */
 static __attribute__((noipa)) uintptr_t around(void)
 {
 	__attribute__((noipa)) void within(void)
@@ -48,7 +48,7 @@ static __attribute__((noipa)) uintptr_t around(void)
 }
 #endif
 
-/* The names of the functions, innermost first, with a blank after each; "~" before one that was inlined. */
+/* The names of the functions, innermost first, a blank after each; "~" marks inlined ones. */
 static const char *functions(uintptr_t pc, int most)
 {
 	static char names[256];
@@ -89,7 +89,7 @@ static void test_no_more_than_there_is_room_for(void **state)
 {
 	(void)state;
 	outer();
-	/* The outermost ones are kept. */
+	/* If there is no room for all, the outermost functions are kept. */
 	assert_string_equal(functions(here - 1, 2), "~middle outer ");
 	assert_string_equal(functions(here - 1, 0), "");
 }

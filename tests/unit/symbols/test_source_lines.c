@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_source_lines.c - lines around a place, once each, and files that are not what they were. */
+/* test_source_lines.c - the lines around a place, once each, and changed files */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static struct ins_modules *modules;
 static struct ins_problems problems;
 static char path[HARNESS_PATH];
 
-/* What is put for that place, and for it once more. */
+/* What is printed for that place. */
 static const char *put(struct ins_source_lines *lines, const char *file, int line)
 {
 	static char text[16384];
@@ -102,7 +102,7 @@ static void test_a_file_that_is_none_is_named_once(void **state)
 	assert_string_equal(put(lines, "/nowhere/at\033all.c", 3),
 			    "     source: /nowhere/at\\x1ball.c: No such file or directory\n");
 	assert_string_equal(put(lines, "/nowhere/at\033all.c", 4), "");
-	/* To open one would wait for its other end. */
+	/* Opening a FIFO would block until its other end is opened. */
 	assert_int_equal(mkfifo(harness_file(fifo, "fifo"), 0600), 0);
 	assert_non_null(strstr(put(lines, fifo, 1), "Invalid argument"));
 	assert_non_null(strstr(put(lines, harness_folder(), 1), "Invalid argument"));
@@ -111,7 +111,7 @@ static void test_a_file_that_is_none_is_named_once(void **state)
 	ins_source_lines_free(lines);
 }
 
-/* The program is this one, whose file is older than what was just written, and younger than the year 1970. */
+/* The program is this one: older than the file written here, younger than 1970. */
 static void test_a_source_that_is_newer_than_its_program_is_said_to_be(void **state)
 {
 	const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};

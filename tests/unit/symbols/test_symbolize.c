@@ -2,7 +2,7 @@
 /*
  * test_symbolize.c - from an address to functions, inlined ones too, files and lines
  *
- * The program that is looked at is this one: what an address is, the compiler says.
+ * The program to look at is this one: the compiler knows the right answers.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static NOIPA void outer(void)
 	__asm__ volatile("");
 }
 
-/* As a C++ compiler would name web::server::serve(int). */
+/* The mangled name of web::server::serve(int). */
 void serve(int n) __asm__("_ZN3web6server5serveEi");
 NOIPA void serve(int n)
 {
@@ -85,7 +85,7 @@ static void test_inlined_functions_come_first_each_with_the_line_of_its_call(voi
 	assert_int_equal(f[1].line, LINE_MIDDLE);
 	assert_int_equal(f[2].line, LINE_OUTER);
 	assert_non_null(strstr(f[2].file, "test_symbolize.c"));
-	/* Only the function that has the code has an offset, and it is that of the address. */
+	/* Only the function that contains the code has an offset, the address's. */
 	assert_false(f[0].has_offset || f[1].has_offset);
 	assert_true(f[2].has_offset);
 	assert_int_equal(f[2].offset, here - (uintptr_t)outer);
@@ -98,7 +98,7 @@ static void test_a_return_address_belongs_to_the_call_before_it(void **state)
 	size_t n;
 
 	(void)state;
-	/* The first address of a function: as a return address it is of the one before. */
+	/* A function's first address, as a return address, belongs to the function before it. */
 	f = at((uintptr_t)outer, false, &n);
 	assert_string_equal(f[n - 1].function, "outer");
 	assert_int_equal(f[n - 1].offset, 0);
@@ -120,7 +120,7 @@ static void test_cplusplus_names_are_as_written(void **state)
 
 static void test_a_function_without_debug_information_has_its_symbol(void **state)
 {
-	/* Of the C library, and not this program's way there. */
+	/* The C library's function, not the program's PLT stub. */
 	const uint64_t pc = (uintptr_t)dlsym(RTLD_NEXT, "getpid");
 	const struct ins_frame *f;
 	size_t n;
@@ -161,7 +161,7 @@ static void test_an_address_in_data_has_its_module_and_offset(void **state)
 	(void)state;
 	m = ins_modules_find(modules, (uintptr_t)outer);
 	assert_non_null(m);
-	/* The ELF header is code of nobody. */
+	/* The ELF header is no code. */
 	f = at(m->start + 4, false, &n);
 	assert_int_equal(n, 1);
 	assert_null(f->function);
@@ -200,7 +200,7 @@ static void test_answers_are_kept(void **state)
 	(void)state;
 	outer();
 	first = at(here, true, &n);
-	/* Many others make the table grow. */
+	/* Enough other addresses to make the table grow. */
 	for (pc = 1; pc < 5000; pc++)
 		at(pc * 64, pc & 1, &k);
 	again = at(here, true, &k);

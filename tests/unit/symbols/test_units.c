@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_units.c - what the units say of themselves, and what the table of their addresses says
+ * test_units.c - address ranges from the units, and from the table of address ranges
  *
- * This program was built with the table. Whatever address of it is looked up, the units alone must lead to the same.
+ * This program was built with the table. For any address of it the units alone must lead to the
+ * same unit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static void test_a_module_without_debug_information_has_no_units(void **state)
 	assert_ptr_not_equal(vdso, program);
 	assert_false(ins_units_search(&units, vdso, inside, &unit, &bias));
 	assert_false(ins_units_find(&units, vdso, inside, &unit, &bias));
-	/* Of the other one it is still known. */
+	/* An address of the program is still found after one of the vdso. */
 	assert_true(ins_units_search(&units, program, (uintptr_t)ins_units_find, &unit, &bias));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mutex_steps.h - the steps of mutex.c, one access to what the users share at a time. See test_mutex_model.c. */
+/* mutex_steps.h - the steps of mutex.c, one access to shared state each; see test_mutex_model.c */
 #ifndef UNIT_SYNC_MUTEX_STEPS_H
 #define UNIT_SYNC_MUTEX_STEPS_H
 
@@ -14,7 +14,8 @@ enum { IDLE, ARMED, WOKEN, TIMED_OUT };
 
 #define CONTENDED 0x80u
 
-/* RELEASE: from owner to nobody; NOBODY: nobody waits any more, it is ours again. */
+/* RELEASE: the owner releases it if none waits; NOBODY: no waiter is left, so it belongs to the
+ * releaser again. */
 enum at {
 	TAKE_FREE,
 	ARM,
@@ -40,25 +41,25 @@ enum at {
 enum broken {
 	NOTHING,
 	CLAIMS_FIRST,	 /* decides the wait, then writes the new owner */
-	NOT_RESTORED,	 /* when nobody could be claimed the owner stays who timed out */
-	NOT_ANNOUNCED,	 /* joins the queue and does not say so in the owner word */
+	NOT_RESTORED,	 /* if none can be claimed, one that timed out stays the owner */
+	NOT_ANNOUNCED,	 /* joins the queue without marking it in the owner word */
 	STORES_FREE,	 /* releases without comparing */
-	NO_COMPARISON,	 /* hands it to one whose wait may be over */
-	FREES_AND_WAKES, /* makes it free and wakes the first, who tries again */
+	NO_COMPARISON,	 /* hands the mutex to a waiter whose wait may be over */
+	FREES_AND_WAKES, /* frees the mutex and wakes the first, which tries again */
 	NEWEST_FIRST,
 };
 
 struct user {
 	uint8_t at, rounds, outcome, woken, saw, next;
-	uint8_t came; /* its place among the arrivals */
+	uint8_t came; /* its number among the arrivals */
 };
 
 struct model {
 	struct user user[USERS];
 	uint8_t owner, locked;
 	uint8_t queue[USERS], length;
-	uint8_t arrivals; /* into the queue */
-	uint8_t clocked;  /* a bit for everybody whose wait the clock may end */
+	uint8_t arrivals; /* in the queue */
+	uint8_t clocked;  /* a bit for each actor whose wait the clock may end */
 	uint8_t fault;
 };
 
@@ -79,7 +80,7 @@ static void remove_from(uint8_t *list, uint8_t *length, uint8_t what)
 	*length = (uint8_t)n;
 }
 
-/* who becomes the owner, having come to the queue as number `came`; LATER: it was not in there. */
+/* who becomes the owner; it was number `came` to join the queue; LATER: it was not in the queue. */
 #define LATER 0xffu
 static void grant(struct model *m, unsigned who, unsigned came)
 {
@@ -172,7 +173,7 @@ static bool step_wait(struct model *m, unsigned who)
 
 	switch (u->at) {
 	case UNLOCK_TAKEN:
-		/* And takes its wait back, which nobody knows of. */
+		/* And retracts its wait, which no other actor knows. */
 		m->locked = 0;
 		u->outcome = IDLE;
 		enter(m, who);
@@ -201,7 +202,7 @@ static bool step_wait(struct model *m, unsigned who)
 	}
 }
 
-/* Under the queue's lock: the first of the queue. */
+/* Under the queue's lock: find the first waiter. */
 static bool step_next(struct model *m, unsigned who)
 {
 	struct user *u = &m->user[who];
@@ -215,7 +216,7 @@ static bool step_next(struct model *m, unsigned who)
 			m->owner = 0;
 		return true;
 	}
-	/* CLAIM_NEXT: unlinked in any case. */
+	/* CLAIM_NEXT: unlinked even if it cannot be claimed. */
 	remove_from(m->queue, &m->length, (uint8_t)first);
 	u->at = STORE_NEXT;
 	u->next = (uint8_t)first;
@@ -223,7 +224,7 @@ static bool step_next(struct model *m, unsigned who)
 		m->user[first - 1].outcome = WOKEN;
 		if (broken != FREES_AND_WAKES)
 			grant(m, first - 1, m->user[first - 1].came);
-		/* A waiter that blocks goes on from here. */
+		/* A blocked waiter continues from here. */
 		if (broken == CLAIMS_FIRST)
 			m->user[first - 1].woken = 1;
 		u->at = UNLOCK_HAND_OVER;
@@ -273,7 +274,7 @@ static bool step_unlock(struct model *m, unsigned who)
 	}
 }
 
-/* Ends the wait of one whom it may, once. */
+/* End the wait of one actor for which this is allowed, once. */
 static bool step_clock(struct model *m)
 {
 	unsigned i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_barrier.c - as many as were asked for go on together, and who gives up was never there. */
+/* test_barrier.c - the requested number go on together, and one that gave up does not count */
 #include "queue.h"
 
 static void *wait_forever(void *arg)
@@ -70,7 +70,7 @@ static void test_barrier_waiter_that_gave_up_does_not_count(void **state)
 	assert_int_equal((intptr_t)rc, 0);
 }
 
-/* What the last one does when a waiter's time is up but it has not left yet. */
+/* The last one arrives when a waiter's deadline has expired but the waiter has not left yet. */
 static void test_barrier_deadline_that_meets_the_last_one_does_not_count(void **state)
 {
 	struct fiber_barrier b = {0};
@@ -87,7 +87,7 @@ static void test_barrier_deadline_that_meets_the_last_one_does_not_count(void **
 			;
 		mine = fiber_barrier_wait(&b, fiber_after(MS));
 		its = queue_join(f);
-		/* Both or neither. */
+		/* Both pass or neither does. */
 		if (mine >= 0 && its >= 0)
 			passed += mine + its == FIBER_BARRIER_LAST;
 		else if (mine == -ETIMEDOUT && its == -ETIMEDOUT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_chan.c - each element is received once, in the order of the sends, by whoever waited longest. */
+/* test_chan.c - each element is received once, in sending order, by the longest-waiting receiver */
 #include "waiting.h"
 
 struct one {
@@ -95,7 +95,7 @@ static void test_chan_without_room_waits_for_the_other_side(void **state)
 	f = queue_spawn(recv_one, &o);
 	waiting_await(c, FIB_CHAN_RECV, 1);
 	assert_int_equal(send_now(c, 8), 0);
-	/* It is the receiver's: nobody who comes later gets it. */
+	/* It belongs to the receiver: later receivers do not get it. */
 	assert_int_equal(recv_now(c), -ETIMEDOUT);
 	assert_int_equal(queue_join(f), 0);
 	assert_int_equal(o.value, 8);
@@ -231,7 +231,7 @@ static void test_chan_close_wakes_all_who_wait(void **state)
 	}
 	pthread_join(thread, &rc);
 	assert_int_equal((intptr_t)rc, -EPIPE);
-	/* What was not sent is not there. */
+	/* The element that was not sent is not there. */
 	assert_int_equal(recv_now(full), 1);
 	assert_int_equal(recv_now(full), -EPIPE);
 	fiber_chan_unref(full);
@@ -300,7 +300,7 @@ static void *send_briefly(void *arg)
 	return NULL;
 }
 
-/* A partner and a deadline that come together: an element that is told to be sent is received. */
+/* A partner and a deadline at the same time: an element reported as sent is received. */
 static void test_chan_deadline_against_partner_loses_and_doubles_nothing(void **state)
 {
 	unsigned moved = 0;

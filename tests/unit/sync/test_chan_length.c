@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_chan_length.c - how many elements a channel holds. */
+/* test_chan_length.c - how many elements a channel holds */
 #include "queue.h"
 
 static void *length(void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cond.c - the mutex is given up while waiting and held again after, whatever ended the wait. */
+/* test_cond.c - a wait releases the mutex and has it again at its end, however the wait ended */
 #include <stdlib.h>
 
 #include "queue.h"
@@ -11,7 +11,7 @@ struct box {
 	unsigned served; /* under m */
 };
 
-/* Whether the caller holds the mutex: then giving it up is no misuse. */
+/* Whether the caller holds the mutex: the wait may then release it. */
 static bool holds(struct fiber_mutex *m)
 {
 	return (fib_load(&m->owner) & ~FIB_HOLDER_CONTENDED) == fib_caller();
@@ -146,7 +146,7 @@ static void test_cond_broadcast_wakes_all_that_wait(void **state)
 struct shared {
 	struct fiber_cond c;
 	struct fiber_mutex *m; /* outlives it */
-	int left, impatient; /* under *m: whoever leaves last frees it; the next waits until soon */
+	int left, impatient;   /* under *m: the last to leave frees it; the next waits until soon */
 };
 
 static void *wait_and_free(void *arg)
@@ -164,7 +164,8 @@ static void *wait_and_free(void *arg)
 	return NULL;
 }
 
-/* For the sanitizers: the mutex is not held, and one of the waiters leaves by itself in the midst of it. */
+/* For the sanitizers: the mutex is not held, and one of the waiters leaves by itself during the
+ * broadcast. */
 static void test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves(void **state)
 {
 	struct fiber_mutex m = {0};
@@ -183,7 +184,7 @@ static void test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves(void
 		for (k = 0; k < 3; k++)
 			fibers[k] = queue_spawn(wait_and_free, s);
 		assert_int_equal(pthread_create(&thread, NULL, wait_and_free, s), 0);
-		/* Three are there until they are woken; the fourth comes and goes. */
+		/* Three wait until they are woken; the fourth comes and goes. */
 		while (waiting < 3) {
 			fiber_mutex_lock(&m, FIBER_FOREVER);
 			waiting = s->impatient == 4 ? queue_length(&s->c.waiters) : 0;
@@ -242,7 +243,7 @@ static void *wait_late(void *arg)
 	return (void *)(intptr_t)rc;
 }
 
-/* The time is over while somebody else has the mutex: the wait ends only with it. */
+/* The deadline expires while another fiber holds the mutex: the wait ends only with the mutex. */
 static void test_cond_wait_that_timed_out_returns_with_the_mutex(void **state)
 {
 	struct late l = {0};

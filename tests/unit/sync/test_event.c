@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_event.c - set lets everybody through, reset nobody who comes later. */
+/* test_event.c - a set lets all waiters through, and after a reset later ones wait */
 #include "queue.h"
 
 static void *wait_forever(void *arg)
@@ -40,7 +40,7 @@ static void test_event_stays_set_until_it_is_reset(void **state)
 	assert_int_equal(fiber_event_wait(&e, 0), -ETIMEDOUT);
 }
 
-/* Whoever stood before it goes through, even if it is reset before he runs. */
+/* A fiber that waited at the set goes through, even if the event is reset before the fiber runs. */
 static void test_event_set_and_reset_at_once_wakes_all_that_waited(void **state)
 {
 	struct fiber_event e = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_group.c - a group owns its fibers: it waits for all, and the first that fails cancels the others. */
+/* test_group.c - a group waits for all its fibers, and the first that fails cancels the others */
 #include "queue.h"
 
 #include <fiber/group.h>
@@ -31,7 +31,7 @@ static void *fail_late(void *arg)
 	fiber_fail(-ENOSPC, "the other disk");
 }
 
-/* The first thing that did not hold, NULL when all did. */
+/* The first condition that did not hold, NULL if all did. */
 #define must(condition)                                         \
 	do {                                                    \
 		if (!(condition))                               \
@@ -137,7 +137,7 @@ static void test_group_lives_on_past_a_deadline(void **state)
 	prove(deadline);
 }
 
-/* -- the one who waits is cancelled -- */
+/* -- the waiting fiber is cancelled -- */
 
 struct family {
 	struct fiber_group group;
@@ -228,7 +228,7 @@ static void *yield_some(void *arg)
 	return arg;
 }
 
-/* A handler runs while the stack still stands. */
+/* The handler runs while the stack still exists. */
 static void *leave_to_a_handler(void *arg)
 {
 	struct fiber_group group;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_holder.c - who holds something, in words. */
+/* test_holder.c - the holder of a lock, as text */
 #include <stdio.h>
 
 #include "queue.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mutex.c - a lock that is handed over, and whose holder can be read. */
+/* test_mutex.c - a mutex is handed over to its waiters, and its holder can be read */
 #include "queue.h"
 
 #include "os/os.h"
@@ -138,7 +138,7 @@ static void *stand(void *arg)
 	return NULL;
 }
 
-/* Fibers and threads by turns, each in the queue before the next one comes. */
+/* Fibers and threads alternate; each is queued before the next one comes. */
 static void test_mutex_serves_fibers_and_threads_in_the_order_they_came(void **state)
 {
 	struct line line = {0};
@@ -182,7 +182,7 @@ static void test_mutex_waiter_that_gave_up_is_passed_over(void **state)
 		places[i] =
 			(struct place){&line, i == 1 ? fiber_after(20 * MS) : FIBER_FOREVER, 0, 1};
 		fibers[i] = queue_spawn(stand, &places[i]);
-		/* On a slow machine the second may have come and gone. */
+		/* On a slow machine the second one may have come and gone. */
 		if (i != 1)
 			queue_await(&line.m.waiters, i + 1 - (i == 2));
 		else

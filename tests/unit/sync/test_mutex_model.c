@@ -2,12 +2,13 @@
 /*
  * test_mutex_model.c - the owner word of a mutex and its queue, in every interleaving
  *
- * Three lock and unlock a number of times, and a clock may end the wait of some; the steps are those of mutex.c. The
- * owner word is changed by compare-and-swap outside the queue's lock and stored in it. There is never
- * more than one inside, whoever was told that he got it is its owner, nobody who timed out is granted it too, they
- * get it in the order in which they came, and nobody sleeps for ever.
+ * Three actors lock and unlock a number of times, and a clock may end the waits of some. The steps
+ * are those of mutex.c. The owner word is changed by compare-and-swap outside the queue's lock and
+ * by plain stores inside it.
  *
- * Then each rule is left out, and the model must find what goes wrong.
+ * Never is more than one inside; an actor whose lock succeeded is the owner; none that timed out is
+ * also granted the mutex. They get it in the order in which they came, and none sleeps for ever.
+ * Then each rule is left out, and the model must find the error.
  */
 #include <stdarg.h>
 #include <stddef.h>

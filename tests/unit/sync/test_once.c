@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_once.c - it is run once and seen by all, and whoever ends in it has not done it. */
+/* test_once.c - it runs once and all see it, and a fiber that exits inside it leaves it undone */
 #include "queue.h"
 
 struct work {
 	struct fiber_once once;
 	_Atomic unsigned began, ended;
 	_Atomic bool go;
-	int product;			   /* by the one that does it */
-	enum { RETURN, EXIT, FAIL } first; /* how the first one leaves it */
+	int product;			   /* made by the one that runs it */
+	enum { RETURN, EXIT, FAIL } first; /* how the first one leaves the function */
 };
 
 static void work(void *arg)
@@ -77,7 +77,8 @@ static void test_once_lets_fibers_and_threads_wait_until_it_is_done(void **state
 	assert_int_equal(fib_load(&w.began), 1);
 }
 
-/* The first one ends in the function while three wait: the longest waiter runs it, the others go on waiting. */
+/* The first one exits in the function while three wait: the longest waiter runs it, the others
+ * wait on. */
 static void ends_in_it(int first, int error)
 {
 	struct work w = {.first = first};
@@ -158,7 +159,7 @@ static void *exit_with_handler(void *arg)
 	return NULL;
 }
 
-/* It would else wait for itself. */
+/* It would otherwise wait for itself. */
 static void test_once_can_be_run_by_an_exit_handler_of_the_one_that_ended_in_it(void **state)
 {
 	struct work w = {.first = EXIT, .go = true};
@@ -189,7 +190,7 @@ static void *call_outer(void *arg)
 	return NULL;
 }
 
-/* A fiber that ends two functions deep has done neither. */
+/* A fiber that exits two functions deep has completed neither. */
 static void test_once_in_once_is_undone_from_the_inside_out(void **state)
 {
 	struct nested n = {.inner = {.first = EXIT, .go = true}};

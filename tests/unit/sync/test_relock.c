@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_relock.c - a lock that only the caller can release: named and aborted, refused, or waited for. */
+/* test_relock.c - locking a lock twice: abort with its name, refusal, or a wait */
 #include "queue.h"
 
 #include <string.h>
@@ -115,7 +115,7 @@ static void test_relock_aborts_and_names_the_caller_and_the_lock(void **state)
 		assert_misuse(cases[i].misuse.name, cases[i].pattern);
 }
 
-/* What each way comes to, for the calling fiber or thread, with a deadline. */
+/* Whether every call returns the given result, for the calling fiber or thread, with a deadline. */
 static bool all_return(int mutex, int rwlock, int64_t deadline)
 {
 	struct fiber_mutex m = {.name = "m"};
@@ -135,7 +135,7 @@ static bool all_return(int mutex, int rwlock, int64_t deadline)
 	good = good && fiber_rwlock_rdlock(&l, deadline) == 0;
 	good = good && fiber_rwlock_wrlock(&l, deadline) == rwlock;
 	good = good && fiber_rwlock_trywrlock(&l) == -EBUSY;
-	/* Reading twice is no misuse, and then it is not known who reads. */
+	/* Reading twice is no misuse; then the readers are no longer known. */
 	good = good && fiber_rwlock_tryrdlock(&l) == 0;
 	good = good && fiber_rwlock_wrlock(&l, 0) == -ETIMEDOUT;
 	fiber_rwlock_unlock(&l);
@@ -173,7 +173,7 @@ static void test_relock_is_refused_at_once_under_that_policy(void **state)
 	policy = FIBER_RELOCK_ERROR;
 	expect(refused, 1);
 	expect(refused, 4);
-	/* And so it is to threads from then on. */
+	/* From then on the same for threads. */
 	assert_true(refused(NULL));
 }
 
@@ -199,7 +199,7 @@ static void *lock_for_ever(void *arg)
 	return (void *)(intptr_t)rc;
 }
 
-/* As the tools show it: a fiber that waits for itself. */
+/* In the tools: a fiber that waits for itself. */
 static void test_relock_waits_under_that_policy_until_it_is_cancelled(void **state)
 {
 	struct fiber_runtime_options options = {.size = sizeof options,
@@ -221,7 +221,8 @@ static void test_relock_waits_under_that_policy_until_it_is_cancelled(void **sta
 	assert_int_equal(fiber_runtime_finish(own, FIBER_FOREVER), 0);
 }
 
-/* Reader a locks, b unlocks in its place: then nothing is known about who reads, and nothing is claimed. */
+/* Reader a locks, b unlocks instead: then nothing is known about the readers, and no misuse is
+ * reported. */
 static void *unlock_it(void *arg)
 {
 	fiber_rwlock_unlock(arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rwlock.c - readers together, a writer alone, and nobody is overtaken. */
+/* test_rwlock.c - readers together, a writer alone, and no waiter is overtaken */
 #include "queue.h"
 
 #include "os/os.h"
@@ -14,7 +14,7 @@ struct user {
 	int rc;
 };
 
-/* Lock, say so, and unlock when told. */
+/* Lock, report it, and unlock on request. */
 static void *use(void *arg)
 {
 	struct user *u = arg;
@@ -92,7 +92,7 @@ static void test_rwlock_waiting_writer_is_not_overtaken_by_readers(void **state)
 	assert_int_equal(end(reader, &r), 0);
 }
 
-/* Two readers, a writer, two readers: in that order, and each pair together. Threads are among them. */
+/* Two readers, a writer, two readers: in that order, and each pair together. Some are threads. */
 static void test_rwlock_lets_in_all_readers_before_the_next_writer(void **state)
 {
 	struct fiber_rwlock l = {0};
@@ -135,7 +135,7 @@ static void test_rwlock_lets_in_all_readers_before_the_next_writer(void **state)
 	assert_true(l.owner == 0);
 }
 
-/* The readers behind it would else wait although others read. */
+/* Otherwise the readers behind it would wait although others read. */
 static void test_rwlock_writer_that_gives_up_lets_in_the_readers_behind_it(void **state)
 {
 	struct fiber_rwlock l = {0};
@@ -257,7 +257,7 @@ static void test_rwlock_trylocks_take_or_are_busy(void **state)
 	assert_int_equal(queue_join(queue_spawn(read_and_leave, &l)), 0);
 	assert_int_equal(l.readers, 1);
 	assert_int_equal(fiber_rwlock_trywrlock(&l), -EBUSY);
-	/* A writer that waits is not overtaken. */
+	/* A waiting writer is not overtaken. */
 	writer = begin(&w, &l, true, FIBER_FOREVER);
 	queue_await(&l.waiters, 1);
 	assert_int_equal(fiber_rwlock_tryrdlock(&l), -EBUSY);
@@ -270,7 +270,7 @@ static void test_rwlock_trylocks_take_or_are_busy(void **state)
 }
 
 static struct fiber_rwlock shared;
-static unsigned inside, entries; /* of writers */
+static unsigned inside, entries; /* of the writers */
 
 static void *try_often(void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_select.c - exactly one case is done, each ready one as often as the others, and nothing is lost. */
+/* test_select.c - exactly one case is done, ready ones equally often, and no element is lost */
 #include "waiting.h"
 
 #define SEND(c, p)                                                             \
@@ -28,7 +28,7 @@ static void *selects(void *arg)
 	return (void *)(intptr_t)fiber_select(s->cases, s->n, s->deadline);
 }
 
-/* Until all of a select's channels have it in their queue; it joins them in any order. */
+/* Wait until all of a select's channels have it in their queue; it joins them in any order. */
 static void await_joined(const struct fiber_select_case *cases, size_t n)
 {
 	size_t i, k;
@@ -92,7 +92,7 @@ static void test_select_reports_a_closed_channel_as_ready(void **state)
 	fiber_chan_unref(closed);
 }
 
-/* Two of six are ready each time: neither stands in the other's light, wherever they stand. */
+/* Two of six are ready each time, at any index: neither is preferred. */
 static void test_select_takes_each_ready_case_equally_often(void **state)
 {
 	struct fiber_chan *ready[2] = {waiting_chan(1), waiting_chan(1)}, *never = waiting_chan(0);
@@ -107,7 +107,7 @@ static void test_select_takes_each_ready_case_equally_often(void **state)
 		send_now(ready[1], 0);
 		fired[fiber_select(cases, 6, 0)]++;
 	}
-	/* 2,000 each, and a deviation that comes once in many millions of runs. */
+	/* 2,000 each; a larger deviation comes once in many millions of runs. */
 	for (i = 0; i < 6; i++) {
 		const int expected = i == 0 || i == 1 || i == 5 ? 2000 : 0;
 
@@ -176,7 +176,7 @@ static void test_select_that_waits_hands_over_what_it_sends(void **state)
 	(void)state;
 	await_joined(cases, 2);
 	assert_int_equal(recv_now(b), 20);
-	/* Served once: what it offered elsewhere is gone. */
+	/* Served once: its offer in the other channel is gone. */
 	assert_int_equal(recv_now(a), -ETIMEDOUT);
 	assert_int_equal(queue_join(f), 1);
 	fiber_chan_unref(a);
@@ -217,7 +217,7 @@ static void test_select_does_not_send_to_itself(void **state)
 	assert_int_equal(queue_join(f), 1);
 	assert_int_equal(in, 9);
 	assert_int_equal(waiting(c, FIB_CHAN_SEND), 0);
-	/* Two of the kind find each other. */
+	/* Two such selects find each other. */
 	f = queue_spawn(selects, &s);
 	await_joined(cases, 3);
 	assert_true(fiber_select(cases, 3, FIBER_FOREVER) >= 0);
@@ -240,7 +240,7 @@ static void test_select_timer_and_deadline_come_in_their_order(void **state)
 	assert_int_equal(queue_join(queue_spawn(selects, &s)), 2);
 	assert_true(fiber_now() >= soon);
 	assert_int_equal(cases[2].result, 0);
-	/* Now due, it needs no waiting. */
+	/* Due now, so no wait is needed. */
 	assert_int_equal(fiber_select(cases, 3, 0), 2);
 	cases[2].at = fiber_after(60000 * MS);
 	soon = s.deadline = fiber_after(2 * MS);
@@ -290,7 +290,8 @@ struct race {
 	_Atomic unsigned wrong;
 };
 
-/* Sends or receives on whatever comes first, with a timer or a deadline that is about as long as it takes. */
+/* Send or receive, whichever comes first, with a timer or a deadline of about the time that it
+ * takes. */
 static void *play(void *arg)
 {
 	struct race *r = arg;
@@ -310,7 +311,7 @@ static void *play(void *arg)
 			fib_add(&r->got, (uint64_t)in[rc]);
 		else if (rc == 1 || rc == 3)
 			fib_add(&r->sent, (uint64_t)i + 1);
-		/* What did not fire has not been touched. */
+		/* The cases that did not fire are untouched. */
 		fib_add(&r->wrong,
 			(unsigned)((rc != 0 && in[0] != -1) || (rc != 2 && in[2] != -1)));
 	}

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_select_at_once.c - a select that does not wait finds what is there at every moment
+ * test_select_at_once.c - a select that does not wait finds a ready case at every moment
  *
- * Something is always ready in one of several channels and moves from one to another. A mover makes the next
- * channel ready before it takes the readiness of the last one away, so a select must find one each time.
+ * Something is always ready in one of several channels and moves from one to another. A mover makes
+ * the next channel ready before it makes the last one unready, so every select must find one.
  */
 #include "waiting.h"
 
 #include "base/atomic.h"
 
-#define ROUNDS	 200000 /* or half a second, with a sanitizer */
+#define ROUNDS	 200000 /* or half a second with a sanitizer */
 #define CHANNELS 20
 
 struct moving {
 	struct fiber_chan *chan[CHANNELS];
 	unsigned channels;
-	enum fiber_select_op op; /* of the looker's cases */
+	enum fiber_select_op op; /* of the selecting side's cases */
 	bool same;		 /* both ops on the first channel */
-	bool cancelled;		 /* the looker is a cancelled fiber, whose deadline is far away */
+	bool cancelled;		 /* it is a cancelled fiber with a distant deadline */
 	int rounds, missed, wrong;
 	_Atomic int done;
 };
 
-/* Make a channel ready for the looker, or take that away: an element, or the room for one. */
+/* Make a channel ready for the selecting side, or unready: an element, or room for one. */
 static void make_ready(struct moving *m, unsigned i, bool ready)
 {
 	if (ready == (m->op == FIBER_SELECT_RECV))
@@ -60,7 +60,7 @@ static int look_once(struct moving *m, int *value)
 	return fiber_select(cases, m->same ? 2 : m->channels, m->cancelled ? FIBER_FOREVER : 0);
 }
 
-/* What it did is undone, so that one is ready again before the next look. */
+/* Each select is undone, so that one channel is ready again before the next. */
 static void *looks(void *arg)
 {
 	struct moving *m = arg;
@@ -82,7 +82,7 @@ static void *looks(void *arg)
 	return NULL;
 }
 
-/* A mover beside a looker, each a fiber on one of two carriers or a thread. */
+/* Run a mover and a selecting side, each as a fiber on one of two carriers or as a thread. */
 static void play(struct moving *m, bool looker_is_thread)
 {
 	struct fiber *looker = NULL, *mover = NULL;
@@ -133,7 +133,7 @@ static void test_select_finds_what_moves_among_many_channels(void **state)
 	play(&m, true);
 }
 
-/* It has room whenever it has no element. */
+/* The channel has room whenever it has no element. */
 static void test_select_finds_one_of_both_sides_of_one_channel(void **state)
 {
 	struct moving m = {.channels = 1, .op = FIBER_SELECT_RECV, .same = true, .rounds = ROUNDS};

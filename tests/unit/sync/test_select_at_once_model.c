@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_select_at_once_model.c - an element that moves between two channels while selects look, in every interleaving
+ * test_select_at_once_model.c - selects while an element moves, in every interleaving
  *
- * A mover puts an element into one channel before it takes that of the other, so one of the two holds an element at
- * every moment. Two selects that may not wait look at the channels in opposite orders, or one that waits joins both
- * queues; the steps are those of select.c and select_at_once.c. No select may find nothing, and nobody may wait for
- * the other's lock, or in both queues, for good.
+ * A mover puts an element into one channel before it takes that of the other, so one of the two
+ * holds an element at every moment. Two selects that may not wait look at the channels in opposite
+ * orders, or one that waits joins both queues. The steps are those of select.c and
+ * select_at_once.c.
  *
- * Then each rule is left out, and the model must find what goes wrong.
+ * No select may find nothing, and none may wait for ever, for the other's lock or in both queues.
+ * Then each rule is left out, and the model must find the error.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,15 +27,15 @@ enum { PUT, TAKE };
 
 enum broken {
 	NOTHING,
-	LOOKS_ONE_BY_ONE, /* believes its looks at one case after another */
+	LOOKS_ONE_BY_ONE, /* trusts its looks at one case after another */
 	HAND_OVER_HAND,	  /* holds one lock at a time */
 	IN_ITS_ORDER,	  /* takes the locks in the order of its cases */
-	JOINS_BLINDLY,	  /* joins a queue without a look at the channel */
+	JOINS_BLINDLY,	  /* joins a queue without looking at the channel */
 };
 
 struct select {
-	uint8_t at, step, first; /* the step-th channel; which channel it begins with */
-	uint8_t waits;		 /* 1: it joins queues, 0: it looks at once */
+	uint8_t at, step, first; /* the step-th channel; the channel it starts with */
+	uint8_t waits;		 /* 1: it joins queues, 0: it looks once */
 	uint8_t found;
 };
 
@@ -76,7 +77,7 @@ static bool step_lock(struct model *m, struct select *s)
 	return true;
 }
 
-/* Under the channel's lock, which nobody else holds for longer than a step here. */
+/* Under the channel's lock, which no other actor here holds for longer than a step. */
 static void step_join(struct model *m, struct select *s)
 {
 	const unsigned c = s->step ^ s->first;
@@ -121,7 +122,7 @@ static bool step_select(struct model *m, struct select *s)
 	}
 }
 
-/* Whoever waits is handed the element; the mover has done its work then. */
+/* A waiting select gets the element directly; the mover is then done. */
 static bool step_mover(struct model *m)
 {
 	const unsigned to = !m->from;
@@ -190,7 +191,7 @@ static void test_select_at_once_model_finds_what_moves(void **state)
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
-		/* Not vacuous: many ways, that come to an end. */
+		/* The exploration was not trivial: many states, and some of them final. */
 		assert_true(e.states > 40);
 		assert_true(e.finals > 0);
 	}

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_select_model.c - two selects, a sender, the clock and the end of a channel, in every interleaving
+ * test_select_model.c - two selects, a sender, a clock and a close, in every interleaving
  *
- * One select would receive from channel A or B, another would send into A or B, a sender sends into B, and
- * the clock may end the wait of whom it may. Each select has an order of its own, and B may be closed. They make
- * the steps of select.c and chan.c; what
- * happens under a channel's lock is one step. The channels hold nothing, so whatever is sent must at that moment
- * be received. Nobody is served twice, nobody who timed out was served, nobody waits in a closed channel, and
- * a receiver and a sender never wait for each other for good.
+ * One select would receive from channel A or B, another would send into A or B, a sender sends into
+ * B, and the clock may end some waits. Each select has its own order, and B may be closed. They
+ * make the steps of select.c and chan.c; what happens under a channel's lock is one step. The
+ * channels have no buffer, so each element must be received at the moment it is sent.
  *
- * Then each rule is left out, and the model must find what goes wrong.
+ * None is served twice, none that timed out was served, none waits in a closed channel, and a
+ * receiver and a sender never wait for each other for ever. Then each rule is left out, and the
+ * model must find the error.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,30 +30,30 @@ enum { TRY, ARM, JOIN, RETRACT, WAIT, LEAVE, LEFT, RETREAT, DONE };
 
 enum broken {
 	NOTHING,
-	COPIES_FIRST,	  /* gives to a waiter without winning its wait first */
-	JOINS_BLINDLY,	  /* takes its place without another look */
-	STAYS,		  /* looks again without taking back its wait */
-	CLAIMS_EARLY,	  /* wins its partner's wait before its own */
-	JOINS_THE_CLOSED, /* takes its place in a channel that is closed */
-	CLOSE_SERVES,	  /* takes the end of a channel for the element it waited for */
+	COPIES_FIRST,	  /* gives to a waiter without claiming its wait first */
+	JOINS_BLINDLY,	  /* joins without another look */
+	STAYS,		  /* looks again without retracting its wait */
+	CLAIMS_EARLY,	  /* claims its partner's wait before its own */
+	JOINS_THE_CLOSED, /* joins a closed channel */
+	CLOSE_SERVES,	  /* takes the close of a channel for the element it waited for */
 };
 
 struct waiter {
 	uint8_t at, channel; /* the channel of the next step */
 	uint8_t word;
 	uint8_t place[CHANNELS]; /* linked: 1 is the first in the queue */
-	uint8_t moved;		 /* elements sent or received in its name */
-	uint8_t timed_out;	 /* what it was told */
+	uint8_t moved;		 /* elements it has sent or received */
+	uint8_t timed_out;	 /* its result was a timeout */
 	uint8_t order;		 /* 1: it looks at B first, and joins B first */
-	uint8_t epipe;		 /* 1: its wait was ended by the closer */
+	uint8_t epipe;		 /* 1: its wait was ended by the close */
 	uint8_t told_closed;
 };
 
 struct model {
 	struct waiter w[WAITERS];
-	uint8_t clocked; /* a bit for everybody whose wait the clock may still end */
-	uint8_t closes;	 /* 1: channel B is about to be closed */
-	uint8_t closed;	 /* B is; whoever waits there is dismissed one at a time */
+	uint8_t clocked; /* a bit for each actor whose wait the clock may still end */
+	uint8_t closes;	 /* 1: channel B will be closed */
+	uint8_t closed;	 /* B is closed; its waiters are dismissed one at a time */
 };
 
 static enum broken broken;
@@ -68,7 +68,7 @@ static bool partners(unsigned a, unsigned b)
 	return (a == RECEIVER) != (b == RECEIVER);
 }
 
-/* Who stands longest on the other side of a channel, WAITERS: nobody. */
+/* The longest waiter on the other side of a channel; WAITERS: none. */
 static unsigned first_partner(const struct model *m, unsigned who, unsigned channel)
 {
 	unsigned i, first = WAITERS;
@@ -148,7 +148,8 @@ static void step_join(struct model *m, unsigned who)
 	unsigned i = wants(who, w->channel) ? first_partner(m, who, w->channel) : WAITERS;
 
 	if (i < WAITERS && broken == CLAIMS_EARLY && m->w[i].word == ARMED) {
-		/* It is woken for nothing if our own wait was decided meanwhile. */
+		/* The partner is woken for nothing if the actor's own wait was decided
+		 * meanwhile. */
 		m->w[i].word = WOKEN;
 		unlink_place(m, i, w->channel);
 		if (w->word == ARMED) {
@@ -169,7 +170,8 @@ static void step_join(struct model *m, unsigned who)
 	next_channel(w, WAIT);
 }
 
-/* Close B, then dismiss whoever waits there, one at a time. What is closed is looked at again by whoever comes. */
+/* Close B, then dismiss its waiters, one at a time. Later actors look at the closed channel
+ * again. */
 static bool step_closer(struct model *m)
 {
 	unsigned i;
@@ -194,20 +196,20 @@ static bool step_closer(struct model *m)
 	return true;
 }
 
-/* The wait is over and all places are left. */
+/* The wait is over, and it has left all queues. */
 static void leave(struct waiter *w)
 {
 	if (!w->epipe || broken == CLOSE_SERVES) {
 		w->at = DONE;
 		return;
 	}
-	/* It has moved nothing: it looks again. */
+	/* It has moved no element: it looks again. */
 	w->epipe = 0;
 	w->word = IDLE;
 	begin(w, TRY);
 }
 
-/* The clock ends one wait that it may end. */
+/* The clock ends one wait, if it may. */
 static bool step_clock(struct model *m)
 {
 	unsigned i;
@@ -328,7 +330,7 @@ static void test_select_model_serves_each_once_and_leaves_nobody_waiting(void **
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
-		/* Not vacuous: many ways, that come to an end. */
+		/* The exploration was not trivial: many states, and some of them final. */
 		assert_true(e.states > 200);
 		assert_true(e.finals > 0);
 	}

@@ -2,11 +2,11 @@
 /*
  * test_select_turns.c - a select that waits is as likely to end in one case as in another
  *
- * One fiber selects, and another one does what ends the wait only when the select is in the queues of all its
- * cases: so no round is decided by the first look. All on one carrier.
+ * One fiber selects. Another fiber does what ends the wait only when the select is in the queues of
+ * all its cases, so no round is decided by the first look. All run on one carrier.
  *
- * Of n rounds each of k cases fires n/k times; the standard deviation is sqrt(n * (k - 1)) / k. Six deviations
- * are allowed: one run in 500 million is further away.
+ * Of n rounds each of k cases fires n/k times; the standard deviation is sqrt(n * (k - 1)) / k. The
+ * test allows six deviations: one run in 500 million is further away.
  */
 #include "waiting.h"
 
@@ -15,8 +15,9 @@
 #define ROUNDS 4000
 #define MOST   6
 
-/* The cases of a select, a letter each: "s" and "r" send into and receive from the channel that this is about;
- * "S" and "R" another one, where nobody comes; "T" is a timer, far away; "0" is switched off. */
+/* The cases of a select, one letter each. "s" and "r" send into and receive from the tested
+ * channel; "S" and "R" use another one, which has no partner; "T" is a distant timer; "0" is
+ * switched off. */
 struct party {
 	const char *cases;
 	struct fiber_chan *chan, *lonely, *closed;
@@ -72,7 +73,7 @@ static void select_once(struct party *p)
 		return;
 	}
 	p->fired[rc]++;
-	/* What did not fire has not been touched. */
+	/* The cases that did not fire are untouched. */
 	for (i = 0; i < n; i++)
 		p->wrong += i == rc ? cases[i].result > 0 : cases[i].result != 1;
 }
@@ -94,7 +95,7 @@ static void serve(struct party *p)
 	p->wrong += rc < 0;
 }
 
-/* The next round has another channel. */
+/* The next round uses a new channel. */
 static void close_it(struct party *p)
 {
 	fiber_chan_unref(p->closed);
@@ -119,7 +120,7 @@ static void *plays(void *arg)
 	return NULL;
 }
 
-/* The letters of `ready` fire equally often, and no other one does. */
+/* The letters of `ready` fire equally often, and no other letter fires. */
 static void assert_fair(const struct party *p, const char *ready)
 {
 	int64_t n = p->rounds, k = 0, off;
@@ -174,7 +175,7 @@ static void test_select_that_waits_is_fair_among_sends_into_one_channel(void **s
 	fair_among("T0s0Ss", "s", ROUNDS, serve);
 }
 
-/* Both sides of a channel that is closed are ready. */
+/* Both sides of a closed channel are ready. */
 static void test_select_that_waits_is_fair_among_the_sides_of_a_channel_that_is_closed(void **state)
 {
 	(void)state;

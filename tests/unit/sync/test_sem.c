@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sem.c - units are neither lost nor made, and go to whoever waited longest. */
+/* test_sem.c - units are neither lost nor made, and the longest-waiting waiter gets the next */
 #include "queue.h"
 
 static void *wait_forever(void *arg)
@@ -52,7 +52,7 @@ static void test_sem_post_goes_to_a_waiter_and_not_to_the_count(void **state)
 		f = queue_spawn(wait_forever, &s);
 		queue_await(&s.waiters, 1);
 		fiber_sem_post(&s);
-		/* Whoever comes later must not get it. */
+		/* A later caller must not get it. */
 		taken += fiber_sem_wait(&s, 0) == 0;
 		assert_int_equal(queue_join(f), 0);
 	}
@@ -92,7 +92,7 @@ static void test_sem_serves_fibers_and_threads_in_the_order_they_came(void **sta
 			fibers[i] = queue_spawn(stand, &places[i]);
 		queue_await(&s.waiters, i + 1);
 	}
-	/* One post at a time, so that the order they run in is the order they were served in. */
+	/* One post at a time, so that they run in the order in which they were served. */
 	for (i = 0; i < 8; i++) {
 		fiber_sem_post(&s);
 		while (fib_load_acquire(&served) != i + 1)
@@ -147,7 +147,7 @@ static void *wait_briefly(void *arg)
 	return NULL;
 }
 
-/* A post and a deadline that come together: exactly one wins, and a unit that nobody got is still there. */
+/* A post and a deadline at the same time: exactly one wins, and a unit that no waiter got stays. */
 static void test_sem_post_against_deadline_loses_no_unit(void **state)
 {
 	struct race r = {0};

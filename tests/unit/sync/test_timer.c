@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timer.c - expirations are counted from the first deadline, and none is lost or given to nobody. */
+/* test_timer.c - expirations count from the first deadline, and each is given to one waiter */
 #include "queue.h"
 
 #include "tests/unit/sched/misuse.h"
@@ -71,11 +71,11 @@ static void test_timer_counts_what_came_while_nobody_waited(void **state)
 	assert_int_equal(fiber_timer_wait(t, &n, FIBER_FOREVER), 0);
 	assert_int_equal(n, 11);
 	assert_int_equal(fiber_timer_wait(t, &n, 0), -ETIMEDOUT);
-	/* As far as numbers go: since the beginning of time, every ns. */
+	/* The extreme values: since the start of time, every ns. */
 	fiber_timer_arm(t, INT64_MIN, 1);
 	assert_int_equal(fiber_timer_wait(t, &n, 0), 0);
 	assert_true(n > (uint64_t)INT64_MAX);
-	/* The next one is past the end of time. */
+	/* The next expiration is past the end of time. */
 	fiber_timer_arm(t, FOREVER_AGO, INT64_MAX);
 	assert_int_equal(fiber_timer_wait(t, &n, 0), 0);
 	assert_int_equal(n, 1);
@@ -100,7 +100,8 @@ static void *tick(void *arg)
 
 		k->rc = fiber_timer_wait(k->timer, &n, FIBER_FOREVER);
 		k->sum += n;
-		/* The n-th expiration is never before first + (n - 1) periods, however late any was. */
+		/* The n-th expiration is never before first + (n - 1) periods, however late
+		 * earlier ones were. */
 		k->early += fiber_now() < k->first + (int64_t)(k->sum - 1) * k->period;
 		if (i % 3 == 0)
 			fiber_sleep(k->period * 2);
@@ -116,7 +117,7 @@ static void test_timer_periodic_does_not_drift(void **state)
 
 	(void)state;
 	fiber_timer_arm(k.timer, k.first, k.period);
-	/* Whether the last look was late is the machine's doing; that each is, would be ours. */
+	/* The machine may make the last look late once; if it is late every time, that is a bug. */
 	for (int i = 0; i < 20 && (i == 0 || drifted); i++)
 		drifted = queue_join(queue_spawn(tick, &k));
 	assert_int_equal(k.rc, 0);
@@ -133,7 +134,7 @@ static void *wait_for_one(void *arg)
 	return (void *)(intptr_t)(rc < 0 ? rc : (int)n);
 }
 
-/* Until it stands in the line: it shows what it will wait for a little earlier. */
+/* Wait until it is queued: it shows what it waits for a little earlier. */
 static void await_timer_wait(struct fiber *f)
 {
 	while (fiber_state(f) != FIBER_SUSPENDED || fib_load(&f->wait_kind) != FIB_WAIT_TIMER ||
@@ -206,7 +207,8 @@ static void test_timer_is_given_to_every_fiber_and_thread_that_waits(void **stat
 	queue_join(queue_spawn(arm_soon, t));
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(queue_join(fibers[i]), 1);
-	/* A thread that came after the expiration, which somebody was given, waits for the next one. */
+	/* A thread that came after an expiration was given to another waiter waits for the next
+	 * one. */
 	fiber_timer_arm(t, FOREVER_AGO, MS);
 	for (int i = 0; i < 3; i++) {
 		void *n;
@@ -217,7 +219,7 @@ static void test_timer_is_given_to_every_fiber_and_thread_that_waits(void **stat
 	fiber_timer_free(t);
 }
 
-/* One carrier: whoever waits does not run before all has been done to the timer. */
+/* One carrier: the waiter does not run before the timer has been changed several times. */
 static void *arms_often_before_the_waiter_runs(void *arg)
 {
 	struct fiber_timer *t = arg;
@@ -232,7 +234,7 @@ static void *arms_often_before_the_waiter_runs(void *arg)
 		for (int k = 0; k <= i; k++)
 			fiber_timer_arm(t, FOREVER_AGO, 0);
 		fiber_timer_arm(t, FIBER_FOREVER, 0);
-		/* They are that waiter's, and not for somebody who comes now. */
+		/* They belong to that waiter, not to a later one. */
 		given += fiber_timer_wait(t, NULL, 0) == -ETIMEDOUT ? 0 : 100;
 		fiber_join(f, &r, FIBER_FOREVER);
 		given = given * 10 + (intptr_t)r.value;
@@ -321,7 +323,7 @@ static void test_timer_wait_of_a_pinned_fiber_follows_the_policy(void **state)
 	struct fiber_timer *t = timer_new();
 
 	(void)state;
-	/* So late that it has not expired before anybody waits. */
+	/* Far away: it does not expire before the wait. */
 	fiber_timer_arm(t, fiber_after(3600 * 1000 * MS), 0);
 	fiber_set_pinned_policy(rt, FIBER_PINNED_ERROR);
 	assert_int_equal(queue_join(queue_spawn(wait_pinned, t)), -EDEADLK);

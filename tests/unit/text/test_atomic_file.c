@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_atomic_file.c - what was there stays until what comes is whole, and no draft stays behind. */
+/* test_atomic_file.c - the old file stays until the new one is whole, and no draft is left */
 #include "tests/harness/inspect/head.h"
 
 #include <dirent.h>
@@ -36,7 +36,7 @@ static void expect(const char *words)
 	assert_string_equal(text, words);
 }
 
-/* Files of the folder whose name begins with that of path. */
+/* Count the files whose name starts with that of `path`. */
 static unsigned left(void)
 {
 	char folder[HARNESS_PATH];
@@ -111,7 +111,7 @@ static void test_what_is_no_file_is_never_replaced(void **state)
 	assert_string_equal(ins_atomic_file_path, "");
 }
 
-/* /dev/stdout is a link, and everybody's: who replaces it takes it from them all. */
+/* Links such as /dev/stdout belong to the system; replacing one would break it for all. */
 static void test_a_link_to_what_is_no_file_is_never_replaced(void **state)
 {
 	static const char *const links[] = {"/dev/full", "/", "/proc/self/fd/1"};
@@ -124,7 +124,7 @@ static void test_a_link_to_what_is_no_file_is_never_replaced(void **state)
 		assert_non_null(strstr(error.text, "is no file"));
 		assert_int_equal(unlink(path), 0);
 	}
-	/* One that leads to a file, or nowhere, is replaced itself. */
+	/* A link to a file, or to nothing, is replaced itself. */
 	assert_int_equal(symlink("/dev/null/nowhere", path), 0);
 	write_one("one", true, 0, 0);
 	assert_int_equal(lstat(path, &st), 0);

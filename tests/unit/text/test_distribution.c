@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_distribution.c - the least, the middle and the greatest are those that sorting by hand gives. */
+/* test_distribution.c - minimum, median and maximum equal those from sorting by hand */
 #include <stdlib.h>
 
 #include "tests/harness/inspect/dice.h"

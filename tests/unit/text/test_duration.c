@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_duration.c - lengths of time are what a person means, or refused. */
+/* test_duration.c - parse and print durations; refuse anything else */
 #include <string.h>
 
 #include "tests/harness/inspect/dice.h"
@@ -94,7 +94,7 @@ static void test_duration_refuses_what_does_not_fit(void **state)
 	memset(digits, '9', sizeof digits);
 	digits[sizeof digits - 1] = 0;
 	assert_false(ins_duration_parse(digits, &ns));
-	/* A fraction may be as long as it likes. */
+	/* A fraction may have any number of digits. */
 	digits[0] = '0';
 	digits[1] = '.';
 	assert_int_equal(parsed(digits), 999999999);

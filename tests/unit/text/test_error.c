@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_error.c - texts for what failed and what is missing: cut, counted, harmless. */
+/* test_error.c - errors and problems are cut, counted and escaped */
 #include <string.h>
 
 #include "tests/harness/inspect/head.h"
@@ -72,7 +72,7 @@ static void test_problems_beyond_the_limit_are_counted(void **state)
 	(void)state;
 	for (i = 0; i < INS_PROBLEMS_MAX + 3; i++)
 		ins_problems_add(&problems, "problem %d", i);
-	/* One that is kept is still recognised. */
+	/* A stored problem is still recognised after the limit. */
 	ins_problems_add(&problems, "problem 0");
 	assert_int_equal(ins_problems_lines(&problems), INS_PROBLEMS_MAX + 1);
 	assert_string_equal(ins_problems_text(&problems, 0, text, sizeof text),

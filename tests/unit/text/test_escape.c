@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_escape.c - no byte of a name can make a terminal act, and no two names look the same. */
+/* test_escape.c - no byte of a name can control a terminal, and different names look different */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void test_every_control_character_is_escaped(void **state)
 	}
 }
 
-/* UTF-8 of one character. */
+/* The UTF-8 encoding of a character. */
 static const char *utf8(uint32_t c)
 {
 	static char buf[5];
@@ -84,7 +84,7 @@ static void test_characters_that_turn_a_line_or_are_invisible_are_escaped(void *
 		0x2066, 0x2069,	 0x206f,  0x3164,  0xfe0f,  0xfeff,  0xffa0,  0xfff9,
 		0xfffb, 0x1d173, 0xe0001, 0xe0041, 0xe007f, 0xe0100, 0xe01ef,
 	};
-	/* Their neighbours, and letters that are written from right to left. */
+	/* Their neighbours, and right-to-left letters. */
 	static const uint32_t shown[] = {
 		' ',	'~',	0xa0,	 0xac,	  0xae,	   0x34e,   0x350,
 		0x5d0,	0x61b,	0x61d,	 0x627,	  0x2010,  0x2027,  0x202f,
@@ -173,7 +173,7 @@ static void test_cut_text_is_terminated_and_whole_in_its_characters(void **state
 	}
 }
 
-/* Harmless characters, one that is not, harmless ones again: cut anywhere. */
+/* Harmless characters, a harmful one, harmless ones again; cut anywhere. */
 static void test_text_that_is_appended_goes_on_where_it_ends(void **state)
 {
 	const char *text = "harmless \"\xe2\x82\xac\" \x01 again", *end;

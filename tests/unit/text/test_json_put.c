@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_json_put.c - JSON is equal to what was meant, and no byte of it moves a cursor. */
+/* test_json_put.c - the JSON equals the value, and no byte of it controls a terminal */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void test_a_text_is_escaped_and_stays_equal(void **state)
 	json_t *value = json_string(EVIL), *again;
 
 	(void)state;
-	/* jansson writes C0 with capitals. */
+	/* jansson writes the escapes of C0 in capitals. */
 	assert_int_equal(strcasecmp(put(value), ESCAPED), 0);
 	again = json_loads(text, JSON_DECODE_ANY, NULL);
 	assert_string_equal(json_string_value(again), EVIL);
@@ -75,7 +75,7 @@ static void test_every_character_survives(void **state)
 			bytes[n++] = (char)(0x80 | (c & 0x3f));
 		}
 		value = json_stringn(bytes, (size_t)n);
-		if (!value) /* half of a pair is no character */
+		if (!value) /* half of a surrogate pair is no character */
 			continue;
 		again = json_loads(put(value), JSON_DECODE_ANY, NULL);
 		assert_true(json_equal(value, again));

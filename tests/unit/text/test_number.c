@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_number.c - numbers as the encoding of their type has them. */
+/* test_number.c - print numbers by their DWARF type encoding */
 #include <dwarf.h>
 #include <float.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void test_whole_numbers_are_as_their_encoding_says(void **state)
 	assert_string_equal(put(DW_ATE_unsigned, UINT64_MAX), "18446744073709551615");
 	assert_string_equal(put(DW_ATE_boolean, 1), "true");
 	assert_string_equal(put(DW_ATE_boolean, 0), "false");
-	/* No compiler makes it, but memory may have it. */
+	/* No compiler writes it, but memory may have it. */
 	assert_string_equal(put(DW_ATE_boolean, 2), "2");
 }
 

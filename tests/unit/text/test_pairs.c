@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pairs.c - each pair has one number, however many there are. */
+/* test_pairs.c - each pair has one number */
 #include <stdlib.h>
 
 #include "tests/harness/inspect/head.h"

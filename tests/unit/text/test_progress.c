@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_progress.c - a line for a terminal, after a second, and for nothing else. */
+/* test_progress.c - the progress line appears on a terminal after a second, and nowhere else */
 #include "inspect/text/progress.h"
 
 #include <pty.h>
@@ -11,7 +11,7 @@
 
 static int behind, saved;
 
-/* Make stderr a terminal, or a pipe; what is drawn comes out at behind. */
+/* Make stderr a terminal or a pipe; its output can be read from `behind`. */
 static void redirect(bool terminal)
 {
 	int ends[2];
@@ -32,7 +32,7 @@ static const char *restore(char *buf, size_t size)
 	size_t used = 0;
 	ssize_t n;
 
-	fprintf(stderr, "."); /* the end; a terminal may hand over less than what was written */
+	fprintf(stderr, "."); /* an end mark: a terminal may return less than was written */
 	fflush(stderr);
 	while (!used || buf[used - 1] != '.') {
 		n = read(behind, buf + used, size - 1 - used);
@@ -46,7 +46,7 @@ static const char *restore(char *buf, size_t size)
 	return buf;
 }
 
-/* As if the time for the next line had come. */
+/* due: as if the time for the next line had come. */
 static void draw(struct ins_progress *p, bool due)
 {
 	int i;
@@ -99,7 +99,7 @@ static void test_a_pipe_gets_nothing(void **state)
 	assert_string_equal(restore(buf, sizeof buf), ".");
 }
 
-/* Who prints to the same terminal, whole lines or not; who prints elsewhere. */
+/* Other output to the same terminal, whole lines or not, and output elsewhere. */
 static void test_what_is_printed_goes_before_it(void **state)
 {
 	struct ins_progress p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_read_file.c - files whose length only their end tells. */
+/* test_read_file.c - read files whose length is unknown until their end */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sample.c - the ids that are kept are the lowest ones, or the latest. */
+/* test_sample.c - keep the lowest ids, or the latest ones */
 #include <stdlib.h>
 
 #include "tests/harness/inspect/dice.h"
@@ -34,7 +34,7 @@ static void test_the_lowest_are_those_that_sorting_puts_first(void **state)
 	}
 }
 
-/* The last ids of what came, each once, the last one first. */
+/* The last different ids of `came`, latest first. */
 static unsigned latest(const uint64_t *came, unsigned count, uint64_t ret[INS_SAMPLE])
 {
 	unsigned n = 0, k;

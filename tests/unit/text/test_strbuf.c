@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_strbuf.c - a line is what was put into it, and ends where its buffer does. */
+/* test_strbuf.c - build a line in a buffer; it never exceeds the buffer */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ static void test_line_numbers_are_printfs(void **state)
 	}
 }
 
-/* Both sides of every power of ten and of two. */
+/* The numbers next to each power of ten and of two. */
 static void test_line_numbers_have_as_many_digits_as_they_need(void **state)
 {
 	uint64_t ten = 1;
@@ -89,7 +89,7 @@ static void test_line_counts_characters_not_bytes(void **state)
 	assert_string_equal(buf, "  \u00e4\u00f6  ");
 }
 
-/* A character of more than one byte anywhere in a text that is longer than what is looked at at once. */
+/* A multibyte character anywhere in a text that is longer than one step of the counter. */
 static void test_line_counts_characters_wherever_they_are(void **state)
 {
 	size_t before, behind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_texts.c - every text once, and how often. */
+/* test_texts.c - store each text once, with its count */
 #include <stdio.h>
 #include <string.h>
 

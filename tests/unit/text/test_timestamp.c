@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_timestamp.c - when something was, by the wall's clock. */
+/* test_timestamp.c - convert a moment to wall-clock time */
 #include <stdlib.h>
 #include <time.h>
 
@@ -19,7 +19,7 @@ static void test_moment_of_a_clock_that_stands_still_is_measured_from_there(void
 	ins_timestamp_convert(&moment, 98 * SECOND, &ago, &wall);
 	assert_true(ago == 2 * SECOND);
 	assert_true(wall == 4998 * SECOND);
-	/* Written down after the clock was looked at. */
+	/* The moment is later than the fixed reading of the clock. */
 	ins_timestamp_convert(&moment, 101 * SECOND, &ago, &wall);
 	assert_true(ago == 0);
 	assert_true(wall == 5001 * SECOND);

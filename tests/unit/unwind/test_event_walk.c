@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_event_walk.c - an event whose stack was not copied has no frames, and says why. */
+/* test_event_walk.c - an event without a copied stack has no frames, and gives the reason */
 #include <string.h>
 
 #include "inspect/unwind/event_walk.h"

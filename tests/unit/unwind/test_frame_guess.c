@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_frame_guess.c - a frame pointer that nobody knows is found where it is, and nowhere else
+ * test_frame_guess.c - find an unknown frame pointer at the right place, and nowhere else
  *
- * The fixture hog has a fiber in poll(2) below a frame of variable size, and its program has recorded that.
+ * The fixture hog has a fiber in poll(2) below a frame of variable size. Its program has recorded
+ * that as an event.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,14 +24,14 @@ static struct ins_symbols *symbols;
 static struct ins_event kept;
 static unsigned char stack[65536];
 static struct ins_walk walk;
-static uint64_t other_call;	    /* the return address of hold's call of hog_sleep */
-static uint64_t stub_call;	    /* and that of hog_sleep's of a stub ... */
-static unsigned char beyond[65536]; /* ... with what is above it on that stack */
+static uint64_t other_call;	    /* return address of hold's call of hog_sleep */
+static uint64_t stub_call;	    /* return address of hog_sleep's call through a stub */
+static unsigned char beyond[65536]; /* the stack above stub_call */
 static size_t beyond_size;
 
 static uint64_t into(const char *function);
 
-/* The stack above the return address, which stands there once. */
+/* Keep the stack above stub_call, which occurs there once. */
 static void keep_beyond(const struct ins_fiber *fiber)
 {
 	const unsigned char *at =
@@ -124,7 +125,7 @@ static void test_the_walk_needs_the_frame_pointer_and_finds_it(void **state)
 	assert_string_equal(walk.reason, "");
 }
 
-/* Where the frame of hog_poll keeps its caller's frame pointer. */
+/* Offset of the frame pointer that hog_poll's frame has saved. */
 static size_t record_at(void)
 {
 	struct ins_fiber fiber = kept.fiber;
@@ -139,7 +140,7 @@ static size_t record_at(void)
 	return 0;
 }
 
-/* The return address into the function in the walk. */
+/* The walk's return address in that function, or 0. */
 static uint64_t into(const char *function)
 {
 	size_t count;
@@ -154,7 +155,10 @@ static uint64_t into(const char *function)
 	return 0;
 }
 
-/* What hold called before may have left its frame in the room of hog_poll's, and all of hold's callers above it. */
+/*
+ * An earlier call of hold may have left its frame in hog_poll's room, and all of hold's callers
+ * above it.
+ */
 static void test_an_old_frame_of_another_call_is_passed_over(void **state)
 {
 	static unsigned char doubled[3 * sizeof stack];
@@ -177,7 +181,7 @@ static void test_an_old_frame_of_another_call_is_passed_over(void **state)
 	assert_int_equal(into("hold"), right);
 }
 
-/* A call of a stub does not say by its address whom it calls, but by the stub's name. */
+/* A call through a stub has the stub's address: the stub's name tells the called function. */
 static void test_an_old_frame_of_a_call_through_a_stub_is_passed_over(void **state)
 {
 	static unsigned char mixed[3 * sizeof stack];
@@ -196,7 +200,7 @@ static void test_an_old_frame_of_a_call_through_a_stub_is_passed_over(void **sta
 	size += fiber.stack_size - at;
 	fiber.stack = mixed;
 	fiber.stack_size = fiber.row.stack_size = fiber.row.stack_used = size;
-	/* It would do as a frame. */
+	/* Without the name the old frame would do. */
 	fiber.row.fp = fiber.row.sp + at;
 	assert_true(ins_unwind_whole(unwinder, &fiber, &walk));
 	assert_true(has("hog_sleep"));
@@ -205,7 +209,7 @@ static void test_an_old_frame_of_a_call_through_a_stub_is_passed_over(void **sta
 	assert_true(has("hog_poll") && has("hold"));
 }
 
-/* Code that keeps no frame pointer uses the register for what it likes. */
+/* Code without a frame pointer uses the register for anything. */
 static void test_what_the_caller_had_in_the_register_is_anything(void **state)
 {
 	static const uint64_t had[] = {0, 1, 4711, INT64_MAX, UINT64_MAX};
@@ -224,7 +228,7 @@ static void test_what_the_caller_had_in_the_register_is_anything(void **state)
 	memcpy(stack + at, &was, sizeof was);
 }
 
-/* As hold itself is called, by its address. */
+/* As if hold were called through a pointer, as it really is. */
 static void test_a_call_that_does_not_say_whom_is_believed_with_a_frame_pointer(void **state)
 {
 	static unsigned char mixed[sizeof stack];
@@ -276,7 +280,7 @@ int main(void)
 		cmocka_unit_test(test_a_stack_without_a_frame_gives_no_walk),
 	};
 
-	/* A sanitizer's own frames lie in between. */
+	/* A sanitizer's own frames are in between. */
 	if (*harness_sanitizer())
 		return puts("1..0 # SKIP the fixture is sanitized") < 0;
 	return HEAD_RUN(tests, start, stop);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_resume.c - what another library has saved is where its table says, or nowhere. */
+/* test_resume.c - registers saved by another library are where its table says, or unknown */
 #include "tests/harness/inspect/head.h"
 #include "inspect/unwind/resume.h"
 #include "tests/harness/inspect/room.h"
@@ -72,14 +72,14 @@ static void test_registers_are_taken_from_the_stack_and_popped(void **state)
 	assert_int_equal(fiber.registers.known, 1u << 3 | 1u << 6);
 	assert_int_equal(fiber.registers.at[3], 0x1001);
 	assert_int_equal(fiber.registers.at[6], 0x1003);
-	assert_int_equal(fiber.row.pc, 0x1004 - 1); /* in the call */
+	assert_int_equal(fiber.row.pc, 0x1004 - 1); /* inside the call instruction */
 	assert_int_equal(fiber.row.sp, STACK + 40);
 	assert_int_equal(fiber.row.stack_used, 0x100 - 40);
 	assert_ptr_equal(fiber.stack, &words[5]);
 	assert_int_equal(fiber.stack_size, sizeof words - 40);
 	if (ins_port() && ins_port()->fp == 6)
 		assert_int_equal(fiber.row.fp, 0x1003);
-	/* Nothing of it needed memory that was not copied with the stack. */
+	/* No memory was needed beside the copied stack. */
 	assert_int_equal(room.reads, 0);
 }
 
@@ -114,7 +114,7 @@ static void test_what_leads_elsewhere_is_no_place_to_begin_at(void **state)
 	size_t i;
 
 	(void)state;
-	/* Outside of what was copied of the stack. */
+	/* Outside the copied part of the stack. */
 	put(FIB_REGISTER_PC, FIB_BASE_STACK, sizeof words - 7);
 	expect_gone();
 	put(FIB_REGISTER_SP, FIB_BASE_SP, sizeof words);
@@ -124,7 +124,7 @@ static void test_what_leads_elsewhere_is_no_place_to_begin_at(void **state)
 		put(FIB_REGISTER_SP, FIB_BASE_CONTEXT, 0);
 		expect_gone();
 	}
-	/* A context that is not there, or ends too early. */
+	/* A context that does not exist, and one that ends too early. */
 	record.object = 8;
 	put(12, FIB_BASE_CONTEXT, 0);
 	expect_gone();
@@ -180,7 +180,7 @@ static int refuse_put(void *arg, uint64_t address, const void *buf, size_t size)
 	return -ENOSPC;
 }
 
-/* What is written of it elsewhere leads to where it was seen, whatever the program has done since. */
+/* The values written back lead to the place that was seen, even if the program has gone on. */
 static void test_undone_it_is_as_it_was_in_record_stack_and_context(void **state)
 {
 	struct ins_fiber before = fiber, again;
@@ -203,12 +203,12 @@ static void test_undone_it_is_as_it_was_in_record_stack_and_context(void **state
 	assert_int_equal(put_value[1], 0x2002);
 	assert_int_equal(later.since, 0x5151);
 	assert_int_equal(later.sp, STACK);
-	assert_int_equal(later.pc, 3); /* a register says it */
+	assert_int_equal(later.pc, 3); /* a register has it */
 	assert_int_equal(fiber.row.sp, before.row.sp);
 	assert_int_equal(fiber.row.stack_used, before.row.stack_used);
 	assert_ptr_equal(fiber.stack, before.stack);
 	assert_int_equal(fiber.stack_size, before.stack_size);
-	/* The same place once more. */
+	/* Resuming again gives the same place. */
 	again = before;
 	ins_resume(&source, &later, &again);
 	assert_int_equal(again.row.sp, STACK + 24);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_unwind.c - a walk that is called whole has arrived, whatever the stack's bytes are
+ * test_unwind.c - a walk that is called whole has arrived, for any bytes in the stack
  *
- * The fibers are crowd's, read live. Then each word of the copied stacks is damaged in turn, in several
- * ways: the walk must end, and be called truncated unless its last frame is the routine that every fiber
- * starts in.
+ * The fibers are crowd's, read live. Then each word of the copied stacks is damaged in turn, in
+ * several ways. The walk must end, and be called truncated unless its last frame is the routine in
+ * which every fiber starts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static bool arrived(void)
 	return pc >= source->layout.entry_low && pc < source->layout.entry_high;
 }
 
-/* The functions of the walk, innermost first, inlined ones too, with a blank between. */
+/* The functions of the walk, innermost first, inlined ones too, separated by blanks. */
 static const char *functions(void)
 {
 	static char text[4096];
@@ -222,7 +222,7 @@ static void test_reasons_are_the_true_ones(void **state)
 	assert_true(walk.truncated);
 	assert_non_null(strstr(walk.reason, "no module at 0x10"));
 	assert_non_null(strstr(walk.reason, "made at run time"));
-	/* In the ELF header nothing is called, and no rule says where from. */
+	/* The ELF header has no code and no unwind rules. */
 	f = kept[0].fiber;
 	f.row.pc = ins_modules_find(source->modules, f.row.pc)->start + 4;
 	ins_unwind(unwinder, &f, &walk);

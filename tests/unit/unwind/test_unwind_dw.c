@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_unwind_dw.c - libdw walks where libunwind finds no table, and walks the same
+ * test_unwind_dw.c - libdw walks where libunwind finds no table, with equal results
  *
- * crowd once more, linked statically without .eh_frame_hdr: libunwind sees one frame there and a clean
- * end. On the usual crowd both walks must be equal, frame by frame.
+ * The second crowd is linked statically without .eh_frame_hdr: libunwind finds one frame there and
+ * a regular end. On the usual crowd both walks must be equal, frame by frame.
  */
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static void read_target(struct target *t, ins_fiber_fn *each)
 
 	assert_int_equal(ins_source_read(t->source, &request, each, t, &summary, &error), 0);
 	assert_int_equal(summary.shown, 22);
-	assert_int_equal(t->walked, 20); /* one has ended, and one has not begun */
+	assert_int_equal(t->walked, 20); /* one has exited and one has not started */
 }
 
 static void close_target(struct target *t)
@@ -130,7 +130,7 @@ static void test_without_a_table_the_walk_is_whole_all_the_same(void **state)
 	open_target(&t, path);
 	assert_null(t.source->modules->debug);
 	read_target(&t, without_table);
-	/* libdw was asked. */
+	/* libdw was used. */
 	assert_non_null(t.source->modules->debug);
 	assert_int_equal(ins_problems_lines(&t.source->problems), 0);
 	close_target(&t);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_walk_cache.c - a walk by kept rules is the walk that the unwinders make, or none
+ * test_walk_cache.c - a walk by cached rules equals the unwinder's walk, or fails
  *
- * The fibers are crowd's, read live: of the usual one, whose frames are found from the stack pointer, and of one without
- * optimisation, whose frames are found from frame pointers. The cache has learned from one of each two fibers of a kind; the others, and then
- * all of them with each word of their stacks damaged in turn, are walked both ways.
+ * The fibers are crowd's, read live: the usual one, whose frames are found from the stack pointer,
+ * and one without optimisation, whose frames are found from frame pointers.
+ *
+ * The cache has learned from one of each two fibers of a kind. The others are walked both ways, and
+ * then all fibers with each word of their stacks damaged in turn.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +35,7 @@ static struct target {
 	unsigned count;
 } usual, framed;
 
-/* Of the target that is looked at. */
+/* The fibers of the target under test. */
 static struct ins_source *source;
 static struct ins_unwinder *unwinder;
 static struct kept *kept;
@@ -71,7 +73,7 @@ static void expect_equal(void)
 	assert_true(arrived(&by_rules));
 }
 
-/* Every fiber whose number among those with a stack is even, or odd. */
+/* Learn every fiber with a stack whose index has this parity. */
 static void learn(unsigned parity)
 {
 	unsigned i;
@@ -98,7 +100,7 @@ static void test_who_stands_where_another_stood_is_walked_by_rules(void **state)
 	unsigned i, walked = 0;
 
 	(void)state;
-	/* Members of a kind are made one after another: 0 and 1, 2 and 3, ... */
+	/* Fibers of a kind are consecutive: 0 and 1, 2 and 3, ... */
 	learn(0);
 	for (i = 1; i < count; i += 2) {
 		if (!kept[i].fiber.stack)
@@ -108,7 +110,7 @@ static void test_who_stands_where_another_stood_is_walked_by_rules(void **state)
 		expect_equal();
 		walked++;
 	}
-	/* All but the two that have no stack: created, dead. */
+	/* All but the two without a stack: created and dead. */
 	assert_int_equal(walked, COUNT / 2 - 2);
 }
 
@@ -154,7 +156,7 @@ static void test_a_stack_damaged_at_any_word_is_walked_as_the_unwinders_do_or_no
 	for (i = 0; i < count; i++)
 		for (at = 0; kept[i].fiber.stack && at + 8 <= kept[i].fiber.stack_size; at += 8)
 			whole += damage(i, at, &refused);
-	/* Most words of a stack lead nowhere; those that do, a lie in them is seen. */
+	/* Most words of a stack are no pointers. Damage to a pointer is detected. */
 	assert_true(whole > 1000);
 	assert_true(refused > 1000);
 }
@@ -198,7 +200,7 @@ static void test_registers_that_lie_are_not_walked_by_rules(void **state)
 		f.row.pc = lies[i];
 		assert_false(ins_walk_cache_walk(cache, &f, &by_rules));
 		f = kept[0].fiber;
-		f.row.fp = lies[i]; /* was saved on the stack: nobody asks for it */
+		f.row.fp = lies[i]; /* its value was saved on the stack, so fp is not used */
 		assert_true(ins_walk_cache_walk(cache, &f, &by_rules));
 	}
 }
@@ -211,7 +213,7 @@ static void test_rules_that_lead_elsewhere_than_the_walk_are_none(void **state)
 	while (!kept[i].fiber.stack)
 		i++;
 	ins_unwind(unwinder, &kept[i].fiber, &by_unwinder);
-	/* As if the unwinder had found something between two frames. */
+	/* As if the unwinder had found a frame between two frames. */
 	memmove(&by_unwinder.pc[3], &by_unwinder.pc[2],
 		(by_unwinder.count - 2) * sizeof by_unwinder.pc[0]);
 	by_unwinder.count++;
@@ -260,7 +262,7 @@ static int start(void **state)
 	char path[HARNESS_PATH];
 
 	(void)state;
-	/* The build of a sanitizer has one crowd only. */
+	/* A build with a sanitizer has only one crowd. */
 	snprintf(path, sizeof path, "%s/O0/bin/crowd", harness_build());
 	return start_target(&usual, NULL) < 0 ||
 	       start_target(&framed, *harness_sanitizer() ? NULL : path) < 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* one_values.h - one fixture whose variables are known for all tests of a program. */
+/* one_values.h - one fixture with known variables for all tests of a program */
 #ifndef TEST_INSPECT_ONE_VALUES_H
 #define TEST_INSPECT_ONE_VALUES_H
 
@@ -7,7 +7,7 @@
 
 static struct values *values;
 
-/* What the group's setup returns; as values_begin(). */
+/* The group's setup; arguments as of values_begin(). */
 static inline int one_values(const char *name, const char *argument)
 {
 	values = values_begin(name, argument);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_call_site.c - what is said of a call is of that call and of that function. */
+/* test_call_site.c - a call site describes that call, and only calls of that function */
 #include "inspect/values/call_site.h"
 #include "one_values.h"
 #include "types.h"
@@ -24,7 +24,10 @@ static void test_a_call_says_what_its_arguments_were(void **state)
 	assert_true(i < walk->count);
 	assert_true(ins_call_site_parameter(&enter, walk->pc[i] - bias, &middle, RDI, &said));
 	assert_true(ins_call_site_parameter(&enter, walk->pc[i] - bias, &middle, RSI, &said));
-	/* Nothing of a register that is no argument, of another place, or of a function that was not called there. */
+	/*
+	 * Not known: a register without an argument, another place, and a function that is not
+	 * called there.
+	 */
 	assert_false(ins_call_site_parameter(&enter, walk->pc[i] - bias, &middle, R12, &said));
 	assert_false(ins_call_site_parameter(&enter, walk->pc[i] - bias + 1, &middle, RDI, &said));
 	assert_false(ins_call_site_parameter(&enter, walk->pc[i] - bias, &leaf, RDI, &said));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_dwarf_pieces.c - the bytes of a value: each is known or said not to be. */
+/* test_dwarf_pieces.c - the bytes of a value: each is known, or marked as unknown */
 #include <errno.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static void test_a_whole_value_is_as_long_as_there_are_bytes(void **state)
 	assert_int_equal(fetch(&in_register, 4), 0);
 	assert_memory_equal(bytes, "\x88\x77\x66\x55", 4);
 	assert_int_equal(count_known(), 4);
-	/* What is larger than a register is not in one. */
+	/* A register has only the first 8 of 16 bytes. */
 	assert_int_equal(fetch(&in_register, 16), 0);
 	assert_int_equal(count_known(), 8);
 	memset(known, 0, sizeof known);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_dwarf_stack.c - the operations of DWARF's stack machine, by what the standard says of each. */
+/* test_dwarf_stack.c - the operations of DWARF's stack machine, as the standard defines them */
 #include <dwarf.h>
 #include <errno.h>
 
@@ -15,7 +15,7 @@ static int operate(unsigned atom, uint64_t number)
 	return ins_dwarf_stack_operate(&cells, &op);
 }
 
-/* a op b, of numbers of that type. */
+/* The result of `a op b` for numbers of that type. */
 static uint64_t of(unsigned atom, uint64_t a, uint64_t b, unsigned size, bool is_signed)
 {
 	cells.count = 0;
@@ -36,7 +36,7 @@ static void test_arithmetic_is_that_of_the_type(void **state)
 	assert_int_equal(of(DW_OP_and, 12, 10, 0, false), 8);
 	assert_int_equal(of(DW_OP_or, 12, 10, 0, false), 14);
 	assert_int_equal(of(DW_OP_xor, 12, 10, 0, false), 6);
-	/* Without a type division is signed, and the rest is not. */
+	/* Without a type division is signed, and the other operations are unsigned. */
 	assert_int_equal(of(DW_OP_div, (uint64_t)-7, 2, 0, false), (uint64_t)-3);
 	assert_int_equal(of(DW_OP_div, 251, 2, 1, false), 125);
 	assert_int_equal(of(DW_OP_mod, 7, 4, 0, false), 3);
@@ -70,8 +70,7 @@ static void test_comparisons_are_signed_unless_the_type_is_not(void **state)
 
 static void test_cells_are_moved_as_their_names_say(void **state)
 {
-	static const uint64_t after[] = {3, 1,
-					 2}; /* of rot over 1 2 3: the top becomes the third */
+	static const uint64_t after[] = {3, 1, 2}; /* rot of 1 2 3: the top becomes the third */
 	unsigned i;
 
 	(void)state;

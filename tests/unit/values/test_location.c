@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_location.c - expressions, also those that no compiler makes: each ends, and none is guessed. */
+/* test_location.c - location expressions, also impossible ones: each ends, and none is guessed */
 #include <dwarf.h>
 #include <errno.h>
 
@@ -60,7 +60,7 @@ static void test_parts_are_put_together_and_one_may_be_missing(void **state)
 
 static void test_branches_go_where_they_say(void **state)
 {
-	/* 1; bra over the next; 2; 3: offsets are those of bytes. */
+	/* 1; bra over the next; 2; 3. The offsets count bytes. */
 	Dwarf_Op ops[] = {{.atom = DW_OP_lit1, .offset = 0},
 			  {.atom = DW_OP_bra, .number = 1, .offset = 1},
 			  {.atom = DW_OP_lit2, .offset = 4},
@@ -74,7 +74,7 @@ static void test_branches_go_where_they_say(void **state)
 	ops[3].atom = DW_OP_nop;
 	assert_int_equal(run(ops, 5), 0);
 	assert_int_equal(where.piece[0].number, 2);
-	/* Into the middle of an operation. */
+	/* A branch into the middle of an operation. */
 	ops[0].atom = DW_OP_lit1;
 	ops[1].number = (Dwarf_Word)-2;
 	assert_int_equal(run(ops, 5), -ENODATA);
@@ -99,7 +99,7 @@ static void test_what_is_not_known_is_not_guessed(void **state)
 	unsigned atom;
 
 	(void)state;
-	assert_int_equal(run(lost, 1), -ENODATA); /* rax is nobody's to keep */
+	assert_int_equal(run(lost, 1), -ENODATA); /* rax is not preserved by callees */
 	assert_int_equal(run(tls, 2), -ENOTSUP);
 	assert_string_equal(ins_dwarf_stack_name(op, name, sizeof name), "DW_OP_form_tls_address");
 	assert_int_equal(run(wild, 2), -ENODATA);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_type_name.c - names of types, and what is behind them. */
+/* test_type_name.c - names of types, and the type that a name stands for */
 #include "one_values.h"
 #include "types.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_unwound.c - the registers of frames lead where the walk went, and no further where it went elsewhere. */
+/* test_unwound.c - the registers of frames agree with the walk, up to where they differ */
 #include "inspect/values/unwound.h"
 #include "values.h"
 
@@ -23,7 +23,9 @@ static void test_each_frame_of_a_whole_walk_has_its_registers(void **state)
 		assert_int_equal(frames[0].registers.pc, crowd->at[i].fiber.row.pc);
 		for (k = 0; k < walk->count; k++)
 			assert_int_equal(frames[k].registers.pc, walk->pc[k]);
-		/* Frames lie one above the other, the caller's stack pointer where its callee's frame ends. */
+		/*
+		 * Frames are adjacent: the caller's stack pointer is the end of its callee's frame.
+		 */
 		for (k = 0; k + 1 < walk->count; k++) {
 			assert_true(frames[k].has_cfa);
 			assert_int_equal(frames[k + 1].registers.sp, frames[k].cfa);
@@ -70,7 +72,7 @@ static void test_memory_is_the_fibers_and_never_a_files_idea_of_it(void **state)
 	assert_int_equal(ins_scene_memory(crowd->source, fiber, fiber->row.sp, &word, 8), 0);
 	assert_memory_equal(&word, fiber->stack, 8);
 	crowd->source->memory = NULL;
-	/* Code does not change; below the copied part of a stack nothing is of that moment. */
+	/* Code does not change. Below the copied part of a stack, memory is of another moment. */
 	assert_int_equal(ins_scene_memory(crowd->source, fiber, row, &word, 4), 0);
 	assert_true(ins_scene_memory(crowd->source, fiber, fiber->row.sp - 64, &word, 8) < 0);
 	assert_true(ins_scene_memory(crowd->source, fiber, 8, &word, 8) < 0);

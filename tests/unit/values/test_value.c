@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_value.c - bytes by their type, as the fixture's debug information has it
+ * test_value.c - print bytes by their type from the fixture's debug information
  *
- * The bytes are ours to choose: missing, cut, and such as no program would write.
+ * The test chooses the bytes: missing, cut, and such as no program would write.
  */
 #include "inspect/values/type_name.h"
 #include "inspect/values/value.h"
@@ -63,7 +63,7 @@ static void test_members_are_each_there_or_not(void **state)
 	assert_true(put(point, ins_value_size(&point)));
 	assert_string_equal(text, "{x = 3, y = <optimized out>, low = 5, high = -9, inside = "
 				  "{...}, label = 0x0}");
-	/* The bytes end within it. */
+	/* The bytes end inside the struct. */
 	assert_true(put(point, 4));
 	assert_non_null(strstr(text, "{x = 3, y = <optimized out>, low = <optimized out>"));
 }
@@ -86,7 +86,7 @@ static void test_what_pointers_lead_to_may_be_nothing(void **state)
 	memcpy(bytes, &code, sizeof code);
 	assert_true(put(call, 8));
 	assert_non_null(strchr(text, '<'));
-	/* A string that does not end, of characters without a picture. */
+	/* An endless string of unprintable characters. */
 	memset(values->at[0].stack, 7, 400);
 	memcpy(bytes, &values->at[0].fiber.row.sp, 8);
 	assert_true(put(string, 8));

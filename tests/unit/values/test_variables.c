@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_variables.c - the values that are shown are the ones that are written in the fixture, and those that gdb shows
+ * test_variables.c - variables have the values in the fixture's source, and those that gdb prints
  *
- * The same program optimized and not: in the one variables are in registers that callees saved, constants and
- * expressions, in the other on the stack. gdb is given a thread with the fiber's registers.
+ * The same program is built with and without optimisation. With it, variables are in registers that
+ * callees saved, constants and expressions; without it, on the stack. gdb is given a thread with
+ * the fiber's registers.
  */
 #include <limits.h>
 
@@ -13,7 +14,7 @@ static struct values *quick, *plain, *crowd;
 
 struct expected {
 	const char *function, *name, *value;
-	bool starts; /* only the beginning of it: an address is before or behind */
+	bool starts; /* compare the start only: an address follows */
 };
 
 static const struct expected expected[] = {
@@ -122,7 +123,7 @@ static void test_only_what_is_wanted_is_found(void **state)
 	ins_variables_free(v);
 }
 
-/* Every word of a stack may be anything: values are wrong then, and nothing else. */
+/* Any word of a stack may be wrong: then values are wrong, and nothing else happens. */
 static void test_a_damaged_stack_ends_in_values(void **state)
 {
 	struct ins_fiber fiber = quick->at[0].fiber;
@@ -140,14 +141,17 @@ static void test_a_damaged_stack_ends_in_values(void **state)
 	}
 }
 
-/* -- gdb -- */
+/* -- compare with gdb -- */
 
 static bool comparable(const char *value)
 {
 	return !strpbrk(value, "<{\"(");
 }
 
-/* The number of the nth frame at that pc; UINT_MAX: none is. gdb shows also functions that ended in a call of another. */
+/*
+ * The index of the nth frame at that pc, or UINT_MAX. gdb also lists functions that ended in a tail
+ * call.
+ */
 static unsigned frame_at(struct values *v, unsigned fiber, uint64_t pc, unsigned nth)
 {
 	const struct ins_walk *walk = &v->at[fiber].walk;
@@ -162,7 +166,7 @@ static unsigned frame_at(struct values *v, unsigned fiber, uint64_t pc, unsigned
 	return UINT_MAX;
 }
 
-/* How often the name was seen before; from now on once more. Blocks in blocks may have variables of one name. */
+/* Count how often the name was seen before. Nested blocks may have variables of one name. */
 static unsigned occurrence(char *seen, size_t size, const char *name)
 {
 	char word[128];
@@ -176,7 +180,10 @@ static unsigned occurrence(char *seen, size_t size, const char *name)
 	return n;
 }
 
-/* What gdb printed of one fiber: "@PC" lines, and "name = value" lines. Returns how many values were compared. */
+/*
+ * Compare with gdb's output for a fiber: "@PC" and "name = value" lines. Returns how many were
+ * equal.
+ */
 static unsigned compare(struct values *of, unsigned fiber, const char *text,
 			const struct ins_variables *mine)
 {
@@ -204,7 +211,7 @@ static unsigned compare(struct values *of, unsigned fiber, const char *text,
 			continue;
 		*value = 0;
 		value += 3;
-		/* A number alone: of a character gdb shows the letter in another way. */
+		/* Keep the number only: gdb prints the letter of a character in another way. */
 		if (comparable(value))
 			value[strcspn(value, " ")] = 0;
 		nth = occurrence(seen, sizeof seen, line);
@@ -267,7 +274,7 @@ static void write_script(struct values *v, const char *path)
 	fclose(out);
 }
 
-/* Ends the process. */
+/* Compare all fibers with gdb. gdb ends the process. */
 static void check_by_gdb(struct values *v, unsigned least)
 {
 	char script[HARNESS_PATH], pid[32];

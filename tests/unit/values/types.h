@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* types.h - entries of a fixture's debug information, by name. */
+/* types.h - find entries of a fixture's debug information by name */
 #ifndef TEST_INSPECT_TYPES_H
 #define TEST_INSPECT_TYPES_H
 
@@ -9,7 +9,7 @@
 #include "inspect/values/type_name.h"
 #include "values.h"
 
-/* The entry among those inside of that name, and of that kind, 0: any. */
+/* The child entry of that name, and of that tag unless it is 0. */
 static inline bool types_inside(Dwarf_Die *of, int tag, const char *name, Dwarf_Die *ret)
 {
 	if (dwarf_child(of, ret) != 0)
@@ -23,7 +23,7 @@ static inline bool types_inside(Dwarf_Die *of, int tag, const char *name, Dwarf_
 	return false;
 }
 
-/* The fixture's function of that name that has code. */
+/* The fixture's function of that name, if it has code. */
 static inline Dwarf_Die types_function(struct values *v, const char *name, Dwarf_Addr *ret_bias)
 {
 	const struct ins_walk *walk = &v->at[0].walk;

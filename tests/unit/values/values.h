@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* values.h - a fixture whose variables are known, as a target: its fibers, each with its stack and its walk. */
+/* values.h - a running fixture with known variables: its fibers, stacks and walks */
 #ifndef TEST_INSPECT_VALUES_H
 #define TEST_INSPECT_VALUES_H
 
@@ -42,7 +42,10 @@ static inline int values_keep(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
-/* Start a fixture ("values", "values-plain", "crowd" and its count) and read its fibers. NULL: it did not work. */
+/*
+ * Start a fixture ("values", "values-plain", "crowd" and its count) and read its fibers. NULL:
+ * error.
+ */
 static inline struct values *values_begin(const char *name, const char *argument)
 {
 	const struct ins_request request = {.stacks = true};
@@ -78,7 +81,7 @@ static inline void values_end(struct values *v)
 	free(v);
 }
 
-/* All variables of one of its fibers. */
+/* All variables of one fiber. */
 static inline struct ins_variables *values_of(struct values *v, unsigned fiber)
 {
 	struct ins_variables *ret;
@@ -90,7 +93,7 @@ static inline struct ins_variables *values_of(struct values *v, unsigned fiber)
 	return ret;
 }
 
-/* The number of the frame of that function in the fiber's walk. */
+/* The index of that function's frame in the fiber's walk. */
 static inline unsigned values_frame(struct values *v, unsigned fiber, const char *function)
 {
 	unsigned i, number = 0;
@@ -108,7 +111,7 @@ static inline unsigned values_frame(struct values *v, unsigned fiber, const char
 	return 0;
 }
 
-/* The variable of that name in the frame, the nth of it from 0; NULL: none. */
+/* The nth variable (from 0) of that name in the frame, or NULL. */
 static inline const struct ins_variable *values_find(const struct ins_variables *v, unsigned frame,
 						     const char *name, unsigned nth)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cancel_steps.h - the steps of a waiter, of who cancels it and of who posts: see test_cancel_model.c. */
+/* cancel_steps.h - the steps of a waiter, its canceller and a poster: see test_cancel_model.c */
 #ifndef UNIT_SCHED_CANCEL_STEPS_H
 #define UNIT_SCHED_CANCEL_STEPS_H
 
@@ -11,8 +11,8 @@ enum { IDLE, ARMED, WOKEN, CANCELLED, FIRM };
 enum at {
 	BEGIN,
 	ARM,
-	JOIN,  /* take a unit, or stand in the queue */
-	ABORT, /* a unit was there: take the wait back */
+	JOIN,  /* take a unit, or join the queue */
+	ABORT, /* a unit was there: retract the wait */
 	ABORTED,
 	LOOK,
 	RETRACT,
@@ -30,14 +30,14 @@ enum at {
 
 enum broken {
 	NOTHING,
-	NO_SECOND_LOOK, /* reads the flag before it is armed only */
+	NO_SECOND_LOOK, /* reads the flag only before it is armed */
 	LOOKS_FIRST,	/* takes the second look before it is armed */
-	READS_FIRST,	/* the canceller reads the word before its flag is up */
-	NO_COMPARISON,	/* the canceller decides a wait that somebody else may have decided */
-	NO_RETREAT,	/* whoever sees the flag leaves without taking the wait back */
-	SURE_ABORT,	/* whoever found a unit takes it for granted that nobody claimed him */
-	ARMS_PLAINLY,	/* a masked wait is armed as any other */
-	UNMASK_STORES,	/* the mask is taken away by a load and a store */
+	READS_FIRST,	/* the canceller reads the word before it sets the flag */
+	NO_COMPARISON,	/* the canceller decides a wait that may be decided already */
+	NO_RETREAT,	/* a waiter that sees the flag leaves without retracting the wait */
+	SURE_ABORT,	/* a waiter that found a unit assumes that no waker has claimed it */
+	ARMS_PLAINLY,	/* a masked wait is armed like any other */
+	UNMASK_STORES,	/* the mask is cleared by a load and a store */
 	MASK_FORGETS,	/* a request that meets a masked fiber is dropped */
 };
 
@@ -186,7 +186,7 @@ static bool step_canceller(struct model *m)
 		*at = broken == READS_FIRST ? RAISE : CLAIM;
 		break;
 	case CLAIM:
-		/* Who sees nothing armed looks again, behind a fence of everybody's. */
+		/* A canceller that sees nothing armed looks again, after a fence of all threads. */
 		*at = m->looks++ || broken == READS_FIRST ? END : READ;
 		if (m->seen_outcome != ARMED)
 			break;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_by_id.c - whoever is cancelled or woken by number is the one that was meant
+ * test_by_id.c - cancelling or waking by number reaches the fiber with that number
  *
- * The race: fibers that live for a moment, in records that are used again at once, while their numbers are cancelled from
- * outside. Each looks at the end whether it was cancelled, and only those may have been whose number was given.
+ * The race: short-lived fibers in records that are reused at once, while their numbers are
+ * cancelled from outside. At its end each fiber checks whether it was cancelled. Only fibers whose
+ * number was given may have been.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,7 @@ static intptr_t joined(struct fiber *fiber)
 
 static struct fib_sched sched;
 
-/* A fiber that waits, alone on a carrier. */
+/* Spawn a fiber that waits, alone on a carrier. */
 static struct fiber *waiting(void *(*fn)(void *))
 {
 	struct fiber *f;
@@ -68,7 +69,7 @@ static struct fiber *waiting(void *(*fn)(void *))
 	return f;
 }
 
-/* What it returned, after it. */
+/* The fiber's result, after its end. */
 static intptr_t ended(struct fiber *fiber)
 {
 	intptr_t value = joined(fiber);
@@ -148,15 +149,15 @@ static void test_act_cancel_of_one_that_does_not_wait_is_told_by_its_next_wait(v
 #define CARRIERS 2u
 #define AGAIN	 32u /* at most */
 #define RECORDS	 256u
-#define LONGEST	 INT64_C(20000000000) /* ns; a busy machine may not get to all the TIMES */
+#define LONGEST	 INT64_C(20000000000) /* ns; a slow machine may not get to all the TIMES */
 
 static struct {
-	_Atomic uint8_t asked[NUMBERS]; /* by id: its cancellation was asked for */
+	_Atomic uint8_t asked[NUMBERS]; /* by id: its cancellation was requested */
 	_Atomic uint32_t wrong, cancelled, ended;
 	_Atomic bool stop;
 } race;
 
-/* Some yield, some park for a moment, some end at once: held records are met in all of them. */
+/* Some yield, some park briefly, some exit at once: all of them meet a hold on their record. */
 static void *lives(void *arg)
 {
 	struct fiber *self = fiber_self();
@@ -191,15 +192,15 @@ static void *spawns(void *arg)
 	return arg;
 }
 
-/* Cancel every second number that is seen, and again while others are: its fiber is in the middle of its
- * life, at the end of it, or its record has another one. How many were hit. */
+/* Cancel every second id that is seen, and again while others are: its fiber is in the middle of
+ * its life, at its end, or its record has another fiber. Returns how many cancellations hit. */
 static unsigned cancel_at_random(unsigned times, uint64_t after, unsigned *ret_asked)
 {
 	const int64_t end = fib_os_now() + LONGEST;
 	struct {
 		uint64_t at, id;
 	} seen[AGAIN] = {{0, 0}};
-	/* A thread sanitizer makes and ends fibers slowly. */
+	/* ThreadSanitizer makes and ends fibers slowly. */
 	const unsigned again = strcmp(harness_sanitizer(), "thread") == 0 ? AGAIN : 4;
 	unsigned i = 0, k, asked = 0, before = 0, hits = 0;
 	uint64_t at, id;
@@ -208,13 +209,13 @@ static unsigned cancel_at_random(unsigned times, uint64_t after, unsigned *ret_a
 		if (at == 0) {
 			if (fib_os_now() > end)
 				break;
-			/* There is nobody new while we have their CPU. */
+			/* No new fiber appears while this thread has their CPU. */
 			if (asked == before)
 				fib_os_yield();
 			before = asked;
 		}
 		id = fib_observe(&fib_registry_at(at)->id);
-		/* Those that spawn have ids up to `after`. */
+		/* The spawning fibers have ids up to `after`. */
 		if (id <= after || id % 2 == 0 || fib_swap_seq(&race.asked[id % NUMBERS], 1))
 			continue;
 		seen[i % again].at = at;
@@ -247,7 +248,7 @@ static void run_race(unsigned times)
 	assert_true(hits > 0);
 	assert_true(fib_load(&race.cancelled) > 0);
 	assert_true(fib_load(&race.cancelled) <= hits);
-	assert_int_equal(carriers_fibers(), 0); /* what was held has come back, all of it */
+	assert_int_equal(carriers_fibers(), 0); /* every held record was freed */
 	print_message("# %u asked, %u hit, %u of %u fibers saw it\n", asked, hits,
 		      fib_load(&race.cancelled), fib_load(&race.ended));
 }
@@ -258,7 +259,7 @@ static void test_act_cancel_hits_nobody_else_when_records_are_used_again(void **
 	run_race(TIMES);
 }
 
-/* As on a kernel without membarrier(2). The mark stays: last. */
+/* As on a kernel without membarrier(2). The mark cannot be undone, so this test is the last. */
 static void test_act_cancel_hits_nobody_else_where_ends_fence(void **state)
 {
 	(void)state;

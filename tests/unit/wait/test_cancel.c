@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cancel.c - the flag stays, the wait ends, and what was not granted goes to the next. */
+/* test_cancel.c - the flag stays, the wait ends, and an unused grant goes to the next waiter */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ static void *joins(void *arg)
 	return NULL;
 }
 
-/* Until it waits, from a fiber. */
+/* Wait until f waits; called from a fiber. */
 static void await_wait(struct fiber *f)
 {
 	while (fiber_state(f) != FIBER_SUSPENDED)
@@ -104,7 +104,7 @@ static void *in_each(void *arg)
 	must(fiber_spawn(queues, NULL, &f) == 0);
 	what = cancel_in(joins, f);
 	must(!what);
-	/* Whoever was given up on can be joined again. */
+	/* The fiber whose join was given up can be joined again. */
 	fiber_cancel(f);
 	must(fiber_join(f, NULL, FIBER_FOREVER) == 0);
 	return NULL;
@@ -138,7 +138,7 @@ static void *before_it_runs(void *arg)
 	must(ran);
 	must((intptr_t)r.value == -ECANCELED);
 	must(r.error == -ECANCELED);
-	/* The next owner of the record begins afresh. */
+	/* The next fiber in the record starts without the flag. */
 	must(fiber_spawn(cancelled_early, &ran, &f) == 0);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
 	must(!r.value && !r.error);
@@ -151,7 +151,7 @@ static void test_cancel_before_it_runs_lets_it_run_and_never_wait(void **state)
 	prove(1, before_it_runs, NULL);
 }
 
-/* More of them than the tests before have used records. */
+/* More fibers than the records that earlier tests have used. */
 static void test_cancel_of_a_fiber_in_a_new_record_finds_no_wait(void **state)
 {
 	static struct fiber *f[2000];
@@ -235,7 +235,7 @@ static void *grants(void *arg)
 		must(fiber_spawn(waits_in_queue, i == 2 ? &q : NULL, &f[i]) == 0);
 		await_wait(f[i]);
 	}
-	/* Claimed and not yet gone: it stands in the queue still, and is passed over. */
+	/* Claimed and not yet gone: still in the queue, and skipped. */
 	fiber_cancel(f[0]);
 	must(q.length == 3);
 	must(fib_queue_wake_one(&q));

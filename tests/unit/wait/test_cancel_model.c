@@ -2,18 +2,18 @@
 /*
  * test_cancel_model.c - the gap between reading the flag and being armed, in every interleaving
  *
- * A fiber waits twice for units of a semaphore, somebody posts, somebody cancels the fiber; the steps are
- * those of wait.c, sem.c and cancel.c, and what happens under a queue's lock is one step. In the end the
- * cancelled fiber must not sleep, must have been made to run exactly as often as it left, and every
- * unit must be in its hands or in the count.
+ * A fiber waits twice for units of a semaphore, one actor posts, another cancels the fiber. The
+ * steps are those of wait.c, sem.c and cancel.c; what happens under a queue's lock is one step. At
+ * the end the cancelled fiber must not sleep, must have been made runnable exactly as often as it
+ * left, and every unit must be with the fiber or in the count.
  *
- * In a second run the fiber masks its first wait and unmasks before its second. The first must not end as
- * cancelled, and the request must end the second one. The mask is a bit beside the flag, in one byte: what is
- * written of it by a load and a store may undo what the other side has written.
+ * In a second run the fiber masks its first wait and unmasks before its second. The first must not
+ * end as cancelled, and the request must end the second. The mask is a bit beside the flag, in one
+ * byte: a load and a store on one side may undo what the other side has written.
  *
- * Then each rule is left out, and the model must find what goes wrong. The second look taken before arming,
- * and the word read before the flag is up, are also what a missing fence would allow; that who cancels can fence
- * for the waiters, too, is shown in test_fence_model.
+ * Then each rule is left out, and the model must find the error. The second look taken before
+ * arming, and the word read before the flag is set, are also what a missing fence would allow. That
+ * the canceller can also fence for the waiters is shown in test_fence_model.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void test_cancel_model_never_leaves_a_cancelled_fiber_asleep_or_loses_a_u
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
-		/* Not vacuous: many ways, that come to an end. */
+		/* The exploration was not trivial: many states, and some of them final. */
 		assert_true(e.states > 15 * (posts + 1));
 		assert_true(e.finals > 0);
 	}
@@ -87,7 +87,7 @@ static void test_cancel_model_that_aborts_for_sure_is_made_to_run_later(void **s
 	goes_wrong(SURE_ABORT, 1, "a fiber that does not sleep is in a run queue");
 }
 
-/* One unit is for the masked wait, which lasts until it comes. */
+/* One unit is for the masked wait, which lasts until the unit comes. */
 static void test_cancel_model_of_a_masked_wait_tells_the_next_one(void **state)
 {
 	struct explore e;

@@ -2,22 +2,24 @@
 /*
  * test_fence_model.c - two sides that write a word each and then read the other's
  *
- * Three arguments of the scheduler have this one form: who waits arms, and looks whether he was cancelled, while who
- * cancels raises the flag, and looks whether somebody is armed (cancel.gap); who parks and who unparks (park.token,
- * whose tokens have a model of their own); and a carrier that lies down or the tick that rests, and who has work for
- * them (idle.gap, tick.rest, thread_wait.gap). One of the two must see the other, or a fiber sleeps for ever.
+ * Several arguments of the library have this form; one of the two sides must see the other, or a
+ * fiber sleeps for ever:
+ * - a waiter arms its wait and looks whether it was cancelled; the canceller sets the flag and
+ *   looks whether a wait is armed (cancel.gap)
+ * - a fiber parks while another unparks it (park.token; the tokens have their own model)
+ * - a carrier goes to sleep, or the tick rests, while a thread has work for it (idle.gap,
+ *   tick.rest, thread_wait.gap)
+ * - a holder of a record announces it and reads its id; an exiting fiber clears the id and reads
+ *   the announcement (hazard.gap). Exiting fibers do not fence: the holder makes them.
+ * - the service thread closes its waker's descriptor while a waker writes to it (service.waker)
  *
- * Whoever holds a record announces it and reads its id, while an end takes the id away and reads the announcement
- * (hazard.gap): ends do not fence, and the holder makes them.
+ * Stores are buffered here. Each full fence can be left out, and the model must find what it was
+ * for. One side may do without a fence when the other makes all stores seen, as membarrier(2) does:
+ * so the canceller bears the cost for waiters that do not fence.
  *
- * The service thread that closes its waker's descriptor, and whoever writes to it, have it too (service.waker).
- *
- * Stores are buffered here. So each full fence can be left out, and the model must find what it was for;
- * and it is shown that one side may do without when the other makes everybody's stores seen, as membarrier(2)
- * does: so who cancels bears the cost of waiters that do not fence.
- *
- * And the simplest argument of all, which most release stores in the house rest on: whoever sees the word sees what was
- * written before it (once.done, locals.destroy, spin.unlock, the magic number of the registry).
+ * The simplest argument is here too; most release stores rest on it. A thread that sees the word
+ * sees what was written before the word (once.done, locals.destroy, spin.unlock, the magic number
+ * of the registry).
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,11 +37,11 @@ enum { ARMED, FLAG }; /* places */
 enum { ANNOUNCE, FENCE, LOOK, ASLEEP, END };
 
 enum how {
-	NONE,	    /* nothing between store and load but the compiler's order */
+	NONE,	    /* only the compiler's order between store and load */
 	RELEASE,    /* a release fence */
 	FULL,	    /* a full fence */
-	MEMBARRIER, /* a full fence on this side and, before it goes on, on the other */
-	TWICE, /* a full fence and a look; when that shows nothing, as above, and a second look */
+	MEMBARRIER, /* a full fence on this side and then, before it goes on, on the other */
+	TWICE,	    /* a full fence and a look; if in vain, MEMBARRIER and another look */
 };
 
 struct model {
@@ -50,10 +52,10 @@ struct model {
 
 static struct {
 	enum how waiter, caller;
-	bool caller_swaps; /* the flag is raised by a read-modify-write */
+	bool caller_swaps; /* the flag is set by a read-modify-write */
 } rule;
 
-/* What stands between the store and the load. False: not yet. */
+/* The fence between the store and the load. False: not yet done. */
 static bool fence(struct memory *m, unsigned who, enum how how)
 {
 	if (how == RELEASE)
@@ -181,7 +183,7 @@ static void test_fence_model_with_a_release_fence_only_leaves_a_sleeper(void **s
 	assert_true(fails(FULL, RELEASE, false));
 }
 
-/* Without a fence on one side, where the other makes it take one. */
+/* No fence on one side, where the other side forces one on it. */
 static void test_fence_model_with_a_membarrier_on_one_side_misses_nobody(void **state)
 {
 	(void)state;
@@ -190,8 +192,8 @@ static void test_fence_model_with_a_membarrier_on_one_side_misses_nobody(void **
 	assert_false(fails(MEMBARRIER, NONE, false));
 }
 
-/* How a fiber is cancelled (cancel.c): waiters do not fence, or they do where the kernel has no membarrier(2), and
- * then the second look shows nothing new. */
+/* How a fiber is cancelled (cancel.c). Waiters do not fence; or they do where the kernel has no
+ * membarrier(2), and then the second look shows nothing new. */
 static void test_fence_model_of_a_cancellation_misses_nobody_with_waiters_that_do_not_fence(
 	void **state)
 {
@@ -202,7 +204,7 @@ static void test_fence_model_of_a_cancellation_misses_nobody_with_waiters_that_d
 	assert_true(fails(NONE, FULL, true));
 }
 
-/* -- one writes and then says so -- */
+/* -- write data, then a word that announces it -- */
 
 enum { DATA = 2, WORD = 3 }; /* places */
 enum { WRITE, SAY, READ_WORD, READ_DATA };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_park.c - the calls of a fiber about itself; a token is kept, one at most. */
+/* test_park.c - a fiber's calls about itself; an unpark token is kept, at most one */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,9 +24,9 @@ static void *token_is_kept(void *arg)
 	must(fiber_unpark(me) == 0);
 	must(fiber_unpark(me) == 0);
 	must(fiber_park(FIBER_FOREVER) == 0);
-	/* Two tokens are one. */
+	/* Two tokens count as one. */
 	must(fiber_park(fiber_now() - 1) == -ETIMEDOUT);
-	/* A token counts even where there is no time to wait. */
+	/* A token counts even with an expired deadline. */
 	must(fiber_unpark(me) == 0);
 	must(fiber_park(0) == 0);
 	must(fiber_park(0) == -ETIMEDOUT);
@@ -69,7 +69,7 @@ static void *woken_early(void *arg)
 	(void)arg;
 	must(fiber_spawn(unparks, fiber_self(), NULL) == 0);
 	must(fiber_park(fiber_after(HOUR)) == 0);
-	/* The timer went with the wait. */
+	/* The timer was removed with the wait. */
 	must(!fiber_self()->timers);
 	must(fib_load(&fib_carrier_self()->timers.nearest) == INT64_MAX);
 	return NULL;
@@ -117,7 +117,7 @@ static void test_park_and_yield_are_refused_outside_a_fiber(void **state)
 	assert_int_equal(fiber_park(FIBER_FOREVER), -EPERM);
 	fiber_pin();
 	fiber_unpin();
-	fiber_unpin(); /* without effect here */
+	fiber_unpin(); /* no effect here */
 }
 
 static void *self_is_me(void *arg)
@@ -159,7 +159,7 @@ static void test_sleep_lasts_until_its_deadline(void **state)
 {
 	(void)state;
 	prove(1, sleeps, NULL);
-	/* The same from a plain thread. */
+	/* The same in a plain thread. */
 	assert_null(sleeps(NULL));
 }
 
@@ -195,7 +195,7 @@ static void test_sleep_ends_for_everybody(void **state)
 	prove(3, many_sleep, NULL);
 }
 
-/* -- nothing is lost between a parker and those who unpark it -- */
+/* -- no wake-up is lost between a parking fiber and those that unpark it -- */
 
 #define WAKES 20000u
 static _Atomic unsigned given;
@@ -239,7 +239,7 @@ static void test_unpark_from_a_thread_is_never_lost(void **state)
 	unparked_by_a_thread(2, follows);
 }
 
-/* Says that it will park, and parks: the answer comes just then, and there is only one. */
+/* Announce the park, and park: the only answer comes just then. */
 static void *asks(void *arg)
 {
 	unsigned i;
@@ -307,7 +307,7 @@ static void test_unpark_between_carriers_is_never_lost(void **state)
 		struct fiber *f[2];
 
 		carriers_start(&s, carriers);
-		/* Both, before either looks for the other. */
+		/* Reset both before either looks for the other. */
 		for (i = 0; i < 2; i++)
 			fib_store(&players[i], NULL);
 		for (i = 0; i < 2; i++)

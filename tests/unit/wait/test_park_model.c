@@ -2,9 +2,10 @@
 /*
  * test_park_model.c - tokens and parks, in every interleaving and with buffered stores
  *
- * One fiber parks a number of times, two others unpark it; the steps are those of park.c. A token is one, however
- * many unpark while it lies there. Whoever has unparked after the last park began must have ended it,
- * every park returns for a token, and no two returns are for one.
+ * One fiber parks a number of times, two others unpark it; the steps are those of park.c. There is
+ * at most one token, however many unparks come before it is used. An unpark after the last park
+ * began must have ended that park, every park returns for a token, and no two returns are for one
+ * token.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ enum { IDLE, ARMED, WOKEN };
 #define WITH(word, what) ((uint8_t)(((word) & ~3u) | (what)))
 
 enum at {
-	TAKE, /* the token that lies there */
+	TAKE, /* takes the token */
 	ARM,
 	FENCE,
 	LOOK,
@@ -39,18 +40,18 @@ enum at {
 
 enum broken {
 	NOTHING,
-	NO_PARK_FENCE,	   /* arms and looks, with nothing in between */
-	NO_SECOND_LOOK,	   /* looks for a token before it is armed only */
-	READS_FIRST,	   /* unparks: reads the word before its token lies there */
-	RETURNS_ON_WAKE,   /* takes it that whoever woke it left a token */
-	NO_RETREAT,	   /* sees a token and leaves without taking the wait back */
-	CLAIMS_UNCOMPARED, /* wakes whatever word is there */
+	NO_PARK_FENCE,	   /* arms and looks, without a fence in between */
+	NO_SECOND_LOOK,	   /* looks for a token only before it is armed */
+	READS_FIRST,	   /* the unparker reads the word before it leaves its token */
+	RETURNS_ON_WAKE,   /* assumes that its waker left a token */
+	NO_RETREAT,	   /* sees a token and leaves without retracting the wait */
+	CLAIMS_UNCOMPARED, /* claims any word without comparing it */
 };
 
 struct model {
 	struct memory memory;
 	uint8_t at[ACTORS], parks, unparks[ACTORS], seen[ACTORS];
-	uint8_t returned, left; /* parks that returned, tokens left where there was none */
+	uint8_t returned, left; /* parks that returned; tokens left where there was none */
 	uint8_t runs;
 };
 
@@ -241,7 +242,8 @@ static void test_park_model_with_the_looks_in_another_order_sleeps_beside_the_to
 static void test_park_model_that_trusts_its_waker_returns_without_a_token(void **state)
 {
 	(void)state;
-	/* The waker left it before, another park took it, and only now does he find somebody armed. */
+	/* The waker left its token before, another park took it, and only now does the waker
+	 * find an armed wait. */
 	goes_wrong(RETURNS_ON_WAKE, 2, 1, 0, "a park returned without a token");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pinned.c - what a pinned wait does under each policy, and what is kept of it. */
+/* test_pinned.c - what a pinned wait does under each policy, and what is recorded of it */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static struct fib_pinned_event *event(uint64_t number)
 	return &s.pinned.events[number % FIB_PINNED_EVENTS];
 }
 
-/* Run fn on one carrier under a policy; s is stopped later, so that the test can look. */
+/* Run fn on one carrier under a policy. s is stopped later, so that the test can look at it. */
 static void run(enum fiber_pinned_policy policy, fiber_fn *fn)
 {
 	struct fiber_result result;
@@ -43,7 +43,8 @@ static void run(enum fiber_pinned_policy policy, fiber_fn *fn)
 	_assert_true(!result.value, result.value ? result.value : "", __FILE__, __LINE__);
 }
 
-/* Sleep until it has been counted: a deadline that passes before the wait begins is none. */
+/* Sleep until it has been counted: with a deadline that expires before the wait there is no
+ * wait. */
 static void sleep_while_pinned(void)
 {
 	uint64_t count = fib_load(&s.pinned.count);
@@ -60,7 +61,7 @@ static void *is_refused(void *arg)
 
 	fiber_pin();
 	must(fiber_sem_wait(&sem, FIBER_FOREVER) == -EDEADLK);
-	/* Nothing was armed, nobody queued, and it goes on as if it had not tried. */
+	/* Nothing was armed or queued, and the fiber goes on as if it had not tried. */
 	must(fib_load(&me->parker.word) == word);
 	must(sem.waiters.length == 0);
 	must(fib_load(&me->wait_kind) == FIB_WAIT_NONE);
@@ -71,7 +72,7 @@ static void *is_refused(void *arg)
 	must(!strcmp(e->name, "nailed"));
 	must(fiber_sleep(SECOND) == -EDEADLK);
 	must(event(1)->kind == FIB_WAIT_SLEEP && event(1)->object == 0);
-	/* What needs no waiting is none of its business. */
+	/* The policy does not affect calls that need no wait. */
 	must(fiber_sem_post(&sem) == 0);
 	must(fiber_sem_wait(&sem, FIBER_FOREVER) == 0);
 	must(fiber_sem_wait(&sem, 0) == -ETIMEDOUT);
@@ -99,7 +100,7 @@ static void *blocks(void *arg)
 		must(fiber_sem_wait(&sem, until) == -ETIMEDOUT);
 	}
 	must(fiber_now() >= until);
-	/* It never left its carrier: entered once, and that was all. */
+	/* It never left its carrier: it was entered once. */
 	must(fib_load(&fiber_self()->seq) == 1);
 	fiber_unpin();
 	return arg;
@@ -188,7 +189,7 @@ static void *shows_its_stack(void *arg)
 	fiber_unpin();
 	must(e->context.sp > low && e->context.sp < at);
 	must(e->context.pc != 0);
-	/* All of it up to the top, or as much as there is room for. */
+	/* All of the stack up to its top, or as much as there is room for. */
 	must(e->stack_size ==
 	     (top - e->context.sp < FIB_PINNED_STACK ? top - e->context.sp : FIB_PINNED_STACK));
 	must(at - e->context.sp + sizeof found <= e->stack_size);
@@ -240,7 +241,7 @@ static void *meets_another_writer(void *arg)
 	struct fiber *me = fiber_self();
 	uint64_t first, i, seq;
 
-	/* Somebody else is in the slot: the event is counted, and dropped. */
+	/* Another writer has the slot: the event is counted, and dropped. */
 	fib_store(&event(0)->seq, 7);
 	event(0)->fiber = 4711;
 	must(fib_pinned_begin(me, FIB_WAIT_SEM) == UINT64_MAX);
@@ -249,7 +250,7 @@ static void *meets_another_writer(void *arg)
 	fib_pinned_end(me, UINT64_MAX);
 	fib_store(&event(0)->seq, 8);
 
-	/* A wait that lasted longer than its slot: whoever has the slot now keeps its duration. */
+	/* A wait that lasted longer than its slot: the slot's new event keeps its duration. */
 	first = fib_pinned_begin(me, FIB_WAIT_SEM);
 	must(first == 1 && event(first)->duration == -1);
 	for (i = 0; i < FIB_PINNED_EVENTS; i++)
@@ -301,7 +302,7 @@ static void test_pinned_ring_is_whole_after_waits_on_all_carriers(void **state)
 
 static int64_t clock_ns = 100 * SECOND;
 
-/* What a report prints now. */
+/* What a report prints at clock_ns. */
 static const char *report(void)
 {
 	static char line[512];
@@ -320,7 +321,7 @@ static const char *report(void)
 	return line;
 }
 
-/* As when nobody reads stderr. A report that waits is ended by the watchdog. */
+/* As when the reader of stderr does not read. If a report blocks, the watchdog ends the test. */
 static void report_into_a_full_pipe(void)
 {
 	const char page[4096] = "";

@@ -2,10 +2,12 @@
 /*
  * test_pinned_model.c - one slot of the ring of pinned events, in every interleaving
  *
- * Three events come to one slot, as when hundreds of pinned waits begin at once, and a reader copies it; the steps
- * are those of pinned.c, and stores leave the writers' buffers in any order that the fences allow. What the
- * reader takes for whole is one event, a later event is never written over by an earlier one, and each event
- * is in the slot or counted as dropped.
+ * Three events use one slot, as when hundreds of pinned waits start at once, and a reader copies
+ * it. The steps are those of pinned.c; stores leave the writers' buffers in any order that the
+ * fences allow.
+ *
+ * A copy that the reader accepts is one event, a later event is never overwritten by an earlier
+ * one, and each event is in the slot or counted as dropped.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,16 +22,16 @@
 #define WRITERS 3u
 #define READER	WRITERS
 #define ACTORS	(WRITERS + 1)
-enum { SEQ, NUMBER, BODY }; /* places; the number is a part of the event as the body is */
+enum { SEQ, NUMBER, BODY }; /* places; NUMBER and BODY are both parts of the event */
 
 enum at {
 	LOOK,
-	TAKE, /* make the number odd by compare-and-swap */
+	TAKE, /* make SEQ odd by compare-and-swap */
 	COMPARE,
 	FENCE,
 	WRITE_NUMBER,
 	WRITE_BODY,
-	GIVE, /* make it even */
+	GIVE, /* make SEQ even */
 	READ_SEQ,
 	COPY_NUMBER,
 	COPY_BODY,
@@ -39,10 +41,10 @@ enum at {
 
 enum broken {
 	NOTHING,
-	TAKES_BLINDLY,	/* makes the number odd without comparing */
-	WRITES_EARLY,	/* no fence: a part of the event is seen before the odd number */
-	GIVES_EARLY,	/* makes it even by a relaxed store */
-	NO_COMPARISON,	/* writes over a later event */
+	TAKES_BLINDLY,	/* makes SEQ odd without comparing */
+	WRITES_EARLY,	/* no fence: a part of the event is seen before the odd SEQ */
+	GIVES_EARLY,	/* makes SEQ even by a relaxed store */
+	NO_COMPARISON,	/* overwrites a later event */
 	FORGETS_LOSERS, /* does not count an event that found the slot taken */
 };
 
@@ -50,7 +52,7 @@ struct model {
 	struct memory memory;
 	uint8_t at[ACTORS], saw[ACTORS];
 	uint8_t number, body, dropped, torn, older;
-	uint8_t early; /* WRITES_EARLY: a bit for each who has */
+	uint8_t early; /* WRITES_EARLY: a bit for each writer that has done so */
 };
 
 static enum broken broken;
@@ -229,7 +231,7 @@ static void test_pinned_model_that_takes_without_comparing_loses_count(void **st
 	goes_wrong(FORGETS_LOSERS, "an event is neither there nor counted");
 }
 
-/* The case that was met: a writer held up for 256 events. */
+/* This bug occurred: a writer was delayed for 256 events. */
 static void test_pinned_model_without_the_second_look_writes_over_a_later_event(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_predicate.c - how often a predicate is asked, who sees what of the wait, and how it ends. */
+/* test_predicate.c - how often a predicate is called, what a reader sees, how the wait ends */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 struct asked {
 	_Atomic unsigned calls;
-	unsigned ready_at; /* the call that says yes; 0: none */
+	unsigned ready_at; /* the call that returns true; 0: none */
 	_Atomic uint32_t yes;
 };
 
@@ -34,7 +34,7 @@ static void *at_once(void *arg)
 	(void)arg;
 	must(fiber_wait_until(ask, &a, 0) == 0);
 	must(a.calls == 1);
-	/* A deadline in the past: once, without waiting. */
+	/* A deadline in the past: one call, without waiting. */
 	must(fiber_wait_until(ask, &never, 0) == -ETIMEDOUT);
 	must(fiber_wait_until(ask, &never, INT64_MIN) == -ETIMEDOUT);
 	must(never.calls == 2);
@@ -71,7 +71,7 @@ static void *by_yields(void *arg)
 	(void)arg;
 	must(fiber_spawn(say_yes, &a, &other) == 0);
 	must(fiber_wait_until(ask, &a, FIBER_FOREVER) == 0);
-	/* One look a round: none was slept through. */
+	/* One call a round: no round was slept through. */
 	must(a.calls <= 6);
 	must(fiber_join(other, NULL, FIBER_FOREVER) == 0);
 	return NULL;
@@ -92,7 +92,8 @@ static void *until_deadline(void *arg)
 	must(fiber_wait_until(ask, &a, deadline) == -ETIMEDOUT);
 	must(fiber_now() >= deadline);
 	must(!fiber_self()->timers);
-	/* 33 at once and by yields, 7 while the naps grow, one a millisecond, and the last. */
+	/* 33 calls at once and between yields, 7 with growing naps, one a millisecond, and the
+	 * last. */
 	must(a.calls > 33);
 	must(a.calls <= 33 + 7 + 50 + 1);
 	return NULL;
@@ -118,14 +119,14 @@ static void *shown(void *arg)
 
 	(void)arg;
 	must(fiber_spawn(wait_for_yes, &a, &f) == 0);
-	/* By then it naps for a millisecond, and we look at it in the middle of one. */
+	/* By then each nap is a millisecond, and this is in the middle of one. */
 	while (fib_load(&a.calls) < 45 || fiber_state(f) != FIBER_SUSPENDED)
 		fiber_sleep(100000);
 	must(fib_load(&f->wait_kind) == FIB_WAIT_PREDICATE);
 	must(f->wait_object == (uint64_t)(uintptr_t)&a);
 	must(f->wait_deadline > fiber_after(3000 * 1000 * MS));
 	must((int64_t)f->wait_arg >= began && (int64_t)f->wait_arg <= fib_load(&f->since));
-	/* Older than any nap. */
+	/* Longer ago than any nap. */
 	must(fiber_now() - (int64_t)f->wait_arg > 2 * MS);
 	fib_store_release(&a.yes, 1);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
@@ -170,7 +171,7 @@ static void *pinned(void *arg)
 	(void)arg;
 	fiber_pin();
 	must(fiber_wait_until(ask, &a, fiber_after(5 * MS)) == -ETIMEDOUT);
-	/* One wait, however often it looked. */
+	/* One wait, however many calls. */
 	must(fib_load(&p->count) == events + 1);
 	must(fib_load(&fiber_self()->wait_kind) == FIB_WAIT_NONE);
 	fib_store(&p->policy, FIBER_PINNED_ERROR);

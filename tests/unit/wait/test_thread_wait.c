@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_thread_wait.c - who sleeps on a word and on descriptors is ended by either, and by nothing else. */
+/* test_thread_wait.c - a sleep on a word and on descriptors is ended only by these */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,11 +56,11 @@ static void test_vigil_ends_by_word_descriptor_and_deadline(void **state)
 	soon = fib_os_now() + 2 * MS;
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, soon), -ETIMEDOUT);
 	assert_true(fib_os_now() >= soon);
-	/* Ended before it begins: that is kept, once. */
+	/* Woken before the sleep starts: that is kept, once. */
 	fib_thread_wait_wake(&s.word);
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, INT64_MAX), 0);
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, fib_os_now()), -ETIMEDOUT);
-	/* Another's word. */
+	/* A wake-up for another word. */
 	fib_thread_wait_wake(&s.other);
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, fib_os_now()), -ETIMEDOUT);
 	assert_int_equal(write(s.ends[1], "x", 1), 1);
@@ -68,7 +68,7 @@ static void test_vigil_ends_by_word_descriptor_and_deadline(void **state)
 	fib_thread_wait_wake(&s.word);
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, INT64_MAX), 1);
 	end(&s);
-	fib_thread_wait_wake(&s.word); /* nobody is there any more */
+	fib_thread_wait_wake(&s.word); /* no thread waits any more */
 }
 
 static void *ends_each_round(void *arg)
@@ -85,7 +85,7 @@ static void *ends_each_round(void *arg)
 	return NULL;
 }
 
-/* It comes and goes all the time, and each of its sleeps is ended by a change that comes at any moment of it. */
+/* It waits again and again, and each sleep is ended by a change at any moment of it. */
 static void test_vigil_that_comes_and_goes_is_never_missed(void **state)
 {
 	struct sleeper s = {.word = 0};
@@ -121,7 +121,7 @@ static void test_vigil_of_many_each_hears_of_its_own(void **state)
 			assert_int_equal(fib_thread_wait_sleep(&s[j].thread_wait, 0, fib_os_now()),
 					 i == j ? 0 : -ETIMEDOUT);
 	}
-	/* Not in the order in which they came. */
+	/* Not in the order in which they started. */
 	for (i = 0; i < 5; i++)
 		end(&s[(i + 2) % 5]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_time.c - a deadline neither overflows nor lies before the clock's beginning. */
+/* test_time.c - a deadline neither overflows nor lies before the start of the clock */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

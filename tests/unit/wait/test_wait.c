@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wait.c - a wait is recorded, and is decided exactly once. */
+/* test_wait.c - a wait is recorded, and is decided exactly once */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 static struct fiber_wait_queue q;
 
-/* The way of every waiting call, for something that is never there at once. */
+/* What every waiting call does when it must wait. */
 static int wait_in(struct fiber_wait_queue *queue, enum fib_wait_kind kind, uint64_t arg,
 		   int64_t deadline)
 {
@@ -78,8 +78,8 @@ static void test_wait_writes_what_it_waits_for_into_the_record(void **state)
 	prove(1, sees_the_record, NULL);
 }
 
-/* A moment that has come, by the coarse clock too, which nobody keeps here: where it is far behind, a wait may begin and end
- * at once. It never goes back. */
+/* A moment that has just passed, also by the coarse clock, which nothing updates here: if that
+ * is far behind, a wait may start and end at once. It never goes back. */
 static int64_t just_now(void)
 {
 	int64_t now;
@@ -101,7 +101,7 @@ static void *past(void *arg)
 	must(fib_wait_begin(&w, FIB_WAIT_SEM, &q, 0, -1) == -ETIMEDOUT);
 	must(fib_wait_begin(&w, FIB_WAIT_SEM, &q, 0, INT64_MIN) == -ETIMEDOUT);
 	must(fib_wait_begin(&w, FIB_WAIT_SEM, &q, 0, just_now()) == -ETIMEDOUT);
-	/* Nothing was armed, nothing recorded. */
+	/* Nothing was armed or recorded. */
 	must(!me || fib_load(&me->parker.word) == word);
 	must(!me || fib_load(&me->wait_kind) == FIB_WAIT_NONE);
 	must(!me || fiber_state(me) == FIBER_RUNNING);
@@ -129,7 +129,7 @@ static void *takes_back(void *arg)
 	must(!me || fib_load(&me->wait_kind) == FIB_WAIT_NONE);
 	must(!fib_wait_retract(&w)); /* only once */
 
-	/* Too late: somebody has granted it, and fib_wait says so at once. */
+	/* Too late: the wait was granted already, and fib_wait reports it at once. */
 	must(fib_wait_begin(&w, FIB_WAIT_MUTEX, &q, 0, FIBER_FOREVER) == 0);
 	fib_queue_append(&q, &w);
 	must(fib_queue_claim_first(&q, &wake));
@@ -187,7 +187,7 @@ static void test_wait_caller_is_a_fiber_or_a_thread(void **state)
 static _Atomic bool racing;
 static _Atomic unsigned granted, timed_out, wakes;
 
-/* Deadlines of some microseconds, so that both sides win now and then. */
+/* Deadlines of some microseconds, so that each side wins sometimes. */
 static void *races(void *arg)
 {
 	unsigned i;
@@ -222,7 +222,7 @@ static void begin_races(void)
 	fib_store(&wakes, 0);
 }
 
-/* Every grant reached exactly one waiter, every waiter had exactly one answer. */
+/* Every grant reached exactly one waiter, every waiter got exactly one result. */
 static void check_races(unsigned racers)
 {
 	assert_int_equal(fib_load(&granted), fib_load(&wakes));
@@ -325,7 +325,7 @@ static void *blocks(void *arg)
 
 	fiber_pin();
 	must(fib_wait_begin(&w, FIB_WAIT_COND, &q, 5, FIBER_FOREVER) == 0);
-	/* It goes on running, in the eyes of everybody else, and says what for. */
+	/* For others it is still running, and shows what it waits for. */
 	must(fiber_state(me) == FIBER_RUNNING);
 	must(fib_load(&me->wait_kind) == FIB_WAIT_COND);
 	must(me->wait_object == (uintptr_t)&q);
@@ -334,7 +334,7 @@ static void *blocks(void *arg)
 	must(wait_in(&q, FIB_WAIT_COND, 5, FIBER_FOREVER) == 0);
 	must(fib_load(&me->wait_kind) == FIB_WAIT_NONE);
 	must(!me->timers);
-	/* It never left its carrier: entered once, and that was all. */
+	/* It never left its carrier: it was entered once. */
 	must(fib_load(&me->seq) == 1);
 	fiber_unpin();
 	return arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wait_queue.c - first come, first served, and whoever leaves leaves the others linked. */
+/* test_wait_queue.c - first come, first served, and a node that leaves keeps the others linked */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The queue holds exactly these, in this order, forwards and backwards. */
+/* Check that the queue has exactly these, in this order, forwards and backwards. */
 static void holds(const char *numbers)
 {
 	struct fib_list *link = q.head, *before = NULL;
@@ -87,7 +87,7 @@ static void test_wait_queue_forgets_any_waiter(void **state)
 	holds("1345");
 	fib_queue_forget(&q, &w[5]);
 	holds("134");
-	fib_queue_forget(&q, &w[5]); /* which does nothing more */
+	fib_queue_forget(&q, &w[5]); /* has no effect */
 	holds("134");
 	fib_queue_append(&q, &w[2]);
 	holds("1342");
@@ -108,7 +108,7 @@ static void test_wait_queue_passes_over_waits_that_were_decided(void **state)
 	(void)state;
 	assert_true(fib_wait_retract(&w[0]));
 	assert_true(fib_parker_claim(w[1].parker, w[1].armed, FIB_OUTCOME_TIMED_OUT));
-	/* One that cannot be claimed leaves the queue all the same. */
+	/* A waiter that cannot be claimed leaves the queue anyway. */
 	assert_false(fib_queue_claim_first(&q, &wake));
 	holds("12345");
 	assert_true(fib_queue_wake_one(&q));
@@ -130,7 +130,8 @@ static void test_wait_queue_wake_one_says_when_nobody_was_there_to_wake(void **s
 	holds("");
 }
 
-/* Threads that were claimed together sleep on until each is woken, and the queue is free for others by then. */
+/* Threads that were claimed together sleep until each is woken; meanwhile the queue is free for
+ * others. */
 static void test_wait_queue_claims_all_at_once_and_wakes_them_after(void **state)
 {
 	struct fib_wake_list list = {NULL, NULL};
@@ -144,7 +145,7 @@ static void test_wait_queue_claims_all_at_once_and_wakes_them_after(void **state
 	holds("");
 	memset(&q, 0xff, sizeof q);
 	for (i = 0; i < N; i++) {
-		/* Too late for any other end. */
+		/* Too late for any other outcome. */
 		assert_false(fib_wait_retract(&w[i]));
 		assert_int_equal(fib_parker_outcome(w[i].parker),
 				 i == 2 ? FIB_OUTCOME_IDLE : FIB_OUTCOME_CLAIMED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ancestry.c - who descends from whom, compared with going up from each. */
+/* test_ancestry.c - descendants, compared with following the parents */
 #include <stdlib.h>
 
 #include "inspect/waits/ancestry.h"
@@ -24,7 +24,7 @@ static void test_random_families_agree_with_going_up(void **state)
 	srand(4711);
 	for (unsigned round = 0; round < 2000; round++) {
 		const size_t n = 1 + (size_t)rand() % MOST;
-		const bool falling = rand() % 2; /* ids of blocks: a child's may be lower */
+		const bool falling = rand() % 2; /* a child may have a lower id */
 		struct ins_ancestry *a;
 		struct waiting w = waiting_new();
 
@@ -34,7 +34,7 @@ static void test_random_families_agree_with_going_up(void **state)
 			parent[i] = older && rand() % 5 ? (size_t)rand() % older : n;
 			if (falling && parent[i] < n)
 				parent[i] = n - 1 - parent[i];
-			/* One that has gone is nobody's parent. */
+			/* A parent that does not exist has no children. */
 			waiting_free_one(&w, i + 1, parent[i] < n ? parent[i] + 1 : n + 7);
 		}
 		waiting_graph(&w);

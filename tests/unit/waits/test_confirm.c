@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* test_confirm.c - how often a source is read until its deadlocks are certain; over a source of the test's own. */
+/* test_confirm.c - how often a source is read until deadlocks are certain, over a fake source */
 #include <errno.h>
 
 #include "inspect/waits/confirm.h"
 #include "tests/harness/inspect/waiting.h"
 
-/* What it emits in each reading. */
+/* A fake source: the fibers of each reading. */
 static struct {
 	struct ins_source source;
 	const struct waiting *readings[3];
 	unsigned read;
-	int fails; /* the second reading: with this */
+	int fails; /* error of the second reading, or 0 */
 } fake;
 
 static int fake_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
@@ -48,7 +48,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Two fibers that wait for each other, switched to so often. */
+/* Two fibers that wait for each other, with this sequence number. */
 static struct waiting ring(uint64_t seq)
 {
 	struct waiting w = waiting_new();
@@ -62,7 +62,7 @@ static struct waiting ring(uint64_t seq)
 	return w;
 }
 
-/* Expect so many deadlocks, in so many readings. */
+/* Expect this many deadlocks in this many readings. */
 static void expect(bool still, size_t lasting, unsigned readings)
 {
 	struct ins_confirmed c;

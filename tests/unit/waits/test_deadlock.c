@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_deadlock.c - what is found, what lasts, and what a second reading takes back. */
+/* test_deadlock.c - findings, which of them last, and what a second reading removes */
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* In one reading. */
+/* One reading. */
 static void find(size_t count, size_t lasting)
 {
 	waiting_graph(&now);
@@ -36,7 +36,7 @@ static void find(size_t count, size_t lasting)
 	assert_int_equal(ins_deadlocks_lasting(found), lasting);
 }
 
-/* In two: how many are left. */
+/* Two readings: `count` findings are left. */
 static void confirm(size_t count)
 {
 	struct ins_deadlocks *first;
@@ -115,8 +115,8 @@ static void test_a_lock_of_one_that_has_ended_is_lost_for_all_who_wait(void **st
 	(void)state;
 	waiting_dead(&now, 1);
 	waiting_lock(&now, 2, 1, 1);
-	waiting_lock(&now, 3, 2, 99); /* nothing is left of it */
-	fiber.row.deadline = 7777;    /* it gives up some day, and the lock stays lost */
+	waiting_lock(&now, 3, 2, 99); /* fiber 99 does not exist */
+	fiber.row.deadline = 7777;    /* this fiber will time out, but the lock stays lost */
 	waiting_put(&now, &fiber);
 	waiting_lock(&now, 5, 3, 4);
 	waiting_join(&now, 6, 0, 1); /* about to go on */
@@ -148,7 +148,7 @@ static void test_a_threads_lock_is_lost_only_when_the_thread_has_ended(void **st
 	waiting_lock(&now, 2, 1, FIB_HOLDER_THREAD | (uint64_t)gettid());
 	waiting_lock(&now, 3, 2, FIB_HOLDER_THREAD | (uint64_t)tid);
 	waiting_graph(&now);
-	do { /* the system may take a moment to take it away */
+	do { /* the kernel may take a moment to remove the thread */
 		ins_deadlocks_free(found);
 		assert_int_equal(ins_deadlocks_find(now.graph, NULL, getpid(), &found), 0);
 	} while (!ins_deadlocks_lasting(found));
@@ -158,7 +158,7 @@ static void test_a_threads_lock_is_lost_only_when_the_thread_has_ended(void **st
 	assert_int_equal(at(1)->kind, INS_DEADLOCK_THREAD);
 	assert_int_equal(at(1)->count, 2);
 	assert_false(at(1)->lasting);
-	/* Of a core's threads nothing is known. */
+	/* A core's threads are unknown. */
 	ins_deadlocks_free(found);
 	assert_int_equal(ins_deadlocks_find(now.graph, NULL, 0, &found), 0);
 	assert_int_equal(ins_deadlocks_lasting(found), 0);
@@ -276,7 +276,7 @@ static void test_a_cycle_of_which_one_ran_is_not_confirmed(void **state)
 	cross(&before, 8, 3);
 	cross(&now, 10, 3);
 	confirm(0);
-	/* The same with another lock, by a number that came round. */
+	/* The same sequence number, after it wrapped around, with another lock. */
 	end(state);
 	begin(state);
 	cross(&before, 10, 4);
@@ -284,7 +284,7 @@ static void test_a_cycle_of_which_one_ran_is_not_confirmed(void **state)
 	confirm(0);
 }
 
-/* A holder that was born after the first reading began is not in it, but in the second. */
+/* A holder spawned after the first reading started is only in the second one. */
 static void test_a_holder_that_appears_in_the_second_reading_is_alive(void **state)
 {
 	(void)state;
@@ -313,7 +313,7 @@ static void test_a_lost_lock_is_confirmed_by_one_who_waited_for_it_before(void *
 	assert_int_equal(at(0)->count, 2);
 }
 
-/* What was taken back once has to begin anew. */
+/* A finding that was removed once must be confirmed anew. */
 static void test_three_readings_have_to_agree(void **state)
 {
 	struct ins_deadlocks *first, *second;
@@ -332,7 +332,7 @@ static void test_three_readings_have_to_agree(void **state)
 	ins_deadlocks_free(second);
 }
 
-/* Their switch counts do not move; one that is not pinned tells for all. */
+/* The sequence numbers of pinned fibers do not move. One fiber that is not pinned is enough. */
 static void test_a_cycle_of_pinned_fibers_only_is_fleeting(void **state)
 {
 	struct ins_fiber fiber;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_graph.c - edges, cycles and what stands behind, compared with following every way by foot. */
+/* test_graph.c - edges, cycles and fibers behind a node, compared with following every path */
 #include <stdlib.h>
 
 #include "tests/harness/inspect/waiting.h"
@@ -29,7 +29,7 @@ static void test_threads_strangers_and_nobody_end_a_way(void **state)
 	struct waiting w = waiting_new();
 
 	(void)state;
-	waiting_lock(&w, 1, 1, FIB_HOLDER_THREAD | 2); /* the number of a fiber too */
+	waiting_lock(&w, 1, 1, FIB_HOLDER_THREAD | 2); /* 2 is also the number of a fiber */
 	waiting_lock(&w, 2, 2, 99);
 	waiting_lock(&w, 3, 3, 0);
 	waiting_join(&w, 4, 0, FIB_ROW_UNKNOWN);
@@ -97,7 +97,7 @@ static void test_what_the_system_gives_is_not_waited_for_from_others(void **stat
 
 #define MOST 24
 
-/* to[i]: whom it waits for, or n: nobody. Whether one gets from one to the other. */
+/* Whether a path leads from `from` to `at`. to[i]: the node that i waits for, or n. */
 static bool reaches(const size_t *to, size_t n, size_t from, size_t at)
 {
 	for (size_t steps = 0; steps <= n && from < n; steps++) {
@@ -108,7 +108,7 @@ static bool reaches(const size_t *to, size_t n, size_t from, size_t at)
 	return false;
 }
 
-/* Whether k stands behind i, and comes into i's cycle there, if there is one. */
+/* Whether k is behind i and, if i is on a cycle, enters the cycle at i. */
 static bool behind_of(const size_t *to, size_t n, size_t k, size_t i)
 {
 	if (k == i || !reaches(to, n, k, i))
@@ -131,7 +131,7 @@ static void compare(const struct waiting *w, const size_t *to, size_t n)
 		assert_int_equal(node->cycle != INS_NOBODY, round);
 		for (steps = 0; steps < n && to[root] < n; steps++)
 			root = to[root];
-		/* Once around, its lowest one. */
+		/* For a cycle the root is its lowest node. */
 		if (reaches(to, n, root, root))
 			for (size_t k = 0; k < n; k++)
 				if (reaches(to, n, root, k)) {

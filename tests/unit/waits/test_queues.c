@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_queues.c - what is waited for, by who holds it, and in which order. */
+/* test_queues.c - waits by holder and object, in order */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,11 +31,11 @@ static void test_holders_that_stop_most_come_first(void **state)
 	q = queues_of(&w);
 	assert_int_equal(ins_queues_holders(q), 3);
 	assert_int_equal(ins_queues_waiting(q), 5);
-	h = ins_queues_holder(q, 0); /* one waits, and two behind it */
+	h = ins_queues_holder(q, 0); /* one waiter, and two behind it */
 	assert_int_equal(h->id, 10);
 	assert_int_equal(h->waiting, 1);
 	assert_int_equal(h->behind, 2);
-	h = ins_queues_holder(q, 1); /* the same number as the next: the lower id */
+	h = ins_queues_holder(q, 1); /* as many as the next holder: the lower id comes first */
 	assert_int_equal(h->id, 1);
 	assert_int_equal(h->waiting, 2);
 	assert_int_equal(h->behind, 0);
@@ -147,7 +147,7 @@ static void test_nothing_has_no_holders(void **state)
 	waiting_free(&w);
 }
 
-/* Whatever the graph: every fiber that waits is in one queue, that of its holder and object. */
+/* In any graph, each waiting fiber is in one queue, that of its holder and object. */
 static void test_random_waits_are_each_in_the_queue_of_theirs(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tree.c - every fiber exactly once, below the one that spawned it, whatever it says about that. */
+/* test_tree.c - each fiber exactly once, below its parent, for any parent ids */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void add(uint64_t id, uint64_t parent)
 	assert_int_equal(ins_table_add(table, &fiber), 0);
 }
 
-/* "1 .2 ..3 !7 ~9": a dot for each level, ! an orphan, ~ one of a circle. */
+/* The tree as "1 .2 ..3 !7 ~9": a dot per level, ! an orphan, ~ one of a cycle. */
 static const char *shape(void)
 {
 	static char text[1024];
@@ -77,11 +77,11 @@ static void test_orphans_stand_together_by_who_has_ended(void **state)
 static void test_parents_in_a_circle_lose_nobody(void **state)
 {
 	(void)state;
-	add(1, 1); /* its own */
+	add(1, 1); /* its own parent */
 	add(2, 4);
 	add(3, 2);
 	add(4, 3);
-	add(5, 4); /* hangs from the circle */
+	add(5, 4); /* child of a fiber in the cycle */
 	add(6, 0);
 	add(7, 5);
 	assert_string_equal(shape(), "6 ~1 ~2 .3 ..4 ...5 ....7 ");
@@ -131,7 +131,7 @@ static void test_a_chain_of_half_a_million_is_walked_to_its_end(void **state)
 	assert_int_equal(n, links);
 }
 
-/* Parents at random, most of which make no sense: each fiber is still given once. */
+/* Random parents, most of which make no sense: each fiber occurs once. */
 static void test_every_fiber_is_there_exactly_once_whatever_it_says(void **state)
 {
 	enum { COUNT = 300, ROUNDS = 300 };

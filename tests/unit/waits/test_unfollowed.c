@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_unfollowed.c - a wait is counted when nothing from outside ends it and its holder is not known. */
+/* test_unfollowed.c - count waits with an unknown holder that nothing outside the program ends */
 #include <string.h>
 
 #include "inspect/waits/unfollowed.h"
@@ -73,9 +73,9 @@ static void test_what_ends_from_outside_is_not_counted(void **state)
 	(void)state;
 	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		put(i + 1, kinds[i], 1, 0, INT64_MAX);
-	/* A select of descriptors alone names no channel. */
+	/* A select on descriptors alone has no channel. */
 	put(20, FIB_WAIT_SELECT, 0, 0, INT64_MAX);
-	/* Time ends these. */
+	/* These end by their deadline. */
 	put(21, FIB_WAIT_SEM, 1, 0, 5);
 	put(22, FIB_WAIT_RWLOCK_READ, 1, 0, 5);
 	assert_int_equal(count_all(), 0);
@@ -85,7 +85,7 @@ static void test_what_is_followed_is_not_counted(void **state)
 {
 	(void)state;
 	put(1, FIB_WAIT_MUTEX, 1, 2, INT64_MAX);
-	put(2, FIB_WAIT_RWLOCK_READ, 2, 77, INT64_MAX); /* its holder has ended */
+	put(2, FIB_WAIT_RWLOCK_READ, 2, 77, INT64_MAX); /* its holder has exited */
 	put(3, FIB_WAIT_MUTEX, 3, FIB_HOLDER_THREAD | 5, INT64_MAX);
 	waiting_join(&w, 4, 0, 1);
 	assert_int_equal(count_all(), 0);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_longrun.c - who holds a carrier for long is recorded once, and nobody else
+ * test_longrun.c - a fiber that holds a carrier for long is recorded once, and no other fiber is
  *
- * The test looks, at times of its own; the carriers run as ever. The C library's clock_gettime() is ours here: it counts
- * how often somebody asks for the CPU time of another thread, which is a system call.
+ * The test makes the watchdog's looks, at its own times; the carriers run as usual. clock_gettime()
+ * of the C library is replaced here: it counts requests for the CPU time of another thread, which
+ * are system calls.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ static _Atomic uint64_t runner;
 static _Atomic int enough, hears;
 static int pipe_fds[2];
 
-/* By the test's thread alone: the watchdog's asks too. */
+/* counts the test's thread only: the watchdog asks too */
 static _Thread_local unsigned asked;
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -79,7 +80,8 @@ static void look(int64_t later)
 	fib_tick_unlock();
 }
 
-/* Soon past every threshold here, and then no faster than a carrier that is slow to hear the signal. */
+/* Large steps until past every threshold here, then small ones: the carrier may be slow to get
+ * the signal. */
 static bool recorded(void *arg)
 {
 	(void)arg;
@@ -111,7 +113,7 @@ static void *computes(void *arg)
 	return arg;
 }
 
-/* Its carrier hears no signal at first. */
+/* Its carrier blocks the signal at first. */
 static void *computes_deaf(void *arg)
 {
 	sigset_t urgent;
@@ -240,7 +242,7 @@ static void test_nobody_is_recorded_before_the_threshold_or_while_it_is_off(void
 	assert_int_equal(fib_longrun_threshold(&s), 0);
 	look(500 * MS);
 	assert_int_equal(fib_longrun_recorded(), before);
-	/* Again: what runs already counts. */
+	/* Again: the current run counts from its start. */
 	fib_longrun_set(&s, 100 * MS);
 	assert_true(harness_until(recorded, NULL, LIMIT_S));
 	assert_int_equal(write(pipe_fds[1], "x", 1), 1);
@@ -264,7 +266,7 @@ static void test_nobody_is_asked_for_his_cpu_time_while_it_is_off(void **state)
 	(void)state;
 	fib_longrun_set(&s, 0);
 	asked = 0;
-	/* Each look finds another run, unless it is on its way from one to the next. */
+	/* Each look finds another run, or the moment between two runs. */
 	for (i = 0; seen < 20 && i < 10000; i++) {
 		poll(&none, 1, 1);
 		look(MS);
@@ -326,7 +328,7 @@ static void test_who_was_asked_before_the_process_was_stopped_has_time_to_answer
 	look(3600 * 1000 * MS);
 	right = right && fib_longrun_recorded() == before;
 	fib_store(&hears, 1);
-	began = now - 200 * MS; /* no more great steps */
+	began = now - 200 * MS; /* no large steps any more */
 	right = harness_until(recorded, NULL, LIMIT_S) && right;
 	fib_store(&enough, 1);
 	assert_true(right);
@@ -341,7 +343,7 @@ static void test_a_fiber_that_yields_alone_is_not_recorded(void **state)
 	unsigned i;
 
 	(void)state;
-	/* The looks are far enough apart for a yield between any two. */
+	/* The looks are far enough apart for a yield in between. */
 	for (i = 0; i < 20; i++) {
 		poll(&none, 1, 20);
 		look(21 * MS);

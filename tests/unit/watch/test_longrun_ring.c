@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_longrun_ring.c - the last events are kept, and one line a second is printed about them. */
+/* test_longrun_ring.c - the last events are kept, and one line a second is printed about them */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_longrun_sample.c - whoever is interrupted for a sample goes on as if nothing had been. */
+/* test_longrun_sample.c - a fiber interrupted for a sample goes on unchanged */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ static bool answered(void *arg)
 	return fib_longrun_sample_get(carrier()) != NULL;
 }
 
-/* What the carrier says to a question about that fiber at that seq. */
+/* The carrier's answer to a question about that fiber at that seq. */
 static const struct fib_longrun_sample *ask(uint64_t fiber, uint64_t seq)
 {
 	carrier()->hold.fiber = fiber;
@@ -126,7 +126,7 @@ static void test_a_sample_is_of_the_fiber_that_was_meant(void **state)
 	assert_int_equal(sample->context.sp + sample->stack_size,
 			 (uintptr_t)fiber->stack.low + fiber->stack.size);
 	fib_longrun_sample_done(carrier());
-	/* It has gone on since, for all that the question says. */
+	/* By the seq in the question, it has been switched since. */
 	sample = ask(fiber->id, fib_load(&fiber->seq) + 2);
 	assert_int_equal(sample->lack, FIB_LONGRUN_MISSED);
 	assert_int_equal(sample->stack_size, 0);
@@ -143,7 +143,7 @@ static bool asleep(void *arg)
 	return fib_os_thread_place(fib_load(&carrier()->tid), &place) == 1;
 }
 
-/* A fiber that was seen computing may sleep in the system by the time that the signal comes. */
+/* A fiber seen computing may sleep in the system when the signal arrives. */
 static void interrupt_asleep(fiber_fn *fn)
 {
 	struct fiber *fiber = begin(fn);
@@ -156,7 +156,7 @@ static void interrupt_asleep(fiber_fn *fn)
 static void test_a_sleep_that_is_interrupted_goes_on(void **state)
 {
 	(void)state;
-	/* ThreadSanitizer calls handlers when it likes. */
+	/* ThreadSanitizer delays the calls of handlers. */
 	if (strcmp(harness_sanitizer(), "thread") == 0)
 		skip();
 	interrupt_asleep(sleeps);
@@ -212,7 +212,7 @@ static void test_a_question_can_be_taken_back_only_unanswered(void **state)
 	(void)state;
 	ask(fiber->id, fib_load(&fiber->seq));
 	assert_false(fib_longrun_sample_cancel(carrier()));
-	/* Nobody has waited for the answer: the next question is a new one. */
+	/* The answer was not collected; still the next question is a new one. */
 	assert_int_equal(ask(fiber->id, fib_load(&fiber->seq))->lack, FIB_LONGRUN_NOTHING);
 	fib_store(&enough, 1);
 	assert_int_equal(end(fiber), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stats.c - what the carriers are said to do is what they do. */
+/* test_stats.c - the statistics of the carriers are what the carriers do */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 static struct fib_sched s, other;
 static struct fib_wire_runtime runtime;
 static struct fib_wire_carrier rows[FIB_STATS_CARRIERS];
-static _Atomic uint64_t runner; /* the id of the fiber that runs */
+static _Atomic uint64_t runner; /* the id of the running fiber */
 static _Atomic int enough;
 
 static unsigned in_state(enum fib_wire_carrier_state state)
@@ -44,7 +44,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* Ask again until it is so: carriers are on the way. */
+/* For a condition that is checked repeatedly: carriers may be on their way. */
 static bool all_but_one_idle(void *arg)
 {
 	(void)arg;
@@ -191,7 +191,7 @@ static void test_census_counts_what_each_carrier_has_done(void **state)
 	carriers_stop(&s);
 }
 
-static _Atomic int64_t burnt; /* CPU time of the thread that the fiber runs on */
+static _Atomic int64_t burnt; /* CPU time of the thread that runs the fiber */
 
 static void *burns(void *arg)
 {
@@ -200,7 +200,7 @@ static void *burns(void *arg)
 	return arg;
 }
 
-/* So that the one is not taken for the other. */
+/* So that the two CPU times cannot be confused. */
 static bool more_than_we(void *arg)
 {
 	(void)arg;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tick.c - the clock, the rest, and what only an observer can mend
+ * test_tick.c - the clock, the tick's rest, and what only an observer can repair
  *
- * The test ticks itself, so nothing here waits for time; the last two let the real service thread tick.
+ * The test ticks itself, so nothing here waits for time. The last two tests let the real service
+ * thread tick.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 #include "tests/unit/sched/carriers.h"
 #include "watch/tick.h"
 
-#define FEW_TICKS 20u /* the tick goes on for so many after all have gone to sleep */
+#define FEW_TICKS 20u /* the tick goes on for so many after all carriers sleep */
 
 static struct fib_sched s;
 static _Atomic unsigned wakes;
@@ -123,8 +124,9 @@ static void test_tick_comes_less_often_while_the_carriers_keep_the_clock(void **
 	(void)state;
 	f = start_spinning(2);
 	now = fib_os_now();
-	/* The one that spins says nothing; in its name we do, as a busy server's carriers do. */
-	fib_tick(now); /* it has just got up, and said so */
+	/* The spinning carrier does not report that it is awake; the test does so, as a busy
+	 * server's carriers do. */
+	fib_tick(now); /* it has just woken, and reported it */
 	assert_int_equal(fib_tick(now), FIB_TICK);
 	for (i = 0; i < 10; i++) {
 		now += FIB_TICK_LONG;
@@ -132,13 +134,13 @@ static void test_tick_comes_less_often_while_the_carriers_keep_the_clock(void **
 		fib_observer_clock(&s.carriers[1], now);
 		assert_int_equal(fib_tick(now), i ? FIB_TICK_LONG : 2 * FIB_TICK);
 	}
-	/* When one of them does not any more it comes as often as ever. */
+	/* When one of them stops reporting, the tick is as frequent as before. */
 	now += FIB_TICK_LONG;
 	assert_int_equal(fib_tick(now), FIB_TICK);
 	stop_spinning(f);
 }
 
-/* Everybody lies in a futex or in the poller, and is not just on the way there. */
+/* All carriers sleep in a futex or in the poller, and none is still on the way there. */
 static bool asleep(void *arg)
 {
 	struct fib_sched *sched = arg;
@@ -178,7 +180,7 @@ static void test_tick_that_rests_is_woken_by_the_first_carrier_and_only_by_that(
 		await_rest();
 		before = fib_load(&wakes);
 		run_one();
-		/* Whoever ran it had got up first. */
+		/* The carrier that ran it had been woken before. */
 		assert_int_equal(fib_load(&wakes), before + 1);
 		run_one();
 		assert_int_equal(fib_load(&wakes), before + 1);
@@ -202,7 +204,7 @@ static void test_tick_wakes_somebody_for_work_that_lies_about(void **state)
 	(void)state;
 	carriers_start(&s, 2);
 	assert_true(harness_until(asleep, &s, LIMIT_S));
-	/* Into the queue without a word to anybody: as if its wake-up had been lost. */
+	/* Queued without notice: as if its wake-up had been lost. */
 	assert_int_equal(fib_make(NULL, &s, nothing, NULL, NULL, &f), 0);
 	assert_int_equal(fib_live_enter(&s, 0), 0);
 	f->sched = &s;
@@ -281,7 +283,7 @@ static struct fiber_runtime *start_runtime(void)
 	return rt;
 }
 
-/* Looks at nothing and does not leave: only somebody else can move the clock. */
+/* Computes without a switch: only another thread can move the clock. */
 static void *sees_the_clock_move(void *arg)
 {
 	unsigned moves;
@@ -306,7 +308,7 @@ static void test_clock_moves_while_a_fiber_keeps_its_carrier(void **state)
 	assert_int_equal(fiber_runtime_finish(rt, FIBER_FOREVER), 0);
 }
 
-/* The same at 50 looks in a row, 2 ms and more apart. */
+/* The same value at 50 looks in a row, at least 2 ms apart. */
 static bool clock_rests(void *arg)
 {
 	static unsigned same;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_watch.c - what is closed elsewhere than in the runtime that watches it is closed all the same. */
+/* test_watch.c - a descriptor closed outside its runtime is closed for that runtime too */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ static struct fiber *wait_too(struct fiber_runtime *rt)
 	return reader;
 }
 
-/* Have a fiber of rt wait for one end of a pair. */
+/* Make a fiber of rt wait for one end of a pair. */
 static struct fiber *wait_in(struct fiber_runtime *rt)
 {
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
@@ -69,7 +69,7 @@ static void is_told(struct fiber *reader)
 	assert_int_equal((intptr_t)result.value, -EBADF);
 }
 
-/* The reader is told, and so is the other end. */
+/* The reader is notified, and so is the other end. */
 static void is_closed(struct fiber *reader)
 {
 	struct pollfd other = {.fd = ends[1], .events = POLLIN};
@@ -144,7 +144,7 @@ static void test_watch_runtime_that_has_gone_is_not_asked(void **state)
 	assert_int_equal(fiber_close(ends[0]), 0);
 	assert_int_equal(read(ends[1], &byte, 1), 0);
 	close(ends[1]);
-	fib_watch_forget(UINT64_MAX - 1, 0); /* nobody's number */
+	fib_watch_forget(UINT64_MAX - 1, 0); /* a number that was never open */
 }
 
 static int by_epoll(void **state)
@@ -153,7 +153,7 @@ static int by_epoll(void **state)
 	return setenv("FIBER_POLLER", "epoll", 1);
 }
 
-/* Which keeps files open; without it, as above once more. */
+/* io_uring keeps files open. Without io_uring this is a repetition. */
 static int by_uring(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_budget.c - how long and how much an answer may be, with the clock in hand. */
+/* test_budget.c - how long and how large an answer may be, with a clock that the test moves */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,11 +13,11 @@
 
 #define MS	INT64_C(1000000)
 #define SECOND	(1000 * MS)
-#define STEP	(10 * MS) /* that is waited between two things */
+#define STEP	(10 * MS) /* waited between two checks */
 #define TIMEOUT (5 * SECOND)
 
 static struct fib_wire_budget budget;
-static int64_t now; /* of the test, ns */
+static int64_t now; /* the test's clock, ns */
 
 static void begin(enum fib_wire_type request)
 {
@@ -25,7 +25,7 @@ static void begin(enum fib_wire_type request)
 	fib_wire_budget_begin(&budget, request, TIMEOUT, now);
 }
 
-/* Wait for ns in steps. What ended it, 0: nothing did. */
+/* Wait for ns in steps. Returns what ended the wait; 0: nothing did. */
 static int wait_for(int64_t ns)
 {
 	const int64_t until = now + ns;
@@ -38,7 +38,7 @@ static int wait_for(int64_t ns)
 	return rc;
 }
 
-/* A STILL frame with that place comes each 200 ms. ns until that ended it. */
+/* A STILL frame with that place comes every 200 ms. Returns ns until the budget ended it. */
 static int64_t until_claims_end(uint64_t step, uint64_t all)
 {
 	const int64_t began = now;
@@ -116,7 +116,8 @@ static void test_budget_of_a_large_answer_ends_without_anything_new(void **state
 	}
 }
 
-/* As an honest program with a million fibers whose CPUs are busy: a stack in 2 to 100 ms, and now and then none for seconds. */
+/* As from an honest program with a million fibers and busy CPUs: a stack in 2 to 100 ms, and now
+ * and then none for seconds. */
 static void test_budget_of_a_large_answer_goes_on_with_what_is_new(void **state)
 {
 	unsigned i;
@@ -131,7 +132,7 @@ static void test_budget_of_a_large_answer_goes_on_with_what_is_new(void **state)
 	}
 }
 
-/* One new fiber a second is no progress that is worth waiting for. */
+/* One new fiber a second is too little progress to wait for. */
 static void test_budget_of_a_large_answer_ends_when_it_drips(void **state)
 {
 	const int64_t began = SECOND;
@@ -190,7 +191,7 @@ static void test_budget_of_counters_goes_on_with_the_walk(void **state)
 		assert_int_equal(wait_for(500 * MS), 0);
 		fib_wire_budget_still(&budget, &still, sizeof still);
 	}
-	/* In a round, with many others, too. */
+	/* Also in larger steps, as when the answer is one of many. */
 	fib_wire_budget_begin(&budget, FIB_WIRE_COUNTERS, SECOND, now);
 	for (still.done = 64000; still.done < still.all; still.done += 64000) {
 		assert_int_equal(wait_for(500 * MS), 0);
@@ -217,7 +218,7 @@ static void test_budget_of_counters_ends_with_any_claim(void **state)
 	assert_int_equal(budget.place, 0);
 }
 
-/* The end of the walk that moves with it: no place is sold twice. */
+/* The total moves with the place: no place is counted twice. */
 static void test_budget_sells_each_place_once(void **state)
 {
 	const int64_t began = SECOND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_client.c - the asking end, against a peer that misbehaves. */
+/* test_client.c - the client against a peer that misbehaves */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The other end speaks. */
+/* The peer sends. */
 static void say(const void *bytes, size_t length)
 {
 	assert_int_equal(send(other, bytes, length, MSG_NOSIGNAL), length);
@@ -142,7 +142,7 @@ static void test_client_passes_over_what_only_says_that_the_answer_comes(void **
 
 #define LARGE ((size_t)1 << 20)
 
-/* What is more than a socket holds has to be said while somebody listens. */
+/* More than a socket buffer holds can be sent only while the client reads. */
 static void *say_large(void *frame)
 {
 	const struct fib_wire_header end = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_END, 0};
@@ -204,7 +204,7 @@ static void test_client_believes_no_length_beyond_the_limit(void **state)
 	say(&h, sizeof h);
 	assert_int_equal(fib_wire_receive(&client, &got, &payload), -EMSGSIZE);
 	assert_int_equal(client.capacity, 0);
-	/* Nor one that no such answer has. */
+	/* Nor a frame longer than any such answer has. */
 	be_impatient();
 	assert_int_equal(fib_wire_request(&client, FIB_WIRE_COUNTERS, NULL, 0), 0);
 	h.length = FIB_WIRE_FRAME_MAX;
@@ -285,7 +285,7 @@ static void test_client_connect_says_what_is_wrong(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
 	close(fd);
 	assert_int_equal(fib_wire_connect(&c, dead, SHORT), -ECONNREFUSED);
-	/* Nobody has ever listened there. */
+	/* Not a socket at all. */
 	assert_int_equal(fib_wire_connect(&c, "/dev/null", SHORT), -ENOTSOCK);
 	assert_int_equal(fib_wire_connect(&c, "/", SHORT), -ENOTSOCK);
 	assert_int_equal(c.fd, -1);
@@ -343,7 +343,7 @@ static void test_client_answers_itself_from_what_is_kept(void **state)
 		assert_int_equal(header.type, FIB_WIRE_END);
 		assert_int_equal(fib_wire_receive(&c, &header, &payload), -EPROTO);
 	}
-	/* Cut in the payload, and in the header. */
+	/* Truncated in the payload, and in the header. */
 	for (kept.size = sizeof one + 2; kept.size > 0; kept.size--) {
 		assert_int_equal(fib_wire_request(&c, FIB_WIRE_HELLO, NULL, 0), 0);
 		assert_int_equal(fib_wire_receive(&c, &header, &payload), -EPROTO);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_client_bounds.c - the asking end, against a peer whose answer does not end, or comes in pieces while nobody waits. */
+/* test_client_bounds.c - the client against a peer whose answer does not end or comes in pieces */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,13 +40,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The other end speaks. */
+/* The peer sends. */
 static void say(const void *bytes, size_t length)
 {
 	assert_int_equal(send(other, bytes, length, MSG_NOSIGNAL), length);
 }
 
-/* The other end goes on for as long as it can. */
+/* The peer sends for as long as it can. */
 static void *say_still_for_ever(void *arg)
 {
 	const struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_STILL, 0};
@@ -91,7 +91,7 @@ static void test_client_does_not_wait_longer_for_all_steps_than_for_a_small_answ
 	assert_int_equal(got.type, FIB_WIRE_END);
 }
 
-/* A frame in three pieces, with a word before it that says nothing. */
+/* A frame in three pieces, after a STILL frame. */
 static void test_client_takes_what_is_there_without_waiting(void **state)
 {
 	struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_STILL, 0}, got;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_client_rests.c - who waits for an answer sleeps by its own clock: nobody has to wake it. */
+/* test_client_rests.c - a client that waits for an answer sleeps by its own clock */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The other end answers with a frame of so many bytes. */
+/* The peer answers with a frame of so many bytes. */
 static void say(size_t length)
 {
 	static unsigned char frame[sizeof(struct fib_wire_header) + FIB_WIRE_FRAME_MAX];
@@ -90,7 +90,7 @@ static long sleeps(void)
 	return usage.ru_nvcsw;
 }
 
-/* The system call that the thread sleeps in, or -1. */
+/* The system call in which the thread sleeps, or -1. */
 static long call_of(pid_t thread)
 {
 	char path[64], text[32] = "";
@@ -109,7 +109,7 @@ static long call_of(pid_t thread)
 
 static struct {
 	pid_t reader;
-	unsigned slept, in_recv; /* times that a bit found it so */
+	unsigned slept, in_recv; /* how many checks found it so */
 } seen;
 
 static void *answer(void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wire.c - what both ends of the control protocol share. */
+/* test_wire.c - what both ends of the control protocol share */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,7 +73,7 @@ static void test_wire_mark_is_told_from_times_that_are_none(void **state)
 	assert_int_not_equal(fib_wire_mark(4242), fib_wire_mark(4243));
 	assert_false(fib_wire_marked(0));
 	assert_false(fib_wire_marked(UINT32_MAX));
-	/* One time in a thousand is taken for a mark. */
+	/* One value in a thousand looks like a mark. */
 	for (uint32_t ns = 0; ns < 1000000000; ns += 9973)
 		taken += fib_wire_marked(ns);
 	assert_in_range(taken, 50, 150);
