@@ -2,11 +2,11 @@
 /*
  * codes.h - two fibers of different code, for programs that measure a raw switch
  *
- * The includer defines SWITCH(from, to), where both are struct runner *, and gets
+ * The includer defines SWITCH(from, to), where both are struct runner *. It gets:
  *
- *   code_measure()   two runners of different code that call down three functions, switch to each
- *                    other, and return up again: what programs do, and what costs
- *   switch_measure()   the thread and a runner that does nothing but switch back
+ *   code_measure()     two runners of different code that call three functions deep, switch to each
+ *                      other, and return: this is what programs do, and it is expensive
+ *   switch_measure()   the thread and a runner that only switches back
  */
 #ifndef BENCH_CODES_H
 #define BENCH_CODES_H
@@ -45,7 +45,7 @@
 CODE(0)
 CODE(1)
 
-/* Both runners of a work, and the way back. */
+/* Both runners of a work, and the thread's own context. */
 static struct runner home, runners[2];
 
 #define CODE_STACK 65536
@@ -62,9 +62,9 @@ static void code_measure(long count,
 	for (int i = 0; i < 2; i++) {
 		runners[i].next = &runners[!i];
 		runners[i].home = &home;
-		/* The first one ends the run. */
+		/* The first runner ends the run. */
 		runners[i].left = i ? UINT64_MAX : (uint64_t)rounds;
-		/* Tops that differ inside the page, as those of a stack pool do. */
+		/* Stack tops differ within the page, as those of a stack pool do. */
 		prepare(&runners[i], code_stacks[i] + i * 192, fns[i]);
 	}
 	t = work_cpu();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control_words.c - what it costs a switch to keep the FPU control words
+ * control_words.c - what keeping the FPU control words costs a switch
  *
- * The barest switch there is, inline assembly between two loops, with more and more of what keeps
- * mxcsr and the x87 word: medians of one way, in nanoseconds, each form by turns. What follows from it is in
- * docs/performance.md. Usage: control_words [ROUNDS [REPEATS]].
+ * The switch is a minimal one, inline assembly between two loops. It keeps mxcsr and the x87 word
+ * in more and more ways. Printed are medians of one way in nanoseconds; the forms run interleaved.
+ * For conclusions see docs/performance.md.
+ * Usage: control_words [ROUNDS [REPEATS]].
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -2,11 +2,13 @@
 /*
  * guards.c - what a guard below a stack costs, by its size, its kind and the number of stacks
  *
- * Each row runs in a process of its own: it maps slabs of stacks of 256 KiB as libfiber does, makes the guards, and
- * touches the top page of the first 20,000 stacks. The rows are interleaved; a row is the median of its runs.
- * What follows from it is in docs/performance.md. Usage: guards [STACKS [REPEATS]].
+ * Each row runs in a process of its own. It maps slabs of stacks of 256 KiB as libfiber does, makes
+ * the guards, and touches the top page of the first 20,000 stacks. The rows run interleaved; a row
+ * is the median of its runs. For conclusions see docs/performance.md.
+ * Usage: guards [STACKS [REPEATS]].
  *
- * inside: MADV_GUARD_INSTALL, 64 guards a call where the kernel can; split: mprotect, as many as vm.max_map_count allows.
+ * inside: MADV_GUARD_INSTALL, 64 guards per call where the kernel can.
+ * split: mprotect, as many as vm.max_map_count allows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +24,13 @@
 #define TOUCHED	   20000
 #define VECTOR	   64
 #define MAX_REPEAT 31
-#define SPLITS	   30000 /* two mappings each */
+#define SPLITS	   30000 /* two mappings per stack */
 
 static const size_t sizes[] = {4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
 struct figures {
-	double ns, tables; /* a stack */
+	double ns, tables; /* per stack */
 };
 
 static void make(char *slab, size_t guard, size_t stride, long n, bool inside)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resident.h - what the kernel says a process has: pages, page tables, mappings. C and C++. */
+/* resident.h - pages, page tables and mappings of this process, from /proc; C and C++ */
 #ifndef BENCH_RESIDENT_H
 #define BENCH_RESIDENT_H
 
@@ -35,7 +35,7 @@ static inline struct resident resident_now(void)
 	return now;
 }
 
-/* cpu: ns that making and running n of them took. */
+/* cpu: ns for making and running n of them. */
 static inline void resident_report(const struct resident *before, const struct resident *after,
 				   long n, double cpu)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switch_forms.c - which form of a context switch is cheapest where
+ * switch_forms.c - compare the cost of four forms of a context switch
  *
- * A switch is a dozen instructions; what it costs is what it does to the CPU's return prediction,
- * and that is seen only in the returns that follow it. So every form is measured under frames:
- * fibers that call down one or three functions, switch, and return up again. Two fibers of the same
- * code are the kind case (a wrong guess of the return address is right by accident); fibers of
- * different code are what programs are made of.
+ * A switch is a dozen instructions. Its cost is the damage to the CPU's return prediction, which
+ * shows only in the returns that follow. So every form is measured with frames: fibers call one or
+ * three functions deep, switch, and return. Two fibers of the same code are the cheap case: a wrong
+ * prediction of the return address is right by accident. Programs have fibers of different code.
  *
  *   inline jmp   inline assembly with a clobber list in one noinline function, left by jmp
  *   single site  push, swap, ret out of line; one C function makes the only call
- *   many sites   the same routine, called directly from wherever a fiber waits
+ *   many sites   the same routine, called directly at each place where a fiber waits
  *   fcontext     boost.context's jump_fcontext, for reference, where its library is installed
  *
- * All of ours keep the FPU control words, stored always and loaded only where the control bits
- * differ; "flags differ" is the case where one fiber has a sticky exception flag and the other not.
+ * The first three keep the FPU control words: they always store them, and load them only if the
+ * control bits differ. In the case "flags differ" one fiber has a sticky exception flag and the
+ * other has not.
  *
- * The forms run interleaved, so that a slow moment of the machine hits all of them alike; medians
- * and minima of one way are printed in nanoseconds. Results and what follows from them:
+ * The forms run interleaved, so that a slow moment of the machine hits all of them alike. Printed
+ * are medians and minima of one way in nanoseconds. For results and conclusions see
  * docs/performance.md. Usage: switch_forms [ROUNDS [REPEATS]].
  */
 #include <stdint.h>
@@ -53,7 +53,7 @@ struct context {
 struct runner {
 	struct context own;
 	struct runner *next;
-	uint64_t left; /* rounds to go; the first runner of the ring counts */
+	uint64_t left; /* rounds left; the first runner of the ring counts */
 };
 
 static struct context from_main;
@@ -65,10 +65,10 @@ extern const char start[];
 extern void switch_ret(struct context *from, struct context *to);
 
 #define NOIPA	     __attribute__((noipa))
-/* What stands between a call and the return keeps the call a call. */
+/* An instruction after the call prevents a tail call. */
 #define NO_TAIL_CALL __asm__ volatile("")
 
-/* Form: inline jmp. The compiler saves what the clobber list names; the rest is by hand. */
+/* Form: inline jmp. The compiler saves what the clobber list names; the code saves the rest. */
 NOIPA static void switch_inline(struct context *from, struct context *to)
 {
 	__asm__ volatile("	stmxcsr	24(%%rdi)\n"
@@ -138,7 +138,7 @@ static void make_returned(struct context *context, char *stack, void (*fn)(void 
 }
 
 #ifdef HAVE_FCONTEXT
-/* The C face of boost/context/detail/fcontext.hpp. */
+/* The C interface of boost/context/detail/fcontext.hpp. */
 struct transfer {
 	void *fctx;
 	void *data;
@@ -149,7 +149,7 @@ void *make_fcontext(void *top, size_t size, void (*fn)(struct transfer));
 static void (*boost_fns[CROWD])(void *);
 static unsigned boost_prepared, boost_started; /* runners start in the order of the ring */
 
-/* The context that was left is known only to whoever arrives. */
+/* The context that was left is passed to the code that runs next. */
 #define SWITCH_BOOST(from, to)                                                           \
 	do {                                                                             \
 		struct transfer t_ = jump_fcontext((void *)(uintptr_t)(to)->sp, (from)); \
@@ -212,7 +212,7 @@ static void make_boost(struct context *context, char *stack, void (*fn)(void *),
 		}                                              \
 	}
 
-/* The codes of the crowd, and the way in for the thread itself. */
+/* The codes of all runners, and the entry of the thread itself. */
 #define FORM(form, SWITCH)                                                                       \
 	CODE(form, 0, SWITCH)                                                                    \
 	CODE(form, 1, SWITCH)                                                                    \
@@ -260,7 +260,7 @@ struct form {
 	void (*const *three)(void *);
 };
 
-/* The last one is what the others are compared with. */
+/* The others are compared with the last one. */
 static const struct form forms[] = {
 	{"inline jmp", make_jumped, inl_enter, inl_one, inl_flagged, inl_three},
 	{"single site", make_returned, single_enter, single_one, single_flagged, single_three},
@@ -295,7 +295,7 @@ static double measure(const struct form *form, enum situation situation, uint64_
 			fn = i ? form->one[0] : form->flagged;
 		runners[i].next = &runners[(i + 1) % n];
 		runners[i].left = i ? UINT64_MAX : rounds / n;
-		/* Tops that differ inside the page, as the stack pool's do. */
+		/* Stack tops differ within the page, as the stack pool's do. */
 		form->make(&runners[i].own, stacks[i] + i * 192, fn, &runners[i]);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &t0);

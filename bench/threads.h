@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.h - the works on fibers or threads that libfiber and its peers in C do alike
+ * threads.h - the works that libfiber and its peers in C do alike, on fibers or threads
  *
- * The includer defines, before it includes this file:
+ * The includer first defines:
  *
- *   THREAD, START(fn, arg), JOIN(thread)   a thread or a fiber, its start, the wait for its end
+ *   THREAD, START(fn, arg), JOIN(thread)   a thread or a fiber, its start, the wait for its exit
  *   RUNS_AT_ONCE                           whether it may run before the starting thread waits:
  *                                          then the clock is read before the start, else after it
  *   LOCK(), UNLOCK(), WAIT(), SIGNAL()     one mutex, and one condition for the holder of the mutex
  *
- * and gets functions that do a work once and report it.
+ * It gets functions that do a work once and report it.
  */
 #ifndef BENCH_THREADS_H
 #define BENCH_THREADS_H
@@ -18,7 +18,7 @@
 
 #include "bench/work.h"
 
-/* Room for n of them; free() it. */
+/* Room for n threads; free() it. */
 static inline THREAD *threads_room(long n)
 {
 	THREAD *room = (THREAD *)calloc((size_t)n, sizeof(THREAD));
@@ -51,8 +51,8 @@ static inline void *threads_nothing(void *arg)
 }
 
 /*
- * Start n threads that do nothing and join them, count / n times. One round before the clock is
- * read brings the stacks in.
+ * Start n threads that do nothing and join them, count / n times. The clock starts after the first
+ * round, which allocates the stacks.
  */
 static inline void threads_spawn(long count, long n)
 {
@@ -75,8 +75,8 @@ static inline void threads_spawn(long count, long n)
 static int threads_turn;
 
 /*
- * Not inlined: both threads run the same copy, whatever the compiler would do. With two copies
- * libfiber takes 32 ns instead of 24, because returns and indirect jumps are harder to predict.
+ * Not inlined, so that both threads run the same copy. With two copies libfiber takes 32 ns instead
+ * of 24, because returns and indirect jumps are harder to predict.
  */
 WORK_NOIPA static void threads_play(int me, long messages)
 {
@@ -111,7 +111,7 @@ static inline void threads_cond(long count, long arg)
 	work_report_each(cpu, messages * 2);
 }
 
-/* Take the mutex that no other thread wants. */
+/* Lock and unlock without contention. */
 static inline void threads_mutex(long count, long arg)
 {
 	double cpu = work_cpu();

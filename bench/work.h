@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work.h - what every program of the benchmark does alike, whatever it measures
+ * work.h - what every program of the benchmark does alike
  *
- * A program is called as PROGRAM WORK COUNT [ARG] by bench/run.py, does the work once and prints one
- * line "NAME VALUE" for each thing it measured. How often and beside whom it runs is the runner's
- * business. Time is CPU time of the process where one thread works: on an idle machine it is the
- * same as the clock's, and neighbours do not move it. Where several threads work it is the clock's.
+ * bench/run.py calls a program as PROGRAM WORK COUNT [ARG]. The program does the work once and
+ * prints a line "NAME VALUE" for each value that it measured. The runner decides how often it runs,
+ * and beside which others.
+ *
+ * If one thread works, time is CPU time of the process: on an idle machine it equals wall-clock
+ * time, and other processes do not change it. If several threads work, time is wall-clock time.
  *
  * C and C++.
  */
@@ -19,7 +21,7 @@
 #include <time.h>
 
 #define WORK_NOIPA __attribute__((noipa))
-/* What stands between a call and the return keeps the call a call. */
+/* An instruction after the call prevents a tail call. */
 #define WORK_NO_TAIL_CALL __asm__ volatile("")
 
 static inline double work_clock(clockid_t clock)
@@ -30,7 +32,7 @@ static inline double work_clock(clockid_t clock)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* ns of CPU that the process used, ns of the clock */
+/* ns of CPU that the process has used; ns of the monotonic clock */
 static inline double work_cpu(void)
 {
 	return work_clock(CLOCK_PROCESS_CPUTIME_ID);
@@ -46,20 +48,20 @@ static inline void work_report(const char *name, double value)
 	printf("%s %.6g\n", name, value);
 }
 
-/* Report the ns of CPU that each of n operations took, since cpu (work_cpu() then). */
+/* Report the ns of CPU per operation for n operations since cpu, an earlier work_cpu(). */
 static inline void work_report_each(double cpu, long n)
 {
 	work_report("ns", (work_cpu() - cpu) / (double)n);
 }
 
-/* The end of a program that cannot do its work: 2, so that the runner says so. */
+/* Exit with 2, which the runner reports, because the work cannot be done. */
 __attribute__((noreturn)) static inline void work_die(const char *what)
 {
 	fprintf(stderr, "bench: %s failed\n", what);
 	exit(2);
 }
 
-/* One of the things a program can do. Unknown to it: exit status 64. */
+/* A work of a program. An unknown name exits with 64. */
 struct work {
 	const char *name;
 	void (*run)(long count, long arg);
@@ -77,7 +79,7 @@ static inline int work_main(int argc, char **argv, const struct work *works, siz
 	return 64;
 }
 
-/* A sleep of 1-100 ms in ns, the same sequence for everybody who starts with the same state. */
+/* A sleep of 1-100 ms in ns. Equal start states give equal sequences. */
 static inline int64_t work_nap(uint32_t *state)
 {
 	uint32_t x = *state;
@@ -96,7 +98,7 @@ static inline int work_by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What n sleeps report: lateness in us at p50 and p99, CPU per wake-up in us. late: us each. */
+/* Report n sleeps: lateness in us at p50 and p99, CPU per wakeup in us. late: us each. */
 static inline void work_report_naps(float *late, size_t n, double cpu)
 {
 	qsort(late, n, sizeof(*late), work_by_value);

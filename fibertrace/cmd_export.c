@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_export.c - fibertrace export FILE --perfetto: a recording for the timelines of others. */
+/* cmd_export.c - fibertrace export FILE --perfetto: convert a recording for other viewers */
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/played.h"
 #include "inspect/render/render_trace_events.h"

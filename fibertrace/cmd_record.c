@@ -56,7 +56,7 @@ static void put_json(const struct trace_take *how, const struct trace_taken *tak
 	struct stat file;
 
 	if (stat(how->path, &file) < 0)
-		file.st_size = 0; /* somebody took it away already */
+		file.st_size = 0; /* the file was removed meanwhile */
 	ins_json_begin(&json, stdout, taken->pid, taken->name, "control", NULL);
 	ins_json_key(&json, "recording",
 		     json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "file", ins_json_text(how->path),

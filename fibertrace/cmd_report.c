@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_report.c - fibertrace report FILE: where the time of a recording went. */
+/* cmd_report.c - fibertrace report FILE: print where the time of a recording went */
 #include <errno.h>
 
 #include "fibertrace/fibertrace.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_to_core.c - fibertrace to-core: a core that any debugger reads, with a thread for each fiber. */
+/* cmd_to_core.c - fibertrace to-core: write a core for debuggers, with a thread for each fiber */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -16,11 +16,11 @@
 #include "tool/report.h"
 
 struct options {
-	const char *core, *out; /* core: NULL of a process */
+	const char *core, *out; /* core: NULL for a process */
 	bool force, json;
 };
 
-/* What went wrong on the way from one to the other. */
+/* Set the error message for a failed conversion. */
 static void explain(struct to_core *t, const struct options *o, int rc)
 {
 	if (rc == -ESRCH)
@@ -66,7 +66,10 @@ static int write_core(struct to_core *t, const struct options *o)
 	return rc;
 }
 
-/* Fibers whose number does not show their id, and fibers that run: what the file itself does not say. */
+/*
+ * Print what the file does not show: fibers whose thread number is not their id, and running
+ * fibers.
+ */
 static void put_exceptions(const struct to_core *t)
 {
 	size_t i;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.c - every fiber of a source, walked and printed
+ * dump.c - walk and print every fiber of a source
  *
- * Grouped, fibers are walked as they come and only their places are kept; singly, each is printed
- * as it comes. Names and lines are looked up once for each address, after the target was read where
- * possible, so that a live process is looked at quickly and reported at leisure.
+ * With groups, fibers are walked as they are read and only their places are kept; otherwise each
+ * fiber is printed as it is read. Names and lines are looked up once per address, if possible after
+ * the target was read, so that a live process is disturbed briefly.
  */
 #include "fibertrace/fibertrace.h"
 
@@ -26,14 +26,14 @@
 struct trace {
 	struct ins_source *source;
 	const struct tool_arguments *arguments;
-	bool each; /* every fiber, not groups */
+	bool each; /* print every fiber, without groups */
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_groups *groups;
 	struct ins_json json;
 	struct ins_query query;
-	unsigned frames; /* of a stack; 0: all */
-	bool begun;	 /* something is on stdout */
+	unsigned frames; /* frames of a stack; 0: all */
+	bool begun;	 /* stdout has output */
 	struct tool_details details;
 	struct ins_walk walk;
 };
@@ -53,7 +53,10 @@ static void begin(struct trace *t)
 
 		printf("%s (%s, process %d)\n", ins_escape_quoted(s->name, name, sizeof name),
 		       s->kind, (int)s->pid);
-		/* The program's clock rests while all of it sleeps, and a core has no other. */
+		/*
+		 * The program's clock stops while all its threads sleep, and a core has no other
+		 * clock.
+		 */
 		if (strcmp(s->kind, "core") == 0)
 			puts("times are those of when anything last ran");
 		if (s->crash)
@@ -128,7 +131,7 @@ static int finish(struct trace *t, struct ins_summary *summary)
 		rc = ins_json_end(&t->json, summary, &t->source->problems);
 	else
 		ins_text_end(stdout, summary, &t->source->problems);
-	/* What could not be written is said below. */
+	/* Write errors are reported below. */
 	if (rc < 0 && rc != -EIO)
 		return tool_cannot("%s", strerror(-rc));
 	return tool_written(ins_problems_lines(&t->source->problems) ? TOOL_PARTIAL : TOOL_WELL);

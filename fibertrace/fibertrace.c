@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fibertrace.c - the fibers of a process, a core file or a snapshot, without anybody's help: the table of commands
+ * fibertrace.c - the table of commands of fibertrace
  *
- * Nothing is asked of the program: its memory is read, whether it runs, hangs, was stopped or is a core file.
+ * fibertrace inspects the fibers of a process, a core file or a snapshot. Nothing is asked of the
+ * program: its memory is read, whether it runs, hangs, is stopped or is a core file.
  */
 #include "fibertrace/fibertrace.h"
 
@@ -44,10 +45,10 @@ static const struct tool_command *const commands[] = {
 	NULL,
 };
 
-/* Of the process that was looked at. */
+/* Pauses of the inspected process. */
 static struct ins_pauses pauses;
 
-/* The file that an option names is the first word, as a process would be. */
+/* The file of --core or --snapshot becomes the first word, in place of a process. */
 static int arrange(struct tool_arguments *a)
 {
 	const char *core = a->option[TOOL_OPT_CORE], *snapshot = a->option[TOOL_OPT_SNAPSHOT];
@@ -65,7 +66,7 @@ static int arrange(struct tool_arguments *a)
 	return TOOL_WELL;
 }
 
-/* Where the files of modules are. */
+/* Set the folders of module files. */
 static int look_elsewhere(const struct tool_arguments *a)
 {
 	struct ins_error error = {""};
@@ -95,7 +96,7 @@ static int open_live(const struct tool_arguments *a, pid_t pid, struct ins_sourc
 	return TOOL_WELL;
 }
 
-/* sought: as a process, before. */
+/* sought: it was searched as a process before. */
 static int open_file(const struct tool_arguments *a, const char *path, bool core, bool sought,
 		     struct ins_source **ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fibertrace.h - the commands that only fibertrace has. */
+/* fibertrace.h - the commands that only fibertrace has */
 #ifndef FIBERTRACE_FIBERTRACE_H
 #define FIBERTRACE_FIBERTRACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.S - share/report.html as it stands, from the root of the tree. */
+/* page.S - the file share/report.html; the path is relative to the root of the tree */
 	.section .rodata
 	.globl	trace_page
 	.type	trace_page, %object

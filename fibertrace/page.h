@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page.h - the text of the page that 'report --html' fills in: share/report.html. */
+/* page.h - the page template of 'report --html': share/report.html */
 #ifndef FIBERTRACE_PAGE_H
 #define FIBERTRACE_PAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* played.c - what the commands over a recording do alike */
+/* played.c - the common part of commands on a recording */
 #include "fibertrace/played.h"
 
 #include "inspect/text/atomic_file.h"

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * take.c - a recording, from the first word to the process to the file
+ * take.c - make a recording: from the first request to the file
  *
- * The rings are read many times a second, so that small ones do, also while stacks come over the other connection; with each reading
- * comes a pair of the program's ticks and the time. Which fibers there are is asked for when it has begun, and again before the last
- * reading: events name fibers by their ids only. Their stacks are looked at again and again (take_stacks.c). What a function is
- * called is looked up here, where the program's files are.
+ * The rings are read many times a second, so small rings suffice; they are also read while stacks
+ * arrive over the other connection. Each reading has a pair of the program's ticks and the time.
+ * The list of fibers is read at the start and before the last reading, because events have only
+ * fiber ids. Stacks are sampled repeatedly (take_stacks.c). Functions are named here, because the
+ * program's files are on this machine.
  *
- * Whoever interrupts us wants what there is by then. So the first Ctrl-C ends the recording, and nothing is left switched on in the
- * program; should we be killed, the program notices that nobody reads and stops by itself.
+ * The first Ctrl-C ends the recording with what there is, and the recorder in the program is
+ * switched off. If the tool is killed, the program notices that the rings are not read, and stops
+ * by itself.
  */
 #include "fibertrace/take.h"
 
@@ -67,7 +69,7 @@ static int begin(struct trace_taking *t)
 		fprintf(t->how->json ? stderr : stdout, "recording: Ctrl-C ends it\n");
 		fflush(stdout);
 	}
-	/* What a look at so many takes belongs to the rings: there is one at the end. */
+	/* A look at so many fibers would delay the rings: there is only one, at the end. */
 	if (t->taken->fibers > MANY)
 		t->stacks_at = INT64_MAX;
 	return rc;
@@ -78,7 +80,7 @@ static void look_around(struct trace_taking *t)
 	struct ins_error ignored, *error = t->error;
 
 	t->error = &ignored;
-	/* The next reading finds out whether the process has ended. */
+	/* The next reading detects the end of the process. */
 	if (trace_look_for_names(t, trace_now()) < 0)
 		t->look_every = 0;
 	if (trace_look_at_stacks(t) < 0)
@@ -121,7 +123,7 @@ static int finish(struct trace_taking *t)
 		struct ins_error *error = t->error;
 
 		t->error = &ignored;
-		/* The process may end at any moment: what it has done is here. */
+		/* The process may end at any moment; its events so far are here. */
 		if (trace_take_fibers(t, INS_RECORDING_LAST) < 0 ||
 		    trace_ask_rings(t, FIB_WIRE_RECORD_READ) < 0 ||
 		    trace_ask_rings(t, FIB_WIRE_RECORD_STOP) < 0)

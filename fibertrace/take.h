@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* take.h - switching the flight recorder of a process on for a while, and keeping what it notes. */
+/* take.h - switch on the recorder of a process for a while and save its events */
 #ifndef FIBERTRACE_TAKE_H
 #define FIBERTRACE_TAKE_H
 
@@ -10,27 +10,29 @@
 #include "inspect/text/error.h"
 
 struct trace_take {
-	const char *socket, *path; /* of the process; of the file */
-	pid_t pid;		   /* that listens at the socket; 0: not known */
-	bool replace;		   /* the file may be there */
-	uint32_t ring;		   /* events a ring is to hold */
+	const char *socket, *path; /* socket of the process; path of the file */
+	pid_t pid;		   /* the listener at the socket; 0: unknown */
+	bool replace;		   /* an existing file is replaced */
+	uint32_t ring;		   /* capacity of a ring in events */
 	int64_t length;		   /* ns */
 	int64_t stacks_every;	   /* ns */
-	bool verbose;		   /* say on stderr what is done */
-	bool json;		   /* nothing but an answer may be on stdout */
+	bool verbose;		   /* report progress on stderr */
+	bool json;		   /* only JSON may be on stdout */
 };
 
 struct trace_taken {
 	int pid;
 	char name[64];
-	int64_t length; /* ns that were recorded */
+	int64_t length; /* recorded time, ns */
 	uint64_t events, lost, fibers;
-	size_t looks; /* at all stacks */
+	size_t looks; /* number of looks at all stacks */
 	struct ins_problems problems;
 };
 
-/* Record into a file until the time is over, somebody interrupts us or the process ends; the file is there in all three cases.
- * 0, or a negative errno with error set: no file. */
+/*
+ * Record into a file until the time is over, the user interrupts, or the process ends; the file
+ * exists in all three cases. Returns 0, or a negative errno with error set and no file.
+ */
 int trace_take(const struct trace_take *how, struct trace_taken *ret, struct ins_error *error);
 
 #endif

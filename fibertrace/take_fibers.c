@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* take_fibers.c - write down which fibers there are: at the start, and with their stacks at the end */
+/* take_fibers.c - record the list of fibers: at the start, and with their stacks at the end */
 #include <string.h>
 
 #include "fibertrace/taking.h"

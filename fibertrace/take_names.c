@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * take_names.c - names for the numbers in a recording: functions of fibers, objects that fibers wait for, states, kinds of wait
+ * take_names.c - record names: of functions, objects, states and kinds of wait
  *
- * Events carry addresses. The name of an object is known only while a fiber waits for it, so the waits are looked at now and then.
+ * Events have addresses only. The name of an object is known only while a fiber waits for it, so
+ * the waits are read from time to time.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * take_rings.c - read the rings of events, and write them to the file
+ * take_rings.c - read the rings of events and write them to the file
  *
- * One connection is for the rings alone. Each reading brings the events that the carriers have noted since the last one, and a
+ * One connection is for the rings only. Each reading returns the events since the last one, and a
  * pair of the program's ticks and the time.
  */
 #include <errno.h>
@@ -42,14 +42,14 @@ int trace_refused(struct trace_taking *t, int rc, const char *why)
 
 #define PIECE 1024u /* events, at most, of what the program sends at once */
 
-/* The program stops reading a ring when it has sent as many events as that holds, and a piece that it had begun. */
+/* The program sends at most a ring's capacity, plus the piece that it had started. */
 static bool is_too_much(struct trace_taking *t, uint32_t count)
 {
 	t->reading += count;
 	return t->reading > t->rings * (2 * (uint64_t)t->is.events + PIECE);
 }
 
-/* How many of the ring were lost since the last time. */
+/* The number of events of the ring that were lost since the last reading. */
 static uint64_t newly_lost(struct trace_taking *t, const struct fib_wire_recorded *head)
 {
 	uint64_t before;
@@ -96,7 +96,7 @@ static int take_events(struct trace_taking *t, const unsigned char *payload, siz
 	fib_wire_news(&t->client, head.count);
 	t->taken->events += head.count;
 	t->taken->lost += part.lost;
-	/* A ring that noted nothing is told of too: it was there. */
+	/* A ring without events is recorded too, to show that it existed. */
 	return ins_recording_put_events(t->writer, &part, event);
 }
 

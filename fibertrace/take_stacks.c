@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * take_stacks.c - where fibers wait, looked at again and again
+ * take_stacks.c - sample the stacks of waiting fibers
  *
- * Events say how long a fiber waited for what, its stack where. A stack that was seen during a wait is that wait's, so what
- * is written down is between which two moments it was seen, and since when the fiber had waited: inspect/recording/sample_match.h finds the wait.
- * Fibers that end, and waits that are over, are seen only by a look that comes before that; so there is one each second.
+ * Events say how long a fiber waited for what; stacks say where. A stack that is seen during a wait
+ * belongs to that wait. So a sample has the two times between which the stack was seen, and the
+ * start of the wait; inspect/recording/sample_match.h finds the wait. An exited fiber or a finished
+ * wait is seen only by an earlier look, so there is a look each second.
  *
- * A look costs the program's service thread some microseconds a fiber, within what it may spend. It shall not take that
- * from the reading of the rings: the next one begins no earlier than PAUSE times as long after the last as that has taken.
+ * A look costs the program's service thread some microseconds per fiber, within its budget. To
+ * leave time for the rings, the pause between two looks is at least PAUSE times as long as the last
+ * look.
  *
- * Many fibers stand in few places. A place is in the file once.
+ * Many fibers are in few places; each place is in the file once.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +39,7 @@ static void put_frame(FILE *out, const struct ins_frame *f)
 		fputc(*at == ';' ? ':' : *at, out);
 }
 
-/* "outermost;...;innermost". The caller's to free. */
+/* "outermost;...;innermost". The caller frees it. */
 static char *fold(struct trace_taking *t)
 {
 	char *text = NULL;
@@ -62,7 +64,7 @@ static char *fold(struct trace_taking *t)
 	return fclose(out) == 0 ? text : NULL;
 }
 
-/* Numbers of the same hash get one after another. */
+/* Places of the same hash get consecutive keys. */
 static uint64_t hash_of(const struct ins_walk *walk)
 {
 	uint64_t h = UINT64_C(14695981039346656037) + walk->truncated;
@@ -73,7 +75,7 @@ static uint64_t hash_of(const struct ins_walk *walk)
 	return h;
 }
 
-/* A place that was not seen before: into the file. */
+/* Write a new place to the file. */
 static int add_shape(struct trace_taking *t, size_t number)
 {
 	const size_t room = t->shape_room ? t->shape_room * 2 : 256;
@@ -101,7 +103,7 @@ static int add_shape(struct trace_taking *t, size_t number)
 	return rc;
 }
 
-/* The number of the walk's place; 0: there are too many. */
+/* The number of the walk's place; 0: too many places. */
 static int shape_of(struct trace_taking *t, uint64_t *ret)
 {
 	const uint64_t hash = hash_of(&t->walk);
@@ -154,7 +156,7 @@ int trace_put_sample(struct trace_taking *t, const struct ins_fiber *fiber)
 		.wait_arg = row->wait_arg,
 		.since = fiber->now - row->age,
 		.from = fiber->now,
-		/* What an older program says nothing about was over when it came here. */
+		/* An older program sends no time: use the time of arrival. */
 		.to = fiber->until ? fiber->until : trace_now(),
 		.wait_kind = row->wait_kind,
 	};
@@ -187,7 +189,10 @@ void trace_begin_look(struct trace_taking *t)
 	t->look = (struct ins_recording_look){.from = trace_now()};
 }
 
-/* From three quarters to five of it: what a program does as often as we look would always be seen in the same place. */
+/*
+ * A random time from 75 % to 125 % of every. With a fixed interval a program of the same period
+ * would always be seen in the same place.
+ */
 static int64_t about(int64_t every)
 {
 	static uint64_t dice;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * taking.h - a recording under way
+ * taking.h - the state of a running recording
  *
- * take.c begins and ends it. take_rings.c reads events, take_names.c finds names, take_stacks.c samples stacks, take_fibers.c
- * lists the fibers.
+ * take.c starts and ends it. take_rings.c reads events, take_names.c finds names, take_stacks.c
+ * samples stacks, take_fibers.c lists the fibers.
  */
 #ifndef FIBERTRACE_TAKING_H
 #define FIBERTRACE_TAKING_H
@@ -42,24 +42,24 @@ struct trace_taking {
 	uint64_t reading; /* events in this reading */
 	uint64_t entry[TRACE_ENTRIES], last_entry;
 	size_t entries;
-	uint64_t object[TRACE_ENTRIES]; /* those whose names are in the file */
+	uint64_t object[TRACE_ENTRIES]; /* objects whose names are in the file */
 	size_t objects;
-	int64_t looked_at, look_every; /* for names; ns */
+	int64_t looked_at, look_every; /* last look for names and its interval; ns */
 	struct ins_source *source;
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_walk walk;
-	struct ins_pairs shapes; /* by a hash of the walk: their numbers, less one */
+	struct ins_pairs shapes; /* hash of the walk to number of the shape - 1 */
 	struct trace_shape {
 		size_t count;
 		uint64_t *pc;
 	} * shape;
 	size_t shape_room, samples, untaken;
-	struct ins_recording_look look; /* under way */
-	int64_t stacks_at;		/* when the next one is due; ns */
-	int64_t read_at;		/* when the rings were read last */
+	struct ins_recording_look look; /* the current look */
+	int64_t stacks_at;		/* time of the next look; ns */
+	int64_t read_at;		/* time of the last reading of the rings */
 	enum ins_recording_section list;
-	bool reads; /* the recording is under way */
+	bool reads; /* the recording is running */
 	bool over;  /* the process has ended */
 };
 
@@ -69,25 +69,27 @@ struct trace_taking {
 
 int64_t trace_now(void); /* ns, CLOCK_MONOTONIC */
 
-/* Send one request about the rings, and take what comes. 0, or a negative errno with t->error set. The end of the process at
- * a READ is no error: t->over is set then. */
+/*
+ * Send one request on the rings and take the answer. Returns 0, or a negative errno with t->error
+ * set. The end of the process during a READ is no error and sets t->over.
+ */
 int trace_ask_rings(struct trace_taking *t, enum fib_wire_record_what what);
 
-/* Set t->error for rc, a negative errno; why: the process' own words, may be NULL. Returns rc. */
+/* Set t->error for rc, a negative errno. why: the process' own words, may be NULL. Returns rc. */
 int trace_refused(struct trace_taking *t, int rc, const char *why);
 
-/* Read the rings, unless that was done a moment ago: what takes long calls this meanwhile. */
+/* Read the rings, unless they were just read. Long operations call this repeatedly. */
 int trace_read_rings(struct trace_taking *t);
 
 /* -- take_names.c -- */
 
-/* A function that fibers run: its name is wanted. */
+/* Note a function whose name is needed. */
 void trace_note_entry(struct trace_taking *t, uint64_t entry);
 
-/* What it waits for may have a name. */
+/* Note the name of the object that the fiber waits for, if any. */
 int trace_note_name(struct trace_taking *t, const struct fib_row *row);
 
-/* Look for names of what fibers wait for, now and then, and not where that would take long. */
+/* Read the names of objects from time to time, but not if that would take long. */
 int trace_look_for_names(struct trace_taking *t, int64_t now);
 
 /* Write the names of states, kinds of wait and functions. */
@@ -95,10 +97,10 @@ int trace_take_words(struct trace_taking *t);
 
 /* -- take_stacks.c -- */
 
-/* Look at all stacks, if it is time for that. */
+/* Sample all stacks if it is time. */
 int trace_look_at_stacks(struct trace_taking *t);
 
-/* A look begins, sees a fiber with its stack, ends. */
+/* Begin a look, add a fiber with its stack, end the look. */
 void trace_begin_look(struct trace_taking *t);
 int trace_put_sample(struct trace_taking *t, const struct ins_fiber *fiber);
 int trace_end_look(struct trace_taking *t);
@@ -106,7 +108,7 @@ void trace_drop_shapes(struct trace_taking *t);
 
 /* -- take_fibers.c -- */
 
-/* Which fibers there are, into that section; those of LAST with their stacks. */
+/* Write the list of fibers into that section; LAST includes their stacks. */
 int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* to_core.h - a core in which every fiber is a thread. */
+/* to_core.h - write a core in which every fiber is a thread */
 #ifndef FIBERTRACE_TO_CORE_H
 #define FIBERTRACE_TO_CORE_H
 
@@ -11,22 +11,24 @@
 struct to_core {
 	struct ins_source *source;
 	bool stacks_only;
-	int fd; /* of the file, empty */
+	int fd; /* of the empty file */
 	struct ins_core_writer writer;
 	struct ins_core_fibers fibers;
 	struct ins_summary summary;
-	uint64_t threads; /* plain ones */
-	uint64_t disk;	  /* bytes that the file takes there */
+	uint64_t threads; /* plain threads */
+	uint64_t disk;	  /* bytes of disk space that the file uses */
 	struct ins_error *error;
 };
 
-/* Write it from a live process, or from the core at path. 0, or a negative errno with error set; problems are the source's.
- * Free it in either case. */
+/*
+ * Write the core from a live process, or from the core at path. 0, or a negative errno with error
+ * set; problems are in the source. Free t in both cases.
+ */
 int to_core_live(struct to_core *t);
 int to_core_core(struct to_core *t, const char *path);
 void to_core_free(struct to_core *t);
 
-/* The process' own notes that do not change while it runs. */
+/* Write the notes of the process that do not change while it runs. */
 int to_core_process_notes(struct to_core *t, const struct ins_mappings *mappings);
 
 #endif

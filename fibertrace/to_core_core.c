@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* to_core_core.c - a core made of a core: its memory and notes, and a thread for each fiber that did not run. */
+/* to_core_core.c - convert a core: add a thread for each fiber that did not run */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int put(void *context, const char *name, uint32_t type, const void *conte
 	return ins_core_writer_note(&t->writer, name, type, contents, size);
 }
 
-/* A note of the process, as it stands in the core. */
+/* Copy a note of the process unchanged. */
 static int copy_note(struct to_core *t, const struct ins_core *core, uint32_t type, uint64_t at,
 		     uint32_t size)
 {
@@ -47,7 +47,7 @@ static int put_thread(struct to_core *t, const struct ins_core *core,
 	return rc == 0 ? ins_core_thread_notes(core, thread, put, t) : rc;
 }
 
-/* The thread that failed, else one that runs a fiber, comes first; count: none does. */
+/* Choose the first thread: the one that crashed, else one that runs a fiber; count: none. */
 static size_t choose_first(struct to_core *t, const struct ins_core *core,
 			   const struct ins_core_thread *thread, size_t count)
 {

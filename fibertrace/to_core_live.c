@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * to_core_live.c - a core of a process that goes on running
+ * to_core_live.c - write a core of a process that continues to run
  *
- * Memory is copied as it is when we come by, then every fiber, whose record and stack are of one moment; then each plain
- * thread is stopped for as long as its registers and its stack take to be copied. So what a fiber or a thread is seen to do is true
- * of it; what two of them are seen to do may be of different moments, and so may what their frames point to.
+ * First memory is copied without a stop, then each fiber, whose record and stack are of one moment.
+ * Then each plain thread is stopped while its registers and stack are copied. So the data of one
+ * fiber or thread is consistent. Different fibers or threads, and the memory that their frames
+ * point to, may be of different moments.
  *
- * A thread stands on its own stack, or on that of the fiber it runs. The latter may have held still
- * when it was copied; then what the thread says counts, and the fiber is one that runs, or has ended.
+ * A thread is on its own stack or on that of the fiber that it runs. That fiber may have been
+ * copied while it did not run. Then the thread's data counts, and the fiber is running, or has
+ * exited.
  */
 #include <dirent.h>
 #include <elf.h>
@@ -24,27 +26,27 @@
 #include "inspect/process/thread.h"
 #include "inspect/process/tracer.h"
 
-#define STACK_MOST (1u << 20) /* of a thread's, while it stands still */
+#define STACK_MOST (1u << 20) /* of a stopped thread */
 #define TRIES	   8
 
 struct thread {
 	struct ins_thread_state state;
 	char name[INS_THREAD_NAME];
-	struct ins_core_fiber *fiber; /* that it runs; NULL: none */
+	struct ins_core_fiber *fiber; /* the fiber that it runs; NULL: none */
 };
 
 struct threads {
 	struct to_core *t;
 	struct thread *at;
 	size_t count;
-	/* of the one that stands still */
+	/* of the stopped thread */
 	struct ins_core_fiber *fiber;
 	uint64_t low;
 	size_t size;
 	unsigned char *stack, *record;
 };
 
-/* Where the memory that sp is in ends. */
+/* The end of the memory area that contains sp. */
 static uint64_t top_of(const struct ins_core_writer *w, uint64_t sp)
 {
 	size_t i;
@@ -63,7 +65,7 @@ static uint64_t field(const struct threads *s, enum fib_layout_field_id id)
 	return value;
 }
 
-/* While it stands still: its stack, and the record of the fiber that is there. */
+/* While the thread is stopped: copy its stack, and the record of its fiber. */
 static int copy_thread(void *context, const struct ins_thread_state *state)
 {
 	struct threads *s = context;
@@ -83,13 +85,13 @@ static int copy_thread(void *context, const struct ins_thread_state *state)
 		return 0;
 	if (source->memory(source, s->fiber->record, s->record, source->layout.record_size) < 0)
 		return -EFAULT;
-	/* It has just left this stack, or not quite come to it. */
+	/* The thread has just left this stack, or is about to enter it. */
 	if (field(s, FIB_FIELD_ID) == s->fiber->id && !(field(s, FIB_FIELD_SEQ) & 1))
 		return -EAGAIN;
 	return 0;
 }
 
-/* Afterwards: what it says of its stack and fiber goes into the core. */
+/* Afterwards: write the thread's data on its stack and fiber to the core. */
 static int settle(struct threads *s)
 {
 	struct thread *one = &s->at[s->count];
@@ -108,7 +110,10 @@ static int settle(struct threads *s)
 				      s->t->source->layout.record_size, true);
 }
 
-/* Where it waits in the system, as the system tells it to whoever may read its memory: false when it runs. */
+/*
+ * Read the thread's system call, sp and pc from /proc, which requires the right to read its memory.
+ * False: it runs.
+ */
 static bool place(const struct threads *s, pid_t tid, char line[256], struct ins_registers *ret)
 {
 	char path[64], *text, *at;
@@ -120,7 +125,7 @@ static bool place(const struct threads *s, pid_t tid, char line[256], struct ins
 	snprintf(line, 256, "%s", text);
 	free(text);
 	memset(ret, 0, sizeof *ret);
-	/* The last two words. */
+	/* sp and pc are the last two words. */
 	at = strrchr(line, ' ');
 	if (!at)
 		return false;
@@ -131,7 +136,10 @@ static bool place(const struct threads *s, pid_t tid, char line[256], struct ins
 	return ret->sp && ret->pc;
 }
 
-/* A thread that a debugger has stands still already, or waits: then its sp and pc are known, and were so before and after. */
+/*
+ * A thread that a debugger stopped, or that waits. Its sp and pc are used if they are equal before
+ * and after.
+ */
 static int take_traced(struct threads *s, pid_t tid)
 {
 	struct ins_thread_state state = {.tid = tid};
@@ -223,7 +231,7 @@ static int put_thread(struct threads *s, const struct thread *one)
 	return rc;
 }
 
-/* A thread that runs a fiber first, then the fibers, then the other threads. */
+/* First a thread that runs a fiber, then the fibers, then the other threads. */
 static int put_all(struct threads *s)
 {
 	size_t first = 0, i;
@@ -253,7 +261,7 @@ static int write_notes(struct to_core *t, const struct ins_mappings *mappings)
 		rc = to_core_process_notes(t, mappings);
 	if (rc == 0)
 		rc = put_all(&s);
-	/* The clock that ages are measured against; it went on since memory was copied. */
+	/* The clock for ages; it advanced since memory was copied. */
 	if (rc == 0 &&
 	    t->source->memory(t->source, t->source->layout.clock, &clock, sizeof clock) == 0)
 		rc = ins_core_writer_memory(&t->writer, t->source->layout.clock, &clock,

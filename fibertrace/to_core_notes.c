@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* to_core_notes.c - who a live process is, as a core's notes have it: its numbers, its start, its files. */
+/* to_core_notes.c - a core's notes on a live process: its ids, its start, its files */
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -60,7 +60,7 @@ struct entry {
 	uint64_t start, end, page;
 };
 
-/* The files: a count, the size of a page, where each is, then their names. */
+/* The file note: a count, the page size, the position of each file, then their names. */
 static int put_files(struct to_core *t, const struct ins_mappings *mappings)
 {
 	uint64_t head[2] = {0, PAGE};

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * client.c - what wrk does not tell: how evenly a server serves its connections
+ * client.c - measure what wrk does not: how evenly a server serves its connections
  *
- * client PORT CONNECTIONS SECONDS [PID]: opens the connections, some at a time, each with one request, and when all have
- * had an answer keeps one under way on each, one thread with epoll. Those that are open say nothing while others come: a server
- * that serves them first would never get to the others. Opening does not count; then, for SECONDS, each answer is, for its connection and with its latency. Prints
- * "name value" lines: requests, seconds, least and mean answers of a connection, p50_us and p99_us, and
- * cpu_us, what the process PID used meanwhile.
+ * Usage: client PORT CONNECTIONS SECONDS [PID]
+ *
+ * It opens the connections in batches, each with one request, in one thread with epoll. Connections
+ * that have had an answer stay silent while others are opened: a server that serves the open ones
+ * first would never get to the others. When all have had an answer, one request is kept under way
+ * on each.
+ *
+ * For SECONDS each answer is counted for its connection, with its latency; opening is not counted.
+ * Output are "name value" lines: requests, seconds, least and mean answers of a connection, p50_us,
+ * p99_us, and cpu_us, the CPU time that process PID used meanwhile.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +35,7 @@
 #define STEPS	  1000000 /* 10 s */
 #define ADDRESSES 16
 #define OPENING \
-	512 /* connections without an answer while more are opened: what a listener takes at once */
+	512 /* unanswered connections while more are opened: what a listener's backlog takes */
 
 struct connection {
 	int fd;
@@ -58,7 +63,7 @@ static int64_t now(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* CPU of a process so far, in us; 0 for none. */
+/* CPU time that a process has used, in us; 0 without a process. */
 static double cpu_us(const char *pid)
 {
 	char path[64], line[1024];
@@ -111,7 +116,7 @@ static void start(struct connection *c, int epoll, unsigned long number, unsigne
 	ask(c);
 }
 
-/* An answer is short enough to come in one piece. */
+/* An answer is short enough to arrive in one piece. */
 static void hear(struct connection *c)
 {
 	char bytes[1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.h - the works that libfiber's program of the benchmark knows, and how they start a runtime. */
+/* bench.h - the works of libfiber's benchmark program, and how they start a runtime */
 #ifndef BENCH_LIBFIBER_BENCH_H
 #define BENCH_LIBFIBER_BENCH_H
 
@@ -7,7 +7,7 @@
 
 #include "bench/work.h"
 
-/* Each: one run of count operations; arg as bench/rows.py says. */
+/* Each does one run of count operations; for arg see bench/rows.py. */
 void bench_switch(long count, long arg);
 void bench_codes(long count, long arg);
 void bench_yield(long count, long fibers);
@@ -20,18 +20,20 @@ void bench_memory(long fibers, long arg);
 void bench_naps(long fibers, long naps);
 void bench_beside(long sleeps, long yielders);
 
-/* Everything that the tools live on is compiled in: says what is missing and exits with 2. */
+/* Check that all that the tools need is compiled in. If not, name it and exit with 2. */
 void bench_verify(long count, long arg);
 
-/* Yielding, and being looked at: see watched.c. */
+/* Yields, and being observed: see watched.c. */
 void bench_watchable_yield(long count, long fibers);
 void bench_observed(long waiting, long seconds);
 
-/* What an event of the flight recorder costs: see recorded.c. */
+/* The cost of an event of the flight recorder: see recorded.c. */
 void bench_recorded(long count, long fibers);
 
-/* fn(arg) as the first fiber of a runtime with that many carriers; without a control socket and a watchdog, unless
- * bench_watchable is set. */
+/*
+ * Run fn(arg) as the first fiber of a runtime with that many carriers. The control socket and the
+ * watchdog are off unless bench_watchable is set.
+ */
 extern bool bench_watchable;
 void bench_run(fiber_fn *fn, void *arg, unsigned carriers);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fibers.c - what a scheduler does all day, on one carrier: yield, spawn, hand over, lock. */
+/* fibers.c - basic scheduling on one carrier: yield, spawn, switch by messages, lock */
 #include <fiber/chan.h>
 
 #include "bench/libfiber/bench.h"
 
-/* A work of threads.h, to be done by the first fiber of a runtime with one carrier. */
+/* A work of threads.h, run by the first fiber of a runtime with one carrier. */
 struct load {
 	void (*work)(long count, long arg);
 	long count, arg;
@@ -69,7 +69,7 @@ void bench_yield(long count, long fibers)
 	in_a_fiber(yield_work, count, fibers);
 }
 
-/* -- spawn, run, join: rounds of so many at once; the first one brings the stacks in -- */
+/* -- spawn, run, join: rounds of many at once; the first round allocates the stacks -- */
 
 void bench_spawn(long count, long live)
 {
@@ -83,7 +83,7 @@ void bench_cond(long count, long arg)
 	in_a_fiber(threads_cond, count, arg);
 }
 
-/* -- the same over two channels without room: a sender waits for its receiver -- */
+/* -- ping-pong over two channels without a buffer: a sender waits for its receiver -- */
 
 static struct fiber_chan *there, *back;
 
@@ -123,7 +123,7 @@ void bench_channel(long count, long arg)
 	in_a_fiber(channel_work, count, arg);
 }
 
-/* -- lock and unlock what nobody else wants -- */
+/* -- lock and unlock without contention -- */
 
 void bench_mutex(long count, long arg)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - the same works as the peers', on libfiber
+ * main.c - run the peers' works on libfiber
  *
- * Nothing is switched off for a measurement: the registry, the record of every wait, the sequence
- * numbers and counters that the tools read are part of what is measured. A work starts only after
- * verify.c has seen them.
+ * Nothing is switched off for a measurement: it includes the registry, the record of every wait,
+ * and the sequence numbers and counters that the tools read. A work starts only after verify.c has
+ * checked them.
  */
 #include "bench/libfiber/bench.h"
 
@@ -16,7 +16,7 @@ void bench_run(fiber_fn *fn, void *arg, unsigned carriers)
 		.size = sizeof(options),
 		.name = "bench",
 		.carriers = carriers,
-		/* a work that computes is no news */
+		/* no reports of long runs: works compute */
 		.long_run_ns = bench_watchable ? 0 : -1,
 		.control_path = bench_watchable ? NULL : "",
 	};

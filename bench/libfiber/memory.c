@@ -2,8 +2,8 @@
 /*
  * memory.c - many fibers that have run and wait
  *
- * Resident bytes are what the process has more than before, and page tables beside them: record,
- * guarded stack and everything else that a fiber makes the library allocate.
+ * Reported are the process's additional resident bytes, and its page tables separately: record,
+ * guarded stack and all else that the library allocates for a fiber.
  */
 #include "bench/libfiber/bench.h"
 #include "bench/resident.h"
@@ -25,12 +25,12 @@ static void *memory_main(void *arg)
 	for (long i = 0; i < n; i++)
 		if (fiber_spawn(waiter, NULL, NULL))
 			work_die("fiber_spawn");
-	/* Each of them runs before this one does again. */
+	/* All of them run before this fiber runs again. */
 	fiber_yield();
 	cpu = work_cpu() - cpu;
 	after = resident_now();
 	resident_report(&before, &after, n, cpu);
-	/* The end of so many is not what is measured, and takes as long. */
+	/* Ending so many fibers would take as long, and is not measured. */
 	fflush(stdout);
 	_Exit(0);
 	return NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * naps.c - many fibers that sleep 1-100 ms, a number of times each, on one carrier
+ * naps.c - many fibers that sleep 1-100 ms, several times each, on one carrier
  *
- * Lateness is from the moment a sleep should have ended to the moment the fiber sees it. The fibers
- * exist before the first one sleeps: what is measured is timers, not spawning.
+ * Lateness is the time from a sleep's deadline until the fiber sees it. All fibers exist before the
+ * first sleep, so timers are measured and not spawning.
  *
- * And one that sleeps beside many that do nothing but yield, whose carrier is never idle: how long a deadline that
- * has come waits for its turn.
+ * The other work is one sleeper beside many fibers that only yield. Its carrier is never idle: how
+ * late is an expired deadline noticed?
  */
 #include "bench/libfiber/bench.h"
 
@@ -38,8 +38,7 @@ static void *naps_main(void *arg)
 	late = calloc((size_t)(n * naps), sizeof(*late));
 	if (!fibers || !late)
 		work_die("calloc");
-	memset(late, 1,
-	       (size_t)(n * naps) * sizeof(*late)); /* its pages are not the fibers' cost */
+	memset(late, 1, (size_t)(n * naps) * sizeof(*late)); /* not the fibers' cost */
 	for (long i = 0; i < n; i++)
 		if (fiber_spawn(sleeper, (void *)i, &fibers[i]))
 			work_die("fiber_spawn");

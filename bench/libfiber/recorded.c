@@ -2,8 +2,9 @@
 /*
  * recorded.c - what an event costs while the flight recorder is on
  *
- * Fibers yield, with the recorder off and on in turn, in the same process; each switch is one event. What is reported is the
- * difference, for one event, the median over the turns. Nobody reads the rings: writing over the oldest costs the same.
+ * Fibers yield, with the recorder off and on alternately, in one process. Each switch is one event.
+ * Reported is the difference per event, the median over the turns. The rings have no reader:
+ * overwriting the oldest event costs the same.
  */
 #include "sched/recorder.h"
 #include "sched/sched.h"
@@ -24,7 +25,7 @@ static void *yields(void *arg)
 	return NULL;
 }
 
-/* ns of CPU for each yield. */
+/* Returns the ns of CPU per yield. */
 static double turn(const struct recorded *r, struct fiber **fibers)
 {
 	long rounds = r->count / r->fibers / TURNS / 2 + 1;
@@ -62,7 +63,7 @@ static void *recorded_main(void *arg)
 		if (fib_recorder_start(s, RING))
 			work_die("fib_recorder_start");
 		if (!i)
-			turn(r, fibers); /* the first touch of its memory */
+			turn(r, fibers); /* touch its memory first */
 		on = turn(r, fibers);
 		fib_recorder_stop(s);
 		difference[i] = on - off;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.c - spawns that spawn: every fiber starts ten, joins them and adds up what they found
+ * tree.c - spawns that spawn: every fiber starts ten, joins them and adds their results
  *
- * A leaf is its own number, so the sum says that each ran once. Measured by the clock, because with
- * more than one carrier that is what counts.
+ * A leaf returns its number, so the sum proves that each ran once. Wall-clock time is measured,
+ * because it is what counts with several carriers.
  */
 #include "bench/libfiber/bench.h"
 

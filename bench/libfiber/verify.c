@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify.c - what is measured is what is shipped
+ * verify.c - check that the measured library is the one that is shipped
  *
- * A library without its registry would be faster and would not be this one. So before anything is
- * measured, fibers wait here on a mutex and yield, and everything a tool would say of them is looked up
- * the way a tool does it: in the exported layout, at the offsets that it names.
+ * A library without its registry would be faster, but is not the one that users get. So before a
+ * measurement fibers wait on a mutex and yield here. Everything that a tool prints about them is
+ * then looked up as a tool does it: in the exported layout, at the offsets in it.
  */
 #include "bench/libfiber/bench.h"
 
@@ -65,7 +65,7 @@ static const char *look(void)
 		return "the record of a wait";
 	if (!field(waiter, FIB_FIELD_SINCE) || !field(waiter, FIB_FIELD_SPAWN_PC))
 		return "when a wait began, or where a fiber was spawned";
-	/* One switch in, ten yields: twice a switch. */
+	/* The number grows by 2 per switch: one to start the fiber, and ten yields. */
 	if (field(yielder, FIB_FIELD_SEQ) < 20 || field(waiter, FIB_FIELD_SEQ) < 2)
 		return "the sequence number that counts switches";
 	if (!field(record_of(fiber_id(fiber_self())), FIB_FIELD_CPU))
@@ -83,7 +83,7 @@ static void *verify(void *arg)
 	struct fiber *waiter, *yielder;
 	int64_t until = fiber_after(10000000);
 
-	/* Counted in steps of the coarse clock. */
+	/* The CPU counter advances in steps of the coarse clock. */
 	while (fiber_now() < until)
 		;
 	fiber_mutex_lock(&mutex, FIBER_FOREVER);
@@ -92,7 +92,10 @@ static void *verify(void *arg)
 		work_die("fiber_spawn");
 	waiter_id = fiber_id(waiter);
 	yielder_id = fiber_id(yielder);
-	/* Fair: each of these lets the others run once; the yielder is then dead and not yet joined. */
+	/*
+	 * Fair scheduling: each yield lets the others run once. The yielder is then dead and not
+	 * yet joined.
+	 */
 	for (int i = 0; i < 40; i++)
 		fiber_yield();
 	missing = look();

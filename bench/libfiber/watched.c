@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watched.c - what it costs to be looked at, and that somebody could
+ * watched.c - the cost of being observed, and of being observable
  *
- * The first work is yielding as in fibers.c, with the control socket and the watchdog that a program has unless it says
- * otherwise. The second one is a carrier that has a CPU for itself and looks at the clock in every turn, among
- * many fibers that wait: how long it was away from its work, by anybody's doing, and how much of that the service thread ran,
- * which answers those who look. CPU times do not have in them what a hypervisor gave to others meanwhile, where the kernel
- * knows of it (CONFIG_PARAVIRT_TIME_ACCOUNTING). bench/observer.py starts it and looks at it meanwhile.
+ * The first work yields as in fibers.c, with the control socket and the watchdog that a program has
+ * by default.
+ *
+ * The second work is one busy fiber among many that wait. Its carrier has a CPU of its own, and the
+ * fiber reads the clock in every turn. It measures how long it was kept from its work, for any
+ * reason, and how much of that time the service thread ran, which answers observers.
+ * bench/observer.py starts this program and observes it.
+ *
+ * CPU times exclude what a hypervisor gave to others, if the kernel knows of it
+ * (CONFIG_PARAVIRT_TIME_ACCOUNTING).
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -50,7 +55,7 @@ static bool is_named(const char *tid, const char *name)
 	return strcmp(text, name) == 0;
 }
 
-/* The clock of the CPU time of this process' thread of that name. */
+/* The CPU clock of this process's thread of that name. */
 static clockid_t cpu_clock_of(const char *name)
 {
 	DIR *threads = opendir("/proc/self/task");
@@ -63,7 +68,7 @@ static clockid_t cpu_clock_of(const char *name)
 	if (!tid)
 		work_die(name);
 	closedir(threads);
-	return (clockid_t)(~(unsigned)tid << 3 | 6); /* as pthread_getcpuclockid(3) makes it */
+	return (clockid_t)(~(unsigned)tid << 3 | 6); /* as pthread_getcpuclockid(3) */
 }
 
 static double cpu_now(clockid_t clock)
@@ -75,16 +80,16 @@ static double cpu_now(clockid_t clock)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-#define AWAY 2e3   /* ns that no turn takes: somebody else had the CPU */
-#define LATE 100e3 /* ns that are too long */
+#define AWAY 2e3   /* ns; a longer turn was interrupted */
+#define LATE 100e3 /* ns; a longer gap is late */
 
 struct second {
 	long count;
-	long late;   /* gaps that were too long */
+	long late;   /* late gaps */
 	long served; /* gaps in which the service thread ran */
 	long over
-		[3]; /* of them, those in which it did for more than a quarter of LATE, a half, all of it */
-	double longest, all; /* CPU time of the service thread in one, and in all of them, ns */
+		[3]; /* gaps in which the service thread ran for over LATE / 4, LATE / 2, or LATE */
+	double longest, all; /* ns of service thread CPU: most in one gap, in all gaps */
 };
 
 static void add_gap(struct second *s, double gap, double service)
@@ -98,7 +103,7 @@ static void add_gap(struct second *s, double gap, double service)
 	s->over[2] += service > LATE;
 }
 
-/* Yield for a second and look at each gap between two turns. */
+/* Yield for a second and measure each gap between two turns. */
 static struct second one_second(clockid_t service)
 {
 	double began = work_now(), last = began, now;
@@ -120,7 +125,7 @@ static struct second one_second(clockid_t service)
 	return s;
 }
 
-/* A line every second, of what struct second has. */
+/* Print a line every second, with the values of struct second. */
 static void *turns(void *arg)
 {
 	const struct observed *o = arg;
@@ -135,7 +140,7 @@ static void *turns(void *arg)
 		       s.all / 1e3);
 		fflush(stdout);
 	}
-	_exit(0); /* those who wait have nobody to wake them */
+	_exit(0); /* the waiting fibers are never woken */
 }
 
 static void *observed_main(void *arg)

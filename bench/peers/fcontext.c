@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fcontext.c - the raw switch of boost.context: what the table calls "fc"
+ * fcontext.c - the raw switch of boost.context, which the table calls "fc"
  *
- * Called through its C face, as boost.fiber and others do, with nothing of ours between.
+ * It is called through its C interface, as boost.fiber and others do, with nothing of ours between.
  */
 #include "bench/work.h"
 
-/* The C face of boost/context/detail/fcontext.hpp. */
+/* The C interface of boost/context/detail/fcontext.hpp. */
 struct transfer {
 	void *fctx;
 	void *data;
@@ -20,7 +20,7 @@ struct runner {
 	uint64_t left;
 };
 
-/* The context that was left is known only to whoever arrives. */
+/* The context that was left is passed to the code that runs next. */
 #define SWITCH(from, to)                                                   \
 	do {                                                               \
 		struct transfer left_ = jump_fcontext((to)->fctx, (from)); \
@@ -31,7 +31,7 @@ struct runner {
 #include "bench/codes.h"
 
 static void (*fns[2])(void *);
-static unsigned prepared, started; /* runners start in the order in which they were prepared */
+static unsigned prepared, started; /* runners start in the order of preparation */
 
 static void start(struct transfer left)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pth.c - GNU Pth: one thread, priorities, a scheduler that runs between any two of its threads. */
+/* pth.c - GNU Pth: one thread, priorities, a scheduler run between any two of its threads */
 #include <pth.h>
 
 #include "bench/work.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread.c - threads of the system, all on one CPU as fibers of one carrier are
+ * pthread.c - system threads, all on one CPU, as fibers of one carrier are
  *
- * Yield is sched_yield(2). CPU time counts the kernel's part, which is nearly all of it.
+ * Yield is sched_yield(2). CPU time includes the kernel's part, which is nearly all of it.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -58,7 +58,7 @@ static void run_yield(long count, long n)
 	threads_yield(count, n, yielder);
 }
 
-/* All of a round are alive until the last one was started. */
+/* All threads of a round live until the last one has been started. */
 static void *nothing(void *arg)
 {
 	LOCK();
@@ -94,7 +94,7 @@ static void run_cond(long count, long arg)
 
 static void run_mutex(long count, long arg)
 {
-	/* glibc leaves out the locked instruction while a process has never had a second thread. */
+	/* glibc omits the locked instruction until a process has started a second thread. */
 	JOIN(start(nothing, NULL));
 	threads_mutex(count, arg);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * st.c - State Threads: one thread, no locks needed, and so none taken where libfiber takes one
+ * st.c - State Threads: one thread, and no locks, where libfiber takes one
  *
- * It has no yield (a sleep of no length goes through its timers and the poller), so it has no such
- * row. Its stacks have no guard.
+ * State Threads has no yield: a sleep of length 0 goes through its timers and the poller. So that
+ * row is missing. Its stacks have no guard.
  */
 #include <st.h>
 

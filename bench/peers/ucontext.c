@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ucontext.c - glibc's swapcontext, which changes the signal mask by a system call at every switch. */
+/* ucontext.c - glibc's swapcontext, which sets the signal mask by a system call in each switch */
 #include <ucontext.h>
 
 struct runner {

@@ -2,7 +2,7 @@
 /*
  * explain.c - explain in one sentence why a fiber does not run
  *
- * A fiber that waits for a mutex waits for whatever the mutex' holder waits for, and so on. The
+ * A fiber that waits for a mutex waits for what the mutex' holder waits for, and so on. The
  * sentence follows that chain; for each holder or joined fiber it says what that fiber does. The
  * chain ends at a wait without a known fiber as its cause, at a fiber that is not in the table, or
  * at a fiber that it has passed. The last case is a deadlock unless a wait of the circle has a

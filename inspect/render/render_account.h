@@ -26,7 +26,7 @@ const char *ins_account_for(const struct ins_recording *recording, const struct 
 			    char *buf, size_t size);
 const char *ins_account_ways(unsigned ways, char *buf, size_t size);
 
-/* The tables as objects, with their number of rows, and at most `rows` rows. NULL: no memory. */
+/* The tables as objects with at most `most` rows each, and the number of rows. NULL: no memory. */
 json_t *ins_account_totals(const struct ins_account *account);
 json_t *ins_account_carriers(const struct ins_recording *recording,
 			     const struct ins_account *account);

@@ -2,7 +2,8 @@
 /*
  * render_waits.h - print the graph of waits as text, JSON and for dot(1)
  *
- * The holders with the most waiters come first, at most `limit`; the rest is reported as a number.
+ * The holders that block the most fibers come first, at most `limit`; the output says how many were
+ * left out.
  */
 #ifndef INS_RENDER_WAITS_H
 #define INS_RENDER_WAITS_H

@@ -197,7 +197,7 @@ static bool waits_for_many(const struct ins_node *node)
 	       node->deadline == INT64_MAX;
 }
 
-/* Whether the node can go on without a fiber that waits for several others. */
+/* Whether the fiber can go on without one that waits for several others. */
 static bool can_go_on(const struct ins_graph *graph, const struct ins_node *node)
 {
 	const struct ins_node *root = ins_graph_at(graph, node->root);

@@ -6,7 +6,7 @@
  * suspicious.
  *
  *   cycle     Fibers wait for each other. Lasts unless one of these waits has a deadline.
- *   self      A fiber waits for a lock that it holds itself. Lasts unless the wait has a deadline.
+ *   self      A fiber waits for what it holds itself. Lasts unless the wait has a deadline.
  *   orphan    The holder of a lock, a fiber or a thread, has exited. Nothing else may release the
  *             lock. Lasts even if the waiters have deadlines: the lock is lost.
  *   ancestor  A fiber joins an ancestor. Lasts if that ancestor waits without deadline for a group

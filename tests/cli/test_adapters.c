@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_adapters.c - programs of boost.context and of ucontext that publish their stacks with fiber_layout.h are seen like
- * programs of libfiber
+ * test_adapters.c - boost.context and ucontext programs that use fiber_layout.h look like libfiber
+ * programs
  *
- * Each strand's number is spelled by the functions that it stands in (fixtures/adapters/strands.h), so a frame that belongs to
- * another one, or is missing, is noticed.
+ * Each strand's number is spelled by the functions on its stack (fixtures/adapters/strands.h), so a
+ * missing frame or one of another strand is noticed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char *const programs[] = {"ucontext", "boost-context", "ucontext-O0
 				       "boost-context-O0"};
 #define PROGRAMS (sizeof(programs) / sizeof(programs[0]))
 
-/* Every tool that shows stacks joins this list: one that reads the program, one that reads its core. */
+/* All tools that show stacks: one reads the program, one reads its core. */
 typedef json_t *look_fn(const struct crowd *crowd, const char *core);
 
 static json_t *look_live(const struct crowd *crowd, const char *core)
@@ -77,7 +77,7 @@ static const char *path_of(char *buf, const char *program)
 	return buf;
 }
 
-/* The number that the functions of a walk spell, the last digit outermost; -1: none. */
+/* The number spelled by the functions of a walk, the last digit outermost; -1: none. */
 static long spelled(const json_t *fiber)
 {
 	long number = -1;
@@ -87,14 +87,14 @@ static long spelled(const json_t *fiber)
 	json_array_foreach (json_object_get(fiber, "frames"), i, frame) {
 		const char *const function = json_text(frame, "function");
 
-		/* C++ has its own name for it: digit_2(strand*, unsigned int). */
+		/* C++ names it digit_2(strand*, unsigned int). */
 		if (!strncmp(function, "digit_", 6))
 			number = (number < 0 ? 0 : number * 4) + (function[6] - '0');
 	}
 	return number;
 }
 
-/* symbols: whether the program has some. */
+/* symbols: whether the program has symbols. */
 static void check_member(const struct crowd_member *m, const json_t *fiber, bool symbols)
 {
 	const json_t *const frames = json_object_get(fiber, "frames");
@@ -160,7 +160,7 @@ static void test_they_are_grouped_by_their_stacks(void **state)
 	crowd = crowd_start(NULL, path_of(path, "boost-context"), "20", NULL);
 	p = cli_run("fibertrace", cli_number((uint64_t)crowd.process->pid), NULL);
 	cli_expect(p, 0);
-	/* 4, 9, 14 and 19 have not begun. */
+	/* 4, 9, 14 and 19 have not started. */
 	cli_contains(p->out.bytes, "4 fibers [created");
 	cli_contains(p->out.bytes, "[suspended: event \"door-1\"");
 	cli_contains(p->out.bytes, "shown 20 of 20 fibers");
@@ -168,7 +168,7 @@ static void test_they_are_grouped_by_their_stacks(void **state)
 	crowd_end(&crowd);
 }
 
-/* What a look at another moment, or at a core, cannot say alike. */
+/* Remove what differs at another moment or in a core. */
 static void forget_times(json_t *fiber)
 {
 	json_object_del(fiber, "ageNs");
@@ -191,7 +191,7 @@ static void check_equal(const struct crowd *crowd, const json_t *live, const jso
 
 static void test_a_core_says_what_the_program_said(void **state)
 {
-	/* What debuggers see in the last two, and in the program, is in scripts/test-adapters.py. */
+	/* scripts/test-adapters.py checks what debuggers see in the last two and in the program. */
 	look_fn *const looks[] = {look_core, look_to_core, look_core_to_core};
 
 	(void)state;
@@ -239,7 +239,7 @@ static void test_a_stripped_program_is_walked_as_far(void **state)
 	}
 }
 
-/* The one that runs may have been caught in code of its library that says of no frame where it is. */
+/* The running strand may be caught in library code that does not describe its frames. */
 static json_t *look_busy(const struct crowd *crowd)
 {
 	struct harness_process *p = cli_run("fibertrace", cli_number((uint64_t)crowd->process->pid),
@@ -255,7 +255,8 @@ static json_t *look_busy(const struct crowd *crowd)
 	return answer;
 }
 
-/* Each is run some hundred thousand times a second; what is shown of one is of one moment, or that it runs. */
+/* Each strand runs some 100,000 times a second; an answer shows a strand at one moment, or that it
+ * runs. */
 static void test_strands_that_move_are_shown_as_they_were_or_as_running(void **state)
 {
 	(void)state;
@@ -284,7 +285,8 @@ static void test_strands_that_move_are_shown_as_they_were_or_as_running(void **s
 	}
 }
 
-/* Where the thread is that runs it, and not where its record says that it was left before. */
+/* Show the frames of the thread that runs it, not those where its record says that it was
+ * suspended. */
 static void test_a_strand_that_runs_is_where_its_thread_is(void **state)
 {
 	(void)state;
@@ -294,7 +296,7 @@ static void test_a_strand_that_runs_is_where_its_thread_is(void **state)
 		struct crowd crowd = crowd_start(NULL, path_of(path, programs[i]), "3", "--spin");
 		json_t *answer = NULL;
 
-		/* It says that it is ready just before it runs. */
+		/* Its state is ready until just before it runs. */
 		for (unsigned look = 0; look < 1000; look++) {
 			answer = look_busy(&crowd);
 			if (spelled(json_fiber(answer, 1)) == 0 &&

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_agreement.c - fiberctl bt, fibertrace PID, fibertrace --core and gdb say the same, frame by frame
+ * test_agreement.c - fiberctl bt, fibertrace PID, fibertrace --core and gdb agree, frame by frame
  *
- * The four take different ways to the same stack: bytes handed over the control socket, another process'
- * memory, a core file, and a debugger that shares no code with us. Each fiber's walk becomes one line,
- * "function:line" for each frame, and the lines of the four are compared, for crowd as the compiler makes it
- * without optimisation, and with it and without frame pointers.
+ * The four reach the same stack in different ways: bytes sent over the control socket, another
+ * process' memory, a core file, and a debugger that shares no code with us. Each fiber's walk
+ * becomes one line, "function:line" for each frame, and the lines of the four are compared: for
+ * crowd without optimisation, with it, and without frame pointers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static void all_agree(const char *build)
 	for (size_t k = 0; k < 3; k++)
 		json_decref(answers[k]);
 	harness_free(gdb);
-	/* And the program goes on after all four. */
+	/* The program still runs after all four. */
 	gdb = cli_run("fiberctl", "list", pid, NULL);
 	cli_ended(gdb, 0);
 	crowd_end(&crowd);
@@ -123,7 +123,7 @@ static void test_four_ways_agree_where_only_libdw_can_walk(void **state)
 	all_agree("bare");
 }
 
-/* walk.py stands beside this file in the tree. */
+/* walk.py is beside this file in the source tree. */
 static int find_script(void **state)
 {
 	char file[HARNESS_PATH] = __FILE__;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_astray.c - every tool says so of a fiber whose stack pointer is outside its stack
+ * test_astray.c - every tool reports a fiber whose stack pointer is outside its stack
  *
- * No frames of such a stack are shown: what lies there may be another fiber's.
+ * No frames are shown: that memory may belong to another fiber.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_confined.c - a program and the tool where nearly everything is forbidden
+ * test_confined.c - a program and a tool without rights
  *
- * No capability is left, ptrace(2) and process_vm_readv(2) fail with EPERM, as in a strict container. What the tool then
- * says is as complete as ever: it asks the program, and the program copies its own memory in another way.
+ * All capabilities are dropped, and ptrace(2) and process_vm_readv(2) fail with EPERM, as in a
+ * strict container. The tool's answers are still complete: it asks the program, which copies its
+ * own memory in another way.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #define NOBODY 65534
 #define FIBERS 110
 
-/* A leak checker would need ptrace; then the runtime folder of another user. */
+/* LeakSanitizer needs ptrace; the second entry is the runtime folder of another user. */
 static const char *env[] = {"ASAN_OPTIONS=detect_leaks=0", NULL, NULL};
 static const struct harness_how forbidden = {
 	.env = env, .forbid_peeking = true, .forbid = SYS_ptrace};
@@ -35,7 +36,8 @@ static void need(const char *program)
 		cli_skip("a program of util-linux is missing");
 }
 
-/* A program under both prohibitions and without capabilities; with NOBODY also of another user. */
+/* Start a program under both restrictions and without capabilities; with `nobody` also as another
+ * user. */
 static struct harness_process *confine(bool nobody, const char *const words[], bool run)
 {
 	static char path[HARNESS_PATH];
@@ -43,7 +45,7 @@ static struct harness_process *confine(bool nobody, const char *const words[], b
 				"--bounding-set=-all"};
 	size_t n = 4;
 
-	/* Only root has a bounding set to empty. */
+	/* Only root has a bounding set to clear. */
 	if (geteuid() != 0)
 		n = 3;
 	if (nobody) {
@@ -83,7 +85,7 @@ static void assert_confined(pid_t pid)
 	cli_contains(text, "\nNoNewPrivs:\t1\n");
 }
 
-/* Every fiber that is suspended, with the name of what it waits for where that has one, and its calls to the last. */
+/* Every suspended fiber, with the name of its wait object if it has one, and complete frames. */
 static void assert_whole(struct harness_process *p, const char *source, bool frames)
 {
 	json_t *answer, *fiber;
@@ -108,7 +110,7 @@ static void assert_whole(struct harness_process *p, const char *source, bool fra
 	harness_free(p);
 }
 
-/* Its text, whole; the exit code. */
+/* Check the exit code and the complete text. */
 static void says(struct harness_process *p, int code, const char *what)
 {
 	cli_expect(p, code);
@@ -119,7 +121,7 @@ static void says(struct harness_process *p, int code, const char *what)
 	harness_free(p);
 }
 
-/* A snapshot, and what is read from it where as much is forbidden. */
+/* Take a snapshot, and read it under the same restrictions. */
 static void snapshot_is_whole(bool nobody, const char *pid)
 {
 	char option[HARNESS_PATH + 32];
@@ -132,7 +134,7 @@ static void snapshot_is_whole(bool nobody, const char *pid)
 	assert_whole(ask(nobody, "bt", file, "--all", "--json"), "snapshot", true);
 }
 
-/* Two that wait for each other, with the stacks that they wait on. */
+/* Two fibers that wait for each other, with their stacks. */
 static void deadlock_is_found(bool nobody)
 {
 	struct harness_process *two =
@@ -151,7 +153,7 @@ struct keeper {
 	bool nobody;
 };
 
-/* Whether the thread sleeps by now, and its stack is shown. */
+/* Whether the thread sleeps by now and its stack is shown. */
 static bool keeper_is_shown(void *arg)
 {
 	const struct keeper *keeper = arg;
@@ -165,7 +167,8 @@ static bool keeper_is_shown(void *arg)
 	return frame != NULL;
 }
 
-/* A lock that a plain thread holds, and what that is at: no debugger may look, and none is needed. */
+/* A lock held by a plain thread, with the thread's stack: needs no debugger, which would be
+ * refused. */
 static void thread_is_shown(bool nobody)
 {
 	struct keeper keeper = {.nobody = nobody};
@@ -209,7 +212,7 @@ static void test_confined_program_is_shown_whole(void **state)
 	answers_are_whole(false);
 }
 
-/* Whether he could run what was built here at all. */
+/* Whether the user nobody can run the build's programs at all. */
 static bool nobody_reaches(const char *program)
 {
 	struct harness_process *p =
@@ -231,7 +234,7 @@ static void test_confined_program_of_another_user_is_shown_whole_to_that_user(vo
 	need("setpriv");
 	if (geteuid() != 0 || !nobody_reaches(harness_program(program, "crowd")))
 		cli_skip("needs root, and a build that others can run");
-	/* Like his /run/user: the folder of the test is its own. */
+	/* It belongs to the user, as /run/user does: the test's folder is private. */
 	snprintf(folder, sizeof(folder), "/tmp/fiber-test-%d", getpid());
 	snprintf(setting, sizeof(setting), "XDG_RUNTIME_DIR=%s", folder);
 	assert_int_equal(mkdir(folder, 0700), 0);
@@ -239,12 +242,12 @@ static void test_confined_program_of_another_user_is_shown_whole_to_that_user(vo
 	env[1] = setting;
 	answers_are_whole(true);
 	env[1] = NULL;
-	/* It was ended by a signal, and has left its socket. */
+	/* It was ended by a signal and has left its socket. */
 	p = harness_run((const char *[]){"rm", "-r", folder, NULL}, NULL, CLI_SECONDS);
 	cli_ended(p, 0);
 }
 
-/* A container: processes of its own, numbered from 1, and nothing that could be done about others. */
+/* A container: its processes are numbered from 1, and it has no rights over others. */
 static void test_container_without_capabilities_shows_its_program_whole(void **state)
 {
 	static const char script[] =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_exact.c - ten thousand samples of a crowd on a machine that is fully loaded: each is what the crowd did
+ * test_exact.c - ten thousand samples of a crowd on a fully loaded machine match what the crowd did
  *
- * How long a fiber has waited is known to the crowd from before it began to; the coarse clock, and a CPU that somebody
- * else has, may come between.
+ * The crowd reads the clock just before a wait starts. The coarse clock, and other programs on the
+ * CPU, may add a difference.
  */
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,8 @@ static int stop(void **state)
 	return 0;
 }
 
-/* Looked at between before and after. Within 1 % of what it is, and the grain of the clock. */
+/* Compare a sample taken between before and after: within 1 % of the true age plus the clock's
+ * grain. */
 static void agree_about_age(const struct crowd_member *m, const json_t *fiber, int64_t before,
 			    int64_t after)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_examples.c - every example does what it says: all of what it prints. That it is in this table is for
- * scripts/test-man.sh to prove. */
+/* test_examples.c - compare the whole output of every example (scripts/test-man.sh: all are in) */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "tests/harness/cli/cli.h"
 #include "tests/harness/watchdog.h"
 
-/* Its whole output as fnmatch(3) has it: "*" where a run has times, addresses or an order of its own. */
+/* The whole output as an fnmatch(3) pattern: "*" for times, addresses and random order. */
 static const struct example {
 	const char *name, *prints;
 } examples[] = {

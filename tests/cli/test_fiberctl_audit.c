@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_audit.c - what was changed from outside, by whom, and what was refused. */
+/* test_fiberctl_audit.c - what was changed from outside, by whom, and what was refused */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,17 +86,17 @@ static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
 	cli_contains(p->out.bytes, cli_number((uint64_t)by[2]));
 	cli_contains(p->out.bytes, "\nshown 3 of 3 changes\n");
 	harness_free(p);
-	/* As the command that did it is called, and what that prints. */
+	/* audit prints the values as the command does. */
 	harness_free(cli_run("fiberctl", "watchdog", pid, "off", NULL));
 	p = cli_run("fiberctl", "audit", pid, NULL);
 	cli_contains(p->out.bytes, "20ms -> off");
 	harness_free(p);
-	/* Nothing of it was printed by the program. */
+	/* The program itself printed nothing. */
 	assert_string_equal(crowd.process->err.bytes, "");
 	crowd_end(&crowd);
 }
 
-/* The system's word for it is about processes. */
+/* The errno's own text is about processes. */
 static void test_audit_speaks_of_a_fiber_that_is_not_there(void **state)
 {
 	static const char *const env[] = {"FIBER_CONTROL=admin", NULL};
@@ -153,7 +153,7 @@ struct told {
 	const char *what;
 };
 
-/* A second is only how long it looks each time. */
+/* The second is only how long each call waits. */
 static bool is_told(void *arg)
 {
 	const struct told *told = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_bt.c - backtraces of suspended fibers: the header to grep for, functions, lines, inlines. */
+/* test_fiberctl_bt.c - backtraces of suspended fibers: header, functions, lines, inlines */
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
@@ -179,7 +179,7 @@ static void test_bt_shows_a_running_fiber_as_running_without_guessing_its_stack(
 	crowd_end(&spin);
 }
 
-/* Two that run have no stacks, and nobody has asked for them. */
+/* The two running fibers have no stacks, but they were not requested. */
 static void test_what_others_lack_is_not_missed_by_where(void **state)
 {
 	struct crowd spin = crowd_start(NULL, "spin", NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_cancel.c - one fiber is cancelled, only where that is allowed, and audit says who it was. */
+/* test_fiberctl_cancel.c - cancel one fiber, only where permitted, with an audit entry */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 static const char *const admin[] = {"FIBER_CONTROL=admin", NULL};
 static const struct harness_how as_admin = {.env = admin};
 
-/* The state of a fiber, "" when there is none. */
+/* The state of a fiber, "" if there is none. */
 static void state_of(const char *pid, const char *id, char *buf, size_t size)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", pid, "--json", NULL);

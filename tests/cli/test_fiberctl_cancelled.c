@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_cancelled.c - a fiber that was cancelled and takes no notice, and one that masks cancellations, are
- * told from the others, by every way to look.
+ * test_fiberctl_cancelled.c - cancelled fibers that go on, and masked ones, are marked in every
+ * view
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static char deaf[24], masked[24], file[HARNESS_PATH], core[HARNESS_PATH];
 
-/* One that sits in the system will never know. */
+/* A fiber that blocks in a system call never notices its cancellation. */
 static int start(void **state)
 {
 	static const char *const admin[] = {"FIBER_CONTROL=admin", NULL};
@@ -48,7 +48,7 @@ static json_t *ask(const char *tool, const char *command, const char *process, c
 	return answer;
 }
 
-/* It alone, in a list, by the condition, and in the sentence of show. */
+/* Only this fiber, in a list, by the condition, and in the sentence of show. */
 static void expect_told(const char *tool, const char *process)
 {
 	const uint64_t id = strtoull(deaf, NULL, 10);
@@ -144,7 +144,7 @@ static void test_no_other_word_is_compared_with_it(void **state)
 	harness_free(p);
 }
 
-/* The sentence says why it goes on to wait. Last: what is cancelled stays so. */
+/* The sentence says why its waits go on. Must be the last test: a cancellation is permanent. */
 static void test_one_that_masks_and_is_cancelled_is_both(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "cancel", pid, masked, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_carriers.c - which poller a runtime got, why, and what its carriers do. */
+/* test_fiberctl_carriers.c - which poller a runtime got, why, and what its carriers do */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ static struct harness_process *start(const char *setting, unsigned forbid)
 	return cli_start(&how, "ready", "runtimes", NULL);
 }
 
-/* The answer, whose promises hold, with one runtime of 1 carrier and one of 2. */
+/* The checked answer, with one runtime of 1 carrier and one of 2. */
 static json_t *ask(const struct harness_process *process)
 {
 	struct harness_process *p =
@@ -55,7 +55,7 @@ static json_t *ask(const struct harness_process *process)
 	return answer;
 }
 
-/* Every runtime runs with this poller, and says so much about it; NULL: nothing. */
+/* Every runtime has this poller, with this explanation; NULL: none. */
 static void expect_poller(json_t *answer, const char *name, const char *note)
 {
 	size_t i;
@@ -129,7 +129,7 @@ static void test_carriers_say_once_for_each_runtime_why_it_is_another_poller(voi
 	assert_int_equal(n, 2);
 	cli_contains(p->out.bytes, "poller epoll");
 	harness_free(p);
-	/* And it waits as well. */
+	/* The poller works. */
 	p = cli_run("fiberctl", "list", cli_number((uint64_t)process->pid), NULL);
 	cli_ended(p, 0);
 	harness_free(process);
@@ -178,7 +178,7 @@ static bool unknown(const json_t *object, const char *key)
 	return json_is_null(json_object_get(object, key));
 }
 
-/* Nothing moves any more, so nothing that moves is said of it. */
+/* The program is idle, so no rates are shown. */
 static void test_carriers_say_what_they_have_done_and_what_they_do(void **state)
 {
 	struct harness_process *process = cli_start(NULL, "ready", "figures", NULL);
@@ -215,7 +215,7 @@ static void test_carriers_say_what_they_have_done_and_what_they_do(void **state)
 	assert_true(json_int(service, "ageNs") >= json_int(service, "cpuNs"));
 	assert_true(real(service, "cpuShare") >= 0);
 	json_decref(answer);
-	/* One look knows nothing of a second. */
+	/* A single sample has no rates. */
 	answer = ask_figures(process, "--once");
 	c = json_array_get(json_object_get(answer, "carriers"), 0);
 	assert_true(json_int(c, "switches") > 200);
@@ -238,7 +238,7 @@ static void test_carriers_that_are_busy_use_the_cpu(void **state)
 	c = json_array_get(json_object_get(second, "carriers"), 0);
 	assert_true(json_int(before, "cpuNs") > 0);
 	assert_true(json_int(c, "cpuNs") >= json_int(before, "cpuNs"));
-	/* How much of it the machine has given in between is its own affair. */
+	/* How much CPU time the machine gave in between is not known. */
 	assert_true(real(c, "cpuShare") >= 0);
 	assert_true(real(c, "switchesPerSecond") == 0);
 	assert_true(json_int(c, "runningNs") >= json_int(before, "runningNs"));
@@ -280,7 +280,8 @@ static void test_carriers_of_a_name_that_is_no_poller_never_start(void **state)
 
 #define NOBODY 65534
 
-/* Whoever starts a program of somebody else's does not decide how it waits. Without the rule it would not start. */
+/* The user that starts another user's program must not choose its poller. Without this rule it
+ * would not start. */
 static void test_carriers_of_a_setuid_program_do_not_hear_who_starts_it(void **state)
 {
 	static const char *const env[] = {"FIBER_POLLER=select", NULL};
@@ -292,7 +293,7 @@ static void test_carriers_of_a_setuid_program_do_not_hear_who_starts_it(void **s
 	(void)state;
 	if (geteuid() != 0 || statvfs("/tmp", &fs) < 0 || fs.f_flag & (ST_NOSUID | ST_NOEXEC))
 		cli_skip("needs root, and a folder for setuid programs");
-	/* The kernel gives a setuid program random addresses again. */
+	/* The kernel randomizes the addresses of a setuid program again. */
 	if (!strcmp(harness_sanitizer(), "thread"))
 		cli_skip("ThreadSanitizer wants its addresses");
 	assert_non_null(mkdtemp(folder));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_fiberctl_completion.c - exactly what bash offers, and that each script is one of its shell
- */
+/* test_fiberctl_completion.c - exactly what bash offers, and that each shell parses its script */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +8,7 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/watchdog.h"
 
-/* The folder of fiberctl first in PATH, as for a person who has installed it. */
+/* PATH with the folder of fiberctl first, as after an installation. */
 static const char *path_with_fiberctl(void)
 {
 	static char path[4096];
@@ -21,7 +19,7 @@ static const char *path_with_fiberctl(void)
 
 static const char *tool = "fiberctl";
 
-/* What bash offers for words that end with the one being typed; a word a line. */
+/* What bash offers for words of which the last is being typed; one per line. */
 static struct harness_process *offered(const char *words)
 {
 	const char *const env[] = {path_with_fiberctl(), NULL};
@@ -36,7 +34,7 @@ static struct harness_process *offered(const char *words)
 	return harness_run((const char *[]){"bash", "-c", script, NULL}, &how, CLI_SECONDS);
 }
 
-/* Exactly these, each in < and >, a line each. */
+/* Exactly these, each in < and >, one per line. */
 static void expect_offered(const char *words, const char *expected)
 {
 	struct harness_process *p = offered(words);
@@ -79,7 +77,7 @@ static void test_completion_of_bash_offers_the_options_that_a_command_takes(void
 	expect_offered("wake --al", "");
 	expect_offered("--vers", "<--version>\n");
 	expect_offered("--color ''", "<auto>\n<always>\n<never>\n");
-	/* The argument of an option is no word of the command. */
+	/* The argument of an option is not the command. */
 	expect_among("--color never pol", "<policy>\n");
 	p = offered("cancel -");
 	assert_null(strstr(p->out.bytes, "--all"));
@@ -102,7 +100,7 @@ static void test_completion_of_bash_offers_processes_and_settings_but_no_fibers(
 	expect_offered("policy crowd e", "<error>\n");
 	expect_offered("show crowd ''", "");
 	expect_offered("completion f", "<fish>\n");
-	/* The argument of an option that is a file. */
+	/* An option whose argument is a file. */
 	expect_among("stacks crowd --svg /etc/passw", "</etc/passwd>\n");
 	crowd_end(&crowd);
 }
@@ -121,7 +119,7 @@ static void test_completion_of_fibertrace_is_of_its_own_commands(void **state)
 	expect_offered("list --cor", "<--core>\n");
 	expect_among("list --core /etc/passw", "</etc/passwd>\n");
 	expect_among("''", "<list>\n");
-	/* A process may stand where a command could. */
+	/* A process may take the place of a command. */
 	expect_among("''", wanted);
 	expect_among("stacks ''", wanted);
 	expect_among("record ''", wanted);
@@ -151,7 +149,7 @@ static void test_completion_offers_no_name_that_a_shell_would_read_as_more(void 
 	crowd_end(&crowd);
 }
 
-/* Whether a shell takes the script. */
+/* Check that a shell parses the script. */
 static void parsed_by(const char *shell, const char *option)
 {
 	const char *const env[] = {path_with_fiberctl(), NULL};

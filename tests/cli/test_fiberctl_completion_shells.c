@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_completion_shells.c - the commands, options, processes and files that bash, zsh and fish offer
+ * test_fiberctl_completion_shells.c - commands, options, processes and files that the shells
+ * complete
  *
- * Others may run programs with fibers meanwhile, so those that are wanted are looked for among all.
+ * Other users may run programs with fibers meanwhile, so an offer may have more than the expected
+ * words.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -42,7 +44,8 @@ static void test_shells_offer_commands_topics_and_shells(void **state)
 	shells_refute("fiberctl nonsense ", "list");
 }
 
-/* Print help, and expect in every shell what stands first in each of its lines that begin with `start`. */
+/* Print a help text, and expect in every shell the first word of each of its lines that begins with
+ * `start`. */
 static void expect_of_help(const char *tool, const char *name, const char *start, const char *line)
 {
 	struct harness_process *p = cli_run(tool, "help", name, NULL);
@@ -91,7 +94,7 @@ static void test_shells_offer_processes_and_files_for_a_process(void **state)
 	shells_expect("fiberctl watch list ", both);
 	shells_expect("fibertrace ", both);
 	shells_expect("fibertrace stacks ", both);
-	/* These ask a program that runs. */
+	/* These completions ask a running program. */
 	snprintf(both, sizeof(both), "%s crowd", pid);
 	shells_expect("fiberctl cancel ", both);
 	shells_refute("fiberctl cancel ", "kept.fib");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_completion_words.c - the fields and other words that bash, zsh and fish offer for arguments, also behind watch */
+/* test_fiberctl_completion_words.c - fields and other words that the shells offer */
 #include "tests/harness/cli/cli.h"
 #include "tests/harness/cli/shells.h"
 #include "tests/harness/watchdog.h"

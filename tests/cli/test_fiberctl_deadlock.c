@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_deadlock.c - cycles of every size, and everything else that never goes on
+ * test_fiberctl_deadlock.c - cycles of every size, and all other waits that never end
  *
- * What is expected is put together from what the fixture says about itself. Rings are looked for among a hundred
- * thousand other fibers.
+ * The expected output is computed from what the fixture prints. Cycles are searched among 100,000
+ * other fibers.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,8 @@ static const struct crowd_member *holder_of(const struct crowd *crowd, const str
 	return NULL;
 }
 
-/* The first member of the nth cycle of the fixture, in its order: that with the lowest id; and how large it is. */
+/* The member with the lowest id of the nth cycle, in the fixture's order; and the size of the
+ * cycle. */
 static const struct crowd_member *cycle(const struct crowd *crowd, size_t n, size_t *ret_size)
 {
 	const struct crowd_member *m = crowd->members;
@@ -75,7 +76,7 @@ static void say_cycle(FILE *out, const struct crowd *crowd, size_t n, size_t beh
 	fputc('\n', out);
 }
 
-/* How many fibers wait in that way. */
+/* The number of fibers in this kind of wait. */
 static size_t count_of(const struct crowd *crowd, const char *kind)
 {
 	size_t n = 0;
@@ -94,7 +95,7 @@ static void say_end(FILE *out, const struct crowd *crowd, size_t cycles)
 	fprintf(out, "shown %zu of %zu fibers, sampled over T\n", crowd->count, crowd->count);
 }
 
-/* A process whose only findings are cycles, made from the smallest to the largest. */
+/* A process whose only findings are cycles, created from the smallest to the largest. */
 static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 {
 	struct harness_process *p = ask(crowd, NULL);
@@ -118,7 +119,7 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 
 /* -- JSON -- */
 
-/* Other in every run, or of the build. */
+/* Differs in every run or build. */
 #define VOLATILE                                                                                \
 	"pid object ageNs switches cpuNs runnableNs waitedNs livedNs stack entry spawn frames " \
 	"framesLeftOut "                                                                        \
@@ -238,7 +239,7 @@ static void test_those_that_wait_behind_a_cycle_are_counted(void **state)
 	crowd_end(&crowd);
 }
 
-/* Fibers that take and release the same locks all the time stand in any order when they are looked at. */
+/* Fibers that take and release the same locks continuously are sampled in any order. */
 static void test_contending_fibers_are_never_a_deadlock(void **state)
 {
 	struct crowd crowd = crowd_start(NULL, "deadlock", "--contend", "100");

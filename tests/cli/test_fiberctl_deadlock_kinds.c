@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_deadlock_kinds.c - what never goes on and is no cycle, and what only may be so. */
+/* test_fiberctl_deadlock_kinds.c - waits without a cycle that never end or may never end */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static struct harness_process *ask(const char *option)
 		       NULL);
 }
 
-/* The only finding, in JSON, of the promised shape. */
+/* The only finding, in JSON, with all its documented keys. */
 static json_t *finding_of(bool lasting, const char *kind)
 {
 	struct harness_process *p = ask("--json");
@@ -38,8 +38,8 @@ static json_t *finding_of(bool lasting, const char *kind)
 	return finding;
 }
 
-/* The fixture with one option has one finding: the text begins with `wanted`; whether it lasts, and its kind. The
- * finding is the caller's. */
+/* With one option the fixture has one finding: its text begins with `wanted`; whether it lasts, and
+ * its kind. The caller releases the finding. */
 static json_t *expect(bool lasting, const char *wanted, const char *kind)
 {
 	struct harness_process *p = ask(NULL);
@@ -74,7 +74,7 @@ static void test_a_fiber_that_wants_what_it_has_is_a_deadlock(void **state)
 	crowd_end(&crowd);
 }
 
-/* The last member waits for the lock; its holder's number is in the column of holders. */
+/* The last member waits for the lock; its holder column has the number of the lock's holder. */
 static void expect_lost(const char *option, const char *name, const char *holder, const char *state)
 {
 	const struct crowd_member *m;
@@ -218,7 +218,8 @@ static bool is_stuck(void *arg)
 	return stuck;
 }
 
-/* No fiber can run any more; the last one may still be about to wait when the fixture is ready. */
+/* No fiber can run any more; the last one may not have reached its wait when the fixture is
+ * ready. */
 static void test_pinned_fibers_on_every_carrier_are_a_deadlock(void **state)
 {
 	(void)state;

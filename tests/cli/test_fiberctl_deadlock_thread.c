@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_deadlock_thread.c - where the plain thread stands that holds what a fiber waits for
+ * test_fiberctl_deadlock_thread.c - the stack of a plain thread that holds what a fiber waits for
  *
- * The program tells it, its memory has it, and so have a snapshot and a core of it. What all of them must agree on is which
- * functions were called, in which order; a sanitizer has frames of its own in between.
+ * It is read from the program over the socket, from its memory, from a snapshot and from a core.
+ * All must agree on the called functions and their order; a sanitizer adds its own frames.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 static char snapshot[HARNESS_PATH], core[HARNESS_PATH];
 
-/* What a way says of the thread that holds the lock of that name. The caller's. */
+/* The thread that holds the lock of that name, as reported this way. The caller releases it. */
 static json_t *thread_of(const char *tool, const char *how, const char *who, const char *lock)
 {
 	/* Without an option the process is the last word. */
@@ -42,7 +42,7 @@ static json_t *thread_of(const char *tool, const char *how, const char *who, con
 	return thread;
 }
 
-/* The index of the frame of that function from frame `from` on; asserts that there is one. */
+/* The index of the first frame of this function at or after `from`; asserts that it exists. */
 static size_t frame_of(const json_t *thread, size_t from, const char *function)
 {
 	const json_t *frames = json_object_get(thread, "frames");
@@ -139,7 +139,7 @@ static void test_a_thread_that_computes_has_frames_in_a_core_only(void **state)
 	}
 }
 
-/* The findings' lines are as they always were; the thread comes behind its fibers. */
+/* The lines of the findings are unchanged; the thread follows the fibers. */
 static void test_text_has_the_frames_below_the_fibers(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "deadlock", pid, NULL);

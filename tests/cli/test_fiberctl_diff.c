@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_diff.c - what came, went or never moved between snapshots of a program that knows
+ * test_fiberctl_diff.c - fibers that came, went or never moved between snapshots of a known program
  *
  * Four snapshots of drift: two before its first step, one after it and one after the second.
  */
@@ -17,7 +17,7 @@
 
 static struct harness_process *drift;
 static char pid[16], files[4][HARNESS_PATH];
-static json_t *first; /* the fibers of the first */
+static json_t *first; /* the fibers of the first snapshot */
 
 static void take(unsigned i)
 {
@@ -68,7 +68,7 @@ static json_t *diff(const char *a, const char *b, const char *c)
 	return answer;
 }
 
-/* How many rows have names that begin with prefix. */
+/* The number of rows whose names begin with prefix. */
 static unsigned named(const json_t *rows, const char *prefix)
 {
 	const json_t *row;
@@ -80,7 +80,7 @@ static unsigned named(const json_t *rows, const char *prefix)
 	return n;
 }
 
-/* The group that the fiber of the first snapshot with that name is among the samples of, or NULL. */
+/* The group whose samples include the fiber of the first snapshot with that name, or NULL. */
 static const json_t *group_of(const json_t *answer, const char *name)
 {
 	const json_t *row, *group, *id;
@@ -111,7 +111,7 @@ static bool has_frame(const json_t *group, const char *function)
 	return false;
 }
 
-/* Each is named as the list of its snapshot names it. */
+/* Each has the name that the list of its snapshot has. */
 static void test_diff_names_the_functions_of_those_that_came_and_went(void **state)
 {
 	static const char *const keys[] = {"new", "gone"};
@@ -182,7 +182,8 @@ static void test_diff_of_three_has_only_those_stuck_in_all_of_them(void **state)
 
 static void test_diff_knows_who_came_back_to_the_same_place(void **state)
 {
-	/* Where nothing moved, all are stuck; where the movers did, they stand where they stood. */
+	/* If no fiber moved, all are stuck. Movers that moved are at the same place again,
+	 * and not stuck. */
 	json_t *still = diff(files[0], files[1], NULL), *moved = diff(files[1], files[2], NULL);
 
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_errors.c - what cannot be done is said clearly, with the right exit code
+ * test_fiberctl_errors.c - failures have a clear message and the right exit code
  *
- * After each of them the watched server still answers.
+ * After each test the server still answers.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void test_fiberctl_control_is_off(void **state)
 	struct harness_process *other = http_start(&how, NULL, NULL, &other_port);
 
 	(void)state;
-	/* The remedy: what reads it without the socket. */
+	/* The suggested remedy reads it without the socket. */
 	cli_expect_error(cli_run("fiberctl", "list", cli_number((uint64_t)other->pid), NULL), 2,
 			 "fiberctl", "fibertrace");
 	http_alive(other_port);
@@ -133,7 +133,7 @@ struct sought {
 	uint64_t id; /* as found; 0: none */
 };
 
-/* Look for the fiber of that name in the server's list. */
+/* Find the fiber of that name in the server's list. */
 static void look(struct sought *sought)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", pid, "--json", NULL);
@@ -168,7 +168,7 @@ static void test_fiberctl_id_that_has_just_ended(void **state)
 	int fd;
 
 	(void)state;
-	/* A server of its own, so that the first connection is the only one. */
+	/* A separate server, so that the first connection is the only one. */
 	one_server_end(NULL);
 	one_server(NULL);
 	fd = http_connect(port);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_flames.c - files that draw stacks have the stacks that --folded prints, or are not there at all
+ * test_fiberctl_flames.c - flame graph files have the stacks that --folded prints, or are not
+ * written
  *
- * Of both tools. flames.py, beside this file, reads them as their formats say.
+ * For both tools. flames.py, beside this file, parses them according to their formats.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static void test_a_file_that_is_there_is_only_replaced_with_force(void **state)
 	}
 }
 
-/* A limit on the size of files is what a full disk is. */
+/* A limit on the file size acts like a full disk. */
 static void test_half_a_file_is_none(void **state)
 {
 	char path[HARNESS_PATH];

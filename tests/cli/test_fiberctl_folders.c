@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_folders.c - thousands of folders with control sockets hide no program that matters */
+/* test_fiberctl_folders.c - thousands of folders with control sockets do not hide a program */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ static const char *folder_of(uid_t user)
 	return path;
 }
 
-/* Folders in the names of 2,000 users, with a socket in each. */
+/* Folders of 2,000 user ids, each with a socket. */
 static void make_folders(uid_t first, uid_t owner)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -58,7 +58,8 @@ static void test_thousands_of_folders_leave_out_only_the_last_users(void **state
 	early = own_start_as(OWN_USER, "/tmp/early", NULL);
 	own = crowd_start(&own_how, "crowd", "7", NULL);
 	make_folders(3000, 0);
-	/* A program of a user with a greater number than all of them, and the last in the order. */
+	/* A program of a user whose number is greater than all of those, and which is the last in
+	 * the order. */
 	own_folder("/tmp/fiber-60000", 60000);
 	late = own_start_as(60000, "/tmp/late", NULL);
 	p = own_tool(NULL, NULL, NULL);
@@ -77,7 +78,7 @@ static void test_thousands_of_folders_leave_out_only_the_last_users(void **state
 	cli_contains(p->out.bytes, "1,746 folders");
 	harness_free(p);
 	own_expect(own_tool("metrics", NULL, NULL), 1, "libfiber_up", "1,746 folders");
-	/* An id is looked for in every folder. */
+	/* A process id is searched in every folder. */
 	own_expect(own_tool("list", cli_number((uint64_t)late.process->pid), NULL), 0,
 		   "of 5 fibers", "");
 	crowd_end(&late);

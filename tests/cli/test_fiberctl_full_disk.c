@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_full_disk.c - whoever cannot print all of an answer, or nothing at all, says so, and no script takes it for one. */
+/* test_fiberctl_full_disk.c - a tool that cannot print its whole answer reports that and fails */
 #include <stdio.h>
 
 #include "tests/harness/cli/crowd.h"
@@ -73,7 +73,7 @@ static const char *const traces[] = {
 	"--version",
 };
 
-/* Of a tool, whose standard output goes there. What it says of that. */
+/* Run a tool whose standard output is this file; returns its message. */
 static void cannot_print(const char *tool, const char *ask, const char *to, const char *why)
 {
 	char path[HARNESS_PATH], command[2 * HARNESS_PATH + 128], said[128];
@@ -112,7 +112,7 @@ static void test_what_has_no_standard_output_is_1_and_said(void **state)
 	nobody_can_print(">&-", "it is closed");
 }
 
-/* The answer is what it is with all three, and no line more. */
+/* The answer is the same as with all three descriptors, without extra lines. */
 static void test_what_has_no_standard_error_answers(void **state)
 {
 	static const char *const how[] = {"", "2>&-", "<&-", "<&- 2>&-"};
@@ -136,7 +136,7 @@ static void test_what_has_no_standard_error_answers(void **state)
 	cli_ended(p, 2);
 }
 
-/* Nor become a file that is written: it would have the line in it that says how large it is. */
+/* Nor must the written file become standard output: the line with its size would end up in it. */
 static void test_what_is_written_without_any_is_whole(void **state)
 {
 	char tool[HARNESS_PATH], file[HARNESS_PATH], command[3 * HARNESS_PATH + 128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_help.c - every command has its help with its options, every wait kind is explained. */
+/* test_fiberctl_help.c - every command has help with its options; every wait kind is explained */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,14 +12,14 @@
 #include "wire/wire.h"
 
 #define MOST	64
-#define COLUMNS 80 /* of a terminal that nobody made wider */
+#define COLUMNS 80 /* the default width of a terminal */
 
 static struct {
 	char name[MOST][32];
 	size_t count;
 } commands, topics;
 
-/* "  NAME   [USAGE]   SUMMARY" of fiberctl --help, up to the lines of the options. */
+/* Parse "  NAME   [USAGE]   SUMMARY" of fiberctl --help, up to the lines of the options. */
 static int read_tables(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "--help", NULL);
@@ -75,7 +75,7 @@ static void test_help_of_every_command_has_usage_summary_and_text(void **state)
 	}
 }
 
-/* The options that a command takes, as they are completed. */
+/* The options of a command, as completed. */
 static const char options_of[] =
 	"printf '%s\\0' \"$1\" - | \"$0\" completion words | grep -oe '^--[a-z-]*'";
 
@@ -156,7 +156,7 @@ static void take(int fd, void *bytes, size_t size)
 	}
 }
 
-/* The layout of a program, as it describes itself. */
+/* Read the layout that a program describes. */
 static void ask_layout(pid_t pid, struct fib_layout *ret)
 {
 	struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_LIST, 0};
@@ -174,7 +174,7 @@ static void ask_layout(pid_t pid, struct fib_layout *ret)
 	close(fd);
 }
 
-/* What is added to the library and not to the help is missing here. */
+/* A wait kind that is in the library and not in the help is found here. */
 static void test_help_explains_every_wait_kind_of_a_program(void **state)
 {
 	struct crowd crowd = crowd_start(NULL, "crowd", "10", NULL);
@@ -188,7 +188,7 @@ static void test_help_explains_every_wait_kind_of_a_program(void **state)
 	for (size_t i = FIB_WAIT_NONE + 1; i < layout.wait_count; i++) {
 		snprintf(line, sizeof(line), "\n\n%.16s\n  waits   ", layout.wait_names[i]);
 		cli_contains(p->out.bytes, line);
-		/* It has an object for a tool to show: so what that is must be said. */
+		/* It has an object that tools show, so the help must say what it is. */
 		if (layout.objects[i].name.size) {
 			const char *at = strstr(p->out.bytes, line) + 2, *end = strstr(at, "\n\n");
 			const char *object = strstr(at, "\n  object  ");

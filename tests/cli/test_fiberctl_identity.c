@@ -2,7 +2,7 @@
 /*
  * test_fiberctl_identity.c - a program is shown as the process that listens at its socket
  *
- * What the name of a socket and its answers say is compared with what the kernel says.
+ * The name of a socket and its answers are compared with the kernel's data.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void test_program_of_another_user_is_not_shown_as_the_process_it_is_named
 	assert_int_equal(n, 1);
 	assert_null(strstr(p->out.bytes, "sshd"));
 	harness_free(p);
-	/* By their ids each of them is found. */
+	/* Each is found by its id. */
 	own_expect(own_tool("list", cli_number((uint64_t)victim.process->pid), NULL), 0,
 		   "of 33 fibers", "");
 	own_expect(own_tool("list", cli_number((uint64_t)liar.process->pid), NULL), 0,
@@ -98,7 +98,8 @@ static void test_program_of_another_user_that_is_what_it_says_is_shown(void **st
 	crowd_end(&crowd);
 }
 
-/* Start a listener in OWN_FOLDER whose socket has the name of its own process, which is known only afterwards. */
+/* Start a listener in OWN_FOLDER whose socket has the name of its own pid, which is known only
+ * afterwards. */
 static pid_t start_named(struct listener_how how)
 {
 	static const char path[] = OWN_FOLDER "/early.sock";
@@ -137,7 +138,7 @@ static void test_answer_of_another_user_that_names_another_process_is_left_out(v
 	cli_contains(p->err.bytes, said);
 	harness_free(p);
 	own_expect(own_tool("list", "sshd", NULL), 2, "", "no process of that name");
-	/* Asked for by its id it is shown under that one. */
+	/* Asked by its id, it is shown under that id. */
 	own_expect(own_tool("policy", cli_number((uint64_t)pid), NULL), 2, "", "");
 	listener_end();
 }
@@ -194,7 +195,7 @@ static void test_link_into_the_folder_of_another_user_leads_nowhere(void **state
 	crowd_end(&own);
 }
 
-/* More connections wait than its queue holds: the kernel says of no further one who listens. */
+/* Fill its queue with connections: the kernel then does not tell who listens for further ones. */
 static void fill_queue(const char *path, int fd[64])
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -222,7 +223,7 @@ static void test_stopped_program_with_a_full_queue_is_shown_if_it_is_its_users(v
 	kill(crowd.process->pid, SIGSTOP);
 	assert_true(harness_until(cli_stopped, &crowd.process->pid, CLI_SECONDS));
 	fill_queue(own_path("/tmp/fiber-0", crowd.process->pid), fd[0]);
-	/* Another user's, in the name of a process that is root's. */
+	/* Another user's listener, with the pid of a process of root in its name. */
 	listener_start(&how);
 	fill_queue(how.path, fd[1]);
 	p = own_tool(NULL, NULL, NULL);

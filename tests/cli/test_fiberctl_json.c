@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_json.c - when and where an answer was taken; what a fiber runs, where its stack is, how long it will wait. */
+/* test_fiberctl_json.c - JSON has time, place, function, stack and deadline of fibers */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tests/harness/watchdog.h"
 
 static char file[HARNESS_PATH], host[256];
-static json_int_t written; /* the file, ns of Unix time */
+static json_int_t written; /* the file's time, ns of Unix time */
 
 static int64_t wall(void)
 {
@@ -95,7 +95,7 @@ static void test_a_core_does_not_say_when(void **state)
 	json_decref(answer);
 }
 
-/* From outside and from a snapshot the same. */
+/* The same from memory and from a snapshot. */
 static void test_a_fiber_has_its_function_and_the_address_of_its_stack(void **state)
 {
 	const struct crowd_member *m = crowd_find(&crowd, "sleep", "");
@@ -116,7 +116,7 @@ static void test_a_fiber_has_its_function_and_the_address_of_its_stack(void **st
 		snprintf(text, sizeof(text), " bytes from %s,",
 			 json_text(json_object_get(fiber, "stack"), "address"));
 		cli_contains(p->out.bytes, text);
-		/* One that has not begun has none. */
+		/* A fiber that has not started has none. */
 		fiber = json_fiber(answers[i], crowd_find(&crowd, "created", "")->id);
 		assert_true(
 			json_is_null(json_object_get(json_object_get(fiber, "stack"), "address")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_layout.c - the list in an order, cut, counted, in columns, in lines of JSON, and on a terminal. */
+/* test_fiberctl_layout.c - lists sorted, cut, counted, in columns, as JSON lines, on a terminal */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pty.h>
@@ -28,7 +28,7 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-/* -- an order -- */
+/* -- sorted -- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -36,7 +36,8 @@ static int by_name(const void *a, const void *b)
 		      ((const struct crowd_member *)b)->name);
 }
 
-/* Sorted by name, the fibers are those of the crowd in that order, from the first or the last on. */
+/* Sorted by name, the fibers are those of the crowd in that order, starting with the first or the
+ * last. */
 static void agree_by_name(const char *field, bool backwards, size_t limit)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", pid, "--sort", field, "--json",
@@ -116,7 +117,7 @@ static void test_list_with_a_limit_says_how_many_more_match(void **state)
 	snprintf(wanted, sizeof(wanted), "; %zu more match: --all shows them\n", mutexes - 5);
 	cli_contains(p->out.bytes, wanted);
 	harness_free(p);
-	/* --all has the last word, and what is whole has no more. */
+	/* --all overrides the limit, and a complete list has no line about more matches. */
 	p = cli_run("fiberctl", "list", pid, "--where", "wait=mutex", "-l", "5", "--all", NULL);
 	cli_expect(p, 0);
 	assert_int_equal(count_lines(p->out.bytes), mutexes + 2);
@@ -272,7 +273,7 @@ static void test_list_as_lines_is_an_object_a_line(void **state)
 
 /* -- a terminal, and colours -- */
 
-/* What the tool prints to a person, without the returns that a terminal adds. */
+/* What the tool prints on a terminal, without the carriage returns. */
 static char *on_terminal_of(const char *kind, const char *option, const char *argument)
 {
 	char path[HARNESS_PATH], *text = calloc(1, 1 << 20), *to = text;
@@ -288,7 +289,7 @@ static char *on_terminal_of(const char *kind, const char *option, const char *ar
 	assert_true(child >= 0);
 	if (!child) {
 		setenv("TERM", kind, 1);
-		setenv("NO_COLOR", "", 1); /* which is none */
+		setenv("NO_COLOR", "", 1); /* an empty value counts as unset */
 		execv(argv[0], (char *const *)argv);
 		_exit(127);
 	}
@@ -327,7 +328,7 @@ static void test_list_on_a_terminal_is_a_screenful(void **state)
 	text = on_terminal("--limit", "250");
 	assert_int_equal(count_lines(text), 1 + 250 + 1);
 	free(text);
-	/* A program that reads it through a terminal wants all of it. */
+	/* A program that reads it through a terminal needs all rows. */
 	text = on_terminal("--json", NULL);
 	assert_true(count_lines(text) > crowd.count);
 	free(text);

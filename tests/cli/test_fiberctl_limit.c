@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_limit.c - a limit leaves out what comes after it, 0 all of it, and the totals are those of everybody. */
+/* test_fiberctl_limit.c - a limit omits later rows, 0 omits all; totals count everything */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static struct harness_process *ask(const char *command, const char *limit, const
 	return cli_run("fiberctl", command, pid, "--limit", limit, a, b, c, NULL);
 }
 
-/* Text and rows of a command, with 0 and with 1. */
+/* Text and rows of a command, with limits 0 and 1. */
 static void limited(const char *command, const char *a, const char *b, const char *shown)
 {
 	static const char *const rows[] = {"fibers", "groups", "holders"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_list.c - the list is what is true about the crowd: every id, wait, object and holder. */
+/* test_fiberctl_list.c - the list agrees with the crowd: every id, wait, object and holder */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +33,14 @@ static void test_list_json_is_what_crowd_says_about_every_fiber(void **state)
 
 		assert_non_null(fiber);
 		json_promise_fiber(fiber, false);
-		/* Stacks cost: a list has none. */
+		/* Stacks are expensive: a list has none. */
 		assert_null(json_object_get(fiber, "frames"));
 		crowd_agree(&crowd.members[i], fiber);
 	}
 	json_decref(answer);
 }
 
-/* The line of the table with that fiber's name, which is its last column. */
+/* The table's line with that fiber's name, which is the last column. */
 static const char *row_of(const char *text, const struct crowd_member *m, char *buf, size_t size)
 {
 	const size_t length = strlen(m->name);
@@ -133,7 +133,7 @@ static void test_list_refuses_a_name_that_two_processes_have(void **state)
 	crowd_end(&other);
 }
 
-/* Neither groups nor fibers are left out without a word. */
+/* The output says which groups or fibers are omitted. */
 static void test_list_of_some_groups_says_what_it_leaves_out(void **state)
 {
 	struct harness_process *all =

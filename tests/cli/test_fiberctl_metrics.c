@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_metrics.c - numbers for Prometheus: well-formed, whole, and those that are true. */
+/* test_fiberctl_metrics.c - metrics for Prometheus are well-formed, complete and true */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "tests/harness/cli/prom.h"
 #include "tests/harness/watchdog.h"
 
-static char ready[1024]; /* what the fixture says of itself */
+static char ready[1024]; /* what the fixture prints */
 
 static struct harness_process *start(const char *carriers)
 {
@@ -25,7 +25,7 @@ static struct harness_process *start(const char *carriers)
 	return p;
 }
 
-/* The number behind that word. */
+/* The number after that word. */
 static double said(const char *word)
 {
 	const char *at = strstr(ready, word);
@@ -34,7 +34,7 @@ static double said(const char *word)
 	return strtod(at + strlen(word), NULL);
 }
 
-/* A text that is well-formed; the caller's to free. */
+/* The well-formed text; the caller frees it. */
 static char *metrics(const struct harness_process *process)
 {
 	struct harness_process *p =
@@ -49,7 +49,7 @@ static char *metrics(const struct harness_process *process)
 	return text;
 }
 
-/* Of the fibers that are still there. */
+/* Only fibers that still exist. */
 static double listed_switches(const struct harness_process *process)
 {
 	struct harness_process *p =
@@ -78,7 +78,7 @@ static double waiting(const char *text, const char *kind)
 	return value;
 }
 
-/* What holds for any number of carriers. */
+/* Checks that hold for any number of carriers. */
 static void expect_figures(const struct harness_process *process, const char *text)
 {
 	const double live = said("spawned ") - said("ended ");
@@ -113,7 +113,8 @@ static void test_metrics_are_what_happened_on_one_carrier(void **state)
 	(void)state;
 	expect_figures(process, text);
 	assert_true(prom_sum(text, "libfiber_carrier_steals_total", "", NULL) == 0);
-	/* Those who waited for 300 ms. How far the clock has come then is up to a thread that may be late itself. */
+	/* Those waited for 300 ms. The clock's value depends on a thread that may be late
+	 * itself. */
 	assert_true(prom_sum(text, "libfiber_run_queue_delay_seconds_count", "", NULL) -
 			    prom_sum(text, "libfiber_run_queue_delay_seconds_bucket",
 				     "le=\"0.032\"", NULL) >=
@@ -156,7 +157,8 @@ static void test_metrics_have_no_slow_events_where_nobody_watches(void **state)
 	harness_free(process);
 }
 
-/* The label of its samples: the digits alone may stand in any other number too. Valid until the next call. */
+/* The label of its samples: the digits alone could be part of another number. Valid until the next
+ * call. */
 static const char *label(const struct harness_process *process)
 {
 	static char part[64];
@@ -170,7 +172,8 @@ static double of(const char *text, const struct harness_process *process, const 
 	return prom_sum(text, name, label(process), NULL);
 }
 
-/* Of everybody: others may run beside the test, and may not answer. The caller's to free. */
+/* Metrics of all programs: others may run beside the test and may not answer. The caller frees
+ * it. */
 static char *metrics_of_all(bool whole)
 {
 	struct harness_process *p = cli_run("fiberctl", "metrics", NULL);
@@ -195,7 +198,7 @@ static void test_metrics_of_all_have_each_process_once(void **state)
 	assert_true(of(text, a, "libfiber_carriers") == 1);
 	assert_true(of(text, b, "libfiber_carriers") == 2);
 	free(text);
-	/* One that does not answer is no reason to say nothing of the other. */
+	/* If one does not answer, the other is still shown. */
 	assert_int_equal(kill(b->pid, SIGSTOP), 0);
 	text = metrics_of_all(false);
 	assert_int_equal(kill(b->pid, SIGCONT), 0);
@@ -205,7 +208,7 @@ static void test_metrics_of_all_have_each_process_once(void **state)
 	assert_non_null(strstr(text, label(b)));
 	assert_true(of(text, b, "libfiber_carriers") == 0);
 	free(text);
-	/* One that has ended is not one that does not answer. */
+	/* A program that has exited does not count as unanswered. */
 	assert_int_equal(kill(b->pid, SIGKILL), 0);
 	harness_wait_end(b, CLI_SECONDS);
 	text = metrics_of_all(true);
@@ -216,7 +219,7 @@ static void test_metrics_of_all_have_each_process_once(void **state)
 	harness_free(b);
 }
 
-/* A program may be called as it likes. */
+/* A program may have any name. */
 static void test_metrics_of_a_hostile_name_are_well_formed(void **state)
 {
 	char folder[] = "/tmp/fiber-name-XXXXXX", from[HARNESS_PATH], path[sizeof folder + 64];
@@ -278,7 +281,7 @@ static void test_metrics_replace_a_file_as_a_whole(void **state)
 	snprintf(nowhere, sizeof nowhere, "%s/there/is/none", folder);
 	cli_expect_error(cli_run("fiberctl", "metrics", pid, "-o", nowhere, NULL), 2, "fiberctl",
 			 nowhere);
-	/* Nothing else than a file: /dev/stdout would be gone for everybody. */
+	/* Only regular files are replaced: otherwise /dev/stdout would be lost for all programs. */
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	cli_expect_error(cli_run("fiberctl", "metrics", pid, "-o", path, NULL), 2, "fiberctl",
@@ -323,7 +326,7 @@ static void test_metrics_refuse_what_they_are_not(void **state)
 
 #define HEAD(name, type) "# HELP " name " help\n# TYPE " name " " type "\n"
 
-/* The rules that all other tests rely on. */
+/* Check the checker that all other tests rely on. */
 static void test_metrics_rules_find_what_is_wrong(void **state)
 {
 	static const char *const right[] = {

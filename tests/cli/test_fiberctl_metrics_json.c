@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_metrics_json.c - the numbers for Prometheus as JSON: those of the text, no other and none less
+ * test_fiberctl_metrics_json.c - the metrics as JSON: exactly those of the text
  *
- * A snapshot is asked for all of them, since nothing moves in it, and a program whose fibers wait for ever for those that hold still.
+ * All metrics are compared for a snapshot, in which nothing changes; constant ones also for a
+ * program whose fibers wait forever.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static int start(void **state)
 	return one_crowd("crowd", "200", NULL);
 }
 
-/* The text, checked; the caller's to free. */
+/* The checked text; the caller frees it. */
 static char *text_of(const char *who)
 {
 	struct harness_process *p = cli_run("fiberctl", "metrics", who, NULL);
@@ -45,7 +46,7 @@ static json_t *json_of(const char *who, const char *source)
 	return answer;
 }
 
-/* A sample as it is written in the text, up to its number. No label of crowd needs to be escaped there. */
+/* Write a sample as in the text, up to its number. No label of crowd needs escaping. */
 static void write_series(const json_t *family, const json_t *sample, char *buf, size_t size)
 {
 	int used =
@@ -62,7 +63,8 @@ static void write_series(const json_t *family, const json_t *sample, char *buf, 
 	snprintf(buf + used, size - (size_t)used, "%s", *before == ',' ? "}" : "");
 }
 
-/* The family is there with its head, and each of its samples with its number. How many these are. */
+/* The text has the family's head and each of its samples with its number. Returns the number of
+ * samples. */
 static size_t same_as_text(const json_t *family, const char *text)
 {
 	const json_t *samples = json_object_get(family, "samples"), *sample;
@@ -159,7 +161,7 @@ static void test_json_of_a_program_is_its_text_in_what_holds_still(void **state)
 	free(text);
 }
 
-/* Buckets that add up to the count, and a sum in seconds. */
+/* The buckets add up to the count, and the sum is in seconds. */
 static void test_json_of_a_histogram_has_its_buckets(void **state)
 {
 	json_t *answer = json_of(pid, "control");
@@ -190,7 +192,7 @@ static void test_json_of_a_histogram_has_its_buckets(void **state)
 	json_decref(answer);
 }
 
-/* 1 and 0; -1: it is not among them. */
+/* Whether the process answered: 1 or 0; -1: it is not in the answer. */
 static int answered(const json_t *answer, const struct harness_process *process)
 {
 	const json_t *one;
@@ -202,7 +204,7 @@ static int answered(const json_t *answer, const struct harness_process *process)
 	return -1;
 }
 
-/* Others may run beside the test, and may not answer. */
+/* Other programs may run beside the test and may not answer. */
 static void test_json_of_all_says_who_has_not_answered(void **state)
 {
 	struct harness_process *other = cli_start(NULL, "ready ", "drift", NULL), *p;

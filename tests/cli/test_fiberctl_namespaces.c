@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_namespaces.c - programs of a container that shares /tmp, seen from outside, and the other way */
+/* test_fiberctl_namespaces.c - programs of a container that shares /tmp, from both sides */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static bool unshares(void)
 	return does;
 }
 
-/* The first process of the container, as it is known here: the only child of unshare(1). */
+/* The outer pid of the container's first process: the only child of unshare(1). */
 static pid_t first_of(const struct harness_process *container)
 {
 	char path[64], text[64] = "", *end;
@@ -65,7 +65,7 @@ static pid_t first_of(const struct harness_process *container)
 	return found;
 }
 
-/* unshare(1) waits for its child, whatever signal comes. */
+/* unshare(1) waits for its child and ignores signals. */
 static void end(struct harness_process *container)
 {
 	kill(first_of(container), SIGKILL);
@@ -105,7 +105,8 @@ static void test_program_of_a_container_has_the_id_that_it_has_here(void **state
 	assert_int_equal(json_int(answer, "pid"), pid);
 	json_decref(answer);
 	harness_free(p);
-	/* Process 1 here is another one, and no program that starts here takes the socket for its own. */
+	/* Process 1 outside is another one, and no program that starts outside removes the socket
+	 * as its own. */
 	snprintf(said, sizeof(said),
 		 "process 1: has no control socket: process %d (uid 0) listens at", pid);
 	own_expect(own_tool("list", "1", NULL), 2, "", said);
@@ -144,7 +145,7 @@ static void test_program_outside_of_the_container_is_shown_as_that(void **state)
 	assert_true(harness_wait_end(p, CLI_SECONDS));
 	prom_check(p->out.bytes);
 	own_expect(p, 0, label, "");
-	/* It lives, though no process of that id is there. */
+	/* It is alive, although no process has this id here. */
 	assert_int_equal(access(own_path("/tmp/fiber-0", crowd.process->pid), F_OK), 0);
 	crowd_end(&crowd);
 }
@@ -169,7 +170,7 @@ static void test_socket_that_a_container_left_is_removed(void **state)
 			crowd_end(&other);
 			continue;
 		}
-		/* Process 1 here runs no other program now: it never was that one. */
+		/* Process 1 outside has not executed another program: it never was that one. */
 		own_expect(own_tool("list", "1", NULL), 2, "",
 			   "an earlier process, or one of a container, of that id left "
 			   "/tmp/fiber-0/1.sock behind, which is removed now");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_numbers.c - --where compares numbers as the program itself says them, and nothing with none. */
+/* test_fiberctl_numbers.c - --where compares numbers as printed; missing ones never match */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static void test_where_compares_numbers_that_mirror_says(void **state)
 		answer = list_where(cli_number((uint64_t)m.process->pid), where);
 		for (size_t i = 0; i < m.rows; i++) {
 			const char *const own = m.cell[i][column];
-			/* Spawned by a thread it has no parent, which is no number. */
+			/* Spawned by a thread it has no parent, so no number. */
 			const bool known = column != PARENT || strcmp(own, "0");
 			const bool dead = !strcmp(m.cell[i][NAME], "ended");
 			const bool wanted =
@@ -98,7 +98,7 @@ static void test_where_finds_parents_and_functions(void **state)
 	mirror_start(&m);
 	number = cli_number((uint64_t)m.process->pid);
 	answer = list_where(number, "parent and spawn=parent and fn=sleeper and name!~.");
-	assert_int_equal(json_int(answer, "shown"), 0); /* without a name there is none to match */
+	assert_int_equal(json_int(answer, "shown"), 0); /* no name, so no match */
 	json_decref(answer);
 	answer = list_where(number, "parent and spawn=parent and fn=sleeper and not name");
 	assert_int_equal(json_int(answer, "shown"), 1);

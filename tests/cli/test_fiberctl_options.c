@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_options.c - options stand anywhere and mean the same everywhere; a wrong one is named with its remedy. */
+/* test_fiberctl_options.c - options may be anywhere; errors name the option and the remedy */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static int start(void **state)
 	return one_crowd("crowd", "30", NULL);
 }
 
-/* Exit code 64, nothing on stdout, and on stderr what is wrong and where to look. */
+/* Exit code 64, an empty stdout, and a stderr with the error and where to look. */
 static void wrong(const char *const argv[6], const char *thing, const char *remedy)
 {
 	struct harness_process *p =
@@ -169,7 +169,7 @@ static void test_options_stand_before_and_behind_the_words(void **state)
 	}
 }
 
-/* Which of the two was meant nobody can know. */
+/* It is unknown which of the two was meant. */
 static void test_options_with_a_value_are_given_once(void **state)
 {
 	static const struct row rows[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_pinned.c - pinned waits, by the place they happened in, and as they come. */
+/* test_fiberctl_pinned.c - pinned waits, grouped by place, and followed live */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -33,7 +33,8 @@ static void test_waits_of_one_place_are_counted_with_how_long_they_took(void **s
 	assert_string_equal(json_text(json_object_get(site, "site"), "function"), "hog_pin");
 	json_promise_frames(json_object_get(site, "frames"));
 	took = json_object_get(site, "durationNs");
-	/* A wait begins when its deadline has been found out; what comes between may take one of them a while. */
+	/* The wait's start is taken after its deadline is computed; that may take a while for one
+	 * of them. */
 	assert_true(json_int(took, "min") > 0);
 	assert_true(json_int(took, "max") >= 50000000);
 	assert_true(json_int(took, "total") >= 3 * json_int(took, "min"));
@@ -49,7 +50,8 @@ static int64_t wall(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Each began between the program and the answer. Clocks are read one after another: a second is nothing here. */
+/* Each started between the program's start and the answer. The clocks are read one after another:
+ * allow a second. */
 static void test_when_each_was_is_told_by_both_clocks(void **state)
 {
 	const int64_t second = 1000000000, before = wall();
@@ -83,7 +85,7 @@ static void test_when_each_was_is_told_by_both_clocks(void **state)
 	harness_free(hog);
 }
 
-#define WAITS 600 /* so many that a runtime does not keep all, also if not each has to wait */
+#define WAITS 600 /* more than a runtime keeps, even if some do not have to wait */
 
 static void test_what_is_not_kept_any_more_is_counted(void **state)
 {
@@ -98,7 +100,7 @@ static void test_what_is_not_kept_any_more_is_counted(void **state)
 	hog = cli_start(NULL, "ready ", "hog", "--pin", cli_number(WAITS), "--ms", "1", NULL);
 	argv[2] = pid = cli_number((uint64_t)hog->pid);
 	answer = json_well(cli_run("fiberctl", "pinned", pid, "--json", NULL));
-	/* On a busy machine a deadline may pass before the wait begins. */
+	/* On a busy machine a deadline may pass before the wait starts. */
 	assert_in_range(json_int(answer, "total"), 257, WAITS);
 	assert_int_equal(json_int(answer, "shown"), 256);
 	assert_int_equal(json_int(answer, "lost"), json_int(answer, "total") - 256);
@@ -137,7 +139,7 @@ static void test_text_has_a_header_and_the_frames(void **state)
 	harness_free(hog);
 }
 
-/* A second is only how long each of these looks. */
+/* The second is only how long each call waits. */
 static bool begun(void *arg)
 {
 	struct harness_process *follow = arg;
@@ -225,7 +227,7 @@ static void test_a_refused_wait_says_so(void **state)
 	http_send(fd, "GET /block?ms=5 HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	assert_int_equal(http_answer(fd, body, sizeof body), 503);
 	close(fd);
-	/* The server's frames may be larger than what is kept of a stack. */
+	/* The server's frames may be larger than the part of a stack that is kept. */
 	p = cli_run("fiberctl", "pinned", pid, NULL);
 	assert_in_range(harness_exit_code(p), 0, 1);
 	cli_contains(p->out.bytes, "1 time pinned in sleep, refused");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_policy.c - the policy for pinned fibers, read, changed from outside, in force. */
+/* test_fiberctl_policy.c - the policy for pinned fibers: read, changed from outside, in force */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "tests/harness/cli/setting.h"
 #include "tests/harness/watchdog.h"
 
-/* GET /block, which waits while pinned. Its status. */
+/* GET /block, which waits while pinned. Returns the status. */
 static int block(void)
 {
 	const int fd = http_connect(port);
@@ -21,7 +21,7 @@ static int block(void)
 	return status;
 }
 
-/* policy with an argument or NULL: pinnedBlocking, previous ("" when there is none), events. */
+/* Run policy with an argument or NULL: pinnedBlocking, previous ("" if there is none), events. */
 static json_int_t ask(const char *change, const char *now, const char *previous)
 {
 	json_t *policy =
@@ -71,7 +71,7 @@ static void test_policy_counts_the_events_under_every_policy(void **state)
 	assert_int_equal(ask("warn", "warn", "silent"), before + 3);
 }
 
-/* One GET /block on a connection that is kept: refused at once. */
+/* One GET /block on a kept connection: refused at once. */
 static int refuse(int fd)
 {
 	char body[128];
@@ -103,7 +103,7 @@ static void test_policy_says_how_many_events_the_ring_dropped(void **state)
 	harness_free(other);
 }
 
-/* While a fiber blocks pinned, each change holds for the next one; the one that blocks gets what it waits for. */
+/* While a fiber blocks pinned, a change applies to the next wait; the current wait completes. */
 static void change_while_it_blocks(const char *carriers)
 {
 	struct harness_process *other, *p;

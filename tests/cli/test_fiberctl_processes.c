@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_processes.c - fiberctl alone shows whom it may talk to. */
+/* test_fiberctl_processes.c - fiberctl without arguments lists the processes that it can query */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/watchdog.h"
 
-/* The line of fiberctl's table that starts with a pid, "" when there is none. */
+/* The line of fiberctl's table that starts with a pid, "" if there is none. */
 static const char *line_of(const struct harness_process *p, pid_t pid, char *buf, size_t size)
 {
 	const char *at = p->out.bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_show.c - why each kind of crowd does not run, who is behind it, and who waits for whom. */
+/* test_fiberctl_show.c - why a fiber does not run, what it waits behind, who waits for whom */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int start(void **state)
 	return one_crowd("crowd", "66", "--stuck");
 }
 
-/* The row of one fiber; the caller's to json_decref(). */
+/* The row of one fiber; the caller calls json_decref(). */
 static json_t *show(uint64_t id)
 {
 	struct harness_process *p =
@@ -46,7 +46,7 @@ static const char *name_of(uint64_t id)
 	return "";
 }
 
-/* The sentence begins with `begin` and contains `middle`. */
+/* The sentence starts with `begin` and contains `middle`. */
 static void expect_why(const struct crowd_member *m, const char *begin, const char *middle)
 {
 	json_t *const fiber = show(m->id);
@@ -183,7 +183,7 @@ static void test_text_has_the_sentence_below_the_header_and_the_rest(void **stat
 	harness_free(p);
 }
 
-/* In a timed wait for a lock, which the line of a list does not say. */
+/* In a timed wait for a lock; the line of a list does not show this. */
 static void test_text_says_how_long_is_left_until_the_deadline(void **state)
 {
 	struct crowd timed = crowd_start(NULL, "deadlock", "--timed", NULL);

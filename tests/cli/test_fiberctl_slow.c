@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_slow.c - long runs that were injected are reported, each with its fiber and function, and nobody else
+ * test_fiberctl_slow.c - injected long runs are reported with fiber and function, and no others
  *
- * Where the machine stands still beneath a fiber that behaves and charges it for that, it is a long run: the fixture has clocks of
- * its own that tell which these are, and no other is let pass.
+ * If the machine pauses while a well-behaved fiber runs, and charges it for that, it is a long run
+ * too. The fixture measures these with its own clocks, and only those are accepted.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,11 +15,11 @@
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
-#define TIMES	  (*harness_sanitizer() ? "40" : "100") /* so many are injected */
-#define THRESHOLD 20000					/* us that a fiber may hold its carrier */
-#define CHARGED	  (THRESHOLD / 8) /* us on a CPU that make it one that computes */
+#define TIMES	  (*harness_sanitizer() ? "40" : "100") /* number of injected runs */
+#define THRESHOLD 20000					/* us that a fiber may occupy its carrier */
+#define CHARGED	  (THRESHOLD / 8) /* us of CPU time from which a run counts as computing */
 
-/* ThreadSanitizer calls signal handlers when it likes, and then what computes has gone on. */
+/* ThreadSanitizer delays signal handlers, so the computation is over by then. */
 static void skip_without_signals(void)
 {
 	if (strcmp(harness_sanitizer(), "thread") == 0)
@@ -37,7 +37,7 @@ static json_t *ask(pid_t pid)
 	return answer;
 }
 
-/* The event of that fiber, and in *ret how many there are. */
+/* The event of that fiber; the number of its events in *ret. */
 static json_t *event_of(json_t *answer, json_int_t fiber, unsigned *ret)
 {
 	json_t *event, *found = NULL;
@@ -53,7 +53,8 @@ static json_t *event_of(json_t *answer, json_int_t fiber, unsigned *ret)
 	return found;
 }
 
-/* How often the fixture has seen itself that this fiber, which behaves, held its carrier that long; fiber 0: any of them. */
+/* How often the fixture itself saw this well-behaved fiber occupy its carrier that long; fiber 0:
+ * any. */
 static unsigned lapses_of(const char *out, json_int_t fiber)
 {
 	unsigned lapses = 0;
@@ -68,7 +69,7 @@ static unsigned lapses_of(const char *out, json_int_t fiber)
 	return lapses;
 }
 
-/* ThreadSanitizer has locks of its own: while who holds one is off the CPU the others wait for it in futex(2). */
+/* ThreadSanitizer has its own locks: if their holder is off the CPU, others wait in futex(2). */
 static bool waits_for_the_sanitizer(json_t *event)
 {
 	return strcmp(harness_sanitizer(), "thread") == 0 &&
@@ -76,7 +77,7 @@ static bool waits_for_the_sanitizer(json_t *event)
 	       strcmp(json_text(event, "systemCall"), "futex") == 0;
 }
 
-/* Those that behave have no name. */
+/* Well-behaved fibers have no name. */
 static void expect_nobody_else(json_t *answer, const char *out)
 {
 	json_t *event;
@@ -95,7 +96,7 @@ static void expect_nobody_else(json_t *answer, const char *out)
 	}
 }
 
-/* Whether the event is what the fixture's line says about its fiber. */
+/* Whether the event matches the fixture's line about its fiber. */
 static bool matches(json_t *event, const char *name, const char *function, const char *kind)
 {
 	json_promise(event, "event",
@@ -116,7 +117,7 @@ static void say_what_came(const char *name, const json_t *event)
 	free(text);
 }
 
-/* How many of those that were injected were not found. */
+/* The number of injected runs that were not found. */
 static unsigned missing_of(json_t *answer, const char *out, const char *kind)
 {
 	unsigned injected = 0, missing = 0;
@@ -130,7 +131,7 @@ static unsigned missing_of(json_t *answer, const char *out, const char *kind)
 
 		if (sscanf(out, "%lu %31s %31s %ld", &id, name, function, &result) != 4)
 			continue;
-		/* Nobody's sleep was cut short. */
+		/* No sleep was cut short. */
 		assert_int_equal(result, 0);
 		injected++;
 		event = event_of(answer, (json_int_t)id, &events);
@@ -144,8 +145,8 @@ static unsigned missing_of(json_t *answer, const char *out, const char *kind)
 	return missing;
 }
 
-/* Have so many fibers hold their carrier in that way. All are found but for one in a hundred. A sanitizer makes looking so slow that a
- * few more are not seen twice; what it is there to find is something else. */
+/* Make this many fibers occupy their carrier in this way. At most 1 % may be missed. A sanitizer
+ * slows the sampling, so a few more are not seen twice there; it is used to find other errors. */
 static void inject(const char *option, const char *kind)
 {
 	const unsigned most = *harness_sanitizer() ? 4 : 1;
@@ -252,7 +253,7 @@ struct told {
 	const char *what;
 };
 
-/* A second is only how long it looks each time. */
+/* The second is only how long each call waits. */
 static bool is_told(void *arg)
 {
 	const struct told *told = arg;
@@ -261,7 +262,7 @@ static bool is_told(void *arg)
 	return strstr(told->follow->out.bytes, told->what) != NULL;
 }
 
-/* Whoever follows is told `what`, sooner or later. */
+/* A follower eventually prints `what`. */
 static void expect_told(struct harness_process *follow, const char *what)
 {
 	struct told told = {follow, what};
@@ -289,7 +290,7 @@ static void test_what_goes_on_is_said_to_go_on_and_follow_tells_each(void **stat
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "1 of them going on] fiber ");
 	harness_free(p);
-	/* Nothing is told twice. */
+	/* No event is printed twice. */
 	harness_end(hog);
 	assert_true(harness_wait_end(follow, CLI_SECONDS));
 	assert_int_equal(harness_exit_code(follow), 2);
@@ -327,7 +328,7 @@ static void test_lines_on_stderr_are_at_most_one_a_second(void **state)
 	harness_end(hog);
 	for (at = hog->err.bytes; (at = strstr(at, "holds carrier")); at++)
 		lines++;
-	/* 1.5 s at the least; on a busy machine more. */
+	/* At least 1.5 s; longer on a busy machine. */
 	assert_in_range(lines, 1, 29);
 	cli_contains(hog->err.bytes, "in a system call (1 since the last line)");
 	harness_free(hog);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_snapshot.c - a snapshot answers as its process did, field by field, also when that has gone. */
+/* test_fiberctl_snapshot.c - a snapshot answers like its process, even after its exit */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 static char file[HARNESS_PATH];
 
-/* 1 where fibers run, whose stacks do not hold still. */
+/* 1 if fibers run, whose stacks keep changing. */
 static void take(const char *process, const char *path, int code)
 {
 	struct harness_process *p = cli_run("fiberctl", "snapshot", process, "-o", path, NULL);
@@ -34,7 +34,8 @@ static int start(void **state)
 	return 0;
 }
 
-/* What goes on while a tool looks, taken out of an answer whose fibers become an object by id. Their ages are in ages. */
+/* Remove what changes while a tool looks; the fibers become an object by id. Their ages go to
+ * ages. */
 static void cut_times(json_t *answer, json_int_t ages[ROOM])
 {
 	json_t *fiber, *by_id = json_object();
@@ -48,12 +49,12 @@ static void cut_times(json_t *answer, json_int_t ages[ROOM])
 		json_object_del(fiber, "ageNs");
 		json_object_del(json_object_get(fiber, "wait"), "leftNs");
 		json_object_del(fiber, "livedNs");
-		/* They grow with the age where it is in that state. */
+		/* They grow with the age of a fiber in that state. */
 		json_object_del(fiber, strcmp(json_text(fiber, "state"), "runnable") == 0
 					       ? "runnableNs"
 					       : "waitedNs");
-		json_object_del(fiber, "why"); /* ages, in words */
-		/* One that runs goes on with that. */
+		json_object_del(fiber, "why"); /* contains ages, in words */
+		/* A running fiber continues to run. */
 		if (!json_is_null(json_object_get(fiber, "carrier")))
 			json_object_del(fiber, "cpuNs");
 		json_object_set(by_id, cli_number((uint64_t)id), fiber);
@@ -66,8 +67,8 @@ static void cut_times(json_t *answer, json_int_t ages[ROOM])
 	json_object_del(answer, "takenNs");
 }
 
-/* What a tool says about the process, then about its snapshot: the same but for the source and how long it took. Fibers
- * grow older, and those of the snapshot do not. */
+/* Compare a tool's answer about the process with the one about its snapshot: equal except the
+ * source and the duration. Fibers grow older; those of the snapshot do not. */
 static void same(const char *tool, const char *const words[4], const char *source, int code)
 {
 	static json_int_t now[ROOM], kept[ROOM];
@@ -103,7 +104,7 @@ static void test_every_reader_says_the_same_of_process_and_snapshot(void **state
 	same("fiberctl", (const char *[4]){"list"}, "control", 0);
 	same("fiberctl", (const char *[4]){"show", id}, "control", 0);
 	same("fiberctl", (const char *[4]){"bt", id}, "control", 0);
-	/* The two that run have no stack to walk: the exit status says so. */
+	/* The two running fibers have no stack to walk: the exit status says so. */
 	same("fiberctl", (const char *[4]){"bt", "--all"}, "control", 1);
 	same("fiberctl", (const char *[4]){"policy"}, "control", 0);
 }
@@ -224,7 +225,7 @@ static void test_damaged_ones_are_refused_and_never_crash(void **state)
 
 		f = fopen(other, "w");
 		bytes[at] ^= (char)0xa5;
-		/* The last ten are cut instead. */
+		/* The last ten are truncated instead. */
 		fwrite(bytes, 1, i < 50 ? (size_t)st.st_size : at, f);
 		bytes[at] ^= (char)0xa5;
 		fclose(f);
@@ -239,7 +240,7 @@ static void test_damaged_ones_are_refused_and_never_crash(void **state)
 	free(bytes);
 }
 
-/* A copy of a program in the test's folder. */
+/* Copy a program into the test's folder. */
 static void copy(const char *program, const char *to)
 {
 	char from[HARNESS_PATH];
@@ -292,7 +293,7 @@ static void test_a_busy_server_is_caught_whole(void **state)
 		json_t *answer;
 
 		http_alive(port);
-		/* A stack that would not hold still is said: 1. */
+		/* 1: a stack kept changing. */
 		p = cli_run("fiberctl", "snapshot", cli_number((uint64_t)server->pid), "-o", path,
 			    "--force", NULL);
 		assert_in_range(harness_exit_code(p), 0, 1);
@@ -308,7 +309,7 @@ static void test_a_busy_server_is_caught_whole(void **state)
 	harness_free(server);
 }
 
-/* The last test: the process has gone. */
+/* Must be the last test: the process has ended. */
 static void test_it_is_there_when_the_process_has_gone(void **state)
 {
 	const struct harness_how in_folder = {.folder = harness_folder()};
@@ -318,7 +319,7 @@ static void test_it_is_there_when_the_process_has_gone(void **state)
 
 	(void)state;
 	harness_end(crowd.process);
-	/* By its name alone too: there is no process of that name. */
+	/* By its bare name too: there is no process of that name. */
 	answer = json_ended(cli_run_how(&in_folder, "fiberctl", "list", "a.snap", "--json", NULL),
 			    0);
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), count);

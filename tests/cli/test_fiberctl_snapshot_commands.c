@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_snapshot_commands.c - every command given a snapshot: it answers, or says why it cannot
+ * test_fiberctl_snapshot_commands.c - every command answers for a snapshot or says why it cannot
  *
- * A command that is missing in the table fails the test, as does a line for one that there is not.
+ * A command missing in the table fails the test, and so does an entry for an unknown command.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "tests/harness/cli/prom.h"
 #include "tests/harness/watchdog.h"
 
-#define FILE_ "FILE" /* stands for the snapshot */
-#define ID    "ID"   /* for a fiber in it */
+#define FILE_ "FILE" /* placeholder for the snapshot */
+#define ID    "ID"   /* placeholder for a fiber in it */
 
 static const struct line {
 	const char *words[6];
 	bool json; /* with --json too */
 	int code;
-	const char *what; /* among what it says; of an error that names the file */
+	const char *what; /* part of the output; of an error that names the file */
 } table[] = {
 	{{"list", FILE_}, true, 0, "snapshot of "},
 	{{"list", FILE_, "--where", "wait = mutex"}, true, 0, "snapshot of "},
@@ -58,7 +58,7 @@ static const struct line {
 
 static char file[HARNESS_PATH], id[24];
 
-/* The process has gone before the first question. */
+/* The process has ended before the first question. */
 static int start(void **state)
 {
 	struct crowd crowd = crowd_start(NULL, "crowd", "200", NULL);
@@ -122,7 +122,7 @@ static void test_each_command_answers_or_says_why_not(void **state)
 	}
 }
 
-/* Each command says of such a file what is wrong with it, and what would help. */
+/* Each command reports what is wrong with such a file and the remedy. */
 static void expect_broken(const char *what, const char *remedy)
 {
 	for (size_t i = 0; i < LINES; i++) {
@@ -169,7 +169,7 @@ static void test_each_command_says_what_is_wrong_with_a_file(void **state)
 	strcpy(file, whole);
 }
 
-/* Without a folder before it a name is that of a process first. */
+/* A name without a folder is first tried as a process name. */
 static void test_an_empty_file_is_told_of_where_no_process_has_its_name(void **state)
 {
 	const struct harness_how there = {.folder = harness_folder()};
@@ -181,7 +181,7 @@ static void test_an_empty_file_is_told_of_where_no_process_has_its_name(void **s
 			 "; the file of that name is empty");
 }
 
-/* Whether a command is not about a process at all. */
+/* Whether a command is not about a process. */
 static bool is_other(const char *name)
 {
 	return strcmp(name, "completion") == 0;

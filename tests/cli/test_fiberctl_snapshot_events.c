@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_snapshot_events.c - what a program has recorded is in its snapshot, word by word
+ * test_fiberctl_snapshot_events.c - a snapshot has everything that the program recorded, word by
+ * word
  *
- * The fixture hog has had long runs of each kind and pinned waits, and was changed from outside, also in vain. Its watchdog is off
- * when the snapshot is taken, so that nothing comes after it.
+ * The fixture hog has had long runs of each kind and pinned waits, and was changed from outside,
+ * with success and without. Its watchdog is off when the snapshot is taken, so that no event
+ * follows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ static int start(void **state)
 	run(2, "wake", pid, "999999");
 	run(0, "watchdog", pid, "off");
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(file, "a.snap"), NULL);
-	/* A fiber that runs is kept without its stack. */
+	/* The stack of a running fiber is not kept. */
 	assert_in_range(harness_exit_code(p), 0, 1);
 	harness_free(p);
 	return 0;
@@ -75,7 +77,7 @@ static void test_it_has_what_there_is_to_compare(void **state)
 	size_t i;
 
 	(void)state;
-	/* Where signals come late, those that compute are not seen. */
+	/* Where signals are delayed, computing runs are not detected. */
 	assert_true(json_array_size(json_object_get(slow, "sites")) >= 3);
 	json_array_foreach (json_object_get(slow, "events"), i, event)
 		assert_true(json_int(event, "durationNs") > 0);
@@ -98,8 +100,8 @@ static bool ends(const char *key, const char *with)
 	return size >= length && strcmp(key + size - length, with) == 0;
 }
 
-/* When each was is the same, give or take what it takes to ask and to read two clocks; how long ago is measured from when the
- * snapshot was taken. Both are taken out. */
+/* The times are equal, except for the duration of the request and of reading two clocks; ages count
+ * from the moment of the snapshot. Remove both. */
 static void take_times(json_t *live, json_t *kept)
 {
 	const char *key;
@@ -122,7 +124,7 @@ static void take_times(json_t *live, json_t *kept)
 			take_times(value, json_object_get(kept, key));
 			continue;
 		}
-		/* The key is of the first. */
+		/* The key belongs to the first. */
 		json_object_del(kept, key);
 		json_object_del(live, key);
 	}
@@ -146,7 +148,7 @@ static void test_json_is_that_of_the_process(void **state)
 	}
 }
 
-/* ", 12s ago" and the like. */
+/* Remove ", 12s ago" and the like. */
 static void cut_times(struct harness_process *p)
 {
 	char *at, *begin;
@@ -159,7 +161,7 @@ static void cut_times(struct harness_process *p)
 	p->out.size = strlen(p->out.bytes);
 }
 
-/* Names of functions, files and lines too. */
+/* Including names of functions, files and lines. */
 static void test_text_is_that_of_the_process_and_says_when_it_was_taken(void **state)
 {
 	(void)state;
@@ -213,7 +215,7 @@ static void test_nothing_is_changed_or_followed_in_it(void **state)
 	}
 }
 
-/* The sections that a former fiberctl wrote, and what is the least. */
+/* The sections that an older fiberctl wrote, and the minimum. */
 static const uint32_t former[] = {FIB_WIRE_STACK,  FIB_WIRE_CARRIERS,  FIB_WIRE_COUNTERS,
 				  FIB_WIRE_POLICY, INS_SNAPSHOT_FILES, 0};
 static const uint32_t least[] = {FIB_WIRE_STACK, INS_SNAPSHOT_FILES, 0};
@@ -226,7 +228,7 @@ static bool is_among(const uint32_t *types, uint32_t type)
 	return false;
 }
 
-/* A copy with those sections only. */
+/* Copy only those sections. */
 static void copy_some(const char *from, const char *to, const uint32_t *types)
 {
 	static char bytes[1 << 20];
@@ -295,7 +297,7 @@ static void test_one_with_fibers_only_lacks_the_rest(void **state)
 	expect_lacking("metrics", path, "this snapshot does not have it");
 }
 
-/* Each byte of the parts that are not about fibers may be another. */
+/* Change each byte of the parts that are not about fibers. */
 static void test_damaged_ones_are_refused_or_read_and_never_crash(void **state)
 {
 	static char bytes[1 << 20];
@@ -324,11 +326,11 @@ static void test_damaged_ones_are_refused_or_read_and_never_crash(void **state)
 		refused += harness_exit_code(p) == 2;
 		harness_free(p);
 	}
-	/* Or nothing was damaged that matters. */
+	/* Or the damage did not matter. */
 	assert_in_range(refused, 1, tries - 1);
 }
 
-/* The last test: the process has gone. */
+/* Must be the last test: the process has ended. */
 static void test_it_answers_when_the_process_has_gone(void **state)
 {
 	struct harness_process *p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_snapshot_write.c - the file is whole or not there, and what was there stays until then. */
+/* test_fiberctl_snapshot_write.c - the file is complete or not written; an old one is kept */
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -63,7 +63,7 @@ static void test_a_file_is_only_replaced_by_force(void **state)
 		"fiberctl", "is no file");
 }
 
-/* How many files of a folder have names that begin so. */
+/* The number of files of a folder whose names begin with prefix. */
 static unsigned files(const char *folder, const char *prefix)
 {
 	DIR *dir = opendir(folder);
@@ -101,14 +101,15 @@ static void test_one_that_is_interrupted_leaves_nothing(void **state)
 		assert_int_equal(files(harness_folder(), "stopped.snap"), 0);
 		harness_free(p);
 	}
-	/* One that never answers is given up. */
+	/* A process that never answers is abandoned. */
 	cli_expect_error(cli_run("fiberctl", "snapshot", pid, "-o", path, NULL), 2, "fiberctl",
 			 "the process is stopped");
 	assert_int_equal(files(harness_folder(), "stopped.snap"), 0);
 	assert_int_equal(kill(crowd.process->pid, SIGCONT), 0);
 }
 
-/* A disk with room for a part of it, on which another one is. Skipped where one may not mount. */
+/* A disk with an older snapshot and room for only a part of the new one. Skipped if mounting is not
+ * permitted. */
 static void test_a_full_disk_is_an_error_that_loses_nothing(void **state)
 {
 	char disk[HARNESS_PATH], path[HARNESS_PATH + 16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_stacks.c - the groups are the kinds of crowd and the places of places, with nobody missing. */
+/* test_fiberctl_stacks.c - the groups are the kinds of crowd and the places of places */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
-#define FIBERS 900 /* of places: three in each of 300, a third of them in each of two teams */
+#define FIBERS 900 /* of places: three in each of 300; each of two teams has a third */
 
 static struct harness_process *places;
 static char places_pid[16];
@@ -28,7 +28,7 @@ static int stop(void **state)
 	return one_crowd_end(state);
 }
 
-/* Two of crowd's fibers run, so the answer is not whole: their stacks are missing. */
+/* Two of crowd's fibers run, so their stacks are missing and the answer is incomplete. */
 static int code_of(const char *who)
 {
 	return who == pid ? 1 : 0;
@@ -67,8 +67,8 @@ static size_t of_the_kind(const struct crowd_member *m)
 	return n;
 }
 
-/* A fiber that yields stands in one of two places: most often it goes straight to the next one, now and then its carrier looks
- * around before. So this kind may be in two groups. */
+/* A fiber that yields is in one of two places: usually it switches directly to the next one,
+ * sometimes its carrier polls first. So this kind may be in two groups. */
 static bool yields(const json_t *group)
 {
 	return strcmp(json_text(group, "state"), "runnable") == 0;
@@ -161,7 +161,7 @@ static void test_group_by_state_and_wait_keep_the_equal_together(void **state)
 				snprintf(keys[n++], sizeof(keys[0]), "%s", key);
 			sums[n - 1] += json_int(group, "count");
 		}
-		/* Each key once: its groups stand together. Most fibers first, none last. */
+		/* Each key once: its groups are adjacent. Most fibers first, no key last. */
 		for (i = 0; i < n; i++)
 			for (size_t j = 0; j < i; j++)
 				assert_string_not_equal(keys[i], keys[j]);
@@ -171,7 +171,7 @@ static void test_group_by_state_and_wait_keep_the_equal_together(void **state)
 	}
 }
 
-/* The fibers of the groups of a key; NULL: of those that have none. */
+/* The number of fibers of the groups of a key; NULL: of those without a key. */
 static json_int_t of_key(const json_t *answer, const char *key)
 {
 	const json_t *group;
@@ -193,7 +193,7 @@ static void test_group_by_a_label_counts_its_values_and_who_has_none(void **stat
 	struct harness_process *p;
 
 	(void)state;
-	/* 900 fibers in 300 places, by i % 3: each team is in a place of its own. */
+	/* 900 fibers in 300 places, by i % 3: each team is in its own places. */
 	assert_int_equal(json_array_size(json_object_get(answer, "groups")), 300);
 	assert_int_equal(of_key(answer, "t0"), FIBERS / 3);
 	assert_int_equal(of_key(answer, "t1"), FIBERS / 3);
@@ -265,7 +265,7 @@ static void test_min_leaves_out_small_groups_and_says_how_many(void **state)
 		groups += json_int(group, "count") < 3;
 		fibers += json_int(group, "count") < 3 ? json_int(group, "count") : 0;
 	}
-	assert_true(fibers >= 2); /* those that hold the carriers */
+	assert_true(fibers >= 2); /* those that occupy the carriers */
 	json_decref(answer);
 	answer = ask(pid, "--min=3");
 	left = json_object_get(answer, "leftOut");
@@ -295,12 +295,12 @@ static void test_text_says_how_many_wait_for_what_and_where(void **state)
 
 	(void)state;
 	cli_expect(p, code_of(pid));
-	/* All of them wait for one mutex, so it is named. */
+	/* All wait for one mutex, so it is named. */
 	snprintf(wanted, sizeof(wanted),
 		 "%zu fibers [suspended: mutex \"thread-lock\" held by thread %s, ", of_the_kind(m),
 		 m->holder + strlen("thread:"));
 	cli_contains(p->out.bytes, wanted);
-	/* These wait for one each, so none is. */
+	/* Each of these waits for its own, so none is named. */
 	snprintf(wanted, sizeof(wanted), "%zu fibers [suspended: event, ",
 		 of_the_kind(crowd_find(&crowd, "event", "event-")));
 	cli_contains(p->out.bytes, wanted);
@@ -308,7 +308,7 @@ static void test_text_says_how_many_wait_for_what_and_where(void **state)
 	harness_free(p);
 }
 
-/* "a;b;c 12": no blank but the last, a count behind it. Returns the count. */
+/* "a;b;c 12": the only blank is before the count. Returns the count. */
 static unsigned long expect_folded(const char *line, size_t length)
 {
 	const char *const blank = memchr(line, ' ', length);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_stop.c - ctrl-z gives the terminal back, and who goes on draws again
+ * test_fiberctl_stop.c - ctrl-z restores the terminal, and continuing redraws the screen
  *
- * A shell is between the terminal and the tool: whoever leads a session, and has no parent in it, is not stopped by ctrl-z.
+ * A shell runs between the terminal and the tool: ctrl-z does not stop a session leader without a
+ * parent in the session.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 #define LEAVE  "\033[?1049l"
 #define CURSOR "\033[?25h"
 
-/* 128 and the number of SIGTSTP is what it says of one that is stopped. A line has it go on. */
+/* The shell prints 128 plus the number of SIGTSTP for a stopped job. A line of input continues
+ * it. */
 #define SHELL "set -m; \"$@\"; echo \"stopped: $?\"; read go; fg; exit"
 
 static int start(void **state)
@@ -25,7 +27,7 @@ static int start(void **state)
 	return one_crowd("crowd", "20", NULL);
 }
 
-/* Where the last `what` ends in what was drawn; NULL: nowhere. */
+/* The end of the last `what` in the drawn text; NULL: not found. */
 static const char *behind_last(const struct terminal *t, const char *what)
 {
 	const size_t length = strlen(what);
@@ -36,7 +38,8 @@ static const char *behind_last(const struct terminal *t, const char *what)
 	return last;
 }
 
-/* Stop what draws `picture`, look at the terminal, have it go on, and wait until it draws again. */
+/* Stop the program that draws `picture`, check the terminal, continue it, and wait until it
+ * redraws. */
 static void stop_and_go_on(struct terminal *t, const char *picture)
 {
 	const char *left, *text, *cursor;
@@ -96,14 +99,14 @@ static void stop_watch(const char *every, const char *command, const char *pictu
 	end(t, "\003");
 }
 
-/* It draws by itself when it goes on, long before its next look. */
+/* It redraws at once when continued, long before its next refresh. */
 static void test_watch_that_is_stopped_gives_the_terminal_back(void **state)
 {
 	(void)state;
 	stop_watch("1h", "list", "every 1h0m: list ");
 }
 
-/* Carriers are looked at for 200 ms, so most often it is the command that ctrl-z finds. */
+/* Carriers are sampled for 200 ms, so ctrl-z usually stops the command itself. */
 static void test_watch_that_is_stopped_within_a_look_goes_on_with_it(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_top.c - one screen of top says what is true about the crowd, and who is busy. */
+/* test_fiberctl_top.c - one screen of top agrees with the crowd and shows what is busy */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* How many members wait in a kind; the kinds of other states are no waits. */
+/* The number of members in a kind of wait; other states are not waits. */
 static json_int_t waiting(const char *kind)
 {
 	return (json_int_t)crowd_count(&crowd, kind);
@@ -124,7 +124,7 @@ static void test_top_json_carriers_run_the_fibers_that_hold_them(void **state)
 	json_decref(answer);
 }
 
-/* The carriers of an answer of a command, of which the caller drops the answer. */
+/* The carriers in a command's answer; the caller releases the answer. */
 static json_t *carriers_of(const char *command, pid_t of, json_t **ret_answer)
 {
 	struct harness_process *p =
@@ -136,7 +136,7 @@ static json_t *carriers_of(const char *command, pid_t of, json_t **ret_answer)
 	return json_object_get(*ret_answer, "carriers");
 }
 
-/* One program that has done what it did and holds still, so two commands find the same. */
+/* The program is idle after its work, so two commands find the same. */
 static void test_top_json_carriers_have_done_what_carriers_says(void **state)
 {
 	static const char *const counts[] = {"runtime", "index",    "timers",	"switches",
@@ -252,7 +252,7 @@ static void test_top_takes_a_condition_an_order_a_limit_and_a_group(void **state
 		const uint64_t id = (uint64_t)json_int(fiber, "id");
 		size_t k, larger = 0;
 
-		/* Of those that match, as many are larger as stand before it. */
+		/* Its rank: as many of the matching fibers are larger as stand before it. */
 		for (k = 0; k < crowd.count; k++)
 			larger +=
 				!strcmp(crowd.members[k].kind, "mutex") && crowd.members[k].id > id;
@@ -284,7 +284,7 @@ static void test_top_once_is_a_screen_of_text(void **state)
 	cli_contains(p->out.bytes, wanted);
 	harness_free(p);
 
-	/* What the lines are ordered by has a column. */
+	/* The column that the lines are sorted by is shown. */
 	p = cli_run("fiberctl", "top", spin_pid, "--once", "--sort", "-fn", NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "FUNCTION");

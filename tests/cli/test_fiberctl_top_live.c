@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_top_live.c - the live screen: what keys do, and that the terminal is given back however it ends
+ * test_fiberctl_top_live.c - the live screen: keys, and the terminal restored at every end
  *
- * Curses draws what has changed, so a text may come in pieces; ctrl-l has everything drawn anew, in one piece. The interval is
- * so long that no look comes but those that keys ask for.
+ * Curses draws what has changed, so a text may come in pieces; ctrl-l redraws everything in one
+ * piece. The interval is so long that the screen is only refreshed by keys.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ static struct terminal *begin(const char *process)
 	return t;
 }
 
-/* Press keys, have everything drawn anew, wait for a text in it. */
+/* Press keys, redraw everything, wait for a text in it. */
 static void expect(struct terminal *t, const char *keys, const char *text)
 {
 	terminal_forget(t);
@@ -78,10 +78,10 @@ static void test_top_filters_and_keeps_the_filter_when_the_next_is_wrong(void **
 	expect(t, "/", "only fibers where: _");
 	expect(t, "wait=muteX\177x", "only fibers where: wait=mutex_");
 	expect(t, "\r", wanted);
-	/* An error is shown, and any key takes it away. */
+	/* An error is shown until the next key. */
 	expect(t, "/\025id>\r", "--where: a value is missing");
 	expect(t, "\033OB", wanted);
-	/* Escape leaves it as it was. */
+	/* Escape keeps the old condition. */
 	expect(t, "/\025id=1\033", wanted);
 	expect(t, "/\025\r", "by cpu, largest first; every");
 	quit(t);
@@ -114,7 +114,7 @@ static void test_top_shows_the_backtrace_of_the_marked_fiber(void **state)
 	char keys[64], wanted[128];
 
 	(void)state;
-	/* By id, the largest first: it is the first of those. */
+	/* Sorted by id, the largest first: it is the first of those that match. */
 	snprintf(keys, sizeof(keys), "/id<=%" PRIu64 "\r", m->id);
 	expect(t, keys, "match id<=");
 	expect(t, "<", "by id, smallest first");
@@ -140,7 +140,7 @@ static void test_top_follows_the_size_of_its_terminal(void **state)
 	(void)state;
 	expect(t, "", "waits: ");
 	terminal_resize(t, 10, 60);
-	/* The picture for so few lines has no room for waits; the line with the help is its last. */
+	/* A screen this small has no room for waits; its last line is the one with the help. */
 	do {
 		expect(t, "", "by cpu, largest first");
 		terminal_await(t, "h: help");
@@ -149,7 +149,7 @@ static void test_top_follows_the_size_of_its_terminal(void **state)
 	quit(t);
 }
 
-/* The program serves 16 at once, and whoever was idle for the longest gives way to those that come. */
+/* The program serves 16 clients at once and drops the one idle for longest for a new one. */
 static void test_top_goes_on_after_its_connection_was_dropped(void **state)
 {
 	struct terminal *t = begin(pid);
@@ -159,7 +159,7 @@ static void test_top_goes_on_after_its_connection_was_dropped(void **state)
 	(void)state;
 	for (size_t i = 0; i < 20; i++)
 		crowding[i] = cli_attach(crowd.process->pid);
-	/* Answered after all of those were let in. */
+	/* Answered after all of those were accepted. */
 	p = cli_run("fiberctl", "carriers", pid, NULL);
 	cli_ended(p, 0);
 	expect(t, "s", "by switches, largest first");
@@ -203,7 +203,7 @@ static void test_top_says_so_when_the_program_ends(void **state)
 	assert_int_equal(WEXITSTATUS(status), 2);
 }
 
-/* Nothing moves there, but a person may go through it as through a process. */
+/* Nothing changes in a snapshot, but a user may navigate in it as in a process. */
 static void test_top_of_a_snapshot_is_a_screen_too(void **state)
 {
 	char file[HARNESS_PATH];
@@ -212,7 +212,7 @@ static void test_top_of_a_snapshot_is_a_screen_too(void **state)
 	struct terminal *t;
 
 	(void)state;
-	cli_expect(p, 1); /* those that hold the carriers have no stack */
+	cli_expect(p, 1); /* those that occupy the carriers have no stack */
 	harness_free(p);
 	t = begin(file);
 	expect(t, "", " since the first began: ");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_top_sizes.c - the live screen of a crowd with many carriers and long names, on terminals of several sizes
+ * test_fiberctl_top_sizes.c - the live screen of many carriers and long names, on several terminal
+ * sizes
  *
- * No word on it may be a part of one: each is a number, or is known from the same screen where there is room for everything.
+ * No word may be cut: each word is a number, or it is known from the same screen on a large
+ * terminal.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@ enum { CARRIERS = 16 };
 static struct crowd crowd;
 static const char *pid;
 static struct picture picture;
-static char *known; /* words, each with a newline before and behind */
+static char *known; /* words, each with a newline before and after it */
 
 static int start(void **state)
 {
@@ -40,7 +42,7 @@ static int stop(void **state)
 
 /* -- words -- */
 
-/* The next one of a text, without what stands behind words; NULL: there is none. */
+/* The next word of a text, without trailing punctuation; NULL: the text has ended. */
 static char *next_word(char **text)
 {
 	char *word;
@@ -101,7 +103,7 @@ static void know_picture(void)
 		know(picture.line[i]);
 }
 
-/* All that can stand on the list, where no end is set to it. */
+/* Collect all words of the list without a limit. */
 static void know_list(void)
 {
 	struct harness_process *p =
@@ -128,7 +130,7 @@ static struct terminal *begin(unsigned short rows, unsigned short columns, const
 {
 	struct terminal *t = terminal_start("vt100", "fiberctl", "top", pid, "-n", "60", NULL);
 
-	/* The second look is the first that knows who is busy. */
+	/* The second refresh is the first with CPU shares. */
 	do
 		picture_await(t, 40, 120, "every 1m0s", &picture);
 	while (picture_find(&picture, 0, "; in ") != 0);
@@ -146,7 +148,7 @@ static void end(struct terminal *t)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* The row of a text, below another one. */
+/* The row of a text below another row. */
 static int expect_row(int above, const char *text)
 {
 	const int row = picture_find(&picture, above + 1, text);
@@ -158,7 +160,7 @@ static int expect_row(int above, const char *text)
 	return row;
 }
 
-/* All parts of it in their order, and what was left out of the carriers and groups. */
+/* Check all parts in their order, and the counts of omitted carriers and groups. */
 static void expect_all_parts(size_t least_fibers)
 {
 	char text[64];
@@ -196,7 +198,7 @@ static void test_top_fits_a_terminal_of_80_by_24(void **state)
 	know_list();
 	expect_all_parts(5);
 	expect_whole_words();
-	/* The kinds of wait take more than the two rows there are for them. */
+	/* The kinds of wait need more than their two rows. */
 	assert_true(picture_find(&picture, 0, " and ") < picture_find(&picture, 0, "CARRIER"));
 	end(t);
 }
@@ -254,7 +256,7 @@ static void test_top_follows_its_terminal_from_size_to_size(void **state)
 	resize(t, 24, 80, "every 1m0s");
 	expect_all_parts(5);
 	expect_whole_words();
-	/* Those have room for next to nothing, and it goes on. */
+	/* These sizes have almost no room; the tool still runs. */
 	resize(t, 3, 26, "h: help");
 	resize(t, 2, 5, "h:...");
 	resize(t, 1, 1, "h");
@@ -278,7 +280,7 @@ static void test_top_folds_text_between_its_words(void **state)
 	resize(t, 10, 40, "any other key goes back");
 	expect_whole_words();
 	resize(t, 50, 200, "any key goes back");
-	/* The fiber with the smallest id, and a long name. */
+	/* The fiber with the smallest id, which has a long name. */
 	terminal_type(t, "x<");
 	picture_await(t, 50, 200, "by id, smallest first; every 1m0s", &picture);
 	terminal_type(t, "\r");
@@ -292,7 +294,7 @@ static void test_top_folds_text_between_its_words(void **state)
 	end(t);
 }
 
-/* What is typed is seen at its end; what was typed is not cut but shortened. */
+/* The end of a condition is visible while it is typed; afterwards it is shortened, not cut. */
 static void test_top_shows_the_end_of_a_long_condition(void **state)
 {
 	struct terminal *t = begin(10, 40, "h: help");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_topic_where.c - the help of --where has every field, and its examples work. */
+/* test_fiberctl_topic_where.c - the help of --where has every field, and its examples work */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* The fields are those that the tool itself names when it is asked for another one. */
+/* The tool itself lists the fields in its error message for an unknown one. */
 static void test_help_where_has_every_field(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", "1", "--where", "nosuch", NULL);

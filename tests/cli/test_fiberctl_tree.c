@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_tree.c - the tree is what family says of each fiber, and has every one of them once. */
+/* test_fiberctl_tree.c - the tree is what the fixture family prints, with every fiber once */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,8 @@ static void test_tree_has_every_fiber_once_below_its_parent(void **state)
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), family.count);
 	assert_int_equal(json_int(answer, "shown"), family.count);
 	json_array_foreach (json_object_get(answer, "fibers"), i, fiber) {
-		/* family prints the chain from the top, then the brood: the order of the tree. */
+		/* family prints the chain from the top, then the brood, which is the order of the
+		 * tree. */
 		const struct crowd_member *const m = &family.members[i];
 		const bool link = i < LINKS;
 
@@ -60,7 +61,7 @@ static void test_tree_has_every_fiber_once_below_its_parent(void **state)
 	json_decref(answer);
 }
 
-/* The first child begins on the stack of its parent, which has ended. */
+/* The first child reuses the stack of its parent, which has exited. */
 static void test_backtraces_of_those_whose_parent_has_ended_are_whole(void **state)
 {
 	struct harness_process *p =
@@ -79,7 +80,7 @@ static void test_backtraces_of_those_whose_parent_has_ended_are_whole(void **sta
 	harness_free(p);
 }
 
-/* The beginning of the line of member i. */
+/* The start of the line of member i. */
 static void expect_line(const char *text, size_t i)
 {
 	const struct crowd_member *const m = &family.members[i];
@@ -133,7 +134,7 @@ static void test_a_limit_leaves_out_and_says_how_many(void **state)
 	assert_int_equal(json_int(answer, "shown"), 7);
 	assert_int_equal(json_int(answer, "matched"), family.count);
 	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "fibers"), 38);
-	/* Also of those that are left out. */
+	/* Including omitted ones. */
 	assert_int_equal(json_int(answer, "orphans"), CHILDREN);
 	ended = json_object_get(answer, "endedParents");
 	assert_int_equal(json_array_size(ended), 1);
@@ -168,7 +169,7 @@ static void test_where_keeps_those_that_are_meant_and_those_above_them(void **st
 	}
 	json_decref(answer);
 
-	/* An orphan stands below the one that has ended, whoever else of that one's is meant. */
+	/* An orphan is below its exited parent, no matter which other children of it match. */
 	p = cli_run("fiberctl", "tree", pid, "--where", "name=link-1 or name=child-3", NULL);
 	cli_expect(p, 0);
 	expect_line(p->out.bytes, 0);

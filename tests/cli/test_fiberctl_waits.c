@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_waits.c - who waits for whom, as text and as JSON. */
+/* test_fiberctl_waits.c - who waits for whom, as text and as JSON */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const struct crowd_member *named(const char *kind, const char *name)
 	return crowd_find(&crowd, kind, name);
 }
 
-/* The second one of the crowd's members with that kind and name. */
+/* The next member of the same kind after m. */
 static const struct crowd_member *after(const struct crowd_member *m)
 {
 	const char *const kind = m->kind;
@@ -31,7 +31,8 @@ static const struct crowd_member *after(const struct crowd_member *m)
 	return m;
 }
 
-/* The lines for two that cross, of which twelve more want the first one's lock. */
+/* The lines for two that wait for each other, and twelve more that wait for the first one's
+ * lock. */
 static void say_crossing(FILE *out)
 {
 	const struct crowd_member *a = named("mutex", "crossing-0");
@@ -82,7 +83,7 @@ static void say_others(FILE *out)
 		strchr(thread->holder, ':') + 1, thread->id);
 }
 
-/* "T to T" where those that wait did not begin in the same millisecond. */
+/* Shorten "T to T", printed if the waiters did not start in the same millisecond. */
 static void one_time(char *text)
 {
 	for (char *at; (at = strstr(text, "T to T"));)
@@ -127,7 +128,7 @@ static void test_waits_limit_says_what_it_leaves_out(void **state)
 	(void)state;
 	say_crossing(out);
 	fclose(out);
-	/* The second holder's line. */
+	/* The line of the second holder. */
 	end = strstr(expected, "\n1 fiber waits, and ") + 1;
 	snprintf(end, (size_t)(expected + size - end),
 		 "shown 1 of 6 holders (--limit shows more); 20 of 24 fibers wait for others\n"
@@ -201,7 +202,7 @@ static json_t *ids_of(const struct crowd_member *m, size_t count)
 	return ids;
 }
 
-/* A holder that is a fiber or nobody (id 0), with one object. */
+/* A holder that is a fiber or unknown (id 0), with one object. */
 static json_t *holder_row(uint64_t id, const char *name, const char *holder_state, size_t waiting,
 			  size_t behind, bool cycle, json_t *objects)
 {

@@ -13,7 +13,7 @@ static struct harness_process *ask(const char *format)
 	return cli_run("fiberctl", "waits", pid, format, NULL);
 }
 
-/* How often `what` is in what the process printed. */
+/* The number of occurrences of `what` in the process' output. */
 static size_t occurrences(const struct harness_process *p, const char *what)
 {
 	size_t n = 0;
@@ -40,7 +40,7 @@ static void test_waits_dot_has_an_edge_for_each_wait(void **state)
 	harness_free(p);
 }
 
-/* Those that the JSON answer names: holders, those that wait, and what nobody holds. */
+/* The nodes of the JSON answer: holders, waiters, and objects without a holder. */
 static json_t *nodes_of(const json_t *answer)
 {
 	json_t *nodes = json_object(), *holder, *object, *id;
@@ -82,7 +82,8 @@ static void test_waits_dot_is_drawn_with_the_nodes_and_edges_of_the_json_answer(
 	cli_expect(p, 0);
 	assert_string_equal(p->err.bytes, "");
 	assert_int_equal(occurrences(p, "class=\"edge\""), json_int(answer, "waiting"));
-	/* All 20 that wait; the thread and the one that has gone, who do not; the event and the group. */
+	/* All 20 waiters; the thread and the exited fiber, which do not wait; the event and the
+	 * group. */
 	assert_int_equal(json_object_size(nodes), 24);
 	assert_int_equal(occurrences(p, "class=\"node\""), json_object_size(nodes));
 	json_decref(nodes);

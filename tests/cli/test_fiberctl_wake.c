@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_wake.c - a fiber in fiber_park is woken, one in any other wait is not. */
+/* test_fiberctl_wake.c - wake a fiber in fiber_park, and no fiber in another wait */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool is_dead(void *arg)
 
 static void test_wake_ends_a_park(void **state)
 {
-	/* Its parked fibers end when they are woken. */
+	/* Its parked fibers exit when woken. */
 	struct crowd labels = crowd_start(&as_admin, "labels", NULL, NULL);
 	struct harness_process *p;
 	json_t *answer;

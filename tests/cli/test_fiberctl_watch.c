@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_watch.c - a command again and again, below each other or on a screen that goes away. */
+/* test_fiberctl_watch.c - a command repeated, printed below each other or on a temporary screen */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -46,12 +46,12 @@ static bool said(void *arg)
 {
 	const struct wanted *w = arg;
 
-	/* To look for a line that never comes is how its output is collected. */
+	/* Waiting for a line that never comes collects its output. */
 	harness_wait_line(w->p, "what never comes", 1);
 	return w->p->ended || times(w->p->out.bytes, w->what) >= w->times;
 }
 
-/* Start it, wait until it has said something so often, interrupt it. */
+/* Start it, wait until its output has `what` this often, interrupt it. */
 static struct harness_process *interrupt_after(const char *what, unsigned n,
 					       const char *const words[6])
 {
@@ -110,7 +110,7 @@ static void test_watch_takes_n_anywhere_and_passes_the_rest_on(void **state)
 		p = interrupt_after("20 of 20 fibers", 2, words);
 		cli_ended(p, 0);
 	}
-	/* Answers with nothing but blanks between them are a stream of JSON. */
+	/* Answers separated only by white space are a stream of JSON. */
 	{
 		struct harness_process *p =
 			interrupt_after("\"complete\":true", 3,
@@ -168,13 +168,13 @@ static void test_watch_refuses_what_its_command_would(void **state)
 /* -- on a terminal -- */
 
 struct screen {
-	int fd; /* what the terminal's user sees */
+	int fd; /* the user's end of the terminal */
 	pid_t child;
 	char text[1 << 20];
 	size_t size;
 };
 
-/* It is the leader of a session whose terminal this is: Ctrl-C reaches it as it would a shell's. */
+/* The tool leads the session of this terminal: Ctrl-C reaches it as it reaches a shell's jobs. */
 static void open_screen(struct screen *s, const char *kind, const char *process)
 {
 	const struct winsize size = {.ws_row = 12, .ws_col = 70};
@@ -204,7 +204,7 @@ static void open_screen(struct screen *s, const char *kind, const char *process)
 	_exit(127);
 }
 
-/* Collect until `what` was there so often, or its end. */
+/* Collect until `what` was printed this often, or until its end. */
 static void watch_screen(struct screen *s, const char *what, unsigned n)
 {
 	while (times(s->text, what) < n) {
@@ -214,7 +214,7 @@ static void watch_screen(struct screen *s, const char *what, unsigned n)
 		assert_int_equal(poll(&one, 1, CLI_SECONDS * 1000), 1);
 		got = read(s->fd, s->text + s->size, sizeof(s->text) - s->size - 1);
 		if (got <= 0)
-			break; /* EIO: nobody has it open any more */
+			break; /* EIO: the other end is closed */
 		s->size += (size_t)got;
 		s->text[s->size] = '\0';
 	}
@@ -251,14 +251,15 @@ static void test_watch_draws_on_a_screen_that_ctrl_c_takes_away(void **state)
 	assert_int_equal(tcgetattr(s.fd, &after), 0);
 	assert_true(same_terminal(&before, &after));
 	assert_int_equal(end_of(&s), 0);
-	/* Entered once, left once, the cursor and the wrapping of lines are back; nothing is below what was there. */
+	/* The screen was entered once and left once, and cursor and line wrapping are restored;
+	 * nothing was drawn below the old contents. */
 	assert_int_equal(times(s.text, ENTER), 1);
 	assert_int_equal(times(s.text, LEAVE), 1);
 	assert_non_null(strstr(strstr(s.text, ENTER), LEAVE));
 	assert_true(strrchr(s.text, 'h') > strstr(s.text, "\033[?25l"));
 	assert_int_equal(times(s.text, "\033[?25h"), 1);
 	cli_contains(strstr(s.text, ENTER), "\033[H");
-	/* Twelve lines do not show twenty fibers. */
+	/* Twelve lines cannot show twenty fibers. */
 	cli_contains(s.text, "more than the screen has lines");
 	assert_int_equal(times(s.text, "20 of 20 fibers"), 0);
 }
@@ -288,7 +289,7 @@ static void test_watch_ends_with_the_commands_exit_status_when_the_process_has_g
 	watch_screen(&s, ": list ", 2);
 	harness_end(other.process);
 	assert_int_equal(end_of(&s), 2);
-	/* What it says last stands where it is read. */
+	/* The last message is printed on the normal screen. */
 	after = strstr(s.text, LEAVE);
 	assert_non_null(after);
 	cli_contains(after, "fiberctl: ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_watchdog.c - the threshold of a long run, read, changed from outside, in force. */
+/* test_fiberctl_watchdog.c - the threshold of a long run: read, changed from outside, in force */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* watchdog with an argument or NULL. */
+/* Run watchdog with an argument or NULL. */
 static void ask(const char *change, json_int_t now, json_int_t previous)
 {
 	json_t *watchdog = setting_ask("watchdog", hog->pid, change, "on:b thresholdNs:i events:i");
@@ -63,7 +63,7 @@ static void test_threshold_that_is_none_is_a_usage_error(void **state)
 	ask(NULL, 20000000, -1);
 }
 
-/* Whoever types 50 after it has said 20ms does not mean a minute in which nothing is reported. */
+/* A user who types 50 after it printed 20ms does not mean 50 s in which nothing is reported. */
 static void test_threshold_without_a_unit_is_a_usage_error(void **state)
 {
 	(void)state;
@@ -85,8 +85,9 @@ static bool reported(void *arg)
 	return yes;
 }
 
-/* One fiber computes all the time, and the program was told not to look for that. Without a sanitizer: the runtime of
- * one has frames of which no walk finds the caller, and that is where it mostly is. */
+/* One fiber computes all the time, and at first the program was not to watch for that. Runs without
+ * a sanitizer: its runtime has frames whose caller cannot be found, and the fiber is mostly in
+ * these. */
 static void test_threshold_that_is_set_holds_for_what_runs_already(void **state)
 {
 	char program[HARNESS_PATH];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_where.c - --where selects the fibers for which it is true, and no other
+ * test_fiberctl_where.c - --where selects exactly the fibers for which it is true
  *
- * What is true is said by the fixtures: crowd about waits and who holds what, labels about labels. For numbers see
- * test_fiberctl_numbers.c.
+ * The fixtures print the truth: crowd about waits and holders, labels about labels.
+ * test_fiberctl_numbers.c tests numbers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static int start(void **state)
 	return one_crowd("crowd", "240", "--stuck");
 }
 
-/* -- what crowd says -- */
+/* -- waits and holders, from crowd -- */
 
 static bool waits(const struct crowd_member *m)
 {
@@ -197,7 +197,7 @@ static void test_where_selects_by_each_object_and_holder(void **state)
 	}
 }
 
-/* Ages grow while we look: who was older before must be there, who is younger afterwards must not. */
+/* Ages grow meanwhile: fibers older before must be selected, fibers younger afterwards must not. */
 static void test_where_selects_by_age(void **state)
 {
 	json_t *before = list_where(pid, "id"), *answer, *after;
@@ -222,7 +222,7 @@ static void test_where_selects_by_age(void **state)
 	json_decref(after);
 }
 
-/* -- what labels says -- */
+/* -- labels -- */
 
 static void test_where_selects_by_labels(void **state)
 {
@@ -241,7 +241,7 @@ static void test_where_selects_by_labels(void **state)
 	answer = list_where(number, "label.request~\"^GET /1[0-9]\" and name~^worker");
 	assert_int_equal(json_int(answer, "shown"), 10);
 	json_decref(answer);
-	/* The one without any differs from nothing. */
+	/* A fiber without labels also differs from 5. */
 	answer = list_where(number, "label.worker!=5");
 	assert_int_equal(json_int(answer, "shown"), labels.count - 3);
 	json_decref(answer);
@@ -251,7 +251,7 @@ static void test_where_selects_by_labels(void **state)
 	crowd_end(&labels);
 }
 
-/* Each stands as if in parentheses, and all must be true. */
+/* Each is treated as in parentheses, and all must be true. */
 static void test_where_given_several_times_is_all_of_them(void **state)
 {
 	static const char *const rows[][4] = {
@@ -276,7 +276,7 @@ static void test_where_given_several_times_is_all_of_them(void **state)
 		json_decref(answer);
 		json_decref(expected);
 	}
-	/* What is no expression by itself is none beside another one. */
+	/* A text that is no expression alone is not valid beside another one. */
 	cli_expect_error(
 		cli_run("fiberctl", "list", pid, "-w", "id=1) or (id=2", "-w", "id=3", NULL), 64,
 		"fiberctl", "'and' or 'or' is missing at ') or (id=2'");
@@ -284,7 +284,7 @@ static void test_where_given_several_times_is_all_of_them(void **state)
 			 "fiberctl", "a field is missing at the end");
 }
 
-/* Whoever mistypes a state would else take "shown 0 of 100" for an answer. */
+/* Otherwise a user who mistypes a state would take "shown 0 of 100" as an answer. */
 static void test_where_that_no_fiber_can_match_says_so(void **state)
 {
 	static const char *const commands[] = {"list", "stacks", "tree", "waits", "bt"};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_commands.c - what fiberctl is told by a program, fibertrace reads in it, alive, in a core and in a snapshot
+ * test_fibertrace_commands.c - fibertrace reads from memory what fiberctl gets from the program
  *
- * Each command is asked for in the four ways while nothing moves, and the answers are compared field by field.
+ * Each command runs in four ways (over the socket, from memory, from a core, from a snapshot) while
+ * nothing changes, and the answers are compared field by field.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +15,17 @@
 #include "tests/harness/watchdog.h"
 
 /*
- * What tells the ways apart: what it is read from, how often and how long that takes; times, which go on, and in a core end when
- * anything last ran, and the words that have them; pages of stacks, which only the machine knows; the names of threads, which are
- * gone with the process.
+ * Fields that differ between the ways. The source, and how often and how long it was read. Times,
+ * which go on in a process and in a core end when any fiber last ran, and the sentences that
+ * contain times. Resident pages of stacks, known only to the running system. Names of threads,
+ * which are gone after the exit.
  */
 #define DIFFERENT                                                                                \
 	"source sampledNs takenNs host leftNs readings ageNs runnableNs waitedNs livedNs cpuNs " \
 	"why highWater "                                                                         \
 	"holderName holderState"
 
-/* A process with what was taken of it. */
+/* A process with its core and snapshot. */
 struct target {
 	struct crowd crowd;
 	char pid[16], core[HARNESS_PATH], snapshot[HARNESS_PATH];
@@ -204,7 +206,7 @@ static void test_text_without_json_agrees(void **state)
 			read = run("fibertrace", ways[k][0], ways[k][1], texts[i]);
 			cli_expect(read, 0);
 			golden_text(read->out.bytes);
-			/* The last line of a list says what it was read from. */
+			/* The last line of a list names its source. */
 			end = strstr(read->out.bytes, "; snapshot of ");
 			if (end)
 				strcpy(end, "\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_compressed.c - a core that somebody compressed is the core that it was. */
+/* test_fibertrace_compressed.c - a compressed core gives the same answers as the core */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tests/harness/watchdog.h"
 
 static char core[HARNESS_PATH];
-static char *as_it_was; /* what is said of the core */
+static char *as_it_was; /* the answer for the core itself */
 
 static const char *const ways[][3] = {
 	{"zstd", "-q -1", ".zst"},
@@ -22,12 +22,12 @@ static const char *const ways[][3] = {
 static int start(void **state)
 {
 	(void)state;
-	if (!*harness_sanitizer()) /* their shadow makes cores of terabytes */
+	if (!*harness_sanitizer()) /* a sanitizer's shadow makes cores of terabytes */
 		as_it_was = dead_crowd("crowd", "plain", core);
 	return 0;
 }
 
-/* The core as the way makes it, under a name. */
+/* Compress the core with this program, under this name. */
 static void compress(const char *const way[3], const char *name, char *path)
 {
 	char command[3 * HARNESS_PATH];
@@ -39,7 +39,8 @@ static void compress(const char *const way[3], const char *name, char *path)
 
 static void test_each_way_gives_the_same_answer_under_any_name(void **state)
 {
-	/* As systemd-coredump names them, escapes and colons too; and a name that says nothing. */
+	/* Names as systemd-coredump makes them, with escapes and colons, and one without a
+	 * suffix. */
 	const char *const names[] = {
 		"core.crowd.1000.5ebf8d4fbd0b4d2bb9e5d1b7f1a1a1a1.1234.1700000000000000.zst",
 		"core.a\\x2fb:c.1000.5ebf8d4fbd0b4d2bb9e5d1b7f1a1a1a1.77.1700000000000000.xz",
@@ -59,7 +60,7 @@ static void test_each_way_gives_the_same_answer_under_any_name(void **state)
 			assert_string_equal(p->out.bytes, as_it_was);
 			harness_free(p);
 		}
-		/* With a command too. */
+		/* Also with a command. */
 		p = cli_run("fibertrace", "list", path, "--json", NULL);
 		cli_expect(p, 0);
 		json_decref(json_well(p));

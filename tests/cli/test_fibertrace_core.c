@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_core.c - the same from a core file, also a cut one, and one whose executable is gone. */
+/* test_fibertrace_core.c - the same answers from a core, truncated or without its executable */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void test_core_gives_every_fiber_that_the_process_had(void **state)
 
 	(void)state;
 	cored_crowd_needed();
-	/* With the executable named, and with the one that the core names itself. */
+	/* With the executable given, and with the one that the core names. */
 	for (int given = 0; given < 2; given++) {
 		p = given ? cli_run("fibertrace", "--core", core, program, "--json", "--each", NULL)
 			  : cli_run("fibertrace", "--core", core, "--json", "--each", NULL);
@@ -95,7 +95,7 @@ static void test_truncated_core_is_partial_or_refused_and_never_a_crash(void **s
 		p = cli_run("fibertrace", "--core", cut, program, NULL);
 		if (harness_exit_code(p) != 1)
 			cli_expect(p, 2);
-		/* It says what is missing. */
+		/* The message says what is missing. */
 		if (harness_exit_code(p) == 2)
 			cli_contains(p->err.bytes, "fibertrace: ");
 		else
@@ -138,7 +138,7 @@ static void test_core_without_its_executable_says_so(void **state)
 				? p->out.bytes
 				: strstr(p->err.bytes, "crowd-that-goes"));
 	harness_free(p);
-	/* The remedy: say where it is now. */
+	/* The remedy: name the executable's present path. */
 	p = cli_run("fibertrace", "--core", lonely, given, NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "wait_for_mutex");
@@ -173,15 +173,15 @@ static void test_files_that_are_no_core_are_refused(void **state)
 	cli_expect_error(cli_run("fibertrace", "--core", "/", NULL), 2, "fibertrace", "/");
 	cli_expect_error(cli_run("fibertrace", "--core", "/dev/null", NULL), 2, "fibertrace",
 			 "/dev/null");
-	/* An ELF file, but no core. */
+	/* An ELF file that is not a core. */
 	cli_expect_error(cli_run("fibertrace", "--core", harness_program(program, "crowd"), NULL),
 			 2, "fibertrace", "crowd");
-	/* Nobody writes to it: an open that waits would hang. */
+	/* It has no writer: an open that waits would hang. */
 	assert_int_equal(mkfifo(harness_file(fifo, "fifo"), 0600), 0);
 	cli_expect_error(cli_run("fibertrace", "--core", fifo, NULL), 2, "fibertrace", fifo);
 }
 
-/* A copy of file whose ELF header says another machine (EM_S390, 22), little-endian. */
+/* A copy of the file whose ELF header names another machine (EM_S390, 22), little-endian. */
 static void of_another_machine(const char *from, const char *to)
 {
 	int fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_crash.c - cores of programs that died of a signal: who was running, and where. */
+/* test_fibertrace_crash.c - cores of programs killed by a signal: which fiber ran, and where */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static char core[HARNESS_PATH];
 
-/* A core of crash in that way, ended by signal; 0: by itself. */
+/* A core of crash in this way, killed by this signal; 0: its own. */
 static void die(const char *way, int signal)
 {
 	const struct harness_how how = dead_how();
@@ -28,7 +28,8 @@ static void die(const char *way, int signal)
 		cli_skip("the system writes no plain core files");
 }
 
-/* The fiber of that name in the answer, whole and with these functions in its frames, in this order. */
+/* The fiber of this name in the answer, complete, with these functions in its frames in this
+ * order. */
 static void expect_frames(const json_t *answer, const char *name, const char *const functions[])
 {
 	const json_t *fiber, *frame;
@@ -58,7 +59,7 @@ static json_t *ask(void)
 	return answer;
 }
 
-/* The head of what is printed for people. */
+/* The head of the text output. */
 static void expect_head(const char *text, const char *more)
 {
 	struct harness_process *p = cli_run("fibertrace", core, NULL);
@@ -108,13 +109,13 @@ static void test_an_abort_is_walked_out_of_the_library(void **state)
 	die("abort", 0);
 	answer = ask();
 	expect_frames(answer, "worker", worker);
-	/* Whoever aborts was killed by nobody else. */
+	/* After an abort() there is no sending process. */
 	assert_true(json_is_null(json_object_get(json_object_get(answer, "crash"), "sender")));
 	json_decref(answer);
 	expect_head("\"worker\" was running when signal 6 (SIGABRT) came at 0x", "");
 }
 
-/* A core of fibers says on which thread that one runs. */
+/* A core made by to-core says on which thread the fiber runs. */
 static void expect_thread_of(json_int_t fiber)
 {
 	char out[HARNESS_PATH];
@@ -153,7 +154,7 @@ static void test_a_handler_that_reports_crashes_does_not_hide_who_crashed(void *
 	expect_head("\"worker\" was running when signal 6 (SIGABRT) came at 0x", "");
 }
 
-/* The kernel has laid the registers of whoever was interrupted beside the handler's frame. */
+/* The kernel has saved the interrupted code's registers beside the handler's frame. */
 static void test_whom_a_handler_interrupted_has_its_values(void **state)
 {
 	struct harness_process *p;
@@ -190,13 +191,13 @@ static void test_a_program_killed_from_outside_says_by_whom_and_what_ran(void **
 	json_t *answer;
 
 	(void)state;
-	/* Not SIGQUIT, which shells let what runs in the background ignore. */
+	/* Not SIGQUIT, which shells make background programs ignore. */
 	die("spin", SIGSYS);
 	answer = ask();
 	expect_frames(answer, "worker", worker);
 	json_decref(answer);
 	snprintf(sender, sizeof(sender), "sent by process %d", (int)getpid());
-	/* It came to the main thread, which runs no fiber. */
+	/* It was delivered to the main thread, which runs no fiber. */
 	expect_head("when signal 31 (SIGSYS) came at 0x", sender);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_dead.c - a core says what the process said while it lived, field by field, however it was made. */
+/* test_fibertrace_dead.c - a core has what the live process reported, field by field */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "tests/harness/watchdog.h"
 
 /*
- * What differs between the two by nature: how long something lasts up to a now, which a core does not know and counts to when
- * anything last ran; and what is said of the answer itself.
+ * Fields that differ by nature: durations up to now, which a core counts up to when any fiber last
+ * ran, and facts about the answer itself.
  */
 #define OTHER "ageNs runnableNs waitedNs livedNs cpuNs source sampledNs takenNs host leftNs crash"
 
@@ -31,7 +31,7 @@ static json_t *ask(const char *what, int code)
 	return json_ended(cli_run("fibertrace", what, "--json", "--each", NULL), code);
 }
 
-/* What does not differ. The answer is kept. */
+/* The fields that must be equal. The answer is kept. */
 static json_t *same_part(const json_t *answer)
 {
 	json_t *part = json_deep_copy(answer);
@@ -40,7 +40,7 @@ static json_t *same_part(const json_t *answer)
 	return part;
 }
 
-/* Let a crowd be dumped with that filter of mappings; NULL: the usual one. */
+/* Let a crowd be dumped with this coredump filter; NULL: the default. */
 static void expect_same(const char *filter, const char *name)
 {
 	const struct harness_how how = dead_how();
@@ -62,7 +62,8 @@ static void expect_same(const char *filter, const char *name)
 	dumped = dead_core(crowd.process, SIGABRT, name, core);
 	if (dumped) {
 		dead = ask(core, 0);
-		/* The main thread took the signal, and it runs no fiber: nothing moved meanwhile. */
+		/* The main thread, which runs no fiber, took the signal, so no fiber has changed
+		 * meanwhile. */
 		golden_expect_json(same_part(dead), same_part(live));
 		json_decref(dead);
 	}
@@ -83,7 +84,7 @@ static void test_a_core_without_pages_of_files_says_the_same(void **state)
 {
 	(void)state;
 	needs_plain();
-	expect_same("0x31", "headers"); /* private and shared memory without a file, ELF headers */
+	expect_same("0x31", "headers"); /* private and shared anonymous memory, ELF headers */
 }
 
 static void test_a_core_with_all_pages_says_the_same(void **state)
@@ -93,7 +94,8 @@ static void test_a_core_with_all_pages_says_the_same(void **state)
 	expect_same("0x7f", "all");
 }
 
-/* The times of each fiber are those of the live process, up to when anything last ran: not more, and not negative. */
+/* Each fiber's times are those of the live process, up to when any fiber last ran: no greater, and
+ * not negative. */
 static void test_times_of_a_core_end_when_anything_last_ran(void **state)
 {
 	const struct harness_how how = dead_how();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_elsewhere.c - cores of another machine: a sysroot, folders of debug files, debuginfod servers. */
+/* test_fibertrace_elsewhere.c - cores of another machine: sysroot, debug folders, debuginfod */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
-/* own: the program that ran, stripped, is gone when the tests begin. */
+/* own: the program that ran, stripped; removed before the tests start. */
 static char core[HARNESS_PATH], own[HARNESS_PATH], kept[HARNESS_PATH], debug[HARNESS_PATH];
 static char build_id[128];
-static char *live; /* what was said while own was there, stripped; of each fiber */
+static char *live; /* the answer for each fiber while own was there, stripped */
 
 static void shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void shell(const char *fmt, ...)
@@ -67,7 +67,7 @@ static int start(void **state)
 	return unlink(own);
 }
 
-/* Put a file where its build-id leads to, below a new folder; its path in buf. */
+/* Put a file at its build-id path below a new folder; the path in buf. */
 static void by_build_id(const char *file, const char *folder, const char *suffix, char *buf)
 {
 	harness_file(buf, folder);
@@ -103,7 +103,7 @@ static void test_a_sysroot_gives_the_answer_of_the_machine_itself(void **state)
 	(void)state;
 	dead_needed(core);
 	harness_file(root, "root");
-	/* Behind a link that leads to the root of that machine. */
+	/* Under a link that points to that machine's root. */
 	shell("mkdir -p '%s/real' && mkdir -p \"$(dirname \"$(dirname '%s%s')\")\" && "
 	      "ln -s /real \"$(dirname '%s%s')\" && cp '%s' '%s/real/crowd-elsewhere'",
 	      root, root, own, root, own, kept, root);
@@ -111,10 +111,10 @@ static void test_a_sysroot_gives_the_answer_of_the_machine_itself(void **state)
 	cli_expect(p, 0);
 	assert_string_equal(p->out.bytes, live);
 	harness_free(p);
-	/* With a command too. */
+	/* Also with a command. */
 	p = cli_run("fibertrace", "bt", core, "5", "--sysroot", root, NULL);
 	cli_ended(p, 0);
-	/* Another program in its place is not taken, and that is said. */
+	/* Another program in its place is rejected with a message. */
 	shell("cp /bin/sleep '%s/real/crowd-elsewhere'", root);
 	p = cli_run("fibertrace", core, "--sysroot", root, NULL);
 	cli_expect(p, 1);
@@ -157,7 +157,7 @@ static void test_a_debug_file_of_another_build_is_refused_and_said(void **state)
 	cli_expect(p, 1);
 	cli_contains(p->out.bytes, "its build-id differs");
 	harness_free(p);
-	/* And an executable. */
+	/* Also an executable. */
 	by_build_id(other, "wrong-executables", "", folder);
 	p = cli_run("fibertrace", core, "--debug-dir", folder, NULL);
 	cli_expect(p, 1);
@@ -176,7 +176,7 @@ static void test_folders_that_are_none_are_named(void **state)
 		"fibertrace", "/nonexistent-debug");
 }
 
-/* A port of 127.0.0.1 where somebody listens who never answers. */
+/* A port of 127.0.0.1 with a listener that never answers. */
 static int silent(unsigned *ret_port)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -216,7 +216,8 @@ static bool serves(void *arg)
 		has = harness_exit_code(p) == 0;
 		harness_free(p);
 	}
-	/* What is not there is remembered there; and what fibertrace finds it shall ask for itself. */
+	/* Delete the cache: it remembers missing files, and fibertrace itself must request those
+	 * that exist. */
 	shell("rm -rf '%s'", cache + strlen("DEBUGINFOD_CACHE_PATH="));
 	return has;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_errors.c - a process that cannot be read: which, why, and what would help. */
+/* test_fibertrace_errors.c - a process that cannot be read: which, why, and the remedy */
 #include <stdio.h>
 #include <string.h>
 

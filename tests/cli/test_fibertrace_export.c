@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_export.c - a timeline is what the Trace Event Format asks for
+ * test_fibertrace_export.c - a timeline follows the Trace Event Format
  *
- * Every slice has a beginning and a length and stands on a track that has a name, slices of a track do not cross, and every arrow has
- * two ends, each in a slice.
+ * Every slice has a start and a length and is on a named track, slices of a track do not cross, and
+ * every arrow has two ends, each in a slice.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 static char file[HARNESS_PATH];
 
-/* The slices of a track, in the order of their beginning. Times are ns. */
+/* The slices of a track, sorted by start. Times are ns. */
 struct slice {
 	long long from, to;
 };
@@ -90,7 +90,7 @@ static void expect_order(struct track *t)
 	if (t->slices)
 		qsort(t->slice, t->slices, sizeof *t->slice, by_begin);
 	for (i = 1; i < t->slices; i++)
-		/* Behind the one before, or within it. */
+		/* After the previous one, or within it. */
 		assert_true(t->slice[i].from >= t->slice[i - 1].to ||
 			    t->slice[i].to <= t->slice[i - 1].to);
 	if (t->slices)
@@ -144,9 +144,9 @@ static void test_timeline_is_as_the_format_asks(void **state)
 		carriers +=
 			strncmp(json_text(json_object_get(e, "args"), "name"), "carrier ", 8) == 0;
 	}
-	assert_int_equal(fibers, 24); /* 21, and three that came */
+	assert_int_equal(fibers, 24); /* 21, and three that were spawned */
 	assert_int_equal(carriers, 2);
-	/* Four movers and two leavers are woken, three are made. */
+	/* Four movers and two leavers are woken, three fibers are spawned. */
 	assert_int_equal(arrows, 9);
 	assert_int_equal(ends, 9);
 	for (k = 0; k < 3; k++)
@@ -189,7 +189,7 @@ static void test_export_says_what_is_wrong(void **state)
 	cli_expect_error(
 		cli_run("fibertrace", "export", "--perfetto", "-o", "/nowhere/x", file, NULL), 2,
 		"fibertrace", "/nowhere/x");
-	/* What is there stays, and --force says otherwise. */
+	/* An existing file is kept, unless --force is given. */
 	cli_expect_error(cli_run("fibertrace", "export", "--perfetto", "-o", file, file, NULL), 2,
 			 "fibertrace", "--force replaces it");
 	cli_expect_error(cli_run("fibertrace", "report", "--html", "-o", file, file, NULL), 2,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_live.c - every suspended fiber of a process that does not help: no socket, stopped, spinning. */
+/* test_fibertrace_live.c - suspended fibers of a process without socket, stopped, or spinning */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 static const char *const off[] = {"FIBER_CONTROL=off", NULL};
 
-/* fibertrace PID --json --each on a crowd: every member is there, and walked where it has a stack. */
+/* fibertrace PID --json --each on a crowd: has every member, with a walk if it has a stack. */
 static void trace_and_check(const struct crowd *crowd, int most)
 {
 	struct harness_process *p = cli_run("fibertrace", cli_number((uint64_t)crowd->process->pid),
@@ -103,7 +103,7 @@ static void test_fibertrace_groups_equal_stacks_by_default(void **state)
 	}
 	assert_int_equal(counted, json_int(answer, "shown"));
 	assert_int_equal(mutexes, crowd_count(&crowd, "mutex"));
-	/* Equal stacks are one group: no more groups than there are kinds of wait in crowd. */
+	/* Equal stacks are one group: at most one group per kind of wait in crowd. */
 	assert_in_range(json_array_size(json_object_get(answer, "groups")), crowd_kinds(&crowd) - 2,
 			crowd_kinds(&crowd) + 1);
 	json_decref(answer);

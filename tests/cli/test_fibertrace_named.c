@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_named.c - a process by its name: the one it gives itself, else the one that the system has for it
+ * test_fibertrace_named.c - find a process by the name that it sets, else by the system's name for
+ * it
  *
- * Fixtures are started as copies whose names no other process on the machine has: memory is searched, not a folder of sockets.
+ * Fixtures run as copies with unique names: all processes of the machine are searched, not a folder
+ * of sockets.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@
 static const char *const off_env[] = {"FIBER_CONTROL=off", NULL};
 static const struct harness_how off = {.env = off_env};
 
-/* A name of this test's own, longer than the system keeps. */
+/* A unique name of this test, longer than the system keeps. */
 static const char *name_of(const char *what)
 {
 	static char name[4][64];
@@ -28,7 +30,7 @@ static const char *name_of(const char *what)
 	return at;
 }
 
-/* The same of not more than 15 bytes. */
+/* A unique name of at most 15 bytes. */
 static const char *short_name(char letter)
 {
 	static char name[4][32];
@@ -44,7 +46,7 @@ static void well(struct harness_process *p)
 	cli_ended(p, 0);
 }
 
-/* A copy of a built program, or of a file, under that name in a folder of the test's folder. */
+/* A copy of a built program, or of a file, with this name in a subfolder of the test's folder. */
 static const char *copy(const char *program, const char *folder, const char *name)
 {
 	static char to[4][HARNESS_PATH];
@@ -94,7 +96,7 @@ static void test_a_process_is_found_by_its_name_with_and_without_a_socket(void *
 	assert_int_equal(pid_of(cli_run("fibertrace", "list", without, "--json", NULL)),
 			 b.process->pid);
 	assert_int_equal(pid_of(cli_run("fiberctl", "list", with, "--json", NULL)), a.process->pid);
-	/* One that does not answer is not waited for. */
+	/* A process that does not respond is not waited for. */
 	assert_int_equal(kill(a.process->pid, SIGSTOP), 0);
 	assert_int_equal(pid_of(cli_run("fibertrace", with, "--json", NULL)), a.process->pid);
 	assert_int_equal(kill(a.process->pid, SIGCONT), 0);
@@ -144,7 +146,7 @@ static void test_a_recording_is_of_a_name_too(void **state)
 	snprintf(said, sizeof(said), "(process %d)", (int)crowd.process->pid);
 	cli_contains(p->out.bytes, said);
 	harness_free(p);
-	/* Who is found by name has a socket; of who has none the id tells why. */
+	/* A process found by name has a socket; for one without, its id tells the reason. */
 	cli_expect_error(cli_run("fibertrace", "record", silent, "-o", file, NULL), 2, "fibertrace",
 			 "no process of that name has a control socket in ");
 	cli_expect_error(cli_run("fibertrace", "record", cli_number((uint64_t)other.process->pid),
@@ -163,13 +165,13 @@ static void test_a_name_of_several_lists_their_ids(void **state)
 	(void)state;
 	refused(name, cli_number((uint64_t)a.process->pid), cli_number((uint64_t)b.process->pid));
 	refused(name, "2 processes have that name", "give a process id");
-	/* Of those with a socket it is one. */
+	/* It is the only one with a socket. */
 	assert_int_equal(pid_of(cli_run("fiberctl", "list", name, "--json", NULL)), a.process->pid);
 	crowd_end(&a);
 	crowd_end(&b);
 }
 
-/* A program that gives itself another name is found by the one that the system has for it. */
+/* A program that sets another name is also found by the system's name. */
 static void test_the_name_of_its_own_goes_before_the_systems(void **state)
 {
 	const char *const name = short_name('a');
@@ -239,7 +241,7 @@ static json_int_t source_is(struct harness_process *p, const char *source)
 	return pid;
 }
 
-/* As for fiberctl: the program itself may lie here, under its name. */
+/* As with fiberctl: the program file itself may be here, under the same name. */
 static void test_a_process_goes_before_a_file_of_its_name(void **state)
 {
 	const char *const name = name_of("file");
@@ -281,7 +283,7 @@ static void test_a_process_goes_before_a_file_of_its_name(void **state)
 	crowd_end(&b);
 }
 
-/* Where its program lies, and no process of it is left. */
+/* The program file is here, but no process runs it. */
 static void test_a_program_that_does_not_run_is_no_core(void **state)
 {
 	const char *const name = name_of("gone");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_progress.c - how far a long command is, on the terminal of who waits for it and nowhere else
+ * test_fibertrace_progress.c - the progress of a long command, shown only on a user's terminal
  *
- * The tool is made to believe that each look at the clock comes a second after the last (fixtures/plugins/late.c): so 200 fibers
- * take long enough.
+ * fixtures/plugins/late.c advances the tool's clock by a second at each reading, so 200 fibers take
+ * long enough.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static struct terminal *run(const char *tool, const char *const words[4])
 			      words[0], words[1], words[2], words[3], NULL);
 }
 
-/* The last place of a text in what was drawn. */
+/* The last position of a text in what was drawn. */
 static size_t last(const struct terminal *t, const char *text)
 {
 	const size_t n = strlen(text);
@@ -55,7 +55,7 @@ static size_t last(const struct terminal *t, const char *text)
 	return 0;
 }
 
-/* Drawn, and gone before the end is printed. */
+/* Drawn, and erased before the end is printed. */
 static void draws(const char *tool, const char *const words[4], const char *what, const char *end)
 {
 	struct terminal *t = run(tool, words);
@@ -104,7 +104,7 @@ static void test_a_core_is_told_of_too(void **state)
 	      "\rcopying: ", END);
 }
 
-/* Rows that are printed as they come: each stands on a line of its own, and nothing is drawn into JSON. */
+/* Rows printed meanwhile are on their own lines, and nothing is drawn into JSON. */
 static void test_rows_on_the_same_terminal_stay_whole(void **state)
 {
 	struct terminal *t = run("fibertrace", (const char *const[4]){"list", pid, "--all"});
@@ -114,7 +114,7 @@ static void test_rows_on_the_same_terminal_stay_whole(void **state)
 	terminal_await(t, END);
 	assert_true(terminal_has(t, DRAWN));
 	for (size_t i = 1; i < t->used; i++) {
-		/* After a line, or after what was erased: an id in its column. */
+		/* After a newline or an erase: an id in its column. */
 		if (t->seen[i - 1] == '\n' || t->seen[i - 1] == 'K')
 			rows += !memcmp(t->seen + i, "      ", 6);
 	}

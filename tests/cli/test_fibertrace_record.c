@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_record.c - a recording of a program that does a known number of things
+ * test_fibertrace_record.c - record a program that does a known number of things
  *
- * Nothing moves in drift but when it is asked for a step, and it says when that is done. So what a recording over a step has is
- * known: four fibers that are woken and wait again, two that end and three that come.
+ * Nothing in drift changes except when a step is requested, and it reports the end of the step. So
+ * a recording over a step has known contents: four fibers are woken and wait again, two exit and
+ * three are spawned.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ static void test_recording_of_a_step_has_what_was_done(void **state)
 	assert_int_equal(json_int(totals, "turns"), MOVERS + LEAVE + COME);
 	assert_int_equal(json_int(totals, "fibers"), FIBERS + COME);
 
-	/* What the fibers run, and that all of them are there. */
+	/* The functions of the fibers, with all fibers counted. */
 	row = row_of(answer, "functions", "function", "mover");
 	assert_non_null(row);
 	assert_int_equal(json_int(row, "fibers"), MOVERS + 2);
@@ -71,10 +72,10 @@ static void test_recording_of_a_step_has_what_was_done(void **state)
 	assert_non_null(row);
 	assert_int_equal(json_int(row, "fibers"), 5);
 	assert_int_equal(json_int(row, "turns"), 0);
-	/* Five wait for the mutex from the beginning to the end. */
+	/* Five wait for the mutex during the whole recording. */
 	assert_true(json_int(row, "waitingNs") >= 5 * json_int(totals, "lengthNs") - 5000000);
 
-	/* And where they stand is what the list says too. */
+	/* Their places are those of the list. */
 	row = row_of(answer, "waits", "kind", "mutex");
 	assert_non_null(row);
 	assert_int_equal(json_int(row, "fibersAtEnd"), 5);
@@ -109,7 +110,7 @@ static void test_recording_leaves_the_program_as_it_was(void **state)
 	assert_int_equal(json_int(json_array_get(audit, 0), "after"), 131072);
 	assert_int_equal(json_int(json_array_get(audit, 1), "after"), 0);
 	json_decref(answer);
-	/* So that it can be done again. */
+	/* So that it can be repeated. */
 	p = cli_run("fibertrace", "record", "--for", "50ms", "--force", "-o", file, pid, NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, ": 0 events, 0 lost, 22 fibers at the end");
@@ -117,7 +118,7 @@ static void test_recording_leaves_the_program_as_it_was(void **state)
 	harness_free(drift);
 }
 
-/* Beside what was said while it lasted, the answer is all there is on standard output. */
+/* Standard output has only the answer; the progress messages are on standard error. */
 static void test_recording_answers_in_json_what_was_recorded(void **state)
 {
 	struct harness_process *drift = cli_start(NULL, "ready ", "drift", NULL), *p;
@@ -154,7 +155,8 @@ static void test_recording_answers_in_json_what_was_recorded(void **state)
 	harness_free(drift);
 }
 
-/* That many, and all that there are, wait for a descriptor: whom a client has connected to may not have accepted it yet. */
+/* At least n fibers, and all of them, wait for a descriptor: the server may not have accepted a new
+ * connection yet. */
 struct idlers {
 	const char *pid;
 	unsigned many;
@@ -175,7 +177,7 @@ static bool all_wait(void *arg)
 	return n >= idlers->many && n == all;
 }
 
-/* As many connections that want nothing are one row, not as many; what each waits for is in its snapshot. */
+/* Many idle connections are one row; the snapshot has what each waits for. */
 static void test_idle_descriptors_are_one_row(void **state)
 {
 	unsigned port;
@@ -209,7 +211,8 @@ static void test_idle_descriptors_are_one_row(void **state)
 	harness_free(httpd);
 }
 
-/* Who yields without pause fills a ring within microseconds of having a CPU, however few of those a busy machine gives. */
+/* A fiber that yields without pause fills a ring within microseconds of CPU time, however little a
+ * busy machine gives. */
 static void test_recording_counts_what_does_not_fit_into_the_rings(void **state)
 {
 	struct harness_process *turns = cli_start(NULL, "ready ", "turns", "--yield", "4", NULL),

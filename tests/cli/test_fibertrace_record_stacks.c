@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_record_stacks.c - a wait has the stack that it was seen with, or none
+ * test_fibertrace_record_stacks.c - a wait has the stack that was sampled during it, or none
  *
- * turns moves its fibers from one place to another only when it is told to, and says when that is done; the recorder says when it
- * has looked at all stacks. So it is known which waits were looked at, and where each was.
+ * turns moves its fibers to another place only on request and reports the end of the move. The
+ * recorder reports when it has sampled all stacks. So it is known which waits were sampled, and
+ * where.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ enum { WALKERS = 3, PASSERS = 2 };
 static char file[HARNESS_PATH];
 static struct harness_process *turns, *recorder;
 
-/* Record turns. Of the tool's standard error come the lines that say when it looks, and we wait for those of standard output. */
+/* Record turns. Samplings are reported on standard error; it is redirected, because we wait for
+ * lines of standard output. */
 static void start(const char *every, const char *more)
 {
 	char command[HARNESS_PATH * 3], program[HARNESS_PATH];
@@ -32,7 +34,7 @@ static void start(const char *every, const char *more)
 	recorder = cli_start(NULL, "recording", "/bin/sh", "-c", command, NULL);
 }
 
-/* Wait until it has looked n times more than is known here. */
+/* Wait for n more samplings than were seen. */
 static void wait_for_looks(unsigned n)
 {
 	char line[32];
@@ -44,7 +46,8 @@ static void wait_for_looks(unsigned n)
 	assert_non_null(harness_wait_line(recorder, line, CLI_SECONDS));
 }
 
-/* A look that has begun after this call: the first one tells of all that there were, the next may have begun before. */
+/* Wait for a sampling that started after this call. The first report covers all samplings so far,
+ * and the next sampling may have started before the call. */
 static void look(void)
 {
 	wait_for_looks(1);
@@ -70,7 +73,7 @@ static json_t *report(int code)
 	return json_ended(cli_run("fibertrace", "report", "--json", file, NULL), code);
 }
 
-/* The row of a table whose text has that in it; NULL. */
+/* The row of a table whose text contains this; NULL. */
 static json_t *row_of(const json_t *answer, const char *table, const char *key, const char *part)
 {
 	json_t *row;
@@ -96,7 +99,7 @@ static json_int_t sum(const json_t *answer, const char *table, const char *key)
 	return all;
 }
 
-/* Waiting by stack and not sampled is all waiting, in each table. */
+/* In each table, waiting by stack plus waiting not sampled is all waiting. */
 static void expect_sums(const json_t *answer)
 {
 	const json_t *totals = json_object_get(answer, "totals");
@@ -126,7 +129,8 @@ static void test_each_wait_has_the_stack_of_its_own_place(void **state)
 	json_t *answer;
 
 	(void)state;
-	/* A sanitizer gives frames to what is one function without it: another one while a recorder is on. */
+	/* A sanitizer splits one function into several frames, and others while a recorder is
+	 * on. */
 	turns = cli_start(NULL, "ready ", harness_plain(program, "turns"), NULL);
 	start("20ms", "");
 	look();
@@ -136,7 +140,7 @@ static void test_each_wait_has_the_stack_of_its_own_place(void **state)
 	look();
 	stop(0);
 	answer = report(0);
-	/* Here, there, and here again; who ended with the first step too. */
+	/* Here, there, and here again; also those that exited in the first step. */
 	expect_place(answer, ";walker;stay_here;", 2 * WALKERS, WALKERS, WALKERS);
 	expect_place(answer, ";walker;stay_there;", WALKERS, WALKERS, 0);
 	expect_place(answer, ";passer;stay_here;", PASSERS, PASSERS, 0);
@@ -150,7 +154,8 @@ static void test_each_wait_has_the_stack_of_its_own_place(void **state)
 	json_decref(answer);
 }
 
-/* They were there between two looks: that has no stack, and goes to neither place. */
+/* They were there between two samplings: that wait has no stack and is counted for neither
+ * place. */
 static void test_wait_that_nobody_looked_at_is_not_sampled(void **state)
 {
 	const json_t *totals;
@@ -173,7 +178,7 @@ static void test_wait_that_nobody_looked_at_is_not_sampled(void **state)
 	assert_null(row_of(answer, "stacks", "stack", "stay_there"));
 	assert_int_equal(json_int(totals, "waits") - json_int(totals, "sampledWaits"), WALKERS);
 	assert_true(json_int(totals, "sampledNs") < json_int(totals, "waitingNs"));
-	/* They are a row of their own among what was waited for. */
+	/* They have their own row among the wait kinds. */
 	json_array_foreach (json_object_get(answer, "waits"), i, row)
 		if (json_is_null(json_object_get(row, "stack")))
 			break;
@@ -190,7 +195,7 @@ static void test_wait_that_nobody_looked_at_is_not_sampled(void **state)
 	harness_free(p);
 }
 
-/* Tables that are cut say so; all of it is there for who asks. */
+/* Truncated tables say so; all rows are available on request. */
 static void test_report_shows_so_many_rows_and_says_of_how_many(void **state)
 {
 	struct harness_process *p = cli_run("fibertrace", "report", "--limit", "1", file, NULL);
@@ -223,7 +228,8 @@ static void test_report_shows_so_many_rows_and_says_of_how_many(void **state)
 		"fibertrace", "--stacks-every 50: say the unit, as in 50ms");
 }
 
-/* Two fibers yield without pause, and rings hold 256 events: nearly all is lost, the wake-ups of a step too. */
+/* Two fibers yield without pause, and rings hold 256 events: nearly all events are lost, also the
+ * wake-ups of a step. */
 static void test_what_lost_events_leave_open_is_not_made_up(void **state)
 {
 	const json_t *totals, *passers;
@@ -245,11 +251,11 @@ static void test_what_lost_events_leave_open_is_not_made_up(void **state)
 	assert_true(json_is_false(json_object_get(answer, "complete")));
 	assert_true(json_int(totals, "unknownNs") > 0);
 	assert_true(json_int(totals, "cut") > 0);
-	/* Seven fibers did no more than there was time for, whatever they did. */
+	/* Seven fibers cannot have used more time than there was. */
 	assert_true(json_int(totals, "waitingNs") + json_int(totals, "runningNs") +
 			    json_int(totals, "runnableNs") + json_int(totals, "unknownNs") <=
 		    7 * length);
-	/* Two ended with the step, and so did their waits. */
+	/* Two exited with the step, which ended their waits. */
 	passers = row_of(answer, "functions", "function", "passer");
 	assert_non_null(passers);
 	assert_true(json_int(passers, "waitingNs") < PASSERS * length);

@@ -2,8 +2,8 @@
 /*
  * test_fibertrace_report.c - the page of a recording in a real browser
  *
- * The recording is of one step of drift, of which it is known what happened. The page must show all of it, need nothing else,
- * and let itself be zoomed and moved.
+ * The recording is of one step of drift, whose events are known. The page must show all of it, need
+ * no other file, and support zooming and moving.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static json_int_t view(const char *end)
 	return browser_number(b, expression);
 }
 
-/* A place on the canvas: so many pixels from its left, in a track. */
+/* A point on the canvas: x pixels from its left, in a track. */
 static void place(int x, int track, int *ret_x, int *ret_y)
 {
 	json_decref(browser_value(b, "document.getElementById('lanes').scrollIntoView()"));
@@ -102,7 +102,7 @@ static void place(int x, int track, int *ret_x, int *ret_y)
 			 b, "document.getElementById('canvas').getBoundingClientRect().top");
 }
 
-/* How many pixels of the canvas are drawn on; and what they look like, as a number. */
+/* The number of painted pixels of the canvas, and a hash of their colours. */
 #define INK                                                                                        \
 	"(() => { const c = document.getElementById('canvas'), d = c.getContext('2d')."            \
 	"getImageData(0, 0, c.width, c.height).data; let n = 0;"                                   \
@@ -129,14 +129,14 @@ static void test_page_is_zoomed_and_moved(void **state)
 	assert_true(to - from < length * 3 / 4);
 	zoomed = browser_number(b, INK);
 	assert_true(zoomed > 0);
-	/* To the left by a drag to the right; not beyond the beginning. */
+	/* A drag to the right moves the view left, not beyond the start. */
 	browser_drag(b, x, y, 20);
 	assert_true(view("from") < from);
-	/* Each is rounded to a ns. */
+	/* Each is rounded to 1 ns. */
 	assert_in_range(view("to") - view("from") + 1 - (to - from), 0, 2);
 	browser_drag(b, x, y, 700);
 	assert_int_equal(view("from"), 0);
-	/* And back to all of it. */
+	/* Back to the whole recording. */
 	browser_wheel(b, x, y, 120);
 	browser_wheel(b, x, y, 120);
 	assert_int_equal(view("from"), 0);
@@ -144,7 +144,7 @@ static void test_page_is_zoomed_and_moved(void **state)
 	assert_int_equal(browser_number(b, INK), ink);
 }
 
-/* The holder waits from the beginning to the end: it is the first fiber. */
+/* The holder waits during the whole recording: it is the first fiber. */
 static void test_page_tells_of_the_slice_that_is_clicked(void **state)
 {
 	int x, y;
@@ -159,7 +159,7 @@ static void test_page_tells_of_the_slice_that_is_clicked(void **state)
 	assert_int_equal(browser_number(b, "document.querySelectorAll('.track.picked').length"), 1);
 }
 
-/* Another page, in the place of the first one: there can only be one browser. */
+/* Another page instead of the first one: only one browser can run. */
 static void test_page_says_what_was_lost(void **state)
 {
 	struct harness_process *turns = cli_start(NULL, "ready ", "turns", "--yield", "2", NULL),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_rights.c - a process that may not be read: the right that is missing, and that the remedy is one
+ * test_fibertrace_rights.c - an unreadable process: the message names the missing right and a
+ * working remedy
  *
- * The kernel refuses; nothing here is played. Each time the tool is told no, and then run as its message says.
+ * The kernel itself refuses; nothing is simulated. Each time the tool is refused, and then run as
+ * its message says.
  */
 #include <grp.h>
 #include <linux/capability.h>
@@ -23,7 +25,7 @@
 
 static const struct place root = {0}, user = {.user = PLACE_USER}, other = {.user = PLACE_OTHER};
 
-/* A program that got rights from its file does not hear where the test wants its socket. */
+/* A program that has rights from its file ignores the test's setting for the socket. */
 static void end_without_trace(uid_t owner)
 {
 	char path[64];
@@ -40,7 +42,7 @@ static struct harness_process *trace(const struct place *place)
 	return place_run(place, "fibertrace", cli_number((uint64_t)program->pid), NULL);
 }
 
-/* Its fibers are shown, all of them. */
+/* All its fibers are shown. */
 static void reads(const struct place *place)
 {
 	struct harness_process *p = trace(place);
@@ -50,7 +52,7 @@ static void reads(const struct place *place)
 	harness_free(p);
 }
 
-/* The program itself is asked. 1: a fiber runs, and has no frames then. */
+/* The program itself is asked. Code 1: a fiber runs and so has no frames. */
 static void answers_with(const struct place *place, int code)
 {
 	struct harness_process *p = place_run(place, "fiberctl", "bt",
@@ -222,7 +224,7 @@ static void test_a_program_with_file_capabilities_is_not_dumpable(void **state)
 	end_without_trace(PLACE_USER);
 }
 
-/* Who may run it and not read it may not read its memory either. */
+/* A user who may execute a file but not read it may not read the process' memory either. */
 static void test_a_program_whose_file_is_not_to_be_read_is_not_dumpable(void **state)
 {
 	(void)state;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_rights_commands.c - every command and every file: what may not be used, whose it is, and nothing left behind
+ * test_fibertrace_rights_commands.c - refusals in every command and for every file, with nothing
+ * left
  *
- * A command that may not read ends with 2 and one line, and the file that it was to write is not there, nor a draft of it.
+ * A command without the right to read exits with 2 and one line, and leaves neither its output file
+ * nor a draft.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,7 +26,7 @@ static const char *name_of(uid_t uid)
 	return pw ? pw->pw_name : "another user";
 }
 
-/* Files of that folder whose names begin so. */
+/* Count the files of a folder whose names begin with name. */
 static unsigned files(const char *folder, const char *name)
 {
 	struct dirent *entry;
@@ -38,7 +40,7 @@ static unsigned files(const char *folder, const char *name)
 	return count;
 }
 
-/* A folder of PLACE_OTHER, who would write there. */
+/* A folder of PLACE_OTHER, for that user's output. */
 static const char *folder_of_other(char *path)
 {
 	harness_file(path, "writes");
@@ -104,7 +106,7 @@ static void test_recording_another_users_process_names_the_user(void **state)
 	assert_int_equal(files(folder, "out"), 0);
 }
 
-/* Where the path of the socket is given, it is the folder that is in the way. */
+/* With the path of a socket given, the folder is what refuses. */
 static void test_a_socket_of_another_user_names_the_folder_and_the_user(void **state)
 {
 	static const char *const text = "%s: Permission denied: %s belongs to %s (uid 65534), mode "
@@ -128,7 +130,7 @@ static void test_a_socket_of_another_user_names_the_folder_and_the_user(void **s
 
 /* -- files -- */
 
-/* A file of root's, with that mode, in a folder that everybody may enter; its folder's mode. */
+/* A file of root with this mode, in a folder with this mode. */
 static const char *file_of_root(char *path, const char *folder, mode_t mode)
 {
 	char inner[HARNESS_PATH / 2], whole[HARNESS_PATH];
@@ -179,7 +181,7 @@ static void test_a_file_that_may_not_be_read_names_its_user_and_mode(void **stat
 		      "%s: Permission denied: it " WHOSE, file, "0600");
 }
 
-/* A core that may be read, of a program that may not. */
+/* A readable core of an unreadable program. */
 static void test_a_program_that_may_not_be_read_is_named_where_its_core_may(void **state)
 {
 	const struct place root = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_running.c - the frames of fibers that run, wherever they are, and a program that does not notice. */
+/* test_fibertrace_running.c - frames of running fibers, without an effect on the program */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +19,12 @@ static struct harness_process *stuck(const char *where, const struct harness_how
 	const struct harness_how quiet = {.env = off};
 	char program[HARNESS_PATH];
 
-	/* It has a malloc of its own. */
+	/* It has its own malloc. */
 	return cli_start(how ? how : &quiet, "ready ", harness_plain(program, "stuck"), where,
 			 NULL);
 }
 
-/* The fiber of that name in an answer of --each. */
+/* The fiber of this name in an answer of --each. */
 static const json_t *named(const json_t *answer, const char *name)
 {
 	const json_t *fiber;
@@ -37,7 +37,7 @@ static const json_t *named(const json_t *answer, const char *name)
 	return NULL;
 }
 
-/* How often the function is in its frames. */
+/* The number of frames of this function. */
 static unsigned has(const json_t *fiber, const char *function)
 {
 	const json_t *frame;
@@ -62,7 +62,7 @@ static json_t *trace(const struct harness_process *p, const char *option, int co
 	return answer;
 }
 
-/* Its running fiber is whole and has these two functions, from its entry on. */
+/* The running fiber is complete and has these two functions, from its entry on. */
 static void is_there(const struct harness_process *p, const char *inner, const char *outer)
 {
 	json_t *answer = trace(p, "--verbose", 0);
@@ -97,14 +97,14 @@ static void test_a_running_fiber_is_walked_wherever_it_is(void **state)
 		print_message("# %s\n", places[i][0]);
 		is_there(p, places[i][1], places[i][2]);
 		is_there(p, places[i][1], places[i][2]);
-		/* No system call came back for it. */
+		/* None of its system calls was interrupted. */
 		assert_null(harness_wait_line(p, "returned", 0));
 		assert_false(p->ended);
 		harness_free(p);
 	}
 }
 
-/* What the fiber's frame of the function has under that name, which must be known. */
+/* The value of this variable in the fiber's frame of the function; it must be known. */
 static const char *value(const json_t *fiber, const char *function, const char *kind,
 			 const char *name)
 {
@@ -235,7 +235,7 @@ static void is_partial(struct harness_process *tool, const char *why)
 
 static void test_where_ptrace_is_forbidden_the_rest_is_shown(void **state)
 {
-	/* The sanitizer's own look for leaks needs it. */
+	/* LeakSanitizer needs ptrace. */
 	static const char *const env[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};
 	const struct harness_how how = {.forbid = SYS_ptrace, .env = env};
 	struct harness_process *p = stuck("spin", NULL), *tool;
@@ -255,7 +255,7 @@ static void test_who_traces_the_process_already_is_named(void **state)
 	unsigned tid;
 
 	(void)state;
-	/* All of its threads, as gdb does. */
+	/* All its threads, as gdb does. */
 	for (tid = (unsigned)p->pid; tid < (unsigned)p->pid + 50; tid++) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%u", p->pid, tid);
 		if (access(path, F_OK) == 0)
@@ -263,7 +263,8 @@ static void test_who_traces_the_process_already_is_named(void **state)
 	}
 	snprintf(who, sizeof(who), "process %d (test_fibertrace) traces", getpid());
 	is_partial(cli_run("fibertrace", cli_number((uint64_t)p->pid), NULL), who);
-	/* It would stop for us at any signal but this one, and each of its threads waits for us when it ends. */
+	/* Any other signal would stop it for us, the tracer; each of its threads waits for us at
+	 * its exit. */
 	kill(p->pid, SIGKILL);
 	for (tid = (unsigned)p->pid + 1; tid < (unsigned)p->pid + 50; tid++)
 		waitpid((pid_t)tid, NULL, __WALL);

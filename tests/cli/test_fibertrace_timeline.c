@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_timeline.c - timelines of programs that do much, and with holes, are what the Trace Event Format asks for
+ * test_fibertrace_timeline.c - timelines of busy programs, and with lost events, follow the format
  *
- * timeline.py, beside this file, holds them against its rules; that it finds what is wrong is shown first.
+ * timeline.py, beside this file, checks them against the Trace Event Format. The first test shows
+ * that it finds errors.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static void export(int code)
 	harness_free(p);
 }
 
-/* What the checker says of it: slices, arrows, tracks, holes. */
+/* The checker's counts: slices, arrows, tracks, holes. */
 static void check(unsigned ret[4])
 {
 	struct harness_process *p = cli_run("/usr/bin/env", "python3", script, timeline, NULL);
@@ -109,7 +110,7 @@ static long long ns(const json_t *e, const char *key)
 	return (long long)(json_number_value(json_object_get(e, key)) * 1000 + 0.5);
 }
 
-/* Make the first slice of some track end within the next one. */
+/* Make the first slice of a track end within the next one. */
 static void make_cross(json_t *all)
 {
 	const json_t *events = json_object_get(all, "traceEvents");

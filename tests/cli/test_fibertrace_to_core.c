@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_to_core.c - what to-core says, refuses and leaves behind
+ * test_fibertrace_to_core.c - the messages, refusals and leftovers of to-core
  *
- * What debuggers see in its files is in scripts/test-debuggers.py.
+ * scripts/test-debuggers.py checks what debuggers see in its files.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -36,7 +36,7 @@ static void needs_core(void)
 	unlink(out);
 }
 
-/* Neither the file nor a piece of it under another name. */
+/* Neither the file nor a part of it under another name. */
 static void nothing_there(void)
 {
 	char pattern[HARNESS_PATH + 8];
@@ -58,7 +58,7 @@ static void check_answer(struct harness_process *p, const char *source)
 	assert_string_equal(json_text(said, "file"), out);
 	assert_int_equal(stat(out, &st), 0);
 	assert_int_equal(json_int(said, "bytes"), st.st_size);
-	/* Stacks have been on them that are nobody else's business. */
+	/* Its stacks may have had private data. */
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(json_int(said, "ended"), crowd_count(&crowd, "dead"));
 	assert_int_equal(json_int(said, "fiberThreads"), crowd.count - crowd_count(&crowd, "dead"));
@@ -89,7 +89,7 @@ static void test_core_of_a_core_of_fibers_is_the_same_again(void **state)
 	cli_expect(cli_run("fibertrace", "to-core", pid, "-o", out, NULL), 0);
 	p = cli_run("fibertrace", "--core", out, NULL);
 	cli_expect(p, 0);
-	/* Its fibers are threads already, and it is a core like any other. */
+	/* Its fibers are threads already; otherwise it is a normal core. */
 	cli_expect(cli_run("fibertrace", "to-core", "--core", out, "-o",
 			   harness_file(twice, "twice"), "--force", NULL),
 		   0);
@@ -126,7 +126,7 @@ static void test_file_that_cannot_be_written_is_an_error_and_leaves_nothing(void
 	needs_core();
 	cli_expect_error(cli_run("fibertrace", "to-core", pid, "-o", "/nonexistent/core", NULL), 2,
 			 "fibertrace", "/nonexistent/core: cannot be written: No such file");
-	/* As on a disk that is full: from a live process and from a core. */
+	/* A full disk, simulated: from a live process and from a core. */
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	few = (struct rlimit){65536, old.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
@@ -226,7 +226,7 @@ static void test_stacks_that_cannot_be_walked_are_no_threads(void **state)
 	nothing_there();
 }
 
-/* But for those that ran: the thread that did may have been in the middle of a switch. */
+/* Except those of fibers that ran: their thread may have been inside a switch. */
 static void walks_are_whole(const struct harness_process *read)
 {
 	json_t *answer = json_answer(read), *fiber;
@@ -238,7 +238,7 @@ static void walks_are_whole(const struct harness_process *read)
 	json_decref(answer);
 }
 
-/* As many cores as can be made of a program with several runtimes, one after another, while it runs. */
+/* Make as many cores as possible of a running program with several successive runtimes. */
 static unsigned cores_of(struct harness_process *busy)
 {
 	unsigned cores = 0;
@@ -263,7 +263,8 @@ static unsigned cores_of(struct harness_process *busy)
 	return cores;
 }
 
-/* Fibers come, go and run while they are copied: what is in the file can be walked all the same, and the program notices nothing. */
+/* Fibers are spawned, exit and run during the copy: the core can still be walked, and the program
+ * is not affected. */
 static void test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment(void **state)
 {
 	char program[HARNESS_PATH];
@@ -274,7 +275,7 @@ static void test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment(v
 	if (*harness_sanitizer())
 		cli_skip("no cores of sanitizer builds");
 	snprintf(program, sizeof(program), "%s/tests/stress/stress", harness_build());
-	/* Where the machine is busy too a core may take longer than one of its runtimes lives. */
+	/* On a busy machine a core may take longer than the life of one of its runtimes. */
 	while (!cores) {
 		busy = harness_start((const char *[]){program, "--seconds", "6", NULL}, NULL);
 		cores = cores_of(busy);
@@ -284,7 +285,8 @@ static void test_process_that_goes_on_gives_fibers_that_are_each_of_one_moment(v
 	unlink(out);
 }
 
-/* Somebody else traces the program: its threads have their frames all the same, and what is missing is said. */
+/* Another process traces the program: its threads still have frames, and the message says what is
+ * missing. */
 static void test_process_under_a_debugger_becomes_a_core_too(void **state)
 {
 	char command[2 * HARNESS_PATH], program[HARNESS_PATH];
@@ -308,7 +310,7 @@ static void test_process_under_a_debugger_becomes_a_core_too(void **state)
 	harness_free(p);
 }
 
-/* The same where nobody may be traced. */
+/* The same without the right to trace. */
 static void test_process_that_may_not_be_traced_becomes_a_core_too(void **state)
 {
 	static const char *const env[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};

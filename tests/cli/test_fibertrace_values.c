@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_values.c - arguments, local variables and source, from every source that has stacks. */
+/* test_fibertrace_values.c - arguments, local variables and source lines, from every source */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static struct harness_process *values;
 static const char *pid;
 static char core[HARNESS_PATH], snapshot[HARNESS_PATH];
 
-/* The variable of that name in the first frame of that function of the only row. */
+/* The variable of this name in the first frame of this function in the only row. */
 static const json_t *variable(const json_t *answer, const char *rows, const char *function,
 			      const char *kind, const char *name)
 {
@@ -54,7 +54,7 @@ static void check(struct harness_process *p, const char *rows, bool memory)
 		assert_string_equal(json_text(counted, "value"), "12");
 	else
 		cli_contains(json_text(counted, "value"), "<not on the stack: 0x");
-	/* It is constant, so that the program's file has it. */
+	/* It is constant, so the program's file has it. */
 	cli_contains(json_text(text, "value"), "\"red\\x1b[31m \\\"quoted\\\"\\x0a\"");
 	json_decref(answer);
 }
@@ -105,7 +105,7 @@ static void test_text_has_them_under_their_frame_and_no_control_character(void *
 	cli_contains(inlined, "\n       local kept = 70\n");
 	assert_null(strchr(p->out.bytes, '\033'));
 	harness_free(p);
-	/* Only what was asked for. */
+	/* Only what was requested. */
 	p = cli_run("fibertrace", pid, "--locals", NULL);
 	cli_expect(p, 0);
 	assert_null(strstr(p->out.bytes, " arg   "));
@@ -155,7 +155,7 @@ static void test_what_makes_no_sense_is_refused(void **state)
 			 "--args");
 }
 
-/* -- debug information that was damaged -- */
+/* -- damaged debug information -- */
 
 static char *slurp(const char *path, size_t *ret_size)
 {
@@ -172,7 +172,8 @@ static char *slurp(const char *path, size_t *ret_size)
 	return bytes;
 }
 
-/* What is not loaded, the last two thirds of the file, is debug information; the build id stays as it is. */
+/* The unloaded part, the last two thirds of the file, is debug information; the build id is
+ * kept. */
 static void test_damaged_debug_information_ends_in_a_message(void **state)
 {
 	char path[HARNESS_PATH], damaged[HARNESS_PATH];
@@ -194,7 +195,8 @@ static void test_damaged_debug_information_ends_in_a_message(void **state)
 		memcpy(copy, bytes, size);
 		for (int i = 0; i < 1 << turn % 12; i++) {
 			dice = dice * 6364136223846793005UL + 1442695040888963407UL;
-			/* Not the table of sections at the end, without which there would be nothing to read. */
+			/* Not the section table at the end: without it there would be nothing to
+			 * read. */
 			copy[size / 3 + (dice >> 33) % (size / 2)] = (char)(dice >> 20);
 		}
 		assert_true(out && fwrite(copy, 1, size, out) == size && fclose(out) == 0);

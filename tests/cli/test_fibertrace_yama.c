@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_yama.c - the four values of ptrace_scope: what is refused to whom, and that the remedy is one
+ * test_fibertrace_yama.c - the four values of ptrace_scope: what each refuses, and that the
+ * remedies work
  *
- * Most kernels that this runs on are built without Yama: tests/harness/cli/place.c says what stands for it.
+ * Most kernels that this runs on lack Yama: tests/harness/cli/place.c describes the simulation.
  */
 #include <pwd.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ static void test_without_yama_the_same_user_reads(void **state)
 {
 	(void)state;
 	start(&plain, "crowd", "110");
-	/* What is refused below is refused for Yama alone. */
+	/* So the refusals below are due to Yama alone. */
 	reads(&plain);
 }
 
@@ -79,7 +80,7 @@ static void test_yama_1_is_named_and_leaves_the_capability_and_the_control_socke
 		      "process %d: " ONE ASK, program->pid, program->pid);
 	reads(&root);
 	answers(&user);
-	/* With all of this to be said of it, it is another user's first. */
+	/* With several reasons for the refusal, the message names the other user first. */
 	place_refused(place_run(&other, "fibertrace", pid, NULL), "fibertrace",
 		      "process %d: belongs to %s (uid 65534) and you are uid 65533: run this as "
 		      "that user "
@@ -117,7 +118,7 @@ static void test_yama_3_is_named_to_root_too_and_leaves_the_control_socket(void 
 	answers(&root);
 }
 
-/* What the kernel itself writes is a file like others. */
+/* A core written by the kernel is an ordinary file. */
 static void test_yama_3_leaves_the_core_that_the_kernel_writes(void **state)
 {
 	const struct harness_how how = dead_how();
@@ -127,7 +128,7 @@ static void test_yama_3_leaves_the_core_that_the_kernel_writes(void **state)
 
 	(void)state;
 	place_need(&root);
-	/* AddressSanitizer lets none be written. */
+	/* AddressSanitizer disables core files. */
 	program = cli_start(&how, "ready ", harness_plain(core, "crowd"), "110", NULL);
 	if (!dead_core(program, SIGABRT, "yama.core", core))
 		cli_skip("the system writes no plain core files");
@@ -137,7 +138,8 @@ static void test_yama_3_leaves_the_core_that_the_kernel_writes(void **state)
 	harness_free(p);
 }
 
-/* fiberctl has nobody to ask, looks at the memory to say why, and is refused: not that the process has no fibers. */
+/* Without a socket fiberctl reads the memory to find the reason, and is refused: the message must
+ * not claim that the process has no fibers. */
 static void test_fiberctl_without_a_socket_says_that_it_may_not_look_for_fibers(void **state)
 {
 	const struct place off = {.user = PLACE_USER, .setting = "FIBER_CONTROL=off"};

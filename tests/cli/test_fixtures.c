@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fixtures.c - each fixture explains itself and refuses what it does not understand. */
+/* test_fixtures.c - each fixture prints its help and refuses unknown arguments */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static void test_httpd_says_when_its_port_is_taken(void **state)
 	harness_free(first);
 }
 
-/* Every kind, each with what a test needs, at any size. */
+/* At any size, each kind has the helpers that it needs. */
 static void test_crowd_settles_at_any_size(void **state)
 {
 	static const char *const sizes[] = {"1", "2", "11", "13", "500"};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fresh.c - fibers that have not begun: no stack yet, and one frame, the function that each will begin in
+ * test_fresh.c - fibers that have not started have one frame, their entry function, and no stack
  *
- * By every way there is: over the socket, out of the live process, out of a core. Some stand in line behind fibers that
- * never yield, others were created and not submitted.
+ * Checked over the socket, from the live process and from a core. Some fibers are queued behind
+ * fibers that never yield, others were created and not submitted.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
-#define WAITING 100 /* with a line, and as many without */
+#define WAITING 100 /* queued ones, and as many created ones */
 
 static struct crowd spin, crowd;
 static char pid[16], crowd_pid[16];
@@ -63,7 +63,8 @@ static void expect_fiber(const json_t *answer, const struct crowd_member *m, con
 			     strcmp(state, "created") ? "waiting_main" : "member_main");
 }
 
-/* Every one of those that stand in line. Of those that spin something is missing, to who asks for frames. */
+/* Check every queued fiber. The spinning ones have no frames, which is an error if frames were
+ * requested. */
 static void expect_all(struct harness_process *p)
 {
 	json_t *answer;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_generic_port.c - a program of the port for every other machine
+ * test_generic_port.c - a program built with the port for unsupported machines
  *
- * Its fibers, what they wait for and who holds that are known as everywhere. Its stacks cannot be walked
- * yet: each tool says so, and why, and that its answer is partial.
+ * Its fibers, waits and holders are shown as usual. Its stacks cannot be walked: each tool says so
+ * and why, and that the answer is partial.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int start(void **state)
 	return one_crowd(program, "66", NULL);
 }
 
-/* What crowd says of a fiber's wait is what the tool says. */
+/* The tool shows the wait that crowd printed. */
 static void check_wait(const json_t *fiber, const struct crowd_member *m)
 {
 	const json_t *const wait = json_object_get(fiber, "wait");
@@ -63,7 +63,7 @@ static void check_fibers(const json_t *answer, const char *source, bool frames)
 		if (!frames)
 			continue;
 		assert_int_equal(json_array_size(json_object_get(fiber, "frames")), 0);
-		/* One that has ended has no stack: nothing is missing of it. */
+		/* An exited fiber has no stack, so nothing is missing. */
 		assert_int_equal(json_is_true(json_object_get(fiber, "truncated")),
 				 strcmp(m->kind, "dead") != 0);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hostile_answers.c - fiberctl among programs whose answers do not end
+ * test_hostile_answers.c - fiberctl with programs whose answers do not end
  *
- * Whatever a listener does, each command ends, says which process it was, and shows the others. Bounds of several listeners
- * are not added up. How long one of them is, is tested with the clock in hand in tests/unit/wire/test_budget.c.
+ * Whatever a listener does, each command ends, names the process, and shows the others. The time
+ * limits of several listeners do not add up. tests/unit/wire/test_budget.c tests a single time
+ * limit with a fake clock.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 #define ENDLESS	   "its answer does not end"
 #define NO_ANSWER  "no answer"
 #define LONG_FRAME "longer frame than any answer has"
-#define STRANGER   64321 /* a user that there is not */
+#define STRANGER   64321 /* a user id without a user */
 
 static double seconds_since(int64_t began)
 {
@@ -41,7 +42,7 @@ static void wait_for(struct harness_process *p)
 	assert_true(harness_wait_end(p, CLI_SECONDS));
 }
 
-/* -- one program that is named -- */
+/* -- one program, given by name -- */
 
 static const struct {
 	enum hostile_kind kind;
@@ -108,7 +109,7 @@ static void test_who_does_not_even_say_who_it_is(void **state)
 	}
 }
 
-/* What is no such answer ends at once, or after all small ones. */
+/* A frame that does not belong in the answer ends it at once, or after all small ones. */
 static void test_what_belongs_to_no_such_answer_ends_it(void **state)
 {
 	static const struct {
@@ -157,7 +158,7 @@ static struct {
 	struct harness_process *process[SLOW];
 } large;
 
-/* Each may be 10 s behind: they run beside everything else here. */
+/* Each may take 10 s: start them to run beside the other tests. */
 static int start_large(void **state)
 {
 	size_t i;
@@ -225,7 +226,7 @@ static int end_fleet(void **state)
 	return 0;
 }
 
-/* One line for each of them. but: it had answered that question. */
+/* One line for each, except the one that answered the question, `but`. */
 static void expect_left_out(const struct harness_process *p, enum hostile_kind but)
 {
 	char line[128];
@@ -270,7 +271,7 @@ static void test_metrics_of_all_have_an_end_and_everybody_elses_numbers(void **s
 	cli_expect(p, 1);
 	expect_left_out(p, HOSTILE_PROPER);
 	expect_numbers(p->out.bytes);
-	/* The bounds of five, one after another, are 5 s and more. */
+	/* The limits of five in sequence would be 5 s or more. */
 	assert_true(took < 5);
 	harness_free(p);
 }
@@ -294,7 +295,7 @@ static void test_metrics_in_a_file_are_whole_and_the_exit_code_tells(void **stat
 	harness_free(p);
 }
 
-/* One of them says who it is before the rest, which has no end, and the list needs no more. */
+/* One of them sends its identity before the endless rest, which is all that the list needs. */
 static void test_the_list_of_programs_has_an_end(void **state)
 {
 	struct harness_process *text = start("--json", NULL, NULL, NULL),
@@ -326,7 +327,7 @@ static void test_a_program_is_found_by_its_name_among_them(void **state)
 	harness_free(p);
 }
 
-/* Neither by those that send without end nor by many. */
+/* Neither endless senders nor many of them. */
 static void test_no_memory_is_needed_for_what_does_not_end(void **state)
 {
 	struct harness_process *p;

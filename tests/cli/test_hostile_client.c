@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hostile_client.c - the control socket among peers that send garbage, half a request, or nothing
+ * test_hostile_client.c - the control socket with clients that send garbage, half a request, or
+ * nothing
  *
- * Whatever they do, the server goes on, and a fiberctl that comes after them gets its answer.
+ * The server goes on, and a later fiberctl gets its answer.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static void all_is_well(void)
 	http_alive(port);
 }
 
-/* Read until the other end closes. False when it has not within the time. */
+/* Read until the other end closes. False if it does not within the time. */
 static bool closes(int fd)
 {
 	struct pollfd one = {fd, POLLIN, 0};

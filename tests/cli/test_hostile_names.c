@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hostile_names.c - no output of the tools contains a character that a terminal obeys or no reader sees
+ * test_hostile_names.c - the tools print no terminal control characters and no invisible ones
  *
- * The names, labels, locks and registry of the program are made of them (fixtures/names.c). Every command that shows a program
- * is run in every form, from memory, over the control socket and from a snapshot. What JSON says must still be equal.
+ * The program's names, labels, locks and registry consist of them (fixtures/names.c). Every command
+ * that shows a program is run in every form: from memory, over the control socket and from a
+ * snapshot. The values in JSON must still be equal.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Written down once more, apart from inspect/plain.c, as the bytes that must not come out. */
+/* A second list of the forbidden bytes, independent of inspect/plain.c. */
 static bool is_hidden(const unsigned char *t)
 {
 	static const char *const hidden[] = {
@@ -64,7 +65,7 @@ static void assert_plain(const char *what, const struct harness_text *text)
 	}
 }
 
-/* Run it and look at both its outputs. It need not end well: what is missing is said with names, too. */
+/* Run it and check both its outputs. It may fail: error messages have names, too. */
 static struct harness_process *look(const char *tool, const char *const words[4], const char *who,
 				    const char *more)
 {
@@ -184,7 +185,7 @@ static void test_no_form_of_a_recording_has_it(void **state)
 	p = cli_run("/bin/sed", "-n", "/id=\"data\"/p", path, NULL);
 	assert_true(p->out.size > 1000);
 	assert_plain("page", &p->out);
-	/* The page shows its texts: there they are as in a terminal, and not the same in another form. */
+	/* The page shows these texts escaped as on a terminal, and in no other form. */
 	cli_contains(p->out.bytes, "a\\\\xe2\\\\x80\\\\xaeb");
 	assert_null(strstr(p->out.bytes, "\\u202e"));
 	harness_free(p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hostile_program.c - fiberctl among programs that answer what they like
+ * test_hostile_program.c - fiberctl with programs that send arbitrary answers
  *
- * No byte of theirs moves the cursor of a terminal, and whatever is missing is said with an exit code.
+ * None of their bytes moves the cursor of a terminal, and missing data leads to an exit code.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static struct {
 	pthread_mutex_t lock;
 	unsigned char bytes[4096];
 	size_t size;
-} said = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* to each connection, whatever it asks */
+} said = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* sent to each connection, whatever the request */
 
 static void *serve(void *arg)
 {
@@ -37,7 +37,7 @@ static void *serve(void *arg)
 		send(fd, said.bytes, said.size, MSG_NOSIGNAL);
 		pthread_mutex_unlock(&said.lock);
 		shutdown(fd, SHUT_WR);
-		/* A command may have two at a time. */
+		/* A command may have two connections at a time. */
 		if (before >= 0)
 			close(before);
 		before = fd;
@@ -82,7 +82,7 @@ static void say_who(void)
 	say(FIB_WIRE_PROCESS, &p, sizeof(p));
 }
 
-/* Nothing that a terminal obeys, on either of them. */
+/* Neither output has a terminal control character. */
 static void assert_plain(const struct harness_process *p)
 {
 	const struct harness_text *both[] = {&p->out, &p->err};

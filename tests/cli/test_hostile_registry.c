@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_hostile_registry.c - a registry that lies costs neither time nor the memory of its process
+ * test_hostile_registry.c - a false registry costs neither time nor memory of its process
  *
- * fixtures/liar tells one lie each. fibertrace comes to an end, says what it gave up or refuses, and the process is as large as
- * before.
+ * fixtures/liar has one false value at a time. fibertrace ends, says what it omits or refuses, and
+ * the process does not grow.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "tests/harness/watchdog.h"
 
 #define SECONDS	 20
-#define MORE_KIB 1024 /* that a process may have grown by */
+#define MORE_KIB 1024 /* allowed growth of a process */
 
 static long kib(const char *key)
 {
@@ -39,7 +39,7 @@ static void lie(const char *which)
 	pid = cli_number((uint64_t)program->pid);
 }
 
-/* Run a command of fibertrace over it: it ends soon, and the process has not grown. */
+/* Run a command of fibertrace on it: it ends soon, and the process has not grown. */
 static struct harness_process *look(const char *command, const char *option, const char *value)
 {
 	const long before = kib("VmRSS") + kib("VmPTE");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_http_faults.c - clients that are slow, deaf or gone do not harm the servers or each other. */
+/* test_http_faults.c - slow, non-reading or vanished clients harm neither servers nor clients */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void test_servers_serve_others_while_clients_are_slow(void **state)
 	}
 }
 
-/* A client that asks for more than the socket's buffers hold and reads nothing of it. */
+/* A client that requests more than the socket's buffers hold and reads nothing. */
 static int deaf_client(unsigned port)
 {
 	const int fd = http_connect(port);
@@ -67,7 +67,7 @@ static void test_servers_serve_others_while_a_client_never_reads(void **state)
 
 		for (int k = 0; k < 20; k++)
 			http_alive(servers[i].port);
-		/* It has lost nothing. */
+		/* It has lost no bytes. */
 		http_send(deaf, LAST("/"));
 		assert_in_range(http_rest(deaf, answer, MOST_OF_TEN), 10 * FILE_SIZE, MOST_OF_TEN);
 		close(deaf);
@@ -83,7 +83,7 @@ static void test_a_client_that_never_reads_keeps_no_server_from_ending(void **st
 	(void)state;
 	for (size_t i = 0; i < HTTP_SERVERS; i++) {
 		deaf[i] = deaf_client(servers[i].port);
-		/* An answer is on its way, so the request is being served. */
+		/* The answer has begun, so the request is being served. */
 		assert_int_equal(recv(deaf[i], &byte, 1, MSG_PEEK), 1);
 		kill(servers[i].process->pid, SIGTERM);
 	}
@@ -94,7 +94,7 @@ static void test_a_client_that_never_reads_keeps_no_server_from_ending(void **st
 	}
 }
 
-/* -- clients that go at any point -- */
+/* -- clients that leave at any point -- */
 
 static size_t descriptors(pid_t pid)
 {
@@ -123,7 +123,7 @@ static bool no_leak(void *arg)
 	return descriptors(leak->pid) <= leak->before;
 }
 
-/* The end of a connection without goodbye. */
+/* Reset the connection instead of closing it. */
 static void cut(int fd)
 {
 	const struct linger at_once = {.l_onoff = 1};
@@ -172,7 +172,7 @@ static void test_servers_survive_a_reset_at_every_point(void **state)
 			cut(fd);
 		}
 		http_alive(port);
-		/* Nothing of them is left. */
+		/* Nothing of these clients is left. */
 		assert_true(harness_until(no_leak, &leak, CLI_SECONDS));
 	}
 }
@@ -192,7 +192,8 @@ static void test_servers_finish_what_is_under_way_on_sigterm(void **state)
 			http_send(fds[k], GET("/"));
 			assert_int_equal(http_answer(fds[k], body, sizeof(body)), 200);
 		}
-		/* A connection of which the server does not know yet would have no right to an answer. */
+		/* Wait until the server has accepted: only such a connection is guaranteed an
+		 * answer. */
 		for (int k = 0; k < BUSY; k++)
 			http_send(fds[k], k % 2 ? GET("/sleep?ms=200") GET("/") GET("/fan?n=5")
 						: GET("/hold?ms=1") GET("/sleep?ms=1") GET("/"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_http_servers.c - three servers that wait in three ways say the same, whatever their clients do. */
+/* test_http_servers.c - three servers that wait in three ways give the same answers */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #define GET	  HTTP_GET
 #define LAST	  HTTP_LAST
 #define FILE_SIZE 3000000
-#define MOST	  (3 * FILE_SIZE) /* bytes of a conversation */
+#define MOST	  (3 * FILE_SIZE) /* bytes of a dialogue */
 
-/* What a server says to bytes that are sent in pieces of that size, up to its end of the connection. */
+/* A server's answer to bytes sent in pieces of this size, up to the end of the connection. */
 static size_t converse(size_t server, const char *bytes, size_t piece, char *answer, size_t room)
 {
 	const int fd = http_connect(servers[server].port);
@@ -24,7 +24,7 @@ static size_t converse(size_t server, const char *bytes, size_t piece, char *ans
 	for (size_t at = 0; at < size; at += piece) {
 		const size_t n = size - at < piece ? size - at : piece;
 
-		/* It may end before it has heard everything. */
+		/* The server may close before it has read everything. */
 		if (send(fd, bytes + at, n, MSG_NOSIGNAL) != (ssize_t)n)
 			break;
 	}
@@ -34,7 +34,7 @@ static size_t converse(size_t server, const char *bytes, size_t piece, char *ans
 	return heard;
 }
 
-/* All servers say to these bytes what the first one says, which begins like that. */
+/* All servers answer these bytes as the first one does, starting with `begin`. */
 static void same(const char *bytes, size_t piece, const char *begin)
 {
 	char *const first = malloc(MOST), *const other = malloc(MOST);
@@ -69,7 +69,7 @@ static void test_servers_say_the_same_to_a_pipeline(void **state)
 	same(pipeline, sizeof(pipeline), HELLO HELLO "HTTP/1.1 200 OK");
 	same(pipeline, 1, HELLO HELLO "HTTP/1.1 200 OK");
 	same(pipeline, 7, HELLO HELLO "HTTP/1.1 200 OK");
-	/* The older protocol ends the connection unless asked not to. */
+	/* HTTP/1.0 closes the connection unless told otherwise. */
 	same("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.0\r\n\r\n", 1000, HELLO);
 }
 
@@ -148,7 +148,7 @@ static void test_servers_refuse_what_is_no_http(void **state)
 		same(wrong[i], 100, "HTTP/1.1 400 Bad Request\r\n");
 	sprintf(url, "GET /%0600d HTTP/1.1\r\n\r\n", 0);
 	same(url, 1000, "HTTP/1.1 400 Bad Request\r\n");
-	/* A head without end: what is said about it may be lost, because more is sent meanwhile. */
+	/* An endless head: the error may be lost, because more bytes are sent meanwhile. */
 	sprintf(head, "GET / HTTP/1.1\r\nA: %0190000d", 0);
 	for (size_t i = 0; i < HTTP_SERVERS; i++) {
 		char answer[1000];

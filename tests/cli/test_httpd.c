@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_httpd.c - the fixture the tools are shown on is a server that keeps its word. */
+/* test_httpd.c - httpd, the fixture on which the tools are shown, is a correct server */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void test_httpd_answers_pipelined_requests_in_order(void **state)
 	assert_string_equal(body, "slept\n");
 	assert_int_equal(http_answer(fd, body, sizeof(body)), 200);
 	assert_string_equal(body, "hello\n");
-	/* Kept alive: the same connection again. */
+	/* Keep-alive: the same connection again. */
 	http_send(fd, GET("/"));
 	assert_int_equal(http_answer(fd, body, sizeof(body)), 200);
 	close(fd);
@@ -99,7 +99,7 @@ static void test_httpd_refuses_what_it_cannot_serve(void **state)
 		assert_int_equal(http_answer(fd, body, sizeof(body)), wrong[i].status);
 		close(fd);
 	}
-	/* What is no HTTP also ends the connection, and so does Connection: close. */
+	/* Invalid HTTP closes the connection, and so does Connection: close. */
 	int fd = http_connect(port);
 
 	http_send(fd, "\x01\x02\x03\r\n\r\n");
@@ -131,7 +131,7 @@ static void test_httpd_answers_a_few_hundred_connections_at_once(void **state)
 	http_alive(port);
 }
 
-/* How long until bytes are there to read, in ms; -1 past the limit. */
+/* Whether bytes to read arrive within ms. */
 static bool readable_within(int fd, int ms)
 {
 	struct pollfd one = {fd, POLLIN, 0};
@@ -146,7 +146,7 @@ static void test_httpd_hold_makes_others_wait_for_the_mutex(void **state)
 
 	(void)state;
 	http_send(holder, GET("/hold?ms=1000"));
-	/* The mutex is held once the counters are no longer to be had. */
+	/* The mutex is held as soon as the counters are unavailable. */
 	do
 		http_send(waiter, GET("/stats"));
 	while (readable_within(waiter, 200) && http_answer(waiter, body, sizeof(body)) == 200);
@@ -178,8 +178,8 @@ static void test_httpd_ends_on_sigterm_after_the_requests_in_flight(void **state
 	http_send(idle, GET("/"));
 	assert_int_equal(http_answer(idle, body, sizeof(body)), 200);
 	http_send(busy, GET("/") GET("/sleep?ms=500"));
-	/* The first answer is out together with the second: give the request time to be under way by
-	 * asking on another connection, which is served after it was read. */
+	/* The first answer is sent together with the second. To be sure that the request was read,
+	 * ask on another connection, which is served later. */
 	http_alive(port);
 	kill(server->pid, SIGTERM);
 	assert_int_equal(http_answer(busy, body, sizeof(body)), 200);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_introspect.c - what a program says about itself is what fiberctl says about it. */
+/* test_introspect.c - introspection in the program agrees with fiberctl */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void split(const char *line, char columns[COLUMNS][64])
 	}
 }
 
-/* A number where the tools say null for "none" and the program says `none`. */
+/* A number; the tools print null where the program has `none`. */
 static void same_number(const char *what, const char *own, const json_t *object, const char *key,
 			int64_t none)
 {
@@ -85,7 +85,7 @@ static void same_number(const char *what, const char *own, const json_t *object,
 	}
 }
 
-/* "-" and 0x0 are nothing. */
+/* "-" and 0x0 mean no value. */
 static void same_text(const char *own, const char *said)
 {
 	assert_string_equal(!strcmp(own, "-") || !strcmp(own, "0x0") ? "" : own, said);

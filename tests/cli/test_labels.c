@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_labels.c - labels reach whoever asks, over the control socket, out of live memory and out of a core. */
+/* test_labels.c - labels over the control socket, from live memory and from a core */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int start(void **state)
 	return one_crowd("labels", NULL, NULL);
 }
 
-/* Both its labels are the same, or it was between setting the first and the second. */
+/* Both labels are equal, or it was between setting the first and the second. */
 static void agree_changing(const json_t *labels)
 {
 	const char *const first = json_text(labels, "first"), *const second =
@@ -71,7 +71,7 @@ static void test_labels_over_the_control_socket(void **state)
 	(void)state;
 	for (int i = 0; i < 20; i++)
 		all_agree(cli_run("fiberctl", "list", pid, "--json", NULL), "control");
-	/* Stacks travel in another frame. */
+	/* Stacks are in another frame. */
 	p = cli_run("fiberctl", "bt", pid, cli_number(m->id), "--json", NULL);
 	answer = json_well(p);
 	agree(m, json_object_get(json_fiber(answer, m->id), "labels"));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_many_clients.c - many clients at once, and clients that are gone at any byte
+ * test_many_clients.c - many clients at once, and clients that disconnect at any byte
  *
- * A client is a stranger: it may be killed while it asks, and while it is answered. What the others get is whole, the
- * program loses nothing, and keeps no descriptor.
+ * A client may be killed during its request and during the answer. The other clients' answers are
+ * complete, and the program loses nothing and leaks no descriptor.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static struct harness_process *server;
 static unsigned port;
 static char pid[16];
 static int connections[CONNECTIONS];
-static size_t descriptors; /* of the server, while nobody asks */
+static size_t descriptors; /* open descriptors of the server without clients */
 
 static size_t count_descriptors(void)
 {
@@ -84,7 +84,7 @@ static void assert_whole(struct harness_process *p)
 	json_decref(answer);
 }
 
-/* The last connection has been dealt with: a fiber that runs has no stack that could be shown. */
+/* The last connection is finished: a running fiber would have no stack to show. */
 static bool nobody_runs(void *arg)
 {
 	struct harness_process *p =
@@ -97,7 +97,7 @@ static bool nobody_runs(void *arg)
 	return none;
 }
 
-/* The program is unharmed, the next one is served, and in the end nothing of the clients is left. */
+/* The program works, the next client is served, and nothing of the clients is left. */
 static int all_is_well(void **state)
 {
 	struct harness_process *p;
@@ -121,7 +121,7 @@ static struct harness_process *begin(const char *command, const char *option)
 	return harness_start(argv, NULL);
 }
 
-/* Every fiber, and every stack but those of fibers that ran: that is said. */
+/* Every fiber, and every stack except those of running fibers, which the answer mentions. */
 static void assert_whole_but_running(struct harness_process *p)
 {
 	json_t *answer = json_answer(p), *fiber;
@@ -155,7 +155,7 @@ static void test_ten_clients_at_once_get_whole_answers_again_and_again(void **st
 	}
 }
 
-/* The bytes of each request there is, whole. */
+/* The bytes of each kind of request. */
 static size_t request(unsigned char *bytes, uint16_t type, size_t payload)
 {
 	const struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, type,
@@ -182,7 +182,7 @@ static void test_client_that_ends_after_any_byte_of_its_request_harms_nobody(voi
 	}
 }
 
-/* Ask for everything, take n bytes of it and be gone. False when there are not so many. */
+/* Request everything, read n bytes of it and disconnect. False if there are fewer. */
 static bool take(const unsigned char *bytes, size_t size, size_t n)
 {
 	const int fd = cli_attach(server->pid);
@@ -191,7 +191,8 @@ static bool take(const unsigned char *bytes, size_t size, size_t n)
 	ssize_t now = 1;
 
 	assert_int_equal(send(fd, bytes, size, MSG_NOSIGNAL), size);
-	/* It stays open after an answer: who waits for more than there is sees silence, so no more requests. */
+	/* The connection stays open after an answer: end our side, so that reading past it does not
+	 * hang. */
 	shutdown(fd, SHUT_WR);
 	while (done < n && now > 0) {
 		now = recv(fd, got, n - done < sizeof(got) ? n - done : sizeof(got), 0);
@@ -207,7 +208,7 @@ static void test_client_that_ends_after_any_byte_of_its_answer_harms_nobody(void
 	size_t n, size = request(bytes, FIB_WIRE_STACK, sizeof(struct fib_wire_id));
 
 	(void)state;
-	/* Each byte of the first frames and of the first rows, and some of every later one. */
+	/* Every byte of the first frames and the first rows, and some of the later ones. */
 	for (n = 0; take(bytes, size, n); n += n < 600 ? 1 : 997)
 		;
 	assert_true(n > 10000);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_overflow.c - a stack overflow says which fiber it was and leaves a core with its frames
+ * test_overflow.c - a stack overflow names the fiber and leaves a core with its frames
  *
- * What is promised about large frames: compiled with the flags that libfiber offers, an overflow by frames of any size
- * is caught in the fiber's own guard. Compiled without, frames up to the size of the guard are. Larger ones may get
- * past; but where such a program dies of it, the fiber is named.
+ * Large frames: compiled with libfiber's flags, an overflow by frames of any size hits the fiber's
+ * own guard. Without the flags this holds for frames up to the size of the guard. Larger frames may
+ * jump over it; if the program dies of that, the fiber is named.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void test_overflow_report_names_fiber_id_and_stack_size(void **state)
 
 #define STACK	 262144
 #define GUARD	 65536
-#define OVERHEAD 512 /* what a call of the fixture needs beside its array */
+#define OVERHEAD 512 /* stack that a call of the fixture uses beside its array */
 #define IN_GUARD "overflowed its stack of 262144 bytes (fault at"
 
 static const size_t frames[] = {4096,	16384,	GUARD - OVERHEAD, 286720,
@@ -125,7 +125,8 @@ static void test_overflow_past_the_guard_names_its_fiber_when_it_faults(void **s
 	}
 }
 
-/* Where the kernel puts the core of a process in its folder: true when that is a plain file there. */
+/* The path of the core that the kernel writes into the process' folder; true if it is a plain file
+ * there. */
 static bool core_file(pid_t pid, char *buf)
 {
 	char pattern[128] = "", name[160];
@@ -169,7 +170,7 @@ static void test_overflow_core_of_the_kernel_has_the_fibers_frames(void **state)
 	assert_true(WCOREDUMP(p->status));
 	harness_free(p);
 
-	/* The thread that faulted is in the fiber: its own calls, down to where it started. */
+	/* The faulting thread is in the fiber: its calls down to its entry. */
 	const char *const gdb[] = {"gdb",  "-nx", "-batch", "-ex",
 				   "bt 3", "-ex", "bt -4",  harness_program(program, "overflow"),
 				   core,   NULL};
@@ -181,7 +182,7 @@ static void test_overflow_core_of_the_kernel_has_the_fibers_frames(void **state)
 	cli_contains(p->out.bytes, "deep_main");
 	harness_free(p);
 
-	/* And fibertrace finds the others in the same core. */
+	/* fibertrace finds the other fibers in the same core. */
 	p = cli_run("fibertrace", "--core", core, program, "--json", "--each", NULL);
 	assert_in_range(harness_exit_code(p), 0, 1);
 	answer = json_answer(p);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_places.c - the folder of the control sockets, when somebody has been there before
+ * test_places.c - the folder of the control sockets when another user made it first
  *
- * A program never stops for it: it goes on without a socket and says why in one line that names the place. The tool
- * passes over a folder that it cannot trust, and says what would help.
+ * A program never fails because of it: it runs without a socket and prints one line with the reason
+ * and the path. The tool skips a folder that it cannot trust and prints the remedy.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "tests/harness/watchdog.h"
 
 static char runtime_dir[HARNESS_PATH]; /* XDG_RUNTIME_DIR of this test */
-static char folder[HARNESS_PATH + 16]; /* where sockets go in it */
+static char folder[HARNESS_PATH + 16]; /* the folder of the sockets in it */
 static char setting[HARNESS_PATH + 160];
 static const char *env[] = {setting, NULL};
 static const struct harness_how how = {.env = env};
@@ -39,7 +39,7 @@ static struct harness_process *start(void)
 	return cli_start(&how, "ready ", "spin", "--carriers", "1", NULL);
 }
 
-/* It runs, has said once, with these words, that nobody can ask it, and the tool cannot ask it but says what would do. */
+/* The program runs and has printed these words once; the tool cannot ask it and prints a remedy. */
 static void goes_on_without(const char *said)
 {
 	struct harness_process *p = start(), *asked;
@@ -53,7 +53,7 @@ static void goes_on_without(const char *said)
 	harness_end(p);
 	cli_contains(p->err.bytes, "control socket: ");
 	cli_contains(p->err.bytes, said);
-	/* On a slow machine it may have more to say, but of other things. */
+	/* On a slow machine it may print more, but about other things. */
 	once = strstr(p->err.bytes, consequence);
 	assert_non_null(once);
 	assert_null(strstr(once + 1, consequence));
@@ -74,7 +74,7 @@ static void test_folder_that_is_a_link_is_not_used_by_either(void **state)
 	cli_contains(p->err.bytes, "passed over");
 	cli_contains(p->err.bytes, folder);
 	harness_free(p);
-	assert_int_equal(rmdir(elsewhere), 0); /* nothing was put there */
+	assert_int_equal(rmdir(elsewhere), 0); /* no file was created there */
 }
 
 static void test_folder_of_others_is_not_used_by_either(void **state)

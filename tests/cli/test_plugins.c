@@ -2,8 +2,8 @@
 /*
  * test_plugins.c - fibers in a library that a program loads with dlopen, unloads and loads again
  *
- * The program, host, knows nothing of fibers. The library comes twice: over libfiber.so, and with a libfiber of
- * its own inside. Both tools find the note in the library.
+ * The program, host, does not use fibers. The library exists twice: linked to libfiber.so, and with
+ * its own copy of libfiber. Both tools find the note in the library.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include "tests/harness/watchdog.h"
 
 #define ROUNDS 5
-#define WORKED 20 /* fibers a round and plugin */
+#define WORKED 20 /* fibers per round and plugin */
 #define HELD   7
 
-/* A library of the build. Valid until the next but one call. */
+/* The path of a built library. Valid until the next but one call. */
 static const char *plugin(const char *name)
 {
 	static char paths[2][HARNESS_PATH];
@@ -29,7 +29,8 @@ static const char *plugin(const char *name)
 	return path;
 }
 
-/* It has loaded and unloaded the plugins several times, and holds fibers in all of them now. */
+/* Start host: it has loaded and unloaded the plugins several times and now holds fibers in all of
+ * them. */
 static struct harness_process *start(int count, const char *first, const char *second)
 {
 	struct harness_process *host =
@@ -43,7 +44,7 @@ static struct harness_process *start(int count, const char *first, const char *s
 	return host;
 }
 
-/* Unload everything and wait until every thread of the library's has ended; what is on its stderr stays. */
+/* Unload all and wait until every thread of the library has ended; stderr is kept. */
 static void stop(struct harness_process *host)
 {
 	assert_int_equal(kill(host->pid, SIGUSR1), 0);
@@ -52,7 +53,7 @@ static void stop(struct harness_process *host)
 	assert_int_equal(harness_exit_code(host), 0);
 }
 
-/* code: 1 where there is more than is shown. */
+/* code: 1 if there is more than is shown. */
 static void shows_some(struct harness_process *p, const char *source, int code)
 {
 	json_t *answer = json_ended(p, code);
@@ -76,7 +77,7 @@ static void shows(struct harness_process *p, const char *source)
 	shows_some(p, source, 0);
 }
 
-/* The stacks are walked too: through the plugin's own function. */
+/* The stacks are walked through the plugin's own function. */
 static void shows_frames(const struct harness_process *host)
 {
 	struct harness_process *p =
@@ -113,7 +114,8 @@ static void test_plugin_with_the_library_inside_comes_and_goes_and_is_seen(void 
 	lives("inside");
 }
 
-/* From outside both can be seen: one is shown, the other told of, with the word that shows it. */
+/* From outside both are visible: one is shown, the other is mentioned with the option that shows
+ * it. */
 static void shows_either(const char *who, const char *source)
 {
 	const char *const module[] = {"inside.so", "libfiber.so.0"};
@@ -139,13 +141,14 @@ static void shows_either(const char *who, const char *source)
 		json_decref(answer);
 		shows(p, source);
 	}
-	/* The event of one is not the other's. */
+	/* The two have different events. */
 	assert_string_not_equal(object[0], object[1]);
 	cli_expect_error(cli_run("fibertrace", who, "--module", "shared.so", NULL), 2, "fibertrace",
 			 "there is one in ");
 }
 
-/* One of them has the control socket, the other says why not, and nothing else is between them. */
+/* One has the control socket, the other prints why it has none, and otherwise they do not
+ * interfere. */
 static void test_plugins_with_a_library_each_get_on_with_each_other(void **state)
 {
 	struct harness_process *host = start(2, "shared", "inside");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_probes.c - the probes are in every program of libfiber, and tell gdb what the program says that it does
+ * test_probes.c - every libfiber program has the probes, and gdb sees in them what the program
+ * prints
  *
- * gdb stops at each probe, prints its arguments out of the notes and goes on. What the program says is looked for among that.
+ * gdb stops at each probe, prints its arguments from the notes and continues. The program's own
+ * output is searched in that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +31,8 @@ static unsigned blanks(const char *text)
 	return n;
 }
 
-/* The notes of a file, as readelf has them: how often each is there; every one has as many arguments as it should. */
+/* Count the notes of a file with readelf: how often each probe is there, always with the right
+ * number of arguments. */
 static void count_notes(const char *file, unsigned count[PROBES])
 {
 	struct harness_process *p = cli_run("/usr/bin/env", "readelf", "-n", file, NULL);
@@ -50,7 +53,7 @@ static void count_notes(const char *file, unsigned count[PROBES])
 			;
 		assert_true(i < PROBES);
 		assert_int_equal(blanks(arguments) + 1, probes[i].arguments);
-		/* None is computed: they are where they always are. */
+		/* No argument is computed for the probe: each is read from memory. */
 		for (const char *c = strtok(arguments, " "); c; c = strtok(NULL, " "))
 			assert_non_null(strchr(c, '('));
 		count[i]++;
@@ -83,7 +86,7 @@ static void test_every_probe_is_in_the_program_and_in_the_shared_library(void **
 		assert_true(count[i] > 0);
 }
 
-/* gdb over the program: a line "stops PROBE A B C" for each probe that is passed. */
+/* Run the program in gdb: it prints a line "stops PROBE A B C" for each probe passed. */
 static struct harness_process *watch(const char *argument)
 {
 	char script[HARNESS_PATH], program[HARNESS_PATH];
@@ -111,7 +114,7 @@ static struct harness_process *watch(const char *argument)
 	return p;
 }
 
-/* How many lines there are that begin so and end there. */
+/* The number of lines that begin with this text and end after it. */
 static unsigned lines_of(const char *text, const char *line)
 {
 	size_t n = strlen(line);
@@ -140,7 +143,7 @@ static void test_gdb_stops_at_each_with_what_the_program_says(void **state)
 		snprintf(line, sizeof(line), "passes %s", rest);
 		same = lines_of(p->out.bytes, line);
 		snprintf(line, sizeof(line), "stops %s", rest);
-		/* Once for each time; two switches are alike. */
+		/* As often as the program printed it; two switches may be equal. */
 		if (lines_of(p->out.bytes, line) != same)
 			print_error("%u times '%s' in:\n%s", same, line, p->out.bytes);
 		assert_int_equal(lines_of(p->out.bytes, line), same);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proxy.c - the fixture proxy passes on bytes, ends and resets, each direction for itself. */
+/* test_proxy.c - the fixture proxy forwards bytes, ends and resets, each direction independently */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,7 +17,7 @@
 #define BIG 30000000
 
 static struct harness_process *proxy;
-static int listener; /* of the server behind it, which is this test */
+static int listener; /* of the server behind the proxy, which is this test */
 static unsigned port;
 
 static int start_as(const char *how)
@@ -52,7 +52,7 @@ static int start_copying(void **state)
 	return start_as("--copy");
 }
 
-/* All connections are over by now, so it ends by itself. */
+/* All connections have ended by now, so it exits by itself. */
 static int stop(void **state)
 {
 	(void)state;
@@ -161,14 +161,14 @@ static void test_proxy_passes_on_the_end_of_one_direction(void **state)
 		say(fds[0], fds[1], "ping");
 		say(fds[1], fds[0], "pong");
 		end_one_way(fds[first], fds[!first]);
-		/* The other direction has not heard of it. */
+		/* The other direction is unaffected. */
 		for (int i = 0; i < 100; i++)
 			say(fds[!first], fds[first], "still here");
 		end_one_way(fds[!first], fds[first]);
 		close(fds[0]);
 		close(fds[1]);
 	}
-	/* Also before a single byte. */
+	/* Also before the first byte. */
 	const int client = http_connect(port), server = accepted();
 
 	end_one_way(client, server);
@@ -178,7 +178,7 @@ static void test_proxy_passes_on_the_end_of_one_direction(void **state)
 	close(server);
 }
 
-/* The end of a connection without goodbye. */
+/* Reset the connection instead of closing it. */
 static void cut(int fd)
 {
 	const struct linger at_once = {.l_onoff = 1};
@@ -208,7 +208,7 @@ static void test_proxy_passes_on_a_reset_as_a_reset(void **state)
 		}
 }
 
-/* Both peers write, neither reads, so both fibers wait for room; then one of them resets. */
+/* Both peers write and neither reads, so both fibers wait for room; then one peer resets. */
 static void test_proxy_ends_both_directions_when_a_peer_resets_that_never_read(void **state)
 {
 	static char bytes[1000000];

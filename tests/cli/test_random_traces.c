@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_random_traces.c - backtraces at any moment of a program that does millions of switches a second
+ * test_random_traces.c - backtraces at any moment of a program with millions of switches a second
  *
- * Each fiber has its number in its name and, digit by digit, in its frames. A walk that is called whole must agree with
- * the name; one that is not must say why. TRACE_SECONDS (4) says how long; what the program yielded meanwhile is printed for
- * somebody who looks again and again, whose own CPU time it lacks where there are no more CPUs than carriers, for somebody who looks at
- * random, twice a second, and for nobody. It is not judged: the machine is shared.
+ * Each fiber has its number in its name and, digit by digit, in its frames. A complete walk must
+ * agree with the name; an incomplete one must say why.
+ *
+ * TRACE_SECONDS (default 4) is the duration. The test prints the program's yields per second for
+ * three observers: one that samples continuously (it takes CPU time from the program if there are
+ * no more CPUs than carriers), one that samples at random about twice a second, and none. These
+ * numbers are not checked: the machine is shared.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -35,7 +38,8 @@ static double seconds(void)
 	return text ? strtod(text, NULL) : 4;
 }
 
-/* Its frames, outermost first, have the digits of its number, and nothing but them. False: another's, or more than there are. */
+/* The frames, outermost first, have exactly the digits of its number. False: digits of another
+ * fiber, or too many. */
 static bool agrees(const json_t *fiber, unsigned *ret_digits)
 {
 	const json_t *const frames = json_object_get(fiber, "frames");
@@ -84,7 +88,7 @@ static void check_fiber(const json_t *fiber)
 		show("frames of another", fiber);
 		return;
 	}
-	/* One that yielded, or has begun, is at the bottom. */
+	/* A fiber that has started and yielded is in its innermost call: all digits are there. */
 	if (!truncated && frames > 1 && !strcmp(state, "runnable") && digits != DIGITS &&
 	    json_is_object(json_object_get(fiber, "wait"))) {
 		seen.wrong++;
@@ -108,7 +112,7 @@ static void trace(const char *tool, const char *first, const char *second, const
 	harness_free(p);
 }
 
-/* The program's yields until now. */
+/* The program's yields so far. */
 static void yields(struct harness_process *p, double *ret_at, double *ret_count)
 {
 	static unsigned next;
@@ -118,7 +122,7 @@ static void yields(struct harness_process *p, double *ret_at, double *ret_count)
 	long long ns = 0;
 	char prefix[32];
 
-	/* Those that were printed before are passed over. */
+	/* Skip lines printed earlier. */
 	while ((double)ns / 1e9 < start) {
 		snprintf(prefix, sizeof(prefix), "at %u ", next++);
 		line = harness_wait_line(p, prefix, CLI_SECONDS);
@@ -137,7 +141,8 @@ static void pause_ms(unsigned most, unsigned *seed)
 	nanosleep(&t, NULL);
 }
 
-/* Who looks, for a second: the longest pause between two looks in ms, 0: nobody does. */
+/* For each observer, for one second: the longest pause between two samples in ms; 0: no
+ * observer. */
 static const unsigned lookers[] = {3, 1000, 0};
 #define LOOKERS (sizeof(lookers) / sizeof(lookers[0]))
 
@@ -210,7 +215,7 @@ static void test_every_walk_has_the_fibers_own_number(void **state)
 	harness_free(p);
 }
 
-/* Nothing moves: each fiber has frames, but for one that is on its way for the first time. */
+/* Nothing changes: each fiber has frames, except one in its very first switch. */
 static void test_a_program_stopped_at_any_moment_is_walked_whole(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready", "digits", NULL);
@@ -236,7 +241,7 @@ static void test_a_program_stopped_at_any_moment_is_walked_whole(void **state)
 		      seen.truncated, seen.wrong);
 	assert_int_equal(seen.wrong, 0);
 	assert_true(seen.running > 0);
-	/* What a sanitizer is told of a switch comes before and after it, and is in neither. */
+	/* A sanitizer is informed before and after a switch; that code is in neither fiber. */
 	if (!*harness_sanitizer())
 		assert_true(seen.between <= seen.switching);
 	assert_true(seen.truncated <= seen.switching);

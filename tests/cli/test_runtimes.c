@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_runtimes.c - the tools show the fibers of every runtime of a process, and change the policy of each. */
+/* test_runtimes.c - the tools show the fibers of all runtimes and change all their policies */
 #include <string.h>
 
 #include "tests/harness/cli/cli.h"
@@ -64,7 +64,7 @@ static void policy_is(struct harness_process *p, const char *what, const char *p
 	json_decref(answer);
 }
 
-/* What is shown is that of the runtime that started last; a change is everybody's. */
+/* The shown policy is that of the runtime started last; a change applies to all. */
 static void test_runtimes_get_a_new_policy_together(void **state)
 {
 	(void)state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sandbox.c - a program that forbids itself system calls after its start can be looked at
+ * test_sandbox.c - inspect a program that restricts its system calls after its start
  *
- * libfiber(7) lists the calls that are made after the start. The lists are read from the page itself: a program that allows these and
- * no others lives through every command, and every call on them is made. Calls that are refused leave answers, or name what was
- * refused.
+ * libfiber(7) lists the calls made after the start; the test reads the lists from the page. A
+ * program that allows only these calls survives every command, and every listed call is made. If
+ * calls are refused, commands still answer or name the refused call.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "tests/harness/cli/cli.h"
 #include "tests/harness/watchdog.h"
 
-/* What the fixture itself calls to wait for its end. */
+/* Calls of the fixture itself, to wait for its end. */
 #define OWN "rt_sigtimedwait exit_group"
 
 struct box {
@@ -75,7 +75,7 @@ static struct harness_process *ask(const struct box *box, const char *command, c
 	return p;
 }
 
-/* Answered, whole but for fibers that ran meanwhile. */
+/* Check for an answer, complete except for fibers that ran meanwhile. */
 static void answers(const struct box *box, const char *command, const char *a, const char *b)
 {
 	struct harness_process *p = ask(box, command, a, b);
@@ -87,7 +87,7 @@ static void answers(const struct box *box, const char *command, const char *a, c
 	harness_free(p);
 }
 
-/* Every command that asks the program something. */
+/* Run every command that asks the program. */
 static void ask_everything(const struct box *box)
 {
 	char file[HARNESS_PATH], option[HARNESS_PATH + 16];
@@ -119,7 +119,7 @@ static void ask_everything(const struct box *box)
 	p = cli_run("fibertrace", "record", box->pid, "-o", file, "--for=100ms", NULL);
 	assert_lives(box, "record");
 	cli_ended(p, 0);
-	/* Stopped and continued, waits are begun again by a call of the kernel's own. */
+	/* After a stop and continue the kernel resumes waits with its own call. */
 	p = cli_run("fibertrace", "bt", box->pid, "--all", NULL);
 	assert_lives(box, "fibertrace bt");
 	harness_free(p);
@@ -129,7 +129,7 @@ static void ask_everything(const struct box *box)
 	answers(box, "list", NULL, NULL);
 }
 
-/* What wakes carriers, and what is long. */
+/* What wakes carriers, and what takes long. */
 static void ask_some(const struct box *box)
 {
 	answers(box, "bt", "--all", NULL);
@@ -182,7 +182,8 @@ static void test_sandbox_may_do_so_with_the_poller_uring(void **state)
 	lives_with_what_is_listed("uring", ask_some);
 }
 
-/* From the first call of fiber_runtime_start() to the last of fiber_runtime_finish(). */
+/* The sandbox lasts from the first call of fiber_runtime_start() to the last of
+ * fiber_runtime_finish(). */
 static void test_sandbox_may_be_entered_before_the_start_and_left_after_the_end(void **state)
 {
 	static const char *const pollers[] = {"epoll", "poll", "uring"};
@@ -205,7 +206,7 @@ static void test_sandbox_may_be_entered_before_the_start_and_left_after_the_end(
 	}
 }
 
-/* The filter is real: without a call that is needed the program is ended, and that is what the tool says. */
+/* The filter works: without a needed call the program is killed, and the tool reports that. */
 static void test_sandbox_that_forbids_a_needed_call_ends_the_program(void **state)
 {
 	struct harness_process *p;
@@ -233,7 +234,7 @@ static const char *line_of(const struct harness_process *p, const char *who)
 
 static void test_sandbox_calls_are_those_of_the_manual_and_each_is_made(void **state)
 {
-	/* For other users than root; of a recording; in a race of two carriers; after a stop. */
+	/* For users other than root; for a recording; in a race of two carriers; after a stop. */
 	const char *rare = geteuid() == 0 ? "geteuid munmap sched_yield restart_syscall"
 					  : "munmap sched_yield restart_syscall";
 	char calls[CALLS_SIZE];
@@ -248,7 +249,7 @@ static void test_sandbox_calls_are_those_of_the_manual_and_each_is_made(void **s
 	assert_true(harness_wait_end(box.p, CLI_SECONDS));
 	made = line_of(box.p, "service:");
 	calls_listed("epoll", calls);
-	/* What stands last is the program's own. */
+	/* The last part has the program's own calls. */
 	*strstr(made, "program:") = 0;
 	assert_int_equal(
 		calls_missing(made, calls, OWN, "made, and not in " CALLS_PAGE) +
@@ -262,7 +263,7 @@ static void test_sandbox_calls_are_those_of_the_manual_and_each_is_made(void **s
 static const char *const named[] = {"getsockopt", "accept4", "clock_gettime", "sendto",
 				    "openat",	  "mincore", "madvise",	      "pipe2"};
 
-/* The answer, whole or with what was refused; never that the program has ended. */
+/* The answer is complete or names the refused call; it never claims that the program has ended. */
 static void answers_or_names(const struct box *box, const char *call, const char *command,
 			     const char *a)
 {
@@ -292,7 +293,7 @@ static void test_sandbox_that_refuses_a_call_is_answered_for_or_named(void **sta
 	}
 }
 
-/* What is not known for that is named, and the rest is shown. */
+/* Facts unknown because of that are named, and the rest is shown. */
 static void test_sandbox_that_refuses_more_is_shown_in_part(void **state)
 {
 	struct harness_process *p;
@@ -319,7 +320,7 @@ static void test_sandbox_that_refuses_more_is_shown_in_part(void **state)
 	harness_free(box.p);
 }
 
-/* Of the eight, five are not made at all. */
+/* Five of the eight are never made. */
 static void test_sandbox_is_not_needed_for_what_was_prepared(void **state)
 {
 	struct box box;
@@ -338,7 +339,7 @@ static void test_sandbox_is_not_needed_for_what_was_prepared(void **state)
 	harness_free(box.p);
 }
 
-/* Nothing can be asked of it, and it lives. */
+/* Nothing can be asked, and it is alive. */
 static void test_sandbox_that_refuses_to_answer_is_said_to_live(void **state)
 {
 	struct harness_process *p;

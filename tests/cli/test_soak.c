@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_soak.c - some seconds of what `make soak` does for an hour. */
+/* test_soak.c - run `make soak` for some seconds instead of an hour */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tests/harness/cli/cli.h"
 #include "tests/harness/watchdog.h"
 
-/* soak.py stands in the tree that this file was compiled in. */
+/* soak.py in the source tree that this file was compiled in. */
 static const char *script(char *buf)
 {
 	char *end;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_state_times.c - how long a fiber was running, runnable and waiting is how long it lived, to the nanosecond, and
- * what the fiber itself says of it, to within what its clock can tell
+ * test_state_times.c - a fiber's running, runnable and waiting times add up to its age, to the
+ * nanosecond
+ *
+ * They also agree with what the fiber measures, within the resolution of its clock.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +49,7 @@ static void expect_sum(const json_t *fiber)
 			 json_int(fiber, "livedNs"));
 }
 
-/* Within 1 %, and the grain of the coarse clock where the machine has other things to do. */
+/* Within 1 %, plus the grain of the coarse clock if the machine is busy. */
 static void expect_near(const char *what, int64_t is, int64_t low, int64_t high, int64_t grain)
 {
 	if (is < low - low / 100 - grain || is > high + high / 100 + grain) {
@@ -79,7 +81,7 @@ static void agree(const struct harness_process *process, const char *tool, const
 		lived += life->ran + life->away;
 		counted += json_int(fiber, "cpuNs");
 	}
-	/* Each turn is right to within a tick, all of them together much better. */
+	/* Each run is exact to a tick, their sum much better. */
 	expect_near("cpuNs of all", counted, ran, ran, lived / 20);
 	json_decref(answer);
 }
@@ -98,7 +100,7 @@ static void test_times_in_all_states_are_the_time_lived(void **state)
 	}
 }
 
-/* While they change: a copy that is not of one moment would not add up. */
+/* While the times change: an inconsistent copy would not add up. */
 static void test_times_add_up_in_every_sample_of_a_busy_server(void **state)
 {
 	unsigned port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stress.c - the stress sees a fiber that stands still, and says which one and in what it waits. */
+/* test_stress.c - the stress test detects a hanging fiber and names it and its wait */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,15 +25,15 @@ static void test_stress_turns_a_stall_into_a_dump_of_all_fibers(void **state)
 	assert_false(p->timed_out);
 	assert_true(WIFSIGNALED(p->status));
 	assert_int_equal(WTERMSIG(p->status), SIGABRT);
-	/* Who it is, and what of: */
+	/* The name of the fiber, and its theme: */
 	cli_contains(p->err.bytes, "stall: stall with 2 carriers: nothing for 3 s from:");
 	cli_contains(p->err.bytes, "stall: in-vain-0, fiber ");
 	cli_contains(p->err.bytes, "fiber_sem_wait, in vain");
-	/* The dump has it with its wait, and those who go on as well: */
+	/* The dump has it with its wait, and also the fibers that go on: */
 	cli_contains(p->err.bytes, "\"in-vain-0\" [suspended: sem");
 	cli_contains(p->err.bytes, "\"never posted\"");
 	cli_contains(p->err.bytes, "\"sleep-2\"");
-	/* And they are not accused. */
+	/* Those that go on are not reported. */
 	assert_null(strstr(p->err.bytes, "stall: sleep-"));
 	cli_contains(p->err.bytes, "again with: --seed 4711");
 	assert_null(strstr(p->out.bytes, "ok 1"));

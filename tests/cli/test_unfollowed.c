@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_unfollowed.c - "no deadlock" says which waits it does not speak of
+ * test_unfollowed.c - "no deadlock" names the waits that it does not cover
  *
- * crowd waits in every way there is. What deadlock counts must be what list shows, from each source and by both tools.
+ * crowd has every kind of wait. The counts of deadlock must agree with list, for each source and
+ * both tools.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static int start(void **state)
 		return -1;
 	p = cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "crowd.snap"), NULL);
 	cli_ended(p, 0);
-	/* The shadow of a sanitizer makes a core of terabytes. */
+	/* A sanitizer's shadow makes a core of terabytes. */
 	if (!*harness_sanitizer())
 		cli_core(crowd.process->pid, "crowd.core", core);
 	return 0;
@@ -44,7 +45,7 @@ static bool is_null(const json_t *object, const char *key)
 	return json_is_null(json_object_get(object, key));
 }
 
-/* Whether a fiber of list --json is in a wait that nobody is known to end. */
+/* Whether a fiber of list --json is in a wait with an unknown waker. */
 static bool is_unfollowed(const json_t *fiber)
 {
 	const json_t *wait = json_object_get(fiber, "wait");

@@ -36,7 +36,7 @@
 #define PATIENCE INT64_C(30000000000) /* ns; on slow builds a pause is long */
 #define ALONE	 INT64_C(500000000)
 #define MOST \
-	25 /* at most 1/25: several times the intended share, because each pause costs kernel time */
+	25 /* at most 1/25: several times the intended share, because a pause costs kernel time */
 
 static char path[HARNESS_PATH];
 static _Atomic bool over;
