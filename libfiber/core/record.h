@@ -143,14 +143,17 @@ static inline void fib_bear(struct fiber *fiber, int64_t now)
 	fiber->born = now;
 }
 
-/* Make the fiber runnable at now. The time until now is waiting, unless the fiber has not started.
- * Called by its owner. */
+/*
+ * Record that the fiber is runnable from now on. The time until now is waiting, unless the fiber
+ * has not started. Called by its owner, also twice for one wake-up: before the fiber gets what it
+ * waits for, and when it is queued.
+ */
 static inline void fib_show_runnable(struct fiber *fiber, int64_t now)
 {
 	const int64_t since = fib_load(&fiber->since);
 
 	if (now != since) {
-		if (fib_likely(fib_load(&fiber->state) == FIBER_SUSPENDED))
+		if (fib_likely(fib_load(&fiber->seq) != 0))
 			fib_store(&fiber->waited,
 				  fib_load(&fiber->waited) + (uint64_t)(now - since));
 		else

@@ -7,9 +7,11 @@
  * are one compare-and-swap each. With waiters, unlock passes the mutex to the longest waiter under
  * the queue's lock. No later caller can take it in between, so no waiter starves.
  *
- * unlock writes the new owner before it claims that owner's wait, because the new owner may run and
- * unlock as soon as it is claimed. If the claim fails (the wait timed out meanwhile), unlock tries
- * the next waiter; the mutex still belongs to the unlocking caller.
+ * unlock claims the wait of the next owner, records that this fiber no longer waits, and then writes
+ * it as the owner. A reader therefore never finds an owner that waits for its own mutex. The next
+ * owner cannot unlock before it has been written: a fiber runs only after fib_wake(), and a thread
+ * or a pinned fiber takes the queue's lock once more after its wait (fib_queue_wait()). If the claim
+ * fails (the wait timed out meanwhile), unlock tries the next waiter.
  *
  * The next owner may be the last user of the mutex and free it. Therefore unlock does not touch the
  * mutex after giving it away: the swap that frees it is done outside the queue's lock.
@@ -185,10 +187,14 @@ static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 
 	fib_queue_lock(&mutex->waiters);
 	while (!claimed && (w = fib_queue_first(&mutex->waiters))) {
-		uint64_t more = mutex->waiters.length > 1 ? FIB_HOLDER_CONTENDED : 0;
+		const uint64_t more = mutex->waiters.length > 1 ? FIB_HOLDER_CONTENDED : 0;
+		const uint64_t next = w->who | more;
 
-		fib_store(&mutex->owner, w->who | more);
 		claimed = fib_queue_claim_first(&mutex->waiters, &wake);
+		if (claimed) {
+			fib_wake_show(&wake);
+			fib_store(&mutex->owner, next);
+		}
 	}
 	if (!claimed)
 		fib_store(&mutex->owner, me);

@@ -97,8 +97,9 @@ static const char *waits_for_itself(struct fiber_rwlock *lock, bool writes)
 }
 
 /*
- * Let in the waiters at the head that can enter now. Under the queue's lock. The lock state is
- * written before a waiter is claimed, and undone if its wait has timed out.
+ * Let in the waiters at the head that can enter now. Under the queue's lock. A waiter is claimed
+ * before the lock's state is written, and is recorded as no longer waiting, so that a reader never
+ * finds an owner that waits for its own lock. No claimed waiter runs before fib_wake_all().
  */
 static void let_in(struct fiber_rwlock *lock, struct fib_wake_list *list)
 {
@@ -107,19 +108,18 @@ static void let_in(struct fiber_rwlock *lock, struct fib_wake_list *list)
 	while (!lock->owner && (first = fib_queue_first(&lock->waiters))) {
 		const bool writes = fib_container(first, struct rw_waiter, waiter)->writes;
 		const uint64_t first_who = first->who;
+		struct fib_parker *parker = first->parker;
+		const struct fib_wake wake = {parker->blocks ? NULL : parker->fiber, NULL};
 
 		if (writes && lock->readers)
 			return;
+		if (!fib_queue_claim_next(&lock->waiters, list))
+			continue;
+		fib_wake_show(&wake);
 		if (writes)
 			lock->owner = first_who;
 		else
 			enter_reader(lock, first_who);
-		if (fib_queue_claim_next(&lock->waiters, list))
-			continue;
-		if (writes)
-			lock->owner = 0;
-		else
-			leave_reader(lock, first_who);
 	}
 }
 

@@ -26,12 +26,14 @@ enum at {
 	UNLOCK_TAKEN,
 	UNLOCK_QUEUED,
 	ASLEEP,
+	LOCK_AGAIN,
 	FORGET,
 	INSIDE,
 	RELEASE,
 	LOCK_HAND_OVER,
-	STORE_NEXT,
 	CLAIM_NEXT,
+	SHOW_NEXT,
+	STORE_NEXT,
 	NOBODY,
 	UNLOCK_HAND_OVER,
 	WAKE,
@@ -40,18 +42,20 @@ enum at {
 
 enum broken {
 	NOTHING,
-	CLAIMS_FIRST,	 /* decides the wait, then writes the new owner */
-	NOT_RESTORED,	 /* if none can be claimed, one that timed out stays the owner */
-	NOT_ANNOUNCED,	 /* joins the queue without marking it in the owner word */
-	STORES_FREE,	 /* releases without comparing */
-	NO_COMPARISON,	 /* hands the mutex to a waiter whose wait may be over */
-	FREES_AND_WAKES, /* frees the mutex and wakes the first, which tries again */
+	STORES_FIRST,	  /* writes the new owner while its record says that it waits */
+	NOT_LOCKED_AGAIN, /* a thread whose wait is decided goes on without the queue's lock */
+	NOT_ANNOUNCED,	  /* joins the queue without marking it in the owner word */
+	STORES_FREE,	  /* releases without comparing */
+	NO_COMPARISON,	  /* hands the mutex to a waiter whose wait may be over */
+	FREES_AND_WAKES,  /* frees the mutex and wakes the first, which tries again */
 	NEWEST_FIRST,
 };
 
 struct user {
 	uint8_t at, rounds, outcome, woken, saw, next;
 	uint8_t came; /* its number among the arrivals */
+	bool blocks;  /* a thread: continues as soon as its wait is decided */
+	bool shown;   /* its record says that it waits; a thread has none */
 };
 
 struct model {
@@ -63,7 +67,7 @@ struct model {
 	uint8_t fault;
 };
 
-enum { OTHERS_INSIDE = 1, NOT_OWNER, OVERTAKEN };
+enum { OTHERS_INSIDE = 1, NOT_OWNER, OVERTAKEN, WAITS_FOR_ITSELF };
 
 static enum broken broken;
 
@@ -158,12 +162,21 @@ static bool step_lock(struct model *m, unsigned who)
 				grant(m, who, LATER);
 		}
 		return true;
-	default: /* APPEND */
+	default: /* APPEND; as long as it runs, readers see no wait */
 		m->queue[m->length++] = ME(who);
 		u->came = ++m->arrivals;
+		u->shown = !u->blocks;
 		u->at = UNLOCK_QUEUED;
 		return true;
 	}
+}
+
+/* The lock succeeded. */
+static void granted(struct model *m, unsigned who)
+{
+	if ((m->owner & ~CONTENDED) != ME(who))
+		m->fault = NOT_OWNER;
+	enter(m, who);
 }
 
 /* From the queue to the end of fiber_mutex_lock. */
@@ -186,12 +199,20 @@ static bool step_wait(struct model *m, unsigned who)
 		if (!u->woken)
 			return false;
 		u->woken = 0;
-		u->at = u->outcome == TIMED_OUT ? FORGET : TAKE_FREE;
-		if (u->at == FORGET || broken == FREES_AND_WAKES)
-			return true;
-		if ((m->owner & ~CONTENDED) != ME(who))
-			m->fault = NOT_OWNER;
-		enter(m, who);
+		u->shown = false;
+		if (u->outcome == TIMED_OUT)
+			u->at = FORGET;
+		else if (broken == FREES_AND_WAKES)
+			u->at = TAKE_FREE;
+		else if (u->blocks && broken != NOT_LOCKED_AGAIN)
+			u->at = LOCK_AGAIN;
+		else
+			granted(m, who);
+		return true;
+	case LOCK_AGAIN:
+		if (m->locked)
+			return false;
+		granted(m, who);
 		return true;
 	default: /* FORGET */
 		if (m->locked)
@@ -202,34 +223,59 @@ static bool step_wait(struct model *m, unsigned who)
 	}
 }
 
-/* Under the queue's lock: find the first waiter. */
+/* The first waiter becomes the owner. */
+static void store_next(struct model *m, unsigned next)
+{
+	m->owner = (uint8_t)(next | (m->length ? CONTENDED : 0));
+	if (m->user[next - 1].shown)
+		m->fault = WAITS_FOR_ITSELF;
+}
+
+/* Under the queue's lock: claim the first waiter; it is unlinked even if that fails. */
+static void claim_next(struct model *m, unsigned who)
+{
+	struct user *u = &m->user[who], *next;
+	unsigned first = m->length ? m->queue[broken == NEWEST_FIRST ? m->length - 1u : 0] : 0;
+
+	u->at = NOBODY;
+	if (!first)
+		return;
+	next = &m->user[first - 1];
+	remove_from(m->queue, &m->length, (uint8_t)first);
+	if (broken == STORES_FIRST)
+		store_next(m, first);
+	u->at = CLAIM_NEXT;
+	if (next->outcome != ARMED && broken != NO_COMPARISON)
+		return;
+	u->next = (uint8_t)first;
+	u->at = SHOW_NEXT;
+	next->outcome = WOKEN;
+	if (broken == FREES_AND_WAKES)
+		m->owner = 0;
+	else
+		grant(m, first - 1, next->came);
+	if (next->blocks)
+		next->woken = 1;
+}
+
 static bool step_next(struct model *m, unsigned who)
 {
 	struct user *u = &m->user[who];
-	unsigned first = m->length ? m->queue[broken == NEWEST_FIRST ? m->length - 1u : 0] : 0;
 
-	if (u->at == STORE_NEXT) {
-		u->at = m->length ? CLAIM_NEXT : NOBODY;
-		if (m->length && broken != CLAIMS_FIRST)
-			m->owner = (uint8_t)(first | (m->length > 1 ? CONTENDED : 0));
-		if (broken == FREES_AND_WAKES)
-			m->owner = 0;
+	switch (u->at) {
+	case CLAIM_NEXT:
+		claim_next(m, who);
+		return true;
+	case SHOW_NEXT:
+		m->user[u->next - 1].shown = false;
+		u->at = STORE_NEXT;
+		return true;
+	default: /* STORE_NEXT */
+		if (broken != FREES_AND_WAKES)
+			store_next(m, u->next);
+		u->at = UNLOCK_HAND_OVER;
 		return true;
 	}
-	/* CLAIM_NEXT: unlinked even if it cannot be claimed. */
-	remove_from(m->queue, &m->length, (uint8_t)first);
-	u->at = STORE_NEXT;
-	u->next = (uint8_t)first;
-	if (m->user[first - 1].outcome == ARMED || broken == NO_COMPARISON) {
-		m->user[first - 1].outcome = WOKEN;
-		if (broken != FREES_AND_WAKES)
-			grant(m, first - 1, m->user[first - 1].came);
-		/* A blocked waiter continues from here. */
-		if (broken == CLAIMS_FIRST)
-			m->user[first - 1].woken = 1;
-		u->at = UNLOCK_HAND_OVER;
-	}
-	return true;
 }
 
 /* fiber_mutex_unlock */
@@ -252,21 +298,19 @@ static bool step_unlock(struct model *m, unsigned who)
 		}
 		return true;
 	case LOCK_HAND_OVER:
-		return lock(m, who, STORE_NEXT);
+		return lock(m, who, CLAIM_NEXT);
 	case NOBODY:
-		if (broken != NOT_RESTORED)
-			m->owner = ME(who);
+		m->owner = ME(who);
 		m->locked = 0;
 		u->at = RELEASE;
 		return true;
 	case UNLOCK_HAND_OVER:
-		if (broken == CLAIMS_FIRST)
-			m->owner = (uint8_t)(u->next | (m->length ? CONTENDED : 0));
 		m->locked = 0;
 		u->at = WAKE;
 		return true;
 	case WAKE:
-		m->user[u->next - 1].woken = 1;
+		if (!m->user[u->next - 1].blocks)
+			m->user[u->next - 1].woken = 1;
 		next_round(u);
 		return true;
 	default:

@@ -3,11 +3,12 @@
  * test_mutex_model.c - the owner word of a mutex and its queue, in every interleaving
  *
  * Three actors lock and unlock a number of times, and a clock may end the waits of some. The steps
- * are those of mutex.c. The owner word is changed by compare-and-swap outside the queue's lock and
+ * are those of mutex.c. An actor is a fiber or a thread. The owner word is changed by compare-and-swap outside the queue's lock and
  * by plain stores inside it.
  *
  * Never is more than one inside; an actor whose lock succeeded is the owner; none that timed out is
- * also granted the mutex. They get it in the order in which they came, and none sleeps for ever.
+ * also granted the mutex. They get it in the order in which they came, and none sleeps for ever. No
+ * reader finds a fiber that waits for the mutex that it owns.
  * Then each rule is left out, and the model must find the error.
  */
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #include "tests/unit/sched/explore.h"
 
 static const char *const faults[] = {NULL, "two are inside", "who was granted it is not its owner",
-				     "somebody was overtaken"};
+				     "somebody was overtaken", "the owner waits for its own mutex"};
 
 static const char *wrong(const void *state, bool final)
 {
@@ -36,7 +37,9 @@ static const char *wrong(const void *state, bool final)
 	return m->owner || m->length ? "nobody is left, and it is not free" : NULL;
 }
 
-static void run(enum broken rule, const char *rounds, unsigned clocked, struct explore *e)
+/* blocking: a bit for each actor that is a thread. */
+static void run(enum broken rule, const char *rounds, unsigned clocked, unsigned blocking,
+		struct explore *e)
 {
 	struct model first = {.clocked = (uint8_t)clocked};
 	unsigned i;
@@ -46,6 +49,7 @@ static void run(enum broken rule, const char *rounds, unsigned clocked, struct e
 	for (i = 0; i < USERS; i++) {
 		first.user[i].rounds = (uint8_t)(rounds[i] - '0');
 		first.user[i].at = first.user[i].rounds ? TAKE_FREE : END;
+		first.user[i].blocks = blocking >> i & 1;
 	}
 	explore(e, &first);
 }
@@ -54,66 +58,75 @@ static void test_mutex_model_lets_in_one_in_order_and_forgets_nobody(void **stat
 {
 	static const char *const rounds[] = {"110", "220", "111", "211"};
 	struct explore e;
-	unsigned clocked, i;
+	unsigned mix, i;
 
 	(void)state;
 	for (i = 0; i < 4; i++) {
-		for (clocked = 0; clocked < 8; clocked++) {
-			run(NOTHING, rounds[i], clocked, &e);
+		for (mix = 0; mix < 64; mix++) {
+			run(NOTHING, rounds[i], mix % 8, mix / 8, &e);
 			if (e.found)
-				print_message("# %s, %u: %s: %s\n", rounds[i], clocked, e.found,
-					      e.way);
+				print_message("# %s, %u: %s: %s\n", rounds[i], mix, e.found, e.way);
 			assert_null(e.found);
 			assert_true(e.states > 20 && e.finals > 0);
 		}
 	}
 }
 
-static void goes_wrong(enum broken rule, const char *rounds, unsigned clocked, const char *what)
+static void goes_wrong(enum broken rule, const char *rounds, unsigned clocked, unsigned blocking,
+		       const char *what)
 {
 	struct explore e;
 
-	run(rule, rounds, clocked, &e);
+	run(rule, rounds, clocked, blocking, &e);
 	assert_non_null(e.found);
 	assert_string_equal(e.found, what);
 	assert_true(e.way[0]);
 }
 
-static void test_mutex_model_with_a_wrong_owner_word_grants_it_to_a_stranger(void **state)
+static void test_mutex_model_whose_thread_does_not_lock_again_runs_before_it_is_the_owner(
+	void **state)
 {
 	(void)state;
-	goes_wrong(CLAIMS_FIRST, "110", 0, "who was granted it is not its owner");
-	goes_wrong(NOT_RESTORED, "110", 2, "who was granted it is not its owner");
+	goes_wrong(NOT_LOCKED_AGAIN, "110", 0, 3, "who was granted it is not its owner");
+}
+
+static void test_mutex_model_that_writes_the_owner_first_shows_a_deadlock(void **state)
+{
+	(void)state;
+	goes_wrong(STORES_FIRST, "110", 0, 0, "the owner waits for its own mutex");
 }
 
 static void test_mutex_model_whose_holder_does_not_look_leaves_a_sleeper(void **state)
 {
 	(void)state;
-	goes_wrong(NOT_ANNOUNCED, "110", 0, "somebody sleeps for ever");
-	goes_wrong(STORES_FREE, "110", 0, "somebody sleeps for ever");
+	goes_wrong(NOT_ANNOUNCED, "110", 0, 0, "somebody sleeps for ever");
+	goes_wrong(STORES_FREE, "110", 0, 0, "somebody sleeps for ever");
 }
 
-static void test_mutex_model_that_grants_to_one_who_timed_out_never_comes_free(void **state)
+static void test_mutex_model_that_grants_to_one_who_timed_out_lets_in_another_than_the_owner(
+	void **state)
 {
 	(void)state;
-	goes_wrong(NO_COMPARISON, "110", 2, "nobody is left, and it is not free");
+	goes_wrong(NO_COMPARISON, "110", 2, 0, "who was granted it is not its owner");
 }
 
 static void test_mutex_model_that_only_wakes_lets_others_overtake(void **state)
 {
 	(void)state;
-	goes_wrong(NEWEST_FIRST, "111", 0, "somebody was overtaken");
-	goes_wrong(FREES_AND_WAKES, "111", 0, "somebody was overtaken");
+	goes_wrong(NEWEST_FIRST, "111", 0, 0, "somebody was overtaken");
+	goes_wrong(FREES_AND_WAKES, "111", 0, 0, "somebody was overtaken");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mutex_model_lets_in_one_in_order_and_forgets_nobody),
-		cmocka_unit_test(test_mutex_model_with_a_wrong_owner_word_grants_it_to_a_stranger),
+		cmocka_unit_test(
+			test_mutex_model_whose_thread_does_not_lock_again_runs_before_it_is_the_owner),
+		cmocka_unit_test(test_mutex_model_that_writes_the_owner_first_shows_a_deadlock),
 		cmocka_unit_test(test_mutex_model_whose_holder_does_not_look_leaves_a_sleeper),
 		cmocka_unit_test(
-			test_mutex_model_that_grants_to_one_who_timed_out_never_comes_free),
+			test_mutex_model_that_grants_to_one_who_timed_out_lets_in_another_than_the_owner),
 		cmocka_unit_test(test_mutex_model_that_only_wakes_lets_others_overtake),
 	};
 
