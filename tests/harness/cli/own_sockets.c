@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* own_sockets.c - control sockets in a private /tmp */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +19,46 @@ static int forbidden; /* errno of own_tmp(), 0 on success */
 static const char *const env[] = {SETTINGS, NULL};
 const struct harness_how own_how = {.env = env};
 
+/*
+ * The entry of /tmp that contains the build folder, open, and its path; -1 if it is elsewhere. The
+ * tests then still find their programs in the new /tmp.
+ */
+static int open_kept(char path[HARNESS_PATH])
+{
+	const char *const build = harness_build();
+
+	if (strncmp(build, "/tmp/", 5) != 0)
+		return -1;
+	snprintf(path, HARNESS_PATH, "/tmp/%.*s", (int)strcspn(build + 5, "/"), build + 5);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int bind_kept(int kept, const char *path)
+{
+	char from[32];
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", kept);
+	return mkdir(path, 0755) || mount(from, path, NULL, MS_BIND | MS_REC, NULL) ? errno : 0;
+}
+
 static int unshare_tmp(void)
 {
+	char path[HARNESS_PATH];
+	int kept, rc = 0;
+
 	if (geteuid() != 0)
 		return EPERM;
-	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("none", "/tmp", "tmpfs", MS_NODEV, "mode=1777"))
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return errno;
+	kept = open_kept(path);
+	if (mount("none", "/tmp", "tmpfs", MS_NODEV, "mode=1777"))
+		rc = errno;
+	else if (kept >= 0)
+		rc = bind_kept(kept, path);
+	if (kept >= 0)
+		close(kept);
+	if (rc)
+		return rc;
 	return mount("none", "/run/user", "tmpfs", MS_NODEV, "mode=755") && errno != ENOENT ? errno
 											    : 0;
 }
