@@ -16,6 +16,7 @@
 
 #include "fiberctl/reply.h"
 #include "fiberctl/top.h"
+#include "inspect/source/source.h"
 #include "tool/process.h"
 #include "inspect/render/render.h"
 #include "inspect/text/access.h"

@@ -13,6 +13,7 @@
 
 #include "inspect/corefile/core.h"
 #include "inspect/elf/debug_search.h"
+#include "inspect/source/source.h"
 #include "inspect/text/escape.h"
 #include "inspect/source/registry.h"
 #include "inspect/render/render.h"

@@ -25,6 +25,7 @@
 
 #include "fibertrace/taking.h"
 #include "inspect/process/silence.h"
+#include "inspect/source/source.h"
 
 #define TIMEOUT	   INT64_C(10000000000)
 #define LOOK_EVERY INT64_C(100000000)

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/model/source.h"
+#include "inspect/source/source.h"
 #include "inspect/process/threads.h"
 #include "tool/process.h"
 #include "tool/report.h"

@@ -22,6 +22,7 @@
 #include "inspect/process/silence.h"
 #include "inspect/render/render.h"
 #include "inspect/process/permission.h"
+#include "inspect/source/source.h"
 #include "inspect/text/read_file.h"
 #include "inspect/source/snapshot.h"
 #include "inspect/text/escape.h"

@@ -159,32 +159,6 @@ struct ins_source_ops {
 	int (*thread)(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret);
 };
 
-/*
- * Open the control socket at path of process pid (0: unknown yet). An answer that does not come
- * within timeout_ns is an error. Returns 0, or a negative errno with error set: exit code 2.
- */
-int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
-			    struct ins_error *error, struct ins_source **ret);
-
-/*
- * Open the memory of a live process. -ESRCH, -EPERM (error names the missing right), -ENOENT if it
- * has no fibers, ...
- */
-int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source **ret);
-
-/*
- * Open a core file. exe: the executable to use, NULL: the one that the core names. -ENOENT, -EINVAL
- * if the file is no core of a fiber program, is of another machine, ...
- */
-int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
-			 struct ins_source **ret);
-
-/*
- * Open a snapshot (snapshot.h). Layout and modules are set at once. It can be read any number of
- * times.
- */
-int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret);
-
 void ins_source_close(struct ins_source *source);
 
 /*

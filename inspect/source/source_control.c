@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source_control.c - the fibers of a process that answers on its control socket */
-#include "inspect/model/source.h"
+#include "inspect/source/source.h"
 
 #include <errno.h>
 #include <stdio.h>

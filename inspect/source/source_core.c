@@ -7,7 +7,7 @@
  * was given. A truncated core lacks the upper part of memory. Each gap is reported, and none is
  * filled.
  */
-#include "inspect/model/source.h"
+#include "inspect/source/source.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -21,6 +21,7 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/source/source.h"
 #include "inspect/text/duration.h"
 #include "inspect/process/pagemap.h"
 #include "inspect/source/records.h"

@@ -10,7 +10,7 @@
  * looked up in the running system. A module's file is used only if it is the one that the snapshot
  * describes.
  */
-#include "inspect/model/source.h"
+#include "inspect/source/source.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "inspect/render/render_crash.h"
 #include "inspect/query/group.h"
 #include "inspect/render/render.h"
-#include "inspect/model/source.h"
+#include "inspect/source/source.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/unwind/unwind.h"
 

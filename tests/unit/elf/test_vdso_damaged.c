@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/dice.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/render/render_events.h"
@@ -23,7 +24,7 @@
 
 static char path[HARNESS_PATH];
 static struct snapshot_file whole, file;
-static size_t vdso_at, vdso_size; /* in the file */
+static size_t vdso_at, vdso_size; /* offset and size in the file */
 static uint64_t code, code_size;  /* addresses */
 static char *vdso;
 static char build_id[INS_BUILD_ID_MAX + 1];
@@ -151,7 +152,9 @@ static void test_functions_of_another_kernels_vdso_are_named(void **state)
 	named = 0;
 	walk_all(out);
 	assert_true(named > 0);
-	/* Our own vdso does not name the functions: without those bytes none has a name. */
+	/*
+	 * Our own vdso does not name the functions: without the snapshot's bytes none has a name.
+	 */
 	file.size = vdso_at - sizeof(struct ins_snapshot_section);
 	named = 0;
 	walk_all(out);
@@ -173,7 +176,8 @@ static void test_damaged_ones_are_walked_out_of_or_not(void **state)
 		file = whole;
 		for (unsigned n = 1 + dice(&seed, 12); n > 0; n--) {
 			/*
-			 * One in two: hit the headers, tables and notes at the start, not the code.
+			 * Every second time, damage only the headers, tables and notes at the
+			 * start, not the code.
 			 */
 			const unsigned room = (unsigned)vdso_size >> (dice(&seed, 2) * 3);
 

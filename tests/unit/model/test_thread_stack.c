@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/model/thread_stack.h"
@@ -207,7 +208,7 @@ static void test_what_a_program_says_is_not_believed(void **state)
 	ins_thread_stack_free(&stack);
 }
 
-/* Read thread 5 of a program that gives this answer. */
+/* Read thread 5 of a program that sends this answer. */
 static int answer_of(const struct snapshot_file *answer)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};

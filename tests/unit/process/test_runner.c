@@ -7,6 +7,7 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/crowd.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/process/runner.h"
@@ -135,7 +136,7 @@ static void test_a_record_that_is_anothers_by_now_has_moved(void **state)
 	fiber = kept;
 	assert_int_equal(ins_runners_take(runners, &fiber), INS_RUNNER_TAKEN);
 	assert_int_equal(fiber.row.id, kept.row.id);
-	/* The stack is right, but the fiber is another. */
+	/* The stack is right, but it belongs to another fiber. */
 	fiber = kept;
 	fiber.row.id += 1000;
 	assert_int_equal(ins_runners_take(runners, &fiber), INS_RUNNER_MOVED);
@@ -159,7 +160,7 @@ static int walk_as_another(void *context, const struct ins_fiber *fiber)
 	if (!(fiber->flags & INS_FIBER_PAUSED))
 		return 0;
 	++*(unsigned *)context;
-	/* `other` is about to start on this stack; the frames are its predecessor's. */
+	/* `other` is about to start on this stack; the frames are those of its predecessor. */
 	other.row.record += layout->record_size;
 	if (other.row.record - layout->records >= layout->committed * layout->record_size)
 		other.row.record = layout->records;
@@ -167,13 +168,13 @@ static int walk_as_another(void *context, const struct ins_fiber *fiber)
 	assert_true(walk.truncated);
 	assert_int_equal(walk.count, 0);
 	assert_non_null(strstr(walk.reason, "middle of a switch"));
-	/* A walk that leaves the fiber's stack is not the fiber's. */
+	/* A walk that leaves the fiber's stack does not belong to the fiber. */
 	other = *fiber;
 	other.row.stack_size = fiber->row.sp + 8 - other.row.stack_low;
 	other.stack_size = 8;
 	ins_unwind(unwinder, &other, &walk);
 	assert_true(walk.truncated);
-	/* The fiber itself walks. */
+	/* A walk of the fiber itself is complete. */
 	ins_unwind(unwinder, fiber, &walk);
 	assert_false(walk.truncated);
 	return 0;

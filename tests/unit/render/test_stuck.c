@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "inspect/render/stuck.h"
+#include "inspect/source/source.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/process.h"
 #include "tests/harness/inspect/waiting.h"
 
 #include <jansson.h>
 
-/* A fake source: the fibers of its nth reading, and how often it was read. */
+/* A fake source: the fibers of each reading, and how often it was read. */
 static struct {
 	struct ins_source source;
 	const struct waiting *readings[3];

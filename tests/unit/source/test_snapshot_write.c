@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/text/atomic_file.h"
 #include "inspect/model/event.h"
@@ -24,7 +25,7 @@
 #include "tests/harness/inspect/snapshots.h"
 
 #define TIMEOUT INT64_C(20000000000)
-#define ANSWERS 9 /* the last is about threads, if a thread holds something */
+#define ANSWERS 9 /* the last is about threads, and is used if a thread holds something */
 
 static char path[HARNESS_PATH], socket_path[HARNESS_PATH];
 static int listener;
@@ -98,7 +99,7 @@ static int ask(bool replace)
 	return rc;
 }
 
-/* How many files have this name or start with it; 1 is expected. */
+/* Return how many files have this name or start with it; 1 is expected. */
 static unsigned files(void)
 {
 	DIR *dir = opendir(harness_folder());

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "tests/harness/inspect/head.h"
-#include "inspect/model/source.h"
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/rows.h"
 #include "tests/harness/paths.h"
 #include "wire/wire.h"
@@ -43,7 +43,7 @@ static void put(const void *bytes, size_t size)
 	answer.size += size;
 }
 
-/* A frame of up to three parts. */
+/* Put a frame of up to three parts. */
 static void frame(uint16_t type, const void *a, size_t na, const void *b, size_t nb, const void *c,
 		  size_t nc)
 {

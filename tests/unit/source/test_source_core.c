@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/crowd.h"
 #include "tests/harness/inspect/dice.h"
 #include "tests/harness/inspect/head.h"
@@ -41,7 +42,7 @@ struct reading {
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_walk walk;
-	bool named; /* look up names of frames too */
+	bool named; /* also look up the names of frames */
 	unsigned fibers, whole, truncated;
 };
 
@@ -73,8 +74,8 @@ static int each(void *context, const struct ins_fiber *fiber)
 }
 
 /*
- * Read a core as fibertrace does, with names (from other files) every fifth time. Returns 0 or the
- * error.
+ * Read a core as fibertrace does. Every fifth reading looks up names, from other files. Returns 0
+ * or the error.
  */
 static int read_core(const char *path, struct reading *r)
 {
@@ -334,14 +335,14 @@ static void test_a_core_of_a_program_without_fibers_is_refused(void **state)
 	(void)state;
 	needs_core();
 	p = harness_start(argv, &how);
-	/* Before execve() of sleep, a core would be one of this test. */
+	/* Until the child has called execve(), its core would be one of this test. */
 	while (!is_sleep(p->pid))
 		usleep(1000);
 	assert_true(crowd_core(p, "foreign", foreign));
 	harness_free(p);
 	assert_int_equal(ins_source_open_core(foreign, NULL, &error, &source), -ENOENT);
 	assert_non_null(strstr(error.text, "not a fiber program"));
-	/* A core refuses another program than the one that ran. */
+	/* A core is refused with a program other than the one that ran. */
 	assert_int_equal(ins_source_open_core(core, "/bin/sleep", &error, &source), -EINVAL);
 	assert_non_null(strstr(error.text, "not the program that ran"));
 }

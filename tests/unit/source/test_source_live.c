@@ -14,7 +14,7 @@
 
 #include "tests/harness/inspect/crowd.h"
 #include "tests/harness/inspect/head.h"
-#include "inspect/model/source.h"
+#include "inspect/source/source.h"
 
 static struct harness_process *crowd;
 static struct ins_error error;

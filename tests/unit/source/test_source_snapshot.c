@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/render/render_events.h"
 #include "inspect/unwind/unwind.h"
@@ -55,7 +56,7 @@ static void test_who_it_was_and_its_modules_are_there_at_once(void **state)
 	assert_int_equal(source->modules->count, 1);
 	assert_string_equal(source->modules->at[0].path, "/nonexistent/library");
 	assert_true(source->modules->at[0].known);
-	/* Without a pid: today another process may have it. */
+	/* The pid is not used: today another process may have it. */
 	assert_int_equal(source->modules->pid, 0);
 	ins_source_close(source);
 }
@@ -253,7 +254,7 @@ struct look {
 	struct ins_walk walk;
 };
 
-/* All that a command does with a fiber. */
+/* Do everything that a command does with a fiber. */
 static int use(void *context, const struct ins_fiber *fiber)
 {
 	struct look *look = context;
@@ -265,7 +266,7 @@ static int use(void *context, const struct ins_fiber *fiber)
 	return 0;
 }
 
-/* All that a command does with an event. */
+/* Do everything that a command does with an event. */
 static int use_event(void *context, const struct ins_event *event)
 {
 	struct look *look = context;
@@ -295,7 +296,7 @@ static int use_ring(struct look *look, enum fib_wire_ring ring)
 	return rc;
 }
 
-/* True: read to the end. */
+/* Return true if the file was read to the end. */
 static bool survive(FILE *out)
 {
 	static const struct ins_request whole = {.stacks = true};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/model/event.h"
 #include "inspect/unwind/frame_guess.h"
@@ -31,7 +32,7 @@ static size_t beyond_size;
 
 static uint64_t into(const char *function);
 
-/* Keep the stack above stub_call, which occurs there once. */
+/* Keep the stack above stub_call, which occurs once in the stack. */
 static void keep_beyond(const struct ins_fiber *fiber)
 {
 	const unsigned char *at =
@@ -156,8 +157,8 @@ static uint64_t into(const char *function)
 }
 
 /*
- * An earlier call of hold may have left its frame in hog_poll's room, and all of hold's callers
- * above it.
+ * An earlier call of hold may have left its frame in the room of hog_poll's frame, and the frames
+ * of all of hold's callers above it.
  */
 static void test_an_old_frame_of_another_call_is_passed_over(void **state)
 {
@@ -200,7 +201,7 @@ static void test_an_old_frame_of_a_call_through_a_stub_is_passed_over(void **sta
 	size += fiber.stack_size - at;
 	fiber.stack = mixed;
 	fiber.stack_size = fiber.row.stack_size = fiber.row.stack_used = size;
-	/* Without the name the old frame would do. */
+	/* Without the stub's name the old frame would be accepted. */
 	fiber.row.fp = fiber.row.sp + at;
 	assert_true(ins_unwind_whole(unwinder, &fiber, &walk));
 	assert_true(has("hog_sleep"));
@@ -228,7 +229,7 @@ static void test_what_the_caller_had_in_the_register_is_anything(void **state)
 	memcpy(stack + at, &was, sizeof was);
 }
 
-/* As if hold were called through a pointer, as it really is. */
+/* hog_poll returns to the call through a pointer that really calls hold. */
 static void test_a_call_that_does_not_say_whom_is_believed_with_a_frame_pointer(void **state)
 {
 	static unsigned char mixed[sizeof stack];
@@ -280,7 +281,7 @@ int main(void)
 		cmocka_unit_test(test_a_stack_without_a_frame_gives_no_walk),
 	};
 
-	/* A sanitizer's own frames are in between. */
+	/* A sanitizer puts its own frames in between. */
 	if (*harness_sanitizer())
 		return puts("1..0 # SKIP the fixture is sanitized") < 0;
 	return HEAD_RUN(tests, start, stop);

@@ -12,6 +12,7 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/crowd.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/symbols/symbolize.h"

@@ -10,6 +10,7 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/crowd.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/elf/debug.h"

@@ -14,6 +14,7 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/crowd.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/unwind/unwind.h"
@@ -110,7 +111,7 @@ static void test_who_stands_where_another_stood_is_walked_by_rules(void **state)
 		expect_equal();
 		walked++;
 	}
-	/* All but the two without a stack: created and dead. */
+	/* All fibers were walked but the two without a stack: created and dead. */
 	assert_int_equal(walked, COUNT / 2 - 2);
 }
 
@@ -213,7 +214,7 @@ static void test_rules_that_lead_elsewhere_than_the_walk_are_none(void **state)
 	while (!kept[i].fiber.stack)
 		i++;
 	ins_unwind(unwinder, &kept[i].fiber, &by_unwinder);
-	/* As if the unwinder had found a frame between two frames. */
+	/* Pretend that the unwinder has found a frame between two frames. */
 	memmove(&by_unwinder.pc[3], &by_unwinder.pc[2],
 		(by_unwinder.count - 2) * sizeof by_unwinder.pc[0]);
 	by_unwinder.count++;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/source/source.h"
 #include "tests/harness/inspect/crowd.h"
 #include "tests/harness/inspect/head.h"
 #include "inspect/symbols/symbolize.h"
