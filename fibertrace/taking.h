@@ -12,7 +12,7 @@
 
 #include "fibertrace/take.h"
 #include "inspect/text/pairs.h"
-#include "inspect/recording/recording.h"
+#include "inspect/recording/recording_write.h"
 #include "inspect/model/source.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/unwind/unwind.h"

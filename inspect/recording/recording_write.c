@@ -5,7 +5,7 @@
  * The file is a draft until it is complete. Only its owner may read it, since it has names and
  * stacks of a program.
  */
-#include "inspect/recording/recording.h"
+#include "inspect/recording/recording_write.h"
 
 #include <errno.h>
 #include <fcntl.h>

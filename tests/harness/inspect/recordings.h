@@ -11,6 +11,7 @@
 #include <fiber/fiber.h>
 
 #include "inspect/recording/recording.h"
+#include "inspect/recording/recording_write.h"
 #include "inspect/text/read_file.h"
 #include "layout/layout.h"
 #include "tests/harness/paths.h"
