@@ -160,7 +160,7 @@ static void test_they_are_grouped_by_their_stacks(void **state)
 	crowd = crowd_start(NULL, path_of(path, "boost-context"), "20", NULL);
 	p = cli_run("fibertrace", cli_number((uint64_t)crowd.process->pid), NULL);
 	cli_expect(p, 0);
-	/* 4, 9, 14 and 19 have not started. */
+	/* Strands 4, 9, 14 and 19 have not started. */
 	cli_contains(p->out.bytes, "4 fibers [created");
 	cli_contains(p->out.bytes, "[suspended: event \"door-1\"");
 	cli_contains(p->out.bytes, "shown 20 of 20 fibers");
@@ -168,7 +168,7 @@ static void test_they_are_grouped_by_their_stacks(void **state)
 	crowd_end(&crowd);
 }
 
-/* Remove what differs at another moment or in a core. */
+/* Delete the fields that change over time or differ in a core. */
 static void forget_times(json_t *fiber)
 {
 	json_object_del(fiber, "ageNs");
@@ -255,8 +255,10 @@ static json_t *look_busy(const struct crowd *crowd)
 	return answer;
 }
 
-/* Each strand runs some 100,000 times a second; an answer shows a strand at one moment, or that it
- * runs. */
+/*
+ * Each strand runs about 100,000 times a second. An answer shows a strand as it was at one moment,
+ * or as running.
+ */
 static void test_strands_that_move_are_shown_as_they_were_or_as_running(void **state)
 {
 	(void)state;
@@ -285,8 +287,7 @@ static void test_strands_that_move_are_shown_as_they_were_or_as_running(void **s
 	}
 }
 
-/* Show the frames of the thread that runs it, not those where its record says that it was
- * suspended. */
+/* A running strand has the frames of its thread, not those of its last suspension. */
 static void test_a_strand_that_runs_is_where_its_thread_is(void **state)
 {
 	(void)state;
@@ -296,7 +297,7 @@ static void test_a_strand_that_runs_is_where_its_thread_is(void **state)
 		struct crowd crowd = crowd_start(NULL, path_of(path, programs[i]), "3", "--spin");
 		json_t *answer = NULL;
 
-		/* Its state is ready until just before it runs. */
+		/* The strand is in state "ready" until just before it runs. */
 		for (unsigned look = 0; look < 1000; look++) {
 			answer = look_busy(&crowd);
 			if (spelled(json_fiber(answer, 1)) == 0 &&

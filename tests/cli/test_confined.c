@@ -234,7 +234,7 @@ static void test_confined_program_of_another_user_is_shown_whole_to_that_user(vo
 	need("setpriv");
 	if (geteuid() != 0 || !nobody_reaches(harness_program(program, "crowd")))
 		cli_skip("needs root, and a build that others can run");
-	/* It belongs to the user, as /run/user does: the test's folder is private. */
+	/* The folder belongs to the user, as in /run/user: the test's own folder is private. */
 	snprintf(folder, sizeof(folder), "/tmp/fiber-test-%d", getpid());
 	snprintf(setting, sizeof(setting), "XDG_RUNTIME_DIR=%s", folder);
 	assert_int_equal(mkdir(folder, 0700), 0);
@@ -242,12 +242,12 @@ static void test_confined_program_of_another_user_is_shown_whole_to_that_user(vo
 	env[1] = setting;
 	answers_are_whole(true);
 	env[1] = NULL;
-	/* It was ended by a signal and has left its socket. */
+	/* The program was killed by a signal and has left its socket in the folder. */
 	p = harness_run((const char *[]){"rm", "-r", folder, NULL}, NULL, CLI_SECONDS);
 	cli_ended(p, 0);
 }
 
-/* A container: its processes are numbered from 1, and it has no rights over others. */
+/* A container without capabilities, in which process ids start at 1. */
 static void test_container_without_capabilities_shows_its_program_whole(void **state)
 {
 	static const char script[] =

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_examples.c - compare the whole output of every example (scripts/test-man.sh: all are in) */
+/*
+ * test_examples.c - compare the whole output of every example
+ *
+ * scripts/test-man.py checks that every example is in the table.
+ */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>

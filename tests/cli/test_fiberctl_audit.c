@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fiberctl_audit.c - what was changed from outside, by whom, and what was refused */
+/* test_fiberctl_audit.c - every change from outside, who made it, and every refusal */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,7 +96,7 @@ static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
 	crowd_end(&crowd);
 }
 
-/* The errno's own text is about processes. */
+/* The message must be about the fiber; the text of the errno is about processes. */
 static void test_audit_speaks_of_a_fiber_that_is_not_there(void **state)
 {
 	static const char *const env[] = {"FIBER_CONTROL=admin", NULL};
@@ -153,7 +153,7 @@ struct told {
 	const char *what;
 };
 
-/* The second is only how long each call waits. */
+/* Each call waits for at most 1 s; harness_until() repeats it. */
 static bool is_told(void *arg)
 {
 	const struct told *told = arg;
@@ -212,7 +212,7 @@ static void test_audit_as_json_is_an_object_a_line_when_followed(void **state)
 	crowd_end(&crowd);
 }
 
-/* More pinned waits than the program keeps. */
+/* The program gets more pinned waits than it keeps. */
 static void test_audit_is_not_pushed_out_by_a_storm_of_pinned_waits(void **state)
 {
 	struct harness_process *server, *p;

@@ -179,7 +179,7 @@ static void test_bt_shows_a_running_fiber_as_running_without_guessing_its_stack(
 	crowd_end(&spin);
 }
 
-/* The two running fibers have no stacks, but they were not requested. */
+/* The two running fibers have no stacks, but the condition excludes them. */
 static void test_what_others_lack_is_not_missed_by_where(void **state)
 {
 	struct crowd spin = crowd_start(NULL, "spin", NULL, NULL);

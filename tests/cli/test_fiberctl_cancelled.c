@@ -48,7 +48,7 @@ static json_t *ask(const char *tool, const char *command, const char *process, c
 	return answer;
 }
 
-/* Only this fiber, in a list, by the condition, and in the sentence of show. */
+/* Assert that list, --where and show mark exactly this fiber as cancelled. */
 static void expect_told(const char *tool, const char *process)
 {
 	const uint64_t id = strtoull(deaf, NULL, 10);
@@ -144,7 +144,7 @@ static void test_no_other_word_is_compared_with_it(void **state)
 	harness_free(p);
 }
 
-/* The sentence says why its waits go on. Must be the last test: a cancellation is permanent. */
+/* show says why the fiber's waits go on. Last test: a cancellation is permanent. */
 static void test_one_that_masks_and_is_cancelled_is_both(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "cancel", pid, masked, NULL);

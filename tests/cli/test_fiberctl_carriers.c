@@ -24,7 +24,7 @@ static struct harness_process *start(const char *setting, unsigned forbid)
 	return cli_start(&how, "ready", "runtimes", NULL);
 }
 
-/* The checked answer, with one runtime of 1 carrier and one of 2. */
+/* Return the answer after checking it: one runtime has 1 carrier, the other has 2. */
 static json_t *ask(const struct harness_process *process)
 {
 	struct harness_process *p =
@@ -55,7 +55,7 @@ static json_t *ask(const struct harness_process *process)
 	return answer;
 }
 
-/* Every runtime has this poller, with this explanation; NULL: none. */
+/* Assert that every runtime has this poller and this note; note NULL: no note. */
 static void expect_poller(json_t *answer, const char *name, const char *note)
 {
 	size_t i;
@@ -238,7 +238,7 @@ static void test_carriers_that_are_busy_use_the_cpu(void **state)
 	c = json_array_get(json_object_get(second, "carriers"), 0);
 	assert_true(json_int(before, "cpuNs") > 0);
 	assert_true(json_int(c, "cpuNs") >= json_int(before, "cpuNs"));
-	/* How much CPU time the machine gave in between is not known. */
+	/* The CPU time that the machine gave in between is unknown. */
 	assert_true(real(c, "cpuShare") >= 0);
 	assert_true(real(c, "switchesPerSecond") == 0);
 	assert_true(json_int(c, "runningNs") >= json_int(before, "runningNs"));
@@ -280,8 +280,10 @@ static void test_carriers_of_a_name_that_is_no_poller_never_start(void **state)
 
 #define NOBODY 65534
 
-/* The user that starts another user's program must not choose its poller. Without this rule it
- * would not start. */
+/*
+ * A user who starts a setuid program must not choose its poller. If FIBER_POLLER were not ignored,
+ * this program would not start.
+ */
 static void test_carriers_of_a_setuid_program_do_not_hear_who_starts_it(void **state)
 {
 	static const char *const env[] = {"FIBER_POLLER=select", NULL};
@@ -306,7 +308,7 @@ static void test_carriers_of_a_setuid_program_do_not_hear_who_starts_it(void **s
 	harness_free(process);
 	unlink(path);
 	rmdir(folder);
-	/* Its socket is not in the test's own folder. */
+	/* The program's socket is not in the test's folder: let fiberctl remove it. */
 	harness_free(cli_run("fiberctl", NULL));
 }
 

@@ -34,7 +34,7 @@ static struct harness_process *offered(const char *words)
 	return harness_run((const char *[]){"bash", "-c", script, NULL}, &how, CLI_SECONDS);
 }
 
-/* Exactly these, each in < and >, one per line. */
+/* Assert that bash offers exactly these words: each in < and >, one per line. */
 static void expect_offered(const char *words, const char *expected)
 {
 	struct harness_process *p = offered(words);

@@ -95,7 +95,7 @@ static void say_end(FILE *out, const struct crowd *crowd, size_t cycles)
 	fprintf(out, "shown %zu of %zu fibers, sampled over T\n", crowd->count, crowd->count);
 }
 
-/* A process whose only findings are cycles, created from the smallest to the largest. */
+/* Assert the text for a process whose only findings are cycles, created smallest first. */
 static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 {
 	struct harness_process *p = ask(crowd, NULL);
@@ -119,7 +119,7 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 
 /* -- JSON -- */
 
-/* Differs in every run or build. */
+/* Keys that differ in every run or build. */
 #define VOLATILE                                                                                \
 	"pid object ageNs switches cpuNs runnableNs waitedNs livedNs stack entry spawn frames " \
 	"framesLeftOut "                                                                        \

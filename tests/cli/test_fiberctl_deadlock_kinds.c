@@ -38,8 +38,10 @@ static json_t *finding_of(bool lasting, const char *kind)
 	return finding;
 }
 
-/* With one option the fixture has one finding: its text begins with `wanted`; whether it lasts, and
- * its kind. The caller releases the finding. */
+/*
+ * Assert that the fixture, run with one option, has one finding. Its text begins with `wanted`;
+ * lasting: the wait never ends. The caller releases the finding.
+ */
 static json_t *expect(bool lasting, const char *wanted, const char *kind)
 {
 	struct harness_process *p = ask(NULL);
@@ -218,8 +220,7 @@ static bool is_stuck(void *arg)
 	return stuck;
 }
 
-/* No fiber can run any more; the last one may not have reached its wait when the fixture is
- * ready. */
+/* No fiber can run any more. The last one may reach its wait after the fixture is ready. */
 static void test_pinned_fibers_on_every_carrier_are_a_deadlock(void **state)
 {
 	(void)state;

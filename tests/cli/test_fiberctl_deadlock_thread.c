@@ -15,10 +15,10 @@
 
 static char snapshot[HARNESS_PATH], core[HARNESS_PATH];
 
-/* The thread that holds the lock of that name, as reported this way. The caller releases it. */
+/* The thread that holds this lock, as the tool reports it. The caller releases the thread. */
 static json_t *thread_of(const char *tool, const char *how, const char *who, const char *lock)
 {
-	/* Without an option the process is the last word. */
+	/* Without `how` the process is the last argument. */
 	struct harness_process *p =
 		cli_run(tool, "deadlock", "--json", how ? how : who, how ? who : NULL, NULL);
 	json_t *answer, *finding, *thread = NULL;
@@ -139,7 +139,7 @@ static void test_a_thread_that_computes_has_frames_in_a_core_only(void **state)
 	}
 }
 
-/* The lines of the findings are unchanged; the thread follows the fibers. */
+/* The lines of the findings stay the same; the thread follows the fibers. */
 static void test_text_has_the_frames_below_the_fibers(void **state)
 {
 	struct harness_process *p = cli_run("fiberctl", "deadlock", pid, NULL);

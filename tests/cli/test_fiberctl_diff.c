@@ -111,7 +111,7 @@ static bool has_frame(const json_t *group, const char *function)
 	return false;
 }
 
-/* Each has the name that the list of its snapshot has. */
+/* Each row has the function that list prints for its snapshot. */
 static void test_diff_names_the_functions_of_those_that_came_and_went(void **state)
 {
 	static const char *const keys[] = {"new", "gone"};
@@ -182,8 +182,10 @@ static void test_diff_of_three_has_only_those_stuck_in_all_of_them(void **state)
 
 static void test_diff_knows_who_came_back_to_the_same_place(void **state)
 {
-	/* If no fiber moved, all are stuck. Movers that moved are at the same place again,
-	 * and not stuck. */
+	/*
+	 * If no fiber moved, all are stuck. A mover that moved is at the same place again, but not
+	 * stuck.
+	 */
 	json_t *still = diff(files[0], files[1], NULL), *moved = diff(files[1], files[2], NULL);
 
 	(void)state;

@@ -74,7 +74,7 @@ static void test_fiberctl_control_is_off(void **state)
 	struct harness_process *other = http_start(&how, NULL, NULL, &other_port);
 
 	(void)state;
-	/* The suggested remedy reads it without the socket. */
+	/* The message suggests fibertrace, which needs no socket. */
 	cli_expect_error(cli_run("fiberctl", "list", cli_number((uint64_t)other->pid), NULL), 2,
 			 "fiberctl", "fibertrace");
 	http_alive(other_port);
@@ -130,7 +130,7 @@ static void test_fiberctl_id_that_does_not_exist(void **state)
 
 struct sought {
 	const char *name;
-	uint64_t id; /* as found; 0: none */
+	uint64_t id; /* 0: not found */
 };
 
 /* Find the fiber of that name in the server's list. */

@@ -59,7 +59,10 @@ static void test_process_that_executed_another_program_is_alive(void **state)
 	own_expect(own_tool("list", cli_number((uint64_t)p->pid), NULL), 2, "", said);
 	assert_int_equal(access(path, F_OK), -1);
 	harness_free(p);
-	/* The list removes it too; a path that was typed is not treated as a dead process. */
+	/*
+	 * The list removes the socket, too. A path given by the user is not treated as a dead
+	 * process.
+	 */
 	p = become("sleep", "/bin/sleep", "100");
 	path = own_path("/tmp/fiber-0", p->pid);
 	own_expect(own_tool("list", path, NULL), 2, "", "or runs another program now");
@@ -99,7 +102,7 @@ static void test_process_that_executed_another_program_with_fibers_has_its_socke
 static void test_socket_of_an_earlier_process_with_the_id_is_removed(void **state)
 {
 	struct harness_process *p;
-	/* Of a process that started at boot. */
+	/* The time stamps of a socket whose process started at boot. */
 	const struct timespec mark[2] = {{0, UTIME_OMIT}, {time(NULL), 331}};
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	int fd;

@@ -136,7 +136,7 @@ static void test_what_has_no_standard_error_answers(void **state)
 	cli_ended(p, 2);
 }
 
-/* Nor must the written file become standard output: the line with its size would end up in it. */
+/* The written file must not become standard output: the line with its size would end up in it. */
 static void test_what_is_written_without_any_is_whole(void **state)
 {
 	char tool[HARNESS_PATH], file[HARNESS_PATH], command[3 * HARNESS_PATH + 128];

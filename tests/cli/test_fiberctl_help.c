@@ -75,7 +75,7 @@ static void test_help_of_every_command_has_usage_summary_and_text(void **state)
 	}
 }
 
-/* The options of a command, as completed. */
+/* A shell script that prints the options of command $1, as completion offers them. */
 static const char options_of[] =
 	"printf '%s\\0' \"$1\" - | \"$0\" completion words | grep -oe '^--[a-z-]*'";
 
@@ -174,7 +174,7 @@ static void ask_layout(pid_t pid, struct fib_layout *ret)
 	close(fd);
 }
 
-/* A wait kind that is in the library and not in the help is found here. */
+/* Finds a wait kind of the library that the help does not explain. */
 static void test_help_explains_every_wait_kind_of_a_program(void **state)
 {
 	struct crowd crowd = crowd_start(NULL, "crowd", "10", NULL);
@@ -188,7 +188,7 @@ static void test_help_explains_every_wait_kind_of_a_program(void **state)
 	for (size_t i = FIB_WAIT_NONE + 1; i < layout.wait_count; i++) {
 		snprintf(line, sizeof(line), "\n\n%.16s\n  waits   ", layout.wait_names[i]);
 		cli_contains(p->out.bytes, line);
-		/* It has an object that tools show, so the help must say what it is. */
+		/* Tools show the object of this wait kind, so the help must explain it. */
 		if (layout.objects[i].name.size) {
 			const char *at = strstr(p->out.bytes, line) + 2, *end = strstr(at, "\n\n");
 			const char *object = strstr(at, "\n  object  ");

@@ -98,8 +98,10 @@ static void test_program_of_another_user_that_is_what_it_says_is_shown(void **st
 	crowd_end(&crowd);
 }
 
-/* Start a listener in OWN_FOLDER whose socket has the name of its own pid, which is known only
- * afterwards. */
+/*
+ * Start a listener whose socket in OWN_FOLDER is named after its own pid. The pid is only known
+ * after the start.
+ */
 static pid_t start_named(struct listener_how how)
 {
 	static const char path[] = OWN_FOLDER "/early.sock";
@@ -195,7 +197,7 @@ static void test_link_into_the_folder_of_another_user_leads_nowhere(void **state
 	crowd_end(&own);
 }
 
-/* Fill its queue with connections: the kernel then does not tell who listens for further ones. */
+/* Fill the listener's queue: for further connections the kernel does not report who listens. */
 static void fill_queue(const char *path, int fd[64])
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};

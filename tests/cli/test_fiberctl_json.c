@@ -95,7 +95,7 @@ static void test_a_core_does_not_say_when(void **state)
 	json_decref(answer);
 }
 
-/* The same from memory and from a snapshot. */
+/* The answers from memory and from a snapshot are the same. */
 static void test_a_fiber_has_its_function_and_the_address_of_its_stack(void **state)
 {
 	const struct crowd_member *m = crowd_find(&crowd, "sleep", "");
@@ -116,7 +116,7 @@ static void test_a_fiber_has_its_function_and_the_address_of_its_stack(void **st
 		snprintf(text, sizeof(text), " bytes from %s,",
 			 json_text(json_object_get(fiber, "stack"), "address"));
 		cli_contains(p->out.bytes, text);
-		/* A fiber that has not started has none. */
+		/* A fiber that has not started has no stack address. */
 		fiber = json_fiber(answers[i], crowd_find(&crowd, "created", "")->id);
 		assert_true(
 			json_is_null(json_object_get(json_object_get(fiber, "stack"), "address")));

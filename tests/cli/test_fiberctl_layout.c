@@ -36,8 +36,9 @@ static int by_name(const void *a, const void *b)
 		      ((const struct crowd_member *)b)->name);
 }
 
-/* Sorted by name, the fibers are those of the crowd in that order, starting with the first or the
- * last. */
+/*
+ * Assert that the list sorted by name has the crowd's fibers in that order; backwards: last first.
+ */
 static void agree_by_name(const char *field, bool backwards, size_t limit)
 {
 	struct harness_process *p = cli_run("fiberctl", "list", pid, "--sort", field, "--json",
@@ -328,7 +329,7 @@ static void test_list_on_a_terminal_is_a_screenful(void **state)
 	text = on_terminal("--limit", "250");
 	assert_int_equal(count_lines(text), 1 + 250 + 1);
 	free(text);
-	/* A program that reads it through a terminal needs all rows. */
+	/* JSON is not cut on a terminal: a program that reads it needs all rows. */
 	text = on_terminal("--json", NULL);
 	assert_true(count_lines(text) > crowd.count);
 	free(text);

@@ -19,7 +19,7 @@ static struct harness_process *ask(const char *command, const char *limit, const
 	return cli_run("fiberctl", command, pid, "--limit", limit, a, b, c, NULL);
 }
 
-/* Text and rows of a command, with limits 0 and 1. */
+/* Check the text and the rows of a command with limits 0 and 1. */
 static void limited(const char *command, const char *a, const char *b, const char *shown)
 {
 	static const char *const rows[] = {"fibers", "groups", "holders"};

@@ -25,7 +25,7 @@ static struct harness_process *start(const char *carriers)
 	return p;
 }
 
-/* The number after that word. */
+/* The number after this word in `ready`. */
 static double said(const char *word)
 {
 	const char *at = strstr(ready, word);
@@ -34,7 +34,7 @@ static double said(const char *word)
 	return strtod(at + strlen(word), NULL);
 }
 
-/* The well-formed text; the caller frees it. */
+/* The checked text; the caller frees it. */
 static char *metrics(const struct harness_process *process)
 {
 	struct harness_process *p =
@@ -49,7 +49,7 @@ static char *metrics(const struct harness_process *process)
 	return text;
 }
 
-/* Only fibers that still exist. */
+/* The switches of all fibers that still exist. */
 static double listed_switches(const struct harness_process *process)
 {
 	struct harness_process *p =
@@ -113,8 +113,7 @@ static void test_metrics_are_what_happened_on_one_carrier(void **state)
 	(void)state;
 	expect_figures(process, text);
 	assert_true(prom_sum(text, "libfiber_carrier_steals_total", "", NULL) == 0);
-	/* Those waited for 300 ms. The clock's value depends on a thread that may be late
-	 * itself. */
+	/* The late fibers waited 300 ms. The thread that sets the clock may be late itself. */
 	assert_true(prom_sum(text, "libfiber_run_queue_delay_seconds_count", "", NULL) -
 			    prom_sum(text, "libfiber_run_queue_delay_seconds_bucket",
 				     "le=\"0.032\"", NULL) >=
@@ -157,8 +156,7 @@ static void test_metrics_have_no_slow_events_where_nobody_watches(void **state)
 	harness_free(process);
 }
 
-/* The label of its samples: the digits alone could be part of another number. Valid until the next
- * call. */
+/* The pid label: its digits alone could match another number. Valid until the next call. */
 static const char *label(const struct harness_process *process)
 {
 	static char part[64];
@@ -172,8 +170,7 @@ static double of(const char *text, const struct harness_process *process, const 
 	return prom_sum(text, name, label(process), NULL);
 }
 
-/* Metrics of all programs: others may run beside the test and may not answer. The caller frees
- * it. */
+/* The metrics of all programs; other programs may not answer. The caller frees the text. */
 static char *metrics_of_all(bool whole)
 {
 	struct harness_process *p = cli_run("fiberctl", "metrics", NULL);

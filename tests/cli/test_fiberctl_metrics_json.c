@@ -63,8 +63,10 @@ static void write_series(const json_t *family, const json_t *sample, char *buf, 
 	snprintf(buf + used, size - (size_t)used, "%s", *before == ',' ? "}" : "");
 }
 
-/* The text has the family's head and each of its samples with its number. Returns the number of
- * samples. */
+/*
+ * Assert that the text has the family's head and each of its samples with its number. Returns the
+ * number of samples.
+ */
 static size_t same_as_text(const json_t *family, const char *text)
 {
 	const json_t *samples = json_object_get(family, "samples"), *sample;

@@ -105,8 +105,10 @@ static void test_program_of_a_container_has_the_id_that_it_has_here(void **state
 	assert_int_equal(json_int(answer, "pid"), pid);
 	json_decref(answer);
 	harness_free(p);
-	/* Process 1 outside is another one, and no program that starts outside removes the socket
-	 * as its own. */
+	/*
+	 * Outside, process 1 is another process. A program that starts outside does not remove the
+	 * socket.
+	 */
 	snprintf(said, sizeof(said),
 		 "process 1: has no control socket: process %d (uid 0) listens at", pid);
 	own_expect(own_tool("list", "1", NULL), 2, "", said);
@@ -145,7 +147,7 @@ static void test_program_outside_of_the_container_is_shown_as_that(void **state)
 	assert_true(harness_wait_end(p, CLI_SECONDS));
 	prom_check(p->out.bytes);
 	own_expect(p, 0, label, "");
-	/* It is alive, although no process has this id here. */
+	/* The program is alive, although no process here has its id: the socket is kept. */
 	assert_int_equal(access(own_path("/tmp/fiber-0", crowd.process->pid), F_OK), 0);
 	crowd_end(&crowd);
 }
@@ -170,7 +172,7 @@ static void test_socket_that_a_container_left_is_removed(void **state)
 			crowd_end(&other);
 			continue;
 		}
-		/* Process 1 outside has not executed another program: it never was that one. */
+		/* Process 1 outside never was the program that left the socket. */
 		own_expect(own_tool("list", "1", NULL), 2, "",
 			   "an earlier process, or one of a container, of that id left "
 			   "/tmp/fiber-0/1.sock behind, which is removed now");

@@ -68,7 +68,7 @@ static void test_where_compares_numbers_that_mirror_says(void **state)
 		answer = list_where(cli_number((uint64_t)m.process->pid), where);
 		for (size_t i = 0; i < m.rows; i++) {
 			const char *const own = m.cell[i][column];
-			/* Spawned by a thread it has no parent, so no number. */
+			/* A fiber spawned by a thread has no parent, so it has no number. */
 			const bool known = column != PARENT || strcmp(own, "0");
 			const bool dead = !strcmp(m.cell[i][NAME], "ended");
 			const bool wanted =

@@ -33,8 +33,7 @@ static void test_waits_of_one_place_are_counted_with_how_long_they_took(void **s
 	assert_string_equal(json_text(json_object_get(site, "site"), "function"), "hog_pin");
 	json_promise_frames(json_object_get(site, "frames"));
 	took = json_object_get(site, "durationNs");
-	/* The wait's start is taken after its deadline is computed; that may take a while for one
-	 * of them. */
+	/* The start of a wait is read after its deadline is computed, perhaps much later. */
 	assert_true(json_int(took, "min") > 0);
 	assert_true(json_int(took, "max") >= 50000000);
 	assert_true(json_int(took, "total") >= 3 * json_int(took, "min"));
@@ -50,8 +49,10 @@ static int64_t wall(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Each started between the program's start and the answer. The clocks are read one after another:
- * allow a second. */
+/*
+ * Each wait started between the program's start and the answer. The clocks are read one after
+ * another: allow a second.
+ */
 static void test_when_each_was_is_told_by_both_clocks(void **state)
 {
 	const int64_t second = 1000000000, before = wall();
@@ -139,13 +140,13 @@ static void test_text_has_a_header_and_the_frames(void **state)
 	harness_free(hog);
 }
 
-/* The second is only how long each call waits. */
+/* Each call waits for at most 1 s; harness_until() repeats it. */
 static bool begun(void *arg)
 {
 	struct harness_process *follow = arg;
 
 	harness_wait_line(follow, "no such line", 1);
-	/* The time of day comes first. */
+	/* The line starts with the time of day. */
 	return strstr(follow->out.bytes, " and on fiber ") != NULL && follow->out.bytes[2] == ':' &&
 	       follow->out.bytes[5] == ':' && follow->out.bytes[8] == '.';
 }

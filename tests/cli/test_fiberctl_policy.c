@@ -21,7 +21,10 @@ static int block(void)
 	return status;
 }
 
-/* Run policy with an argument or NULL: pinnedBlocking, previous ("" if there is none), events. */
+/*
+ * Run policy with an argument or NULL. Assert pinnedBlocking and previous ("": none); return
+ * events.
+ */
 static json_int_t ask(const char *change, const char *now, const char *previous)
 {
 	json_t *policy =

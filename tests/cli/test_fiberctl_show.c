@@ -183,7 +183,7 @@ static void test_text_has_the_sentence_below_the_header_and_the_rest(void **stat
 	harness_free(p);
 }
 
-/* In a timed wait for a lock; the line of a list does not show this. */
+/* show prints the time left of a timed wait for a lock; the line of a list does not. */
 static void test_text_says_how_long_is_left_until_the_deadline(void **state)
 {
 	struct crowd timed = crowd_start(NULL, "deadlock", "--timed", NULL);

@@ -37,7 +37,7 @@ static json_t *ask(pid_t pid)
 	return answer;
 }
 
-/* The event of that fiber; the number of its events in *ret. */
+/* Return an event of the fiber; *ret is the number of its events. */
 static json_t *event_of(json_t *answer, json_int_t fiber, unsigned *ret)
 {
 	json_t *event, *found = NULL;
@@ -53,8 +53,7 @@ static json_t *event_of(json_t *answer, json_int_t fiber, unsigned *ret)
 	return found;
 }
 
-/* How often the fixture itself saw this well-behaved fiber occupy its carrier that long; fiber 0:
- * any. */
+/* Count the long runs of a well-behaved fiber that the fixture itself measured; fiber 0: of any. */
 static unsigned lapses_of(const char *out, json_int_t fiber)
 {
 	unsigned lapses = 0;
@@ -77,7 +76,9 @@ static bool waits_for_the_sanitizer(json_t *event)
 	       strcmp(json_text(event, "systemCall"), "futex") == 0;
 }
 
-/* Well-behaved fibers have no name. */
+/*
+ * Well-behaved fibers have no name. Accept only those of their long runs that the fixture measured.
+ */
 static void expect_nobody_else(json_t *answer, const char *out)
 {
 	json_t *event;
@@ -145,8 +146,10 @@ static unsigned missing_of(json_t *answer, const char *out, const char *kind)
 	return missing;
 }
 
-/* Make this many fibers occupy their carrier in this way. At most 1 % may be missed. A sanitizer
- * slows the sampling, so a few more are not seen twice there; it is used to find other errors. */
+/*
+ * Inject long runs of this kind. At most 1 % may be missed. A sanitizer slows the sampling, so a
+ * few more are not seen twice there; sanitizer builds look for other errors.
+ */
 static void inject(const char *option, const char *kind)
 {
 	const unsigned most = *harness_sanitizer() ? 4 : 1;
@@ -253,7 +256,7 @@ struct told {
 	const char *what;
 };
 
-/* The second is only how long each call waits. */
+/* Each call waits for at most 1 s; harness_until() repeats it. */
 static bool is_told(void *arg)
 {
 	const struct told *told = arg;

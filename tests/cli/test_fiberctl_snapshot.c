@@ -16,7 +16,7 @@
 
 static char file[HARNESS_PATH];
 
-/* 1 if fibers run, whose stacks keep changing. */
+/* code: 1 if fibers run, because their stacks keep changing. */
 static void take(const char *process, const char *path, int code)
 {
 	struct harness_process *p = cli_run("fiberctl", "snapshot", process, "-o", path, NULL);
@@ -34,8 +34,10 @@ static int start(void **state)
 	return 0;
 }
 
-/* Remove what changes while a tool looks; the fibers become an object by id. Their ages go to
- * ages. */
+/*
+ * Delete the fields that change between two answers. Turn the list of fibers into an object by id,
+ * and copy the ages to ages.
+ */
 static void cut_times(json_t *answer, json_int_t ages[ROOM])
 {
 	json_t *fiber, *by_id = json_object();
@@ -49,7 +51,7 @@ static void cut_times(json_t *answer, json_int_t ages[ROOM])
 		json_object_del(fiber, "ageNs");
 		json_object_del(json_object_get(fiber, "wait"), "leftNs");
 		json_object_del(fiber, "livedNs");
-		/* They grow with the age of a fiber in that state. */
+		/* These times grow with the age of a fiber in that state. */
 		json_object_del(fiber, strcmp(json_text(fiber, "state"), "runnable") == 0
 					       ? "runnableNs"
 					       : "waitedNs");
@@ -67,8 +69,10 @@ static void cut_times(json_t *answer, json_int_t ages[ROOM])
 	json_object_del(answer, "takenNs");
 }
 
-/* Compare a tool's answer about the process with the one about its snapshot: equal except the
- * source and the duration. Fibers grow older; those of the snapshot do not. */
+/*
+ * Compare a tool's answer about the process with the one about its snapshot. Only the source and
+ * the duration may differ. Live fibers grow older; those of the snapshot do not.
+ */
 static void same(const char *tool, const char *const words[4], const char *source, int code)
 {
 	static json_int_t now[ROOM], kept[ROOM];
@@ -293,7 +297,7 @@ static void test_a_busy_server_is_caught_whole(void **state)
 		json_t *answer;
 
 		http_alive(port);
-		/* 1: a stack kept changing. */
+		/* Exit code 1: a stack kept changing. */
 		p = cli_run("fiberctl", "snapshot", cli_number((uint64_t)server->pid), "-o", path,
 			    "--force", NULL);
 		assert_in_range(harness_exit_code(p), 0, 1);
@@ -319,7 +323,7 @@ static void test_it_is_there_when_the_process_has_gone(void **state)
 
 	(void)state;
 	harness_end(crowd.process);
-	/* By its bare name too: there is no process of that name. */
+	/* The file is also found by its bare name, as no process has that name. */
 	answer = json_ended(cli_run_how(&in_folder, "fiberctl", "list", "a.snap", "--json", NULL),
 			    0);
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), count);

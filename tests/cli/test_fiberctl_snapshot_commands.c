@@ -122,7 +122,7 @@ static void test_each_command_answers_or_says_why_not(void **state)
 	}
 }
 
-/* Each command reports what is wrong with such a file and the remedy. */
+/* Assert that each command reports what is wrong with the file, and the remedy. */
 static void expect_broken(const char *what, const char *remedy)
 {
 	for (size_t i = 0; i < LINES; i++) {

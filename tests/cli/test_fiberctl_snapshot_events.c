@@ -124,7 +124,7 @@ static void take_times(json_t *live, json_t *kept)
 			take_times(value, json_object_get(kept, key));
 			continue;
 		}
-		/* The key belongs to the first. */
+		/* `live` owns the key: delete it from `kept` first. */
 		json_object_del(kept, key);
 		json_object_del(live, key);
 	}
@@ -161,7 +161,7 @@ static void cut_times(struct harness_process *p)
 	p->out.size = strlen(p->out.bytes);
 }
 
-/* Including names of functions, files and lines. */
+/* The text includes names of functions, files and lines. */
 static void test_text_is_that_of_the_process_and_says_when_it_was_taken(void **state)
 {
 	(void)state;
@@ -326,7 +326,7 @@ static void test_damaged_ones_are_refused_or_read_and_never_crash(void **state)
 		refused += harness_exit_code(p) == 2;
 		harness_free(p);
 	}
-	/* Or the damage did not matter. */
+	/* A damaged file is refused unless the damage has no effect. */
 	assert_in_range(refused, 1, tries - 1);
 }
 

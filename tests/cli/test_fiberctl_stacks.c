@@ -9,7 +9,7 @@
 #include "tests/harness/cli/one_crowd.h"
 #include "tests/harness/watchdog.h"
 
-#define FIBERS 900 /* of places: three in each of 300; each of two teams has a third */
+#define FIBERS 900 /* of places: 3 in each of 300 places; each of two teams has a third */
 
 static struct harness_process *places;
 static char places_pid[16];
@@ -55,7 +55,7 @@ static const struct crowd_member *member(uint64_t id)
 	return NULL;
 }
 
-/* The kind is the name up to its number: "fd-read". */
+/* Count the members of m's kind, which is the name up to its number: "fd-read". */
 static size_t of_the_kind(const struct crowd_member *m)
 {
 	const size_t length = (size_t)(strrchr(m->name, '-') - m->name) + 1;
@@ -161,7 +161,10 @@ static void test_group_by_state_and_wait_keep_the_equal_together(void **state)
 				snprintf(keys[n++], sizeof(keys[0]), "%s", key);
 			sums[n - 1] += json_int(group, "count");
 		}
-		/* Each key once: its groups are adjacent. Most fibers first, no key last. */
+		/*
+		 * Each key occurs once. The keys with most fibers come first, groups without a key
+		 * last.
+		 */
 		for (i = 0; i < n; i++)
 			for (size_t j = 0; j < i; j++)
 				assert_string_not_equal(keys[i], keys[j]);
@@ -171,7 +174,7 @@ static void test_group_by_state_and_wait_keep_the_equal_together(void **state)
 	}
 }
 
-/* The number of fibers of the groups of a key; NULL: of those without a key. */
+/* The number of fibers in the groups of a key; key NULL: in the groups without a key. */
 static json_int_t of_key(const json_t *answer, const char *key)
 {
 	const json_t *group;
@@ -295,12 +298,12 @@ static void test_text_says_how_many_wait_for_what_and_where(void **state)
 
 	(void)state;
 	cli_expect(p, code_of(pid));
-	/* All wait for one mutex, so it is named. */
+	/* All fibers wait for one mutex, so the mutex is named. */
 	snprintf(wanted, sizeof(wanted),
 		 "%zu fibers [suspended: mutex \"thread-lock\" held by thread %s, ", of_the_kind(m),
 		 m->holder + strlen("thread:"));
 	cli_contains(p->out.bytes, wanted);
-	/* Each of these waits for its own, so none is named. */
+	/* Each of these fibers waits for its own event, so no event is named. */
 	snprintf(wanted, sizeof(wanted), "%zu fibers [suspended: event, ",
 		 of_the_kind(crowd_find(&crowd, "event", "event-")));
 	cli_contains(p->out.bytes, wanted);

@@ -252,7 +252,7 @@ static void test_top_takes_a_condition_an_order_a_limit_and_a_group(void **state
 		const uint64_t id = (uint64_t)json_int(fiber, "id");
 		size_t k, larger = 0;
 
-		/* Its rank: as many of the matching fibers are larger as stand before it. */
+		/* The rank: as many matching fibers have a larger id as rows precede this one. */
 		for (k = 0; k < crowd.count; k++)
 			larger +=
 				!strcmp(crowd.members[k].kind, "mutex") && crowd.members[k].id > id;

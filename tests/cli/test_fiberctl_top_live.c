@@ -114,7 +114,10 @@ static void test_top_shows_the_backtrace_of_the_marked_fiber(void **state)
 	char keys[64], wanted[128];
 
 	(void)state;
-	/* Sorted by id, the largest first: it is the first of those that match. */
+	/*
+	 * The condition allows no larger id than m's: sorted by id, largest first, m is in the
+	 * first row.
+	 */
 	snprintf(keys, sizeof(keys), "/id<=%" PRIu64 "\r", m->id);
 	expect(t, keys, "match id<=");
 	expect(t, "<", "by id, smallest first");
@@ -159,7 +162,7 @@ static void test_top_goes_on_after_its_connection_was_dropped(void **state)
 	(void)state;
 	for (size_t i = 0; i < 20; i++)
 		crowding[i] = cli_attach(crowd.process->pid);
-	/* Answered after all of those were accepted. */
+	/* The program answers this after it has accepted all 20 connections. */
 	p = cli_run("fiberctl", "carriers", pid, NULL);
 	cli_ended(p, 0);
 	expect(t, "s", "by switches, largest first");
@@ -212,7 +215,7 @@ static void test_top_of_a_snapshot_is_a_screen_too(void **state)
 	struct terminal *t;
 
 	(void)state;
-	cli_expect(p, 1); /* those that occupy the carriers have no stack */
+	cli_expect(p, 1); /* running fibers have no stack */
 	harness_free(p);
 	t = begin(file);
 	expect(t, "", " since the first began: ");

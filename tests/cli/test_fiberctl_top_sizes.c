@@ -265,7 +265,7 @@ static void test_top_follows_its_terminal_from_size_to_size(void **state)
 	end(t);
 }
 
-/* The help and a backtrace, which are text. */
+/* The help and a backtrace are text, which is folded. */
 static void test_top_folds_text_between_its_words(void **state)
 {
 	struct terminal *t = begin(50, 200, "every 1m0s");

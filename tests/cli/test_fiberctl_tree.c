@@ -94,7 +94,7 @@ static void expect_line(const char *text, size_t i)
 	else
 		snprintf(wanted, sizeof(wanted), "\n%*sfiber %" PRIu64 " \"%s\" [suspended: park, ",
 			 (int)level * 2, "", m->id, m->name);
-	/* The first line has none before it. */
+	/* The first line has no newline before it. */
 	cli_contains(text, wanted + !i);
 }
 
@@ -134,7 +134,7 @@ static void test_a_limit_leaves_out_and_says_how_many(void **state)
 	assert_int_equal(json_int(answer, "shown"), 7);
 	assert_int_equal(json_int(answer, "matched"), family.count);
 	assert_int_equal(json_int(json_object_get(answer, "leftOut"), "fibers"), 38);
-	/* Including omitted ones. */
+	/* The count includes the orphans that are not shown. */
 	assert_int_equal(json_int(answer, "orphans"), CHILDREN);
 	ended = json_object_get(answer, "endedParents");
 	assert_int_equal(json_array_size(ended), 1);

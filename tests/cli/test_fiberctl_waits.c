@@ -31,8 +31,10 @@ static const struct crowd_member *after(const struct crowd_member *m)
 	return m;
 }
 
-/* The lines for two that wait for each other, and twelve more that wait for the first one's
- * lock. */
+/*
+ * Write the lines for two fibers that wait for each other, and for twelve that wait for the lock of
+ * the first.
+ */
 static void say_crossing(FILE *out)
 {
 	const struct crowd_member *a = named("mutex", "crossing-0");
@@ -90,7 +92,7 @@ static void one_time(char *text)
 		memmove(at + 1, at + 6, strlen(at + 6) + 1);
 }
 
-/* Frees both. */
+/* Assert the output of the process; free both arguments. */
 static void expect_text(struct harness_process *p, char *expected)
 {
 	cli_expect(p, 0);
@@ -128,7 +130,7 @@ static void test_waits_limit_says_what_it_leaves_out(void **state)
 	(void)state;
 	say_crossing(out);
 	fclose(out);
-	/* The line of the second holder. */
+	/* Replace the text from the second holder's line on. */
 	end = strstr(expected, "\n1 fiber waits, and ") + 1;
 	snprintf(end, (size_t)(expected + size - end),
 		 "shown 1 of 6 holders (--limit shows more); 20 of 24 fibers wait for others\n"

@@ -82,8 +82,7 @@ static void test_waits_dot_is_drawn_with_the_nodes_and_edges_of_the_json_answer(
 	cli_expect(p, 0);
 	assert_string_equal(p->err.bytes, "");
 	assert_int_equal(occurrences(p, "class=\"edge\""), json_int(answer, "waiting"));
-	/* All 20 waiters; the thread and the exited fiber, which do not wait; the event and the
-	 * group. */
+	/* 20 waiters; a thread and an exited fiber, which do not wait; the event and the group. */
 	assert_int_equal(json_object_size(nodes), 24);
 	assert_int_equal(occurrences(p, "class=\"node\""), json_object_size(nodes));
 	json_decref(nodes);

@@ -29,7 +29,7 @@ static bool is_dead(void *arg)
 
 static void test_wake_ends_a_park(void **state)
 {
-	/* Its parked fibers exit when woken. */
+	/* The parked fibers of labels exit when woken. */
 	struct crowd labels = crowd_start(&as_admin, "labels", NULL, NULL);
 	struct harness_process *p;
 	json_t *answer;

@@ -46,12 +46,12 @@ static bool said(void *arg)
 {
 	const struct wanted *w = arg;
 
-	/* Waiting for a line that never comes collects its output. */
+	/* Wait for a line that never comes: this collects the output. */
 	harness_wait_line(w->p, "what never comes", 1);
 	return w->p->ended || times(w->p->out.bytes, w->what) >= w->times;
 }
 
-/* Start it, wait until its output has `what` this often, interrupt it. */
+/* Run `fiberctl watch` with these words and interrupt it once `what` was printed n times. */
 static struct harness_process *interrupt_after(const char *what, unsigned n,
 					       const char *const words[6])
 {
@@ -174,7 +174,7 @@ struct screen {
 	size_t size;
 };
 
-/* The tool leads the session of this terminal: Ctrl-C reaches it as it reaches a shell's jobs. */
+/* The tool leads the session of this terminal, so Ctrl-C reaches it like a job of a shell. */
 static void open_screen(struct screen *s, const char *kind, const char *process)
 {
 	const struct winsize size = {.ws_row = 12, .ws_col = 70};
@@ -204,7 +204,7 @@ static void open_screen(struct screen *s, const char *kind, const char *process)
 	_exit(127);
 }
 
-/* Collect until `what` was printed this often, or until its end. */
+/* Collect output until `what` was printed n times or the tool has exited. */
 static void watch_screen(struct screen *s, const char *what, unsigned n)
 {
 	while (times(s->text, what) < n) {

@@ -85,9 +85,11 @@ static bool reported(void *arg)
 	return yes;
 }
 
-/* One fiber computes all the time, and at first the program was not to watch for that. Runs without
- * a sanitizer: its runtime has frames whose caller cannot be found, and the fiber is mostly in
- * these. */
+/*
+ * One fiber computes all the time; at first the watchdog is off. Always uses the build without a
+ * sanitizer: a sanitizer's runtime has frames whose caller cannot be found, and the fiber is mostly
+ * in these.
+ */
 static void test_threshold_that_is_set_holds_for_what_runs_already(void **state)
 {
 	char program[HARNESS_PATH];

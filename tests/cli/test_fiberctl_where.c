@@ -197,7 +197,10 @@ static void test_where_selects_by_each_object_and_holder(void **state)
 	}
 }
 
-/* Ages grow meanwhile: fibers older before must be selected, fibers younger afterwards must not. */
+/*
+ * Ages grow between the calls. A fiber that was old enough before must be selected; one that is too
+ * young afterwards must not.
+ */
 static void test_where_selects_by_age(void **state)
 {
 	json_t *before = list_where(pid, "id"), *answer, *after;
@@ -251,7 +254,7 @@ static void test_where_selects_by_labels(void **state)
 	crowd_end(&labels);
 }
 
-/* Each is treated as in parentheses, and all must be true. */
+/* Several --where options are each put in parentheses and joined by "and". */
 static void test_where_given_several_times_is_all_of_them(void **state)
 {
 	static const char *const rows[][4] = {

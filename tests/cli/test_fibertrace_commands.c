@@ -15,10 +15,12 @@
 #include "tests/harness/watchdog.h"
 
 /*
- * Fields that differ between the ways. The source, and how often and how long it was read. Times,
- * which go on in a process and in a core end when any fiber last ran, and the sentences that
- * contain times. Resident pages of stacks, known only to the running system. Names of threads,
- * which are gone after the exit.
+ * Fields that differ between the ways:
+ * - the source, the number of readings and their duration;
+ * - times, which go on in a process and end in a core when any fiber last ran;
+ * - sentences that contain times;
+ * - resident pages of stacks, known only to the running system;
+ * - names of threads, which are gone after the exit.
  */
 #define DIFFERENT                                                                                \
 	"source sampledNs takenNs host leftNs readings ageNs runnableNs waitedNs livedNs cpuNs " \

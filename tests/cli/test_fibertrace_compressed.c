@@ -11,7 +11,7 @@
 #include "tests/harness/watchdog.h"
 
 static char core[HARNESS_PATH];
-static char *as_it_was; /* the answer for the core itself */
+static char *as_it_was; /* the answer for the uncompressed core */
 
 static const char *const ways[][3] = {
 	{"zstd", "-q -1", ".zst"},

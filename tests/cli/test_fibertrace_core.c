@@ -26,7 +26,7 @@ static void test_core_gives_every_fiber_that_the_process_had(void **state)
 
 	(void)state;
 	cored_crowd_needed();
-	/* With the executable given, and with the one that the core names. */
+	/* First with the executable that the core names, then with it as an argument. */
 	for (int given = 0; given < 2; given++) {
 		p = given ? cli_run("fibertrace", "--core", core, program, "--json", "--each", NULL)
 			  : cli_run("fibertrace", "--core", core, "--json", "--each", NULL);
@@ -176,7 +176,7 @@ static void test_files_that_are_no_core_are_refused(void **state)
 	/* An ELF file that is not a core. */
 	cli_expect_error(cli_run("fibertrace", "--core", harness_program(program, "crowd"), NULL),
 			 2, "fibertrace", "crowd");
-	/* It has no writer: an open that waits would hang. */
+	/* The FIFO has no writer: a blocking open would hang. */
 	assert_int_equal(mkfifo(harness_file(fifo, "fifo"), 0600), 0);
 	cli_expect_error(cli_run("fibertrace", "--core", fifo, NULL), 2, "fibertrace", fifo);
 }

@@ -12,7 +12,9 @@
 
 static char core[HARNESS_PATH];
 
-/* A core of crash in this way, killed by this signal; 0: its own. */
+/*
+ * Make a core of the fixture crash, run in this way. signal: sent to kill it; 0: it dies by itself.
+ */
 static void die(const char *way, int signal)
 {
 	const struct harness_how how = dead_how();
@@ -28,8 +30,7 @@ static void die(const char *way, int signal)
 		cli_skip("the system writes no plain core files");
 }
 
-/* The fiber of this name in the answer, complete, with these functions in its frames in this
- * order. */
+/* Assert that this fiber is complete and has these functions in its frames, in this order. */
 static void expect_frames(const json_t *answer, const char *name, const char *const functions[])
 {
 	const json_t *fiber, *frame;
@@ -115,7 +116,7 @@ static void test_an_abort_is_walked_out_of_the_library(void **state)
 	expect_head("\"worker\" was running when signal 6 (SIGABRT) came at 0x", "");
 }
 
-/* A core made by to-core says on which thread the fiber runs. */
+/* Assert that to-core reports the thread on which the fiber runs. */
 static void expect_thread_of(json_int_t fiber)
 {
 	char out[HARNESS_PATH];
@@ -197,7 +198,7 @@ static void test_a_program_killed_from_outside_says_by_whom_and_what_ran(void **
 	expect_frames(answer, "worker", worker);
 	json_decref(answer);
 	snprintf(sender, sizeof(sender), "sent by process %d", (int)getpid());
-	/* It was delivered to the main thread, which runs no fiber. */
+	/* The signal was delivered to the main thread, which runs no fiber. */
 	expect_head("when signal 31 (SIGSYS) came at 0x", sender);
 }
 

@@ -15,8 +15,8 @@
 #include "tests/harness/watchdog.h"
 
 /*
- * Fields that differ by nature: durations up to now, which a core counts up to when any fiber last
- * ran, and facts about the answer itself.
+ * Fields that always differ: durations up to now, which in a core end when any fiber last ran, and
+ * facts about the answer itself.
  */
 #define OTHER "ageNs runnableNs waitedNs livedNs cpuNs source sampledNs takenNs host leftNs crash"
 
@@ -31,7 +31,7 @@ static json_t *ask(const char *what, int code)
 	return json_ended(cli_run("fibertrace", what, "--json", "--each", NULL), code);
 }
 
-/* The fields that must be equal. The answer is kept. */
+/* Return a copy of the answer with only the fields that must be equal. */
 static json_t *same_part(const json_t *answer)
 {
 	json_t *part = json_deep_copy(answer);
@@ -40,7 +40,7 @@ static json_t *same_part(const json_t *answer)
 	return part;
 }
 
-/* Let a crowd be dumped with this coredump filter; NULL: the default. */
+/* Dump a crowd with this coredump filter (NULL: the default); assert that the answers are equal. */
 static void expect_same(const char *filter, const char *name)
 {
 	const struct harness_how how = dead_how();
@@ -62,8 +62,10 @@ static void expect_same(const char *filter, const char *name)
 	dumped = dead_core(crowd.process, SIGABRT, name, core);
 	if (dumped) {
 		dead = ask(core, 0);
-		/* The main thread, which runs no fiber, took the signal, so no fiber has changed
-		 * meanwhile. */
+		/*
+		 * The main thread took the signal. It runs no fiber, so no fiber has changed
+		 * meanwhile.
+		 */
 		golden_expect_json(same_part(dead), same_part(live));
 		json_decref(dead);
 	}
@@ -94,8 +96,10 @@ static void test_a_core_with_all_pages_says_the_same(void **state)
 	expect_same("0x7f", "all");
 }
 
-/* Each fiber's times are those of the live process, up to when any fiber last ran: no greater, and
- * not negative. */
+/*
+ * The times of a core end when any fiber last ran: they are not negative and not greater than those
+ * of the live process.
+ */
 static void test_times_of_a_core_end_when_anything_last_ran(void **state)
 {
 	const struct harness_how how = dead_how();

@@ -15,7 +15,7 @@
 /* own: the program that ran, stripped; removed before the tests start. */
 static char core[HARNESS_PATH], own[HARNESS_PATH], kept[HARNESS_PATH], debug[HARNESS_PATH];
 static char build_id[128];
-static char *live; /* the answer for each fiber while own was there, stripped */
+static char *live; /* the answer with --each while own existed */
 
 static void shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void shell(const char *fmt, ...)
@@ -103,7 +103,7 @@ static void test_a_sysroot_gives_the_answer_of_the_machine_itself(void **state)
 	(void)state;
 	dead_needed(core);
 	harness_file(root, "root");
-	/* Under a link that points to that machine's root. */
+	/* The path goes through a link to an absolute path of that machine. */
 	shell("mkdir -p '%s/real' && mkdir -p \"$(dirname \"$(dirname '%s%s')\")\" && "
 	      "ln -s /real \"$(dirname '%s%s')\" && cp '%s' '%s/real/crowd-elsewhere'",
 	      root, root, own, root, own, kept, root);
@@ -157,7 +157,7 @@ static void test_a_debug_file_of_another_build_is_refused_and_said(void **state)
 	cli_expect(p, 1);
 	cli_contains(p->out.bytes, "its build-id differs");
 	harness_free(p);
-	/* Also an executable. */
+	/* A wrong executable is rejected, too. */
 	by_build_id(other, "wrong-executables", "", folder);
 	p = cli_run("fibertrace", core, "--debug-dir", folder, NULL);
 	cli_expect(p, 1);

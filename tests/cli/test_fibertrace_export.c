@@ -90,7 +90,7 @@ static void expect_order(struct track *t)
 	if (t->slices)
 		qsort(t->slice, t->slices, sizeof *t->slice, by_begin);
 	for (i = 1; i < t->slices; i++)
-		/* After the previous one, or within it. */
+		/* Each slice is after the previous one or within it. */
 		assert_true(t->slice[i].from >= t->slice[i - 1].to ||
 			    t->slice[i].to <= t->slice[i - 1].to);
 	if (t->slices)

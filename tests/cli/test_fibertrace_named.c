@@ -96,7 +96,7 @@ static void test_a_process_is_found_by_its_name_with_and_without_a_socket(void *
 	assert_int_equal(pid_of(cli_run("fibertrace", "list", without, "--json", NULL)),
 			 b.process->pid);
 	assert_int_equal(pid_of(cli_run("fiberctl", "list", with, "--json", NULL)), a.process->pid);
-	/* A process that does not respond is not waited for. */
+	/* The tool does not wait for a process that does not respond. */
 	assert_int_equal(kill(a.process->pid, SIGSTOP), 0);
 	assert_int_equal(pid_of(cli_run("fibertrace", with, "--json", NULL)), a.process->pid);
 	assert_int_equal(kill(a.process->pid, SIGCONT), 0);
@@ -146,7 +146,7 @@ static void test_a_recording_is_of_a_name_too(void **state)
 	snprintf(said, sizeof(said), "(process %d)", (int)crowd.process->pid);
 	cli_contains(p->out.bytes, said);
 	harness_free(p);
-	/* A process found by name has a socket; for one without, its id tells the reason. */
+	/* record finds only a process with a socket by name; by id it tells why there is none. */
 	cli_expect_error(cli_run("fibertrace", "record", silent, "-o", file, NULL), 2, "fibertrace",
 			 "no process of that name has a control socket in ");
 	cli_expect_error(cli_run("fibertrace", "record", cli_number((uint64_t)other.process->pid),
@@ -165,7 +165,7 @@ static void test_a_name_of_several_lists_their_ids(void **state)
 	(void)state;
 	refused(name, cli_number((uint64_t)a.process->pid), cli_number((uint64_t)b.process->pid));
 	refused(name, "2 processes have that name", "give a process id");
-	/* It is the only one with a socket. */
+	/* Only process a has a socket. */
 	assert_int_equal(pid_of(cli_run("fiberctl", "list", name, "--json", NULL)), a.process->pid);
 	crowd_end(&a);
 	crowd_end(&b);

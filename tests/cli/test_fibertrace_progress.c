@@ -55,7 +55,7 @@ static size_t last(const struct terminal *t, const char *text)
 	return 0;
 }
 
-/* Drawn, and erased before the end is printed. */
+/* Assert that the progress is drawn, and erased before `end` is printed. */
 static void draws(const char *tool, const char *const words[4], const char *what, const char *end)
 {
 	struct terminal *t = run(tool, words);

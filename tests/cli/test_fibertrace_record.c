@@ -63,7 +63,7 @@ static void test_recording_of_a_step_has_what_was_done(void **state)
 	assert_int_equal(json_int(totals, "turns"), MOVERS + LEAVE + COME);
 	assert_int_equal(json_int(totals, "fibers"), FIBERS + COME);
 
-	/* The functions of the fibers, with all fibers counted. */
+	/* The table of functions counts all fibers. */
 	row = row_of(answer, "functions", "function", "mover");
 	assert_non_null(row);
 	assert_int_equal(json_int(row, "fibers"), MOVERS + 2);
@@ -72,10 +72,10 @@ static void test_recording_of_a_step_has_what_was_done(void **state)
 	assert_non_null(row);
 	assert_int_equal(json_int(row, "fibers"), 5);
 	assert_int_equal(json_int(row, "turns"), 0);
-	/* Five wait for the mutex during the whole recording. */
+	/* Five fibers wait for the mutex during the whole recording. */
 	assert_true(json_int(row, "waitingNs") >= 5 * json_int(totals, "lengthNs") - 5000000);
 
-	/* Their places are those of the list. */
+	/* The waits have the places that list prints. */
 	row = row_of(answer, "waits", "kind", "mutex");
 	assert_non_null(row);
 	assert_int_equal(json_int(row, "fibersAtEnd"), 5);
@@ -110,7 +110,7 @@ static void test_recording_leaves_the_program_as_it_was(void **state)
 	assert_int_equal(json_int(json_array_get(audit, 0), "after"), 131072);
 	assert_int_equal(json_int(json_array_get(audit, 1), "after"), 0);
 	json_decref(answer);
-	/* So that it can be repeated. */
+	/* With --force a recording can be repeated into the same file. */
 	p = cli_run("fibertrace", "record", "--for", "50ms", "--force", "-o", file, pid, NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, ": 0 events, 0 lost, 22 fibers at the end");
@@ -155,8 +155,10 @@ static void test_recording_answers_in_json_what_was_recorded(void **state)
 	harness_free(drift);
 }
 
-/* At least n fibers, and all of them, wait for a descriptor: the server may not have accepted a new
- * connection yet. */
+/*
+ * Wait until at least `many` fibers exist and all wait for a descriptor: the server may not have
+ * accepted every connection yet.
+ */
 struct idlers {
 	const char *pid;
 	unsigned many;
@@ -211,8 +213,10 @@ static void test_idle_descriptors_are_one_row(void **state)
 	harness_free(httpd);
 }
 
-/* A fiber that yields without pause fills a ring within microseconds of CPU time, however little a
- * busy machine gives. */
+/*
+ * A fiber that yields without pause fills a ring within microseconds of CPU time, even on a busy
+ * machine.
+ */
 static void test_recording_counts_what_does_not_fit_into_the_rings(void **state)
 {
 	struct harness_process *turns = cli_start(NULL, "ready ", "turns", "--yield", "4", NULL),

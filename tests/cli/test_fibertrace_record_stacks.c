@@ -99,7 +99,7 @@ static json_int_t sum(const json_t *answer, const char *table, const char *key)
 	return all;
 }
 
-/* In each table, waiting by stack plus waiting not sampled is all waiting. */
+/* Assert that the sums of the tables agree with the totals. */
 static void expect_sums(const json_t *answer)
 {
 	const json_t *totals = json_object_get(answer, "totals");
@@ -140,7 +140,7 @@ static void test_each_wait_has_the_stack_of_its_own_place(void **state)
 	look();
 	stop(0);
 	answer = report(0);
-	/* Here, there, and here again; also those that exited in the first step. */
+	/* The walkers wait here, there and here again; the passers exit in the first step. */
 	expect_place(answer, ";walker;stay_here;", 2 * WALKERS, WALKERS, WALKERS);
 	expect_place(answer, ";walker;stay_there;", WALKERS, WALKERS, 0);
 	expect_place(answer, ";passer;stay_here;", PASSERS, PASSERS, 0);
@@ -154,8 +154,9 @@ static void test_each_wait_has_the_stack_of_its_own_place(void **state)
 	json_decref(answer);
 }
 
-/* They were there between two samplings: that wait has no stack and is counted for neither
- * place. */
+/*
+ * The walkers are there between two samplings: that wait has no stack and counts for neither place.
+ */
 static void test_wait_that_nobody_looked_at_is_not_sampled(void **state)
 {
 	const json_t *totals;
@@ -178,7 +179,7 @@ static void test_wait_that_nobody_looked_at_is_not_sampled(void **state)
 	assert_null(row_of(answer, "stacks", "stack", "stay_there"));
 	assert_int_equal(json_int(totals, "waits") - json_int(totals, "sampledWaits"), WALKERS);
 	assert_true(json_int(totals, "sampledNs") < json_int(totals, "waitingNs"));
-	/* They have their own row among the wait kinds. */
+	/* Waits without a sample have their own row among the wait kinds. */
 	json_array_foreach (json_object_get(answer, "waits"), i, row)
 		if (json_is_null(json_object_get(row, "stack")))
 			break;
@@ -228,8 +229,10 @@ static void test_report_shows_so_many_rows_and_says_of_how_many(void **state)
 		"fibertrace", "--stacks-every 50: say the unit, as in 50ms");
 }
 
-/* Two fibers yield without pause, and rings hold 256 events: nearly all events are lost, also the
- * wake-ups of a step. */
+/*
+ * Two fibers yield without pause, and rings hold 256 events: nearly all events are lost, including
+ * the wake-ups of a step.
+ */
 static void test_what_lost_events_leave_open_is_not_made_up(void **state)
 {
 	const json_t *totals, *passers;
@@ -255,7 +258,7 @@ static void test_what_lost_events_leave_open_is_not_made_up(void **state)
 	assert_true(json_int(totals, "waitingNs") + json_int(totals, "runningNs") +
 			    json_int(totals, "runnableNs") + json_int(totals, "unknownNs") <=
 		    7 * length);
-	/* Two exited with the step, which ended their waits. */
+	/* Two passers exited in the step, which ended their waits. */
 	passers = row_of(answer, "functions", "function", "passer");
 	assert_non_null(passers);
 	assert_true(json_int(passers, "waitingNs") < PASSERS * length);

@@ -132,11 +132,11 @@ static void test_page_is_zoomed_and_moved(void **state)
 	/* A drag to the right moves the view left, not beyond the start. */
 	browser_drag(b, x, y, 20);
 	assert_true(view("from") < from);
-	/* Each is rounded to 1 ns. */
+	/* Each value is rounded to 1 ns. */
 	assert_in_range(view("to") - view("from") + 1 - (to - from), 0, 2);
 	browser_drag(b, x, y, 700);
 	assert_int_equal(view("from"), 0);
-	/* Back to the whole recording. */
+	/* Zoom out to the whole recording. */
 	browser_wheel(b, x, y, 120);
 	browser_wheel(b, x, y, 120);
 	assert_int_equal(view("from"), 0);

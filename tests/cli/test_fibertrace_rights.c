@@ -25,7 +25,9 @@
 
 static const struct place root = {0}, user = {.user = PLACE_USER}, other = {.user = PLACE_OTHER};
 
-/* A program that has rights from its file ignores the test's setting for the socket. */
+/*
+ * A program with file capabilities ignores the test's XDG_RUNTIME_DIR: remove its socket in /tmp.
+ */
 static void end_without_trace(uid_t owner)
 {
 	char path[64];
@@ -42,7 +44,7 @@ static struct harness_process *trace(const struct place *place)
 	return place_run(place, "fibertrace", cli_number((uint64_t)program->pid), NULL);
 }
 
-/* All its fibers are shown. */
+/* Assert that fibertrace shows all fibers of the program. */
 static void reads(const struct place *place)
 {
 	struct harness_process *p = trace(place);
@@ -52,7 +54,7 @@ static void reads(const struct place *place)
 	harness_free(p);
 }
 
-/* The program itself is asked. Code 1: a fiber runs and so has no frames. */
+/* Assert that fiberctl gets an answer from the program. Code 1: a running fiber has no frames. */
 static void answers_with(const struct place *place, int code)
 {
 	struct harness_process *p = place_run(place, "fiberctl", "bt",

@@ -106,7 +106,7 @@ static void test_recording_another_users_process_names_the_user(void **state)
 	assert_int_equal(files(folder, "out"), 0);
 }
 
-/* With the path of a socket given, the folder is what refuses. */
+/* If the path of a socket is given, the folder is the reason for the refusal. */
 static void test_a_socket_of_another_user_names_the_folder_and_the_user(void **state)
 {
 	static const char *const text = "%s: Permission denied: %s belongs to %s (uid 65534), mode "

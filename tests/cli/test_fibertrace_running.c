@@ -19,7 +19,7 @@ static struct harness_process *stuck(const char *where, const struct harness_how
 	const struct harness_how quiet = {.env = off};
 	char program[HARNESS_PATH];
 
-	/* It has its own malloc. */
+	/* stuck has its own malloc, so use the build without a sanitizer. */
 	return cli_start(how ? how : &quiet, "ready ", harness_plain(program, "stuck"), where,
 			 NULL);
 }
@@ -62,7 +62,7 @@ static json_t *trace(const struct harness_process *p, const char *option, int co
 	return answer;
 }
 
-/* The running fiber is complete and has these two functions, from its entry on. */
+/* Assert that the running fiber is complete from its entry on and has these two functions. */
 static void is_there(const struct harness_process *p, const char *inner, const char *outer)
 {
 	json_t *answer = trace(p, "--verbose", 0);
@@ -222,7 +222,7 @@ static void test_a_stopped_program_is_walked_and_stays_stopped(void **state)
 	harness_free(p);
 }
 
-/* Suspended fibers are shown, the running one is not stopped, and one line says why. */
+/* Assert that suspended fibers are shown, the running one is not stopped, and one line says why. */
 static void is_partial(struct harness_process *tool, const char *why)
 {
 	cli_expect(tool, 1);
@@ -255,7 +255,7 @@ static void test_who_traces_the_process_already_is_named(void **state)
 	unsigned tid;
 
 	(void)state;
-	/* All its threads, as gdb does. */
+	/* Trace all threads of the process, as gdb does. */
 	for (tid = (unsigned)p->pid; tid < (unsigned)p->pid + 50; tid++) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%u", p->pid, tid);
 		if (access(path, F_OK) == 0)
@@ -263,8 +263,10 @@ static void test_who_traces_the_process_already_is_named(void **state)
 	}
 	snprintf(who, sizeof(who), "process %d (test_fibertrace) traces", getpid());
 	is_partial(cli_run("fibertrace", cli_number((uint64_t)p->pid), NULL), who);
-	/* Any other signal would stop it for us, the tracer; each of its threads waits for us at
-	 * its exit. */
+	/*
+	 * Any other signal would stop the process for its tracer, this test. Each of its threads
+	 * waits for the tracer when it exits.
+	 */
 	kill(p->pid, SIGKILL);
 	for (tid = (unsigned)p->pid + 1; tid < (unsigned)p->pid + 50; tid++)
 		waitpid((pid_t)tid, NULL, __WALL);

@@ -36,7 +36,7 @@ static void needs_core(void)
 	unlink(out);
 }
 
-/* Neither the file nor a part of it under another name. */
+/* Assert that neither the file nor a part of it under another name exists. */
 static void nothing_there(void)
 {
 	char pattern[HARNESS_PATH + 8];
@@ -58,7 +58,7 @@ static void check_answer(struct harness_process *p, const char *source)
 	assert_string_equal(json_text(said, "file"), out);
 	assert_int_equal(stat(out, &st), 0);
 	assert_int_equal(json_int(said, "bytes"), st.st_size);
-	/* Its stacks may have had private data. */
+	/* The stacks may contain private data. */
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(json_int(said, "ended"), crowd_count(&crowd, "dead"));
 	assert_int_equal(json_int(said, "fiberThreads"), crowd.count - crowd_count(&crowd, "dead"));
@@ -89,7 +89,7 @@ static void test_core_of_a_core_of_fibers_is_the_same_again(void **state)
 	cli_expect(cli_run("fibertrace", "to-core", pid, "-o", out, NULL), 0);
 	p = cli_run("fibertrace", "--core", out, NULL);
 	cli_expect(p, 0);
-	/* Its fibers are threads already; otherwise it is a normal core. */
+	/* The fibers of this core are threads already; otherwise it is a normal core. */
 	cli_expect(cli_run("fibertrace", "to-core", "--core", out, "-o",
 			   harness_file(twice, "twice"), "--force", NULL),
 		   0);
@@ -226,7 +226,7 @@ static void test_stacks_that_cannot_be_walked_are_no_threads(void **state)
 	nothing_there();
 }
 
-/* Except those of fibers that ran: their thread may have been inside a switch. */
+/* Only the walk of a running fiber may be truncated: its thread may have been inside a switch. */
 static void walks_are_whole(const struct harness_process *read)
 {
 	json_t *answer = json_answer(read), *fiber;
@@ -249,7 +249,7 @@ static unsigned cores_of(struct harness_process *busy)
 		p = cli_run("fibertrace", "to-core", cli_number((uint64_t)busy->pid), "-o", out,
 			    "--force", NULL);
 		if (harness_exit_code(p) == 2) {
-			harness_free(p); /* between two runtimes, or it has ended */
+			harness_free(p); /* between two runtimes, or the program has exited */
 			continue;
 		}
 		read = cli_run("fibertrace", "--core", out, "--each", "--json", NULL);
@@ -310,7 +310,7 @@ static void test_process_under_a_debugger_becomes_a_core_too(void **state)
 	harness_free(p);
 }
 
-/* The same without the right to trace. */
+/* Like the previous test, without the right to trace. */
 static void test_process_that_may_not_be_traced_becomes_a_core_too(void **state)
 {
 	static const char *const env[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};

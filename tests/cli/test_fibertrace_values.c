@@ -54,7 +54,7 @@ static void check(struct harness_process *p, const char *rows, bool memory)
 		assert_string_equal(json_text(counted, "value"), "12");
 	else
 		cli_contains(json_text(counted, "value"), "<not on the stack: 0x");
-	/* It is constant, so the program's file has it. */
+	/* The text is constant: its value is in the program's file. */
 	cli_contains(json_text(text, "value"), "\"red\\x1b[31m \\\"quoted\\\"\\x0a\"");
 	json_decref(answer);
 }
@@ -105,7 +105,7 @@ static void test_text_has_them_under_their_frame_and_no_control_character(void *
 	cli_contains(inlined, "\n       local kept = 70\n");
 	assert_null(strchr(p->out.bytes, '\033'));
 	harness_free(p);
-	/* Only what was requested. */
+	/* Only the requested kinds of variables are shown. */
 	p = cli_run("fibertrace", pid, "--locals", NULL);
 	cli_expect(p, 0);
 	assert_null(strstr(p->out.bytes, " arg   "));
@@ -195,8 +195,9 @@ static void test_damaged_debug_information_ends_in_a_message(void **state)
 		memcpy(copy, bytes, size);
 		for (int i = 0; i < 1 << turn % 12; i++) {
 			dice = dice * 6364136223846793005UL + 1442695040888963407UL;
-			/* Not the section table at the end: without it there would be nothing to
-			 * read. */
+			/*
+			 * Spare the section table at the end: without it there is nothing to read.
+			 */
 			copy[size / 3 + (dice >> 33) % (size / 2)] = (char)(dice >> 20);
 		}
 		assert_true(out && fwrite(copy, 1, size, out) == size && fclose(out) == 0);

@@ -63,7 +63,7 @@ static void test_without_yama_the_same_user_reads(void **state)
 {
 	(void)state;
 	start(&plain, "crowd", "110");
-	/* So the refusals below are due to Yama alone. */
+	/* The refusals in the other tests are due to Yama alone. */
 	reads(&plain);
 }
 

@@ -12,7 +12,7 @@
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
-#define WAITING 100 /* queued ones, and as many created ones */
+#define WAITING 100 /* number of queued fibers, and of created ones */
 
 static struct crowd spin, crowd;
 static char pid[16], crowd_pid[16];

@@ -158,7 +158,7 @@ static struct {
 	struct harness_process *process[SLOW];
 } large;
 
-/* Each may take 10 s: start them to run beside the other tests. */
+/* A command may take 10 s: start all of them now, to run beside the other tests. */
 static int start_large(void **state)
 {
 	size_t i;
@@ -226,7 +226,7 @@ static int end_fleet(void **state)
 	return 0;
 }
 
-/* One line for each, except the one that answered the question, `but`. */
+/* Assert one line for each listener except `but`, which answered the question. */
 static void expect_left_out(const struct harness_process *p, enum hostile_kind but)
 {
 	char line[128];
@@ -295,7 +295,7 @@ static void test_metrics_in_a_file_are_whole_and_the_exit_code_tells(void **stat
 	harness_free(p);
 }
 
-/* One of them sends its identity before the endless rest, which is all that the list needs. */
+/* The list needs only the identity, which one listener sends before its endless answer. */
 static void test_the_list_of_programs_has_an_end(void **state)
 {
 	struct harness_process *text = start("--json", NULL, NULL, NULL),
@@ -327,7 +327,7 @@ static void test_a_program_is_found_by_its_name_among_them(void **state)
 	harness_free(p);
 }
 
-/* Neither endless senders nor many of them. */
+/* Endless answers need no memory, even if there are many. */
 static void test_no_memory_is_needed_for_what_does_not_end(void **state)
 {
 	struct harness_process *p;

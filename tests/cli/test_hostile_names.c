@@ -65,7 +65,7 @@ static void assert_plain(const char *what, const struct harness_text *text)
 	}
 }
 
-/* Run it and check both its outputs. It may fail: error messages have names, too. */
+/* Run a tool and check both outputs. The tool may fail: error messages have names, too. */
 static struct harness_process *look(const char *tool, const char *const words[4], const char *who,
 				    const char *more)
 {

@@ -39,7 +39,10 @@ static void lie(const char *which)
 	pid = cli_number((uint64_t)program->pid);
 }
 
-/* Run a command of fibertrace on it: it ends soon, and the process has not grown. */
+/*
+ * Run a fibertrace command on the process. Assert that it ends in time and the process has not
+ * grown.
+ */
 static struct harness_process *look(const char *command, const char *option, const char *value)
 {
 	const long before = kib("VmRSS") + kib("VmPTE");

@@ -67,7 +67,7 @@ static void test_servers_serve_others_while_a_client_never_reads(void **state)
 
 		for (int k = 0; k < 20; k++)
 			http_alive(servers[i].port);
-		/* It has lost no bytes. */
+		/* The deaf client has lost no bytes. */
 		http_send(deaf, LAST("/"));
 		assert_in_range(http_rest(deaf, answer, MOST_OF_TEN), 10 * FILE_SIZE, MOST_OF_TEN);
 		close(deaf);
@@ -158,7 +158,7 @@ static void test_servers_survive_a_reset_at_every_point(void **state)
 		const pid_t pid = servers[i].process->pid;
 
 		http_alive(port);
-		/* That connection may still be open. */
+		/* The connection of http_alive() may still be open. */
 		struct leak leak = {pid, descriptors(pid)};
 
 		reset_everywhere(port, GET("/"));

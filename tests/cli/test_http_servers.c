@@ -34,7 +34,7 @@ static size_t converse(size_t server, const char *bytes, size_t piece, char *ans
 	return heard;
 }
 
-/* All servers answer these bytes as the first one does, starting with `begin`. */
+/* Assert that all servers give the same answer to these bytes, starting with `begin`. */
 static void same(const char *bytes, size_t piece, const char *begin)
 {
 	char *const first = malloc(MOST), *const other = malloc(MOST);

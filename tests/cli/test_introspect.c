@@ -71,7 +71,7 @@ static void split(const char *line, char columns[COLUMNS][64])
 	}
 }
 
-/* A number; the tools print null where the program has `none`. */
+/* Compare a number. The tools print null where the program has `none`. */
 static void same_number(const char *what, const char *own, const json_t *object, const char *key,
 			int64_t none)
 {

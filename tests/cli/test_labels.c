@@ -14,7 +14,7 @@ static int start(void **state)
 	return one_crowd("labels", NULL, NULL);
 }
 
-/* Both labels are equal, or it was between setting the first and the second. */
+/* The two labels are equal; the second may not be set yet. */
 static void agree_changing(const json_t *labels)
 {
 	const char *const first = json_text(labels, "first"), *const second =
@@ -71,7 +71,7 @@ static void test_labels_over_the_control_socket(void **state)
 	(void)state;
 	for (int i = 0; i < 20; i++)
 		all_agree(cli_run("fiberctl", "list", pid, "--json", NULL), "control");
-	/* Stacks are in another frame. */
+	/* A fiber with its stack is sent in another type of frame. */
 	p = cli_run("fiberctl", "bt", pid, cli_number(m->id), "--json", NULL);
 	answer = json_well(p);
 	agree(m, json_object_get(json_fiber(answer, m->id), "labels"));

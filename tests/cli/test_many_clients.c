@@ -84,7 +84,7 @@ static void assert_whole(struct harness_process *p)
 	json_decref(answer);
 }
 
-/* The last connection is finished: a running fiber would have no stack to show. */
+/* Whether the last connection is finished: a running fiber has no stack to show. */
 static bool nobody_runs(void *arg)
 {
 	struct harness_process *p =
@@ -121,7 +121,7 @@ static struct harness_process *begin(const char *command, const char *option)
 	return harness_start(argv, NULL);
 }
 
-/* Every fiber, and every stack except those of running fibers, which the answer mentions. */
+/* Assert that all fibers are shown, and all stacks except those of running fibers. */
 static void assert_whole_but_running(struct harness_process *p)
 {
 	json_t *answer = json_answer(p), *fiber;
@@ -155,7 +155,7 @@ static void test_ten_clients_at_once_get_whole_answers_again_and_again(void **st
 	}
 }
 
-/* The bytes of each kind of request. */
+/* Write a request of this type with a zeroed payload; returns its size. */
 static size_t request(unsigned char *bytes, uint16_t type, size_t payload)
 {
 	const struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, type,
@@ -182,7 +182,7 @@ static void test_client_that_ends_after_any_byte_of_its_request_harms_nobody(voi
 	}
 }
 
-/* Request everything, read n bytes of it and disconnect. False if there are fewer. */
+/* Send the request, read n bytes of the answer and disconnect. False if the answer is shorter. */
 static bool take(const unsigned char *bytes, size_t size, size_t n)
 {
 	const int fd = cli_attach(server->pid);

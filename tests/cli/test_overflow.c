@@ -170,7 +170,7 @@ static void test_overflow_core_of_the_kernel_has_the_fibers_frames(void **state)
 	assert_true(WCOREDUMP(p->status));
 	harness_free(p);
 
-	/* The faulting thread is in the fiber: its calls down to its entry. */
+	/* gdb shows the faulting thread's calls down to the fiber's entry. */
 	const char *const gdb[] = {"gdb",  "-nx", "-batch", "-ex",
 				   "bt 3", "-ex", "bt -4",  harness_program(program, "overflow"),
 				   core,   NULL};

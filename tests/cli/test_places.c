@@ -53,7 +53,7 @@ static void goes_on_without(const char *said)
 	harness_end(p);
 	cli_contains(p->err.bytes, "control socket: ");
 	cli_contains(p->err.bytes, said);
-	/* On a slow machine it may print more, but about other things. */
+	/* On a slow machine the program may print lines about other things. */
 	once = strstr(p->err.bytes, consequence);
 	assert_non_null(once);
 	assert_null(strstr(once + 1, consequence));

@@ -44,7 +44,10 @@ static struct harness_process *start(int count, const char *first, const char *s
 	return host;
 }
 
-/* Unload all and wait until every thread of the library has ended; stderr is kept. */
+/*
+ * Unload all plugins; wait until every thread of the library has ended and the host has exited. The
+ * host's stderr is kept.
+ */
 static void stop(struct harness_process *host)
 {
 	assert_int_equal(kill(host->pid, SIGUSR1), 0);
@@ -147,8 +150,10 @@ static void shows_either(const char *who, const char *source)
 			 "there is one in ");
 }
 
-/* One has the control socket, the other prints why it has none, and otherwise they do not
- * interfere. */
+/*
+ * One library has the control socket; the other prints why it has none. Otherwise the two do not
+ * interfere.
+ */
 static void test_plugins_with_a_library_each_get_on_with_each_other(void **state)
 {
 	struct harness_process *host = start(2, "shared", "inside");

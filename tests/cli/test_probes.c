@@ -143,7 +143,7 @@ static void test_gdb_stops_at_each_with_what_the_program_says(void **state)
 		snprintf(line, sizeof(line), "passes %s", rest);
 		same = lines_of(p->out.bytes, line);
 		snprintf(line, sizeof(line), "stops %s", rest);
-		/* As often as the program printed it; two switches may be equal. */
+		/* gdb stops as often as the program printed the line; two switches may be equal. */
 		if (lines_of(p->out.bytes, line) != same)
 			print_error("%u times '%s' in:\n%s", same, line, p->out.bytes);
 		assert_int_equal(lines_of(p->out.bytes, line), same);
@@ -167,7 +167,7 @@ static void test_gdb_stops_where_a_carrier_takes_anothers(void **state)
 	for (const char *at = p->out.bytes; (at = strstr(at, "stops steal ")); at++) {
 		assert_int_equal(sscanf(at, "stops steal %lu %lu %lu", &thief, &victim, &id), 3);
 		assert_true(thief < 2 && victim < 2 && thief != victim);
-		/* One of those, or the fiber that waits for them. */
+		/* The fiber is one of those spawned, or the one that waits for them. */
 		assert_true(id == low - 1 || (id >= low && id <= high));
 		stops++;
 	}

@@ -52,7 +52,7 @@ static int start_copying(void **state)
 	return start_as("--copy");
 }
 
-/* All connections have ended by now, so it exits by itself. */
+/* All connections have ended by now, so the proxy exits by itself. */
 static int stop(void **state)
 {
 	(void)state;

@@ -38,8 +38,10 @@ static double seconds(void)
 	return text ? strtod(text, NULL) : 4;
 }
 
-/* The frames, outermost first, have exactly the digits of its number. False: digits of another
- * fiber, or too many. */
+/*
+ * Whether the frames, outermost first, have only the digits of the fiber's number. False: digits of
+ * another fiber, or too many.
+ */
 static bool agrees(const json_t *fiber, unsigned *ret_digits)
 {
 	const json_t *const frames = json_object_get(fiber, "frames");
@@ -207,7 +209,7 @@ static void test_every_walk_has_the_fibers_own_number(void **state)
 	assert_int_equal(seen.wrong, 0);
 	assert_true(seen.walks > 0);
 	assert_true(seen.running > 0);
-	/* It still runs. */
+	/* The program still runs. */
 	assert_false(p->ended);
 	yields(p, &at, &before);
 	yields(p, &at, &after);
@@ -215,7 +217,7 @@ static void test_every_walk_has_the_fibers_own_number(void **state)
 	harness_free(p);
 }
 
-/* Nothing changes: each fiber has frames, except one in its very first switch. */
+/* In a stopped program each fiber has frames, except one in its very first switch. */
 static void test_a_program_stopped_at_any_moment_is_walked_whole(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready", "digits", NULL);

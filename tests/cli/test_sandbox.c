@@ -129,7 +129,7 @@ static void ask_everything(const struct box *box)
 	answers(box, "list", NULL, NULL);
 }
 
-/* What wakes carriers, and what takes long. */
+/* Run the commands that wake carriers, and those that take long. */
 static void ask_some(const struct box *box)
 {
 	answers(box, "bt", "--all", NULL);
@@ -234,7 +234,10 @@ static const char *line_of(const struct harness_process *p, const char *who)
 
 static void test_sandbox_calls_are_those_of_the_manual_and_each_is_made(void **state)
 {
-	/* For users other than root; for a recording; in a race of two carriers; after a stop. */
+	/*
+	 * Calls made only by a user other than root, for a recording, in a race of two carriers, or
+	 * after a stop.
+	 */
 	const char *rare = geteuid() == 0 ? "geteuid munmap sched_yield restart_syscall"
 					  : "munmap sched_yield restart_syscall";
 	char calls[CALLS_SIZE];
@@ -293,7 +296,7 @@ static void test_sandbox_that_refuses_a_call_is_answered_for_or_named(void **sta
 	}
 }
 
-/* Facts unknown because of that are named, and the rest is shown. */
+/* The tool names the facts that it cannot get, and shows the rest. */
 static void test_sandbox_that_refuses_more_is_shown_in_part(void **state)
 {
 	struct harness_process *p;
@@ -320,7 +323,7 @@ static void test_sandbox_that_refuses_more_is_shown_in_part(void **state)
 	harness_free(box.p);
 }
 
-/* Five of the eight are never made. */
+/* A program that makes one of these calls is killed. */
 static void test_sandbox_is_not_needed_for_what_was_prepared(void **state)
 {
 	struct box box;
@@ -339,7 +342,7 @@ static void test_sandbox_is_not_needed_for_what_was_prepared(void **state)
 	harness_free(box.p);
 }
 
-/* Nothing can be asked, and it is alive. */
+/* The program cannot be asked, but it is alive. */
 static void test_sandbox_that_refuses_to_answer_is_said_to_live(void **state)
 {
 	struct harness_process *p;

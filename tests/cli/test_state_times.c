@@ -81,7 +81,7 @@ static void agree(const struct harness_process *process, const char *tool, const
 		lived += life->ran + life->away;
 		counted += json_int(fiber, "cpuNs");
 	}
-	/* Each run is exact to a tick, their sum much better. */
+	/* Each run is exact to a tick; the sum of all runs is much more exact. */
 	expect_near("cpuNs of all", counted, ran, ran, lived / 20);
 	json_decref(answer);
 }
@@ -100,7 +100,7 @@ static void test_times_in_all_states_are_the_time_lived(void **state)
 	}
 }
 
-/* While the times change: an inconsistent copy would not add up. */
+/* The times change meanwhile: an inconsistent copy would not add up. */
 static void test_times_add_up_in_every_sample_of_a_busy_server(void **state)
 {
 	unsigned port;

@@ -34,8 +34,8 @@ def ns(event, key):
 
 class Timeline:
     def __init__(self):
-        self.slices = defaultdict(list)  # of a track: (from, to, place in the file)
-        self.open = defaultdict(list)  # of a track: B without their E
+        self.slices = defaultdict(list)  # per track: (from, to, position in the file)
+        self.open = defaultdict(list)  # per track: B events without their E yet
         self.flows = defaultdict(lambda: defaultdict(list))
         self.processes, self.threads = {}, {}
         self.lost = 0

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 #
-# walk.py - gdb's own opinion about the stack of every fiber that does not run
+# walk.py - print gdb's backtrace of every fiber that does not run
 #
-# Run by gdb on a live process (gdb -nx -batch -p PID -x walk.py). It shares nothing with the tools it judges: the records
-# are read through the debug info of struct fiber, not through the registry's field table, and the frames are
-# gdb's. A fiber's registers are put into the stopped thread, as a switch would, and taken out again.
+# gdb runs the script on a live process (gdb -nx -batch -p PID -x walk.py). The script shares no code with the
+# tools that it checks: it reads the records through the debug info of struct fiber, not through the registry's
+# field table, and gdb finds the frames. The script loads a fiber's registers into the stopped thread, as a
+# switch would, and restores the thread's registers at the end.
 #
-# Prints one line a fiber, tab-separated: walk, id, then function:line of its frames, innermost first,
-# inlined ones included; ?:0 where gdb knows neither.
+# Prints one line per fiber, tab-separated: walk, id, then function:line of each frame, innermost first,
+# including inlined frames. ? is an unknown function, 0 an unknown line.
 import gdb
 
-STATES = (0, 1, 3)  # created, runnable, suspended: a stack that holds still
+STATES = (0, 1, 3)  # created, runnable, suspended: the stack does not change
 MOST = 256
 
 
@@ -18,7 +19,7 @@ def frames():
     frame = gdb.newest_frame()
     found = []
     while frame is not None and len(found) < MOST:
-        # A function that ended in a jump has no frame; gdb adds what it guesses stood there.
+        # A function that ended in a tail call has no frame: gdb only guesses it.
         if frame.type() != gdb.TAILCALL_FRAME:
             found.append("%s:%d" % (frame.name() or "?", frame.find_sal().line))
         frame = frame.older()
@@ -58,7 +59,7 @@ def walk():
             if int(context["sp"]) == 0:
                 print("\t".join(["walk", str(int(fiber["id"])), beginning(int(fiber["fn"]))]))
                 continue
-            # orig_rax: the kernel must not restart the system call of the thread we borrow.
+            # orig_rax -1: the kernel must not restart the system call of the stopped thread.
             set_registers({"orig_rax": -1, "rsp": int(context["sp"]), "rip": int(context["pc"])})
             print("\t".join(["walk", str(int(fiber["id"]))] + frames()))
     finally:

@@ -106,7 +106,7 @@ static bool turn(struct fib_peer *peer, int64_t now)
 	return true;
 }
 
-/* Turn and take until nothing changes any more. */
+/* Run the peer and read from it until neither changes anything. */
 static void settle(struct fib_peer *peer, int fd, int64_t now)
 {
 	unsigned turns = 0;
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += n;
 		settle(&peer, fds[1], now);
 	}
-	/* A request has at least 12 bytes and at most one end. */
+	/* A request has at least 12 bytes and gets at most one END or ERROR frame. */
 	fuzz_must(got.ends <= (size - 2) / sizeof(struct fib_wire_header) + 1);
 	fuzz_must(got.size == 0);
 	/* The peer waits for the rest of half a request, for a limited time. */

@@ -90,7 +90,7 @@ static inline void small_fill(struct small_data *d)
 		small_fiber(d, i, states[i]);
 	d->labels.owner = 1;
 	memcpy(d->labels.text[0], "key\0value", 10);
-	/* Frames that lead on and back: a cyclic chain of frame pointers. */
+	/* A cyclic chain of frame pointers. */
 	for (i = 0; i < 64; i++)
 		d->stack[0][i] = i & 1 ? SMALL_PROGRAM + 0x100
 				       : small_at(offsetof(struct small_data, stack)) + 8 * (i / 2);

@@ -3,8 +3,10 @@
 #ifndef HARNESS_ENTRIES_H
 #define HARNESS_ENTRIES_H
 
-/* Slightly more than the real numbers, by a constant: use them to compare two moments. Need a
- * descriptor; abort without one. */
+/*
+ * Both return the real number plus a small constant: use them to compare two moments. They need a
+ * descriptor, and abort without one.
+ */
 unsigned harness_descriptors(void);
 unsigned harness_thread_count(void);
 

@@ -81,7 +81,7 @@ static void become(const char *const argv[], char **env, const struct harness_ho
 		_exit(126);
 	if (how->user && (setgroups(0, NULL) || setgid((gid_t)how->user) || setuid(how->user)))
 		_exit(126);
-	/* After setuid, which clears it. */
+	/* Set it after setuid, which clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (how->forbid_peeking)
 		forbid(SYS_process_vm_readv);

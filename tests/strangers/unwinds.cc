@@ -56,7 +56,7 @@ void leave_in_once(void *arg)
 	leave(arg != nullptr);
 }
 
-/* Through a call of the library, a pinned scope and a catch block that rethrows. */
+/* The unwinding passes a call of the library, a pinned scope and a catch block that rethrows. */
 void *middle(void *arg)
 {
 	static fiber_key_t key;

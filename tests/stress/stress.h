@@ -55,7 +55,9 @@ void stress_at(struct stress_actor *actor, const char *what);
 /* A random number of 0 .. n - 1. */
 unsigned stress_rand(struct stress_actor *actor, unsigned n);
 
-/* A random deadline: in the past, now, soon, or never. The second function: soon, never `never`. */
+/*
+ * A random deadline: in the past, now, soon, or never. stress_soon() never returns FIBER_FOREVER.
+ */
 int64_t stress_deadline(struct stress_actor *actor);
 int64_t stress_soon(struct stress_actor *actor);
 

@@ -2,8 +2,8 @@
 /*
  * stress_close.c - channels that are closed and freed while all actors use them
  *
- * Each user has a reference. No call waits on a closed channel. Never more elements come out than
- * went in, and exactly as many once no waiter and no element is left.
+ * Each user has a reference. No call waits on a closed channel. The number of elements that come
+ * out is at most the number that went in; both are equal once no waiter and no element is left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static struct line *hold(unsigned i)
 	return l;
 }
 
-/* The last user takes out what is left. */
+/* The last user takes out the elements that are left. */
 static void let_go(struct line *l)
 {
 	uint64_t number;
@@ -120,7 +120,7 @@ static void replace(struct stress_actor *a)
 		shut(stress_rand(a, CHANNELS), open_line(a));
 		fiber_sleep(stress_rand(a, 1000000));
 	}
-	/* Runs together with the other closer, when no user is left. */
+	/* No user is left. */
 	for (i = 0; i < CHANNELS; i++)
 		shut(i, NULL);
 }

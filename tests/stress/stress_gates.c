@@ -2,9 +2,11 @@
 /*
  * stress_gates.c - semaphores, rwlocks, events, barriers and waitgroups
  *
- * Each has a small invariant that any user can check: never more inside than permits, no reader
- * beside a writer, no one through a barrier before all have arrived, no one past a waitgroup before
- * all is done.
+ * Each has a small invariant that any user can check:
+ * - a semaphore: no more actors are inside than there are permits;
+ * - a rwlock: no reader is inside together with a writer;
+ * - a barrier: no actor passes before all have arrived;
+ * - a waitgroup: no actor passes before all work is done.
  */
 #include <errno.h>
 #include <string.h>

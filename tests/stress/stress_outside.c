@@ -183,7 +183,7 @@ static void begin_stream(void)
 	stress_add("close", STRESS_SERVER, 1, end_streams, NULL);
 }
 
-/* A mortal reader's last life may end after the writers and before it has read everything. */
+/* The last life of a mortal reader may end after the writers, before it has read everything. */
 static void read_rest(struct stream *s)
 {
 	unsigned char bytes[4000];

@@ -77,22 +77,27 @@ static inline void carriers_finish(struct fiber_runtime *rt)
 	assert_int_equal(fiber_runtime_finish(rt, FIBER_FOREVER), 0);
 }
 
-/* Let others run; for fibers and threads. */
+/* Let other fibers or threads run. Any fiber or thread may call it. */
 static inline void carriers_pause(void)
 {
 	if (fiber_yield() < 0)
 		sched_yield();
 }
 
-/* Block a fiber or a thread until the fiber waits. With one carrier it has also left its stack. */
+/*
+ * Block the caller, a fiber or a thread, until the fiber waits. With one carrier the fiber has also
+ * left its stack.
+ */
 static inline void carriers_await_suspended(const struct fiber *fiber)
 {
 	while (fiber_state(fiber) != FIBER_SUSPENDED)
 		carriers_pause();
 }
 
-/* n, or a number that a sanitizer manages in the same time; gcc's TSan holds at most 8,128
- * fibers. */
+/*
+ * n, reduced in a sanitizer build to take about the same time; gcc's TSan holds at most 8,128
+ * fibers.
+ */
 static inline size_t carriers_scale(size_t n)
 {
 	const char *const san = harness_sanitizer();

@@ -94,7 +94,7 @@ static void test_background_fibers_do_not_keep_the_program(void **state)
 		assert_ptr_equal(r.value, &f);
 		assert_int_equal(f.ended, 30);
 		assert_int_equal(f.told, 10);
-		/* None of them holds the mutex. */
+		/* No exited fiber holds the mutex. */
 		assert_int_equal(fiber_mutex_trylock(&f.mutex), 0);
 		assert_int_equal(f.flushed + f.dirty, 50);
 		close(f.pipe[0]);
@@ -102,7 +102,7 @@ static void test_background_fibers_do_not_keep_the_program(void **state)
 	}
 }
 
-/* Ten thousand of them, in any state. */
+/* Ten thousand background fibers, in any state, end with the runtime. */
 static void test_background_fibers_in_great_number_end(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -146,7 +146,7 @@ static void *wake_and_end(void *arg)
 {
 	struct blocker *b = arg;
 
-	fiber_sleep(20 * MS); /* by then the end is being waited for */
+	fiber_sleep(20 * MS); /* by then the runtime waits for its end */
 	fiber_unpark(b->fiber);
 	fiber_detach(b->fiber);
 	return NULL;

@@ -180,7 +180,7 @@ static void test_cancel_mask_of_a_background_fiber_holds_the_finish_up(void **st
 	assert_int_equal(fiber_runtime_finish(rt, FIBER_FOREVER), 0);
 	assert_int_equal(flushed[0], -ECANCELED);
 	assert_int_equal(flushed[1], 0);
-	/* The first wait was cancelled, and the fiber exited in one of the next. */
+	/* The first wait was cancelled, and the fiber exited in one of its later waits. */
 	assert_in_range(flushed[2], 0, 2);
 }
 

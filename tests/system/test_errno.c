@@ -64,8 +64,10 @@ static void *read_all(void *arg)
 	for (int i = 0; i < READS; i++) {
 		const pid_t thread = gettid();
 
-		/* Valid: no byte, or the byte. Invalid: -EAGAIN, -EBADF or another call's
-		 * number. */
+		/*
+		 * Valid results: no byte, or the byte. Invalid: -EAGAIN, -EBADF or another call's
+		 * number.
+		 */
 		ssize_t n = fiber_read(r->fds[0], &byte, 1, fiber_after(5000));
 
 		while (n == -ETIMEDOUT)

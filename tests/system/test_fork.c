@@ -186,7 +186,7 @@ static void *fork_and_return(void *arg)
 	return NULL;
 }
 
-/* Uses the harness's child to read its output. */
+/* Run by harness_child(), which collects the output. */
 static int forks_and_returns(void *arg)
 {
 	const struct fiber_runtime_options options = carriers_options();

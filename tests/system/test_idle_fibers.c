@@ -21,7 +21,7 @@ static struct fiber *spawn_with(unsigned flags, fiber_fn *fn, void *arg)
 	return f;
 }
 
-/* The use of an idle fiber: work in small pieces as long as there is some. */
+/* A typical idle fiber: it works in small pieces as long as there is work. */
 static void *spins_until_over(void *arg)
 {
 	while (!over) {

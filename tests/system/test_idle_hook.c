@@ -182,7 +182,7 @@ static void test_idle_hook_hears_of_ready_descriptors(void **state)
 
 /* -- deadlines -- */
 
-/* Polls no descriptor; knows until when it may sleep. */
+/* Sleeps until the deadline without polling; polls if there is no deadline. */
 static int sleeps(struct program *p, int64_t deadline)
 {
 	struct timespec t;
@@ -265,8 +265,10 @@ static void test_idle_hook_that_fails_leaves_the_waiting_to_the_runtime(void **s
 	for (int i = 0; i < 50; i++)
 		assert_int_equal(
 			fiber_join(spawn(&p, 0, harness_nothing, NULL), NULL, FIBER_FOREVER), 0);
-	/* The hook runs once for each sleep of a carrier and not continuously: for 100 wake-ups,
-	 * and while a fiber is busy for one of the service thread each millisecond. */
+	/*
+	 * The hook runs once for each sleep of a carrier, not continuously: for 100 wake-ups, and
+	 * once a millisecond for the service thread while a fiber is busy.
+	 */
 	assert_in_range(p.calls, 1, 5000);
 	finish(&p);
 }
@@ -292,8 +294,10 @@ static void *counts(void *arg)
 	return NULL;
 }
 
-/* Makes a fiber runnable and waits for the notification. With several carriers another one may run
- * the fiber, and no notification is needed. */
+/*
+ * Makes a fiber runnable and waits for the notification. With several carriers another carrier may
+ * run the fiber; then no notification is needed.
+ */
 static int makes(struct program *p, int64_t deadline)
 {
 	struct pollfd fd = {.fd = fiber_runtime_fd(NULL), .events = POLLIN};

@@ -225,7 +225,7 @@ static size_t read_dump(char *buf, size_t size)
 	return (size_t)n;
 }
 
-/* The handler runs on a thread of the kernel's choice: a carrier at any point. */
+/* The kernel delivers the signal to any carrier, at any point. */
 static void test_introspect_dumps_from_a_signal_handler_on_busy_carriers(void **state)
 {
 	static char text[1 << 20];

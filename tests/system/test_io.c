@@ -185,7 +185,7 @@ static void test_io_several_readers_share_one_descriptor(void **state)
 			while (s.got != sent)
 				sched_yield();
 	}
-	/* The end of file is an edge for all of them. */
+	/* The end of file is an edge that wakes every reader. */
 	close(fds[1]);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(fiber_join(f[i], NULL, FIBER_FOREVER), 0);

@@ -52,7 +52,7 @@ static void *meet(void *arg)
 	return arg;
 }
 
-/* With fd as created and with O_NONBLOCK. size: expected bytes, 0: any number. */
+/* Meet on fd in blocking mode and with O_NONBLOCK. size: expected bytes, 0: any number. */
 static void both_ways(struct meeting *m, ssize_t size)
 {
 	static const int flags[] = {0, O_NONBLOCK};
@@ -127,7 +127,7 @@ static void test_io_kinds_signalfd(void **state)
 	fiber_close(m.fd);
 }
 
-/* Two equal events would be merged. */
+/* The name is new each time: two equal events would be merged. */
 static void touch(struct meeting *m)
 {
 	static int number;
@@ -168,7 +168,7 @@ static void *read_events(void *arg)
 	char event[sizeof(struct inotify_event) + 16];
 	ssize_t n;
 
-	/* Room for one event. */
+	/* The buffer has room for one event. */
 	while ((n = fiber_read(s->fd, event, sizeof event, FIBER_FOREVER)) > 0)
 		s->got++;
 	s->wrong += n != -ECANCELED;

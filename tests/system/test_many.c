@@ -68,7 +68,7 @@ static void test_many_parked_at_once_are_all_woken(void **state)
 	crowd(MANY, park_wake_join);
 }
 
-/* Spawn all and wait until they wait. */
+/* Spawn all fibers and block until all of them wait. */
 static void gather(struct crowd *c, fiber_fn *fn)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -135,7 +135,7 @@ static void *open_the_gate(void *arg)
 	return NULL;
 }
 
-/* Each has a timer that never fires and must be removed. */
+/* Each fiber has a timer that never fires and must be removed. */
 static void test_many_with_deadlines_far_off_pass_a_gate(void **state)
 {
 	(void)state;

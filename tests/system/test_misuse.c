@@ -189,7 +189,7 @@ static void *spawn_into(void *arg)
 	return NULL;
 }
 
-/* Its member is a child of a member. */
+/* The live member of the group was spawned by another member. */
 static void *leave_group_of_strangers(void *arg)
 {
 	struct fiber_group group;

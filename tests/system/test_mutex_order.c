@@ -76,8 +76,10 @@ static void go(struct place *p)
 		assert_int_equal(fiber_join(p->fiber, NULL, FIBER_FOREVER), 0);
 }
 
-/* All that got the mutex, and no others, are recorded, in order and one at a time; the mutex is
- * free. */
+/*
+ * Assert that exactly the waiters that got the mutex are recorded, in order and one at a time, and
+ * that the mutex is free.
+ */
 static unsigned assert_in_order(struct line *l, const struct place *places, unsigned n)
 {
 	unsigned i, granted = 0;
@@ -167,7 +169,7 @@ static bool pass_over(struct fiber_runtime *rt, int64_t patience)
 	return complete;
 }
 
-/* One in three has left, by its deadline or cancelled, when the mutex is released. */
+/* One waiter in three has timed out or was cancelled when the mutex is released. */
 static void test_mutex_order_passes_over_those_who_have_gone(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();
@@ -205,7 +207,10 @@ static void *cancel_some(void *arg)
 	return NULL;
 }
 
-/* Count the granted and the others; false if the queue was not complete in time. */
+/*
+ * Count the waiters that got the mutex and those that did not; false if the queue was not complete
+ * in time.
+ */
 static bool end_at_once(struct fiber_runtime *rt, unsigned round, int64_t patience,
 			unsigned *granted, unsigned *gone)
 {
@@ -219,7 +224,7 @@ static bool end_at_once(struct fiber_runtime *rt, unsigned round, int64_t patien
 
 	fiber_mutex_lock(&line.mutex, FIBER_FOREVER);
 	for (i = 0; i < FEW; i++) {
-		/* From slightly before to slightly after. */
+		/* The deadline is between 50 us before and 45 us after `at`. */
 		const int64_t deadline = at + (int64_t)(round % 20) * 5000 - 50000;
 
 		places[i] = (struct place){&line,

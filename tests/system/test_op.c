@@ -91,7 +91,7 @@ static void *cancels_a_reader(void *arg)
 	return NULL;
 }
 
-/* Bytes that arrive after the return are for the next reader. */
+/* The operation takes no byte that arrives after its return: the next reader gets it. */
 static void nothing_was_taken(struct reading *r)
 {
 	char byte = 0;
@@ -167,8 +167,10 @@ struct splices {
 	char bytes[8];
 };
 
-/* Neither has an offset; the source's offset is in the field that holds an address in other
- * operations. */
+/*
+ * Splice without offsets. The source's offset is in the field that holds an address in other
+ * operations.
+ */
 static int splice_to(int to, int from)
 {
 	struct io_uring_sqe *sqe;
@@ -255,7 +257,7 @@ static void test_op_gives_what_the_kernel_gave(void **state)
 
 	(void)state;
 	assert_int_equal(carriers_run(collects_results, &r).error, 0);
-	assert_int_equal(r.past, 0); /* one try */
+	assert_int_equal(r.past, 0); /* a past deadline allows one try */
 	assert_int_equal(r.timer, -ETIME);
 	assert_int_equal(r.timer_late, -ETIMEDOUT);
 	assert_int_equal(r.linked, -EINVAL);

@@ -149,7 +149,7 @@ static void count(void *arg, int result)
 
 enum { FLOOD = 6000 };
 
-/* More operations than fit; with one carrier no completion is taken out meanwhile. */
+/* Start more operations than fit; with one carrier no completion is taken out meanwhile. */
 static void *floods(void *arg)
 {
 	for (int i = 0; i < FLOOD; i++) {

@@ -70,7 +70,7 @@ static void test_park_token_for_a_fiber_not_yet_submitted_is_kept(void **state)
 
 struct duet {
 	struct fiber *fiber;
-	_Atomic int turn; /* whose turn it is: even the thread's, odd the fiber's */
+	_Atomic int turn; /* even: the thread's turn; odd: the fiber's turn */
 	int wrong;
 };
 
@@ -151,8 +151,10 @@ static void pairs(size_t n, int rounds)
 		wrong += fiber_submit(rt, p[i].side[0]) != 0;
 	}
 	assert_int_equal(wrong, 0);
-	/* The unpark of the other is each one's last step: the handles must be valid until both
-	 * have exited. */
+	/*
+	 * The last step of each side unparks the other: both handles must stay valid until both
+	 * have exited.
+	 */
 	for (size_t i = 0; i < 2 * n; i++)
 		while (fiber_state(p[i / 2].side[i % 2]) != FIBER_DEAD)
 			sched_yield();
@@ -197,9 +199,11 @@ static void *park_briefly(void *arg)
 	return NULL;
 }
 
-/* Each token is waited for before the next is sent, so each must be seen exactly once. A token must
- * not be seen twice either, if the unparker is delayed between leaving the token and checking for a
- * parked fiber. */
+/*
+ * The next token is sent only after the previous one was seen, so each must be seen exactly once.
+ * This holds even if the unparker is delayed between leaving the token and checking for a parked
+ * fiber.
+ */
 static void test_park_deadline_against_unpark_gives_each_token_once(void **state)
 {
 	struct fiber_runtime *rt = carriers_start();

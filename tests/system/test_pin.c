@@ -232,7 +232,7 @@ static void *do_what_needs_no_wait(void *arg)
 	wrong += fiber_read(fds[0], &byte, 1, FIBER_FOREVER) != 1;
 	wrong += fiber_sleep(0) != 0;
 	wrong += fiber_sem_wait(&one, 0) != -ETIMEDOUT;
-	/* Its last steps may be slightly later than the state. */
+	/* The fiber's last steps may come slightly after its state has changed. */
 	while (fiber_join(other, NULL, 0) == -ETIMEDOUT && carriers() > 1)
 		sched_yield();
 	fiber_unpin();

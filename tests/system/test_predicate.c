@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_predicate.c - many fibers and threads wait for conditions that are not announced */
+/* test_predicate.c - many fibers and threads wait for predicates that change without a wake-up */
 #include "carriers.h"
 #include "tests/harness/fibers.h"
 
@@ -24,7 +24,7 @@ static bool my_step(void *arg)
 	return c->stairs->step == c->mine;
 }
 
-/* Each waits for the previous one. */
+/* Each climber waits for the step of the previous one. */
 static void *climb(void *arg)
 {
 	struct climber *c = arg;

@@ -158,7 +158,7 @@ static unsigned long long number_after(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* In ns if the kernel has that, else in its ticks. */
+/* The CPU time of a thread: in ns if the kernel has schedstat, else in clock ticks. */
 static unsigned long long ran(pid_t pid, long tid)
 {
 	unsigned long long user, system;
@@ -269,7 +269,7 @@ static void test_quiet_runtime_of_suspended_fibers_does_not_run_at_all(void **st
 		assert_int_equal(a->switches, b->switches);
 		assert_int_equal(a->ran_ns, b->ran_ns);
 	}
-	/* It sleeps and is alive. */
+	/* The program sleeps and is alive. */
 	assert_int_equal(kill(p->pid, SIGUSR1), 0);
 	assert_non_null(harness_wait_line(p, "awake", LIMIT_S));
 	harness_free(p);

@@ -65,7 +65,7 @@ static void scatter(struct race *r)
 	assert_int_equal(r->granted + r->cancelled, CROWD);
 }
 
-/* Every grant finds a waiter: half of them are never cancelled. */
+/* Every grant finds a waiter: half of the waiters are never cancelled. */
 static void grants_while_others_cancel(fiber_fn *fn, void (*grant)(struct race *))
 {
 	struct fiber_runtime *rt = carriers_start();

@@ -41,7 +41,9 @@ static void *read_one(void *arg)
 	return (void *)(intptr_t)fiber_read(ends[0], &byte, 1, fiber_after(10000 * MS));
 }
 
-/* In the child: fibers, stacks, and the descriptor number that a fiber of the parent waits for. */
+/*
+ * In the child: use fibers, stacks, and the descriptor number that a fiber of the parent waits for.
+ */
 static void *live_anew(void *arg)
 {
 	struct fiber_result r = {NULL, 1};
@@ -68,7 +70,7 @@ static int child(void)
 	struct fiber_result r = {NULL, 1};
 
 	alarm(30);
-	/* So that the same numbers are reused. */
+	/* Reuse the same descriptor numbers. */
 	close(ends[0]);
 	close(ends[1]);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)

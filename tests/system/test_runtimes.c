@@ -66,7 +66,7 @@ static void test_runtimes_have_their_own_stacks_policy_and_children(void **state
 		assert_ptr_equal(selves[i].of_child, rts[i]);
 		assert_int_equal(selves[i].pinned, refuses ? -EDEADLK : 0);
 		assert_int_equal(fiber_pinned_policy(rts[i]), kinds[i].pinned_policy);
-		/* Except for the guard and the colour. */
+		/* The size may differ by the guard and the colour. */
 		assert_in_range(selves[i].stack_size, size - 8192, size + 8192);
 	}
 	/* The policy of one does not affect the others. */

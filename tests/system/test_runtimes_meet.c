@@ -34,7 +34,7 @@ static void *meet(void *arg)
 	if (fiber_barrier_wait(&m->barrier, FIBER_FOREVER) < 0)
 		m->wrong = 1;
 	for (long k = 0; k < m->rounds; k++) {
-		/* A ring of unparks. */
+		/* Each fiber unparks the next one in a ring. */
 		while (m->turn != g->i)
 			if (fiber_park(FIBER_FOREVER) < 0)
 				m->wrong = 2;
@@ -50,7 +50,7 @@ static void *meet(void *arg)
 		else if (g->i % 2 == 0 && next && fiber_chan_send(m->chan, &k, FIBER_FOREVER) < 0)
 			m->wrong = 4;
 	}
-	/* A late token may be for a fiber that has exited. */
+	/* Wait for all: a late token must not reach a fiber that has exited. */
 	if (fiber_barrier_wait(&m->barrier, FIBER_FOREVER) < 0)
 		m->wrong = 5;
 	return NULL;

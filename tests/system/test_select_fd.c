@@ -239,8 +239,10 @@ static void test_select_leaves_no_descriptor_behind(void **state)
 	unmake(&s);
 }
 
-/* Elements and bytes from threads, and takers of every kind that wait for both: each comes out
- * exactly once. */
+/*
+ * Threads send elements and bytes; takers of every kind wait for both. Each element and each byte
+ * comes out exactly once.
+ */
 struct race {
 	struct selection *s;
 	_Atomic long received, bytes, senders;

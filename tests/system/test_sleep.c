@@ -95,8 +95,10 @@ static void *sleep_in_order(void *arg)
 	return arg;
 }
 
-/* Exact on one carrier only: several carriers have a heap each, and the machine may stop one of
- * them. */
+/*
+ * The order is exact on one carrier only: several carriers have a heap each, and the machine may
+ * stop one of them.
+ */
 static void test_sleep_wakes_in_the_order_of_deadlines(void **state)
 {
 	struct order o;

@@ -94,8 +94,10 @@ static void *spawn_to_the_end(void *arg)
 	unsigned i, maps, before;
 	int rc = 0;
 
-	/* Until this carrier has no free stack: a yield may move us to another carrier, which has
-	 * one. */
+	/*
+	 * Repeat until this carrier has no free stack: a yield may move this fiber to another
+	 * carrier, which has one.
+	 */
 	do {
 		before = e->count;
 		while (e->count < MOST &&
@@ -144,7 +146,7 @@ static int in_the_child(void *arg)
 	if (fiber_runtime_spawn(rt, NULL, spawn_to_the_end, &the_end, &fiber) < 0)
 		return 2;
 	fiber_join(fiber, NULL, FIBER_FOREVER);
-	/* Everything counted in was counted out. */
+	/* The runtime finishes only if every spawn that was counted in was counted out. */
 	if (fiber_runtime_finish(rt, fiber_after(20000 * MS)) < 0)
 		return 3;
 	return the_end.line / 2;

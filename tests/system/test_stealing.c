@@ -266,7 +266,7 @@ static void test_stealing_apart_each_yielder_runs_once_a_round(void **state)
 	if (carriers() > 1)
 		skip(); /* rounds exist per carrier */
 	assert_non_null(carriers_run(run_rounds, &t).value);
-	/* The regular poll after every so many fibers may delay one by a turn. */
+	/* The regular poll after every so many fibers may delay one fiber by a turn. */
 	assert_in_range(t.low, 0, 2);
 }
 

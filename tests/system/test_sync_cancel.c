@@ -78,7 +78,7 @@ static void test_sync_waits_end_when_cancelled_and_leave_the_object_whole(void *
 		assert_int_equal(fiber_runtime_spawn(rt, NULL, waits[i], &o, &fibers[i]), 0);
 		carriers_await_suspended(fibers[i]);
 	}
-	/* It queues behind the writer although others are reading. */
+	/* The reader queues behind the writer although others are reading. */
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, in_rdlock, &o, &reader), 0);
 	carriers_await_suspended(reader);
 	for (size_t i = 0; i < COUNT(waits); i++) {

@@ -117,7 +117,7 @@ static void readers_and_writers(bool impatient)
 	if (!impatient)
 		assert_int_equal(written, (long)ALL * ((t.rounds + 2) / 4));
 	assert_true(t.most > 1);
-	/* It is free and has no waiters. */
+	/* The lock is free and has no waiters. */
 	assert_int_equal(fiber_rwlock_wrlock(&t.lock, 0), 0);
 	fiber_rwlock_unlock(&t.lock);
 }
@@ -200,7 +200,7 @@ static void *meet_or_not(void *arg)
 	return NULL;
 }
 
-/* Each one that passes did so with two others, no matter how many timed out. */
+/* Only groups of three pass, no matter how many waiters time out. */
 static void test_sync_barrier_with_deadlines_lets_go_none_but_whole_groups(void **state)
 {
 	struct meeting m = {.rounds = (int)carriers_scale(2000) / 2};
@@ -235,7 +235,7 @@ static void make(void *arg)
 	struct making *m = arg;
 
 	carriers_pause();
-	/* Every other one exits inside the first run, if it is a fiber. */
+	/* A fiber exits inside the first run of every second fiber_once. */
 	if (m->l->runs[m->i]++ == 0 && m->i % 2 && fiber_self())
 		fiber_exit(NULL);
 	m->l->made[m->i] = m->i + 1;
@@ -259,7 +259,7 @@ static void *use_again_and_again(void *arg)
 	for (int i = 0; i < 64; i++) {
 		struct fiber *fiber;
 
-		/* A child may exit inside; the others and the threads get through. */
+		/* The child may exit inside; the other fibers and the threads get through. */
 		if (fiber_self() && fiber_spawn(use, arg, &fiber) == 0)
 			fiber_join(fiber, NULL, FIBER_FOREVER);
 	}

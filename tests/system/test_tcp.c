@@ -60,7 +60,7 @@ static void *serve(void *arg)
 		const int fd = fiber_accept(e->listener, NULL, NULL, FIBER_FOREVER);
 
 		if (fd == -EBADF)
-			return NULL; /* the one who is done closes it */
+			return NULL; /* the listener was closed */
 		if (fd < 0 || fiber_spawn(echo_connection, (void *)(intptr_t)fd, NULL) < 0)
 			e->failed++;
 	}
@@ -268,8 +268,10 @@ static void test_tcp_number_used_again_never_sees_the_old_event(void **state)
 	assert_true(a.reused > 200);
 }
 
-/* Accepted and connected descriptors are registered once: each new one must be, no matter what
- * number it has. */
+/*
+ * The poller registers each accepted or connected descriptor once. It must register every new one,
+ * no matter what number the descriptor has.
+ */
 static void *one_connection_after_another(void *arg)
 {
 	struct echo *e = arg;

@@ -79,7 +79,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* It does not expire while it is reset in time; then it does. */
+/* The timer does not expire while it is reset in time; then it does. */
 static void *push_back(void *arg)
 {
 	struct dog *d = arg;

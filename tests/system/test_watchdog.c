@@ -8,7 +8,7 @@
 
 #include "tests/harness/threads.h"
 
-static unsigned watching; /* as seen when the test started */
+static unsigned watching; /* number of watchdog threads, right after the start */
 
 static void test_watchdog_thread_has_begun_when_the_test_gets_its_turn(void **state)
 {

@@ -133,7 +133,7 @@ static inline void *sleeps_for_ever(void *arg)
 	return arg;
 }
 
-/* Except `ends`, which the test opens. */
+/* Initialize all objects except `ends`, which the test opens. */
 static inline void waits_make(struct fiber_runtime *rt)
 {
 	memset(&all, 0, sizeof all);

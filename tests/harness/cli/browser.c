@@ -33,7 +33,7 @@ struct browser {
 	json_t *text; /* the last result of browser_text() */
 };
 
-/* -- its life -- */
+/* -- start and end -- */
 
 static void run(int in, int out, const char *folder)
 {

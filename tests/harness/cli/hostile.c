@@ -25,7 +25,7 @@
 
 #define PEERS	64
 #define MS	INT64_C(1000000)
-#define RECORDS 0x7f0000000000u /* the address that it claims for its records */
+#define RECORDS 0x7f0000000000u /* the claimed address of the records */
 #define MANY	(UINT64_C(1) << 24)
 
 struct peer {

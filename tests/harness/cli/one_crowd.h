@@ -10,8 +10,7 @@
 static struct crowd crowd;
 static char pid[16];
 
-/* Both return what the group's setup returns. The first takes a started crowd, the second starts
- * one. */
+/* Group setups: one_crowd_of() takes a started crowd, one_crowd() starts one. Return 0. */
 static inline int one_crowd_of(struct crowd started)
 {
 	crowd = started;

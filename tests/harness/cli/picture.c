@@ -137,7 +137,7 @@ void picture_await(struct terminal *t, unsigned rows, unsigned columns, const ch
 	terminal_forget(t);
 	terminal_type(t, REDRAW);
 	do {
-		/* It may have been drawn for the previous size. */
+		/* The screen may have been drawn for the previous size. */
 		if (!terminal_look(t, 100)) {
 			terminal_forget(t);
 			terminal_type(t, REDRAW);

@@ -24,9 +24,9 @@ void picture_of(const struct terminal *t, unsigned rows, unsigned columns, struc
 
 /*
  * Request redraws until the result is a complete screen of this size whose last row ends with
- * `last`. Check in that picture what keys have changed: an earlier one may have been drawn before
- * the keys came. Only a complete picture counts: curses leaves an incremental update unfinished
- * when a key comes.
+ * `last`. Check the effect of keys in that picture: an earlier one may have been drawn before the
+ * keys came. Only a complete picture counts: curses leaves an incremental update unfinished when a
+ * key comes.
  */
 void picture_await(struct terminal *t, unsigned rows, unsigned columns, const char *last,
 		   struct picture *ret);

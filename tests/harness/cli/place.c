@@ -2,15 +2,17 @@
 /*
  * place.c - run programs and tools with few rights and on restricted systems
  *
- * Many kernels lack Yama, so its effects are simulated. In a mount namespace the file ptrace_scope
- * has the value. A seccomp filter answers EPERM to process_vm_readv(2) and ptrace(2). Over
- * /proc/PID/mem lies a device on a file system mounted without devices, so that opening it fails
- * with EACCES. What Yama does not restrict, such as /proc/PID/maps, is unchanged.
+ * Many kernels lack Yama, so its effects are simulated:
+ * - a mount namespace has a file ptrace_scope with the value;
+ * - a seccomp filter answers EPERM to process_vm_readv(2) and ptrace(2);
+ * - a device on a file system mounted without devices is mounted over /proc/PID/mem, so opening it
+ *   fails with EACCES.
+ * Files that Yama does not restrict, such as /proc/PID/maps, are unchanged.
  *
- * On Linux 6.1 with Yama exactly the same was refused, and the tools' messages and remedies were as
+ * On Linux 6.1 with Yama the same calls were refused, and the tools' messages and remedies were as
  * the tests expect.
  *
- * Between fork(2) and exec(2) there are only system calls.
+ * A child makes only system calls between fork(2) and exec(2).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +79,7 @@ static bool under_yama(const struct place *p)
 	       !mount(REFUSED, memory, NULL, MS_BIND, NULL) && refuse_reading();
 }
 
-/* Run outside of the new namespace, by its parent: a process inside may map only its own user. */
+/* Run by the parent, outside of the new namespace: a process inside may map only its own user. */
 static bool map_users(pid_t pid, uid_t user)
 {
 	char path[64], map[32];
@@ -161,8 +163,10 @@ static bool enter(const void *place)
 		return false;
 	if (p->inside && !go_inside(p->inside))
 		return false;
-	/* For a machine whose own Yama is at 1: the tools do not start the programs that they
-	 * inspect. */
+	/*
+	 * Needed where the machine's own Yama is at 1: the tools do not start the programs that
+	 * they inspect.
+	 */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	return become(p);
 }

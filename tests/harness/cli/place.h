@@ -2,7 +2,7 @@
 /*
  * place.h - run programs and tools with few rights and on restricted systems
  *
- * All of it starts as root and gives up rights; place_begin() skips the test without root.
+ * The test starts as root and drops rights; place_begin() skips the test without root.
  */
 #ifndef HARNESS_CLI_PLACE_H
 #define HARNESS_CLI_PLACE_H

@@ -48,7 +48,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Add text to the set. Whether it was not in it. */
+/* Add text to the set. Returns whether it is new. */
 static bool is_new(void **set, const char *text)
 {
 	char *copy = strdup(text);

@@ -128,7 +128,7 @@ static char *ask(int shell, const char *line)
 	/* Programs still send zeros to a terminal as padding, from the time of slow terminals. */
 	for (size_t i = 0; i < t->used; i++)
 		text[i] = t->seen[i] ? t->seen[i] : ' ';
-	/* The line is aborted, and the next prompt comes. */
+	/* Abort the line and wait for the next prompt. */
 	terminal_forget(t);
 	terminal_type(t, shell == FISH ? "\n" : "\025\r");
 	terminal_await(t, "READY ");

@@ -5,9 +5,11 @@
 
 #include "tests/harness/cli/cli.h"
 
-/* Record it into step.rec of the test's folder; the path in file, of HARNESS_PATH bytes. Returns
- * the recording process, which has exited with success; *ret_drift is the drift, which still
- * runs. */
+/*
+ * Record one step into step.rec in the test's folder; file gets its path, in HARNESS_PATH bytes.
+ * Returns the recording process, which has exited with success. *ret_drift is the process drift,
+ * which still runs.
+ */
 struct harness_process *step_record(char *file, struct harness_process **ret_drift);
 
 /* step_record(), then end the drift. */

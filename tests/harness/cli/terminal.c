@@ -129,7 +129,7 @@ int terminal_end_saying(struct terminal *t, const char *last)
 	int status;
 	pid_t pid;
 
-	/* Read meanwhile: the tool may write more than the terminal holds. */
+	/* Keep reading: the tool may write more than the terminal holds. */
 	while ((pid = waitpid(t->pid, &status, WNOHANG)) == 0) {
 		terminal_look(t, 20);
 		if (time(NULL) < end)

@@ -10,7 +10,7 @@ static struct ins_recording *r;
 static struct ins_replay *replay;
 static struct ins_account *a;
 
-/* Use this recording as r from now on. */
+/* Make this recording r, and play it. */
 static inline void accounted(struct ins_recording *recording)
 {
 	r = recording;
