@@ -60,7 +60,7 @@ static void test_lent_nothing_is_told_to_a_checker_that_does_not_run_the_program
 {
 	(void)state;
 	entered = 0;
-	/* Tests run without valgrind. */
+	/* The tests run without valgrind, so no checker is found. */
 	assert_false(fib_checker_runs());
 	fib_lent(memory, SIZE);
 	assert_int_equal(entered, 0);

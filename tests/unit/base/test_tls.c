@@ -26,7 +26,7 @@ struct side {
 	_Atomic uint64_t left;
 };
 
-static struct side wanderer, home; /* home: the thread that runs the wanderer now */
+static struct side wanderer, home; /* home: the thread that currently runs the wanderer */
 static void *seen[4];
 
 static void wander(void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sides.h - the test's thread and a context beside it, and the switch between the two */
+/* sides.h - switch between the test's thread and a second context */
 #ifndef UNIT_CONTEXT_SIDES_H
 #define UNIT_CONTEXT_SIDES_H
 

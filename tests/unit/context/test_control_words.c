@@ -12,7 +12,7 @@
 #include "sides.h"
 #include "tests/harness/watchdog.h"
 
-/* double is computed by one unit, long double by the other where there are two. */
+/* Where a machine has two FPUs, one computes double and the other long double. */
 
 static volatile double one = 1.0, three = 3.0;
 static volatile long double one_long = 1.0L, three_long = 3.0L;
@@ -60,7 +60,7 @@ static void test_context_keeps_its_own_fpu_control_words(void **state)
 	divide(&up);
 	fesetround(FE_DOWNWARD);
 	divide(&down);
-	open_side(&away, round_up_away); /* it inherits its maker's current mode */
+	open_side(&away, round_up_away); /* it inherits its creator's current mode */
 	fesetround(FE_TONEAREST);
 	divide(&nearest);
 	go(&home, &away);
@@ -124,8 +124,8 @@ static void check_each_word_by_itself(void)
 		{MXCSR_USUAL | MXCSR_FLUSH, X87_USUAL},
 		{MXCSR_USUAL | MXCSR_DENORM, X87_USUAL},
 		{MXCSR_USUAL, X87_USUAL & ~X87_PRECISION},
-		{MXCSR_USUAL | MXCSR_FLAGS, X87_USUAL}, /* flags alone are no difference ... */
-		{MXCSR_USUAL | MXCSR_FLAGS | MXCSR_FLUSH, X87_USUAL}, /* ... and do not hide one */
+		{MXCSR_USUAL | MXCSR_FLAGS, X87_USUAL}, /* flags alone are ignored ... */
+		{MXCSR_USUAL | MXCSR_FLAGS | MXCSR_FLUSH, X87_USUAL}, /* ... and hide no change */
 	};
 	struct words here;
 	size_t i;

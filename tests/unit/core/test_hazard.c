@@ -67,7 +67,7 @@ static void test_hold_keeps_a_record_from_the_next_fiber_until_the_release(void 
 	assert_ptr_not_equal(other, fiber);
 	fib_hazard_release(fiber);
 	assert_ptr_equal(next(), fiber);
-	assert_ptr_not_equal(next(), fiber); /* once only */
+	assert_ptr_not_equal(next(), fiber); /* the record was returned once only */
 }
 
 static void test_hold_of_one_record_lets_others_end(void **state)

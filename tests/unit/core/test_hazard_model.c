@@ -29,7 +29,7 @@ enum holder { BEGIN, ANNOUNCE, FENCE, READ, ACT, RELEASE, RELEASED };
 enum broken {
 	NOTHING,
 	ENDS_FENCE,	/* also correct: without membarrier(2) exiting fibers fence themselves */
-	NO_BARRIER,	/* neither */
+	NO_BARRIER,	/* no fence on either side */
 	READS_FIRST,	/* the id is read before the record is announced */
 	GIVES_ANYWAY,	/* an exiting fiber does not look at the word */
 	LOOKS_FIRST,	/* an exiting fiber looks before it clears the id */
@@ -41,8 +41,8 @@ static enum broken broken;
 struct model {
 	struct memory memory;
 	uint8_t at[ACTORS];
-	uint8_t seen; /* by the exiting fiber: the word */
-	uint8_t id;   /* by the holder */
+	uint8_t seen; /* the word, as the exiting fiber read it */
+	uint8_t id;   /* the id, as the holder read it */
 	uint8_t given, wronged;
 };
 

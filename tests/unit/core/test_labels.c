@@ -22,7 +22,7 @@
 
 static struct fib_layout_labels *labels;
 
-/* As the tools read it: through the kernel, valid address or not. */
+/* Read like the tools: through the kernel, whether or not the address is valid. */
 static int read_here(void *reader, uint64_t address, void *buf, size_t size)
 {
 	(void)reader;
@@ -111,7 +111,7 @@ static void test_labels_that_do_not_fit_change_nothing(void **state)
 	assert_int_equal(set("l", ""), -ENOSPC);
 	assert_string_equal(seen(), expected);
 	assert_int_equal(set("k", "short"), 0);
-	/* 246 bytes are 41 labels of 1 + 3 + 2; one is set already and takes 8. */
+	/* 41 labels of 1 + 3 + 2 bytes fill 246 bytes; one label is already set and takes 8. */
 	value[3] = 0;
 	for (i = 0; i < 39; i++) {
 		snprintf(key, sizeof key, "%c", 'A' + i);
@@ -211,7 +211,7 @@ static void *change_on(void *arg)
 	return NULL;
 }
 
-/* Whether the labels read are a set that was there at some moment. */
+/* Whether the labels read were all set at one moment. */
 static bool whole(const struct fib_row *row)
 {
 	const char *key, *value, *first = NULL;

@@ -55,7 +55,7 @@ static void test_locals_keep_each_key_apart(void **state)
 	(void)state;
 	for (i = 0; i < 100; i++)
 		key[i] = key_new(NULL);
-	/* From both ends, so that the table grows with values in it. */
+	/* Set keys from both ends, so that the table grows with values in it. */
 	for (i = 0; i < 50; i++) {
 		assert_int_equal(fib_locals_set(&locals, key[i], &key[i]), 0);
 		assert_int_equal(fib_locals_set(&locals, key[99 - i], &key[99 - i]), 0);
@@ -143,7 +143,7 @@ static void test_locals_presets_are_all_or_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(fib_locals_preset(good, 3, &locals), 0);
-	assert_ptr_equal(fib_locals_get(locals, a), &two); /* the last one set */
+	assert_ptr_equal(fib_locals_get(locals, a), &two); /* the last value that was set */
 	assert_ptr_equal(fib_locals_get(locals, b), &two);
 	fib_locals_free(locals);
 	assert_int_equal(fib_locals_preset(bad, 2, &untouched), -EINVAL);
@@ -169,7 +169,7 @@ static void test_locals_next_gives_each_value_with_a_destructor_once(void **stat
 	assert_int_equal(fiber_key_delete(d), 0); /* its values are dropped */
 	assert_true(fib_locals_next(locals, &destroy, &value));
 	assert_true(destroy == nothing && value == &one);
-	assert_null(fib_locals_get(locals, a)); /* already removed for its destructor */
+	assert_null(fib_locals_get(locals, a)); /* it was already removed for its destructor */
 	assert_true(fib_locals_next(locals, &destroy, &value));
 	assert_true(destroy == other && value == &two);
 	assert_false(fib_locals_next(locals, &destroy, &value));

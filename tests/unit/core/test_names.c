@@ -55,8 +55,7 @@ static void test_name_is_cut_at_a_whole_character(void **state)
 		assert_int_equal(fib_name_copy(field, sizeof field, wide[i]), 2 + i);
 		assert_string_equal(field, "012345678901234567890123456789");
 	}
-	/* 29 and 2 fit exactly; the character that follows must not cost the second byte of this
-	 * one. */
+	/* 29 bytes and a 2-byte character fit exactly. The next character must not cut it. */
 	assert_int_equal(
 		fib_name_copy(field, sizeof field, "01234567890123456789012345678\xc3\xa4\xc3\xa4"),
 		2);
@@ -113,7 +112,7 @@ static void test_name_always_has_an_end_for_a_reader_beside_the_writer(void **st
 	(void)state;
 	pthread_create(&writer, NULL, rename_it, NULL);
 	for (i = 0; i < LOOKS; i++) {
-		/* As the service thread and the tools read it: the kernel copies. */
+		/* Read like the service thread and the tools: the kernel copies. */
 		if (fib_os_peek((uint64_t)(uintptr_t)shared, copy, SIZE) < 0)
 			break;
 		endless += copy[SIZE - 1] != 0;

@@ -129,8 +129,7 @@ static void assert_file_leads_to_registry(const char *file)
 		distance = distance << 8 | bytes[i];
 	assert_true(flags_seen);
 	assert_true(symbol != 0);
-	/* A header of 12, a name of 6 padded to 8, then the field from which the distance is
-	 * counted. */
+	/* The distance counts from behind a 12-byte header and a 6-byte name padded to 8. */
 	assert_true(section + 20 + distance == symbol);
 	harness_free(symbols);
 	harness_free(sections);

@@ -54,7 +54,7 @@ static void test_parker_ticket_goes_round_without_touching_the_outcome(void **st
 }
 
 static _Atomic uint32_t offered, wins[WAKERS], stopped;
-static uint64_t written; /* by the winner before it claims, read by the waiter after */
+static uint64_t written; /* the winner writes it before the claim, the waiter reads it afterwards */
 
 static void *wake(void *arg)
 {

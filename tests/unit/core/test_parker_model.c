@@ -7,11 +7,9 @@
  * waiter already waits for something else.
  *
  * Every wait is decided once, by one waker, and only that waker makes the waiter run. No waker ends
- * a wait that it does not know, and none touches a freed node.
- *
- * The waiter is a fiber, which stays until it is put into a run queue, or a thread, which goes on
- * as soon as it sees its word decided. Then each rule is left out, and the model must find the
- * error.
+ * a wait that it does not know, and no waker touches a freed node. The waiter is a fiber, which
+ * stays until it is put into a run queue, or a thread, which continues as soon as it sees its word
+ * decided. Then each rule is left out, and the model must find the error.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +36,7 @@ enum at {
 	CLAIM,
 	WAKE, /* from the list of claimed waiters: reads the node */
 	RUN,
-	/* The others know only the word: */
+	/* The other wakers know only the word: */
 	KNOW,
 	END,
 };
@@ -60,7 +58,7 @@ struct model {
 	struct word word;
 	uint8_t at[ACTORS];
 	struct word known[ACTORS]; /* the armed word each waker has */
-	uint8_t waits;		   /* still to make */
+	uint8_t waits;		   /* waits still to make */
 	uint8_t node;		   /* ticket of the wait whose node exists, 0 none */
 	uint8_t queued;		   /* ticket of the wait whose node is in the queue */
 	uint8_t locked;		   /* the queue's lock, by actor + 1 */
@@ -197,7 +195,7 @@ static bool step_granter(struct model *m)
 	}
 }
 
-/* At any time the actor learns an armed word; at any later time it uses that word. */
+/* The actor may learn an armed word at any time, and use that word at any later time. */
 static bool step_other(struct model *m, unsigned who)
 {
 	uint8_t *at = &m->at[who];
@@ -313,7 +311,7 @@ static void test_parker_model_that_stays_in_the_queue_is_touched_when_it_has_gon
 	goes_wrong(NO_FORGET, "a node was touched that has gone");
 }
 
-/* Why FIB_OUTCOME_CLAIMED exists. */
+/* This is why FIB_OUTCOME_CLAIMED exists. */
 static void test_parker_model_that_wakes_threads_of_a_list_at_once_touches_their_nodes(void **state)
 {
 	(void)state;

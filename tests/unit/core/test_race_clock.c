@@ -24,7 +24,7 @@ static void test_registry_clock_ignores_a_time_that_has_passed(void **state)
 static _Atomic int64_t next = 2000;
 static _Atomic int back;
 
-/* Each thread reads a time and sets it a little later: the others have set theirs meanwhile. */
+/* Each thread reads a time and sets it a little later; other threads set theirs meanwhile. */
 static void *set_late(void *arg)
 {
 	int64_t now, seen, last = 0;

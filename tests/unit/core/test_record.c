@@ -60,7 +60,7 @@ static void live(struct fiber *f, uint64_t number)
 	fib_store(&f->wait_kind, FIB_WAIT_PARK);
 	fib_record_name(NULL, f);
 
-	/* It runs, and changes for a while; then it is left. */
+	/* The fiber runs, and its record changes for a while. Then it is switched away from. */
 	fib_store(&f->seq, 1);
 	fib_fence_release();
 	for (i = 0; i < CHANGES; i++) {
@@ -104,7 +104,7 @@ static void *own(void *arg)
 
 static unsigned moved; /* rejected copies */
 
-/* Copy by the reader's rule of record.h. 1: *row is of one moment; 0: free, running or changed. */
+/* Copy by the reader's rule of record.h. 1: *row is consistent; 0: free, running or changed. */
 static int sample(struct fiber *f, struct fib_row *row)
 {
 	static char copy[sizeof(struct fiber)];
@@ -150,7 +150,7 @@ static void test_record_reader_beside_owners_never_takes_a_torn_one(void **state
 	fib_registry_give(records[0], records[i - 1], i);
 	for (i = 0; i < OWNERS; i++)
 		pthread_create(&threads[i], NULL, own, (void *)(uintptr_t)(i + 1));
-	/* Many copies, some of them of a record in use, if there are enough CPUs for that. */
+	/* Take many copies, some of them of a record in use if there are enough CPUs for that. */
 	for (i = 0; !failed && (taken < COPIES || (moved < MOVED && fib_os_now() < until)); i++) {
 		int rc = sample(records[i % (HELD * OWNERS)], &row);
 

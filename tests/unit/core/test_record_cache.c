@@ -28,13 +28,13 @@ static void test_record_cache_gives_each_record_once(void **state)
 	for (i = 0; i < MANY; i++) {
 		assert_int_equal(fib_record_take(&cache, &taken[i]), 0);
 		assert_null(taken[i]->arg);
-		taken[i]->arg = taken[i]; /* a second user of the record would find it */
+		taken[i]->arg = taken[i]; /* a second user of the record would find arg set */
 	}
 	for (i = 0; i < MANY; i++) {
 		taken[i]->arg = NULL;
 		fib_record_give(&cache, taken[i]);
 	}
-	/* It keeps some, not all. */
+	/* The cache keeps some records, not all. */
 	assert_in_range(cache.count, 1, 100);
 	fib_record_flush(&cache);
 	assert_int_equal(cache.count, 0);
@@ -110,7 +110,7 @@ static void test_record_ids_come_one_by_one_when_few_and_together_when_many(void
 	unsigned i, together = 0;
 
 	(void)state;
-	/* A new tick for each: the caches alternate, and no id is skipped. */
+	/* Each id is taken in a new tick: the caches alternate, and no id is skipped. */
 	for (i = 0; i < 10; i++) {
 		fib_coarse_set(now += 1000000);
 		next = fib_record_shared_id(i % 2 ? &one : &two);

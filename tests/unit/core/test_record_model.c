@@ -38,7 +38,7 @@ enum { ID, SEQ, ONE, OTHER }; /* places */
 #define ENDING LIFE FREE
 #define REUSE  CLEAR PUBLISH
 #define ALL    LIFE ENDING REUSE LIFE
-#define UNBORN FREE REUSE LIFE /* never ran: its number was 0, as the next one's is */
+#define UNBORN FREE REUSE LIFE /* never ran: its number was 0, like that of the next fiber */
 
 enum at { READ_ID, READ_SEQ, COPY_ONE, COPY_OTHER, SEQ_AGAIN, ID_AGAIN, END };
 
@@ -242,7 +242,7 @@ static void test_record_model_of_a_careless_reader_tears(void **state)
 static void test_record_model_without_the_fence_behind_the_odd_number_tears(void **state)
 {
 	(void)state;
-	/* Also on x86, if the compiler put the words before the number. */
+	/* This also happens on x86 if the compiler puts the words before the number. */
 	tears(NOTHING, MEMORY_WEAK, "oab" LEAVE);
 	tears(NOTHING, MEMORY_TSO, "aofb" LEAVE);
 }
@@ -271,7 +271,7 @@ static void test_record_model_with_a_first_number_seen_before_the_id_has_gone_te
 static void test_record_model_that_keeps_the_id_of_the_last_owner_tears(void **state)
 {
 	(void)state;
-	/* Not freed before its reuse: both numbers are 0. */
+	/* The record was not freed before its reuse: both numbers are 0. */
 	tears(NOTHING, MEMORY_TSO, CLEAR PUBLISH);
 }
 

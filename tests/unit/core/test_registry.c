@@ -105,7 +105,7 @@ static int start_in_eight_megabytes(void *arg)
 	return 0;
 }
 
-/* Part of the address space is taken already: smaller and smaller halves are tried. */
+/* Part of the address space is in use: the registry halves its size until it fits. */
 static int start_in_what_is_left(void *arg)
 {
 	void *filler = NULL;
@@ -114,7 +114,7 @@ static int start_in_what_is_left(void *arg)
 	harness_limit_space((size_t)1 << 30);
 	must(fib_os_reserve(((size_t)1 << 30) - ((size_t)12 << 20), &filler) == 0);
 	must(fib_registry_init() == 0);
-	must(fiber_registry.capacity == 4 * CHUNK); /* 8 MiB of 12 */
+	must(fiber_registry.capacity == 4 * CHUNK); /* 8 MiB of the free 12 */
 	return 0;
 }
 
@@ -253,8 +253,7 @@ static int fill(void *arg)
 	must(take(1, &fiber) == -EAGAIN);
 	must(fib_registry_committed() == fiber_registry.capacity);
 	must(fiber_create(NULL, rest, NULL, &fiber) == -EAGAIN);
-	/* One record is freed: the next request gets it, and a request for more gets what there
-	 * is. */
+	/* One record is freed: the next request gets it, even a request for more records. */
 	fib_publish(&mine->id, 0);
 	fib_registry_give(mine, mine, 1);
 	must(fib_registry_take(10, &fiber, &count) == 0);
@@ -324,7 +323,7 @@ static void test_registry_gets_the_record_back_when_there_is_no_stack(void **sta
 	assert_child_was_content(create_without_a_stack);
 }
 
-/* In a child: nothing of a record's last use comes back, and ids go on. */
+/* In a child: a reused record keeps nothing of its last use, and ids continue. */
 static int forgets(void *arg)
 {
 	struct fiber *fiber, *again;

@@ -75,7 +75,7 @@ static void test_memory_is_read_across_segments_and_not_across_gaps(void **state
 	assert_int_equal(ins_core_read(&core, LOW - 1, buf, 1), -EFAULT);
 	assert_int_equal(ins_core_read(&core, 0, buf, 1), -EFAULT);
 	assert_int_equal(ins_core_read(&core, UINT64_MAX, buf, 16), -EFAULT);
-	/* Memory that the process had and the file does not have. */
+	/* The process had this memory and the file does not have it. */
 	assert_int_equal(ins_core_read_some(&core, HIGH + 0x7fe, buf, 8), 2);
 	assert_int_equal(ins_core_read(&core, HIGH + 0x900, buf, 1), -EFAULT);
 	ins_core_close(&core);
@@ -171,7 +171,7 @@ static void test_a_hole_of_a_sparse_core_is_one_run(void **state)
 	assert_false(there);
 	assert_int_equal(ins_core_run(&core, HIGH + 0x10000, 100, &there), 100);
 	assert_false(there);
-	/* Where there is no memory, the later read reports the error. */
+	/* For an address without memory the later read reports the error. */
 	assert_int_equal(ins_core_run(&core, 0x1000, 100, &there), 100);
 	assert_true(there);
 	ins_core_close(&core);
@@ -241,7 +241,7 @@ static void test_more_segments_than_a_header_counts_are_found(void **state)
 	assert_int_equal(open_cut(elf.size), 0);
 	assert_int_equal(ins_core_read(&core, LOW, buf, 4), 0);
 	ins_core_close(&core);
-	/* A senseless count. */
+	/* An impossible count. */
 	sh.sh_info = UINT32_MAX;
 	memcpy(elf.at + elf_header(&elf)->e_shoff, &sh, sizeof sh);
 	assert_int_equal(open_cut(elf.size), -EINVAL);

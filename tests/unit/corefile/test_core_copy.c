@@ -166,7 +166,7 @@ static void test_parts_of_a_core_are_those_that_it_has(void **state)
 		assert_int_equal(part[i].flags, was[i].flags);
 	}
 	free(part);
-	/* Of a file's code the header is kept, of other code nothing. */
+	/* Code mapped from a file keeps its header; other code is left out. */
 	assert_int_equal(ins_core_parts_core(&core, true, &part), 0);
 	assert_int_equal(part[0].size, PAGE);
 	assert_int_equal(part[1].size, 0);

@@ -21,7 +21,7 @@
 #define STACK_SIZE  UINT64_C(0x4000)
 #define FIBERS	    8
 
-static struct ins_fiber fiber[FIBERS]; /* emitted by the source */
+static struct ins_fiber fiber[FIBERS]; /* the fibers that the source emits */
 static unsigned char stack[FIBERS][64];
 static size_t fibers;
 static struct ins_core_part part[2];
@@ -46,7 +46,7 @@ static int read_fibers(struct ins_source *s, const struct ins_request *request, 
 	return rc;
 }
 
-/* When a record is read again, another fiber has it. */
+/* When a record is read again, it belongs to another fiber. */
 static int memory(void *s, uint64_t address, void *buf, size_t size)
 {
 	(void)s;
@@ -192,7 +192,7 @@ static void test_fiber_that_has_not_begun_stands_at_its_beginning(void **state)
 	free(thread);
 }
 
-/* The core has the bytes of the first reading, not those that memory has later. */
+/* The core has the bytes of the first reading, not those of a later one. */
 static void test_record_and_stack_are_those_that_were_read_together(void **state)
 {
 	char byte;
@@ -214,7 +214,7 @@ static void test_record_and_stack_are_those_that_were_read_together(void **state
 	/* The fiber ran in every reading, so it is running and gets no thread of its own. */
 	assert_int_equal(row_of(1).state, FIBER_RUNNING);
 	assert_int_equal(found.threads, 1);
-	/* The source did not emit this fiber, so the core has none. */
+	/* The source did not emit this fiber, so the core does not have it. */
 	assert_int_equal(row_of(2).id, 0);
 }
 
@@ -224,7 +224,7 @@ static void test_stack_that_two_had_is_the_later_ones(void **state)
 	add(4, FIBER_SUSPENDED, 2);
 	add(5, FIBER_SUSPENDED, 0);
 	add(6, FIBER_SUSPENDED, 2);
-	add(9, FIBER_DEAD, 0); /* a stack that it had */
+	add(9, FIBER_DEAD, 0); /* its former stack */
 	take(true);
 	assert_int_equal(found.threads, 2);
 	end();

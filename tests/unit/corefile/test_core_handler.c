@@ -15,7 +15,7 @@ static _Alignas(4096) unsigned char own[OWN_SIZE];
 static struct elf_bytes elf;
 static char path[HARNESS_PATH];
 static struct ins_core core;
-static uint64_t sp, interrupted; /* in the handler, and roughly before it */
+static uint64_t sp, interrupted; /* in the handler, and approximately before it */
 
 static void open_with(const void *bytes, uint64_t address, size_t size)
 {

@@ -176,10 +176,10 @@ static void test_memory_that_comes_late_has_a_place(void **state)
 	(void)state;
 	memset(pages, 'p', sizeof pages);
 	begin(part, 5);
-	/* Memory without a part: only a write that replaces something gets a place. */
+	/* Outside all parts only a write with `over` set gets a place. */
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + PAGE, "no", 2, false), 0);
 	/*
-	 * Between two parts, after all parts, across the end of one, inside one, and there again.
+	 * Between two parts, after all parts, across a part's end, inside a part, and there again.
 	 */
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + 2 * PAGE - 3, "gap+cut", 7, true),
 			 0);
@@ -188,7 +188,7 @@ static void test_memory_that_comes_late_has_a_place(void **state)
 			 0);
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + 5 * PAGE, pages, 3 * PAGE, true), 0);
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + 6 * PAGE - 2, "over", 4, true), 0);
-	/* From a part into a gap, and from a gap into a part. */
+	/* Write from a part into a gap, and from a gap into a part. */
 	assert_int_equal(ins_core_writer_memory(&writer, LOW + PAGE - 2, "both", 4, true), 0);
 	assert_int_equal(ins_core_writer_memory(&writer, FAR + 4 * PAGE - 2, "both", 4, true), 0);
 	assert_int_equal(ins_core_writer_memory(&writer, FAR, "kept", 4, true), 0);

@@ -19,7 +19,7 @@
 
 #define PLAIN (3u << 20)
 #define ROOM  (1u << 20)
-#define HOLE  (1u << 20) /* this many zeros start here */
+#define HOLE  (1u << 20) /* a run of this many zeros starts at this offset */
 
 static unsigned char plain[PLAIN], packed[2 * ROOM];
 static uint64_t seed;

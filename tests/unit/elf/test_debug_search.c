@@ -78,7 +78,7 @@ static void test_what_is_no_folder_is_named(void **state)
 	assert_non_null(strstr(error.text, "/nonexistent"));
 	assert_int_equal(ins_debug_search_debug("/tmp:/dev/null", &error), -ENOTDIR);
 	assert_non_null(strstr(error.text, "/dev/null"));
-	/* The last valid path still holds. */
+	/* The last valid path is still used. */
 	assert_int_equal(ins_debug_search_debug("", &error), 0);
 }
 

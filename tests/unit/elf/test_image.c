@@ -164,7 +164,7 @@ static void test_notes_whose_sizes_lie_end_the_search(void **state)
 			}
 		}
 	}
-	/* An end before the start, as from an overflowed sum. */
+	/* The end is before the start, as from an overflowed sum. */
 	at = BASE;
 	assert_false(ins_note_next(room_read, &room, &at, 5, 4, &note));
 }

@@ -104,7 +104,7 @@ static void test_another_build_id_is_another_file(void **state)
 	assert_true(ins_modules_look(modules, &modules->at[0]));
 	assert_null(modules->at[0].bytes);
 	assert_true(modules->at[0].other);
-	/* Such a file cannot be given either. */
+	/* A file with another build-id cannot be given either. */
 	assert_int_equal(ins_modules_give(modules, &modules->at[0], path, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "build-id"));
 	/* A file with the right build-id can be given. */

@@ -32,7 +32,7 @@ static void test_vdso_is_a_file_with_what_is_mapped(void **state)
 	assert_string_equal(again, path);
 }
 
-/* After the vdso comes the caller's own memory, which must not get into the file. */
+/* The caller's own memory follows the vdso and must not get into the file. */
 static void test_vdso_is_no_longer_than_what_is_mapped(void **state)
 {
 	unsigned long start, end = 0;

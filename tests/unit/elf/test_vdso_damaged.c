@@ -177,7 +177,7 @@ static void test_damaged_ones_are_walked_out_of_or_not(void **state)
 		for (unsigned n = 1 + dice(&seed, 12); n > 0; n--) {
 			/*
 			 * Every second time, damage only the headers, tables and notes at the
-			 * start, not the code.
+			 * start.
 			 */
 			const unsigned room = (unsigned)vdso_size >> (dice(&seed, 2) * 3);
 

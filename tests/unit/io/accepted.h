@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* accepted.h - a loopback connection whose fiber's end came from fiber_accept, and reads from it */
+/* accepted.h - a loopback connection from fiber_accept(), and a fiber that reads from it */
 #ifndef TESTS_UNIT_IO_ACCEPTED_H
 #define TESTS_UNIT_IO_ACCEPTED_H
 
@@ -82,7 +82,7 @@ static inline bool stands_in(struct fiber_wait_queue *q, const struct fiber *fib
 	return w != NULL;
 }
 
-/* Wait until the fiber is in its end's queue of readers: it is suspended a moment before. */
+/* Wait until the fiber is in its end's queue of readers; it is suspended a moment earlier. */
 static inline void until_it_waits(struct fiber *fiber)
 {
 	while (!stands_in(&fib_descriptor_make(server)->reading.waiters, fiber))

@@ -7,16 +7,16 @@
  * For the first fiber that waits on a descriptor known to be new, the poller itself receives.
  *
  * The steps are those of descriptor.c, generation.c, ready.c and stream.c. What happens under a
- * queue's lock, or under the gate, is one step; but telling the poller and noting that it was told
- * are two.
+ * queue's lock, or under the gate, is one step. Giving the file to the poller and noting that the
+ * poller has it are two steps.
  *
  * The poller reports changes only: one event for each registration and one for each arrival, with
  * the token of the registration. It drops a closed file by itself (epoll), or keeps it open until
- * it is told to drop it (io_uring). It knows one file by each number.
+ * it is called to drop it (io_uring). It knows one file by each number.
  *
- * No fiber sleeps while it could read bytes, or on a closed descriptor; none gets another file's
- * bytes; no closed file is kept open. Then each rule is left out, and the model must find the
- * violation.
+ * No fiber sleeps while it could read bytes, or on a closed descriptor. No fiber gets another
+ * file's bytes. No closed file is kept open. Then each rule is left out, and the model must find
+ * the violation.
  */
 #ifndef TESTS_UNIT_IO_DESCRIPTOR_MODEL_H
 #define TESTS_UNIT_IO_DESCRIPTOR_MODEL_H
@@ -183,7 +183,7 @@ static bool step_wire(struct model *m)
 	return false;
 }
 
-/* The first waiter does not go on until the poller has received for it. */
+/* The first waiter does not continue until the poller has received for it. */
 static void hold_first(struct model *m, uint8_t token)
 {
 	unsigned i = 0;

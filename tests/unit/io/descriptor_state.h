@@ -16,11 +16,11 @@ enum at {
 	LOOK_EDGES,
 	TRY,
 	WATCH, /* give the file to the poller, under the gate */
-	TELL,  /* WATCHES_OPENLY: between the look and telling the poller */
+	TELL,  /* WATCHES_OPENLY: between the look and the call of the poller */
 	NOTE,  /* note that the poller has it; the gate is held until then */
 	JOIN,
 	ASLEEP,
-	HELD,	/* its wait is decided, and the poller receives for it */
+	HELD,	/* its wait is decided, and the poller receives bytes for it */
 	CHECK,	/* check whether it was closed meanwhile */
 	LET_GO, /* LETS_GO_OPENLY: the closer makes the poller drop it */
 	RENEW,	/* drop it and set a new generation, under the gate */
@@ -40,9 +40,9 @@ enum broken {
 	JOINS_BLINDLY,	      /* joins the queue whatever has happened since the look */
 	JOINS_A_STRANGER,     /* joins the queue of the file that now has the number */
 	TRIES_FIRST,	      /* notes the edges after the try */
-	WATCHES_OPENLY,	      /* no gate: the generation may change while the poller is told */
+	WATCHES_OPENLY,	      /* no gate: the generation may change during the poller's call */
 	WAKES_ONCE,	      /* the closer does not wake again after close(2) */
-	WAKES_NOBODY,	      /* nor before it */
+	WAKES_NOBODY,	      /* the closer wakes no waiter at all */
 	WAKES_BEFORE,	      /* wakes, and then counts the edge */
 	RECEIVES_FOR_ANYBODY, /* also for a fiber that came to wait for the closed file */
 	LETS_GO_OPENLY,	 /* no gate: the poller may get it again before the generation changes */
@@ -59,7 +59,7 @@ struct reader {
 };
 
 struct model {
-	uint8_t fresh, accepts; /* the number is from fiber_accept; the next one will be */
+	uint8_t fresh, accepts; /* the number is from fiber_accept; the next number will be, too */
 	struct reader r[READERS];
 	uint8_t closer, opener, generation, number; /* the file that the number refers to */
 	uint8_t keeps,
@@ -69,9 +69,9 @@ struct model {
 	uint8_t bytes[FILES], to_come[FILES];
 	uint8_t event[FILES]; /* the poller will report the file */
 	uint8_t half;	      /* WAKES_BEFORE: the edge that is not counted yet */
-	uint8_t held;	      /* index + 1 of the fiber for which the poller receives */
-	uint8_t for_token;    /* token of the event for which it receives */
-	uint8_t trusts;	      /* RECEIVES_OPENLY: it has looked at the generation */
+	uint8_t held;	      /* index + 1 of the fiber for which the poller receives bytes */
+	uint8_t for_token;    /* token of the event for which the poller receives bytes */
+	uint8_t trusts;	      /* RECEIVES_OPENLY: the poller has looked at the generation */
 	uint8_t stolen;	      /* a fiber got another file's bytes */
 };
 

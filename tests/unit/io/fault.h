@@ -12,8 +12,8 @@
 
 struct fault {
 	_Atomic int error;
-	_Atomic uint32_t calls;	 /* how many more fail */
-	_Atomic uint32_t failed; /* so far */
+	_Atomic uint32_t calls;	 /* how many more calls fail */
+	_Atomic uint32_t failed; /* calls that have failed */
 	_Atomic size_t at_most;	 /* bytes that a call moves; 0: no limit */
 };
 
@@ -25,7 +25,7 @@ static inline void arm(struct fault *fault, int error, uint32_t calls)
 	fault->calls = calls;
 }
 
-/* Whether this call is to fail; errno is set. */
+/* Return whether this call must fail; if so, set errno. */
 static inline bool fails(struct fault *fault)
 {
 	if (!fault->calls)

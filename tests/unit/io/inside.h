@@ -53,7 +53,7 @@ static inline struct fiber *inside_spawn(fiber_fn *fn, void *arg)
 	return fiber;
 }
 
-/* Spawn one and wait until it is suspended. */
+/* Spawn a fiber and wait until it is suspended. */
 static inline struct fiber *inside_suspended(fiber_fn *fn, void *arg)
 {
 	struct fiber *const fiber = inside_spawn(fn, arg);
@@ -71,7 +71,7 @@ static inline intptr_t inside_join(struct fiber *fiber)
 	return (intptr_t)result.value;
 }
 
-/* The result of a cancelled fiber, which must also have ended as cancelled. */
+/* Join a cancelled fiber, which must have ended as cancelled, and return its result. */
 static inline intptr_t inside_join_cancelled(struct fiber *fiber)
 {
 	struct fiber_result result = {NULL, 1};

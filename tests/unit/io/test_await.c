@@ -5,7 +5,7 @@
 #include "sync/chan.h"
 
 struct pair {
-	int ends[2]; /* what is written to 1 is read from 0 */
+	int ends[2]; /* bytes written to end 1 are read from end 0 */
 	struct fiber_chan *chan;
 	int value;
 	struct fiber_select_case cases[2]; /* a receive; and a read from the pipe */
@@ -51,7 +51,7 @@ static void test_await_fires_when_the_descriptor_becomes_ready(void **state)
 	assert_int_equal(inside_join(f), 1);
 	assert_true(p.cases[1].result & POLLIN);
 	assert_int_equal(p.cases[0].result, 1);
-	/* It is ready now, so no wait is needed: also in a thread. */
+	/* The pipe is ready now, so no wait is needed: also in a thread. */
 	assert_int_equal(fiber_select(p.cases, 2, 0), 1);
 	pair_free(&p);
 }
@@ -93,7 +93,7 @@ static void test_await_waits_on_when_somebody_else_took_what_there_was(void **st
 			break;
 	}
 	rc = fiber_chan_send(p.chan, &seven, fiber_after(100 * MS));
-	/* Either it saw a byte in time, or it went on waiting and got the element. */
+	/* The fiber either saw a byte in time, or went on waiting and received the element. */
 	if (inside_join(f) == 0) {
 		assert_int_equal(rc, 0);
 		assert_int_equal(p.value, 7);

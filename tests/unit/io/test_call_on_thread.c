@@ -87,8 +87,10 @@ static void test_aside_ends_the_call_with_the_wait(void **state)
 	assert_true(fiber_now() >= c.deadline);
 	c.deadline = fiber_after(3 * MS);
 	assert_int_equal(on_a_thread(read_aside, &c), -ETIMEDOUT);
-	/* No thread reads any more: the byte is still there. Joined threads leave the list a
-	 * moment later. */
+	/*
+	 * No thread reads the pipe any more, so the byte is still there. Joined threads leave the
+	 * list a moment later.
+	 */
 	assert_int_equal(write(c.fds[1], "y", 1), 1);
 	assert_int_equal(read(c.fds[0], &byte, 1), 1);
 	assert_int_equal(byte, 'y');

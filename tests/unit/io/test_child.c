@@ -34,7 +34,7 @@ static void end(int code)
 	raise(-code);
 }
 
-/* Start a child that ends so: at once, or if held, after let_go(). */
+/* Start a child that ends with this code: at once, or if held, after let_go(). */
 static pid_t child(int code, bool held)
 {
 	int fds[2];
@@ -156,8 +156,10 @@ static void test_child_wnohang_does_not_wait(void **state)
 	assert_int_equal(w.status, 9 << 8);
 }
 
-/* pid, and -1, for which a thread waits: after a timeout or a cancellation the child can still
- * be reaped. */
+/*
+ * After a timeout or a cancellation the child can still be reaped: by its pid, or by -1, for which
+ * the library waits on a thread.
+ */
 static void test_child_is_not_taken_by_a_wait_that_was_given_up(void **state)
 {
 	pid_t pid = child(6, true);
@@ -195,7 +197,7 @@ static void test_child_that_several_wait_for_is_given_to_one(void **state)
 
 	(void)state;
 	for (int i = 0; i < WAITERS; i++) {
-		/* Half of them wait for any child; there is only one. */
+		/* Half of them wait for any child; there is only one child. */
 		w[i] = (struct wait){i % 2 ? pid : -1, 0, FIBER_FOREVER, 77};
 		f[i] = inside_spawn(do_wait, &w[i]);
 	}

@@ -70,7 +70,7 @@ static struct wait look_at(int fd, short events, int64_t deadline)
 	return w;
 }
 
-/* Make the table know the number: before that there is no entry to report events to. */
+/* Enter the number in the table: before that there is no entry to report events to. */
 static void introduce(int fd)
 {
 	struct wait w = look_at(fd, POLLIN, fiber_after(MS));

@@ -2,8 +2,8 @@
 /*
  * test_disk.c - the poller's ring does for files what threads do elsewhere, with the same results
  *
- * Every test holds for each poller, except those that look at the ring itself. The calls are told
- * that the file is slow, because whether it is depends on the machine.
+ * Every test holds for each poller, except those that look at the ring itself. The tests mark the
+ * file as slow, because whether it really is slow depends on the machine.
  */
 #include "inside.h"
 
@@ -196,7 +196,7 @@ static void *reads_records(void *arg)
 	return NULL;
 }
 
-/* Some are plain threads. */
+/* Run fn in all movers; some of them are plain threads. */
 static void all(fiber_fn *fn)
 {
 	struct fiber *f[MOVERS];
@@ -312,7 +312,7 @@ static void test_disk_move_that_has_begun_is_not_given_up(void **state)
 	close(file.fd);
 }
 
-/* Both at once: the other end is opened, and the open is given up. */
+/* The other end is opened while the open is given up. */
 static void test_disk_open_that_was_left_leaves_no_descriptor(void **state)
 {
 	const unsigned before = harness_descriptors();

@@ -153,7 +153,7 @@ static void test_drained_socket_is_asked_for_nothing_and_after_a_deadline(void *
 	assert_int_equal(inside(do_read, &r), -ETIMEDOUT);
 	r.deadline = fiber_after(MS);
 	assert_int_equal(inside(do_read, &r), -ETIMEDOUT);
-	/* Whether or not the bytes have been reported already. */
+	/* The result does not depend on whether the bytes have already been reported. */
 	for (i = 0; i < 50; i++) {
 		drain();
 		assert_int_equal(send(client, "there", 5, 0), 5);

@@ -60,8 +60,10 @@ static void open_under_number(int fds[2])
 	close(fds[0]);
 }
 
-/* The file closed here is still open there. So the poller gets its events, with a number that is
- * reused here. */
+/*
+ * Another process keeps the closed file open. The poller here still gets its events, under a number
+ * that is reused.
+ */
 static void test_elsewhere_file_that_lives_on_elsewhere_wakes_nobody_here(void **state)
 {
 	int before[2], after[2], gate[2];
@@ -103,8 +105,10 @@ static void *count_bytes(void *arg)
 	return (void *)count;
 }
 
-/* Each byte is read by one process. A look followed by a blocking read would block when the
- * other took it. */
+/*
+ * Each byte is read by one process. A fiber that polls and then reads in blocking mode would block
+ * if the other process read the byte in between.
+ */
 static void test_elsewhere_file_is_read_by_two_processes(void **state)
 {
 	int fds[2], told[2], theirs = -1, ours, status;
@@ -133,7 +137,7 @@ static void test_elsewhere_file_is_read_by_two_processes(void **state)
 	assert_int_equal(read(told[0], &theirs, sizeof theirs), sizeof theirs);
 	assert_int_equal(ours + theirs, BYTES);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	/* In blocking mode, here and there. */
+	/* The file is in blocking mode, in both processes. */
 	assert_int_equal(fcntl(fds[0], F_GETFL) & O_NONBLOCK, 0);
 	fiber_close(fds[0]);
 	close(told[0]);

@@ -100,7 +100,7 @@ static void test_faults_of_a_registration_are_told_and_lose_nothing(void **state
 		arm(&watching, errors[i], 1);
 		assert_int_equal(inside(do_read, &m), -errors[i]);
 		assert_int_equal(watching.failed, 1);
-		/* Once there is memory again it waits as usual. */
+		/* When there is memory again, the read waits as usual. */
 		m.deadline = fiber_after(MS);
 		assert_int_equal(inside(do_read, &m), -ETIMEDOUT);
 		m.deadline = FIBER_FOREVER;
@@ -161,7 +161,7 @@ static void test_faults_of_a_wait_that_says_ready_and_is_not_are_waited_out(void
 	struct move m = {"", sizeof m.bytes, FIBER_FOREVER};
 
 	(void)state;
-	/* As if another reader had been quicker: each time it finds nothing it waits again. */
+	/* The reads fail as if another reader had been quicker: each time the fiber waits again. */
 	arm(&receiving, EAGAIN, 3);
 	assert_int_equal(send(pair[1], "bytes", 5, 0), 5);
 	assert_int_equal(inside(do_read, &m), 5);

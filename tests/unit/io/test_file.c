@@ -144,7 +144,7 @@ static void test_file_read_that_has_begun_is_not_given_up(void **state)
 		sched_yield();
 	let_threads_go();
 	assert_int_equal(inside_join_cancelled(cancelled), sizeof m.bytes);
-	/* Unless the deadline came before the read started. */
+	/* The deadline may have expired before the read started. */
 	if (inside_join(timed) == -ETIMEDOUT)
 		assert_int_equal(lseek(late.fd, 0, SEEK_CUR), 0);
 	else
@@ -305,8 +305,10 @@ static void test_file_opened_after_its_caller_has_gone_is_closed(void **state)
 		sched_yield();
 	assert_int_equal(fiber_cancel(f), 0);
 	assert_int_equal(inside_join_cancelled(f), -ECANCELED);
-	/* This lets the started opens return, if any; when every thread does other work they are
-	 * over. */
+	/*
+	 * Opening the reading end lets the started opens return. The opens have ended when every
+	 * thread does other work.
+	 */
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	assert_true(reader >= 0);
 	assert_int_equal(fcntl(reader, F_SETFL, 0), 0);

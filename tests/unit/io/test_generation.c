@@ -19,11 +19,11 @@
 
 static const struct fib_poller_ops *real;
 static struct fib_poller_ops held;
-static int near, far;		     /* the two ends; `near` is waited for and closed */
-static _Atomic int holding, held_up; /* delay the next one; it is delayed */
-static bool after;		     /* not before the poller is told but after it */
-static _Atomic int let_go;	     /* the poller has been told to drop it */
-static struct fiber *_Atomic late;   /* comes while close(2) is delayed; NULL: no fiber comes */
+static int near, far;		     /* the two ends; a fiber waits for `near`, which is closed */
+static _Atomic int holding, held_up; /* delay the next call of the poller; a call is delayed */
+static bool after;		     /* delay it after the real call, not before */
+static _Atomic int let_go;	     /* the poller has dropped `near` */
+static struct fiber *_Atomic late;   /* starts its wait during close(2); NULL: no fiber does */
 static _Atomic int closing;
 
 static void hold_up(void)
@@ -206,7 +206,7 @@ static void test_close_that_somebody_comes_to_wait_in_is_heard_at_both_ends(void
 	assert_far_end_hears();
 }
 
-/* The poller has been told, but that is not yet visible. */
+/* The poller has the file, but the library has not noted that yet. */
 static void test_close_that_somebody_tells_the_poller_in_is_heard_at_both_ends(void **state)
 {
 	(void)state;
@@ -222,7 +222,7 @@ static void test_close_that_somebody_tells_the_poller_in_is_heard_at_both_ends(v
 	rt->sched.poller->ops = real;
 }
 
-/* At any place in the calls of both fibers. */
+/* The close comes at any place in the calls of both fibers. */
 static void test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends(void **state)
 {
 	struct fiber *f, *g;

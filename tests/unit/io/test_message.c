@@ -154,7 +154,7 @@ static void test_message_waitall_waits_for_all_of_a_stream(void **state)
 	assert_int_equal(send(fds[1], "def!", 4, 0), 4);
 	assert_int_equal(inside_join(f), 6);
 	assert_memory_equal(m.bytes, "abcdef", 6);
-	/* The messages that have come are returned first, the timeout only later. */
+	/* The messages that have arrived are returned first; only a later call times out. */
 	m.deadline = fiber_after(2 * MS);
 	assert_int_equal(inside(do_recv, &m), 1);
 	assert_true(fiber_now() >= m.deadline);

@@ -24,7 +24,7 @@ typedef int find_fn(const char *, const char *, const struct addrinfo *, struct 
 static find_fn *real_getaddrinfo;
 static void (*real_freeaddrinfo)(struct addrinfo *);
 
-static _Atomic uint32_t gate;	 /* futex: 1, open */
+static _Atomic uint32_t gate;	 /* futex; 1: open */
 static _Atomic uint32_t looking; /* lookups in progress */
 static _Atomic uint32_t looked;	 /* lookups done so far */
 static _Atomic uint32_t lists;	 /* results not freed yet */
@@ -137,7 +137,7 @@ static void test_name_is_looked_up_on_another_thread(void **state)
 	freeaddrinfo(q.found);
 	assert_int_equal(on_a_thread(find_and_note_thread, &q), 0);
 	freeaddrinfo(q.found);
-	/* A caller that does not want the result. */
+	/* The caller does not want the result. */
 	assert_int_equal(fiber_getaddrinfo("two.test", NULL, NULL, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(fib_load(&lists), 0);
 }
@@ -157,7 +157,7 @@ static void test_name_that_is_a_number_needs_no_thread_and_no_time(void **state)
 		assert_int_equal(on_a_thread(do_find, &q), 0);
 		freeaddrinfo(q.found);
 	}
-	/* Nor is anything freed for a name that the caller says is numeric and is not. */
+	/* A name that is not numeric frees nothing with AI_NUMERICHOST either. */
 	{
 		const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
 		struct query q = {"one.test", NULL, &hints, FIBER_FOREVER, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_op.c - without io_uring all works but operations, which return an error
+ * test_op.c - without io_uring everything works except operations, which return an error
  *
  * Operations on io_uring, with several carriers and each poller, are tested in
  * tests/system/test_op.c.

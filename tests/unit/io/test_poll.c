@@ -54,7 +54,7 @@ static void test_poll_tells_who_is_ready_without_waiting(void **state)
 	c.deadline = 0;
 	assert_int_equal(inside(do_poll, &c), 2);
 	assert_int_equal(on_a_thread(do_poll, &c), 2);
-	/* As in poll(2): a negative one is skipped, and one that is not open is reported. */
+	/* As in poll(2), a negative descriptor is skipped and one that is not open is reported. */
 	c.count = 4;
 	p[2].revents = POLLIN;
 	assert_int_equal(inside(do_poll, &c), 3);
@@ -175,7 +175,7 @@ static void test_poll_regular_file_is_ready_or_passed_over(void **state)
 	(void)state;
 	assert_int_equal(inside(do_poll, &c), 1);
 	assert_int_equal(pipe(fds), 0);
-	/* It has no errors to report. */
+	/* The reading end of the pipe has no errors to report. */
 	p[0].events = 0;
 	p[1].fd = fds[0];
 	c.count = 2;

@@ -40,7 +40,7 @@ static void test_foresee_wakes_nobody_and_loses_nobody(void **state)
 	assert_int_equal(inside_join(fiber), 4);
 }
 
-/* While the waiters that it reads come and go. */
+/* Prefetch while the waiters that it reads come and go. */
 static void test_foresee_beside_those_who_wait(void **state)
 {
 	struct reading r = {sizeof r.bytes, 0, ""};

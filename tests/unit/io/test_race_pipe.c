@@ -13,7 +13,7 @@
 static int ends[2];
 static _Atomic int quicker; /* how many more times another reader is quicker */
 
-/* A function of its own: in poll() the compiler assumes that its arguments are not set. */
+/* A separate function: in poll() the compiler assumes that the arguments are not NULL. */
 static __attribute__((noinline)) int look(struct pollfd *fds, nfds_t n)
 {
 	const bool steal = quicker > 0 && n == 1 && fds->fd == ends[0];
@@ -31,7 +31,7 @@ static __attribute__((noinline)) int look(struct pollfd *fds, nfds_t n)
 	return found;
 }
 
-/* The library calls it only without waiting. */
+/* The library calls poll() only without waiting. */
 int poll(struct pollfd *fds, nfds_t n, int limit)
 {
 	(void)limit;

@@ -2,10 +2,9 @@
 /*
  * test_race_reuse.c - a number is reused while its old descriptor is being given to the poller
  *
- * The poller's watch is delayed between taking its token and its system call. Meanwhile other
- * fibers close the descriptor, get a new one with its number and wait for it. This is a carrier
- * that loses its CPU there. Where the others cannot get past it they need not, so the watch goes on
- * after a while.
+ * The test delays the poller's watch between taking its token and its system call, as if the
+ * carrier had lost its CPU there. Meanwhile other fibers close the descriptor, get a new one with
+ * its number and wait for it. If the delayed watch blocks them, it continues after a while.
  */
 #include "inside.h"
 
@@ -21,8 +20,8 @@
 static const struct fib_poller_ops *real;
 static struct fib_poller_ops held;
 static pthread_t other;
-static int fresh[2];		    /* what NUMBER will refer to; the end that is written to */
-static struct fiber *_Atomic owner; /* waits for the new one; NULL: not yet */
+static int fresh[2];		    /* the new file for NUMBER; the end that is written to */
+static struct fiber *_Atomic owner; /* waits for the new file; NULL: not yet */
 static _Atomic int holding;	    /* delay the next watch */
 
 static void *wait_readable(void *arg)

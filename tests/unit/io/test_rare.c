@@ -90,7 +90,7 @@ static void *do_select(void *arg)
 static fiber_fn *const waits[] = {do_wait, do_poll, do_select};
 #define WAITS (sizeof waits / sizeof waits[0])
 
-/* Without such an event the wait sleeps until its deadline. */
+/* Without the awaited event, the wait sleeps until its deadline. */
 static void sleeps(fiber_fn *wait, short events)
 {
 	const int64_t before = computed();
@@ -178,7 +178,7 @@ static void test_rare_events_end_the_wait(void **state)
 	assert_true(inside_join(first) & POLLHUP);
 }
 
-/* Several wait for one descriptor, in this order and in reverse. */
+/* Several fibers wait for one descriptor, in this order and in reverse. */
 static void beside(const short events[3])
 {
 	struct watch w[3];

@@ -12,13 +12,15 @@
 
 #define PATIENCE (200 * MS)
 
-static _Atomic unsigned for_others; /* calls that no fiber made for itself */
+static _Atomic unsigned for_others; /* calls that were not made by a fiber */
 static _Atomic int holding;	    /* delay the next of these calls */
-static _Atomic int held;	    /* it is delayed */
-static _Atomic int closed;	    /* the event for which it is delayed has happened */
+static _Atomic int held;	    /* a call is delayed */
+static _Atomic int closed;	    /* the descriptor was closed, so the delay ends */
 
-/* As a carrier that loses its CPU. If the others cannot get past it, the delay ends after a
- * while. */
+/*
+ * Delay the carrier, as if it had lost its CPU. If the delay blocks the other fibers, it ends after
+ * a while.
+ */
 static void hold_up(void)
 {
 	const int64_t until = fiber_after(PATIENCE);
@@ -60,7 +62,7 @@ static struct fiber *spawn_reader(struct reading *r)
 	return fiber;
 }
 
-/* The first wait registers the socket, which may report earlier events: get these over. */
+/* The first wait registers the socket, which may report earlier events: consume these. */
 static void settle(void)
 {
 	struct reading r;

@@ -24,7 +24,7 @@ static int listen_somewhere(struct sockaddr_in *ret)
 	return fd;
 }
 
-/* Connect and return who answers: each server sends its name. */
+/* Connect and return the name that the server sends: each server sends its own. */
 static char ask(const struct sockaddr_in *server)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -68,7 +68,9 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* A child that accepts on the same listener, as any program does, or (ours) with fiber_accept(). */
+/*
+ * Start a child that accepts on the same listener: with accept(2), or (ours) with fiber_accept().
+ */
 static pid_t start_rival(int listener, bool ours)
 {
 	pid_t pid = fork();
@@ -95,8 +97,10 @@ static void end_rival(pid_t pid)
 	assert_true(WIFSIGNALED(status));
 }
 
-/* The rival may take a connection: a fiber that comes too late must not wait in accept for the
- * next one. */
+/*
+ * The rival may take a connection. A fiber that comes too late must not wait in accept(2) for the
+ * next connection.
+ */
 static void race(bool ours)
 {
 	unsigned by_us = 0, by_rival = 0;
@@ -146,7 +150,9 @@ static void test_shared_listener_is_accepted_from_by_a_forked_child_as_well(void
 	race(true);
 }
 
-/* While we wait on it, and after we used it, the child sees the same flags as before. */
+/*
+ * While we wait on the descriptor, and after we used it, the child sees the same flags as before.
+ */
 static void test_shared_descriptors_keep_their_flags(void **state)
 {
 	int pair[2], fds[2], pid, status;
@@ -194,7 +200,7 @@ static void test_shared_or_not_what_is_no_listener_is_told_so(void **state)
 	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
-	/* Twice: the first failure does not affect later calls. */
+	/* Do this twice: the first failure does not affect later calls. */
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(fiber_accept(fd, NULL, NULL, 0), -EINVAL);
 		assert_int_equal(fiber_accept(fds[0], NULL, NULL, 0), -ENOTSOCK);

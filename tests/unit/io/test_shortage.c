@@ -20,7 +20,7 @@
 
 static struct fault accepting, entering;
 
-/* The library's ring, as the kernel laid it out. */
+/* The library's ring, with the kernel's layout. */
 static struct io_uring_params layout;
 static char *ring;
 static struct io_uring_sqe *requests;
@@ -84,7 +84,7 @@ static long enter(long number, const long a[6])
 	return n;
 }
 
-/* As in the C library, some of the six arguments are undefined values. */
+/* Some of the six arguments are undefined values, as in the C library. */
 __attribute__((no_sanitize_address)) long syscall(long number, ...)
 {
 	va_list list;
@@ -157,7 +157,7 @@ static void *do_accept(void *arg)
 	return (void *)(intptr_t)fiber_accept(listener, NULL, NULL, *(int64_t *)arg);
 }
 
-/* The connection is still there, and is the one that is accepted. */
+/* The connection is still there, and is the one that was accepted. */
 static void serve(struct fiber *accepts)
 {
 	const int fd = (int)inside_join(accepts);
@@ -295,7 +295,7 @@ static void test_shortage_is_rested_through_until_closed(void **state)
 	listener = -1;
 }
 
-/* Not a shortage: the connection died in the queue, or a signal came. */
+/* These errors are no shortage: the connection died in the queue, or a signal came. */
 static void test_shortage_is_not_what_is_tried_again_at_once(void **state)
 {
 	static const int others[] = {ECONNABORTED, EINTR,  EHOSTDOWN,	EHOSTUNREACH, ENETDOWN,

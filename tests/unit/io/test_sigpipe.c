@@ -48,7 +48,7 @@ static void *write_to_nobody(void *arg)
 	return (void *)wrong;
 }
 
-/* A pending signal of the program stays pending, and none is added. On a plain thread. */
+/* On a plain thread: a pending signal of the program stays pending, and no other is added. */
 static intptr_t keep_pending(void)
 {
 	const struct timespec now = {0, 0};
@@ -102,7 +102,7 @@ static void test_sigpipe_does_not_end_who_writes_to_nobody(void **state)
 	assert_int_equal(child.code, 0);
 }
 
-/* As on a kernel that does not know the flag. */
+/* Run as on a kernel that does not know the flag. */
 static int survive_without_flag(void *arg)
 {
 	const size_t flags = offsetof(struct seccomp_data, args) + 5 * sizeof(uint64_t);

@@ -211,8 +211,10 @@ static int find_self(const struct fiber_info *info, void *arg)
 	return 0;
 }
 
-/* How often the fiber was suspended during 55 ms of trying. Repeated if its carrier got no CPU
- * meanwhile. */
+/*
+ * How often the fiber was suspended during 55 ms of trying. It tries again if its carrier got no
+ * CPU meanwhile.
+ */
 static void *count_rests(void *arg)
 {
 	struct self before = {fiber_id(fiber_self()), 0}, after = before;

@@ -2,9 +2,9 @@
 /*
  * test_stale.c - the old waiters of a reused descriptor number get nothing
  *
- * The descriptor is closed by a thread that does not tell the library, and another file gets its
- * number: dup2(2) does both at once. A waiter for the old file must never get a byte of the new
- * one, and the reader of the new one must get all of them.
+ * A thread closes the descriptor without notifying the library, and another file gets its number:
+ * dup2(2) does both at once. A waiter for the old file must never get a byte of the new one, and
+ * the reader of the new one must get all of them.
  */
 #include "inside.h"
 
@@ -86,7 +86,7 @@ static void replace(fiber_fn *fn, int old_kind, int new_kind)
 	assert_int_equal(dup2(after[0], NUMBER), NUMBER);
 	close(after[0]);
 	g = begin(fn, &owner);
-	/* An edge for both of them. */
+	/* An edge for both fibers. */
 	assert_int_equal(write(after[1], "secret", 6), 6);
 	inside_join(f);
 	inside_join(g);

@@ -281,7 +281,7 @@ static void test_stream_wait_fd_says_which_events(void **state)
 	w.deadline = fiber_after(2 * MS);
 	assert_int_equal(inside(do_wait, &w), -ETIMEDOUT);
 	assert_int_equal(on_a_thread(do_wait, &w), -ETIMEDOUT);
-	/* Not requested, but reported, as in poll(2). */
+	/* POLLHUP is reported although it was not requested, as in poll(2). */
 	w.deadline = FIBER_FOREVER;
 	close(pair[1]);
 	assert_true(inside(do_wait, &w) & POLLHUP);

@@ -177,8 +177,10 @@ static void test_thread_does_not_join_itself(void **state)
 	assert_int_equal(inside(join_itself, NULL), -EDEADLK); /* its carrier */
 }
 
-/* The end, the deadline, and other threads that reuse the numbers of ended ones: each is joined
- * once. */
+/*
+ * A thread is joined once, whether its end or the deadline comes first, while other threads reuse
+ * its number.
+ */
 static void test_thread_is_joined_once_however_its_end_and_the_deadline_fall(void **state)
 {
 	int mark;

@@ -19,7 +19,7 @@ static inline void put_field(struct fib_layout *l, enum fib_layout_field_id id, 
 	l->fields[id].size = size;
 }
 
-/* Every field has another offset than in libfiber's own record, and none is aligned. */
+/* Every field has a different offset than in libfiber's own record, and no field is aligned. */
 static inline void make_layout(struct fib_layout *l)
 {
 	static const uint16_t sizes[FIB_FIELD_COUNT] = {
@@ -48,7 +48,9 @@ static inline void make_layout(struct fib_layout *l)
 	l->field_count = FIB_FIELD_COUNT;
 	l->state_count = 5;
 	l->wait_count = FIB_WAIT_COUNT;
-	/* From the end backwards, so that the last byte of a record is read too. */
+	/*
+	 * Place the fields from the end backwards, so that the last byte of a record is read too.
+	 */
 	for (i = 0; i < FIB_FIELD_COUNT; i++) {
 		at = (uint16_t)(at - sizes[i]);
 		put_field(l, (enum fib_layout_field_id)i, at, sizes[i]);

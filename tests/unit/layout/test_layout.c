@@ -45,7 +45,7 @@ static void test_layout_of_another_shape_is_accepted(void **state)
 {
 	(void)state;
 	assert_null(fib_layout_check(&l));
-	/* Newer and larger, with fields that this reader does not know. */
+	/* A newer and larger layout, with fields that this reader does not know. */
 	l.size += 64;
 	l.field_count = FIB_FIELD_COUNT + 3;
 	put_field(&l, FIB_FIELD_COUNT, RECORD_SIZE - 8, 8);
@@ -56,7 +56,7 @@ static void test_layout_of_a_program_that_is_older_than_the_table_of_registers_i
 	void **state)
 {
 	(void)state;
-	/* As it was published at that version. */
+	/* The layout as it was published at that version. */
 	assert_int_equal(FIB_LAYOUT_SIZE_1, 1324);
 	l.size = 1328;
 	memset((char *)&l + 1324, 0, sizeof l - 1324);

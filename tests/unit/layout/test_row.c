@@ -85,7 +85,7 @@ static void test_row_of_a_running_fiber_shows_its_carrier_and_no_stack(void **st
 	assert_int_equal(row.wait_kind, FIB_WAIT_NONE);
 	assert_int_equal(row.wait_object, 0);
 	assert_true(row.deadline == INT64_MAX);
-	/* The time it has been running is CPU time not yet recorded. */
+	/* The time since the fiber started to run is CPU time that is not recorded yet. */
 	assert_int_equal(row.cpu, 1500);
 	assert_false(fib_row_walkable(&row));
 }
@@ -179,7 +179,7 @@ static void test_row_ends_a_name_that_fills_its_field(void **state)
 	put_text(FIB_FIELD_NAME, "0123456789012345678901234567890123456789");
 	assert_true(decode());
 	assert_string_equal(row.name, "0123456789012345678901234567890");
-	/* A longer field of a newer library is cut; of a shorter one no byte beyond it is read. */
+	/* A longer field of a newer library is cut. No byte beyond a shorter field is read. */
 	l.fields[FIB_FIELD_NAME].size = 4;
 	assert_true(decode());
 	assert_string_equal(row.name, "0123");

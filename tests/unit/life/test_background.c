@@ -193,7 +193,7 @@ static void end_stubborn(unsigned carriers)
 		assert_int_equal(join(f[i], NULL), -ECANCELED);
 	if (s.parked)
 		join(s.parked, NULL);
-	/* A fiber that never started has no handler; these had started. */
+	/* A fiber that never started has no handler; these fibers had started. */
 	assert_true(fib_load(&s.handlers) > 0);
 	/* No queue has a waiter: everything can be used and released. */
 	assert_int_equal(s.held.waiters.length, 0);

@@ -4,12 +4,12 @@
  *
  * A thread wakes the last fiber, another spawns one, a third finishes the scheduler and frees it,
  * and a carrier runs what is runnable. The steps are those of live_count.c (enter_from_outside,
- * fib_close), of ready.c (fib_ready) and of sched.c; how carriers count has its own model
+ * fib_close), of ready.c (fib_ready) and of sched.c. How carriers count has its own model
  * (test_live_count_model).
  *
- * A fiber that was counted in runs to its end, none is counted in after the close, and no thread
- * touches freed memory (sched.visit). A waker from outside counts itself before the fiber can run,
- * since that fiber's end may be all that the finisher waits for.
+ * A fiber that was counted in runs to its end, no fiber is counted in after the close, and no
+ * thread touches freed memory (sched.visit). A waker from outside counts itself before the fiber
+ * can run, since that fiber's end may be all that the finisher waits for.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ enum broken {
 struct model {
 	uint8_t at[ACTORS], saw[ACTORS];
 	uint8_t submitted, ended, saw_ended, closed, visitors, runnable, stopped, freed;
-	uint8_t ran, entered; /* fibers; entered: by the spawner */
+	uint8_t ran, entered; /* counts of fibers; entered: counted in by the spawner */
 	uint8_t fault;
 };
 
@@ -95,8 +95,10 @@ static bool step_waker(struct model *m)
 	return true;
 }
 
-/* fib_spawn from a thread. The finisher waits for the call, as a runtime's handle demands, but
- * not for the fiber. */
+/*
+ * fib_spawn from a thread. The finisher waits for this call, as the rules of a runtime's handle
+ * demand, but not for the fiber.
+ */
 static bool step_spawner(struct model *m)
 {
 	uint8_t *at = &m->at[SPAWNER];

@@ -114,8 +114,10 @@ static void test_live_withdrawn_never_was(void **state)
 	fib_sched_stop(&s);
 }
 
-/* Each spawns two and exits before they do, so that a carrier counts out what another counted
- * in. */
+/*
+ * Each fiber spawns two and exits before they do, so that one carrier counts out a fiber that
+ * another counted in.
+ */
 static void *splits(void *arg)
 {
 	uintptr_t depth = (uintptr_t)arg;

@@ -24,7 +24,7 @@
 #include "tests/unit/sched/memory.h"
 
 enum { CARRIERS = 2, FINISHER = CARRIERS, SUBMITTER, ACTORS };
-enum { ENDED, SPAWNED = 2, RUNNABLE = 4 };	     /* places: of each carrier, of each child */
+enum { ENDED, SPAWNED = 2, RUNNABLE = 4 };	     /* places: per carrier, and per child */
 enum { ROOT, CHILD, GRANDCHILD, GUEST, BACKGROUND }; /* the fiber that runs */
 
 enum { TAKE, COUNT_IN, PUBLISH, COUNT_OUT, TELL, AWAITED, COUNT, TOLD, KEEP };
@@ -32,7 +32,7 @@ enum { CLOSE = 16, AWAIT, SEE, ASLEEP, DONE, LOOK, ENTER, SUBMIT, WITHDRAW, SAY,
 
 enum broken {
 	NOTHING,
-	SPAWNED_FIRST,	 /* the spawned are read before the ended */
+	SPAWNED_FIRST,	 /* the count of spawned fibers is read before that of ended ones */
 	COUNTED_LATE,	 /* counted in when others can already see the fiber */
 	OUT_RELAXED,	 /* counted out without a release */
 	NO_FENCE,	 /* the notifier does not fence before it looks for a waiter */
@@ -45,8 +45,8 @@ enum broken {
 struct model {
 	struct memory memory;
 	uint8_t submitted, closed, awaited, moved, guest,
-		background;   /* guest, background: runnable */
-	uint8_t lives, lived; /* true count; bit per reader: one lived since its reading began */
+		background;   /* guest and background are runnable */
+	uint8_t lives, lived; /* true count; per reader: a fiber lived since it began */
 	uint8_t at[ACTORS], next[ACTORS], runs[CARRIERS], saw[ACTORS], tells[CARRIERS];
 	uint8_t read[ACTORS], ended[ACTORS], spawned[ACTORS];
 	uint8_t fault;
@@ -94,7 +94,7 @@ static bool none(struct model *m, unsigned who)
 
 /* -- a carrier -- */
 
-/* The next fiber, or else the idle context. Taking from a queue is a swap. */
+/* Take the next fiber, or else the idle context. Taking from a queue is a swap. */
 static bool take(struct model *m, unsigned who)
 {
 	const bool drained = memory_drained(&m->memory, who);
@@ -227,7 +227,7 @@ static bool step_finisher(struct model *m)
 		*at = broken == AWAITS_LATE ? ASLEEP : SEE;
 		return true;
 	case SEE:
-		m->next[SUBMITTER] = m->moved; /* its own place is free */
+		m->next[SUBMITTER] = m->moved; /* the submitter does not use it */
 		begin_count(m, FINISHER, DONE);
 		return true;
 	case COUNT:
@@ -338,7 +338,7 @@ static void test_live_model_never_says_none_while_one_lives_and_tells_whoever_wa
 	unsigned what;
 
 	(void)state;
-	memory_model = MEMORY_WEAK; /* an error in order is also one out of order */
+	memory_model = MEMORY_WEAK; /* an error under TSO is also one under weak ordering */
 	for (what = 0; what < 4; what++) {
 		withdraws = what == 1;
 		run(NOTHING, what && what < 3, what == 3, &e);

@@ -50,12 +50,12 @@ static void test_offload_runs_on_another_thread_and_returns_what_that_returned(v
 
 	(void)state;
 	prove(1, elsewhere, NULL);
-	/* From a plain thread. */
+	/* The call comes from a plain thread. */
 	assert_int_equal(fiber_block(tid_of, &tid, NULL, FIBER_FOREVER), 0);
 	assert_true(tid && tid != fib_os_tid());
 }
 
-/* A gate at which all callers wait. */
+/* A gate: calls block in it until it is opened. */
 struct gate {
 	_Atomic unsigned inside, passed;
 	_Atomic uint32_t open;
@@ -140,7 +140,7 @@ static void test_offload_goes_on_when_its_caller_gave_up(void **state)
 	(void)state;
 	prove(1, impatient, &g);
 	assert_int_equal(fiber_block(go_through, &g, NULL, fiber_after(2 * MS)), -ETIMEDOUT);
-	/* The runtime is gone, the calls are not. */
+	/* The calls continue although the runtime is gone. */
 	while (fib_load(&g.inside) < 3)
 		fib_os_yield();
 	assert_int_equal(fib_load(&g.passed), 0);
@@ -202,7 +202,7 @@ static void *firm_calls(void *arg)
 	open_gate(g);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
 	must(!r.value);
-	/* Before the start both end it, and nothing is started. */
+	/* Before the start, a deadline and a cancellation end the call, and nothing is started. */
 	must(fib_offload_uncancellable(go_through, g, 0) == -ETIMEDOUT);
 	must(fiber_spawn(firm_caller_cancelled, g, &f) == 0);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
@@ -317,7 +317,7 @@ static int block_without_threads(void *arg)
 	int rc;
 
 	(void)arg;
-	fib_offload_forget(); /* as in the child of a program that handles forks: no threads */
+	fib_offload_forget(); /* no threads, as in the child of a program that handles forks */
 	harness_limit_space(64 << 20);
 	/* Use up all of libc's room for stacks. */
 	if (pthread_create(&last, NULL, go_through, &g))
@@ -327,7 +327,7 @@ static int block_without_threads(void *arg)
 	rc = fiber_block(tid_of, &tid, NULL, FIBER_FOREVER);
 	if (rc != -EAGAIN || tid || fib_offload_threads())
 		return 2;
-	/* With room for a thread all works again. */
+	/* When there is room for a thread again, calls work again. */
 	open_gate(&g);
 	pthread_join(last, NULL);
 	rc = fiber_block(tid_of, &tid, NULL, FIBER_FOREVER);

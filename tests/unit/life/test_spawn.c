@@ -88,7 +88,7 @@ static void fails(const struct fiber_attr *attr, fiber_fn *fn, int rc)
 	assert_int_equal(fib_make(attr, NULL, fn, NULL, NULL, &f), rc);
 	assert_ptr_equal(f, (void *)0x5555);
 	assert_int_equal(carriers_fibers(), fibers);
-	/* The record was freed, so it is the next one again, and no id was used up. */
+	/* The record was freed, so the next fiber gets it, and no id was used up. */
 	assert_int_equal(make(NULL, &after), 0);
 	assert_ptr_equal(after, before);
 	assert_true(fiber_id(after) == id + 1);
@@ -284,7 +284,7 @@ static void test_close_is_refused_while_a_fiber_lives(void **state)
 	fiber_unpark(f);
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
 	assert_true(fib_close(&s));
-	assert_false(fib_close(&s)); /* once */
+	assert_false(fib_close(&s)); /* only once */
 	fib_sched_stop(&s);
 }
 
@@ -310,7 +310,7 @@ static void *spawns(void *arg)
 	must(fiber_join(f, &result, FIBER_FOREVER) == 0);
 	must(result.value == arg && result.error == 0);
 	must(fib_live_count(me->sched) == 1);
-	/* Detached: gone when it has run. */
+	/* A detached fiber disappears when it has run. */
 	must(fiber_spawn(nothing, NULL, NULL) == 0);
 	must(carriers_fibers() == fibers + 1);
 	fiber_yield();
@@ -331,7 +331,7 @@ static void test_spawn_outside_a_fiber_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(fiber_spawn(nothing, NULL, &f), -EPERM);
-	assert_int_equal(fiber_create(NULL, nothing, NULL, NULL), 0); /* and discarded */
+	assert_int_equal(fiber_create(NULL, nothing, NULL, NULL), 0); /* the fiber is discarded */
 	assert_int_equal(carriers_fibers(), fibers);
 }
 

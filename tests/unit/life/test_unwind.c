@@ -23,7 +23,7 @@
 #include "tests/unit/sched/misuse.h"
 
 static struct {
-	bool refuses;	     /* it cannot start */
+	bool refuses;	     /* the unwinder cannot start */
 	bool swallowed;	     /* a catch (...) does not rethrow */
 	uintptr_t frames[4]; /* stack pointers, the innermost first; 0: the end of the stack */
 	void (*destructor)(void);
@@ -131,8 +131,10 @@ static void tell_frame(void)
 	tell("f");
 }
 
-/* Two unwind places: the walk leaves the inner one with its first frame, the outer one with its
- * third. */
+/*
+ * Two unwind places: the first frame of the walk leaves the inner place, the third frame the outer
+ * place.
+ */
 static void *leave_endings(void *arg)
 {
 	struct fib_ending places[2];
@@ -185,7 +187,7 @@ static void test_unwind_that_a_destructor_ends_skips_the_rest(void **state)
 	assert_int_equal(unwinder.walks, 1);
 }
 
-/* The second walk passes the handler's frames, and then would pass those of the first walk. */
+/* The second walk passes the handler's frames, and would then pass those of the first walk. */
 static void exit_again(void *arg)
 {
 	tell(arg);

@@ -127,7 +127,7 @@ static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **s
 		status.pr_reg[15] = 34;
 		assert_true(ins_registers_call(&status.pr_reg, &call));
 		assert_int_equal(call, 34);
-		/* As after an interrupt. */
+		/* The state after an interrupt. */
 		status.pr_reg[15] = ~UINT64_C(0xfb);
 		assert_true(ins_registers_call(&status.pr_reg, &call));
 		assert_int_equal(call, -1);

@@ -39,14 +39,12 @@ static void test_the_copied_stack_is_read_and_not_what_it_is_now(void **state)
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp, word, 8), 0);
 	assert_memory_equal(word, "ssssssss", 8);
 	assert_int_equal(ins_source_memory(&source, &fiber, STACK + 0x3ff8, word, 8), 0);
-	/*
-	 * Below the copy, and across its end: those bytes are of another moment, so the read fails.
-	 */
+	/* Reads below the copy and across its end fail: those bytes are of another moment. */
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp - 8, word, 8), -EFAULT);
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp - 4, word, 8), -EFAULT);
 	assert_int_equal(ins_source_memory(&source, &fiber, STACK + 0x3ffc, word, 8), -EFAULT);
 	assert_int_equal(ins_source_memory(&source, &fiber, STACK, word, 8), -EFAULT);
-	/* It fails also if nothing was copied. */
+	/* A read also fails if nothing was copied. */
 	fiber.stack = NULL;
 	fiber.stack_size = 0;
 	assert_int_equal(ins_source_memory(&source, &fiber, fiber.row.sp, word, 8), -EFAULT);

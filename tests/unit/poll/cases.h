@@ -62,7 +62,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The number of events that are ready now. */
+/* Poll without waiting and return the number of ready events. */
 static int look(void)
 {
 	return ops->wait(poller, events, MANY, 0);
@@ -110,8 +110,10 @@ static void test_poller_carries_any_token_but_its_own(void **state)
 
 	(void)state;
 	for (i = 0; i < fib_countof(tokens); i++) {
-		/* The same descriptor again: the new token replaces the old, ready events are
-		 * reported. */
+		/*
+		 * The same descriptor is watched again: the new token replaces the old one, and
+		 * ready events are reported.
+		 */
 		assert_int_equal(ops->watch(poller, a, tokens[i]), 0);
 		assert_int_equal(look(), 1);
 		assert_true(events[0].token == tokens[i]);

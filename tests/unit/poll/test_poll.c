@@ -226,7 +226,7 @@ static void *wakes_and_puts(void *arg)
 	return NULL;
 }
 
-/* As the idle hook does it: an event between a look and the next poll(2) must not be lost. */
+/* The idle hook polls like this: an event between a look and the next poll(2) must not be lost. */
 static void test_poll_descriptor_tells_of_everything_to_one_who_only_polls_it(void **state)
 {
 	volatile int written = 0;

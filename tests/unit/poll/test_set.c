@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The events requested of fd now; -1: none. */
+/* Return the events that are now requested of fd; -1: none. */
 static int asked(int fd)
 {
 	unsigned i;
@@ -44,7 +44,7 @@ static int asked(int fd)
 	return -1;
 }
 
-/* As if poll(2) had reported revents for fd. */
+/* Pretend that poll(2) reported revents for fd. */
 static void say(int fd, short revents)
 {
 	unsigned i;
@@ -112,7 +112,7 @@ static void test_set_does_not_believe_an_answer_older_than_the_question(void **s
 	assert_int_equal(fib_poll_set_ask(&set, 5, 50, POLLIN), 0);
 	asked(5);
 	say(5, POLLNVAL);
-	/* Meanwhile the descriptor was replaced. */
+	/* The descriptor was replaced meanwhile. */
 	assert_true(fib_poll_set_drop(&set, 5));
 	assert_int_equal(fib_poll_set_ask(&set, 5, 51, POLLIN), 0);
 	assert_int_equal(fib_poll_set_report(&set, &q, events, ALL), 0);

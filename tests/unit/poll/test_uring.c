@@ -12,8 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
-/* Wait for an event and take all others too. Returns all reported bits, which must have this
- * token. */
+/* Wait for an event and take all others too. Return the bits of all, which must have this token. */
 static int take_all(uint64_t token)
 {
 	int n = ops->wait(poller, events, MANY, INT64_MAX), told = 0;
@@ -86,7 +85,7 @@ static void test_uring_lets_go_of_a_file_that_is_forgotten(void **state)
 	assert_int_equal(ops->watch(poller, ends[0], 1), 0);
 	ops->forget(poller, ends[0]);
 	close(ends[0]);
-	/* Without a reader. */
+	/* The pipe has no reader now. */
 	gone = (struct pollfd){.fd = ends[1], .events = 0};
 	assert_int_equal(poll(&gone, 1, 20000), 1);
 	assert_true(gone.revents & POLLERR);

@@ -110,7 +110,7 @@ static void test_a_process_that_ended_is_no_such_process(void **state)
 	assert_int_equal(ins_memory_open(&m, child, address(words)), -ESRCH);
 }
 
-/* Child process without process_vm_readv: 0 if reading goes on through /proc/PID/mem. */
+/* Run in a child without process_vm_readv: return 0 if reads fall back to /proc/PID/mem. */
 static int without_process_vm_readv(void)
 {
 	char buf[8] = "";

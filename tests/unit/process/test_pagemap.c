@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pagemap.c - the deepest page that exists tells how deep a stack has been */
+/* test_pagemap.c - the deepest page that exists shows how deep a stack has been */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

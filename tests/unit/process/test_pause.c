@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pause.c - a thread is stopped for a copy, goes on, and loses no stop or signal */
+/* test_pause.c - a thread is stopped for a copy, continues, and loses no stop or signal */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* A pause for the child; the stack is taken to be around the mark. */
+/* Prepare a pause for the child, whose stack is assumed to be around the mark. */
 static struct ins_pause pause_of(pid_t pid)
 {
 	struct ins_pause p = {
@@ -131,13 +131,13 @@ static void test_one_on_another_stack_is_elsewhere_unless_that_is_wanted_too(voi
 	p.stack_size = sizeof *shared;
 	assert_int_equal(ins_pause(&p, &count), INS_PAUSE_ELSEWHERE);
 	assert_true(p.registers.sp != 0);
-	/* A word on the thread's own stack points there, as a signal frame would. */
+	/* A word on the thread's own stack points to the other stack, as a signal frame would. */
 	p.aside = true;
 	assert_int_equal(ins_pause(&p, &count), INS_PAUSE_TAKEN);
 	assert_true(p.aside_size > 0 && p.aside_low < p.registers.sp);
 	assert_int_equal(p.low, p.stack_low);
 	assert_int_equal(p.size, p.stack_size);
-	/* No word points there. */
+	/* No word points to this stack. */
 	p.stack_low = 0x10000;
 	assert_int_equal(ins_pause(&p, &count), INS_PAUSE_ELSEWHERE);
 	goes_on();

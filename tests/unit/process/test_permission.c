@@ -23,7 +23,7 @@ static void test_status_lines_are_read_by_key(void **state)
 	assert_non_null(strstr(text, "test_permission"));
 	assert_int_equal(ins_permission_status(getpid(), "Pid", text, sizeof text), 0);
 	assert_int_equal(atoi(text), getpid());
-	/* Only a whole key matches. */
+	/* Only a complete key matches. */
 	assert_int_equal(ins_permission_status(getpid(), "Pi", text, sizeof text), -ENODATA);
 	assert_int_equal(ins_permission_status(getpid(), "Nonsense", text, sizeof text), -ENODATA);
 	assert_true(ins_permission_status(0x3fffffff, "Name", text, sizeof text) < 0);
@@ -55,7 +55,7 @@ static pid_t sleeper(void)
 	return pid;
 }
 
-/* What a process of user NOBODY without capabilities reports about pid. */
+/* Store the text that a process of user NOBODY without capabilities gets about pid. */
 static void told_nobody(pid_t pid, char *text, size_t size)
 {
 	int ends[2], status;
@@ -111,7 +111,7 @@ static void test_a_process_that_is_not_dumpable_is_told_apart(void **state)
 	assert_int_equal(pipe(ends), 0);
 	pid = target = fork();
 	if (pid == 0) {
-		/* The looking process has the same user, but its files in /proc are root's. */
+		/* The target has the looking process's user, but its /proc files are root's. */
 		if (setgid(NOBODY) || setuid(NOBODY) || prctl(PR_SET_DUMPABLE, 0) ||
 		    prctl(PR_SET_PDEATHSIG, SIGKILL) || write(ends[1], "", 1) != 1)
 			_exit(1);

@@ -80,7 +80,7 @@ static void test_runs_end_where_pages_begin_or_cease_to_exist(void **state)
 	open_present();
 	assert_int_equal(run(at, (uint64_t)PAGES * PAGE, &there), 2 * PAGE);
 	assert_true(there);
-	/* From inside a page, and no more than the query asks for. */
+	/* A query may start inside a page, and the answer is no longer than the query. */
 	assert_int_equal(run(at + 100, (uint64_t)PAGES * PAGE - 100, &there), 2 * PAGE - 100);
 	assert_int_equal(run(at, 10, &there), 10);
 	assert_true(there);
@@ -174,7 +174,7 @@ static void test_without_a_pagemap_there_is_as_much_as_the_process_has(void **st
 	assert_true(there);
 	unmap(private);
 	finish(state);
-	/* For a process that does not exist nothing is known. */
+	/* Nothing is known about a process that does not exist. */
 	assert_int_equal(ins_present_new(-1, "", 0, &present), 0);
 	assert_int_equal(present->pagemap, -1);
 	assert_true(ins_present_held(-1) == UINT64_MAX);

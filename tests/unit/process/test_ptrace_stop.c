@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ptrace_stop.c - a thread is stopped while a function looks at it, and then goes on */
+/* test_ptrace_stop.c - a thread is stopped while a function looks at it, and then continues */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

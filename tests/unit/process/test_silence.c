@@ -16,7 +16,7 @@ static const char *silence(pid_t pid, const char *path, int rc)
 	return ins_process_silence(path, pid, rc, text, sizeof text);
 }
 
-/* This process lives, its child does not. */
+/* This process is alive, its child is not. */
 static void test_a_process_that_lives_is_not_said_to_have_ended(void **state)
 {
 	static const int rcs[] = {-ECONNREFUSED, -ECONNRESET, -EPIPE};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_thread_state.c - a thread is stopped while it is looked at, and goes on unchanged */
+/* test_thread_state.c - a thread is stopped while it is looked at, and continues unchanged */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -124,7 +124,7 @@ static void test_threads_that_are_not_to_be_had_are_errors(void **state)
 	counts();
 	ends();
 	assert_int_equal(halted(), -ESRCH);
-	/* Another process, its parent, traces it. */
+	/* The child's parent traces it. */
 	child = fork();
 	if (child == 0) {
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);

@@ -33,7 +33,7 @@ static void test_columns_put_numbers_right_and_texts_left(void **state)
 	lines("id,state,pins,name", &f);
 	assert_string_equal(title, "        ID STATE     PINS  NAME");
 	assert_string_equal(row, "        17 suspended    0  worker");
-	/* A name in the middle has a fixed width. */
+	/* A name that is not the last column has a fixed width. */
 	lines("name,holder,age", &f);
 	assert_string_equal(title, "NAME                   HOLDER      AGE");
 	assert_string_equal(row, "worker               thread:5     1.5s");

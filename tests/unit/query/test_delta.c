@@ -85,7 +85,7 @@ static void test_change_is_the_difference_of_two_looks(void **state)
 	ins_delta_free(change);
 }
 
-/* Two different orders, neither by id: an odd step modulo 4096 visits every id once. */
+/* Two different orders, neither of them by id: an odd step modulo 4096 visits every id once. */
 static void test_change_finds_fibers_in_any_order(void **state)
 {
 	struct ins_delta *change;

@@ -66,7 +66,7 @@ static void test_values_that_overflow_are_refused(void **state)
 	refused("stack", "17179869184g");
 	assert_int_equal(value("stack", "17179869183g"), UINT64_C(17179869183) << 30);
 	refused("address", "0x10000000000000000");
-	/* Their top bit would change the kind of holder. */
+	/* The top bit of these values would change the kind of holder. */
 	refused("holder", "9223372036854775820");
 	refused("holder", "thread:9223372036854775820");
 }

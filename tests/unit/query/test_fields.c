@@ -59,7 +59,7 @@ static void test_fields_are_found_by_their_whole_name(void **state)
 	assert_true(ins_field_find("label.tenant=x", 12, &f));
 	assert_string_equal(f.key, "tenant");
 	assert_string_equal(ins_field_title(&f), "tenant");
-	/* A key of the largest size, and one of a byte more. */
+	/* A key of the largest size, and a key that is one byte longer. */
 	memset(key + 6, 'k', sizeof f.key - 1);
 	assert_true(ins_field_find(key, 6 + sizeof f.key - 1, &f));
 	assert_int_equal(strlen(f.key), sizeof f.key - 1);

@@ -18,7 +18,7 @@ static struct ins_fiber fibers[MOST];
 static struct ins_field field;
 static bool backwards;
 
-/* The value that the field must have, from the row: a number or a name. False: none. */
+/* Get the expected value from the row: a number or a name. False: no value. */
 static bool number_of(const struct ins_fiber *f, uint64_t *ret)
 {
 	if (strcmp(field.info->name, "holder") == 0)
@@ -83,7 +83,7 @@ static void agree(const char *name, bool back, size_t count, size_t limit)
 	backwards = back;
 	assert_int_equal(ins_order_new(&field, back, limit, &order), 0);
 	for (i = 0; i < count; i++) {
-		/* Freed after the call, so that a kept pointer is detected. */
+		/* It is freed after the call, so that a kept pointer is detected. */
 		struct ins_fiber *passing = malloc(sizeof *passing);
 		struct ins_sight sight = {.layout = &layout, .fiber = passing};
 

@@ -13,11 +13,11 @@
 /* Ten fibers with ids 1 to 10. Even ids wait for a mutex; a higher id has a lower age. */
 static struct {
 	struct ins_source source;
-	struct ins_request request; /* of the last read */
+	struct ins_request request; /* the request of the last read */
 	int ends;		    /* error of a read before its first fiber, or 0 */
 } fake;
 
-/* What the sink received. */
+/* What the sink has received. */
 static struct {
 	struct ins_query_rows rows;
 	struct ins_query_result result;
@@ -137,7 +137,7 @@ static int ask(struct ins_query_words words, struct ins_error *error)
 	return rc;
 }
 
-/* What the sink receives for these words. */
+/* Run the query of these words and return what the sink receives. */
 static const char *rows_of(struct ins_query_words words)
 {
 	struct ins_error error = {""};

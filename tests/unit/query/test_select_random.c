@@ -185,7 +185,7 @@ static size_t put(struct word *w, size_t n, enum kind kind)
 	return n + 1;
 }
 
-/* Generate mostly by the grammar. */
+/* Generate an expression that mostly follows the grammar. */
 static size_t make(struct word *w, size_t n, unsigned depth)
 {
 	switch (depth ? dice(&seed, 8) : 0) {
@@ -244,7 +244,7 @@ static bool agree(struct word *w, size_t n)
 	return true;
 }
 
-/* Whether the value is valid for the field. */
+/* Return whether the value is valid for the field. */
 static bool fits(const struct word *w)
 {
 	const bool text = strchr("nols", w[0].text[0]) && strcmp(w[0].text, "switches") != 0;

@@ -49,7 +49,7 @@ static int by_age(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Compare with value k counted by hand. */
+/* Compare with a count of value k made by hand. */
 static void agree(const struct ins_count *c, unsigned k, const unsigned *value, const int64_t *age)
 {
 	static int64_t ages[FIBERS];
@@ -149,8 +149,8 @@ static void test_tally_keeps_texts_apart_that_look_the_same(void **state)
 		struct ins_fiber f = rows_fiber(i + 1, "x");
 
 		/*
-		 * Escaped, 0xff takes four characters, so the text is longer than what is printed
-		 * of it.
+		 * An escaped 0xff takes four characters, so the text is longer than its printed
+		 * part.
 		 */
 		memset(text, i < 2 ? 0xff : 'a', sizeof text);
 		memcpy(text, "k", 2);

@@ -16,7 +16,7 @@ static struct ins_query plain_wish(void)
 		.sort = sights_field("cpu"), .backwards = true, .group = sights_field("wait")};
 }
 
-/* A look at `now` at ten fibers, 3 of which wait. Fiber id uses id * 1000 ns of CPU per ns. */
+/* Look at ten fibers at `now`; 3 of them wait. Fiber id uses id * 1000 ns of CPU per ns. */
 static void look(struct ins_watch *watch, const struct ins_query *wish, int64_t now)
 {
 	uint64_t id;

@@ -11,7 +11,7 @@
 
 #define MS 1000000
 
-/* The sums over the rows equal the totals. */
+/* Check that the sums over the rows equal the totals. */
 static void sums_agree(void)
 {
 	int64_t ns = 0, sampled = 0, stood = 0;
@@ -67,7 +67,7 @@ static void test_descriptors_are_a_row_for_each_way_and_place(void **state)
 	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "even");
 	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 2, "odd");
 	accounted(made_end(&m));
-	/* Even: reads. Odd: reads and writes. No place: reads and writes. */
+	/* Fibers at "even" read; fibers at "odd" and without a place read and write. */
 	assert_int_equal(a->waiteds, 5);
 	assert_string_equal(a->waited[0].stack, "even");
 	assert_int_equal(a->waited[0].ways, FIB_EVENT_READ);
@@ -130,7 +130,7 @@ static void test_what_has_a_name_is_a_row_of_its_own(void **state)
 	accounted_end();
 }
 
-/* Different walks with the same text. */
+/* Several walks have the same text. */
 static void test_places_of_the_same_text_are_one(void **state)
 {
 	struct made m = made_begin("same.rec", 100 * MS);

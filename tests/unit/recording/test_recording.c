@@ -23,7 +23,7 @@ static void test_recording_is_one_line_in_order_of_time(void **state)
 	assert_int_equal(r->head.pid, 42);
 	assert_string_equal(r->head.name, "made");
 	assert_int_equal(r->rings, 3);
-	assert_int_equal(r->events, 12); /* not counting the name */
+	assert_int_equal(r->events, 12); /* the name is not counted */
 	assert_int_equal(r->lost, 0);
 	for (i = 1; i < r->events; i++)
 		assert_true(r->event[i].ns >= r->event[i - 1].ns);
@@ -126,7 +126,7 @@ static void test_recording_of_something_else_is_refused_with_a_reason(void **sta
 	assert_true(ins_recording_open("/", &error, &r) < 0);
 }
 
-/* Run all that is made of a recording. */
+/* Run everything that uses a recording. */
 static void use(struct ins_recording *r)
 {
 	FILE *out = fopen("/dev/null", "w");
@@ -142,7 +142,7 @@ static void use(struct ins_recording *r)
 	fclose(out);
 }
 
-/* Change bytes and truncate. What is still a recording is used. */
+/* Change bytes and truncate, and use every result that is still a recording. */
 static void test_recording_that_is_damaged_never_crashes(void **state)
 {
 	struct ins_recording *r = made_three();

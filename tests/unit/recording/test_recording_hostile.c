@@ -55,7 +55,7 @@ static void test_times_at_the_ends_of_numbers_stay_within_the_recording(void **s
 		{{0, INT64_MIN}, {UINT64_MAX, INT64_MAX}},
 		{{0, INT64_MAX - 5}, {10, INT64_MAX}},
 		{{UINT64_MAX - 1, INT64_MIN}, {UINT64_MAX, INT64_MAX}},
-		{{7, INT64_MAX}, {7, INT64_MAX}}, /* identical readings are of no use: as one */
+		{{7, INT64_MAX}, {7, INT64_MAX}}, /* two identical readings count as one */
 		{{7, INT64_MIN}, {7, INT64_MIN}},
 	};
 	const struct ins_recording_fiber fibers[] = {
@@ -206,7 +206,7 @@ static void end(void)
 	accounted(recording);
 }
 
-/* Half of the fibers run on the other carrier as far as is known; the others wait to the end. */
+/* Half of the fibers are last known to run on the other carrier; the others wait to the end. */
 static struct ins_recording_fiber *make_many(size_t many)
 {
 	struct ins_recording_fiber *fiber = calloc(many, sizeof *fiber);
@@ -225,7 +225,7 @@ static struct ins_recording_fiber *make_many(size_t many)
 	return fiber;
 }
 
-/* Every hole compared with every fiber would be 90 * 10^9 comparisons. */
+/* Comparing every hole with every fiber would take 90 * 10^9 comparisons. */
 static void test_many_holes_among_many_fibers_come_to_an_end(void **state)
 {
 	enum { MANY = 300000 };
@@ -326,7 +326,7 @@ static void put_parks(size_t many, int64_t each)
 	free(e);
 }
 
-/* Every wait compared with every sample would be 90 * 10^9 comparisons. */
+/* Comparing every wait with every sample would take 90 * 10^9 comparisons. */
 static void test_samples_that_last_beyond_all_waits_come_to_an_end(void **state)
 {
 	enum { MANY = 300000 };

@@ -76,7 +76,7 @@ static void test_replay_knows_pinned_waits_and_whom_an_end_wakes(void **state)
 				  "1 runs 70-100 on 0 on and on\n");
 }
 
-/* Fibers without events of their own, from the list. */
+/* The list is all that is known of fibers without events. */
 static void test_replay_knows_those_that_did_nothing(void **state)
 {
 	struct made m = made_begin("still.rec", 100);
@@ -95,7 +95,7 @@ static void test_replay_knows_those_that_did_nothing(void **state)
 				  "2 runs 5-100 on 1 on and on\n");
 }
 
-/* A carrier's first turn tells the state of the fiber that the list shows on it. */
+/* A carrier's first RUN event tells the state of the fiber that the list shows on it. */
 static void test_replay_knows_whom_the_first_turn_leaves(void **state)
 {
 	struct made m = made_begin("first.rec", 100);

@@ -13,8 +13,8 @@
 
 /*
  * Fiber 1 ran until the last event before the hole. Fiber 3 was runnable and may have run in the
- * hole. Fiber 4 has waited all the time, by the list at the end. Fiber 5 is known, from the other
- * carrier.
+ * hole. The list at the end shows that fiber 4 has waited all the time. The other carrier's events
+ * show what fiber 5 did.
  */
 static void test_replay_says_only_what_is_certain_where_events_were_lost(void **state)
 {
@@ -66,7 +66,7 @@ static void test_replay_says_only_what_is_certain_where_events_were_lost(void **
 }
 
 /*
- * Fiber 1 parks on carrier 0, which goes on. Carrier 1 may have woken and run it: its events from
+ * Fiber 1 parks on carrier 0, which continues. Carrier 1 may have woken and run it: its events from
  * 30 to 60 ms are lost.
  */
 static struct made parked(void)
@@ -99,7 +99,7 @@ static void test_wait_whose_end_may_be_lost_is_not_counted_on(void **state)
 	struct made m = parked();
 
 	(void)state;
-	/* At the end fiber 1 waits again, since 85 ms. */
+	/* At the end fiber 1 waits again. It has waited since 85 ms. */
 	ins_recording_put(m.w, INS_RECORDING_LAST, still, sizeof still);
 	play(made_end(&m));
 	assert_string_equal(told, "1 runs 10000000-20000000 on 0\n"
@@ -111,7 +111,9 @@ static void test_wait_whose_end_may_be_lost_is_not_counted_on(void **state)
 				  "4 runs 60000000-100000000 on 1 on and on\n");
 }
 
-/* A sample after the hole shows that the wait goes on. A sample of another wait proves nothing. */
+/*
+ * A sample after the hole shows that the wait continues. A sample of another wait proves nothing.
+ */
 static void test_wait_that_was_seen_after_the_hole_goes_on(void **state)
 {
 	struct made m = parked();
@@ -135,7 +137,7 @@ static void test_wait_that_was_seen_after_the_hole_goes_on(void **state)
 	made_sample(&m, 1, 1, 40 * MS, 19 * MS, FIB_WAIT_PARK, 0);
 	ins_recording_put(m.w, INS_RECORDING_LAST, still + 1, sizeof still[1]);
 	play(made_end(&m));
-	/* A sample taken in the hole: the wait lasted at least so long. */
+	/* The sample was taken in the hole: the wait lasted at least until then. */
 	assert_non_null(strstr(told, "1 waits 20000000-40000000 for 3:0 cut\n"
 				     "3 runs"));
 	assert_non_null(strstr(told, "1 unknown 40000000-60000000\n"));
@@ -167,7 +169,7 @@ static void test_what_begins_while_another_ring_is_lost_is_not_counted_on(void *
 				  "4 runs 60000000-100000000 on 1 on and on\n");
 }
 
-/* No event ends the wait: the carrier that ended it did not record yet. */
+/* No event ends the wait, because the carrier that ended it did not record yet. */
 static void test_wait_that_was_seen_to_be_over_is_not_counted_on(void **state)
 {
 	struct made m = made_begin("unheard.rec", 100 * MS);
@@ -208,8 +210,8 @@ static void test_pinned_wait_ends_where_its_events_are_lost(void **state)
 }
 
 /*
- * By the list, one fiber on each carrier runs from the start. Losses on the other carrier do not
- * matter.
+ * The list shows that one fiber runs on each carrier from the start. Losses on the other carrier do
+ * not matter.
  */
 static void test_holes_of_a_carrier_leave_who_runs_on_another(void **state)
 {
@@ -241,7 +243,8 @@ static void test_holes_of_a_carrier_leave_who_runs_on_another(void **state)
 }
 
 /*
- * The list at the end saw fiber 4 at 5 ms and fiber 5 at 7 ms. Later events of theirs may be lost.
+ * The list at the end saw fiber 4 at 5 ms and fiber 5 at 7 ms. Later events of these fibers may be
+ * lost.
  */
 static void test_holes_end_what_the_list_at_the_end_saw_before_them(void **state)
 {

@@ -93,7 +93,8 @@ static void test_stack_that_fits_no_wait_is_nobodys(void **state)
 }
 
 /*
- * The look lasted from one wait into the next. The kind of the wait or its start tells them apart.
+ * The sample was taken over the end of one wait and the start of the next. The kind of the wait or
+ * its start tells them apart.
  */
 static void test_stack_of_two_waits_is_nobodys(void **state)
 {

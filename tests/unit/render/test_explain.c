@@ -114,7 +114,7 @@ static void test_two_that_hold_what_the_other_wants_are_a_deadlock(void **state)
 	(void)state;
 	add_mutex(1, "a", "left", 2);
 	add_mutex(2, "b", "right", 1);
-	add_join(3, 1); /* behind the cycle */
+	add_join(3, 1); /* leads into the cycle */
 	assert_string_equal(
 		why(1),
 		"It has waited 3s for the mutex \"left\", which fiber 2 \"b\" holds; fiber 2 "

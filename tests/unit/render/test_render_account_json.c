@@ -43,7 +43,7 @@ static void test_json_has_every_row(void **state)
 	json_decref(carriers);
 }
 
-/* A row for several descriptors names none. */
+/* A row for several descriptors has no descriptor number. */
 static void test_json_of_many_descriptors_names_none(void **state)
 {
 	const struct ins_waited row = {.kind = FIB_WAIT_FD,

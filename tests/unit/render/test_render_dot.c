@@ -2,8 +2,8 @@
 /*
  * test_render_dot.c - the graph for dot(1)
  *
- * test_fiberctl_waits has dot read it, where dot is installed. Here every string must end where it
- * should.
+ * test_fiberctl_waits lets dot read the graph, where dot is installed. This test checks that every
+ * string ends where it should.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -79,7 +79,7 @@ static void test_what_is_left_out_is_in_the_graph(void **state)
 	free(text);
 }
 
-/* Whether quotes pair up on each line, and only fixed text is outside of them. */
+/* Whether quotes pair up on each line, and only fixed text is outside of quotes. */
 static bool sound(const char *at)
 {
 	bool quoted = false;
@@ -124,7 +124,7 @@ static void test_names_stay_in_their_quotes(void **state)
 		waiting_put(&w, &fiber);
 		render(&w, SIZE_MAX, 0);
 		assert_true(sound(text));
-		/* A backslash of ours is doubled, because dot removes one. */
+		/* A backslash that the escaping adds is doubled, because dot removes one. */
 		if (i == 4)
 			assert_non_null(strstr(text, "\\\\x1b[2J"));
 		if (i == 6)

@@ -67,7 +67,7 @@ static void test_an_object_has_the_promised_keys(void **state)
 	assert_int_equal(json_integer_value(json_object_get(object, "fiberId")), 41);
 	assert_int_equal(json_integer_value(json_object_get(object, "durationNs")), 21000000);
 	assert_int_equal(json_integer_value(json_object_get(object, "carrier")), 1);
-	/* A call without a known name is printed as text too. */
+	/* A system call without a known name is printed as text too. */
 	assert_string_equal(json_string_value(json_object_get(object, "systemCall")), "99999");
 	assert_string_equal(json_string_value(json_object_get(object, "kind")), "system-call");
 	assert_true(json_is_false(json_object_get(object, "lasts")));

@@ -43,7 +43,7 @@ static void test_page_has_its_data_in_one_place(void **state)
 	assert_int_equal(make("<script>@DATA@</script>"), 0);
 	at = strstr(made, "</script>");
 	assert_ptr_equal(made, strstr(made, "<script>"));
-	/* The function name "serve</script>" ends no element. */
+	/* The function name "serve</script>" does not end the element. */
 	assert_non_null(at);
 	assert_string_equal(at, "</script>");
 	assert_null(memchr(made + 8, '<', (size_t)(at - made) - 8));
@@ -59,7 +59,7 @@ static void test_page_has_its_data_in_one_place(void **state)
 	assert_int_equal(json_array_size(json_object_get(data, "slices")), 12);
 	assert_int_equal(json_array_size(json_object_get(data, "wakeups")), 3);
 	assert_int_equal(json_integer_value(json_object_get(data, "slicesLeftOut")), 0);
-	/* At most this many rows, and the number of all. */
+	/* The rows are limited; the count is that of all rows. */
 	assert_int_equal(json_array_size(json_object_get(data, "waits")), 2);
 	assert_int_equal(
 		json_integer_value(json_object_get(json_object_get(data, "counts"), "waits")), 3);

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* Parse the numbers of the frame with that title. False: no such frame. */
+/* Parse the numbers of the frame that has the title. False: no such frame. */
 static bool frame_of(const char *title, unsigned *depth, unsigned *at, unsigned *n)
 {
 	char wanted[128];

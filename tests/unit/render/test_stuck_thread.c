@@ -44,7 +44,7 @@ static void fake_close(struct ins_source *source)
 	(void)source;
 }
 
-/* Every thread runs. */
+/* Report every thread as running. */
 static int fake_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
 {
 	const struct fib_wire_thread_is is = {.tid = tid, .state = FIB_WIRE_THREAD_RUNS};
@@ -95,7 +95,7 @@ static void ask(bool json)
 	fclose(out);
 }
 
-/* The object for the thread in finding i. */
+/* The "thread" object of finding i. */
 static const json_t *thread_of(const json_t *root, size_t i)
 {
 	return json_object_get(json_array_get(json_object_get(root, "findings"), i), "thread");

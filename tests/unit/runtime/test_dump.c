@@ -127,7 +127,7 @@ static void test_dump_of_a_fiber_that_has_not_begun_says_its_function_and_no_sta
 	snprintf(line, sizeof line, "switches 0, cpu 0s, stack 0 of 262144, runs 0x%" PRIx64 ",",
 		 (uint64_t)(uintptr_t)never);
 	assert_says(line);
-	/* Also if no runtime has updated the coarse clock yet. */
+	/* This holds also if no runtime has updated the coarse clock yet. */
 	assert_in_range(fib_os_now() - fib_load(&fiber->since), 0, INT64_C(60000000000));
 	assert_int_equal(fiber_detach(fiber), 0);
 }

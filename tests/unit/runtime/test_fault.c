@@ -94,8 +94,10 @@ static void *fault_in_context(void *arg)
 	return NULL;
 }
 
-/* A frame larger than stack and guard: its lowest byte is in unmapped memory or in another
- * guard. */
+/*
+ * The frame is larger than stack and guard: its lowest byte is in unmapped memory or in another
+ * guard.
+ */
 static __attribute__((noipa)) unsigned long step_over(size_t bytes)
 {
 	volatile char *frame = __builtin_alloca(bytes);
@@ -179,7 +181,7 @@ static void test_fault_overflow_names_the_fiber_and_dies_of_it(void **state)
 	harness_free(p);
 }
 
-/* The line on stderr of a process that dies of the fault. */
+/* Check the line on stderr of a process that dies of the fault. */
 static void dies_with(const char *name, const char *line)
 {
 	struct harness_process *p = faulted(name);
@@ -243,7 +245,7 @@ static void test_fault_of_a_plain_thread_in_a_guard_is_of_no_fiber(void **state)
 	dies_silently("thread in a guard");
 }
 
-/* For a sent signal the sender is where the address would be. */
+/* The siginfo_t of a sent signal has the sender in the place of the fault's address. */
 static void test_fault_that_was_sent_is_no_overflow(void **state)
 {
 	struct harness_process *p = faulted("sent");

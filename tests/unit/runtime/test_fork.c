@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fork.c - what a process's runtimes share is whole in a forked child, and its own */
+/* test_fork.c - what a process's runtimes share is consistent in a forked child, and its own */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,13 +39,15 @@ static void *hold(void *arg)
 	fib_store_release(&h->held, 1);
 	while (!fib_load_acquire(&h->forking))
 		usleep(100);
-	/* Long enough for fork() to reach the lock; a shorter time would test less, not fail. */
+	/*
+	 * Long enough for fork() to reach the lock; a shorter time tests less, but does not fail.
+	 */
 	usleep(20000);
 	h->unlock();
 	return NULL;
 }
 
-/* In the child: every lock can be taken. A lock that was inherited as held ends it by the alarm. */
+/* In the child: take every lock. If a lock was inherited as held, the alarm ends the child. */
 static int locks_all(void)
 {
 	alarm(20);

@@ -140,7 +140,9 @@ static void test_runtime_submit_takes_a_created_fiber_once(void **state)
 	finish(rt);
 }
 
-/* The first step of fiber_runtime_finish, done by hand so that a caller is left to refuse. */
+/*
+ * Only the first step of fiber_runtime_finish, so that the runtime still exists to refuse callers.
+ */
 static void test_runtime_that_is_closed_takes_nothing(void **state)
 {
 	struct fiber_runtime *rt = start(NULL, 1);
@@ -184,7 +186,7 @@ static void test_runtime_spawn_that_fails_leaves_nothing(void **state)
 
 static void test_runtime_spawn_without_a_handle_is_detached(void **state)
 {
-	/* As a newer program has it: longer, with zeros in the unknown part. */
+	/* The attributes of a newer program: longer, with zeros in the unknown part. */
 	struct {
 		struct fiber_attr attr;
 		char more[32];

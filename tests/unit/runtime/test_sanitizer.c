@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sanitizer.c - a sanitizer that is not told of switches is reported, with what to link */
+/* test_sanitizer.c - if a sanitizer is not notified of switches, the report says what to link */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -86,7 +86,7 @@ static void test_sched_leaves_no_thread_and_no_descriptor(void **state)
 	unsigned fds, threads, i;
 
 	(void)state;
-	assert_int_equal(start(4), 0); /* one-time initialisation happens now */
+	assert_int_equal(start(4), 0); /* does the one-time initialisation */
 	carriers_stop(&s);
 	fds = harness_descriptors();
 	threads = harness_thread_count();
@@ -163,7 +163,7 @@ static void test_sched_leaves_the_program_s_signals_to_its_own_threads(void **st
 static struct fib_sched two[2];
 static struct fiber *_Atomic meet[2];
 
-/* Wakes its friend in the other scheduler and is woken by it, and always stays in its own. */
+/* Wakes the peer in the other scheduler, is woken by it, and stays in its own scheduler. */
 static void *writes_letters(void *arg)
 {
 	uintptr_t me = (uintptr_t)arg;

@@ -66,7 +66,7 @@ static void test_spawn_with_the_registry_full_is_refused_and_leaves_nothing(void
 
 	(void)state;
 	assert_int_equal(fiber_runtime_start(&options, &rt), 0);
-	/* The first fiber commits the first records. */
+	/* Spawning the first fiber commits the first records. */
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, park, NULL, &fiber), 0);
 	fiber_unpark(fiber);
 	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
@@ -76,7 +76,7 @@ static void test_spawn_with_the_registry_full_is_refused_and_leaves_nothing(void
 	assert_int_equal(fiber_runtime_spawn(rt, NULL, fill, &full, &fiber), 0);
 	assert_int_equal(fiber_join(fiber, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(full.last, -EAGAIN);
-	/* Except for a few records that the other carrier caches. */
+	/* The other carrier may cache a few records. */
 	assert_true(full.count > fiber_registry.capacity / 2);
 	assert_int_equal(full.alive, full.count + 1);
 	assert_int_equal(full.live, full.count + 1);

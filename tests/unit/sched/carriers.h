@@ -19,17 +19,19 @@
 #include "runtime/runtime.h"
 #include "sched/sched.h"
 
-#define LIMIT_S 60 /* for anything that must happen soon */
+#define LIMIT_S 60 /* limit for anything that must happen soon */
 
-/* In a fiber that prove() runs: exit with the condition's text if it does not hold. */
+/* In a fiber that prove() runs: if the condition does not hold, exit with its text. */
 #define must(condition)                                         \
 	do {                                                    \
 		if (!(condition))                               \
 			return (void *)(uintptr_t)(#condition); \
 	} while (0)
 
-/* Run fn(arg) as the first fiber of n carriers. It returns NULL, or the text of the broken
- * condition. */
+/*
+ * Run fn(arg) as the first fiber of n carriers. fn returns NULL, or the text of the broken
+ * condition.
+ */
 #define prove(n, fn, arg)                                                           \
 	do {                                                                        \
 		const char *broken_ = carriers_run(n, fn, arg);                     \
@@ -49,7 +51,7 @@ static inline void carriers_start(struct fib_sched *s, unsigned n)
 		abort();
 }
 
-/* Make hook wait instead of the poller. */
+/* Make carriers wait in hook instead of in the poller. */
 static inline void carriers_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
 {
 	if (fib_idle_lend(s) < 0)

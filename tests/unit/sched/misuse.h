@@ -20,8 +20,10 @@ struct misuse {
 	void (*commit)(void);
 };
 
-/* To be called in main() with its argument: commit the misuse of that name. Returns only if it
- * is not detected. */
+/*
+ * Call this in main() with its argument: it commits the misuse of that name. Returns only if the
+ * misuse is not detected.
+ */
 static inline int misuse_main(const struct misuse *list, size_t n, const char *name)
 {
 	size_t i;
@@ -32,7 +34,7 @@ static inline int misuse_main(const struct misuse *list, size_t n, const char *n
 	return 77;
 }
 
-/* pattern: as in fnmatch(3), for everything that is printed, without the final newline. */
+/* pattern: an fnmatch(3) pattern for the whole output without its final newline. */
 static inline void assert_misuse(const char *name, const char *pattern)
 {
 	const char *argv[] = {"/proc/self/exe", name, NULL};

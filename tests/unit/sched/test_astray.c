@@ -26,7 +26,7 @@ static void *waits(void *arg)
 	return arg;
 }
 
-/* Nothing else can run meanwhile. */
+/* No other fiber can run meanwhile. */
 static void sleeps(void *arg)
 {
 	for (int i = 0; i < 5; i++)
@@ -45,7 +45,7 @@ static void *strays(void *arg)
 	return arg;
 }
 
-/* Run fn as a fiber with stderr in `said`. */
+/* Run fn as a fiber and store its stderr in `said`. */
 static void run(fiber_fn *fn, void *arg)
 {
 	const struct fiber_runtime_options options = {

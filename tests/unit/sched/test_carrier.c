@@ -91,7 +91,10 @@ static void *wakes_and_keeps_its_carrier(void *arg)
 		fib_store(&ran, false);
 		must(fiber_spawn(parks_and_notes, NULL, &f) == 0);
 		fiber_yield();
-		/* Into the slot of the last woken fiber, which this busy carrier never reads. */
+		/*
+		 * The fiber goes into the slot of the last woken fiber, which this busy carrier
+		 * never reads.
+		 */
 		must(fiber_unpark(f) == 0);
 		await_run();
 		must(fiber_unpark(f) == 0);
@@ -166,7 +169,7 @@ static void test_carrier_with_a_hot_queue_looks_outside(void **state)
 		carriers_start(&s, 1);
 		for (i = 0; i < 3; i++)
 			f[i] = carriers_spawn(&s, "hot", yields_until_it_ran, NULL);
-		/* Through the inject queue, and through the inbox. */
+		/* The fiber comes through the inject queue, or through the inbox if it is bound. */
 		f[3] = carriers_spawn_flags(&s, "outside", flags, notes, NULL);
 		for (i = 0; i < 4; i++)
 			assert_int_equal(fiber_join(f[i], NULL, FIBER_FOREVER), 0);
@@ -209,8 +212,10 @@ static void *holds_that_carrier(void *arg)
 	return arg;
 }
 
-/* Its carrier finds the other fiber first, which does not exit before this one has run again.
- * For a bound fiber no other carrier is woken. */
+/*
+ * The carrier finds the other fiber first, which does not exit before this fiber has run again. For
+ * a bound fiber no other carrier is woken.
+ */
 static void *yields_to_one_that_waits_for_it(void *arg)
 {
 	struct fiber_attr attr = {.size = sizeof attr, .flags = (unsigned)(uintptr_t)arg};

@@ -22,11 +22,11 @@
 #define YIELDS 100
 
 static struct fib_sched s;
-static _Atomic uint64_t left; /* switches of the fibers that have ended */
+static _Atomic uint64_t left; /* switches of the fibers that have exited */
 static _Atomic uint64_t elsewhere;
 static struct fib_counts m;
 
-/* The calling fiber is about to end. */
+/* Called by a fiber that is about to exit. */
 static void note_end(void)
 {
 	fib_add(&left, (fib_load(&fiber_self()->seq) + 1) / 2);
@@ -62,7 +62,7 @@ static uint64_t all_delays(void)
 	return n;
 }
 
-/* The last fiber that ended may still be on its way out of its carrier. */
+/* The last fiber that exited may still be leaving its carrier. */
 static bool says_as_many(void *arg)
 {
 	(void)arg;
@@ -80,8 +80,10 @@ static void *yields(void *arg)
 	return NULL;
 }
 
-/* Leave the carrier in every way: with other fibers runnable and alone, at once and from its own
- * stack, and for good. */
+/*
+ * Leave the carrier in every way: with other fibers runnable and alone, at once and from its own
+ * stack, and by exiting.
+ */
 static void *mixes(void *arg)
 {
 	static char memory[4][FIB_STACK_MIN] __attribute__((aligned(64)));
@@ -135,7 +137,7 @@ static void test_meter_counts_no_yield_of_one_who_is_alone_as_a_switch(void **st
 	carriers_start(&s, 1);
 	fiber_join(carriers_spawn(&s, "alone", yields, (void *)100000), NULL, FIBER_FOREVER);
 	assert_true(harness_until(says_as_many, NULL, LIMIT_S));
-	/* Most but not all: now and then the fiber goes through the idle context. */
+	/* Most yields do not switch; now and then the fiber goes through the idle context. */
 	assert_in_range(m.switches, 1, 10000);
 	carriers_stop(&s);
 }
@@ -199,7 +201,7 @@ static void test_meter_puts_a_delay_where_it_belongs(void **state)
 
 	(void)state;
 	carriers_start(&s, 1);
-	fib_coarse_set(fib_os_now() + 1000 * MS); /* no carrier moves the clock from here on */
+	fib_coarse_set(fib_os_now() + 1000 * MS); /* from here on no carrier moves the clock */
 	fiber_join(carriers_spawn(&s, "first", does_nothing, NULL), NULL, FIBER_FOREVER);
 	read_all();
 	delayed = m.delayed;

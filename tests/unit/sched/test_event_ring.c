@@ -80,8 +80,10 @@ static void test_ring_begins_with_what_comes(void **state)
 	assert_int_equal(ring.lost, 0);
 }
 
-/* Compared with a model: the last events since the last read that fit. One slot may be in the
- * middle of a write. */
+/*
+ * The result equals a model's: the newest events since the last read that fit. One slot may be in
+ * the middle of a write.
+ */
 static void test_ring_counts_what_was_written_over(void **state)
 {
 	struct fib_event e[SLOTS];

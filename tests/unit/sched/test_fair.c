@@ -104,7 +104,7 @@ static void over_chan(int me)
 {
 	char c = 0;
 
-	/* Only one sends first, or both would. */
+	/* Only one fiber sends first; otherwise both would. */
 	while (!over) {
 		if (me)
 			fiber_chan_recv(chans[0], &c, FIBER_FOREVER);

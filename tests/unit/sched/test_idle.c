@@ -72,7 +72,7 @@ static void test_idle_carriers_are_woken_for_every_fiber(void **state)
 	for (n = 1; n <= 4; n *= 2) {
 		carriers_start(&s, n);
 		for (i = 0; i < 2000; i++) {
-			/* At different moments of the carriers' going to sleep. */
+			/* Submit at different moments while the carriers go to sleep. */
 			if (i % 50 == 0)
 				await_sleep();
 			else if (i % 3 == 0)
@@ -85,7 +85,7 @@ static void test_idle_carriers_are_woken_for_every_fiber(void **state)
 
 static _Atomic unsigned together;
 
-/* All must be on carriers at the same time, or none goes on. */
+/* The fibers continue only when all of them are on carriers at the same time. */
 static void *meets(void *arg)
 {
 	unsigned n = fiber_self()->sched->carrier_count;
@@ -290,7 +290,7 @@ static void waits_by_hook(unsigned n, void *arg)
 	fib_store(&hook_calls, 0);
 	fib_store(&hook_crowded, 0);
 	carriers_start(&s, n);
-	/* The carrier may sleep already; then the new hook must wake it. */
+	/* If the carrier already sleeps, the new hook must wake it. */
 	if (n % 2)
 		await_sleep();
 	carriers_serve(&s, waits_itself, arg);
@@ -368,7 +368,7 @@ static void test_idle_word_counts_everybody_once(void **state)
 	(void)state;
 	carriers_start(&s, 4);
 	for (i = 0; i < 20; i++) {
-		/* The word at one moment: when all sleep, none searches. */
+		/* When all carriers sleep, none of them searches. */
 		while ((word = fib_load(&s.idle.word)) >> 16 < 4)
 			sched_yield();
 		assert_int_equal(word, 4u << 16);

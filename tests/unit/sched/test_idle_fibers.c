@@ -131,7 +131,7 @@ static void *parks_and_notes(void *arg)
 	return arg;
 }
 
-/* In every way that makes a fiber runnable. */
+/* Yields after each way to make a fiber runnable. */
 static void *yields_once_for_each(void *arg)
 {
 	struct fiber_attr bound = {.size = sizeof bound, .flags = FIBER_BOUND};
@@ -254,10 +254,13 @@ static void test_spare_that_yields_does_not_hold_up_what_comes_from_outside(void
 					 NULL);
 		fib_store(&at_submit, fib_load(&yields_so_far));
 		assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
-		/* One yield may be under way at the submission, and one may just have looked. */
+		/*
+		 * One yield may be in progress at the submission, and one may have just looked for
+		 * work.
+		 */
 		assert_true((int)(fib_load(&at_run) - fib_load(&at_submit)) <= 2);
 	}
-	/* The same with a deadline: the join proves that it expires. */
+	/* Repeat this with a deadline: the join proves that it expires. */
 	f = carriers_spawn(&s, "sleeper", sleeps_and_notes_the_count, NULL);
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
 	fib_store(&over, true);

@@ -66,8 +66,8 @@ struct actor {
 
 struct model {
 	uint8_t work, searching, sleeping, left; /* left: items still to publish */
-	uint8_t spare, bound, yields;		 /* idle ones; for carrier 0 only; left to make */
-	uint8_t order[CARRIERS];		 /* sleeping carriers, the last one first; 0 none */
+	uint8_t spare, bound, yields;		 /* idle fibers; bound to carrier 0; yields left */
+	uint8_t order[CARRIERS];		 /* sleeping carriers, the latest first; 0: none */
 	struct actor actor[CARRIERS + 1];
 };
 
@@ -153,7 +153,7 @@ static void publish(struct model *m, struct actor *a)
 		a->at = DONE;
 }
 
-/* From "I looked everywhere" to being awake again. False: it sleeps. */
+/* The steps from "I looked everywhere" to being awake again. False: the carrier sleeps. */
 static bool step_sleep(struct model *m, unsigned c)
 {
 	struct actor *a = &m->actor[c];

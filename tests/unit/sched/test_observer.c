@@ -47,7 +47,7 @@ static void test_observer_hurry_calls_the_waker(void **state)
 static void test_observer_is_woken_once_for_each_rest(void **state)
 {
 	(void)state;
-	fib_observer_awake(); /* it does not rest */
+	fib_observer_awake(); /* the thread does not rest */
 	assert_int_equal(fib_load(&wakes), 0);
 	fib_observer_announce_rest();
 	fib_observer_awake();

@@ -15,7 +15,7 @@
 
 static unsigned order[8], ran;
 
-/* Used where no result can be returned. */
+/* For functions that cannot return a result. */
 static void insist(bool holds)
 {
 	if (!holds)
@@ -67,7 +67,7 @@ static void *readies_in_order(void *arg)
 	fib_ready(f[1], true);
 	must(fib_load(&c->woken) == f[1]);
 	fib_ready(f[2], false);
-	fib_ready(f[3], true); /* takes the slot of the second, which goes to the end */
+	fib_ready(f[3], true); /* takes the slot of f[1], which goes to the end */
 	must(fib_load(&c->woken) == f[3]);
 	for (unsigned i = 0; i < 4; i++)
 		must(fiber_state(f[i]) == FIBER_RUNNABLE);
@@ -142,7 +142,7 @@ static void test_ready_from_a_thread_goes_into_the_inject_queue(void **state)
 static struct fiber *for_hook[2];
 static _Atomic int by_hook; /* 1: requested, 2: done, -1: called with a deadline in the past */
 
-/* Once: wake one fiber and spawn one, long after the last look at the clock. */
+/* Wake one fiber and spawn one, once, long after the last look at the clock. */
 static int hook_readies(void *arg, int64_t deadline)
 {
 	struct fiber *f[2];

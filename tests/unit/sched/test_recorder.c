@@ -42,7 +42,7 @@ static void *work(void *arg)
 	return arg;
 }
 
-/* It has left its carrier, so that an unpark wakes it and leaves no token. */
+/* The fiber has left its carrier, so that an unpark wakes it and leaves no token. */
 static bool parked(const struct fiber *f)
 {
 	return !(fib_load_acquire(&f->seq) & 1) &&
@@ -144,7 +144,7 @@ static void test_recorder_notes_every_life_and_every_wait(void **state)
 		assert_int_equal(count[FIB_EVENT_SPAWN], FIBERS + 1);
 		assert_int_equal(count[FIB_EVENT_EXIT], FIBERS + 1);
 		assert_int_equal(parks, FIBERS * PARKS);
-		/* A wake for every park, and perhaps one for each join. */
+		/* There is one wake for every park, and perhaps one for each join. */
 		assert_true(count[FIB_EVENT_WAKE] >= FIBERS * PARKS);
 		assert_true(count[FIB_EVENT_WAKE] <= FIBERS * PARKS + FIBERS);
 		/* "the first of all of them" takes two events. */
@@ -156,7 +156,7 @@ static void test_recorder_notes_every_life_and_every_wait(void **state)
 	}
 }
 
-/* On one carrier there is one ring, and the fiber that is left is the fiber that ran. */
+/* On one carrier there is one ring, and the fiber switched away from is the one that ran. */
 static void test_recorder_tells_who_ran_after_whom(void **state)
 {
 	struct fib_recorder *r;
@@ -189,7 +189,7 @@ static void test_recorder_tells_who_ran_after_whom(void **state)
 			if (ended)
 				assert_int_equal(e->state, FIBER_DEAD);
 			else if (!known)
-				known = true; /* from the warm-up */
+				known = true; /* a fiber of the warm-up */
 			else if (runs)
 				assert_in_range(e->state, FIBER_RUNNABLE, FIBER_SUSPENDED);
 			else

@@ -38,7 +38,7 @@ static void put(unsigned from, unsigned to)
 		fib_runqueue_put(&q, &fibers[from]);
 }
 
-/* The number of a fiber, -1 for NULL. */
+/* Return the number of a fiber, -1 for NULL. */
 static long number(const struct fiber *fiber)
 {
 	return fiber ? (long)(fiber - fibers) : -1;
@@ -75,7 +75,7 @@ static void test_runqueue_is_first_in_first_out(void **state)
 	(void)state;
 	put(0, 10);
 	takes(0, 10);
-	/* Until the ring is empty: never twice at the same index. */
+	/* Run until the ring is empty, never twice at the same index. */
 	put(0, 3);
 	for (i = 3; i < FEW; i++) {
 		put(i, i + 1);
@@ -136,7 +136,7 @@ static void test_runqueue_without_thieves_grows_and_keeps_its_order(void **state
 
 	(void)state;
 	fib_runqueue_init(&q, true);
-	/* So that the counters overflow, and the ring does not start with its first slot. */
+	/* The counters overflow in this test, and the ring does not start with its first slot. */
 	fib_store(&q.head, UINT32_MAX - 100);
 	fib_store(&q.tail, UINT32_MAX - 100);
 	put(0, 150);

@@ -46,7 +46,7 @@ enum broken {
 	NOTHING,
 	TAKE_STORES_HEAD,      /* the owner takes without a compare-and-swap */
 	STEAL_STORES_HEAD,     /* a thief takes without a compare-and-swap */
-	PUT_IGNORES_BOUND,     /* a full ring is written anyway */
+	PUT_IGNORES_BOUND,     /* the owner writes into a full ring */
 	PUT_TAIL_FIRST,	       /* the new tail is visible before the slot is written: no release */
 	STEAL_PUBLISHES_FIRST, /* the thief's tail is visible before its swap has succeeded */
 	STEAL_COPIES_LAST,     /* the swap comes before the copy */
@@ -175,7 +175,7 @@ static void step_list(struct model *m, struct actor *a, struct queue *from, stru
 		got(m, a, letter);
 }
 
-/* After the copy of item i: the next item, or the step after the last. */
+/* Continue after the copy of item i: with the next item, or the step after the last. */
 static void copied(struct model *m, struct actor *a, char letter)
 {
 	if (++a->i < a->n)

@@ -2,9 +2,9 @@
 /*
  * test_start_queue_model.c - which carrier is notified of fibers to start, in every interleaving
  *
- * A carrier spawns fibers and goes on computing, a thief takes them, and two more sleep or search.
- * Only the first fiber of the queue is notified of (fib_put_new); the carrier that takes it sees to
- * the others.
+ * A carrier spawns fibers and then computes, a thief takes them, and two more carriers sleep or
+ * search. fib_put_new() notifies a carrier only of the first fiber of the queue. The carrier that
+ * takes that fiber notifies another one of the rest.
  *
  * The steps are those of sched.h, start_queue.c and idle.c. What happens under the queue's lock is
  * one step, and so is a look at the word after a fence (idle.gap, which has its own model). At the
@@ -26,9 +26,9 @@ enum { STEAL = 8, COUNT_OUT, LOOK_ON, TELL, RUNS, LIE_DOWN, LAST_LOOK, ASLEEP };
 enum broken {
 	NOTHING,
 	LOOKS_FIRST,  /* reads whether it is the first before it is queued (this bug occurred) */
-	NO_SUCCESSOR, /* a carrier that took one does not notify of the others */
+	NO_SUCCESSOR, /* a carrier that took a fiber does not notify of the others */
 	NO_LAST_LOOK, /* a carrier sleeps without another look */
-	TELLS_NOBODY, /* does not notify of the first one either */
+	TELLS_NOBODY, /* no carrier is notified of the first fiber either */
 };
 
 struct model {

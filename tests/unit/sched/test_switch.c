@@ -53,7 +53,7 @@ static void test_switch_gives_every_yielding_fiber_one_turn_a_round(void **state
 	(void)state;
 	prove(1, fair, (void *)2);
 	prove(1, fair, (void *)100);
-	/* More than fit into a ring, and as many as fit into two. */
+	/* One fiber more than fits into a ring, and as many as fit into two rings. */
 	prove(1, fair, (void *)(FIB_RING + 1));
 	prove(1, fair, (void *)MOST);
 }
@@ -61,7 +61,7 @@ static void test_switch_gives_every_yielding_fiber_one_turn_a_round(void **state
 static struct fiber *pair[2];
 static unsigned turns;
 
-/* Wake the other fiber and park, for ever. */
+/* Wake the other fiber and park, again and again. */
 static void *ping(void *arg)
 {
 	unsigned me = (unsigned)(uintptr_t)arg;
@@ -143,7 +143,7 @@ static void test_switch_two_that_wake_each_other_do_not_keep_the_outside_out(voi
 	for (i = 0; i < 50; i++) {
 		carriers_start(&s, 1);
 		fiber = carriers_spawn(&s, "sitter", sitter, NULL);
-		/* From a plain thread, into the inject queue. */
+		/* A plain thread spawns, so the fiber goes into the inject queue. */
 		fiber_join(carriers_spawn(&s, "ender", ender, fiber), NULL, FIBER_FOREVER);
 		fiber_join(fiber, NULL, FIBER_FOREVER);
 		carriers_stop(&s);
@@ -282,7 +282,7 @@ static void *spends(void *arg)
 	int64_t began = fib_load(&me->since);
 
 	(void)arg;
-	/* Nothing else sets the clock: there is no timer, and the only carrier is awake. */
+	/* No other code sets the clock: there is no timer, and the only carrier is awake. */
 	fib_coarse_set(began + 7000000);
 	must(me->cpu == 0);
 	must(fiber_spawn(nothing, NULL, &f) == 0);
@@ -307,7 +307,9 @@ static void *alone(void *arg)
 	(void)arg;
 	for (i = 0; i < 64 * FIB_LOOK_EVERY; i++)
 		must(fiber_yield() == 0);
-	/* It looks for outside work now and then, and otherwise continues at once. */
+	/*
+	 * The fiber's carrier looks for outside work now and then, and otherwise continues at once.
+	 */
 	must(fib_load(&fiber_self()->seq) - before <= 2 * 65);
 	return NULL;
 }

@@ -21,7 +21,7 @@ static struct fiber *fibers; /* never run: a heap touches only parker, timers, t
 static struct fib_timers t;
 
 /* What the heap should contain, kept in a simple array. */
-static int64_t expected[FIBERS]; /* INT64_MAX: not in it */
+static int64_t expected[FIBERS]; /* INT64_MAX: the fiber has no timer */
 
 static int setup(void **state)
 {
@@ -76,8 +76,10 @@ static unsigned nearest(void)
 	return least;
 }
 
-/* Check that each entry is where its fiber says, none is earlier than its parent, and all
- * expected ones are there. */
+/*
+ * Check that each entry is where its fiber says, no entry is earlier than its parent, and all
+ * expected entries are there.
+ */
 static void check_heap(void)
 {
 	unsigned i, n = 0;
@@ -102,7 +104,7 @@ static void check_heap(void)
 	assert_true(fib_load(&t.nearest) == expected[nearest()]);
 }
 
-/* Expire one; it must be one of the nearest. False if none is due. */
+/* Expire one timer, which must be one of the nearest. False if no timer is due. */
 static bool expire(int64_t now)
 {
 	int64_t least = expected[nearest()];
@@ -204,7 +206,7 @@ static void test_timers_any_element_can_be_dropped(void **state)
 	for (victim = 0; victim < 60; victim++) {
 		for (i = 0; i < 60; i++)
 			add(i, 1 + fib_rand_below(&seed, 50));
-		/* The fiber at this index of the heap. */
+		/* Drop the timer of the fiber at this index of the heap. */
 		i = (unsigned)(t.slots[t.heap[victim].slot].fiber - fibers);
 		drop(i);
 		check_heap();
@@ -237,7 +239,7 @@ static void test_timers_leave_a_later_wait_of_the_same_fiber_alone(void **state)
 	(void)state;
 	armed = add(0, 10);
 	assert_true(fib_parker_claim(&fibers[0].parker, armed, FIB_OUTCOME_WOKEN));
-	/* The fiber waits for something else already and has not yet dropped the old entry. */
+	/* The fiber already waits for something else and has not yet dropped the old entry. */
 	fib_parker_arm(&fibers[0].parker, FIB_OUTCOME_ARMED);
 	assert_null(expire_one(&t, 30));
 	assert_int_equal(fib_parker_outcome(&fibers[0].parker), FIB_OUTCOME_ARMED);

@@ -14,7 +14,7 @@
 #include "sched/turn.h"
 #include "tests/harness/watchdog.h"
 
-#define LOCKS_MOST (100 * FIB_TURN_LOCKS) /* a fiber gives up after so many: the test has failed */
+#define LOCKS_MOST (100 * FIB_TURN_LOCKS) /* a fiber that took so many gives up: the test fails */
 
 enum taken { MUTEX, READ, WRITE, SEM, TAKEN };
 
@@ -25,7 +25,7 @@ struct hog {
 	enum taken takes;
 	bool pinned, cancelled;
 	bool ran;	/* the other fiber */
-	unsigned locks; /* made until then */
+	unsigned locks; /* locks made until then */
 	int wrong;
 };
 
@@ -136,7 +136,7 @@ static void *yielder(void *arg)
 	return NULL;
 }
 
-/* It runs briefly, so no lock of it yields, and the two alternate. */
+/* This fiber runs briefly, so none of its locks yields, and the two fibers alternate. */
 static void *locks_and_yields(void *arg)
 {
 	static struct fiber_mutex mutex;

@@ -28,16 +28,16 @@ enum { ALONE, PUT, TAKE, SAVE, LEAVE, SAY, ENTER, AWAIT_LEFT, STEAL, LIE_DOWN, L
 
 enum broken {
 	NOTHING,
-	PUT_LATE,	/* it is queued only after the next one has been taken */
-	NO_WAIT,	/* the carrier that takes it does not wait until it has left */
-	SAID_EARLY,	/* marked as left before its registers are saved */
+	PUT_LATE,	/* the fiber is queued only after the next one has been taken */
+	NO_WAIT,	/* the carrier that takes a fiber does not wait until it has left */
+	SAID_EARLY,	/* a fiber is marked as left before its registers are saved */
 	STACK_LATE,	/* marked as left before the stack pointer changes (a real bug) */
-	WAITS_ON_STACK, /* waits for the other fiber to leave before it has left itself */
+	WAITS_ON_STACK, /* a fiber waits for the other one to leave before it has left itself */
 };
 
 struct model {
 	uint8_t line[2];       /* the owner's queue, oldest first */
-	uint8_t seq[FIBERS];   /* odd: has not left */
+	uint8_t seq[FIBERS];   /* odd: the fiber has not left its stack */
 	uint8_t saved[FIBERS]; /* its registers are saved */
 	uint8_t uses[FIBERS];  /* how many carriers run on its stack */
 	uint8_t at[ACTORS], has[ACTORS], yields, fault;
@@ -71,7 +71,7 @@ static void enter(struct model *m, unsigned who)
 	m->at[who] = fiber == YIELDS && who == OWNER && m->yields ? ALONE : RUNS;
 }
 
-/* The switch away from the yielding fiber, in the order of the rule. */
+/* Switch away from the yielding fiber, in the order of the rule. */
 static bool leave(struct model *m)
 {
 	uint8_t *at = &m->at[OWNER];

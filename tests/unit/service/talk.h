@@ -51,7 +51,7 @@ static inline void talk_end(struct talk *t)
 	free(t->given);
 }
 
-/* For tests of a service whose settings may be changed: *state is the talk. */
+/* For tests of a service with changeable settings: *state is the talk. */
 static inline int talk_set_up(void **state)
 {
 	static struct talk t;
@@ -90,7 +90,7 @@ static inline bool talk_take(struct talk *t)
 	return true;
 }
 
-/* Turn and receive until neither end has anything left to do. */
+/* Let both ends work until neither has anything left to do. */
 static inline void talk_run(struct talk *t)
 {
 	struct pollfd p;
@@ -153,8 +153,10 @@ static inline const void *talk_find(struct talk *t, unsigned type, size_t *ret_l
 	return NULL;
 }
 
-/* Make one request to a new peer; the answer is one frame of that type and size. Returns 0 with
- * the answer in ret, or the error of the ERROR frame. */
+/*
+ * Make one request to a new peer. The answer is one frame of that type and size. Returns 0 with the
+ * answer in ret, or the error of the ERROR frame.
+ */
 static inline int talk_ask(unsigned type, const void *request, size_t length, unsigned answer,
 			   void *ret, size_t size)
 {

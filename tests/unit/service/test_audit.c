@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audit.c - the audit ring keeps the latest changes: by whom, what, and the result */
+/* test_audit.c - the audit ring keeps the latest changes, each with its author and result */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -63,7 +63,7 @@ static void make_fibers(void)
 	static struct fiber_mutex mutexes[FIBERS];
 
 	for (size_t i = 0; i < FIBERS; i++) {
-		/* Every other one waits for its own mutex; the first have stacks. */
+		/* Every second fiber waits for its own mutex; the first 200 fibers have stacks. */
 		struct fiber *f =
 			record_make("one of many", i < 200 ? 16384 : 0, i < 200 ? 3000 : 0);
 
@@ -116,7 +116,7 @@ struct counted {
 	unsigned turns;	  /* number of turns */
 	unsigned counted; /* number of turns that were counted */
 	long most, all;
-	long written; /* most bytes in one call */
+	long written; /* largest number of bytes in one call */
 };
 
 /* Run the child until it stops. Returns the signal (SIGTRAP after a step), or -1 if it has
@@ -131,7 +131,7 @@ static int go_on(pid_t child, enum __ptrace_request how, int *ret)
 	return WIFSTOPPED(status) ? WSTOPSIG(status) & 0x7f : -1;
 }
 
-/* The bytes that the system call at whose entry the child is will write. */
+/* The child is at the entry of a system call: return how many bytes the call will write. */
 static long writes(pid_t child)
 {
 	struct __ptrace_syscall_info info = {0};

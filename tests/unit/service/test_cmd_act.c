@@ -36,7 +36,7 @@ static int teardown(void **state)
 	return fiber_runtime_finish(rt, FIBER_FOREVER);
 }
 
-/* Returns 0 with the answer in `acted`, or the error of the answer. */
+/* Ask and store the answer in `acted`. Returns 0, or the error of the answer. */
 static int ask(uint64_t id, uint32_t what, enum fib_wire_mode mode)
 {
 	const struct fib_wire_act request = {.id = id, .what = what};

@@ -134,7 +134,7 @@ static void test_only_what_is_newer_is_told_to_who_asks_for_that(void **state)
 	(void)state;
 	assert_int_equal(ask(FIB_WIRE_RING_PINNED, 1, 0), 0);
 	before = end.total;
-	assert_int_equal(count, 0); /* of a finished runtime */
+	assert_int_equal(count, 0); /* no events of a finished runtime */
 	refuse(2);
 	assert_int_equal(ask(FIB_WIRE_RING_PINNED, 1, before + 1), 0);
 	assert_false(told);

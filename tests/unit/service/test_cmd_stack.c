@@ -18,7 +18,7 @@
 static struct talk t;
 static struct fib_wire_stack head;
 
-/* The flags without the time that it took. */
+/* The flags without the time that the copy took. */
 static uint32_t why(void)
 {
 	return head.flags & ((1u << FIB_WIRE_STACK_TOOK) - 1);
@@ -134,7 +134,7 @@ static void test_stacks_are_asked_for_without_labels_and_high_water_marks(void *
 	assert_memory_equal(payload + sizeof head + lean, (void *)(uintptr_t)f->context.sp, 4000);
 	talk_end(&t);
 
-	/* With all fields, if they are requested. */
+	/* All fields are filled in if the request wants them. */
 	request.wanted = FIB_WIRE_WANT_ALL;
 	talk_begin(&t);
 	talk_request(&t, FIB_WIRE_STACK, &request, sizeof request);
@@ -189,7 +189,7 @@ static void test_stack_larger_than_a_frame_is_cut_and_says_so(void **state)
 	record_end(f);
 }
 
-/* With or without a pipe: an unmapped stack is missing, and the ones after it are there. */
+/* With and without a pipe, an unmapped stack is missing and the stacks after it are present. */
 static void test_stack_that_is_gone_says_so_and_the_next_is_whole(void **state)
 {
 	struct fiber *before = record_make("before", 65536, 4000),

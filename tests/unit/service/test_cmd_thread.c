@@ -28,7 +28,7 @@ static _Atomic pid_t tids[3];
 static char *top; /* of the sleeper's stack; nothing is mapped above it */
 static _Atomic bool over;
 
-/* The answer's state of a thread; the stack's bytes are in stack. */
+/* Ask for a thread: returns its state, with the bytes of its stack in `stack`. */
 static enum fib_wire_thread_state ask(uint64_t tid)
 {
 	const struct fib_wire_thread request = {tid};
@@ -127,7 +127,7 @@ static void test_a_thread_that_sleeps_has_its_place_and_its_stack(void **state)
 	/* ThreadSanitizer uses nearly a megabyte at the top. */
 	if (!*harness_sanitizer())
 		assert_true(all < FIB_WIRE_THREAD_STACK);
-	/* The whole stack, and nothing beyond it. */
+	/* The answer has the whole stack, and nothing beyond it. */
 	if (all < FIB_WIRE_THREAD_STACK)
 		assert_int_equal(is.stack_size, all);
 	assert_int_equal(is.cut != 0, all >= FIB_WIRE_THREAD_STACK);

@@ -100,7 +100,7 @@ static void test_door_refuses_a_folder_that_is_a_link(void **state)
 	assert_int_equal(door.fd, -1);
 }
 
-/* Made earlier by the same user: as good as a new one. */
+/* A folder that the same user made earlier is as good as a new one. */
 static void test_door_takes_a_folder_that_is_there_and_private(void **state)
 {
 	struct stat st;
@@ -114,8 +114,10 @@ static void test_door_takes_a_folder_that_is_there_and_private(void **state)
 	fib_control_socket_close(&door);
 }
 
-/* A symbolic link in place of the socket or its draft, to a file that an attacker wants
- * overwritten. */
+/*
+ * A symbolic link is in the place of the socket or its draft; an attacker wants its target
+ * overwritten.
+ */
 static void test_door_follows_no_link_in_its_folder(void **state)
 {
 	char target[HARNESS_PATH];
@@ -174,7 +176,7 @@ static void test_door_removes_sockets_of_dead_processes_only(void **state)
 	/* There is a listener but no visible process with that number: another pid namespace. */
 	snprintf(far, sizeof far, "%s/%d.sock", place.folder, (int)dead_pid());
 	bind_at(far, &listening);
-	/* It is not marked with its maker: the process with that id may have made it. */
+	/* The socket has no mark of its maker: the process with that id may have made it. */
 	snprintf(alive, sizeof alive, "%s/%d.sock", place.folder, (int)getppid());
 	bind_at(alive, &fd);
 	close(fd);
@@ -208,8 +210,10 @@ static void end_sleeper(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* A container's process has ended, and a machine that shares the folder has a process with the
- * same id. */
+/*
+ * A container's process has ended. On a machine that shares the folder another process has the same
+ * id.
+ */
 static void test_door_removes_the_socket_of_another_process_with_the_id_of_a_living_one(
 	void **state)
 {
@@ -299,7 +303,7 @@ static void test_door_replaces_what_an_earlier_process_of_our_number_left(void *
 	fib_control_socket_close(&door);
 }
 
-/* A copy of the library in a plugin, beside the program's own. */
+/* A plugin has a copy of the library, beside the program's own copy. */
 static void test_door_says_when_the_listener_is_in_this_process(void **state)
 {
 	int fd;

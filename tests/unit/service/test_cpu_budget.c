@@ -25,7 +25,7 @@ static struct fib_cpu_budget begin(int64_t now)
 	return a;
 }
 
-/* When the next work may start; 0: at once. */
+/* Return when the next work may start; 0: at once. */
 static int64_t spend(struct fib_cpu_budget *a, int64_t ns, int64_t now)
 {
 	int64_t until;
@@ -135,8 +135,9 @@ static void test_allowance_is_not_needed_by_carriers_that_do_not_run(void **stat
 	fib_cpu_budget_begin(&a, now);
 	a.cpus = 0;
 	assert_true(fib_cpu_budget_pays(&a)); /* nothing is known yet */
-	/* By its clock 20 ms have passed, and this process has used almost none of that CPU
-	 * time. */
+	/*
+	 * The given time is 20 ms later, and this process has used almost no CPU time in between.
+	 */
 	assert_int_equal(spend(&a, MS, now + 20 * MS), 0);
 	assert_false(fib_cpu_budget_pays(&a));
 }

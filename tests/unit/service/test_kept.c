@@ -22,7 +22,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* As if the program had closed fd and used its number for its own file. */
+/* Act like a program that closed fd and used its number for its own file. */
 static void take_number(int fd)
 {
 	int own = open("/dev/null", O_RDWR | O_CLOEXEC);

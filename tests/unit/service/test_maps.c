@@ -61,7 +61,7 @@ static void test_maps_of_one_peer_are_waited_for_by_the_next(void **state)
 	assert_int_equal(read_some(&second, SECOND), -EAGAIN);
 	assert_int_equal(fib_maps_until(&second), INT64_MAX);
 	assert_int_equal(fib_maps_until(&first), 0);
-	fib_maps_leave(&second); /* it does not have them */
+	fib_maps_leave(&second); /* has no effect: it does not hold the mappings */
 	assert_int_equal(read_some(&second, SECOND), -EAGAIN);
 	fib_maps_leave(&first);
 	assert_int_equal(fib_maps_until(&second), 0);
@@ -78,7 +78,7 @@ static void test_maps_of_a_peer_that_takes_nothing_go_to_the_next(void **state)
 	assert_true(fib_maps_until(&second) > first.spoke);
 	assert_true(fib_maps_until(&second) <= first.spoke + SECOND);
 	assert_true(read_some(&second, fib_maps_until(&second)) > 0);
-	/* The first goes on from its place when it can. */
+	/* The first peer continues from its place when it can. */
 	first.writing = false;
 	assert_int_equal(read_some(&first, 20 * SECOND), -EAGAIN);
 	fib_maps_leave(&second);

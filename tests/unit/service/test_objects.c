@@ -62,7 +62,7 @@ static void sample(void)
 	fib_sample_objects(rows, MANY, &through, rcs);
 }
 
-/* Whether the pipe has no bytes that the next reader would take for its own. */
+/* Whether the pipe is empty, so that the next reader gets only its own bytes. */
 static bool is_empty(const struct fib_os_pipe *pipe)
 {
 	char byte;

@@ -22,7 +22,7 @@ static int set_up(void **state)
 	return rc;
 }
 
-/* The answer is one ERROR frame, and the connection is closed. */
+/* Check that the answer is one ERROR frame, and that the connection is closed. */
 static void assert_refused(int error, const char *text)
 {
 	struct fib_wire_error e;

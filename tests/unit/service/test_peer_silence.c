@@ -20,11 +20,11 @@
  * received. */
 struct heard {
 	unsigned stills, others;
-	int64_t silence; /* the longest, ns */
+	int64_t silence; /* the longest silence, ns */
 	uint64_t place;	 /* the last reported place in the walk */
 };
 
-/* It reports its progress, and each report is further on. */
+/* Check that the frame reports progress, and a later place than the frame before. */
 static void expect_place(const void *payload, size_t length, uint64_t *place)
 {
 	struct fib_wire_still still;

@@ -79,7 +79,7 @@ static void test_sample_odd_seq_is_running_and_has_no_stack(void **state)
 
 static _Atomic bool spinning;
 
-/* A fiber that is switched to and away as fast as possible. */
+/* Act like a fiber that is switched to and away as fast as possible. */
 static void *spin(void *arg)
 {
 	struct fiber *f = arg;
@@ -106,7 +106,7 @@ static void test_sample_that_never_holds_still_is_running_never_guessed(void **s
 		else if (flags == FIB_WIRE_STACK_MOVING && !size && row.state == FIBER_RUNNING)
 			moving++;
 		else if (flags || size != 60000)
-			wrong++; /* by chance it did not move: then the copy must be whole */
+			wrong++; /* the fiber did not move meanwhile, so the copy must be whole */
 	}
 	fib_store(&spinning, false);
 	pthread_join(thread, NULL);

@@ -20,7 +20,7 @@ static void test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some(vo
 	struct talk *const t = *state;
 	struct fiber **all = record_crowd(20000);
 	const size_t least = 4u << 10,
-		     most = 7u << 10; /* worth a write; the most that one turn may write */
+		     most = 7u << 10; /* least worth a write; most that one turn may write */
 	struct fib_wire_end end;
 	const void *payload;
 	size_t length, before, filled;
@@ -55,7 +55,7 @@ static void test_peer_in_a_brief_turn_reads_or_answers_a_piece_or_writes_some(vo
 	record_disperse(all, 20000);
 }
 
-/* How many bytes of a large frame are written in one brief turn. */
+/* Return how many bytes of a large frame are written in one brief turn. */
 static size_t written_of(struct talk *t, size_t size, bool granted)
 {
 	static unsigned char large[1000 << 10];

@@ -48,8 +48,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Make a request without payload. Returns the type of the last frame; *ret_error is set if that
- * is ERROR. */
+/*
+ * Make a request without payload. Returns the type of the last frame; if it is ERROR, *ret_error is
+ * set.
+ */
 static unsigned ask(const char *at, enum fib_wire_type type, int *ret_error)
 {
 	struct fib_wire_header h = {0};
@@ -179,7 +181,9 @@ static void test_service_lets_the_longest_silent_of_sixteen_give_way(void **stat
 		fib_wire_disconnect(&c[i]);
 }
 
-/* What another user gets; the exit code says what is wrong. */
+/*
+ * Make a request as another user. Returns what that user got: the child's exit code is the error.
+ */
 static int asked_as_nobody(void)
 {
 	int status, error;
@@ -200,7 +204,7 @@ static void test_service_refuses_another_user_even_when_the_files_let_him_in(voi
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	assert_served(); /* so the thread has started: see the harness' threads.h */
+	assert_served(); /* the service thread has started: see the harness' threads.h */
 	assert_int_equal(asked_as_nobody(), EACCES);
 	assert_int_equal(chmod(harness_folder(), 0711), 0);
 	assert_int_equal(chmod(path, 0666), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_setting.c - read or change a setting: who may, and the entry in the audit ring */
+/* test_setting.c - read or change a setting: the right to do so, and the entry in the audit ring */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The error that the peer received, 0 if none. */
+/* Return the error that the peer received, 0 if none. */
 static int told(void)
 {
 	struct fib_wire_error e = {0};

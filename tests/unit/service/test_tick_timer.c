@@ -41,7 +41,7 @@ static struct fib_tick_timer begin(int64_t *ret_now)
 	return b;
 }
 
-/* The other timer expires earlier, so the hardware timer is set already. */
+/* The other timer expires earlier, so the hardware timer is already set. */
 static void test_beat_sets_one_timer_and_never_the_next_to_expire(void **state)
 {
 	int64_t now, next;
@@ -136,7 +136,10 @@ static void test_beat_rests(void **state)
 	fib_tick_timer_close(&b);
 }
 
-/* Only their settings tell two timers apart. The program's timer has the library's number now. */
+/*
+ * Two timers differ only in their settings. The program's timer now has the number of the library's
+ * timer.
+ */
 static void test_beat_leaves_a_timer_of_the_program_alone(void **state)
 {
 	const struct itimerspec set = {{60, 0}, {30, 0}};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_frames.c - from frames to fibers, if more arrives than was requested
+ * test_frames.c - turn frames into fibers, also if more arrives than was requested
  *
- * Answers that fit their request, and hostile ones, are in test_source_control.c; damaged ones in
- * test_source_snapshot.c.
+ * Answers that fit their request, and hostile ones, are in test_source_control.c; damaged ones are
+ * in test_source_snapshot.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static void test_only_the_fiber_that_was_asked_for_is_handed_on(void **state)
 	assert_int_equal(stacks, 1);
 	assert_int_equal(summary.shown, 1);
 	assert_int_equal(summary.total, 5);
-	/* Of the three problems only the one of this fiber is reported. */
+	/* There are three problems; only the problem of this fiber is reported. */
 	assert_non_null(strstr(
 		problem(), "1 fiber is incomplete: what it waits for, its labels or its stack"));
 }
@@ -262,7 +262,7 @@ static void test_frames_are_never_read_past_their_end(void **state)
 	assert_int_equal(start(state), 0);
 }
 
-/* Put only a LAYOUT with this many records. */
+/* Put only a LAYOUT frame with this many records. */
 static void put_layout(uint64_t records)
 {
 	struct fib_layout layout;
@@ -273,7 +273,7 @@ static void put_layout(uint64_t records)
 	snapshot_frame(&bytes, FIB_WIRE_LAYOUT, &layout, sizeof layout, "", 0);
 }
 
-/* Take a fiber in record `record`; return how many new records that were. */
+/* Take a fiber in record `record`; return how many records were new. */
 static uint64_t news_of(uint64_t record)
 {
 	struct {

@@ -102,7 +102,7 @@ static void test_a_long_stack_is_copied_with_zeros_where_it_does_not_exist(void 
 	(void)state;
 	for (i = 0; i < PAGES; i += 100)
 		stack[i * PAGE + 5] = (unsigned char)(1 + i % 200);
-	/* Twice, to see that an earlier copy leaves nothing behind. */
+	/* Copy twice: an earlier copy must leave nothing behind. */
 	for (i = 0; i < 2; i++) {
 		assert_true(copy(&fiber));
 		assert_int_equal(fiber.flags, 0);

@@ -133,7 +133,7 @@ static void test_a_registry_that_claims_terabytes_ends_soon(void **state)
 	assert_true(room.reads < 100000);
 }
 
-/* Of all pages with records only the first and the last exist. */
+/* Only the first and the last of the pages with records exist. */
 static uint64_t two_ends(struct ins_source *s, uint64_t address, uint64_t bytes_asked,
 			 bool *ret_there)
 {

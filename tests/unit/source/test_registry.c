@@ -64,7 +64,9 @@ static void test_the_note_leads_to_the_registry(void **state)
 	assert_memory_equal(&found, &layout, sizeof layout);
 }
 
-/* A program from before the last fields were added, at the very end of its memory. */
+/*
+ * A program from before the last fields were added; its registry is at the very end of its memory.
+ */
 static void test_a_shorter_registry_is_read_as_far_as_it_goes(void **state)
 {
 	(void)state;
@@ -187,8 +189,8 @@ static void test_every_flipped_byte_is_survived(void **state)
 static struct ins_problems problems;
 
 /*
- * A second registry in another module. The one with running carriers is shown; the other is a
- * problem.
+ * There is a second registry in another module. The registry with running carriers is shown; the
+ * other is a problem.
  */
 static int find_of_two(uint32_t first_runs, uint32_t second_runs, const char *expected)
 {

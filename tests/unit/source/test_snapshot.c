@@ -166,7 +166,7 @@ static void test_sections_and_frames_that_do_not_fit_are_refused(void **state)
 	snapshot_whole(&file);
 	memcpy(file.at + offsetof(struct ins_snapshot_head, head_size), &no_head, sizeof no_head);
 	expect_error("no sensible length");
-	/* Without its last frame, and with a frame after it. */
+	/* A section without its last frame, and a section with a frame after its last frame. */
 	snapshot_begin(&file);
 	snapshot_section(&file, FIB_WIRE_STACK);
 	snapshot_preface(&file);

@@ -38,7 +38,7 @@ static void spoil(size_t from, unsigned size)
 		spoilt.elf.at[at] ^= (unsigned char)(1u << next(8));
 }
 
-/* Damage one to four places from `from` on, and read. */
+/* Damage one to four places from `from` on, and read the core. */
 static void spoil_and_read(size_t from)
 {
 	unsigned i, n;

@@ -25,7 +25,7 @@ static void cut_some(void)
 		assert_int_equal(fib_class_cut(&class, CLASS, &stacks[i]), 0);
 }
 
-/* From the lowest resident page to the end. */
+/* Return the number of bytes from the lowest resident page to the end. */
 static int64_t resident(const struct fib_stack *stack)
 {
 	return fib_os_high_water((uint64_t)(uintptr_t)stack->low, stack->size);
@@ -84,7 +84,7 @@ static void test_class_cold_ones_get_the_page_that_they_begin_on(void **state)
 	for (unsigned i = 0; i < SOME; i++)
 		fib_class_push_cold(&class, &stacks[i]);
 	fib_class_pop(&class, &got);
-	/* At most a page: an older kernel maps it at the first touch. */
+	/* At most a page is resident: an older kernel maps it at the first touch. */
 	assert_in_range(resident(&got), 0, fib_os_page_size());
 	assert_true(class.cold < SOME);
 }
@@ -99,7 +99,7 @@ static void test_class_idle_ones_lose_their_pages_at_the_second_look(void **stat
 		use(&stacks[i]);
 		fib_class_push(&class, &stacks[i]);
 	}
-	class.idle = 0; /* all have just been freed */
+	class.idle = 0; /* all stacks have just been freed */
 	fib_class_trim(&class);
 	assert_int_equal(class.cold, 0);
 	fib_class_pop(&class, &got); /* one of them is used in the period */

@@ -12,7 +12,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* A size that nothing else here uses, so that its class is unused. */
+/* No other test here uses this size, so its class is unused. */
 #define FRESH (2u << 20)
 
 static struct fib_stack_totals before, after;
@@ -89,7 +89,7 @@ static void test_stacks_that_lost_their_memory_are_counted(void **state)
 	fib_stack_give(NULL, &s);
 	fib_stack_trim(now);
 	fib_stack_count(&before);
-	fib_stack_trim(now + SECOND); /* none was taken since */
+	fib_stack_trim(now + SECOND); /* no stack was taken meanwhile */
 	fib_stack_count(&after);
 	assert_true(after.trimmed > before.trimmed);
 	assert_int_equal(after.cold - before.cold, after.trimmed - before.trimmed);

@@ -58,7 +58,7 @@ static void guard_some(unsigned from, unsigned to)
 		assert_int_equal(fib_guard(place(i), FIB_STACK_GUARD, 0, 1), 1);
 		assert_true(faults(i, 0));
 		assert_true(faults(i, FIB_STACK_GUARD - 1));
-		/* Touched like a used stack: pages between the guards. */
+		/* Touch a page between the guards, as in a used stack. */
 		slab[(size_t)i * STRIDE + STRIDE - 1] = 1;
 	}
 }
@@ -85,7 +85,7 @@ static void test_guard_many_faults_and_leave_few_mappings(void **state)
 	slab = at;
 	guard_some(0, FIRST);
 	split = mappings();
-	/* Each is a mapping that a debugger can leave out. */
+	/* Each guard is a mapping that a debugger can leave out. */
 	assert_true(split >= before + 2 * FIRST - 2);
 	assert_all_fault(FIRST);
 
@@ -124,7 +124,7 @@ static void test_guard_several_at_once_are_as_many_as_it_says(void **state)
 static void test_guard_that_cannot_be_made_is_an_error(void **state)
 {
 	(void)state;
-	/* Nothing is mapped there. */
+	/* Nothing is mapped at this place. */
 	assert_true(fib_guard(place(0), FIB_STACK_GUARD, 0, 1) < 0);
 }
 

@@ -96,7 +96,7 @@ static void test_stack_with_another_guard_is_not_taken_from_a_cache(void **state
 	fib_stack_flush(&cache);
 }
 
-/* As a kernel before 6.13 answers: EINVAL to this advice. */
+/* Make this advice fail with EINVAL, as a kernel before 6.13 does. */
 static bool forbid_guard_advice(void)
 {
 	struct sock_filter filter[] = {

@@ -143,7 +143,7 @@ static void test_overflow_of_a_recursion_is_told_and_kills(void **state)
 	(void)state;
 	harness_child(run, NULL, 20, &child);
 	assert_string_equal(child.text, "libfiber: overflow\n");
-	/* Killed by the fault itself, so that a core has the frames that caused it. */
+	/* The fault itself kills the process, so that a core has the frames that caused it. */
 	assert_int_equal(child.signal, SIGSEGV);
 }
 

@@ -163,7 +163,7 @@ static int take_many(void *arg)
 		if (rc < 0)
 			return rc == -ENOMEM ? 77 : 1;
 	}
-	/* None of them may be without a guard. */
+	/* Every stack has a guard. */
 	for (i = 0; i < MANY; i++)
 		if (!guarded(&all[i]))
 			return 2;
@@ -223,13 +223,13 @@ static void test_stack_cache_that_is_full_or_changes_its_size_gives_to_the_pool(
 	assert_int_equal(fib_stack_take(NULL, 2 * FRESH_LIFO, &t), 0);
 	fib_stack_give(&mine, &t);
 	assert_int_equal(mine.count, 1);
-	/* The cache has stacks, but of another size. */
+	/* The cache has stacks, but none of this size. */
 	assert_int_equal(fib_stack_take(&mine, FIB_STACK_DEFAULT, &got), 0);
 	assert_int_equal(got.size, FIB_STACK_DEFAULT);
 	fib_stack_give(NULL, &got);
 	fib_stack_flush(&mine);
 	assert_int_equal(mine.count, 0);
-	/* Another cache gets all of them. */
+	/* Another cache gets all of the flushed stacks. */
 	for (i = 0; i <= FIB_STACK_CACHE; i++) {
 		assert_int_equal(fib_stack_take(&other, FRESH_LIFO, &got), 0);
 		for (unsigned k = 0; k <= FIB_STACK_CACHE; k++)
@@ -293,7 +293,7 @@ static void test_stack_tops_are_coloured_and_keep_their_colour(void **state)
 		assert_int_equal(fib_stack_take(NULL, FRESH_COLOUR, &s[i]), 0);
 		assert_true(s[i].colour < 4096);
 		assert_int_equal(fib_stack_usable(&s[i]), s[i].size - s[i].colour);
-		/* In another cache set than every other of these. */
+		/* Each colour is in a different cache set. */
 		for (k = 0; k < i; k++)
 			assert_int_not_equal(s[i].colour / 64, s[k].colour / 64);
 	}
@@ -332,11 +332,11 @@ static void test_stack_idle_for_a_period_loses_its_pages_and_nothing_else(void *
 	assert_ptr_equal(again.low, busy.low);
 	fib_stack_give(NULL, &again);
 	fib_stack_trim(now + SECOND);
-	assert_int_equal(used(&busy), busy.size); /* was used in between */
+	assert_int_equal(used(&busy), busy.size); /* it was used in between */
 	assert_true(used(&idle) <= 2 * (int64_t)fib_os_page_size());
 
 	assert_int_equal(fib_stack_take(NULL, FRESH_TRIM, &again), 0);
-	assert_ptr_equal(again.low, busy.low); /* warm ones first */
+	assert_ptr_equal(again.low, busy.low); /* warm stacks come first */
 	assert_int_equal(fib_stack_take(NULL, FRESH_TRIM, &again), 0);
 	assert_ptr_equal(again.low, idle.low);
 	assert_int_equal(*(char *)idle.low, 0);

@@ -38,7 +38,7 @@ static unsigned class_for(size_t size)
 	return fib_stack_class(size, 0, &class, &real) == 0 && real >= size ? class : ~0u;
 }
 
-/* Whether its lowest page is writable and a guard is below it. */
+/* Whether the stack's lowest page is writable and a guard is below it. */
 static bool is_whole(const struct fib_stack *s)
 {
 	char byte;
@@ -66,7 +66,7 @@ static int keep(void *arg)
 	harness_limit_space(1 << 20);
 	/* No more stacks are promised than there can be. */
 	must(fib_stack_promise(NULL, class) == -ENOMEM);
-	/* A caller without a promise gets none of them. */
+	/* A caller without a promise gets no promised stack. */
 	must(fib_stack_take(NULL, LARGE, &other) == -ENOMEM);
 	fib_stack_trim(fib_os_now() + 10 * SECOND);
 	fib_stack_trim(fib_os_now() + 20 * SECOND);
@@ -74,11 +74,11 @@ static int keep(void *arg)
 	must(is_whole(&promised[0]) && fib_stack_take(NULL, LARGE, &other) == -ENOMEM);
 	fib_stack_take_promised(NULL, class, &promised[1]);
 	must(is_whole(&promised[1]) && promised[0].low != promised[1].low);
-	/* After a promise was used, its stack when freed is available to all. */
+	/* When a stack taken by a promise is freed, it is available to all. */
 	fib_stack_give(NULL, &promised[0]);
 	must(fib_stack_take(NULL, LARGE, &other) == 0 && other.low == promised[0].low);
 	fib_stack_give(NULL, &other);
-	/* When freed it can also be promised again. */
+	/* It can also be promised again then. */
 	must(fib_stack_promise(NULL, class) == 0);
 	must(fib_stack_promise(NULL, class) == -ENOMEM);
 	must(fib_stack_take(NULL, LARGE, &other) == -ENOMEM);
@@ -111,7 +111,7 @@ static int keep_in_cache(void *arg)
 
 	(void)arg;
 	harness_limit_space((size_t)220 << 20);
-	/* There are fewer than a cache takes at a time: then it takes one by one. */
+	/* If there are fewer stacks than a cache takes at a time, it takes one by one. */
 	must(fib_stack_promise(&mine, class) == 0 && mine.promises == 0);
 	while (fib_stack_promise(&mine, class) == 0)
 		;

@@ -80,7 +80,7 @@ static void *reads(void *arg)
 
 		if (n && fib_slabs_find(place(n - 1)) != FIB_SLAB_GUARD)
 			++*wrong;
-		/* Absent or complete: never half an entry. */
+		/* An entry is absent or complete, never half written. */
 		if (n < MANY && fib_slabs_find(place(n) + 4096) == FIB_SLAB_GUARD)
 			++*wrong;
 	}

@@ -68,7 +68,9 @@ static void test_a_function_of_c_has_the_name_it_was_given(void **state)
 {
 	(void)state;
 	is_called((void *)plain, NULL, "plain");
-	/* A clone's symbol says less, and a symbol that is not mangled is not used. */
+	/*
+	 * The symbol of a clone gives no better name, and a symbol that is not mangled is not used.
+	 */
 	is_called((void *)plain, "plain.constprop.0", "plain");
 	is_called((void *)plain, "_start", "plain");
 }

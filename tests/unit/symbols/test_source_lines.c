@@ -16,7 +16,7 @@ static struct ins_modules *modules;
 static struct ins_problems problems;
 static char path[HARNESS_PATH];
 
-/* What is printed for that place. */
+/* Return what is printed for that place. */
 static const char *put(struct ins_source_lines *lines, const char *file, int line)
 {
 	static char text[16384];
@@ -111,7 +111,7 @@ static void test_a_file_that_is_none_is_named_once(void **state)
 	ins_source_lines_free(lines);
 }
 
-/* The program is this one: older than the file written here, younger than 1970. */
+/* This program is older than the file written here, and younger than 1970. */
 static void test_a_source_that_is_newer_than_its_program_is_said_to_be(void **state)
 {
 	const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};

@@ -161,7 +161,7 @@ static void test_an_address_in_data_has_its_module_and_offset(void **state)
 	(void)state;
 	m = ins_modules_find(modules, (uintptr_t)outer);
 	assert_non_null(m);
-	/* The ELF header is no code. */
+	/* The ELF header is not code. */
 	f = at(m->start + 4, false, &n);
 	assert_int_equal(n, 1);
 	assert_null(f->function);

@@ -14,8 +14,10 @@ enum { IDLE, ARMED, WOKEN, TIMED_OUT };
 
 #define CONTENDED 0x80u
 
-/* RELEASE: the owner releases it if none waits; NOBODY: no waiter is left, so it belongs to the
- * releaser again. */
+/*
+ * RELEASE: the owner releases the mutex if no actor waits. NOBODY: no waiter is left, so the mutex
+ * belongs to the releaser again.
+ */
 enum at {
 	TAKE_FREE,
 	ARM,
@@ -42,8 +44,8 @@ enum at {
 
 enum broken {
 	NOTHING,
-	STORES_FIRST,	  /* writes the new owner while its record says that it waits */
-	NOT_LOCKED_AGAIN, /* a thread whose wait is decided goes on without the queue's lock */
+	STORES_FIRST,	  /* writes the new owner while that owner's record says that it waits */
+	NOT_LOCKED_AGAIN, /* a thread whose wait is decided continues without the queue's lock */
 	NOT_ANNOUNCED,	  /* joins the queue without marking it in the owner word */
 	STORES_FREE,	  /* releases without comparing */
 	NO_COMPARISON,	  /* hands the mutex to a waiter whose wait may be over */
@@ -53,9 +55,9 @@ enum broken {
 
 struct user {
 	uint8_t at, rounds, outcome, woken, saw, next;
-	uint8_t came; /* its number among the arrivals */
+	uint8_t came; /* the actor's number among the arrivals */
 	bool blocks;  /* a thread: continues as soon as its wait is decided */
-	bool shown;   /* its record says that it waits; a thread has none */
+	bool shown;   /* the actor's record says that it waits; a thread has no record */
 };
 
 struct model {
@@ -84,7 +86,10 @@ static void remove_from(uint8_t *list, uint8_t *length, uint8_t what)
 	*length = (uint8_t)n;
 }
 
-/* who becomes the owner; it was number `came` to join the queue; LATER: it was not in the queue. */
+/*
+ * `who` becomes the owner. came: its number among the arrivals in the queue; LATER: it was not in
+ * the queue.
+ */
 #define LATER 0xffu
 static void grant(struct model *m, unsigned who, unsigned came)
 {
@@ -179,14 +184,14 @@ static void granted(struct model *m, unsigned who)
 	enter(m, who);
 }
 
-/* From the queue to the end of fiber_mutex_lock. */
+/* The steps from the queue to the end of fiber_mutex_lock. */
 static bool step_wait(struct model *m, unsigned who)
 {
 	struct user *u = &m->user[who];
 
 	switch (u->at) {
 	case UNLOCK_TAKEN:
-		/* And retracts its wait, which no other actor knows. */
+		/* The actor also retracts its wait, which no other actor knows. */
 		m->locked = 0;
 		u->outcome = IDLE;
 		enter(m, who);
@@ -231,7 +236,7 @@ static void store_next(struct model *m, unsigned next)
 		m->fault = WAITS_FOR_ITSELF;
 }
 
-/* Under the queue's lock: claim the first waiter; it is unlinked even if that fails. */
+/* Claim the first waiter, under the queue's lock; it is unlinked even if that fails. */
 static void claim_next(struct model *m, unsigned who)
 {
 	struct user *u = &m->user[who], *next;

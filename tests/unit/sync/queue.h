@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.h - a runtime to wait in, and the number of waiters in a queue: for tests of their order */
+/* queue.h - a runtime to wait in, and the number of waiters in a queue, for tests of their order */
 #ifndef UNIT_SYNC_QUEUE_H
 #define UNIT_SYNC_QUEUE_H
 

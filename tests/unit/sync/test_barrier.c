@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_barrier.c - the requested number go on together, and one that gave up does not count */
+/* test_barrier.c - the requested number continue together, and one that gave up does not count */
 #include "queue.h"
 
 static void *wait_forever(void *arg)
@@ -70,7 +70,10 @@ static void test_barrier_waiter_that_gave_up_does_not_count(void **state)
 	assert_int_equal((intptr_t)rc, 0);
 }
 
-/* The last one arrives when a waiter's deadline has expired but the waiter has not left yet. */
+/*
+ * The last participant arrives when a waiter's deadline has expired but the waiter has not left
+ * yet.
+ */
 static void test_barrier_deadline_that_meets_the_last_one_does_not_count(void **state)
 {
 	struct fiber_barrier b = {0};

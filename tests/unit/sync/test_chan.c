@@ -95,7 +95,7 @@ static void test_chan_without_room_waits_for_the_other_side(void **state)
 	f = queue_spawn(recv_one, &o);
 	waiting_await(c, FIB_CHAN_RECV, 1);
 	assert_int_equal(send_now(c, 8), 0);
-	/* It belongs to the receiver: later receivers do not get it. */
+	/* The element belongs to the receiver: later receivers do not get it. */
 	assert_int_equal(recv_now(c), -ETIMEDOUT);
 	assert_int_equal(queue_join(f), 0);
 	assert_int_equal(o.value, 8);
@@ -231,7 +231,7 @@ static void test_chan_close_wakes_all_who_wait(void **state)
 	}
 	pthread_join(thread, &rc);
 	assert_int_equal((intptr_t)rc, -EPIPE);
-	/* The element that was not sent is not there. */
+	/* The channel does not have the element that was not sent. */
 	assert_int_equal(recv_now(full), 1);
 	assert_int_equal(recv_now(full), -EPIPE);
 	fiber_chan_unref(full);

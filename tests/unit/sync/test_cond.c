@@ -7,11 +7,11 @@
 struct box {
 	struct fiber_mutex m;
 	struct fiber_cond c;
-	int full;	 /* under m */
-	unsigned served; /* under m */
+	int full;	 /* protected by m */
+	unsigned served; /* protected by m */
 };
 
-/* Whether the caller holds the mutex: the wait may then release it. */
+/* Whether the caller holds the mutex, so that a wait may release it. */
 static bool holds(struct fiber_mutex *m)
 {
 	return (fib_load(&m->owner) & ~FIB_HOLDER_CONTENDED) == fib_caller();
@@ -145,7 +145,7 @@ static void test_cond_broadcast_wakes_all_that_wait(void **state)
 
 struct shared {
 	struct fiber_cond c;
-	struct fiber_mutex *m; /* outlives it */
+	struct fiber_mutex *m; /* outlives this struct */
 	int left, impatient;   /* under *m: the last to leave frees it; the next waits until soon */
 };
 
@@ -164,8 +164,10 @@ static void *wait_and_free(void *arg)
 	return NULL;
 }
 
-/* For the sanitizers: the mutex is not held, and one of the waiters leaves by itself during the
- * broadcast. */
+/*
+ * For the sanitizers: the caller does not hold the mutex, and one of the waiters times out during
+ * the broadcast.
+ */
 static void test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves(void **state)
 {
 	struct fiber_mutex m = {0};
@@ -184,7 +186,7 @@ static void test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves(void
 		for (k = 0; k < 3; k++)
 			fibers[k] = queue_spawn(wait_and_free, s);
 		assert_int_equal(pthread_create(&thread, NULL, wait_and_free, s), 0);
-		/* Three wait until they are woken; the fourth comes and goes. */
+		/* Three waiters wait until they are woken; the fourth waits for a short time. */
 		while (waiting < 3) {
 			fiber_mutex_lock(&m, FIBER_FOREVER);
 			waiting = s->impatient == 4 ? queue_length(&s->c.waiters) : 0;

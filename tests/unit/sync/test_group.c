@@ -31,7 +31,7 @@ static void *fail_late(void *arg)
 	fiber_fail(-ENOSPC, "the other disk");
 }
 
-/* The first condition that did not hold, NULL if all did. */
+/* If the condition does not hold, return its text. */
 #define must(condition)                                         \
 	do {                                                    \
 		if (!(condition))                               \

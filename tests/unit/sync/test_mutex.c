@@ -116,7 +116,7 @@ static void test_mutex_lock_of_a_fiber_times_out_not_before_its_deadline(void **
 
 struct line {
 	struct fiber_mutex m;
-	unsigned served; /* under m */
+	unsigned served; /* protected by m */
 };
 
 struct place {
@@ -182,7 +182,7 @@ static void test_mutex_waiter_that_gave_up_is_passed_over(void **state)
 		places[i] =
 			(struct place){&line, i == 1 ? fiber_after(20 * MS) : FIBER_FOREVER, 0, 1};
 		fibers[i] = queue_spawn(stand, &places[i]);
-		/* On a slow machine the second one may have come and gone. */
+		/* On a slow machine the second fiber may already have timed out. */
 		if (i != 1)
 			queue_await(&line.m.waiters, i + 1 - (i == 2));
 		else
@@ -209,7 +209,7 @@ static void test_mutex_unlock_hands_over_so_nobody_comes_between(void **state)
 		f = queue_spawn(lock_forever, &m);
 		queue_await(&m.waiters, 1);
 		fiber_mutex_unlock(&m);
-		/* The fiber ends without unlocking: it holds the mutex from the unlock on. */
+		/* The fiber exits without unlocking: it holds the mutex from the unlock on. */
 		stolen += fiber_mutex_trylock(&m) == 0;
 		stolen += owner(&m) != fiber_id(f);
 		queue_join(f);

@@ -2,14 +2,14 @@
 /*
  * test_mutex_model.c - the owner word of a mutex and its queue, in every interleaving
  *
- * Three actors lock and unlock a number of times, and a clock may end the waits of some. The steps
- * are those of mutex.c. An actor is a fiber or a thread. The owner word is changed by compare-and-swap outside the queue's lock and
- * by plain stores inside it.
+ * Three actors lock and unlock a number of times, and a clock may end the waits of some. An actor
+ * is a fiber or a thread. The steps are those of mutex.c. The owner word is changed by
+ * compare-and-swap outside the queue's lock and by plain stores inside it.
  *
- * Never is more than one inside; an actor whose lock succeeded is the owner; none that timed out is
- * also granted the mutex. They get it in the order in which they came, and none sleeps for ever. No
- * reader finds a fiber that waits for the mutex that it owns.
- * Then each rule is left out, and the model must find the error.
+ * At most one actor holds the mutex, and an actor whose lock succeeded is the owner. An actor that
+ * timed out is not granted the mutex as well. The actors get the mutex in the order in which they
+ * came, and no actor sleeps for ever. No reader finds a fiber that waits for the mutex that it
+ * owns. Then each rule is left out, and the model must find the error.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@ struct work {
 	struct fiber_once once;
 	_Atomic unsigned began, ended;
 	_Atomic bool go;
-	int product;			   /* made by the one that runs it */
-	enum { RETURN, EXIT, FAIL } first; /* how the first one leaves the function */
+	int product;			   /* made by the fiber that runs the function */
+	enum { RETURN, EXIT, FAIL } first; /* how the first fiber leaves the function */
 };
 
 static void work(void *arg)
@@ -77,8 +77,10 @@ static void test_once_lets_fibers_and_threads_wait_until_it_is_done(void **state
 	assert_int_equal(fib_load(&w.began), 1);
 }
 
-/* The first one exits in the function while three wait: the longest waiter runs it, the others
- * wait on. */
+/*
+ * The first fiber exits in the function while three wait. The longest waiter runs it, the others
+ * keep waiting.
+ */
 static void ends_in_it(int first, int error)
 {
 	struct work w = {.first = first};
@@ -159,7 +161,7 @@ static void *exit_with_handler(void *arg)
 	return NULL;
 }
 
-/* It would otherwise wait for itself. */
+/* Otherwise the exiting fiber would wait for itself. */
 static void test_once_can_be_run_by_an_exit_handler_of_the_one_that_ended_in_it(void **state)
 {
 	struct work w = {.first = EXIT, .go = true};

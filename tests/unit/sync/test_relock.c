@@ -115,7 +115,7 @@ static void test_relock_aborts_and_names_the_caller_and_the_lock(void **state)
 		assert_misuse(cases[i].misuse.name, cases[i].pattern);
 }
 
-/* Whether every call returns the given result, for the calling fiber or thread, with a deadline. */
+/* Whether every call returns the given result, in the calling fiber or thread, with a deadline. */
 static bool all_return(int mutex, int rwlock, int64_t deadline)
 {
 	struct fiber_mutex m = {.name = "m"};
@@ -135,7 +135,7 @@ static bool all_return(int mutex, int rwlock, int64_t deadline)
 	good = good && fiber_rwlock_rdlock(&l, deadline) == 0;
 	good = good && fiber_rwlock_wrlock(&l, deadline) == rwlock;
 	good = good && fiber_rwlock_trywrlock(&l) == -EBUSY;
-	/* Reading twice is no misuse; then the readers are no longer known. */
+	/* Locking twice for reading is no misuse; after that the readers are no longer known. */
 	good = good && fiber_rwlock_tryrdlock(&l) == 0;
 	good = good && fiber_rwlock_wrlock(&l, 0) == -ETIMEDOUT;
 	fiber_rwlock_unlock(&l);
@@ -173,7 +173,7 @@ static void test_relock_is_refused_at_once_under_that_policy(void **state)
 	policy = FIBER_RELOCK_ERROR;
 	expect(refused, 1);
 	expect(refused, 4);
-	/* From then on the same for threads. */
+	/* From then on the policy also applies to threads. */
 	assert_true(refused(NULL));
 }
 
@@ -199,7 +199,7 @@ static void *lock_for_ever(void *arg)
 	return (void *)(intptr_t)rc;
 }
 
-/* In the tools: a fiber that waits for itself. */
+/* The tools show a fiber that waits for itself. */
 static void test_relock_waits_under_that_policy_until_it_is_cancelled(void **state)
 {
 	struct fiber_runtime_options options = {.size = sizeof options,

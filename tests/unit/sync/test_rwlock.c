@@ -92,7 +92,10 @@ static void test_rwlock_waiting_writer_is_not_overtaken_by_readers(void **state)
 	assert_int_equal(end(reader, &r), 0);
 }
 
-/* Two readers, a writer, two readers: in that order, and each pair together. Some are threads. */
+/*
+ * Two readers, a writer and two readers get the lock in that order, each pair together. Some of
+ * them are threads.
+ */
 static void test_rwlock_lets_in_all_readers_before_the_next_writer(void **state)
 {
 	struct fiber_rwlock l = {0};
@@ -135,7 +138,7 @@ static void test_rwlock_lets_in_all_readers_before_the_next_writer(void **state)
 	assert_true(l.owner == 0);
 }
 
-/* Otherwise the readers behind it would wait although others read. */
+/* Otherwise the readers behind the writer would wait although others read. */
 static void test_rwlock_writer_that_gives_up_lets_in_the_readers_behind_it(void **state)
 {
 	struct fiber_rwlock l = {0};
@@ -270,7 +273,7 @@ static void test_rwlock_trylocks_take_or_are_busy(void **state)
 }
 
 static struct fiber_rwlock shared;
-static unsigned inside, entries; /* of the writers */
+static unsigned inside, entries; /* counts of the writers */
 
 static void *try_often(void *arg)
 {

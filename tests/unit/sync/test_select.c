@@ -28,7 +28,7 @@ static void *selects(void *arg)
 	return (void *)(intptr_t)fiber_select(s->cases, s->n, s->deadline);
 }
 
-/* Wait until all of a select's channels have it in their queue; it joins them in any order. */
+/* Wait until the select is in the queues of all its channels, which it joins in any order. */
 static void await_joined(const struct fiber_select_case *cases, size_t n)
 {
 	size_t i, k;
@@ -176,7 +176,7 @@ static void test_select_that_waits_hands_over_what_it_sends(void **state)
 	(void)state;
 	await_joined(cases, 2);
 	assert_int_equal(recv_now(b), 20);
-	/* Served once: its offer in the other channel is gone. */
+	/* The select was served once: its offer in the other channel is gone. */
 	assert_int_equal(recv_now(a), -ETIMEDOUT);
 	assert_int_equal(queue_join(f), 1);
 	fiber_chan_unref(a);
@@ -217,7 +217,7 @@ static void test_select_does_not_send_to_itself(void **state)
 	assert_int_equal(queue_join(f), 1);
 	assert_int_equal(in, 9);
 	assert_int_equal(waiting(c, FIB_CHAN_SEND), 0);
-	/* Two such selects find each other. */
+	/* Two selects with such cases find each other. */
 	f = queue_spawn(selects, &s);
 	await_joined(cases, 3);
 	assert_true(fiber_select(cases, 3, FIBER_FOREVER) >= 0);
@@ -290,8 +290,10 @@ struct race {
 	_Atomic unsigned wrong;
 };
 
-/* Send or receive, whichever comes first, with a timer or a deadline of about the time that it
- * takes. */
+/*
+ * Send or receive, whichever is possible first, with a timer or a deadline of about the time that
+ * this takes.
+ */
 static void *play(void *arg)
 {
 	struct race *r = arg;

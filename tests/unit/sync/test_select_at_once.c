@@ -9,7 +9,7 @@
 
 #include "base/atomic.h"
 
-#define ROUNDS	 200000 /* or half a second with a sanitizer */
+#define ROUNDS	 200000 /* or as many as fit into half a second with a sanitizer */
 #define CHANNELS 20
 
 struct moving {
@@ -60,7 +60,7 @@ static int look_once(struct moving *m, int *value)
 	return fiber_select(cases, m->same ? 2 : m->channels, m->cancelled ? FIBER_FOREVER : 0);
 }
 
-/* Each select is undone, so that one channel is ready again before the next. */
+/* Undo each select, so that one channel is ready again before the next select. */
 static void *looks(void *arg)
 {
 	struct moving *m = arg;

@@ -2,12 +2,12 @@
 /*
  * test_select_at_once_model.c - selects while an element moves, in every interleaving
  *
- * A mover puts an element into one channel before it takes that of the other, so one of the two
- * holds an element at every moment. Two selects that may not wait look at the channels in opposite
- * orders, or one that waits joins both queues. The steps are those of select.c and
+ * A mover puts an element into one channel before it takes the element of the other, so one of the
+ * two holds an element at every moment. Two selects that may not wait look at the channels in
+ * opposite orders, or one that waits joins both queues. The steps are those of select.c and
  * select_at_once.c.
  *
- * No select may find nothing, and none may wait for ever, for the other's lock or in both queues.
+ * Every select finds an element. No select waits for ever, for the other's lock or in both queues.
  * Then each rule is left out, and the model must find the error.
  */
 #include <stdarg.h>
@@ -27,7 +27,7 @@ enum { PUT, TAKE };
 
 enum broken {
 	NOTHING,
-	LOOKS_ONE_BY_ONE, /* trusts its looks at one case after another */
+	LOOKS_ONE_BY_ONE, /* trusts looks at one case after another */
 	HAND_OVER_HAND,	  /* holds one lock at a time */
 	IN_ITS_ORDER,	  /* takes the locks in the order of its cases */
 	JOINS_BLINDLY,	  /* joins a queue without looking at the channel */
@@ -42,7 +42,7 @@ struct select {
 struct model {
 	struct select s[MOVER];
 	uint8_t elem[CHANNELS], lock[CHANNELS], queue[CHANNELS]; /* queue: it has joined */
-	uint8_t at, from, moves;				 /* the mover's */
+	uint8_t at, from, moves;				 /* state of the mover */
 };
 
 static enum broken broken;
@@ -77,7 +77,7 @@ static bool step_lock(struct model *m, struct select *s)
 	return true;
 }
 
-/* Under the channel's lock, which no other actor here holds for longer than a step. */
+/* This runs under the channel's lock, which no other actor here holds for longer than a step. */
 static void step_join(struct model *m, struct select *s)
 {
 	const unsigned c = s->step ^ s->first;
@@ -122,7 +122,7 @@ static bool step_select(struct model *m, struct select *s)
 	}
 }
 
-/* A waiting select gets the element directly; the mover is then done. */
+/* A waiting select gets the element directly, and the mover is done. */
 static bool step_mover(struct model *m)
 {
 	const unsigned to = !m->from;

@@ -2,14 +2,14 @@
 /*
  * test_select_model.c - two selects, a sender, a clock and a close, in every interleaving
  *
- * One select would receive from channel A or B, another would send into A or B, a sender sends into
- * B, and the clock may end some waits. Each select has its own order, and B may be closed. They
- * make the steps of select.c and chan.c; what happens under a channel's lock is one step. The
- * channels have no buffer, so each element must be received at the moment it is sent.
+ * One select receives from channel A or B, another sends into A or B, a sender sends into B, and
+ * the clock may end some waits. Each select has its own order, and B may be closed. They make the
+ * steps of select.c and chan.c. What happens under a channel's lock is one step. The channels have
+ * no buffer, so each element must be received at the moment it is sent.
  *
- * None is served twice, none that timed out was served, none waits in a closed channel, and a
- * receiver and a sender never wait for each other for ever. Then each rule is left out, and the
- * model must find the error.
+ * No actor is served twice, no actor that timed out was served, and no actor waits in a closed
+ * channel. A receiver and a sender never wait for each other for ever. Then each rule is left out,
+ * and the model must find the error.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +41,8 @@ enum broken {
 struct waiter {
 	uint8_t at, channel; /* the channel of the next step */
 	uint8_t word;
-	uint8_t place[CHANNELS]; /* linked: 1 is the first in the queue */
-	uint8_t moved;		 /* elements it has sent or received */
+	uint8_t place[CHANNELS]; /* the place in the queue; 1 is the first */
+	uint8_t moved;		 /* elements that it has sent or received */
 	uint8_t timed_out;	 /* its result was a timeout */
 	uint8_t order;		 /* 1: it looks at B first, and joins B first */
 	uint8_t epipe;		 /* 1: its wait was ended by the close */
@@ -68,7 +68,7 @@ static bool partners(unsigned a, unsigned b)
 	return (a == RECEIVER) != (b == RECEIVER);
 }
 
-/* The longest waiter on the other side of a channel; WAITERS: none. */
+/* Return the longest waiter on the other side of a channel; WAITERS: none. */
 static unsigned first_partner(const struct model *m, unsigned who, unsigned channel)
 {
 	unsigned i, first = WAITERS;
@@ -148,8 +148,7 @@ static void step_join(struct model *m, unsigned who)
 	unsigned i = wants(who, w->channel) ? first_partner(m, who, w->channel) : WAITERS;
 
 	if (i < WAITERS && broken == CLAIMS_EARLY && m->w[i].word == ARMED) {
-		/* The partner is woken for nothing if the actor's own wait was decided
-		 * meanwhile. */
+		/* The partner is woken needlessly if the actor's own wait was decided meanwhile. */
 		m->w[i].word = WOKEN;
 		unlink_place(m, i, w->channel);
 		if (w->word == ARMED) {
@@ -196,20 +195,20 @@ static bool step_closer(struct model *m)
 	return true;
 }
 
-/* The wait is over, and it has left all queues. */
+/* The wait is over, and the waiter has left all queues. */
 static void leave(struct waiter *w)
 {
 	if (!w->epipe || broken == CLOSE_SERVES) {
 		w->at = DONE;
 		return;
 	}
-	/* It has moved no element: it looks again. */
+	/* The waiter has moved no element, so it looks again. */
 	w->epipe = 0;
 	w->word = IDLE;
 	begin(w, TRY);
 }
 
-/* The clock ends one wait, if it may. */
+/* The clock ends one wait, if it is allowed to. */
 static bool step_clock(struct model *m)
 {
 	unsigned i;
@@ -299,7 +298,7 @@ static const char *wrong(const void *state, bool final)
 		       : NULL;
 }
 
-/* How the actors begin. */
+/* The state in which the actors start. */
 struct start {
 	uint8_t clocked, orders, closes;
 };

@@ -22,7 +22,7 @@ struct party {
 	const char *cases;
 	struct fiber_chan *chan, *lonely, *closed;
 	int rounds;
-	void (*partner)(struct party *p); /* ends a wait; NULL: the timers do */
+	void (*partner)(struct party *p); /* ends a wait; NULL: timers end it */
 	int64_t at;
 	int fired[MOST];
 	int wrong, value;
@@ -95,7 +95,7 @@ static void serve(struct party *p)
 	p->wrong += rc < 0;
 }
 
-/* The next round uses a new channel. */
+/* Close the channel; the next round uses a new one. */
 static void close_it(struct party *p)
 {
 	fiber_chan_unref(p->closed);
@@ -120,7 +120,7 @@ static void *plays(void *arg)
 	return NULL;
 }
 
-/* The letters of `ready` fire equally often, and no other letter fires. */
+/* Check that the letters of `ready` fired equally often, and no other letter fired. */
 static void assert_fair(const struct party *p, const char *ready)
 {
 	int64_t n = p->rounds, k = 0, off;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sem.c - units are neither lost nor made, and the longest-waiting waiter gets the next */
+/* test_sem.c - units are neither lost nor made, and the longest waiter gets the next unit */
 #include "queue.h"
 
 static void *wait_forever(void *arg)
@@ -52,7 +52,7 @@ static void test_sem_post_goes_to_a_waiter_and_not_to_the_count(void **state)
 		f = queue_spawn(wait_forever, &s);
 		queue_await(&s.waiters, 1);
 		fiber_sem_post(&s);
-		/* A later caller must not get it. */
+		/* A later caller must not get the unit. */
 		taken += fiber_sem_wait(&s, 0) == 0;
 		assert_int_equal(queue_join(f), 0);
 	}
@@ -147,7 +147,7 @@ static void *wait_briefly(void *arg)
 	return NULL;
 }
 
-/* A post and a deadline at the same time: exactly one wins, and a unit that no waiter got stays. */
+/* A post meets a deadline: exactly one wins, and a unit that no waiter got stays. */
 static void test_sem_post_against_deadline_loses_no_unit(void **state)
 {
 	struct race r = {0};

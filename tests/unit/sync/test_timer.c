@@ -71,7 +71,7 @@ static void test_timer_counts_what_came_while_nobody_waited(void **state)
 	assert_int_equal(fiber_timer_wait(t, &n, FIBER_FOREVER), 0);
 	assert_int_equal(n, 11);
 	assert_int_equal(fiber_timer_wait(t, &n, 0), -ETIMEDOUT);
-	/* The extreme values: since the start of time, every ns. */
+	/* The extreme values: an expiration every ns since the start of time. */
 	fiber_timer_arm(t, INT64_MIN, 1);
 	assert_int_equal(fiber_timer_wait(t, &n, 0), 0);
 	assert_true(n > (uint64_t)INT64_MAX);
@@ -106,7 +106,7 @@ static void *tick(void *arg)
 		if (i % 3 == 0)
 			fiber_sleep(k->period * 2);
 	}
-	/* Nor later: all that are due by now have been counted. */
+	/* Expirations are not late either: all that are due by now have been counted. */
 	return (void *)(intptr_t)((int64_t)(k->sum + 1) < (fiber_now() - k->first) / k->period);
 }
 
@@ -134,7 +134,7 @@ static void *wait_for_one(void *arg)
 	return (void *)(intptr_t)(rc < 0 ? rc : (int)n);
 }
 
-/* Wait until it is queued: it shows what it waits for a little earlier. */
+/* Wait until f is queued; it shows what it waits for a little earlier. */
 static void await_timer_wait(struct fiber *f)
 {
 	while (fiber_state(f) != FIBER_SUSPENDED || fib_load(&f->wait_kind) != FIB_WAIT_TIMER ||
@@ -234,7 +234,7 @@ static void *arms_often_before_the_waiter_runs(void *arg)
 		for (int k = 0; k <= i; k++)
 			fiber_timer_arm(t, FOREVER_AGO, 0);
 		fiber_timer_arm(t, FIBER_FOREVER, 0);
-		/* They belong to that waiter, not to a later one. */
+		/* The expirations belong to that waiter, not to a later one. */
 		given += fiber_timer_wait(t, NULL, 0) == -ETIMEDOUT ? 0 : 100;
 		fiber_join(f, &r, FIBER_FOREVER);
 		given = given * 10 + (intptr_t)r.value;
@@ -323,7 +323,7 @@ static void test_timer_wait_of_a_pinned_fiber_follows_the_policy(void **state)
 	struct fiber_timer *t = timer_new();
 
 	(void)state;
-	/* Far away: it does not expire before the wait. */
+	/* The deadline is distant: the timer does not expire before the wait. */
 	fiber_timer_arm(t, fiber_after(3600 * 1000 * MS), 0);
 	fiber_set_pinned_policy(rt, FIBER_PINNED_ERROR);
 	assert_int_equal(queue_join(queue_spawn(wait_pinned, t)), -EDEADLK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_waitgroup.c - waiters go on when the last unit is done, and not before */
+/* test_waitgroup.c - waiters continue when the last unit is done, and not before */
 #include <stdlib.h>
 
 #include "queue.h"
@@ -40,7 +40,7 @@ static void test_waitgroup_is_done_after_as_many_as_were_added(void **state)
 	assert_int_equal(fiber_waitgroup_wait(&g, 0), -ETIMEDOUT);
 	assert_int_equal(fiber_waitgroup_done(&g), 0);
 	assert_int_equal(fiber_waitgroup_wait(&g, 0), 0);
-	/* It can be used again. */
+	/* The group can be used again. */
 	fiber_waitgroup_add(&g, 1);
 	assert_int_equal(fiber_waitgroup_wait(&g, 0), -ETIMEDOUT);
 }
@@ -109,8 +109,10 @@ static void *done(void *arg)
 	return NULL;
 }
 
-/* For the sanitizers: it is freed as soon as the wait returns, while the last done may still be
- * running. */
+/*
+ * For the sanitizers: the group is freed as soon as the wait returns, while the last done may still
+ * be running.
+ */
 static void test_waitgroup_can_be_freed_after_the_wait(void **state)
 {
 	int i, k;

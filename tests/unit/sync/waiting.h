@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waiting.h - how many wait in a channel */
+/* waiting.h - the number of waiters in a channel */
 #ifndef UNIT_SYNC_WAITING_H
 #define UNIT_SYNC_WAITING_H
 
@@ -7,7 +7,7 @@
 #include "queue.h"
 #include "sync/chan.h"
 
-/* How many wait on a side; a waiter that has just timed out may still be counted. */
+/* Return the number of waiters on a side. A waiter that has just timed out may still be counted. */
 static inline uint32_t waiting(struct fiber_chan *chan, enum fib_chan_side side)
 {
 	uint32_t length;
@@ -38,7 +38,7 @@ static inline int send_now(struct fiber_chan *chan, int value)
 	return fiber_chan_send(chan, &value, 0);
 }
 
-/* The element, or a negative error. */
+/* Receive without waiting: return the element, or a negative error. */
 static inline int recv_now(struct fiber_chan *chan)
 {
 	int value = -1, rc = fiber_chan_recv(chan, &value, 0);

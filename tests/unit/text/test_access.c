@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_access.c - which file or folder of a path is inaccessible, and whose it is */
+/* test_access.c - which file or folder of a path is inaccessible, and its owner */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,7 +30,7 @@ static int make(void **state)
 	return fd < 0 || chmod(harness_folder(), 0755);
 }
 
-/* What `user` gets as explanation; 0: this process's user. */
+/* Return the explanation that `user` gets; 0: the user of this process. */
 static const char *told(uid_t user, const char *path, enum ins_access use, int rc)
 {
 	static char text[INS_ACCESS_EXPLAIN_SIZE];
@@ -133,7 +133,7 @@ static void test_for_a_new_file_it_is_its_folder(void **state)
 	(void)state;
 	need_root();
 	expect(told(NOBODY, file, INS_ACCESS_MAKE, -EACCES), folder, "root (uid 0)", "0755");
-	/* In the current folder, and in the root folder. */
+	/* The file is in the current folder, and then in the root folder. */
 	assert_non_null(getcwd(text, sizeof text));
 	assert_int_equal(chdir(folder), 0);
 	expect(told(NOBODY, "new", INS_ACCESS_MAKE, -EACCES), ".", "root (uid 0)", "0755");

@@ -124,7 +124,7 @@ static void test_a_link_to_what_is_no_file_is_never_replaced(void **state)
 		assert_non_null(strstr(error.text, "is no file"));
 		assert_int_equal(unlink(path), 0);
 	}
-	/* A link to a file, or to nothing, is replaced itself. */
+	/* A symbolic link to a file, or to nothing, is itself replaced. */
 	assert_int_equal(symlink("/dev/null/nowhere", path), 0);
 	write_one("one", true, 0, 0);
 	assert_int_equal(lstat(path, &st), 0);

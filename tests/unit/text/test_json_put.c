@@ -75,7 +75,7 @@ static void test_every_character_survives(void **state)
 			bytes[n++] = (char)(0x80 | (c & 0x3f));
 		}
 		value = json_stringn(bytes, (size_t)n);
-		if (!value) /* half of a surrogate pair is no character */
+		if (!value) /* half of a surrogate pair is not a character */
 			continue;
 		again = json_loads(put(value), JSON_DECODE_ANY, NULL);
 		assert_true(json_equal(value, again));

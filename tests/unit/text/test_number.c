@@ -26,7 +26,7 @@ static void test_whole_numbers_are_as_their_encoding_says(void **state)
 	assert_string_equal(put(DW_ATE_unsigned, UINT64_MAX), "18446744073709551615");
 	assert_string_equal(put(DW_ATE_boolean, 1), "true");
 	assert_string_equal(put(DW_ATE_boolean, 0), "false");
-	/* No compiler writes it, but memory may have it. */
+	/* No compiler writes this value, but memory may have it. */
 	assert_string_equal(put(DW_ATE_boolean, 2), "2");
 }
 

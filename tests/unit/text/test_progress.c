@@ -46,7 +46,7 @@ static const char *restore(char *buf, size_t size)
 	return buf;
 }
 
-/* due: as if the time for the next line had come. */
+/* Draw the progress. due: it is time for the next line. */
 static void draw(struct ins_progress *p, bool due)
 {
 	int i;
@@ -99,7 +99,7 @@ static void test_a_pipe_gets_nothing(void **state)
 	assert_string_equal(restore(buf, sizeof buf), ".");
 }
 
-/* Other output to the same terminal, whole lines or not, and output elsewhere. */
+/* Other output goes to the same terminal, in whole lines or not, and elsewhere. */
 static void test_what_is_printed_goes_before_it(void **state)
 {
 	struct ins_progress p;

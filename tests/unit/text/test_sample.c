@@ -34,7 +34,7 @@ static void test_the_lowest_are_those_that_sorting_puts_first(void **state)
 	}
 }
 
-/* The last different ids of `came`, latest first. */
+/* Get the last different ids of `came`, latest first. */
 static unsigned latest(const uint64_t *came, unsigned count, uint64_t ret[INS_SAMPLE])
 {
 	unsigned n = 0, k;

@@ -89,7 +89,7 @@ static void test_line_counts_characters_not_bytes(void **state)
 	assert_string_equal(buf, "  \u00e4\u00f6  ");
 }
 
-/* A multibyte character anywhere in a text that is longer than one step of the counter. */
+/* A multibyte character is anywhere in a text that is longer than one step of the counter. */
 static void test_line_counts_characters_wherever_they_are(void **state)
 {
 	size_t before, behind;

@@ -79,7 +79,7 @@ static void test_registers_are_taken_from_the_stack_and_popped(void **state)
 	assert_int_equal(fiber.stack_size, sizeof words - 40);
 	if (ins_port() && ins_port()->fp == 6)
 		assert_int_equal(fiber.row.fp, 0x1003);
-	/* No memory was needed beside the copied stack. */
+	/* The copied stack was enough: no other memory was read. */
 	assert_int_equal(room.reads, 0);
 }
 
@@ -180,7 +180,7 @@ static int refuse_put(void *arg, uint64_t address, const void *buf, size_t size)
 	return -ENOSPC;
 }
 
-/* The values written back lead to the place that was seen, even if the program has gone on. */
+/* The written values lead to the place that was seen, even if the program has continued. */
 static void test_undone_it_is_as_it_was_in_record_stack_and_context(void **state)
 {
 	struct ins_fiber before = fiber, again;
@@ -203,7 +203,7 @@ static void test_undone_it_is_as_it_was_in_record_stack_and_context(void **state
 	assert_int_equal(put_value[1], 0x2002);
 	assert_int_equal(later.since, 0x5151);
 	assert_int_equal(later.sp, STACK);
-	assert_int_equal(later.pc, 3); /* a register has it */
+	assert_int_equal(later.pc, 3); /* the pc is in a register, so it is not written here */
 	assert_int_equal(fiber.row.sp, before.row.sp);
 	assert_int_equal(fiber.row.stack_used, before.row.stack_used);
 	assert_ptr_equal(fiber.stack, before.stack);

@@ -7,14 +7,14 @@
 
 static struct values *values;
 
-/* The group's setup; arguments as of values_begin(). */
+/* Set up the group; the arguments are those of values_begin(). */
 static inline int one_values(const char *name, const char *argument)
 {
 	values = values_begin(name, argument);
 	return values ? 0 : -1;
 }
 
-/* The group's teardown. */
+/* Tear down the group. */
 static inline int one_values_end(void **state)
 {
 	(void)state;

@@ -25,8 +25,8 @@ static void test_a_call_says_what_its_arguments_were(void **state)
 	assert_true(ins_call_site_parameter(&enter, walk->pc[i] - bias, &middle, RDI, &said));
 	assert_true(ins_call_site_parameter(&enter, walk->pc[i] - bias, &middle, RSI, &said));
 	/*
-	 * Not known: a register without an argument, another place, and a function that is not
-	 * called there.
+	 * These are not known: a register without an argument, another place, and a function that
+	 * is not called there.
 	 */
 	assert_false(ins_call_site_parameter(&enter, walk->pc[i] - bias, &middle, R12, &said));
 	assert_false(ins_call_site_parameter(&enter, walk->pc[i] - bias + 1, &middle, RDI, &said));

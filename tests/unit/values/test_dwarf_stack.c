@@ -36,7 +36,7 @@ static void test_arithmetic_is_that_of_the_type(void **state)
 	assert_int_equal(of(DW_OP_and, 12, 10, 0, false), 8);
 	assert_int_equal(of(DW_OP_or, 12, 10, 0, false), 14);
 	assert_int_equal(of(DW_OP_xor, 12, 10, 0, false), 6);
-	/* Without a type division is signed, and the other operations are unsigned. */
+	/* Without a type, division is signed and the other operations are unsigned. */
 	assert_int_equal(of(DW_OP_div, (uint64_t)-7, 2, 0, false), (uint64_t)-3);
 	assert_int_equal(of(DW_OP_div, 251, 2, 1, false), 125);
 	assert_int_equal(of(DW_OP_mod, 7, 4, 0, false), 3);

@@ -72,7 +72,7 @@ static void test_memory_is_the_fibers_and_never_a_files_idea_of_it(void **state)
 	assert_int_equal(ins_scene_memory(crowd->source, fiber, fiber->row.sp, &word, 8), 0);
 	assert_memory_equal(&word, fiber->stack, 8);
 	crowd->source->memory = NULL;
-	/* Code does not change. Below the copied part of a stack, memory is of another moment. */
+	/* Code does not change. Memory below the copied part of a stack is of another moment. */
 	assert_int_equal(ins_scene_memory(crowd->source, fiber, row, &word, 4), 0);
 	assert_true(ins_scene_memory(crowd->source, fiber, fiber->row.sp - 64, &word, 8) < 0);
 	assert_true(ins_scene_memory(crowd->source, fiber, 8, &word, 8) < 0);

@@ -2,7 +2,7 @@
 /*
  * test_value.c - print bytes by their type from the fixture's debug information
  *
- * The test chooses the bytes: missing, cut, and such as no program would write.
+ * The test chooses the bytes: missing ones, cut ones, and ones that no program would write.
  */
 #include "inspect/values/type_name.h"
 #include "inspect/values/value.h"

@@ -123,7 +123,7 @@ static void test_only_what_is_wanted_is_found(void **state)
 	ins_variables_free(v);
 }
 
-/* Any word of a stack may be wrong: then values are wrong, and nothing else happens. */
+/* If any word of a stack is wrong, values are wrong, and nothing else happens. */
 static void test_a_damaged_stack_ends_in_values(void **state)
 {
 	struct ins_fiber fiber = quick->at[0].fiber;

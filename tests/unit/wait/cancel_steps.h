@@ -30,8 +30,8 @@ enum at {
 
 enum broken {
 	NOTHING,
-	NO_SECOND_LOOK, /* reads the flag only before it is armed */
-	LOOKS_FIRST,	/* takes the second look before it is armed */
+	NO_SECOND_LOOK, /* reads the flag only before its wait is armed */
+	LOOKS_FIRST,	/* takes the second look before its wait is armed */
 	READS_FIRST,	/* the canceller reads the word before it sets the flag */
 	NO_COMPARISON,	/* the canceller decides a wait that may be decided already */
 	NO_RETREAT,	/* a waiter that sees the flag leaves without retracting the wait */
@@ -43,7 +43,7 @@ enum broken {
 
 struct model {
 	uint8_t flag, ticket, outcome, queued, units;
-	uint8_t runs; /* how often the fiber was put into a run queue and not taken out */
+	uint8_t runs; /* entries of the fiber in run queues that were not taken out */
 	uint8_t at[ACTORS];
 	uint8_t rounds, got, posts, saw;
 	uint8_t seen_ticket, seen_outcome, looks;

@@ -2,9 +2,9 @@
 /*
  * test_by_id.c - cancelling or waking by number reaches the fiber with that number
  *
- * The race: short-lived fibers in records that are reused at once, while their numbers are
+ * The race: short-lived fibers are in records that are reused at once, while their numbers are
  * cancelled from outside. At its end each fiber checks whether it was cancelled. Only fibers whose
- * number was given may have been.
+ * number was given may have been cancelled.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static intptr_t joined(struct fiber *fiber)
 
 static struct fib_sched sched;
 
-/* Spawn a fiber that waits, alone on a carrier. */
+/* Start one carrier and spawn a fiber that waits on it. */
 static struct fiber *waiting(void *(*fn)(void *))
 {
 	struct fiber *f;
@@ -69,7 +69,7 @@ static struct fiber *waiting(void *(*fn)(void *))
 	return f;
 }
 
-/* The fiber's result, after its end. */
+/* Return the fiber's result after it has exited. */
 static intptr_t ended(struct fiber *fiber)
 {
 	intptr_t value = joined(fiber);
@@ -145,19 +145,19 @@ static void test_act_cancel_of_one_that_does_not_wait_is_told_by_its_next_wait(v
 
 #define NUMBERS	 (UINT64_C(1) << 22) /* by the lowest bits of the id */
 #define TIMES	 100000u
-#define LIVES	 8u /* at the same time, for each carrier */
+#define LIVES	 8u /* fibers at the same time, for each carrier */
 #define CARRIERS 2u
-#define AGAIN	 32u /* at most */
+#define AGAIN	 32u /* most ids that are cancelled again */
 #define RECORDS	 256u
-#define LONGEST	 INT64_C(20000000000) /* ns; a slow machine may not get to all the TIMES */
+#define LONGEST	 INT64_C(20000000000) /* ns; a slow machine may not reach TIMES */
 
 static struct {
-	_Atomic uint8_t asked[NUMBERS]; /* by id: its cancellation was requested */
+	_Atomic uint8_t asked[NUMBERS]; /* by id: a cancellation was requested */
 	_Atomic uint32_t wrong, cancelled, ended;
 	_Atomic bool stop;
 } race;
 
-/* Some yield, some park briefly, some exit at once: all of them meet a hold on their record. */
+/* Some fibers yield, some park briefly, some exit at once; any may meet a hold on its record. */
 static void *lives(void *arg)
 {
 	struct fiber *self = fiber_self();
@@ -192,8 +192,11 @@ static void *spawns(void *arg)
 	return arg;
 }
 
-/* Cancel every second id that is seen, and again while others are: its fiber is in the middle of
- * its life, at its end, or its record has another fiber. Returns how many cancellations hit. */
+/*
+ * Cancel every second id that is seen, and again while other ids are cancelled. Its fiber may then
+ * be in the middle of its life or at its end, or its record may have another fiber. Returns how
+ * many cancellations hit.
+ */
 static unsigned cancel_at_random(unsigned times, uint64_t after, unsigned *ret_asked)
 {
 	const int64_t end = fib_os_now() + LONGEST;
@@ -259,7 +262,7 @@ static void test_act_cancel_hits_nobody_else_when_records_are_used_again(void **
 	run_race(TIMES);
 }
 
-/* As on a kernel without membarrier(2). The mark cannot be undone, so this test is the last. */
+/* Run as on a kernel without membarrier(2). The mark cannot be undone, so this test is the last. */
 static void test_act_cancel_hits_nobody_else_where_ends_fence(void **state)
 {
 	(void)state;

@@ -67,7 +67,7 @@ static void *joins(void *arg)
 	return NULL;
 }
 
-/* Wait until f waits; called from a fiber. */
+/* Wait until f is suspended; called from a fiber. */
 static void await_wait(struct fiber *f)
 {
 	while (fiber_state(f) != FIBER_SUSPENDED)
@@ -104,7 +104,7 @@ static void *in_each(void *arg)
 	must(fiber_spawn(queues, NULL, &f) == 0);
 	what = cancel_in(joins, f);
 	must(!what);
-	/* The fiber whose join was given up can be joined again. */
+	/* The fiber can be joined again after a join was cancelled. */
 	fiber_cancel(f);
 	must(fiber_join(f, NULL, FIBER_FOREVER) == 0);
 	return NULL;
@@ -235,13 +235,13 @@ static void *grants(void *arg)
 		must(fiber_spawn(waits_in_queue, i == 2 ? &q : NULL, &f[i]) == 0);
 		await_wait(f[i]);
 	}
-	/* Claimed and not yet gone: still in the queue, and skipped. */
+	/* A fiber that was claimed and has not run yet is still in the queue, and is skipped. */
 	fiber_cancel(f[0]);
 	must(q.length == 3);
 	must(fib_queue_wake_one(&q));
 	must(fiber_join(f[0], &r, FIBER_FOREVER) == 0 && (intptr_t)r.value == -ECANCELED);
 	must(fiber_join(f[1], &r, FIBER_FOREVER) == 0 && r.value == NULL);
-	/* A firm wait goes on. */
+	/* A firm wait is not ended by a cancellation. */
 	fiber_cancel(f[2]);
 	fiber_yield();
 	must(q.length == 1);
@@ -311,7 +311,7 @@ static void *loops(void *arg)
 	return arg ? (void *)rounds : NULL;
 }
 
-/* fenced: as where the kernel has no membarrier(2). */
+/* fenced: behave as if the kernel had no membarrier(2). */
 static void end_loops(bool fenced)
 {
 	struct fib_sched s;

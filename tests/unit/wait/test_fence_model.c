@@ -37,11 +37,11 @@ enum { ARMED, FLAG }; /* places */
 enum { ANNOUNCE, FENCE, LOOK, ASLEEP, END };
 
 enum how {
-	NONE,	    /* only the compiler's order between store and load */
+	NONE,	    /* only the compiler keeps the store before the load */
 	RELEASE,    /* a release fence */
 	FULL,	    /* a full fence */
-	MEMBARRIER, /* a full fence on this side and then, before it goes on, on the other */
-	TWICE,	    /* a full fence and a look; if in vain, MEMBARRIER and another look */
+	MEMBARRIER, /* a full fence on this side, and then one on the other side */
+	TWICE,	    /* a full fence and a look; if it sees nothing, MEMBARRIER and another look */
 };
 
 struct model {
@@ -55,7 +55,7 @@ static struct {
 	bool caller_swaps; /* the flag is set by a read-modify-write */
 } rule;
 
-/* The fence between the store and the load. False: not yet done. */
+/* Execute the fence between the store and the load. False: not done yet. */
 static bool fence(struct memory *m, unsigned who, enum how how)
 {
 	if (how == RELEASE)
@@ -154,7 +154,7 @@ static bool fails(enum how waiter, enum how caller, bool caller_swaps)
 	for (memory_model = MEMORY_TSO; memory_model <= MEMORY_WEAK; memory_model++) {
 		explore(&e, &first);
 		assert_true(e.found || e.finals > 0);
-		assert_true(!failed || e.found); /* weaker memory cannot help */
+		assert_true(!failed || e.found); /* a weaker memory model cannot help */
 		failed = failed || e.found;
 	}
 	return failed;
@@ -183,7 +183,7 @@ static void test_fence_model_with_a_release_fence_only_leaves_a_sleeper(void **s
 	assert_true(fails(FULL, RELEASE, false));
 }
 
-/* No fence on one side, where the other side forces one on it. */
+/* One side has no fence, but the other side forces one on it. */
 static void test_fence_model_with_a_membarrier_on_one_side_misses_nobody(void **state)
 {
 	(void)state;
@@ -192,8 +192,10 @@ static void test_fence_model_with_a_membarrier_on_one_side_misses_nobody(void **
 	assert_false(fails(MEMBARRIER, NONE, false));
 }
 
-/* How a fiber is cancelled (cancel.c). Waiters do not fence; or they do where the kernel has no
- * membarrier(2), and then the second look shows nothing new. */
+/*
+ * How a fiber is cancelled (cancel.c): waiters do not fence. Where the kernel has no membarrier(2)
+ * they do, and the second look shows nothing new.
+ */
 static void test_fence_model_of_a_cancellation_misses_nobody_with_waiters_that_do_not_fence(
 	void **state)
 {

@@ -26,7 +26,7 @@ static void *token_is_kept(void *arg)
 	must(fiber_park(FIBER_FOREVER) == 0);
 	/* Two tokens count as one. */
 	must(fiber_park(fiber_now() - 1) == -ETIMEDOUT);
-	/* A token counts even with an expired deadline. */
+	/* A token is used even with an expired deadline. */
 	must(fiber_unpark(me) == 0);
 	must(fiber_park(0) == 0);
 	must(fiber_park(0) == -ETIMEDOUT);
@@ -239,7 +239,7 @@ static void test_unpark_from_a_thread_is_never_lost(void **state)
 	unparked_by_a_thread(2, follows);
 }
 
-/* Announce the park, and park: the only answer comes just then. */
+/* Announce the park, and then park. The only answer comes at that moment. */
 static void *asks(void *arg)
 {
 	unsigned i;
@@ -307,7 +307,7 @@ static void test_unpark_between_carriers_is_never_lost(void **state)
 		struct fiber *f[2];
 
 		carriers_start(&s, carriers);
-		/* Reset both before either looks for the other. */
+		/* Reset both entries before either fiber looks for the other. */
 		for (i = 0; i < 2; i++)
 			fib_store(&players[i], NULL);
 		for (i = 0; i < 2; i++)

@@ -41,7 +41,7 @@ enum at {
 enum broken {
 	NOTHING,
 	NO_PARK_FENCE,	   /* arms and looks, without a fence in between */
-	NO_SECOND_LOOK,	   /* looks for a token only before it is armed */
+	NO_SECOND_LOOK,	   /* looks for a token only before its wait is armed */
 	READS_FIRST,	   /* the unparker reads the word before it leaves its token */
 	RETURNS_ON_WAKE,   /* assumes that its waker left a token */
 	NO_RETREAT,	   /* sees a token and leaves without retracting the wait */
@@ -242,8 +242,10 @@ static void test_park_model_with_the_looks_in_another_order_sleeps_beside_the_to
 static void test_park_model_that_trusts_its_waker_returns_without_a_token(void **state)
 {
 	(void)state;
-	/* The waker left its token before, another park took it, and only now does the waker
-	 * find an armed wait. */
+	/*
+	 * The waker left its token earlier, and another park took that token. Only now does the
+	 * waker find an armed wait.
+	 */
 	goes_wrong(RETURNS_ON_WAKE, 2, 1, 0, "a park returned without a token");
 }
 

@@ -29,7 +29,9 @@ static struct fib_pinned_event *event(uint64_t number)
 	return &s.pinned.events[number % FIB_PINNED_EVENTS];
 }
 
-/* Run fn on one carrier under a policy. s is stopped later, so that the test can look at it. */
+/*
+ * Run fn on one carrier under a policy. s is stopped later, so that the test can look at it first.
+ */
 static void run(enum fiber_pinned_policy policy, fiber_fn *fn)
 {
 	struct fiber_result result;
@@ -43,8 +45,9 @@ static void run(enum fiber_pinned_policy policy, fiber_fn *fn)
 	_assert_true(!result.value, result.value ? result.value : "", __FILE__, __LINE__);
 }
 
-/* Sleep until it has been counted: with a deadline that expires before the wait there is no
- * wait. */
+/*
+ * Sleep until a wait has been counted: if the deadline expires before the wait, no wait is counted.
+ */
 static void sleep_while_pinned(void)
 {
 	uint64_t count = fib_load(&s.pinned.count);
@@ -61,7 +64,7 @@ static void *is_refused(void *arg)
 
 	fiber_pin();
 	must(fiber_sem_wait(&sem, FIBER_FOREVER) == -EDEADLK);
-	/* Nothing was armed or queued, and the fiber goes on as if it had not tried. */
+	/* Nothing was armed or queued, and the fiber continues as if it had not tried. */
 	must(fib_load(&me->parker.word) == word);
 	must(sem.waiters.length == 0);
 	must(fib_load(&me->wait_kind) == FIB_WAIT_NONE);
@@ -241,7 +244,7 @@ static void *meets_another_writer(void *arg)
 	struct fiber *me = fiber_self();
 	uint64_t first, i, seq;
 
-	/* Another writer has the slot: the event is counted, and dropped. */
+	/* Another writer has the slot, so the event is counted and dropped. */
 	fib_store(&event(0)->seq, 7);
 	event(0)->fiber = 4711;
 	must(fib_pinned_begin(me, FIB_WAIT_SEM) == UINT64_MAX);
@@ -302,7 +305,7 @@ static void test_pinned_ring_is_whole_after_waits_on_all_carriers(void **state)
 
 static int64_t clock_ns = 100 * SECOND;
 
-/* What a report prints at clock_ns. */
+/* Return what a report prints at clock_ns. */
 static const char *report(void)
 {
 	static char line[512];
@@ -321,7 +324,7 @@ static const char *report(void)
 	return line;
 }
 
-/* As when the reader of stderr does not read. If a report blocks, the watchdog ends the test. */
+/* The reader of stderr does not read. If a report blocks, the watchdog ends the test. */
 static void report_into_a_full_pipe(void)
 {
 	const char page[4096] = "";

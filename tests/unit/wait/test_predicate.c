@@ -71,7 +71,7 @@ static void *by_yields(void *arg)
 	(void)arg;
 	must(fiber_spawn(say_yes, &a, &other) == 0);
 	must(fiber_wait_until(ask, &a, FIBER_FOREVER) == 0);
-	/* One call a round: no round was slept through. */
+	/* There is one call a round: the fiber slept through no round. */
 	must(a.calls <= 6);
 	must(fiber_join(other, NULL, FIBER_FOREVER) == 0);
 	return NULL;
@@ -119,14 +119,14 @@ static void *shown(void *arg)
 
 	(void)arg;
 	must(fiber_spawn(wait_for_yes, &a, &f) == 0);
-	/* By then each nap is a millisecond, and this is in the middle of one. */
+	/* By then each nap lasts a millisecond, and the fiber is in the middle of one. */
 	while (fib_load(&a.calls) < 45 || fiber_state(f) != FIBER_SUSPENDED)
 		fiber_sleep(100000);
 	must(fib_load(&f->wait_kind) == FIB_WAIT_PREDICATE);
 	must(f->wait_object == (uint64_t)(uintptr_t)&a);
 	must(f->wait_deadline > fiber_after(3000 * 1000 * MS));
 	must((int64_t)f->wait_arg >= began && (int64_t)f->wait_arg <= fib_load(&f->since));
-	/* Longer ago than any nap. */
+	/* The wait began longer ago than any nap. */
 	must(fiber_now() - (int64_t)f->wait_arg > 2 * MS);
 	fib_store_release(&a.yes, 1);
 	must(fiber_join(f, &r, FIBER_FOREVER) == 0);
@@ -171,7 +171,7 @@ static void *pinned(void *arg)
 	(void)arg;
 	fiber_pin();
 	must(fiber_wait_until(ask, &a, fiber_after(5 * MS)) == -ETIMEDOUT);
-	/* One wait, however many calls. */
+	/* It is one wait, whatever the number of calls. */
 	must(fib_load(&p->count) == events + 1);
 	must(fib_load(&fiber_self()->wait_kind) == FIB_WAIT_NONE);
 	fib_store(&p->policy, FIBER_PINNED_ERROR);

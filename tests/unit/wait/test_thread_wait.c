@@ -56,11 +56,11 @@ static void test_vigil_ends_by_word_descriptor_and_deadline(void **state)
 	soon = fib_os_now() + 2 * MS;
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, soon), -ETIMEDOUT);
 	assert_true(fib_os_now() >= soon);
-	/* Woken before the sleep starts: that is kept, once. */
+	/* A wake-up before the sleep starts is kept, once. */
 	fib_thread_wait_wake(&s.word);
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, INT64_MAX), 0);
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, fib_os_now()), -ETIMEDOUT);
-	/* A wake-up for another word. */
+	/* A wake-up for another word has no effect. */
 	fib_thread_wait_wake(&s.other);
 	assert_int_equal(fib_thread_wait_sleep(&s.thread_wait, 0, fib_os_now()), -ETIMEDOUT);
 	assert_int_equal(write(s.ends[1], "x", 1), 1);
@@ -85,7 +85,7 @@ static void *ends_each_round(void *arg)
 	return NULL;
 }
 
-/* It waits again and again, and each sleep is ended by a change at any moment of it. */
+/* The thread waits again and again, and a change at any moment of a sleep ends that sleep. */
 static void test_vigil_that_comes_and_goes_is_never_missed(void **state)
 {
 	struct sleeper s = {.word = 0};
@@ -121,7 +121,7 @@ static void test_vigil_of_many_each_hears_of_its_own(void **state)
 			assert_int_equal(fib_thread_wait_sleep(&s[j].thread_wait, 0, fib_os_now()),
 					 i == j ? 0 : -ETIMEDOUT);
 	}
-	/* Not in the order in which they started. */
+	/* End them in another order than they were started in. */
 	for (i = 0; i < 5; i++)
 		end(&s[(i + 2) % 5]);
 }

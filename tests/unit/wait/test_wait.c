@@ -78,8 +78,10 @@ static void test_wait_writes_what_it_waits_for_into_the_record(void **state)
 	prove(1, sees_the_record, NULL);
 }
 
-/* A moment that has just passed, also by the coarse clock, which nothing updates here: if that
- * is far behind, a wait may start and end at once. It never goes back. */
+/*
+ * Return a moment that has just passed, also by the coarse clock. No other code updates that clock
+ * here: if it is far behind, a wait may start and end at once. It never goes back.
+ */
 static int64_t just_now(void)
 {
 	int64_t now;
@@ -129,7 +131,10 @@ static void *takes_back(void *arg)
 	must(!me || fib_load(&me->wait_kind) == FIB_WAIT_NONE);
 	must(!fib_wait_retract(&w)); /* only once */
 
-	/* Too late: the wait was granted already, and fib_wait reports it at once. */
+	/*
+	 * The retraction is too late: the wait was granted already, and fib_wait reports it at
+	 * once.
+	 */
 	must(fib_wait_begin(&w, FIB_WAIT_MUTEX, &q, 0, FIBER_FOREVER) == 0);
 	fib_queue_append(&q, &w);
 	must(fib_queue_claim_first(&q, &wake));
@@ -222,7 +227,7 @@ static void begin_races(void)
 	fib_store(&wakes, 0);
 }
 
-/* Every grant reached exactly one waiter, every waiter got exactly one result. */
+/* Check that every grant reached exactly one waiter, and every waiter got exactly one result. */
 static void check_races(unsigned racers)
 {
 	assert_int_equal(fib_load(&granted), fib_load(&wakes));
@@ -325,7 +330,7 @@ static void *blocks(void *arg)
 
 	fiber_pin();
 	must(fib_wait_begin(&w, FIB_WAIT_COND, &q, 5, FIBER_FOREVER) == 0);
-	/* For others it is still running, and shows what it waits for. */
+	/* Other threads see a running fiber that shows what it waits for. */
 	must(fiber_state(me) == FIBER_RUNNING);
 	must(fib_load(&me->wait_kind) == FIB_WAIT_COND);
 	must(me->wait_object == (uintptr_t)&q);

@@ -16,7 +16,7 @@
 #define N 6u
 
 static struct fiber_wait_queue q;
-/* A plain thread's waits, all begun and none waited for: each has its own parker. */
+/* A plain thread's waits, all started and none waited for: each has its own parker. */
 static struct fib_waiter w[N];
 
 static int setup(void **state)
@@ -33,7 +33,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Check that the queue has exactly these, in this order, forwards and backwards. */
+/* Check that the queue has exactly these waiters, in this order, forwards and backwards. */
 static void holds(const char *numbers)
 {
 	struct fib_list *link = q.head, *before = NULL;
@@ -145,7 +145,7 @@ static void test_wait_queue_claims_all_at_once_and_wakes_them_after(void **state
 	holds("");
 	memset(&q, 0xff, sizeof q);
 	for (i = 0; i < N; i++) {
-		/* Too late for any other outcome. */
+		/* It is too late for any other outcome. */
 		assert_false(fib_wait_retract(&w[i]));
 		assert_int_equal(fib_parker_outcome(w[i].parker),
 				 i == 2 ? FIB_OUTCOME_IDLE : FIB_OUTCOME_CLAIMED);

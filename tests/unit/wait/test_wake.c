@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wake.c - a thread that sleeps on a word goes on when the word has changed */
+/* test_wake.c - a thread that sleeps on a word continues when the word has changed */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -48,7 +48,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Two fibers that wait for each other, with this sequence number. */
+/* Make two fibers that wait for each other, with this sequence number. */
 static struct waiting ring(uint64_t seq)
 {
 	struct waiting w = waiting_new();

@@ -27,7 +27,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* One reading. */
+/* Make one reading and check the numbers of findings. */
 static void find(size_t count, size_t lasting)
 {
 	waiting_graph(&now);
@@ -36,7 +36,7 @@ static void find(size_t count, size_t lasting)
 	assert_int_equal(ins_deadlocks_lasting(found), lasting);
 }
 
-/* Two readings: `count` findings are left. */
+/* Make two readings and check that `count` findings are left. */
 static void confirm(size_t count)
 {
 	struct ins_deadlocks *first;
@@ -119,7 +119,7 @@ static void test_a_lock_of_one_that_has_ended_is_lost_for_all_who_wait(void **st
 	fiber.row.deadline = 7777;    /* this fiber will time out, but the lock stays lost */
 	waiting_put(&now, &fiber);
 	waiting_lock(&now, 5, 3, 4);
-	waiting_join(&now, 6, 0, 1); /* about to go on */
+	waiting_join(&now, 6, 0, 1); /* about to continue */
 	find(2, 2);
 	assert_int_equal(at(0)->kind, INS_DEADLOCK_ORPHAN);
 	assert_int_equal(at(0)->holder, 99);
@@ -276,7 +276,7 @@ static void test_a_cycle_of_which_one_ran_is_not_confirmed(void **state)
 	cross(&before, 8, 3);
 	cross(&now, 10, 3);
 	confirm(0);
-	/* The same sequence number, after it wrapped around, with another lock. */
+	/* The sequence number is the same after it wrapped around, but the lock is another. */
 	end(state);
 	begin(state);
 	cross(&before, 10, 4);

@@ -131,7 +131,7 @@ static void compare(const struct waiting *w, const size_t *to, size_t n)
 		assert_int_equal(node->cycle != INS_NOBODY, round);
 		for (steps = 0; steps < n && to[root] < n; steps++)
 			root = to[root];
-		/* For a cycle the root is its lowest node. */
+		/* The root of a cycle is its lowest node. */
 		if (reaches(to, n, root, root))
 			for (size_t k = 0; k < n; k++)
 				if (reaches(to, n, root, k)) {

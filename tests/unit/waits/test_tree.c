@@ -19,7 +19,7 @@ static void add(uint64_t id, uint64_t parent)
 	assert_int_equal(ins_table_add(table, &fiber), 0);
 }
 
-/* The tree as "1 .2 ..3 !7 ~9": a dot per level, ! an orphan, ~ one of a cycle. */
+/* The tree as "1 .2 ..3 !7 ~9": a dot per level, ! an orphan, ~ a fiber of a cycle. */
 static const char *shape(void)
 {
 	static char text[1024];

@@ -75,7 +75,7 @@ static void test_what_ends_from_outside_is_not_counted(void **state)
 		put(i + 1, kinds[i], 1, 0, INT64_MAX);
 	/* A select on descriptors alone has no channel. */
 	put(20, FIB_WAIT_SELECT, 0, 0, INT64_MAX);
-	/* These end by their deadline. */
+	/* These waits end by their deadline. */
 	put(21, FIB_WAIT_SEM, 1, 0, 5);
 	put(22, FIB_WAIT_RWLOCK_READ, 1, 0, 5);
 	assert_int_equal(count_all(), 0);

@@ -38,7 +38,7 @@ static _Atomic uint64_t runner;
 static _Atomic int enough, hears;
 static int pipe_fds[2];
 
-/* counts the test's thread only: the watchdog asks too */
+/* counts in the test's thread only: the watchdog makes such requests too */
 static _Thread_local unsigned asked;
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -242,7 +242,7 @@ static void test_nobody_is_recorded_before_the_threshold_or_while_it_is_off(void
 	assert_int_equal(fib_longrun_threshold(&s), 0);
 	look(500 * MS);
 	assert_int_equal(fib_longrun_recorded(), before);
-	/* Again: the current run counts from its start. */
+	/* Set the threshold again: the current run counts from its start. */
 	fib_longrun_set(&s, 100 * MS);
 	assert_true(harness_until(recorded, NULL, LIMIT_S));
 	assert_int_equal(write(pipe_fds[1], "x", 1), 1);
@@ -328,7 +328,7 @@ static void test_who_was_asked_before_the_process_was_stopped_has_time_to_answer
 	look(3600 * 1000 * MS);
 	right = right && fib_longrun_recorded() == before;
 	fib_store(&hears, 1);
-	began = now - 200 * MS; /* no large steps any more */
+	began = now - 200 * MS; /* the test makes no large steps any more */
 	right = harness_until(recorded, NULL, LIMIT_S) && right;
 	fib_store(&enough, 1);
 	assert_true(right);

@@ -67,7 +67,7 @@ static void test_a_new_event_has_nothing_of_the_one_before(void **state)
 	assert_string_equal(e->name, "");
 }
 
-/* What fib_longrun_report() prints at that time. */
+/* Return what fib_longrun_report() prints at that time. */
 static const char *report(int64_t now)
 {
 	static char text[1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_longrun_sample.c - a fiber interrupted for a sample goes on unchanged */
+/* test_longrun_sample.c - a fiber interrupted for a sample continues unchanged */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ static bool answered(void *arg)
 	return fib_longrun_sample_get(carrier()) != NULL;
 }
 
-/* The carrier's answer to a question about that fiber at that seq. */
+/* Ask the carrier about that fiber at that seq, and return its answer. */
 static const struct fib_longrun_sample *ask(uint64_t fiber, uint64_t seq)
 {
 	carrier()->hold.fiber = fiber;
@@ -126,7 +126,7 @@ static void test_a_sample_is_of_the_fiber_that_was_meant(void **state)
 	assert_int_equal(sample->context.sp + sample->stack_size,
 			 (uintptr_t)fiber->stack.low + fiber->stack.size);
 	fib_longrun_sample_done(carrier());
-	/* By the seq in the question, it has been switched since. */
+	/* According to the seq in the question, the fiber has been switched since. */
 	sample = ask(fiber->id, fib_load(&fiber->seq) + 2);
 	assert_int_equal(sample->lack, FIB_LONGRUN_MISSED);
 	assert_int_equal(sample->stack_size, 0);

@@ -44,7 +44,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* For a condition that is checked repeatedly: carriers may be on their way. */
+/* The condition is checked repeatedly, because carriers may still be changing their state. */
 static bool all_but_one_idle(void *arg)
 {
 	(void)arg;
@@ -200,7 +200,7 @@ static void *burns(void *arg)
 	return arg;
 }
 
-/* So that the two CPU times cannot be confused. */
+/* The thread's CPU time is so much larger than ours that the two cannot be confused. */
 static bool more_than_we(void *arg)
 {
 	(void)arg;

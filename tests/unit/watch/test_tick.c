@@ -20,7 +20,7 @@
 #include "tests/unit/sched/carriers.h"
 #include "watch/tick.h"
 
-#define FEW_TICKS 20u /* the tick goes on for so many after all carriers sleep */
+#define FEW_TICKS 20u /* the tick continues this often after all carriers sleep */
 
 static struct fib_sched s;
 static _Atomic unsigned wakes;
@@ -140,7 +140,7 @@ static void test_tick_comes_less_often_while_the_carriers_keep_the_clock(void **
 	stop_spinning(f);
 }
 
-/* All carriers sleep in a futex or in the poller, and none is still on the way there. */
+/* All carriers sleep in a futex or in the poller; no carrier is still going to sleep. */
 static bool asleep(void *arg)
 {
 	struct fib_sched *sched = arg;
@@ -180,7 +180,7 @@ static void test_tick_that_rests_is_woken_by_the_first_carrier_and_only_by_that(
 		await_rest();
 		before = fib_load(&wakes);
 		run_one();
-		/* The carrier that ran it had been woken before. */
+		/* The carrier that ran the fiber had been woken before. */
 		assert_int_equal(fib_load(&wakes), before + 1);
 		run_one();
 		assert_int_equal(fib_load(&wakes), before + 1);
@@ -204,7 +204,7 @@ static void test_tick_wakes_somebody_for_work_that_lies_about(void **state)
 	(void)state;
 	carriers_start(&s, 2);
 	assert_true(harness_until(asleep, &s, LIMIT_S));
-	/* Queued without notice: as if its wake-up had been lost. */
+	/* Queue a fiber without a notification, as if its wake-up had been lost. */
 	assert_int_equal(fib_make(NULL, &s, nothing, NULL, NULL, &f), 0);
 	assert_int_equal(fib_live_enter(&s, 0), 0);
 	f->sched = &s;

@@ -54,7 +54,7 @@ static struct fiber *wait_too(struct fiber_runtime *rt)
 	return reader;
 }
 
-/* Make a fiber of rt wait for one end of a pair. */
+/* Make a fiber of rt wait for one end of a socket pair. */
 static struct fiber *wait_in(struct fiber_runtime *rt)
 {
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
@@ -153,7 +153,7 @@ static int by_epoll(void **state)
 	return setenv("FIBER_POLLER", "epoll", 1);
 }
 
-/* io_uring keeps files open. Without io_uring this is a repetition. */
+/* io_uring keeps files open. Without io_uring the tests are only repeated. */
 static int by_uring(void **state)
 {
 	(void)state;

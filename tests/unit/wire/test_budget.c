@@ -13,7 +13,7 @@
 
 #define MS	INT64_C(1000000)
 #define SECOND	(1000 * MS)
-#define STEP	(10 * MS) /* waited between two checks */
+#define STEP	(10 * MS) /* time between two checks */
 #define TIMEOUT (5 * SECOND)
 
 static struct fib_wire_budget budget;
@@ -25,7 +25,7 @@ static void begin(enum fib_wire_type request)
 	fib_wire_budget_begin(&budget, request, TIMEOUT, now);
 }
 
-/* Wait for ns in steps. Returns what ended the wait; 0: nothing did. */
+/* Wait for ns in steps. Return the error that ended the wait; 0: none. */
 static int wait_for(int64_t ns)
 {
 	const int64_t until = now + ns;
@@ -38,7 +38,10 @@ static int wait_for(int64_t ns)
 	return rc;
 }
 
-/* A STILL frame with that place comes every 200 ms. Returns ns until the budget ended it. */
+/*
+ * Let a STILL frame come every 200 ms, each further on by step. Return ns until the budget ended
+ * the wait.
+ */
 static int64_t until_claims_end(uint64_t step, uint64_t all)
 {
 	const int64_t began = now;
@@ -116,8 +119,10 @@ static void test_budget_of_a_large_answer_ends_without_anything_new(void **state
 	}
 }
 
-/* As from an honest program with a million fibers and busy CPUs: a stack in 2 to 100 ms, and now
- * and then none for seconds. */
+/*
+ * An honest program with a million fibers and busy CPUs sends a stack every 2 to 100 ms, and now
+ * and then no stack for seconds.
+ */
 static void test_budget_of_a_large_answer_goes_on_with_what_is_new(void **state)
 {
 	unsigned i;
@@ -191,7 +196,7 @@ static void test_budget_of_counters_goes_on_with_the_walk(void **state)
 		assert_int_equal(wait_for(500 * MS), 0);
 		fib_wire_budget_still(&budget, &still, sizeof still);
 	}
-	/* Also in larger steps, as when the answer is one of many. */
+	/* Larger steps are accepted too, as when the answer is one of many. */
 	fib_wire_budget_begin(&budget, FIB_WIRE_COUNTERS, SECOND, now);
 	for (still.done = 64000; still.done < still.all; still.done += 64000) {
 		assert_int_equal(wait_for(500 * MS), 0);

@@ -204,7 +204,7 @@ static void test_client_believes_no_length_beyond_the_limit(void **state)
 	say(&h, sizeof h);
 	assert_int_equal(fib_wire_receive(&client, &got, &payload), -EMSGSIZE);
 	assert_int_equal(client.capacity, 0);
-	/* Nor a frame longer than any such answer has. */
+	/* No buffer is allocated for a frame longer than any such answer has either. */
 	be_impatient();
 	assert_int_equal(fib_wire_request(&client, FIB_WIRE_COUNTERS, NULL, 0), 0);
 	h.length = FIB_WIRE_FRAME_MAX;
@@ -285,7 +285,7 @@ static void test_client_connect_says_what_is_wrong(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
 	close(fd);
 	assert_int_equal(fib_wire_connect(&c, dead, SHORT), -ECONNREFUSED);
-	/* Not a socket at all. */
+	/* The path is not a socket. */
 	assert_int_equal(fib_wire_connect(&c, "/dev/null", SHORT), -ENOTSOCK);
 	assert_int_equal(fib_wire_connect(&c, "/", SHORT), -ENOTSOCK);
 	assert_int_equal(c.fd, -1);

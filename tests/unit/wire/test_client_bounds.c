@@ -80,7 +80,7 @@ static void test_client_does_not_wait_longer_for_all_steps_than_for_a_small_answ
 	const void *payload;
 
 	(void)state;
-	/* Its timeout for one step is 20 s. */
+	/* The client's timeout for one step is 20 s. */
 	assert_int_equal(fib_wire_request(&client, FIB_WIRE_POLICY, NULL, 0), 0);
 	say(&h, sizeof h);
 	assert_int_equal(fib_wire_receive(&client, &got, &payload), -ETIME);
