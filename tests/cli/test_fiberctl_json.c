@@ -37,9 +37,16 @@ static int start(void **state)
 	return 0;
 }
 
+/*
+ * slow may be partial: on a busy machine a sanitizer build of the crowd has a long run in the
+ * sanitizer's own code, whose stack cannot be walked to its end.
+ */
 static json_t *ask(const char *tool, const char *command, const char *process)
 {
-	return json_well(cli_run(tool, command, process, "--json", NULL));
+	struct harness_process *p = cli_run(tool, command, process, "--json", NULL);
+	const bool partial = strcmp(command, "slow") == 0 && harness_exit_code(p) == 1;
+
+	return json_ended(p, partial ? 1 : 0);
 }
 
 static void test_each_answer_of_a_process_says_now_and_here(void **state)
