@@ -33,8 +33,8 @@
 include scripts/deps.mk
 
 ifneq ($(filter deps deps-bench,$(MAKECMDGOALS)),)
-# What there is to compile with is looked at when a makefile is read: so whatever is to be made after the packages are
-# installed is made by another make.
+# make looks for compilers and libraries while it reads a makefile. So a second make, started after the packages are
+# installed, builds the other goals.
 AFTER_DEPS := $(filter-out deps deps-bench,$(MAKECMDGOALS))
 .PHONY: $(AFTER_DEPS)
 $(AFTER_DEPS): $(filter deps deps-bench,$(MAKECMDGOALS))
@@ -49,10 +49,11 @@ PROBES ?= $(shell echo '\#include <sys/sdt.h>' | $(CC) -E - >/dev/null 2>&1 && e
 PROBES := $(PROBES)
 CHECKER ?= $(if $(SAN),none,$(shell echo '\#include <valgrind/memcheck.h>' | $(CC) -E - >/dev/null 2>&1 && echo valgrind || echo none))
 CHECKER := $(CHECKER)
-# What AddressSanitizer adds to each access takes the compiler half as long again to optimize well.
+# AddressSanitizer adds checks to each access. Optimizing them with -O2 makes compilation take half as long again.
 OPT    ?= $(if $(filter address,$(SAN)),-O1,-O2)
 BUILD  ?= build$(if $(SAN),/$(SAN))
-# What is wanted without a sanitizer beside what has one; ThreadSanitizer has nothing to see in the tools, which have one thread.
+# PLAIN_BUILD: the build without a sanitizer that is needed beside one with it. PLAIN_TOOLS: tools that are taken from there; the
+# tools have one thread, so ThreadSanitizer cannot find anything in them.
 PLAIN_BUILD := $(if $(SAN),$(if $(filter build/$(SAN),$(BUILD)),build,$(BUILD).plain),$(BUILD))
 PLAIN_TOOLS := $(if $(filter thread,$(SAN)),fiberctl fibertrace)
 PREFIX ?= /usr/local
@@ -60,8 +61,8 @@ CC     ?= cc
 VERSION := 0.1.0
 comma := ,
 
-# make prints one short line a file, with V=1 the commands, with -s nothing: a recipe has $(call say,CC,FILE) in front and
-# $(Q) before each command. compiled: the source, and how the object differs from that of another line with this source.
+# make prints one short line per file; with V=1 the commands; with -s nothing. A recipe starts with $(call say,CC,FILE) and has
+# $(Q) before each command. compiled: the source, and in brackets the build and the variant of the object.
 QUIET := $(if $(filter 1,$(V)),,yes)
 Q     := $(if $(QUIET),@)
 flags := $(firstword -$(MAKEFLAGS))
@@ -70,12 +71,12 @@ build_name := $(patsubst build/%,%,$(filter-out build,$(BUILD)))
 compiled    = $<$(if $(build_name)$(1), [$(strip $(build_name) $(1))])
 
 ANNOUNCE := $(if $(filter address,$(SAN)),address,$(if $(filter thread,$(SAN)),thread,none))
-# TSan does not model fences; where one carries an argument, an atomic beside it carries TSan.
-# Undefined behaviour costs little beside addresses, and is looked for with them.
+# TSan does not model fences. Where an ordering depends on a fence, an atomic access beside it shows the ordering to TSan.
+# Checks for undefined behaviour cost little beside AddressSanitizer, so SAN=address includes them.
 UNDEFINED := undefined
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN)$(if $(filter address,$(SAN)),$(UNDEFINED:%=$(comma)%)) -fno-sanitize-recover=all $(if $(filter thread,$(SAN)),-Wno-unknown-warning-option -Wno-tsan))
 
-# Touch each page of a frame, so that no frame steps over the guard below a stack; users are offered the same.
+# Touch each page of a frame, so that no frame steps over the guard below a stack. libfiber.pc offers these flags to users.
 HARDENING := $(shell echo 'int x;' | $(CC) -Werror -fstack-clash-protection -x c -c -o /dev/null - 2>/dev/null && \
 	echo -fstack-clash-protection)
 
@@ -90,11 +91,11 @@ PUB_INC  := -Ilibfiber/include
 
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
 
-# -- sources: a file in its folder is all it takes --
+# -- sources: every file in these folders is compiled --
 LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(ARCH) poll/$(URING)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
-# With a sanitizer all is compiled once, fit for a shared library, but for the note, which differs in an archive.
+# With a sanitizer the PIC objects are used in the archive too, except note.S, which differs there.
 LIB_OBJ  := $(if $(SAN),$(PIC_OBJ:%/pic/core/note.S.o=%/lib/core/note.S.o),$(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(LIB_SRC)))
 WALK_SRC := $(wildcard libfiber/wire/*.c libfiber/layout/*.c)
 INS_ROOMS := $(patsubst inspect/%/,%,$(sort $(wildcard inspect/*/)))
@@ -115,7 +116,7 @@ HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c))
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 
-# What a program that is linked with an archive of libfiber needs too.
+# Libraries that a program linked with an archive of libfiber needs too.
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing))
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson libzstd liblzma zlib) -liberty
 CTL_LIBS = $(shell pkg-config --libs ncursesw)
@@ -136,7 +137,7 @@ $(BUILD)/lib/libfiber.a: $(LIB_OBJ)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-# For whoever has libfiber inside a shared library of his own.
+# For shared libraries that contain libfiber.
 $(BUILD)/lib/libfiber_pic.a: $(PIC_OBJ)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
@@ -164,8 +165,8 @@ $(BUILD)/obj/pic/%.o: libfiber/%
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 
-# gdb's commands for fibers: one script, since gdb loads one. The archive has it inside (note.S); what is included in assembly is
-# seen by no compiler's -MMD.
+# gdb's commands for fibers: one script, because gdb loads one. note.S includes it in the archive. -MMD does not report files
+# that assembly includes, so that dependency is written here.
 GDB_SCRIPT := $(BUILD)/gdb/libfiber-gdb.py
 $(GDB_SCRIPT): $(addprefix libfiber/gdb/,registry.py fibers.py frames.py commands.py)
 	$(call say,GEN,$@)
@@ -194,7 +195,7 @@ $(BUILD)/bin/fibertrace: $(TRACE_OBJ) $(INS_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 endif
 
-# The page of 'fibertrace report --html', as it stands.
+# page.S includes the page of 'fibertrace report --html'.
 $(BUILD)/obj/fibertrace/page.o: fibertrace/page.S fibertrace/share/report.html
 	$(call say,AS,$(call compiled))
 	@mkdir -p $(@D)
@@ -220,7 +221,7 @@ $(BUILD)/obj/fixtures/sandbox_calls.h:
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{"\1", __NR_\1},/p' | sort >$@.new && mv $@.new $@
 $(BUILD)/bin/sandbox: FIXFLAGS += -I$(BUILD)/obj/fixtures
 $(BUILD)/bin/sandbox: | $(BUILD)/obj/fixtures/sandbox_calls.h
-# Whatever the compiler does by default: the first steps over guards, the second must not.
+# Set in both, because compilers have different defaults: overflow may step over guards, overflow-hardened must not.
 $(BUILD)/bin/overflow: FIXFLAGS += $(if $(HARDENING),-fno-stack-clash-protection)
 $(BUILD)/bin/overflow-hardened: FIXFLAGS += $(HARDENING)
 $(BUILD)/bin/%: fixtures/%.c $(BUILD)/lib/libfiber.a
@@ -247,7 +248,7 @@ $(INS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(INS_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(TOOL_LIBS)
-# Named, or make would take the last of these rules whenever one of them is new.
+# Without this mention make would use the last of these pattern rules whenever one of these objects is new.
 $(HARNESS_CLI_OBJ) $(INS_OBJ):
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o $(HARNESS_OBJ) $(HARNESS_CLI_OBJ)
 	$(call say,LD,$@)
@@ -257,7 +258,7 @@ $(STRESS_BIN): $(STRESS_OBJ) $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
-# It has a frame that steps over a guard.
+# test_fault has a frame that steps over a guard.
 $(BUILD)/obj/tests/unit/runtime/test_fault.o: CFLAGS += $(if $(HARDENING),-fno-stack-clash-protection)
 TEST_LIBS_test_control_words := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
@@ -278,7 +279,7 @@ clean:
 	$(call say,RM,build)
 	$(Q)rm -rf build
 
-# The variants and the crowds compile the same sources once more.
+# Without the variants and the crowds, which compile the same sources again.
 compile_commands.json:
 	$(call say,GEN,$@)
 	@mkdir -p $(BUILD)/obj

@@ -2,9 +2,9 @@
 /*
  * control_words.c - what keeping the FPU control words costs a switch
  *
- * The switch is a minimal one, inline assembly between two loops. It keeps mxcsr and the x87 word
- * in more and more ways. Printed are medians of one way in nanoseconds; the forms run interleaved.
- * For conclusions see docs/performance.md.
+ * The switch is minimal: inline assembly between two loops. The forms differ in how they keep mxcsr
+ * and the x87 control word. They run interleaved. The output is the median time of one switch in
+ * nanoseconds. For conclusions see docs/performance.md.
  * Usage: control_words [ROUNDS [REPEATS]].
  */
 #include <stdint.h>

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""observer.py - what looking at a busy program costs it
+"""observer.py - measure what it costs a busy program to be observed
 
-The program has one carrier that never rests, on a CPU of its own that it shares with nobody but its service thread, and many
-fibers that wait. By turns of a few seconds nobody looks, and fiberctl or fibertrace looks from the other CPU, without end or at
-random moments: how many turns the fiber does, and how long it was kept from its next one. What the machine gives to others
-is in both, and changes within a minute: so each look is compared with the seconds just before it. The service thread comes a thousand
-times a second for its tick, and more often to answer, and takes the CPU for as much time as it uses: how much that was each time is
-what an observer takes, and has nothing of the machine's doings in it but its slowness.
-Of a CPU, what it uses "more" than alone is what looking costs; turns tell the same with the machine's noise.
-fibertrace stops the thread that runs the fiber to copy its stack.
+The program has one busy carrier and many waiting fibers. The carrier shares its CPU only with the program's service thread. In
+turn, for a few seconds each, no tool runs, and then fiberctl or fibertrace runs on the other CPU, back to back or at random
+moments. The program counts the turns of its fiber and measures the gaps between them. The machine's load changes within a
+minute and is in both figures, so each look is compared with the seconds just before it.
 
-A tool works, and what works beside it on the same host, a virtual CPU more than nobody does, slows the program's down. With --busy the
-other CPU is never idle, whether somebody looks or not: somebody of the lowest class computes there. What then is left is the
-observer's.
+The service thread wakes 1,000 times a second for its tick, and more often to answer. Its CPU time per wakeup is what the
+observer takes; the machine's load is not in it. The column "more" is the CPU time above that without a tool: the cost of
+being observed. The turns show the same cost, with the machine's noise. fibertrace stops the thread that runs the fiber to copy
+its stack.
+
+On the same host a working CPU, and a virtual CPU in particular, slows its neighbour down. With --busy a loop of the lowest
+scheduling class computes on the other CPU all the time. The remaining difference is the observer's.
 """
 import argparse
 import collections
@@ -27,11 +27,11 @@ import sys
 import tempfile
 import threading
 
-SECONDS = 2  # of each turn
-# What the program says of one: turns of its fiber, gaps between them of more than 100 us; times that the service thread had the CPU,
-# those of more than 25, 50 and 100 us, the longest and all of it, us.
+SECONDS = 2  # s with a tool, and without it
+# The program's values for one second: turns of its fiber; gaps between them of more than 100 us; times that the service thread
+# had the CPU; those of more than 25, 50 and 100 us; the longest and the sum, us.
 Seconds = collections.namedtuple("Seconds", "turns late served over25 over50 over100 longest cpu")
-# What it is called, the command, and the mean of the random time to the next look, s. FILE is one that is thrown away.
+# Name, command, mean of the random time until the next look, s. FILE: a temporary file.
 LOOKS = [*((name, ["fiberctl", name], 0) for name in
            ("list", "stacks", "tree", "waits", "deadlock", "carriers", "pinned", "slow", "metrics")),
          ("top", ["fiberctl", "top", "--once"], 0), ("snapshot", ["fiberctl", "snapshot", "--force", "-o", "FILE"], 0),
@@ -64,7 +64,7 @@ def looks_called(names, parser):
 
 
 class Looker:
-    """A tool over and over from start() to stop(), which ends the one that is under way."""
+    """Runs a tool again and again from start() to stop(), which kills the current one."""
 
     def __init__(self, build, pid):
         self.build, self.pid, self.folder = build, pid, tempfile.TemporaryDirectory()
@@ -103,7 +103,7 @@ class Looker:
 
 
 def start_program(build, fibers, seconds):
-    """It says a line each second; the first, while it gets warm, has been read."""
+    """Start the program, which prints a line every second, and read the first line, of the warm-up."""
     if (os.cpu_count() or 1) < 2:
         sys.exit("needs two CPUs, one for the program and one for who looks")
     program = subprocess.Popen(["taskset", "-c", "0", os.path.join(build, "bench/libfiber"), "observed", str(fibers), str(seconds)],
@@ -114,7 +114,7 @@ def start_program(build, fibers, seconds):
 
 @contextlib.contextmanager
 def other_cpu(busy):
-    """The one that tools run on, which preempt who computes there."""
+    """Keep the tools' CPU busy if asked to. The tools preempt the computing process."""
     command = ["taskset", "-c", "1", "chrt", "-i", "0", "sh", "-c", "while :; do :; done"]
     computes = subprocess.Popen(command) if busy else None
     try:
@@ -147,7 +147,7 @@ def measure(options):
 
 
 def next_seconds(program):
-    """What the program says of them, but for the first one, which may still have something of before in it."""
+    """Means of the next SECONDS, without the first one, which may overlap the previous look."""
     said = [re.findall(r"[\d.]+", program.stdout.readline()) for _ in range(SECONDS)]
     return Seconds(*(statistics.mean(map(float, numbers)) for numbers in zip(*said[1:])))
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""rows.py - the works that are measured, who does them, and what libfiber must reach.
+"""rows.py - the works that are measured, their participants, and libfiber's targets.
 
-A work runs PROGRAM NAME COUNT ARG for each of its participants and may give several lines of the
-table, one for each value that a run prints. COUNT is such that a run takes about a twentieth of a
-second; a participant that is much slower has a smaller one of its own.
+A work runs PROGRAM NAME COUNT ARG for each of its participants. It may give several lines of the
+table, one for each value that a run prints. COUNT is chosen so that a run takes about 50 ms; a
+participant that is much slower has a smaller count.
 
 Targets, all on the median of libfiber's repeats:
   ("fc", f)            at most f times boost.context's raw switch of the same run of the benchmark
@@ -14,9 +14,9 @@ Targets, all on the median of libfiber's repeats:
 
 OURS = "libfiber"
 FC = "boost.context"
-UNWATCHABLE = "no socket"  # ourselves, where nobody can look
+UNWATCHABLE = "no socket"  # libfiber without a control socket
 
-# Participant: (program below the build folder, what it is in Debian).
+# Participant: its program below build/bench.
 PEERS = {
     OURS: "libfiber",
     FC: "peers/fcontext",
@@ -29,19 +29,19 @@ PEERS = {
     UNWATCHABLE: "libfiber",
 }
 
-# What a participant finds in its environment besides.
+# Additional environment variables of a participant.
 ENVIRONMENT = {UNWATCHABLE: {"FIBER_CONTROL": "off"}}
 
 
 class Line:
-    """One value of a work: the key that a run prints, its unit, what libfiber must reach."""
+    """One value of a work: the key that a run prints, its unit, libfiber's targets."""
 
     def __init__(self, key, unit, *targets, text=""):
         self.key, self.unit, self.targets, self.text = key, unit, targets, text
 
 
 class Work:
-    """name: for WORK=. runs: participant -> count, or (name, count). instructions: two counts."""
+    """name: the name for WORK=. runs: participant -> count. instructions: two counts."""
 
     def __init__(self, name, text, program_work, arg, runs, lines, instructions=None):
         self.name, self.text, self.program_work, self.arg = name, text, program_work, arg

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""run.py - runs the works on libfiber and on its peers, interleaved, and prints one table.
+"""run.py - run the works on libfiber and on its peers, interleaved, and print one table.
 
-Every repeat runs every participant of every work once, each time beginning with another one, so that
-a slow moment of the machine hits all of them alike; the table has medians and minima over the
-repeats. Times of the machine mean little, so the unit is "fc": one raw switch of boost.context,
-measured in the same run. Everything that was measured goes into last.json, which a later run takes
-as its base.
+Every repeat runs every participant of every work once, starting with another one each time, so that
+a slow moment of the machine hits all of them alike. The table has medians and minima over the
+repeats. Absolute times say little, so the unit is "fc": one raw switch of boost.context, measured in
+the same run. All results are written to last.json, which a later run can take as its base.
 
-Exit status: 0, also where a target is missed; 1 where libfiber could not do a work; 2 where what
-is to be measured was compiled out; 64 usage.
+Exit status: 0, also if a target is missed; 1 if libfiber could not do a work; 2 if something that
+is to be measured was compiled out; 64 for a usage error.
 """
 
 import argparse
@@ -24,11 +23,11 @@ import time
 
 from rows import ENVIRONMENT, FC, OURS, PEERS, WORKS
 
-TIMEOUT = 180  # s, for one run of one program
+TIMEOUT = 180  # s, per run
 
 
 class Failed(Exception):
-    """A run that gave no values; the text says why."""
+    """A run gave no values; the text is the reason."""
 
 
 def run(command, more=None):
@@ -91,7 +90,7 @@ class Bench:
                 self.samples.setdefault(at, {}).setdefault(key, []).append(value)
 
     def count_instructions(self):
-        """Instructions of one operation: two runs of different length, so that start and end cancel."""
+        """Count instructions per operation, from two runs of different length, so that start and end cancel."""
         if not shutil.which("valgrind"):
             print("bench: no instruction counts: valgrind is missing: make deps-bench",
                   file=sys.stderr)
@@ -125,7 +124,7 @@ class Bench:
         return statistics.median(values) if values else None
 
     def judge(self, work, line):
-        """What libfiber had to reach in this line: [(text, met or None), ...]."""
+        """libfiber's targets in this line: [(text, met or None, ratio or None), ...]."""
         verdicts = []
         ours = self.median(work.name, OURS, line.key)
         for kind, *what in line.targets:
@@ -148,7 +147,7 @@ class Bench:
         return verdicts
 
     def rows(self):
-        """The table's rows, as they go into last.json."""
+        """The table's rows, as written to last.json."""
         fc = self.median("switch", FC, "ns")
         for work in self.works:
             for line in work.lines:
@@ -189,7 +188,7 @@ def verdict(row):
 
 
 def change(row, base):
-    """Against an earlier run: in fc where the row has it, because machines and moments differ."""
+    """Compare with an earlier run; in fc if both rows have it, because machines and their load differ."""
     was = base.get((row["work"], row["key"], row["who"]))
     key = "fc" if was and "fc" in row and "fc" in was else "median"
     if not was or key not in was or key not in row:

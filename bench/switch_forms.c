@@ -16,9 +16,9 @@
  * control bits differ. In the case "flags differ" one fiber has a sticky exception flag and the
  * other has not.
  *
- * The forms run interleaved, so that a slow moment of the machine hits all of them alike. Printed
- * are medians and minima of one way in nanoseconds. For results and conclusions see
- * docs/performance.md. Usage: switch_forms [ROUNDS [REPEATS]].
+ * The forms run interleaved, so that a slow moment of the machine hits all of them alike. The
+ * output is the median and the minimum time of one switch in nanoseconds. For results and
+ * conclusions see docs/performance.md. Usage: switch_forms [ROUNDS [REPEATS]].
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -279,7 +279,7 @@ static const char *const situations[SITUATIONS] = {
 
 static double samples[SITUATIONS][FORMS][MAX_REPEAT];
 
-/* Nanoseconds for one switch, one way. */
+/* Returns nanoseconds per switch. */
 static double measure(const struct form *form, enum situation situation, uint64_t rounds)
 {
 	unsigned n = situation == CROWD_3 ? CROWD : 2;

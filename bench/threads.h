@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.h - the works that libfiber and its peers in C do alike, on fibers or threads
+ * threads.h - works that libfiber and its peers in C share, on fibers or threads
  *
  * The includer first defines:
  *

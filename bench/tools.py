@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tools.py - how long the tools take with very many fibers, beside what they may take
+"""tools.py - measure the time of the tools with very many fibers, and compare it with limits
 
-Every repeat starts the program afresh, so that the first look finds what a first look finds: records that nobody has read for a
-long time. Time is from the tool's start to its end. Memory is what was resident at most, as the kernel says it: a tool begins as a copy of this
-script, so it is never below what Python takes, some 11 MB. With --cold the kernel forgets the files it has read before the rows that
-say so (needs root).
+Every repeat starts the program again, so that the first look reads records that have not been read for a long time. Time is
+from the tool's start to its exit. Memory is the maximum resident size that the kernel reports. A tool starts as a copy of this
+script, so the size is never below Python's, about 11 MB. With --cold the kernel drops its cached files before the rows that are
+marked cold (needs root).
 """
 import argparse
 import os
@@ -32,7 +32,7 @@ def parse():
 
 
 class Program:
-    """One that waits with all its fibers."""
+    """A program whose fibers all wait."""
 
     def __init__(self, folder, words):
         self.folder = folder
@@ -45,7 +45,7 @@ class Program:
             sys.exit("bench-tools: %s ended before it was ready" % words[0])
 
     def tool(self, words):
-        """Seconds, and bytes of memory, of a tool that looks at it; and the end of what it printed."""
+        """Run a tool on the program. Returns seconds, bytes of memory, and the end of its output."""
         began = time.monotonic()
         read, write = os.pipe()
         child = os.fork()
@@ -83,7 +83,7 @@ def cold(*words):
 
 
 def sampling(*words):
-    """Of an answer, the time in which it was taken."""
+    """Measure the time in which an answer was sampled, as the answer gives it."""
     def run(program):
         _, memory, said = program.tool(words)
         return int(re.search(rb'"sampledNs":(\d+)', said)[1]) / 1e9, memory
@@ -91,7 +91,7 @@ def sampling(*words):
 
 
 def screen(program):
-    """The share of a CPU that top uses, a fraction, while somebody looks at its screen."""
+    """The fraction of a CPU that top uses while it runs on a terminal, and its memory."""
     child, terminal = pty.fork()
     if not child:
         os.environ["TERM"] = "xterm"
@@ -105,14 +105,14 @@ def screen(program):
     try:
         while os.read(terminal, 1 << 16):
             pass
-    except OSError:  # it has ended
+    except OSError:  # the tool has exited
         pass
     _, _, usage = os.wait4(child, 0)
     os.close(terminal)
     return (usage.ru_utime + usage.ru_stime) / (time.monotonic() - began), usage.ru_maxrss << 10
 
 
-# Each program, started afresh for each repeat, and what is done with it in this order: (row, most seconds or share, most bytes, how)
+# Each program, started again for each repeat, and its measurements in order: (row, most seconds or share, most bytes, how)
 MB = 1 << 20
 PROGRAMS = [
     (["places", "1000000"],

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""turns.py - what the service thread does in each of its turns, as the kernel saw it
+"""turns.py - trace what the service thread does in each of its turns on the CPU
 
-The program of bench/observer.py again, on CPU 0 with its service thread, and a tool that looks at it over and over from CPU 1,
-before each look nobody for as long. The kernel's tracer (tracefs; root) notes when the service thread gets the CPU and gives it back, its
-system calls, and what else the kernel does meanwhile. A turn of more than 100 us is one that a fiber would notice.
+The program is that of bench/observer.py, on CPU 0 with its service thread. For equal times no tool runs, and then a tool runs
+again and again on CPU 1. The kernel's tracer (tracefs; needs root) records when the service thread gets and leaves the CPU, its
+system calls, and other work of the kernel meanwhile. A fiber would notice a turn of more than 100 us.
 
-Between two of these events there is work for 10 us, 20 at most. Where more than 50 passed, the machine was elsewhere: that is a
-stall, and "own" are the turns that are late without any. If stalls came from what the thread does, an answer would have more of them
-for its time than the tick that comes without one; so they are counted by the time that the thread had the CPU. Tracing makes each
-system call a microsecond or two longer.
+Between two of these events the thread has work for 10 us, at most 20 us. If more than 50 us passed, the machine did something
+else: that is a stall. "own" are turns that are late without a stall. If the thread's work caused the stalls, answers would
+have more of them per CPU time than ticks without an answer. So stalls are counted per second of the thread's CPU time. Tracing
+makes each system call 1-2 us longer.
 """
 import argparse
 import collections
@@ -25,10 +25,10 @@ from observer import Looker, add_common, looks_called, other_cpu, start_program
 TRACER = "/sys/kernel/tracing"
 EVENTS = ("sched/sched_switch", "sched/sched_waking", "raw_syscalls", "irq_vectors/local_timer_entry", "irq_vectors/local_timer_exit",
           "exceptions/page_fault_user")
-SECONDS = 2  # of each look in each round
+SECONDS = 2  # s per look and round
 LATE = 100   # us
 STALL = 50   # us
-# The service's system calls on x86-64; clocks, ppoll(2) and the timers of the tick are in every turn.
+# System calls of the service thread on x86-64. COMMON: clocks, ppoll(2) and the tick's timers, which are in every turn.
 CALLS = {3: "close", 9: "mmap", 10: "mprotect", 11: "munmap", 19: "readv", 20: "writev", 27: "mincore", 28: "madvise", 44: "send",
          45: "recv", 257: "open", 288: "accept", 293: "pipe", 310: "process_vm_readv"}
 COMMON = (39, 55, 228, 271, 286, 287)
@@ -46,7 +46,7 @@ def parse():
 
 
 class Tracer:
-    """An instance of its own, which leaves everybody else's tracing alone."""
+    """A separate instance of the tracer, which does not disturb other tracing."""
 
     def __init__(self):
         self.folder = os.path.join(TRACER, "instances", "fiber-turns-%d" % os.getpid())
@@ -85,7 +85,7 @@ def thread_called(pid, name):
 
 
 class Turn:
-    """How long it took, us; how much of it was not spent in stalls, how many they were, and what was done."""
+    """took: us. own: us outside stalls. stalls: their number. kind: what the thread did."""
 
     def __init__(self, events):
         stretches = [b - a for (a, _), (b, _) in zip(events, events[1:])]
@@ -123,7 +123,7 @@ def one_in(turns, n):
 
 
 def late_in(rounds):
-    """For each round its turns of more than LATE, a second."""
+    """For each round: turns per second of more than LATE."""
     return [sum(turn.took > LATE for turn in turns) / SECONDS for turns in rounds]
 
 
@@ -132,7 +132,7 @@ def stalls_in(turns):
 
 
 def report(pairs):
-    """pairs: for each look its rounds, the turns alone and those with it."""
+    """pairs: for each look its rounds; a round is the turns without and with the tool."""
     print(f"{'':14} {'':>7} {'us a turn,':>10} {'one in':>7} {'one in':>7} {'':>8} {'turns of > %d us a second' % LATE:>39}"
           f" {'stalls in a second':>27}")
     print(f"{'':14} {'turns':>7} {'median':>10} {'100':>7} {'1,000':>7} {'longest':>8} {'median':>8} {'alone':>6} {'mean':>8} {'alone':>6}"
@@ -149,7 +149,7 @@ def report(pairs):
 
 
 def report_kinds(turns):
-    """Turns that did the same are one row."""
+    """Print one row for all turns that did the same."""
     kinds = collections.defaultdict(list)
     for turn in turns:
         kinds[turn.kind].append(turn)
@@ -171,9 +171,9 @@ def main():
 
 def measure(options):
     pairs = {name: [] for name, _, _ in options.looks}
-    # Reading what was traced takes less than it took to trace; the program is ended before its time.
+    # The time includes reading the traces, which takes less than tracing. The program is killed before its time is over.
     program = start_program(options.build, 100000, 10 * SECONDS * len(pairs) * options.repeats)
-    threading.Thread(target=program.stdout.read, daemon=True).start()  # a line a second, which nobody wants
+    threading.Thread(target=program.stdout.read, daemon=True).start()  # drops the line that it prints every second
     looker, tracer = Looker(options.build, program.pid), Tracer()
     try:
         tid = thread_called(program.pid, "fiber-service")

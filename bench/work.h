@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work.h - what every program of the benchmark does alike
+ * work.h - the common parts of the benchmark's programs
  *
  * bench/run.py calls a program as PROGRAM WORK COUNT [ARG]. The program does the work once and
  * prints a line "NAME VALUE" for each value that it measured. The runner decides how often it runs,

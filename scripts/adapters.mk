@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# adapters.mk - programs of other libraries that publish their stacks with fiber_layout.h; nothing of libfiber is linked
+# adapters.mk - programs of other libraries that publish their stacks with fiber_layout.h; they do not link libfiber
 
 CXX      ?= c++
 CXXFLAGS += $(OPT) -g -std=c++11 -Wall -Wextra -Wshadow -fasynchronous-unwind-tables -pthread $(WERROR)
 
-# Sanitizers want to be told of every stack, which these libraries as Debian has them do not do.
+# Not with a sanitizer: it must be notified of every stack, and Debian's builds of these libraries do not do that.
 ADAPTERS := $(if $(SAN),,$(addprefix $(BUILD)/adapters/,ucontext boost-context ucontext-O0 boost-context-O0))
 fixtures: $(ADAPTERS)
 

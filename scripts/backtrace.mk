@@ -9,7 +9,8 @@ tools: $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber-backtrace.so
 $(BUILD)/obj/libfiber-backtrace/%.o: CPPFLAGS += $(LIB_INC)
 $(BUILD)/obj/libfiber-backtrace/%.o: CFLAGS += -fPIC -fvisibility=hidden
 
-# What it decodes records with is in libfiber.a, and hidden in libfiber.so: that one brings its own.
+# The functions that decode records (libfiber/layout) are in libfiber.a but hidden in libfiber.so. So the shared library
+# libfiber-backtrace contains its own copy.
 $(BUILD)/lib/libfiber-backtrace.a: $(BACKTRACE_OBJ)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
@@ -27,7 +28,7 @@ $(BUILD)/lib/libfiber-backtrace.so: $(BUILD)/lib/libfiber-backtrace.so.0
 	$(call say,LN,$@)
 	$(Q)ln -sf libfiber-backtrace.so.0 $@
 
-# Its test, over the archives: libfiber.a once more, behind the one that needs it.
+# The test links the archives. libfiber.a is repeated after libfiber-backtrace.a, which needs it.
 TEST_LIBS_test_backtrace = $(BUILD)/lib/libfiber-backtrace.a $(BUILD)/lib/libfiber.a $(BACKTRACE_LIBS)
 $(BUILD)/tests/unit/libfiber-backtrace/test_backtrace: $(BUILD)/lib/libfiber-backtrace.a
 

@@ -4,7 +4,7 @@
 #
 # make bench-http [REPEATS=3] [SECONDS=8] [CONNECTIONS=100,1000,10000] [IDLE=19900]
 #
-# What is not installed (make deps-bench) is left out; the table says so. wrk is needed.
+# Servers that are not installed (make deps-bench) are left out; the table says so. wrk is required.
 
 SECONDS     ?= 8
 CONNECTIONS ?= 100,1000,10000
@@ -14,7 +14,7 @@ HTTP_BENCH := $(BUILD)/bench/http/client $(BUILD)/bench/http/net_http
 
 .PHONY: bench-http bench-http-programs
 bench-http-programs: $(HTTP_BENCH) $(HTTP_BIN) $(BUILD)/bin/idle $(BUILD)/bin/fiberctl
-# Three repeats where `make bench` has seven, unless it is said how many.
+# The default is three repeats; `make bench` has seven.
 bench-http: bench-http-programs
 	@python3 -B bench/http/run.py --build $(abspath $(BUILD)) --seconds $(SECONDS) --connections $(CONNECTIONS) \
 		--idle $(IDLE) --repeats $(if $(filter file,$(origin REPEATS)),3,$(REPEATS))
@@ -24,7 +24,7 @@ $(BUILD)/bench/http/client: bench/http/client.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LDFLAGS)
 
-# Nothing outside the build folder is written, nothing is fetched.
+# go writes only below the build folder and downloads nothing.
 $(BUILD)/bench/http/net_http: bench/http/net_http.go
 	$(call say,GO,$<)
 	@mkdir -p $(@D)

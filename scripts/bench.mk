@@ -32,7 +32,7 @@ bench-turns: $(BUILD)/bench/libfiber tools
 bench-tools: tools fixtures
 	@python3 -B bench/tools.py --build $(BUILD) --repeats $(REPEATS) $(if $(COLD),--cold)
 
-# Assembly of the machine beside it, and boost.context where installed.
+# With the assembly for this machine, and with boost.context if it is installed.
 FCONTEXT = $(shell echo 'int main(void){return 0;}' | \
 	$(CC) -x c - -o /dev/null -l:libboost_context.a 2>/dev/null && echo -DHAVE_FCONTEXT -l:libboost_context.a)
 $(BUILD)/bench/switch_forms: bench/switch_forms.c $(BUILD)/lib/libfiber.a
@@ -41,7 +41,7 @@ $(BUILD)/bench/switch_forms: bench/switch_forms.c $(BUILD)/lib/libfiber.a
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -o $@ $< \
 		$(wildcard bench/switch_forms_$(shell uname -m).S) $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS) $(FCONTEXT)
 
-# It keeps its frame pointer for itself.
+# Its inline assembly saves and restores the frame pointer.
 $(BUILD)/bench/control_words: bench/control_words.c $(wildcard bench/*.h)
 	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
@@ -58,7 +58,7 @@ $(BUILD)/bench/libfiber: $(BENCH_LIBFIBER:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
-# What a peer needs: a header to try, and libraries; boost is linked statically, as libfiber is.
+# For each peer: a header whose presence shows that it is installed, and libraries. boost is linked statically, as libfiber is.
 PEER_HEADER_fcontext := stdlib.h
 PEER_LIBS_fcontext := -l:libboost_context.a
 PEER_HEADER_boost_fiber := boost/fiber/fiber.hpp
@@ -87,7 +87,7 @@ $(BUILD)/bench/peers/%: bench/peers/%.cpp $(wildcard bench/*.h)
 	$(Q)! $(call try,$(CXX) -x c++) || \
 		$(CXX) $(PEER_FLAGS) -std=c++17 -Wall -Wextra $(WERROR) -o $@ $< $(PEER_LIBS_$*)
 
-# Nothing outside the build folder is written, nothing is fetched.
+# go writes only below the build folder and downloads nothing.
 $(BUILD)/bench/peers/%: bench/peers/%.go
 	$(call say,GO,$<)
 	@mkdir -p $(@D)

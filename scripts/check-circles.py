@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check-circles.py BUILD FOLDER... - prove that no files call each other, and no headers include each other, in a circle
+"""check-circles.py BUILD FOLDER... - check that files do not call, and headers do not include, each other in a circle
 
-A file calls another when its object file in BUILD uses a symbol that the other's defines. Files that call each other in
-a circle cannot be read, tested or moved one by one.
+A file calls another file if its object file in BUILD uses a symbol that the other's object file defines. Files that call
+each other in a circle cannot be read, tested or moved one by one.
 
-Prints each circle with what closes it and fails, else prints "circles: ok".
+Prints each circle with the uses that close it and fails, else prints "circles: ok".
 """
 
 import os

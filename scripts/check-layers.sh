@@ -1,40 +1,43 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check-layers.sh [--self-test] - prove that includes point down
+# check-layers.sh [--self-test] - check that a file includes only lower layers
 #
 #   base wire layout 0 · arch os 1 · context 2 · stack poll 3 · core 4 · sched 5 · wait 6 · life 7 · watch 8 · sync 9 ·
 #   io 10 · service 11 · runtime 12
 #
 #   inspect/: text 0 · elf 1 · model 2 · unwind process 3 · symbols corefile 4 · values source 5 · query recording 6 · waits 7 · render 8
 #
-# A file of libfiber/ includes headers of its own folder, of folders with a smaller number and the
-# public <fiber/...>; layout/ and wire/, which the tools link, only their own and the public ones. A room of
-# inspect/ sees the rooms on lower floors, layout/ and wire/; tool/ sees inspect/ too, and in it tool/cmd/ sees
-# tool/completion/ and both see tool/ itself; fiberctl/ and fibertrace/ see all of that; fixtures/ and examples/ see <fiber.h>
-# and <fiber/...> only. On the way: <stdatomic.h> only in base/atomic.h, thread-locals only in base/tls.c,
-# the variable errno only in os/, poll/, wire/client.c and the programs outside libfiber/, no #if on a
-# system, machine or sanitizer in shared code, and jansson's json_dump... only where the tools escape what it writes.
+# What a file may include:
+#   libfiber/             its own folder, folders with a smaller number, the public <fiber/...>
+#   layout/, wire/        their own folder and <fiber/...> only, because the tools link them
+#   a folder of inspect/  folders of inspect/ with a smaller number, layout/, wire/
+#   tool/                 also inspect/; tool/cmd/ may include tool/completion/, and both tool/ itself
+#   fiberctl/, fibertrace/    all of these
+#   fixtures/, examples/      <fiber.h> and <fiber/...> only
+# Other rules: <stdatomic.h> only in base/atomic.h; thread-locals only in base/tls.c; the variable errno only in os/, poll/,
+# wire/client.c and outside libfiber/; no #if on a system, machine or sanitizer in shared code; jansson's json_dump... only
+# where the tools escape its output.
 #
-# Prints each offence as FILE:LINE: what: why and fails, else prints "layers: ok". --self-test plants one
-# offence of each kind in a tree of its own and fails unless every one, and nothing else, is found.
+# Prints each offence as FILE:LINE: what: why and fails, else prints "layers: ok". --self-test plants one offence of each kind
+# in a temporary tree, and fails unless all of them and nothing else are reported.
 set -u
 LC_ALL=C
 export LC_ALL
 
 scripts=$(cd "$(dirname "$0")" && pwd) || exit 1
 
-# check ROOT: the rules over every C and assembly file below ROOT
+# check ROOT: apply the rules to every C and assembly file below ROOT
 check() (
 	cd "$1" || exit 1
-	# shellcheck disable=SC2046 # no file of the house has a blank in its name
+	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
 		find libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )
 
-# plant FILE CODE: one file of the tree that the self-test checks
+# plant FILE CODE: add a file to the self-test's tree
 plant() {
 	mkdir -p "$tree/$(dirname "$1")"
 	printf '%s\n' "$2" >"$tree/$1"
@@ -44,7 +47,7 @@ self_test() {
 	tree=$(mktemp -d) || exit 1
 	trap 'rm -rf "$tree"' EXIT
 
-	# What is allowed must not be reported ...
+	# Allowed code must not be reported ...
 	plant libfiber/sched/good.c '#include "sched/good.h"
 #include "core/record.h"
 #include "base/list.h"
@@ -86,7 +89,7 @@ int last(void) { return errno; }'
 		exit 1
 	fi
 
-	# ... and each of these must be, at its line.
+	# ... and each of these offences must be, at its line.
 	plant libfiber/core/up.c '#include "sched/sched.h"'
 	plant libfiber/stack/beside.c '#include "poll/poller.h"'
 	plant libfiber/arch/x86_64/beside.c '#include "os/os.h"'
@@ -138,7 +141,7 @@ int last(void) { return errno; }'
 	echo "layers: self-test ok: 31 planted offences found"
 }
 
-# expect PREFIX: the report has a line that begins so
+# expect PREFIX: fail unless a line of the report begins with PREFIX
 expect() {
 	case "
 $out" in

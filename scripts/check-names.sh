@@ -1,32 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check-names.sh BUILD | --self-test - prove that names say what the house says
+# check-names.sh BUILD | --self-test - check the rules for names and the size of files
 #
-#   symbols   libfiber.so exports fiber_* only; what crosses files in libfiber.a is fiber_* or fib_*
-#   words     no file's name and no identifier has one of the words that the house does not use
-#   files     at most 700 lines, functions at most 60, an SPDX line, no path of a machine, no mark for later
+#   symbols   libfiber.so exports fiber_* only; global symbols of libfiber.a are fiber_* or fib_*
+#   words     no file name and no identifier has one of the banned words (names.awk)
+#   files     at most 700 lines, functions at most 60; an SPDX line; no path of a developer's machine, no mark for later work
 #   tests     libfiber/LAYER/FILE.c has tests/unit/LAYER/test_FILE.c (arch/ and os/ are tested through others)
 #
-# Prints each offence and fails, else prints "names: ok". BUILD is the folder that holds lib/libfiber.a.
-# --self-test plants one offence of each kind of text in a tree of its own and looks for all of them.
+# Prints each offence and fails, else prints "names: ok". BUILD is the folder that contains lib/libfiber.a.
+# --self-test plants one offence of each kind of text in a temporary tree and checks that all are reported.
 set -u
 LC_ALL=C
 export LC_ALL
 
 scripts=$(cd "$(dirname "$0")" && pwd) || exit 1
 
-# check_text ROOT: words, lengths, SPDX lines, paths
+# check_text ROOT: check words, lengths, SPDX lines and paths
 check_text() (
 	cd "$1" || exit 1
-	# shellcheck disable=SC2046 # no file of the house has a blank in its name
+	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/names.awk" $(
 		find libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests scripts man docs \
 			Makefile README.md .ci .clang-tidy -type f 2>/dev/null | sort
 	)
 )
 
-# check_tests ROOT: a test of the same name beside every file
+# check_tests ROOT: check that every file has a test of the same name
 check_tests() (
 	cd "$1" || exit 1
 	missing=0
@@ -45,19 +45,19 @@ check_tests() (
 	return $missing
 )
 
-# check_symbols FILE PATTERN NM-OPTION...: every defined symbol matches
+# check_symbols FILE PATTERN NM-OPTION...: check that every defined symbol matches PATTERN
 check_symbols() {
 	file=$1 pattern=$2
 	shift 2
 	nm "$@" --defined-only "$file" >"$list" || return 1
-	# An absolute symbol of a shared library is a version's name.
+	# An absolute symbol of a shared library is the name of a version.
 	awk -v file="$file" -v pattern="$pattern" '
 		NF == 3 && $2 != "A" { sub("@.*", "", $3); seen++
 			if ($3 !~ pattern) { print file ": " $3 " does not match " pattern; bad = 1 } }
 		END { if (!seen) { print file ": no symbols"; bad = 1 } exit bad }' "$list"
 }
 
-# plant FILE CODE: one file of the tree that the self-test checks
+# plant FILE CODE: add a file to the self-test's tree
 plant() {
 	mkdir -p "$tree/$(dirname "$1")"
 	printf '%s\n' "$2" >"$tree/$1"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check-schema.py - what the tools answer is what docs/schema/ promises
+"""check-schema.py - check the tools' JSON answers against the schemas in docs/schema/
 
-Runs each command of ANSWERS on real fixtures, with --json and --json=lines, and holds the answer against its schema, as TAP. A
-new command is a line in ANSWERS and a file in docs/schema/.
+Runs each command of ANSWERS on real fixtures, with --json and --json=lines, and validates the answer with its schema. Prints
+TAP. A new command needs a line in ANSWERS and a file in docs/schema/.
 
-A schema that allows everything proves nothing. So each answer is mutilated, key by key: without it, and with a value of
-another type, it must be refused, unless the key is one of OPTIONAL; with one key more it must be accepted, since keys may be
-added. The build folder is $FIBER_BUILD.
+A schema that allows everything proves nothing, so the schemas are tested too. For each key of an answer, the answer without
+the key and the answer with a value of another type must be refused; keys in OPTIONAL may be missing. An answer with an
+additional key must be accepted, because keys may be added later. The build folder is $FIBER_BUILD.
 """
 import copy
 import json
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-SYSTEM = "/usr/bin/python3"  # which `make deps` installs it for; env(1) may have found another one
+SYSTEM = "/usr/bin/python3"  # has the jsonschema of `make deps`; env(1) may find another python3
 try:
     import jsonschema
 except ImportError:
@@ -38,13 +38,14 @@ FIXTURES = {
     "family": "family --links 4 --children 8",
     "drift": "drift",
     "hog": "hog --spin 1 --sleep 1 --pin 1",
-    # In the order of its options; the 80 that wait for the same come after more stacks than are read.
+    # In the order of its options. philosophers: with 80 more waiting fibers there are more stacks than deadlock reads.
     "deadlock": "deadlock --crossing --ring 4 --timed --self --dead --gone --ancestor --suspect --thread --thread-ended "
                 "--thread-asleep --thread-running --behind 3 --others 3",
     "philosophers": "deadlock --philosophers 3" + 80 * " --self",
 }
-# Schema and command; {crowd} is the process id of a fixture, {waiter} a fiber of crowd that waits for a mutex, {parked} another
-# fiber of family each time, {file} a file that is not there yet, {before} and {after} snapshots of drift, {recording} one of crowd.
+# Schema and command. {crowd}: the process id of that fixture. {waiter}: a fiber of crowd that waits for a mutex. {parked}: a
+# fiber of family, another one each time. {file}: a file that does not exist yet. {before}, {after}: snapshots of drift.
+# {recording}: a recording of crowd.
 ANSWERS = [
     ("processes", "fiberctl"),
     ("list", "fiberctl list {crowd}"),
@@ -114,18 +115,18 @@ ANSWERS = [
     ("record", "fibertrace record {crowd} --for 50ms -o {file}"),
     ("report", "fibertrace report {recording}"),
 ]
-# Commands that have no answer of their own: one knows no JSON, watch has that of another command.
+# Commands without a schema: completion has no JSON, watch has the answer of another command.
 WITHOUT_SCHEMA = {"completion", "watch"}
-# Commands to come, the schemas of which are still to be written. To be emptied.
+# Commands whose schemas are still to be written.
 SCHEMA_TO_COME = set()
-# Keys that an answer may do without.
+# Keys that may be missing in an answer.
 OPTIONAL = {"matched", "policy.previous", "watchdog.previousNs", "groups[].valuesOf"}
 OPTIONAL |= {f"{rows}[].frames[].{key}" for rows in ("groups", "fibers") for key in ("args", "locals")}
-MAPS = {"labels", "notFollowed", "states", "waits"}  # objects of which nobody knows the keys
+MAPS = {"labels", "notFollowed", "states", "waits"}  # objects whose keys a schema cannot list
 
 
 def schemas():
-    """The schemas by name, each with the parts it refers to inside."""
+    """The schemas by name; each contains the parts that it refers to."""
     def inside(node):
         if isinstance(node, dict):
             return {k: v.removeprefix("parts.json") if k == "$ref" else inside(v) for k, v in node.items()}
@@ -146,13 +147,13 @@ def run(command, *more):
     program, *words = command.split()
     p = subprocess.run([BUILD / "bin" / program, *words, *more], capture_output=True, timeout=SECONDS, check=False)
     answers = (0, 1, 3) if words[:1] == ["deadlock"] else (0, 1)
-    if p.returncode not in answers:  # 1: partial, and the answer says so; 3: a deadlock was found
+    if p.returncode not in answers:  # 1: a partial answer, marked as such; 3: a deadlock was found
         raise ValueError(f"exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}")
     return p.stdout.decode()
 
 
 def once(pairs):
-    """An object that has no key twice."""
+    """Make an object and refuse duplicate keys."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError(f"a key occurs twice: {[k for k, _ in pairs]}")
@@ -164,7 +165,7 @@ def read(text):
 
 
 def whole(text):
-    """The one answer that JSON Lines are the parts of."""
+    """Join JSON Lines to one answer."""
     head, *rest = [read(line) for line in text.splitlines()]
     if not rest:
         return head
@@ -176,7 +177,7 @@ def whole(text):
 
 
 def places(node, path=""):
-    """Every key of an answer: its path, the object it is in, the key. Elements of a list have the same path."""
+    """Yield path, object and key of every key of an answer. Elements of a list have the same path."""
     if isinstance(node, dict):
         for key, value in node.items():
             here = f"{path}.{key}".lstrip(".")
@@ -188,12 +189,12 @@ def places(node, path=""):
 
 
 def kind_of(value):
-    """What another row may have in its place."""
+    """The type of a value, as a text."""
     return type(value).__name__
 
 
 def thin(node):
-    """A copy with those elements only of each list that have a key, or a type of a value, that none before them has."""
+    """A copy without list elements whose keys and value types all occur in earlier elements."""
     if isinstance(node, dict):
         return {key: thin(value) for key, value in node.items()}
     if not isinstance(node, list):
@@ -222,17 +223,17 @@ def others(value):
 
 
 def mutilated(answer, seen):
-    """What must be refused: how it was made, the answer. seen: the keys that were mutilated before; these are not again."""
+    """Yield answers that must be refused, with a description. seen: keys that were mutilated before; they are skipped."""
     for path, o, key in list(places(answer)):
         value = o[key]
-        # A null may stand for a text: what that must be, another row shows. Of one path there may be objects of several sorts.
+        # Null values are skipped: another row has a value there. Objects of several sorts may have the same path.
         sort = (path, kind_of(value), frozenset(o))
         if sort in seen or value is None:
             continue
         seen.add(sort)
         for other in others(value):
             if path.endswith(".value") and isinstance(other, str):
-                continue  # a variable's value is any text, one that begins with 0x too
+                continue  # a variable's value may be any text, with 0x or without
             o[key] = other
             yield f"{path} is {other!r}", answer
         o[key] = value
@@ -245,7 +246,7 @@ def mutilated(answer, seen):
 
 
 def grown(answer):
-    """The answer with a key more in every object of it."""
+    """A copy of the answer with an additional key in every object."""
     more = copy.deepcopy(answer)
     for _, o, key in list(places(more)):
         if key in MAPS:
@@ -263,7 +264,7 @@ def said(validator, answer):
 
 
 def check(validator, seen, command, words):
-    """What is wrong with the answers to a command, and with a schema that allows what it should not."""
+    """Yield what is wrong with the answers to a command, and what its schema wrongly accepts or refuses."""
     answer = read(run(command.format(**words), "--json"))
     yield from said(validator, answer)
     lines = whole(run(command.format(**words), "--json=lines"))
@@ -280,7 +281,7 @@ def check(validator, seen, command, words):
 
 
 def start(name, folder):
-    """A fixture that is ready: its process, its lines."""
+    """Start a fixture and wait until it is ready. Returns its process and its lines."""
     environment = {**os.environ, "XDG_RUNTIME_DIR": folder, "FIBER_CONTROL": "admin"}
     program, *words = FIXTURES[name].split()
     p = subprocess.Popen([BUILD / "bin" / program, *words], stdout=subprocess.PIPE, text=True, env=environment)
@@ -293,7 +294,7 @@ def start(name, folder):
 
 
 class Each:
-    """Another value each time that it is put into a command."""
+    """Formats as the next one of some values each time."""
 
     def __init__(self, values):
         self.values = iter(values)
@@ -303,7 +304,7 @@ class Each:
 
 
 def words_for(processes, folder):
-    """What the words in braces stand for. Takes the snapshots, with a step of drift between them."""
+    """Values for the words in braces. Takes the snapshots, with a step of drift between them."""
     words = {name: p.pid for name, (p, _) in processes.items()}
     words["waiter"] = [line[0] for line in processes["crowd"][1] if line[1] == "mutex"][-1]
     words["parked"] = Each(line[0] for line in processes["family"][1] if line[4].startswith("child-"))
@@ -321,7 +322,7 @@ def words_for(processes, folder):
 
 
 def without_schema():
-    """Commands that none of ANSWERS is about."""
+    """Commands of fiberctl that are not in ANSWERS."""
     helped = subprocess.run([BUILD / "bin/fiberctl", "--help"], capture_output=True, text=True, check=True).stdout
     known = {command.split()[1] for _, command in ANSWERS if command.startswith("fiberctl ")}
     return [line.split()[0] for line in helped.partition("fiberctl help TOPIC")[0].splitlines()
@@ -329,7 +330,7 @@ def without_schema():
 
 
 def all_known(found):
-    """What is wrong with the tables: schemas without an answer, commands without a schema."""
+    """Yield schemas without an answer, and commands without a schema."""
     for schema in sorted(set(found) - {schema for schema, _ in ANSWERS}):
         yield f"no answer: {schema}.json"
     rows = {line.split("`")[1] for line in (SCHEMAS / "README.md").read_text().splitlines() if line.startswith("| `")}

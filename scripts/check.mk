@@ -3,9 +3,9 @@
 
 .PHONY: check check-no-uring no-uring tests demo crowds stress soak
 
-# The tools and the models have one thread, and ThreadSanitizer nothing to see in them: those without it look at the programs of
-# tests/cli.
-# What differs only in what a tool makes of the same answers, of a core or of its options shows a program nothing new.
+# The tools and the models have one thread, so ThreadSanitizer cannot find anything in them. In tests/cli, tools without it
+# inspect programs with it.
+# OF_TOOLS: tests in which only the tool's work on answers, cores or options differs; the inspected program does nothing new.
 OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words diff errors flames full_disk help layout \
 	limit metrics_json numbers options processes snapshot_commands snapshot_write top top_live top_sizes topic_where tree \
 	waits_dot watch where) $(addprefix fibertrace_,commands compressed core crash dead elsewhere errors export named \
@@ -18,7 +18,7 @@ NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuz
 
 tests: $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN)
 
-# The walks of crowd must agree with gdb's whatever the compiler did to its frames.
+# The walks of crowd must agree with gdb's at every optimization level.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
 crowds: $(CROWDS)
 ifeq ($(SAN),)
@@ -28,7 +28,7 @@ $(CROWDS): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) OPT='$(crowd-opt)' $@
 endif
 
-# Linked so that libunwind finds no table of its frames: the walks are libdw's.
+# Linked without .eh_frame_hdr: libunwind finds no table of its frames, so libdw does the walks.
 BARE := $(PLAIN_BUILD)/bare/bin/crowd
 crowds: $(BARE)
 ifneq ($(SAN),)
@@ -45,10 +45,10 @@ $(BARE): fixtures/crowd.c $(BUILD)/lib/libfiber.a
 		-pthread -static -no-pie -Wl,--no-eh-frame-hdr $(no_warnings) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 endif
 
-# A crowd of the port for every other machine: its fibers are listed, its stacks cannot be walked yet.
+# crowd with the generic port: its fibers can be listed, but its stacks cannot be walked yet.
 GENERIC := $(BUILD)/generic/bin/crowd
-# Without a sanitizer, whose shadow would make their cores files of terabytes, and which has malloc, the depth of stacks, and
-# where values are, otherwise than the tests want to see them. The tests find them in $(BUILD)/plain.
+# Programs that the tests need without a sanitizer. With its shadow memory their cores would be terabytes. It also changes
+# malloc, the depth of stacks and the location of values. The tests find these programs in $(BUILD)/plain.
 PLAIN := $(addprefix $(PLAIN_BUILD)/bin/,crowd hog spin stuck turns values values-plain $(PLAIN_TOOLS))
 crowds: $(GENERIC) $(if $(SAN),plain)
 $(GENERIC): always
@@ -61,7 +61,7 @@ plain: $(BARE)
 	@ln -s $(abspath $(PLAIN_BUILD))/bare $(BUILD)/bare
 .PHONY: always plain
 
-# Those who use what is installed, read what is printed or build in ways of their own; strangers do not link sanitizers.
+# Tests that use the installed files, read printed text or build programs in their own way. They do not run with a sanitizer.
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \
 	scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py
 
@@ -70,8 +70,8 @@ check: lib tools fixtures examples tests crowds variants
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
 		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_RUN) $(if $(SAN),,$(STRANGERS)))
 
-# What a machine without liburing compiles, and the tests of what is another there: which poller there is, and what
-# becomes of operations. FIBER_POLLER=uring is run too, and must lead to the next poller.
+# The build of a machine without liburing, and the tests of what differs there: the choice of the poller, and operations.
+# They also run with FIBER_POLLER=uring, which must fall back to the next poller.
 NO_URING := $(BUILD)/no_uring
 NO_URING_TESTS := $(addprefix $(NO_URING)/tests/,unit/poll/test_choose unit/io/test_op system/test_op system/test_tcp \
 	cli/test_fiberctl_carriers)
@@ -85,13 +85,13 @@ no-uring: $(BUILD)/bin/fiberctl
 check-no-uring: no-uring
 	@FIBER_BUILD='$(abspath $(NO_URING))' FIBER_SAN='$(SAN)' scripts/run-tests.sh $(abspath $(NO_URING_TESTS))
 
-# A few seconds of it are part of `check`. STRESS='--seed 4711 mutex' and the like for a rerun.
+# `check` runs this for a few seconds. STRESS: options for a rerun, such as STRESS='--seed 4711 mutex'.
 STRESS_SECONDS ?= 600
 stress: $(STRESS_BIN) $(BUILD)/tests/cli/test_random_traces lib tools fixtures
 	$(if $(filter thread,$(SAN)),setarch -R) $(STRESS_BIN) --seconds $(STRESS_SECONDS) $(STRESS)
 	FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' TRACE_SECONDS=$(STRESS_SECONDS) $(BUILD)/tests/cli/test_random_traces
 
-# A server whose clients leave at any moment; a few seconds of it are part of `check`.
+# A server whose clients disconnect at any moment. `check` runs this for a few seconds.
 SOAK_SECONDS ?= 3600
 soak: lib tools fixtures
 	@FIBER_SAN='$(SAN)' $(if $(filter thread,$(SAN)),setarch -R) scripts/soak.py $(BUILD)/bin $(SOAK_SECONDS)

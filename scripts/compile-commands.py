@@ -3,9 +3,9 @@
 #
 # compile-commands.py COMPILER... - write a compilation database, for clangd and clang-tidy -p
 #
-# Standard input: the commands of a build, as `make -nB V=1` prints them. COMPILER: what a command that compiles begins with.
-# Standard output: compile_commands.json. A source has one entry, the first that compiles it. A command that compiles and
-# links is entered without what is linked, so each entry is a command that makes one object.
+# Standard input: the commands of a build, as `make -nB V=1` prints them. COMPILER: the first words of a compiler command.
+# Standard output: compile_commands.json. A source has one entry, for the first command that compiles it. From a command that
+# compiles and links, the linker's arguments are removed, so each entry makes one object.
 import json
 import os
 import shlex
@@ -16,7 +16,7 @@ LINKED = (".o", ".a", ".so")
 
 
 def arguments_of(words):
-    """The command without dependency files and what only the linker reads, its first source, its output."""
+    """Returns the command without dependency files and linker arguments, its first source, and its output."""
     kept, source, output = [], None, None
     words = iter(words)
     for word in words:
@@ -39,7 +39,7 @@ def main():
     for line in sys.stdin.read().replace("\\\n", " ").splitlines():
         try:
             words = shlex.split(line)
-        except ValueError:  # a piece of a script
+        except ValueError:  # part of a shell script
             continue
         if not any(words[: len(name)] == name for name in compilers):
             continue

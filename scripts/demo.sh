@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# demo.sh - the tools at work on a real server, every step checked
+# demo.sh - run the tools on a real server and check every step
 #
-# Starts fixtures/httpd with a few hundred open connections from fixtures/load and asks it with fiberctl and
-# fibertrace what a person would ask when it hangs; then ends it and reads its core. Each step prints the
-# command as one types it and what it said, long answers cut; a step that ends with another status than
-# 0, or does not say what it is there to show, is named and ends the demonstration with status 1.
+# Starts fixtures/httpd with a few hundred open connections from fixtures/load. Inspects it with fiberctl and
+# fibertrace as a person would do if it hung. Then ends it and reads its core. Each step prints the command as
+# one types it and its output, shortened. If a step fails or its output lacks what the step is there to show,
+# the script names the step and exits with status 1.
 #
-# Sockets, core and all the rest are in a temporary folder. Whatever happens, it and both programs are gone
-# after $LIMIT seconds. FIBER_BUILD: the build folder.
+# All files, such as sockets and the core, are in a temporary folder. After at most $LIMIT seconds the folder and
+# both programs are gone. FIBER_BUILD: the build folder.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -27,7 +27,7 @@ connections=0
 folder=$(mktemp -d) || exit 1
 said=$folder/said
 
-# end PID: of a child; SIGTERM, and SIGKILL if that did not help within 3 s
+# end PID: end a child with SIGTERM, and with SIGKILL after 3 s
 end() {
 	looks=0
 	kill "$1" 2>/dev/null
@@ -49,7 +49,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM HUP
 
-# fail WHY: of the step that is shown
+# fail WHY: name the current step and exit
 fail() {
 	echo "demo: step '$title': $1" >&2
 	exit 1
@@ -60,7 +60,7 @@ left() {
 	[ $seconds -gt 0 ] && echo $seconds
 }
 
-# step WORD...: show the command, run it, keep in $said what it says
+# step WORD...: print the command, run it, keep its output in $said
 step() {
 	title=$*
 	printf '\n$ %s\n' "$title"
@@ -75,7 +75,7 @@ step() {
 	}
 }
 
-# show LINES: that many lines and the last one of what was said
+# show LINES: print the first LINES lines of the output, and the last one
 show() {
 	lines=$(wc -l <"$said")
 	if [ "$lines" -le $(($1 + 2)) ]; then
@@ -87,18 +87,18 @@ show() {
 	fi
 }
 
-# says PATTERN: a line of what was said matches
+# says PATTERN: fail unless a line of the output matches
 says() {
 	grep -Eq -- "$1" "$said" || fail "no line of it matches: $1"
 }
 
-# counts: what was said ends with the number of fibers, all of them
+# counts: fail unless the output ends with the number of all fibers
 counts() {
 	tail -n 1 "$said" | grep -Eq "^shown $FIBERS of $FIBERS fibers, sampled over [0-9]" ||
 		fail "it does not end with: shown $FIBERS of $FIBERS fibers, sampled over T"
 }
 
-# groups: its groups have the stacks of all fibers, each walked to its end
+# groups: fail unless the groups have complete stacks of all fibers
 groups() {
 	! grep -E 'truncated|no frames|incomplete' "$said" || fail "backtraces are missing"
 	total=$(awk '/^[0-9]+ fibers? \[/ { n += $1 } END { print n + 0 }' "$said")
@@ -109,7 +109,7 @@ groups() {
 	counts
 }
 
-# await PID FILE PATTERN: the line that a program writes when it is ready
+# await PID FILE PATTERN: wait for the line that the program writes when it is ready
 await() {
 	until grep -E "$3" "$2"; do
 		left >/dev/null || fail "not ready within $LIMIT s"
@@ -121,8 +121,8 @@ await() {
 	done
 }
 
-# waiting FIBERS: the server has that many, and each whose client has asked for something sleeps or waits
-# for a mutex. What the clients ask for takes a minute, so from then on nothing moves.
+# waiting FIBERS: check that the server has that many fibers, and that each fiber with a request sleeps or waits for
+# a mutex. The requests take a minute, so from then on nothing moves.
 waiting() {
 	asked=$(sed -n 's/^round 1: asked \([0-9]*\)$/\1/p' "$folder/first" "$folder/others" |
 		awk '{ n += $1 } END { print n + 0 }')
@@ -132,7 +132,7 @@ waiting() {
 			END { exit !n || n != asked }' "$said"
 }
 
-# connect NAME CONNECTIONS OPTION...: start so many clients and wait until they wait
+# connect NAME CONNECTIONS OPTION...: start clients and wait until the server's fibers for them wait
 connect() {
 	output=$folder/$1
 	shift
@@ -163,7 +163,7 @@ start() {
 	await "$httpd" "$folder/httpd" '^listening on 127\.0\.0\.1:[0-9]+$'
 	port=$(sed -n 's/.*://p' "$folder/httpd")
 
-	# The first client's page keeps a mutex, for which others come to wait.
+	# The first client's page holds a mutex that others will wait for.
 	: >"$folder/others"
 	connect first 1 --hold 60000
 	connect others $((CONNECTIONS - 1)) --sleep 60000
@@ -207,8 +207,8 @@ change_policy() {
 	says "^${POLICY}error "
 }
 
-# How the program's core comes about: the kernel writes it into the program's own folder, unless this system
-# sends cores elsewhere or allows none; then gdb writes it.
+# Make a core of the server. The kernel writes it into the server's folder; gdb writes it if this system sends
+# cores elsewhere or does not allow them.
 make_core() {
 	core=$folder/server/core.$httpd
 	allowed=$(ulimit -H -c)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# deps.mk - the packages the project needs, and a clear word where one is missing
+# deps.mk - the packages that the project needs, and an error message for a missing library
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
 	libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
@@ -7,8 +7,8 @@ DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-d
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium python3 python3-jsonschema \
 	zsh fish graphviz valgrind
 
-# The peers that `make bench` and `make bench-http` run beside libfiber, what loads servers and what counts
-# instructions and system calls; `make bench` does without any of them, `make bench-http` needs wrk.
+# The peers that `make bench` and `make bench-http` run beside libfiber, the load generator wrk, and strace, which counts
+# system calls. `make bench` needs none of them; `make bench-http` needs wrk.
 BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev golang-go \
 	wrk nginx-light strace
 
@@ -18,7 +18,7 @@ deps:
 deps-bench:
 	@sh scripts/deps.sh $(DEBIAN_PACKAGES) $(BENCH_PACKAGES)
 
-# Said once, before the first file that needs them fails to find a header.
+# Checked once, before the first compilation that would miss a header.
 tool-libraries:
 	@for p in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib; do \
 		pkg-config --exists $$p 2>/dev/null || { \

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# deps.sh PACKAGE... - install the Debian packages that are missing; nothing where all are there.
-# Elsewhere: nothing where all that they give is there, else name it, and the packages of other
-# distributions that give it, and fail.
+# deps.sh PACKAGE... - install the missing ones of these Debian packages
+#
+# On other distributions: if programs or libraries are missing, name them and the packages that contain them, and fail.
 set -u
 
-# lacking: the programs and libraries of the packages that this system does not have
+# lacking: print the programs and libraries that this system does not have
 lacking() {
 	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot valgrind; do
 		command -v $program >/dev/null 2>&1 || echo $program
@@ -69,7 +69,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	as_root=sudo
 fi
 echo "make deps: installing$missing"
-# shellcheck disable=SC2086 # the list is words on purpose
+# shellcheck disable=SC2086 # the list must be split into words
 $as_root apt-get update -q &&
 	$as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get install -q -y --no-install-recommends $missing

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# fuzz.mk - inputs of strangers: what a peer sends to a program, what a program sends to fiberctl, what cores,
-# registries, snapshots and recordings tell the tools
+# fuzz.mk - fuzz the parsers of foreign input: requests to a program, its answers to fiberctl, cores, registries,
+# snapshots and recordings
 #
-# make fuzz runs libFuzzer over each for FUZZ_SECONDS each, from the corpus in fixtures/fuzz; what it finds is put
-# into build/fuzz/findings, new inputs into build/fuzz/corpus. `make check` replays the corpus without libFuzzer.
+# `make fuzz` runs libFuzzer on each target for FUZZ_SECONDS, from the corpus in fixtures/fuzz. Findings are written
+# to build/fuzz/findings, new inputs to build/fuzz/corpus. `make check` replays the corpus without libFuzzer.
 
 FUZZ_SECONDS ?= 60
 FUZZ_CLANG   ?= clang

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: MIT
-# install.mk - into a prefix and out of it again, and the scripts that keep the house
+# install.mk - install and uninstall, and the scripts that check the tree
 
 INSTALL     ?= install
 DEST        := $(DESTDIR)$(PREFIX)
 PUB_HEADERS := $(wildcard libfiber/include/fiber/*.h)
-# The second is for other libraries, and needs nothing of this one.
+# fiber_layout.h is for other libraries and does not need libfiber.
 TOP_HEADERS := libfiber/include/fiber.h libfiber/include/fiber_layout.h
 MAN_PAGES   := $(wildcard man/*.[137])
 DASHBOARDS  := $(wildcard fiberctl/share/*.json)
 UNITS       := $(wildcard fiberctl/share/*.service fiberctl/share/*.timer)
 
-# gdb loads what is named after a library: from its own data folder, which /usr/share/gdb/auto-load is part of, without being
-# asked; from beside the library where its safe-path allows that. It takes the first that it finds, so there is one.
+# gdb loads a script that is named after a library. It always does so from its own data folder, which includes
+# /usr/share/gdb/auto-load; from the library's folder it does so if its safe-path allows that. It loads the first script that it
+# finds, so only one is installed.
 GDB_FOLDER := $(if $(filter /usr,$(PREFIX)),share/gdb/auto-load/usr/lib,lib)
 gdb_loads = $(1:%=$(GDB_FOLDER)/%.so.0-gdb.py)
 
-# Where the shells look for what completes a command.
+# The folders in which shells look for completions.
 BASH_COMPLETIONS := $(DEST)/share/bash-completion/completions
 ZSH_COMPLETIONS  := $(DEST)/share/zsh/site-functions
 FISH_COMPLETIONS := $(DEST)/share/fish/vendor_completions.d
 
-# The other names that a page has, so that `man fiber_join` finds it.
+# Links for the other names of a page, so that `man fiber_join` finds it.
 names_of = sed -n '/^\.Sh SYNOPSIS/q; s/^\.Nm \([A-Za-z_]*\).*/\1/p' $$page
 MAN_LINKS = for name in $$($(names_of)); do \
 	[ "$$name" = $$(basename $${page%.*}) ] || echo $$dir/$$name.$${page\#\#*.}; done
@@ -65,7 +66,7 @@ install: lib tools variants
 		for link in $$($(MAN_LINKS)); do ln -sf $${page##*/} $$link || exit 1; done; \
 	done
 
-# What install put there, file by file; folders of others stay, fiber/ is ours.
+# Remove each installed file. Folders that others may use stay; include/fiber is removed.
 uninstall:
 	$(call say,UNINSTALL,$(DEST))
 	$(Q)rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
@@ -86,7 +87,7 @@ uninstall:
 		rm -f $$dir/$${page##*/} $$($(MAN_LINKS)); \
 	done
 
-# -- the house: design rules that a script can prove --
+# -- design rules that a script can check --
 .PHONY: check-layers check-circles check-names tidy
 check-layers:
 	@sh scripts/check-layers.sh --self-test

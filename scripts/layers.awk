@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# layers.awk - prints every line that breaks a rule of check-layers.sh, as FILE:LINE: what: why
+# layers.awk - print every line that breaks a rule of check-layers.sh, as FILE:LINE: what: why
 #
-# Runs after strip.awk over files named by their path from the root of the tree.
+# Loaded after strip.awk. The files are named by their path from the root of the tree.
 
 BEGIN {
 	split("base wire layout arch os context stack poll core sched wait life watch sync io service runtime", name)
@@ -17,13 +17,13 @@ BEGIN {
 	above["tool"] = 0
 	above["tool/completion"] = 1
 	above["tool/cmd"] = 2
-	# Headers that a -I chooses by folder.
+	# Headers whose folder is chosen by a -I option.
 	chosen["frame.h"] = "arch"
 	chosen["ticks.h"] = "arch"
 	chosen["announce.h"] = "context"
 	chosen["probe.h"] = "base"
 	chosen["checker.h"] = "base"
-	# What stands outside libfiber/ may see of the tree besides its own folder; * is everything.
+	# Which folders code outside libfiber/ may include, besides its own; * is every folder.
 	split("layout wire", seen)
 	for (i in seen) {
 		sees["inspect", seen[i]] = 1
@@ -43,14 +43,14 @@ function bad(why)
 	found = 1
 }
 
-# The place of a file: a layer, "include" (the public headers), a room of inspect/ or a folder at the top.
+# Returns the place of a file: a layer, "include" (public headers), a folder of inspect/ or a top folder.
 function place_of(path,    part, n)
 {
 	n = split(path, part, "/")
 	return (part[1] == "libfiber" || part[1] == "inspect") && n > 2 ? part[2] : part[1]
 }
 
-# An include within inspect/: a room sees itself and the floors below it.
+# Check an include within inspect/: a folder may include itself and folders with a smaller number.
 function check_room(header, to)
 {
 	if (!(to in floor))
@@ -60,14 +60,14 @@ function check_room(header, to)
 		    floor[place] ")")
 }
 
-# The folder of a file or header of tool/.
+# Returns the folder of a file or header of tool/.
 function folder_of(path)
 {
 	sub("/[^/]*$", "", path)
 	return path
 }
 
-# An include within tool/: a folder sees itself and the ones below it.
+# Check an include within tool/: a folder may include itself and folders with a smaller number.
 function check_tool(header,    from, to)
 {
 	from = folder_of(FILENAME)
@@ -98,7 +98,7 @@ function check_include(header, angle,    part, n, to, known)
 	if (header in chosen)
 		to = chosen[header]
 	else if (to == "")
-		return # beside the file
+		return # a header in the file's own folder
 	else if (!known && top != "libfiber")
 		return # a path below its own folder
 	if (top == "inspect" && to == "inspect") {

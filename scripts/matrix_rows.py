@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""matrix_rows.py - the ways in which test-matrix.py builds a program; a way is a line"""
+"""matrix_rows.py - the ways in which test-matrix.py builds a program, one per line"""
 
-# What the names come from: debug information (inlined functions too), a symbol table, or module and offset.
+# Where names come from: debug information (with inlined functions) or a symbol table; "": only module and offset.
 DEBUG, SYMBOLS = "debug", "symbols"
 
 
 class Row:
     """One way to build.
 
-    files: what is done to the linked program, see finish(). rules: False when the maze has none. dim: a function that has a
-    rule which the tools may be unable to follow; then the walk must end there.
+    files: what finish() does to the linked program. rules: False if the maze has no unwind rules. dim: a function with a rule
+    that the tools may be unable to follow; then the walk must end there.
     """
 
     def __init__(self, name, flags, link="-pie", lib="archive", names=DEBUG, files="", cc="gcc", rules=True, core=False,
@@ -40,8 +40,8 @@ ROWS = [
     Row("lto", "-g -O2 -flto"),
     Row("lto-stripped", "-g -O2 -flto", names="", files="strip"),
     Row("debug-frame", "-g -O2 " + BARE_FRAMES, core=True),
-    # libdw 0.188 forgets rbx where a frame does not mention it (its rules of the ABI name rax in its place), and maze_ruled's
-    # frame ends where rbx says. Where there is only .debug_frame nobody else walks.
+    # libdw 0.188 loses rbx if a frame does not mention it, because its ABI rules name rax instead. maze_ruled needs rbx to find
+    # the end of its frame. With .debug_frame only, libdw does the walk.
     Row("debug-frame-O0", "-g -O0 " + BARE_FRAMES, dim="maze_ruled"),
     Row("debug-frame-link", "-g -O2 " + BARE_FRAMES, files="strip link"),
     Row("no-rules", "-O2 " + BARE_FRAMES, names=SYMBOLS, rules=False),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""mi.py - gdb as IDEs drive it: the machine interface, a command at a time"""
+"""mi.py - drive gdb over its machine interface, as IDEs do, one command at a time"""
 import queue
 import re
 import subprocess
@@ -11,7 +11,7 @@ ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
 
 class Error(Exception):
-    """What gdb answers with ^error, or that it does not answer."""
+    """gdb answered with ^error, or did not answer."""
 
 
 def text_of(quoted):
@@ -19,7 +19,7 @@ def text_of(quoted):
 
 
 def value(text, at):
-    """A text, a list or an object from text[at] on, and where it ends. Of a list of results only the values are kept."""
+    """Parse a text, a list or an object at text[at]. Returns it and its end. Of a list of results only the values are kept."""
     if text[at] == '"':
         match = TEXT.match(text, at)
         return text_of(match[1]), match.end()
@@ -35,13 +35,13 @@ def value(text, at):
 
 
 def results(text):
-    """NAME=VALUE,..."""
+    """Parse NAME=VALUE,... into an object."""
     found, _ = value("{%s}" % text, 0)
     return found
 
 
 class Gdb:
-    """One gdb, for a with statement. console: what it said to a person so far."""
+    """One gdb, for a with statement. console: its console output so far."""
 
     def __init__(self, arguments, seconds):
         self.seconds, self.console, self.notes, self.lines = seconds, "", [], queue.Queue()
@@ -56,7 +56,7 @@ class Gdb:
         self.lines.put(None)
 
     def ask(self, command):
-        """The results of a command that is done."""
+        """Run a command of the machine interface. Returns its results."""
         self.process.stdin.write("77%s\n" % command)
         self.process.stdin.flush()
         while True:
@@ -76,7 +76,7 @@ class Gdb:
                 return results(line.partition(",")[2])
 
     def say(self, command):
-        """What a person would see of a command."""
+        """Run a console command. Returns its console output."""
         before = len(self.console)
         self.ask('-interpreter-exec console "%s"' % command.replace("\\", "\\\\").replace('"', '\\"'))
         return self.console[before:]

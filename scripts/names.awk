@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# names.awk - prints every line that breaks a rule of check-names.sh, as FILE:LINE: what
+# names.awk - print every line that breaks a rule of check-names.sh, as FILE:LINE: what
 #
-# Runs after strip.awk over files named by their path from the root of the tree. The patterns are
-# spelt so that they do not match this file.
+# Loaded after strip.awk. The files are named by their path from the root of the tree. The patterns are
+# written so that they do not match this file.
 
 BEGIN {
 	n = split("coroutine task job util misc common helper manager", word)
@@ -29,7 +29,7 @@ function check_file()
 	}
 }
 
-# The words of an identifier: cut at _ and where a capital follows a small letter.
+# Check the words of an identifier, split at _ and between a small letter and a capital.
 function check_words(text, what,    part, n, i)
 {
 	gsub(/[^A-Za-z0-9]+/, " ", text)
@@ -81,8 +81,8 @@ is_c {
 	}
 }
 
-# fiber_once_flag is a second tag of one struct, which C can only make with a macro.
-# fiber_layout.h is what readers see of a registry, whose words are FIB_ there and in the tools.
+# fiber_once_flag is a second tag of one struct, which C allows only with a macro.
+# fiber_layout.h describes the registry for readers; its names have FIB_, as in the tools.
 FILENAME ~ /^libfiber\/include\// && code ~ /^[ \t]*#[ \t]*define/ && code !~ /define[ \t]+FIBER_/ &&
 code !~ /define[ \t]+fiber_once_flag fiber_once$/ && !(FILENAME ~ /fiber_layout\.h$/ && code ~ /define[ \t]+FIB_/) {
 	bad(FNR, "a public macro that does not begin with FIBER_")

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """public-names.py COMPILER - print a C++ program that uses every name of <fiber.h>
 
-It declares an object of every public type, with `struct` before its name and, where the name is no
-function's, without; and takes the address of every public function. The names are read from
-the preprocessed headers, so none can be left out."""
+The program declares an object of every public type: with `struct` before the name, and without it unless
+a function has the same name. It takes the address of every public function. The names are read from the
+preprocessed headers, so none can be left out."""
 
 import re
 import subprocess

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# run-tests.sh PROGRAM... - run test programs, print their TAP, count
+# run-tests.sh PROGRAM... - run test programs, print their TAP and count the results
 #
-# The last line is "N passed, N failed", with ", N skipped" when any were; the exit status is 1 when
-# anything failed. A program that dies, hangs, or does not run all it planned counts as one failure more.
-# System tests run once for each number of carriers in $CARRIERS, which they find in FIBER_TEST_CARRIERS; what waits for
-# descriptors, once for each poller in $POLLERS, which its runtimes find in FIBER_POLLER.
+# The last line is "N passed, N failed", with ", N skipped" if tests were skipped. The exit status is 1 if anything
+# failed. A program that dies, hangs, or does not run all planned tests counts as one more failure.
+# System tests run once for each number of carriers in $CARRIERS, passed in FIBER_TEST_CARRIERS. Programs that wait for
+# descriptors run once for each poller in $POLLERS, passed to their runtimes in FIBER_POLLER.
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
-# LANES=1: one after another. Else in two lanes: programs that have deadlines run one after another; scripts, tools and
-# what computes run beside them with a lower priority (nice), so they use the CPU time that the first lane leaves. When
-# the first lane is finished, it takes programs from the end of the second. The programs of a few tools that measure
-# times, or depend on which other processes exist, run at the end, one after another.
-# SLOWEST: of so many it is said how long they took.
+# LANES=1: run one program after another. Otherwise there are two lanes. The first runs programs with deadlines, one
+# after another. The second runs scripts, tools and computations beside it at a lower priority (nice), so they use the
+# CPU time that the first lane leaves. When the first lane is finished, it takes programs from the end of the second.
+# Tests of tools that measure times, or that depend on which processes exist, run at the end, one after another.
+# SLOWEST: the number of slow programs whose times are printed.
 set -u
 
 LIMIT=${LIMIT:-120}
@@ -30,23 +30,23 @@ failed=0
 skipped=0
 failures=()
 times=()
-claims=${claims:-} # within another run of this script: what one of the two runs, the other does not
+claims=${claims:-} # folder shared by the two lanes: a lane runs only the programs that it claims there
 launch=()
 if [ "$FIBER_SAN" = thread ]; then
-	# TSan's shadow collides with what the kernel's mmap randomness may choose.
+	# TSan's shadow memory may collide with addresses that the kernel's mmap randomization chooses.
 	launch=(setarch -R)
-	# At its end a program with a thread left, and each test has its watchdog, would give that thread a second to race in.
+	# By default TSan waits a second at exit while other threads exist, and each test has a watchdog thread.
 	export TSAN_OPTIONS="atexit_sleep_ms=10${TSAN_OPTIONS:+ $TSAN_OPTIONS}"
 fi
 
 folder=$(mktemp -d) || exit 1
 inspect=$(cd "$(dirname "${BASH_SOURCE[0]}")/../inspect" && pwd) || exit 1
-# A child that is killed before it has become another program still has these traps.
+# A child that is killed before its execve(2) still has these traps.
 lane=
 trap '[ "$BASHPID" != $$ ] || { [ -z "$lane" ] || kill "$lane"; rm -rf "$folder"; }' EXIT
 trap 'exit 1' INT TERM
 
-# Run one program in the environment given by the caller; $1 names the run.
+# run LABEL PROGRAM...: run one program in the caller's environment
 run() {
 	local label=$1 log=$folder/log began=${EPOCHREALTIME/./} code timed_out='' planned ok bad skip
 	shift
@@ -101,7 +101,7 @@ run() {
 	fi
 }
 
-# Whether a test program waits for descriptors, by what its source calls.
+# Check from its source whether a test program waits for descriptors.
 source=$(cd "$(dirname "$0")/.." && pwd)
 waits_for_descriptors() {
 	case $1 in
@@ -114,7 +114,7 @@ waits_for_descriptors() {
 		"$source/tests/${1##*/tests/}.c"
 }
 
-# run(), for each poller where that matters.
+# Call run() once for each poller, if the program waits for descriptors.
 run_pollers() {
 	local label=$1 poller
 	if ! waits_for_descriptors "$2"; then
@@ -126,12 +126,12 @@ run_pollers() {
 	done
 }
 
-# Whether nobody else runs that program: the first who asks does.
+# Claim a program for this lane; fails if the other lane has claimed it.
 claim() {
 	[ -z "$claims" ] || mkdir "$claims/${1//\//:}" 2>/dev/null
 }
 
-# run(), for each number of carriers and each poller where that matters.
+# Call run() for each number of carriers and each poller that the program is to run with.
 run_all() {
 	local program label carriers
 	for program; do
@@ -151,8 +151,8 @@ run_all() {
 	done
 }
 
-# Where a test program is run: scripts, tools and computing are parts of the second lane, in this order. The scripts, which
-# take longest, come first, so that both lanes end at about the same time.
+# Print the lane of a test program. scripts, tools and computing are the second lane, in this order: scripts take longest and
+# start first, so that both lanes end at about the same time.
 lane_of() {
 	local room=${1%/*}
 	room=${room##*/}
@@ -166,13 +166,13 @@ lane_of() {
 	*/tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo computing ;;
 	*/tests/unit/*_model) echo computing ;;
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics) echo alone ;;
-	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # which processes exist matters
+	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # depends on which processes exist
 	*/tests/cli/test_fiberctl_* | */tests/cli/test_fibertrace_*) echo tools ;;
 	*) echo timed ;;
 	esac
 }
 
-# What another run of this script has printed, to its last line.
+# Print the output of another run of this script without its last line, and add its counts.
 add() {
 	local counts well bad skips
 	grep -av '^[0-9]* passed, ' "$1"
@@ -212,7 +212,7 @@ else
 fi
 run_all "${alone[@]}"
 
-# What to look at when all of it takes too long.
+# The slowest programs: start here if the tests take too long.
 printf '%s\n' "${times[@]}" | grep . | sort -rn | sed -n "1,${SLOWEST}p" | while read -r tenths label; do
 	echo "# took $((tenths / 10)).$((tenths % 10)) s: $label"
 done

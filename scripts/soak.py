@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-soak.py BIN SECONDS - a server whose clients leave at any moment loses nothing
+soak.py BIN SECONDS - check that a server whose clients disconnect at any moment loses nothing
 
 BIN is the folder of httpd, cutter and fiberctl. Connections are cut at random for SECONDS, in slices. After each slice the
-server must come to rest with as many fibers and descriptors as after its very first client, and its resident memory must not
-be above what it was after the first quarter of the slices (the first ones fill caches: stacks, records). Ends with the
-server's own end on SIGTERM, with status 0 and nothing on stderr; in a build with AddressSanitizer that is where lost bytes are found.
+server must have as many fibers and descriptors as after its very first client. Its resident memory must not be above that
+after the first quarter of the slices, which fill caches of stacks and records. At the end the server must exit on SIGTERM, with
+status 0 and nothing on stderr; a build with AddressSanitizer reports leaks there.
 Prints a line for each slice, then "soak: ok" or what was lost.
 """
 import json
@@ -27,7 +27,7 @@ class Lost(Exception):
 
 
 def target_of(link):
-    """What it leads to; nothing where it is gone."""
+    """The target of a link; None if the link no longer exists."""
     try:
         return os.readlink(link)
     except FileNotFoundError:
@@ -42,7 +42,7 @@ class Server:
         self.port = self.process.stdout.readline().strip().rsplit(":", 1)[1]
 
     def serve_one(self):
-        """What the first client of all makes it open stays open."""
+        """Serve one client and wait until fibers and descriptors settle: some stay open after the very first client."""
         with socket.create_connection(("127.0.0.1", int(self.port))) as client:
             client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             while client.recv(4096):
@@ -53,7 +53,7 @@ class Server:
             time.sleep(0.3)
 
     def answer_of(self, command, seconds):
-        """What a command prints that has to do with the server, and ends within that time; else what both are waiting for."""
+        """Run a command that uses the server. Returns its output; after the timeout, prints what both wait for and fails."""
         asker = subprocess.Popen([self.folder + "/" + command[0], *command[1:]], stdout=subprocess.PIPE, text=True)
         try:
             out, _ = asker.communicate(timeout=seconds)
@@ -70,7 +70,7 @@ class Server:
         return json.loads(self.answer_of(["fiberctl", "list", "--json", str(self.process.pid)], REST_SECONDS))["total"]
 
     def descriptors(self):
-        """All but what is open to those who ask the server: they leave when they like, and it sees that later."""
+        """Count descriptors, except connections of the control socket: the server notices their end only later."""
         folder = "/proc/%d/fd" % self.process.pid
         control = set("socket:[%s]" % line.split()[6] for line in open("/proc/%d/net/unix" % self.process.pid).readlines()[1:])
         return sum(target_of(folder + "/" + fd) not in control for fd in os.listdir(folder))
@@ -85,7 +85,7 @@ class Server:
         return self.fibers(), self.descriptors()
 
     def rest(self, wanted):
-        """Wait until it is as it was without clients."""
+        """Wait until the server has as many fibers and descriptors as without clients."""
         end = time.monotonic() + REST_SECONDS
         while self.state() != wanted:
             if time.monotonic() > end:
@@ -95,7 +95,7 @@ class Server:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=60)
-        # That a fiber held its carrier for long says how busy the machine is, or how slow a sanitizer.
+        # Reports of long runs are ignored: they only show that the machine is busy or a sanitizer slow.
         errors = "".join(line for line in errors.splitlines(True) if " holds carrier " not in line)
         if self.process.returncode or errors:
             raise Lost("the server ended with %d: %s" % (self.process.returncode, errors))
@@ -120,7 +120,7 @@ def soak(folder, seconds):
             print("slice %d of %d: %s; at rest %d fibers, %d descriptors, %d KB"
                   % ((i + 1, slices, said) + wanted + (sizes[-1],)), flush=True)
         before = max(sizes[:max(2, slices // 4)])
-        # A sanitizer keeps what was freed, and has its own way to find what was not.
+        # A sanitizer keeps freed memory, and finds leaks itself.
         if sizes[-1] > before + SLACK_KB and not os.environ.get("FIBER_SAN"):
             raise Lost("resident memory went from %d KB to %d KB" % (before, sizes[-1]))
         server.stop()

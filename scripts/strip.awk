@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# strip.awk - C without its comments and the insides of its strings, for the scripts that keep the house
+# strip.awk - remove comments and the contents of strings from C, for the scripts that check the tree
 #
-# Defines strip(line): what remains of a line as code, remembering an open comment from one line
-# to the next. Call strip_reset() at each file's first line.
+# strip(line) returns the code of a line. It remembers from line to line whether a comment is open.
+# Call strip_reset() at the first line of each file.
 
 function strip_reset()
 {

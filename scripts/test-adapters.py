@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test-adapters.py - debuggers see the coroutines of other libraries, and see what fibertrace sees
+"""test-adapters.py - check that debuggers show the coroutines of other libraries as fibertrace does
 
-Over fixtures/adapters in $FIBER_BUILD, programs without libfiber that publish their stacks with fiber_layout.h, as TAP. What is
-compared, and how, is test-debuggers.py's.
+Runs the programs of fixtures/adapters in $FIBER_BUILD, which publish their stacks with fiber_layout.h and do not use libfiber.
+Prints TAP. The comparison is that of test-debuggers.py.
 """
 import importlib.machinery
 import importlib.util
@@ -28,7 +28,7 @@ def registers(number):
 
 
 def registers(folder, *source, commands):
-    """What gdb has of each fiber's registers, by its number."""
+    """The registers of each fiber in gdb, by its number."""
     own = folder / "registers.py"
     own.write_text(REGISTERS, encoding="utf-8")
     text, _ = debuggers.gdb(folder, *source, commands=["source %s" % own, *commands])
@@ -36,7 +36,7 @@ def registers(folder, *source, commands):
 
 
 def check_registers(folder, program, pid):
-    """Variables live in registers that the switch saved: they are the same as threads and in gdb."""
+    """Check that the saved registers, which hold variables, are the same in threads of a core and in gdb."""
     core, _ = debuggers.to_core(folder, pid)
     threads = registers(folder, program, core, commands=[
         "python for t in gdb.selected_inferior().threads(): t.switch(); registers(max(0, t.ptid[1] - %d))" % debuggers.FIRST])
@@ -48,10 +48,10 @@ def check_registers(folder, program, pid):
 
 
 def check(name, strip):
-    """As threads of to-core's cores and in gdb by libfiber-gdb.py; live and out of gdb's gcore."""
+    """Check threads of cores by to-core, and fibers in gdb by libfiber-gdb.py, live and from gdb's gcore."""
     def test(folder):
         program = debuggers.BUILD / "adapters" / name
-        # C++ names are written in more ways than one: there addresses are compared.
+        # C++ names can be written in several ways, so addresses are compared there.
         names = not strip and name.startswith("ucontext")
         if strip:
             program = debuggers.stripped(folder, program, False)

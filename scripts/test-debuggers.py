@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test-debuggers.py - debuggers see fibers, and see what fibertrace sees
+"""test-debuggers.py - check that debuggers show fibers as fibertrace does
 
-Over the fixtures crowd and spin in $FIBER_BUILD, as TAP. What fibertrace says of a fiber's frames is the measure, as it is
-tested against gdb's own walks elsewhere:
+Uses the fixtures crowd and spin in $FIBER_BUILD. Prints TAP. The frames are compared with those of fibertrace, which other
+tests compare with gdb's own walks:
 
-  to-core     gdb, lldb and eu-stack find every fiber as a thread with the same frames: of a live process, of gdb's gcore, of the
-              kernel's core of a crash; of a program that is static, or stripped with its debug file elsewhere, or bare
-  gdb         libfiber-gdb.py finds the same by itself, live and in cores, and writes no register of the program
-  wrong       what is no fiber, no fiber program, or damaged is a message"""
+  to-core     gdb, lldb and eu-stack show every fiber as a thread with the same frames: from a live process, from gdb's gcore,
+              from the kernel's core of a crash; for a program that is static, or stripped with and without a debug file
+  gdb         libfiber-gdb.py shows the same, live and in cores, and writes no register of the program
+  wrong       an unknown fiber, a program without fibers and a damaged registry give a message"""
 import contextlib
 import json
 import os
@@ -29,7 +29,7 @@ TRACE = BUILD / "bin/fibertrace"
 FIBERS, FIRST, SECONDS = 66, 1000000000, 60
 STATES = ("created", "runnable", "suspended")
 
-# Prints the frames of whatever is selected, gdb's guesses of what ended in a jump left out: it has no frame.
+# Print the frames of the selected thread or fiber, without gdb's guesses of functions that ended in a jump: these have no frame.
 WALK = """
 import gdb
 def frames(frame):
@@ -52,7 +52,7 @@ def calls():
 
 
 class Failed(Exception):
-    """With what was seen."""
+    """A check failed; the text has what was found."""
 
 
 def need(true, text):
@@ -68,7 +68,7 @@ def run(*command, code=None, **how):
 
 
 def gdb(folder, *arguments, commands=()):
-    """What gdb prints; the walks it was told to print, by number, apart."""
+    """Run gdb. Returns its output, and the walks in it by number."""
     walk = folder / "walk.py"
     walk.write_text(WALK, encoding="utf-8")
     line = ["gdb", "-nx", "-batch", "-iex", "set auto-load no", "-iex", "set debuginfod enabled off", *arguments, "-x", walk]
@@ -83,7 +83,7 @@ def gdb(folder, *arguments, commands=()):
 
 @contextlib.contextmanager
 def started(program, *arguments):
-    """A fixture that is ready."""
+    """Start a fixture and wait until it is ready."""
     p = subprocess.Popen([str(program), *arguments], stdout=subprocess.PIPE, text=True)
     try:
         for line in p.stdout:
@@ -99,7 +99,7 @@ def started(program, *arguments):
 
 
 def traced(*source):
-    """Fibers by id, as fibertrace sees them at any time."""
+    """fibertrace's fibers by id, without values that change with time."""
     said = re.sub(r'"leftNs":\d+', '"leftNs":0', run(TRACE, "--json", "--each", *source).stdout)
     return {f["id"]: f for f in json.loads(said)["fibers"]}
 
@@ -110,7 +110,7 @@ def expected(fiber, inlined=True, names=True):
 
 
 def compare(fibers, walks, first=0, names=True, skew=0):
-    """Every fiber that holds still has a walk, and the same one. skew: of the innermost pc."""
+    """Check that every fiber that does not run has the same walk. skew: added to the innermost pc."""
     still = {i: f for i, f in fibers.items() if f["state"] in STATES}
     need(len(still) > FIBERS // 2, "only %d fibers hold still" % len(still))
     for number, fiber in still.items():
@@ -132,7 +132,7 @@ def to_core(folder, *source):
 # -- sources --
 
 def stripped(folder, program, debug):
-    """A stripped copy; with debug its debug file lies beside it, as .gnu_debuglink says."""
+    """A stripped copy; with debug, its debug file is in the same folder, named in .gnu_debuglink."""
     copy, apart = folder / ("stripped-%s" % program.name), folder / "apart.debug"
     run("strip", "-o", copy, program, code=0)
     if debug:
@@ -147,7 +147,7 @@ def gcore(folder, process):
 
 
 def crashed(folder, program):
-    """The kernel's core of a crash; None where it does not write cores into the folder."""
+    """The kernel's core of a crash; None if the kernel does not write cores into the folder."""
     if "|" in pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii"):
         return None
     there = folder / "crash"
@@ -225,7 +225,7 @@ def of_stripped(folder, debug):
 
 
 def user_frames(folder):
-    """thread apply all bt, and what a function of the program knows."""
+    """Check thread apply all bt, and local variables of a function of the program."""
     program = BUILD / "bin/crowd"
     with started(program, str(FIBERS)) as p:
         fibers = traced(p.pid)
@@ -262,7 +262,7 @@ def lldb(folder):
             continue
         name, frames = threads.get(FIRST + number, (None, []))
         need(name == fiber["name"][:15], "lldb: fiber %d is called %s\n%s%s" % (number, name, p.stdout[:3000], p.stderr))
-        # Where a function is in line, lldb has the name of the one around it: but the place.
+        # For an inlined function lldb has the name of the enclosing function, but the right place. So places are compared.
         wanted = ["%s:%d" % (os.path.basename(f["file"]), f["line"]) for f in fiber["frames"]]
         need(frames == wanted, "lldb: fiber %d:\n  %s\n  %s" % (number, frames, wanted))
 
@@ -278,7 +278,7 @@ def check_script(folder, fibers, source, names=True):
 
 
 def script_live(folder):
-    """The same frames; commands see them; no register is written, and the program goes on."""
+    """Check frames and commands; no register may be written, and the program must continue."""
     with started(BUILD / "bin/crowd", str(FIBERS)) as p:
         fibers = traced(p.pid)
         check_script(folder, fibers, ["-p", p.pid])
@@ -312,13 +312,13 @@ def script_core(folder):
         check_script(folder, fibers, [program, core])
         out, _ = to_core(folder, p.pid)
         check_script(folder, fibers, [program, out])
-        # Without its files there are no sections to find the note in.
+        # Without the program's files there are no sections in which to find the note.
         text, _ = gdb(folder, "-iex", "set sysroot /nonexistent", "-c", core, commands=["source %s" % SCRIPT, "info fibers mutex-1"])
         need("shown 1 of %d fibers" % FIBERS in text, text)
 
 
 def running(folder):
-    """One that runs is its thread; to-core leaves it to the thread. Then the program still runs."""
+    """A running fiber is shown as its thread, also by to-core. Afterwards the program must still run."""
     program = BUILD / "bin/spin"
     with started(program, "--carriers", "2") as p:
         text, _ = gdb(folder, "-p", p.pid, commands=["source %s" % SCRIPT, "info fibers running"])

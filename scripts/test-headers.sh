@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test-headers.sh [BUILD] - every public header stands alone, in strict C11 and in C++17, and means the same in both
+# test-headers.sh [BUILD] - check that each public header compiles alone in strict C11 and C++17, with the same meaning
 #
-# Prints TAP. BUILD, or $FIBER_BUILD, is a finished build. Without a C++ compiler its half is skipped. clang(1), which takes less than
-# gcc does in places, reads the headers too.
+# Prints TAP. BUILD, or $FIBER_BUILD, is a finished build. Without a C++ compiler the C++ half is skipped. clang(1), which is
+# stricter than gcc in places, also compiles the headers.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -18,14 +18,14 @@ cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 cxx=${CXX:-c++}
 strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include"
-# What the archive needs beside it.
+# The library that the archive needs.
 needs=$(nm "$build/lib/libfiber.a" | grep -q ' U io_uring_' && echo -luring)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 count=0
 failed=0
 
-# prove NAME COMMAND...: one line of TAP; what a failed command said goes to stderr
+# prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr
 prove() {
 	name=$1
 	shift
@@ -44,7 +44,7 @@ skip() {
 	echo "ok $count # SKIP $1: no C++ compiler ($cxx)"
 }
 
-# alone LANGUAGE STANDARD COMPILER HEADER: twice, so that its include guard is tried too
+# alone LANGUAGE STANDARD COMPILER HEADER: compile HEADER, included twice to test its include guard
 alone() {
 	printf '#include <%s>\n#include <%s>\nint main(void) { return 0; }\n' "$4" "$4" |
 		"$3" -x "$1" -std="$2" $strict -fsyntax-only -
@@ -95,7 +95,7 @@ int main(void)
 }
 END
 
-# layout_alone LANGUAGE STANDARD COMPILER: a registry of one's own, in both languages, with its note, without libfiber
+# layout_alone LANGUAGE STANDARD COMPILER: compile a registry and its note without libfiber
 layout_alone() {
 	"$3" -x "$1" -std="$2" $strict -O2 -flto -no-pie -o "$tmp/own-$1" "$tmp/layout" &&
 		"$tmp/own-$1" >"$tmp/own-$1.bytes" && grep -q FIBERREG "$tmp/own-$1.bytes" &&
@@ -107,13 +107,13 @@ adapters_are_short() {
 		awk '{ print } $2 != "total" && $1 >= 100 { long = 1 } END { exit long }'
 }
 
-# names LANGUAGE STANDARD COMPILER: compile, link and run the program that has every name in it
+# names LANGUAGE STANDARD COMPILER: compile, link and run the program that uses every name
 names() {
 	"$3" -x "$1" -std="$2" $strict -o "$tmp/names" tests/strangers/names.c -x none \
 		"$build/lib/libfiber.a" -pthread $needs && timeout 20 "$tmp/names"
 }
 
-# Against the shared library too: there the map says what is exported.
+# The same with the shared library, whose map lists the exported names.
 names_are_exported() {
 	"$cc" -std=c11 $strict -o "$tmp/names" tests/strangers/names.c "-L$build/lib" -lfiber \
 		"-Wl,-rpath,$build/lib" -pthread && timeout 20 "$tmp/names"
@@ -124,8 +124,8 @@ exceptions_work() {
 		timeout 60 "$tmp/throws"
 }
 
-# public_names COMPILER: a program made from the headers, with every public type and function in it, exported by the
-# shared library, which exports no other function
+# public_names COMPILER: compile and run a program, generated from the headers, that uses every public type and function; check
+# that the shared library exports exactly these functions
 public_names() {
 	"$1" -std=c++17 $strict -o "$tmp/public-names" "$tmp/public-names.cc" "-L$build/lib" -lfiber \
 		"-Wl,-rpath,$build/lib" -pthread && timeout 20 "$tmp/public-names" &&
@@ -135,7 +135,7 @@ public_names() {
 		diff "$tmp/exported" "$tmp/named"
 }
 
-# destructors_run COMPILER LINK...: fiber_exit() unwinds C++ frames, and a catch (...) that keeps it is named
+# destructors_run COMPILER LINK...: check that fiber_exit() unwinds C++ frames and reports a catch (...) that swallows it
 destructors_run() {
 	"$1" -std=c++17 $strict -o "$tmp/unwinds" tests/strangers/unwinds.cc "-L$build/lib" "$2" \
 		"-Wl,-rpath,$build/lib" -pthread $needs && timeout 60 "$tmp/unwinds" || return 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test-install.sh [BUILD] - install, use what was installed as a stranger would, uninstall, find nothing left
+# test-install.sh [BUILD] - install, use the installed files as a user would, uninstall, check that nothing is left
 #
 # Prints TAP. BUILD, or $FIBER_BUILD, is a finished build; nothing outside a temporary folder is written.
 set -u
@@ -18,7 +18,7 @@ cc=${CC:-cc}
 make=${MAKE:-make}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 tmp=$(mktemp -d) || exit 1
-HOME=${HOME:-$tmp} # without one gdb warns of its cache
+HOME=${HOME:-$tmp} # gdb prints a warning about its cache if HOME is unset
 export HOME
 prefix=$tmp/prefix
 stage=$tmp/stage
@@ -32,7 +32,7 @@ finish() {
 }
 trap finish EXIT
 
-# prove NAME COMMAND...: one line of TAP; what a failed command said goes to stderr
+# prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr
 prove() {
 	name=$1
 	shift
@@ -46,7 +46,7 @@ prove() {
 	fi
 }
 
-# Everything but folders: install makes folders that others may use, uninstall leaves them.
+# List all but folders: others may use the folders that install makes, so uninstall leaves them.
 files_below() {
 	(cd "$1" && find . ! -type d | sort)
 }
@@ -82,7 +82,7 @@ installed_as_listed() {
 		echo ./share/libfiber/libfiber-dashboard.json
 		echo ./share/libfiber/libfiber-gdb.py
 		echo ./share/libfiber/libfiber.supp
-		# Where gdb looks without being asked, or beside the library.
+		# In gdb's data folder, or beside the library.
 		for library in libfiber libfiber-asan libfiber-tsan; do
 			case $1 in
 			*/usr) echo "./share/gdb/auto-load/usr/lib/$library.so.0-gdb.py" ;;
@@ -99,7 +99,7 @@ installed_as_listed() {
 	diff "$tmp/expected" "$tmp/found"
 }
 
-# every_function_has_a_page PREFIX: under its own name, and the page is about it
+# every_function_has_a_page PREFIX: check that each exported function has a page of its name, with it in SYNOPSIS
 every_function_has_a_page() {
 	nm -D --defined-only "$1/lib/libfiber.so" "$1/lib/libfiber-backtrace.so" |
 		sed -n 's/.* T \(fiber_[a-z_]*\)$/\1/p' | sort -u >"$tmp/functions"
@@ -195,11 +195,11 @@ int main(void)
 }
 END
 
-# compile_own OUTPUT PKG-CONFIG-OPTION CC-OPTION...
+# compile_own OUTPUT PKG-CONFIG-OPTION CC-OPTION...: compile own.c against the installed library
 compile_own() {
 	output=$1 option=$2
 	shift 2
-	# shellcheck disable=SC2046 # flags are words
+	# shellcheck disable=SC2046 # flags must be split
 	"$cc" -g -std=c11 -pedantic -Wall -Werror -o "$output" "$tmp/own.c" "$@" \
 		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs $option libfiber)
 }
@@ -212,25 +212,25 @@ uses_shared() {
 	LD_LIBRARY_PATH=$prefix/lib ldd "$tmp/shared" | grep -F "$prefix/lib/libfiber.so.0"
 }
 
-# hardening: the flags that the library was built with, which this compiler knows
+# hardening: check the hardening flags that libfiber.pc offers, and that they work with this compiler
 hardening() {
 	flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --variable=hardening libfiber) && echo "$flags" &&
 		[ "$flags" = -fstack-clash-protection ] && touches_each_page "$tmp/wide-hardened" "$flags" &&
 		! touches_each_page "$tmp/wide-plain" -fno-stack-clash-protection
 }
 
-# touches_each_page OUTPUT CC-OPTION...: an overflow by a frame of 1 MiB is caught in the fiber's own guard
+# touches_each_page OUTPUT CC-OPTION...: check that a frame of 1 MiB faults in the guard of the fiber's own stack
 touches_each_page() {
 	output=$1
 	shift
-	# shellcheck disable=SC2046 # flags are words
+	# shellcheck disable=SC2046 # flags must be split
 	"$cc" -O2 -o "$output" "$tmp/wide.c" "$@" \
 		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs libfiber) || return 1
 	LD_LIBRARY_PATH=$prefix/lib timeout 20 "$output" 2>"$tmp/wide" || :
 	grep -F '"wide" overflowed its stack of 262144 bytes (fault at' "$tmp/wide"
 }
 
-# examples_build: with the Makefile beside them, which knows them all; the first one and the one with a library more are built
+# examples_build: check that examples/Makefile has a rule for each example; build the first and the one with another library
 examples_build() {
 	mkdir -p "$tmp/examples" || return 1
 	PKG_CONFIG_PATH=$prefix/lib/pkgconfig
@@ -244,13 +244,13 @@ examples_build() {
 	return $said
 }
 
-# examples_say_what_is_missing: where there is no libfiber
+# examples_say_what_is_missing: check the error message of examples/Makefile without libfiber
 examples_say_what_is_missing() {
 	! PKG_CONFIG_LIBDIR=$tmp/none PKG_CONFIG_PATH='' "$make" -s -C examples OUT="$tmp/examples" >"$tmp/make" 2>&1 &&
 		cat "$tmp/make" && grep -q 'pkg-config does not find libfiber' "$tmp/make"
 }
 
-# control_lists, control_walks, trace_sees: the installed tools and the program's one waiting fiber
+# control_lists, control_walks, trace_sees: check that the installed tools show the program's one waiting fiber
 control_lists() {
 	"$prefix/bin/fiberctl" list "$tmp/own.sock" >"$tmp/list" && cat "$tmp/list" &&
 		grep -Eq '^ *1 suspended .* park .*own-waiter$' "$tmp/list" &&
@@ -269,7 +269,7 @@ trace_sees() {
 		grep -Eq '^  #[0-9]+ +stay.* at .*own\.c:[0-9]+$' "$tmp/trace"
 }
 
-# The dashboard has every number that there is, and no other; one is there only where somebody watches for it.
+# Check that the dashboard shows each metric of the program, and no other.
 dashboard_shows_the_numbers() {
 	"$prefix/bin/fiberctl" metrics "$tmp/own.sock" >"$tmp/metrics" || return 1
 	python3 -B - "$tmp/metrics" "$prefix/share/libfiber/libfiber-dashboard.json" <<'END'
@@ -289,7 +289,7 @@ assert len(set(ids)) == len(ids)
 END
 }
 
-# The timer's service runs what was installed; systemd, where there is one, understands both.
+# Check that the timer's service runs the installed fiberctl, and that systemd, if installed, accepts both units.
 units_are_understood() {
 	units=$1/lib/systemd/system
 	grep -q "^ExecStart=$2/bin/fiberctl metrics --output " "$units/libfiber-metrics.service" || return 1
@@ -298,7 +298,7 @@ units_are_understood() {
 		systemd-analyze --man=no verify "$units/libfiber-metrics.service" "$units/libfiber-metrics.timer"
 }
 
-# gdb_knows PROGRAM GDB-OPTION...: gdb knows its fibers without being told to load anything
+# gdb_knows PROGRAM GDB-OPTION...: check that gdb shows its fibers without a command to load a script
 gdb_knows() {
 	program=$1
 	shift
@@ -308,12 +308,12 @@ gdb_knows() {
 	grep -q '^shown 1 of 1 fiber$' "$tmp/gdb"
 }
 
-# gdb_asks PROGRAM: and where its safe-path does not name what was installed, it says so
+# gdb_asks PROGRAM: check that gdb names its safe-path if that does not include the installed script
 gdb_asks() {
 	! gdb_knows "$1" && grep -q 'auto-loading has been declined by your .auto-load safe-path' "$tmp/gdb"
 }
 
-# apart: the program linked with the archive, stripped, with its debug file in a folder by build-id, as distributions do it
+# apart: strip the static program and put its debug file into a folder by build-id, as distributions do
 apart() {
 	objcopy --only-keep-debug "$tmp/static" "$tmp/static.debug" && strip -o "$tmp/bare" "$tmp/static" || return 1
 	number=$(readelf -n "$tmp/static.debug" 2>&1 | sed -n 's/.*Build ID: //p')
@@ -322,16 +322,16 @@ apart() {
 		mv "$tmp/static.debug" "$tmp/debug/.build-id/${number%"$rest"}/$rest.debug"
 }
 
-# gdb_is_quiet: of the stripped program alone, which no safe-path has, gdb has nothing to say
+# gdb_is_quiet: check that gdb prints nothing about a stripped program that is not in its safe-path
 gdb_is_quiet() {
 	gdb -nx -batch -iex "set debuginfod enabled off" -iex "set debug-file-directory $tmp/none" "$tmp/bare" >"$tmp/gdb" 2>&1
 	cat "$tmp/gdb"
 	[ ! -s "$tmp/gdb" ]
 }
 
-# staged OUTPUT: compile against what was installed with DESTDIR, as one who makes packages does
+# staged OUTPUT: compile against an installation in DESTDIR, as a packager does, and run the program
 staged() {
-	# shellcheck disable=SC2046 # flags are words
+	# shellcheck disable=SC2046 # flags must be split
 	"$cc" -g -std=c11 -pedantic -Wall -Werror -o "$1" "$tmp/own.c" $(
 		PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage \
 			PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test-man.py - what the manual says of functions and examples is so
+"""test-man.py - check the manual against the headers, the examples and the tools' help
 
-Over man/*.3, the public headers and examples/, as TAP:
+Reads man/*.3, the public headers and examples/. Prints TAP:
 
   synopsis     every public function is in the SYNOPSIS of one page, with the declaration of its header
   names        NAME lists what SYNOPSIS declares, so that `man fiber_join` finds its page
   sections     every page has the same sections, in the same order
-  concurrency  the table in CONCURRENCY has a row for every function of the page: who may call it
-  examples     a block in EXAMPLES is some lines of a file in examples/, or of what it prints
-  tried        every example is run by tests/cli/test_examples.c, and numbered without a gap
-  index        libfiber(7) names every page, and what may be called in a signal handler
+  concurrency  the table in CONCURRENCY has a row for every function of the page, with its allowed callers
+  examples     a block in EXAMPLES is an excerpt of a file in examples/, or of its output
+  tried        every example is run by tests/cli/test_examples.c, and they are numbered without a gap
+  index        libfiber(7) names every page, and the functions that a signal handler may call
   commands     fiberctl(1) has every command, with its line in SYNOPSIS, every topic and every option that
                `fiberctl --help` and the help of each command name, and no other
 
-A block in EXAMPLES says where it is from in a comment before it: `.\\" from 01_hello.c` for lines of that
-file, less indented perhaps; `.\\" printed by 01_hello` for lines of its output, where numbers may
-differ. The build folder is $FIBER_BUILD. At last, offences of each kind are planted in a copy and must be found.
+A comment before a block in EXAMPLES gives its origin: `.\\" from 01_hello.c` for lines of that file, which may
+be less indented; `.\\" printed by 01_hello` for lines of its output, in which numbers may differ. The build
+folder is $FIBER_BUILD. At the end, offences of each kind are planted in a copy and must be found.
 """
 import os
 import pathlib
@@ -34,7 +34,7 @@ CELLS = {"yes", "no", "waits", "policy", "aborts", "nothing", "Er -EPERM", "Dv N
 
 
 def squeeze(text):
-    """A declaration without what does not count: blanks beside signs."""
+    """A declaration without insignificant blanks."""
     return re.sub(r"\s*([*(),])\s*", r"\1", " ".join(text.split()))
 
 
@@ -56,7 +56,7 @@ def macros(root):
 
 
 def sections(page):
-    """Its sections: name, lines."""
+    """The sections of a page: name, lines."""
     found = []
     for line in page.read_text().splitlines():
         if line.startswith(".Sh "):
@@ -72,7 +72,7 @@ def words(line):
 
 
 def synopsis(lines):
-    """Declarations by name, as the page has them, and whether one occurs twice."""
+    """Declarations in a SYNOPSIS, by name."""
     found, kind, name, args = {}, "", None, []
     for line in lines:
         macro, *rest = words(line) or [""]
@@ -91,19 +91,19 @@ def synopsis(lines):
 
 
 def callers(found):
-    """The rows of the table in CONCURRENCY: the cells by function."""
+    """The cells of the table in CONCURRENCY, by function."""
     rows = [line[7:].split(" Ta ") for line in found.get("CONCURRENCY", []) if line.startswith(".It Fn ")]
     return {row[0]: row[1:] for row in rows if len(row) == CALLERS + 1 and CELLS.issuperset(row[1:])}
 
 
 def handlers_may(lines):
-    """What libfiber(7) says may be called in a signal handler."""
+    """The functions that a signal handler may call according to libfiber(7)."""
     said = "\n".join(lines).partition("In a signal handler")[2]
     return set(re.findall(r"^\.Fn (\w+)", said, flags=re.M))
 
 
 def blocks(lines):
-    """The literal blocks of EXAMPLES: the comment before them, their lines as they are printed."""
+    """Yield the literal blocks of EXAMPLES: the comment before them, their lines as printed."""
     origin, block = None, None
     for line in lines:
         if line.startswith('.\\" '):
@@ -118,7 +118,7 @@ def blocks(lines):
 
 
 def is_excerpt(block, text):
-    """Whether the block is some lines of the text, indented by as many tabs less."""
+    """Check whether the block is an excerpt of the text, perhaps with fewer tabs of indentation."""
     lines = text.splitlines()
     for depth in range(4):
         less = [line[depth:] if line[:depth] == "\t" * depth else None if line else "" for line in lines]
@@ -143,7 +143,7 @@ def check_example(root, origin, block):
         program = BUILD / "examples" / words_of[2]
         said = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True).stdout
         if "cannot be walked" in said:
-            return None  # pages show what the ports with walkable stacks print
+            return None  # pages show the output of ports with walkable stacks
         block = without_numbers("\n".join(block)).splitlines()
         return None if is_excerpt(block, without_numbers(said)) else f"{program.name} does not print: {block[0]}"
     return f"a block that does not say where it is from: {block[0]}"
@@ -160,7 +160,7 @@ def check_examples(root, found):
 
 
 def check_page(root, page, known):
-    """What is wrong with one page, as (check, text)."""
+    """Yield what is wrong with one page, as (check, text)."""
     found = sections(page)
     if [name for name, _ in found] != SECTIONS:
         yield "sections", f"has {[name for name, _ in found]}"
@@ -212,13 +212,13 @@ def check_tree(root, offer):
 
 
 def tool(name, *arguments):
-    """What a tool prints."""
+    """The output of a tool."""
     return subprocess.run([BUILD / "bin" / name, *arguments], capture_output=True, text=True, timeout=60,
                           check=True).stdout
 
 
 def offered(name):
-    """The commands, topics and options of a tool, as its help has them."""
+    """The commands, topics and options in the help of a tool."""
     before, _, rest = tool(name, "--help").partition(f"\n{name} help TOPIC:\n")
     commands = re.findall(r"^  ([a-z][a-z-]*) ", before, flags=re.M)
     topics = re.findall(r"^  ([a-z][a-z-]*) ", rest, flags=re.M)
@@ -241,7 +241,7 @@ def check_tool(root, page, offers):
     called = set(re.findall(r"^\.Cm ([a-z-]+)$", "\n".join(found["SYNOPSIS"]), flags=re.M)) - {"help"}
     for name in described ^ set(commands):
         yield f"{name}: a command without a section, or a section without a command"
-    # The synopsis of fibertrace has one line for all of them.
+    # The synopsis of fibertrace has one line for all commands.
     for name in called ^ set(commands) if page == "fiberctl" else ():
         yield f"{name}: not in both SYNOPSIS and `fiberctl --help`"
     for name in set(re.findall(r"^\.It Cm help ([a-z-]+)$", text, flags=re.M)) ^ set(topics):
@@ -252,7 +252,7 @@ def check_tool(root, page, offers):
 
 
 CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "index", "commands"]
-# One offence of each kind: check, file, what is replaced in it, by what.
+# Offences of each kind: check, file, text in it, replacement.
 PLANTED = [
     ("synopsis", "man/fiber_chan.3", '"const void *elem"', '"void *elem"'),
     ("synopsis", "libfiber/include/fiber/chan.h", "FIBER_API int fiber_chan_close(",
@@ -275,7 +275,7 @@ PLANTED = [
 
 
 def self_test(offer):
-    """The offences that are planted and not found."""
+    """Yield the planted offences that are not found."""
     for check, name, before, after in PLANTED:
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test-matrix.py [ROW...] - one program built in every way, and every walk compared with what it knows it called
+"""test-matrix.py [ROW...] - build a program in many ways and compare every walk with the calls that the program reports
 
-The program is fixtures/maze. Each row of matrix_rows.py builds it in another way; its fibers are walked from outside (fibertrace) and
-through the control socket (fiberctl bt), where the row says so also in a core. A walk must be, from the
-function in which the fiber waits to the function it was spawned with, exactly the functions that the maze says it called.
-Where the maze says that nobody can follow, the walk must end there, be called truncated, and say where it lost the way.
+The program is fixtures/maze. Each row of matrix_rows.py builds it in another way. Its fibers are walked from outside
+(fibertrace), through the control socket (fiberctl bt) and, if the row says so, in a core. From the function in which the
+fiber waits to the function it was spawned with, a walk must be exactly the functions that the maze reports. Where the maze
+says that a walk cannot continue, the walk must end there, be marked truncated, and report the place.
 
-In each answer wrong walks are planted at last, and must be found. A frame without a name is compared by its module and offset: nm knows what was there before it was stripped.
+At the end wrong walks are planted in each answer, and must be found. A frame without a name is compared by module and offset,
+with the symbols that nm printed before the program was stripped.
 
-As TAP, a test for a row. The build folder is $FIBER_BUILD.
+Prints TAP, one test per row. The build folder is $FIBER_BUILD.
 """
 import bisect
 import concurrent.futures
@@ -36,7 +37,7 @@ class Wrong(Exception):
 
 
 def run(*words, **more):
-    """The output of a program that must end well."""
+    """Run a program that must succeed. Returns its output."""
     words = [str(w) for w in words]
     p = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False, **more)
     if p.returncode:
@@ -45,7 +46,7 @@ def run(*words, **more):
 
 
 class Objects:
-    """Sources compiled with some flags, each once."""
+    """Compiles each pair of source and flags once."""
 
     def __init__(self, folder):
         self.folder, self.lock, self.made = folder, threading.Lock(), {}
@@ -61,7 +62,7 @@ class Objects:
             try:
                 self.compile(cc, flags, source, out)
                 self.made[key].set_result(out)
-            except Exception as e:  # pylint: disable=broad-except # it is the result
+            except Exception as e:  # pylint: disable=broad-except # raised again by result()
                 self.made[key].set_exception(e)
         return self.made[key].result()
 
@@ -78,7 +79,7 @@ def lib_libs():
 
 
 def link(row, objects, folder):
-    """Build the program of a row, and the plugin it loads: their paths."""
+    """Build the program of a row and its plugin. Returns their paths."""
     program, plugin = folder / "maze", folder / "plugin.so"
     flags = row.flags + ([] if row.is_static() else ["-DMAZE_PLUGIN"])
     parts = [objects.get(row.cc, flags, "maze.c"), objects.get(row.cc, row.flags, "hall.cc"),
@@ -89,7 +90,7 @@ def link(row, objects, folder):
         shutil.copy(BUILD / "lib/libfiber.so.0", lib[0])
         if row.lib == "stripped":
             run("strip", lib[0])
-    # Flags matter to the linker where it compiles.
+    # With -flto the linker compiles, so it needs the flags.
     run(row.cc, *(row.flags if "-flto" in row.flags else []), *row.link, "-pthread", "-o", program, *parts, *lib, *lib_libs())
     if not row.is_static():
         run(row.cc, "-shared", "-fPIC", *row.flags, "-o", plugin, MAZE / "plugin.c")
@@ -97,7 +98,7 @@ def link(row, objects, folder):
 
 
 def finish(row, program, plugin):
-    """Strip what is linked and put its debug information where the row wants it. More options for the tools."""
+    """Strip the program and put its debug information where the row wants it. Returns options for the tools."""
     options = []
     for file in [program] + ([plugin] if plugin.exists() else []):
         debug = file.parent / (file.name + ".debug")
@@ -123,7 +124,7 @@ def finish(row, program, plugin):
 
 
 class Names:
-    """What nm says is where in a module."""
+    """The symbols of a module, by nm."""
 
     def __init__(self, file):
         self.at = []
@@ -141,7 +142,7 @@ class Names:
 
 
 def walked(fiber, names, row):
-    """The functions of a walk, innermost first."""
+    """The functions of a walk, innermost first; "+" marks inlined ones."""
     found = []
     for i, frame in enumerate(fiber["frames"]):
         name, module = frame["function"], os.path.basename(frame["module"] or "")
@@ -156,12 +157,12 @@ def walked(fiber, names, row):
 
 
 def same(expected, frame):
-    # Of a function that no other file sees, and that was inlined, gcc leaves nobody the parameters.
+    # For an inlined function that is local to its file, gcc may leave out the parameters.
     return frame == expected or (expected[0] == "+" and frame.startswith(expected + "("))
 
 
 def follow(expected, frames):
-    """How many frames the expected functions are, from the first on, or -1. "*" are some."""
+    """The number of leading frames that match the expected functions, or -1. "*" matches one or more frames."""
     if not expected:
         return 0
     if not frames:
@@ -196,13 +197,13 @@ def compare(fiber, how, called, names, row):
         raise Wrong("whole, and nobody can know: " + text)
     if how == "whole" and fiber["truncated"]:
         raise Wrong("truncated: " + text)
-    # The library's own two: what calls a fiber's function, and where every fiber begins.
+    # Two functions of the library follow: the caller of a fiber's function, and the entry of every fiber.
     if how == "whole" and not (1 <= len(outer) <= 2 and (row.names == "" or outer[-1] == "fib_arch_entry")):
         raise Wrong("does not end at the entry, but in %s: %s" % (outer, text))
 
 
 def reasons(answer, row):
-    """Each place where walks lost the way is named."""
+    """Check that the answer names each place where a walk had to end, and no other."""
     known = [("a backtrace is truncated: no unwind information for 0x", "/maze+0x"),
              ("a backtrace is truncated: no module at 0x", "made at run time")]
     if not row.rules:
@@ -227,9 +228,9 @@ def weigh(answer, plan, names, row):
 
 
 def spoilt(answer, plan):
-    """Answers with one thing wrong in each, and what that is."""
+    """Yield answers with one error each, and a description of the error."""
     def fiber(how):
-        """A copy of the answer, and a fiber in it whose walk ends so."""
+        """A copy of the answer, and a fiber in it whose walk ends in this way."""
         copy = json.loads(json.dumps(answer))
         name = next(p[0] for p in plan if p[1] == how)
         return copy, next(f for f in copy["fibers"] if f["name"] == name)
@@ -265,7 +266,7 @@ def spoilt(answer, plan):
 
 
 def judge_the_judge(answer, plan, names, row):
-    """Whatever is wrong with an answer must be found."""
+    """Check that weigh() finds each planted error."""
     for what, copy in spoilt(answer, plan):
         try:
             weigh(copy, plan, names, row)
@@ -314,7 +315,7 @@ def examine(row, objects, base):
             (folder / "other").rename(program)
         trace = [str(BUILD / "bin/fibertrace")]
         answer = judge(trace + ["--each", "--json", str(maze.pid)] + options, plan, names, row, environment)
-        # A program that answers is asked on its own machine, where its debug files are installed: fiberctl needs no such option.
+        # fiberctl has no option for debug files: it runs on the program's machine, where they are installed.
         if not options:
             judge([str(BUILD / "bin/fiberctl"), "bt", str(maze.pid), "--all", "--json"], plan, names, row, environment)
         if row.core:
@@ -332,7 +333,7 @@ def examine(row, objects, base):
 
 
 def attempt(row, objects, base):
-    """What is wrong with a row, or None."""
+    """Test a row. Returns what is wrong, or None."""
     try:
         examine(row, objects, base)
     except (Wrong, subprocess.TimeoutExpired) as wrong:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test-mi.py - IDEs, which drive gdb over its machine interface, see fibers as fibertrace does
+"""test-mi.py - check that IDEs, which use gdb's machine interface, show fibers as fibertrace does
 
-Over the fixtures crowd and spin in $FIBER_BUILD, as TAP. What is compared, and how, is test-debuggers.py's.
+Uses the fixtures crowd and spin in $FIBER_BUILD. Prints TAP. The comparison is that of test-debuggers.py.
 """
 import importlib.machinery
 import importlib.util
@@ -22,7 +22,7 @@ debuggers = importlib.util.module_from_spec(importlib.util.spec_from_loader("deb
 LOADER.exec_module(debuggers)
 need, CROWD = debuggers.need, debuggers.BUILD / "bin/crowd"
 
-# gdb makes up frames of functions that ended in a jump, and over this interface they look like any other.
+# gdb shows frames for functions that ended in a jump. On this interface they look like any other frame.
 MADE_UP = """
 import gdb
 def made_up():
@@ -40,7 +40,7 @@ def driven(folder, *arguments):
 
 
 def functions(gdb, thread):
-    """Of the frames of a thread, as -stack-list-frames has them."""
+    """The functions of a thread's frames by -stack-list-frames, without made-up frames."""
     gdb.ask("-thread-select %s" % thread)
     made_up = gdb.say("python made_up()").partition("made up")[2].split()
     return [f["func"] for f in gdb.ask("-stack-list-frames --thread %s" % thread)["stack"] if f["level"] not in made_up]
@@ -77,7 +77,7 @@ def check_selected(gdb, fibers):
         said, thread = gdb.say("fiber %d" % number), gdb.ask("-thread-info")["current-thread-id"]
         frames = gdb.ask("-stack-list-frames")["stack"]
         need(said.startswith('fiber %d "%s"' % (number, fibers[number]["name"])), said)
-        # Who shows the selected frame is told that it is another one.
+        # gdb must notify the IDE that another frame is selected.
         note = '=thread-selected,id="%s",frame={level="%s"' % (thread, frames[0]["level"])
         need([n.startswith(note) for n in gdb.notes] == [True], "fiber %d: %s is told, not %s" % (number, gdb.notes, note))
         need(gdb.ask("-stack-info-frame")["frame"]["addr"] == frames[0]["addr"], "fiber %d: another frame is selected" % number)
@@ -115,7 +115,7 @@ def one_that_runs(folder):
 
 
 def one_that_crashed(folder):
-    """In a handler with a stack of its own, and in the guard below its stack: gdb finds it where fibertrace does."""
+    """Check a crash in a handler with its own stack, and one in the guard: gdb shows the same frames as fibertrace."""
     if "|" in pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="ascii"):
         return "core_pattern leads to a program"
     for program, way in (("crash", ["reporter"]), ("crash", ["jump-reporter"]), ("overflow", ["--stack", "16384"])):

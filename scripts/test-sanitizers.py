@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test-sanitizers.py - sanitizers and valgrind see through an installed libfiber
+"""test-sanitizers.py [NAME...] - check that sanitizers and valgrind work with an installed libfiber
 
-Installs into a folder of its own and builds fixtures/sanitizers against that, with gcc and with clang, as libfiber-sanitizers(7)
-says. Each program has a defect when it is called as `PROGRAM wrong`, which must be reported in the right function, and does the same
-work without it as `PROGRAM right`, where nothing may be reported. TAP; the build folder is $FIBER_BUILD. `test-sanitizers.py NAME...`
-for some programs only.
+Installs into a temporary folder and builds fixtures/sanitizers against it with gcc and with clang, as libfiber-sanitizers(7)
+describes. Called as `PROGRAM wrong`, each program has a defect that must be reported in the right function. Called as `PROGRAM
+right`, it does the same work without the defect, and nothing may be reported. Prints TAP. The build folder is $FIBER_BUILD. NAME:
+test only these programs.
 """
 import concurrent.futures
 import os
@@ -19,13 +19,13 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
-LIMIT = 120  # seconds that one command may take
+LIMIT = 120  # s per command
 JOBS = 2
 
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
 LIBRARY = {"thread": "libfiber-tsan", "address": "libfiber-asan", "valgrind": "libfiber"}
 
-# Program, with what, and what the report of the wrong one must have: a pattern, and a function of the program.
+# Program, tool, and what the report of `PROGRAM wrong` must contain: a pattern, and a function of the program.
 DEFECTS = [
     ("race_plain", "thread", "data race", "add"),
     ("race_lock", "thread", "data race", "change"),
@@ -57,14 +57,14 @@ def need(holds, why):
 
 
 def call(*command, **more):
-    """Standard output and error, and the exit status."""
+    """Run a command. Returns standard output and error, and the exit status."""
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT,
                           check=False, text=True, errors="replace", **more)
     return done.stdout, done.returncode
 
 
 class Place:
-    """What is installed, and how programs are built against it."""
+    """An installation of libfiber, and how programs are built against it."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -101,7 +101,7 @@ class Place:
         return output
 
     def run(self, tool, program, how):
-        """What the program and the tool have printed, and the exit status."""
+        """Run a program with a tool. Returns the output of both, and the exit status."""
         before = {"thread": ["setarch", "-R"],
                   "valgrind": ["valgrind", "-q", "--error-exitcode=99", "--leak-check=full",
                                f"--suppressions={self.prefix}/share/libfiber/libfiber.supp"]}
@@ -109,7 +109,7 @@ class Place:
 
 
 def judge(place, program, tool, kind, function):
-    """The defect is reported where it is, and its twin is silent."""
+    """Check that the defect is reported in its function, and that the correct variant gives no report."""
     text, code = place.run(tool, program, "wrong")
     need(code == 99, f"wrong: exit status {code}, not 99:\n{text}")
     need(re.search(kind, text), f"wrong: no report of '{kind}':\n{text}")
@@ -117,20 +117,20 @@ def judge(place, program, tool, kind, function):
     need("libfiber:" not in text, f"wrong: libfiber has something to say:\n{text}")
     text, code = place.run(tool, program, "right")
     need(code == 0, f"right: exit status {code}:\n{text}")
-    # Valgrind names system calls that it does not know yet, once each.
+    # Valgrind reports each system call that it does not know once.
     lines = [line for line in text.splitlines() if not re.fullmatch(r"\d+|three|done|--\d+--.*", line)]
     need(not lines and "done" in text, f"right: more than the program prints:\n{text}")
 
 
 def defect(name, tool, kind, function, compiler, archive=False):
-    # Debian's valgrind does not read what clang writes as DWARF 5.
+    # Debian's valgrind cannot read clang's DWARF 5.
     flags = ["-gdwarf-4"] if tool == "valgrind" else [f"-fsanitize={tool}"]
     title = f"{name}, {compiler}, {tool}{', linked with the archive' if archive else ''}: reported, and its twin is silent"
     return title, lambda place: judge(place, place.build(name, compiler, flags, LIBRARY[tool], archive), tool, kind, function)
 
 
 def unknown(compiler, sanitizer, flag, advice):
-    """libfiber says at the start that it does not know the sanitizer, once, and the program goes on."""
+    """libfiber reports once, at its start, that it does not support the sanitizer. The program continues."""
     def test(place):
         program = place.build("overflow_array", compiler, [f"-fsanitize={flag}"], "libfiber")
         text, _ = place.run(flag, program, "right")
@@ -149,14 +149,14 @@ def same_symbols(place):
 
 
 def no_runtime_inside(place):
-    """The program brings the runtime of its own compiler; a second one would kill it."""
+    """The program has the runtime of its own compiler; a second runtime would end it."""
     for name in ("libfiber-asan", "libfiber-tsan"):
         text, code = call("readelf", "-d", place.prefix / "lib" / f"{name}.so.0")
         need(code == 0 and f"[{name}.so.0]" in text and not re.search("NEEDED.*(san|libfiber)", text), text)
 
 
 def both_needed(place):
-    """A library that was linked with libfiber.so comes along: its calls go to the variant, which is named first."""
+    """The program also loads libfiber.so. All calls must go to the variant, which comes first on the command line."""
     program = place.build("race_plain", "gcc", ["-fsanitize=thread", "-Wl,--no-as-needed"], "libfiber-tsan")
     text, code = call("ldd", program, env=place.env)
     need(code == 0 and "libfiber-tsan.so.0" in text and "libfiber.so.0" not in text, text)
@@ -171,7 +171,7 @@ def both_needed(place):
 
 
 def observed(place):
-    """What fiberctl asks for under valgrind, copies of stacks among it, gives no errors."""
+    """Valgrind reports no errors for requests of fiberctl, which include copies of stacks."""
     socket = place.folder / "observed.sock"
     env = {**place.env, "FIBER_CONTROL": "rw", "FIBER_CONTROL_PATH": str(socket)}
     with open(place.folder / "observed", "w+", encoding="utf-8") as output:
@@ -201,7 +201,7 @@ def tests():
     yield "they need no sanitizer's runtime and no other libfiber", no_runtime_inside
     for compiler in COMPILERS:
         for name, tool, kind, function in DEFECTS:
-            # What valgrind sees of clang's programs it sees of gcc's.
+            # Valgrind gives the same reports for clang's programs as for gcc's, so one of clang's is enough.
             if tool != "valgrind" or compiler == "gcc" or name == "uninitialised":
                 yield defect(name, tool, kind, function, compiler)
         yield defect(*DEFECTS[0], compiler, archive=True)

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# tidy.sh FLAG... - the formatter and the linters over the whole tree; FLAGs are the preprocessor's
+# tidy.sh FLAG... - run the formatter and the linters on the whole tree; FLAG: options for the preprocessor
 #
-# clang-format on all C, clang-tidy (.clang-tidy) on what this machine can compile, cppcheck (cppcheck.cfg, cppcheck.txt),
-# the shell's -n on scripts, mandoc on man pages. Changes nothing. Prints what each has to say and "tidy: ok", or names those
-# that failed. FILES="a.c b.c" in the environment limits clang-format and clang-tidy to these. JOBS: how many linters run at a
-# time. TIDY_NODES: how many states clang's analyzer, which takes nearly all of the time, visits in one function; by
-# default as many as clang does. A function that has more is analyzed in part, by the same checks.
+# Runs clang-format on all C files, clang-tidy (.clang-tidy) on the files that this machine can compile, cppcheck (cppcheck.cfg,
+# cppcheck.txt), the shell's -n on scripts, and mandoc on man pages. Changes no file. Prints their output and "tidy: ok", or the
+# names of those that failed.
+#
+# FILES="a.c b.c": check only these, with clang-format and clang-tidy. JOBS: the number of linters at a time. TIDY_NODES: the
+# number of states that clang's analyzer, which takes nearly all of the time, visits per function; default: clang's own. A
+# function with more states is analyzed in part, by the same checks.
 set -u
 JOBS=${JOBS:-$(nproc)}
 TIDY_NODES=${TIDY_NODES:-225000}
@@ -29,20 +31,20 @@ folders=
 for folder in libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests; do
 	[ ! -d $folder ] || folders="$folders $folder"
 done
-# shellcheck disable=SC2086 # lists of words without blanks, here and below
+# shellcheck disable=SC2086 # these lists, here and below, must be split into words
 all=${FILES:-$(find $folders -name '*.[ch]' | sort)}
 
 clang-format --dry-run -Werror $all
 result $? clang-format
 
-# A port is looked at with its own frame.h, and only where its instructions are those of this machine.
+# A port is checked with its own frame.h, and only on a machine that has its instructions.
 can_compile() {
 	case $1 in
 	*.h) return 1 ;;
 	libfiber/arch/generic/* | "libfiber/arch/$(uname -m)/"*) return 0 ;;
 	libfiber/arch/*) return 1 ;;
-	fixtures/sanitizers/*) return 1 ;; # has the mistakes that the sanitizers are to find
-	bench/peers/*) return 1 ;; # needs what `make deps-bench` installs
+	fixtures/sanitizers/*) return 1 ;; # contains defects for the sanitizers to find
+	bench/peers/*) return 1 ;; # needs packages of `make deps-bench`
 	esac
 }
 for file in $all; do

@@ -2,12 +2,12 @@
 #
 # variants.mk - libfiber for programs with a sanitizer: libfiber-asan (-fsanitize=address), libfiber-tsan (-fsanitize=thread)
 #
-# make variants    both, as part of `make` and `make install`; `make install VARIANTS=` does without
+# make variants    build both; `make` and `make install` do this too, unless VARIANTS is empty
 #
 # Each is the whole library, compiled with the sanitizer. The sanitizer's runtime is not linked into libfiber-asan.so or
-# libfiber-tsan.so: a program brings the runtime of the compiler that links it, and that need not be ours. For the same reason
-# libfiber-asan has nothing of -fsanitize=undefined, which `make check SAN=address` uses. libfiber-tsan is what
-# `make check SAN=thread` compiles, and is in the same folder.
+# libfiber-tsan.so: a program has the runtime of the compiler that links it, which may be another compiler. For the same reason
+# libfiber-asan is compiled without -fsanitize=undefined, which `make check SAN=address` uses. libfiber-tsan is the library of
+# `make check SAN=thread`, in the same folder.
 
 VARIANTS ?= $(if $(SAN),,asan tsan)
 SAN_OF_asan   := address
@@ -16,7 +16,7 @@ BUILD_OF_asan := $(BUILD)/asan
 BUILD_OF_tsan := $(BUILD)/thread
 libs_of = $(addprefix $(BUILD_OF_$(1))/lib/libfiber-$(1),.a .so)
 
-# Whether a program can be linked that has it.
+# Check whether a program with the sanitizer can be linked.
 has_sanitizer = printf '\#include <sanitizer/%s_interface.h>\nint main(void) { return 0; }\n' $(1) | \
 	$(CC) -fsanitize=$(SAN_OF_$(1)) -x c - -o /dev/null 2>/dev/null
 
@@ -30,7 +30,7 @@ $(VARIANTS:%=variant-%): variant-%:
 		echo "libfiber: without libfiber-$*: '$(CC)' links no program with -fsanitize=$(SAN_OF_$*)"; \
 	fi
 
-# In the make of one of them.
+# Rules for the make that builds one variant.
 VARIANT := $(if $(filter address,$(SAN)),asan,$(if $(filter thread,$(SAN)),tsan))
 ifneq ($(VARIANT),)
 $(BUILD)/lib/libfiber-$(VARIANT).a: $(LIB_OBJ)
@@ -50,10 +50,10 @@ $(BUILD)/lib/libfiber-$(VARIANT).so: $(BUILD)/lib/libfiber-$(VARIANT).so.0
 	$(Q)ln -sf $(<F) $@
 endif
 
-# -- what install.mk installs: those that were built --
+# -- for install.mk: the variants that were built --
 VARIANTS_BUILT = $(foreach v,$(VARIANTS),$(if $(wildcard $(BUILD_OF_$(v))/lib/libfiber-$(v).a),$(v)))
 
-# install_variant NAME: a line of shell; libfiber.pc is there.
+# install_variant NAME: the shell commands; libfiber.pc must be installed.
 install_variant = \
 	$(INSTALL) -m 644 $(BUILD_OF_$(1))/lib/libfiber-$(1).a $(DEST)/lib && \
 	$(INSTALL) -m 755 $(BUILD_OF_$(1))/lib/libfiber-$(1).so.0 $(DEST)/lib && \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * client.c - measure what wrk does not: how evenly a server serves its connections
+ * client.c - measure how evenly a server serves its connections, which wrk does not
  *
  * Usage: client PORT CONNECTIONS SECONDS [PID]
  *

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""run.py - requests for hello, answered by fibers, threads, an event loop, nginx and Go, interleaved.
+"""run.py - measure HTTP servers with fibers, threads, an event loop, nginx and Go, interleaved.
 
-The server has one CPU and the load (wrk) another one; in the last rows both have all of them, and
-the servers a worker for each. Every repeat runs every server at every number of connections, each
-time beginning with another one; the table has medians. The lines:
-  cpu     the kernel's own count for the server's processes, before and after, over the requests wrk counted;
-          opening the connections is part of it
-  steady  the same with bench/http/client.c, counted from when every connection has had an answer
-  even    the answers of the slowest connection, over the mean of all, seen by that client
-  rate, p50, p99 as wrk has them; rss: the most memory that the server had resident
+The server has one CPU and the load generator (wrk) another one. In the last rows both have all CPUs,
+and the servers have a worker for each. Every repeat runs every server at every number of
+connections, starting with another one each time; the table has medians. The lines:
+  cpu     CPU time of the server's processes, from the kernel, per request that wrk counted;
+          includes opening the connections
+  steady  the same with bench/http/client.c, from the moment when every connection has had an answer
+  even    the answers of the slowest connection over the mean of all, measured by client.c
+  rate, p50, p99: as wrk reports them; rss: the maximum resident memory of the server
 
-Beside it: system calls per request (strace -c), what idle connections cost (fixtures/idle) and what
-it costs to be looked at (fiberctl list). Targets stand beside what they are about. Everything goes into last-http.json. Exit status: 0, also where a
-target is missed; 1 where the fibers' server could not be measured; 64 usage.
+Also measured: system calls per request (strace -c), the cost of idle connections (fixtures/idle) and
+of being observed (fiberctl list). Targets are printed beside the results. All results are written to
+last-http.json. Exit status: 0, also if a target is missed; 1 if the server with fibers could not be
+measured; 64 for a usage error.
 """
 
 import argparse
@@ -33,16 +34,16 @@ from servers import OURS, Missing, Server
 ALL = ["fiber", "threads", "epoll", "nginx", "Go"]
 LINES = [("cpu", "us/req"), ("steady", "us/req"), ("even", "of mean"), ("rate", "req/s"),
          ("p50", "us"), ("p99", "us"), ("rss", "KB")]
-AT_LEAST = {"rate", "even"}  # else at most
+AT_LEAST = {"rate", "even"}  # targets of other lines are upper limits
 UNITS = {"us": 1, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
-FILES = 20000  # the most descriptors a process is taken to have
+FILES = 20000  # assumed limit of descriptors per process
 SPARE = 100
-WATCHED = 1000  # busy connections while the server is looked at
-ALIVE = 100000  # its fibers then
+WATCHED = 1000  # busy connections while the server is observed
+ALIVE = 100000  # fibers of the server while it is observed
 
 
 def limits(connections, cpus):
-    """What the fibers' server must reach: line -> [(other, factor)], without other the factor itself."""
+    """Targets of the server with fibers: line -> [(other, factor)]; if other is None, factor is the limit."""
     if cpus > 1:
         return {}
     big = connections >= 10000
@@ -67,7 +68,7 @@ class Bench:
     def __init__(self, options):
         self.options = options
         self.samples = {}  # (cpus, connections, who) -> {line: [value, ...]}
-        self.problems = {}  # the same -> text
+        self.problems = {}  # (cpus, connections, who) -> text
         self.extra = []  # rows: (what, who, value, unit, verdict)
 
     def client(self, command, cpu):
@@ -162,14 +163,14 @@ class Bench:
             said.append(f"{text} {'met' if met else 'MISSED'} ({ratio:.2f})")
         return ", ".join(said)
 
-    # -- what wrk does not tell --
+    # -- what wrk does not measure --
 
     def add(self, what, who, value, unit, limit=None):
         text = f"<= {limit:g} {'met' if value <= limit else 'MISSED'}" if limit is not None else ""
         self.extra.append({"what": what, "who": who, "value": value, "unit": unit, "text": text})
 
     def count_calls(self, who):
-        """System calls per request at 100 connections, on a short run of its own."""
+        """Count system calls per request, in a separate run with 100 connections."""
         kinds = {"recv": r"recvfrom|recvmsg|read|readv", "send": r"sendto|sendmsg|write|writev",
                  "epoll_ctl": r"epoll_ctl", "epoll_wait": r"epoll_p?wait2?"}
         limit = {"recv": 1.1, "send": 1.1, "epoll_ctl": 0.05} if who == OURS else {}
@@ -188,7 +189,7 @@ class Bench:
 
     @contextlib.contextmanager
     def idle_connections(self, server, n):
-        """While n connections that have asked once are open to a server."""
+        """Keep n connections open to a server, each of which has sent one request."""
         idle = [os.path.join(self.options.build, "bin/idle"), str(n), "--ask", "--port"]
         with subprocess.Popen(["taskset", "-c", "1", *idle, str(server.port)],
                               stdout=subprocess.PIPE, text=True) as holder:
@@ -200,7 +201,7 @@ class Bench:
                 holder.terminate()
 
     def measure_idle(self, who):
-        """As many idle connections as one server may have; what each costs, and a new request."""
+        """Open as many idle connections as a server may have. Measure the memory of each, and the p99 of other requests."""
         n = min(self.options.idle, FILES - SPARE)
         with Server(who, self.options.build, [0]) as server:
             before = server.status_kb("VmRSS")
@@ -213,9 +214,9 @@ class Bench:
                  5 if ours else None)
 
     def look_once_a_second(self, server):
-        """Start looking; returns what ends it."""
+        """Start to run fiberctl once a second. Returns a function that stops it."""
         over = threading.Event()
-        # It runs where the load does, and what it takes there is not what the server loses.
+        # fiberctl runs on the CPU of the load, so its own CPU time does not slow the server down.
         command = ["taskset", "-c", "1", "nice", "-n", "19", os.path.join(self.options.build, "bin/fiberctl"), "list",
                    str(server.process.pid)]
 
@@ -232,8 +233,8 @@ class Bench:
         return end
 
     def measure_watched(self, who):
-        """What it costs to be looked at once a second: `fiberctl list` over all of these fibers. By turns
-        without and with, so that what else the machine does is in both."""
+        """Measure the cost of one `fiberctl list` of all fibers per second. Runs without and with it alternate, so that
+        both include the machine's other load."""
         n = min(self.options.idle, FILES - SPARE - WATCHED)
         lost, more = [], []
         waiting = ["--waiting", str(ALIVE - WATCHED - n)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""servers.py - the servers that are measured: how each is started, what the kernel says about it."""
+"""servers.py - start the measured servers, and read their CPU time and memory from the kernel."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 START = 10  # s until a server must answer
 END = 30  # s until it must have ended
 
-# nginx with one answer of its own; in the foreground, all its files in a folder that goes with it.
+# nginx with one constant answer, in the foreground. All its files are in a folder that is removed afterwards.
 NGINX = """
 daemon off;
 worker_processes {workers};
@@ -42,7 +42,7 @@ http {{
 
 
 class Missing(Exception):
-    """A server that this machine has not got."""
+    """A server is not installed on this machine."""
 
 
 def free_port():
@@ -52,7 +52,7 @@ def free_port():
 
 
 class Server:
-    """One run of one server, pinned to CPUs; a context that ends it."""
+    """One run of one server, pinned to CPUs. A context manager, which ends the server."""
 
     def __init__(self, who, build, cpus, before=(), more=()):
         self.port = free_port()
@@ -83,7 +83,7 @@ class Server:
             raise
 
     def configure(self, workers):
-        """nginx's: written for whoever is started, read by nginx only."""
+        """Write nginx's configuration; done for every server, read by nginx only."""
         path = os.path.join(self.folder, "nginx.conf")
         with open(path, "w", encoding="ascii") as file:
             file.write(NGINX.format(workers=workers, folder=self.folder, port=self.port,
@@ -110,7 +110,7 @@ class Server:
                 time.sleep(0.02)
 
     def processes(self):
-        """It and its children: nginx's workers, or what strace traces."""
+        """The process and its children: nginx's workers, or the traced process."""
         found, new = [], [self.process.pid]
         while new:
             pid = new.pop()
@@ -140,7 +140,7 @@ class Server:
         return total
 
     def end(self):
-        """By the process that serves, so that one that traces it writes what it saw."""
+        """End the serving process; a strace around it then writes its counts."""
         if self.process and self.process.poll() is None:
             os.kill(self.processes()[1 if self.traced else 0], signal.SIGTERM)
             try:

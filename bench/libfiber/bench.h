@@ -20,7 +20,7 @@ void bench_memory(long fibers, long arg);
 void bench_naps(long fibers, long naps);
 void bench_beside(long sleeps, long yielders);
 
-/* Check that all that the tools need is compiled in. If not, name it and exit with 2. */
+/* Check that everything the tools need is compiled in. If not, name it and exit with 2. */
 void bench_verify(long count, long arg);
 
 /* Yields, and being observed: see watched.c. */

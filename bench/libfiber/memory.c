@@ -2,8 +2,8 @@
 /*
  * memory.c - many fibers that have run and wait
  *
- * Reported are the process's additional resident bytes, and its page tables separately: record,
- * guarded stack and all else that the library allocates for a fiber.
+ * The output is the additional resident memory of the process, and its page tables separately. This
+ * includes the record, the guarded stack and all else that the library allocates for a fiber.
  */
 #include "bench/libfiber/bench.h"
 #include "bench/resident.h"

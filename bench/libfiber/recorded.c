@@ -3,8 +3,8 @@
  * recorded.c - what an event costs while the flight recorder is on
  *
  * Fibers yield, with the recorder off and on alternately, in one process. Each switch is one event.
- * Reported is the difference per event, the median over the turns. The rings have no reader:
- * overwriting the oldest event costs the same.
+ * The output is the median difference per event. The rings have no reader: overwriting the oldest
+ * event costs the same.
  */
 #include "sched/recorder.h"
 #include "sched/sched.h"

@@ -2,7 +2,7 @@
 /*
  * fcontext.c - the raw switch of boost.context, which the table calls "fc"
  *
- * It is called through its C interface, as boost.fiber and others do, with nothing of ours between.
+ * It is called directly through its C interface, as boost.fiber and others do.
  */
 #include "bench/work.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// go.go - the same works on goroutines; one OS thread for Go code unless the work says otherwise
+// go.go - the same works on goroutines, with one OS thread for Go code unless the work sets another number
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"unsafe"
 )
 
-// ns of CPU that the process used, its collector's threads included
+// CPU time of the process in ns, including the collector's threads
 func cpu() float64 {
 	var t syscall.Timespec
 	const processCPU = 2
@@ -117,7 +117,7 @@ func mutex(count, _ int) {
 
 const ways = 10
 
-// The result comes over a channel with room for all ten, the fastest of the usual forms.
+// The results come over a channel with a buffer for all ten, the fastest of the usual forms.
 func grow(first, leaves int, up chan<- int) {
 	if leaves == 1 {
 		up <- first
