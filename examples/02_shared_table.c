@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 02_shared_table.c - a table that is made by whoever needs it first, read by many and changed by one
+ * 02_shared_table.c - a table that its first user creates, many fibers read and one changes
  *
- * fiber_once makes it, a readers-writer lock guards it, a waitgroup says when all have had their turn. The
- * names are what fiberctl and fibertrace show of a fiber that waits for one of them.
+ * fiber_once creates it, a readers-writer lock protects it, and a waitgroup waits for all fibers.
+ * fiberctl and fibertrace show the names of these objects for a fiber that waits for one of them.
  */
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ static int table[4];
 static void make(void *arg)
 {
 	(void)arg;
-	fiber_sleep(1000000); /* as if it came from a file */
+	fiber_sleep(1000000); /* as if it was read from a file */
 	for (int i = 0; i < 4; i++)
 		table[i] = i * i;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 03_pipeline.c - numbers flow through channels: made by one fiber, squared by three, added up by another. */
+/* 03_pipeline.c - channels: one fiber makes numbers, three square them, another adds them up. */
 #include <fiber.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static void *count(void *arg)
 
 	for (long i = 1; i <= 1000; i++) /* waits while the channel is full */
 		fiber_chan_send(p->numbers, &i, FIBER_FOREVER);
-	fiber_chan_close(p->numbers); /* what is in it can still be received */
+	fiber_chan_close(p->numbers); /* values in it can still be received */
 	return NULL;
 }
 

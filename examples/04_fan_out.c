@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 04_fan_out.c - ask several at once, with one deadline for all; who is late is cancelled. */
+/* 04_fan_out.c - send several queries at once, with one deadline; late ones are cancelled. */
 #include <fiber.h>
 #include <stdio.h>
 
@@ -8,14 +8,14 @@
 struct question {
 	const char *whom;
 	int64_t takes; /* ns */
-	int answer;    /* 0: none came */
+	int answer;    /* 0: no answer */
 };
 
 static void *ask(void *arg)
 {
 	struct question *q = arg;
 
-	if (fiber_sleep(q->takes) == 0) /* -ECANCELED when the group gives up */
+	if (fiber_sleep(q->takes) == 0) /* -ECANCELED if the group is cancelled */
 		q->answer = 42;
 	return NULL;
 }

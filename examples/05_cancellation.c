@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* 05_cancellation.c - a worker is asked to end, and hands over what it has. */
+/* 05_cancellation.c - a worker is cancelled and returns its result. */
 #include <fiber.h>
 #include <stdio.h>
 
 static struct fiber_mutex lock;
 static struct fiber_cond more;
-static int waiting = 3; /* under lock: what there is to do */
+static int waiting = 3; /* under lock: pending items */
 
 static void *work(void *arg)
 {

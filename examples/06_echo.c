@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 06_echo.c - a server with a fiber for each connection, and a client of it
+ * 06_echo.c - a server with a fiber for each connection, and a client
  *
- * Plain descriptors and plain loops: where read(2) would block the thread, fiber_read() parks the fiber.
+ * Plain descriptors and loops: where read(2) would block the thread, fiber_read() parks the fiber.
  */
 #include <arpa/inet.h>
 #include <errno.h>

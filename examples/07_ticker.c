@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 07_ticker.c - something to be done every 20 ms, without drift, and what was missed is known. */
+/* 07_ticker.c - do something every 20 ms, without drift, and count the missed times. */
 #include <stdio.h>
 
 #include <fiber.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 08_offload.c - a call that can only block runs on a thread of its own, and other fibers go on. */
+/* 08_offload.c - run a blocking call on a separate thread, while other fibers continue. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,13 +7,13 @@
 
 #include <fiber.h>
 
-/* Runs on a plain thread, where errno is errno. */
+/* Runs on a plain thread, so it may use errno. */
 static void *flush(void *arg)
 {
 	return (void *)(intptr_t)(fsync(*(int *)arg) < 0 ? -errno : 0);
 }
 
-/* fd is on our stack until flush() is through: so this has no deadline and is for fibers that nobody cancels. */
+/* flush() uses fd on our stack, so there is no deadline. Only for fibers that are not cancelled. */
 static int flush_file(int fd)
 {
 	void *result;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 09_threads.c - a program with threads of its own that has a runtime beside them
+ * 09_threads.c - a program with its own threads and a runtime
  *
- * The runtime is started, given work from outside and finished by a plain thread. Locks, channels and
- * fiber_join() are the same for both sides: a fiber parks in them, a thread blocks.
+ * A plain thread starts the runtime, gives it work and finishes it. Locks, channels and
+ * fiber_join() work for both: in a wait a fiber parks and a thread blocks.
  */
 #include <fiber.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 10_callback.c - waiting for a library that knows no fibers
+ * 10_callback.c - wait for a library that does not know fibers
  *
- * It measures on a thread of its own. Where it calls back, the fiber parks and the callback unparks it; where it
- * only sets a flag, the fiber asks again and again, which fiber_wait_until() does with patience.
+ * The library measures on its own thread. If it has a callback, the fiber parks and the callback
+ * unparks it. If it only sets a flag, fiber_wait_until() polls the flag, less and less often.
  */
 #include <errno.h>
 #include <pthread.h>

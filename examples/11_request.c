@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 11_request.c - what belongs to a fiber: values, exit handlers, labels
+ * 11_request.c - fiber-local values, exit handlers and labels
  *
- * A fiber may go on in another thread after each wait, so a thread-local variable is not its own. And it may
- * end in the middle of a call: what must happen then in any case is said beforehand.
+ * A fiber may continue on another thread after each wait, so a thread-local variable is not its
+ * own. It may also exit in the middle of a call: exit handlers do what must be done in any case.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static fiber_key_t buffer_key; /* its destructor is free() */
 
-/* A buffer for each fiber, made when it is first asked for. */
+/* Each fiber's own buffer, allocated at the first call. */
 static char *buffer(void)
 {
 	char *b = fiber_getspecific(buffer_key);

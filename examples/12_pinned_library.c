@@ -2,10 +2,10 @@
 /*
  * 12_pinned_library.c - a C library that keeps state in its thread, and calls back
  *
- * uselocale(3) changes the locale of the thread. Until it is changed back the fiber must neither go on on
- * another thread nor let another fiber run on this one: it is pinned for that long. qsort(3) calls us
- * in between, and what calls us back may want to wait. A pinned fiber cannot, and the policy says what comes
- * of it: WARN, the default, prints a line and blocks the thread; here it is ERROR, and the call returns -EDEADLK.
+ * uselocale(3) changes the locale of the thread. Until it is restored, the fiber must not move to
+ * another thread, and no other fiber may run on this thread. So the fiber is pinned. Meanwhile
+ * qsort(3) calls us back, and a callback may try to wait. The policy says what happens: WARN, the
+ * default, prints a line and blocks the thread; with ERROR, used here, the call returns -EDEADLK.
  */
 #include <errno.h>
 #include <locale.h>
@@ -16,9 +16,9 @@
 
 static const char *words[] = {"naïveté", "strength", "über", "Ångströms", "one"};
 static bool sorted;
-static int refused; /* waits */
+static int refused; /* refused waits */
 
-/* The number of characters in the locale of the thread: in the one that programs start with, "ü" is none. */
+/* The number of characters in the thread's locale. In the "C" locale "ü" is not a character. */
 static size_t length(const void *word)
 {
 	return mbstowcs(NULL, *(const char *const *)word, 0);
@@ -51,7 +51,7 @@ static void *sort(void *arg)
 	return arg;
 }
 
-/* Shares the thread, and must never see that locale. */
+/* Runs on the same thread, and must never see that locale. */
 static void *neighbour(void *arg)
 {
 	bool *disturbed = arg;

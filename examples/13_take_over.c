@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 13_take_over.c - a fiber ends another one and takes over the work of its thread
+ * 13_take_over.c - a fiber cancels another one and takes over its work
  *
- * One carrier, one counter, a queue of customers. Ada serves and hangs with a customer that never answers; Ben
- * watches her, ends her and goes on where she was, on the same thread. No thread was stopped or started, and
- * nothing that she held is lost: her exit handlers gave it back before fiber_join() returned to him.
+ * One carrier, one counter, a queue of customers. Ada serves, and hangs with a customer who never
+ * answers. Ben watches her, cancels her and continues her work on the same thread. No thread stops
+ * or starts. Ada's exit handlers release what she held before Ben's fiber_join() returns.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #define MS INT64_C(1000000)
 enum { CUSTOMERS = 5, MUTE = 3 };
 
-static struct fiber_mutex counter = {.name = "counter"}; /* who has it serves */
+static struct fiber_mutex counter = {.name = "counter"}; /* its owner serves */
 static struct fiber_event word = {.name = "a word of customer 3"};
 static int next = 1; /* under counter: the customer to be served */
 
@@ -36,7 +36,7 @@ static void *serve(void *patience)
 			rc = fiber_event_wait(&word, patience ? fiber_after(*(int64_t *)patience)
 							      : FIBER_FOREVER);
 		if (fiber_cancelled())
-			return NULL; /* the customer stays the next one */
+			return NULL; /* the customer remains the next one */
 		printf("%s: customer %d %s\n", name, next, rc < 0 ? "said nothing" : "served");
 		rc = 0;
 	}
@@ -51,7 +51,7 @@ static void *watch(void *arg)
 	pid_t thread = gettid();
 	int rc = fiber_join(ada, &result, fiber_after(100 * MS));
 
-	if (rc < 0) { /* -ETIMEDOUT: she is still at it */
+	if (rc < 0) { /* -ETIMEDOUT: she still serves */
 		fiber_cancel(ada);
 		fiber_join(ada, &result, FIBER_FOREVER);
 		printf("Ada has ended with %d\n", result.error);
@@ -70,7 +70,7 @@ static void *open_counter(void *arg)
 
 	if (rc < 0 || (rc = fiber_spawn_attr(&ben, watch, fiber, NULL)) < 0)
 		fiber_fail(rc, "cannot spawn");
-	return arg; /* the runtime goes on until the last of them has ended */
+	return arg; /* the runtime runs until all fibers have exited */
 }
 
 int main(void)

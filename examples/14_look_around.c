@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 14_look_around.c - a program that looks at its own fibers, also out of a signal handler
+ * 14_look_around.c - a program that inspects its own fibers, also from a signal handler
  *
- * What fiberctl tells others is there for the program too: to answer a health check, or to leave a last word
+ * A program can read what fiberctl shows, for example to answer a health check or to print a report
  * before it dies.
  */
 #include <signal.h>
@@ -21,7 +21,7 @@ static void on_signal(int number)
 		signal(SIGSEGV, SIG_DFL); /* it faults again, and dumps core */
 }
 
-/* Before the first runtime is started: then a stack overflow is still reported first. */
+/* Call before the first runtime is started: then a stack overflow is still reported first. */
 static int watch_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_RESTART};
@@ -63,7 +63,7 @@ int main(void)
 
 	if (watch_signals() || fiber_runtime_start(NULL, &rt) < 0)
 		return 1;
-	fiber_mutex_lock(&config, FIBER_FOREVER); /* this thread has it */
+	fiber_mutex_lock(&config, FIBER_FOREVER); /* held by this thread */
 	for (int i = 0; i < 2; i++)
 		if (fiber_runtime_spawn(rt, NULL, want, NULL, NULL) < 0)
 			return 1;
@@ -75,7 +75,7 @@ int main(void)
 	printf("%u fibers wait for a mutex\n", stuck);
 	tell_about(rt);
 	fflush(stdout);
-	raise(SIGUSR1); /* as somebody may from outside */
+	raise(SIGUSR1); /* as kill(1) would do */
 	fiber_mutex_unlock(&config);
 	return fiber_runtime_finish(rt, FIBER_FOREVER) < 0;
 }

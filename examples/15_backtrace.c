@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 15_backtrace.c - a program that says where one of its fibers stands
+ * 15_backtrace.c - a program that prints where one of its fibers waits
  *
- * With libfiber-backtrace, a library of its own. fiberctl and fibertrace say more, and need nothing in the
- * program; this is for a program that must speak for itself.
+ * This needs the separate library libfiber-backtrace. fiberctl and fibertrace show more, and need
+ * no code in the program. This is for programs that must report themselves.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 16_event_loop.c - fibers inside a program that has an event loop of its own
+ * 16_event_loop.c - fibers inside a program that has its own event loop
  *
- * A carrier without work calls the program's loop instead of waiting itself, and the loop waits for both: for its
- * own events, here bytes in a pipe, and for the runtime's descriptor. With one carrier all of it is one thread.
+ * An idle carrier calls the program's loop instead of waiting itself. The loop waits for its own
+ * events, here bytes in a pipe, and for the runtime's descriptor. One carrier means one thread.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -12,10 +12,10 @@
 
 #include <fiber.h>
 
-static int events[2]; /* a pipe: where the program's own events come from */
+static int events[2]; /* a pipe: the source of the program's own events */
 static struct fiber_sem keys = {.name = "keys"};
 
-/* One turn of the loop. No fiber: it may wake some, and they run when it returns. */
+/* One turn of the loop. It is not a fiber. Fibers that it wakes run after it has returned. */
 static int turn(void *arg, int64_t deadline)
 {
 	struct pollfd fds[] = {{fiber_runtime_fd(NULL), POLLIN, 0}, {events[0], POLLIN, 0}};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 17_generator.c - values out of the middle of a recursion: do two trees hold the same words in the same order?
+ * 17_generator.c - get values out of a recursion, to compare the words of two trees in order
  *
- * The context layer needs no runtime. Each tree is walked on a stack of its own, one word at a time, so the
- * comparison stops at the first difference and neither tree is copied.
+ * The context layer needs no runtime. Each tree is walked on its own stack, one word at a time, so
+ * the comparison stops at the first difference, and no tree is copied.
  */
 #include <fiber.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static const char *walk_next(struct walk *w)
 	return w->word;
 }
 
-/* Also a walk that has not come to its end: what is on its stack is dropped. */
+/* Also for an unfinished walk: the contents of its stack are dropped. */
 static void walk_end(struct walk *w)
 {
 	fiber_context_release(&w->inside);

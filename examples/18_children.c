@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 18_children.c - a fiber waits for a program, no longer than it likes, and another fiber for a thread. */
+/* 18_children.c - a fiber waits for a program with a time limit, and another fiber for a thread. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #define MS INT64_C(1000000)
 
-/* The status of a command, which is ended when it takes longer than `limit` ns. */
+/* Run a command and return its status. Kill it if it takes longer than `limit` ns. */
 static int run(const char *command, int64_t limit)
 {
 	const char *argv[] = {"sh", "-c", command, NULL};

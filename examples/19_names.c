@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 19_names.c - a name is looked up on a thread, and a name server that does not answer is not waited for longer than asked. */
+/* 19_names.c - look up a name on another thread, with a deadline for the name server's answer. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define MS INT64_C(1000000)
 
-/* The first address of a name, as text: 0, -ETIMEDOUT, or what getaddrinfo() found wrong as a negative errno. */
+/* Get the first address of a name as text. Returns 0, -ETIMEDOUT, or another negative errno. */
 static int address_of(const char *name, char *text, socklen_t size, int64_t deadline)
 {
 	const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 20_frames.c - messages that begin with their length: header and text leave together, and arrive as a whole or not at all. */
+/* 20_frames.c - messages that start with their length, sent with one call and received whole. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int send_frame(int fd, const char *text)
 	return (int)fiber_writev(fd, pieces, 2, fiber_after(SECOND));
 }
 
-/* The length of the text; 0 at the end; -EPROTO when the end comes in the middle. */
+/* Returns the length of the text; 0 at the end; -EPROTO if the stream ends inside a message. */
 static int receive_frame(int fd, char *text, size_t size)
 {
 	const int64_t deadline = fiber_after(SECOND); /* for all of it, not for each piece */

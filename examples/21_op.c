@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 21_op.c - operations of your own: a file is opened, read and closed by the kernel while the fiber is parked. */
+/* 21_op.c - your own io_uring operations: open, read and close a file while the fiber is parked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -8,7 +8,7 @@
 
 #include <fiber.h>
 
-/* The entry is filled by hand here; liburing's io_uring_prep_openat() and its sisters do the same. */
+/* The entry is filled by hand here; liburing's io_uring_prep_openat() etc. do the same. */
 static int open_file(const char *path)
 {
 	struct fiber_op *op;
@@ -24,7 +24,7 @@ static int open_file(const char *path)
 	return fiber_op_await(op, FIBER_FOREVER);
 }
 
-/* However this ends, the kernel does not touch buf any more. */
+/* After the return, in any case, the kernel does not access buf any more. */
 static int read_some(int fd, void *buf, unsigned size, int64_t deadline)
 {
 	struct fiber_op *op;
@@ -45,7 +45,7 @@ static void closed(void *arg, int result)
 	printf("%s: %d\n", (const char *)arg, result);
 }
 
-/* Nobody waits for this one, so what it needs, and what closed() is given, must not be on our stack. */
+/* No fiber waits for this operation, so its memory and closed()'s argument are not on our stack. */
 static int let_close(int fd)
 {
 	static char word[] = "closed";

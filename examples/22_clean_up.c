@@ -55,7 +55,7 @@ static void *start(void *arg)
 	fiber_sleep(1000000);
 	fiber_mutex_lock(&lock, FIBER_FOREVER);
 	fiber_cancel(session);
-	fiber_sleep(1000000); /* it waits for the lock, cancelled as it is */
+	fiber_sleep(1000000); /* it waits for the lock, although it is cancelled */
 	fiber_mutex_unlock(&lock);
 	fiber_chan_recv(farewells, &word, FIBER_FOREVER);
 	fiber_join(session, NULL, FIBER_FOREVER);
