@@ -26,12 +26,15 @@ class Lost(Exception):
     pass
 
 
-def target_of(link):
-    """The target of a link; None if the link no longer exists."""
+def is_control(link):
+    """
+    Whether the descriptor behind link is a Unix socket. /proc/net/unix cannot tell: its lines are not read at one moment, and
+    one may be missing while other processes open and close sockets.
+    """
     try:
-        return os.readlink(link)
-    except FileNotFoundError:
-        return None
+        return os.getxattr(link, "system.sockprotoname").startswith(b"UNIX")
+    except OSError:  # no socket, or closed meanwhile
+        return False
 
 
 class Server:
@@ -70,10 +73,9 @@ class Server:
         return json.loads(self.answer_of(["fiberctl", "list", "--json", str(self.process.pid)], REST_SECONDS))["total"]
 
     def descriptors(self):
-        """Count descriptors, except connections of the control socket: the server notices their end only later."""
+        """Count descriptors, except the control socket and its connections: the server notices their end only later."""
         folder = "/proc/%d/fd" % self.process.pid
-        control = set("socket:[%s]" % line.split()[6] for line in open("/proc/%d/net/unix" % self.process.pid).readlines()[1:])
-        return sum(target_of(folder + "/" + fd) not in control for fd in os.listdir(folder))
+        return sum(not is_control(folder + "/" + fd) for fd in os.listdir(folder))
 
     def resident_kb(self):
         for line in open("/proc/%d/status" % self.process.pid):
