@@ -26,15 +26,17 @@ class Lost(Exception):
     pass
 
 
-def is_control(link):
+def counts(link):
     """
-    Whether the descriptor behind link is a Unix socket. /proc/net/unix cannot tell: its lines are not read at one moment, and
+    Whether the descriptor behind link is open, and no Unix socket. /proc/net/unix cannot tell: its lines are not read at one moment, and
     one may be missing while other processes open and close sockets.
     """
     try:
-        return os.getxattr(link, "system.sockprotoname").startswith(b"UNIX")
-    except OSError:  # no socket, or closed meanwhile
+        return not os.getxattr(link, "system.sockprotoname").startswith(b"UNIX")
+    except FileNotFoundError:  # closed meanwhile
         return False
+    except OSError:  # no socket
+        return True
 
 
 class Server:
@@ -75,7 +77,7 @@ class Server:
     def descriptors(self):
         """Count descriptors, except the control socket and its connections: the server notices their end only later."""
         folder = "/proc/%d/fd" % self.process.pid
-        return sum(not is_control(folder + "/" + fd) for fd in os.listdir(folder))
+        return sum(counts(folder + "/" + fd) for fd in os.listdir(folder))
 
     def resident_kb(self):
         for line in open("/proc/%d/status" % self.process.pid):
