@@ -29,7 +29,7 @@ static void *square(void *arg)
 	return NULL; /* -EPIPE: closed and drained */
 }
 
-/* Whatever comes first: a square, or the end of our patience. */
+/* Add up the squares until the channel is closed or the timer expires. */
 static void *add_up(void *arg)
 {
 	struct pipeline *p = arg;
@@ -41,7 +41,7 @@ static void *add_up(void *arg)
 
 	while (fiber_select(cases, 2, FIBER_FOREVER) == 0 && cases[0].result == 0)
 		sum += n;
-	fiber_chan_close(p->squares); /* if it was the timer: whoever still sends gets -EPIPE */
+	fiber_chan_close(p->squares); /* after a timeout, the senders get -EPIPE */
 	printf("the squares of 1 to 1000 add up to %ld\n", sum);
 	return NULL;
 }

@@ -32,7 +32,7 @@ static void *start(void *arg)
 		rc = fiber_group_spawn(&group, ask, &questions[i]);
 	if (rc == 0)
 		rc = fiber_group_wait(&group, fiber_after(300 * MS));
-	/* They write into our stack: whatever happened, wait for all before it goes. */
+	/* The fibers write to this stack: wait for all of them before returning. */
 	fiber_group_cancel(&group);
 	fiber_group_wait(&group, FIBER_FOREVER);
 	for (int i = 0; i < 3; i++)

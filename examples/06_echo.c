@@ -35,8 +35,8 @@ static void *serve(void *arg)
 	while ((fd = fiber_accept(listener, NULL, NULL, FIBER_FOREVER)) >= 0)
 		if (fiber_group_spawn(&connections, echo, (void *)(intptr_t)fd) < 0)
 			fiber_close(fd);
-	fiber_group_wait(&connections,
-			 FIBER_FOREVER); /* whoever is connected is served to the end */
+	/* Serve the open connections to their end. */
+	fiber_group_wait(&connections, FIBER_FOREVER);
 	printf("the server ends: %s\n", fd == -EBADF ? "its socket was closed" : "error");
 	return NULL;
 }
@@ -44,7 +44,7 @@ static void *serve(void *arg)
 static int ask(const struct sockaddr_in *server, char *answer, size_t size)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	int64_t deadline = fiber_after(10 * INT64_C(1000000000)); /* of all that follows */
+	int64_t deadline = fiber_after(10 * INT64_C(1000000000)); /* for all calls below */
 	ssize_t n = fiber_connect(fd, (const struct sockaddr *)server, sizeof(*server), deadline);
 
 	if (n == 0)

@@ -50,7 +50,7 @@ static void *parks(void *arg)
 
 	if (begin(&m, &thread))
 		fiber_fail(-EAGAIN, "no thread");
-	while (!m.ready) /* somebody else may have left a token */
+	while (!m.ready) /* an earlier fiber_unpark() may have left a token */
 		fiber_park(FIBER_FOREVER);
 	printf("called back: %d\n", m.value);
 	pthread_join(thread, NULL); /* it has ended or is about to */

@@ -21,7 +21,7 @@ static char *buffer(void)
 
 	if (b)
 		return b;
-	b = aligned_alloc(64, 256); /* on cache lines of its own */
+	b = aligned_alloc(64, 256); /* own cache lines: no false sharing */
 	if (fiber_setspecific(buffer_key, b) == 0)
 		return b;
 	free(b);
@@ -39,7 +39,7 @@ static void answer(const char *request)
 
 	if (!text)
 		fiber_fail(-ENOMEM, "no memory");
-	if (!strchr(request, '/')) /* however deep we are: the fiber ends here */
+	if (!strchr(request, '/')) /* fiber_fail() ends the fiber at any call depth */
 		fiber_fail(-EPROTO, "%s: not a request", request);
 	snprintf(text, 256, "answer to %s", request);
 }

@@ -28,7 +28,7 @@ static int shorter_first(const void *a, const void *b)
 {
 	size_t one = length(a), other = length(b);
 
-	if (fiber_sleep(1000000) == -EDEADLK) /* to be nice to others: not here */
+	if (fiber_sleep(1000000) == -EDEADLK) /* refused: the fiber is pinned */
 		refused++;
 	return (one > other) - (one < other);
 }

@@ -27,7 +27,7 @@ static void visit(struct walk *w, const struct tree *t)
 		return;
 	visit(w, t->left);
 	w->word = t->word;
-	/* Here is one; go on when the next is wanted. */
+	/* Return one word; resume when the next one is requested. */
 	fiber_context_switch(&w->inside, &w->outside);
 	visit(w, t->right);
 }

@@ -8,13 +8,13 @@ static int sessions = 1; /* under lock */
 static struct fiber_sem places;
 static struct fiber_chan *farewells;
 
-/* What never waits works as ever: unlock, post, close. */
+/* Calls that never wait work as before: unlock, post, close. */
 static void give_place_back(void)
 {
 	fiber_sem_post(&places);
 }
 
-/* A short wait is masked: whoever holds the lock holds it for a moment only. */
+/* A short wait is masked. The lock is only held for a moment. */
 static void leave_table(void)
 {
 	FIBER_CANCEL_MASKED_SCOPE;

@@ -115,10 +115,9 @@ static const char *why(const struct fib_wire_audit_entry *e)
 			return "it did not wait in fiber_park";
 		return acts ? "no such action" : "no such value";
 	case EBUSY:
-		return "another one records already";
+		return "another recording is in progress";
 	default:
-		return e->result > -4096 ? strerror(-e->result)
-					 : "for a reason that makes no sense";
+		return e->result > -4096 ? strerror(-e->result) : "for an unknown reason";
 	}
 }
 
@@ -210,7 +209,7 @@ static void put_new(const struct answer *a, bool json, uint64_t *last)
 		if (e->serial <= *last)
 			continue;
 		if (!json && e->serial > *last + 1)
-			printf("... %" PRIu64 " more that are not kept\n", e->serial - *last - 1);
+			printf("... %" PRIu64 " more, not kept any more\n", e->serial - *last - 1);
 		*last = e->serial;
 		if (json) {
 			json_t *object = row(e);
@@ -286,12 +285,12 @@ const struct tool_command ctl_audit = {
 	.name = "audit",
 	.usage = "PROCESS",
 	.summary = "what was changed from outside, and by whom",
-	.help = "A line for each change of a setting, cancellation and wake-up that was asked for\n"
-		"over the control socket, the oldest first: when, the process id and user of who\n"
-		"asked, as the kernel says, what, the value before and after or the fiber, and\n"
-		"whether it was done or refused. The program keeps the last 128 and counts the\n"
-		"rest; whatever else it records, these are not pushed out by it. --follow goes on\n"
-		"with those that come.\n",
+	.help = "One line for each change of a setting, cancellation and wake-up that was\n"
+		"requested over the control socket, the oldest first: when, the process id and\n"
+		"user of the requester (as reported by the kernel), what, the value before and\n"
+		"after or the fiber, and whether it was done or refused. The program keeps the\n"
+		"last 128 and counts the older ones; its other records do not displace them.\n"
+		"--follow continues with new changes.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FOLLOW),

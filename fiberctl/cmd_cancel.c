@@ -10,13 +10,14 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command ctl_cancel = {
 	.name = "cancel",
 	.usage = "PROCESS ID",
-	.summary = "ask a fiber to end (FIBER_CONTROL=admin)",
-	.help = "What fiber_cancel() does: the fiber's wait, and each that it begins from now on,\n"
-		"ends with -ECANCELED. It ends when it acts on that; nothing forces it to. A\n"
-		"wait that it may not leave yet, since others use its memory, goes on to its end.\n"
+	.summary = "cancel a fiber (FIBER_CONTROL=admin)",
+	.help = "Cancels the fiber, as fiber_cancel() does: its current wait, and every later\n"
+		"one, returns -ECANCELED. The fiber exits when it acts on that; it is not forced\n"
+		"to. A wait that cannot be abandoned yet, because its memory is in use,\n"
+		"continues.\n"
 		"\n"
-		"Refused unless the program was started with FIBER_CONTROL=admin. Either way it\n"
-		"is noted: see 'fiberctl audit'.\n",
+		"Refused unless the program was started with FIBER_CONTROL=admin. In both cases\n"
+		"the program records the request: see 'fiberctl audit'.\n",
 	.least = 2,
 	.most = 2,
 	.live = true,

@@ -102,9 +102,8 @@ static int put_text(const struct answer *a)
 	if (a->now.counted)
 		put_rest(a);
 	else
-		puts("incomplete: the program is older than this tool, and tells nothing of stacks "
-		     "and "
-		     "its service thread");
+		puts("incomplete: the program is older than this tool, and does not report its "
+		     "stacks and its service thread");
 	if (a->reply->snapshot)
 		puts(ins_words_taken(&a->reply->summary, taken, sizeof taken));
 	return tool_written(a->now.counted ? TOOL_WELL : TOOL_PARTIAL);
@@ -227,7 +226,7 @@ static int run(const struct tool_arguments *arguments)
 	if (!tool_option_duration(arguments, TOOL_OPT_INTERVAL, INTERVAL, &interval))
 		return TOOL_USAGE;
 	if (interval <= 0 || interval > INTERVAL_MOST)
-		return tool_wrong(NULL, "--interval %s: more than 0, and at most an hour",
+		return tool_wrong(NULL, "--interval %s: must be more than 0 and at most an hour",
 				  arguments->option[TOOL_OPT_INTERVAL]);
 	code = ctl_reply_open(&reply, arguments->word[0]);
 	if (code != TOOL_WELL)
@@ -247,20 +246,19 @@ const struct tool_command ctl_carriers = {
 	.name = "carriers",
 	.usage = "PROCESS",
 	.summary = "what each carrier does, and the poller",
-	.help = "For each runtime: how it waits for descriptors, how often it has looked, how\n"
-		"many runnable fibers stand in no carrier's line, and how many fibers were\n"
-		"spawned and have ended. A note says why it is another poller than was wanted\n"
-		"(FIBER_POLLER). Then a line for each carrier:\n"
-		"  running    a fiber, whose id is shown, and for how long it has run it\n"
-		"  searching  it looks for something to run\n"
+	.help = "For each runtime: the poller, how often it was polled, the number of runnable\n"
+		"fibers that are in no carrier's run queue, and the number of fibers spawned and\n"
+		"exited. A note gives the reason if the poller is not the requested one\n"
+		"(FIBER_POLLER). Then one line for each carrier, with its state:\n"
+		"  running    it runs a fiber; its id and for how long\n"
+		"  searching  it looks for a fiber to run\n"
 		"  polling    it sleeps until a descriptor is ready\n"
 		"  idle       it sleeps until it is needed\n"
-		"how many runnable fibers stand in its line, how many deadlines it keeps, how\n"
-		"many fibers left it in a second, how often it took fibers from another one's\n"
-		"line, got up from a sleep and looked into the poller so far, and its share of a\n"
-		"CPU. For the numbers a second it looks twice, --interval apart (200ms); with\n"
-		"--once there are totals in their place. Then the pool of stacks, and what the\n"
-		"thread that answers has cost, this question included.\n",
+		"It also has the number of runnable fibers in its run queue, the number of its\n"
+		"deadlines, the switches per second, the steals, wake-ups and polls so far, and\n"
+		"its share of a CPU. For the values per second there are two samples, --interval\n"
+		"apart (200ms); --once prints totals instead. Then the stack pool, and the CPU\n"
+		"time of the service thread, including this request.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_INTERVAL) | TOOL_TAKES(TOOL_OPT_ONCE),

@@ -59,7 +59,7 @@ static const char *reason(const struct tool_asked *asked, int rc)
 {
 	switch (rc) {
 	case 0:
-		return "it is older than this tool, and has no numbers";
+		return "it is older than this tool, and has no metrics";
 	case -ETIMEDOUT:
 		return "no answer: it is stopped, or its service thread hangs";
 	case -EMSGSIZE:
@@ -170,7 +170,7 @@ static int ask_one(struct fleet *fleet, const char *who)
 	else if (!one->stats.counted)
 		code = ctl_reply_refused(
 			&reply, -EOPNOTSUPP,
-			"this program is older than this tool, and has no numbers");
+			"this program is older than this tool, and has no metrics");
 	else
 		one->answered = true;
 	ctl_reply_close(&reply);
@@ -270,9 +270,10 @@ static int run(const struct tool_arguments *arguments)
 	size_t i;
 
 	if (arguments->json && path)
-		return tool_wrong(&ctl_metrics, "--output: is for Prometheus: leave --json out");
+		return tool_wrong(&ctl_metrics,
+				  "--output: writes the Prometheus format: leave --json out");
 	if (path && !path[0])
-		return tool_wrong(&ctl_metrics, "--output: needs the name of a file");
+		return tool_wrong(&ctl_metrics, "--output: needs a file name");
 	if (arguments->words)
 		code = ask_one(&fleet, arguments->word[0]);
 	else
@@ -291,16 +292,16 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command ctl_metrics = {
 	.name = "metrics",
 	.usage = "[PROCESS]",
-	.summary = "numbers for Prometheus, of one or of all",
-	.help = "Prints what the process has done so far in the text format that Prometheus\n"
-		"reads: fibers by state and by what they wait for, spawned and ended ones, and\n"
-		"for each carrier switches, steals, wake-ups, polls, time-outs and CPU time; how\n"
-		"long runnable fibers waited; pinned waits, stacks and memory. Without PROCESS:\n"
-		"of all processes of this user; one that does not answer has libfiber_up 0. With\n"
-		"--output the file is replaced at once when all is written, so that it can be\n"
-		"read at any time; its temporary name does not end in '.prom'. A timer for the\n"
-		"node exporter and a dashboard for Grafana are installed: see fiberctl(1). --json\n"
-		"prints the same families with the same numbers as JSON.\n",
+	.summary = "metrics for Prometheus, of one or of all",
+	.help = "Prints the metrics of the process in the text format of Prometheus: fibers by\n"
+		"state and by kind of wait, spawned and exited fibers; for each carrier switches,\n"
+		"steals, wake-ups, polls, time-outs and CPU time; how long runnable fibers\n"
+		"waited; pinned waits, stacks and memory. Without PROCESS: of all processes of\n"
+		"this user; one that does not answer has libfiber_up 0. --output replaces the\n"
+		"file only when the output is complete, so the file can be read at any time; the\n"
+		"name of the temporary file does not end in '.prom'. A timer for the node\n"
+		"exporter and a dashboard for Grafana are installed: see fiberctl(1). --json\n"
+		"prints the same metrics as JSON.\n",
 	.least = 0,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_OUTPUT),

@@ -71,7 +71,7 @@ static int run(const struct tool_arguments *arguments)
 	uint32_t wanted = FIB_WIRE_POLICY_READ;
 
 	if (arguments->words > 1 && !parse(arguments->word[1], &wanted))
-		return tool_wrong(&ctl_policy, "%s: is no policy: warn, error or silent",
+		return tool_wrong(&ctl_policy, "%s: not a policy: warn, error or silent",
 				  arguments->word[1]);
 	return ctl_setting(&setting, arguments->word[0], wanted, arguments->json);
 }
@@ -80,12 +80,12 @@ const struct tool_command ctl_policy = {
 	.name = "policy",
 	.usage = "PROCESS [warn|error|silent]",
 	.summary = "read or change what pinned fibers do",
-	.help = "When a pinned fiber calls something that has to wait, the program\n"
+	.help = "When a pinned fiber calls a function that has to wait, the program\n"
 		"  warn    records it, prints a line now and then, and blocks the carrier\n"
 		"  error   records it and lets the call return -EDEADLK\n"
 		"  silent  counts it and blocks the carrier\n"
-		"A change holds from the next wait on. Programs started with FIBER_CONTROL=ro let\n"
-		"nobody change it.\n",
+		"A change takes effect with the next wait. Programs started with FIBER_CONTROL=ro\n"
+		"refuse it.\n",
 	.least = 1,
 	.most = 2,
 	.run = run,

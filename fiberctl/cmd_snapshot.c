@@ -80,14 +80,14 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command ctl_snapshot = {
 	.name = "snapshot",
 	.usage = "PROCESS -o FILE",
-	.summary = "keep all there is to know in a file",
-	.help = "Fibers with their stacks, carriers, settings, and what was recorded of long\n"
-		"runs, pinned waits and changes from outside go to FILE. fibertrace and every\n"
-		"command take it in place of a PROCESS, but for top, which looks twice, and what\n"
-		"changes or follows a process: later, or on another machine, where the program's\n"
-		"files are needed for names and backtraces. It has what was on the stacks of the\n"
-		"program, so nobody else may read it. A file that is there already is only\n"
-		"replaced with --force, and only by a whole one.\n",
+	.summary = "save the state of a process in a file",
+	.help = "Writes the fibers with their stacks, the carriers, the settings, and the\n"
+		"recorded long runs, pinned waits and changes from outside to FILE. fibertrace\n"
+		"and every command accept FILE instead of a PROCESS, except those that change or\n"
+		"follow a process. This works later too, and on another machine, where the\n"
+		"program's files are needed for names and backtraces. FILE contains stacks of the\n"
+		"program, so only its owner can read it. An existing file is only replaced with\n"
+		"--force, and only by a complete one.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_OUTPUT) | TOOL_TAKES(TOOL_OPT_FORCE),

@@ -42,7 +42,7 @@ static int choose(struct ctl_top *top, const struct tool_arguments *a, struct ch
 		return TOOL_USAGE;
 	ret->groups = a->option[TOOL_OPT_LIMIT] ? ret->limit : GROUPS_ONCE;
 	if (ret->interval < SHORTEST)
-		return tool_wrong(&ctl_top, "--interval %s: no less than 0.01",
+		return tool_wrong(&ctl_top, "--interval %s: at least 0.01",
 				  a->option[TOOL_OPT_INTERVAL]);
 	return TOOL_WELL;
 }
@@ -164,21 +164,21 @@ const struct tool_command ctl_top = {
 	.name = "top",
 	.usage = "PROCESS",
 	.summary = "live screen: totals, carriers, busiest fibers",
-	.help = "Looks at all fibers every two seconds, or as often as -n says, and shows what\n"
-		"has changed: totals of all fibers, what each carrier does and how busy it was,\n"
-		"groups of fibers that share a value (what they wait for, unless --group-by says\n"
-		"else), and the fibers that were on a carrier for the longest time since the look\n"
-		"before. With --sort, cpu and switches are since then, too. The keys are under\n"
-		"'h'; Enter shows the backtrace of the marked fiber.\n"
+	.help = "Samples all fibers every two seconds, or as -n says, and shows what has changed:\n"
+		"totals of all fibers, the state and CPU use of each carrier, groups of fibers\n"
+		"that share a value (what they wait for, unless --group-by names another), and\n"
+		"the fibers that were on a carrier for the longest time since the previous\n"
+		"sample. For --sort, cpu and switches are since then, too. 'h' shows the keys;\n"
+		"Enter shows the backtrace of the selected fiber.\n"
 		"\n"
-		"--once prints one such screen, of two looks that are 0.2 seconds apart unless -n\n"
-		"says else, 20 fibers and 20 groups unless --limit does. --json is that for\n"
-		"scripts.\n"
+		"--once prints one such screen, from two samples that are 0.2 seconds apart, or\n"
+		"as -n says, with 20 fibers and 20 groups, or --limit of each. --json prints the\n"
+		"same for scripts.\n"
 		"\n"
-		"A snapshot is one look: what its fibers did is then since they were spawned,\n"
-		"and rates are over the time since the first of them was.\n"
+		"A snapshot is a single sample: the values of its fibers count from their spawn,\n"
+		"and rates are over the time since the first fiber was spawned.\n"
 		"\n"
-		"No more than a twentieth of a CPU is used, whatever -n says.\n",
+		"At most one twentieth of a CPU is used, whatever -n says.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_INTERVAL) |

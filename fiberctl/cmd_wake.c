@@ -11,12 +11,12 @@ const struct tool_command ctl_wake = {
 	.name = "wake",
 	.usage = "PROCESS ID",
 	.summary = "wake a parked fiber (FIBER_CONTROL=admin)",
-	.help = "What fiber_unpark() does, for a fiber that waits in fiber_park() and for no\n"
-		"other: any other wait that returned would say that something was granted, a lock\n"
-		"or a byte, which nobody has granted.\n"
+	.help = "Wakes the fiber, as fiber_unpark() does. This works only for a fiber that waits\n"
+		"in fiber_park(): any other wait that returned early would report a success, such\n"
+		"as a lock or a byte received, that did not happen.\n"
 		"\n"
-		"Refused unless the program was started with FIBER_CONTROL=admin. Either way it\n"
-		"is noted: see 'fiberctl audit'.\n",
+		"Refused unless the program was started with FIBER_CONTROL=admin. In both cases\n"
+		"the program records the request: see 'fiberctl audit'.\n",
 	.least = 2,
 	.most = 2,
 	.live = true,

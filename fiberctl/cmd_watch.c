@@ -227,7 +227,7 @@ static void draw(struct watch *w)
 	}
 	fputs(REST, stdout);
 	if (at < end && used >= rows - 2)
-		fputs("... more than the screen has lines", stdout);
+		fputs("... more lines than the screen has", stdout);
 	put_errors(w, stdout);
 	fputs(WRAP, stdout);
 }
@@ -354,8 +354,7 @@ static int run(const struct tool_arguments *arguments)
 	if (w.command == &ctl_watch)
 		return tool_wrong(&ctl_watch, "watch: does not watch itself");
 	if (w.arguments.option[TOOL_OPT_FOLLOW])
-		return tool_wrong(&ctl_watch,
-				  "--follow: goes on by itself: it is either that or watch");
+		return tool_wrong(&ctl_watch, "--follow: cannot be combined with watch");
 	i = tool_command_takes(w.command, &w.arguments);
 	return i != TOOL_WELL ? i : watch(&w);
 }
@@ -363,13 +362,13 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command ctl_watch = {
 	.name = "watch",
 	.usage = "COMMAND PROCESS ...",
-	.summary = "a command again and again",
-	.help = "Runs COMMAND with its words and options every 2 seconds, or as -n says, until\n"
-		"Ctrl-C, or until the command cannot reach its process any more, and ends with\n"
-		"its exit status then. On a terminal each output takes the place of the one\n"
-		"before; elsewhere it goes below it, behind a line '--- WHEN'; behind an empty\n"
-		"line with --json. -n is for watch, every other option for COMMAND, wherever\n"
-		"they stand. Without COMMAND: the processes that can be asked.\n",
+	.summary = "run a command repeatedly",
+	.help = "Runs COMMAND with its arguments and options every 2 seconds, or as -n says,\n"
+		"until Ctrl-C. If the command can no longer reach its process, watch exits with\n"
+		"the status of the command. On a terminal each output replaces the previous one.\n"
+		"Elsewhere a line '--- WHEN' comes before each output, with --json an empty line.\n"
+		"-n belongs to watch and every other option to COMMAND, in any position. Without\n"
+		"COMMAND: the processes that can be asked.\n",
 	.least = 0,
 	.most = TOOL_WORDS,
 	.options = TOOL_TAKES(TOOL_OPT_INTERVAL),

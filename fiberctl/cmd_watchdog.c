@@ -72,9 +72,9 @@ const struct tool_command ctl_watchdog = {
 	.usage = "PROCESS [TIME|off]",
 	.summary = "read or change what counts as a long run",
 	.help = "How long a fiber may hold its carrier before the program reports it: see\n"
-		"'fiberctl help slow'. TIME has a unit, as 50ms. A change holds at once, also\n"
-		"for what runs already, in all runtimes of the process. Programs started with\n"
-		"FIBER_CONTROL=ro let nobody change it.\n",
+		"'fiberctl help slow'. TIME has a unit, as in 50ms. A change takes effect at\n"
+		"once, also for fibers that run already, in all runtimes of the process. Programs\n"
+		"started with FIBER_CONTROL=ro refuse it.\n",
 	.least = 1,
 	.most = 2,
 	.run = run,

@@ -24,7 +24,7 @@ static int run(const struct tool_arguments *arguments)
 	int code;
 
 	if (!arguments->option[TOOL_OPT_PERFETTO])
-		return tool_wrong(&trace_export, "export: say --perfetto");
+		return tool_wrong(&trace_export, "export: needs --perfetto");
 	code = trace_played_open(arguments->word[0], false, &played);
 	if (code == TOOL_WELL)
 		code = trace_played_show(&played, arguments, put, 0);
@@ -37,10 +37,10 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command trace_export = {
 	.name = "export",
 	.usage = "RECORDING --perfetto",
-	.summary = "a recording as a timeline for others",
+	.summary = "a recording as a timeline for viewers",
 	.help = "Writes what 'record' kept as a timeline that https://ui.perfetto.dev and\n"
 		"chrome://tracing open (Trace Event Format, JSON): a track for each carrier and\n"
-		"each fiber, an arrow from who wakes to who is woken.\n",
+		"each fiber, and an arrow from each waker to the fiber that it wakes.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_OUTPUT) |

@@ -28,12 +28,13 @@ static int parse(const struct tool_arguments *arguments, struct trace_take *ret)
 				   .verbose = arguments->option[TOOL_OPT_VERBOSE] != NULL,
 				   .json = arguments->json};
 	if (!ret->path)
-		return tool_wrong(&trace_record, "record: say where to with -o FILE");
+		return tool_wrong(&trace_record, "record: needs -o FILE");
 	if (!tool_option_duration(arguments, TOOL_OPT_FOR, LENGTH, &ret->length) ||
 	    !tool_option_number(arguments, TOOL_OPT_RING, 256, RING_MOST, RING_EVENTS, &ring))
 		return TOOL_USAGE;
 	if (ret->length <= 0 || ret->length > LONGEST)
-		return tool_wrong(&trace_record, "--for %s: more than nothing, and at most an hour",
+		return tool_wrong(&trace_record,
+				  "--for %s: must be more than 0 and at most an hour",
 				  arguments->option[TOOL_OPT_FOR]);
 	if (!tool_option_duration(arguments, TOOL_OPT_STACKS_EVERY, STACKS, &ret->stacks_every))
 		return TOOL_USAGE;
@@ -116,17 +117,15 @@ const struct tool_command trace_record = {
 	.name = "record",
 	.usage = "PROCESS -o FILE",
 	.summary = "what the scheduler does, event by event",
-	.help = "Switches on the flight recorder of a program with fibers, keeps what it notes in\n"
-		"FILE, and switches it off again. Ctrl-C ends it early. 'report FILE' says where\n"
-		"time went, 'export FILE --perfetto' makes a timeline. The process is asked over "
-		"its\n"
-		"control socket, whose path may stand in its place. --ring: events that each\n"
-		"carrier can note between two readings (default: 131072, 4 MiB); what does not "
-		"fit\n"
-		"is lost, and counted. The stacks of all fibers are looked at when it begins, "
-		"when\n"
-		"it ends and about each second between, or --stacks-every so often; less often\n"
-		"where that takes long. --json: what was recorded, when it has ended.\n",
+	.help = "Switches on the flight recorder of a program with fibers, writes its events to\n"
+		"FILE, and switches it off again. Ctrl-C ends the recording early. 'report FILE'\n"
+		"shows where the time went, 'export FILE --perfetto' writes a timeline. The\n"
+		"process is asked over its control socket; the path of the socket may be given\n"
+		"instead. --ring: the number of events that each carrier can store between two\n"
+		"readings (default: 131072, 4 MiB); further events are lost, and counted. The\n"
+		"stacks of all fibers are sampled at the start, at the end, and about every\n"
+		"second or as --stacks-every says; less often if that takes long. --json: a\n"
+		"summary at the end.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_FORCE) |

@@ -40,7 +40,7 @@ static int run(const struct tool_arguments *arguments)
 				&rows))
 		return TOOL_USAGE;
 	if (html && json)
-		return tool_wrong(&trace_report, "--html: either that or --json");
+		return tool_wrong(&trace_report, "--html: cannot be combined with --json");
 	code = trace_played_open(arguments->word[0], true, &played);
 	if (code == TOOL_WELL)
 		code = trace_played_show(&played, arguments,
@@ -58,14 +58,12 @@ const struct tool_command trace_report = {
 	.name = "report",
 	.usage = "RECORDING",
 	.summary = "where the time of a recording went",
-	.help = "Where the time of what 'record' kept went: running, runnable, waiting; by "
-		"carrier,\n"
-		"by the function that fibers run, by what they waited for and where, and by "
-		"stacks: a\n"
-		"wait has one if it was looked at while it lasted, and what part of the time that "
-		"is\n"
-		"stands above them. --html: one page for a browser, that needs no network. Tables\n"
-		"have 15 rows, or --limit; --all, --html and --json: all of them.\n",
+	.help = "Shows where the time of a recording went: running, runnable, waiting; by\n"
+		"carrier, by the function that fibers run, by what they waited for and where, and\n"
+		"by stack. A wait has a stack if it was sampled while it lasted; a line above the\n"
+		"stacks says what part of the time that is. --html: one page for a browser, which\n"
+		"needs no network. Tables have 15 rows, or --limit; with --all, --html and --json\n"
+		"all rows.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FORCE) |

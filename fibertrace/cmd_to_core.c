@@ -27,7 +27,7 @@ static void explain(struct to_core *t, const struct options *o, int rc)
 		ins_error_set(t->error, rc, "process %d: ended while it was read",
 			      (int)t->source->pid);
 	else if (rc == -EINVAL && o->core)
-		ins_error_set(t->error, rc, "%s: its segments share bytes: no core of a program",
+		ins_error_set(t->error, rc, "%s: its segments overlap: not a core of a program",
 			      o->core);
 	else if ((rc == -EFAULT || rc == -EIO) && o->core)
 		ins_error_set(t->error, rc, "%s: cannot be read: %s", o->core, strerror(-rc));
@@ -52,11 +52,12 @@ static int write_core(struct to_core *t, const struct options *o)
 		t->disk = (uint64_t)st.st_blocks * 512;
 	rc = ins_atomic_file_end(&atomic_file, rc, t->error);
 	if (rc == 0 && t->writer.left_out)
-		ins_problems_add(&t->source->problems,
-				 "%" PRIu64
-				 " bytes are missing that came while the memory was copied: "
-				 "too many pieces",
-				 t->writer.left_out);
+		ins_problems_add(
+			&t->source->problems,
+			"%" PRIu64
+			" bytes are missing: they were mapped while the memory was copied, "
+			"in too many pieces",
+			t->writer.left_out);
 	if (rc == 0 && t->fibers.lost)
 		ins_problems_add(&t->source->problems, "the stacks of %" PRIu64 " fiber%s %s",
 				 t->fibers.lost, t->fibers.lost == 1 ? "" : "s",
@@ -82,7 +83,7 @@ static void put_exceptions(const struct to_core *t)
 		else if (one->runs && one->carrier)
 			printf("fiber %" PRIu64 " runs on thread %d\n", one->id, (int)one->carrier);
 		else if (one->runs)
-			printf("fiber %" PRIu64 " runs, on a thread that is not known\n", one->id);
+			printf("fiber %" PRIu64 " runs on an unknown thread\n", one->id);
 	}
 }
 
@@ -100,8 +101,8 @@ static void put_text(const struct to_core *t, const struct options *o)
 	put_exceptions(t);
 	if (t->fibers.ended)
 		printf("%" PRIu64 " %s\n", t->fibers.ended,
-		       t->fibers.ended == 1 ? "fiber has ended, and is no thread"
-					    : "fibers have ended, and are no threads");
+		       t->fibers.ended == 1 ? "fiber has exited and has no thread"
+					    : "fibers have exited and have no threads");
 	ins_text_end(stdout, &t->summary, &t->source->problems);
 }
 
@@ -181,8 +182,8 @@ static int run(const struct tool_arguments *arguments)
 	if (strcmp(t.source->kind, "core") == 0)
 		o.core = given.word[0];
 	if (strcmp(t.source->kind, "snapshot") == 0)
-		code = tool_cannot("%s: is a snapshot: it has stacks, and not the memory that a "
-				   "core is made of",
+		code = tool_cannot("%s: is a snapshot: it has stacks, but not the memory that a "
+				   "core needs",
 				   given.word[0]);
 	else
 		code = answer(&t, &o);
@@ -196,10 +197,10 @@ const struct tool_command trace_to_core = {
 	.usage = "PROCESS -o OUT",
 	.summary = "a core file in which each fiber is a thread",
 	.help = "Writes a core file in which every fiber that does not run is a thread, for gdb,\n"
-		"lldb, eu-stack and whatever else reads cores. Fiber N is thread (LWP)\n"
-		"1000000000+N. The file is readable for nobody else.\n"
+		"lldb, eu-stack and other readers of cores. Fiber N is thread (LWP) 1000000000+N.\n"
+		"Only the owner of the file can read it.\n"
 		"--stacks-only leaves out files that the program does not write to: code and\n"
-		"constants, which a debugger reads where they are.\n",
+		"constants, which a debugger reads from those files.\n",
 	.least = 1,
 	.most = 2,
 	.options = TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_OUTPUT) |

@@ -78,7 +78,7 @@ static void note_left(const struct search *s)
 		return;
 	snprintf(left, sizeof left,
 		 "%s folder%s and %s socket%s of other users: name a process by its id or by the "
-		 "path of its socket, or ask as its user",
+		 "path of its socket, or run this as its user",
 		 grouped(s->left_folders, a), s->left_folders == 1 ? "" : "s",
 		 grouped(s->left_sockets, b), s->left_sockets == 1 ? "" : "s");
 }
@@ -92,8 +92,8 @@ static void say_left(const struct search *s)
 		if (s->odd_folders > 1)
 			snprintf(more, sizeof more, "; and %s more like it",
 				 grouped(s->odd_folders - 1, n));
-		tool_cannot("%s: passed over: it is not a directory of the user that it is named "
-			    "for, and of that user alone%s",
+		tool_cannot("%s: passed over: it is not a directory that belongs to the user in "
+			    "its name and that only this user can write to%s",
 			    ins_escape(s->first_odd, plain, sizeof plain), more);
 	}
 	if (!said && s->odd_sockets > LINES)
@@ -138,8 +138,8 @@ static bool believe(struct search *search, struct tool_socket *s)
 	if (tool_peer_look(s->named, s->owner, &peer) && peer.same_user)
 		return true;
 	pass_over(search, s,
-		  "its queue of connections is full, so that the kernel cannot be asked who "
-		  "listens there, and no process of that id is its user's");
+		  "its queue of connections is full, so its listener is not known, and no "
+		  "process with that id belongs to its user");
 	return false;
 }
 

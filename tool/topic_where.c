@@ -37,11 +37,11 @@ static void put_fields(FILE *out)
 
 static void put_language(FILE *out)
 {
-	fputs("Which fibers are meant: an expression for --where. Of several, all must be true.\n"
+	fputs("--where EXPRESSION selects fibers. If it is given several times, all must be true.\n"
 	      "\n"
-	      "  FIELD OPERATOR VALUE        a comparison; false where the fiber has no such "
-	      "thing\n"
-	      "  FIELD                       true where the fiber has it\n"
+	      "  FIELD OPERATOR VALUE        a comparison; false if the fiber has no such "
+	      "value\n"
+	      "  FIELD                       true if the fiber has such a value\n"
 	      "  (EXPRESSION)\n"
 	      "  not EXPRESSION              'not' binds strongest,\n"
 	      "  EXPRESSION and EXPRESSION   then 'and',\n"
@@ -49,9 +49,9 @@ static void put_language(FILE *out)
 	      "\n"
 	      "Operators:\n"
 	      "  = == !=      equal, not equal\n"
-	      "  < <= > >=    less, more; texts are compared byte by byte\n"
-	      "  ~ =~ !~      matches, does not match an extended regular expression: anywhere\n"
-	      "               in the text, unless ^ and $ say where. Only of texts\n"
+	      "  < <= > >=    less, greater; texts are compared byte by byte\n"
+	      "  ~ =~ !~      matches, does not match an extended regular expression, anywhere\n"
+	      "               in the text unless ^ or $ is given; only for texts\n"
 	      "\n"
 	      "Values:\n"
 	      "  number       17\n"
@@ -59,8 +59,8 @@ static void put_language(FILE *out)
 	      "  size         bytes: 912 64k 8m 1g\n"
 	      "  address      0x5f0a\n"
 	      "  holder       the id of a fiber, or thread:TID\n"
-	      "  text         req-7; with blanks, parentheses or operators in it between double\n"
-	      "               quotes, where a backslash stands before a quote or a backslash\n",
+	      "  text         req-7; a text with blanks, parentheses or operators is written in\n"
+	      "               double quotes, with a backslash before a quote or a backslash\n",
 	      out);
 }
 
@@ -84,7 +84,7 @@ static void put_examples(FILE *out)
 static void put(FILE *out)
 {
 	put_language(out);
-	fputs("\nFields, also of --sort, --columns and --group-by:\n", out);
+	fputs("\nFields of --where, --sort, --columns and --group-by:\n", out);
 	put_fields(out);
 	put_examples(out);
 }

@@ -5,7 +5,7 @@
  * A fiber that waits for a mutex waits for what the mutex' holder waits for, and so on. The
  * sentence follows that chain; for each holder or joined fiber it says what that fiber does. The
  * chain ends at a wait without a known fiber as its cause, at a fiber that is not in the table, or
- * at a fiber that it has passed. The last case is a deadlock unless a wait of the circle has a
+ * at a fiber that it has passed. The last case is a deadlock unless a wait of the cycle has a
  * deadline.
  *
  * Rows are read one after another while the program runs. What is said of one fiber is of one
@@ -69,23 +69,23 @@ static void say_fiber(struct sentence *w, uint64_t id)
 
 /* The object of each kind of wait. Missing entries use the program's own word. */
 static const char *const objects[FIB_WAIT_COUNT] = {
-	[FIB_WAIT_PREDICATE] = "its predicate to hold",
+	[FIB_WAIT_PREDICATE] = "its predicate to become true",
 	[FIB_WAIT_MUTEX] = "the mutex",
-	[FIB_WAIT_RWLOCK_READ] = "reading under the rwlock",
-	[FIB_WAIT_RWLOCK_WRITE] = "writing under the rwlock",
-	[FIB_WAIT_COND] = "the condition",
+	[FIB_WAIT_RWLOCK_READ] = "a read lock on the rwlock",
+	[FIB_WAIT_RWLOCK_WRITE] = "the write lock on the rwlock",
+	[FIB_WAIT_COND] = "the condition variable",
 	[FIB_WAIT_SEM] = "the semaphore",
 	[FIB_WAIT_EVENT] = "the event",
 	[FIB_WAIT_BARRIER] = "the others at the barrier",
 	[FIB_WAIT_ONCE] = "the first call of the once",
 	[FIB_WAIT_WAITGROUP] = "the waitgroup",
 	[FIB_WAIT_GROUP] = "the fibers of the group",
-	[FIB_WAIT_CHAN_SEND] = "room in the channel",
-	[FIB_WAIT_CHAN_RECV] = "something in the channel",
+	[FIB_WAIT_CHAN_SEND] = "space in the channel",
+	[FIB_WAIT_CHAN_RECV] = "an element in the channel",
 	[FIB_WAIT_SELECT] = "one of the cases of its select",
 	[FIB_WAIT_TIMER] = "the timer",
-	[FIB_WAIT_OFFLOAD] = "a call that an offload thread makes for it",
-	[FIB_WAIT_OP] = "an operation that the kernel was given",
+	[FIB_WAIT_OFFLOAD] = "its call in an offload thread",
+	[FIB_WAIT_OP] = "an operation of the kernel",
 };
 
 /* the mutex "cfg" */
@@ -120,12 +120,14 @@ static void say_left(struct sentence *w, const struct ins_fiber *fiber)
 	if (left < 0)
 		return;
 	if (!left)
-		say(w, ", and its time is over");
+		say(w, ", and its deadline has passed");
 	else if (fiber->row.wait_kind == FIB_WAIT_TIMER)
-		say_time(w, ", which is due in ", left, "");
+		say_time(w, ", which expires in ", left, "");
 	else
-		say_time(w, ", and will for another ", left,
-			 fiber->row.wait_kind == FIB_WAIT_SLEEP ? "" : " at most");
+		say_time(w,
+			 fiber->row.wait_kind == FIB_WAIT_SLEEP ? ", and wakes in "
+								: ", and times out in ",
+			 left, "");
 }
 
 static void say_holder(struct sentence *w, const struct fib_row *row)
@@ -136,7 +138,7 @@ static void say_holder(struct sentence *w, const struct fib_row *row)
 		return;
 	say(w, ", which ");
 	if (thread)
-		say_number(w, "thread ", row->holder & ~FIB_HOLDER_THREAD, ", no fiber,");
+		say_number(w, "thread ", row->holder & ~FIB_HOLDER_THREAD, " (not a fiber)");
 	else
 		say_fiber(w, row->holder);
 	say(w, row->wait_kind == FIB_WAIT_ONCE ? " makes" : " holds");
@@ -149,20 +151,20 @@ static void say_wait(struct sentence *w, const struct ins_fiber *fiber, bool its
 
 	switch (row->wait_kind) {
 	case FIB_WAIT_NONE:
-		say_time(w, "has been suspended for ", row->age, ", and why is not known");
+		say_time(w, "has been suspended for ", row->age, " for an unknown reason");
 		return;
 	case FIB_WAIT_SLEEP:
 		say_time(w, "has slept for ", row->age, "");
 		break;
 	case FIB_WAIT_PARK:
-		say_time(w, "has been parked for ", row->age, ", until it is unparked");
+		say_time(w, "has been parked for ", row->age, " and waits for fiber_unpark()");
 		break;
 	case FIB_WAIT_JOIN:
 		say_time(w, has_waited, row->age, " to join ");
 		if (ins_wait_cause(row))
 			say_fiber(w, ins_wait_cause(row));
 		else
-			say(w, "a fiber that is not known");
+			say(w, "an unknown fiber");
 		break;
 	default:
 		say_time(w, has_waited, row->age, " for ");
@@ -189,13 +191,13 @@ static void say_turn(struct sentence *w, const struct ins_fiber *fiber)
 		else if (other.row.state == FIBER_RUNNING && other.row.age > longest.row.age)
 			longest = other;
 	}
-	say_time(w, "is runnable and has waited ", fiber->row.age, " for its turn, behind ");
+	say_time(w, "is runnable and has waited ", fiber->row.age, " for a carrier; ");
 	if (longer)
 		say_number(w, "", longer,
-			   longer == 1 ? " other that has waited longer"
-				       : " others that have waited longer");
+			   longer == 1 ? " other fiber has waited longer"
+				       : " other fibers have waited longer");
 	else
-		say(w, "nobody");
+		say(w, "no other fiber has waited longer");
 	if (longest.row.age < 0)
 		return;
 	say(w, "; ");
@@ -209,14 +211,16 @@ static void say_running(struct sentence *w, const struct ins_fiber *fiber)
 	const struct fib_row *row = &fiber->row;
 	bool waits = row->wait_kind != FIB_WAIT_NONE;
 
-	say(w, waits ? "is pinned" : "has run");
+	say(w, waits ? "is pinned and blocks" : "has run");
 	if (row->carrier != FIB_ROW_CARRIER_NONE)
-		say_number(w, waits ? " to carrier " : " on carrier ", row->carrier, "");
+		say_number(w, waits ? " carrier " : " on carrier ", row->carrier, "");
+	else if (waits)
+		say(w, " its carrier");
 	if (!waits) {
 		say_time(w, " for ", row->age, "");
 		return;
 	}
-	say(w, ", which waits with it: it ");
+	say(w, ": it ");
 	say_wait(w, fiber, false);
 }
 
@@ -225,11 +229,11 @@ static void say_doing(struct sentence *w, const struct ins_fiber *fiber, bool it
 {
 	if (fiber->row.cancelled && fiber->row.state != FIBER_DEAD)
 		say(w, fiber->row.flags & FIB_ROW_MASKED
-			       ? "was asked to end (cancelled, which it masks now), and "
+			       ? "was asked to end (cancelled, but masked), and "
 			       : "was asked to end (cancelled), and ");
 	switch (fiber->row.state) {
 	case FIBER_CREATED:
-		say_time(w, "was made ", fiber->row.age, " ago and waits to be started");
+		say_time(w, "was created ", fiber->row.age, " ago and has not started");
 		break;
 	case FIBER_RUNNABLE:
 		say_turn(w, fiber);
@@ -241,10 +245,10 @@ static void say_doing(struct sentence *w, const struct ins_fiber *fiber, bool it
 		say_wait(w, fiber, itself);
 		break;
 	case FIBER_DEAD:
-		say_time(w, "ended ", fiber->row.age, " ago and waits to be joined");
+		say_time(w, "exited ", fiber->row.age, " ago and waits to be joined");
 		break;
 	default:
-		say(w, "is in a state that this tool does not know");
+		say(w, "is in an unknown state");
 	}
 }
 
@@ -266,7 +270,7 @@ static void say_circle(struct sentence *w, unsigned from)
 
 	for (i = from; i < w->count; i++)
 		ends |= w->ends[i];
-	say(w, ends ? ": a circle, until one of its waits has lasted as long as it may"
+	say(w, ends ? ": a cycle, until one of its waits times out"
 		    : ": a deadlock, see the command 'deadlock'");
 }
 
@@ -293,7 +297,7 @@ static void say_rest(struct sentence *w, uint64_t id)
 		id = ins_wait_cause(&fiber.row);
 		at = ins_table_find(w->table, id);
 		if (id == mark) {
-			say(w, "; and so on, into a circle: see the command 'deadlock'");
+			say(w, "; and so on, into a cycle: see the command 'deadlock'");
 			return;
 		}
 		if (++steps == far) {
@@ -305,7 +309,7 @@ static void say_rest(struct sentence *w, uint64_t id)
 	say_number(w, "; and so on to fiber ", id, "");
 	say_number(w, " after ", more, " more, which ");
 	if (at < 0)
-		say(w, "is not there any more");
+		say(w, "no longer exists");
 	else
 		say_doing(w, &fiber, true);
 }
@@ -328,7 +332,7 @@ static void say_chain(struct sentence *w, struct ins_fiber *fiber)
 		}
 		say_number(w, "; fiber ", id, " ");
 		if (at < 0) {
-			say(w, "is not there any more");
+			say(w, "no longer exists");
 			return;
 		}
 		ins_table_get(w->table, (size_t)at, fiber);

@@ -158,7 +158,7 @@ static void test_one_that_masks_and_is_cancelled_is_both(void **state)
 	harness_free(p);
 	p = cli_run("fiberctl", "show", pid, masked, NULL);
 	assert_in_range(harness_exit_code(p), 0, 1);
-	cli_contains(p->out.bytes, "\nIt was asked to end (cancelled, which it masks now), and ");
+	cli_contains(p->out.bytes, "\nIt was asked to end (cancelled, but masked), and ");
 	harness_free(p);
 }
 

@@ -261,7 +261,7 @@ static void test_deadlock_says_in_its_help_how_it_ends(void **state)
 
 	(void)state;
 	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "Exit status: 3 when there is a deadlock");
+	cli_contains(p->out.bytes, "Exit status: 3 if there is a deadlock");
 	harness_free(p);
 	p = cli_run("fiberctl", "--help", NULL);
 	cli_contains(p->out.bytes, "3 a deadlock was found");

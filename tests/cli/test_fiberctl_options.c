@@ -79,8 +79,10 @@ static void test_options_of_list_that_are_wrong(void **state)
 		{{"list", pid, "--limit", "4294967296"}, "4294967296: ", "from 0 to 4294967295"},
 		{{"list", pid, "--limit", "99999999999999999999"}, "99: ", "from 0 to 4294967295"},
 		{{"list", pid, "--limit", ""}, "--limit : ", "from 0 to 4294967295"},
-		{{"list", pid, "-g", "wait", "-s", "id"}, "--group-by", "neither with --sort"},
-		{{"list", pid, "-g", "wait", "-c", "id"}, "--group-by", "nor --columns"},
+		{{"list", pid, "-g", "wait", "-s", "id"},
+		 "--group-by",
+		 "cannot be combined with --sort"},
+		{{"list", pid, "-g", "wait", "-c", "id"}, "--group-by", "or --columns"},
 	};
 
 	(void)state;

@@ -91,7 +91,7 @@ static void test_why_names_a_thread_that_holds_it(void **state)
 
 	(void)state;
 	snprintf(middle, sizeof(middle),
-		 " for the mutex \"thread-lock\", which thread %s, no fiber, holds.",
+		 " for the mutex \"thread-lock\", which thread %s (not a fiber) holds.",
 		 m->holder + strlen("thread:"));
 	expect_why(m, "It has waited ", middle);
 }
@@ -104,9 +104,9 @@ static void test_why_says_so_for_each_state(void **state)
 	expect_why(runs, "It has run on carrier ", " for ");
 	expect_why(crowd_find(&crowd, "yield", "yield-"), "It is runnable and has waited ",
 		   " has run longest, on carrier ");
-	expect_why(crowd_find(&crowd, "created", "created-"), "It was made ",
-		   " ago and waits to be started.");
-	expect_why(crowd_find(&crowd, "dead", "dead-"), "It ended ",
+	expect_why(crowd_find(&crowd, "created", "created-"), "It was created ",
+		   " ago and has not started.");
+	expect_why(crowd_find(&crowd, "dead", "dead-"), "It exited ",
 		   " ago and waits to be joined.");
 }
 
@@ -119,16 +119,15 @@ static void test_why_says_what_is_waited_for(void **state)
 	snprintf(end, sizeof(end), " for fd %s read.", m->object);
 	expect_why(m, "It has waited ", end);
 	m = crowd_find(&crowd, "chan-send", "chan-send-");
-	snprintf(end, sizeof(end), " for room in the channel \"%s\".", m->object);
+	snprintf(end, sizeof(end), " for space in the channel \"%s\".", m->object);
 	expect_why(m, "It has waited ", end);
 	expect_why(crowd_find(&crowd, "sleep", "sleep-"), "It has slept for ",
-		   ", and will for another 59m");
+		   ", and wakes in 59m");
 	m = crowd_find(&crowd, "timer", "timer-");
-	snprintf(end, sizeof(end), " for the timer \"%s\", which is due in 59m", m->object);
+	snprintf(end, sizeof(end), " for the timer \"%s\", which expires in 59m", m->object);
 	expect_why(m, "It has waited ", end);
 	m = crowd_find(&crowd, "sem", "sem-");
-	snprintf(end, sizeof(end), " for the semaphore \"%s\", and will for another 59m",
-		 m->object);
+	snprintf(end, sizeof(end), " for the semaphore \"%s\", and times out in 59m", m->object);
 	expect_why(m, "It has waited ", end);
 }
 
@@ -202,7 +201,7 @@ static void test_text_says_how_long_is_left_until_the_deadline(void **state)
 			end = strchr(line + 1, '\n');
 			assert_int_equal(strncmp(end - strlen("s left"), "s left", 6), 0);
 			cli_contains(p->out.bytes, "\nIt has waited ");
-			cli_contains(p->out.bytes, ", and will for another ");
+			cli_contains(p->out.bytes, ", and times out in ");
 			with++;
 		}
 		harness_free(p);

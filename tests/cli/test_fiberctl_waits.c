@@ -277,7 +277,8 @@ static void test_waits_json_is_what_the_fixture_says(void **state)
 static void test_waits_refuses_what_makes_no_sense(void **state)
 {
 	(void)state;
-	cli_expect_error(ask("--dot", "--json", NULL), 64, "fiberctl", "either --dot or --json");
+	cli_expect_error(ask("--dot", "--json", NULL), 64, "fiberctl",
+			 "--dot cannot be combined with --json");
 	cli_expect_error(ask("--limit", "-1", NULL), 64, "fiberctl", "--limit -1");
 	cli_expect_error(ask("--where", "x", NULL), 64, "fiberctl", "--where");
 	cli_expect_error(cli_run("fiberctl", "waits", NULL), 64, "fiberctl", "PROCESS");

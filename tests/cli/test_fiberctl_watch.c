@@ -155,7 +155,7 @@ static void test_watch_refuses_what_its_command_would(void **state)
 		{{"watch", "list", "1"}, "watch itself"},
 		{{"-n", "0", "list", "1"}, "at least 10ms"},
 		{{"-n", "soon", "list", "1"}, "length of time"},
-		{{"slow", "1", "--follow"}, "--follow: goes on by itself"},
+		{{"slow", "1", "--follow"}, "--follow: cannot be combined with watch"},
 	};
 
 	(void)state;
@@ -260,7 +260,7 @@ static void test_watch_draws_on_a_screen_that_ctrl_c_takes_away(void **state)
 	assert_int_equal(times(s.text, "\033[?25h"), 1);
 	cli_contains(strstr(s.text, ENTER), "\033[H");
 	/* Twelve lines cannot show twenty fibers. */
-	cli_contains(s.text, "more than the screen has lines");
+	cli_contains(s.text, "more lines than the screen has");
 	assert_int_equal(times(s.text, "20 of 20 fibers"), 0);
 }
 

@@ -133,7 +133,7 @@ static void test_fresh_fiber_in_words_has_no_stack_yet(void **state)
 	harness_free(p);
 	p = cli_run("fiberctl", "show", pid, cli_number(m->id), NULL);
 	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "none yet, 262144 bytes once it begins");
+	cli_contains(p->out.bytes, "none yet, 262144 bytes once it starts");
 	cli_contains(p->out.bytes, "waiting_main");
 	harness_free(p);
 	p = cli_run("fiberctl", "bt", pid, cli_number(m->id), NULL);

@@ -108,7 +108,7 @@ static int parse(struct bt *b)
 		return tool_wrong(&tool_bt, "bt: needs %s",
 				  all ? "either an id or --all" : "an id, or --all");
 	if (!all && a->option[TOOL_OPT_WHERE])
-		return tool_wrong(&tool_bt, "bt: --where goes with --all");
+		return tool_wrong(&tool_bt, "bt: --where needs --all");
 	if (!tool_option_frames(a, &b->frames))
 		return TOOL_USAGE;
 	if (!all && !tool_parse_id(a->word[1], &b->request.id))
@@ -145,10 +145,10 @@ const struct tool_command tool_bt = {
 	.name = "bt",
 	.usage = "PROCESS ID | PROCESS --all",
 	.summary = "the backtrace of one fiber, or of all",
-	.help = "The program hands over the bytes of the stack; this tool walks it and looks up\n"
-		"functions, files and lines, so debug information is only needed here. A fiber\n"
-		"that runs has no stack that holds still and is reported as running; 'fibertrace'\n"
-		"stops who runs it for the time of a copy, and has its frames too.\n",
+	.help = "The program sends the bytes of the stack; this tool unwinds it and looks up\n"
+		"functions, files and lines, so debug information is only needed here. A running\n"
+		"fiber has no stable stack and is shown as running. 'fibertrace' stops the thread\n"
+		"of such a fiber for the time of a copy, and shows its frames too.\n",
 	.least = 1,
 	.most = 2,
 	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FRAMES) |

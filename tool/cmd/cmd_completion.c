@@ -39,9 +39,8 @@ static int run(const struct tool_arguments *arguments)
 	size_t i;
 
 	if (arguments->json)
-		return tool_wrong(
-			&tool_completion,
-			"--json: a completion is a script of its shell: leave --json out");
+		return tool_wrong(&tool_completion,
+				  "--json: a completion script has no JSON form: leave --json out");
 	for (i = 0; i < sizeof shells / sizeof shells[0]; i++) {
 		if (strcmp(shells[i].shell, arguments->word[0]) == 0) {
 			shells[i].print();
@@ -50,17 +49,19 @@ static int run(const struct tool_arguments *arguments)
 	}
 	if (strcmp(arguments->word[0], "words") == 0)
 		return answer();
-	return tool_wrong(&tool_completion, "%s: bash, zsh or fish", arguments->word[0]);
+	return tool_wrong(&tool_completion, "%s: not a known shell: bash, zsh or fish",
+			  arguments->word[0]);
 }
 
 const struct tool_command tool_completion = {
 	.name = "completion",
 	.usage = "bash|zsh|fish",
-	.summary = "print the completion of a shell",
+	.summary = "print a completion script for a shell",
 	.help = "Completes commands, options and their arguments, the processes that can be\n"
-		"asked, fields, settings, and files. 'make install' puts it where shells look\n"
-		"for it. To try it in bash, 'eval' what it prints. The script asks this program\n"
-		"what may stand where you are ('completion words'), so it is never out of date.\n",
+		"asked, fields, settings, and files. 'make install' puts the script where the\n"
+		"shells look for it. To try it in bash, run 'eval' on the output. The script asks\n"
+		"this program for the possible words ('completion words'), so it is never out of\n"
+		"date.\n",
 	.least = 1,
 	.most = 1,
 	.run = run,

@@ -52,27 +52,27 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command tool_deadlock = {
 	.name = "deadlock",
 	.usage = "PROCESS",
-	.summary = "fibers that will never go on",
-	.help = "Looks for fibers that wait for each other in a cycle, for what they hold\n"
-		"themselves, or for a lock whose holder has ended, and for joins on an ancestor\n"
-		"none of whose descendants can go on. What is found is looked for again, and only\n"
-		"reported when no fiber of it has run in between; then their stacks are printed.\n"
-		"A snapshot and a core are read once only; what a snapshot shows may have passed\n"
-		"since.\n"
+	.summary = "fibers that can never continue",
+	.help = "Finds fibers that wait for each other in a cycle, for a lock that they hold\n"
+		"themselves, or for a lock whose holder has exited, and joins on an ancestor none\n"
+		"of whose descendants can continue. A finding is reported only if a second\n"
+		"reading shows it too and none of its fibers has run in between; then the stacks\n"
+		"are printed. A snapshot or a core is read only once; a finding in a snapshot may\n"
+		"have been temporary.\n"
 		"\n"
-		"Reported too, but no deadlock that will last for certain:\n"
+		"The following may resolve. They are reported, but do not count as a deadlock:\n"
 		"  timed    a cycle in which a wait has a deadline\n"
-		"  suspect  a join on an ancestor that may still go on\n"
-		"  thread   a lock that is held by a thread which is no fiber: what that waits\n"
-		"           for is not known here, but its frames show where it sleeps\n"
+		"  suspect  a join on an ancestor that may still continue\n"
+		"  thread   a lock held by a thread that is not a fiber: what the thread waits\n"
+		"           for is not known, but its frames show where it sleeps\n"
 		"\n"
-		"Who ends a wait for readers of a lock, a semaphore, a channel, a condition, an\n"
-		"event, a barrier, a group or in fiber_park is not known. Such waits without a\n"
-		"deadline are counted in the end, by kind: 'not followed: 2 read locks'. They may\n"
-		"be part of a deadlock that is not seen. Waits for time, for descriptors and for\n"
-		"the system are not counted: these end from outside.\n"
+		"It is not known which fiber ends a wait for readers of a lock, a semaphore, a\n"
+		"channel, a condition, an event, a barrier, a group or in fiber_park. Such waits\n"
+		"without a deadline are counted at the end, by kind: 'not followed: 2 read\n"
+		"locks'. They may be part of a deadlock that is not found. Waits for time, for\n"
+		"descriptors and for the kernel are not counted: they end from outside.\n"
 		"\n"
-		"Exit status: 3 when there is a deadlock, 0 when there is none.\n",
+		"Exit status: 3 if there is a deadlock, 0 if there is none.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FRAMES),

@@ -139,10 +139,10 @@ static int check_same(const struct look *first, const struct look *look)
 	    strcmp(first->source->name, look->source->name) != 0 ||
 	    (host && other && strcmp(host, other) != 0) ||
 	    (a->count && b->count && a->at[0].start != b->at[0].start))
-		return tool_cannot("%s: is of another process than %s, or of another run of it",
+		return tool_cannot("%s: is from another process than %s, or from another run of it",
 				   two, one);
 	if (look[-1].now && look->now && look->now < look[-1].now)
-		return tool_cannot("%s: was taken before %s: the first goes first", two,
+		return tool_cannot("%s: was taken before %s: give the oldest first", two,
 				   ins_escape(look[-1].who, one, sizeof one));
 	return TOOL_WELL;
 }
@@ -388,11 +388,11 @@ const struct tool_command tool_diff = {
 	.usage = "A B [C]...",
 	.summary = "what is new, gone or stuck between snapshots",
 	.help = "A, B and C are snapshots of one process, the oldest first; the last may be the\n"
-		"process itself. Shown are the fibers that the last has and the first does not,\n"
-		"those that the first has and the last does not, and those that are stuck: they\n"
-		"are in all of them, were not switched to in between, and stand in the same\n"
-		"stack. These are grouped by their stacks, the most first, with their ages in\n"
-		"the last.\n",
+		"process itself. Shows the fibers that are new in the last one, those that are\n"
+		"gone since the first one, and those that are stuck. A fiber is stuck if it is in\n"
+		"all of them, was not switched to in between, and has the same stack in all.\n"
+		"Stuck fibers are grouped by stack, the largest group first, with their ages in\n"
+		"the last one.\n",
 	.least = 2,
 	.most = TOOL_WORDS,
 	.options = TOOL_TAKES(TOOL_OPT_LIMIT),

@@ -24,7 +24,8 @@ static int parse(const struct tool_arguments *a, struct ins_query *ret)
 
 	if (a->option[TOOL_OPT_GROUP_BY] &&
 	    (a->option[TOOL_OPT_SORT] || a->option[TOOL_OPT_COLUMNS]))
-		return tool_wrong(&tool_list, "--group-by: goes neither with --sort nor --columns");
+		return tool_wrong(&tool_list,
+				  "--group-by: cannot be combined with --sort or --columns");
 	if (!tool_option_number(a, TOOL_OPT_LIMIT, 0, UINT32_MAX,
 				person ? SCREENFUL : INS_QUERY_ALL, &limit))
 		return TOOL_USAGE;
@@ -73,14 +74,15 @@ const struct tool_command tool_list = {
 	.name = "list",
 	.usage = "PROCESS",
 	.summary = "every fiber and what it waits for",
-	.help = "One line a fiber: its id, state, the time it has been in that state, how often\n"
-		"it was switched to, the part of its stack in use (- while it runs) and the size\n"
-		"of it, what it waits for and who holds that, its name. The last line says how\n"
-		"many fibers there were and how long it took to look at them; the program is not\n"
-		"stopped meanwhile, each line is of one moment but not all lines of the same.\n"
+	.help = "One line for each fiber: its id, its state, how long it has been in that state,\n"
+		"the number of switches to it, the part of its stack in use (- while it runs),\n"
+		"the size of its stack, what it waits for and which fiber holds that, its name.\n"
+		"The last line says how many fibers there were and how long the sampling took.\n"
+		"The program is not stopped: each line is consistent, but different lines may be\n"
+		"from different moments.\n"
 		"\n"
-		"On a terminal no more than 200 lines are printed unless --limit or --all says\n"
-		"so. For the fields of --where, --sort, --columns and --group-by see the topic\n"
+		"On a terminal at most 200 lines are printed, unless --limit or --all is given.\n"
+		"For the fields of --where, --sort, --columns and --group-by see the topic\n"
 		"'where'.\n",
 	.least = 1,
 	.most = 1,

@@ -64,13 +64,13 @@ static void put_wait(FILE *out, const struct fib_layout *layout, const struct in
 		fprintf(out, "%-12s %s left\n", "deadline",
 			ins_duration_text(left, text, sizeof text));
 	else if (!left)
-		fprintf(out, "%-12s is over\n", "deadline");
+		fprintf(out, "%-12s has passed\n", "deadline");
 }
 
 static void put_stack(FILE *out, const struct fib_row *row)
 {
 	if (!row->stack_low) {
-		fprintf(out, "%-12s none yet, %" PRIu64 " bytes once it begins\n", "stack",
+		fprintf(out, "%-12s none yet, %" PRIu64 " bytes once it starts\n", "stack",
 			row->stack_size);
 		return;
 	}
@@ -235,9 +235,10 @@ const struct tool_command tool_show = {
 	.name = "show",
 	.usage = "PROCESS ID",
 	.summary = "one fiber, and why it does not run",
-	.help = "Why it does not run, in a sentence that goes on to who holds what it waits for;\n"
-		"who waits for it; state, labels, processor time (as of when it last gave way),\n"
-		"stack and where it was spawned. For the calls it is in: bt.\n",
+	.help = "A sentence explains why the fiber does not run: what it waits for, which fiber\n"
+		"holds that, what the holder waits for, and so on. Then: the fibers that wait for\n"
+		"it, its state, labels, CPU time (as of its last switch), stack, and where it was\n"
+		"spawned. 'bt' prints its calls.\n",
 	.least = 2,
 	.most = 2,
 	.run = run,

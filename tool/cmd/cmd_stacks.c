@@ -227,14 +227,13 @@ static int one_format(const struct tool_arguments *arguments)
 	const bool files = (arguments->given & TOOL_TAKES_FLAMES) != 0;
 
 	if (arguments->json && folded)
-		return tool_wrong(&tool_stacks, "--folded: is no JSON: one of the two");
+		return tool_wrong(&tool_stacks, "--folded: cannot be combined with --json");
 	if (files && (arguments->json || folded))
 		return tool_wrong(&tool_stacks,
-				  "--%s: goes not with --svg, --speedscope or --pprof",
+				  "--%s: cannot be combined with --svg, --speedscope or --pprof",
 				  folded ? "folded" : "json");
 	if (!files && arguments->option[TOOL_OPT_FORCE])
-		return tool_wrong(&tool_stacks,
-				  "--force: goes with --svg, --speedscope or --pprof");
+		return tool_wrong(&tool_stacks, "--force: needs --svg, --speedscope or --pprof");
 	return TOOL_WELL;
 }
 
@@ -278,14 +277,15 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command tool_stacks = {
 	.name = "stacks",
 	.usage = "PROCESS",
-	.summary = "all fibers, equal stacks once",
-	.help = "Fibers in the same calls and the same wait are one group, and the largest group\n"
-		"comes first: how many they are, what all of them wait for, the least, middle and\n"
-		"greatest time they have been there, the ids of some.\n"
-		"--group-by NAME: by that field first (see the topic 'where'), then by stack.\n"
-		"--folded: a line a stack, outermost function first, for flame graphs.\n"
-		"--svg, --speedscope, --pprof: a file instead, for a browser, for speedscope.app,\n"
-		"for 'go tool pprof'. A file that is there is only replaced with --force.\n",
+	.summary = "all fibers, grouped by equal stacks",
+	.help = "Fibers with the same calls and the same wait form one group; the largest group\n"
+		"comes first. Each group has the number of its fibers, what all of them wait for,\n"
+		"the minimum, maximum and median time in this state, and some of their ids.\n"
+		"--group-by NAME: group by this field first (see the topic 'where'), then by\n"
+		"stack.\n"
+		"--folded: one line for each stack, outermost function first, for flame graphs.\n"
+		"--svg, --speedscope, --pprof: write a file, for a browser, for speedscope.app,\n"
+		"for 'go tool pprof'. An existing file is only replaced with --force.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES(TOOL_OPT_FORCE) |

@@ -60,7 +60,7 @@ static void put_line(const struct tree *t, const struct ins_tree_place *place,
 	else
 		printf("%*s", (int)(2 * level), "");
 	if (place->kind == INS_TREE_CIRCLE)
-		printf("(parents in a circle: %" PRIu64 ") ", fiber->row.parent);
+		printf("(parents in a cycle: %" PRIu64 ") ", fiber->row.parent);
 	ins_text_header(stdout, &t->source->layout, fiber);
 }
 
@@ -224,11 +224,11 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command tool_tree = {
 	.name = "tree",
 	.usage = "PROCESS",
-	.summary = "who spawned whom",
-	.help = "Every fiber once, below the one that spawned it; one that a thread spawned\n"
-		"stands at the left. A fiber whose parent has ended is an orphan, and stands\n"
-		"below '(ended ID)'. Past 24 levels the depth is a number before the line.\n"
-		"--where: those for which it is true, and those above them.\n",
+	.summary = "which fiber spawned which",
+	.help = "Every fiber once, below its parent. Fibers that a thread spawned are at the left\n"
+		"margin. A fiber whose parent has exited is an orphan; it is below a line\n"
+		"'(ended ID)'. Below level 24 the level is printed as a number before the line.\n"
+		"--where: only the fibers for which it is true, and their ancestors.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_WHERE),

@@ -98,7 +98,7 @@ static int run(const struct tool_arguments *arguments)
 	int code;
 
 	if (arguments->json && arguments->option[TOOL_OPT_DOT])
-		return tool_wrong(&tool_waits, "waits: needs either --dot or --json");
+		return tool_wrong(&tool_waits, "waits: --dot cannot be combined with --json");
 	if (!tool_option_number(arguments, TOOL_OPT_LIMIT, 0, SIZE_MAX, text ? LIMIT : SIZE_MAX,
 				&limit))
 		return TOOL_USAGE;
@@ -122,15 +122,16 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command tool_waits = {
 	.name = "waits",
 	.usage = "PROCESS",
-	.summary = "who waits for whom",
-	.help = "Each fiber or thread that others wait for, with what it holds, how many wait for\n"
-		"that and how long they have, those that hold up most fibers first; 'behind' are\n"
-		"those that wait for the ones that wait. What nobody is known to hold, such as a\n"
-		"semaphore or a lock that is held for reading, comes as one of them. Waits for\n"
-		"time, for descriptors and for the system are not shown.\n"
+	.summary = "which fibers wait for which",
+	.help = "Each fiber or thread that others wait for, with the objects that it holds, and\n"
+		"for each object the number of waiters and how long they have waited. The holder\n"
+		"that delays most fibers comes first. Fibers 'behind' a holder wait for fibers\n"
+		"that wait for it. Objects without a known holder, such as a semaphore or a lock\n"
+		"that is held for reading, are listed as one holder. Waits for time, for\n"
+		"descriptors and for the kernel are not shown.\n"
 		"\n"
-		"Text shows 50 holders unless --limit says otherwise, --dot and --json all.\n"
-		"--where: only the waits of fibers for which it is true, and whom they wait for.\n"
+		"The text has 50 holders unless --limit is given; --dot and --json have all.\n"
+		"--where: only the waits of fibers for which it is true, and their holders.\n"
 		"--dot prints a graph: waits PROCESS --dot | dot -Tsvg > waits.svg\n",
 	.least = 1,
 	.most = 1,

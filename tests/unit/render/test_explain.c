@@ -92,7 +92,7 @@ static void test_who_was_cancelled_and_goes_on_is_told_so(void **state)
 			    "It was asked to end (cancelled), and has run on carrier 0 for 3s.");
 	assert_string_equal(why(42), "It was asked to end (cancelled), and has slept for 3s.");
 	/* It has exited, so the cancellation is not mentioned. */
-	assert_string_equal(why(43), "It ended 3s ago and waits to be joined.");
+	assert_string_equal(why(43), "It exited 3s ago and waits to be joined.");
 }
 
 static void test_who_is_joined_is_told_and_what_he_does(void **state)
@@ -133,9 +133,9 @@ static void test_a_circle_with_a_deadline_in_it_is_no_deadlock_yet(void **state)
 	fiber.row.deadline = fiber.now + 2 * SECOND;
 	add();
 	assert_null(strstr(why(1), "deadlock"));
-	assert_non_null(strstr(text, "a circle, until"));
+	assert_non_null(strstr(text, "a cycle, until"));
 	assert_non_null(strstr(text, "itself has waited 3s for the mutex at 0x5000, which fiber 1 "
-				     "\"a\" holds, and will for another 2s at most: a circle"));
+				     "\"a\" holds, and times out in 2s: a cycle"));
 }
 
 static void test_a_deadline_before_the_circle_does_not_end_it(void **state)
@@ -179,8 +179,8 @@ static void test_a_long_chain_is_told_in_part_and_where_it_ends(void **state)
 	add();
 	why(1);
 	/* Fibers 1 to 12 are listed, 13 to 101 summed up. */
-	expect_end("; and so on to fiber 101 after 89 more, which has been parked for 3s, until it "
-		   "is unparked.");
+	expect_end("; and so on to fiber 101 after 89 more, which has been parked for 3s and "
+		   "waits for fiber_unpark().");
 	for (at = text; (at = strstr(at, "itself")); at++)
 		links++;
 	assert_int_equal(links, INS_EXPLAIN_LINKS - 1);
@@ -195,14 +195,14 @@ static void test_a_long_chain_that_does_not_end_is_a_circle(void **state)
 		add_join(id, id + 1);
 	add_join(1000, 900); /* far from the start */
 	why(1);
-	expect_end("; and so on, into a circle: see the command 'deadlock'.");
+	expect_end("; and so on, into a cycle: see the command 'deadlock'.");
 	why(950);
-	expect_end("; and so on, into a circle: see the command 'deadlock'.");
+	expect_end("; and so on, into a cycle: see the command 'deadlock'.");
 	/* A chain that ends with a fiber that does not exist. */
 	for (id = 2000; id < 2020; id++)
 		add_join(id, id + 1);
 	why(2000);
-	expect_end("; and so on to fiber 2020 after 9 more, which is not there any more.");
+	expect_end("; and so on to fiber 2020 after 9 more, which no longer exists.");
 }
 
 static void test_who_is_not_there_any_more_and_who_is_no_fiber(void **state)
@@ -210,10 +210,10 @@ static void test_who_is_not_there_any_more_and_who_is_no_fiber(void **state)
 	(void)state;
 	add_join(1, 500);
 	assert_string_equal(why(1),
-			    "It has waited 3s to join fiber 500; fiber 500 is not there any more.");
+			    "It has waited 3s to join fiber 500; fiber 500 no longer exists.");
 	add_mutex(2, "", "m", FIB_HOLDER_THREAD | 12);
-	assert_string_equal(why(2), "It has waited 3s for the mutex \"m\", which thread 12, no "
-				    "fiber, holds.");
+	assert_string_equal(why(2), "It has waited 3s for the mutex \"m\", which thread 12 (not "
+				    "a fiber) holds.");
 }
 
 static void test_who_could_run_is_behind_others(void **state)
@@ -224,7 +224,8 @@ static void test_who_could_run_is_behind_others(void **state)
 	fiber.row.age = 12000000;
 	add();
 	assert_string_equal(why(1),
-			    "It is runnable and has waited 12ms for its turn, behind nobody.");
+			    "It is runnable and has waited 12ms for a carrier; no other fiber has "
+			    "waited longer.");
 	for (unsigned i = 2; i < 6; i++) {
 		make(i, "", FIB_WAIT_NONE);
 		fiber.row.state = FIBER_RUNNABLE;
@@ -240,10 +241,9 @@ static void test_who_could_run_is_behind_others(void **state)
 	fiber.row.carrier = 0;
 	fiber.row.age = 1;
 	add();
-	assert_string_equal(
-		why(1),
-		"It is runnable and has waited 12ms for its turn, behind 3 others that have "
-		"waited longer; fiber 9 \"hog\" has run longest, on carrier 1 for 3s.");
+	assert_string_equal(why(1),
+			    "It is runnable and has waited 12ms for a carrier; 3 other fibers have "
+			    "waited longer; fiber 9 \"hog\" has run longest, on carrier 1 for 3s.");
 }
 
 static void test_each_state_and_wait_has_its_words(void **state)
@@ -253,23 +253,23 @@ static void test_each_state_and_wait_has_its_words(void **state)
 		int64_t deadline;
 		const char *text;
 	} cases[] = {
-		{FIBER_CREATED, 0, 0, "It was made 3s ago and waits to be started."},
-		{FIBER_DEAD, 0, 0, "It ended 3s ago and waits to be joined."},
-		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, 2,
-		 "It has slept for 3s, and will for another 2s."},
-		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, -1, "It has slept for 3s, and its time is over."},
+		{FIBER_CREATED, 0, 0, "It was created 3s ago and has not started."},
+		{FIBER_DEAD, 0, 0, "It exited 3s ago and waits to be joined."},
+		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, 2, "It has slept for 3s, and wakes in 2s."},
+		{FIBER_SUSPENDED, FIB_WAIT_SLEEP, -1,
+		 "It has slept for 3s, and its deadline has passed."},
 		{FIBER_SUSPENDED, FIB_WAIT_PARK, 0,
-		 "It has been parked for 3s, until it is unparked."},
+		 "It has been parked for 3s and waits for fiber_unpark()."},
 		{FIBER_SUSPENDED, FIB_WAIT_TIMER, 2,
-		 "It has waited 3s for the timer, which is due in 2s."},
+		 "It has waited 3s for the timer, which expires in 2s."},
 		{FIBER_SUSPENDED, FIB_WAIT_COND, 2,
-		 "It has waited 3s for the condition, and will for another 2s at most."},
+		 "It has waited 3s for the condition variable, and times out in 2s."},
 		{FIBER_SUSPENDED, FIB_WAIT_CHAN_SEND, 0,
-		 "It has waited 3s for room in the channel."},
+		 "It has waited 3s for space in the channel."},
 		{FIBER_SUSPENDED, FIB_WAIT_NONE, 0,
-		 "It has been suspended for 3s, and why is not known."},
+		 "It has been suspended for 3s for an unknown reason."},
 		{FIBER_SUSPENDED, 200, 0, "It has waited 3s for unknown."},
-		{99, 0, 0, "It is in a state that this tool does not know."},
+		{99, 0, 0, "It is in an unknown state."},
 	};
 	size_t i;
 
@@ -295,10 +295,9 @@ static void test_a_pinned_fiber_runs_and_waits(void **state)
 	fiber.row.holder = 5;
 	strcpy(fiber.row.object_name, "m");
 	add();
-	assert_string_equal(why(1),
-			    "It is pinned to carrier 3, which waits with it: it has waited 3s "
-			    "for the mutex \"m\", which fiber 5 \"holder\" holds; fiber 5 "
-			    "has slept for 3s.");
+	assert_string_equal(why(1), "It is pinned and blocks carrier 3: it has waited 3s "
+				    "for the mutex \"m\", which fiber 5 \"holder\" holds; fiber 5 "
+				    "has slept for 3s.");
 }
 
 static void test_no_name_leaves_its_quotes_and_no_sentence_its_buffer(void **state)
@@ -313,7 +312,7 @@ static void test_no_name_leaves_its_quotes_and_no_sentence_its_buffer(void **sta
 			  id + 1);
 	for (at = (char *)why(1); *at; at++)
 		assert_true(*at >= 0x20 && *at < 0x7f);
-	expect_end(" more, which is not there any more.");
+	expect_end(" more, which no longer exists.");
 	make(1, "", FIB_WAIT_JOIN);
 	fiber.row.wait_arg = 2;
 	ins_explain(table, NULL, &fiber, small, sizeof small);
