@@ -86,7 +86,8 @@ CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"'
 LDFLAGS  += -pthread $(SANFLAGS)
 
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE) \
-	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER)
+	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER) -Ilibfiber/base/choice/none \
+	-Ilibfiber/runtime/carriers/threads
 PUB_INC  := -Ilibfiber/include
 
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))

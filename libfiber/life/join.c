@@ -19,6 +19,7 @@
 #include <errno.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "core/registry.h"
 #include "life/background.h"
 #include "life/discard.h"
@@ -271,6 +272,7 @@ int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
 	struct fib_carrier *c = fib_carrier_self();
 	int rc;
 
+	fib_choice(fiber);
 	fib_must_have(fiber, "the fiber");
 	if (c && c->current == fiber)
 		die_joining(fiber, "joins itself");
@@ -289,6 +291,7 @@ int fiber_detach(struct fiber *fiber)
 {
 	uint32_t life;
 
+	fib_choice(fiber);
 	fib_must_have(fiber, "the fiber");
 	must_be_held(fiber, "fiber_detach");
 	life = fib_or(&fiber->life, FIB_LIFE_DETACHED);

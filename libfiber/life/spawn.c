@@ -7,6 +7,7 @@
  * have seen. The fiber gets its stack and its context when it starts (switch.c), which cannot fail
  * any more.
  */
+#include "choice.h"
 #include "life/spawn.h"
 
 #include <errno.h>
@@ -309,6 +310,7 @@ int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret)
 	const uint32_t life = FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED);
 	struct fib_carrier *c = fib_carrier_self();
 
+	fib_choice(NULL);
 	if (!c || !c->current)
 		return -EPERM;
 	return spawn_at_hand(c, fn, arg, pc, life, ret)
@@ -320,5 +322,6 @@ int fiber_spawn_attr(const struct fiber_attr *attr, fiber_fn *fn, void *arg, str
 {
 	struct fiber *me = self();
 
+	fib_choice(NULL);
 	return me ? fib_spawn(me->sched, attr, fn, arg, __builtin_return_address(0), ret) : -EPERM;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "carriers.h"
 #include "core/registry.h"
 #include "io/await.h"
 #include "io/descriptor.h"
@@ -85,8 +86,8 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	if (!rt)
 		return -ENOMEM;
 	name_program(o.name);
-	rc = fib_sched_start(&rt->sched, o.carriers, o.stack_size, o.guard_size, o.pinned_policy,
-			     dispatch);
+	rc = fib_sched_start(&rt->sched, fib_carriers_wanted(o.carriers), o.stack_size,
+			     o.guard_size, o.pinned_policy, dispatch);
 	if (rc < 0) {
 		free(rt);
 		return rc;

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "carriers.h"
 #include "life/background.h"
 #include "life/join.h"
 #include "life/live_count.h"
 #include "life/spawn.h"
 #include "os/os.h"
-#include "os/threads.h"
 #include "sched/sched.h"
 #include "sched/turn.h"
 #include "wait/cancel.h"
@@ -56,7 +56,7 @@ static void stop_threads(struct fib_sched *s, unsigned started)
 	for (i = 0; i < started; i++)
 		fib_idle_wake(&s->carriers[i]);
 	for (i = 0; i < started; i++)
-		pthread_join(s->carriers[i].thread, NULL);
+		fib_carrier_join(&s->carriers[i]);
 }
 
 static void release(struct fib_sched *s)
@@ -81,8 +81,7 @@ static int start_threads(struct fib_sched *s)
 	for (i = 0; i < s->carrier_count; i++)
 		init_carrier(s, i);
 	for (i = 0; i < s->carrier_count; i++) {
-		int rc = fib_os_thread_start(&s->carriers[i].thread, fib_carrier_main,
-					     &s->carriers[i]);
+		int rc = fib_carrier_start(&s->carriers[i]);
 
 		if (rc < 0) {
 			stop_threads(s, i);

@@ -15,6 +15,7 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "base/compiler.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -60,6 +61,7 @@ int fiber_barrier_wait(struct fiber_barrier *barrier, int64_t deadline)
 	struct barrier_waiter w;
 	int rc;
 
+	fib_choice(barrier);
 	fib_must_have(barrier, "the barrier");
 	if (come(barrier, NULL))
 		return FIBER_BARRIER_LAST;

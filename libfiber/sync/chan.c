@@ -34,6 +34,7 @@
 
 #include "base/atomic.h"
 #include "base/check.h"
+#include "choice.h"
 #include "os/spin.h"
 
 _Static_assert(offsetof(struct fiber_chan, name) == 0, "fiber_object_name");
@@ -320,6 +321,7 @@ int fiber_chan_send(struct fiber_chan *chan, const void *elem, int64_t deadline)
 {
 	void *from = (void *)(uintptr_t)elem; /* only read */
 
+	fib_choice(chan);
 	return fib_chan_promising(chan, FIB_CHAN_SEND)
 		       ? send_now(chan, from, deadline)
 		       : wait_in_channel(chan, FIB_CHAN_SEND, from, deadline);
@@ -327,6 +329,7 @@ int fiber_chan_send(struct fiber_chan *chan, const void *elem, int64_t deadline)
 
 int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadline)
 {
+	fib_choice(chan);
 	return fib_chan_promising(chan, FIB_CHAN_RECV)
 		       ? recv_now(chan, elem, deadline)
 		       : wait_in_channel(chan, FIB_CHAN_RECV, elem, deadline);
@@ -334,6 +337,7 @@ int fiber_chan_recv(struct fiber_chan *chan, void *elem, int64_t deadline)
 
 size_t fiber_chan_length(struct fiber_chan *chan)
 {
+	fib_choice(chan);
 	fib_must_have(chan, "the channel");
 	return fib_load(&chan->count);
 }
@@ -357,6 +361,7 @@ int fiber_chan_close(struct fiber_chan *chan)
 {
 	bool closed;
 
+	fib_choice(chan);
 	fib_must_have(chan, "the channel");
 	fib_spin_lock(&chan->lock);
 	closed = fib_load(&chan->closed);

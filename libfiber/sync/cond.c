@@ -8,6 +8,7 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "sync/mutex.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -18,6 +19,7 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 	struct fiber *me;
 	int rc;
 
+	fib_choice(cond);
 	fib_must_have(cond, "the condition");
 	fib_must_have(mutex, "the mutex");
 	rc = fib_wait_begin(&w, FIB_WAIT_COND, cond, 0, deadline);
@@ -35,6 +37,7 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 
 int fiber_cond_signal(struct fiber_cond *cond)
 {
+	fib_choice(cond);
 	fib_must_have(cond, "the condition");
 	fib_queue_wake_one(&cond->waiters);
 	return 0;
@@ -45,6 +48,7 @@ int fiber_cond_broadcast(struct fiber_cond *cond)
 {
 	struct fib_wake_list list = {NULL, NULL};
 
+	fib_choice(cond);
 	fib_must_have(cond, "the condition");
 	fib_queue_lock(&cond->waiters);
 	fib_queue_claim_all(&cond->waiters, &list);

@@ -8,6 +8,7 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -29,6 +30,7 @@ int fiber_event_wait(struct fiber_event *event, int64_t deadline)
 	struct fib_waiter w;
 	int rc;
 
+	fib_choice(event);
 	fib_must_have(event, "the event");
 	if (is_set(event, NULL))
 		return 0;
@@ -46,6 +48,7 @@ int fiber_event_set(struct fiber_event *event)
 {
 	struct fib_wake_list list = {NULL, NULL};
 
+	fib_choice(event);
 	fib_must_have(event, "the event");
 	fib_queue_lock(&event->waiters);
 	event->set = 1;
@@ -57,6 +60,7 @@ int fiber_event_set(struct fiber_event *event)
 
 int fiber_event_reset(struct fiber_event *event)
 {
+	fib_choice(event);
 	fib_must_have(event, "the event");
 	fib_queue_lock(&event->waiters);
 	event->set = 0;

@@ -25,6 +25,7 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "life/discard.h"
 #include "life/spawn.h"
 #include "wait/wait.h"
@@ -188,6 +189,7 @@ int fiber_group_spawn(struct fiber_group *group, fiber_fn *fn, void *arg)
 	struct fib_sched *s;
 	int rc;
 
+	fib_choice(group);
 	fib_must_have(group, "the group");
 	if (!c || !c->current)
 		return -EPERM;
@@ -246,6 +248,7 @@ int fiber_group_wait(struct fiber_group *group, int64_t deadline)
 {
 	int rc;
 
+	fib_choice(group);
 	fib_must_have(group, "the group");
 	rc = wait_for_members(group, deadline, false);
 	if (rc == -ECANCELED) {
@@ -258,6 +261,7 @@ int fiber_group_wait(struct fiber_group *group, int64_t deadline)
 
 int fiber_group_cancel(struct fiber_group *group)
 {
+	fib_choice(group);
 	fib_must_have(group, "the group");
 	cancel_all(group);
 	return 0;
@@ -267,6 +271,7 @@ unsigned fiber_group_live(struct fiber_group *group)
 {
 	unsigned live;
 
+	fib_choice(group);
 	fib_must_have(group, "the group");
 	fib_queue_lock(&group->waiters);
 	live = group->live;

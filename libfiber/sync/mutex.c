@@ -24,6 +24,7 @@
 
 #include "base/atomic.h"
 #include "base/check.h"
+#include "choice.h"
 #include "life/background.h"
 #include "life/held.h"
 #include "sched/turn.h"
@@ -128,6 +129,7 @@ int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 	struct fiber *me = c ? c->current : NULL;
 	int rc;
 
+	fib_choice(mutex);
 	if (fib_unlikely(!me || !--c->locks)) {
 		rc = lock_slow(mutex, deadline, at);
 	} else {
@@ -159,6 +161,7 @@ void fib_mutex_relock(struct fiber_mutex *mutex, struct fiber *me, const void *a
 
 int fiber_mutex_trylock(struct fiber_mutex *mutex)
 {
+	fib_choice(mutex);
 	if (!take_free(mutex, fib_caller()))
 		return -EBUSY;
 	note_held(mutex, __builtin_return_address(0));
@@ -228,5 +231,6 @@ int fiber_mutex_unlock(struct fiber_mutex *mutex)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
+	fib_choice(mutex);
 	return fib_mutex_unlock(mutex, c ? c->current : NULL);
 }

@@ -15,6 +15,7 @@
 #include <fiber/sync.h>
 #include <fiber/time.h>
 
+#include "choice.h"
 #include "base/compiler.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -147,6 +148,7 @@ int fiber_once(struct fiber_once *once, void (*fn)(void *), void *arg)
 	bool mine;
 	int rc = 0;
 
+	fib_choice(once);
 	/* pairs: once.done */
 	if (fib_likely(fib_load_acquire(&once->state) == DONE))
 		return 0;

@@ -20,6 +20,7 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "base/compiler.h"
 #include "life/background.h"
 #include "life/held.h"
@@ -179,6 +180,7 @@ static fib_always_inline int lock_mode(struct fiber_rwlock *lock, bool writes, i
 
 int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline)
 {
+	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
 	return lock_mode(lock, false, deadline);
 }
@@ -187,6 +189,7 @@ int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline)
 {
 	int rc;
 
+	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
 	rc = lock_mode(lock, true, deadline);
 	if (fib_likely(rc == 0))
@@ -196,12 +199,14 @@ int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline)
 
 int fiber_rwlock_tryrdlock(struct fiber_rwlock *lock)
 {
+	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
 	return take(lock, false, NULL) ? 0 : -EBUSY;
 }
 
 int fiber_rwlock_trywrlock(struct fiber_rwlock *lock)
 {
+	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
 	if (!take(lock, true, NULL))
 		return -EBUSY;
@@ -225,6 +230,7 @@ int fiber_rwlock_unlock(struct fiber_rwlock *lock)
 	struct fiber *self = fiber_self();
 	const uint64_t me = fib_caller();
 
+	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
 	fib_queue_lock(&lock->waiters);
 	if (lock->owner == me) {

@@ -49,6 +49,7 @@
 
 #include "base/atomic.h"
 #include "base/check.h"
+#include "choice.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "sync/chan.h"
@@ -387,6 +388,7 @@ int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
 	struct fib_selection s;
 	int rc;
 
+	fib_choice(cases);
 	if (n == 0 || n > INT_MAX)
 		return -EINVAL;
 	fib_must_have(cases, "the array of cases");

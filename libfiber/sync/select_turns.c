@@ -7,6 +7,7 @@
  */
 #include "base/atomic.h"
 #include "base/rand.h"
+#include "choice.h"
 #include "sched/sched.h"
 #include "sync/selection.h"
 
@@ -18,7 +19,7 @@ static uint32_t draw(uint32_t n)
 	uint64_t seed;
 
 	if (c)
-		return fib_rand_below(&c->rand, n);
+		return fib_choice_of(n, "order of cases", fib_rand_below(&c->rand, n));
 	seed = fib_add_relaxed(&threads, UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	fib_rand(&seed);
 	return fib_rand_below(&seed, n);

@@ -10,6 +10,7 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "sched/turn.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -44,6 +45,7 @@ int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline)
 	struct fib_waiter w;
 	int rc;
 
+	fib_choice(sem);
 	fib_must_have(sem, "the semaphore");
 	if (c)
 		fib_turn_count(c, c->current);
@@ -61,6 +63,7 @@ int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline)
 
 int fiber_sem_trywait(struct fiber_sem *sem)
 {
+	fib_choice(sem);
 	fib_must_have(sem, "the semaphore");
 	return take(sem, NULL) ? 0 : -EAGAIN;
 }
@@ -69,6 +72,7 @@ uint64_t fiber_sem_value(struct fiber_sem *sem)
 {
 	uint64_t count;
 
+	fib_choice(sem);
 	fib_must_have(sem, "the semaphore");
 	fib_queue_lock(&sem->waiters);
 	count = sem->count;
@@ -82,6 +86,7 @@ int fiber_sem_post(struct fiber_sem *sem)
 	bool claimed = false;
 	int rc = 0;
 
+	fib_choice(sem);
 	fib_must_have(sem, "the semaphore");
 	fib_queue_lock(&sem->waiters);
 	while (!claimed && fib_queue_first(&sem->waiters))

@@ -29,6 +29,7 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -94,6 +95,7 @@ int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 {
 	uint32_t waiting;
 
+	fib_choice(t);
 	fib_must_have(t, "the timer");
 	if (period < 0)
 		return -EINVAL;
@@ -171,6 +173,7 @@ int fiber_timer_wait(struct fiber_timer *t, uint64_t *ret_expirations, int64_t d
 	bool given;
 	int rc = 0;
 
+	fib_choice(t);
 	fib_must_have(t, "the timer");
 	given = look(t, &w, false, &expiration);
 	while (!given && rc == 0) {
@@ -189,6 +192,7 @@ void fiber_timer_free(struct fiber_timer *t)
 {
 	uint32_t inside;
 
+	fib_choice(t);
 	if (!t)
 		return;
 	fib_queue_lock(&t->waiters);

@@ -11,6 +11,7 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "sync/holder.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -43,6 +44,7 @@ int fiber_waitgroup_add(struct fiber_waitgroup *group, int64_t n)
 {
 	int rc = 0;
 
+	fib_choice(group);
 	fib_must_have(group, "the waitgroup");
 	if (n < 0) {
 		take_away(group, -(uint64_t)n, "fiber_waitgroup_add");
@@ -82,6 +84,7 @@ int fiber_waitgroup_wait(struct fiber_waitgroup *group, int64_t deadline)
 	struct fib_waiter w;
 	int rc;
 
+	fib_choice(group);
 	fib_must_have(group, "the waitgroup");
 	if (is_done(group, NULL))
 		return 0;

@@ -39,6 +39,7 @@
 #include <fiber/fiber.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "core/hazard.h"
 #include "os/os.h"
 #include "sched/sched.h"
@@ -98,6 +99,7 @@ int fiber_cancel(struct fiber *fiber)
 {
 	struct fib_wake wake;
 
+	fib_choice(fiber);
 	fib_must_have(fiber, "the fiber");
 	if (!fib_observe(&fiber->id))
 		fib_die("fiber_cancel: fiber \"%s\" has ended and was joined or detached before",
@@ -111,6 +113,7 @@ bool fiber_cancelled(void)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
+	fib_choice(NULL);
 	return c && c->current && (fib_load_acquire(&c->current->cancelled) & FIB_CANCELLED) != 0;
 }
 

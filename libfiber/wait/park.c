@@ -13,6 +13,7 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "sched/sched.h"
 #include "wait/wait.h"
 
@@ -35,6 +36,7 @@ int fiber_yield(void)
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *fiber = c ? c->current : NULL;
 
+	fib_choice(NULL);
 	if (!fiber || fiber->pins)
 		return -EPERM;
 	fib_yield(c, fiber);
@@ -47,6 +49,7 @@ int fiber_park(int64_t deadline)
 	struct fib_waiter w;
 	int rc;
 
+	fib_choice(NULL);
 	if (!fiber || fiber->pins)
 		return -EPERM;
 	for (;;) {
@@ -73,6 +76,7 @@ int fiber_unpark(struct fiber *fiber)
 {
 	uint32_t word;
 
+	fib_choice(fiber);
 	fib_must_have(fiber, "the fiber");
 	fib_swap_seq(&fiber->token, 1);
 	fib_fence_seq(); /* pairs: park.token */
@@ -95,11 +99,13 @@ static fib_always_inline int sleep_until(int64_t deadline)
 
 int fiber_sleep_until(int64_t deadline)
 {
+	fib_choice(NULL);
 	return sleep_until(deadline);
 }
 
 int fiber_sleep(int64_t ns)
 {
+	fib_choice(NULL);
 	return sleep_until(ns <= 0 ? 0 : fiber_after(ns));
 }
 

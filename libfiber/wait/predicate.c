@@ -20,6 +20,7 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
+#include "choice.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "sched/sched.h"
@@ -134,6 +135,7 @@ int fiber_wait_until(bool (*ready)(void *), void *arg, int64_t deadline)
 		.ready = ready, .arg = arg, .fiber = fiber, .deadline = deadline, .nap = NAP_FIRST};
 	int rc;
 
+	fib_choice(arg);
 	fib_must_have(ready, "the predicate");
 	rc = look(&p);
 	if (rc == -ECANCELED)
